@@ -116,13 +116,7 @@ func choose(ids []string) ([]Rule, error) {
 			return nil, &UnknownRuleError{ID: id}
 		}
 	}
-	var out []Rule
-	for _, r := range Rules {
-		if slices.Contains(ids, r.ID) {
-			out = append(out, r)
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(slices.Clone(Rules), func(r Rule) bool { return !slices.Contains(ids, r.ID) }), nil
 }
 
 // SiblingsAtRisk reports whether the server's garbage collector caches absent owners by

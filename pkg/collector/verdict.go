@@ -115,28 +115,20 @@ func (j Judgement) ownerState() reason.OwnerState {
 	if j.NamesListKind() {
 		return reason.StateKindIsList
 	}
-	switch j.Cause {
-	case CauseUnverified:
-		return reason.StateUnverified
-	case CauseClusterToNamespaced:
-		return reason.StateNamespaced
-	case CauseUnservedVersion:
-		return reason.StateVersionNotServed
-	case CauseUnknownKind:
-		return reason.StateKindUnknown
-	case CauseCrossNamespace:
-		return reason.StateInOtherNamespace
-	case CauseMismatched:
-		return reason.StateMismatched
-	case CauseReplaced:
-		return reason.StateReplaced
-	case CauseMissing:
-		return reason.StateMissing
-	case CauseTerminating:
-		return reason.StateWaiting
-	case CauseNone:
-	}
-	return reason.StateExists
+	return ownerStates[j.Cause]
+}
+
+var ownerStates = [...]reason.OwnerState{
+	CauseNone:                reason.StateExists,
+	CauseUnverified:          reason.StateUnverified,
+	CauseClusterToNamespaced: reason.StateNamespaced,
+	CauseUnservedVersion:     reason.StateVersionNotServed,
+	CauseUnknownKind:         reason.StateKindUnknown,
+	CauseCrossNamespace:      reason.StateInOtherNamespace,
+	CauseMismatched:          reason.StateMismatched,
+	CauseReplaced:            reason.StateReplaced,
+	CauseMissing:             reason.StateMissing,
+	CauseTerminating:         reason.StateWaiting,
 }
 
 // Unverified returns why the owner could not be verified. The cause must be

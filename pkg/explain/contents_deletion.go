@@ -13,7 +13,7 @@ import (
 func (b *builder) contentsDeletion() {
 	for n := range b.graph.Listed() {
 		o := b.graph.Object(graph.Node(n))
-		if !o.Terminating() || !Contains(b.graph, o, b.object) {
+		if !o.Terminating() || !b.graph.View().Contains(o.Identity, b.object) {
 			continue
 		}
 		b.answer.Headline = fmt.Sprintf("%s is deleted %s.", b.object, DeletedWith(o))
@@ -41,7 +41,7 @@ func (b *builder) contents() []graph.Node {
 	}
 	var out []graph.Node
 	for n := range b.graph.Listed() {
-		if Contains(b.graph, b.object, b.graph.Object(graph.Node(n))) {
+		if b.graph.View().Contains(b.object.Identity, b.graph.Object(graph.Node(n))) {
 			out = append(out, graph.Node(n))
 		}
 	}
@@ -69,18 +69,4 @@ func (b *builder) blockedContents() {
 	} else {
 		b.answer.next("None of these has a finalizer that blocks its deletion, so they should be deleted without help.")
 	}
-}
-
-// Contains reports whether the deletion of container, a namespace or
-// CustomResourceDefinition, also deletes o (docs/gc-semantics.md#contents-of-a-namespace,
-// #instances-of-a-crd).
-func Contains(g *graph.Graph, container, o *object.Object) bool {
-	switch {
-	case container.IsNamespace():
-		return o.Namespace == container.Name
-	case container.IsCRD():
-		m, ok := g.View().Map(o.APIVersion, o.Kind)
-		return ok && m.Type.String() == container.Name
-	}
-	return false
 }

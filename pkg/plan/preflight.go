@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -37,21 +38,13 @@ func (p *Plan) Needs(requestedOnly bool, backedUp []object.Identity) []Need {
 				continue
 			}
 		}
-		n.add(verb(s.Action), o)
+		n.add(cmp.Or(verbs[s.Action], "patch"), o)
 	}
 	return n.all
 }
 
-func verb(action Action) string {
-	switch action {
-	case ActionDelete:
-		return "delete"
-	case ActionCreate:
-		return "create"
-	default:
-		return "patch"
-	}
-}
+// verbs are those of the actions that do not patch an object.
+var verbs = map[Action]string{ActionDelete: "delete", ActionCreate: "create"}
 
 // entitled returns the namespaces in which the run may gain permissions; the empty one stands
 // for all.
@@ -96,6 +89,8 @@ func (n *needs) add(verb string, o object.Identity) {
 	n.all[i].Objects = append(n.all[i].Objects, o)
 }
 
+var changesReferences = []Action{ActionUnlink, ActionUnblock, ActionRelink, ActionUpdateVersion}
+
 // PreflightSamples returns, for each kind and namespace, the first step that changes owner
 // references of an object in the state of the scan. An API server may have rules about such
 // changes that no permission list shows
@@ -109,20 +104,10 @@ func (p *Plan) PreflightSamples() []*Step {
 		first := !changed[o]
 		changed[o] = true
 		o.Name, o.UID = "", ""
-		if first && s.Transition != nil && s.changesReferences() && !sampled[o] {
+		if first && s.Transition != nil && slices.Contains(changesReferences, s.Action) && !sampled[o] {
 			sampled[o] = true
 			out = append(out, s)
 		}
 	}
 	return out
-}
-
-// changesReferences reports whether a step changes owner references.
-func (s *Step) changesReferences() bool {
-	switch s.Action {
-	case ActionUnlink, ActionUnblock, ActionRelink, ActionUpdateVersion:
-		return true
-	default:
-		return false
-	}
 }

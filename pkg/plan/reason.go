@@ -136,15 +136,9 @@ func kept(transition *simulate.Transition) reason.Kept {
 	return reason.Kept{Unresolved: true}
 }
 
-func withoutRepair(c collector.Consequence) reason.WithoutRepair {
-	switch c {
-	case collector.ConsequenceDelete:
-		return reason.WouldDelete
-	case collector.ConsequenceUnlink:
-		return reason.WouldUnlink
-	case collector.ConsequenceStuck:
-		return reason.WouldSkip
-	case collector.ConsequenceUnknown, collector.ConsequenceNone:
-	}
-	return ""
+// withoutRepair is what the garbage collector would do without a repair.
+var withoutRepair = map[collector.Consequence]reason.WithoutRepair{
+	collector.ConsequenceDelete: reason.WouldDelete,
+	collector.ConsequenceUnlink: reason.WouldUnlink,
+	collector.ConsequenceStuck:  reason.WouldSkip,
 }

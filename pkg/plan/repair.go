@@ -212,7 +212,7 @@ func (r *repairBuilder) steps(n graph.Node, at int, unrepaired collector.Consequ
 		s.OwnerUIDs = owners(s.References)
 		var without reason.WithoutRepair
 		if k == 0 {
-			without = withoutRepair(unrepaired)
+			without = withoutRepair[unrepaired]
 		}
 		s.Reason = repairReason(transition, s, r.completed(s.References), without)
 		out = append(out, s)

@@ -50,7 +50,8 @@ func ContentsUnknown(gaps []Gap) reason.ContentsUnknown {
 	return out
 }
 
-// Contains reports whether a Namespace or CustomResourceDefinition contains the object.
+// Contains reports whether the deletion of a Namespace or CustomResourceDefinition also
+// deletes o (docs/gc-semantics.md#contents-of-a-namespace, #instances-of-a-crd).
 func (v *View) Contains(container object.Identity, o *object.Object) bool {
 	if container.IsNamespace() {
 		return o.Namespace == container.Name

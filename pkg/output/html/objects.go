@@ -128,7 +128,7 @@ func (b *builder) container(o *object.Object) *object.Object {
 	found, known := b.containers[key]
 	if !known {
 		for _, c := range b.terminating {
-			if explain.Contains(b.graph, c, o) {
+			if b.graph.View().Contains(c.Identity, o) {
 				found = c
 				break
 			}
