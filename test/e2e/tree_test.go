@@ -90,7 +90,7 @@ func TestTreeDrawsACycleOnce(t *testing.T) {
 		"ConfigMap/a  owned by ConfigMap/c",
 		"└─ ConfigMap/b  ← target",
 		"   └─ ConfigMap/c",
-		"      └─ ConfigMap/a  ↻ cycle: stands above",
+		"      └─ ConfigMap/a  ↻ cycle: shown above",
 	}
 	if diff := cmp.Diff(want, drawn(t, r)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -104,7 +104,7 @@ func TestTreeDrawsAnObjectThatOwnsItselfOnce(t *testing.T) {
 	s.own(me, to(me))
 	want := []string{
 		"ConfigMap/me  ← target",
-		"└─ ConfigMap/me  ↻ cycle: stands above",
+		"└─ ConfigMap/me  ↻ cycle: shown above",
 	}
 	if diff := cmp.Diff(want, drawn(t, s.gc("tree", "cm", "me", "-n", ns).exits(t, 0))); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -69,7 +69,7 @@ func (l *layout) child(e graph.Edge, underClaim bool) branch {
 		}
 		repeated.row.Notes = []Note{{wrongOwnerNote(j, l.graph.Reference(e)) + where, problem(j).Tone}}
 	case l.open[e.Node]:
-		repeated.row.Notes = []Note{{"↻ cycle: stands above", Bad}}
+		repeated.row.Notes = []Note{{"↻ cycle: shown above", Bad}}
 	case l.printed.Has(e.Node):
 		repeated.row.Notes = []Note{{"→ see above", Plain}}
 	default:

@@ -87,7 +87,7 @@ shop       Deployment/web      24h
 NAMESPACE  NAME               AGE
 shop       ConfigMap/a        24h  owned by ConfigMap/b
            └─ ConfigMap/b     24h
-              └─ ConfigMap/a       ↻ cycle: stands above
+              └─ ConfigMap/a       ↻ cycle: shown above
 2 objects`,
 		},
 		"a self-owner ends with a mark": {
@@ -95,7 +95,7 @@ shop       ConfigMap/a        24h  owned by ConfigMap/b
 			want: `
 NAMESPACE  NAME               AGE
 shop       ConfigMap/self     24h
-           └─ ConfigMap/self       ↻ cycle: stands above
+           └─ ConfigMap/self       ↻ cycle: shown above
 1 object`,
 		},
 		"a missing owner has a row": {
