@@ -66,7 +66,7 @@ var table = map[string]allowed{
 	"pkg/metaproto":               {own: "object", other: "google.golang.org/protobuf/encoding"},
 	"pkg/object":                  {},
 	"pkg/output/auditreport":      {own: "audit collector output/color output/escape output/table output/wording snapshot"},
-	"pkg/output/color":            {own: "audit", other: "github.com/fatih/color"},
+	"pkg/output/color":            {own: "audit collector", other: "github.com/fatih/color"},
 	"pkg/output/diagram":          {own: "graph object output/escape"},
 	"pkg/output/escape":           {},
 	"pkg/output/explainview":      {own: "collector explain object output/color output/escape output/wording"},

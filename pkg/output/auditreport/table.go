@@ -62,7 +62,10 @@ func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
 	severity, result := slices.Index(header, "SEVERITY"), slices.Index(header, "GC RESULT")
 	for i, f := range findings {
 		rows[i][severity] = p.Severity(f.Severity, rows[i][severity])
-		rows[i][result] = paint(f.Consequence, rows[i][result], p)
+		if f.Consequence == collector.ConsequenceNone {
+			rows[i][result] = p.Dim(rows[i][result])
+		}
+		rows[i][result] = p.Consequence(f.Consequence, rows[i][result])
 	}
 	var out bytes.Buffer
 	if err := table.Write(&out, header, rows); err != nil {
@@ -121,17 +124,6 @@ func interleave(table []byte, below []string) []byte {
 		i++
 	}
 	return out.Bytes()
-}
-
-func paint(c collector.Consequence, text string, p *color.Palette) string {
-	switch c {
-	case collector.ConsequenceDelete:
-		return p.Deleted(text)
-	case collector.ConsequenceUnlink, collector.ConsequenceStuck, collector.ConsequenceUnknown:
-		return p.Changed(text)
-	case collector.ConsequenceNone:
-	}
-	return p.Dim(text)
 }
 
 func dash(s string) string {

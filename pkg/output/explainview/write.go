@@ -87,15 +87,8 @@ func (w *answerWriter) line(label, what string) {
 func (w *answerWriter) more(what string) { fmt.Fprintf(&w.out, "     %s\n", what) }
 
 func (w *answerWriter) headline() {
-	shown := sentence(w.answer.Headline)
-	switch w.answer.Consequence {
-	case collector.ConsequenceDelete:
-		shown = w.view.Palette.Deleted(shown)
-	case collector.ConsequenceUnlink, collector.ConsequenceStuck, collector.ConsequenceUnknown:
-		shown = w.view.Palette.Changed(shown)
-	case collector.ConsequenceNone: // others may still delete it
-	}
-	w.out.WriteString(shown + "\n")
+	// A consequence of none has no colour, as others may still delete the object.
+	w.out.WriteString(w.view.Palette.Consequence(w.answer.Consequence, sentence(w.answer.Headline)) + "\n")
 	if w.view.Wide && w.answer.Object.UID != "" {
 		w.more(text(w.answer.Object.APIVersion) + ", UID " + text(string(w.answer.Object.UID)))
 	}
