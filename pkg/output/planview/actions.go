@@ -11,17 +11,17 @@ import (
 
 // actions are in the order of urgency: deletions come first.
 var actions = []struct {
-	action     plan.Action
-	word, past string
+	action plan.Action
+	past   string
 }{
-	{plan.ActionDelete, "delete", "deleted"},
-	{plan.ActionRelink, "relink", "relinked"},
-	{plan.ActionUpdateVersion, "update-version", "updated"},
-	{plan.ActionUnlink, "unlink", "unlinked"},
-	{plan.ActionUnblock, "unblock", "unblocked"},
-	{plan.ActionRemoveFinalizer, "remove-finalizer", "removed finalizer"},
-	{plan.ActionCreate, "create", "created"},
-	{plan.ActionLink, "link", "linked"},
+	{plan.ActionDelete, "deleted"},
+	{plan.ActionRelink, "relinked"},
+	{plan.ActionUpdateVersion, "updated"},
+	{plan.ActionUnlink, "unlinked"},
+	{plan.ActionUnblock, "unblocked"},
+	{plan.ActionRemoveFinalizer, "removed finalizer"},
+	{plan.ActionCreate, "created"},
+	{plan.ActionLink, "linked"},
 }
 
 // urgency returns the position of an action in actions. An unknown one comes last.
@@ -34,18 +34,13 @@ func urgency(action plan.Action) int {
 	return len(actions)
 }
 
-func word(action plan.Action) string {
-	if i := urgency(action); i < len(actions) {
-		return actions[i].word
-	}
-	return text(string(action))
-}
+func word(action plan.Action) string { return text(string(action)) }
 
 func past(action plan.Action) string {
 	if i := urgency(action); i < len(actions) {
 		return actions[i].past
 	}
-	return text(string(action))
+	return word(action)
 }
 
 func paint(action plan.Action, s string, p *color.Palette) string {

@@ -28,13 +28,17 @@ type layout struct {
 	plan        *plan.Plan
 	lines       []line
 	lineOf      []int // per step
+	byObject    map[object.Identity]int
 	roots       []int // lines without parent
 	terminating map[object.Identity]*plan.Outcome
 	retained    map[object.Identity]*plan.Retained
 }
 
 func newLayout(p *plan.Plan) *layout {
-	l := &layout{plan: p, lineOf: make([]int, len(p.Steps)), terminating: map[object.Identity]*plan.Outcome{}, retained: map[object.Identity]*plan.Retained{}}
+	l := &layout{
+		plan: p, lineOf: make([]int, len(p.Steps)), byObject: map[object.Identity]int{},
+		terminating: map[object.Identity]*plan.Outcome{}, retained: map[object.Identity]*plan.Retained{},
+	}
 	for i := range p.Outcomes {
 		if o := &p.Outcomes[i]; o.State == plan.Terminating {
 			l.terminating[o.Object] = o
@@ -47,11 +51,11 @@ func newLayout(p *plan.Plan) *layout {
 	for i := range p.Steps {
 		byID[p.Steps[i].ID] = i
 	}
-	byObject := l.groupSteps()
+	l.groupSteps()
 	for i := range p.Outcomes {
 		o := &p.Outcomes[i]
 		step, known := byID[o.Follows]
-		if _, ownLine := byObject[o.Object]; !known || ownLine {
+		if _, ownLine := l.byObject[o.Object]; !known || ownLine {
 			continue
 		}
 		on := &l.lines[l.lineOf[step]]
@@ -72,20 +76,16 @@ func (l *layout) main(i int) *plan.Step { return l.step(l.lines[i].main) }
 
 // groupSteps makes a line of the steps on each object. Of several equally urgent steps the
 // first is the main one.
-func (l *layout) groupSteps() map[object.Identity]int {
-	byObject := map[object.Identity]int{}
+func (l *layout) groupSteps() {
 	for i := range l.plan.Steps {
 		s := l.step(i)
-		at, seen := byObject[s.Object.Identity]
+		at, seen := l.byObject[s.Object.Identity]
 		if !seen {
-			at = len(l.lines)
-			byObject[s.Object.Identity] = at
+			l.byObject[s.Object.Identity], l.lineOf[i] = len(l.lines), len(l.lines)
 			l.lines = append(l.lines, line{main: i, parent: none})
-		}
-		l.lineOf[i] = at
-		if !seen {
 			continue
 		}
+		l.lineOf[i] = at
 		on := &l.lines[at]
 		on.others = append(on.others, i)
 		if urgency(s.Action) < urgency(l.step(on.main).Action) {
@@ -93,7 +93,6 @@ func (l *layout) groupSteps() map[object.Identity]int {
 			slices.Sort(on.others)
 		}
 	}
-	return byObject
 }
 
 // setParents finds the parent of each line. It breaks cycles, which only a plan from a file

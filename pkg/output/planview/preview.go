@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 var headings = []string{"ACTION", "NAMESPACE", "OBJECT", "WHY"}
@@ -18,15 +19,15 @@ var headings = []string{"ACTION", "NAMESPACE", "OBJECT", "WHY"}
 // blocked and what is left alone. It counts the lines beyond limit; zero is no limit. It
 // writes nothing for a plan that does nothing and has nothing blocked.
 func Preview(w io.Writer, p *plan.Plan, limit int, palette *color.Palette) error {
-	d := drawing{layout: newLayout(p), palette: palette, listContents: p.Mode == plan.Delete}
-	total := d.draw(limit)
-	if total == 0 {
+	d := drawing{layout: newLayout(p), palette: palette, listContents: p.Mode == plan.Delete, limit: limit}
+	d.draw()
+	if d.total == 0 {
 		return nil
 	}
 	if err := table.Write(w, headings, cells(d.rows)); err != nil {
 		return err
 	}
-	if more := total - len(d.rows); more > 0 {
+	if more := d.total - len(d.rows); more > 0 {
 		_, err := fmt.Fprintf(w, "… and %s; -o json names all\n", wording.Count(more, "more line"))
 		return err
 	}
@@ -54,7 +55,7 @@ type Row struct {
 	Why    string
 	Depth  int // below a root
 
-	guide                     string // the branches before the name
+	branches                  string // before the name
 	sameAction, sameNamespace bool   // as the row above it in the tree
 }
 
@@ -62,7 +63,7 @@ type Row struct {
 // CustomResourceDefinitions by name.
 func Rows(p *plan.Plan) []Row {
 	d := drawing{layout: newLayout(p), palette: color.New(color.Never, false, true), listContents: true}
-	d.draw(0)
+	d.draw()
 	return d.rows
 }
 
@@ -77,7 +78,7 @@ func cells(rows []Row) [][]string {
 		if r.sameNamespace {
 			where = ""
 		}
-		out[i] = []string{label, where, r.guide + r.Name, r.Why}
+		out[i] = []string{label, where, r.branches + r.Name, r.Why}
 	}
 	return out
 }
@@ -86,138 +87,123 @@ type drawing struct {
 	layout       *layout
 	palette      *color.Palette
 	listContents bool // name the contents of namespaces and definitions, instead of counting them
+	limit        int  // of rows; zero is no limit
 	rows         []Row
-	limit        int
+	total        int // with the rows beyond the limit
 }
 
-// draw fills the rows, at most limit of them unless that is zero, and returns how many
-// there are in all.
-func (d *drawing) draw(limit int) int {
-	unchanged := d.unchanged()
-	total := len(d.layout.lines) + len(unchanged)
-	for i := range d.layout.lines {
-		switch n := len(d.layout.lines[i].contents); {
-		case d.listContents:
-			total += n
-		case n > 0:
-			total++
-		}
+// add adds a row, or only counts it beyond the limit.
+func (d *drawing) add(row func() Row) {
+	d.total++
+	if d.limit == 0 || len(d.rows) < d.limit {
+		d.rows = append(d.rows, row())
 	}
-	d.limit = total
-	if limit > 0 {
-		d.limit = min(limit, total)
-	}
+}
+
+// draw adds the tree, then the objects without a step.
+func (d *drawing) draw() {
 	for _, root := range d.layout.roots {
-		d.tree(root)
+		d.add(func() Row { return d.line(root) })
+		table.Tree(d.below(root), func(n node, depth int, branches string) []node {
+			d.add(func() Row {
+				row := d.row(n)
+				row.Depth, row.branches = depth, branches
+				return row
+			})
+			if n.content == nil && !n.counts {
+				return d.below(n.line)
+			}
+			return nil
+		})
 	}
-	d.rows = append(d.rows, unchanged[:min(len(unchanged), d.limit-len(d.rows))]...)
-	return total
+	d.unchanged()
 }
 
-func (d *drawing) full() bool { return len(d.rows) == d.limit }
-
-// unchanged returns the rows of objects without a step: what stays, what is blocked, what is
-// deleted later and what is left alone.
-func (d *drawing) unchanged() []Row {
-	hasStep := map[object.Identity]bool{}
-	for i := range d.layout.lines {
-		hasStep[d.layout.main(i).Object.Identity] = true
+// unchanged adds the objects without a step: what stays, what is blocked, what is deleted
+// later and what is left alone.
+func (d *drawing) unchanged() {
+	add := func(label string, o object.Identity, why reason.Reason, paint func(string) string) {
+		d.add(func() Row { return unchangedRow(label, o, why.Message(), paint) })
 	}
-	var out []Row
 	p := d.layout.plan
-	for i := range p.Retained {
-		switch r := &p.Retained[i]; {
-		case hasStep[r.Object]:
+	for _, r := range p.Retained {
+		switch _, hasStep := d.layout.byObject[r.Object]; {
+		case hasStep:
 		case r.Uncertain:
-			out = append(out, unchangedRow("unknown", r.Object, r.Reason.Message(), d.palette.Changed))
+			add("unknown", r.Object, r.Reason, d.palette.Changed)
 		default:
-			out = append(out, unchangedRow("keep", r.Object, r.Reason.Message(), d.palette.Kept))
+			add("keep", r.Object, r.Reason, d.palette.Kept)
 		}
 	}
 	for _, b := range p.Blocked {
-		out = append(out, unchangedRow("blocked", b.Object, b.Reason.Message(), d.palette.Changed))
+		add("blocked", b.Object, b.Reason, d.palette.Changed)
 	}
 	for _, l := range p.DeletedLater {
-		out = append(out, unchangedRow("delete later", l.Object, l.Reason.Message(), d.palette.Changed))
+		add("delete later", l.Object, l.Reason, d.palette.Changed)
 	}
 	for _, k := range p.Kept {
-		out = append(out, unchangedRow("leave", k.Object, k.Reason.Message(), d.palette.Dim))
+		add("leave", k.Object, k.Reason, d.palette.Dim)
 	}
-	return out
 }
 
 func unchangedRow(label string, o object.Identity, why string, paint func(string) string) Row {
 	return Row{Label: paint(label), Object: o, Name: paint(name(o)), Why: escape.Short(why, reasonWidth)}
 }
 
-// branch is a drawn line whose children are being drawn.
-type branch struct {
-	line   int
-	indent string
-	drawn  int // how many children are
+// node is what has a row below another: a line, or contents of the line's object.
+type node struct {
+	line    int
+	content *object.Identity // one of the contents; nil for another node
+	counts  bool             // set if the row counts the contents
 }
 
-// tree draws a line and, depth first, everything below it.
-func (d *drawing) tree(root int) {
-	if d.full() {
-		return
-	}
-	d.line(root, "", 0)
-	path := d.open(nil, branch{line: root})
-	for len(path) > 0 && !d.full() {
-		at := &path[len(path)-1]
-		children := d.layout.lines[at.line].children
-		if at.drawn == len(children) {
-			path = path[:len(path)-1]
-			continue
+// below returns the nodes below a line: the contents of its object, then its children.
+func (d *drawing) below(line int) []node {
+	on := &d.layout.lines[line]
+	var out []node
+	switch {
+	case d.listContents:
+		for i := range on.contents {
+			out = append(out, node{line: line, content: &on.contents[i]})
 		}
-		child := children[at.drawn]
-		at.drawn++
-		guide, indent := table.Branch(at.indent, len(path), at.drawn == len(children))
-		d.line(child, guide, len(path))
-		path = d.open(path, branch{line: child, indent: indent})
+	case len(on.contents) > 0:
+		out = append(out, node{line: line, counts: true})
 	}
+	for _, child := range on.children {
+		out = append(out, node{line: child})
+	}
+	return out
 }
 
-// open adds a line to the path, and draws the contents of its object.
-func (d *drawing) open(path []branch, at branch) []branch {
-	path = append(path, at)
-	on := &d.layout.lines[at.line]
-	if d.listContents {
-		for i, o := range on.contents {
-			if d.full() {
-				break
-			}
-			why := "deleted along with it"
-			if left := d.layout.terminating[o]; left != nil {
-				why = waits(left)
-			}
-			guide, _ := table.Branch(at.indent, len(path), len(on.children) == 0 && i == len(on.contents)-1)
-			d.rows = append(d.rows, Row{
-				Action: plan.ActionDelete, Label: d.label(plan.ActionDelete), sameAction: true, Object: o, Depth: len(path), guide: guide,
-				Name: d.palette.Deleted(name(o)), Why: d.palette.Dim(why),
-			})
+func (d *drawing) row(n node) Row {
+	switch {
+	case n.counts:
+		what, how := d.layout.contentsOf(n.line)
+		return Row{sameAction: true, sameNamespace: true, Name: d.palette.Deleted(what), Why: how}
+	case n.content != nil:
+		why := "deleted along with it"
+		if left := d.layout.terminating[*n.content]; left != nil {
+			why = waits(left)
 		}
-		return path
+		return Row{
+			Action: plan.ActionDelete, Label: d.label(plan.ActionDelete), sameAction: true, Object: *n.content,
+			Name: d.palette.Deleted(name(*n.content)), Why: d.palette.Dim(why),
+		}
 	}
-	if what, how := d.layout.contentsOf(at.line); what != "" && !d.full() {
-		guide, _ := table.Branch(at.indent, len(path), len(on.children) == 0)
-		d.rows = append(d.rows, Row{sameAction: true, sameNamespace: true, Depth: len(path), guide: guide, Name: d.palette.Deleted(what), Why: how})
-	}
-	return path
+	return d.line(n.line)
 }
 
-func (d *drawing) line(i int, guide string, depth int) {
+func (d *drawing) line(i int) Row {
 	s := d.layout.main(i)
 	row := Row{
-		Action: s.Action, Label: paint(s.Action, d.label(s.Action), d.palette), Object: s.Object.Identity, Depth: depth, guide: guide,
+		Action: s.Action, Label: paint(s.Action, d.label(s.Action), d.palette), Object: s.Object.Identity,
 		Name: paint(s.Action, name(s.Object.Identity), d.palette), Why: d.layout.why(i, d.palette),
 	}
 	if parent := d.layout.lines[i].parent; parent != none {
 		row.sameAction = d.layout.main(parent).Action == s.Action
 		row.sameNamespace = d.layout.main(parent).Object.Namespace == s.Object.Namespace
 	}
-	d.rows = append(d.rows, row)
+	return row
 }
 
 // label returns what an action means for the object: the preview of a deletion says what

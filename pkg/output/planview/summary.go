@@ -26,21 +26,21 @@ func SummaryLine(p *plan.Plan) string {
 	if n := p.Losses() - p.Summary.Delete; n > 0 {
 		sum += "; " + wording.Count(n, "more object") + " along with them"
 	}
-	switch n := len(p.Blocked); n {
-	case 0:
-	case 1:
-		sum += "; 1 remains blocked"
-	default:
-		sum += "; " + wording.Thousands(n) + " remain blocked"
-	}
-	switch n := len(p.Kept); n {
-	case 0:
-	case 1:
-		sum += "; 1 is left alone"
-	default:
-		sum += "; " + wording.Thousands(n) + " are left alone"
-	}
+	sum += rest(len(p.Blocked), "remains blocked", "remain blocked")
+	sum += rest(len(p.Kept), "is left alone", "are left alone")
 	return sum + ". " + wording.Scan(p.Complete)
+}
+
+// rest returns a further part of a summary: n with the verb for one object or for several.
+// It returns an empty string if n is zero.
+func rest(n int, one, several string) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "; 1 " + one
+	}
+	return "; " + wording.Thousands(n) + " " + several
 }
 
 // countActions counts the steps that match, as in "delete 3, unlink 1". It returns an empty

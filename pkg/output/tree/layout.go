@@ -2,14 +2,50 @@ package tree
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
+)
+
+// Family is what a tree shows.
+type Family struct {
+	Members graph.Set
+	Targets graph.Set
+}
+
+// Row is one line of a tree.
+type Row struct {
+	Prefix    string // the branches before the name
+	Namespace string
+	Name      string     // Kind/name
+	Node      graph.Node // graph.None for an owner that is only claimed
+	Repeated  bool       // refers to the full row of the object
+	Edge      graph.Edge // the reference to the row above it; its Node is graph.None for a root
+	Target    bool
+	Claim     *object.Identity // of an owner that is only claimed
+	Notes     []Note
+}
+
+// Note is a remark on a row.
+type Note struct {
+	Text string
+	Tone Tone
+}
+
+// Tone is how serious a note is. It decides the colour.
+type Tone int
+
+// The tones.
+const (
+	Plain Tone = iota
+	Waits      // waits, changes or is unknown
+	Bad        // is not an owner, or is terminating
 )
 
 // Layout returns the rows of the family: trees by namespace, kind and name, then owners
@@ -18,30 +54,24 @@ import (
 func Layout(g *graph.Graph, judge *collector.Judge, family Family, now time.Time) []Row {
 	l := &layout{
 		graph: g, judge: judge, family: family, now: now,
-		children: map[graph.Node][]graph.Edge{}, claimed: map[claim][]graph.Edge{},
+		children: map[graph.Node][]graph.Edge{}, claimed: map[object.Identity][]graph.Edge{},
 		owned: graph.NewSet(g), printed: graph.NewSet(g), open: map[graph.Node]bool{},
 	}
 	l.attach()
 	for _, n := range l.members {
 		if !l.owned.Has(n) {
-			l.draw(l.root(n))
+			l.drawRoot(n)
 		}
 	}
-	for _, c := range l.claims() {
-		l.draw(l.claim(c))
+	for _, claim := range slices.SortedFunc(maps.Keys(l.claimed), compareClaims) {
+		l.drawClaim(claim)
 	}
 	for _, n := range l.members {
 		if !l.printed.Has(n) {
-			l.draw(l.root(n))
+			l.drawRoot(n)
 		}
 	}
 	return l.rows
-}
-
-// claim is an owner as references name it, at a place where it does not exist.
-type claim struct {
-	apiVersion, kind, namespace, name string
-	uid                               types.UID
 }
 
 type layout struct {
@@ -52,8 +82,10 @@ type layout struct {
 
 	members  []graph.Node                // existing ones, by namespace, kind and name
 	children map[graph.Node][]graph.Edge // per member
-	claimed  map[claim][]graph.Edge      // children of claims
 	owned    graph.Set                   // members with a parent
+	// claimed has the children of each owner as references name it, at a place where it does
+	// not exist.
+	claimed map[object.Identity][]graph.Edge
 
 	printed graph.Set           // those with a full row
 	open    map[graph.Node]bool // printed, with children still to print
@@ -76,8 +108,8 @@ func (l *layout) attach() {
 				l.children[owner] = appendOnce(l.children[owner], e)
 			}
 			if j.Broken() {
-				c := l.claimOf(e, j)
-				l.claimed[c] = appendOnce(l.claimed[c], e)
+				claim := l.claimOf(e, j)
+				l.claimed[claim] = appendOnce(l.claimed[claim], e)
 			}
 			if j.Broken() || inFamily {
 				l.owned.Add(n)
@@ -97,27 +129,95 @@ func appendOnce(edges []graph.Edge, e graph.Edge) []graph.Edge {
 	return append(edges, e)
 }
 
-func (l *layout) claimOf(e graph.Edge, j collector.Judgement) claim {
+// claimOf returns the owner that a bad reference names.
+func (l *layout) claimOf(e graph.Edge, j collector.Judgement) object.Identity {
 	r := l.graph.Reference(e)
-	c := claim{apiVersion: r.APIVersion, kind: r.Kind, name: r.Name, uid: r.UID, namespace: l.graph.Object(e.Node).Namespace}
+	claim := object.Identity{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: r.UID, Namespace: l.graph.Object(e.Node).Namespace}
 	if j.Mapping.Served && !j.Mapping.Type.Namespaced {
-		c.namespace = ""
+		claim.Namespace = ""
 	}
 	if j.Cause == collector.CauseClusterToNamespaced {
-		c.namespace = "?" // it needs one, and the reference cannot say which
+		claim.Namespace = "?" // it needs one, and the reference cannot say which
 	}
-	return c
+	return claim
 }
 
-// claims returns all claimed owners in the order of their rows.
-func (l *layout) claims() []claim {
-	out := make([]claim, 0, len(l.claimed))
-	for c := range l.claimed {
-		out = append(out, c)
+// compareClaims orders claims as their rows are ordered.
+func compareClaims(a, b object.Identity) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind),
+		cmp.Compare(a.Name, b.Name), cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.UID, b.UID))
+}
+
+func (l *layout) drawRoot(n graph.Node) {
+	l.draw(l.full(n, graph.Edge{Node: graph.None}), l.children[n])
+}
+
+func (l *layout) drawClaim(claim object.Identity) {
+	edges := l.claimed[claim]
+	j := l.judge.Reference(edges[0])
+	row := Row{
+		Namespace: claim.Namespace, Name: claim.String(), Node: graph.None, Edge: graph.Edge{Node: graph.None},
+		Claim: &claim, Notes: []Note{problem(j)},
 	}
-	slices.SortFunc(out, func(a, b claim) int {
-		return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.kind, b.kind),
-			strings.Compare(a.name, b.name), strings.Compare(a.apiVersion, b.apiVersion), strings.Compare(string(a.uid), string(b.uid)))
+	if j.Cause == collector.CauseUnservedVersion || j.Cause == collector.CauseUnknownKind {
+		row.Name += " (" + claim.APIVersion + ")"
+	}
+	l.draw(row, edges)
+}
+
+// draw adds a row and, depth first, everything below it.
+func (l *layout) draw(root Row, children []graph.Edge) {
+	l.rows = append(l.rows, root)
+	path := []graph.Node{root.Node}
+	table.Tree(children, func(e graph.Edge, depth int, branches string) []graph.Edge {
+		for _, closed := range path[depth:] {
+			delete(l.open, closed)
+		}
+		path = path[:depth]
+		row := l.child(e, root.Claim != nil && depth == 1)
+		row.Prefix = branches
+		l.rows = append(l.rows, row)
+		if row.Repeated {
+			return nil
+		}
+		path = append(path, e.Node)
+		return l.children[e.Node]
 	})
-	return out
+	clear(l.open)
+}
+
+// child returns the row that a reference adds below an owner or claim.
+func (l *layout) child(e graph.Edge, underClaim bool) Row {
+	repeated := l.row(e.Node, e)
+	repeated.Repeated = true
+	j := l.judge.Reference(e)
+	switch {
+	case j.Broken() && !underClaim:
+		where := "; see below"
+		if l.printed.Has(e.Node) {
+			where = "; see above"
+		}
+		repeated.Notes = []Note{{wrongOwnerNote(j, l.graph.Reference(e)) + where, problem(j).Tone}}
+	case l.open[e.Node]:
+		repeated.Notes = []Note{{"↻ cycle: shown above", Bad}}
+	case l.printed.Has(e.Node):
+		repeated.Notes = []Note{{"→ see above", Plain}}
+	default:
+		return l.full(e.Node, e)
+	}
+	return repeated
+}
+
+// full returns the only row that shows an object in full.
+func (l *layout) full(n graph.Node, e graph.Edge) Row {
+	l.printed.Add(n)
+	l.open[n] = true
+	row := l.row(n, e)
+	row.Notes = l.notes(n, e)
+	return row
+}
+
+func (l *layout) row(n graph.Node, e graph.Edge) Row {
+	o := l.graph.Object(n)
+	return Row{Namespace: o.Namespace, Name: o.String(), Node: n, Edge: e, Target: l.family.Targets.Has(n)}
 }

@@ -73,13 +73,13 @@ func (l *layout) furtherOwners(n graph.Node, e graph.Edge) []Note {
 	return append(out, bad[:min(len(bad), maxNames)]...)
 }
 
-// refersTo reports whether the reference e is a bad one to that claim.
-func (l *layout) refersTo(e graph.Edge, c claim) bool {
+// refersTo reports whether the reference e is a bad one to that owner.
+func (l *layout) refersTo(e graph.Edge, claim object.Identity) bool {
 	if e.Node == graph.None {
 		return false
 	}
 	j := l.judge.Reference(e)
-	return j.Broken() && l.claimOf(e, j) == c
+	return j.Broken() && l.claimOf(e, j) == claim
 }
 
 // wrongOwnerNote describes a reference to an object that has the right UID but cannot be

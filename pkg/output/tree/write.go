@@ -86,10 +86,8 @@ func (v View) cells(r Row, namespace string) []string {
 func (v View) name(r Row) string {
 	name := escape.Short(r.Name, maxText)
 	switch {
-	case r.Claim != nil && worst(r.Notes) == Bad:
-		return v.Palette.Deleted(name)
-	case r.Claim != nil:
-		return v.Palette.Changed(name)
+	case r.Claim != nil: // its only note is why it is none
+		return v.paint(r.Notes[0].Tone, name)
 	case r.Repeated:
 		return v.Palette.Dim(name)
 	case r.Target:
@@ -104,26 +102,13 @@ func (v View) notes(r Row) string {
 		out = append(out, v.Palette.Bold("← target"))
 	}
 	for _, n := range r.Notes {
-		text := escape.Short(n.Text, 2*maxText)
-		switch n.Tone {
-		case Bad:
-			text = v.Palette.Deleted(text)
-		case Waits:
-			text = v.Palette.Changed(text)
-		case Plain:
-			text = v.Palette.Dim(text)
-		}
-		out = append(out, text)
+		out = append(out, v.paint(n.Tone, escape.Short(n.Text, 2*maxText)))
 	}
 	return strings.Join(out, "; ")
 }
 
-func worst(notes []Note) Tone {
-	tone := Plain
-	for _, n := range notes {
-		tone = max(tone, n.Tone)
-	}
-	return tone
+func (v View) paint(tone Tone, text string) string {
+	return []func(string) string{Plain: v.Palette.Dim, Waits: v.Palette.Changed, Bad: v.Palette.Deleted}[tone](text)
 }
 
 // reference returns the flags and the verdict of the reference because of which a row is

@@ -1,11 +1,9 @@
-package table_test
+package table
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
 )
 
 func TestBranch(t *testing.T) {
@@ -23,7 +21,7 @@ func TestBranch(t *testing.T) {
 		"a last child at any depth":                   {"", 200_000, true, "⋯ 200000 levels down: ", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			own, below := table.Branch(c.indent, c.depth, c.last)
+			own, below := branch(c.indent, c.depth, c.last)
 			if diff := cmp.Diff([]string{c.own, c.below}, []string{own, below}); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
