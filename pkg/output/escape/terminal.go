@@ -1,6 +1,10 @@
 package escape
 
-import "unicode/utf8"
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
 
 // Terminal returns s with everything hidden, including line breaks and tabs, and every
 // invalid byte made visible. Escaping twice is the same as escaping once.
@@ -11,16 +15,47 @@ func Terminal(s string) string {
 	}
 	out := make([]byte, i, len(s)+16)
 	copy(out, s)
-	for i < len(s) {
+	return string(appendVisible(out, s[i:], ""))
+}
+
+// Lines returns text escaped like Terminal, except line breaks and tabs. It is for text
+// with a layout by the user, such as the output of a template.
+func Lines(text []byte) []byte {
+	return appendVisible(make([]byte, 0, len(text)), text, "\n\t")
+}
+
+// Short returns Terminal(s), cut to at most limit characters. A cut never splits an escape
+// and is marked with the length of s, as in "abc…(102400 bytes)"; the mark is not counted.
+// Short reads no more of s than it shows.
+func Short(s string, limit int) string {
+	shown := 0
+	for i := 0; i < len(s); {
 		r, size, escape := next(s[i:])
+		width := 1
 		if escape {
-			out = appendText(out, r, s[i])
-		} else {
-			out = append(out, s[i:i+size]...)
+			width = len(appendText(nil, r, s[i]))
 		}
+		if shown+width > limit {
+			return fmt.Sprintf("%s…(%d bytes)", Terminal(s[:i]), len(s))
+		}
+		shown += width
 		i += size
 	}
-	return string(out)
+	return Terminal(s)
+}
+
+// appendVisible appends in to out, escaped except for the characters in except.
+func appendVisible[T string | []byte](out []byte, in T, except string) []byte {
+	for len(in) > 0 {
+		r, size, escape := next(in)
+		if escape && !strings.ContainsRune(except, r) {
+			out = appendText(out, r, in[0])
+		} else {
+			out = append(out, in[:size]...)
+		}
+		in = in[size:]
+	}
+	return out
 }
 
 const hex = "0123456789abcdef"

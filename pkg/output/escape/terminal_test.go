@@ -1,6 +1,7 @@
 package escape_test
 
 import (
+	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -86,6 +87,46 @@ func FuzzTerminal(f *testing.F) {
 		safe(t, got)
 		if again := escape.Terminal(got); again != got {
 			t.Errorf("Terminal(%q) = %q, and of that %q", s, got, again)
+		}
+	})
+}
+
+func TestLines(t *testing.T) {
+	for name, c := range map[string]struct{ in, want string }{
+		"line breaks and tabs pass":             {"a\tb\nc", "a\tb\nc"},
+		"a carriage return does not":            {"a\r\n", "a\\r\n"},
+		"escape sequences are shown":            {"\x1b[2J\u009b\u202e", `\x1b[2J\u009b\u202e`},
+		"characters of several bytes pass":      {"日本🐹é", "日本🐹é"},
+		"an incomplete last character is shown": {"a\xe2\x80", `a\xe2\x80`},
+		"invalid bytes are shown":               {"\xff\x80\xf0\x90x", `\xff\x80\xf0\x90x`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, string(escape.Lines([]byte(c.in)))); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func FuzzLines(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := string(escape.Lines([]byte(s)))
+		safe(t, got, '\n', '\t')
+		want := ""
+		for rest := s; ; {
+			i := strings.IndexAny(rest, "\n\t")
+			if i < 0 {
+				want += escape.Terminal(rest)
+				break
+			}
+			want += escape.Terminal(rest[:i]) + rest[i:i+1]
+			rest = rest[i+1:]
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
 }

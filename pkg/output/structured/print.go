@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
@@ -25,47 +27,42 @@ type Printer struct {
 // Print writes one document, or nothing if it cannot be encoded. terminal reports whether
 // w is a terminal, which matters only to templates.
 func (p *Printer) Print(w io.Writer, d *Document, terminal bool) error {
-	if p.printer == nil {
-		return Names(w, d.Named)
-	}
 	text, err := p.render(d)
 	if err != nil {
 		return fmt.Errorf("print as %s: %w", p.format, err)
 	}
 	if p.template && p.format != "jsonpath-as-json" && terminal {
-		out := escape.Writer(w)
-		if _, err := out.Write(text); err != nil {
-			return err
-		}
-		return out.Close()
+		text = escape.Lines(text)
 	}
 	_, err = w.Write(text)
 	return err
 }
 
 func (p *Printer) render(d *Document) ([]byte, error) {
-	var object runtime.Object = d
+	var value runtime.Object = d
 	var err error
 	switch {
+	case p.printer == nil:
+		return names(d.Named), nil
 	case p.template:
-		object, err = generic(d)
+		value, err = generic(d)
 	case p.format != "json":
-		object, err = readable(d)
+		value, err = readable(d)
 	}
 	if err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	if err := p.printer.PrintObj(object, &out); err != nil {
+	if err := p.printer.PrintObj(value, &out); err != nil {
 		return nil, brief(err)
 	}
 	switch p.format {
 	case "json", "jsonpath-as-json":
 		return escape.JSON(out.Bytes()), nil
 	case "yaml":
-		return visibleYAML(object, out.Bytes())
-	case "kyaml":
-		return quoted(out.Bytes())
+		return visibleYAML(value, out.Bytes())
+	case "kyaml": // all strings are in double quotes, where YAML has the same escapes as text
+		return escape.Lines(out.Bytes()), nil
 	}
 	return out.Bytes(), nil
 }
@@ -90,4 +87,59 @@ func brief(err error) error {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	line, _, _ = strings.Cut(line, ". Printing more information")
 	return fmt.Errorf("%s", escape.Short(line, 400))
+}
+
+// readable returns the document as JSON that YAML readers accept. They refuse raw controls
+// and surrogate pairs, so hidden characters beyond U+FFFF stay.
+func readable(d *Document) (runtime.Object, error) {
+	document, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	raw := make([]byte, 0, len(document))
+	for rest := document; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		if escape.Hidden(r) && r <= 0xffff {
+			raw = fmt.Appendf(raw, `\u%04x`, r)
+		} else {
+			raw = append(raw, rest[:size]...)
+		}
+		rest = rest[size:]
+	}
+	return &runtime.Unknown{Raw: raw}, nil
+}
+
+// visibleYAML returns the YAML as it was encoded, unless it has hidden characters. Those
+// can be escaped only in double quotes, so such a document is written as KYAML, which
+// quotes all strings.
+func visibleYAML(document runtime.Object, encoded []byte) ([]byte, error) {
+	hidden := func(r rune) bool { return escape.Hidden(r) && r != '\n' && r != '\t' }
+	if !bytes.ContainsFunc(encoded, hidden) {
+		return encoded, nil
+	}
+	var again bytes.Buffer
+	if err := (&printers.KYAMLPrinter{}).PrintObj(document, &again); err != nil {
+		return nil, err
+	}
+	return escape.Lines(again.Bytes()), nil
+}
+
+// names returns objects as kubectl -o name writes them: kind.group/name, the kind in lower
+// case, without the core group. Repeated lines are there once.
+func names(objects []object.Identity) []byte {
+	var out []byte
+	written := map[string]bool{}
+	for _, o := range objects {
+		gvk := o.GroupVersionKind()
+		line := strings.ToLower(gvk.Kind)
+		if gvk.Group != "" {
+			line += "." + gvk.Group
+		}
+		line = escape.Terminal(line+"/"+o.Name) + "\n"
+		if !written[line] {
+			written[line] = true
+			out = append(out, line...)
+		}
+	}
+	return out
 }
