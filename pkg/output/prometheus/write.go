@@ -10,20 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
-// metric is all series of one name. All are gauges.
-type metric struct {
-	name, help string
-	answered   func(audit.Cluster) []series // series of a cluster that answered
-	unanswered func(audit.Cluster) []series // series of a cluster that did not answer; may be nil
-}
-
-// series is a value with its labels, in the order of printing.
-type series struct {
-	labels []label
-	value  string
-}
-
-type label struct{ name, value string }
+const prefix = "kubectl_gc_"
 
 // Write writes the metrics of each cluster. rules are the IDs of the rules that were
 // checked, version is that of this program. A cluster without a name has no label cluster.
@@ -32,14 +19,7 @@ func Write(w io.Writer, clusters []audit.Cluster, rules []string, version string
 	for _, m := range metrics(rules) {
 		var lines bytes.Buffer
 		for _, c := range clusters {
-			seriesOf := m.answered
-			if !c.Answered {
-				seriesOf = m.unanswered
-			}
-			if seriesOf == nil {
-				continue
-			}
-			for _, s := range seriesOf(c) {
+			for _, s := range m.series(c) {
 				if c.Name != "" {
 					s.labels = append([]label{{"cluster", c.Name}}, s.labels...)
 				}
@@ -51,20 +31,19 @@ func Write(w io.Writer, clusters []audit.Cluster, rules []string, version string
 			out.Write(lines.Bytes())
 		}
 	}
+	const buildInfo = "build_info"
 	head(&out, buildInfo, "Which version wrote this; always 1.")
-	series{[]label{{"version", version}}, "1"}.write(&out, buildInfo)
+	series{"1", []label{{"version", version}}}.write(&out, buildInfo)
 	_, err := w.Write(out.Bytes())
 	return err
 }
 
-const buildInfo = prefix + "build_info"
-
 func head(out *bytes.Buffer, name, help string) {
-	fmt.Fprintf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name)
+	fmt.Fprintf(out, "# HELP %[1]s%[2]s %[3]s\n# TYPE %[1]s%[2]s gauge\n", prefix, name, help)
 }
 
 func (s series) write(out *bytes.Buffer, name string) {
-	out.WriteString(name)
+	out.WriteString(prefix + name)
 	for i, l := range s.labels {
 		out.WriteString([]string{"{", ","}[min(i, 1)])
 		fmt.Fprintf(out, `%s="%s"`, l.name, value(l.value))
