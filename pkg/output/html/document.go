@@ -5,9 +5,11 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/explainview"
 )
 
@@ -55,20 +57,63 @@ type verdict struct {
 	Meaning string `json:"meaning"`
 }
 
+type kind struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Word       string `json:"word"` // on a command line
+}
+
+// outcome is what a collection does with an object.
+type outcome struct {
+	Tone   string `json:"tone"`   // goes, changes, waits or stays
+	Action string `json:"action"` // of the garbage collector; empty if others do it
+	Why    string `json:"why"`
+}
+
 // verdicts are in the order of their numbers.
 var verdicts = []collector.Verdict{
 	collector.VerdictSolid, collector.VerdictDangling, collector.VerdictWaiting, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown,
 }
 
+// How many characters of a string from the cluster are shown. A real object fits; what
+// is longer was made to be.
+const (
+	nameWidth     = 400
+	sentenceWidth = 1200
+)
+
+func name(s string) string { return escape.Short(s, nameWidth) }
+
+func sentence(s string) string { return escape.Short(s, sentenceWidth) }
+
+// list holds each of its values once, and numbers them.
+type list[T comparable] struct {
+	numbers map[T]int
+	values  []T
+}
+
+func newList[T comparable]() list[T] { return list[T]{map[T]int{}, []T{}} }
+
+// number returns the number of a value, which it adds if the list lacks it.
+func (l *list[T]) number(value T) int {
+	n, known := l.numbers[value]
+	if !known {
+		n = len(l.values)
+		l.numbers[value] = n
+		l.values = append(l.values, value)
+	}
+	return n
+}
+
 // builder makes the document of a page.
 type builder struct {
 	page     Page
-	texts    *texts
-	judge    *collector.Judge // the page's
-	graph    *graph.Graph     // the judge's
-	kinds    map[[2]string]int
-	outcomes map[outcome]int
-	doc      *document
+	graph    *graph.Graph
+	judge    *collector.Judge
+	sorted   []*audit.Finding
+	texts    list[string]    // escaped
+	kinds    list[[2]string] // apiVersion and kind
+	outcomes list[outcome]
 
 	terminating []*object.Object // namespaces and definitions that are being deleted
 	containers  map[[3]string]*object.Object
@@ -76,38 +121,42 @@ type builder struct {
 
 func documentOf(p Page) *document {
 	b := &builder{
-		page: p, texts: newTexts(), judge: p.Judge, graph: p.Judge.Graph(),
-		kinds: map[[2]string]int{}, outcomes: map[outcome]int{}, doc: &document{Kinds: []kind{}, Outcomes: []outcome{}},
-		containers: map[[3]string]*object.Object{},
+		page: p, graph: p.Graph, judge: collector.NewJudge(p.Graph), sorted: auditreport.MostSevereFirst(p.Report.Findings),
+		texts: newList[string](), kinds: newList[[2]string](), outcomes: newList[outcome](), containers: map[[3]string]*object.Object{},
 	}
-	for _, o := range b.graph.Snapshot().Objects {
+	b.texts.number("") // is 0
+	for _, o := range p.Graph.Snapshot().Objects {
 		if o.Terminating() && (o.IsNamespace() || o.IsCRD()) {
 			b.terminating = append(b.terminating, o)
 		}
 	}
-	b.doc.About, b.doc.Gaps = b.about(), b.gaps()
+	doc := &document{About: b.about(), Gaps: b.gaps(), Kinds: []kind{}}
 	for _, r := range audit.Rules {
-		b.doc.Rules = append(b.doc.Rules, rule{r.ID, r.Summary})
+		doc.Rules = append(doc.Rules, rule{r.ID, r.Summary})
 	}
 	for _, v := range verdicts {
-		b.doc.Verdicts = append(b.doc.Verdicts, verdict{string(v), explainview.Meaning(v)})
+		doc.Verdicts = append(doc.Verdicts, verdict{string(v), explainview.Meaning(v)})
 	}
-	b.doc.Objects = b.objects()
-	b.doc.Findings = b.findings()
-	b.doc.References = b.references()
+	doc.Objects, doc.Findings, doc.References = b.objects(), b.findings(), b.references()
 	if p.Plan != nil {
-		b.doc.Steps = b.steps()
+		doc.Steps = b.steps()
 	}
-	b.doc.Texts = b.texts.all
-	return b.doc
+	for _, k := range b.kinds.values {
+		doc.Kinds = append(doc.Kinds, kind{name(k[0]), name(k[1]), name(explain.TypeArgument(p.Graph, k[0], k[1]))})
+	}
+	doc.Outcomes, doc.Texts = b.outcomes.values, b.texts.values
+	return doc
 }
 
+// text returns the number of a string from the cluster, escaped and shortened.
+func (b *builder) text(s string) int { return b.texts.number(name(s)) }
+
 func (b *builder) about() about {
-	s := b.graph.Snapshot()
+	s, source := b.graph.Snapshot(), b.page.Source
 	a := about{
 		Tool: name(b.page.Version), Taken: s.Taken.UTC().Format(time.RFC3339), Server: name(s.Server),
-		Context: name(b.page.Source.Context), Address: name(b.page.Source.Address), File: name(b.page.Source.File),
-		Namespace: name(b.page.Source.Namespace), Selector: name(b.page.Source.Selector),
+		Context: name(source.Context), Address: name(source.Address), File: name(source.File),
+		Namespace: name(source.Namespace), Selector: name(source.Selector),
 		Complete: b.page.Report.Complete, Sum: auditreport.SummaryLine(b.page.Report, s.MonitoredTypes()), Summary: b.page.Report.Summary,
 		Hints: sentence(b.page.Hints), Warnings: []string{},
 	}
@@ -139,10 +188,7 @@ const (
 func (b *builder) gaps() gaps {
 	s := b.graph.Snapshot()
 	out := gaps{Warning: auditreport.Gaps("", s.Gaps, s.MonitoredTypes(), namedGaps), Causes: append([]string{}, auditreport.Causes(s.Gaps, namedGaps)...), All: []gap{}}
-	for i, g := range s.Gaps {
-		if i == mostGaps {
-			break
-		}
+	for _, g := range s.Gaps[:min(len(s.Gaps), mostGaps)] {
 		out.All = append(out.All, gap{name(g.String()), name(string(g.Reason)), sentence(g.Message)})
 	}
 	return out

@@ -2,15 +2,19 @@ package html
 
 import (
 	"bufio"
-	_ "embed"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
 // Page is what a page shows.
@@ -31,21 +35,65 @@ type Source struct {
 	Namespace, Selector    string
 }
 
-//go:embed page.html
-var skeleton string
-
 // Write writes the page.
 func Write(w io.Writer, p Page) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	head, tail, _ := strings.Cut(skeleton, "{{data}}")
 	out.WriteString(fill(head)) // the writer keeps its first error for Flush
-	if err := encode(out, documentOf(p)); err != nil {
+	// The data cannot leave its script element: encoding/json escapes <, > and &, and the two
+	// line separators.
+	if err := json.NewEncoder(out).Encode(documentOf(p)); err != nil {
 		return fmt.Errorf("encode the page's data: %w", err)
 	}
 	out.WriteString(fill(tail))
 	return out.Flush()
 }
 
-// encode writes data that cannot leave its script element: encoding/json escapes <, > and
-// &, and the two line separators.
-func encode(w io.Writer, data any) error { return json.NewEncoder(w).Encode(data) }
+//go:embed page.html
+var skeleton string
+
+//go:embed style script
+var files embed.FS
+
+// The parts of the style sheet and of the script, in the order in which they are joined.
+var (
+	styleParts  = []string{"colour", "page", "control", "list", "family", "panel", "print"}
+	scriptParts = []string{
+		"element", "data", "object", "reference", "finding", "route", "list", "filter", "findings", "search",
+		"steps", "family", "tree", "panel", "overview", "head", "theme", "help", "keyboard", "print", "main",
+	}
+)
+
+// placeholders puts policy, style and script into the page. The policy has the hash of
+// exactly the text in each element.
+var placeholders = sync.OnceValue(func() *strings.Replacer {
+	style := "\n" + joined("style/", styleParts, ".css")
+	script := "\n(() => {\n\"use strict\";\n" + joined("script/", scriptParts, ".js") + "})();\n"
+	return strings.NewReplacer("{{policy}}", policy(style, script), "{{style}}", style, "{{script}}", script)
+})
+
+func joined(folder string, parts []string, ending string) string {
+	var out strings.Builder
+	for _, part := range parts {
+		text, err := files.ReadFile(folder + part + ending)
+		if err != nil {
+			panic("a part of the page is not embedded: " + err.Error())
+		}
+		out.Write(text)
+	}
+	return plugin.Named(out.String())
+}
+
+// policy lets the page run its own script and use its own style sheet, and load or send
+// nothing.
+func policy(style, script string) string {
+	return "default-src 'none'; script-src '" + hash(script) + "'; style-src '" + hash(style) + "'; base-uri 'none'; form-action 'none'"
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// fill puts policy, style and script into a part of the page.
+func fill(part string) string { return placeholders().Replace(plugin.Named(part)) }
