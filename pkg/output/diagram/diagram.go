@@ -4,65 +4,67 @@ import (
 	"cmp"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
 // drawing is what is drawn: nodes sorted by UID, and the edges between them.
 type drawing struct {
-	nodes []node
+	nodes []*node
 	edges []edge
 }
 
 type node struct {
-	uid                types.UID
-	gvk                schema.GroupVersionKind
-	namespace, name    string
+	id                 object.Identity
+	number             int  // position among the nodes
 	missing            bool // referenced, but not read
 	beingDeleted       bool
 	deletingDependents bool
 	virtual            bool
 }
 
-// edge leads from a dependent to an owner, by their indexes among the nodes.
+// edge leads from a dependent to an owner.
 type edge struct {
-	dependent, owner int
+	dependent, owner *node
 	problem          string // empty if any reference between the two has none
 }
 
 // newDrawing returns the drawing of these nodes. problem may be nil.
-func newDrawing(g *graph.Graph, nodes graph.Set, problem func(graph.Edge) string) drawing {
+func newDrawing(g *graph.Graph, nodes graph.Set, problem func(graph.Edge) string) *drawing {
+	d := &drawing{}
 	drawn := drawnNodes(g, nodes)
-	slices.SortFunc(drawn, func(a, b graph.Node) int { return cmp.Compare(g.UID(a), g.UID(b)) })
-	index := make(map[graph.Node]int, len(drawn))
-	var d drawing
-	for i, n := range drawn {
-		index[n] = i
-		d.nodes = append(d.nodes, nodeOf(g, n))
+	byNode := make(map[graph.Node]*node, len(drawn))
+	for _, n := range drawn {
+		byNode[n] = newNode(g, n)
+		d.nodes = append(d.nodes, byNode[n])
 	}
-	for i, n := range drawn {
+	d.sort(func(a, b *node) int { return cmp.Compare(a.id.UID, b.id.UID) })
+	for _, n := range drawn {
 		for k, owner := range g.Owners(n) {
-			to, ok := index[owner]
+			to, ok := byNode[owner]
 			if !ok {
 				continue
 			}
-			e := edge{dependent: i, owner: to}
+			e := edge{dependent: byNode[n], owner: to}
 			if problem != nil {
 				e.problem = problem(graph.Edge{Node: n, Index: k})
 			}
 			d.edges = append(d.edges, e)
 		}
 	}
-	slices.SortFunc(d.edges, edge.compare)
+	slices.SortFunc(d.edges, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.dependent.number, b.dependent.number), cmp.Compare(a.owner.number, b.owner.number), cmp.Compare(a.problem, b.problem))
+	})
 	d.edges = slices.CompactFunc(d.edges, func(a, b edge) bool { return a.dependent == b.dependent && a.owner == b.owner })
 	return d
 }
 
-func (e edge) compare(o edge) int {
-	return cmp.Or(cmp.Compare(e.dependent, o.dependent), cmp.Compare(e.owner, o.owner), cmp.Compare(e.problem, o.problem))
+// sort sorts and numbers the nodes.
+func (d *drawing) sort(compare func(a, b *node) int) {
+	slices.SortFunc(d.nodes, compare)
+	for i, n := range d.nodes {
+		n.number = i
+	}
 }
 
 // drawnNodes returns the nodes with a reference or dependent
@@ -83,27 +85,20 @@ func drawnNodes(g *graph.Graph, nodes graph.Set) []graph.Node {
 	return drawn.Nodes()
 }
 
-func nodeOf(g *graph.Graph, n graph.Node) node {
-	o := g.Object(n)
-	if o == nil {
-		return missingNode(g, n)
+// newNode returns a node as it is drawn. An owner that was not read has the kind and name
+// of its references. If they differ, the smallest is taken, so that the order of objects
+// does not matter.
+func newNode(g *graph.Graph, n graph.Node) *node {
+	if o := g.Object(n); o != nil {
+		return &node{id: o.Identity, beingDeleted: o.Terminating(), deletingDependents: o.DeletingDependents(), virtual: g.Virtual(n)}
 	}
-	return node{
-		uid: o.UID, gvk: o.GroupVersionKind(), namespace: o.Namespace, name: o.Name,
-		beingDeleted: o.Terminating(), deletingDependents: o.DeletingDependents(), virtual: g.Virtual(n),
-	}
-}
-
-// missingNode returns an owner that was not read, with the kind and name of its
-// references. If they differ, the smallest is taken, so that the order of objects does not
-// matter.
-func missingNode(g *graph.Graph, n graph.Node) node {
-	var claims []object.Reference
+	var claims []object.Identity
 	for _, e := range g.Dependents(n) {
-		claims = append(claims, g.Reference(e))
+		r := g.Reference(e)
+		claims = append(claims, object.Identity{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: r.UID})
 	}
-	claim := slices.MinFunc(claims, func(a, b object.Reference) int {
+	claim := slices.MinFunc(claims, func(a, b object.Identity) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Name, b.Name))
 	})
-	return node{uid: g.UID(n), gvk: claim.GroupVersionKind(), name: claim.Name, missing: true}
+	return &node{id: claim, missing: true}
 }

@@ -21,7 +21,7 @@ func DOT(w io.Writer, g *graph.Graph, nodes graph.Set) error {
 		fmt.Fprintln(out, "  // Node definitions.")
 	}
 	for _, v := range d.nodes {
-		fmt.Fprintf(out, "  %q [\n", v.uid)
+		fmt.Fprintf(out, "  %q [\n", v.id.UID)
 		for _, a := range v.attributes() {
 			fmt.Fprintf(out, "    %s=%q\n", a[0], a[1])
 		}
@@ -31,22 +31,23 @@ func DOT(w io.Writer, g *graph.Graph, nodes graph.Set) error {
 		fmt.Fprintln(out, "  // Edge definitions.")
 	}
 	for _, e := range d.edges {
-		fmt.Fprintf(out, "  %q -> %q;\n", d.nodes[e.dependent].uid, d.nodes[e.owner].uid)
+		fmt.Fprintf(out, "  %q -> %q;\n", e.dependent.id.UID, e.owner.id.UID)
 	}
 	fmt.Fprintln(out, "}")
 	return out.Flush()
 }
 
 // attributes returns keys and values in the order of upstream's Attributes.
-func (v node) attributes() [][2]string {
+func (v *node) attributes() [][2]string {
+	gvk := v.id.GroupVersionKind()
 	return [][2]string{
 		{"label", v.label()},
-		{"group", v.gvk.Group},
-		{"version", v.gvk.Version},
-		{"kind", v.gvk.Kind},
-		{"namespace", v.namespace},
-		{"name", v.name},
-		{"uid", string(v.uid)},
+		{"group", gvk.Group},
+		{"version", gvk.Version},
+		{"kind", gvk.Kind},
+		{"namespace", v.id.Namespace},
+		{"name", v.id.Name},
+		{"uid", string(v.id.UID)},
 		{"missing", strconv.FormatBool(v.missing)},
 		{"beingDeleted", strconv.FormatBool(v.beingDeleted)},
 		{"deletingDependents", strconv.FormatBool(v.deletingDependents)},
@@ -54,12 +55,13 @@ func (v node) attributes() [][2]string {
 	}
 }
 
-func (v node) label() string {
-	kind := v.gvk.Kind + "." + v.gvk.Version
-	if v.gvk.Group != "" {
-		kind += "." + v.gvk.Group
+func (v *node) label() string {
+	gvk := v.id.GroupVersionKind()
+	kind := gvk.Kind + "." + gvk.Version
+	if gvk.Group != "" {
+		kind += "." + gvk.Group
 	}
-	label := fmt.Sprintf("uid=%s\nnamespace=%s\n%s/%s\n", v.uid, v.namespace, kind, v.name)
+	label := fmt.Sprintf("uid=%s\nnamespace=%s\n%s/%s\n", v.id.UID, v.id.Namespace, kind, v.id.Name)
 	var flags []string
 	for _, f := range []struct {
 		name string

@@ -19,66 +19,51 @@ import (
 // dotted arrow. Most renderers refuse more than a few hundred edges.
 func Mermaid(w io.Writer, g *graph.Graph, nodes graph.Set, problem func(graph.Edge) string) error {
 	d := newDrawing(g, nodes, problem)
-	id := d.sortByNamespace()
+	d.sort(func(a, b *node) int {
+		return cmp.Or(
+			cmp.Compare(a.id.Namespace, b.id.Namespace), cmp.Compare(a.id.Kind, b.id.Kind),
+			cmp.Compare(a.id.Name, b.id.Name), cmp.Compare(a.id.UID, b.id.UID))
+	})
 	out := bufio.NewWriter(w) // keeps the first error for Flush
 	fmt.Fprintln(out, "flowchart LR")
 	for _, class := range []struct{ name, style string }{
 		{missingClass, "stroke:#cc0000,stroke-dasharray:5 5"},
 		{terminatingClass, "stroke:#cc8800,stroke-width:3px"},
 	} {
-		if slices.ContainsFunc(d.nodes, func(v node) bool { return v.class() == class.name }) {
+		if slices.ContainsFunc(d.nodes, func(v *node) bool { return v.class() == class.name }) {
 			fmt.Fprintf(out, "  classDef %s %s\n", class.name, class.style)
 		}
 	}
-	indent, boxes := "  ", 0
-	for i, v := range d.nodes {
-		if v.namespace != "" && (i == 0 || d.nodes[i-1].namespace != v.namespace) {
-			fmt.Fprintf(out, "  subgraph s%d[\"%s\"]\n", boxes, label("namespace "+v.namespace))
-			indent = "    "
+	indent, boxes, namespace := "  ", 0, ""
+	for _, v := range d.nodes {
+		if v.id.Namespace != namespace {
+			if namespace != "" {
+				fmt.Fprintln(out, "  end")
+			}
+			fmt.Fprintf(out, "  subgraph s%d[\"%s\"]\n", boxes, label("namespace "+v.id.Namespace))
+			indent, namespace = "    ", v.id.Namespace
 			boxes++
 		}
-		fmt.Fprintf(out, "%sn%d[\"%s\"]", indent, i, v.caption())
+		fmt.Fprintf(out, "%sn%d[\"%s\"]", indent, v.number, v.caption())
 		if class := v.class(); class != "" {
 			fmt.Fprintf(out, ":::%s", class)
 		}
 		fmt.Fprintln(out)
-		if v.namespace != "" && (i == len(d.nodes)-1 || d.nodes[i+1].namespace != v.namespace) {
-			fmt.Fprintln(out, "  end")
-			indent = "  "
-		}
+	}
+	if namespace != "" {
+		fmt.Fprintln(out, "  end")
 	}
 	slices.SortFunc(d.edges, func(a, b edge) int {
-		return cmp.Or(cmp.Compare(id[a.owner], id[b.owner]), cmp.Compare(id[a.dependent], id[b.dependent]))
+		return cmp.Or(cmp.Compare(a.owner.number, b.owner.number), cmp.Compare(a.dependent.number, b.dependent.number))
 	})
 	for _, e := range d.edges {
 		arrow := "-->"
 		if e.problem != "" {
 			arrow = "-.->|" + e.problem + "|"
 		}
-		fmt.Fprintf(out, "  n%d %s n%d\n", id[e.owner], arrow, id[e.dependent])
+		fmt.Fprintf(out, "  n%d %s n%d\n", e.owner.number, arrow, e.dependent.number)
 	}
 	return out.Flush()
-}
-
-// sortByNamespace puts the nodes in the order of a flowchart, and returns the new index of
-// each old one.
-func (d *drawing) sortByNamespace() []int {
-	old := make([]int, len(d.nodes))
-	for i := range old {
-		old[i] = i
-	}
-	slices.SortFunc(old, func(i, j int) int {
-		a, b := d.nodes[i], d.nodes[j]
-		return cmp.Or(
-			cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.gvk.Kind, b.gvk.Kind),
-			cmp.Compare(a.name, b.name), cmp.Compare(a.uid, b.uid))
-	})
-	index, nodes := make([]int, len(old)), make([]node, len(old))
-	for to, from := range old {
-		index[from], nodes[to] = to, d.nodes[from]
-	}
-	d.nodes = nodes
-	return index
 }
 
 // The classes of missing and terminating nodes.
@@ -87,7 +72,7 @@ const (
 	terminatingClass = "terminating"
 )
 
-func (v node) class() string {
+func (v *node) class() string {
 	switch {
 	case v.missing:
 		return missingClass
@@ -98,8 +83,8 @@ func (v node) class() string {
 }
 
 // caption says in words what the class says in colour.
-func (v node) caption() string {
-	text := label(v.gvk.Kind + "/" + v.name)
+func (v *node) caption() string {
+	text := label(v.id.String())
 	switch {
 	case v.missing:
 		return text + ", missing"
