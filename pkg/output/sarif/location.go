@@ -20,12 +20,13 @@ func locationOf(cluster string, o object.Identity) location {
 	if cluster != "" {
 		name = cluster + "/" + name
 	}
-	return location{
-		PhysicalLocation: physicalLocation{ArtifactLocation: artifactLocation{URI: pathOf(cluster, o)}, Region: region{StartLine: 1}},
-		LogicalLocations: []logicalLocation{{
-			Name: escape.Short(o.Name, maxText), FullyQualifiedName: escape.Short(name, maxText), Kind: "resource",
-		}},
-	}
+	var out location
+	out.PhysicalLocation.ArtifactLocation.URI = pathOf(cluster, o)
+	out.PhysicalLocation.Region.StartLine = 1
+	out.LogicalLocations = []logicalLocation{{
+		Name: escape.Short(o.Name, maxText), FullyQualifiedName: escape.Short(name, maxText), Kind: "resource",
+	}}
+	return out
 }
 
 // clusterScoped replaces the namespace. No namespace can have this name.

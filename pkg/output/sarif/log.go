@@ -9,13 +9,11 @@ type log struct {
 }
 
 type run struct {
-	Tool        tool         `json:"tool"`
+	Tool struct {
+		Driver driver `json:"driver"`
+	} `json:"tool"`
 	Invocations []invocation `json:"invocations"`
 	Results     []result     `json:"results"`
-}
-
-type tool struct {
-	Driver driver `json:"driver"`
 }
 
 type driver struct {
@@ -59,21 +57,15 @@ type result struct {
 }
 
 type location struct {
-	PhysicalLocation physicalLocation  `json:"physicalLocation"`
+	PhysicalLocation struct {
+		ArtifactLocation struct {
+			URI string `json:"uri"`
+		} `json:"artifactLocation"`
+		Region struct {
+			StartLine int `json:"startLine"`
+		} `json:"region"`
+	} `json:"physicalLocation"`
 	LogicalLocations []logicalLocation `json:"logicalLocations"`
-}
-
-type physicalLocation struct {
-	ArtifactLocation artifactLocation `json:"artifactLocation"`
-	Region           region           `json:"region"`
-}
-
-type artifactLocation struct {
-	URI string `json:"uri"`
-}
-
-type region struct {
-	StartLine int `json:"startLine"`
 }
 
 type logicalLocation struct {

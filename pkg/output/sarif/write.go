@@ -22,11 +22,8 @@ const (
 // Write writes the report. rules are the rules that it may name. version is that of this
 // program; it may be empty.
 func Write(w io.Writer, r *audit.Report, rules []audit.Rule, version string) error {
-	l := log{Schema: schema, Version: "2.1.0", Runs: []run{{
-		Tool:        tool{driver{Name: "kubectl-gc", Version: version, InformationURI: repository, Rules: descriptors(rules)}},
-		Invocations: []invocation{invoked(r.Gaps)},
-		Results:     []result{},
-	}}}
+	only := run{Invocations: []invocation{invoked(r.Gaps)}, Results: []result{}}
+	only.Tool.Driver = driver{Name: "kubectl-gc", Version: version, InformationURI: repository, Rules: descriptors(rules)}
 	index := map[string]int{}
 	for i, rule := range rules {
 		index[rule.ID] = i
@@ -36,13 +33,13 @@ func Write(w io.Writer, r *audit.Report, rules []audit.Rule, version string) err
 		if !known {
 			return fmt.Errorf("describe finding: no rule %q", f.Rule)
 		}
-		l.Runs[0].Results = append(l.Runs[0].Results, resultOf(f, i))
+		only.Results = append(only.Results, resultOf(f, i))
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(l); err != nil {
+	if err := encoder.Encode(log{Schema: schema, Version: "2.1.0", Runs: []run{only}}); err != nil {
 		return fmt.Errorf("encode SARIF: %w", err)
 	}
 	_, err := w.Write(escape.JSON(out.Bytes()))
