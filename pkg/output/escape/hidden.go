@@ -1,6 +1,7 @@
 package escape
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -32,14 +33,29 @@ func next[T string | []byte](s T) (r rune, size int, escape bool) {
 	return r, size, r == utf8.RuneError && size == 1 || Hidden(r)
 }
 
-// first returns the index of the first character that must be escaped, or len(s).
-func first[T string | []byte](s T) int {
+// first returns the index of the first character that must be escaped and is not in
+// except, or len(s).
+func first[T string | []byte](s T, except string) int {
 	for i := 0; i < len(s); {
-		_, size, escape := next(s[i:])
-		if escape {
+		r, size, escape := next(s[i:])
+		if escape && !strings.ContainsRune(except, r) {
 			return i
 		}
 		i += size
 	}
 	return len(s)
+}
+
+// appendVisible appends in to out, escaped except for the characters in except.
+func appendVisible[T string | []byte](out []byte, in T, except string, appendEscape func(out []byte, r rune, raw byte) []byte) []byte {
+	for {
+		i := first(in, except)
+		out = append(out, in[:i]...)
+		if in = in[i:]; len(in) == 0 {
+			return out
+		}
+		r, size, _ := next(in)
+		out = appendEscape(out, r, in[0])
+		in = in[size:]
+	}
 }

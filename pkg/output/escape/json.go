@@ -4,34 +4,16 @@ package escape
 // the same value and can be shown on a terminal. encoding/json escapes only controls below
 // U+0020. Line breaks and tabs stay, as they are outside of values.
 func JSON(document []byte) []byte {
-	i := firstInJSON(document)
-	if i == len(document) {
+	const breaks = "\n\t\r"
+	if first(document, breaks) == len(document) {
 		return document
 	}
-	out := make([]byte, 0, len(document)+64)
-	for {
-		out = append(out, document[:i]...)
-		document = document[i:]
-		if len(document) == 0 {
-			return out
-		}
-		r, size, _ := next(document)
-		out = appendUTF16(out, r)
-		document = document[size:]
-		i = firstInJSON(document)
-	}
+	return appendVisible(make([]byte, 0, len(document)+64), document, breaks, appendUTF16)
 }
 
-func firstInJSON(document []byte) int {
-	for i := 0; ; i++ {
-		i += first(document[i:])
-		if i == len(document) || document[i] != '\n' && document[i] != '\t' && document[i] != '\r' {
-			return i
-		}
-	}
-}
-
-func appendUTF16(out []byte, r rune) []byte {
+// appendUTF16 appends the escape of r in JSON. An invalid byte has that of U+FFFD, as
+// decoders replace it.
+func appendUTF16(out []byte, r rune, _ byte) []byte {
 	if r <= 0xffff {
 		return appendHex(append(out, '\\', 'u'), r, 4)
 	}

@@ -2,26 +2,22 @@ package escape
 
 import (
 	"fmt"
-	"strings"
 	"unicode/utf8"
 )
 
 // Terminal returns s with everything hidden, including line breaks and tabs, and every
 // invalid byte made visible. Escaping twice is the same as escaping once.
 func Terminal(s string) string {
-	i := first(s)
-	if i == len(s) {
+	if first(s, "") == len(s) {
 		return s
 	}
-	out := make([]byte, i, len(s)+16)
-	copy(out, s)
-	return string(appendVisible(out, s[i:], ""))
+	return string(appendVisible(make([]byte, 0, len(s)+16), s, "", appendText))
 }
 
 // Lines returns text escaped like Terminal, except line breaks and tabs. It is for text
 // with a layout by the user, such as the output of a template.
 func Lines(text []byte) []byte {
-	return appendVisible(make([]byte, 0, len(text)), text, "\n\t")
+	return appendVisible(make([]byte, 0, len(text)), text, "\n\t", appendText)
 }
 
 // Short returns Terminal(s), cut to at most limit characters. A cut never splits an escape
@@ -44,24 +40,10 @@ func Short(s string, limit int) string {
 	return Terminal(s)
 }
 
-// appendVisible appends in to out, escaped except for the characters in except.
-func appendVisible[T string | []byte](out []byte, in T, except string) []byte {
-	for len(in) > 0 {
-		r, size, escape := next(in)
-		if escape && !strings.ContainsRune(except, r) {
-			out = appendText(out, r, in[0])
-		} else {
-			out = append(out, in[:size]...)
-		}
-		in = in[size:]
-	}
-	return out
-}
-
 const hex = "0123456789abcdef"
 
-// appendText appends the escape of r. raw is its first byte, which is shown if it is
-// invalid.
+// appendText appends the escape of r in text. raw is its first byte, which is shown if it
+// is invalid.
 func appendText(out []byte, r rune, raw byte) []byte {
 	switch {
 	case r == '\n':
