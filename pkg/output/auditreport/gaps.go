@@ -23,7 +23,7 @@ func Gaps(cluster string, gaps []snapshot.Gap, types, limit int) string {
 	case cluster == "":
 		return "warning: " + what
 	}
-	return "warning: cluster " + escape.Short(cluster, textWidth) + ": " + what
+	return "warning: cluster " + escape.Word(cluster) + ": " + what
 }
 
 func unread(gaps []snapshot.Gap, types, limit int) string {
@@ -37,7 +37,7 @@ func unread(gaps []snapshot.Gap, types, limit int) string {
 	}
 	common, name := "", unreadable.String
 	if sameNamespace(unread) {
-		common, name = fmt.Sprintf(" in namespace %s (%s)", escape.Short(unread[0].Namespace, textWidth), unread[0].Reason), unreadable.bare
+		common, name = fmt.Sprintf(" in namespace %s (%s)", escape.Word(unread[0].Namespace), unread[0].Reason), unreadable.bare
 	}
 	var named []string
 	for _, u := range unread {
@@ -79,7 +79,7 @@ func Causes(gaps []snapshot.Gap, limit int) []string {
 			break
 		}
 		if u.Namespace != snapshot.All && u.Reason != snapshot.Forbidden && u.Reason != snapshot.NotInFile && u.Message != "" {
-			out = append(out, escape.Short(u.Gap.String(), textWidth)+": "+escape.Short(u.Message, causeWidth))
+			out = append(out, escape.Word(u.Gap.String())+": "+escape.Line(u.Message))
 		}
 	}
 	return out
@@ -119,7 +119,7 @@ func merge(gaps []snapshot.Gap) []unreadable {
 func (u unreadable) bare() string {
 	everywhere := u.Gap
 	everywhere.Namespace = ""
-	return escape.Short(everywhere.String(), textWidth)
+	return escape.Word(everywhere.String())
 }
 
 func (u unreadable) String() string {
@@ -127,7 +127,7 @@ func (u unreadable) String() string {
 	if u.Namespace != "" && u.namespaces > 1 {
 		what = fmt.Sprintf("%s in %s", u.bare(), wording.Count(u.namespaces, "namespace"))
 	}
-	return fmt.Sprintf("%s (%s)", escape.Short(what, textWidth), escape.Short(string(u.Reason), textWidth))
+	return fmt.Sprintf("%s (%s)", escape.Word(what), escape.Word(string(u.Reason)))
 }
 
 // countTypes returns how many types could not be read, how many API groups could not be

@@ -66,7 +66,7 @@ func clusters(all []audit.Counts) string {
 	var silent []string
 	for _, c := range all {
 		if !c.Answered {
-			silent = append(silent, escape.Short(c.Name, textWidth))
+			silent = append(silent, escape.Word(c.Name))
 		}
 	}
 	of := " of " + wording.Count(len(all)-len(silent), "cluster")

@@ -16,14 +16,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
-// Limits on the characters that one cell shows. They are longer than any real name, so
-// that names can be pasted into a command.
-const (
-	objectWidth = 400
-	textWidth   = 200
-	causeWidth  = 400
-)
-
 // maxWidth is the widest table that has a column for the problem. In a wider one, the
 // problem is on a line of its own below its row.
 const maxWidth = 120
@@ -48,7 +40,7 @@ func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
 	for i, f := range findings {
 		rows[i] = row(f, wide)
 		if r.Clusters != nil {
-			rows[i] = slices.Insert(rows[i], 0, escape.Short(f.Cluster, textWidth))
+			rows[i] = slices.Insert(rows[i], 0, escape.Word(f.Cluster))
 		}
 	}
 	var below []string // the problem of each row, if it is not in the table
@@ -82,18 +74,18 @@ func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
 func row(f *audit.Finding, wide bool) []string {
 	namespace := "-" // cluster-scoped
 	if f.Object.Namespace != "" {
-		namespace = escape.Short(f.Object.Namespace, textWidth)
+		namespace = escape.Word(f.Object.Namespace)
 	}
 	cells := []string{
-		escape.Short(string(f.Severity), textWidth),
-		escape.Short(f.Rule, textWidth),
+		escape.Word(string(f.Severity)),
+		escape.Word(f.Rule),
 		namespace,
-		escape.Short(f.Object.String(), objectWidth),
-		escape.Short(f.Reason.Brief(), textWidth),
-		escape.Short(f.Effect.Brief(), textWidth),
+		escape.Line(f.Object.String()),
+		escape.Word(f.Reason.Brief()),
+		escape.Word(f.Effect.Brief()),
 	}
 	if wide {
-		cells = append(cells, escape.Short(string(f.Object.UID), textWidth), dash(string(f.Verdict)), dash(string(f.Fix)))
+		cells = append(cells, escape.Word(string(f.Object.UID)), dash(string(f.Verdict)), dash(string(f.Fix)))
 	}
 	return cells
 }
@@ -130,7 +122,7 @@ func dash(s string) string {
 	if s == "" {
 		return "-"
 	}
-	return escape.Short(s, textWidth)
+	return escape.Word(s)
 }
 
 // byRule counts the findings of each rule, the most frequent first.
@@ -145,7 +137,7 @@ func byRule(findings []*audit.Finding) string {
 	slices.SortStableFunc(rules, func(a, b string) int { return counts[b] - counts[a] })
 	line, lines := "By rule: ", ""
 	for i, rule := range rules {
-		part := wording.Thousands(counts[rule]) + " " + escape.Short(rule, textWidth)
+		part := wording.Thousands(counts[rule]) + " " + escape.Word(rule)
 		if i > 0 {
 			line += ","
 			if len(line)+len(" ")+len(part) >= maxWidth {

@@ -20,6 +20,17 @@ func Lines(text []byte) []byte {
 	return appendVisible(make([]byte, 0, len(text)), text, "\n\t", appendText)
 }
 
+// Word returns Terminal(s), cut as output for a person has it, where s is a word: a kind, a
+// namespace, a UID. The limits are longer than any real string from a cluster, so that names
+// can be pasted into a command.
+func Word(s string) string { return Short(s, 200) }
+
+// Line is like Word, where s is a name or a brief reason.
+func Line(s string) string { return Short(s, 400) }
+
+// Sentence is like Word, where s is an explanation.
+func Sentence(s string) string { return Short(s, 1200) }
+
 // Short returns Terminal(s), cut to at most limit characters. A cut never splits an escape
 // and is marked with the length of s, as in "abc…(102400 bytes)"; the mark is not counted.
 // Short reads no more of s than it shows.

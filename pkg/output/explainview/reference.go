@@ -30,31 +30,31 @@ func (w *answerWriter) reference(i int) {
 	if r.BlockOwnerDeletion {
 		flags = append(flags, "blocking")
 	}
-	shown := escape.Short(r.Kind+"/"+r.Name, nameWidth)
+	shown := escape.Line(r.Kind + "/" + r.Name)
 	if len(flags) > 0 {
 		shown += " (" + strings.Join(flags, ", ") + ")"
 	}
 	w.label = ""
 	w.line(fmt.Sprintf("owner %d of %d", i+1, len(w.answer.References)), shown+"   "+w.verdict(r.Verdict))
 	for _, e := range r.Evidence {
-		w.more(w.view.Palette.Dim(sentence(e)))
+		w.more(w.view.Palette.Dim(escape.Sentence(e)))
 	}
 	if !w.view.Wide {
 		return
 	}
-	w.more(text(r.APIVersion) + ", UID " + text(r.UID))
+	w.more(escape.Word(r.APIVersion) + ", UID " + escape.Word(r.UID))
 	for _, other := range []struct {
 		what string
 		who  *object.Identity
 	}{{"has that UID", r.UIDHolder}, {"has that name", r.NameHolder}} {
 		if other.who != nil && string(other.who.UID)+other.who.Name+other.who.Kind != r.UID+r.Name+r.Kind {
-			w.more(fmt.Sprintf("%s %s: %s, UID %s", identity(*other.who), other.what, text(other.who.APIVersion), text(string(other.who.UID))))
+			w.more(fmt.Sprintf("%s %s: %s, UID %s", escape.Line(other.who.String()), other.what, escape.Word(other.who.APIVersion), escape.Word(string(other.who.UID))))
 		}
 	}
 }
 
 func (w *answerWriter) verdict(v collector.Verdict) string {
-	shown := text(string(v)) + ": " + Meaning(v)
+	shown := escape.Word(string(v)) + ": " + Meaning(v)
 	switch v {
 	case collector.VerdictSolid:
 		return w.view.Palette.Kept(shown)

@@ -30,13 +30,10 @@ type View struct {
 	Command func(words ...string) string
 }
 
-// Limits on the characters shown of a string from the cluster, and on the lines of a list.
+// Limits on the lines of a list.
 const (
-	sentenceWidth = 1200
-	nameWidth     = 400
-	textWidth     = 200
-	maxLinks      = 8
-	maxNames      = 8
+	maxLinks = 8
+	maxNames = 8
 )
 
 // Write writes one answer, with a line break at the end.
@@ -47,16 +44,16 @@ func (v View) Write(out io.Writer, a *explain.Answer) error {
 		w.reference(i)
 	}
 	for _, f := range a.Finalizers {
-		w.line("finalizer", text(f.Name)+": "+text(f.Controller))
+		w.line("finalizer", escape.Word(f.Name)+": "+escape.Word(f.Controller))
 	}
 	for _, s := range a.Next {
-		w.line("next", sentence(s))
+		w.line("next", escape.Sentence(s))
 	}
 	w.chain()
 	w.cascade()
 	w.history()
 	for _, s := range a.Caveats {
-		w.line("note", v.Palette.Changed(sentence(s)))
+		w.line("note", v.Palette.Changed(escape.Sentence(s)))
 	}
 	w.suggestions()
 	_, err := out.Write(w.out.Bytes())
@@ -69,12 +66,6 @@ type answerWriter struct {
 	out    bytes.Buffer
 	label  string // of the previous line
 }
-
-func sentence(s string) string { return escape.Short(s, sentenceWidth) }
-
-func text(s string) string { return escape.Short(s, textWidth) }
-
-func identity(i object.Identity) string { return escape.Short(i.String(), nameWidth) }
 
 // line writes a fact after its label. A label is not repeated on the next line.
 func (w *answerWriter) line(label, what string) {
@@ -91,9 +82,9 @@ func (w *answerWriter) more(what string) { fmt.Fprintf(&w.out, "     %s\n", what
 
 func (w *answerWriter) headline() {
 	// A consequence of none has no colour, as others may still delete the object.
-	w.out.WriteString(w.view.Palette.Consequence(w.answer.Consequence, sentence(w.answer.Headline)) + "\n")
+	w.out.WriteString(w.view.Palette.Consequence(w.answer.Consequence, escape.Sentence(w.answer.Headline)) + "\n")
 	if w.view.Wide && w.answer.Object.UID != "" {
-		w.more(text(w.answer.Object.APIVersion) + ", UID " + text(string(w.answer.Object.UID)))
+		w.more(escape.Word(w.answer.Object.APIVersion) + ", UID " + escape.Word(string(w.answer.Object.UID)))
 	}
 }
 
@@ -107,15 +98,15 @@ func (w *answerWriter) chain() {
 		} else if hidden > 0 && i >= maxLinks && i < len(links)-1 {
 			continue
 		}
-		w.line("waits for", w.located(l.Object)+": "+w.view.Palette.Changed(sentence(l.Sentence)))
+		w.line("waits for", w.located(l.Object)+": "+w.view.Palette.Changed(escape.Sentence(l.Sentence)))
 	}
 }
 
 // located returns an object, with its namespace if it is not that of the explained object.
 func (w *answerWriter) located(i object.Identity) string {
-	shown := identity(i)
+	shown := escape.Line(i.String())
 	if i.Namespace != "" && i.Namespace != w.answer.Object.Namespace {
-		shown += " -n " + text(i.Namespace)
+		shown += " -n " + escape.Word(i.Namespace)
 	}
 	return shown
 }
@@ -135,7 +126,7 @@ func (w *answerWriter) cascade() {
 	}
 	var kinds []string
 	for _, k := range a.Kinds {
-		kinds = append(kinds, wording.Count(k.Objects, text(k.Kind)))
+		kinds = append(kinds, wording.Count(k.Objects, escape.Word(k.Kind)))
 	}
 	w.line("cascade", w.view.Palette.Deleted(prefix+strings.Join(kinds, ", ")))
 	var claims []string
@@ -156,7 +147,7 @@ func (w *answerWriter) history() {
 		}
 		line := w.located(n.Object)
 		if w.view.Wide {
-			line += ", as " + text(n.Reference.APIVersion) + ", UID " + text(n.Reference.UID)
+			line += ", as " + escape.Word(n.Reference.APIVersion) + ", UID " + escape.Word(n.Reference.UID)
 		}
 		w.line("referenced by", line)
 	}
@@ -170,26 +161,26 @@ func (w *answerWriter) event(e explain.Event) string {
 	if !e.Last.IsZero() {
 		parts = append(parts, age(w.view.Taken.Sub(e.Last))+" ago")
 	}
-	parts = append(parts, text(e.Type), text(e.Reason))
+	parts = append(parts, escape.Word(e.Type), escape.Word(e.Reason))
 	if e.Source != "" {
-		parts = append(parts, "from "+text(e.Source))
+		parts = append(parts, "from "+escape.Word(e.Source))
 	}
 	if e.Count > 1 {
 		parts = append(parts, wording.Thousands(e.Count)+" times")
 	}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-	line := strings.Join(parts, ", ") + ": " + sentence(e.Message)
+	line := strings.Join(parts, ", ") + ": " + escape.Sentence(e.Message)
 	if w.view.Wide && e.UID != "" {
-		line += " (UID " + text(e.UID) + ")"
+		line += " (UID " + escape.Word(e.UID) + ")"
 	}
 	return line
 }
 
 func (w *answerWriter) suggestions() {
 	for _, r := range w.answer.Suggestions {
-		w.line("you can", sentence(r.Sentence))
+		w.line("you can", escape.Sentence(r.Sentence))
 		if len(r.Command) > 0 {
-			fmt.Fprintf(&w.out, "%18s%s\n", "", w.view.Palette.Bold(escape.Short(w.view.Command(r.Command...), sentenceWidth)))
+			fmt.Fprintf(&w.out, "%18s%s\n", "", w.view.Palette.Bold(escape.Sentence(w.view.Command(r.Command...))))
 		}
 	}
 }
@@ -209,7 +200,7 @@ func (v View) WriteAll(w io.Writer, e *explain.Explanation, server string) error
 	}
 	shown := wording.Scan(e.Complete)
 	if server != "" { // a file written by kubectl has neither
-		shown = fmt.Sprintf("Scanned at %s on a server %s. %s", v.Taken.UTC().Format(time.RFC3339), text(server), shown)
+		shown = fmt.Sprintf("Scanned at %s on a server %s. %s", v.Taken.UTC().Format(time.RFC3339), escape.Word(server), shown)
 	}
 	_, err := fmt.Fprintln(w, shown)
 	return err

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/tree"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -46,13 +47,13 @@ func (b *builder) objects() objects {
 	taken := b.graph.Snapshot().Taken
 	for i := range seen {
 		o := b.graph.Object(graph.Node(i))
-		all.Name[i], all.Owners[i] = name(o.Name), len(o.Owners)
+		all.Name[i], all.Owners[i] = escape.Line(o.Name), len(o.Owners)
 		all.Kind[i], all.Namespace[i] = b.kinds.number([2]string{o.APIVersion, o.Kind}), b.text(o.Namespace)
 		if !o.Created.IsZero() {
 			all.Age[i] = b.texts.number(duration.HumanDuration(taken.Sub(o.Created)))
 		}
 		if o.Terminating() {
-			all.Ending = append(all.Ending, []int{i, b.texts.number(sentence(tree.Terminating(o, taken)))})
+			all.Ending = append(all.Ending, []int{i, b.texts.number(escape.Sentence(tree.Terminating(o, taken)))})
 		}
 		if len(o.Finalizers) > 0 {
 			held := []int{i}
@@ -64,7 +65,7 @@ func (b *builder) objects() objects {
 		all.Outcome[i] = b.unchanged(graph.Node(i), o)
 	}
 	for i := range all.UID {
-		all.UID[i] = name(string(b.graph.UID(graph.Node(i))))
+		all.UID[i] = escape.Line(string(b.graph.UID(graph.Node(i))))
 	}
 	shown := graph.NewSet(b.graph)
 	for _, r := range planview.Rows(b.page.Pass) { // the first line of an object says most
@@ -102,14 +103,14 @@ func (b *builder) unchanged(n graph.Node, o *object.Object) int {
 		return none
 	}
 	if c := b.container(o); c != nil {
-		return b.outcomes.number(outcome{"goes", "", sentence(explain.DeletedWith(c))})
+		return b.outcomes.number(outcome{"goes", "", escape.Sentence(explain.DeletedWith(c))})
 	}
 	for i := range o.Owners {
 		if j := b.judge.Reference(graph.Edge{Node: n, Index: i}); !plain(j) {
 			return none
 		}
 	}
-	return b.outcomes.number(outcome{"stays", "keep", sentence(explain.KeptReason(o.Owners))})
+	return b.outcomes.number(outcome{"stays", "keep", escape.Sentence(explain.KeptReason(o.Owners))})
 }
 
 // container returns the namespace or definition of an object if it is being deleted, or
@@ -156,7 +157,7 @@ func (b *builder) findings() findings {
 		all.Effect = append(all.Effect, b.text(f.Effect.Brief()))
 		all.Consequence = append(all.Consequence, b.text(string(f.Consequence)))
 		all.Fix = append(all.Fix, b.text(string(f.Fix)))
-		all.Message = append(all.Message, sentence(f.Message()))
+		all.Message = append(all.Message, escape.Sentence(f.Message()))
 		if len(f.Members) > 0 {
 			members := []int{i}
 			for _, m := range f.Members {

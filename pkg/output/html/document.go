@@ -75,17 +75,6 @@ var verdicts = []collector.Verdict{
 	collector.VerdictSolid, collector.VerdictDangling, collector.VerdictWaiting, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown,
 }
 
-// How many characters of a string from the cluster are shown. A real object fits; what
-// is longer was made to be.
-const (
-	nameWidth     = 400
-	sentenceWidth = 1200
-)
-
-func name(s string) string { return escape.Short(s, nameWidth) }
-
-func sentence(s string) string { return escape.Short(s, sentenceWidth) }
-
 // list holds each of its values once, and numbers them.
 type list[T comparable] struct {
 	numbers map[T]int
@@ -142,26 +131,26 @@ func documentOf(p Page) *document {
 		doc.Steps = b.steps()
 	}
 	for _, k := range b.kinds.values {
-		doc.Kinds = append(doc.Kinds, kind{name(k[0]), name(k[1]), name(explain.TypeArgument(p.Graph, k[0], k[1]))})
+		doc.Kinds = append(doc.Kinds, kind{escape.Line(k[0]), escape.Line(k[1]), escape.Line(explain.TypeArgument(p.Graph, k[0], k[1]))})
 	}
 	doc.Outcomes, doc.Texts = b.outcomes.values, b.texts.values
 	return doc
 }
 
 // text returns the number of a string from the cluster, escaped and shortened.
-func (b *builder) text(s string) int { return b.texts.number(name(s)) }
+func (b *builder) text(s string) int { return b.texts.number(escape.Line(s)) }
 
 func (b *builder) about() about {
 	s, source := b.graph.Snapshot(), b.page.Source
 	a := about{
-		Tool: name(b.page.Version), Taken: s.Taken.UTC().Format(time.RFC3339), Server: name(s.Server),
-		Context: name(source.Context), Address: name(source.Address), File: name(source.File),
-		Namespace: name(source.Namespace), Selector: name(source.Selector),
+		Tool: escape.Line(b.page.Version), Taken: s.Taken.UTC().Format(time.RFC3339), Server: escape.Line(s.Server),
+		Context: escape.Line(source.Context), Address: escape.Line(source.Address), File: escape.Line(source.File),
+		Namespace: escape.Line(source.Namespace), Selector: escape.Line(source.Selector),
 		Complete: b.page.Report.Complete, Sum: auditreport.SummaryLine(b.page.Report, s.MonitoredTypes()), Summary: b.page.Report.Summary,
-		Hints: sentence(b.page.Hints), Warnings: []string{},
+		Hints: escape.Sentence(b.page.Hints), Warnings: []string{},
 	}
 	for _, w := range b.page.Warnings {
-		a.Warnings = append(a.Warnings, sentence(w))
+		a.Warnings = append(a.Warnings, escape.Sentence(w))
 	}
 	return a
 }
@@ -189,7 +178,7 @@ func (b *builder) gaps() gaps {
 	s := b.graph.Snapshot()
 	out := gaps{Warning: auditreport.Gaps("", s.Gaps, s.MonitoredTypes(), namedGaps), Causes: append([]string{}, auditreport.Causes(s.Gaps, namedGaps)...), All: []gap{}}
 	for _, g := range s.Gaps[:min(len(s.Gaps), mostGaps)] {
-		out.All = append(out.All, gap{name(g.String()), name(string(g.Reason)), sentence(g.Message)})
+		out.All = append(out.All, gap{escape.Line(g.String()), escape.Line(string(g.Reason)), escape.Sentence(g.Message)})
 	}
 	return out
 }

@@ -34,7 +34,7 @@ func urgency(action plan.Action) int {
 	return len(actions)
 }
 
-func word(action plan.Action) string { return text(string(action)) }
+func word(action plan.Action) string { return escape.Word(string(action)) }
 
 func past(action plan.Action) string {
 	if i := urgency(action); i < len(actions) {
@@ -54,26 +54,16 @@ func paint(action plan.Action, s string, p *color.Palette) string {
 	}
 }
 
-// Limits on the characters shown of a string from the cluster. They are longer than any
-// real name, so that names can be pasted into a command.
-const (
-	objectWidth = 400
-	reasonWidth = 400
-	textWidth   = 200
-)
-
 // maxNames is how many names one line lists.
 const maxNames = 3
 
-func text(s string) string { return escape.Short(s, textWidth) }
-
-func name(o object.Identity) string { return escape.Short(o.String(), objectWidth) }
+func name(o object.Identity) string { return escape.Line(o.String()) }
 
 func namespace(o object.Identity) string {
 	if o.Namespace == "" {
 		return "-" // cluster-scoped
 	}
-	return text(o.Namespace)
+	return escape.Word(o.Namespace)
 }
 
 // arguments returns an object as kubectl's command line takes it.
@@ -81,7 +71,7 @@ func arguments(o object.Identity) string {
 	if o.Namespace == "" {
 		return name(o)
 	}
-	return name(o) + " -n " + text(o.Namespace)
+	return name(o) + " -n " + escape.Word(o.Namespace)
 }
 
 func groupKind(o object.Identity) schema.GroupKind { return o.GroupVersionKind().GroupKind() }

@@ -147,7 +147,7 @@ func (d *drawing) unchanged() {
 }
 
 func unchangedRow(label string, o object.Identity, why string, paint func(string) string) Row {
-	return Row{Label: paint(label), Object: o, Name: paint(name(o)), Why: escape.Short(why, reasonWidth)}
+	return Row{Label: paint(label), Object: o, Name: paint(name(o)), Why: escape.Line(why)}
 }
 
 // node is what has a row below another: a line, or contents of the line's object.

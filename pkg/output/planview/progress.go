@@ -2,6 +2,7 @@ package planview
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,27 +20,31 @@ type Progress struct {
 	mode                          string
 	total, ended, skipped, failed int
 
-	waiting map[string]string // per waiting step, what it waits for
-	queue   []string          // waiting steps, the first one first, and some that have ended since
-	backups bool              // only backups were written so far
+	waiting []waitingStep // the one that has waited longest first
+	backups bool          // only backups were written so far
 }
+
+type waitingStep struct{ id, waitsFor string }
 
 // NewProgress returns the progress of a run that has not started.
 func NewProgress(p *plan.Plan) *Progress {
-	return &Progress{mode: text(string(p.Mode)), total: len(p.Steps), waiting: map[string]string{}}
+	return &Progress{mode: escape.Word(string(p.Mode)), total: len(p.Steps)}
 }
 
 // Observe takes an event into account.
 func (p *Progress) Observe(e event.Event) {
 	p.backups = e.Event == event.Backup && p.ended == 0
+	isStep := func(w waitingStep) bool { return w.id == e.Step }
 	switch e.Event {
 	case event.Waiting:
-		if !p.waits(e.Step) {
-			p.queue = append(p.queue, e.Step)
+		waiting := waitingStep{e.Step, waitsFor(e.Object, reason.Message(e.Reason))}
+		if i := slices.IndexFunc(p.waiting, isStep); i >= 0 {
+			p.waiting[i] = waiting
+		} else {
+			p.waiting = append(p.waiting, waiting)
 		}
-		p.waiting[e.Step] = waitsFor(e.Object, reason.Message(e.Reason))
 	case event.Ended:
-		delete(p.waiting, e.Step)
+		p.waiting = slices.DeleteFunc(p.waiting, isStep)
 		p.ended++
 		switch e.Status {
 		case event.Skipped:
@@ -52,18 +57,13 @@ func (p *Progress) Observe(e event.Event) {
 	}
 }
 
-func (p *Progress) waits(step string) bool {
-	_, waits := p.waiting[step]
-	return waits
-}
-
 func waitsFor(o *object.Identity, message string) string {
 	text := "a step"
 	if o != nil {
 		text = name(*o)
 	}
 	if message != "" {
-		text += " (" + escape.Short(message, textWidth) + ")"
+		text += " (" + escape.Word(message) + ")"
 	}
 	return text
 }
@@ -87,7 +87,11 @@ func (p *Progress) Line(elapsed time.Duration, width int) string {
 	}
 	switch {
 	case len(p.waiting) > 0:
-		parts = append(parts, p.longest())
+		what := "waiting for " + p.waiting[0].waitsFor
+		if more := len(p.waiting) - 1; more > 0 {
+			what += " and " + wording.Thousands(more) + " more"
+		}
+		parts = append(parts, what)
 	case p.backups:
 		parts = append(parts, "writing backups")
 	}
@@ -114,18 +118,6 @@ func (p *Progress) rate(elapsed time.Duration) string {
 		return fmt.Sprintf("%.1f/s", perSecond)
 	}
 	return wording.Thousands(int(perSecond)) + "/s"
-}
-
-// longest returns what the step that has waited longest waits for, and counts the others.
-func (p *Progress) longest() string {
-	for !p.waits(p.queue[0]) {
-		p.queue = p.queue[1:]
-	}
-	text := "waiting for " + p.waiting[p.queue[0]]
-	if more := len(p.waiting) - 1; more > 0 {
-		text += " and " + wording.Thousands(more) + " more"
-	}
-	return text
 }
 
 // cut returns s in at most width columns. A character that may be wide counts as two, as a

@@ -172,5 +172,5 @@ func (g stepGroup) row(status string, palette *color.Palette) []string {
 		}
 	}
 	action := g.steps[0].Action
-	return []string{status, paint(action, word(action), palette), where, what, escape.Short(reason.Message(g.reason), reasonWidth)}
+	return []string{status, paint(action, word(action), palette), where, what, escape.Line(reason.Message(g.reason))}
 }

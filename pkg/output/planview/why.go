@@ -19,12 +19,12 @@ import (
 // then. What the tree already shows is dim.
 func (l *layout) why(i int, p *color.Palette) string {
 	s := l.main(i)
-	why := escape.Short(reason.Message(s.Reason), reasonWidth)
+	why := escape.Line(reason.Message(s.Reason))
 	if short := l.ownerDeleted(i); short != "" {
 		why = p.Dim(short)
 	}
 	if r, keep := l.retained[s.Object.Identity]; keep && r.DroppedReferences > 0 && s.Action == plan.ActionUnlink {
-		why = escape.Short(r.Reason.Message(), reasonWidth) + "; removes " + wording.Count(r.DroppedReferences, "reference")
+		why = escape.Line(r.Reason.Message()) + "; removes " + wording.Count(r.DroppedReferences, "reference")
 	}
 	parts := append([]string{why}, l.otherSteps(i)...)
 	if s.WaitsForKubelet {
@@ -71,9 +71,6 @@ func (l *layout) ownerDeleted(i int) string {
 
 // otherSteps returns what the other steps on a line's object do.
 func (l *layout) otherSteps(i int) []string {
-	if l.plan.Mode == plan.Repair {
-		return l.otherRepairs(i)
-	}
 	var out []string
 	add := func(n int, text string) {
 		if n > 0 {
@@ -83,6 +80,8 @@ func (l *layout) otherSteps(i int) []string {
 	var before, after, unblocked, finalizers int
 	for _, other := range l.lines[i].others {
 		switch s := l.step(other); {
+		case l.plan.Mode == plan.Repair:
+			out = append(out, word(s.Action)+": "+escape.Line(reason.Message(s.Reason)))
 		case s.Action == plan.ActionUnlink && other < l.lines[i].main:
 			before += len(s.References)
 		case s.Action == plan.ActionUnlink:
@@ -100,16 +99,6 @@ func (l *layout) otherSteps(i int) []string {
 	add(unblocked, "its references stop blocking first, to break a cycle")
 	add(after, "then removes "+wording.Count(after, "more reference"))
 	add(finalizers, "removes its finalizer at the end")
-	return out
-}
-
-// otherRepairs returns what else repairs the references of a line's object.
-func (l *layout) otherRepairs(i int) []string {
-	var out []string
-	for _, other := range l.lines[i].others {
-		s := l.step(other)
-		out = append(out, word(s.Action)+": "+escape.Short(reason.Message(s.Reason), reasonWidth))
-	}
 	return out
 }
 
@@ -131,7 +120,7 @@ func waits(left *plan.Outcome) string {
 	var by []string
 	for _, finalizer := range left.WaitsFor {
 		if finalizer != object.ForegroundFinalizer && finalizer != object.OrphanFinalizer {
-			by = append(by, text(finalizer))
+			by = append(by, escape.Word(finalizer))
 		}
 	}
 	switch kubernetes := slices.Equal(by, []string{"kubernetes"}); {
