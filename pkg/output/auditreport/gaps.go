@@ -16,34 +16,35 @@ import (
 // clusters, else empty. A type that could not be read in several namespaces for one reason
 // is named once.
 func Gaps(cluster string, gaps []snapshot.Gap, types, limit int) string {
-	what := unread(gaps, types, limit)
-	switch {
-	case what == "":
+	if len(gaps) == 0 {
 		return ""
-	case cluster == "":
-		return "warning: " + what
 	}
-	return "warning: cluster " + escape.Word(cluster) + ": " + what
+	prefix := "warning: "
+	if cluster != "" {
+		prefix += "cluster " + escape.Word(cluster) + ": "
+	}
+	return prefix + unread(gaps, types, limit)
 }
 
 func unread(gaps []snapshot.Gap, types, limit int) string {
 	search := func(g snapshot.Gap) bool { return g.Namespace == snapshot.All }
 	unread := merge(slices.DeleteFunc(slices.Clone(gaps), search))
-	if len(unread) == 0 {
-		return notSearched(len(gaps))
-	}
-	if len(unread) == 1 && unread[0].Group == snapshot.All && unread[0].Reason == snapshot.NotInFile {
+	switch {
+	case len(unread) == 0:
+		return wording.Count(len(gaps), "type") + " could not be searched in the other namespaces, so an owner that is called missing may live there."
+	case len(unread) == 1 && unread[0].Group == snapshot.All && unread[0].Reason == snapshot.NotInFile:
 		return fmt.Sprintf("the file holds %s only. Dependents of objects of other types are not judged.", wording.Count(types, "type"))
 	}
 	common, name := "", unreadable.String
 	if sameNamespace(unread) {
 		common, name = fmt.Sprintf(" in namespace %s (%s)", escape.Word(unread[0].Namespace), unread[0].Reason), unreadable.bare
 	}
+	shown := unread
+	if limit > 0 {
+		shown = unread[:min(limit, len(unread))]
+	}
 	var named []string
-	for _, u := range unread {
-		if limit > 0 && len(named) == limit {
-			break
-		}
+	for _, u := range shown {
 		named = append(named, name(u))
 	}
 	if more := len(unread) - len(named); more > 0 {
@@ -59,15 +60,6 @@ func sameNamespace(unread []unreadable) bool {
 	return len(unread) > 1 && first.Namespace != "" && !slices.ContainsFunc(unread, func(u unreadable) bool {
 		return u.Namespace != first.Namespace || u.Reason != first.Reason || u.namespaces > 1
 	})
-}
-
-// notSearched returns a warning about types that could not be searched in other
-// namespaces.
-func notSearched(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s could not be searched in the other namespaces, so an owner that is called missing may live there.", wording.Count(n, "type"))
 }
 
 // Causes returns what the server said about gaps, in at most limit lines. Refusals, and

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -15,18 +16,14 @@ import (
 // number of types to read; zero if unknown.
 func SummaryLine(r *audit.Report, types int) string {
 	var found []string
-	for _, kind := range []struct {
-		n    int
-		noun string
-	}{
-		{r.Summary.Errors, "error"},
-		{r.Summary.Warnings, "warning"},
-		{r.Summary.Infos, "info"},
-	} {
-		if kind.n > 0 {
-			found = append(found, wording.Count(kind.n, kind.noun))
+	add := func(n int, noun string) {
+		if n > 0 {
+			found = append(found, wording.Count(n, noun))
 		}
 	}
+	add(r.Summary.Errors, "error")
+	add(r.Summary.Warnings, "warning")
+	add(r.Summary.Infos, "info")
 	what := strings.Join(found, ", ")
 	if what == "" {
 		what = "Nothing to report"
@@ -74,4 +71,34 @@ func clusters(all []audit.Counts) string {
 		of += "; no answer from " + wording.List(silent, maxSilent)
 	}
 	return of
+}
+
+// Commands are the command lines that hints name. There is no hint for an empty one.
+type Commands struct {
+	Repair  string // repairs references
+	Preview string // previews a collection
+	Explain string // explains one object
+}
+
+// Hints returns what to do next, in one line without its line break: repair if a finding
+// can be repaired, preview if the garbage collector will act. It returns an empty string
+// if there is nothing to do.
+func Hints(r *audit.Report, c Commands) string {
+	var repair, preview bool
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		_, repaired := audit.RepairFor(f.Rule)
+		repair = repair || repaired && f.Fix != audit.NoFix
+		preview = preview || f.Consequence == collector.ConsequenceDelete || f.Consequence == collector.ConsequenceUnlink
+	}
+	var hints []string
+	add := func(applies bool, words, command string) {
+		if applies && command != "" {
+			hints = append(hints, words+": "+command)
+		}
+	}
+	add(repair, "Repair references", c.Repair)
+	add(preview, "Preview a collection", c.Preview)
+	add(len(r.Findings) > 0, "Explain one object", c.Explain)
+	return strings.Join(hints, "    ")
 }

@@ -60,16 +60,15 @@ func config() tablewriter.Config {
 	}
 }
 
-// oneLine replaces line breaks and tabs, which would break the table.
+// breaks replaces line breaks and tabs, which would break the table.
+var breaks = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ")
+
 func oneLine(row []string) []string {
-	const breaks = "\n\r\t"
+	out := make([]string, len(row))
 	for i, cell := range row {
-		if strings.ContainsAny(cell, breaks) {
-			row = append([]string(nil), row...)
-			row[i] = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(cell)
-		}
+		out[i] = breaks.Replace(cell)
 	}
-	return row
+	return out
 }
 
 // trimLines removes the blanks at the end of every line, also those before the colour
@@ -90,27 +89,22 @@ func trimLines(text []byte) []byte {
 // DropEmpty returns header and rows without those optional columns that are empty in every
 // row. It does not change its arguments.
 func DropEmpty(header []string, rows [][]string, optional ...string) ([]string, [][]string) {
-	keep := make([]int, 0, len(header))
-	for i, title := range header {
-		if !slices.Contains(optional, title) || slices.ContainsFunc(rows, func(row []string) bool { return i < len(row) && row[i] != "" }) {
-			keep = append(keep, i)
-		}
-	}
-	if len(keep) == len(header) {
-		return header, rows
-	}
-	pick := func(row []string) []string {
-		out := make([]string, 0, len(keep))
-		for _, i := range keep {
-			if i < len(row) {
-				out = append(out, row[i])
-			}
-		}
-		return out
-	}
+	header = slices.Clone(header)
 	shorter := make([][]string, len(rows))
 	for i, row := range rows {
-		shorter[i] = pick(row)
+		shorter[i] = slices.Clone(row)
 	}
-	return pick(header), shorter
+	for column := len(header) - 1; column >= 0; column-- {
+		filled := func(row []string) bool { return column < len(row) && row[column] != "" }
+		if !slices.Contains(optional, header[column]) || slices.ContainsFunc(rows, filled) {
+			continue
+		}
+		header = slices.Delete(header, column, column+1)
+		for i, row := range shorter {
+			if column < len(row) {
+				shorter[i] = slices.Delete(row, column, column+1)
+			}
+		}
+	}
+	return header, shorter
 }
