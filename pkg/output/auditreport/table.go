@@ -36,86 +36,87 @@ func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
 		header = slices.Insert(header, 0, "CLUSTER")
 	}
 	findings := MostSevereFirst(r.Findings)
+	cells := make([]map[string]string, len(findings)) // by title
+	for i, f := range findings {
+		cells[i] = cellsOf(f)
+	}
+	problemBelow := !wide && width(header, cells) > maxWidth
+	if problemBelow {
+		header = slices.DeleteFunc(header, func(title string) bool { return title == "PROBLEM" })
+	}
 	rows := make([][]string, len(findings))
 	for i, f := range findings {
-		rows[i] = row(f, wide)
-		if r.Clusters != nil {
-			rows[i] = slices.Insert(rows[i], 0, escape.Word(f.Cluster))
+		cells[i]["SEVERITY"] = p.Severity(f.Severity, cells[i]["SEVERITY"])
+		cells[i]["GC RESULT"] = paint(f.Consequence, cells[i]["GC RESULT"], p)
+		for _, title := range header {
+			rows[i] = append(rows[i], cells[i][title])
 		}
-	}
-	var below []string // the problem of each row, if it is not in the table
-	if problem := slices.Index(header, "PROBLEM"); !wide && width(header, rows) > maxWidth {
-		header = slices.Delete(header, problem, problem+1)
-		for i := range rows {
-			below = append(below, rows[i][problem])
-			rows[i] = slices.Delete(rows[i], problem, problem+1)
-		}
-	}
-	severity, result := slices.Index(header, "SEVERITY"), slices.Index(header, "GC RESULT")
-	for i, f := range findings {
-		rows[i][severity] = p.Severity(f.Severity, rows[i][severity])
-		if f.Consequence == collector.ConsequenceNone {
-			rows[i][result] = p.Dim(rows[i][result])
-		}
-		rows[i][result] = p.Consequence(f.Consequence, rows[i][result])
 	}
 	var out bytes.Buffer
 	if err := table.Write(&out, header, rows); err != nil {
 		return err
 	}
-	text := out.Bytes()
-	if below != nil {
-		text = interleave(text, below)
+	if problemBelow {
+		out = interleave(out.Bytes(), cells)
 	}
-	_, err := w.Write(append(text, byRule(findings)...))
+	out.WriteString(byRule(findings))
+	_, err := w.Write(out.Bytes())
 	return err
 }
 
-func row(f *audit.Finding, wide bool) []string {
+func cellsOf(f *audit.Finding) map[string]string {
 	namespace := "-" // cluster-scoped
 	if f.Object.Namespace != "" {
 		namespace = escape.Word(f.Object.Namespace)
 	}
-	cells := []string{
-		escape.Word(string(f.Severity)),
-		escape.Word(f.Rule),
-		namespace,
-		escape.Line(f.Object.String()),
-		escape.Word(f.Reason.Brief()),
-		escape.Word(f.Effect.Brief()),
+	return map[string]string{
+		"CLUSTER":   escape.Word(f.Cluster),
+		"SEVERITY":  escape.Word(string(f.Severity)),
+		"RULE":      escape.Word(f.Rule),
+		"NAMESPACE": namespace,
+		"OBJECT":    escape.Line(f.Object.String()),
+		"PROBLEM":   escape.Word(f.Reason.Brief()),
+		"GC RESULT": escape.Word(f.Effect.Brief()),
+		"UID":       escape.Word(string(f.Object.UID)),
+		"VERDICT":   dash(string(f.Verdict)),
+		"FIX":       dash(string(f.Fix)),
 	}
-	if wide {
-		cells = append(cells, escape.Word(string(f.Object.UID)), dash(string(f.Verdict)), dash(string(f.Fix)))
+}
+
+// paint dims the results that change nothing.
+func paint(c collector.Consequence, result string, p *color.Palette) string {
+	if c == collector.ConsequenceNone {
+		return p.Dim(result)
 	}
-	return cells
+	return p.Consequence(c, result)
 }
 
 // width returns how many columns a table with these cells has.
-func width(header []string, rows [][]string) int {
+func width(header []string, rows []map[string]string) int {
 	const gap = 2
 	total := -gap
-	for i, title := range header {
+	for _, title := range header {
 		widest := len(title)
 		for _, cells := range rows {
-			widest = max(widest, utf8.RuneCountInString(cells[i]))
+			widest = max(widest, utf8.RuneCountInString(cells[title]))
 		}
 		total += widest + gap
 	}
 	return total
 }
 
-// interleave writes each line of below under its row of a table.
-func interleave(table []byte, below []string) []byte {
+// interleave returns a table with the problem of each row on a line below it.
+func interleave(table []byte, cells []map[string]string) bytes.Buffer {
 	var out bytes.Buffer
 	i := -1 // the header
 	for line := range bytes.Lines(table) {
 		out.Write(line)
 		if i >= 0 {
-			fmt.Fprintf(&out, "%10s%s\n", "", below[i])
+			fmt.Fprintf(&out, "%10s%s\n", "", cells[i]["PROBLEM"])
 		}
 		i++
 	}
-	return out.Bytes()
+	return out
 }
 
 func dash(s string) string {

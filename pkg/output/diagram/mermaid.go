@@ -30,7 +30,8 @@ func Mermaid(w io.Writer, g *graph.Graph, nodes graph.Set, problem func(graph.Ed
 		{missingClass, "stroke:#cc0000,stroke-dasharray:5 5"},
 		{terminatingClass, "stroke:#cc8800,stroke-width:3px"},
 	} {
-		if slices.ContainsFunc(d.nodes, func(v *node) bool { return v.class() == class.name }) {
+		has := func(v *node) bool { is, _ := v.state(); return is == class.name }
+		if slices.ContainsFunc(d.nodes, has) {
 			fmt.Fprintf(out, "  classDef %s %s\n", class.name, class.style)
 		}
 	}
@@ -44,11 +45,11 @@ func Mermaid(w io.Writer, g *graph.Graph, nodes graph.Set, problem func(graph.Ed
 			indent, namespace = "    ", v.id.Namespace
 			boxes++
 		}
-		fmt.Fprintf(out, "%sn%d[\"%s\"]", indent, v.number, v.caption())
-		if class := v.class(); class != "" {
-			fmt.Fprintf(out, ":::%s", class)
+		class, words := v.state()
+		if class != "" {
+			class = ":::" + class
 		}
-		fmt.Fprintln(out)
+		fmt.Fprintf(out, "%sn%d[\"%s%s\"]%s\n", indent, v.number, label(v.id.String()), words, class)
 	}
 	if namespace != "" {
 		fmt.Fprintln(out, "  end")
@@ -72,28 +73,18 @@ const (
 	terminatingClass = "terminating"
 )
 
-func (v *node) class() string {
+// state returns the class of a node, which has a colour, and the words that say the same.
+// Both are empty for a usual node.
+func (v *node) state() (class, words string) {
 	switch {
 	case v.missing:
-		return missingClass
-	case v.beingDeleted:
-		return terminatingClass
-	}
-	return ""
-}
-
-// caption says in words what the class says in colour.
-func (v *node) caption() string {
-	text := label(v.id.String())
-	switch {
-	case v.missing:
-		return text + ", missing"
+		return missingClass, ", missing"
 	case v.deletingDependents:
-		return text + ", terminating, waits for its dependents"
+		return terminatingClass, ", terminating, waits for its dependents"
 	case v.beingDeleted:
-		return text + ", terminating"
+		return terminatingClass, ", terminating"
 	}
-	return text
+	return "", ""
 }
 
 // maxLabel is the length of the longest valid kind and name.

@@ -93,15 +93,12 @@ func resultOf(f audit.Finding, rule int) result {
 	return out
 }
 
+// levelOf returns the level of a severity: the same word, except for an info.
 func levelOf(s audit.Severity) string {
-	switch s {
-	case audit.Error:
-		return "error"
-	case audit.Warning:
-		return "warning"
-	case audit.Info:
+	if s == audit.Info {
+		return "note"
 	}
-	return "note"
+	return string(s)
 }
 
 // maxText limits a message: scanners cut or refuse longer ones.
