@@ -40,18 +40,16 @@ func RunSummary(p *plan.Plan, results []Result, elapsed time.Duration) string {
 		text += " (and " + wording.Count(n, "object") + " deleted along with them)"
 	}
 	text += " in " + took(elapsed)
+	counts := map[event.Status]int{}
+	for i := range p.Steps {
+		counts[ended[p.Steps[i].ID]]++
+	}
 	var rest []string
 	for _, group := range []struct {
 		status event.Status
 		words  string
 	}{{event.Skipped, "skipped"}, {event.Failed, "failed"}, {"", "not started"}} {
-		n := 0
-		for i := range p.Steps {
-			if ended[p.Steps[i].ID] == group.status {
-				n++
-			}
-		}
-		if n > 0 {
+		if n := counts[group.status]; n > 0 {
 			rest = append(rest, wording.Thousands(n)+" "+group.words)
 		}
 	}

@@ -52,14 +52,13 @@ func (l *layout) furtherOwners(n graph.Node, e graph.Edge) []Note {
 		if i == e.Index && e.Node == n || r.UID == l.graph.UID(n) {
 			continue
 		}
-		switch j := l.judge.Reference(graph.Edge{Node: n, Index: i}); {
-		case j.Broken():
-			if !l.refersTo(e, l.claimOf(graph.Edge{Node: n, Index: i}, j)) {
-				f := problem(j)
-				bad = append(bad, Note{fmt.Sprintf("references %s: %s", r, f.Text), f.Tone})
-			}
-		default:
+		further := graph.Edge{Node: n, Index: i}
+		j := l.judge.Reference(further)
+		if !j.Broken() {
 			good = append(good, r.String())
+		} else if !l.refersTo(e, l.claimOf(further, j)) {
+			f := problem(j)
+			bad = append(bad, Note{fmt.Sprintf("references %s: %s", r, f.Text), f.Tone})
 		}
 	}
 	var out []Note
