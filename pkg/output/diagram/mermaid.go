@@ -30,8 +30,11 @@ func Mermaid(w io.Writer, g *graph.Graph, nodes graph.Set, problem func(graph.Ed
 		{missingClass, "stroke:#cc0000,stroke-dasharray:5 5"},
 		{terminatingClass, "stroke:#cc8800,stroke-width:3px"},
 	} {
-		has := func(v *node) bool { is, _ := v.state(); return is == class.name }
-		if slices.ContainsFunc(d.nodes, has) {
+		hasClass := func(v *node) bool {
+			is, _ := v.state()
+			return is == class.name
+		}
+		if slices.ContainsFunc(d.nodes, hasClass) {
 			fmt.Fprintf(out, "  classDef %s %s\n", class.name, class.style)
 		}
 	}
