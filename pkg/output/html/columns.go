@@ -119,7 +119,7 @@ func (b *builder) container(o *object.Object) *object.Object {
 	key := [3]string{o.Namespace, o.APIVersion, o.Kind} // the same for all objects of a kind in a namespace
 	found, known := b.containers[key]
 	if !known {
-		if i := slices.IndexFunc(b.terminating, func(c *object.Object) bool { return explain.Contains(b.graph, c, o) }); i >= 0 {
+		if i := slices.IndexFunc(b.terminating, func(c *object.Object) bool { return b.graph.View().Contains(c.Identity, o) }); i >= 0 {
 			found = b.terminating[i]
 		}
 		b.containers[key] = found

@@ -97,8 +97,8 @@ func (l *list[T]) number(value T) int {
 // builder makes the document of a page.
 type builder struct {
 	page     Page
-	graph    *graph.Graph
-	judge    *collector.Judge
+	graph    *graph.Graph     // the judge's
+	judge    *collector.Judge // the page's
 	sorted   []*audit.Finding
 	texts    list[string]    // escaped
 	kinds    list[[2]string] // apiVersion and kind
@@ -110,11 +110,11 @@ type builder struct {
 
 func documentOf(p Page) *document {
 	b := &builder{
-		page: p, graph: p.Graph, judge: collector.NewJudge(p.Graph), sorted: auditreport.MostSevereFirst(p.Report.Findings),
+		page: p, graph: p.Judge.Graph(), judge: p.Judge, sorted: auditreport.MostSevereFirst(p.Report.Findings),
 		texts: newList[string](), kinds: newList[[2]string](), outcomes: newList[outcome](), containers: map[[3]string]*object.Object{},
 	}
 	b.texts.number("") // is 0
-	for _, o := range p.Graph.Snapshot().Objects {
+	for _, o := range b.graph.Snapshot().Objects {
 		if o.Terminating() && (o.IsNamespace() || o.IsCRD()) {
 			b.terminating = append(b.terminating, o)
 		}
@@ -131,7 +131,7 @@ func documentOf(p Page) *document {
 		doc.Steps = b.steps()
 	}
 	for _, k := range b.kinds.values {
-		doc.Kinds = append(doc.Kinds, kind{escape.Line(k[0]), escape.Line(k[1]), escape.Line(explain.TypeArgument(p.Graph, k[0], k[1]))})
+		doc.Kinds = append(doc.Kinds, kind{escape.Line(k[0]), escape.Line(k[1]), escape.Line(explain.TypeArgument(b.graph, k[0], k[1]))})
 	}
 	doc.Outcomes, doc.Texts = b.outcomes.values, b.texts.values
 	return doc
