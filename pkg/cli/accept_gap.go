@@ -21,10 +21,9 @@ func (o *MutatingOptions) AddAcceptGapFlag(flags *pflag.FlagSet) {
 }
 
 func (o *MutatingOptions) validateAcceptedGaps() error {
-	if slices.ContainsFunc(o.AcceptedGaps, func(name string) bool { return name == "" || strings.ContainsAny(name, "*/ ") }) {
-		return Usagef("--accept-gap %s: name a type as RESOURCE or RESOURCE.GROUP, or an API group, as the warning does", Quote(strings.Join(o.AcceptedGaps, ",")))
-	}
-	return nil
+	noName := slices.ContainsFunc(o.AcceptedGaps, func(name string) bool { return name == "" || strings.ContainsAny(name, "*/ ") })
+	return UsageIf(noName, "--accept-gap %s: name a type as RESOURCE or RESOURCE.GROUP, or an API group, as the warning does",
+		Quote(strings.Join(o.AcceptedGaps, ",")))
 }
 
 func (op *Operation) warnOfUnusedAcceptGaps() {

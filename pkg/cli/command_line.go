@@ -29,7 +29,7 @@ func SetUpRoot(root *cobra.Command, scan *ScanOptions) {
 	root.SetOut(scan.Out)
 	root.SetErr(scan.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &UsageError{Err: err, Command: cmd.CommandPath()}
+		return WithHelp(err, cmd.CommandPath())
 	})
 	root.SetUsageFunc(printUsage)
 	scan.addConnectionFlags(root)
@@ -61,13 +61,11 @@ func exitCode(ctx context.Context, args []string, s Streams, err error) int {
 	}
 	message, _, _ := strings.Cut(redact.Error(err, urls(args)...).Error(), "\n")
 	fmt.Fprintln(s.Err, "error: "+escape.Short(message, 2000))
-	var hinted *hintedError
-	if errors.As(err, &hinted) {
+	if hinted, ok := errors.AsType[*hintedError](err); ok {
 		fmt.Fprintln(s.Err, "hint: "+escape.Terminal(redact.Text(hinted.hint)))
 	}
-	var usage *UsageError
-	if errors.As(err, &usage) && usage.Command != "" {
-		fmt.Fprintf(s.Err, "See '%s --help'.\n", usage.Command)
+	if usage, ok := errors.AsType[*usageError](err); ok && usage.command != "" {
+		fmt.Fprintf(s.Err, "See '%s --help'.\n", usage.command)
 	}
 	return ExitUsage
 }
@@ -132,10 +130,10 @@ func Examples(block string) string {
 
 // NoArguments is the Args of a command that takes none.
 func NoArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return &UsageError{Err: errors.New("unexpected argument " + Quote(args[0])), Command: cmd.CommandPath()}
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	return WithHelp(Usagef("unexpected argument %s", Quote(args[0])), cmd.CommandPath())
 }
 
 // release is set by the linker (-X …/pkg/cli.release=v1.2.3).

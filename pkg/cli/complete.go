@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // CompleteFlag registers how the value of a flag of this command is completed.
@@ -47,10 +50,7 @@ func CompleteSome(words ...string) cobra.CompletionFunc {
 			return withPrefix(words, typed), cobra.ShellCompDirectiveNoFileComp
 		}
 		out := WithoutWords(withPrefix(words, last), strings.Split(before, ","))
-		for i, word := range out {
-			out[i], _, _ = strings.Cut(word, "\t")
-		}
-		return prepend(before, out), cobra.ShellCompDirectiveNoFileComp
+		return prepend(before, Choices(out).Values()), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -122,25 +122,23 @@ func (s *ScanOptions) completeFromCluster(read func(context.Context) []string) c
 	}
 }
 
-// Choices are the values of a flag, each with its meaning.
-type Choices []struct{ Value, Meaning string }
+// Choices are the values of a flag. A tab separates a value from its meaning.
+type Choices []string
 
 // Values returns the values alone.
 func (c Choices) Values() []string {
-	out := make([]string, len(c))
+	out := slices.Clone(c)
 	for i, choice := range c {
-		out[i] = choice.Value
+		out[i], _, _ = strings.Cut(choice, "\t")
 	}
 	return out
 }
 
-// Described returns the values for a completion: with the meaning after a tab.
-func (c Choices) Described() []string {
-	out := make([]string, len(c))
-	for i, choice := range c {
-		out[i] = choice.Value + "\t" + choice.Meaning
-	}
-	return out
+// Check returns a usage error unless the value that is given for the flag is a choice.
+func (c Choices) Check(flag, given string) error {
+	values := c.Values()
+	most, last := values[:len(values)-1], values[len(values)-1]
+	return UsageIf(!slices.Contains(values, given), "--%s %s: must be %s or %s", flag, Quote(given), strings.Join(most, ", "), last)
 }
 
 // withPrefix returns the words that begin with typed, sorted and without duplicates.
@@ -181,4 +179,106 @@ func WithoutWords(words, given []string) []string {
 		word, _, _ = strings.Cut(word, "\t")
 		return slices.Contains(given, word)
 	})
+}
+
+// CompleteTargets offers what ParseTargets reads, as kubectl does: types, and after a
+// type or TYPE/ the names of its objects.
+func (s *ScanOptions) CompleteTargets(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	word, _, slash := strings.Cut(typed, "/")
+	before, _ := cutLast(typed)
+	read, given, directive := s.typeNames(before, ""), args, cobra.ShellCompDirectiveNoFileComp
+	switch {
+	case len(args) > 0 && !strings.Contains(args[0], "/"):
+		read, given = s.objectNames("", strings.Split(args[0], ",")...), args[1:]
+	case slash:
+		read = s.objectNames(word+"/", word)
+	case len(args) > 0: // further targets are TYPE/NAME, too
+		read, given, directive = s.typeNames("", "/"), nil, directive|cobra.ShellCompDirectiveNoSpace
+	}
+	words, _ := s.completeFromCluster(read)(cmd, args, typed)
+	return WithoutWords(words, given), directive
+}
+
+// typeNames returns a function that lists the types that the garbage collector watches.
+func (s *ScanOptions) typeNames(prefix, suffix string) func(context.Context) []string {
+	return func(ctx context.Context) (words []string) {
+		types, _ := s.completionTypes(ctx)
+		for _, t := range types {
+			if t.Monitored() {
+				words = append(words, prefix+t.String()+suffix)
+			}
+		}
+		return words
+	}
+}
+
+// objectNames returns a function that lists the objects of some types in the current
+// namespace.
+func (s *ScanOptions) objectNames(prefix string, typeNames ...string) func(context.Context) []string {
+	return func(ctx context.Context) []string {
+		namespace, _, err := s.Namespace()
+		if err != nil {
+			return nil
+		}
+		var names []string
+		types, namesOf := s.completionTypes(ctx)
+		for _, word := range typeNames {
+			if found := snapshot.Find(types, word); len(found) > 0 {
+				names = append(names, namesOf(found[0], namespace)...)
+			}
+		}
+		return prepend(prefix, names)
+	}
+}
+
+// namespaces lists the namespaces of the cluster, or of the objects in a file.
+func (s *ScanOptions) namespaces(ctx context.Context) (names []string) {
+	if s.From == "" {
+		if live, err := s.Connect(); err == nil {
+			t := snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace"} // the same on every server
+			names, _ = read.Names(ctx, live, t, "")
+		}
+		return names
+	}
+	for _, o := range s.loadQuietly().Objects {
+		names = append(names, o.Namespace)
+	}
+	return names
+}
+
+// completionTypes returns the types of the cluster or the file, and a function that lists
+// the objects of one. On an error there are no types: a completion prints no errors.
+func (s *ScanOptions) completionTypes(ctx context.Context) (types []snapshot.Type, names func(t snapshot.Type, namespace string) []string) {
+	if s.From == "" {
+		live, err := s.Connect()
+		if err != nil {
+			return nil, nil
+		}
+		types, _ = discovery.Types(ctx, live)
+		return types, func(t snapshot.Type, namespace string) []string {
+			names, _ := read.Names(ctx, live, t, namespace)
+			return names
+		}
+	}
+	saved := s.loadQuietly()
+	view := snapshot.NewView(saved)
+	return saved.Types, func(t snapshot.Type, namespace string) (names []string) {
+		for _, o := range saved.Objects {
+			if (Target{Type: t}).matches(o, view, namespace) {
+				names = append(names, o.Name)
+			}
+		}
+		return names
+	}
+}
+
+// loadQuietly returns the snapshot of --from, or an empty one. It does not read standard
+// input, where the user is typing.
+func (s *ScanOptions) loadQuietly() *snapshot.Snapshot {
+	if s.From != "-" {
+		if saved, err := s.load(); err == nil {
+			return saved
+		}
+	}
+	return &snapshot.Snapshot{}
 }

@@ -6,8 +6,8 @@
 //   - output_options.go, warnings.go: how results are written
 //   - mutating_options.go, accept_gap.go: flags of commands that change something
 //   - operation.go: a plan from the preview to the report; then preview.go, preflight.go,
-//     confirm.go, run_backup.go, progress.go, verify.go, outcome.go, run_report.go
-//   - complete.go, complete_targets.go: completion
+//     run_backup.go, progress.go, verify.go, outcome.go
+//   - complete.go: completion
 //
 // Standard output carries the result and nothing else. Everything that comes from a
 // cluster or a file is escaped before it is printed. Nothing here reads os.Args, os.Stdout

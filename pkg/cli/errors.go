@@ -3,27 +3,61 @@ package cli
 import (
 	"fmt"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
-// UsageError is a mistake on the command line, found before any request to a cluster.
-type UsageError struct {
-	Err     error
-	Command string // whose help says more; empty if the error says it all
+// usageError is a mistake on the command line, found before any request to a cluster.
+type usageError struct {
+	err     error
+	command string // whose help says more; empty if the error says it all
 }
 
-func (u *UsageError) Error() string { return u.Err.Error() }
-func (u *UsageError) Unwrap() error { return u.Err }
+func (u *usageError) Error() string { return u.err.Error() }
+func (u *usageError) Unwrap() error { return u.err }
 
-func Usagef(format string, a ...any) error { return &UsageError{Err: fmt.Errorf(format, a...)} }
+// Usagef returns the error of a mistake on the command line, found before any request to a
+// cluster.
+func Usagef(format string, a ...any) error { return &usageError{err: fmt.Errorf(format, a...)} }
+
+// WithHelp returns err as a usage error that refers to the help of a command. It returns nil
+// if err is nil.
+func WithHelp(err error, command string) error {
+	if err == nil {
+		return nil
+	}
+	return &usageError{err, command}
+}
+
+// UsageIf returns Usagef if the command line has this mistake, and nil otherwise.
+func UsageIf(mistake bool, format string, a ...any) error {
+	if !mistake {
+		return nil
+	}
+	return Usagef(format, a...)
+}
+
+// CheckRules returns a usage error for the first id that names no audit rule.
+func CheckRules(ids []string) error {
+	if err := audit.Check(ids); err != nil {
+		return &usageError{err: err}
+	}
+	return nil
+}
 
 type hintedError struct {
 	error
 	hint string
 }
 
-// WithHint returns err with a hint for the user, which is printed on a line of its own.
-func WithHint(err error, hint string) error { return &hintedError{err, hint} }
+// WithHint returns err with a hint for the user, which is printed on a line of its own. It
+// returns nil if err is nil.
+func WithHint(err error, hint string) error {
+	if err == nil {
+		return nil
+	}
+	return &hintedError{err, hint}
+}
 
 func (h *hintedError) Unwrap() error { return h.error }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -30,13 +31,14 @@ func (f *ManifestFlags) Any() bool { return f.files.Any() }
 
 // ReadObjects returns the objects that the files contain, in their order.
 func (f *ManifestFlags) ReadObjects(ctx context.Context, stdin io.Reader) ([]object.Identity, error) {
-	switch {
-	case !f.Any():
+	if !f.Any() {
 		return nil, nil
-	case len(f.files.Names) > 0 && f.files.Kustomize != "":
-		return nil, Usagef("-f cannot be combined with -k")
-	case f.files.Recursive && f.files.Kustomize != "":
-		return nil, Usagef("-R cannot be combined with -k")
+	}
+	if err := cmp.Or(
+		UsageIf(len(f.files.Names) > 0 && f.files.Kustomize != "", "-f cannot be combined with -k"),
+		UsageIf(f.files.Recursive && f.files.Kustomize != "", "-R cannot be combined with -k"),
+	); err != nil {
+		return nil, err
 	}
 	named, err := f.files.Read(ctx, stdin)
 	if err != nil {
@@ -71,7 +73,7 @@ func FindManifest(g *graph.Graph, m object.Identity, namespace string, bound boo
 	}
 	t := Target{Word: m.Kind, Name: m.Name, Type: mapping.Type}
 	found := graph.NewSet(g)
-	if err := FindTargets(g, []Target{t}, namespace, found); err != nil {
+	if err := FindTarget(g, t, namespace, found); err != nil {
 		return err
 	}
 	for _, n := range found.Nodes() {

@@ -15,11 +15,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -39,7 +40,7 @@ type MutatingCommand interface {
 	// PlanAccepting returns the plan that the scan leads to if these gaps are accepted.
 	PlanAccepting(*PlannedScan, snapshot.AcceptedGaps) (*plan.Plan, error)
 	// Perform carries out op.Current.Plan. The BackupWriter is nil if nothing is backed up.
-	Perform(_ context.Context, op *Operation, _ planrun.BackupWriter, _ planrun.Options) *execute.Report
+	Perform(_ context.Context, op *Operation, _ planrun.BackupWriter, _ execute.Options) *execute.Report
 }
 
 // PlannedScan is what one scan read, and the plan made from it.
@@ -77,8 +78,11 @@ type Operation struct {
 
 // Prepare scans the cluster and plans. With a saved plan, the current plan is what
 // remains valid of it.
-func (op *Operation) Prepare(ctx context.Context) error { return op.prepare(ctx, op.Command.Plan) }
+func (op *Operation) Prepare(ctx context.Context) error {
+	return op.prepare(ctx, op.Command.Plan)
+}
 
+// planFunc is one of the methods of MutatingCommand that plan by what a scan read.
 type planFunc func(context.Context, *PlannedScan) error
 
 func (op *Operation) prepare(ctx context.Context, plans planFunc) error {
@@ -118,13 +122,13 @@ func (op *Operation) Run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	complete, flags := op.Current.Plan.CompleteButAccepted(), &op.Options.Flags
+	complete, options := op.Current.Plan.CompleteButAccepted(), op.Options
 	switch {
-	case flags.DryRun == dryRunClient:
-		return exitFacts{dryRun: flags.DryRun, strict: op.Options.Scan.Strict, complete: complete}.code().OrNil()
-	case op.Options.Scan.Strict && !complete:
+	case options.DryRun == dryRunClient:
+		return op.outcome().facts.code().OrNil()
+	case options.Scan.Strict && !complete:
 		return op.refuseIncomplete()
-	case flags.DryRun == dryRunServer:
+	case options.DryRun == dryRunServer:
 		return op.dryRunServer(ctx)
 	case len(op.NewGaps) > 0:
 		return op.refuseNewGaps()
@@ -133,11 +137,13 @@ func (op *Operation) Run(ctx context.Context) error {
 	case len(refused) > 0:
 		return op.refuseRun(refused)
 	}
-	op.readClusterUID(ctx)
-	if err := flags.confirmPlan(ctx, op.Options.Scan.Streams, op.Current.Plan); err != nil {
+	if !options.NoBackup {
+		op.IdentifyCluster(ctx, "its backup can be restored only with --to-another-cluster")
+	}
+	if err := options.confirmPlan(ctx, op.Current.Plan); err != nil {
 		return err
 	}
-	if flags.Prompts() { // the objects may have changed while the user was reading
+	if options.Prompts() { // the objects may have changed while the user was reading
 		if err := op.planAgain(ctx); err != nil {
 			return err
 		}
@@ -147,8 +153,8 @@ func (op *Operation) Run(ctx context.Context) error {
 
 func (op *Operation) warn() {
 	op.Options.Scan.WarnOfGaps(op.Current.Snapshot)
-	if len(op.NewGaps) > 0 && !op.Options.Flags.Mutates() {
-		fmt.Fprintln(op.Options.Scan.Err, "warning: a run would refuse this plan, because this scan could not read what the scan of the saved plan read: "+op.newGapList())
+	if len(op.NewGaps) > 0 && !op.Options.Mutates() {
+		fmt.Fprintln(op.Options.Scan.Err, "warning: a run would refuse this plan, because this scan could not read what the scan of the saved plan read: "+nameList(op.NewGaps, MaxNamedGaps))
 	}
 	op.warnOfUnusedAcceptGaps()
 	if server := op.Current.Snapshot.Server; audit.SiblingsAtRisk(server) && len(op.Current.Plan.Steps) > 0 {
@@ -189,24 +195,16 @@ func (op *Operation) refuseIncomplete() error {
 // refuseNewGaps refuses a saved plan as a whole: what a new gap hides may depend on any
 // object of the plan.
 func (op *Operation) refuseNewGaps() error {
-	return refuse(op.Options.Scan.Streams, ExitUnconfirmed, "this scan could not read what the scan of the saved plan read: "+op.newGapList()+". Nothing was changed",
+	return refuse(op.Options.Scan.Streams, ExitUnconfirmed, "this scan could not read what the scan of the saved plan read: "+nameList(op.NewGaps, MaxNamedGaps)+". Nothing was changed",
 		"make a new plan, which names what could not be read: "+op.Options.rerunCommand("plan")+" --dry-run --plan-out FILE")
-}
-
-func (op *Operation) newGapList() string {
-	names := make([]string, len(op.NewGaps))
-	for i, g := range op.NewGaps {
-		names[i] = escape.Short(g.String(), 200)
-	}
-	return wording.List(names, MaxNamedGaps)
 }
 
 // reportNothingToDo ends an operation without steps. Its own scan verifies that nothing
 // is left.
 func (op *Operation) reportNothingToDo() error {
 	o := op.outcome()
-	o.blocked, o.verification = op.Current.Plan.Blocked, verifiedBy(op.Current.Plan.CompleteButAccepted())
-	if !op.Current.Plan.CompleteButAccepted() {
+	o.blocked, o.facts.verification = op.Current.Plan.Blocked, verifiedBy(o.facts.complete)
+	if !o.facts.complete {
 		fmt.Fprintln(op.Options.Scan.Err, "warning: the scan was incomplete, so there may be more to do than it could find")
 	}
 	return op.report(o)
@@ -215,8 +213,9 @@ func (op *Operation) reportNothingToDo() error {
 // dryRunServer sends every step to the API server as a dry run.
 func (op *Operation) dryRunServer(ctx context.Context) error {
 	o := op.outcome()
-	o.dryRun, o.blocked = true, op.Current.Plan.Blocked
+	o.blocked = op.Current.Plan.Blocked
 	o.done = op.execute(ctx, nil)
+	o.facts.interrupted = o.done.Interrupted
 	return op.report(o)
 }
 
@@ -236,44 +235,45 @@ func (op *Operation) apply(ctx context.Context) error {
 	begun := op.Options.Scan.Now()
 	o.done = op.execute(running, b)
 	o.took = op.Options.Scan.Now().Sub(begun)
-	o.unrecorded = op.recordError() != nil
+	o.facts.unrecorded = op.recordError() != nil
 	if err := b.close(!o.done.Interrupted, op.Options.Scan.Now()); err != nil {
-		o.unrecorded = true
+		o.facts.unrecorded = true
 		fmt.Fprintf(op.Options.Scan.Err, "warning: close the backup: %s\n", escape.Short(err.Error(), 2000))
 	}
 	if op.Current.Plan.Mode == plan.Delete {
 		o.blocked = op.Current.Plan.Refused() // a plan of what remains does not know what was requested
 	}
-	o.timedOut = ctx.Err() == nil && o.done.Interrupted
+	o.facts.timedOut = ctx.Err() == nil && o.done.Interrupted
 	if ctx.Err() == nil && !op.SkipVerification {
 		op.verify(ctx, &o)
 	}
-	o.cutShort = ctx.Err() != nil
+	o.facts.interrupted = ctx.Err() != nil
 	return op.report(o)
 }
 
 // outcome returns the outcome of a run that has done nothing yet.
 func (op *Operation) outcome() runOutcome {
-	return runOutcome{plan: op.Current.Plan, stale: op.Stale, verification: verifiedNone, gaps: op.Current.Plan.Gaps}
+	p := op.Current.Plan
+	return runOutcome{plan: p, stale: op.Stale, gaps: p.Gaps, facts: exitFacts{
+		dryRun: op.Options.DryRun, strict: op.Options.Scan.Strict, complete: p.CompleteButAccepted(), verification: verifiedNone,
+	}}
 }
 
 func (op *Operation) withRunTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	if op.Options.Flags.runTimeout == 0 {
+	if op.Options.runTimeout == 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, op.Options.Flags.runTimeout)
+	return context.WithTimeout(ctx, op.Options.runTimeout)
 }
 
 // execute has the command carry out the plan, with a backup unless b is nil.
 func (op *Operation) execute(ctx context.Context, b *runBackup) *execute.Report {
-	op.progress = op.Options.Scan.progressOf(op.Current.Plan)
+	scan := op.Options.Scan
+	op.progress = &progressLine{scan: scan, line: planview.NewProgress(op.Current.Plan), begun: scan.Now(), on: scan.ErrTerm}
 	defer op.progress.clear()
-	o := planrun.Options{
-		Common: execute.Options{
-			Concurrency: cmp.Or(op.Options.writers, op.Options.Scan.concurrency), DryRun: op.Options.Flags.DryRun == dryRunServer,
-			OnEvent: op.onEvent(b), Ready: op.recordError,
-		},
-		RequireUnchanged: op.Saved != nil,
+	o := execute.Options{
+		Concurrency: cmp.Or(op.Options.writers, scan.concurrency), DryRun: op.Options.DryRun == dryRunServer,
+		OnEvent: op.onEvent(b), Ready: op.recordError,
 	}
 	if b == nil { // a nil *runBackup would be a BackupWriter that is not nil
 		return op.Command.Perform(ctx, op, nil, o)
@@ -281,12 +281,19 @@ func (op *Operation) execute(ctx context.Context, b *runBackup) *execute.Report 
 	return op.Command.Perform(ctx, op, b, o)
 }
 
-// Writer returns what writes to the scanned cluster.
-func (op *Operation) Writer(o planrun.Options) *write.Writer {
-	return write.New(op.Current.Cluster, op.Current.Snapshot, o.Common.DryRun)
-}
-
-// RunPlan carries out the current plan, step by step.
-func (op *Operation) RunPlan(ctx context.Context, w *write.Writer, b planrun.BackupWriter, o planrun.Options) *execute.Report {
+// RunPlan carries out the current plan, step by step. If it leaves the rest to the cluster's
+// own garbage collector, it waits for that, and explains a stall.
+func (op *Operation) RunPlan(ctx context.Context, b planrun.BackupWriter, common execute.Options) *execute.Report {
+	w := write.New(op.Current.Cluster, op.Current.Snapshot, common.DryRun)
+	o := planrun.Options{Common: common, RequireUnchanged: op.Saved != nil, RequestedOnly: op.LeavesRestToCollector}
+	if op.LeavesRestToCollector && !op.SkipVerification && !common.DryRun {
+		o.Watcher = w
+		watchdog := startWatchdog(ctx, op.explainStall)
+		defer watchdog.stop()
+		o.Common.OnEvent = func(e event.Event) {
+			watchdog.observe(e)
+			common.OnEvent(e)
+		}
+	}
 	return planrun.Run(ctx, op.Current.Plan, op.Current.Graph(), w, b, o)
 }

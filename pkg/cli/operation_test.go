@@ -40,7 +40,7 @@ func (pass) PlanAccepting(p *PlannedScan, accepted snapshot.AcceptedGaps) (*plan
 	return plan.New(p.Judge, plan.Options{Mode: plan.Collect, Accepted: accepted}), nil
 }
 
-func (pass) Perform(context.Context, *Operation, planrun.BackupWriter, planrun.Options) *execute.Report {
+func (pass) Perform(context.Context, *Operation, planrun.BackupWriter, execute.Options) *execute.Report {
 	panic("a scan of a file is never carried out")
 }
 
@@ -179,8 +179,8 @@ func TestASavedPlanIsRefusedIfTheScanHasNewGaps(t *testing.T) {
 		if c.want == 0 {
 			continue
 		}
-		later.Options.Flags.DryRun = DryRunNone
-		later.Options.Flags.Yes, later.Options.Output.Format = true, "json"
+		later.Options.DryRun = DryRunNone
+		later.Options.Yes, later.Options.Output.Format = true, "json"
 		if err := later.Run(t.Context()); !errors.Is(err, ExitError(ExitUnconfirmed)) {
 			t.Errorf("%s: it ends with %v; it says %s", name, err, errs)
 		}

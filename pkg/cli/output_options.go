@@ -20,6 +20,7 @@ type OutputFlags struct {
 	Format    string   // the value of -o, or after Complete its default
 	own       []string // formats of this command only, its default first
 	templates *structured.Flags
+	write     func(*structured.Document) error // nil for a format of this command only
 }
 
 // NewOutputFlags returns the output flags of a command that has these formats in addition
@@ -36,26 +37,29 @@ func (f *OutputFlags) AddFlags(cmd *cobra.Command) {
 	CompleteFlag(cmd, "template", CompleteFiles())
 }
 
-// Complete chooses the default format, unless -o or a template is given.
-func (f *OutputFlags) Complete() {
+// Complete chooses the default format, unless -o or a template is given. It returns an error
+// if the format is neither one of this command nor a structured one, which is written to s.
+func (f *OutputFlags) Complete(s Streams) error {
 	if f.Format == "" && f.templates.Template() == "" {
 		f.Format = f.own[0]
 	}
-}
-
-// DocumentWriter writes a value in a structured format; -o name writes the objects.
-type DocumentWriter func(kind string, value any, objects ...object.Identity) error
-
-// DocumentWriter returns what writes to standard output in the chosen format, and an error
-// if that is none of the structured ones.
-func (f *OutputFlags) DocumentWriter(s Streams) (DocumentWriter, error) {
+	if slices.Contains(f.own, f.Format) {
+		return nil
+	}
 	printer, err := f.templates.ToPrinter(f.Format, f.own...)
 	if err != nil {
-		return nil, &UsageError{Err: err}
+		return &usageError{err: err}
 	}
-	return func(kind string, value any, objects ...object.Identity) error {
-		return printer.Print(s.Out, structured.NewDocument(kind, value, objects...), s.OutTerm)
-	}, nil
+	f.write = func(d *structured.Document) error { return printer.Print(s.Out, d, s.OutTerm) }
+	return nil
+}
+
+// Structured reports whether the format is a structured one.
+func (f *OutputFlags) Structured() bool { return f.write != nil }
+
+// Write writes a value in a structured format; -o name writes the objects.
+func (f *OutputFlags) Write(kind string, value any, objects ...object.Identity) error {
+	return f.write(structured.NewDocument(kind, value, objects...))
 }
 
 // Palette decides on colours: by --color, then NO_COLOR, then whether standard output is a

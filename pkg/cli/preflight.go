@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,16 +32,20 @@ type refusal struct {
 // preflight returns the rights that the plan needs and that the API server denies, and
 // warns of them. A server-side dry run does not need it.
 func (op *Operation) preflight(ctx context.Context) []refusal {
-	if op.Current.Cluster == nil || op.Options.Flags.DryRun == dryRunServer || len(op.Current.Plan.Steps) == 0 || op.Options.Scan.Strict && !op.Current.Plan.CompleteButAccepted() {
+	if op.Current.Cluster == nil || op.Options.DryRun == dryRunServer || len(op.Current.Plan.Steps) == 0 || op.Options.Scan.Strict && !op.Current.Plan.CompleteButAccepted() {
 		return nil
 	}
+	var byName []object.Identity
+	if saved := op.Current.Plan.ObjectsToBackUp(); !op.Options.NoBackup && len(saved) > 0 {
+		byName = read.ByName(op.Current.Snapshot, saved)
+	}
 	var rights []read.Right
-	for _, n := range op.needs() {
+	for _, n := range op.Current.Plan.Needs(op.LeavesRestToCollector, byName) {
 		rights = append(rights, read.Right(n))
 	}
 	needed := len(rights)
 	var samples []*plan.Step
-	if op.Options.Flags.Mutates() && !op.LeavesRestToCollector { // otherwise this run changes no references
+	if op.Options.Mutates() && !op.LeavesRestToCollector { // otherwise this run changes no references
 		samples = op.Current.Plan.PreflightSamples()
 	}
 	for _, s := range samples {
@@ -68,26 +73,13 @@ func (op *Operation) preflight(ctx context.Context) []refusal {
 	return refused
 }
 
-// needs returns the rights that a run of the plan needs.
-func (op *Operation) needs() []plan.Need {
-	var byName []object.Identity
-	if saved := op.Current.Plan.ObjectsToBackUp(); !op.Options.Flags.NoBackup && len(saved) > 0 {
-		byName = read.ByName(op.Current.Snapshot, saved)
-	}
-	return op.Current.Plan.Needs(op.LeavesRestToCollector, byName)
-}
-
 // maxNamedRights and maxNamedObjects limit how many rights, and objects for each, the
 // warning names.
 const maxNamedRights, maxNamedObjects = 20, 3
 
 func (op *Operation) warnOfRefusals(refused []refusal, unknown []string) {
 	for _, r := range refused[:min(len(refused), maxNamedRights)] {
-		names := make([]string, len(r.objects))
-		for i, o := range r.objects {
-			names[i] = escape.Short(o.String(), 200)
-		}
-		line := "warning: you may not " + escape.Short(r.Right(), 500) + ", which is needed for " + wording.List(names, maxNamedObjects)
+		line := "warning: you may not " + escape.Short(r.Right(), 500) + ", which is needed for " + nameList(r.objects, maxNamedObjects)
 		if r.Failure != nil {
 			line += ": " + escape.Short(r.Failure.Text(), 2000)
 		}
@@ -99,7 +91,7 @@ func (op *Operation) warnOfRefusals(refused []refusal, unknown []string) {
 	if len(unknown) > 0 {
 		fmt.Fprintf(op.Options.Scan.Err, "warning: could not check all permissions before the run: %s\n", wording.List(unknown, 1))
 	}
-	if len(refused) > 0 && !op.Options.Flags.Mutates() {
+	if len(refused) > 0 && !op.Options.Mutates() {
 		fmt.Fprintf(op.Options.Scan.Err, "hint: a run would be refused, because the API server would not permit part of it; %s\n", rightsHint)
 	}
 }
@@ -114,7 +106,7 @@ const maxDryRuns = 20
 func (op *Operation) dryRunSteps(ctx context.Context, samples []*plan.Step, grants []read.Grant) []refusal {
 	writer := write.New(op.Current.Cluster, op.Current.Snapshot, true)
 	var all sync.WaitGroup
-	refused := make([]*refusal, len(samples))
+	refused := make([][]refusal, len(samples))
 	sent := 0
 	for i, s := range samples {
 		if len(grants[i].Refused) == 0 && !addsBlockingReference(s) || sent == maxDryRuns {
@@ -127,20 +119,15 @@ func (op *Operation) dryRunSteps(ctx context.Context, samples []*plan.Step, gran
 			if !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden {
 				return // the run will report it
 			}
-			refused[i] = &refusal{reason.NotPermitted{
+			right := reason.NotPermitted{
 				Verb: "patch", Type: grants[i].Type.String(), Namespace: s.Object.Namespace,
 				Failure: &reason.Failure{ErrorClass: string(failed.Reason), Detail: failed.Err.Error(), Hint: failed.Hint()},
-			}, []object.Identity{s.Object.Identity}}
+			}
+			refused[i] = []refusal{{right, []object.Identity{s.Object.Identity}}}
 		})
 	}
 	all.Wait()
-	var out []refusal
-	for _, r := range refused {
-		if r != nil {
-			out = append(out, *r)
-		}
-	}
-	return out
+	return slices.Concat(refused...)
 }
 
 // addsBlockingReference reports whether the step points a reference that blocks the deletion
@@ -166,10 +153,7 @@ func (op *Operation) refuseRun(refused []refusal) error {
 	done := &execute.Report{Results: make([]execute.Result, len(op.Current.Plan.Steps))}
 	for i := range op.Current.Plan.Steps {
 		s := &op.Current.Plan.Steps[i]
-		why := denied[s.Object.Identity]
-		if why == nil {
-			why = byStep[s.ID]
-		}
+		why := cmp.Or(denied[s.Object.Identity], byStep[s.ID])
 		done.Results[i] = execute.Result{Step: s.ID, Status: event.Failed, Reason: why}
 		if why == nil {
 			done.Results[i].Status, done.Results[i].Reason = event.Skipped, reason.OtherStepNotPermitted

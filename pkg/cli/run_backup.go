@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -32,14 +33,14 @@ type runBackup struct {
 
 // newRunBackup creates the folder of this run. It returns nil for --no-backup.
 func (op *Operation) newRunBackup() (*runBackup, error) {
-	if op.Options.Flags.NoBackup {
+	if op.Options.NoBackup {
 		return nil, nil
 	}
 	name, server, err := op.Options.Scan.ContextAndServer()
 	if err != nil {
 		return nil, err
 	}
-	root, err := op.Options.Flags.BackupRoot(name)
+	root, err := op.Options.BackupRoot(name)
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +68,13 @@ func (op *Operation) newRunBackup() (*runBackup, error) {
 
 // Write implements planrun.BackupWriter.
 func (b *runBackup) Write(ctx context.Context, objects []object.Identity) ([]planrun.Written, error) {
-	saved, unsaved := map[types.UID]*object.Object{}, map[types.UID]error{}
+	written := map[types.UID]planrun.Written{}
 	failed, err := read.Manifests(ctx, b.cluster, b.snapshot, objects, func(o object.Object, manifest json.RawMessage) error {
 		if err := b.folder.Save(o, manifest); err != nil {
-			unsaved[o.UID] = err
-			return nil
+			written[o.UID] = planrun.Written{Err: err}
+		} else {
+			written[o.UID] = planrun.Written{Object: &o}
 		}
-		saved[o.UID] = &o
 		return nil
 	})
 	if err != nil {
@@ -84,7 +85,8 @@ func (b *runBackup) Write(ctx context.Context, objects []object.Identity) ([]pla
 	}
 	out := make([]planrun.Written, len(objects))
 	for i, o := range objects {
-		out[i] = planrun.Written{Object: saved[o.UID], Err: cmp.Or(unsaved[o.UID], failed[o.UID])}
+		out[i] = written[o.UID]
+		out[i].Err = cmp.Or(out[i].Err, failed[o.UID])
 	}
 	return out, nil
 }
@@ -131,13 +133,39 @@ func (op *Operation) recordError() error {
 // ContextAndServer returns the name of the context in use and the URL of its server,
 // which holds no credentials.
 func (s *ScanOptions) ContextAndServer() (name, server string, err error) {
-	_, name, err = s.Config.Contexts()
-	if err != nil {
-		return "", "", fmt.Errorf("read the kubeconfig: %w", err)
-	}
+	_, name, contextsErr := s.Config.Contexts()
 	config, err := s.Config.Config()
-	if err != nil {
+	if err := cmp.Or(contextsErr, err); err != nil {
 		return "", "", fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	return name, redact.URL(config.Host), nil
+}
+
+// A cluster is identified by the UID of its Namespace kube-system, because two clusters may
+// share a server URL or the name of a context. An unknown UID equals no other, not even
+// another unknown one.
+
+// IdentifyCluster reads the UID of the scanned cluster, unless that was a file. If it cannot
+// be read, it warns of the consequence, and the operation continues.
+func (op *Operation) IdentifyCluster(ctx context.Context, consequence string) {
+	if op.Current.Cluster == nil || op.ClusterUID != "" {
+		return
+	}
+	uid, err := read.UID(ctx, op.Current.Cluster)
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(op.Options.Scan.Err, "warning: cannot identify this cluster, so %s: %s\n", consequence, escape.Short(err.Error(), 2000))
+	}
+	op.ClusterUID = uid
+}
+
+// CheckPlanCluster returns an error if the plan was saved on another cluster. An unknown
+// cluster is no error, because each step is bound to the UID of its object.
+func CheckPlanCluster(p *plan.Plan, uid types.UID) error {
+	if p.ClusterUID == "" || uid == "" || p.ClusterUID == string(uid) {
+		return nil
+	}
+	return WithHint(
+		Usagef("the plan is of another cluster: its Namespace kube-system has UID %s, here it has UID %s", Quote(p.ClusterUID), Quote(string(uid))),
+		"select its context with --context, or make a new plan with --plan-out",
+	)
 }

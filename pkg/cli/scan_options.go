@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
@@ -97,18 +97,14 @@ const minMemory = 64 << 20
 
 // Validate checks the flags that no scan can work with.
 func (s *ScanOptions) Validate() error {
-	switch {
-	case s.chunkSize < 0:
-		return Usagef("--chunk-size must not be negative")
-	case s.concurrency < 1:
-		return Usagef("--concurrency must be at least 1")
-	case s.maxMemory.Value() < minMemory:
-		return Usagef("--max-memory must be at least 64Mi")
-	case s.AllNamespaces && s.Config.Namespace() != "":
-		return Usagef("-n cannot be combined with -A")
-	}
-	_, err := s.requestTimeout()
-	return err
+	_, timeoutErr := s.requestTimeout()
+	return cmp.Or(
+		UsageIf(s.chunkSize < 0, "--chunk-size must not be negative"),
+		UsageIf(s.concurrency < 1, "--concurrency must be at least 1"),
+		UsageIf(s.maxMemory.Value() < minMemory, "--max-memory must be at least 64Mi"),
+		UsageIf(s.AllNamespaces && s.Config.Namespace() != "", "-n cannot be combined with -A"),
+		timeoutErr,
+	)
 }
 
 func (s *ScanOptions) requestTimeout() (time.Duration, error) {
@@ -148,7 +144,9 @@ func (s *ScanOptions) Scan(ctx context.Context, scope ScopeFunc) (seen *snapshot
 		return nil, nil, err
 	}
 	seen, err = scan.Run(ctx, live, served, wanted, s.Now)
-	s.clearProgress()
+	if s.ErrTerm {
+		fmt.Fprint(s.Err, "\r\x1b[K")
+	}
 	return seen, live, withScanHint(err)
 }
 
@@ -163,14 +161,11 @@ func (s *ScanOptions) StrictExit(seen *snapshot.Snapshot) error {
 // Everything returns the scope of a command that scans the whole cluster, or all of the
 // namespace of -n, in addition to the scope more.
 func (s *ScanOptions) Everything(more scan.Scope) ScopeFunc {
-	return func([]snapshot.Type) (scan.Scope, error) {
-		scope := more
-		scope.Widen = scan.WidenAll
-		if ns := s.Config.Namespace(); ns != "" {
-			scope.Namespaces = []string{ns}
-		}
-		return scope, nil
+	more.Widen = scan.WidenAll
+	if ns := s.Config.Namespace(); ns != "" {
+		more.Namespaces = []string{ns}
 	}
+	return func([]snapshot.Type) (scan.Scope, error) { return more, nil }
 }
 
 // InScope returns a filter for the namespace of -n, or nil without -n.
@@ -183,15 +178,6 @@ func (s *ScanOptions) InScope(g *graph.Graph) func(graph.Node) bool {
 		o := g.Object(n)
 		return o != nil && o.Namespace == namespace
 	}
-}
-
-// ParseSelector parses the value of -l.
-func ParseSelector(given string) (labels.Selector, error) {
-	selector, err := labels.Parse(given)
-	if err != nil {
-		return nil, Usagef("--selector %s: %w", Quote(given), err)
-	}
-	return selector, nil
 }
 
 func (s *ScanOptions) load() (*snapshot.Snapshot, error) {
@@ -239,7 +225,9 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 		options.MaxChunkSize = largePage
 	}
 	if s.ErrTerm {
-		options.Progress = s.progress
+		options.Progress = func(p client.Progress) {
+			fmt.Fprintf(s.Err, "\r\x1b[Klisted %d of %d types, %d objects", p.Done, p.Total, p.Objects)
+		}
 	}
 	s.connected, err = client.New(config, options)
 	return s.connected, err
@@ -260,16 +248,6 @@ func withScanHint(err error) error {
 		return WithHint(err, "if you have permissions in one namespace only, use -n; kubectl auth can-i --list shows what you may read")
 	}
 	return err
-}
-
-func (s *ScanOptions) progress(p client.Progress) {
-	fmt.Fprintf(s.Err, "\r\x1b[Klisted %d of %d types, %d objects", p.Done, p.Total, p.Objects)
-}
-
-func (s *ScanOptions) clearProgress() {
-	if s.ErrTerm && s.From == "" {
-		fmt.Fprint(s.Err, "\r\x1b[K")
-	}
 }
 
 // Namespace returns the namespace of -n, which is then named, or else of the context. It

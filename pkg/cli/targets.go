@@ -2,8 +2,12 @@ package cli
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -82,30 +86,27 @@ func (t Target) matches(o *object.Object, view *snapshot.View, namespace string)
 		m, ok := view.Map(i.APIVersion, i.Kind)
 		return ok && m.Type.GroupResource() == t.Type.GroupResource()
 	}
-	if names(o.Identity) {
-		return true
-	}
-	for _, alias := range o.Aliases {
-		if names(alias) {
-			return true
-		}
-	}
-	return false
+	return names(o.Identity) || slices.ContainsFunc(o.Aliases, names)
 }
 
-// FindTargets adds the objects that the targets name to into. It is an error if a target
-// with a name does not exist.
-func FindTargets(g *graph.Graph, targets []Target, namespace string, into graph.Set) error {
-	for _, t := range targets {
-		found := t.NodesIn(g, namespace)
-		for _, n := range found {
-			into.Add(n)
-		}
-		if len(found) == 0 && t.Name != "" {
-			return notFound(g, t, namespace)
-		}
+// FindTarget adds the objects that the target names to into. It is an error if the target
+// has a name and does not exist.
+func FindTarget(g *graph.Graph, t Target, namespace string, into graph.Set) error {
+	found := t.NodesIn(g, namespace)
+	for _, n := range found {
+		into.Add(n)
 	}
-	return nil
+	if len(found) > 0 || t.Name == "" {
+		return nil
+	}
+	if err := UnreadError(g, t, namespace); err != nil {
+		return err
+	}
+	missing := &notFoundError{Usagef("%s%s does not exist", Quote(t.String()), t.where(namespace))}
+	if t.Type.Namespaced && namespace != "" {
+		return WithHint(missing, "choose another namespace with -n, or use -A for all namespaces")
+	}
+	return missing
 }
 
 // NodesIn returns the objects that the target names.
@@ -117,19 +118,6 @@ func (t Target) NodesIn(g *graph.Graph, namespace string) []graph.Node {
 		}
 	}
 	return out
-}
-
-// notFound returns the error for a target that was not found: it does not exist, or could
-// not be read.
-func notFound(g *graph.Graph, t Target, namespace string) error {
-	if err := UnreadError(g, t, namespace); err != nil {
-		return err
-	}
-	missing := &notFoundError{Usagef("%s%s does not exist", Quote(t.String()), t.where(namespace))}
-	if t.Type.Namespaced && namespace != "" {
-		return WithHint(missing, "choose another namespace with -n, or use -A for all namespaces")
-	}
-	return missing
 }
 
 // UnreadError returns why a target could not be read, or nil if it does not exist.
@@ -145,10 +133,18 @@ func UnreadError(g *graph.Graph, t Target, namespace string) error {
 }
 
 func (t Target) where(namespace string) string {
-	if t.Type.Namespaced && namespace != "" {
-		return " in namespace " + Quote(namespace)
+	if !t.Type.Namespaced {
+		return ""
 	}
-	return ""
+	return InNamespace(namespace)
+}
+
+// InNamespace returns where something is, to continue a sentence, and "" for no namespace.
+func InNamespace(namespace string) string {
+	if namespace == "" {
+		return ""
+	}
+	return " in namespace " + Quote(namespace)
 }
 
 // notFoundError means that a target is proven not to exist.
@@ -166,4 +162,72 @@ func (t Target) Coordinates(namespace string) snapshot.Coordinates {
 		c.Namespace = namespace
 	}
 	return c
+}
+
+// Selection is what targets, -l and -n select.
+type Selection struct {
+	Targets   []Target
+	Selector  labels.Selector // nil without -l
+	Namespace string          // empty for all namespaces
+	Bound     bool            // -n names the namespace
+}
+
+// Select returns the selection of these targets, the value of -l, and -n.
+func (s *ScanOptions) Select(targets []Target, selector string) (Selection, error) {
+	sel := Selection{Targets: targets}
+	var err error
+	if sel.Selector, err = ParseSelector(selector); err == nil {
+		sel.Namespace, sel.Bound, err = s.Namespace()
+	}
+	return sel, err
+}
+
+// ParseSelector parses the value of -l. It returns nil if that is empty.
+func ParseSelector(given string) (labels.Selector, error) {
+	if given == "" {
+		return nil, nil
+	}
+	selector, err := labels.Parse(given)
+	if err != nil {
+		return nil, Usagef("--selector %s: %w", Quote(given), err)
+	}
+	return selector, nil
+}
+
+// HasLabels reports whether an object has the labels of -l.
+func (s *Selection) HasLabels(o *object.Object) bool {
+	return s.Selector == nil || s.Selector.Matches(labels.Set(o.Labels))
+}
+
+// Scope sets the types of the targets. It returns a scope with the targets that have a name
+// and, if all of them are in the namespace, with that.
+func (s *Selection) Scope(served []snapshot.Type) (scan.Scope, error) {
+	scope := scan.Scope{Labels: s.Selector != nil}
+	targets, err := ResolveTargets(s.Targets, served)
+	if err != nil {
+		return scope, err
+	}
+	s.Targets = targets
+	local := s.Namespace != ""
+	for _, t := range targets {
+		local = local && t.Type.Namespaced
+		if t.Name != "" && (s.Namespace != "" || !t.Type.Namespaced) {
+			scope.Targets = append(scope.Targets, t.Coordinates(s.Namespace))
+		}
+	}
+	if local {
+		scope.Namespaces = []string{s.Namespace}
+	}
+	return scope, nil
+}
+
+// Find adds the objects that the targets name to into, until a target with a name does not
+// exist.
+func (s *Selection) Find(g *graph.Graph, into graph.Set) error {
+	for _, t := range s.Targets {
+		if err := FindTarget(g, t, s.Namespace, into); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -45,15 +45,15 @@ func (op *Operation) verify(ctx context.Context, o *runOutcome) {
 	case ctx.Err() != nil:
 		return
 	case err != nil:
-		o.verification, o.blocked = verifiedFailed, op.Current.Plan.Blocked
+		o.facts.verification, o.blocked = verifiedFailed, op.Current.Plan.Blocked
 		fmt.Fprintf(op.Options.Scan.Err, "warning: the scan after the run failed, so what is left is not known: %s\n", escape.Short(err.Error(), 2000))
 		return
 	}
-	o.verification, o.gaps = verifiedBy(now.Plan.CompleteButAccepted()), now.Plan.Gaps
+	o.facts.verification, o.gaps = verifiedBy(now.Plan.CompleteButAccepted()), now.Plan.Gaps
 	o.left, o.blocked = now.Plan, slices.Concat(o.blocked, blocked, op.deletedButPresent(o.done, now.Graph()))
-	o.due = len(now.Plan.Steps)
+	o.facts.left = len(now.Plan.Steps)
 	if op.Saved != nil {
-		o.due = remainingSteps(op.Saved, now.Plan)
+		o.facts.left = remainingSteps(op.Saved, now.Plan)
 	}
 	if !now.Plan.CompleteButAccepted() {
 		if !slices.Equal(now.Plan.Gaps, op.Current.Plan.Gaps) {
@@ -61,16 +61,16 @@ func (op *Operation) verify(ctx context.Context, o *runOutcome) {
 		}
 		fmt.Fprintln(op.Options.Scan.Err, "warning: the scan after the run was incomplete, so more may be left than it could find")
 	}
-	if op.LeavesRestToCollector && o.due > 0 {
-		fmt.Fprintln(op.Options.Scan.Err, "warning: "+idleWarning(o.due))
+	if op.LeavesRestToCollector && o.facts.left > 0 {
+		fmt.Fprintln(op.Options.Scan.Err, "warning: "+idleWarning(o.facts.left))
 	}
 }
 
 // remaining scans the cluster and returns the plan of what is left to do, and what is
 // blocked: according to that plan, and of the deletions that this run started.
 func (op *Operation) remaining(ctx context.Context) (PlannedScan, []plan.Blocked, error) {
-	now, err := op.scanAndPlan(ctx, func(ctx context.Context, after *PlannedScan) error {
-		return op.Command.PlanRemaining(ctx, op.Current.Plan, after)
+	now, err := op.scanAndPlan(ctx, func(ctx context.Context, p *PlannedScan) error {
+		return op.Command.PlanRemaining(ctx, op.Current.Plan, p)
 	})
 	if err != nil {
 		return PlannedScan{}, nil, err

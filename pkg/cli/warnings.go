@@ -5,6 +5,8 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -24,6 +26,15 @@ func (s *ScanOptions) WarnOfClusterGaps(cluster string, gaps []snapshot.Gap, typ
 	for _, cause := range auditreport.Causes(gaps, MaxNamedGaps) {
 		fmt.Fprintln(s.Err, "  "+cause)
 	}
+}
+
+// nameList returns the names of up to limit of the items, and how many more there are.
+func nameList[T fmt.Stringer](items []T, limit int) string {
+	names := make([]string, len(items))
+	for i, item := range items {
+		names[i] = escape.Short(item.String(), 200)
+	}
+	return wording.List(names, limit)
 }
 
 // OldServerWarning warns of a server whose garbage collector deletes more than the

@@ -3,7 +3,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -67,7 +66,7 @@ kubectl gc audit --from cluster.json.gz`),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &cli.UsageError{Err: errors.New("unknown command " + cli.Quote(args[0])), Command: cli.CommandName}
+				return cli.WithHelp(cli.Usagef("unknown command %s", cli.Quote(args[0])), cli.CommandName)
 			}
 			return cmd.Help()
 		},

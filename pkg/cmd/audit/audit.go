@@ -2,8 +2,10 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +14,10 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/prometheus"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/sarif"
 )
 
 type auditFlags struct {
@@ -24,11 +30,21 @@ type auditFlags struct {
 	failOn                           string
 	stuckAfter                       time.Duration
 	output                           *cli.OutputFlags
+	metricsFile                      string // of -o prometheus=FILE
 }
+
+// metricsFormat is the format for a scraper.
+const metricsFormat = "prometheus"
+
+// neverFail is the value of --fail-on with which findings do not fail the command.
+const neverFail = "never"
+
+// failOnChoices are the values of --fail-on.
+var failOnChoices = cli.Choices{"error", "warning\terrors and warnings", neverFail}
 
 // New returns the command audit.
 func New(scan *cli.ScanOptions) *cobra.Command {
-	f := &auditFlags{scan: scan, output: cli.NewOutputFlags("table", "wide", "sarif", "prometheus")}
+	f := &auditFlags{scan: scan, output: cli.NewOutputFlags("table", "wide", "sarif", metricsFormat)}
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Find every bad owner reference and every stuck deletion",
@@ -79,14 +95,15 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a finalizer of another controller")
 	f.output.AddFlags(cmd)
 	cli.CompleteFlag(cmd, "contexts", f.scan.CompleteContexts)
-	cli.CompleteFlag(cmd, "fail-on", cli.CompleteOne("error", "warning\terrors and warnings", "never"))
+	cli.CompleteFlag(cmd, "fail-on", cli.CompleteOne(failOnChoices...))
 	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.IDs()))
 	return cmd
 }
 
 // options returns the options of audit.Run.
 func (f *auditFlags) options() (audit.Options, error) {
-	o := audit.Options{Rules: slices.Clone(f.rules), StuckAfter: f.stuckAfter, Namespace: f.scan.Config.Namespace()}
+	selector, err := cli.ParseSelector(f.selector)
+	o := audit.Options{Rules: slices.Clone(f.rules), StuckAfter: f.stuckAfter, Namespace: f.scan.Config.Namespace(), Selector: selector}
 	for _, group := range []struct {
 		on  bool
 		ids []string
@@ -95,43 +112,16 @@ func (f *auditFlags) options() (audit.Options, error) {
 			o.Rules = append(o.Rules, group.ids...)
 		}
 	}
-	var err error
-	if f.selector != "" {
-		o.Selector, err = cli.ParseSelector(f.selector)
-	}
 	return o, err
 }
 
-// failOnSeverity returns the severity from which findings fail the command; "" for never.
-func (f *auditFlags) failOnSeverity() (audit.Severity, error) {
-	switch f.failOn {
-	case "error", "warning":
-		return audit.Severity(f.failOn), nil
-	case "never":
-		return "", nil
-	}
-	return "", cli.Usagef("--fail-on %s: must be error, warning or never", cli.Quote(f.failOn))
-}
-
 func (f *auditFlags) run(ctx context.Context) error {
-	if err := f.scan.Validate(); err != nil {
-		return err
-	}
 	options, err := f.options()
-	if err != nil {
+	if err := cmp.Or(f.scan.Validate(), err, failOnChoices.Check("fail-on", f.failOn)); err != nil {
 		return err
 	}
-	failOn, err := f.failOnSeverity()
-	if err != nil {
+	if err := cmp.Or(f.completeOutput(), cli.CheckRules(options.Rules)); err != nil {
 		return err
-	}
-	f.output.Complete()
-	printer, err := f.printer(options.Rules)
-	if err != nil {
-		return err
-	}
-	if err := audit.Check(options.Rules); err != nil {
-		return &cli.UsageError{Err: err}
 	}
 	scans, err := f.contextScans()
 	if err != nil {
@@ -142,7 +132,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 		return err
 	}
 	report := audit.Join(clusters)
-	if err := printer(clusters, report); err != nil {
+	if err := f.write(clusters, report, options.Rules); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	f.warn(clusters, report)
@@ -150,8 +140,77 @@ func (f *auditFlags) run(ctx context.Context) error {
 	switch {
 	case f.scan.Strict && !report.Complete:
 		return cli.ExitError(cli.ExitIncomplete)
-	case any && failOn != "" && worst.AtLeast(failOn):
+	case any && f.failOn != neverFail && worst.AtLeast(audit.Severity(f.failOn)):
 		return cli.ExitError(cli.ExitFound)
 	}
 	return nil
+}
+
+// completeOutput chooses the format. That of metrics may name a file.
+func (f *auditFlags) completeOutput() error {
+	if format, file, named := strings.Cut(f.output.Format, "="); format == metricsFormat && named {
+		f.output.Format, f.metricsFile = format, file
+		return cli.UsageIf(file == "", "-o prometheus= names no file")
+	}
+	return f.output.Complete(f.scan.Streams)
+}
+
+// write writes the reports of the clusters, or the joined one, in the format of -o. The rules
+// are the ones that were checked, none for all.
+func (f *auditFlags) write(clusters []audit.Cluster, r *audit.Report, rules []string) error {
+	switch {
+	case f.forPerson():
+		return f.printTable(clusters, r)
+	case f.output.Format == "sarif":
+		return sarif.Write(f.scan.Out, r, audit.Rules, cli.Release())
+	case f.output.Format == metricsFormat:
+		return f.writeMetrics(clusters, rules)
+	}
+	found := make([]object.Identity, len(r.Findings))
+	for i, finding := range r.Findings {
+		found[i] = finding.Object
+	}
+	return f.output.Write("AuditReport", r, found...)
+}
+
+// forPerson reports whether the output is for a person, not for a program.
+func (f *auditFlags) forPerson() bool { return f.output.Format == "table" || f.output.Format == "wide" }
+
+func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error {
+	if err := auditreport.Table(f.scan.Out, r, f.output.Format == "wide", f.scan.Palette()); err != nil {
+		return err
+	}
+	types := 0 // not shown for several clusters
+	if len(clusters) == 1 {
+		types = clusters[0].Types
+	}
+	_, err := fmt.Fprintln(f.scan.Out, auditreport.SummaryLine(r, types))
+	return err
+}
+
+// writeMetrics writes metrics to standard output or, atomically and readable by everybody, to
+// a file for a scraper.
+func (f *auditFlags) writeMetrics(clusters []audit.Cluster, rules []string) error {
+	checked := slices.DeleteFunc(audit.IDs(), func(id string) bool { return len(rules) > 0 && !slices.Contains(rules, id) })
+	write := func(w io.Writer) error { return prometheus.Write(w, clusters, checked, cli.Release()) }
+	if f.metricsFile == "" {
+		return write(f.scan.Out)
+	}
+	return cli.ReplaceFile(f.metricsFile, cli.PublicFile, write)
+}
+
+// warn prints what is missing from the report, and what to do next.
+func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
+	for _, c := range clusters {
+		f.warnOf(c)
+	}
+	commands := cli.NextCommands()
+	if r.Clusters != nil {
+		for _, command := range []*string{&commands.Repair, &commands.Preview, &commands.Explain} {
+			*command += " --context CLUSTER"
+		}
+	}
+	if hints := auditreport.Hints(r, commands); hints != "" && f.forPerson() {
+		fmt.Fprintln(f.scan.Err, hints)
+	}
 }

@@ -150,13 +150,10 @@ func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options au
 // unreachable returns the result for a cluster that could not be scanned.
 func unreachable(name string, err error) audit.Cluster {
 	reason := snapshot.BadConfig
-	var unreachable *discovery.UnreachableError
-	var nothingReadable *scan.NothingReadableError
-	switch {
-	case errors.As(err, &unreachable):
+	if unreachable, ok := errors.AsType[*discovery.UnreachableError](err); ok {
 		reason = unreachable.Reason()
-	case errors.As(err, &nothingReadable):
-		reason = nothingReadable.Gaps[0].Reason
+	} else if nothing, ok := errors.AsType[*scan.NothingReadableError](err); ok {
+		reason = nothing.Gaps[0].Reason
 	}
 	return audit.UnansweredCluster(name, reason, err.Error())
 }

@@ -2,6 +2,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -13,13 +14,11 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -77,15 +76,7 @@ kubectl gc collect -n shop --rule replaced-owner
 kubectl gc collect --dry-run --plan-out plan.json
 kubectl gc collect --plan plan.json`),
 		Args: cli.NoArguments,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := c.options.Complete(cmd, args); err != nil {
-				return err
-			}
-			if err := c.validate(); err != nil {
-				return err
-			}
-			return c.run(cmd.Context())
-		},
+		RunE: c.options.Run(c.run),
 	}
 	c.options.AddFlags(cmd)
 	flags := cmd.Flags()
@@ -100,19 +91,18 @@ kubectl gc collect --plan plan.json`),
 }
 
 func (c *collectCommand) validate() error {
-	switch {
-	case c.planFile != "" && c.options.Scan.From != "":
-		return cli.Usagef("--plan cannot be combined with --from: a plan runs against a cluster")
-	case c.planFile != "" && (len(c.rules) > 0 || c.planOut != ""):
-		return cli.Usagef("--plan cannot be combined with --rule or --plan-out")
-	}
-	if err := audit.Check(c.rules); err != nil {
-		return &cli.UsageError{Err: err}
-	}
-	return nil
+	saved := c.planFile != ""
+	return cmp.Or(
+		cli.UsageIf(saved && c.options.Scan.From != "", "--plan cannot be combined with --from: a plan runs against a cluster"),
+		cli.UsageIf(saved && (len(c.rules) > 0 || c.planOut != ""), "--plan cannot be combined with --rule or --plan-out"),
+		cli.CheckRules(c.rules),
+	)
 }
 
-func (c *collectCommand) run(ctx context.Context) error {
+func (c *collectCommand) run(ctx context.Context, _ []string) error {
+	if err := c.validate(); err != nil {
+		return err
+	}
 	op := &cli.Operation{Options: c.options, Command: c}
 	if c.planFile != "" {
 		var err error
@@ -123,11 +113,8 @@ func (c *collectCommand) run(ctx context.Context) error {
 	if err := op.Prepare(ctx); err != nil {
 		return err
 	}
-	if live := op.Current.Cluster; live != nil && (c.planOut != "" || op.Saved != nil && op.Saved.ClusterUID != "") {
-		var err error
-		if op.ClusterUID, err = read.UID(ctx, live); err != nil && ctx.Err() == nil {
-			fmt.Fprintf(c.options.Scan.Err, "warning: cannot identify this cluster, so the plan is neither checked against it nor bound to it: %s\n", escape.Short(err.Error(), 2000))
-		}
+	if c.planOut != "" || op.Saved != nil && op.Saved.ClusterUID != "" {
+		op.IdentifyCluster(ctx, "the plan is neither checked against it nor bound to it")
 	}
 	if op.Saved != nil {
 		if err := cli.CheckPlanCluster(op.Saved, op.ClusterUID); err != nil {
@@ -160,7 +147,7 @@ func (c *collectCommand) loadPlan() (*plan.Plan, error) {
 	return saved, nil
 }
 
-// Scope returns the whole cluster, or the namespace of -n and what may depend on it.
+// Scope returns everything.
 func (c *collectCommand) Scope(served []snapshot.Type) (scan.Scope, error) {
 	return c.options.Scan.Everything(scan.Scope{Running: true})(served)
 }
@@ -208,6 +195,6 @@ func (c *collectCommand) flagged(j *collector.Judge) (func(graph.Node) bool, err
 }
 
 // Perform carries out the pass.
-func (c *collectCommand) Perform(ctx context.Context, op *cli.Operation, b planrun.BackupWriter, o planrun.Options) *execute.Report {
-	return op.RunPlan(ctx, op.Writer(o), b, o)
+func (c *collectCommand) Perform(ctx context.Context, op *cli.Operation, b planrun.BackupWriter, o execute.Options) *execute.Report {
+	return op.RunPlan(ctx, b, o)
 }

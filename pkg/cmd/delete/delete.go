@@ -11,9 +11,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 type deleteCommand struct {
@@ -26,15 +33,16 @@ type deleteCommand struct {
 	clientSide    bool
 	wait          bool
 
-	selection *selection
-	targets   []graph.Node // the selected objects in the latest scan
+	selection cli.Selection
+	manifests []object.Identity // of the files
+	targets   []graph.Node      // the selected objects in the latest scan
 }
 
 // cascades are the values of --cascade.
 var cascades = cli.Choices{
-	{"background", "delete the object at once, its dependents after it"},
-	{"foreground", "delete its dependents first, the object last"},
-	{"orphan", "keep its dependents, without their reference to it"},
+	"background\tdelete the object at once, its dependents after it",
+	"foreground\tdelete its dependents first, the object last",
+	"orphan\tkeep its dependents, without their reference to it",
 }
 
 // New returns the command delete.
@@ -86,16 +94,7 @@ kubectl gc delete deployment/web -n shop --confirm 5f2a9c41d07e9b12
 kubectl gc delete deployment/web -n shop --client-side`),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: scan.CompleteTargets,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := c.options.Complete(cmd, args); err != nil {
-				return err
-			}
-			var err error
-			if c.selection, err = c.selectTargets(cmd.Context(), args); err != nil {
-				return err
-			}
-			return c.run(cmd.Context())
-		},
+		RunE:              c.options.Run(c.run),
 	}
 	c.options.AddFlags(cmd)
 	flags := cmd.Flags()
@@ -107,12 +106,18 @@ kubectl gc delete deployment/web -n shop --client-side`),
 	flags.StringVar(&c.cascade, "cascade", "background", "what happens to dependents: "+strings.Join(cascades.Values(), ", "))
 	flags.BoolVar(&c.clientSide, "client-side", false, "do the garbage collector's work, in a cluster that has none or whose own is broken")
 	flags.BoolVar(&c.wait, "wait", true, "wait until the cluster's garbage collector has deleted everything")
-	cli.CompleteFlag(cmd, "cascade", cli.CompleteOne(cascades.Described()...))
+	cli.CompleteFlag(cmd, "cascade", cli.CompleteOne(cascades...))
 	return cmd
 }
 
-func (c *deleteCommand) run(ctx context.Context) error {
-	op := &cli.Operation{Options: c.options, Command: c, LeavesRestToCollector: !c.clientSide, SkipVerification: !c.clientSide && !c.wait}
+func (c *deleteCommand) run(ctx context.Context, args []string) error {
+	if err := c.selectTargets(ctx, args); err != nil {
+		return err
+	}
+	op := &cli.Operation{
+		Options: c.options, LeavesRestToCollector: !c.clientSide, SkipVerification: !c.clientSide && !c.wait,
+		Command: c,
+	}
 	if err := op.Prepare(ctx); err != nil {
 		return err
 	}
@@ -121,6 +126,89 @@ func (c *deleteCommand) run(ctx context.Context) error {
 		op.Notes = append(op.Notes, "The scan is incomplete: unread dependents of these objects are not predicted, and are deleted all the same.")
 	}
 	return op.Run(ctx)
+}
+
+// Plan plans the deletion of the selected objects.
+func (c *deleteCommand) Plan(ctx context.Context, p *cli.PlannedScan) error {
+	return c.planDeletion(ctx, p, c.ignoreMissing)
+}
+
+// Replan is Plan, but objects may be missing.
+func (c *deleteCommand) Replan(ctx context.Context, p *cli.PlannedScan) error {
+	return c.planDeletion(ctx, p, true)
+}
+
+// planDeletion plans the deletion of the selected objects. If it deletes
+// PersistentVolumeClaims, it first reads which Pods use them.
+func (c *deleteCommand) planDeletion(ctx context.Context, p *cli.PlannedScan, ignoreMissing bool) (err error) {
+	if c.targets, err = c.findTargets(p.Graph(), ignoreMissing); err != nil {
+		return err
+	}
+	p.Plan = c.plan(p.Judge, c.options.AcceptedGaps)
+	guarded := p.Plan.ProtectedClaimNamespaces()
+	if p.Cluster == nil || len(guarded) == 0 {
+		return nil
+	}
+	seen, err := read.MarkClaims(ctx, p.Cluster, p.Snapshot, guarded)
+	if err != nil {
+		return err
+	}
+	p.Snapshot, p.Judge = seen, collector.NewJudge(graph.New(seen)) // with the same nodes, so that c.targets stays valid
+	p.Plan = c.plan(p.Judge, c.options.AcceptedGaps)
+	return nil
+}
+
+// PlanAccepting returns the plan of the same deletions.
+func (c *deleteCommand) PlanAccepting(p *cli.PlannedScan, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
+	return c.plan(p.Judge, accepted), nil
+}
+
+func (c *deleteCommand) plan(j *collector.Judge, accepted snapshot.AcceptedGaps) *plan.Plan {
+	deletes := make([]simulate.Deletion, len(c.targets))
+	for i, n := range c.targets {
+		deletes[i] = simulate.Deletion{Node: n, Policy: c.policy()}
+	}
+	o := plan.DeleteOptions(c.actor(), deletes...)
+	o.Accepted = accepted
+	return plan.New(j, o)
+}
+
+// actor returns who does the work of the garbage collector.
+func (c *deleteCommand) actor() collector.Actor {
+	if c.clientSide {
+		return collector.ActorClient
+	}
+	return collector.ActorControllerManager
+}
+
+// PlanRemaining plans what the garbage collector still has to do with the objects of the
+// plan. With --client-side that includes new dependents of them; otherwise the cluster's own
+// garbage collector takes care of these.
+func (c *deleteCommand) PlanRemaining(_ context.Context, done *plan.Plan, p *cli.PlannedScan) error {
+	planned, concerned := graph.NewSet(p.Graph()), graph.NewSet(p.Graph())
+	var deleted []graph.Node
+	for _, o := range done.Outcomes {
+		n := p.Graph().Find(o.Object.UID)
+		planned.Add(n)
+		if o.State != plan.Changed {
+			deleted = append(deleted, n)
+		}
+	}
+	if c.clientSide {
+		p.Graph().AddDescendants(concerned, graph.Unlimited, deleted...)
+	}
+	for _, n := range planned.Nodes() {
+		concerned.Add(n)
+	}
+	p.Plan = plan.New(p.Judge, plan.Options{Mode: plan.Collect, Actor: c.actor(), Bounds: simulate.Bounds{Roots: concerned.Has}, Accepted: c.options.AcceptedGaps})
+	p.Plan.Steps = slices.DeleteFunc(p.Plan.Steps, func(s plan.Step) bool { return !concerned.Has(p.Graph().Find(s.Object.UID)) })
+	p.Plan.Blocked = slices.DeleteFunc(p.Plan.Blocked, func(b plan.Blocked) bool { return !planned.Has(p.Graph().Find(b.Object.UID)) })
+	return nil
+}
+
+// Perform deletes the objects.
+func (c *deleteCommand) Perform(ctx context.Context, op *cli.Operation, b planrun.BackupWriter, o execute.Options) *execute.Report {
+	return op.RunPlan(ctx, b, o)
 }
 
 // policy returns the deletion policy of --cascade.

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -23,7 +24,8 @@ type repairCommand struct {
 	fix        string
 	references []string // UIDs of owners
 
-	selection *selection
+	selection cli.Selection
+	repairs   plan.RepairOptions
 }
 
 // autoFix chooses the repair per reference.
@@ -31,10 +33,10 @@ const autoFix = "auto"
 
 // fixes are the values of --fix.
 var fixes = cli.Choices{
-	{autoFix, "choose per reference"},
-	{string(repair.Unlink), "remove the reference"},
-	{string(repair.Relink), "point it at the object that now has the owner's name"},
-	{string(repair.UpdateVersion), "change its apiVersion to one that is served"},
+	autoFix + "\tchoose per reference",
+	string(repair.Unlink) + "\tremove the reference",
+	string(repair.Relink) + "\tpoint it at the object that now has the owner's name",
+	string(repair.UpdateVersion) + "\tchange its apiVersion to one that is served",
 }
 
 // New returns the command repair.
@@ -89,20 +91,7 @@ kubectl gc repair configmap/egg -n shop --fix unlink --reference 6ba7b810-9dad-1
 kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: scan.CompleteTargets,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := c.options.Complete(cmd, args); err != nil {
-				return err
-			}
-			var err error
-			if c.selection, err = c.selectReferences(args); err != nil {
-				return err
-			}
-			op := &cli.Operation{Options: c.options, Command: c}
-			if err := op.Prepare(cmd.Context()); err != nil {
-				return err
-			}
-			return op.Run(cmd.Context())
-		},
+		RunE:              c.options.Run(c.run),
 	}
 	c.options.AddFlags(cmd)
 	flags := cmd.Flags()
@@ -111,21 +100,37 @@ kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 	flags.StringSliceVar(&c.rules, "rule", nil, "repair only references flagged by these audit rules: "+strings.Join(audit.RepairableRules(), ", "))
 	flags.StringVar(&c.fix, "fix", autoFix, "the repair: chosen per reference (auto), or only "+strings.Join(fixes.Values()[1:], ", "))
 	flags.StringSliceVar(&c.references, "reference", nil, "with --fix unlink and one object: remove only its references to the owner with this UID, even if they are valid")
-	cli.CompleteFlag(cmd, "fix", cli.CompleteOne(fixes.Described()...))
+	cli.CompleteFlag(cmd, "fix", cli.CompleteOne(fixes...))
 	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.RepairableRules()))
 	return cmd
 }
 
+func (c *repairCommand) run(ctx context.Context, args []string) error {
+	if err := c.selectReferences(args); err != nil {
+		return err
+	}
+	op := &cli.Operation{Options: c.options, Command: c}
+	if err := op.Prepare(ctx); err != nil {
+		return err
+	}
+	return op.Run(ctx)
+}
+
 // Plan plans the repairs, and returns an error if the selected objects do not exist.
 func (c *repairCommand) Plan(ctx context.Context, p *cli.PlannedScan) error {
-	if err := c.selection.validateIn(p.Graph()); err != nil {
+	if err := c.validateIn(p.Graph()); err != nil {
 		return err
 	}
 	return c.Replan(ctx, p)
 }
 
+// Replan plans the repairs. Selected objects may be missing.
 func (c *repairCommand) Replan(_ context.Context, p *cli.PlannedScan) error {
-	p.Plan = c.selection.plan(p.Judge)
+	targets := graph.NewSet(p.Graph())
+	_ = c.selection.Find(p.Graph(), targets) // it stops at the first one that is missing
+	options := c.repairs
+	options.Within = func(n graph.Node) bool { return c.selects(p.Graph().Object(n), n, targets) }
+	p.Plan = plan.NewRepair(p.Judge, options)
 	return nil
 }
 
@@ -141,6 +146,6 @@ func (c *repairCommand) PlanAccepting(p *cli.PlannedScan, _ snapshot.AcceptedGap
 }
 
 // Perform carries out the repairs.
-func (c *repairCommand) Perform(ctx context.Context, op *cli.Operation, b planrun.BackupWriter, o planrun.Options) *execute.Report {
-	return op.RunPlan(ctx, op.Writer(o), b, o)
+func (c *repairCommand) Perform(ctx context.Context, op *cli.Operation, b planrun.BackupWriter, o execute.Options) *execute.Report {
+	return op.RunPlan(ctx, b, o)
 }

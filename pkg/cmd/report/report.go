@@ -2,8 +2,8 @@
 package report
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -13,14 +13,12 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/html"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
@@ -78,32 +76,29 @@ kubectl gc report --from cluster.json.gz > report.html`),
 }
 
 func (f *reportFlags) validate() error {
-	if f.output != htmlFormat {
-		return cli.WithHint(
-			cli.Usagef("-o %s: a report is always %s", cli.Quote(f.output), htmlFormat),
+	return cmp.Or(
+		cli.WithHint(
+			cli.UsageIf(f.output != htmlFormat, "-o %s: a report is always %s", cli.Quote(f.output), htmlFormat),
 			"for a table, JSON, YAML or SARIF, use "+cli.CommandName+" audit -o FORMAT",
-		)
-	}
-	if f.file == "" {
-		return &cli.UsageError{Err: errors.New("--output-file needs a file name"), Command: cli.CommandName + " report"}
-	}
-	if f.file == "-" && f.scan.OutTerm {
-		return cli.WithHint(cli.Usagef("standard output is a terminal, and the page is for a browser"), cli.CommandName+" report > report.html")
-	}
-	return f.scan.Validate()
+		),
+		cli.WithHelp(cli.UsageIf(f.file == "", "--output-file needs a file name"), cli.CommandName+" report"),
+		cli.WithHint(
+			cli.UsageIf(f.file == "-" && f.scan.OutTerm, "standard output is a terminal, and the page is for a browser"),
+			cli.CommandName+" report > report.html",
+		),
+		f.scan.Validate(),
+	)
 }
 
 func (f *reportFlags) run(ctx context.Context) error {
 	if err := f.validate(); err != nil {
 		return err
 	}
-	options := audit.Options{StuckAfter: f.stuckAfter, Namespace: f.scan.Config.Namespace()}
-	if f.selector != "" {
-		var err error
-		if options.Selector, err = cli.ParseSelector(f.selector); err != nil {
-			return err
-		}
+	selector, err := cli.ParseSelector(f.selector)
+	if err != nil {
+		return err
 	}
+	options := audit.Options{StuckAfter: f.stuckAfter, Namespace: f.scan.Config.Namespace(), Selector: selector}
 	seen, live, err := f.scan.Scan(ctx, f.scan.Everything(scan.Scope{Labels: options.Selector != nil, Running: true}))
 	if err != nil {
 		return err
@@ -114,7 +109,9 @@ func (f *reportFlags) run(ctx context.Context) error {
 		return err
 	}
 	page := f.page(judge, found)
-	page.Source.Address, page.Source.Context = f.serverAndContext(live)
+	if live != nil {
+		page.Source.Context, page.Source.Address, _ = f.scan.ContextAndServer() // the scan has read the kubeconfig
+	}
 	if err := f.write(page); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
@@ -146,19 +143,6 @@ func (f *reportFlags) page(j *collector.Judge, found *audit.Report) html.Page {
 		p.Warnings = append(p.Warnings, warning)
 	}
 	return p
-}
-
-// serverAndContext returns the address of the server and the name of the context, or "" for
-// a file.
-func (f *reportFlags) serverAndContext(live *client.Client) (address, context string) {
-	if live == nil {
-		return "", ""
-	}
-	if config, err := f.scan.Config.Config(); err == nil {
-		address = redact.URL(config.Host)
-	}
-	_, context, _ = f.scan.Config.Contexts() // there is none in a Pod
-	return address, context
 }
 
 func (f *reportFlags) write(p html.Page) error {

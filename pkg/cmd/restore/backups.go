@@ -21,28 +21,28 @@ import (
 )
 
 // backupRoot returns the folder of the backups of the current context.
-func (f *restoreFlags) backupRoot() (string, error) {
-	name, _, err := f.options.Scan.ContextAndServer()
+func (c *restoreCommand) backupRoot() (string, error) {
+	name, _, err := c.options.Scan.ContextAndServer()
 	if err != nil {
 		return "", err
 	}
-	return f.options.Flags.BackupRoot(name)
+	return c.options.BackupRoot(name)
 }
 
 // open opens the backup in a folder, or with a name below the folder of the context.
-func (f *restoreFlags) open(name string) (*backup.Backup, error) {
-	saved, err := f.find(name)
+func (c *restoreCommand) open(name string) (*backup.Backup, error) {
+	saved, err := c.find(name)
 	if errors.As(err, new(*backup.WorldWritableError)) {
 		return nil, cli.WithHint(err, "others can change this backup: if you trust it, remove their permission with chmod -R go-w, or restore a copy in a folder of your own")
 	}
 	return saved, err
 }
 
-func (f *restoreFlags) find(name string) (*backup.Backup, error) {
+func (c *restoreCommand) find(name string) (*backup.Backup, error) {
 	if info, err := os.Stat(name); filepath.Base(name) != name || err == nil && info.IsDir() {
 		return backup.Open(name)
 	}
-	root, err := f.backupRoot()
+	root, err := c.backupRoot()
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +54,11 @@ func (f *restoreFlags) find(name string) (*backup.Backup, error) {
 }
 
 // list lists the backups of the current context.
-func (f *restoreFlags) list() error {
-	if !f.options.ForPerson() || f.options.Scan.From != "" {
-		return &cli.UsageError{Err: errors.New("no backup given"), Command: cli.CommandName + " restore"}
+func (c *restoreCommand) list() error {
+	if !c.options.ForPerson() || c.options.Scan.From != "" {
+		return cli.WithHelp(cli.Usagef("no backup given"), cli.CommandName+" restore")
 	}
-	root, err := f.backupRoot()
+	root, err := c.backupRoot()
 	if err != nil {
 		return err
 	}
@@ -67,14 +67,14 @@ func (f *restoreFlags) list() error {
 		return fmt.Errorf("list backups: %w", err)
 	}
 	if len(names) == 0 {
-		fmt.Fprintf(f.options.Scan.Err, "No backups in %s.\n", escape.Terminal(root))
+		fmt.Fprintf(c.options.Scan.Err, "No backups in %s.\n", escape.Terminal(root))
 		return nil
 	}
 	rows := make([][]string, len(names))
 	for i, name := range names {
 		rows[i] = row(root, name)
 	}
-	return table.Write(f.options.Scan.Out, []string{"BACKUP", "COMMAND", "BACKED UP", "RESTORED", "STATE"}, rows)
+	return table.Write(c.options.Scan.Out, []string{"BACKUP", "COMMAND", "BACKED UP", "RESTORED", "STATE"}, rows)
 }
 
 func backupNames(root string) ([]string, error) {
@@ -116,11 +116,11 @@ func row(root, name string) []string {
 
 // completeBackup offers the names of backups, or folders if there are none, and after a
 // backup its objects.
-func (f *restoreFlags) completeBackup(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+func (c *restoreCommand) completeBackup(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
-		return cli.WithoutWords(cli.HarmlessWithPrefix(f.objectNames(args[0]), typed), args[1:]), cobra.ShellCompDirectiveNoFileComp
+		return cli.WithoutWords(cli.HarmlessWithPrefix(c.objectNames(args[0]), typed), args[1:]), cobra.ShellCompDirectiveNoFileComp
 	}
-	root, err := f.backupRoot()
+	root, err := c.backupRoot()
 	if err != nil || strings.ContainsRune(typed, filepath.Separator) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
@@ -132,15 +132,15 @@ func (f *restoreFlags) completeBackup(_ *cobra.Command, args []string, typed str
 }
 
 // objectNames returns the objects in a backup, in the namespace of -n.
-func (f *restoreFlags) objectNames(name string) []string {
-	saved, err := f.open(name)
+func (c *restoreCommand) objectNames(name string) []string {
+	saved, err := c.open(name)
 	if err != nil {
 		return nil
 	}
 	defer saved.Close()
 	var out []string
 	for _, e := range saved.Entries {
-		if in := f.options.Scan.Config.Namespace(); in == "" || in == e.Object.Namespace {
+		if in := c.options.Scan.Config.Namespace(); in == "" || in == e.Object.Namespace {
 			out = append(out, strings.ToLower(e.Object.Kind)+"/"+e.Object.Name)
 		}
 	}

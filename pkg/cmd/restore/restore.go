@@ -5,25 +5,38 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-type restoreFlags struct {
+type restoreCommand struct {
 	options          *cli.MutatingOptions
-	exact            bool
 	toAnotherCluster bool
+
+	wanted      []cli.Target // empty for everything
+	input       restore.Backup
+	how         restore.Options
+	restoration *restore.Restoration // of the latest scan before the run
+	manager     string               // the field manager of the created objects
+	journal     *backup.Journal      // nil in a dry run
+	op          *cli.Operation
+
+	mu      sync.Mutex
+	created map[types.UID]types.UID // by this run: new UIDs by old ones
 }
 
 // New returns the command restore.
 func New(scan *cli.ScanOptions) *cobra.Command {
-	f := &restoreFlags{options: cli.NewMutatingOptions("restore", scan)}
+	c := &restoreCommand{options: cli.NewMutatingOptions("restore", scan), created: map[types.UID]types.UID{}}
 	cmd := &cobra.Command{
 		Use:   "restore BACKUP [TYPE/NAME ...]",
 		Short: "Recreate objects from a backup",
@@ -57,57 +70,60 @@ kubectl gc restore 2026-11-20T08-31-07Z
 
 # Only some of its objects
 kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/flags`),
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.options.Complete(cmd, args); err != nil {
-				return err
-			}
-			if len(args) == 0 {
-				return f.list()
-			}
-			return f.run(cmd.Context(), args[0], args[1:])
-		},
-		ValidArgsFunction: f.completeBackup,
+		Args:              cobra.ArbitraryArgs,
+		RunE:              c.options.Run(c.run),
+		ValidArgsFunction: c.completeBackup,
 	}
-	f.options.AddFlagsWithoutBackup(cmd)
+	c.options.AddFlagsWithoutBackup(cmd)
 	flags := cmd.Flags()
-	flags.BoolVar(&f.exact, "exact", false, "restore every reference as it was, even if the garbage collector will delete the object because of it")
-	flags.BoolVar(&f.toAnotherCluster, "to-another-cluster", false, "restore a backup of another cluster to this one")
+	flags.BoolVar(&c.how.Exact, "exact", false, "restore every reference as it was, even if the garbage collector will delete the object because of it")
+	flags.BoolVar(&c.toAnotherCluster, "to-another-cluster", false, "restore a backup of another cluster to this one")
 	return cmd
 }
 
-func (f *restoreFlags) run(ctx context.Context, name string, args []string) error {
-	wanted, err := cli.ParseTargets(args)
-	if err != nil {
+// run restores a backup, or of it only some objects. Without a backup it lists them all.
+func (c *restoreCommand) run(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return c.list()
+	}
+	var err error
+	if c.wanted, err = cli.ParseTargets(args[1:]); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(wanted, func(t cli.Target) bool { return t.Name == "" }) {
+	if slices.ContainsFunc(c.wanted, func(t cli.Target) bool { return t.Name == "" }) {
 		return cli.Usagef("name each object of the backup as TYPE/NAME")
 	}
-	f.options.Flags.NoBackup = true // a restoration deletes nothing, and keeps a journal
-	saved, err := f.open(name)
+	c.options.NoBackup = true // a restoration deletes nothing, and keeps a journal
+	saved, err := c.open(args[0])
 	if err != nil {
 		return err
 	}
 	defer saved.Close()
-	if err := f.checkCluster(ctx, saved.Header); err != nil {
+	if err := c.checkCluster(ctx, saved.Header); err != nil {
 		return err
 	}
-	var journal *backup.Journal
-	if f.options.Flags.Mutates() {
-		if journal, err = saved.Journal(); err != nil {
+	if c.options.Mutates() {
+		if c.journal, err = saved.Journal(); err != nil {
 			return err
 		}
 	}
-	r := newRestoreRun(f, saved, journal, wanted)
-	defer r.close()
-	return r.run(ctx)
+	c.input, c.manager = readBackup(saved, c.options.Scan.Err), fieldManager(saved.Header)
+	defer c.close()
+	c.op = &cli.Operation{Options: c.options, Command: c}
+	if err := c.op.Prepare(ctx); err != nil {
+		return err
+	}
+	c.warnOfExact()
+	if n := c.restoration.AlreadyCreated; n > 0 && c.options.ForPerson() {
+		fmt.Fprintf(c.options.Scan.Err, "An earlier restoration created %d of the objects.\n", n)
+	}
+	return c.op.Run(ctx)
 }
 
 // checkCluster returns an error if the backup is not of the current cluster, unless
 // --to-another-cluster is given.
-func (f *restoreFlags) checkCluster(ctx context.Context, h backup.Header) error {
-	if f.options.Scan.From != "" || f.toAnotherCluster {
+func (c *restoreCommand) checkCluster(ctx context.Context, h backup.Header) error {
+	if c.options.Scan.From != "" || c.toAnotherCluster {
 		return nil
 	}
 	const useFlag = "to restore it to this cluster, use --to-another-cluster"
@@ -117,7 +133,7 @@ func (f *restoreFlags) checkCluster(ctx context.Context, h backup.Header) error 
 			"the run could not read Namespace kube-system, or an older version wrote the backup; "+useFlag,
 		)
 	}
-	live, err := f.options.Scan.Connect()
+	live, err := c.options.Scan.Connect()
 	if err != nil {
 		return err
 	}
@@ -129,7 +145,7 @@ func (f *restoreFlags) checkCluster(ctx context.Context, h backup.Header) error 
 			"ask for permission to read Namespace kube-system, whose UID identifies a cluster; or "+useFlag,
 		)
 	case string(uid) != h.ClusterUID:
-		_, server, err := f.options.Scan.ContextAndServer()
+		_, server, err := c.options.Scan.ContextAndServer()
 		if err != nil {
 			return err
 		}
@@ -144,30 +160,23 @@ func (f *restoreFlags) checkCluster(ctx context.Context, h backup.Header) error 
 
 // filter returns a filter for the namespace of -n and the wanted objects, or nil for
 // everything.
-func (f *restoreFlags) filter(wanted []cli.Target, served []snapshot.Type) (func(object.Identity) bool, error) {
-	namespace := f.options.Scan.Config.Namespace()
-	if namespace == "" && len(wanted) == 0 {
+func (c *restoreCommand) filter(served []snapshot.Type) (func(object.Identity) bool, error) {
+	namespace := c.options.Scan.Config.Namespace()
+	if namespace == "" && len(c.wanted) == 0 {
 		return nil, nil
 	}
-	kinds := map[string]cli.Target{}
-	for _, t := range wanted {
-		found := snapshot.Find(served, t.Word)
-		if len(found) == 0 { // its definition may be in the backup
-			return nil, cli.WithHint(cli.Usagef("the server has no resource type %s", cli.Quote(t.Word)), "if its CustomResourceDefinition is in the backup, restore that first")
-		}
-		t.Type = found[0]
-		kinds[t.String()] = t
+	wanted, err := cli.ResolveTargets(c.wanted, served)
+	if err != nil { // its definition may be in the backup
+		return nil, cli.WithHint(err, "if its CustomResourceDefinition is in the backup, restore that first")
 	}
 	mapper := snapshot.NewMapper(served)
 	return func(o object.Identity) bool {
 		if namespace != "" && o.Namespace != namespace {
 			return false
 		}
-		if len(wanted) == 0 {
-			return true
-		}
 		m, ok := mapper.Map(o.APIVersion, o.Kind)
-		t, named := kinds[m.Type.GroupResource().String()+"/"+o.Name]
-		return ok && named && t.Type.GroupResource() == m.Type.GroupResource()
+		return len(wanted) == 0 || ok && slices.ContainsFunc(wanted, func(t cli.Target) bool {
+			return t.Name == o.Name && t.Type.GroupResource() == m.Type.GroupResource()
+		})
 	}, nil
 }

@@ -1,11 +1,16 @@
 package restore
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,101 +20,69 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/recreate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// restoreRun is one restoration.
-type restoreRun struct {
-	flags       *restoreFlags
-	saved       *backup.Backup
-	wanted      []cli.Target    // empty for everything
-	journal     *backup.Journal // nil in a dry run
-	input       restore.Backup
-	options     restore.Options
-	restoration *restore.Restoration // of the latest scan before the run
-	manager     string               // the field manager of the created objects
-	op          *cli.Operation
-
-	mu      sync.Mutex
-	created map[types.UID]types.UID // by this run: new UIDs by old ones
-}
-
-// newRestoreRun reads the backup. It needs no cluster.
-func newRestoreRun(f *restoreFlags, saved *backup.Backup, journal *backup.Journal, wanted []cli.Target) *restoreRun {
-	r := &restoreRun{
-		flags: f, saved: saved, journal: journal, wanted: wanted, created: map[types.UID]types.UID{},
-		input: readBackup(saved, f.options.Scan.Err), options: restore.Options{Exact: f.exact}, manager: fieldManager(saved.Header),
-	}
-	r.op = &cli.Operation{Options: f.options, Command: r}
-	return r
-}
-
-func (r *restoreRun) run(ctx context.Context) error {
-	if err := r.op.Prepare(ctx); err != nil {
-		return err
-	}
-	r.warnOfExact()
-	if n := r.restoration.AlreadyCreated; n > 0 && r.flags.options.ForPerson() {
-		fmt.Fprintf(r.flags.options.Scan.Err, "An earlier restoration created %d of the objects.\n", n)
-	}
-	return r.op.Run(ctx)
-}
-
 // Scope returns the whole cluster or the namespace of -n, and the objects of the backup.
-func (r *restoreRun) Scope(served []snapshot.Type) (scan.Scope, error) {
+func (c *restoreCommand) Scope(served []snapshot.Type) (scan.Scope, error) {
 	var err error
-	if r.options.Only, err = r.flags.filter(r.wanted, served); err != nil {
+	if c.how.Only, err = c.filter(served); err != nil {
 		return scan.Scope{}, err
 	}
-	options := r.flags.options.Scan
-	return options.Everything(scan.Scope{Targets: r.input.Targets(served, options.Config.Namespace())})(served)
+	o := c.options.Scan
+	return o.Everything(scan.Scope{Targets: c.input.Targets(served, o.Config.Namespace())})(served)
 }
 
 // Plan plans the restoration.
-func (r *restoreRun) Plan(ctx context.Context, p *cli.PlannedScan) error {
+func (c *restoreCommand) Plan(ctx context.Context, p *cli.PlannedScan) error {
 	if p.Cluster != nil {
-		if err := r.recognise(ctx, p.Cluster, p.Snapshot); err != nil {
+		if err := c.recognise(ctx, p.Cluster, p.Snapshot); err != nil {
 			return err
 		}
 	}
-	r.restoration = restore.New(r.input, p.Snapshot, r.options)
-	p.Plan = r.restoration.Plan
+	c.restoration = restore.New(c.input, p.Snapshot, c.how)
+	p.Plan = c.restoration.Plan
 	return nil
 }
 
-func (r *restoreRun) Replan(ctx context.Context, p *cli.PlannedScan) error { return r.Plan(ctx, p) }
+// Replan plans the restoration again.
+func (c *restoreCommand) Replan(ctx context.Context, p *cli.PlannedScan) error { return c.Plan(ctx, p) }
 
 // PlanAccepting returns the same plan: accepted gaps make no difference to a restoration.
-func (r *restoreRun) PlanAccepting(p *cli.PlannedScan, _ snapshot.AcceptedGaps) (*plan.Plan, error) {
+func (c *restoreCommand) PlanAccepting(p *cli.PlannedScan, _ snapshot.AcceptedGaps) (*plan.Plan, error) {
 	return p.Plan, nil
 }
 
 // PlanRemaining plans another restoration, which knows the objects that this one created.
-func (r *restoreRun) PlanRemaining(_ context.Context, _ *plan.Plan, p *cli.PlannedScan) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	input := r.input
+func (c *restoreCommand) PlanRemaining(_ context.Context, _ *plan.Plan, p *cli.PlannedScan) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	input := c.input
 	input.Recreated = maps.Clone(input.Recreated)
-	maps.Copy(input.Recreated, r.created)
-	p.Plan = restore.New(input, p.Snapshot, r.options).Plan
+	maps.Copy(input.Recreated, c.created)
+	p.Plan = restore.New(input, p.Snapshot, c.how).Plan
 	return nil
 }
 
-// Perform creates the objects. It needs no backup.
-func (r *restoreRun) Perform(ctx context.Context, op *cli.Operation, _ planrun.BackupWriter, o planrun.Options) *execute.Report {
-	future := *op.Current.Snapshot
-	future.Types = slices.Concat(op.Current.Snapshot.Types, r.restoration.Types)
-	if !o.Common.DryRun {
-		o.Common.OnEvent = r.recordResults(o.Common.OnEvent)
+// Perform creates the objects.
+func (c *restoreCommand) Perform(ctx context.Context, op *cli.Operation, _ planrun.BackupWriter, o execute.Options) *execute.Report {
+	now := &op.Current
+	future := *now.Snapshot
+	future.Types = slices.Concat(now.Snapshot.Types, c.restoration.Types)
+	if !o.DryRun {
+		o.OnEvent = c.recordResults(o.OnEvent)
 	}
-	report := recreate.Run(ctx, r.restoration, write.New(op.Current.Cluster, &future, o.Common.DryRun).Creator(r.manager), r, o.Common)
-	if err := r.closeJournal(); err != nil {
+	report := recreate.Run(ctx, c.restoration, write.New(now.Cluster, &future, o.DryRun).Creator(c.manager), c, o)
+	if err := c.closeJournal(); err != nil {
 		op.RecordFailure("close the journal of the restoration: %s", err)
 	}
 	return report
@@ -117,26 +90,26 @@ func (r *restoreRun) Perform(ctx context.Context, op *cli.Operation, _ planrun.B
 
 // recognise finds the objects that an earlier restoration created without recording it,
 // because it was interrupted.
-func (r *restoreRun) recognise(ctx context.Context, live *client.Client, seen *snapshot.Snapshot) error {
-	unrecorded := r.input.UnrecordedObjects(seen)
+func (c *restoreCommand) recognise(ctx context.Context, live *client.Client, seen *snapshot.Snapshot) error {
+	unrecorded := c.input.UnrecordedObjects(seen)
 	identities := make([]object.Identity, 0, len(unrecorded))
 	for _, now := range unrecorded {
 		identities = append(identities, now)
 	}
-	made, err := write.New(live, seen, false).Creator(r.manager).Made(ctx, identities)
+	made, err := write.New(live, seen, false).Creator(c.manager).Made(ctx, identities)
 	for then, now := range unrecorded {
 		if made[now] == now.UID {
-			r.input.Recreated[then] = now.UID
+			c.input.Recreated[then] = now.UID
 		}
 	}
 	return err
 }
 
 // warnOfExact warns of references that --exact restores although their owner is gone.
-func (r *restoreRun) warnOfExact() {
+func (c *restoreCommand) warnOfExact() {
 	dangling := map[types.UID]bool{}
-	for i := range r.restoration.Plan.Steps {
-		s := &r.restoration.Plan.Steps[i]
+	for i := range c.restoration.Plan.Steps {
+		s := &c.restoration.Plan.Steps[i]
 		for _, ref := range s.References {
 			if ref.Verdict != collector.VerdictSolid {
 				dangling[s.Object.UID] = true
@@ -144,6 +117,95 @@ func (r *restoreRun) warnOfExact() {
 		}
 	}
 	if len(dangling) > 0 {
-		fmt.Fprintf(r.flags.options.Scan.Err, "warning: --exact restores references that lead to no owner: the garbage collector will act on %d of these objects\n", len(dangling))
+		fmt.Fprintf(c.options.Scan.Err, "warning: --exact restores references that lead to no owner: the garbage collector will act on %d of these objects\n", len(dangling))
+	}
+}
+
+// readBackup returns what a restoration is planned from, and warns of what is missing.
+func readBackup(saved *backup.Backup, warnings io.Writer) restore.Backup {
+	for _, truncated := range saved.Truncated {
+		fmt.Fprintf(warnings, "warning: the backup is truncated: %s\n", escape.Short(truncated.String(), 2000))
+	}
+	entries := make(map[types.UID]backup.Entry, len(saved.Entries))
+	in := restore.Backup{Recreated: map[types.UID]types.UID{}}
+	for _, e := range saved.Entries {
+		entries[e.Object.UID] = e
+		in.Saved = append(in.Saved, restore.Saved{Object: e.Object, ResourceVersion: e.ResourceVersion, SHA256: e.SHA256})
+	}
+	for _, d := range saved.Results {
+		in.StepResults = append(in.StepResults, restore.StepResult{Step: d.Step, Object: d.Object.UID, Action: d.Action, Status: event.Status(d.Status)})
+	}
+	for _, made := range saved.Restored {
+		if made.UID != "" {
+			in.Recreated[made.Object.UID] = made.UID
+		}
+	}
+	in.Manifest = func(s restore.Saved) (json.RawMessage, error) { return saved.Manifest(entries[s.Object.UID]) }
+	encoded, err := saved.Plan()
+	if err == nil && encoded == nil {
+		err = errors.New("the backup has none")
+	}
+	if err == nil {
+		in.Plan, err = plan.Load(bytes.NewReader(encoded))
+	}
+	if err != nil {
+		fmt.Fprintf(warnings, "warning: cannot read the plan of the run, so references that it removed from existing objects are not restored: %s\n", escape.Short(err.Error(), 2000))
+	}
+	return in
+}
+
+// fieldManager returns the field manager of the objects that are created from a backup. It
+// is unique to the backup, so that a later restoration recognises them.
+func fieldManager(h backup.Header) string {
+	sum := sha256.Sum256([]byte(h.Server + "\n" + h.Digest + "\n" + h.Started.UTC().String()))
+	return "kubectl-gc-restore-" + hex.EncodeToString(sum[:8])
+}
+
+// RecordCreated implements recreate.Recorder. If the journal cannot be written, another restoration
+// recognises the object by its field manager.
+func (c *restoreCommand) RecordCreated(o object.Identity, uid types.UID) error {
+	c.mu.Lock()
+	c.created[o.UID] = uid
+	c.mu.Unlock()
+	return c.record(backup.Restored{
+		Action: string(plan.ActionCreate), Object: o, UID: uid, Status: string(event.Done), Time: c.options.Scan.Now().UTC(),
+	})
+}
+
+// recordResults returns an observer that records the results of steps for which
+// RecordCreated is not called, and passes every event on.
+func (c *restoreCommand) recordResults(next func(event.Event)) func(event.Event) {
+	return func(e event.Event) {
+		if e.Event == event.Ended && (e.Action != string(plan.ActionCreate) || e.Status != event.Done) {
+			_ = c.record(backup.Restored{ // record reports the error
+				Action: e.Action, Object: *e.Object, Status: string(e.Status), Stored: reason.StoreOptional(e.Reason), Time: c.options.Scan.Now().UTC(),
+			})
+		}
+		next(e)
+	}
+}
+
+func (c *restoreCommand) record(result backup.Restored) error {
+	err := c.journal.Add(result)
+	if err != nil {
+		c.op.RecordFailure(cli.StopsRun, err)
+	}
+	return err
+}
+
+// closeJournal closes the journal, if it is open.
+func (c *restoreCommand) closeJournal() error {
+	if c.journal == nil {
+		return nil
+	}
+	err := c.journal.Close()
+	c.journal = nil
+	return err
+}
+
+// close closes the journal if the restoration did not run.
+func (c *restoreCommand) close() {
+	if err := c.closeJournal(); err != nil {
+		fmt.Fprintf(c.options.Scan.Err, "warning: close the journal of the restoration: %s\n", escape.Short(err.Error(), 2000))
 	}
 }

@@ -2,9 +2,9 @@
 package snapshot
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -53,11 +53,9 @@ kubectl gc snapshot -n shop -o -`),
 }
 
 func (f *snapshotFlags) run(ctx context.Context) error {
-	if err := f.scan.Validate(); err != nil {
+	noFile := cli.UsageIf(f.output == "", "-o needs a file name")
+	if err := cmp.Or(f.scan.Validate(), cli.WithHelp(noFile, cli.CommandName+" snapshot")); err != nil {
 		return err
-	}
-	if f.output == "" {
-		return &cli.UsageError{Err: errors.New("-o needs a file name"), Command: cli.CommandName + " snapshot"}
 	}
 	s, _, err := f.scan.Scan(ctx, f.scan.Everything(scan.Scope{Labels: true, Running: true}))
 	if err != nil {

@@ -2,29 +2,42 @@
 package why
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/explainview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-type whyFlags struct {
+type whyCommand struct {
 	scan   *cli.ScanOptions
 	uids   []string
 	output *cli.OutputFlags
+
+	selection cli.Selection
+	graph     *graph.Graph // of the scan
+	explainer *explain.Explainer
+	live      *client.Client // nil if the scan read a file
+	unknown   bool           // a requested object does not exist, and nothing is known of it
 }
 
 // New returns the command why.
 func New(scan *cli.ScanOptions) *cobra.Command {
-	f := &whyFlags{scan: scan, output: cli.NewOutputFlags("text", "wide")}
+	c := &whyCommand{scan: scan, output: cli.NewOutputFlags("text", "wide")}
 	cmd := &cobra.Command{
 		Use:   "why TYPE/NAME ...",
 		Short: "Explain what happens to an object, and why",
@@ -52,75 +65,62 @@ kubectl gc why --uid 6ba7b810-9dad-11d1-80b4-00c04fd430c8
 # For a program
 kubectl gc why secret/token -n shop -o jsonpath='{.answers[0].consequence}'`),
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: f.scan.CompleteTargets,
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
+		ValidArgsFunction: c.scan.CompleteTargets,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
 	}
 	flags := cmd.Flags()
-	f.scan.AddReadingFlags(cmd)
-	flags.StringSliceVar(&f.uids, "uid", nil, "explain the object with this UID")
-	f.output.AddFlags(cmd)
+	c.scan.AddReadingFlags(cmd)
+	flags.StringSliceVar(&c.uids, "uid", nil, "explain the object with this UID")
+	c.output.AddFlags(cmd)
 	return cmd
 }
 
-// selection is what the command line requests to explain.
-type selection struct {
-	targets   []cli.Target
-	uids      []string
-	namespace string // empty if unknown
-}
-
-func (f *whyFlags) selectTargets(args []string) (*selection, error) {
-	if err := f.scan.Validate(); err != nil {
-		return nil, err
+// selectTargets reads what the command line selects, and returns an error if that is not
+// clear.
+func (c *whyCommand) selectTargets(args []string) error {
+	if err := c.scan.Validate(); err != nil {
+		return err
 	}
-	sel := &selection{uids: f.uids}
-	var err error
-	if sel.targets, err = cli.ParseTargets(args); err != nil {
-		return nil, err
+	targets, err := cli.ParseTargets(args)
+	if err != nil {
+		return err
 	}
 	switch {
-	case len(sel.targets) > 0 && len(f.uids) > 0:
-		return nil, cli.Usagef("targets by name cannot be combined with --uid")
-	case len(sel.targets) == 0 && len(f.uids) == 0:
-		return nil, &cli.UsageError{Err: fmt.Errorf("no object given: use TYPE/NAME, or --uid UID"), Command: cli.CommandName + " why"}
-	case slices.ContainsFunc(sel.targets, func(t cli.Target) bool { return t.Name == "" }):
-		return nil, cli.WithHint(cli.Usagef("%s is a type: why explains single objects, given as TYPE/NAME", cli.Quote(args[0])), cli.CommandName+" audit checks all objects")
+	case len(targets) > 0 && len(c.uids) > 0:
+		return cli.Usagef("targets by name cannot be combined with --uid")
+	case len(targets) == 0 && len(c.uids) == 0:
+		return cli.WithHelp(cli.Usagef("no object given: use TYPE/NAME, or --uid UID"), cli.CommandName+" why")
+	case slices.ContainsFunc(targets, func(t cli.Target) bool { return t.Name == "" }):
+		return cli.WithHint(cli.Usagef("%s is a type: why explains single objects, given as TYPE/NAME", cli.Quote(args[0])), cli.CommandName+" audit checks all objects")
 	}
-	named := false
-	if sel.namespace, named, err = f.scan.Namespace(); err != nil {
-		return nil, err
+	if c.selection, err = c.scan.Select(targets, ""); err != nil {
+		return err
 	}
-	if len(sel.uids) > 0 && !named {
-		sel.namespace = "" // a UID may be anywhere
+	if len(c.uids) > 0 && !c.selection.Bound {
+		c.selection.Namespace = "" // a UID may be anywhere
 	}
-	return sel, nil
+	return nil
 }
 
-func (f *whyFlags) run(ctx context.Context, args []string) error {
-	sel, err := f.selectTargets(args)
+func (c *whyCommand) run(ctx context.Context, args []string) error {
+	if err := cmp.Or(c.selectTargets(args), c.output.Complete(c.scan.Streams)); err != nil {
+		return err
+	}
+	taken, live, err := c.scan.Scan(ctx, c.scope)
 	if err != nil {
 		return err
 	}
-	f.output.Complete()
-	write, err := f.printer()
+	c.graph, c.live = graph.New(taken), live
+	c.explainer = explain.NewExplainer(collector.NewJudge(c.graph))
+	answers, err := c.all(ctx)
 	if err != nil {
 		return err
 	}
-	taken, live, err := f.scan.Scan(ctx, f.scope(sel))
-	if err != nil {
-		return err
-	}
-	judge := collector.NewJudge(graph.New(taken))
-	e := &explainer{graph: judge.Graph(), explainer: explain.NewExplainer(judge), live: live}
-	answers, err := e.all(ctx, sel)
-	if err != nil {
-		return err
-	}
-	if err := write(taken, e.explainer.Explanation(answers)); err != nil {
+	if err := c.write(taken, c.explainer.Explanation(answers)); err != nil {
 		return fmt.Errorf("write the explanation: %w", err)
 	}
-	f.scan.WarnOfGaps(taken)
-	if err := f.scan.StrictExit(taken); err != nil || !e.unknown {
+	c.scan.WarnOfGaps(taken)
+	if err := c.scan.StrictExit(taken); err != nil || !c.unknown {
 		return err
 	}
 	return cli.ExitError(cli.ExitFound)
@@ -128,26 +128,114 @@ func (f *whyFlags) run(ctx context.Context, args []string) error {
 
 // scope returns the whole cluster, as owners, dependents and blockers may be anywhere. A
 // known namespace comes first, for users who may read nothing else.
-func (f *whyFlags) scope(sel *selection) cli.ScopeFunc {
-	return func(types []snapshot.Type) (scan.Scope, error) {
-		var err error
-		if sel.targets, err = cli.ResolveTargets(sel.targets, types); err != nil {
-			return scan.Scope{}, err
-		}
-		scope := scan.Scope{Running: true}
-		for _, t := range sel.targets {
-			if t.Type.Namespaced && f.scan.AllNamespaces {
-				return scope, cli.WithHint(cli.Usagef("%s may exist in several namespaces, and why explains one object", cli.Quote(t.String())), "choose its namespace with -n, or the object with --uid")
-			}
-			if t.Type.Namespaced && sel.namespace == "" {
-				continue
-			}
-			scope.Targets = append(scope.Targets, t.Coordinates(sel.namespace))
-		}
-		local := !slices.ContainsFunc(sel.targets, func(t cli.Target) bool { return !t.Type.Namespaced })
-		if local && sel.namespace != "" {
-			scope.Namespaces, scope.Widen = []string{sel.namespace}, scan.WidenAlways
-		}
-		return scope, nil
+func (c *whyCommand) scope(served []snapshot.Type) (scan.Scope, error) {
+	scope, err := c.selection.Scope(served)
+	if err != nil {
+		return scope, err
 	}
+	scope.Running = true
+	if scope.Namespaces != nil {
+		scope.Widen = scan.WidenAlways
+	}
+	for _, t := range c.selection.Targets {
+		if t.Type.Namespaced && c.scan.AllNamespaces {
+			return scope, cli.WithHint(cli.Usagef("%s may exist in several namespaces, and why explains one object", cli.Quote(t.String())), "choose its namespace with -n, or the object with --uid")
+		}
+	}
+	return scope, nil
+}
+
+// write writes the explanation in the format of -o.
+func (c *whyCommand) write(taken *snapshot.Snapshot, e *explain.Explanation) error {
+	if !c.output.Structured() {
+		view := explainview.View{Palette: c.scan.Palette(), Wide: c.output.Format == "wide", Taken: taken.Taken, Command: cli.ShellCommand}
+		return view.WriteAll(c.scan.Out, e, taken.Server)
+	}
+	named := []object.Identity{}
+	for _, a := range e.Answers {
+		if a.Object.Name != "" {
+			named = append(named, a.Object)
+		}
+	}
+	return c.output.Write("Explanation", e, named...)
+}
+
+// all explains every requested object, in their order.
+func (c *whyCommand) all(ctx context.Context) ([]*explain.Answer, error) {
+	var out []*explain.Answer
+	for _, t := range c.selection.Targets {
+		a, err := c.target(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	for _, uid := range c.uids {
+		out = append(out, c.uid(ctx, types.UID(uid)))
+	}
+	return out, ctx.Err()
+}
+
+func (c *whyCommand) target(ctx context.Context, t cli.Target) (*explain.Answer, error) {
+	namespace := c.selection.Namespace
+	switch found := t.NodesIn(c.graph, namespace); len(found) {
+	case 0:
+		if err := cli.UnreadError(c.graph, t, namespace); err != nil {
+			return nil, err
+		}
+		at := t.Coordinates(namespace)
+		return c.gone(ctx, object.Identity{APIVersion: at.APIVersion, Kind: at.Kind, Namespace: at.Namespace, Name: at.Name}), nil
+	case 1:
+		return c.present(ctx, found[0]), nil
+	default:
+		var in []string
+		for _, n := range found {
+			in = append(in, c.graph.Object(n).Namespace)
+		}
+		return nil, cli.WithHint(cli.Usagef("%d objects are named %s: in the namespaces %s", len(found), cli.Quote(t.String()), cli.Quote(strings.Join(in, ", "))), "use -n to choose the namespace")
+	}
+}
+
+// uid explains the object with a UID. If it is gone, the references to it say what it was.
+func (c *whyCommand) uid(ctx context.Context, uid types.UID) *explain.Answer {
+	n := c.graph.Find(uid)
+	if c.graph.Object(n) != nil {
+		return c.present(ctx, n)
+	}
+	dependents := c.graph.Dependents(n)
+	if len(dependents) == 0 {
+		return c.gone(ctx, object.Identity{UID: uid})
+	}
+	r, namespace := c.graph.Reference(dependents[0]), c.graph.Object(dependents[0].Node).Namespace
+	if m, mapped := c.graph.View().Map(r.APIVersion, r.Kind); mapped && !m.Type.Namespaced {
+		namespace = ""
+	}
+	return c.gone(ctx, object.Identity{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: namespace, Name: r.Name, UID: uid})
+}
+
+func (c *whyCommand) present(ctx context.Context, n graph.Node) *explain.Answer {
+	return c.explainer.Object(n, c.eventHistory(ctx, c.graph.Object(n).Identity))
+}
+
+func (c *whyCommand) gone(ctx context.Context, at object.Identity) *explain.Answer {
+	a := c.explainer.Gone(at, c.eventHistory(ctx, at))
+	c.unknown = c.unknown || !a.HasTraces()
+	return a
+}
+
+// eventHistory returns the Events about an object.
+func (c *whyCommand) eventHistory(ctx context.Context, id object.Identity) explain.EventHistory {
+	if c.live == nil {
+		return explain.EventHistory{Unread: "a file holds none"}
+	}
+	found, err := read.Events(ctx, c.live, id)
+	if err != nil {
+		message, _, _ := strings.Cut(err.Error(), "\n")
+		return explain.EventHistory{Unread: message}
+	}
+	var history explain.EventHistory
+	for _, event := range found {
+		history.Events = append(history.Events, explain.Event(event))
+	}
+	return history
 }

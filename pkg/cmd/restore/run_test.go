@@ -22,7 +22,7 @@ func TestCloseJournalReportsAnIncompleteJournal(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer saved.Close()
-			r := &restoreRun{}
+			r := &restoreCommand{}
 			if r.journal, err = saved.Journal(); err != nil {
 				t.Fatal(err)
 			}

@@ -24,14 +24,14 @@ func TestStallWatchdogExplainsEachStallOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				explained := 0
-				watchdog := StartWatchdog(t.Context(), func(context.Context) { explained++ })
+				watchdog := startWatchdog(t.Context(), func(context.Context) { explained++ })
 				begun := time.Now()
 				for _, at := range c.events {
 					time.Sleep(at - time.Since(begun))
-					watchdog.Observe(event.Event{Event: c.kind})
+					watchdog.observe(event.Event{Event: c.kind})
 				}
 				time.Sleep(time.Hour)
-				watchdog.Stop()
+				watchdog.stop()
 				if explained != c.want {
 					t.Errorf("explained %d times, want %d", explained, c.want)
 				}
@@ -42,8 +42,8 @@ func TestStallWatchdogExplainsEachStallOnce(t *testing.T) {
 
 func TestStallWatchdogStopsAnExplanationWithTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		watchdog := StartWatchdog(t.Context(), func(ctx context.Context) { <-ctx.Done() })
+		watchdog := startWatchdog(t.Context(), func(ctx context.Context) { <-ctx.Done() })
 		time.Sleep(time.Minute)
-		watchdog.Stop() // returns, and leaves nothing behind
+		watchdog.stop() // returns, and leaves nothing behind
 	})
 }
