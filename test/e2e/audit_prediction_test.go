@@ -20,10 +20,10 @@ func TestAuditPredictsTheRealCollector(t *testing.T) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
 			s := newScene(t)
 			g := newRandom(s, seed, 150, true)
-			g.doubles(g.spaces[0])
+			g.createDoubleReferences(g.namespaces[0])
 
 			var findings []finding
-			for _, ns := range g.spaces {
+			for _, ns := range g.namespaces {
 				findings = append(findings, s.tool().audit("-n", ns).Findings...)
 			}
 			for _, f := range s.tool().audit().Findings {
@@ -34,14 +34,14 @@ func TestAuditPredictsTheRealCollector(t *testing.T) {
 			objects := g.present()
 			before, want := g.state(objects), expectedStates(objects, findings)
 
-			s.collect()
+			s.startRealCollector()
 			var got []string
 			settled := s.eventually(func() bool {
 				got = g.state(objects)
 				return slices.Equal(want, got)
 			})
 			if settled {
-				s.afterASentinel(g.spaces[0])
+				s.awaitSentinel(g.namespaces[0])
 				got = g.state(objects)
 			}
 			for i, o := range objects {
@@ -49,7 +49,7 @@ func TestAuditPredictsTheRealCollector(t *testing.T) {
 					t.Errorf("predicted: %s\ndone:      %s\n%s", want[i], got[i], o.history(findings))
 				}
 			}
-			// Now nothing is left to do.
+			// After the collector has run, audit must find nothing more for it to do.
 			for _, f := range s.tool().audit().Findings {
 				if (f.Consequence == "delete" || f.Consequence == "unlink") && g.has(f.Object.UID) {
 					t.Errorf("the collector has settled, but the audit foretells %s", f)
@@ -72,21 +72,21 @@ func TestAuditPredictsTheRealCollector(t *testing.T) {
 	}
 }
 
-// doubles creates objects with two references to one owner.
-func (g *random) doubles(namespace string) {
+// createDoubleReferences creates objects that refer twice to one owner.
+func (g *random) createDoubleReferences(namespace string) {
 	stays := g.create(configMap(namespace, "stays"))
-	g.create(secret(namespace, "good-double", ownedBy(to(stays), to(stays, blocking))))
-	g.create(secret(namespace, "bad-double", ownedBy(to(stays), to(stays, named("another")))))
-	g.create(secret(namespace, "bad-triple", ownedBy(to(stays), to(stays, named("another")), to(stays, blocking))))
+	g.create(secret(namespace, "good-double", ownedBy(referenceTo(stays), referenceTo(stays, blocking))))
+	g.create(secret(namespace, "bad-double", ownedBy(referenceTo(stays), referenceTo(stays, named("another")))))
+	g.create(secret(namespace, "bad-triple", ownedBy(referenceTo(stays), referenceTo(stays, named("another")), referenceTo(stays, blocking))))
 	goes := g.create(configMap(namespace, "goes", ownedBy(reference("v1", "Secret", "gone", "gone"))))
-	g.create(secret(namespace, "double-that-goes", ownedBy(to(goes), to(goes, blocking))))
+	g.create(secret(namespace, "double-that-goes", ownedBy(referenceTo(goes), referenceTo(goes, blocking))))
 }
 
 // history returns what was known about an object before the collector started.
 func (o *expectedObject) history(findings []finding) string {
 	story := fmt.Sprintf("terminating %t, finalizers %v", o.meta.DeletionTimestamp != nil, o.meta.Finalizers)
 	for i, r := range o.meta.OwnerReferences {
-		story += fmt.Sprintf("\n%s: %s", keyOf(r), o.judged[i].verdict)
+		story += fmt.Sprintf("\n%s: %s", refKeyOf(r), o.verdicts[i].verdict)
 	}
 	for _, f := range findings {
 		if f.Object == o.id {
@@ -99,7 +99,7 @@ func (o *expectedObject) history(findings []finding) string {
 // present returns the current objects of the graph.
 func (g *random) present() []*expectedObject {
 	g.Helper()
-	f := g.preview()
+	f := g.newExpectedAudit()
 	return slices.DeleteFunc(f.objects, func(o *expectedObject) bool { return !g.has(o.id.UID) })
 }
 
@@ -107,23 +107,23 @@ func (g *random) has(uid string) bool {
 	return slices.ContainsFunc(g.created, func(o object) bool { return string(o.GetUID()) == uid })
 }
 
-// about are the rules about invalid and terminating owners.
-var about = []string{
+// invalidOwnerRules are the rules about invalid and terminating owners.
+var invalidOwnerRules = []string{
 	"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner", "cluster-to-namespaced-owner",
 	"unserved-owner-version", "unknown-owner-kind", "unverified-owner", "terminating-owner",
 }
 
-// expectedStates returns the states after a collector has run, if the findings are true: it
-// deletes what they say, and then everything without other owners; it removes the
-// references that they say; everything else stays.
+// expectedStates returns the states that the findings predict after a run of the collector: it
+// deletes the objects that the findings name and every object whose owners are all gone, it
+// removes the references that the findings name, and it changes nothing else.
 func expectedStates(objects []*expectedObject, findings []finding) []string {
 	bad := map[string]map[string]string{} // consequence, by the UIDs of object and owner
 	for _, f := range findings {
-		if slices.Contains(about, f.Rule) {
+		if slices.Contains(invalidOwnerRules, f.Rule) {
 			if bad[f.Object.UID] == nil {
 				bad[f.Object.UID] = map[string]string{}
 			}
-			bad[f.Object.UID][key(*f.Reference)] = f.Consequence
+			bad[f.Object.UID][refKey(*f.Reference)] = f.Consequence
 		}
 	}
 	goes := map[string]bool{}
@@ -149,13 +149,13 @@ func expectedStates(objects []*expectedObject, findings []finding) []string {
 	return out
 }
 
-func key(r ownerRef) string { return fmt.Sprintf("%+v", r) }
+func refKey(r ownerRef) string { return fmt.Sprintf("%+v", r) }
 
-func keyOf(r metav1.OwnerReference) string {
-	return key(ownerRef{r.APIVersion, r.Kind, r.Name, string(r.UID), isTrue(r.Controller), isTrue(r.BlockOwnerDeletion)})
+func refKeyOf(r metav1.OwnerReference) string {
+	return refKey(ownerRef{r.APIVersion, r.Kind, r.Name, string(r.UID), isTrue(r.Controller), isTrue(r.BlockOwnerDeletion)})
 }
 
-// undecided reports whether a reference keeps the collector from acting.
+// undecided reports whether one of the references keeps the collector from acting on the object.
 func undecided(bad map[string]string) bool {
 	for _, consequence := range bad {
 		if consequence == "stuck" || consequence == "unknown" {
@@ -172,7 +172,7 @@ func (o *expectedObject) losses(bad map[string]string, goes map[string]bool) map
 		return out
 	}
 	for _, r := range o.meta.OwnerReferences {
-		if bad[keyOf(r)] != "" || goes[string(r.UID)] {
+		if bad[refKeyOf(r)] != "" || goes[string(r.UID)] {
 			out[string(r.UID)] = true
 		}
 	}
@@ -185,11 +185,11 @@ func (o *expectedObject) willBeDeleted(bad map[string]string, goes map[string]bo
 		return false
 	}
 	return !slices.ContainsFunc(o.meta.OwnerReferences, func(r metav1.OwnerReference) bool {
-		return bad[keyOf(r)] == "" && !goes[string(r.UID)]
+		return bad[refKeyOf(r)] == "" && !goes[string(r.UID)]
 	})
 }
 
-// state describes whether an object stays, and with which owners.
+// state describes whether an object still exists, and its owners.
 func state(i identity, goes bool, owners []metav1.OwnerReference) string {
 	if goes {
 		return fmt.Sprintf("%s goes", i)
@@ -201,7 +201,7 @@ func state(i identity, goes bool, owners []metav1.OwnerReference) string {
 	return line
 }
 
-// state describes the current state in the same form.
+// state describes the current state in the same form as expectedStates.
 func (g *random) state(objects []*expectedObject) []string {
 	g.Helper()
 	now := map[string]*expectedObject{}
@@ -220,8 +220,8 @@ func (g *random) state(objects []*expectedObject) []string {
 	return out
 }
 
-// collect switches the real collector on until the test ends.
-func (s *scene) collect() {
+// startRealCollector runs the real collector until the test ends.
+func (s *scene) startRealCollector() {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), 2*waitTimeout)
 	defer cancel()
@@ -248,9 +248,9 @@ func (s *scene) eventually(done func() bool) bool {
 	return false
 }
 
-// afterASentinel waits until the collector has deleted an object that was created last, so
-// that it has processed everything before.
-func (s *scene) afterASentinel(namespace string) {
+// awaitSentinel creates an object that is garbage and waits until the collector has deleted it.
+// By then the collector has processed everything created before.
+func (s *scene) awaitSentinel(namespace string) {
 	s.Helper()
 	last := s.create(configMap(namespace, "sentinel", ownedBy(reference("v1", "Secret", "gone", "gone"))))
 	s.await("the sentinel to be collected", func(context.Context) (bool, error) { return s.gone(last), nil })

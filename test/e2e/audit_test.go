@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// seedVariable repeats the random graph of a failed test.
+// seedVariable names the environment variable that repeats the random graph of a failed test.
 const seedVariable = "KUBECTL_GC_SEED"
 
 // seeds returns the requested seed, or n random ones.
@@ -39,14 +39,14 @@ func TestAuditOfARandomGraphSaysWhatTheRulesSay(t *testing.T) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
 			s := newScene(t)
 			g := newRandom(s, seed, 170, false)
-			want, whole := s.preview(), s.tool().audit()
+			want, whole := s.newExpectedAudit(), s.tool().audit()
 			for try := 0; try < 3 && whole.Summary.Objects != len(want.objects); try++ {
-				want, whole = s.preview(), s.tool().audit() // the server itself creates an object now and then
+				want, whole = s.newExpectedAudit(), s.tool().audit() // the API server itself creates an object now and then
 			}
-			// Where deletions end is not told by the rules of one reference; the
-			// differential tests hold that against the real collector.
+			// blocked-deletion depends on more than the rules about one reference. The
+			// differential tests compare it with the real collector.
 			told := slices.DeleteFunc(slices.Clone(whole.Findings), func(f finding) bool { return f.Rule == "blocked-deletion" })
-			if diff := cmp.Diff(lines(want.findings()), lines(told)); diff != "" {
+			if diff := cmp.Diff(findingLines(want.findings()), findingLines(told)); diff != "" {
 				t.Errorf("the rules (-) and the audit (+) differ:\n%s", diff)
 			}
 			if !whole.Complete {
@@ -54,13 +54,13 @@ func TestAuditOfARandomGraphSaysWhatTheRulesSay(t *testing.T) {
 			}
 			references := 0
 			for _, o := range want.objects {
-				references += len(o.judged)
+				references += len(o.verdicts)
 			}
 			if whole.Summary.Objects != len(want.objects) || whole.Summary.References != references {
 				t.Errorf("the audit saw %+v, want %d objects with %d references", whole.Summary, len(want.objects), references)
 			}
-			for _, ns := range g.spaces {
-				if diff := cmp.Diff(within(whole, ns), lines(s.tool().audit("-n", ns).Findings)); diff != "" {
+			for _, ns := range g.namespaces {
+				if diff := cmp.Diff(findingLinesIn(whole, ns), findingLines(s.tool().audit("-n", ns).Findings)); diff != "" {
 					t.Errorf("the whole audit (-) and that of one namespace (+) differ:\n%s", diff)
 				}
 			}
@@ -80,7 +80,7 @@ func TestAuditOfARandomGraphSaysWhatTheRulesSay(t *testing.T) {
 	}
 }
 
-// within returns the findings about objects of a namespace.
-func within(r report, namespace string) []string {
-	return lines(slices.DeleteFunc(slices.Clone(r.Findings), func(f finding) bool { return f.Object.Namespace != namespace }))
+// findingLinesIn returns the findings about objects of one namespace, one line each.
+func findingLinesIn(r report, namespace string) []string {
+	return findingLines(slices.DeleteFunc(slices.Clone(r.Findings), func(f finding) bool { return f.Object.Namespace != namespace }))
 }

@@ -14,8 +14,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// canaries must occur only in the manifests of a backup: the contents of Secrets, in plain
-// text and as the API encodes them, and credentials.
+// canaries are the values that may occur only in the manifests of a backup: credentials, and the
+// contents of Secrets, in plain text and in base64 as the API encodes them.
 var canaries = func() (out []string) {
 	for _, word := range []string{canaryData, canaryString, canaryNote, canaryToken, canaryPassword} {
 		out = append(out, word, base64.StdEncoding.EncodeToString([]byte(word)))
@@ -31,7 +31,7 @@ const (
 	canaryPassword = "canary-in-the-password"
 )
 
-// leaked returns the canaries in a text.
+// leaked returns the canaries that occur in a text.
 func leaked(text string) (out []string) {
 	for _, canary := range canaries {
 		if strings.Contains(text, canary) {
@@ -41,10 +41,10 @@ func leaked(text string) (out []string) {
 	return out
 }
 
-func caged(s *scene, ns, name string, owner metav1.OwnerReference) object {
+func secretWithCanaries(s *scene, ns, name string, owner metav1.OwnerReference) object {
 	return s.create(secret(ns, name, ownedBy(owner), labelled("app", "caged"),
-		with("data", map[string]any{"password": base64.StdEncoding.EncodeToString([]byte(canaryData))}),
-		with("stringData", map[string]any{"user": canaryString}),
+		withField("data", map[string]any{"password": base64.StdEncoding.EncodeToString([]byte(canaryData))}),
+		withField("stringData", map[string]any{"user": canaryString}),
 		func(o object) {
 			o.SetAnnotations(map[string]string{"kubectl.kubernetes.io/last-applied-configuration": `{"data":{"password":"` + canaryNote + `"}}`})
 		}))
@@ -52,15 +52,15 @@ func caged(s *scene, ns, name string, owner metav1.OwnerReference) object {
 
 func TestNoSecretIsSeenOutsideOfABackup(t *testing.T) {
 	s := newScene(t)
-	f := s.throughProxy(nil).acting()
+	f := s.throughProxy(nil).allowWrites()
 	home := t.TempDir()
-	f.env = append(f.env, "HOME="+home, "TMPDIR="+home, "KUBECONFIG="+whispering(f))
+	f.env = append(f.env, "HOME="+home, "TMPDIR="+home, "KUBECONFIG="+kubeconfigWithPassword(f))
 	run := func(ns string, args ...string) result {
 		t.Helper()
 		r := f.gc(append(args, "-n", ns, "-v=9")...)
 		for stream, said := range map[string]string{"stdout": r.Stdout, "stderr": r.Stderr} {
 			if found := leaked(said); found != nil {
-				t.Errorf("kubectl gc %s shows %q on %s", r.said(), found, stream)
+				t.Errorf("kubectl gc %s shows %q on %s", r.output(), found, stream)
 			}
 		}
 		return r
@@ -69,8 +69,8 @@ func TestNoSecretIsSeenOutsideOfABackup(t *testing.T) {
 
 	ns := s.namespace("canary")
 	owner := s.create(configMap(ns, "owner"))
-	caged(s, ns, "loses", lost())
-	s.own(caged(s, ns, "keeps", to(owner)), to(owner), lost())
+	secretWithCanaries(s, ns, "loses", missingOwner())
+	s.setOwners(secretWithCanaries(s, ns, "keeps", referenceTo(owner)), referenceTo(owner), missingOwner())
 	for command, own := range map[string][]string{
 		"audit":                            {"table", "wide", "sarif"},
 		"tree":                             {"tree", "wide", "dot", "mermaid"},
@@ -81,7 +81,7 @@ func TestNoSecretIsSeenOutsideOfABackup(t *testing.T) {
 	} {
 		for _, format := range append(own, formats...) {
 			if r := run(ns, append(strings.Fields(command), "-o", format)...); r.Code > 1 && !strings.Contains(r.Stderr, "output format") {
-				t.Errorf("kubectl gc %s exits with %d: %s", r.said(), r.Code, short(r.Stderr))
+				t.Errorf("kubectl gc %s exits with %d: %s", r.output(), r.Code, short(r.Stderr))
 			}
 		}
 	}
@@ -127,11 +127,12 @@ func TestNoSecretIsSeenOutsideOfABackup(t *testing.T) {
 	}
 }
 
-// whispering returns the kubeconfig of a proxy with a token, and a password in the URL.
-func whispering(f *recordingProxy) string {
+// kubeconfigWithPassword returns a kubeconfig for the proxy that holds a token, and a password in
+// the URL.
+func kubeconfigWithPassword(f *recordingProxy) string {
 	f.Helper()
 	path := ""
-	for _, variable := range f.env { // the last one counts
+	for _, variable := range f.env { // the last value of a variable is used
 		if file, ok := strings.CutPrefix(variable, "KUBECONFIG="); ok {
 			path = file
 		}
@@ -144,7 +145,7 @@ func whispering(f *recordingProxy) string {
 	config.Clusters["front"].Server = server.String()
 	config.AuthInfos["somebody"] = &clientcmdapi.AuthInfo{Token: canaryToken}
 	config.Contexts["front"].AuthInfo = "somebody"
-	out := f.file("whispering", "")
+	out := f.writeFile("whispering", "")
 	f.must(clientcmd.WriteToFile(*config, out))
 	return out
 }

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// An API that is down keeps every finalizer, as something there may depend on the object,
-// until somebody accepts that by name.
+// While an API is unavailable, no finalizer is removed, because objects of that API may depend on
+// the object. The user can accept the risk for an API by naming it.
 func TestCollectFinishesADeletionOnceADeadAPIIsAcceptedByName(t *testing.T) {
 	const group = "metrics.k8s.io"
 	s := newScene(t)
@@ -17,14 +17,14 @@ func TestCollectFinishesADeletionOnceADeadAPIIsAcceptedByName(t *testing.T) {
 	release := s.create(configMap(ns, "release"))
 	s.remove(release, metav1.DeletePropagationForeground)
 	release = s.live(release)
-	s.pointNowhere(group)
+	s.brokenAPIService(group)
 
 	const hint = "hint: with --accept-gap " + group + ", 1 more object would be processed although related objects may be unread: ConfigMap/release"
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "blocked", "keeps its finalizer").warns(t, hint)
 	s.gc("collect", "-n", ns, "--yes").exits(t, 1).warns(t, hint)
 	s.gc("collect", "-n", ns, "--yes", "--accept-gap", "secrets").exits(t, 1).
 		warns(t, "warning: --accept-gap secrets has no effect", hint)
-	s.untouched(release)
+	s.requireUnchanged(release)
 
 	saved := filepath.Join(t.TempDir(), "plan.json")
 	accepted := s.gc("collect", "-n", ns, "--dry-run", "--accept-gap", group, "--plan-out", saved).exits(t, 0).
@@ -40,10 +40,10 @@ func TestCollectFinishesADeletionOnceADeadAPIIsAcceptedByName(t *testing.T) {
 	s.gc("collect", "-n", ns, "--accept-gap", group, "--confirm", plain).exits(t, 4)
 	s.gc("collect", "-n", ns, "--accept-gap", group).exits(t, 4)
 	s.gc("collect", "-n", ns, "--yes", "--strict").exits(t, 3)
-	s.untouched(release)
+	s.requireUnchanged(release)
 
 	s.gc("collect", "-n", ns, "--yes", "--strict", "--accept-gap", group, "--plan", saved).exits(t, 0)
-	s.goes(release)
+	s.requireGone(release)
 }
 
 func TestDeleteFromHereFinishesOnceADeadAPIIsAcceptedByName(t *testing.T) {
@@ -51,16 +51,16 @@ func TestDeleteFromHereFinishesOnceADeadAPIIsAcceptedByName(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("accept-delete")
 	owner := s.create(configMap(ns, "owner"))
-	below := s.create(configMap(ns, "below", ownedBy(to(owner))))
-	s.pointNowhere(group)
+	below := s.create(configMap(ns, "below", ownedBy(referenceTo(owner))))
+	s.brokenAPIService(group)
 	s.gc("delete", "configmap/owner", "-n", ns, "--client-side", "--cascade=foreground", "--yes", "--accept-gap", group).exits(t, 0).
 		shows(t, "removes finalizer foregroundDeletion although its dependents in "+group+" were not read")
-	s.goes(owner, below)
+	s.requireGone(owner, below)
 
-	space := s.live(of("v1", "Namespace", "", s.namespace("accept-space")))
+	space := s.live(newObject("v1", "Namespace", "", s.namespace("accept-space")))
 	s.gc("delete", "namespace/"+space.GetName(), "--yes").exits(t, 1).
 		shows(t, "its contents could not be listed: API group "+group).warns(t, "hint: with --accept-gap "+group)
-	s.untouched(space)
+	s.requireUnchanged(space)
 	s.gc("delete", "namespace/"+space.GetName(), "--yes", "--wait=false", "--accept-gap", group).exits(t, 0).
 		shows(t, "deletes it although its contents in "+group+" were not read")
 	if s.live(space).GetDeletionTimestamp() == nil {

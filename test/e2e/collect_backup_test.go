@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// saved are the manifests in a backup by the UID of their objects, as the
-// documented layout of its folder lets anybody read them.
-func (s *scene) saved(folder string) map[string]map[string]any {
+// backupManifests reads the manifests of a backup, by the UID of their objects. It relies only on
+// the documented layout of the folder.
+func (s *scene) backupManifests(folder string) map[string]map[string]any {
 	s.Helper()
 	index, err := os.ReadFile(filepath.Join(folder, "objects.jsonl"))
 	if err != nil {
@@ -46,8 +46,8 @@ func (s *scene) saved(folder string) map[string]map[string]any {
 	return out
 }
 
-// private demands folders and files that nobody but their owner may read.
-func (s *scene) private(folder string) {
+// requirePrivate requires that only their owner can read the files and folders below a folder.
+func (s *scene) requirePrivate(folder string) {
 	s.Helper()
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -73,15 +73,15 @@ func (s *scene) private(folder string) {
 
 func TestCollectBacksUpEverythingBeforeTheFirstDelete(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns := s.namespace("saved")
 	root := filepath.Join(t.TempDir(), "not", "yet", "there")
-	objects := append(s.many(ns, 30),
-		s.create(secret(ns, "orphan", ownedBy(lost()), with("stringData", map[string]any{"password": "hunter2"}))),
-		s.create(widget(ns, "orphan", ownedBy(lost()), with("spec", map[string]any{"size": int64(3)}))))
+	objects := append(s.createGarbage(ns, 30),
+		s.create(secret(ns, "orphan", ownedBy(missingOwner()), withField("stringData", map[string]any{"password": "hunter2"}))),
+		s.create(widget(ns, "orphan", ownedBy(missingOwner()), withField("spec", map[string]any{"size": int64(3)}))))
 	var first sync.Once
 	f := s.throughProxy(func(through http.Handler) []fault {
-		return []fault{{deleting(anything), before(through, func() {
+		return []fault{{deleting(anyRequest), beforeResponse(through, func() {
 			first.Do(func() {
 				folders, err := os.ReadDir(root)
 				if err != nil || len(folders) != 1 {
@@ -89,20 +89,20 @@ func TestCollectBacksUpEverythingBeforeTheFirstDelete(t *testing.T) {
 					return
 				}
 				folder := filepath.Join(root, folders[0].Name())
-				if got := len(s.saved(folder)); got != len(objects) {
+				if got := len(s.backupManifests(folder)); got != len(objects) {
 					t.Errorf("the first DELETE comes, and %d of %d objects are saved", got, len(objects))
 				}
-				s.private(folder)
+				s.requirePrivate(folder)
 			})
 		})}}
-	}).acting()
+	}).allowWrites()
 	got := f.tool.collect("-n", ns, "--backup-dir", root)
-	s.goes(objects...)
+	s.requireGone(objects...)
 	if filepath.Dir(got.Backup) != root {
 		t.Fatalf("the backup is said to be %q", got.Backup)
 	}
-	s.private(root)
-	kept := s.saved(got.Backup)
+	s.requirePrivate(root)
+	kept := s.backupManifests(got.Backup)
 	for _, o := range objects {
 		if diff := sameObject(o, kept[string(o.GetUID())]); diff != "" {
 			t.Errorf("%s/%s is not saved as it was: %s", o.GetKind(), o.GetName(), diff)
@@ -122,8 +122,7 @@ func TestCollectBacksUpEverythingBeforeTheFirstDelete(t *testing.T) {
 	}
 }
 
-// sameObject says what differs between an object as it was created and as it
-// was saved.
+// sameObject returns the difference between an object as it was created and its backup.
 func sameObject(o object, manifest map[string]any) string {
 	want, err := json.Marshal(o.Object)
 	got, err2 := json.Marshal(manifest)
@@ -140,7 +139,7 @@ func TestCollectDeletesNothingThatItCouldNotBackUp(t *testing.T) {
 	whole := func(about func(*http.Request) bool) func(*http.Request) bool {
 		return reading(func(r *http.Request) bool { return about(r) && r.Header.Get("Accept") == "application/json" })
 	}
-	blocked := func(s *scene) string { return filepath.Join(s.file("a-file", ""), "backups") }
+	blocked := func(s *scene) string { return filepath.Join(s.writeFile("a-file", ""), "backups") }
 	for name, c := range map[string]struct {
 		fault fault
 		dir   func(*scene) string
@@ -148,22 +147,22 @@ func TestCollectDeletesNothingThatItCouldNotBackUp(t *testing.T) {
 		words []string
 	}{
 		"the folder cannot be made":    {fault{}, blocked, 2, []string{"error: make backup folder", "not a directory"}},
-		"the objects cannot be read":   {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), says(500, "InternalError", "etcd is on fire")}, nil, 1, []string{"not backed up", "etcd is on fire"}},
-		"the objects are not whole":    {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), says(403, "Forbidden", "only metadata for you")}, nil, 1, []string{"not backed up", "only metadata for you"}},
-		"one object cannot be read":    {fault{whole(single("configmaps", "orphan-001")), says(403, "Forbidden", "not this one")}, nil, 1, []string{"not backed up", "not this one", "deleted 1"}},
+		"the objects cannot be read":   {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), respondStatus(500, "InternalError", "etcd is on fire")}, nil, 1, []string{"not backed up", "etcd is on fire"}},
+		"the objects are not whole":    {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), respondStatus(403, "Forbidden", "only metadata for you")}, nil, 1, []string{"not backed up", "only metadata for you"}},
+		"one object cannot be read":    {fault{whole(single("configmaps", "orphan-001")), respondStatus(403, "Forbidden", "not this one")}, nil, 1, []string{"not backed up", "not this one", "deleted 1"}},
 		"what is read is cut midway":   {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"metadata":{`) }}, nil, 1, []string{"not backed up"}},
 		"its home cannot be found out": {fault{}, func(*scene) string { return "" }, 2, []string{"error: choose a folder for the backup", "hint: choose one with --backup-dir, or use --no-backup"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			ns := s.namespace("unsaved")
-			objects := s.many(ns, 2)
+			objects := s.createGarbage(ns, 2)
 			f := s.throughProxy(func(http.Handler) []fault {
-				if c.fault.about == nil {
+				if c.fault.matches == nil {
 					return nil
 				}
 				return []fault{c.fault}
-			}).acting()
+			}).allowWrites()
 			dir := t.TempDir()
 			if c.dir != nil {
 				dir = c.dir(s)
@@ -181,10 +180,10 @@ func TestCollectDeletesNothingThatItCouldNotBackUp(t *testing.T) {
 				}
 			}
 			if name == "one object cannot be read" {
-				s.goes(objects[0])
+				s.requireGone(objects[0])
 				objects = objects[1:]
 			}
-			s.untouched(objects...)
+			s.requireUnchanged(objects...)
 		})
 	}
 }
@@ -196,12 +195,12 @@ func TestCollectBacksUpToTheHomeDirectoryByDefault(t *testing.T) {
 	home := t.TempDir()
 	tool.env = append(tool.env, "HOME="+home)
 	backups := filepath.Join(home, ".kube", "gc-backup", s.controlPlane.Context("admin"))
-	s.many(ns, 2)
+	s.createGarbage(ns, 2)
 	tool.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "deleted 2")
 	if _, err := os.Stat(backups); !os.IsNotExist(err) {
 		t.Errorf("in spite of --no-backup: %v", err)
 	}
-	s.many(ns, 2)
+	s.createGarbage(ns, 2)
 	tool.gc("collect", "-n", ns, "--dry-run=server").exits(t, 0)
 	tool.gc("collect", "-n", ns).exits(t, 4)
 	if _, err := os.Stat(backups); !os.IsNotExist(err) {
@@ -211,9 +210,9 @@ func TestCollectBacksUpToTheHomeDirectoryByDefault(t *testing.T) {
 	if filepath.Dir(got.Backup) != backups {
 		t.Errorf("it saves in %s, want %s", got.Backup, backups)
 	}
-	s.private(filepath.Join(home, ".kube", "gc-backup"))
-	s.many(ns, 2)
-	if more := tool.collect("-n", ns); more.Backup == got.Backup || len(s.saved(more.Backup)) != 2 {
+	s.requirePrivate(filepath.Join(home, ".kube", "gc-backup"))
+	s.createGarbage(ns, 2)
+	if more := tool.collect("-n", ns); more.Backup == got.Backup || len(s.backupManifests(more.Backup)) != 2 {
 		t.Errorf("a second run saves in %s", more.Backup)
 	}
 	if none := tool.collect("-n", ns); none.Backup != "" || len(none.Steps) > 0 {

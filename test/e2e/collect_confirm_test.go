@@ -10,7 +10,7 @@ import (
 func TestCollectWithoutATerminalActsOnlyOnASpokenYes(t *testing.T) {
 	for name, c := range map[string]struct {
 		args  func(digest string) []string
-		words func(digest string) []string // nil: it acts
+		words func(digest string) []string // nil: collect runs without a confirmation
 	}{
 		"nothing is said": {
 			func(string) []string { return nil },
@@ -50,7 +50,7 @@ func TestCollectWithoutATerminalActsOnlyOnASpokenYes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			ns := s.namespace("confirm")
-			objects := s.many(ns, 3)
+			objects := s.createGarbage(ns, 3)
 			digest := s.tool().plan("-n", ns).Digest
 			s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "digest "+digest).
 				warns(t, "Run exactly this plan: kubectl gc collect -n "+ns+" --confirm "+digest)
@@ -61,20 +61,20 @@ func TestCollectWithoutATerminalActsOnlyOnASpokenYes(t *testing.T) {
 			line := append([]string{"collect", "-n", ns}, args...)
 			if c.words == nil {
 				tool.gc(line...).exits(t, 0).shows(t, "deleted 3")
-				s.goes(objects...)
+				s.requireGone(objects...)
 				return
 			}
 			tool.gc(line...).exits(t, 4).shows(t, "delete 3. Complete scan.").warns(t, c.words(digest)...)
 			if r := tool.gc(append(line, "-o", "json")...).exits(t, 4).warns(t, c.words(digest)...); r.Stdout != "" {
 				t.Errorf("a machine is told something all the same: %s", r.Stdout)
 			}
-			s.untouched(objects...)
+			s.requireUnchanged(objects...)
 		})
 	}
 }
 
-// A digest is of what was shown: it outlives changes that matter to nobody, and
-// no others.
+// A digest covers what the preview showed. Changes outside of the preview leave it valid, and any
+// other change makes it invalid.
 func TestCollectConfirmsWhatWasShownAndNothingElse(t *testing.T) {
 	for name, c := range map[string]struct {
 		meanwhile func(s *scene, ns string, o object)
@@ -82,25 +82,25 @@ func TestCollectConfirmsWhatWasShownAndNothingElse(t *testing.T) {
 	}{
 		"an object got a label":        {func(s *scene, _ string, o object) { s.patch(o, `{"metadata":{"labels":{"a":"b"}}}`) }, true},
 		"something unrelated came":     {func(s *scene, ns string, _ object) { s.create(configMap(ns, "unrelated")) }, true},
-		"one more is to be deleted":    {func(s *scene, ns string, _ object) { s.create(configMap(ns, "more", ownedBy(lost()))) }, false},
-		"one less is to be deleted":    {func(s *scene, _ string, o object) { s.own(o) }, false},
-		"one was replaced by another":  {func(s *scene, _ string, o object) { s.own(s.replace(o), lost()) }, false},
+		"one more is to be deleted":    {func(s *scene, ns string, _ object) { s.create(configMap(ns, "more", ownedBy(missingOwner()))) }, false},
+		"one less is to be deleted":    {func(s *scene, _ string, o object) { s.setOwners(o) }, false},
+		"one was replaced by another":  {func(s *scene, _ string, o object) { s.setOwners(s.replace(o), missingOwner()) }, false},
 		"a finalizer holds an object":  {func(s *scene, _ string, o object) { s.patch(o, `{"metadata":{"finalizers":["example.com/hold"]}}`) }, false},
-		"a dependent would go as well": {func(s *scene, ns string, o object) { s.create(secret(ns, "below", ownedBy(to(o)))) }, false},
+		"a dependent would go as well": {func(s *scene, ns string, o object) { s.create(secret(ns, "below", ownedBy(referenceTo(o)))) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			ns := s.namespace("shown")
-			objects := s.many(ns, 2)
+			objects := s.createGarbage(ns, 2)
 			digest := s.tool().plan("-n", ns).Digest
 			c.meanwhile(s, ns, objects[0])
 			if c.acts {
 				s.gc("collect", "-n", ns, "--confirm", digest).exits(t, 0)
-				s.goes(objects...)
+				s.requireGone(objects...)
 				return
 			}
 			s.gc("collect", "-n", ns, "--confirm", digest).exits(t, 4).warns(t, "not "+digest)
-			s.untouched(objects[1])
+			s.requireUnchanged(objects[1])
 		})
 	}
 }
@@ -112,14 +112,14 @@ func TestCollectNamesOneByOneWhatNobodyShouldDeleteByAccident(t *testing.T) {
 	crd.SetOwnerReferences([]metav1.OwnerReference{reference("v1", "Namespace", "gone", "gone")})
 	s.define(crd)
 	ns := s.namespace("alarm")
-	s.create(of(group+"/v1", "Alarm", ns, "one"))
-	doomed := s.create(of("v1", "Namespace", "", ns+"-doomed", ownedBy(reference("v1", "Namespace", "gone", "gone"))))
+	s.create(newObject(group+"/v1", "Alarm", ns, "one"))
+	doomed := s.create(newObject("v1", "Namespace", "", ns+"-doomed", ownedBy(reference("v1", "Namespace", "gone", "gone"))))
 	s.create(configMap(ns+"-doomed", "inside"))
-	s.create(configMap("kube-system", "e2e-alarm", ownedBy(lost())))
-	claim := s.create(of("v1", "PersistentVolumeClaim", ns, "data", ownedBy(lost()), with("spec", map[string]any{
+	s.create(configMap("kube-system", "e2e-alarm", ownedBy(missingOwner())))
+	claim := s.create(newObject("v1", "PersistentVolumeClaim", ns, "data", ownedBy(missingOwner()), withField("spec", map[string]any{
 		"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}},
 	})))
-	plain := s.create(configMap(ns, "plain", ownedBy(lost())))
+	plain := s.create(configMap(ns, "plain", ownedBy(missingOwner())))
 	names := []string{
 		"The deletion includes:\n", "  CustomResourceDefinition/alarms." + group + ": 1 object of its kind deleted along with it\n", "  Namespace/" + ns + "-doomed: 1 object in it deleted along with it\n",
 		"  ConfigMap/e2e-alarm -n kube-system\n", fmt.Sprintf("  PersistentVolumeClaim/data -n %s\n", ns),
@@ -128,11 +128,11 @@ func TestCollectNamesOneByOneWhatNobodyShouldDeleteByAccident(t *testing.T) {
 	for _, unsaid := range []string{"ConfigMap/plain", "ConfigMap/inside"} {
 		result{Stdout: r.Stderr}.lacks(t, unsaid)
 	}
-	// At a terminal, all of that is said before the question.
-	at := s.tool().atTerminal("collect")
-	at.says("Type the number of objects to delete: ")
-	at.types("no\n")
-	said := at.ends().exits(t, 4)
+	// At a terminal, the same objects are listed before the question.
+	tty := s.tool().atTerminal("collect")
+	tty.awaitText("Type the number of objects to delete: ")
+	tty.press("no\n")
+	said := tty.wait().exits(t, 4)
 	said.inOrder(t, append(names, "Type the number of objects to delete: ")...)
-	s.untouched(doomed, claim, plain)
+	s.requireUnchanged(doomed, claim, plain)
 }

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What may hold objects that nobody could list is not deleted, and what keeps it is named.
+// A Namespace or CustomResourceDefinition whose contents cannot be listed is not deleted, and the
+// output names the type that could not be listed.
 func TestCollectKeepsANamespaceAndADefinitionWhoseContentsCannotBeListed(t *testing.T) {
 	s := newScene(t)
 	const group = "contents.example.com"
@@ -15,16 +16,16 @@ func TestCollectKeepsANamespaceAndADefinitionWhoseContentsCannotBeListed(t *test
 	s.define(crd)
 	crd = s.live(crd)
 	ns := s.namespace("contents")
-	crate := s.create(of(group+"/v1", "Crate", ns, "one"))
-	space := s.create(of("v1", "Namespace", "", ns+"-doomed", gone))
+	crate := s.create(newObject(group+"/v1", "Crate", ns, "one"))
+	space := s.create(newObject("v1", "Namespace", "", ns+"-doomed", gone))
 	inside := []object{s.create(secret(ns+"-doomed", "a")), s.create(secret(ns+"-doomed", "b")), s.create(secret(ns+"-doomed", "c"))}
 
 	f := s.throughProxy(func(http.Handler) []fault {
 		return []fault{
-			{reading(listOf("secrets")), says(403, "Forbidden", "no")},
-			{reading(listOf("crates")), says(500, "InternalError", "conversion webhook for contents.example.com/v1, Kind=Crate failed: no route to host")},
+			{reading(listOf("secrets")), respondStatus(403, "Forbidden", "no")},
+			{reading(listOf("crates")), respondStatus(500, "InternalError", "conversion webhook for contents.example.com/v1, Kind=Crate failed: no route to host")},
 		}
-	}).acting()
+	}).allowWrites()
 	for _, args := range [][]string{
 		{"collect", "--yes", "--rule", "missing-owner"},
 		{"collect", "--yes", "--rule", "missing-owner", "--no-backup"},
@@ -37,27 +38,28 @@ func TestCollectKeepsANamespaceAndADefinitionWhoseContentsCannotBeListed(t *test
 		f.gc("delete", "namespace/"+space.GetName(), "--yes", more).exits(t, 1).shows(t, "its contents could not be listed: ", "secrets (forbidden)")
 		f.gc("delete", "crd/"+crd.GetName(), "--yes", more).exits(t, 1).shows(t, "its contents could not be listed: crates."+group+" (conversion-webhook)")
 	}
-	s.untouched(append(inside, crate, space, crd)...)
+	s.requireUnchanged(append(inside, crate, space, crd)...)
 }
 
-// What comes into a namespace after the preview is not taken along.
+// An object that is created in a Namespace after the preview keeps the Namespace from being
+// deleted.
 func TestCollectKeepsANamespaceIntoWhichSomethingCameAfterThePreview(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("appears")
-	space := s.create(of("v1", "Namespace", "", ns+"-doomed", ownedBy(reference("v1", "Namespace", "gone", "gone"))))
+	space := s.create(newObject("v1", "Namespace", "", ns+"-doomed", ownedBy(reference("v1", "Namespace", "gone", "gone"))))
 	old := s.create(configMap(space.GetName(), "old"))
 	var late object
 	f := s.throughProxy(func(through http.Handler) []fault {
 		discoveries := 0
 		return []fault{{reading(listOf("apis")), func(w http.ResponseWriter, r *http.Request) {
-			if discoveries++; discoveries == 2 { // that before the namespace is listed again
+			if discoveries++; discoveries == 2 { // before the namespace is listed again
 				late = s.create(secret(space.GetName(), "late"))
 			}
 			through.ServeHTTP(w, r)
 		}}}
-	}).acting()
+	}).allowWrites()
 	f.gc("delete", "namespace/"+space.GetName(), "--yes").exits(t, 1).shows(t, "Secret/late in it was not in the plan")
-	s.untouched(old, late)
+	s.requireUnchanged(old, late)
 	s.gc("delete", "namespace/"+space.GetName(), "--yes", "--wait=false").exits(t, 0)
 	if s.live(space).GetDeletionTimestamp() == nil {
 		t.Error("it is not being deleted, though the preview showed all that is in it")

@@ -9,16 +9,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// meanwhile is a front at which something happens just before the first request
-// that matches is answered.
-func (s *scene) meanwhile(about func(*http.Request) bool, do func()) *recordingProxy {
+// proxyCalling returns a proxy that calls do just before the first matching request is answered.
+func (s *scene) proxyCalling(about func(*http.Request) bool, do func()) *recordingProxy {
 	s.Helper()
-	return s.throughProxy(func(through http.Handler) []fault { return []fault{{once(about), before(through, do)}} }).acting()
+	return s.throughProxy(func(through http.Handler) []fault { return []fault{{firstOnly(about), beforeResponse(through, do)}} }).allowWrites()
 }
 
-// Scenarios of the collector's rules that only happen between a look and an act.
+// These scenarios of the collector's rules need a change between the scan and the write.
 func TestCollectDecidesAgainOnWhatIsThere(t *testing.T) {
-	orphan := func(s *scene, ns string) object { return s.create(widget(ns, "subject", ownedBy(lost()))) }
+	orphan := func(s *scene, ns string) object { return s.create(widget(ns, "subject", ownedBy(missingOwner()))) }
 	for name, c := range map[string]struct {
 		make    func(s *scene, ns string) object
 		before  func(*http.Request) bool
@@ -29,7 +28,7 @@ func TestCollectDecidesAgainOnWhatIsThere(t *testing.T) {
 		"L27 a custom resource loses its last reference": {
 			make: func(s *scene, ns string) object {
 				leaving := s.create(configMap(ns, "leaving"))
-				o := s.create(widget(ns, "subject", ownedBy(to(leaving))))
+				o := s.create(widget(ns, "subject", ownedBy(referenceTo(leaving))))
 				s.remove(leaving, metav1.DeletePropagationOrphan)
 				return o
 			},
@@ -37,41 +36,43 @@ func TestCollectDecidesAgainOnWhatIsThere(t *testing.T) {
 		},
 		"L27 a conflict is decided anew, and the same again": {
 			make: func(s *scene, ns string) object {
-				return s.create(widget(ns, "subject", ownedBy(to(s.create(secret(ns, "owner"))), lost())))
+				return s.create(widget(ns, "subject", ownedBy(referenceTo(s.create(secret(ns, "owner"))), missingOwner())))
 			},
 			before: writing(single("widgets", "subject")), status: "done",
 			do: func(s *scene, o object) {
-				s.patch(o, `{"metadata":{"ownerReferences":[`+raw(lost())+`,`+raw(o.GetOwnerReferences()[0])+`]}}`)
+				s.patch(o, `{"metadata":{"ownerReferences":[`+referenceJSON(missingOwner())+`,`+referenceJSON(o.GetOwnerReferences()[0])+`]}}`)
 			},
 		},
 		"L27 a conflict is decided anew, and otherwise": {
 			make: func(s *scene, ns string) object {
-				return s.create(widget(ns, "subject", ownedBy(to(s.create(secret(ns, "owner"))), lost())))
+				return s.create(widget(ns, "subject", ownedBy(referenceTo(s.create(secret(ns, "owner"))), missingOwner())))
 			},
 			before: writing(single("widgets", "subject")), status: "skipped", message: "nothing to do: it is already in this state",
-			do: func(s *scene, o object) { s.own(o, o.GetOwnerReferences()[0]) },
+			do: func(s *scene, o object) { s.setOwners(o, o.GetOwnerReferences()[0]) },
 		},
 		"L28 another object has its name": {
 			make: orphan, before: deleting(single("widgets", "subject")), status: "skipped", message: "already gone",
-			do: func(s *scene, o object) { s.own(s.replace(o), lost()) },
+			do: func(s *scene, o object) { s.setOwners(s.replace(o), missingOwner()) },
 		},
 		"L28 another object has its name before it could be saved": {
 			make: orphan, before: reading(func(r *http.Request) bool {
 				return single("widgets", "subject")(r) && r.Header.Get("Accept") == "application/json"
 			}), status: "skipped", message: "already gone",
-			do: func(s *scene, o object) { s.own(s.replace(o), lost()) },
+			do: func(s *scene, o object) { s.setOwners(s.replace(o), missingOwner()) },
 		},
 		"L29 it has another owner now, that is there": {
 			make: orphan, before: deleting(single("widgets", "subject")), status: "skipped", message: "its owner Secret/late exists",
-			do: func(s *scene, o object) { s.own(o, to(s.create(secret(o.GetNamespace(), "late")))) },
+			do: func(s *scene, o object) { s.setOwners(o, referenceTo(s.create(secret(o.GetNamespace(), "late")))) },
 		},
 		"L29 it has another owner now, that is not there": {
 			make: orphan, before: deleting(single("widgets", "subject")), status: "done",
-			do: func(s *scene, o object) { s.own(o, reference("v1", "ConfigMap", "gone", "gone")) },
+			do: func(s *scene, o object) { s.setOwners(o, reference("v1", "ConfigMap", "gone", "gone")) },
 		},
 		"L29 it has an owner now that cannot be judged": {
 			make: orphan, before: deleting(single("widgets", "subject")), status: "skipped", message: "cannot be resolved",
-			do: func(s *scene, o object) { s.own(o, lost(), reference("example.com/v1", "Nothing", "x", "x")) },
+			do: func(s *scene, o object) {
+				s.setOwners(o, missingOwner(), reference("example.com/v1", "Nothing", "x", "x"))
+			},
 		},
 		"L29 an unrelated change": {
 			make: orphan, before: deleting(single("widgets", "subject")), status: "done",
@@ -80,7 +81,7 @@ func TestCollectDecidesAgainOnWhatIsThere(t *testing.T) {
 		"an owner that waits became solid before its dependent went": {
 			make: func(s *scene, ns string) object {
 				owner := s.create(configMap(ns, "waiting", heldBy("example.com/hold")))
-				o := s.create(widget(ns, "subject", ownedBy(to(owner))))
+				o := s.create(widget(ns, "subject", ownedBy(referenceTo(owner))))
 				s.remove(owner, metav1.DeletePropagationForeground)
 				return o
 			},
@@ -92,10 +93,10 @@ func TestCollectDecidesAgainOnWhatIsThere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
-			s.custom()
+			s.defineTestKinds()
 			ns := s.namespace("derived")
 			o := c.make(s, ns)
-			f := s.meanwhile(c.before, func() { c.do(s, o) })
+			f := s.proxyCalling(c.before, func() { c.do(s, o) })
 			r := f.gc("collect", "-n", ns, "--yes", "-o", "json")
 			got := decode[collected](t, r)
 			if got.Summary.Failed > 0 {
@@ -109,7 +110,7 @@ func TestCollectDecidesAgainOnWhatIsThere(t *testing.T) {
 			if len(got.Steps) == 0 {
 				t.Error("nothing was planned")
 			}
-			live, err := s.at(o).Get(t.Context(), o.GetName(), metav1.GetOptions{})
+			live, err := s.client(o).Get(t.Context(), o.GetName(), metav1.GetOptions{})
 			switch deleted := got.Steps[0].Action == "delete" && c.status == "done"; {
 			case deleted != (err != nil):
 				t.Errorf("deleted: %t, %v", deleted, err)
@@ -124,7 +125,7 @@ func TestCollectDecidesAgainOnWhatIsThere(t *testing.T) {
 	}
 }
 
-// raw is a reference as JSON.
-func raw(r metav1.OwnerReference) string {
+// referenceJSON returns a reference as JSON.
+func referenceJSON(r metav1.OwnerReference) string {
 	return fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"name":%q,"uid":%q}`, r.APIVersion, r.Kind, r.Name, r.UID)
 }

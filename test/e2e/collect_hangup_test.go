@@ -10,14 +10,13 @@ import (
 	"github.com/creack/pty"
 )
 
-// Somebody works over a connection that breaks, and what the program says goes
-// elsewhere.
+// The user's connection breaks while the output goes to a file, not to the terminal.
 func TestCollectDrainsWhenItsTerminalIsClosed(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("hung-up")
-	objects := s.many(ns, 60)
+	objects := s.createGarbage(ns, 60)
 	connected := make(chan *os.File, 1)
-	f := s.meanwhile(deleting(anything), func() {
+	f := s.proxyCalling(deleting(anyRequest), func() {
 		if err := (<-connected).Close(); err != nil {
 			s.Error(err)
 		}
@@ -27,15 +26,15 @@ func TestCollectDrainsWhenItsTerminalIsClosed(t *testing.T) {
 	s.must(err)
 	go func() { p.ended <- p.cmd.Wait() }()
 	connected <- keys
-	f.drained(p.ends(), objects)
+	f.requireDrained(p.wait(), objects)
 }
 
 func TestCollectGoesOnUnderNohup(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("nohup")
-	objects := s.many(ns, 10)
+	objects := s.createGarbage(ns, 10)
 	started := make(chan *process, 1)
-	f := s.meanwhile(deleting(anything), func() {
+	f := s.proxyCalling(deleting(anyRequest), func() {
 		if err := (<-started).cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			s.Error(err)
 		}
@@ -47,6 +46,6 @@ func TestCollectGoesOnUnderNohup(t *testing.T) {
 	s.must(p.cmd.Start())
 	go func() { p.ended <- p.cmd.Wait() }()
 	started <- p
-	p.ends().exits(t, 0)
-	s.goes(objects...)
+	p.wait().exits(t, 0)
+	s.requireGone(objects...)
 }

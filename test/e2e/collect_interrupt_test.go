@@ -15,9 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// interrupts is a front at which the program is interrupted once it has so many
-// DELETEs in flight; only then are they answered.
-func (s *scene) interrupts(inFlight int) (f *recordingProxy, run func(args ...string) *process) {
+// interruptingProxy returns a proxy that holds DELETEs until inFlight of them have arrived, then
+// interrupts the program, and only then answers them.
+func (s *scene) interruptingProxy(inFlight int) (f *recordingProxy, run func(args ...string) *process) {
 	s.Helper()
 	started, interrupted := make(chan *process, 1), make(chan struct{})
 	var arrived sync.WaitGroup
@@ -25,7 +25,7 @@ func (s *scene) interrupts(inFlight int) (f *recordingProxy, run func(args ...st
 	var mu sync.Mutex
 	n := 0
 	f = s.throughProxy(func(through http.Handler) []fault {
-		return []fault{{deleting(anything), before(through, func() {
+		return []fault{{deleting(anyRequest), beforeResponse(through, func() {
 			mu.Lock()
 			n++
 			early, last := n <= inFlight, n == inFlight
@@ -41,9 +41,9 @@ func (s *scene) interrupts(inFlight int) (f *recordingProxy, run func(args ...st
 			}
 			<-interrupted
 		})}}
-	}).acting()
+	}).allowWrites()
 	return f, func(args ...string) *process {
-		p := f.starts(args...)
+		p := f.start(args...)
 		started <- p
 		return p
 	}
@@ -52,24 +52,24 @@ func (s *scene) interrupts(inFlight int) (f *recordingProxy, run func(args ...st
 func TestCollectDrainsAtTheFirstInterrupt(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("drained")
-	objects := s.many(ns, 60)
-	f, run := s.interrupts(3)
-	r := run("collect", "-n", ns, "--yes", "--concurrency=3", "-o", "json").ends()
-	got := f.drained(r, objects)
+	objects := s.createGarbage(ns, 60)
+	f, run := s.interruptingProxy(3)
+	r := run("collect", "-n", ns, "--yes", "--concurrency=3", "-o", "json").wait()
+	got := f.requireDrained(r, objects)
 	if got.Done < 3 {
 		t.Errorf("%+v", got)
 	}
-	// Running again continues.
+	// A second run completes the work.
 	more := s.tool().collect("-n", ns)
 	if more.Summary != (collectedSummary{Done: got.Skipped}) {
 		t.Errorf("the second run: %+v", more.Summary)
 	}
-	s.goes(objects...)
+	s.requireGone(objects...)
 }
 
-// drained checks that what a collection which was interrupted says to be done is
-// done, and nothing else.
-func (f *recordingProxy) drained(r result, objects []object) collectedSummary {
+// requireDrained checks that an interrupted run has done the steps that it reports as done, and
+// no others.
+func (f *recordingProxy) requireDrained(r result, objects []object) collectedSummary {
 	f.Helper()
 	r.exits(f, 130).warns(f, "interrupted")
 	got := decode[collected](f, r)
@@ -77,7 +77,7 @@ func (f *recordingProxy) drained(r result, objects []object) collectedSummary {
 	if n := got.Summary; n.Done == 0 || n.Skipped == 0 || n.Failed > 0 || n.Done+n.Skipped != len(objects) {
 		f.Errorf("%+v", n)
 	}
-	if writes := len(f.wrote()); writes != got.Summary.Done {
+	if writes := len(f.recordedWrites()); writes != got.Summary.Done {
 		f.Errorf("%d writes, %d done", writes, got.Summary.Done)
 	}
 	for _, o := range objects {
@@ -92,9 +92,9 @@ func (f *recordingProxy) drained(r result, objects []object) collectedSummary {
 func TestCollectTellsAPersonWhatWasDoneUntilTheInterrupt(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("told")
-	s.many(ns, 60)
-	_, run := s.interrupts(1)
-	run("collect", "-n", ns, "--yes", "--concurrency=1").ends().exits(t, 130).
+	s.createGarbage(ns, 60)
+	_, run := s.interruptingProxy(1)
+	run("collect", "-n", ns, "--yes", "--concurrency=1").wait().exits(t, 130).
 		shows(t, "skipped", "the run ended before this step", "and 5", "deleted ", "Undo: kubectl gc restore ").
 		warns(t, "interrupted: only the steps above were done; run the command again to continue")
 }
@@ -102,11 +102,11 @@ func TestCollectTellsAPersonWhatWasDoneUntilTheInterrupt(t *testing.T) {
 func TestCollectQuitsAtTheSecondInterrupt(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("quits")
-	objects := s.many(ns, 2)
-	f := s.throughProxy(func(http.Handler) []fault { return []fault{{deleting(anything), stalls}} }).acting()
-	p := f.starts("collect", "-n", ns, "--yes", "--request-timeout=0", "--timeout=0")
-	s.await("the DELETEs to stall", func(context.Context) (bool, error) { return len(f.wrote()) == 2, nil })
-	// The second one counts as soon as the first was taken in.
+	objects := s.createGarbage(ns, 2)
+	f := s.throughProxy(func(http.Handler) []fault { return []fault{{deleting(anyRequest), stall}} }).allowWrites()
+	p := f.start("collect", "-n", ns, "--yes", "--request-timeout=0", "--timeout=0")
+	s.await("the DELETEs to stall", func(context.Context) (bool, error) { return len(f.recordedWrites()) == 2, nil })
+	// Only a second interrupt that arrives after the first was handled makes the program quit.
 	s.await("it to quit", func(context.Context) (bool, error) {
 		select {
 		case err := <-p.ended:
@@ -116,21 +116,21 @@ func TestCollectQuitsAtTheSecondInterrupt(t *testing.T) {
 			return false, p.cmd.Process.Signal(os.Interrupt)
 		}
 	})
-	r := p.ends()
+	r := p.wait()
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGINT {
 		t.Errorf("it ends with %v: %s", p.cmd.ProcessState, r.Stderr)
 	}
-	s.untouched(objects...)
+	s.requireUnchanged(objects...)
 	if got := s.tool().collect("-n", ns); got.Summary.Done != 2 {
 		t.Errorf("run again: %+v", got.Summary)
 	}
 }
 
-// A reader that has seen enough, such as head, must not leave a run half done.
+// A reader that closes the pipe early, such as head, must not leave a run half done.
 func TestCollectGoesOnThoughNobodyReadsAnyMore(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("unread")
-	objects := s.many(ns, 20)
+	objects := s.createGarbage(ns, 20)
 	p := s.tool().command("collect", "-n", ns, "--yes", "-o", "jsonl", "--concurrency=1")
 	p.cmd.Stdout = nil
 	lines, err := p.cmd.StdoutPipe()
@@ -140,14 +140,14 @@ func TestCollectGoesOnThoughNobodyReadsAnyMore(t *testing.T) {
 	s.must(err)
 	s.must(lines.Close())
 	err = p.cmd.Wait()
-	s.goes(objects...)
+	s.requireGone(objects...)
 	if err == nil || p.cmd.ProcessState.ExitCode() != 2 || !strings.Contains(p.stderr.String(), "error: write the result: ") {
 		t.Errorf("it ends with %v: %s", err, p.stderr)
 	}
 }
 
-// onANode puts a pod on a node where no kubelet will ever stop it.
-func onANode(o object) {
+// onNodeWithoutKubelet schedules a Pod to a node where no kubelet will ever stop it.
+func onNodeWithoutKubelet(o object) {
 	spec := o.Object["spec"].(map[string]any)
 	spec["nodeName"], spec["terminationGracePeriodSeconds"] = "e2e-no-such-node", int64(3600)
 }
@@ -155,16 +155,16 @@ func onANode(o object) {
 func TestCollectWaitsForAPodToStopUntilTheTimeIsOver(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("stopping")
-	running := s.create(pod(ns, "running", onANode, ownedBy(lost())))
-	below := s.create(configMap(ns, "below", ownedBy(to(running))))
+	running := s.create(pod(ns, "running", onNodeWithoutKubelet, ownedBy(missingOwner())))
+	below := s.create(configMap(ns, "below", ownedBy(referenceTo(running))))
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Pod/running", "must stop first (grace period)", "ConfigMap/below", "its owner is deleted")
 	r := s.gc("collect", "-n", ns, "--yes", "--timeout=2s").exits(t, 1)
 	r.warns(t, "error: not finished within --timeout 2s: Pod/running still exists: waits for the kubelet to stop it; run the command again to continue")
 	if r.Took < 2*time.Second || r.Took > waitTimeout/2 {
 		t.Errorf("it takes %s", r.Took)
 	}
-	s.untouched(below)
-	live, err := s.at(running).Get(t.Context(), "running", metav1.GetOptions{})
+	s.requireUnchanged(below)
+	live, err := s.client(running).Get(t.Context(), "running", metav1.GetOptions{})
 	s.must(err)
 	if live.GetDeletionTimestamp() == nil {
 		t.Error("the pod is not being deleted")
@@ -174,15 +174,15 @@ func TestCollectWaitsForAPodToStopUntilTheTimeIsOver(t *testing.T) {
 func TestCollectGoesOnWhenThePodHasStopped(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("stopped")
-	running := s.create(pod(ns, "running", onANode, ownedBy(lost())))
-	below := s.create(configMap(ns, "below", ownedBy(to(running))))
-	p := s.tool().starts("collect", "-n", ns, "--yes", "-o", "jsonl")
-	p.says(`"waiting"`)
-	s.untouched(below)
+	running := s.create(pod(ns, "running", onNodeWithoutKubelet, ownedBy(missingOwner())))
+	below := s.create(configMap(ns, "below", ownedBy(referenceTo(running))))
+	p := s.tool().start("collect", "-n", ns, "--yes", "-o", "jsonl")
+	p.awaitText(`"waiting"`)
+	s.requireUnchanged(below)
 	now := int64(0)
-	s.must(s.at(running).Delete(t.Context(), "running", metav1.DeleteOptions{GracePeriodSeconds: &now}))
-	r := p.ends().exits(t, 0)
-	s.goes(running, below)
+	s.must(s.client(running).Delete(t.Context(), "running", metav1.DeleteOptions{GracePeriodSeconds: &now}))
+	r := p.wait().exits(t, 0)
+	s.requireGone(running, below)
 	last := strings.Split(strings.TrimSpace(r.Stdout), "\n")
 	var finished struct {
 		Event string

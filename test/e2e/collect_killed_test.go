@@ -9,13 +9,12 @@ import (
 	"testing"
 )
 
-// TestCollectKilled kills the program in the middle of its work, with no chance
-// to clean up: what it deleted is in its backup all the same, and running it
-// again does the rest.
+// TestCollectKilled kills the program in the middle of a run, so that it cannot clean up.
+// Everything that it deleted must be in its backup, and a second run must do the rest.
 func TestCollectKilled(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("killed")
-	objects := s.many(ns, 60)
+	objects := s.createGarbage(ns, 60)
 	const before = 25
 	var n atomic.Int64
 	full := make(chan struct{})
@@ -26,13 +25,13 @@ func TestCollectKilled(t *testing.T) {
 				close(full)
 			}
 			return seen > before
-		}), stalls}}
-	}).acting()
+		}), stall}}
+	}).allowWrites()
 	backups := t.TempDir()
-	p := f.starts("collect", "-n", ns, "--yes", "--concurrency=4", "--backup-dir", backups)
+	p := f.start("collect", "-n", ns, "--yes", "--concurrency=4", "--backup-dir", backups)
 	<-full
 	s.must(p.cmd.Process.Kill())
-	p.ends().exits(t, -1)
+	p.wait().exits(t, -1)
 	left := 0
 	for _, o := range objects {
 		if !s.gone(o) {
@@ -44,7 +43,7 @@ func TestCollectKilled(t *testing.T) {
 	}
 
 	s.tool().collect("-n", ns, "--backup-dir", backups)
-	s.goes(objects...)
+	s.requireGone(objects...)
 	folders, err := os.ReadDir(backups)
 	s.must(err)
 	if len(folders) != 2 {
@@ -52,7 +51,7 @@ func TestCollectKilled(t *testing.T) {
 	}
 	saved := map[string]map[string]any{}
 	for _, folder := range folders {
-		maps.Copy(saved, s.saved(filepath.Join(backups, folder.Name())))
+		maps.Copy(saved, s.backupManifests(filepath.Join(backups, folder.Name())))
 	}
 	for _, o := range objects {
 		manifest, ok := saved[string(o.GetUID())]

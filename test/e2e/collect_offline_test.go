@@ -9,17 +9,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What kubectl gc collect --from FILE foresees is what the cluster would have
-// said, to the byte. The hint to act on it is of no use with a file.
+// collect --from FILE must print exactly what it prints when it reads the cluster, except for the
+// hint how to apply the plan, which a file cannot support.
 func TestCollectFromSnapshotPredictsTheSame(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("offline")
-	s.everyAct(ns)
-	// A pod that a kubelet has to stop, and one that goes at once.
-	s.create(configMap(ns, "below-running", ownedBy(to(s.create(pod(ns, "running", onANode, ownedBy(lost())))))))
-	s.create(configMap(ns, "below-pending", ownedBy(to(s.create(pod(ns, "pending", ownedBy(lost())))))))
+	s.createEveryAction(ns)
+	// A Pod that a kubelet has to stop, and a Pod that the API server deletes at once.
+	s.create(configMap(ns, "below-running", ownedBy(referenceTo(s.create(pod(ns, "running", onNodeWithoutKubelet, ownedBy(missingOwner())))))))
+	s.create(configMap(ns, "below-pending", ownedBy(referenceTo(s.create(pod(ns, "pending", ownedBy(missingOwner())))))))
 	stuck := s.create(configMap(ns, "stuck"))
-	s.create(configMap(ns, "blocker", ownedBy(to(stuck, blocking), reference("v1", "Nothing", "x", "x"))))
+	s.create(configMap(ns, "blocker", ownedBy(referenceTo(stuck, blocking), reference("v1", "Nothing", "x", "x"))))
 	s.remove(stuck, metav1.DeletePropagationForeground)
 	whole, one := s.snapshot(), s.snapshot("-n", ns)
 	for _, format := range []string{"json", "yaml", "name", "table"} {
@@ -27,7 +27,7 @@ func TestCollectFromSnapshotPredictsTheSame(t *testing.T) {
 			line := append([]string{"collect", "--dry-run", "-o", format}, strings.Fields(args)...)
 			live, saved := s.gc(line...).exits(t, 0), s.gc(append(line, "--from", file)...).exits(t, 0)
 			if diff := cmp.Diff(live.Stdout, saved.Stdout); diff != "" {
-				t.Errorf("kubectl gc %s: live (-) and from a file (+) differ:\n%s", live.said(), short(diff))
+				t.Errorf("kubectl gc %s: live (-) and from a file (+) differ:\n%s", live.output(), short(diff))
 			}
 			if saved.Stderr != "" {
 				t.Errorf("from a file, stderr says %q", saved.Stderr)
@@ -41,26 +41,26 @@ func TestCollectFromSnapshotPredictsTheSame(t *testing.T) {
 	}
 }
 
-// A plan that was made from a file is carried out like any other.
+// A plan made from a snapshot file is executed like any other plan.
 func TestCollectCarriesOutAPlanThatWasMadeFromASnapshot(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("offline-plan")
-	objects := s.many(ns, 3)
+	objects := s.createGarbage(ns, 3)
 	file := t.TempDir() + "/plan.json"
 	s.gc("collect", "--from", s.snapshot(), "--dry-run", "-n", ns, "--plan-out", file).exits(t, 0)
 	s.gc("collect", "--plan", file, "--yes").exits(t, 0).shows(t, "deleted 3")
-	s.goes(objects...)
+	s.requireGone(objects...)
 }
 
 func TestCollectOnADumpDecidesNothingAboutWhatTheFileDoesNotHold(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("offline-dump")
-	s.create(configMap(ns, "unknown", ownedBy(lost())))
+	s.create(configMap(ns, "unknown", ownedBy(missingOwner())))
 	s.create(configMap(ns, "known", ownedBy(reference("v1", "ConfigMap", "gone", "gone"))))
-	dump := s.file("dump.json", s.kubectl("get", "configmaps", "-n", ns, "-o", "json").exits(t, 0).Stdout)
+	dump := s.writeFile("dump.json", s.kubectl("get", "configmaps", "-n", ns, "-o", "json").exits(t, 0).Stdout)
 	r := s.gc("collect", "--from", dump, "--dry-run", "-o", "json").exits(t, 0)
-	if got := decode[planned](t, r); got.Complete || cmp.Diff([]string{"delete ConfigMap/known"}, got.acts()) != "" {
-		t.Errorf("complete: %t, steps %v", got.Complete, got.acts())
+	if got := decode[planned](t, r); got.Complete || cmp.Diff([]string{"delete ConfigMap/known"}, got.stepLines()) != "" {
+		t.Errorf("complete: %t, steps %v", got.Complete, got.stepLines())
 	}
 	s.gc("collect", "--from", dump, "--dry-run", "--strict").exits(t, 3)
 }

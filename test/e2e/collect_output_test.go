@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// line is one event of -o jsonl, as a user's program would declare it.
+// line is one event of -o jsonl, as a client would declare it.
 type line struct {
 	Event  string    `json:"event"`
 	Step   string    `json:"step"`
@@ -20,7 +20,7 @@ type line struct {
 	Object *identity `json:"object"`
 	Status string    `json:"status"`
 	Because
-	// Of the last one only.
+	// Only the last event has these.
 	Done    *int    `json:"done"`
 	Skipped *int    `json:"skipped"`
 	Failed  *int    `json:"failed"`
@@ -34,7 +34,7 @@ type line struct {
 func TestCollectSaysTheSameInEveryFormatOfAPlan(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("formats")
-	s.everyAct(ns)
+	s.createEveryAction(ns)
 	r := s.gc("collect", "-n", ns, "--dry-run", "-o", "json").exits(t, 0)
 	want := decode[planned](t, r)
 	for name, list := range map[string]bool{
@@ -48,10 +48,10 @@ func TestCollectSaysTheSameInEveryFormatOfAPlan(t *testing.T) {
 	for i, o := range want.Outcomes {
 		objects[i] = o.Object
 	}
-	if !slices.IsSortedFunc(objects, func(a, b identity) int { return strings.Compare(order(a), order(b)) }) {
+	if !slices.IsSortedFunc(objects, func(a, b identity) int { return strings.Compare(sortKey(a), sortKey(b)) }) {
 		t.Error("the outcomes are not in the order of their objects")
 	}
-	// What a step comes after comes before it, and a second look says the same.
+	// A step is listed after the steps that it follows, and a second run prints the same plan.
 	seen := map[string]bool{}
 	for _, step := range want.Steps {
 		for _, id := range append(step.After, step.Follows) {
@@ -90,9 +90,9 @@ func TestCollectSaysTheSameInEveryFormatOfAResult(t *testing.T) {
 	s := newScene(t)
 	run := func(format string) result {
 		ns := s.namespace("results")
-		s.everyAct(ns)
+		s.createEveryAction(ns)
 		stuck := s.create(configMap(ns, "stuck", heldBy("example.com/hold")))
-		s.create(secret(ns, "blocker", ownedBy(to(stuck, blocking)), heldBy("example.com/hold")))
+		s.create(secret(ns, "blocker", ownedBy(referenceTo(stuck, blocking)), heldBy("example.com/hold")))
 		s.remove(stuck, metav1.DeletePropagationForeground)
 		return s.gc("collect", "-n", ns, "--yes", "-o", format, "--dry-run=none").exits(t, 1)
 	}
@@ -117,7 +117,7 @@ func TestCollectSaysTheSameInEveryFormatOfAResult(t *testing.T) {
 	checkLines(t, run("jsonl"), want)
 }
 
-// checkLines reads a stream of events: each step begins once and ends once.
+// checkLines reads a stream of events and requires that each step starts once and ends once.
 func checkLines(t *testing.T, r result, want collected) {
 	t.Helper()
 	begun, ended := map[string]int{}, map[string]string{}
@@ -159,7 +159,7 @@ func checkLines(t *testing.T, r result, want collected) {
 func TestCollectWithNothingToDoAnswersAValidEmptyDocument(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("empty")
-	s.doubtful(ns)
+	s.createUnreadableOwners(ns)
 	s.tool().collect("-n", ns)
 	if p := s.tool().plan("-n", ns); p.Gaps == nil || p.Steps == nil || p.Outcomes == nil || p.Blocked == nil || len(p.Digest) != 16 || p.Summary != (plannedSummary{}) {
 		t.Errorf("%+v", p)

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// plannedTo saves the plan of a namespace, as a dry run makes it.
-func (s *scene) plannedTo(ns string, args ...string) (file string) {
+// savedPlan writes the plan of a dry run in a namespace to a file and returns its path.
+func (s *scene) savedPlan(ns string, args ...string) (file string) {
 	s.Helper()
 	file = filepath.Join(s.TempDir(), "plan.json")
 	s.gc(append([]string{"collect", "-n", ns, "--dry-run", "--plan-out", file}, args...)...).exits(s, 0)
@@ -23,13 +23,13 @@ func (s *scene) plannedTo(ns string, args ...string) (file string) {
 func TestCollectCarriesOutASavedPlan(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("planned")
-	s.everyAct(ns)
-	file := s.plannedTo(ns)
+	s.createEveryAction(ns)
+	file := s.savedPlan(ns)
 	printed := s.gc("collect", "-n", ns, "--dry-run", "-o", "json").exits(t, 0)
 	content, err := os.ReadFile(file)
 	s.must(err)
-	// A document says live what it says offline; the file says where it belongs, besides,
-	// so it has another checksum.
+	// The printed plan and the saved plan are equal, except that the saved one also names the
+	// cluster and therefore has another checksum.
 	identity := regexp.MustCompile(`(?m)^    "clusterUID": "[0-9a-f-]{36}",\n`)
 	checksum := regexp.MustCompile(`(?m)^    "checksum": "[0-9a-f]{64}"\n`)
 	if !identity.Match(content) || checksum.ReplaceAllString(identity.ReplaceAllString(string(content), ""), "") != checksum.ReplaceAllString(printed.Stdout, "") {
@@ -48,25 +48,25 @@ func TestCollectCarriesOutASavedPlan(t *testing.T) {
 			t.Errorf("step %d is %s on %s, planned was %s on %s", i, step.ID, step.Object, planned.Steps[i].ID, planned.Steps[i].Object)
 		}
 	}
-	// Carried out twice, it does nothing the second time.
-	f := s.throughProxy(nil).acting()
+	// A second execution of the same plan does nothing.
+	f := s.throughProxy(nil).allowWrites()
 	again := decode[collected](t, f.gc("collect", "-n", ns, "--plan", file, "--yes", "-o", "json").exits(t, 1))
-	if again.Summary.Done > 0 || again.Summary.Failed != len(planned.Steps) || len(f.wrote()) > 0 {
-		t.Errorf("the second time: %+v, %d writes", again.Summary, len(f.wrote()))
+	if again.Summary.Done > 0 || again.Summary.Failed != len(planned.Steps) || len(f.recordedWrites()) > 0 {
+		t.Errorf("the second time: %+v, %d writes", again.Summary, len(f.recordedWrites()))
 	}
 }
 
-// What changed since a plan was saved is refused, and everything else done.
+// Steps whose objects have changed since the plan was saved are refused. All others are done.
 func TestCollectRefusesWhatChangedSinceThePlanWasSaved(t *testing.T) {
 	for name, c := range map[string]struct {
 		meanwhile func(s *scene, o object)
 		says      string
 	}{
 		"a label":                     {func(s *scene, o object) { s.patch(o, `{"metadata":{"labels":{"a":"b"}}}`) }, "it changed since the plan was made"},
-		"its owners":                  {func(s *scene, o object) { s.own(o, reference("v1", "Secret", "other", "other")) }, "it changed since the plan was made"},
-		"it has no owners any more":   {func(s *scene, o object) { s.own(o) }, "the garbage collector would no longer change it"},
+		"its owners":                  {func(s *scene, o object) { s.setOwners(o, reference("v1", "Secret", "other", "other")) }, "it changed since the plan was made"},
+		"it has no owners any more":   {func(s *scene, o object) { s.setOwners(o) }, "the garbage collector would no longer change it"},
 		"it is gone":                  {func(s *scene, o object) { s.remove(o, metav1.DeletePropagationBackground) }, "the garbage collector would no longer change it"},
-		"it was replaced (L28)":       {func(s *scene, o object) { s.own(s.replace(o), lost()) }, "the garbage collector would no longer change it"},
+		"it was replaced (L28)":       {func(s *scene, o object) { s.setOwners(s.replace(o), missingOwner()) }, "the garbage collector would no longer change it"},
 		"its owner's name came back":  {func(s *scene, o object) { s.create(secret(o.GetNamespace(), "gone")) }, "the garbage collector would now do something else with it, or for another reason"},
 		"it is being deleted":         {func(s *scene, o object) { s.remove(o, metav1.DeletePropagationForeground) }, "it changed since the plan was made"},
 		"a finalizer that would wait": {func(s *scene, o object) { s.patch(o, `{"metadata":{"finalizers":["example.com/hold"]}}`) }, "it changed since the plan was made"},
@@ -74,12 +74,12 @@ func TestCollectRefusesWhatChangedSinceThePlanWasSaved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			ns := s.namespace("changed")
-			changed := s.create(configMap(ns, "changed", ownedBy(lost())))
+			changed := s.create(configMap(ns, "changed", ownedBy(missingOwner())))
 			other := s.create(configMap(ns, "other", ownedBy(reference("v1", "ConfigMap", "gone", "gone"))))
-			file := s.plannedTo(ns)
+			file := s.savedPlan(ns)
 			c.meanwhile(s, changed)
 			state := func() (types.UID, string) {
-				live, err := s.at(changed).Get(t.Context(), changed.GetName(), metav1.GetOptions{})
+				live, err := s.client(changed).Get(t.Context(), changed.GetName(), metav1.GetOptions{})
 				if err != nil {
 					return "", ""
 				}
@@ -88,7 +88,7 @@ func TestCollectRefusesWhatChangedSinceThePlanWasSaved(t *testing.T) {
 			uid, version := state()
 			s.gc("collect", "-n", ns, "--plan", file, "--dry-run").exits(t, 0).shows(t, "ConfigMap/changed  refused: "+c.says, "1 of 2 steps of the saved plan are refused.")
 			s.gc("collect", "-n", ns, "--plan", file).exits(t, 4)
-			s.untouched(other)
+			s.requireUnchanged(other)
 			r := s.gc("collect", "-n", ns, "--plan", file, "--yes", "-o", "json").exits(t, 1)
 			got := decode[collected](t, r)
 			if got.Summary.Done != 1 || got.Summary.Failed != 1 {
@@ -99,7 +99,7 @@ func TestCollectRefusesWhatChangedSinceThePlanWasSaved(t *testing.T) {
 					t.Errorf("%s: %s", step.Object, step.Result.Message)
 				}
 			}
-			s.goes(other)
+			s.requireGone(other)
 			if nowUID, now := state(); nowUID != uid || now != version {
 				t.Error("what changed was written to")
 			}
@@ -107,25 +107,25 @@ func TestCollectRefusesWhatChangedSinceThePlanWasSaved(t *testing.T) {
 	}
 }
 
-// The owner cannot come back with its UID, but a patch can make it so that it
-// was never lost.
+// The owner cannot be created again with its UID, but a patch can make the reference name an
+// owner that exists.
 func TestCollectRefusesAStepWhoseOwnerIsThereAfterAll(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("changed")
 	owner := s.create(secret(ns, "owner"))
-	dependent := s.create(configMap(ns, "dependent", ownedBy(to(owner, named("mistyped")))))
-	file := s.plannedTo(ns)
-	dependent = s.own(dependent, to(owner))
+	dependent := s.create(configMap(ns, "dependent", ownedBy(referenceTo(owner, named("mistyped")))))
+	file := s.savedPlan(ns)
+	dependent = s.setOwners(dependent, referenceTo(owner))
 	s.gc("collect", "-n", ns, "--plan", file, "--yes").exits(t, 1).shows(t, "ConfigMap/dependent  refused: the garbage collector would no longer change it")
-	s.untouched(dependent)
+	s.requireUnchanged(dependent)
 }
 
 func TestCollectRefusesAPlanThatIsNotTheOneThatWasMade(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("edited")
-	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
+	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
 	other := s.create(configMap(ns, "other"))
-	file := s.plannedTo(ns)
+	file := s.savedPlan(ns)
 	content, err := os.ReadFile(file)
 	s.must(err)
 	whole := string(content)
@@ -152,8 +152,8 @@ func TestCollectRefusesAPlanThatIsNotTheOneThatWasMade(t *testing.T) {
 		"it is two":                {whole + whole, []string{"not a plan", "after top-level value"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := s.under(t)
-			edited := s.file("plan.json", c.content)
+			s := s.forSubtest(t)
+			edited := s.writeFile("plan.json", c.content)
 			r := s.gc("collect", "-n", ns, "--plan", edited, "--yes").exits(t, 2).warns(t, append(c.words, "error: read plan "+edited+": ")...)
 			if r.Stdout != "" || strings.Count(r.Stderr, "\n") != 1 {
 				t.Errorf("not one line: %s%s", r.Stdout, r.Stderr)
@@ -161,60 +161,61 @@ func TestCollectRefusesAPlanThatIsNotTheOneThatWasMade(t *testing.T) {
 		})
 	}
 	s.gc("collect", "-n", ns, "--plan", filepath.Join(t.TempDir(), "none"), "--yes").exits(t, 2).warns(t, "no such file")
-	s.untouched(orphan, other)
+	s.requireUnchanged(orphan, other)
 }
 
-// Names are the same in every cluster; UIDs are not.
+// The other cluster has objects of the same names, but with other UIDs.
 func TestCollectRefusesThePlanOfAnotherClusterStepByStep(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("elsewhere")
-	before := s.many(ns, 3)
-	file := s.plannedTo(ns)
+	before := s.createGarbage(ns, 3)
+	file := s.savedPlan(ns)
 	var here []object
 	for _, o := range before {
-		here = append(here, s.own(s.replace(o), lost()))
+		here = append(here, s.setOwners(s.replace(o), missingOwner()))
 	}
-	f := s.throughProxy(nil).acting()
+	f := s.throughProxy(nil).allowWrites()
 	r := f.gc("collect", "-n", ns, "--plan", file, "--yes").exits(t, 1)
 	for _, o := range here {
 		r.shows(t, "ConfigMap/"+o.GetName()+"  refused: the garbage collector would no longer change it")
 	}
-	if writes := f.wrote(); len(writes) > 0 {
+	if writes := f.recordedWrites(); len(writes) > 0 {
 		t.Errorf("it writes: %+v", writes)
 	}
-	s.untouched(here...)
+	s.requireUnchanged(here...)
 }
 
 func TestCollectRefusesASavedPlanToDeleteANamespaceInWhichThereIsMoreByNow(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("grown")
-	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
-	doomed := s.create(of("v1", "Namespace", "", ns+"-doomed", ownedBy(reference("v1", "Namespace", "gone", "gone"))))
+	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
+	doomed := s.create(newObject("v1", "Namespace", "", ns+"-doomed", ownedBy(reference("v1", "Namespace", "gone", "gone"))))
 	inside := s.create(configMap(ns+"-doomed", "inside"))
 	file := filepath.Join(t.TempDir(), "plan.json")
-	digest := s.shown(s.gc("collect", "--dry-run", "--plan-out", file).exits(t, 0).shows(t, "Namespace/"+ns+"-doomed", "1 object in it"))
+	digest := s.previewDigest(s.gc("collect", "--dry-run", "--plan-out", file).exits(t, 0).shows(t, "Namespace/"+ns+"-doomed", "1 object in it"))
 	grown := s.create(secret(ns+"-doomed", "new"))
 	s.gc("collect", "--plan", file, "--confirm", digest).exits(t, 1).
 		shows(t, "Namespace/"+ns+"-doomed  refused: more would be deleted with it than the plan shows: Secret/new", "deleted 1")
-	s.untouched(doomed, inside, grown)
-	s.goes(orphan)
+	s.requireUnchanged(doomed, inside, grown)
+	s.requireGone(orphan)
 }
 
 func TestCollectRefusesASavedPlanWhereLessCanBeRead(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("blinder")
-	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
-	file := s.plannedTo(ns)
+	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
+	file := s.savedPlan(ns)
 	f := s.throughProxy(func(http.Handler) []fault {
-		return []fault{{reading(listOf("leases")), says(403, "Forbidden", "no")}}
-	}).acting()
+		return []fault{{reading(listOf("leases")), respondStatus(403, "Forbidden", "no")}}
+	}).allowWrites()
 	const why = "this scan could not read what the scan of the saved plan read: leases.coordination.k8s.io"
 	f.gc("collect", "-n", ns, "--plan", file, "--dry-run").exits(t, 0).warns(t, "warning: a run would refuse this plan, because "+why)
 	f.gc("collect", "-n", ns, "--plan", file, "--yes").exits(t, 4).warns(t, "error: "+why, "hint: make a new plan")
-	s.untouched(orphan)
-	// A plan that names the gap was made by somebody who could know of it.
+	s.requireUnchanged(orphan)
+	// A plan that records the gap was made while the type could not be read, so it may be
+	// executed.
 	knowing := filepath.Join(t.TempDir(), "knowing.json")
 	f.gc("collect", "-n", ns, "--dry-run", "--plan-out", knowing).exits(t, 0)
 	f.gc("collect", "-n", ns, "--plan", knowing, "--yes").exits(t, 1).shows(t, "deleted 1 in ", "the scan afterwards was incomplete")
-	s.goes(orphan)
+	s.requireGone(orphan)
 }

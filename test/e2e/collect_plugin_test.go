@@ -10,8 +10,8 @@ import (
 func TestCollectThroughKubectlSaysAndExitsTheSame(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("plugin-collect")
-	s.many(ns, 2)
-	s.create(secret(ns, "shared", ownedBy(to(s.create(configMap(ns, "owner"))), lost())))
+	s.createGarbage(ns, 2)
+	s.create(secret(ns, "shared", ownedBy(referenceTo(s.create(configMap(ns, "owner"))), missingOwner())))
 	digest := s.tool().plan("-n", ns).Digest
 	for name, c := range map[string]struct {
 		args []string
@@ -28,7 +28,7 @@ func TestCollectThroughKubectlSaysAndExitsTheSame(t *testing.T) {
 		"an impersonated rehearsal": {[]string{"--dry-run=server", "--as=admin", "--as-group=system:masters"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := s.under(t)
+			s := s.forSubtest(t)
 			line := append([]string{"collect", "-n", ns}, c.args...)
 			direct, plugin := s.gc(line...).exits(t, c.code), s.kubectl(append([]string{"gc"}, line...)...).exits(t, c.code)
 			if diff := cmp.Diff(direct.Stdout, plugin.Stdout); diff != "" {

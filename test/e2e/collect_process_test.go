@@ -36,7 +36,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
-// String is the text with plain line breaks, where a terminal has others.
+// String returns the text with plain line breaks; a terminal has CR LF.
 func (s *screen) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,8 +56,8 @@ func (t tool) command(args ...string) *process {
 	return p
 }
 
-// starts starts the program.
-func (t tool) starts(args ...string) *process {
+// start starts the program.
+func (t tool) start(args ...string) *process {
 	t.Helper()
 	p := t.command(args...)
 	t.must(p.cmd.Start())
@@ -71,7 +71,7 @@ type terminal struct {
 	keys *os.File
 }
 
-// atTerminal starts the program at a terminal, which shows all of its output.
+// atTerminal starts the program at a terminal. All of its output goes there.
 func (t tool) atTerminal(args ...string) *terminal {
 	t.Helper()
 	p := t.command(args...)
@@ -85,7 +85,7 @@ func (t tool) atTerminal(args ...string) *terminal {
 		for {
 			n, err := keys.Read(buffer)
 			_, _ = p.stdout.Write(buffer[:n])
-			if err != nil { // the other end is closed
+			if err != nil { // the program has closed its end
 				return
 			}
 		}
@@ -99,15 +99,15 @@ func (t tool) atTerminal(args ...string) *terminal {
 	return &terminal{p, keys}
 }
 
-// types presses keys.
-func (t *terminal) types(keys string) {
+// press sends keys to the terminal.
+func (t *terminal) press(keys string) {
 	t.Helper()
 	_, err := t.keys.WriteString(keys)
 	t.must(err)
 }
 
-// says waits until the process has written a text to any stream.
-func (p *process) says(words string) {
+// awaitText waits until the process has written a text to either stream.
+func (p *process) awaitText(words string) {
 	p.Helper()
 	p.await("the words "+words, func(context.Context) (bool, error) {
 		select {
@@ -122,8 +122,8 @@ func (p *process) says(words string) {
 	})
 }
 
-// ends waits for the end of the process. A process killed by a signal has the exit code -1.
-func (p *process) ends() result {
+// wait waits for the end of the process. The exit code of a process killed by a signal is -1.
+func (p *process) wait() result {
 	p.Helper()
 	err := <-p.ended
 	p.ended <- err

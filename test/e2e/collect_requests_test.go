@@ -11,49 +11,50 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// lost is a reference to a Secret that never was.
-func lost() metav1.OwnerReference { return reference("v1", "Secret", "gone", "gone") }
+// missingOwner returns a reference to a Secret that never existed.
+func missingOwner() metav1.OwnerReference { return reference("v1", "Secret", "gone", "gone") }
 
-// everyAct builds what makes a pass take every kind of step with every policy,
-// on builtin and on custom kinds.
-func (s *scene) everyAct(ns string) {
+// createEveryAction creates objects for which a plan needs every action with every propagation
+// policy, on built-in and on custom types.
+func (s *scene) createEveryAction(ns string) {
 	s.Helper()
-	s.custom()
+	s.defineTestKinds()
 	owner := s.create(secret(ns, "owner"))
-	s.create(configMap(ns, "orphan", ownedBy(lost())))
-	s.create(widget(ns, "orphan", ownedBy(lost())))
-	s.create(configMap(ns, "shared", ownedBy(to(owner), lost())))
-	s.create(widget(ns, "shared", ownedBy(lost(), to(owner))))
-	// It waits for a dependent, which has one itself: deleted in the foreground.
+	s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
+	s.create(widget(ns, "orphan", ownedBy(missingOwner())))
+	s.create(configMap(ns, "shared", ownedBy(referenceTo(owner), missingOwner())))
+	s.create(widget(ns, "shared", ownedBy(missingOwner(), referenceTo(owner))))
+	// This one waits for a dependent that has a dependent itself, so it is deleted in the
+	// foreground.
 	waiting := s.create(widget(ns, "waiting"))
-	child := s.create(configMap(ns, "child", ownedBy(to(waiting, blocking))))
-	s.create(secret(ns, "grandchild", ownedBy(to(child, blocking))))
+	child := s.create(configMap(ns, "child", ownedBy(referenceTo(waiting, blocking))))
+	s.create(secret(ns, "grandchild", ownedBy(referenceTo(child, blocking))))
 	s.remove(waiting, metav1.DeletePropagationForeground)
-	// Its finalizer asks for its dependents to stay.
-	leaving := s.create(configMap(ns, "leaving", ownedBy(lost()), heldBy("orphan")))
-	s.create(secret(ns, "left", ownedBy(to(leaving))))
-	// A circle, of which one half is deleted in the foreground.
+	// Its finalizer asks the collector to orphan its dependents.
+	leaving := s.create(configMap(ns, "leaving", ownedBy(missingOwner()), heldBy("orphan")))
+	s.create(secret(ns, "left", ownedBy(referenceTo(leaving))))
+	// One of the two objects of this cycle is deleted in the foreground.
 	one, two := s.create(widget(ns, "one")), s.create(widget(ns, "two"))
-	s.own(one, to(two, blocking))
-	s.own(two, to(one, blocking))
+	s.setOwners(one, referenceTo(two, blocking))
+	s.setOwners(two, referenceTo(one, blocking))
 	s.remove(one, metav1.DeletePropagationForeground)
 }
 
 func TestCollectBindsEveryWriteToTheStateThatItRestsOn(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("bound-writes")
-	s.everyAct(ns)
+	s.createEveryAction(ns)
 	planned := s.tool().plan("-n", ns)
 	uids := map[string]bool{}
 	for _, step := range planned.Steps {
 		uids[step.Object.Name+" "+step.Object.UID] = true
 	}
-	f := s.throughProxy(nil).acting()
+	f := s.throughProxy(nil).allowWrites()
 	got := f.tool.collect("-n", ns)
 	if got.Summary.Done != len(planned.Steps) || got.Summary.Left+got.Summary.Blocked > 0 {
 		t.Errorf("of %d steps: %+v", len(planned.Steps), got.Summary)
 	}
-	writes := f.wrote()
+	writes := f.recordedWrites()
 	if len(writes) != len(planned.Steps) {
 		t.Errorf("%d writes for %d steps", len(writes), len(planned.Steps))
 	}
@@ -83,9 +84,8 @@ func TestCollectBindsEveryWriteToTheStateThatItRestsOn(t *testing.T) {
 	}
 }
 
-// boundDelete checks the body of a DELETE, and answers the UID that it is bound
-// to and its policy.
-func boundDelete(t *testing.T, w written) (uid, policy string) {
+// boundDelete checks the body of a DELETE and returns its UID precondition and its policy.
+func boundDelete(t *testing.T, w recordedWrite) (uid, policy string) {
 	t.Helper()
 	var body struct {
 		APIVersion    string `json:"apiVersion"`
@@ -107,8 +107,8 @@ func boundDelete(t *testing.T, w written) (uid, policy string) {
 	return body.Preconditions.UID, body.PropagationPolicy
 }
 
-// boundPatch checks the body of a PATCH, and answers the UID that it is bound to.
-func boundPatch(t *testing.T, w written) (uid string) {
+// boundPatch checks the body of a PATCH and returns its UID precondition.
+func boundPatch(t *testing.T, w recordedWrite) (uid string) {
 	t.Helper()
 	var ops []struct{ Op, Path, Value string }
 	var raw []map[string]any
@@ -137,50 +137,51 @@ func TestCollectTakesOneRequestForEachObjectThatDidNotChange(t *testing.T) {
 	const many = 200
 	s := newScene(t)
 	ns := s.namespace("many")
-	s.many(ns, many)
-	f := s.throughProxy(nil).acting()
+	s.createGarbage(ns, many)
+	f := s.throughProxy(nil).allowWrites()
 	if got := f.tool.collect("-n", ns); got.Summary != (collectedSummary{Done: many}) {
 		t.Errorf("%+v", got.Summary)
 	}
-	if writes := len(f.wrote()); writes != many {
+	if writes := len(f.recordedWrites()); writes != many {
 		t.Errorf("%d writes for %d objects", writes, many)
 	}
-	if singles := f.asked(reading(getOf("configmaps"))); len(singles) > 0 {
+	if singles := f.matching(reading(getOf("configmaps"))); len(singles) > 0 {
 		t.Errorf("%d objects were asked for one by one, such as %s", len(singles), singles[0].URL)
 	}
-	// The scan, the search for the owner elsewhere, two pages for the backup, and the scan
-	// after the run.
-	if lists := f.asked(reading(listOf("configmaps"))); len(lists) > 5 {
+	// At most five lists are needed: the scan, the search for the owner in other namespaces, two
+	// pages for the backup, and the scan after the run.
+	if lists := f.matching(reading(listOf("configmaps"))); len(lists) > 5 {
 		t.Errorf("ConfigMaps were listed %d times", len(lists))
 	}
 }
 
-// many creates so many ConfigMaps whose owner is gone, with names in order.
-func (s *scene) many(ns string, n int) []object {
+// createGarbage creates n ConfigMaps whose owner does not exist. Their names are in ascending
+// order.
+func (s *scene) createGarbage(ns string, n int) []object {
 	s.Helper()
 	var out []object
 	for i := range n {
-		out = append(out, s.create(configMap(ns, fmt.Sprintf("orphan-%03d", i), ownedBy(lost()), with("data", map[string]any{"number": fmt.Sprint(i)}))))
+		out = append(out, s.create(configMap(ns, fmt.Sprintf("orphan-%03d", i), ownedBy(missingOwner()), withField("data", map[string]any{"number": fmt.Sprint(i)}))))
 	}
 	return out
 }
 
-// L23: the cluster's own collector would drop the good one, too.
+// L23: the real collector would remove the valid reference as well.
 func TestCollectKeepsTheGoodReferenceOfTwoWithOneUID(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns := s.namespace("twins")
 	owner := s.create(secret(ns, "owner"))
 	for name, o := range map[string]object{
-		"builtin, the bad one first": s.create(configMap(ns, "bad-first", ownedBy(to(owner, named("other")), to(owner, blocking)))),
-		"builtin, the bad one last":  s.create(configMap(ns, "bad-last", ownedBy(to(owner, blocking), to(owner, named("other"))))),
-		"custom, the bad one first":  s.create(widget(ns, "bad-first", ownedBy(to(owner, named("other")), to(owner, blocking)))),
-		"custom, the bad one last":   s.create(widget(ns, "bad-last", ownedBy(to(owner, blocking), to(owner, named("other"))))),
+		"builtin, the bad one first": s.create(configMap(ns, "bad-first", ownedBy(referenceTo(owner, named("other")), referenceTo(owner, blocking)))),
+		"builtin, the bad one last":  s.create(configMap(ns, "bad-last", ownedBy(referenceTo(owner, blocking), referenceTo(owner, named("other"))))),
+		"custom, the bad one first":  s.create(widget(ns, "bad-first", ownedBy(referenceTo(owner, named("other")), referenceTo(owner, blocking)))),
+		"custom, the bad one last":   s.create(widget(ns, "bad-last", ownedBy(referenceTo(owner, blocking), referenceTo(owner, named("other"))))),
 	} {
 		s.tool().collect("-n", ns)
-		live, err := s.at(o).Get(t.Context(), o.GetName(), metav1.GetOptions{})
+		live, err := s.client(o).Get(t.Context(), o.GetName(), metav1.GetOptions{})
 		s.must(err)
-		if got := live.GetOwnerReferences(); !slices.EqualFunc(got, []metav1.OwnerReference{to(owner, blocking)}, sameOwner) {
+		if got := live.GetOwnerReferences(); !slices.EqualFunc(got, []metav1.OwnerReference{referenceTo(owner, blocking)}, sameOwner) {
 			t.Errorf("%s: it is left with %v", name, got)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// acts are the steps of a plan in the order of their objects, briefly.
-func (p planned) acts() []string {
+// stepLines returns the steps of a plan in the order of their objects, one short line each.
+func (p planned) stepLines() []string {
 	out := []string{}
 	for _, s := range p.Steps {
 		out = append(out, s.Action+" "+s.Object.Kind+"/"+s.Object.Name)
@@ -18,10 +18,10 @@ func (p planned) acts() []string {
 	return out
 }
 
-func (s *scene) plans(want []string, args ...string) {
+func (s *scene) requirePlan(want []string, args ...string) {
 	s.Helper()
 	slices.Sort(want)
-	if diff := cmp.Diff(want, s.tool().plan(args...).acts()); diff != "" {
+	if diff := cmp.Diff(want, s.tool().plan(args...).stepLines()); diff != "" {
 		s.Errorf("collect --dry-run %q (-want +got)\n%s", args, diff)
 	}
 }
@@ -30,47 +30,47 @@ func TestCollectByRuleBeginsWithWhatTheRuleSpeaksOf(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("rules")
 	owner := s.create(secret(ns, "owner"))
-	replaced := s.create(configMap(ns, "replaced", ownedBy(to(owner, func(r *metav1.OwnerReference) { r.UID = "former" }))))
-	below := s.create(secret(ns, "below-replaced", ownedBy(to(replaced))))
-	missing := s.create(configMap(ns, "missing", ownedBy(lost())))
-	s.create(configMap(ns, "both", ownedBy(to(replaced), lost())))
+	replaced := s.create(configMap(ns, "replaced", ownedBy(referenceTo(owner, func(r *metav1.OwnerReference) { r.UID = "former" }))))
+	below := s.create(secret(ns, "below-replaced", ownedBy(referenceTo(replaced))))
+	missing := s.create(configMap(ns, "missing", ownedBy(missingOwner())))
+	s.create(configMap(ns, "both", ownedBy(referenceTo(replaced), missingOwner())))
 	released := s.create(configMap(ns, "released"))
 	s.remove(released, metav1.DeletePropagationForeground)
 
 	everything := []string{"delete ConfigMap/missing", "delete ConfigMap/replaced", "delete Secret/below-replaced", "unlink ConfigMap/both", "delete ConfigMap/both", "remove-finalizer ConfigMap/released"}
-	s.plans(everything, "-n", ns)
-	s.plans([]string{"delete ConfigMap/replaced", "delete Secret/below-replaced", "delete ConfigMap/both"}, "-n", ns, "--rule", "replaced-owner")
-	s.plans([]string{}, "-n", ns, "--rule", "cross-namespace-owner,owner-cycle")
-	s.plans(everything, "-n", ns, "--rule", "replaced-owner", "--rule=missing-owner,blocked-deletion")
+	s.requirePlan(everything, "-n", ns)
+	s.requirePlan([]string{"delete ConfigMap/replaced", "delete Secret/below-replaced", "delete ConfigMap/both"}, "-n", ns, "--rule", "replaced-owner")
+	s.requirePlan([]string{}, "-n", ns, "--rule", "cross-namespace-owner,owner-cycle")
+	s.requirePlan(everything, "-n", ns, "--rule", "replaced-owner", "--rule=missing-owner,blocked-deletion")
 
 	s.gc("collect", "-n", ns, "--rule", "replaced-owner", "--dry-run").exits(t, 0).warns(t, "kubectl gc collect -n "+ns+" --rule replaced-owner --confirm ")
 	s.tool().collect("-n", ns, "--rule", "replaced-owner")
-	s.goes(replaced, below)
-	s.untouched(missing)
+	s.requireGone(replaced, below)
+	s.requireUnchanged(missing)
 	if s.gone(released) {
 		t.Error("a deletion of which the rule does not speak was brought to its end")
 	}
 	s.tool().collect("-n", ns)
-	s.goes(missing, released)
+	s.requireGone(missing, released)
 }
 
-// -n keeps a pass to its namespace, but what depends on an object from elsewhere
-// counts all the same.
+// -n limits a run to objects of one namespace. Dependents in other namespaces still count.
 func TestCollectInOneNamespaceTouchesNoOther(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	here, there := s.namespace("here"), s.namespace("there")
-	mine, theirs := s.create(configMap(here, "orphan", ownedBy(lost()))), s.create(configMap(there, "orphan", ownedBy(lost())))
+	mine, theirs := s.create(configMap(here, "orphan", ownedBy(missingOwner()))), s.create(configMap(there, "orphan", ownedBy(missingOwner())))
 	global := s.create(gadget("e2e-orphan", ownedBy(reference(customGroup+"/v1", "Gadget", "gone", "gone"))))
-	// A deletion that a dependent elsewhere holds up, with a reference that is good for nothing else.
+	// A deletion blocked by a dependent in another namespace, whose reference is invalid but
+	// still blocks.
 	blocked := s.create(configMap(here, "blocked"))
-	blocker := s.create(secret(there, "blocker", ownedBy(to(blocked, blocking))))
+	blocker := s.create(secret(there, "blocker", ownedBy(referenceTo(blocked, blocking))))
 	s.remove(blocked, metav1.DeletePropagationForeground)
 
 	r := s.gc("collect", "-n", here, "--yes").exits(t, 1)
 	r.shows(t, "deleted 1", "1 blocked: ConfigMap/blocked")
-	s.goes(mine)
-	s.untouched(theirs, global, blocker)
+	s.requireGone(mine)
+	s.requireUnchanged(theirs, global, blocker)
 	if s.gone(blocked) {
 		t.Error("the deletion ended although something blocks it")
 	}
@@ -78,12 +78,12 @@ func TestCollectInOneNamespaceTouchesNoOther(t *testing.T) {
 	r.lacks(t, "ConfigMap/orphan", "Gadget/")
 
 	s.tool().collect("-n", there)
-	s.goes(theirs, blocker)
-	s.untouched(global)
+	s.requireGone(theirs, blocker)
+	s.requireUnchanged(global)
 	s.tool().collect("-n", here)
-	s.goes(blocked)
-	if got := s.tool().plan("-A"); !slices.Contains(got.acts(), "delete Gadget/e2e-orphan") {
-		t.Errorf("the whole cluster: %v", got.acts())
+	s.requireGone(blocked)
+	if got := s.tool().plan("-A"); !slices.Contains(got.stepLines(), "delete Gadget/e2e-orphan") {
+		t.Errorf("the whole cluster: %v", got.stepLines())
 	}
 }
 
@@ -95,20 +95,20 @@ func TestCollectForAUserWithRightsInOneNamespace(t *testing.T) {
 	waits := s.create(configMap(ns, "waits"))
 	s.remove(waits, metav1.DeletePropagationForeground)
 	s.grant("bob", ns, []any{"*"}, []any{"*"}, []any{"list", "get", "delete", "patch"})
-	bob := s.as("bob")
+	bob := s.toolAs("bob")
 
 	r := bob.gc("collect").exits(t, 2).warns(t, "forbidden", "hint: ", "-n")
 	if r.Stdout != "" {
 		t.Errorf("without an answer there is one: %s", r.Stdout)
 	}
 	bob.gc("collect", "-n", ns, "--yes", "--strict").exits(t, 3)
-	s.untouched(orphan, global)
-	// What depends on an object may be anywhere, so no finalizer goes.
+	s.requireUnchanged(orphan, global)
+	// Dependents may be in any namespace, so no finalizer is removed.
 	bob.gc("collect", "-n", ns, "--yes").exits(t, 1).
 		shows(t, "delete", "ConfigMap/orphan", "blocked", "ConfigMap/waits", "Incomplete scan", "deleted 1", "1 blocked: ConfigMap/waits").
 		warns(t, "could not be read", "forbidden")
-	s.goes(orphan)
-	s.untouched(global)
+	s.requireGone(orphan)
+	s.requireUnchanged(global)
 	if s.gone(waits) {
 		t.Error("a finalizer was removed although not everything was seen")
 	}

@@ -15,12 +15,12 @@ func TestCollectServerDryRunShowsWhatAUserMayNotDo(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("readonly")
 	owner := s.create(secret(ns, "owner"))
-	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
-	shared := s.create(configMap(ns, "shared", ownedBy(to(owner), lost())))
+	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
+	shared := s.create(configMap(ns, "shared", ownedBy(referenceTo(owner), missingOwner())))
 	released := s.create(configMap(ns, "released"))
 	s.remove(released, metav1.DeletePropagationForeground)
 	s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get"})
-	alice := s.as("alice")
+	alice := s.toolAs("alice")
 	alice.gc("collect", "-n", ns, "--dry-run").exits(t, 0).warns(t,
 		"you may not delete configmaps in namespace "+ns+", which is needed for ConfigMap/orphan",
 		"you may not patch configmaps in namespace "+ns+", which is needed for ConfigMap/released, ConfigMap/shared",
@@ -35,29 +35,29 @@ func TestCollectServerDryRunShowsWhatAUserMayNotDo(t *testing.T) {
 	if !got.DryRun || got.Summary.Failed != 3 || got.Backup != "" {
 		t.Errorf("%+v", got)
 	}
-	s.untouched(orphan, shared)
+	s.requireUnchanged(orphan, shared)
 	if s.gone(released) {
 		t.Error("a finalizer was removed")
 	}
-	// For real, nothing of it is sent.
+	// Without the dry run, none of these requests is sent.
 	got = decode[collected](t, alice.gc("collect", "-n", ns, "--yes", "-o", "json").exits(t, 1).warns(t, "error: the API server would not permit part of this plan: nothing was changed"))
 	if got.Summary.Failed != 3 || got.Backup != "" {
 		t.Errorf("%+v", got.Summary)
 	}
-	s.untouched(orphan, shared)
+	s.requireUnchanged(orphan, shared)
 }
 
 func TestCollectServerDryRunChangesNothing(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("rehearsed")
-	s.everyAct(ns)
+	s.createEveryAction(ns)
 	planned := s.tool().plan("-n", ns)
-	f := s.throughProxy(nil).acting()
+	f := s.throughProxy(nil).allowWrites()
 	got := decode[collected](t, f.gc("collect", "-n", ns, "--dry-run=server", "-o", "json").exits(t, 0))
 	if got.Digest != planned.Digest || !got.DryRun || got.Summary != (collectedSummary{Done: len(planned.Steps)}) {
 		t.Errorf("%+v", got)
 	}
-	for _, w := range f.wrote() {
+	for _, w := range f.recordedWrites() {
 		if w.Method == "PATCH" && w.Query.Get("dryRun") != "All" || w.Method == "DELETE" && !strings.Contains(w.Body, `"dryRun":["All"]`) {
 			t.Errorf("%s %s?%s is no dry run: %s", w.Method, w.Path, w.Query.Encode(), w.Body)
 		}
@@ -66,36 +66,36 @@ func TestCollectServerDryRunChangesNothing(t *testing.T) {
 		t.Error("the plan is another than before")
 	}
 	for _, step := range planned.Steps {
-		o := of(step.Object.APIVersion, step.Object.Kind, step.Object.Namespace, step.Object.Name)
-		if live, err := s.at(o).Get(t.Context(), step.Object.Name, metav1.GetOptions{}); err != nil || live.GetResourceVersion() != step.Object.ResourceVersion {
+		o := newObject(step.Object.APIVersion, step.Object.Kind, step.Object.Namespace, step.Object.Name)
+		if live, err := s.client(o).Get(t.Context(), step.Object.Name, metav1.GetOptions{}); err != nil || live.GetResourceVersion() != step.Object.ResourceVersion {
 			t.Errorf("%s was changed: %v", step.Object.identity, err)
 		}
 	}
 }
 
-// forbid has an admission policy refuse that ConfigMaps of a name are changed or
-// deleted.
-func (s *scene) forbid(ns, name string) {
+// denyWrites creates an admission policy that denies updates and deletions of ConfigMaps with
+// this name.
+func (s *scene) denyWrites(ns, name string) {
 	s.Helper()
 	const admission = "admissionregistration.k8s.io/v1"
 	policy := "e2e-" + name
-	its := s.under(s.T)
-	its.create(of(admission, "ValidatingAdmissionPolicy", "", policy, with("spec", map[string]any{
+	its := s.forSubtest(s.T)
+	its.create(newObject(admission, "ValidatingAdmissionPolicy", "", policy, withField("spec", map[string]any{
 		"failurePolicy": "Fail",
 		"matchConstraints": map[string]any{"resourceRules": []any{map[string]any{
 			"apiGroups": []any{""}, "apiVersions": []any{"v1"}, "operations": []any{"DELETE", "UPDATE"}, "resources": []any{"configmaps"},
 		}}},
 		"validations": []any{map[string]any{"expression": "oldObject.metadata.name != '" + name + "'", "message": "this one is under protection"}},
 	})))
-	its.create(of(admission, "ValidatingAdmissionPolicyBinding", "", policy, with("spec", map[string]any{
+	its.create(newObject(admission, "ValidatingAdmissionPolicyBinding", "", policy, withField("spec", map[string]any{
 		"policyName": policy, "validationActions": []any{"Deny"},
 	})))
-	// It takes a moment to be enforced, and another one to be forgotten.
+	// The API server takes a moment to start enforcing the policy, and another one to stop.
 	enforced := func(want bool) {
 		ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 		defer cancel()
 		for ctx.Err() == nil {
-			err := s.at(configMap(ns, name)).Delete(ctx, name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+			err := s.client(configMap(ns, name)).Delete(ctx, name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
 			if want == (err != nil && strings.Contains(err.Error(), "under protection")) {
 				return
 			}
@@ -112,21 +112,21 @@ func (s *scene) forbid(ns, name string) {
 func TestCollectServerDryRunShowsWhatAdmissionRefuses(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("admission")
-	protected := s.create(configMap(ns, "protected", ownedBy(lost())))
-	plain := s.create(configMap(ns, "plain", ownedBy(lost())))
-	s.forbid(ns, "protected")
+	protected := s.create(configMap(ns, "protected", ownedBy(missingOwner())))
+	plain := s.create(configMap(ns, "plain", ownedBy(missingOwner())))
+	s.denyWrites(ns, "protected")
 	s.gc("collect", "-n", ns, "--dry-run=server").exits(t, 1).
 		shows(t, "failed  delete", "ConfigMap/protected", "this one is under protection", "The API server would accept 1 of 2 steps")
-	s.untouched(protected, plain)
+	s.requireUnchanged(protected, plain)
 	s.gc("collect", "-n", ns, "--yes").exits(t, 1).
 		shows(t, "ConfigMap/protected", "this one is under protection", "deleted 1", "1 failed", "a scan afterwards found 1 more to do")
-	s.untouched(protected)
-	s.goes(plain)
+	s.requireUnchanged(protected)
+	s.requireGone(plain)
 }
 
-// enforcing is a scene where only those who may delete an object may change its
-// references.
-func enforcing(t *testing.T) *scene {
+// sceneWithPermissionEnforcement returns a scene whose API server lets only users who may delete
+// an object change its owner references.
+func sceneWithPermissionEnforcement(t *testing.T) *scene {
 	t.Helper()
 	newScene(t)
 	p := testcluster.New(t, testcluster.Options{Collector: testcluster.Absent, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}})
@@ -134,20 +134,21 @@ func enforcing(t *testing.T) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return (&scene{environment: w}).under(t)
+	return (&scene{environment: w}).forSubtest(t)
 }
 
-// Where only those who may delete an object may change its references, which is
-// what a controller met in operator-sdk#4020 and kserve#2838.
+// With the admission plugin OwnerReferencesPermissionEnforcement, only users who may delete an
+// object may change its owner references. Controllers failed because of it in operator-sdk#4020
+// and kserve#2838.
 func TestCollectUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
-	s := enforcing(t)
+	s := sceneWithPermissionEnforcement(t)
 	ns := s.namespace("enforced")
 	owner := s.create(secret(ns, "owner"))
-	shared := s.create(configMap(ns, "shared", ownedBy(to(owner), lost())))
-	orphan := s.create(secret(ns, "orphan", ownedBy(lost())))
+	shared := s.create(configMap(ns, "shared", ownedBy(referenceTo(owner), missingOwner())))
+	orphan := s.create(secret(ns, "orphan", ownedBy(missingOwner())))
 	s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get", "patch"})
 	s.grant("alice", ns, []any{""}, []any{"secrets"}, []any{"delete"})
-	alice := s.as("alice")
+	alice := s.toolAs("alice")
 	const refusal = "cannot set an ownerRef on a resource you can't delete"
 	begun := time.Now()
 	alice.gc("collect", "-n", ns, "--dry-run=server").exits(t, 1).
@@ -155,10 +156,10 @@ func TestCollectUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
 	if took := time.Since(begun); took > waitTimeout/3 {
 		t.Errorf("it takes %s: a refusal is for good, and asked for once", took)
 	}
-	s.untouched(shared, orphan)
-	// One of them is tried before any is done, so nothing is done by halves.
+	s.requireUnchanged(shared, orphan)
+	// One of these patches is tried with a dry run first, so that no run stops halfway.
 	alice.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "failed   unlink", "nothing was changed", "1 skipped, 1 failed").warns(t, refusal, "only who may delete an object may change its owner references")
-	s.untouched(shared, orphan)
+	s.requireUnchanged(shared, orphan)
 	if got := s.tool().collect("-n", ns); got.Summary.Done != 2 {
 		t.Errorf("who may delete it: %+v", got.Summary)
 	}

@@ -6,23 +6,23 @@ import (
 	"testing"
 )
 
-// lacks forbids words on standard output.
+// lacks requires that words do not occur on standard output.
 func (r result) lacks(t testing.TB, words ...string) {
 	t.Helper()
 	for _, w := range words {
 		if strings.Contains(r.Stdout, w) {
-			t.Errorf("kubectl gc %s says %q: %s", r.said(), w, short(r.Stdout))
+			t.Errorf("kubectl gc %s says %q: %s", r.output(), w, short(r.Stdout))
 		}
 	}
 }
 
-// inOrder demands that the last of the words comes after all others.
+// inOrder requires that the last of the words comes after all others.
 func (r result) inOrder(t testing.TB, words ...string) {
 	t.Helper()
 	last := strings.Index(r.Stdout, words[len(words)-1])
 	for _, w := range words[:len(words)-1] {
 		if at := strings.Index(r.Stdout, w); at < 0 || at > last {
-			t.Errorf("kubectl gc %s does not say %q before %q: %s", r.said(), w, words[len(words)-1], short(r.Stdout))
+			t.Errorf("kubectl gc %s does not say %q before %q: %s", r.output(), w, words[len(words)-1], short(r.Stdout))
 		}
 	}
 }
@@ -51,19 +51,19 @@ func TestCollectAtATerminalActsOnTheTypedNumberAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			ns := s.namespace("typed")
-			doomed := s.many(ns, 3)
-			shared := s.create(secret(ns, "shared", ownedBy(to(s.create(configMap(ns, "owner"))), lost())))
-			at := s.tool().atTerminal(append([]string{"collect", "-n", ns}, c.args...)...)
-			at.says(question)
-			s.untouched(append(doomed, shared)...)
-			at.types(c.keys)
-			r := at.ends().exits(t, c.code).shows(t, c.says...)
+			doomed := s.createGarbage(ns, 3)
+			shared := s.create(secret(ns, "shared", ownedBy(referenceTo(s.create(configMap(ns, "owner"))), missingOwner())))
+			tty := s.tool().atTerminal(append([]string{"collect", "-n", ns}, c.args...)...)
+			tty.awaitText(question)
+			s.requireUnchanged(append(doomed, shared)...)
+			tty.press(c.keys)
+			r := tty.wait().exits(t, c.code).shows(t, c.says...)
 			r.inOrder(t, "delete 3, unlink 1. Complete scan.", question)
 			if c.code != 0 {
-				s.untouched(append(doomed, shared)...)
+				s.requireUnchanged(append(doomed, shared)...)
 				return
 			}
-			s.goes(doomed...)
+			s.requireGone(doomed...)
 		})
 	}
 }
@@ -73,13 +73,13 @@ func TestCollectAtATerminalAsksForAYesWhereNothingIsDeleted(t *testing.T) {
 		t.Run(fmt.Sprintf("%q", keys), func(t *testing.T) {
 			s := newScene(t)
 			ns := s.namespace("typed")
-			shared := s.create(secret(ns, "shared", ownedBy(to(s.create(configMap(ns, "owner"))), lost())))
-			at := s.tool().atTerminal("collect", "-n", ns)
-			at.says("delete none? Type yes: ")
-			at.types(keys)
-			at.ends().exits(t, code)
+			shared := s.create(secret(ns, "shared", ownedBy(referenceTo(s.create(configMap(ns, "owner"))), missingOwner())))
+			tty := s.tool().atTerminal("collect", "-n", ns)
+			tty.awaitText("delete none? Type yes: ")
+			tty.press(keys)
+			tty.wait().exits(t, code)
 			if code != 0 {
-				s.untouched(shared)
+				s.requireUnchanged(shared)
 			}
 		})
 	}
@@ -88,11 +88,11 @@ func TestCollectAtATerminalAsksForAYesWhereNothingIsDeleted(t *testing.T) {
 func TestCollectAtATerminalDoesNotAskWhereThereIsNoQuestion(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("unasked")
-	s.tool().atTerminal("collect", "-n", ns).ends().exits(t, 0).shows(t, "Nothing to do. Complete scan.")
-	s.many(ns, 2)
-	r := s.tool().atTerminal("collect", "-n", ns, "--dry-run").ends().exits(t, 0).shows(t, "Nothing was changed")
+	s.tool().atTerminal("collect", "-n", ns).wait().exits(t, 0).shows(t, "Nothing to do. Complete scan.")
+	s.createGarbage(ns, 2)
+	r := s.tool().atTerminal("collect", "-n", ns, "--dry-run").wait().exits(t, 0).shows(t, "Nothing was changed")
 	r.lacks(t, "Type")
-	s.tool().atTerminal("collect", "-n", ns, "--yes").ends().exits(t, 0).shows(t, "deleted 2", "collect ░").lacks(t, "Type")
+	s.tool().atTerminal("collect", "-n", ns, "--yes").wait().exits(t, 0).shows(t, "deleted 2", "collect ░").lacks(t, "Type")
 }
 
 func TestCollectAtATerminalRefusesWhereTheClusterChangedWhileSomebodyRead(t *testing.T) {
@@ -100,30 +100,30 @@ func TestCollectAtATerminalRefusesWhereTheClusterChangedWhileSomebodyRead(t *tes
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			ns := s.namespace("reading")
-			doomed := s.many(ns, 2)
+			doomed := s.createGarbage(ns, 2)
 			args := []string{"collect", "-n", ns}
 			if saved {
-				args = append(args, "--plan", s.plannedTo(ns))
+				args = append(args, "--plan", s.savedPlan(ns))
 			}
-			at := s.tool().atTerminal(args...)
-			at.says("Delete 2 objects, change 0? Type the number of objects to delete: ")
-			doomed[0] = s.own(doomed[0])
-			at.types("2\n")
-			at.ends().exits(t, 4).shows(t, "error: the cluster changed while you were reading, and the plan would be different now: nothing was changed", "hint: preview it again: kubectl gc collect ")
-			s.untouched(doomed...)
+			tty := s.tool().atTerminal(args...)
+			tty.awaitText("Delete 2 objects, change 0? Type the number of objects to delete: ")
+			doomed[0] = s.setOwners(doomed[0])
+			tty.press("2\n")
+			tty.wait().exits(t, 4).shows(t, "error: the cluster changed while you were reading, and the plan would be different now: nothing was changed", "hint: preview it again: kubectl gc collect ")
+			s.requireUnchanged(doomed...)
 		})
 	}
 }
 
-// What is written to meanwhile and goes all the same is deleted as it is by then.
+// An object that changes after the preview and is still garbage is deleted in its current state.
 func TestCollectAtATerminalActsOnTheClusterAsItIsAfterTheAnswer(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("reading")
-	doomed := s.many(ns, 2)
-	at := s.tool().atTerminal("collect", "-n", ns)
-	at.says("Type the number of objects to delete: ")
+	doomed := s.createGarbage(ns, 2)
+	tty := s.tool().atTerminal("collect", "-n", ns)
+	tty.awaitText("Type the number of objects to delete: ")
 	s.patch(doomed[0], `{"metadata":{"labels":{"a":"b"}}}`)
-	at.types("2\n")
-	at.ends().exits(t, 0).shows(t, "deleted 2 in ")
-	s.goes(doomed...)
+	tty.press("2\n")
+	tty.wait().exits(t, 0).shows(t, "deleted 2 in ")
+	s.requireGone(doomed...)
 }

@@ -8,11 +8,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// untouched demands objects that are as they were created or read.
-func (s *scene) untouched(objects ...object) {
+// requireUnchanged requires that objects are as they were when they were created or read.
+func (s *scene) requireUnchanged(objects ...object) {
 	s.Helper()
 	for _, o := range objects {
-		live, err := s.at(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
+		live, err := s.client(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
 		switch {
 		case err != nil:
 			s.Errorf("%s/%s: %v", o.GetKind(), o.GetName(), err)
@@ -22,8 +22,8 @@ func (s *scene) untouched(objects ...object) {
 	}
 }
 
-// goes demands objects that are no longer there.
-func (s *scene) goes(objects ...object) {
+// requireGone requires that objects no longer exist.
+func (s *scene) requireGone(objects ...object) {
 	s.Helper()
 	for _, o := range objects {
 		if !s.gone(o) {
@@ -32,37 +32,38 @@ func (s *scene) goes(objects ...object) {
 	}
 }
 
-// Forbidden, unavailable, a 404 that names nothing: none of them is absence.
+// Errors such as forbidden, unavailable, or a 404 without a name do not prove that an owner is
+// absent.
 func TestCollectTakesNothingForAbsentThatCouldNotBeRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		about  func(*http.Request) bool
 		answer http.HandlerFunc
 	}{
-		"the list of the owner's type is forbidden":       {reading(either(listOf("secrets"), getOf("secrets"))), says(403, "Forbidden", "no")},
-		"the list fails, though the owner answers 404":    {reading(listOf("secrets")), says(500, "InternalError", "etcd is on fire")},
-		"the owner is forbidden":                          {reading(getOf("secrets")), says(403, "Forbidden", "no")},
-		"the owner answers 503":                           {reading(getOf("secrets")), says(503, "ServiceUnavailable", "later")},
-		"the owner answers 404 of no object":              {reading(getOf("secrets")), notAPath},
-		"the owner answers 404 of a server that starts":   {reading(getOf("secrets")), says(404, "NotFound", "the server could not find the requested resource")},
+		"the list of the owner's type is forbidden":       {reading(either(listOf("secrets"), getOf("secrets"))), respondStatus(403, "Forbidden", "no")},
+		"the list fails, though the owner answers 404":    {reading(listOf("secrets")), respondStatus(500, "InternalError", "etcd is on fire")},
+		"the owner is forbidden":                          {reading(getOf("secrets")), respondStatus(403, "Forbidden", "no")},
+		"the owner answers 503":                           {reading(getOf("secrets")), respondStatus(503, "ServiceUnavailable", "later")},
+		"the owner answers 404 of no object":              {reading(getOf("secrets")), respondUnknownPath},
+		"the owner answers 404 of a server that starts":   {reading(getOf("secrets")), respondStatus(404, "NotFound", "the server could not find the requested resource")},
 		"the owner answers something that is no object":   {reading(getOf("secrets")), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) }},
-		"the owner answers 401, as a token that ran out":  {reading(getOf("secrets")), says(401, "Unauthorized", "who are you?")},
-		"the owner's type answers 404 of no list, either": {reading(either(listOf("secrets"), getOf("secrets"))), notAPath},
+		"the owner answers 401, as a token that ran out":  {reading(getOf("secrets")), respondStatus(401, "Unauthorized", "who are you?")},
+		"the owner's type answers 404 of no list, either": {reading(either(listOf("secrets"), getOf("secrets"))), respondUnknownPath},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			ns := s.namespace("unknown")
-			only := s.create(configMap(ns, "only", ownedBy(lost())))
-			shared := s.create(configMap(ns, "shared", ownedBy(to(only), lost())))
-			f := s.throughProxy(func(http.Handler) []fault { return []fault{{c.about, c.answer}} }).acting()
+			only := s.create(configMap(ns, "only", ownedBy(missingOwner())))
+			shared := s.create(configMap(ns, "shared", ownedBy(referenceTo(only), missingOwner())))
+			f := s.throughProxy(func(http.Handler) []fault { return []fault{{c.about, c.answer}} }).allowWrites()
 			got := f.tool.collect("-n", ns)
 			if got.Complete || len(got.Steps) > 0 {
 				t.Errorf("it claims to know: %+v", got)
 			}
 			f.gc("collect", "-n", ns, "--strict", "--yes").exits(t, 3).warns(t, "secrets", "--strict: nothing was changed")
-			if writes := f.wrote(); len(writes) > 0 {
+			if writes := f.recordedWrites(); len(writes) > 0 {
 				t.Errorf("it writes all the same: %+v", writes[0])
 			}
-			s.untouched(only, shared)
+			s.requireUnchanged(only, shared)
 		})
 	}
 }
@@ -74,24 +75,25 @@ func either(one, other func(*http.Request) bool) func(*http.Request) bool {
 func TestCollectForAUserWhoMayNotListTheOwnersTypeDeletesNothing(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("unlistable")
-	only := s.create(configMap(ns, "only", ownedBy(lost())))
+	only := s.create(configMap(ns, "only", ownedBy(missingOwner())))
 	known := s.create(configMap(ns, "known", ownedBy(reference("v1", "ConfigMap", "gone", "gone"))))
 	s.grant("alice", "", []any{""}, []any{"configmaps"}, []any{"list", "get", "delete", "patch"})
-	alice := s.as("alice")
+	alice := s.toolAs("alice")
 	for _, mode := range []string{"--dry-run", "--dry-run=server"} {
 		alice.gc("collect", "-n", ns, "--strict", mode).exits(t, 3).warns(t, "forbidden")
 	}
 	alice.gc("collect", "-n", ns, "--yes", "--strict").exits(t, 3).warns(t, "forbidden", "--strict: nothing was changed")
-	s.untouched(only, known)
+	s.requireUnchanged(only, known)
 	alice.gc("collect", "-n", ns, "--yes").exits(t, 1).warns(t, "forbidden", "warning: the scan after the run was incomplete").
 		shows(t, "delete 1. Incomplete scan.", "deleted 1", "; the scan afterwards was incomplete, so what is left is not known.")
-	s.untouched(only)
-	s.goes(known)
+	s.requireUnchanged(only)
+	s.requireGone(known)
 	alice.gc("collect", "-n", ns, "--yes").exits(t, 1).warns(t, "forbidden", "warning: the scan was incomplete, so there may be more to do than it could find").
 		shows(t, "Nothing to do. Incomplete scan.")
 }
 
-// Nothing binds the removal of a finalizer to what depends on the object.
+// The API server accepts the removal of a finalizer whatever depends on the object, so the
+// program has to be sure that it knows all dependents.
 func TestCollectRemovesNoFinalizerWhereDependentsMayBeUnseen(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("unseen")
@@ -101,8 +103,8 @@ func TestCollectRemovesNoFinalizerWhereDependentsMayBeUnseen(t *testing.T) {
 	s.remove(orphaning, metav1.DeletePropagationOrphan)
 	failing := func(about func(*http.Request) bool) *recordingProxy {
 		return s.throughProxy(func(http.Handler) []fault {
-			return []fault{{reading(about), says(500, "InternalError", "etcd is on fire")}}
-		}).acting()
+			return []fault{{reading(about), respondStatus(500, "InternalError", "etcd is on fire")}}
+		}).allowWrites()
 	}
 	f := failing(listOf("secrets"))
 	if got := f.tool.collect("-n", ns); len(got.Steps) > 0 || got.Summary.Blocked != 2 {
@@ -110,8 +112,8 @@ func TestCollectRemovesNoFinalizerWhereDependentsMayBeUnseen(t *testing.T) {
 	}
 	f.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "blocked", "ConfigMap/owner", "ConfigMap/orphaning")
 
-	// The same where it is only the last look before the removal that fails.
-	f = failing(again(func(r *http.Request) bool { return r.URL.Path == "/apis/coordination.k8s.io/v1/leases" }))
+	// The same, if only the last list before the removal fails.
+	f = failing(exceptFirst(func(r *http.Request) bool { return r.URL.Path == "/apis/coordination.k8s.io/v1/leases" }))
 	f.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "skipped", "not all of its dependents could be listed again")
 	if s.gone(owner) || s.gone(orphaning) {
 		t.Error("a finalizer is removed all the same")
@@ -119,19 +121,19 @@ func TestCollectRemovesNoFinalizerWhereDependentsMayBeUnseen(t *testing.T) {
 	if got := s.tool().collect("-n", ns); got.Summary.Done != 2 || got.Summary.Blocked > 0 {
 		t.Errorf("with a whole view: %+v", got)
 	}
-	s.goes(owner, orphaning)
+	s.requireGone(owner, orphaning)
 }
 
-// A server that is asked for each group by itself, as those before 1.30 are, may tell
-// a user of some only. What is in the others may own, and may depend.
+// Servers before 1.30 describe each group in a document of its own, and may withhold some of them
+// from a user. Owners and dependents may be in the groups that are withheld.
 func TestCollectWithoutTheDiscoveryOfAGroupLeavesWhatItMayHold(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns := s.namespace("undiscovered")
-	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
+	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
 	doubtful := s.create(configMap(ns, "doubtful", ownedBy(reference(customGroup+"/v1", "Widget", "gone", "gone"))))
 	waiting := s.create(secret(ns, "waiting"))
-	hidden := s.create(widget(ns, "hidden", ownedBy(to(waiting, blocking))))
+	hidden := s.create(widget(ns, "hidden", ownedBy(referenceTo(waiting, blocking))))
 	s.remove(waiting, metav1.DeletePropagationForeground)
 	waiting = s.live(waiting)
 	f := s.throughProxy(func(through http.Handler) []fault {
@@ -141,14 +143,14 @@ func TestCollectWithoutTheDiscoveryOfAGroupLeavesWhatItMayHold(t *testing.T) {
 				r.Header.Set("Accept", "application/json")
 				through.ServeHTTP(w, r)
 			}},
-			{func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/apis/"+customGroup+"/") }, says(403, "Forbidden", "you may not")},
+			{func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/apis/"+customGroup+"/") }, respondStatus(403, "Forbidden", "you may not")},
 		}
-	}).acting()
+	}).allowWrites()
 	f.gc("collect", "-n", ns, "--strict", "--yes", "--no-backup").exits(t, 3).warns(t, customGroup, "forbidden")
-	s.untouched(orphan, doubtful, waiting, hidden)
+	s.requireUnchanged(orphan, doubtful, waiting, hidden)
 	f.gc("collect", "-n", ns, "--yes", "--no-backup").warns(t, customGroup, "forbidden").shows(t, "deleted 1 in ")
-	s.goes(orphan)
-	s.untouched(doubtful, waiting, hidden)
+	s.requireGone(orphan)
+	s.requireUnchanged(doubtful, waiting, hidden)
 	s.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "deleted 2, removed finalizer 1 in ")
-	s.goes(doubtful, waiting, hidden)
+	s.requireGone(doubtful, waiting, hidden)
 }

@@ -14,30 +14,29 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// The integration tests of the real collector (test/integration/garbagecollector),
-// with the program in its place. Each case deletes something, as a user would,
-// and says what there is when the program has collected.
+// These are the integration tests of the real collector (test/integration/garbagecollector) with
+// kubectl gc collect in its place. Each case deletes something, as a user would, runs collect,
+// and checks which objects are left.
 
 const (
 	background = metav1.DeletePropagationBackground
 	foreground = metav1.DeletePropagationForeground
 )
 
-// controller is a ReplicationController: what depends on it is orphaned unless a
-// deletion says otherwise.
+// controller returns a ReplicationController. The API server orphans its dependents by default.
 func controller(ns, name string, more ...func(object)) object {
-	return of("v1", "ReplicationController", ns, name, after(with("spec", map[string]any{
+	return newObject("v1", "ReplicationController", ns, name, prepend(withField("spec", map[string]any{
 		"replicas": int64(0), "selector": map[string]any{"app": name}, "template": template(name),
 	}), more)...)
 }
 
-// became says in a line what has become of each object.
-func (s *scene) became(objects ...object) []string {
+// states describes the current state of each object on one line.
+func (s *scene) states(objects ...object) []string {
 	s.Helper()
 	out := []string{}
 	for _, o := range objects {
 		line := o.GetName()
-		live, err := s.at(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
+		live, err := s.client(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err) || err == nil && live.GetUID() != o.GetUID():
 			line += " is gone"
@@ -79,7 +78,7 @@ func TestCollectDoesWhatUpstreamTestsOfTheCollector(t *testing.T) {
 				rc := s.create(controller(ns, "rc"))
 				pods := []object{rc}
 				for i := range 3 {
-					pods = append(pods, s.create(pod(ns, fmt.Sprintf("pod-%d", i), ownedBy(to(rc)))))
+					pods = append(pods, s.create(pod(ns, fmt.Sprintf("pod-%d", i), ownedBy(referenceTo(rc)))))
 				}
 				s.remove(rc, metav1.DeletePropagationOrphan)
 				return pods
@@ -90,7 +89,7 @@ func TestCollectDoesWhatUpstreamTestsOfTheCollector(t *testing.T) {
 			"I7 one of two owners of a blocking pod is deleted in the foreground",
 			func(s *scene, ns string) []object {
 				a, b := s.create(controller(ns, "a")), s.create(controller(ns, "b"))
-				p := s.create(pod(ns, "pod", ownedBy(to(a, blocking), to(b))))
+				p := s.create(pod(ns, "pod", ownedBy(referenceTo(a, blocking), referenceTo(b))))
 				s.remove(a, foreground)
 				return []object{a, b, p}
 			},
@@ -101,8 +100,8 @@ func TestCollectDoesWhatUpstreamTestsOfTheCollector(t *testing.T) {
 			func(s *scene, ns string) []object {
 				rc := s.create(controller(ns, "rc"))
 				no := false
-				one := s.create(pod(ns, "unset", ownedBy(to(rc)), heldBy(finalizer)))
-				two := s.create(pod(ns, "false", ownedBy(to(rc, func(r *metav1.OwnerReference) { r.BlockOwnerDeletion = &no })), heldBy(finalizer)))
+				one := s.create(pod(ns, "unset", ownedBy(referenceTo(rc)), heldBy(finalizer)))
+				two := s.create(pod(ns, "false", ownedBy(referenceTo(rc, func(r *metav1.OwnerReference) { r.BlockOwnerDeletion = &no })), heldBy(finalizer)))
 				s.remove(rc, foreground)
 				return []object{rc, one, two}
 			},
@@ -115,11 +114,11 @@ func TestCollectDoesWhatUpstreamTestsOfTheCollector(t *testing.T) {
 				for range 2 {
 					s.remove(p, foreground)
 					s.tool().collect("-n", ns, "--no-backup")
-					if diff := cmp.Diff([]string{"pod is terminating, held by " + finalizer}, s.became(p)); diff != "" {
+					if diff := cmp.Diff([]string{"pod is terminating, held by " + finalizer}, s.states(p)); diff != "" {
 						s.Errorf("after a collection (-want +got)\n%s", diff)
 					}
 				}
-				s.release(p)
+				s.removeFinalizers(p)
 				return []object{p}
 			},
 			[]string{"pod is gone"},
@@ -128,7 +127,7 @@ func TestCollectDoesWhatUpstreamTestsOfTheCollector(t *testing.T) {
 			"I10 a held pod that blocks keeps its owner",
 			func(s *scene, ns string) []object {
 				rc := s.create(controller(ns, "rc"))
-				p := s.create(pod(ns, "pod", ownedBy(to(rc, blocking)), heldBy(finalizer)))
+				p := s.create(pod(ns, "pod", ownedBy(referenceTo(rc, blocking)), heldBy(finalizer)))
 				s.remove(rc, foreground)
 				return []object{rc, p}
 			},
@@ -138,7 +137,7 @@ func TestCollectDoesWhatUpstreamTestsOfTheCollector(t *testing.T) {
 			"I11 a custom resource goes in the foreground with the one that it owns",
 			func(s *scene, ns string) []object {
 				owner := s.create(widget(ns, "owner"))
-				dependent := s.create(widget(ns, "dependent", ownedBy(to(owner))))
+				dependent := s.create(widget(ns, "dependent", ownedBy(referenceTo(owner))))
 				s.remove(owner, foreground)
 				return []object{owner, dependent}
 			},
@@ -149,8 +148,8 @@ func TestCollectDoesWhatUpstreamTestsOfTheCollector(t *testing.T) {
 			func(s *scene, ns string) []object {
 				custom, builtin := s.create(widget(ns, "custom")), s.create(configMap(ns, "builtin"))
 				owned := []object{
-					custom, s.create(configMap(ns, "of-custom", ownedBy(to(custom)))),
-					builtin, s.create(widget(ns, "of-builtin", ownedBy(to(builtin)))),
+					custom, s.create(configMap(ns, "of-custom", ownedBy(referenceTo(custom)))),
+					builtin, s.create(widget(ns, "of-builtin", ownedBy(referenceTo(builtin)))),
 				}
 				s.remove(custom, foreground)
 				s.remove(builtin, foreground)
@@ -164,7 +163,7 @@ func TestCollectDoesWhatUpstreamTestsOfTheCollector(t *testing.T) {
 				there := s.create(priorityClass("e2e-i15"))
 				return []object{
 					there,
-					s.create(configMap(ns, "existing", ownedBy(to(there)))),
+					s.create(configMap(ns, "existing", ownedBy(referenceTo(there)))),
 					s.create(configMap(ns, "missing", ownedBy(reference("scheduling.k8s.io/v1", "PriorityClass", "e2e-gone", "gone")))),
 					s.create(configMap(ns, "unknown", ownedBy(reference("none.example.com/v1", "Nothing", "nothing", "nothing")))),
 				}
@@ -174,11 +173,11 @@ func TestCollectDoesWhatUpstreamTestsOfTheCollector(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene(t)
-			s.custom()
+			s.defineTestKinds()
 			ns := s.namespace("upstream")
 			objects := c.act(s, ns)
 			s.tool().collect("-n", ns, "--no-backup")
-			if diff := cmp.Diff(c.want, s.became(objects...)); diff != "" {
+			if diff := cmp.Diff(c.want, s.states(objects...)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			if again := s.tool().plan("-n", ns); len(again.Steps) > 0 {
@@ -188,15 +187,15 @@ func TestCollectDoesWhatUpstreamTestsOfTheCollector(t *testing.T) {
 	}
 }
 
-// release takes all finalizers off.
-func (s *scene) release(o object) {
+// removeFinalizers removes all finalizers of an object.
+func (s *scene) removeFinalizers(o object) {
 	s.Helper()
-	_, err := s.at(o).Patch(s.Context(), o.GetName(), "application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+	_, err := s.client(o).Patch(s.Context(), o.GetName(), "application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 	s.must(err)
 }
 
 func TestCollectAmongHundredsOfBadReferencesToOneUID(t *testing.T) {
-	t.Run("I1 one UID in hundreds of bad references", func(t *testing.T) { newScene(t).badReferences() })
+	t.Run("I1 one UID in hundreds of bad references", func(t *testing.T) { newScene(t).testHundredsOfBadReferences() })
 	t.Run("I2 the same without a watch cache", func(t *testing.T) {
 		newScene(t)
 		p := testcluster.New(t, testcluster.Options{Collector: testcluster.Absent, APIServerFlags: []string{"watch-cache=false"}})
@@ -204,11 +203,11 @@ func TestCollectAmongHundredsOfBadReferencesToOneUID(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		(&scene{T: t, environment: w}).badReferences()
+		(&scene{T: t, environment: w}).testHundredsOfBadReferences()
 	})
 }
 
-func (s *scene) badReferences() {
+func (s *scene) testHundredsOfBadReferences() {
 	s.Helper()
 	a, b := s.namespace("bad"), s.namespace("good")
 	parent := s.create(configMap(b, "parent"))
@@ -219,22 +218,22 @@ func (s *scene) badReferences() {
 	}
 	var stay, leave []object
 	for i := range 10 {
-		stay = append(stay, s.create(secret(b, fmt.Sprintf("good-%d", i), ownedBy(to(parent)))))
+		stay = append(stay, s.create(secret(b, fmt.Sprintf("good-%d", i), ownedBy(referenceTo(parent)))))
 	}
 	for i := range 5 {
 		name := fmt.Sprintf("undecidable-%d", i)
 		stay = append(stay, s.create(configMap(a, name, ownedBy(append(unknown, bad)...))), s.create(secret(a, name, ownedBy(append(unknown, bad)...))))
 		leave = append(leave, s.create(secret(a, fmt.Sprintf("bad-%d", i), ownedBy(bad))))
 	}
-	before := s.became(append(stay, parent)...)
+	before := s.states(append(stay, parent)...)
 	s.tool().collect("--no-backup")
-	s.goes(leave...)
-	if diff := cmp.Diff(before, s.became(append(stay, parent)...)); diff != "" {
+	s.requireGone(leave...)
+	if diff := cmp.Diff(before, s.states(append(stay, parent)...)); diff != "" {
 		s.Errorf("what stays was changed (-want +got)\n%s", diff)
 	}
 	late := s.create(secret(a, "late", ownedBy(bad)))
 	s.tool().collect("--no-backup")
-	s.goes(late)
+	s.requireGone(late)
 }
 
 func TestCollectFinishesWhatTheAPIServerLeavesOfDeletions(t *testing.T) {
@@ -264,15 +263,15 @@ func TestCollectFinishesWhatTheAPIServerLeavesOfDeletions(t *testing.T) {
 				rc := s.create(controller(ns, fmt.Sprintf("rc-%d", i), heldBy(c.finalizers...)))
 				owners = append(owners, rc)
 				for k := range 3 {
-					pods = append(pods, s.create(pod(ns, fmt.Sprintf("pod-%d-%d", i, k), ownedBy(to(rc)))))
+					pods = append(pods, s.create(pod(ns, fmt.Sprintf("pod-%d-%d", i, k), ownedBy(referenceTo(rc)))))
 				}
 			}
 			for _, rc := range owners {
-				s.must(s.at(rc).Delete(s.Context(), rc.GetName(), c.options))
+				s.must(s.client(rc).Delete(s.Context(), rc.GetName(), c.options))
 			}
 			s.tool().collect("-n", ns, "--no-backup")
-			s.goes(owners...)
-			for i, line := range s.became(pods...) {
+			s.requireGone(owners...)
+			for i, line := range s.states(pods...) {
 				want := pods[i].GetName()
 				if c.podsGo {
 					want += " is gone"
@@ -285,9 +284,9 @@ func TestCollectFinishesWhatTheAPIServerLeavesOfDeletions(t *testing.T) {
 	}
 }
 
-// I13: the collector hears of the end of every instance, and so knows that it is
-// gone even after its kind is. One that comes later cannot tell what that kind
-// was, and lets be what an instance has owned until the kind is known again.
+// I13: the real collector watches the deletion of every custom resource, and therefore knows that
+// the owner is gone even after its CRD is deleted. A collector that starts later cannot map the
+// owner's kind, and keeps its dependents until the kind is known again.
 func TestCollectWhenADefinitionGoes(t *testing.T) {
 	const group = "i13.example.com"
 	begin := func(s *scene, more ...func(object)) (crd, owned object) {
@@ -299,8 +298,8 @@ func TestCollectWhenADefinitionGoes(t *testing.T) {
 		s.define(crd)
 		crd = s.created[len(s.created)-1]
 		ns := s.namespace("definitions")
-		instance := s.create(of(group+"/v1", "Thing", ns, "instance"))
-		return crd, s.create(configMap(ns, "owned", ownedBy(to(instance))))
+		instance := s.create(newObject(group+"/v1", "Thing", ns, "instance"))
+		return crd, s.create(configMap(ns, "owned", ownedBy(referenceTo(instance))))
 	}
 	t.Run("I13 a definition without an owner takes its instances along, and what they own", func(t *testing.T) {
 		s := newScene(t)
@@ -311,10 +310,10 @@ func TestCollectWhenADefinitionGoes(t *testing.T) {
 				t.Errorf("%s of %s is %s: %s", step.Action, step.Object.identity, step.Status, step.Message)
 			}
 		}
-		s.goes(crd, owned)
+		s.requireGone(crd, owned)
 		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 		defer cancel()
-		s.awaitEnd(ctx, crd)
+		s.awaitCRDGone(ctx, crd)
 	})
 	t.Run("I13 what an instance owned goes when a definition of that name is there anew", func(t *testing.T) {
 		s := newScene(t)
@@ -323,14 +322,14 @@ func TestCollectWhenADefinitionGoes(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 		defer cancel()
 		s.await("the end of the definition", func(context.Context) (bool, error) { return s.gone(crd), nil })
-		s.awaitEnd(ctx, crd)
+		s.awaitCRDGone(ctx, crd)
 		s.tool().collect("--no-backup")
-		if diff := cmp.Diff([]string{"owned, owned by instance"}, s.became(owned)); diff != "" {
+		if diff := cmp.Diff([]string{"owned, owned by instance"}, s.states(owned)); diff != "" {
 			t.Errorf("while the kind is unknown (-want +got)\n%s", diff)
 		}
 		s.define(definition(group, "Thing", "Namespaced", version("v1", true)))
 		s.tool().collect("--no-backup")
-		s.goes(owned)
+		s.requireGone(owned)
 	})
 }
 
@@ -339,13 +338,13 @@ func TestCollectBesideATypeThatCannotBeRead(t *testing.T) {
 		const group = "i14.example.com"
 		s := newScene(t)
 		ns := s.namespace("webhook")
-		s.deadWebhook(group, "Ruin")
-		s.create(of(group+"/v1", "Ruin", ns, "ruin"))
+		s.brokenConversionWebhook(group, "Ruin")
+		s.create(newObject(group+"/v1", "Ruin", ns, "ruin"))
 		rc := s.create(controller(ns, "rc"))
-		p := s.create(pod(ns, "pod", ownedBy(to(rc))))
+		p := s.create(pod(ns, "pod", ownedBy(referenceTo(rc))))
 		s.remove(rc, background)
 		got := s.tool().collect("--no-backup")
-		s.goes(rc, p)
+		s.requireGone(rc, p)
 		if got.Complete || slices.ContainsFunc(got.Steps, func(step collectedStep) bool { return strings.Contains(step.Object.APIVersion, group) }) {
 			t.Errorf("it claims to know of everything: %+v", got)
 		}

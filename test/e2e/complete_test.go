@@ -17,8 +17,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// completing is kubectl with the shim that the program installs in its PATH.
-func (s *scene) completing() tool {
+// kubectlWithCompletion returns kubectl with the completion shim that the program installs in
+// PATH.
+func (s *scene) kubectlWithCompletion() tool {
 	s.Helper()
 	shims := s.TempDir()
 	s.kubectl("gc", "completion", "--install-shim", shims).exits(s, 0)
@@ -27,9 +28,9 @@ func (s *scene) completing() tool {
 	return t
 }
 
-// offers are the words that kubectl offers behind `kubectl gc …`, without what they
-// mean. On standard error is nothing but what kubectl says of itself.
-func (t tool) offers(typed ...string) (words []string, directive string) {
+// completions returns the words that kubectl offers after `kubectl gc …`, without their
+// descriptions, and the directive. Standard error may contain only kubectl's own output.
+func (t tool) completions(typed ...string) (words []string, directive string) {
 	t.Helper()
 	r := t.exec(t.controlPlane.KubectlPath, append([]string{"__complete", "gc"}, typed...)...).exits(t, 0)
 	ended := 0
@@ -58,10 +59,10 @@ func TestKubectlCompletesThePlugin(t *testing.T) {
 	s.create(configMap(ns, "beta"))
 	s.create(configMap(other, "gamma"))
 	s.create(secret(ns, "token"))
-	role := s.create(of("rbac.authorization.k8s.io/v1", "ClusterRole", "", ns+":reader"))
-	s.create(of("rbac.authorization.k8s.io/v1", "ClusterRole", "", ns+"$(touch pwned)"))
+	role := s.create(newObject("rbac.authorization.k8s.io/v1", "ClusterRole", "", ns+":reader"))
+	s.create(newObject("rbac.authorization.k8s.io/v1", "ClusterRole", "", ns+"$(touch pwned)"))
 	s.grant("alice", ns, []any{""}, []any{"secrets"}, []any{"list"})
-	in := s.completing()
+	in := s.kubectlWithCompletion()
 	for name, c := range map[string]struct {
 		typed     []string
 		offered   []string
@@ -100,8 +101,8 @@ func TestKubectlCompletesThePlugin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := in
-			in.scene = s.under(t)
-			words, directive := in.offers(c.typed...)
+			in.scene = s.forSubtest(t)
+			words, directive := in.completions(c.typed...)
 			if c.exactly {
 				if diff := cmp.Diff(strings.Join(c.offered, "\n"), strings.Join(words, "\n")); diff != "" {
 					t.Errorf("(-want +offered):\n%s", diff)
@@ -124,8 +125,8 @@ func TestKubectlCompletesThePlugin(t *testing.T) {
 	}
 }
 
-// TestBashCompletesThePlugin asks the functions that kubectl and the program print, as
-// bash does when somebody presses Tab.
+// TestBashCompletesThePlugin calls the completion functions that kubectl and the program print,
+// as bash does when Tab is pressed.
 func TestBashCompletesThePlugin(t *testing.T) {
 	shellCompletes(t, "bash", []string{"--noprofile", "--norc"}, func(script, line string) string {
 		words := strings.Fields(line)
@@ -141,8 +142,8 @@ func TestBashCompletesThePlugin(t *testing.T) {
 	})
 }
 
-// TestZshCompletesThePlugin does so for zsh, in the place of whose completion system, which
-// needs a terminal, stands what shows the words that it is given.
+// TestZshCompletesThePlugin does the same for zsh. zsh's completion system needs a terminal, so
+// the test replaces it with functions that print the words they are given.
 func TestZshCompletesThePlugin(t *testing.T) {
 	shellCompletes(t, "zsh", []string{"-f"}, func(script, line string) string {
 		words := strings.Fields(line)
@@ -164,8 +165,8 @@ func TestFishCompletesThePlugin(t *testing.T) {
 	})
 }
 
-// shellCompletes has a shell complete lines with the script that kubectl or the program has
-// for it; typed is what the shell runs for a line.
+// shellCompletes completes lines in a shell with the completion script of kubectl or of the
+// program. typed returns what the shell runs to complete a line.
 func shellCompletes(t *testing.T, shell string, args []string, typed func(script, line string) string) {
 	s := newScene(t)
 	program, err := exec.LookPath(shell)
@@ -175,7 +176,7 @@ func shellCompletes(t *testing.T, shell string, args []string, typed func(script
 	ns := s.namespace(shell)
 	s.create(configMap(ns, "alpha"))
 	s.create(configMap(ns, "alpine"))
-	in := s.completing()
+	in := s.kubectlWithCompletion()
 	for name, c := range map[string]struct{ script, line, want string }{
 		"through kubectl": {"kubectl", "kubectl gc why -n " + ns + " configmap/al", "configmap/alpha configmap/alpine"},
 		"one is left":     {"kubectl", "kubectl gc tree -n " + ns + " configmap alph", "alpha"},
@@ -184,7 +185,7 @@ func shellCompletes(t *testing.T, shell string, args []string, typed func(script
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := in
-			in.scene = s.under(t)
+			in.scene = s.forSubtest(t)
 			r := in.exec(program, append(slices.Clone(args), "-c", typed(c.script, c.line))...).exits(t, 0)
 			if got := strings.ReplaceAll(strings.Join(strings.Fields(r.Stdout), " "), `\`, ""); got != c.want || r.Stderr != "" {
 				t.Errorf("%s offers %q, want %q; stderr: %s", shell, got, c.want, r.Stderr)
@@ -193,8 +194,8 @@ func shellCompletes(t *testing.T, shell string, args []string, typed func(script
 	}
 }
 
-// TestCompletionAsksForLittleAmongMany: however many objects there are, one page of names is
-// read. NAMES says how many; how long it takes with them, run after run, is then in the log.
+// TestCompletionReadsOnePage expects that completion reads a single page of names, however many
+// objects there are. NAMES sets the number of objects; the log then has the time each run took.
 func TestCompletionAsksForLittleAmongMany(t *testing.T) {
 	s := newScene(t)
 	objects, runs := 1200, 1
@@ -215,21 +216,21 @@ func TestCompletionAsksForLittleAmongMany(t *testing.T) {
 		return all.Wait()
 	}
 	t.Cleanup(func() {
-		if err := together(func(o object) error { return s.erase(context.Background(), o) }); err != nil {
+		if err := together(func(o object) error { return s.deleteObject(context.Background(), o) }); err != nil {
 			t.Error(err)
 		}
 	})
 	s.must(together(func(o object) error {
-		_, err := s.at(o).Create(t.Context(), o.Unstructured, metav1.CreateOptions{})
+		_, err := s.client(o).Create(t.Context(), o.Unstructured, metav1.CreateOptions{})
 		return err
 	}))
 	s.create(configMap(ns, "zebra"))
-	in := s.completing()
+	in := s.kubectlWithCompletion()
 	const discovery = 3 // /api, /apis and /version
 	for name, c := range map[string]struct {
 		typed    []string
 		requests int    // at most
-		offered  string // empty: nothing
+		offered  string // empty: no completions
 	}{
 		"types":             {[]string{"tree", "-n", ns, "config"}, discovery, "configmaps"},
 		"namespaces":        {[]string{"tree", "-n", ns}, 1, ns},
@@ -242,8 +243,8 @@ func TestCompletionAsksForLittleAmongMany(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := in
-			in.scene = s.under(t)
-			words, _ := in.offers(c.typed...)
+			in.scene = s.forSubtest(t)
+			words, _ := in.completions(c.typed...)
 			offers := slices.Contains(words, c.offered)
 			if c.offered == "" {
 				offers = len(words) == 0
@@ -265,9 +266,9 @@ func TestCompletionAsksForLittleAmongMany(t *testing.T) {
 			slices.Sort(direct)
 			slices.Sort(through)
 			t.Logf("%d objects, %d offered, %s requests: the program takes %s, at best %s; kubectl, which runs it, %s, at best %s",
-				objects, len(words), number, ms(direct[runs/2]), ms(direct[0]), ms(through[runs/2]), ms(through[0]))
+				objects, len(words), number, roundToMillisecond(direct[runs/2]), roundToMillisecond(direct[0]), roundToMillisecond(through[runs/2]), roundToMillisecond(through[0]))
 		})
 	}
 }
 
-func ms(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
+func roundToMillisecond(d time.Duration) time.Duration { return d.Round(time.Millisecond) }

@@ -10,9 +10,9 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// both is a tool with a kubeconfig of several clusters: "first" and "second" are the
-// admins of two, and "limited" is a user of the first.
-func (s *scene) both(other *scene, user string) tool {
+// toolWithContexts returns a tool whose kubeconfig has three contexts: "first" and "second" are
+// admins of two clusters, and "limited" is a user of the first one.
+func (s *scene) toolWithContexts(other *scene, user string) tool {
 	s.Helper()
 	config := clientcmdapi.NewConfig()
 	for name, from := range map[string]struct {
@@ -36,8 +36,8 @@ func (s *scene) both(other *scene, user string) tool {
 	return t
 }
 
-// several is a report of several clusters.
-type several struct {
+// multiClusterReport is the report of an audit of several clusters.
+type multiClusterReport struct {
 	report
 	Clusters []struct {
 		Name, Server       string
@@ -47,11 +47,11 @@ type several struct {
 }
 
 func TestSeveralClustersAtOnce(t *testing.T) {
-	s, other := newScene(t), opposite(t)
+	s, other := newScene(t), realCollectorScene(t)
 	ns, far := s.namespace("contexts"), other.namespace("contexts")
-	s.create(configMap(ns, "here", ownedBy(lost())))
-	other.create(configMap(far, "there", ownedBy(lost())))
-	tool := s.both(other, "dave")
+	s.create(configMap(ns, "here", ownedBy(missingOwner())))
+	other.create(configMap(far, "there", ownedBy(missingOwner())))
+	tool := s.toolWithContexts(other, "dave")
 
 	t.Run("both answer", func(t *testing.T) {
 		r := tool.gc("audit", "--contexts", "second,first", "--rule", "missing-owner").exits(t, 1).shows(t, " of 2 clusters. Complete scan.")
@@ -67,7 +67,7 @@ func TestSeveralClustersAtOnce(t *testing.T) {
 	})
 	t.Run("each is what it is alone", func(t *testing.T) {
 		joined := tool.gc("audit", "--contexts", "first,second", "-o", "json", "--fail-on=never").exits(t, 0)
-		r := decode[several](t, joined)
+		r := decode[multiClusterReport](t, joined)
 		for _, c := range r.Clusters {
 			alone := decode[report](t, tool.gc("audit", "--context", c.Name, "-o", "json", "--fail-on=never").exits(t, 0))
 			if diff := cmp.Diff(alone.Summary, c.Summary); diff != "" || !c.Answered || c.Complete != alone.Complete {
@@ -88,7 +88,7 @@ func TestSeveralClustersAtOnce(t *testing.T) {
 	t.Run("one may not look", func(t *testing.T) {
 		r := tool.gc("audit", "--contexts", "all", "-o", "json", "--fail-on=never").exits(t, 0)
 		r.warns(t, "warning: contexts first, limited use the same server", "warning: cluster limited: no answer: nothing could be read")
-		got := decode[several](t, r)
+		got := decode[multiClusterReport](t, r)
 		if got.Complete || len(got.Clusters) != 3 || got.Clusters[1].Name != "limited" || got.Clusters[1].Answered {
 			t.Errorf("got %+v", got.Clusters)
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The documents as a user's program would declare them.
+// The JSON documents, declared as a client would declare them.
 type (
 	report struct {
 		APIVersion string    `json:"apiVersion"`
@@ -98,7 +98,7 @@ func (i identity) String() string {
 	return i.Namespace + " " + i.Kind + "/" + i.Name
 }
 
-// String is all of a finding that people act on, on one line.
+// String returns on one line everything of a finding that people act on.
 func (f finding) String() string {
 	line := fmt.Sprintf("%s %s: %s", f.Severity, f.Rule, f.Object)
 	if f.Reference != nil {
@@ -111,13 +111,13 @@ func (f finding) String() string {
 	return line + ": " + f.Consequence
 }
 
-// brief is a finding as a test states it: rule, object and consequence.
+// brief returns a finding in the form that tests state: rule, object and consequence.
 func (f finding) brief() string {
 	return fmt.Sprintf("%s %s: %s/%s: %s", f.Severity, f.Rule, f.Object.Kind, f.Object.Name, f.Consequence)
 }
 
-// in are the findings about objects of one namespace, briefly.
-func (r report) in(namespace string) []string {
+// briefIn returns the findings about objects of one namespace in their brief form.
+func (r report) briefIn(namespace string) []string {
 	out := []string{}
 	for _, f := range r.Findings {
 		if f.Object.Namespace == namespace {
@@ -127,8 +127,8 @@ func (r report) in(namespace string) []string {
 	return out
 }
 
-// lines are all findings, sorted.
-func lines(findings []finding) []string {
+// findingLines returns all findings, sorted, one line each.
+func findingLines(findings []finding) []string {
 	out := make([]string, len(findings))
 	for i, f := range findings {
 		out[i] = f.String()
@@ -137,8 +137,8 @@ func lines(findings []finding) []string {
 	return out
 }
 
-// audit runs an audit whose answer is one, and reads it. The exit code must be
-// that of the findings.
+// audit runs an audit that must succeed, and decodes its report. The exit code must match the
+// findings.
 func (t tool) audit(args ...string) report {
 	t.Helper()
 	r := t.gc(append([]string{"audit", "-o", "json"}, args...)...)
@@ -152,9 +152,9 @@ func (t tool) audit(args ...string) report {
 	return out
 }
 
-// partly runs an audit that must say on standard error, with these words, that
-// it did not see all. With --strict that fails.
-func (t tool) partly(words []string, args ...string) report {
+// auditIncomplete runs an audit that must be incomplete and warn with these words on standard
+// error. With --strict it exits with 3.
+func (t tool) auditIncomplete(words []string, args ...string) report {
 	t.Helper()
 	r := t.gc(append([]string{"audit", "-o", "json", "--strict"}, args...)...).exits(t, 3).warns(t, words...)
 	out := decode[report](t, r)
@@ -181,17 +181,17 @@ func checkReport(t testing.TB, r report) {
 	if counted != r.Summary {
 		t.Errorf("the summary says %+v of findings that are %+v", r.Summary, counted)
 	}
-	if !slices.IsSortedFunc(r.Findings, func(a, b finding) int { return strings.Compare(order(a.Object), order(b.Object)) }) {
+	if !slices.IsSortedFunc(r.Findings, func(a, b finding) int { return strings.Compare(sortKey(a.Object), sortKey(b.Object)) }) {
 		t.Error("the findings are not in the order of their objects")
 	}
 }
 
-// order is kind, namespace, name, uid.
-func order(i identity) string {
+// sortKey orders identities by kind, namespace, name and UID.
+func sortKey(i identity) string {
 	return strings.Join([]string{i.Kind, i.Namespace, i.Name, i.UID}, "\x00")
 }
 
-// awaitReport audits until the report is as wanted.
+// awaitReport audits until done returns true for the report.
 func (s *scene) awaitReport(into *report, what string, args []string, done func(report) bool) {
 	s.Helper()
 	s.await(what, func(context.Context) (bool, error) {

@@ -17,47 +17,47 @@ var policies = []metav1.DeletionPropagation{
 // TestDeleteEndsAsPredicted compares the preview of a deletion with its result under the
 // real collector and all other controllers.
 func TestDeleteEndsAsPredicted(t *testing.T) {
-	s := opposite(t)
-	s.custom()
+	s := realCollectorScene(t)
+	s.defineTestKinds()
 	crds := map[string]object{}
-	for i := range policies { // before the collector starts, which hears of new kinds twice a minute only
+	for i := range policies { // before the collector starts, which discovers new types only every 30 seconds
 		crd := definition(fmt.Sprintf("policy%d.example.com", i), "Thing", "Namespaced", version("v1", true))
 		s.define(crd)
 		crds[string(policies[i])] = crd
 	}
-	s.switched(testcluster.On)
-	defer s.switched(testcluster.Absent)
+	s.switchCollector(testcluster.On)
+	defer s.switchCollector(testcluster.Absent)
 
 	var all []*deletion
 	add := func(name string, policy metav1.DeletionPropagation, make func(s *scene, ns string, d *deletion)) {
 		d := &deletion{name: fmt.Sprintf("%s, %s", name, policy), policy: []metav1.DeletionPropagation{policy}}
 		ns := s.namespace("delete")
-		d.spaces = append(d.spaces, ns)
+		d.namespaces = append(d.namespaces, ns)
 		make(s, ns, d)
 		all = append(all, d)
 	}
 	for _, policy := range policies {
-		for name, make := range owners {
+		for name, make := range policyTargets {
 			add(name, policy, make)
 		}
 		add("a CustomResourceDefinition with three objects and what these own", policy, func(s *scene, ns string, d *deletion) {
-			s.things(ns, crds[string(policy)], d)
+			s.createCustomOwners(ns, crds[string(policy)], d)
 		})
 	}
-	for name, c := range oddities {
+	for name, c := range fixedPolicyTargets {
 		add(name, c.policy, c.make)
 	}
 	at := s.namespace("sentinels")
-	settle(s, all)
+	awaitControllers(s, all)
 
-	seen := s.sees(scan.Scope{Running: true})
+	scanned := s.scan(scan.Scope{Running: true})
 	for _, d := range all {
-		d.preview(seen)
+		d.preview(scanned)
 	}
 	for _, d := range all {
 		d.begin(s)
 	}
-	tell(t, all, became(s, at, all))
+	reportDeletions(t, all, awaitPredicted(s, at, all))
 }
 
 // retaining returns a StatefulSet with a claim for each of its two Pods.
@@ -79,30 +79,30 @@ func claimSpec() map[string]any {
 }
 
 func claimOf(ns, name string, more ...func(object)) object {
-	return of("v1", "PersistentVolumeClaim", ns, name, after(with("spec", claimSpec()), more)...)
+	return newObject("v1", "PersistentVolumeClaim", ns, name, prepend(withField("spec", claimSpec()), more)...)
 }
 
 func job(ns, name string, more ...func(object)) object {
 	t := template(name)
 	t["spec"].(map[string]any)["restartPolicy"] = "Never"
-	return of("batch/v1", "Job", ns, name, after(with("spec", map[string]any{"completions": int64(2), "parallelism": int64(2), "template": t}), more)...)
+	return newObject("batch/v1", "Job", ns, name, prepend(withField("spec", map[string]any{"completions": int64(2), "parallelism": int64(2), "template": t}), more)...)
 }
 
 func cronJob(ns, name string) object {
 	t := template(name)
 	t["spec"].(map[string]any)["restartPolicy"] = "Never"
-	return of("batch/v1", "CronJob", ns, name, with("spec", map[string]any{
+	return newObject("batch/v1", "CronJob", ns, name, withField("spec", map[string]any{
 		"schedule": "0 0 1 1 *", "suspend": true, "jobTemplate": map[string]any{"spec": map[string]any{"template": t}},
 	}))
 }
 
-// owners are the targets to delete with every policy.
-var owners = map[string]func(s *scene, ns string, d *deletion){
+// policyTargets creates the targets that are deleted once with each policy.
+var policyTargets = map[string]func(s *scene, ns string, d *deletion){
 	"a Deployment, which owns a map alone and another with somebody": func(s *scene, ns string, d *deletion) {
 		web := s.create(workload("Deployment", ns, "web"))
 		other := s.create(configMap(ns, "other"))
-		s.create(configMap(ns, "its", ownedBy(to(web))))
-		s.create(configMap(ns, "shared", ownedBy(to(web), to(other))))
+		s.create(configMap(ns, "its", ownedBy(referenceTo(web))))
+		s.create(configMap(ns, "shared", ownedBy(referenceTo(web), referenceTo(other))))
 		d.targets, d.counts = []object{web}, map[string]int{"Pod": 2}
 	},
 	"a StatefulSet whose claims go with it": func(s *scene, ns string, d *deletion) {
@@ -116,107 +116,107 @@ var owners = map[string]func(s *scene, ns string, d *deletion){
 	},
 	"a CronJob with a Job under way": func(s *scene, ns string, d *deletion) {
 		cron := s.create(cronJob(ns, "cron"))
-		s.create(job(ns, "run", ownedBy(to(cron, blocking, controlling))))
+		s.create(job(ns, "run", ownedBy(referenceTo(cron, blocking, controlling))))
 		d.targets, d.counts = []object{cron}, map[string]int{"Pod": 2}
 	},
 	"a ReplicationController": func(s *scene, ns string, d *deletion) {
-		rc := s.create(of("v1", "ReplicationController", ns, "rc", with("spec", map[string]any{
+		rc := s.create(newObject("v1", "ReplicationController", ns, "rc", withField("spec", map[string]any{
 			"replicas": int64(2), "selector": map[string]any{"app": "rc"}, "template": template("rc"),
 		})))
 		d.targets, d.counts = []object{rc}, map[string]int{"Pod": 2}
 	},
 	"a custom resource, which owns others that block or not, and these own more": func(s *scene, ns string, d *deletion) {
 		top := s.create(widget(ns, "top"))
-		blocks := s.create(widget(ns, "blocks", ownedBy(to(top, blocking))))
-		plain := s.create(configMap(ns, "plain", ownedBy(to(top))))
-		s.create(secret(ns, "below", ownedBy(to(blocks, blocking))))
-		s.create(widget(ns, "below", ownedBy(to(plain))))
+		blocks := s.create(widget(ns, "blocks", ownedBy(referenceTo(top, blocking))))
+		plain := s.create(configMap(ns, "plain", ownedBy(referenceTo(top))))
+		s.create(secret(ns, "below", ownedBy(referenceTo(blocks, blocking))))
+		s.create(widget(ns, "below", ownedBy(referenceTo(plain))))
 		d.targets = []object{top}
 	},
 	"a Namespace with all sorts in it, and what it owns elsewhere": func(s *scene, ns string, d *deletion) {
-		space := s.live(of("v1", "Namespace", "", ns))
-		outside := s.create(clusterRole("outside-"+ns, ownedBy(to(space))))
+		space := s.live(newObject("v1", "Namespace", "", ns))
+		outside := s.create(clusterRole("outside-"+ns, ownedBy(referenceTo(space))))
 		elsewhere := s.namespace("elsewhere")
-		d.spaces = append(d.spaces, elsewhere)
-		s.create(configMap(elsewhere, "owned", ownedBy(to(space))))
+		d.namespaces = append(d.namespaces, elsewhere)
+		s.create(configMap(elsewhere, "owned", ownedBy(referenceTo(space))))
 		s.create(workload("Deployment", ns, "web"))
 		s.create(job(ns, "job"))
 		top := s.create(widget(ns, "top"))
-		s.create(configMap(ns, "below", ownedBy(to(top, blocking))))
+		s.create(configMap(ns, "below", ownedBy(referenceTo(top, blocking))))
 		s.create(claimOf(ns, "claim"))
 		d.targets, d.also, d.counts = []object{space}, []object{space, outside}, map[string]int{"Pod": 4, "ServiceAccount": 1}
 	},
 	"an owner that a finalizer holds, and dependents that block it": func(s *scene, ns string, d *deletion) {
 		top := s.create(configMap(ns, "top", heldBy(hold)))
-		below := s.create(widget(ns, "below", ownedBy(to(top, blocking))))
-		s.create(secret(ns, "bottom", ownedBy(to(below, blocking))))
+		below := s.create(widget(ns, "below", ownedBy(referenceTo(top, blocking))))
+		s.create(secret(ns, "bottom", ownedBy(referenceTo(below, blocking))))
 		d.targets = []object{top}
 	},
 	"an owner, and a dependent that a finalizer holds": func(s *scene, ns string, d *deletion) {
 		top := s.create(configMap(ns, "top"))
-		below := s.create(widget(ns, "below", ownedBy(to(top, blocking)), heldBy(hold)))
-		s.create(secret(ns, "bottom", ownedBy(to(below))))
-		s.create(secret(ns, "beside", ownedBy(to(top))))
+		below := s.create(widget(ns, "below", ownedBy(referenceTo(top, blocking)), heldBy(hold)))
+		s.create(secret(ns, "bottom", ownedBy(referenceTo(below))))
+		s.create(secret(ns, "beside", ownedBy(referenceTo(top))))
 		d.targets = []object{top}
 	},
 	"one member of a circle that blocks": func(s *scene, ns string, d *deletion) {
 		one, two, three := s.create(configMap(ns, "one")), s.create(secret(ns, "two")), s.create(widget(ns, "three"))
-		s.own(one, to(two, blocking))
-		s.own(two, to(three, blocking))
-		s.own(three, to(one, blocking))
+		s.setOwners(one, referenceTo(two, blocking))
+		s.setOwners(two, referenceTo(three, blocking))
+		s.setOwners(three, referenceTo(one, blocking))
 		d.targets = []object{one}
 	},
 	"one of two owners, with what is shared, and what is below that": func(s *scene, ns string, d *deletion) {
 		one, two := s.create(widget(ns, "one")), s.create(configMap(ns, "two"))
-		shared := s.create(secret(ns, "shared", ownedBy(to(one, blocking), to(two, blocking))))
-		s.create(configMap(ns, "below", ownedBy(to(shared))))
+		shared := s.create(secret(ns, "shared", ownedBy(referenceTo(one, blocking), referenceTo(two, blocking))))
+		s.create(configMap(ns, "below", ownedBy(referenceTo(shared))))
 		d.targets = []object{one}
 	},
 	"both of two owners, with what is shared": func(s *scene, ns string, d *deletion) {
 		one, two := s.create(widget(ns, "one")), s.create(configMap(ns, "two"))
-		shared := s.create(secret(ns, "shared", ownedBy(to(one), to(two))))
-		s.create(configMap(ns, "below", ownedBy(to(shared))))
+		shared := s.create(secret(ns, "shared", ownedBy(referenceTo(one), referenceTo(two))))
+		s.create(configMap(ns, "below", ownedBy(referenceTo(shared))))
 		d.targets = []object{one, two}
 	},
 	"an owner and its own dependent": func(s *scene, ns string, d *deletion) {
 		one := s.create(widget(ns, "one"))
-		two := s.create(secret(ns, "two", ownedBy(to(one, blocking))))
-		s.create(configMap(ns, "three", ownedBy(to(two))))
+		two := s.create(secret(ns, "two", ownedBy(referenceTo(one, blocking))))
+		s.create(configMap(ns, "three", ownedBy(referenceTo(two))))
 		d.targets = []object{one, two}
 	},
 }
 
-// things creates three objects of a CRD, each of which owns another object.
-func (s *scene) things(ns string, crd object, d *deletion) {
+// createCustomOwners creates three objects of a CRD, each of which owns another object.
+func (s *scene) createCustomOwners(ns string, crd object, d *deletion) {
 	s.Helper()
 	group := crd.Object["spec"].(map[string]any)["group"].(string)
 	for i := range 3 {
-		thing := s.create(of(group+"/v1", "Thing", ns, fmt.Sprintf("thing-%d", i)))
-		below := s.create(configMap(ns, fmt.Sprintf("below-%d", i), ownedBy(to(thing, blocking))))
-		s.create(secret(ns, fmt.Sprintf("bottom-%d", i), ownedBy(to(below))))
+		thing := s.create(newObject(group+"/v1", "Thing", ns, fmt.Sprintf("thing-%d", i)))
+		below := s.create(configMap(ns, fmt.Sprintf("below-%d", i), ownedBy(referenceTo(thing, blocking))))
+		s.create(secret(ns, fmt.Sprintf("bottom-%d", i), ownedBy(referenceTo(below))))
 	}
 	live := s.live(crd)
 	d.targets, d.also = []object{live}, []object{live}
 }
 
-// oddities are the targets to delete with one policy.
-var oddities = map[string]struct {
+// fixedPolicyTargets creates the targets that are deleted with a single policy.
+var fixedPolicyTargets = map[string]struct {
 	policy metav1.DeletionPropagation
 	make   func(s *scene, ns string, d *deletion)
 }{
 	"a ReplicaSet whose Deployment makes another": {metav1.DeletePropagationForeground, func(s *scene, ns string, d *deletion) {
 		web := s.create(workload("Deployment", ns, "web"))
 		d.counts = map[string]int{"Pod": 2}
-		settle(s, []*deletion{d})
-		sets, err := s.at(of("apps/v1", "ReplicaSet", ns, "")).List(s.Context(), metav1.ListOptions{})
+		awaitControllers(s, []*deletion{d})
+		sets, err := s.client(newObject("apps/v1", "ReplicaSet", ns, "")).List(s.Context(), metav1.ListOptions{})
 		s.must(err)
 		d.targets = []object{{&sets.Items[0]}}
 		_ = web
 	}},
 	"a claim that a Pod on a node uses": {metav1.DeletePropagationBackground, func(s *scene, ns string, d *deletion) {
 		claim := s.create(claimOf(ns, "claim"))
-		s.create(of("v1", "Node", "", "node-"+ns)) // else its Pods are deleted after a while
-		s.create(pod(ns, "user", on("node-"+ns), mounting("claim")))
+		s.create(newObject("v1", "Node", "", "node-"+ns)) // without it, the Pods of the node are deleted after a while
+		s.create(pod(ns, "user", onNode("node-"+ns), mounting("claim")))
 		d.targets = []object{claim}
 	}},
 	"a claim that only a Pod without a node uses": {metav1.DeletePropagationBackground, func(s *scene, ns string, d *deletion) {
@@ -226,36 +226,36 @@ var oddities = map[string]struct {
 	}},
 	"an owner of a claim and of the Pod on a node that uses it": {metav1.DeletePropagationForeground, func(s *scene, ns string, d *deletion) {
 		top := s.create(configMap(ns, "top"))
-		s.create(claimOf(ns, "claim", ownedBy(to(top, blocking))))
-		s.create(pod(ns, "user", onANode, mounting("claim"), ownedBy(to(top, blocking))))
-		d.targets, d.stops = []object{top}, true
+		s.create(claimOf(ns, "claim", ownedBy(referenceTo(top, blocking))))
+		s.create(pod(ns, "user", onNodeWithoutKubelet, mounting("claim"), ownedBy(referenceTo(top, blocking))))
+		d.targets, d.stopsPods = []object{top}, true
 	}},
 	"a Pod of a Job": {metav1.DeletePropagationBackground, func(s *scene, ns string, d *deletion) {
 		s.create(job(ns, "job"))
 		d.counts = map[string]int{"Pod": 2}
-		settle(s, []*deletion{d})
-		pods, err := s.at(pod(ns, "")).List(s.Context(), metav1.ListOptions{})
+		awaitControllers(s, []*deletion{d})
+		pods, err := s.client(pod(ns, "")).List(s.Context(), metav1.ListOptions{})
 		s.must(err)
 		d.targets = []object{{&pods.Items[0]}}
 	}},
 	"one that is being deleted in the foreground, asked for again": {metav1.DeletePropagationBackground, func(s *scene, ns string, d *deletion) {
 		top := s.create(configMap(ns, "top"))
-		s.create(secret(ns, "below", ownedBy(to(top, blocking)), heldBy(hold)))
+		s.create(secret(ns, "below", ownedBy(referenceTo(top, blocking)), heldBy(hold)))
 		s.remove(top, metav1.DeletePropagationForeground)
 		d.targets = []object{top}
 	}},
 	"one that is held, asked for again": {metav1.DeletePropagationForeground, func(s *scene, ns string, d *deletion) {
 		top := s.create(configMap(ns, "top", heldBy(hold)))
-		s.create(secret(ns, "below", ownedBy(to(top, blocking))))
+		s.create(secret(ns, "below", ownedBy(referenceTo(top, blocking))))
 		s.remove(top, metav1.DeletePropagationBackground)
 		d.targets = []object{top}
 	}},
 	"a Service, whose slices it owns": {metav1.DeletePropagationBackground, func(s *scene, ns string, d *deletion) {
-		service := s.create(of("v1", "Service", ns, "service", with("spec", map[string]any{"selector": map[string]any{"app": "none"}, "ports": []any{map[string]any{"port": int64(80)}}})))
+		service := s.create(newObject("v1", "Service", ns, "service", withField("spec", map[string]any{"selector": map[string]any{"app": "none"}, "ports": []any{map[string]any{"port": int64(80)}}})))
 		d.targets, d.counts = []object{service}, map[string]int{"EndpointSlice": 1, "Endpoints": 1}
 	}},
 	"a volume that nothing is bound to": {metav1.DeletePropagationBackground, func(s *scene, ns string, d *deletion) {
-		volume := s.create(of("v1", "PersistentVolume", "", "volume-"+ns, with("spec", map[string]any{
+		volume := s.create(newObject("v1", "PersistentVolume", "", "volume-"+ns, withField("spec", map[string]any{
 			"capacity": map[string]any{"storage": "1Gi"}, "accessModes": []any{"ReadWriteOnce"},
 			"hostPath": map[string]any{"path": "/none"}, "storageClassName": "none-" + ns,
 		})))
@@ -263,7 +263,7 @@ var oddities = map[string]struct {
 	}},
 }
 
-func on(node string) func(object) {
+func onNode(node string) func(object) {
 	return func(o object) { o.Object["spec"].(map[string]any)["nodeName"] = node }
 }
 

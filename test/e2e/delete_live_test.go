@@ -12,36 +12,36 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// attended returns a scene in the environment with a running collector.
-func attended(t *testing.T) *scene {
+// sceneWithCollector returns a scene in the environment with a running collector.
+func sceneWithCollector(t *testing.T) *scene {
 	t.Helper()
-	s := opposite(t)
-	s.switched(testcluster.On)
-	t.Cleanup(func() { s.switched(testcluster.Absent) })
+	s := realCollectorScene(t)
+	s.switchCollector(testcluster.On)
+	t.Cleanup(func() { s.switchCollector(testcluster.Absent) })
 	return s
 }
 
 func TestDeleteFollowsTheClustersOwnCollector(t *testing.T) {
-	s := attended(t)
+	s := sceneWithCollector(t)
 	ns := s.namespace("follow")
 	family := func(name string) (owner, dependent, shared object) {
 		owner = s.create(configMap(ns, name))
-		dependent = s.create(secret(ns, name+"-below", ownedBy(to(owner, blocking))))
-		shared = s.create(secret(ns, name+"-shared", ownedBy(to(owner), to(s.create(configMap(ns, name+"-other"))))))
+		dependent = s.create(secret(ns, name+"-below", ownedBy(referenceTo(owner, blocking))))
+		shared = s.create(secret(ns, name+"-shared", ownedBy(referenceTo(owner), referenceTo(s.create(configMap(ns, name+"-other"))))))
 		return owner, dependent, shared
 	}
 
 	t.Run("to its end", func(t *testing.T) {
-		s := s.under(t)
+		s := s.forSubtest(t)
 		owner, dependent, shared := family("end")
 		s.gc("delete", "configmap/end", "-n", ns, "--yes").exits(t, 0).shows(t, "deleted 2, unlinked 1 in ", "; a scan afterwards found nothing left to do.")
-		s.goes(owner, dependent)
+		s.requireGone(owner, dependent)
 		if refs := s.live(shared).GetOwnerReferences(); len(refs) != 1 || refs[0].Name != "end-other" {
 			t.Errorf("the shared one has %v", refs)
 		}
 	})
 	t.Run("dependents first", func(t *testing.T) {
-		s := s.under(t)
+		s := s.forSubtest(t)
 		owner, dependent, _ := family("first")
 		r := s.gc("delete", "configmap/first", "-n", ns, "--cascade=foreground", "--yes", "-o", "json").exits(t, 0)
 		var result struct {
@@ -56,19 +56,19 @@ func TestDeleteFollowsTheClustersOwnCollector(t *testing.T) {
 		if len(result.Steps) != 4 { // two deletions, a reference and a finalizer
 			t.Errorf("%d steps", len(result.Steps))
 		}
-		s.goes(owner, dependent)
+		s.requireGone(owner, dependent)
 	})
 	t.Run("not at all, where nobody waits", func(t *testing.T) {
-		s := s.under(t)
+		s := s.forSubtest(t)
 		owner, dependent, _ := family("unwatched")
 		s.gc("delete", "configmap/unwatched", "-n", ns, "--yes", "--wait=false").exits(t, 0).
 			shows(t, "deleted 1 in ", "; the cluster's garbage collector does the rest, and nothing was verified.")
 		s.await("the collector", func(context.Context) (bool, error) { return s.gone(owner) && s.gone(dependent), nil })
 	})
 	t.Run("and says what it hangs on", func(t *testing.T) {
-		s := s.under(t)
+		s := s.forSubtest(t)
 		owner := s.create(configMap(ns, "hangs"))
-		held := s.create(secret(ns, "hangs-below", ownedBy(to(owner, blocking)), heldBy("example.com/hold")))
+		held := s.create(secret(ns, "hangs-below", ownedBy(referenceTo(owner, blocking)), heldBy("example.com/hold")))
 		s.gc("delete", "configmap/hangs", "-n", ns, "--cascade=foreground", "--yes").exits(t, 1).
 			shows(t, "blocked", "is blocked by Secret/hangs-below, which is held by example.com/hold", "deleted 2", "; a scan afterwards found nothing left to do, and 2 blocked: ConfigMap/hangs, Secret/hangs-below.")
 		if s.gone(held) || s.gone(owner) {
@@ -76,54 +76,54 @@ func TestDeleteFollowsTheClustersOwnCollector(t *testing.T) {
 		}
 	})
 	t.Run("line by line, for a machine", func(t *testing.T) {
-		s := s.under(t)
+		s := s.forSubtest(t)
 		family("lines")
 		s.gc("delete", "configmap/lines", "-n", ns, "--yes", "-o", "jsonl").exits(t, 0).
 			shows(t, `{"event":"backup"`, `"event":"started"`, `"event":"ended"`, `"status":"done"`, `{"event":"finished","done":3`, `"verification":"complete"}`)
 	})
 	t.Run("at a terminal, after the number", func(t *testing.T) {
-		s := s.under(t)
+		s := s.forSubtest(t)
 		owner, dependent, _ := family("typed")
-		at := s.tool().atTerminal("delete", "configmap/typed", "-n", ns)
-		at.says("Delete 2 objects, change 1? Type the number of objects to delete: ")
-		s.untouched(owner, dependent)
-		at.types("2\n")
-		at.ends().exits(t, 0).inOrder(t, "delete", "keep", "delete 2, keep 1. Complete scan.", "Type the number", "delete █", "deleted 2, unlinked 1")
-		s.goes(owner, dependent)
+		tty := s.tool().atTerminal("delete", "configmap/typed", "-n", ns)
+		tty.awaitText("Delete 2 objects, change 1? Type the number of objects to delete: ")
+		s.requireUnchanged(owner, dependent)
+		tty.press("2\n")
+		tty.wait().exits(t, 0).inOrder(t, "delete", "keep", "delete 2, keep 1. Complete scan.", "Type the number", "delete █", "deleted 2, unlinked 1")
+		s.requireGone(owner, dependent)
 	})
 }
 
-// Where no collector runs, the run says so, and what would help.
+// If no collector runs, the output says so and what to do about it.
 func TestDeleteSaysThatNoCollectorComes(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("alone")
 	owner := s.create(configMap(ns, "owner"))
-	dependent := s.create(secret(ns, "dependent", ownedBy(to(owner))))
+	dependent := s.create(secret(ns, "dependent", ownedBy(referenceTo(owner))))
 	s.gc("delete", "configmap/owner", "-n", ns, "--yes", "--timeout=2s").exits(t, 1).
 		shows(t, "skipped", "Secret/dependent", "the cluster's garbage collector did not process it before the run ended").
 		warns(t, "warning: the cluster's garbage collector has not processed 1 object yet: check that kube-controller-manager runs, or do its work with: kubectl gc collect",
 			"error: not finished within --timeout 2s; kubectl gc collect does the rest")
-	s.goes(owner)
-	s.untouched(dependent)
+	s.requireGone(owner)
+	s.requireUnchanged(dependent)
 	s.gc("collect", "-n", ns, "--yes").exits(t, 0).shows(t, "deleted 1")
-	s.goes(dependent)
+	s.requireGone(dependent)
 }
 
 func TestDeleteStopsToWaitWhenItIsInterrupted(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("cut")
 	owner := s.create(configMap(ns, "owner"))
-	dependent := s.create(secret(ns, "dependent", ownedBy(to(owner))))
-	p := s.tool().starts("delete", "configmap/owner", "-n", ns, "--yes", "-o", "jsonl")
-	p.says(`"event":"waiting"`)
+	dependent := s.create(secret(ns, "dependent", ownedBy(referenceTo(owner))))
+	p := s.tool().start("delete", "configmap/owner", "-n", ns, "--yes", "-o", "jsonl")
+	p.awaitText(`"event":"waiting"`)
 	s.must(p.cmd.Process.Signal(os.Interrupt))
-	r := p.ends().exits(t, 130).warns(t, "interrupted: only the steps above were done; the cluster's garbage collector continues with the rest")
-	s.goes(owner)
-	s.untouched(dependent)
-	// What the collector deletes afterwards is a result of the run, too, and is restored
-	// with it.
+	r := p.wait().exits(t, 130).warns(t, "interrupted: only the steps above were done; the cluster's garbage collector continues with the rest")
+	s.requireGone(owner)
+	s.requireUnchanged(dependent)
+	// Objects that the collector deletes afterwards are part of the result, and are restored as
+	// well.
 	s.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0)
-	s.goes(dependent)
+	s.requireGone(dependent)
 	var last struct{ Backup string }
 	lines := strings.Split(strings.TrimSpace(r.Stdout), "\n")
 	s.must(json.Unmarshal([]byte(lines[len(lines)-1]), &last))
@@ -139,18 +139,18 @@ func TestDeleteDoesTheWorkOfAMissingCollector(t *testing.T) {
 			s := newScene(t)
 			ns := s.namespace("client-side")
 			owner := s.create(configMap(ns, "owner"))
-			dependent := s.create(secret(ns, "dependent", ownedBy(to(owner, blocking))))
-			below := s.create(of("rbac.authorization.k8s.io/v1", "Role", ns, "below", ownedBy(to(dependent))))
+			dependent := s.create(secret(ns, "dependent", ownedBy(referenceTo(owner, blocking))))
+			below := s.create(newObject("rbac.authorization.k8s.io/v1", "Role", ns, "below", ownedBy(referenceTo(dependent))))
 			s.gc("delete", "configmap/owner", "-n", ns, "--cascade", policy, "--client-side", "--yes").exits(t, 0)
-			s.goes(owner)
+			s.requireGone(owner)
 			if policy == "orphan" {
-				s.untouched(below)
+				s.requireUnchanged(below)
 				if refs := s.live(dependent).GetOwnerReferences(); len(refs) > 0 {
 					t.Errorf("it has %v", refs)
 				}
 				return
 			}
-			s.goes(dependent, below)
+			s.requireGone(dependent, below)
 		})
 	}
 }
@@ -159,73 +159,73 @@ func TestDeleteThroughKubectl(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("kubectl")
 	owner := s.create(configMap(ns, "owner"))
-	digest := s.shown(s.kubectl("gc", "delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0))
-	s.untouched(owner)
+	digest := s.previewDigest(s.kubectl("gc", "delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0))
+	s.requireUnchanged(owner)
 	s.kubectl("gc", "delete", "configmap/owner", "-n", ns, "--confirm", digest).exits(t, 0).shows(t, "deleted 1 in ")
-	s.goes(owner)
+	s.requireGone(owner)
 }
 
 func TestDeleteAsksAgainWhereTheClusterChangedWhileSomebodyRead(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("reading")
 	owner := s.create(configMap(ns, "owner"))
-	at := s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
-	at.says("Type the number of objects to delete: ")
-	dependent := s.create(secret(ns, "new", ownedBy(to(owner))))
-	at.types("1\n")
-	at.ends().exits(t, 4).shows(t, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "hint: preview it again: kubectl gc delete configmap/owner -n "+ns)
-	s.untouched(owner, dependent)
+	tty := s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
+	tty.awaitText("Type the number of objects to delete: ")
+	dependent := s.create(secret(ns, "new", ownedBy(referenceTo(owner))))
+	tty.press("1\n")
+	tty.wait().exits(t, 4).shows(t, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "hint: preview it again: kubectl gc delete configmap/owner -n "+ns)
+	s.requireUnchanged(owner, dependent)
 }
 
 func TestDeleteRefusesWhereItsTargetWentWhileSomebodyRead(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("reading")
 	owner := s.create(configMap(ns, "owner"))
-	at := s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
-	at.says("Type the number of objects to delete: ")
+	tty := s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
+	tty.awaitText("Type the number of objects to delete: ")
 	successor := s.replace(owner)
-	at.types("1\n")
-	at.ends().exits(t, 4).shows(t, "the cluster changed while you were reading")
-	s.untouched(successor)
+	tty.press("1\n")
+	tty.wait().exits(t, 4).shows(t, "the cluster changed while you were reading")
+	s.requireUnchanged(successor)
 
-	at = s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
-	at.says("Type the number of objects to delete: ")
+	tty = s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
+	tty.awaitText("Type the number of objects to delete: ")
 	s.remove(successor, metav1.DeletePropagationBackground)
-	at.types("1\n")
-	at.ends().exits(t, 4).shows(t, "the cluster changed while you were reading")
+	tty.press("1\n")
+	tty.wait().exits(t, 4).shows(t, "the cluster changed while you were reading")
 }
 
 func TestDeleteForAUserWithRightsInOneNamespace(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("mine")
 	owner := s.create(configMap(ns, "owner"))
-	dependent := s.create(secret(ns, "dependent", ownedBy(to(owner))))
+	dependent := s.create(secret(ns, "dependent", ownedBy(referenceTo(owner))))
 	s.grant("dave", ns, []any{"*"}, []any{"*"}, []any{"get", "list", "watch", "delete", "patch"})
-	dave := s.as("dave")
+	dave := s.toolAs("dave")
 	dave.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).
 		shows(t, "ConfigMap/owner", "Secret/dependent", "delete 2. Incomplete scan.", "The scan is incomplete: unread dependents").warns(t, "could not be searched in the other namespaces")
-	// Dependents in other namespaces are not readable, so it is unknown whether everything
-	// was done.
+	// Dependents in other namespaces cannot be read, so the run cannot prove that nothing is
+	// left.
 	dave.gc("delete", "configmap/owner", "-n", ns, "--yes", "--client-side").exits(t, 1).
 		shows(t, "deleted 2 in ", "; the scan afterwards was incomplete, so what is left is not known.").
 		warns(t, "warning: the scan after the run was incomplete, so more may be left than it could find")
-	s.goes(owner, dependent)
+	s.requireGone(owner, dependent)
 }
 
 // Without permission to watch, the run polls.
 func TestDeleteFollowsTheCollectorWithoutTheRightToWatch(t *testing.T) {
-	s := attended(t)
+	s := sceneWithCollector(t)
 	ns := s.namespace("unwatched")
 	owner := s.create(configMap(ns, "owner"))
-	dependent := s.create(secret(ns, "dependent", ownedBy(to(owner))))
+	dependent := s.create(secret(ns, "dependent", ownedBy(referenceTo(owner))))
 	page := rightsPage(t)
-	user := s.holder("", s.generated(page, page.roles["delete"]))
+	user := s.userWithRole("", s.generatedRole(page, page.roles["delete"]))
 	s.gc("delete", "configmap/owner", "-n", ns, "--yes", "--as", user).exits(t, 0).shows(t, "deleted 2 in ")
-	s.goes(owner, dependent)
+	s.requireGone(owner, dependent)
 }
 
-// shown returns the digest at the end of a preview.
-func (s *scene) shown(r result) string {
+// previewDigest returns the digest at the end of a preview.
+func (s *scene) previewDigest(r result) string {
 	s.Helper()
 	_, rest, found := strings.Cut(r.Stdout, "digest ")
 	if !found || len(rest) < 16 {
@@ -238,8 +238,8 @@ func TestDeleteDoesNotTouchWhatChangedSinceItWasShown(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("changed")
 	owner := s.create(configMap(ns, "owner"))
-	digest := s.shown(s.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0))
-	dependent := s.create(secret(ns, "new", ownedBy(to(owner))))
+	digest := s.previewDigest(s.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0))
+	dependent := s.create(secret(ns, "new", ownedBy(referenceTo(owner))))
 	s.gc("delete", "configmap/owner", "-n", ns, "--confirm", digest).exits(t, 4).warns(t, "the plan differs from the confirmed one")
-	s.untouched(owner, dependent)
+	s.requireUnchanged(owner, dependent)
 }

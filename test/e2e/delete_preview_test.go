@@ -23,42 +23,42 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-// deletion is a preview of a deletion, with its targets and the objects that are compared
-// afterwards.
+// deletion is a set of targets with the preview of their deletion, and the objects that are
+// compared afterwards.
 type deletion struct {
-	name    string
-	targets []object
-	policy  []metav1.DeletionPropagation // one for each target, or one for all
-	spaces  []string                     // whose objects count
-	also    []object                     // that count, too
-	counts  map[string]int               // how many objects of a kind there are before, made by controllers
-	stops   bool                         // there are Pods that a kubelet stops
+	name       string
+	targets    []object
+	policy     []metav1.DeletionPropagation // one for each target, or one for all
+	namespaces []string                     // whose objects are compared
+	also       []object                     // are compared as well
+	counts     map[string]int               // how many objects of a kind controllers create before the deletion
+	stopsPods  bool                         // there are Pods that a kubelet has to stop
 
 	plan      *plan.Plan
-	predicted map[types.UID]string // every object that counts, as it will be
+	predicted map[types.UID]string // the final state of every compared object
 	before    map[types.UID]string
 	names     map[types.UID]string
-	seen      map[types.UID]bool // everything that there was
+	existing  map[types.UID]bool // all objects before the deletion
 }
 
 func (d *deletion) policyOf(i int) metav1.DeletionPropagation {
 	return d.policy[min(i, len(d.policy)-1)]
 }
 
-// stateOf describes every object of the cluster, as far as a deletion may change it, by
-// UID. Owners created since are left out.
+// stateOf describes the state of every object, as far as a deletion may change it, by UID. It
+// omits references to owners that were created after the preview.
 func stateOf(objects []*subject.Object, seen map[types.UID]bool) map[types.UID]string {
 	out, fresh := map[types.UID]string{}, map[types.UID]bool{}
 	for i := range objects {
 		fresh[objects[i].UID] = seen != nil && !seen[objects[i].UID]
 	}
 	for i := range objects {
-		out[objects[i].UID] = words(objects[i], fresh)
+		out[objects[i].UID] = describeObject(objects[i], fresh)
 	}
 	return out
 }
 
-func words(o *subject.Object, fresh map[types.UID]bool) string {
+func describeObject(o *subject.Object, fresh map[types.UID]bool) string {
 	if o == nil {
 		return "gone"
 	}
@@ -70,7 +70,7 @@ func words(o *subject.Object, fresh map[types.UID]bool) string {
 		out += ", held by " + strings.Join(slices.Sorted(slices.Values(o.Finalizers)), " ")
 	}
 	for _, r := range o.Owners {
-		if o.Terminating() || fresh[r.UID] { // nothing comes of the references of what is terminating
+		if o.Terminating() || fresh[r.UID] { // the references of a terminating object have no effect
 			continue
 		}
 		out += fmt.Sprintf("; owned by %s/%s (%s)", r.Kind, r.Name, r.UID)
@@ -94,18 +94,18 @@ func (d *deletion) preview(s observation) {
 		options = d.options(s, g)
 		d.plan = plan.New(collector.NewJudge(g), options)
 	}
-	end := simulate.Run(collector.NewJudge(g), simulate.Options{Actor: collector.ActorControllerManager}, options.Bounds).Model
-	d.before, d.predicted, d.names, d.seen = map[types.UID]string{}, map[types.UID]string{}, map[types.UID]string{}, map[types.UID]bool{}
+	end := simulate.NewActorModel(g, collector.NewJudge(g), collector.ActorControllerManager).Simulate(options.Bounds).Model
+	d.before, d.predicted, d.names, d.existing = map[types.UID]string{}, map[types.UID]string{}, map[types.UID]string{}, map[types.UID]bool{}
 	for n := range g.Listed() {
 		o := g.Object(graph.Node(n))
-		d.seen[o.UID] = true
-		if !slices.Contains(d.spaces, o.Namespace) && !slices.ContainsFunc(d.also, func(a object) bool { return a.GetUID() == o.UID }) {
+		d.existing[o.UID] = true
+		if !slices.Contains(d.namespaces, o.Namespace) && !slices.ContainsFunc(d.also, func(a object) bool { return a.GetUID() == o.UID }) {
 			continue
 		}
-		d.before[o.UID], d.names[o.UID] = words(o, nil), o.String()
-		d.predicted[o.UID] = words(end.Object(graph.Node(n)), nil)
+		d.before[o.UID], d.names[o.UID] = describeObject(o, nil), o.String()
+		d.predicted[o.UID] = describeObject(end.Object(graph.Node(n)), nil)
 	}
-	for _, outcome := range d.plan.Outcomes { // what is printed is what the model says
+	for _, outcome := range d.plan.Outcomes { // the printed outcomes must equal those of the model
 		want := map[plan.State]string{plan.Deleted: "gone", plan.Terminating: "terminating", plan.Changed: "there"}[outcome.State]
 		if got, counts := d.predicted[outcome.Object.UID]; counts && !strings.HasPrefix(got, want) {
 			s.Errorf("%s: %s is to be %s, and in the model it is %s", d.name, outcome.Object, want, got)
@@ -126,12 +126,12 @@ func (d *deletion) options(s observation, g *graph.Graph) plan.Options {
 	return plan.DeleteOptions(collector.ActorControllerManager, deletes...)
 }
 
-// begin sends the DELETEs. Targets may be gone because of an earlier one.
+// begin sends the DELETEs. An earlier one may have deleted a later target already.
 func (d *deletion) begin(s *scene) {
 	s.Helper()
 	for i, t := range d.targets {
 		policy := d.policyOf(i)
-		err := s.at(t).Delete(s.Context(), t.GetName(), metav1.DeleteOptions{PropagationPolicy: &policy})
+		err := s.client(t).Delete(s.Context(), t.GetName(), metav1.DeleteOptions{PropagationPolicy: &policy})
 		if i == 0 || !apierrors.IsNotFound(err) {
 			s.must(err)
 		}
@@ -142,14 +142,14 @@ func (d *deletion) begin(s *scene) {
 func (d *deletion) mismatches(now map[types.UID]string) []types.UID {
 	var out []types.UID
 	for _, uid := range slices.Sorted(maps.Keys(d.predicted)) {
-		if at(now, uid) != d.predicted[uid] {
+		if stateIn(now, uid) != d.predicted[uid] {
 			out = append(out, uid)
 		}
 	}
 	return out
 }
 
-func at(now map[types.UID]string, uid types.UID) string {
+func stateIn(now map[types.UID]string, uid types.UID) string {
 	if is, there := now[uid]; there {
 		return is
 	}
@@ -158,11 +158,11 @@ func at(now map[types.UID]string, uid types.UID) string {
 
 // history returns everything known about an object.
 func (d *deletion) history(uid types.UID, now map[types.UID]string) string {
-	return fmt.Sprintf("%s (%s)\n  before:    %s\n  predicted: %s\n  real:      %s%s", d.names[uid], uid, d.before[uid], d.predicted[uid], at(now, uid), d.said(uid))
+	return fmt.Sprintf("%s (%s)\n  before:    %s\n  predicted: %s\n  real:      %s%s", d.names[uid], uid, d.before[uid], d.predicted[uid], stateIn(now, uid), d.planText(uid))
 }
 
-// said returns what the plan says about an object.
-func (d *deletion) said(uid types.UID) string {
+// planText returns what the plan says about an object.
+func (d *deletion) planText(uid types.UID) string {
 	out := ""
 	for _, s := range d.plan.Steps {
 		if s.Object.UID == uid {
@@ -192,17 +192,17 @@ func (d *deletion) nondeterministic() map[types.UID]bool {
 // CustomResourceDefinition is empty.
 const quietPeriod = 7 * time.Second
 
-// became waits until every object has its predicted state, or the cluster has settled: the
+// awaitPredicted waits until every object has its predicted state, or the cluster is idle: the
 // collector has processed a sentinel, and nothing has changed since.
-func became(s *scene, sentinels string, all []*deletion) map[types.UID]string {
+func awaitPredicted(s *scene, sentinels string, all []*deletion) map[types.UID]string {
 	s.Helper()
-	now := func() map[types.UID]string { return stateOf(s.sees(scan.Scope{}).seen.Objects, all[0].seen) }
+	now := func() map[types.UID]string { return stateOf(s.scan(scan.Scope{}).seen.Objects, all[0].existing) }
 	var last map[types.UID]string
 	changed := time.Now()
 	_ = wait.PollUntilContextTimeout(s.Context(), 250*time.Millisecond, 2*waitTimeout, true, func(context.Context) (bool, error) {
 		for _, d := range all {
-			if d.stops {
-				s.stopPods(d.spaces)
+			if d.stopsPods {
+				s.stopPods(d.namespaces)
 			}
 		}
 		next := now()
@@ -211,42 +211,42 @@ func became(s *scene, sentinels string, all []*deletion) map[types.UID]string {
 		}
 		wrong := slices.ContainsFunc(all, func(d *deletion) bool { return len(d.mismatches(last)) > 0 })
 		return !wrong || time.Since(changed) > quietPeriod, nil
-	}) // the caller reports those that are not as predicted
+	}) // reportDeletions reports the objects that differ
 	for range 3 {
-		s.afterASentinel(sentinels)
+		s.awaitSentinel(sentinels)
 	}
 	return now()
 }
 
-// stopPods does the work of kubelets: it stops terminating Pods.
+// stopPods acts as the kubelets: it removes terminating Pods.
 func (s *scene) stopPods(spaces []string) {
 	s.Helper()
 	for _, ns := range spaces {
-		pods, err := s.at(pod(ns, "")).List(s.Context(), metav1.ListOptions{})
+		pods, err := s.client(pod(ns, "")).List(s.Context(), metav1.ListOptions{})
 		s.must(err)
 		now := int64(0)
 		for i := range pods.Items {
 			if p := &pods.Items[i]; p.GetDeletionTimestamp() != nil && p.GetDeletionGracePeriodSeconds() != nil && *p.GetDeletionGracePeriodSeconds() > 0 {
-				_ = s.at(pod(ns, "")).Delete(s.Context(), p.GetName(), metav1.DeleteOptions{GracePeriodSeconds: &now}) // it may have gone
+				_ = s.client(pod(ns, "")).Delete(s.Context(), p.GetName(), metav1.DeleteOptions{GracePeriodSeconds: &now}) // fails if the Pod is gone already
 			}
 		}
 	}
 }
 
-// settle waits until controllers have created their objects and stopped changing them.
-func settle(s *scene, all []*deletion) {
+// awaitControllers waits until controllers have created their objects and stopped changing them.
+func awaitControllers(s *scene, all []*deletion) {
 	s.Helper()
 	var last map[types.UID]string
 	quiet := 0
 	s.await("controllers to have made everything", func(context.Context) (bool, error) {
-		seen := s.sees(scan.Scope{}).seen.Objects
+		seen := s.scan(scan.Scope{}).seen.Objects
 		count := map[string]int{}
 		for _, o := range seen {
 			count[o.Namespace+" "+o.Kind]++
 		}
 		for _, d := range all {
 			for kind, n := range d.counts {
-				if count[d.spaces[0]+" "+kind] < n {
+				if count[d.namespaces[0]+" "+kind] < n {
 					quiet = 0
 					return false, nil
 				}
@@ -261,8 +261,8 @@ func settle(s *scene, all []*deletion) {
 	})
 }
 
-// tell reports each deletion as a subtest.
-func tell(t *testing.T, all []*deletion, now map[types.UID]string) {
+// reportDeletions reports the result of each deletion as a subtest.
+func reportDeletions(t *testing.T, all []*deletion, now map[types.UID]string) {
 	for _, d := range all {
 		t.Run(d.name, func(t *testing.T) {
 			for _, uid := range d.mismatches(now) {

@@ -13,31 +13,31 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// moreCopies is the number of further copies of a random graph after a mismatch.
+// moreCopies is the number of further copies of a random graph that are tried after a mismatch.
 const moreCopies = 2
 
-// TestDeleteInRandomGraphsEndsAsPredicted deletes targets of any kind, each with its own
-// policy, in random graphs in which the real collector has settled.
+// TestDeleteInRandomGraphsEndsAsPredicted deletes targets of any kind, each with its own policy,
+// in random graphs in which the real collector is idle.
 //
-// After a mismatch it deletes the same targets in further copies of the graph: in one of
-// them every object must have its predicted state. Objects that the preview calls
-// nondeterministic may end in any state.
+// After a mismatch it deletes the same targets in further copies of the graph: in one of them
+// every object must have its predicted state. Objects that the preview calls nondeterministic may
+// end in any state.
 func TestDeleteInRandomGraphsEndsAsPredicted(t *testing.T) {
 	usual := make([]uint64, 20)
 	for i := range usual {
 		usual[i] = uint64(7001 + i)
 	}
-	s := opposite(t)
-	s.custom()
-	defer s.switched(testcluster.Absent)
+	s := realCollectorScene(t)
+	s.defineTestKinds()
+	defer s.switchCollector(testcluster.Absent)
 	watch := newStopwatch()
 	objects, racy, lucky := 0, 0, 0
 	became := map[string]int{}
-	first := s.deleted(graphs(t, usual...), 0)
+	first := s.deleteInCopies(graphs(t, usual...), 0)
 	watch.lap("the first copies in")
 	var unlike []uint64
 	for _, e := range first {
-		objects, lucky = objects+len(e.predicted), lucky+e.lucky
+		objects, lucky = objects+len(e.predicted), lucky+e.nondeterministic
 		for _, o := range e.plan.Outcomes {
 			became[string(o.State)]++
 			if o.Nondeterministic.Reason != nil {
@@ -48,10 +48,10 @@ func TestDeleteInRandomGraphsEndsAsPredicted(t *testing.T) {
 			unlike = append(unlike, e.seed)
 		}
 	}
-	more := map[uint64][]ended{}
+	more := map[uint64][]copyOutcome{}
 	if len(unlike) > 0 {
 		for copy := 1; copy <= moreCopies; copy++ {
-			for _, e := range s.deleted(unlike, copy) {
+			for _, e := range s.deleteInCopies(unlike, copy) {
 				more[e.seed] = append(more[e.seed], e)
 			}
 		}
@@ -60,7 +60,7 @@ func TestDeleteInRandomGraphsEndsAsPredicted(t *testing.T) {
 	for _, e := range first {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, e.seed), func(t *testing.T) {
 			for role, story := range e.wrong {
-				if slices.ContainsFunc(more[e.seed], func(other ended) bool { return other.wrong[role] == "" }) {
+				if slices.ContainsFunc(more[e.seed], func(other copyOutcome) bool { return other.wrong[role] == "" }) {
 					racy++
 					t.Logf("%s ended as foretold only in another copy: %s", role, story)
 					continue
@@ -73,32 +73,32 @@ func TestDeleteInRandomGraphsEndsAsPredicted(t *testing.T) {
 		objects, len(first), became, lucky, racy, watch)
 }
 
-// ended is the result of one copy of a graph.
-type ended struct {
+// copyOutcome is the result of one copy of a graph.
+type copyOutcome struct {
 	*deletion
-	seed  uint64
-	wrong map[string]string // by role, what did not end as foretold
-	lucky int
+	seed             uint64
+	wrong            map[string]string // objects that did not end as predicted, by role
+	nondeterministic int
 }
 
-// deleted builds a copy of every graph, waits until the collector has settled, deletes the
+// deleteInCopies builds a copy of every graph, waits until the collector is idle, deletes the
 // targets and returns the results.
-func (s *scene) deleted(seeds []uint64, copy int) []ended {
+func (s *scene) deleteInCopies(seeds []uint64, copy int) []copyOutcome {
 	s.Helper()
-	s.switched(testcluster.Absent)
+	s.switchCollector(testcluster.Absent)
 	var built []*builtGraph
 	for _, seed := range seeds {
-		built = append(built, drawSound(seed, 90).share().build(s, copy)...)
+		built = append(built, drawSound(seed, 90).avoidConcurrentResults().build(s, copy)...)
 	}
-	s.switched(testcluster.On)
-	s.settled(built...)
+	s.switchCollector(testcluster.On)
+	s.awaitIdle(built...)
 
-	seen := s.sees(scan.Scope{Running: true})
+	scanned := s.scan(scan.Scope{Running: true})
 	owns := map[types.UID]int{}
-	for _, o := range seen.seen.Objects {
+	for _, o := range scanned.seen.Objects {
 		owns[o.UID] = 0
 	}
-	for _, o := range seen.seen.Objects {
+	for _, o := range scanned.seen.Objects {
 		for _, r := range o.Owners {
 			if n, there := owns[r.UID]; there {
 				owns[r.UID] = n + 1
@@ -107,21 +107,21 @@ func (s *scene) deleted(seeds []uint64, copy int) []ended {
 	}
 	var all []*deletion
 	for i, g := range built {
-		d := aim(seeds[i], g, owns)
-		d.preview(seen)
+		d := chooseTargets(seeds[i], g, owns)
+		d.preview(scanned)
 		all = append(all, d)
 	}
 	for _, d := range all {
 		d.begin(s)
 	}
-	now := became(s, built[0].spaces[0], all)
-	var out []ended
+	now := awaitPredicted(s, built[0].namespaces[0], all)
+	var out []copyOutcome
 	for i, d := range all {
-		e := ended{d, seeds[i], map[string]string{}, 0}
+		e := copyOutcome{d, seeds[i], map[string]string{}, 0}
 		unsure := d.nondeterministic()
 		for _, uid := range d.mismatches(now) {
 			if unsure[uid] {
-				e.lucky++
+				e.nondeterministic++
 			} else {
 				e.wrong[built[i].members[uid]] = d.history(uid, now)
 			}
@@ -131,16 +131,15 @@ func (s *scene) deleted(seeds []uint64, copy int) []ended {
 	return out
 }
 
-// aim chooses what somebody asks to delete, most of it owners: the same in every
-// copy, as far as it is still there.
+// chooseTargets chooses the objects to delete, most of them owners. It chooses the same ones in
+// every copy, as far as they still exist.
 //
-// Left out is what the real collector is known to bring to different ends, since
-// the preview says no more of it than that: a dependent of two owners of which one
-// lets go of it and the other is gone, so in one graph either all targets orphan,
-// or none; and circles of which two members are asked for.
-func aim(seed uint64, g *builtGraph, owns map[types.UID]int) *deletion {
+// It avoids choices for which the real collector itself is nondeterministic: a dependent of two
+// owners of which one orphans it and the other is deleted, so all targets of a graph are orphaned
+// or none is; and two targets in one cycle.
+func chooseTargets(seed uint64, g *builtGraph, owns map[types.UID]int) *deletion {
 	dice := rand.New(rand.NewPCG(seed, 2*seed))
-	d := &deletion{name: fmt.Sprintf("%s=%d", seedVariable, seed), spaces: g.spaces}
+	d := &deletion{name: fmt.Sprintf("%s=%d", seedVariable, seed), namespaces: g.namespaces}
 	policies := []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground}
 	if dice.IntN(3) == 0 {
 		policies = []metav1.DeletionPropagation{metav1.DeletePropagationOrphan}
@@ -157,7 +156,7 @@ func aim(seed uint64, g *builtGraph, owns map[types.UID]int) *deletion {
 			d.targets, d.policy = append(d.targets, g.objects[n]), append(d.policy, policy)
 		}
 	}
-	for _, o := range slices.Concat(g.objects, g.others) {
+	for _, o := range slices.Concat(g.objects, g.successors) {
 		if o.Unstructured != nil && o.GetNamespace() == "" {
 			d.also = append(d.also, o)
 		}
@@ -171,7 +170,7 @@ func (b *blueprint) reaches(from, to int) bool {
 	for next := []int{from}; len(next) > 0; {
 		n := next[0]
 		next = next[1:]
-		for _, c := range b.parts[n].claims {
+		for _, c := range b.parts[n].refs {
 			if c.uid == to {
 				return true
 			}

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// Each refusal says in a line of its own what is wrong, and nothing is deleted.
+// Each refusal states the error on a line of its own, and nothing is deleted.
 func TestDeleteRefusesWithAClearWord(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("refuse")
 	there := s.create(configMap(ns, "there", labelled("app", "web")))
-	s.create(secret(ns, "below", ownedBy(to(there))))
+	s.create(secret(ns, "below", ownedBy(referenceTo(there))))
 	other := s.namespace("refuse-other")
 	for name, c := range map[string]struct {
 		args  []string
@@ -33,18 +33,18 @@ func TestDeleteRefusesWithAClearWord(t *testing.T) {
 		"more would go than may":                {[]string{"configmap/there", "-n", ns, "--yes", "--max-deletes=1"}, 4, []string{"error: the plan deletes 2 objects, more than --max-deletes allows (1)"}},
 		"a file that is not there":              {[]string{"-f", "/does/not/exist.yaml", "-n", ns}, 2, []string{"error: read manifests: ", "/does/not/exist.yaml"}},
 		"a file and a name":                     {[]string{"configmap/there", "-f", "x.yaml", "-n", ns}, 2, []string{"-f cannot be combined with targets"}},
-		"a file of another namespace":           {[]string{"-f", s.file("there.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+"}}"), "-n", other}, 2, []string{"the namespace of ", "but -n is "}},
-		"a file of an object that was replaced": {[]string{"-f", s.file("old.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+", uid: other}}"), "--yes"}, 2, []string{"it was recreated since"}},
-		"a file of a kind that is not served":   {[]string{"-f", s.file("gizmo.yaml", "{apiVersion: example.com/v1, kind: Gizmo, metadata: {name: x}}"), "--yes"}, 2, []string{`the server has no "Gizmo" in "example.com/v1"`}},
+		"a file of another namespace":           {[]string{"-f", s.writeFile("there.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+"}}"), "-n", other}, 2, []string{"the namespace of ", "but -n is "}},
+		"a file of an object that was replaced": {[]string{"-f", s.writeFile("old.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+", uid: other}}"), "--yes"}, 2, []string{"it was recreated since"}},
+		"a file of a kind that is not served":   {[]string{"-f", s.writeFile("gizmo.yaml", "{apiVersion: example.com/v1, kind: Gizmo, metadata: {name: x}}"), "--yes"}, 2, []string{`the server has no "Gizmo" in "example.com/v1"`}},
 		"offline, without a dry run":            {[]string{"configmap/there", "--from", "x.json"}, 2, []string{"--from works only with --dry-run=client"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := s.under(t)
+			s := s.forSubtest(t)
 			r := s.gc(append([]string{"delete"}, c.args...)...).exits(t, c.code).warns(t, c.words...)
 			if c.code == 2 && (r.Stdout != "" || !strings.HasPrefix(r.Stderr, "error: ")) {
 				t.Errorf("not an error alone: %s%s", r.Stdout, r.Stderr)
 			}
-			s.untouched(there)
+			s.requireUnchanged(there)
 		})
 	}
 }
@@ -60,22 +60,22 @@ func TestDeleteSaysWhoForbadeIt(t *testing.T) {
 	ns := s.namespace("forbidden")
 	doomed := s.create(configMap(ns, "doomed"))
 	s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get", "watch"})
-	alice := s.as("alice")
+	alice := s.toolAs("alice")
 	const word = `User "alice" cannot delete resource "configmaps"`
 	alice.gc("delete", "configmap/doomed", "-n", ns, "--dry-run=server").exits(t, 1).shows(t, "ConfigMap/doomed", word, "The API server would accept 0 of 1 steps")
 	alice.gc("delete", "configmap/doomed", "-n", ns, "--yes").exits(t, 1).shows(t, "ConfigMap/doomed", "you may not delete configmaps in namespace "+ns)
-	s.untouched(doomed)
+	s.requireUnchanged(doomed)
 }
 
 func TestDeleteSaysThatAdmissionRefusedIt(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("admission")
 	doomed := s.create(configMap(ns, "doomed"))
-	s.forbid(ns, "doomed")
+	s.denyWrites(ns, "doomed")
 	const word = "this one is under protection"
 	s.gc("delete", "configmap/doomed", "-n", ns, "--dry-run=server").exits(t, 1).shows(t, "ConfigMap/doomed", word, "The API server would accept 0 of 1 steps")
 	s.gc("delete", "configmap/doomed", "-n", ns, "--yes").exits(t, 1).shows(t, "ConfigMap/doomed", word)
-	s.untouched(doomed)
+	s.requireUnchanged(doomed)
 }
 
 func TestDeleteDoesNotActOnTheDigestOfAScanThatReadMoreOrLess(t *testing.T) {
@@ -83,11 +83,11 @@ func TestDeleteDoesNotActOnTheDigestOfAScanThatReadMoreOrLess(t *testing.T) {
 	ns := s.namespace("readable")
 	owner := s.create(configMap(ns, "owner"))
 	f := s.throughProxy(func(http.Handler) []fault {
-		return []fault{{reading(listOf("secrets")), says(403, "Forbidden", "no")}}
-	}).acting()
-	complete := s.shown(s.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Complete scan."))
-	incomplete := s.shown(f.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Incomplete scan."))
+		return []fault{{reading(listOf("secrets")), respondStatus(403, "Forbidden", "no")}}
+	}).allowWrites()
+	complete := s.previewDigest(s.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Complete scan."))
+	incomplete := s.previewDigest(f.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Incomplete scan."))
 	f.gc("delete", "configmap/owner", "-n", ns, "--confirm", complete).exits(t, 4).warns(t, "its digest is "+incomplete+", not "+complete)
 	s.gc("delete", "configmap/owner", "-n", ns, "--confirm", incomplete).exits(t, 4).warns(t, "its digest is "+complete+", not "+incomplete)
-	s.untouched(owner)
+	s.requireUnchanged(owner)
 }

@@ -8,34 +8,34 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// blueprint is the plan of a graph. A seed always gives the same blueprint; every graph
-// that is built from it differs in names and UIDs only.
+// blueprint describes a graph. A seed always gives the same blueprint; graphs built from it
+// differ only in names and UIDs.
 type blueprint struct {
-	seed   uint64
-	dice   *rand.Rand
-	parts  []part
-	closed map[int]bool // parts that nothing random may be owned by
-	unreal int          // how many names and UIDs are claimed that nothing has
-	sound  int          // how many claims of a hundred are good; with 100, those of circles are, too
-	spaces []string     // in which namespaces it is built; nil: in new ones
-	named  bool         // every object has a label
-	asked  []int        // parts that are always asked for by name
+	seed             uint64
+	dice             *rand.Rand
+	parts            []part
+	noDependents     map[int]bool // parts that must not get random dependents
+	nonexistentCount int          // how many nonexistent names and UIDs are in use
+	percentValid     int          // how many of a hundred references are valid; with 100, those of cycles are valid as well
+	namespaces       []string     // where the graph is built; nil: in new namespaces
+	labelled         bool         // every object gets a label
+	requested        []int        // parts that are always among the targets of a command
 }
 
 // graphSize is the number of parts of a blueprint before dependents are added.
 type graphSize struct {
-	roots        int // in each namespace
-	clusterRoots int
-	circle       int // the largest circle that nobody deletes
-	dying        int // the largest of which a member is being deleted; none of them if it is 0
-	fates        int // how many parts are deleted, and as many replaced
+	roots            int // in each namespace
+	clusterRoots     int
+	cycle            int // the largest cycle that is not deleted
+	terminatingCycle int // the largest cycle with a terminating member; 0: none
+	changes          int // how many parts are deleted, and how many are replaced
 }
 
 var (
-	large = graphSize{roots: 7, clusterRoots: 6, circle: 4, dying: 3, fates: 6}
-	small = graphSize{roots: 3, clusterRoots: 3, circle: 2, dying: 2, fates: 3}
-	// calm is small, without cycles that are being deleted.
-	calm = graphSize{roots: 3, clusterRoots: 3, circle: 4}
+	large = graphSize{roots: 7, clusterRoots: 6, cycle: 4, terminatingCycle: 3, changes: 6}
+	small = graphSize{roots: 3, clusterRoots: 3, cycle: 2, terminatingCycle: 2, changes: 3}
+	// calm is like small, without terminating cycles.
+	calm = graphSize{roots: 3, clusterRoots: 3, cycle: 4}
 )
 
 // part is one object.
@@ -43,40 +43,40 @@ type part struct {
 	make       func(namespace, name string, more ...func(object)) object
 	apiVersion string
 	kind       string
-	space      int // which namespace, or nowhere
-	claims     []claim
+	namespace  int // index of the namespace, or clusterScoped
+	refs       []partRef
 	finalizers []string
-	fate       fate
+	change     change
 }
 
-// nowhere is the namespace of cluster-scoped parts.
-const nowhere = -1
+// clusterScoped is the namespace of cluster-scoped parts.
+const clusterScoped = -1
 
-// spacesOfABlueprint is the number of namespaces of a graph.
-const spacesOfABlueprint = 3
+// namespacesPerGraph is the number of namespaces of a graph.
+const namespacesPerGraph = 3
 
-// claim is an owner reference. Name and UID are those of parts, by number;
-// negative numbers are of nothing.
-type claim struct {
+// partRef is an owner reference. Name and UID are numbers of parts; a negative number is a name
+// or UID that does not exist.
+type partRef struct {
 	apiVersion, kind string
 	name, uid        int
 	blocks, controls bool
 }
 
-// fate is what happens to a part before a collector reads it.
-type fate int
+// change is what happens to a part before a collector reads it.
+type change int
 
 const (
-	lives fate = iota
+	lives change = iota
 	wasDeleted
-	wasReplaced // by another of its name
+	wasReplaced // by another object of the same name
 	inBackground
 	inForeground
 	isOrphaning
 )
 
-// policy returns the propagation policy of a part's deletion.
-func (f fate) policy() metav1.DeletionPropagation {
+// policy returns the propagation policy with which the part is deleted.
+func (f change) policy() metav1.DeletionPropagation {
 	switch f {
 	case inForeground:
 		return metav1.DeletePropagationForeground
@@ -87,38 +87,38 @@ func (f fate) policy() metav1.DeletionPropagation {
 	}
 }
 
-// draw returns the blueprint of a seed, with about n parts, half of them garbage.
+// draw returns the blueprint of a seed with about n parts, about half of them garbage.
 func draw(seed uint64, n int) *blueprint {
 	return drawGarbage(seed, n, large)
 }
 
 func drawGarbage(seed uint64, n int, m graphSize) *blueprint {
-	b := begin(seed, n, 55, m)
-	b.fates(m.fates)
+	b := newBlueprint(seed, n, 55, m)
+	b.changeParts(m.changes)
 	return b
 }
 
-// drawSound returns a blueprint with little garbage, in which only cycles are being
-// deleted.
+// drawSound returns a blueprint with little garbage, in which only members of cycles are
+// terminating.
 func drawSound(seed uint64, n int) *blueprint {
-	b := begin(seed, n, 92, large)
+	b := newBlueprint(seed, n, 92, large)
 	b.makeBlocking()
-	b.settle()
+	b.dropOtherOwnersOfOrphans()
 	return b
 }
 
-func begin(seed uint64, n, sound int, m graphSize) *blueprint {
-	b := &blueprint{seed: seed, dice: rand.New(rand.NewPCG(seed, seed)), closed: map[int]bool{}, sound: sound}
-	for space := range spacesOfABlueprint {
+func newBlueprint(seed uint64, n, sound int, m graphSize) *blueprint {
+	b := &blueprint{seed: seed, dice: rand.New(rand.NewPCG(seed, seed)), noDependents: map[int]bool{}, percentValid: sound}
+	for space := range namespacesPerGraph {
 		for range m.roots {
 			b.add(space)
 		}
 		e := b.addAs(event, space)
-		b.parts[e].apiVersion = "events.k8s.io/v1" // as core events they may not own anything
-		b.add(space, b.to(e))
+		b.parts[e].apiVersion = "events.k8s.io/v1" // an Event of the core group cannot own anything
+		b.add(space, b.refTo(e))
 	}
 	for range m.clusterRoots {
-		b.add(nowhere)
+		b.add(clusterScoped)
 	}
 	b.cycles(m)
 	for len(b.parts) < n {
@@ -129,30 +129,30 @@ func begin(seed uint64, n, sound int, m graphSize) *blueprint {
 
 func (b *blueprint) chance(percent int) bool { return b.dice.IntN(100) < percent }
 
-// nothing returns the number of a name or UID that does not exist.
-func (b *blueprint) nothing() int {
-	b.unreal++
-	return -b.unreal
+// nonexistent returns the number of a new name or UID that does not exist.
+func (b *blueprint) nonexistent() int {
+	b.nonexistentCount++
+	return -b.nonexistentCount
 }
 
-func (b *blueprint) space() int {
+func (b *blueprint) randomNamespace() int {
 	if b.chance(20) {
-		return nowhere
+		return clusterScoped
 	}
-	return b.dice.IntN(spacesOfABlueprint)
+	return b.dice.IntN(namespacesPerGraph)
 }
 
 // add adds a part of some kind and returns its number.
-func (b *blueprint) add(space int, claims ...claim) int {
-	if space == nowhere {
+func (b *blueprint) add(space int, claims ...partRef) int {
+	if space == clusterScoped {
 		of := clusterKinds[b.dice.IntN(len(clusterKinds))]
 		return b.addAs(func(_, name string, more ...func(object)) object { return of(name, more...) }, space, claims...)
 	}
 	return b.addAs(namespacedKinds[b.dice.IntN(len(namespacedKinds))], space, claims...)
 }
 
-func (b *blueprint) addAs(of any, space int, claims ...claim) int {
-	p := part{space: space, claims: claims}
+func (b *blueprint) addAs(of any, space int, claims ...partRef) int {
+	p := part{namespace: space, refs: claims}
 	switch of := of.(type) {
 	case func(namespace, name string, more ...func(object)) object:
 		p.make = of
@@ -165,10 +165,9 @@ func (b *blueprint) addAs(of any, space int, claims ...claim) int {
 	return len(b.parts) - 1
 }
 
-// to returns a valid reference to a part, or one that is valid until later, in any served
-// version.
-func (b *blueprint) to(i int) claim {
-	c := claim{apiVersion: b.parts[i].apiVersion, kind: b.parts[i].kind, name: i, uid: i, blocks: b.chance(45)}
+// refTo returns a reference to a part in any served version. The part may be deleted later.
+func (b *blueprint) refTo(i int) partRef {
+	c := partRef{apiVersion: b.parts[i].apiVersion, kind: b.parts[i].kind, name: i, uid: i, blocks: b.chance(45)}
 	switch {
 	case strings.HasPrefix(c.apiVersion, customGroup) && b.chance(50):
 		c.apiVersion = customGroup + "/v1beta1"
@@ -180,47 +179,49 @@ func (b *blueprint) to(i int) claim {
 
 // cycles adds parts that own each other, or themselves.
 func (b *blueprint) cycles(m graphSize) {
-	for size := 1; size <= m.circle; size++ {
-		b.cycle(b.space(), size)
+	for size := 1; size <= m.cycle; size++ {
+		b.cycle(b.randomNamespace(), size)
 	}
-	b.cycle(nowhere, 2)
-	if b.sound == 100 {
+	b.cycle(clusterScoped, 2)
+	if b.percentValid == 100 {
 		return
 	}
-	// One that a bad reference leaves open, and one that somebody else holds.
-	open := b.cycle(b.space(), 3)
-	b.parts[open[0]].claims[0].name = b.nothing()
+	// A cycle with an invalid reference in it, and a cycle with a member held by another
+	// finalizer.
+	open := b.cycle(b.randomNamespace(), 3)
+	b.parts[open[0]].refs[0].name = b.nonexistent()
 	hung := b.cycle(0, 3)
-	b.parts[hung[1]].claims = append(b.parts[hung[1]].claims, b.missing(0))
-	// Members that somebody has begun to delete. Whether the others then go at once
-	// or wait for what they own is anybody's guess, so what they own must not be
-	// held: it has to be all the same in the end.
-	for _, f := range []fate{inBackground, inForeground, isOrphaning} {
-		for size := 1; size <= m.dying; size++ {
+	b.parts[hung[1]].refs = append(b.parts[hung[1]].refs, b.missing(0))
+	// Cycles with a terminating member. Whether the other members then are deleted at once or
+	// wait for their dependents is nondeterministic. Their dependents must not be held, so that
+	// both orders lead to the same final state.
+	for _, f := range []change{inBackground, inForeground, isOrphaning} {
+		for size := 1; size <= m.terminatingCycle; size++ {
 			members := b.isolatedCycle(size)
 			i := members[b.dice.IntN(size)]
-			b.parts[i].fate = f
+			b.parts[i].change = f
 			if f == inBackground {
 				b.parts[i].finalizers = []string{hold}
 			}
 		}
 	}
-	// All of them: these wait for each other for ever, if they block.
-	for size := 1; size <= m.dying; size++ {
+	// In these cycles all members are terminating. If their references block, they wait for each
+	// other for ever.
+	for size := 1; size <= m.terminatingCycle; size++ {
 		for _, i := range b.isolatedCycle(size) {
-			b.parts[i].fate = inForeground
+			b.parts[i].change = inForeground
 		}
 	}
 }
 
 // isolatedCycle adds a cycle with one or two dependents and no other relations.
 func (b *blueprint) isolatedCycle(size int) []int {
-	space := b.space()
+	space := b.randomNamespace()
 	members := b.cycle(space, size)
 	for _, i := range members {
-		b.closed[i] = true
+		b.noDependents[i] = true
 		if b.chance(40) {
-			b.closed[b.add(space, b.to(i))] = true
+			b.noDependents[b.add(space, b.refTo(i))] = true
 		}
 	}
 	return members
@@ -232,19 +233,20 @@ func (b *blueprint) cycle(space, size int) []int {
 		members[i] = b.add(space)
 	}
 	for i, member := range members {
-		b.parts[member].claims = []claim{b.to(members[(i+1)%size])}
+		b.parts[member].refs = []partRef{b.refTo(members[(i+1)%size])}
 	}
 	return members
 }
 
 // dependent adds a part with one to three random owners.
 func (b *blueprint) dependent() {
-	space := b.space()
-	var claims []claim
+	space := b.randomNamespace()
+	var claims []partRef
 	for range 1 + b.dice.IntN(3) {
-		c := b.claim(space)
-		// Where two references have one UID and only one is good, we keep that one.
-		if !slices.ContainsFunc(claims, func(other claim) bool { return other.uid == c.uid }) {
+		c := b.randomRef(space)
+		// Of two references with one UID of which only one is valid, the program keeps the valid
+		// one, unlike the real collector. So do not create such pairs.
+		if !slices.ContainsFunc(claims, func(other partRef) bool { return other.uid == c.uid }) {
 			claims = append(claims, c)
 		}
 	}
@@ -254,7 +256,7 @@ func (b *blueprint) dependent() {
 	case b.chance(10):
 		b.parts[i].finalizers = []string{hold}
 		if b.chance(50) {
-			b.parts[i].fate = inBackground
+			b.parts[i].change = inBackground
 		}
 	case b.chance(4):
 		b.parts[i].finalizers = []string{metav1.FinalizerOrphanDependents}
@@ -263,63 +265,65 @@ func (b *blueprint) dependent() {
 	}
 }
 
-// claim returns a random reference of a part in a namespace, or of a cluster-scoped one.
-func (b *blueprint) claim(space int) claim {
-	if b.chance(b.sound) {
-		return b.good(space)
+// randomRef returns a random reference for a part in a namespace, or for a cluster-scoped part.
+func (b *blueprint) randomRef(space int) partRef {
+	if b.chance(b.percentValid) {
+		return b.validRef(space)
 	}
-	sorts := []func(space int) claim{
-		b.missing, b.successor, b.misnamed, b.mistyped, b.elsewhere, b.namespacedForCluster, b.unserved, b.unknown, b.lowerCase,
+	sorts := []func(space int) partRef{
+		b.missing, b.successor, b.misnamed, b.mistyped, b.otherNamespace, b.namespacedForCluster, b.unserved, b.unknown, b.lowerCase,
 	}
 	return sorts[b.dice.IntN(len(sorts))](space)
 }
 
-// good returns a valid reference for a part in a namespace.
-func (b *blueprint) good(space int) claim {
+// validRef returns a valid reference for a part in a namespace.
+func (b *blueprint) validRef(space int) partRef {
 	for {
 		i := b.dice.IntN(len(b.parts))
-		if p := b.parts[i]; !b.closed[i] && (p.space == space || p.space == nowhere) {
-			return b.to(i)
+		if p := b.parts[i]; !b.noDependents[i] && (p.namespace == space || p.namespace == clusterScoped) {
+			return b.refTo(i)
 		}
 	}
 }
 
-// watched returns a valid reference to an object that the collector watches: it learns the
-// UIDs of others only by chance.
-func (b *blueprint) watched(space int) claim {
+// watchedRef returns a valid reference to an object of a type that the collector watches. Whether
+// the collector knows the UIDs of other objects is nondeterministic.
+func (b *blueprint) watchedRef(space int) partRef {
 	for {
-		if c := b.good(space); c.kind != "Event" {
+		if c := b.validRef(space); c.kind != "Event" {
 			return c
 		}
 	}
 }
 
-func (b *blueprint) missing(space int) claim {
-	c := b.watched(space)
-	c.name, c.uid = b.nothing(), b.nothing()
+func (b *blueprint) missing(space int) partRef {
+	c := b.watchedRef(space)
+	c.name, c.uid = b.nonexistent(), b.nonexistent()
 	return c
 }
 
-// successor returns a reference with the name of an existing part and another UID.
-func (b *blueprint) successor(space int) claim {
-	c := b.watched(space)
-	c.uid = b.nothing()
+// successor returns a reference with the name of an existing part and another UID, as after its
+// owner was replaced.
+func (b *blueprint) successor(space int) partRef {
+	c := b.watchedRef(space)
+	c.uid = b.nonexistent()
 	return c
 }
 
-// misnamed returns a reference with the UID of one part and the name of another or of none.
-func (b *blueprint) misnamed(space int) claim {
-	c := b.watched(space)
-	c.name = b.nothing()
+// misnamed returns a reference with the UID of one part and the name of another, or a name that
+// does not exist.
+func (b *blueprint) misnamed(space int) partRef {
+	c := b.watchedRef(space)
+	c.name = b.nonexistent()
 	if b.chance(50) {
-		other := b.watched(space)
+		other := b.watchedRef(space)
 		c.apiVersion, c.kind, c.name = other.apiVersion, other.kind, other.name
 	}
 	return c
 }
 
-func (b *blueprint) mistyped(space int) claim {
-	c := b.watched(space)
+func (b *blueprint) mistyped(space int) partRef {
+	c := b.watchedRef(space)
 	c.apiVersion, c.kind = "v1", "Service"
 	if b.chance(50) {
 		c.kind = "Node"
@@ -327,43 +331,43 @@ func (b *blueprint) mistyped(space int) claim {
 	return c
 }
 
-func (b *blueprint) elsewhere(space int) claim {
+func (b *blueprint) otherNamespace(space int) partRef {
 	for {
 		i := b.dice.IntN(len(b.parts))
-		if p := b.parts[i]; !b.closed[i] && p.space != nowhere && p.space != space && p.kind != "Event" {
-			return b.to(i)
+		if p := b.parts[i]; !b.noDependents[i] && p.namespace != clusterScoped && p.namespace != space && p.kind != "Event" {
+			return b.refTo(i)
 		}
 	}
 }
 
-func (b *blueprint) namespacedForCluster(space int) claim {
+func (b *blueprint) namespacedForCluster(space int) partRef {
 	switch {
-	case space != nowhere:
+	case space != clusterScoped:
 		return b.missing(space)
 	case b.chance(50):
-		return b.elsewhere(space)
+		return b.otherNamespace(space)
 	}
-	return claim{apiVersion: "v1", kind: "Secret", name: b.nothing(), uid: b.nothing()}
+	return partRef{apiVersion: "v1", kind: "Secret", name: b.nonexistent(), uid: b.nonexistent()}
 }
 
-func (b *blueprint) unserved(space int) claim {
-	c := b.watched(space)
+func (b *blueprint) unserved(space int) partRef {
+	c := b.watchedRef(space)
 	switch b.dice.IntN(3) {
 	case 0:
 		c.apiVersion = "old.example.com/v1beta1"
 	case 1:
 		c.apiVersion, c.kind = customGroup+"/v1alpha1", "Gadget"
 	case 2:
-		c.apiVersion, c.kind, c.uid = "apps/v1beta1", "Deployment", b.nothing()
+		c.apiVersion, c.kind, c.uid = "apps/v1beta1", "Deployment", b.nonexistent()
 	}
 	return c
 }
 
-func (b *blueprint) unknown(space int) claim {
-	c := b.watched(space)
+func (b *blueprint) unknown(space int) partRef {
+	c := b.watchedRef(space)
 	switch b.dice.IntN(4) {
 	case 0:
-		c.apiVersion, c.kind, c.uid = "none.example.com/v1", "Nothing", b.nothing()
+		c.apiVersion, c.kind, c.uid = "none.example.com/v1", "Nothing", b.nonexistent()
 	case 1:
 		c.apiVersion, c.kind = "v1", "Nothing"
 	case 2:
@@ -374,28 +378,28 @@ func (b *blueprint) unknown(space int) claim {
 	return c
 }
 
-func (b *blueprint) lowerCase(space int) claim {
-	c := b.good(space)
+func (b *blueprint) lowerCase(space int) partRef {
+	c := b.validRef(space)
 	c.kind = strings.ToLower(c.kind)
 	if b.chance(30) {
-		c.uid = b.nothing()
+		c.uid = b.nonexistent()
 	}
 	return c
 }
 
-// fates decides what happens to some of the parts.
-func (b *blueprint) fates(n int) {
+// changeParts deletes, replaces or begins to delete some of the parts.
+func (b *blueprint) changeParts(n int) {
 	var free []int
 	for i, p := range b.parts {
-		if p.fate == lives && len(p.finalizers) == 0 && p.kind != "Event" && !b.closed[i] {
+		if p.change == lives && len(p.finalizers) == 0 && p.kind != "Event" && !b.noDependents[i] {
 			free = append(free, i)
 		}
 	}
 	b.dice.Shuffle(len(free), func(i, j int) { free[i], free[j] = free[j], free[i] })
-	next := func(f fate, finalizers ...string) int {
+	next := func(f change, finalizers ...string) int {
 		i := free[0]
 		free = free[1:]
-		b.parts[i].fate, b.parts[i].finalizers = f, finalizers
+		b.parts[i].change, b.parts[i].finalizers = f, finalizers
 		return i
 	}
 	for range n {
@@ -410,24 +414,24 @@ func (b *blueprint) fates(n int) {
 		next(inForeground, hold)
 		next(isOrphaning, hold)
 		next(inBackground, hold)
-		// A dependent that never goes.
+		// This dependent is never deleted.
 		i := next(inForeground)
 		b.heldBlocker(i)
 	}
 	b.makeBlocking()
-	b.settle()
+	b.dropOtherOwnersOfOrphans()
 }
 
-// makeBlocking lets what is owned by parts that wait for it block these, unless it is of
-// the same kind. A collector that begins while an owner waits looks at the
-// dependents that block, and at those of which it hears earlier than of the
-// owner. Objects of one kind come in another order each time, but between kinds
-// the order is the same as a rule, so no number of runs would show both ends.
+// makeBlocking makes dependents block their owners that are in foreground deletion, unless both
+// are of the same kind. A collector that starts during a foreground deletion processes the
+// dependents that block, and those of which it receives an event before that of the owner. The
+// order of events within a kind is random, but the order of kinds is mostly the same, so no
+// number of runs would show both results.
 func (b *blueprint) makeBlocking() {
 	for i := range b.parts {
-		for k := range b.parts[i].claims {
-			c := &b.parts[i].claims[k]
-			if c.uid >= 0 && b.parts[c.uid].fate == inForeground && b.parts[c.uid].kind != b.parts[i].kind {
+		for k := range b.parts[i].refs {
+			c := &b.parts[i].refs[k]
+			if c.uid >= 0 && b.parts[c.uid].change == inForeground && b.parts[c.uid].kind != b.parts[i].kind {
 				c.blocks = true
 			}
 		}
@@ -435,40 +439,41 @@ func (b *blueprint) makeBlocking() {
 }
 
 func (b *blueprint) heldBlocker(owner int) {
-	c := b.to(owner)
+	c := b.refTo(owner)
 	c.blocks = true
-	space := b.parts[owner].space
-	if space == nowhere {
-		space = b.dice.IntN(spacesOfABlueprint)
+	space := b.parts[owner].namespace
+	if space == clusterScoped {
+		space = b.dice.IntN(namespacesPerGraph)
 	}
 	i := b.add(space, c)
 	b.parts[i].finalizers = []string{hold}
 }
 
-// settle removes the other references of dependents of an orphaning part that is not being
-// deleted yet. Otherwise the result depends on the order: if the collector removes a
-// dependent's invalid references first, the dependent stays; if it orphans it first, only
-// the invalid ones are left, and it deletes the dependent.
-func (b *blueprint) settle() {
-	b.single(func(owner part) bool {
-		return owner.fate == lives && slices.Contains(owner.finalizers, metav1.FinalizerOrphanDependents)
+// dropOtherOwnersOfOrphans removes the other references of dependents of an orphaning part that
+// is not being deleted yet. Otherwise the result depends on the order: if the collector removes a
+// dependent's invalid references first, the dependent stays; if it orphans it first, only the
+// invalid ones are left, and it deletes the dependent.
+func (b *blueprint) dropOtherOwnersOfOrphans() {
+	b.keepSingleOwner(func(owner part) bool {
+		return owner.change == lives && slices.Contains(owner.finalizers, metav1.FinalizerOrphanDependents)
 	})
 }
 
-// share avoids results that two concurrent collectors reach only together: a dependent that
-// one orphans while the other removes its invalid references stays without owners, while
-// either alone would delete it.
-func (b *blueprint) share() *blueprint {
-	b.single(func(owner part) bool { return owner.fate == isOrphaning })
+// avoidConcurrentResults removes references that allow a result which two concurrent collectors
+// reach only together: a dependent that one orphans while the other removes its invalid
+// references stays without owners, while either alone would delete it.
+func (b *blueprint) avoidConcurrentResults() *blueprint {
+	b.keepSingleOwner(func(owner part) bool { return owner.change == isOrphaning })
 	return b
 }
 
-// single removes all other references from dependents of such owners.
-func (b *blueprint) single(such func(owner part) bool) {
+// keepSingleOwner removes all other references from dependents of the owners for which such
+// returns true.
+func (b *blueprint) keepSingleOwner(such func(owner part) bool) {
 	for i := range b.parts {
-		for _, c := range b.parts[i].claims {
+		for _, c := range b.parts[i].refs {
 			if c.uid >= 0 && such(b.parts[c.uid]) {
-				b.parts[i].claims = []claim{c}
+				b.parts[i].refs = []partRef{c}
 				break
 			}
 		}

@@ -15,40 +15,40 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// builtGraph is a graph built from a blueprint. The n-th part has the role n, whatever its
-// name and UID, so that graphs of one blueprint can be compared.
+// builtGraph is a graph built from a blueprint. The n-th part has the role n, whatever its name
+// and UID are, so that graphs of one blueprint can be compared.
 type builtGraph struct {
 	*blueprint
 	*scene
-	copy    int
-	spaces  []string
-	objects []object // by part
-	others  []object // by part: what has its name now
-	roles   map[string]string
-	members map[types.UID]string
+	copy       int
+	namespaces []string
+	objects    []object // by part
+	successors []object // by part: the object that replaced it
+	roles      map[string]string
+	members    map[types.UID]string
 }
 
 // build builds several graphs of the blueprint concurrently.
 func (b *blueprint) build(s *scene, copies ...int) []*builtGraph {
 	s.Helper()
-	s.custom()
+	s.defineTestKinds()
 	out := make([]*builtGraph, len(copies))
 	var group errgroup.Group
 	for i, copy := range copies {
 		out[i] = &builtGraph{
-			blueprint: b, scene: s, copy: copy, objects: make([]object, len(b.parts)), others: make([]object, len(b.parts)),
+			blueprint: b, scene: s, copy: copy, objects: make([]object, len(b.parts)), successors: make([]object, len(b.parts)),
 			roles: map[string]string{}, members: map[types.UID]string{},
 		}
-		out[i].spaces = b.spaces
-		for space := len(b.spaces); space < spacesOfABlueprint; space++ {
-			out[i].spaces = append(out[i].spaces, s.namespace(fmt.Sprintf("%s-%c", out[i].prefix(), 'a'+space)))
+		out[i].namespaces = b.namespaces
+		for space := len(b.namespaces); space < namespacesPerGraph; space++ {
+			out[i].namespaces = append(out[i].namespaces, s.namespace(fmt.Sprintf("%s-%c", out[i].prefix(), 'a'+space)))
 		}
 		group.Go(out[i].createAll)
 	}
 	err := group.Wait()
 	for _, g := range out {
 		for i := range g.objects {
-			for _, o := range []object{g.objects[i], g.others[i]} {
+			for _, o := range []object{g.objects[i], g.successors[i]} {
 				if o.Unstructured != nil {
 					s.created = append(s.created, o)
 				}
@@ -61,7 +61,7 @@ func (b *blueprint) build(s *scene, copies ...int) []*builtGraph {
 
 func (g *builtGraph) prefix() string { return fmt.Sprintf("d%d-%d", g.seed%1_000_000, g.copy) }
 
-// name returns the name of a part, or one that does not exist.
+// name returns the name of a part, or a name that does not exist.
 func (g *builtGraph) name(n int) string {
 	if n < 0 {
 		return fmt.Sprintf("%s-none-%d", g.prefix(), -n)
@@ -76,7 +76,7 @@ func (g *builtGraph) uid(n int) types.UID {
 	return g.objects[n].GetUID()
 }
 
-func (g *builtGraph) reference(c claim) metav1.OwnerReference {
+func (g *builtGraph) reference(c partRef) metav1.OwnerReference {
 	r := reference(c.apiVersion, c.kind, g.name(c.name), g.uid(c.uid))
 	if c.blocks {
 		blocking(&r)
@@ -87,8 +87,8 @@ func (g *builtGraph) reference(c claim) metav1.OwnerReference {
 	return r
 }
 
-// createAll creates all objects with their owner references, and then deletes or changes
-// those whose fate it is.
+// createAll creates all objects with their owner references, and then applies the changes of
+// their parts.
 func (g *builtGraph) createAll() error {
 	for _, wave := range g.waves() {
 		if err := g.each(wave, g.createPart); err != nil {
@@ -96,34 +96,34 @@ func (g *builtGraph) createAll() error {
 		}
 	}
 	all := slices.Concat(g.waves()...)
-	if err := g.each(all, g.close); err != nil {
+	if err := g.each(all, g.addLateReferences); err != nil {
 		return err
 	}
-	if err := g.each(all, g.leave); err != nil {
+	if err := g.each(all, g.applyChange); err != nil {
 		return err
 	}
-	for n := -g.unreal; n < len(g.parts); n++ {
+	for n := -g.nonexistentCount; n < len(g.parts); n++ {
 		g.roles[g.name(n)] = roleOf(n)
 		g.roles[string(g.uid(n))] = roleOf(n)
 		if n < 0 {
 			continue
 		}
 		g.members[g.uid(n)] = roleOf(n)
-		if g.others[n].Unstructured != nil {
-			g.members[g.others[n].GetUID()] = roleOf(n) + "'"
-			g.roles[string(g.others[n].GetUID())] = roleOf(n) + "'"
+		if g.successors[n].Unstructured != nil {
+			g.members[g.successors[n].GetUID()] = roleOf(n) + "'"
+			g.roles[string(g.successors[n].GetUID())] = roleOf(n) + "'"
 		}
 	}
 	return nil
 }
 
-// waves returns the parts in the order in which they can be created: owners first.
-// References to later parts, as in cycles, are added at the end.
+// waves returns the parts in an order in which they can be created: owners first. References to
+// later parts, as in cycles, are added at the end.
 func (g *builtGraph) waves() [][]int {
 	var out [][]int
 	wave := make([]int, len(g.parts))
 	for i, p := range g.parts {
-		for _, c := range p.claims {
+		for _, c := range p.refs {
 			if c.uid >= 0 && c.uid < i {
 				wave[i] = max(wave[i], wave[c.uid]+1)
 			}
@@ -153,21 +153,21 @@ func (g *builtGraph) each(parts []int, do func(i int, p part) error) error {
 // roleOf returns the role of a part, which is the same in all graphs of a blueprint.
 func roleOf(n int) string { return fmt.Sprintf("#%d", n) }
 
-func (g *builtGraph) new(i int, more ...func(object)) (object, error) {
+func (g *builtGraph) createObject(i int, more ...func(object)) (object, error) {
 	p := g.parts[i]
 	namespace := ""
-	if p.space != nowhere {
-		namespace = g.spaces[p.space]
+	if p.namespace != clusterScoped {
+		namespace = g.namespaces[p.namespace]
 	}
-	if g.named {
+	if g.labelled {
 		more = append(more, labelled("graph", g.prefix()))
 	}
 	o := p.make(namespace, g.name(i), more...)
-	at, err := g.resource(o)
+	client, err := g.resource(o)
 	if err != nil {
 		return object{}, err
 	}
-	live, err := at.Create(g.Context(), o.Unstructured, metav1.CreateOptions{})
+	live, err := client.Create(g.Context(), o.Unstructured, metav1.CreateOptions{})
 	if err != nil {
 		return object{}, err
 	}
@@ -190,74 +190,74 @@ func (g *builtGraph) resource(o object) (dynamic.ResourceInterface, error) {
 func (g *builtGraph) createPart(i int, p part) (err error) {
 	var refs []metav1.OwnerReference
 	if !p.early(i) {
-		for _, c := range p.claims {
+		for _, c := range p.refs {
 			refs = append(refs, g.reference(c))
 		}
 	}
-	g.objects[i], err = g.new(i, heldBy(p.finalizers...), ownedBy(refs...))
+	g.objects[i], err = g.createObject(i, heldBy(p.finalizers...), ownedBy(refs...))
 	return err
 }
 
 // early reports whether the i-th part refers to a later one.
 func (p part) early(i int) bool {
-	return slices.ContainsFunc(p.claims, func(c claim) bool { return c.uid >= i })
+	return slices.ContainsFunc(p.refs, func(c partRef) bool { return c.uid >= i })
 }
 
-func (g *builtGraph) close(i int, p part) error {
+func (g *builtGraph) addLateReferences(i int, p part) error {
 	if !p.early(i) {
 		return nil
 	}
 	var refs []metav1.OwnerReference
-	for _, c := range p.claims {
+	for _, c := range p.refs {
 		refs = append(refs, g.reference(c))
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"ownerReferences": refs}})
 	if err != nil {
 		return err
 	}
-	at, err := g.resource(g.objects[i])
+	client, err := g.resource(g.objects[i])
 	if err != nil {
 		return err
 	}
-	_, err = at.Patch(g.Context(), g.name(i), types.MergePatchType, patch, metav1.PatchOptions{})
+	_, err = client.Patch(g.Context(), g.name(i), types.MergePatchType, patch, metav1.PatchOptions{})
 	return err
 }
 
-func (g *builtGraph) leave(i int, p part) error {
-	if p.fate == lives {
+func (g *builtGraph) applyChange(i int, p part) error {
+	if p.change == lives {
 		return nil
 	}
-	at, err := g.resource(g.objects[i])
+	client, err := g.resource(g.objects[i])
 	if err != nil {
 		return err
 	}
-	policy := p.fate.policy()
-	if err := at.Delete(g.Context(), g.name(i), metav1.DeleteOptions{PropagationPolicy: &policy}); err != nil {
+	policy := p.change.policy()
+	if err := client.Delete(g.Context(), g.name(i), metav1.DeleteOptions{PropagationPolicy: &policy}); err != nil {
 		return err
 	}
-	if p.fate == wasReplaced {
-		g.others[i], err = g.new(i)
+	if p.change == wasReplaced {
+		g.successors[i], err = g.createObject(i)
 	}
 	return err
 }
 
-// ending is the state of a graph, by role.
-type ending map[string]condition
+// graphState is the state of a graph, by role.
+type graphState map[string]partState
 
-// condition is the relevant state of a part.
-type condition struct {
+// partState is the state of a part, as far as it is compared.
+type partState struct {
 	Gone, Terminating bool
 	Finalizers        []string
-	Owners            []owned
+	Owners            []roleRef
 }
 
-// owned is an owner reference in terms of roles.
-type owned struct {
+// roleRef is an owner reference in terms of roles.
+type roleRef struct {
 	line, uid string
 	blocks    bool
 }
 
-func (c condition) String() string {
+func (c partState) String() string {
 	if c.Gone {
 		return "gone"
 	}
@@ -274,12 +274,11 @@ func (c condition) String() string {
 	return out
 }
 
-// matters returns the condition without references that have no effect any more: the
-// collector does not judge a terminating object, so it makes no difference how many of its
-// owners it has lost.
-func (c condition) matters(e ending) condition {
+// relevant returns the state without references that have no effect any more: the collector does
+// not judge a terminating object, so it makes no difference how many of its owners are gone.
+func (c partState) relevant(e graphState) partState {
 	if c.Terminating {
-		c.Owners = slices.DeleteFunc(slices.Clone(c.Owners), func(o owned) bool {
+		c.Owners = slices.DeleteFunc(slices.Clone(c.Owners), func(o roleRef) bool {
 			owner, known := e[o.uid]
 			return !known || owner.Gone
 		})
@@ -287,11 +286,11 @@ func (c condition) matters(e ending) condition {
 	return c
 }
 
-// owner is a reference in terms of roles.
-func (g *builtGraph) owner(r metav1.OwnerReference) owned {
-	line := fmt.Sprintf("%s/%s %s", r.APIVersion, r.Kind, g.as(r.Name))
-	if g.as(r.Name) != g.as(string(r.UID)) {
-		line += fmt.Sprintf(" with the UID of %s", g.as(string(r.UID)))
+// roleRef returns an owner reference in terms of roles.
+func (g *builtGraph) roleRef(r metav1.OwnerReference) roleRef {
+	line := fmt.Sprintf("%s/%s %s", r.APIVersion, r.Kind, g.roleOrValue(r.Name))
+	if g.roleOrValue(r.Name) != g.roleOrValue(string(r.UID)) {
+		line += fmt.Sprintf(" with the UID of %s", g.roleOrValue(string(r.UID)))
 	}
 	if isTrue(r.Controller) {
 		line += ", controlling"
@@ -299,10 +298,10 @@ func (g *builtGraph) owner(r metav1.OwnerReference) owned {
 	if isTrue(r.BlockOwnerDeletion) {
 		line += ", blocking"
 	}
-	return owned{line, g.as(string(r.UID)), isTrue(r.BlockOwnerDeletion)}
+	return roleRef{line, g.roleOrValue(string(r.UID)), isTrue(r.BlockOwnerDeletion)}
 }
 
-func (g *builtGraph) as(nameOrUID string) string {
+func (g *builtGraph) roleOrValue(nameOrUID string) string {
 	if role, ok := g.roles[nameOrUID]; ok {
 		return role
 	}
@@ -310,7 +309,7 @@ func (g *builtGraph) as(nameOrUID string) string {
 }
 
 // observe returns the states of graphs in one environment.
-func observe(ctx context.Context, gs ...*builtGraph) ([]ending, error) {
+func observe(ctx context.Context, gs ...*builtGraph) ([]graphState, error) {
 	types := map[schema.GroupVersionResource]bool{}
 	for _, o := range gs[0].objects {
 		m, err := gs[0].mapping(o)
@@ -319,11 +318,11 @@ func observe(ctx context.Context, gs ...*builtGraph) ([]ending, error) {
 		}
 		types[m.Resource] = true
 	}
-	out := make([]ending, len(gs))
+	out := make([]graphState, len(gs))
 	for i, g := range gs {
-		out[i] = ending{}
+		out[i] = graphState{}
 		for _, role := range g.members {
-			out[i][role] = condition{Gone: true}
+			out[i][role] = partState{Gone: true}
 		}
 	}
 	for resource := range types {
@@ -342,16 +341,16 @@ func observe(ctx context.Context, gs ...*builtGraph) ([]ending, error) {
 	return out, nil
 }
 
-func (g *builtGraph) condition(m metav1.ObjectMeta) condition {
-	c := condition{Terminating: m.DeletionTimestamp != nil, Finalizers: slices.Clone(m.Finalizers)}
+func (g *builtGraph) condition(m metav1.ObjectMeta) partState {
+	c := partState{Terminating: m.DeletionTimestamp != nil, Finalizers: slices.Clone(m.Finalizers)}
 	for _, r := range m.OwnerReferences {
-		c.Owners = append(c.Owners, g.owner(r))
+		c.Owners = append(c.Owners, g.roleRef(r))
 	}
 	return c
 }
 
 // state returns the state of one graph.
-func (g *builtGraph) state() ending {
+func (g *builtGraph) state() graphState {
 	g.Helper()
 	now, err := observe(g.Context(), g)
 	g.must(err)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// The JSON documents of collect, declared as a user would.
+// The JSON documents of collect, declared as a client would declare them.
 type (
 	planned struct {
 		APIVersion string           `json:"apiVersion"`
@@ -115,8 +115,8 @@ func (t tool) plan(args ...string) planned {
 	return p
 }
 
-// collect acts, and must end with 0, or with 1 where something is left or blocked, or
-// where no complete scan says that nothing is.
+// collect runs collect. It must exit with 0, or with 1 if something is left or blocked, or if no
+// complete scan shows that nothing is.
 func (t tool) collect(args ...string) collected {
 	t.Helper()
 	r := t.gc(append([]string{"collect", "--yes", "-o", "json"}, args...)...)
@@ -154,9 +154,9 @@ func checkCollected(t testing.TB, c collected) {
 	}
 }
 
-// predicted returns the final state according to a plan: the state before, changed by every
-// step and outcome.
-func (g *builtGraph) predicted(before ending, p planned) ending {
+// predicted returns the final state according to a plan: the state before, changed by every step
+// and outcome.
+func (g *builtGraph) predicted(before graphState, p planned) graphState {
 	g.Helper()
 	after := maps.Clone(before)
 	for _, s := range p.Steps {
@@ -187,7 +187,7 @@ func (g *builtGraph) predicted(before ending, p planned) ending {
 		}
 		switch c := after[role]; o.State {
 		case "deleted":
-			after[role] = condition{Gone: true}
+			after[role] = partState{Gone: true}
 		case "terminating":
 			c.Terminating, c.Finalizers = true, o.WaitsFor
 			after[role] = c
@@ -197,10 +197,10 @@ func (g *builtGraph) predicted(before ending, p planned) ending {
 }
 
 // change removes a reference, or its blockOwnerDeletion.
-func (g *builtGraph) change(c *condition, r ownerRef, drop bool) {
+func (g *builtGraph) change(c *partState, r ownerRef, drop bool) {
 	g.Helper()
-	of := func(blocks bool) owned {
-		return g.owner(metav1.OwnerReference{
+	of := func(blocks bool) roleRef {
+		return g.roleRef(metav1.OwnerReference{
 			APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID), Controller: &r.Controller, BlockOwnerDeletion: &blocks,
 		})
 	}

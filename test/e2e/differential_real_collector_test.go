@@ -9,31 +9,31 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// TestCollectBesideTheRealCollector runs both on one graph at the same time: it delays the
-// program's first writes until the real collector's workers run.
+// TestCollectBesideTheRealCollector runs collect and the real collector on one graph at the same
+// time: it holds the program's first writes until the real collector's workers run.
 func TestCollectBesideTheRealCollector(t *testing.T) {
 	for _, seed := range graphs(t, 4028305970)[:1] {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
-			theirs := &trial{scene: opposite(t), blueprint: draw(seed, 220).share()}
+			theirs := &trial{scene: realCollectorScene(t), blueprint: draw(seed, 220).avoidConcurrentResults()}
 			g := theirs.build(theirs.scene, 0)[0]
 			before := g.state()
 
 			writes, both := make(chan struct{}), make(chan struct{})
 			var first sync.Once
 			f := theirs.throughProxy(func(through http.Handler) []fault {
-				return []fault{{writing(anything), func(w http.ResponseWriter, r *http.Request) {
+				return []fault{{writing(anyRequest), func(w http.ResponseWriter, r *http.Request) {
 					first.Do(func() { close(writes) })
 					<-both
 					through.ServeHTTP(w, r)
 				}}}
-			}).acting()
-			p := f.starts("collect", "--yes", "-o", "json", "--backup-dir", t.TempDir())
+			}).allowWrites()
+			p := f.start("collect", "--yes", "-o", "json", "--backup-dir", t.TempDir())
 			<-writes
-			theirs.switched(testcluster.On)
+			theirs.switchCollector(testcluster.On)
 			close(both)
-			r := p.ends()
-			after := theirs.settled(g)[0]
-			theirs.switched(testcluster.Absent)
+			r := p.wait()
+			after := theirs.awaitIdle(g)[0]
+			theirs.switchCollector(testcluster.Absent)
 
 			got := decode[collected](t, r)
 			checkCollected(t, got)
@@ -47,11 +47,11 @@ func TestCollectBesideTheRealCollector(t *testing.T) {
 					t.Errorf("%s of %s: %s", s.Action, s.Object.identity, s.Message)
 				}
 			}
-			theirs.comesTo(before, after)
+			theirs.run(before, after)
 			for _, role := range theirs.mismatches(after) {
 				t.Error(theirs.history(role, g, before, after))
 			}
-			gone, changed := moved(before, after)
+			gone, changed := countChanges(before, after)
 			t.Logf("%d objects went, %d changed; of the steps %v", gone, changed, by)
 		})
 	}

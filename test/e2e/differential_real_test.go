@@ -18,45 +18,45 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// rival is a second environment, in which the real collector does what the program does in
-// the first one. The first test that needs it starts it.
-var rival struct {
+// realCollectorEnvironment is a second environment, in which the real collector does what the
+// program does in the first one. The first test that needs it starts it.
+var realCollectorEnvironment struct {
 	once         sync.Once
 	controlPlane *testcluster.ControlPlane
 	environment  *environment
 	err          error
 }
 
-// opposite returns a scene in the environment of the real collector.
-func opposite(t *testing.T) *scene {
+// realCollectorScene returns a scene in the environment of the real collector.
+func realCollectorScene(t *testing.T) *scene {
 	t.Helper()
 	newScene(t)
-	rival.once.Do(func() {
+	realCollectorEnvironment.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
-		if rival.controlPlane, rival.err = testcluster.Start(ctx, testcluster.Options{Collector: testcluster.Absent, OnlyIfBuilt: true}); rival.err == nil {
-			rival.environment, rival.err = newEnvironment(rival.controlPlane, shared.bin)
+		if realCollectorEnvironment.controlPlane, realCollectorEnvironment.err = testcluster.Start(ctx, testcluster.Options{Collector: testcluster.Absent, OnlyIfBuilt: true}); realCollectorEnvironment.err == nil {
+			realCollectorEnvironment.environment, realCollectorEnvironment.err = newEnvironment(realCollectorEnvironment.controlPlane, shared.bin)
 		}
 	})
-	if errors.Is(rival.err, testcluster.ErrNotBuilt) {
-		t.Skip("SKIPPED, NOT TESTED: ", rival.err)
+	if errors.Is(realCollectorEnvironment.err, testcluster.ErrNotBuilt) {
+		t.Skip("SKIPPED, NOT TESTED: ", realCollectorEnvironment.err)
 	}
-	if rival.err != nil {
-		t.Fatal(rival.err)
+	if realCollectorEnvironment.err != nil {
+		t.Fatal(realCollectorEnvironment.err)
 	}
-	return rival.environment.newScene(t)
+	return realCollectorEnvironment.environment.newScene(t)
 }
 
-// stopRival stops the second control plane.
-func stopRival() error {
-	if rival.controlPlane == nil {
+// stopRealCollectorEnvironment stops the second control plane.
+func stopRealCollectorEnvironment() error {
+	if realCollectorEnvironment.controlPlane == nil {
 		return nil
 	}
-	return rival.controlPlane.Stop()
+	return realCollectorEnvironment.controlPlane.Stop()
 }
 
-// switched switches the collector of the scene's environment.
-func (s *scene) switched(to string) {
+// switchCollector starts or stops the collector of the scene's environment.
+func (s *scene) switchCollector(to string) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
 	defer cancel()
@@ -65,14 +65,14 @@ func (s *scene) switched(to string) {
 	}
 }
 
-// settled waits until the real collector is idle: it has processed the last sentinel, and
-// nothing has changed since the one before.
-func (s *scene) settled(gs ...*builtGraph) []ending {
+// awaitIdle waits until the real collector is idle, and returns the states of the graphs: the
+// collector has processed the last sentinel, and nothing has changed since the sentinel before.
+func (s *scene) awaitIdle(gs ...*builtGraph) []graphState {
 	s.Helper()
-	var last []ending
+	var last []graphState
 	quiet := 0
 	s.await("the collector to settle", func(ctx context.Context) (bool, error) {
-		s.afterASentinel(gs[0].spaces[0])
+		s.awaitSentinel(gs[0].namespaces[0])
 		now, err := observe(ctx, gs...)
 		if quiet++; !reflect.DeepEqual(last, now) {
 			quiet = 0
@@ -88,11 +88,11 @@ type trial struct {
 	*scene
 	*blueprint
 	copies []*builtGraph
-	ends   []ending
+	ends   []graphState
 }
 
-// again builds another graph of the blueprint and starts the real collector on it.
-func (t *trial) again(before ending) {
+// runAgain builds another graph of the blueprint and runs the real collector on it.
+func (t *trial) runAgain(before graphState) {
 	t.Helper()
 	g := t.build(t.scene, len(t.copies)+1)[0]
 	for role, c := range g.state() {
@@ -101,60 +101,60 @@ func (t *trial) again(before ending) {
 		}
 	}
 	t.copies = append(t.copies, g)
-	t.switched(testcluster.On)
-	t.ends = append(t.ends, t.settled(g)...)
-	t.switched(testcluster.Absent)
+	t.switchCollector(testcluster.On)
+	t.ends = append(t.ends, t.awaitIdle(g)...)
+	t.switchCollector(testcluster.Absent)
 }
 
-// insist lets the real collector begin once more where it has left off, and then
-// asks again for every foreground deletion that waits for other finalizers. One
-// that begins while such a deletion is under way need not look at all of its
-// dependents (it looks at those that it happens to hear of earlier, and at those
-// that block), so this is how they come up, as they would have if it had been
-// there when the deletion was begun.
-func (t *trial) insist() {
+// continueRun starts the real collector again on all graphs, then repeats every foreground
+// deletion that waits for other finalizers. A collector that starts during such a deletion may
+// skip some dependents (it processes those that block, and those of which it receives an event
+// before that of the owner). Repeating the deletion makes it process all of them, as if it had
+// been running when the deletion began.
+func (t *trial) continueRun() {
 	t.Helper()
-	t.switched(testcluster.On)
-	defer t.switched(testcluster.Absent)
-	ends := t.settled(t.copies...)
+	t.switchCollector(testcluster.On)
+	defer t.switchCollector(testcluster.Absent)
+	ends := t.awaitIdle(t.copies...)
 	t.ends = append(t.ends, ends...)
 	foreground := metav1.DeletePropagationForeground
 	for i, g := range t.copies {
 		for n, p := range g.parts {
 			now := ends[i][roleOf(n)]
-			if p.fate != inForeground || now.Gone || slices.Contains(now.Finalizers, metav1.FinalizerDeleteDependents) {
+			if p.change != inForeground || now.Gone || slices.Contains(now.Finalizers, metav1.FinalizerDeleteDependents) {
 				continue
 			}
-			at, err := g.resource(g.objects[n])
+			client, err := g.resource(g.objects[n])
 			t.must(err)
-			t.must(at.Delete(t.Context(), g.name(n), metav1.DeleteOptions{PropagationPolicy: &foreground}))
+			t.must(client.Delete(t.Context(), g.name(n), metav1.DeleteOptions{PropagationPolicy: &foreground}))
 		}
 	}
-	t.ends = append(t.ends, t.settled(t.copies...)...)
+	t.ends = append(t.ends, t.awaitIdle(t.copies...)...)
 }
 
-// comes to the ends of the real collector: three of them, and more where ours is
-// not among them yet.
-func (t *trial) comesTo(before, ours ending) (racy int) {
+// run collects final states of the real collector: three at first, and more while the program's
+// final state is not among them. It returns the number of objects for which the first three
+// differ.
+func (t *trial) run(before, ours graphState) (racy int) {
 	t.Helper()
 	for range 3 {
-		t.again(before)
+		t.runAgain(before)
 	}
-	racy = t.racy()
+	racy = t.nondeterministic()
 	for n := 0; n < 5 && len(t.mismatches(ours)) > 0; n++ {
-		t.insist()
+		t.continueRun()
 		if len(t.mismatches(ours)) > 0 {
-			t.again(before)
+			t.runAgain(before)
 		}
 	}
 	return racy
 }
 
-// outlived returns the number of objects that stayed here and were deleted in some run of
-// the real collector, but not in another: by a race.
-func (t *trial) outlived(ours ending) (n int) {
+// keptByRace returns the number of objects that the program kept and that only some runs of the
+// real collector deleted.
+func (t *trial) keptByRace(ours graphState) (n int) {
 	for role, c := range ours {
-		went := slices.ContainsFunc(t.ends, func(e ending) bool { return e[role].Gone })
+		went := slices.ContainsFunc(t.ends, func(e graphState) bool { return e[role].Gone })
 		if !c.Gone && went {
 			n++
 		}
@@ -162,23 +162,23 @@ func (t *trial) outlived(ours ending) (n int) {
 	return n
 }
 
-// racy returns the number of objects for which runs of the real collector differ.
-func (t *trial) racy() int {
+// nondeterministic returns the number of objects for which runs of the real collector differ.
+func (t *trial) nondeterministic() int {
 	n := 0
 	for role, c := range t.ends[0] {
-		if slices.ContainsFunc(t.ends[1:], func(e ending) bool { return e[role].String() != c.String() }) {
+		if slices.ContainsFunc(t.ends[1:], func(e graphState) bool { return e[role].String() != c.String() }) {
 			n++
 		}
 	}
 	return n
 }
 
-// mismatches returns the roles whose final state is that of no run of the real collector.
-func (t *trial) mismatches(ours ending) []string {
+// mismatches returns the roles whose final state no run of the real collector reached.
+func (t *trial) mismatches(ours graphState) []string {
 	var out []string
 	for _, role := range slices.Sorted(maps.Keys(ours)) {
-		if !slices.ContainsFunc(t.ends, func(e ending) bool {
-			return e[role].matters(e).String() == ours[role].matters(ours).String()
+		if !slices.ContainsFunc(t.ends, func(e graphState) bool {
+			return e[role].relevant(e).String() == ours[role].relevant(ours).String()
 		}) {
 			out = append(out, role)
 		}
@@ -187,7 +187,7 @@ func (t *trial) mismatches(ours ending) []string {
 }
 
 // history describes an object whose final state differs from the real collector's.
-func (t *trial) history(role string, g *builtGraph, before, ours ending) string {
+func (t *trial) history(role string, g *builtGraph, before, ours graphState) string {
 	out := &strings.Builder{}
 	tell := func(what, role string) {
 		fmt.Fprintf(out, "%s%s %s\n  before: %s\n  ours:   %s\n", what, role, g.describe(role), before[role], ours[role])
@@ -200,28 +200,28 @@ func (t *trial) history(role string, g *builtGraph, before, ours ending) string 
 		}
 	}
 	tell("", role)
-	n := g.number(role)
-	for _, c := range g.parts[n].claims {
+	n := g.partNumber(role)
+	for _, c := range g.parts[n].refs {
 		tell("owner ", roleOf(c.uid))
 	}
 	for i, p := range g.parts {
-		if slices.ContainsFunc(p.claims, func(c claim) bool { return c.uid == n }) {
+		if slices.ContainsFunc(p.refs, func(c partRef) bool { return c.uid == n }) {
 			tell("dependent ", roleOf(i))
 		}
 	}
 	return out.String()
 }
 
-// number returns the number of the part with a role. The successor of a replaced part has
-// the same number, with a dash.
-func (g *builtGraph) number(role string) int {
+// partNumber returns the number of the part with a role. The successor of a replaced part has the
+// same number, with a dash.
+func (g *builtGraph) partNumber(role string) int {
 	n, err := strconv.Atoi(strings.Trim(role, "#'"))
 	g.must(err)
 	return n
 }
 
 func (g *builtGraph) describe(role string) string {
-	n := g.number(role)
+	n := g.partNumber(role)
 	if n < 0 {
 		return "(nothing)"
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// TestDifferentialRepair expects that the real collector keeps repaired objects, unless the
-// plan predicts their deletion.
+// TestDifferentialRepair expects that the real collector keeps repaired objects, unless the plan
+// predicts their deletion.
 func TestDifferentialRepair(t *testing.T) {
 	for _, seed := range graphs(t, 1897917971) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
-			s := opposite(t)
+			s := realCollectorScene(t)
 			g := draw(seed, 220).build(s, 0)[0]
 			var plan struct {
 				Outcomes []struct{ Object identity }
@@ -37,9 +37,9 @@ func TestDifferentialRepair(t *testing.T) {
 			r.lacks(t, "failed", "skipped")
 			s.gc("repair", "--dry-run").exits(t, 0).shows(t, "Nothing to do")
 			mended := g.state()
-			s.switched(testcluster.On)
-			defer s.switched(testcluster.Absent)
-			left := s.settled(g)[0]
+			s.switchCollector(testcluster.On)
+			defer s.switchCollector(testcluster.Absent)
+			left := s.awaitIdle(g)[0]
 			for uid, role := range g.members {
 				if now := left[role]; kept[string(uid)] && (now.Gone || now.Terminating) {
 					t.Errorf("%s %s\n  mended:     %s\n  in the end: %s", role, g.describe(role), mended[role], now)

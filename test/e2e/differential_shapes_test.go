@@ -10,15 +10,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// A collector that begins while a foreground deletion is under way looks at the
-// dependents that block it, and at those of which it happens to hear before it
-// hears of the owner; the others wait for the owner's end. So its ends are more
-// than one. Of these, collect comes to the one that leaves the least behind and
-// respects what the objects themselves ask for.
+// A collector that starts during a foreground deletion processes the dependents that block the
+// owner, and those of which it receives an event before that of the owner. The others wait until
+// the owner is gone. So its result is nondeterministic. Of the possible results, collect must
+// reach the one that leaves the least garbage and respects the finalizers of the objects.
 func TestDifferentialWhereTheRealCollectorBeginsLate(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		// act creates objects and deletes some.
+		// create creates objects and deletes some of them.
 		act         func(s *scene, ns string) []object
 		ours, other []string
 	}{
@@ -28,8 +27,8 @@ func TestDifferentialWhereTheRealCollectorBeginsLate(t *testing.T) {
 				owner := s.create(configMap(ns, "owner"))
 				out := []object{
 					owner,
-					s.create(configMap(ns, "dependent", ownedBy(to(owner)))),
-					s.create(configMap(ns, "held", ownedBy(to(owner, blocking)), heldBy(hold))),
+					s.create(configMap(ns, "dependent", ownedBy(referenceTo(owner)))),
+					s.create(configMap(ns, "held", ownedBy(referenceTo(owner, blocking)), heldBy(hold))),
 				}
 				s.remove(owner, foreground)
 				return out
@@ -41,8 +40,8 @@ func TestDifferentialWhereTheRealCollectorBeginsLate(t *testing.T) {
 			name: "L9 nothing blocks the owner, and its dependent asks to let go of its own",
 			act: func(s *scene, ns string) []object {
 				owner := s.create(configMap(ns, "owner"))
-				dependent := s.create(configMap(ns, "dependent", ownedBy(to(owner)), heldBy(metav1.FinalizerOrphanDependents)))
-				out := []object{owner, dependent, s.create(configMap(ns, "below", ownedBy(to(dependent))))}
+				dependent := s.create(configMap(ns, "dependent", ownedBy(referenceTo(owner)), heldBy(metav1.FinalizerOrphanDependents)))
+				out := []object{owner, dependent, s.create(configMap(ns, "below", ownedBy(referenceTo(dependent))))}
 				s.remove(owner, foreground)
 				return out
 			},
@@ -53,9 +52,9 @@ func TestDifferentialWhereTheRealCollectorBeginsLate(t *testing.T) {
 			name: "L19 a circle of three: nothing blocks one, and what another would wait for is held",
 			act: func(s *scene, ns string) []object {
 				one, two, held := s.create(configMap(ns, "one")), s.create(configMap(ns, "two")), s.create(configMap(ns, "held", heldBy(hold)))
-				s.own(one, to(held, blocking))
-				s.own(two, to(one))
-				s.own(held, to(two, blocking))
+				s.setOwners(one, referenceTo(held, blocking))
+				s.setOwners(two, referenceTo(one))
+				s.setOwners(held, referenceTo(two, blocking))
 				s.remove(one, foreground)
 				s.remove(held, foreground)
 				return []object{one, two, held}
@@ -68,41 +67,41 @@ func TestDifferentialWhereTheRealCollectorBeginsLate(t *testing.T) {
 			s := newScene(t)
 			objects := c.act(s, s.namespace("late"))
 			s.tool().collect("--no-backup")
-			if diff := cmp.Diff(c.ours, s.became(objects...)); diff != "" {
+			if diff := cmp.Diff(c.ours, s.states(objects...)); diff != "" {
 				t.Errorf("collect (-want +got)\n%s", diff)
 			}
 
-			s = opposite(t)
+			s = realCollectorScene(t)
 			ns := s.namespace("late")
 			objects = c.act(s, ns)
-			s.switched(testcluster.On)
-			defer s.switched(testcluster.Absent)
+			s.switchCollector(testcluster.On)
+			defer s.switchCollector(testcluster.Absent)
 			for range 3 {
-				s.afterASentinel(ns)
+				s.awaitSentinel(ns)
 			}
-			if got := s.became(objects...); !slices.Equal(c.ours, got) && !slices.Equal(c.other, got) {
+			if got := s.states(objects...); !slices.Equal(c.ours, got) && !slices.Equal(c.other, got) {
 				t.Errorf("the real collector comes to yet another end: %q", got)
 			}
 		})
 	}
 }
 
-// The same as the first of these, but the real collector sees the deletion begin.
+// The first of these cases again, with a real collector that runs when the deletion begins.
 func TestDifferentialWhereTheRealCollectorSeesTheDeletionBegin(t *testing.T) {
-	s := opposite(t)
+	s := realCollectorScene(t)
 	ns := s.namespace("seen")
 	owner := s.create(configMap(ns, "owner"))
-	dependent := s.create(configMap(ns, "dependent", ownedBy(to(owner))))
-	held := s.create(configMap(ns, "held", ownedBy(to(owner, blocking)), heldBy(hold)))
-	s.switched(testcluster.On)
-	defer s.switched(testcluster.Absent)
-	s.afterASentinel(ns)
+	dependent := s.create(configMap(ns, "dependent", ownedBy(referenceTo(owner))))
+	held := s.create(configMap(ns, "held", ownedBy(referenceTo(owner, blocking)), heldBy(hold)))
+	s.switchCollector(testcluster.On)
+	defer s.switchCollector(testcluster.Absent)
+	s.awaitSentinel(ns)
 	s.remove(owner, foreground)
 	for range 3 {
-		s.afterASentinel(ns)
+		s.awaitSentinel(ns)
 	}
 	want := []string{"dependent is gone", "held is terminating, held by " + hold + ", owned by owner"}
-	if diff := cmp.Diff(want, s.became(dependent, held)); diff != "" {
+	if diff := cmp.Diff(want, s.states(dependent, held)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

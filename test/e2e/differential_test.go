@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// roundsVariable is the number of random graphs on which the program and the real collector
-// are compared.
+// roundsVariable names the environment variable with the number of random graphs on which the
+// program and the real collector are compared.
 const roundsVariable = "SEEDS"
 
 // graphs returns the seeds to compare: the requested seed, the requested number of new
@@ -46,7 +46,7 @@ func TestDifferentialCollect(t *testing.T) {
 func compare(t *testing.T, b *blueprint) {
 	t.Helper()
 	ours := newScene(t)
-	theirs := &trial{scene: opposite(t), blueprint: b}
+	theirs := &trial{scene: realCollectorScene(t), blueprint: b}
 	watch := newStopwatch()
 	g := b.build(ours, 0)[0]
 	watch.lap("built in")
@@ -72,7 +72,7 @@ func compare(t *testing.T, b *blueprint) {
 		t.Errorf("a second run would still take %d steps, such as %+v", len(again.Steps), again.Steps[0])
 	}
 
-	racy := theirs.comesTo(before, after)
+	racy := theirs.run(before, after)
 	watch.lap("the real one ran in")
 	for _, role := range theirs.mismatches(after) {
 		story := theirs.history(role, g, before, after)
@@ -83,10 +83,10 @@ func compare(t *testing.T, b *blueprint) {
 		}
 		t.Error(story)
 	}
-	gone, changed := moved(before, after)
+	gone, changed := countChanges(before, after)
 	t.Logf("%d objects in %d steps: %d went, %d changed; %d had more than one end with the real one in %d runs, and %d of these stayed here that went there in some; %s",
-		len(before), len(plan.Steps), gone, changed, racy, len(theirs.ends), theirs.outlived(after), watch)
-	if n := theirs.outlived(after); n > 0 {
+		len(before), len(plan.Steps), gone, changed, racy, len(theirs.ends), theirs.keptByRace(after), watch)
+	if n := theirs.keptByRace(after); n > 0 {
 		t.Errorf("%d objects stayed that the real collector leaves only by a race", n)
 	}
 	if gone == 0 || changed == 0 {
@@ -94,8 +94,8 @@ func compare(t *testing.T, b *blueprint) {
 	}
 }
 
-// moved returns the numbers of deleted and of changed objects.
-func moved(before, after ending) (gone, changed int) {
+// countChanges returns the numbers of deleted and of changed objects.
+func countChanges(before, after graphState) (gone, changed int) {
 	for role, c := range after {
 		switch {
 		case c.String() == before[role].String():

@@ -1,23 +1,21 @@
-// Package e2e holds the tests of kubectl gc as people run it: the built program,
-// on a real control plane, through the real kubectl.
+// Package e2e tests the built program on a real control plane, through the real kubectl.
 //
-// All tests share one control plane without a garbage collector, so that what a
-// test has built stays as it is. They run one after the other; each has
-// namespaces of its own and takes its objects away again. The last one switches
-// the real collector on, to see whether what was foretold is what happens. The
-// differential tests build each random graph on a second control plane too, and
-// let the real collector loose on it there: collect must end where it does.
+// All tests share one control plane without a garbage collector, so that the objects of a test
+// stay as they are. The tests run one after the other; each has namespaces of its own and deletes
+// its objects at the end. The last test starts the real collector and checks that it does what
+// was predicted. The differential tests build each random graph on a second control plane as well
+// and run the real collector there: collect must reach the same final state.
 //
-// TestUnderFaults lets the commands that change something run while a proxy
-// (test/proxy) lets what they ask and are answered go wrong.
+// TestUnderFaults runs the commands that change something behind a proxy (test/proxy) that
+// injects faults into requests and responses.
 //
-// The tests know the program by its command line, its output and its exit codes.
-// Only those of its writes to a server (write_test.go), and of what a deletion is
-// foretold to come to (delete_foretold_test.go), import packages of this module
-// beside those below test, and those that read a backup pkg/backup. What an audit should find in a random graph is
-// computed a second time, straight from the rules and by client-go's own means.
+// The tests use the program through its command line, its output and its exit codes. Three kinds
+// of tests also import packages of this module outside of test: those of writes to a server
+// (write_test.go), those of the preview of a deletion (delete_preview_test.go), and those that
+// read a backup (pkg/backup). The expected findings of an audit of a random graph are computed
+// independently, from the rules and with client-go.
 //
-// KUBECTL_GC_SEED repeats a random graph: a test that fails names its seed. SEEDS
-// says on how many fresh graphs the differential tests run; without it they run on
-// some that are always the same. RUNS does the same for runs under faults.
+// KUBECTL_GC_SEED repeats a random graph: a test that fails prints its seed. SEEDS sets the
+// number of new graphs for the differential tests; without it they use fixed seeds. RUNS does the
+// same for runs under faults.
 package e2e

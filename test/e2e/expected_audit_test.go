@@ -15,9 +15,9 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// expectedAudit computes the findings of an audit of the whole cluster as the collector
-// would: with client-go's mapper for kinds, and one GET for each owner. It is slow, simple
-// and shares no code with the program.
+// expectedAudit computes the findings of an audit of the whole cluster in the way the collector
+// judges references: with client-go's RESTMapper for kinds, and one GET for each owner. It is
+// slow, simple and shares no code with the program.
 type expectedAudit struct {
 	*scene
 	mapper  meta.RESTMapper
@@ -30,9 +30,9 @@ type expectedAudit struct {
 
 // expectedObject is a listed object, with the expected verdicts of its references.
 type expectedObject struct {
-	id     identity
-	meta   metav1.ObjectMeta
-	judged []expectedVerdict // one for each reference, in their order
+	id       identity
+	meta     metav1.ObjectMeta
+	verdicts []expectedVerdict // one for each reference, in their order
 }
 
 // expectedVerdict is a verdict and its rule; the rule is empty for a valid owner.
@@ -43,7 +43,7 @@ type reply struct {
 	err    error
 }
 
-func (s *scene) preview() *expectedAudit {
+func (s *scene) newExpectedAudit() *expectedAudit {
 	s.Helper()
 	f := &expectedAudit{scene: s, watched: map[schema.GroupResource]bool{}, byUID: map[types.UID]*expectedObject{}, asked: map[string]reply{}}
 	groups, err := restmapper.GetAPIGroupResources(s.discovery)
@@ -62,7 +62,7 @@ func (s *scene) preview() *expectedAudit {
 	}
 	for _, o := range f.objects {
 		for _, r := range o.meta.OwnerReferences {
-			o.judged = append(o.judged, f.judge(o, r))
+			o.verdicts = append(o.verdicts, f.judge(o, r))
 		}
 	}
 	return f
@@ -83,7 +83,7 @@ func (f *expectedAudit) list(resource schema.GroupVersionResource) {
 	}
 }
 
-// judge follows the table of verdicts.
+// judge implements the table of verdicts in docs/gc-semantics.md.
 func (f *expectedAudit) judge(o *expectedObject, r metav1.OwnerReference) expectedVerdict {
 	kind := schema.FromAPIVersionAndKind(r.APIVersion, r.Kind)
 	mapping, err := f.mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -93,7 +93,8 @@ func (f *expectedAudit) judge(o *expectedObject, r metav1.OwnerReference) expect
 	case o.meta.Namespace == "" && namespaced(mapping):
 		return expectedVerdict{"scope-error", "cluster-to-namespaced-owner"}
 	case len(content.IsPathSegmentName(r.Name)) > 0:
-		// The collector would ask for something else. The program does not.
+		// The name is not a valid path segment. The collector would request another path; the
+		// program sends no request.
 		return expectedVerdict{"unknown", "unverified-owner"}
 	}
 	owner, err := f.get(mapping, o.meta.Namespace, r.Name)
@@ -163,10 +164,10 @@ func (f *expectedAudit) ruleOfDangling(o *expectedObject, r metav1.OwnerReferenc
 // consequence returns the consequence of the i-th reference.
 func (o *expectedObject) consequence(i int) string {
 	has := func(verdicts ...string) bool {
-		return slices.ContainsFunc(o.judged, func(j expectedVerdict) bool { return slices.Contains(verdicts, j.verdict) })
+		return slices.ContainsFunc(o.verdicts, func(j expectedVerdict) bool { return slices.Contains(verdicts, j.verdict) })
 	}
 	switch {
-	case o.meta.DeletionTimestamp != nil || o.judged[i].verdict == "solid":
+	case o.meta.DeletionTimestamp != nil || o.verdicts[i].verdict == "solid":
 		return "none"
 	case has("unresolvable", "scope-error"):
 		return "stuck"
@@ -178,8 +179,8 @@ func (o *expectedObject) consequence(i int) string {
 	return "delete"
 }
 
-// severity returns the severity of a consequence. The deletion of a dependent of an object
-// that is being deleted is expected, and so no error.
+// severity returns the severity of a consequence. A deletion because the owner is being deleted
+// is expected, and therefore not an error.
 func severity(verdict, consequence string) string {
 	switch consequence {
 	case "delete":
@@ -199,16 +200,16 @@ func severity(verdict, consequence string) string {
 func (f *expectedAudit) findings() []finding {
 	var out []finding
 	for _, o := range f.objects {
-		for i := range o.judged {
-			out = append(out, f.ofReference(o, i)...)
+		for i := range o.verdicts {
+			out = append(out, f.referenceFindings(o, i)...)
 		}
 	}
 	return append(out, f.cycles()...)
 }
 
-// ofReference returns all findings about one reference.
-func (f *expectedAudit) ofReference(o *expectedObject, i int) []finding {
-	r, j := o.meta.OwnerReferences[i], o.judged[i]
+// referenceFindings returns all findings about one reference.
+func (f *expectedAudit) referenceFindings(o *expectedObject, i int) []finding {
+	r, j := o.meta.OwnerReferences[i], o.verdicts[i]
 	plain := finding{
 		Object: o.id, Verdict: j.verdict, Consequence: o.consequence(i), Severity: severity(j.verdict, o.consequence(i)),
 		Reference: &ownerRef{r.APIVersion, r.Kind, r.Name, string(r.UID), isTrue(r.Controller), isTrue(r.BlockOwnerDeletion)},
@@ -273,7 +274,7 @@ func (f *expectedAudit) removesValidReference(o *expectedObject, uid types.UID) 
 	return dropped && held
 }
 
-// isUnwatched reports whether the kind is served, but not watched by the collector.
+// isUnwatched reports whether a kind is served but not watched by the collector.
 func (f *expectedAudit) isUnwatched(r metav1.OwnerReference) bool {
 	kind := schema.FromAPIVersionAndKind(r.APIVersion, r.Kind)
 	mapping, err := f.mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -298,8 +299,8 @@ func (f *expectedAudit) isMisspelledKind(r metav1.OwnerReference) bool {
 func (f *expectedAudit) cycles() []finding {
 	reach := map[types.UID]map[types.UID]bool{}
 	for _, o := range f.objects {
-		if len(o.judged) > 0 {
-			reach[o.meta.UID] = f.above(o)
+		if len(o.verdicts) > 0 {
+			reach[o.meta.UID] = f.ancestors(o)
 		}
 	}
 	var out []finding
@@ -325,7 +326,7 @@ func (f *expectedAudit) cycles() []finding {
 		if !slices.ContainsFunc(members, func(m *expectedObject) bool { return !waitsWithin(m, members) }) {
 			found.Severity, found.Consequence = "error", "stuck"
 		}
-		slices.SortFunc(found.Members, func(a, b identity) int { return strings.Compare(order(a), order(b)) })
+		slices.SortFunc(found.Members, func(a, b identity) int { return strings.Compare(sortKey(a), sortKey(b)) })
 		found.Object = found.Members[0]
 		out = append(out, found)
 	}
@@ -341,12 +342,12 @@ func waitsWithin(o *expectedObject, members []*expectedObject) bool {
 	})
 }
 
-// above returns the UIDs of all direct and indirect valid owners.
-func (f *expectedAudit) above(o *expectedObject) map[types.UID]bool {
+// ancestors returns the UIDs of all direct and indirect valid owners.
+func (f *expectedAudit) ancestors(o *expectedObject) map[types.UID]bool {
 	reached := map[types.UID]bool{}
 	for next := []*expectedObject{o}; len(next) > 0; {
 		o, next = next[0], next[1:]
-		for i, j := range o.judged {
+		for i, j := range o.verdicts {
 			owner := f.byUID[o.meta.OwnerReferences[i].UID]
 			if (j.verdict == "solid" || j.verdict == "waiting") && owner != nil && !reached[owner.meta.UID] {
 				reached[owner.meta.UID] = true

@@ -23,78 +23,78 @@ type faultCommand struct {
 	begin func(*faultScenario) []string
 	// finish returns the runs that complete an interrupted one.
 	finish func(*faultScenario) [][]string
-	// saves reports whether an object with these states must be in the backup.
-	saves func(before, after condition) bool
+	// saves reports whether an object that changes between these states must be in the backup.
+	mustBackUp func(before, after partState) bool
 }
 
 var faultCommands = []faultCommand{
 	{
 		command: "collect",
-		// What one run orphans while another drops its bad references stays, where a
-		// single run deletes it: see share.
+		// A dependent that one run orphans while a later run removes its invalid references
+		// stays, while a single run would delete it: see avoidConcurrentResults.
 		draw: func(seed uint64) *blueprint {
-			return drawGarbage(seed, objectsUnderFaults, small).share().blockHeldOwners().dropOrphanFinalizers()
+			return drawGarbage(seed, objectsUnderFaults, small).avoidConcurrentResults().blockHeldOwners().dropOrphanFinalizers()
 		},
-		begin:  func(o *faultScenario) []string { return o.changing("collect") },
-		finish: func(o *faultScenario) [][]string { return [][]string{o.args} },
-		saves:  wasDeletedNow,
+		begin:      func(o *faultScenario) []string { return o.mutatingArgs("collect") },
+		finish:     func(o *faultScenario) [][]string { return [][]string{o.args} },
+		mustBackUp: wasDeletedNow,
 	},
 	{
 		command: "delete --client-side",
 		draw:    drawCalm,
 		begin: func(o *faultScenario) []string {
 			cascade := []string{"background", "foreground", "orphan"}[o.dice.IntN(3)]
-			return append(o.changing("delete", "-n", o.spaces[0], "--client-side", "--cascade="+cascade, "--ignore-not-found"), o.targets()...)
+			return append(o.mutatingArgs("delete", "-n", o.namespaces[0], "--client-side", "--cascade="+cascade, "--ignore-not-found"), o.targets()...)
 		},
-		// The targets may be gone already; their dependents are garbage then.
-		finish: func(o *faultScenario) [][]string { return [][]string{o.args, o.changing("collect")} },
-		saves:  wasDeletedNow,
+		// If the targets are deleted already, their dependents are garbage.
+		finish:     func(o *faultScenario) [][]string { return [][]string{o.args, o.mutatingArgs("collect")} },
+		mustBackUp: wasDeletedNow,
 	},
 	{
-		command: "repair",
-		draw:    func(seed uint64) *blueprint { return drawGarbage(seed, objectsUnderFaults, small).distinguish() },
-		begin:   func(o *faultScenario) []string { return o.changing("repair") },
-		finish:  func(o *faultScenario) [][]string { return [][]string{o.args} },
-		saves:   func(before, after condition) bool { return before.String() != after.String() },
+		command:    "repair",
+		draw:       func(seed uint64) *blueprint { return drawGarbage(seed, objectsUnderFaults, small).distinguish() },
+		begin:      func(o *faultScenario) []string { return o.mutatingArgs("repair") },
+		finish:     func(o *faultScenario) [][]string { return [][]string{o.args} },
+		mustBackUp: func(before, after partState) bool { return before.String() != after.String() },
 	},
 	{
 		command: "restore",
 		// An object without any field set has no field manager: see docs/restore.md.
 		draw: func(seed uint64) *blueprint {
 			b := drawCalm(seed)
-			b.named = true
+			b.labelled = true
 			return b
 		},
 		begin: func(o *faultScenario) []string {
-			o.runs(append(o.changing("delete", "-n", o.spaces[0], "--client-side"), o.targets()...)...)
+			o.runWithoutFaults(append(o.mutatingArgs("delete", "-n", o.namespaces[0], "--client-side"), o.targets()...)...)
 			return []string{"restore", onlyFolder(o, o.backups), "--yes"}
 		},
-		finish: func(o *faultScenario) [][]string { return [][]string{o.args} },
-		saves:  func(condition, condition) bool { return false },
+		finish:     func(o *faultScenario) [][]string { return [][]string{o.args} },
+		mustBackUp: func(partState, partState) bool { return false },
 	},
 }
 
-// wasDeletedNow reports whether the deletion began during the run.
-func wasDeletedNow(before, after condition) bool {
+// wasDeletedNow reports whether the object was deleted, or its deletion began, during the run.
+func wasDeletedNow(before, after partState) bool {
 	return !before.Gone && !before.Terminating && (after.Gone || after.Terminating)
 }
 
 // drawCalm returns a blueprint in which all references of dependents are valid.
 func drawCalm(seed uint64) *blueprint {
-	b := begin(seed, objectsUnderFaults, 100, calm)
-	b.settle()
+	b := newBlueprint(seed, objectsUnderFaults, 100, calm)
+	b.dropOtherOwnersOfOrphans()
 	return b.blockHeldOwners()
 }
 
-// blockHeldOwners makes all dependents of held objects, and all held dependents, block
-// their owners. An owner with a dependent that cannot be judged must wait for it: otherwise
-// the owner is gone at the next run, or terminating and held, and then counts as an owner
-// again.
+// blockHeldOwners makes every dependent of an object held by a finalizer, and every held
+// dependent, block its owner. An owner with a dependent that cannot be judged has to wait for it.
+// Otherwise the result depends on the run: by the next run the owner may be gone, or terminating
+// and held, and then it is a valid owner again.
 func (b *blueprint) blockHeldOwners() *blueprint {
 	held := func(p part) bool { return slices.Contains(p.finalizers, hold) }
 	for i := range b.parts {
-		for k := range b.parts[i].claims {
-			c := &b.parts[i].claims[k]
+		for k := range b.parts[i].refs {
+			c := &b.parts[i].refs[k]
 			if c.uid >= 0 && (held(b.parts[i]) || held(b.parts[c.uid])) {
 				c.blocks = true
 			}
@@ -103,14 +103,14 @@ func (b *blueprint) blockHeldOwners() *blueprint {
 	return b
 }
 
-// dropOrphanFinalizers removes the orphan finalizer from every part that is not being deleted and has
-// an owner in the graph. If such a part is deleted while that owner waits for it, its own
-// dependents go first (foreground); if it is deleted later, they stay (orphan). The
-// cluster's own collector comes to either end.
+// dropOrphanFinalizers removes the orphan finalizer from every part that is not being deleted and
+// has an owner in the graph. If such a part is deleted while that owner waits for it, its own
+// dependents are deleted first (foreground); if it is deleted later, they stay (orphan). Which of
+// both happens is nondeterministic in the real collector, too.
 func (b *blueprint) dropOrphanFinalizers() *blueprint {
 	for i := range b.parts {
 		p := &b.parts[i]
-		if p.fate == lives && slices.ContainsFunc(p.claims, func(c claim) bool { return c.uid >= 0 }) {
+		if p.change == lives && slices.ContainsFunc(p.refs, func(c partRef) bool { return c.uid >= 0 }) {
 			p.finalizers = slices.DeleteFunc(p.finalizers, func(f string) bool { return f == metav1.FinalizerOrphanDependents })
 		}
 	}
@@ -122,24 +122,24 @@ func (b *blueprint) dropOrphanFinalizers() *blueprint {
 // it: see docs/repair.md.
 func (b *blueprint) distinguish() *blueprint {
 	for i := range b.parts {
-		for k := range b.parts[i].claims {
-			if c := &b.parts[i].claims[k]; c.uid >= 0 && c.name != c.uid {
-				c.name = b.nothing()
+		for k := range b.parts[i].refs {
+			if c := &b.parts[i].refs[k]; c.uid >= 0 && c.name != c.uid {
+				c.name = b.nonexistent()
 			}
 		}
 	}
 	return b
 }
 
-// changing returns the arguments of a command that changes something, without confirmation.
-func (o *faultScenario) changing(args ...string) []string {
+// mutatingArgs returns the arguments of a command that changes something, without confirmation.
+func (o *faultScenario) mutatingArgs(args ...string) []string {
 	return append(args, "--yes", "--backup-dir", o.backups)
 }
 
-// disturbed returns the arguments of the run with faults: mostly with pages smaller than a
-// type's list, so that lists can fail after their first page; with few or many concurrent
-// requests; with the full log.
-func (o *faultScenario) disturbed(seed uint64) []string {
+// faultArgs returns the arguments of the run with faults. Most runs use pages smaller than a
+// type's list, so that lists can fail after their first page. The number of concurrent requests
+// is random, and the log is at its most verbose.
+func (o *faultScenario) faultArgs(seed uint64) []string {
 	dice := rand.New(rand.NewPCG(seed, 2))
 	args := append(slices.Clone(o.args), "--timeout=20s", "--request-timeout=3s", "--concurrency="+strconv.Itoa(1+dice.IntN(12)))
 	if dice.IntN(4) > 0 {
@@ -157,13 +157,13 @@ func (o *faultScenario) program() string { return filepath.Join(o.bin, "kubectl-
 // any.
 func (o *faultScenario) targets() []string {
 	var owners, others []string
-	for _, n := range slices.Concat(o.asked, o.dice.Perm(len(o.parts))) {
+	for _, n := range slices.Concat(o.requested, o.dice.Perm(len(o.parts))) {
 		p := o.parts[n]
 		owns := slices.ContainsFunc(o.parts, func(other part) bool {
-			return slices.ContainsFunc(other.claims, func(c claim) bool { return c.uid == n })
+			return slices.ContainsFunc(other.refs, func(c partRef) bool { return c.uid == n })
 		})
-		switch typed := o.plural(n) + "/" + o.name(n); {
-		case p.space != 0 || p.fate != lives || p.kind == "Event" || slices.Contains(owners, typed):
+		switch typed := o.resourceOfPart(n) + "/" + o.name(n); {
+		case p.namespace != 0 || p.change != lives || p.kind == "Event" || slices.Contains(owners, typed):
 		case owns:
 			owners = append(owners, typed)
 		default:
@@ -176,34 +176,34 @@ func (o *faultScenario) targets() []string {
 	return owners[:min(len(owners), 8)]
 }
 
-// plural returns the resource of a part, with its group.
-func (o *faultScenario) plural(n int) string {
+// resourceOfPart returns the resource of a part, with its group.
+func (o *faultScenario) resourceOfPart(n int) string {
 	o.Helper()
 	m, err := o.mapping(o.objects[n])
 	o.must(err)
 	return m.Resource.GroupResource().String()
 }
 
-// plurals returns the resources of all parts, without their groups, sorted. A resource of
-// many parts occurs often, and so is likely to be the one whose lists always fail.
-func (o *faultScenario) plurals() []string {
+// resources returns the resources of all parts, without their groups, sorted. A resource of many
+// parts occurs often, and is therefore likely to be the one whose lists always fail.
+func (o *faultScenario) resources() []string {
 	var out []string
 	for n := range o.parts {
-		plural, _, _ := strings.Cut(o.plural(n), ".")
+		plural, _, _ := strings.Cut(o.resourceOfPart(n), ".")
 		out = append(out, plural)
 	}
 	slices.Sort(out)
 	return out
 }
 
-// fixedSpaces returns the namespaces of all these graphs, one after the other: paths must
-// be the same in every run of a seed.
-func (s *scene) fixedSpaces() []string {
+// fixedNamespaces returns the namespaces in which all these graphs are built one after the other.
+// Their names are fixed so that all runs of a seed request the same paths.
+func (s *scene) fixedNamespaces() []string {
 	s.Helper()
 	var out []string
 	for _, name := range []string{"faults-a", "faults-b", "faults-c"} {
-		ns := of("v1", "Namespace", "", name)
-		if _, err := s.at(ns).Create(s.Context(), ns.Unstructured, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		ns := newObject("v1", "Namespace", "", name)
+		if _, err := s.client(ns).Create(s.Context(), ns.Unstructured, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 			s.Fatal(err)
 		}
 		out = append(out, name)
@@ -211,8 +211,8 @@ func (s *scene) fixedSpaces() []string {
 	return out
 }
 
-// folders returns the backups of all runs.
-func (o *faultScenario) folders() []string {
+// backupFolders returns the backups of all runs.
+func (o *faultScenario) backupFolders() []string {
 	o.Helper()
 	entries, err := os.ReadDir(o.backups)
 	if err != nil && !os.IsNotExist(err) {

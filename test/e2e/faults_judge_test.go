@@ -19,11 +19,11 @@ import (
 
 // copyResult is what happened to one copy of a graph.
 type copyResult struct {
-	before, after ending          // the command
-	end           ending          // after what finishes it
-	saved         map[string]bool // the roles of what is in the backups of the command
+	before, after graphState      // around the run of the command
+	final         graphState      // after the runs that complete it
+	backedUp      map[string]bool // the roles of the objects in the backups of the command
 	result        result
-	mischief      *proxy.FaultInjector // nil: no faults
+	faults        *proxy.FaultInjector // nil: no faults
 	liar          *proxy.Liar          // nil: no lies
 }
 
@@ -33,123 +33,125 @@ type verdict struct {
 	seed    uint64
 	command string
 	objects int
-	ended   bool // in its time
+	ended   bool // within the time limit
 
-	deleted int // objects that went, or began to go
-	// Those of them whose deletion is nondeterministic upstream, too, one per line.
-	lucky []string
+	deleted int // objects that were deleted, or began to be
+	// Deleted objects whose deletion is nondeterministic in the real collector as well, one per
+	// line.
+	nondeterministic []string
 	// Violations, one per line.
-	wrong, unsaved, panics, unlike, other []string
+	wrongDeletes, notBackedUp, panics, differing, other []string
 	// Violations under lies: finalizers removed without proof, exit code 0 although not
 	// everything was done, objects created twice.
-	unproven, false, twice []string
-	peak                   int64       // the most memory that the program took, in bytes
-	tables                 *proxy.Liar // of a command that reads; nil: there was none
+	unproven, falseSuccess, createdTwice []string
+	peak                                 int64       // the peak memory of the program, in bytes
+	tables                               *proxy.Liar // for a run of tree; nil: it was not run
 }
 
 // judge reports the violations of a run under faults, by comparison with a run without
 // faults and with the graph as it was built.
 func (o *faultScenario) judge(v *verdict, undisturbed *copyResult) {
 	o.Helper()
-	o.compare(v, undisturbed)
+	o.compareFinalStates(v, undisturbed)
 	o.checkBehavior(v)
 	if v.liar != nil {
 		o.judgeUnderLies(v, undisturbed)
 	}
-	for _, line := range v.lucky {
+	for _, line := range v.nondeterministic {
 		o.Log(line)
 	}
-	for _, line := range slices.Concat(v.wrong, v.unsaved, v.panics, v.unlike, v.other, v.unproven, v.false, v.twice) {
+	for _, line := range slices.Concat(v.wrongDeletes, v.notBackedUp, v.panics, v.differing, v.other, v.unproven, v.falseSuccess, v.createdTwice) {
 		o.Error(line)
 	}
 	if !v.ended {
 		o.Error("it did not end in time")
 	}
 	if o.Failed() {
-		o.Logf("it said: %s\n%s\n%s", short(v.result.Stdout), v.result.Stderr[max(0, len(v.result.Stderr)-8000):], o.finishing)
+		o.Logf("it said: %s\n%s\n%s", short(v.result.Stdout), v.result.Stderr[max(0, len(v.result.Stderr)-8000):], o.completionOutput)
 		o.Logf("undisturbed it said: %s", short(undisturbed.result.Stdout))
 	}
 }
 
 // compare compares the final state of each object under faults with that without faults.
-func (o *faultScenario) compare(v *verdict, undisturbed *copyResult) {
+func (o *faultScenario) compareFinalStates(v *verdict, undisturbed *copyResult) {
 	o.Helper()
 	for _, role := range slices.Sorted(maps.Keys(v.before)) {
 		was, is := v.before[role], v.after[role]
 		lucky := false
 		if wasDeletedNow(was, is) {
 			v.deleted++
-			owner := o.held(role, v.end)
+			owner := o.reasonToStay(role, v.final)
 			if owner != "" {
-				v.wrong = append(v.wrong, fmt.Sprintf("%s %s is %s, and has %s", role, o.describe(role), is, owner))
+				v.wrongDeletes = append(v.wrongDeletes, fmt.Sprintf("%s %s is %s, and has %s", role, o.describe(role), is, owner))
 			}
 			if !wasDeletedNow(was, undisturbed.after[role]) {
 				line := fmt.Sprintf("%s %s is %s, and undisturbed %s", role, o.describe(role), is, undisturbed.after[role])
-				if lucky = owner == "" && o.nondeterministicDeletion(role, v.before, undisturbed.end); lucky {
-					v.lucky = append(v.lucky, line+": a matter of luck")
+				if lucky = owner == "" && o.nondeterministicDeletion(role, v.before, undisturbed.final); lucky {
+					v.nondeterministic = append(v.nondeterministic, line+": a matter of luck")
 				} else {
-					v.wrong = append(v.wrong, line)
+					v.wrongDeletes = append(v.wrongDeletes, line)
 				}
 			}
 		}
-		if o.saves(was, is) && !v.saved[role] {
-			v.unsaved = append(v.unsaved, fmt.Sprintf("%s %s is %s, and in no backup", role, o.describe(role), is))
+		if o.mustBackUp(was, is) && !v.backedUp[role] {
+			v.notBackedUp = append(v.notBackedUp, fmt.Sprintf("%s %s is %s, and in no backup", role, o.describe(role), is))
 		}
-		if got, want := o.finalCondition(v.end, role, was), o.finalCondition(undisturbed.end, role, was); got != want && !lucky {
-			v.unlike = append(v.unlike, fmt.Sprintf("%s %s\n  before:      %s\n  after:       %s\n  in the end:  %s\n  undisturbed: %s", role, o.describe(role), was, is, got, want))
+		if got, want := o.finalCondition(v.final, role, was), o.finalCondition(undisturbed.final, role, was); got != want && !lucky {
+			v.differing = append(v.differing, fmt.Sprintf("%s %s\n  before:      %s\n  after:       %s\n  in the end:  %s\n  undisturbed: %s", role, o.describe(role), was, is, got, want))
 		}
 	}
 }
 
-// finalCondition returns the final state of an object, without the order of its owners. An
-// object that waits only for its dependents counts as gone: a run that cannot read the
-// dependents deletes it at once.
-func (o *faultScenario) finalCondition(e ending, role string, before condition) string {
+// finalCondition returns the final state of an object with its owners sorted. An object that
+// waits only for its dependents counts as gone: a run that cannot read the dependents deletes it
+// at once.
+func (o *faultScenario) finalCondition(e graphState, role string, before partState) string {
 	c := e[role]
-	if goes(c) {
+	if goneOrWaiting(c) {
 		return "gone"
 	}
-	// The same of what somebody else holds, too: whether it waits beside that is of no
-	// account where its deletion began only now, nor where nothing stays that blocks it.
+	// If another finalizer holds the object, it makes no difference whether it also waits for its
+	// dependents, provided that its deletion began during the run, or that no remaining object
+	// blocks it.
 	if c.Terminating && (!before.Terminating || !e.blocked(role)) {
 		c.Finalizers = slices.DeleteFunc(slices.Clone(c.Finalizers), func(f string) bool { return f == metav1.FinalizerDeleteDependents })
 	}
-	c.Owners = slices.SortedFunc(slices.Values(c.Owners), func(a, b owned) int { return strings.Compare(a.line, b.line) })
-	if c.Terminating { // it is judged no more: what is of account is only whom it may block
-		n := o.number(role)
-		c.Owners = slices.DeleteFunc(c.Owners, func(r owned) bool {
+	c.Owners = slices.SortedFunc(slices.Values(c.Owners), func(a, b roleRef) int { return strings.Compare(a.line, b.line) })
+	if c.Terminating { // the collector no longer judges it, so only the owners that it may block matter
+		n := o.partNumber(role)
+		c.Owners = slices.DeleteFunc(c.Owners, func(r roleRef) bool {
 			owner, known := e[r.uid]
-			good := func(c claim) bool { return roleOf(c.uid) == r.uid && o.solid(n, c) }
-			return !known || goes(owner) || !slices.ContainsFunc(o.parts[n].claims, good)
+			good := func(c partRef) bool { return roleOf(c.uid) == r.uid && o.solid(n, c) }
+			return !known || goneOrWaiting(owner) || !slices.ContainsFunc(o.parts[n].refs, good)
 		})
 	}
 	return c.String()
 }
 
-// goes reports whether an object is gone, or waits only for its dependents.
-func goes(c condition) bool {
+// goneOrWaiting reports whether an object is gone, or waits only for its dependents.
+func goneOrWaiting(c partState) bool {
 	foreign := slices.ContainsFunc(c.Finalizers, func(f string) bool { return f != metav1.FinalizerDeleteDependents })
 	return c.Gone || c.Terminating && len(c.Finalizers) > 0 && !foreign
 }
 
-// blocked reports whether an object that stays blocks the deletion of this one.
-func (e ending) blocked(role string) bool {
+// blocked reports whether a remaining object blocks the deletion of this one.
+func (e graphState) blocked(role string) bool {
 	for _, c := range e {
-		if !goes(c) && slices.ContainsFunc(c.Owners, func(o owned) bool { return o.uid == role && o.blocks }) {
+		if !goneOrWaiting(c) && slices.ContainsFunc(c.Owners, func(o roleRef) bool { return o.uid == role && o.blocks }) {
 			return true
 		}
 	}
 	return false
 }
 
-// held returns why an object had to stay: an owner that still exists at the end, or one
-// that cannot be judged. Empty if nothing kept it.
-func (o *faultScenario) held(role string, end ending) string {
-	n := o.number(role)
-	if strings.HasSuffix(role, "'") || o.requests(role) {
+// reasonToStay returns why an object must not be deleted: an owner that still exists at the end,
+// or an owner that cannot be judged. It is empty if nothing keeps the object.
+func (o *faultScenario) reasonToStay(role string, end graphState) string {
+	n := o.partNumber(role)
+	if strings.HasSuffix(role, "'") || o.isRequested(role) {
 		return ""
 	}
-	for _, c := range o.parts[n].claims {
+	for _, c := range o.parts[n].refs {
 		if _, known := o.kinds(c); !known {
 			return fmt.Sprintf("an owner of a kind that is not known, %s %s", c.apiVersion, c.kind)
 		}
@@ -160,19 +162,19 @@ func (o *faultScenario) held(role string, end ending) string {
 	return ""
 }
 
-// solid reports whether a reference of a part is valid: its owner exists, with that name
-// and kind, where it may be an owner.
-func (b *blueprint) solid(n int, c claim) bool {
+// solid reports whether a reference of a part is valid: its owner exists with that name and kind,
+// and in a namespace where it may own the part.
+func (b *blueprint) solid(n int, c partRef) bool {
 	if c.uid < 0 || c.name != c.uid {
 		return false
 	}
 	owner := b.parts[c.uid]
 	group := func(apiVersion string) string { return schema.FromAPIVersionAndKind(apiVersion, "").Group }
-	return owner.fate != wasDeleted && owner.fate != wasReplaced && (owner.space == nowhere || owner.space == b.parts[n].space) &&
+	return owner.change != wasDeleted && owner.change != wasReplaced && (owner.namespace == clusterScoped || owner.namespace == b.parts[n].namespace) &&
 		owner.kind == c.kind && group(owner.apiVersion) == group(c.apiVersion)
 }
 
-// checkBehavior checks what holds for a program under any faults.
+// checkBehavior checks what must hold under any faults.
 func (o *faultScenario) checkBehavior(v *verdict) {
 	r := v.result
 	for _, sign := range []string{"panic:", "goroutine ", "fatal error:", "DATA RACE"} {
@@ -206,14 +208,15 @@ func (o *faultScenario) checkBehavior(v *verdict) {
 	o.must(err)
 }
 
-// kept returns the roles of the objects in the backups, which must be complete.
-func (o *faultScenario) kept() map[string]bool {
+// backedUp returns the roles of the objects in the backups, and requires that the backups are
+// complete.
+func (o *faultScenario) backedUp() map[string]bool {
 	o.Helper()
 	out := map[string]bool{}
-	for _, folder := range o.folders() {
+	for _, folder := range o.backupFolders() {
 		b, err := backup.Open(folder)
 		if err != nil {
-			files, _ := filepath.Glob(filepath.Join(folder, "*")) // the pattern is none that is malformed
+			files, _ := filepath.Glob(filepath.Join(folder, "*")) // the pattern is well-formed, so there is no error
 			o.Errorf("%v: it holds %q", err, files)
 			continue
 		}
@@ -231,8 +234,8 @@ func (o *faultScenario) kept() map[string]bool {
 			if !ours {
 				continue
 			}
-			if built := o.objects[o.number(role)]; of.Kind != built.GetKind() || of.Name != built.GetName() || of.Namespace != built.GetNamespace() {
-				o.Logf("%s in %s is not it, but %s/%s in namespace %q", e.Object, folder, of.Kind, of.Name, of.Namespace)
+			if built := o.objects[o.partNumber(role)]; of.Kind != built.GetKind() || of.Name != built.GetName() || of.Namespace != built.GetNamespace() {
+				o.Logf("%s in %s is not it, but %s in namespace %q", e.Object, folder, of, of.Namespace)
 				continue
 			}
 			out[role] = true
@@ -242,9 +245,9 @@ func (o *faultScenario) kept() map[string]bool {
 	return out
 }
 
-// now returns the state of the graph. An object that a restoration created has the role of
-// the part with its name.
-func (o *faultScenario) now() ending {
+// currentState returns the state of the graph. An object that a restoration created has the role
+// of the part with its name.
+func (o *faultScenario) currentState() graphState {
 	o.Helper()
 	listed := map[schema.GroupVersionResource]bool{}
 	for n := range o.parts {
@@ -258,14 +261,14 @@ func (o *faultScenario) now() ending {
 		o.must(err)
 		for _, item := range items.Items {
 			if role, ours := o.roles[item.Name]; ours && o.members[item.UID] == "" {
-				o.recognise(role, item.UID)
+				o.adopt(role, item.UID)
 			}
 		}
 	}
 	return o.state()
 }
 
-func (o *faultScenario) recognise(role string, uid types.UID) {
+func (o *faultScenario) adopt(role string, uid types.UID) {
 	for old, other := range o.members {
 		if other == role {
 			delete(o.members, old)

@@ -19,8 +19,8 @@ func TestThePageHasTheFiguresOfAllRuns(t *testing.T) {
 	figures := newStatistics(1, proxy.Kinds())
 	figures.Runs, figures.Kinds[proxy.Lost] = 7, 12
 	figures.Done = make([]uint64, 9)
-	figures.add(1, &verdict{copyResult: &copyResult{mischief: proxy.NewFaultInjector(1, nil, nil)}, lucky: []string{"one", "two"}}, true)
-	if err := figures.write(path, "faults", section); err != nil {
+	figures.add(1, &verdict{copyResult: &copyResult{faults: proxy.NewFaultInjector(1, nil, nil)}, nondeterministic: []string{"one", "two"}}, true)
+	if err := figures.write(path, "faults", faultsSection); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(path)

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// runsVariable is the number of runs under faults.
+	// runsVariable names the environment variable with the number of runs under faults.
 	runsVariable = "RUNS"
-	// concurrencyVariable is the number of concurrent runs.
+	// concurrencyVariable names the one with the number of concurrent runs.
 	concurrencyVariable = "ABREAST"
-	// pageVariable names the documentation page to write.
+	// pageVariable names the one with the documentation page to write.
 	pageVariable = "RELIABILITY"
-	// statisticsVariable names a file with the statistics so far, which further runs
+	// statisticsVariable names the one with the file of the statistics so far, which further runs
 	// continue.
 	statisticsVariable = "TALLY"
 )
@@ -34,20 +34,20 @@ const defaultRuns = 10
 
 // faultRuns is a series of runs with consecutive seeds.
 type faultRuns struct {
-	path string // of the file that keeps the tally; empty: none does
+	path string // of the file with the statistics; empty: they are not saved
 	run  func(t *testing.T, ground *environment, seed uint64) *verdict
 
-	mu    sync.Mutex
-	stats *statistics
-	begun time.Time
-	took  time.Duration // earlier, by those that this one goes on with
+	mu         sync.Mutex
+	stats      *statistics
+	begun      time.Time
+	tookBefore time.Duration // duration of the earlier runs of a continued series
 }
 
-// newFaultRuns continues the saved series, or starts one with the requested seed or a new
-// one. It returns the seeds that are left.
+// newFaultRuns continues the saved series, or starts one with the requested seed or a new one. It
+// returns the seeds that are left.
 func newFaultRuns(t *testing.T, run func(*testing.T, *environment, uint64) *verdict, usual int, kinds []proxy.Kind) (c *faultRuns, seeds []uint64) {
 	t.Helper()
-	from, n := extent(t, usual)
+	from, n := seedRange(t, usual)
 	c = &faultRuns{path: os.Getenv(statisticsVariable), run: run, stats: newStatistics(from, kinds), begun: time.Now()}
 	if c.path != "" {
 		kept, err := os.ReadFile(c.path)
@@ -57,7 +57,7 @@ func newFaultRuns(t *testing.T, run func(*testing.T, *environment, uint64) *verd
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatalf("go on with %s: %v", c.path, err)
 		}
-		c.took = c.stats.Took
+		c.tookBefore = c.stats.Took
 	}
 	for i := range n {
 		if seed := c.stats.From + uint64(i); !slices.Contains(c.stats.Done, seed) {
@@ -68,16 +68,16 @@ func newFaultRuns(t *testing.T, run func(*testing.T, *environment, uint64) *verd
 	return c, seeds
 }
 
-func extent(t *testing.T, usual int) (from uint64, n int) {
+func seedRange(t *testing.T, usual int) (from uint64, n int) {
 	t.Helper()
 	if os.Getenv(runsVariable) == "" && os.Getenv(seedVariable) == "" {
 		return 1, usual
 	}
-	return seeds(t, 1)[0], number(t, runsVariable)
+	return seeds(t, 1)[0], positiveNumber(t, runsVariable)
 }
 
-// number returns the value of a variable, or 1.
-func number(t *testing.T, variable string) int {
+// positiveNumber returns the value of an environment variable, or 1 if it is not set.
+func positiveNumber(t *testing.T, variable string) int {
 	t.Helper()
 	n, err := strconv.Atoi(cmp.Or(os.Getenv(variable), "1"))
 	if err != nil || n < 1 {
@@ -99,7 +99,7 @@ func (w *environment) environments(t *testing.T, n int) []*environment {
 		out = append(out, another)
 	}
 	for _, w := range out {
-		w.newScene(t).custom()
+		w.newScene(t).defineTestKinds()
 	}
 	return out
 }
@@ -132,7 +132,7 @@ func (c *faultRuns) record(seed uint64, v *verdict, passed bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stats.add(seed, v, passed)
-	c.stats.Took = c.took + time.Since(c.begun)
+	c.stats.Took = c.tookBefore + time.Since(c.begun)
 	if c.path == "" {
 		return nil
 	}

@@ -19,28 +19,28 @@ type statistics struct {
 	lies  bool
 
 	From    uint64   // the first seed
-	Done    []uint64 // the seeds of those that are over
-	Failing []uint64 // and of those of them that failed
+	Done    []uint64 // the seeds of the finished runs
+	Failing []uint64 // the seeds of the failed runs
 	Took    time.Duration
 
-	Runs      int // that came to a verdict
+	Runs      int // that could be evaluated
 	ByCommand map[string]int
 	Objects   int
-	Deleted   int // under faults, in the end or on their way
+	Deleted   int // under faults: deleted, or terminating
 	Codes     map[int]int
 	Kinds     map[proxy.Kind]int
-	Lost      int // writes that were done, whose answer did not arrive
+	Lost      int // writes that were executed, but whose response was lost
 	Longest   time.Duration
 
-	Wrong, Unsaved, Panics, Hangs, Unlike, Other int
-	Lucky                                        int // objects that went, and might as well have stayed
+	WrongDeletes, NotBackedUp, Panics, Hangs, Differing, Other int
+	Nondeterministic                                           int // deleted objects that the real collector might also have kept
 
-	// Under lies alone.
-	Unproven, False, Twice int
-	Honest                 int // runs in which no lie was told
-	// Failed counts, by kind, the failed runs in which only that kind was told.
+	// Only under lies.
+	Unproven, FalseSuccess, CreatedTwice int
+	Honest                               int // runs in which no lie was told
+	// Failed counts, by kind of lie, the failed runs with lies of that kind only.
 	Failed map[proxy.Kind]int
-	Peak   int64 // the most memory that any run of the program took, in bytes
+	Peak   int64 // the peak memory of all runs of the program, in bytes
 }
 
 func newStatistics(from uint64, kinds []proxy.Kind) *statistics {
@@ -78,18 +78,18 @@ func (t *statistics) add(seed uint64, v *verdict, passed bool) {
 			t.Failed[kind]++
 		}
 	}
-	if v.mischief != nil {
-		t.Lost += v.mischief.LostWrites()
+	if v.faults != nil {
+		t.Lost += v.faults.LostWrites()
 	}
 	t.Unproven += len(v.unproven)
-	t.False += min(1, len(v.false))
-	t.Twice += len(v.twice)
+	t.FalseSuccess += min(1, len(v.falseSuccess))
+	t.CreatedTwice += len(v.createdTwice)
 	t.Peak = max(t.Peak, v.peak)
-	t.Wrong += len(v.wrong)
-	t.Lucky += len(v.lucky)
-	t.Unsaved += len(v.unsaved)
+	t.WrongDeletes += len(v.wrongDeletes)
+	t.Nondeterministic += len(v.nondeterministic)
+	t.NotBackedUp += len(v.notBackedUp)
 	t.Panics += len(v.panics)
-	t.Unlike += len(v.unlike)
+	t.Differing += len(v.differing)
 	t.Other += len(v.other)
 }
 
@@ -117,20 +117,20 @@ func (t *statistics) Injected() []figure {
 }
 
 // Most returns the limit per run of a kind of fault that costs time.
-func (t *statistics) Most(k proxy.Kind) int { return proxy.Limits()[k] }
+func (t *statistics) Limit(k proxy.Kind) int { return proxy.Limits()[k] }
 
-// Found returns the numbers of violations, which must be 0, and last a number that need not
-// be.
+// Found returns the numbers of violations, which must be 0, and as the last figure a number that
+// need not be 0.
 func (t *statistics) Found() []figure {
 	return []figure{
-		{"wrong deletes", t.Wrong},
-		{"deletes without backup", t.Unsaved},
+		{"wrong deletes", t.WrongDeletes},
+		{"deletes without backup", t.NotBackedUp},
 		{"panics", t.Panics},
 		{"hangs", t.Hangs},
-		{"objects that ended otherwise than undisturbed", t.Unlike},
+		{"objects that ended otherwise than undisturbed", t.Differing},
 		{"other breaches: an exit code that is not documented, a change with exit code 2, a token in sight", t.Other},
 		{"runs that could not be judged", len(t.Done) - t.Runs},
-		{"objects that went where the cluster's own collector comes to either end, as luck has it", t.Lucky},
+		{"objects that went where the cluster's own collector comes to either end, as luck has it", t.Nondeterministic},
 	}
 }
 
@@ -138,8 +138,8 @@ func (t *statistics) Found() []figure {
 func (t *statistics) FoundUnderLies() []figure {
 	return []figure{
 		{"finalizers removed on unproven grounds", t.Unproven},
-		{"runs that ended with exit code 0 and were not complete", t.False},
-		{"objects that were created twice", t.Twice},
+		{"runs that ended with exit code 0 and were not complete", t.FalseSuccess},
+		{"objects that were created twice", t.CreatedTwice},
 	}
 }
 
@@ -182,7 +182,7 @@ func (t *statistics) AmountsUnderLies() []figure {
 func (t *statistics) PeakMiB() int64 { return t.Peak >> 20 }
 
 // MostMiB returns the memory limit.
-func (t *statistics) MostMiB() int64 { return maxMemory >> 20 }
+func (t *statistics) LimitMiB() int64 { return maxMemory >> 20 }
 
 func (t *statistics) String() string {
 	var out strings.Builder
@@ -197,7 +197,7 @@ func (t *statistics) String() string {
 		}
 		fmt.Fprintln(table)
 	}
-	_ = table.Flush() // to memory
+	_ = table.Flush() // to memory, so there is no error
 	fmt.Fprintf(&out, "in %s, from %s=%d on", t.Took.Round(time.Second), seedVariable, t.From)
 	if t.lies {
 		fmt.Fprintf(&out, "; the program took %d MiB of memory at most", t.PeakMiB())
@@ -218,13 +218,13 @@ func (v *verdict) counts() string {
 	for _, k := range slices.Sorted(maps.Keys(counts)) {
 		out = append(out, fmt.Sprintf("%d × %s", counts[k], k))
 	}
-	return fmt.Sprintf("%d deleted, %d of them by luck; %s", v.deleted, len(v.lucky), strings.Join(out, "; "))
+	return fmt.Sprintf("%d deleted, %d of them by luck; %s", v.deleted, len(v.nondeterministic), strings.Join(out, "; "))
 }
 
 // injected counts the faults or lies of a run by kind.
 func (v *verdict) injected() map[proxy.Kind]int {
 	if v.liar == nil {
-		return v.mischief.Counts()
+		return v.faults.Counts()
 	}
 	out := v.liar.Counts()
 	if v.tables != nil {
@@ -236,7 +236,7 @@ func (v *verdict) injected() map[proxy.Kind]int {
 }
 
 //go:embed reliability.md.tmpl
-var section string
+var faultsSection string
 
 // write writes the statistics into a section of a documentation page.
 func (t *statistics) write(path, part, section string) error {

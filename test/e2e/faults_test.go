@@ -21,13 +21,13 @@ import (
 func TestUnderFaults(t *testing.T) {
 	newScene(t)
 	c, seeds := newFaultRuns(t, runUnderFaults, defaultRuns, proxy.Kinds())
-	c.runAll(t, shared.environments(t, number(t, concurrencyVariable)), seeds)
+	c.runAll(t, shared.environments(t, positiveNumber(t, concurrencyVariable)), seeds)
 	t.Logf("\n%s", c.stats)
-	if n := len(c.stats.Failing); n > 0 { // of a campaign that is gone on with, too
+	if n := len(c.stats.Failing); n > 0 { // includes failed runs of a series that was continued
 		t.Errorf("%d runs failed", n)
 	}
 	if page := os.Getenv(pageVariable); page != "" {
-		if err := c.stats.write(page, "faults", section); err != nil {
+		if err := c.stats.write(page, "faults", faultsSection); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -38,69 +38,69 @@ func TestUnderFaults(t *testing.T) {
 type faultScenario struct {
 	*builtGraph
 	faultCommand
-	way     tool
+	tool    tool
 	through http.Handler
-	wrong   atomic.Pointer[http.Handler] // nil while nothing goes wrong
+	faults  atomic.Pointer[http.Handler] // nil: no faults
 	backups string
 	args    []string
 	// kinds reports whether the kind of a reference is known and namespaced.
-	kinds func(claim) (namespaced, known bool)
+	kinds func(partRef) (namespaced, known bool)
 	// hidden reports whether a fault may have hidden a part from the program.
 	hidden func(part int) bool
 
-	finishing string // what the runs said that finished it
+	completionOutput string // the output of the runs that completed the command
 }
 
 // canary is an invalid token that must not occur in any output.
 const canary = "canary-4f1c9b7e2d"
 
-// runUnderFaults runs a command on one copy of a graph without faults and on another with
-// faults, and evaluates the difference.
+// runUnderFaults runs a command on one copy of a graph without faults and on another with faults,
+// and evaluates the difference.
 func runUnderFaults(t *testing.T, ground *environment, seed uint64) *verdict {
 	e := faultCommands[seed%uint64(len(faultCommands))]
-	twin := prepare(ground.newScene(t), seed, e, 0)
+	twin := newFaultScenario(ground.newScene(t), seed, e, 0)
 	before := twin.state()
-	undisturbed := &copyResult{before: before, result: twin.runs(twin.args...)}
-	undisturbed.after = twin.now()
-	undisturbed.end = twin.finish()
+	undisturbed := &copyResult{before: before, result: twin.runWithoutFaults(twin.args...)}
+	undisturbed.after = twin.currentState()
+	undisturbed.final = twin.complete()
 	twin.clear()
 
-	o := prepare(ground.newScene(t), seed, e, 1)
+	o := newFaultScenario(ground.newScene(t), seed, e, 1)
 	for role, c := range o.state() {
 		if before[role].String() != c.String() {
 			t.Fatalf("%s is not built the same: %s and %s", role, before[role], c)
 		}
 	}
-	m := proxy.NewFaultInjector(seed, o.plurals(), nil)
-	v := &verdict{seed: seed, command: e.command, objects: len(before), copyResult: &copyResult{before: before, mischief: m}}
+	m := proxy.NewFaultInjector(seed, o.resources(), nil)
+	v := &verdict{seed: seed, command: e.command, objects: len(before), copyResult: &copyResult{before: before, faults: m}}
 	wrong := m.Wrap(o.through)
-	o.wrong.Store(&wrong)
+	o.faults.Store(&wrong)
 	o.hidden = func(n int) bool {
 		of, err := o.mapping(o.objects[n])
 		o.must(err)
 		return m.MayHaveHidden(of.Resource.GroupResource())
 	}
-	v.result, v.ended = o.way.attempt(o.program(), o.disturbed(seed)...)
-	o.wrong.Store(nil)
-	v.after = o.now()
-	v.saved = o.kept() // before the runs that finish it save anything
-	v.end = o.finish()
+	v.result, v.ended = o.tool.attempt(o.program(), o.faultArgs(seed)...)
+	o.faults.Store(nil)
+	v.after = o.currentState()
+	v.backedUp = o.backedUp() // before the runs that complete the command write to the backups
+	v.final = o.complete()
 	o.judge(v, undisturbed)
-	t.Logf("%s\n%s: exit %d after %.1fs; %s\n%s", strings.Join(o.disturbed(seed), " "), e.command, v.result.Code, v.result.Took.Seconds(), m, v.counts())
+	t.Logf("%s\n%s: exit %d after %.1fs; %s\n%s", strings.Join(o.faultArgs(seed), " "), e.command, v.result.Code, v.result.Took.Seconds(), m, v.counts())
 	return v
 }
 
-// prepare builds a copy of the graph and the proxy before it.
-func prepare(s *scene, seed uint64, e faultCommand, copy int) *faultScenario {
+// newFaultScenario builds a copy of the graph, and a proxy for the program.
+func newFaultScenario(s *scene, seed uint64, e faultCommand, copy int) *faultScenario {
 	s.Helper()
 	b := e.draw(seed)
-	b.spaces = s.fixedSpaces()
-	o := &faultScenario{builtGraph: b.build(s, copy)[0], faultCommand: e, backups: s.TempDir(), kinds: s.kinds}
-	o.way = s.by(canary, func(through http.Handler) http.Handler {
+	b.namespaces = s.fixedNamespaces()
+	o := &faultScenario{builtGraph: b.build(s, copy)[0], faultCommand: e, backups: s.TempDir(), kinds: s.kindScope}
+	o.tool = s.toolThroughProxy(canary, func(through http.Handler) http.Handler {
 		o.through = through
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			answer := through
-			if wrong := o.wrong.Load(); wrong != nil {
+			if wrong := o.faults.Load(); wrong != nil {
 				answer = *wrong
 			}
 			answer.ServeHTTP(w, r)
@@ -110,8 +110,8 @@ func prepare(s *scene, seed uint64, e faultCommand, copy int) *faultScenario {
 	return o
 }
 
-// kinds reports whether the server knows a kind, and whether it is namespaced.
-func (s *scene) kinds(c claim) (namespaced, known bool) {
+// kindScope reports whether the server serves a kind, and whether it is namespaced.
+func (s *scene) kindScope(c partRef) (namespaced, known bool) {
 	of := schema.FromAPIVersionAndKind(c.apiVersion, c.kind)
 	m, err := s.mapper.RESTMapping(of.GroupKind(), of.Version)
 	if meta.IsNoMatchError(err) {
@@ -121,22 +121,22 @@ func (s *scene) kinds(c claim) (namespaced, known bool) {
 	return m.Scope.Name() == meta.RESTScopeNameNamespace, true
 }
 
-// runs runs the program without faults. It must exit with 0 or 1.
-func (o *faultScenario) runs(args ...string) result {
+// runWithoutFaults runs the program. It must exit with 0 or 1.
+func (o *faultScenario) runWithoutFaults(args ...string) result {
 	o.Helper()
-	r := o.way.gc(args...)
+	r := o.tool.gc(args...)
 	if r.Code < 0 || r.Code > 1 {
-		o.Fatalf("undisturbed, kubectl gc %s exits with %d: %s%s", r.said(), r.Code, short(r.Stdout), short(r.Stderr))
+		o.Fatalf("undisturbed, kubectl gc %s exits with %d: %s%s", r.output(), r.Code, short(r.Stdout), short(r.Stderr))
 	}
 	return r
 }
 
-// finish completes the command without faults, and returns the final state.
-func (o *faultScenario) finish() ending {
+// complete runs the commands that complete this one, without faults, and returns the final state.
+func (o *faultScenario) complete() graphState {
 	o.Helper()
 	for _, args := range o.faultCommand.finish(o) {
-		r := o.runs(args...)
-		o.finishing += fmt.Sprintf("then %s: %s%s\n", r.said(), short(r.Stdout), short(r.Stderr))
+		r := o.runWithoutFaults(args...)
+		o.completionOutput += fmt.Sprintf("then %s: %s%s\n", r.output(), short(r.Stdout), short(r.Stderr))
 	}
-	return o.now()
+	return o.currentState()
 }

@@ -13,26 +13,26 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// doubtful creates two ConfigMaps whose owners are Secrets: one that exists,
-// and one that does not.
-func (s *scene) doubtful(namespace string) {
+// createUnreadableOwners creates two ConfigMaps owned by Secrets: one Secret exists, the other
+// does not.
+func (s *scene) createUnreadableOwners(namespace string) {
 	s.Helper()
 	owner := s.create(secret(namespace, "owner"))
-	s.create(configMap(namespace, "owned", ownedBy(to(owner))))
-	s.create(configMap(namespace, "orphan", ownedBy(to(owner, named("gone"), func(r *metav1.OwnerReference) { r.UID = "gone" }))))
+	s.create(configMap(namespace, "owned", ownedBy(referenceTo(owner))))
+	s.create(configMap(namespace, "orphan", ownedBy(referenceTo(owner, named("gone"), func(r *metav1.OwnerReference) { r.UID = "gone" }))))
 }
 
-// doubted is what an audit says of them when Secrets could not be read.
-var doubted = []string{
+// findingsWithoutSecrets are the findings about them if Secrets cannot be read.
+var findingsWithoutSecrets = []string{
 	"warning unverified-owner: ConfigMap/orphan: unknown",
 	"warning unverified-owner: ConfigMap/owned: unknown",
 }
 
-// judged is what it says when they could.
-var judged = []string{"error missing-owner: ConfigMap/orphan: delete"}
+// findingsWithSecrets are the findings about them if Secrets can be read.
+var findingsWithSecrets = []string{"error missing-owner: ConfigMap/orphan: delete"}
 
-// hasGaps demands a report that is not whole for just these reasons.
-func (s *scene) hasGaps(r report, want ...gap) {
+// requireGaps requires that a report is incomplete with exactly these gaps.
+func (s *scene) requireGaps(r report, want ...gap) {
 	s.Helper()
 	if r.Complete {
 		s.Error("the report claims to be complete")
@@ -54,22 +54,22 @@ func TestATypeThatCannotBeReadIsAGapAndItsObjectsAreNeverMissing(t *testing.T) {
 		reason string
 	}{
 		"it answers 500": {
-			fault:  func(http.Handler) http.HandlerFunc { return says(500, "InternalError", "etcd is on fire") },
+			fault:  func(http.Handler) http.HandlerFunc { return respondStatus(500, "InternalError", "etcd is on fire") },
 			reason: "server-error",
 		},
 		"it answers 429 and asks for patience, for ever": {
 			fault: func(http.Handler) http.HandlerFunc {
-				return says(429, "TooManyRequests", "not now", "Retry-After", "1")
+				return respondStatus(429, "TooManyRequests", "not now", "Retry-After", "1")
 			},
 			reason: "throttled",
 		},
 		"it stalls": {
-			fault: func(http.Handler) http.HandlerFunc { return stalls },
+			fault: func(http.Handler) http.HandlerFunc { return stall },
 			args:  []string{"--request-timeout=2s"}, reason: "timeout",
 		},
-		"it breaks off in the middle of its answer": {fault: cuts, reason: "unavailable"},
+		"it breaks off in the middle of its answer": {fault: truncateBody, reason: "unavailable"},
 		"it answers that there is no such page": {
-			fault:  func(http.Handler) http.HandlerFunc { return notAPath },
+			fault:  func(http.Handler) http.HandlerFunc { return respondUnknownPath },
 			reason: "vanished",
 		},
 		"it answers with something else": {
@@ -79,20 +79,20 @@ func TestATypeThatCannotBeReadIsAGapAndItsObjectsAreNeverMissing(t *testing.T) {
 			reason: "unreadable",
 		},
 		"it says that its pages have expired, of the first page too": {
-			fault:  func(http.Handler) http.HandlerFunc { return says(410, "Expired", "too old") },
+			fault:  func(http.Handler) http.HandlerFunc { return respondStatus(410, "Expired", "too old") },
 			reason: "server-error",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			ns := s.namespace("gaps")
-			s.doubtful(ns)
+			s.createUnreadableOwners(ns)
 			f := s.throughProxy(func(through http.Handler) []fault {
 				return []fault{{func(r *http.Request) bool { return listOf("secrets")(r) || getOf("secrets")(r) }, c.fault(through)}}
 			})
-			got := f.partly([]string{"secrets", c.reason}, c.args...)
-			s.hasGaps(got, gap{Resource: "secrets", Reason: c.reason})
-			if diff := cmp.Diff(doubted, got.in(ns)); diff != "" {
+			got := f.auditIncomplete([]string{"secrets", c.reason}, c.args...)
+			s.requireGaps(got, gap{Resource: "secrets", Reason: c.reason})
+			if diff := cmp.Diff(findingsWithoutSecrets, got.briefIn(ns)); diff != "" {
 				t.Errorf("findings (-want +got)\n%s", diff)
 			}
 			shown := decode[tree](t, f.gc(append([]string{"tree", "configmap/owned", "-n", ns, "-o", "json"}, c.args...)...).exits(t, 0).warns(t, "secrets", c.reason))
@@ -106,11 +106,11 @@ func TestATypeThatCannotBeReadIsAGapAndItsObjectsAreNeverMissing(t *testing.T) {
 func TestAnAnswerThatDoesNotNameTheOwnerIsNoProofOfItsAbsence(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("gaps")
-	s.doubtful(ns)
-	f := s.throughProxy(func(http.Handler) []fault { return []fault{{getOf("secrets"), notAPath}} })
-	got := f.partly([]string{"secrets", "unproven"})
-	s.hasGaps(got, gap{Resource: "secrets", Namespace: ns, Name: "gone", Reason: "unproven"})
-	if diff := cmp.Diff(doubted[:1], got.in(ns)); diff != "" {
+	s.createUnreadableOwners(ns)
+	f := s.throughProxy(func(http.Handler) []fault { return []fault{{getOf("secrets"), respondUnknownPath}} })
+	got := f.auditIncomplete([]string{"secrets", "unproven"})
+	s.requireGaps(got, gap{Resource: "secrets", Namespace: ns, Name: "gone", Reason: "unproven"})
+	if diff := cmp.Diff(findingsWithoutSecrets[:1], got.briefIn(ns)); diff != "" {
 		t.Errorf("findings (-want +got)\n%s", diff)
 	}
 	f.gc("audit").exits(t, 0).warns(t, "single owners of 1 type", "secrets/gone", "unproven")
@@ -121,14 +121,14 @@ func TestPagesThatExpireMidwayLeaveNothingOut(t *testing.T) {
 	ns := s.namespace("pages")
 	owner := s.create(configMap(ns, "owner"))
 	for i := range 12 {
-		s.create(secret(ns, fmt.Sprintf("page-%02d", i), ownedBy(to(owner), reference("v1", "ConfigMap", "gone", "gone"))))
+		s.create(secret(ns, fmt.Sprintf("page-%02d", i), ownedBy(referenceTo(owner), reference("v1", "ConfigMap", "gone", "gone"))))
 	}
 	want := s.gc("audit", "-o", "json").exits(t, 0)
-	expired := says(410, "Expired", "The provided continue parameter is too old")
+	expired := respondStatus(410, "Expired", "The provided continue parameter is too old")
 	for name, about := range map[string]func(*http.Request) bool{
-		"once":            once(continued(listOf("secrets"))),
-		"again and again": continued(listOf("secrets")),
-		"of every type":   continued(anything),
+		"once":            firstOnly(laterPages(listOf("secrets"))),
+		"again and again": laterPages(listOf("secrets")),
+		"of every type":   laterPages(anyRequest),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
@@ -137,22 +137,22 @@ func TestPagesThatExpireMidwayLeaveNothingOut(t *testing.T) {
 			if diff := cmp.Diff(want.Stdout, got.Stdout); diff != "" {
 				t.Errorf("in one page (-) and in pages that expire (+):\n%s", diff)
 			}
-			if asked := f.asked(continued(listOf("secrets"))); len(asked) == 0 {
+			if asked := f.matching(laterPages(listOf("secrets"))); len(asked) == 0 {
 				t.Error("the list was not asked for in pages")
 			}
-			if asked := f.asked(listOf("secrets")); len(asked) > 8 {
+			if asked := f.matching(listOf("secrets")); len(asked) > 8 {
 				t.Errorf("Secrets were asked for %d times", len(asked))
 			}
 		})
 	}
 }
 
-// grant lets a user do something with some types, in one namespace or, where
-// that is empty, everywhere.
+// grant lets a user do something with some types, in one namespace or, if that is empty, in the
+// whole cluster.
 func (s *scene) grant(user, namespace string, groups, resources, verbs []any) {
 	s.Helper()
 	rules := []any{map[string]any{"apiGroups": groups, "resources": resources, "verbs": verbs}}
-	s.grantRules(user, namespace, rules, fmt.Sprint(verbs[0]), strings.Trim(fmt.Sprint(groups[0]), "*"), plain(resources[0]))
+	s.grantRules(user, namespace, rules, fmt.Sprint(verbs[0]), strings.Trim(fmt.Sprint(groups[0]), "*"), resourceOrConfigMaps(resources[0]))
 }
 
 // grantRules gives a user a role with these rules, and returns when the API server allows the
@@ -160,17 +160,17 @@ func (s *scene) grant(user, namespace string, groups, resources, verbs []any) {
 func (s *scene) grantRules(user, namespace string, rules []any, verb, group, resource string) {
 	s.Helper()
 	kind, name := "ClusterRole", strings.ToLower(user)+"-e2e"
-	s.create(of("rbac.authorization.k8s.io/v1", prefixed(namespace, kind), namespace, name, with("rules", rules)))
-	s.create(of("rbac.authorization.k8s.io/v1", prefixed(namespace, kind)+"Binding", namespace, name,
-		with("roleRef", map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": prefixed(namespace, kind), "name": name}),
-		with("subjects", []any{map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}})))
-	// What is granted takes a moment to be so.
-	review := of("authorization.k8s.io/v1", "SubjectAccessReview", "", "", with("spec", map[string]any{
+	s.create(newObject("rbac.authorization.k8s.io/v1", roleKind(namespace, kind), namespace, name, withField("rules", rules)))
+	s.create(newObject("rbac.authorization.k8s.io/v1", roleKind(namespace, kind)+"Binding", namespace, name,
+		withField("roleRef", map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": roleKind(namespace, kind), "name": name}),
+		withField("subjects", []any{map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}})))
+	// The authorizer takes a moment to notice new roles.
+	review := newObject("authorization.k8s.io/v1", "SubjectAccessReview", "", "", withField("spec", map[string]any{
 		"user":               user,
 		"resourceAttributes": map[string]any{"namespace": namespace, "verb": verb, "group": group, "resource": resource},
 	}))
 	s.await("the rights of "+user, func(ctx context.Context) (bool, error) {
-		answer, err := s.at(review).Create(ctx, review.Unstructured, metav1.CreateOptions{})
+		answer, err := s.client(review).Create(ctx, review.Unstructured, metav1.CreateOptions{})
 		if err != nil {
 			return false, err
 		}
@@ -179,14 +179,14 @@ func (s *scene) grantRules(user, namespace string, rules []any, verb, group, res
 	})
 }
 
-func prefixed(namespace, kind string) string {
+func roleKind(namespace, kind string) string {
 	if namespace == "" {
 		return kind
 	}
 	return strings.TrimPrefix(kind, "Cluster")
 }
 
-func plain(resource any) string {
+func resourceOrConfigMaps(resource any) string {
 	if resource == "*" {
 		return "configmaps"
 	}
@@ -196,13 +196,13 @@ func plain(resource any) string {
 func TestAUserWhoMayListOnlySomeTypesGetsAnAnswerThatSaysSo(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("alice")
-	s.doubtful(ns)
-	s.create(configMap(ns, "of-a-pod", ownedBy(to(s.create(pod(ns, "there"))))))
+	s.createUnreadableOwners(ns)
+	s.create(configMap(ns, "of-a-pod", ownedBy(referenceTo(s.create(pod(ns, "there"))))))
 	s.create(configMap(ns, "of-no-pod", ownedBy(reference("v1", "Pod", "gone", "gone"))))
 	s.grant("alice", "", []any{""}, []any{"configmaps", "secrets"}, []any{"list", "get"})
-	alice := s.as("alice")
+	alice := s.toolAs("alice")
 
-	got := alice.partly([]string{"could not be read", "forbidden"})
+	got := alice.auditIncomplete([]string{"could not be read", "forbidden"})
 	for _, g := range got.Gaps {
 		if g.Reason != "forbidden" || g.Resource == "configmaps" || g.Resource == "secrets" {
 			t.Errorf("gap %+v", g)
@@ -211,9 +211,9 @@ func TestAUserWhoMayListOnlySomeTypesGetsAnAnswerThatSaysSo(t *testing.T) {
 	want := []string{
 		"warning unverified-owner: ConfigMap/of-a-pod: unknown",
 		"warning unverified-owner: ConfigMap/of-no-pod: unknown",
-		judged[0],
+		findingsWithSecrets[0],
 	}
-	if diff := cmp.Diff(want, got.in(ns)); diff != "" {
+	if diff := cmp.Diff(want, got.briefIn(ns)); diff != "" {
 		t.Errorf("findings (-want +got)\n%s", diff)
 	}
 	alice.gc("audit").exits(t, 1).warns(t, "could not be read", "forbidden")
@@ -222,13 +222,13 @@ func TestAUserWhoMayListOnlySomeTypesGetsAnAnswerThatSaysSo(t *testing.T) {
 func TestAUserWhoMayListButNotGetIsNotToldThatAnOwnerIsMissing(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("carol")
-	s.doubtful(ns)
+	s.createUnreadableOwners(ns)
 	s.grant("carol", "", []any{""}, []any{"configmaps", "secrets"}, []any{"list"})
-	got := s.as("carol").partly([]string{"could not be read"}, "-n", ns)
+	got := s.toolAs("carol").auditIncomplete([]string{"could not be read"}, "-n", ns)
 	if !slices.ContainsFunc(got.Gaps, func(g gap) bool { return g.Resource == "secrets" && g.Namespace == ns && g.Reason == "forbidden" }) {
 		t.Errorf("no gap for Secrets: %+v", got.Gaps)
 	}
-	if diff := cmp.Diff(doubted[:1], got.in(ns)); diff != "" {
+	if diff := cmp.Diff(findingsWithoutSecrets[:1], got.briefIn(ns)); diff != "" {
 		t.Errorf("findings (-want +got)\n%s", diff)
 	}
 }
@@ -237,9 +237,9 @@ func TestAUserWithRightsInOneNamespaceNamesIt(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("bob")
 	owner := s.create(secret(ns, "owner"))
-	s.create(configMap(ns, "owned", ownedBy(to(owner))))
+	s.create(configMap(ns, "owned", ownedBy(referenceTo(owner))))
 	s.grant("bob", ns, []any{"*"}, []any{"*"}, []any{"list", "get"})
-	bob := s.as("bob")
+	bob := s.toolAs("bob")
 
 	if got := bob.audit("-n", ns, "--strict"); !got.Complete || len(got.Findings) > 0 {
 		t.Errorf("all is well, but the audit says %+v", got)
@@ -250,12 +250,12 @@ func TestAUserWithRightsInOneNamespaceNamesIt(t *testing.T) {
 	}
 
 	t.Run("and is told where the view ends once something is bad", func(t *testing.T) {
-		s := s.under(t)
+		s := s.forSubtest(t)
 		s.create(configMap(ns, "orphan", ownedBy(reference("v1", "Secret", "gone", "gone"))))
 		s.create(configMap(ns, "global", ownedBy(reference("rbac.authorization.k8s.io/v1", "ClusterRole", "gone", "gone"))))
-		got := s.as("bob").audit("-n", ns)
-		want := []string{"warning unverified-owner: ConfigMap/global: unknown", judged[0]}
-		if diff := cmp.Diff(want, got.in(ns)); diff != "" {
+		got := s.toolAs("bob").audit("-n", ns)
+		want := []string{"warning unverified-owner: ConfigMap/global: unknown", findingsWithSecrets[0]}
+		if diff := cmp.Diff(want, got.briefIn(ns)); diff != "" {
 			t.Errorf("findings (-want +got)\n%s", diff)
 		}
 		if got.Complete {
@@ -264,14 +264,14 @@ func TestAUserWithRightsInOneNamespaceNamesIt(t *testing.T) {
 	})
 }
 
-// pointNowhere registers an APIService that no server stands behind.
-func (s *scene) pointNowhere(group string) {
+// brokenAPIService registers an APIService without a server behind it.
+func (s *scene) brokenAPIService(group string) {
 	s.Helper()
-	s.create(of("apiregistration.k8s.io/v1", "APIService", "", "v1."+group, with("spec", map[string]any{
+	s.create(newObject("apiregistration.k8s.io/v1", "APIService", "", "v1."+group, withField("spec", map[string]any{
 		"group": group, "version": "v1", "groupPriorityMinimum": int64(100), "versionPriority": int64(100), "insecureSkipTLSVerify": true,
 		"service": map[string]any{"namespace": "default", "name": "nowhere", "port": int64(443)},
 	})))
-	// Cleanups run last in, first out: by then the APIService is to be gone.
+	// Cleanups run in reverse order: this one waits until the APIService is gone.
 	s.Cleanup(func() {
 		s.clear()
 		s.awaitDiscovery(func(err error) bool { return err == nil })
@@ -295,16 +295,16 @@ func TestAnAPIServiceThatPointsNowhereIsAGapOfItsGroup(t *testing.T) {
 	const group = "nowhere.example.com"
 	s := newScene(t)
 	ns := s.namespace("nowhere")
-	s.doubtful(ns)
+	s.createUnreadableOwners(ns)
 	s.create(configMap(ns, "lost", ownedBy(reference(group+"/v1", "Thing", "owner", "uid"))))
 	before := s.tool().audit()
-	if diff := cmp.Diff([]string{"error unknown-owner-kind: ConfigMap/lost: stuck", judged[0]}, before.in(ns)); diff != "" {
+	if diff := cmp.Diff([]string{"error unknown-owner-kind: ConfigMap/lost: stuck", findingsWithSecrets[0]}, before.briefIn(ns)); diff != "" {
 		t.Errorf("before (-want +got)\n%s", diff)
 	}
-	s.pointNowhere(group)
-	got := s.tool().partly([]string{group, "APIService v1." + group})
-	s.hasGaps(got, gap{Group: group, Resource: "*", Reason: "unavailable"})
-	if diff := cmp.Diff([]string{"warning unverified-owner: ConfigMap/lost: unknown", judged[0]}, got.in(ns)); diff != "" {
+	s.brokenAPIService(group)
+	got := s.tool().auditIncomplete([]string{group, "APIService v1." + group})
+	s.requireGaps(got, gap{Group: group, Resource: "*", Reason: "unavailable"})
+	if diff := cmp.Diff([]string{"warning unverified-owner: ConfigMap/lost: unknown", findingsWithSecrets[0]}, got.briefIn(ns)); diff != "" {
 		t.Errorf("findings (-want +got)\n%s", diff)
 	}
 	if shown := decode[tree](t, s.gc("tree", "-n", ns, "-o", "json").exits(t, 0)); shown.Complete {
@@ -312,9 +312,9 @@ func TestAnAPIServiceThatPointsNowhereIsAGapOfItsGroup(t *testing.T) {
 	}
 }
 
-// deadWebhook defines a kind whose objects are stored as v1, while clients are
-// to read them as v2, for which a webhook is asked that never answers.
-func (s *scene) deadWebhook(group, kind string) {
+// brokenConversionWebhook defines a kind whose objects are stored as v1 and served as v2, with a
+// conversion webhook that never answers.
+func (s *scene) brokenConversionWebhook(group, kind string) {
 	s.Helper()
 	crd := definition(group, kind, "Namespaced", version("v1", true), version("v2", true))
 	crd.Object["spec"].(map[string]any)["conversion"] = map[string]any{
@@ -331,20 +331,20 @@ func TestACRDWithADeadConversionWebhookIsAGap(t *testing.T) {
 	const group = "dead.example.com"
 	s := newScene(t)
 	ns := s.namespace("dead")
-	s.doubtful(ns)
-	s.deadWebhook(group, "Relic")
-	relic := s.create(of(group+"/v1", "Relic", ns, "relic"))
-	s.create(configMap(ns, "of-a-relic", ownedBy(to(relic))))
-	s.create(configMap(ns, "of-no-relic", ownedBy(to(relic, named("gone")))))
+	s.createUnreadableOwners(ns)
+	s.brokenConversionWebhook(group, "Relic")
+	relic := s.create(newObject(group+"/v1", "Relic", ns, "relic"))
+	s.create(configMap(ns, "of-a-relic", ownedBy(referenceTo(relic))))
+	s.create(configMap(ns, "of-no-relic", ownedBy(referenceTo(relic, named("gone")))))
 
-	got := s.tool().partly([]string{"relics." + group, "conversion-webhook"})
-	s.hasGaps(got, gap{Group: group, Resource: "relics", Reason: "conversion-webhook"})
+	got := s.tool().auditIncomplete([]string{"relics." + group, "conversion-webhook"})
+	s.requireGaps(got, gap{Group: group, Resource: "relics", Reason: "conversion-webhook"})
 	want := []string{
 		"warning unverified-owner: ConfigMap/of-a-relic: unknown",
 		"warning unverified-owner: ConfigMap/of-no-relic: unknown",
-		judged[0],
+		findingsWithSecrets[0],
 	}
-	if diff := cmp.Diff(want, got.in(ns)); diff != "" {
+	if diff := cmp.Diff(want, got.briefIn(ns)); diff != "" {
 		t.Errorf("findings (-want +got)\n%s", diff)
 	}
 }

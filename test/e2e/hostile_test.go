@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// evil is what an owner reference may hold: the API server takes any kind, name
-// and UID that is not empty.
-var evil = map[string]string{
+// hostileValues are values of an owner reference that the API server accepts: it only requires
+// that kind, name and UID are not empty.
+var hostileValues = map[string]string{
 	"an escape sequence":          "\x1b[2J\x1b]0;owned\x07\x1b[31mred",
 	"line breaks and tabs":        "web\nerror  missing-owner  forged\r\n\tx",
 	"quotes and markup":           `"><script>alert('1')</script>\"];"` + "`$(id)`",
@@ -32,8 +32,8 @@ var evil = map[string]string{
 	"blanks":                      " \u00a0\u2028 ",
 }
 
-// wellBehaved says what is wrong with text that meets a terminal.
-func wellBehaved(text string) error {
+// safeForTerminal returns an error if text must not be written to a terminal.
+func safeForTerminal(text string) error {
 	for i, r := range text {
 		switch {
 		case r == '\n':
@@ -46,7 +46,7 @@ func wellBehaved(text string) error {
 	return nil
 }
 
-// plainPath is of a request that nothing evil has changed: discovery, a list,
+// plainPath matches the paths of requests that no hostile value has changed: discovery, a list,
 // or an object whose name is one escaped segment.
 var plainPath = regexp.MustCompile(`^/(version|api|apis|(api/v1|apis/[a-z0-9.-]+/v[a-z0-9]+)(/namespaces/[a-z0-9-]+)?/[a-z]+(/[^/]+)?)$`)
 
@@ -59,17 +59,17 @@ func TestHostileReferencesReachNeitherTheTerminalNorThePathOfARequest(t *testing
 		number++
 		s.create(configMap(ns, fmt.Sprintf("c%d", number), ownedBy(refs...)))
 	}
-	for _, text := range evil {
+	for _, text := range hostileValues {
 		hurt(reference("v1", text, "owner", owner.GetUID()))
 		hurt(reference("v1", "Secret", text, owner.GetUID()))
 		hurt(reference("v1", "Secret", "owner", types.UID(text)))
 		hurt(reference("v1", text, text, types.UID(text)))
 		if !strings.Contains(text, "/") {
 			hurt(reference(text+"/v1", "Secret", "owner", owner.GetUID()))
-			hurt(to(owner), reference("apps/"+text, "Secret", "owner", owner.GetUID()))
+			hurt(referenceTo(owner), reference("apps/"+text, "Secret", "owner", owner.GetUID()))
 		}
 	}
-	f := s.throughProxy(nil).acting()
+	f := s.throughProxy(nil).allowWrites()
 	for _, c := range []struct {
 		line    string
 		code    int
@@ -86,25 +86,25 @@ func TestHostileReferencesReachNeitherTheTerminalNorThePathOfARequest(t *testing
 		for _, format := range c.formats {
 			t.Run(c.line+" -o "+format, func(t *testing.T) {
 				f := f.tool
-				f.scene = s.under(t)
+				f.scene = s.forSubtest(t)
 				r := f.gc(append(strings.Fields(c.line), "-o", format)...).exits(t, c.code)
 				if format == "kyaml" || format == "yaml" {
-					// They write a tab at the start of a line as one behind a backslash.
+					// YAML writes a tab at the start of a line as a backslash and a tab.
 					r.Stdout = strings.ReplaceAll(r.Stdout, "\\\t", "")
 				}
 				for stream, content := range map[string]string{"stdout": r.Stdout, "stderr": r.Stderr} {
-					if err := wellBehaved(content); err != nil {
+					if err := safeForTerminal(content); err != nil {
 						t.Errorf("%s has %v", stream, err)
 					}
 				}
 			})
 		}
 	}
-	for _, r := range f.asked(anything) {
+	for _, r := range f.matching(anyRequest) {
 		if decoded := r.URL.Path; !plainPath.MatchString(decoded) || path.Clean(decoded) != decoded || strings.Contains(decoded, "%") {
 			t.Errorf("it asks for %q", short(r.RequestURI))
 		}
-		if err := wellBehaved(r.RequestURI); err != nil || strings.ContainsAny(r.RequestURI, " \"<>`") {
+		if err := safeForTerminal(r.RequestURI); err != nil || strings.ContainsAny(r.RequestURI, " \"<>`") {
 			t.Errorf("it asks for %q, unescaped", short(r.RequestURI))
 		}
 	}
@@ -114,17 +114,17 @@ func TestHostileReferencesCanBeReadAsTheyAre(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("hostile")
 	var names []string
-	for name := range evil {
+	for name := range hostileValues {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for i, name := range names {
-		s.create(configMap(ns, fmt.Sprintf("c%02d", i), ownedBy(reference("v1", evil[name], evil[name], types.UID(evil[name])))))
+		s.create(configMap(ns, fmt.Sprintf("c%02d", i), ownedBy(reference("v1", hostileValues[name], hostileValues[name], types.UID(hostileValues[name])))))
 	}
 	got := s.tool().audit("-n", ns)
 	for i, name := range names {
 		f := got.Findings[i]
-		if r := f.Reference; f.Rule != "unknown-owner-kind" || r.Kind != evil[name] || r.Name != evil[name] || r.UID != evil[name] {
+		if r := f.Reference; f.Rule != "unknown-owner-kind" || r.Kind != hostileValues[name] || r.Name != hostileValues[name] || r.UID != hostileValues[name] {
 			t.Errorf("%s: %s of %s decodes to %q %q %q", name, f.Rule, f.Object, short(r.Kind), short(r.Name), short(r.UID))
 		}
 	}

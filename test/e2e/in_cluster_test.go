@@ -26,9 +26,10 @@ var variants = []string{"audit", "push", "textfile"}
 
 func variantPath(name string) string { return filepath.Join("..", "..", "docs", "in-cluster", name) }
 
-// guarded is a scene on a control plane of its own, with the admission of a usual cluster:
-// service accounts have to be there, and are mounted.
-func guarded(t *testing.T) *scene {
+// sceneWithServiceAccounts returns a scene on a control plane of its own that has the admission
+// plugin ServiceAccount, as clusters usually do: service accounts must exist, and their tokens
+// are mounted.
+func sceneWithServiceAccounts(t *testing.T) *scene {
 	t.Helper()
 	newScene(t)
 	p := testcluster.New(t, testcluster.Options{Collector: testcluster.Off, AdmissionPlugins: []string{"ServiceAccount"}})
@@ -39,13 +40,13 @@ func guarded(t *testing.T) *scene {
 	return &scene{T: t, environment: w}
 }
 
-// apply applies a variant as the page says, and as strictly as the server can.
+// apply applies a variant with the command of the page, and with the strictest validation.
 func (s *scene) apply(variant string) {
 	s.Helper()
 	s.kubectl("apply", "--server-side", "--force-conflicts", "--validate=strict", "-k", variantPath(variant)).exits(s, 0)
 }
 
-// rendered are the objects of a variant by their kinds.
+// rendered returns the objects of a variant by their kinds.
 func (s *scene) rendered(variant string) map[string]object {
 	s.Helper()
 	out := map[string]object{}
@@ -57,26 +58,26 @@ func (s *scene) rendered(variant string) map[string]object {
 	return out
 }
 
-// pod is one as the CronJob of a variant makes it.
-func (s *scene) pod(variant string) object {
+// podOf returns a Pod as the CronJob of a variant creates it.
+func (s *scene) podOf(variant string) object {
 	s.Helper()
 	cronJob := s.rendered(variant)["CronJob"]
 	spec, found, err := unstructured.NestedMap(cronJob.Object, "spec", "jobTemplate", "spec", "template", "spec")
 	if err != nil || !found {
 		s.Fatalf("no Pod in the CronJob of %s: %v", variant, err)
 	}
-	return of("v1", "Pod", cronJob.GetNamespace(), "of-"+variant, with("spec", spec))
+	return newObject("v1", "Pod", cronJob.GetNamespace(), "of-"+variant, withField("spec", spec))
 }
 
 func TestTheManifestsOfTheAuditAreTakenAsTheyAre(t *testing.T) {
-	s := guarded(t)
+	s := sceneWithServiceAccounts(t)
 	for _, variant := range variants {
 		t.Run(variant, func(t *testing.T) {
-			s := s.under(t)
+			s := s.forSubtest(t)
 			s.apply(variant)
-			// Pod Security and the service account's admission judge the Pod itself.
-			pod := s.create(s.pod(variant))
-			if got := s.mountTheToken(pod); !slices.Equal(got, []string{"audit"}) {
+			// Pod Security and the ServiceAccount plugin validate the Pod itself.
+			pod := s.create(s.podOf(variant))
+			if got := s.containersWithToken(pod); !slices.Equal(got, []string{"audit"}) {
 				t.Errorf("the token is mounted into %q", got)
 			}
 			s.kubectl("create", "job", "--from=cronjob/gc-audit", "now-"+variant, "-n", "gc-audit", "--dry-run=server").exits(t, 0)
@@ -84,9 +85,9 @@ func TestTheManifestsOfTheAuditAreTakenAsTheyAre(t *testing.T) {
 	}
 }
 
-// mountTheToken returns the containers of a Pod in which the program finds a token of the
-// Pod's service account, those that admission added one to included.
-func (s *scene) mountTheToken(pod object) (containers []string) {
+// containersWithToken returns the containers of a Pod in which the program finds the token of the
+// Pod's service account, including those into which admission mounts one.
+func (s *scene) containersWithToken(pod object) (containers []string) {
 	s.Helper()
 	volumes, _, _ := unstructured.NestedSlice(pod.Object, "spec", "volumes")
 	tokens := map[any]bool{}
@@ -115,7 +116,7 @@ func (s *scene) mountTheToken(pod object) (containers []string) {
 }
 
 func TestThePodsOfTheAuditAreRestricted(t *testing.T) {
-	s := guarded(t)
+	s := sceneWithServiceAccounts(t)
 	for _, variant := range variants {
 		level := s.rendered(variant)["Namespace"].GetLabels()["pod-security.kubernetes.io/enforce"]
 		if want := map[string]string{"textfile": "privileged"}[variant]; want == "" && level != "restricted" || want != "" && level != want {
@@ -126,7 +127,7 @@ func TestThePodsOfTheAuditAreRestricted(t *testing.T) {
 	for _, spoil := range []struct{ path, value string }{
 		{"allowPrivilegeEscalation", "true"}, {"capabilities", `{"drop":[]}`},
 	} {
-		pod := s.pod("audit")
+		pod := s.podOf("audit")
 		containers, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers")
 		var value any
 		s.must(yaml.Unmarshal([]byte(spoil.value), &value))
@@ -143,11 +144,11 @@ func TestThePodsOfTheAuditAreRestricted(t *testing.T) {
 }
 
 func TestTheJobEndsAsTheAuditDoes(t *testing.T) {
-	s := guarded(t)
+	s := sceneWithServiceAccounts(t)
 	s.apply("audit")
 	for name, c := range map[string]struct {
 		code int64
-		ends string // the condition of the Job; empty where it goes on
+		ends string // the expected condition of the Job; empty: it starts another Pod
 	}{
 		"nothing is wrong":         {0, "Complete"},
 		"findings":                 {1, "Failed"},
@@ -155,11 +156,11 @@ func TestTheJobEndsAsTheAuditDoes(t *testing.T) {
 		"no answer is tried again": {2, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := s.under(t)
+			s := s.forSubtest(t)
 			job := fmt.Sprintf("ends-%d", c.code)
 			s.kubectl("create", "job", "--from=cronjob/gc-audit", job, "-n", "gc-audit").exits(t, 0)
 			first := s.podsOf(job, 1)[0]
-			s.ended(first, c.code)
+			s.terminatePod(first, c.code)
 			if c.ends == "" {
 				s.podsOf(job, 2)
 				return
@@ -170,7 +171,7 @@ func TestTheJobEndsAsTheAuditDoes(t *testing.T) {
 	}
 }
 
-// podsOf waits until a Job has made so many Pods.
+// podsOf waits until a Job has created n Pods, and returns their names.
 func (s *scene) podsOf(job string, n int) (names []string) {
 	s.Helper()
 	s.await(fmt.Sprintf("%d Pods of %s", n, job), func(context.Context) (bool, error) {
@@ -183,8 +184,9 @@ func (s *scene) podsOf(job string, n int) (names []string) {
 	return names
 }
 
-// ended writes what a kubelet writes when the one container of a Pod has ended.
-func (s *scene) ended(pod string, code int64) {
+// terminatePod writes the status that a kubelet writes when the only container of a Pod has
+// terminated.
+func (s *scene) terminatePod(pod string, code int64) {
 	s.Helper()
 	phase := "Failed"
 	if code == 0 {
@@ -195,24 +197,24 @@ func (s *scene) ended(pod string, code int64) {
 			`"state":{"terminated":{"exitCode":%d,"reason":"Ended","startedAt":"2026-11-20T08:00:00Z","finishedAt":"2026-11-20T08:00:01Z"}}}]}}`, phase, code)).exits(s, 0)
 }
 
-// TestTheAuditRunsInAnEmptyImage is the Pod without a kubelet: the program alone in a root
-// that can't be written to, with the service account where a kubelet mounts it, and with
-// what a Pod is told of its cluster. The token is the server's, for that very account.
+// TestAuditRunsInAnEmptyImage runs the program as the Pod would, without a kubelet: alone in a
+// read-only root, with the service account where a kubelet mounts it, and with the environment
+// variables of a Pod. The API server issued the token for that service account.
 func TestTheAuditRunsInAnEmptyImage(t *testing.T) {
-	s := guarded(t)
+	s := sceneWithServiceAccounts(t)
 	s.apply("audit")
 	ns := s.namespace("watched")
 	image := s.image()
 	run := func(t *testing.T, args ...string) result {
 		t.Helper()
-		return s.under(t).contained(image, args...)
+		return s.forSubtest(t).runInImage(image, args...)
 	}
 
 	clean := run(t, "audit", "--strict", "-o", "json").exits(t, 0)
 	if r := decode[report](t, clean); !r.Complete || r.Summary.Objects == 0 {
 		t.Errorf("the view is not whole: %+v", r)
 	}
-	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
+	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
 	table := run(t, "audit", "--strict").exits(t, 1).shows(t, "missing-owner", "Complete scan: ")
 	if row := regexp.MustCompile(regexp.QuoteMeta(ns) + ` +ConfigMap/orphan\b`); !row.MatchString(table.Stdout) {
 		t.Errorf("no row matches %s:\n%s", row, table.Stdout)
@@ -226,13 +228,14 @@ func TestTheAuditRunsInAnEmptyImage(t *testing.T) {
 	if r := run(t, "audit", "-o", "prometheus=/gc.prom"); r.Code != 2 || !strings.Contains(r.Stderr, "read-only file system") {
 		t.Errorf("the root can be written to: %d %s", r.Code, r.Stderr)
 	}
-	// Whose namespace it is, what the cluster is called, and that no flag is dropped.
-	s.create(configMap("gc-audit", "dependent", ownedBy(to(s.create(secret("gc-audit", "owner"))))))
+	// The program uses the Pod's namespace, the context is called in-cluster, and no connection
+	// flag is ignored.
+	s.create(configMap("gc-audit", "dependent", ownedBy(referenceTo(s.create(secret("gc-audit", "owner"))))))
 	run(t, "tree").exits(t, 0).shows(t, "gc-audit ", "ConfigMap/dependent")
 	run(t, "audit", "--contexts", "in-cluster", "-o", "jsonpath={.clusters[*].name}").exits(t, 1).shows(t, "in-cluster")
 	run(t, "tree", "configmap/orphan", "-n", ns, "--as", "system:serviceaccount:default:default").exits(t, 2).warns(t, "cannot impersonate")
 
-	// A verb less is not enough.
+	// The role is minimal: without either of its verbs, the audit fails.
 	for verb, want := range map[string]struct {
 		code  int
 		words string
@@ -250,9 +253,9 @@ func TestTheAuditRunsInAnEmptyImage(t *testing.T) {
 		})
 		run(t, "audit", "--strict").exits(t, want.code).warns(t, want.words)
 	}
-	s.untouched(orphan)
+	s.requireUnchanged(orphan)
 
-	// Somebody else's token, and none.
+	// Use an invalid token.
 	s.must(os.WriteFile(filepath.Join(image, mountedAt, "token"), []byte("expired"), 0o600))
 	run(t, "audit").exits(t, 2).warns(t, "does not tell you what it serves", "log in")
 }
@@ -260,8 +263,9 @@ func TestTheAuditRunsInAnEmptyImage(t *testing.T) {
 // mountedAt is where a kubelet mounts the credentials of a service account.
 const mountedAt = "var/run/secrets/kubernetes.io/serviceaccount"
 
-// image is the root of a container of the image that docs/in-cluster defines, with what a
-// kubelet mounts into it. It skips the test, loudly, where no such root can be entered.
+// image returns the root of a container of the image that docs/in-cluster defines, with the files
+// that a kubelet mounts. It skips the test, with a visible message, if the machine does not allow
+// another root.
 func (s *scene) image() string {
 	s.Helper()
 	if out, err := exec.Command("unshare", "--user", "--map-root-user", "--mount", "true").CombinedOutput(); runtime.GOOS != "linux" || err != nil {
@@ -285,8 +289,8 @@ func (s *scene) image() string {
 	return root
 }
 
-// enter makes the first argument the root of the second, read-only but for /metrics. Proc
-// and dev are not there.
+// enter runs a command with another root, given as the first argument. Only /metrics is writable,
+// and there is no /proc or /dev.
 const enter = `set -e
 root=$1; shift
 mount --bind "$root" "$root"
@@ -294,8 +298,8 @@ mount --bind "$root/metrics" "$root/metrics"
 mount -o remount,bind,ro "$root"
 exec chroot "$root" "$@"`
 
-// contained runs the program in its image.
-func (s *scene) contained(root string, args ...string) result {
+// runInImage runs the program in its image.
+func (s *scene) runInImage(root string, args ...string) result {
 	s.Helper()
 	server, err := url.Parse(s.controlPlane.Server)
 	s.must(err)

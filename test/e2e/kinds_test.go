@@ -10,24 +10,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// customGroup is the API group of the kinds that every test may use: Widget, of
-// a namespace, and Gadget, of none. Both are served as v1 and v1beta1, and were
-// once served as v1alpha1.
+// customGroup is the API group of two custom kinds that every test may use: Widget, which is
+// namespaced, and Gadget, which is cluster-scoped. Both are served as v1 and v1beta1, and are no
+// longer served as v1alpha1.
 const customGroup = "e2e.kubectl-gc.dev"
 
-// custom defines Widget and Gadget, once in each environment.
-func (s *scene) custom() {
+// defineTestKinds defines Widget and Gadget, once in each environment.
+func (s *scene) defineTestKinds() {
 	s.Helper()
 	s.customKinds.Do(func() {
 		kept := len(s.created)
 		for kind, scope := range map[string]string{"Widget": "Namespaced", "Gadget": "Cluster"} {
 			s.define(definition(customGroup, kind, scope, version("v1", true), version("v1beta1", true), version("v1alpha1", false)))
 		}
-		s.created = s.created[:kept] // they stay for the other tests
+		s.created = s.created[:kept] // not deleted with this test, as other tests use them
 	})
 }
 
-// version is a version of a CRD. The first one of a definition is stored.
+// version returns a version of a CRD. The first version of a definition is the storage version.
 func version(name string, served bool) map[string]any {
 	return map[string]any{
 		"name": name, "served": served, "storage": false,
@@ -42,13 +42,13 @@ func definition(group, kind, scope string, versions ...map[string]any) object {
 	for i, v := range versions {
 		all[i] = v
 	}
-	return of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", plural+"."+group, with("spec", map[string]any{
+	return newObject("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", plural+"."+group, withField("spec", map[string]any{
 		"group": group, "scope": scope, "versions": all,
 		"names": map[string]any{"plural": plural, "singular": strings.ToLower(kind), "kind": kind, "listKind": kind + "List"},
 	}))
 }
 
-// define creates a CRD and waits until its served versions are.
+// define creates a CRD and waits until its versions are served.
 func (s *scene) define(crd object) {
 	s.Helper()
 	s.create(crd)
@@ -75,14 +75,14 @@ func (s *scene) define(crd object) {
 				return false, err
 			}
 			if _, err := s.metadata.Resource(parsed.WithResource(plural)).List(ctx, metav1.ListOptions{}); err != nil {
-				return false, nil // not yet
+				return false, nil // not served yet
 			}
 		}
 		return true, nil
 	})
 }
 
-// discovered says whether the aggregated discovery, which clients read, knows a type.
+// discovered reports whether a type is in the aggregated discovery document, which clients read.
 func (s *scene) discovered(groupVersion, plural string) bool {
 	_, lists, _ := s.discovery.ServerGroupsAndResources()
 	return slices.ContainsFunc(lists, func(l *metav1.APIResourceList) bool {
@@ -91,68 +91,68 @@ func (s *scene) discovered(groupVersion, plural string) bool {
 }
 
 func widget(namespace, name string, more ...func(object)) object {
-	return of(customGroup+"/v1", "Widget", namespace, name, more...)
+	return newObject(customGroup+"/v1", "Widget", namespace, name, more...)
 }
 
 func gadget(name string, more ...func(object)) object {
-	return of(customGroup+"/v1", "Gadget", "", name, more...)
+	return newObject(customGroup+"/v1", "Gadget", "", name, more...)
 }
 
 func role(namespace, name string, more ...func(object)) object {
-	return of("rbac.authorization.k8s.io/v1", "Role", namespace, name, more...)
+	return newObject("rbac.authorization.k8s.io/v1", "Role", namespace, name, more...)
 }
 
 func clusterRole(name string, more ...func(object)) object {
-	return of("rbac.authorization.k8s.io/v1", "ClusterRole", "", name, more...)
+	return newObject("rbac.authorization.k8s.io/v1", "ClusterRole", "", name, more...)
 }
 
 func priorityClass(name string, more ...func(object)) object {
-	return of("scheduling.k8s.io/v1", "PriorityClass", "", name, after(with("value", int64(1)), more)...)
+	return newObject("scheduling.k8s.io/v1", "PriorityClass", "", name, prepend(withField("value", int64(1)), more)...)
 }
 
 func lease(namespace, name string, more ...func(object)) object {
-	return of("coordination.k8s.io/v1", "Lease", namespace, name, more...)
+	return newObject("coordination.k8s.io/v1", "Lease", namespace, name, more...)
 }
 
-// podSpec is of a pod that no node ever runs.
+// podSpec returns the spec of a Pod that is never scheduled.
 func podSpec() map[string]any {
 	return map[string]any{"containers": []any{map[string]any{"name": "main", "image": "example.com/none"}}}
 }
 
 func pod(namespace, name string, more ...func(object)) object {
-	return of("v1", "Pod", namespace, name, after(with("spec", podSpec()), more)...)
+	return newObject("v1", "Pod", namespace, name, prepend(withField("spec", podSpec()), more)...)
 }
 
 func podTemplate(namespace, name string, more ...func(object)) object {
-	return of("v1", "PodTemplate", namespace, name, after(with("template", template(name)), more)...)
+	return newObject("v1", "PodTemplate", namespace, name, prepend(withField("template", template(name)), more)...)
 }
 
 func template(app string) map[string]any {
 	return map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": app}}, "spec": podSpec()}
 }
 
-// autoscaler is of the builtin kind that is served in two versions.
+// autoscaler returns an object of a built-in kind that is served in two versions.
 func autoscaler(namespace, name string, more ...func(object)) object {
-	return of("autoscaling/v2", "HorizontalPodAutoscaler", namespace, name, after(with("spec", map[string]any{
+	return newObject("autoscaling/v2", "HorizontalPodAutoscaler", namespace, name, prepend(withField("spec", map[string]any{
 		"maxReplicas": int64(1), "scaleTargetRef": map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": "none"},
 	}), more)...)
 }
 
-// event is of a kind that the collector does not watch.
+// event returns an object of a kind that the collector does not watch.
 func event(namespace, name string) object {
-	return of("v1", "Event", namespace, name, with("involvedObject", map[string]any{"namespace": namespace}))
+	return newObject("v1", "Event", namespace, name, withField("involvedObject", map[string]any{"namespace": namespace}))
 }
 
-// workload is a Deployment, ReplicaSet, StatefulSet or DaemonSet.
+// workload returns a Deployment, ReplicaSet, StatefulSet or DaemonSet.
 func workload(kind, namespace, name string, more ...func(object)) object {
 	spec := map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"app": name}}, "template": template(name)}
 	if kind != "DaemonSet" {
 		spec["replicas"] = int64(2)
 	}
-	return of("apps/v1", kind, namespace, name, after(with("spec", spec), more)...)
+	return newObject("apps/v1", kind, namespace, name, prepend(withField("spec", spec), more)...)
 }
 
-// after puts one change before others.
-func after(first func(object), more []func(object)) []func(object) {
+// prepend returns the changes with another one before them.
+func prepend(first func(object), more []func(object)) []func(object) {
 	return append([]func(object){first}, more...)
 }

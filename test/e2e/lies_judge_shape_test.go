@@ -9,68 +9,68 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
-// #0 owns #1. Without lies, #0 is gone in the end, and #1 has no owner any more.
+// #0 owns #1. Without lies, #0 is gone at the end, and #1 stays and has no owner.
 func TestWhatIsJudgedUnderLies(t *testing.T) {
 	const owner, dependent = "#0", "#1"
-	held := func(by string) condition { return condition{Terminating: true, Finalizers: []string{by}} }
-	owned := func(blocks bool) condition { return condition{Owners: []owned{{"v1/ConfigMap #0", owner, blocks}}} }
-	gone, free := condition{Gone: true}, condition{}
+	held := func(by string) partState { return partState{Terminating: true, Finalizers: []string{by}} }
+	owned := func(blocks bool) partState { return partState{Owners: []roleRef{{"v1/ConfigMap #0", owner, blocks}}} }
+	gone, free := partState{Gone: true}, partState{}
 	type setting struct {
-		before, after, undisturbed ending
+		before, after, undisturbed graphState
 		code, undisturbedCode      int
 	}
 	for name, test := range map[string]struct {
 		setting
-		unproven, false string // what it says; empty: nothing
-		between         ending // without lies, before the runs that finish it
+		unproven, false string     // the expected violation; empty: none
+		between         graphState // without lies, before the runs that complete the command
 	}{
 		"an owner that goes before its dependent without lies, too": {
-			setting{ending{owner: {Finalizers: []string{metav1.FinalizerOrphanDependents}}, dependent: owned(false)}, ending{owner: gone, dependent: owned(false)}, ending{owner: gone, dependent: free}, 1, 0},
+			setting{graphState{owner: {Finalizers: []string{metav1.FinalizerOrphanDependents}}, dependent: owned(false)}, graphState{owner: gone, dependent: owned(false)}, graphState{owner: gone, dependent: free}, 1, 0},
 			"", "",
-			ending{owner: gone, dependent: owned(false)},
+			graphState{owner: gone, dependent: owned(false)},
 		},
 		"an owner that was orphaned after its dependent": {
-			setting{ending{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, ending{owner: gone, dependent: free}, ending{owner: gone, dependent: free}, 0, 0}, "", "", nil,
+			setting{graphState{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, graphState{owner: gone, dependent: free}, graphState{owner: gone, dependent: free}, 0, 0}, "", "", nil,
 		},
 		"an owner that was orphaned before its dependent": {
-			setting{ending{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, ending{owner: gone, dependent: owned(false)}, ending{owner: gone, dependent: free}, 1, 0}, "orphan is removed, but #1 is still there", "", nil,
+			setting{graphState{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, graphState{owner: gone, dependent: owned(false)}, graphState{owner: gone, dependent: free}, 1, 0}, "orphan is removed, but #1 is still there", "", nil,
 		},
 		"an owner that is still held": {
-			setting{ending{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, ending{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, ending{owner: gone, dependent: free}, 1, 0}, "", "", nil,
+			setting{graphState{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, graphState{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, graphState{owner: gone, dependent: free}, 1, 0}, "", "", nil,
 		},
 		"an owner that went before what blocks it": {
-			setting{ending{owner: held(metav1.FinalizerDeleteDependents), dependent: owned(true)}, ending{owner: gone, dependent: owned(true)}, ending{owner: gone, dependent: gone}, 1, 0}, "foregroundDeletion is removed, but #1 is still there", "", nil,
+			setting{graphState{owner: held(metav1.FinalizerDeleteDependents), dependent: owned(true)}, graphState{owner: gone, dependent: owned(true)}, graphState{owner: gone, dependent: gone}, 1, 0}, "foregroundDeletion is removed, but #1 is still there", "", nil,
 		},
 		"an owner that went before what does not block it": {
-			setting{ending{owner: held(metav1.FinalizerDeleteDependents), dependent: owned(false)}, ending{owner: gone, dependent: owned(false)}, ending{owner: gone, dependent: gone}, 1, 0}, "", "", nil,
+			setting{graphState{owner: held(metav1.FinalizerDeleteDependents), dependent: owned(false)}, graphState{owner: gone, dependent: owned(false)}, graphState{owner: gone, dependent: gone}, 1, 0}, "", "", nil,
 		},
 		"an owner that keeps its finalizer without lies": {
-			setting{ending{owner: held(metav1.FinalizerDeleteDependents), dependent: gone}, ending{owner: gone, dependent: gone}, ending{owner: held(metav1.FinalizerDeleteDependents), dependent: gone}, 1, 1}, "foregroundDeletion stays undisturbed", "", nil,
+			setting{graphState{owner: held(metav1.FinalizerDeleteDependents), dependent: gone}, graphState{owner: gone, dependent: gone}, graphState{owner: held(metav1.FinalizerDeleteDependents), dependent: gone}, 1, 1}, "foregroundDeletion stays undisturbed", "", nil,
 		},
 		"somebody else's finalizer": {
-			setting{ending{owner: held(hold), dependent: gone}, ending{owner: gone, dependent: gone}, ending{owner: held(hold), dependent: gone}, 1, 1}, hold + " is somebody else's", "", nil,
+			setting{graphState{owner: held(hold), dependent: gone}, graphState{owner: gone, dependent: gone}, graphState{owner: held(hold), dependent: gone}, 1, 1}, hold + " is somebody else's", "", nil,
 		},
 		"exit code 0 with something left": {
-			setting{ending{owner: free, dependent: free}, ending{owner: free, dependent: free}, ending{owner: gone, dependent: free}, 0, 0}, "", "#0 ConfigMap d0-0-0 is there, and undisturbed gone", nil,
+			setting{graphState{owner: free, dependent: free}, graphState{owner: free, dependent: free}, graphState{owner: gone, dependent: free}, 0, 0}, "", "#0 ConfigMap d0-0-0 is there, and undisturbed gone", nil,
 		},
 		"exit code 1 with something left": {
-			setting{ending{owner: free, dependent: free}, ending{owner: free, dependent: free}, ending{owner: gone, dependent: free}, 1, 0}, "", "", nil,
+			setting{graphState{owner: free, dependent: free}, graphState{owner: free, dependent: free}, graphState{owner: gone, dependent: free}, 1, 0}, "", "", nil,
 		},
 		"exit code 0, and 1 without lies": {
-			setting{ending{owner: free, dependent: free}, ending{owner: free, dependent: free}, ending{owner: free, dependent: free}, 0, 1}, "", "it exits with 0, and undisturbed with 1", nil,
+			setting{graphState{owner: free, dependent: free}, graphState{owner: free, dependent: free}, graphState{owner: free, dependent: free}, 0, 1}, "", "it exits with 0, and undisturbed with 1", nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &faultScenario{builtGraph: &builtGraph{scene: &scene{T: t}, objects: []object{configMap("", "some-0"), configMap("", "some-1")}, blueprint: &blueprint{parts: []part{
-				{apiVersion: "v1", kind: "ConfigMap"}, {apiVersion: "v1", kind: "ConfigMap", claims: []claim{{apiVersion: "v1", kind: "ConfigMap"}}},
+				{apiVersion: "v1", kind: "ConfigMap"}, {apiVersion: "v1", kind: "ConfigMap", refs: []partRef{{apiVersion: "v1", kind: "ConfigMap"}}},
 			}}}}
 			liar := proxy.NewLiar(1, proxy.Facts{Objects: []proxy.Object{{UID: "some"}}, Requests: proxy.Tables})
 			v := &verdict{copyResult: &copyResult{before: test.before, after: test.after, liar: liar, result: result{Code: test.code}}, ended: true}
-			o.judgeUnderLies(v, &copyResult{after: test.between, end: test.undisturbed, result: result{Code: test.undisturbedCode}})
+			o.judgeUnderLies(v, &copyResult{after: test.between, final: test.undisturbed, result: result{Code: test.undisturbedCode}})
 			for what, said := range map[string]struct {
 				lines []string
 				want  string
-			}{"finalizers": {v.unproven, test.unproven}, "exit code": {v.false, test.false}} {
+			}{"finalizers": {v.unproven, test.unproven}, "exit code": {v.falseSuccess, test.false}} {
 				if all := strings.Join(said.lines, "\n"); said.want == "" && all != "" || !strings.Contains(all, said.want) {
 					t.Errorf("%s: %q, want %q", what, all, said.want)
 				}

@@ -17,35 +17,35 @@ func (o *faultScenario) judgeUnderLies(v *verdict, undisturbed *copyResult) {
 	o.Helper()
 	for _, role := range slices.Sorted(maps.Keys(v.before)) {
 		for _, finalizer := range v.before[role].Finalizers {
-			if line := o.removed(role, finalizer, v, undisturbed); line != "" {
+			if line := o.unprovenRemoval(role, finalizer, v, undisturbed); line != "" {
 				v.unproven = append(v.unproven, fmt.Sprintf("%s %s was %s, and is %s: %s", role, o.describe(role), v.before[role], v.after[role], line))
 			}
 		}
 	}
-	v.twice = v.liar.MadeTwice()
+	v.createdTwice = v.liar.MadeTwice()
 	if !v.ended || v.result.Code != 0 {
 		return
 	}
 	if undisturbed.result.Code != 0 {
-		v.false = append(v.false, fmt.Sprintf("it exits with 0, and undisturbed with %d", undisturbed.result.Code))
+		v.falseSuccess = append(v.falseSuccess, fmt.Sprintf("it exits with 0, and undisturbed with %d", undisturbed.result.Code))
 	}
 	for _, role := range slices.Sorted(maps.Keys(v.before)) {
-		if got, want := o.finalCondition(v.after, role, v.before[role]), o.finalCondition(undisturbed.end, role, v.before[role]); got != want {
-			v.false = append(v.false, fmt.Sprintf("it exits with 0, but %s %s is %s, and undisturbed %s", role, o.describe(role), got, want))
+		if got, want := o.finalCondition(v.after, role, v.before[role]), o.finalCondition(undisturbed.final, role, v.before[role]); got != want {
+			v.falseSuccess = append(v.falseSuccess, fmt.Sprintf("it exits with 0, but %s %s is %s, and undisturbed %s", role, o.describe(role), got, want))
 		}
 	}
 }
 
-// requests reports whether the command names an object.
-func (o *faultScenario) requests(role string) bool {
-	name := "/" + o.name(o.number(role))
+// isRequested reports whether the command line names an object.
+func (o *faultScenario) isRequested(role string) bool {
+	name := "/" + o.name(o.partNumber(role))
 	return slices.ContainsFunc(o.args, func(arg string) bool { return strings.HasSuffix(arg, name) })
 }
 
-// removed returns why a finalizer must not have been removed; empty if it was not, or was
-// rightly.
-func (o *faultScenario) removed(role, finalizer string, v *verdict, undisturbed *copyResult) string {
-	was, is, kept := v.before[role], v.after[role], undisturbed.end[role]
+// unprovenRemoval returns why a finalizer must not have been removed. It is empty if the
+// finalizer is still there, or if its removal was correct.
+func (o *faultScenario) unprovenRemoval(role, finalizer string, v *verdict, undisturbed *copyResult) string {
+	was, is, kept := v.before[role], v.after[role], undisturbed.final[role]
 	if was.Gone || !is.Gone && slices.Contains(is.Finalizers, finalizer) {
 		return ""
 	}
@@ -56,17 +56,17 @@ func (o *faultScenario) removed(role, finalizer string, v *verdict, undisturbed 
 		return finalizer + " stays undisturbed"
 	}
 	if finalizer == metav1.FinalizerDeleteDependents && !was.Terminating {
-		return "" // it waits for nothing yet
+		return "" // the object is not terminating, so it does not wait for its dependents
 	}
-	if !was.Terminating && o.requests(role) && !slices.Contains(o.args, "--cascade=orphan") {
-		return "" // such a DELETE removes the orphan finalizer (docs/gc-semantics.md#finalizers-after-a-delete)
+	if !was.Terminating && o.isRequested(role) && !slices.Contains(o.args, "--cascade=orphan") {
+		return "" // a DELETE with that policy removes the orphan finalizer (docs/gc-semantics.md#finalizers-after-a-delete)
 	}
 	for _, other := range slices.Sorted(maps.Keys(v.after)) {
 		for _, ref := range v.after[other].Owners {
 			if ref.uid != role || finalizer == metav1.FinalizerDeleteDependents && !ref.blocks || v.after[other].Gone {
 				continue
 			}
-			same := slices.Contains(undisturbed.end[other].Owners, ref) || undisturbed.after[role].Gone && slices.Contains(undisturbed.after[other].Owners, ref)
+			same := slices.Contains(undisturbed.final[other].Owners, ref) || undisturbed.after[role].Gone && slices.Contains(undisturbed.after[other].Owners, ref)
 			if !same {
 				return fmt.Sprintf("%s is removed, but %s is still %s", finalizer, other, v.after[other])
 			}

@@ -33,18 +33,17 @@ var answerChecks = map[string][]string{
 const answerCheckDir = "pkg/cluster"
 
 const (
-	// mutationVariable enables the test of a program without that check.
+	// mutationVariable enables the test of a program without these checks.
 	mutationVariable = "MUTATION"
-	// mutationRuns is the default number of its runs.
+	// mutationRuns is the default number of runs.
 	mutationRuns = "100"
-	// mutationSeed is the first of their seeds.
+	// mutationSeed is the first seed.
 	mutationSeed = "20001"
 )
 
-// TestTheCampaignOfLiesFindsAProgramThatChecksNoAnswer builds the program as it is, and
-// without its check of answers, and tells the same lies to both: the campaign must pass
-// with the first and fail with the second. So it is not passed by a campaign that
-// finds nothing.
+// TestLiesFailAProgramWithoutResponseChecks tells the same lies to the program and to a build of
+// it without its checks of responses: the first must pass the runs and the second must fail them.
+// This proves that the runs can find violations.
 func TestTheCampaignOfLiesFindsAProgramThatChecksNoAnswer(t *testing.T) {
 	if os.Getenv(mutationVariable) == "" {
 		t.Skip(mutationVariable + " is not set: make soak sets it")
@@ -55,11 +54,11 @@ func TestTheCampaignOfLiesFindsAProgramThatChecksNoAnswer(t *testing.T) {
 	if err := buildWithout(t, mutant, filepath.Join("../..", answerCheckDir), answerChecks); err != nil {
 		t.Fatal(err)
 	}
-	asItIs, ok := faultRunsWith(t, filepath.Join(shared.bin, "kubectl-gc"))
+	asItIs, ok := runTestUnderLies(t, filepath.Join(shared.bin, "kubectl-gc"))
 	if !ok || len(asItIs.Failing) > 0 {
 		t.Errorf("with the program as it is, the campaign fails: the same seeds prove nothing\n%s", asItIs)
 	}
-	without, ok := faultRunsWith(t, mutant)
+	without, ok := runTestUnderLies(t, mutant)
 	if ok || without.breaches() == 0 {
 		t.Errorf("with %s doing nothing, the campaign finds nothing", strings.Join(checks, ", "))
 	}
@@ -71,23 +70,23 @@ func TestTheCampaignOfLiesFindsAProgramThatChecksNoAnswer(t *testing.T) {
 			Runs, Failing int
 			Found         []figure
 		}{checks, answerCheckDir, without.Runs, len(without.Failing), slices.Concat(without.Found(), without.FoundUnderLies())}
-		if err := docgen.Fill(path, "mutation", sectionOnMutation, figures); err != nil {
+		if err := docgen.Fill(path, "mutation", mutationSection, figures); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
 //go:embed lies_mutation.md.tmpl
-var sectionOnMutation string
+var mutationSection string
 
 // breaches returns the number of violations.
 func (t *statistics) breaches() int {
-	return t.Wrong + t.Unsaved + t.Panics + t.Hangs + t.Unproven + t.False + t.Twice
+	return t.WrongDeletes + t.NotBackedUp + t.Panics + t.Hangs + t.Unproven + t.FalseSuccess + t.CreatedTwice
 }
 
-// faultRunsWith runs the campaign of lies with a program, in a process of its own, and
-// returns what it counted, and whether it passed.
-func faultRunsWith(t *testing.T, program string) (*statistics, bool) {
+// runTestUnderLies runs TestUnderLies with a program, in a separate process. It returns the
+// statistics, and whether the test passed.
+func runTestUnderLies(t *testing.T, program string) (*statistics, bool) {
 	t.Helper()
 	counted := filepath.Join(t.TempDir(), "tally.json")
 	campaign := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestUnderLies$", "-test.timeout=1h", "-test.v")
@@ -105,7 +104,7 @@ func faultRunsWith(t *testing.T, program string) (*statistics, bool) {
 	return &counts, err == nil
 }
 
-// buildWithout builds the program with functions of a file that do nothing.
+// buildWithout builds the program with functions in dir that return at once.
 func buildWithout(t *testing.T, program, dir string, functions map[string][]string) error {
 	t.Helper()
 	temp := t.TempDir()
@@ -143,11 +142,11 @@ func buildWithout(t *testing.T, program, dir string, functions map[string][]stri
 	return nil
 }
 
-// withoutEffect returns the source with functions that return nil at once. Their code stays
-// after that, so that all imports are used.
+// withoutEffect returns the source with functions that return nil at once. The rest of their code
+// stays, so that all imports are used.
 func withoutEffect(source []byte, functions ...string) ([]byte, error) {
 	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, "", source, parser.SkipObjectResolution) // comments would move
+	file, err := parser.ParseFile(files, "", source, parser.SkipObjectResolution) // without comments, as they would move
 	if err != nil {
 		return nil, err
 	}

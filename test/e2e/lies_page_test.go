@@ -24,7 +24,7 @@ func TestThePageHasTheFiguresOfAllRunsUnderLies(t *testing.T) {
 	figures.Kinds[proxy.HTML] = 12
 	for seed := range uint64(3) {
 		honest := &copyResult{liar: proxy.NewLiar(seed, proxy.Facts{Objects: []proxy.Object{{UID: "some"}}, Requests: proxy.Tables})}
-		figures.add(seed, &verdict{copyResult: honest, peak: 70 << 20, unproven: []string{"one", "two"}, false: []string{"one", "two"}}, true)
+		figures.add(seed, &verdict{copyResult: honest, peak: 70 << 20, unproven: []string{"one", "two"}, falseSuccess: []string{"one", "two"}}, true)
 	}
 	if err := figures.write(path, "lies", sectionOnLies); err != nil {
 		t.Fatal(err)

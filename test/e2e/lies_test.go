@@ -25,10 +25,10 @@ const (
 	programVariable = "PROGRAM"
 )
 
-// TestUnderLies lets commands that change a cluster run on random graphs while the
-// API server answers with lies. It expects that nothing is done that is not done
-// without them, that what is deleted is backed up, that no finalizer is removed on
-// unproven grounds, and that exit code 0 means that all was done.
+// TestUnderLies runs commands that change a cluster on random graphs while the API server answers
+// with lies. It expects that nothing is done that would not be done without lies, that everything
+// deleted is backed up, that no finalizer is removed without proof, and that exit code 0 means
+// that everything was done.
 func TestUnderLies(t *testing.T) {
 	newScene(t)
 	launch := filepath.Join(t.TempDir(), "launch")
@@ -40,9 +40,9 @@ func TestUnderLies(t *testing.T) {
 	}
 	c, seeds := newFaultRuns(t, run, usualLies, proxy.Lies())
 	c.stats.lies = true
-	c.runAll(t, shared.environments(t, number(t, concurrencyVariable)), seeds)
+	c.runAll(t, shared.environments(t, positiveNumber(t, concurrencyVariable)), seeds)
 	t.Logf("\n%s", c.stats)
-	if n := len(c.stats.Failing); n > 0 { // of a campaign that was resumed, too
+	if n := len(c.stats.Failing); n > 0 { // includes failed runs of a series that was continued
 		t.Errorf("%d runs failed", n)
 	}
 	if c.stats.Peak > maxMemory {
@@ -64,22 +64,24 @@ var lieCommands = append(slices.Clone(faultCommands), faultCommand{
 	draw:    drawCalm,
 	begin: func(o *faultScenario) []string {
 		cascade := []string{"background", "foreground", "orphan"}[o.dice.IntN(3)]
-		return append(o.changing("delete", "-n", o.spaces[0], "--cascade="+cascade, "--ignore-not-found"), o.targets()...)
+		return append(o.mutatingArgs("delete", "-n", o.namespaces[0], "--cascade="+cascade, "--ignore-not-found"), o.targets()...)
 	},
-	// No collector runs here, so what was deleted leaves garbage.
-	finish: func(o *faultScenario) [][]string { return [][]string{append(o.args, noWait), o.changing("collect")} },
-	saves:  wasDeletedNow,
+	// No collector runs here, so the dependents of deleted objects are garbage.
+	finish: func(o *faultScenario) [][]string {
+		return [][]string{append(o.args, noWait), o.mutatingArgs("collect")}
+	},
+	mustBackUp: wasDeletedNow,
 })
 
 // noWait is for deletions that would wait for a collector.
 const noWait = "--wait=false"
 
-// runOneUnderLies runs a command on one copy of a graph without lies and on another under
-// lies, and evaluates the difference.
+// runOneUnderLies runs a command on one copy of a graph without lies and on another under lies,
+// and evaluates the difference.
 func runOneUnderLies(t *testing.T, ground *environment, seed uint64, launch string) *verdict {
 	e := lieCommands[seed%uint64(len(lieCommands))]
 	e.draw = variant(seed/uint64(len(lieCommands)), e)
-	twin := prepare(ground.newScene(t), seed, e, 0)
+	twin := newFaultScenario(ground.newScene(t), seed, e, 0)
 	before := twin.state()
 	args := twin.args
 	if e.command == "delete" {
@@ -87,17 +89,17 @@ func runOneUnderLies(t *testing.T, ground *environment, seed uint64, launch stri
 	}
 	var recorder proxy.Recorder
 	recording := recorder.Wrap(twin.through)
-	twin.wrong.Store(&recording)
-	undisturbed := &copyResult{before: before, result: twin.runs(args...)}
-	twin.wrong.Store(nil)
-	undisturbed.after = twin.now()
-	undisturbed.end = twin.finish()
+	twin.faults.Store(&recording)
+	undisturbed := &copyResult{before: before, result: twin.runWithoutFaults(args...)}
+	twin.faults.Store(nil)
+	undisturbed.after = twin.currentState()
+	undisturbed.final = twin.complete()
 	twin.clear()
 
 	s := ground.newScene(t)
 	oldest, err := s.metadata.Resource(namespaces).List(t.Context(), metav1.ListOptions{})
 	s.must(err)
-	o := prepare(s, seed, e, 1)
+	o := newFaultScenario(s, seed, e, 1)
 	for role, c := range o.state() {
 		if before[role].String() != c.String() {
 			t.Fatalf("%s is not built the same: %s and %s", role, before[role], c)
@@ -117,30 +119,31 @@ func runOneUnderLies(t *testing.T, ground *environment, seed uint64, launch stri
 	}
 	if seed%8 == 0 {
 		facts.Requests = append(facts.Requests, proxy.Tables...)
-		o.reads(v, proxy.NewLiar(seed+1, facts))
+		o.runTree(v, proxy.NewLiar(seed+1, facts))
 	}
 	lying := l.Wrap(o.through)
-	o.wrong.Store(&lying)
+	o.faults.Store(&lying)
 	figures := filepath.Join(o.TempDir(), "figures")
 	line := append([]string{figures, cmp.Or(os.Getenv(programVariable), o.program())}, o.argsUnderLies(seed)...)
-	v.result, v.ended = o.way.attempt(launch, line...)
+	v.result, v.ended = o.tool.attempt(launch, line...)
 	v.peak = peakIn(figures)
-	o.wrong.Store(nil)
-	v.after = o.now()
-	v.saved = o.kept() // before the runs that finish it save anything
-	v.end = o.finish()
+	o.faults.Store(nil)
+	v.after = o.currentState()
+	v.backedUp = o.backedUp() // before the runs that complete the command write to the backups
+	v.final = o.complete()
 	o.judge(v, undisturbed)
 	t.Logf("%s\n%s: exit %d (undisturbed %d) after %.1fs, %d MiB; %s\n%s", strings.Join(o.argsUnderLies(seed), " "), e.command, v.result.Code, undisturbed.result.Code, v.result.Took.Seconds(), v.peak>>20, l, v.counts())
 	return v
 }
 
-// variant draws the graph of a command so that, in every second run, nothing is held, and
-// in every second pair of runs whole lists are read for the backup.
+// variant returns a function that draws the graph of a command: in every second run without
+// foreign finalizers, and in every second pair of runs so large that whole lists are read for the
+// backup.
 func variant(n uint64, e faultCommand) func(seed uint64) *blueprint {
 	return func(seed uint64) *blueprint {
 		b := e.draw(seed)
 		if n%2 == 0 {
-			b.release()
+			b.removeForeignFinalizers()
 		}
 		if n/2%2 == 0 {
 			b.addManyDependents()
@@ -153,39 +156,39 @@ func variant(n uint64, e faultCommand) func(seed uint64) *blueprint {
 // to delete.
 func (b *blueprint) addManyDependents() {
 	owner := b.addAs(configMap, 0)
-	b.asked = append(b.asked, owner)
+	b.requested = append(b.requested, owner)
 	for range largeList {
-		c := claim{apiVersion: "v1", kind: "ConfigMap", name: owner, uid: owner}
-		if b.sound < 100 {
-			c.name, c.uid = b.nothing(), b.nothing()
+		c := partRef{apiVersion: "v1", kind: "ConfigMap", name: owner, uid: owner}
+		if b.percentValid < 100 {
+			c.name, c.uid = b.nonexistent(), b.nonexistent()
 		}
 		b.addAs(secret, 0, c)
 	}
 }
 
-// largeList is the number of objects of a type and namespace from which on a list is read
-// instead of each object.
+// largeList is the number of objects of a type in a namespace from which on the backup reads them
+// with a list, not with one GET each.
 const largeList = 12
 
-// release removes all foreign finalizers from the blueprint, so that a command can
-// complete.
-func (b *blueprint) release() {
+// removeForeignFinalizers removes all foreign finalizers from the blueprint, so that a command
+// can complete.
+func (b *blueprint) removeForeignFinalizers() {
 	for i := range b.parts {
 		p := &b.parts[i]
 		p.finalizers = slices.DeleteFunc(p.finalizers, func(f string) bool { return f == hold })
-		if p.fate == inBackground && len(p.finalizers) == 0 {
-			p.fate = lives
+		if p.change == inBackground && len(p.finalizers) == 0 {
+			p.change = lives
 		}
 	}
 }
 
 // facts returns the Facts about this graph.
-func (o *faultScenario) facts(now ending, before string) proxy.Facts {
+func (o *faultScenario) facts(now graphState, before string) proxy.Facts {
 	o.Helper()
 	out := proxy.Facts{CustomGroup: customGroup, OldResourceVersion: before, Owners: map[types.UID]bool{}}
 	owns := make([]bool, len(o.parts))
 	for _, p := range o.parts {
-		for _, c := range p.claims {
+		for _, c := range p.refs {
 			if c.uid >= 0 {
 				owns[c.uid] = true
 			}
@@ -198,8 +201,8 @@ func (o *faultScenario) facts(now ending, before string) proxy.Facts {
 		m, err := o.mapping(o.objects[n])
 		o.must(err)
 		out.Objects = append(out.Objects, proxy.Object{UID: o.uid(n), Group: m.Resource.Group, Resource: m.Resource.Resource})
-		for _, c := range p.claims {
-			if !owns[n] && o.solid(n, c) { // what owns nothing is never left out itself
+		for _, c := range p.refs {
+			if !owns[n] && o.solid(n, c) { // a lie leaves out only objects that own nothing
 				out.Owners[o.uid(c.uid)] = true
 			}
 		}
@@ -227,12 +230,13 @@ func (o *faultScenario) argsUnderLies(seed uint64) []string {
 	return args
 }
 
-// reads runs a command that requests Tables, as no command that changes something does.
-func (o *faultScenario) reads(v *verdict, l *proxy.Liar) {
+// runTree runs tree under lies, because it requests Tables and no command that changes something
+// does.
+func (o *faultScenario) runTree(v *verdict, l *proxy.Liar) {
 	o.Helper()
 	lying := l.Wrap(o.through)
-	o.wrong.Store(&lying)
-	r, ended := o.way.attempt(o.program(), "tree", "-n", o.spaces[0])
+	o.faults.Store(&lying)
+	r, ended := o.tool.attempt(o.program(), "tree", "-n", o.namespaces[0])
 	if !ended || r.Code < 0 || r.Code > 2 || strings.Contains(r.Stderr, "goroutine ") || strings.Contains(r.Stdout+r.Stderr, canary) {
 		v.other = append(v.other, fmt.Sprintf("tree ended: %t, with exit code %d: %s", ended, r.Code, short(r.Stderr)))
 	}

@@ -48,7 +48,7 @@ func run(m *testing.M) (code int) {
 	if testing.Short() {
 		return m.Run()
 	}
-	// The user's environment must make no difference.
+	// The user's environment must not affect the tests.
 	os.Setenv("KUBECONFIG", "/does/not/exist")
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -67,7 +67,7 @@ func run(m *testing.M) (code int) {
 		return 1
 	}
 	defer func() {
-		if err := errors.Join(p.Stop(), stopRival()); err != nil {
+		if err := errors.Join(p.Stop(), stopRealCollectorEnvironment()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}

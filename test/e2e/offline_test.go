@@ -10,20 +10,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sameFromFile runs a command on the cluster and on a file, and demands the
-// same answer to the byte.
+// sameFromFile runs a command on the cluster and on a file, and requires identical output.
 func (s *scene) sameFromFile(file string, args ...string) {
 	s.Helper()
 	live := s.gc(args...)
 	saved := s.gc(append(args, "--from", file)...)
 	if live.Code != saved.Code || live.Code > 1 {
-		s.Errorf("kubectl gc %s exits with %d live and %d from a file\n%s%s", live.said(), live.Code, saved.Code, short(live.Stderr), short(saved.Stderr))
+		s.Errorf("kubectl gc %s exits with %d live and %d from a file\n%s%s", live.output(), live.Code, saved.Code, short(live.Stderr), short(saved.Stderr))
 	}
 	if diff := cmp.Diff(ageless(live.Stdout), ageless(saved.Stdout)); diff != "" {
-		s.Errorf("kubectl gc %s: live (-) and from a file (+) differ:\n%s", live.said(), short(diff))
+		s.Errorf("kubectl gc %s: live (-) and from a file (+) differ:\n%s", live.output(), short(diff))
 	}
 	if diff := cmp.Diff(live.Stderr, saved.Stderr); diff != "" {
-		s.Errorf("kubectl gc %s: live (-) and from a file (+) differ on stderr:\n%s", live.said(), short(diff))
+		s.Errorf("kubectl gc %s: live (-) and from a file (+) differ on stderr:\n%s", live.output(), short(diff))
 	}
 }
 
@@ -32,8 +31,8 @@ var (
 	ages   = regexp.MustCompile(`\b(for) (?:[0-9]+[smhdy])+|("?scanned"?: )"[^"]*"`)
 )
 
-// ageless returns an answer without ages and times of scans, which grow between two
-// scans, and without the blanks that make room for them in a table.
+// ageless returns output without ages and scan times, which differ between two scans, and without
+// the spaces that align them in a table.
 func ageless(s string) string {
 	return ages.ReplaceAllString(blanks.ReplaceAllString(s, " "), "$1$2")
 }
@@ -42,7 +41,7 @@ func TestASnapshotAnswersAsTheClusterDid(t *testing.T) {
 	for _, seed := range seeds(t, 1) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
 			s := newScene(t)
-			ns := newRandom(s, seed, 150, false).spaces[0]
+			ns := newRandom(s, seed, 150, false).namespaces[0]
 			whole, one := s.snapshot(), s.snapshot("-n", ns)
 			for _, format := range []string{"json", "yaml", "name", "sarif", "table", "wide"} {
 				s.sameFromFile(whole, "audit", "-o", format)
@@ -58,7 +57,7 @@ func TestASnapshotAnswersAsTheClusterDid(t *testing.T) {
 	}
 }
 
-// snapshot saves a snapshot and answers its file.
+// snapshot writes a snapshot to a file and returns its path.
 func (s *scene) snapshot(args ...string) string {
 	s.Helper()
 	file := filepath.Join(s.TempDir(), "snapshot.json.gz")
@@ -68,23 +67,23 @@ func (s *scene) snapshot(args ...string) string {
 
 func TestASnapshotShowsTheFamilyOfAnObjectAsTheClusterDid(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns, other := s.namespace("family"), s.namespace("other")
-	deployment, replicaSet, pod1, pod2, job := s.shop(ns)
-	cluster := s.create(gadget("e2e-family", ownedBy(to(s.create(gadget("e2e-above"))))))
+	deployment, replicaSet, pod1, pod2, job := s.createShop(ns)
+	cluster := s.create(gadget("e2e-family", ownedBy(referenceTo(s.create(gadget("e2e-above"))))))
 	far := s.create(configMap(other, "far"))
-	flags := s.create(configMap(ns, "flags", ownedBy(to(deployment), to(cluster, versioned(customGroup+"/v1beta1")), to(far))))
+	flags := s.create(configMap(ns, "flags", ownedBy(referenceTo(deployment), referenceTo(cluster, versioned(customGroup+"/v1beta1")), referenceTo(far))))
 	bad := s.create(secret(ns, "bad", ownedBy(
-		to(flags), reference("v1", "Secret", "gone", "gone"), reference("v1", "ConfigMap", "flags", "former"),
-		to(flags, named("flag")), reference("apps/v1beta1", "Deployment", "web", deployment.GetUID()), reference("v1", "Nothing", "x", "x"))))
-	// What only claims a member of the family, from elsewhere or outside of
-	// namespaces: a look at one namespace must not show it by chance.
-	s.create(secret(other, "claims", ownedBy(to(flags), to(far))))
-	s.create(clusterRole("e2e-claims", ownedBy(to(flags))))
+		referenceTo(flags), reference("v1", "Secret", "gone", "gone"), reference("v1", "ConfigMap", "flags", "former"),
+		referenceTo(flags, named("flag")), reference("apps/v1beta1", "Deployment", "web", deployment.GetUID()), reference("v1", "Nothing", "x", "x"))))
+	// These refer to a member of the family from another namespace, and from no namespace. A scan
+	// of one namespace does not read them, so they must not be shown.
+	s.create(secret(other, "claims", ownedBy(referenceTo(flags), referenceTo(far))))
+	s.create(clusterRole("e2e-claims", ownedBy(referenceTo(flags))))
 	files := map[string]string{"all": s.snapshot(), "one namespace": s.snapshot("-n", ns)}
 	for _, target := range []object{deployment, replicaSet, pod1, pod2, job, flags, bad} {
 		t.Run(target.GetKind()+" "+target.GetName(), func(t *testing.T) {
-			s := s.under(t)
+			s := s.forSubtest(t)
 			for _, file := range files {
 				s.sameFromFile(file, "tree", strings.ToLower(target.GetKind())+"/"+target.GetName(), "-n", ns, "-o", "json")
 				s.sameFromFile(file, "tree", "-n", ns, "--uid", string(target.GetUID()), "--owners", "-o", "name")
@@ -100,26 +99,26 @@ func TestASnapshotShowsTheFamilyOfAnObjectAsTheClusterDid(t *testing.T) {
 func TestWhatKubectlGetWroteIsRead(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("dump")
-	s.doubtful(ns)
-	s.create(configMap(ns, "of-a-pod", ownedBy(to(s.create(pod(ns, "there"))))))
+	s.createUnreadableOwners(ns)
+	s.create(configMap(ns, "of-a-pod", ownedBy(referenceTo(s.create(pod(ns, "there"))))))
 	want := []string{
 		"warning unverified-owner: ConfigMap/of-a-pod: unknown",
-		judged[0],
+		findingsWithSecrets[0],
 	}
 	var answers []string
 	for _, format := range []string{"json", "yaml"} {
 		dump := s.kubectl("get", "configmaps,secrets", "-n", ns, "-o", format).exits(t, 0)
-		file := s.file("dump", dump.Stdout)
+		file := s.writeFile("dump", dump.Stdout)
 		r := s.gc("audit", "--from", file, "-o", "json").exits(t, 1).warns(t, "the file holds 2 types only")
 		got := decode[report](t, r)
 		checkReport(t, got)
-		if diff := cmp.Diff(want, got.in(ns)); diff != "" {
+		if diff := cmp.Diff(want, got.briefIn(ns)); diff != "" {
 			t.Errorf("-o %s: findings (-want +got)\n%s", format, diff)
 		}
-		s.hasGaps(got, gap{Group: "*", Resource: "*", Reason: "not-in-file"})
+		s.requireGaps(got, gap{Group: "*", Resource: "*", Reason: "not-in-file"})
 		s.gc("audit", "--from", file, "--strict").exits(t, 3)
 		answers = append(answers, r.Stdout)
-		// The same through a pipe.
+		// The same, read through a pipe.
 		piped := s.tool()
 		piped.stdin = dump.Stdout
 		if diff := cmp.Diff(r.Stdout, piped.gc("audit", "--from", "-", "-o", "json").Stdout); diff != "" {

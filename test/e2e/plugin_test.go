@@ -23,8 +23,8 @@ func TestKubectlFindsThePlugin(t *testing.T) {
 func TestThroughKubectlItSaysAndExitsTheSame(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("plugin")
-	s.doubtful(ns)
-	s.create(configMap(ns, "kept", ownedBy(to(s.create(secret(ns, "second"))), reference("v1", "Secret", "gone", "gone"))))
+	s.createUnreadableOwners(ns)
+	s.create(configMap(ns, "kept", ownedBy(referenceTo(s.create(secret(ns, "second"))), reference("v1", "Secret", "gone", "gone"))))
 	s.grant("alice", ns, []any{""}, []any{"configmaps"}, []any{"list"})
 	for name, c := range map[string]struct {
 		args []string
@@ -40,7 +40,7 @@ func TestThroughKubectlItSaysAndExitsTheSame(t *testing.T) {
 		"another user, impersonated": {[]string{"audit", "-n", ns, "-o", "name", "--strict", "--as=alice"}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := s.under(t)
+			s := s.forSubtest(t)
 			direct := s.gc(c.args...).exits(t, c.code)
 			plugin := s.kubectl(append([]string{"gc"}, c.args...)...).exits(t, c.code)
 			if diff := cmp.Diff(direct.Stdout, plugin.Stdout); diff != "" {

@@ -10,25 +10,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// besides runs the program against a cluster whose own collector starts to work right
-// before the first write.
-func (s *scene) besides(args ...string) result {
+// gcWithRealCollector runs the program, and starts the cluster's own collector right before the
+// first write.
+func (s *scene) gcWithRealCollector(args ...string) result {
 	s.Helper()
 	writes, both := make(chan struct{}), make(chan struct{})
 	var first sync.Once
 	f := s.throughProxy(func(through http.Handler) []fault {
-		return []fault{{writing(anything), func(w http.ResponseWriter, r *http.Request) {
+		return []fault{{writing(anyRequest), func(w http.ResponseWriter, r *http.Request) {
 			first.Do(func() { close(writes) })
 			<-both
 			through.ServeHTTP(w, r)
 		}}}
-	}).acting()
-	p := f.starts(args...)
+	}).allowWrites()
+	p := f.start(args...)
 	<-writes
-	s.switched(testcluster.On)
+	s.switchCollector(testcluster.On)
 	close(both)
-	r := p.ends()
-	s.switched(testcluster.Absent)
+	r := p.wait()
+	s.switchCollector(testcluster.Absent)
 	return r
 }
 
@@ -37,8 +37,8 @@ type endedStep struct {
 	Object                  identity
 }
 
-// ends are how the steps of a run ended, of whatever command.
-func (s *scene) ends(r result) []endedStep {
+// stepResults returns the results of the steps of a run of any command.
+func (s *scene) stepResults(r result) []endedStep {
 	s.Helper()
 	var answer struct{ Steps []endedStep }
 	s.must(json.Unmarshal([]byte(r.Stdout), &answer))
@@ -49,44 +49,44 @@ func (s *scene) ends(r result) []endedStep {
 }
 
 func TestDeleteFromHereBesideTheRealCollector(t *testing.T) {
-	s := opposite(t)
+	s := realCollectorScene(t)
 	ns := s.namespace("beside-delete")
 	owner, keeper := s.create(configMap(ns, "owner")), s.create(secret(ns, "keeper"))
 	goes := []object{owner}
 	var shared []object
 	for i := range 40 {
-		below := s.create(secret(ns, fmt.Sprint("below-", i), ownedBy(to(owner))))
-		goes = append(goes, below, s.create(configMap(ns, fmt.Sprint("under-", i), ownedBy(to(below, blocking)))))
-		shared = append(shared, s.create(secret(ns, fmt.Sprint("shared-", i), ownedBy(to(owner), to(keeper)))))
+		below := s.create(secret(ns, fmt.Sprint("below-", i), ownedBy(referenceTo(owner))))
+		goes = append(goes, below, s.create(configMap(ns, fmt.Sprint("under-", i), ownedBy(referenceTo(below, blocking)))))
+		shared = append(shared, s.create(secret(ns, fmt.Sprint("shared-", i), ownedBy(referenceTo(owner), referenceTo(keeper)))))
 	}
 	backups := t.TempDir()
-	r := s.besides("delete", "--client-side", "configmap/owner", "-n", ns, "--yes", "-o", "json", "--backup-dir", backups).exits(t, 0)
-	for _, step := range s.ends(r) {
+	r := s.gcWithRealCollector("delete", "--client-side", "configmap/owner", "-n", ns, "--yes", "-o", "json", "--backup-dir", backups).exits(t, 0)
+	for _, step := range s.stepResults(r) {
 		if step.Status == "failed" {
 			t.Errorf("%s of %s: %s", step.Action, step.Object, step.Message)
 		}
 	}
-	s.goes(goes...)
-	s.savedAll(backups, goes...)
+	s.requireGone(goes...)
+	s.requireBackedUp(backups, goes...)
 	for _, o := range shared {
-		s.refers(o, to(keeper))
+		s.requireReferences(o, referenceTo(keeper))
 	}
 }
 
-// Whoever is faster: what was mended stays with its owner, and what the collector had
-// decided on before is gone, saved, and said to be.
+// Whichever comes first: a repaired object stays with its owner, and an object that the collector
+// had already decided to delete is deleted, backed up, and reported.
 func TestRepairBesideTheRealCollector(t *testing.T) {
-	s := opposite(t)
+	s := realCollectorScene(t)
 	ns := s.namespace("beside-repair")
 	owner := s.create(secret(ns, "owner"))
 	var subjects []object
 	for i := range 40 {
-		subjects = append(subjects, s.create(configMap(ns, fmt.Sprint("subject-", i), ownedBy(former(to(owner))))))
+		subjects = append(subjects, s.create(configMap(ns, fmt.Sprint("subject-", i), ownedBy(withFormerUID(referenceTo(owner))))))
 	}
 	backups := t.TempDir()
-	r := s.besides("repair", "-n", ns, "--yes", "-o", "json", "--backup-dir", backups).exits(t, 0)
+	r := s.gcWithRealCollector("repair", "-n", ns, "--yes", "-o", "json", "--backup-dir", backups).exits(t, 0)
 	said := map[string]string{}
-	for _, step := range s.ends(r) {
+	for _, step := range s.stepResults(r) {
 		said[step.Object.UID] = step.Status
 	}
 	lost := 0
@@ -95,11 +95,11 @@ func TestRepairBesideTheRealCollector(t *testing.T) {
 		case s.gone(o) && status == "skipped":
 			lost++
 		case !s.gone(o) && status == "done":
-			s.refers(o, to(owner))
+			s.requireReferences(o, referenceTo(owner))
 		default:
 			t.Errorf("%s is %s, and gone: %t", o.GetName(), status, s.gone(o))
 		}
 	}
-	s.savedAll(backups, subjects...)
+	s.requireBackedUp(backups, subjects...)
 	t.Logf("of %d objects the collector was faster with %d", len(subjects), lost)
 }

@@ -15,22 +15,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// savedIn returns the manifests of all backups below a folder, by UID.
-func (s *scene) savedIn(backups string) map[string]map[string]any {
+// allBackupManifests returns the manifests of all backups below a folder, by UID.
+func (s *scene) allBackupManifests(backups string) map[string]map[string]any {
 	s.Helper()
 	folders, err := os.ReadDir(backups)
 	s.must(err)
 	out := map[string]map[string]any{}
 	for _, folder := range folders {
-		maps.Copy(out, s.saved(filepath.Join(backups, folder.Name())))
+		maps.Copy(out, s.backupManifests(filepath.Join(backups, folder.Name())))
 	}
 	return out
 }
 
-// savedAll demands that what is gone was saved, as it was.
-func (s *scene) savedAll(backups string, objects ...object) {
+// requireBackedUp requires that deleted objects are in a backup as they were.
+func (s *scene) requireBackedUp(backups string, objects ...object) {
 	s.Helper()
-	saved := s.savedIn(backups)
+	saved := s.allBackupManifests(backups)
 	for _, o := range objects {
 		if !s.gone(o) {
 			continue
@@ -56,7 +56,7 @@ type barrier struct {
 func newBarrier(n int) *barrier { return &barrier{awaited: n, all: make(chan struct{})} }
 
 // join holds a request until all have arrived, or its client gives up.
-func (m *barrier) join(through http.Handler) http.HandlerFunc {
+func (m *barrier) wait(through http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		m.mu.Lock()
 		if m.awaited--; m.awaited == 0 {
@@ -71,22 +71,24 @@ func (m *barrier) join(through http.Handler) http.HandlerFunc {
 	}
 }
 
-// Both have seen the same garbage and saved it before either deletes any of it.
+// Both runs find the same garbage and back it up before either deletes any of it.
 func TestTwoCollectsAtOnceDoTheWorkOnce(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("both")
-	objects := s.many(ns, 60)
+	objects := s.createGarbage(ns, 60)
 	owner := s.create(secret(ns, "owner"))
-	shared := s.create(configMap(ns, "shared", ownedBy(to(owner), lost())))
+	shared := s.create(configMap(ns, "shared", ownedBy(referenceTo(owner), missingOwner())))
 	backups, met := t.TempDir(), newBarrier(2)
 	var runs []*process
 	for range 2 {
-		f := s.throughProxy(func(through http.Handler) []fault { return []fault{{once(writing(anything)), met.join(through)}} }).acting()
-		runs = append(runs, f.starts("collect", "-n", ns, "--yes", "-o", "json", "--backup-dir", backups))
+		f := s.throughProxy(func(through http.Handler) []fault {
+			return []fault{{firstOnly(writing(anyRequest)), met.wait(through)}}
+		}).allowWrites()
+		runs = append(runs, f.start("collect", "-n", ns, "--yes", "-o", "json", "--backup-dir", backups))
 	}
 	done := map[string]int{}
 	for _, p := range runs {
-		r := p.ends().exits(t, 0)
+		r := p.wait().exits(t, 0)
 		got := decode[collected](t, r)
 		for _, step := range got.Steps {
 			if step.Status == "done" {
@@ -102,33 +104,33 @@ func TestTwoCollectsAtOnceDoTheWorkOnce(t *testing.T) {
 			t.Errorf("%s was done %d times", o.GetName(), n)
 		}
 	}
-	s.goes(objects...)
-	s.savedAll(backups, objects...)
-	s.refers(shared, to(owner))
+	s.requireGone(objects...)
+	s.requireBackedUp(backups, objects...)
+	s.requireReferences(shared, referenceTo(owner))
 }
 
-// What a restoration has made so far is no garbage to a pass that comes in between.
+// A collect that runs between the writes of a restoration finds no garbage.
 func TestACollectWithinARestorationTakesNothingOfIt(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns := s.namespace("between")
 	top := s.create(widget(ns, "top"))
 	for i := range 5 {
-		middle := s.create(configMap(ns, fmt.Sprint("middle-", i), ownedBy(to(top, controlling, blocking))))
-		s.create(secret(ns, fmt.Sprint("below-", i), ownedBy(to(middle), to(top))))
+		middle := s.create(configMap(ns, fmt.Sprint("middle-", i), ownedBy(referenceTo(top, controlling, blocking))))
+		s.create(secret(ns, fmt.Sprint("below-", i), ownedBy(referenceTo(middle), referenceTo(top))))
 	}
 	names, links := s.names(ns), s.links(ns)
-	folder := s.deletes(ns, "widget/top")
+	folder := s.deleteForBackup(ns, "widget/top")
 	var n atomic.Int64
 	f := s.throughProxy(func(through http.Handler) []fault {
-		return []fault{{writing(anything), before(through, func() {
+		return []fault{{writing(anyRequest), beforeResponse(through, func() {
 			if got := s.tool().plan("-n", ns); len(got.Steps) > 0 {
 				t.Errorf("after %d writes there is garbage: %+v", n.Load(), got.Steps[0])
 			}
 			s.tool().collect("-n", ns, "--no-backup")
 			n.Add(1)
 		})}}
-	}).acting()
+	}).allowWrites()
 	f.gc("restore", folder, "--yes", "--to-another-cluster", "--concurrency=1").exits(t, 0).shows(t, "created 11 in ")
 	if n.Load() != 11 {
 		t.Errorf("a pass came in between %d times", n.Load())
@@ -142,45 +144,45 @@ func TestACollectWithinARestorationTakesNothingOfIt(t *testing.T) {
 	s.mustHaveNoFindings(ns)
 }
 
-// The owner of what a pass is about to delete is made again, and a repair leads its
-// dependent there.
+// The owner of an object that collect is about to delete is created again, and a repair relinks
+// the object to it.
 func TestRepairDuringCollectKeepsRepairedObjects(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("within")
 	owner := s.create(secret(ns, "owner"))
-	kept := s.create(configMap(ns, "kept", ownedBy(to(owner))))
-	doomed := s.create(configMap(ns, "doomed", ownedBy(lost())))
+	kept := s.create(configMap(ns, "kept", ownedBy(referenceTo(owner))))
+	doomed := s.create(configMap(ns, "doomed", ownedBy(missingOwner())))
 	s.remove(owner, metav1.DeletePropagationBackground)
 	backups := t.TempDir()
-	f := s.meanwhile(deleting(anything), func() {
+	f := s.proxyCalling(deleting(anyRequest), func() {
 		owner = s.create(secret(ns, "owner"))
 		s.gc("repair", "configmap/kept", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "relinked 1 in ")
 	})
 	f.gc("collect", "-n", ns, "--yes", "--concurrency=1", "--backup-dir", backups).exits(t, 0).
 		shows(t, "deleted 1 in ", "skipped", "ConfigMap/kept", "its owner Secret/owner exists")
-	s.refers(kept, to(owner))
-	s.goes(doomed)
-	s.savedAll(backups, doomed)
+	s.requireReferences(kept, referenceTo(owner))
+	s.requireGone(doomed)
+	s.requireBackedUp(backups, doomed)
 }
 
-// vanishing returns a definition of its own kind.
-func vanishing(n int) object {
+// temporaryCRD returns a CRD for one test.
+func temporaryCRD(n int) object {
 	return definition(fmt.Sprintf("vanishing-%d.example.com", n), "Ghost", "Namespaced", version("v1", true))
 }
 
-// ghost returns an object of a kind that vanishes.
-func ghost(crd object, ns, name string, more ...func(object)) object {
+// newTemporaryObject returns an object of such a CRD.
+func newTemporaryObject(crd object, ns, name string, more ...func(object)) object {
 	group := strings.TrimPrefix(crd.GetName(), "ghosts.")
-	return of(group+"/v1", "Ghost", ns, name, more...)
+	return newObject(group+"/v1", "Ghost", ns, name, more...)
 }
 
-// The definition of a kind goes, with all of its objects, right before the first write to
-// one of them. A path that is not known any more proves nothing: that step fails, and
-// the others are done.
+// The CRD is deleted with all of its objects right before the first write to one of them. A path
+// that is no longer served does not prove that the object is gone: that step fails, and the
+// others are done.
 func TestADefinitionVanishesInTheMiddleOfARun(t *testing.T) {
 	type part struct {
 		args        []string
-		goes, stays []object // what does not hang on the kind; what nobody may touch
+		goes, stays []object // objects to delete that do not depend on the CRD; objects that must stay
 		saved       []object
 	}
 	for i, c := range []struct {
@@ -188,8 +190,8 @@ func TestADefinitionVanishesInTheMiddleOfARun(t *testing.T) {
 		make func(s *scene, crd object, ns, backups string) part
 	}{
 		{"collect", func(s *scene, crd object, ns, backups string) part {
-			others := s.many(ns, 5)
-			orphan := s.create(ghost(crd, ns, "orphan", ownedBy(lost())))
+			others := s.createGarbage(ns, 5)
+			orphan := s.create(newTemporaryObject(crd, ns, "orphan", ownedBy(missingOwner())))
 			return part{
 				args: []string{"collect", "-n", ns, "--backup-dir", backups}, goes: others, saved: append(others, orphan),
 				stays: []object{s.create(secret(ns, "bystander"))},
@@ -197,8 +199,8 @@ func TestADefinitionVanishesInTheMiddleOfARun(t *testing.T) {
 		}},
 		{"delete from here", func(s *scene, crd object, ns, backups string) part {
 			top := s.create(secret(ns, "top"))
-			other := s.create(ghost(crd, ns, "other", ownedBy(to(top))))
-			below := s.create(configMap(ns, "below", ownedBy(to(other))))
+			other := s.create(newTemporaryObject(crd, ns, "other", ownedBy(referenceTo(top))))
+			below := s.create(configMap(ns, "below", ownedBy(referenceTo(other))))
 			return part{
 				args: []string{"delete", "--client-side", "secret/top", "-n", ns, "--backup-dir", backups},
 				goes: []object{top}, stays: []object{below}, saved: []object{top, other, below},
@@ -206,30 +208,30 @@ func TestADefinitionVanishesInTheMiddleOfARun(t *testing.T) {
 		}},
 		{"repair", func(s *scene, crd object, ns, backups string) part {
 			owner := s.create(secret(ns, "owner"))
-			subject := s.create(ghost(crd, ns, "subject", ownedBy(former(to(owner)))))
+			subject := s.create(newTemporaryObject(crd, ns, "subject", ownedBy(withFormerUID(referenceTo(owner)))))
 			return part{args: []string{"repair", "-n", ns, "--backup-dir", backups}, stays: []object{owner}, saved: []object{subject}}
 		}},
 		{"restore", func(s *scene, crd object, ns, _ string) part {
-			top := s.create(ghost(crd, ns, "top"))
-			s.create(secret(ns, "below", ownedBy(to(top))))
-			return part{args: []string{"restore", s.deletes(ns, "ghost/top"), "--to-another-cluster"}}
+			top := s.create(newTemporaryObject(crd, ns, "top"))
+			s.create(secret(ns, "below", ownedBy(referenceTo(top))))
+			return part{args: []string{"restore", s.deleteForBackup(ns, "ghost/top"), "--to-another-cluster"}}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene(t)
 			ns, backups := s.namespace("vanishes"), t.TempDir()
-			crd := vanishing(i)
+			crd := temporaryCRD(i)
 			s.define(crd)
 			crd = s.live(crd)
 			p := c.make(s, crd, ns, backups)
-			f := s.meanwhile(writing(either(getOf("ghosts"), listOf("ghosts"))), func() {
+			f := s.proxyCalling(writing(either(getOf("ghosts"), listOf("ghosts"))), func() {
 				s.remove(crd, metav1.DeletePropagationBackground)
 				s.await("the definition to go", func(context.Context) (bool, error) { return s.gone(crd), nil })
 			})
 			f.gc(append(p.args, "--yes")...).exits(t, 1).shows(t, "failed", "Ghost/", "the server could not find the requested resource", "1 failed")
-			s.goes(p.goes...)
-			s.untouched(p.stays...)
-			saved := s.savedIn(backups)
+			s.requireGone(p.goes...)
+			s.requireUnchanged(p.stays...)
+			saved := s.allBackupManifests(backups)
 			for _, o := range p.saved {
 				if saved[string(o.GetUID())] == nil {
 					t.Errorf("%s/%s is in no backup", o.GetKind(), o.GetName())
@@ -239,11 +241,11 @@ func TestADefinitionVanishesInTheMiddleOfARun(t *testing.T) {
 	}
 }
 
-// Another object has the name of one that was looked at. No write may meet it.
+// An object is replaced after the scan. No write may affect the new object of the same name.
 func TestObjectIsReplacedBetweenScanAndWrite(t *testing.T) {
 	follower := func(s *scene, ns string) (o object, args []string) {
 		owner := s.create(secret(ns, "owner"))
-		return s.create(configMap(ns, "subject", ownedBy(to(owner)))), []string{"delete", "--client-side", "secret/owner", "-n", ns, "--no-backup"}
+		return s.create(configMap(ns, "subject", ownedBy(referenceTo(owner)))), []string{"delete", "--client-side", "secret/owner", "-n", ns, "--no-backup"}
 	}
 	for name, c := range map[string]struct {
 		make  func(s *scene, ns string) (o object, args []string)
@@ -256,7 +258,7 @@ func TestObjectIsReplacedBetweenScanAndWrite(t *testing.T) {
 		"what follows from a deletion": {follower, 0, "already gone"},
 		"what a repair is to mend": {func(s *scene, ns string) (object, []string) {
 			owner := s.create(secret(ns, "owner"))
-			return s.create(configMap(ns, "subject", ownedBy(former(to(owner))))), []string{"repair", "-n", ns, "--no-backup"}
+			return s.create(configMap(ns, "subject", ownedBy(withFormerUID(referenceTo(owner))))), []string{"repair", "-n", ns, "--no-backup"}
 		}, 0, "it no longer exists"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -264,24 +266,24 @@ func TestObjectIsReplacedBetweenScanAndWrite(t *testing.T) {
 			ns := s.namespace("replaced")
 			o, args := c.make(s, ns)
 			var fresh object
-			f := s.meanwhile(writing(single("configmaps", "subject")), func() { fresh = s.replace(o) })
+			f := s.proxyCalling(writing(single("configmaps", "subject")), func() { fresh = s.replace(o) })
 			f.gc(append(args, "--yes")...).exits(t, c.code).shows(t, "skipped", c.shows)
-			s.untouched(fresh)
+			s.requireUnchanged(fresh)
 		})
 	}
 }
 
-// Somebody makes what a restoration is about to make.
+// Somebody creates an object that a restoration is about to create.
 func TestARestorationMeetsAnotherOfTheSameName(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("taken")
 	owner := s.create(configMap(ns, "owner"))
-	s.create(secret(ns, "below", ownedBy(to(owner))))
-	folder := s.deletes(ns, "configmap/owner")
+	s.create(secret(ns, "below", ownedBy(referenceTo(owner))))
+	folder := s.deleteForBackup(ns, "configmap/owner")
 	var other object
-	f := s.meanwhile(writing(listOf("configmaps")), func() { other = s.create(configMap(ns, "owner")) })
+	f := s.proxyCalling(writing(listOf("configmaps")), func() { other = s.create(configMap(ns, "owner")) })
 	f.gc("restore", folder, "--yes", "--to-another-cluster").shows(t, "another object of that name exists now")
-	s.untouched(other)
+	s.requireUnchanged(other)
 	for _, link := range s.links(ns) {
 		if strings.Contains(link, "ConfigMap/owner") {
 			t.Errorf("it leads to a stranger: %s", link)

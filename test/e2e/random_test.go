@@ -16,28 +16,27 @@ const hold = "e2e.kubectl-gc.dev/hold"
 // random is a random cluster with valid, invalid and unusual owner references.
 type random struct {
 	*scene
-	dice   *rand.Rand
-	seed   uint64
-	spaces []string
-	// settles leaves out what the collector itself ends in one state today and
-	// in another tomorrow, what its deletion policies change, and names that no
-	// object can have.
+	dice       *rand.Rand
+	seed       uint64
+	namespaces []string
+	// settles leaves out references for which the real collector is nondeterministic, those that
+	// its deletion policies change, and invalid names.
 	settles bool
 
-	owners  []object // what references may lead to
-	leaving []object // those that will be deleted in the foreground
+	owners  []object // possible owners of further objects
+	leaving []object // owners that will be deleted in the foreground
 	last    int
 }
 
 // newRandom creates about n objects.
 func newRandom(s *scene, seed uint64, n int, settles bool) *random {
 	s.Helper()
-	s.custom()
+	s.defineTestKinds()
 	g := &random{scene: s, dice: rand.New(rand.NewPCG(seed, seed)), seed: seed, settles: settles}
 	for range 3 {
-		g.spaces = append(g.spaces, s.namespace("random"))
+		g.namespaces = append(g.namespaces, s.namespace("random"))
 	}
-	g.foundation()
+	g.createOwners()
 	g.cycles()
 	for len(s.created) < n {
 		g.dependent()
@@ -46,8 +45,8 @@ func newRandom(s *scene, seed uint64, n int, settles bool) *random {
 	return g
 }
 
-// namespacedKinds and clusterKinds are what graphs are made of. No controller
-// acts on any of them.
+// namespacedKinds and clusterKinds are the kinds of the objects in a graph. No controller acts on
+// any of them.
 var (
 	namespacedKinds = []func(namespace, name string, more ...func(object)) object{
 		configMap, secret, role, lease, podTemplate, autoscaler, widget, widget, pod,
@@ -68,27 +67,27 @@ func (g *random) uid() types.UID {
 	return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012x", g.dice.Uint64()&0xffffffffffff))
 }
 
-func (g *random) some(namespace string, more ...func(object)) object {
+func (g *random) createRandom(namespace string, more ...func(object)) object {
 	if namespace == "" {
 		return pick(g, clusterKinds)(g.name(), more...)
 	}
 	return pick(g, namespacedKinds)(namespace, g.name(), more...)
 }
 
-// foundation creates objects without owners.
-func (g *random) foundation() {
-	for _, ns := range g.spaces {
+// createOwners creates objects without owners.
+func (g *random) createOwners() {
+	for _, ns := range g.namespaces {
 		for range 8 {
-			g.owners = append(g.owners, g.create(g.some(ns)))
+			g.owners = append(g.owners, g.create(g.createRandom(ns)))
 		}
 		e := g.create(event(ns, g.name()))
-		e.SetAPIVersion("events.k8s.io/v1") // as core events they may not own anything
-		g.owners = append(g.owners, e, g.create(g.some(ns, ownedBy(to(e)))))
+		e.SetAPIVersion("events.k8s.io/v1") // an Event of the core group cannot own anything
+		g.owners = append(g.owners, e, g.create(g.createRandom(ns, ownedBy(referenceTo(e)))))
 	}
 	for range 6 {
-		g.owners = append(g.owners, g.create(g.some("")))
+		g.owners = append(g.owners, g.create(g.createRandom("")))
 	}
-	for i := range g.spaces {
+	for i := range g.namespaces {
 		g.leaving = append(g.leaving, g.owners[i*10])
 	}
 	g.leaving = append(g.leaving, g.owners[len(g.owners)-1])
@@ -97,39 +96,39 @@ func (g *random) foundation() {
 // cycles creates objects that own each other, or themselves.
 func (g *random) cycles() {
 	for size := 1; size <= 5; size++ {
-		g.cycle(pick(g, g.spaces), size)
+		g.cycle(pick(g, g.namespaces), size)
 	}
 	g.cycle("", 2)
 	g.cycle("", 1)
 	// Two cycles that share a member, and one with an invalid reference.
-	knot := g.cycle(pick(g, g.spaces), 3)
-	g.own(knot[0], to(knot[1], blocking), to(knot[2]))
-	open := g.cycle(pick(g, g.spaces), 3)
-	g.own(open[0], to(open[1], named("another")))
-	// A cycle that would not be one if its objects were merged.
-	crumbling := g.cycle(pick(g, g.spaces), 2)
-	g.own(crumbling[0], to(crumbling[1]), reference("v1", "ConfigMap", g.name(), g.uid()))
-	// Itself under another name.
-	self := g.cycle(pick(g, g.spaces), 1)
-	g.own(self[0], to(self[0], named("another")))
-	// A cycle that is being deleted.
-	dying := g.cycle(pick(g, g.spaces), 3, heldBy(hold))
+	knot := g.cycle(pick(g, g.namespaces), 3)
+	g.setOwners(knot[0], referenceTo(knot[1], blocking), referenceTo(knot[2]))
+	open := g.cycle(pick(g, g.namespaces), 3)
+	g.setOwners(open[0], referenceTo(open[1], named("another")))
+	// A cycle of which one member also refers to an owner that does not exist.
+	crumbling := g.cycle(pick(g, g.namespaces), 2)
+	g.setOwners(crumbling[0], referenceTo(crumbling[1]), reference("v1", "ConfigMap", g.name(), g.uid()))
+	// An object that owns itself under another name.
+	self := g.cycle(pick(g, g.namespaces), 1)
+	g.setOwners(self[0], referenceTo(self[0], named("another")))
+	// A cycle with a terminating member.
+	dying := g.cycle(pick(g, g.namespaces), 3, heldBy(hold))
 	g.remove(dying[1], metav1.DeletePropagationBackground)
-	alone := g.cycle(pick(g, g.spaces), 1, heldBy(hold))
+	alone := g.cycle(pick(g, g.namespaces), 1, heldBy(hold))
 	g.remove(alone[0], metav1.DeletePropagationBackground)
 }
 
 func (g *random) cycle(namespace string, size int, more ...func(object)) []object {
 	members := make([]object, size)
 	for i := range members {
-		members[i] = g.create(g.some(namespace, more...))
+		members[i] = g.create(g.createRandom(namespace, more...))
 	}
 	for i := range members {
-		refs := []metav1.OwnerReference{to(members[(i+1)%size])}
+		refs := []metav1.OwnerReference{referenceTo(members[(i+1)%size])}
 		if g.chance(50) {
 			blocking(&refs[0])
 		}
-		members[i] = g.own(members[i], refs...)
+		members[i] = g.setOwners(members[i], refs...)
 	}
 	if len(more) == 0 && !g.settles {
 		g.owners = append(g.owners, members[0])
@@ -141,7 +140,7 @@ func (g *random) cycle(namespace string, size int, more ...func(object)) []objec
 func (g *random) dependent() {
 	namespace := ""
 	if !g.chance(20) {
-		namespace = pick(g, g.spaces)
+		namespace = pick(g, g.namespaces)
 	}
 	var refs []metav1.OwnerReference
 	for range 1 + g.dice.IntN(3) {
@@ -151,7 +150,7 @@ func (g *random) dependent() {
 	if len(refs) > 0 && g.chance(20) {
 		controlling(&refs[0])
 	}
-	o := g.some(namespace, ownedBy(refs...))
+	o := g.createRandom(namespace, ownedBy(refs...))
 	switch {
 	case g.chance(12):
 		heldBy(hold)(o)
@@ -167,10 +166,10 @@ func (g *random) dependent() {
 	}
 }
 
-// distinct leaves out exact doubles, as the API server does, and fourth
-// references with one UID. A bad double takes the good one along, and whether it
-// does so before another owner goes is anybody's guess: so where the graph is to
-// settle, there is only one reference to a UID.
+// distinct removes exact duplicates, as the API server does, and every fourth reference with one
+// UID. If the graph has to settle, it leaves only one reference per UID: removing an invalid
+// reference removes a valid one with the same UID, and whether that happens before another owner
+// is gone is nondeterministic.
 func (g *random) distinct(refs []metav1.OwnerReference) []metav1.OwnerReference {
 	most := 3
 	if g.settles {
@@ -189,17 +188,17 @@ func (g *random) distinct(refs []metav1.OwnerReference) []metav1.OwnerReference 
 	return out
 }
 
-// references is one reference of a random sort for an object in namespace, or
-// two or three that have one UID. There may be none of that sort.
+// references returns one reference of a random kind for an object in namespace, or two or three
+// with one UID. There may be no reference of that kind.
 func (g *random) references(namespace string) []metav1.OwnerReference {
-	at := g.within(namespace)
-	if g.chance(45) { // a good one, or good until later
-		return []metav1.OwnerReference{g.good(at)}
+	at := g.possibleOwners(namespace)
+	if g.chance(45) { // a reference that is valid, at least until its owner is deleted
+		return []metav1.OwnerReference{g.validRef(at)}
 	}
-	// The UID of what nobody lists is known by chance at most.
+	// Whether the collector knows the UID of an object that it does not list is nondeterministic.
 	at = slices.DeleteFunc(at, func(o object) bool { return o.GetKind() == "Event" })
 	sorts := []func(namespace string, at []object) []metav1.OwnerReference{
-		g.missing, g.replaced, g.misnamed, g.mistyped, g.elsewhere, g.namespacedForCluster,
+		g.missing, g.replaced, g.misnamed, g.mistyped, g.otherNamespace, g.namespacedForCluster,
 		g.unserved, g.unknown, g.lowerCase, g.listKind, g.twoWithOneUID,
 	}
 	if !g.settles {
@@ -208,8 +207,8 @@ func (g *random) references(namespace string) []metav1.OwnerReference {
 	return pick(g, sorts)(namespace, at)
 }
 
-// within returns the possible owners of an object in namespace.
-func (g *random) within(namespace string) []object {
+// possibleOwners returns the possible owners of an object in namespace.
+func (g *random) possibleOwners(namespace string) []object {
 	var out []object
 	for _, o := range g.owners {
 		if o.GetNamespace() == namespace || o.GetNamespace() == "" {
@@ -219,14 +218,13 @@ func (g *random) within(namespace string) []object {
 	return out
 }
 
-func (g *random) good(at []object) metav1.OwnerReference {
-	r := to(pick(g, at))
-	// A collector that starts while an owner waits already may or may not look at
-	// the dependents that do not block it.
-	if g.chance(40) || g.settles && g.leaves(r.UID) {
+func (g *random) validRef(at []object) metav1.OwnerReference {
+	r := referenceTo(pick(g, at))
+	// A collector that starts while an owner waits may skip the dependents that do not block it.
+	if g.chance(40) || g.settles && g.willBeDeleted(r.UID) {
 		blocking(&r)
 	}
-	// Every version that is served will do.
+	// Any served version is valid.
 	switch {
 	case strings.HasPrefix(r.APIVersion, customGroup) && g.chance(50):
 		r.APIVersion = customGroup + "/v1beta1"
@@ -236,36 +234,36 @@ func (g *random) good(at []object) metav1.OwnerReference {
 	return r
 }
 
-func (g *random) leaves(uid types.UID) bool {
+func (g *random) willBeDeleted(uid types.UID) bool {
 	return slices.ContainsFunc(g.leaving, func(o object) bool { return o.GetUID() == uid })
 }
 
 func (g *random) missing(_ string, at []object) []metav1.OwnerReference {
-	r := g.good(at)
+	r := g.validRef(at)
 	r.Name, r.UID = g.name(), g.uid()
 	return []metav1.OwnerReference{r}
 }
 
 func (g *random) replaced(_ string, at []object) []metav1.OwnerReference {
-	r := g.good(at)
+	r := g.validRef(at)
 	r.UID = g.uid()
 	return []metav1.OwnerReference{r}
 }
 
-// misnamed returns a reference with the UID of one object and the name of another or of
-// none.
+// misnamed returns a reference with the UID of one object and the name of another, or a name that
+// does not exist.
 func (g *random) misnamed(_ string, at []object) []metav1.OwnerReference {
-	r := g.good(at)
+	r := g.validRef(at)
 	r.Name = g.name()
 	if g.chance(50) {
-		other := g.good(at)
+		other := g.validRef(at)
 		r.APIVersion, r.Kind, r.Name = other.APIVersion, other.Kind, other.Name
 	}
 	return []metav1.OwnerReference{r}
 }
 
 func (g *random) mistyped(_ string, at []object) []metav1.OwnerReference {
-	r := g.good(at)
+	r := g.validRef(at)
 	r.APIVersion, r.Kind = "v1", "Service"
 	if g.chance(50) {
 		r.Kind = "Node"
@@ -273,16 +271,16 @@ func (g *random) mistyped(_ string, at []object) []metav1.OwnerReference {
 	return []metav1.OwnerReference{r}
 }
 
-func (g *random) elsewhere(namespace string, _ []object) []metav1.OwnerReference {
+func (g *random) otherNamespace(namespace string, _ []object) []metav1.OwnerReference {
 	var other []object
 	for _, o := range g.owners {
 		if o.GetNamespace() != namespace && o.GetNamespace() != "" && o.GetKind() != "Event" {
 			other = append(other, o)
 		}
 	}
-	r := g.good(other)
+	r := g.validRef(other)
 	if namespace != "" && g.chance(30) {
-		g.owners = append(g.owners, g.create(widget(namespace, g.name()))) // a neighbour that is none of its business
+		g.owners = append(g.owners, g.create(widget(namespace, g.name()))) // a possible owner of other objects in its namespace
 		r.APIVersion, r.Kind, r.Name = customGroup+"/v1", "Widget", g.owners[len(g.owners)-1].GetName()
 	}
 	return []metav1.OwnerReference{r}
@@ -299,7 +297,7 @@ func (g *random) namespacedForCluster(namespace string, at []object) []metav1.Ow
 }
 
 func (g *random) unserved(_ string, at []object) []metav1.OwnerReference {
-	r := g.good(at)
+	r := g.validRef(at)
 	switch g.dice.IntN(3) {
 	case 0:
 		r.APIVersion = "old.example.com/v1beta1"
@@ -312,7 +310,7 @@ func (g *random) unserved(_ string, at []object) []metav1.OwnerReference {
 }
 
 func (g *random) unknown(_ string, at []object) []metav1.OwnerReference {
-	r := g.good(at)
+	r := g.validRef(at)
 	switch g.dice.IntN(4) {
 	case 0:
 		r.APIVersion, r.Kind, r.UID = "none.example.com/v1", "Nothing", g.uid()
@@ -327,7 +325,7 @@ func (g *random) unknown(_ string, at []object) []metav1.OwnerReference {
 }
 
 func (g *random) lowerCase(_ string, at []object) []metav1.OwnerReference {
-	r := g.good(at)
+	r := g.validRef(at)
 	r.Kind = strings.ToLower(r.Kind)
 	if g.chance(30) {
 		r.UID = g.uid()
@@ -336,7 +334,7 @@ func (g *random) lowerCase(_ string, at []object) []metav1.OwnerReference {
 }
 
 func (g *random) listKind(_ string, at []object) []metav1.OwnerReference {
-	r := g.good(at)
+	r := g.validRef(at)
 	r.Kind += "List"
 	if g.chance(20) {
 		r.APIVersion, r.Kind = "v1", "List"
@@ -346,7 +344,7 @@ func (g *random) listKind(_ string, at []object) []metav1.OwnerReference {
 
 // twoWithOneUID returns two references with one UID.
 func (g *random) twoWithOneUID(_ string, at []object) []metav1.OwnerReference {
-	one := g.good(at)
+	one := g.validRef(at)
 	two := one
 	switch g.dice.IntN(3) {
 	case 0:
@@ -371,7 +369,7 @@ func (g *random) twoWithOneUID(_ string, at []object) []metav1.OwnerReference {
 
 // invalidName returns a reference whose name is not a valid path segment.
 func (g *random) invalidName(_ string, at []object) []metav1.OwnerReference {
-	r := g.good(at)
+	r := g.validRef(at)
 	r.Name = pick(g, []string{"../" + r.Name, r.Name + "/status", "..", "%2e%2e%2f" + r.Name})
 	return []metav1.OwnerReference{r}
 }
@@ -383,7 +381,7 @@ func (g *random) replaceAndDelete() {
 	next := func() (o object) {
 		for {
 			o, g.owners = g.owners[0], g.owners[1:]
-			if o.GetKind() != "Event" && len(o.GetFinalizers()) == 0 && !g.leaves(o.GetUID()) {
+			if o.GetKind() != "Event" && len(o.GetFinalizers()) == 0 && !g.willBeDeleted(o.GetUID()) {
 				return o
 			}
 		}
@@ -395,7 +393,7 @@ func (g *random) replaceAndDelete() {
 		g.remove(next(), metav1.DeletePropagationBackground)
 	}
 	for _, o := range g.leaving {
-		g.foreground(o)
+		g.deleteInForeground(o)
 	}
 	if g.settles {
 		return
@@ -403,21 +401,21 @@ func (g *random) replaceAndDelete() {
 	for range 2 {
 		g.remove(next(), metav1.DeletePropagationOrphan)
 	}
-	// Cycles, of one object too, that are being deleted in the foreground.
+	// Cycles of one to three objects in foreground deletion.
 	for size := 1; size <= 3; size++ {
-		for _, o := range g.cycle(pick(g, g.spaces), size) {
+		for _, o := range g.cycle(pick(g, g.namespaces), size) {
 			g.remove(o, metav1.DeletePropagationForeground)
 		}
 	}
 }
 
-// foreground begins to delete an owner in the foreground, which never ends, as
-// a dependent that must go first is held.
-func (g *random) foreground(o object) {
+// deleteInForeground begins a foreground deletion that never completes, because a blocking
+// dependent is held by a finalizer.
+func (g *random) deleteInForeground(o object) {
 	namespace := o.GetNamespace()
 	if namespace == "" {
-		namespace = pick(g, g.spaces)
+		namespace = pick(g, g.namespaces)
 	}
-	g.create(g.some(namespace, ownedBy(to(o, blocking)), heldBy(hold)))
+	g.create(g.createRandom(namespace, ownedBy(referenceTo(o, blocking)), heldBy(hold)))
 	g.remove(o, metav1.DeletePropagationForeground)
 }

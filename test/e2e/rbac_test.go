@@ -14,71 +14,70 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// attempt is a command line for a user with some rights, and what it comes to.
+// attempt is a command line for a user, and its result.
 type attempt struct {
-	args  []string
-	code  int      // with all of the rights
-	shows []string // on either stream, then
-	goes  []object
-	spare []object // what must be as it was where a right is lacking
+	args      []string
+	code      int      // with all of the permissions
+	shows     []string // on either stream, with all of the permissions
+	deleted   []object
+	unchanged []object // objects that must not change if a permission is lacking
 }
 
-// shortfall is how a command ends where a verb is lacking.
+// shortfall is the result of a command for a user who lacks a verb.
 type shortfall struct {
 	code  int
 	words []string // on either stream
 }
 
-const blind = "error: nothing could be read"
+const nothingReadable = "error: nothing could be read"
 
-// limited is every command that needs rights: how it is tried, and what a verb less comes
-// to. Whole says that the rights are in the whole cluster; words have the namespace for %s.
-// unlessWhole is the exit code of a deletion by somebody with rights in one namespace:
-// dependents may be in others, so no scan proves that nothing is left.
-func unlessWhole(whole bool) int {
+// exitUnlessComplete returns the exit code of a deletion: 0, or 1 if the user's permissions are
+// limited to one namespace. Dependents may then be in other namespaces, so no scan proves that
+// nothing is left.
+func exitUnlessComplete(whole bool) int {
 	if whole {
 		return 0
 	}
 	return 1
 }
 
-var limited = map[string]struct {
+var limitedCommands = map[string]struct {
 	try  func(s *scene, ns string, whole bool) attempt
-	less map[string]shortfall // by verb; of a verb "of the whole cluster" where that is another
+	less map[string]shortfall // by verb; a verb "of the whole cluster" is lacking only outside of the namespace
 }{
 	"tree": {
 		func(s *scene, ns string, _ bool) attempt {
-			s.create(configMap(ns, "orphan", ownedBy(lost())))
+			s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
 			return attempt{args: []string{"tree", "-n", ns}, shows: []string{"ConfigMap/orphan"}}
 		},
 		map[string]shortfall{
-			"list": {2, []string{blind, "forbidden"}},
+			"list": {2, []string{nothingReadable, "forbidden"}},
 			"get":  {0, []string{"ConfigMap/orphan", "could not be read", "forbidden"}},
 		},
 	},
 	"audit": {
 		func(s *scene, ns string, _ bool) attempt {
-			s.create(configMap(ns, "orphan", ownedBy(lost())))
+			s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
 			return attempt{args: []string{"audit", "-n", ns}, code: 1, shows: []string{"missing-owner"}}
 		},
 		map[string]shortfall{
-			"list": {2, []string{blind, "forbidden"}},
+			"list": {2, []string{nothingReadable, "forbidden"}},
 			"get":  {0, []string{"unverified-owner", "could not be read", "forbidden"}},
 		},
 	},
 	"report": {
 		func(s *scene, ns string, _ bool) attempt {
-			s.create(configMap(ns, "orphan", ownedBy(lost())))
+			s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
 			return attempt{args: []string{"report", "-n", ns, "--plan"}, shows: []string{"does not exist, and no object", `"address":"https://`}}
 		},
 		map[string]shortfall{
-			"list": {2, []string{blind, "forbidden"}},
+			"list": {2, []string{nothingReadable, "forbidden"}},
 			"get":  {0, []string{"whether its owner", "could not be read", "forbidden"}},
 		},
 	},
 	"why": {
 		func(s *scene, ns string, _ bool) attempt {
-			s.create(configMap(ns, "orphan", ownedBy(lost())))
+			s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
 			return attempt{args: []string{"why", "configmap/orphan", "-n", ns}, shows: []string{"The garbage collector will delete ConfigMap/orphan"}}
 		},
 		map[string]shortfall{
@@ -88,7 +87,7 @@ var limited = map[string]struct {
 	},
 	"snapshot": {
 		func(s *scene, ns string, whole bool) attempt {
-			s.create(configMap(ns, "orphan", ownedBy(lost())))
+			s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
 			a := attempt{args: []string{"snapshot", "-n", ns, "-o", filepath.Join(s.TempDir(), "snapshot.json")}}
 			if whole {
 				a.args = append(a.args, "--strict")
@@ -96,30 +95,30 @@ var limited = map[string]struct {
 			return a
 		},
 		map[string]shortfall{
-			"list": {2, []string{blind, "forbidden"}},
+			"list": {2, []string{nothingReadable, "forbidden"}},
 			"get":  {0, []string{"could not be read", "forbidden"}},
-			// With --strict, as the whole cluster is there to be seen.
+			// Fails because of --strict.
 			"get of the whole cluster": {3, []string{"could not be read", "forbidden"}},
 		},
 	},
 	"collect": {
 		func(s *scene, ns string, whole bool) attempt {
 			owner := s.create(secret(ns, "owner"))
-			orphan := s.create(configMap(ns, "orphan", ownedBy(former(to(owner)))))
-			shared := s.create(configMap(ns, "shared", ownedBy(to(owner), former(to(owner)))))
-			a := attempt{goes: []object{orphan}, spare: []object{orphan, shared}, shows: []string{"deleted 1, unlinked 1 in "}}
-			if whole { // else a dependent may be elsewhere
+			orphan := s.create(configMap(ns, "orphan", ownedBy(withFormerUID(referenceTo(owner)))))
+			shared := s.create(configMap(ns, "shared", ownedBy(referenceTo(owner), withFormerUID(referenceTo(owner)))))
+			a := attempt{deleted: []object{orphan}, unchanged: []object{orphan, shared}, shows: []string{"deleted 1, unlinked 1 in "}}
+			if whole { // otherwise a dependent may be in another namespace
 				waiting := s.create(secret(ns, "waiting"))
-				below := s.create(configMap(ns, "below", ownedBy(to(waiting, blocking))))
+				below := s.create(configMap(ns, "below", ownedBy(referenceTo(waiting, blocking))))
 				s.remove(waiting, metav1.DeletePropagationForeground)
-				a.goes, a.spare = append(a.goes, waiting, below), append(a.spare, below)
+				a.deleted, a.unchanged = append(a.deleted, waiting, below), append(a.unchanged, below)
 				a.shows = []string{"deleted 2, unlinked 1, removed finalizer 1 in "}
 			}
 			a.args = []string{"collect", "-n", ns, "--yes", "--backup-dir", s.TempDir()}
 			return a
 		},
 		map[string]shortfall{
-			"list":                     {2, []string{blind, "forbidden"}},
+			"list":                     {2, []string{nothingReadable, "forbidden"}},
 			"get":                      {1, []string{"could not be read", "forbidden", "Nothing to do. Incomplete scan."}},
 			"get of the whole cluster": {1, []string{"could not be read", "you may not get configmaps in namespace %s, which is needed for ConfigMap/below", "nothing was changed"}},
 			"delete":                   {1, []string{"you may not delete configmaps in namespace %s, which is needed for ConfigMap/", "nothing was changed"}},
@@ -130,9 +129,9 @@ var limited = map[string]struct {
 		func(s *scene, ns string, whole bool) attempt {
 			owner := s.create(configMap(ns, "owner"))
 			return attempt{
-				code: unlessWhole(whole),
-				args: []string{"delete", "configmap/owner", "-n", ns, "--yes", "--backup-dir", s.TempDir()},
-				goes: []object{owner}, spare: []object{owner}, shows: []string{"deleted 1 in "},
+				code:    exitUnlessComplete(whole),
+				args:    []string{"delete", "configmap/owner", "-n", ns, "--yes", "--backup-dir", s.TempDir()},
+				deleted: []object{owner}, unchanged: []object{owner}, shows: []string{"deleted 1 in "},
 			}
 		},
 		map[string]shortfall{
@@ -144,12 +143,12 @@ var limited = map[string]struct {
 	"delete --client-side": {
 		func(s *scene, ns string, whole bool) attempt {
 			owner, keeper := s.create(configMap(ns, "owner")), s.create(secret(ns, "keeper"))
-			below := s.create(secret(ns, "below", ownedBy(to(owner))))
-			shared := s.create(secret(ns, "shared", ownedBy(to(owner), to(keeper))))
+			below := s.create(secret(ns, "below", ownedBy(referenceTo(owner))))
+			shared := s.create(secret(ns, "shared", ownedBy(referenceTo(owner), referenceTo(keeper))))
 			return attempt{
-				code: unlessWhole(whole),
-				args: []string{"delete", "--client-side", "configmap/owner", "-n", ns, "--yes", "--backup-dir", s.TempDir()},
-				goes: []object{owner, below}, spare: []object{owner, below, shared}, shows: []string{"deleted 2, unlinked 1 in "},
+				code:    exitUnlessComplete(whole),
+				args:    []string{"delete", "--client-side", "configmap/owner", "-n", ns, "--yes", "--backup-dir", s.TempDir()},
+				deleted: []object{owner, below}, unchanged: []object{owner, below, shared}, shows: []string{"deleted 2, unlinked 1 in "},
 			}
 		},
 		map[string]shortfall{
@@ -162,14 +161,14 @@ var limited = map[string]struct {
 	"repair": {
 		func(s *scene, ns string, _ bool) attempt {
 			owner := s.create(secret(ns, "owner"))
-			o := s.create(configMap(ns, "subject", ownedBy(former(to(owner)))))
+			o := s.create(configMap(ns, "subject", ownedBy(withFormerUID(referenceTo(owner)))))
 			return attempt{
-				args:  []string{"repair", "-n", ns, "--yes", "--backup-dir", s.TempDir()},
-				spare: []object{o}, shows: []string{"relinked 1 in "},
+				args:      []string{"repair", "-n", ns, "--yes", "--backup-dir", s.TempDir()},
+				unchanged: []object{o}, shows: []string{"relinked 1 in "},
 			}
 		},
 		map[string]shortfall{
-			"list":  {2, []string{blind, "forbidden"}},
+			"list":  {2, []string{nothingReadable, "forbidden"}},
 			"get":   {1, []string{"could not be read", "forbidden", "Nothing to do. Incomplete scan."}},
 			"patch": {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/subject", "nothing was changed"}},
 		},
@@ -177,16 +176,16 @@ var limited = map[string]struct {
 	"restore": {
 		func(s *scene, ns string, _ bool) attempt {
 			owner, keeper := s.create(configMap(ns, "owner")), s.create(secret(ns, "keeper"))
-			s.create(secret(ns, "below", ownedBy(to(owner))))
-			shared := s.create(secret(ns, "shared", ownedBy(to(owner), to(keeper))))
-			folder := s.deletes(ns, "configmap/owner")
+			s.create(secret(ns, "below", ownedBy(referenceTo(owner))))
+			shared := s.create(secret(ns, "shared", ownedBy(referenceTo(owner), referenceTo(keeper))))
+			folder := s.deleteForBackup(ns, "configmap/owner")
 			return attempt{
-				args:  []string{"restore", folder, "-n", ns, "--yes"},
-				spare: []object{s.live(shared)}, shows: []string{"created 2, linked 1 in "},
+				args:      []string{"restore", folder, "-n", ns, "--yes"},
+				unchanged: []object{s.live(shared)}, shows: []string{"created 2, linked 1 in "},
 			}
 		},
 		map[string]shortfall{
-			"list":   {2, []string{blind, "forbidden"}},
+			"list":   {2, []string{nothingReadable, "forbidden"}},
 			"get":    {1, []string{"you may not get secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
 			"create": {1, []string{"you may not create configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
 			"patch":  {1, []string{"you may not patch secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
@@ -196,9 +195,9 @@ var limited = map[string]struct {
 
 var users atomic.Int64
 
-// entitled gives some verbs on all types to a user who had no right before: in one
-// namespace, or everywhere where that is empty.
-func (s *scene) entitled(namespace string, verbs []string) (user string) {
+// userWithVerbs returns a new user who may use some verbs on all types: in one namespace, or in
+// the whole cluster if that is empty.
+func (s *scene) userWithVerbs(namespace string, verbs []string) (user string) {
 	s.Helper()
 	user = fmt.Sprintf("limited-%d", users.Add(1))
 	var given []any
@@ -209,9 +208,9 @@ func (s *scene) entitled(namespace string, verbs []string) (user string) {
 	return user
 }
 
-// holder returns a user who had no right before and has those of a role now: in one
-// namespace, or everywhere where that is empty.
-func (s *scene) holder(namespace string, role rbacv1.ClusterRole) (user string) {
+// userWithRole returns a new user with the permissions of a role: in one namespace, or in the
+// whole cluster if that is empty.
+func (s *scene) userWithRole(namespace string, role rbacv1.ClusterRole) (user string) {
 	s.Helper()
 	user = fmt.Sprintf("holder-%d", users.Add(1))
 	var rules []any
@@ -224,7 +223,7 @@ func (s *scene) holder(namespace string, role rbacv1.ClusterRole) (user string) 
 	return user
 }
 
-// limitedTo returns a role with these verbs only.
+// limitedTo returns the role with only these verbs.
 func limitedTo(verbs []string, role rbacv1.ClusterRole) rbacv1.ClusterRole {
 	limited := role.DeepCopy()
 	for i := range limited.Rules {
@@ -233,21 +232,21 @@ func limitedTo(verbs []string, role rbacv1.ClusterRole) rbacv1.ClusterRole {
 	return *limited
 }
 
-// identifying gives a user the one right that it takes to identify the cluster.
-func (s *scene) identifying(user string) {
+// allowIdentifyingCluster gives a user the one permission that is needed to identify the cluster.
+func (s *scene) allowIdentifyingCluster(user string) {
 	s.Helper()
 	const group, name = "rbac.authorization.k8s.io", "-identifies"
-	s.create(of(group+"/v1", "ClusterRole", "", user+name, with("rules", []any{map[string]any{
+	s.create(newObject(group+"/v1", "ClusterRole", "", user+name, withField("rules", []any{map[string]any{
 		"apiGroups": []any{""}, "resources": []any{"namespaces"}, "resourceNames": []any{"kube-system"}, "verbs": []any{"get"},
 	}})))
-	s.create(of(group+"/v1", "ClusterRoleBinding", "", user+name,
-		with("roleRef", map[string]any{"apiGroup": group, "kind": "ClusterRole", "name": user + name}),
-		with("subjects", []any{map[string]any{"apiGroup": group, "kind": "User", "name": user}})))
-	review := of("authorization.k8s.io/v1", "SubjectAccessReview", "", "", with("spec", map[string]any{
+	s.create(newObject(group+"/v1", "ClusterRoleBinding", "", user+name,
+		withField("roleRef", map[string]any{"apiGroup": group, "kind": "ClusterRole", "name": user + name}),
+		withField("subjects", []any{map[string]any{"apiGroup": group, "kind": "User", "name": user}})))
+	review := newObject("authorization.k8s.io/v1", "SubjectAccessReview", "", "", withField("spec", map[string]any{
 		"user": user, "resourceAttributes": map[string]any{"verb": "get", "resource": "namespaces", "name": "kube-system"},
 	}))
 	s.await("the right to read Namespace kube-system", func(ctx context.Context) (bool, error) {
-		answer, err := s.at(review).Create(ctx, review.Unstructured, metav1.CreateOptions{})
+		answer, err := s.client(review).Create(ctx, review.Unstructured, metav1.CreateOptions{})
 		if err != nil {
 			return false, err
 		}
@@ -258,12 +257,12 @@ func (s *scene) identifying(user string) {
 
 func TestTheRolesOfThePageAreEnoughAndNoVerbIsTooMany(t *testing.T) {
 	page, roles := rightsPage(t), map[string]rbacv1.ClusterRole{}
-	if len(page.roles) != len(limited) {
-		t.Errorf("the page has %d commands, and %d are tried", len(page.roles), len(limited))
+	if len(page.roles) != len(limitedCommands) {
+		t.Errorf("the page has %d commands, and %d are tried", len(page.roles), len(limitedCommands))
 	}
 	s := newScene(t)
 	for name := range page.verbs {
-		roles[name] = s.generated(page, name)
+		roles[name] = s.generatedRole(page, name)
 	}
 	for command, name := range page.roles {
 		for _, scope := range []string{"whole cluster", "one namespace"} {
@@ -272,10 +271,10 @@ func TestTheRolesOfThePageAreEnoughAndNoVerbIsTooMany(t *testing.T) {
 	}
 }
 
-// tryRole runs a command with a role that was generated for this cluster, and with one verb
-// of the role less.
+// tryRole runs a command with a role that was generated for this cluster, and then without each
+// of the role's verbs.
 func tryRole(t *testing.T, command string, role rbacv1.ClusterRole, verbs []string, whole bool) {
-	c := limited[command]
+	c := limitedCommands[command]
 	run := func(t *testing.T, verbs []string) (*scene, string, attempt, result) {
 		s := newScene(t)
 		ns := s.namespace("limited")
@@ -284,16 +283,16 @@ func tryRole(t *testing.T, command string, role rbacv1.ClusterRole, verbs []stri
 		if whole {
 			bound = ""
 		}
-		user := s.holder(bound, limitedTo(verbs, role))
+		user := s.userWithRole(bound, limitedTo(verbs, role))
 		if command == "restore" {
-			s.identifying(user)
+			s.allowIdentifyingCluster(user)
 		}
 		return s, ns, a, s.gc(append(a.args, "--as", user)...)
 	}
 	t.Run("is enough", func(t *testing.T) {
 		s, _, a, r := run(t, verbs)
-		tells(t, r.exits(t, a.code), a.shows...)
-		s.goes(a.goes...)
+		requireWords(t, r.exits(t, a.code), a.shows...)
+		s.requireGone(a.deleted...)
 	})
 	for _, verb := range verbs {
 		t.Run("without "+verb, func(t *testing.T) {
@@ -307,19 +306,19 @@ func tryRole(t *testing.T, command string, role rbacv1.ClusterRole, verbs []stri
 			}
 			r.exits(t, less.code)
 			for _, w := range less.words {
-				tells(t, r, strings.ReplaceAll(w, "%s", ns))
+				requireWords(t, r, strings.ReplaceAll(w, "%s", ns))
 			}
-			s.untouched(a.spare...)
+			s.requireUnchanged(a.unchanged...)
 		})
 	}
 }
 
-// tells demands words, on whichever stream.
-func tells(t *testing.T, r result, words ...string) {
+// requireWords requires words on either stream.
+func requireWords(t *testing.T, r result, words ...string) {
 	t.Helper()
 	for _, w := range words {
 		if !strings.Contains(r.Stdout+r.Stderr, w) {
-			t.Errorf("kubectl gc %s does not say %q\nstdout: %s\nstderr: %s", r.said(), w, short(r.Stdout), short(r.Stderr))
+			t.Errorf("kubectl gc %s does not say %q\nstdout: %s\nstderr: %s", r.output(), w, short(r.Stdout), short(r.Stderr))
 		}
 	}
 }

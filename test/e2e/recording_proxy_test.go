@@ -11,46 +11,46 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
-// recordingProxy forwards requests to the API server as admin, records them, and can
-// respond to some itself. Unless it is acting, it forwards only reads.
+// recordingProxy forwards requests to the API server as admin, records them, and can respond to
+// some itself. It forwards only reads unless writes are allowed.
 type recordingProxy struct {
 	tool
-	acts     bool
-	mu       sync.Mutex
-	requests []*http.Request
-	writes   []written // in the order of their coming
+	writesAllowed bool
+	mu            sync.Mutex
+	requests      []*http.Request
+	writes        []recordedWrite // in the order of their arrival
 }
 
-// fault responds to the requests that match.
+// fault responds to matching requests in place of the server.
 type fault struct {
-	about  func(*http.Request) bool
-	answer http.HandlerFunc
+	matches func(*http.Request) bool
+	answer  http.HandlerFunc
 }
 
 // Responses of the proxy itself.
-var says, notAPath, stalls, cuts = proxy.RespondStatus, proxy.RespondUnknownPath, proxy.Stall, proxy.TruncateBody
+var respondStatus, respondUnknownPath, stall, truncateBody = proxy.RespondStatus, proxy.RespondUnknownPath, proxy.Stall, proxy.TruncateBody
 
-// throughProxy starts a proxy. The first fault that matches a request responds to it;
-// through forwards the request to the server.
+// throughProxy starts a proxy. The first fault that matches a request responds to it; through
+// forwards the request to the server.
 func (s *scene) throughProxy(faults func(through http.Handler) []fault) *recordingProxy {
 	s.Helper()
 	f := &recordingProxy{}
-	f.tool = s.by("", func(through http.Handler) http.Handler {
+	f.tool = s.toolThroughProxy("", func(through http.Handler) http.Handler {
 		if faults == nil {
-			return f.before(through)
+			return f.recording(through)
 		}
 		var rules []proxy.Rule
 		for _, fault := range faults(through) {
-			rules = append(rules, proxy.Rule{Matches: fault.about, Answer: fault.answer})
+			rules = append(rules, proxy.Rule{Matches: fault.matches, Answer: fault.answer})
 		}
-		return f.before(proxy.FirstMatch(rules, through))
+		return f.recording(proxy.FirstMatch(rules, through))
 	})
 	return f
 }
 
-// by returns a tool that uses a proxy. Its kubeconfig has only the proxy, and no secret:
-// the token, which may be empty, is invalid.
-func (s *scene) by(token string, behave func(through http.Handler) http.Handler) tool {
+// toolThroughProxy returns a tool that uses a proxy. Its kubeconfig names only the proxy and
+// holds no credentials: the token, which may be empty, is invalid.
+func (s *scene) toolThroughProxy(token string, behave func(through http.Handler) http.Handler) tool {
 	s.Helper()
 	p, err := proxy.Start(s.controlPlane.Kubeconfig, behave)
 	s.must(err)
@@ -62,32 +62,32 @@ func (s *scene) by(token string, behave func(through http.Handler) http.Handler)
 	return t
 }
 
-// before records a request.
-func (f *recordingProxy) before(answer http.Handler) http.Handler {
+// recording returns a handler that records each request.
+func (f *recordingProxy) recording(answer http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		f.requests = append(f.requests, r)
 		f.mu.Unlock()
-		if changing(r) {
-			if !f.acts {
+		if isWrite(r) {
+			if !f.writesAllowed {
 				http.Error(w, "only reading is allowed here", http.StatusMethodNotAllowed)
 				return
 			}
-			f.note(r)
+			f.recordWrite(r)
 		}
 		answer.ServeHTTP(w, r)
 	})
 }
 
-// asked returns the matching requests so far. Unless the proxy is acting, all must be
+// matching returns the matching requests so far. Unless writes are allowed, all requests must be
 // reads.
-func (f *recordingProxy) asked(about func(*http.Request) bool) []*http.Request {
+func (f *recordingProxy) matching(about func(*http.Request) bool) []*http.Request {
 	f.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var out []*http.Request
 	for _, r := range f.requests {
-		if changing(r) && !f.acts {
+		if isWrite(r) && !f.writesAllowed {
 			f.Errorf("the program sends %s %s", r.Method, r.URL)
 		}
 		if about(r) {
@@ -97,13 +97,13 @@ func (f *recordingProxy) asked(about func(*http.Request) bool) []*http.Request {
 	return out
 }
 
-func anything(*http.Request) bool { return true }
+func anyRequest(*http.Request) bool { return true }
 
-// changing matches writes. An access review is a POST, too, but no write.
-func changing(r *http.Request) bool { return r.Method != http.MethodGet && !reviewing(r) }
+// isWrite reports whether a request is a write. An access review is a POST, but not a write.
+func isWrite(r *http.Request) bool { return r.Method != http.MethodGet && !isAccessReview(r) }
 
-// reviewing matches access reviews.
-func reviewing(r *http.Request) bool {
+// isAccessReview reports whether a request is an access review.
+func isAccessReview(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/apis/authorization.k8s.io/")
 }
 
@@ -120,13 +120,13 @@ func getOf(plural string) func(*http.Request) bool {
 	}
 }
 
-// continued matches all pages but the first.
-func continued(about func(*http.Request) bool) func(*http.Request) bool {
+// laterPages matches all pages but the first.
+func laterPages(about func(*http.Request) bool) func(*http.Request) bool {
 	return func(r *http.Request) bool { return about(r) && r.URL.Query().Get("continue") != "" }
 }
 
-// once matches the first request only.
-func once(about func(*http.Request) bool) func(*http.Request) bool {
+// firstOnly matches the first matching request only.
+func firstOnly(about func(*http.Request) bool) func(*http.Request) bool {
 	var done sync.Once
 	return func(r *http.Request) (first bool) {
 		if about(r) {
@@ -136,7 +136,7 @@ func once(about func(*http.Request) bool) func(*http.Request) bool {
 	}
 }
 
-// unusedPort returns a port on loopback on which nothing listens.
+// unusedPort returns a port on the loopback interface on which nothing listens.
 func (s *scene) unusedPort() int {
 	s.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -145,7 +145,7 @@ func (s *scene) unusedPort() int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-func (s *scene) file(name, content string) string {
+func (s *scene) writeFile(name, content string) string {
 	s.Helper()
 	path := filepath.Join(s.TempDir(), name)
 	s.must(os.WriteFile(path, []byte(content), 0o600))

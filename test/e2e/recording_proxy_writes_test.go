@@ -9,24 +9,24 @@ import (
 )
 
 // written is a recorded write.
-type written struct {
+type recordedWrite struct {
 	Method, Path, Type string
 	Query              url.Values
 	Body               string
 }
 
 // name is the last part of the path.
-func (w written) name() string { return w.Path[strings.LastIndex(w.Path, "/")+1:] }
+func (w recordedWrite) name() string { return w.Path[strings.LastIndex(w.Path, "/")+1:] }
 
-// acting makes the proxy forward writes, too.
-func (f *recordingProxy) acting() *recordingProxy {
-	f.acts = true
+// allowWrites makes the proxy forward writes as well.
+func (f *recordingProxy) allowWrites() *recordingProxy {
+	f.writesAllowed = true
 	return f
 }
 
-// note records a write with its body. It does not forward an incomplete body, as of a
-// killed program: half a DELETE has no UID.
-func (f *recordingProxy) note(r *http.Request) {
+// recordWrite records a write with its body. It does not forward an incomplete body, such as that
+// of a killed program: half a DELETE has no UID.
+func (f *recordingProxy) recordWrite(r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)
@@ -34,14 +34,14 @@ func (f *recordingProxy) note(r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.writes = append(f.writes, written{r.Method, r.URL.Path, r.Header.Get("Content-Type"), r.URL.Query(), string(body)})
+	f.writes = append(f.writes, recordedWrite{r.Method, r.URL.Path, r.Header.Get("Content-Type"), r.URL.Query(), string(body)})
 }
 
-// wrote returns the writes so far.
-func (f *recordingProxy) wrote() []written {
+// recordedWrites returns the writes so far.
+func (f *recordingProxy) recordedWrites() []recordedWrite {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]written{}, f.writes...)
+	return append([]recordedWrite{}, f.writes...)
 }
 
 // reading matches reads.
@@ -54,12 +54,12 @@ func deleting(about func(*http.Request) bool) func(*http.Request) bool {
 	return func(r *http.Request) bool { return r.Method == http.MethodDelete && about(r) }
 }
 
-// writing matches all writes.
+// writing matches all matching writes.
 func writing(about func(*http.Request) bool) func(*http.Request) bool {
-	return func(r *http.Request) bool { return changing(r) && about(r) }
+	return func(r *http.Request) bool { return isWrite(r) && about(r) }
 }
 
-// withoutDryRun matches requests without dry run; a DELETE has it in its body.
+// withoutDryRun matches requests that are not dry runs. A DELETE has dryRun in its body.
 func withoutDryRun(about func(*http.Request) bool) func(*http.Request) bool {
 	return func(r *http.Request) bool { return about(r) && !r.URL.Query().Has("dryRun") }
 }
@@ -69,14 +69,14 @@ func single(plural, name string) func(*http.Request) bool {
 	return func(r *http.Request) bool { return getOf(plural)(r) && strings.HasSuffix(r.URL.Path, "/"+name) }
 }
 
-// again matches all requests but the first.
-func again(about func(*http.Request) bool) func(*http.Request) bool {
-	first := once(about)
+// exceptFirst matches all matching requests but the first.
+func exceptFirst(about func(*http.Request) bool) func(*http.Request) bool {
+	first := firstOnly(about)
 	return func(r *http.Request) bool { return about(r) && !first(r) }
 }
 
-// before returns a handler that calls do before the server responds.
-func before(through http.Handler, do func()) http.HandlerFunc {
+// beforeResponse returns a handler that calls do before the server responds.
+func beforeResponse(through http.Handler, do func()) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		do()
 		through.ServeHTTP(w, r)

@@ -52,12 +52,12 @@ func TestABadCommandLineGivesOneClearLine(t *testing.T) {
 		"a name that goes elsewhere":      {[]string{"tree", "configmap/../secrets", "-n", ns}, []string{"../secrets"}},
 		"a file that is not there":        {[]string{"audit", "--from", filepath.Join(t.TempDir(), "none")}, []string{"none"}},
 		"a folder for a file":             {[]string{"audit", "--from", t.TempDir()}, []string{"directory"}},
-		"a truncated snapshot":            {[]string{"audit", "--from", s.file("cut.json", string(whole[:len(whole)/2]))}, []string{"truncated"}},
-		"a truncated zip":                 {[]string{"audit", "--from", s.file("cut.gz", string(zip[:len(zip)/2]))}, []string{"truncated"}},
-		"an empty file":                   {[]string{"tree", "--from", s.file("empty", "")}, []string{"empty"}},
-		"a snapshot of a later version":   {[]string{"audit", "--from", s.file("new.json", strings.Replace(string(whole), "kubectl-gc.dev/v1alpha1", "kubectl-gc.dev/v2", 1))}, []string{"newer", "v2"}},
-		"a manifest for a dump":           {[]string{"audit", "--from", s.file("m.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n")}, []string{"manifest"}},
-		"a picture for a file":            {[]string{"audit", "--from", s.file("x.png", "\x89PNG\r\n\x1a\n\x00\x1b[31m")}, nil},
+		"a truncated snapshot":            {[]string{"audit", "--from", s.writeFile("cut.json", string(whole[:len(whole)/2]))}, []string{"truncated"}},
+		"a truncated zip":                 {[]string{"audit", "--from", s.writeFile("cut.gz", string(zip[:len(zip)/2]))}, []string{"truncated"}},
+		"an empty file":                   {[]string{"tree", "--from", s.writeFile("empty", "")}, []string{"empty"}},
+		"a snapshot of a later version":   {[]string{"audit", "--from", s.writeFile("new.json", strings.Replace(string(whole), "kubectl-gc.dev/v1alpha1", "kubectl-gc.dev/v2", 1))}, []string{"newer", "v2"}},
+		"a manifest for a dump":           {[]string{"audit", "--from", s.writeFile("m.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n")}, []string{"manifest"}},
+		"a picture for a file":            {[]string{"audit", "--from", s.writeFile("x.png", "\x89PNG\r\n\x1a\n\x00\x1b[31m")}, nil},
 		"no cluster":                      {[]string{"audit", closed}, []string{"127.0.0.1"}},
 		"no cluster for a tree":           {[]string{"tree", "-A", closed}, []string{"127.0.0.1"}},
 		"no cluster for a pass":           {[]string{"collect", "--yes", closed}, []string{"127.0.0.1"}},
@@ -67,7 +67,7 @@ func TestABadCommandLineGivesOneClearLine(t *testing.T) {
 		"a snapshot without a file":       {[]string{"snapshot"}, []string{"-o"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := s.under(t)
+			s := s.forSubtest(t)
 			r := s.gc(c.args...).exits(t, 2).warns(t, c.words...)
 			if r.Stdout != "" {
 				t.Errorf("it answers all the same: %s", short(r.Stdout))
@@ -79,7 +79,7 @@ func TestABadCommandLineGivesOneClearLine(t *testing.T) {
 			if len(lines) == 2 && !strings.HasPrefix(lines[1], "hint: ") && !strings.HasPrefix(lines[1], "See '") {
 				t.Errorf("the second line is no hint: %s", lines[1])
 			}
-			if err := wellBehaved(r.Stderr); err != nil {
+			if err := safeForTerminal(r.Stderr); err != nil {
 				t.Errorf("stderr has %v", err)
 			}
 			if r.Took > 10*time.Second {
@@ -98,14 +98,14 @@ func TestInterruptEndsAStalledScan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
-			f := s.throughProxy(func(http.Handler) []fault { return []fault{{listOf("secrets"), stalls}} })
+			f := s.throughProxy(func(http.Handler) []fault { return []fault{{listOf("secrets"), stall}} })
 			ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 			defer cancel()
 			var stdout, stderr bytes.Buffer
 			cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "kubectl-gc"), args...)
 			cmd.Env, cmd.Stdout, cmd.Stderr = f.env, &stdout, &stderr
 			s.must(cmd.Start())
-			s.await("the look to stall", func(context.Context) (bool, error) { return len(f.asked(listOf("secrets"))) > 0, nil })
+			s.await("the look to stall", func(context.Context) (bool, error) { return len(f.matching(listOf("secrets"))) > 0, nil })
 			begun := time.Now()
 			s.must(cmd.Process.Signal(os.Interrupt))
 			err := cmd.Wait()
@@ -127,7 +127,7 @@ func TestRequestsAreLoggedOnlyWhereAsked(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("log")
 	s.create(configMap(ns, "there"))
-	f := s.throughProxy(func(through http.Handler) []fault { return []fault{{listOf("secrets"), cuts(through)}} })
+	f := s.throughProxy(func(through http.Handler) []fault { return []fault{{listOf("secrets"), truncateBody(through)}} })
 	for name, c := range map[string]struct {
 		args   []string
 		logged bool

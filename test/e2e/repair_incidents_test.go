@@ -11,20 +11,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// collected lets the real collector have a go at a namespace, until it has deleted
-// what nothing could save.
-func (s *scene) collected(namespace string, doomed object) {
+// collectUntilGone runs the real collector until it has deleted doomed, which no repair could
+// keep, and has processed everything else.
+func (s *scene) collectUntilGone(namespace string, doomed object) {
 	s.Helper()
-	s.switched(testcluster.On)
-	s.Cleanup(func() { s.switched(testcluster.Absent) })
+	s.switchCollector(testcluster.On)
+	s.Cleanup(func() { s.switchCollector(testcluster.Absent) })
 	s.await("the collector to come by", func(context.Context) (bool, error) { return s.gone(doomed), nil })
-	s.afterASentinel(namespace)
+	s.awaitSentinel(namespace)
 }
 
-// refers demands that an object is there and has these references.
-func (s *scene) refers(o object, want ...metav1.OwnerReference) {
+// requireReferences requires that an object exists and has exactly these references.
+func (s *scene) requireReferences(o object, want ...metav1.OwnerReference) {
 	s.Helper()
-	live, err := s.at(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
+	live, err := s.client(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
 	switch {
 	case err != nil:
 		s.Errorf("%s/%s: %v", o.GetKind(), o.GetName(), err)
@@ -37,75 +37,76 @@ func (s *scene) refers(o object, want ...metav1.OwnerReference) {
 	}
 }
 
-// former is a reference as it was before its owner got another UID.
-func former(r metav1.OwnerReference) metav1.OwnerReference {
+// withFormerUID returns a reference as it was before its owner was created again with another
+// UID.
+func withFormerUID(r metav1.OwnerReference) metav1.OwnerReference {
 	r.UID = "former-" + types.UID(r.Name)
 	return r
 }
 
-// A backup restored everything with the UIDs that the owners had then, and the
-// collector deleted it at once.
+// A restored backup had references with the UIDs of the former owners, and the collector deleted
+// all objects at once.
 func TestVelero10556RestoredObjectsAreRelinkedAndNothingIsLost(t *testing.T) {
-	s := opposite(t)
-	s.custom()
+	s := realCollectorScene(t)
+	s.defineTestKinds()
 	ns := s.namespace("velero")
 	labels := map[string]any{"app": "web", "pod-template-hash": "abc"}
 	deployment := s.create(workload("Deployment", ns, "web"))
-	toDeployment := to(deployment, controlling, blocking)
-	replicaSet := s.create(workload("ReplicaSet", ns, "web-abc", ownedBy(former(toDeployment)), labelled("app", "web"), func(o object) {
+	toDeployment := referenceTo(deployment, controlling, blocking)
+	replicaSet := s.create(workload("ReplicaSet", ns, "web-abc", ownedBy(withFormerUID(toDeployment)), labelled("app", "web"), func(o object) {
 		spec := o.Object["spec"].(map[string]any)
 		spec["selector"] = map[string]any{"matchLabels": labels}
 		spec["template"] = template("web")
 		spec["template"].(map[string]any)["metadata"] = map[string]any{"labels": labels}
 	}))
-	toReplicaSet := to(replicaSet, controlling, blocking)
+	toReplicaSet := referenceTo(replicaSet, controlling, blocking)
 	hashed := func(o object) { o.SetLabels(map[string]string{"app": "web", "pod-template-hash": "abc"}) }
 	pods := []object{
-		s.create(pod(ns, "web-abc-1", ownedBy(former(toReplicaSet)), hashed)),
-		s.create(pod(ns, "web-abc-2", ownedBy(former(toReplicaSet)), hashed)),
+		s.create(pod(ns, "web-abc-1", ownedBy(withFormerUID(toReplicaSet)), hashed)),
+		s.create(pod(ns, "web-abc-2", ownedBy(withFormerUID(toReplicaSet)), hashed)),
 	}
-	custom := s.create(widget(ns, "monitor", ownedBy(former(to(deployment)))))
-	config := s.create(configMap(ns, "config", ownedBy(former(to(deployment)), former(to(custom, blocking)))))
-	password := s.create(secret(ns, "password", ownedBy(former(to(custom)))))
-	doomed := s.create(configMap(ns, "unmended", ownedBy(lost())))
+	custom := s.create(widget(ns, "monitor", ownedBy(withFormerUID(referenceTo(deployment)))))
+	config := s.create(configMap(ns, "config", ownedBy(withFormerUID(referenceTo(deployment)), withFormerUID(referenceTo(custom, blocking)))))
+	password := s.create(secret(ns, "password", ownedBy(withFormerUID(referenceTo(custom)))))
+	doomed := s.create(configMap(ns, "unmended", ownedBy(missingOwner())))
 
 	s.gc("repair", "-n", ns, "--rule", "replaced-owner", "--dry-run").exits(t, 0).
 		shows(t, "relink", "Secret/password", "Widget/monitor exists, with another UID: the reference gets that UID (otherwise GC would delete it)", "relink 6. Complete scan.")
 	backups := t.TempDir()
 	s.gc("repair", "-n", ns, "--rule", "replaced-owner", "--yes", "--backup-dir", backups).exits(t, 0).
 		shows(t, "relinked 6 in ", "a scan afterwards found nothing left to do", "Undo: kubectl gc restore "+backups)
-	s.collected(ns, doomed)
+	s.collectUntilGone(ns, doomed)
 
-	s.refers(deployment)
-	s.refers(replicaSet, toDeployment)
+	s.requireReferences(deployment)
+	s.requireReferences(replicaSet, toDeployment)
 	for _, p := range pods {
-		s.refers(p, toReplicaSet)
+		s.requireReferences(p, toReplicaSet)
 	}
-	s.refers(custom, to(deployment))
-	s.refers(config, to(deployment), to(custom, blocking))
-	s.refers(password, to(custom))
+	s.requireReferences(custom, referenceTo(deployment))
+	s.requireReferences(config, referenceTo(deployment), referenceTo(custom, blocking))
+	s.requireReferences(password, referenceTo(custom))
 	s.gc("audit", "-n", ns, "--fail-on=warning").exits(t, 0)
 }
 
-// A controller put a StatefulSet into monitoring whose owner lives in kube-system:
-// the story this project began with.
+// A controller created a StatefulSet in monitoring whose owner is in kube-system: the incident
+// that this project began with.
 func TestRedisExporterIsUnlinkedAndKept(t *testing.T) {
-	s := opposite(t)
-	s.custom()
+	s := realCollectorScene(t)
+	s.defineTestKinds()
 	home, monitoring := s.namespace("kube"), s.namespace("monitoring")
 	redis := s.create(widget(home, "redis-0826"))
-	valid := s.create(configMap(home, "redis-config", ownedBy(to(redis))))
-	exporter := s.create(workload("StatefulSet", monitoring, "redis-exporter", ownedBy(to(redis, controlling, blocking)), func(o object) {
+	valid := s.create(configMap(home, "redis-config", ownedBy(referenceTo(redis))))
+	exporter := s.create(workload("StatefulSet", monitoring, "redis-exporter", ownedBy(referenceTo(redis, controlling, blocking)), func(o object) {
 		o.Object["spec"].(map[string]any)["replicas"] = int64(0)
 	}))
-	doomed := s.create(configMap(monitoring, "unmended", ownedBy(lost())))
-	below := s.create(configMap(monitoring, "dashboards", ownedBy(to(exporter))))
+	doomed := s.create(configMap(monitoring, "unmended", ownedBy(missingOwner())))
+	below := s.create(configMap(monitoring, "dashboards", ownedBy(referenceTo(exporter))))
 
 	s.gc("repair", "statefulset/redis-exporter", "-n", monitoring, "--yes", "--backup-dir", t.TempDir()).exits(t, 0).
 		shows(t, "unlink", "Widget/redis-0826 is in another namespace: "+home+"; the object stays and is never collected (otherwise GC would delete it)", "unlinked 1 in ")
-	s.collected(monitoring, doomed)
+	s.collectUntilGone(monitoring, doomed)
 
-	s.refers(exporter)
-	s.refers(below, to(exporter))
-	s.refers(valid, to(redis))
+	s.requireReferences(exporter)
+	s.requireReferences(below, referenceTo(exporter))
+	s.requireReferences(valid, referenceTo(redis))
 }

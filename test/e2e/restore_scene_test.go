@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 )
 
-// saving runs a command that deletes, and returns the folder of its backup.
-func (t tool) saving(args ...string) (folder string) {
+// runForBackup runs a command that deletes, and returns the folder of its backup.
+func (t tool) runForBackup(args ...string) (folder string) {
 	t.Helper()
 	dir := t.TempDir()
 	t.gc(append(args, "--yes", "--backup-dir", dir)...).exits(t, 0).shows(t, "Undo: kubectl gc restore "+dir)
@@ -39,10 +39,10 @@ func (s *scene) names(ns string) []string {
 	return slices.Sorted(strings.Lines(s.gc("tree", "-n", ns, "-o", "name").exits(s, 0).Stdout))
 }
 
-// links returns the owner references in a namespace, by the names of both ends.
+// links returns the owner references in a namespace, by the names of both objects.
 func (s *scene) links(ns string) []string {
 	s.Helper()
-	seen := s.sees(in(ns)).seen
+	seen := s.scan(inNamespace(ns)).seen
 	known := map[types.UID]string{}
 	for i := range seen.Objects {
 		known[seen.Objects[i].UID] = seen.Objects[i].String()
@@ -78,9 +78,9 @@ func (s *scene) mustHaveNoFindings(ns string) {
 func (s *scene) awaitValue(o object, want any, path ...string) {
 	s.Helper()
 	s.await(fmt.Sprintf("%s of %s to be %v", strings.Join(path, "."), o.GetName(), want), func(ctx context.Context) (bool, error) {
-		live, err := s.at(o).Get(ctx, o.GetName(), metav1.GetOptions{})
+		live, err := s.client(o).Get(ctx, o.GetName(), metav1.GetOptions{})
 		if err != nil {
-			return false, nil // not there yet
+			return false, nil // it does not exist yet
 		}
 		var at any = live.Object
 		for _, field := range path {
@@ -91,8 +91,8 @@ func (s *scene) awaitValue(o object, want any, path ...string) {
 	})
 }
 
-// noted returns the results of restorations in a backup.
-func (s *scene) noted(folder string) []backup.Restored {
+// restoredResults returns the results of restorations in a backup.
+func (s *scene) restoredResults(folder string) []backup.Restored {
 	s.Helper()
 	b, err := backup.Open(folder)
 	s.must(err)

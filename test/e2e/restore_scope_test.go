@@ -15,48 +15,48 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// deletes is saving without a collector.
-func (s *scene) deletes(ns string, targets ...string) (folder string) {
+// deleteForBackup deletes targets without a collector, and returns the folder of the backup.
+func (s *scene) deleteForBackup(ns string, targets ...string) (folder string) {
 	s.Helper()
-	return s.tool().saving(append([]string{"delete", "--client-side", "-n", ns}, targets...)...)
+	return s.tool().runForBackup(append([]string{"delete", "--client-side", "-n", ns}, targets...)...)
 }
 
 func TestRestoreKilledGoesOn(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns := s.namespace("revived")
 	top := s.create(widget(ns, "top"))
 	for i := range 20 {
-		middle := s.create(configMap(ns, "middle-"+string(rune('a'+i)), ownedBy(to(top, controlling, blocking))))
-		s.create(secret(ns, "below-"+string(rune('a'+i)), ownedBy(to(middle), to(top))))
+		middle := s.create(configMap(ns, "middle-"+string(rune('a'+i)), ownedBy(referenceTo(top, controlling, blocking))))
+		s.create(secret(ns, "below-"+string(rune('a'+i)), ownedBy(referenceTo(middle), referenceTo(top))))
 	}
 	names, links := s.names(ns), s.links(ns)
-	folder := s.deletes(ns, "widget/top")
-	for _, after := range []int64{1, 9, 17} { // requests, each time
+	folder := s.deleteForBackup(ns, "widget/top")
+	for _, after := range []int64{1, 9, 17} { // the number of requests before it is killed
 		var n atomic.Int64
 		full := make(chan struct{})
 		f := s.throughProxy(func(through http.Handler) []fault {
 			return []fault{{
-				about: writing(anything),
+				matches: writing(anyRequest),
 				answer: func(w http.ResponseWriter, r *http.Request) {
 					switch seen := n.Add(1); {
 					case seen < after:
 						through.ServeHTTP(w, r)
-					case seen == after: // it is done, and nobody hears of it
+					case seen == after: // the server executes the request, but the client gets no response
 						through.ServeHTTP(discarded{}, r)
 						close(full)
 						fallthrough
 					default:
-						stalls(w, r)
+						stall(w, r)
 					}
 				},
 			}}
-		}).acting()
-		p := f.starts("restore", folder, "--yes", "--to-another-cluster", "--concurrency=4")
+		}).allowWrites()
+		p := f.start("restore", folder, "--yes", "--to-another-cluster", "--concurrency=4")
 		<-full
 		s.gc("restore", folder, "--yes").exits(t, 2).warns(t, "another restoration of this backup is under way")
 		s.must(p.cmd.Process.Kill())
-		p.ends().exits(t, -1)
+		p.wait().exits(t, -1)
 	}
 	if cmp.Equal(names, s.names(ns)) {
 		t.Fatal("it was not killed in the middle")
@@ -72,7 +72,7 @@ func TestRestoreKilledGoesOn(t *testing.T) {
 	s.mustHaveNoFindings(ns)
 }
 
-// discarded is an answer that nobody reads.
+// discarded is a response that is thrown away.
 type discarded struct{}
 
 func (discarded) Header() http.Header         { return http.Header{} }
@@ -81,23 +81,23 @@ func (discarded) WriteHeader(int)             {}
 
 func TestRestoreLeavesAloneWhatIsThereAndLinksWhatSurvived(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns := s.namespace("beside")
 	owner, other := s.create(widget(ns, "owner")), s.create(secret(ns, "other"))
-	shared := s.create(configMap(ns, "shared", ownedBy(to(owner, blocking), to(other))))
-	s.create(configMap(ns, "taken", ownedBy(to(owner)), with("data", map[string]any{"made": "before"})))
-	s.create(configMap(ns, "free", ownedBy(to(owner))))
+	shared := s.create(configMap(ns, "shared", ownedBy(referenceTo(owner, blocking), referenceTo(other))))
+	s.create(configMap(ns, "taken", ownedBy(referenceTo(owner)), withField("data", map[string]any{"made": "before"})))
+	s.create(configMap(ns, "free", ownedBy(referenceTo(owner))))
 	links := s.links(ns)
-	folder := s.deletes(ns, "widget/owner")
-	taken := s.create(configMap(ns, "taken", with("data", map[string]any{"made": "since"})))
+	folder := s.deleteForBackup(ns, "widget/owner")
+	taken := s.create(configMap(ns, "taken", withField("data", map[string]any{"made": "since"})))
 	if refs := s.live(shared).GetOwnerReferences(); len(refs) != 1 {
 		t.Fatalf("the shared one has %v", refs)
 	}
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t,
 		"leave   "+ns, "ConfigMap/taken", "another object of that name exists, created 20", "ConfigMap/shared", "create 2, link 1; 1 is left alone. Complete scan.", "created 2, linked 1 in ")
-	s.untouched(taken)
+	s.requireUnchanged(taken)
 	taken = s.live(taken)
-	s.must(s.at(taken).Delete(t.Context(), "taken", metav1.DeleteOptions{}))
+	s.must(s.client(taken).Delete(t.Context(), "taken", metav1.DeleteOptions{}))
 	s.gc("restore", folder, "--yes").exits(t, 0).warns(t, "An earlier restoration created 2 of the objects.").shows(t, "created 1 in ")
 	if got := s.live(taken).Object["data"]; !cmp.Equal(got, map[string]any{"made": "before"}) {
 		t.Errorf("it holds %v", got)
@@ -111,10 +111,10 @@ func TestRestoreLeavesAloneWhatIsThereAndLinksWhatSurvived(t *testing.T) {
 func TestRestoreOfAPart(t *testing.T) {
 	s := newScene(t)
 	ns, elsewhere := s.namespace("part"), s.namespace("part")
-	s.create(secret(ns, "one", ownedBy(lost())))
-	s.create(secret(ns, "two", ownedBy(lost())))
-	s.create(secret(elsewhere, "one", ownedBy(lost())))
-	first := s.tool().saving("collect", "-n", ns)
+	s.create(secret(ns, "one", ownedBy(missingOwner())))
+	s.create(secret(ns, "two", ownedBy(missingOwner())))
+	s.create(secret(elsewhere, "one", ownedBy(missingOwner())))
+	first := s.tool().runForBackup("collect", "-n", ns)
 	s.gc("restore", first, "secret/one", "--yes").exits(t, 0).shows(t, "without its reference to Secret/gone, which does not exist", "created 1 in ")
 	s.gc("restore", first, "-n", elsewhere, "--yes").exits(t, 0).shows(t, "Nothing to do")
 	if n := s.count(secret(ns, "")); n != 1 {
@@ -124,17 +124,17 @@ func TestRestoreOfAPart(t *testing.T) {
 	s.gc("restore", first, "gizmo/x", "--dry-run").exits(t, 2).warns(t, `the server has no resource type "gizmo"`)
 }
 
-// Velero restored objects with the UIDs of owners that were gone, and the collector
+// Velero restored objects whose references had the UIDs of deleted owners, and the collector
 // deleted them at once (velero#10556, #4707).
 func TestRestoreNeverCausesWhatVeleroDid(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns := s.namespace("velero")
 	owner := s.create(widget(ns, "owner"))
-	s.create(secret(ns, "stale", ownedBy(to(owner))))
-	s.create(secret(ns, "lost", ownedBy(lost())))
+	s.create(secret(ns, "stale", ownedBy(referenceTo(owner))))
+	s.create(secret(ns, "lost", ownedBy(missingOwner())))
 	s.replace(owner)
-	folder := s.tool().saving("collect", "-n", ns)
+	folder := s.tool().runForBackup("collect", "-n", ns)
 	if n := s.count(secret(ns, "")); n != 0 {
 		t.Fatalf("%d Secrets are left", n)
 	}
@@ -142,9 +142,9 @@ func TestRestoreNeverCausesWhatVeleroDid(t *testing.T) {
 	s.mustHaveNoFindings(ns)
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Nothing to do")
 
-	// Unless somebody insists.
-	folder = s.deletes(ns, "secret/stale", "secret/lost")
-	s.must(s.at(owner).Delete(t.Context(), "owner", metav1.DeleteOptions{}))
+	// They are restored only if the user insists.
+	folder = s.deleteForBackup(ns, "secret/stale", "secret/lost")
+	s.must(s.client(owner).Delete(t.Context(), "owner", metav1.DeleteOptions{}))
 	s.gc("restore", folder, "--exact", "--yes").exits(t, 0).
 		warns(t, "warning: --exact restores references that lead to no owner: the garbage collector will act on 1 of these objects").
 		shows(t, "the garbage collector will delete the object because of it")
@@ -155,27 +155,27 @@ func TestRestoreOfAServiceWhoseAddressIsTaken(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("service")
 	spec := map[string]any{"ports": []any{map[string]any{"port": int64(80), "protocol": "TCP"}}}
-	before := s.create(of("v1", "Service", ns, "web", with("spec", spec)))
+	before := s.create(newObject("v1", "Service", ns, "web", withField("spec", spec)))
 	ip := before.Object["spec"].(map[string]any)["clusterIP"]
-	folder := s.deletes(ns, "service/web")
+	folder := s.deleteForBackup(ns, "service/web")
 	spec["clusterIP"] = ip
-	s.create(of("v1", "Service", ns, "thief", with("spec", spec)))
+	s.create(newObject("v1", "Service", ns, "thief", withField("spec", spec)))
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "clusterIP or nodePort of a Service, if it is taken now: the Service gets another", "created 1 in ")
 	if now := s.live(before).Object["spec"].(map[string]any)["clusterIP"]; now == ip || now == "" {
 		t.Errorf("it has %v, and had %v", now, ip)
 	}
-	notes := s.noted(folder)
+	notes := s.restoredResults(folder)
 	if len(notes) != 1 || notes[0].UID != s.live(before).GetUID() || notes[0].Object.UID != before.GetUID() {
 		t.Errorf("noted: %+v", notes)
 	}
 }
 
-// Each refusal says in a line of its own what is wrong, and nothing is made.
+// Each refusal states the error on a line of its own, and nothing is created.
 func TestRestoreRefusesWithAClearWord(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("refused")
 	s.create(configMap(ns, "doomed"))
-	folder := s.deletes(ns, "configmap/doomed")
+	folder := s.deleteForBackup(ns, "configmap/doomed")
 	empty := t.TempDir()
 	s.must(os.WriteFile(filepath.Join(empty, "index.json"), []byte(`{"apiVersion":"v1","kind":"ConfigMap"}`), 0o600))
 	for name, c := range map[string]struct {
@@ -190,7 +190,7 @@ func TestRestoreRefusesWithAClearWord(t *testing.T) {
 		"offline, without a dry run":   {[]string{folder, "--from", "x.json"}, 2, []string{"--from works only with --dry-run=client"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := s.under(t)
+			s := s.forSubtest(t)
 			s.gc(append([]string{"restore"}, c.args...)...).exits(t, c.code).warns(t, c.words...)
 			if n := s.count(configMap(ns, "")); n != 0 {
 				t.Errorf("%d were made", n)
@@ -198,7 +198,7 @@ func TestRestoreRefusesWithAClearWord(t *testing.T) {
 		})
 	}
 	t.Run("it is of another cluster", func(t *testing.T) {
-		s := s.under(t)
+		s := s.forSubtest(t)
 		index := filepath.Join(folder, "index.json")
 		was, err := os.ReadFile(index)
 		s.must(err)
@@ -214,14 +214,14 @@ func TestRestoreRefusesWithAClearWord(t *testing.T) {
 		}
 	})
 	t.Run("the same cluster has another URL", func(t *testing.T) {
-		s := s.under(t)
+		s := s.forSubtest(t)
 		s.throughProxy(nil).gc("restore", folder, "--dry-run").exits(t, 0)
 	})
 	t.Run("a user may not read Namespace kube-system", func(t *testing.T) {
-		s := s.under(t)
+		s := s.forSubtest(t)
 		s.grant("carol", ns, []any{"*"}, []any{"*"}, []any{"list", "get", "delete", "create", "patch"})
-		s.create(configMap(ns, "unidentified", ownedBy(lost())))
-		carol := s.as("carol")
+		s.create(configMap(ns, "unidentified", ownedBy(missingOwner())))
+		carol := s.toolAs("carol")
 		dir := t.TempDir()
 		carol.gc("collect", "-n", ns, "--yes", "--backup-dir", dir).exits(t, 0).
 			warns(t, "warning: cannot identify this cluster, so its backup can be restored only with --to-another-cluster: ")
@@ -229,27 +229,27 @@ func TestRestoreRefusesWithAClearWord(t *testing.T) {
 		carol.gc("restore", folder, "--yes").exits(t, 2).warns(t, "error: cannot verify that the backup is of this cluster: ")
 	})
 	t.Run("a user may not", func(t *testing.T) {
-		s := s.under(t)
+		s := s.forSubtest(t)
 		s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get"})
 		for how, word := range map[string]string{
 			"--dry-run=server": `User "alice" cannot create resource "configmaps"`, "--yes": "you may not create configmaps in namespace " + ns,
 		} {
-			s.as("alice").gc("restore", folder, how).exits(t, 1).shows(t, `failed  create  `+ns, word)
+			s.toolAs("alice").gc("restore", folder, how).exits(t, 1).shows(t, `failed  create  `+ns, word)
 		}
 	})
 	t.Run("admission denies it", func(t *testing.T) {
-		s := s.under(t)
-		quota := s.create(of("v1", "ResourceQuota", ns, "none", with("spec", map[string]any{"hard": map[string]any{"count/configmaps": "0"}})))
+		s := s.forSubtest(t)
+		quota := s.create(newObject("v1", "ResourceQuota", ns, "none", withField("spec", map[string]any{"hard": map[string]any{"count/configmaps": "0"}})))
 		s.patchStatus(quota, `{"status":{"hard":{"count/configmaps":"0"},"used":{"count/configmaps":"0"}}}`)
 		s.gc("restore", folder, "--yes").exits(t, 1).shows(t, "exceeded quota: none", "(raise that quota or make room, and run it again)")
 	})
-	if r := s.gc("restore", folder, "--confirm", s.digest("restore", folder)).exits(t, 0); !strings.Contains(r.Stdout, "created 1 in ") {
+	if r := s.gc("restore", folder, "--confirm", s.dryRunDigest("restore", folder)).exits(t, 0); !strings.Contains(r.Stdout, "created 1 in ") {
 		t.Error(r.Stdout)
 	}
 }
 
-// digest is that of a dry run.
-func (s *scene) digest(args ...string) string {
+// dryRunDigest returns the digest of a dry run.
+func (s *scene) dryRunDigest(args ...string) string {
 	s.Helper()
 	r := s.gc(append(args, "--dry-run", "-o", "jsonpath={.digest}")...).exits(s, 0)
 	return strings.TrimSpace(r.Stdout)
@@ -258,19 +258,19 @@ func (s *scene) digest(args ...string) string {
 // patchStatus changes the status of an object.
 func (s *scene) patchStatus(o object, body string) {
 	s.Helper()
-	_, err := s.at(o).Patch(s.Context(), o.GetName(), types.MergePatchType, []byte(body), metav1.PatchOptions{}, "status")
+	_, err := s.client(o).Patch(s.Context(), o.GetName(), types.MergePatchType, []byte(body), metav1.PatchOptions{}, "status")
 	s.must(err)
 }
 
-// A repair keeps the references that it mends, and what it did can be undone: as
-// it was, where somebody insists.
+// The backup of a repair holds the references that it changed, so a repair can be undone:
+// exactly, if the user insists.
 func TestRestoreOfARepair(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns := s.namespace("mended")
 	owner, kept := s.create(widget(ns, "owner")), s.create(widget(ns, "kept"))
-	stale := s.create(secret(ns, "stale", ownedBy(to(owner, blocking))))
-	shared := s.create(configMap(ns, "shared", ownedBy(to(kept), lost())))
+	stale := s.create(secret(ns, "stale", ownedBy(referenceTo(owner, blocking))))
+	shared := s.create(configMap(ns, "shared", ownedBy(referenceTo(kept), missingOwner())))
 	s.replace(owner)
 	dir := t.TempDir()
 	s.gc("repair", "-n", ns, "--yes", "--backup-dir", dir).exits(t, 0).shows(t, "Undo: kubectl gc restore ")
@@ -304,23 +304,23 @@ func TestRestoreByTheNameOfABackup(t *testing.T) {
 	name := strings.Fields(strings.Split(r.Stdout, "\n")[1])[0]
 
 	asked := at.atTerminal("restore", name)
-	asked.says("Create 1 object, link 0? Type yes: ")
-	asked.types("no\n")
-	asked.ends().exits(t, 4)
+	asked.awaitText("Create 1 object, link 0? Type yes: ")
+	asked.press("no\n")
+	asked.wait().exits(t, 4)
 	if !s.gone(doomed) || s.count(configMap(ns, "")) != 0 {
 		t.Error("it was made all the same")
 	}
 	asked = at.atTerminal("restore", name)
-	asked.says("Create 1 object, link 0? Type yes: ")
+	asked.awaitText("Create 1 object, link 0? Type yes: ")
 	meanwhile := s.create(configMap(ns, "doomed"))
-	asked.types("yes\n")
-	asked.ends().exits(t, 4).shows(t, "the cluster changed while you were reading, and the plan would be different now: nothing was changed")
-	s.untouched(meanwhile)
+	asked.press("yes\n")
+	asked.wait().exits(t, 4).shows(t, "the cluster changed while you were reading, and the plan would be different now: nothing was changed")
+	s.requireUnchanged(meanwhile)
 	s.remove(meanwhile, metav1.DeletePropagationBackground)
 	asked = at.atTerminal("restore", name)
-	asked.says("Create 1 object, link 0? Type yes: ")
-	asked.types("yes\n")
-	asked.ends().exits(t, 0).shows(t, "created 1 in ")
+	asked.awaitText("Create 1 object, link 0? Type yes: ")
+	asked.press("yes\n")
+	asked.wait().exits(t, 0).shows(t, "created 1 in ")
 	at.gc("restore").exits(t, 0).shows(t, "1 object   1         complete")
 	if n := s.count(configMap(ns, "")); n != 1 {
 		t.Errorf("%d were made", n)

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// right is what a SubjectAccessReview asks about: a verb on a type or on a subresource of it.
+// right is the subject of a SubjectAccessReview: a verb on a type, or on a subresource of it.
 type right struct{ verb, group, resource, subresource string }
 
 func (r right) String() string {
@@ -35,7 +35,7 @@ func (r right) String() string {
 	return r.verb + " " + name
 }
 
-// documented is what docs/rbac.md says: the role for each command, the verbs of each role,
+// documented is the content of docs/rbac.md: the role for each command, the verbs of each role,
 // and the command that writes gc-scan for the types of a cluster.
 type documented struct {
 	roles    map[string]string
@@ -64,8 +64,8 @@ func rightsPage(t *testing.T) documented {
 	return page
 }
 
-// generated runs the page's command for a role and returns what it writes.
-func (s *scene) generated(page documented, role string) rbacv1.ClusterRole {
+// generatedRole runs the page's command for a role and returns the role that it writes.
+func (s *scene) generatedRole(page documented, role string) rbacv1.ClusterRole {
 	s.Helper()
 	line := strings.NewReplacer("gc-scan", role, "--verb=get,list", "--verb="+strings.Join(page.verbs[role], ",")).Replace(page.generate)
 	t := s.tool()
@@ -79,8 +79,8 @@ func (s *scene) clusterRole(text []byte) (role rbacv1.ClusterRole) {
 	return role
 }
 
-// shipped returns the roles in docs/rbac.
-func (s *scene) shipped() (roles []rbacv1.ClusterRole) {
+// shippedRoles returns the roles in docs/rbac.
+func (s *scene) shippedRoles() (roles []rbacv1.ClusterRole) {
 	s.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "..", "docs", "rbac", "*.yaml"))
 	s.must(err)
@@ -105,7 +105,7 @@ func typesOf(role rbacv1.ClusterRole) (out []string) {
 	return out
 }
 
-// servedRights returns every verb on every type and subresource in discovery, and rights
+// servedRights returns every verb on every type and subresource in discovery, and the permissions
 // that RBAC knows although discovery does not list them.
 func (s *scene) servedRights() []right {
 	s.Helper()
@@ -130,7 +130,7 @@ func (s *scene) servedRights() []right {
 		{resource: "deployments", group: "apps", subresource: "finalizers"}:             true, // OwnerReferencesPermissionEnforcement
 	}
 	for _, subresource := range []string{"checkpoint", "configz", "healthz", "log", "metrics", "pods", "stats"} {
-		names[right{resource: "nodes", subresource: subresource}] = true // the kubelet's own API
+		names[right{resource: "nodes", subresource: subresource}] = true // the API of the kubelet
 	}
 	for _, list := range lists {
 		group, _, found := strings.Cut(list.GroupVersion, "/")
@@ -155,8 +155,8 @@ func (s *scene) servedRights() []right {
 	return all
 }
 
-// allowed asks the API server for each right whether a service account has it.
-func (s *scene) allowed(account object, rights []right) []right {
+// allowedRights asks the API server which of the permissions a service account has.
+func (s *scene) allowedRights(account object, rights []right) []right {
 	s.Helper()
 	config := rest.CopyConfig(s.config)
 	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf
@@ -195,25 +195,25 @@ func (s *scene) allowed(account object, rights []right) []right {
 	return out
 }
 
-// bound creates a service account with a role for the whole cluster, and returns it when the
-// API server has noticed.
-func (s *scene) bound(namespace string, role rbacv1.ClusterRole) (account object) {
+// boundAccount creates a service account with a role for the whole cluster, and returns it when
+// the API server has noticed.
+func (s *scene) boundAccount(namespace string, role rbacv1.ClusterRole) (account object) {
 	s.Helper()
-	account = s.create(of("v1", "ServiceAccount", namespace, role.Name))
+	account = s.create(newObject("v1", "ServiceAccount", namespace, role.Name))
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&role)
 	s.must(err)
-	s.create(of("rbac.authorization.k8s.io/v1", "ClusterRole", "", role.Name, with("rules", content["rules"])))
-	s.create(of("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "", role.Name,
-		with("roleRef", map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role.Name}),
-		with("subjects", []any{map[string]any{"kind": "ServiceAccount", "namespace": namespace, "name": role.Name}})))
+	s.create(newObject("rbac.authorization.k8s.io/v1", "ClusterRole", "", role.Name, withField("rules", content["rules"])))
+	s.create(newObject("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "", role.Name,
+		withField("roleRef", map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role.Name}),
+		withField("subjects", []any{map[string]any{"kind": "ServiceAccount", "namespace": namespace, "name": role.Name}})))
 	s.await("the rights of "+role.Name, func(context.Context) (bool, error) {
-		return len(s.allowed(account, []right{{verb: "get", resource: "namespaces"}})) == 1, nil
+		return len(s.allowedRights(account, []right{{verb: "get", resource: "namespaces"}})) == 1, nil
 	})
 	return account
 }
 
-// TestShippedRolesGrantExactlyWhatThePageSaysAndNoSubresource asks about the roles in docs/rbac,
-// and about one that the page's command writes where custom types with subresources are served.
+// TestShippedRolesGrantExactlyWhatThePageSaysAndNoSubresource checks the roles in docs/rbac, and
+// the role that the page's command writes in a cluster with custom types that have subresources.
 func TestShippedRolesGrantExactlyWhatThePageSaysAndNoSubresource(t *testing.T) {
 	s := newScene(t)
 	v1 := version("v1", true)
@@ -230,13 +230,13 @@ func TestShippedRolesGrantExactlyWhatThePageSaysAndNoSubresource(t *testing.T) {
 			t.Errorf("nobody asks whether a role may %s", r)
 		}
 	}
-	roles := s.shipped()
+	roles := s.shippedRoles()
 	for name := range page.verbs {
 		if !slices.ContainsFunc(roles, func(r rbacv1.ClusterRole) bool { return r.Name == name }) {
 			t.Errorf("docs/rbac.md has the role %s, and docs/rbac has not", name)
 		}
 	}
-	generated := s.generated(page, "gc-collect")
+	generated := s.generatedRole(page, "gc-collect")
 	if !slices.Contains(typesOf(generated), "pods.roles.example.com") || !slices.Contains(typesOf(generated), "pods") {
 		t.Errorf("the role generated for this cluster names %q", typesOf(generated))
 	}
@@ -244,9 +244,9 @@ func TestShippedRolesGrantExactlyWhatThePageSaysAndNoSubresource(t *testing.T) {
 	page.verbs[generated.Name] = page.verbs["gc-collect"]
 	for _, role := range append(roles, generated) {
 		t.Run(role.Name, func(t *testing.T) {
-			s := s.under(t)
+			s := s.forSubtest(t)
 			want := page.grants(role)
-			for _, r := range s.allowed(s.bound(ns, role), rights) {
+			for _, r := range s.allowedRights(s.boundAccount(ns, role), rights) {
 				switch {
 				case r.subresource != "":
 					t.Errorf("it may %s, which is a subresource", r)
@@ -263,8 +263,8 @@ func TestShippedRolesGrantExactlyWhatThePageSaysAndNoSubresource(t *testing.T) {
 	t.Logf("%d questions for each role", len(rights))
 }
 
-// grants returns what the page says that the holder of a role may do: the verbs of the role on
-// the types that it names, and what system:basic-user grants to everybody.
+// grants returns what the page grants to the holder of a role: the verbs of the role on the types
+// that it names, and what system:basic-user grants to everybody.
 func (d documented) grants(role rbacv1.ClusterRole) map[right]bool {
 	out := map[right]bool{
 		{verb: "create", group: "authorization.k8s.io", resource: "selfsubjectaccessreviews"}: true,
@@ -286,8 +286,8 @@ func TestShippedRolesNameEveryBuiltInType(t *testing.T) {
 	for _, name := range strings.Fields(s.kubectl("get", "customresourcedefinitions", "-o", "jsonpath={.items[*].metadata.name}").exits(t, 0).Stdout) {
 		custom[name] = true
 	}
-	want := slices.DeleteFunc(typesOf(s.generated(rightsPage(t), "gc-scan")), func(name string) bool { return custom[name] })
-	for _, role := range s.shipped() {
+	want := slices.DeleteFunc(typesOf(s.generatedRole(rightsPage(t), "gc-scan")), func(name string) bool { return custom[name] })
+	for _, role := range s.shippedRoles() {
 		got := typesOf(role)
 		for _, name := range want {
 			if !slices.Contains(got, name) {

@@ -48,8 +48,8 @@ func (w *environment) newScene(t *testing.T) *scene {
 	return s
 }
 
-// under returns a scene for a subtest.
-func (s *scene) under(t *testing.T) *scene { return s.environment.newScene(t) }
+// forSubtest returns a scene for a subtest.
+func (s *scene) forSubtest(t *testing.T) *scene { return s.environment.newScene(t) }
 
 // waitTimeout limits every wait.
 const waitTimeout = 30 * time.Second
@@ -73,8 +73,9 @@ func (s *scene) must(err error) {
 // object is an object to create, or a created one.
 type object struct{ *unstructured.Unstructured }
 
-// of returns a new object. Namespace is empty for a cluster-scoped one.
-func of(apiVersion, kind, namespace, name string, more ...func(object)) object {
+// newObject returns an object that does not exist yet. The namespace of a cluster-scoped one is
+// empty.
+func newObject(apiVersion, kind, namespace, name string, more ...func(object)) object {
 	o := object{&unstructured.Unstructured{Object: map[string]any{}}}
 	o.SetAPIVersion(apiVersion)
 	o.SetKind(kind)
@@ -87,15 +88,15 @@ func of(apiVersion, kind, namespace, name string, more ...func(object)) object {
 }
 
 func configMap(namespace, name string, more ...func(object)) object {
-	return of("v1", "ConfigMap", namespace, name, more...)
+	return newObject("v1", "ConfigMap", namespace, name, more...)
 }
 
 func secret(namespace, name string, more ...func(object)) object {
-	return of("v1", "Secret", namespace, name, more...)
+	return newObject("v1", "Secret", namespace, name, more...)
 }
 
-// with sets one field, such as a spec.
-func with(field string, value any) func(object) {
+// withField sets one field, such as spec.
+func withField(field string, value any) func(object) {
 	return func(o object) { o.Object[field] = value }
 }
 
@@ -111,8 +112,8 @@ func labelled(key, value string) func(object) {
 	return func(o object) { o.SetLabels(map[string]string{key: value}) }
 }
 
-// to returns a reference to an existing object.
-func to(o object, more ...func(*metav1.OwnerReference)) metav1.OwnerReference {
+// referenceTo returns a reference to an existing object.
+func referenceTo(o object, more ...func(*metav1.OwnerReference)) metav1.OwnerReference {
 	return reference(o.GetAPIVersion(), o.GetKind(), o.GetName(), o.GetUID(), more...)
 }
 
@@ -148,13 +149,13 @@ var spaces atomic.Int64
 func (s *scene) namespace(name string) string {
 	s.Helper()
 	name = fmt.Sprintf("%s-%d", name, spaces.Add(1))
-	_, err := s.at(of("v1", "Namespace", "", name)).Create(s.Context(), of("v1", "Namespace", "", name).Unstructured, metav1.CreateOptions{})
+	_, err := s.client(newObject("v1", "Namespace", "", name)).Create(s.Context(), newObject("v1", "Namespace", "", name).Unstructured, metav1.CreateOptions{})
 	s.must(err)
 	return name
 }
 
-// at returns the client for objects of that kind and namespace.
-func (s *scene) at(o object) dynamic.ResourceInterface {
+// client returns the client for objects of that kind and namespace.
+func (s *scene) client(o object) dynamic.ResourceInterface {
 	s.Helper()
 	m, err := s.mapping(o)
 	s.must(err)
@@ -178,26 +179,26 @@ func (s *scene) mapping(o object) (*meta.RESTMapping, error) {
 // create creates an object, including its status, and returns the server's version.
 func (s *scene) create(o object) object {
 	s.Helper()
-	live, err := s.at(o).Create(s.Context(), o.Unstructured, metav1.CreateOptions{})
+	live, err := s.client(o).Create(s.Context(), o.Unstructured, metav1.CreateOptions{})
 	if err != nil {
 		s.Fatalf("create %s %s: %v", o.GetKind(), o.GetName(), err)
 	}
 	s.created = append(s.created, object{live})
 	if status, ok := o.Object["status"]; ok {
 		live.Object["status"] = status
-		if live, err = s.at(o).UpdateStatus(s.Context(), live, metav1.UpdateOptions{}); err != nil {
+		if live, err = s.client(o).UpdateStatus(s.Context(), live, metav1.UpdateOptions{}); err != nil {
 			s.Fatalf("write the status of %s %s: %v", o.GetKind(), o.GetName(), err)
 		}
 	}
 	return object{live}
 }
 
-// own replaces the owners of an existing object.
-func (s *scene) own(o object, refs ...metav1.OwnerReference) object {
+// setOwners replaces the owners of an existing object.
+func (s *scene) setOwners(o object, refs ...metav1.OwnerReference) object {
 	s.Helper()
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"ownerReferences": refs}})
 	s.must(err)
-	live, err := s.at(o).Patch(s.Context(), o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
+	live, err := s.client(o).Patch(s.Context(), o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
 	s.must(err)
 	return object{live}
 }
@@ -205,14 +206,14 @@ func (s *scene) own(o object, refs ...metav1.OwnerReference) object {
 // remove deletes an object; finalizers may keep it.
 func (s *scene) remove(o object, policy metav1.DeletionPropagation) {
 	s.Helper()
-	s.must(s.at(o).Delete(s.Context(), o.GetName(), metav1.DeleteOptions{PropagationPolicy: &policy}))
+	s.must(s.client(o).Delete(s.Context(), o.GetName(), metav1.DeleteOptions{PropagationPolicy: &policy}))
 }
 
 // replace deletes an object and creates an equal one with another UID.
 func (s *scene) replace(o object) object {
 	s.Helper()
 	s.remove(o, metav1.DeletePropagationBackground)
-	return s.create(of(o.GetAPIVersion(), o.GetKind(), o.GetNamespace(), o.GetName(), func(fresh object) {
+	return s.create(newObject(o.GetAPIVersion(), o.GetKind(), o.GetNamespace(), o.GetName(), func(fresh object) {
 		for field, value := range o.Object {
 			switch field {
 			case "apiVersion", "kind", "metadata", "status":
@@ -230,21 +231,21 @@ func (s *scene) clear() {
 	var group errgroup.Group
 	group.SetLimit(8)
 	for _, o := range s.created {
-		group.Go(func() error { return s.erase(ctx, o) })
+		group.Go(func() error { return s.deleteObject(ctx, o) })
 	}
 	if err := group.Wait(); err != nil {
 		s.Error(err)
 	}
 	for _, o := range s.created {
 		if o.GetKind() == "CustomResourceDefinition" {
-			s.awaitEnd(ctx, o)
+			s.awaitCRDGone(ctx, o)
 		}
 	}
 	s.created = nil
 }
 
 // awaitEnd waits until a CRD and its types in discovery are gone.
-func (s *scene) awaitEnd(ctx context.Context, crd object) {
+func (s *scene) awaitCRDGone(ctx context.Context, crd object) {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
 		_, lists, err := s.discovery.ServerGroupsAndResources()
@@ -255,19 +256,19 @@ func (s *scene) awaitEnd(ctx context.Context, crd object) {
 	}
 }
 
-func (s *scene) erase(ctx context.Context, o object) error {
+func (s *scene) deleteObject(ctx context.Context, o object) error {
 	m, err := s.mapping(o)
 	if meta.IsNoMatchError(err) {
-		return nil // its CRD went before
+		return nil // its CRD is gone, and the object with it
 	}
 	if err != nil {
 		return err
 	}
-	at := s.dynamic.Resource(m.Resource).Namespace(o.GetNamespace())
+	client := s.dynamic.Resource(m.Resource).Namespace(o.GetNamespace())
 	background, now := metav1.DeletePropagationBackground, int64(0)
-	err = at.Delete(ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: &background, GracePeriodSeconds: &now})
+	err = client.Delete(ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: &background, GracePeriodSeconds: &now})
 	if err == nil {
-		_, err = at.Patch(ctx, o.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		_, err = client.Patch(ctx, o.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 	}
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("clear away %s %s: %w", o.GetKind(), o.GetName(), err)
@@ -278,7 +279,7 @@ func (s *scene) erase(ctx context.Context, o object) error {
 // gone reports whether an object was deleted or replaced.
 func (s *scene) gone(o object) bool {
 	s.Helper()
-	live, err := s.at(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
+	live, err := s.client(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		s.Fatal(err)
 	}
@@ -288,7 +289,7 @@ func (s *scene) gone(o object) bool {
 // live returns the server's version of an object.
 func (s *scene) live(o object) object {
 	s.Helper()
-	live, err := s.at(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
+	live, err := s.client(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
 	s.must(err)
 	return object{live}
 }

@@ -45,8 +45,8 @@ func (s *scene) tool() tool {
 	return tool{scene: s, env: s.controlPlane.Env()}
 }
 
-// as returns the tool for a user who has only the granted permissions.
-func (s *scene) as(user string) tool {
+// toolAs returns the tool for a user who has only the granted permissions.
+func (s *scene) toolAs(user string) tool {
 	t := s.tool()
 	t.user = user
 	return t
@@ -70,7 +70,7 @@ func (t tool) exec(program string, args ...string) result {
 	t.Helper()
 	r, ended := t.attempt(program, args...)
 	if !ended {
-		t.Fatalf("kubectl gc %s does not end\n%s", r.said(), r.Stderr)
+		t.Fatalf("kubectl gc %s does not end\n%s", r.output(), r.Stderr)
 	}
 	return r
 }
@@ -98,7 +98,7 @@ func (t tool) attempt(program string, args ...string) (r result, ended bool) {
 		return r, false
 	case errors.As(err, &exit):
 		if r.Code = exit.ExitCode(); r.Code < 0 {
-			r.Stderr += "\n" + exit.String() // which signal
+			r.Stderr += "\n" + exit.String() // the signal that ended it
 		}
 	case err != nil:
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func (t tool) attempt(program string, args ...string) (r result, ended bool) {
 	return r, true
 }
 
-func (r result) said() string {
+func (r result) output() string {
 	line := strings.Join(r.line, " ")
 	return line[:min(len(line), 200)]
 }
@@ -115,7 +115,7 @@ func (r result) said() string {
 func (r result) exits(t testing.TB, code int) result {
 	t.Helper()
 	if r.Code != code {
-		t.Fatalf("kubectl gc %s exits with %d, want %d\nstdout: %s\nstderr: %s", r.said(), r.Code, code, short(r.Stdout), short(r.Stderr))
+		t.Fatalf("kubectl gc %s exits with %d, want %d\nstdout: %s\nstderr: %s", r.output(), r.Code, code, short(r.Stdout), short(r.Stderr))
 	}
 	return r
 }
@@ -125,7 +125,7 @@ func (r result) warns(t testing.TB, words ...string) result {
 	t.Helper()
 	for _, w := range words {
 		if !strings.Contains(r.Stderr, w) {
-			t.Errorf("kubectl gc %s does not say %q on stderr: %s", r.said(), w, short(r.Stderr))
+			t.Errorf("kubectl gc %s does not say %q on stderr: %s", r.output(), w, short(r.Stderr))
 		}
 	}
 	return r
@@ -136,7 +136,7 @@ func (r result) shows(t testing.TB, words ...string) result {
 	t.Helper()
 	for _, w := range words {
 		if !strings.Contains(r.Stdout, w) {
-			t.Errorf("kubectl gc %s does not say %q on stdout: %s", r.said(), w, short(r.Stdout))
+			t.Errorf("kubectl gc %s does not say %q on stdout: %s", r.output(), w, short(r.Stdout))
 		}
 	}
 	return r
@@ -157,7 +157,7 @@ func decode[T any](t testing.TB, r result) T {
 	d := json.NewDecoder(strings.NewReader(r.Stdout))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&out); err != nil {
-		t.Fatalf("kubectl gc %s: %v\nstdout: %s\nstderr: %s", r.said(), err, short(r.Stdout), short(r.Stderr))
+		t.Fatalf("kubectl gc %s: %v\nstdout: %s\nstderr: %s", r.output(), err, short(r.Stdout), short(r.Stderr))
 	}
 	return out
 }

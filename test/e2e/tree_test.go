@@ -12,12 +12,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// row is one line of a printed table, by its titles. The last column of a tree
-// has none; it is found under "".
+// row is one line of a printed table, by column title. The last column of a tree has no title;
+// its key is "".
 type row map[string]string
 
-// rows cuts a table at its titles, and leaves out the last line, the sum, if
-// there is one.
+// rows parses a table. It leaves out the summary line at the end, if there is one.
 func rows(t testing.TB, table string) []row {
 	t.Helper()
 	all := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
@@ -42,7 +41,7 @@ func rows(t testing.TB, table string) []row {
 			}
 			cells[titles[i]] = strings.TrimRight(string(runes[min(from, len(runes)):max(to, min(from, len(runes)))]), " ")
 		}
-		// What stands behind the last title belongs to the column without one.
+		// Text after the last titled column belongs to the column without a title.
 		last := titles[len(titles)-1]
 		if value, notes, found := strings.Cut(cells[last], "  "); found || last == "AGE" && strings.HasPrefix(cells[last], "  ") {
 			cells[last], cells[""] = value, strings.TrimLeft(notes, " ")
@@ -52,7 +51,7 @@ func rows(t testing.TB, table string) []row {
 	return out
 }
 
-// drawn is a tree without what changes from run to run: its names, with their
+// drawn returns the parts of a tree that are the same in every run: the names with their
 // branches, and the remarks.
 func drawn(t testing.TB, r result) []string {
 	t.Helper()
@@ -64,9 +63,9 @@ func drawn(t testing.TB, r result) []string {
 	return out
 }
 
-// full are the names of objects that stand in full, not as a reference to
+// fullLines returns the names of the objects that are shown in full, not as a reference to
 // another line.
-func full(drawn []string) []string {
+func fullLines(drawn []string) []string {
 	var out []string
 	for _, line := range drawn {
 		name, notes, _ := strings.Cut(strings.TrimLeft(line, " │├└─"), "  ")
@@ -82,9 +81,9 @@ func TestTreeDrawsACycleOnce(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("circle")
 	a, b, c := s.create(configMap(ns, "a")), s.create(configMap(ns, "b")), s.create(configMap(ns, "c"))
-	s.own(a, to(c))
-	s.own(b, to(a))
-	s.own(c, to(b))
+	s.setOwners(a, referenceTo(c))
+	s.setOwners(b, referenceTo(a))
+	s.setOwners(c, referenceTo(b))
 	r := s.gc("tree", "configmap/b", "-n", ns).exits(t, 0)
 	want := []string{
 		"ConfigMap/a  owned by ConfigMap/c",
@@ -101,7 +100,7 @@ func TestTreeDrawsAnObjectThatOwnsItselfOnce(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("self")
 	me := s.create(configMap(ns, "me"))
-	s.own(me, to(me))
+	s.setOwners(me, referenceTo(me))
 	want := []string{
 		"ConfigMap/me  ← target",
 		"└─ ConfigMap/me  ↻ cycle: shown above",
@@ -123,7 +122,7 @@ func TestTreeOfAMillionPathsHasALineForEachReference(t *testing.T) {
 		for _, side := range []string{"left", "right"} {
 			var owners []metav1.OwnerReference
 			for _, o := range above {
-				owners = append(owners, to(o))
+				owners = append(owners, referenceTo(o))
 			}
 			references += len(owners)
 			here = append(here, s.create(configMap(ns, fmt.Sprintf("level-%02d-%s", level, side), ownedBy(owners...))))
@@ -139,7 +138,7 @@ func TestTreeOfAMillionPathsHasALineForEachReference(t *testing.T) {
 	if len(got) > 1+references {
 		t.Errorf("%d lines for %d references", len(got), references)
 	}
-	if diff := cmp.Diff(names, full(got)); diff != "" {
+	if diff := cmp.Diff(names, fullLines(got)); diff != "" {
 		t.Errorf("in full (-want +got)\n%s", diff)
 	}
 	if shown := decode[tree](t, s.gc("tree", "configmap/level-00", "-n", ns, "-o", "json").exits(t, 0)); len(shown.Objects) != len(names) {
@@ -151,7 +150,7 @@ func TestTreeShowsAnObjectWithTwoOwnersOnceAndRefersToIt(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("shared")
 	one, two := s.create(configMap(ns, "one")), s.create(configMap(ns, "two"))
-	s.create(secret(ns, "both", ownedBy(to(one), to(two))))
+	s.create(secret(ns, "both", ownedBy(referenceTo(one), referenceTo(two))))
 	want := []string{
 		"ConfigMap/one",
 		"└─ Secret/both  also owned by ConfigMap/two",
@@ -170,12 +169,12 @@ func TestTreeShowsAbsentAndBadOwnersWhereTheyWouldStand(t *testing.T) {
 	far := s.create(configMap(other, "far"))
 	s.create(secret(ns, "a-missing", ownedBy(reference("v1", "ConfigMap", "gone", "gone"))))
 	s.create(secret(ns, "b-replaced", ownedBy(reference("v1", "ConfigMap", "owner", "former"))))
-	s.create(secret(ns, "c-misnamed", ownedBy(to(owner, named("owned")))))
-	s.create(secret(ns, "d-elsewhere", ownedBy(to(far))))
+	s.create(secret(ns, "c-misnamed", ownedBy(referenceTo(owner, named("owned")))))
+	s.create(secret(ns, "d-elsewhere", ownedBy(referenceTo(far))))
 	s.create(secret(ns, "e-unserved", ownedBy(reference("apps/v1beta1", "Deployment", "web", "web"))))
 	s.create(secret(ns, "f-unknown", ownedBy(reference("v1", "Nothing", "x", "x"))))
 	got := drawn(t, s.gc("tree", "-n", ns).exits(t, 0))
-	// The line, and a word that its remark must have.
+	// Each line, and a word that its remark must have.
 	want := [][2]string{
 		{"ConfigMap/owner", ""},
 		{"└─ Secret/c-misnamed", "ConfigMap/owned"},
@@ -203,14 +202,14 @@ func TestTreeShowsAbsentAndBadOwnersWhereTheyWouldStand(t *testing.T) {
 	}
 }
 
-// shop creates a Deployment with what a controller and a kubelet would have
-// made of it, and a Job.
-func (s *scene) shop(ns string) (deployment, replicaSet, pod1, pod2, job object) {
+// createShop creates a Deployment with the objects that a controller and a kubelet would have
+// created for it, and a Job.
+func (s *scene) createShop(ns string) (deployment, replicaSet, pod1, pod2, job object) {
 	s.Helper()
-	deployment = s.create(workload("Deployment", ns, "web", with("status", map[string]any{
+	deployment = s.create(workload("Deployment", ns, "web", withField("status", map[string]any{
 		"replicas": int64(2), "readyReplicas": int64(1), "updatedReplicas": int64(2), "availableReplicas": int64(1),
 	})))
-	replicaSet = s.create(workload("ReplicaSet", ns, "web-5f6d8c9b7", ownedBy(to(deployment, blocking, controlling)), with("status", map[string]any{
+	replicaSet = s.create(workload("ReplicaSet", ns, "web-5f6d8c9b7", ownedBy(referenceTo(deployment, blocking, controlling)), withField("status", map[string]any{
 		"replicas": int64(2), "readyReplicas": int64(1), "availableReplicas": int64(1),
 	})))
 	running := func(ready bool) map[string]any {
@@ -221,20 +220,20 @@ func (s *scene) shop(ns string) (deployment, replicaSet, pod1, pod2, job object)
 	}
 	waiting := running(false)
 	waiting["containerStatuses"].([]any)[0].(map[string]any)["state"] = map[string]any{"waiting": map[string]any{"reason": "CrashLoopBackOff"}}
-	pod1 = s.create(pod(ns, "web-5f6d8c9b7-2ftpd", ownedBy(to(replicaSet, blocking, controlling)), with("status", running(true))))
-	pod2 = s.create(pod(ns, "web-5f6d8c9b7-4dspl", ownedBy(to(replicaSet, blocking, controlling)), with("status", waiting)))
+	pod1 = s.create(pod(ns, "web-5f6d8c9b7-2ftpd", ownedBy(referenceTo(replicaSet, blocking, controlling)), withField("status", running(true))))
+	pod2 = s.create(pod(ns, "web-5f6d8c9b7-4dspl", ownedBy(referenceTo(replicaSet, blocking, controlling)), withField("status", waiting)))
 	spec := template("import")
 	spec["spec"].(map[string]any)["restartPolicy"] = "Never"
-	job = s.create(of("batch/v1", "Job", ns, "import", with("spec", map[string]any{"completions": int64(1), "template": spec}),
-		ownedBy(to(deployment)), with("status", map[string]any{"active": int64(1), "startTime": "2026-01-01T00:00:00Z"})))
+	job = s.create(newObject("batch/v1", "Job", ns, "import", withField("spec", map[string]any{"completions": int64(1), "template": spec}),
+		ownedBy(referenceTo(deployment)), withField("status", map[string]any{"active": int64(1), "startTime": "2026-01-01T00:00:00Z"})))
 	return deployment, replicaSet, pod1, pod2, job
 }
 
 func TestTreeShowsReadyStatusAndAgeAsKubectlGetDoes(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("shop")
-	s.shop(ns)
-	// Ages go on while we look: ask until the clock stood still.
+	s.createShop(ns)
+	// Ages change with time, so repeat until they are the same before and after.
 	var before, after []string
 	var got map[string]row
 	for deadline := time.Now().Add(waitTimeout); ; {
@@ -260,7 +259,7 @@ func TestTreeShowsReadyStatusAndAgeAsKubectlGetDoes(t *testing.T) {
 	}
 }
 
-// kubectlColumns is what kubectl get prints of the shop.
+// kubectlColumns returns what kubectl get prints about the shop.
 func (s *scene) kubectlColumns(ns string) []string {
 	s.Helper()
 	var out []string
@@ -282,23 +281,23 @@ func (s *scene) kubectlColumns(ns string) []string {
 func TestTreeOfANamespacedObjectAsksForItsNamespaceOnly(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("asked")
-	_, _, p, _, _ := s.shop(ns)
+	_, _, p, _, _ := s.createShop(ns)
 	cluster := s.create(clusterRole("e2e-asked"))
-	s.create(configMap(ns, "flags", ownedBy(to(p), to(cluster))))
+	s.create(configMap(ns, "flags", ownedBy(referenceTo(p), referenceTo(cluster))))
 	f := s.throughProxy(nil)
 	shown := decode[tree](t, f.gc("tree", "deployment/web", "-n", ns, "-o", "json").exits(t, 0))
 	if len(shown.Objects) != 6 || !shown.Complete {
 		t.Errorf("%d objects, complete %t", len(shown.Objects), shown.Complete)
 	}
-	elsewhere := f.asked(func(r *http.Request) bool {
+	elsewhere := f.matching(func(r *http.Request) bool {
 		path := r.URL.Path
 		switch {
 		case path == "/api", path == "/apis", path == "/version", strings.Contains(path, "/namespaces/"+ns+"/"):
 			return false
 		case strings.HasSuffix(path, "/apiservices"), strings.HasSuffix(path, "/customresourcedefinitions"):
-			return false // what discovery is compared with
+			return false // discovery is compared with them
 		}
-		return path != "/apis/rbac.authorization.k8s.io/v1/clusterroles/e2e-asked" // the one owner outside
+		return path != "/apis/rbac.authorization.k8s.io/v1/clusterroles/e2e-asked" // the only owner outside of the namespace
 	})
 	for _, r := range elsewhere {
 		t.Errorf("it asks for %s", r.URL)
@@ -308,11 +307,11 @@ func TestTreeOfANamespacedObjectAsksForItsNamespaceOnly(t *testing.T) {
 func TestTreeOfWhatIsAskedFor(t *testing.T) {
 	s := newScene(t)
 	ns, other := s.namespace("asked"), s.namespace("other")
-	deployment, replicaSet, _, _, _ := s.shop(ns)
-	s.create(configMap(ns, "labelled", labelled("team", "red"), ownedBy(to(replicaSet))))
+	deployment, replicaSet, _, _, _ := s.createShop(ns)
+	s.create(configMap(ns, "labelled", labelled("team", "red"), ownedBy(referenceTo(replicaSet))))
 	s.create(configMap(ns, "alone", labelled("team", "red")))
 	far := s.create(configMap(other, "far", labelled("team", "red")))
-	s.create(secret(other, "below", ownedBy(to(far))))
+	s.create(secret(other, "below", ownedBy(referenceTo(far))))
 	all := []string{
 		"ConfigMap/labelled", "Deployment/web", "Job/import", "Pod/web-5f6d8c9b7-2ftpd", "Pod/web-5f6d8c9b7-4dspl", "ReplicaSet/web-5f6d8c9b7",
 	}
@@ -334,8 +333,8 @@ func TestTreeOfWhatIsAskedFor(t *testing.T) {
 		"a type with its group and version":                  {[]string{"deployments.v1.apps/web", "-n", ns, "--depth=1", "--owners"}, []string{"Deployment/web"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := s.under(t)
-			got := full(drawn(t, s.gc(append([]string{"tree"}, c.args...)...).exits(t, 0)))
+			s := s.forSubtest(t)
+			got := fullLines(drawn(t, s.gc(append([]string{"tree"}, c.args...)...).exits(t, 0)))
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

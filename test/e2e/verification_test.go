@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// afterDeleting has a front answer what a fault is about in its own way, from the
-// first DELETE on.
-func (s *scene) afterDeleting(f fault) *recordingProxy {
+// proxyAfterDelete returns a proxy that applies the fault only from the first DELETE on.
+func (s *scene) proxyAfterDelete(f fault) *recordingProxy {
 	s.Helper()
 	var begun atomic.Bool
 	return s.throughProxy(func(http.Handler) []fault {
@@ -18,12 +17,12 @@ func (s *scene) afterDeleting(f fault) *recordingProxy {
 			if r.Method == http.MethodDelete {
 				begun.Store(true)
 			}
-			return begun.Load() && f.about(r)
+			return begun.Load() && f.matches(r)
 		}, f.answer}}
-	}).acting()
+	}).allowWrites()
 }
 
-// verified is what a Result of any command says of the scans.
+// verified is what the result of any command says about the scan after the run.
 type verified struct {
 	Complete     bool   `json:"complete"`
 	Verification string `json:"verification"`
@@ -38,10 +37,10 @@ func verifiedBy(t testing.TB, r result) (out verified) {
 	return out
 }
 
-// What was done is no proof that nothing is left: only a complete scan afterwards is.
+// Completed steps do not prove that nothing is left. Only a complete scan after the run does.
 func TestARunIsNotDoneUntilACompleteScanFoundNothingLeft(t *testing.T) {
-	gap := fault{reading(listOf("leases")), says(500, "InternalError", "etcd is on fire")}
-	silent := fault{reading(anything), says(503, "ServiceUnavailable", "later")}
+	gap := fault{reading(listOf("leases")), respondStatus(500, "InternalError", "etcd is on fire")}
+	silent := fault{reading(anyRequest), respondStatus(503, "ServiceUnavailable", "later")}
 	root := func(r *http.Request) bool { return r.URL.Path == "/api" || r.URL.Path == "/apis" }
 	for command, line := range map[string][]string{
 		"collect": {"collect"}, "delete": {"delete", "configmap/orphan", "--client-side"},
@@ -76,7 +75,7 @@ func TestARunIsNotDoneUntilACompleteScanFoundNothingLeft(t *testing.T) {
 				s := newScene(t)
 				for _, machine := range []bool{false, true} {
 					ns := s.namespace("verified")
-					orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
+					orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
 					args := append(strings.Fields(strings.Join(line, " ")), "-n", ns, "--yes")
 					if c.strict {
 						args = append(args, "--strict")
@@ -84,8 +83,8 @@ func TestARunIsNotDoneUntilACompleteScanFoundNothingLeft(t *testing.T) {
 					if machine {
 						args = append(args, "-o", "json")
 					}
-					r := s.afterDeleting(c.fault).gc(args...).exits(t, c.code).warns(t, c.warns)
-					s.goes(orphan)
+					r := s.proxyAfterDelete(c.fault).gc(args...).exits(t, c.code).warns(t, c.warns)
+					s.requireGone(orphan)
 					if !machine {
 						r.shows(t, "deleted 1 in ", c.says).lacks(t, "nothing left")
 						continue
@@ -100,23 +99,23 @@ func TestARunIsNotDoneUntilACompleteScanFoundNothingLeft(t *testing.T) {
 	}
 }
 
-// What came to be garbage while a run was under way is left, and a saved plan does not
-// answer for what it is not about.
+// Objects that become garbage during a run are reported as left, except by the run of a saved
+// plan, which is not about them.
 func TestWhatIsLeftAfterARunFailsItUnlessItsPlanIsNotAboutThat(t *testing.T) {
 	for name, saved := range map[string]bool{"a pass": false, "a saved plan": true} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			ns := s.namespace("meanwhile")
-			orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
+			orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
 			args, code, says := []string{"collect", "-n", ns, "--yes"}, 1, "a scan afterwards found 1 more to do."
 			if saved {
-				args, code, says = append(args, "--plan", s.plannedTo(ns)), 0, "a scan afterwards found 1 more to do (none of it part of this plan)."
+				args, code, says = append(args, "--plan", s.savedPlan(ns)), 0, "a scan afterwards found 1 more to do (none of it part of this plan)."
 			}
 			var more object
-			f := s.meanwhile(deleting(single("configmaps", "orphan")), func() { more = s.create(configMap(ns, "more", ownedBy(lost()))) })
+			f := s.proxyCalling(deleting(single("configmaps", "orphan")), func() { more = s.create(configMap(ns, "more", ownedBy(missingOwner()))) })
 			f.gc(args...).exits(t, code).shows(t, "deleted 1 in ", says)
-			s.goes(orphan)
-			s.untouched(more)
+			s.requireGone(orphan)
+			s.requireUnchanged(more)
 		})
 	}
 }
@@ -126,11 +125,11 @@ func TestDeleteClientSideIsNotDoneWhileSomethingNewDependsOnWhatItDeleted(t *tes
 	ns := s.namespace("meanwhile")
 	owner := s.create(configMap(ns, "owner"))
 	var dependent object
-	f := s.meanwhile(deleting(single("configmaps", "owner")), func() { dependent = s.create(secret(ns, "new", ownedBy(to(owner)))) })
+	f := s.proxyCalling(deleting(single("configmaps", "owner")), func() { dependent = s.create(secret(ns, "new", ownedBy(referenceTo(owner)))) })
 	f.gc("delete", "configmap/owner", "-n", ns, "--client-side", "--yes").exits(t, 1).
 		shows(t, "deleted 1 in ", "; a scan afterwards found 1 more to do.").warns(t, "More to do, continue with: kubectl gc collect")
-	s.goes(owner)
-	s.untouched(dependent)
+	s.requireGone(owner)
+	s.requireUnchanged(dependent)
 }
 
 func TestDeleteThatWaitsForNobodySaysThatNothingWasVerified(t *testing.T) {
@@ -139,11 +138,11 @@ func TestDeleteThatWaitsForNobodySaysThatNothingWasVerified(t *testing.T) {
 	owner := s.create(configMap(ns, "owner"))
 	r := s.gc("delete", "configmap/owner", "-n", ns, "--yes", "--wait=false").exits(t, 0).shows(t, "deleted 1 in ", "; nothing was verified.")
 	r.lacks(t, "nothing left")
-	s.goes(owner)
+	s.requireGone(owner)
 	owner = s.create(configMap(ns, "owner"))
 	got := verifiedBy(t, s.gc("delete", "configmap/owner", "-n", ns, "--yes", "--wait=false", "-o", "json").exits(t, 0))
 	if got.Verification != "none" {
 		t.Errorf("the verification is %s", got.Verification)
 	}
-	s.goes(owner)
+	s.requireGone(owner)
 }

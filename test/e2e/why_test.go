@@ -11,30 +11,29 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// noticed waits until the collector has reported a reference into another
-// namespace.
-func (s *scene) noticed(o object) {
+// awaitCollectorEvent waits until the collector has reported a reference into another namespace.
+func (s *scene) awaitCollectorEvent(o object) {
 	s.Helper()
-	events := s.at(of("v1", "Event", o.GetNamespace(), ""))
+	events := s.client(newObject("v1", "Event", o.GetNamespace(), ""))
 	s.await("an Event about "+o.GetName(), func(ctx context.Context) (bool, error) {
 		list, err := events.List(ctx, metav1.ListOptions{FieldSelector: "reason=OwnerRefInvalidNamespace,involvedObject.name=" + o.GetName()})
 		return err == nil && len(list.Items) > 0, err
 	})
 }
 
-// The collector's own word on a reference into another namespace is shown, of the
-// object that it has left alone and of the one that it has deleted.
+// The Event that the collector writes about a reference into another namespace is shown, both for
+// an object that it has kept and for one that it has deleted.
 func TestWhyShowsWhatTheRealCollectorReported(t *testing.T) {
-	s := opposite(t)
+	s := realCollectorScene(t)
 	home, far := s.namespace("why-home"), s.namespace("why-far")
 	stranger, friend := s.create(configMap(far, "stranger")), s.create(configMap(home, "friend"))
-	s.switched(testcluster.On)
-	defer s.switched(testcluster.Absent)
-	s.afterASentinel(home)
-	kept := s.create(configMap(home, "kept", ownedBy(to(stranger), to(friend))))
-	lost := s.create(configMap(home, "lost", ownedBy(to(stranger))))
-	s.noticed(kept)
-	s.noticed(lost)
+	s.switchCollector(testcluster.On)
+	defer s.switchCollector(testcluster.Absent)
+	s.awaitSentinel(home)
+	kept := s.create(configMap(home, "kept", ownedBy(referenceTo(stranger), referenceTo(friend))))
+	lost := s.create(configMap(home, "lost", ownedBy(referenceTo(stranger))))
+	s.awaitCollectorEvent(kept)
+	s.awaitCollectorEvent(lost)
 	s.await("the collector to act", func(context.Context) (bool, error) { return s.gone(lost), nil })
 
 	s.gc("why", "configmap/kept", "-n", home).exits(t, 0).
@@ -52,20 +51,20 @@ func TestWhyShowsWhatTheRealCollectorReported(t *testing.T) {
 	}
 }
 
-// What is said beforehand is what the real collector then does.
+// The real collector does what why predicts.
 func TestWhyPredictsTheRealCollector(t *testing.T) {
-	s := opposite(t)
+	s := realCollectorScene(t)
 	ns, far := s.namespace("why-foretells"), s.namespace("why-away")
 	owner, stranger := s.create(configMap(ns, "owner")), s.create(configMap(far, "stranger"))
 	gone := reference("v1", "ConfigMap", "gone", "00000000-0000-0000-0000-00000000000a")
 	for name, refs := range map[string][]metav1.OwnerReference{
-		"alone": nil, "good": {to(owner)}, "missing": {gone}, "shared": {gone, to(owner)}, "cross": {to(stranger)},
-		"unserved": {to(owner, versioned("v9")), gone}, "misnamed": {to(owner, named("else"))},
+		"alone": nil, "good": {referenceTo(owner)}, "missing": {gone}, "shared": {gone, referenceTo(owner)}, "cross": {referenceTo(stranger)},
+		"unserved": {referenceTo(owner, versioned("v9")), gone}, "misnamed": {referenceTo(owner, named("else"))},
 	} {
 		s.create(configMap(ns, name, ownedBy(refs...)))
 	}
-	below := s.create(secret(ns, "below", ownedBy(to(s.live(configMap(ns, "missing"))))))
-	held := s.create(configMap(ns, "held", heldBy(hold), ownedBy(to(owner))))
+	below := s.create(secret(ns, "below", ownedBy(referenceTo(s.live(configMap(ns, "missing"))))))
+	held := s.create(configMap(ns, "held", heldBy(hold), ownedBy(referenceTo(owner))))
 	s.remove(held, metav1.DeletePropagationBackground)
 
 	names := []string{"alone", "good", "missing", "shared", "cross", "unserved", "misnamed", "held"}
@@ -78,18 +77,18 @@ func TestWhyPredictsTheRealCollector(t *testing.T) {
 		name, consequence, _ := strings.Cut(strings.TrimSpace(line), " ")
 		predicted[name] = consequence
 	}
-	s.switched(testcluster.On)
-	defer s.switched(testcluster.Absent)
+	s.switchCollector(testcluster.On)
+	defer s.switchCollector(testcluster.Absent)
 	s.await("the collector to come to the end", func(context.Context) (bool, error) { return s.gone(below), nil })
 	for range 3 {
-		s.afterASentinel(ns)
+		s.awaitSentinel(ns)
 	}
 	for _, name := range append(names, "below") {
 		o := configMap(ns, name)
 		if name == "below" {
 			o = below
 		}
-		live, err := s.at(o).Get(t.Context(), name, metav1.GetOptions{})
+		live, err := s.client(o).Get(t.Context(), name, metav1.GetOptions{})
 		became := "none"
 		switch {
 		case err != nil:
@@ -110,12 +109,12 @@ func TestWhyOfWhatIsNotThere(t *testing.T) {
 	ns, other := s.namespace("why-gone"), s.namespace("why-other")
 	s.create(configMap(other, "typo"))
 	owner := s.create(configMap(ns, "owner"))
-	s.create(secret(ns, "orphan", ownedBy(to(owner))))
-	s.remove(owner, metav1.DeletePropagationBackground) // there is no collector, so its dependent stays
-	s.create(of("v1", "Event", ns, "told.1", with("involvedObject", map[string]any{
+	s.create(secret(ns, "orphan", ownedBy(referenceTo(owner))))
+	s.remove(owner, metav1.DeletePropagationBackground) // no collector is running, so its dependent stays
+	s.create(newObject("v1", "Event", ns, "told.1", withField("involvedObject", map[string]any{
 		"apiVersion": "v1", "kind": "Pod", "namespace": ns, "name": "worker", "uid": "u1",
-	}), with("reason", "Evicted"), with("type", "Warning"), with("message", "The node was low on \x1b[31mmemory"), with("source", map[string]any{"component": "kubelet"}),
-		with("lastTimestamp", time.Now().UTC().Format(time.RFC3339)), with("count", int64(3))))
+	}), withField("reason", "Evicted"), withField("type", "Warning"), withField("message", "The node was low on \x1b[31mmemory"), withField("source", map[string]any{"component": "kubelet"}),
+		withField("lastTimestamp", time.Now().UTC().Format(time.RFC3339)), withField("count", int64(3))))
 
 	t.Run("dependents still name it", func(t *testing.T) {
 		s.gc("why", "configmap/owner", "-n", ns).exits(t, 0).shows(t, "ConfigMap/owner in namespace "+ns+" no longer exists: 1 object still names it as its owner.", "Secret/orphan")
@@ -123,7 +122,7 @@ func TestWhyOfWhatIsNotThere(t *testing.T) {
 	})
 	t.Run("Events tell of it", func(t *testing.T) {
 		r := s.gc("why", "pod/worker", "-n", ns).exits(t, 0).shows(t, "Pod/worker in namespace "+ns+" no longer exists: Events still mention it.", "Evicted, from kubelet, 3 times", `\x1b[31m`)
-		if err := wellBehaved(r.Stdout); err != nil {
+		if err := safeForTerminal(r.Stdout); err != nil {
 			t.Error(err)
 		}
 	})
@@ -136,15 +135,14 @@ func TestWhyOfWhatIsNotThere(t *testing.T) {
 	})
 }
 
-// Who may read one namespace only has an answer about it, and is told what is
-// missing from that.
+// A user who may read one namespace only gets an answer that names what could not be read.
 func TestWhyForAUserWithRightsInOneNamespace(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("why-mine")
 	s.create(configMap(ns, "doomed", ownedBy(reference("v1", "ConfigMap", "gone", "00000000-0000-0000-0000-00000000000b"))))
 	s.create(configMap(ns, "unsure", ownedBy(reference("v1", "Secret", "token", "00000000-0000-0000-0000-00000000000c"))))
 	s.grant("dave", ns, []any{""}, []any{"configmaps"}, []any{"list", "get"})
-	dave := s.as("dave")
+	dave := s.toolAs("dave")
 	dave.gc("why", "configmap/doomed", "-n", ns).exits(t, 0).
 		shows(t, "The garbage collector will delete ConfigMap/doomed", "Not everything could be read", "Incomplete scan.")
 	dave.gc("why", "configmap/unsure", "-n", ns).exits(t, 0).

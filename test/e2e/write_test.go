@@ -25,15 +25,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// observation is one look by the packages themselves, without the program around them.
+// observation is a scan of the cluster with the packages of this module, without the program.
 type observation struct {
 	*scene
 	cluster *client.Client
 	seen    *snapshot.Snapshot
 }
 
-// sees looks at the cluster.
-func (s *scene) sees(scope scan.Scope) observation {
+// scan scans the cluster.
+func (s *scene) scan(scope scan.Scope) observation {
 	s.Helper()
 	c, err := client.New(s.config, client.Options{ChunkSize: 500, Concurrency: 4, Timeout: waitTimeout})
 	s.must(err)
@@ -44,11 +44,11 @@ func (s *scene) sees(scope scan.Scope) observation {
 	return observation{s, c, seen}
 }
 
-// in looks at one namespace.
-func in(namespace string) scan.Scope { return scan.Scope{Namespaces: []string{namespace}} }
+// inNamespace returns the scope of one namespace.
+func inNamespace(namespace string) scan.Scope { return scan.Scope{Namespaces: []string{namespace}} }
 
-// of is what was seen of an object, or nil.
-func (s observation) of(o object) *subject.Object {
+// find returns an object as it was scanned, or nil.
+func (s observation) find(o object) *subject.Object {
 	for i := range s.seen.Objects {
 		if s.seen.Objects[i].UID == o.GetUID() {
 			return s.seen.Objects[i]
@@ -57,17 +57,17 @@ func (s observation) of(o object) *subject.Object {
 	return nil
 }
 
-// fresh is an object as it is now.
-func (s observation) fresh(o object) *subject.Object {
+// current returns an object in its current state.
+func (s observation) current(o object) *subject.Object {
 	s.Helper()
-	live, err := s.at(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
+	live, err := s.client(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
 	s.must(err)
 	out := subject.FromMeta(o.GetAPIVersion(), o.GetKind(), live, false)
 	return &out
 }
 
-// refusal is the reason of an error.
-func refusal(err error) snapshot.ErrorClass {
+// errorClass returns the class of an error.
+func errorClass(err error) snapshot.ErrorClass {
 	var failed *client.RequestError
 	if errors.As(err, &failed) {
 		return failed.Refusal()
@@ -75,8 +75,8 @@ func refusal(err error) snapshot.ErrorClass {
 	return snapshot.ErrorClass(fmt.Sprint(err))
 }
 
-// left words what a write left of an object.
-func left(o *subject.Object) string {
+// remaining describes what a write has left of an object.
+func remaining(o *subject.Object) string {
 	switch {
 	case o == nil:
 		return "gone"
@@ -90,7 +90,7 @@ func left(o *subject.Object) string {
 
 func TestWriteDeleteAnswersWhatIsLeft(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns := s.namespace("deletes")
 	onNode := func(o object) { o.Object["spec"].(map[string]any)["nodeName"] = "none" }
 	const (
@@ -111,8 +111,8 @@ func TestWriteDeleteAnswersWhatIsLeft(t *testing.T) {
 		"orphan taken back":      {configMap(ns, "taken-back", heldBy("orphan")), background, "gone"},
 		"widget, FG taken back":  {widget(ns, "taken-back", heldBy("foregroundDeletion")), background, "gone"},
 		"foreground and held":    {configMap(ns, "both", heldBy(foreign)), foreground, `terminating, ["example.com/hold" "foregroundDeletion"]`},
-		"service":                {of("v1", "Service", ns, "service", with("spec", map[string]any{"clusterIP": "None"})), background, "gone"},
-		"service account":        {of("v1", "ServiceAccount", ns, "account"), background, "gone"},
+		"service":                {newObject("v1", "Service", ns, "service", withField("spec", map[string]any{"clusterIP": "None"})), background, "gone"},
+		"service account":        {newObject("v1", "ServiceAccount", ns, "account"), background, "gone"},
 		"deployment":             {workload("Deployment", ns, "deployment"), foreground, `terminating, ["foregroundDeletion"]`},
 		"pod without a node":     {pod(ns, "nowhere"), background, "gone"},
 		"pod without a node, FG": {pod(ns, "nowhere-fg"), foreground, `terminating, ["foregroundDeletion"]`},
@@ -124,8 +124,8 @@ func TestWriteDeleteAnswersWhatIsLeft(t *testing.T) {
 		"widget, foreground":     {widget(ns, "foreground"), foreground, `terminating, ["foregroundDeletion"]`},
 		"gadget, orphan":         {gadget("deletes-orphan"), orphan, `terminating, ["orphan"]`},
 		"cluster role":           {clusterRole("deletes-plain"), background, "gone"},
-		"namespace":              {of("v1", "Namespace", "", ns+"-itself"), background, `terminating, []`},
-		"namespace, foreground":  {of("v1", "Namespace", "", ns+"-itself-fg"), foreground, `terminating, ["foregroundDeletion"]`},
+		"namespace":              {newObject("v1", "Namespace", "", ns+"-itself"), background, `terminating, []`},
+		"namespace, foreground":  {newObject("v1", "Namespace", "", ns+"-itself-fg"), foreground, `terminating, ["foregroundDeletion"]`},
 		"custom resource definition": {
 			definition("deletes.kubectl-gc.dev", "Thing", "Namespaced", version("v1", true)), background,
 			`terminating, ["customresourcecleanup.apiextensions.k8s.io"]`,
@@ -136,30 +136,30 @@ func TestWriteDeleteAnswersWhatIsLeft(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := s.under(t)
+			s := s.forSubtest(t)
 			if test.object.GetKind() == "CustomResourceDefinition" {
 				s.define(test.object)
 			} else {
 				s.create(test.object)
 			}
 			live := s.created[len(s.created)-1]
-			scanned := s.sees(scan.Scope{})
-			// A CRD's status may still be written to.
-			o := scanned.fresh(live)
+			scanned := s.scan(scan.Scope{})
+			// The status of a CRD may still change.
+			o := scanned.current(live)
 			for _, dry := range []bool{true, false} {
 				got, err := write.New(scanned.cluster, scanned.seen, dry).Delete(t.Context(), o, test.policy)
 				if err != nil {
 					t.Fatalf("dry run %v: %v", dry, err)
 				}
-				if left(got) != test.want {
-					t.Errorf("dry run %v: %s, want %s", dry, left(got), test.want)
+				if remaining(got) != test.want {
+					t.Errorf("dry run %v: %s, want %s", dry, remaining(got), test.want)
 				}
 				if got != nil && got.Identity != o.Identity {
 					t.Errorf("dry run %v: answers %+v, want %+v", dry, got.Identity, o.Identity)
 				}
 				if dry {
-					if now := scanned.fresh(live); now.Terminating() || now.ResourceVersion != o.ResourceVersion {
-						t.Errorf("a dry run changed it: %s", left(now))
+					if now := scanned.current(live); now.Terminating() || now.ResourceVersion != o.ResourceVersion {
+						t.Errorf("a dry run changed it: %s", remaining(now))
 					}
 				}
 			}
@@ -172,7 +172,7 @@ func TestWriteDeleteAnswersWhatIsLeft(t *testing.T) {
 
 func TestWriteIsBoundToOneState(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns := s.namespace("bound")
 	for kind, make := range map[string]func(string, string, ...func(object)) object{"builtin": configMap, "custom": widget} {
 		for name, test := range map[string]struct {
@@ -188,29 +188,29 @@ func TestWriteIsBoundToOneState(t *testing.T) {
 			"finalizer taken before": {func(s *scene, o object) { s.patch(o, `{"metadata":{"finalizers":null}}`) }, snapshot.Conflict, snapshot.Conflict},
 		} {
 			t.Run(kind+" "+name, func(t *testing.T) {
-				s := s.under(t)
+				s := s.forSubtest(t)
 				held := heldBy("orphan")
 				if name == "gone since" || name == "replaced since" {
 					held = func(object) {}
 				}
 				o := s.create(make(ns, "subject", held, ownedBy(reference("v1", "Secret", "a", "a"), reference("v1", "Secret", "b", "b"))))
-				scanned := s.sees(in(ns))
+				scanned := s.scan(inNamespace(ns))
 				test.before(s, o)
 				w := write.New(scanned.cluster, scanned.seen, false)
-				if _, err := w.Delete(t.Context(), scanned.of(o), metav1.DeletePropagationBackground); refusal(err) != test.delete {
+				if _, err := w.Delete(t.Context(), scanned.find(o), metav1.DeletePropagationBackground); errorClass(err) != test.delete {
 					t.Errorf("delete: %v, want %s", err, test.delete)
 				}
-				if _, err := w.Patch(t.Context(), scanned.of(o), subject.Change{Drop: []int{1}}); refusal(err) != test.patch {
+				if _, err := w.Patch(t.Context(), scanned.find(o), subject.Change{Drop: []int{1}}); errorClass(err) != test.patch {
 					t.Errorf("patch: %v, want %s", err, test.patch)
 				}
 				if name != "gone since" && name != "replaced since" {
 					return
 				}
-				if now, err := w.Read(t.Context(), scanned.of(o).Identity); now != nil || err != nil {
+				if now, err := w.Read(t.Context(), scanned.find(o).Identity); now != nil || err != nil {
 					t.Errorf("read: %v, %v", now, err)
 				}
-				s.must(w.WaitForGone(t.Context(), scanned.of(o).Identity))
-				if e, err := w.Verify(t.Context(), scanned.of(o).Identity); err != nil || len(e.Objects) != 0 {
+				s.must(w.WaitForGone(t.Context(), scanned.find(o).Identity))
+				if e, err := w.Verify(t.Context(), scanned.find(o).Identity); err != nil || len(e.Objects) != 0 {
 					t.Errorf("examine: %+v, %v", e, err)
 				}
 			})
@@ -218,20 +218,20 @@ func TestWriteIsBoundToOneState(t *testing.T) {
 	}
 }
 
-// TestWriteIsBoundToTheUID alone, too.
+// A write has the UID as a precondition even if nothing else has changed.
 func TestWriteIsBoundToTheUID(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns := s.namespace("bound-uid")
 	for _, o := range []object{s.create(configMap(ns, "subject")), s.create(widget(ns, "subject"))} {
-		scanned := s.sees(in(ns))
-		other := *scanned.of(o)
+		scanned := s.scan(inNamespace(ns))
+		other := *scanned.find(o)
 		other.UID = "another"
 		w := write.New(scanned.cluster, scanned.seen, false)
-		if _, err := w.Delete(t.Context(), &other, metav1.DeletePropagationBackground); refusal(err) != snapshot.Conflict {
+		if _, err := w.Delete(t.Context(), &other, metav1.DeletePropagationBackground); errorClass(err) != snapshot.Conflict {
 			t.Errorf("delete: %v", err)
 		}
-		if _, err := w.Patch(t.Context(), &other, subject.Change{}); refusal(err) != snapshot.Gone {
+		if _, err := w.Patch(t.Context(), &other, subject.Change{}); errorClass(err) != snapshot.Gone {
 			t.Errorf("patch: %v", err)
 		}
 		if s.gone(o) {
@@ -240,10 +240,11 @@ func TestWriteIsBoundToTheUID(t *testing.T) {
 	}
 }
 
-// TestWriteDeleteAgain: what the policy of a first deletion left waiting goes with another.
+// An object that waits because of the policy of its first DELETE can be deleted with another
+// policy.
 func TestWriteDeleteAgain(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns := s.namespace("again")
 	for name, test := range map[string]struct {
 		object object
@@ -261,13 +262,13 @@ func TestWriteDeleteAgain(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := s.under(t)
+			s := s.forSubtest(t)
 			o := s.create(test.object)
 			s.remove(o, metav1.DeletePropagationForeground)
-			scanned := s.sees(in(ns))
-			got, err := write.New(scanned.cluster, scanned.seen, false).Delete(t.Context(), scanned.of(o), test.policy)
-			if err != nil || left(got) != test.want || s.gone(o) != (got == nil) {
-				t.Errorf("%s, %v, want %s; gone: %v", left(got), err, test.want, s.gone(o))
+			scanned := s.scan(inNamespace(ns))
+			got, err := write.New(scanned.cluster, scanned.seen, false).Delete(t.Context(), scanned.find(o), test.policy)
+			if err != nil || remaining(got) != test.want || s.gone(o) != (got == nil) {
+				t.Errorf("%s, %v, want %s; gone: %v", remaining(got), err, test.want, s.gone(o))
 			}
 		})
 	}
@@ -275,13 +276,13 @@ func TestWriteDeleteAgain(t *testing.T) {
 
 func (s *scene) patch(o object, body string) {
 	s.Helper()
-	_, err := s.at(o).Patch(s.Context(), o.GetName(), types.MergePatchType, []byte(body), metav1.PatchOptions{})
+	_, err := s.client(o).Patch(s.Context(), o.GetName(), types.MergePatchType, []byte(body), metav1.PatchOptions{})
 	s.must(err)
 }
 
 func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns := s.namespace("patches")
 	yes := true
 	refs := []metav1.OwnerReference{
@@ -332,16 +333,16 @@ func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
 			}, []string{"orphan", "example.com/b"}},
 		} {
 			t.Run(kind+" "+name, func(t *testing.T) {
-				s := s.under(t)
+				s := s.forSubtest(t)
 				o := s.create(make(ns, "subject", ownedBy(refs...), heldBy("example.com/a", "orphan", "example.com/b")))
-				scanned := s.sees(in(ns))
+				scanned := s.scan(inNamespace(ns))
 				for _, dry := range []bool{true, false} {
-					got, err := write.New(scanned.cluster, scanned.seen, dry).Patch(t.Context(), scanned.of(o), test.change)
+					got, err := write.New(scanned.cluster, scanned.seen, dry).Patch(t.Context(), scanned.find(o), test.change)
 					if err != nil {
 						t.Fatalf("dry run %v: %v", dry, err)
 					}
-					now := scanned.fresh(o)
-					if dry && now.ResourceVersion != scanned.of(o).ResourceVersion {
+					now := scanned.current(o)
+					if dry && now.ResourceVersion != scanned.find(o).ResourceVersion {
 						t.Error("a dry run changed it")
 					}
 					if !dry {
@@ -359,7 +360,7 @@ func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
 					if diff := cmp.Diff(test.finalizers, got.Finalizers); diff != "" {
 						t.Errorf("dry run %v: finalizers (-want +got):\n%s", dry, diff)
 					}
-					predicted := test.change.Apply(*scanned.of(o))
+					predicted := test.change.Apply(*scanned.find(o))
 					if diff := cmp.Diff(predicted.Owners, got.Owners); diff != "" && len(predicted.Owners) > 0 {
 						t.Errorf("not what the change says (-want +got):\n%s", diff)
 					}
@@ -371,7 +372,7 @@ func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
 
 func TestWritePatchThatRemovesTheLastFinalizer(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns := s.namespace("letting-go")
 	background := metav1.DeletePropagationBackground
 	for name, test := range map[string]struct {
@@ -384,18 +385,18 @@ func TestWritePatchThatRemovesTheLastFinalizer(t *testing.T) {
 		"a widget":                  {widget(ns, "only", heldBy("example.com/a")), "example.com/a", "gone"},
 		"a pod without a node":      {pod(ns, "nowhere", heldBy("example.com/a")), "example.com/a", "gone"},
 		"a pod that has to stop":    {pod(ns, "somewhere", heldBy("example.com/a"), func(o object) { o.Object["spec"].(map[string]any)["nodeName"] = "none" }), "example.com/a", "stopping for 30 s, []"},
-		"a namespace stays":         {of("v1", "Namespace", "", ns+"-itself", heldBy("example.com/a")), "example.com/a", "terminating, []"},
+		"a namespace stays":         {newObject("v1", "Namespace", "", ns+"-itself", heldBy("example.com/a")), "example.com/a", "terminating, []"},
 		"a role of a whole cluster": {clusterRole("letting-go", heldBy("example.com/a")), "example.com/a", "gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := s.under(t)
+			s := s.forSubtest(t)
 			o := s.create(test.object)
 			s.remove(o, background)
-			scanned := s.sees(scan.Scope{})
+			scanned := s.scan(scan.Scope{})
 			for _, dry := range []bool{true, false} {
-				got, err := write.New(scanned.cluster, scanned.seen, dry).Patch(t.Context(), scanned.of(o), subject.Change{RemoveFinalizer: test.release})
-				if err != nil || left(got) != test.want {
-					t.Errorf("dry run %v: %s, %v, want %s", dry, left(got), err, test.want)
+				got, err := write.New(scanned.cluster, scanned.seen, dry).Patch(t.Context(), scanned.find(o), subject.Change{RemoveFinalizer: test.release})
+				if err != nil || remaining(got) != test.want {
+					t.Errorf("dry run %v: %s, %v, want %s", dry, remaining(got), err, test.want)
 				}
 				if dry && s.gone(o) {
 					t.Error("a dry run let it go")
@@ -408,12 +409,12 @@ func TestWritePatchThatRemovesTheLastFinalizer(t *testing.T) {
 	}
 }
 
-// TestWriteRefused: what the server refuses says why, and nothing changes.
+// If the server refuses a write, the error says why, and nothing changes.
 func TestWriteRefused(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("refused")
 	o := s.create(configMap(ns, "subject", ownedBy(reference("v1", "Secret", "a", "a")), heldBy("example.com/a")))
-	scanned := s.sees(in(ns))
+	scanned := s.scan(inNamespace(ns))
 	s.grant("reader", "", []any{"*"}, []any{"*"}, []any{"list", "get"})
 	config := *s.config
 	config.Impersonate.UserName = "reader"
@@ -421,86 +422,86 @@ func TestWriteRefused(t *testing.T) {
 	s.must(err)
 	for _, dry := range []bool{true, false} {
 		w := write.New(reader, scanned.seen, dry)
-		_, err := w.Delete(t.Context(), scanned.of(o), metav1.DeletePropagationBackground)
+		_, err := w.Delete(t.Context(), scanned.find(o), metav1.DeletePropagationBackground)
 		want := fmt.Sprintf(`delete ConfigMap/subject in namespace %s: configmaps "subject" is forbidden: User "reader" cannot delete resource "configmaps" in API group "" in the namespace %q`, ns, ns)
-		if refusal(err) != snapshot.Forbidden || err.Error() != want {
+		if errorClass(err) != snapshot.Forbidden || err.Error() != want {
 			t.Errorf("delete: %v", err)
 		}
 		for _, change := range []subject.Change{{}, {Drop: []int{0}}} {
-			if _, err := w.Patch(t.Context(), scanned.of(o), change); refusal(err) != snapshot.Forbidden {
+			if _, err := w.Patch(t.Context(), scanned.find(o), change); errorClass(err) != snapshot.Forbidden {
 				t.Errorf("patch: %v", err)
 			}
 		}
 	}
 	w := write.New(scanned.cluster, scanned.seen, false)
-	unknown := *scanned.of(o)
+	unknown := *scanned.find(o)
 	unknown.Kind = "Nothing"
-	if _, err := w.Delete(t.Context(), &unknown, metav1.DeletePropagationBackground); refusal(err) != snapshot.Unverified {
+	if _, err := w.Delete(t.Context(), &unknown, metav1.DeletePropagationBackground); errorClass(err) != snapshot.Unverified {
 		t.Errorf("delete of no known kind: %v", err)
 	}
-	unbound := *scanned.of(o)
+	unbound := *scanned.find(o)
 	unbound.ResourceVersion = ""
-	if _, err := w.Patch(t.Context(), &unbound, subject.Change{Drop: []int{0}}); refusal(err) != snapshot.Unverified {
+	if _, err := w.Patch(t.Context(), &unbound, subject.Change{Drop: []int{0}}); errorClass(err) != snapshot.Unverified {
 		t.Errorf("patch of an unknown resourceVersion: %v", err)
 	}
-	if diff := cmp.Diff(scanned.of(o), scanned.fresh(o)); diff != "" {
+	if diff := cmp.Diff(scanned.find(o), scanned.current(o)); diff != "" {
 		t.Errorf("it changed (-want +got):\n%s", diff)
 	}
 }
 
-// TestWriteOfAnUnservedPath: where a CRD went, nothing proves that its objects did.
+// After a CRD is deleted, the 404 for its path does not prove that its objects are gone.
 func TestWriteOfAnUnservedPath(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("unserved")
 	s.define(definition("unserved.kubectl-gc.dev", "Thing", "Namespaced", version("v1", true)))
 	crd := s.created[len(s.created)-1]
-	o := s.create(of("unserved.kubectl-gc.dev/v1", "Thing", ns, "subject"))
-	scanned := s.sees(in(ns))
+	o := s.create(newObject("unserved.kubectl-gc.dev/v1", "Thing", ns, "subject"))
+	scanned := s.scan(inNamespace(ns))
 	s.remove(crd, metav1.DeletePropagationBackground)
-	s.awaitEnd(t.Context(), crd)
+	s.awaitCRDGone(t.Context(), crd)
 	w := write.New(scanned.cluster, scanned.seen, false)
-	if _, err := w.Delete(t.Context(), scanned.of(o), metav1.DeletePropagationBackground); refusal(err) != snapshot.Unverified {
+	if _, err := w.Delete(t.Context(), scanned.find(o), metav1.DeletePropagationBackground); errorClass(err) != snapshot.Unverified {
 		t.Errorf("delete: %v", err)
 	}
-	if _, err := w.Patch(t.Context(), scanned.of(o), subject.Change{}); refusal(err) != snapshot.Unverified {
+	if _, err := w.Patch(t.Context(), scanned.find(o), subject.Change{}); errorClass(err) != snapshot.Unverified {
 		t.Errorf("patch: %v", err)
 	}
-	if now, err := w.Read(t.Context(), scanned.of(o).Identity); now != nil || refusal(err) != snapshot.Unverified {
+	if now, err := w.Read(t.Context(), scanned.find(o).Identity); now != nil || errorClass(err) != snapshot.Unverified {
 		t.Errorf("read: %v, %v", now, err)
 	}
-	failed, err := read.Manifests(t.Context(), scanned.cluster, scanned.seen, []subject.Identity{scanned.of(o).Identity}, func(subject.Object, json.RawMessage) error { return nil })
-	if err != nil || refusal(failed[o.GetUID()]) != snapshot.Unverified {
+	failed, err := read.Manifests(t.Context(), scanned.cluster, scanned.seen, []subject.Identity{scanned.find(o).Identity}, func(subject.Object, json.RawMessage) error { return nil })
+	if err != nil || errorClass(failed[o.GetUID()]) != snapshot.Unverified {
 		t.Errorf("manifests: %v, %v", failed, err)
 	}
 }
 
-// TestWriteReadState: every reference is judged from what lives there now.
+// Every reference is judged by the current state of its owner.
 func TestWriteReadState(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns := s.namespace("examine")
 	solid, replaced, gone := s.create(secret(ns, "solid")), s.create(secret(ns, "replaced")), s.create(configMap(ns, "gone"))
 	waiting, above := s.create(widget(ns, "waiting")), s.create(gadget("examine-above"))
 	o := s.create(configMap(ns, "subject"))
-	s.own(o,
-		to(solid), to(replaced), to(gone), to(waiting), to(above), to(o),
+	s.setOwners(o,
+		referenceTo(solid), referenceTo(replaced), referenceTo(gone), referenceTo(waiting), referenceTo(above), referenceTo(o),
 		reference("v1", "Secret", "never", "never"),
 		reference(customGroup+"/v1alpha1", "Widget", "waiting", waiting.GetUID()),
 		reference("v1", "Secret", "solid/../x", "x"),
 		reference("v1", "SecretList", "list", "list"),
 		reference("v1", "ConfigMap", "later", "later"),
 	)
-	for i, scope := range []scan.Scope{{}, in(ns)} {
+	for i, scope := range []scan.Scope{{}, inNamespace(ns)} {
 		t.Run([]string{"of everything", "of the namespace"}[i], func(t *testing.T) {
-			scanned := s.sees(scope)
-			if i == 0 { // it changes between the two
+			scanned := s.scan(scope)
+			if i == 0 { // the owners change between the scan and the verification
 				s.replace(replaced)
 				s.remove(gone, metav1.DeletePropagationBackground)
 				s.remove(waiting, metav1.DeletePropagationForeground)
 			}
-			e, err := write.New(scanned.cluster, scanned.seen, false).Verify(t.Context(), scanned.of(o).Identity)
+			e, err := write.New(scanned.cluster, scanned.seen, false).Verify(t.Context(), scanned.find(o).Identity)
 			s.must(err)
-			if diff := cmp.Diff([]*subject.Object{scanned.of(o)}, e.Objects); diff != "" {
+			if diff := cmp.Diff([]*subject.Object{scanned.find(o)}, e.Objects); diff != "" {
 				t.Fatalf("(-want +got):\n%s", diff)
 			}
 			g := graph.New(e)
@@ -512,7 +513,7 @@ func TestWriteReadState(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("verdicts (-want +got):\n%s", diff)
 			}
-			// What the lists showed is proven by a lookup of its own all the same.
+			// Each owner is looked up again, even if a list has shown it.
 			if len(e.Lookups) != 8 {
 				t.Errorf("lookups: %+v", e.Lookups)
 			}
@@ -523,10 +524,10 @@ func TestWriteReadState(t *testing.T) {
 func TestWriteRelistReadsNewObjects(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("census")
-	scanned := s.sees(in(ns))
+	scanned := s.scan(inNamespace(ns))
 	owner := s.create(configMap(ns, "owner"))
-	s.create(secret(ns, "dependent", ownedBy(to(owner))))
-	s.create(configMap(s.namespace("census-other"), "elsewhere", ownedBy(to(owner))))
+	s.create(secret(ns, "dependent", ownedBy(referenceTo(owner))))
+	s.create(configMap(s.namespace("census-other"), "elsewhere", ownedBy(referenceTo(owner))))
 	relisted, err := write.New(scanned.cluster, scanned.seen, false).Relist(t.Context())
 	s.must(err)
 	g := graph.New(relisted)
@@ -539,16 +540,16 @@ func TestWriteWaitForGone(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("await")
 	o := s.create(configMap(ns, "subject", heldBy("example.com/a")))
-	scanned := s.sees(in(ns))
+	scanned := s.scan(inNamespace(ns))
 	w := write.New(scanned.cluster, scanned.seen, false)
 	s.remove(o, metav1.DeletePropagationBackground)
 	brief, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 	defer cancel()
-	if err := w.WaitForGone(brief, scanned.of(o).Identity); !errors.Is(err, context.DeadlineExceeded) {
+	if err := w.WaitForGone(brief, scanned.find(o).Identity); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("while it is there: %v", err)
 	}
 	ended := make(chan error)
-	go func() { ended <- w.WaitForGone(t.Context(), scanned.of(o).Identity) }()
+	go func() { ended <- w.WaitForGone(t.Context(), scanned.find(o).Identity) }()
 	s.patch(o, `{"metadata":{"finalizers":null}}`)
 	if err := <-ended; err != nil {
 		t.Error(err)
@@ -557,23 +558,23 @@ func TestWriteWaitForGone(t *testing.T) {
 
 func TestWriteManifests(t *testing.T) {
 	s := newScene(t)
-	s.custom()
+	s.defineTestKinds()
 	ns, other := s.namespace("manifests"), s.namespace("manifests-other")
 	data := map[string]any{"number": "1", "text": "<&> \u2028 ü"}
 	spec := map[string]any{"big": int64(9007199254740993), "float": 1.5, "odd <name>": []any{nil, true}}
 	var created []object
 	for i := range 12 {
-		created = append(created, s.create(configMap(ns, fmt.Sprint("many-", i), with("data", data), heldBy("example.com/a"))))
-		created = append(created, s.create(widget(ns, fmt.Sprint("many-", i), with("spec", spec), with("Metadata", map[string]any{"uid": "not this one"}))))
+		created = append(created, s.create(configMap(ns, fmt.Sprint("many-", i), withField("data", data), heldBy("example.com/a"))))
+		created = append(created, s.create(widget(ns, fmt.Sprint("many-", i), withField("spec", spec), withField("Metadata", map[string]any{"uid": "not this one"}))))
 	}
-	created = append(created, s.create(secret(ns, "one")), s.create(widget(other, "one", with("spec", spec))), s.create(gadget("manifests-one", with("spec", spec))))
+	created = append(created, s.create(secret(ns, "one")), s.create(widget(other, "one", withField("spec", spec))), s.create(gadget("manifests-one", withField("spec", spec))))
 	for name, scope := range map[string]scan.Scope{"of everything": {}, "of the namespaces": {Namespaces: []string{ns, other}, Targets: []snapshot.Coordinates{
 		{APIVersion: customGroup + "/v1", Kind: "Gadget", Name: "manifests-one"},
 	}}} {
 		t.Run(name, func(t *testing.T) {
-			s := s.under(t)
+			s := s.forSubtest(t)
 			vanished, replaced := s.create(configMap(ns, "vanished")), s.create(secret(ns, "replaced"))
-			scanned := s.sees(scope)
+			scanned := s.scan(scope)
 			s.remove(vanished, metav1.DeletePropagationBackground)
 			s.replace(replaced)
 			var wanted []subject.Identity
@@ -593,7 +594,7 @@ func TestWriteManifests(t *testing.T) {
 						live = c
 					}
 				}
-				if diff := cmp.Diff(scanned.fresh(live), &o); diff != "" {
+				if diff := cmp.Diff(scanned.current(live), &o); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 				return nil
@@ -605,7 +606,7 @@ func TestWriteManifests(t *testing.T) {
 				t.Errorf("%d manifests, want %d", len(got), len(created))
 			}
 			for _, o := range created {
-				live, err := s.at(o).Get(t.Context(), o.GetName(), metav1.GetOptions{})
+				live, err := s.client(o).Get(t.Context(), o.GetName(), metav1.GetOptions{})
 				s.must(err)
 				var manifest map[string]any
 				decoder := json.NewDecoder(strings.NewReader(got[o.GetUID()]))
@@ -625,7 +626,7 @@ func TestWriteManifests(t *testing.T) {
 	}
 }
 
-// TestWriteManifestsStop: the receiver's error ends it.
+// An error of the callback ends the listing.
 func TestWriteManifestsStop(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("manifests-stop")
@@ -633,7 +634,7 @@ func TestWriteManifestsStop(t *testing.T) {
 	for i := range 3 {
 		s.create(configMap(ns, fmt.Sprint("a-", i)))
 	}
-	scanned := s.sees(in(ns))
+	scanned := s.scan(inNamespace(ns))
 	for _, o := range scanned.seen.Objects {
 		if o.Kind == "ConfigMap" {
 			wanted = append(wanted, o.Identity)
@@ -646,13 +647,12 @@ func TestWriteManifestsStop(t *testing.T) {
 	}
 }
 
-// TestWriteRunning: which pods a kubelet has to stop, and what a look limited to
-// a namespace does about finalizers that wait for dependents elsewhere.
+// Running marks the Pods that a kubelet has to stop. Only a scan that asks for it reads them.
 func TestWriteRunning(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("running")
 	onNode := func(o object) { o.Object["spec"].(map[string]any)["nodeName"] = "none" }
-	phase := func(p string) func(object) { return with("status", map[string]any{"phase": p}) }
+	phase := func(p string) func(object) { return withField("status", map[string]any{"phase": p}) }
 	want := map[string]bool{"nowhere": false, "somewhere": true, "runs": true, "done": false, "broken": false, "stopping": false}
 	s.create(pod(ns, "nowhere"))
 	s.create(pod(ns, "somewhere", onNode))
@@ -660,9 +660,9 @@ func TestWriteRunning(t *testing.T) {
 	s.create(pod(ns, "done", onNode, phase("Succeeded")))
 	s.create(pod(ns, "broken", onNode, phase("Failed")))
 	s.remove(s.create(pod(ns, "stopping", onNode)), metav1.DeletePropagationBackground)
-	for name, scope := range map[string]scan.Scope{"everywhere": {Running: true}, "here": {Namespaces: []string{ns}, Running: true}, "unasked": in(ns)} {
+	for name, scope := range map[string]scan.Scope{"everywhere": {Running: true}, "here": {Namespaces: []string{ns}, Running: true}, "unasked": inNamespace(ns)} {
 		got := map[string]bool{}
-		for _, o := range s.sees(scope).seen.Objects {
+		for _, o := range s.scan(scope).seen.Objects {
 			if o.Kind == "Pod" && o.Namespace == ns {
 				got[o.Name] = o.Running
 			}
@@ -681,7 +681,7 @@ func TestWriteWidensWhereAFinalizerMayWaitForOthers(t *testing.T) {
 	s := newScene(t)
 	ns, other := s.namespace("widen"), s.namespace("widen-other")
 	owner := s.create(configMap(ns, "owner"))
-	elsewhere := s.create(secret(other, "elsewhere", ownedBy(to(owner, blocking))))
+	elsewhere := s.create(secret(other, "elsewhere", ownedBy(referenceTo(owner, blocking))))
 	for _, step := range []struct {
 		name string
 		do   func()
@@ -693,8 +693,8 @@ func TestWriteWidensWhereAFinalizerMayWaitForOthers(t *testing.T) {
 	} {
 		step.do()
 		for widen, want := range map[scan.Widening]bool{scan.WidenKinds: false, scan.WidenAll: step.want} {
-			scanned := s.sees(scan.Scope{Namespaces: []string{ns}, Widen: widen})
-			if got := scanned.of(elsewhere) != nil; got != want {
+			scanned := s.scan(scan.Scope{Namespaces: []string{ns}, Widen: widen})
+			if got := scanned.find(elsewhere) != nil; got != want {
 				t.Errorf("%s, widening %d: sees the dependent elsewhere: %v, want %v", step.name, widen, got, want)
 			}
 		}
