@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// TestAuditPredictsTheRealCollector is the last test: it switches
-// the collector on.
+// TestAuditPredictsTheRealCollector runs the real collector on a random graph and expects that
+// it does what the audit predicted.
 func TestAuditPredictsTheRealCollector(t *testing.T) {
 	for _, seed := range seeds(t, 2) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestAuditPredictsTheRealCollector(t *testing.T) {
 			// After the collector has run, audit must find nothing more for it to do.
 			for _, f := range s.tool().audit().Findings {
 				if (f.Consequence == "delete" || f.Consequence == "unlink") && g.has(f.Object.UID) {
-					t.Errorf("the collector has settled, but the audit foretells %s", f)
+					t.Errorf("the collector has settled, but the audit predicts %s", f)
 				}
 			}
 			gone, unlinked := 0, 0

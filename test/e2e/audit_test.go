@@ -31,7 +31,7 @@ func seeds(t *testing.T, n int) []uint64 {
 	return out
 }
 
-func TestAuditOfARandomGraphSaysWhatTheRulesSay(t *testing.T) {
+func TestAuditOfRandomGraphMatchesRules(t *testing.T) {
 	newScene(t)
 	spoke := map[string]bool{}
 	all := seeds(t, 3)

@@ -50,7 +50,7 @@ func secretWithCanaries(s *scene, ns, name string, owner metav1.OwnerReference) 
 		}))
 }
 
-func TestNoSecretIsSeenOutsideOfABackup(t *testing.T) {
+func TestSecretsOccurOnlyInBackups(t *testing.T) {
 	s := newScene(t)
 	f := s.throughProxy(nil).allowWrites()
 	home := t.TempDir()

@@ -10,7 +10,7 @@ import (
 
 // While an API is unavailable, no finalizer is removed, because objects of that API may depend on
 // the object. The user can accept the risk for an API by naming it.
-func TestCollectFinishesADeletionOnceADeadAPIIsAcceptedByName(t *testing.T) {
+func TestCollectCompletesDeletionIfUnavailableAPIIsAccepted(t *testing.T) {
 	const group = "metrics.k8s.io"
 	s := newScene(t)
 	ns := s.namespace("accept")
@@ -46,7 +46,7 @@ func TestCollectFinishesADeletionOnceADeadAPIIsAcceptedByName(t *testing.T) {
 	s.requireGone(release)
 }
 
-func TestDeleteFromHereFinishesOnceADeadAPIIsAcceptedByName(t *testing.T) {
+func TestDeleteClientSideCompletesIfUnavailableAPIIsAccepted(t *testing.T) {
 	const group = "metrics.k8s.io"
 	s := newScene(t)
 	ns := s.namespace("accept-delete")

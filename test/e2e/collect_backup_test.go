@@ -135,7 +135,7 @@ func sameObject(o object, manifest map[string]any) string {
 	return ""
 }
 
-func TestCollectDeletesNothingThatItCouldNotBackUp(t *testing.T) {
+func TestCollectKeepsObjectsThatCannotBeBackedUp(t *testing.T) {
 	whole := func(about func(*http.Request) bool) func(*http.Request) bool {
 		return reading(func(r *http.Request) bool { return about(r) && r.Header.Get("Accept") == "application/json" })
 	}

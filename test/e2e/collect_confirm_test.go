@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestCollectWithoutATerminalActsOnlyOnASpokenYes(t *testing.T) {
+func TestCollectWithoutTerminalNeedsConfirmation(t *testing.T) {
 	for name, c := range map[string]struct {
 		args  func(digest string) []string
 		words func(digest string) []string // nil: collect runs without a confirmation
@@ -75,7 +75,7 @@ func TestCollectWithoutATerminalActsOnlyOnASpokenYes(t *testing.T) {
 
 // A digest covers what the preview showed. Changes outside of the preview leave it valid, and any
 // other change makes it invalid.
-func TestCollectConfirmsWhatWasShownAndNothingElse(t *testing.T) {
+func TestCollectConfirmDigestCoversWhatWasShown(t *testing.T) {
 	for name, c := range map[string]struct {
 		meanwhile func(s *scene, ns string, o object)
 		acts      bool
@@ -105,7 +105,7 @@ func TestCollectConfirmsWhatWasShownAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestCollectNamesOneByOneWhatNobodyShouldDeleteByAccident(t *testing.T) {
+func TestCollectListsRiskyDeletionsOneByOne(t *testing.T) {
 	s := newScene(t)
 	const group = "alarm.example.com"
 	crd := definition(group, "Alarm", "Namespaced", version("v1", true))

@@ -7,7 +7,7 @@ import (
 
 // A Namespace or CustomResourceDefinition whose contents cannot be listed is not deleted, and the
 // output names the type that could not be listed.
-func TestCollectKeepsANamespaceAndADefinitionWhoseContentsCannotBeListed(t *testing.T) {
+func TestCollectKeepsNamespaceAndCRDWithUnlistableContents(t *testing.T) {
 	s := newScene(t)
 	const group = "contents.example.com"
 	gone := ownedBy(reference("v1", "Namespace", "gone", "gone"))
@@ -43,7 +43,7 @@ func TestCollectKeepsANamespaceAndADefinitionWhoseContentsCannotBeListed(t *test
 
 // An object that is created in a Namespace after the preview keeps the Namespace from being
 // deleted.
-func TestCollectKeepsANamespaceIntoWhichSomethingCameAfterThePreview(t *testing.T) {
+func TestCollectKeepsNamespaceWithObjectCreatedAfterPreview(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("appears")
 	space := s.create(newObject("v1", "Namespace", "", ns+"-doomed", ownedBy(reference("v1", "Namespace", "gone", "gone"))))

@@ -11,7 +11,7 @@ import (
 )
 
 // The user's connection breaks while the output goes to a file, not to the terminal.
-func TestCollectDrainsWhenItsTerminalIsClosed(t *testing.T) {
+func TestCollectDrainsWhenTerminalIsClosed(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("hung-up")
 	objects := s.createGarbage(ns, 60)
@@ -29,7 +29,7 @@ func TestCollectDrainsWhenItsTerminalIsClosed(t *testing.T) {
 	f.requireDrained(p.wait(), objects)
 }
 
-func TestCollectGoesOnUnderNohup(t *testing.T) {
+func TestCollectContinuesUnderNohup(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("nohup")
 	objects := s.createGarbage(ns, 10)

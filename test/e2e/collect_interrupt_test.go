@@ -49,7 +49,7 @@ func (s *scene) interruptingProxy(inFlight int) (f *recordingProxy, run func(arg
 	}
 }
 
-func TestCollectDrainsAtTheFirstInterrupt(t *testing.T) {
+func TestCollectDrainsOnFirstInterrupt(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("drained")
 	objects := s.createGarbage(ns, 60)
@@ -89,7 +89,7 @@ func (f *recordingProxy) requireDrained(r result, objects []object) collectedSum
 	return got.Summary
 }
 
-func TestCollectTellsAPersonWhatWasDoneUntilTheInterrupt(t *testing.T) {
+func TestCollectReportsCompletedStepsAfterInterrupt(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("told")
 	s.createGarbage(ns, 60)
@@ -99,7 +99,7 @@ func TestCollectTellsAPersonWhatWasDoneUntilTheInterrupt(t *testing.T) {
 		warns(t, "interrupted: only the steps above were done; run the command again to continue")
 }
 
-func TestCollectQuitsAtTheSecondInterrupt(t *testing.T) {
+func TestCollectQuitsOnSecondInterrupt(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("quits")
 	objects := s.createGarbage(ns, 2)
@@ -127,7 +127,7 @@ func TestCollectQuitsAtTheSecondInterrupt(t *testing.T) {
 }
 
 // A reader that closes the pipe early, such as head, must not leave a run half done.
-func TestCollectGoesOnThoughNobodyReadsAnyMore(t *testing.T) {
+func TestCollectContinuesIfOutputIsClosed(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("unread")
 	objects := s.createGarbage(ns, 20)
@@ -152,7 +152,7 @@ func onNodeWithoutKubelet(o object) {
 	spec["nodeName"], spec["terminationGracePeriodSeconds"] = "e2e-no-such-node", int64(3600)
 }
 
-func TestCollectWaitsForAPodToStopUntilTheTimeIsOver(t *testing.T) {
+func TestCollectWaitsForPodUntilTimeout(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("stopping")
 	running := s.create(pod(ns, "running", onNodeWithoutKubelet, ownedBy(missingOwner())))
@@ -171,7 +171,7 @@ func TestCollectWaitsForAPodToStopUntilTheTimeIsOver(t *testing.T) {
 	}
 }
 
-func TestCollectGoesOnWhenThePodHasStopped(t *testing.T) {
+func TestCollectContinuesWhenPodHasStopped(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("stopped")
 	running := s.create(pod(ns, "running", onNodeWithoutKubelet, ownedBy(missingOwner())))

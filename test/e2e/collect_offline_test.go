@@ -42,7 +42,7 @@ func TestCollectFromSnapshotPredictsTheSame(t *testing.T) {
 }
 
 // A plan made from a snapshot file is executed like any other plan.
-func TestCollectCarriesOutAPlanThatWasMadeFromASnapshot(t *testing.T) {
+func TestCollectExecutesPlanMadeFromSnapshot(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("offline-plan")
 	objects := s.createGarbage(ns, 3)
@@ -52,7 +52,7 @@ func TestCollectCarriesOutAPlanThatWasMadeFromASnapshot(t *testing.T) {
 	s.requireGone(objects...)
 }
 
-func TestCollectOnADumpDecidesNothingAboutWhatTheFileDoesNotHold(t *testing.T) {
+func TestCollectFromKubectlGetDecidesNothingAboutObjectsOutsideOfFile(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("offline-dump")
 	s.create(configMap(ns, "unknown", ownedBy(missingOwner())))

@@ -31,7 +31,7 @@ type line struct {
 	Verification *string `json:"verification"`
 }
 
-func TestCollectSaysTheSameInEveryFormatOfAPlan(t *testing.T) {
+func TestCollectPlanFormatsAgree(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("formats")
 	s.createEveryAction(ns)
@@ -86,7 +86,7 @@ func TestCollectSaysTheSameInEveryFormatOfAPlan(t *testing.T) {
 	}
 }
 
-func TestCollectSaysTheSameInEveryFormatOfAResult(t *testing.T) {
+func TestCollectResultFormatsAgree(t *testing.T) {
 	s := newScene(t)
 	run := func(format string) result {
 		ns := s.namespace("results")
@@ -156,7 +156,7 @@ func checkLines(t *testing.T, r result, want collected) {
 	}
 }
 
-func TestCollectWithNothingToDoAnswersAValidEmptyDocument(t *testing.T) {
+func TestCollectWithNothingToDoPrintsEmptyDocument(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("empty")
 	s.createUnreadableOwners(ns)

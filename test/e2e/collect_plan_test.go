@@ -20,7 +20,7 @@ func (s *scene) savedPlan(ns string, args ...string) (file string) {
 	return file
 }
 
-func TestCollectCarriesOutASavedPlan(t *testing.T) {
+func TestCollectExecutesSavedPlan(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("planned")
 	s.createEveryAction(ns)
@@ -57,7 +57,7 @@ func TestCollectCarriesOutASavedPlan(t *testing.T) {
 }
 
 // Steps whose objects have changed since the plan was saved are refused. All others are done.
-func TestCollectRefusesWhatChangedSinceThePlanWasSaved(t *testing.T) {
+func TestCollectRefusesObjectsChangedSincePlanWasSaved(t *testing.T) {
 	for name, c := range map[string]struct {
 		meanwhile func(s *scene, o object)
 		says      string
@@ -109,7 +109,7 @@ func TestCollectRefusesWhatChangedSinceThePlanWasSaved(t *testing.T) {
 
 // The owner cannot be created again with its UID, but a patch can make the reference name an
 // owner that exists.
-func TestCollectRefusesAStepWhoseOwnerIsThereAfterAll(t *testing.T) {
+func TestCollectRefusesStepWhoseOwnerExistsNow(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("changed")
 	owner := s.create(secret(ns, "owner"))
@@ -120,7 +120,7 @@ func TestCollectRefusesAStepWhoseOwnerIsThereAfterAll(t *testing.T) {
 	s.requireUnchanged(dependent)
 }
 
-func TestCollectRefusesAPlanThatIsNotTheOneThatWasMade(t *testing.T) {
+func TestCollectRefusesEditedPlan(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("edited")
 	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
@@ -165,7 +165,7 @@ func TestCollectRefusesAPlanThatIsNotTheOneThatWasMade(t *testing.T) {
 }
 
 // The other cluster has objects of the same names, but with other UIDs.
-func TestCollectRefusesThePlanOfAnotherClusterStepByStep(t *testing.T) {
+func TestCollectRefusesPlanOfAnotherCluster(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("elsewhere")
 	before := s.createGarbage(ns, 3)
@@ -185,7 +185,7 @@ func TestCollectRefusesThePlanOfAnotherClusterStepByStep(t *testing.T) {
 	s.requireUnchanged(here...)
 }
 
-func TestCollectRefusesASavedPlanToDeleteANamespaceInWhichThereIsMoreByNow(t *testing.T) {
+func TestCollectRefusesSavedPlanIfNamespaceHasNewContents(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("grown")
 	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
@@ -200,7 +200,7 @@ func TestCollectRefusesASavedPlanToDeleteANamespaceInWhichThereIsMoreByNow(t *te
 	s.requireGone(orphan)
 }
 
-func TestCollectRefusesASavedPlanWhereLessCanBeRead(t *testing.T) {
+func TestCollectRefusesSavedPlanIfLessCanBeRead(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("blinder")
 	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))

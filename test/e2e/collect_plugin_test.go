@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestCollectThroughKubectlSaysAndExitsTheSame(t *testing.T) {
+func TestCollectThroughKubectlGivesSameResult(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("plugin-collect")
 	s.createGarbage(ns, 2)

@@ -40,7 +40,7 @@ func (s *scene) createEveryAction(ns string) {
 	s.remove(one, metav1.DeletePropagationForeground)
 }
 
-func TestCollectBindsEveryWriteToTheStateThatItRestsOn(t *testing.T) {
+func TestCollectSendsPreconditionsWithEveryWrite(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("bound-writes")
 	s.createEveryAction(ns)
@@ -133,7 +133,7 @@ func boundPatch(t *testing.T, w recordedWrite) (uid string) {
 	return uid
 }
 
-func TestCollectTakesOneRequestForEachObjectThatDidNotChange(t *testing.T) {
+func TestCollectSendsOneRequestPerUnchangedObject(t *testing.T) {
 	const many = 200
 	s := newScene(t)
 	ns := s.namespace("many")
@@ -167,7 +167,7 @@ func (s *scene) createGarbage(ns string, n int) []object {
 }
 
 // L23: the real collector would remove the valid reference as well.
-func TestCollectKeepsTheGoodReferenceOfTwoWithOneUID(t *testing.T) {
+func TestCollectKeepsValidReferenceOfTwoWithOneUID(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("twins")

@@ -26,7 +26,7 @@ func (s *scene) requirePlan(want []string, args ...string) {
 	}
 }
 
-func TestCollectByRuleBeginsWithWhatTheRuleSpeaksOf(t *testing.T) {
+func TestCollectByRuleStartsFromFlaggedObjects(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("rules")
 	owner := s.create(secret(ns, "owner"))
@@ -87,7 +87,7 @@ func TestCollectInOneNamespaceTouchesNoOther(t *testing.T) {
 	}
 }
 
-func TestCollectForAUserWithRightsInOneNamespace(t *testing.T) {
+func TestCollectWithPermissionsInOneNamespace(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("bobs")
 	orphan := s.create(configMap(ns, "orphan", ownedBy(reference("v1", "Secret", "gone", "gone"))))

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-func TestCollectServerDryRunShowsWhatAUserMayNotDo(t *testing.T) {
+func TestCollectServerDryRunShowsMissingPermissions(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("readonly")
 	owner := s.create(secret(ns, "owner"))
@@ -109,7 +109,7 @@ func (s *scene) denyWrites(ns, name string) {
 	})
 }
 
-func TestCollectServerDryRunShowsWhatAdmissionRefuses(t *testing.T) {
+func TestCollectServerDryRunShowsAdmissionErrors(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("admission")
 	protected := s.create(configMap(ns, "protected", ownedBy(missingOwner())))

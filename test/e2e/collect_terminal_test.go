@@ -27,7 +27,7 @@ func (r result) inOrder(t testing.TB, words ...string) {
 	}
 }
 
-func TestCollectAtATerminalActsOnTheTypedNumberAlone(t *testing.T) {
+func TestCollectAtTerminalRequiresTypedNumber(t *testing.T) {
 	const question = "Delete 3 objects, change 1? Type the number of objects to delete: "
 	for name, c := range map[string]struct {
 		keys string
@@ -68,7 +68,7 @@ func TestCollectAtATerminalActsOnTheTypedNumberAlone(t *testing.T) {
 	}
 }
 
-func TestCollectAtATerminalAsksForAYesWhereNothingIsDeleted(t *testing.T) {
+func TestCollectAtTerminalAsksForYesIfNothingIsDeleted(t *testing.T) {
 	for keys, code := range map[string]int{"yes\n": 0, "1\n": 4, "y\n": 4, "0\n": 4} {
 		t.Run(fmt.Sprintf("%q", keys), func(t *testing.T) {
 			s := newScene(t)
@@ -85,7 +85,7 @@ func TestCollectAtATerminalAsksForAYesWhereNothingIsDeleted(t *testing.T) {
 	}
 }
 
-func TestCollectAtATerminalDoesNotAskWhereThereIsNoQuestion(t *testing.T) {
+func TestCollectAtTerminalDoesNotAskNeedlessly(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("unasked")
 	s.tool().atTerminal("collect", "-n", ns).wait().exits(t, 0).shows(t, "Nothing to do. Complete scan.")
@@ -95,7 +95,7 @@ func TestCollectAtATerminalDoesNotAskWhereThereIsNoQuestion(t *testing.T) {
 	s.tool().atTerminal("collect", "-n", ns, "--yes").wait().exits(t, 0).shows(t, "deleted 2", "collect ░").lacks(t, "Type")
 }
 
-func TestCollectAtATerminalRefusesWhereTheClusterChangedWhileSomebodyRead(t *testing.T) {
+func TestCollectAtTerminalRefusesIfClusterChangedBeforeConfirmation(t *testing.T) {
 	for name, saved := range map[string]bool{"a plan of its own": false, "a saved plan": true} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
@@ -116,7 +116,7 @@ func TestCollectAtATerminalRefusesWhereTheClusterChangedWhileSomebodyRead(t *tes
 }
 
 // An object that changes after the preview and is still garbage is deleted in its current state.
-func TestCollectAtATerminalActsOnTheClusterAsItIsAfterTheAnswer(t *testing.T) {
+func TestCollectAtTerminalRevalidatesAfterConfirmation(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("reading")
 	doomed := s.createGarbage(ns, 2)

@@ -34,7 +34,7 @@ func (s *scene) requireGone(objects ...object) {
 
 // Errors such as forbidden, unavailable, or a 404 without a name do not prove that an owner is
 // absent.
-func TestCollectTakesNothingForAbsentThatCouldNotBeRead(t *testing.T) {
+func TestCollectTreatsUnreadableOwnerAsUnknown(t *testing.T) {
 	for name, c := range map[string]struct {
 		about  func(*http.Request) bool
 		answer http.HandlerFunc
@@ -72,7 +72,7 @@ func either(one, other func(*http.Request) bool) func(*http.Request) bool {
 	return func(r *http.Request) bool { return one(r) || other(r) }
 }
 
-func TestCollectForAUserWhoMayNotListTheOwnersTypeDeletesNothing(t *testing.T) {
+func TestCollectWithoutPermissionToListOwnersDeletesNothing(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("unlistable")
 	only := s.create(configMap(ns, "only", ownedBy(missingOwner())))
@@ -94,7 +94,7 @@ func TestCollectForAUserWhoMayNotListTheOwnersTypeDeletesNothing(t *testing.T) {
 
 // The API server accepts the removal of a finalizer whatever depends on the object, so the
 // program has to be sure that it knows all dependents.
-func TestCollectRemovesNoFinalizerWhereDependentsMayBeUnseen(t *testing.T) {
+func TestCollectKeepsFinalizerIfDependentsAreUnknown(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("unseen")
 	owner := s.create(configMap(ns, "owner"))
@@ -126,7 +126,7 @@ func TestCollectRemovesNoFinalizerWhereDependentsMayBeUnseen(t *testing.T) {
 
 // Servers before 1.30 describe each group in a document of its own, and may withhold some of them
 // from a user. Owners and dependents may be in the groups that are withheld.
-func TestCollectWithoutTheDiscoveryOfAGroupLeavesWhatItMayHold(t *testing.T) {
+func TestCollectWithoutDiscoveryOfGroupKeepsPossibleDependents(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("undiscovered")

@@ -58,7 +58,7 @@ func (s *scene) states(objects ...object) []string {
 	return out
 }
 
-func TestCollectDoesWhatUpstreamTestsOfTheCollector(t *testing.T) {
+func TestCollectPassesUpstreamIntegrationTests(t *testing.T) {
 	const finalizer = "example.com/held"
 	for _, c := range []struct {
 		name string
@@ -236,7 +236,7 @@ func (s *scene) testHundredsOfBadReferences() {
 	s.requireGone(late)
 }
 
-func TestCollectFinishesWhatTheAPIServerLeavesOfDeletions(t *testing.T) {
+func TestCollectCompletesDeletions(t *testing.T) {
 	no, yes, orphan := false, true, metav1.DeletePropagationOrphan
 	for _, c := range []struct {
 		name       string
@@ -287,7 +287,7 @@ func TestCollectFinishesWhatTheAPIServerLeavesOfDeletions(t *testing.T) {
 // I13: the real collector watches the deletion of every custom resource, and therefore knows that
 // the owner is gone even after its CRD is deleted. A collector that starts later cannot map the
 // owner's kind, and keeps its dependents until the kind is known again.
-func TestCollectWhenADefinitionGoes(t *testing.T) {
+func TestCollectAfterCRDIsDeleted(t *testing.T) {
 	const group = "i13.example.com"
 	begin := func(s *scene, more ...func(object)) (crd, owned object) {
 		s.Helper()
@@ -333,7 +333,7 @@ func TestCollectWhenADefinitionGoes(t *testing.T) {
 	})
 }
 
-func TestCollectBesideATypeThatCannotBeRead(t *testing.T) {
+func TestCollectWithUnreadableType(t *testing.T) {
 	t.Run("I14 a conversion webhook that fails does not stop the rest", func(t *testing.T) {
 		const group = "i14.example.com"
 		s := newScene(t)

@@ -196,7 +196,7 @@ func shellCompletes(t *testing.T, shell string, args []string, typed func(script
 
 // TestCompletionReadsOnePage expects that completion reads a single page of names, however many
 // objects there are. NAMES sets the number of objects; the log then has the time each run took.
-func TestCompletionAsksForLittleAmongMany(t *testing.T) {
+func TestCompletionReadsOnePage(t *testing.T) {
 	s := newScene(t)
 	objects, runs := 1200, 1
 	if given := os.Getenv("NAMES"); given != "" {

@@ -46,7 +46,7 @@ type multiClusterReport struct {
 	} `json:"clusters"`
 }
 
-func TestSeveralClustersAtOnce(t *testing.T) {
+func TestMultipleContexts(t *testing.T) {
 	s, other := newScene(t), realCollectorScene(t)
 	ns, far := s.namespace("contexts"), other.namespace("contexts")
 	s.create(configMap(ns, "here", ownedBy(missingOwner())))

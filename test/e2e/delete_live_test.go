@@ -21,7 +21,7 @@ func sceneWithCollector(t *testing.T) *scene {
 	return s
 }
 
-func TestDeleteFollowsTheClustersOwnCollector(t *testing.T) {
+func TestDeleteFollowsRealCollector(t *testing.T) {
 	s := sceneWithCollector(t)
 	ns := s.namespace("follow")
 	family := func(name string) (owner, dependent, shared object) {
@@ -94,7 +94,7 @@ func TestDeleteFollowsTheClustersOwnCollector(t *testing.T) {
 }
 
 // If no collector runs, the output says so and what to do about it.
-func TestDeleteSaysThatNoCollectorComes(t *testing.T) {
+func TestDeleteReportsMissingCollector(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("alone")
 	owner := s.create(configMap(ns, "owner"))
@@ -109,7 +109,7 @@ func TestDeleteSaysThatNoCollectorComes(t *testing.T) {
 	s.requireGone(dependent)
 }
 
-func TestDeleteStopsToWaitWhenItIsInterrupted(t *testing.T) {
+func TestDeleteStopsWaitingWhenInterrupted(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("cut")
 	owner := s.create(configMap(ns, "owner"))
@@ -133,7 +133,7 @@ func TestDeleteStopsToWaitWhenItIsInterrupted(t *testing.T) {
 	}
 }
 
-func TestDeleteDoesTheWorkOfAMissingCollector(t *testing.T) {
+func TestDeleteClientSideActsAsCollector(t *testing.T) {
 	for _, policy := range []string{"background", "foreground", "orphan"} {
 		t.Run(policy, func(t *testing.T) {
 			s := newScene(t)
@@ -165,7 +165,7 @@ func TestDeleteThroughKubectl(t *testing.T) {
 	s.requireGone(owner)
 }
 
-func TestDeleteAsksAgainWhereTheClusterChangedWhileSomebodyRead(t *testing.T) {
+func TestDeleteAsksAgainIfClusterChangedBeforeConfirmation(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("reading")
 	owner := s.create(configMap(ns, "owner"))
@@ -177,7 +177,7 @@ func TestDeleteAsksAgainWhereTheClusterChangedWhileSomebodyRead(t *testing.T) {
 	s.requireUnchanged(owner, dependent)
 }
 
-func TestDeleteRefusesWhereItsTargetWentWhileSomebodyRead(t *testing.T) {
+func TestDeleteRefusesIfTargetIsGoneBeforeConfirmation(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("reading")
 	owner := s.create(configMap(ns, "owner"))
@@ -195,7 +195,7 @@ func TestDeleteRefusesWhereItsTargetWentWhileSomebodyRead(t *testing.T) {
 	tty.wait().exits(t, 4).shows(t, "the cluster changed while you were reading")
 }
 
-func TestDeleteForAUserWithRightsInOneNamespace(t *testing.T) {
+func TestDeleteWithPermissionsInOneNamespace(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("mine")
 	owner := s.create(configMap(ns, "owner"))
@@ -213,7 +213,7 @@ func TestDeleteForAUserWithRightsInOneNamespace(t *testing.T) {
 }
 
 // Without permission to watch, the run polls.
-func TestDeleteFollowsTheCollectorWithoutTheRightToWatch(t *testing.T) {
+func TestDeleteFollowsCollectorWithoutPermissionToWatch(t *testing.T) {
 	s := sceneWithCollector(t)
 	ns := s.namespace("unwatched")
 	owner := s.create(configMap(ns, "owner"))
@@ -234,7 +234,7 @@ func (s *scene) previewDigest(r result) string {
 	return rest[:16]
 }
 
-func TestDeleteDoesNotTouchWhatChangedSinceItWasShown(t *testing.T) {
+func TestDeleteKeepsObjectsChangedSincePreview(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("changed")
 	owner := s.create(configMap(ns, "owner"))

@@ -7,7 +7,7 @@ import (
 )
 
 // Each refusal states the error on a line of its own, and nothing is deleted.
-func TestDeleteRefusesWithAClearWord(t *testing.T) {
+func TestDeleteRefusals(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("refuse")
 	there := s.create(configMap(ns, "there", labelled("app", "web")))
@@ -49,13 +49,13 @@ func TestDeleteRefusesWithAClearWord(t *testing.T) {
 	}
 }
 
-func TestDeleteIgnoresWhatIsNotThereOnDemand(t *testing.T) {
+func TestDeleteIgnoreNotFound(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("ignore")
 	s.gc("delete", "configmap/gone", "-n", ns, "--ignore-not-found", "--yes").exits(t, 0).shows(t, "Nothing to do.")
 }
 
-func TestDeleteSaysWhoForbadeIt(t *testing.T) {
+func TestDeleteReportsMissingPermission(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("forbidden")
 	doomed := s.create(configMap(ns, "doomed"))
@@ -67,7 +67,7 @@ func TestDeleteSaysWhoForbadeIt(t *testing.T) {
 	s.requireUnchanged(doomed)
 }
 
-func TestDeleteSaysThatAdmissionRefusedIt(t *testing.T) {
+func TestDeleteReportsAdmissionError(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("admission")
 	doomed := s.create(configMap(ns, "doomed"))
@@ -78,7 +78,7 @@ func TestDeleteSaysThatAdmissionRefusedIt(t *testing.T) {
 	s.requireUnchanged(doomed)
 }
 
-func TestDeleteDoesNotActOnTheDigestOfAScanThatReadMoreOrLess(t *testing.T) {
+func TestDeleteRefusesDigestOfOtherScanCoverage(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("readable")
 	owner := s.create(configMap(ns, "owner"))

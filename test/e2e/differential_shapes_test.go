@@ -14,7 +14,7 @@ import (
 // owner, and those of which it receives an event before that of the owner. The others wait until
 // the owner is gone. So its result is nondeterministic. Of the possible results, collect must
 // reach the one that leaves the least garbage and respects the finalizers of the objects.
-func TestDifferentialWhereTheRealCollectorBeginsLate(t *testing.T) {
+func TestDifferentialWithCollectorStartedDuringDeletion(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		// create creates objects and deletes some of them.
@@ -87,7 +87,7 @@ func TestDifferentialWhereTheRealCollectorBeginsLate(t *testing.T) {
 }
 
 // The first of these cases again, with a real collector that runs when the deletion begins.
-func TestDifferentialWhereTheRealCollectorSeesTheDeletionBegin(t *testing.T) {
+func TestDifferentialWithCollectorStartedBeforeDeletion(t *testing.T) {
 	s := realCollectorScene(t)
 	ns := s.namespace("seen")
 	owner := s.create(configMap(ns, "owner"))

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
-func TestThePageHasTheFiguresOfAllRuns(t *testing.T) {
+func TestPageHasFiguresOfAllRuns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.md")
 	begins, ends := docgen.Marks("faults")
 	if err := os.WriteFile(path, []byte(begins+ends), 0o600); err != nil {

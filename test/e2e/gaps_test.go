@@ -47,7 +47,7 @@ func (s *scene) requireGaps(r report, want ...gap) {
 	}
 }
 
-func TestATypeThatCannotBeReadIsAGapAndItsObjectsAreNeverMissing(t *testing.T) {
+func TestUnreadableTypeIsAGapAndItsObjectsAreNotMissing(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault  func(through http.Handler) http.HandlerFunc
 		args   []string
@@ -103,7 +103,7 @@ func TestATypeThatCannotBeReadIsAGapAndItsObjectsAreNeverMissing(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatDoesNotNameTheOwnerIsNoProofOfItsAbsence(t *testing.T) {
+func Test404WithoutOwnerNameDoesNotProveAbsence(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("gaps")
 	s.createUnreadableOwners(ns)
@@ -116,7 +116,7 @@ func TestAnAnswerThatDoesNotNameTheOwnerIsNoProofOfItsAbsence(t *testing.T) {
 	f.gc("audit").exits(t, 0).warns(t, "single owners of 1 type", "secrets/gone", "unproven")
 }
 
-func TestPagesThatExpireMidwayLeaveNothingOut(t *testing.T) {
+func TestExpiredPagesLoseNoObjects(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("pages")
 	owner := s.create(configMap(ns, "owner"))
@@ -193,7 +193,7 @@ func resourceOrConfigMaps(resource any) string {
 	return fmt.Sprint(resource)
 }
 
-func TestAUserWhoMayListOnlySomeTypesGetsAnAnswerThatSaysSo(t *testing.T) {
+func TestAuditWithPermissionForSomeTypesIsIncomplete(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("alice")
 	s.createUnreadableOwners(ns)
@@ -219,7 +219,7 @@ func TestAUserWhoMayListOnlySomeTypesGetsAnAnswerThatSaysSo(t *testing.T) {
 	alice.gc("audit").exits(t, 1).warns(t, "could not be read", "forbidden")
 }
 
-func TestAUserWhoMayListButNotGetIsNotToldThatAnOwnerIsMissing(t *testing.T) {
+func TestOwnerIsNotMissingForUserWhoMayListButNotGet(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("carol")
 	s.createUnreadableOwners(ns)
@@ -233,7 +233,7 @@ func TestAUserWhoMayListButNotGetIsNotToldThatAnOwnerIsMissing(t *testing.T) {
 	}
 }
 
-func TestAUserWithRightsInOneNamespaceNamesIt(t *testing.T) {
+func TestUserLimitedToOneNamespaceHasToNameIt(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("bob")
 	owner := s.create(secret(ns, "owner"))
@@ -291,7 +291,7 @@ func (s *scene) awaitDiscovery(done func(error) bool) {
 	s.Error("discovery does not change")
 }
 
-func TestAnAPIServiceThatPointsNowhereIsAGapOfItsGroup(t *testing.T) {
+func TestUnavailableAPIServiceIsAGapOfItsGroup(t *testing.T) {
 	const group = "nowhere.example.com"
 	s := newScene(t)
 	ns := s.namespace("nowhere")
@@ -327,7 +327,7 @@ func (s *scene) brokenConversionWebhook(group, kind string) {
 	s.define(crd)
 }
 
-func TestACRDWithADeadConversionWebhookIsAGap(t *testing.T) {
+func TestCRDWithDeadConversionWebhookIsAGap(t *testing.T) {
 	const group = "dead.example.com"
 	s := newScene(t)
 	ns := s.namespace("dead")

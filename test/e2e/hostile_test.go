@@ -50,7 +50,7 @@ func safeForTerminal(text string) error {
 // or an object whose name is one escaped segment.
 var plainPath = regexp.MustCompile(`^/(version|api|apis|(api/v1|apis/[a-z0-9.-]+/v[a-z0-9]+)(/namespaces/[a-z0-9-]+)?/[a-z]+(/[^/]+)?)$`)
 
-func TestHostileReferencesReachNeitherTheTerminalNorThePathOfARequest(t *testing.T) {
+func TestHostileReferencesReachNeitherTerminalNorRequestPath(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("hostile")
 	owner := s.create(secret(ns, "owner"))
@@ -110,7 +110,7 @@ func TestHostileReferencesReachNeitherTheTerminalNorThePathOfARequest(t *testing
 	}
 }
 
-func TestHostileReferencesCanBeReadAsTheyAre(t *testing.T) {
+func TestHostileReferencesAreExactInJSON(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("hostile")
 	var names []string

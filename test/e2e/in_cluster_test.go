@@ -69,7 +69,7 @@ func (s *scene) podOf(variant string) object {
 	return newObject("v1", "Pod", cronJob.GetNamespace(), "of-"+variant, withField("spec", spec))
 }
 
-func TestTheManifestsOfTheAuditAreTakenAsTheyAre(t *testing.T) {
+func TestAuditManifestsAreAccepted(t *testing.T) {
 	s := sceneWithServiceAccounts(t)
 	for _, variant := range variants {
 		t.Run(variant, func(t *testing.T) {
@@ -115,7 +115,7 @@ func (s *scene) containersWithToken(pod object) (containers []string) {
 	return containers
 }
 
-func TestThePodsOfTheAuditAreRestricted(t *testing.T) {
+func TestAuditPodsAreRestricted(t *testing.T) {
 	s := sceneWithServiceAccounts(t)
 	for _, variant := range variants {
 		level := s.rendered(variant)["Namespace"].GetLabels()["pod-security.kubernetes.io/enforce"]
@@ -143,7 +143,7 @@ func TestThePodsOfTheAuditAreRestricted(t *testing.T) {
 	}
 }
 
-func TestTheJobEndsAsTheAuditDoes(t *testing.T) {
+func TestJobEndsWithExitCodeOfAudit(t *testing.T) {
 	s := sceneWithServiceAccounts(t)
 	s.apply("audit")
 	for name, c := range map[string]struct {
@@ -200,7 +200,7 @@ func (s *scene) terminatePod(pod string, code int64) {
 // TestAuditRunsInAnEmptyImage runs the program as the Pod would, without a kubelet: alone in a
 // read-only root, with the service account where a kubelet mounts it, and with the environment
 // variables of a Pod. The API server issued the token for that service account.
-func TestTheAuditRunsInAnEmptyImage(t *testing.T) {
+func TestAuditRunsInAnEmptyImage(t *testing.T) {
 	s := sceneWithServiceAccounts(t)
 	s.apply("audit")
 	ns := s.namespace("watched")

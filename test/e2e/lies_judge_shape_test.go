@@ -10,7 +10,7 @@ import (
 )
 
 // #0 owns #1. Without lies, #0 is gone at the end, and #1 stays and has no owner.
-func TestWhatIsJudgedUnderLies(t *testing.T) {
+func TestViolationsUnderLies(t *testing.T) {
 	const owner, dependent = "#0", "#1"
 	held := func(by string) partState { return partState{Terminating: true, Finalizers: []string{by}} }
 	owned := func(blocks bool) partState { return partState{Owners: []roleRef{{"v1/ConfigMap #0", owner, blocks}}} }

@@ -44,7 +44,7 @@ const (
 // TestLiesFailAProgramWithoutResponseChecks tells the same lies to the program and to a build of
 // it without its checks of responses: the first must pass the runs and the second must fail them.
 // This proves that the runs can find violations.
-func TestTheCampaignOfLiesFindsAProgramThatChecksNoAnswer(t *testing.T) {
+func TestLiesFailAProgramWithoutResponseChecks(t *testing.T) {
 	if os.Getenv(mutationVariable) == "" {
 		t.Skip(mutationVariable + " is not set: make soak sets it")
 	}
@@ -181,7 +181,7 @@ func returnsError(f *ast.FuncDecl) bool {
 	return is && of.Name == "error"
 }
 
-func TestAFunctionIsLeftWithoutEffect(t *testing.T) {
+func TestWithoutEffect(t *testing.T) {
 	const source = `package p
 
 import "errors"

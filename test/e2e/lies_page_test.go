@@ -14,7 +14,7 @@ import (
 //go:embed lies.md.tmpl
 var sectionOnLies string
 
-func TestThePageHasTheFiguresOfAllRunsUnderLies(t *testing.T) {
+func TestPageHasFiguresOfAllRunsUnderLies(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.md")
 	begins, ends := docgen.Marks("lies")
 	if err := os.WriteFile(path, []byte(begins+ends), 0o600); err != nil {

@@ -37,7 +37,7 @@ func ageless(s string) string {
 	return ages.ReplaceAllString(blanks.ReplaceAllString(s, " "), "$1$2")
 }
 
-func TestASnapshotAnswersAsTheClusterDid(t *testing.T) {
+func TestSnapshotGivesSameOutputAsCluster(t *testing.T) {
 	for _, seed := range seeds(t, 1) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
 			s := newScene(t)
@@ -65,7 +65,7 @@ func (s *scene) snapshot(args ...string) string {
 	return file
 }
 
-func TestASnapshotShowsTheFamilyOfAnObjectAsTheClusterDid(t *testing.T) {
+func TestSnapshotGivesSameTreeAsCluster(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns, other := s.namespace("family"), s.namespace("other")
@@ -96,7 +96,7 @@ func TestASnapshotShowsTheFamilyOfAnObjectAsTheClusterDid(t *testing.T) {
 	}
 }
 
-func TestWhatKubectlGetWroteIsRead(t *testing.T) {
+func TestOutputOfKubectlGetIsRead(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("dump")
 	s.createUnreadableOwners(ns)

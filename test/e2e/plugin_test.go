@@ -20,7 +20,7 @@ func TestKubectlFindsThePlugin(t *testing.T) {
 	}
 }
 
-func TestThroughKubectlItSaysAndExitsTheSame(t *testing.T) {
+func TestThroughKubectlGivesSameResult(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("plugin")
 	s.createUnreadableOwners(ns)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestWhereARightIsLackingNothingIsSent(t *testing.T) {
+func TestMissingPermissionStopsRunBeforeFirstWrite(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("lacking")
 	owner := s.create(secret(ns, "owner"))
@@ -55,7 +55,7 @@ func TestWhereARightIsLackingNothingIsSent(t *testing.T) {
 	})
 }
 
-func TestARightToSomeNamesIsOneToThese(t *testing.T) {
+func TestPermissionOnNamesIsLimitedToThem(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("names")
 	mine, other := s.create(configMap(ns, "mine")), s.create(configMap(ns, "other"))
@@ -78,7 +78,7 @@ func TestARightToSomeNamesIsOneToThese(t *testing.T) {
 }
 
 // An API server may not serve access reviews, or may fail to answer them.
-func TestWhatNobodyCanTellIsLeftToTheRun(t *testing.T) {
+func TestUndeterminedPermissionsDoNotStopRun(t *testing.T) {
 	undecided := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusCreated)
@@ -106,7 +106,7 @@ func TestWhatNobodyCanTellIsLeftToTheRun(t *testing.T) {
 }
 
 // A server that answers must not be called unreachable.
-func TestAUserWhoMayNotEvenAskIsToldSo(t *testing.T) {
+func TestForbiddenDiscoveryIsReported(t *testing.T) {
 	s := newScene(t)
 	for _, command := range []string{"audit", "collect"} {
 		s.gc(command, "--as", "system:anonymous").exits(t, 2).
@@ -115,7 +115,7 @@ func TestAUserWhoMayNotEvenAskIsToldSo(t *testing.T) {
 }
 
 // A permission for the first name says nothing about the second.
-func TestARightToSomeClusterScopedNamesIsOneToThese(t *testing.T) {
+func TestPermissionOnClusterScopedNamesIsLimitedToThem(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	mine, other := s.create(gadget("e2e-mine")), s.create(gadget("e2e-other"))
@@ -139,7 +139,7 @@ func TestARightToSomeClusterScopedNamesIsOneToThese(t *testing.T) {
 
 // A SelfSubjectRulesReview covers one namespace, so permissions on cluster-scoped objects are
 // checked separately.
-func TestARightToWhatIsClusterScopedIsAskedForToo(t *testing.T) {
+func TestPermissionOnClusterScopedObjectIsChecked(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("scoped")

@@ -48,7 +48,7 @@ func (s *scene) stepResults(r result) []endedStep {
 	return answer.Steps
 }
 
-func TestDeleteFromHereBesideTheRealCollector(t *testing.T) {
+func TestDeleteClientSideBesideTheRealCollector(t *testing.T) {
 	s := realCollectorScene(t)
 	ns := s.namespace("beside-delete")
 	owner, keeper := s.create(configMap(ns, "owner")), s.create(secret(ns, "keeper"))

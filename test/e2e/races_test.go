@@ -72,7 +72,7 @@ func (m *barrier) wait(through http.Handler) http.HandlerFunc {
 }
 
 // Both runs find the same garbage and back it up before either deletes any of it.
-func TestTwoCollectsAtOnceDoTheWorkOnce(t *testing.T) {
+func TestConcurrentCollectsDeleteEachObjectOnce(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("both")
 	objects := s.createGarbage(ns, 60)
@@ -110,7 +110,7 @@ func TestTwoCollectsAtOnceDoTheWorkOnce(t *testing.T) {
 }
 
 // A collect that runs between the writes of a restoration finds no garbage.
-func TestACollectWithinARestorationTakesNothingOfIt(t *testing.T) {
+func TestCollectDuringRestoreDeletesNothing(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("between")
@@ -179,7 +179,7 @@ func newTemporaryObject(crd object, ns, name string, more ...func(object)) objec
 // The CRD is deleted with all of its objects right before the first write to one of them. A path
 // that is no longer served does not prove that the object is gone: that step fails, and the
 // others are done.
-func TestADefinitionVanishesInTheMiddleOfARun(t *testing.T) {
+func TestCRDIsDeletedDuringRun(t *testing.T) {
 	type part struct {
 		args        []string
 		goes, stays []object // objects to delete that do not depend on the CRD; objects that must stay
@@ -274,7 +274,7 @@ func TestObjectIsReplacedBetweenScanAndWrite(t *testing.T) {
 }
 
 // Somebody creates an object that a restoration is about to create.
-func TestARestorationMeetsAnotherOfTheSameName(t *testing.T) {
+func TestRestoreKeepsObjectCreatedMeanwhile(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("taken")
 	owner := s.create(configMap(ns, "owner"))

@@ -255,7 +255,7 @@ func (s *scene) allowIdentifyingCluster(user string) {
 	})
 }
 
-func TestTheRolesOfThePageAreEnoughAndNoVerbIsTooMany(t *testing.T) {
+func TestDocumentedRolesAreSufficientAndMinimal(t *testing.T) {
 	page, roles := rightsPage(t), map[string]rbacv1.ClusterRole{}
 	if len(page.roles) != len(limitedCommands) {
 		t.Errorf("the page has %d commands, and %d are tried", len(page.roles), len(limitedCommands))

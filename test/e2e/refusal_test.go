@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-func TestABadCommandLineGivesOneClearLine(t *testing.T) {
+func TestUsageErrorIsOneLine(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("refused")
 	s.create(configMap(ns, "there"))
@@ -123,7 +123,7 @@ func TestInterruptEndsAStalledScan(t *testing.T) {
 	}
 }
 
-func TestRequestsAreLoggedOnlyWhereAsked(t *testing.T) {
+func TestRequestsAreLoggedOnlyOnDemand(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("log")
 	s.create(configMap(ns, "there"))

@@ -46,7 +46,7 @@ func withFormerUID(r metav1.OwnerReference) metav1.OwnerReference {
 
 // A restored backup had references with the UIDs of the former owners, and the collector deleted
 // all objects at once.
-func TestVelero10556RestoredObjectsAreRelinkedAndNothingIsLost(t *testing.T) {
+func TestRepairIncident_velero_10556(t *testing.T) {
 	s := realCollectorScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("velero")
@@ -90,7 +90,7 @@ func TestVelero10556RestoredObjectsAreRelinkedAndNothingIsLost(t *testing.T) {
 
 // A controller created a StatefulSet in monitoring whose owner is in kube-system: the incident
 // that this project began with.
-func TestRedisExporterIsUnlinkedAndKept(t *testing.T) {
+func TestRepairIncident_redis_exporter(t *testing.T) {
 	s := realCollectorScene(t)
 	s.defineTestKinds()
 	home, monitoring := s.namespace("kube"), s.namespace("monitoring")

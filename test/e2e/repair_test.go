@@ -13,7 +13,7 @@ import (
 
 // Of two references with one UID, only the invalid one is removed. A rewritten reference keeps
 // its position and its flags. Both hold for built-in and for custom kinds.
-func TestRepairChangesTheReferencesMeantAndNoOther(t *testing.T) {
+func TestRepairChangesOnlyIntendedReferences(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("exact")
@@ -33,7 +33,7 @@ func TestRepairChangesTheReferencesMeantAndNoOther(t *testing.T) {
 	}
 }
 
-func TestRepairRewritesAVersionThatIsNotServed(t *testing.T) {
+func TestRepairUpdatesUnservedVersion(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("update-version")
 	deployment := s.create(workload("Deployment", ns, "web"))
@@ -121,7 +121,7 @@ func TestRepairReassessesChangedObjects(t *testing.T) {
 	}
 }
 
-func TestRepairPointsNothingAtAnOwnerThatIsGoneByThen(t *testing.T) {
+func TestRepairChecksNewOwnerBeforeWrite(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("late")
 	owner := s.create(secret(ns, "owner"))
@@ -134,7 +134,7 @@ func TestRepairPointsNothingAtAnOwnerThatIsGoneByThen(t *testing.T) {
 	s.requireUnchanged(o)
 }
 
-func TestRepairRefusesEachInItsOwnWords(t *testing.T) {
+func TestRepairRefusals(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("refusals")
 	owner := s.create(secret(ns, "owner"))
@@ -195,7 +195,7 @@ func TestRepairUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
 	s.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "relinked 2 in ")
 }
 
-func TestRepairAtATerminalAsksForAYes(t *testing.T) {
+func TestRepairAtTerminalAsksForYes(t *testing.T) {
 	for keys, code := range map[string]int{"yes\n": 0, "2\n": 4, "y\n": 4} {
 		t.Run(fmt.Sprintf("%q", keys), func(t *testing.T) {
 			s := newScene(t)
@@ -216,7 +216,7 @@ func TestRepairAtATerminalAsksForAYes(t *testing.T) {
 	}
 }
 
-func TestRepairAtATerminalRefusesWhereTheClusterChangedWhileSomebodyRead(t *testing.T) {
+func TestRepairAtTerminalRefusesIfClusterChangedBeforeConfirmation(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("reading")
 	o := s.create(secret(ns, "subject", ownedBy(withFormerUID(referenceTo(s.create(configMap(ns, "owner")))))))

@@ -21,7 +21,7 @@ func (s *scene) deleteForBackup(ns string, targets ...string) (folder string) {
 	return s.tool().runForBackup(append([]string{"delete", "--client-side", "-n", ns}, targets...)...)
 }
 
-func TestRestoreKilledGoesOn(t *testing.T) {
+func TestRestoreContinuesAfterKill(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("revived")
@@ -79,7 +79,7 @@ func (discarded) Header() http.Header         { return http.Header{} }
 func (discarded) Write(p []byte) (int, error) { return len(p), nil }
 func (discarded) WriteHeader(int)             {}
 
-func TestRestoreLeavesAloneWhatIsThereAndLinksWhatSurvived(t *testing.T) {
+func TestRestoreKeepsExistingObjectsAndLinksSurvivors(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("beside")
@@ -108,7 +108,7 @@ func TestRestoreLeavesAloneWhatIsThereAndLinksWhatSurvived(t *testing.T) {
 	s.mustHaveNoFindings(ns)
 }
 
-func TestRestoreOfAPart(t *testing.T) {
+func TestRestoreOfSelectedObjects(t *testing.T) {
 	s := newScene(t)
 	ns, elsewhere := s.namespace("part"), s.namespace("part")
 	s.create(secret(ns, "one", ownedBy(missingOwner())))
@@ -126,7 +126,7 @@ func TestRestoreOfAPart(t *testing.T) {
 
 // Velero restored objects whose references had the UIDs of deleted owners, and the collector
 // deleted them at once (velero#10556, #4707).
-func TestRestoreNeverCausesWhatVeleroDid(t *testing.T) {
+func TestRestoreWithoutOwnersIsNotCollected(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("velero")
@@ -151,7 +151,7 @@ func TestRestoreNeverCausesWhatVeleroDid(t *testing.T) {
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "delete 1.")
 }
 
-func TestRestoreOfAServiceWhoseAddressIsTaken(t *testing.T) {
+func TestRestoreOfServiceWithTakenClusterIP(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("service")
 	spec := map[string]any{"ports": []any{map[string]any{"port": int64(80), "protocol": "TCP"}}}
@@ -171,7 +171,7 @@ func TestRestoreOfAServiceWhoseAddressIsTaken(t *testing.T) {
 }
 
 // Each refusal states the error on a line of its own, and nothing is created.
-func TestRestoreRefusesWithAClearWord(t *testing.T) {
+func TestRestoreRefusals(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("refused")
 	s.create(configMap(ns, "doomed"))
@@ -264,7 +264,7 @@ func (s *scene) patchStatus(o object, body string) {
 
 // The backup of a repair holds the references that it changed, so a repair can be undone:
 // exactly, if the user insists.
-func TestRestoreOfARepair(t *testing.T) {
+func TestRestoreUndoesRepair(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("mended")
@@ -291,7 +291,7 @@ func TestRestoreOfARepair(t *testing.T) {
 	}
 }
 
-func TestRestoreByTheNameOfABackup(t *testing.T) {
+func TestRestoreByBackupName(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("named")
 	home := t.TempDir()

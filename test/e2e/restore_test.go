@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// TestDeleteThenRestoreMakesTheSameTree deletes one object of each kind that controllers act on,
+// TestDeleteThenRestoreGivesSameTree deletes one object of each kind that controllers act on,
 // and restores all of them: every object exists again under its name, every controller has
 // adopted its objects, and no controller has created others.
-func TestDeleteThenRestoreMakesTheSameTree(t *testing.T) {
+func TestDeleteThenRestoreGivesSameTree(t *testing.T) {
 	s := realCollectorScene(t)
 	s.defineTestKinds()
 	crd := definition("restored.example.com", "Thing", "Namespaced", version("v1", true))
@@ -118,7 +118,7 @@ func (s *scene) count(o object) int {
 }
 
 // Neither a completed Job nor its Pods are restored, as they would run again.
-func TestRestoreOfWhatHadFinishedDoesNotRunItAgain(t *testing.T) {
+func TestRestoreDoesNotRunCompletedJobAgain(t *testing.T) {
 	s := sceneWithCollector(t)
 	ns := s.namespace("finished")
 	done := s.create(job(ns, "done"))

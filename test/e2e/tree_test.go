@@ -96,7 +96,7 @@ func TestTreeDrawsACycleOnce(t *testing.T) {
 	}
 }
 
-func TestTreeDrawsAnObjectThatOwnsItselfOnce(t *testing.T) {
+func TestTreeDrawsSelfOwnerOnce(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("self")
 	me := s.create(configMap(ns, "me"))
@@ -110,7 +110,7 @@ func TestTreeDrawsAnObjectThatOwnsItselfOnce(t *testing.T) {
 	}
 }
 
-func TestTreeOfAMillionPathsHasALineForEachReference(t *testing.T) {
+func TestTreeWithAMillionPathsHasOneLinePerReference(t *testing.T) {
 	const levels = 20
 	s := newScene(t)
 	ns := s.namespace("diamond")
@@ -146,7 +146,7 @@ func TestTreeOfAMillionPathsHasALineForEachReference(t *testing.T) {
 	}
 }
 
-func TestTreeShowsAnObjectWithTwoOwnersOnceAndRefersToIt(t *testing.T) {
+func TestTreeShowsObjectWithTwoOwnersInFullOnce(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("shared")
 	one, two := s.create(configMap(ns, "one")), s.create(configMap(ns, "two"))
@@ -162,7 +162,7 @@ func TestTreeShowsAnObjectWithTwoOwnersOnceAndRefersToIt(t *testing.T) {
 	}
 }
 
-func TestTreeShowsAbsentAndBadOwnersWhereTheyWouldStand(t *testing.T) {
+func TestTreeShowsMissingAndInvalidOwners(t *testing.T) {
 	s := newScene(t)
 	ns, other := s.namespace("bad"), s.namespace("other")
 	owner := s.create(configMap(ns, "owner"))
@@ -278,7 +278,7 @@ func (s *scene) kubectlColumns(ns string) []string {
 	return out
 }
 
-func TestTreeOfANamespacedObjectAsksForItsNamespaceOnly(t *testing.T) {
+func TestTreeOfNamespacedObjectReadsOnlyItsNamespace(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("asked")
 	_, _, p, _, _ := s.createShop(ns)
@@ -304,7 +304,7 @@ func TestTreeOfANamespacedObjectAsksForItsNamespaceOnly(t *testing.T) {
 	}
 }
 
-func TestTreeOfWhatIsAskedFor(t *testing.T) {
+func TestTreeSelectsRequestedObjects(t *testing.T) {
 	s := newScene(t)
 	ns, other := s.namespace("asked"), s.namespace("other")
 	deployment, replicaSet, _, _, _ := s.createShop(ns)

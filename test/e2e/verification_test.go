@@ -38,7 +38,7 @@ func verifiedBy(t testing.TB, r result) (out verified) {
 }
 
 // Completed steps do not prove that nothing is left. Only a complete scan after the run does.
-func TestARunIsNotDoneUntilACompleteScanFoundNothingLeft(t *testing.T) {
+func TestRunSucceedsOnlyAfterCompleteScanFindsNothingLeft(t *testing.T) {
 	gap := fault{reading(listOf("leases")), respondStatus(500, "InternalError", "etcd is on fire")}
 	silent := fault{reading(anyRequest), respondStatus(503, "ServiceUnavailable", "later")}
 	root := func(r *http.Request) bool { return r.URL.Path == "/api" || r.URL.Path == "/apis" }
@@ -101,7 +101,7 @@ func TestARunIsNotDoneUntilACompleteScanFoundNothingLeft(t *testing.T) {
 
 // Objects that become garbage during a run are reported as left, except by the run of a saved
 // plan, which is not about them.
-func TestWhatIsLeftAfterARunFailsItUnlessItsPlanIsNotAboutThat(t *testing.T) {
+func TestGarbageLeftAfterRunFailsIt(t *testing.T) {
 	for name, saved := range map[string]bool{"a pass": false, "a saved plan": true} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
@@ -120,7 +120,7 @@ func TestWhatIsLeftAfterARunFailsItUnlessItsPlanIsNotAboutThat(t *testing.T) {
 	}
 }
 
-func TestDeleteClientSideIsNotDoneWhileSomethingNewDependsOnWhatItDeleted(t *testing.T) {
+func TestDeleteClientSideReportsNewDependents(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("meanwhile")
 	owner := s.create(configMap(ns, "owner"))
@@ -132,7 +132,7 @@ func TestDeleteClientSideIsNotDoneWhileSomethingNewDependsOnWhatItDeleted(t *tes
 	s.requireUnchanged(dependent)
 }
 
-func TestDeleteThatWaitsForNobodySaysThatNothingWasVerified(t *testing.T) {
+func TestDeleteWithoutWaitReportsNoVerification(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("unwaited")
 	owner := s.create(configMap(ns, "owner"))

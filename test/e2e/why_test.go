@@ -104,7 +104,7 @@ func TestWhyPredictsTheRealCollector(t *testing.T) {
 	}
 }
 
-func TestWhyOfWhatIsNotThere(t *testing.T) {
+func TestWhyOfDeletedObject(t *testing.T) {
 	s := newScene(t)
 	ns, other := s.namespace("why-gone"), s.namespace("why-other")
 	s.create(configMap(other, "typo"))
@@ -136,7 +136,7 @@ func TestWhyOfWhatIsNotThere(t *testing.T) {
 }
 
 // A user who may read one namespace only gets an answer that names what could not be read.
-func TestWhyForAUserWithRightsInOneNamespace(t *testing.T) {
+func TestWhyWithPermissionsInOneNamespace(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("why-mine")
 	s.create(configMap(ns, "doomed", ownedBy(reference("v1", "ConfigMap", "gone", "00000000-0000-0000-0000-00000000000b"))))

@@ -88,7 +88,7 @@ func remaining(o *subject.Object) string {
 	return fmt.Sprintf("there, %q", o.Finalizers)
 }
 
-func TestWriteDeleteAnswersWhatIsLeft(t *testing.T) {
+func TestWriteDeleteReturnsRemainingState(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("deletes")
@@ -170,7 +170,7 @@ func TestWriteDeleteAnswersWhatIsLeft(t *testing.T) {
 	}
 }
 
-func TestWriteIsBoundToOneState(t *testing.T) {
+func TestWriteFailsAfterAnyChange(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("bound")
@@ -219,7 +219,7 @@ func TestWriteIsBoundToOneState(t *testing.T) {
 }
 
 // A write has the UID as a precondition even if nothing else has changed.
-func TestWriteIsBoundToTheUID(t *testing.T) {
+func TestWriteFailsForAnotherUID(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("bound-uid")
@@ -280,7 +280,7 @@ func (s *scene) patch(o object, body string) {
 	s.must(err)
 }
 
-func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
+func TestWritePatchChangesOnlyIntendedFields(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("patches")
@@ -370,7 +370,7 @@ func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestWritePatchThatRemovesTheLastFinalizer(t *testing.T) {
+func TestWritePatchRemovesLastFinalizer(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("letting-go")
@@ -410,7 +410,7 @@ func TestWritePatchThatRemovesTheLastFinalizer(t *testing.T) {
 }
 
 // If the server refuses a write, the error says why, and nothing changes.
-func TestWriteRefused(t *testing.T) {
+func TestWriteRefusals(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("refused")
 	o := s.create(configMap(ns, "subject", ownedBy(reference("v1", "Secret", "a", "a")), heldBy("example.com/a")))
@@ -450,7 +450,7 @@ func TestWriteRefused(t *testing.T) {
 }
 
 // After a CRD is deleted, the 404 for its path does not prove that its objects are gone.
-func TestWriteOfAnUnservedPath(t *testing.T) {
+func TestWriteToUnservedPathProvesNothing(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("unserved")
 	s.define(definition("unserved.kubectl-gc.dev", "Thing", "Namespaced", version("v1", true)))
@@ -627,7 +627,7 @@ func TestWriteManifests(t *testing.T) {
 }
 
 // An error of the callback ends the listing.
-func TestWriteManifestsStop(t *testing.T) {
+func TestWriteManifestsStopOnError(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("manifests-stop")
 	var wanted []subject.Identity
@@ -648,7 +648,7 @@ func TestWriteManifestsStop(t *testing.T) {
 }
 
 // Running marks the Pods that a kubelet has to stop. Only a scan that asks for it reads them.
-func TestWriteRunning(t *testing.T) {
+func TestScanMarksRunningPods(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("running")
 	onNode := func(o object) { o.Object["spec"].(map[string]any)["nodeName"] = "none" }
@@ -677,7 +677,7 @@ func TestWriteRunning(t *testing.T) {
 	}
 }
 
-func TestWriteWidensWhereAFinalizerMayWaitForOthers(t *testing.T) {
+func TestWriteWidensScanIfFinalizersWaitForDependents(t *testing.T) {
 	s := newScene(t)
 	ns, other := s.namespace("widen"), s.namespace("widen-other")
 	owner := s.create(configMap(ns, "owner"))
