@@ -2,9 +2,10 @@
 //
 // All tests share one control plane without a garbage collector, so that the objects of a test
 // stay as they are. The tests run one after the other; each has namespaces of its own and deletes
-// its objects at the end. The last test starts the real collector and checks that it does what
-// was predicted. The differential tests build each random graph on a second control plane as well
-// and run the real collector there: collect must reach the same final state.
+// its objects at the end. TestAuditPredictsTheRealCollector runs the real collector and checks
+// that it does what was predicted. The differential tests build each random graph on a second
+// control plane as well and run the real collector there: collect must reach the same final
+// state.
 //
 // TestUnderFaults runs the commands that change something behind a proxy (test/proxy) that
 // injects faults into requests and responses.

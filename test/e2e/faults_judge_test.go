@@ -33,7 +33,7 @@ type verdict struct {
 	seed    uint64
 	command string
 	objects int
-	ended   bool // within the time limit
+	inTime   bool // within the time limit
 
 	deleted int // objects that were deleted, or began to be
 	// Deleted objects whose deletion is nondeterministic in the real collector as well, one per
@@ -63,7 +63,7 @@ func (o *faultScenario) judge(v *verdict, undisturbed *copyResult) {
 	for _, line := range slices.Concat(v.wrongDeletes, v.notBackedUp, v.panics, v.differing, v.other, v.unproven, v.falseSuccess, v.createdTwice) {
 		o.Error(line)
 	}
-	if !v.ended {
+	if !v.inTime {
 		o.Error("it did not end in time")
 	}
 	if o.Failed() {
@@ -178,11 +178,11 @@ func (b *blueprint) solid(n int, c partRef) bool {
 func (o *faultScenario) checkBehavior(v *verdict) {
 	r := v.result
 	for _, sign := range []string{"panic:", "goroutine ", "fatal error:", "DATA RACE"} {
-		if v.ended && strings.Contains(r.Stderr, sign) {
+		if v.inTime && strings.Contains(r.Stderr, sign) {
 			v.panics = append(v.panics, fmt.Sprintf("standard error holds %q", sign))
 		}
 	}
-	if v.ended && (r.Code < 0 || r.Code > 2) {
+	if v.inTime && (r.Code < 0 || r.Code > 2) {
 		v.other = append(v.other, fmt.Sprintf("it exits with %d", r.Code))
 	}
 	if r.Code == 2 {

@@ -60,7 +60,7 @@ func (t *statistics) add(seed uint64, v *verdict, passed bool) {
 	t.ByCommand[v.command]++
 	t.Objects += v.objects
 	t.Deleted += v.deleted
-	if v.ended {
+	if v.inTime {
 		t.Codes[v.result.Code]++
 	} else {
 		t.Hangs++
@@ -127,18 +127,18 @@ func (t *statistics) Found() []figure {
 		{"deletes without backup", t.NotBackedUp},
 		{"panics", t.Panics},
 		{"hangs", t.Hangs},
-		{"objects that ended otherwise than undisturbed", t.Differing},
-		{"other breaches: an exit code that is not documented, a change with exit code 2, a token in sight", t.Other},
-		{"runs that could not be judged", len(t.Done) - t.Runs},
-		{"objects that went where the cluster's own collector comes to either end, as luck has it", t.Nondeterministic},
+		{"objects in another final state than without faults", t.Differing},
+		{"other violations: an undocumented exit code, a change with exit code 2, a token in the output", t.Other},
+		{"runs that could not be evaluated", len(t.Done) - t.Runs},
+		{"nondeterministic deletions, which the cluster's own collector may do or not", t.Nondeterministic},
 	}
 }
 
 // FoundUnderLies returns the numbers of further violations, under lies.
 func (t *statistics) FoundUnderLies() []figure {
 	return []figure{
-		{"finalizers removed on unproven grounds", t.Unproven},
-		{"runs that ended with exit code 0 and were not complete", t.FalseSuccess},
+		{"finalizers removed without proof", t.Unproven},
+		{"runs that ended with exit code 0 although not everything was done", t.FalseSuccess},
 		{"objects that were created twice", t.CreatedTwice},
 	}
 }
@@ -154,16 +154,16 @@ func (t *statistics) Amounts() []figure {
 	}
 	return append(out,
 		figure{"objects in the graphs", t.Objects},
-		figure{"of these deleted under faults, or on their way", t.Deleted},
+		figure{"of these deleted or terminating under faults", t.Deleted},
 		figure{"faults", t.Faults()},
-		figure{"writes that were done and whose answer was lost", t.Lost},
+		figure{"writes that were executed and whose response was lost", t.Lost},
 		figure{"writes that reached the server twice", t.Kinds[proxy.Repeated]},
 	)
 }
 
 // AmountsUnderLies returns how much was done under lies.
 func (t *statistics) AmountsUnderLies() []figure {
-	out := []figure{{"runs under lies", t.Runs}, {"of these without any, as it turned out", t.Honest}}
+	out := []figure{{"runs under lies", t.Runs}, {"of these without any lie, by chance", t.Honest}}
 	for _, command := range slices.Sorted(maps.Keys(t.ByCommand)) {
 		out = append(out, figure{"runs of `" + command + "`", t.ByCommand[command]})
 	}
@@ -172,7 +172,7 @@ func (t *statistics) AmountsUnderLies() []figure {
 	}
 	return append(out,
 		figure{"objects in the graphs", t.Objects},
-		figure{"of these deleted under lies, or on their way", t.Deleted},
+		figure{"of these deleted or terminating under lies", t.Deleted},
 		figure{"kinds of lie", len(t.kinds)},
 		figure{"lies", t.Faults()},
 	)

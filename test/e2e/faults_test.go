@@ -80,7 +80,7 @@ func runUnderFaults(t *testing.T, ground *environment, seed uint64) *verdict {
 		o.must(err)
 		return m.MayHaveHidden(of.Resource.GroupResource())
 	}
-	v.result, v.ended = o.tool.attempt(o.program(), o.faultArgs(seed)...)
+	v.result, v.inTime = o.tool.attempt(o.program(), o.faultArgs(seed)...)
 	o.faults.Store(nil)
 	v.after = o.currentState()
 	v.backedUp = o.backedUp() // before the runs that complete the command write to the backups

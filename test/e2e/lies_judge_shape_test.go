@@ -65,7 +65,7 @@ func TestViolationsUnderLies(t *testing.T) {
 				{apiVersion: "v1", kind: "ConfigMap"}, {apiVersion: "v1", kind: "ConfigMap", refs: []partRef{{apiVersion: "v1", kind: "ConfigMap"}}},
 			}}}}
 			liar := proxy.NewLiar(1, proxy.Facts{Objects: []proxy.Object{{UID: "some"}}, Requests: proxy.Tables})
-			v := &verdict{copyResult: &copyResult{before: test.before, after: test.after, liar: liar, result: result{Code: test.code}}, ended: true}
+			v := &verdict{copyResult: &copyResult{before: test.before, after: test.after, liar: liar, result: result{Code: test.code}}, inTime: true}
 			o.judgeUnderLies(v, &copyResult{after: test.between, final: test.undisturbed, result: result{Code: test.undisturbedCode}})
 			for what, said := range map[string]struct {
 				lines []string

@@ -23,7 +23,7 @@ func (o *faultScenario) judgeUnderLies(v *verdict, undisturbed *copyResult) {
 		}
 	}
 	v.createdTwice = v.liar.MadeTwice()
-	if !v.ended || v.result.Code != 0 {
+	if !v.inTime || v.result.Code != 0 {
 		return
 	}
 	if undisturbed.result.Code != 0 {

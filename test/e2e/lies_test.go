@@ -49,7 +49,7 @@ func TestUnderLies(t *testing.T) {
 		t.Errorf("the program took %d MiB of memory, more than %d", c.stats.Peak>>20, maxMemory>>20)
 	}
 	if page := os.Getenv(pageVariable); page != "" {
-		if err := c.stats.write(page, "lies", sectionOnLies); err != nil {
+		if err := c.stats.write(page, "lies", liesSection); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -125,7 +125,7 @@ func runOneUnderLies(t *testing.T, ground *environment, seed uint64, launch stri
 	o.faults.Store(&lying)
 	figures := filepath.Join(o.TempDir(), "figures")
 	line := append([]string{figures, cmp.Or(os.Getenv(programVariable), o.program())}, o.argsUnderLies(seed)...)
-	v.result, v.ended = o.tool.attempt(launch, line...)
+	v.result, v.inTime = o.tool.attempt(launch, line...)
 	v.peak = peakIn(figures)
 	o.faults.Store(nil)
 	v.after = o.currentState()
