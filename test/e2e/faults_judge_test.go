@@ -33,7 +33,7 @@ type verdict struct {
 	seed    uint64
 	command string
 	objects int
-	inTime   bool // within the time limit
+	inTime  bool // within the time limit
 
 	deleted int // objects that were deleted, or began to be
 	// Deleted objects whose deletion is nondeterministic in the real collector as well, one per

@@ -24,7 +24,7 @@ func writeJSON(w http.ResponseWriter, code int, document any) {
 		w.Header().Set("Content-Type", inJSON)
 	}
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(document) // an error is a client that went away
+	_ = json.NewEncoder(w).Encode(document) // fails if the client has disconnected
 }
 
 // message is a document that can be sent in protobuf.
@@ -40,10 +40,10 @@ func writeProtobuf(w http.ResponseWriter, contentType string, m message) {
 	}
 	apiVersion, kind := m.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
 	w.Header().Set("Content-Type", contentType)
-	_, _ = w.Write(enveloped(apiVersion, kind, raw)) // an error is a client that went away
+	_, _ = w.Write(enveloped(apiVersion, kind, raw)) // fails if the client has disconnected
 }
 
-// enveloped is a message as Kubernetes sends it in protobuf.
+// enveloped returns a message with the prefix that Kubernetes puts before protobuf.
 func enveloped(apiVersion, kind string, raw []byte) []byte {
 	envelope := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: apiVersion, Kind: kind}, Raw: raw}
 	out, err := envelope.Marshal()
@@ -54,7 +54,7 @@ func enveloped(apiVersion, kind string, raw []byte) []byte {
 }
 
 // fail responds with the Status of an error.
-func fail(w http.ResponseWriter, err *apierrors.StatusError) {
+func respondError(w http.ResponseWriter, err *apierrors.StatusError) {
 	status := err.Status()
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 	writeJSON(w, int(status.Code), status)
@@ -124,7 +124,7 @@ func writeList(w http.ResponseWriter, r *http.Request, onlyJSON bool, t Type, pa
 		items := []any{}
 		for _, o := range objects {
 			item := o.DeepCopy().Object
-			delete(item, "apiVersion") // a list says once of what it is
+			delete(item, "apiVersion") // list items have no apiVersion and kind of their own
 			delete(item, "kind")
 			items = append(items, item)
 		}

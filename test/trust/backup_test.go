@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// Defect 5: what a list of whole objects lacked counted as gone, whatever the list
-// was, so that a Namespace was deleted without a backup of what is in it.
-func TestWhatCouldNotBeBackedUpIsNotDeleted(t *testing.T) {
+// Defect 5: objects missing from a list of whole objects counted as deleted, whatever the
+// response was, so that a Namespace was deleted without a backup of its contents.
+func TestObjectsThatCannotBeBackedUpAreKept(t *testing.T) {
 	t.Parallel()
 	message := Document(map[string]any{"message": "session expired"})
 	for name, lists := range map[string]http.HandlerFunc{
@@ -23,12 +23,12 @@ func TestWhatCouldNotBeBackedUpIsNotDeleted(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
 			garbage := garbageNamespace(s, 12)
-			s.Lie(Sent(http.MethodGet, Secrets).And(Whole), message) // one by one, too
+			s.Lie(Sent(http.MethodGet, Secrets).And(Whole), message) // also to the GETs of single objects
 			s.Lie(Listed(Secrets).And(Whole), lists)
 			u := newUser(t, s)
 
 			u.runs("collect", "--yes").exits(1)
-			stays(t, s, garbage)
+			requireKept(t, s, garbage)
 			if n := s.count(Secrets, "doomed"); n != 12 {
 				t.Errorf("%d Secrets of 12 are left", n)
 			}

@@ -13,9 +13,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Defect 12: a DELETE whose answer is always lost, while the object changes all the
-// time, was sent again and again: beyond --timeout, and beyond an interrupt.
-func TestADeleteThatNeverSucceedsIsGivenUp(t *testing.T) {
+// Defect 12: a DELETE whose response is always lost, on an object that changes all the time, was
+// repeated beyond --timeout and beyond an interrupt.
+func TestDeleteIsNotRepeatedForEver(t *testing.T) {
 	t.Parallel()
 	const mostDeletes, mostWaiting = 100, 15 * time.Second
 	lost := apierrors.NewTimeoutError("the request was not done in time", 0)
@@ -34,7 +34,7 @@ func TestADeleteThatNeverSucceedsIsGivenUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
-			garbage := s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments)))
+			garbage := s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments)))
 			if c.marked {
 				terminate(garbage)
 			}
@@ -43,7 +43,7 @@ func TestADeleteThatNeverSucceedsIsGivenUp(t *testing.T) {
 			s.Lie(Sent(http.MethodDelete, Secrets), func(w http.ResponseWriter, _ *http.Request) {
 				s.Add(garbage) // with a new resourceVersion
 				first()
-				fail(w, c.answer)
+				respondError(w, c.answer)
 			})
 
 			run := newUser(t, s).starts(append([]string{"collect", "--yes"}, c.args...)...)
@@ -68,18 +68,18 @@ func (s *Server) sent(method string) (n int) {
 	return n
 }
 
-// Defect 15: a continue token that expires, with a new one in the place of it each
-// time, was followed without end while objects were read for the backup.
-func TestExpiringTokensAreNotFollowedWithoutEnd(t *testing.T) {
+// Defect 15: while objects were read for the backup, a server that lets every continue token
+// expire and returns a new one made the program read for ever.
+func TestExpiringContinueTokensEndTheRead(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
-	garbageNamespace(s, 600) // more than a page
+	garbageNamespace(s, 600) // more than fit on one page
 	var tokens atomic.Int32
 	behindTheFirst := func(r *http.Request) bool { return r.URL.Query().Has("continue") }
 	s.Lie(Listed(Secrets).And(Whole).And(behindTheFirst), func(w http.ResponseWriter, _ *http.Request) {
 		expired := apierrors.NewResourceExpired("the continue token is too old")
 		expired.ErrStatus.Continue = fmt.Sprint("token-", tokens.Add(1))
-		fail(w, expired)
+		respondError(w, expired)
 	})
 
 	newUser(t, s).runs("collect", "--yes")

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Defect 7: a plan that was confirmed with one object in a Namespace was carried
-// out with six.
-func TestWhatCameAlongAfterTheConfirmationIsNotDeleted(t *testing.T) {
+// Defect 7: a plan was confirmed while a Namespace held one object, and was executed when it held
+// six.
+func TestObjectsCreatedAfterConfirmationAreKept(t *testing.T) {
 	t.Parallel()
 	t.Run("a saved plan", func(t *testing.T) {
 		t.Parallel()
@@ -19,9 +19,9 @@ func TestWhatCameAlongAfterTheConfirmationIsNotDeleted(t *testing.T) {
 
 		addSecrets(s, garbage.GetName(), 5)
 		u.runs("collect", "--plan", "plan.json", "--confirm", digest).exits(1, 4)
-		stays(t, s, garbage)
+		requireKept(t, s, garbage)
 		u.runs("collect", "--plan", "plan.json", "--yes").exits(1, 4)
-		stays(t, s, garbage)
+		requireKept(t, s, garbage)
 	})
 	for name, args := range map[string][]string{
 		"collect at a prompt":      {"collect"},
@@ -34,32 +34,31 @@ func TestWhatCameAlongAfterTheConfirmationIsNotDeleted(t *testing.T) {
 			garbage := garbageNamespace(s, 1)
 			u := newUser(t, s)
 			u.runs("collect", "--dry-run", "--plan-out", "plan.json").exits(0)
-			at := u.sits(args...)
-			number := at.asksForNumber()
+			tty := u.startAtTerminal(args...)
+			number := tty.askedNumber()
 
 			addSecrets(s, garbage.GetName(), 5)
-			at.types(number + "\n")
-			at.ends().exits(1, 4)
-			stays(t, s, garbage)
+			tty.press(number + "\n")
+			tty.ends().exits(1, 4)
+			requireKept(t, s, garbage)
 		})
 	}
 }
 
-// asksForNumber waits for the question and returns the number of objects that it
-// is about.
-func (at *terminal) asksForNumber() string {
-	at.Helper()
-	screen := at.asked("Type the number")
+// askedNumber waits for the question and returns the number of objects that it asks for.
+func (tty *terminal) askedNumber() string {
+	tty.Helper()
+	screen := tty.awaitAny("Type the number")
 	found := regexp.MustCompile(`(?i)delete (\d+) objects?`).FindAllStringSubmatch(screen, -1)
 	if found == nil {
-		at.Fatalf("the question names no number of objects: %s", screen)
+		tty.Fatalf("the question names no number of objects: %s", screen)
 	}
 	return found[len(found)-1][1]
 }
 
-// Defect 11: a complete and an incomplete scan gave the same digest, so that what
-// was confirmed of the one was done by the other.
-func TestAConfirmationOfACompleteScanIsNoneOfAnIncompleteOne(t *testing.T) {
+// Defect 11: a complete and an incomplete scan gave the same digest, so that a plan confirmed
+// after the one was executed after the other.
+func TestConfirmationOfCompleteScanIsRefusedAfterIncompleteScan(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string][]string{
 		"delete":                    {"delete", "deployment/web", "-n", "shop"},
@@ -71,8 +70,8 @@ func TestAConfirmationOfACompleteScanIsNoneOfAnIncompleteOne(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
 			web := s.Add(Deployments.object("shop", "web"))
-			replicas := s.Add(owned(ReplicaSets.object("shop", "web-1"), of(web)))
-			garbage := s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments)))
+			replicas := s.Add(ownedBy(ReplicaSets.object("shop", "web-1"), referenceTo(web)))
+			garbage := s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments)))
 			u := newUser(t, s)
 			preview := slices.Concat(command, []string{"--dry-run", "-o", "json"})
 			complete := u.runs(preview...).exits(0).read()
@@ -83,7 +82,7 @@ func TestAConfirmationOfACompleteScanIsNoneOfAnIncompleteOne(t *testing.T) {
 				t.Errorf("complete: %t, %s; incomplete: %t, %s", complete.Complete, complete.Digest, incomplete.Complete, incomplete.Digest)
 			}
 			u.runs(slices.Concat(command, []string{"--confirm", complete.Digest})...).exits(4)
-			stays(t, s, web, replicas, garbage)
+			requireKept(t, s, web, replicas, garbage)
 			if w := s.Writes(); len(w) > 0 {
 				t.Errorf("there were writes: %v", w)
 			}

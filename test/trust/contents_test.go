@@ -13,10 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Defect 1: a Namespace, or a CustomResourceDefinition, that is garbage and whose
-// contents could not all be listed was deleted with them, and nothing of them was
-// backed up.
-func TestWhatTakesUnseenContentsAlongIsNotDeleted(t *testing.T) {
+// Defect 1: a Namespace or CustomResourceDefinition that is garbage was deleted although its
+// contents could not all be listed, and the unlisted contents were not backed up.
+func TestNamespaceAndCRDWithUnlistedContentsAreKept(t *testing.T) {
 	t.Parallel()
 	samples := Type{Group: "metrics.example.com", Version: "v1", Resource: "samples", Kind: "Sample", Namespaced: true}
 	for name, c := range map[string]struct {
@@ -44,7 +43,7 @@ func TestWhatTakesUnseenContentsAlongIsNotDeleted(t *testing.T) {
 			garbage: func(s *Server) *unstructured.Unstructured {
 				s.AddCRD(Widgets)
 				s.Add(Widgets.object("shop", "instance"))
-				return s.Add(owned(Widgets.crd(), absent(Namespaces)))
+				return s.Add(ownedBy(Widgets.crd(), missingOwner(Namespaces)))
 			},
 			unseen: Widgets, about: Listed(Widgets),
 			lie: func(*Server) http.HandlerFunc {
@@ -67,24 +66,24 @@ func TestWhatTakesUnseenContentsAlongIsNotDeleted(t *testing.T) {
 			if plan.Complete || !plan.hasGap(c.unseen) {
 				t.Errorf("the gap is not named: %+v", plan.Gaps)
 			}
-			if !plan.blocks(garbage, c.unseen) {
+			if !plan.isBlocked(garbage, c.unseen) {
 				t.Errorf("it is not blocked by what could not be listed: %s", plan.Blocked)
 			}
 			u.runs("collect", "--yes").exits(1)
 			u.runs("collect", "--yes", "--strict").exits(3)
 			u.runs("delete", strings.ToLower(garbage.GetKind())+"/"+garbage.GetName(), "--yes", "--client-side").exits(1, 2)
-			stays(t, s, garbage)
+			requireKept(t, s, garbage)
 		})
 	}
 }
 
-// blocks reports whether an object is blocked, and the entry names the type of
-// which not everything was listed, or its group.
-func (d document) blocks(o *unstructured.Unstructured, unseen Type) bool {
+// blocks reports whether an object is blocked, and the entry names the type that was not listed
+// completely, or its group.
+func (d document) isBlocked(o *unstructured.Unstructured, unseen Type) bool {
 	return slices.ContainsFunc(d.Blocked, func(entry map[string]any) bool {
 		entry = maps.Clone(entry)
 		object, _ := entry["object"].(map[string]any)
-		delete(entry, "object") // which is no reason
+		delete(entry, "object") // the object itself must not be the match
 		why := fmt.Sprint(entry)
 		return object["uid"] == string(o.GetUID()) &&
 			(strings.Contains(why, unseen.Resource) || unseen.Group != "" && strings.Contains(why, unseen.Group))

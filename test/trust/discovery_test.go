@@ -16,10 +16,10 @@ var (
 	text404   = Text(http.StatusNotFound, "text/plain", "404 page not found\n")
 )
 
-// Defect 2: what discovery did not name was taken for types that do not exist. The
-// finalizer of an object that orphans its dependents was removed although its
-// dependents were never listed, and the next run deleted them.
-func TestTypesThatDiscoveryLacksAreNotAbsent(t *testing.T) {
+// Defect 2: types missing from discovery counted as types that do not exist. The orphan finalizer
+// of an object was removed although its dependents were never listed, and the next run deleted
+// them.
+func TestTypesMissingFromDiscoveryAreUnknown(t *testing.T) {
 	t.Parallel()
 	empty := func(l *apidiscovery.APIGroupDiscoveryList) { l.Items = nil }
 	apps := schema.GroupVersion{Group: "apps", Version: "v1"}
@@ -85,13 +85,13 @@ func TestTypesThatDiscoveryLacksAreNotAbsent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			unproven(t, c.hidden, c.lies)
+			keepsFinalizerUnderLies(t, c.hidden, c.lies)
 		})
 	}
 }
 
-// The same with responses that could never be taken for discovery.
-func TestWhatIsNoDiscoveryIsNoAnswer(t *testing.T) {
+// The same with responses that are no discovery documents at all.
+func TestInvalidDiscoveryIsAnError(t *testing.T) {
 	t.Parallel()
 	success := Document(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
 	for name, c := range map[string]struct {
@@ -108,42 +108,42 @@ func TestWhatIsNoDiscoveryIsNoAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			unproven(t, c.hidden, func(s *Server) { s.Lie(Path(c.root), c.answer) })
+			keepsFinalizerUnderLies(t, c.hidden, func(s *Server) { s.Lie(Path(c.root), c.answer) })
 		})
 	}
 }
 
-// unproven demands that nothing is concluded from lies about a type: the finalizer
-// of an object stays that orphans dependents of that type. Once there are no more
-// lies, it goes, and the dependents stay.
-func unproven(t *testing.T, hidden Type, lies func(*Server)) {
+// keepsFinalizerUnderLies requires that lies about a type prove nothing: an object that orphans
+// dependents of that type keeps its finalizer. Without lies the finalizer is removed, and the
+// dependents stay.
+func keepsFinalizerUnderLies(t *testing.T, hidden Type, lies func(*Server)) {
 	s := NewServer(t)
 	s.AddCRD(Widgets)
-	owner, dependent := orphaned(s, hidden)
+	owner, dependent := addOrphaned(s, hidden)
 	lies(s)
 	u := newUser(t, s)
 
 	incomplete(u)
 	u.runs("collect", "--yes").exits(1, 2)
 	u.runs("collect", "--yes", "--strict").exits(2, 3)
-	keepsFinalizers(t, s, owner)
-	stays(t, s, dependent)
+	requireFinalizers(t, s, owner)
+	requireKept(t, s, dependent)
 
-	s.Honestly()
+	s.StopLying()
 	u.runs("collect", "--yes").exits(0)
-	goes(t, s, owner)
-	stays(t, s, dependent)
+	requireGone(t, s, owner)
+	requireKept(t, s, dependent)
 }
 
-// orphaned adds an object that orphans its dependents, and one dependent of that
-// type. Owner and dependent are of different groups.
-func orphaned(s *Server, dependents Type) (owner, dependent *unstructured.Unstructured) {
+// addOrphaned adds an object that orphans its dependents, and one dependent of that type. Owner
+// and dependent belong to different API groups.
+func addOrphaned(s *Server, dependents Type) (owner, dependent *unstructured.Unstructured) {
 	other := ConfigMaps
 	if dependents.Group == "" {
 		other = Deployments
 	}
 	owner = s.Add(orphaning(other.object("shop", "owner")))
-	return owner, s.Add(owned(dependents.object("shop", "dependent"), of(owner)))
+	return owner, s.Add(ownedBy(dependents.object("shop", "dependent"), referenceTo(owner)))
 }
 
 // incomplete requires that a scan is incomplete, or that the command fails.

@@ -1,24 +1,24 @@
-// Package trust shows that kubectl gc acts on nothing unproven, unseen or
-// unconfirmed. Each test gives the built program an API server that lies in one
-// way, and asserts what must not happen.
+// Package trust shows that kubectl gc never acts on anything unproven, unlisted or unconfirmed.
+// Each test gives the built program an API server that lies in one way, and checks that no harm
+// is done.
 //
-// The server is an imitation, held in memory. Everywhere else in this project a
-// real API server is the measure; here it cannot be, because a real server cannot
-// be made to answer a list with a login page, to give two objects one UID, or to
-// forget its API groups. The imitation is honest unless a test tells a lie through
-// it, and honest_test.go shows that the program is content with it as it is.
+// The server is a fake that holds its objects in memory. The other tests of this project use a
+// real API server; here that is impossible, because a real server cannot be made to answer a list
+// with a login page, to give two objects one UID, or to omit its API groups. The fake server is
+// honest unless a test makes it lie, and honest_test.go shows that the program works with the
+// honest server.
 //
-//	server.go     requests: recorded, lied about, or routed to an honest answer
-//	types.go      which types there are
+//	server.go     requests: recorded, answered with a lie, or answered honestly
+//	types.go      the types that the server knows
 //	discovery.go  /api, /apis and /version
 //	store.go      objects: create, list, delete, patch
 //	answer.go     encodings: whole objects, metadata, tables, protobuf
-//	lies.go       which requests a lie is about, and what it answers
+//	lies.go       which requests get a lie, and which one
 //
-// Every test is one story: the state, the lie, the command, and what must not
-// happen. Tests assert what reached the server, what is left on it, exit codes and
-// machine-readable output. They do not assert prose.
+// Every test has four parts: the state, the lie, the command, and what must not happen. Tests
+// check the requests that reached the server, its final objects, exit codes and machine-readable
+// output. They do not check prose.
 //
-// KUBECTL_GC_BINARY names the program to test in place of one built from this
-// checkout, so that the same tests can be run against an older build.
+// KUBECTL_GC_BINARY names the program to test in place of one built from this checkout, so that
+// the same tests can be run against an older build.
 package trust

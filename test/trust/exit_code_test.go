@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Defect 8: a run ended with 0, and said that nothing was left to do, though its
-// last scan failed or had gaps.
-func TestARunEndsWithZeroOnlyAfterACompleteScan(t *testing.T) {
+// Defect 8: a run exited with 0 and said that nothing was left to do, although its last scan had
+// failed or had gaps.
+func TestRunExitsWithZeroOnlyAfterCompleteScan(t *testing.T) {
 	t.Parallel()
 	commands := map[string][]string{
 		"collect": {"collect"},
@@ -31,19 +31,19 @@ func TestARunEndsWithZeroOnlyAfterACompleteScan(t *testing.T) {
 		}, [2]int{1, 3}},
 		"the last scan finds more to do": {func(s *Server) {
 			write := func(r *http.Request) bool { return r.Method == http.MethodDelete || r.Method == http.MethodPatch }
-			s.Once(write, func() { s.Add(owned(Secrets.object("shop", "new"), absent(Deployments))) })
+			s.Once(write, func() { s.Add(ownedBy(Secrets.object("shop", "new"), missingOwner(Deployments))) })
 		}, [2]int{1, 1}},
 	} {
 		for word, command := range commands {
 			if name == "the last scan finds more to do" && word == "delete" {
-				continue // what is garbage beside what it deletes is left to collect
+				continue // garbage other than its targets is left to collect
 			}
 			t.Run(word+", "+name, func(t *testing.T) {
 				t.Parallel()
 				for i, more := range [][]string{{"--yes"}, {"--yes", "--strict"}} {
 					s := NewServer(t)
 					s.Add(Deployments.object("shop", "web"))
-					s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments)))
+					s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments)))
 					c.happens(s)
 					newUser(t, s).runs(slices.Concat(command, more)...).exits(c.codes[i])
 					if len(s.Writes()) == 0 {

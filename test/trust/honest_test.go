@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Without this, a test below could pass because the program mistrusts the
-// imitation as a whole.
-func TestAnHonestServerIsTrusted(t *testing.T) {
+// Without this test, another test could pass only because the program rejects the fake server as
+// a whole.
+func TestScanOfHonestServerIsComplete(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(*Server){
 		"protobuf":         func(*Server) {},
@@ -37,16 +37,16 @@ func TestAnHonestServerIsTrusted(t *testing.T) {
 			waiting.SetFinalizers([]string{metav1.FinalizerDeleteDependents})
 			terminate(waiting)
 			waiting = s.Add(waiting)
-			kept := s.Add(owned(Secrets.object("shop", "kept"), of(web)))
+			kept := s.Add(ownedBy(Secrets.object("shop", "kept"), referenceTo(web)))
 			garbage := []*unstructured.Unstructured{
-				s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments))),
-				s.Add(owned(Widgets.object("shop", "garbage"), absent(ConfigMaps))),
+				s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments))),
+				s.Add(ownedBy(Widgets.object("shop", "garbage"), missingOwner(ConfigMaps))),
 				garbageNamespace(s, 40),
 			}
 
 			collected := u.runs("collect", "--yes", "--strict", "-o", "json").exits(0).read()
-			goes(t, s, append(garbage, web, waiting)...)
-			stays(t, s, kept)
+			requireGone(t, s, append(garbage, web, waiting)...)
+			requireKept(t, s, kept)
 			if owners := s.Now(kept).GetOwnerReferences(); len(owners) > 0 {
 				t.Errorf("an orphan has owners: %v", owners)
 			}
@@ -63,20 +63,20 @@ func TestAnHonestServerIsTrusted(t *testing.T) {
 	}
 }
 
-func TestOnAnHonestServerDeleteAndRepairWork(t *testing.T) {
+func TestDeleteAndRepairWorkOnHonestServer(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	u := newUser(t, s)
 	web := s.Add(Deployments.object("shop", "web"))
-	replicas := s.Add(owned(ReplicaSets.object("shop", "web-1"), of(web)))
-	config := s.Add(owned(ConfigMaps.object("shop", "config"), of(web), absent(Deployments)))
+	replicas := s.Add(ownedBy(ReplicaSets.object("shop", "web-1"), referenceTo(web)))
+	config := s.Add(ownedBy(ConfigMaps.object("shop", "config"), referenceTo(web), missingOwner(Deployments)))
 
 	u.runs("repair", "configmap/config", "-n", "shop", "--yes", "--strict").exits(0)
 	if owners := s.Now(config).GetOwnerReferences(); len(owners) != 1 {
 		t.Errorf("repaired, it has the owners %v", owners)
 	}
 	r := u.runs("delete", "deployment/web", "-n", "shop", "--client-side", "--yes", "--strict", "-o", "json").exits(0)
-	goes(t, s, web, replicas, config)
+	requireGone(t, s, web, replicas, config)
 	if name := filepath.Base(r.read().Backup); !strings.Contains(fmt.Sprint(u.runs("restore").exits(0).stdout), name) {
 		t.Errorf("restore does not list the backup %s", name)
 	}

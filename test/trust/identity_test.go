@@ -7,20 +7,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Defect 3: an object of an aggregated API that claims the UID of another object
-// was taken for that object. When collect deleted the one, the other counted as
-// gone; delete deleted the other instead.
-func TestAnObjectIsNotTakenForAnotherThatClaimsItsUID(t *testing.T) {
+// Defect 3: an object of an aggregated API with the UID of another object was taken for that
+// object. When collect deleted the one, the other counted as deleted; delete deleted the other
+// one instead.
+func TestObjectsWithOneUIDAreNotConfused(t *testing.T) {
 	t.Parallel()
-	// Objects are merged in the order of their kinds, so that one kind comes before
-	// Deployment, and one after it.
+	// Objects are merged in the order of their kinds, so one kind sorts before Deployment and one
+	// after it.
 	aaa := Type{Group: "aggregated.example.com", Version: "v1", Resource: "aaas", Kind: "Aaa", Namespaced: true}
 	zzz := Type{Group: "aggregated.example.com", Version: "v1", Resource: "zzzs", Kind: "Zzz", Namespaced: true}
 	collect := []string{"collect", "--yes"}
 	for name, c := range map[string]struct {
 		of              Type
 		namespace, name string
-		later           time.Duration // than the Deployment was made
+		later           time.Duration // than the creation of the Deployment
 		command         []string
 	}{
 		"collect, of another name":          {aaa, "shop", "x", 0, collect},
@@ -35,14 +35,14 @@ func TestAnObjectIsNotTakenForAnotherThatClaimsItsUID(t *testing.T) {
 			s := NewServer(t)
 			s.Aggregate(aaa, zzz)
 			web := s.Add(Deployments.object("shop", "web"))
-			dependent := s.Add(owned(Secrets.object("shop", "dependent"), of(web)))
-			claiming := owned(c.of.object(c.namespace, c.name), absent(ConfigMaps))
+			dependent := s.Add(ownedBy(Secrets.object("shop", "dependent"), referenceTo(web)))
+			claiming := ownedBy(c.of.object(c.namespace, c.name), missingOwner(ConfigMaps))
 			claiming.SetUID(web.GetUID())
 			claiming.SetCreationTimestamp(metav1.NewTime(web.GetCreationTimestamp().Add(c.later)))
 			s.Add(claiming)
 
 			newUser(t, s).runs(c.command...)
-			stays(t, s, web, dependent)
+			requireKept(t, s, web, dependent)
 		})
 	}
 }

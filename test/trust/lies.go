@@ -17,19 +17,19 @@ import (
 type Match func(*http.Request) bool
 
 type lie struct {
-	about Match
-	tell  http.HandlerFunc
+	matches Match
+	answer  http.HandlerFunc
 }
 
 // Lie responds to matching requests with a lie, from now on.
-func (s *Server) Lie(about Match, tell http.HandlerFunc) {
+func (s *Server) Lie(matches Match, answer http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lies = append(s.lies, lie{about, tell})
+	s.lies = append(s.lies, lie{matches, answer})
 }
 
 // Honestly ends all lies.
-func (s *Server) Honestly() {
+func (s *Server) StopLying() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lies = nil
@@ -37,8 +37,8 @@ func (s *Server) Honestly() {
 
 // Once calls do before the first matching request, and then responds honestly: a change in
 // the cluster is not a lie.
-func (s *Server) Once(about Match, do func()) {
-	s.Lie(about.First(1), func(w http.ResponseWriter, r *http.Request) {
+func (s *Server) Once(matches Match, do func()) {
+	s.Lie(matches.First(1), func(w http.ResponseWriter, r *http.Request) {
 		do()
 		s.Honest(w, r)
 	})
@@ -51,18 +51,18 @@ func Path(path string) Match {
 
 // Sent matches requests of a method about objects of a type.
 func Sent(method string, t Type) Match {
-	return func(r *http.Request) bool { return r.Method == method && about(r, t) }
+	return func(r *http.Request) bool { return r.Method == method && isAbout(r, t) }
 }
 
 // Listed matches lists of a type, in one namespace or all.
 func Listed(t Type) Match {
 	return func(r *http.Request) bool {
-		return r.Method == http.MethodGet && about(r, t) && strings.HasSuffix(r.URL.Path, "/"+t.Resource)
+		return r.Method == http.MethodGet && isAbout(r, t) && strings.HasSuffix(r.URL.Path, "/"+t.Resource)
 	}
 }
 
-// about reports whether the path leads to the type, or to an object of it.
-func about(r *http.Request, t Type) bool {
+// isAbout reports whether the path leads to the type, or to an object of it.
+func isAbout(r *http.Request, t Type) bool {
 	root, _ := strings.CutSuffix(t.Path(), t.Resource)
 	rest, ok := strings.CutPrefix(r.URL.Path, root)
 	words := strings.Split(rest, "/")
@@ -80,7 +80,7 @@ func Metadata(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata")
 }
 
-// And matches what both match.
+// And matches requests that both match.
 func (m Match) And(other Match) Match {
 	return func(r *http.Request) bool { return m(r) && other(r) }
 }
@@ -91,7 +91,7 @@ func (m Match) First(n int32) Match {
 	return func(r *http.Request) bool { return m(r) && count.Add(1) <= n }
 }
 
-// After matches what m matches but for the first n requests.
+// After matches the requests that m matches, except for the first n.
 func (m Match) After(n int32) Match {
 	var count atomic.Int32
 	return func(r *http.Request) bool { return m(r) && count.Add(1) > n }
@@ -110,7 +110,7 @@ func Text(code int, contentType, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
 		w.WriteHeader(code)
-		_, _ = w.Write([]byte(text)) // an error is a client that went away
+		_, _ = w.Write([]byte(text)) // fails if the client has disconnected
 	}
 }
 
@@ -121,7 +121,7 @@ func Page() http.HandlerFunc {
 
 // Refuse responds with an error.
 func Refuse(err *apierrors.StatusError) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { fail(w, err) }
+	return func(w http.ResponseWriter, _ *http.Request) { respondError(w, err) }
 }
 
 // Forbid responds with 403.

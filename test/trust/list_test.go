@@ -7,13 +7,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Defect 6: an answer with status 200 that is no list was taken for an empty list,
-// so that a finalizer was removed although its dependents were never listed.
-func TestA200ThatIsNoListIsAGap(t *testing.T) {
+// Defect 6: a response with status 200 that was not a list counted as an empty list, so that a
+// finalizer was removed although its dependents were never listed.
+func TestInvalidListIsAGap(t *testing.T) {
 	t.Parallel()
 	noItems := []any{}
 	stranger := []any{map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "x", "namespace": "shop", "uid": "y"}}}
-	gaps(t, map[string]http.HandlerFunc{
+	requireGaps(t, map[string]http.HandlerFunc{
 		"an error of a gateway":          Document(map[string]any{"kind": "Error", "apiVersion": "v1", "message": "session expired"}),
 		"a list of another kind":         list("v1", "ConfigMapList", noItems),
 		"another group's list":           list("example.com/v1", "SecretList", noItems),
@@ -24,10 +24,10 @@ func TestA200ThatIsNoListIsAGap(t *testing.T) {
 	})
 }
 
-// The same with responses that could never be taken for a list.
-func TestA200OfAnyOtherKindIsAGap(t *testing.T) {
+// The same with responses that are no lists at all.
+func TestOtherDocumentInsteadOfListIsAGap(t *testing.T) {
 	t.Parallel()
-	gaps(t, map[string]http.HandlerFunc{
+	requireGaps(t, map[string]http.HandlerFunc{
 		"a login page":                       Page(),
 		"nothing":                            Text(http.StatusOK, inJSON, ""),
 		"no content":                         Text(http.StatusNoContent, inJSON, ""),
@@ -51,12 +51,12 @@ func TestA200OfAnyOtherKindIsAGap(t *testing.T) {
 	})
 }
 
-// gaps requires that nothing is concluded from such responses to lists of Secrets.
-func gaps(t *testing.T, answers map[string]http.HandlerFunc) {
+// requireGaps requires that nothing is concluded from such responses to lists of Secrets.
+func requireGaps(t *testing.T, answers map[string]http.HandlerFunc) {
 	for name, answer := range answers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			unproven(t, Secrets, func(s *Server) { s.Lie(Listed(Secrets), answer) })
+			keepsFinalizerUnderLies(t, Secrets, func(s *Server) { s.Lie(Listed(Secrets), answer) })
 		})
 	}
 }

@@ -15,18 +15,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Defect 15: nothing bounded the memory that all pages of a list take together. A
-// list of 600 MiB, in pages of 15 MiB, stands for one without end.
-func TestAListWithoutEndTakesNoMemoryWithoutEnd(t *testing.T) {
+// Defect 15: nothing limited the memory for all pages of a list. The list has 600 MiB, in pages
+// of 15 MiB, in place of an endless one.
+func TestEndlessListIsLimitedInMemory(t *testing.T) {
 	t.Parallel()
 	const pages, mostRSS = 40, 512 << 20
 	fat := strings.Repeat("x", 15<<20)
 	s := NewServer(t)
 	s.Lie(Listed(Secrets).And(Metadata), func(w http.ResponseWriter, r *http.Request) {
-		page, _ := strconv.Atoi(r.URL.Query().Get("continue")) // none: the first
+		page, _ := strconv.Atoi(r.URL.Query().Get("continue")) // an error means the first page
 		o := metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 			Name: fmt.Sprint("fat-", page), Namespace: "shop", UID: types.UID(fmt.Sprint("fat-", page)), CreationTimestamp: metav1.Now(),
-			ResourceVersion: strconv.Itoa(page) + fat, // which is kept of an object, and not shared with others
+			ResourceVersion: strconv.Itoa(page) + fat, // the program keeps it for each object and cannot deduplicate it
 		}}
 		list := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: []metav1.PartialObjectMetadata{o}}
 		list.SetGroupVersionKind(schema.FromAPIVersionAndKind(metaVersion, "PartialObjectMetadataList"))

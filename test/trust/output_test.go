@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Defect 13: the password of a URL on the command line was printed again, in the
-// command that acts on exactly what was shown, and in an error.
-func TestNoPasswordOfAURLIsPrinted(t *testing.T) {
+// Defect 13: the password of a URL on the command line was printed in the suggested command that
+// runs what was previewed, and in an error.
+func TestURLPasswordIsNotPrinted(t *testing.T) {
 	t.Parallel()
 	const password = "s3cr3t-p4ssw0rd"
 	for name, c := range map[string]struct {
 		args func(withPassword string) []string
-		lie  http.HandlerFunc // about what is neither /api nor /apis
+		lie  http.HandlerFunc // for paths outside of /api and /apis
 	}{
 		"--server, in a preview": {args: func(at string) []string {
 			return []string{"collect", "--dry-run", "--server", at}
@@ -56,7 +56,7 @@ func TestNoPasswordOfAURLIsPrinted(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
 			web := s.Add(Deployments.object("shop", "web"))
-			s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments)))
+			s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments)))
 			s.Lie(Path("/web.json"), Document(web.Object))
 			at, err := url.Parse(s.URL)
 			if err != nil {
@@ -75,9 +75,9 @@ func TestNoPasswordOfAURLIsPrinted(t *testing.T) {
 	}
 }
 
-// Defect 14: characters that control a terminal, or reorder what is read, reached
-// it in JSON lines, snapshots and plans.
-func TestNothingHostileReachesATerminal(t *testing.T) {
+// Defect 14: characters that control a terminal, or change the order of text, were printed in
+// JSON lines, snapshots and plans.
+func TestControlCharactersAreEscaped(t *testing.T) {
 	t.Parallel()
 	const csi, override = "\u009b", "\u202e"
 	for name, args := range map[string][]string{
@@ -92,13 +92,13 @@ func TestNothingHostileReachesATerminal(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
 			hostile := func(name string) *unstructured.Unstructured {
-				reference := absent(Deployments)
+				reference := missingOwner(Deployments)
 				reference.Name = "evil" + csi + "31m" + override
-				return owned(Secrets.object("shop", name), reference)
+				return ownedBy(Secrets.object("shop", name), reference)
 			}
 			s.Add(hostile("garbage"), hostile("evil"+csi+"31m"+override))
 
-			r := newUser(t, s).sits(args...).ends()
+			r := newUser(t, s).startAtTerminal(args...).ends()
 			if !strings.Contains(r.stdout, "evil") {
 				t.Errorf("it does not show the objects: %s", short(r.stdout))
 			}

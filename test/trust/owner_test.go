@@ -12,10 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// An owner that no list contains is requested by name. Only a 404 with its name proves that
-// it does not exist, and only an object with its kind, name and namespace that it was
-// replaced.
-func TestOnlyAnAnswerAboutTheOwnerProvesItsAbsence(t *testing.T) {
+// An owner that is in no list is requested by name. Only a 404 with its name proves that it does
+// not exist, and only an object with its kind, name and namespace proves that it was replaced.
+func TestOnlyResponseAboutOwnerProvesItsAbsence(t *testing.T) {
 	t.Parallel()
 	notFound := func(edit func(*metav1.Status)) metav1.Status {
 		status := apierrors.NewNotFound(Deployments.GroupResource(), "web").Status()
@@ -50,69 +49,69 @@ func TestOnlyAnAnswerAboutTheOwnerProvesItsAbsence(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
 			web := s.Add(Deployments.object("shop", "web"))
-			dependent := s.Add(owned(Secrets.object("shop", "dependent"), of(web)))
+			dependent := s.Add(ownedBy(Secrets.object("shop", "dependent"), referenceTo(web)))
 			s.Lie(Sent(http.MethodGet, Deployments), answer)
 			s.Lie(Listed(Deployments), list("meta.k8s.io/v1", "PartialObjectMetadataList", []any{}))
 
 			newUser(t, s).runs("collect", "--yes").exits(0, 1)
-			stays(t, s, web, dependent)
+			requireKept(t, s, web, dependent)
 		})
 	}
 }
 
-// A response that is no access review denies nothing.
-func TestAnAccessReviewThatIsNoneRefusesNothing(t *testing.T) {
+// A response that is not an access review denies nothing.
+func TestInvalidAccessReviewDeniesNothing(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]http.HandlerFunc{
-		"a message": Document(map[string]any{"message": "session expired"}), "a login page": Page(), "a 404 in plain text": text404, "a review without a status": reviewed(nil),
+		"a message": Document(map[string]any{"message": "session expired"}), "a login page": Page(), "a 404 in plain text": text404, "a review without a status": reviewResponse(nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
-			garbage := s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments)))
+			garbage := s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments)))
 			s.Lie(Sent(http.MethodPost, accessReviews), answer)
 
 			newUser(t, s).runs("collect", "--yes").exits(0)
-			goes(t, s, garbage)
+			requireGone(t, s, garbage)
 		})
 	}
 }
 
 // reviewed responds to an access review with a status, without the spec.
-func reviewed(status map[string]any) http.HandlerFunc {
+func reviewResponse(status map[string]any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusCreated, map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "status": status})
 	}
 }
 
-// A role may be limited to names.
-func TestOnlyARefusalByNameStopsARun(t *testing.T) {
+// A role may allow only some names.
+func TestOnlyDenialByNameStopsRun(t *testing.T) {
 	t.Parallel()
 	byName := func(r *http.Request) bool {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		return strings.Contains(string(body), `"name":`)
 	}
-	refused := reviewed(map[string]any{"allowed": false})
+	refused := reviewResponse(map[string]any{"allowed": false})
 	for name, c := range map[string]struct {
 		about Match
 		stops bool
 	}{
-		"the namespace is refused, the name is not": {func(r *http.Request) bool { return about(r, accessReviews) && !byName(r) }, false},
+		"the namespace is refused, the name is not": {func(r *http.Request) bool { return isAbout(r, accessReviews) && !byName(r) }, false},
 		"the name is refused, too":                  {Sent(http.MethodPost, accessReviews), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
-			garbage := s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments)))
+			garbage := s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments)))
 			s.Lie(c.about, refused)
 
 			if u := newUser(t, s); c.stops {
 				u.runs("collect", "--yes").exits(1)
-				stays(t, s, garbage)
+				requireKept(t, s, garbage)
 			} else {
 				u.runs("collect", "--yes").exits(0)
-				goes(t, s, garbage)
+				requireGone(t, s, garbage)
 			}
 		})
 	}

@@ -7,13 +7,12 @@ import (
 	"testing"
 )
 
-// Defect 9: a backup of one cluster was restored into another one that was reached
-// in the same way.
-func TestABackupIsRestoredIntoItsOwnClusterOnly(t *testing.T) {
+// Defect 9: a backup of one cluster was restored into another one at the same address.
+func TestBackupIsRestoredOnlyIntoItsOwnCluster(t *testing.T) {
 	t.Parallel()
-	// collected returns a user who has a backup of the server, and its name.
+	// collected returns a user who has a backup of the server, and the backup's name.
 	collected := func(t *testing.T, s *Server, more ...string) (*user, string) {
-		s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments)))
+		s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments)))
 		u := newUser(t, s)
 		backup := u.runs(append([]string{"collect", "--yes", "-o", "json"}, more...)...).exits(0).read().Backup
 		return u, filepath.Base(backup)
@@ -53,12 +52,12 @@ func TestABackupIsRestoredIntoItsOwnClusterOnly(t *testing.T) {
 	})
 }
 
-// Suspected, and true: a restoration that could not write down what it restored
-// warned, and ended with 0. The next one would not know the objects for its own.
-func TestARestorationThatCannotKeepItsJournalDoesNotEndWithZero(t *testing.T) {
+// A restoration that could not write to its journal warned, but exited with 0. The next
+// restoration would not have known which objects it had created.
+func TestRestoreWithoutJournalFails(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
-	s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments)))
+	s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments)))
 	u := newUser(t, s)
 	backup := u.runs("collect", "--yes", "-o", "json").exits(0).read().Backup
 

@@ -13,19 +13,19 @@ import (
 
 const orphan = metav1.FinalizerOrphanDependents
 
-// of returns an owner reference to an object.
-func of(o *unstructured.Unstructured) metav1.OwnerReference {
+// referenceTo returns an owner reference to an object.
+func referenceTo(o *unstructured.Unstructured) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName(), UID: o.GetUID()}
 }
 
-// absent returns a reference to an owner of that type that does not exist, so that an
+// missingOwner returns a reference to an owner of that type that does not exist, so that an
 // object without other owners is garbage.
-func absent(t Type) metav1.OwnerReference {
+func missingOwner(t Type) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: t.GroupVersion().String(), Kind: t.Kind, Name: "absent", UID: "aaaaaaaa-0000-4000-8000-000000000000"}
 }
 
-// owned returns an object with owners.
-func owned(o *unstructured.Unstructured, owners ...metav1.OwnerReference) *unstructured.Unstructured {
+// ownedBy returns the object with these owners.
+func ownedBy(o *unstructured.Unstructured, owners ...metav1.OwnerReference) *unstructured.Unstructured {
 	o.SetOwnerReferences(owners)
 	return o
 }
@@ -38,9 +38,9 @@ func orphaning(o *unstructured.Unstructured) *unstructured.Unstructured {
 	return o
 }
 
-// garbageNamespace adds a Namespace that is garbage, with as many Secrets in it.
+// garbageNamespace adds a Namespace that is garbage, with this many Secrets in it.
 func garbageNamespace(s *Server, secrets int) *unstructured.Unstructured {
-	ns := s.Add(owned(Namespaces.object("", "doomed"), absent(Namespaces)))
+	ns := s.Add(ownedBy(Namespaces.object("", "doomed"), missingOwner(Namespaces)))
 	addSecrets(s, ns.GetName(), secrets)
 	return ns
 }
@@ -59,9 +59,9 @@ func (s *Server) count(t Type, namespace string) int {
 	return len(s.ofType(t, namespace))
 }
 
-// stays requires that objects exist, are not terminating, and that no DELETE was sent for
+// requireKept requires that objects exist, are not terminating, and that no DELETE was sent for
 // them.
-func stays(t *testing.T, s *Server, objects ...*unstructured.Unstructured) {
+func requireKept(t *testing.T, s *Server, objects ...*unstructured.Unstructured) {
 	t.Helper()
 	for _, o := range objects {
 		now := s.Now(o)
@@ -74,8 +74,8 @@ func stays(t *testing.T, s *Server, objects ...*unstructured.Unstructured) {
 	}
 }
 
-// goes requires that objects are gone.
-func goes(t *testing.T, s *Server, objects ...*unstructured.Unstructured) {
+// requireGone requires that objects are gone.
+func requireGone(t *testing.T, s *Server, objects ...*unstructured.Unstructured) {
 	t.Helper()
 	for _, o := range objects {
 		if s.Now(o) != nil {
@@ -84,8 +84,8 @@ func goes(t *testing.T, s *Server, objects ...*unstructured.Unstructured) {
 	}
 }
 
-// keepsFinalizers requires that an object has its finalizers.
-func keepsFinalizers(t *testing.T, s *Server, o *unstructured.Unstructured) {
+// requireFinalizers requires that an object still has its finalizers.
+func requireFinalizers(t *testing.T, s *Server, o *unstructured.Unstructured) {
 	t.Helper()
 	now := s.Now(o)
 	if now == nil || !slices.Equal(now.GetFinalizers(), o.GetFinalizers()) {

@@ -15,23 +15,22 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Server is an API server that holds its objects in memory. It is honest unless a
-// test tells a lie through it. It has no controllers but those that empty a deleted
-// Namespace and CustomResourceDefinition and that keep APIServices; there is no
-// garbage collector.
+// Server is a fake API server that holds its objects in memory. It is honest unless a test makes
+// it lie. It has the controllers that empty a deleted Namespace and CustomResourceDefinition and
+// that maintain APIServices, and no garbage collector.
 type Server struct {
 	URL string
 	// JSON responds to metadata requests in JSON even if the client prefers protobuf, as a
 	// server may.
 	JSON bool
-	// Legacy responds to discovery document by document, as before Kubernetes 1.30.
+	// Legacy responds to discovery with one document per group, as before Kubernetes 1.30.
 	Legacy bool
 
 	mu         sync.Mutex
 	objects    map[key]*unstructured.Unstructured
-	aggregated []Type // served by another server, behind this one
+	aggregated []Type // served by an aggregated API server
 	revision   int
-	cluster    string // part of every UID: no two clusters share one
+	cluster    string // part of every UID, so that no two clusters share one
 
 	lies     []lie
 	requests []Request
@@ -52,8 +51,8 @@ func (r Request) Write() bool {
 		!r.Query.Has("dryRun") && !strings.Contains(r.Body, `"dryRun":["All"]`)
 }
 
-// NewServer starts a server for the length of a test. It has the namespaces
-// kube-system and shop.
+// NewServer starts a server for the duration of a test. It has the namespaces kube-system and
+// shop.
 func NewServer(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{}
@@ -73,7 +72,7 @@ func (s *Server) Listen(t testing.TB) string {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the client is gone
+		return // the client has disconnected
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	s.mu.Lock()
@@ -81,8 +80,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	lies := slices.Clone(s.lies)
 	s.mu.Unlock()
 	for _, l := range slices.Backward(lies) {
-		if l.about(r) {
-			l.tell(w, r)
+		if l.matches(r) {
+			l.answer(w, r)
 			return
 		}
 	}
@@ -120,7 +119,7 @@ func (s *Server) Honest(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// place is the type or object of a path.
+// place is the type or object that a path leads to.
 type place struct {
 	Type
 	namespace, name string
@@ -164,7 +163,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, at place) {
 		s.delete(w, r, at)
 	case r.Method == http.MethodPatch && at.name != "":
 		s.patch(w, r, at)
-	default: // a watch, too: whoever may not watch has to ask
-		fail(w, apierrors.NewMethodNotSupported(at.GroupResource(), strings.ToLower(r.Method)))
+	default: // includes watches, so clients have to poll
+		respondError(w, apierrors.NewMethodNotSupported(at.GroupResource(), strings.ToLower(r.Method)))
 	}
 }

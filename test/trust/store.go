@@ -33,8 +33,8 @@ func (at place) key() key { return key{at.GroupResource(), at.namespace, at.name
 
 var clusters atomic.Int32
 
-// Rebuild turns the server into that of a new cluster at the same address: only the
-// namespaces kube-system and shop exist, and every UID is new.
+// Rebuild turns the server into a new cluster at the same address: only the namespaces
+// kube-system and shop exist, and every UID is new.
 func (s *Server) Rebuild() {
 	s.mu.Lock()
 	s.cluster = fmt.Sprintf("%08x", clusters.Add(1))
@@ -65,7 +65,7 @@ func (s *Server) AddCRD(custom ...Type) {
 	}
 }
 
-// Aggregate adds types that another server serves.
+// Aggregate adds types that an aggregated API server serves.
 func (s *Server) Aggregate(more ...Type) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,44 +105,44 @@ func (s *Server) ofType(t Type, namespace string) []*unstructured.Unstructured {
 			out = append(out, o)
 		}
 	}
-	slices.SortFunc(out, func(a, b *unstructured.Unstructured) int { return cmp.Compare(position(a), position(b)) })
+	slices.SortFunc(out, func(a, b *unstructured.Unstructured) int { return cmp.Compare(sortKey(a), sortKey(b)) })
 	return out
 }
 
-// position orders objects as etcd does.
-func position(o *unstructured.Unstructured) string { return o.GetNamespace() + "/" + o.GetName() }
+// sortKey orders objects as etcd does.
+func sortKey(o *unstructured.Unstructured) string { return o.GetNamespace() + "/" + o.GetName() }
 
 func (s *Server) list(w http.ResponseWriter, r *http.Request, at place) {
 	query := r.URL.Query()
 	byLabel, err := labels.Parse(query.Get("labelSelector"))
 	if err != nil {
-		fail(w, apierrors.NewBadRequest(err.Error()))
+		respondError(w, apierrors.NewBadRequest(err.Error()))
 		return
 	}
 	byField, err := fields.ParseSelector(query.Get("fieldSelector"))
 	if err != nil {
-		fail(w, apierrors.NewBadRequest(err.Error()))
+		respondError(w, apierrors.NewBadRequest(err.Error()))
 		return
 	}
 	token, _ := base64.StdEncoding.DecodeString(query.Get("continue"))
 	limit, _ := strconv.Atoi(query.Get("limit"))
 	var found []*unstructured.Unstructured
 	for _, o := range s.ofType(at.Type, at.namespace) {
-		if position(o) > string(token) && byLabel.Matches(labels.Set(o.GetLabels())) && byField.Matches(fieldsOf(o)) {
+		if sortKey(o) > string(token) && byLabel.Matches(labels.Set(o.GetLabels())) && byField.Matches(selectableFields(o)) {
 			found = append(found, o)
 		}
 	}
 	page := metav1.ListMeta{ResourceVersion: strconv.Itoa(s.revision)}
 	if left := int64(len(found) - limit); limit > 0 && left > 0 {
 		found = found[:limit]
-		page.Continue = base64.StdEncoding.EncodeToString([]byte(position(found[limit-1])))
+		page.Continue = base64.StdEncoding.EncodeToString([]byte(sortKey(found[limit-1])))
 		page.RemainingItemCount = &left
 	}
 	writeList(w, r, s.JSON, at.Type, page, found)
 }
 
-// fieldsOf are the fields by which lists can be selected.
-func fieldsOf(o *unstructured.Unstructured) fields.Set {
+// selectableFields returns the fields that a field selector of a list can use.
+func selectableFields(o *unstructured.Unstructured) fields.Set {
 	node, _, _ := unstructured.NestedString(o.Object, "spec", "nodeName")
 	phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
 	return fields.Set{"metadata.name": o.GetName(), "metadata.namespace": o.GetNamespace(), "spec.nodeName": node, "status.phase": phase}
@@ -151,7 +151,7 @@ func fieldsOf(o *unstructured.Unstructured) fields.Set {
 func (s *Server) get(w http.ResponseWriter, r *http.Request, at place) {
 	o := s.objects[at.key()]
 	if o == nil {
-		fail(w, apierrors.NewNotFound(at.GroupResource(), at.name))
+		respondError(w, apierrors.NewNotFound(at.GroupResource(), at.name))
 		return
 	}
 	writeObject(w, r, s.JSON, http.StatusOK, at.Type, o)
@@ -160,16 +160,16 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, at place) {
 func (s *Server) create(w http.ResponseWriter, r *http.Request, at place) {
 	o := &unstructured.Unstructured{}
 	if err := json.NewDecoder(r.Body).Decode(&o.Object); err != nil {
-		fail(w, apierrors.NewBadRequest(err.Error()))
+		respondError(w, apierrors.NewBadRequest(err.Error()))
 		return
 	}
 	at.name = o.GetName()
 	switch {
 	case o.GetKind() != at.Kind || at.name == "" || o.GetNamespace() != at.namespace:
-		fail(w, apierrors.NewBadRequest("the object does not fit the path"))
+		respondError(w, apierrors.NewBadRequest("the object does not fit the path"))
 		return
 	case s.objects[at.key()] != nil:
-		fail(w, apierrors.NewAlreadyExists(at.GroupResource(), at.name))
+		respondError(w, apierrors.NewAlreadyExists(at.GroupResource(), at.name))
 		return
 	}
 	o.SetUID("")
@@ -187,22 +187,22 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, at place) {
 func (s *Server) delete(w http.ResponseWriter, r *http.Request, at place) {
 	var options metav1.DeleteOptions
 	if err := json.NewDecoder(r.Body).Decode(&options); err != nil && err != io.EOF {
-		fail(w, apierrors.NewBadRequest(err.Error()))
+		respondError(w, apierrors.NewBadRequest(err.Error()))
 		return
 	}
 	stored := s.objects[at.key()]
 	if stored == nil {
-		fail(w, apierrors.NewNotFound(at.GroupResource(), at.name))
+		respondError(w, apierrors.NewNotFound(at.GroupResource(), at.name))
 		return
 	}
 	if p := options.Preconditions; p != nil && (p.UID != nil && *p.UID != stored.GetUID() ||
 		p.ResourceVersion != nil && *p.ResourceVersion != stored.GetResourceVersion()) {
-		fail(w, apierrors.NewConflict(at.GroupResource(), at.name, fmt.Errorf("precondition failed")))
+		respondError(w, apierrors.NewConflict(at.GroupResource(), at.name, fmt.Errorf("precondition failed")))
 		return
 	}
 	o := stored.DeepCopy()
 	if policy := options.PropagationPolicy; policy != nil {
-		o.SetFinalizers(finalizers(o.GetFinalizers(), *policy))
+		o.SetFinalizers(finalizersAfterDelete(o.GetFinalizers(), *policy))
 	}
 	goes := len(o.GetFinalizers()) == 0
 	if !goes || at.Type == Namespaces {
@@ -225,8 +225,8 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request, at place) {
 	writeObject(w, r, s.JSON, http.StatusOK, at.Type, o)
 }
 
-// finalizers returns those that an object has once it is deleted with a policy.
-func finalizers(has []string, policy metav1.DeletionPropagation) []string {
+// finalizersAfterDelete returns the finalizers of an object after a DELETE with a policy.
+func finalizersAfterDelete(has []string, policy metav1.DeletionPropagation) []string {
 	out := slices.DeleteFunc(slices.Clone(has), func(f string) bool {
 		return f == metav1.FinalizerDeleteDependents || f == metav1.FinalizerOrphanDependents
 	})
@@ -265,16 +265,16 @@ func (s *Server) remove(at place, o *unstructured.Unstructured) {
 func (s *Server) patch(w http.ResponseWriter, r *http.Request, at place) {
 	stored := s.objects[at.key()]
 	if stored == nil {
-		fail(w, apierrors.NewNotFound(at.GroupResource(), at.name))
+		respondError(w, apierrors.NewNotFound(at.GroupResource(), at.name))
 		return
 	}
 	o, err := patched(stored, r)
 	switch {
 	case err != nil:
-		fail(w, apierrors.NewInvalid(schema.GroupKind{Group: at.Group, Kind: at.Kind}, at.name, nil))
+		respondError(w, apierrors.NewInvalid(schema.GroupKind{Group: at.Group, Kind: at.Kind}, at.name, nil))
 		return
 	case o.GetUID() != stored.GetUID() || o.GetResourceVersion() != stored.GetResourceVersion():
-		fail(w, apierrors.NewConflict(at.GroupResource(), at.name, fmt.Errorf("the object has been modified")))
+		respondError(w, apierrors.NewConflict(at.GroupResource(), at.name, fmt.Errorf("the object has been modified")))
 		return
 	}
 	switch {
@@ -316,7 +316,7 @@ func patched(o *unstructured.Unstructured, r *http.Request) (*unstructured.Unstr
 func review(w http.ResponseWriter, r *http.Request) {
 	var asked map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
-		fail(w, apierrors.NewBadRequest(err.Error()))
+		respondError(w, apierrors.NewBadRequest(err.Error()))
 		return
 	}
 	asked["status"] = map[string]any{"allowed": true}

@@ -14,7 +14,7 @@ import (
 type Type struct {
 	Group, Version, Resource, Kind string
 	Namespaced                     bool
-	createOnly                     bool // an access review, which is answered and not stored
+	createOnly                     bool // an access review, which is answered but not stored
 }
 
 // The types that the server always serves.
@@ -33,7 +33,7 @@ var (
 
 var builtIn = []Type{Namespaces, Secrets, ConfigMaps, Pods, Deployments, ReplicaSets, CRDs, APIServices, accessReviews}
 
-// Widgets is a custom type, which a server has after AddCRD(Widgets).
+// Widgets is a custom type. The server serves it after AddCRD(Widgets).
 var Widgets = Type{Group: "example.com", Version: "v1", Resource: "widgets", Kind: "Widget", Namespaced: true}
 
 // GroupVersion returns the group and version, as apiVersion spells them.

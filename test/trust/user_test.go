@@ -16,8 +16,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// enough is the time limit of a run that does not wait for anything.
-const enough = 30 * time.Second
+// runTimeout is the time limit of a run that does not wait for anything.
+const runTimeout = 30 * time.Second
 
 // user runs the program, with its own home and kubeconfig.
 type user struct {
@@ -65,10 +65,10 @@ type result struct {
 // runs runs the program and waits for its end.
 func (u *user) runs(args ...string) *result {
 	u.Helper()
-	return u.runsFor(enough, args...)
+	return u.runsFor(runTimeout, args...)
 }
 
-// runsFor runs the program, which has to end in time.
+// runsFor runs the program, which has to end within a time limit.
 func (u *user) runsFor(most time.Duration, args ...string) *result {
 	u.Helper()
 	return u.starts(args...).ends(most)
@@ -91,10 +91,10 @@ func (u *user) starts(args ...string) *process {
 	return p
 }
 
-// ends waits for the end of the run, which has to be in time.
+// ends waits for the end of the run, which must come within a time limit.
 func (p *process) ends(most time.Duration) *result {
 	p.Helper()
-	late := time.AfterFunc(most, func() { _ = p.cmd.Process.Kill() }) // it may have ended by now
+	late := time.AfterFunc(most, func() { _ = p.cmd.Process.Kill() }) // fails if the program has ended
 	p.exited(p.cmd.Wait())
 	if !late.Stop() {
 		p.Fatalf("kubectl gc %s runs for more than %s", strings.Join(p.args, " "), most)
@@ -125,58 +125,58 @@ type terminal struct {
 	screen bytes.Buffer
 }
 
-// sits starts the program at a terminal.
-func (u *user) sits(args ...string) *terminal {
+// startAtTerminal starts the program at a terminal.
+func (u *user) startAtTerminal(args ...string) *terminal {
 	u.Helper()
-	at := &terminal{user: u, args: args, cmd: u.command(args...)}
-	keys, err := pty.StartWithSize(at.cmd, &pty.Winsize{Rows: 40, Cols: 160})
+	tty := &terminal{user: u, args: args, cmd: u.command(args...)}
+	keys, err := pty.StartWithSize(tty.cmd, &pty.Winsize{Rows: 40, Cols: 160})
 	u.must(err)
 	u.Cleanup(func() { _ = keys.Close() })
-	u.must(keys.SetReadDeadline(time.Now().Add(enough)))
-	at.keys = keys
-	return at
+	u.must(keys.SetReadDeadline(time.Now().Add(runTimeout)))
+	tty.keys = keys
+	return tty
 }
 
-// asked waits until one of the words is on the screen, and fails if none appears.
-func (at *terminal) asked(words ...string) string {
-	at.Helper()
+// awaitAny waits until one of the words is on the screen, and fails if none appears.
+func (tty *terminal) awaitAny(words ...string) string {
+	tty.Helper()
 	buffer := make([]byte, 4096)
 	for {
-		n, err := at.keys.Read(buffer)
-		at.screen.Write(buffer[:n])
-		if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(at.screen.String(), w) }) {
-			return at.screen.String()
+		n, err := tty.keys.Read(buffer)
+		tty.screen.Write(buffer[:n])
+		if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(tty.screen.String(), w) }) {
+			return tty.screen.String()
 		}
 		if err != nil {
-			at.Fatalf("kubectl gc %s asks nothing: %v\n%s", strings.Join(at.args, " "), err, at.screen.String())
+			tty.Fatalf("kubectl gc %s asks nothing: %v\n%s", strings.Join(tty.args, " "), err, tty.screen.String())
 		}
 	}
 }
 
-// types presses keys.
-func (at *terminal) types(keys string) {
-	at.Helper()
-	_, err := at.keys.WriteString(keys)
-	at.must(err)
+// press sends keys to the terminal.
+func (tty *terminal) press(keys string) {
+	tty.Helper()
+	_, err := tty.keys.WriteString(keys)
+	tty.must(err)
 }
 
-// ends waits for the end; stdout is the screen.
-func (at *terminal) ends() *result {
-	at.Helper()
+// ends waits for the end of the run; stdout is the content of the screen.
+func (tty *terminal) ends() *result {
+	tty.Helper()
 	buffer := make([]byte, 4096)
 	for {
-		n, err := at.keys.Read(buffer)
-		at.screen.Write(buffer[:n])
+		n, err := tty.keys.Read(buffer)
+		tty.screen.Write(buffer[:n])
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			_ = at.cmd.Process.Kill() // it may have ended by now
-			at.Fatalf("kubectl gc %s does not end\n%s", strings.Join(at.args, " "), at.screen.String())
+			_ = tty.cmd.Process.Kill() // fails if the program has ended
+			tty.Fatalf("kubectl gc %s does not end\n%s", strings.Join(tty.args, " "), tty.screen.String())
 		}
-		if err != nil { // the other end is closed
+		if err != nil { // the program has closed its end
 			break
 		}
 	}
-	at.exited(at.cmd.Wait())
-	return &result{T: at.T, args: at.args, code: at.cmd.ProcessState.ExitCode(), stdout: at.screen.String(), state: at.cmd.ProcessState}
+	tty.exited(tty.cmd.Wait())
+	return &result{T: tty.T, args: tty.args, code: tty.cmd.ProcessState.ExitCode(), stdout: tty.screen.String(), state: tty.cmd.ProcessState}
 }
 
 // exits requires one of the exit codes.
