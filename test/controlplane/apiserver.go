@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// startAPIServer returns once clients find the API complete, roles included, and the
+// startAPIServer returns once the whole API is available, including the default roles and the
 // namespaces that every cluster has.
 func (p *plane) startAPIServer(ctx context.Context) error {
 	return withFreePort(func(port int) error {
@@ -41,7 +41,8 @@ func (p *plane) apiserverSettings(port int) []setting {
 		"service-account-key-file=" + serviceAccountFile,
 		"service-account-signing-key-file=" + serviceAccountFile,
 		"service-cluster-ip-range=10.0.0.0/24",
-		// It would register this server as an endpoint, and loopback is no valid one.
+		// By default the server registers itself as an endpoint, and a loopback address is not a
+		// valid endpoint.
 		"endpoint-reconciler-type=none",
 		"allow-privileged=true",
 		setting("disable-admission-plugins=" + strings.Join(p.options.disabled(), ",")),

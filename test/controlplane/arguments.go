@@ -22,8 +22,8 @@ func (s setting) key() string {
 	return key
 }
 
-// commandLine makes arguments of ours and theirs. What they set, we don't: to give a
-// flag twice means both values to some flags, and the last one to others.
+// commandLine returns the arguments in ours and theirs; a key in theirs replaces the same key in
+// ours. A repeated flag would mean both values for some flags, and the last one for others.
 func commandLine(ours, theirs []setting) []string {
 	all := slices.DeleteFunc(slices.Clone(ours), func(o setting) bool {
 		return slices.ContainsFunc(theirs, func(t setting) bool { return t.key() == o.key() })

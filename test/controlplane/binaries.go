@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 )
 
-// dirVariable names the environment variable that says where the binaries are.
+// dirVariable names the environment variable with the folder of the binaries.
 const dirVariable = "KUBECTL_GC_CONTROLPLANE_DIR"
 
-// keyFile is in every folder of binaries that build has filled to the end.
+// keyFile is in every folder of binaries that a build has completed.
 const keyFile = "key"
 
-// binariesBase returns the folder that was chosen for the binaries, or else the one in
-// which each set of them has a folder of its own.
+// binariesBase returns the folder that the environment variable names, and whether it does.
+// Otherwise it returns the folder in which each set of binaries has a folder of its own.
 func binariesBase() (dir string, chosen bool, err error) {
 	if dir := os.Getenv(dirVariable); dir != "" {
 		abs, err := filepath.Abs(dir)
@@ -30,13 +30,13 @@ func binariesBase() (dir string, chosen bool, err error) {
 	return filepath.Join(cache, "kubectl-gc", "controlplane"), false, nil
 }
 
-// built tells if dir was filled, to the end, by this very recipe.
+// built reports whether a build with this key has completed dir.
 func built(dir, key string) bool {
 	have, err := os.ReadFile(filepath.Join(dir, keyFile))
 	return err == nil && string(have) == key && complete(dir)
 }
 
-// builtElsewhere tells if dir holds binaries that somebody else put there.
+// builtElsewhere reports whether dir holds binaries that another program put there.
 func builtElsewhere(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, keyFile))
 	return errors.Is(err, os.ErrNotExist) && complete(dir)

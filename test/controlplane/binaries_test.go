@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// fillFolder puts an executable in place of every program.
+// fillFolder creates an executable file for every program.
 func fillFolder(t *testing.T, dir string) {
 	t.Helper()
 	for _, p := range programs() {
@@ -18,7 +18,7 @@ func fillFolder(t *testing.T, dir string) {
 	}
 }
 
-func TestBinariesOfSomebodyElseAreUsedAsTheyAre(t *testing.T) {
+func TestForeignBinariesAreUsedUnchanged(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(dirVariable, dir)
 	fillFolder(t, dir)

@@ -25,9 +25,9 @@ func buildCommand(ctx context.Context, args []string, s streams) error {
 	return err
 }
 
-// build returns the folder that holds the binaries, and builds them when it doesn't
-// hold them yet: unless onlyIfBuilt, then it is errNotBuilt. Processes that build at
-// the same time wait for each other. What takes long is told on progress.
+// build returns the folder that holds the binaries. If they do not exist, it builds them, or
+// returns errNotBuilt if onlyIfBuilt is set. Concurrent builds wait for each other. It reports
+// slow steps on progress.
 func build(ctx context.Context, t thread, progress io.Writer, onlyIfBuilt bool) (string, error) {
 	base, chosen, err := binariesBase()
 	if err != nil {
@@ -57,8 +57,8 @@ func build(ctx context.Context, t thread, progress io.Writer, onlyIfBuilt bool) 
 	return dir, fill(ctx, t, dir, r, progress)
 }
 
-// fill builds every program into dir. A binary appears there by a rename, and the key
-// after the last of them, so whoever comes upon dir finds it whole or unfinished.
+// fill builds every program into dir. Each binary is renamed into place, and the key is written
+// after the last of them, so that other processes find a complete folder or one without its key.
 func fill(ctx context.Context, t thread, dir string, r recipe, out io.Writer) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make folder for binaries: %w", err)
@@ -92,7 +92,7 @@ func fill(ctx context.Context, t thread, dir string, r recipe, out io.Writer) er
 			return err
 		}
 	}
-	// Never the old key beside new binaries.
+	// The old key must never be beside new binaries.
 	if err := writeWhole(filepath.Join(dir, keyFile), []byte("unfinished"), 0o644); err != nil {
 		return err
 	}
@@ -106,11 +106,12 @@ func fill(ctx context.Context, t thread, dir string, r recipe, out io.Writer) er
 
 const stagingPrefix = ".build-"
 
-// removeStaging removes what builds that were killed left in dir; its lock is held.
+// removeStaging removes the temporary files of builds that were killed in dir. The caller holds
+// its lock.
 func removeStaging(dir string) {
 	stale, _ := filepath.Glob(filepath.Join(dir, stagingPrefix+"*"))
 	for _, path := range stale {
-		_ = os.RemoveAll(path) // it costs space only, and the next build tries again
+		_ = os.RemoveAll(path) // they only waste space, and the next build tries again
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// The files that writeCertificates makes.
+// The files that writeCertificates writes.
 const (
 	authorityFile      = "ca.crt"
 	servingCertFile    = "serving.crt"
@@ -23,9 +23,9 @@ const (
 	serviceAccountFile = "service-account.key"
 )
 
-// writeCertificates makes an authority for this run alone, the certificate all its
-// servers show, and the key that signs service account tokens. The authority's own key
-// is not kept: nothing else will ever be signed with it.
+// writeCertificates writes a certificate authority for this run, one certificate for all servers,
+// and the key that signs service account tokens. It does not write the authority's key, as
+// nothing else will be signed with it.
 func writeCertificates(dir string, now time.Time) error {
 	authorityKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -74,7 +74,7 @@ func certificate(name string, serial int64, now time.Time) *x509.Certificate {
 	return &x509.Certificate{
 		SerialNumber:          big.NewInt(serial),
 		Subject:               pkix.Name{CommonName: name},
-		NotBefore:             now.Add(-time.Hour), // clocks jump
+		NotBefore:             now.Add(-time.Hour), // tolerates clocks that jump
 		NotAfter:              now.AddDate(1, 0, 0),
 		BasicConstraintsValid: true,
 	}
@@ -83,7 +83,7 @@ func certificate(name string, serial int64, now time.Time) *x509.Certificate {
 func keyBlock(key *ecdsa.PrivateKey) *pem.Block {
 	der, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
-		panic(err) // the curve is one of the standard library's
+		panic(err) // cannot fail for a curve of the standard library
 	}
 	return &pem.Block{Type: "EC PRIVATE KEY", Bytes: der}
 }

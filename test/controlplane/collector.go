@@ -2,13 +2,13 @@ package main
 
 import "fmt"
 
-// collector says what a control plane has of a garbage collector.
+// collector is the state of a control plane's garbage collector.
 type collector string
 
 const (
 	collectorOn     collector = "on"
 	collectorOff    collector = "off"    // kube-controller-manager runs without it
-	collectorAbsent collector = "absent" // kube-controller-manager doesn't run at all
+	collectorAbsent collector = "absent" // kube-controller-manager does not run
 )
 
 func parseCollector(s string) (collector, error) {
@@ -20,7 +20,7 @@ func parseCollector(s string) (collector, error) {
 	}
 }
 
-// controllers is the value of the controller manager's flag of that name.
+// controllers returns the value of kube-controller-manager's flag --controllers.
 func (c collector) controllers() string {
 	if c == collectorOff {
 		return "*,-garbage-collector-controller"

@@ -12,9 +12,9 @@ import (
 
 var errStdinClosed = errors.New("stdin was closed before the control plane was ready")
 
-// readCommands passes on the lines of in, and calls closed at its end.
+// readCommands sends the lines of in, and calls closed at its end.
 func readCommands(in io.Reader, closed context.CancelCauseFunc) <-chan string {
-	lines := make(chan string, 16) // so that the end is noticed behind commands that wait
+	lines := make(chan string, 16) // buffered, so that the end is noticed even while commands wait
 	go func() {
 		scanner := bufio.NewScanner(in)
 		for scanner.Scan() {
@@ -27,8 +27,8 @@ func readCommands(in io.Reader, closed context.CancelCauseFunc) <-chan string {
 	return lines
 }
 
-// obey runs one command.
-func obey(ctx context.Context, p *plane, line string) error {
+// runCommand runs one command.
+func runCommand(ctx context.Context, p *plane, line string) error {
 	verb, value, _ := strings.Cut(line, " ")
 	if verb != "collector" {
 		return fmt.Errorf("unknown command %q, want: collector on|off|absent", line)
@@ -43,7 +43,7 @@ func obey(ctx context.Context, p *plane, line string) error {
 	return nil
 }
 
-// isTerminal tells if in is a device that somebody may type on.
+// isTerminal reports whether in is a character device, such as a terminal.
 func isTerminal(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	if !ok {

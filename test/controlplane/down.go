@@ -35,8 +35,8 @@ func downCommand(ctx context.Context, args []string, s streams) error {
 	return err
 }
 
-// end stops what a record names and returns when all of it is gone. The run stops its
-// servers itself; only if it was killed, or hangs, they are signalled one by one.
+// end stops the processes of a record and returns when all of them are gone. The run stops its
+// servers itself; only if it was killed, or does not respond, each of them gets a signal.
 func end(ctx context.Context, r record) error {
 	if err := r.Run.signal(syscall.SIGTERM); err != nil {
 		return err
@@ -58,5 +58,5 @@ func end(ctx context.Context, r record) error {
 func goneWithin(ctx context.Context, limit time.Duration, all ...identity) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return gone(ctx, all...)
+	return awaitGone(ctx, all...)
 }

@@ -9,14 +9,14 @@ import (
 
 const socketFile = "etcd.sock"
 
-// startEtcd starts etcd on a socket in the run's folder: no port to lose, and nobody
-// but the user can reach it.
+// startEtcd starts etcd on a Unix socket in the run's folder. Unlike a port, nobody else can take
+// it, and only the user can connect to it.
 func (p *plane) startEtcd(ctx context.Context) error {
 	socket := p.folder.file(socketFile)
 	if len(socket) > 100 {
 		return fmt.Errorf("start etcd on %s: the path is too long for a socket, set TMPDIR to a shorter folder", socket)
 	}
-	// The socket is not advertised, since etcd refuses to: its one client knows it.
+	// The socket is not advertised, because etcd rejects that. Its only client knows the path.
 	server, err := p.thread.launch(p.folder.path, p.bin, "etcd", commandLine([]setting{
 		"data-dir=etcd",
 		setting("listen-client-urls=unix://" + socket),
@@ -24,7 +24,7 @@ func (p *plane) startEtcd(ctx context.Context) error {
 		"listen-peer-urls=http://127.0.0.1:0",
 		"log-level=warn",
 		"unsafe-no-fsync=true",
-		"quota-backend-bytes=8589934592", // room for the benchmarks
+		"quota-backend-bytes=8589934592", // enough for the benchmarks
 	}, nil))
 	if err != nil {
 		return err

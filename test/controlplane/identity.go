@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// identity is a process that stays itself when its pid is given to another.
+// identity identifies a process even after its PID was given to another one.
 type identity struct {
 	PID   int    `json:"pid"`
-	Start string `json:"start"` // when it began, in words that only the same system compares
+	Start string `json:"start"` // start time, in a format that is comparable only on the same system
 }
 
-// identify returns the identity of a process that runs now.
+// identify returns the identity of a running process.
 func identify(pid int) (identity, error) {
 	start, err := startOf(pid)
 	if err != nil {
@@ -24,7 +24,7 @@ func identify(pid int) (identity, error) {
 	return identity{PID: pid, Start: start}, nil
 }
 
-// runs tells if this very process still runs. One that is dead but not reaped doesn't.
+// runs reports whether this process still runs. A zombie does not run.
 func (i identity) runs() bool {
 	if i.PID <= 0 || i.Start == "" {
 		return false
@@ -33,8 +33,8 @@ func (i identity) runs() bool {
 	return err == nil && start == i.Start
 }
 
-// signal sends a signal to this very process, or to none. (The handle is taken before the
-// check; where the system has such handles it can't come to mean another process.)
+// signal sends a signal to this process, or to none. On systems with process handles, the handle
+// is taken before the check, so that it cannot refer to another process afterwards.
 func (i identity) signal(s syscall.Signal) error {
 	handle, err := os.FindProcess(i.PID)
 	if err != nil {
@@ -50,8 +50,8 @@ func (i identity) signal(s syscall.Signal) error {
 	return nil
 }
 
-// gone waits until none of the processes runs.
-func gone(ctx context.Context, all ...identity) error {
+// awaitGone waits until none of the processes runs.
+func awaitGone(ctx context.Context, all ...identity) error {
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
 	for {

@@ -7,14 +7,14 @@ import (
 	"os"
 )
 
-// startOf returns the boot and the clock tick at which a process began.
+// startOf returns the boot ID and the clock tick at which a process started.
 func startOf(pid int) (string, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return "", err
 	}
-	// The second field is the name, which may hold anything, spaces and parentheses
-	// too; the third is the state, the twenty-second the start (proc_pid_stat(5)).
+	// The second field is the name, which may contain anything, including spaces and parentheses.
+	// The third is the state, and the twenty-second the start time (proc_pid_stat(5)).
 	end := bytes.LastIndexByte(stat, ')')
 	fields := bytes.Fields(stat[end+1:])
 	if end < 0 || len(fields) < 20 {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// startOf returns the second at which a process began.
+// startOf returns the second at which a process started.
 func startOf(pid int) (string, error) {
 	ps := exec.Command("ps", "-o", "stat=,lstart=", "-p", strconv.Itoa(pid))
 	ps.Env = append(os.Environ(), "LC_ALL=C", "TZ=UTC")

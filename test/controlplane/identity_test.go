@@ -22,8 +22,8 @@ func TestIdentity(t *testing.T) {
 	if err := id.signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	// Dead but not reaped: its pid exists still.
-	if err := gone(t.Context(), id); err != nil {
+	// The process is a zombie: its PID still exists.
+	if err := awaitGone(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
@@ -35,7 +35,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// If this fails, the test is the one that gets the signal.
+// If the check is broken, the test process itself receives the signal.
 func TestRecycledPIDIsNotSignalled(t *testing.T) {
 	recycled := identity{PID: os.Getpid(), Start: "long ago"}
 	if recycled.runs() {

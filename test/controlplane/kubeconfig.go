@@ -1,11 +1,11 @@
 package main
 
-// clusterName names the cluster in every kubeconfig we write, and the extension that
-// marks it as ours.
+// clusterName is the name of the cluster in every kubeconfig that this command writes, and of the
+// extension that marks it.
 const clusterName = "kubectl-gc-test"
 
-// kubeconfig is the part of a kubeconfig that we write. It is written as JSON, which is
-// YAML too: so test/testcluster can read it with the standard library.
+// kubeconfig has the fields of a kubeconfig that this command writes. It is written as JSON,
+// which is valid YAML, so that test/testcluster can read it with the standard library.
 type kubeconfig struct {
 	APIVersion     string         `json:"apiVersion"`
 	Kind           string         `json:"kind"`
@@ -50,8 +50,8 @@ type extension struct {
 	Extension proof  `json:"extension"`
 }
 
-// newKubeconfig holds a context USER@kubectl-gc-test for each of the users. The first
-// one's is current.
+// newKubeconfig returns a kubeconfig with a context USER@kubectl-gc-test for each of the users.
+// The first one's is the current context.
 func newKubeconfig(server string, authority []byte, users []user, mark proof) kubeconfig {
 	k := kubeconfig{
 		APIVersion: "v1", Kind: "Config",

@@ -23,7 +23,7 @@ func TestKubeconfig(t *testing.T) {
 	}
 }
 
-func TestUsersHaveTokensOfTheirOwn(t *testing.T) {
+func TestUsersHaveDifferentTokens(t *testing.T) {
 	seen := map[string]string{}
 	for _, u := range append(newUsers(), newUsers()...) {
 		if other, ok := seen[u.token]; ok {

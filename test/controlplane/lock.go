@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// lock takes the lock on path, which no two processes have at once; the kernel frees it
-// when its holder dies. waiting is called once if someone else has it.
+// lock takes an exclusive lock on path. The kernel releases it when the process ends. waiting is
+// called once if another process holds it.
 func lock(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -24,8 +24,8 @@ func lock(ctx context.Context, path string, waiting func()) (unlock func(), err 
 			return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
 		}
 		if ok {
-			// The file stays: removing it would let a third process lock another
-			// file of that name while the second still waits for this one.
+			// The file must stay. If it were removed, a third process could lock a new file of
+			// that name while the second still waits for the old one.
 			return func() { f.Close() }, nil
 		}
 		if !told {
@@ -40,7 +40,7 @@ func lock(ctx context.Context, path string, waiting func()) (unlock func(), err 
 	}
 }
 
-// tryLock tells if the lock on f is ours now. It is until f is closed.
+// tryLock reports whether it could lock f. The lock lasts until f is closed.
 func tryLock(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

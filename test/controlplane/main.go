@@ -28,7 +28,8 @@ const (
 	exitInterrupted = 130
 )
 
-// streams are the three of a process: stdout is the answer, stderr everything else.
+// streams are the standard streams of a process. The result is written to stdout, and everything
+// else to stderr.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
@@ -36,9 +37,9 @@ type streams struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	// Whoever reads our output may die first. Writing to it must then fail, not
-	// kill us, or the processes and the folder would stay. (Ignoring the signal
-	// would be inherited by the processes, asking for it isn't.)
+	// The reader of our output may end first. A write must then fail instead of killing this
+	// process, which would leave the servers and the folder behind. (An ignored signal would be
+	// inherited by the servers, a handled one is not.)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 
 	code := dispatch(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
@@ -87,7 +88,7 @@ func helpCommand(_ context.Context, _ []string, s streams) error {
 	return err
 }
 
-// usageError says that the command line, not the control plane, is at fault.
+// usageError is an error in the command line.
 type usageError struct{ error }
 
 // parse reads the flags of a command that takes no other arguments.

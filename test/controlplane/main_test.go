@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// asCommand makes this test binary be the command, so that tests can kill it.
+// asCommand makes this test binary act as the command, so that tests can kill it.
 const asCommand = "KUBECTL_GC_TEST_AS_CONTROLPLANE"
 
 func TestMain(m *testing.M) {

@@ -9,8 +9,8 @@ import (
 
 const managerKubeconfig = "kube-controller-manager.kubeconfig"
 
-// setCollector makes the control plane have the collector that is wanted, which takes
-// another kube-controller-manager. On an error there is none.
+// setCollector replaces kube-controller-manager by one with the wanted collector. After an error
+// none is running.
 func (p *plane) setCollector(ctx context.Context, want collector) error {
 	if p.collector == want {
 		return nil
@@ -40,21 +40,23 @@ func (p *plane) stopManager() {
 func (p *plane) startManager(ctx context.Context, want collector, port int) error {
 	server, err := p.thread.launch(p.folder.path, p.bin, "kube-controller-manager", commandLine([]setting{
 		"kubeconfig=" + managerKubeconfig,
-		// For its own server, so that an admin may read its metrics.
+		// Authenticates requests to the manager's own server, so that an admin can read its
+		// metrics.
 		"authentication-kubeconfig=" + managerKubeconfig,
 		"authorization-kubeconfig=" + managerKubeconfig,
 		"bind-address=127.0.0.1",
 		setting(fmt.Sprintf("secure-port=%d", port)),
 		"tls-cert-file=" + servingCertFile,
 		"tls-private-key-file=" + servingKeyFile,
-		// Its clients are told by their tokens only, no certificates are to be looked up.
+		// Clients of the manager's server authenticate with tokens, so the lookup of client
+		// certificates is skipped.
 		"authentication-skip-lookup=true",
 		"leader-elect=false",
 		"use-service-account-credentials=false",
 		"service-account-private-key-file=" + serviceAccountFile,
 		"root-ca-file=" + authorityFile,
 		setting("controllers=" + want.controllers()),
-		// The default of 20 requests a second is for sharing a cluster with others.
+		// The default of 20 requests a second is meant for clusters with other clients.
 		"kube-api-qps=1000",
 		"kube-api-burst=2000",
 	}, p.options.manager))
@@ -66,16 +68,16 @@ func (p *plane) startManager(ctx context.Context, want collector, port int) erro
 		if err := get(ctx, p.client, p.managerServer+"/healthz", ""); err != nil {
 			return err
 		}
-		if want == collectorOn && !collects(server.written()) {
+		if want == collectorOn && !workersStarted(server.written()) {
 			return errors.New("the garbage collector has not begun")
 		}
 		return nil
 	}, p.apiserver, p.etcd)
 }
 
-// collects tells from its log if the collector's workers run: its health doesn't say, and
-// before that nothing is collected. (Run in pkg/controller/garbagecollector/garbagecollector.go
-// of Kubernetes; the same words since v1.8.)
-func collects(log []byte) bool {
+// workersStarted reports whether the collector's workers run, according to the log. The health
+// check does not tell, and nothing is collected before. (The message is from Run in
+// pkg/controller/garbagecollector/garbagecollector.go of Kubernetes, unchanged since v1.8.)
+func workersStarted(log []byte) bool {
 	return bytes.Contains(log, []byte("roceeding to collect garbage"))
 }

@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 )
 
-// markerFile is in the folder of every run. While the run lives, it holds a lock on it.
+// markerFile is in the folder of every run, which holds a lock on it while it runs.
 const markerFile = "kubectl-gc-test.json"
 
-// folderPrefix is short since etcd's socket is in the folder, and a socket's path may
-// have little more than a hundred bytes.
+// folderPrefix is short because etcd's socket is in the folder, and the path of a socket is
+// limited to little more than a hundred bytes.
 const folderPrefix = "kubectl-gc-test-"
 
-// proof is in the kubeconfig, and says which marker vouches for it.
+// proof is in the kubeconfig and names the marker that belongs to it.
 type proof struct {
 	Marker string `json:"marker"` // path of the marker file
 	ID     string `json:"id"`     // of the run
@@ -26,7 +26,7 @@ type proof struct {
 type marker struct {
 	ID     string `json:"id"`
 	Server string `json:"server,omitempty"` // empty until it is known
-	Keep   bool   `json:"keep,omitempty"`   // the user wants the folder when the run is over
+	Keep   bool   `json:"keep,omitempty"`   // the folder is kept after the run
 }
 
 // folder is what one run owns on disk.
@@ -37,7 +37,7 @@ type folder struct {
 	lock *os.File // of the marker
 }
 
-// newFolder makes a folder that only its user can read.
+// newFolder creates a folder that only its user can read.
 func newFolder(keep bool) (*folder, error) {
 	path, err := os.MkdirTemp("", folderPrefix)
 	if err != nil {
@@ -54,8 +54,8 @@ func (d *folder) file(name string) string { return filepath.Join(d.path, name) }
 
 func (d *folder) proof() proof { return proof{Marker: d.file(markerFile), ID: d.id} }
 
-// mark writes the marker, locked before it has its name: a marker that can be locked by
-// anybody else belongs to a run that is over.
+// mark writes the marker. It locks the file before it renames it into place: if another process
+// can lock a marker, its run is over.
 func (d *folder) mark() error {
 	f, err := os.CreateTemp(d.path, ".marker-")
 	if err != nil {
@@ -72,16 +72,16 @@ func (d *folder) mark() error {
 		return errors.Join(fmt.Errorf("mark folder: %w", err), f.Close())
 	}
 	d.lock = f
-	return d.vouch("")
+	return d.setServer("")
 }
 
-// vouch writes into the marker which server it vouches for.
-func (d *folder) vouch(server string) error {
+// setServer records the server in the marker.
+func (d *folder) setServer(server string) error {
 	data, err := json.Marshal(marker{ID: d.id, Server: server, Keep: d.keep})
 	if err != nil {
 		return fmt.Errorf("write marker: %w", err)
 	}
-	// In place, since the lock is on this very file.
+	// Written in place, since the lock belongs to this file.
 	if err := d.lock.Truncate(0); err != nil {
 		return fmt.Errorf("write marker: %w", err)
 	}
@@ -103,9 +103,9 @@ func (d *folder) remove() error {
 	return nil
 }
 
-// sweep removes the folders of runs that were killed. It is a courtesy: what it can't
-// read or remove (another user's, say) it leaves alone.
-func sweep() {
+// removeStale removes the folders of runs that were killed. It ignores folders that it cannot
+// read or remove, such as those of another user.
+func removeStale() {
 	markers, _ := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*", markerFile))
 	for _, path := range markers {
 		f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -114,7 +114,7 @@ func sweep() {
 		}
 		if ok, err := tryLock(f); ok && err == nil {
 			var m marker
-			// A run killed while it wrote its marker has started nothing yet.
+			// A run that was killed while it wrote its marker has not started anything yet.
 			_ = json.NewDecoder(f).Decode(&m)
 			if !m.Keep {
 				_ = os.RemoveAll(filepath.Dir(path))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSweepRemovesOnlyWhatDeadRunsLeft(t *testing.T) {
+func TestRemoveStaleKeepsFoldersOfLiveRuns(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	folderOf := func(keep bool) *folder {
 		t.Helper()
@@ -24,7 +24,7 @@ func TestSweepRemovesOnlyWhatDeadRunsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	sweep()
+	removeStale()
 	for path, want := range map[string]bool{alive.path: true, dead.path: false, kept.path: true, foreign: true} {
 		if _, err := os.Stat(path); (err == nil) != want {
 			t.Errorf("%s is there: %t, want %t", path, err == nil, want)

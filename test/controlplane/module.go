@@ -23,8 +23,8 @@ type program struct {
 	path string // of the package, a tool of go.mod
 }
 
-// programs are in the order in which they are built: the small one first, so that
-// whatever is wrong with the toolchain shows early.
+// programs returns the programs in the order in which they are built: the smallest first, so that
+// a broken toolchain is noticed early.
 func programs() []program {
 	return []program{
 		{"etcd", "go.etcd.io/etcd/server/v3"},
@@ -45,9 +45,9 @@ func kubernetesVersion(mod string) (string, error) {
 	return "", errors.New("read version of k8s.io/kubernetes: go.mod does not require it")
 }
 
-// writeModule lays out a module below base that has no packages of its own, only the
-// requirements: enough to build what they hold. It returns its folder, whose name
-// changes with the content.
+// writeModule creates a module below base that has requirements but no packages of its own, so
+// that the required programs can be built. It returns its folder, whose name changes with the
+// content.
 func writeModule(base string) (string, error) {
 	dir := filepath.Join(base, "module-"+hash(goMod, goSum))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -65,11 +65,11 @@ func writeModule(base string) (string, error) {
 	return dir, nil
 }
 
-// hash names contents: equal parts, equal name.
+// hash returns a name for some contents. Equal parts have equal names.
 func hash(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {
-		fmt.Fprintf(h, "%d:%s", len(part), part) // the length keeps neighbours apart
+		fmt.Fprintf(h, "%d:%s", len(part), part) // the length separates the parts
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }

@@ -23,7 +23,7 @@ func TestKubernetesVersion(t *testing.T) {
 	}
 }
 
-// The staging modules v0.X.Y belong to v1.X.Y, and nothing else makes sure of it.
+// The staging modules v0.X.Y belong to v1.X.Y. Only this test checks that they do.
 func TestModuleHasOneKubernetesVersion(t *testing.T) {
 	version, err := kubernetesVersion(goMod)
 	if err != nil {

@@ -21,7 +21,7 @@ type options struct {
 	manager       []setting
 }
 
-// register declares the flags; run's alone are those that up decides itself.
+// register declares the flags. It omits the flags of run that up sets itself.
 func (o *options) register(fs *flag.FlagSet) {
 	o.collector = collectorOn
 	fs.Func("collector", "the garbage collector: on, off, or absent (no kube-controller-manager at all) (default on)", func(s string) (err error) {
@@ -43,7 +43,7 @@ func (o *options) registerRun(fs *flag.FlagSet) {
 	fs.BoolVar(&o.onlyIfBuilt, "only-if-built", false, "fail rather than build the binaries")
 }
 
-// args is the command line that parses to o again. Equal options, equal lines.
+// args returns a command line that parses to o. Equal options have equal command lines.
 func (o *options) args() []string {
 	args := []string{"--collector=" + string(o.collector), "--timeout=" + o.timeout.String()}
 	if o.keep {
@@ -67,8 +67,8 @@ func (o *options) args() []string {
 	return args
 }
 
-// disabled are the admission plugins to switch off. ServiceAccount is one of them unless
-// asked for: it refuses pods until a controller has made the account, and there may be
+// disabled returns the admission plugins to disable. They include ServiceAccount unless it was
+// requested: it rejects Pods until a controller has created the service account, and there may be
 // no such controller.
 func (o *options) disabled() []string {
 	if slices.Contains(o.enable, "ServiceAccount") {

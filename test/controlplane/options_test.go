@@ -19,7 +19,7 @@ func parsed(t *testing.T, args ...string) options {
 	return o
 }
 
-func TestOptionsSurviveTheirOwnCommandLine(t *testing.T) {
+func TestOptionsRoundTrip(t *testing.T) {
 	for _, args := range [][]string{
 		nil,
 		{"--collector=absent", "--keep", "--timeout=5s"},
@@ -33,7 +33,7 @@ func TestOptionsSurviveTheirOwnCommandLine(t *testing.T) {
 	}
 }
 
-func TestServiceAccountAdmissionIsOffUnlessAskedFor(t *testing.T) {
+func TestServiceAccountAdmissionIsDisabledByDefault(t *testing.T) {
 	for name, c := range map[string]struct {
 		args, want []string
 	}{

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// grace is what a server has to end by itself before it is killed.
+// grace is how long a server may take to stop before it is killed.
 const grace = 5 * time.Second
 
 // plane is one control plane. Its methods are not safe for concurrent use.
@@ -29,7 +29,7 @@ type plane struct {
 	collector     collector
 }
 
-// start starts a control plane. When it fails, whatever it has started is stopped.
+// start starts a control plane. If it fails, everything that it has started is stopped.
 func start(ctx context.Context, t thread, bin string, o options) (*plane, error) {
 	folder, err := newFolder(o.keep)
 	if err != nil {
@@ -69,9 +69,10 @@ func (p *plane) start(ctx context.Context) error {
 	return p.setCollector(ctx, p.options.collector)
 }
 
-// writeKubeconfigs writes the controller manager's, and then the users'.
+// writeKubeconfigs writes the kubeconfig of kube-controller-manager, and then the one of the
+// users.
 func (p *plane) writeKubeconfigs(authority []byte) error {
-	if err := p.folder.vouch(p.server); err != nil {
+	if err := p.folder.setServer(p.server); err != nil {
 		return err
 	}
 	var people, manager []user
@@ -89,7 +90,7 @@ func (p *plane) writeKubeconfigs(authority []byte) error {
 	)
 }
 
-// servers are those that should be running now.
+// servers returns the servers that should be running.
 func (p *plane) servers() []*process {
 	var all []*process
 	for _, each := range []*process{p.manager, p.apiserver, p.etcd} {
@@ -100,7 +101,7 @@ func (p *plane) servers() []*process {
 	return all
 }
 
-// stop stops the servers, clients before what they are clients of, and removes the folder.
+// stop stops the servers, clients before their servers, and removes the folder.
 func (p *plane) stop() error {
 	for _, each := range p.servers() {
 		each.stop(grace)
@@ -108,7 +109,7 @@ func (p *plane) stop() error {
 	return p.folder.remove()
 }
 
-// pids are the servers' process ids by name.
+// pids returns the process IDs of the servers by name.
 func (p *plane) pids() map[string]int {
 	pids := map[string]int{}
 	for _, each := range p.servers() {

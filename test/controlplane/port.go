@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// withFreePort calls start with a loopback port that was free a moment ago. A server
-// can't be handed an open listener, so somebody may take the port in between: then the
-// server ends, saying so, and start is called again with another.
+// withFreePort calls start with a loopback port that was free a moment ago. The servers cannot
+// inherit an open listener, so another process may take the port first. The server then ends with
+// an error, and start is called again with another port.
 func withFreePort(start func(port int) error) error {
 	for attempt := 1; ; attempt++ {
 		port, err := freePort()
@@ -36,7 +36,7 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// loopback returns the URL of a server at port.
+// loopback returns the URL of a server at a port.
 func loopback(port int) string {
 	return fmt.Sprintf("https://127.0.0.1:%d", port)
 }

@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// newClient returns a client that talks only to servers of this run.
+// newClient returns a client that trusts only servers of this run.
 func newClient(authority []byte) *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(authority)
 	return &http.Client{
 		Timeout: 5 * time.Second,
 		Transport: &http.Transport{
-			Proxy:           nil, // loopback only, whatever the environment says
+			Proxy:           nil, // loopback never needs a proxy, whatever the environment says
 			TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-			// A connection kept open would keep its server from stopping.
+			// An open connection would keep its server from stopping.
 			DisableKeepAlives: true,
 		},
 	}
 }
 
-// get succeeds if url answers 200. The token may be empty.
+// get requests url and succeeds if the response has status 200. The token may be empty.
 func get(ctx context.Context, client *http.Client, url, token string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -19,12 +19,12 @@ type process struct {
 	name   string
 	handle *os.Process
 	log    string
-	from   int64         // where in log its own lines begin, after those of its predecessors
-	exited chan struct{} // closed when it is gone
-	state  string        // how it ended; to be read after exited only
+	from   int64         // where the log of this process begins, after those of earlier ones
+	exited chan struct{} // closed when it has ended
+	state  string        // how it ended; valid after exited is closed
 }
 
-// launch starts a server in dir, where its log goes too.
+// launch starts a server in dir, which also gets its log.
 func (t thread) launch(dir, bin, name string, args []string) (*process, error) {
 	path := filepath.Join(dir, name+".log")
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -39,7 +39,7 @@ func (t thread) launch(dir, bin, name string, args []string) (*process, error) {
 
 	cmd := exec.Command(filepath.Join(bin, name), args...)
 	cmd.Dir, cmd.Env = dir, environment(dir)
-	// Files, not pipes: nothing of ours must be alive for a server to go on writing.
+	// Files instead of pipes, so that a server can write even after this process has ended.
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := t.start(cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
@@ -53,8 +53,8 @@ func (t thread) launch(dir, bin, name string, args []string) (*process, error) {
 	return p, nil
 }
 
-// environment is what a server gets of ours. All else stays out: KUBECONFIG, proxies,
-// and ETCD_*, which etcd reads as flags.
+// environment returns the environment of a server. It leaves out KUBECONFIG, proxies, ETCD_*
+// (which etcd reads as flags), and everything else that a server does not need.
 func environment(home string) []string {
 	env := []string{"HOME=" + home}
 	for _, name := range []string{"PATH", "TMPDIR", "TZ", "GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT"} {
@@ -65,7 +65,7 @@ func environment(home string) []string {
 	return env
 }
 
-// died returns an exitError if p is gone, else nil.
+// died returns an exitError if p has ended, else nil.
 func (p *process) died() error {
 	select {
 	case <-p.exited:
@@ -75,16 +75,17 @@ func (p *process) died() error {
 	}
 }
 
-// exitError says that a server ended by itself.
+// exitError is the error of a server that ended by itself.
 type exitError struct{ name, state, tail string }
 
 func (e *exitError) Error() string {
 	return fmt.Sprintf("%s ended by itself (%s), its last lines:\n%s", e.name, e.state, e.tail)
 }
 
-// stop ends p and returns when it is gone: asked first, killed after the grace.
+// stop stops p and returns when it has ended. It sends SIGTERM first, and SIGKILL after the grace
+// period.
 func (p *process) stop(grace time.Duration) {
-	_ = p.handle.Signal(syscall.SIGTERM) // goes nowhere where it has ended, whoever has its pid by now
+	_ = p.handle.Signal(syscall.SIGTERM) // has no effect if it has ended, even if its PID was reused
 	select {
 	case <-p.exited:
 		return
@@ -94,9 +95,9 @@ func (p *process) stop(grace time.Duration) {
 	<-p.exited
 }
 
-// await calls probe until it succeeds, ctx ends, or p or one of the others dies. A
-// success counts only if they are all alive after it: a port may have been taken by
-// somebody who answers as well.
+// await calls probe until it succeeds, ctx ends, or p or one of the others ends. A success counts
+// only if all of them still run afterwards, because another process that took the port may answer
+// the probe.
 func (p *process) await(ctx context.Context, probe func(context.Context) error, others ...*process) error {
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
@@ -111,7 +112,7 @@ func (p *process) await(ctx context.Context, probe func(context.Context) error, 
 		if answer == nil {
 			return nil
 		}
-		if ctx.Err() == nil { // else it is but an echo of that
+		if ctx.Err() == nil { // otherwise it is only a consequence of that
 			last = answer
 		}
 		select {
@@ -125,14 +126,14 @@ func (p *process) await(ctx context.Context, probe func(context.Context) error, 
 	}
 }
 
-// attempt bounds one probe, so that an answer that hangs is asked for again.
+// attempt limits the time of one probe, so that a request without an answer is repeated.
 func attempt(ctx context.Context, probe func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	return probe(ctx)
 }
 
-// written returns what p has logged so far, the last megabyte of it.
+// written returns what p has logged so far, at most the last megabyte.
 func (p *process) written() []byte {
 	f, err := os.Open(p.log)
 	if err != nil {

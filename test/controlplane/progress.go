@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// beat is how often a build says how far it is.
+// beat is the interval at which a build reports its progress.
 const beat = 10 * time.Second
 
-// progress is where `go build -v` writes to. It counts the packages named there, says
-// on every beat how far the build is, and keeps the rest, which is what went wrong.
-// Safe for concurrent use.
+// progress receives the output of `go build -v`. It counts the packages named there, reports the
+// progress at every beat, and keeps everything else, which is error messages. It is safe for
+// concurrent use.
 type progress struct {
 	out   io.Writer
 	begun time.Time
@@ -24,15 +24,15 @@ type progress struct {
 
 	mu       sync.Mutex
 	program  string
-	total    int // packages that are to be compiled
-	done     int // packages that are, or are being, compiled
-	modules  int // modules that were downloaded
+	total    int // packages to compile
+	done     int // packages that were or are being compiled
+	modules  int // downloaded modules
 	partial  []byte
 	complain []string
 }
 
-// newProgress starts the beat, and asks go how many packages the recipe has yet to
-// compile: what it has cached, -v won't name. (Commands are stale until they are installed.)
+// newProgress starts the beat, and asks go how many packages of the recipe have to be compiled:
+// -v does not name cached ones. (Commands are stale until they are installed.)
 func newProgress(ctx context.Context, t thread, r recipe, out io.Writer) (*progress, error) {
 	p := &progress{out: out, begun: time.Now(), quit: make(chan struct{}), program: "modules"}
 	p.ended.Go(p.tell)
@@ -54,7 +54,7 @@ func newProgress(ctx context.Context, t thread, r recipe, out io.Writer) (*progr
 	return p, nil
 }
 
-// begin says which program is being built from now on.
+// begin sets the program that is being built.
 func (p *progress) begin(program string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +82,7 @@ func (p *progress) tell() {
 	}
 }
 
-// print needs the lock.
+// print requires the lock.
 func (p *progress) print() {
 	line := fmt.Sprintf("%5s  %s", time.Since(p.begun).Round(time.Second), p.program)
 	switch {
@@ -108,8 +108,8 @@ func (p *progress) Write(b []byte) (int, error) {
 	}
 }
 
-// take needs the lock. A line of -v is a bare import path; what is neither that nor a
-// download is a complaint of the compiler or of go.
+// take requires the lock. A line of -v is a plain import path. Any line that is neither that nor
+// a download is an error message of the compiler or of go.
 func (p *progress) take(line string) {
 	switch {
 	case strings.HasPrefix(line, "go: downloading "):
@@ -121,7 +121,7 @@ func (p *progress) take(line string) {
 	}
 }
 
-// complaints returns what went wrong in the program begun last, in go's words.
+// complaints returns the error messages of the last program.
 func (p *progress) complaints() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

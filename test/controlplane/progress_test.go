@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-func TestProgressCountsWhatGoWrites(t *testing.T) {
+func TestProgress(t *testing.T) {
 	var out strings.Builder
 	p := &progress{out: &out, begun: time.Now(), total: 7}
 	p.begin("etcd")
-	// As pipes have it: lines come in pieces.
+	// A pipe delivers lines in pieces.
 	for _, piece := range []string{
 		"go: downloading k8s.io/api v0.36.3\nunsa", "fe\nnet/http\nk8s.io/api/core/v1\n",
 		"# k8s.io/api/core/v1\n../types.go:1:1: expected 'package'",

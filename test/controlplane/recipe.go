@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// recipe is all that the binaries depend on.
+// recipe has everything on which the binaries depend.
 type recipe struct {
 	module  string   // folder with go.mod and go.sum
-	work    string   // folder for what go leaves behind when it is interrupted; may be empty
+	work    string   // folder for temporary files that go leaves when it is interrupted; may be empty
 	version string   // of Kubernetes
 	flags   []string // of go build
-	key     string   // a hash over the above, and over the toolchain
+	key     string   // hash of the other fields and of the toolchain
 }
 
 // newRecipe reads the recipe of the module in dir.
@@ -27,7 +27,7 @@ func newRecipe(ctx context.Context, dir string) (recipe, error) {
 	}
 	r := recipe{module: dir, version: version, flags: buildFlags(version)}
 
-	// Asked inside the module, since its go line may select another toolchain.
+	// Run inside the module, since its go line may select another toolchain.
 	env := r.goCommand("env", "GOVERSION", "GOFLAGS")
 	var stderr bytes.Buffer
 	env.Stderr = &stderr
@@ -42,7 +42,7 @@ func newRecipe(ctx context.Context, dir string) (recipe, error) {
 	return r, nil
 }
 
-// buildKey names a set of binaries: equal inputs, equal key.
+// buildKey returns the name of a set of binaries. Equal inputs have equal keys.
 func buildKey(mod, sum, toolchain string, flags []string) string {
 	return hash(append([]string{mod, sum, toolchain, runtime.GOOS, runtime.GOARCH}, flags...)...)
 }
@@ -51,7 +51,7 @@ func buildFlags(version string) []string {
 	return []string{"-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags=" + linkerFlags(version)}
 }
 
-// linkerFlags makes the binaries say their version. A release build sets these
+// linkerFlags returns flags that set the version of the binaries. A release build sets these
 // variables from git (hack/lib/version.sh of Kubernetes); the commit is not known here.
 func linkerFlags(version string) string {
 	major, minor, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
@@ -69,7 +69,7 @@ func linkerFlags(version string) string {
 	return strings.Join(flags, " ")
 }
 
-// goCommand is a go command in the module, for this machine, without C.
+// goCommand returns a go command in the module, for this machine, without cgo.
 func (r recipe) goCommand(args ...string) *exec.Cmd {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = r.module

@@ -11,10 +11,10 @@ import (
 	"slices"
 )
 
-// state is the folder that up and down share.
+// state is the folder with the state that up and down share.
 type state string
 
-// record is what up writes down about the control plane it started.
+// record describes the control plane that up has started.
 type record struct {
 	Run     identity   `json:"run"`
 	Servers []identity `json:"servers"` // empty until it is ready
@@ -22,7 +22,7 @@ type record struct {
 	Server  string     `json:"server"`  // empty until it is ready
 }
 
-// openState makes the folder, by default the user's only one.
+// openState creates the folder, by default the only one of the user.
 func openState(dir string) (state, error) {
 	if dir == "" {
 		cache, err := os.UserCacheDir()
@@ -50,7 +50,7 @@ const (
 	runLog     = "run.log"
 )
 
-// load returns the record, the zero one if there is none.
+// load returns the record, or the zero value if there is none.
 func (s state) load() (record, error) {
 	data, err := os.ReadFile(s.file(recordFile))
 	if errors.Is(err, os.ErrNotExist) {
@@ -68,7 +68,7 @@ func (s state) load() (record, error) {
 
 func (s state) save(r record) error { return writeJSON(s.file(recordFile), r) }
 
-// clear forgets what ran. The log of the run stays, to be read.
+// clear removes the record. The log of the run stays, so that it can be read.
 func (s state) clear() error {
 	var errs []error
 	for _, name := range []string{kubeconfigFile, recordFile} {
@@ -79,14 +79,13 @@ func (s state) clear() error {
 	return errors.Join(errs...)
 }
 
-// sameFlags tells if what runs was started by the same command line.
+// sameFlags reports whether the running control plane was started with the same command line.
 func (r record) sameFlags(o options) bool { return slices.Equal(r.Args, o.args()) }
 
-// all are the processes, the run itself first.
+// all returns the processes, the run itself first.
 func (r record) all() []identity { return append([]identity{r.Run}, r.Servers...) }
 
-// hold opens the state that up and down share, keeps others from it until release,
-// and reads what it says of a control plane.
+// hold opens the state, locks it until release is called, and reads the record.
 func hold(ctx context.Context, dir string, progress io.Writer) (s state, r record, release func(), err error) {
 	if s, err = openState(dir); err != nil {
 		return s, r, nil, err

@@ -11,7 +11,7 @@ import (
 
 const kubeconfigFile = "kubeconfig"
 
-// ready is the line by which run says that the control plane may be used.
+// ready is the line that run prints when the control plane is ready.
 type ready struct {
 	Kubeconfig string `json:"kubeconfig"`
 	Server     string `json:"server"`
@@ -23,14 +23,14 @@ type ready struct {
 // switched is the line that answers a collector command.
 type switched struct {
 	Collector collector      `json:"collector"`
-	Manager   string         `json:"manager,omitempty"` // URL of kube-controller-manager, empty when absent
+	Manager   string         `json:"manager,omitempty"` // URL of kube-controller-manager, empty if it does not run
 	PIDs      map[string]int `json:"pids"`
 }
 
-// failure is the line that says why there is no ready, or no switched.
+// failure is the line that is printed instead of ready or switched.
 type failure struct {
 	Error    string `json:"error"`
-	NotBuilt bool   `json:"notBuilt,omitempty"` // --only-if-built, and they aren't
+	NotBuilt bool   `json:"notBuilt,omitempty"` // --only-if-built was set, and there are no binaries
 }
 
 func runCommand(ctx context.Context, args []string, s streams) error {
@@ -66,7 +66,7 @@ func buildAndStart(ctx context.Context, o options, s streams) (*plane, error) {
 	if err != nil {
 		return nil, err
 	}
-	sweep()
+	removeStale()
 	begun := time.Now()
 	p, err := start(ctx, t, bin, o)
 	if err == nil && isTerminal(s.in) {
@@ -75,9 +75,9 @@ func buildAndStart(ctx context.Context, o options, s streams) (*plane, error) {
 	return p, err
 }
 
-// serve answers commands until ctx ends, which is no error, or a server dies.
+// serve executes commands until ctx ends, which is not an error, or a server ends.
 func serve(ctx context.Context, p *plane, commands <-chan string, answers *json.Encoder) error {
-	// Nobody may be left to read this; then stdin closes too.
+	// The reader may be gone. Then stdin closes as well.
 	_ = answers.Encode(ready{
 		Kubeconfig: p.folder.file(kubeconfigFile), Server: p.server, Dir: p.folder.path, Bin: p.bin, switched: p.switched(),
 	})
@@ -96,7 +96,7 @@ func serve(ctx context.Context, p *plane, commands <-chan string, answers *json.
 		case <-managerExited:
 			return p.manager.died()
 		case line := <-commands:
-			if err := obey(ctx, p, line); err != nil {
+			if err := runCommand(ctx, p, line); err != nil {
 				_ = answers.Encode(failure{Error: err.Error()})
 			} else {
 				_ = answers.Encode(p.switched())

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// runner is a run in a process of its own, with a temporary folder of its own.
+// runner is a run in a separate process, with its own temporary folder.
 type runner struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
@@ -27,7 +27,7 @@ type runner struct {
 	tmp    string
 }
 
-// newRunner starts a run; it may not be ready yet.
+// newRunner starts a run and does not wait until it is ready.
 func newRunner(t *testing.T, args ...string) *runner {
 	t.Helper()
 	r := &runner{tmp: shortTemp(t)}
@@ -50,7 +50,7 @@ func newRunner(t *testing.T, args ...string) *runner {
 	return r
 }
 
-// shortTemp is t.TempDir with room for a socket's path.
+// shortTemp returns a temporary folder whose path is short enough for a socket.
 func shortTemp(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "cp")
@@ -74,7 +74,7 @@ func needBinaries(t *testing.T) {
 	}
 }
 
-// answer reads a line that is expected not to be an error.
+// answer reads a line that must not be an error.
 func answer[T any](t *testing.T, r *runner) T {
 	t.Helper()
 	var line json.RawMessage
@@ -130,17 +130,17 @@ func identities(t *testing.T, pids map[string]int) []identity {
 	return all
 }
 
-// allGone fails unless the processes end soon.
+// allGone requires that the processes end soon.
 func allGone(t *testing.T, all []identity) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if err := gone(ctx, all...); err != nil {
+	if err := awaitGone(ctx, all...); err != nil {
 		t.Error(err)
 	}
 }
 
-// left lists what a run left in its temporary folder.
+// left returns the files that a run has left in its temporary folder.
 func (r *runner) left(t *testing.T) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(r.tmp, "*"))
@@ -150,8 +150,8 @@ func (r *runner) left(t *testing.T) []string {
 	return paths
 }
 
-// as returns a function that sends requests as a user and returns status and body.
-func as(t *testing.T, r ready, user string) func(method, path, body string) (int, string) {
+// sender returns a function that sends requests as a user and returns status and body.
+func sender(t *testing.T, r ready, user string) func(method, path, body string) (int, string) {
 	t.Helper()
 	data, err := os.ReadFile(r.Kubeconfig)
 	if err != nil {
@@ -191,13 +191,13 @@ func as(t *testing.T, r ready, user string) func(method, path, body string) (int
 
 const configMaps = "/api/v1/namespaces/default/configmaps"
 
-// orphan is a ConfigMap whose owner was never there.
+// orphan returns a ConfigMap whose owner never existed.
 func orphan(name string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q,"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"none","uid":"00000000-0000-0000-0000-000000000000"}]}}`, name)
 }
 
-// collected fails unless the collector removes an orphan soon.
-func collected(t *testing.T, send func(method, path, body string) (int, string), name string) {
+// requireCollected creates an orphan and requires that the collector deletes it soon.
+func requireCollected(t *testing.T, send func(method, path, body string) (int, string), name string) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -214,7 +214,7 @@ func collected(t *testing.T, send func(method, path, body string) (int, string),
 	}
 }
 
-func TestRunFromReadyToTheEndOfStdin(t *testing.T) {
+func TestRun(t *testing.T) {
 	needBinaries(t)
 	t.Setenv("KUBECONFIG", "/does/not/exist")
 	r := newRunner(t, "--collector=off")
@@ -223,7 +223,7 @@ func TestRunFromReadyToTheEndOfStdin(t *testing.T) {
 		t.Errorf("started as %+v", start)
 	}
 
-	admin := as(t, start, "admin")
+	admin := sender(t, start, "admin")
 	if code, body := admin(http.MethodPost, configMaps, orphan("a")); code != http.StatusCreated {
 		t.Fatalf("create orphan: %d %s", code, body)
 	}
@@ -232,7 +232,7 @@ func TestRunFromReadyToTheEndOfStdin(t *testing.T) {
 		t.Errorf("create pod: %d %s", code, body)
 	}
 	for _, user := range []string{"alice", "bob", "carol", "dave"} {
-		if code, body := as(t, start, user)(http.MethodGet, configMaps, ""); code != http.StatusForbidden || !strings.Contains(body, user) {
+		if code, body := sender(t, start, user)(http.MethodGet, configMaps, ""); code != http.StatusForbidden || !strings.Contains(body, user) {
 			t.Errorf("%s lists configmaps: %d %s, want 403", user, code, body)
 		}
 	}
@@ -245,7 +245,7 @@ func TestRunFromReadyToTheEndOfStdin(t *testing.T) {
 	if on := answer[switched](t, r); on.Collector != collectorOn || on.PIDs["kube-controller-manager"] == start.PIDs["kube-controller-manager"] {
 		t.Errorf("switched on to %+v", on)
 	}
-	collected(t, admin, "a")
+	requireCollected(t, admin, "a")
 
 	r.say(t, "collector absent")
 	if absent := answer[switched](t, r); absent.PIDs["kube-controller-manager"] != 0 || absent.Manager != "" {
@@ -286,7 +286,7 @@ func TestKilledRunLeavesNoProcess(t *testing.T) {
 	allGone(t, servers)
 
 	t.Setenv("TMPDIR", r.tmp)
-	sweep()
+	removeStale()
 	if left := r.left(t); len(left) > 0 {
 		t.Errorf("not swept: %q", left)
 	}
@@ -312,7 +312,7 @@ func TestRunEndsWhenAServerDies(t *testing.T) {
 	}
 }
 
-func TestStartThatFailsSaysWhy(t *testing.T) {
+func TestFailedStartReportsReason(t *testing.T) {
 	needBinaries(t)
 	r := newRunner(t, "--apiserver-flag=no-such-flag=1")
 	var why failure

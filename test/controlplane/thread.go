@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// thread starts processes, all from one OS thread that lives as long as this process.
-// On Linux a child is told of its parent's death when the thread that created it ends,
-// and Go ends threads as it likes.
+// thread starts processes, all from one OS thread that lives as long as this process. On Linux a
+// child receives its parent-death signal when the thread that created it ends, and Go may end
+// threads at any time.
 type thread chan func()
 
 func newThread() thread {
@@ -24,8 +24,8 @@ func newThread() thread {
 	return t
 }
 
-// start starts cmd so that it dies with us where the kernel can see to that, and so
-// that a Ctrl-C in our terminal reaches only us.
+// start starts cmd. If the kernel supports it, cmd is killed when this process ends, and a Ctrl-C
+// in the terminal reaches only this process.
 func (t thread) start(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = attached()
 	err := make(chan error)
@@ -33,8 +33,8 @@ func (t thread) start(cmd *exec.Cmd) error {
 	return <-err
 }
 
-// run runs cmd to its end. When ctx ends first, cmd and whatever it started are
-// interrupted, in the end killed.
+// run runs cmd to its end. If ctx ends first, cmd and its children are interrupted, and killed if
+// they do not end.
 func (t thread) run(ctx context.Context, cmd *exec.Cmd) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (t thread) run(ctx context.Context, cmd *exec.Cmd) error {
 		return err
 	case <-ctx.Done():
 	}
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // it may have ended by itself
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // fails if it has ended by itself
 	select {
 	case <-ended:
 	case <-time.After(5 * time.Second):

@@ -24,8 +24,8 @@ func upCommand(ctx context.Context, args []string, s streams) error {
 	if err := parse(fs, args, s); err != nil {
 		return err
 	}
-	asked := false // for anything but whatever runs already
-	fs.Visit(func(f *flag.Flag) { asked = asked || f.Name != "state" })
+	flagsGiven := false // other than -state
+	fs.Visit(func(f *flag.Flag) { flagsGiven = flagsGiven || f.Name != "state" })
 
 	state, r, release, err := hold(ctx, dir, s.err)
 	if err != nil {
@@ -33,20 +33,20 @@ func upCommand(ctx context.Context, args []string, s streams) error {
 	}
 	defer release()
 	if r.Run.runs() && r.Server != "" {
-		if asked && !r.sameFlags(o) {
+		if flagsGiven && !r.sameFlags(o) {
 			return fmt.Errorf("a control plane runs already, with other flags (%s): controlplane down stops it", strings.Join(r.Args, " "))
 		}
 		fmt.Fprintf(s.err, "a control plane runs already at %s (%s)\n", r.Server, strings.Join(r.Args, " "))
 		return export(s.out, state)
 	}
-	// Whatever is left of one that was killed, or that never became ready.
+	// Stop the rest of a run that was killed, or that never became ready.
 	if err := end(ctx, r); err != nil {
 		return err
 	}
 	if err := state.clear(); err != nil {
 		return err
 	}
-	// Here, since the run has no terminal to show its progress on.
+	// Built here, since the run has no terminal to show its progress on.
 	if _, err := build(ctx, newThread(), s.err, false); err != nil {
 		return err
 	}
@@ -58,8 +58,8 @@ func upCommand(ctx context.Context, args []string, s streams) error {
 	return export(s.out, state)
 }
 
-// detach starts a run in a session of its own and returns when it is ready. On an error
-// nothing of it is left.
+// detach starts a run in a new session and returns when it is ready. After an error everything is
+// stopped.
 func detach(ctx context.Context, state state, o options) (record, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -84,7 +84,7 @@ func detach(ctx context.Context, state state, o options) (record, error) {
 
 	r := record{Args: o.args()}
 	if r.Run, err = identify(cmd.Process.Pid); err == nil {
-		err = state.save(r) // at once, so that down finds it if we are killed
+		err = state.save(r) // at once, so that down finds it if this process is killed
 	}
 	var answer ready
 	if err == nil {
@@ -94,14 +94,14 @@ func detach(ctx context.Context, state state, o options) (record, error) {
 		err = r.complete(state, answer)
 	}
 	if err != nil {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // it ends by itself on an error of its own
+		_ = cmd.Process.Signal(syscall.SIGTERM) // after an error of its own it ends by itself
 		_ = cmd.Wait()
 		return record{}, errors.Join(err, state.clear())
 	}
 	return r, nil
 }
 
-// receive reads the one line that a run writes when it is ready, or why it isn't.
+// receive reads the single line that a run prints: that it is ready, or why not.
 func receive(ctx context.Context, from io.Reader) (ready, error) {
 	type line struct {
 		ready
@@ -124,7 +124,7 @@ func receive(ctx context.Context, from io.Reader) (ready, error) {
 	}
 }
 
-// complete writes down what only a run that is ready knows.
+// complete adds to the record what is known only when the run is ready.
 func (r *record) complete(state state, answer ready) error {
 	for _, pid := range answer.PIDs {
 		server, err := identify(pid)
@@ -144,7 +144,7 @@ func (r *record) complete(state state, answer ready) error {
 	return state.save(*r)
 }
 
-// export prints the line that a shell evaluates.
+// export prints the line that the shell evaluates.
 func export(out io.Writer, state state) error {
 	_, err := fmt.Fprintf(out, "export KUBECONFIG='%s'\n", strings.ReplaceAll(state.kubeconfig(), "'", `'\''`))
 	return err

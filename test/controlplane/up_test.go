@@ -66,7 +66,7 @@ func TestUpAndDown(t *testing.T) {
 	}
 }
 
-func TestUpThatFailsLeavesNothing(t *testing.T) {
+func TestFailedUpLeavesNothing(t *testing.T) {
 	needBinaries(t)
 	tmp, dir := shortTemp(t), t.TempDir()
 	code, out, stderr := shell(t, tmp, "up", "--state="+dir, "--apiserver-flag=no-such-flag=1")

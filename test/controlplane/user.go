@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// tokenFile is what kube-apiserver reads the users from.
+// tokenFile is the file from which kube-apiserver reads the users.
 const tokenFile = "tokens.csv"
 
-// controllerManager is who kube-controller-manager is; it has no context in the kubeconfig.
+// controllerManager is the user of kube-controller-manager. It has no context in the kubeconfig.
 const controllerManager = "system:kube-controller-manager"
 
-// user may talk to the API server of one run.
+// user is a user of the API server of one run.
 type user struct {
 	name  string
-	group string // none, or the only one
+	group string // empty, or the only group
 	token string
 }
 
-// newUsers makes the users of a run: admin, who may do everything, and some who may do
-// nothing until a test grants it.
+// newUsers returns the users of a run: admin, who may do everything, and some who have no
+// permissions until a test grants them.
 func newUsers() []user {
 	users := []user{
 		{name: "admin", group: "system:masters"},
-		// Alone it stands for all of the controllers, each of which has a role of its own.
+		// This user acts for all controllers, which usually have a role each.
 		{name: controllerManager, group: "system:masters"},
 	}
 	for _, name := range []string{"alice", "bob", "carol", "dave"} {

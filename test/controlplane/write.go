@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// writeWhole writes a file that readers see whole or not at all.
+// writeWhole writes a file atomically: readers see all of it, or the old one.
 func writeWhole(path string, data []byte, mode os.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
 	if err != nil {
@@ -30,7 +30,7 @@ func writeWhole(path string, data []byte, mode os.FileMode) error {
 	return nil
 }
 
-// writeJSON writes v for its owner's eyes only.
+// writeJSON writes v to a file that only its owner can read.
 func writeJSON(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

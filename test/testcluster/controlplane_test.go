@@ -59,7 +59,7 @@ func TestUsers(t *testing.T) {
 	}
 }
 
-func TestStartThatFailsSaysWhy(t *testing.T) {
+func TestFailedStartReportsReason(t *testing.T) {
 	sharedControlPlane(t)
 	var stderr strings.Builder
 	_, err := Start(t.Context(), Options{OnlyIfBuilt: true, APIServerFlags: []string{"no-such-flag=1"}, Stderr: &stderr})
