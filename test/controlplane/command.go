@@ -27,8 +27,8 @@ func readCommands(in io.Reader, closed context.CancelCauseFunc) <-chan string {
 	return lines
 }
 
-// runCommand runs one command.
-func runCommand(ctx context.Context, p *plane, line string) error {
+// execute runs one command.
+func execute(ctx context.Context, p *plane, line string) error {
 	verb, value, _ := strings.Cut(line, " ")
 	if verb != "collector" {
 		return fmt.Errorf("unknown command %q, want: collector on|off|absent", line)

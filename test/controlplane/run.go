@@ -96,7 +96,7 @@ func serve(ctx context.Context, p *plane, commands <-chan string, answers *json.
 		case <-managerExited:
 			return p.manager.died()
 		case line := <-commands:
-			if err := runCommand(ctx, p, line); err != nil {
+			if err := execute(ctx, p, line); err != nil {
 				_ = answers.Encode(failure{Error: err.Error()})
 			} else {
 				_ = answers.Encode(p.switched())
