@@ -22,9 +22,9 @@ import (
 
 const folder = "../../docs/demo"
 
-// told are the findings of docs/demo: the rule, then the object as namespace and
-// kind/name. A deletion that hangs needs --stuck-after, as it is seconds old.
-var told = []string{
+// wantFindings are the findings of docs/demo: the rule, then the object as namespace and
+// kind/name. The stuck deletions are seconds old, so they are found only with --stuck-after.
+var wantFindings = []string{
 	"cross-namespace-owner monitoring StatefulSet/redis-exporter",
 	"missing-owner shop ConfigMap/shared",
 	"replaced-owner shop Secret/restored",
@@ -36,21 +36,21 @@ var told = []string{
 	"stuck-finalizer shop PersistentVolumeClaim/import-scratch",
 }
 
-func TestTheSnapshotTellsEveryStory(t *testing.T) {
+func TestSnapshotHasEveryFinding(t *testing.T) {
 	found := auditOf(t, filepath.Join(folder, "cluster.json"))
-	for _, want := range told {
+	for _, want := range wantFindings {
 		if !slices.Contains(found, want) {
 			t.Errorf("nothing found: %s", want)
 		}
 	}
 	for _, got := range found {
-		if !slices.Contains(told, got) {
+		if !slices.Contains(wantFindings, got) {
 			t.Errorf("no story tells of: %s", got)
 		}
 	}
 }
 
-func TestTheSnapshotIsSmallAndOfTheManifests(t *testing.T) {
+func TestSnapshotIsSmallAndMatchesManifests(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(folder, "cluster.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -91,14 +91,14 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	found := auditOf(t, file)
-	for _, want := range told {
+	for _, want := range wantFindings {
 		if !slices.Contains(found, want) {
 			t.Errorf("nothing found in what it saved: %s", want)
 		}
 	}
 }
 
-// auditOf runs the plugin's own command on a snapshot.
+// auditOf runs the audit command on a snapshot.
 func auditOf(t *testing.T, file string) []string {
 	t.Helper()
 	var out, errs bytes.Buffer

@@ -19,7 +19,7 @@ const (
 	exitInterrupted = 130
 )
 
-// limit is how long the demo may take, without the first build of the control plane.
+// limit is the time limit of the demo, without the first build of the control plane.
 const limit = 5 * time.Minute
 
 type options struct {
@@ -57,7 +57,7 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	if err == nil {
 		return exitDone
 	}
-	select { // a Ctrl-C reaches our children too, and may end them before it reaches us
+	select { // a Ctrl-C also reaches the child processes, and may end them before it reaches this one
 	case <-ctx.Done():
 	case <-time.After(100 * time.Millisecond):
 	}
@@ -71,8 +71,8 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	}
 }
 
-// show is the demo. Unless it is to be kept, or on an error, nothing of the control
-// plane is left when it returns.
+// show runs the demo. After an error, and unless the control plane is to be kept, it removes
+// everything that it has started.
 func show(ctx context.Context, o options, stdout, stderr io.Writer) (err error) {
 	root, err := repository(ctx)
 	if err != nil {
@@ -86,14 +86,14 @@ func show(ctx context.Context, o options, stdout, stderr io.Writer) (err error) 
 	}()
 	fresh := true
 	if o.keep {
-		fresh, err = s.raise(ctx, root)
+		fresh, err = s.startKept(ctx, root)
 	} else {
-		err = s.borrow(ctx, root)
+		err = s.startTemporary(ctx, root)
 	}
 	if err != nil {
 		return err
 	}
-	// The first build of a control plane is not part of it.
+	// The first build of a control plane does not count.
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if fresh {
@@ -104,6 +104,6 @@ func show(ctx context.Context, o options, stdout, stderr io.Writer) (err error) 
 	if err := s.perform(ctx, o.save); err != nil {
 		return err
 	}
-	s.invite(o.keep)
+	s.suggest(o.keep)
 	return nil
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// keptDir, in the repository, is where a control plane that is kept has its kubeconfig,
-// its record and its programs. It is there as long as one may run.
+// keptDir, in the repository, has the kubeconfig, the record and the programs of a kept control
+// plane. It exists as long as one may run.
 const keptDir = ".demo"
 
-// repository returns the folder of our main module.
+// repository returns the root folder of the main module.
 func repository(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/kubectl-gc/kubectl-gc").Output()
 	if err != nil {
@@ -29,8 +29,8 @@ func repository(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// equip builds the plugin into the folder of the programs.
-func (s *stage) equip(ctx context.Context, root string) error {
+// buildPlugin builds the plugin into the folder of the programs.
+func (s *stage) buildPlugin(ctx context.Context, root string) error {
 	build := exec.CommandContext(ctx, "go", "build", "-C", root, "-o", filepath.Join(s.bin, "kubectl-gc"), "./cmd/kubectl-gc")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build kubectl gc: %w\n%s", err, out)
@@ -38,13 +38,13 @@ func (s *stage) equip(ctx context.Context, root string) error {
 	return nil
 }
 
-// borrow starts a control plane that dies with us.
-func (s *stage) borrow(ctx context.Context, root string) (err error) {
+// startTemporary starts a control plane that ends with this process.
+func (s *stage) startTemporary(ctx context.Context, root string) (err error) {
 	if s.bin, err = os.MkdirTemp("", "kubectl-gc-demo-"); err != nil {
 		return fmt.Errorf("make folder for programs: %w", err)
 	}
 	s.cleaners = append(s.cleaners, func() error { return os.RemoveAll(s.bin) })
-	if err := s.timed("build kubectl gc", func() error { return s.equip(ctx, root) }); err != nil {
+	if err := s.timed("build kubectl gc", func() error { return s.buildPlugin(ctx, root) }); err != nil {
 		return err
 	}
 	var p *testcluster.ControlPlane
@@ -53,13 +53,13 @@ func (s *stage) borrow(ctx context.Context, root string) (err error) {
 		p, err = testcluster.Start(ctx, o)
 		return err
 	}
-	var said bytes.Buffer // that the binaries are not built, for one, which is no news yet
+	var said bytes.Buffer // hides for example that the binaries are not built yet
 	err = s.timed("start a control plane, its garbage collector off", func() error {
 		return start(testcluster.Options{OnlyIfBuilt: true}, &said)
 	})
 	switch begun := time.Now(); {
 	case errors.Is(err, testcluster.ErrNotBuilt):
-		if err := start(testcluster.Options{}, s.err); err != nil { // which shows its progress
+		if err := start(testcluster.Options{}, s.err); err != nil { // shows the progress of the build
 			return err
 		}
 		fmt.Fprintf(s.out, "%-60s", "built and started it")
@@ -69,28 +69,28 @@ func (s *stage) borrow(ctx context.Context, root string) (err error) {
 	}
 	s.kubeconfig = p.Kubeconfig
 	s.cleaners = append(s.cleaners, func() error {
-		if err := p.Stop(); err != nil && ctx.Err() == nil { // a Ctrl-C reaches it too
+		if err := p.Stop(); err != nil && ctx.Err() == nil { // a Ctrl-C has stopped it as well
 			return err
 		}
 		return nil
 	})
-	return s.offer(p.KubectlPath)
+	return s.linkKubectl(p.KubectlPath)
 }
 
-// raise starts a control plane that outlives us, or finds the one that runs already: then
-// fresh is false, and it holds what it held.
-func (s *stage) raise(ctx context.Context, root string) (fresh bool, err error) {
+// startKept starts a control plane that outlives this process, or finds the running one. fresh is
+// false for the latter, which still has its objects.
+func (s *stage) startKept(ctx context.Context, root string) (fresh bool, err error) {
 	state := filepath.Join(root, keptDir)
 	s.kubeconfig = filepath.Join(state, "kubeconfig")
 	s.bin = filepath.Join(state, "bin")
 	runs := s.answers(ctx)
 	if !runs {
-		s.cleaners = append(s.cleaners, func() error { return lower(context.WithoutCancel(ctx), root) })
+		s.cleaners = append(s.cleaners, func() error { return stopKept(context.WithoutCancel(ctx), root) })
 	}
 	if err := os.MkdirAll(s.bin, 0o700); err != nil {
 		return false, fmt.Errorf("make folder for programs: %w", err)
 	}
-	if err := s.timed("build kubectl gc", func() error { return s.equip(ctx, root) }); err != nil {
+	if err := s.timed("build kubectl gc", func() error { return s.buildPlugin(ctx, root) }); err != nil {
 		return false, err
 	}
 	var bin bytes.Buffer
@@ -102,7 +102,7 @@ func (s *stage) raise(ctx context.Context, root string) (fresh bool, err error) 
 		task = "find the control plane of the last time"
 	}
 	err = s.timed(task, func() error {
-		var said bytes.Buffer // of no use to who sees the demo, unless it goes wrong
+		var said bytes.Buffer // shown only after an error
 		if err := controlplane(ctx, root, io.Discard, &said, "up", "--collector=off", "--state", state); err != nil {
 			return fmt.Errorf("%w\n%s", err, &said)
 		}
@@ -111,10 +111,10 @@ func (s *stage) raise(ctx context.Context, root string) (fresh bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	return !runs, s.offer(filepath.Join(strings.TrimSpace(bin.String()), "kubectl"))
+	return !runs, s.linkKubectl(filepath.Join(strings.TrimSpace(bin.String()), "kubectl"))
 }
 
-// answers tells if the control plane of the kubeconfig is ours and runs.
+// answers reports whether the control plane of the kubeconfig is a test cluster and runs.
 func (s *stage) answers(ctx context.Context) bool {
 	if testcluster.RequireTestCluster(s.kubeconfig) != nil {
 		return false
@@ -123,8 +123,8 @@ func (s *stage) answers(ctx context.Context) bool {
 	return err == nil && l.Ready(ctx)
 }
 
-// offer puts a kubectl beside the plugin.
-func (s *stage) offer(kubectl string) error {
+// linkKubectl puts a kubectl beside the plugin.
+func (s *stage) linkKubectl(kubectl string) error {
 	link := filepath.Join(s.bin, "kubectl")
 	if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("put kubectl beside the plugin: %w", err)
@@ -135,7 +135,7 @@ func (s *stage) offer(kubectl string) error {
 	return nil
 }
 
-// stop stops what -keep left running.
+// stop stops the control plane that -keep has left running.
 func stop(ctx context.Context, _ options, stdout, _ io.Writer) error {
 	root, err := repository(ctx)
 	if err != nil {
@@ -145,15 +145,15 @@ func stop(ctx context.Context, _ options, stdout, _ io.Writer) error {
 		fmt.Fprintln(stdout, "No demo is running.")
 		return nil
 	}
-	if err := lower(ctx, root); err != nil {
+	if err := stopKept(ctx, root); err != nil {
 		return err
 	}
 	fmt.Fprintln(stdout, "The demo's control plane is stopped.")
 	return nil
 }
 
-// lower stops the kept control plane and forgets it.
-func lower(ctx context.Context, root string) error {
+// stopKept stops the kept control plane and removes its folder.
+func stopKept(ctx context.Context, root string) error {
 	state := filepath.Join(root, keptDir)
 	var said bytes.Buffer
 	if err := controlplane(ctx, root, io.Discard, &said, "down", "--state", state); err != nil {

@@ -15,15 +15,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/fixtures"
 )
 
-// stage is where the demo takes place.
+// stage has everything that the demo uses.
 type stage struct {
 	out, err   io.Writer
 	bin        string // the folder with kubectl and the plugin
 	kubeconfig string
-	cleaners   []func() error // what clear has to do, last first
+	cleaners   []func() error // what clear has to do, in reverse order
 }
 
-// clear leaves nothing behind.
+// clear removes everything that the demo has created.
 func (s *stage) clear() error {
 	var errs []error
 	for _, clean := range slices.Backward(s.cleaners) {
@@ -33,7 +33,7 @@ func (s *stage) clear() error {
 	return errors.Join(errs...)
 }
 
-// timed says on a line what is being done, and then how long it took.
+// timed prints on one line what is being done, and then how long it took.
 func (s *stage) timed(task string, do func() error) error {
 	begun := time.Now()
 	fmt.Fprintf(s.out, "%-60s", task+" …")
@@ -45,12 +45,12 @@ func (s *stage) timed(task string, do func() error) error {
 	return nil
 }
 
-// took ends a line with the time that passed.
+// took completes a line with the elapsed time.
 func (s *stage) took(begun time.Time) {
 	fmt.Fprintf(s.out, "%6.1f s\n", time.Since(begun).Seconds())
 }
 
-// populate loads docs/demo and waits until the controllers are done with it.
+// populate loads docs/demo and waits until the controllers have processed it.
 func (s *stage) populate(ctx context.Context, root string) error {
 	manifests, err := fixtures.Read(os.DirFS(filepath.Join(root, "docs", "demo")))
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *stage) perform(ctx context.Context, save string) error {
 	if save == "" {
 		return nil
 	}
-	// Whoever reads the file is to find deletions that hang, not ones that have just begun.
+	// The snapshot should show stuck deletions, not deletions that have just begun.
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -96,12 +96,13 @@ func (s *stage) perform(ctx context.Context, save string) error {
 	return s.kubectl(ctx, "gc", "snapshot", "-o", save)
 }
 
-// kubectl echoes a command line and runs it. Exit code 1 is an answer: there are findings.
+// kubectl prints a command line and runs it. Exit code 1 is not an error: it means that there are
+// findings.
 func (s *stage) kubectl(ctx context.Context, args ...string) error {
 	fmt.Fprintf(s.out, "$ kubectl %s\n", strings.Join(args, " "))
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "kubectl"), args...)
 	cmd.Env = s.env()
-	cmd.Stdout, cmd.Stderr = s.out, s.out // as on a terminal, in the order of a terminal
+	cmd.Stdout, cmd.Stderr = s.out, s.out // both in one stream, as on a terminal
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	begun := time.Now()
 	err := cmd.Run()
@@ -116,7 +117,7 @@ func (s *stage) kubectl(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// env leads to the demo's control plane and to nothing else.
+// env returns an environment in which only the demo's control plane is reachable.
 func (s *stage) env() []string {
 	var env []string
 	for _, entry := range os.Environ() {
@@ -127,8 +128,8 @@ func (s *stage) env() []string {
 	return append(env, "KUBERC=off", "KUBECONFIG="+s.kubeconfig, "PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// invite says what to try next.
-func (s *stage) invite(keep bool) {
+// suggest prints what to try next.
+func (s *stage) suggest(keep bool) {
 	if !keep {
 		fmt.Fprint(s.out, `
 ── Now you
