@@ -9,14 +9,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/explorer/browser"
 )
 
-// hostile are names that try to become markup, or script, or to hide.
+// hostile are names that would become markup or script, or hide text, if they were not escaped.
 var hostile = []string{
 	"</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<!--<script>", `" onmouseover="alert(1)`, "\u202egpj.exe", "a\u2028b\x00c", "${alert(1)}", "'; DROP",
 }
 
-// Hostile names are text wherever they are shown: no dialog, no request, no element.
+// TestHostileNamesStayText expects that hostile names are shown as text everywhere: no dialog, no
+// request, no element.
 func TestHostileNamesStayText(t *testing.T) {
-	l := newLook(t)
+	l := newSnapshot(t)
 	for i, name := range hostile {
 		gone := reference{APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: "gone-" + name}
 		l.add("v1", "ConfigMap", "shop", name, gone)
@@ -54,8 +55,8 @@ func TestHostileNamesStayText(t *testing.T) {
 	}
 }
 
-// The policy is in force: what somebody would bring in does not run, load or send.
-func TestThePolicyIsInForce(t *testing.T) {
+// TestContentSecurityPolicy expects that foreign content does not run, load or send anything.
+func TestContentSecurityPolicy(t *testing.T) {
 	file := pageOf(t, demo)
 	tab, err := browser.Open(running, file, "", browser.Look{})
 	if err != nil {
@@ -89,8 +90,8 @@ func TestThePolicyIsInForce(t *testing.T) {
 	}
 }
 
-func TestGapsStandAtTheTop(t *testing.T) {
-	l := newLook(t)
+func TestGapsAreShownAtTheTop(t *testing.T) {
+	l := newSnapshot(t)
 	l.add("v1", "ConfigMap", "shop", "a", reference{APIVersion: "batch/v1", Kind: "Job", Name: "import", UID: "u"})
 	l.gap("batch", "jobs", "not you")
 	p := open(t, pageOf(t, l.save(t)), "", browser.Look{})

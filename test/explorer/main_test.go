@@ -49,13 +49,13 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// page is a report that is open in a tab of its own.
+// page is a report in its own tab.
 type page struct {
 	*testing.T
 	tab *browser.Tab
 }
 
-// pageOf writes the page of a look.
+// pageOf writes the page for a snapshot.
 func pageOf(t *testing.T, snapshot string, flags ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
@@ -65,7 +65,8 @@ func pageOf(t *testing.T, snapshot string, flags ...string) string {
 	return file
 }
 
-// open shows a page. When the test ends, nothing may have happened that must not.
+// open opens a page. When the test ends, the page must have caused no errors, dialogs or
+// requests.
 func open(t *testing.T, file, fragment string, look browser.Look) page {
 	t.Helper()
 	tab, err := browser.Open(running, file, fragment, look)
@@ -120,8 +121,8 @@ func (p page) number(expression string) (n float64) {
 	return n
 }
 
-// press presses keys one after the other, wherever the focus is. A letter is typed unless
-// the page takes the key for something else, as on a keyboard.
+// press presses keys one after the other, wherever the focus is. As on a keyboard, a letter is
+// typed unless the page handles the key.
 func (p page) press(keys ...string) {
 	p.Helper()
 	for _, key := range keys {
@@ -133,20 +134,20 @@ func (p page) press(keys ...string) {
 	}
 }
 
-// ask types a search, in place of what stood there.
-func (p page) ask(query string) {
+// search replaces the text of the search field.
+func (p page) search(query string) {
 	p.Helper()
 	p.do(chromedp.Evaluate(`document.querySelector("#search").focus(), document.querySelector("#search").select()`, nil))
 	p.press(strings.Split(query, "")...)
 }
 
-// click clicks on what a selector finds first.
+// click clicks on the first element that matches a selector.
 func (p page) click(selector string) {
 	p.Helper()
 	p.do(chromedp.Click(selector, chromedp.ByQuery))
 }
 
-// row clicks on the first row of a list whose text holds that.
+// row clicks on the first row of a list that contains a text.
 func (p page) row(list, text string) {
 	p.Helper()
 	find := fmt.Sprintf(`[...document.querySelectorAll(%q)].find((r) => r.textContent.includes(%q))`, list+" [data-row]", text)
@@ -156,19 +157,19 @@ func (p page) row(list, text string) {
 	p.do(chromedp.Evaluate(find+".click()", nil))
 }
 
-// title waits for an object to be shown.
+// title waits until an object is shown.
 func (p page) title(want string) {
 	p.Helper()
 	p.until(fmt.Sprintf(`document.querySelector("#panel h1").textContent === %q`, want))
 }
 
-// titles are the names in the list, from top to bottom.
+// titles returns the names in the list, from top to bottom.
 func (p page) titles() string {
 	p.Helper()
 	return p.text(`[...document.querySelectorAll("#list .title")].map((n) => n.textContent).join(" ")`)
 }
 
-// shows waits until the list shows exactly that.
+// shows waits until the list shows exactly these names.
 func (p page) shows(want ...string) {
 	p.Helper()
 	list := strings.Join(want, " ")

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/explorer/browser"
 )
 
-func TestFindingsAreFiltered(t *testing.T) {
+func TestFilterFindings(t *testing.T) {
 	p := openDemo(t)
 	if got := p.text(`document.querySelectorAll("#list [role=option]").length`); got != "8" {
 		t.Errorf("%s findings are listed", got)
@@ -20,13 +20,13 @@ func TestFindingsAreFiltered(t *testing.T) {
 	p.shows("ConfigMap/shared", "Job/import")
 	p.choose("kind", "Job")
 	p.shows("Job/import")
-	p.click("[data-grade=warning]") // takes it back
+	p.click("[data-grade=warning]") // undoes the filter
 	p.choose("kind", "ConfigMap")
 	p.choose("rule", "unserved-owner-version")
 	p.shows("ConfigMap/flags")
 }
 
-func TestFindingsAreFilteredByNamespace(t *testing.T) {
+func TestFilterFindingsByNamespace(t *testing.T) {
 	p := openDemo(t)
 	p.choose("ns", "monitoring")
 	p.shows("StatefulSet/redis-exporter")
@@ -34,14 +34,14 @@ func TestFindingsAreFilteredByNamespace(t *testing.T) {
 	p.shows("ClusterRole/web-metrics-reader")
 }
 
-func TestFindingsAreSearched(t *testing.T) {
+func TestSearchFindings(t *testing.T) {
 	p := openDemo(t)
 	p.press("/")
 	p.press(strings.Split("0826 KUBE-SYSTEM", "")...)
 	p.shows("StatefulSet/redis-exporter")
 }
 
-func TestObjectsAreSearchedByEveryName(t *testing.T) {
+func TestSearchObjects(t *testing.T) {
 	p := openDemo(t)
 	p.click("#tab-objects")
 	for query, want := range map[string]string{
@@ -50,22 +50,22 @@ func TestObjectsAreSearchedByEveryName(t *testing.T) {
 		"monitoring pod/":            "Pod/redis-exporter-0",
 		"0826-0":                     "Pod/redis-0826-0",
 	} {
-		p.ask(query)
+		p.search(query)
 		p.shows(want)
 	}
-	p.ask("0826-0")
+	p.search("0826-0")
 	p.row("#list", "redis-0826-0")
 	p.title("Pod/redis-0826-0")
 	uid := p.text(`document.querySelector(".facts code").textContent`)
-	p.ask(uid)
+	p.search(uid)
 	p.shows("Pod/redis-0826-0")
 }
 
-func TestAClickLeadsThroughTheFamily(t *testing.T) {
+func TestClickShowsOwnersAndDependents(t *testing.T) {
 	p := openDemo(t)
 	p.row("#list", "redis-exporter")
 	p.title("StatefulSet/redis-exporter")
-	// owners above, dependents below, and the bad reference in the words of the audit
+	// owners above, dependents below, and the invalid reference as audit reports it
 	if got := p.text(`[...document.querySelectorAll("#tree .card")].map((c) => c.textContent).join(" ")`); got != "RedisCluster/redis-0826 StatefulSet/redis-exporter ControllerRevision/redis-exporter-5dd5b9d9b4 Pod/redis-exporter-0" {
 		t.Errorf("the family is %s", got)
 	}
@@ -87,10 +87,10 @@ func TestAClickLeadsThroughTheFamily(t *testing.T) {
 	p.title("RedisCluster/redis-0826")
 }
 
-func TestWhatBecomesOfAnObjectIsSaid(t *testing.T) {
+func TestObjectShowsGCResult(t *testing.T) {
 	p := openDemo(t)
 	p.click("#tab-objects")
-	p.ask("pod/redis-exporter-0")
+	p.search("pod/redis-exporter-0")
 	p.row("#list", "Pod/redis-exporter-0")
 	p.title("Pod/redis-exporter-0")
 	if got := p.text(`document.querySelector(".callout").textContent`); got != "A collection pass: deleteits owner is deleted" {
@@ -98,7 +98,7 @@ func TestWhatBecomesOfAnObjectIsSaid(t *testing.T) {
 	}
 }
 
-func TestThePlanIsShownWhereItWasAskedFor(t *testing.T) {
+func TestPlanIsShownOnDemand(t *testing.T) {
 	p := openDemo(t, "--plan")
 	p.click("#tab-plan")
 	p.shows("Secret/restored", "StatefulSet/redis-exporter", "ControllerRevision/redis-exporter-5dd5b9d9b4", "Pod/redis-exporter-0", "ConfigMap/shared", "Job/import")
@@ -111,13 +111,13 @@ func TestThePlanIsShownWhereItWasAskedFor(t *testing.T) {
 	}
 }
 
-func TestAllIsReachedByKeys(t *testing.T) {
+func TestKeyboardNavigation(t *testing.T) {
 	p := openDemo(t, "--plan")
 	p.press("j", "j", kb.Enter)
 	p.title("StatefulSet/redis-exporter")
 	p.press("k", kb.Enter)
 	p.title("Secret/restored")
-	p.press("o", "k", kb.Enter) // into the picture, one up: its owner, which is gone
+	p.press("o", "k", kb.Enter) // focuses the graph and moves up to the owner, which does not exist
 	p.until(`document.querySelector("#panel .trail").textContent === "not read"`)
 	p.press(kb.Escape)
 	p.until(`document.querySelector("#panel .overview")`)
@@ -129,14 +129,14 @@ func TestAllIsReachedByKeys(t *testing.T) {
 	p.until(`document.querySelector("#help[open]")`)
 	p.press(kb.Escape)
 	p.until(`!document.querySelector("#help[open]")`)
-	p.ask("deployment/old")
+	p.search("deployment/old")
 	p.press(kb.Enter, kb.Enter)
 	p.title("ConfigMap/shared")
 	p.press("/", kb.Escape)
 	p.until(`document.querySelector("#search").value === ""`)
 }
 
-func TestTheRowThatIsMeantIsToldToAReader(t *testing.T) {
+func TestSelectedRowIsAnnouncedToScreenReaders(t *testing.T) {
 	p := openDemo(t)
 	p.press("1", "/", kb.ArrowDown, "j")
 	if got := p.text(`(() => { const box = document.activeElement; return box.getAttribute("role") + " " + document.getElementById(box.getAttribute("aria-activedescendant")).getAttribute("aria-posinset"); })()`); got != "listbox 2" {
@@ -145,13 +145,14 @@ func TestTheRowThatIsMeantIsToldToAReader(t *testing.T) {
 	if got := p.text(`getComputedStyle(document.activeElement).outlineStyle`); got != "solid" {
 		t.Errorf("the focus is drawn as %s", got)
 	}
-	// whatever can be clicked has a name, and whatever has a role has what the role wants
+	// every clickable element has an accessible name, and every role has the attributes that it
+	// requires
 	if got := p.text(`[...document.querySelectorAll("button, select, input, [role=tree], [role=listbox], [role=tablist]")].filter((n) => !(n.textContent.trim() || n.getAttribute("aria-label"))).length`); got != "0" {
 		t.Errorf("%s controls have no name", got)
 	}
 }
 
-func TestDarkAndLight(t *testing.T) {
+func TestThemes(t *testing.T) {
 	file := pageOf(t, demo)
 	const ground = `getComputedStyle(document.body).backgroundColor`
 	light, dark := "rgb(246, 247, 249)", "rgb(17, 20, 26)"
@@ -163,7 +164,7 @@ func TestDarkAndLight(t *testing.T) {
 	if got := p.text(ground); got != dark {
 		t.Errorf("on a dark system the page is %s", got)
 	}
-	p.click("#theme") // light, whatever the system is
+	p.click("#theme") // light, whatever the system uses
 	if got := p.text(ground); got != light {
 		t.Errorf("turned to light the page is %s", got)
 	}
@@ -174,8 +175,9 @@ func TestDarkAndLight(t *testing.T) {
 	p.press("t") // as the system
 }
 
-// Words have to be readable on their ground: 4.5 to 1, as WCAG AA asks.
-func TestWordsStandOut(t *testing.T) {
+// TestTextContrast expects a contrast of 4.5 to 1 between text and background, as WCAG AA
+// requires.
+func TestTextContrast(t *testing.T) {
 	file := pageOf(t, demo)
 	for name, look := range map[string]browser.Look{"light": {}, "dark": {Dark: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -189,8 +191,7 @@ func TestWordsStandOut(t *testing.T) {
 	}
 }
 
-// faint names elements with text of their own whose colour is too near to that of their
-// ground.
+// faint returns the elements with text whose contrast to the background is too low.
 const faint = `(() => {
 	const channels = (c) => c.match(/[\d.]+/g).map(Number);
 	const light = (c) => { const [r, g, b] = channels(c).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
@@ -204,7 +205,7 @@ const faint = `(() => {
 	return out.join("; ");
 })()`
 
-func TestALinkLeadsToTheSamePlace(t *testing.T) {
+func TestLinkRestoresView(t *testing.T) {
 	file := pageOf(t, demo)
 	first := open(t, file, "", browser.Look{})
 	first.click("[data-grade=error]")
@@ -217,7 +218,7 @@ func TestALinkLeadsToTheSamePlace(t *testing.T) {
 	}
 }
 
-func TestOnPaperNothingIsLeftOut(t *testing.T) {
+func TestPrintShowsEverything(t *testing.T) {
 	p := openDemo(t)
 	p.row("#list", "redis-exporter")
 	p.title("StatefulSet/redis-exporter")
@@ -232,7 +233,7 @@ func TestOnPaperNothingIsLeftOut(t *testing.T) {
 	p.until(`document.querySelector("#paper").hidden`)
 }
 
-func TestTheHeadSaysWhatWasSeen(t *testing.T) {
+func TestHeaderDescribesScan(t *testing.T) {
 	p := openDemo(t)
 	head := p.text(`document.querySelector("#head").textContent`)
 	for _, want := range []string{"cluster.json", "2026-11-20 10:50:06 UTC", "v1.36.3", "Complete scan"} {
@@ -242,7 +243,7 @@ func TestTheHeadSaysWhatWasSeen(t *testing.T) {
 	}
 }
 
-func TestThePageFitsOnAPhone(t *testing.T) {
+func TestPageFitsOnPhone(t *testing.T) {
 	p := open(t, pageOf(t, demo), "", browser.Look{Width: 390, Height: 800})
 	p.row("#list", "redis-exporter")
 	p.title("StatefulSet/redis-exporter")

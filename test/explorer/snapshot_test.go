@@ -7,19 +7,19 @@ import (
 	"testing"
 )
 
-// look is a saved snapshot that grows: the demo's server, with other objects.
-type look struct {
+// builder builds a snapshot file: that of the demo, with other objects.
+type snapshotBuilder struct {
 	all     map[string]any
 	objects []any
 }
 
-func newLook(t *testing.T) *look {
+func newSnapshot(t *testing.T) *snapshotBuilder {
 	t.Helper()
 	saved, err := os.ReadFile(demo)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &look{}
+	l := &snapshotBuilder{}
 	if err := json.Unmarshal(saved, &l.all); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ type reference struct {
 }
 
 // add adds an object. Its UID is its kind and name.
-func (l *look) add(apiVersion, kind, namespace, name string, owners ...reference) reference {
+func (l *snapshotBuilder) add(apiVersion, kind, namespace, name string, owners ...reference) reference {
 	uid := kind + "-" + name
 	l.objects = append(l.objects, map[string]any{
 		"apiVersion": apiVersion, "kind": kind, "namespace": namespace, "name": name, "uid": uid, "owners": owners, "created": "2026-11-19T10:00:00Z",
@@ -44,8 +44,8 @@ func (l *look) add(apiVersion, kind, namespace, name string, owners ...reference
 	return reference{apiVersion, kind, name, uid, true}
 }
 
-// gap says that a type could not be listed.
-func (l *look) gap(group, resource, message string) {
+// gap records that a type could not be listed.
+func (l *snapshotBuilder) gap(group, resource, message string) {
 	var listed []any
 	for _, one := range l.all["listed"].([]any) {
 		if of := one.(map[string]any); of["group"] != group || of["resource"] != resource {
@@ -56,8 +56,8 @@ func (l *look) gap(group, resource, message string) {
 	l.all["gaps"] = append(l.all["gaps"].([]any), map[string]any{"group": group, "resource": resource, "reason": "forbidden", "message": message})
 }
 
-// save answers the file.
-func (l *look) save(t *testing.T) string {
+// save writes the snapshot and returns its path.
+func (l *snapshotBuilder) save(t *testing.T) string {
 	t.Helper()
 	l.all["objects"] = l.objects
 	saved, err := json.Marshal(l.all)

@@ -1,5 +1,5 @@
-// Package browser drives a headless Chromium over files, and notes what must not happen:
-// errors on the console, dialogs, and requests for anything but the file itself.
+// Package browser drives a headless Chromium over files, and records everything that must not
+// happen: errors on the console, dialogs, and requests for anything but the file itself.
 package browser
 
 import (
@@ -20,10 +20,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// ErrNone says that there is nothing to drive.
+// ErrNone means that there is no browser.
 var ErrNone = errors.New("there is no Chromium: make chromium installs it where it may, or name one in CHROMIUM")
 
-// Find is the program to drive.
+// Find returns the path of the browser.
 func Find() (string, error) {
 	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if path, err := exec.LookPath(name); name != "" && err == nil {
@@ -37,10 +37,10 @@ func Find() (string, error) {
 func Start(ctx context.Context, program string) (context.Context, context.CancelFunc, error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.WSURLReadTimeout(time.Minute))
 	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // it refuses to start otherwise
+		options = append(options, chromedp.NoSandbox) // Chromium refuses to start as root with its sandbox
 	}
 	allocated, stop := chromedp.NewExecAllocator(ctx, options...)
-	running, end := chromedp.NewContext(allocated, chromedp.WithErrorf(func(string, ...any) {})) // it tells of events that it does not know
+	running, end := chromedp.NewContext(allocated, chromedp.WithErrorf(func(string, ...any) {})) // it logs events that it does not know
 	cancel := func() { end(); stop() }
 	if err := chromedp.Run(running); err != nil {
 		cancel()
@@ -49,7 +49,7 @@ func Start(ctx context.Context, program string) (context.Context, context.Cancel
 	return running, cancel, nil
 }
 
-// Tab is one page that is open.
+// Tab is an open page.
 type Tab struct {
 	ctx      context.Context
 	close    context.CancelFunc
@@ -58,14 +58,15 @@ type Tab struct {
 	troubles []string
 }
 
-// Look is how a page is looked at. The zero value is light, and as large as a laptop shows.
+// Look has the display settings of a page. The zero value is the light theme in a window as large
+// as a laptop's.
 type Look struct {
 	Dark          bool
 	Width, Height int64
 	Scale         float64
 }
 
-// Open shows a file in a tab of its own.
+// Open opens a file in a new tab.
 func Open(browser context.Context, file, fragment string, look Look) (*Tab, error) {
 	ctx, cancel := chromedp.NewContext(browser)
 	t := &Tab{ctx: ctx, close: cancel, own: "file://" + file}
@@ -91,28 +92,28 @@ func Open(browser context.Context, file, fragment string, look Look) (*Tab, erro
 	return t, nil
 }
 
-// Close ends the tab.
+// Close closes the tab.
 func (t *Tab) Close() { t.close() }
 
-// patience is how long anything in the page may take.
+// patience is the time limit for anything in the page.
 const patience = 30 * time.Second
 
-// Do does things in the page.
+// Do performs actions in the page.
 func (t *Tab) Do(actions ...chromedp.Action) error {
 	ctx, cancel := context.WithTimeout(t.ctx, patience)
 	defer cancel()
 	if t.ctx.Err() == nil && chromedp.FromContext(t.ctx).Target == nil {
-		ctx = t.ctx // the first run of a tab owns it
+		ctx = t.ctx // the context of the first run closes the tab when it ends
 	}
 	return chromedp.Run(ctx, actions...)
 }
 
-// Eval answers the value of an expression.
+// Eval stores the result of an expression in value.
 func (t *Tab) Eval(expression string, value any) error {
 	return t.Do(chromedp.Evaluate(expression, value))
 }
 
-// Until waits for an expression to be true.
+// Until waits until an expression is true.
 func (t *Tab) Until(expression string) error {
 	var ignored bool
 	if err := t.Do(chromedp.Poll("Boolean("+expression+")", &ignored, chromedp.WithPollingInterval(10*time.Millisecond), chromedp.WithPollingTimeout(patience/2))); err != nil {
@@ -121,7 +122,7 @@ func (t *Tab) Until(expression string) error {
 	return nil
 }
 
-// Troubles are what happened that must not.
+// Troubles returns everything that must not have happened.
 func (t *Tab) Troubles() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

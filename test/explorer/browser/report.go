@@ -6,8 +6,7 @@ import (
 	"path/filepath"
 )
 
-// Build builds the program of this repository into a folder. It is called from a package
-// of this module, so that the repository is two folders up, or as said.
+// Build builds the program of this repository into a folder. root is the root of the repository.
 func Build(root, folder string) (program string, err error) {
 	program = filepath.Join(folder, "kubectl-gc")
 	cmd := exec.Command("go", "build", "-C", root, "-o", program, "./cmd/kubectl-gc")
@@ -17,7 +16,7 @@ func Build(root, folder string) (program string, err error) {
 	return program, nil
 }
 
-// Report writes the page of a saved look.
+// Report writes the page for a snapshot.
 func Report(program, snapshot, page string, flags ...string) error {
 	args := append([]string{"report", "--from", snapshot, "--output-file", page}, flags...)
 	if said, err := exec.Command(program, args...).CombinedOutput(); err != nil {

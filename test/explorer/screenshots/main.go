@@ -1,5 +1,5 @@
-// Command screenshots shows the page of kubectl gc report, made from the demo's saved look,
-// as the pictures of docs/report.md.
+// Command screenshots renders the page of kubectl gc report for the demo's snapshot, as the
+// pictures of docs/report.md.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/explorer/browser"
 )
 
-// picture is one screenshot: what is clicked on before, as text of rows.
+// picture is one screenshot. The rows with these texts are clicked first.
 type picture struct {
 	name, fragment string
 	look           browser.Look
