@@ -1,6 +1,6 @@
-// Package krew has the real krew deal with the plugin: check its manifest, install it, and
-// remove it again. It needs a kubectl in the PATH, and no network.
+// Package krew uses the real krew to check the manifest of the plugin, install the plugin, and
+// remove it again. It needs kubectl in PATH, and no network.
 //
-// krew and its validator are tools of this module. The version in go.mod is named there by
-// hand: those who look after a module proxy may keep its list of versions to themselves.
+// krew and its validator are tools of this module. The version of krew in go.mod is written by
+// hand, because a module proxy may not list its versions.
 package krew

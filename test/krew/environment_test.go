@@ -14,7 +14,7 @@ import (
 
 const top = "../.."
 
-// bin has krew, called as kubectl looks for it, and its validator.
+// bin is a folder with krew, named as kubectl looks for plugins, and its validator.
 var bin string
 
 func TestMain(m *testing.M) {
@@ -46,10 +46,10 @@ func build() error {
 	return nil
 }
 
-// user is somebody with kubectl and krew, and with no way out of this machine.
+// user runs kubectl and krew without access to the network.
 type user struct {
 	*testing.T
-	root string // krew's
+	root string // the root folder of krew
 	env  []string
 }
 
@@ -60,7 +60,8 @@ func newUser(t *testing.T) user {
 		t.Skip("SKIPPED, NOT TESTED: there is no kubectl in the PATH; make test puts the one there that it has built")
 	}
 	root := t.TempDir()
-	// krew takes an index for fetched that has a .git. It fetches it for nothing done here.
+	// krew considers an index with a .git as fetched. It does not need to fetch it for anything
+	// in these tests.
 	if err := os.MkdirAll(filepath.Join(root, "index", "default", ".git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -68,18 +69,18 @@ func newUser(t *testing.T) user {
 	return user{t, root, []string{
 		"PATH=" + strings.Join(path, string(os.PathListSeparator)), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(),
 		"KREW_ROOT=" + root, "KREW_NO_UPGRADE_CHECK=1", "KUBECONFIG=/does/not/exist",
-		"HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", // asks nobody but loopback
+		"HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", // every address but loopback fails
 	}}
 }
 
-// result is what one command left.
+// result is the result of a command.
 type result struct {
 	stdout, stderr string
 	code           int
 }
 
-// does runs a command, which has to exit with a code.
-func (u user) does(code int, line ...string) result {
+// runs runs a command, which has to exit with a code.
+func (u user) runs(code int, line ...string) result {
 	u.Helper()
 	var stdout, stderr bytes.Buffer
 	path := filepath.Join(bin, line[0])
@@ -97,8 +98,8 @@ func (u user) does(code int, line ...string) result {
 	return r
 }
 
-// ships builds the archive for this machine, under a name, and the manifest for it.
-func ships(t *testing.T, name string) (archive, manifest string) {
+// buildArchive builds the archive for this machine, under a name, and the manifest for it.
+func buildArchive(t *testing.T, name string) (archive, manifest string) {
 	t.Helper()
 	file, folder := "kubectl-"+strings.ReplaceAll(name, "-", "_"), t.TempDir()
 	archive = filepath.Join(folder, fmt.Sprintf("%s_%s_%s_%s.tar.gz", file, version, runtime.GOOS, runtime.GOARCH))

@@ -9,41 +9,41 @@ import (
 	"testing"
 )
 
-func TestKrewTakesTheManifestHere(t *testing.T) {
+func TestManifestIsValid(t *testing.T) {
 	u := newUser(t)
-	u.does(0, "validate-krew-manifest", "-skip-install", "-manifest", filepath.Join(top, "plugins", "gc.yaml"))
+	u.runs(0, "validate-krew-manifest", "-skip-install", "-manifest", filepath.Join(top, "plugins", "gc.yaml"))
 }
 
-func TestInstallRunAndRemoveThePlugin(t *testing.T) {
+func TestInstallRunAndRemovePlugin(t *testing.T) {
 	for _, name := range []string{"gc", "owner-gc"} {
 		t.Run("as kubectl "+name, func(t *testing.T) {
 			u := newUser(t)
-			archive, manifest := ships(t, name)
-			u.does(0, "validate-krew-manifest", "-skip-install", "-manifest", manifest)
-			u.refuses(manifest, archive)
-			installed := u.does(0, "kubectl", "krew", "install", "--manifest="+manifest, "--archive="+archive)
+			archive, manifest := buildArchive(t, name)
+			u.runs(0, "validate-krew-manifest", "-skip-install", "-manifest", manifest)
+			u.requireChecksum(manifest, archive)
+			installed := u.runs(0, "kubectl", "krew", "install", "--manifest="+manifest, "--archive="+archive)
 			if want := "kubectl " + name + " completion --install-shim"; !strings.Contains(installed.stderr, want) {
 				t.Errorf("the caveats do not say %q: %s", want, installed.stderr)
 			}
-			if got := u.does(0, "kubectl", "krew", "list").stdout; !strings.Contains(got, name) {
+			if got := u.runs(0, "kubectl", "krew", "list").stdout; !strings.Contains(got, name) {
 				t.Errorf("krew does not list it: %s", got)
 			}
 
-			if got := u.does(0, "kubectl", name, "version").stdout; !strings.Contains(got, version) {
+			if got := u.runs(0, "kubectl", name, "version").stdout; !strings.Contains(got, version) {
 				t.Errorf("the version is %q, want %s", got, version)
 			}
-			// Its findings are errors: it exits with 1, through kubectl, too.
-			audit := u.does(1, "kubectl", name, "audit", "--from", filepath.Join(top, "docs", "demo", "cluster.json"))
+			// Findings are errors, so audit exits with 1, also through kubectl.
+			audit := u.runs(1, "kubectl", name, "audit", "--from", filepath.Join(top, "docs", "demo", "cluster.json"))
 			if !strings.Contains(audit.stdout, "cross-namespace-owner") {
 				t.Errorf("no finding: %s", audit.stdout)
 			}
 			if want := "kubectl " + name + " repair --dry-run"; !strings.Contains(audit.stdout+audit.stderr, want) {
 				t.Errorf("the hint does not say %q: %s%s", want, audit.stdout, audit.stderr)
 			}
-			u.saysItsName(name)
+			u.requireName(name)
 
-			u.does(0, "kubectl", "krew", "uninstall", name)
-			u.does(1, "kubectl", name, "version")
+			u.runs(0, "kubectl", "krew", "uninstall", name)
+			u.runs(1, "kubectl", name, "version")
 			if left, _ := filepath.Glob(filepath.Join(u.root, "bin", "*")); len(left) > 0 {
 				t.Errorf("%v is left behind", left)
 			}
@@ -51,11 +51,11 @@ func TestInstallRunAndRemoveThePlugin(t *testing.T) {
 	}
 }
 
-// saysItsName goes through the help of every command.
-func (u user) saysItsName(name string) {
+// requireName checks the name of the plugin in the help of every command.
+func (u user) requireName(name string) {
 	u.Helper()
 	commands := []string{""}
-	help := u.does(0, "kubectl", name, "--help").stdout
+	help := u.runs(0, "kubectl", name, "--help").stdout
 	_, list, _ := strings.Cut(help, "\nCommands:\n")
 	for line := range strings.Lines(list) {
 		if fields := strings.Fields(line); len(fields) == 0 {
@@ -68,7 +68,7 @@ func (u user) saysItsName(name string) {
 		u.Fatalf("its help names only the commands %v: %s", commands, help)
 	}
 	for _, command := range commands {
-		help := u.does(0, append([]string{"kubectl", name}, append(strings.Fields(command), "--help")...)...).stdout
+		help := u.runs(0, append([]string{"kubectl", name}, append(strings.Fields(command), "--help")...)...).stdout
 		if want := strings.TrimSpace("Usage:\n  kubectl " + name + " " + command); !strings.Contains(help, want) {
 			u.Errorf("the help of %q does not begin with %q: %s", command, want, help)
 		}
@@ -78,8 +78,9 @@ func (u user) saysItsName(name string) {
 	}
 }
 
-// refuses wants krew to install nothing whose sum is not that of the manifest.
-func (u user) refuses(manifest, archive string) {
+// requireChecksum requires that krew refuses an archive whose checksum differs from that in the
+// manifest.
+func (u user) requireChecksum(manifest, archive string) {
 	u.Helper()
 	data, err := os.ReadFile(archive)
 	if err != nil {
@@ -89,14 +90,14 @@ func (u user) refuses(manifest, archive string) {
 	if err := os.WriteFile(other, append(data, 0), 0o644); err != nil {
 		u.Fatal(err)
 	}
-	r := u.does(1, "kubectl", "krew", "install", "--manifest="+manifest, "--archive="+other)
+	r := u.runs(1, "kubectl", "krew", "install", "--manifest="+manifest, "--archive="+other)
 	if !strings.Contains(r.stderr, "checksum does not match") {
 		u.Errorf("an archive with a byte more is refused for another reason: %s", r.stderr)
 	}
 }
 
-// TestEveryPlatform has krew install the plugin from each archive of a release, which are
-// served on loopback in place of where they will be published.
+// TestEveryPlatform lets krew install the plugin from each archive of a release. The archives are
+// served on loopback instead of their real URL.
 func TestEveryPlatform(t *testing.T) {
 	dist, rendered := os.Getenv("DIST"), os.Getenv("MANIFEST")
 	if dist == "" || rendered == "" {
@@ -120,7 +121,7 @@ func TestEveryPlatform(t *testing.T) {
 	if err := os.WriteFile(manifest, []byte(here.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r := u.does(0, "validate-krew-manifest", "-manifest", manifest)
+	r := u.runs(0, "validate-krew-manifest", "-manifest", manifest)
 	if !strings.Contains(r.stderr, "all 6 spec.platforms installed fine") {
 		t.Errorf("not every platform was installed: %s", r.stderr)
 	}
