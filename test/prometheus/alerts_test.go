@@ -30,8 +30,8 @@ func alerts(t *testing.T) []rulefmt.Rule {
 	return out
 }
 
-func TestAlertsAskForWhatIsWritten(t *testing.T) {
-	there := parsed(t, written(t, seen("")))
+func TestAlertsUseExistingMetrics(t *testing.T) {
+	there := parsed(t, exposition(t, cluster("")))
 	for _, alert := range alerts(t) {
 		expression, err := parser.ParseExpr(alert.Expr)
 		if err != nil {
@@ -46,49 +46,49 @@ func TestAlertsAskForWhatIsWritten(t *testing.T) {
 	}
 }
 
-// day is how many hours are scraped before the last.
+// day is the number of hourly scrapes before the last one.
 const day = 24
 
-// TestAlertsFire has the audit of each hour scraped, and the expressions of the alerts
-// evaluated at the end: how long they have to hold is left out.
+// TestAlertsFire scrapes the audit of each hour and evaluates the expressions of the alerts at
+// the end. It ignores how long they have to be true.
 func TestAlertsFire(t *testing.T) {
-	broken := finds(2, "missing-owner", audit.Error)
+	broken := findings(2, "missing-owner", audit.Error)
 	for name, test := range map[string]struct {
 		before, last []audit.Cluster // nil: nothing is scraped
-		late         time.Duration   // since the last look
+		late         time.Duration   // time since the last scan
 		want         []string
 	}{
 		"all is well": {
-			before: []audit.Cluster{seen("")}, last: []audit.Cluster{seen("")},
+			before: []audit.Cluster{cluster("")}, last: []audit.Cluster{cluster("")},
 		},
 		"warnings alone": {
-			before: []audit.Cluster{seen("", finds(5, "unverified-owner", audit.Warning))}, last: []audit.Cluster{seen("", finds(5, "unverified-owner", audit.Warning))},
+			before: []audit.Cluster{cluster("", findings(5, "unverified-owner", audit.Warning))}, last: []audit.Cluster{cluster("", findings(5, "unverified-owner", audit.Warning))},
 		},
 		"broken for long": {
-			before: []audit.Cluster{seen("", broken)}, last: []audit.Cluster{seen("", broken)},
+			before: []audit.Cluster{cluster("", broken)}, last: []audit.Cluster{cluster("", broken)},
 			want: []string{"OwnerReferencesBroken"},
 		},
 		"broken since yesterday": {
-			before: []audit.Cluster{seen("")}, last: []audit.Cluster{seen("", broken)},
+			before: []audit.Cluster{cluster("")}, last: []audit.Cluster{cluster("", broken)},
 			want: []string{"OwnerReferencesBreaking", "OwnerReferencesBroken"},
 		},
 		"broken since yesterday in one of two": {
-			before: []audit.Cluster{seen("a"), seen("b", broken)}, last: []audit.Cluster{seen("a", broken), seen("b", broken)},
+			before: []audit.Cluster{cluster("a"), cluster("b", broken)}, last: []audit.Cluster{cluster("a", broken), cluster("b", broken)},
 			want: []string{"OwnerReferencesBreaking a", "OwnerReferencesBroken a", "OwnerReferencesBroken b"},
 		},
 		"mended": {
-			before: []audit.Cluster{seen("", broken)}, last: []audit.Cluster{seen("")},
+			before: []audit.Cluster{cluster("", broken)}, last: []audit.Cluster{cluster("")},
 		},
 		"something may not be read": {
-			before: []audit.Cluster{seen("")}, last: []audit.Cluster{seen("", lacks(snapshot.Forbidden))},
+			before: []audit.Cluster{cluster("")}, last: []audit.Cluster{cluster("", missingType(snapshot.Forbidden))},
 			want: []string{"OwnerReferencesNotAllSeen"},
 		},
 		"one of two clusters is silent": {
-			before: []audit.Cluster{seen("a"), seen("b")}, last: []audit.Cluster{seen("a"), silent("b")},
+			before: []audit.Cluster{cluster("a"), cluster("b")}, last: []audit.Cluster{cluster("a"), unanswered("b")},
 			want: []string{"OwnerReferencesClusterSilent b"},
 		},
 		"no audit for four hours": {
-			before: []audit.Cluster{seen("")}, last: []audit.Cluster{seen("")}, late: 4 * time.Hour,
+			before: []audit.Cluster{cluster("")}, last: []audit.Cluster{cluster("")}, late: 4 * time.Hour,
 			want: []string{"OwnerReferencesNotAudited"},
 		},
 		"nothing was ever written": {
@@ -99,12 +99,13 @@ func TestAlertsFire(t *testing.T) {
 			var script strings.Builder
 			script.WriteString("load 1h\n")
 			if test.last != nil {
-				scraped(t, &script, written(t, test.before...), written(t, test.last...))
+				scrape(t, &script, exposition(t, test.before...), exposition(t, test.last...))
 			}
 			storage := promqltest.LoadedStorage(t, script.String())
 			defer storage.Close()
 			engine := promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery)
-			// Looks are as old as the samples say; the clock of the storage begins at 0.
+			// The clock of the storage starts at 0, so the times of the scans are shifted in the
+			// same way.
 			since := now.Add(test.late).Unix()
 			var got []string
 			for _, alert := range alerts(t) {
@@ -129,8 +130,8 @@ func TestAlertsFire(t *testing.T) {
 	}
 }
 
-// scraped loads a day of one page, and another at its end.
-func scraped(t *testing.T, script *strings.Builder, before, last string) {
+// scrape loads one page every hour for a day, and another page at its end.
+func scrape(t *testing.T, script *strings.Builder, before, last string) {
 	t.Helper()
 	values := map[string][2]string{}
 	var order []string

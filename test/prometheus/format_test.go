@@ -26,21 +26,21 @@ func parsed(t *testing.T, text string) map[string]*dto.MetricFamily {
 // hostile are names that a kubeconfig may have for a context.
 var hostile = []string{`a"} 1`, "b\nkubectl_gc_audit_complete 1", `c\`, "d\xff", "e\x1b[31m", "arn:aws:eks:eu-west-1:1:cluster/prod"}
 
-func TestPrometheusReadsWhatIsWritten(t *testing.T) {
+func TestPrometheusParsesOutput(t *testing.T) {
 	of := func(names ...string) (out []audit.Cluster) {
 		for _, name := range names {
-			out = append(out, seen(name, finds(2, "missing-owner", audit.Error)))
+			out = append(out, cluster(name, findings(2, "missing-owner", audit.Error)))
 		}
 		return out
 	}
 	for name, clusters := range map[string][]audit.Cluster{
 		"one cluster":                    of(""),
-		"one that was not seen whole":    {seen("", lacks(snapshot.Forbidden), lacks("of-tomorrow"))},
-		"several, one without an answer": append(of("prod", "staging"), silent("edge")),
+		"one that was not seen whole":    {cluster("", missingType(snapshot.Forbidden), missingType("of-tomorrow"))},
+		"several, one without an answer": append(of("prod", "staging"), unanswered("edge")),
 		"names that nobody should give":  of(hostile...),
 	} {
 		t.Run(name, func(t *testing.T) {
-			text := written(t, clusters...)
+			text := exposition(t, clusters...)
 			families := parsed(t, text)
 			problems, err := promlint.New(strings.NewReader(text)).Lint()
 			if err != nil || len(problems) > 0 {
@@ -65,14 +65,14 @@ func TestPrometheusReadsWhatIsWritten(t *testing.T) {
 					t.Errorf("%s: want %d gauges, got %v", metric, series, family)
 				}
 			}
-			distinct(t, families)
+			requireDistinct(t, families)
 		})
 	}
 }
 
-// distinct demands that no series is there twice: Prometheus and the Pushgateway refuse
+// requireDistinct requires that no series occurs twice: Prometheus and the Pushgateway reject
 // such a page as a whole.
-func distinct(t *testing.T, families map[string]*dto.MetricFamily) {
+func requireDistinct(t *testing.T, families map[string]*dto.MetricFamily) {
 	t.Helper()
 	for name, family := range families {
 		there := map[string]bool{}
@@ -89,8 +89,8 @@ func distinct(t *testing.T, families map[string]*dto.MetricFamily) {
 	}
 }
 
-func TestAHostileNameIsALabelAndNothingElse(t *testing.T) {
-	families := parsed(t, written(t, seen(hostile[1], lacks(snapshot.Forbidden))))
+func TestHostileNamesStayInLabels(t *testing.T) {
+	families := parsed(t, exposition(t, cluster(hostile[1], missingType(snapshot.Forbidden))))
 	complete := families["kubectl_gc_audit_complete"].GetMetric()
 	if len(complete) != 1 || complete[0].GetGauge().GetValue() != 0 || complete[0].GetLabel()[0].GetValue() != `b\nkubectl_gc_audit_complete 1` {
 		t.Errorf("got %v", complete)

@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// now is when all looks of these tests were taken.
+// now is the time of all scans in these tests.
 var now = time.Unix(1_800_000_000, 0)
 
-// seen is a cluster in which all is well, changed.
-func seen(name string, changes ...func(*audit.Cluster)) audit.Cluster {
+// cluster returns the audit of a cluster without findings, with changes.
+func cluster(name string, changes ...func(*audit.Cluster)) audit.Cluster {
 	c := audit.Cluster{
 		Name: name, Answered: true, Server: "v1.36.3", Taken: now, Took: 400 * time.Millisecond,
 		Report: &audit.Report{Complete: true, Summary: audit.Summary{Objects: 50_000, References: 60_000}},
@@ -25,8 +25,8 @@ func seen(name string, changes ...func(*audit.Cluster)) audit.Cluster {
 	return c
 }
 
-// finds adds findings of a rule.
-func finds(n int, rule string, severity audit.Severity) func(*audit.Cluster) {
+// findings returns a change that adds findings of a rule.
+func findings(n int, rule string, severity audit.Severity) func(*audit.Cluster) {
 	return func(c *audit.Cluster) {
 		for range n {
 			c.Findings = append(c.Findings, audit.Finding{Rule: rule, Severity: severity})
@@ -34,18 +34,18 @@ func finds(n int, rule string, severity audit.Severity) func(*audit.Cluster) {
 	}
 }
 
-func lacks(reason snapshot.ErrorClass) func(*audit.Cluster) {
+func missingType(reason snapshot.ErrorClass) func(*audit.Cluster) {
 	return func(c *audit.Cluster) {
 		c.Complete = false
 		c.Gaps = append(c.Gaps, audit.Gap{Gap: snapshot.Gap{Resource: "secrets", Reason: reason}})
 	}
 }
 
-func silent(name string) audit.Cluster {
+func unanswered(name string) audit.Cluster {
 	return audit.UnansweredCluster(name, snapshot.Unavailable, "refused")
 }
 
-func written(t *testing.T, clusters ...audit.Cluster) string {
+func exposition(t *testing.T, clusters ...audit.Cluster) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := prometheus.Write(&out, clusters, audit.IDs(), "v1.2.3"); err != nil {
