@@ -1,6 +1,6 @@
-// Command fuzz runs every fuzz target that there is in the packages it is given, and
-// says how many inputs each has executed. What an input breaks is printed, and kept by
-// go test in the testdata of its package.
+// Command fuzz runs every fuzz target in the given packages, and prints how many inputs each has
+// executed. It prints the failures; go test saves failing inputs in the testdata of their
+// package.
 //
 //	go run ./test/fuzz [-time 30s] [-write docs/reliability.md] PACKAGE…
 package main
@@ -41,22 +41,22 @@ func run(ctx context.Context, out io.Writer, each time.Duration, write string, p
 	if len(targets) == 0 {
 		return errors.New("there is no fuzz target")
 	}
-	r := report{Each: each, Courses: make([]course, len(targets))}
+	r := report{Each: each, Results: make([]result, len(targets))}
 	var group errgroup.Group
-	group.SetLimit(runtime.NumCPU()) // of each target one worker: see course
+	group.SetLimit(runtime.NumCPU()) // each target has one worker: see target.fuzz
 	for i, t := range targets {
 		group.Go(func() error {
-			r.Courses[i] = t.fuzz(ctx, each)
-			fmt.Fprint(out, r.Courses[i].line()) // whole lines
+			r.Results[i] = t.fuzz(ctx, each)
+			fmt.Fprint(out, r.Results[i].summary()) // whole lines, as several goroutines write
 			return ctx.Err()
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	for _, c := range r.Courses {
-		if c.Verdict != fine {
-			fmt.Fprintf(out, "\n%s%s", c.line(), c.said)
+	for _, c := range r.Results {
+		if c.Outcome != fine {
+			fmt.Fprintf(out, "\n%s%s", c.summary(), c.output)
 		}
 	}
 	fmt.Fprintf(out, "%s inputs in %s, %d broken\n", wording.Thousands(r.Inputs()), wording.Count(len(targets), "target"), r.Broken())

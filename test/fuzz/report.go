@@ -8,47 +8,47 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/docgen"
 )
 
-// report is how all targets went.
+// report has the results of all targets.
 type report struct {
-	Each    time.Duration // for how long
-	Courses []course
+	Each    time.Duration // per target
+	Results []result
 }
 
-// Longest is the most time that a target is given.
-func (r report) Longest() time.Duration { return r.Each << lengthened }
+// Longest returns the longest time that a target may get.
+func (r report) Longest() time.Duration { return r.Each << maxDoublings }
 
-// Inputs is how many were executed in all.
+// Inputs returns the number of executed inputs.
 func (r report) Inputs() (n int) {
-	for _, c := range r.Courses {
+	for _, c := range r.Results {
 		n += c.Inputs
 	}
 	return n
 }
 
-// Broken is how many targets went otherwise than they should.
-func (r report) Broken() int { return len(r.Courses) - r.Went(fine) }
+// Broken returns the number of targets that were not ok.
+func (r report) Broken() int { return len(r.Results) - r.count(fine) }
 
-// Went is how many went like that.
-func (r report) Went(v verdict) (n int) {
-	for _, c := range r.Courses {
-		if c.Verdict == v {
+// count returns the number of targets with this outcome.
+func (r report) count(v outcome) (n int) {
+	for _, c := range r.Results {
+		if c.Outcome == v {
 			n++
 		}
 	}
 	return n
 }
 
-// Panicked, Hung, Failed and Idle are the ways to go wrong, for the page.
-func (r report) Panicked() int { return r.Went(panicked) }
-func (r report) Hung() int     { return r.Went(hung) }
-func (r report) Failed() int   { return r.Went(failed) }
-func (r report) Idle() int     { return r.Went(idle) }
+// Panicked, Hung, Failed and Idle return the numbers of targets with these outcomes.
+func (r report) Panicked() int { return r.count(panicked) }
+func (r report) Hung() int     { return r.count(hung) }
+func (r report) Failed() int   { return r.count(failed) }
+func (r report) Idle() int     { return r.count(idle) }
 
-// Thousands sets a number apart by commas.
+// Thousands returns a number with commas between groups of digits.
 func (report) Thousands(n int) string { return wording.Thousands(n) }
 
 //go:embed fuzz.md.tmpl
 var section string
 
-// write puts the figures into a page of the documentation.
+// write writes the figures into a page of the documentation.
 func (r report) write(path string) error { return docgen.Fill(path, "fuzz", section, r) }

@@ -15,13 +15,13 @@ import (
 
 const module = "github.com/kubectl-gc/kubectl-gc/"
 
-// target is one function of one package.
+// target is a fuzz target of a package.
 type target struct{ Package, Name string }
 
-// Folder is where it is, in the repository.
+// Folder returns the folder of the package in the repository.
 func (t target) Folder() string { return strings.TrimPrefix(t.Package, module) }
 
-// list asks go test for all targets, so that none has to be entered anywhere.
+// list returns all targets, as go test lists them.
 func list(ctx context.Context, packages []string) ([]target, error) {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-list", "^Fuzz"}, packages...)...)
 	cmd.Stderr = os.Stderr
@@ -43,27 +43,25 @@ func list(ctx context.Context, packages []string) ([]target, error) {
 	}
 }
 
-// fuzz runs a target. It has one worker, so that an input which hangs leaves no other
-// to go on counting, and takes no long time to make an input smaller that reached
-// something new, in which none would be counted either.
-func (t target) fuzz(ctx context.Context, long time.Duration) course {
-	return lengthen(long, func(long time.Duration) course {
+// fuzz runs a target. It uses one worker: with several, the others would go on counting while one
+// hangs. It also limits the time for minimizing a new input, during which nothing is counted.
+func (t target) fuzz(ctx context.Context, long time.Duration) result {
+	return repeatLonger(long, func(long time.Duration) result {
 		cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+t.Name+"$",
 			"-fuzztime", long.String(), "-fuzzminimizetime", "1s", "-parallel", "1", t.Package)
-		said, err := cmd.CombinedOutput()
-		return read(t, said, err)
+		output, err := cmd.CombinedOutput()
+		return parseResult(t, output, err)
 	})
 }
 
-// lengthened is how often a target is given twice the time.
-const lengthened = 4
+// maxDoublings is how often the time of a target may be doubled.
+const maxDoublings = 4
 
-// lengthen runs a target again, for twice as long, where its time was over before
-// anything new was executed: go test counts the time that the kept inputs take, and
-// they become more with every run.
-func lengthen(long time.Duration, run func(time.Duration) course) course {
+// repeatLonger runs a target again, for twice as long, if its time was over before it executed
+// anything new: cached inputs count toward the time, and there are more of them after every run.
+func repeatLonger(long time.Duration, run func(time.Duration) result) result {
 	c := run(long)
-	for n := 0; n < lengthened && c.Verdict == idle; n++ {
+	for n := 0; n < maxDoublings && c.Outcome == idle; n++ {
 		long *= 2
 		c = run(long)
 	}

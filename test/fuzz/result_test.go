@@ -6,17 +6,17 @@ import (
 	"testing"
 )
 
-// begun is what go test says before it says anything else.
+// begun is the output with which go test begins.
 const begun = `fuzz: elapsed: 0s, gathering baseline coverage: 0/18 completed
 fuzz: elapsed: 0s, gathering baseline coverage: 18/18 completed, now fuzzing with 1 workers
 `
 
-func TestWhatGoTestSaysIsRead(t *testing.T) {
+func TestParseResult(t *testing.T) {
 	for name, test := range map[string]struct {
 		said    string
 		fails   bool
 		inputs  int
-		verdict verdict
+		verdict outcome
 	}{
 		"inputs are executed to the end": {begun +
 			"fuzz: elapsed: 3s, execs: 4000 (1333/sec), new interesting: 1 (total: 19)\n" +
@@ -54,11 +54,11 @@ func TestWhatGoTestSaysIsRead(t *testing.T) {
 			if test.fails {
 				err = errors.New("exit status 1")
 			}
-			got := read(target{module + "pkg/a", "FuzzA"}, []byte(test.said), err)
-			if got.Inputs != test.inputs || got.Verdict != test.verdict {
-				t.Errorf("%d inputs, %s; want %d, %s", got.Inputs, got.Verdict, test.inputs, test.verdict)
+			got := parseResult(target{module + "pkg/a", "FuzzA"}, []byte(test.said), err)
+			if got.Inputs != test.inputs || got.Outcome != test.verdict {
+				t.Errorf("%d inputs, %s; want %d, %s", got.Inputs, got.Outcome, test.inputs, test.verdict)
 			}
-			if line := got.line(); !strings.HasPrefix(line, "pkg/a ") || strings.Count(line, "\n") != 1 {
+			if line := got.summary(); !strings.HasPrefix(line, "pkg/a ") || strings.Count(line, "\n") != 1 {
 				t.Errorf("it is told as %q", line)
 			}
 		})
