@@ -1,5 +1,5 @@
-// Command dist makes the two parts of a release that goreleaser does not: the SBOM of each
-// program, for which .goreleaser.yaml runs it, and the manifest for krew.
+// Command dist creates the two parts of a release that goreleaser does not: the SBOM of each
+// program, for which .goreleaser.yaml runs this command, and the manifest for krew.
 //
 //	dist sbom       writes the SBOM of one program
 //	dist manifest   writes krew's manifest from its template and the archives
@@ -77,7 +77,8 @@ func runManifest(args []string) error {
 	return m.write(*template, *out)
 }
 
-// semantic is a version that krew accepts, without a +, because it becomes part of a URL.
+// semantic matches the versions that krew accepts, without a +, because the version becomes part
+// of a URL.
 var semantic = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?$`)
 
 func checkVersion(version string) error {

@@ -15,7 +15,7 @@ import (
 	"text/template"
 )
 
-// manifest is what the template of the manifest is rendered with.
+// manifest has the values for the template of the manifest.
 type manifest struct {
 	name, file, version string
 	archives            string // a folder

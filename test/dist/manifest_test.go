@@ -77,7 +77,7 @@ var names = []manifest{
 	{name: "owner-gc", file: "kubectl-owner_gc", version: "v1.2.3"},
 }
 
-func TestTheManifestInstallsWhatGoreleaserBuilds(t *testing.T) {
+func TestManifestMatchesGoreleaser(t *testing.T) {
 	build := goreleaser(t).Builds[0]
 	for _, m := range names {
 		t.Run(m.name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestTheManifestInstallsWhatGoreleaserBuilds(t *testing.T) {
 	}
 }
 
-func TestTheManifestUsesTheNameOfThePlugin(t *testing.T) {
+func TestManifestUsesPluginName(t *testing.T) {
 	text, _ := rendered(t, names[1])
 	for _, line := range []string{
 		"    uri: https://github.com/kubectl-gc/kubectl-gc/releases/download/v1.2.3/kubectl-owner_gc_v1.2.3_windows_arm64.zip",
@@ -123,8 +123,8 @@ func TestTheManifestUsesTheNameOfThePlugin(t *testing.T) {
 	}
 }
 
-// The maintainers of krew's index ask for words that every plugin could use to be left out.
-func TestTheShortDescriptionFitsKrewSearch(t *testing.T) {
+// The maintainers of krew's index ask authors to leave out words that fit every plugin.
+func TestShortDescriptionFitsKrewSearch(t *testing.T) {
 	_, parsed := rendered(t, names[0])
 	short := parsed.Spec.ShortDescription
 	if len(short) > 60 || strings.ContainsAny(short, "\r\n") {
@@ -136,7 +136,7 @@ func TestTheShortDescriptionFitsKrewSearch(t *testing.T) {
 	}
 }
 
-func TestAManifestNeedsEveryArchive(t *testing.T) {
+func TestManifestNeedsEveryArchive(t *testing.T) {
 	folder := t.TempDir()
 	out := filepath.Join(folder, "gc.yaml")
 	args := []string{"manifest", "-version", "v1.2.3", "-template", filepath.Join(top, ".krew.yaml"), "-from", folder, "-o", out}
@@ -148,9 +148,8 @@ func TestAManifestNeedsEveryArchive(t *testing.T) {
 	}
 }
 
-// TestTheManifestHereIsThatOfTheTemplate ignores version and checksums: they are those of
-// another commit.
-func TestTheManifestHereIsThatOfTheTemplate(t *testing.T) {
+// Version and checksums are ignored, because those of the file belong to another commit.
+func TestCommittedManifestMatchesTemplate(t *testing.T) {
 	have := read(t, "plugins/gc.yaml")
 	var parsed krewManifest
 	if err := yaml.Unmarshal([]byte(have), &parsed); err != nil {
@@ -170,7 +169,7 @@ func TestTheManifestHereIsThatOfTheTemplate(t *testing.T) {
 	}
 }
 
-func TestTheMakefileGivesGoreleaserItsEnvironment(t *testing.T) {
+func TestMakefileSetsGoreleaserEnvironment(t *testing.T) {
 	_, given, _ := strings.Cut(read(t, "Makefile"), "\nRELEASE = ")
 	given, _, _ = strings.Cut(given, "\n")
 	for _, m := range regexp.MustCompile(`\.Env\.(\w+)`).FindAllStringSubmatch(read(t, ".goreleaser.yaml"), -1) {
@@ -180,8 +179,8 @@ func TestTheMakefileGivesGoreleaserItsEnvironment(t *testing.T) {
 	}
 }
 
-// TestTheNameIsTheSameEverywhere compares the files in which the name can be changed.
-func TestTheNameIsTheSameEverywhere(t *testing.T) {
+// The name is written in several files, and must be the same in all of them.
+func TestPluginNameIsTheSameEverywhere(t *testing.T) {
 	for file, line := range map[string]string{
 		"Makefile":             `NAME\s+\?= (\S+)`,
 		".krew.yaml":           `\$name := "([^"]+)"`,
@@ -193,7 +192,7 @@ func TestTheNameIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-func TestAVersionFitsKrewAndAURL(t *testing.T) {
+func TestCheckVersion(t *testing.T) {
 	for version, valid := range map[string]bool{
 		"v1.2.3": true, "v0.0.0-g1a2b3c4-dirty": true, "v1.2.3-rc.1": true, "v0.1.0-3-g1a2b3c4": true,
 		"": false, "1.2.3": false, "v1.2": false, "v01.2.3": false, "v1.2.3+x": false, "v1.2.3_4": false, "1a2b3c4": false,

@@ -15,8 +15,9 @@ import (
 
 const top = "../.."
 
-// make release-check compares whole releases. This compares the programs, which is fast.
-func TestTwoBuildsInDifferentFoldersAreTheSameBytes(t *testing.T) {
+// make release-check compares whole releases. This test only compares the programs, which is
+// fast.
+func TestBuildIsReproducible(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program twice")
 	}

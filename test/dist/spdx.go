@@ -58,7 +58,7 @@ type relationship struct {
 const (
 	documentID  = "SPDXRef-DOCUMENT"
 	programID   = "SPDXRef-program"
-	noAssertion = "NOASSERTION" // nobody looked for the licence of a module
+	noAssertion = "NOASSERTION" // the licences of modules were not examined
 	home        = "https://github.com/kubectl-gc/kubectl-gc"
 	projectPURL = "pkg:golang/github.com/kubectl-gc/kubectl-gc@"
 )
