@@ -1,10 +1,10 @@
-// Command reference writes what the commands say of themselves: the command reference in
-// Markdown, and man pages. Beside the reference it writes docs/reasons.md, the reason codes.
+// Command reference writes the command reference in Markdown and man pages, from the help texts
+// of the commands. With the reference it writes docs/reasons.md, the list of reason codes.
 //
 //	go run ./test/reference -markdown docs/commands
 //	go run ./test/reference -man bin/man
 //
-// It is no part of the program that is shipped, which therefore knows nothing of roff.
+// It is not part of the released program, which therefore has no code for roff.
 package main
 
 import (
@@ -56,9 +56,9 @@ func run(markdown, man string) error {
 	return nil
 }
 
-// commands are those of the program where nothing is known of who runs it.
+// commands returns the commands of the program in an environment without a user.
 func commands() (*cobra.Command, error) {
-	for _, err := range []error{os.Setenv("HOME", "~"), os.Unsetenv("KUBECACHEDIR")} { // of which a default is made
+	for _, err := range []error{os.Setenv("HOME", "~"), os.Unsetenv("KUBECACHEDIR")} { // defaults of flags depend on them
 		if err != nil {
 			return nil, err
 		}
@@ -69,8 +69,7 @@ func commands() (*cobra.Command, error) {
 	}), nil
 }
 
-// write makes a folder hold these files, and none that was written for a command which is
-// gone.
+// write writes files into a folder, and removes the files of commands that no longer exist.
 func write(folder string, files map[string]string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
@@ -80,7 +79,7 @@ func write(folder string, files map[string]string) error {
 		return err
 	}
 	for _, f := range there {
-		if _, wanted := files[f.Name()]; !wanted && ours(f.Name()) {
+		if _, wanted := files[f.Name()]; !wanted && isGenerated(f.Name()) {
 			if err := os.Remove(filepath.Join(folder, f.Name())); err != nil {
 				return err
 			}
@@ -94,4 +93,6 @@ func write(folder string, files map[string]string) error {
 	return nil
 }
 
-func ours(name string) bool { return strings.HasSuffix(name, ".md") || strings.HasSuffix(name, ".1") }
+func isGenerated(name string) bool {
+	return strings.HasSuffix(name, ".md") || strings.HasSuffix(name, ".1")
+}

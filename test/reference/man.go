@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// asMan are the man pages, in section 1.
+// asMan returns the man pages, in section 1.
 func asMan(pages []page) map[string]string {
 	files := map[string]string{}
 	var names []string
@@ -18,12 +18,12 @@ func asMan(pages []page) map[string]string {
 	return files
 }
 
-// title is the name under which man finds a page.
+// title returns the name under which man finds a page.
 func title(p page) string { return strings.ReplaceAll(p.path, " ", "-") }
 
 func man(p page, commands []page, names []string) string {
 	m := &roff{}
-	m.macro("TH", strings.ToUpper(title(p)), "1", "", names[0], p.path) // no date: the same commands make the same page
+	m.macro("TH", strings.ToUpper(title(p)), "1", "", names[0], p.path) // without a date, so that equal commands give equal pages
 	m.macro("SH", "NAME")
 	m.text(title(p) + " - " + strings.ToLower(p.short[:1]) + p.short[1:])
 	if p.name != options {
@@ -50,8 +50,8 @@ func man(p page, commands []page, names []string) string {
 		m.macro("SH", strings.ToUpper(g.title))
 		for _, o := range g.flags {
 			usage := o.usage
-			if o.otherwise != "" {
-				usage += " (default " + o.otherwise + ")"
+			if o.byDefault != "" {
+				usage += " (default " + o.byDefault + ")"
 			}
 			m.tagged(o.typed, usage)
 		}
@@ -77,7 +77,7 @@ func man(p page, commands []page, names []string) string {
 	return m.String()
 }
 
-// roff is a page under way.
+// roff is a page that is being written.
 type roff struct{ strings.Builder }
 
 func (r *roff) macro(name string, args ...string) {
@@ -90,14 +90,14 @@ func (r *roff) macro(name string, args ...string) {
 
 func (r *roff) text(text string) { r.WriteString(guard(escape(text)) + "\n") }
 
-// tagged is a word, and below it what it means.
+// tagged writes a word, and its meaning below it.
 func (r *roff) tagged(word, meaning string) {
 	r.macro("TP")
 	r.macro("B", word)
 	r.text(meaning)
 }
 
-// verbatim are lines that are left as they are.
+// verbatim writes lines without filling them.
 func (r *roff) verbatim(text string) {
 	r.macro("PP")
 	r.macro("nf")
@@ -107,8 +107,8 @@ func (r *roff) verbatim(text string) {
 	r.macro("fi")
 }
 
-// escape has characters stand for themselves, a hyphen too, which is else a typographer's
-// and of no use to who copies a command.
+// escape returns text in which characters have no special meaning. That includes the hyphen: roff
+// prints it as a typographic one, which does not work in a copied command.
 func escape(text string) string {
 	var b strings.Builder
 	for _, c := range text {
@@ -136,7 +136,7 @@ func escape(text string) string {
 
 // guard keeps a line from being read as a macro.
 func guard(line string) string {
-	if strings.HasPrefix(line, ".") { // an apostrophe, which is no other, has been escaped
+	if strings.HasPrefix(line, ".") { // a line cannot start with an apostrophe, which escape has replaced
 		return `\&` + line
 	}
 	return line

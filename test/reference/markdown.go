@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// more are the pages of the documentation, seen from docs/commands, where a command is
-// told of at length.
+// more are the pages of the documentation about a command, relative to docs/commands.
 var more = map[string][]link{
 	"audit":      {{"the rules", "../rules/README.md"}, {"output formats", "../output.md"}},
 	"collect":    {{"how to collect", "../collect.md"}, {"backups", "../backup.md"}, {"where it differs from the cluster's own collector", "../differences.md"}, {"output formats", "../output.md"}},
@@ -19,17 +18,17 @@ var more = map[string][]link{
 	"why":        {{"how to read the answer", "../why.md"}, {"output formats", "../output.md"}},
 }
 
-// always are the pages that go with all commands that talk to a cluster.
+// always are the pages about every command that uses a cluster.
 var always = []link{{"rights", "../rbac.md"}, {"what is asked of the server", "../requests.md"}}
 
 type link struct{ text, to string }
 
 const exitCodes = "../exit-codes.md"
 
-// written says where a page comes from, to who wants to change it.
+// written is the comment for people who want to edit the page.
 const written = "<!-- Written by \"make docs\" from the commands themselves: change those. -->\n\n"
 
-// asMarkdown are the files of the command reference.
+// asMarkdown returns the files of the command reference.
 func asMarkdown(pages []page) map[string]string {
 	files := map[string]string{"README.md": index(pages)}
 	for _, p := range pages[1:] {
@@ -74,8 +73,8 @@ func markdown(p page) string {
 		fmt.Fprintf(&b, "## %s\n\n| flag | what it does |\n| --- | --- |\n", g.title)
 		for _, o := range g.flags {
 			usage := cell(o.usage)
-			if o.otherwise != "" {
-				usage += " (default `" + o.otherwise + "`)"
+			if o.byDefault != "" {
+				usage += " (default `" + o.byDefault + "`)"
 			}
 			fmt.Fprintf(&b, "| `%s` | %s |\n", o.typed, usage)
 		}
@@ -116,7 +115,7 @@ func texts(b *strings.Builder, text []paragraph) {
 	}
 }
 
-// cell is text in a table.
+// cell returns text for a table cell.
 func cell(text string) string { return strings.ReplaceAll(inline(text), "|", `\|`) }
 
 var (
@@ -125,7 +124,7 @@ var (
 	flagged = regexp.MustCompile(`(^|[\s(])(--?[a-zA-Z][a-z-]*(?:=[a-z-]+)?)`)
 )
 
-// inline is text in which flags and commands look like what they are.
+// inline returns text with flags and commands in code style.
 func inline(text string) string {
 	text = special.ReplaceAllString(text, `\$0`)
 	text = flagged.ReplaceAllString(text, "$1`$2`")
@@ -134,7 +133,7 @@ func inline(text string) string {
 	})
 }
 
-// wrap breaks lines at spaces that are not in code.
+// wrap breaks lines at spaces outside of code.
 func wrap(text string, width int) string {
 	var b strings.Builder
 	at, inCode := 0, false

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// page is what one command says of itself.
+// page is the reference of one command.
 type page struct {
 	path     string // kubectl gc audit
 	name     string // audit; empty: the root
@@ -19,10 +19,10 @@ type page struct {
 	exits    []exit
 	examples string
 	flags    []group
-	changes  bool // it may change a cluster
+	changes  bool // whether it may change a cluster
 }
 
-// paragraph is some text, or a list of words and what they mean.
+// paragraph is text, or a list of words and their meanings.
 type paragraph struct {
 	text string
 	list []entry
@@ -32,19 +32,19 @@ type entry struct{ word, meaning string }
 
 type exit = entry
 
-// group are flags that belong together.
+// group is a group of related flags.
 type group struct {
 	title string
 	flags []option
 }
 
-// option is a flag as it is typed, with what it does.
+// option is a flag as the user types it, and its description.
 type option struct {
-	typed, usage, otherwise string // otherwise: the default, where there is one
+	typed, usage, byDefault string // byDefault: the default, if there is one
 }
 
-// shared are flags that several commands have, in the order in which they are shown.
-// Those that are in no group are a command's own.
+// shared are the groups of flags that several commands have, in their order on a page. A flag in
+// none of them is a command's own.
 var shared = []struct {
 	title string
 	names []string
@@ -60,21 +60,21 @@ var shared = []struct {
 	}},
 }
 
-// options is the command that lists what every command takes.
+// options is the name of the command that lists the global flags.
 const options = "options"
 
-// read makes a page of every command, the root first and the others by name.
+// read returns a page for every command, the root first and the others by name.
 func read(root *cobra.Command) []page {
-	pages := []page{of(root)}
+	pages := []page{pageOf(root)}
 	for _, cmd := range root.Commands() {
 		if cmd.IsAvailableCommand() && cmd.Name() != "help" {
-			pages = append(pages, of(cmd))
+			pages = append(pages, pageOf(cmd))
 		}
 	}
 	return pages
 }
 
-func of(cmd *cobra.Command) page {
+func pageOf(cmd *cobra.Command) page {
 	p := page{path: cmd.CommandPath(), name: cmd.Name(), short: cmd.Short, usage: cmd.UseLine(), examples: dedent(cmd.Example)}
 	long := cmd.Long
 	if long == "" {
@@ -83,7 +83,7 @@ func of(cmd *cobra.Command) page {
 	for block := range strings.SplitSeq(strings.TrimSpace(long), "\n\n") {
 		if after, codes := strings.CutPrefix(block, "Exit codes:"); codes {
 			var rest string
-			if p.exits, rest = exitsOf(after); rest != "" {
+			if p.exits, rest = parseExitCodes(after); rest != "" {
 				p.text = append(p.text, paragraph{text: rest})
 			}
 			continue
@@ -106,8 +106,8 @@ func of(cmd *cobra.Command) page {
 	return p
 }
 
-// paragraphs divides a block into text and the lists in it, the lines of which are
-// indented: a word, and behind some spaces what it means.
+// paragraphs splits a block into text and lists. The lines of a list are indented, and have a
+// word, at least two spaces, and its meaning.
 func paragraphs(block string) []paragraph {
 	var out []paragraph
 	for line := range strings.Lines(block) {
@@ -130,8 +130,9 @@ func paragraphs(block string) []paragraph {
 
 var listed = regexp.MustCompile(`^  (\S+)\s{2,}(\S.*)$`)
 
-// exitsOf reads "0 done, 1 a step failed, 2 no answer.", and what follows the full stop.
-func exitsOf(said string) (exits []exit, rest string) {
+// parseExitCodes parses "0 done, 1 a step failed, 2 no answer.", and returns the text after the
+// full stop as well.
+func parseExitCodes(said string) (exits []exit, rest string) {
 	codes, rest, _ := strings.Cut(strings.Join(strings.Fields(said), " ")+" ", ". ")
 	for _, part := range code.Split(", "+codes, -1)[1:] {
 		exits = append(exits, exit{meaning: part})
@@ -144,8 +145,7 @@ func exitsOf(said string) (exits []exit, rest string) {
 
 var code = regexp.MustCompile(`, (\d+) `)
 
-// grouped sorts flags into a command's own, by name, and the groups of those that it
-// shares with others.
+// grouped returns the command's own flags by name, and after them the groups of shared flags.
 func grouped(flags *pflag.FlagSet) []group {
 	var out []group
 	var own group
@@ -195,12 +195,12 @@ func optionOf(f *pflag.Flag) option {
 		o.typed += " " + kind
 	}
 	if !slices.Contains([]string{"", "false", "0", "0s", "[]"}, f.DefValue) {
-		o.otherwise = f.DefValue
+		o.byDefault = f.DefValue
 	}
 	return o
 }
 
-// dedent takes the indentation from examples.
+// dedent removes the indentation of examples.
 func dedent(examples string) string {
 	lines := strings.Split(examples, "\n")
 	for i := range lines {

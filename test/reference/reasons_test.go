@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-func TestThePageOfReasonsSaysWhatTheirCommentsSay(t *testing.T) {
+func TestReasonsPageIsUpToDate(t *testing.T) {
 	want, err := asReasons(reasonsSource)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestThePageOfReasonsSaysWhatTheirCommentsSay(t *testing.T) {
 	}
 }
 
-func TestEveryReasonIsOnThePageAndSaysWhatItMeans(t *testing.T) {
+func TestEveryReasonIsDocumented(t *testing.T) {
 	docs, groups, states, err := reasonDocs(reasonsSource)
 	if err != nil {
 		t.Fatal(err)

@@ -19,8 +19,8 @@ const folder = "../../docs/commands"
 
 const home, cache = "/home/of/somebody", "/somewhere/else"
 
-// ofNobody are the pages, wherever the test runs.
-func ofNobody(t *testing.T) []page {
+// pagesWithoutUser returns the pages, which must be the same on every machine.
+func pagesWithoutUser(t *testing.T) []page {
 	t.Helper()
 	t.Setenv("HOME", home)
 	t.Setenv("KUBECACHEDIR", cache)
@@ -31,8 +31,8 @@ func ofNobody(t *testing.T) []page {
 	return read(root)
 }
 
-func TestTheReferenceSaysWhatTheCommandsSay(t *testing.T) {
-	want := asMarkdown(ofNobody(t))
+func TestReferenceIsUpToDate(t *testing.T) {
+	want := asMarkdown(pagesWithoutUser(t))
 	if *update {
 		if err := write(folder, want); err != nil {
 			t.Fatal(err)
@@ -55,8 +55,8 @@ func TestTheReferenceSaysWhatTheCommandsSay(t *testing.T) {
 	}
 }
 
-func TestEveryLinkLeadsToAPage(t *testing.T) {
-	pages := ofNobody(t)
+func TestLinksLeadToPages(t *testing.T) {
+	pages := pagesWithoutUser(t)
 	for name, links := range more {
 		if !slices.ContainsFunc(pages, func(p page) bool { return p.name == name }) {
 			t.Errorf("%s is no command", name)
@@ -70,7 +70,7 @@ func TestEveryLinkLeadsToAPage(t *testing.T) {
 }
 
 func TestEveryFlagIsOnAPage(t *testing.T) {
-	pages := ofNobody(t)
+	pages := pagesWithoutUser(t)
 	root, err := commands()
 	if err != nil {
 		t.Fatal(err)
@@ -109,8 +109,8 @@ func TestEveryFlagIsOnAPage(t *testing.T) {
 	}
 }
 
-func TestNoPageKnowsWhoHasWrittenIt(t *testing.T) {
-	pages := ofNobody(t)
+func TestPagesDoNotDependOnUser(t *testing.T) {
+	pages := pagesWithoutUser(t)
 	for _, files := range []map[string]string{asMarkdown(pages), asMan(pages)} {
 		for name, text := range files {
 			if strings.Contains(text, home) || strings.Contains(text, cache) {
@@ -125,7 +125,7 @@ func TestManPagesAreWellFormed(t *testing.T) {
 	if err != nil {
 		t.Skip("SKIPPED, NOT TESTED: there is no groff")
 	}
-	for name, text := range asMan(ofNobody(t)) {
+	for name, text := range asMan(pagesWithoutUser(t)) {
 		cmd := exec.Command(groff, "-man", "-ww", "-Tascii")
 		cmd.Stdin = strings.NewReader(text)
 		var said strings.Builder
@@ -140,7 +140,7 @@ func TestManPagesAreWellFormed(t *testing.T) {
 	}
 }
 
-func TestTextStandsForItself(t *testing.T) {
+func TestEscape(t *testing.T) {
 	for name, test := range map[string]struct{ text, markdown, roff string }{
 		"plain":                   {"an owner", "an owner", "an owner"},
 		"a flag":                  {"say --dry-run=client or -A", "say `--dry-run=client` or `-A`", `say \-\-dry\-run=client or \-A`},
@@ -167,13 +167,13 @@ func TestTextStandsForItself(t *testing.T) {
 	}
 }
 
-func TestExitCodesAreReadFromWhatHelpSays(t *testing.T) {
-	exits, rest := exitsOf(" 0 done, or nothing to do, 1 a step\nfailed, 130 interrupted. More is in docs.")
+func TestParseExitCodes(t *testing.T) {
+	exits, rest := parseExitCodes(" 0 done, or nothing to do, 1 a step\nfailed, 130 interrupted. More is in docs.")
 	want := []exit{{"0", "done, or nothing to do"}, {"1", "a step failed"}, {"130", "interrupted"}}
 	if diff := cmp.Diff(want, exits, cmp.AllowUnexported(exit{})); diff != "" || rest != "More is in docs." {
 		t.Errorf("rest %q (-want +got):\n%s", rest, diff)
 	}
-	exits, rest = exitsOf(" 0 done, 2 no answer.")
+	exits, rest = parseExitCodes(" 0 done, 2 no answer.")
 	if len(exits) != 2 || exits[1].meaning != "no answer" || rest != "" {
 		t.Errorf("%v, rest %q", exits, rest)
 	}
