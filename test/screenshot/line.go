@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// style is how a terminal writes a piece of text; one of the names below, empty for plain.
+// style is a text style of a terminal: one of the constants below, or empty for plain.
 type style string
 
 const (
@@ -16,10 +16,10 @@ const (
 	cyan   style = "cyan"
 )
 
-// codes are the SGR parameters that the program uses, by what they begin.
+// codes are the styles by the SGR parameters that the program uses.
 var codes = map[string]style{"0": "", "1": bold, "2": dim, "31": red, "32": green, "33": yellow, "36": cyan, "91": red, "92": green, "93": yellow}
 
-// run is text of one style, and line what stands on a line of a terminal.
+// run is text of one style, and line is a line of a terminal.
 type (
 	run struct {
 		text  string
@@ -28,7 +28,7 @@ type (
 	line []run
 )
 
-// parse reads a line with SGR escapes. The last one that is known counts.
+// parse parses a line with SGR escapes. Of several parameters, the last known one counts.
 func parse(text string) line {
 	var l line
 	var now style

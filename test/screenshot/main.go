@@ -1,10 +1,10 @@
-// Command picture draws docs/picture: a terminal in which the program has been at work on
-// docs/demo/cluster.json, once for light pages and once for dark ones.
+// Command picture draws docs/picture: a terminal with the output of some commands about
+// docs/demo/cluster.json, once for light and once for dark pages.
 //
 //	go run ./test/screenshot
 //
-// The program runs in this process, in colour. Its answers about a file are always the same,
-// so the pictures are too, and a test holds them against a fresh run.
+// The commands run in this process, in colour. Their output about a file never changes, so a test
+// compares the pictures with newly drawn ones.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd"
 )
 
-// shown are the commands of the picture, without the file that they read.
+// shown are the commands in the picture, without the flag for their input file.
 var shown = []string{
 	"kubectl gc tree statefulset/redis-exporter -n monitoring",
 	"kubectl gc why statefulset/redis-exporter -n monitoring",
@@ -32,9 +32,9 @@ func main() {
 	}
 }
 
-// draw writes both pictures of the checkout at root.
+// draw writes both pictures into the checkout at root.
 func draw(root string) error {
-	lines, err := perform(filepath.Join(root, "docs", "demo", "cluster.json"))
+	lines, err := runCommands(filepath.Join(root, "docs", "demo", "cluster.json"))
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func draw(root string) error {
 	return nil
 }
 
-// perform runs the commands on a file, and returns what a terminal shows then.
-func perform(file string) ([]line, error) {
+// runCommands runs the commands on a file, and returns the lines that a terminal shows.
+func runCommands(file string) ([]line, error) {
 	var lines []line
 	for i, command := range shown {
 		var out, errs bytes.Buffer

@@ -14,8 +14,8 @@ import (
 
 const root = "../.."
 
-func TestThePicturesAreOfThisProgram(t *testing.T) {
-	lines, err := perform(filepath.Join(root, "docs", "demo", "cluster.json"))
+func TestPicturesAreUpToDate(t *testing.T) {
+	lines, err := runCommands(filepath.Join(root, "docs", "demo", "cluster.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestThePicturesAreOfThisProgram(t *testing.T) {
 	}
 }
 
-func TestAPictureIsXMLWhateverItShows(t *testing.T) {
+func TestPictureIsWellFormedXML(t *testing.T) {
 	lines := []line{parse("a <b> & \x1b[31m\"c\"\x1b[0m ]]>")}
 	for d := xml.NewDecoder(bytes.NewReader(render(lines, themes["dark"]))); ; {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {

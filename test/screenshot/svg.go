@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// theme are the colours of a picture: of the ground, of its frame, and of each style.
+// theme has the colours of a picture: of the background, of the frame, and of each style.
 type theme struct {
-	ground, frame string
-	styles        map[style]string
+	background, frame string
+	styles            map[style]string
 }
 
 var themes = map[string]theme{
@@ -24,15 +24,15 @@ var themes = map[string]theme{
 	}},
 }
 
-// The measures of a character cell and of the edge, in pixels.
+// The sizes of a character cell and of the margin, in pixels.
 const (
 	cellWidth, cellHeight = 7.8, 19
 	edge                  = 16
 	baseline              = 14
 )
 
-// render draws lines. Every piece of text is told its place and its length, so that columns stand below each other in
-// whatever font there is.
+// render draws lines. Every piece of text has an explicit position and length, so that columns
+// are aligned in any font.
 func render(lines []line, t theme) []byte {
 	columns := 0
 	for _, l := range lines {
@@ -42,7 +42,7 @@ func render(lines []line, t theme) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.1f %d" width="%.1f" height="%d" role="img">`+"\n", width, height, width, height)
 	fmt.Fprintf(&b, "<title>%s</title>\n", html.EscapeString(strings.Join(shown, ", then ")))
-	fmt.Fprintf(&b, `<rect x="0.5" y="0.5" width="%.1f" height="%d" rx="8" fill="%s" stroke="%s"/>`+"\n", width-1, height-1, t.ground, t.frame)
+	fmt.Fprintf(&b, `<rect x="0.5" y="0.5" width="%.1f" height="%d" rx="8" fill="%s" stroke="%s"/>`+"\n", width-1, height-1, t.background, t.frame)
 	fmt.Fprintln(&b, `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="13">`)
 	for i, l := range lines {
 		at := 0
@@ -63,8 +63,8 @@ func render(lines []line, t theme) []byte {
 	return b.Bytes()
 }
 
-// piece is text with no blank at its ends and no two within, and the cell of its run in which
-// it begins: some renderers make one blank of many.
+// piece is text without spaces at its ends and without consecutive spaces, and the position in
+// its run at which it begins. Some renderers collapse consecutive spaces.
 type piece struct {
 	text string
 	at   int
