@@ -41,5 +41,5 @@ func replay(w http.ResponseWriter, whole *httptest.ResponseRecorder, body []byte
 	maps.Copy(w.Header(), whole.Header())
 	w.Header().Set("Content-Length", strconv.Itoa(whole.Body.Len()))
 	w.WriteHeader(whole.Code)
-	_, _ = w.Write(body) // ignore a closed connection
+	_, _ = w.Write(body) // fails if the client has disconnected
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// LoseResponse forwards a request and resets the connection instead of sending the response.
-// happened is called if the server accepted the request.
+// LoseResponse forwards a request and resets the connection instead of sending the response. It
+// calls happened if the server accepted the request.
 func LoseResponse(through http.Handler, happened func()) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		whole := httptest.NewRecorder()
@@ -50,7 +50,7 @@ const maxDelay = 300 * time.Millisecond
 // Queue delays requests until others overtake them. The zero value is ready for use.
 type Queue struct {
 	mu      sync.Mutex
-	waiting map[chan struct{}]int // how many have yet to overtake
+	waiting map[chan struct{}]int // how many requests have yet to overtake each one
 }
 
 // Done counts a request that was forwarded.
@@ -65,7 +65,7 @@ func (q *Queue) Done() {
 	}
 }
 
-// join is closed when that many others have passed.
+// join returns a channel that is closed when others requests have passed.
 func (q *Queue) join(others int) chan struct{} {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -83,7 +83,7 @@ func (q *Queue) leave(c chan struct{}) {
 	delete(q.waiting, c)
 }
 
-// Delay forwards a request after that many others have overtaken it, or a timeout.
+// Delay forwards a request after others requests have overtaken it, or after a timeout.
 func (q *Queue) Delay(through http.Handler, others int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := q.join(others)

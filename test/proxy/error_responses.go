@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// RespondStatus answers with a Status, as an API server does. More are names of headers,
-// each with its value.
+// RespondStatus returns a handler that responds with a Status, as an API server does. more are
+// names of headers, each followed by its value.
 func RespondStatus(code int, reason metav1.StatusReason, message string, more ...string) http.HandlerFunc {
 	return respondStatus(code, reason, message, nil, more...)
 }
@@ -27,7 +27,7 @@ func respondStatus(code int, reason metav1.StatusReason, message string, about *
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
-		_ = json.NewEncoder(w).Encode(metav1.Status{ // ignore a closed connection
+		_ = json.NewEncoder(w).Encode(metav1.Status{ // fails if the client has disconnected
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
 			Status:   metav1.StatusFailure, Message: message, Reason: reason, Code: int32(code), Details: about,
 		})

@@ -18,19 +18,19 @@ import (
 // for the limits on kinds that cost time.
 type FaultInjector struct {
 	upstream http.Handler
-	observed http.Handler // upstream, which records writes whose client is gone
+	observed http.Handler // upstream; records writes whose client has disconnected
 	seed     uint64
-	odds     map[requestClass]int // of a thousand requests, how many go wrong
-	bad      *failingType         // may be nil
+	odds     map[requestClass]int // faults per thousand requests
+	bad      *failingType         // nil: none
 	same     func(path string) string
-	most     map[Kind]int // of the kinds that cost time
+	most     map[Kind]int // limits of the kinds that cost time
 	queue    Queue
 
 	mu       sync.Mutex
-	attempts map[string]int // how often
+	attempts map[string]int // by request
 	count    map[Kind]int
 	lost     int
-	hidden   map[schema.GroupResource]bool // whose lists went wrong; with no resource: the discovery of the group
+	hidden   map[schema.GroupResource]bool // types whose lists had faults; an empty resource means the discovery of the group
 }
 
 // failingType is a type whose lists fail for a whole run.
@@ -40,7 +40,7 @@ type failingType struct {
 	as       fault
 }
 
-// levels are the possible odds of a run, of a thousand requests.
+// levels are the possible odds of a run, in faults per thousand requests.
 var levels = []int{0, 30, 100, 200, 300, 450}
 
 // NewFaultInjector draws the odds for reads and for writes, and whether the lists of one of
@@ -75,7 +75,7 @@ func (m *FaultInjector) Wrap(through http.Handler) http.Handler {
 		}
 		noting := &statusRecorder{ResponseWriter: w}
 		through.ServeHTTP(noting, r)
-		if r.Context().Err() != nil && noting.code >= 200 && noting.code < 300 { // the client is gone
+		if r.Context().Err() != nil && noting.code >= 200 && noting.code < 300 { // the client has disconnected
 			m.recordLostWrite()
 		}
 	})
@@ -180,7 +180,8 @@ func (m *FaultInjector) Counts() map[Kind]int {
 	return maps.Clone(m.count)
 }
 
-// LostWrites returns the number of writes that the server did without a response to the client.
+// LostWrites returns the number of writes that the server executed without a response to the
+// client.
 func (m *FaultInjector) LostWrites() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// behind starts a server that counts what reaches it, and a handler before it.
+// behind starts a server that counts its requests, and a proxy before it.
 func behind(t *testing.T, behave func(through http.Handler) http.Handler) (url string, client *http.Client, reached *atomic.Int64) {
 	t.Helper()
 	reached = &atomic.Int64{}
@@ -34,7 +34,7 @@ func behind(t *testing.T, behave func(through http.Handler) http.Handler) (url s
 
 const some = "/api/v1/namespaces/ns/configmaps/some"
 
-// send answers what came of a request: a code and a body, or that there is none.
+// send sends a request and describes the response: its code and body, or that there was none.
 func send(t *testing.T, client *http.Client, method, url string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader("{}"))
@@ -89,14 +89,14 @@ func TestLostResponseIsOfACompletedWrite(t *testing.T) {
 	}
 }
 
-func TestARepeatedRequestReachesTheServerTwice(t *testing.T) {
+func TestRepeatedRequestReachesServerTwice(t *testing.T) {
 	url, client, reached := behind(t, func(through http.Handler) http.Handler { return SendTwice(through, true) })
 	if got := send(t, client, "DELETE", url+some); !strings.HasPrefix(got, "200") || reached.Load() != 2 {
 		t.Errorf("%s; the server was reached %d times", got, reached.Load())
 	}
 }
 
-func TestADelayedRequestIsOvertaken(t *testing.T) {
+func TestDelayedRequestIsOvertaken(t *testing.T) {
 	var queue Queue
 	passed := func(c chan struct{}) bool {
 		select {
@@ -115,10 +115,10 @@ func TestADelayedRequestIsOvertaken(t *testing.T) {
 	if !passed(c) {
 		t.Error("it does not go on")
 	}
-	queue.Done() // nobody waits any more
+	queue.Done() // the queue is empty
 }
 
-func TestAListGoesBadAfterItsFirstPage(t *testing.T) {
+func TestListFailsAfterFirstPage(t *testing.T) {
 	m := NewFaultInjector(1, nil, nil)
 	m.odds = nil
 	m.bad = &failingType{BadPages, "secrets", fault{answer: unauthorized}}
@@ -133,7 +133,7 @@ func TestAListGoesBadAfterItsFirstPage(t *testing.T) {
 	}
 }
 
-func TestABodyIsCutOrCorrupted(t *testing.T) {
+func TestBodyIsTruncatedOrCorrupted(t *testing.T) {
 	url, client, _ := behind(t, func(through http.Handler) http.Handler { return TruncateBody(through) })
 	if got := send(t, client, "GET", url+some); got != "200 OK cut off" {
 		t.Error(got)
@@ -145,7 +145,7 @@ func TestABodyIsCutOrCorrupted(t *testing.T) {
 	}
 }
 
-func TestWhatAFaultMayHide(t *testing.T) {
+func TestFaultMayHideType(t *testing.T) {
 	classes := schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
 	pods := schema.GroupResource{Resource: "pods"}
 	for name, test := range map[string]struct {

@@ -12,13 +12,13 @@ import (
 // Kind is a kind of fault or lie, as reports show it.
 type Kind string
 
-// The kinds of faults. Each affects a single request, but the last two affect a type for a
-// whole run.
+// The kinds of faults. Each affects a single request, except for the last two, which affect a
+// type for a whole run.
 const (
 	Unauthorized   Kind = "401 Unauthorized"
 	Forbidden      Kind = "403 Forbidden"
 	NoSuchResource Kind = "404, a Status that names no object"
-	NoSuchObject   Kind = "404, a Status that names the object, which is there"
+	NoSuchObject   Kind = "404, a Status that names the object, which exists"
 	NoSuchPath     Kind = "404, plain text"
 	Conflict       Kind = "409 Conflict"
 	Expired        Kind = "410 Expired"
@@ -29,7 +29,7 @@ const (
 	CutBody        Kind = "answer cut in the middle"
 	CorruptBody    Kind = "bytes of an answer corrupted"
 	Stalled        Kind = "no answer until the client gave up"
-	Reset          Kind = "connection reset, with all that was under way on it"
+	Reset          Kind = "connection reset, with all requests on it"
 	Delayed        Kind = "request delayed until others overtook it"
 	Repeated       Kind = "write sent to the server twice"
 	Lost           Kind = "answer of a write lost"

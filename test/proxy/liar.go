@@ -17,18 +17,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Facts about the cluster let a Liar tell lies that a client can detect by other requests.
+// Facts about the cluster let a Liar tell lies that a client can detect with other requests.
 type Facts struct {
-	// Objects exist. A lie may replace one by another.
+	// Objects are existing objects. A lie may replace one with another.
 	Objects []Object
-	// Owners may be left out of lists: an object that is in every list refers to them, so
-	// that a client requests them.
+	// Owners may be left out of lists, because an object in all lists refers to them, so that a
+	// client requests them with a GET.
 	Owners map[types.UID]bool
 	// CustomGroup has a CustomResourceDefinition for each of its types.
 	CustomGroup string
 	// OldResourceVersion is the resourceVersion of a state older than all of these.
 	OldResourceVersion string
-	// Requests are those that a client is expected to ask.
+	// Requests are the expected requests of the client.
 	Requests Requests
 }
 
@@ -70,16 +70,16 @@ func (c *Recorder) Requests() Requests {
 	return out
 }
 
-// Object is what a Liar knows of an object.
+// Object is an object of the cluster.
 type Object struct {
 	UID             types.UID
 	Group, Resource string
 }
 
-// frequency is how often a Liar lies, and of what.
+// frequency is how often a Liar lies, and with which kinds of lies.
 type frequency string
 
-// The habits.
+// The frequencies.
 const (
 	once    frequency = "one lie in the whole run"
 	aKind   frequency = "one kind of lie wherever it fits"
@@ -103,20 +103,20 @@ type Liar struct {
 	seed      uint64
 	facts     Facts
 	frequency frequency
-	kind      *lie         // with the habits of one kind
-	to        requestClass // with aKind: which requests
+	kind      *lie         // if the frequency allows only one kind
+	to        requestClass // with aKind: the class of requests
 	about     string       // with aType: the resource
-	every     uint64       // with once: to one of so many that it fits
-	binary    bool         // answers in protobuf, where the client accepts it
-	legacy    bool         // discovery document by document
+	every     uint64       // with once: tell the lie to one request in this many
+	binary    bool         // responds in protobuf if the client accepts it
+	legacy    bool         // serves discovery in one document per group
 
 	mu       sync.Mutex
-	attempts map[string]int // how often
-	honest   map[string]int // how often the truth was told
+	attempts map[string]int // by request
+	honest   map[string]int // truthful responses, by request
 	count    map[Kind]int
 	paging   map[string]*endless
 	hidden   map[schema.GroupResource]bool
-	made     map[string]int // objects made, by path and name
+	made     map[string]int // created objects, by path and name
 }
 
 // NewLiar returns a Liar whose lies and their frequency are drawn from the seed.
@@ -141,7 +141,7 @@ func NewLiar(seed uint64, facts Facts) *Liar {
 		l.kind = drawLie(expected, random)
 		fitting := of(l.kind)
 		others := slices.DeleteFunc(slices.Clone(fitting), func(q requestDetails) bool { return q.class == discovery })
-		if len(others) > 0 { // a run whose discovery always fails tests nothing else
+		if len(others) > 0 { // a run without discovery tests nothing else
 			fitting = others
 		}
 		l.to = fitting[random.IntN(len(fitting))].class
@@ -193,10 +193,10 @@ func (l *Liar) Wrap(through http.Handler) http.Handler {
 	return l
 }
 
-// createdNameKey is the context key of the name of an object to create.
+// createdNameKey is the context key for the name of an object to be created.
 type createdNameKey struct{}
 
-// withCreatedName is a request to create an object that knows the object's name.
+// withCreatedName adds the name of the object to be created to the context of a request.
 func withCreatedName(r *http.Request) *http.Request {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -207,13 +207,13 @@ func withCreatedName(r *http.Request) *http.Request {
 	return r
 }
 
-// falseResponse is a request that gets a lie as its response.
+// falseResponse is a request and the state for telling a lie in response.
 type falseResponse struct {
 	*Liar
 	requestDetails
 	r       *http.Request
 	dice    *rand.Rand
-	time    int // which time this is asked
+	attempt int // how often it was requested, including this time
 	fetched *response
 }
 
@@ -237,7 +237,7 @@ func (l *Liar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := kind.tell(t)
-	if out == nil || !l.withinLimit(kind, 1) { // of this answer it cannot be told, or others were faster
+	if out == nil || !l.withinLimit(kind, 1) { // the lie does not fit this response, or others have reached the limit
 		l.truth(t, w)
 		return
 	}
@@ -265,10 +265,10 @@ func (l *Liar) choose(t *falseResponse) *lie {
 	key := t.key()
 	l.mu.Lock()
 	l.attempts[key]++
-	t.time = l.attempts[key]
+	t.attempt = l.attempts[key]
 	l.mu.Unlock()
 	hash := fnv.New64a()
-	fmt.Fprint(hash, key, t.time)
+	fmt.Fprint(hash, key, t.attempt)
 	sum := hash.Sum64()
 	t.dice = rand.New(rand.NewPCG(l.seed, sum))
 	switch l.frequency {
@@ -335,7 +335,7 @@ func (l *Liar) recordHidden(q *requestDetails) {
 }
 
 // MayHaveHidden reports whether a lie was told in a list of a type, or in the discovery of its
-// group: the client may not have seen its objects.
+// group, so that the client may not have read its objects.
 func (l *Liar) MayHaveHidden(of schema.GroupResource) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -351,7 +351,7 @@ func (l *Liar) Counts() map[Kind]int {
 	return out
 }
 
-// MadeTwice returns the objects that the server made more than once.
+// MadeTwice returns the objects that the server created more than once.
 func (l *Liar) MadeTwice() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -413,22 +413,23 @@ func (t *falseResponse) answer(doc map[string]any) *response {
 	return t.inJSON(doc)
 }
 
-// inJSON is for documents to which only JSON does justice.
+// inJSON returns a document as a response in JSON. Some documents cannot be expressed in
+// protobuf.
 func (t *falseResponse) inJSON(doc any) *response {
 	return &response{code: http.StatusOK, contentType: contentJSON, body: encoded(doc)}
 }
 
-// other returns the UID of an object that is not this one, and not the one of the last
-// time: a client cannot detect a lie that is always the same.
+// other returns the UID of another object, and a different one each time: a client cannot detect
+// a lie that never changes.
 func (t *falseResponse) other(uid string) types.UID {
 	others := slices.DeleteFunc(slices.Clone(t.facts.Objects), func(o Object) bool { return string(o.UID) == uid })
 	if len(others) < 2 {
-		return types.UID(t.strange())
+		return types.UID(t.unknownUID())
 	}
 	if t.class != get {
 		return others[t.dice.IntN(len(others))].UID
 	}
 	hash := fnv.New32a()
 	fmt.Fprint(hash, t.seed, t.path)
-	return others[(int(hash.Sum32()%1000)+t.time)%len(others)].UID
+	return others[(int(hash.Sum32()%1000)+t.attempt)%len(others)].UID
 }

@@ -26,10 +26,10 @@ const (
 	pods = "/api/v1/namespaces/ns/pods"
 )
 
-// wanted is a request to the server of these tests.
+// wanted is a request to the test server.
 type wanted struct{ method, url, accept, body string }
 
-// requests are of each sort and shape.
+// requests has a request of each class and shape.
 var requests = []wanted{
 	{"GET", "/api", wantsGroups, ""},
 	{"GET", "/apis", wantsGroups, ""},
@@ -56,7 +56,7 @@ func metaFor(name string) map[string]any {
 	return map[string]any{"name": name, "namespace": "ns", "uid": "uid-" + name, "resourceVersion": "70", "creationTimestamp": "2026-01-01T00:00:00Z"}
 }
 
-// server is an API server as far as these tests ask it.
+// server is a minimal API server.
 func server(w http.ResponseWriter, r *http.Request) {
 	q := requestDetailsOf(r)
 	partial := func(name string) map[string]any {
@@ -118,7 +118,7 @@ func server(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// liar is one that always tells a kind of lie.
+// liar returns a Liar that always tells one kind of lie.
 func liar(kind Kind, binary bool) *Liar {
 	var recorder Recorder
 	recording := recorder.Wrap(http.HandlerFunc(server))
@@ -136,8 +136,8 @@ func liar(kind Kind, binary bool) *Liar {
 	return l
 }
 
-// told sends a request as often as it takes to be told a lie.
-func told(t *testing.T, l *Liar, w wanted) *httptest.ResponseRecorder {
+// lieTo repeats a request until the response is a lie.
+func lieTo(t *testing.T, l *Liar, w wanted) *httptest.ResponseRecorder {
 	t.Helper()
 	for range 4 {
 		q := requestDetailsOf(w.request(t))
@@ -152,7 +152,7 @@ func told(t *testing.T, l *Liar, w wanted) *httptest.ResponseRecorder {
 	return nil
 }
 
-func TestEveryKindOfLieChangesAnAnswer(t *testing.T) {
+func TestEveryKindOfLieChangesResponse(t *testing.T) {
 	if n := len(lieKinds); n < 25 {
 		t.Errorf("there are only %d kinds", n)
 	}
@@ -162,7 +162,7 @@ func TestEveryKindOfLieChangesAnAnswer(t *testing.T) {
 				times := 0
 				for _, w := range requests {
 					l := liar(k.kind, binary)
-					lied := told(t, l, w)
+					lied := lieTo(t, l, w)
 					if lied == nil {
 						continue
 					}
@@ -181,7 +181,7 @@ func TestEveryKindOfLieChangesAnAnswer(t *testing.T) {
 	}
 }
 
-// decoded reads an answer as a client does.
+// decoded decodes a response as a client does.
 func decoded(t *testing.T, answer *httptest.ResponseRecorder) runtime.Object {
 	t.Helper()
 	encoding := runtime.ContentTypeJSON
@@ -196,7 +196,7 @@ func decoded(t *testing.T, answer *httptest.ResponseRecorder) runtime.Object {
 	return obj
 }
 
-func TestALieInProtobufSaysTheSameAsInJSON(t *testing.T) {
+func TestLieIsTheSameInProtobufAndJSON(t *testing.T) {
 	for kind, w := range map[Kind]wanted{
 		ItemOtherUID: requests[2], ItemWithoutUID: requests[2], CutShort: requests[2], LacksOwners: requests[2], ListNoVersion: requests[2],
 		OtherName: requests[6], WithoutUID: requests[6], NotFoundIn200: requests[6], PatchedOther: requests[10],
@@ -204,13 +204,13 @@ func TestALieInProtobufSaysTheSameAsInJSON(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			var said [2]string
 			for i, binary := range []bool{false, true} {
-				answer := told(t, liar(kind, binary), w)
+				answer := lieTo(t, liar(kind, binary), w)
 				if got := bytes.HasPrefix(answer.Body.Bytes(), []byte(protobufHead)); got != binary {
 					t.Fatalf("in protobuf: %t", got)
 				}
 				obj := decoded(t, answer)
 				for _, item := range append(listed(obj), obj) {
-					item.GetObjectKind().SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("")) // only JSON has that of each item
+					item.GetObjectKind().SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("")) // only JSON has kind and apiVersion in each item
 				}
 				text, err := json.Marshal(obj)
 				if err != nil {
@@ -234,7 +234,7 @@ func listed(obj runtime.Object) (out []runtime.Object) {
 	return out
 }
 
-func TestWhatAKindOfLieSays(t *testing.T) {
+func TestKindsOfLies(t *testing.T) {
 	names := func(answer *httptest.ResponseRecorder) (out []string) {
 		for _, item := range itemsOf(document(answer.Body.Bytes())) {
 			out = append(out, textOf(metaOf(item), "name"))
@@ -242,7 +242,7 @@ func TestWhatAKindOfLieSays(t *testing.T) {
 		return out
 	}
 	t.Run("a list lacks the owners and nothing else", func(t *testing.T) {
-		if got := names(told(t, liar(LacksOwners, false), requests[2])); !slices.Equal(got, []string{"b"}) {
+		if got := names(lieTo(t, liar(LacksOwners, false), requests[2])); !slices.Equal(got, []string{"b"}) {
 			t.Error(got)
 		}
 	})
@@ -251,7 +251,7 @@ func TestWhatAKindOfLieSays(t *testing.T) {
 		l.about = "pods"
 		first := httptest.NewRecorder()
 		l.ServeHTTP(first, requests[2].request(t))
-		second := told(t, l, requests[2])
+		second := lieTo(t, l, requests[2])
 		if got := names(first); len(got) != 2 {
 			t.Errorf("first %s", got)
 		}
@@ -278,7 +278,7 @@ func TestWhatAKindOfLieSays(t *testing.T) {
 			l := liar(kind, false)
 			last, different := "", map[string]bool{}
 			for range 6 {
-				uid := textOf(metaOf(document(told(t, l, requests[6]).Body.Bytes())), "uid")
+				uid := textOf(metaOf(document(lieTo(t, l, requests[6]).Body.Bytes())), "uid")
 				if uid == last || uid == "uid-a" {
 					t.Errorf("%s again", uid)
 				}
@@ -292,7 +292,7 @@ func TestWhatAKindOfLieSays(t *testing.T) {
 	for kind, want := range map[Kind]string{SameToken: ".0 .0 .0 .0", TwoTokens: ".1 .0 .1 .0", NewTokens: ".1 .2 .3 .4", ExpiredTokens: ".1 .2 .3 .4"} {
 		t.Run(string(kind), func(t *testing.T) {
 			l := liar(kind, false)
-			answer := told(t, l, requests[2])
+			answer := lieTo(t, l, requests[2])
 			var tokens []string
 			for range 4 {
 				token := textOf(metaOf(document(answer.Body.Bytes())), "continue")
@@ -309,34 +309,34 @@ func TestWhatAKindOfLieSays(t *testing.T) {
 	t.Run("a DELETE that is not done", func(t *testing.T) {
 		l := liar(DeletedNot, false)
 		l.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it is handed on") }))
-		told(t, l, requests[9])
+		lieTo(t, l, requests[9])
 	})
 	t.Run("an object that is created twice", func(t *testing.T) {
 		l := liar(CreatedOther, false)
-		told(t, l, requests[11])
+		lieTo(t, l, requests[11])
 		if got := l.MadeTwice(); len(got) > 0 {
 			t.Errorf("after one: %s", got)
 		}
-		told(t, l, requests[11])
+		lieTo(t, l, requests[11])
 		if got := l.MadeTwice(); len(got) != 1 {
 			t.Errorf("after two: %s", got)
 		}
 	})
 	t.Run("what is there was deleted, before the first event of the server", func(t *testing.T) {
-		answer := told(t, liar(EventDeleted, false), wanted{"GET", pods + "?watch=true", wantsObject, ""})
+		answer := lieTo(t, liar(EventDeleted, false), wanted{"GET", pods + "?watch=true", wantsObject, ""})
 		if lines := strings.Split(strings.TrimSpace(answer.Body.String()), "\n"); len(lines) != 3 || !strings.Contains(lines[1], "DELETED") || !strings.Contains(lines[2], "ADDED") {
 			t.Error(lines)
 		}
 	})
 	t.Run("or behind what the server says is there", func(t *testing.T) {
-		answer := told(t, liar(EventDeleted, false), wanted{"GET", pods + "?watch=true&sendInitialEvents=true", wantsObject, ""})
+		answer := lieTo(t, liar(EventDeleted, false), wanted{"GET", pods + "?watch=true&sendInitialEvents=true", wantsObject, ""})
 		if lines := strings.Split(strings.TrimSpace(answer.Body.String()), "\n"); len(lines) != 4 || !strings.Contains(lines[1], "BOOKMARK") || !strings.Contains(lines[2], "DELETED") {
 			t.Error(lines)
 		}
 	})
 }
 
-func TestOneLieInTheWholeRun(t *testing.T) {
+func TestSingleLieInRun(t *testing.T) {
 	l := liar(HTML, false)
 	l.frequency, l.every = once, 1
 	for range 3 {
@@ -349,8 +349,8 @@ func TestOneLieInTheWholeRun(t *testing.T) {
 	}
 }
 
-// Two requests on their way at once: the lie can be told to the second only.
-func TestALieIsNotSpentOnARequestThatItDoesNotFit(t *testing.T) {
+// Two concurrent requests: the lie fits the second one only.
+func TestSingleLieIsToldToFittingRequest(t *testing.T) {
 	l := liar(LacksVerbs, false)
 	l.frequency, l.every = once, 1
 	l.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

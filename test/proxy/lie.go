@@ -2,8 +2,8 @@ package proxy
 
 import "encoding/json"
 
-// The kinds of lies. Each is told in one response, unless its text says otherwise. A client
-// can detect all of them; doc.go lists those that no client could detect.
+// The kinds of lies. Each is told in one response, unless its text says otherwise. A client can
+// detect all of them; doc.go lists those that no client could detect.
 const (
 	OtherCode        Kind = "error status with the body of a success"
 	FailureIn200     Kind = "200 with a Status that is a failure"
@@ -11,7 +11,7 @@ const (
 	ErrorDocument    Kind = "200 with a document of kind Error"
 	MessageDocument  Kind = "200 with nothing but a message"
 	Nothing          Kind = "200 with an empty body"
-	NoDocument       Kind = "200 with JSON that is no object of the API"
+	NoDocument       Kind = "200 with JSON that is not an API object"
 	NotFoundIn200    Kind = "200 with a Status that says the object is not found"
 	NotFoundOfOther  Kind = "404 that names another object"
 	OtherList        Kind = "list of another type"
@@ -22,7 +22,7 @@ const (
 	NoItems          Kind = "list without the field items"
 	ItemsNoList      Kind = "items that are an object, text or a number"
 	ItemsNoObjects   Kind = "null, text or numbers among the items"
-	ItemElsewhere    Kind = "items in a namespace where they cannot be"
+	ItemElsewhere    Kind = "items in an impossible namespace"
 	ItemNameless     Kind = "item without a name"
 	ItemWithoutUID   Kind = "item without a UID"
 	ItemOtherUID     Kind = "item with the UID of another object"
@@ -31,10 +31,10 @@ const (
 	ItemsTwice       Kind = "every item twice"
 	SameToken        Kind = "the same continue token again and again"
 	TwoTokens        Kind = "two continue tokens in turn"
-	NewTokens        Kind = "ever new continue tokens for the same page"
-	ExpiredTokens    Kind = "410 with ever new continue tokens"
+	NewTokens        Kind = "a new continue token for the same page each time"
+	ExpiredTokens    Kind = "410 with a new continue token each time"
 	CutShort         Kind = "list that ends though remainingItemCount says there is more"
-	WrongCount       Kind = "remainingItemCount of another number"
+	WrongCount       Kind = "wrong remainingItemCount"
 	OlderPage        Kind = "page of an older state than the page before"
 	OlderList        Kind = "list of an older state than the list before"
 	LacksOwners      Kind = "list that lacks owners which a GET finds"
@@ -42,7 +42,7 @@ const (
 	OtherNamespace   Kind = "object of another namespace"
 	OtherKind        Kind = "object of another kind"
 	OtherUID         Kind = "object with the UID of another object"
-	StrangeUID       Kind = "object with a UID that none has, another one each time"
+	StrangeUID       Kind = "object with a UID that no object has, a new one each time"
 	WithoutUID       Kind = "object without a UID"
 	WithoutVersion   Kind = "object without resourceVersion"
 	EmptyDiscovery   Kind = "discovery of nothing"
@@ -59,12 +59,12 @@ const (
 	WholeElsewhere   Kind = "whole objects of another namespace"
 	MetadataForWhole Kind = "metadata in place of whole objects"
 	DeletedOther     Kind = "DELETE answered with another object"
-	DeletedNot       Kind = "DELETE answered with Success, and not done"
+	DeletedNot       Kind = "DELETE answered with Success, but not executed"
 	PatchedOther     Kind = "PATCH answered with an object of another UID"
-	PatchedNot       Kind = "PATCH answered with the unchanged object, and not done"
+	PatchedNot       Kind = "PATCH answered with the unchanged object, but not executed"
 	CreatedOther     Kind = "POST answered with another object"
 	EventOfOther     Kind = "watch events about another kind"
-	EventDeleted     Kind = "watch events DELETED for objects that are there"
+	EventDeleted     Kind = "watch events DELETED for objects that exist"
 	ManyItems        Kind = "list with 20 MiB of items that do not exist"
 	HugeItems        Kind = "list with items of 15 MiB"
 	HugeObjects      Kind = "whole objects of 15 MiB"
@@ -116,7 +116,7 @@ var lieKinds = []*lie{
 	{OtherNamespace, 2, 0, anyObject, otherNamespace},
 	{OtherKind, 2, 0, anyObject, otherKind},
 	{OtherUID, 5, 0, anyObject, anObject(func(t *falseResponse, meta map[string]any) { meta["uid"] = string(t.other(textOf(meta, "uid"))) })},
-	{StrangeUID, 3, 0, anyObject, anObject(func(t *falseResponse, meta map[string]any) { meta["uid"] = t.strange() })},
+	{StrangeUID, 3, 0, anyObject, anObject(func(t *falseResponse, meta map[string]any) { meta["uid"] = t.unknownUID() })},
 	{WithoutUID, 2, 0, anyObject, anObject(func(_ *falseResponse, meta map[string]any) { delete(meta, "uid") })},
 	{WithoutVersion, 2, 0, anyObject, anObject(func(_ *falseResponse, meta map[string]any) { delete(meta, "resourceVersion") })},
 	{NotFoundIn200, 4, 0, anyObject, notFoundIn200},
@@ -169,7 +169,7 @@ func Lies() []Kind {
 func encoded(doc any) []byte {
 	body, err := json.Marshal(doc)
 	if err != nil {
-		panic(err) // it came from JSON
+		panic(err) // cannot fail for a document decoded from JSON
 	}
 	return body
 }

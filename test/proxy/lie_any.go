@@ -7,8 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// done hands a write on, or not: a client cannot know from such an answer.
-func (t *falseResponse) done() {
+// maybeExecute forwards a write, or not: the client cannot tell from the false response whether
+// it was executed.
+func (t *falseResponse) maybeExecute() {
 	if t.class == write && t.dice.IntN(2) == 0 {
 		t.ask()
 	}
@@ -16,7 +17,7 @@ func (t *falseResponse) done() {
 
 func instead(contentType, body string) func(*falseResponse) *response {
 	return func(t *falseResponse) *response {
-		t.done()
+		t.maybeExecute()
 		return text(http.StatusOK, contentType, body)
 	}
 }
@@ -44,7 +45,7 @@ func (t *falseResponse) status(code int, reason metav1.StatusReason, message, re
 }
 
 func failureIn200(t *falseResponse) *response {
-	t.done()
+	t.maybeExecute()
 	if t.dice.IntN(2) == 0 {
 		return t.status(http.StatusForbidden, metav1.StatusReasonForbidden, "you may not", t.resource, t.name)
 	}
@@ -63,7 +64,7 @@ func notFoundOfOther(t *falseResponse) *response {
 }
 
 func noDocument(t *falseResponse) *response {
-	t.done()
+	t.maybeExecute()
 	return t.inJSON([]any{nil, []any{}, "ok", map[string]any{}, true}[t.dice.IntN(5)])
 }
 

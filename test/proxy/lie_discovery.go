@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Discovery is one document under each root (APIGroupDiscoveryList), or one of the
-// groups (APIVersions, APIGroupList) and one of each version (APIResourceList).
+// Discovery is one document under each root (APIGroupDiscoveryList), or a document with the
+// groups (APIVersions, APIGroupList) and one for each version (APIResourceList).
 
 func (t *falseResponse) discovered() map[string]any {
 	honest := t.ask()
@@ -46,7 +46,7 @@ func noDiscovery(t *falseResponse) *response {
 		`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"the server could not find the requested resource","reason":"NotFound","details":{},"code":404}`)}
 }
 
-// lacksGroup leaves one group out. All groups under /apis have APIServices.
+// lacksGroup omits one group. All groups under /apis have APIServices.
 func lacksGroup(t *falseResponse) *response {
 	doc := t.discovered()
 	for _, field := range []string{"items", "groups"} {
@@ -59,11 +59,11 @@ func lacksGroup(t *falseResponse) *response {
 	return nil
 }
 
-// eachResource lets a function change the resources of every version of a group, and
-// returns nil where it changed none.
-func (t *falseResponse) eachResource(doc map[string]any, of func(group string) bool, change func(resources []any) ([]any, bool)) *response {
+// eachResource applies change to the resources of every version of the groups for which matches
+// returns true. It returns nil if nothing has changed.
+func (t *falseResponse) eachResource(doc map[string]any, matches func(group string) bool, change func(resources []any) ([]any, bool)) *response {
 	changed := false
-	in := func(version map[string]any) {
+	apply := func(version map[string]any) {
 		resources, _ := version["resources"].([]any)
 		if left, did := change(resources); did {
 			version["resources"], changed = left, true
@@ -73,13 +73,13 @@ func (t *falseResponse) eachResource(doc map[string]any, of func(group string) b
 		group, _ := item.(map[string]any)
 		versions, _ := group["versions"].([]any)
 		for _, v := range versions {
-			if version, _ := v.(map[string]any); of(textOf(metaOf(item), "name")) {
-				in(version)
+			if version, _ := v.(map[string]any); matches(textOf(metaOf(item), "name")) {
+				apply(version)
 			}
 		}
 	}
-	if doc["kind"] == "APIResourceList" && of(t.group) {
-		in(doc)
+	if doc["kind"] == "APIResourceList" && matches(t.group) {
+		apply(doc)
 	}
 	if !changed {
 		return nil
@@ -95,10 +95,10 @@ func nameOf(resource any) string {
 	return textOf(r, "name")
 }
 
-// drop leaves a type out, of whatever group those are.
-func (t *falseResponse) drop(of func(group string) bool, types []string) *response {
+// drop omits one of the types from the matching groups.
+func (t *falseResponse) drop(matches func(group string) bool, types []string) *response {
 	gone := types[t.dice.IntN(len(types))]
-	return t.eachResource(t.discovered(), of, func(resources []any) ([]any, bool) {
+	return t.eachResource(t.discovered(), matches, func(resources []any) ([]any, bool) {
 		left := slices.DeleteFunc(slices.Clone(resources), func(r any) bool { return nameOf(r) == gone })
 		return left, len(left) < len(resources)
 	})
@@ -106,7 +106,7 @@ func (t *falseResponse) drop(of func(group string) bool, types []string) *respon
 
 func (t *falseResponse) custom(group string) bool { return group == t.facts.CustomGroup }
 
-// customTypes are the types of the custom group.
+// customTypes returns the types of the custom group.
 func (t *falseResponse) customTypes() []string {
 	var out []string
 	for _, o := range t.facts.Objects {
@@ -137,8 +137,8 @@ func lacksVerbs(t *falseResponse) *response {
 	})
 }
 
-// lostType is told only to a client that was told of all types before: that a built-in
-// type is missing, nobody could tell from what is there.
+// lostType is told only to a client that has discovered all types before. Otherwise no client
+// could know that a built-in type is missing.
 func lostType(t *falseResponse) *response {
 	t.mu.Lock()
 	known := t.honest[t.key()] > 0

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// list returns a copy of the honest list, which can be changed; nil where there is none.
+// list returns a copy of the true list, which may be changed; nil if the response is not a list.
 func (t *falseResponse) list() map[string]any {
 	honest := t.ask()
 	if !honest.ok() || honest.doc == nil {
@@ -21,8 +21,8 @@ func (t *falseResponse) list() map[string]any {
 	return deepCopy(honest.doc)
 }
 
-// full returns the same of a list with items.
-func (t *falseResponse) full() map[string]any {
+// nonEmptyList returns the same, or nil if the list has no items.
+func (t *falseResponse) nonEmptyList() map[string]any {
 	doc := t.list()
 	if len(itemsOf(doc)) == 0 {
 		return nil
@@ -30,7 +30,7 @@ func (t *falseResponse) full() map[string]any {
 	return doc
 }
 
-// others are the types of which a list may be answered for another.
+// others are types whose list can replace that of another type.
 var others = []struct{ path, kind string }{
 	{"/api/v1/namespaces", "NamespaceList"},
 	{"/api/v1/configmaps", "ConfigMapList"},
@@ -40,7 +40,7 @@ var others = []struct{ path, kind string }{
 
 func otherList(t *falseResponse) *response {
 	for i := range others {
-		o := others[(t.time+i)%len(others)]
+		o := others[(t.attempt+i)%len(others)]
 		if strings.HasSuffix(o.path, "/"+t.resource) {
 			continue
 		}
@@ -56,7 +56,7 @@ func otherList(t *falseResponse) *response {
 }
 
 func objectForList(t *falseResponse) *response {
-	doc := t.full()
+	doc := t.nonEmptyList()
 	if doc == nil {
 		return nil
 	}
@@ -99,7 +99,7 @@ func typesForList(t *falseResponse) *response {
 }
 
 func noItems(t *falseResponse) *response {
-	doc := t.full()
+	doc := t.nonEmptyList()
 	if doc == nil {
 		return nil
 	}
@@ -117,7 +117,7 @@ func itemsNoList(t *falseResponse) *response {
 }
 
 func itemsNoObjects(t *falseResponse) *response {
-	doc := t.full()
+	doc := t.nonEmptyList()
 	if doc == nil {
 		return nil
 	}
@@ -129,7 +129,7 @@ func itemsNoObjects(t *falseResponse) *response {
 // anItem changes the metadata of one item.
 func anItem(change func(*falseResponse, map[string]any)) func(*falseResponse) *response {
 	return func(t *falseResponse) *response {
-		doc := t.full()
+		doc := t.nonEmptyList()
 		if doc == nil {
 			return nil
 		}
@@ -142,7 +142,7 @@ func anItem(change func(*falseResponse, map[string]any)) func(*falseResponse) *r
 // everyItem changes the metadata of all items.
 func everyItem(change func(*falseResponse, map[string]any)) func(*falseResponse) *response {
 	return func(t *falseResponse) *response {
-		doc := t.full()
+		doc := t.nonEmptyList()
 		if doc == nil {
 			return nil
 		}
@@ -153,10 +153,9 @@ func everyItem(change func(*falseResponse, map[string]any)) func(*falseResponse)
 	}
 }
 
-// itemElsewhere puts items where those of the list cannot be: in another namespace
-// than the one that was listed; in none, though they belong into one; or in one, though
-// they belong into none. In a list of all namespaces, the wrong one of them could be
-// told from the right one by nobody.
+// itemElsewhere moves items to a namespace that the list cannot contain: to another namespace
+// than the requested one; to none although they are namespaced; or to one although they are
+// cluster-scoped. In a list of all namespaces, no client could detect another namespace.
 func itemElsewhere(t *falseResponse) *response {
 	return everyItem(func(t *falseResponse, meta map[string]any) {
 		switch {
@@ -180,7 +179,7 @@ func listNoVersion(t *falseResponse) *response {
 }
 
 func itemsTwice(t *falseResponse) *response {
-	doc := t.full()
+	doc := t.nonEmptyList()
 	if doc == nil {
 		return nil
 	}
@@ -191,19 +190,19 @@ func itemsTwice(t *falseResponse) *response {
 // endless is a list whose pages have no end.
 type endless struct {
 	kind Kind
-	at   int
+	page int
 }
 
-// token names the page behind this one.
+// token returns the continue token for the next page.
 func (e *endless) token(id string) string {
-	e.at++
+	e.page++
 	switch e.kind {
 	case SameToken:
 		return id + ".0"
 	case TwoTokens:
-		return fmt.Sprintf("%s.%d", id, e.at%2)
+		return fmt.Sprintf("%s.%d", id, e.page%2)
 	default:
-		return fmt.Sprintf("%s.%d", id, e.at)
+		return fmt.Sprintf("%s.%d", id, e.page)
 	}
 }
 
@@ -228,7 +227,8 @@ func withoutEnd(kind Kind) func(*falseResponse) *response {
 	}
 }
 
-// continueEndless answers a question for a later page of a list without end; nil where it is none.
+// continueEndless responds to a request for a later page of an endless list; it returns nil for
+// other requests.
 func (l *Liar) continueEndless(q *requestDetails, r *http.Request) *response {
 	values := r.URL.Query()
 	id, _, found := strings.Cut(values.Get("continue"), ".")
@@ -260,7 +260,7 @@ func (l *Liar) continueEndless(q *requestDetails, r *http.Request) *response {
 	return t.answer(doc)
 }
 
-// cutShort takes the token away, and leaves the count.
+// cutShort removes the continue token, but not remainingItemCount.
 func cutShort(t *falseResponse) *response {
 	doc := t.list()
 	meta := metaOf(doc)
@@ -281,7 +281,7 @@ func wrongCount(t *falseResponse) *response {
 	return t.answer(doc)
 }
 
-// older returns the honest list of the state before all others.
+// older returns the true list of the oldest state.
 func (t *falseResponse) older() *response {
 	query := url.Values{"resourceVersion": {t.facts.OldResourceVersion}, "resourceVersionMatch": {string(metav1.ResourceVersionMatchExact)}}
 	old := t.askFor(t.path, query.Encode())
@@ -298,8 +298,8 @@ func olderPage(t *falseResponse) *response {
 	return t.older()
 }
 
-// olderList is told only to a client that has had a newer list: by the first one alone,
-// nobody could tell.
+// olderList is told only to a client that has read a newer list. Otherwise no client could know
+// that it is old.
 func olderList(t *falseResponse) *response {
 	t.mu.Lock()
 	known := t.honest[t.key()] > 0
@@ -311,7 +311,7 @@ func olderList(t *falseResponse) *response {
 }
 
 func lacksOwners(t *falseResponse) *response {
-	doc := t.full()
+	doc := t.nonEmptyList()
 	if doc == nil {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// anObject changes the metadata of the object that the server answers with.
+// anObject changes the metadata of the object in the response.
 func anObject(change func(*falseResponse, map[string]any)) func(*falseResponse) *response {
 	return func(t *falseResponse) *response {
 		honest := t.ask()
@@ -22,11 +22,11 @@ func anObject(change func(*falseResponse, map[string]any)) func(*falseResponse) 
 	}
 }
 
-// strange is a UID that no object has.
-func (t *falseResponse) strange() string {
+// unknownUID returns a UID that no object has.
+func (t *falseResponse) unknownUID() string {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, t.seed, t.path)
-	return fmt.Sprintf("%08x-%04x-4bad-8bad-%012x", uint32(hash.Sum64()), uint16(t.time), t.dice.Uint64()>>16)
+	return fmt.Sprintf("%08x-%04x-4bad-8bad-%012x", uint32(hash.Sum64()), uint16(t.attempt), t.dice.Uint64()>>16)
 }
 
 func otherNamespace(t *falseResponse) *response {
@@ -39,7 +39,7 @@ func otherNamespace(t *falseResponse) *response {
 	})(t)
 }
 
-// otherKind answers with an object of the same name and another kind.
+// otherKind responds with an object of the same name and another kind.
 func otherKind(t *falseResponse) *response {
 	honest := t.ask()
 	if !honest.ok() || textOf(metaOf(honest.doc), "uid") == "" {
@@ -47,14 +47,14 @@ func otherKind(t *falseResponse) *response {
 	}
 	doc := deepCopy(honest.doc)
 	doc["apiVersion"], doc["kind"] = "node.k8s.io/v1", "RuntimeClass"
-	metaOf(doc)["uid"] = t.strange()
+	metaOf(doc)["uid"] = t.unknownUID()
 	if t.shape == whole {
 		return t.inJSON(doc)
 	}
 	return t.answer(doc)
 }
 
-// metadataForWhole leaves nothing but the metadata.
+// metadataForWhole removes everything but the metadata.
 func metadataForWhole(t *falseResponse) *response {
 	honest := t.ask()
 	if !honest.ok() || honest.doc == nil {
@@ -77,7 +77,7 @@ func metadataForWhole(t *falseResponse) *response {
 }
 
 func lacksWhole(t *falseResponse) *response {
-	doc := t.full()
+	doc := t.nonEmptyList()
 	if doc == nil {
 		return nil
 	}
@@ -96,7 +96,7 @@ func lacksWhole(t *falseResponse) *response {
 
 // swappedUIDs gives every object the UID of the next one.
 func swappedUIDs(t *falseResponse) *response {
-	doc := t.full()
+	doc := t.nonEmptyList()
 	items := itemsOf(doc)
 	if len(items) < 2 {
 		return nil
@@ -113,7 +113,7 @@ func swappedUIDs(t *falseResponse) *response {
 }
 
 func wholeElsewhere(t *falseResponse) *response {
-	doc := t.full()
+	doc := t.nonEmptyList()
 	if doc == nil {
 		return nil
 	}
@@ -128,10 +128,10 @@ func wholeElsewhere(t *falseResponse) *response {
 	return t.inJSON(doc)
 }
 
-// deletedOther hands a DELETE on, or not, and answers with another object.
+// deletedOther forwards a DELETE, or not, and responds with another object.
 func deletedOther(t *falseResponse) *response {
 	honest := t.askFor(t.path, "")
-	t.done()
+	t.maybeExecute()
 	if !honest.ok() || textOf(metaOf(honest.doc), "uid") == "" {
 		return nil
 	}

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// These are of no account for what the client concludes: items that nothing refers to,
-// and annotations. They show how much memory it takes for the answers of a server that
-// may be anything.
+// These lies do not change the conclusions of a client: they add items that nothing refers to,
+// and annotations. They show how much memory the client uses for the responses of a malicious
+// server.
 
 const mebibyte = 1 << 20
 
-// Tests make do with less.
+// Variables, as tests use smaller values.
 var (
 	mostItems = 20 * mebibyte / 200 // about 200 bytes each
 	huge      = 15 * mebibyte
@@ -26,7 +26,7 @@ func manyItems(t *falseResponse) *response {
 	version := textOf(metaOf(doc), "resourceVersion")
 	for i := range mostItems {
 		meta := map[string]any{
-			"name": fmt.Sprintf("made-up-%d", i), "uid": fmt.Sprintf("%08x-%04x-4bad-8bad-%012x", uint32(t.seed), uint16(t.time), i), "resourceVersion": version,
+			"name": fmt.Sprintf("made-up-%d", i), "uid": fmt.Sprintf("%08x-%04x-4bad-8bad-%012x", uint32(t.seed), uint16(t.attempt), i), "resourceVersion": version,
 			"creationTimestamp": "2026-01-01T00:00:00Z",
 		}
 		if t.namespaced(items) {
@@ -55,7 +55,7 @@ func pad(objects []any) {
 }
 
 func hugeItems(t *falseResponse) *response {
-	doc := t.full()
+	doc := t.nonEmptyList()
 	if doc == nil {
 		return nil
 	}

@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// stream hands a watch on in JSON, and puts a lie into it: before the first event of the
-// server or, where that begins with what is there, behind that.
+// stream forwards a watch in JSON and inserts a lie: before the first event of the server or, if
+// the watch begins with the existing objects, after those.
 func (t *falseResponse) stream(lie []byte) *response {
 	initial := t.r.URL.Query().Get("sendInitialEvents") == "true"
 	return &response{stream: func(w http.ResponseWriter, r *http.Request) {
@@ -18,21 +18,21 @@ func (t *falseResponse) stream(lie []byte) *response {
 	}}
 }
 
-// inserting writes a lie between the lines that others write, once.
+// inserting inserts a lie once between the lines written to a response.
 type inserting struct {
 	http.ResponseWriter
-	lie   []byte // nil: it was told
+	lie   []byte // nil: already written
 	ready bool
 	code  int
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap implements the interface that http.ResponseController uses.
 func (i *inserting) Unwrap() http.ResponseWriter { return i.ResponseWriter }
 
-// Flush sends what was written, and the lie as soon as the client is to believe it.
+// Flush flushes the response, and inserts the lie as soon as it may be told.
 func (i *inserting) Flush() {
 	i.insert()
-	_ = http.NewResponseController(i.ResponseWriter).Flush() // a client that is gone needs no answer
+	_ = http.NewResponseController(i.ResponseWriter).Flush() // fails if the client has disconnected
 }
 
 func (i *inserting) insert() {
@@ -41,7 +41,7 @@ func (i *inserting) insert() {
 	}
 	lie := i.lie
 	i.lie = nil
-	_, _ = i.ResponseWriter.Write(lie) // a client that is gone needs no answer
+	_, _ = i.ResponseWriter.Write(lie) // fails if the client has disconnected
 }
 
 func (i *inserting) WriteHeader(code int) {
@@ -59,7 +59,7 @@ func (i *inserting) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// present returns the objects that are there, of those that the watch is about.
+// present returns the existing objects that the watch covers.
 func (t *falseResponse) present() (out []map[string]any) {
 	r := t.r.Clone(t.r.Context())
 	r.Header.Set("Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
@@ -80,7 +80,7 @@ func events(what string, objects []map[string]any) (lines []byte) {
 	return lines
 }
 
-// eventDeleted says of everything that it was deleted.
+// eventDeleted reports all objects as deleted.
 func eventDeleted(t *falseResponse) *response {
 	objects := t.present()
 	if len(objects) == 0 {

@@ -79,7 +79,7 @@ func (p *Proxy) WriteKubeconfig(path, token string) error {
 	return nil
 }
 
-// connectionKey is the key of the connection on which a request came.
+// connectionKey is the context key for the connection of a request.
 type connectionKey struct{}
 
 // withConnection adds the connection to the context of its requests.
@@ -98,7 +98,7 @@ func ResetConnection(_ http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// Rule responds to the requests that match.
+// Rule responds to matching requests.
 type Rule struct {
 	Matches func(*http.Request) bool
 	Answer  http.HandlerFunc

@@ -15,11 +15,11 @@ const (
 	write     requestClass = "write"
 )
 
-// requestInfo is what a request is about. The name is empty unless it is a single object.
+// requestInfo is what a request is about. The name is empty unless it is about a single object.
 type requestInfo struct {
 	class          requestClass
 	resource, name string
-	continued      bool // a list, from its second page on
+	continued      bool // a list, after its first page
 	whole          bool // whole objects, not their metadata
 }
 
@@ -70,7 +70,7 @@ const (
 type requestDetails struct {
 	requestInfo
 	method, path     string
-	root             string // "api" or "apis" below these paths, or empty
+	root             string // "api" or "apis" for these paths and paths below them, or empty
 	group, namespace string
 	shape            shape
 	review           bool // an access review

@@ -20,7 +20,7 @@ type response struct {
 	contentType string
 	body        []byte
 	doc         map[string]any   // the body, if it is a JSON object
-	stream      http.HandlerFunc // in place of all of these: answers by itself
+	stream      http.HandlerFunc // if set, writes the whole response
 }
 
 func (s *response) send(w http.ResponseWriter, r *http.Request) {
@@ -32,7 +32,7 @@ func (s *response) send(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", s.contentType)
 	}
 	w.WriteHeader(s.code)
-	_, _ = w.Write(s.body) // ignore a closed connection
+	_, _ = w.Write(s.body) // fails if the client has disconnected
 }
 
 func (s *response) ok() bool { return s.code >= 200 && s.code < 300 }
@@ -90,14 +90,13 @@ func without(r *http.Request, unwanted func(media string) bool) {
 	r.Header.Set("Accept", strings.Join(left, ","))
 }
 
-// protobufHead is the magic number of Kubernetes' protobuf.
+// protobufHead is the prefix of Kubernetes' protobuf encoding.
 const protobufHead = "k8s\x00"
 
-// message is a type that has Kubernetes' protobuf.
+// message is a type with a protobuf encoding in Kubernetes.
 type message interface{ Marshal() ([]byte, error) }
 
-// inProtobuf returns the document in Kubernetes' protobuf, and reports whether that encoding
-// can express it.
+// inProtobuf returns the document in protobuf, and reports whether that encoding can express it.
 func inProtobuf(doc map[string]any) ([]byte, bool) {
 	apiVersion, _ := doc["apiVersion"].(string)
 	kind, _ := doc["kind"].(string)
@@ -129,7 +128,7 @@ func inProtobuf(doc map[string]any) ([]byte, bool) {
 	return append([]byte(protobufHead), out...), err == nil
 }
 
-// Accessors for parts of documents. They return nothing for another kind of document.
+// Accessors for parts of documents. For other kinds of documents they return zero values.
 
 func itemsOf(doc map[string]any) []any {
 	items, _ := doc["items"].([]any)
@@ -147,11 +146,11 @@ func textOf(meta map[string]any, field string) string {
 	return value
 }
 
-// deepCopy is a copy of a document, which can be changed.
+// deepCopy returns a copy of a document, which may be changed.
 func deepCopy(doc map[string]any) map[string]any {
 	text, err := json.Marshal(doc)
 	if err != nil {
-		panic(err) // it was JSON
+		panic(err) // cannot fail for a document decoded from JSON
 	}
 	return document(text)
 }
