@@ -19,49 +19,48 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/conformance.md anew")
+var update = flag.Bool("update", false, "rewrite docs/conformance.md")
 
 const document = "../../docs/conformance.md"
 
-// named is a test, or a part of one, that bears a scenario's id.
+// named is a test, or a subtest, whose name begins with the id of a scenario.
 type named struct {
-	room, test string
-	part       string // how the subtest's name begins; empty for a whole test
+	folder, test string
+	part         string // prefix of the subtest's name; empty for a whole test
 }
 
-// TestConformance finds who tests each scenario, runs the tests that need no
-// control plane, and holds docs/conformance.md against what it found. With
-// -update it writes that page.
+// TestConformance finds the tests of each scenario, runs those that need no control plane, and
+// compares docs/conformance.md with the results. With -update it writes that page.
 func TestConformance(t *testing.T) {
 	found, tests := scan(t, "../../pkg"), map[string]bool{}
 	for id, more := range scan(t, "../../test/e2e") {
 		found[id] = append(found[id], more...)
 	}
 	known := map[string]bool{}
-	pure := map[string]map[string]bool{} // package to its tests
-	need := func(room, test string) {
-		if pure[room] == nil {
-			pure[room] = map[string]bool{}
+	pure := map[string]map[string]bool{} // tests by package
+	need := func(folder, test string) {
+		if pure[folder] == nil {
+			pure[folder] = map[string]bool{}
 		}
-		pure[room][test] = true
+		pure[folder][test] = true
 	}
 	for _, list := range lists {
 		for _, s := range list.scenarios {
 			known[s.id] = true
 			for _, by := range s.by {
-				room, test, _ := strings.Cut(by, " ")
-				need(room, test)
+				folder, test, _ := strings.Cut(by, " ")
+				need(folder, test)
 			}
 			for _, n := range found[s.id] {
 				if !n.real() {
-					need(n.room, n.test)
+					need(n.folder, n.test)
 				}
 			}
 			if s.not == "" && !s.real && len(s.by) == 0 && !slices.ContainsFunc(found[s.id], func(n named) bool { return !n.real() }) {
-				t.Errorf("no test bears the id %s: %s", s.id, s.what)
+				t.Errorf("no test has the id %s in its name: %s", s.id, s.what)
 			}
 			if s.not != "" && len(found[s.id]) > 0 {
-				t.Errorf("%s is said not to apply, and is tested by %s", s.id, found[s.id][0].test)
+				t.Errorf("%s does not apply, but is tested by %s", s.id, found[s.id][0].test)
 			}
 		}
 	}
@@ -70,9 +69,9 @@ func TestConformance(t *testing.T) {
 			t.Errorf("%s tests %s, which is in no list", by[0].test, id)
 		}
 	}
-	for room, wanted := range pure {
-		for test := range passed(t, room, wanted) {
-			tests[room+" "+test] = true
+	for folder, wanted := range pure {
+		for test := range passed(t, folder, wanted) {
+			tests[folder+" "+test] = true
 		}
 	}
 	for _, list := range lists {
@@ -84,7 +83,7 @@ func TestConformance(t *testing.T) {
 			}
 			for _, n := range found[s.id] {
 				if !n.real() && !n.among(tests) {
-					t.Errorf("%s: no subtest %q of %s in %s passed", s.id, n.part, n.test, n.room)
+					t.Errorf("%s: no subtest %q of %s in %s passed", s.id, n.part, n.test, n.folder)
 				}
 			}
 		}
@@ -103,13 +102,13 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func (n named) real() bool { return strings.HasPrefix(n.room, "test/") }
+func (n named) real() bool { return strings.HasPrefix(n.folder, "test/") }
 
 func (n named) among(passed map[string]bool) bool {
 	if n.part == "" {
-		return passed[n.room+" "+n.test]
+		return passed[n.folder+" "+n.test]
 	}
-	prefix := n.room + " " + n.test + "/" + strings.ReplaceAll(n.part, " ", "_")
+	prefix := n.folder + " " + n.test + "/" + strings.ReplaceAll(n.part, " ", "_")
 	for test := range passed {
 		if strings.HasPrefix(test, prefix) {
 			return true
@@ -123,8 +122,8 @@ var (
 	testOf = regexp.MustCompile(`^Test((?:CD|G|I|L)[0-9]+)[A-Z]`)
 )
 
-// scan finds the tests below a directory whose names begin with an id, and the
-// texts in tests which do.
+// scan finds, below a directory, the tests whose names begin with an id, and the string literals
+// in tests that do.
 func scan(t *testing.T, root string) map[string][]named {
 	t.Helper()
 	out := map[string][]named{}
@@ -136,20 +135,20 @@ func scan(t *testing.T, root string) map[string][]named {
 		if err != nil {
 			return err
 		}
-		room := filepath.ToSlash(strings.TrimPrefix(filepath.Dir(path), filepath.FromSlash("../../")))
+		folder := filepath.ToSlash(strings.TrimPrefix(filepath.Dir(path), filepath.FromSlash("../../")))
 		for _, decl := range file.Decls {
 			f, ok := decl.(*ast.FuncDecl)
 			if !ok || !strings.HasPrefix(f.Name.Name, "Test") {
 				continue
 			}
 			if id := testOf.FindStringSubmatch(f.Name.Name); id != nil {
-				out[id[1]] = append(out[id[1]], named{room, f.Name.Name, ""})
+				out[id[1]] = append(out[id[1]], named{folder, f.Name.Name, ""})
 			}
 			ast.Inspect(f, func(n ast.Node) bool {
 				if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 					text, _ := strconv.Unquote(lit.Value)
 					if id := partOf.FindStringSubmatch(text); id != nil {
-						out[id[1]] = append(out[id[1]], named{room, f.Name.Name, text})
+						out[id[1]] = append(out[id[1]], named{folder, f.Name.Name, text})
 					}
 				}
 				return true
@@ -163,18 +162,18 @@ func scan(t *testing.T, root string) map[string][]named {
 	return out
 }
 
-// passed runs those tests of a package and answers which passed, with their
-// subtests, as they are named by go test.
-func passed(t *testing.T, room string, tests map[string]bool) map[string]bool {
+// passed runs tests of a package and returns the names of those that passed, with their subtests,
+// as go test prints them.
+func passed(t *testing.T, folder string, tests map[string]bool) map[string]bool {
 	t.Helper()
 	names := []string{}
 	for test := range tests {
 		names = append(names, test)
 	}
 	slices.Sort(names)
-	out, err := exec.Command("go", "test", "-json", "-run", "^("+strings.Join(names, "|")+")$", module+room).Output()
+	out, err := exec.Command("go", "test", "-json", "-run", "^("+strings.Join(names, "|")+")$", module+folder).Output()
 	if err != nil {
-		t.Errorf("go test %s: %v", room, err)
+		t.Errorf("go test %s: %v", folder, err)
 	}
 	passed := map[string]bool{}
 	for line := range bytes.Lines(out) {
@@ -190,9 +189,9 @@ func page(found map[string][]named) []byte {
 	var b bytes.Buffer
 	fmt.Fprint(&b, `# Conformance
 
-Every scenario by which Kubernetes tests its own garbage collector, some that follow from its rules, and who tests it here.
-Generated by `+"`go test ./test/archtest -run Conformance -update`"+`, which runs every test named for the kind "pure": it passed, or
-this page would not be. Those of the kind "real" run on a control plane, with `+"`make test`"+`.
+Every scenario with which Kubernetes tests its own garbage collector, some more that follow from its rules, and the tests here.
+Generated by `+"`go test ./test/archtest -run Conformance -update`"+`, which runs all tests of the kind "pure" and writes the page only
+if they pass. Tests of the kind "real" run on a control plane, with `+"`make test`"+`.
 `)
 	for _, list := range lists {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| id | scenario | kind | tested by | state |\n| --- | --- | --- | --- | --- |\n", list.title, list.text)
@@ -204,26 +203,26 @@ this page would not be. Those of the kind "real" run on a control plane, with `+
 	return b.Bytes()
 }
 
-// row says of what kind a scenario's tests are, which they are, and whether they pass.
+// row returns the kinds of a scenario's tests, their names, and whether they pass.
 func (s scenario) row(found []named) (kind, by, state string) {
 	if s.not != "" {
 		return "not applicable", s.not, ""
 	}
 	var where, kinds []string
-	add := func(room, test, kind string) {
-		where = append(where, fmt.Sprintf("`%s` %s", room, test))
+	add := func(folder, test, kind string) {
+		where = append(where, fmt.Sprintf("`%s` %s", folder, test))
 		kinds = append(kinds, kind)
 	}
 	for _, by := range s.by {
-		room, test, _ := strings.Cut(by, " ")
-		add(room, test, "pure")
+		folder, test, _ := strings.Cut(by, " ")
+		add(folder, test, "pure")
 	}
 	for _, n := range found {
 		kind := "pure"
 		if n.real() {
 			kind = "real"
 		}
-		add(n.room, n.test, kind)
+		add(n.folder, n.test, kind)
 	}
 	slices.Sort(where)
 	slices.Sort(kinds)
@@ -231,7 +230,7 @@ func (s scenario) row(found []named) (kind, by, state string) {
 	state = "passes"
 	switch {
 	case len(kinds) == 0:
-		return "real", "nobody yet: it needs an API server's answers", "not tested"
+		return "real", "no test yet: it needs a real API server", "not tested"
 	case slices.Equal(kinds, []string{"real"}):
 		state = "see `make test`"
 	}

@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// replacedIdentifiers are names that the code no longer declares, each with the one in its
-// place. The case of the first letter does not matter.
+// replacedIdentifiers are names that the program must not declare, each with its replacement. The
+// case of the first letter does not matter.
 var replacedIdentifiers = map[string]string{
 	// collector and simulate
 	"hand": "actor", "ours": "actorClient", "theirs": "actorControllerManager",
@@ -47,14 +47,14 @@ var replacedIdentifiers = map[string]string{
 	"mischief": "faultInjector", "errand": "command", "campaign": "faultRun",
 }
 
-// keptIdentifiers are names in use all the same, by file, each with the reason.
+// keptIdentifiers are exceptions, by file, each with the reason.
 var keptIdentifiers = map[string]string{
 	"pkg/reason/effect.go: Culprit": "the parameter culprit is part of the JSON contract",
 }
 
-// TestIdentifiersAreTheWordsOfTheField looks at every name that the program declares. It
-// leaves tests out, where words such as ours and theirs are plain English.
-func TestIdentifiersAreTheWordsOfTheField(t *testing.T) {
+// TestIdentifiersAreStandardTerms checks every name that the program declares. It skips
+// tests, where words such as ours and theirs are plain English.
+func TestIdentifiersAreStandardTerms(t *testing.T) {
 	for _, root := range []string{"cmd", "pkg"} {
 		err := filepath.WalkDir(filepath.Join("../..", root), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

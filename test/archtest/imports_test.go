@@ -18,12 +18,12 @@ import (
 
 const module = "github.com/kubectl-gc/kubectl-gc/"
 
-// pure are modules that every package may import: data types and YAML, without a client, a
-// clock or a terminal.
+// pure are modules that every package may import: data types and YAML, with no access to a
+// client, a clock or a terminal.
 var pure = []string{"k8s.io/apimachinery", "sigs.k8s.io/yaml"}
 
-// allowed is what a package may import: packages of this module below pkg, and modules or
-// packages of others beside the pure ones.
+// allowed are the imports that a package may have: packages below pkg, and modules or packages of
+// others in addition to the pure ones.
 type allowed struct{ own, other string }
 
 // table has every package of the program.
@@ -92,7 +92,8 @@ var table = map[string]allowed{
 // outsideWorld are the packages of the standard library that a pure package must not import.
 var outsideWorld = []string{"os", "os/exec", "os/signal", "net", "net/http"}
 
-// impure are the packages, with all below them, that may know files, processes or the network.
+// impure are the packages that may use files, processes or the network, with all packages below
+// them.
 var impure = []string{"pkg/cluster", "pkg/kubeconfig", "pkg/manifest", "pkg/backup", "pkg/cli", "pkg/cmd", "cmd"}
 
 type listed struct {
@@ -169,8 +170,8 @@ func under(roots []string, path string) bool {
 	return slices.ContainsFunc(roots, func(root string) bool { return path == root || strings.HasPrefix(path, root+"/") })
 }
 
-// TestPackagesThatStartGoroutinesCheckForLeaks looks for goleak in the tests of packages that
-// read streams or start goroutines.
+// TestPackagesThatStartGoroutinesCheckForLeaks requires goleak in the tests of packages that read
+// streams or start goroutines.
 func TestPackagesThatStartGoroutinesCheckForLeaks(t *testing.T) {
 	start := []string{"pkg/execute/planrun", "pkg/execute/recreate", "pkg/input", "pkg/metaproto", "pkg/cluster/client", "pkg/cluster/discovery", "pkg/cluster/scan", "pkg/cluster/read", "pkg/cluster/write", "pkg/kubeconfig", "pkg/manifest", "pkg/backup", "pkg/cli", "pkg/cmd"}
 	for _, p := range list(t) {
@@ -181,7 +182,7 @@ func TestPackagesThatStartGoroutinesCheckForLeaks(t *testing.T) {
 	}
 }
 
-// TestPurePackagesReadNoClock looks for calls, which imports do not show.
+// TestPurePackagesReadNoClock checks calls, because imports do not show them.
 func TestPurePackagesReadNoClock(t *testing.T) {
 	clock := regexp.MustCompile(`time\.(Now|Since|Until|After|Sleep)\(`)
 	err := filepath.WalkDir("../../pkg", func(path string, d fs.DirEntry, err error) error {

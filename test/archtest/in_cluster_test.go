@@ -77,10 +77,10 @@ func inClusterPods(t *testing.T) map[string]podSpec {
 	return pods
 }
 
-// oursInCluster is what docs/in-cluster/audit/kustomization.yaml names the image that runs this program.
+// oursInCluster is the name of this program's image in docs/in-cluster/audit/kustomization.yaml.
 const oursInCluster = "registry.example.com/kubectl-gc"
 
-func TestOnlyOurOwnContainerMountsTheServiceAccountToken(t *testing.T) {
+func TestOnlyOwnContainerMountsServiceAccountToken(t *testing.T) {
 	for variant, pod := range inClusterPods(t) {
 		if pod.AutomountServiceAccountToken == nil || *pod.AutomountServiceAccountToken {
 			t.Errorf("%s: a token is mounted into every container", variant)
@@ -117,7 +117,7 @@ func TestOnlyOurOwnContainerMountsTheServiceAccountToken(t *testing.T) {
 
 // A tag can be moved to another image. The placeholder is not a valid digest, so a kubelet
 // refuses it (InvalidImageName).
-func TestEveryImageInAClusterIsPinnedByDigest(t *testing.T) {
+func TestInClusterImagesArePinnedByDigest(t *testing.T) {
 	pinned := regexp.MustCompile(`^[a-z0-9./-]+@sha256:([0-9a-f]{64}|REPLACE-WITH-THE-DIGEST-OF-[A-Z-]+)$`)
 	for variant, pod := range inClusterPods(t) {
 		for _, c := range pod.all() {

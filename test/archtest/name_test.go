@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// TestTheNameIsSpelledOnce looks for string literals that contain the name of the program.
-// A build may have another name, which pkg/plugin returns. Examples may contain it, since
+// TestNameIsSpelledOnce looks for string literals that contain the name of the program. A build
+// may have another name, which pkg/plugin returns. Examples may contain the name, since
 // cli.Examples replaces it.
-func TestTheNameIsSpelledOnce(t *testing.T) {
+func TestNameIsSpelledOnce(t *testing.T) {
 	err := filepath.WalkDir("../../pkg", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || d.Name() == "plugin.go" {
 			return err

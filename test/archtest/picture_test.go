@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// drawn returns what a package, a path below the module or below pkg, is called in the
-// picture of docs/architecture.md; empty: it is left out.
-func drawn(name string) string {
+// nodeOf returns the name of a package in the picture of docs/architecture.md; empty if it is not
+// drawn. The package is a path below the module or below pkg.
+func nodeOf(name string) string {
 	name = strings.TrimPrefix(name, "pkg/")
 	if strings.HasSuffix(name, "test") {
 		return ""
@@ -25,11 +25,12 @@ func drawn(name string) string {
 	return first
 }
 
-// reduced are the imports of the table that do not follow from others: "imported --> importer".
+// reduced returns the imports in the table that do not follow from other imports, as "imported
+// --> importer".
 func reduced() []string {
 	imports := map[string]map[string]bool{}
 	for path, may := range table {
-		name := drawn(path)
+		name := nodeOf(path)
 		if name == "" {
 			continue
 		}
@@ -37,7 +38,7 @@ func reduced() []string {
 			imports[name] = map[string]bool{}
 		}
 		for _, own := range strings.Fields(may.own) {
-			if to := drawn(own); to != name && to != "" {
+			if to := nodeOf(own); to != name && to != "" {
 				imports[name][to] = true
 			}
 		}
@@ -62,7 +63,7 @@ func reduced() []string {
 	return out
 }
 
-func TestThePictureIsThatOfTheTable(t *testing.T) {
+func TestPictureMatchesImportTable(t *testing.T) {
 	page, err := os.ReadFile("../../docs/architecture.md")
 	if err != nil {
 		t.Fatal(err)

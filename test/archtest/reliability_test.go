@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// inCode is a test as docs/reliability.md names it: its folder and its name.
+// inCode matches a test in docs/reliability.md: its folder and its name.
 var inCode = regexp.MustCompile("`((?:pkg|test)/[a-z0-9/]+) (Test[A-Za-z0-9]+)`")
 
-func TestEveryTestThatReliabilityNamesIsThere(t *testing.T) {
+func TestTestsCitedInReliabilityExist(t *testing.T) {
 	page, err := os.ReadFile("../../docs/reliability.md")
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// role is a Role or ClusterRole. Fields that no role of the project has are not in it.
+// role is a Role or ClusterRole, with the fields that the roles of this project use.
 type role struct {
 	APIVersion, Kind string
 	Metadata         struct{ Name string }
@@ -53,7 +53,7 @@ func shippedRoles(t *testing.T) map[string]role {
 }
 
 // The files list types, docs/rbac.md lists verbs. test/e2e asks an API server about both.
-func TestShippedRolesHaveTheVerbsOfThePageForTheSameTypes(t *testing.T) {
+func TestShippedRolesMatchPage(t *testing.T) {
 	page := map[string][]string{}
 	for _, row := range regexp.MustCompile(`(?m)^\| \[(gc-[a-z]+)\]\(rbac/(gc-[a-z]+)\.yaml\) \| ([^|]+) \|`).FindAllStringSubmatch(read(t, "docs", "rbac.md"), -1) {
 		if row[1] != row[2] {
@@ -88,20 +88,20 @@ func TestShippedRolesHaveTheVerbsOfThePageForTheSameTypes(t *testing.T) {
 	}
 }
 
-func TestTheAuditInAClusterHasTheRoleOfThePage(t *testing.T) {
+func TestInClusterAuditHasDocumentedRole(t *testing.T) {
 	if diff := cmp.Diff(read(t, "docs", "rbac", "gc-scan.yaml"), read(t, "docs", "in-cluster", "audit", "role.yaml")); diff != "" {
 		t.Errorf("docs/rbac/gc-scan.yaml (-) and docs/in-cluster/audit/role.yaml (+) differ:\n%s", diff)
 	}
 }
 
 // In RBAC the resource * includes pods/exec, serviceaccounts/token and every other subresource.
-func TestNoRoleInTheDocumentationHasAWildcardOrASubresource(t *testing.T) {
+func TestDocumentedRolesHaveNoWildcardOrSubresource(t *testing.T) {
 	var roles int
 	for file, text := range documentation(t) {
 		for _, document := range documentsIn(file, text) {
 			var r role
 			if err := yaml.Unmarshal([]byte(document), &r); err != nil || !strings.HasSuffix(r.Kind, "Role") {
-				continue // not YAML as a whole, or of another kind
+				continue // a page with text around the YAML, or another kind of document
 			}
 			roles += len(r.Rules)
 			for _, rule := range r.Rules {

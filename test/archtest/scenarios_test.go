@@ -1,24 +1,24 @@
 package archtest
 
-// scenario is one of the collector's own, or one derived from its rules.
+// scenario is a scenario of the collector's own tests, or one derived from its rules.
 type scenario struct {
 	id, what string
-	// Who tests it where no test bears its id: "package TestName".
+	// The tests, as "package TestName", if no test has the id in its name.
 	by []string
-	// Only a real API server can answer for it.
+	// Only a real API server can show the result.
 	real bool
-	// Why it does not apply here; empty where it does.
+	// Why the scenario does not apply here; empty if it does.
 	not string
 }
 
-const monitors = "this program scans once per run; it has no monitors to start and stop"
+const monitors = "each run scans the cluster once; there are no monitors to start and stop"
 
-// lists are the conformance lists of the collector's rules.
+// lists are the lists of scenarios.
 var lists = []struct {
 	title, text string
 	scenarios   []scenario
 }{
-	{"Conflicting data", "The collector's unit tests of references that contradict each other, `TestConflictingData`. Upstream tests orders of events; here every order of observations must give the same result.", []scenario{
+	{"Conflicting data", "The collector's unit tests of references that contradict each other, `TestConflictingData`. Upstream replays events in some orders; here every order of observations must give the same result.", []scenario{
 		{id: "CD1", what: "pod owned by a node; the pod is seen first"},
 		{id: "CD2", what: "pod owned by a pod of another namespace; the owned one is seen first"},
 		{id: "CD3", what: "the same, the owner first"},
@@ -32,7 +32,7 @@ var lists = []struct {
 		{id: "CD11", what: "a deployment's UID claimed for a secret by one pod, rightly by another; the deployment is seen last"},
 		{id: "CD12", what: "the same, the deployment before the secret is known to be absent"},
 		{id: "CD13", what: "the same, the right claim first"},
-		{id: "CD14", what: "absent pod owned up to by a node and by a pod; the node is seen first"},
+		{id: "CD14", what: "absent pod named as owner by a node and by a pod; the node is seen first"},
 		{id: "CD15", what: "the same, but the owner exists and is seen late"},
 		{id: "CD16", what: "the same without an owner, the pod first"},
 		{id: "CD17", what: "references change between the scan and the DELETE"},
@@ -41,24 +41,24 @@ var lists = []struct {
 		{id: "G1", what: "monitors come and go with the resources that are served", not: monitors},
 		{id: "G2", what: "pod with an absent owner is gone when its DELETE comes"},
 		{id: "G3", what: "the same with an owner in foreground deletion"},
-		{id: "G4", what: "requests for a pod that no list showed", not: "only what a list showed is acted on"},
+		{id: "G4", what: "requests for a pod that is in no list", not: "only listed objects are changed"},
 		{id: "G5", what: "both directions agree after adding chains and stars", by: []string{"pkg/graph TestOwnersAndDependentsAgree"}},
 		{id: "G6", what: "both directions agree after a deletion", by: []string{"pkg/simulate TestModelDecidesAsAFreshScanWould"}},
 		{id: "G7", what: "both directions agree after an update that closes a cycle", by: []string{"pkg/graph TestOwnersAndDependentsAgree", "pkg/graph TestCycles"}},
 		{id: "G8", what: "both directions agree when dependents come before their owners", by: []string{"pkg/graph TestInputOrderOnlyChangesNodeNumbers"}},
-		{id: "G9", what: "dependents may be read while they are written", not: "a graph does not change once it is built"},
-		{id: "G10", what: "an absent owner is asked for once", by: []string{"pkg/snapshot TestUnverified", "pkg/cluster/scan TestOwnerIsLookedUpOnce"}},
-		{id: "G11", what: "two of three owners are taken away"},
+		{id: "G9", what: "dependents may be read while they are changed", not: "a graph does not change once it is built"},
+		{id: "G10", what: "an absent owner is looked up once", by: []string{"pkg/snapshot TestUnverified", "pkg/cluster/scan TestOwnerIsLookedUpOnce"}},
+		{id: "G11", what: "two of three owners are removed"},
 		{id: "G12", what: "unblocking leaves what is unset unset"},
 		{id: "G13", what: "a conflict while orphaning keeps the owner's finalizer"},
 		{id: "G14", what: "resources that cannot be listed, watched and deleted are not watched", by: []string{"pkg/snapshot TestMonitored", "pkg/cluster/discovery TestPreferredVersions"}},
-		{id: "G15", what: "discovery fails and answers something all the same", by: []string{"pkg/cluster/scan TestRun"}},
+		{id: "G15", what: "discovery fails, but returns some resources", by: []string{"pkg/cluster/scan TestRun"}},
 		{id: "G16", what: "discovery of some groups fails", by: []string{"pkg/cluster/discovery TestGroupGapsNameAPIService"}},
-		{id: "G17", what: "discovery fails and answers nothing", by: []string{"pkg/cluster/scan TestNothingReadableError"}},
-		{id: "G18", what: "the set of monitors outlives failures of discovery", not: monitors},
+		{id: "G17", what: "discovery fails and returns nothing", by: []string{"pkg/cluster/scan TestNothingReadableError"}},
+		{id: "G18", what: "the set of monitors survives failures of discovery", not: monitors},
 	}},
-	{"Integration tests", "The collector's integration tests. A model says what becomes of the objects; a real control plane whether that is so.", []scenario{
-		{id: "I1", what: "one UID in hundreds of bad references, some of them beside unknown kinds"},
+	{"Integration tests", "The collector's integration tests. A model predicts the final state of the objects, and a real control plane confirms it.", []scenario{
+		{id: "I1", what: "one UID in hundreds of invalid references, some of them together with unknown kinds"},
 		{id: "I2", what: "the same without a watch cache", real: true},
 		{id: "I3", what: "owner deleted in the background; pods with this owner, with two, with none"},
 		{id: "I4", what: "pod whose owner never existed"},
@@ -70,24 +70,24 @@ var lists = []struct {
 		{id: "I10", what: "foreground deletion of the owner of a held pod that blocks"},
 		{id: "I11", what: "custom owner and custom dependent"},
 		{id: "I12", what: "custom owner and built-in dependent, and the other way round"},
-		{id: "I13", what: "definition deleted, its instance and what depends on that"},
+		{id: "I13", what: "CRD deleted, with a custom resource and its dependents"},
 		{id: "I14", what: "a conversion webhook that fails does not stop the rest"},
 		{id: "I15", what: "cluster-scoped owners that exist, are missing, are of unknown kind"},
 	}},
-	{"Derived scenarios", "Not tested upstream, but following from the rules.", []scenario{
+	{"Derived scenarios", "Scenarios that upstream does not test, but that follow from the rules.", []scenario{
 		{id: "L1", what: "a solid and a missing owner"},
 		{id: "L2", what: "a missing owner and one of unknown kind"},
 		{id: "L3", what: "a solid owner, a missing one and one of unknown kind"},
-		{id: "L4", what: "a missing owner and one that cannot be asked for"},
-		{id: "L5", what: "owner terminating, held by a finalizer of others"},
+		{id: "L4", what: "a missing owner and one that cannot be looked up"},
+		{id: "L5", what: "owner terminating, held by another controller's finalizer"},
 		{id: "L6", what: "owner that is orphaning"},
 		{id: "L7", what: "owner with both of the collector's finalizers"},
-		{id: "L8", what: "dependent with an orphan finalizer, nothing depending on it, of an owner in foreground deletion"},
-		{id: "L9", what: "the same, something depending on it"},
-		{id: "L10", what: "owners missing, dependents there"},
+		{id: "L8", what: "dependent with an orphan finalizer and without dependents, of an owner in foreground deletion"},
+		{id: "L9", what: "the same, with a dependent"},
+		{id: "L10", what: "owners missing, dependents exist"},
 		{id: "L11", what: "owners missing, a foreground finalizer before any deletion"},
 		{id: "L12", what: "owners missing, but already terminating and held"},
-		{id: "L13", what: "foreground deletion of what nothing depends on"},
+		{id: "L13", what: "foreground deletion of an object without dependents"},
 		{id: "L14", what: "foreground deletion, dependents that do not block"},
 		{id: "L15", what: "blocker that is terminating and held"},
 		{id: "L16", what: "blocker in another namespace"},
@@ -95,10 +95,10 @@ var lists = []struct {
 		{id: "L18", what: "object that owns itself"},
 		{id: "L19", what: "cycle of two, one deleted in the foreground"},
 		{id: "L20", what: "cycle of two, both deleted in the foreground"},
-		{id: "L21", what: "cycle that nobody deletes"},
+		{id: "L21", what: "cycle that is not being deleted"},
 		{id: "L22", what: "cycle in which one member also has a missing owner"},
-		{id: "L23", what: "two references with one UID, one good, one bad"},
-		{id: "L24", what: "owner replaced by another of its name"},
+		{id: "L23", what: "two references with one UID, one valid, one invalid"},
+		{id: "L24", what: "owner replaced by another object of its name"},
 		{id: "L25", what: "kinds in lower case, in upper case, of lists"},
 		{id: "L26", what: "owner of a kind that is not watched"},
 		{id: "L27", what: "patches of custom resources: refused types, conflicts, the last reference", real: true},

@@ -18,23 +18,23 @@ import (
 	"unicode"
 )
 
-// rulesPage is where the rules of the garbage collector stand. Code cites them by heading.
+// rulesPage is the page with the rules of the garbage collector. Code cites them by heading.
 const rulesPage = "gc-semantics.md"
 
 var (
 	heading = regexp.MustCompile(`(?m)^#+ +(.+)$`)
-	// A page is cited with its path, except from another page.
+	// Code cites a page with its path; another page may omit the path.
 	citation = regexp.MustCompile(`(docs/)?\b([\w/-]+\.md)(#[\w-]*(?:(?:,| and) #[a-z][\w-]*)*)`)
 	anchorOf = regexp.MustCompile(`#([\w-]*)`)
-	// Numbers of sections and rows, as citations had them before the page had headings.
+	// Numbers of sections and rows, which citations contained before the page had headings.
 	bareNumber = regexp.MustCompile(`semantics \d` +
 		`|\brows? ([a-j]|\d)([,:;.)]| and | to |$)` +
 		`|\((\d|10)\.(\d|1\d|20)[a-g]?([,;)]|$)` +
 		`|^"(\d|10)\.(\d|1\d)[a-g]? [a-z]`)
 )
 
-// TestEveryCitationOfARuleLeadsToIt checks comments, strings, templates and pages.
-func TestEveryCitationOfARuleLeadsToIt(t *testing.T) {
+// TestCitationsOfRulesAreValid checks comments, strings, templates and pages.
+func TestCitationsOfRulesAreValid(t *testing.T) {
 	headings := map[string][]string{}
 	has := func(page, anchor string) bool {
 		if headings[page] == nil {
@@ -80,7 +80,7 @@ func TestEveryCitationOfARuleLeadsToIt(t *testing.T) {
 	}
 }
 
-func TestABadCitationIsFound(t *testing.T) {
+func TestBadCitations(t *testing.T) {
 	has := func(page, anchor string) bool { return page == rulesPage && anchor == "absent-owner" }
 	for text, want := range map[string]string{
 		"// It is gone (docs/gc-semantics.md#absent-owner).":  "",
@@ -104,7 +104,7 @@ func TestABadCitationIsFound(t *testing.T) {
 	}
 }
 
-// badCitations returns what is wrong with the citations in a text.
+// badCitations returns the errors in the citations of a text.
 func badCitations(text string, has func(page, anchor string) bool) (problems []string) {
 	for _, found := range citation.FindAllStringSubmatch(strings.Join(strings.Fields(text), " "), -1) {
 		page := found[2]
@@ -128,7 +128,7 @@ func badCitations(text string, has func(page, anchor string) bool) (problems []s
 	return problems
 }
 
-// anchors returns the names by which GitHub links to the headings of a page.
+// anchors returns the anchors that GitHub gives to the headings of a page.
 func anchors(page string) (out []string) {
 	for _, found := range heading.FindAllStringSubmatch(page, -1) {
 		out = append(out, strings.Map(func(r rune) rune {
@@ -163,15 +163,15 @@ func commentsAndStrings(name string, source []byte) (texts []string, err error) 
 }
 
 var (
-	// Upstream's functions, as in: `Sync` and `Run` in [`garbagecollector.go`].
+	// Functions of upstream, as in: `Sync` and `Run` in [`garbagecollector.go`].
 	functions = regexp.MustCompile("((?:`\\w+`(?:, | and )?)+) in \\[`([^`]+)`\\]")
-	// Where a file of upstream is, as a Markdown link definition.
+	// The location of a file of upstream, as a Markdown link definition.
 	definition = regexp.MustCompile("(?m)^\\[`([^`]+)`\\]: https://github\\.com/kubernetes/kubernetes/blob/(v[\\d.]+)/(\\S+)$")
 )
 
-// TestTheRulesCiteFunctionsOfUpstream looks each function up in upstream's source, if
-// that was downloaded to build the control plane.
-func TestTheRulesCiteFunctionsOfUpstream(t *testing.T) {
+// TestCitedUpstreamFunctionsExist looks each function up in upstream's source, if that was
+// downloaded to build the control plane.
+func TestCitedUpstreamFunctionsExist(t *testing.T) {
 	page := read(t, "docs", rulesPage)
 	text := strings.Join(strings.Fields(definition.ReplaceAllString(page, "")), " ")
 	files, version := map[string]string{}, ""
@@ -230,8 +230,8 @@ func moduleOf(file string) (module, name string) {
 
 type downloaded struct{ version, dir string }
 
-// upstream returns, by module, where the module cache has the source of those files.
-// It skips the test if one is missing, and downloads nothing.
+// upstream returns the location of those files in the module cache, by module. It skips the test
+// if one is missing, and downloads nothing.
 func upstream(t *testing.T, files []string) map[string]downloaded {
 	t.Helper()
 	modules := []string{}

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// replaced are words that users no longer read, each with the one in its place. They are
-// looked for in what the program prints and in what the pages say.
+// replaced are words that users must not read any more, each with its replacement. They are
+// searched for in the output of the program and in the pages.
 var replaced = []struct {
 	old *regexp.Regexp
 	now string
@@ -28,8 +28,8 @@ var replaced = []struct {
 	{regexp.MustCompile(`\bmade again\b|\bputs? back\b`), "recreated, restores"},
 }
 
-// spoken are the files with words for users; unread are those among them that are kept as
-// they were, each with why.
+// spoken are the files with text for users. unread are exceptions among them, each with the
+// reason.
 var (
 	spoken = []string{"pkg", "docs", "README.md", "SECURITY.md", "CONTRIBUTING.md", "test/script/testdata"}
 	unread = map[string]string{
@@ -40,7 +40,7 @@ var (
 	}
 )
 
-func TestUsersReadTheWordsOfTheField(t *testing.T) {
+func TestUsersReadStandardTerms(t *testing.T) {
 	for _, root := range spoken {
 		err := filepath.WalkDir(filepath.Join("../..", root), func(path string, entry fs.DirEntry, err error) error {
 			name := filepath.ToSlash(strings.TrimPrefix(path, filepath.FromSlash("../../")))
@@ -74,8 +74,8 @@ func TestUsersReadTheWordsOfTheField(t *testing.T) {
 	}
 }
 
-// literals returns the string literals of a Go file by line, from 0; of one of several
-// lines, all at its first.
+// literals returns the string literals of a Go file by line, from 0. A literal of several lines
+// is returned at its first line.
 func literals(source []byte) []string {
 	files := token.NewFileSet()
 	file := files.AddFile("", -1, len(source))

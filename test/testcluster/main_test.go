@@ -32,7 +32,7 @@ func run(m *testing.M) (code int) {
 	if testing.Short() {
 		return m.Run()
 	}
-	// The user's environment must make no difference.
+	// The user's environment must not affect the tests.
 	os.Setenv("KUBECONFIG", "/does/not/exist")
 	p, err := Start(context.Background(), Options{Collector: Off, OnlyIfBuilt: true})
 	if errors.Is(err, ErrNotBuilt) {

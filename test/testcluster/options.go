@@ -12,7 +12,7 @@ const BuildVariable = "KUBECTL_GC_E2E"
 
 // The states of the garbage collector.
 const (
-	On     = "on"     // as in a real cluster
+	On     = "on"     // as in a usual cluster
 	Off    = "off"    // kube-controller-manager runs without the garbage collector
 	Absent = "absent" // no kube-controller-manager at all
 )
