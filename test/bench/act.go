@@ -24,7 +24,7 @@ var bareStreams = []int{20, 64}
 type measuredRun struct {
 	name string
 	do   func(context.Context) (cost, error)
-	only []string // the resources whose requests count, lists aside; nil: all requests do
+	only []string // count only requests for these resources, without lists; nil: count all
 }
 
 // benchAct compares collect with bare DELETEs and with the real collector, each time on new
@@ -36,7 +36,7 @@ func benchAct(ctx context.Context, o options, stdout, progress io.Writer) error 
 		if err := w.discover(ctx); err != nil {
 			return err
 		}
-		r, err := w.compete(ctx)
+		r, err := w.compareDeletions(ctx)
 		if err != nil {
 			return err
 		}
@@ -44,12 +44,12 @@ func benchAct(ctx context.Context, o options, stdout, progress io.Writer) error 
 	})
 }
 
-// compete runs every measuredRun in turn, each round starting with another one.
-func (w *harness) compete(ctx context.Context) (*actReport, error) {
+// compareDeletions runs every measuredRun in turn, each round starting with another one.
+func (w *harness) compareDeletions(ctx context.Context) (*actReport, error) {
 	r := &actReport{Line: w.line(), Rounds: w.runs, Objects: w.objects, Machine: thisMachine(), Kubernetes: w.kubernetes, Date: time.Now().UTC(), Bare: len(bareStreams)}
 	var runs []measuredRun
 	for _, n := range bareStreams {
-		runs = append(runs, measuredRun{name: fmt.Sprintf("bare DELETEs, %d at a time", n), do: func(ctx context.Context) (cost, error) { return w.bare(ctx, n) }})
+		runs = append(runs, measuredRun{name: fmt.Sprintf("bare DELETEs, %d at a time", n), do: func(ctx context.Context) (cost, error) { return w.bareDeletes(ctx, n) }})
 	}
 	var acting, saving sample
 	runs = append(runs, measuredRun{name: "kubectl gc collect", do: func(ctx context.Context) (cost, error) {
@@ -63,7 +63,7 @@ func (w *harness) compete(ctx context.Context) (*actReport, error) {
 		for i := range runs {
 			at := (i + round) % len(runs)
 			fmt.Fprintf(w.progress, "round %d of %d: %s\n", round+1, w.runs, runs[at].name)
-			if err := w.turn(ctx, runs[at], &rows[at]); err != nil {
+			if err := w.measureDeletion(ctx, runs[at], &rows[at]); err != nil {
 				return nil, fmt.Errorf("%s: %w", runs[at].name, err)
 			}
 		}
@@ -78,8 +78,8 @@ func (w *harness) compete(ctx context.Context) (*actReport, error) {
 	return r, nil
 }
 
-// turn creates garbage and measures its deletion.
-func (w *harness) turn(ctx context.Context, d measuredRun, row *actRow) error {
+// measureDeletion creates garbage and measures its deletion.
+func (w *harness) measureDeletion(ctx context.Context, d measuredRun, row *actRow) error {
 	seeding := exec.CommandContext(ctx, w.self, litterCommand, "-objects", strconv.Itoa(w.objects), "-kubeconfig", w.plane.Kubeconfig)
 	seeding.Env, seeding.Stderr = w.plane.Env(), w.progress
 	if err := seeding.Run(); err != nil {
@@ -92,7 +92,7 @@ func (w *harness) turn(ctx context.Context, d measuredRun, row *actRow) error {
 	if err := w.waitUntilQuiet(ctx); err != nil {
 		return err
 	}
-	servers := w.spent("kube-apiserver", "etcd")
+	servers := w.serverCPU("kube-apiserver", "etcd")
 	before, err := c.requests(ctx, d.only...)
 	if err != nil {
 		return err
@@ -101,14 +101,14 @@ func (w *harness) turn(ctx context.Context, d measuredRun, row *actRow) error {
 	if err != nil {
 		return err
 	}
-	spent.Servers = w.spent("kube-apiserver", "etcd") - servers
+	spent.Servers = w.serverCPU("kube-apiserver", "etcd") - servers
 	after, err := c.requests(ctx, d.only...)
 	if err != nil {
 		return err
 	}
 	asked := after.less(before)
 	if d.only != nil {
-		delete(asked, "LIST") // most are our own, to see what is left
+		delete(asked, "LIST") // lists of this benchmark itself, which check what is left
 	}
 	row.Runs, row.Requests = append(row.Runs, spent), append(row.Requests, asked)
 	client, err := newClient(w.plane.Kubeconfig)
@@ -122,8 +122,8 @@ func (w *harness) turn(ctx context.Context, d measuredRun, row *actRow) error {
 	return err
 }
 
-// spent returns the CPU time of the servers so far.
-func (w *harness) spent(names ...string) time.Duration {
+// serverCPU returns the CPU time of the servers so far.
+func (w *harness) serverCPU(names ...string) time.Duration {
 	var sum time.Duration
 	for _, name := range names {
 		sum += cpuOf(w.plane.PIDs[name])
@@ -131,8 +131,8 @@ func (w *harness) spent(names ...string) time.Duration {
 	return sum
 }
 
-// bare measures the DELETEs alone, but the CPU time and memory of the whole process.
-func (w *harness) bare(ctx context.Context, streams int) (cost, error) {
+// bareDeletes measures the DELETEs alone, but the CPU time and memory of the whole process.
+func (w *harness) bareDeletes(ctx context.Context, streams int) (cost, error) {
 	c, out, err := w.run(ctx, program{
 		name: "bench " + deletesCommand, path: w.self, env: w.plane.Env(),
 		args: []string{deletesCommand, "-streams", strconv.Itoa(streams), "-kubeconfig", w.plane.Kubeconfig},

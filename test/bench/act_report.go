@@ -18,9 +18,9 @@ type actReport struct {
 	Kubernetes string
 	Rounds     int
 	Objects    int
-	Busy       float64  // which part of the machine others kept busy at the median start
-	Bare       int      // how many of the rows, the first ones, are bare DELETEs
-	Rows       []actRow // the last but two are parts of the one before them
+	Busy       float64  // part of the machine that other processes used at the median start
+	Bare       int      // number of rows that are bare DELETEs; they are the first ones
+	Rows       []actRow // the two before the last are parts of the row before them
 }
 
 // actRow is one row. Requests are empty if it is a part of another row.
@@ -69,7 +69,7 @@ func (r *actReport) Asked(row actRow) string {
 	for verb, counts := range verbs {
 		n := median(counts)
 		sum += n
-		if n*200 >= r.Objects { // what would not be written as 0.00
+		if n*200 >= r.Objects { // smaller numbers would be written as 0.00
 			said = append(said, fmt.Sprintf("%s %.2f", verb, float64(n)/float64(r.Objects)))
 		}
 	}
@@ -90,7 +90,7 @@ func (r *actReport) print(out io.Writer) error {
 	return table.Flush()
 }
 
-// known returns an empty string for what was not measured.
+// known returns an empty string for a zero, which means not measured.
 func known(d time.Duration) string {
 	if d == 0 {
 		return ""

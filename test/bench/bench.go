@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// bench creates one number of objects after the other and measures at each. It measures the
-// slow link with the fewest, where the link dominates.
+// bench creates an increasing number of objects and measures at each number. It measures the slow
+// link with the fewest objects, where the link dominates.
 func bench(ctx context.Context, o options, stdout, progress io.Writer) error {
-	if err := enough(o.stages[len(o.stages)-1]); err != nil {
+	if err := checkMemory(o.stages[len(o.stages)-1]); err != nil {
 		return err
 	}
 	return withHarness(ctx, o, progress, testcluster.Options{Collector: testcluster.Absent}, func(w *harness) error {
@@ -47,7 +47,7 @@ func bench(ctx context.Context, o options, stdout, progress io.Writer) error {
 	})
 }
 
-// fill creates the missing ones of that many objects, and returns how long it took.
+// fill creates objects up to a number, and returns how long it took.
 func (w *harness) fill(ctx context.Context, before, objects int) (time.Duration, error) {
 	fmt.Fprintf(w.progress, "creating %s objects\n", thousands(objects-before))
 	begun := time.Now()

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 )
 
-// encoded is a list as an API server sends it.
+// encoded returns a list as an API server sends it.
 func encoded(t *testing.T, meta metav1.ListMeta) []byte {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -47,7 +47,7 @@ func TestContinuation(t *testing.T) {
 	}
 }
 
-func TestContinuationRefusesWhatIsNoList(t *testing.T) {
+func TestContinuationRejectsOtherDocuments(t *testing.T) {
 	whole := encoded(t, metav1.ListMeta{Continue: "token"})
 	for n := range whole[:bytes.Index(whole, []byte("token"))] {
 		if _, err := continuation(bufio.NewReader(bytes.NewReader(whole[:n]))); err == nil {

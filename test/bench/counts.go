@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// counts are numbers of objects, as a flag.
+// counts is a flag with numbers of objects.
 type counts []int
 
 func (c *counts) String() string {

@@ -20,7 +20,7 @@ import (
 // deleted is the output of a deletes process.
 type deleted struct {
 	Objects int           `json:"objects"`
-	Took    time.Duration `json:"took"` // the DELETEs alone
+	Took    time.Duration `json:"took"` // only of the DELETEs
 }
 
 // deletes sends bare DELETEs for all garbage, with UID and resourceVersion as

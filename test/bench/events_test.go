@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// event is one event of a watch as an API server sends it.
+// event returns one event of a watch as an API server sends it.
 func event(t *testing.T, kind, object string) []byte {
 	t.Helper()
 	e := metav1.WatchEvent{Type: kind, Object: runtime.RawExtension{Raw: []byte(object)}}

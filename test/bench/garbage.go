@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// Garbage is ConfigMaps whose owners never existed, spread over namespaces.
+// The garbage consists of ConfigMaps whose owners never existed, in several namespaces.
 const (
 	garbageNamespaces = 5
 	ownersInNamespace = 10
@@ -50,7 +50,7 @@ func createGarbage(ctx context.Context, args []string, progress io.Writer) error
 		}
 	}
 	s := &seeder{client: client, progress: progress}
-	stop := s.tell()
+	stop := s.printProgress()
 	defer stop()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The goals: ratios, but for memory, which is in bytes.
+// The goals: ratios, except for memory, which is in bytes.
 const (
 	goalWall     = 1.3
 	goalCPU      = 3
@@ -32,7 +32,7 @@ type goal struct {
 	Marks []mark
 }
 
-// mark is empty if it was not measured.
+// mark is the goal and the result. It is empty if nothing was measured.
 type mark struct{ Goal, Reached string }
 
 // unknown is a ratio that could not be measured.

@@ -50,18 +50,18 @@ func TestStaying(t *testing.T) {
 	}
 }
 
-func TestMemoryIsEnough(t *testing.T) {
+func TestCheckMemory(t *testing.T) {
 	for name, c := range map[string]struct {
 		err error
 		ok  bool
 	}{
-		"for few objects":           {enoughOf(8<<30, 50_000), true},
-		"for many, on a large one":  {enoughOf(20<<30, 500_000), true},
-		"not for many, on a small":  {enoughOf(8<<30, 500_000), false},
-		"where nobody knows":        {enoughOf(0, 500_000), true},
-		"for the next run":          {spareOf(2 << 30), true},
-		"not for the next run":      {spareOf(reserve - 1), false},
-		"where nobody knows, again": {spareOf(0), true},
+		"for few objects":           {checkMemoryFor(8<<30, 50_000), true},
+		"for many, on a large one":  {checkMemoryFor(20<<30, 500_000), true},
+		"not for many, on a small":  {checkMemoryFor(8<<30, 500_000), false},
+		"where nobody knows":        {checkMemoryFor(0, 500_000), true},
+		"for the next run":          {checkFreeMemoryFor(2 << 30), true},
+		"not for the next run":      {checkFreeMemoryFor(reserve - 1), false},
+		"where nobody knows, again": {checkFreeMemoryFor(0), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if ok := c.err == nil; ok != c.ok {

@@ -22,16 +22,16 @@ import (
 type harness struct {
 	options
 	progress   io.Writer
-	dir        string // for programs and what they leave
+	dir        string // for programs and their files
 	plane      *testcluster.ControlPlane
 	self       string   // this program
 	plugin     string   // kubectl-gc, as released
 	launch     string   // the program that runs others
 	kubernetes string   // the version
 	all        []string // paths of all lists
-	first      []string // and of those of the first namespace
+	first      []string // paths of the lists of the first namespace
 	order      *rand.Rand
-	busy       []float64 // which part of the machine others kept busy at every start
+	busy       []float64 // part of the machine that other processes used at each start
 }
 
 // withHarness builds the programs, starts a control plane, calls work and cleans up.

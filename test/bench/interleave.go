@@ -21,7 +21,7 @@ func (w *harness) turns(ctx context.Context, programs []program, rounds int) (sa
 			if err := w.touchObjects(ctx); err != nil {
 				return nil, nil, err
 			}
-			if err := w.sweep(ctx); err != nil {
+			if err := w.triggerServerGC(ctx); err != nil {
 				return nil, nil, err
 			}
 			if err := w.waitUntilQuiet(ctx); err != nil {
@@ -50,5 +50,5 @@ func (w *harness) waitUntilQuiet(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return spare()
+	return checkFreeMemory()
 }

@@ -19,7 +19,7 @@ type link struct {
 }
 
 const (
-	parcel = 4 << 10 // bytes that cross together
+	parcel = 4 << 10 // bytes that are transferred together
 	// queued is the number of packets in one direction of a connection: those on their way
 	// and in a router's queue. The sender waits with more.
 	queued     = 64
@@ -30,10 +30,10 @@ func (l link) String() string {
 	return fmt.Sprintf("%s round trip and %g Mbit/s", l.roundTrip, float64(l.rate)*8/1e6)
 }
 
-// direction is one direction of a link. Its zero value is free.
+// direction is one direction of a link. The zero value is idle.
 type direction struct {
 	mu   sync.Mutex
-	free time.Time // when what was sent so far has left
+	free time.Time // when everything sent so far has left the sender
 }
 
 // arrival reserves the direction for n bytes and returns when the last of them arrives.
@@ -75,7 +75,7 @@ func (l link) copy(to io.Writer, from io.Reader, over *direction) error {
 	for s := range under {
 		time.Sleep(time.Until(s.due))
 		if _, err := to.Write(s.bytes); err != nil {
-			close(lost) // the caller closes from, which ends the reading
+			close(lost) // the caller closes from, which ends the read
 			return err
 		}
 	}
@@ -94,7 +94,7 @@ type proxy struct {
 	up, down direction
 
 	mu    sync.Mutex
-	ends  map[net.Conn]bool // nil once it is closed
+	ends  map[net.Conn]bool // nil after close
 	tasks sync.WaitGroup
 }
 
@@ -137,7 +137,7 @@ func (p *proxy) connect(client net.Conn) {
 		return
 	}
 	defer p.drop(client)
-	time.Sleep(p.roundTrip) // the handshake, which a listener on loopback gives away
+	time.Sleep(p.roundTrip) // simulates the handshake, which takes no time on loopback
 	server, err := net.Dial("tcp", p.server)
 	if err != nil || !p.hold(server) {
 		return

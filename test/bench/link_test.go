@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// transferTime is how long it takes until all bytes are there, each sender with its own
-// connection over the same lane.
+// transferTime returns how long it takes until all bytes have arrived. Each sender has its own
+// connection over the same direction of the link.
 func transferTime(t *testing.T, l link, senders, bytesEach int) (took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		var over direction
@@ -44,7 +44,7 @@ func transferTime(t *testing.T, l link, senders, bytesEach int) (took time.Durat
 	return took
 }
 
-func TestBytesCrossALinkInTime(t *testing.T) {
+func TestLinkTransferTime(t *testing.T) {
 	l := link{roundTrip: 50 * time.Millisecond, rate: 1_000_000}
 	for name, c := range map[string]struct {
 		senders, bytesEach int
@@ -62,13 +62,13 @@ func TestBytesCrossALinkInTime(t *testing.T) {
 	}
 }
 
-func TestASenderWaitsForASlowLink(t *testing.T) {
+func TestSenderWaitsForSlowLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, sender := net.Pipe()
 		receiver, far := net.Pipe()
 		var over direction
 		ended := make(chan error)
-		go func() { ended <- link{rate: parcel}.copy(far, near, &over) }() // a parcel a second
+		go func() { ended <- link{rate: parcel}.copy(far, near, &over) }() // one parcel a second
 		go func() { _, _ = io.Copy(io.Discard, receiver) }()
 		if err := sender.SetWriteDeadline(time.Now().Add(10 * time.Second)); err != nil {
 			t.Fatal(err)
@@ -85,13 +85,13 @@ func TestASenderWaitsForASlowLink(t *testing.T) {
 	})
 }
 
-func TestProxyCarriesBothWays(t *testing.T) {
+func TestProxyForwardsBothDirections(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	go func() { // answers when the question is over, with twice the question
+	go func() { // responds with twice the request after the end of the request
 		server, err := listener.Accept()
 		if err != nil {
 			return
@@ -123,7 +123,7 @@ func TestProxyCarriesBothWays(t *testing.T) {
 	}
 }
 
-func TestProxyEndsWithWhatIsUnderWay(t *testing.T) {
+func TestProxyCloseEndsConnections(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -9,18 +9,18 @@ import (
 // listMethod is a way to request all lists.
 type listMethod struct {
 	Page    int  // objects a page; 0: no pages
-	Cached  bool // resourceVersion=0: as the server's cache has it, which knows no pages
-	Watch   bool // a watch that begins with everything there is (sendInitialEvents), which is never compressed
+	Cached  bool // resourceVersion=0: lists from the server's cache, without pages
+	Watch   bool // a watch that begins with all objects (sendInitialEvents), which is never compressed
 	Streams int  // lists in flight
-	Gzip    bool // whether the answers may be compressed
+	Gzip    bool // whether responses may be compressed
 }
 
 // auditListMethod is the default of audit for a nearby server, except for first pages,
 // which have 5,000 objects, and for short lists, of which it reads eight at once.
 var auditListMethod = listMethod{Page: 50_000, Streams: 2}
 
-// most is the limit of pages for the largest list: the server pays for every page, so
-// smaller ones are far slower and take half a minute each.
+// most is the largest number of pages for the largest list. Every page costs the server time, so
+// smaller pages are far slower and take half a minute each.
 const most = 100
 
 // listMethods returns the methods to try for that many objects.

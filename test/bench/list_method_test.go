@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWaysSurviveTheCommandLine(t *testing.T) {
+func TestListMethodRoundTrip(t *testing.T) {
 	for name, of := range map[string][]listMethod{"of few objects": listMethods(50_000), "of many": listMethods(500_000), "of a namespace": namespaceListMethods(), "over a slow link": slowLinkListMethods()} {
 		t.Run(name, func(t *testing.T) {
 			seen := map[string]bool{}
@@ -26,7 +26,7 @@ func TestWaysSurviveTheCommandLine(t *testing.T) {
 	}
 }
 
-func TestWaysThatAreTried(t *testing.T) {
+func TestListMethods(t *testing.T) {
 	for name, c := range map[string]struct {
 		objects int
 		of      listMethod

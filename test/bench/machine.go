@@ -44,10 +44,10 @@ func procField(path, name string) string {
 	return string(found[1])
 }
 
-// ticks are the times that all cores have spent so far, in total and idle.
+// ticks are the times that all cores have spent, in total and idle.
 type ticks struct{ all, idle int64 }
 
-// now returns the ticks; ok is false if they are unknown.
+// now returns the current ticks; ok is false if they are unknown.
 func now() (t ticks, ok bool) {
 	data, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -89,7 +89,7 @@ func cpuOf(pid int) time.Duration {
 	}
 	// The name before it is in brackets and may contain anything.
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
-	const user, system, tick = 11, 12, 10 * time.Millisecond // Linux tells all programs that it ticks at 100 Hz
+	const user, system, tick = 11, 12, 10 * time.Millisecond // Linux always reports 100 ticks a second to programs
 	if len(fields) <= system {
 		return 0
 	}

@@ -21,7 +21,7 @@ const (
 	exitInterrupted = 130
 )
 
-// The subcommands. All but act are processes that the benchmark starts itself.
+// The subcommands. The benchmark starts all of them itself, except for act.
 const (
 	floorCommand   = "floor"
 	seedCommand    = "seed"
@@ -33,7 +33,7 @@ const (
 type options struct {
 	act     bool
 	objects int    // of act
-	stages  counts // of the others, growing
+	stages  counts // of the others, in ascending order
 	runs    int
 	rest    time.Duration
 	peer    string

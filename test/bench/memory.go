@@ -12,10 +12,10 @@ const (
 
 func available() int64 { return kibibytes("/proc/meminfo", "MemAvailable") }
 
-// enough returns an error if the machine has too little memory for that many objects.
-func enough(objects int) error { return enoughOf(available(), objects) }
+// checkMemory returns an error if the machine has too little memory for that many objects.
+func checkMemory(objects int) error { return checkMemoryFor(available(), objects) }
 
-func enoughOf(free int64, objects int) error {
+func checkMemoryFor(free int64, objects int) error {
 	need := int64(objects)*eachObject + besides
 	if free == 0 || free >= need {
 		return nil
@@ -24,10 +24,10 @@ func enoughOf(free int64, objects int) error {
 		thousands(objects), gibibytes(need), gibibytes(free))
 }
 
-// spare returns an error if little memory is left.
-func spare() error { return spareOf(available()) }
+// checkFreeMemory returns an error if little memory is left.
+func checkFreeMemory() error { return checkFreeMemoryFor(available()) }
 
-func spareOf(free int64) error {
+func checkFreeMemoryFor(free int64) error {
 	if free == 0 || free >= reserve {
 		return nil
 	}

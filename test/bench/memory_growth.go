@@ -12,8 +12,8 @@ import (
 type growth struct {
 	Name         string
 	Before, Peak []int64 // resident bytes, by run
-	Made         []int64 // bytes that the server asked its runtime for, by run, whether it holds them still or not
-	Collected    []int64 // how often it collected garbage, by run
+	Made         []int64 // bytes that the server has allocated, by run, including freed ones
+	Collected    []int64 // number of garbage collections, by run
 }
 
 // Median returns the median growth; 0 if it is unknown.
@@ -125,12 +125,12 @@ func (w *harness) collectServerGarbage(ctx context.Context, pid int) error {
 	}
 	last := residentOf(pid)
 	for begun := time.Now(); time.Since(begun) < longestCalm; {
-		if err := w.sweep(ctx); err != nil {
+		if err := w.triggerServerGC(ctx); err != nil {
 			return err
 		}
 		time.Sleep(2 * time.Second)
 		held := residentOf(pid)
-		if held*100 >= last*99 { // no more than one in a hundred went
+		if held*100 >= last*99 { // at most one in a hundred was freed
 			return nil
 		}
 		last = held
@@ -138,8 +138,8 @@ func (w *harness) collectServerGarbage(ctx context.Context, pid int) error {
 	return nil
 }
 
-// sweep requests a heap profile from the server, which makes it collect garbage first.
-func (w *harness) sweep(ctx context.Context) error {
+// triggerServerGC requests a heap profile from the server, which makes it collect garbage first.
+func (w *harness) triggerServerGC(ctx context.Context) error {
 	c, err := newCounter(w.plane.Kubeconfig)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 
 // program is a process to measure.
 type program struct {
-	name string // what a reader would type
+	name string // as a reader would type it
 	path string
 	args []string
 	env  []string
@@ -27,8 +27,8 @@ type program struct {
 // cost is the cost of one run of a program, or the medians of several.
 type cost struct {
 	Wall   time.Duration
-	CPU    time.Duration // user and system; 0 where that is not known
-	Memory int64         // the most that was resident, in bytes; 0 where that is not known
+	CPU    time.Duration // user and system; 0 if unknown
+	Memory int64         // peak resident memory in bytes; 0 if unknown
 	// Servers is the CPU time of kube-apiserver and etcd during the run; 0 if it was not
 	// measured.
 	Servers time.Duration

@@ -35,7 +35,7 @@ func (w *harness) real(ctx context.Context) (c cost, err error) {
 		}
 	}
 	over := time.Now()
-	c.CPU = w.spent(managerName)
+	c.CPU = w.serverCPU(managerName)
 	log, err := os.ReadFile(filepath.Join(w.plane.Dir, managerName+".log"))
 	if err != nil {
 		return c, fmt.Errorf("read when the collector began: %w", err)
@@ -48,8 +48,8 @@ func (w *harness) real(ctx context.Context) (c cost, err error) {
 	return c, w.plane.SetCollector(ctx, testcluster.Absent)
 }
 
-// beginning returns when the workers of the last collector in a log started. The log has no
-// year, so it takes that of by, a later time.
+// beginning returns when the workers of the last collector in a log started. The log has no year,
+// so the function uses that of by, a later time.
 func beginning(log []byte, by time.Time) (time.Time, error) {
 	at := bytes.LastIndex(log, []byte("roceeding to collect garbage"))
 	if at < 0 {
@@ -64,7 +64,7 @@ func beginning(log []byte, by time.Time) (time.Time, error) {
 	if err != nil {
 		return said, fmt.Errorf("read when the collector began: %w", err)
 	}
-	if said.After(by) { // New Year's Eve
+	if said.After(by) { // the log began in the year before
 		said = said.AddDate(-1, 0, 0)
 	}
 	return said, nil

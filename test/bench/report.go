@@ -18,19 +18,19 @@ type report struct {
 	Date       time.Time
 	Machine    machine
 	Kubernetes string
-	Tries      int           // of each way to find a floor
-	Types      int           // lists that a look takes
-	Busy       float64       // which part of the machine others kept busy at the median start
-	Busiest    float64       // and at one in ten
-	Rest       time.Duration // how long was waited for less, before each
-	Stages     []*sizeResult // growing
+	Tries      int           // runs of each list method in the search
+	Types      int           // lists that a scan needs
+	Busy       float64       // part of the machine that other processes used at the median start
+	Busiest    float64       // the same, exceeded at one start in ten
+	Rest       time.Duration // time limit of the wait for a quiet machine before each run
+	Stages     []*sizeResult // in ascending order of objects
 	Crossing   *slowLinkResult
 }
 
 // entry is one row. Against is the row that it is compared with; the zero value is none.
 type entry struct {
 	Name     string
-	Floor    bool // no command, but what one is compared with
+	Floor    bool // not a command, but what commands are compared with
 	Runs     sample
 	Requests int
 	Against  cost
@@ -54,10 +54,10 @@ func (e entry) Asked() string {
 	return strconv.Itoa(e.Requests)
 }
 
-// Title is the name as Markdown.
+// Title returns the name as Markdown.
 func (e entry) Title() string { return title(e.Name, e.Floor) }
 
-// Title is the name as Markdown.
+// Title returns the name as Markdown.
 func (g growth) Title() string { return title(g.Name, g.Name != auditRow) }
 
 func title(name string, plain bool) string {
@@ -165,7 +165,7 @@ func render(path, page string, data any) error {
 	if err := t.Execute(&out, data); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil { // a page for everybody
+	if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil { // readable by everybody
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil

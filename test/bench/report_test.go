@@ -37,7 +37,8 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// compared is a stage on which audit took so many milliseconds, three times its floor's.
+// compared returns a result in which audit took this many milliseconds, three times as many as
+// its floor.
 func compared(objects, audit int) *sizeResult {
 	floor := entry{Name: wholeFloor, Floor: true, Runs: ms(audit / 3), Requests: 57}
 	near := entry{Name: namespaceFloor, Floor: true, Runs: ms(100)}

@@ -24,7 +24,7 @@ const (
 	podsEach       = 12
 	configMapsEach = 3
 	secretsEach    = 2
-	applicationIs  = 1 + 2 + podsEach + configMapsEach + secretsEach // a deployment and two replicasets besides
+	applicationIs  = 1 + 2 + podsEach + configMapsEach + secretsEach // and a deployment and two replicasets
 
 	applicationsInNamespace = 50
 	writers                 = 24
@@ -49,7 +49,7 @@ func secretName(application string, i int) string { return fmt.Sprintf("%s-token
 func seed(ctx context.Context, args []string, progress io.Writer) error {
 	flags := flag.NewFlagSet(seedCommand, flag.ContinueOnError)
 	objects := flags.Int("objects", 0, "")
-	before := flags.Int("before", 0, "") // so many were asked for before
+	before := flags.Int("before", 0, "") // number of objects that exist already
 	kubeconfig := flags.String("kubeconfig", "", "")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (s *seeder) fill(ctx context.Context, before, applications int) error {
 			return fmt.Errorf("create namespace: %w", err)
 		}
 	}
-	stop := s.tell()
+	stop := s.printProgress()
 	defer stop()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
@@ -114,8 +114,8 @@ func namespaceName(application int) string {
 	return fmt.Sprintf("bench-%03d", application/applicationsInNamespace)
 }
 
-// tell prints the progress every ten seconds.
-func (s *seeder) tell() (stop func()) {
+// printProgress prints the progress every ten seconds until stop is called.
+func (s *seeder) printProgress() (stop func()) {
 	quit, begun := make(chan struct{}), time.Now()
 	go func() {
 		tick := time.NewTicker(10 * time.Second)
@@ -150,7 +150,7 @@ func (a application) create(ctx context.Context) error {
 	}
 	owner := []metav1.OwnerReference{*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment"))}
 
-	if _, err := a.createReplicaSet(ctx, "5f6b4", 0, owner); err != nil { // of the revision before
+	if _, err := a.createReplicaSet(ctx, "5f6b4", 0, owner); err != nil { // of the previous revision
 		return err
 	}
 	current, err := a.createReplicaSet(ctx, currentRevision, podsEach, owner)

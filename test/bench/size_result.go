@@ -16,8 +16,8 @@ type sizeResult struct {
 	Seeded  time.Duration
 	Runs    int         // of each program
 	Moved   transferred // by the floor
-	Ways    []attempt   // the best first
-	Near    listMethod  // the best of one namespace
+	Ways    []attempt   // the best one first
+	Near    listMethod  // the best one for one namespace
 	Entries []entry
 	Growths []growth
 }
@@ -30,10 +30,11 @@ const (
 	treeRow        = "kubectl gc tree deployment/" + firstApplication + " -n " + firstNamespace
 )
 
-// harder is how many more runs a comparison has than a search, if that takes only seconds.
+// The comparison of programs has comparisonFactor times as many runs as the search, up to
+// manyObjects, where a run takes only seconds.
 const (
-	harder = 3
-	many   = 200_000
+	comparisonFactor = 3
+	manyObjects      = 200_000
 )
 
 // row is a program to compare. against names the row that it is compared with.
@@ -61,14 +62,14 @@ func (w *harness) rows(whole, near listMethod) []row {
 
 // measure finds the floors, and then compares the programs.
 func (w *harness) measure(ctx context.Context, objects int) (s *sizeResult, err error) {
-	s = &sizeResult{Wanted: objects, Runs: harder * w.runs}
-	if objects >= many {
+	s = &sizeResult{Wanted: objects, Runs: comparisonFactor * w.runs}
+	if objects >= manyObjects {
 		s.Runs = w.runs
 	}
 	if s.Objects, err = w.counted(ctx, objects); err != nil {
 		return nil, err
 	}
-	for _, r := range w.rows(auditListMethod, auditListMethod) { // nothing is measured the first time
+	for _, r := range w.rows(auditListMethod, auditListMethod) { // the first run of each program is not measured
 		if _, _, err := w.run(ctx, r.program); err != nil {
 			return nil, err
 		}

@@ -12,7 +12,7 @@ type slowLinkResult struct {
 	Link    string
 	Objects int
 	Runs    int
-	Ways    []attempt // that are compressed, the best first
+	Ways    []attempt // compressed ones, the best one first
 	Entries []entry
 	Moved   transferred
 }

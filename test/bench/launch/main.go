@@ -26,7 +26,7 @@ func main() {
 	os.Exit(code)
 }
 
-// launch passes on the streams, and the signals that ask to end or to say what goes on.
+// launch connects the standard streams, and forwards signals.
 func launch(file, path string, args []string) (code int, err error) {
 	cmd := exec.Command(path, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -38,7 +38,7 @@ func launch(file, path string, args []string) (code int, err error) {
 	}
 	go func() {
 		for s := range signals {
-			_ = cmd.Process.Signal(s) // it may just have ended
+			_ = cmd.Process.Signal(s) // fails if it has ended
 		}
 	}()
 	err = cmd.Wait()

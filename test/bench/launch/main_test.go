@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestLaunchTellsWhatAProgramCost(t *testing.T) {
+func TestLaunchReportsCost(t *testing.T) {
 	t.Setenv("LAUNCH_TEST_EXIT", "3")
 	file := filepath.Join(t.TempDir(), "figures")
 	code, err := launch(file, os.Args[0], nil)
@@ -35,7 +35,7 @@ func TestLaunchTellsWhatAProgramCost(t *testing.T) {
 	}
 }
 
-func TestLaunchOfNothing(t *testing.T) {
+func TestLaunchOfMissingProgram(t *testing.T) {
 	code, err := launch(filepath.Join(t.TempDir(), "figures"), filepath.Join(t.TempDir(), "absent"), nil)
 	if err == nil || code != exitLost {
 		t.Errorf("got exit code %d, %v, want %d and an error", code, err, exitLost)

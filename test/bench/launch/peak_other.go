@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// Peaks are not known here.
+// The peak memory is unknown on this system.
 func peak(*os.ProcessState) int64 { return 0 }

@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// peak is the most memory that an ended process had resident, in bytes; 0 where that is
-// not known.
+// peak returns the peak resident memory of an ended process in bytes; 0 if it is unknown.
 func peak(state *os.ProcessState) int64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {
