@@ -10,27 +10,27 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// block is a fenced piece of a page.
+// block is a fenced code block of a page.
 type block struct {
 	language string
-	line     int // of the first line within, from 1
+	line     int // of its first content line, from 1
 	indent   string
 	lines    []string
 }
 
-// command is what a block has a reader type, and what it shows of the answer.
+// command is a command in a block, with the output that the page shows.
 type command struct {
 	text   string
 	line   int
-	shows  bool     // whether it says what comes of it
-	output []string // that, of a console block
-	from   int      // the index of output's first line in the page
+	shows  bool     // whether the block shows its output
+	output []string // in a console block
+	from   int      // index in the page of the first output line
 	indent string
 }
 
 var fence = regexp.MustCompile("^( *)```([a-z]*)$")
 
-// blocks are those of a page, in order.
+// blocks returns the code blocks of a page, in order.
 func blocks(page string) []block {
 	var out []block
 	var open *block
@@ -49,8 +49,8 @@ func blocks(page string) []block {
 	return out
 }
 
-// commands are those of a block that is to be typed; other blocks have none. A command
-// takes as many lines as the shell wants of it.
+// commands returns the commands in a block. Only sh and console blocks have any. A command may
+// have several lines, as in the shell.
 func (b block) commands() ([]command, error) {
 	if b.language != "sh" && b.language != "console" {
 		return nil, nil
@@ -76,7 +76,7 @@ func (b block) commands() ([]command, error) {
 			last.output = append(last.output, line)
 			continue
 		}
-		if whole(open.text) {
+		if isComplete(open.text) {
 			open.from = at
 			out, open = append(out, *open), nil
 		}
@@ -87,12 +87,12 @@ func (b block) commands() ([]command, error) {
 	return out, nil
 }
 
-// whole tells if the shell would run the text as it is, and not ask for more.
-func whole(text string) bool {
+// isComplete reports whether the shell would run the text as it is, instead of waiting for more.
+func isComplete(text string) bool {
 	return !strings.HasSuffix(text, "\\") && exec.Command("bash", "-n", "-c", text).Run() == nil
 }
 
-func TestBlocksAndTheirCommands(t *testing.T) {
+func TestBlocks(t *testing.T) {
 	const page = "text\n\n```sh\n# a remark\na \\\n  b\n\nc 'd\ne'\ncase x in\n  x) f ;;\nesac\n```\n\n* item\n\n  ```console\n  $ g\n  one\n\n  two\n  $ h\n  ```\n\n```\n$ nothing\n```\n"
 	var got [][]command
 	for _, b := range blocks(page) {

@@ -37,7 +37,8 @@ func read(t *testing.T) map[string]string {
 	return pages
 }
 
-// order has those pages last for which the collector has to be on: then it is switched once.
+// order returns the pages, those that need a running collector last, so that the collector is
+// switched once.
 func order(read map[string]string) []string {
 	return slices.SortedFunc(maps.Keys(read), func(a, b string) int {
 		if pages[a].collector != pages[b].collector {
@@ -47,18 +48,18 @@ func order(read map[string]string) []string {
 	})
 }
 
-func TestEveryCommandRunsAndSaysWhatThePageShows(t *testing.T) {
-	w := begin(t)
+func TestEveryCommandHasTheDocumentedOutput(t *testing.T) {
+	w := newWorld(t)
 	all := read(t)
 	for _, file := range order(all) {
 		t.Run(file, func(t *testing.T) {
-			w.visited(t, file, all[file])
+			w.visit(t, file, all[file])
 		})
 	}
 }
 
-// swapped is a text with other names for things, the longest first.
-func swapped(text string, names map[string]string) string {
+// replaceNames replaces names in a text, the longest first.
+func replaceNames(text string, names map[string]string) string {
 	byLength := slices.SortedFunc(maps.Keys(names), func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
 	for _, n := range byLength {
@@ -69,10 +70,10 @@ func swapped(text string, names map[string]string) string {
 
 var plugin = regexp.MustCompile(`^(?:kubectl gc|bin/kubectl-gc) ([a-z]+)`)
 
-// fine tells if a command ended as its page may have it. 1 is an answer of audit, that there
-// are findings, and of a run, that something stays blocked.
-func fine(file string, c command, a answer) bool {
-	for _, e := range endings {
+// exitsAsExpected reports whether the exit code of a command is one that its page may have. Exit
+// code 1 is expected of audit if there are findings, and of a run if something stays blocked.
+func exitsAsExpected(file string, c command, a answer) bool {
+	for _, e := range exitCodes {
 		if e.page == file && strings.HasPrefix(c.text, e.begins) {
 			return a.code == e.code
 		}
@@ -83,23 +84,23 @@ func fine(file string, c command, a answer) bool {
 		case found[1] == "audit":
 			return true
 		case found[1] == "collect" || found[1] == "repair" || found[1] == "delete":
-			return strings.Contains(strings.Join(a.said, "\n"), "blocked")
+			return strings.Contains(strings.Join(a.output, "\n"), "blocked")
 		}
 	}
 	return a.code == 0
 }
 
-// lacking finds programs that a command needs and that not every machine has.
-var lacking = regexp.MustCompile(`(?:^|[|(]\s*)(jq|dot|promtool)\b`)
+// optionalProgram matches programs that some machines do not have.
+var optionalProgram = regexp.MustCompile(`(?:^|[|(]\s*)(jq|dot|promtool)\b`)
 
-// spared tells if a command is not run.
-func spared(t *testing.T, file string, c command) bool {
+// isSkipped reports whether a command is not run.
+func isSkipped(t *testing.T, file string, c command) bool {
 	for _, u := range untried {
 		if u.page == file && strings.HasPrefix(c.text, u.begins) {
 			return true
 		}
 	}
-	for _, found := range lacking.FindAllStringSubmatch(c.text, -1) {
+	for _, found := range optionalProgram.FindAllStringSubmatch(c.text, -1) {
 		if _, err := exec.LookPath(found[1]); err != nil {
 			t.Logf("SKIPPED, NOT TESTED: %s:%d: there is no %s here", file, c.line, found[1])
 			return true

@@ -6,20 +6,20 @@ import (
 	"testing"
 )
 
-// kind is something that differs from run to run. Of a kind that names things a later
-// command can speak of what was shown.
+// kind is a kind of value that differs from run to run. If names is set, later commands may
+// contain the value that the page shows, in place of the actual one.
 type kind struct {
 	pattern string
 	names   bool
 }
 
-// kinds, the longest first.
+// kinds has the longest patterns first.
 var kinds = []kind{
 	{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, true},            // UIDs
-	{`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}[:-][0-9]{2}[:-][0-9]{2}Z(?:-[0-9])?`, true}, // times, and backups that are called by them
-	{`[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}`, false},                  // times as people write them
+	{`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}[:-][0-9]{2}[:-][0-9]{2}Z(?:-[0-9])?`, true}, // times, and backups named after them
+	{`[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}`, false},                  // times in the format for people
 	{`\b[0-9a-f]{16}\b`, true},                                 // digests
-	{`-[bcdfghjklmnpqrstvwxz2456789]{5}\b`, true},              // ends of generated names
+	{`-[bcdfghjklmnpqrstvwxz2456789]{5}\b`, true},              // random suffixes of generated names
 	{`\b(?:[0-9]+(?:\.[0-9]+)?(?:ms|µs|s|m|h|d|y))+\b`, false}, // ages
 }
 
@@ -33,8 +33,8 @@ var differing = func() *regexp.Regexp {
 
 var blanks = regexp.MustCompile(` +`)
 
-// even is a line without what differs from run to run.
-func even(line string) string {
+// normalize replaces values that differ from run to run, and consecutive spaces.
+func normalize(line string) string {
 	line = differing.ReplaceAllStringFunc(line, func(found string) string {
 		groups := differing.FindStringSubmatch(found)
 		for i, g := range groups[1:] {
@@ -49,39 +49,39 @@ func even(line string) string {
 
 const anything = "…"
 
-// like tells if a line that is shown can stand for one that was said.
-func like(shown, said string) bool {
-	pieces := strings.Split(even(shown), anything)
+// matches reports whether a line on the page matches a line of the output.
+func matches(shown, output string) bool {
+	pieces := strings.Split(normalize(shown), anything)
 	if len(pieces) == 1 {
-		return even(shown) == even(said)
+		return normalize(shown) == normalize(output)
 	}
 	for i, p := range pieces {
 		pieces[i] = regexp.QuoteMeta(p)
 	}
-	return regexp.MustCompile("^" + strings.Join(pieces, ".*") + "$").MatchString(even(said))
+	return regexp.MustCompile("^" + strings.Join(pieces, ".*") + "$").MatchString(normalize(output))
 }
 
-// paired is the line that was said for each line that is shown, -1 for a line of …; nil
-// if they do not fit.
-func paired(shown, said []string) []int {
-	shown, said = trimmed(shown), trimmed(said)
+// match returns, for each line on the page, the index of the matching output line, or -1 for a
+// line with only …; nil if page and output do not match.
+func match(shown, output []string) []int {
+	shown, output = trimmed(shown), trimmed(output)
 	switch {
 	case len(shown) == 0:
-		if len(said) == 0 {
+		if len(output) == 0 {
 			return []int{}
 		}
 		return nil
 	case strings.TrimSpace(shown[0]) == anything:
-		for skip := 0; skip <= len(said); skip++ {
-			if rest := paired(shown[1:], said[skip:]); rest != nil {
+		for skip := 0; skip <= len(output); skip++ {
+			if rest := match(shown[1:], output[skip:]); rest != nil {
 				return append([]int{-1}, shifted(rest, skip)...)
 			}
 		}
 		return nil
-	case len(said) == 0 || !like(shown[0], said[0]):
+	case len(output) == 0 || !matches(shown[0], output[0]):
 		return nil
 	}
-	if rest := paired(shown[1:], said[1:]); rest != nil {
+	if rest := match(shown[1:], output[1:]); rest != nil {
 		return append([]int{0}, shifted(rest, 1)...)
 	}
 	return nil
@@ -96,7 +96,7 @@ func shifted(indices []int, by int) []int {
 	return indices
 }
 
-// trimmed has no empty lines at its end.
+// trimmed returns the lines without empty ones at the end.
 func trimmed(lines []string) []string {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]
@@ -104,13 +104,13 @@ func trimmed(lines []string) []string {
 	return lines
 }
 
-// meant adds what the page calls by another name than the run: shown, then said.
-func meant(names map[string]string, shown, said []string, pairs []int) {
+// recordNames adds the values on the page, with the matching values of the output.
+func recordNames(names map[string]string, shown, output []string, pairs []int) {
 	for i, j := range pairs {
 		if j < 0 || strings.Contains(shown[i], anything) {
 			continue
 		}
-		a, b := differing.FindAllStringSubmatch(shown[i], -1), differing.FindAllStringSubmatch(said[j], -1)
+		a, b := differing.FindAllStringSubmatch(shown[i], -1), differing.FindAllStringSubmatch(output[j], -1)
 		for n := range min(len(a), len(b)) {
 			for k := range kinds {
 				if kinds[k].names && a[n][k+1] != "" && b[n][k+1] != "" {
@@ -121,7 +121,7 @@ func meant(names map[string]string, shown, said []string, pairs []int) {
 	}
 }
 
-func TestWhatAPageShowsIsComparedWithWhatWasSaid(t *testing.T) {
+func TestMatch(t *testing.T) {
 	for name, c := range map[string]struct {
 		shown, said string
 		fits        bool
@@ -146,18 +146,18 @@ func TestWhatAPageShowsIsComparedWithWhatWasSaid(t *testing.T) {
 		"a line too many":              {"a\nb", "a", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if pairs := paired(strings.Split(c.shown, "\n"), strings.Split(c.said, "\n")); (pairs != nil) != c.fits {
+			if pairs := match(strings.Split(c.shown, "\n"), strings.Split(c.said, "\n")); (pairs != nil) != c.fits {
 				t.Errorf("got %v", pairs)
 			}
 		})
 	}
 }
 
-func TestWhatAPageShowsStandsForWhatWasSaid(t *testing.T) {
+func TestRecordNames(t *testing.T) {
 	shown := []string{"…", "digest 3ecc862154d2191b after 3s"}
 	said := []string{"one", "two", "digest 0123456789abcdef after 45s"}
 	names := map[string]string{}
-	meant(names, shown, said, paired(shown, said))
+	recordNames(names, shown, said, match(shown, said))
 	if len(names) != 1 || names["3ecc862154d2191b"] != "0123456789abcdef" {
 		t.Errorf("got %v", names)
 	}

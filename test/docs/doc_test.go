@@ -1,20 +1,19 @@
-// Package docs holds the pages of the project to what they show.
+// Package docs tests that the pages of the project show what the commands really do.
 //
-// Every command in a block of README.md, of docs and of the other pages is run, as it is
-// written, on a control plane that holds the demo, through the real kubectl. What a
-// console block shows is compared with what the command says:
+// Every command in a code block of README.md, of docs and of the other pages is run as it is
+// written, through the real kubectl, on a control plane with the objects of the demo. The output
+// in a console block is compared with the actual output:
 //
-//   - a line that is only … stands for any number of lines, and … within a line for
-//     anything;
-//   - what differs from run to run is compared by its kind: UIDs, digests, times, ages,
-//     and the ends of generated names. What the page shows then stands, in the commands
-//     below it on that page, for what the run showed;
-//   - how many blanks there are between two words does not matter, as an age can be longer.
+//   - a line with only … matches any number of lines, and … within a line matches any text;
+//   - values that differ from run to run are compared by their kind: UIDs, digests, times, ages,
+//     and the suffixes of generated names. In later commands on that page, the value that the
+//     page shows is replaced by the actual one;
+//   - the number of spaces between two words does not matter, as an age can be longer.
 //
-// A page begins with the demo as it was loaded, in a folder that looks like a checkout, and
-// keeps what its commands leave behind. pages_test.go says what else pages need, and which
-// commands are not run, with the reason.
+// A page starts with the objects of the demo, in a folder that looks like a checkout, and keeps
+// what its commands change. pages_test.go has the other conditions of pages, and the commands
+// that are not run, with the reasons.
 //
-// go test ./test/docs -update writes what the commands said into the pages, but for
-// outputs that are cut with a line of ….
+// go test ./test/docs -update writes the actual output into the pages, except where a line with …
+// is in the middle of the output.
 package docs

@@ -19,7 +19,7 @@ var (
 	spanned = regexp.MustCompile("`[^`\n]*`")
 )
 
-func TestEveryRelativeLinkLeadsSomewhere(t *testing.T) {
+func TestRelativeLinksAreValid(t *testing.T) {
 	all := read(t)
 	for file, text := range all {
 		text = spanned.ReplaceAllString(fenced.ReplaceAllString(text, ""), "")
@@ -45,8 +45,8 @@ func TestEveryRelativeLinkLeadsSomewhere(t *testing.T) {
 	}
 }
 
-// TestEveryPageCanBeFound: from the index of docs, over links.
-func TestEveryPageCanBeFound(t *testing.T) {
+// TestEveryPageIsLinked requires that links lead from the index of docs to every page.
+func TestEveryPageIsLinked(t *testing.T) {
 	all := read(t)
 	seen := map[string]bool{}
 	queue := []string{"docs/README.md"}
@@ -71,7 +71,7 @@ func TestEveryPageCanBeFound(t *testing.T) {
 	}
 }
 
-// anchors are the names by which GitHub lets a page's headings be linked.
+// anchors returns the anchors that GitHub gives to the headings of a page.
 func anchors(text string) []string {
 	var out []string
 	times := map[string]int{}

@@ -11,18 +11,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// page is what a page takes for granted.
+// page has the conditions under which the commands of a page are run.
 type page struct {
-	collector string            // plane.On where the cluster's own is to be at work
-	before    string            // what the reader has done
-	apart     bool              // whether its blocks are ways to choose from: each begins anew
-	words     map[string]string // what a reader is to put in other words, and in which
-	uids      map[string]string // a UID on the page, and whose it is, as stories.Manifest calls it
+	collector    string            // testcluster.On: the cluster's own collector runs
+	before       string            // a command that is run first
+	alternatives bool              // whether its blocks are alternatives: the objects are loaded again before each one
+	words        map[string]string // text to replace in commands, with its replacement
+	uids         map[string]string // UIDs on the page, with their objects, as in fixtures.Manifest.String
 }
 
-// told is the file of the stories that a page is about, which is called as it is; empty: the
-// demo.
-func told(file string) string {
+// fixturesFor returns the file with the objects for a page, which has the same name as the page;
+// empty: the demo.
+func fixturesFor(file string) string {
 	own := filepath.Join("testdata", filepath.FromSlash(strings.TrimSuffix(strings.TrimPrefix(file, "docs/"), ".md"))+".yaml")
 	if _, err := os.Stat(own); err != nil {
 		return ""
@@ -30,23 +30,23 @@ func told(file string) string {
 	return own
 }
 
-// afresh tells if its blocks are ways to choose from, as on the page of a rule: each of them
-// begins with what was loaded.
-func (p page) afresh(file string) bool {
-	return p.apart || examples(file) || strings.HasPrefix(file, "docs/rules/")
+// reloads reports whether the objects are loaded again before each block, because the blocks are
+// alternatives, as on the page of a rule.
+func (p page) reloads(file string) bool {
+	return p.alternatives || isCommandPage(file) || strings.HasPrefix(file, "docs/rules/")
 }
 
-// examples tells if the page is about a command: what is to be typed are examples then, and each
-// begins with what was loaded.
-func examples(file string) bool { return strings.HasPrefix(file, "docs/commands/") }
+// isCommandPage reports whether the page describes a command. Its commands are examples, and the
+// objects are loaded again before each one.
+func isCommandPage(file string) bool { return strings.HasPrefix(file, "docs/commands/") }
 
 const (
-	web = "7b0c5a3e-58b1-4f0e-9d3a-6a8c1e4f2b90" // what the pages of the rules call the UID of Deployment/web
+	web = "7b0c5a3e-58b1-4f0e-9d3a-6a8c1e4f2b90" // UID of Deployment/web on the pages of the rules
 
-	// inShop is where the examples of the commands are typed.
+	// inShop selects the namespace that the examples use.
 	inShop = "kubectl config set-context --current --namespace shop > /dev/null"
 
-	// name gives the last backup that was made the name of which the pages speak.
+	// name renames the latest backup to the name that the pages use.
 	name = `
 cd ~/.kube/gc-backup/prod && rm -rf 2026-11-20T08-31-07Z && mv "$(ls | tail -1)" 2026-11-20T08-31-07Z`
 )
@@ -60,10 +60,10 @@ var pages = map[string]page{
 	"docs/commands/restore.md":    {before: inShop + "; kubectl gc delete deployment/web -n shop --client-side --yes" + name},
 	"docs/commands/tree.md":       {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
 	"docs/commands/why.md":        {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
-	"docs/delete.md":              {collector: testcluster.On, apart: true},
+	"docs/delete.md":              {collector: testcluster.On, alternatives: true},
 	"docs/backup.md": {
-		before: "kubectl gc collect --yes -n monitoring" + name,
-		apart:  true, words: map[string]string{"CONTEXT": contextName},
+		before:       "kubectl gc collect --yes -n monitoring" + name,
+		alternatives: true, words: map[string]string{"CONTEXT": contextName},
 	},
 	"docs/repair.md":  {uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
 	"docs/restore.md": {before: "kubectl gc delete deployment/web -n shop --client-side --yes" + name},
@@ -77,14 +77,14 @@ var pages = map[string]page{
 	"docs/rules/mismatched-owner.md":      {uids: map[string]string{web: "Deployment shop/web"}},
 	"docs/rules/self-owner.md":            {uids: map[string]string{"a0fdf989-2180-4211-8fff-58f92e4a4507": "ConfigMap shop/me"}},
 	"docs/rules/stuck-finalizer.md": {
-		before: "until kubectl gc audit --rule stuck-finalizer --stuck-after=0s | grep Pod/drain > /dev/null; do :; done", // times are in whole seconds
+		before: "until kubectl gc audit --rule stuck-finalizer --stuck-after=0s | grep Pod/drain > /dev/null; do :; done", // times have whole seconds
 	},
 	"docs/rules/terminating-owner.md":      {uids: map[string]string{web: "Deployment shop/web"}},
 	"docs/rules/unmonitored-owner.md":      {uids: map[string]string{"d393317f-25df-45f1-a718-fe64a1235194": "Event shop/ev1"}},
 	"docs/rules/unserved-owner-version.md": {uids: map[string]string{web: "Deployment shop/web"}},
 }
 
-// untried are the commands that are not run, by how they begin.
+// untried has the prefixes of the commands that are not run.
 var untried = []struct{ page, begins, why string }{
 	{"README.md", "make demo", "test/demo runs it"},
 	{"README.md", "make test", "is what runs this"},
@@ -122,8 +122,8 @@ var untried = []struct{ page, begins, why string }{
 	{"plugins/README.md", "kubectl krew", "needs krew; test/krew runs it"},
 }
 
-// endings are those of commands that end with another code than 0, by how they begin.
-var endings = []struct {
+// exitCodes has the prefixes of the commands whose exit code is not 0.
+var exitCodes = []struct {
 	page, begins string
 	code         int
 	why          string
@@ -137,7 +137,7 @@ var endings = []struct {
 	{"docs/rules/unknown-owner-kind.md", "kubectl get crd | grep", 1, "there is no such kind: that is the point"},
 }
 
-// typed are all commands of all pages.
+// typed returns all commands of all pages.
 func typed(t *testing.T) map[string][]command {
 	t.Helper()
 	out := map[string][]command{}
@@ -166,7 +166,7 @@ func TestEveryExceptionIsInUse(t *testing.T) {
 	for _, u := range untried {
 		used(u.page, u.begins, u.why)
 	}
-	for _, e := range endings {
+	for _, e := range exitCodes {
 		used(e.page, e.begins, e.why)
 	}
 	read := read(t)
@@ -188,8 +188,8 @@ func TestEveryExceptionIsInUse(t *testing.T) {
 	}
 }
 
-// TestMakeHasWhatThePagesHaveItDo is about the commands that take too long to be run.
-func TestMakeHasWhatThePagesHaveItDo(t *testing.T) {
+// TestMakeTargetsOnPagesExist checks the commands that take too long to be run.
+func TestMakeTargetsOnPagesExist(t *testing.T) {
 	target := regexp.MustCompile(`^make( [A-Za-z0-9=_-]+)+`)
 	for file, commands := range typed(t) {
 		for _, c := range commands {
@@ -204,8 +204,9 @@ func TestMakeHasWhatThePagesHaveItDo(t *testing.T) {
 	}
 }
 
-// TestABlockOfCommandsSaysSo: what is to be typed must not hide from this test.
-func TestABlockOfCommandsSaysSo(t *testing.T) {
+// TestCommandBlocksHaveALanguage requires a language for blocks with commands, since this package
+// runs only blocks of some languages.
+func TestCommandBlocksHaveALanguage(t *testing.T) {
 	looks := regexp.MustCompile(`^(\$ |kubectl |kubectl-gc |bin/kubectl-gc |make |go (run|test|build) |KUBECTL_GC_)`)
 	for file, text := range read(t) {
 		for _, b := range blocks(text) {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-func TestTheShellKeepsWhatCommandsSetAndAnswersQuestions(t *testing.T) {
+func TestShell(t *testing.T) {
 	got, err := shell(t.Context(), t.TempDir(), []string{"PATH=/usr/bin:/bin"}, []string{
 		"X=1", "echo $X", "echo no >&2; false",
 		`test -t 0 && printf 'Delete 12 objects, change 0? Type the number of objects to delete: ' && read -r N && echo "read $N"`,

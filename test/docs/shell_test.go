@@ -17,18 +17,18 @@ import (
 	"github.com/creack/pty"
 )
 
-// patience is how long a block may take.
+// patience is the time limit of a block.
 const patience = time.Minute
 
-// answer is what came of a command.
+// answer is the result of a command.
 type answer struct {
-	said []string // on both streams, as on a terminal
-	code int
+	output []string // both streams, as on a terminal
+	code   int
 }
 
-// shell runs the commands of a block, one after the other, in one shell: what they set
-// holds for those after them. At a question it types what a reader would who means it.
-// There are less answers than commands where one of them ends the shell.
+// shell runs the commands of a block in one shell, so that they share variables and the working
+// directory. It confirms the questions of commands. If a command ends the shell, there are fewer
+// answers than commands.
 func shell(ctx context.Context, dir string, env, commands []string) ([]answer, error) {
 	var script strings.Builder
 	script.WriteString("set -o pipefail\ntrap 'printf \"\\036%d\\036\" $?' EXIT\n")
@@ -42,7 +42,7 @@ func shell(ctx context.Context, dir string, env, commands []string) ([]answer, e
 		return nil, fmt.Errorf("open a terminal: %w", err)
 	}
 	defer keyboard.Close()
-	go func() { _, _ = io.Copy(io.Discard, keyboard) }() // what is typed is echoed
+	go func() { _, _ = io.Copy(io.Discard, keyboard) }() // discards the echo of the typed keys
 	screen := &screen{keyboard: keyboard}
 	cmd := exec.CommandContext(ctx, "bash", "-c", script.String())
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, env, seat, screen, screen
@@ -56,10 +56,10 @@ func shell(ctx context.Context, dir string, env, commands []string) ([]answer, e
 	return screen.answers(len(commands)), nil
 }
 
-// question is one at which nothing is done before somebody answers.
+// question matches the questions for which a command waits.
 var question = regexp.MustCompile(`(?:Delete ([0-9,]+) objects?, change [0-9,]+\? Type the number of objects to delete|Type yes): $`)
 
-// screen is what is said, and answers questions.
+// screen records the output, and answers questions.
 type screen struct {
 	keyboard *os.File
 	mu       sync.Mutex
@@ -89,7 +89,7 @@ func (s *screen) String() string {
 	return s.text.String()
 }
 
-// answers are what was said before each mark, at most so many.
+// answers returns the output before each separator, at most most of them.
 func (s *screen) answers(most int) []answer {
 	var out []answer
 	parts := strings.Split(s.String(), "\x1e")

@@ -14,26 +14,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// visit is a reader who does what a page says.
+// visit runs the commands of a page.
 type visit struct {
 	*world
 	file, text string
 	page       page
 	dir, home  string
 	env        []string
-	names      map[string]string // what the page calls otherwise than this run
-	lines      []string          // the page as it would be if it showed what was said
-	added      int               // how many lines more than the page that is so far
+	names      map[string]string // values on the page, with those of this run
+	lines      []string          // the page with the actual output
+	added      int               // difference to the number of lines of the page so far
 }
 
-// visited has a reader do what is to be typed on a page, block by block.
-func (w *world) visited(t *testing.T, file, text string) {
+// visit runs the commands on a page, block by block.
+func (w *world) visit(t *testing.T, file, text string) {
 	var all [][]command
 	for _, b := range blocks(text) {
 		commands, err := b.commands()
 		must(t, err)
-		commands = slices.DeleteFunc(commands, func(c command) bool { return spared(t, file, c) })
-		if examples(file) {
+		commands = slices.DeleteFunc(commands, func(c command) bool { return isSkipped(t, file, c) })
+		if isCommandPage(file) {
 			all = slices.AppendSeq(all, slices.Chunk(commands, 1))
 		} else if len(commands) > 0 {
 			all = append(all, commands)
@@ -45,16 +45,17 @@ func (w *world) visited(t *testing.T, file, text string) {
 	v := &visit{world: w, file: file, text: text, page: pages[file], lines: strings.Split(text, "\n")}
 	v.arrive(t)
 	for i, commands := range all {
-		if i > 0 && v.page.afresh(file) {
+		if i > 0 && v.page.reloads(file) {
 			v.prepare(t)
 		}
-		// A console block is run command by command, as its answers name what comes after.
+		// The commands of a console block are run one by one, since a command may contain values
+		// from the output of an earlier one.
 		if commands[0].shows {
 			for _, c := range commands {
-				v.follow(t, []command{c})
+				v.run(t, []command{c})
 			}
 		} else {
-			v.follow(t, commands)
+			v.run(t, commands)
 		}
 	}
 	if fresh := strings.Join(v.lines, "\n"); *update && fresh != text {
@@ -69,16 +70,16 @@ func (v *visit) arrive(t *testing.T) {
 		must(t, v.plane.SetCollector(t.Context(), testcluster.On))
 		v.loaded = nil
 	}
-	v.dir, v.home, v.env = v.seat(t)
+	v.dir, v.home, v.env = v.newUser(t)
 	v.names = map[string]string{"/home/you": v.home}
 	maps.Copy(v.names, v.page.words)
 	v.prepare(t)
 }
 
-// prepare brings about what the page takes for granted.
+// prepare loads the objects for the page and runs its first command.
 func (v *visit) prepare(t *testing.T) {
 	t.Helper()
-	v.tell(t, told(v.file))
+	v.load(t, fixturesFor(v.file))
 	for uid, of := range v.page.uids {
 		if v.names[uid] = v.uids[of]; v.names[uid] == "" {
 			t.Fatalf("%s is the UID of %q, which is in no manifest", uid, of)
@@ -92,12 +93,12 @@ func (v *visit) prepare(t *testing.T) {
 	}
 }
 
-// follow types commands into one shell.
-func (v *visit) follow(t *testing.T, commands []command) {
+// run runs commands in one shell.
+func (v *visit) run(t *testing.T, commands []command) {
 	t.Helper()
 	typed := make([]string, len(commands))
 	for i, c := range commands {
-		typed[i] = swapped(c.text, v.names)
+		typed[i] = replaceNames(c.text, v.names)
 	}
 	answers, err := shell(t.Context(), v.dir, v.env, typed)
 	if err != nil {
@@ -108,8 +109,8 @@ func (v *visit) follow(t *testing.T, commands []command) {
 			t.Errorf("%s:%d: a command before it ends the shell: %q", v.file, c.line, c.text)
 			return
 		}
-		if !fine(v.file, c, answers[i]) {
-			t.Errorf("%s:%d: %q ends with %d:\n%s", v.file, c.line, c.text, answers[i].code, strings.Join(answers[i].said, "\n"))
+		if !exitsAsExpected(v.file, c, answers[i]) {
+			t.Errorf("%s:%d: %q ends with %d:\n%s", v.file, c.line, c.text, answers[i].code, strings.Join(answers[i].output, "\n"))
 		}
 		if c.shows {
 			v.compare(t, c, answers[i])
@@ -117,13 +118,13 @@ func (v *visit) follow(t *testing.T, commands []command) {
 	}
 }
 
-// compare holds what the page shows against what was said.
+// compare compares the output on the page with the actual output.
 func (v *visit) compare(t *testing.T, c command, a answer) {
 	t.Helper()
-	said := strings.Split(strings.ReplaceAll(strings.Join(a.said, "\n"), v.home, "/home/you"), "\n")
-	pairs := paired(c.output, said)
-	meant(v.names, c.output, said, pairs)
-	fresh, known := refreshed(c.output, said)
+	output := strings.Split(strings.ReplaceAll(strings.Join(a.output, "\n"), v.home, "/home/you"), "\n")
+	pairs := match(c.output, output)
+	recordNames(v.names, c.output, output, pairs)
+	fresh, known := refreshed(c.output, output)
 	switch {
 	case pairs != nil:
 	case *update && known:
@@ -133,21 +134,21 @@ func (v *visit) compare(t *testing.T, c command, a answer) {
 		v.lines = slices.Replace(v.lines, c.from+v.added, c.from+v.added+len(c.output), fresh...)
 		v.added += len(fresh) - len(c.output)
 	default:
-		t.Errorf("%s:%d: %q says otherwise (+) than the page shows (-):\n%s", v.file, c.line, c.text, cmp.Diff(trimmed(c.output), said))
+		t.Errorf("%s:%d: %q says otherwise (+) than the page shows (-):\n%s", v.file, c.line, c.text, cmp.Diff(trimmed(c.output), output))
 	}
 }
 
-// counts and ratios are the numbers of a summary, which a page leaves out where they differ
-// from run to run.
+// counts and ratios match the numbers in a summary, which a page omits if they differ from run to
+// run.
 var (
 	counts = regexp.MustCompile(`[0-9,]+ (objects with|references)`)
 	ratios = regexp.MustCompile(`[0-9,]+ of [0-9,]+ (resource types)`)
 )
 
-// refreshed returns what a page is to show in place of what it shows: all of what was
-// said, or as many lines if it ends with a line of …, without the counts if it leaves some
-// out. Where it leaves out other lines, only a person knows.
-func refreshed(shown, said []string) (fresh []string, ok bool) {
+// refreshed returns the output that a page should show: the actual output, cut to as many lines
+// if the page ends it with a line of …, and without the numbers of a summary if the page omits
+// some. ok is false if the page omits other lines, because only a person knows which.
+func refreshed(shown, output []string) (fresh []string, ok bool) {
 	shown = trimmed(shown)
 	last := len(shown) - 1
 	inline := false
@@ -157,7 +158,7 @@ func refreshed(shown, said []string) (fresh []string, ok bool) {
 		}
 		inline = inline || strings.Contains(l, anything) && strings.TrimSpace(l) != anything
 	}
-	fresh = slices.Clone(said)
+	fresh = slices.Clone(output)
 	if last >= 0 && strings.TrimSpace(shown[last]) == anything {
 		fresh = append(fresh[:min(last, len(fresh))], anything)
 	}

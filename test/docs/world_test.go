@@ -13,22 +13,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// root is the checkout.
+// root is the root of the checkout.
 const root = "../.."
 
-// world is the cluster that the pages speak of.
+// world is the cluster that the pages describe.
 type world struct {
-	plane  *testcluster.ControlPlane
-	loader *fixtures.Loader
-	bin    string         // a folder with kubectl and the plugin
-	empty  fixtures.State // before anything was loaded
-	told   string         // which stories are loaded
-	loaded fixtures.State // as they were loaded
-	uids   map[string]string
+	plane      *testcluster.ControlPlane
+	loader     *fixtures.Loader
+	bin        string         // a folder with kubectl and the plugin
+	empty      fixtures.State // before any objects were loaded
+	loadedFile string         // the file whose objects are loaded
+	loaded     fixtures.State // after they were loaded
+	uids       map[string]string
 }
 
-// begin starts the cluster, its collector off, so that what is wrong stays to be seen.
-func begin(t *testing.T) *world {
+// newWorld starts the cluster without a running collector, so that the defects in the demo stay.
+func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{plane: testcluster.New(t, testcluster.Options{Collector: testcluster.Off}), bin: t.TempDir()}
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(w.bin, "kubectl-gc"), "github.com/kubectl-gc/kubectl-gc/cmd/kubectl-gc").CombinedOutput()
@@ -43,11 +43,10 @@ func begin(t *testing.T) *world {
 	return w
 }
 
-// tell has the cluster hold the stories of a file or, without a name, the demo; as they were
-// loaded, and nothing else.
-func (w *world) tell(t *testing.T, file string) {
+// load loads the objects of a file or, if it is empty, of the demo. It deletes all other objects.
+func (w *world) load(t *testing.T, file string) {
 	t.Helper()
-	if w.loaded != nil && w.told == file {
+	if w.loaded != nil && w.loadedFile == file {
 		now, err := w.loader.State(t.Context())
 		must(t, err)
 		if now.Equal(w.loaded) {
@@ -66,14 +65,14 @@ func (w *world) tell(t *testing.T, file string) {
 	w.uids, err = w.loader.Load(t.Context(), manifests)
 	must(t, err)
 	must(t, w.loader.Settle(t.Context(), manifests))
-	w.told = file
+	w.loadedFile = file
 	w.loaded, err = w.loader.State(t.Context())
 	must(t, err)
 }
 
-// seat is a new user's place: a folder that looks like a checkout, a home with a kubeconfig
-// in it, and the environment.
-func (w *world) seat(t *testing.T) (dir, home string, env []string) {
+// newUser creates the environment of a new user: a folder that looks like a checkout, a home
+// folder with a kubeconfig, and environment variables.
+func (w *world) newUser(t *testing.T) (dir, home string, env []string) {
 	t.Helper()
 	dir, home = t.TempDir(), t.TempDir()
 	for _, name := range []string{"docs", "plugins"} {
@@ -92,10 +91,11 @@ func (w *world) seat(t *testing.T) (dir, home string, env []string) {
 	return dir, home, append(env, "HOME="+home, "TZ=UTC", "PATH="+w.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// contextName is what the pages call theirs.
+// contextName is the name of the context on the pages.
 const contextName = "prod"
 
-// kubeconfig is the control plane's own, with its admin's context as the only one.
+// kubeconfig returns the kubeconfig of the control plane, with the admin's context as the only
+// one.
 func (w *world) kubeconfig(t *testing.T) []byte {
 	t.Helper()
 	must(t, testcluster.RequireTestCluster(w.plane.Kubeconfig))
