@@ -128,7 +128,7 @@ fuzz: ## run every fuzz target for a while (FUZZTIME=30s each), and count the in
 
 .PHONY: references
 references: ## a million references on one object, with every command, most of an hour (REFERENCES=n)
-	REFERENCES=$(or $(REFERENCES),1000000) $(GO) test -count=1 -timeout 4h -parallel 1 -v -run TestAnyNumberOfReferences ./test/script
+	REFERENCES=$(or $(REFERENCES),1000000) $(GO) test -count=1 -timeout 4h -parallel 1 -v -run TestManyReferences ./test/script
 
 # A default covers the cases that are not named. The numbers of fields are an open set.
 EXHAUSTIVE = -exhaustive.d -exhaustive.typeignore='protowire[.]Number$$'

@@ -1,5 +1,5 @@
-// Package docgen puts figures into those pages of the documentation that are partly
-// written by a command and partly by a person.
+// Package docgen writes figures into pages of the documentation. Commands write some parts of
+// these pages, and people the rest.
 package docgen
 
 import (
@@ -9,13 +9,13 @@ import (
 	"text/template"
 )
 
-// Marks are the lines between which a part of a page is a command's.
+// Marks returns the lines before and after a part of a page that a command writes.
 func Marks(part string) (begins, ends string) {
 	return "<!-- " + part + ": written by make soak -->\n", "<!-- end of " + part + " -->\n"
 }
 
-// Fill replaces a part of the page at the path by what the template makes of the
-// figures. What is outside of the marks stays as it is; they must be there.
+// Fill replaces a part of the page at path with the template, applied to figures. It changes
+// nothing outside of the marks, and returns an error if they are missing.
 func Fill(path, part, text string, figures any) error {
 	if err := fill(path, part, text, figures); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -42,5 +42,5 @@ func fill(path, part, text string, figures any) error {
 	if err := form.Execute(&out, figures); err != nil {
 		return err
 	}
-	return os.WriteFile(path, []byte(head+begins+out.String()+ends+tail), 0o644) // a page for everybody
+	return os.WriteFile(path, []byte(head+begins+out.String()+ends+tail), 0o644) // readable by everybody
 }

@@ -12,7 +12,7 @@ const before = "# Head\n" +
 	"<!-- one: written by make soak -->\nearlier figures\n<!-- end of one -->\nbetween\n" +
 	"<!-- two: written by make soak -->\n<!-- end of two -->\nTail\n"
 
-func TestFillReplacesOnePartAndNothingElse(t *testing.T) {
+func TestFillReplacesOnlyOnePart(t *testing.T) {
 	for name, test := range map[string]struct{ part, text, want string }{
 		"a part that has figures": {"one", "{{.}} runs\n", "# Head\n" +
 			"<!-- one: written by make soak -->\n7 runs\n<!-- end of one -->\nbetween\n" +

@@ -1,4 +1,4 @@
-// Command lint runs the analyzers that neither go vet nor staticcheck has:
+// Command lint runs the analyzers that are neither in go vet nor in staticcheck:
 //
 //	go vet -vettool=lint ./...
 package main

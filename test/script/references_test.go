@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// references is how many one object has, REFERENCES where that is said: a server stores some ten thousand at most, a
-// file can hold any number.
+// references returns the number of references of one object, from the environment variable
+// REFERENCES if it is set. A server stores some ten thousand at most; a file can hold any number.
 func references(t *testing.T) int {
 	t.Helper()
 	if given := os.Getenv("REFERENCES"); given != "" {
@@ -27,8 +27,8 @@ func references(t *testing.T) int {
 	return 20_000
 }
 
-// crowded is what kubectl get might write of an object with n references, beside one
-// owner that is there.
+// crowded returns, in the format of kubectl get, an object with n references, and one owner that
+// exists.
 func crowded(n int, reference func(i int) string) string {
 	var out strings.Builder
 	out.WriteString(`{"apiVersion":"v1","kind":"List","items":[
@@ -50,11 +50,11 @@ func gone(i int) string {
 
 const there = `{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"there","controller":true,"blockOwnerDeletion":true}`
 
-// What grows with the square of the references of one object takes minutes for these,
-// and hours for the million of REFERENCES=1000000; what is linear takes a second or two.
-// It is the time of a processor that counts, so that other work makes no difference, and
-// a program that was built for use: the race detector has its turn in all other tests.
-func TestAnyNumberOfReferencesOnOneObjectIsDealtWith(t *testing.T) {
+// TestManyReferencesTakeLinearTime limits the CPU time of commands on an object with many
+// references. A command that is quadratic in their number needs minutes for the default, and
+// hours for REFERENCES=1000000; a linear one needs a second or two. CPU time does not depend on
+// other load. The program is built without the race detector, which all other tests use.
+func TestManyReferencesTakeLinearTime(t *testing.T) {
 	n := references(t)
 	patience := 15 * time.Second * time.Duration(max(1, n/20_000))
 	program := filepath.Join(t.TempDir(), "kubectl-gc")
@@ -95,7 +95,7 @@ func TestAnyNumberOfReferencesOnOneObjectIsDealtWith(t *testing.T) {
 				if strings.Contains(line, "configmap/") {
 					args = append(args, "-n", "a")
 				}
-				// It is ended on a machine that is slow or busy beyond belief, too.
+				// Also end it if the machine is extremely slow or busy.
 				ctx, cancel := context.WithTimeout(t.Context(), 10*patience)
 				defer cancel()
 				var stderr bytes.Buffer

@@ -1,7 +1,7 @@
-// Package script runs the command line as a user would, without a cluster: each
-// file under testdata is one behaviour, with its input and what must be printed.
+// Package script runs the command line as a user would, without a cluster. Each file in testdata
+// is a test with its input and the expected output.
 //
-// go test ./test/script -update rewrites what must be printed.
+// go test ./test/script -update rewrites the expected output.
 package script
 
 import (
@@ -26,9 +26,9 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// narrow leaves what was unpacked to its owner, whatever the umask is here: no backup is
-// read that others may write to.
-func narrow(dir string) error {
+// removeWritePermissions takes write permissions from other users, whatever the umask is: the
+// program refuses backups that others may write to.
+func removeWritePermissions(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.Type()&fs.ModeSymlink != 0 {
 			return err
@@ -49,12 +49,12 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"serve": serve, "context": addContext},
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("KUBECONFIG", "no-such-kubeconfig") // nothing here may meet a cluster
+			e.Setenv("KUBECONFIG", "no-such-kubeconfig") // no cluster may be used
 			e.Setenv("TZ", "UTC")
-			// A race that was seen fails the program all the same; without this, each of
-			// some hundred waits for a second at its end.
+			// A detected race still makes the program fail. The default would make each of some
+			// hundred runs wait for a second at its end.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
-			if err := narrow(e.WorkDir); err != nil {
+			if err := removeWritePermissions(e.WorkDir); err != nil {
 				return err
 			}
 			demo, err := filepath.Abs("../../docs/demo/cluster.json")

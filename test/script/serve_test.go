@@ -15,11 +15,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// serve is the command serve NAME FILE [!RESOURCE…].
+// serve implements the command serve NAME FILE [!RESOURCE…].
 //
-// It serves the objects of a file, a List of ConfigMaps, Secrets and Deployments, as an
-// API server would, and adds a context of that name to the kubeconfig. What is marked
-// with ! is forbidden.
+// It serves the objects of a file, a List of ConfigMaps, Secrets and Deployments, as an API
+// server would, and adds a context of that name to the kubeconfig. Resources after ! are
+// forbidden.
 func serve(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: serve NAME FILE [!RESOURCE…]")
@@ -38,7 +38,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	addContext(ts, false, []string{args[0], server.URL})
 }
 
-// addContext is the command context NAME SERVER, which adds a context to the kubeconfig.
+// addContext implements the command context NAME SERVER, which adds a context to the kubeconfig.
 func addContext(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: context NAME SERVER")
@@ -55,9 +55,9 @@ func addContext(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("KUBECONFIG", path)
 }
 
-// api is an API server as far as an audit asks one.
+// api is an API server with the requests that an audit needs.
 type api struct {
-	name      string // of the cluster: the UID of its Namespace kube-system
+	name      string // of the cluster; also the UID of its Namespace kube-system
 	objects   []unstructured.Unstructured
 	forbidden []string
 }
@@ -128,7 +128,7 @@ func resources(group string, types []struct{ resource, kind string }) fields {
 	return fields{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": version, "resources": out}
 }
 
-// read lists a type, or gets the one object that is named.
+// read returns a list of a type, or the object of a name.
 func (a *api) read(resource, kind, namespace string, name []string) (int, any) {
 	if slices.Contains(a.forbidden, "!"+resource) {
 		return refusal(http.StatusForbidden, "Forbidden", resource, "")

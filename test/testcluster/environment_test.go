@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestEnvLeadsToNoOtherCluster(t *testing.T) {
+func TestEnvHasNoOtherCluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/home/user/.kube/config")
 	t.Setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
 	t.Setenv("HOME", "/home/user")

@@ -33,7 +33,7 @@ func writeTestKubeconfig(t *testing.T, server string, change func(config string)
 	return path
 }
 
-func TestRequireOurs(t *testing.T) {
+func TestRequireTestCluster(t *testing.T) {
 	const local = "https://127.0.0.1:6443"
 	replace := func(old, new string) func(string) string {
 		return func(config string) string {
@@ -75,7 +75,7 @@ func TestRequireOurs(t *testing.T) {
 	}
 }
 
-func TestRequireOursKnowsTheRealOne(t *testing.T) {
+func TestRequireTestClusterAcceptsRunningOne(t *testing.T) {
 	p := sharedControlPlane(t)
 	if err := RequireTestCluster(p.Kubeconfig); err != nil {
 		t.Error(err)
