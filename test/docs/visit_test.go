@@ -26,7 +26,7 @@ type visit struct {
 	added      int               // difference to the number of lines of the page so far
 }
 
-// visit runs the commands on a page, block by block.
+// visit runs the commands of a page, block by block.
 func (w *world) visit(t *testing.T, file, text string) {
 	var all [][]command
 	for _, b := range blocks(text) {
@@ -43,7 +43,7 @@ func (w *world) visit(t *testing.T, file, text string) {
 		return
 	}
 	v := &visit{world: w, file: file, text: text, page: pages[file], lines: strings.Split(text, "\n")}
-	v.arrive(t)
+	v.start(t)
 	for i, commands := range all {
 		if i > 0 && v.page.reloads(file) {
 			v.prepare(t)
@@ -63,7 +63,7 @@ func (w *world) visit(t *testing.T, file, text string) {
 	}
 }
 
-func (v *visit) arrive(t *testing.T) {
+func (v *visit) start(t *testing.T) {
 	t.Helper()
 	if v.page.collector == testcluster.On {
 		must(t, v.loader.Clear(t.Context(), v.empty))
