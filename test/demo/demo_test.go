@@ -45,7 +45,7 @@ func TestSnapshotHasEveryFinding(t *testing.T) {
 	}
 	for _, got := range found {
 		if !slices.Contains(wantFindings, got) {
-			t.Errorf("no story tells of: %s", got)
+			t.Errorf("no example has the finding %s", got)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func TestDemo(t *testing.T) {
 	found := auditOf(t, file)
 	for _, want := range wantFindings {
 		if !slices.Contains(found, want) {
-			t.Errorf("nothing found in what it saved: %s", want)
+			t.Errorf("the saved snapshot lacks %s", want)
 		}
 	}
 }

@@ -134,7 +134,7 @@ func (v *visit) compare(t *testing.T, c command, a answer) {
 		v.lines = slices.Replace(v.lines, c.from+v.added, c.from+v.added+len(c.output), fresh...)
 		v.added += len(fresh) - len(c.output)
 	default:
-		t.Errorf("%s:%d: %q says otherwise (+) than the page shows (-):\n%s", v.file, c.line, c.text, cmp.Diff(trimmed(c.output), output))
+		t.Errorf("%s:%d: the output of %q (+) differs from the page (-):\n%s", v.file, c.line, c.text, cmp.Diff(trimmed(c.output), output))
 	}
 }
 

@@ -52,7 +52,7 @@ func TestAuditPredictsTheRealCollector(t *testing.T) {
 			// After the collector has run, audit must find nothing more for it to do.
 			for _, f := range s.tool().audit().Findings {
 				if (f.Consequence == "delete" || f.Consequence == "unlink") && g.has(f.Object.UID) {
-					t.Errorf("the collector has settled, but the audit predicts %s", f)
+					t.Errorf("the collector is idle, but the audit predicts %s", f)
 				}
 			}
 			gone, unlinked := 0, 0
@@ -65,7 +65,7 @@ func TestAuditPredictsTheRealCollector(t *testing.T) {
 					unlinked++
 				}
 			}
-			if t.Logf("of %d objects %d went and %d lost owners", len(objects), gone, unlinked); gone == 0 || unlinked == 0 {
+			if t.Logf("of %d objects, %d were deleted and %d lost owners", len(objects), gone, unlinked); gone == 0 || unlinked == 0 {
 				t.Error("the graph gave the collector too little to do")
 			}
 		})
@@ -84,16 +84,16 @@ func (g *random) createDoubleReferences(namespace string) {
 
 // history returns what was known about an object before the collector started.
 func (o *expectedObject) history(findings []finding) string {
-	story := fmt.Sprintf("terminating %t, finalizers %v", o.meta.DeletionTimestamp != nil, o.meta.Finalizers)
+	description := fmt.Sprintf("terminating %t, finalizers %v", o.meta.DeletionTimestamp != nil, o.meta.Finalizers)
 	for i, r := range o.meta.OwnerReferences {
-		story += fmt.Sprintf("\n%s: %s", refKeyOf(r), o.verdicts[i].verdict)
+		description += fmt.Sprintf("\n%s: %s", refKeyOf(r), o.verdicts[i].verdict)
 	}
 	for _, f := range findings {
 		if f.Object == o.id {
-			story += "\n" + f.String()
+			description += "\n" + f.String()
 		}
 	}
-	return story
+	return description
 }
 
 // present returns the current objects of the graph.

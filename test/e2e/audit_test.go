@@ -33,48 +33,48 @@ func seeds(t *testing.T, n int) []uint64 {
 
 func TestAuditOfRandomGraphMatchesRules(t *testing.T) {
 	newScene(t)
-	spoke := map[string]bool{}
+	seenRules := map[string]bool{}
 	all := seeds(t, 3)
 	for _, seed := range all {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
 			s := newScene(t)
 			g := newRandom(s, seed, 170, false)
-			want, whole := s.newExpectedAudit(), s.tool().audit()
-			for try := 0; try < 3 && whole.Summary.Objects != len(want.objects); try++ {
-				want, whole = s.newExpectedAudit(), s.tool().audit() // the API server itself creates an object now and then
+			want, full := s.newExpectedAudit(), s.tool().audit()
+			for try := 0; try < 3 && full.Summary.Objects != len(want.objects); try++ {
+				want, full = s.newExpectedAudit(), s.tool().audit() // the API server itself creates an object now and then
 			}
 			// blocked-deletion depends on more than the rules about one reference. The
 			// differential tests compare it with the real collector.
-			told := slices.DeleteFunc(slices.Clone(whole.Findings), func(f finding) bool { return f.Rule == "blocked-deletion" })
-			if diff := cmp.Diff(findingLines(want.findings()), findingLines(told)); diff != "" {
+			findings := slices.DeleteFunc(slices.Clone(full.Findings), func(f finding) bool { return f.Rule == "blocked-deletion" })
+			if diff := cmp.Diff(findingLines(want.findings()), findingLines(findings)); diff != "" {
 				t.Errorf("the rules (-) and the audit (+) differ:\n%s", diff)
 			}
-			if !whole.Complete {
-				t.Errorf("the view was not whole: %+v", whole.Gaps)
+			if !full.Complete {
+				t.Errorf("the scan was incomplete: %+v", full.Gaps)
 			}
 			references := 0
 			for _, o := range want.objects {
 				references += len(o.verdicts)
 			}
-			if whole.Summary.Objects != len(want.objects) || whole.Summary.References != references {
-				t.Errorf("the audit saw %+v, want %d objects with %d references", whole.Summary, len(want.objects), references)
+			if full.Summary.Objects != len(want.objects) || full.Summary.References != references {
+				t.Errorf("the audit scanned %+v, want %d objects with %d references", full.Summary, len(want.objects), references)
 			}
 			for _, ns := range g.namespaces {
-				if diff := cmp.Diff(findingLinesIn(whole, ns), findingLines(s.tool().audit("-n", ns).Findings)); diff != "" {
-					t.Errorf("the whole audit (-) and that of one namespace (+) differ:\n%s", diff)
+				if diff := cmp.Diff(findingLinesIn(full, ns), findingLines(s.tool().audit("-n", ns).Findings)); diff != "" {
+					t.Errorf("the audit of the cluster (-) and that of one namespace (+) differ:\n%s", diff)
 				}
 			}
-			for _, f := range whole.Findings {
-				spoke[f.Rule] = true
+			for _, f := range full.Findings {
+				seenRules[f.Rule] = true
 			}
-			t.Logf("%d objects, %d references, %d findings", whole.Summary.Objects, whole.Summary.References, len(whole.Findings))
+			t.Logf("%d objects, %d references, %d findings", full.Summary.Objects, full.Summary.References, len(full.Findings))
 		})
 	}
 	for _, rule := range []string{
 		"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner", "cluster-to-namespaced-owner", "unserved-owner-version",
 		"unknown-owner-kind", "unverified-owner", "terminating-owner", "owner-cycle", "self-owner", "duplicate-owner", "unmonitored-owner", "misspelled-owner-kind",
 	} {
-		if !spoke[rule] && !t.Failed() && len(all) > 1 {
+		if !seenRules[rule] && !t.Failed() && len(all) > 1 {
 			t.Errorf("the graphs gave no reason for %s to speak", rule)
 		}
 	}

@@ -90,7 +90,7 @@ func TestCollectBacksUpEverythingBeforeTheFirstDelete(t *testing.T) {
 				}
 				folder := filepath.Join(root, folders[0].Name())
 				if got := len(s.backupManifests(folder)); got != len(objects) {
-					t.Errorf("the first DELETE comes, and %d of %d objects are saved", got, len(objects))
+					t.Errorf("at the first DELETE, %d of %d objects are backed up", got, len(objects))
 				}
 				s.requirePrivate(folder)
 			})
@@ -99,13 +99,13 @@ func TestCollectBacksUpEverythingBeforeTheFirstDelete(t *testing.T) {
 	got := f.tool.collect("-n", ns, "--backup-dir", root)
 	s.requireGone(objects...)
 	if filepath.Dir(got.Backup) != root {
-		t.Fatalf("the backup is said to be %q", got.Backup)
+		t.Fatalf("the backup is reported as %q", got.Backup)
 	}
 	s.requirePrivate(root)
 	kept := s.backupManifests(got.Backup)
 	for _, o := range objects {
 		if diff := sameObject(o, kept[string(o.GetUID())]); diff != "" {
-			t.Errorf("%s/%s is not saved as it was: %s", o.GetKind(), o.GetName(), diff)
+			t.Errorf("%s/%s is not backed up as it was: %s", o.GetKind(), o.GetName(), diff)
 		}
 	}
 	var header struct{ Command, Digest, Context, Started, Finished string }
@@ -146,12 +146,12 @@ func TestCollectKeepsObjectsThatCannotBeBackedUp(t *testing.T) {
 		code  int
 		words []string
 	}{
-		"the folder cannot be made":    {fault{}, blocked, 2, []string{"error: make backup folder", "not a directory"}},
-		"the objects cannot be read":   {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), respondStatus(500, "InternalError", "etcd is on fire")}, nil, 1, []string{"not backed up", "etcd is on fire"}},
-		"the objects are not whole":    {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), respondStatus(403, "Forbidden", "only metadata for you")}, nil, 1, []string{"not backed up", "only metadata for you"}},
-		"one object cannot be read":    {fault{whole(single("configmaps", "orphan-001")), respondStatus(403, "Forbidden", "not this one")}, nil, 1, []string{"not backed up", "not this one", "deleted 1"}},
-		"what is read is cut midway":   {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"metadata":{`) }}, nil, 1, []string{"not backed up"}},
-		"its home cannot be found out": {fault{}, func(*scene) string { return "" }, 2, []string{"error: choose a folder for the backup", "hint: choose one with --backup-dir, or use --no-backup"}},
+		"the folder cannot be created":  {fault{}, blocked, 2, []string{"error: make backup folder", "not a directory"}},
+		"the objects cannot be read":    {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), respondStatus(500, "InternalError", "etcd is on fire")}, nil, 1, []string{"not backed up", "etcd is on fire"}},
+		"whole objects are forbidden":   {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), respondStatus(403, "Forbidden", "only metadata for you")}, nil, 1, []string{"not backed up", "only metadata for you"}},
+		"one object cannot be read":     {fault{whole(single("configmaps", "orphan-001")), respondStatus(403, "Forbidden", "not this one")}, nil, 1, []string{"not backed up", "not this one", "deleted 1"}},
+		"the response is truncated":     {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"metadata":{`) }}, nil, 1, []string{"not backed up"}},
+		"the home directory is unknown": {fault{}, func(*scene) string { return "" }, 2, []string{"error: choose a folder for the backup", "hint: choose one with --backup-dir, or use --no-backup"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
@@ -208,12 +208,12 @@ func TestCollectBacksUpToTheHomeDirectoryByDefault(t *testing.T) {
 	}
 	got := tool.collect("-n", ns)
 	if filepath.Dir(got.Backup) != backups {
-		t.Errorf("it saves in %s, want %s", got.Backup, backups)
+		t.Errorf("the backup is in %s, want %s", got.Backup, backups)
 	}
 	s.requirePrivate(filepath.Join(home, ".kube", "gc-backup"))
 	s.createGarbage(ns, 2)
 	if more := tool.collect("-n", ns); more.Backup == got.Backup || len(s.backupManifests(more.Backup)) != 2 {
-		t.Errorf("a second run saves in %s", more.Backup)
+		t.Errorf("the backup of the second run is in %s", more.Backup)
 	}
 	if none := tool.collect("-n", ns); none.Backup != "" || len(none.Steps) > 0 {
 		t.Errorf("a run with nothing to do: %+v", none)

@@ -12,13 +12,13 @@ func TestCollectWithoutTerminalNeedsConfirmation(t *testing.T) {
 		args  func(digest string) []string
 		words func(digest string) []string // nil: collect runs without a confirmation
 	}{
-		"nothing is said": {
+		"without confirmation": {
 			func(string) []string { return nil },
 			func(digest string) []string {
 				return []string{"error: not confirmed: standard input is not a terminal", "hint: use --yes, or --confirm " + digest}
 			},
 		},
-		"the number comes through a pipe": {
+		"the number is read from a pipe": {
 			func(string) []string { return []string{"<3"} },
 			func(digest string) []string { return []string{"standard input is not a terminal", digest} },
 		},
@@ -35,17 +35,17 @@ func TestCollectWithoutTerminalNeedsConfirmation(t *testing.T) {
 			func(string) []string { return []string{"--confirm", "0123456789abcdef", "--yes"} },
 			func(digest string) []string { return []string{"its digest is " + digest} },
 		},
-		"fewer may be deleted": {
+		"--max-deletes is too small": {
 			func(string) []string { return []string{"--yes", "--max-deletes", "2"} },
 			func(string) []string {
 				return []string{"error: the plan deletes 3 objects, more than --max-deletes allows (2)", "hint: to allow it, use --max-deletes 3"}
 			},
 		},
-		"fewer may be deleted than the digest says": {
+		"--confirm, but --max-deletes is too small": {
 			func(digest string) []string { return []string{"--confirm", digest, "--max-deletes", "0"} },
 			func(string) []string { return []string{"hint: to allow it, use --max-deletes 3"} },
 		},
-		"just as many may be deleted": {func(string) []string { return []string{"--yes", "--max-deletes=3"} }, nil},
+		"--max-deletes is large enough": {func(string) []string { return []string{"--yes", "--max-deletes=3"} }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
@@ -66,7 +66,7 @@ func TestCollectWithoutTerminalNeedsConfirmation(t *testing.T) {
 			}
 			tool.gc(line...).exits(t, 4).shows(t, "delete 3. Complete scan.").warns(t, c.words(digest)...)
 			if r := tool.gc(append(line, "-o", "json")...).exits(t, 4).warns(t, c.words(digest)...); r.Stdout != "" {
-				t.Errorf("a machine is told something all the same: %s", r.Stdout)
+				t.Errorf("standard output is not empty: %s", r.Stdout)
 			}
 			s.requireUnchanged(objects...)
 		})
@@ -80,13 +80,13 @@ func TestCollectConfirmDigestCoversWhatWasShown(t *testing.T) {
 		meanwhile func(s *scene, ns string, o object)
 		acts      bool
 	}{
-		"an object got a label":        {func(s *scene, _ string, o object) { s.patch(o, `{"metadata":{"labels":{"a":"b"}}}`) }, true},
-		"something unrelated came":     {func(s *scene, ns string, _ object) { s.create(configMap(ns, "unrelated")) }, true},
-		"one more is to be deleted":    {func(s *scene, ns string, _ object) { s.create(configMap(ns, "more", ownedBy(missingOwner()))) }, false},
-		"one less is to be deleted":    {func(s *scene, _ string, o object) { s.setOwners(o) }, false},
-		"one was replaced by another":  {func(s *scene, _ string, o object) { s.setOwners(s.replace(o), missingOwner()) }, false},
-		"a finalizer holds an object":  {func(s *scene, _ string, o object) { s.patch(o, `{"metadata":{"finalizers":["example.com/hold"]}}`) }, false},
-		"a dependent would go as well": {func(s *scene, ns string, o object) { s.create(secret(ns, "below", ownedBy(referenceTo(o)))) }, false},
+		"an object got a label":                {func(s *scene, _ string, o object) { s.patch(o, `{"metadata":{"labels":{"a":"b"}}}`) }, true},
+		"an unrelated object was created":      {func(s *scene, ns string, _ object) { s.create(configMap(ns, "unrelated")) }, true},
+		"one more object is garbage":           {func(s *scene, ns string, _ object) { s.create(configMap(ns, "more", ownedBy(missingOwner()))) }, false},
+		"one object is not garbage any more":   {func(s *scene, _ string, o object) { s.setOwners(o) }, false},
+		"one object was replaced":              {func(s *scene, _ string, o object) { s.setOwners(s.replace(o), missingOwner()) }, false},
+		"a finalizer holds an object":          {func(s *scene, _ string, o object) { s.patch(o, `{"metadata":{"finalizers":["example.com/hold"]}}`) }, false},
+		"a dependent would be deleted as well": {func(s *scene, ns string, o object) { s.create(secret(ns, "below", ownedBy(referenceTo(o)))) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)

@@ -34,7 +34,7 @@ func TestCollectDecidesAgainAfterChange(t *testing.T) {
 			},
 			before: writing(single("widgets", "subject")), do: func(*scene, object) {}, status: "done",
 		},
-		"L27 a conflict is decided anew, and the same again": {
+		"L27 after a conflict the decision is the same": {
 			make: func(s *scene, ns string) object {
 				return s.create(widget(ns, "subject", ownedBy(referenceTo(s.create(secret(ns, "owner"))), missingOwner())))
 			},
@@ -43,32 +43,32 @@ func TestCollectDecidesAgainAfterChange(t *testing.T) {
 				s.patch(o, `{"metadata":{"ownerReferences":[`+referenceJSON(missingOwner())+`,`+referenceJSON(o.GetOwnerReferences()[0])+`]}}`)
 			},
 		},
-		"L27 a conflict is decided anew, and otherwise": {
+		"L27 after a conflict the decision is different": {
 			make: func(s *scene, ns string) object {
 				return s.create(widget(ns, "subject", ownedBy(referenceTo(s.create(secret(ns, "owner"))), missingOwner())))
 			},
 			before: writing(single("widgets", "subject")), status: "skipped", message: "nothing to do: it is already in this state",
 			do: func(s *scene, o object) { s.setOwners(o, o.GetOwnerReferences()[0]) },
 		},
-		"L28 another object has its name": {
+		"L28 the object was replaced": {
 			make: orphan, before: deleting(single("widgets", "subject")), status: "skipped", message: "already gone",
 			do: func(s *scene, o object) { s.setOwners(s.replace(o), missingOwner()) },
 		},
-		"L28 another object has its name before it could be saved": {
+		"L28 the object was replaced before the backup": {
 			make: orphan, before: reading(func(r *http.Request) bool {
 				return single("widgets", "subject")(r) && r.Header.Get("Accept") == "application/json"
 			}), status: "skipped", message: "already gone",
 			do: func(s *scene, o object) { s.setOwners(s.replace(o), missingOwner()) },
 		},
-		"L29 it has another owner now, that is there": {
+		"L29 it got another owner that exists": {
 			make: orphan, before: deleting(single("widgets", "subject")), status: "skipped", message: "its owner Secret/late exists",
 			do: func(s *scene, o object) { s.setOwners(o, referenceTo(s.create(secret(o.GetNamespace(), "late")))) },
 		},
-		"L29 it has another owner now, that is not there": {
+		"L29 it got another owner that does not exist": {
 			make: orphan, before: deleting(single("widgets", "subject")), status: "done",
 			do: func(s *scene, o object) { s.setOwners(o, reference("v1", "ConfigMap", "gone", "gone")) },
 		},
-		"L29 it has an owner now that cannot be judged": {
+		"L29 it got an owner that cannot be judged": {
 			make: orphan, before: deleting(single("widgets", "subject")), status: "skipped", message: "cannot be resolved",
 			do: func(s *scene, o object) {
 				s.setOwners(o, missingOwner(), reference("example.com/v1", "Nothing", "x", "x"))
@@ -78,7 +78,7 @@ func TestCollectDecidesAgainAfterChange(t *testing.T) {
 			make: orphan, before: deleting(single("widgets", "subject")), status: "done",
 			do: func(s *scene, o object) { s.patch(o, `{"metadata":{"labels":{"a":"b"}}}`) },
 		},
-		"an owner that waits became solid before its dependent went": {
+		"a waiting owner became solid before its dependent was deleted": {
 			make: func(s *scene, ns string) object {
 				owner := s.create(configMap(ns, "waiting", heldBy("example.com/hold")))
 				o := s.create(widget(ns, "subject", ownedBy(referenceTo(owner))))

@@ -56,7 +56,7 @@ func TestCollectIncident_kubernetes_114603(t *testing.T) {
 	f := s.proxyCalling(deleting(single("daemonsets", "agent")), func() { s.setOwners(daemons, referenceTo(adopter)) })
 	f.gc("collect", "-n", ns, "--yes").exits(t, 0).shows(t, "skipped", "DaemonSet/agent", "it changed: its owner Deployment/adopter exists", "nothing was changed")
 	if s.gone(daemons) {
-		t.Error("it was deleted all the same")
+		t.Error("it was deleted")
 	}
 }
 
@@ -107,9 +107,9 @@ func (s *scene) updateContinuously(objects ...object) (stop func()) {
 // did not exist.
 func TestCollectIncident_openshift_origin_14646(t *testing.T) {
 	for name, wrong := range map[string]fault{
-		"of the owner":         {reading(getOf("secrets")), respondUnknownPath},
-		"of the object":        {deleting(getOf("configmaps")), respondUnknownPath},
-		"of a starting server": {deleting(getOf("configmaps")), respondStatus(404, "NotFound", "the server could not find the requested resource")},
+		"404 for the owner":        {reading(getOf("secrets")), respondUnknownPath},
+		"404 for the object":       {deleting(getOf("configmaps")), respondUnknownPath},
+		"404 of a starting server": {deleting(getOf("configmaps")), respondStatus(404, "NotFound", "the server could not find the requested resource")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)

@@ -60,7 +60,7 @@ func TestCollectKilled(t *testing.T) {
 			continue
 		}
 		if diff := sameObject(o, manifest); diff != "" {
-			t.Errorf("%s was saved as another (-want +got)\n%s", o.GetName(), diff)
+			t.Errorf("the backup of %s is wrong (-want +got)\n%s", o.GetName(), diff)
 		}
 	}
 }

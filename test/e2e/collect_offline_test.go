@@ -30,7 +30,7 @@ func TestCollectFromSnapshotPredictsTheSame(t *testing.T) {
 				t.Errorf("kubectl gc %s: live (-) and from a file (+) differ:\n%s", live.output(), short(diff))
 			}
 			if saved.Stderr != "" {
-				t.Errorf("from a file, stderr says %q", saved.Stderr)
+				t.Errorf("from a file, stderr is %q", saved.Stderr)
 			}
 		}
 	}

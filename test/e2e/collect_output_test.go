@@ -64,7 +64,7 @@ func TestCollectPlanFormatsAgree(t *testing.T) {
 		}
 	}
 	if again := s.gc("collect", "-n", ns, "--dry-run", "-o", "json").exits(t, 0); again.Stdout != r.Stdout {
-		t.Error("two looks at the same say different things")
+		t.Error("two runs print different plans")
 	}
 	for _, format := range []string{"yaml", "kyaml"} {
 		var got planned

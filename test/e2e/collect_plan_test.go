@@ -33,7 +33,7 @@ func TestCollectExecutesSavedPlan(t *testing.T) {
 	identity := regexp.MustCompile(`(?m)^    "clusterUID": "[0-9a-f-]{36}",\n`)
 	checksum := regexp.MustCompile(`(?m)^    "checksum": "[0-9a-f]{64}"\n`)
 	if !identity.Match(content) || checksum.ReplaceAllString(identity.ReplaceAllString(string(content), ""), "") != checksum.ReplaceAllString(printed.Stdout, "") {
-		t.Error("the file is another than what -o json prints")
+		t.Error("the file differs from the output of -o json")
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file has the mode %v, %v", info.Mode(), err)
@@ -62,14 +62,14 @@ func TestCollectRefusesObjectsChangedSincePlanWasSaved(t *testing.T) {
 		meanwhile func(s *scene, o object)
 		says      string
 	}{
-		"a label":                     {func(s *scene, o object) { s.patch(o, `{"metadata":{"labels":{"a":"b"}}}`) }, "it changed since the plan was made"},
-		"its owners":                  {func(s *scene, o object) { s.setOwners(o, reference("v1", "Secret", "other", "other")) }, "it changed since the plan was made"},
-		"it has no owners any more":   {func(s *scene, o object) { s.setOwners(o) }, "the garbage collector would no longer change it"},
-		"it is gone":                  {func(s *scene, o object) { s.remove(o, metav1.DeletePropagationBackground) }, "the garbage collector would no longer change it"},
-		"it was replaced (L28)":       {func(s *scene, o object) { s.setOwners(s.replace(o), missingOwner()) }, "the garbage collector would no longer change it"},
-		"its owner's name came back":  {func(s *scene, o object) { s.create(secret(o.GetNamespace(), "gone")) }, "the garbage collector would now do something else with it, or for another reason"},
-		"it is being deleted":         {func(s *scene, o object) { s.remove(o, metav1.DeletePropagationForeground) }, "it changed since the plan was made"},
-		"a finalizer that would wait": {func(s *scene, o object) { s.patch(o, `{"metadata":{"finalizers":["example.com/hold"]}}`) }, "it changed since the plan was made"},
+		"its labels changed":                    {func(s *scene, o object) { s.patch(o, `{"metadata":{"labels":{"a":"b"}}}`) }, "it changed since the plan was made"},
+		"its owners changed":                    {func(s *scene, o object) { s.setOwners(o, reference("v1", "Secret", "other", "other")) }, "it changed since the plan was made"},
+		"its owners were removed":               {func(s *scene, o object) { s.setOwners(o) }, "the garbage collector would no longer change it"},
+		"it was deleted":                        {func(s *scene, o object) { s.remove(o, metav1.DeletePropagationBackground) }, "the garbage collector would no longer change it"},
+		"it was replaced (L28)":                 {func(s *scene, o object) { s.setOwners(s.replace(o), missingOwner()) }, "the garbage collector would no longer change it"},
+		"an owner of the same name was created": {func(s *scene, o object) { s.create(secret(o.GetNamespace(), "gone")) }, "the garbage collector would now do something else with it, or for another reason"},
+		"it is being deleted":                   {func(s *scene, o object) { s.remove(o, metav1.DeletePropagationForeground) }, "it changed since the plan was made"},
+		"it got a finalizer":                    {func(s *scene, o object) { s.patch(o, `{"metadata":{"finalizers":["example.com/hold"]}}`) }, "it changed since the plan was made"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
@@ -139,17 +139,17 @@ func TestCollectRefusesEditedPlan(t *testing.T) {
 		content string
 		words   []string
 	}{
-		"another object":           {edit(string(orphan.GetUID()), string(other.GetUID())), []string{"changed after it was made"}},
-		"another name":             {edit(`"name": "orphan"`, `"name": "other"`), []string{"changed after it was made"}},
-		"another policy":           {edit(`"Background"`, `"Orphan"`), []string{"changed after it was made"}},
-		"another resourceVersion":  {edit(`"resourceVersion": "`+orphan.GetResourceVersion(), `"resourceVersion": "1`), []string{"changed after it was made"}},
-		"another act":              {edit(`"action": "delete"`, `"action": "unlink"`), []string{"changed after it was made"}},
-		"a field too many":         {edit(`"mode"`, `"force": true, "mode"`), []string{"force"}},
-		"the end is missing":       {whole[:len(whole)/2], []string{"not a plan"}},
-		"it is empty":              {"", []string{"the file is empty"}},
-		"it is of a later version": {edit("v1alpha1", "v9"), []string{"v9", "make a new one"}},
-		"it is a snapshot":         {edit(`"kind": "Plan"`, `"kind": "Snapshot"`), []string{"Snapshot", "not a plan"}},
-		"it is two":                {whole + whole, []string{"not a plan", "after top-level value"}},
+		"another object":          {edit(string(orphan.GetUID()), string(other.GetUID())), []string{"changed after it was made"}},
+		"another name":            {edit(`"name": "orphan"`, `"name": "other"`), []string{"changed after it was made"}},
+		"another policy":          {edit(`"Background"`, `"Orphan"`), []string{"changed after it was made"}},
+		"another resourceVersion": {edit(`"resourceVersion": "`+orphan.GetResourceVersion(), `"resourceVersion": "1`), []string{"changed after it was made"}},
+		"another action":          {edit(`"action": "delete"`, `"action": "unlink"`), []string{"changed after it was made"}},
+		"an additional field":     {edit(`"mode"`, `"force": true, "mode"`), []string{"force"}},
+		"the end is missing":      {whole[:len(whole)/2], []string{"not a plan"}},
+		"it is empty":             {"", []string{"the file is empty"}},
+		"it has a later version":  {edit("v1alpha1", "v9"), []string{"v9", "make a new one"}},
+		"it is a snapshot":        {edit(`"kind": "Plan"`, `"kind": "Snapshot"`), []string{"Snapshot", "not a plan"}},
+		"it has two documents":    {whole + whole, []string{"not a plan", "after top-level value"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := s.forSubtest(t)

@@ -17,15 +17,15 @@ func TestCollectThroughKubectlGivesSameResult(t *testing.T) {
 		args []string
 		code int
 	}{
-		"a preview":                 {[]string{"--dry-run"}, 0},
-		"a preview by the server":   {[]string{"--dry-run=server"}, 0},
-		"a plan":                    {[]string{"--dry-run=client", "-o", "json"}, 0},
-		"nobody is there to ask":    {nil, 4},
-		"another plan":              {[]string{"--confirm=0123456789abcdef"}, 4},
-		"too many":                  {[]string{"--yes", "--max-deletes=1"}, 4},
-		"a bad command line":        {[]string{"--dry-run=maybe"}, 2},
-		"as somebody who may not":   {[]string{"--yes", "--as=nobody"}, 2},
-		"an impersonated rehearsal": {[]string{"--dry-run=server", "--as=admin", "--as-group=system:masters"}, 0},
+		"a preview":                  {[]string{"--dry-run"}, 0},
+		"a server-side dry run":      {[]string{"--dry-run=server"}, 0},
+		"a plan":                     {[]string{"--dry-run=client", "-o", "json"}, 0},
+		"without confirmation":       {nil, 4},
+		"the digest of another plan": {[]string{"--confirm=0123456789abcdef"}, 4},
+		"more than --max-deletes":    {[]string{"--yes", "--max-deletes=1"}, 4},
+		"a bad command line":         {[]string{"--dry-run=maybe"}, 2},
+		"a user without permissions": {[]string{"--yes", "--as=nobody"}, 2},
+		"an impersonated dry run":    {[]string{"--dry-run=server", "--as=admin", "--as-group=system:masters"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := s.forSubtest(t)

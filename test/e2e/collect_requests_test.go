@@ -74,7 +74,7 @@ func TestCollectSendsPreconditionsWithEveryWrite(t *testing.T) {
 			t.Errorf("%s %s is bound to the UID %q, which is not that of a planned object", w.Method, w.Path, uid)
 		}
 		if w.Query.Has("dryRun") {
-			t.Errorf("%s %s asks for %v", w.Method, w.Path, w.Query)
+			t.Errorf("%s %s requests %v", w.Method, w.Path, w.Query)
 		}
 	}
 	for _, act := range []string{"Background", "Foreground", "Orphan", http.MethodPatch} {
@@ -146,7 +146,7 @@ func TestCollectSendsOneRequestPerUnchangedObject(t *testing.T) {
 		t.Errorf("%d writes for %d objects", writes, many)
 	}
 	if singles := f.matching(reading(getOf("configmaps"))); len(singles) > 0 {
-		t.Errorf("%d objects were asked for one by one, such as %s", len(singles), singles[0].URL)
+		t.Errorf("%d objects were requested one by one, such as %s", len(singles), singles[0].URL)
 	}
 	// At most five lists are needed: the scan, the search for the owner in other namespaces, two
 	// pages for the backup, and the scan after the run.
@@ -173,10 +173,10 @@ func TestCollectKeepsValidReferenceOfTwoWithOneUID(t *testing.T) {
 	ns := s.namespace("twins")
 	owner := s.create(secret(ns, "owner"))
 	for name, o := range map[string]object{
-		"builtin, the bad one first": s.create(configMap(ns, "bad-first", ownedBy(referenceTo(owner, named("other")), referenceTo(owner, blocking)))),
-		"builtin, the bad one last":  s.create(configMap(ns, "bad-last", ownedBy(referenceTo(owner, blocking), referenceTo(owner, named("other"))))),
-		"custom, the bad one first":  s.create(widget(ns, "bad-first", ownedBy(referenceTo(owner, named("other")), referenceTo(owner, blocking)))),
-		"custom, the bad one last":   s.create(widget(ns, "bad-last", ownedBy(referenceTo(owner, blocking), referenceTo(owner, named("other"))))),
+		"built-in, the invalid one first": s.create(configMap(ns, "bad-first", ownedBy(referenceTo(owner, named("other")), referenceTo(owner, blocking)))),
+		"built-in, the invalid one last":  s.create(configMap(ns, "bad-last", ownedBy(referenceTo(owner, blocking), referenceTo(owner, named("other"))))),
+		"custom, the invalid one first":   s.create(widget(ns, "bad-first", ownedBy(referenceTo(owner, named("other")), referenceTo(owner, blocking)))),
+		"custom, the invalid one last":    s.create(widget(ns, "bad-last", ownedBy(referenceTo(owner, blocking), referenceTo(owner, named("other"))))),
 	} {
 		s.tool().collect("-n", ns)
 		live, err := s.client(o).Get(t.Context(), o.GetName(), metav1.GetOptions{})

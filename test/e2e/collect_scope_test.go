@@ -110,6 +110,6 @@ func TestCollectWithPermissionsInOneNamespace(t *testing.T) {
 	s.requireGone(orphan)
 	s.requireUnchanged(global)
 	if s.gone(waits) {
-		t.Error("a finalizer was removed although not everything was seen")
+		t.Error("a finalizer was removed although not everything was scanned")
 	}
 }

@@ -59,11 +59,11 @@ func TestCollectServerDryRunChangesNothing(t *testing.T) {
 	}
 	for _, w := range f.recordedWrites() {
 		if w.Method == "PATCH" && w.Query.Get("dryRun") != "All" || w.Method == "DELETE" && !strings.Contains(w.Body, `"dryRun":["All"]`) {
-			t.Errorf("%s %s?%s is no dry run: %s", w.Method, w.Path, w.Query.Encode(), w.Body)
+			t.Errorf("%s %s?%s is not a dry run: %s", w.Method, w.Path, w.Query.Encode(), w.Body)
 		}
 	}
 	if again := s.tool().plan("-n", ns); again.Digest != planned.Digest {
-		t.Error("the plan is another than before")
+		t.Error("the plan has changed")
 	}
 	for _, step := range planned.Steps {
 		o := newObject(step.Object.APIVersion, step.Object.Kind, step.Object.Namespace, step.Object.Name)
@@ -154,7 +154,7 @@ func TestCollectUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
 	alice.gc("collect", "-n", ns, "--dry-run=server").exits(t, 1).
 		shows(t, "failed  unlink", "ConfigMap/shared", refusal, "only who may delete an object may change its owner references", "The API server would accept 1 of 2 steps")
 	if took := time.Since(begun); took > waitTimeout/3 {
-		t.Errorf("it takes %s: a refusal is for good, and asked for once", took)
+		t.Errorf("it takes %s, although a refused request must not be repeated", took)
 	}
 	s.requireUnchanged(shared, orphan)
 	// One of these patches is tried with a dry run first, so that no run stops halfway.

@@ -39,15 +39,15 @@ func TestCollectTreatsUnreadableOwnerAsUnknown(t *testing.T) {
 		about  func(*http.Request) bool
 		answer http.HandlerFunc
 	}{
-		"the list of the owner's type is forbidden":       {reading(either(listOf("secrets"), getOf("secrets"))), respondStatus(403, "Forbidden", "no")},
-		"the list fails, though the owner answers 404":    {reading(listOf("secrets")), respondStatus(500, "InternalError", "etcd is on fire")},
-		"the owner is forbidden":                          {reading(getOf("secrets")), respondStatus(403, "Forbidden", "no")},
-		"the owner answers 503":                           {reading(getOf("secrets")), respondStatus(503, "ServiceUnavailable", "later")},
-		"the owner answers 404 of no object":              {reading(getOf("secrets")), respondUnknownPath},
-		"the owner answers 404 of a server that starts":   {reading(getOf("secrets")), respondStatus(404, "NotFound", "the server could not find the requested resource")},
-		"the owner answers something that is no object":   {reading(getOf("secrets")), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) }},
-		"the owner answers 401, as a token that ran out":  {reading(getOf("secrets")), respondStatus(401, "Unauthorized", "who are you?")},
-		"the owner's type answers 404 of no list, either": {reading(either(listOf("secrets"), getOf("secrets"))), respondUnknownPath},
+		"the list of the owner's type is forbidden":                  {reading(either(listOf("secrets"), getOf("secrets"))), respondStatus(403, "Forbidden", "no")},
+		"the list fails, but the GET of the owner answers 404":       {reading(listOf("secrets")), respondStatus(500, "InternalError", "etcd is on fire")},
+		"the GET of the owner is forbidden":                          {reading(getOf("secrets")), respondStatus(403, "Forbidden", "no")},
+		"the GET of the owner answers 503":                           {reading(getOf("secrets")), respondStatus(503, "ServiceUnavailable", "later")},
+		"the GET of the owner answers a 404 without a name":          {reading(getOf("secrets")), respondUnknownPath},
+		"the GET of the owner answers a 404 of a starting server":    {reading(getOf("secrets")), respondStatus(404, "NotFound", "the server could not find the requested resource")},
+		"the GET of the owner answers something else than an object": {reading(getOf("secrets")), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) }},
+		"the GET of the owner answers 401, as for an expired token":  {reading(getOf("secrets")), respondStatus(401, "Unauthorized", "who are you?")},
+		"the list of the owner's type answers 404 as well":           {reading(either(listOf("secrets"), getOf("secrets"))), respondUnknownPath},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
@@ -61,7 +61,7 @@ func TestCollectTreatsUnreadableOwnerAsUnknown(t *testing.T) {
 			}
 			f.gc("collect", "-n", ns, "--strict", "--yes").exits(t, 3).warns(t, "secrets", "--strict: nothing was changed")
 			if writes := f.recordedWrites(); len(writes) > 0 {
-				t.Errorf("it writes all the same: %+v", writes[0])
+				t.Errorf("it sends a write: %+v", writes[0])
 			}
 			s.requireUnchanged(only, shared)
 		})
@@ -116,10 +116,10 @@ func TestCollectKeepsFinalizerIfDependentsAreUnknown(t *testing.T) {
 	f = failing(exceptFirst(func(r *http.Request) bool { return r.URL.Path == "/apis/coordination.k8s.io/v1/leases" }))
 	f.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "skipped", "not all of its dependents could be listed again")
 	if s.gone(owner) || s.gone(orphaning) {
-		t.Error("a finalizer is removed all the same")
+		t.Error("a finalizer is removed")
 	}
 	if got := s.tool().collect("-n", ns); got.Summary.Done != 2 || got.Summary.Blocked > 0 {
-		t.Errorf("with a whole view: %+v", got)
+		t.Errorf("after a complete scan: %+v", got)
 	}
 	s.requireGone(owner, orphaning)
 }

@@ -245,15 +245,15 @@ func TestCollectCompletesDeletions(t *testing.T) {
 		podsGo     bool
 	}{
 		{name: "I5 nothing is said, and the kind's default is to orphan"},
-		{name: "I5 a finalizer says to orphan, the deletion says nothing", finalizers: []string{metav1.FinalizerOrphanDependents}},
+		{name: "I5 the object has an orphan finalizer, the deletion has no policy", finalizers: []string{metav1.FinalizerOrphanDependents}},
 		{
 			name: "I5 a finalizer says to orphan, the deletion says not to", finalizers: []string{metav1.FinalizerOrphanDependents},
 			//lint:ignore SA1019 it is what is tested
 			options: metav1.DeleteOptions{OrphanDependents: &no}, podsGo: true,
 		},
 		//lint:ignore SA1019 it is what is tested
-		{name: "I5 the deletion says to orphan in the old way", options: metav1.DeleteOptions{OrphanDependents: &yes}},
-		{name: "I5 the deletion says to orphan", options: metav1.DeleteOptions{PropagationPolicy: &orphan}},
+		{name: "I5 the deletion orphans with the deprecated field", options: metav1.DeleteOptions{OrphanDependents: &yes}},
+		{name: "I5 the deletion orphans", options: metav1.DeleteOptions{PropagationPolicy: &orphan}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene(t)
@@ -301,7 +301,7 @@ func TestCollectAfterCRDIsDeleted(t *testing.T) {
 		instance := s.create(newObject(group+"/v1", "Thing", ns, "instance"))
 		return crd, s.create(configMap(ns, "owned", ownedBy(referenceTo(instance))))
 	}
-	t.Run("I13 a definition without an owner takes its instances along, and what they own", func(t *testing.T) {
+	t.Run("I13 a deleted CRD deletes its custom resources, and collect their dependents", func(t *testing.T) {
 		s := newScene(t)
 		crd, owned := begin(s, ownedBy(reference("rbac.authorization.k8s.io/v1", "ClusterRole", "gone", "gone")))
 		got := s.tool().collect("--no-backup")
@@ -315,7 +315,7 @@ func TestCollectAfterCRDIsDeleted(t *testing.T) {
 		defer cancel()
 		s.awaitCRDGone(ctx, crd)
 	})
-	t.Run("I13 what an instance owned goes when a definition of that name is there anew", func(t *testing.T) {
+	t.Run("I13 dependents of a custom resource are deleted when its CRD exists again", func(t *testing.T) {
 		s := newScene(t)
 		crd, owned := begin(s)
 		s.remove(crd, background)

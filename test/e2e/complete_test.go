@@ -70,34 +70,34 @@ func TestKubectlCompletesThePlugin(t *testing.T) {
 		exactly   bool
 		directive string
 	}{
-		"commands":                 {typed: []string{""}, offered: []string{"audit", "collect", "delete", "repair", "restore", "snapshot", "tree", "why"}, directive: ":4"},
-		"commands, by a start":     {typed: []string{"re"}, offered: []string{"repair", "restore"}, lacks: []string{"audit"}, directive: ":4"},
-		"flags":                    {typed: []string{"audit", "--f"}, offered: []string{"--fail-on", "--from"}, exactly: true, directive: ":4"},
-		"types":                    {typed: []string{"tree", ""}, offered: []string{"configmaps", "deployments.apps"}, lacks: []string{"events"}, directive: ":4"},
-		"types, by a start":        {typed: []string{"tree", "dep"}, offered: []string{"deployments.apps"}, exactly: true, directive: ":4"},
-		"a list of types":          {typed: []string{"delete", "secrets,configm"}, offered: []string{"secrets,configmaps"}, exactly: true, directive: ":4"},
-		"names of a type":          {typed: []string{"tree", "-n", ns, "configmap", ""}, offered: []string{"alpha", "beta"}, exactly: true, directive: ":4"},
-		"names, by a start":        {typed: []string{"tree", "-n", ns, "configmap", "be"}, offered: []string{"beta"}, exactly: true, directive: ":4"},
-		"names not said yet":       {typed: []string{"tree", "-n", ns, "configmap", "alpha", ""}, offered: []string{"beta"}, exactly: true, directive: ":4"},
-		"names of two types":       {typed: []string{"why", "-n", ns, "cm,secrets", ""}, offered: []string{"alpha", "beta", "token"}, exactly: true, directive: ":4"},
-		"TYPE/NAME":                {typed: []string{"tree", "--namespace=" + ns, "cm/a"}, offered: []string{"cm/alpha"}, exactly: true, directive: ":4"},
-		"another TYPE/":            {typed: []string{"why", "-n", ns, "cm/alpha", "configm"}, offered: []string{"configmaps/"}, exactly: true, directive: ":6"},
-		"another TYPE/NAME":        {typed: []string{"why", "-n", ns, "cm/alpha", "cm/"}, offered: []string{"cm/beta"}, exactly: true, directive: ":4"},
-		"a short name":             {typed: []string{"delete", "-n", other, "cm/g"}, offered: []string{"cm/gamma"}, exactly: true, directive: ":4"},
-		"a type that nobody knows": {typed: []string{"tree", "nonsense", ""}, exactly: true, directive: ":4"},
-		"names that no shell can hurt itself with": {typed: []string{"why", "clusterrole/" + ns}, offered: []string{"clusterrole/" + role.GetName()}, exactly: true, directive: ":4"},
-		"namespaces":                            {typed: []string{"tree", "-n", ns[:len(ns)-1]}, offered: []string{ns}, lacks: []string{"default"}, directive: ":4"},
-		"contexts":                              {typed: []string{"audit", "--context", s.controlPlane.Context("alice")[:5]}, offered: []string{s.controlPlane.Context("alice")}, directive: ":4"},
-		"of another context, what that may see": {typed: []string{"tree", "--context", s.controlPlane.Context("alice"), "-n", ns, "secret", ""}, offered: []string{"token"}, exactly: true, directive: ":4"},
-		"of another context, what that may not see": {typed: []string{"tree", "--context", s.controlPlane.Context("alice"), "-n", ns, "configmap", ""}, exactly: true, directive: ":4"},
-		"nobody answers":            {typed: []string{"tree", "--server=https://127.0.0.1:1", ""}, exactly: true, directive: ":4"},
-		"a kubeconfig that is none": {typed: []string{"tree", "--kubeconfig=/no/such/file", ""}, exactly: true, directive: ":4"},
-		"rules":                     {typed: []string{"audit", "--rule", "missing-owner,owner"}, offered: []string{"missing-owner,owner-cycle"}, exactly: true, directive: ":4"},
-		"formats":                   {typed: []string{"tree", "-o", ""}, offered: []string{"mermaid", "json"}, directive: ":4"},
-		"how to delete":             {typed: []string{"delete", "--cascade="}, offered: []string{"background", "foreground", "orphan"}, exactly: true, directive: ":4"},
-		"files":                     {typed: []string{"collect", "--plan", ""}, offered: []string{"json", "yaml", "yml", "gz"}, exactly: true, directive: ":8"},
-		"folders":                   {typed: []string{"collect", "--backup-dir", ""}, exactly: true, directive: ":16"},
-		"what nobody knows":         {typed: []string{"tree", "--uid", ""}, exactly: true, directive: ":4"},
+		"commands":                               {typed: []string{""}, offered: []string{"audit", "collect", "delete", "repair", "restore", "snapshot", "tree", "why"}, directive: ":4"},
+		"commands, by a prefix":                  {typed: []string{"re"}, offered: []string{"repair", "restore"}, lacks: []string{"audit"}, directive: ":4"},
+		"flags":                                  {typed: []string{"audit", "--f"}, offered: []string{"--fail-on", "--from"}, exactly: true, directive: ":4"},
+		"types":                                  {typed: []string{"tree", ""}, offered: []string{"configmaps", "deployments.apps"}, lacks: []string{"events"}, directive: ":4"},
+		"types, by a prefix":                     {typed: []string{"tree", "dep"}, offered: []string{"deployments.apps"}, exactly: true, directive: ":4"},
+		"a list of types":                        {typed: []string{"delete", "secrets,configm"}, offered: []string{"secrets,configmaps"}, exactly: true, directive: ":4"},
+		"names of a type":                        {typed: []string{"tree", "-n", ns, "configmap", ""}, offered: []string{"alpha", "beta"}, exactly: true, directive: ":4"},
+		"names, by a prefix":                     {typed: []string{"tree", "-n", ns, "configmap", "be"}, offered: []string{"beta"}, exactly: true, directive: ":4"},
+		"names not yet on the command line":      {typed: []string{"tree", "-n", ns, "configmap", "alpha", ""}, offered: []string{"beta"}, exactly: true, directive: ":4"},
+		"names of two types":                     {typed: []string{"why", "-n", ns, "cm,secrets", ""}, offered: []string{"alpha", "beta", "token"}, exactly: true, directive: ":4"},
+		"TYPE/NAME":                              {typed: []string{"tree", "--namespace=" + ns, "cm/a"}, offered: []string{"cm/alpha"}, exactly: true, directive: ":4"},
+		"another TYPE/":                          {typed: []string{"why", "-n", ns, "cm/alpha", "configm"}, offered: []string{"configmaps/"}, exactly: true, directive: ":6"},
+		"another TYPE/NAME":                      {typed: []string{"why", "-n", ns, "cm/alpha", "cm/"}, offered: []string{"cm/beta"}, exactly: true, directive: ":4"},
+		"a short name":                           {typed: []string{"delete", "-n", other, "cm/g"}, offered: []string{"cm/gamma"}, exactly: true, directive: ":4"},
+		"an unknown type":                        {typed: []string{"tree", "nonsense", ""}, exactly: true, directive: ":4"},
+		"names with shell metacharacters":        {typed: []string{"why", "clusterrole/" + ns}, offered: []string{"clusterrole/" + role.GetName()}, exactly: true, directive: ":4"},
+		"namespaces":                             {typed: []string{"tree", "-n", ns[:len(ns)-1]}, offered: []string{ns}, lacks: []string{"default"}, directive: ":4"},
+		"contexts":                               {typed: []string{"audit", "--context", s.controlPlane.Context("alice")[:5]}, offered: []string{s.controlPlane.Context("alice")}, directive: ":4"},
+		"in another context, with permission":    {typed: []string{"tree", "--context", s.controlPlane.Context("alice"), "-n", ns, "secret", ""}, offered: []string{"token"}, exactly: true, directive: ":4"},
+		"in another context, without permission": {typed: []string{"tree", "--context", s.controlPlane.Context("alice"), "-n", ns, "configmap", ""}, exactly: true, directive: ":4"},
+		"no server answers":                      {typed: []string{"tree", "--server=https://127.0.0.1:1", ""}, exactly: true, directive: ":4"},
+		"an invalid kubeconfig":                  {typed: []string{"tree", "--kubeconfig=/no/such/file", ""}, exactly: true, directive: ":4"},
+		"rules":                                  {typed: []string{"audit", "--rule", "missing-owner,owner"}, offered: []string{"missing-owner,owner-cycle"}, exactly: true, directive: ":4"},
+		"formats":                                {typed: []string{"tree", "-o", ""}, offered: []string{"mermaid", "json"}, directive: ":4"},
+		"values of --cascade":                    {typed: []string{"delete", "--cascade="}, offered: []string{"background", "foreground", "orphan"}, exactly: true, directive: ":4"},
+		"files":                                  {typed: []string{"collect", "--plan", ""}, offered: []string{"json", "yaml", "yml", "gz"}, exactly: true, directive: ":8"},
+		"folders":                                {typed: []string{"collect", "--backup-dir", ""}, exactly: true, directive: ":16"},
+		"values without completion":              {typed: []string{"tree", "--uid", ""}, exactly: true, directive: ":4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := in
@@ -119,7 +119,7 @@ func TestKubectlCompletesThePlugin(t *testing.T) {
 				}
 			}
 			if directive != c.directive {
-				t.Errorf("the shell is told %s, want %s", directive, c.directive)
+				t.Errorf("the directive is %s, want %s", directive, c.directive)
 			}
 		})
 	}
@@ -179,8 +179,8 @@ func shellCompletes(t *testing.T, shell string, args []string, typed func(script
 	in := s.kubectlWithCompletion()
 	for name, c := range map[string]struct{ script, line, want string }{
 		"through kubectl": {"kubectl", "kubectl gc why -n " + ns + " configmap/al", "configmap/alpha configmap/alpine"},
-		"one is left":     {"kubectl", "kubectl gc tree -n " + ns + " configmap alph", "alpha"},
-		"by itself":       {"kubectl-gc", "kubectl-gc why -n " + ns + " configmap/al", "configmap/alpha configmap/alpine"},
+		"only one match":  {"kubectl", "kubectl gc tree -n " + ns + " configmap alph", "alpha"},
+		"without kubectl": {"kubectl-gc", "kubectl-gc why -n " + ns + " configmap/al", "configmap/alpha configmap/alpine"},
 		"rules":           {"kubectl", "kubectl gc audit --rule missing-owner,self", "missing-owner,self-owner"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -232,14 +232,14 @@ func TestCompletionReadsOnePage(t *testing.T) {
 		requests int    // at most
 		offered  string // empty: no completions
 	}{
-		"types":             {[]string{"tree", "-n", ns, "config"}, discovery, "configmaps"},
-		"namespaces":        {[]string{"tree", "-n", ns}, 1, ns},
-		"any name":          {[]string{"tree", "-n", ns, "configmap", ""}, discovery + 1, "settings-000000"},
-		"the first name":    {[]string{"tree", "-n", ns, "configmap", "settings-000000"}, discovery + 1, "settings-000000"},
-		"one of the page":   {[]string{"tree", "-n", ns, "configmap/settings-00040"}, discovery + 1, "configmap/settings-000400"},
-		"what begins alike": {[]string{"tree", "-n", ns, "configmap/set"}, discovery + 1, "configmap/settings-000100"},
-		"in all namespaces": {[]string{"tree", "-A", "configmap", "kube-apiserver"}, discovery + 1, "kube-apiserver-legacy-service-account-token-tracking"},
-		"beyond the page":   {[]string{"tree", "-n", ns, "configmap", "z"}, discovery + 1, ""},
+		"types":              {[]string{"tree", "-n", ns, "config"}, discovery, "configmaps"},
+		"namespaces":         {[]string{"tree", "-n", ns}, 1, ns},
+		"any name":           {[]string{"tree", "-n", ns, "configmap", ""}, discovery + 1, "settings-000000"},
+		"the first name":     {[]string{"tree", "-n", ns, "configmap", "settings-000000"}, discovery + 1, "settings-000000"},
+		"a name on the page": {[]string{"tree", "-n", ns, "configmap/settings-00040"}, discovery + 1, "configmap/settings-000400"},
+		"a common prefix":    {[]string{"tree", "-n", ns, "configmap/set"}, discovery + 1, "configmap/settings-000100"},
+		"in all namespaces":  {[]string{"tree", "-A", "configmap", "kube-apiserver"}, discovery + 1, "kube-apiserver-legacy-service-account-token-tracking"},
+		"beyond the page":    {[]string{"tree", "-n", ns, "configmap", "z"}, discovery + 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := in

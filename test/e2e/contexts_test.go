@@ -65,7 +65,7 @@ func TestMultipleContexts(t *testing.T) {
 			t.Errorf("(-want +got)\n%s\n%s", diff, r.Stdout)
 		}
 	})
-	t.Run("each is what it is alone", func(t *testing.T) {
+	t.Run("each report equals that of a single cluster", func(t *testing.T) {
 		joined := tool.gc("audit", "--contexts", "first,second", "-o", "json", "--fail-on=never").exits(t, 0)
 		r := decode[multiClusterReport](t, joined)
 		for _, c := range r.Clusters {
@@ -85,7 +85,7 @@ func TestMultipleContexts(t *testing.T) {
 			}
 		}
 	})
-	t.Run("one may not look", func(t *testing.T) {
+	t.Run("one lacks permission", func(t *testing.T) {
 		r := tool.gc("audit", "--contexts", "all", "-o", "json", "--fail-on=never").exits(t, 0)
 		r.warns(t, "warning: contexts first, limited use the same server", "warning: cluster limited: no answer: nothing could be read")
 		got := decode[multiClusterReport](t, r)

@@ -98,14 +98,14 @@ func cronJob(ns, name string) object {
 
 // policyTargets creates the targets that are deleted once with each policy.
 var policyTargets = map[string]func(s *scene, ns string, d *deletion){
-	"a Deployment, which owns a map alone and another with somebody": func(s *scene, ns string, d *deletion) {
+	"a Deployment that owns a ConfigMap alone and shares another": func(s *scene, ns string, d *deletion) {
 		web := s.create(workload("Deployment", ns, "web"))
 		other := s.create(configMap(ns, "other"))
 		s.create(configMap(ns, "its", ownedBy(referenceTo(web))))
 		s.create(configMap(ns, "shared", ownedBy(referenceTo(web), referenceTo(other))))
 		d.targets, d.counts = []object{web}, map[string]int{"Pod": 2}
 	},
-	"a StatefulSet whose claims go with it": func(s *scene, ns string, d *deletion) {
+	"a StatefulSet whose claims are deleted with it": func(s *scene, ns string, d *deletion) {
 		d.targets, d.counts = []object{s.create(retaining(ns, "Delete"))}, map[string]int{"Pod": 2, "PersistentVolumeClaim": 2}
 	},
 	"a StatefulSet whose claims are retained": func(s *scene, ns string, d *deletion) {
@@ -114,7 +114,7 @@ var policyTargets = map[string]func(s *scene, ns string, d *deletion){
 	"a Job": func(s *scene, ns string, d *deletion) {
 		d.targets, d.counts = []object{s.create(job(ns, "job"))}, map[string]int{"Pod": 2}
 	},
-	"a CronJob with a Job under way": func(s *scene, ns string, d *deletion) {
+	"a CronJob with an active Job": func(s *scene, ns string, d *deletion) {
 		cron := s.create(cronJob(ns, "cron"))
 		s.create(job(ns, "run", ownedBy(referenceTo(cron, blocking, controlling))))
 		d.targets, d.counts = []object{cron}, map[string]int{"Pod": 2}
@@ -125,7 +125,7 @@ var policyTargets = map[string]func(s *scene, ns string, d *deletion){
 		})))
 		d.targets, d.counts = []object{rc}, map[string]int{"Pod": 2}
 	},
-	"a custom resource, which owns others that block or not, and these own more": func(s *scene, ns string, d *deletion) {
+	"a custom resource with blocking and other dependents, which have dependents": func(s *scene, ns string, d *deletion) {
 		top := s.create(widget(ns, "top"))
 		blocks := s.create(widget(ns, "blocks", ownedBy(referenceTo(top, blocking))))
 		plain := s.create(configMap(ns, "plain", ownedBy(referenceTo(top))))
@@ -133,7 +133,7 @@ var policyTargets = map[string]func(s *scene, ns string, d *deletion){
 		s.create(widget(ns, "below", ownedBy(referenceTo(plain))))
 		d.targets = []object{top}
 	},
-	"a Namespace with all sorts in it, and what it owns elsewhere": func(s *scene, ns string, d *deletion) {
+	"a Namespace with objects of several kinds, and dependents elsewhere": func(s *scene, ns string, d *deletion) {
 		space := s.live(newObject("v1", "Namespace", "", ns))
 		outside := s.create(clusterRole("outside-"+ns, ownedBy(referenceTo(space))))
 		elsewhere := s.namespace("elsewhere")
@@ -146,33 +146,33 @@ var policyTargets = map[string]func(s *scene, ns string, d *deletion){
 		s.create(claimOf(ns, "claim"))
 		d.targets, d.also, d.counts = []object{space}, []object{space, outside}, map[string]int{"Pod": 4, "ServiceAccount": 1}
 	},
-	"an owner that a finalizer holds, and dependents that block it": func(s *scene, ns string, d *deletion) {
+	"an owner held by a finalizer, with blocking dependents": func(s *scene, ns string, d *deletion) {
 		top := s.create(configMap(ns, "top", heldBy(hold)))
 		below := s.create(widget(ns, "below", ownedBy(referenceTo(top, blocking))))
 		s.create(secret(ns, "bottom", ownedBy(referenceTo(below, blocking))))
 		d.targets = []object{top}
 	},
-	"an owner, and a dependent that a finalizer holds": func(s *scene, ns string, d *deletion) {
+	"an owner with a dependent held by a finalizer": func(s *scene, ns string, d *deletion) {
 		top := s.create(configMap(ns, "top"))
 		below := s.create(widget(ns, "below", ownedBy(referenceTo(top, blocking)), heldBy(hold)))
 		s.create(secret(ns, "bottom", ownedBy(referenceTo(below))))
 		s.create(secret(ns, "beside", ownedBy(referenceTo(top))))
 		d.targets = []object{top}
 	},
-	"one member of a circle that blocks": func(s *scene, ns string, d *deletion) {
+	"one member of a blocking cycle": func(s *scene, ns string, d *deletion) {
 		one, two, three := s.create(configMap(ns, "one")), s.create(secret(ns, "two")), s.create(widget(ns, "three"))
 		s.setOwners(one, referenceTo(two, blocking))
 		s.setOwners(two, referenceTo(three, blocking))
 		s.setOwners(three, referenceTo(one, blocking))
 		d.targets = []object{one}
 	},
-	"one of two owners, with what is shared, and what is below that": func(s *scene, ns string, d *deletion) {
+	"one of two owners with a shared dependent, which has a dependent": func(s *scene, ns string, d *deletion) {
 		one, two := s.create(widget(ns, "one")), s.create(configMap(ns, "two"))
 		shared := s.create(secret(ns, "shared", ownedBy(referenceTo(one, blocking), referenceTo(two, blocking))))
 		s.create(configMap(ns, "below", ownedBy(referenceTo(shared))))
 		d.targets = []object{one}
 	},
-	"both of two owners, with what is shared": func(s *scene, ns string, d *deletion) {
+	"both of two owners with a shared dependent": func(s *scene, ns string, d *deletion) {
 		one, two := s.create(widget(ns, "one")), s.create(configMap(ns, "two"))
 		shared := s.create(secret(ns, "shared", ownedBy(referenceTo(one), referenceTo(two))))
 		s.create(configMap(ns, "below", ownedBy(referenceTo(shared))))
@@ -204,7 +204,7 @@ var fixedPolicyTargets = map[string]struct {
 	policy metav1.DeletionPropagation
 	make   func(s *scene, ns string, d *deletion)
 }{
-	"a ReplicaSet whose Deployment makes another": {metav1.DeletePropagationForeground, func(s *scene, ns string, d *deletion) {
+	"a ReplicaSet whose Deployment creates another": {metav1.DeletePropagationForeground, func(s *scene, ns string, d *deletion) {
 		web := s.create(workload("Deployment", ns, "web"))
 		d.counts = map[string]int{"Pod": 2}
 		awaitControllers(s, []*deletion{d})
@@ -238,23 +238,23 @@ var fixedPolicyTargets = map[string]struct {
 		s.must(err)
 		d.targets = []object{{&pods.Items[0]}}
 	}},
-	"one that is being deleted in the foreground, asked for again": {metav1.DeletePropagationBackground, func(s *scene, ns string, d *deletion) {
+	"an object in foreground deletion, deleted again": {metav1.DeletePropagationBackground, func(s *scene, ns string, d *deletion) {
 		top := s.create(configMap(ns, "top"))
 		s.create(secret(ns, "below", ownedBy(referenceTo(top, blocking)), heldBy(hold)))
 		s.remove(top, metav1.DeletePropagationForeground)
 		d.targets = []object{top}
 	}},
-	"one that is held, asked for again": {metav1.DeletePropagationForeground, func(s *scene, ns string, d *deletion) {
+	"a terminating object held by a finalizer, deleted again": {metav1.DeletePropagationForeground, func(s *scene, ns string, d *deletion) {
 		top := s.create(configMap(ns, "top", heldBy(hold)))
 		s.create(secret(ns, "below", ownedBy(referenceTo(top, blocking))))
 		s.remove(top, metav1.DeletePropagationBackground)
 		d.targets = []object{top}
 	}},
-	"a Service, whose slices it owns": {metav1.DeletePropagationBackground, func(s *scene, ns string, d *deletion) {
+	"a Service with its EndpointSlices": {metav1.DeletePropagationBackground, func(s *scene, ns string, d *deletion) {
 		service := s.create(newObject("v1", "Service", ns, "service", withField("spec", map[string]any{"selector": map[string]any{"app": "none"}, "ports": []any{map[string]any{"port": int64(80)}}})))
 		d.targets, d.counts = []object{service}, map[string]int{"EndpointSlice": 1, "Endpoints": 1}
 	}},
-	"a volume that nothing is bound to": {metav1.DeletePropagationBackground, func(s *scene, ns string, d *deletion) {
+	"an unbound volume": {metav1.DeletePropagationBackground, func(s *scene, ns string, d *deletion) {
 		volume := s.create(newObject("v1", "PersistentVolume", "", "volume-"+ns, withField("spec", map[string]any{
 			"capacity": map[string]any{"storage": "1Gi"}, "accessModes": []any{"ReadWriteOnce"},
 			"hostPath": map[string]any{"path": "/none"}, "storageClassName": "none-" + ns,

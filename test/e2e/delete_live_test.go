@@ -31,7 +31,7 @@ func TestDeleteFollowsRealCollector(t *testing.T) {
 		return owner, dependent, shared
 	}
 
-	t.Run("to its end", func(t *testing.T) {
+	t.Run("it waits for the end", func(t *testing.T) {
 		s := s.forSubtest(t)
 		owner, dependent, shared := family("end")
 		s.gc("delete", "configmap/end", "-n", ns, "--yes").exits(t, 0).shows(t, "deleted 2, unlinked 1 in ", "; a scan afterwards found nothing left to do.")
@@ -40,7 +40,7 @@ func TestDeleteFollowsRealCollector(t *testing.T) {
 			t.Errorf("the shared one has %v", refs)
 		}
 	})
-	t.Run("dependents first", func(t *testing.T) {
+	t.Run("foreground deletion", func(t *testing.T) {
 		s := s.forSubtest(t)
 		owner, dependent, _ := family("first")
 		r := s.gc("delete", "configmap/first", "-n", ns, "--cascade=foreground", "--yes", "-o", "json").exits(t, 0)
@@ -58,14 +58,14 @@ func TestDeleteFollowsRealCollector(t *testing.T) {
 		}
 		s.requireGone(owner, dependent)
 	})
-	t.Run("not at all, where nobody waits", func(t *testing.T) {
+	t.Run("--wait=false", func(t *testing.T) {
 		s := s.forSubtest(t)
 		owner, dependent, _ := family("unwatched")
 		s.gc("delete", "configmap/unwatched", "-n", ns, "--yes", "--wait=false").exits(t, 0).
 			shows(t, "deleted 1 in ", "; the cluster's garbage collector does the rest, and nothing was verified.")
 		s.await("the collector", func(context.Context) (bool, error) { return s.gone(owner) && s.gone(dependent), nil })
 	})
-	t.Run("and says what it hangs on", func(t *testing.T) {
+	t.Run("it reports what blocks the deletion", func(t *testing.T) {
 		s := s.forSubtest(t)
 		owner := s.create(configMap(ns, "hangs"))
 		held := s.create(secret(ns, "hangs-below", ownedBy(referenceTo(owner, blocking)), heldBy("example.com/hold")))
@@ -75,13 +75,13 @@ func TestDeleteFollowsRealCollector(t *testing.T) {
 			t.Error("what was held is gone")
 		}
 	})
-	t.Run("line by line, for a machine", func(t *testing.T) {
+	t.Run("JSON lines", func(t *testing.T) {
 		s := s.forSubtest(t)
 		family("lines")
 		s.gc("delete", "configmap/lines", "-n", ns, "--yes", "-o", "jsonl").exits(t, 0).
 			shows(t, `{"event":"backup"`, `"event":"started"`, `"event":"ended"`, `"status":"done"`, `{"event":"finished","done":3`, `"verification":"complete"}`)
 	})
-	t.Run("at a terminal, after the number", func(t *testing.T) {
+	t.Run("it asks for the number at a terminal", func(t *testing.T) {
 		s := s.forSubtest(t)
 		owner, dependent, _ := family("typed")
 		tty := s.tool().atTerminal("delete", "configmap/typed", "-n", ns)

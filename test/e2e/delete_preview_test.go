@@ -119,7 +119,7 @@ func (d *deletion) options(s observation, g *graph.Graph) plan.Options {
 	for i, t := range d.targets {
 		n := g.Find(t.GetUID())
 		if g.Object(n) == nil {
-			s.Fatalf("%s: %s was not seen", d.name, t.GetName())
+			s.Fatalf("%s: %s was not scanned", d.name, t.GetName())
 		}
 		deletes = append(deletes, simulate.Deletion{Node: n, Policy: d.policyOf(i)})
 	}
@@ -269,14 +269,14 @@ func reportDeletions(t *testing.T, all []*deletion, now map[types.UID]string) {
 				t.Error(d.history(uid, now))
 			}
 			if gone := countOf(d.predicted, "gone"); gone == 0 && countOf(d.predicted, "terminating") == 0 {
-				t.Error("nothing goes")
+				t.Error("nothing is deleted")
 			}
 		})
 	}
 }
 
-func countOf(of map[types.UID]string, prefix string) (n int) {
-	for _, s := range of {
+func countOf(states map[types.UID]string, prefix string) (n int) {
+	for _, s := range states {
 		if strings.HasPrefix(s, prefix) {
 			n++
 		}

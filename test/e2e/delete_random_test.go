@@ -31,27 +31,27 @@ func TestDeleteInRandomGraphsEndsAsPredicted(t *testing.T) {
 	s.defineTestKinds()
 	defer s.switchCollector(testcluster.Absent)
 	watch := newStopwatch()
-	objects, racy, lucky := 0, 0, 0
+	objects, onlyInOtherCopy, nondeterministic := 0, 0, 0
 	became := map[string]int{}
 	first := s.deleteInCopies(graphs(t, usual...), 0)
 	watch.lap("the first copies in")
-	var unlike []uint64
+	var mismatched []uint64
 	for _, e := range first {
-		objects, lucky = objects+len(e.predicted), lucky+e.nondeterministic
+		objects, nondeterministic = objects+len(e.predicted), nondeterministic+e.nondeterministic
 		for _, o := range e.plan.Outcomes {
 			became[string(o.State)]++
 			if o.Nondeterministic.Reason != nil {
-				became["a matter of luck"]++
+				became["nondeterministic"]++
 			}
 		}
 		if len(e.wrong) > 0 {
-			unlike = append(unlike, e.seed)
+			mismatched = append(mismatched, e.seed)
 		}
 	}
 	more := map[uint64][]copyOutcome{}
-	if len(unlike) > 0 {
+	if len(mismatched) > 0 {
 		for copy := 1; copy <= moreCopies; copy++ {
-			for _, e := range s.deleteInCopies(unlike, copy) {
+			for _, e := range s.deleteInCopies(mismatched, copy) {
 				more[e.seed] = append(more[e.seed], e)
 			}
 		}
@@ -59,18 +59,18 @@ func TestDeleteInRandomGraphsEndsAsPredicted(t *testing.T) {
 	}
 	for _, e := range first {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, e.seed), func(t *testing.T) {
-			for role, story := range e.wrong {
+			for role, description := range e.wrong {
 				if slices.ContainsFunc(more[e.seed], func(other copyOutcome) bool { return other.wrong[role] == "" }) {
-					racy++
-					t.Logf("%s ended as foretold only in another copy: %s", role, story)
+					onlyInOtherCopy++
+					t.Logf("%s has the predicted state only in another copy: %s", role, description)
 					continue
 				}
-				t.Errorf("%s: %s", role, story)
+				t.Errorf("%s: %s", role, description)
 			}
 		})
 	}
-	t.Logf("%d objects in %d graphs, of which become %v; %d that were said to be a matter of luck ended otherwise, and %d more did so in the first copy but not in another; %s",
-		objects, len(first), became, lucky, racy, watch)
+	t.Logf("%d objects in %d graphs, which become %v; %d nondeterministic ones have another final state, and %d more have one in the first copy but not in another; %s",
+		objects, len(first), became, nondeterministic, onlyInOtherCopy, watch)
 }
 
 // copyOutcome is the result of one copy of a graph.

@@ -151,9 +151,9 @@ func (b *blueprint) add(space int, claims ...partRef) int {
 	return b.addAs(namespacedKinds[b.dice.IntN(len(namespacedKinds))], space, claims...)
 }
 
-func (b *blueprint) addAs(of any, space int, claims ...partRef) int {
+func (b *blueprint) addAs(kind any, space int, claims ...partRef) int {
 	p := part{namespace: space, refs: claims}
-	switch of := of.(type) {
+	switch of := kind.(type) {
 	case func(namespace, name string, more ...func(object)) object:
 		p.make = of
 	case func(namespace, name string) object:
@@ -270,10 +270,10 @@ func (b *blueprint) randomRef(space int) partRef {
 	if b.chance(b.percentValid) {
 		return b.validRef(space)
 	}
-	sorts := []func(space int) partRef{
+	kinds := []func(space int) partRef{
 		b.missing, b.successor, b.misnamed, b.mistyped, b.otherNamespace, b.namespacedForCluster, b.unserved, b.unknown, b.lowerCase,
 	}
-	return sorts[b.dice.IntN(len(sorts))](space)
+	return kinds[b.dice.IntN(len(kinds))](space)
 }
 
 // validRef returns a valid reference for a part in a namespace.

@@ -52,7 +52,7 @@ func TestCollectBesideTheRealCollector(t *testing.T) {
 				t.Error(theirs.history(role, g, before, after))
 			}
 			gone, changed := countChanges(before, after)
-			t.Logf("%d objects went, %d changed; of the steps %v", gone, changed, by)
+			t.Logf("%d objects deleted, %d changed; steps by status: %v", gone, changed, by)
 		})
 	}
 }

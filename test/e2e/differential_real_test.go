@@ -135,19 +135,19 @@ func (t *trial) continueRun() {
 // run collects final states of the real collector: three at first, and more while the program's
 // final state is not among them. It returns the number of objects for which the first three
 // differ.
-func (t *trial) run(before, ours graphState) (racy int) {
+func (t *trial) run(before, ours graphState) (differing int) {
 	t.Helper()
 	for range 3 {
 		t.runAgain(before)
 	}
-	racy = t.nondeterministic()
+	differing = t.nondeterministic()
 	for n := 0; n < 5 && len(t.mismatches(ours)) > 0; n++ {
 		t.continueRun()
 		if len(t.mismatches(ours)) > 0 {
 			t.runAgain(before)
 		}
 	}
-	return racy
+	return differing
 }
 
 // keptByRace returns the number of objects that the program kept and that only some runs of the
@@ -189,24 +189,24 @@ func (t *trial) mismatches(ours graphState) []string {
 // history describes an object whose final state differs from the real collector's.
 func (t *trial) history(role string, g *builtGraph, before, ours graphState) string {
 	out := &strings.Builder{}
-	tell := func(what, role string) {
+	add := func(what, role string) {
 		fmt.Fprintf(out, "%s%s %s\n  before: %s\n  ours:   %s\n", what, role, g.describe(role), before[role], ours[role])
-		told := map[string]bool{}
+		known := map[string]bool{}
 		for _, e := range t.ends {
-			if end := e[role].String(); !told[end] {
-				told[end] = true
+			if end := e[role].String(); !known[end] {
+				known[end] = true
 				fmt.Fprintf(out, "  real:   %s\n", end)
 			}
 		}
 	}
-	tell("", role)
+	add("", role)
 	n := g.partNumber(role)
 	for _, c := range g.parts[n].refs {
-		tell("owner ", roleOf(c.uid))
+		add("owner ", roleOf(c.uid))
 	}
 	for i, p := range g.parts {
 		if slices.ContainsFunc(p.refs, func(c partRef) bool { return c.uid == n }) {
-			tell("dependent ", roleOf(i))
+			add("dependent ", roleOf(i))
 		}
 	}
 	return out.String()

@@ -28,7 +28,7 @@ func TestDifferentialRepair(t *testing.T) {
 				delete(kept, b.Object.UID)
 			}
 			if len(kept) < 10 {
-				t.Fatalf("only %d objects are to be mended and kept", len(kept))
+				t.Fatalf("only %d objects should be repaired and kept", len(kept))
 			}
 			r := s.gc("repair", "--yes", "--no-backup")
 			if r.Code > 1 {
@@ -36,16 +36,16 @@ func TestDifferentialRepair(t *testing.T) {
 			}
 			r.lacks(t, "failed", "skipped")
 			s.gc("repair", "--dry-run").exits(t, 0).shows(t, "Nothing to do")
-			mended := g.state()
+			repaired := g.state()
 			s.switchCollector(testcluster.On)
 			defer s.switchCollector(testcluster.Absent)
 			left := s.awaitIdle(g)[0]
 			for uid, role := range g.members {
 				if now := left[role]; kept[string(uid)] && (now.Gone || now.Terminating) {
-					t.Errorf("%s %s\n  mended:     %s\n  in the end: %s", role, g.describe(role), mended[role], now)
+					t.Errorf("%s %s\n  repaired: %s\n  finally:  %s", role, g.describe(role), repaired[role], now)
 				}
 			}
-			t.Logf("%d objects mended and kept, %d blocked", len(kept), len(plan.Blocked))
+			t.Logf("%d objects repaired and kept, %d blocked", len(kept), len(plan.Blocked))
 		})
 	}
 }

@@ -60,7 +60,7 @@ func compare(t *testing.T, b *blueprint) {
 	after := g.state()
 	for _, role := range slices.Sorted(maps.Keys(after)) {
 		if predicted[role].String() != after[role].String() {
-			t.Errorf("%s %s\n  foretold: %s\n  done:     %s", role, g.describe(role), predicted[role], after[role])
+			t.Errorf("%s %s\n  predicted: %s\n  done:     %s", role, g.describe(role), predicted[role], after[role])
 		}
 	}
 	for _, s := range done.Steps {
@@ -72,20 +72,20 @@ func compare(t *testing.T, b *blueprint) {
 		t.Errorf("a second run would still take %d steps, such as %+v", len(again.Steps), again.Steps[0])
 	}
 
-	racy := theirs.run(before, after)
+	differing := theirs.run(before, after)
 	watch.lap("the real one ran in")
 	for _, role := range theirs.mismatches(after) {
-		story := theirs.history(role, g, before, after)
+		description := theirs.history(role, g, before, after)
 		for _, s := range plan.Steps {
 			if g.members[types.UID(s.Object.UID)] == role {
-				story += fmt.Sprintf("step %s, pass %d: %s %s%s: %s\n", s.ID, s.Pass, s.Action, s.PropagationPolicy, s.Finalizer, s.Reason)
+				description += fmt.Sprintf("step %s, pass %d: %s %s%s: %s\n", s.ID, s.Pass, s.Action, s.PropagationPolicy, s.Finalizer, s.Reason)
 			}
 		}
-		t.Error(story)
+		t.Error(description)
 	}
 	gone, changed := countChanges(before, after)
-	t.Logf("%d objects in %d steps: %d went, %d changed; %d had more than one end with the real one in %d runs, and %d of these stayed here that went there in some; %s",
-		len(before), len(plan.Steps), gone, changed, racy, len(theirs.ends), theirs.keptByRace(after), watch)
+	t.Logf("%d objects in %d steps: %d deleted, %d changed; %d differ between %d runs of the real collector, and %d of them were kept here but deleted in some of those runs; %s",
+		len(before), len(plan.Steps), gone, changed, differing, len(theirs.ends), theirs.keptByRace(after), watch)
 	if n := theirs.keptByRace(after); n > 0 {
 		t.Errorf("%d objects stayed that the real collector leaves only by a race", n)
 	}

@@ -50,12 +50,12 @@ type verdict struct {
 
 // judge reports the violations of a run under faults, by comparison with a run without
 // faults and with the graph as it was built.
-func (o *faultScenario) judge(v *verdict, undisturbed *copyResult) {
+func (o *faultScenario) judge(v *verdict, baseline *copyResult) {
 	o.Helper()
-	o.compareFinalStates(v, undisturbed)
+	o.compareFinalStates(v, baseline)
 	o.checkBehavior(v)
 	if v.liar != nil {
-		o.judgeUnderLies(v, undisturbed)
+		o.judgeUnderLies(v, baseline)
 	}
 	for _, line := range v.nondeterministic {
 		o.Log(line)
@@ -67,27 +67,27 @@ func (o *faultScenario) judge(v *verdict, undisturbed *copyResult) {
 		o.Error("it did not end in time")
 	}
 	if o.Failed() {
-		o.Logf("it said: %s\n%s\n%s", short(v.result.Stdout), v.result.Stderr[max(0, len(v.result.Stderr)-8000):], o.completionOutput)
-		o.Logf("undisturbed it said: %s", short(undisturbed.result.Stdout))
+		o.Logf("its output: %s\n%s\n%s", short(v.result.Stdout), v.result.Stderr[max(0, len(v.result.Stderr)-8000):], o.completionOutput)
+		o.Logf("output without faults: %s", short(baseline.result.Stdout))
 	}
 }
 
 // compare compares the final state of each object under faults with that without faults.
-func (o *faultScenario) compareFinalStates(v *verdict, undisturbed *copyResult) {
+func (o *faultScenario) compareFinalStates(v *verdict, baseline *copyResult) {
 	o.Helper()
 	for _, role := range slices.Sorted(maps.Keys(v.before)) {
 		was, is := v.before[role], v.after[role]
-		lucky := false
+		nondeterministic := false
 		if wasDeletedNow(was, is) {
 			v.deleted++
 			owner := o.reasonToStay(role, v.final)
 			if owner != "" {
 				v.wrongDeletes = append(v.wrongDeletes, fmt.Sprintf("%s %s is %s, and has %s", role, o.describe(role), is, owner))
 			}
-			if !wasDeletedNow(was, undisturbed.after[role]) {
-				line := fmt.Sprintf("%s %s is %s, and undisturbed %s", role, o.describe(role), is, undisturbed.after[role])
-				if lucky = owner == "" && o.nondeterministicDeletion(role, v.before, undisturbed.final); lucky {
-					v.nondeterministic = append(v.nondeterministic, line+": a matter of luck")
+			if !wasDeletedNow(was, baseline.after[role]) {
+				line := fmt.Sprintf("%s %s is %s, and without faults %s", role, o.describe(role), is, baseline.after[role])
+				if nondeterministic = owner == "" && o.nondeterministicDeletion(role, v.before, baseline.final); nondeterministic {
+					v.nondeterministic = append(v.nondeterministic, line+": nondeterministic")
 				} else {
 					v.wrongDeletes = append(v.wrongDeletes, line)
 				}
@@ -96,8 +96,8 @@ func (o *faultScenario) compareFinalStates(v *verdict, undisturbed *copyResult) 
 		if o.mustBackUp(was, is) && !v.backedUp[role] {
 			v.notBackedUp = append(v.notBackedUp, fmt.Sprintf("%s %s is %s, and in no backup", role, o.describe(role), is))
 		}
-		if got, want := o.finalCondition(v.final, role, was), o.finalCondition(undisturbed.final, role, was); got != want && !lucky {
-			v.differing = append(v.differing, fmt.Sprintf("%s %s\n  before:      %s\n  after:       %s\n  in the end:  %s\n  undisturbed: %s", role, o.describe(role), was, is, got, want))
+		if got, want := o.finalCondition(v.final, role, was), o.finalCondition(baseline.final, role, was); got != want && !nondeterministic {
+			v.differing = append(v.differing, fmt.Sprintf("%s %s\n  before:      %s\n  after:       %s\n  in the end:  %s\n  no faults:   %s", role, o.describe(role), was, is, got, want))
 		}
 	}
 }
@@ -193,7 +193,7 @@ func (o *faultScenario) checkBehavior(v *verdict) {
 		}
 	}
 	if strings.Contains(r.Stdout+r.Stderr, canary) {
-		v.other = append(v.other, "its token is in what it says")
+		v.other = append(v.other, "the token is in its output")
 	}
 	err := filepath.WalkDir(o.backups, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -201,7 +201,7 @@ func (o *faultScenario) checkBehavior(v *verdict) {
 		}
 		content, err := os.ReadFile(path)
 		if strings.Contains(string(content), canary) {
-			v.other = append(v.other, "its token is in "+path)
+			v.other = append(v.other, "the token is in "+path)
 		}
 		return err
 	})
@@ -235,7 +235,7 @@ func (o *faultScenario) backedUp() map[string]bool {
 				continue
 			}
 			if built := o.objects[o.partNumber(role)]; of.Kind != built.GetKind() || of.Name != built.GetName() || of.Namespace != built.GetNamespace() {
-				o.Logf("%s in %s is not it, but %s in namespace %q", e.Object, folder, of, of.Namespace)
+				o.Logf("%s in %s is another object, %s in namespace %q", e.Object, folder, of, of.Namespace)
 				continue
 			}
 			out[role] = true

@@ -15,49 +15,49 @@ func TestDeletionIsNondeterministicOnlyWithAnUnreadOrphaningOwner(t *testing.T) 
 	astray := partRef{apiVersion: "v1", kind: "Service", name: class, uid: class}
 	type setting struct {
 		*faultScenario
-		before, after, undisturbed graphState
-		unlisted                   map[int]bool
+		before, after, baseline graphState
+		unlisted                map[int]bool
 	}
 	for name, test := range map[string]struct {
-		but   func(*setting)
-		lucky bool
+		but              func(*setting)
+		nondeterministic bool
 	}{
-		"a kind that has no object of that name": {func(*setting) {}, true},
-		"a name that nothing has": {func(s *setting) {
+		"a kind without an object of that name": {func(*setting) {}, true},
+		"a name that does not exist": {func(s *setting) {
 			s.parts[dependent].refs[0] = partRef{apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", name: -1, uid: class}
 		}, true},
 		"the name of another object": {func(s *setting) {
 			s.parts[dependent].refs[0] = partRef{apiVersion: "v1", kind: "ConfigMap", name: other, uid: class}
 		}, true},
-		"another owner that never was": {func(s *setting) {
+		"another owner that never existed": {func(s *setting) {
 			s.parts[dependent].refs = append(s.parts[dependent].refs, partRef{apiVersion: "v1", kind: "Secret", name: -1, uid: -2})
 		}, true},
 
 		"an owner that is not being deleted": {func(s *setting) { s.before[roleOf(class)] = partState{} }, false},
-		"an owner that is deleted in the foreground": {func(s *setting) {
+		"an owner in foreground deletion": {func(s *setting) {
 			s.before[roleOf(class)] = partState{Terminating: true, Finalizers: []string{metav1.FinalizerDeleteDependents}}
 		}, false},
-		"an owner that would orphan, and that nobody has deleted": {func(s *setting) {
+		"an owner with an orphan finalizer that is not being deleted": {func(s *setting) {
 			s.before[roleOf(class)] = partState{Finalizers: []string{metav1.FinalizerOrphanDependents}}
 		}, false},
 		"the owner's own name and kind": {func(s *setting) {
 			s.parts[dependent].refs[0] = partRef{apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", name: class, uid: class}
 		}, false},
-		"another owner that is there": {func(s *setting) {
+		"another owner that exists": {func(s *setting) {
 			s.parts[dependent].refs = append(s.parts[dependent].refs, partRef{apiVersion: "v1", kind: "ConfigMap", name: other, uid: other})
 		}, false},
-		"another owner that was there until the command": {func(s *setting) {
+		"another owner that existed until the run": {func(s *setting) {
 			s.parts[dependent].refs = append(s.parts[dependent].refs, partRef{apiVersion: "v1", kind: "ConfigMap", name: other, uid: other})
 			s.after[roleOf(other)] = partState{Gone: true}
 		}, false},
-		"an owner of a kind that nobody knows": {func(s *setting) { s.parts[dependent].refs[0].kind = "Nothing" }, false},
-		"another owner of a kind that nobody knows": {func(s *setting) {
+		"an owner of an unknown kind": {func(s *setting) { s.parts[dependent].refs[0].kind = "Nothing" }, false},
+		"another owner of an unknown kind": {func(s *setting) {
 			s.parts[dependent].refs = append(s.parts[dependent].refs, partRef{apiVersion: "v1", kind: "Nothing", name: -1, uid: -2})
 		}, false},
-		"an object in no namespace, whose owner would be in one": {func(s *setting) { s.parts[dependent].namespace = clusterScoped }, false},
-		"an owner whose type was listed":                         {func(s *setting) { delete(s.unlisted, class) }, false},
-		"an object that keeps a reference undisturbed": {func(s *setting) {
-			s.undisturbed[roleOf(dependent)] = partState{Owners: []roleRef{{line: "v1/Service #0", uid: roleOf(class)}}}
+		"a cluster-scoped object with a namespaced owner": {func(s *setting) { s.parts[dependent].namespace = clusterScoped }, false},
+		"an owner whose type was listed":                  {func(s *setting) { delete(s.unlisted, class) }, false},
+		"an object that keeps a reference without faults": {func(s *setting) {
+			s.baseline[roleOf(dependent)] = partState{Owners: []roleRef{{line: "v1/Service #0", uid: roleOf(class)}}}
 		}, false},
 		"another command": {func(s *setting) { s.command = "repair" }, false},
 	} {
@@ -79,14 +79,14 @@ func TestDeletionIsNondeterministicOnlyWithAnUnreadOrphaningOwner(t *testing.T) 
 					roleOf(dependent): {Owners: []roleRef{{line: "v1/Service #0", uid: roleOf(class)}}},
 					roleOf(other):     {},
 				},
-				after:       graphState{roleOf(class): {Gone: true}, roleOf(dependent): {Gone: true}},
-				undisturbed: graphState{roleOf(class): {Gone: true}, roleOf(dependent): {}},
-				unlisted:    map[int]bool{class: true},
+				after:    graphState{roleOf(class): {Gone: true}, roleOf(dependent): {Gone: true}},
+				baseline: graphState{roleOf(class): {Gone: true}, roleOf(dependent): {}},
+				unlisted: map[int]bool{class: true},
 			}
 			s.hidden = func(n int) bool { return s.unlisted[n] }
 			test.but(s)
 			v := &verdict{copyResult: &copyResult{before: s.before, after: s.after, final: s.after, backedUp: map[string]bool{roleOf(dependent): true, roleOf(other): true}}}
-			s.compareFinalStates(v, &copyResult{after: s.undisturbed, final: s.undisturbed})
+			s.compareFinalStates(v, &copyResult{after: s.baseline, final: s.baseline})
 			of := func(lines []string) int {
 				n := 0
 				for _, line := range lines {
@@ -96,14 +96,14 @@ func TestDeletionIsNondeterministicOnlyWithAnUnreadOrphaningOwner(t *testing.T) 
 				}
 				return n
 			}
-			if got := of(v.wrongDeletes) == 0; got != test.lucky {
+			if got := of(v.wrongDeletes) == 0; got != test.nondeterministic {
 				t.Errorf("wrong deletes: %q", v.wrongDeletes)
 			}
-			if got := of(v.differing) == 0; got != test.lucky {
-				t.Errorf("ended otherwise: %q", v.differing)
+			if got := of(v.differing) == 0; got != test.nondeterministic {
+				t.Errorf("in another final state: %q", v.differing)
 			}
-			if got := of(v.nondeterministic) == 1; got != test.lucky {
-				t.Errorf("luck: %q", v.nondeterministic)
+			if got := of(v.nondeterministic) == 1; got != test.nondeterministic {
+				t.Errorf("nondeterministic: %q", v.nondeterministic)
 			}
 		})
 	}

@@ -15,9 +15,9 @@ import (
 // The decision does not rely on the program. It uses the blueprint, the state before the run, and
 // the proxy: the owner was orphaning, and a list of its type failed; no other owner of the part
 // ever existed; and without faults the part stays and has no references.
-func (o *faultScenario) nondeterministicDeletion(role string, before, undisturbed graphState) bool {
+func (o *faultScenario) nondeterministicDeletion(role string, before, baseline graphState) bool {
 	n := o.partNumber(role)
-	end := undisturbed[role]
+	end := baseline[role]
 	if o.command != "collect" || roleOf(n) != role || end.Gone || end.Terminating || len(end.Owners) > 0 {
 		return false
 	}

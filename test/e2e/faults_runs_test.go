@@ -81,7 +81,7 @@ func positiveNumber(t *testing.T, variable string) int {
 	t.Helper()
 	n, err := strconv.Atoi(cmp.Or(os.Getenv(variable), "1"))
 	if err != nil || n < 1 {
-		t.Fatalf("%s=%s is no number of runs", variable, os.Getenv(variable))
+		t.Fatalf("%s=%s is not a number of runs", variable, os.Getenv(variable))
 	}
 	return n
 }

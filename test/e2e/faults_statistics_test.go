@@ -218,7 +218,7 @@ func (v *verdict) counts() string {
 	for _, k := range slices.Sorted(maps.Keys(counts)) {
 		out = append(out, fmt.Sprintf("%d × %s", counts[k], k))
 	}
-	return fmt.Sprintf("%d deleted, %d of them by luck; %s", v.deleted, len(v.nondeterministic), strings.Join(out, "; "))
+	return fmt.Sprintf("%d deleted, %d of them nondeterministic; %s", v.deleted, len(v.nondeterministic), strings.Join(out, "; "))
 }
 
 // injected counts the faults or lies of a run by kind.

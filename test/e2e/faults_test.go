@@ -60,9 +60,9 @@ func runUnderFaults(t *testing.T, ground *environment, seed uint64) *verdict {
 	e := faultCommands[seed%uint64(len(faultCommands))]
 	twin := newFaultScenario(ground.newScene(t), seed, e, 0)
 	before := twin.state()
-	undisturbed := &copyResult{before: before, result: twin.runWithoutFaults(twin.args...)}
-	undisturbed.after = twin.currentState()
-	undisturbed.final = twin.complete()
+	baseline := &copyResult{before: before, result: twin.runWithoutFaults(twin.args...)}
+	baseline.after = twin.currentState()
+	baseline.final = twin.complete()
 	twin.clear()
 
 	o := newFaultScenario(ground.newScene(t), seed, e, 1)
@@ -85,7 +85,7 @@ func runUnderFaults(t *testing.T, ground *environment, seed uint64) *verdict {
 	v.after = o.currentState()
 	v.backedUp = o.backedUp() // before the runs that complete the command write to the backups
 	v.final = o.complete()
-	o.judge(v, undisturbed)
+	o.judge(v, baseline)
 	t.Logf("%s\n%s: exit %d after %.1fs; %s\n%s", strings.Join(o.faultArgs(seed), " "), e.command, v.result.Code, v.result.Took.Seconds(), m, v.counts())
 	return v
 }
@@ -126,7 +126,7 @@ func (o *faultScenario) runWithoutFaults(args ...string) result {
 	o.Helper()
 	r := o.tool.gc(args...)
 	if r.Code < 0 || r.Code > 1 {
-		o.Fatalf("undisturbed, kubectl gc %s exits with %d: %s%s", r.output(), r.Code, short(r.Stdout), short(r.Stderr))
+		o.Fatalf("without faults, kubectl gc %s exits with %d: %s%s", r.output(), r.Code, short(r.Stdout), short(r.Stderr))
 	}
 	return r
 }

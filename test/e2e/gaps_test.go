@@ -57,7 +57,7 @@ func TestUnreadableTypeIsAGapAndItsObjectsAreNotMissing(t *testing.T) {
 			fault:  func(http.Handler) http.HandlerFunc { return respondStatus(500, "InternalError", "etcd is on fire") },
 			reason: "server-error",
 		},
-		"it answers 429 and asks for patience, for ever": {
+		"it always answers 429 with Retry-After": {
 			fault: func(http.Handler) http.HandlerFunc {
 				return respondStatus(429, "TooManyRequests", "not now", "Retry-After", "1")
 			},
@@ -67,18 +67,18 @@ func TestUnreadableTypeIsAGapAndItsObjectsAreNotMissing(t *testing.T) {
 			fault: func(http.Handler) http.HandlerFunc { return stall },
 			args:  []string{"--request-timeout=2s"}, reason: "timeout",
 		},
-		"it breaks off in the middle of its answer": {fault: truncateBody, reason: "unavailable"},
-		"it answers that there is no such page": {
+		"the response is truncated": {fault: truncateBody, reason: "unavailable"},
+		"it answers with a plain 404": {
 			fault:  func(http.Handler) http.HandlerFunc { return respondUnknownPath },
 			reason: "vanished",
 		},
-		"it answers with something else": {
+		"it answers with another document": {
 			fault: func(http.Handler) http.HandlerFunc {
 				return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>login here</html>") }
 			},
 			reason: "unreadable",
 		},
-		"it says that its pages have expired, of the first page too": {
+		"every page has expired, even the first": {
 			fault:  func(http.Handler) http.HandlerFunc { return respondStatus(410, "Expired", "too old") },
 			reason: "server-error",
 		},
@@ -138,10 +138,10 @@ func TestExpiredPagesLoseNoObjects(t *testing.T) {
 				t.Errorf("in one page (-) and in pages that expire (+):\n%s", diff)
 			}
 			if asked := f.matching(laterPages(listOf("secrets"))); len(asked) == 0 {
-				t.Error("the list was not asked for in pages")
+				t.Error("the list was not requested in pages")
 			}
 			if asked := f.matching(listOf("secrets")); len(asked) > 8 {
-				t.Errorf("Secrets were asked for %d times", len(asked))
+				t.Errorf("Secrets were listed %d times", len(asked))
 			}
 		})
 	}
@@ -242,14 +242,14 @@ func TestUserLimitedToOneNamespaceHasToNameIt(t *testing.T) {
 	bob := s.toolAs("bob")
 
 	if got := bob.audit("-n", ns, "--strict"); !got.Complete || len(got.Findings) > 0 {
-		t.Errorf("all is well, but the audit says %+v", got)
+		t.Errorf("there should be no findings, but the audit has %+v", got)
 	}
 	r := bob.gc("audit").exits(t, 2).warns(t, "forbidden", "-n")
 	if r.Stdout != "" {
-		t.Errorf("without an answer there is one: %s", r.Stdout)
+		t.Errorf("there is output: %s", r.Stdout)
 	}
 
-	t.Run("and is told where the view ends once something is bad", func(t *testing.T) {
+	t.Run("the message names the limits of the scan", func(t *testing.T) {
 		s := s.forSubtest(t)
 		s.create(configMap(ns, "orphan", ownedBy(reference("v1", "Secret", "gone", "gone"))))
 		s.create(configMap(ns, "global", ownedBy(reference("rbac.authorization.k8s.io/v1", "ClusterRole", "gone", "gone"))))
@@ -259,7 +259,7 @@ func TestUserLimitedToOneNamespaceHasToNameIt(t *testing.T) {
 			t.Errorf("findings (-want +got)\n%s", diff)
 		}
 		if got.Complete {
-			t.Error("where the owner may live was not seen, but the report claims to be complete")
+			t.Error("the owner's type was not scanned, but the report claims to be complete")
 		}
 	})
 }

@@ -102,10 +102,10 @@ func TestHostileReferencesReachNeitherTerminalNorRequestPath(t *testing.T) {
 	}
 	for _, r := range f.matching(anyRequest) {
 		if decoded := r.URL.Path; !plainPath.MatchString(decoded) || path.Clean(decoded) != decoded || strings.Contains(decoded, "%") {
-			t.Errorf("it asks for %q", short(r.RequestURI))
+			t.Errorf("it requests %q", short(r.RequestURI))
 		}
 		if err := safeForTerminal(r.RequestURI); err != nil || strings.ContainsAny(r.RequestURI, " \"<>`") {
-			t.Errorf("it asks for %q, unescaped", short(r.RequestURI))
+			t.Errorf("it requests %q, unescaped", short(r.RequestURI))
 		}
 	}
 }

@@ -138,7 +138,7 @@ func TestAuditPodsAreRestricted(t *testing.T) {
 		kubectl := s.tool()
 		kubectl.stdin = string(text)
 		if r := kubectl.exec(s.controlPlane.KubectlPath, "create", "-f", "-"); r.Code == 0 || !strings.Contains(r.Stderr, "violates PodSecurity") {
-			t.Errorf("the namespace lets %s be %s: %s%s", spoil.path, spoil.value, r.Stdout, r.Stderr)
+			t.Errorf("the namespace accepts %s: %s: %s%s", spoil.path, spoil.value, r.Stdout, r.Stderr)
 		}
 	}
 }
@@ -150,10 +150,10 @@ func TestJobEndsWithExitCodeOfAudit(t *testing.T) {
 		code int64
 		ends string // the expected condition of the Job; empty: it starts another Pod
 	}{
-		"nothing is wrong":         {0, "Complete"},
-		"findings":                 {1, "Failed"},
-		"the view was not whole":   {3, "Failed"},
-		"no answer is tried again": {2, ""},
+		"no findings":                {0, "Complete"},
+		"findings":                   {1, "Failed"},
+		"the scan was incomplete":    {3, "Failed"},
+		"a failed audit is repeated": {2, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := s.forSubtest(t)
@@ -212,7 +212,7 @@ func TestAuditRunsInAnEmptyImage(t *testing.T) {
 
 	clean := run(t, "audit", "--strict", "-o", "json").exits(t, 0)
 	if r := decode[report](t, clean); !r.Complete || r.Summary.Objects == 0 {
-		t.Errorf("the view is not whole: %+v", r)
+		t.Errorf("the scan is incomplete: %+v", r)
 	}
 	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
 	table := run(t, "audit", "--strict").exits(t, 1).shows(t, "missing-owner", "Complete scan: ")

@@ -33,12 +33,12 @@ func (r report) requireMessage(t testing.TB, o object, words ...string) {
 		}
 		for _, w := range words {
 			if !strings.Contains(f.Message, w) {
-				t.Errorf("the message about %s does not say %q: %s", f.Object, w, f.Message)
+				t.Errorf("the message about %s lacks %q: %s", f.Object, w, f.Message)
 			}
 		}
 		return
 	}
-	t.Errorf("nothing is found about %s %s", o.GetKind(), o.GetName())
+	t.Errorf("there is no finding about %s %s", o.GetKind(), o.GetName())
 }
 
 // The incident that this project began with, on Kubernetes 1.13: a StatefulSet in namespace
@@ -156,7 +156,7 @@ func testMisleading404(t *testing.T, answer http.HandlerFunc) {
 			"warning unverified-owner: ConfigMap/of-another: unknown",
 			"warning unverified-owner: ConfigMap/owned: unknown",
 		}},
-		"those of single objects": {getOf("widgets"), []string{"warning unverified-owner: ConfigMap/of-another: unknown"}},
+		"paths of single objects": {getOf("widgets"), []string{"warning unverified-owner: ConfigMap/of-another: unknown"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := s.forSubtest(t)

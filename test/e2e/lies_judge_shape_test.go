@@ -16,8 +16,8 @@ func TestViolationsUnderLies(t *testing.T) {
 	owned := func(blocks bool) partState { return partState{Owners: []roleRef{{"v1/ConfigMap #0", owner, blocks}}} }
 	gone, free := partState{Gone: true}, partState{}
 	type setting struct {
-		before, after, undisturbed graphState
-		code, undisturbedCode      int
+		before, after, baseline graphState
+		code, baselineCode      int
 	}
 	for name, test := range map[string]struct {
 		setting
@@ -45,19 +45,19 @@ func TestViolationsUnderLies(t *testing.T) {
 			setting{graphState{owner: held(metav1.FinalizerDeleteDependents), dependent: owned(false)}, graphState{owner: gone, dependent: owned(false)}, graphState{owner: gone, dependent: gone}, 1, 0}, "", "", nil,
 		},
 		"an owner that keeps its finalizer without lies": {
-			setting{graphState{owner: held(metav1.FinalizerDeleteDependents), dependent: gone}, graphState{owner: gone, dependent: gone}, graphState{owner: held(metav1.FinalizerDeleteDependents), dependent: gone}, 1, 1}, "foregroundDeletion stays undisturbed", "", nil,
+			setting{graphState{owner: held(metav1.FinalizerDeleteDependents), dependent: gone}, graphState{owner: gone, dependent: gone}, graphState{owner: held(metav1.FinalizerDeleteDependents), dependent: gone}, 1, 1}, "foregroundDeletion stays without lies", "", nil,
 		},
-		"somebody else's finalizer": {
-			setting{graphState{owner: held(hold), dependent: gone}, graphState{owner: gone, dependent: gone}, graphState{owner: held(hold), dependent: gone}, 1, 1}, hold + " is somebody else's", "", nil,
+		"another controller's finalizer": {
+			setting{graphState{owner: held(hold), dependent: gone}, graphState{owner: gone, dependent: gone}, graphState{owner: held(hold), dependent: gone}, 1, 1}, hold + " belongs to another controller", "", nil,
 		},
 		"exit code 0 with something left": {
-			setting{graphState{owner: free, dependent: free}, graphState{owner: free, dependent: free}, graphState{owner: gone, dependent: free}, 0, 0}, "", "#0 ConfigMap d0-0-0 is there, and undisturbed gone", nil,
+			setting{graphState{owner: free, dependent: free}, graphState{owner: free, dependent: free}, graphState{owner: gone, dependent: free}, 0, 0}, "", "#0 ConfigMap d0-0-0 is there, and without lies gone", nil,
 		},
 		"exit code 1 with something left": {
 			setting{graphState{owner: free, dependent: free}, graphState{owner: free, dependent: free}, graphState{owner: gone, dependent: free}, 1, 0}, "", "", nil,
 		},
 		"exit code 0, and 1 without lies": {
-			setting{graphState{owner: free, dependent: free}, graphState{owner: free, dependent: free}, graphState{owner: free, dependent: free}, 0, 1}, "", "it exits with 0, and undisturbed with 1", nil,
+			setting{graphState{owner: free, dependent: free}, graphState{owner: free, dependent: free}, graphState{owner: free, dependent: free}, 0, 1}, "", "it exits with 0, and without lies with 1", nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestViolationsUnderLies(t *testing.T) {
 			}}}}
 			liar := proxy.NewLiar(1, proxy.Facts{Objects: []proxy.Object{{UID: "some"}}, Requests: proxy.Tables})
 			v := &verdict{copyResult: &copyResult{before: test.before, after: test.after, liar: liar, result: result{Code: test.code}}, inTime: true}
-			o.judgeUnderLies(v, &copyResult{after: test.between, final: test.undisturbed, result: result{Code: test.undisturbedCode}})
+			o.judgeUnderLies(v, &copyResult{after: test.between, final: test.baseline, result: result{Code: test.baselineCode}})
 			for what, said := range map[string]struct {
 				lines []string
 				want  string

@@ -13,11 +13,11 @@ import (
 var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 
 // judgeUnderLies reports the violations that are possible under lies only.
-func (o *faultScenario) judgeUnderLies(v *verdict, undisturbed *copyResult) {
+func (o *faultScenario) judgeUnderLies(v *verdict, baseline *copyResult) {
 	o.Helper()
 	for _, role := range slices.Sorted(maps.Keys(v.before)) {
 		for _, finalizer := range v.before[role].Finalizers {
-			if line := o.unprovenRemoval(role, finalizer, v, undisturbed); line != "" {
+			if line := o.unprovenRemoval(role, finalizer, v, baseline); line != "" {
 				v.unproven = append(v.unproven, fmt.Sprintf("%s %s was %s, and is %s: %s", role, o.describe(role), v.before[role], v.after[role], line))
 			}
 		}
@@ -26,12 +26,12 @@ func (o *faultScenario) judgeUnderLies(v *verdict, undisturbed *copyResult) {
 	if !v.inTime || v.result.Code != 0 {
 		return
 	}
-	if undisturbed.result.Code != 0 {
-		v.falseSuccess = append(v.falseSuccess, fmt.Sprintf("it exits with 0, and undisturbed with %d", undisturbed.result.Code))
+	if baseline.result.Code != 0 {
+		v.falseSuccess = append(v.falseSuccess, fmt.Sprintf("it exits with 0, and without lies with %d", baseline.result.Code))
 	}
 	for _, role := range slices.Sorted(maps.Keys(v.before)) {
-		if got, want := o.finalCondition(v.after, role, v.before[role]), o.finalCondition(undisturbed.final, role, v.before[role]); got != want {
-			v.falseSuccess = append(v.falseSuccess, fmt.Sprintf("it exits with 0, but %s %s is %s, and undisturbed %s", role, o.describe(role), got, want))
+		if got, want := o.finalCondition(v.after, role, v.before[role]), o.finalCondition(baseline.final, role, v.before[role]); got != want {
+			v.falseSuccess = append(v.falseSuccess, fmt.Sprintf("it exits with 0, but %s %s is %s, and without lies %s", role, o.describe(role), got, want))
 		}
 	}
 }
@@ -44,16 +44,16 @@ func (o *faultScenario) isRequested(role string) bool {
 
 // unprovenRemoval returns why a finalizer must not have been removed. It is empty if the
 // finalizer is still there, or if its removal was correct.
-func (o *faultScenario) unprovenRemoval(role, finalizer string, v *verdict, undisturbed *copyResult) string {
-	was, is, kept := v.before[role], v.after[role], undisturbed.final[role]
+func (o *faultScenario) unprovenRemoval(role, finalizer string, v *verdict, baseline *copyResult) string {
+	was, is, kept := v.before[role], v.after[role], baseline.final[role]
 	if was.Gone || !is.Gone && slices.Contains(is.Finalizers, finalizer) {
 		return ""
 	}
 	if finalizer != metav1.FinalizerDeleteDependents && finalizer != metav1.FinalizerOrphanDependents {
-		return finalizer + " is somebody else's"
+		return finalizer + " belongs to another controller"
 	}
 	if was.Terminating && slices.Contains(kept.Finalizers, finalizer) {
-		return finalizer + " stays undisturbed"
+		return finalizer + " stays without lies"
 	}
 	if finalizer == metav1.FinalizerDeleteDependents && !was.Terminating {
 		return "" // the object is not terminating, so it does not wait for its dependents
@@ -66,7 +66,7 @@ func (o *faultScenario) unprovenRemoval(role, finalizer string, v *verdict, undi
 			if ref.uid != role || finalizer == metav1.FinalizerDeleteDependents && !ref.blocks || v.after[other].Gone {
 				continue
 			}
-			same := slices.Contains(undisturbed.final[other].Owners, ref) || undisturbed.after[role].Gone && slices.Contains(undisturbed.after[other].Owners, ref)
+			same := slices.Contains(baseline.final[other].Owners, ref) || baseline.after[role].Gone && slices.Contains(baseline.after[other].Owners, ref)
 			if !same {
 				return fmt.Sprintf("%s is removed, but %s is still %s", finalizer, other, v.after[other])
 			}

@@ -56,13 +56,13 @@ func TestLiesFailAProgramWithoutResponseChecks(t *testing.T) {
 	}
 	asItIs, ok := runTestUnderLies(t, filepath.Join(shared.bin, "kubectl-gc"))
 	if !ok || len(asItIs.Failing) > 0 {
-		t.Errorf("with the program as it is, the campaign fails: the same seeds prove nothing\n%s", asItIs)
+		t.Errorf("with the unchanged program, the test fails, so these seeds prove nothing\n%s", asItIs)
 	}
 	without, ok := runTestUnderLies(t, mutant)
 	if ok || without.breaches() == 0 {
-		t.Errorf("with %s doing nothing, the campaign finds nothing", strings.Join(checks, ", "))
+		t.Errorf("without %s, the test finds nothing", strings.Join(checks, ", "))
 	}
-	t.Logf("without the check of answers:\n%s", without)
+	t.Logf("without the checks of responses:\n%s", without)
 	if path := os.Getenv(pageVariable); path != "" {
 		figures := struct {
 			Checks        []string
@@ -99,7 +99,7 @@ func runTestUnderLies(t *testing.T, program string) (*statistics, bool) {
 		unread = json.Unmarshal(content, &counts)
 	}
 	if unread != nil {
-		t.Fatalf("the campaign did not begin: %v\n%s", unread, out)
+		t.Fatalf("the test did not start: %v\n%s", unread, out)
 	}
 	return &counts, err == nil
 }
@@ -206,11 +206,11 @@ type T struct{}
 		want      []string
 		err       string
 	}{
-		"one of them":         {[]string{"one"}, []string{"return nil\n\treturn errors.New(\"one\")"}, ""},
-		"a method":            {[]string{"two"}, []string{"return nil\n\tif n > 0"}, ""},
-		"two":                 {[]string{"one", "two"}, []string{"return nil\n\treturn errors", "return nil\n\tif n"}, ""},
-		"one that is not":     {[]string{"one", "none"}, nil, "there is no function none"},
-		"one with two values": {[]string{"three"}, nil, "three does not return an error and nothing else"},
+		"one function":                {[]string{"one"}, []string{"return nil\n\treturn errors.New(\"one\")"}, ""},
+		"a method":                    {[]string{"two"}, []string{"return nil\n\tif n > 0"}, ""},
+		"two":                         {[]string{"one", "two"}, []string{"return nil\n\treturn errors", "return nil\n\tif n"}, ""},
+		"a missing function":          {[]string{"one", "none"}, nil, "there is no function none"},
+		"a function with two results": {[]string{"three"}, nil, "three does not return an error and nothing else"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := withoutEffect([]byte(source), test.functions...)

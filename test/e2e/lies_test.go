@@ -90,10 +90,10 @@ func runOneUnderLies(t *testing.T, ground *environment, seed uint64, launch stri
 	var recorder proxy.Recorder
 	recording := recorder.Wrap(twin.through)
 	twin.faults.Store(&recording)
-	undisturbed := &copyResult{before: before, result: twin.runWithoutFaults(args...)}
+	baseline := &copyResult{before: before, result: twin.runWithoutFaults(args...)}
 	twin.faults.Store(nil)
-	undisturbed.after = twin.currentState()
-	undisturbed.final = twin.complete()
+	baseline.after = twin.currentState()
+	baseline.final = twin.complete()
 	twin.clear()
 
 	s := ground.newScene(t)
@@ -131,8 +131,8 @@ func runOneUnderLies(t *testing.T, ground *environment, seed uint64, launch stri
 	v.after = o.currentState()
 	v.backedUp = o.backedUp() // before the runs that complete the command write to the backups
 	v.final = o.complete()
-	o.judge(v, undisturbed)
-	t.Logf("%s\n%s: exit %d (undisturbed %d) after %.1fs, %d MiB; %s\n%s", strings.Join(o.argsUnderLies(seed), " "), e.command, v.result.Code, undisturbed.result.Code, v.result.Took.Seconds(), v.peak>>20, l, v.counts())
+	o.judge(v, baseline)
+	t.Logf("%s\n%s: exit %d (without lies %d) after %.1fs, %d MiB; %s\n%s", strings.Join(o.argsUnderLies(seed), " "), e.command, v.result.Code, baseline.result.Code, v.result.Took.Seconds(), v.peak>>20, l, v.counts())
 	return v
 }
 

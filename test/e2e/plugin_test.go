@@ -30,10 +30,10 @@ func TestThroughKubectlGivesSameResult(t *testing.T) {
 		args []string
 		code int
 	}{
-		"all is well":             {[]string{"tree", "secret/owner", "-n", ns, "-o", "json"}, 0},
-		"findings":                {[]string{"audit", "-n", ns, "-o", "json"}, 1},
-		"findings that are asked": {[]string{"audit", "--namespace", ns, "--rule", "replaced-owner", "--fail-on=warning"}, 0},
-		"no answer":               {[]string{"tree", "nonsense/x", "-n", ns}, 2},
+		"no findings":                  {[]string{"tree", "secret/owner", "-n", ns, "-o", "json"}, 0},
+		"findings":                     {[]string{"audit", "-n", ns, "-o", "json"}, 1},
+		"only findings of other rules": {[]string{"audit", "--namespace", ns, "--rule", "replaced-owner", "--fail-on=warning"}, 0},
+		"an error":                     {[]string{"tree", "nonsense/x", "-n", ns}, 2},
 		"another user, by context": {
 			[]string{"audit", "-n", ns, "-o", "json", "--strict", "--context", s.controlPlane.Context("alice")}, 3,
 		},

@@ -21,31 +21,31 @@ func TestMissingPermissionStopsRunBeforeFirstWrite(t *testing.T) {
 		warns(t, "warning: "+word+ns+", which is needed for ConfigMap/shared", "error: the API server would not permit part of this plan: nothing was changed", "docs/rbac.md").
 		shows(t, "ConfigMap/shared", "not sent: "+word, "Secret/orphan", "not sent, because another step would be refused", "nothing was changed in ", "1 skipped, 1 failed")
 	if writes := f.recordedWrites(); len(writes) > 0 {
-		t.Errorf("it sends %s %s all the same", writes[0].Method, writes[0].Path)
+		t.Errorf("it sends %s %s", writes[0].Method, writes[0].Path)
 	}
 	// Four permissions in the whole cluster. One of them is checked again in the namespace, and
 	// again by name.
 	if asked := f.matching(isAccessReview); len(asked) != 4+1+1 {
-		t.Errorf("it takes %d questions: %s", len(asked), r.Stderr)
+		t.Errorf("it sends %d access reviews: %s", len(asked), r.Stderr)
 	}
 	if len(s.allBackupManifests(backups)) > 0 {
-		t.Error("it leaves a backup of what it has not touched")
+		t.Error("it leaves a backup although it has changed nothing")
 	}
 	s.requireUnchanged(orphan, shared)
 
-	t.Run("nobody is asked to confirm what would be refused", func(t *testing.T) {
+	t.Run("a run that would be refused does not ask for confirmation", func(t *testing.T) {
 		s := s.forSubtest(t)
 		s.gc("collect", "-n", ns, "--as", user).exits(t, 1).warns(t, word)
 		s.requireUnchanged(orphan, shared)
 	})
-	t.Run("a preview says so, and stays a plan", func(t *testing.T) {
+	t.Run("a preview warns, and is complete", func(t *testing.T) {
 		s := s.forSubtest(t)
 		p := decode[planned](t, s.gc("collect", "-n", ns, "--dry-run", "-o", "json", "--as", user).exits(t, 0).warns(t, word, "a run would be refused"))
 		if len(p.Steps) != 2 {
 			t.Errorf("%+v", p.Steps)
 		}
 	})
-	t.Run("what is lacking may not be needed", func(t *testing.T) {
+	t.Run("an unneeded permission may be missing", func(t *testing.T) {
 		s := s.forSubtest(t)
 		r := s.gc("delete", "--client-side", "secret/orphan", "-n", ns, "--yes", "--no-backup", "--as", user).exits(t, 0)
 		if strings.Contains(r.Stderr, "you may not") {
@@ -85,9 +85,9 @@ func TestUndeterminedPermissionsDoNotStopRun(t *testing.T) {
 		_, _ = w.Write([]byte(`{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","status":{"allowed":false,"evaluationError":"no answer from the webhook"}}`))
 	}
 	for name, broken := range map[string]fault{
-		"no such question":       {isAccessReview, respondUnknownPath},
-		"an answer that is none": {isAccessReview, respondStatus(500, "InternalError", "etcd is on fire")},
-		"no decision":            {isAccessReview, undecided},
+		"the server does not know access reviews": {isAccessReview, respondUnknownPath},
+		"the access review fails":                 {isAccessReview, respondStatus(500, "InternalError", "etcd is on fire")},
+		"the access review is undecided":          {isAccessReview, undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)

@@ -41,7 +41,7 @@ func (s *scene) requireBackedUp(backups string, objects ...object) {
 			continue
 		}
 		if diff := sameObject(o, manifest); diff != "" {
-			s.Errorf("%s/%s was saved as another: %s", o.GetKind(), o.GetName(), diff)
+			s.Errorf("%s/%s has a wrong backup: %s", o.GetKind(), o.GetName(), diff)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestCollectDuringRestoreDeletesNothing(t *testing.T) {
 	}).allowWrites()
 	f.gc("restore", folder, "--yes", "--to-another-cluster", "--concurrency=1").exits(t, 0).shows(t, "created 11 in ")
 	if n.Load() != 11 {
-		t.Errorf("a pass came in between %d times", n.Load())
+		t.Errorf("collect ran %d times", n.Load())
 	}
 	if got := s.names(ns); strings.Join(got, "") != strings.Join(names, "") {
 		t.Errorf("the tree is %v, and was %v", got, names)
@@ -197,7 +197,7 @@ func TestCRDIsDeletedDuringRun(t *testing.T) {
 				stays: []object{s.create(secret(ns, "bystander"))},
 			}
 		}},
-		{"delete from here", func(s *scene, crd object, ns, backups string) part {
+		{"delete --client-side", func(s *scene, crd object, ns, backups string) part {
 			top := s.create(secret(ns, "top"))
 			other := s.create(newTemporaryObject(crd, ns, "other", ownedBy(referenceTo(top))))
 			below := s.create(configMap(ns, "below", ownedBy(referenceTo(other))))
@@ -252,11 +252,11 @@ func TestObjectIsReplacedBetweenScanAndWrite(t *testing.T) {
 		code  int
 		shows string
 	}{
-		"what was asked to be deleted": {func(s *scene, ns string) (object, []string) {
+		"a target of delete": {func(s *scene, ns string) (object, []string) {
 			return s.create(configMap(ns, "subject")), []string{"delete", "configmap/subject", "-n", ns, "--no-backup"}
 		}, 0, "already gone"},
-		"what follows from a deletion": {follower, 0, "already gone"},
-		"what a repair is to mend": {func(s *scene, ns string) (object, []string) {
+		"a dependent of a target": {follower, 0, "already gone"},
+		"an object to repair": {func(s *scene, ns string) (object, []string) {
 			owner := s.create(secret(ns, "owner"))
 			return s.create(configMap(ns, "subject", ownedBy(withFormerUID(referenceTo(owner))))), []string{"repair", "-n", ns, "--no-backup"}
 		}, 0, "it no longer exists"},
@@ -286,7 +286,7 @@ func TestRestoreKeepsObjectCreatedMeanwhile(t *testing.T) {
 	s.requireUnchanged(other)
 	for _, link := range s.links(ns) {
 		if strings.Contains(link, "ConfigMap/owner") {
-			t.Errorf("it leads to a stranger: %s", link)
+			t.Errorf("it refers to the other object: %s", link)
 		}
 	}
 }

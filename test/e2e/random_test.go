@@ -101,19 +101,19 @@ func (g *random) cycles() {
 	g.cycle("", 2)
 	g.cycle("", 1)
 	// Two cycles that share a member, and one with an invalid reference.
-	knot := g.cycle(pick(g, g.namespaces), 3)
-	g.setOwners(knot[0], referenceTo(knot[1], blocking), referenceTo(knot[2]))
+	joined := g.cycle(pick(g, g.namespaces), 3)
+	g.setOwners(joined[0], referenceTo(joined[1], blocking), referenceTo(joined[2]))
 	open := g.cycle(pick(g, g.namespaces), 3)
 	g.setOwners(open[0], referenceTo(open[1], named("another")))
 	// A cycle of which one member also refers to an owner that does not exist.
-	crumbling := g.cycle(pick(g, g.namespaces), 2)
-	g.setOwners(crumbling[0], referenceTo(crumbling[1]), reference("v1", "ConfigMap", g.name(), g.uid()))
+	withMissing := g.cycle(pick(g, g.namespaces), 2)
+	g.setOwners(withMissing[0], referenceTo(withMissing[1]), reference("v1", "ConfigMap", g.name(), g.uid()))
 	// An object that owns itself under another name.
 	self := g.cycle(pick(g, g.namespaces), 1)
 	g.setOwners(self[0], referenceTo(self[0], named("another")))
 	// A cycle with a terminating member.
-	dying := g.cycle(pick(g, g.namespaces), 3, heldBy(hold))
-	g.remove(dying[1], metav1.DeletePropagationBackground)
+	terminating := g.cycle(pick(g, g.namespaces), 3, heldBy(hold))
+	g.remove(terminating[1], metav1.DeletePropagationBackground)
 	alone := g.cycle(pick(g, g.namespaces), 1, heldBy(hold))
 	g.remove(alone[0], metav1.DeletePropagationBackground)
 }
@@ -191,20 +191,20 @@ func (g *random) distinct(refs []metav1.OwnerReference) []metav1.OwnerReference 
 // references returns one reference of a random kind for an object in namespace, or two or three
 // with one UID. There may be no reference of that kind.
 func (g *random) references(namespace string) []metav1.OwnerReference {
-	at := g.possibleOwners(namespace)
+	owners := g.possibleOwners(namespace)
 	if g.chance(45) { // a reference that is valid, at least until its owner is deleted
-		return []metav1.OwnerReference{g.validRef(at)}
+		return []metav1.OwnerReference{g.validRef(owners)}
 	}
 	// Whether the collector knows the UID of an object that it does not list is nondeterministic.
-	at = slices.DeleteFunc(at, func(o object) bool { return o.GetKind() == "Event" })
-	sorts := []func(namespace string, at []object) []metav1.OwnerReference{
+	owners = slices.DeleteFunc(owners, func(o object) bool { return o.GetKind() == "Event" })
+	kinds := []func(namespace string, owners []object) []metav1.OwnerReference{
 		g.missing, g.replaced, g.misnamed, g.mistyped, g.otherNamespace, g.namespacedForCluster,
 		g.unserved, g.unknown, g.lowerCase, g.listKind, g.twoWithOneUID,
 	}
 	if !g.settles {
-		sorts = append(sorts, g.invalidName)
+		kinds = append(kinds, g.invalidName)
 	}
-	return pick(g, sorts)(namespace, at)
+	return pick(g, kinds)(namespace, owners)
 }
 
 // possibleOwners returns the possible owners of an object in namespace.

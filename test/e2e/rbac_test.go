@@ -289,7 +289,7 @@ func tryRole(t *testing.T, command string, role rbacv1.ClusterRole, verbs []stri
 		}
 		return s, ns, a, s.gc(append(a.args, "--as", user)...)
 	}
-	t.Run("is enough", func(t *testing.T) {
+	t.Run("is sufficient", func(t *testing.T) {
 		s, _, a, r := run(t, verbs)
 		requireWords(t, r.exits(t, a.code), a.shows...)
 		s.requireGone(a.deleted...)
@@ -302,7 +302,7 @@ func tryRole(t *testing.T, command string, role rbacv1.ClusterRole, verbs []stri
 				less = other
 			}
 			if !known {
-				t.Fatalf("nobody says what comes of it: %s%s", r.Stdout, r.Stderr)
+				t.Fatalf("the test does not define the result: %s%s", r.Stdout, r.Stderr)
 			}
 			r.exits(t, less.code)
 			for _, w := range less.words {

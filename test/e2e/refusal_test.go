@@ -31,53 +31,53 @@ func TestUsageErrorIsOneLine(t *testing.T) {
 		args  []string
 		words []string
 	}{
-		"an unknown command":              {[]string{"collekt"}, []string{`"collekt"`}},
-		"an unknown flag":                 {[]string{"audit", "--everything"}, []string{"--everything"}},
-		"an argument too many":            {[]string{"audit", "pods"}, []string{`"pods"`}},
-		"an unknown type":                 {[]string{"tree", "nonsense/x", "-n", ns}, []string{`"nonsense"`}},
-		"an unknown type of a known name": {[]string{"tree", "deployments.v9.apps", "web", "-n", ns}, []string{`"deployments.v9.apps"`}},
-		"an unknown rule":                 {[]string{"audit", "--rule", "lost-owner"}, []string{`"lost-owner"`, "missing-owner"}},
-		"an unknown gravity":              {[]string{"audit", "--fail-on=grave"}, []string{`"grave"`, "warning"}},
-		"an unknown format":               {[]string{"audit", "-o", "xml"}, []string{`"xml"`, "sarif"}},
-		"an unknown format of a tree":     {[]string{"tree", "-o", "sarif", "-n", ns}, []string{`"sarif"`, "mermaid"}},
-		"a template that is none":         {[]string{"audit", "-o", "jsonpath={.findings[}"}, []string{"jsonpath"}},
-		"a selector that is none":         {[]string{"audit", "-l", "a in b"}, []string{"--selector"}},
-		"a selector with a name":          {[]string{"tree", "cm/there", "-l", "a=b", "-n", ns}, []string{"--selector"}},
-		"one namespace and all":           {[]string{"audit", "-n", ns, "-A"}, []string{"-n", "-A"}},
-		"one namespace and all of a tree": {[]string{"tree", "-A", "-n", ns}, []string{"-n", "-A"}},
-		"a timeout that is none":          {[]string{"audit", "--request-timeout=soon"}, []string{`"soon"`}},
-		"a depth below zero":              {[]string{"tree", "--depth=-1", "-n", ns}, []string{"--depth"}},
-		"an object that is not there":     {[]string{"tree", "configmap/missing", "-n", ns}, []string{"configmaps/missing", ns}},
-		"a UID that nothing has":          {[]string{"tree", "--uid", "none"}, []string{`"none"`}},
-		"a name that goes elsewhere":      {[]string{"tree", "configmap/../secrets", "-n", ns}, []string{"../secrets"}},
-		"a file that is not there":        {[]string{"audit", "--from", filepath.Join(t.TempDir(), "none")}, []string{"none"}},
-		"a folder for a file":             {[]string{"audit", "--from", t.TempDir()}, []string{"directory"}},
-		"a truncated snapshot":            {[]string{"audit", "--from", s.writeFile("cut.json", string(whole[:len(whole)/2]))}, []string{"truncated"}},
-		"a truncated zip":                 {[]string{"audit", "--from", s.writeFile("cut.gz", string(zip[:len(zip)/2]))}, []string{"truncated"}},
-		"an empty file":                   {[]string{"tree", "--from", s.writeFile("empty", "")}, []string{"empty"}},
-		"a snapshot of a later version":   {[]string{"audit", "--from", s.writeFile("new.json", strings.Replace(string(whole), "kubectl-gc.dev/v1alpha1", "kubectl-gc.dev/v2", 1))}, []string{"newer", "v2"}},
-		"a manifest for a dump":           {[]string{"audit", "--from", s.writeFile("m.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n")}, []string{"manifest"}},
-		"a picture for a file":            {[]string{"audit", "--from", s.writeFile("x.png", "\x89PNG\r\n\x1a\n\x00\x1b[31m")}, nil},
-		"no cluster":                      {[]string{"audit", closed}, []string{"127.0.0.1"}},
-		"no cluster for a tree":           {[]string{"tree", "-A", closed}, []string{"127.0.0.1"}},
-		"no cluster for a pass":           {[]string{"collect", "--yes", closed}, []string{"127.0.0.1"}},
-		"a context that is not there":     {[]string{"audit", "--context=none"}, []string{"none"}},
-		"a kubeconfig that is not there":  {[]string{"tree", "--kubeconfig=/does/not/exist"}, []string{"/does/not/exist"}},
-		"a snapshot to nowhere":           {[]string{"snapshot", "-n", ns, "-o", "/does/not/exist/x"}, []string{"/does/not/exist"}},
-		"a snapshot without a file":       {[]string{"snapshot"}, []string{"-o"}},
+		"an unknown command":                        {[]string{"collekt"}, []string{`"collekt"`}},
+		"an unknown flag":                           {[]string{"audit", "--everything"}, []string{"--everything"}},
+		"an additional argument":                    {[]string{"audit", "pods"}, []string{`"pods"`}},
+		"an unknown type":                           {[]string{"tree", "nonsense/x", "-n", ns}, []string{`"nonsense"`}},
+		"an unknown type in TYPE/NAME":              {[]string{"tree", "deployments.v9.apps", "web", "-n", ns}, []string{`"deployments.v9.apps"`}},
+		"an unknown rule":                           {[]string{"audit", "--rule", "lost-owner"}, []string{`"lost-owner"`, "missing-owner"}},
+		"an unknown severity":                       {[]string{"audit", "--fail-on=grave"}, []string{`"grave"`, "warning"}},
+		"an unknown format":                         {[]string{"audit", "-o", "xml"}, []string{`"xml"`, "sarif"}},
+		"an unknown format of a tree":               {[]string{"tree", "-o", "sarif", "-n", ns}, []string{`"sarif"`, "mermaid"}},
+		"an invalid template":                       {[]string{"audit", "-o", "jsonpath={.findings[}"}, []string{"jsonpath"}},
+		"an invalid selector":                       {[]string{"audit", "-l", "a in b"}, []string{"--selector"}},
+		"a selector with a name":                    {[]string{"tree", "cm/there", "-l", "a=b", "-n", ns}, []string{"--selector"}},
+		"a namespace and --all-namespaces":          {[]string{"audit", "-n", ns, "-A"}, []string{"-n", "-A"}},
+		"a namespace and --all-namespaces for tree": {[]string{"tree", "-A", "-n", ns}, []string{"-n", "-A"}},
+		"an invalid timeout":                        {[]string{"audit", "--request-timeout=soon"}, []string{`"soon"`}},
+		"a negative depth":                          {[]string{"tree", "--depth=-1", "-n", ns}, []string{"--depth"}},
+		"an object that does not exist":             {[]string{"tree", "configmap/missing", "-n", ns}, []string{"configmaps/missing", ns}},
+		"an unknown UID":                            {[]string{"tree", "--uid", "none"}, []string{`"none"`}},
+		"a name with a path in it":                  {[]string{"tree", "configmap/../secrets", "-n", ns}, []string{"../secrets"}},
+		"a missing file":                            {[]string{"audit", "--from", filepath.Join(t.TempDir(), "none")}, []string{"none"}},
+		"a folder in place of a file":               {[]string{"audit", "--from", t.TempDir()}, []string{"directory"}},
+		"a truncated snapshot":                      {[]string{"audit", "--from", s.writeFile("cut.json", string(whole[:len(whole)/2]))}, []string{"truncated"}},
+		"a truncated zip":                           {[]string{"audit", "--from", s.writeFile("cut.gz", string(zip[:len(zip)/2]))}, []string{"truncated"}},
+		"an empty file":                             {[]string{"tree", "--from", s.writeFile("empty", "")}, []string{"empty"}},
+		"a snapshot of a later version":             {[]string{"audit", "--from", s.writeFile("new.json", strings.Replace(string(whole), "kubectl-gc.dev/v1alpha1", "kubectl-gc.dev/v2", 1))}, []string{"newer", "v2"}},
+		"a single manifest in place of a list":      {[]string{"audit", "--from", s.writeFile("m.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n")}, []string{"manifest"}},
+		"a picture in place of a snapshot":          {[]string{"audit", "--from", s.writeFile("x.png", "\x89PNG\r\n\x1a\n\x00\x1b[31m")}, nil},
+		"no cluster":                                {[]string{"audit", closed}, []string{"127.0.0.1"}},
+		"no cluster for tree":                       {[]string{"tree", "-A", closed}, []string{"127.0.0.1"}},
+		"no cluster for collect":                    {[]string{"collect", "--yes", closed}, []string{"127.0.0.1"}},
+		"an unknown context":                        {[]string{"audit", "--context=none"}, []string{"none"}},
+		"a missing kubeconfig":                      {[]string{"tree", "--kubeconfig=/does/not/exist"}, []string{"/does/not/exist"}},
+		"a snapshot in a missing folder":            {[]string{"snapshot", "-n", ns, "-o", "/does/not/exist/x"}, []string{"/does/not/exist"}},
+		"a snapshot without a file":                 {[]string{"snapshot"}, []string{"-o"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := s.forSubtest(t)
 			r := s.gc(c.args...).exits(t, 2).warns(t, c.words...)
 			if r.Stdout != "" {
-				t.Errorf("it answers all the same: %s", short(r.Stdout))
+				t.Errorf("there is output: %s", short(r.Stdout))
 			}
 			lines := strings.Split(strings.TrimSuffix(r.Stderr, "\n"), "\n")
 			if !strings.HasPrefix(lines[0], "error: ") || len(lines) > 2 {
 				t.Errorf("not one line and a hint: %s", r.Stderr)
 			}
 			if len(lines) == 2 && !strings.HasPrefix(lines[1], "hint: ") && !strings.HasPrefix(lines[1], "See '") {
-				t.Errorf("the second line is no hint: %s", lines[1])
+				t.Errorf("the second line is not a hint: %s", lines[1])
 			}
 			if err := safeForTerminal(r.Stderr); err != nil {
 				t.Errorf("stderr has %v", err)
@@ -105,7 +105,7 @@ func TestInterruptEndsAStalledScan(t *testing.T) {
 			cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "kubectl-gc"), args...)
 			cmd.Env, cmd.Stdout, cmd.Stderr = f.env, &stdout, &stderr
 			s.must(cmd.Start())
-			s.await("the look to stall", func(context.Context) (bool, error) { return len(f.matching(listOf("secrets"))) > 0, nil })
+			s.await("the scan to stall", func(context.Context) (bool, error) { return len(f.matching(listOf("secrets"))) > 0, nil })
 			begun := time.Now()
 			s.must(cmd.Process.Signal(os.Interrupt))
 			err := cmd.Wait()
@@ -132,8 +132,8 @@ func TestRequestsAreLoggedOnlyOnDemand(t *testing.T) {
 		args   []string
 		logged bool
 	}{
-		"not by default, not even what fails": {nil, false},
-		"with -v=6":                           {[]string{"-v=6"}, true},
+		"not by default, not even failed requests": {nil, false},
+		"with -v=6": {[]string{"-v=6"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := f.gc(append([]string{"audit", "-n", ns, "-o", "name"}, c.args...)...).exits(t, 0).warns(t, "secrets")

@@ -17,7 +17,7 @@ func (s *scene) collectUntilGone(namespace string, doomed object) {
 	s.Helper()
 	s.switchCollector(testcluster.On)
 	s.Cleanup(func() { s.switchCollector(testcluster.Absent) })
-	s.await("the collector to come by", func(context.Context) (bool, error) { return s.gone(doomed), nil })
+	s.await("the collector to delete it", func(context.Context) (bool, error) { return s.gone(doomed), nil })
 	s.awaitSentinel(namespace)
 }
 
@@ -29,7 +29,7 @@ func (s *scene) requireReferences(o object, want ...metav1.OwnerReference) {
 	case err != nil:
 		s.Errorf("%s/%s: %v", o.GetKind(), o.GetName(), err)
 	case live.GetUID() != o.GetUID():
-		s.Errorf("%s/%s is another one", o.GetKind(), o.GetName())
+		s.Errorf("%s/%s was replaced", o.GetKind(), o.GetName())
 	default:
 		if diff := cmp.Diff(want, live.GetOwnerReferences()); diff != "" && len(want)+len(live.GetOwnerReferences()) > 0 {
 			s.Errorf("references of %s/%s (-want +got):\n%s", o.GetKind(), o.GetName(), diff)

@@ -86,13 +86,13 @@ func TestRepairReassessesChangedObjects(t *testing.T) {
 		shows     []string
 		refers    func(owner object) []metav1.OwnerReference
 	}{
-		"nothing that matters": {
+		"an irrelevant change": {
 			func(s *scene, o, _ object) { s.patch(o, `{"metadata":{"labels":{"beat":"1"}}}`) },
 			0,
 			[]string{"relinked 1 in "},
 			func(owner object) []metav1.OwnerReference { return []metav1.OwnerReference{referenceTo(owner)} },
 		},
-		"somebody else is its owner now, too": {
+		"it got another owner": {
 			func(s *scene, o, owner object) { s.setOwners(o, missingOwner(), withFormerUID(referenceTo(owner))) },
 			1, // it could lose the other owner, too
 			[]string{"relinked 1 in ", "a scan afterwards found 1 more to do"},
@@ -100,7 +100,7 @@ func TestRepairReassessesChangedObjects(t *testing.T) {
 				return []metav1.OwnerReference{missingOwner(), referenceTo(owner)}
 			},
 		},
-		"somebody mended it": {
+		"somebody repaired it": {
 			func(s *scene, o, owner object) { s.setOwners(o, referenceTo(owner, blocking)) },
 			0,
 			[]string{"skipped", "it changed: nothing to do: it is already in this state", "nothing was changed"},

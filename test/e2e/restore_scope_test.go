@@ -64,10 +64,10 @@ func TestRestoreContinuesAfterKill(t *testing.T) {
 	s.gc("restore", folder, "--yes").exits(t, 0).warns(t, "An earlier restoration created ").
 		shows(t, "created ", "a scan afterwards found nothing left to do.")
 	if diff := cmp.Diff(names, s.names(ns)); diff != "" {
-		t.Errorf("the tree is another (-before +after)\n%s", diff)
+		t.Errorf("the tree has changed (-before +after)\n%s", diff)
 	}
 	if diff := cmp.Diff(links, s.links(ns)); diff != "" {
-		t.Errorf("the references are others (-before +after)\n%s", diff)
+		t.Errorf("the references have changed (-before +after)\n%s", diff)
 	}
 	s.mustHaveNoFindings(ns)
 }
@@ -103,7 +103,7 @@ func TestRestoreKeepsExistingObjectsAndLinksSurvivors(t *testing.T) {
 		t.Errorf("it holds %v", got)
 	}
 	if diff := cmp.Diff(links, s.links(ns)); diff != "" {
-		t.Errorf("the references are others (-before +after)\n%s", diff)
+		t.Errorf("the references have changed (-before +after)\n%s", diff)
 	}
 	s.mustHaveNoFindings(ns)
 }
@@ -183,11 +183,11 @@ func TestRestoreRefusals(t *testing.T) {
 		code  int
 		words []string
 	}{
-		"nobody confirms":              {[]string{folder}, 4, []string{"error: not confirmed: standard input is not a terminal", "hint: use --yes, or --confirm "}},
-		"something else was confirmed": {[]string{folder, "--confirm", "0123456789abcdef"}, 4, []string{"error: the plan differs from the confirmed one"}},
-		"there is no such backup":      {[]string{"2026-01-01T00-00-00Z"}, 2, []string{"error: open backup ", "no such file or directory", "hint: give a folder, or a backup listed by: kubectl gc restore"}},
-		"it is no backup":              {[]string{empty, "--yes"}, 2, []string{`it holds a "ConfigMap" of "v1", not a backup`}},
-		"offline, without a dry run":   {[]string{folder, "--from", "x.json"}, 2, []string{"--from works only with --dry-run=client"}},
+		"without confirmation":       {[]string{folder}, 4, []string{"error: not confirmed: standard input is not a terminal", "hint: use --yes, or --confirm "}},
+		"the digest of another plan": {[]string{folder, "--confirm", "0123456789abcdef"}, 4, []string{"error: the plan differs from the confirmed one"}},
+		"the backup does not exist":  {[]string{"2026-01-01T00-00-00Z"}, 2, []string{"error: open backup ", "no such file or directory", "hint: give a folder, or a backup listed by: kubectl gc restore"}},
+		"the folder is not a backup": {[]string{empty, "--yes"}, 2, []string{`it holds a "ConfigMap" of "v1", not a backup`}},
+		"offline, without a dry run": {[]string{folder, "--from", "x.json"}, 2, []string{"--from works only with --dry-run=client"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := s.forSubtest(t)
@@ -197,7 +197,7 @@ func TestRestoreRefusals(t *testing.T) {
 			}
 		})
 	}
-	t.Run("it is of another cluster", func(t *testing.T) {
+	t.Run("a backup of another cluster", func(t *testing.T) {
 		s := s.forSubtest(t)
 		index := filepath.Join(folder, "index.json")
 		was, err := os.ReadFile(index)
@@ -217,7 +217,7 @@ func TestRestoreRefusals(t *testing.T) {
 		s := s.forSubtest(t)
 		s.throughProxy(nil).gc("restore", folder, "--dry-run").exits(t, 0)
 	})
-	t.Run("a user may not read Namespace kube-system", func(t *testing.T) {
+	t.Run("a user without permission to read Namespace kube-system", func(t *testing.T) {
 		s := s.forSubtest(t)
 		s.grant("carol", ns, []any{"*"}, []any{"*"}, []any{"list", "get", "delete", "create", "patch"})
 		s.create(configMap(ns, "unidentified", ownedBy(missingOwner())))
@@ -228,7 +228,7 @@ func TestRestoreRefusals(t *testing.T) {
 		s.gc("restore", onlyFolder(t, dir), "--yes").exits(t, 2).warns(t, "error: the backup does not record its cluster; ")
 		carol.gc("restore", folder, "--yes").exits(t, 2).warns(t, "error: cannot verify that the backup is of this cluster: ")
 	})
-	t.Run("a user may not", func(t *testing.T) {
+	t.Run("a user without permission", func(t *testing.T) {
 		s := s.forSubtest(t)
 		s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get"})
 		for how, word := range map[string]string{
@@ -237,7 +237,7 @@ func TestRestoreRefusals(t *testing.T) {
 			s.toolAs("alice").gc("restore", folder, how).exits(t, 1).shows(t, `failed  create  `+ns, word)
 		}
 	})
-	t.Run("admission denies it", func(t *testing.T) {
+	t.Run("admission denies the requests", func(t *testing.T) {
 		s := s.forSubtest(t)
 		quota := s.create(newObject("v1", "ResourceQuota", ns, "none", withField("spec", map[string]any{"hard": map[string]any{"count/configmaps": "0"}})))
 		s.patchStatus(quota, `{"status":{"hard":{"count/configmaps":"0"},"used":{"count/configmaps":"0"}}}`)
@@ -275,11 +275,11 @@ func TestRestoreUndoesRepair(t *testing.T) {
 	dir := t.TempDir()
 	s.gc("repair", "-n", ns, "--yes", "--backup-dir", dir).exits(t, 0).shows(t, "Undo: kubectl gc restore ")
 	folder := onlyFolder(t, dir)
-	mended := s.links(ns)
+	repaired := s.links(ns)
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "Nothing to do",
 		"references to Widget/owner, which was replaced: they already point at the newer object of that name: Secret/stale",
 		"references to Secret/gone, which does not exist: ConfigMap/shared")
-	if diff := cmp.Diff(mended, s.links(ns)); diff != "" {
+	if diff := cmp.Diff(repaired, s.links(ns)); diff != "" {
 		t.Errorf("(-before +after)\n%s", diff)
 	}
 	s.gc("restore", folder, "--exact", "--yes").exits(t, 0).shows(t, "linked 2 in ", "the garbage collector will delete the object because of it", "the garbage collector will remove it again")
@@ -308,7 +308,7 @@ func TestRestoreByBackupName(t *testing.T) {
 	asked.press("no\n")
 	asked.wait().exits(t, 4)
 	if !s.gone(doomed) || s.count(configMap(ns, "")) != 0 {
-		t.Error("it was made all the same")
+		t.Error("it was created")
 	}
 	asked = at.atTerminal("restore", name)
 	asked.awaitText("Create 1 object, link 0? Type yes: ")

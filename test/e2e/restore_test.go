@@ -62,7 +62,7 @@ func (s *scene) deleteAndRestore(ns string, targets []string, words ...string) {
 	s.Logf("%s\nin %s", r.Stdout, r.Took)
 	s.await("controllers to settle", func(context.Context) (bool, error) { return cmp.Equal(links, s.links(ns)), nil })
 	if diff := cmp.Diff(names, s.names(ns)); diff != "" {
-		s.Errorf("the tree is another (-before +after)\n%s", diff)
+		s.Errorf("the tree has changed (-before +after)\n%s", diff)
 	}
 	if diff := cmp.Diff(links, s.links(ns)); diff != "" {
 		s.Errorf("the references are others (-before +after)\n%s", diff)

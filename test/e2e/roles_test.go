@@ -227,7 +227,7 @@ func TestShippedRolesGrantExactlyWhatThePageSaysAndNoSubresource(t *testing.T) {
 		{"get", "", "pods", "exec"}, {"create", "", "serviceaccounts", "token"}, {"get", "", "nodes", "proxy"}, {"get", "roles.example.com", "pods", "status"},
 	} {
 		if !slices.Contains(rights, r) {
-			t.Errorf("nobody asks whether a role may %s", r)
+			t.Errorf("the test does not check whether a role may %s", r)
 		}
 	}
 	roles := s.shippedRoles()

@@ -300,7 +300,7 @@ func TestTreeOfNamespacedObjectReadsOnlyItsNamespace(t *testing.T) {
 		return path != "/apis/rbac.authorization.k8s.io/v1/clusterroles/e2e-asked" // the only owner outside of the namespace
 	})
 	for _, r := range elsewhere {
-		t.Errorf("it asks for %s", r.URL)
+		t.Errorf("it requests %s", r.URL)
 	}
 }
 
@@ -319,18 +319,18 @@ func TestTreeSelectsRequestedObjects(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"a namespace shows what has an owner or a dependent": {[]string{"-n", ns}, all},
-		"--all shows the others too":                         {[]string{"-n", other, "--all"}, []string{"ConfigMap/far", "Secret/below"}},
-		"a target in the middle shows both directions":       {[]string{"rs/web-5f6d8c9b7", "-n", ns}, slices.DeleteFunc(slices.Clone(all), func(n string) bool { return n == "Job/import" })},
-		"--owners shows what is above":                       {[]string{"rs/web-5f6d8c9b7", "-n", ns, "--owners"}, []string{"Deployment/web", "ReplicaSet/web-5f6d8c9b7"}},
-		"--dependents shows what is below":                   {[]string{"replicasets", "web-5f6d8c9b7", "-n", ns, "--dependents"}, []string{"ConfigMap/labelled", "Pod/web-5f6d8c9b7-2ftpd", "Pod/web-5f6d8c9b7-4dspl", "ReplicaSet/web-5f6d8c9b7"}},
-		"--depth goes only so far":                           {[]string{"deploy/web", "-n", ns, "--depth=1"}, []string{"Deployment/web", "Job/import", "ReplicaSet/web-5f6d8c9b7"}},
-		"--uid names a target as logs do, in any namespace":  {[]string{"--uid", string(deployment.GetUID())}, all},
-		"-l picks objects by label, and their family":        {[]string{"-n", other, "-l", "team=red"}, []string{"ConfigMap/far", "Secret/below"}},
-		"-l goes with a type":                                {[]string{"configmaps", "-n", ns, "-l", "team=red"}, []string{"ConfigMap/alone", "ConfigMap/labelled", "Deployment/web", "ReplicaSet/web-5f6d8c9b7"}},
-		"-A looks everywhere":                                {[]string{"configmaps", "-A", "-l", "team=red", "--dependents"}, []string{"ConfigMap/alone", "ConfigMap/far", "ConfigMap/labelled", "Secret/below"}},
-		"several targets":                                    {[]string{"job/import", "cm/alone", "-n", ns}, []string{"ConfigMap/alone", "Deployment/web", "Job/import"}},
-		"a type with its group and version":                  {[]string{"deployments.v1.apps/web", "-n", ns, "--depth=1", "--owners"}, []string{"Deployment/web"}},
+		"a namespace shows objects with an owner or a dependent":  {[]string{"-n", ns}, all},
+		"--all shows the others too":                              {[]string{"-n", other, "--all"}, []string{"ConfigMap/far", "Secret/below"}},
+		"a target in the middle shows both directions":            {[]string{"rs/web-5f6d8c9b7", "-n", ns}, slices.DeleteFunc(slices.Clone(all), func(n string) bool { return n == "Job/import" })},
+		"--owners shows the owners":                               {[]string{"rs/web-5f6d8c9b7", "-n", ns, "--owners"}, []string{"Deployment/web", "ReplicaSet/web-5f6d8c9b7"}},
+		"--dependents shows the dependents":                       {[]string{"replicasets", "web-5f6d8c9b7", "-n", ns, "--dependents"}, []string{"ConfigMap/labelled", "Pod/web-5f6d8c9b7-2ftpd", "Pod/web-5f6d8c9b7-4dspl", "ReplicaSet/web-5f6d8c9b7"}},
+		"--depth limits the tree":                                 {[]string{"deploy/web", "-n", ns, "--depth=1"}, []string{"Deployment/web", "Job/import", "ReplicaSet/web-5f6d8c9b7"}},
+		"--uid selects a target in any namespace":                 {[]string{"--uid", string(deployment.GetUID())}, all},
+		"-l selects objects by label, with owners and dependents": {[]string{"-n", other, "-l", "team=red"}, []string{"ConfigMap/far", "Secret/below"}},
+		"-l can be combined with a type":                          {[]string{"configmaps", "-n", ns, "-l", "team=red"}, []string{"ConfigMap/alone", "ConfigMap/labelled", "Deployment/web", "ReplicaSet/web-5f6d8c9b7"}},
+		"-A covers all namespaces":                                {[]string{"configmaps", "-A", "-l", "team=red", "--dependents"}, []string{"ConfigMap/alone", "ConfigMap/far", "ConfigMap/labelled", "Secret/below"}},
+		"several targets":                                         {[]string{"job/import", "cm/alone", "-n", ns}, []string{"ConfigMap/alone", "Deployment/web", "Job/import"}},
+		"a type with its group and version":                       {[]string{"deployments.v1.apps/web", "-n", ns, "--depth=1", "--owners"}, []string{"Deployment/web"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := s.forSubtest(t)

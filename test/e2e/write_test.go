@@ -695,7 +695,7 @@ func TestWriteWidensScanIfFinalizersWaitForDependents(t *testing.T) {
 		for widen, want := range map[scan.Widening]bool{scan.WidenKinds: false, scan.WidenAll: step.want} {
 			scanned := s.scan(scan.Scope{Namespaces: []string{ns}, Widen: widen})
 			if got := scanned.find(elsewhere) != nil; got != want {
-				t.Errorf("%s, widening %d: sees the dependent elsewhere: %v, want %v", step.name, widen, got, want)
+				t.Errorf("%s, widening %d: scans the dependent elsewhere: %v, want %v", step.name, widen, got, want)
 			}
 		}
 	}

@@ -39,7 +39,7 @@ func TestHostileNamesStayText(t *testing.T) {
 		}
 	}
 	if strings.ContainsAny(shown, "\u202e\u2028\x00") {
-		t.Error("something hidden is shown as it is")
+		t.Error("hidden characters are shown unescaped")
 	}
 	for _, tab := range []string{"#tab-objects", "#tab-plan", "#tab-findings"} {
 		p.click(tab)
@@ -107,7 +107,7 @@ func TestGapsAreShownAtTheTop(t *testing.T) {
 	p.row("#list", "ConfigMap/a")
 	p.title("ConfigMap/a")
 	if got := p.text(`document.querySelector(".callout")`); got != "null" {
-		t.Errorf("nobody knows what becomes of it, and the page says %s", p.text(`document.querySelector(".callout").textContent`))
+		t.Errorf("the result is unknown, but the page says %s", p.text(`document.querySelector(".callout").textContent`))
 	}
 	if got := p.text(`document.querySelector("#tree .up .said").textContent`); !strings.Contains(got, "may not list jobs.batch") {
 		t.Errorf("of the owner it says %s", got)

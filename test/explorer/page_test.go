@@ -94,7 +94,7 @@ func TestObjectShowsGCResult(t *testing.T) {
 	p.row("#list", "Pod/redis-exporter-0")
 	p.title("Pod/redis-exporter-0")
 	if got := p.text(`document.querySelector(".callout").textContent`); got != "A collection pass: deleteits owner is deleted" {
-		t.Errorf("of a Pod whose owner goes it says %s", got)
+		t.Errorf("the text about a Pod whose owner is deleted is %s", got)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestPlanIsShownOnDemand(t *testing.T) {
 	}
 	without := openDemo(t)
 	if got := without.text(`document.querySelector("#tab-plan")`); got != "null" {
-		t.Errorf("there is a plan that nobody asked for")
+		t.Errorf("there is a plan although none was requested")
 	}
 }
 
@@ -140,7 +140,7 @@ func TestSelectedRowIsAnnouncedToScreenReaders(t *testing.T) {
 	p := openDemo(t)
 	p.press("1", "/", kb.ArrowDown, "j")
 	if got := p.text(`(() => { const box = document.activeElement; return box.getAttribute("role") + " " + document.getElementById(box.getAttribute("aria-activedescendant")).getAttribute("aria-posinset"); })()`); got != "listbox 2" {
-		t.Errorf("it is told: %s", got)
+		t.Errorf("it is announced as %s", got)
 	}
 	if got := p.text(`getComputedStyle(document.activeElement).outlineStyle`); got != "solid" {
 		t.Errorf("the focus is drawn as %s", got)

@@ -39,7 +39,7 @@ func TestAlertsUseExistingMetrics(t *testing.T) {
 		}
 		parser.Inspect(expression, func(n parser.Node, _ []parser.Node) error {
 			if s, ok := n.(*parser.VectorSelector); ok && there[s.Name] == nil {
-				t.Errorf("%s asks for %s, which nobody writes", alert.Alert, s.Name)
+				t.Errorf("%s uses %s, which is never written", alert.Alert, s.Name)
 			}
 			return nil
 		})

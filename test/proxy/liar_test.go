@@ -174,7 +174,7 @@ func TestEveryKindOfLieChangesResponse(t *testing.T) {
 					}
 				}
 				if times == 0 {
-					t.Error("it was told to no request")
+					t.Error("no request got the lie")
 				}
 			})
 		}
@@ -361,7 +361,7 @@ func TestSingleLieIsToldToFittingRequest(t *testing.T) {
 	}))
 	l.ServeHTTP(httptest.NewRecorder(), requests[0].request(t))
 	if got := l.Counts()[LacksVerbs]; got != 1 {
-		t.Errorf("it was told %d times", got)
+		t.Errorf("the lie was told %d times", got)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestReasonsPageIsUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/%s is not what the comments say; make docs writes it anew (-comments +page):\n%s", reasonsPage, diff)
+		t.Errorf("docs/%s is not up to date: run make docs (-comments +page):\n%s", reasonsPage, diff)
 	}
 }
 

@@ -51,7 +51,7 @@ func TestReferenceIsUpToDate(t *testing.T) {
 		got[f.Name()] = string(text)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("docs/commands is not what the commands say; make docs writes it anew (-commands +docs):\n%s", diff)
+		t.Errorf("docs/commands is not up to date: run make docs (-commands +docs):\n%s", diff)
 	}
 }
 
@@ -59,7 +59,7 @@ func TestLinksLeadToPages(t *testing.T) {
 	pages := pagesWithoutUser(t)
 	for name, links := range more {
 		if !slices.ContainsFunc(pages, func(p page) bool { return p.name == name }) {
-			t.Errorf("%s is no command", name)
+			t.Errorf("%s is not a command", name)
 		}
 		for _, l := range append(links, append(always, link{"", exitCodes})...) {
 			if _, err := os.Stat(filepath.Join(folder, l.to)); err != nil {

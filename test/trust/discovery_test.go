@@ -153,7 +153,7 @@ func incomplete(u *user) *result {
 	switch r.code {
 	case 2:
 		if r.stderr == "" {
-			u.Error("nothing says why there is no answer")
+			u.Error("there is no error message")
 		}
 	case 3:
 		if d := r.read(); d.Complete || len(d.Gaps) == 0 {

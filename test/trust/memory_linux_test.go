@@ -44,7 +44,7 @@ func TestEndlessListIsLimitedInMemory(t *testing.T) {
 	}
 	asked := slices.DeleteFunc(s.Requests(), func(r Request) bool { return r.Path != Secrets.Path() })
 	if len(asked) < 2 || len(asked) >= pages {
-		t.Errorf("%d pages of %d were asked for", len(asked), pages)
+		t.Errorf("%d pages of %d were requested", len(asked), pages)
 	}
 }
 

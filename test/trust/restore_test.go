@@ -25,7 +25,7 @@ func TestBackupIsRestoredOnlyIntoItsOwnCluster(t *testing.T) {
 		}
 		u.runs(append([]string{"restore", "--yes", "--to-another-cluster"}, args...)...).exits(0)
 		if n := s.count(Secrets, "shop"); n != 1 {
-			t.Errorf("told to, it restored %d Secrets of 1", n)
+			t.Errorf("with the flag, it restored %d Secrets of 1", n)
 		}
 	}
 	t.Run("a cluster that was rebuilt at the same address", func(t *testing.T) {

@@ -148,7 +148,7 @@ func (tty *terminal) awaitAny(words ...string) string {
 			return tty.screen.String()
 		}
 		if err != nil {
-			tty.Fatalf("kubectl gc %s asks nothing: %v\n%s", strings.Join(tty.args, " "), err, tty.screen.String())
+			tty.Fatalf("kubectl gc %s does not ask: %v\n%s", strings.Join(tty.args, " "), err, tty.screen.String())
 		}
 	}
 }
