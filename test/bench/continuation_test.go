@@ -33,10 +33,10 @@ func encoded(t *testing.T, meta metav1.ListMeta) []byte {
 func TestContinuation(t *testing.T) {
 	remaining := int64(7)
 	for name, meta := range map[string]metav1.ListMeta{
-		"a last page":    {ResourceVersion: "12"},
-		"a first page":   {ResourceVersion: "12", Continue: "token", RemainingItemCount: &remaining},
-		"a long token":   {Continue: strings.Repeat("x", 5000)},
-		"nothing at all": {},
+		"a last page":       {ResourceVersion: "12"},
+		"a first page":      {ResourceVersion: "12", Continue: "token", RemainingItemCount: &remaining},
+		"a long token":      {Continue: strings.Repeat("x", 5000)},
+		"an empty document": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := continuation(bufio.NewReader(bytes.NewReader(encoded(t, meta))))

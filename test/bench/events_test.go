@@ -29,14 +29,14 @@ func TestInitialEvents(t *testing.T) {
 		rest int
 		ok   bool
 	}{
-		"end with the bookmark that says so":             {[][]byte{added, added, end}, 0, true},
-		"of nothing are that bookmark alone":             {[][]byte{end}, 0, true},
-		"leave what comes after them":                    {[][]byte{added, end, added}, len(added), true},
-		"do not end with another bookmark":               {[][]byte{added, later, end}, 0, true},
-		"are not whole without the bookmark":             {[][]byte{added, later}, 0, false},
-		"are not whole when an event is cut off":         {[][]byte{added, end[:len(end)-1]}, 0, false},
-		"are not whole when the server says it is wrong": {[][]byte{added, event(t, "ERROR", "expired"), end}, len(end), false},
-		"are not JSON": {[][]byte{[]byte(`{"type":"ADDED","object":{}}`)}, 0, false},
+		"end with their bookmark":                 {[][]byte{added, added, end}, 0, true},
+		"of an empty list are only that bookmark": {[][]byte{end}, 0, true},
+		"leave later events unread":               {[][]byte{added, end, added}, len(added), true},
+		"do not end with another bookmark":        {[][]byte{added, later, end}, 0, true},
+		"are incomplete without the bookmark":     {[][]byte{added, later}, 0, false},
+		"are incomplete if an event is truncated": {[][]byte{added, end[:len(end)-1]}, 0, false},
+		"are incomplete after an error event":     {[][]byte{added, event(t, "ERROR", "expired"), end}, len(end), false},
+		"are not JSON":                            {[][]byte{[]byte(`{"type":"ADDED","object":{}}`)}, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := bufio.NewReader(bytes.NewReader(bytes.Join(c.sent, nil)))

@@ -6,16 +6,16 @@ func TestMarks(t *testing.T) {
 	for name, c := range map[string]struct {
 		got, want mark
 	}{
-		"a ratio that is reached":           {atMost(1.3, 1.25), mark{"≤ 1.3", "1.25"}},
-		"a ratio that is missed":            {atMost(1.3, 2.65), mark{"≤ 1.3", "2.65, missed"}},
-		"a ratio that nobody knows":         {atMost(1.3, unknown), mark{"≤ 1.3", "not known"}},
-		"memory for few objects":            {memoryMark(50_000, 60<<20), mark{"≤ 64 MiB", "60 MiB"}},
-		"memory for many":                   {memoryMark(500_000, 301<<20), mark{"≤ 300 MiB", "301 MiB, missed"}},
-		"memory for more than the goals do": {memoryMark(1_000_000, 700<<20), mark{"reported", "700 MiB"}},
-		"the server, reported":              {compared(1, 600).serverMark(false), mark{"reported", "0.40"}},
-		"the server, bound":                 {compared(1, 600).serverMark(true), mark{"≤ 0.5", "0.40"}},
-		"the server, hardly grown":          {(&sizeResult{Growths: []growth{{Name: auditRow, Before: []int64{100}, Peak: []int64{104}}, {Name: unpagedRow, Before: []int64{100}, Peak: []int64{105}}}}).serverMark(true), mark{"≤ 0.5", "not known"}},
-		"the server, not seen":              {(&sizeResult{}).serverMark(true), mark{"≤ 0.5", "not known"}},
+		"a ratio that is reached":                      {atMost(1.3, 1.25), mark{"≤ 1.3", "1.25"}},
+		"a ratio that is missed":                       {atMost(1.3, 2.65), mark{"≤ 1.3", "2.65, missed"}},
+		"an unknown ratio":                             {atMost(1.3, unknown), mark{"≤ 1.3", "not known"}},
+		"memory for few objects":                       {memoryMark(50_000, 60<<20), mark{"≤ 64 MiB", "60 MiB"}},
+		"memory for many":                              {memoryMark(500_000, 301<<20), mark{"≤ 300 MiB", "301 MiB, missed"}},
+		"memory for more objects than the goals cover": {memoryMark(1_000_000, 700<<20), mark{"reported", "700 MiB"}},
+		"the server, reported":                         {compared(1, 600).serverMark(false), mark{"reported", "0.40"}},
+		"the server, bound":                            {compared(1, 600).serverMark(true), mark{"≤ 0.5", "0.40"}},
+		"the server, hardly grown":                     {(&sizeResult{Growths: []growth{{Name: auditRow, Before: []int64{100}, Peak: []int64{104}}, {Name: unpagedRow, Before: []int64{100}, Peak: []int64{105}}}}).serverMark(true), mark{"≤ 0.5", "not known"}},
+		"the server, not measured":                     {(&sizeResult{}).serverMark(true), mark{"≤ 0.5", "not known"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.got != c.want {
@@ -32,9 +32,9 @@ func TestStaying(t *testing.T) {
 		slack float64
 		want  []*attempt
 	}{
-		"the best by far is alone":      {listMethod{}, 1.5, []*attempt{fast}},
-		"others that are not too far":   {listMethod{}, 3, []*attempt{fast, slower}},
-		"the one that is always wanted": {lost.listMethod, 1.5, []*attempt{fast, lost}},
+		"the best by far":                {listMethod{}, 1.5, []*attempt{fast}},
+		"others that are not too far":    {listMethod{}, 3, []*attempt{fast, slower}},
+		"the method that is always kept": {lost.listMethod, 1.5, []*attempt{fast, lost}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := staying([]*attempt{slower, fast, lost}, c.kept, c.slack)
@@ -55,13 +55,13 @@ func TestCheckMemory(t *testing.T) {
 		err error
 		ok  bool
 	}{
-		"for few objects":           {checkMemoryFor(8<<30, 50_000), true},
-		"for many, on a large one":  {checkMemoryFor(20<<30, 500_000), true},
-		"not for many, on a small":  {checkMemoryFor(8<<30, 500_000), false},
-		"where nobody knows":        {checkMemoryFor(0, 500_000), true},
-		"for the next run":          {checkFreeMemoryFor(2 << 30), true},
-		"not for the next run":      {checkFreeMemoryFor(reserve - 1), false},
-		"where nobody knows, again": {checkFreeMemoryFor(0), true},
+		"for few objects":                            {checkMemoryFor(8<<30, 50_000), true},
+		"for many, on a large machine":               {checkMemoryFor(20<<30, 500_000), true},
+		"not for many, on a small machine":           {checkMemoryFor(8<<30, 500_000), false},
+		"if the memory is unknown":                   {checkMemoryFor(0, 500_000), true},
+		"for the next run":                           {checkFreeMemoryFor(2 << 30), true},
+		"not for the next run":                       {checkFreeMemoryFor(reserve - 1), false},
+		"if the memory is unknown, for the next run": {checkFreeMemoryFor(0), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if ok := c.err == nil; ok != c.ok {

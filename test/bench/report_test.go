@@ -27,7 +27,7 @@ func TestMedian(t *testing.T) {
 		"of an odd number":   {ms(900, 100, 200), 200 * time.Millisecond},
 		"of an even number":  {ms(400, 100, 900, 200), 300 * time.Millisecond},
 		"of a single figure": {ms(7), 7 * time.Millisecond},
-		"of nothing":         {nil, 0},
+		"of no runs":         {nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := c.of.Median(); got.Wall != c.want || got.CPU != c.want {

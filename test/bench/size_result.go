@@ -12,7 +12,7 @@ import (
 // sizeResult has the measurements for one number of objects.
 type sizeResult struct {
 	Wanted  int // objects to create
-	Objects int // objects that audit saw
+	Objects int // objects that audit scanned
 	Seeded  time.Duration
 	Runs    int         // of each program
 	Moved   transferred // by the floor

@@ -9,10 +9,10 @@ func TestKubernetesVersion(t *testing.T) {
 	for name, c := range map[string]struct {
 		mod, want string
 	}{
-		"in a block":          {"module m\n\nrequire (\n\tgo.etcd.io/etcd v3.6.8\n\tk8s.io/kubernetes v1.40.1 // indirect\n)\n", "v1.40.1"},
-		"in a line":           {"require k8s.io/kubernetes v1.40.1\n", "v1.40.1"},
-		"tool is no version":  {"tool k8s.io/kubernetes/cmd/kubectl\n", ""},
-		"replace is no match": {"replace (\n\tk8s.io/kubernetes => ../kubernetes\n)\n", ""},
+		"in a block":                          {"module m\n\nrequire (\n\tgo.etcd.io/etcd v3.6.8\n\tk8s.io/kubernetes v1.40.1 // indirect\n)\n", "v1.40.1"},
+		"in a line":                           {"require k8s.io/kubernetes v1.40.1\n", "v1.40.1"},
+		"a tool line is not a requirement":    {"tool k8s.io/kubernetes/cmd/kubectl\n", ""},
+		"a replace line is not a requirement": {"replace (\n\tk8s.io/kubernetes => ../kubernetes\n)\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := kubernetesVersion(c.mod)

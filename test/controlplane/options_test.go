@@ -37,10 +37,10 @@ func TestServiceAccountAdmissionIsDisabledByDefault(t *testing.T) {
 	for name, c := range map[string]struct {
 		args, want []string
 	}{
-		"by default":       {nil, []string{"ServiceAccount"}},
-		"beside another":   {[]string{"--disable-admission-plugins=A"}, []string{"ServiceAccount", "A"}},
-		"when asked for":   {[]string{"--admission-plugins=B,ServiceAccount", "--disable-admission-plugins=A"}, []string{"A"}},
-		"others asked for": {[]string{"--admission-plugins=B"}, []string{"ServiceAccount"}},
+		"by default":              {nil, []string{"ServiceAccount"}},
+		"with another plugin":     {[]string{"--disable-admission-plugins=A"}, []string{"ServiceAccount", "A"}},
+		"when requested":          {[]string{"--admission-plugins=B,ServiceAccount", "--disable-admission-plugins=A"}, []string{"A"}},
+		"other plugins requested": {[]string{"--admission-plugins=B"}, []string{"ServiceAccount"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := parsed(t, c.args...)

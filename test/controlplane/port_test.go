@@ -27,11 +27,11 @@ func TestWithFreePort(t *testing.T) {
 		calls   int
 		want    error
 	}{
-		"the first port is fine":         {[]error{nil}, 1, nil},
-		"the second is":                  {[]error{taken, nil}, 2, nil},
-		"another error is final":         {[]error{taken, other, nil}, 2, other},
-		"somebody takes them all":        {[]error{taken, taken, taken, taken, taken, nil}, 5, taken},
-		"an error that is no exit stays": {[]error{net.ErrClosed}, 1, net.ErrClosed},
+		"the first port is fine":               {[]error{nil}, 1, nil},
+		"the second port is fine":              {[]error{taken, nil}, 2, nil},
+		"another error is final":               {[]error{taken, other, nil}, 2, other},
+		"all ports are taken":                  {[]error{taken, taken, taken, taken, taken, nil}, 5, taken},
+		"an error other than an exit is final": {[]error{net.ErrClosed}, 1, net.ErrClosed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls := 0

@@ -44,7 +44,7 @@ func TestBuildIsReproducible(t *testing.T) {
 	if bytes.Contains(data, []byte(here)) {
 		t.Errorf("the program contains the name of the folder it was built in, %s", here)
 	}
-	t.Run("and the SBOM lists what is linked", func(t *testing.T) { listsWhatIsLinked(t, program) })
+	t.Run("the SBOM lists the linked modules", func(t *testing.T) { listsWhatIsLinked(t, program) })
 }
 
 // compiled builds the program as goreleaser does, and returns it.

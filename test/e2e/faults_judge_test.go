@@ -72,7 +72,7 @@ func (o *faultScenario) judge(v *verdict, baseline *copyResult) {
 	}
 }
 
-// compare compares the final state of each object under faults with that without faults.
+// compareFinalStates compares the final state of each object under faults with that without faults.
 func (o *faultScenario) compareFinalStates(v *verdict, baseline *copyResult) {
 	o.Helper()
 	for _, role := range slices.Sorted(maps.Keys(v.before)) {

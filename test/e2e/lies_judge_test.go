@@ -22,7 +22,7 @@ func (o *faultScenario) judgeUnderLies(v *verdict, baseline *copyResult) {
 			}
 		}
 	}
-	v.createdTwice = v.liar.MadeTwice()
+	v.createdTwice = v.liar.CreatedTwice()
 	if !v.inTime || v.result.Code != 0 {
 		return
 	}

@@ -55,7 +55,7 @@ type barrier struct {
 
 func newBarrier(n int) *barrier { return &barrier{awaited: n, all: make(chan struct{})} }
 
-// join holds a request until all have arrived, or its client gives up.
+// wait returns a handler that forwards a request when all have arrived, or its client gives up.
 func (m *barrier) wait(through http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		m.mu.Lock()

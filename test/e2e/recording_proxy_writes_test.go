@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// written is a recorded write.
+// recordedWrite is a recorded write.
 type recordedWrite struct {
 	Method, Path, Type string
 	Query              url.Values

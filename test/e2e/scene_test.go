@@ -244,7 +244,7 @@ func (s *scene) clear() {
 	s.created = nil
 }
 
-// awaitEnd waits until a CRD and its types in discovery are gone.
+// awaitCRDGone waits until a CRD and its types in discovery are gone.
 func (s *scene) awaitCRDGone(ctx context.Context, crd object) {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// builder builds a snapshot file: that of the demo, with other objects.
+// snapshotBuilder builds a snapshot file: that of the demo, with other objects.
 type snapshotBuilder struct {
 	all     map[string]any
 	objects []any

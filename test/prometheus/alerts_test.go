@@ -58,32 +58,32 @@ func TestAlertsFire(t *testing.T) {
 		late         time.Duration   // time since the last scan
 		want         []string
 	}{
-		"all is well": {
+		"no findings": {
 			before: []audit.Cluster{cluster("")}, last: []audit.Cluster{cluster("")},
 		},
-		"warnings alone": {
+		"only warnings": {
 			before: []audit.Cluster{cluster("", findings(5, "unverified-owner", audit.Warning))}, last: []audit.Cluster{cluster("", findings(5, "unverified-owner", audit.Warning))},
 		},
-		"broken for long": {
+		"errors for a day": {
 			before: []audit.Cluster{cluster("", broken)}, last: []audit.Cluster{cluster("", broken)},
 			want: []string{"OwnerReferencesBroken"},
 		},
-		"broken since yesterday": {
+		"new errors": {
 			before: []audit.Cluster{cluster("")}, last: []audit.Cluster{cluster("", broken)},
 			want: []string{"OwnerReferencesBreaking", "OwnerReferencesBroken"},
 		},
-		"broken since yesterday in one of two": {
+		"new errors in one of two clusters": {
 			before: []audit.Cluster{cluster("a"), cluster("b", broken)}, last: []audit.Cluster{cluster("a", broken), cluster("b", broken)},
 			want: []string{"OwnerReferencesBreaking a", "OwnerReferencesBroken a", "OwnerReferencesBroken b"},
 		},
-		"mended": {
+		"repaired": {
 			before: []audit.Cluster{cluster("", broken)}, last: []audit.Cluster{cluster("")},
 		},
-		"something may not be read": {
+		"a forbidden type": {
 			before: []audit.Cluster{cluster("")}, last: []audit.Cluster{cluster("", missingType(snapshot.Forbidden))},
 			want: []string{"OwnerReferencesNotAllSeen"},
 		},
-		"one of two clusters is silent": {
+		"one of two clusters does not answer": {
 			before: []audit.Cluster{cluster("a"), cluster("b")}, last: []audit.Cluster{cluster("a"), unanswered("b")},
 			want: []string{"OwnerReferencesClusterSilent b"},
 		},
@@ -91,7 +91,7 @@ func TestAlertsFire(t *testing.T) {
 			before: []audit.Cluster{cluster("")}, last: []audit.Cluster{cluster("")}, late: 4 * time.Hour,
 			want: []string{"OwnerReferencesNotAudited"},
 		},
-		"nothing was ever written": {
+		"no metrics at all": {
 			want: []string{"OwnerReferencesNotAudited"},
 		},
 	} {

@@ -34,10 +34,10 @@ func TestPrometheusParsesOutput(t *testing.T) {
 		return out
 	}
 	for name, clusters := range map[string][]audit.Cluster{
-		"one cluster":                    of(""),
-		"one that was not seen whole":    {cluster("", missingType(snapshot.Forbidden), missingType("of-tomorrow"))},
-		"several, one without an answer": append(of("prod", "staging"), unanswered("edge")),
-		"names that nobody should give":  of(hostile...),
+		"one cluster":        of(""),
+		"an incomplete scan": {cluster("", missingType(snapshot.Forbidden), missingType("of-tomorrow"))},
+		"several clusters, one without an answer": append(of("prod", "staging"), unanswered("edge")),
+		"hostile names": of(hostile...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := exposition(t, clusters...)

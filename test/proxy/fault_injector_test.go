@@ -153,15 +153,15 @@ func TestFaultMayHideType(t *testing.T) {
 		kind   Kind
 		hidden []schema.GroupResource
 	}{
-		"a list that fails hides its type":                   {"/apis/scheduling.k8s.io/v1/priorityclasses", Stalled, []schema.GroupResource{classes}},
-		"so does that of one namespace":                      {"/api/v1/namespaces/ns/pods", Forbidden, []schema.GroupResource{pods}},
-		"and one that fails after its first page":            {"/api/v1/pods?continue=x", BadPages, []schema.GroupResource{pods}},
-		"a discovery that fails hides a group":               {"/apis/scheduling.k8s.io/v1", CutBody, []schema.GroupResource{classes}},
-		"a type of that name in another group is not hidden": {"/apis/example.com/v1/pods", Internal, nil},
-		"what comes late is seen":                            {"/api/v1/pods", Delayed, nil},
-		"what goes right is seen":                            {"/api/v1/pods", "", nil},
-		"an object that cannot be read hides no type":        {"/api/v1/namespaces/ns/pods/x", Internal, nil},
-		"without the discovery of all groups, no run":        {"/apis", Internal, nil},
+		"a list that fails hides its type":                      {"/apis/scheduling.k8s.io/v1/priorityclasses", Stalled, []schema.GroupResource{classes}},
+		"a list of one namespace that fails hides its type":     {"/api/v1/namespaces/ns/pods", Forbidden, []schema.GroupResource{pods}},
+		"a list that fails after its first page hides its type": {"/api/v1/pods?continue=x", BadPages, []schema.GroupResource{pods}},
+		"a discovery that fails hides a group":                  {"/apis/scheduling.k8s.io/v1", CutBody, []schema.GroupResource{classes}},
+		"a type of that name in another group is not hidden":    {"/apis/example.com/v1/pods", Internal, nil},
+		"a delayed list hides nothing":                          {"/api/v1/pods", Delayed, nil},
+		"a list without faults hides nothing":                   {"/api/v1/pods", "", nil},
+		"an object that cannot be read hides no type":           {"/api/v1/namespaces/ns/pods/x", Internal, nil},
+		"a failed discovery of all groups hides everything":     {"/apis", Internal, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := NewFaultInjector(1, nil, nil)

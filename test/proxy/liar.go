@@ -116,7 +116,7 @@ type Liar struct {
 	count    map[Kind]int
 	paging   map[string]*endless
 	hidden   map[schema.GroupResource]bool
-	made     map[string]int // created objects, by path and name
+	created  map[string]int // created objects, by path and name
 }
 
 // NewLiar returns a Liar whose lies and their frequency are drawn from the seed.
@@ -125,7 +125,7 @@ func NewLiar(seed uint64, facts Facts) *Liar {
 	l := &Liar{
 		seed: seed, facts: facts, frequency: frequencies[random.IntN(len(frequencies))], binary: random.IntN(2) == 0, legacy: random.IntN(4) == 0,
 		attempts: map[string]int{}, honest: map[string]int{}, count: map[Kind]int{}, paging: map[string]*endless{},
-		hidden: map[schema.GroupResource]bool{}, made: map[string]int{},
+		hidden: map[schema.GroupResource]bool{}, created: map[string]int{},
 	}
 	of := func(k *lie) (out Requests) {
 		return slices.DeleteFunc(slices.Clone(facts.Requests), func(q requestDetails) bool { return !k.applies(&q) })
@@ -186,7 +186,7 @@ func (l *Liar) Wrap(through http.Handler) http.Handler {
 		through.ServeHTTP(noting, r)
 		if creates(&q) && noting.code == http.StatusCreated {
 			l.mu.Lock()
-			l.made[fmt.Sprint(q.path, " ", r.Context().Value(createdNameKey{}))]++
+			l.created[fmt.Sprint(q.path, " ", r.Context().Value(createdNameKey{}))]++
 			l.mu.Unlock()
 		}
 	})
@@ -351,12 +351,12 @@ func (l *Liar) Counts() map[Kind]int {
 	return out
 }
 
-// MadeTwice returns the objects that the server created more than once.
-func (l *Liar) MadeTwice() []string {
+// CreatedTwice returns the objects that the server created more than once.
+func (l *Liar) CreatedTwice() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var out []string
-	for object, n := range l.made {
+	for object, n := range l.created {
 		if n > 1 {
 			out = append(out, object)
 		}

@@ -259,7 +259,7 @@ func TestKindsOfLies(t *testing.T) {
 			t.Errorf("then the list of %s", got)
 		}
 	})
-	t.Run("a type is lost that was there before", func(t *testing.T) {
+	t.Run("a type disappears that was discovered before", func(t *testing.T) {
 		l := liar(LostType, false)
 		first := httptest.NewRecorder()
 		l.ServeHTTP(first, requests[1].request(t))
@@ -306,7 +306,7 @@ func TestKindsOfLies(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a DELETE that is not done", func(t *testing.T) {
+	t.Run("a DELETE that is not executed", func(t *testing.T) {
 		l := liar(DeletedNot, false)
 		l.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it is handed on") }))
 		lieTo(t, l, requests[9])
@@ -314,21 +314,21 @@ func TestKindsOfLies(t *testing.T) {
 	t.Run("an object that is created twice", func(t *testing.T) {
 		l := liar(CreatedOther, false)
 		lieTo(t, l, requests[11])
-		if got := l.MadeTwice(); len(got) > 0 {
+		if got := l.CreatedTwice(); len(got) > 0 {
 			t.Errorf("after one: %s", got)
 		}
 		lieTo(t, l, requests[11])
-		if got := l.MadeTwice(); len(got) != 1 {
+		if got := l.CreatedTwice(); len(got) != 1 {
 			t.Errorf("after two: %s", got)
 		}
 	})
-	t.Run("what is there was deleted, before the first event of the server", func(t *testing.T) {
+	t.Run("existing objects are reported as deleted before the first event of the server", func(t *testing.T) {
 		answer := lieTo(t, liar(EventDeleted, false), wanted{"GET", pods + "?watch=true", wantsObject, ""})
 		if lines := strings.Split(strings.TrimSpace(answer.Body.String()), "\n"); len(lines) != 3 || !strings.Contains(lines[1], "DELETED") || !strings.Contains(lines[2], "ADDED") {
 			t.Error(lines)
 		}
 	})
-	t.Run("or behind what the server says is there", func(t *testing.T) {
+	t.Run("existing objects are reported as deleted after the initial events", func(t *testing.T) {
 		answer := lieTo(t, liar(EventDeleted, false), wanted{"GET", pods + "?watch=true&sendInitialEvents=true", wantsObject, ""})
 		if lines := strings.Split(strings.TrimSpace(answer.Body.String()), "\n"); len(lines) != 4 || !strings.Contains(lines[1], "BOOKMARK") || !strings.Contains(lines[2], "DELETED") {
 			t.Error(lines)

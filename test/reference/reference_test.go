@@ -142,19 +142,19 @@ func TestManPagesAreWellFormed(t *testing.T) {
 
 func TestEscape(t *testing.T) {
 	for name, test := range map[string]struct{ text, markdown, roff string }{
-		"plain":                   {"an owner", "an owner", "an owner"},
-		"a flag":                  {"say --dry-run=client or -A", "say `--dry-run=client` or `-A`", `say \-\-dry\-run=client or \-A`},
-		"a command":               {`"kubectl gc audit" names it`, "`kubectl gc audit` names it", `"kubectl gc audit" names it`},
-		"a command with a flag":   {`see "kubectl completion --help"`, "see `kubectl completion --help`", `see "kubectl completion \-\-help"`},
-		"a table's border":        {"json|yaml", `json\|yaml`, "json|yaml"},
-		"markup":                  {"<b>*a*`b`", "\\<b\\>\\*a\\*\\`b\\`", `<b>*a*\(gab\(ga`},
-		"a macro":                 {".so /etc/passwd", ".so /etc/passwd", `\&.so /etc/passwd`},
-		"another macro":           {"'so /etc/passwd", "'so /etc/passwd", `\(aqso /etc/passwd`},
-		"an escape":               {`\n(.z`, `\\n(.z`, `\en(.z`},
-		"beyond ASCII":            {"…", "…", `\[u2026]`},
-		"a hyphen between words":  {"cluster-scoped", "cluster-scoped", `cluster\-scoped`},
-		"a dash that is no flag":  {"; - is standard input", "; - is standard input", `; \- is standard input`},
-		"a folder below the home": {"~/.kube", `\~/.kube`, `\(ti/.kube`},
+		"plain":                     {"an owner", "an owner", "an owner"},
+		"a flag":                    {"say --dry-run=client or -A", "say `--dry-run=client` or `-A`", `say \-\-dry\-run=client or \-A`},
+		"a command":                 {`"kubectl gc audit" names it`, "`kubectl gc audit` names it", `"kubectl gc audit" names it`},
+		"a command with a flag":     {`see "kubectl completion --help"`, "see `kubectl completion --help`", `see "kubectl completion \-\-help"`},
+		"a table's border":          {"json|yaml", `json\|yaml`, "json|yaml"},
+		"markup":                    {"<b>*a*`b`", "\\<b\\>\\*a\\*\\`b\\`", `<b>*a*\(gab\(ga`},
+		"a macro":                   {".so /etc/passwd", ".so /etc/passwd", `\&.so /etc/passwd`},
+		"another macro":             {"'so /etc/passwd", "'so /etc/passwd", `\(aqso /etc/passwd`},
+		"an escape":                 {`\n(.z`, `\\n(.z`, `\en(.z`},
+		"beyond ASCII":              {"…", "…", `\[u2026]`},
+		"a hyphen between words":    {"cluster-scoped", "cluster-scoped", `cluster\-scoped`},
+		"a dash that is not a flag": {"; - is standard input", "; - is standard input", `; \- is standard input`},
+		"a folder below the home":   {"~/.kube", `\~/.kube`, `\(ti/.kube`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := cell(test.text); got != test.markdown {

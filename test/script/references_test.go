@@ -62,22 +62,22 @@ func TestManyReferencesTakeLinearTime(t *testing.T) {
 		t.Fatalf("build the program: %v\n%s", err, out)
 	}
 	for name, reference := range map[string]func(int) string{
-		"each to another owner that is gone": gone,
-		"all to one owner that is there":     func(int) string { return there },
-		"to one that is there, and to others that are gone": func(i int) string {
+		"each to another owner that does not exist": gone,
+		"all to one owner that exists":              func(int) string { return there },
+		"one to an owner that exists, the others to owners that do not": func(i int) string {
 			if i == n/2 {
 				return there
 			}
 			return gone(i)
 		},
-		"half to one that is there, half to one name that is gone": func(i int) string {
+		"half to one owner that exists, half to one that does not": func(i int) string {
 			if i%2 == 0 {
 				return there
 			}
 			return gone(0)
 		},
 		"all to itself": func(int) string { return strings.NewReplacer("owner\"", "crowd\"", "there", "crowd").Replace(there) },
-		"each to another kind that is unknown": func(i int) string {
+		"each to another unknown kind": func(i int) string {
 			return fmt.Sprintf(`{"apiVersion":"g%d/v1","kind":"K%d","name":"x","uid":"x%d"}`, i, i, i)
 		},
 	} {

@@ -56,13 +56,13 @@ type kubeconfig struct {
 // control plane whose folder still exists, and its only server is that one, on loopback. It
 // refuses a kubeconfig that was edited, even by kubectl config.
 func RequireTestCluster(path string) error {
-	if err := requireOurs(path); err != nil {
+	if err := requireTestServer(path); err != nil {
 		return fmt.Errorf("refuse kubeconfig %q, it is not one of a test control plane: %w", path, err)
 	}
 	return nil
 }
 
-func requireOurs(path string) error {
+func requireTestServer(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ func enveloped(apiVersion, kind string, raw []byte) []byte {
 	return append([]byte("k8s\x00"), out...)
 }
 
-// fail responds with the Status of an error.
+// respondError responds with the Status of an error.
 func respondError(w http.ResponseWriter, err *apierrors.StatusError) {
 	status := err.Status()
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}

@@ -15,9 +15,9 @@ func TestObjectsThatCannotBeBackedUpAreKept(t *testing.T) {
 		"a list of another kind":             list("v1", "ConfigMapList", []any{}),
 		"a list without the field items":     list("v1", "SecretList", nil),
 		"metadata in place of objects":       list("meta.k8s.io/v1", "PartialObjectMetadataList", []any{}),
-		"a list that lacks what is there":    list("v1", "SecretList", []any{}),
+		"a list that lacks existing objects": list("v1", "SecretList", []any{}),
 		"a Table":                            list("meta.k8s.io/v1", "Table", nil),
-		"a list that says not of what it is": list("", "", []any{}),
+		"a list without a kind":              list("", "", []any{}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

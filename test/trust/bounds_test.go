@@ -27,9 +27,9 @@ func TestDeleteIsNotRepeatedForEver(t *testing.T) {
 		args      []string
 		code      int
 	}{
-		"the answer is lost, within --timeout":   {lost, true, false, []string{"--timeout", "3s"}, 1},
-		"the answer is lost, after an interrupt": {lost, true, true, nil, 130},
-		"always a conflict, within --timeout":    {conflict, false, false, []string{"--timeout", "3s"}, 1},
+		"the response is lost, until --timeout":    {lost, true, false, []string{"--timeout", "3s"}, 1},
+		"the response is lost, until an interrupt": {lost, true, true, nil, 130},
+		"always a conflict, until --timeout":       {conflict, false, false, []string{"--timeout", "3s"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

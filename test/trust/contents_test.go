@@ -29,7 +29,7 @@ func TestNamespaceAndCRDWithUnlistedContentsAreKept(t *testing.T) {
 			unseen:  Secrets, about: Listed(Secrets),
 			lie: func(*Server) http.HandlerFunc { return Forbid(Secrets) },
 		},
-		"a list that breaks off behind its first page": {
+		"a list that fails after its first page": {
 			garbage: func(s *Server) *unstructured.Unstructured { return garbageNamespace(s, 3) },
 			unseen:  Secrets, about: Listed(Secrets).And(func(r *http.Request) bool { return r.URL.Query().Has("continue") }),
 			lie: func(*Server) http.HandlerFunc { return Forbid(Secrets) },
@@ -77,7 +77,7 @@ func TestNamespaceAndCRDWithUnlistedContentsAreKept(t *testing.T) {
 	}
 }
 
-// blocks reports whether an object is blocked, and the entry names the type that was not listed
+// isBlocked reports whether an object is blocked, and the entry names the type that was not listed
 // completely, or its group.
 func (d document) isBlocked(o *unstructured.Unstructured, unseen Type) bool {
 	return slices.ContainsFunc(d.Blocked, func(entry map[string]any) bool {

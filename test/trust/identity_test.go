@@ -23,12 +23,12 @@ func TestObjectsWithOneUIDAreNotConfused(t *testing.T) {
 		later           time.Duration // than the creation of the Deployment
 		command         []string
 	}{
-		"collect, of another name":          {aaa, "shop", "x", 0, collect},
-		"collect, in another namespace":     {aaa, "kube-system", "web", 0, collect},
-		"collect, made at another time":     {aaa, "shop", "web", time.Minute, collect},
-		"delete, of another name":           {zzz, "shop", "x", 0, []string{"delete", "zzz/x", "-n", "shop", "--client-side", "--yes"}},
-		"delete, made at another time":      {zzz, "shop", "web", time.Minute, []string{"delete", "zzz/web", "-n", "shop", "--client-side", "--yes"}},
-		"delete, left to another collector": {zzz, "shop", "x", 0, []string{"delete", "zzz/x", "-n", "shop", "--wait=false", "--yes"}},
+		"collect, with another name":               {aaa, "shop", "x", 0, collect},
+		"collect, in another namespace":            {aaa, "kube-system", "web", 0, collect},
+		"collect, created at another time":         {aaa, "shop", "web", time.Minute, collect},
+		"delete, with another name":                {zzz, "shop", "x", 0, []string{"delete", "zzz/x", "-n", "shop", "--client-side", "--yes"}},
+		"delete, created at another time":          {zzz, "shop", "web", time.Minute, []string{"delete", "zzz/web", "-n", "shop", "--client-side", "--yes"}},
+		"delete, with the cluster's own collector": {zzz, "shop", "x", 0, []string{"delete", "zzz/x", "-n", "shop", "--wait=false", "--yes"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,34 +21,34 @@ func TestURLPasswordIsNotPrinted(t *testing.T) {
 		"--server, in a preview": {args: func(at string) []string {
 			return []string{"collect", "--dry-run", "--server", at}
 		}},
-		"--server, where nobody confirms": {args: func(at string) []string {
+		"--server, without confirmation": {args: func(at string) []string {
 			return []string{"collect", "--server", at}
 		}},
 		"--server, in a run": {args: func(at string) []string {
 			return []string{"collect", "--yes", "-v=9", "--server", at}
 		}},
-		"--server, that is none": {args: func(at string) []string {
+		"--server, invalid": {args: func(at string) []string {
 			return []string{"collect", "--dry-run", "--server", at + "%zz"}
 		}},
 		"--proxy-url, in a preview": {args: func(at string) []string {
 			return []string{"collect", "--dry-run", "--proxy-url", at}
 		}},
-		"--proxy-url, that is none": {args: func(at string) []string {
+		"--proxy-url, invalid": {args: func(at string) []string {
 			return []string{"collect", "--dry-run", "--proxy-url", at + "%zz"}
 		}},
 		"-f, in a preview": {args: func(at string) []string {
 			return []string{"delete", "--dry-run", "-f", at + "/web.json"}
 		}},
-		"-f, where nobody confirms": {args: func(at string) []string {
+		"-f, without confirmation": {args: func(at string) []string {
 			return []string{"delete", "-f", at + "/web.json"}
 		}},
-		"-f, which is not there": {args: func(at string) []string {
+		"-f, not found": {args: func(at string) []string {
 			return []string{"delete", "--dry-run", "-f", at + "/none.json"}
 		}},
-		"-f, which is no manifest": {args: func(at string) []string {
+		"-f, not a manifest": {args: func(at string) []string {
 			return []string{"delete", "--dry-run", "-f", at + "/version"}
 		}},
-		"-f, which is no URL": {args: func(at string) []string {
+		"-f, not a URL": {args: func(at string) []string {
 			return []string{"delete", "--dry-run", "-f", at + "%zz/web.json"}
 		}},
 	} {

@@ -29,7 +29,7 @@ func TestOnlyResponseAboutOwnerProvesItsAbsence(t *testing.T) {
 	}
 	for name, answer := range map[string]http.HandlerFunc{
 		"a 404 in plain text":                     text404,
-		"a 404 that names nothing":                status404,
+		"a 404 without a name":                    status404,
 		"a 404 that names another":                Refuse(apierrors.NewNotFound(Deployments.GroupResource(), "other")),
 		"a 404 that names another type":           Refuse(apierrors.NewNotFound(Secrets.GroupResource(), "web")),
 		"a 404 of the same type in another group": Refuse(apierrors.NewNotFound(schema.GroupResource{Group: "example.com", Resource: "deployments"}, "web")),
@@ -39,7 +39,7 @@ func TestOnlyResponseAboutOwnerProvesItsAbsence(t *testing.T) {
 		"an object of another group":              object("example.com/v1", "Deployment", "shop", "web"),
 		"an object of another name":               object("apps/v1", "Deployment", "shop", "other"),
 		"an object of another namespace":          object("apps/v1", "Deployment", "kube-system", "web"),
-		"an object of no kind":                    object("", "", "shop", "web"),
+		"an object without a kind":                object("", "", "shop", "web"),
 		"a list":                                  list("apps/v1", "DeploymentList", []any{}),
 		"a message":                               Document(map[string]any{"message": "session expired"}),
 		"a login page":                            Page(),
@@ -77,7 +77,7 @@ func TestInvalidAccessReviewDeniesNothing(t *testing.T) {
 	}
 }
 
-// reviewed responds to an access review with a status, without the spec.
+// reviewResponse responds to an access review with a status, without the spec.
 func reviewResponse(status map[string]any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusCreated, map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "status": status})
@@ -97,8 +97,8 @@ func TestOnlyDenialByNameStopsRun(t *testing.T) {
 		about Match
 		stops bool
 	}{
-		"the namespace is refused, the name is not": {func(r *http.Request) bool { return isAbout(r, accessReviews) && !byName(r) }, false},
-		"the name is refused, too":                  {Sent(http.MethodPost, accessReviews), true},
+		"the namespace is denied, the name is allowed": {func(r *http.Request) bool { return isAbout(r, accessReviews) && !byName(r) }, false},
+		"namespace and name are denied":                {Sent(http.MethodPost, accessReviews), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
