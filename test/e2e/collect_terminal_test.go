@@ -35,18 +35,18 @@ func TestCollectAtTerminalRequiresTypedNumber(t *testing.T) {
 		code int
 		says []string
 	}{
-		"the number":                               {"3\n", nil, 0, []string{"deleted 3, unlinked 1", "a scan afterwards found nothing left"}},
-		"the number, with blanks":                  {"  3 \n", nil, 0, []string{"deleted 3"}},
+		"the number":              {"3\n", nil, 0, []string{"deleted 3, unlinked 1", "a scan afterwards found nothing left"}},
+		"the number, with blanks": {"  3 \n", nil, 0, []string{"deleted 3"}},
 		"the number, with --max-deletes too small": {"3\n", []string{"--max-deletes=1"}, 0, []string{"deleted 3"}},
-		"another number":                           {"4\n", nil, 4, []string{"error: not confirmed: nothing was changed"}},
-		"the number and another line":              {"3 4\n", nil, 4, []string{"not confirmed"}},
-		"y":                                        {"y\n", nil, 4, []string{"not confirmed"}},
-		"yes":                                      {"yes\n", nil, 4, []string{"not confirmed"}},
-		"nothing":                                  {"\n", nil, 4, []string{"not confirmed"}},
-		"the end of the input":                     {"\x04", nil, 4, []string{"not confirmed"}},
-		"an interrupt":                             {"\x03", nil, 130, []string{"interrupted: nothing was changed"}},
-		"an interrupt after half the number":       {"3\x03", nil, 130, []string{"interrupted: nothing was changed"}},
-		"the end of the input, then more":          {"\x043\n", nil, 4, []string{"not confirmed"}},
+		"another number":                     {"4\n", nil, 4, []string{"error: not confirmed: nothing was changed"}},
+		"the number and another line":        {"3 4\n", nil, 4, []string{"not confirmed"}},
+		"y":                                  {"y\n", nil, 4, []string{"not confirmed"}},
+		"yes":                                {"yes\n", nil, 4, []string{"not confirmed"}},
+		"nothing":                            {"\n", nil, 4, []string{"not confirmed"}},
+		"the end of the input":               {"\x04", nil, 4, []string{"not confirmed"}},
+		"an interrupt":                       {"\x03", nil, 130, []string{"interrupted: nothing was changed"}},
+		"an interrupt after half the number": {"3\x03", nil, 130, []string{"interrupted: nothing was changed"}},
+		"the end of the input, then more":    {"\x043\n", nil, 4, []string{"not confirmed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
