@@ -47,8 +47,8 @@ func TestConformance(t *testing.T) {
 	for _, list := range lists {
 		for _, s := range list.scenarios {
 			known[s.id] = true
-			for _, by := range s.by {
-				folder, test, _ := strings.Cut(by, " ")
+			for _, cited := range s.tests {
+				folder, test, _ := strings.Cut(cited, " ")
 				need(folder, test)
 			}
 			for _, n := range found[s.id] {
@@ -56,17 +56,17 @@ func TestConformance(t *testing.T) {
 					need(n.folder, n.test)
 				}
 			}
-			if s.not == "" && !s.real && len(s.by) == 0 && !slices.ContainsFunc(found[s.id], func(n named) bool { return !n.real() }) {
+			if s.notApplicable == "" && !s.real && len(s.tests) == 0 && !slices.ContainsFunc(found[s.id], func(n named) bool { return !n.real() }) {
 				t.Errorf("no test has the id %s in its name: %s", s.id, s.what)
 			}
-			if s.not != "" && len(found[s.id]) > 0 {
+			if s.notApplicable != "" && len(found[s.id]) > 0 {
 				t.Errorf("%s does not apply, but is tested by %s", s.id, found[s.id][0].test)
 			}
 		}
 	}
-	for id, by := range found {
+	for id, cited := range found {
 		if !known[id] {
-			t.Errorf("%s tests %s, which is in no list", by[0].test, id)
+			t.Errorf("%s tests %s, which is in no list", cited[0].test, id)
 		}
 	}
 	for folder, wanted := range pure {
@@ -76,9 +76,9 @@ func TestConformance(t *testing.T) {
 	}
 	for _, list := range lists {
 		for _, s := range list.scenarios {
-			for _, by := range s.by {
-				if !tests[by] {
-					t.Errorf("%s: %s did not pass", s.id, by)
+			for _, cited := range s.tests {
+				if !tests[cited] {
+					t.Errorf("%s: %s did not pass", s.id, cited)
 				}
 			}
 			for _, n := range found[s.id] {
@@ -196,25 +196,25 @@ if they pass. Tests of the kind "real" run on a control plane, with `+"`make tes
 	for _, list := range lists {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| id | scenario | kind | tested by | state |\n| --- | --- | --- | --- | --- |\n", list.title, list.text)
 		for _, s := range list.scenarios {
-			kind, by, state := s.row(found[s.id])
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.id, s.what, kind, by, state)
+			kind, testedBy, state := s.row(found[s.id])
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.id, s.what, kind, testedBy, state)
 		}
 	}
 	return b.Bytes()
 }
 
 // row returns the kinds of a scenario's tests, their names, and whether they pass.
-func (s scenario) row(found []named) (kind, by, state string) {
-	if s.not != "" {
-		return "not applicable", s.not, ""
+func (s scenario) row(found []named) (kind, testedBy, state string) {
+	if s.notApplicable != "" {
+		return "not applicable", s.notApplicable, ""
 	}
 	var where, kinds []string
 	add := func(folder, test, kind string) {
 		where = append(where, fmt.Sprintf("`%s` %s", folder, test))
 		kinds = append(kinds, kind)
 	}
-	for _, by := range s.by {
-		folder, test, _ := strings.Cut(by, " ")
+	for _, cited := range s.tests {
+		folder, test, _ := strings.Cut(cited, " ")
 		add(folder, test, "pure")
 	}
 	for _, n := range found {

@@ -4,11 +4,11 @@ package archtest
 type scenario struct {
 	id, what string
 	// The tests, as "package TestName", if no test has the id in its name.
-	by []string
+	tests []string
 	// Only a real API server can show the result.
 	real bool
 	// Why the scenario does not apply here; empty if it does.
-	not string
+	notApplicable string
 }
 
 const monitors = "each run scans the cluster once; there are no monitors to start and stop"
@@ -38,24 +38,24 @@ var lists = []struct {
 		{id: "CD17", what: "references change between the scan and the DELETE"},
 	}},
 	{"Other unit tests", "The rest of the collector's unit tests, in their order.", []scenario{
-		{id: "G1", what: "monitors come and go with the resources that are served", not: monitors},
+		{id: "G1", what: "monitors come and go with the resources that are served", notApplicable: monitors},
 		{id: "G2", what: "pod with an absent owner is gone when its DELETE comes"},
 		{id: "G3", what: "the same with an owner in foreground deletion"},
-		{id: "G4", what: "requests for a pod that is in no list", not: "only listed objects are changed"},
-		{id: "G5", what: "both directions agree after adding chains and stars", by: []string{"pkg/graph TestOwnersAndDependentsAgree"}},
-		{id: "G6", what: "both directions agree after a deletion", by: []string{"pkg/simulate TestModelDecidesAsAFreshScanWould"}},
-		{id: "G7", what: "both directions agree after an update that closes a cycle", by: []string{"pkg/graph TestOwnersAndDependentsAgree", "pkg/graph TestCycles"}},
-		{id: "G8", what: "both directions agree when dependents come before their owners", by: []string{"pkg/graph TestInputOrderOnlyChangesNodeNumbers"}},
-		{id: "G9", what: "dependents may be read while they are changed", not: "a graph does not change once it is built"},
-		{id: "G10", what: "an absent owner is looked up once", by: []string{"pkg/snapshot TestUnverified", "pkg/cluster/scan TestOwnerIsLookedUpOnce"}},
+		{id: "G4", what: "requests for a pod that is in no list", notApplicable: "only listed objects are changed"},
+		{id: "G5", what: "both directions agree after adding chains and stars", tests: []string{"pkg/graph TestOwnersAndDependentsAgree"}},
+		{id: "G6", what: "both directions agree after a deletion", tests: []string{"pkg/simulate TestModelDecidesAsAFreshScanWould"}},
+		{id: "G7", what: "both directions agree after an update that closes a cycle", tests: []string{"pkg/graph TestOwnersAndDependentsAgree", "pkg/graph TestCycles"}},
+		{id: "G8", what: "both directions agree when dependents come before their owners", tests: []string{"pkg/graph TestInputOrderOnlyChangesNodeNumbers"}},
+		{id: "G9", what: "dependents may be read while they are changed", notApplicable: "a graph does not change once it is built"},
+		{id: "G10", what: "an absent owner is looked up once", tests: []string{"pkg/snapshot TestUnverified", "pkg/cluster/scan TestOwnerIsLookedUpOnce"}},
 		{id: "G11", what: "two of three owners are removed"},
 		{id: "G12", what: "unblocking leaves what is unset unset"},
 		{id: "G13", what: "a conflict while orphaning keeps the owner's finalizer"},
-		{id: "G14", what: "resources that cannot be listed, watched and deleted are not watched", by: []string{"pkg/snapshot TestMonitored", "pkg/cluster/discovery TestPreferredVersions"}},
-		{id: "G15", what: "discovery fails, but returns some resources", by: []string{"pkg/cluster/scan TestRun"}},
-		{id: "G16", what: "discovery of some groups fails", by: []string{"pkg/cluster/discovery TestGroupGapsNameAPIService"}},
-		{id: "G17", what: "discovery fails and returns nothing", by: []string{"pkg/cluster/scan TestNothingReadableError"}},
-		{id: "G18", what: "the set of monitors survives failures of discovery", not: monitors},
+		{id: "G14", what: "resources that cannot be listed, watched and deleted are not watched", tests: []string{"pkg/snapshot TestMonitored", "pkg/cluster/discovery TestPreferredVersions"}},
+		{id: "G15", what: "discovery fails, but returns some resources", tests: []string{"pkg/cluster/scan TestRun"}},
+		{id: "G16", what: "discovery of some groups fails", tests: []string{"pkg/cluster/discovery TestGroupGapsNameAPIService"}},
+		{id: "G17", what: "discovery fails and returns nothing", tests: []string{"pkg/cluster/scan TestNothingReadableError"}},
+		{id: "G18", what: "the set of monitors survives failures of discovery", notApplicable: monitors},
 	}},
 	{"Integration tests", "The collector's integration tests. A model predicts the final state of the objects, and a real control plane confirms it.", []scenario{
 		{id: "I1", what: "one UID in hundreds of invalid references, some of them together with unknown kinds"},

@@ -61,10 +61,10 @@ func (w *harness) compareDeletions(ctx context.Context) (*actReport, error) {
 	rows := make([]actRow, len(runs))
 	for round := range w.runs {
 		for i := range runs {
-			at := (i + round) % len(runs)
-			fmt.Fprintf(w.progress, "round %d of %d: %s\n", round+1, w.runs, runs[at].name)
-			if err := w.measureDeletion(ctx, runs[at], &rows[at]); err != nil {
-				return nil, fmt.Errorf("%s: %w", runs[at].name, err)
+			next := (i + round) % len(runs)
+			fmt.Fprintf(w.progress, "round %d of %d: %s\n", round+1, w.runs, runs[next].name)
+			if err := w.measureDeletion(ctx, runs[next], &rows[next]); err != nil {
+				return nil, fmt.Errorf("%s: %w", runs[next].name, err)
 			}
 		}
 	}

@@ -57,8 +57,8 @@ func (r *actReport) Asked(row actRow) string {
 		return ""
 	}
 	verbs := map[string][]int{}
-	for i, of := range row.Requests {
-		for verb, n := range of {
+	for i, asked := range row.Requests {
+		for verb, n := range asked {
 			if verbs[verb] == nil {
 				verbs[verb] = make([]int, len(row.Requests))
 			}

@@ -53,10 +53,10 @@ func deletes(ctx context.Context, args []string, stdout io.Writer) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(*streams)
 	for i := range garbage.Items {
-		of := &garbage.Items[i].ObjectMeta
+		object := &garbage.Items[i].ObjectMeta
 		group.Go(func() error {
-			if err := remove(ctx, bare, config.Host, of); err != nil {
-				return fmt.Errorf("delete %s: %w", of.Name, err)
+			if err := remove(ctx, bare, config.Host, object); err != nil {
+				return fmt.Errorf("delete %s: %w", object.Name, err)
 			}
 			return nil
 		})
@@ -67,9 +67,9 @@ func deletes(ctx context.Context, args []string, stdout io.Writer) error {
 	return json.NewEncoder(stdout).Encode(deleted{len(garbage.Items), time.Since(begun)})
 }
 
-func remove(ctx context.Context, client *http.Client, server string, of *metav1.ObjectMeta) error {
-	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":%q,"resourceVersion":%q},"propagationPolicy":"Background"}`, of.UID, of.ResourceVersion)
-	request, err := http.NewRequestWithContext(ctx, http.MethodDelete, server+"/api/v1/namespaces/"+of.Namespace+"/configmaps/"+of.Name, strings.NewReader(body))
+func remove(ctx context.Context, client *http.Client, server string, object *metav1.ObjectMeta) error {
+	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":%q,"resourceVersion":%q},"propagationPolicy":"Background"}`, object.UID, object.ResourceVersion)
+	request, err := http.NewRequestWithContext(ctx, http.MethodDelete, server+"/api/v1/namespaces/"+object.Namespace+"/configmaps/"+object.Name, strings.NewReader(body))
 	if err != nil {
 		return err
 	}

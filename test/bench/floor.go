@@ -65,7 +65,7 @@ func floor(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return fmt.Errorf("prepare client: %w", err)
 	}
-	in, err := io.ReadAll(stdin)
+	input, err := io.ReadAll(stdin)
 	if err != nil {
 		return fmt.Errorf("read paths: %w", err)
 	}
@@ -76,7 +76,7 @@ func floor(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 			return err
 		}
 	}
-	if err := d.all(ctx, strings.Fields(string(in)), d.list); err != nil {
+	if err := d.all(ctx, strings.Fields(string(input)), d.list); err != nil {
 		return err
 	}
 	return json.NewEncoder(stdout).Encode(transferred{Requests: d.requests.Load(), Bytes: d.bytes.Load()})

@@ -56,11 +56,11 @@ func createGarbage(ctx context.Context, args []string, progress io.Writer) error
 	group.SetLimit(writers)
 	for n := range *objects {
 		group.Go(func() error {
-			in, owner := n%garbageNamespaces, n/garbageNamespaces%ownersInNamespace
-			_, err := client.CoreV1().ConfigMaps(garbageNamespace(in)).Create(ctx, &corev1.ConfigMap{
+			namespace, owner := n%garbageNamespaces, n/garbageNamespaces%ownersInNamespace
+			_, err := client.CoreV1().ConfigMaps(garbageNamespace(namespace)).Create(ctx, &corev1.ConfigMap{
 				ObjectMeta: metav1.ObjectMeta{
 					Name: fmt.Sprintf("garbage-%05d", n), Labels: map[string]string{garbageLabel: ""},
-					OwnerReferences: owners[in][owner : owner+1],
+					OwnerReferences: owners[namespace][owner : owner+1],
 				},
 				Data: map[string]string{"level": "info", "note": "nobody needs this any more"},
 			}, metav1.CreateOptions{})

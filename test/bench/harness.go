@@ -79,11 +79,11 @@ func (w *harness) build(ctx context.Context) (err error) {
 	}
 	w.plugin, w.launch = filepath.Join(w.dir, "kubectl-gc"), filepath.Join(w.dir, "launch")
 	fmt.Fprintln(w.progress, "building kubectl-gc")
-	for path, of := range map[string]string{w.plugin: "cmd/kubectl-gc", w.launch: "test/bench/launch"} {
-		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "github.com/kubectl-gc/kubectl-gc/"+of)
+	for path, source := range map[string]string{w.plugin: "cmd/kubectl-gc", w.launch: "test/bench/launch"} {
+		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "github.com/kubectl-gc/kubectl-gc/"+source)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("build %s: %w\n%s", of, err, out)
+			return fmt.Errorf("build %s: %w\n%s", source, err, out)
 		}
 	}
 	return nil
@@ -121,10 +121,10 @@ func (w *harness) discover(ctx context.Context) error {
 }
 
 // floor returns the program that lists paths by one method.
-func (w *harness) floor(by listMethod, paths []string, more ...string) program {
+func (w *harness) floor(method listMethod, paths []string, more ...string) program {
 	return program{
-		name: "the floor (" + by.String() + ")", path: w.self, env: w.plane.Env(),
-		args: append(append([]string{floorCommand, "-kubeconfig", w.plane.Kubeconfig}, by.args()...), more...),
+		name: "the floor (" + method.String() + ")", path: w.self, env: w.plane.Env(),
+		args: append(append([]string{floorCommand, "-kubeconfig", w.plane.Kubeconfig}, method.args()...), more...),
 		in:   strings.Join(paths, "\n"),
 	}
 }

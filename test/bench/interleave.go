@@ -17,7 +17,7 @@ const (
 func (w *harness) turns(ctx context.Context, programs []program, rounds int) (samples []sample, outputs [][]byte, err error) {
 	samples, outputs = make([]sample, len(programs)), make([][]byte, len(programs))
 	for range rounds {
-		for _, at := range w.order.Perm(len(programs)) {
+		for _, next := range w.order.Perm(len(programs)) {
 			if err := w.touchObjects(ctx); err != nil {
 				return nil, nil, err
 			}
@@ -27,11 +27,11 @@ func (w *harness) turns(ctx context.Context, programs []program, rounds int) (sa
 			if err := w.waitUntilQuiet(ctx); err != nil {
 				return nil, nil, err
 			}
-			c, out, err := w.run(ctx, programs[at])
+			c, out, err := w.run(ctx, programs[next])
 			if err != nil {
 				return nil, nil, err
 			}
-			samples[at], outputs[at] = append(samples[at], c), out
+			samples[next], outputs[next] = append(samples[next], c), out
 		}
 	}
 	return samples, outputs, nil

@@ -37,14 +37,14 @@ type direction struct {
 }
 
 // arrival reserves the direction for n bytes and returns when the last of them arrives.
-func (l link) arrival(of *direction, n int) time.Time {
-	of.mu.Lock()
-	defer of.mu.Unlock()
-	if now := time.Now(); of.free.Before(now) {
-		of.free = now
+func (l link) arrival(way *direction, n int) time.Time {
+	way.mu.Lock()
+	defer way.mu.Unlock()
+	if now := time.Now(); way.free.Before(now) {
+		way.free = now
 	}
-	of.free = of.free.Add(time.Duration(n) * time.Second / time.Duration(l.rate))
-	return of.free.Add(l.roundTrip / 2)
+	way.free = way.free.Add(time.Duration(n) * time.Second / time.Duration(l.rate))
+	return way.free.Add(l.roundTrip / 2)
 }
 
 // copy forwards bytes until either end is closed.

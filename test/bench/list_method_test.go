@@ -7,10 +7,10 @@ import (
 )
 
 func TestListMethodRoundTrip(t *testing.T) {
-	for name, of := range map[string][]listMethod{"of few objects": listMethods(50_000), "of many": listMethods(500_000), "of a namespace": namespaceListMethods(), "over a slow link": slowLinkListMethods()} {
+	for name, methods := range map[string][]listMethod{"of few objects": listMethods(50_000), "of many": listMethods(500_000), "of a namespace": namespaceListMethods(), "over a slow link": slowLinkListMethods()} {
 		t.Run(name, func(t *testing.T) {
 			seen := map[string]bool{}
-			for _, w := range of {
+			for _, w := range methods {
 				var got listMethod
 				flags := flag.NewFlagSet("", flag.ContinueOnError)
 				got.register(flags)

@@ -52,8 +52,8 @@ var unpagedRow = "the floor: " + unpaged.String()
 func (w *harness) growths(ctx context.Context) ([]growth, error) {
 	out := []growth{{Name: auditRow}, {Name: unpagedRow}}
 	programs := []program{w.command(true, "audit"), w.floor(unpaged, w.all)}
-	for _, by := range []listMethod{auditListMethod, {Watch: true, Streams: 2}} {
-		out, programs = append(out, growth{Name: "the floor: " + by.String()}), append(programs, w.floor(by, w.all))
+	for _, method := range []listMethod{auditListMethod, {Watch: true, Streams: 2}} {
+		out, programs = append(out, growth{Name: "the floor: " + method.String()}), append(programs, w.floor(method, w.all))
 	}
 	c, err := newCounter(w.plane.Kubeconfig)
 	if err != nil {
@@ -64,7 +64,7 @@ func (w *harness) growths(ctx context.Context) ([]growth, error) {
 		return nil, nil
 	}
 	for range min(growthRuns, w.runs) {
-		for _, at := range w.order.Perm(len(programs)) {
+		for _, next := range w.order.Perm(len(programs)) {
 			if err := w.collectServerGarbage(ctx, pid); err != nil {
 				return nil, err
 			}
@@ -74,7 +74,7 @@ func (w *harness) growths(ctx context.Context) ([]growth, error) {
 			}
 			before := residentOf(pid)
 			peak, err := peakMemory(pid, func() error {
-				_, _, err := w.run(ctx, programs[at])
+				_, _, err := w.run(ctx, programs[next])
 				return err
 			})
 			if err != nil {
@@ -84,7 +84,7 @@ func (w *harness) growths(ctx context.Context) ([]growth, error) {
 			if err != nil {
 				return nil, err
 			}
-			g := &out[at]
+			g := &out[next]
 			g.Before, g.Peak = append(g.Before, before), append(g.Peak, peak)
 			g.Made, g.Collected = append(g.Made, has.made-had.made), append(g.Collected, has.collections-had.collections)
 		}

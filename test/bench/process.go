@@ -114,11 +114,11 @@ func medianOf[T int64 | time.Duration](s sample, figure func(cost) T) T {
 	return median(all)
 }
 
-func median[T int | int64 | float64 | time.Duration](of []T) T {
-	if len(of) == 0 {
+func median[T int | int64 | float64 | time.Duration](values []T) T {
+	if len(values) == 0 {
 		return 0
 	}
-	all := slices.Sorted(slices.Values(of))
+	all := slices.Sorted(slices.Values(values))
 	half := len(all) / 2
 	if len(all)%2 == 1 {
 		return all[half]

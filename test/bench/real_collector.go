@@ -49,22 +49,22 @@ func (w *harness) real(ctx context.Context) (c cost, err error) {
 }
 
 // beginning returns when the workers of the last collector in a log started. The log has no year,
-// so the function uses that of by, a later time.
-func beginning(log []byte, by time.Time) (time.Time, error) {
-	at := bytes.LastIndex(log, []byte("roceeding to collect garbage"))
-	if at < 0 {
+// so the function uses that of latest, a later time.
+func beginning(log []byte, latest time.Time) (time.Time, error) {
+	position := bytes.LastIndex(log, []byte("roceeding to collect garbage"))
+	if position < 0 {
 		return time.Time{}, errors.New("its log does not say when the collector began")
 	}
-	line := log[bytes.LastIndexByte(log[:at], '\n')+1:]
+	line := log[bytes.LastIndexByte(log[:position], '\n')+1:]
 	const form = "0102 15:04:05.000000"
 	if len(line) < 1+len(form) {
 		return time.Time{}, errors.New("its log does not say when the collector began")
 	}
-	said, err := time.ParseInLocation("2006"+form, by.Format("2006")+string(line[1:1+len(form)]), by.Location())
+	said, err := time.ParseInLocation("2006"+form, latest.Format("2006")+string(line[1:1+len(form)]), latest.Location())
 	if err != nil {
 		return said, fmt.Errorf("read when the collector began: %w", err)
 	}
-	if said.After(by) { // the log began in the year before
+	if said.After(latest) { // the log began in the year before
 		said = said.AddDate(-1, 0, 0)
 	}
 	return said, nil

@@ -87,11 +87,11 @@ var (
 	countResource = regexp.MustCompile(`(?:^|,)resource="([^"]+)"`)
 )
 
-func tally(metrics []byte, of []string) (requests, error) {
+func tally(metrics []byte, resources []string) (requests, error) {
 	out := requests{}
 	for _, found := range countLine.FindAllSubmatch(metrics, -1) {
 		verb, resource := countVerb.FindSubmatch(found[1]), countResource.FindSubmatch(found[1])
-		if verb == nil || resource == nil || string(verb[1]) == "WATCH" || len(of) > 0 && !slices.Contains(of, string(resource[1])) {
+		if verb == nil || resource == nil || string(verb[1]) == "WATCH" || len(resources) > 0 && !slices.Contains(resources, string(resource[1])) {
 			continue
 		}
 		n, err := strconv.ParseFloat(string(found[2]), 64)

@@ -18,24 +18,24 @@ type attempt struct {
 // best median first.
 func (w *harness) search(ctx context.Context, ways []listMethod, kept listMethod, as func(listMethod) program) ([]attempt, error) {
 	all := make([]attempt, len(ways))
-	in := make([]*attempt, len(ways))
-	for i, by := range ways {
-		all[i].listMethod, in[i] = by, &all[i]
+	attempts := make([]*attempt, len(ways))
+	for i, method := range ways {
+		all[i].listMethod, attempts[i] = method, &all[i]
 	}
 	for round := range w.runs {
-		fmt.Fprintf(w.progress, "  round %d of %d: %d ways\n", round+1, w.runs, len(in))
-		programs := make([]program, len(in))
-		for i, a := range in {
+		fmt.Fprintf(w.progress, "  round %d of %d: %d ways\n", round+1, w.runs, len(attempts))
+		programs := make([]program, len(attempts))
+		for i, a := range attempts {
 			programs[i] = as(a.listMethod)
 		}
 		samples, _, err := w.turns(ctx, programs, 1)
 		if err != nil {
 			return nil, err
 		}
-		for i, a := range in {
+		for i, a := range attempts {
 			a.Runs = append(a.Runs, samples[i]...)
 		}
-		in = staying(in, kept, slack(round))
+		attempts = staying(attempts, kept, slack(round))
 	}
 	slices.SortStableFunc(all, func(a, b attempt) int {
 		if more := len(b.Runs) - len(a.Runs); more != 0 {

@@ -79,11 +79,11 @@ func (w *harness) measure(ctx context.Context, objects int) (s *sizeResult, err 
 		return nil, err
 	}
 	fmt.Fprintf(w.progress, "looking for the floor of %s objects\n", thousands(s.Objects))
-	if s.Ways, err = w.search(ctx, listMethods(objects), auditListMethod, func(by listMethod) program { return w.floor(by, w.all) }); err != nil {
+	if s.Ways, err = w.search(ctx, listMethods(objects), auditListMethod, func(method listMethod) program { return w.floor(method, w.all) }); err != nil {
 		return nil, err
 	}
 	fmt.Fprintln(w.progress, "looking for the floor of one namespace")
-	near, err := w.search(ctx, namespaceListMethods(), listMethod{}, func(by listMethod) program { return w.floor(by, w.first, "-discover") })
+	near, err := w.search(ctx, namespaceListMethods(), listMethod{}, func(method listMethod) program { return w.floor(method, w.first, "-discover") })
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (w *harness) measureSlowLink(ctx context.Context, over link) (*slowLinkResu
 	}
 	defer p.close()
 	address := "https://" + p.Address
-	floor := func(by listMethod) program { return w.floor(by, w.all, "-server", address) }
+	floor := func(method listMethod) program { return w.floor(method, w.all, "-server", address) }
 
 	c := &slowLinkResult{Link: over.String(), Objects: w.stages[0], Runs: w.runs}
 	ways := slowLinkListMethods()

@@ -58,7 +58,7 @@ func (b block) commands() ([]command, error) {
 	var out []command
 	var open *command
 	for i, line := range b.lines {
-		at := b.line + i
+		number := b.line + i
 		typed, begins := strings.CutPrefix(line, "$ ")
 		switch {
 		case open != nil:
@@ -66,18 +66,18 @@ func (b block) commands() ([]command, error) {
 		case b.language == "sh" && (strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#")):
 			continue
 		case b.language == "sh":
-			open = &command{text: line, line: at}
+			open = &command{text: line, line: number}
 		case begins:
-			open = &command{text: typed, line: at, shows: true, from: at, indent: b.indent}
+			open = &command{text: typed, line: number, shows: true, from: number, indent: b.indent}
 		case len(out) == 0:
-			return nil, fmt.Errorf("line %d: a console block begins with $ and a command", at)
+			return nil, fmt.Errorf("line %d: a console block begins with $ and a command", number)
 		default:
 			last := &out[len(out)-1]
 			last.output = append(last.output, line)
 			continue
 		}
 		if isComplete(open.text) {
-			open.from = at
+			open.from = number
 			out, open = append(out, *open), nil
 		}
 	}

@@ -87,10 +87,10 @@ func match(shown, output []string) []int {
 	return nil
 }
 
-func shifted(indices []int, by int) []int {
+func shifted(indices []int, offset int) []int {
 	for i := range indices {
 		if indices[i] >= 0 {
-			indices[i] += by
+			indices[i] += offset
 		}
 	}
 	return indices

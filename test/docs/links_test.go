@@ -24,19 +24,19 @@ func TestRelativeLinksAreValid(t *testing.T) {
 	for file, text := range all {
 		text = spanned.ReplaceAllString(fenced.ReplaceAllString(text, ""), "")
 		for _, found := range link.FindAllStringSubmatch(text, -1) {
-			to := found[1] + found[2]
-			if strings.Contains(to, "://") || strings.HasPrefix(to, "mailto:") {
+			href := found[1] + found[2]
+			if strings.Contains(href, "://") || strings.HasPrefix(href, "mailto:") {
 				continue
 			}
-			to, anchor, _ := strings.Cut(to, "#")
+			href, anchor, _ := strings.Cut(href, "#")
 			target := file
-			if to != "" {
-				target = path.Join(path.Dir(file), to)
+			if href != "" {
+				target = path.Join(path.Dir(file), href)
 			}
 			info, err := os.Stat(filepath.Join(root, filepath.FromSlash(target)))
 			switch {
 			case err != nil:
-				t.Errorf("%s: %s: there is no such file", file, to)
+				t.Errorf("%s: %s: there is no such file", file, href)
 			case info.IsDir() && anchor == "":
 			case anchor != "" && !slices.Contains(anchors(all[target]), anchor):
 				t.Errorf("%s: %s has no heading #%s", file, target, anchor)

@@ -80,9 +80,9 @@ func (v *visit) start(t *testing.T) {
 func (v *visit) prepare(t *testing.T) {
 	t.Helper()
 	v.load(t, fixturesFor(v.file))
-	for uid, of := range v.page.uids {
-		if v.names[uid] = v.uids[of]; v.names[uid] == "" {
-			t.Fatalf("%s is the UID of %q, which is in no manifest", uid, of)
+	for uid, object := range v.page.uids {
+		if v.names[uid] = v.uids[object]; v.names[uid] == "" {
+			t.Fatalf("%s is the UID of %q, which is in no manifest", uid, object)
 		}
 	}
 	if v.page.before == "" {

@@ -76,9 +76,9 @@ func (w *world) newUser(t *testing.T) (dir, home string, env []string) {
 	t.Helper()
 	dir, home = t.TempDir(), t.TempDir()
 	for _, name := range []string{"docs", "plugins"} {
-		at, err := filepath.Abs(filepath.Join(root, name))
+		target, err := filepath.Abs(filepath.Join(root, name))
 		must(t, err)
-		must(t, os.Symlink(at, filepath.Join(dir, name)))
+		must(t, os.Symlink(target, filepath.Join(dir, name)))
 	}
 	must(t, os.Symlink(w.bin, filepath.Join(dir, "bin")))
 	must(t, os.Mkdir(filepath.Join(home, ".kube"), 0o700))

@@ -21,7 +21,7 @@ func (r result) inOrder(t testing.TB, words ...string) {
 	t.Helper()
 	last := strings.Index(r.Stdout, words[len(words)-1])
 	for _, w := range words[:len(words)-1] {
-		if at := strings.Index(r.Stdout, w); at < 0 || at > last {
+		if index := strings.Index(r.Stdout, w); index < 0 || index > last {
 			t.Errorf("kubectl gc %s does not say %q before %q: %s", r.output(), w, words[len(words)-1], short(r.Stdout))
 		}
 	}
@@ -39,7 +39,7 @@ func TestCollectAtTerminalRequiresTypedNumber(t *testing.T) {
 		"the number, with blanks": {"  3 \n", nil, 0, []string{"deleted 3"}},
 		"the number, with --max-deletes too small": {"3\n", []string{"--max-deletes=1"}, 0, []string{"deleted 3"}},
 		"another number":                     {"4\n", nil, 4, []string{"error: not confirmed: nothing was changed"}},
-		"the number and another line":        {"3 4\n", nil, 4, []string{"not confirmed"}},
+		"the number and another one":         {"3 4\n", nil, 4, []string{"not confirmed"}},
 		"y":                                  {"y\n", nil, 4, []string{"not confirmed"}},
 		"yes":                                {"yes\n", nil, 4, []string{"not confirmed"}},
 		"nothing":                            {"\n", nil, 4, []string{"not confirmed"}},

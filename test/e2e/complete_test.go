@@ -62,7 +62,7 @@ func TestKubectlCompletesThePlugin(t *testing.T) {
 	role := s.create(newObject("rbac.authorization.k8s.io/v1", "ClusterRole", "", ns+":reader"))
 	s.create(newObject("rbac.authorization.k8s.io/v1", "ClusterRole", "", ns+"$(touch pwned)"))
 	s.grant("alice", ns, []any{""}, []any{"secrets"}, []any{"list"})
-	in := s.kubectlWithCompletion()
+	kubectl := s.kubectlWithCompletion()
 	for name, c := range map[string]struct {
 		typed     []string
 		offered   []string
@@ -100,9 +100,9 @@ func TestKubectlCompletesThePlugin(t *testing.T) {
 		"values without completion":              {typed: []string{"tree", "--uid", ""}, exactly: true, directive: ":4"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := in
-			in.scene = s.forSubtest(t)
-			words, directive := in.completions(c.typed...)
+			kubectl := kubectl
+			kubectl.scene = s.forSubtest(t)
+			words, directive := kubectl.completions(c.typed...)
 			if c.exactly {
 				if diff := cmp.Diff(strings.Join(c.offered, "\n"), strings.Join(words, "\n")); diff != "" {
 					t.Errorf("(-want +offered):\n%s", diff)
@@ -176,7 +176,7 @@ func shellCompletes(t *testing.T, shell string, args []string, typed func(script
 	ns := s.namespace(shell)
 	s.create(configMap(ns, "alpha"))
 	s.create(configMap(ns, "alpine"))
-	in := s.kubectlWithCompletion()
+	kubectl := s.kubectlWithCompletion()
 	for name, c := range map[string]struct{ script, line, want string }{
 		"through kubectl": {"kubectl", "kubectl gc why -n " + ns + " configmap/al", "configmap/alpha configmap/alpine"},
 		"only one match":  {"kubectl", "kubectl gc tree -n " + ns + " configmap alph", "alpha"},
@@ -184,9 +184,9 @@ func shellCompletes(t *testing.T, shell string, args []string, typed func(script
 		"rules":           {"kubectl", "kubectl gc audit --rule missing-owner,self", "missing-owner,self-owner"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := in
-			in.scene = s.forSubtest(t)
-			r := in.exec(program, append(slices.Clone(args), "-c", typed(c.script, c.line))...).exits(t, 0)
+			kubectl := kubectl
+			kubectl.scene = s.forSubtest(t)
+			r := kubectl.exec(program, append(slices.Clone(args), "-c", typed(c.script, c.line))...).exits(t, 0)
 			if got := strings.ReplaceAll(strings.Join(strings.Fields(r.Stdout), " "), `\`, ""); got != c.want || r.Stderr != "" {
 				t.Errorf("%s offers %q, want %q; stderr: %s", shell, got, c.want, r.Stderr)
 			}
@@ -206,12 +206,12 @@ func TestCompletionReadsOnePage(t *testing.T) {
 		runs = 21
 	}
 	ns := s.namespace("many")
-	of := func(i int) object { return configMap(ns, fmt.Sprintf("settings-%06d", i), labelled("app", "many")) }
+	settings := func(i int) object { return configMap(ns, fmt.Sprintf("settings-%06d", i), labelled("app", "many")) }
 	together := func(do func(o object) error) error {
 		var all errgroup.Group
 		all.SetLimit(24)
 		for i := range objects {
-			all.Go(func() error { return do(of(i)) })
+			all.Go(func() error { return do(settings(i)) })
 		}
 		return all.Wait()
 	}
@@ -225,7 +225,7 @@ func TestCompletionReadsOnePage(t *testing.T) {
 		return err
 	}))
 	s.create(configMap(ns, "zebra"))
-	in := s.kubectlWithCompletion()
+	kubectl := s.kubectlWithCompletion()
 	const discovery = 3 // /api, /apis and /version
 	for name, c := range map[string]struct {
 		typed    []string
@@ -242,9 +242,9 @@ func TestCompletionReadsOnePage(t *testing.T) {
 		"beyond the page":    {[]string{"tree", "-n", ns, "configmap", "z"}, discovery + 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := in
-			in.scene = s.forSubtest(t)
-			words, _ := in.completions(c.typed...)
+			kubectl := kubectl
+			kubectl.scene = s.forSubtest(t)
+			words, _ := kubectl.completions(c.typed...)
 			offers := slices.Contains(words, c.offered)
 			if c.offered == "" {
 				offers = len(words) == 0
@@ -252,7 +252,7 @@ func TestCompletionReadsOnePage(t *testing.T) {
 			if !offers {
 				t.Errorf("%q is not offered among %d: %q", c.offered, len(words), words[:min(3, len(words))])
 			}
-			r := in.gc(append([]string{"__complete", "-v=6"}, c.typed...)...).exits(t, 0)
+			r := kubectl.gc(append([]string{"__complete", "-v=6"}, c.typed...)...).exits(t, 0)
 			_, requests, _ := strings.Cut(r.Stderr, "requests: ")
 			number, _, _ := strings.Cut(requests, " ")
 			if n, err := strconv.Atoi(number); err != nil || n == 0 || n > c.requests {
@@ -260,8 +260,8 @@ func TestCompletionReadsOnePage(t *testing.T) {
 			}
 			var direct, through []time.Duration
 			for range runs {
-				direct = append(direct, in.gc(append([]string{"__complete"}, c.typed...)...).Took)
-				through = append(through, in.exec(in.controlPlane.KubectlPath, append([]string{"__complete", "gc"}, c.typed...)...).Took)
+				direct = append(direct, kubectl.gc(append([]string{"__complete"}, c.typed...)...).Took)
+				through = append(through, kubectl.exec(kubectl.controlPlane.KubectlPath, append([]string{"__complete", "gc"}, c.typed...)...).Took)
 			}
 			slices.Sort(direct)
 			slices.Sort(through)

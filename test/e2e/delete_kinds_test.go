@@ -47,7 +47,7 @@ func TestDeleteEndsAsPredicted(t *testing.T) {
 	for name, c := range fixedPolicyTargets {
 		add(name, c.policy, c.make)
 	}
-	at := s.namespace("sentinels")
+	sentinels := s.namespace("sentinels")
 	awaitControllers(s, all)
 
 	scanned := s.scan(scan.Scope{Running: true})
@@ -57,7 +57,7 @@ func TestDeleteEndsAsPredicted(t *testing.T) {
 	for _, d := range all {
 		d.begin(s)
 	}
-	reportDeletions(t, all, awaitPredicted(s, at, all))
+	reportDeletions(t, all, awaitPredicted(s, sentinels, all))
 }
 
 // retaining returns a StatefulSet with a claim for each of its two Pods.

@@ -94,7 +94,7 @@ func (d *deletion) preview(s observation) {
 		options = d.options(s, g)
 		d.plan = plan.New(collector.NewJudge(g), options)
 	}
-	end := simulate.NewActorModel(g, collector.NewJudge(g), collector.ActorControllerManager).Simulate(options.Bounds).Model
+	end := simulate.Run(collector.NewJudge(g), simulate.Options{Actor: collector.ActorControllerManager}, options.Bounds).Model
 	d.before, d.predicted, d.names, d.existing = map[types.UID]string{}, map[types.UID]string{}, map[types.UID]string{}, map[types.UID]bool{}
 	for n := range g.Listed() {
 		o := g.Object(graph.Node(n))

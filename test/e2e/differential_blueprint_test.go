@@ -145,19 +145,19 @@ func (b *blueprint) randomNamespace() int {
 // add adds a part of some kind and returns its number.
 func (b *blueprint) add(space int, claims ...partRef) int {
 	if space == clusterScoped {
-		of := clusterKinds[b.dice.IntN(len(clusterKinds))]
-		return b.addAs(func(_, name string, more ...func(object)) object { return of(name, more...) }, space, claims...)
+		create := clusterKinds[b.dice.IntN(len(clusterKinds))]
+		return b.addAs(func(_, name string, more ...func(object)) object { return create(name, more...) }, space, claims...)
 	}
 	return b.addAs(namespacedKinds[b.dice.IntN(len(namespacedKinds))], space, claims...)
 }
 
 func (b *blueprint) addAs(kind any, space int, claims ...partRef) int {
 	p := part{namespace: space, refs: claims}
-	switch of := kind.(type) {
+	switch create := kind.(type) {
 	case func(namespace, name string, more ...func(object)) object:
-		p.make = of
+		p.make = create
 	case func(namespace, name string) object:
-		p.make = func(namespace, name string, _ ...func(object)) object { return of(namespace, name) }
+		p.make = func(namespace, name string, _ ...func(object)) object { return create(namespace, name) }
 	}
 	example := p.make("", "")
 	p.apiVersion, p.kind = example.GetAPIVersion(), example.GetKind()

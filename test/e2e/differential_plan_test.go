@@ -199,18 +199,18 @@ func (g *builtGraph) predicted(before graphState, p planned) graphState {
 // change removes a reference, or its blockOwnerDeletion.
 func (g *builtGraph) change(c *partState, r ownerRef, drop bool) {
 	g.Helper()
-	of := func(blocks bool) roleRef {
+	reference := func(blocks bool) roleRef {
 		return g.roleRef(metav1.OwnerReference{
 			APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID), Controller: &r.Controller, BlockOwnerDeletion: &blocks,
 		})
 	}
-	i := slices.Index(c.Owners, of(r.BlockOwnerDeletion))
+	i := slices.Index(c.Owners, reference(r.BlockOwnerDeletion))
 	switch {
 	case i < 0:
-		g.Errorf("the plan changes a reference that is not there: %s", of(r.BlockOwnerDeletion).line)
+		g.Errorf("the plan changes a reference that is not there: %s", reference(r.BlockOwnerDeletion).line)
 	case drop:
 		c.Owners = slices.Delete(c.Owners, i, i+1)
 	default:
-		c.Owners[i] = of(false)
+		c.Owners[i] = reference(false)
 	}
 }

@@ -40,9 +40,9 @@ func TestCollectBesideTheRealCollector(t *testing.T) {
 			if r.Code != 0 && (r.Code != 1 || got.Summary.Failed > 0) {
 				t.Errorf("it exits with %d: %s", r.Code, r.Stderr)
 			}
-			by := map[string]int{}
+			byStatus := map[string]int{}
 			for _, s := range got.Steps {
-				by[s.Status]++
+				byStatus[s.Status]++
 				if s.Status == "failed" {
 					t.Errorf("%s of %s: %s", s.Action, s.Object.identity, s.Message)
 				}
@@ -52,7 +52,7 @@ func TestCollectBesideTheRealCollector(t *testing.T) {
 				t.Error(theirs.history(role, g, before, after))
 			}
 			gone, changed := countChanges(before, after)
-			t.Logf("%d objects deleted, %d changed; steps by status: %v", gone, changed, by)
+			t.Logf("%d objects deleted, %d changed; steps by status: %v", gone, changed, byStatus)
 		})
 	}
 }

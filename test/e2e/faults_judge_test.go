@@ -222,9 +222,9 @@ func (o *faultScenario) backedUp() map[string]bool {
 		}
 		for _, e := range b.Entries {
 			manifest, err := b.Manifest(e)
-			var of metav1.PartialObjectMetadata
+			var stored metav1.PartialObjectMetadata
 			if err == nil {
-				err = json.Unmarshal(manifest, &of)
+				err = json.Unmarshal(manifest, &stored)
 			}
 			if err != nil {
 				o.Errorf("%s in %s: %v", e.Object, folder, err)
@@ -234,8 +234,8 @@ func (o *faultScenario) backedUp() map[string]bool {
 			if !ours {
 				continue
 			}
-			if built := o.objects[o.partNumber(role)]; of.Kind != built.GetKind() || of.Name != built.GetName() || of.Namespace != built.GetNamespace() {
-				o.Logf("%s in %s is another object, %s in namespace %q", e.Object, folder, of, of.Namespace)
+			if built := o.objects[o.partNumber(role)]; stored.Kind != built.GetKind() || stored.Name != built.GetName() || stored.Namespace != built.GetNamespace() {
+				o.Logf("%s in %s is another object, %s/%s in namespace %q", e.Object, folder, stored.Kind, stored.Name, stored.Namespace)
 				continue
 			}
 			out[role] = true

@@ -87,7 +87,7 @@ func TestDeletionIsNondeterministicOnlyWithAnUnreadOrphaningOwner(t *testing.T) 
 			test.but(s)
 			v := &verdict{copyResult: &copyResult{before: s.before, after: s.after, final: s.after, backedUp: map[string]bool{roleOf(dependent): true, roleOf(other): true}}}
 			s.compareFinalStates(v, &copyResult{after: s.baseline, final: s.baseline})
-			of := func(lines []string) int {
+			about := func(lines []string) int {
 				n := 0
 				for _, line := range lines {
 					if strings.HasPrefix(line, roleOf(dependent)+" ") {
@@ -96,13 +96,13 @@ func TestDeletionIsNondeterministicOnlyWithAnUnreadOrphaningOwner(t *testing.T) 
 				}
 				return n
 			}
-			if got := of(v.wrongDeletes) == 0; got != test.nondeterministic {
+			if got := about(v.wrongDeletes) == 0; got != test.nondeterministic {
 				t.Errorf("wrong deletes: %q", v.wrongDeletes)
 			}
-			if got := of(v.differing) == 0; got != test.nondeterministic {
+			if got := about(v.differing) == 0; got != test.nondeterministic {
 				t.Errorf("in another final state: %q", v.differing)
 			}
-			if got := of(v.nondeterministic) == 1; got != test.nondeterministic {
+			if got := about(v.nondeterministic) == 1; got != test.nondeterministic {
 				t.Errorf("nondeterministic: %q", v.nondeterministic)
 			}
 		})

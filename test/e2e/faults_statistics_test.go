@@ -95,8 +95,8 @@ func (t *statistics) add(seed uint64, v *verdict, passed bool) {
 
 // Faults returns the total number of faults.
 func (t *statistics) Faults() (n int) {
-	for _, of := range t.Kinds {
-		n += of
+	for _, count := range t.Kinds {
+		n += count
 	}
 	return n
 }

@@ -76,9 +76,9 @@ func runUnderFaults(t *testing.T, ground *environment, seed uint64) *verdict {
 	wrong := m.Wrap(o.through)
 	o.faults.Store(&wrong)
 	o.hidden = func(n int) bool {
-		of, err := o.mapping(o.objects[n])
+		mapping, err := o.mapping(o.objects[n])
 		o.must(err)
-		return m.MayHaveHidden(of.Resource.GroupResource())
+		return m.MayHaveHidden(mapping.Resource.GroupResource())
 	}
 	v.result, v.inTime = o.tool.attempt(o.program(), o.faultArgs(seed)...)
 	o.faults.Store(nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// reasonsPage is the path of the page of all reason codes, and reasonsSource that of the package
-// that declares them, relative to a folder in test.
+// reasonsPage is the page of all reason codes; reasonsSource is the package that declares
+// them, from a folder in test.
 const (
 	reasonsPage   = "reasons.md"
 	reasonsSource = "../../pkg/reason"
@@ -73,9 +73,9 @@ type reasonGroup struct {
 	codes []string
 }
 
-// reasonDocs returns the meaning of each code, the groups in which the package registers them,
-// and the states of owners with their comments. The title of a group is the first sentence of its
-// comment.
+// reasonDocs returns what each code means, and the reasons that each file declares: the
+// title of such a group is the first sentence of the comment where the file registers those
+// with parameters. The states of owners come with their comments.
 func reasonDocs(source string) (docs map[string]string, groups []reasonGroup, states [][2]string, err error) {
 	files, err := filepath.Glob(filepath.Join(source, "*.go"))
 	if err != nil {
@@ -99,18 +99,24 @@ func reasonDocs(source string) (docs map[string]string, groups []reasonGroup, st
 			}
 			states = append(states, ownerStates(declaration)...)
 			for _, spec := range declaration.Specs {
-				of, ok := spec.(*ast.TypeSpec)
-				switch {
-				case ok && declaration.Lparen.IsValid(): // a single constant of a group has the comment of the group
-					docs[of.Name.Name] = meaning(of.Name.Name, of.Comment.Text())
-				case ok:
-					docs[of.Name.Name] = meaning(of.Name.Name, declaration.Doc.Text())
-				}
-			}
-			if of, ok := declaration.Specs[0].(*ast.ValueSpec); ok {
-				if codes := registered(of); len(codes) > 0 {
-					title, _, _ := strings.Cut(strings.Join(strings.Fields(declaration.Doc.Text()), " "), ".")
-					groups = append(groups, reasonGroup{title, codes})
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					doc := declaration.Doc
+					if declaration.Lparen.IsValid() { // a single constant of a group has the comment of the group
+						doc = spec.Comment
+					}
+					docs[spec.Name.Name] = meaning(spec.Name.Name, doc.Text())
+				case *ast.ValueSpec:
+					switch function, args := called(spec); function {
+					case "register":
+						title, _, _ = strings.Cut(strings.Join(strings.Fields(declaration.Doc.Text()), " "), ".")
+						for _, arg := range args {
+							codes = append(codes, arg.(*ast.CompositeLit).Type.(*ast.Ident).Name)
+						}
+					case "fixed":
+						docs[spec.Names[0].Name] = meaning(spec.Names[0].Name, spec.Doc.Text())
+						codes = append(codes, spec.Names[0].Name)
+					}
 				}
 			}
 		}
@@ -122,7 +128,8 @@ func reasonDocs(source string) (docs map[string]string, groups []reasonGroup, st
 	return docs, groups, states, nil
 }
 
-// ownerStates returns the constants of type OwnerState in a declaration, each with its comment.
+// ownerStates returns the constants of type OwnerState that are declared there, each with
+// its comment.
 func ownerStates(declaration *ast.GenDecl) (out [][2]string) {
 	for _, spec := range declaration.Specs {
 		of, ok := spec.(*ast.ValueSpec)
@@ -138,29 +145,18 @@ func ownerStates(declaration *ast.GenDecl) (out [][2]string) {
 	return out
 }
 
-// registered returns the names of the types in a call of register, sorted.
-func registered(of *ast.ValueSpec) []string {
-	if len(of.Values) != 1 {
-		return nil
-	}
-	call, ok := of.Values[0].(*ast.CallExpr)
-	if !ok {
-		return nil
-	}
-	if f, ok := call.Fun.(*ast.Ident); !ok || f.Name != "register" {
-		return nil
-	}
-	var out []string
-	for _, arg := range call.Args {
-		if literal, ok := arg.(*ast.CompositeLit); ok {
-			out = append(out, literal.Type.(*ast.Ident).Name)
+// called returns the name and the arguments of the function that initializes a variable.
+func called(of *ast.ValueSpec) (function string, args []ast.Expr) {
+	if len(of.Values) == 1 {
+		if call, ok := of.Values[0].(*ast.CallExpr); ok {
+			return types.ExprString(call.Fun), call.Args
 		}
 	}
 	return "", nil
 }
 
-// meaning returns the text after "X means that" in the comment of X, or the whole comment if it
-// does not begin so.
+// meaning returns what follows "X means that" in the comment of X, or all of the comment
+// where it leaves that out.
 func meaning(name, doc string) string {
 	text := strings.TrimPrefix(strings.Join(strings.Fields(doc), " "), name+" means that ")
 	return strings.ReplaceAll(strings.TrimSuffix(text, "."), "|", "\\|")
