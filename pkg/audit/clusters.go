@@ -2,7 +2,7 @@ package audit
 
 import (
 	"slices"
-	"strings"
+	"sort"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -65,7 +65,8 @@ func Join(clusters []Cluster) *Report {
 	if len(clusters) == 1 && clusters[0].Name == "" {
 		return clusters[0].Report
 	}
-	clusters = slices.SortedStableFunc(slices.Values(clusters), func(a, b Cluster) int { return strings.Compare(a.Name, b.Name) })
+	clusters = slices.Clone(clusters)
+	sort.SliceStable(clusters, func(i, j int) bool { return clusters[i].Name < clusters[j].Name })
 	all := &Report{Complete: true, Gaps: []Gap{}, Findings: []Finding{}}
 	for _, c := range clusters {
 		all.Clusters = append(all.Clusters, Counts{c.Name, c.Answered, c.Complete, c.Server, c.Summary})

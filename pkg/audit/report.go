@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"sort"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -171,7 +172,8 @@ func (r *Report) sort() {
 	for i, rule := range Rules {
 		order[rule.ID] = i
 	}
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
-		return cmp.Or(a.Object.Compare(b.Object), cmp.Compare(order[a.Rule], order[b.Rule]))
+	sort.SliceStable(r.Findings, func(i, j int) bool {
+		a, b := &r.Findings[i], &r.Findings[j]
+		return cmp.Or(a.Object.Compare(b.Object), order[a.Rule]-order[b.Rule]) < 0
 	})
 }

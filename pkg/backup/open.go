@@ -10,14 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"sort"
 	"strings"
 	"syscall"
 
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
 // Backup is a folder that was read. Its methods are safe for concurrent use.
@@ -151,7 +149,7 @@ func (b *Backup) readEntries() (ends map[string]int64, err error) {
 		b.Entries = append(b.Entries, e)
 		return nil
 	})
-	slices.SortFunc(b.Entries, func(x, y Entry) int { return object.Identity.Compare(x.Object, y.Object) })
+	sort.Slice(b.Entries, func(i, j int) bool { return b.Entries[i].Object.Compare(b.Entries[j].Object) < 0 })
 	return ends, err
 }
 

@@ -2,7 +2,7 @@ package explain
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -97,8 +97,9 @@ func (b *builder) cascadeOf(nodes []graph.Node) *Cascade {
 		k.Objects = n
 		out.Kinds = append(out.Kinds, k)
 	}
-	slices.SortFunc(out.Kinds, func(a, b Kind) int {
-		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.APIVersion, b.APIVersion))
+	sort.Slice(out.Kinds, func(i, j int) bool {
+		a, b := out.Kinds[i], out.Kinds[j]
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.APIVersion, b.APIVersion)) < 0
 	})
 	return out
 }

@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
@@ -121,7 +122,7 @@ func (e *Explainer) referrers(edges []graph.Edge) []Referrer {
 	for _, edge := range edges {
 		out = append(out, Referrer{e.graph.Object(edge.Node).Identity, *audit.ReferenceOf(e.graph.Reference(edge))})
 	}
-	slices.SortStableFunc(out, func(a, b Referrer) int { return a.Object.Compare(b.Object) })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Object.Compare(out[j].Object) < 0 })
 	return out
 }
 
@@ -148,6 +149,6 @@ func (b *builder) collectorEvents(history EventHistory) []Event {
 // sortedEvents returns the Events, the latest last.
 func sortedEvents(history []Event) []Event {
 	out := append([]Event{}, history...)
-	slices.SortStableFunc(out, func(a, b Event) int { return a.Last.Compare(b.Last) })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Last.Compare(out[j].Last) < 0 })
 	return out
 }

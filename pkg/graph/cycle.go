@@ -1,6 +1,9 @@
 package graph
 
-import "slices"
+import (
+	"slices"
+	"sort"
+)
 
 // Cycles returns the strongly connected components of more than one node, along the
 // references for which follow returns true. Members are ascending, and cycles are in the
@@ -33,7 +36,7 @@ func (g *Graph) cycles(target func(Edge) Node, candidate func(Node) bool) [][]No
 			t.run(Node(n))
 		}
 	}
-	slices.SortFunc(t.found, func(a, b []Node) int { return int(a[0] - b[0]) })
+	sort.Slice(t.found, func(i, j int) bool { return t.found[i][0] < t.found[j][0] })
 	return t.found
 }
 

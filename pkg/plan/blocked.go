@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -53,7 +54,7 @@ func (b *builder) blocked() []Blocked {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Blocked) int { return a.Object.Compare(b.Object) })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Object.Compare(out[j].Object) < 0 })
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"sort"
 	"unicode/utf8"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -70,7 +71,7 @@ func (p *Plan) sum(drop dropFunc) string {
 // words the same failure differently each time.
 func distinct(gaps []snapshot.Gap) []snapshot.Gap {
 	out := append([]snapshot.Gap{}, gaps...)
-	slices.SortFunc(out, snapshot.Gap.Compare)
+	sort.Slice(out, func(i, j int) bool { return out[i].Compare(out[j]) < 0 })
 	return slices.CompactFunc(out, func(a, b snapshot.Gap) bool {
 		a.Message, b.Message = "", ""
 		return a == b

@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"slices"
+	"sort"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -33,7 +33,7 @@ func (b *builder) outcomes() []Outcome {
 		}
 		out = append(out, o)
 	}
-	slices.SortStableFunc(out, func(a, b Outcome) int { return a.Object.Compare(b.Object) })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Object.Compare(out[j].Object) < 0 })
 	return out
 }
 

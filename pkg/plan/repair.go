@@ -3,6 +3,7 @@ package plan
 import (
 	"maps"
 	"slices"
+	"sort"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -182,7 +183,7 @@ func (r *repairBuilder) blockedObjects() []Blocked {
 	for n, why := range r.blocked {
 		out = append(out, Blocked{Object: r.graph.Object(n).Identity, By: []object.Identity{}, Reason: reason.Combine(why)})
 	}
-	slices.SortFunc(out, func(a, b Blocked) int { return a.Object.Compare(b.Object) })
+	sort.Slice(out, func(i, j int) bool { return out[i].Object.Compare(out[j].Object) < 0 })
 	return out
 }
 

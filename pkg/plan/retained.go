@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -48,7 +49,7 @@ func (b *builder) retained() []Retained {
 			out = append(out, b.retain(blockers, e.Node, orphaned))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Retained) int { return a.Object.Compare(b.Object) })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Object.Compare(out[j].Object) < 0 })
 	return out
 }
 
@@ -68,7 +69,7 @@ func (b *builder) retain(blockers *audit.Blockers, n graph.Node, orphaned map[gr
 		seen[owner.Identity] = true
 		s.KeptBy = append(s.KeptBy, owner.Identity)
 	}
-	slices.SortStableFunc(s.KeptBy, object.Identity.Compare)
+	sort.SliceStable(s.KeptBy, func(i, j int) bool { return s.KeptBy[i].Compare(s.KeptBy[j]) < 0 })
 	s.Reason, s.Uncertain = b.retainedReason(blockers, n, s, held, orphaned)
 	return s
 }
@@ -128,6 +129,6 @@ func (b *builder) deletedLater() []DeletedLater {
 		}
 		out = append(out, DeletedLater{Object: b.graph.Object(n).Identity, After: names, Reason: why})
 	}
-	slices.SortStableFunc(out, func(a, b DeletedLater) int { return a.Object.Compare(b.Object) })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Object.Compare(out[j].Object) < 0 })
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"sort"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -89,7 +90,8 @@ func (p *planner) lost(order []*recreation) []plan.Lost {
 		}
 	}
 	for i := range out {
-		slices.SortFunc(out[i].Objects, object.Identity.Compare)
+		objects := out[i].Objects
+		sort.Slice(objects, func(i, j int) bool { return objects[i].Compare(objects[j]) < 0 })
 		out[i].Objects = slices.Compact(out[i].Objects)
 	}
 	return out

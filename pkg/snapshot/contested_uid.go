@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"slices"
+	"sort"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -98,6 +99,6 @@ func (s *Snapshot) contestedGaps(contested []*object.Object) []Gap {
 // objects that have the UID.
 func UIDContested(o *object.Object) reason.UIDContested {
 	all := append([]object.Identity{o.Identity}, o.Aliases...)
-	slices.SortFunc(all, object.Identity.Compare)
+	sort.Slice(all, func(i, j int) bool { return all[i].Compare(all[j]) < 0 })
 	return reason.UIDContested{Objects: all}
 }

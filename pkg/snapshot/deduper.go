@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"slices"
+	"sort"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -103,7 +104,7 @@ func (d *Deduper) merge(i int) {
 // aliases returns the identities other than own, sorted and without duplicates.
 func aliases(own object.Identity, all []object.Identity) []object.Identity {
 	all = slices.Clone(all)
-	slices.SortFunc(all, object.Identity.Compare)
+	sort.Slice(all, func(i, j int) bool { return all[i].Compare(all[j]) < 0 })
 	all = slices.DeleteFunc(slices.Compact(all), func(i object.Identity) bool { return i == own })
 	if len(all) == 0 {
 		return nil

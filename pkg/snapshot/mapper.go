@@ -1,7 +1,7 @@
 package snapshot
 
 import (
-	"slices"
+	"sort"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -61,22 +61,22 @@ func NewMapper(types []Type) *Mapper {
 		m.groups[t.Group] = append(m.groups[t.Group], t)
 	}
 	for _, versions := range m.versions {
-		slices.SortStableFunc(versions, preferredFirst)
+		sortPreferredFirst(versions)
 	}
 	for _, group := range m.groups {
-		slices.SortStableFunc(group, preferredFirst)
+		sortPreferredFirst(group)
 	}
 	return m
 }
 
-func preferredFirst(a, b Type) int {
-	switch {
-	case a.Preferred == b.Preferred:
-		return a.Compare(b)
-	case a.Preferred:
-		return -1
-	}
-	return 1
+func sortPreferredFirst(types []Type) {
+	sort.SliceStable(types, func(i, j int) bool {
+		a, b := types[i], types[j]
+		if a.Preferred != b.Preferred {
+			return a.Preferred
+		}
+		return a.Compare(b) < 0
+	})
 }
 
 // Map returns the mapping of an apiVersion and kind and reports whether one exists. The

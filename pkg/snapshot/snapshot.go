@@ -3,6 +3,7 @@ package snapshot
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -50,13 +51,14 @@ func (s *Snapshot) MonitoredTypes() int {
 // new snapshot needs it.
 func (s *Snapshot) Normalize() {
 	s.markContested()
-	slices.SortFunc(s.Types, Type.Compare)
-	slices.SortFunc(s.Listed, func(a, b Listing) int {
-		return strings.Compare(a.Group+"\x00"+a.Resource+"\x00"+a.Namespace, b.Group+"\x00"+b.Resource+"\x00"+b.Namespace)
+	sort.Slice(s.Types, func(i, j int) bool { return s.Types[i].Compare(s.Types[j]) < 0 })
+	sort.Slice(s.Listed, func(i, j int) bool {
+		a, b := s.Listed[i], s.Listed[j]
+		return a.Group+"\x00"+a.Resource+"\x00"+a.Namespace < b.Group+"\x00"+b.Resource+"\x00"+b.Namespace
 	})
-	slices.SortFunc(s.Gaps, Gap.Compare)
+	sort.Slice(s.Gaps, func(i, j int) bool { return s.Gaps[i].Compare(s.Gaps[j]) < 0 })
 	slices.SortFunc(s.Objects, func(a, b *object.Object) int { return a.Compare(b.Identity) })
-	slices.SortFunc(s.Lookups, func(a, b Lookup) int { return a.Coordinates.Compare(b.Coordinates) })
+	sort.Slice(s.Lookups, func(i, j int) bool { return s.Lookups[i].Coordinates.Compare(s.Lookups[j].Coordinates) < 0 })
 }
 
 // Coordinates locate one object for a GET. Namespace is empty for a cluster-scoped kind.

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -83,7 +84,7 @@ func Find(types []Type, word string) []Type {
 			found = append(found, t)
 		}
 	}
-	slices.SortStableFunc(found, Type.Compare)
+	sort.SliceStable(found, func(i, j int) bool { return found[i].Compare(found[j]) < 0 })
 	return found
 }
 

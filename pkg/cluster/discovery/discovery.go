@@ -10,7 +10,7 @@ import (
 	"maps"
 	"net/http/httptrace"
 	"slices"
-	"strings"
+	"sort"
 	"sync"
 
 	apidiscovery "k8s.io/api/apidiscovery/v2"
@@ -144,7 +144,7 @@ func discover(ctx context.Context, c *client.Client, withAnnounced bool) (*Resul
 		all := snapshot.Listing{Group: snapshot.All, Resource: snapshot.All}
 		result.Gaps = append(result.Gaps, client.GapOf(all, othersErr))
 	}
-	slices.SortFunc(result.Types, snapshot.Type.Compare)
+	sort.Slice(result.Types, func(i, j int) bool { return result.Types[i].Compare(result.Types[j]) < 0 })
 	result.served = make(map[schema.GroupResource]bool, len(result.Types))
 	for _, t := range result.Types {
 		result.served[t.GroupResource()] = true
@@ -225,7 +225,8 @@ func typesOf(groups []apidiscovery.APIGroupDiscovery) []snapshot.Type {
 // groupGaps returns one gap per group. It names the APIService of the failed version, since that
 // is where an operator has to look.
 func groupGaps(failed map[schema.GroupVersion]error) []snapshot.Gap {
-	versions := slices.SortedFunc(maps.Keys(failed), func(a, b schema.GroupVersion) int { return strings.Compare(a.String(), b.String()) })
+	versions := slices.Collect(maps.Keys(failed))
+	sort.Slice(versions, func(i, j int) bool { return versions[i].String() < versions[j].String() })
 	var gaps []snapshot.Gap
 	for _, gv := range versions {
 		reason, message := client.Classify(failed[gv])

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	apidiscovery "k8s.io/api/apidiscovery/v2"
@@ -178,15 +179,8 @@ func readResources(ctx context.Context, c *client.Client, root, version string) 
 
 func preferredFirst(g metav1.APIGroup) []metav1.GroupVersionForDiscovery {
 	versions := slices.Clone(g.Versions)
-	slices.SortStableFunc(versions, func(a, b metav1.GroupVersionForDiscovery) int {
-		switch g.PreferredVersion.GroupVersion {
-		case a.GroupVersion:
-			return -1
-		case b.GroupVersion:
-			return 1
-		}
-		return 0
-	})
+	preferred := func(i int) bool { return versions[i].GroupVersion == g.PreferredVersion.GroupVersion }
+	sort.SliceStable(versions, func(i, j int) bool { return preferred(i) && !preferred(j) })
 	return versions
 }
 

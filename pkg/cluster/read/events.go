@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
+	"sort"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -96,7 +96,7 @@ func listEvents(ctx context.Context, c *client.Client, t snapshot.Type, about st
 			break
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Event) int { return a.Last.Compare(b.Last) })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Last.Compare(out[j].Last) < 0 })
 	return out[max(len(out)-maxEvents, 0):], nil
 }
 

@@ -2,6 +2,7 @@ package planrun
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -66,7 +67,7 @@ func (m *liveModel) decideRepair(step *plan.Step, o *object.Object) (d collector
 		return d, reason.AlreadyDone, nil
 	}
 	slices.Sort(d.Change.Drop)
-	slices.SortFunc(d.Change.Rewrite, func(a, b object.Rewrite) int { return a.Index - b.Index })
+	sort.Slice(d.Change.Rewrite, func(i, j int) bool { return d.Change.Rewrite[i].Index < d.Change.Rewrite[j].Index })
 	return d, nil, rereads
 }
 

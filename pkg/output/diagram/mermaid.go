@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 
@@ -57,8 +58,9 @@ func Mermaid(w io.Writer, g *graph.Graph, nodes graph.Set, problem func(graph.Ed
 	if namespace != "" {
 		fmt.Fprintln(out, "  end")
 	}
-	slices.SortFunc(d.edges, func(a, b edge) int {
-		return cmp.Or(cmp.Compare(a.owner.number, b.owner.number), cmp.Compare(a.dependent.number, b.dependent.number))
+	sort.Slice(d.edges, func(i, j int) bool {
+		a, b := d.edges[i], d.edges[j]
+		return cmp.Or(a.owner.number-b.owner.number, a.dependent.number-b.dependent.number) < 0
 	})
 	for _, e := range d.edges {
 		arrow := "-->"

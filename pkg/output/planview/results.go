@@ -1,9 +1,9 @@
 package planview
 
 import (
-	"cmp"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -156,7 +156,7 @@ func grouped(groups []stepGroup) []stepGroup {
 		}
 		out[i].steps = append(out[i].steps, g.steps...)
 	}
-	slices.SortStableFunc(out, func(a, b stepGroup) int { return cmp.Compare(len(b.steps), len(a.steps)) })
+	sort.SliceStable(out, func(i, j int) bool { return len(out[j].steps) < len(out[i].steps) })
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -84,9 +85,11 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 		return ""
 	}
 	var parts []string
-	for _, kind := range slices.SortedFunc(maps.Keys(counts), func(a, b schema.GroupKind) int {
-		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Group, b.Group))
-	}) {
+	kinds := slices.Collect(maps.Keys(counts))
+	sort.Slice(kinds, func(i, j int) bool {
+		return cmp.Or(strings.Compare(kinds[i].Kind, kinds[j].Kind), strings.Compare(kinds[i].Group, kinds[j].Group)) < 0
+	})
+	for _, kind := range kinds {
 		one := escape.Word(kind.Kind) + " " + wording.Thousands(counts[kind])
 		if critical[kind] {
 			one = palette.Deleted(one)

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -68,7 +69,9 @@ func Layout(g *graph.Graph, judge *collector.Judge, family Family, now time.Time
 			l.drawRoot(n)
 		}
 	}
-	for _, claim := range slices.SortedFunc(maps.Keys(l.claimed), compareClaims) {
+	claims := slices.Collect(maps.Keys(l.claimed))
+	sort.Slice(claims, func(i, j int) bool { return compareClaims(claims[i], claims[j]) < 0 })
+	for _, claim := range claims {
 		l.drawClaim(claim)
 	}
 	for _, n := range l.members {
