@@ -28,7 +28,7 @@ func (s *Server) Lie(matches Match, answer http.HandlerFunc) {
 	s.lies = append(s.lies, lie{matches, answer})
 }
 
-// Honestly ends all lies.
+// StopLying ends all lies.
 func (s *Server) StopLying() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
