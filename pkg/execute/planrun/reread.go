@@ -9,10 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
-	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -141,68 +139,4 @@ func (r *run) read(ctx context.Context, n graph.Node) (observation, error) {
 		return observation{object: now}, nil
 	}
 	return r.verify(ctx, n, known.Identity)
-}
-
-// relisted is the collector's view of a new scan, which nothing changes. The live model may
-// not know all dependents of an object, and the removal of a finalizer has no precondition
-// on them.
-type relisted struct {
-	judge *collector.Judge
-	model *simulate.Model
-}
-
-func (r *run) relist(ctx context.Context, _ struct{}) (*relisted, error) {
-	s, err := r.server.Relist(ctx)
-	if err != nil {
-		return nil, err
-	}
-	g := graph.New(s)
-	judge := collector.NewJudge(g)
-	return &relisted{judge, simulate.NewModel(judge, simulate.Options{Applying: true, Accepted: r.plan.AcceptedGaps})}, nil
-}
-
-// checkDependents lists every object again and skips the step if the collector would not
-// do it then, or if the scan is incomplete. It returns nil if the step has to be
-// evaluated again.
-func (t *task) checkDependents(ctx context.Context) *runner.Outcome {
-	var l *relisted
-	err := t.run.runner.WithoutSlot(func() (err error) {
-		l, err = t.run.relists.do(ctx, struct{}{})
-		return err
-	})
-	switch {
-	case ctx.Err() != nil:
-		return t.run.runner.Interrupted(ctx)
-	case err != nil:
-		return runner.Skipped(reason.DependentsNotListed{Failure: runner.FailureOf(err)})
-	}
-	if !l.model.Complete() {
-		return runner.Skipped(reason.DependentsIncomplete{Gap: t.run.firstGap(l.model.Graph())})
-	}
-	n := l.model.Graph().Find(t.step.Object.UID)
-	o := l.model.Object(n)
-	t.relisted = true
-	if o == nil {
-		t.run.live.setGone(t.node)
-		return nil
-	}
-	if d := l.model.Decide(n); plan.Action(d.Action) != t.step.Action || d.Change.RemoveFinalizer != t.step.Finalizer {
-		return runner.Skipped(skipReason(l.model, t.step, n, d))
-	}
-	if !t.run.mustBeUnchanged(t.node) && !t.run.live.updateVersion(t.node, o) {
-		t.run.live.observe(t.node, observation{object: o, judgements: l.judge.Object(n)})
-		t.changed = true
-	}
-	return nil
-}
-
-// firstGap returns the first gap that was not accepted, or nil.
-func (r *run) firstGap(g *graph.Graph) *reason.Gap {
-	for _, gap := range g.Snapshot().Gaps {
-		if gap.Name == "" && !r.plan.AcceptedGaps.Covers(gap) {
-			out := gap.Parameter()
-			return &out
-		}
-	}
-	return nil
 }
