@@ -10,16 +10,16 @@ import (
 var more = map[string][]link{
 	"audit":      {{"the rules", "../rules/README.md"}, {"output formats", "../output.md"}},
 	"collect":    {{"how to collect", "../collect.md"}, {"backups", "../backup.md"}, {"where it differs from the cluster's own collector", "../differences.md"}, {"output formats", "../output.md"}},
-	"completion": {{"how to set it up, and what it asks", "../completion.md"}},
-	"delete":     {{"what a deletion takes along", "../delete.md"}, {"backups", "../backup.md"}, {"output formats", "../output.md"}},
+	"completion": {{"how to set it up, and which requests it sends", "../completion.md"}},
+	"delete":     {{"what a deletion deletes with it", "../delete.md"}, {"backups", "../backup.md"}, {"output formats", "../output.md"}},
 	"repair":     {{"how to repair references", "../repair.md"}, {"backups", "../backup.md"}, {"output formats", "../output.md"}},
 	"restore":    {{"how to restore", "../restore.md"}, {"backups", "../backup.md"}, {"output formats", "../output.md"}},
 	"tree":       {{"output formats", "../output.md"}},
-	"why":        {{"how to read the answer", "../why.md"}, {"output formats", "../output.md"}},
+	"why":        {{"how to read the explanation", "../why.md"}, {"output formats", "../output.md"}},
 }
 
 // always are the pages about every command that uses a cluster.
-var always = []link{{"rights", "../rbac.md"}, {"what is asked of the server", "../requests.md"}}
+var always = []link{{"rights", "../rbac.md"}, {"which requests are sent", "../requests.md"}}
 
 type link struct{ text, to string }
 
@@ -55,7 +55,7 @@ func index(pages []page) string {
 		b.WriteString("\n")
 	}
 	fmt.Fprintf(&b, "## Examples\n\n```sh\n%s\n```\n\n", root.examples)
-	fmt.Fprintf(&b, "[What every command takes](%s.md), and [how commands end](%s).\n", options, exitCodes)
+	fmt.Fprintf(&b, "[Options of every command](%s.md), and [exit codes](%s).\n", options, exitCodes)
 	return b.String()
 }
 

@@ -49,11 +49,11 @@ var shared = []struct {
 	title string
 	names []string
 }{
-	{"What to look at", []string{"namespace", "all-namespaces", "from", "strict"}},
-	{"What to ask, and what to save", []string{"dry-run", "yes", "confirm", "max-deletes", "backup-dir", "no-backup", "timeout"}},
-	{"How to answer", []string{"output", "template", "allow-missing-template-keys"}},
-	{"How to ask the server, and to look", []string{"chunk-size", "concurrency", "max-memory", "request-timeout", "color", "v"}},
-	{"Which cluster, and as whom: as in kubectl", []string{
+	{"Scope", []string{"namespace", "all-namespaces", "from", "strict"}},
+	{"Confirmation and backup", []string{"dry-run", "yes", "confirm", "max-deletes", "backup-dir", "no-backup", "timeout"}},
+	{"Output", []string{"output", "template", "allow-missing-template-keys"}},
+	{"Requests and display", []string{"chunk-size", "concurrency", "max-memory", "request-timeout", "color", "v"}},
+	{"Connection, as in kubectl", []string{
 		"kubeconfig", "context", "cluster", "user", "server", "token", "as", "as-group", "as-uid", "as-user-extra",
 		"certificate-authority", "client-certificate", "client-key", "insecure-skip-tls-verify", "tls-server-name",
 		"proxy-url", "disable-compression", "cache-dir",
