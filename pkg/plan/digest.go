@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"hash"
+	"io"
 	"slices"
 	"sort"
 	"unicode/utf8"
@@ -62,9 +64,27 @@ func sum(stored []byte, drop dropFunc) string {
 
 // sum returns what the function sum returns for the stored form of the plan.
 func (p *Plan) sum(drop dropFunc) string {
-	hash := sha256.New()
-	p.encode(hash, (&canonicalizer{drop: drop}).rewrite, drop)
-	return hex.EncodeToString(hash.Sum(nil))
+	out := newSum(drop)
+	p.encode(out.output)
+	return out.hex()
+}
+
+// planSum sums what encode writes to its output.
+type planSum struct {
+	hash   hash.Hash
+	output output
+}
+
+func newSum(drop dropFunc) planSum {
+	h := sha256.New()
+	_, _ = io.WriteString(h, "{")
+	return planSum{h, output{h, (&canonicalizer{drop: drop}).rewrite, noNewline, ":", drop}}
+}
+
+// hex returns the sum, after which nothing may be written.
+func (s planSum) hex() string {
+	_, _ = io.WriteString(s.hash, "}")
+	return hex.EncodeToString(s.hash.Sum(nil))
 }
 
 // distinct returns gaps sorted and without duplicates. Messages are not compared: a server

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/input"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -26,17 +28,11 @@ const maxPlanBytes = 1 << 30
 
 // Save writes the plan as one indented JSON document, the same that -o json prints.
 func (p *Plan) Save(w io.Writer) error {
-	data, err := p.MarshalJSON()
-	if err != nil {
-		return fmt.Errorf("encode plan: %w", err)
-	}
-	var out bytes.Buffer
-	if err := json.Indent(&out, fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,%s`, APIVersion, Kind, data[1:]), "", "    "); err != nil {
-		return fmt.Errorf("encode plan: %w", err)
-	}
-	out.WriteByte('\n')
-	_, err = out.WriteTo(w)
-	return err
+	out, checksum := bufio.NewWriter(w), newSum(notChecked) // out remembers the first error
+	fmt.Fprintf(out, "{\n    \"apiVersion\": %q,\n    \"kind\": %q,", APIVersion, Kind)
+	p.encode(indented(out), checksum.output)
+	fmt.Fprintf(out, ",\n    \"checksum\": %q\n}\n", checksum.hex())
+	return out.Flush()
 }
 
 // Load reads what Save wrote. It refuses a plan that was changed: the checksum and the digest
@@ -158,6 +154,17 @@ type storedList struct {
 	null     bool
 }
 
+// opening returns what is written of the list before its first element.
+func (l *storedList) opening() string {
+	switch {
+	case l.null:
+		return "null"
+	case l.length == 0:
+		return "[]"
+	}
+	return "["
+}
+
 // lists returns the lists of the stored form, in their order.
 func (p *Plan) lists() []storedList {
 	return []storedList{
@@ -175,46 +182,76 @@ func (p *Plan) lists() []storedList {
 	}
 }
 
-// encode writes the stored form, without a checksum, in the form that rewrite gives to JSON
-// values at a depth and without the lists that drop reports. It encodes one element at a
-// time, because the stored form is several times larger than the plan.
-func (p *Plan) encode(w io.Writer, rewrite func(data []byte, depth int) []byte, drop dropFunc) {
+// output is where encode writes, and in which form.
+type output struct {
+	to      io.Writer                           // its errors are not looked at
+	rewrite func(data []byte, depth int) []byte // a value at that depth; valid until the next call
+	newline func(depth int) string
+	colon   string
+	drop    dropFunc
+}
+
+func noNewline(int) string { return "" }
+
+func keepAll(int, string) bool { return false }
+
+// indented returns an output in the form of json.Indent with four spaces.
+func indented(to io.Writer) output {
+	var out bytes.Buffer
+	newline := func(depth int) string { return "\n" + strings.Repeat("    ", depth) }
+	return output{to: to, newline: newline, colon: ": ", drop: keepAll, rewrite: func(data []byte, depth int) []byte {
+		out.Reset()
+		_ = json.Indent(&out, data, newline(depth - 1)[1:], "    ") // what the encoder wrote is valid
+		return out.Bytes()
+	}}
+}
+
+// encode writes the fields of the stored form, without the braces around them and without
+// the checksum. It encodes one element at a time, because the stored form is several times
+// larger than the plan.
+func (p *Plan) encode(outputs ...output) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
-	encode := func(value any, depth int) []byte {
+	encoded := func(value any) []byte {
 		buffer.Reset()
 		if err := encoder.Encode(value); err != nil {
 			panic(fmt.Sprintf("encode a plan: %v", err)) // it holds only strings and numbers
 		}
-		return rewrite(bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), depth)
+		return bytes.TrimSuffix(buffer.Bytes(), []byte("\n"))
 	}
-	head := encode(storedHead{p.Mode, p.Complete, p.Gaps, p.Summary, p.AcceptedGaps, p.Digest, p.ClusterUID}, 1)
-	_, _ = w.Write(head[:len(head)-1]) // neither a hash nor a buffer returns an error
+	head := encoded(storedHead{p.Mode, p.Complete, p.Gaps, p.Summary, p.AcceptedGaps, p.Digest, p.ClusterUID})
+	for _, o := range outputs {
+		_, _ = o.to.Write(bytes.TrimSuffix(o.rewrite(head, 1)[1:], []byte(o.newline(0)+"}")))
+	}
 	for _, list := range p.lists() {
-		if list.optional && list.length == 0 || drop(1, list.key) {
+		if list.optional && list.length == 0 {
 			continue
 		}
-		if list.null {
-			_, _ = io.WriteString(w, `,"`+list.key+`":null`)
-			continue
+		into := slices.DeleteFunc(slices.Clone(outputs), func(o output) bool { return o.drop(1, list.key) })
+		for _, o := range into {
+			_, _ = io.WriteString(o.to, ","+o.newline(1)+`"`+list.key+`"`+o.colon+list.opening())
 		}
-		_, _ = io.WriteString(w, `,"`+list.key+`":[`)
 		for i := range list.length {
-			if i > 0 {
-				_, _ = io.WriteString(w, ",")
+			data := encoded(list.element(i))
+			for _, o := range into {
+				_, _ = io.WriteString(o.to, o.newline(2))
+				_, _ = o.to.Write(o.rewrite(data, 3))
+				if i < list.length-1 {
+					_, _ = io.WriteString(o.to, ",")
+				} else {
+					_, _ = io.WriteString(o.to, o.newline(1)+"]")
+				}
 			}
-			_, _ = w.Write(encode(list.element(i), 3))
 		}
-		_, _ = io.WriteString(w, "]")
 	}
-	_, _ = io.WriteString(w, "}")
 }
 
 // MarshalJSON implements json.Marshaler. It returns the stored form with its checksum.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	var out bytes.Buffer
-	p.encode(&out, func(data []byte, _ int) []byte { return data }, func(int, string) bool { return false })
-	return fmt.Appendf(out.Bytes()[:out.Len()-1], `,"checksum":%q}`, p.sum(notChecked)), nil
+	out, checksum := bytes.NewBufferString("{"), newSum(notChecked)
+	unchanged := func(data []byte, _ int) []byte { return data }
+	p.encode(output{out, unchanged, noNewline, ":", keepAll}, checksum.output)
+	return fmt.Appendf(out.Bytes(), `,"checksum":%q}`, checksum.hex()), nil
 }
 
 // load returns the plan that was stored. A reason that is not known is an error.
