@@ -185,14 +185,18 @@ func (s *ScanOptions) Select(targets []Target, selector string) (Selection, erro
 	return sel, err
 }
 
-// ParseSelector parses the value of -l. It returns nil if that is empty.
+// ParseSelector parses the value of -l. It returns nil if that is empty. A selector without
+// a requirement, such as a blank, is an error: it would select every object.
 func ParseSelector(given string) (labels.Selector, error) {
 	if given == "" {
 		return nil, nil
 	}
 	selector, err := labels.Parse(given)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, Usagef("--selector %s: %w", Quote(given), err)
+	case selector.Empty():
+		return nil, Usagef("--selector %s: it has no requirement", Quote(given))
 	}
 	return selector, nil
 }
