@@ -295,5 +295,5 @@ func (op *Operation) RunPlan(ctx context.Context, b planrun.BackupWriter, common
 			common.OnEvent(e)
 		}
 	}
-	return planrun.Run(ctx, op.Current.Plan, op.Current.Graph(), w, b, o)
+	return planrun.Run(ctx, op.Current.Plan, op.Current.Judge, w, b, o)
 }

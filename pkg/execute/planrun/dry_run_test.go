@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
@@ -31,7 +32,7 @@ func TestDryRunSendsEveryStepAndChangesNothing(t *testing.T) {
 		before := describeStates(f.state, s)
 		p, g := newCollectPlan(s)
 		backup := &fakeBackup{server: f}
-		report := planrun.Run(t.Context(), p, g, f, backup, planrun.Options{Common: execute.Options{Concurrency: 3, DryRun: true}})
+		report := planrun.Run(t.Context(), p, collector.NewJudge(g), f, backup, planrun.Options{Common: execute.Options{Concurrency: 3, DryRun: true}})
 		if slices.ContainsFunc(report.Results, func(r execute.Result) bool { return r.Status != event.Done }) {
 			t.Fatalf("%+v", report.Results)
 		}

@@ -27,10 +27,9 @@ type liveModel struct {
 	written  map[graph.Node]bool
 }
 
-func newLiveModel(g *graph.Graph, accepted snapshot.AcceptedGaps) *liveModel {
-	judge := collector.NewJudge(g)
+func newLiveModel(j *collector.Judge, accepted snapshot.AcceptedGaps) *liveModel {
 	return &liveModel{
-		graph: g, model: simulate.NewModel(judge, simulate.Options{Applying: true, Accepted: accepted}), repairer: repair.New(judge),
+		graph: j.Graph(), model: simulate.NewModel(j, simulate.Options{Applying: true, Accepted: accepted}), repairer: repair.New(j),
 		backedUp: map[graph.Node]string{}, repairs: map[graph.Node]ownerRepairs{}, written: map[graph.Node]bool{},
 	}
 }

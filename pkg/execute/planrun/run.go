@@ -18,6 +18,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
@@ -42,16 +43,17 @@ type Options struct {
 }
 
 // Run carries out the plan and returns when every step has ended. The plan must have
-// been made or revalidated from g; neither is changed. If b is nil, nothing is backed up.
+// been made or revalidated from the graph of j; neither is changed. If b is nil, nothing is backed up.
 //
 // When the context ends no further write begins, and the Server completes those in
 // flight. Steps that have not begun are skipped. All errors are in the report.
-func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, b BackupWriter, o Options) *execute.Report {
+func Run(ctx context.Context, p *plan.Plan, j *collector.Judge, s Server, b BackupWriter, o Options) *execute.Report {
 	if o.Common.DryRun {
 		b = nil
 	}
+	g := j.Graph()
 	r := &run{
-		plan: p, graph: g, options: o, server: s, backup: b, live: newLiveModel(g, p.AcceptedGaps),
+		plan: p, graph: g, options: o, server: s, backup: b, live: newLiveModel(j, p.AcceptedGaps),
 		expectedGone: graph.NewSet(g), expectedLeaving: graph.NewSet(g), repaired: map[graph.Node]bool{},
 		waiters: map[graph.Node][]*waiter{}, lastStep: map[graph.Node]int{}, backupErrors: map[graph.Node]error{},
 	}

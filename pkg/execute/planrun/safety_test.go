@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -370,7 +371,7 @@ func TestInterruptCompletesStepsInFlight(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 	again, g := newCollectPlan(s.server.scan())
-	if report := planrun.Run(t.Context(), again, g, s.server, s.backup, planrun.Options{}); report.Deleted != 2 {
+	if report := planrun.Run(t.Context(), again, collector.NewJudge(g), s.server, s.backup, planrun.Options{}); report.Deleted != 2 {
 		t.Errorf("running again: %+v", report)
 	}
 }

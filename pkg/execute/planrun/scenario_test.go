@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
@@ -57,7 +58,7 @@ func (s *scenario) run(ctx context.Context) *execute.Report {
 			s.onEvent(string(e.Event))
 		}
 	}
-	return planrun.Run(ctx, s.plan, s.graph, s.server, s.backup, s.options)
+	return planrun.Run(ctx, s.plan, collector.NewJudge(s.graph), s.server, s.backup, s.options)
 }
 
 // onRequestErr calls do before the nth request (from 1) of that name, such as "delete web".
