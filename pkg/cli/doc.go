@@ -6,7 +6,7 @@
 //   - output_options.go, warnings.go: how results are written
 //   - mutating_options.go, accept_gap.go: flags of commands that change something
 //   - operation.go: a plan from the preview to the report; then preview.go, preflight.go,
-//     run_backup.go, progress.go, verify.go, outcome.go
+//     confirm.go, run_backup.go, progress.go, stall_watchdog.go, verify.go, outcome.go
 //   - complete.go: completion
 //
 // Standard output carries the result and nothing else. Everything that comes from a

@@ -18,7 +18,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -139,33 +138,4 @@ func (s *ScanOptions) ContextAndServer() (name, server string, err error) {
 		return "", "", fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	return name, redact.URL(config.Host), nil
-}
-
-// A cluster is identified by the UID of its Namespace kube-system, because two clusters may
-// share a server URL or the name of a context. An unknown UID equals no other, not even
-// another unknown one.
-
-// IdentifyCluster reads the UID of the scanned cluster, unless that was a file. If it cannot
-// be read, it warns of the consequence, and the operation continues.
-func (op *Operation) IdentifyCluster(ctx context.Context, consequence string) {
-	if op.Current.Cluster == nil || op.ClusterUID != "" {
-		return
-	}
-	uid, err := read.UID(ctx, op.Current.Cluster)
-	if err != nil && ctx.Err() == nil {
-		fmt.Fprintf(op.Options.Scan.Err, "warning: cannot identify this cluster, so %s: %s\n", consequence, escape.Short(err.Error(), 2000))
-	}
-	op.ClusterUID = uid
-}
-
-// CheckPlanCluster returns an error if the plan was saved on another cluster. An unknown
-// cluster is no error, because each step is bound to the UID of its object.
-func CheckPlanCluster(p *plan.Plan, uid types.UID) error {
-	if p.ClusterUID == "" || uid == "" || p.ClusterUID == string(uid) {
-		return nil
-	}
-	return WithHint(
-		Usagef("the plan is of another cluster: its Namespace kube-system has UID %s, here it has UID %s", Quote(p.ClusterUID), Quote(string(uid))),
-		"select its context with --context, or make a new plan with --plan-out",
-	)
 }
