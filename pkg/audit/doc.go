@@ -3,6 +3,7 @@
 // what repairs it.
 //
 // Rules lists all rules. Those about single references are in reference_rules.go, and every
-// other rule has a file of its own. Rules grade and explain; package collector judges. A Report is sorted plain data and part of the JSON contract. Ages are measured
-// from the time of the scan. Strings from the cluster are not escaped.
+// other rule has a file of its own. Rules grade and explain; package collector judges. A
+// Report is sorted plain data and part of the JSON contract. Ages are measured from the time
+// of the scan. Strings from the cluster are not escaped.
 package audit

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Save what is to be deleted, make it durable, and delete it then.
+// Back up what will be deleted, make that durable, and only then delete it.
 func ExampleFolder() {
 	root, err := os.MkdirTemp("", "")
 	if err != nil {

@@ -184,7 +184,7 @@ func (p *Plan) lists() []storedList {
 
 // output is where encode writes, and in which form.
 type output struct {
-	to      io.Writer                           // its errors are not looked at
+	to      io.Writer                           // a hash, or a writer that remembers its error
 	rewrite func(data []byte, depth int) []byte // a value at that depth; valid until the next call
 	newline func(depth int) string
 	colon   string

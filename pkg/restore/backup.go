@@ -42,8 +42,8 @@ type StepResult struct {
 
 // Options configure a restoration.
 type Options struct {
-	// Exact restores every reference unchanged, even one because of which the
-	// garbage collector deletes the object.
+	// Exact restores every reference unchanged, even one that makes the garbage
+	// collector delete the object.
 	Exact bool
 	// Only limits what is created and linked; nil means everything.
 	Only func(object.Identity) bool

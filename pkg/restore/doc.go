@@ -6,8 +6,8 @@
 // backup created, and one scan of the cluster; its output is a plan.Plan. The
 // request body that creates an object is built here too: see Restoration.Body.
 //
-// No object gets a reference because of which the garbage collector would delete
-// it, unless Options.Exact asks for that. The collector package decides this: it
+// No object gets a reference that makes the garbage collector delete it, unless
+// Options.Exact asks for that. The collector package decides this: it
 // judges every reference in the cluster as predicted after the restoration.
 //
 // Pure: no client, clock, disk or terminal.

@@ -52,7 +52,7 @@ func (p *planner) selectObjects() {
 	slices.SortFunc(p.toCreate, func(a, b *recreation) int { return a.saved.Object.Compare(b.saved.Object) })
 }
 
-// readRun collects what is to be known of the run. The cluster's own garbage collector
+// readRun reads what a restoration needs to know about the run. The cluster's own garbage collector
 // performs the unrequested steps of a deletion: it may have done so even if the run
 // skipped them.
 func (p *planner) readRun() {

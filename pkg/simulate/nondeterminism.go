@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 )
 
-// nondeterministicOwner returns an owner because of which the decision of the cluster's
-// own collector may be nondeterministic, or graph.None. There are two cases:
+// nondeterministicOwner returns an owner that makes the decision of the cluster's own
+// collector nondeterministic, or graph.None. There are two cases:
 //
 //   - An owner waits, and the object does not block it, or no longer does. If the owner's
 //     finalizer is removed before the collector processes the object, and other

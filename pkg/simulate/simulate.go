@@ -49,8 +49,8 @@ type Transition struct {
 	Prerequisites []int
 	// CausedBy is the transition that caused this one, or -1.
 	CausedBy int
-	// NondeterministicOwner is an owner because of which the decision of the cluster's own
-	// collector is nondeterministic, or graph.None.
+	// NondeterministicOwner is an owner that makes the decision of the cluster's own
+	// collector nondeterministic, or graph.None.
 	NondeterministicOwner graph.Node
 }
 

@@ -59,7 +59,7 @@ func (v *View) GapAt(gr schema.GroupResource, namespace string) *Gap {
 	return nil
 }
 
-// GroupGap returns the gap because of which the whole group is unknown, or nil.
+// GroupGap returns the gap that makes the whole group unknown, or nil.
 func (v *View) GroupGap(group string) *Gap {
 	for i, g := range v.gaps {
 		if g.Resource == All && (g.Group == All || g.Group == group) {

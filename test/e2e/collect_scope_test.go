@@ -48,7 +48,7 @@ func TestCollectByRuleStartsFromFlaggedObjects(t *testing.T) {
 	s.requireGone(replaced, below)
 	s.requireUnchanged(missing)
 	if s.gone(released) {
-		t.Error("a deletion of which the rule does not speak was brought to its end")
+		t.Error("a deletion that the rule does not report was completed")
 	}
 	s.tool().collect("-n", ns)
 	s.requireGone(missing, released)

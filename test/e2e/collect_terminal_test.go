@@ -35,9 +35,9 @@ func TestCollectAtTerminalRequiresTypedNumber(t *testing.T) {
 		code int
 		says []string
 	}{
-		"the number":              {"3\n", nil, 0, []string{"deleted 3, unlinked 1", "a scan afterwards found nothing left"}},
-		"the number, with blanks": {"  3 \n", nil, 0, []string{"deleted 3"}},
-		"the number, with --max-deletes too small": {"3\n", []string{"--max-deletes=1"}, 0, []string{"deleted 3"}},
+		"the number":                         {"3\n", nil, 0, []string{"deleted 3, unlinked 1", "a scan afterwards found nothing left"}},
+		"the number, with blanks":            {"  3 \n", nil, 0, []string{"deleted 3"}},
+		"the number, above --max-deletes":    {"3\n", []string{"--max-deletes=1"}, 0, []string{"deleted 3"}},
 		"another number":                     {"4\n", nil, 4, []string{"error: not confirmed: nothing was changed"}},
 		"the number and another one":         {"3 4\n", nil, 4, []string{"not confirmed"}},
 		"y":                                  {"y\n", nil, 4, []string{"not confirmed"}},

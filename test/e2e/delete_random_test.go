@@ -135,7 +135,7 @@ func (s *scene) deleteInCopies(seeds []uint64, copy int) []copyOutcome {
 // every copy, as far as they still exist.
 //
 // It avoids choices for which the real collector itself is nondeterministic: a dependent of two
-// owners of which one orphans it and the other is deleted, so all targets of a graph are orphaned
+// owners, one that orphans it and one that is deleted, so all targets of a graph are orphaned
 // or none is; and two targets in one cycle.
 func chooseTargets(seed uint64, g *builtGraph, owns map[types.UID]int) *deletion {
 	dice := rand.New(rand.NewPCG(seed, 2*seed))

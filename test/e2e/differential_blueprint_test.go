@@ -244,8 +244,8 @@ func (b *blueprint) dependent() {
 	var claims []partRef
 	for range 1 + b.dice.IntN(3) {
 		c := b.randomRef(space)
-		// Of two references with one UID of which only one is valid, the program keeps the valid
-		// one, unlike the real collector. So do not create such pairs.
+		// If two references have one UID and only one of them is valid, the program keeps the
+		// valid one, unlike the real collector. So do not create such pairs.
 		if !slices.ContainsFunc(claims, func(other partRef) bool { return other.uid == c.uid }) {
 			claims = append(claims, c)
 		}
@@ -424,7 +424,7 @@ func (b *blueprint) changeParts(n int) {
 
 // makeBlocking makes dependents block their owners that are in foreground deletion, unless both
 // are of the same kind. A collector that starts during a foreground deletion processes the
-// dependents that block, and those of which it receives an event before that of the owner. The
+// dependents that block, and those whose event it receives before the owner's. The
 // order of events within a kind is random, but the order of kinds is mostly the same, so no
 // number of runs would show both results.
 func (b *blueprint) makeBlocking() {

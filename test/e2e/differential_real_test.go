@@ -108,8 +108,8 @@ func (t *trial) runAgain(before graphState) {
 
 // continueRun starts the real collector again on all graphs, then repeats every foreground
 // deletion that waits for other finalizers. A collector that starts during such a deletion may
-// skip some dependents (it processes those that block, and those of which it receives an event
-// before that of the owner). Repeating the deletion makes it process all of them, as if it had
+// skip some dependents (it processes those that block, and those whose event it receives before
+// the owner's). Repeating the deletion makes it process all of them, as if it had
 // been running when the deletion began.
 func (t *trial) continueRun() {
 	t.Helper()

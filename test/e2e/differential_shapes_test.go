@@ -11,7 +11,7 @@ import (
 )
 
 // A collector that starts during a foreground deletion processes the dependents that block the
-// owner, and those of which it receives an event before that of the owner. The others wait until
+// owner, and those whose event it receives before the owner's. The others wait until
 // the owner is gone. So its result is nondeterministic. Of the possible results, collect must
 // reach the one that leaves the least garbage and respects the finalizers of the objects.
 func TestDifferentialWithCollectorStartedDuringDeletion(t *testing.T) {

@@ -105,7 +105,7 @@ func (g *random) cycles() {
 	g.setOwners(joined[0], referenceTo(joined[1], blocking), referenceTo(joined[2]))
 	open := g.cycle(pick(g, g.namespaces), 3)
 	g.setOwners(open[0], referenceTo(open[1], named("another")))
-	// A cycle of which one member also refers to an owner that does not exist.
+	// A cycle with one member that also refers to an owner that does not exist.
 	withMissing := g.cycle(pick(g, g.namespaces), 2)
 	g.setOwners(withMissing[0], referenceTo(withMissing[1]), reference("v1", "ConfigMap", g.name(), g.uid()))
 	// An object that owns itself under another name.

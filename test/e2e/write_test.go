@@ -523,11 +523,11 @@ func TestWriteReadState(t *testing.T) {
 
 func TestWriteRelistReadsNewObjects(t *testing.T) {
 	s := newScene(t)
-	ns := s.namespace("census")
+	ns := s.namespace("relist")
 	scanned := s.scan(inNamespace(ns))
 	owner := s.create(configMap(ns, "owner"))
 	s.create(secret(ns, "dependent", ownedBy(referenceTo(owner))))
-	s.create(configMap(s.namespace("census-other"), "elsewhere", ownedBy(referenceTo(owner))))
+	s.create(configMap(s.namespace("other"), "elsewhere", ownedBy(referenceTo(owner))))
 	relisted, err := write.New(scanned.cluster, scanned.seen, false).Relist(t.Context())
 	s.must(err)
 	g := graph.New(relisted)

@@ -163,10 +163,10 @@ func TestVerifyPage(t *testing.T) {
 		"without a count":                              {[]page{{"9", "x", "a", 2, 0}, {"9", "", "c", 1, 0}}, false, true},
 		"without a resourceVersion":                    {[]page{{"", "", "a", 2, 0}}, false, false},
 		"of an older resourceVersion behind the first": {[]page{{"9", "x", "a", 2, 0}, {"8", "", "c", 1, 0}}, true, false},
-		"of which the last says that more remain":      {[]page{{"9", "", "a", 2, 3}}, true, false},
+		"with more objects announced behind the last":  {[]page{{"9", "", "a", 2, 3}}, true, false},
 		"of fewer objects than announced":              {[]page{{"9", "x", "a", 2, 5}, {"9", "", "c", 1, 0}}, true, false},
 		"of more objects than announced":               {[]page{{"9", "x", "a", 2, 1}, {"9", "", "c", 3, 0}}, true, false},
-		"of which one comes again":                     {[]page{{"9", "x", "a", 2, 0}, {"9", "y", "c", 2, 0}, {"9", "z", "a", 2, 0}}, false, false},
+		"with one object twice":                        {[]page{{"9", "x", "a", 2, 0}, {"9", "y", "c", 2, 0}, {"9", "z", "a", 2, 0}}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var p Pages

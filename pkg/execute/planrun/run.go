@@ -43,7 +43,8 @@ type Options struct {
 }
 
 // Run carries out the plan and returns when every step has ended. The plan must have
-// been made or revalidated from the graph of j; neither is changed. If b is nil, nothing is backed up.
+// been made or revalidated from the graph of j; neither is changed. If b is nil, nothing is
+// backed up.
 //
 // When the context ends no further write begins, and the Server completes those in
 // flight. Steps that have not begun are skipped. All errors are in the report.

@@ -149,7 +149,7 @@ func parameters(v reflect.Value) string {
 }
 
 // checkResults checks how the steps ended, in the order of the plan: each as "action name:
-// status code parameters", of which want is a prefix.
+// status code parameters". want has the beginnings.
 func (s *scenario) checkResults(t *testing.T, report *execute.Report, want ...string) {
 	t.Helper()
 	var got []string

@@ -205,8 +205,8 @@ func despiteGap(s *plan.Step) string {
 	return fmt.Sprintf("changes its owner references although its dependents in %s were not read", in)
 }
 
-// NotRestored returns lines that say what a restoration does not bring back, and of which
-// objects. It returns nil if nothing is lost.
+// NotRestored returns lines about what a restoration does not restore, and for which objects.
+// It returns nil if nothing is lost.
 func NotRestored(p *plan.Plan, palette *color.Palette) []string {
 	if len(p.Lost) == 0 {
 		return nil

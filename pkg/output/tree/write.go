@@ -111,8 +111,7 @@ func (v View) paint(tone Tone, text string) string {
 	return []func(string) string{Plain: v.Palette.Dim, Waits: v.Palette.Changed, Bad: v.Palette.Deleted}[tone](text)
 }
 
-// reference returns the flags and the verdict of the reference because of which a row is
-// there.
+// reference returns the flags and the verdict of the reference that a row shows.
 func (v View) reference(r Row) string {
 	if r.Edge.Node == graph.None {
 		return ""
