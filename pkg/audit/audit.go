@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -117,15 +116,4 @@ func choose(ids []string) ([]Rule, error) {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(Rules), func(r Rule) bool { return !slices.Contains(ids, r.ID) }), nil
-}
-
-// SiblingsAtRisk reports whether the server's garbage collector caches absent owners by
-// UID alone, so that one bad reference can get valid dependents of the same owner deleted:
-// before 1.20 (docs/gc-semantics.md#versions). It is false for an unknown version.
-func SiblingsAtRisk(server string) bool { return Before(server, "1.20.0") }
-
-// Before reports whether a server is known to be older than a release of Kubernetes.
-func Before(server, release string) bool {
-	v, err := version.ParseGeneric(server)
-	return err == nil && v.LessThan(version.MustParseGeneric(release))
 }

@@ -279,14 +279,3 @@ func TestSeverityAtLeast(t *testing.T) {
 		}
 	}
 }
-
-func TestSiblingsAtRisk(t *testing.T) {
-	for server, want := range map[string]bool{
-		"v1.13.4": true, "v1.19.16-gke.100": true, "1.19": true,
-		"v1.20.0": false, "v1.20.0-alpha.1": false, "v1.36.3": false, "v2.0.0": false, "": false, "unknown": false,
-	} {
-		if got := audit.SiblingsAtRisk(server); got != want {
-			t.Errorf("%q: got %v, want %v", server, got, want)
-		}
-	}
-}

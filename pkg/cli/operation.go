@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
@@ -157,7 +156,7 @@ func (op *Operation) warn() {
 		fmt.Fprintln(op.Options.Scan.Err, "warning: a run would refuse this plan, because this scan could not read what the scan of the saved plan read: "+nameList(op.NewGaps, MaxNamedGaps))
 	}
 	op.warnOfUnusedAcceptGaps()
-	if server := op.Current.Snapshot.Server; audit.SiblingsAtRisk(server) && len(op.Current.Plan.Steps) > 0 {
+	if server := op.Current.Snapshot.Server; !op.Current.Judge.Behavior().IdentityAwareOwners && len(op.Current.Plan.Steps) > 0 {
 		fmt.Fprintf(op.Options.Scan.Err, "warning: this server is %s: before 1.20 its garbage collector may also delete valid dependents of a bad reference's owner, which this plan does not predict\n", Quote(server))
 	}
 }

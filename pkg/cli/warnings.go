@@ -3,7 +3,7 @@ package cli
 import (
 	"fmt"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
@@ -13,9 +13,19 @@ import (
 // MaxNamedGaps is how many gaps a warning names; -o json names all.
 const MaxNamedGaps = 6
 
-// WarnOfGaps names on standard error what could not be read.
+// WarnOfGaps names on standard error what could not be read, and whether the server is of a
+// version that this program does not know.
 func (s *ScanOptions) WarnOfGaps(seen *snapshot.Snapshot) {
 	s.WarnOfClusterGaps("", seen.Gaps, seen.MonitoredTypes())
+	s.WarnOfVersion("", seen.Server)
+}
+
+// WarnOfVersion says on standard error if the server is of a version that this program does
+// not know. where precedes the sentence.
+func (s *ScanOptions) WarnOfVersion(where, server string) {
+	if assumed := collector.BehaviorOf(server).Assumption(); assumed != nil {
+		fmt.Fprintln(s.Err, "warning: "+where+escape.Short(assumed.Message(), 500))
+	}
 }
 
 // WarnOfClusterGaps is WarnOfGaps for one of several clusters, which serves so many types.
@@ -40,7 +50,7 @@ func nameList[T fmt.Stringer](items []T, limit int) string {
 // OldServerWarning warns of a server whose garbage collector deletes more than the
 // findings say. It returns "" for other servers.
 func OldServerWarning(server string, findings int) string {
-	if !audit.SiblingsAtRisk(server) || findings == 0 {
+	if collector.BehaviorOf(server).IdentityAwareOwners || findings == 0 {
 		return ""
 	}
 	return "this server is " + Quote(server) + ": before 1.20 one bad reference can also delete the valid dependents of the same owner, and the garbage collector deletes a cluster-scoped object with a namespaced owner"

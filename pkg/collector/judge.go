@@ -12,8 +12,9 @@ import (
 // Judge judges the owner references of a graph. It is immutable and safe for concurrent
 // use.
 type Judge struct {
-	graph *graph.Graph
-	view  *snapshot.View
+	graph    *graph.Graph
+	view     *snapshot.View
+	behavior Behavior
 	// byCoordinates indexes listed objects; see indexByCoordinates. It is built on first
 	// use.
 	byCoordinates func() map[coordinates]*object.Object
@@ -21,11 +22,17 @@ type Judge struct {
 
 // NewJudge returns a Judge of the references of g.
 func NewJudge(g *graph.Graph) *Judge {
-	return &Judge{graph: g, view: g.View(), byCoordinates: sync.OnceValue(func() map[coordinates]*object.Object { return indexByCoordinates(g) })}
+	return &Judge{
+		graph: g, view: g.View(), behavior: BehaviorOf(g.Snapshot().Server),
+		byCoordinates: sync.OnceValue(func() map[coordinates]*object.Object { return indexByCoordinates(g) }),
+	}
 }
 
 // Graph returns the graph whose references are judged.
 func (j *Judge) Graph() *graph.Graph { return j.graph }
+
+// Behavior returns the behavior of the server that the graph was scanned from.
+func (j *Judge) Behavior() Behavior { return j.behavior }
 
 // Reference judges the reference that e stands for, as docs/gc-semantics.md#verdicts
 // describes: can the kind be resolved, does the scope fit, what exists at the

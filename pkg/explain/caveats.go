@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -17,12 +16,15 @@ func (b *builder) caveats() {
 	if b.graph.Virtual(b.node) && !b.unmonitored() {
 		b.answer.Caveats = append(b.answer.Caveats, "Objects of its type could not be listed; this tool read only this one, by name.")
 	}
-	server := b.graph.Snapshot().Server
-	if audit.SiblingsAtRisk(server) {
+	server, behavior := b.graph.Snapshot().Server, b.explainer.judge.Behavior()
+	if assumed := behavior.Assumption(); assumed != nil {
+		b.answer.Caveats = append(b.answer.Caveats, capitalized(assumed.Message())+".")
+	}
+	if !behavior.IdentityAwareOwners {
 		b.before120(server)
 	}
 	broken := func(g snapshot.Gap) bool { return g.Reason == snapshot.Webhook && g.Resource != snapshot.All }
-	if i := slices.IndexFunc(b.graph.Snapshot().Gaps, broken); i >= 0 && audit.Before(server, "1.32.0") && b.answer.Consequence != collector.ConsequenceNone {
+	if i := slices.IndexFunc(b.graph.Snapshot().Gaps, broken); i >= 0 && !behavior.StartsWithUnsyncedTypes && b.answer.Consequence != collector.ConsequenceNone {
 		b.answer.Caveats = append(b.answer.Caveats, fmt.Sprintf("This server is %s: before 1.32 the garbage collector stops while it cannot list a type, and here it cannot list %s.", server, b.graph.Snapshot().Gaps[i]))
 	}
 }

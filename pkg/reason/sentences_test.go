@@ -59,6 +59,17 @@ func TestTheSentencesOfBlockers(t *testing.T) {
 	}
 }
 
+func TestTheSentencesOfCaveats(t *testing.T) {
+	for r, message := range map[reason.Reason]string{
+		reason.VersionAssumed{Known: "1.36"}:                    "this program predicts a server of unknown version as if it were Kubernetes 1.36",
+		reason.VersionAssumed{Server: "v1.39.0", Known: "1.36"}: "this program knows the garbage collector up to Kubernetes 1.36, and predicts v1.39.0 as if it were that",
+	} {
+		if got := r.Message(); got != message {
+			t.Errorf("%#v says %q, want %q", r, got, message)
+		}
+	}
+}
+
 func TestTheSentencesOfEffects(t *testing.T) {
 	for _, c := range []struct {
 		reason         reason.Brief

@@ -158,10 +158,15 @@ func (m *Model) judged(n graph.Node) []collector.Verdict {
 
 // verdict returns the verdict that the actor acts on. This program does not act where the
 // collector errs. It verifies a waiting owner before it deletes a dependent, and it cannot
-// verify one whose UID is contested.
+// verify one whose UID is contested. Collectors before 1.20 do not find the namespaced owner
+// of a cluster-scoped object (docs/versions.md).
 func (m *Model) verdict(j collector.Judgement) collector.Verdict {
-	if m.options.Actor == collector.ActorClient && (j.NamesListKind() || j.Verdict == collector.VerdictWaiting && j.UIDHolder.Contested) {
+	client := m.options.Actor == collector.ActorClient
+	switch {
+	case client && (j.NamesListKind() || j.Verdict == collector.VerdictWaiting && j.UIDHolder.Contested):
 		return collector.VerdictUnknown
+	case !client && j.Verdict == collector.VerdictScopeError && !m.judge.Behavior().IdentityAwareOwners:
+		return collector.VerdictDangling
 	}
 	return j.Verdict
 }

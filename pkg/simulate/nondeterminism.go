@@ -67,7 +67,7 @@ func (s *simulation) orderMatters(t *Transition) bool {
 // finalizers of owners that nothing else blocks
 // (docs/gc-semantics.md#breaking-a-cycle).
 func (s *simulation) deleteConflicts(n graph.Node) bool {
-	return s.model.options.Actor == collector.ActorControllerManager && s.last[n] >= 0 && s.result.Transitions[s.last[n]].Action == collector.ActionUnblock
+	return s.model.options.Actor == collector.ActorControllerManager && s.model.judge.Behavior().DeleteNamesResourceVersion && s.last[n] >= 0 && s.result.Transitions[s.last[n]].Action == collector.ActionUnblock
 }
 
 // entangled returns the members of cycles with more than one object of Bounds.Deletes,

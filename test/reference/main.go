@@ -1,5 +1,6 @@
 // Command reference writes the command reference in Markdown and man pages, from the help texts
-// of the commands. With the reference it writes docs/reasons.md, the list of reason codes.
+// of the commands. With the reference it writes docs/reasons.md, the list of reason codes, and
+// docs/versions.md, the differences between releases of Kubernetes.
 //
 //	go run ./test/reference -markdown docs/commands
 //	go run ./test/reference -man bin/man
@@ -46,8 +47,10 @@ func run(markdown, man string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(filepath.Dir(markdown), reasonsPage), []byte(reasons), 0o644); err != nil {
-			return fmt.Errorf("write the reason codes: %w", err)
+		for name, text := range map[string]string{reasonsPage: reasons, versionsPage: asVersions()} {
+			if err := os.WriteFile(filepath.Join(filepath.Dir(markdown), name), []byte(text), 0o644); err != nil {
+				return fmt.Errorf("write %s: %w", name, err)
+			}
 		}
 	}
 	if man != "" {

@@ -173,6 +173,7 @@ func (f *auditFlags) warnOf(c audit.Cluster) {
 		return
 	}
 	f.scan.WarnOfClusterGaps(c.Name, gaps, c.Types)
+	f.scan.WarnOfVersion(where, c.Server)
 	if warning := cli.OldServerWarning(c.Server, len(c.Findings)); warning != "" {
 		fmt.Fprintf(f.scan.Err, "warning: %s%s\n", where, warning)
 	}

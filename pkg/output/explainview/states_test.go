@@ -62,10 +62,6 @@ func (s state) unread(why string) state {
 	return s
 }
 
-func server(version string) st.Part {
-	return func(s *snapshot.Snapshot) { s.Server = version }
-}
-
 // absent returns a requested object that does not exist.
 func absent(name string, asked object.Object, seen ...object.Object) state {
 	return state{name: name, asked: asked, seen: []st.Part{st.Listing(seen...)}}
@@ -82,13 +78,13 @@ var states = []state{
 	about("one owner is missing, another is there", owned(st.To(old), st.To(web)), web),
 	about("its owner was replaced", owned(st.To(old)), recent),
 	about("its owner lives in another namespace", owned(st.To(far)), far).telling(notice, scheduled),
-	about("its owner lives in another namespace, on an old server", owned(st.To(far)), far).but(server("v1.19.16")),
+	about("its owner lives in another namespace, on an old server", owned(st.To(far)), far).but(st.FromServer("v1.19.16")),
 	about("its owner is right, and an old server may take it along for another's mistake", owned(st.To(web)), web,
-		st.ConfigMap("far/copy", st.OwnedBy(web))).but(server("v1.19.16")),
+		st.ConfigMap("far/copy", st.OwnedBy(web))).but(st.FromServer("v1.19.16")),
 	about("its owner has another name", owned(st.To(web, st.Named("webb"))), web),
 	about("its owner is of another kind", owned(st.To(web, st.As("v1", "Pod"))), web),
 	about("it is cluster-scoped, and its owner is not", st.Node("edge", st.OwnedBy(web)), web),
-	about("it is cluster-scoped, and its owner is not, on an old server", st.Node("edge", st.OwnedBy(web)), web).but(server("v1.19.16")),
+	about("it is cluster-scoped, and its owner is not, on an old server", st.Node("edge", st.OwnedBy(web)), web).but(st.FromServer("v1.19.16")),
 	about("its reference names a version that is not served", owned(st.To(web, st.As("apps/v1beta1", "Deployment"))), web),
 	about("its reference names a version that is not served, and its other owner is missing", owned(st.To(web, st.As("apps/v1beta1", "Deployment")), st.To(old)), web),
 	about("its reference names an unknown kind", owned(st.To(web, st.As("example.com/v1", "Gizmo")))),
@@ -139,5 +135,5 @@ var states = []state{
 	absent("it is gone, and dependents still name it", old, owned(st.To(old)), st.Secret("shop/token", st.OwnedBy(old, web)), web),
 	about("dependents name an earlier object of its name", recent, owned(st.To(old))),
 	absent("it is gone, in a view that is not whole", st.Pod("shop/worker")).but(st.Unreadable("secrets", snapshot.Forbidden)),
-	about("it goes, in a view that is not whole", owned(st.To(old))).but(st.Unreadable("secrets", snapshot.Forbidden), st.Unreadable("widgets.example.com", snapshot.Webhook), server("v1.31.4")),
+	about("it goes, in a view that is not whole", owned(st.To(old))).but(st.Unreadable("secrets", snapshot.Forbidden), st.Unreadable("widgets.example.com", snapshot.Webhook), st.FromServer("v1.31.4")),
 }

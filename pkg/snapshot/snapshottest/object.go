@@ -123,10 +123,14 @@ func TerminatingFor(age time.Duration, finalizers ...string) Option {
 // Foreground marks the object as being deleted in the foreground.
 func Foreground() Option { return Terminating(object.ForegroundFinalizer) }
 
-// InGracePeriod marks the object as a Pod in its grace period.
-func InGracePeriod() Option {
+// InGracePeriod marks the object as a Pod in its grace period, which was over a minute ago.
+func InGracePeriod() Option { return InGracePeriodUntil(-time.Minute) }
+
+// InGracePeriodUntil marks the object as a Pod whose grace period ends that long after the
+// scan.
+func InGracePeriodUntil(end time.Duration) Option {
 	return func(o *object.Object) {
-		Terminating()(o)
+		TerminatingFor(-end)(o)
 		grace := int64(30)
 		o.GraceSeconds = &grace
 	}

@@ -31,6 +31,9 @@ func New(parts ...Part) *snapshot.Snapshot {
 	return s
 }
 
+// FromServer sets the git version of the server.
+func FromServer(version string) Part { return func(s *snapshot.Snapshot) { s.Server = version } }
+
 // Listing adds objects to the lists.
 func Listing(objects ...object.Object) Part {
 	return func(s *snapshot.Snapshot) { s.Objects = append(s.Objects, Pointers(objects)...) }
