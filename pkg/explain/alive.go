@@ -16,6 +16,7 @@ import (
 func (b *builder) alive() {
 	d := b.explainer.initial.Decide(b.node)
 	_, byContents := b.result.ContentsDeleted[b.node]
+	by, pending := b.result.ContentsPending[b.node]
 	deletion, unlinked := b.explainer.firstTransition(b.node, collector.ActionDelete), b.explainer.firstTransition(b.node, collector.ActionUnlink)
 	switch {
 	case b.unmonitored():
@@ -30,6 +31,8 @@ func (b *builder) alive() {
 		b.deletedLater(deletion)
 	case byContents:
 		b.deletedWithContents(b.result.Transitions[b.result.ContentsDeleted[b.node]].Node)
+	case pending:
+		b.deletedAfterPods(b.result.Transitions[by].Node)
 	case unlinked != nil && d.Action != collector.ActionUnlink:
 		b.losesReferences(unlinked)
 	case d.NoAction == collector.ReferenceUnknown && b.onlyListKinds():
@@ -174,8 +177,24 @@ func (b *builder) firstCause(transition *simulate.Transition) {
 // deletedWithContents explains a deletion with the object's namespace or
 // CustomResourceDefinition.
 func (b *builder) deletedWithContents(container graph.Node) {
-	i := b.graph.Object(container).Identity
-	b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes.", b.object, i))
+	b.sayDeletedWith(container)
 	b.afterDeletion()
+	b.suggestContainer(container)
+}
+
+// deletedAfterPods explains a deletion with the object's namespace, which first waits for
+// Pods that stay.
+func (b *builder) deletedAfterPods(namespace graph.Node) {
+	b.sayDeletedWith(namespace)
+	b.answer.next("The namespace controller deletes it once no Pod is left in the namespace, and a Pod stays for now.")
+	b.suggestContainer(namespace)
+}
+
+func (b *builder) sayDeletedWith(container graph.Node) {
+	b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes.", b.object, b.graph.Object(container).Identity))
+}
+
+func (b *builder) suggestContainer(container graph.Node) {
+	i := b.graph.Object(container).Identity
 	b.answer.suggest("see why that happens to "+i.String(), b.explainer.command("why", i)...)
 }

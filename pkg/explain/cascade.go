@@ -55,8 +55,10 @@ func (b *builder) simulateDeletion() *simulate.Result {
 // indirectly.
 func (b *builder) addDeleted(result *simulate.Result, deleted graph.Set) {
 	contents := map[int][]graph.Node{} // per transition
-	for n, transition := range result.ContentsDeleted {
-		contents[transition] = append(contents[transition], n)
+	for _, deleted := range []map[graph.Node]int{result.ContentsDeleted, result.ContentsPending} {
+		for n, transition := range deleted {
+			contents[transition] = append(contents[transition], n)
+		}
 	}
 	for i := range result.Transitions {
 		t := &result.Transitions[i]

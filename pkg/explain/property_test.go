@@ -18,16 +18,20 @@ import (
 )
 
 // eachObject explains every object of random clusters. left is the object after the
-// simulation, or nil.
+// simulation, or nil if it is gone or will be once the Pods in its namespace are.
 func eachObject(t *testing.T, check func(t *rapid.T, g *graph.Graph, n graph.Node, a *explain.Answer, left *object.Object)) {
 	for name, draw := range map[string]func(*rapid.T) *snapshot.Snapshot{"any": st.Draw, "busy": st.DrawBusy} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				g := graph.New(draw(t))
 				explainer := explain.NewExplainer(collector.NewJudge(g))
-				end := simulate.Run(collector.NewJudge(g), simulate.Options{}, simulate.Bounds{}).Model
+				end := simulate.Run(collector.NewJudge(g), simulate.Options{}, simulate.Bounds{})
 				for n := range g.Listed() {
-					check(t, g, graph.Node(n), explainer.Object(graph.Node(n), explain.EventHistory{}), end.Object(graph.Node(n)))
+					left := end.Model.Object(graph.Node(n))
+					if _, pending := end.ContentsPending[graph.Node(n)]; pending {
+						left = nil
+					}
+					check(t, g, graph.Node(n), explainer.Object(graph.Node(n), explain.EventHistory{}), left)
 				}
 			})
 		})

@@ -68,7 +68,10 @@ func (b *builder) buildOnce() *Plan {
 		Steps: b.steps(), Outcomes: b.outcomes(), Blocked: b.blocked(),
 	}
 	if p.Mode == Delete {
-		p.Retained, p.DeletedLater = b.retained(), b.deletedLater()
+		p.Retained = b.retained()
+	}
+	if p.Mode == Delete || len(b.result.ContentsPending) > 0 {
+		p.DeletedLater = b.deletedLater()
 	}
 	return p
 }

@@ -14,12 +14,15 @@ func (b *builder) outcomes() []Outcome {
 	out := []Outcome{}
 	nondeterministic, obstacles := b.nondeterministic(), simulate.NewObstacles(b.result.Model)
 	for _, n := range b.touched().Nodes() {
-		if !b.result.Model.Changed(n) {
+		by, pending := b.result.ContentsPending[n]
+		if !b.result.Model.Changed(n) && !pending {
 			continue
 		}
 		left := b.result.Model.Object(n)
 		o := Outcome{Object: b.graph.Object(n).Identity, State: Changed, WaitsFor: []string{}, Nondeterministic: reason.Nested{Reason: nondeterministic[n]}}
 		switch {
+		case pending:
+			o.State, o.Follows = Pending, id(by)
 		case left == nil:
 			o.State = Deleted
 		case left.Terminating():
@@ -44,6 +47,9 @@ func (b *builder) touched() graph.Set {
 		out.Add(b.result.Transitions[i].Node)
 	}
 	for n := range b.result.ContentsDeleted {
+		out.Add(n)
+	}
+	for n := range b.result.ContentsPending {
 		out.Add(n)
 	}
 	for _, n := range b.result.FinalizersRemoved.Nodes() {

@@ -59,7 +59,7 @@ type Plan struct {
 	Steps    []Step
 	Outcomes []Outcome
 	Blocked  []Blocked
-	// Set by Delete.
+	// Retained is set by Delete. So is DeletedLater, which otherwise has only Pending objects.
 	Retained     []Retained
 	DeletedLater []DeletedLater
 	// Set by Restore.
@@ -116,6 +116,9 @@ const (
 	Deleted     State = "deleted"
 	Terminating State = "terminating"
 	Changed     State = "changed"
+	// Pending objects are not deleted yet, but will be, without another step, once the Pods in
+	// their namespace are gone.
+	Pending State = "pending"
 )
 
 // Outcome is the state of an object after the whole cascade.

@@ -31,9 +31,9 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 	for n := range r.wanted {
 		unrepaired[n] = consequence(r.graph.Object(n), model.Verdicts(n))
 	}
-	without := simulate.Run(r.judge, simulate.Options{}, simulate.Bounds{}).Model
+	without := simulate.Run(r.judge, simulate.Options{}, simulate.Bounds{})
 	for n := range r.wanted {
-		if deletedOrTerminating(without.Object(n)) && !r.graph.Object(n).Terminating() {
+		if without.Deletes(n) && !r.graph.Object(n).Terminating() {
 			unrepaired[n] = collector.ConsequenceDelete
 		}
 	}
@@ -44,11 +44,11 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 		lost := r.lost(with)
 		worst.update(r)
 		harmed := slices.DeleteFunc(r.nodes(), func(n graph.Node) bool {
-			return lost[n] == nil && !worst.affected[n] || deletedOrTerminating(without.Object(n)) || forced[n]
+			return lost[n] == nil && !worst.affected[n] || without.Deletes(n) || forced[n]
 		})
 		notSaved := slices.DeleteFunc(slices.Sorted(maps.Keys(leftOut)), func(n graph.Node) bool { return !r.deletedAfter(n, with) })
 		if len(harmed)+len(notSaved) == 0 || round == maxRounds {
-			r.released = r.completedDeletions(without, with)
+			r.released = r.completedDeletions(without.Model, with)
 			for n := range leftOut {
 				r.blocked[n] = append(r.blocked[n], reason.RepairWouldDelete{Uncertain: worst.affected[n]})
 			}
@@ -79,8 +79,6 @@ func consequence(o *object.Object, verdicts []collector.Verdict) collector.Conse
 	return collector.ConsequenceNone
 }
 
-func deletedOrTerminating(o *object.Object) bool { return o == nil || o.Terminating() }
-
 // simulateRepaired simulates the garbage collector after the repair of a scan of the same
 // objects. The model has its own graph, whose nodes of unlisted objects may differ.
 func (r *repairBuilder) simulateRepaired(scan *snapshot.Snapshot) builder {
@@ -99,7 +97,7 @@ func (r *repairBuilder) simulateRepaired(scan *snapshot.Snapshot) builder {
 
 // deletedAfter reports whether an object is deleted or terminating after a repair.
 func (r *repairBuilder) deletedAfter(n graph.Node, with builder) bool {
-	return deletedOrTerminating(with.result.Model.Object(with.graph.Find(r.graph.UID(n))))
+	return with.result.Deletes(with.graph.Find(r.graph.UID(n)))
 }
 
 // completedDeletions returns the terminating owners that only the repair lets go.
@@ -137,7 +135,7 @@ func (r *repairBuilder) lost(with builder) map[graph.Node]reason.Reason {
 // collector decide about an object that it leaves alone today.
 type uncertainty struct {
 	scan     *snapshot.Snapshot // nil if the scan is complete
-	without  *simulate.Model    // the end without the repair
+	without  *simulate.Result   // without the repair
 	affected map[graph.Node]bool
 }
 
@@ -146,7 +144,7 @@ func (r *repairBuilder) uncertainty() *uncertainty {
 	if s := r.graph.Snapshot(); !s.Complete() {
 		u.scan = worstCase(s)
 		g := graph.New(u.scan)
-		u.without = simulate.Run(collector.NewJudge(g), simulate.Options{}, simulate.Bounds{}).Model
+		u.without = simulate.Run(collector.NewJudge(g), simulate.Options{}, simulate.Bounds{})
 	}
 	return u
 }
@@ -158,7 +156,7 @@ func (u *uncertainty) update(r *repairBuilder) {
 	}
 	with := r.simulateRepaired(u.scan)
 	for n := range r.wanted {
-		if r.deletedAfter(n, with) && !deletedOrTerminating(u.without.Object(n)) {
+		if r.deletedAfter(n, with) && !u.without.Deletes(n) {
 			u.affected[n] = true
 		}
 	}

@@ -43,7 +43,8 @@ func (b *builder) retained() []Retained {
 		}
 		for _, e := range b.graph.Dependents(owner) {
 			o := b.result.Model.Object(e.Node)
-			if o == nil || o.Terminating() || int(e.Node) >= b.graph.Listed() || !seen.Add(e.Node) {
+			_, pending := b.result.ContentsPending[e.Node]
+			if o == nil || o.Terminating() || pending || int(e.Node) >= b.graph.Listed() || !seen.Add(e.Node) {
 				continue
 			}
 			out = append(out, b.retain(blockers, e.Node, orphaned))
@@ -106,14 +107,15 @@ type DeletedLater struct {
 	Reason reason.Reason     `json:"-"`
 }
 
-// deletedLater simulates what follows the run.
+// deletedLater simulates what follows the run. Except for Delete it returns only contents of
+// Namespaces.
 func (b *builder) deletedLater() []DeletedLater {
 	release := b.result.SimulateRelease()
 	var out []DeletedLater
 	lists := map[*graph.Node][]object.Identity{} // by the first element of a list that many objects share
 	for _, n := range release.DeletionsBegun {
 		after := release.Causes[n]
-		if len(after) == 0 {
+		if _, pending := b.result.ContentsPending[n]; len(after) == 0 || b.options.Mode != Delete && !pending {
 			continue
 		}
 		names, known := lists[&after[0]]

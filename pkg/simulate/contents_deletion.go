@@ -13,11 +13,14 @@ import (
 // gone when its contents are.
 type contentsDeletion struct {
 	node       graph.Node
-	transition int          // that deleted it
+	transition int          // that deleted it, or none if that was in the simulation before SimulateRelease
 	kept       []graph.Node // contents that were not gone at once
 	left       int          // how many of kept are not gone yet
+	pending    []graph.Node // contents that are deleted once kept is gone
 	complete   bool
 }
+
+const none = -1
 
 // contentsDeletions visits a deletion only when something that it waits for changes. The
 // values of its maps are indexes of all.
@@ -25,19 +28,29 @@ type contentsDeletions struct {
 	all      []contentsDeletion
 	byNode   map[graph.Node][]int
 	byMember map[graph.Node][]int
-	empty    []int // those to check, since none of their contents are left
+	empty    []int // those to check, since nothing of kept is left
 }
 
 func (c *contentsDeletions) clone() contentsDeletions {
-	return contentsDeletions{all: slices.Clone(c.all), byNode: clip(c.byNode), byMember: clip(c.byMember)}
+	out := contentsDeletions{all: slices.Clone(c.all), byNode: clip(c.byNode), byMember: clip(c.byMember)}
+	for i := range out.all {
+		out.all[i].transition = none
+	}
+	return out
 }
 
-func (c *contentsDeletions) add(d contentsDeletion) {
-	d.left = len(d.kept)
+func (c *contentsDeletions) add(d contentsDeletion, kept []graph.Node) {
 	index := len(c.all)
 	c.all = append(c.all, d)
 	c.byNode[d.node] = append(c.byNode[d.node], index)
-	for _, member := range d.kept {
+	c.keep(index, kept)
+}
+
+// keep adds contents that were not gone at once.
+func (c *contentsDeletions) keep(index int, kept []graph.Node) {
+	d := &c.all[index]
+	d.kept, d.left = slices.Concat(d.kept, kept), len(kept)
+	for _, member := range kept {
 		c.byMember[member] = append(c.byMember[member], index)
 	}
 	if d.left == 0 {
@@ -104,55 +117,112 @@ func (s *simulation) applySideEffects(transition int, n graph.Node) {
 	switch o := s.model.now[n]; {
 	case o.InGracePeriod():
 		s.result.StoppedPods[transition] = true
-		s.model.SetState(n, podStopped(o))
+		s.model.SetState(n, s.model.afterKubelet(o))
 	case DeletesContents(o.Identity):
 		s.deleteContents(transition, n)
 	}
 }
 
 // deleteContents deletes the contents of n. A Namespace's are deleted in the background,
-// which removes the collector's finalizers
-// (docs/gc-semantics.md#contents-of-a-namespace); a CustomResourceDefinition's keep theirs
-// (docs/gc-semantics.md#instances-of-a-crd).
+// which removes the collector's finalizers, and since 1.33 the Pods go first, and the others
+// once no Pod is left (docs/gc-semantics.md#contents-of-a-namespace). A
+// CustomResourceDefinition's keep theirs (docs/gc-semantics.md#instances-of-a-crd).
 func (s *simulation) deleteContents(transition int, n graph.Node) {
+	d := contentsDeletion{node: n, transition: transition}
+	contents := s.contentsOf(n)
+	if s.model.now[n].IsNamespace() && s.model.judge.Behavior().OrderedNamespaceDeletion {
+		contents, d.pending = s.podsFirst(contents)
+	}
+	kept := s.deleteMembers(&d, contents, n)
+	if len(kept) == 0 {
+		kept = s.deleteMembers(&d, d.pending, n)
+		d.pending = nil
+	}
+	s.contentsDeletions.add(d, kept)
+}
+
+// podsFirst separates Pods from other objects.
+func (s *simulation) podsFirst(contents []graph.Node) (pods, others []graph.Node) {
+	for _, member := range contents {
+		if s.model.graph.Object(member).GroupVersionKind().GroupKind() == podKind {
+			pods = append(pods, member)
+		} else {
+			others = append(others, member)
+		}
+	}
+	return pods, others
+}
+
+// deleteMembers deletes contents of d.node because of other objects, and returns those that
+// are not gone at once.
+func (s *simulation) deleteMembers(d *contentsDeletion, members []graph.Node, because ...graph.Node) (kept []graph.Node) {
 	policy := metav1.DeletionPropagation("")
-	if s.model.now[n].IsNamespace() {
+	if s.model.now[d.node].IsNamespace() {
 		policy = metav1.DeletePropagationBackground
 	}
-	d := contentsDeletion{node: n, transition: transition}
-	for _, member := range s.contentsOf(n) {
+	causes := s.causesOf(because)
+	for _, member := range members {
 		now := s.model.now[member]
 		if now == nil || now.Contested {
 			continue
 		}
-		s.result.ContentsDeleted[member] = transition
-		s.attribute(member, n)
-		s.last[member] = int32(transition)
-		if now = podStopped(now); now != nil {
-			now = podStopped(StateAfterDelete(now, policy, s.model.taken))
+		if d.transition != none {
+			s.result.ContentsDeleted[member] = d.transition
+			s.last[member] = int32(d.transition)
+		}
+		s.addCauses(member, causes)
+		if now = s.model.afterKubelet(now); now != nil {
+			now = s.model.afterKubelet(StateAfterDelete(now, policy, s.model.taken))
 		}
 		s.model.SetState(member, now)
 		if now != nil {
-			d.kept = append(d.kept, member)
-			s.deletedBy[member] = n
+			kept = append(kept, member)
+			s.deletedBy[member] = d.node
 		}
 	}
-	s.contentsDeletions.add(d)
+	return kept
 }
 
-// completeContentsDeletions completes the deletions of what has become empty, in the
-// order of their transitions. After an incomplete scan nothing is known to be empty.
+// completeContentsDeletions deletes the contents of Namespaces that have no Pods any more,
+// and completes the deletions of what has become empty, in the order of their transitions.
+// After an incomplete scan nothing is known to be empty.
 func (s *simulation) completeContentsDeletions() {
 	c := &s.contentsDeletions
-	empty := c.empty
-	c.empty = nil
+	for _, i := range c.takeEmpty() {
+		if d := c.all[i]; d.left == 0 && s.model.now[d.node] != nil {
+			c.all[i].pending = nil
+			c.keep(i, s.deleteMembers(&d, d.pending, d.kept...))
+		}
+	}
+	empty := c.takeEmpty()
 	if !s.model.complete {
 		return
 	}
-	slices.SortStableFunc(empty, func(a, b int) int { return c.all[a].transition - c.all[b].transition })
 	for _, i := range empty {
 		c.all[i].complete = c.all[i].complete || s.complete(c.all[i])
 	}
+}
+
+// takeEmpty empties the list of deletions to check and returns it, sorted.
+func (c *contentsDeletions) takeEmpty() []int {
+	empty := c.empty
+	c.empty = nil
+	slices.Sort(empty)
+	return slices.Compact(empty)
+}
+
+// pendingContents returns the objects that would be deleted with another one once the Pods
+// beside them are gone, with the transition that deleted that one.
+func (s *simulation) pendingContents() map[graph.Node]int {
+	out := map[graph.Node]int{}
+	for _, d := range s.contentsDeletions.all {
+		for _, member := range d.pending {
+			if now := s.model.now[member]; now != nil && !now.Contested && !now.Terminating() && d.transition != none {
+				out[member] = d.transition
+			}
+		}
+	}
+	return out
 }
 
 // complete removes an empty Namespace or CustomResourceDefinition, unless finalizers hold
@@ -174,6 +244,16 @@ func (s *simulation) complete(d contentsDeletion) bool {
 		s.model.SetState(d.node, StateAfterPatch(o, object.Change{RemoveFinalizer: crdFinalizer}))
 	}
 	return true
+}
+
+// afterKubelet returns the state of an object after its kubelet, if it waits for one, has
+// stopped it. A Pod whose grace period was over at the time of the scan is taken to stay,
+// because its kubelet does not respond.
+func (m *Model) afterKubelet(o *object.Object) *object.Object {
+	if o == nil || o.InGracePeriod() && m.taken.After(*o.Deleted) { // a Pod's deletion timestamp is the end of its grace period
+		return o
+	}
+	return podStopped(o)
 }
 
 // podStopped returns the state of an object after its kubelet, if it waits for one, has

@@ -58,7 +58,7 @@ func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 			moves: []string{"1 unlink s n", "1 delete shop Background", "1 remove-finalizer n orphan"}, left: []string{"n gone", "s gone", "shop gone"},
 		},
 		{
-			name: "Pods are stopped, those too that were stopping", seen: in(shop(), st.Pod("shop/p", st.Running()), st.Pod("shop/q", st.Running(), st.InGracePeriod(), st.WithFinalizers(collectortest.Foreground))),
+			name: "Pods are stopped, those too that were stopping", seen: in(shop(), st.Pod("shop/p", st.Running()), st.Pod("shop/q", st.Running(), st.InGracePeriodUntil(0), st.WithFinalizers(collectortest.Foreground))),
 			moves: []string{"1 delete shop Background"}, left: []string{"p gone", "q gone", "shop gone"},
 		},
 		{

@@ -23,11 +23,14 @@ type environment struct {
 	*simulate.Model
 	begun  map[graph.Node]bool         // is or was in foreground deletion
 	opened map[graph.Node][]graph.Node // deleted Namespaces and CustomResourceDefinitions with their contents
-	pods   map[graph.Node]bool
+	// podsFirst are the deleted Namespaces that may still have Pods, so that nothing else in
+	// them was deleted.
+	podsFirst map[graph.Node]bool
+	pods      map[graph.Node]bool
 }
 
 func newEnvironment(m *simulate.Model) *environment {
-	w := &environment{m, map[graph.Node]bool{}, map[graph.Node][]graph.Node{}, map[graph.Node]bool{}}
+	w := &environment{m, map[graph.Node]bool{}, map[graph.Node][]graph.Node{}, map[graph.Node]bool{}, map[graph.Node]bool{}}
 	w.remember()
 	return w
 }
@@ -120,15 +123,23 @@ func (w *environment) open(n graph.Node, parent *object.Object) {
 		case parent.Kind == "Namespace" && o.Namespace == parent.Name,
 			parent.Kind != "Namespace" && o.APIVersion == "example.com/v1" && o.Kind == "Widget":
 			w.opened[n] = append(w.opened[n], graph.Node(m))
-			policy := metav1.DeletionPropagation("")
-			if parent.Kind == "Namespace" {
-				policy = metav1.DeletePropagationBackground
-			}
-			if next := stopped(o); next != nil {
-				w.SetState(graph.Node(m), stopped(simulate.StateAfterDelete(next, policy, st.Taken)))
-			} else {
-				w.SetState(graph.Node(m), nil)
-			}
+		}
+	}
+	if parent.Kind != "Namespace" {
+		w.empty(w.opened[n], "")
+		return
+	}
+	w.podsFirst[n] = true
+	w.empty(slices.DeleteFunc(slices.Clone(w.opened[n]), func(m graph.Node) bool { return w.Object(m).Kind != "Pod" }), metav1.DeletePropagationBackground)
+}
+
+func (w *environment) empty(members []graph.Node, policy metav1.DeletionPropagation) {
+	for _, m := range members {
+		if next := stopped(w.Object(m)); next != nil {
+			next = simulate.StateAfterDelete(next, policy, st.Taken)
+			w.SetState(m, stopped(next))
+		} else {
+			w.SetState(m, nil)
 		}
 	}
 }
@@ -136,15 +147,22 @@ func (w *environment) open(n graph.Node, parent *object.Object) {
 // others lets another component act once, and reports whether one did.
 func (w *environment) others() bool {
 	for n := range w.pods {
-		if o := w.Object(n); o != nil && o.InGracePeriod() {
+		if o := w.Object(n); o != nil && stopped(o) != o {
 			w.SetState(n, stopped(o))
+			return true
+		}
+	}
+	for n, waits := range w.podsFirst {
+		if waits && !slices.ContainsFunc(w.opened[n], func(m graph.Node) bool { o := w.Object(m); return o != nil && o.Kind == "Pod" }) {
+			w.podsFirst[n] = false
+			w.empty(w.opened[n], metav1.DeletePropagationBackground)
 			return true
 		}
 	}
 	for n, members := range w.opened {
 		o := w.Object(n)
 		full := slices.ContainsFunc(members, func(m graph.Node) bool { return w.Object(m) != nil })
-		if o == nil || full || !w.Complete() {
+		if o == nil || full || w.podsFirst[n] || !w.Complete() {
 			continue
 		}
 		if o.Kind == "Namespace" && len(o.Finalizers) == 0 {
@@ -159,9 +177,10 @@ func (w *environment) others() bool {
 	return false
 }
 
-// stopped returns the state of a Pod that its kubelet has stopped.
+// stopped returns the state of a Pod that its kubelet has stopped. The kubelet of a Pod whose
+// grace period was over at the time of the scan does not respond.
 func stopped(o *object.Object) *object.Object {
-	if o == nil || !o.InGracePeriod() {
+	if o == nil || !o.InGracePeriod() || st.Taken.After(*o.Deleted) {
 		return o
 	}
 	left, none := *o, int64(0)

@@ -111,11 +111,12 @@ func (c *finalizerControllers) removeFinalizer(n graph.Node) bool {
 	case o == nil:
 		return false
 	case o.InGracePeriod():
-		if m.taken.After(*o.Deleted) { // overdue: a Pod's deletion timestamp is the end of its grace period
+		left := m.afterKubelet(o)
+		if left == o {
 			return false
 		}
 		c.sim.result.FinalizersRemoved.Add(n)
-		m.SetState(n, podStopped(o))
+		m.SetState(n, left)
 		return true
 	}
 	i := slices.IndexFunc(o.Finalizers, func(f string) bool {

@@ -122,36 +122,63 @@ func (r *releaseState) attribute(s *simulation, t *Transition) {
 
 // attribute records that n changes because of another object, without a transition.
 func (s *simulation) attribute(n, by graph.Node) {
+	s.addCauses(n, s.causesOf([]graph.Node{by}))
+}
+
+// causesOf returns which releases cause what follows from a change of these objects.
+func (s *simulation) causesOf(objects []graph.Node) []graph.Node {
+	if s.release == nil {
+		return nil
+	}
+	return s.release.causesOf(objects)
+}
+
+// addCauses adds causes to those of n.
+func (s *simulation) addCauses(n graph.Node, causes []graph.Node) {
 	if s.release != nil {
-		s.release.addCauses(n, by)
+		s.release.add(n, causes)
 	}
 }
 
 // addCauses adds the causes of other objects to those of n.
 func (r *releaseState) addCauses(n graph.Node, others ...graph.Node) {
-	var lists [][]graph.Node
-	add := func(list []graph.Node) {
-		if last := len(lists) - 1; len(list) > 0 && (last < 0 || !identical(lists[last], list)) {
-			lists = append(lists, list)
+	r.add(n, r.causesOf(others))
+}
+
+func (r *releaseState) add(n graph.Node, causes []graph.Node) {
+	if all := r.union([][]graph.Node{r.causes[n], causes}); len(all) > 0 {
+		r.causes[n] = all
+	}
+}
+
+func (r *releaseState) causesOf(objects []graph.Node) []graph.Node {
+	lists := make([][]graph.Node, len(objects))
+	for i, n := range objects {
+		if lists[i] = r.causes[n]; r.released[n] {
+			lists[i] = []graph.Node{n}
 		}
 	}
-	add(r.causes[n])
-	for _, other := range others {
-		if r.released[other] {
-			add([]graph.Node{other})
-		} else {
-			add(r.causes[other])
+	return r.union(lists)
+}
+
+// union returns the sorted nodes of all lists. It returns a list itself where the others are
+// empty or the same, so the cost of a chain is linear.
+func (r *releaseState) union(lists [][]graph.Node) []graph.Node {
+	var different [][]graph.Node
+	for _, list := range lists {
+		if last := len(different) - 1; len(list) > 0 && (last < 0 || !identical(different[last], list)) {
+			different = append(different, list)
 		}
 	}
-	switch len(lists) {
+	switch len(different) {
 	case 0:
+		return nil
 	case 1:
-		r.causes[n] = lists[0] // shared, so the cost of a chain is linear
-	default:
-		all := slices.Concat(lists...)
-		slices.Sort(all)
-		r.causes[n] = r.deduplicated(slices.Compact(all))
+		return different[0]
 	}
+	all := slices.Concat(different...)
+	slices.Sort(all)
+	return r.deduplicated(slices.Compact(all))
 }
 
 // identical reports whether two lists share their memory.

@@ -63,6 +63,9 @@ type Result struct {
 	// (docs/gc-semantics.md#contents-of-a-namespace), and for ActorControllerManager the
 	// Endpoints of a Service. They may be gone before a transition of their own.
 	ContentsDeleted map[graph.Node]int
+	// ContentsPending maps the contents of a Namespace that are not deleted yet, because a Pod
+	// in it is left, to the transition that deleted the Namespace.
+	ContentsPending map[graph.Node]int
 	// StoppedPods are the transitions that delete a Pod which its kubelet has to stop.
 	StoppedPods map[int]bool
 	// Requested are the nodes of Bounds.Deletes, whether or not their deletion changed
@@ -76,6 +79,14 @@ type Result struct {
 	FinalizersRemoved graph.Set
 
 	simulation *simulation
+}
+
+// Deletes reports whether an object is gone or terminating in the final state, or will be
+// once the Pods in its namespace are gone.
+func (c *Result) Deletes(n graph.Node) bool {
+	_, pending := c.ContentsPending[n]
+	o := c.Model.Object(n)
+	return pending || o == nil || o.Terminating()
 }
 
 // Run simulates what a collector does with the scanned objects: it runs collection passes
@@ -142,6 +153,7 @@ func (s *simulation) runPasses(before int) *Result {
 		s.pass(pass)
 	}
 	s.model.simulation = nil
+	s.result.ContentsPending = s.pendingContents()
 	s.clearDeterministic()
 	return s.result
 }

@@ -21,6 +21,7 @@ type line struct {
 
 	contents    []object.Identity // deleted with the object, without a step of their own
 	terminating int               // how many of the contents are not deleted completely
+	pending     int               // how many of the contents are deleted later
 }
 
 // layout is the tree of lines of a plan.
@@ -31,17 +32,22 @@ type layout struct {
 	byObject    map[object.Identity]int
 	roots       []int // lines without parent
 	terminating map[object.Identity]*plan.Outcome
+	pending     map[object.Identity]bool
 	retained    map[object.Identity]*plan.Retained
 }
 
 func newLayout(p *plan.Plan) *layout {
 	l := &layout{
 		plan: p, lineOf: make([]int, len(p.Steps)), byObject: map[object.Identity]int{},
-		terminating: map[object.Identity]*plan.Outcome{}, retained: map[object.Identity]*plan.Retained{},
+		terminating: map[object.Identity]*plan.Outcome{}, pending: map[object.Identity]bool{}, retained: map[object.Identity]*plan.Retained{},
 	}
 	for i := range p.Outcomes {
-		if o := &p.Outcomes[i]; o.State == plan.Terminating {
+		switch o := &p.Outcomes[i]; o.State {
+		case plan.Terminating:
 			l.terminating[o.Object] = o
+		case plan.Pending:
+			l.pending[o.Object] = true
+		case plan.Deleted, plan.Changed:
 		}
 	}
 	for i := range p.Retained {
@@ -60,8 +66,12 @@ func newLayout(p *plan.Plan) *layout {
 		}
 		on := &l.lines[l.lineOf[step]]
 		on.contents = append(on.contents, o.Object)
-		if o.State == plan.Terminating {
+		switch o.State {
+		case plan.Terminating:
 			on.terminating++
+		case plan.Pending:
+			on.pending++
+		case plan.Deleted, plan.Changed:
 		}
 	}
 	l.setParents(byID)
@@ -164,6 +174,9 @@ func (l *layout) contentsOf(i int) (what, how string) {
 	}
 	if on.terminating > 0 {
 		how += ", " + wording.Thousands(on.terminating) + " of them blocked"
+	}
+	if on.pending > 0 {
+		how += ", " + wording.Thousands(on.pending) + " of them later"
 	}
 	return what, how
 }

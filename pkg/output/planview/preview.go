@@ -164,7 +164,9 @@ func (d *drawing) below(line int) []node {
 	switch {
 	case d.listContents:
 		for i := range on.contents {
-			out = append(out, node{line: line, content: &on.contents[i]})
+			if !d.layout.pending[on.contents[i]] { // these are among the objects that are deleted later
+				out = append(out, node{line: line, content: &on.contents[i]})
+			}
 		}
 	case len(on.contents) > 0:
 		out = append(out, node{line: line, counts: true})

@@ -111,7 +111,7 @@ func deletionSummaryLine(p *plan.Plan) string {
 			deleted++
 		case plan.Terminating:
 			blocked++
-		case plan.Changed:
+		case plan.Changed, plan.Pending:
 		}
 		if p.Outcomes[i].Nondeterministic.Reason != nil {
 			uncertain++

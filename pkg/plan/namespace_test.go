@@ -1,0 +1,71 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// toBackUp returns the names of what a run backs up.
+func toBackUp(p *plan.Plan) []string {
+	out := []string{}
+	for _, o := range p.ObjectsToBackUp() {
+		out = append(out, o.Name)
+	}
+	return out
+}
+
+func TestD1ContentsThatWaitForAPodAreDeletedLaterAndBackedUp(t *testing.T) {
+	held, config := Pod("shop/p", WithFinalizers("x/y")), ConfigMap("shop/c")
+	for name, c := range map[string]struct {
+		seen *snapshot.Snapshot
+		plan func(*snapshot.Snapshot) *plan.Plan
+		want []string
+	}{
+		"delete": {
+			New(Listing(Namespace("shop"), held, config)),
+			func(s *snapshot.Snapshot) *plan.Plan { return deleting(s, inBackground, Namespace("shop")) },
+			[]string{
+				"c pending", "shop terminating kubernetes", "p terminating x/y", "c later: is deleted after Pod/p, which is held by x/y",
+				"shop blocked: waits for its contents to be deleted", "p blocked: is held by x/y",
+			},
+		},
+		"delete, up to 1.32": {
+			New(Listing(Namespace("shop"), held, config), FromServer("v1.32.4")),
+			func(s *snapshot.Snapshot) *plan.Plan { return deleting(s, inBackground, Namespace("shop")) },
+			[]string{"c deleted", "shop terminating kubernetes", "p terminating x/y", "shop blocked: waits for its contents to be deleted", "p blocked: is held by x/y"},
+		},
+		"delete, and a node does not respond": {
+			New(Listing(Namespace("shop"), Pod("shop/p", InGracePeriodUntil(-time.Minute)), config)),
+			func(s *snapshot.Snapshot) *plan.Plan { return deleting(s, inBackground, Namespace("shop")) },
+			[]string{
+				"c pending", "shop terminating kubernetes", "c later: is deleted after Pod/p",
+				"shop blocked: waits for its contents to be deleted", "p blocked: has been stopping for 60s",
+			},
+		},
+		"collect": {
+			New(Listing(Namespace("shop", OwnedBy(Node("gone"))), held, config)),
+			func(s *snapshot.Snapshot) *plan.Plan { return planOf(func(to *snapshot.Snapshot) { *to = *s }) },
+			[]string{
+				"c pending", "shop terminating kubernetes", "p terminating x/y", "c later: is deleted after Pod/p, which is held by x/y",
+				"shop blocked: waits for its contents to be deleted", "p blocked: is held by x/y",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := c.plan(c.seen)
+			if diff := cmp.Diff(c.want, predicted(p)); diff != "" {
+				t.Errorf("predicted (-want +got)\n%s", diff)
+			}
+			if got := toBackUp(p); len(got) != p.Losses() || !cmp.Equal(got[:2], []string{"shop", "c"}) {
+				t.Errorf("backs up %q, and asks for %d", got, p.Losses())
+			}
+		})
+	}
+}
