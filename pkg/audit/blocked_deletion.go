@@ -60,11 +60,11 @@ func (r *ruleContext) blocked(n graph.Node, by Blocker) Finding {
 	switch by.RootCause.Reason {
 	case simulate.InCycle, simulate.CannotBeJudged:
 		f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.Waits{Forever: true}
-	case simulate.NotAllListed, simulate.SharesUID, simulate.ContentsNotListed:
+	case simulate.NotAllListed, simulate.SharesUID, simulate.ContentsNotListed, simulate.ContentsUnlistable:
 		f.Consequence, f.Effect = collector.ConsequenceUnknown, reason.Waits{Unknown: true}
 	case simulate.NothingBlocks:
 		f.Effect = reason.Waits{Idle: true}
-	case simulate.HeldByFinalizers, simulate.PodStillStopping, simulate.ContentsStillDeleting, simulate.LimitReached:
+	case simulate.HeldByFinalizers, simulate.PodStillStopping, simulate.ContentsStillDeleting, simulate.GroupsUndiscoverable, simulate.LimitReached:
 	}
 	return f
 }
@@ -121,6 +121,8 @@ func (b *Blockers) reason(at simulate.Obstacle) reason.Reason {
 		return reason.DependentsUnknown
 	case simulate.ContentsNotListed:
 		return snapshot.ContentsUnknown(b.model.ContentsGaps(at.Node))
+	case simulate.GroupsUndiscoverable, simulate.ContentsUnlistable:
+		return snapshot.NotFinalized(b.model.FinalizationGaps(at.Node))
 	case simulate.SharesUID:
 		return snapshot.UIDContested(b.graph.Object(at.Node))
 	case simulate.NothingBlocks:

@@ -2,10 +2,12 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // contentsDeletion explains that the object's namespace or CustomResourceDefinition is
@@ -48,13 +50,48 @@ func (b *builder) contents() []graph.Node {
 	return out
 }
 
+// explainGaps explains why a namespace may stay although nothing that was read keeps it, and
+// reports whether there is a reason.
+func (b *builder) explainGaps() bool {
+	view, name := b.graph.View(), b.object.Name
+	gaps, certain := view.FinalizationGaps(name)
+	switch hidden := view.ContentsGaps(b.object.Identity, nil); {
+	case certain:
+		b.answer.next(
+			fmt.Sprintf("It stays until the API server can discover %s again: the namespace controller completes no deletion while discovery fails, not even of an empty namespace.", listGaps(gaps)),
+			"It deletes the contents that it can discover all the same.")
+	case len(gaps) > 0:
+		b.answer.next(fmt.Sprintf("It may stay until the API server can list %s: the namespace controller cannot complete the deletion if its requests fail, too.", listGaps(gaps)))
+	case len(hidden) > 0:
+		b.answer.next(fmt.Sprintf("Whether anything keeps it is unknown: it may contain objects that could not be read (%s).", listGaps(hidden)))
+	default:
+		return false
+	}
+	return true
+}
+
+// listGaps returns the gaps with their classes.
+func listGaps(gaps []snapshot.Gap) string {
+	names := make([]string, len(gaps))
+	for i, g := range gaps {
+		names[i] = fmt.Sprintf("%s (%s)", g, g.Reason)
+	}
+	return list(names)
+}
+
 // blockedContents explains what has to be deleted before a namespace or
 // CustomResourceDefinition is.
 func (b *builder) blockedContents() {
 	members := b.contents()
-	var held []string
+	var held, overdue []string
 	for _, n := range members {
 		o := b.graph.Object(n)
+		if o.InGracePeriod() && b.graph.Snapshot().Taken.After(*o.Deleted) {
+			overdue = append(overdue, o.String())
+			if len(b.answer.WaitsFor) < maxNames {
+				b.answer.WaitsFor = append(b.answer.WaitsFor, Link{o.Identity, "is in it, and should have stopped " + b.explainer.since(*o.Deleted) + " ago"})
+			}
+		}
 		if f := o.ForeignFinalizers(); len(f) > 0 {
 			held = append(held, fmt.Sprintf("%s (%s)", o, strings.Join(f, ", ")))
 			if len(b.answer.WaitsFor) < maxNames {
@@ -62,11 +99,20 @@ func (b *builder) blockedContents() {
 			}
 		}
 	}
-	if len(held) > 0 {
+	if len(overdue) > 0 {
+		b.answer.next("These Pods should have stopped, so their nodes may not respond: " + list(overdue) + ".")
+	}
+	switch {
+	case len(held) > 0:
 		b.answer.next("Finalizers have to be removed from: " + list(held) + ".")
 		first := b.answer.WaitsFor[0].Object
 		b.answer.suggest("see why the first of them still exists", b.explainer.command("why", first)...)
-	} else {
+	case len(overdue) == 0:
 		b.answer.next("None of these has a finalizer that blocks its deletion, so they should be deleted without help.")
+	}
+	if b.object.IsNamespace() && b.explainer.judge.Behavior().OrderedNamespaceDeletion && slices.ContainsFunc(members, func(n graph.Node) bool {
+		return b.graph.Object(n).Kind == "Pod"
+	}) {
+		b.answer.next("The namespace controller deletes the Pods first, and everything else once none is left.")
 	}
 }

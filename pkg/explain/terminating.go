@@ -91,10 +91,13 @@ func (b *builder) held(since string) {
 		b.answer.next("It is deleted when its kubelet reports that it has stopped. If the time has long passed, its node does not respond.")
 	case o.IsNamespace() && len(b.contents()) == 0:
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and nothing that could be read is left in it.", o, since))
-		b.answer.next("It should be gone at the next scan.")
+		if !b.explainGaps() {
+			b.answer.next("It should be gone at the next scan.")
+		}
 	case o.IsNamespace():
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, with everything in it: %s.", o, since, remaining(len(b.contents()))))
 		b.blockedContents()
+		b.explainGaps()
 	default:
 		b.nothingBlocks(since)
 	}
@@ -180,7 +183,9 @@ func (b *builder) stuck(since string) {
 		b.explainFinalizers(last, b.result.Model.Object(end.Node))
 	case simulate.PodStillStopping:
 		say(collector.ConsequenceNone, waits+", a Pod that is still stopping")
-	case simulate.ContentsStillDeleting, simulate.LimitReached, simulate.NothingBlocks:
+	case simulate.ContentsUnlistable:
+		say(collector.ConsequenceUnknown, waits+", which "+b.explainer.blockers.Blocker(end.Node).Reason.Message())
+	case simulate.ContentsStillDeleting, simulate.GroupsUndiscoverable, simulate.LimitReached, simulate.NothingBlocks:
 		say(collector.ConsequenceNone, waits+", which "+b.explainer.blockers.Blocker(end.Node).Reason.Message())
 	}
 	if end.Reason == simulate.HeldByFinalizers && len(links) == 1 {

@@ -8,7 +8,10 @@ import (
 
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -65,6 +68,40 @@ func TestD1ContentsThatWaitForAPodAreDeletedLaterAndBackedUp(t *testing.T) {
 			}
 			if got := toBackUp(p); len(got) != p.Losses() || !cmp.Equal(got[:2], []string{"shop", "c"}) {
 				t.Errorf("backs up %q, and asks for %d", got, p.Losses())
+			}
+		})
+	}
+}
+
+func TestD2ANamespaceStaysWhileAGroupCannotBeDiscovered(t *testing.T) {
+	for name, c := range map[string]struct {
+		gap      Part
+		accepted string
+		want     []string
+	}{
+		"a group that cannot be discovered": {
+			Undiscovered("metrics.k8s.io", snapshot.Unavailable), "metrics.k8s.io",
+			[]string{"c deleted", "shop terminating kubernetes", "shop blocked: stays while the API server cannot discover API group metrics.k8s.io (unavailable), even if it is empty"},
+		},
+		"a type that cannot be listed": {
+			Unreadable("widgets.example.com", snapshot.Webhook), "widgets.example.com",
+			[]string{
+				"c deleted",
+				"shop terminating kubernetes; unsure: waits for its contents to be deleted, and may stay because of some that could not be listed: widgets.example.com (conversion-webhook)",
+				"shop blocked: waits for its contents to be deleted, and may stay because of some that could not be listed: widgets.example.com (conversion-webhook)",
+			},
+		},
+		"a type that the user may not list": {
+			Unreadable("widgets.example.com", snapshot.Forbidden), "widgets.example.com",
+			[]string{"c deleted", "shop deleted"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := graph.New(New(Serving(TypesWithContents()...), Listing(Namespace("shop"), ConfigMap("shop/c")), c.gap))
+			o := plan.DeleteOptions(collector.ActorControllerManager, simulate.Deletion{Node: g.Find(Namespace("shop").UID), Policy: inBackground})
+			o.Accepted = snapshot.AcceptedGaps{c.accepted}
+			if diff := cmp.Diff(c.want, predicted(plan.New(collector.NewJudge(g), o))); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 func (b *builder) outcomes() []Outcome {
@@ -27,6 +28,9 @@ func (b *builder) outcomes() []Outcome {
 			o.State = Deleted
 		case left.Terminating():
 			o.State, o.WaitsFor = Terminating, waitsFor(left)
+			if gaps, certain := b.result.Model.FinalizationGaps(n); len(gaps) > 0 && !certain && o.Nondeterministic.Reason == nil {
+				o.Nondeterministic.Reason = snapshot.NotFinalized(gaps, false)
+			}
 			if end, _ := obstacles.RootCause(n); o.Nondeterministic.Reason == nil && nondeterministic[end.Node] != nil {
 				o.Nondeterministic.Reason = reason.DependsOn{Object: b.graph.Object(end.Node).Identity}
 			}

@@ -13,7 +13,7 @@ import (
 // what follows its name.
 var _ = register(
 	HeldByFinalizers{}, GracePeriod{}, ContentsRemain{}, OwnerUndecidable{}, ContentsUnknown{}, UIDContested{},
-	BlockedByDependents{},
+	BlockedByDependents{}, GroupsUndiscoverable{}, ContentsUnlistable{},
 )
 
 // Those without parameters.
@@ -84,6 +84,26 @@ type ContentsUnknown struct {
 
 func (r ContentsUnknown) Message() string {
 	return "is not deleted, because its contents could not be listed: " + listGaps(r.Gaps)
+}
+
+// GroupsUndiscoverable means that the object is a Namespace that is being deleted, and stays as
+// long as the API server cannot tell what it serves in an API group.
+type GroupsUndiscoverable struct {
+	Gaps []Gap `json:"gaps"`
+}
+
+func (r GroupsUndiscoverable) Message() string {
+	return "stays while the API server cannot discover " + listGaps(r.Gaps) + ", even if it is empty"
+}
+
+// ContentsUnlistable means that the object is a Namespace that is being deleted, and may stay
+// because of contents that could not be listed.
+type ContentsUnlistable struct {
+	Gaps []Gap `json:"gaps"`
+}
+
+func (r ContentsUnlistable) Message() string {
+	return "waits for its contents to be deleted, and may stay because of some that could not be listed: " + listGaps(r.Gaps)
 }
 
 // UIDContested means that the object's UID was read of another object, too, so nothing is done with either.

@@ -45,6 +45,8 @@ func TestTheSentencesOfBlockers(t *testing.T) {
 		{reason.OutOfScope, "is outside the scope of this run"},
 		{reason.DependentsUnknown, "keeps its finalizer, because not all of its possible dependents could be listed"},
 		{reason.ContentsUnknown{Gaps: []reason.Gap{gap}}, "is not deleted, because its contents could not be listed: deployments.apps (forbidden)"},
+		{reason.GroupsUndiscoverable{Gaps: []reason.Gap{{Group: "metrics.k8s.io", Resource: "*", ErrorClass: "unavailable"}}}, "stays while the API server cannot discover API group metrics.k8s.io (unavailable), even if it is empty"},
+		{reason.ContentsUnlistable{Gaps: []reason.Gap{{Group: "example.com", Resource: "widgets", ErrorClass: "conversion-webhook"}}}, "waits for its contents to be deleted, and may stay because of some that could not be listed: widgets.example.com (conversion-webhook)"},
 		{reason.UIDContested{}, "is left alone: another object has the same UID"},
 		{reason.UIDContested{Objects: []object.Identity{pod}}, "is left alone: Pod shop/web (v1) was read with the same UID u-1 and different creation times"},
 		{reason.UIDContested{Objects: []object.Identity{pod, job}}, "is left alone: Pod shop/web (v1) and Job shop/import (batch/v1) are different objects with the same UID u-1"},

@@ -225,14 +225,14 @@ func (s *simulation) pendingContents() map[graph.Node]int {
 	return out
 }
 
-// complete removes an empty Namespace or CustomResourceDefinition, unless finalizers hold
-// it, and reports whether it did.
+// complete removes an empty Namespace or CustomResourceDefinition, unless finalizers or gaps
+// hold it, and reports whether it did.
 func (s *simulation) complete(d contentsDeletion) bool {
 	o := s.model.now[d.node]
 	switch {
 	case o == nil:
 		return true
-	case o.IsNamespace() && len(o.Finalizers) > 0:
+	case o.IsNamespace() && (len(o.Finalizers) > 0 || s.heldByGaps(d.node)):
 		return false
 	}
 	for _, member := range d.kept {
@@ -244,6 +244,13 @@ func (s *simulation) complete(d contentsDeletion) bool {
 		s.model.SetState(d.node, StateAfterPatch(o, object.Change{RemoveFinalizer: crdFinalizer}))
 	}
 	return true
+}
+
+// heldByGaps reports whether the namespace controller cannot complete the deletion of a
+// Namespace, or may be unable to.
+func (s *simulation) heldByGaps(n graph.Node) bool {
+	gaps, _ := s.model.FinalizationGaps(n)
+	return len(gaps) > 0 && (s.release == nil || !s.release.released[n])
 }
 
 // afterKubelet returns the state of an object after its kubelet, if it waits for one, has

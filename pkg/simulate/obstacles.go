@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // BlockReason explains what keeps a deletion from completing
@@ -22,6 +23,8 @@ const (
 	LimitReached                                 // it would be deleted, but is outside the bounds of the simulation
 	NotAllListed                                 // its dependents were not all listed
 	ContentsNotListed                            // it is not deleted, because its contents were not all listed
+	GroupsUndiscoverable                         // it is a Namespace, and the API server cannot discover a group
+	ContentsUnlistable                           // it is a Namespace, and the API server may be unable to list contents of it
 	SharesUID                                    // another object has its UID, so the collector leaves it alone
 	NothingBlocks                                // the collector has yet to process it, or has missed it
 )
@@ -152,5 +155,19 @@ func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 	case o.InGracePeriod():
 		return at(PodStillStopping)
 	}
+	switch gaps, certain := m.FinalizationGaps(n); {
+	case len(gaps) > 0 && certain:
+		return at(GroupsUndiscoverable)
+	case len(gaps) > 0:
+		return at(ContentsUnlistable)
+	}
 	return at(ContentsStillDeleting)
+}
+
+// FinalizationGaps returns View.FinalizationGaps of a Namespace, and nil for other objects.
+func (m *Model) FinalizationGaps(n graph.Node) (gaps []snapshot.Gap, certain bool) {
+	if o := m.graph.Object(n); o.IsNamespace() {
+		return m.graph.View().FinalizationGaps(o.Name)
+	}
+	return nil, false
 }

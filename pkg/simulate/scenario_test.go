@@ -71,6 +71,7 @@ func compare(t *testing.T, what string, want, got []string) {
 var whys = map[simulate.BlockReason]string{
 	simulate.HeldByFinalizers: "held", simulate.PodStillStopping: "stopping", simulate.ContentsStillDeleting: "contents deleting",
 	simulate.InCycle: "in a cycle", simulate.CannotBeJudged: "cannot be judged", simulate.LimitReached: "out of bounds",
+	simulate.GroupsUndiscoverable: "groups undiscoverable", simulate.ContentsUnlistable: "contents unlistable",
 	simulate.NotAllListed: "not all listed", simulate.NothingBlocks: "nothing blocks",
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector/collectortest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
@@ -84,6 +85,41 @@ func TestD1PodsOfANamespaceGoFirst(t *testing.T) {
 			t.Error("the namespace is left after the release")
 		}
 	})
+}
+
+// See docs/gc-semantics.md#contents-of-a-namespace.
+func TestD2ANamespaceStaysWhileAGroupCannotBeDiscovered(t *testing.T) {
+	shop := st.Namespace("shop")
+	seen := listing(shop, st.ConfigMap("shop/c"), st.Secret("far/s", st.OwnedBy(shop)))
+	with := func(more ...st.Part) []st.Part { return slices.Concat(seen, more) }
+	stays := func(name string, gap st.Part) request {
+		return request{
+			name: name, seen: with(gap), asked: deletionOf(shop),
+			moves: []string{"ask delete shop Background"}, left: []string{"c gone", "shop terminating"}, later: []string{"s"},
+		}
+	}
+	goes := func(name string, gap st.Part) request {
+		return request{
+			name: name, seen: with(gap), asked: deletionOf(shop),
+			moves: []string{"ask delete shop Background", "2 delete s Background"}, left: []string{"c gone", "s gone", "shop gone"},
+		}
+	}
+	checkRequests(t, []request{
+		stays("its contents go all the same", st.Undiscovered("metrics.k8s.io", snapshot.Unavailable)),
+		stays("and perhaps while a type cannot be listed", st.Unreadable("widgets.example.com", snapshot.Webhook)),
+		goes("but not if only the user may not discover it", st.Undiscovered("metrics.k8s.io", snapshot.Forbidden)),
+		goes("or may not list a type", st.Unreadable("widgets.example.com", snapshot.Forbidden)),
+	})
+	for gap, want := range map[string]struct {
+		part  st.Part
+		stuck string
+	}{
+		"group": {st.Undiscovered("metrics.k8s.io", snapshot.Unavailable), "shop: shop groups undiscoverable"},
+		"type":  {st.Unreadable("widgets.example.com", snapshot.Webhook), "shop: shop contents unlistable"},
+	} {
+		s := st.New(append([]st.Part{st.Serving(st.TypesWithContents()...)}, with(want.part)...)...)
+		compare(t, gap, []string{want.stuck}, stuck(ask(s, collector.ActorControllerManager, deletionOf(shop))))
+	}
 }
 
 // A node that is lost does not stop its Pods.

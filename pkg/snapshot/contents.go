@@ -41,14 +41,65 @@ func (v *View) ContentsGaps(container object.Identity, accepted AcceptedGaps) []
 	return slices.Compact(out)
 }
 
+// FinalizationGaps returns the gaps that keep the namespace controller from completing the
+// deletion of a Namespace, sorted. If certain is false, they only may
+// (docs/gc-semantics.md#contents-of-a-namespace).
+//
+// That controller deletes what it can discover, and completes nothing as long as discovery
+// fails for any group, even one without namespaced types. The deletion also fails if it
+// cannot list a type, which is uncertain: whether a conversion webhook fails depends on the
+// objects in that namespace, and a request of this program may fail where that of the
+// controller does not. A gap that is due to the permissions of the user, or to a file, has no
+// such effect. A type that is missing from discovery is unknown to the controller, too.
+func (v *View) FinalizationGaps(namespace string) (gaps []Gap, certain bool) {
+	var groups, others []Gap
+	for _, g := range v.gaps {
+		switch failed := g.Reason == Unavailable || g.Reason == ServerError; {
+		case g.Name != "" || !failed && !slices.Contains([]ErrorClass{TimedOut, Throttled, Unreadable, Webhook}, g.Reason):
+		case g.Resource != All && !v.mayHide(g, namespace):
+		case g.Resource == All && g.Group != All && g.Group != "" && failed:
+			groups = append(groups, g)
+		default:
+			others = append(others, g)
+		}
+	}
+	if len(groups) > 0 {
+		return groups, true
+	}
+	return others, false
+}
+
+// mayHide reports whether the gap of a type may hide contents of a namespace.
+func (v *View) mayHide(g Gap, namespace string) bool {
+	if g.Namespace != "" && g.Namespace != namespace || v.Listed(schema.GroupResource{Group: g.Group, Resource: g.Resource}, namespace) {
+		return false
+	}
+	return slices.ContainsFunc(v.types, func(t Type) bool {
+		return t.Group == g.Group && t.Resource == g.Resource && t.Preferred && t.Namespaced && t.Can("delete")
+	})
+}
+
 // ContentsUnknown returns the reason not to delete a Namespace or CustomResourceDefinition
 // with these ContentsGaps.
 func ContentsUnknown(gaps []Gap) reason.ContentsUnknown {
-	out := reason.ContentsUnknown{Gaps: make([]reason.Gap, len(gaps))}
+	return reason.ContentsUnknown{Gaps: parameters(gaps)}
+}
+
+func parameters(gaps []Gap) []reason.Gap {
+	out := make([]reason.Gap, len(gaps))
 	for i, g := range gaps {
-		out.Gaps[i] = g.Parameter()
+		out[i] = g.Parameter()
 	}
 	return out
+}
+
+// NotFinalized returns the reason why a Namespace with these FinalizationGaps stays, or may
+// stay.
+func NotFinalized(gaps []Gap, certain bool) reason.Reason {
+	if certain {
+		return reason.GroupsUndiscoverable{Gaps: parameters(gaps)}
+	}
+	return reason.ContentsUnlistable{Gaps: parameters(gaps)}
 }
 
 // Contains reports whether the deletion of a Namespace or CustomResourceDefinition also

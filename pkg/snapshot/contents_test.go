@@ -80,3 +80,39 @@ func TestContentsGaps(t *testing.T) {
 		t.Errorf("of an object without contents: %v", gaps)
 	}
 }
+
+func TestFinalizationGaps(t *testing.T) {
+	gap := func(g snapshot.Gap) st.Part { return func(s *snapshot.Snapshot) { s.Gaps = append(s.Gaps, g) } }
+	for name, c := range map[string]struct {
+		parts   []st.Part
+		gaps    []string
+		certain bool
+	}{
+		"everything was read":                      {},
+		"a group that is unavailable":              {[]st.Part{st.Undiscovered("metrics.k8s.io", snapshot.Unavailable)}, []string{"API group metrics.k8s.io"}, true},
+		"a group that answers with an error":       {[]st.Part{st.Undiscovered("metrics.k8s.io", snapshot.ServerError)}, []string{"API group metrics.k8s.io"}, true},
+		"a group that the user may not discover":   {[]st.Part{st.Undiscovered("metrics.k8s.io", snapshot.Forbidden)}, nil, false},
+		"a group that answers too late":            {[]st.Part{st.Undiscovered("metrics.k8s.io", snapshot.TimedOut)}, []string{"API group metrics.k8s.io"}, false},
+		"all groups":                               {[]st.Part{gap(snapshot.Gap{Group: snapshot.All, Resource: snapshot.All, Reason: snapshot.Unavailable})}, []string{"all other types"}, false},
+		"a group is certain, a type is not":        {[]st.Part{st.Undiscovered("metrics.k8s.io", snapshot.Unavailable), st.Unreadable("widgets.example.com", snapshot.Webhook)}, []string{"API group metrics.k8s.io"}, true},
+		"a failing conversion webhook":             {[]st.Part{st.Unreadable("widgets.example.com", snapshot.Webhook)}, []string{"widgets.example.com"}, false},
+		"a type that the user may not list":        {[]st.Part{st.Unreadable("widgets.example.com", snapshot.Forbidden)}, nil, false},
+		"a type that was not listed":               {[]st.Part{st.Unlisted("widgets.example.com")}, nil, false},
+		"a type that fails elsewhere":              {[]st.Part{st.ListedIn("widgets.example.com", "shop"), gap(snapshot.Gap{Group: "example.com", Resource: "widgets", Namespace: "far", Reason: snapshot.Webhook})}, nil, false},
+		"a cluster-scoped type":                    {[]st.Part{st.Unreadable("nodes", snapshot.ServerError)}, nil, false},
+		"a type that discovery lacks":              {[]st.Part{gap(snapshot.Gap{Group: "example.com", Resource: "gadgets", Reason: snapshot.Undiscovered})}, nil, false},
+		"a file that does not contain all":         {[]st.Part{gap(snapshot.Gap{Group: snapshot.All, Resource: snapshot.All, Reason: snapshot.NotInFile})}, nil, false},
+		"a single owner that could not be read":    {[]st.Part{gap(snapshot.Gap{Resource: "secrets", Name: "a", Reason: snapshot.ServerError})}, nil, false},
+		"objects that share a UID with other ones": {[]st.Part{gap(snapshot.Gap{Resource: "secrets", Namespace: "shop", Reason: snapshot.ContestedUID})}, nil, false},
+		"a type that the server no longer knows":   {[]st.Part{st.Unreadable("widgets.example.com", snapshot.Vanished)}, nil, false},
+	} {
+		gaps, certain := snapshot.NewView(st.New(c.parts...)).FinalizationGaps("shop")
+		var got []string
+		for _, g := range gaps {
+			got = append(got, g.String())
+		}
+		if diff := cmp.Diff(c.gaps, got); diff != "" || certain != c.certain {
+			t.Errorf("%s: certain %v, gaps (-want +got)\n%s", name, certain, diff)
+		}
+	}
+}
