@@ -1,0 +1,110 @@
+package e2e
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+)
+
+// nextSync is longer than the namespace controller waits before it looks at a namespace with
+// remaining contents again.
+const nextSync = 12 * time.Second
+
+// deleteNamespace deletes a namespace in which controllers have created what they always
+// create, and compares the state after a further sync of the namespace controller with the
+// preview, which it returns.
+func (s *scene) deleteNamespace(ns string) *deletion {
+	s.Helper()
+	space := s.live(newObject("v1", "Namespace", "", ns))
+	d := &deletion{
+		name: ns, targets: []object{space}, policy: []metav1.DeletionPropagation{metav1.DeletePropagationBackground},
+		namespaces: []string{ns}, also: []object{space}, counts: map[string]int{"ServiceAccount": 1},
+	}
+	awaitControllers(s, []*deletion{d})
+	d.preview(s.scan(scan.Scope{Running: true}))
+	d.begin(s)
+	awaitPredicted(s, s.namespace("sentinels"), []*deletion{d})
+	time.Sleep(nextSync)
+	now := stateOf(s.scan(scan.Scope{}).seen.Objects, d.existing)
+	for _, uid := range d.mismatches(now) {
+		s.Error(d.history(uid, now))
+	}
+	return d
+}
+
+// requireOutcome requires that the plan shows an object in that state.
+func (d *deletion) requireOutcome(s *scene, o object, want plan.State) {
+	s.Helper()
+	for _, outcome := range d.plan.Outcomes {
+		if outcome.Object.UID == o.GetUID() {
+			if outcome.State != want {
+				s.Errorf("%s is to be %s, not %s", o.GetName(), outcome.State, want)
+			}
+			return
+		}
+	}
+	s.Errorf("the plan does not show %s", o.GetName())
+}
+
+func TestD1TheRealNamespaceControllerDeletesPodsFirst(t *testing.T) {
+	s := sceneWithCollector(t)
+	ns := s.namespace("pods-first")
+	held, config := s.create(pod(ns, "held", heldBy(hold))), s.create(configMap(ns, "config"))
+	s.create(pod(ns, "free"))
+	d := s.deleteNamespace(ns)
+	d.requireOutcome(s, config, plan.Pending)
+	if s.gone(config) || s.live(config).GetDeletionTimestamp() != nil {
+		t.Error("the ConfigMap is deleted while a Pod is left")
+	}
+	_, err := s.client(held).Patch(s.Context(), "held", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+	s.must(err)
+	s.await("the namespace to go after the Pod", func(context.Context) (bool, error) { return s.gone(d.targets[0]) && s.gone(config), nil })
+}
+
+func TestD3APodOnALostNodeKeepsTheRealNamespace(t *testing.T) {
+	s := sceneWithCollector(t)
+	ns := s.namespace("lost-node")
+	s.create(newObject("v1", "Node", "", "node-"+ns)) // without it, the Pods of the node are deleted after a while
+	lost := s.create(pod(ns, "lost", onNode("node-"+ns), func(o object) { o.Object["spec"].(map[string]any)["terminationGracePeriodSeconds"] = int64(1) }))
+	config := s.create(configMap(ns, "config"))
+	s.must(s.client(lost).Delete(s.Context(), "lost", metav1.DeleteOptions{}))
+	s.await("the end of the grace period", func(context.Context) (bool, error) {
+		end := s.live(lost).GetDeletionTimestamp()
+		return end != nil && time.Since(end.Time) > 2*time.Second, nil
+	})
+	d := s.deleteNamespace(ns)
+	d.requireOutcome(s, config, plan.Pending)
+	d.requireOutcome(s, d.targets[0], plan.Terminating)
+	s.gc("why", "namespace/"+ns).exits(t, 0).shows(t, "Pod/lost", "should have stopped")
+	now := int64(0)
+	s.must(s.client(lost).Delete(s.Context(), "lost", metav1.DeleteOptions{GracePeriodSeconds: &now}))
+	s.await("the namespace to go after the Pod", func(context.Context) (bool, error) { return s.gone(d.targets[0]), nil })
+}
+
+func TestD2AnUnavailableAPIKeepsTheRealNamespace(t *testing.T) {
+	const group = "d2.example.com"
+	s := sceneWithCollector(t)
+	ns := s.namespace("undiscoverable")
+	space, config := s.live(newObject("v1", "Namespace", "", ns)), s.create(configMap(ns, "config"))
+	s.brokenAPIService(group)
+	s.gc("delete", "namespace/"+ns, "--yes", "--accept-gap", group).exits(t, 1).
+		shows(t, "blocked", "stays while the API server cannot discover API group "+group+" (unavailable), even if it is empty")
+	s.await("the contents to go", func(context.Context) (bool, error) { return s.gone(config), nil })
+	time.Sleep(nextSync)
+	if s.gone(space) {
+		t.Fatal("the namespace is gone")
+	}
+	r := s.gc("why", "namespace/"+ns).exits(t, 0).shows(t, "It stays until the API server can discover API group "+group+" (unavailable) again")
+	if strings.Contains(r.Stdout, "should be gone") {
+		t.Errorf("why says: %s", r.Stdout)
+	}
+	s.must(s.client(newObject("apiregistration.k8s.io/v1", "APIService", "", "v1."+group)).Delete(s.Context(), "v1."+group, metav1.DeleteOptions{}))
+	s.await("the namespace to go", func(context.Context) (bool, error) { return s.gone(space), nil })
+}
