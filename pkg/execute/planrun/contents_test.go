@@ -67,3 +67,16 @@ func TestCheckContentsRefusesNewContentsInARequestedOnlyRun(t *testing.T) {
 	s.checkResults(t, s.run(t.Context()), "delete a: failed ContentsAdded Secret/new")
 	s.checkRequests(t, writes)
 }
+
+// The other contents go once the Pod is gone, without another step of this run: see
+// docs/gc-semantics.md#contents-of-a-namespace.
+func TestD1ContentsThatWaitForAPodAreBackedUp(t *testing.T) {
+	for name, actor := range map[string]collector.Actor{"client": collector.ActorClient, "controller manager": collector.ActorControllerManager} {
+		t.Run(name, func(t *testing.T) {
+			s := deletionScenario(actor, metav1.DeletePropagationBackground, Namespace("a"), Pod("a/p", WithFinalizers("x/y")), Secret("a/x"))
+			s.options.RequestedOnly = actor == collector.ActorControllerManager
+			s.checkResults(t, s.run(t.Context()), "delete a: done")
+			s.checkRequests(t, []string{"backup"}, "backup a", "backup p", "backup x")
+		})
+	}
+}
