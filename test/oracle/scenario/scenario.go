@@ -1,0 +1,75 @@
+// Package scenario describes small clusters for the comparison with upstream's garbage
+// collector, and the messages between the comparison and the program that runs upstream's
+// collector. That program belongs to another module, which gets a copy of this package.
+package scenario
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Scenario is a cluster at rest and what a user deletes in it.
+type Scenario struct {
+	Types   []Type
+	Objects []Object
+	Deletes []Delete // one after the other; the controllers may act between two of them
+	// UnreachableGroups are API groups that discovery reports as failed, in addition to
+	// those of Types.
+	UnreachableGroups []string `json:",omitempty"`
+}
+
+// Type is a resource that the API server serves.
+type Type struct {
+	Group, Version string // the preferred version
+	OtherVersions  []string `json:",omitempty"` // also served
+	Resource, Kind string
+	Namespaced     bool `json:",omitempty"`
+	// Custom reports that a CustomResourceDefinition defines the type, so that strategic
+	// merge patches are refused.
+	Custom bool `json:",omitempty"`
+	// Unwatchable reports that an aggregated API server serves the type without the verb
+	// watch, so that the garbage collector does not monitor it.
+	Unwatchable bool `json:",omitempty"`
+}
+
+// Object is an object as the API server stores it.
+type Object struct {
+	metav1.PartialObjectMetadata
+	Pod            *Pod     `json:",omitempty"` // of a Pod
+	SpecFinalizers []string `json:",omitempty"` // of a Namespace: spec.finalizers
+}
+
+// Pod is what decides how a Pod is deleted.
+type Pod struct {
+	GraceSeconds int64 // spec.terminationGracePeriodSeconds
+	Scheduled    bool  `json:",omitempty"` // on a node
+	Finished     bool  `json:",omitempty"` // it has succeeded or failed
+	NodeLost     bool  `json:",omitempty"` // the node's kubelet never answers
+}
+
+// Delete is a DELETE request of a user.
+type Delete struct {
+	UID    string
+	Policy metav1.DeletionPropagation // empty: the default of the type
+}
+
+// Request asks for the ends of a scenario under random orders of events.
+type Request struct {
+	Scenario Scenario
+	Seed     uint64
+	Orders   int
+}
+
+// Reply has the different ends that were reached.
+type Reply struct {
+	Ends  []End
+	Error string `json:",omitempty"`
+}
+
+// End is a state in which no controller has anything left to do.
+type End struct {
+	Orders  int // how many orders ended here
+	Objects []Object
+	// Settled are the objects before the first Delete, when the controllers had nothing left
+	// to do. Nil if they equal those of the scenario.
+	Settled []Object `json:",omitempty"`
+}
