@@ -1,0 +1,125 @@
+package memoryserver
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Object is a stored object.
+type Object struct {
+	metav1.PartialObjectMetadata
+	Type *Type // one of the types of the server
+
+	GraceSeconds int64 // of a Pod: spec.terminationGracePeriodSeconds
+	Scheduled    bool  // of a Pod: it is on a node
+	Finished     bool  // of a Pod: it has succeeded or failed
+
+	SpecFinalizers []string // of a Namespace: spec.finalizers
+}
+
+// key identifies a stored object.
+type key struct {
+	kind            *Type
+	namespace, name string
+}
+
+func (o *Object) key() key { return key{o.Type, o.Namespace, o.Name} }
+
+func (o *Object) isOf(resource schema.GroupResource) bool {
+	return o.Type.GVR.GroupResource() == resource
+}
+
+func (o *Object) copied() Object {
+	c := *o
+	c.PartialObjectMetadata = *o.PartialObjectMetadata.DeepCopy()
+	c.SpecFinalizers = slices.Clone(o.SpecFinalizers)
+	return c
+}
+
+// Add stores an object without validation, and with a new resourceVersion. The type of the object
+// must be one of the server's, and no other object may have its name.
+func (s *Server) Add(o Object) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case o.Type == nil || s.types[o.Type.GVR] != o.Type:
+		panic(fmt.Sprintf("add %s/%s: its type is not served", o.Namespace, o.Name))
+	case o.Type.Namespaced != (o.Namespace != ""):
+		panic(fmt.Sprintf("add %s %s/%s: the namespace does not fit the type", o.Type.Kind, o.Namespace, o.Name))
+	case s.objects[o.key()] != nil:
+		panic(fmt.Sprintf("add %s %s/%s: it exists", o.Type.Kind, o.Namespace, o.Name))
+	}
+	s.write(watch.Added, &o)
+}
+
+// Objects returns copies of all objects, sorted by resource, namespace and name.
+func (s *Server) Objects() []Object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.selected(func(*Object) bool { return true })
+}
+
+func (s *Server) selected(match func(*Object) bool) []Object {
+	var objects []Object
+	for o := range maps.Values(s.objects) {
+		if match(o) {
+			objects = append(objects, o.copied())
+		}
+	}
+	slices.SortFunc(objects, func(a, b Object) int {
+		return cmp.Or(
+			cmp.Compare(a.Type.GVR.Group, b.Type.GVR.Group),
+			cmp.Compare(a.Type.GVR.Resource, b.Type.GVR.Resource),
+			cmp.Compare(a.Namespace, b.Namespace),
+			cmp.Compare(a.Name, b.Name))
+	})
+	return objects
+}
+
+// Get returns a copy of an object.
+func (s *Server) Get(gvr schema.GroupVersionResource, namespace, name string) (*Object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o, err := s.object("get", gvr, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	c := o.copied()
+	return &c, nil
+}
+
+// List returns copies of the objects of a type, sorted by namespace and name. If namespace is
+// empty, it returns those of all namespaces.
+func (s *Server) List(gvr schema.GroupVersionResource, namespace string) ([]Object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.types[gvr]
+	if t == nil || !t.Namespaced && namespace != "" {
+		return nil, pathNotFound("list", gvr)
+	}
+	return s.selected(func(o *Object) bool {
+		return o.Type == t && (namespace == "" || o.Namespace == namespace)
+	}), nil
+}
+
+// RemoveFinalizer removes a finalizer as its controller would, which may remove the object. It
+// does nothing if there is no such object or finalizer.
+func (s *Server) RemoveFinalizer(uid types.UID, finalizer string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.selected(func(o *Object) bool { return o.UID == uid && slices.Contains(o.Finalizers, finalizer) }) {
+		updated := o.copied()
+		updated.Finalizers = slices.DeleteFunc(updated.Finalizers, func(f string) bool { return f == finalizer })
+		if _, err := s.update(&o, &updated); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package memoryserver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Patch applies a patch and returns the result, also if the patch has removed the last finalizer
+// and with it the object.
+func (s *Server) Patch(gvr schema.GroupVersionResource, namespace, name string, patchType types.PatchType, patch []byte) (*Object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.types[gvr]
+	if t == nil || t.Namespaced != (namespace != "") {
+		return nil, pathNotFound("patch", gvr)
+	}
+	if !accepts(t, patchType) {
+		return nil, unsupportedMediaType(patchType)
+	}
+	o, err := s.object("patch", gvr, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	updated, err := patched(o, patchType, patch)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.update(o, updated)
+	if err != nil {
+		return nil, err
+	}
+	c := result.copied()
+	return &c, nil
+}
+
+func accepts(t *Type, patchType types.PatchType) bool {
+	switch patchType {
+	case types.JSONPatchType, types.MergePatchType:
+		return true
+	case types.StrategicMergePatchType:
+		return !t.Custom
+	}
+	return false
+}
+
+func unsupportedMediaType(patchType types.PatchType) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusUnsupportedMediaType,
+		Reason:  metav1.StatusReasonUnsupportedMediaType,
+		Message: fmt.Sprintf("the body of the request was in an unknown format: %s", patchType),
+	}}
+}
+
+// patched returns the object with the patch applied, not yet validated.
+func patched(o *Object, patchType types.PatchType, patch []byte) (*Object, error) {
+	before, err := json.Marshal(&o.PartialObjectMetadata)
+	if err != nil {
+		return nil, err
+	}
+	after, err := patchedJSON(before, patchType, patch)
+	if err != nil {
+		return nil, err
+	}
+	updated := o.copied()
+	updated.PartialObjectMetadata = metav1.PartialObjectMetadata{}
+	if err := json.Unmarshal(after, &updated.PartialObjectMetadata); err != nil {
+		return nil, apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
+			field.Invalid(field.NewPath("patch"), string(patch), err.Error()),
+		})
+	}
+	updated.TypeMeta = o.TypeMeta
+
+	if updated.Namespace == "" || !o.Type.Namespaced {
+		updated.Namespace = o.Namespace
+	}
+	if updated.Name != o.Name || updated.Namespace != o.Namespace {
+		return nil, apierrors.NewBadRequest("the name or namespace of the object does not match the one on the URL")
+	}
+	updated.OwnerReferences = withoutDuplicates(updated.OwnerReferences)
+	return &updated, nil
+}
+
+func patchedJSON(before []byte, patchType types.PatchType, patch []byte) ([]byte, error) {
+	switch patchType {
+	case types.StrategicMergePatchType:
+		after, err := strategicpatch.StrategicMergePatch(before, patch, metav1.PartialObjectMetadata{})
+		if errors.Is(err, mergepatch.ErrBadJSONDoc) {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		return after, err
+	case types.MergePatchType:
+		after, err := jsonpatch.MergePatch(before, patch)
+		if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		return after, err
+	}
+	operations, err := jsonpatch.DecodePatch(patch)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	after, err := operations.Apply(before)
+	if err != nil {
+		return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+	}
+	return after, nil
+}
+
+// withoutDuplicates returns the references without those that are equal to an earlier one.
+func withoutDuplicates(references []metav1.OwnerReference) []metav1.OwnerReference {
+	var unique []metav1.OwnerReference
+	for _, r := range references {
+		if !slices.ContainsFunc(unique, func(u metav1.OwnerReference) bool { return equality.Semantic.DeepEqual(u, r) }) {
+			unique = append(unique, r)
+		}
+	}
+	return unique
+}
+
+// update is registry.Store.Update. It stores updated in place of o, or removes o if it is
+// terminating and nothing holds it any more.
+func (s *Server) update(o, updated *Object) (*Object, error) {
+	// Custom resources and their definitions cannot be updated unconditionally.
+	if unconditional := !o.Type.Custom && !o.isOf(customResourceDefinitions); unconditional && updated.ResourceVersion == "" {
+		updated.ResourceVersion = o.ResourceVersion
+	}
+	if updated.ResourceVersion != "" && updated.ResourceVersion != o.ResourceVersion {
+		return nil, conflict(o, "the object has been modified; please apply your changes to the latest version and try again")
+	}
+
+	updated.Generation = o.Generation
+	updated.CreationTimestamp = o.CreationTimestamp
+	if updated.UID == "" {
+		updated.UID = o.UID
+	}
+	if o.DeletionTimestamp != nil {
+		updated.DeletionTimestamp = o.DeletionTimestamp
+	}
+	if updated.DeletionGracePeriodSeconds == nil {
+		updated.DeletionGracePeriodSeconds = o.DeletionGracePeriodSeconds
+	}
+	if errs := validate(o, updated); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Group: o.Type.GVR.Group, Kind: o.Type.Kind}, o.Name, errs)
+	}
+
+	held := len(updated.Finalizers) > 0 || len(updated.SpecFinalizers) > 0
+	grace := o.DeletionGracePeriodSeconds
+	if o.DeletionTimestamp != nil && !held && (grace == nil || *grace == 0) {
+		s.remove(o)
+		return updated, nil
+	}
+	return s.change(o, updated), nil
+}
+
+func validate(o, updated *Object) field.ErrorList {
+	metadata := field.NewPath("metadata")
+	errs := validation.ValidateObjectMeta(&updated.ObjectMeta, o.Type.Namespaced, func(name string, prefix bool) []string {
+		return path.IsValidPathSegmentName(name)
+	}, metadata)
+	errs = append(errs, validation.ValidateObjectMetaUpdate(&updated.ObjectMeta, &o.ObjectMeta, metadata)...)
+	if o.Type.Custom || o.isOf(customResourceDefinitions) {
+		return errs
+	}
+	for _, f := range updated.Finalizers {
+		if !strings.Contains(f, "/") && !isCollectorFinalizer(f) && f != "kubernetes" {
+			errs = append(errs, field.Invalid(metadata.Child("finalizers"), f, "name is neither a standard finalizer name nor is it fully qualified"))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,138 @@
+package memoryserver
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Type is a resource that the server serves.
+type Type struct {
+	GVR           schema.GroupVersionResource // in the preferred version
+	OtherVersions []string                    // in which the same objects are served
+	Kind          string
+	Namespaced    bool
+	// Custom reports that a CustomResourceDefinition defines the type. Its objects cannot be
+	// patched with a strategic merge patch.
+	Custom bool
+	// OrphansByDefault reports that a DELETE without a policy orphans the dependents, as for
+	// Jobs and ReplicationControllers.
+	OrphansByDefault bool
+	// IgnoresPolicy reports that a DELETE never sets a finalizer of the garbage collector, as
+	// for Events.
+	IgnoresPolicy bool
+}
+
+var (
+	pods                      = schema.GroupResource{Resource: "pods"}
+	namespaces                = schema.GroupResource{Resource: "namespaces"}
+	customResourceDefinitions = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
+)
+
+// Event is what a watch of the type reports.
+type Event struct {
+	Type   watch.EventType
+	Object Object
+}
+
+// Server is an API server. Its methods can be called concurrently.
+type Server struct {
+	types map[schema.GroupVersionResource]*Type // in every served version
+
+	mu       sync.Mutex
+	objects  map[key]*Object // never changed in place
+	revision int             // the resourceVersion of the last write
+	events   []Event
+}
+
+// New returns a server without objects.
+func New(types []*Type) *Server {
+	s := &Server{types: map[schema.GroupVersionResource]*Type{}, objects: map[key]*Object{}}
+	for _, t := range types {
+		s.types[t.GVR] = t
+		for _, version := range t.OtherVersions {
+			s.types[t.GVR.GroupResource().WithVersion(version)] = t
+		}
+	}
+	return s
+}
+
+// now returns the time of every deletion: the server's clock stands still.
+func now() metav1.Time {
+	return metav1.NewTime(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
+}
+
+// TakeEvents returns the events since the last call, in the order of their resourceVersions.
+func (s *Server) TakeEvents() []Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	events := s.events
+	s.events = nil
+	return events
+}
+
+// Writes returns how often an object was added, changed or removed. Requests that change nothing
+// do not count.
+func (s *Server) Writes() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.revision
+}
+
+// write stores an object and returns what was stored.
+func (s *Server) write(event watch.EventType, o *Object) *Object {
+	stored := s.nextRevision(o)
+	s.objects[stored.key()] = stored
+	s.events = append(s.events, Event{event, stored.copied()})
+	return stored
+}
+
+// remove removes an object. As in a real watch, the event has the last stored state of the
+// object, not the change that caused its removal, and the resourceVersion of the removal.
+func (s *Server) remove(o *Object) {
+	delete(s.objects, o.key())
+	s.events = append(s.events, Event{watch.Deleted, *s.nextRevision(o)})
+}
+
+func (s *Server) nextRevision(o *Object) *Object {
+	s.revision++
+	next := o.copied()
+	next.ResourceVersion = strconv.Itoa(s.revision)
+	return &next
+}
+
+// object returns the object to which a request path leads.
+func (s *Server) object(verb string, gvr schema.GroupVersionResource, namespace, name string) (*Object, error) {
+	t := s.types[gvr]
+	if t == nil || t.Namespaced != (namespace != "") {
+		return nil, pathNotFound(verb, gvr)
+	}
+	o := s.objects[key{t, namespace, name}]
+	if o == nil {
+		return nil, apierrors.NewNotFound(gvr.GroupResource(), name)
+	}
+	return o, nil
+}
+
+// pathNotFound returns the error of a path at which nothing is served, which names no object.
+func pathNotFound(verb string, gvr schema.GroupVersionResource) error {
+	return apierrors.NewGenericServerResponse(http.StatusNotFound, verb, gvr.GroupResource(), "", "404 page not found", 0, true)
+}
+
+func methodNotAllowed(verb string, gvr schema.GroupVersionResource) error {
+	return apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, verb, gvr.GroupResource(), "", "", 0, true)
+}
+
+var errDryRun = errors.New("dry run is not implemented")
+
+func conflict(o *Object, format string, args ...any) error {
+	return apierrors.NewConflict(o.Type.GVR.GroupResource(), o.Name, fmt.Errorf(format, args...))
+}
