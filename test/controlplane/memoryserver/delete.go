@@ -18,12 +18,12 @@ func (s *Server) Delete(gvr schema.GroupVersionResource, namespace, name string,
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t := s.types[gvr]; t == nil || t.Namespaced != (namespace != "") {
-		return pathNotFound("delete", gvr)
+		return s.pathNotFound(gvr)
 	}
 	if err := validateDeleteOptions(options); err != nil {
 		return err
 	}
-	o, err := s.object("delete", gvr, namespace, name)
+	o, err := s.object(gvr, namespace, name)
 	if err != nil {
 		return err
 	}
@@ -37,9 +37,9 @@ func (s *Server) DeleteCollection(gvr schema.GroupVersionResource, namespace str
 	t := s.types[gvr]
 	switch {
 	case t == nil || !t.Namespaced && namespace != "" || t.Custom && t.Namespaced && namespace == "":
-		return pathNotFound("deletecollection", gvr)
+		return s.pathNotFound(gvr)
 	case t.Namespaced && namespace == "" || gvr.GroupResource() == namespaces:
-		return methodNotAllowed("deletecollection", gvr)
+		return methodNotAllowed()
 	}
 	if err := validateDeleteOptions(options); err != nil {
 		return err
@@ -74,8 +74,7 @@ func (s *Server) delete(o *Object, options metav1.DeleteOptions) error {
 		s.terminateDefinition(o)
 		return nil
 	}
-	s.deleteStored(o, options)
-	return nil
+	return s.deleteStored(o, options)
 }
 
 func checkPreconditions(o *Object, p *metav1.Preconditions) error {
@@ -89,16 +88,21 @@ func checkPreconditions(o *Object, p *metav1.Preconditions) error {
 }
 
 // deleteStored is registry.Store.Delete.
-func (s *Server) deleteStored(o *Object, options metav1.DeleteOptions) {
+func (s *Server) deleteStored(o *Object, options metav1.DeleteOptions) error {
 	updated := o.copied()
 	graceful, pending := startGracefulDeletion(&updated, options.GracePeriodSeconds)
 	if pending {
-		return // the policy is ignored, too
+		return nil // the policy is ignored, too
 	}
 	finalizers := deletionFinalizers(o, options)
 	if len(finalizers) == 0 && !graceful {
+		if len(o.Finalizers) > 0 && options.Preconditions != nil && options.Preconditions.ResourceVersion != nil {
+			// The API server replaces the resourceVersion of the precondition by that of its last
+			// write, also here, where it has written nothing. Such a request always fails.
+			return conflict(o, "precondition failed: ResourceVersion in precondition: , ResourceVersion in object meta: %s", o.ResourceVersion)
+		}
 		s.remove(o)
-		return
+		return nil
 	}
 	updated.Finalizers = finalizers
 	if !graceful {
@@ -108,6 +112,7 @@ func (s *Server) deleteStored(o *Object, options metav1.DeleteOptions) {
 	if len(finalizers) == 0 && *stored.DeletionGracePeriodSeconds == 0 {
 		s.remove(stored)
 	}
+	return nil
 }
 
 // startGracefulDeletion is rest.BeforeDelete. It reports whether it has started or shortened a

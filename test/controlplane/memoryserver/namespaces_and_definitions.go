@@ -17,8 +17,7 @@ func (s *Server) deleteNamespace(o *Object, options metav1.DeleteOptions) error 
 	case slices.Contains([]string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic}, o.Name):
 		return apierrors.NewForbidden(namespaces, o.Name, fmt.Errorf("this namespace may not be deleted"))
 	case o.DeletionTimestamp != nil:
-		s.deleteStored(o, options)
-		return nil
+		return s.deleteStored(o, options)
 	}
 	updated := o.copied()
 	now := now()
@@ -44,7 +43,7 @@ func namespaceOptions(options metav1.DeleteOptions) metav1.DeleteOptions {
 func (s *Server) Finalize(namespace string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o, err := s.object("update", namespaces.WithVersion("v1"), "", namespace)
+	o, err := s.object(namespaces.WithVersion("v1"), "", namespace)
 	if err != nil {
 		return err
 	}

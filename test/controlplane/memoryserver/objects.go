@@ -87,7 +87,7 @@ func (s *Server) selected(match func(*Object) bool) []Object {
 func (s *Server) Get(gvr schema.GroupVersionResource, namespace, name string) (*Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o, err := s.object("get", gvr, namespace, name)
+	o, err := s.object(gvr, namespace, name)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (s *Server) List(gvr schema.GroupVersionResource, namespace string) ([]Obje
 	defer s.mu.Unlock()
 	t := s.types[gvr]
 	if t == nil || !t.Namespaced && namespace != "" {
-		return nil, pathNotFound("list", gvr)
+		return nil, s.pathNotFound(gvr)
 	}
 	return s.selected(func(o *Object) bool {
 		return o.Type == t && (namespace == "" || o.Namespace == namespace)

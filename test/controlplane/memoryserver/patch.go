@@ -28,12 +28,12 @@ func (s *Server) Patch(gvr schema.GroupVersionResource, namespace, name string, 
 	defer s.mu.Unlock()
 	t := s.types[gvr]
 	if t == nil || t.Namespaced != (namespace != "") {
-		return nil, pathNotFound("patch", gvr)
+		return nil, s.pathNotFound(gvr)
 	}
 	if !accepts(t, patchType) {
 		return nil, unsupportedMediaType(patchType)
 	}
-	o, err := s.object("patch", gvr, namespace, name)
+	o, err := s.object(gvr, namespace, name)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func withoutDuplicates(references []metav1.OwnerReference) []metav1.OwnerReferen
 // terminating and nothing holds it any more.
 func (s *Server) update(o, updated *Object) (*Object, error) {
 	// Custom resources and their definitions cannot be updated unconditionally.
-	if unconditional := !o.Type.Custom && !o.isOf(customResourceDefinitions); unconditional && updated.ResourceVersion == "" {
+	if unconditional := !o.Type.Custom && !o.isOf(customResourceDefinitions); unconditional && (updated.ResourceVersion == "" || updated.ResourceVersion == "0") {
 		updated.ResourceVersion = o.ResourceVersion
 	}
 	if updated.ResourceVersion != "" && updated.ResourceVersion != o.ResourceVersion {

@@ -110,10 +110,10 @@ func (s *Server) nextRevision(o *Object) *Object {
 }
 
 // object returns the object to which a request path leads.
-func (s *Server) object(verb string, gvr schema.GroupVersionResource, namespace, name string) (*Object, error) {
+func (s *Server) object(gvr schema.GroupVersionResource, namespace, name string) (*Object, error) {
 	t := s.types[gvr]
 	if t == nil || t.Namespaced != (namespace != "") {
-		return nil, pathNotFound(verb, gvr)
+		return nil, s.pathNotFound(gvr)
 	}
 	o := s.objects[key{t, namespace, name}]
 	if o == nil {
@@ -122,13 +122,22 @@ func (s *Server) object(verb string, gvr schema.GroupVersionResource, namespace,
 	return o, nil
 }
 
-// pathNotFound returns the error of a path at which nothing is served, which names no object.
-func pathNotFound(verb string, gvr schema.GroupVersionResource) error {
-	return apierrors.NewGenericServerResponse(http.StatusNotFound, verb, gvr.GroupResource(), "", "404 page not found", 0, true)
+// pathNotFound returns the error of a path at which nothing is served, which names no object. In
+// the API groups of kube-apiserver itself the body is a Status, elsewhere it is plain text.
+func (s *Server) pathNotFound(gvr schema.GroupVersionResource) error {
+	builtIn := gvr.Group == ""
+	for served, t := range s.types {
+		builtIn = builtIn || served.Group == gvr.Group && !t.Custom
+	}
+	text := "404 page not found"
+	if builtIn {
+		text = ""
+	}
+	return apierrors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{}, "", text, 0, !builtIn)
 }
 
-func methodNotAllowed(verb string, gvr schema.GroupVersionResource) error {
-	return apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, verb, gvr.GroupResource(), "", "", 0, true)
+func methodNotAllowed() error {
+	return apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, "", schema.GroupResource{}, "", "", 0, false)
 }
 
 var errDryRun = errors.New("dry run is not implemented")
