@@ -1,0 +1,585 @@
+package memoryserver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// TestSameAsKubeAPIServer sends the same random requests to a kube-apiserver and to the server in
+// memory, and compares errors, objects and watch events. SEED repeats a run, and REQUESTS sets
+// its length.
+func TestSameAsKubeAPIServer(t *testing.T) {
+	if os.Getenv("KUBECTL_GC_E2E") != "1" {
+		t.Skip("SKIPPED, NOT TESTED: starts a control plane, set KUBECTL_GC_E2E=1")
+	}
+	seed, requests := uint64(time.Now().UnixNano()), 3000
+	if s := os.Getenv("SEED"); s != "" {
+		seed = uint64(number(t, s))
+	}
+	if s := os.Getenv("REQUESTS"); s != "" {
+		requests = number(t, s)
+	}
+	t.Logf("SEED=%d", seed)
+
+	c := newComparison(t, startAPIServer(t), rand.New(rand.NewPCG(seed, 0)))
+	c.compareWrongPaths()
+	for i := range requests {
+		c.step = i
+		c.compareOne()
+	}
+	c.compareEvents()
+	t.Logf("%d requests; by result: %v", requests, c.results)
+}
+
+func number(t *testing.T, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// startAPIServer starts etcd and kube-apiserver, without controllers.
+func startAPIServer(t *testing.T) *rest.Config {
+	t.Helper()
+	cmd := exec.Command("go", "run", "..", "run", "--only-if-built", "--collector=absent")
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stdin.Close() // ends the run
+		cmd.Wait()    //nolint:errcheck // the test has its result
+	})
+	var ready struct{ Kubeconfig, Error string }
+	if err := json.NewDecoder(stdout).Decode(&ready); err != nil || ready.Error != "" {
+		t.Fatal("start a control plane: ", ready.Error, err)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", ready.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	return config
+}
+
+// comparison has a real server and one in memory with the same objects.
+type comparison struct {
+	*testing.T
+	random  *rand.Rand
+	step    int
+	real    metadata.Interface
+	creator dynamic.Interface
+	memory  *Server
+	client  metadata.Interface // of memory
+	watches map[*Type]watch.Interface
+	results map[string]int
+}
+
+func newComparison(t *testing.T, config *rest.Config, random *rand.Rand) *comparison {
+	t.Helper()
+	memory := New(testTypes)
+	c := &comparison{
+		T: t, random: random, memory: memory, client: memory.Client(),
+		real: metadata.NewForConfigOrDie(config), creator: dynamic.NewForConfigOrDie(config),
+		watches: map[*Type]watch.Interface{}, results: map[string]int{},
+	}
+	c.createReal(namespaceType, unstructuredObject("v1", "Namespace", testNamespace, nil))
+	c.createReal(crdType, definition("widgets.test.example", "widgets", "Widget"))
+	for _, kind := range testTypes {
+		deadline := time.Now().Add(20 * time.Second)
+		for {
+			list, err := c.real.Resource(kind.GVR).List(t.Context(), metav1.ListOptions{})
+			if err == nil {
+				w, err := c.at(c.real, kind).Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.watches[kind] = w
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatal(err)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+	return c
+}
+
+func unstructuredObject(apiVersion, kind, name string, fields map[string]any) *unstructured.Unstructured {
+	object := map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name}}
+	maps.Copy(object, fields)
+	return &unstructured.Unstructured{Object: object}
+}
+
+func definition(name, plural, kind string) *unstructured.Unstructured {
+	version := func(name string, storage bool) map[string]any {
+		return map[string]any{
+			"name": name, "served": true, "storage": storage,
+			"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object"}},
+		}
+	}
+	return unstructuredObject("apiextensions.k8s.io/v1", "CustomResourceDefinition", name, map[string]any{"spec": map[string]any{
+		"group": "test.example", "scope": "Namespaced",
+		"names":    map[string]any{"plural": plural, "kind": kind},
+		"versions": []any{version("v1", true), version("v1beta1", false)},
+	}})
+}
+
+func (c *comparison) createReal(kind *Type, u *unstructured.Unstructured) *unstructured.Unstructured {
+	c.Helper()
+	var at dynamic.ResourceInterface = c.creator.Resource(kind.GVR)
+	if kind.Namespaced {
+		at = c.creator.Resource(kind.GVR).Namespace(testNamespace)
+	}
+	created, err := at.Create(c.Context(), u, metav1.CreateOptions{})
+	if err != nil {
+		c.Fatalf("step %d: create: %v\n%v", c.step, err, u)
+	}
+	return created
+}
+
+// create creates an object on both servers.
+func (c *comparison) create(kind *Type, name string) {
+	c.Helper()
+	object := Object{Type: kind}
+	var u *unstructured.Unstructured
+	template := map[string]any{
+		"metadata": map[string]any{"labels": map[string]any{"app": "test"}},
+		"spec":     map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "c", "image": "i"}}},
+	}
+	switch kind {
+	case podType:
+		object.GraceSeconds, object.Scheduled, object.Finished = pick(c, int64(0), 3600), pick(c, true, true, false), pick(c, true, false, false)
+		spec := map[string]any{
+			"terminationGracePeriodSeconds": object.GraceSeconds,
+			"containers":                    []any{map[string]any{"name": "c", "image": "i"}},
+		}
+		if object.Scheduled {
+			spec["nodeName"] = "node"
+		}
+		u = unstructuredObject("v1", "Pod", name, map[string]any{"spec": spec})
+	case namespaceType:
+		object.SpecFinalizers = []string{"kubernetes"}
+		u = unstructuredObject("v1", "Namespace", name, nil)
+	case eventType:
+		u = unstructuredObject("v1", "Event", name, map[string]any{"involvedObject": map[string]any{"kind": "Pod", "name": "p", "namespace": testNamespace}})
+	case rcType:
+		template["spec"].(map[string]any)["restartPolicy"] = "Always"
+		u = unstructuredObject("v1", "ReplicationController", name, map[string]any{"spec": map[string]any{"replicas": int64(0), "selector": map[string]any{"app": "test"}, "template": template}})
+	case jobType:
+		u = unstructuredObject("batch/v1", "Job", name, map[string]any{"spec": map[string]any{"template": template}})
+	default:
+		u = unstructuredObject(kind.GVR.GroupVersion().String(), kind.Kind, name, nil)
+	}
+	u.SetFinalizers(c.finalizers(pick(c, 0, 0, 1, 2)))
+	u.SetOwnerReferences(withoutDuplicates(c.references(c.random.IntN(4))))
+	created := c.createReal(kind, u)
+
+	if object.Finished {
+		patch := []byte(`{"status":{"phase":"Succeeded"}}`)
+		if _, err := c.creator.Resource(kind.GVR).Namespace(testNamespace).Patch(c.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}, "status"); err != nil {
+			c.Fatal(err)
+		}
+	}
+	object.ObjectMeta = metav1.ObjectMeta{
+		Name: name, Namespace: created.GetNamespace(), UID: created.GetUID(), Generation: created.GetGeneration(),
+		Labels: created.GetLabels(), CreationTimestamp: created.GetCreationTimestamp(),
+		Finalizers: created.GetFinalizers(), OwnerReferences: created.GetOwnerReferences(),
+	}
+	c.memory.Add(object)
+	if object.Finished { // the patch of the status
+		c.memory.write(watch.Modified, &object)
+	}
+}
+
+func pick[T any](c *comparison, of ...T) T { return of[c.random.IntN(len(of))] }
+
+// finalizers returns n different valid finalizers.
+func (c *comparison) finalizers(n int) []string {
+	var list []string
+	all := []string{"test.example/a", "test.example/b", pick(c, metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents)}
+	for _, i := range c.random.Perm(len(all))[:n] {
+		list = append(list, all[i])
+	}
+	return list
+}
+
+// references returns n valid references to few owners.
+func (c *comparison) references(n int) []metav1.OwnerReference {
+	var list []metav1.OwnerReference
+	for range n {
+		uid := pick(c, "u1", "u2", "u3")
+		r := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: pick(c, "owner", "other"), UID: types.UID(uid)}
+		r.BlockOwnerDeletion = pick(c, nil, new(bool), new(true))
+		list = append(list, r)
+	}
+	return list
+}
+
+// request is one request, sent to either server. It gets the object as the server has it, which
+// is nil if there is none.
+type request struct {
+	description string
+	send        func(c metadata.ResourceInterface, now *metav1.PartialObjectMetadata) error
+}
+
+func (c *comparison) compareOne() {
+	c.Helper()
+	kind := pick(c, configMapType, podType, podType, namespaceType, namespaceType, eventType, rcType, jobType, widgetType, widgetType)
+	name := fmt.Sprintf("o%d", c.random.IntN(4))
+	realAt, memoryAt := c.at(c.real, kind), c.at(c.client, kind)
+
+	realBefore, memoryBefore := c.get(realAt, name), c.get(memoryAt, name)
+	if realBefore == nil && c.random.IntN(8) > 0 {
+		c.create(kind, name)
+		realBefore, memoryBefore = c.get(realAt, name), c.get(memoryAt, name)
+	}
+	c.compareState(kind, name, "before")
+
+	if kind == namespaceType && c.random.IntN(4) == 0 && realBefore != nil {
+		c.finalize(name)
+		c.compareState(kind, name, "after finalize")
+		return
+	}
+	r := c.request(kind, name)
+	realErr, memoryErr := r.send(realAt, realBefore), r.send(memoryAt, memoryBefore)
+	description := fmt.Sprintf("%s %s: %s\nbefore: %s", kind.Kind, name, r.description, show(realBefore))
+	if class(realErr) != class(memoryErr) {
+		c.Errorf("step %d: %s\nreal:   %s %v\nmemory: %s %v", c.step, description, class(realErr), realErr, class(memoryErr), memoryErr)
+	}
+	c.results[class(realErr)]++
+
+	realAfter, memoryAfter := c.get(realAt, name), c.get(memoryAt, name)
+	if realBefore != nil && realAfter != nil && memoryAfter != nil {
+		realWrote := realBefore.ResourceVersion != realAfter.ResourceVersion
+		memoryWrote := memoryBefore.ResourceVersion != memoryAfter.ResourceVersion
+		if realWrote != memoryWrote {
+			c.Errorf("step %d: %s\nwritten: real %v, memory %v", c.step, description, realWrote, memoryWrote)
+		}
+	}
+	for i := range 4 { // a collection may have been deleted
+		c.compareState(kind, fmt.Sprintf("o%d", i), description)
+	}
+}
+
+func (c *comparison) at(client metadata.Interface, kind *Type) metadata.ResourceInterface {
+	if kind.Namespaced {
+		return client.Resource(kind.GVR).Namespace(testNamespace)
+	}
+	return client.Resource(kind.GVR)
+}
+
+func (c *comparison) get(at metadata.ResourceInterface, name string) *metav1.PartialObjectMetadata {
+	c.Helper()
+	o, err := at.Get(c.Context(), name, metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		c.Fatal(err)
+	}
+	if err != nil {
+		return nil
+	}
+	return o
+}
+
+// class returns what a controller can tell errors apart by.
+func class(err error) string {
+	var status apierrors.APIStatus
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.As(err, &status):
+		s := status.Status()
+		return fmt.Sprintf("%d %s, unexpected: %v", s.Code, s.Reason, apierrors.IsUnexpectedServerError(err))
+	}
+	return "other error"
+}
+
+// state is what both servers must agree on.
+func state(o *metav1.PartialObjectMetadata) any {
+	if o == nil {
+		return nil
+	}
+	finalizers := slices.Clone(o.Finalizers)
+	if o.Namespace == "" {
+		slices.Sort(finalizers) // the first DELETE of a Namespace mixes them
+	}
+	return []any{o.UID, o.Generation, o.Labels, finalizers, o.OwnerReferences, o.DeletionTimestamp != nil, o.DeletionGracePeriodSeconds}
+}
+
+func show(o *metav1.PartialObjectMetadata) string {
+	text, err := json.Marshal(state(o))
+	return fmt.Sprint(string(text), err)
+}
+
+func (c *comparison) compareState(kind *Type, name, description string) {
+	c.Helper()
+	r, m := c.get(c.at(c.real, kind), name), c.get(c.at(c.client, kind), name)
+	if !equality.Semantic.DeepEqual(state(r), state(m)) {
+		c.Fatalf("step %d: %s\nreal:   %s\nmemory: %s", c.step, description, show(r), show(m))
+	}
+}
+
+func (c *comparison) finalize(name string) {
+	c.Helper()
+	at := c.creator.Resource(namespaceType.GVR)
+	u, err := at.Get(c.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		c.Fatal(err)
+	}
+	unstructured.RemoveNestedField(u.Object, "spec", "finalizers")
+	_, realErr := at.Update(c.Context(), u, metav1.UpdateOptions{}, "finalize")
+	if memoryErr := c.memory.Finalize(name); class(realErr) != class(memoryErr) {
+		c.Errorf("step %d: finalize %s: real %v, memory %v", c.step, name, realErr, memoryErr)
+	}
+}
+
+func (c *comparison) request(kind *Type, name string) request {
+	switch n := c.random.IntN(100); {
+	case n < 40:
+		return c.deleteRequest(name)
+	case n < 43:
+		policy := metav1.DeleteOptions{PropagationPolicy: pick(c, nil, new(metav1.DeletePropagationBackground), new(metav1.DeletePropagationForeground))}
+		return request{fmt.Sprintf("delete collection %v", show2(policy)), func(at metadata.ResourceInterface, _ *metav1.PartialObjectMetadata) error {
+			return at.DeleteCollection(c.Context(), policy, metav1.ListOptions{FieldSelector: ""})
+		}}
+	}
+	return c.patchRequest(name)
+}
+
+func show2(v any) string {
+	text, _ := json.Marshal(v) //nolint:errcheck // only for messages
+	return string(text)
+}
+
+func (c *comparison) deleteRequest(name string) request {
+	var o metav1.DeleteOptions
+	o.PropagationPolicy = pick(c, nil, nil, new(metav1.DeletePropagationBackground), new(metav1.DeletePropagationForeground), new(metav1.DeletePropagationOrphan), new(metav1.DeletionPropagation("Wrong")))
+	if c.random.IntN(8) == 0 {
+		o.OrphanDependents = new(c.random.IntN(2) == 0) //nolint:staticcheck // the API server still accepts it
+		o.PropagationPolicy = pick(c, nil, nil, nil, o.PropagationPolicy)
+	}
+	o.GracePeriodSeconds = pick(c, nil, nil, nil, new(int64(0)), new(int64(2000)), new(int64(7200)), new(int64(-1)))
+	uid, rv := pick(c, "", "", "current", "wrong"), pick(c, "", "", "current", "999999999")
+	return request{fmt.Sprintf("delete %s uid=%s rv=%s", show2(o), uid, rv), func(at metadata.ResourceInterface, now *metav1.PartialObjectMetadata) error {
+		options := *o.DeepCopy()
+		options.Preconditions = &metav1.Preconditions{}
+		if value, ok := choose(uid, now, (*metav1.PartialObjectMetadata).GetUID); ok {
+			options.Preconditions.UID = &value
+		}
+		if value, ok := choose(rv, now, (*metav1.PartialObjectMetadata).GetResourceVersion); ok {
+			options.Preconditions.ResourceVersion = &value
+		}
+		return at.Delete(c.Context(), name, options)
+	}}
+}
+
+// choose returns a value for a field of a request: none, the current one of the object, or choice
+// itself.
+func choose[T ~string](choice string, now *metav1.PartialObjectMetadata, current func(*metav1.PartialObjectMetadata) T) (T, bool) {
+	if choice == "current" && now != nil {
+		return current(now), true
+	}
+	return T(choice), choice != ""
+}
+
+func (c *comparison) patchRequest(name string) request {
+	patchType := pick(c, types.StrategicMergePatchType, types.MergePatchType)
+	fields := map[string]any{}
+	switch c.random.IntN(8) {
+	case 0, 1: // as the garbage collector removes references
+		var removed []any
+		for range 1 + c.random.IntN(2) {
+			removed = append(removed, map[string]any{"$patch": "delete", "uid": pick(c, "u1", "u2", "u3", "u4")})
+		}
+		fields["ownerReferences"], patchType = removed, types.StrategicMergePatchType
+	case 2: // as controllers remove finalizers
+		fields["finalizers"] = c.finalizers(c.random.IntN(4))
+	case 3:
+		fields["ownerReferences"] = c.references(c.random.IntN(4))
+	case 4:
+		fields["ownerReferences"] = append(c.references(1), c.invalidReferences()...)
+	case 5:
+		fields["finalizers"] = pick(c, []string{"orphan", "foregroundDeletion"}, []string{"unqualified"}, []string{"test.example/new"}, []string{"not valid"}, nil)
+	case 6:
+		fields["labels"] = map[string]any{"test": pick[any](c, "a", "b", nil, 7)}
+	case 7:
+		return c.otherPatchRequest(name)
+	}
+	uid, rv := pick(c, "", "", "current", "current", "wrong"), pick(c, "", "", "current", "current", "999999999", "0")
+	return request{fmt.Sprintf("patch %s %s uid=%s rv=%s", patchType, show2(fields), uid, rv), func(at metadata.ResourceInterface, now *metav1.PartialObjectMetadata) error {
+		fields := maps.Clone(fields)
+		if value, ok := choose(uid, now, (*metav1.PartialObjectMetadata).GetUID); ok {
+			fields["uid"] = value
+		}
+		if value, ok := choose(rv, now, (*metav1.PartialObjectMetadata).GetResourceVersion); ok {
+			fields["resourceVersion"] = value
+		}
+		return c.sendPatch(at, name, patchType, show2(map[string]any{"metadata": fields}))
+	}}
+}
+
+func (c *comparison) sendPatch(at metadata.ResourceInterface, name string, patchType types.PatchType, patch string) error {
+	_, err := at.Patch(c.Context(), name, patchType, []byte(patch), metav1.PatchOptions{})
+	return err
+}
+
+func (c *comparison) invalidReferences() []metav1.OwnerReference {
+	valid := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "n", UID: "u9"}
+	first, second := valid, valid
+	switch c.random.IntN(8) {
+	case 0:
+		first.Name = ""
+	case 1:
+		first.UID = ""
+	case 2:
+		first.Kind = ""
+	case 3:
+		first.APIVersion = ""
+	case 4:
+		first.Kind = "Event"
+	case 5: // two controllers
+		first.Controller, second.Controller, second.UID = new(true), new(true), "u8"
+	case 6: // the same UID, but not the same reference
+		second.Name = "other"
+	case 7: // duplicates, which are valid
+	}
+	return []metav1.OwnerReference{first, second}
+}
+
+func (c *comparison) otherPatchRequest(name string) request {
+	patchType := pick(c, types.StrategicMergePatchType, types.MergePatchType, types.JSONPatchType)
+	patch := pick(c,
+		`{}`, `{"metadata":{}}`, `{"metadata":null}`, `{`, `[]`, `"text"`, `null`,
+		`{"metadata":{"name":"another"}}`, `{"metadata":{"namespace":"another"}}`,
+		`{"metadata":{"resourceVersion":null}}`, `{"metadata":{"resourceVersion":""}}`, `{"metadata":{"resourceVersion":"x"}}`,
+		`{"metadata":{"finalizers":"text"}}`, `{"metadata":{"ownerReferences":[7]}}`, `{"metadata":{"ownerReferences":[{"name":"n"}]}}`,
+		`{"metadata":{"deletionTimestamp":null,"deletionGracePeriodSeconds":null}}`, `{"metadata":{"deletionTimestamp":"2020-01-01T00:00:00Z"}}`,
+		`{"metadata":{"deletionGracePeriodSeconds":5}}`, `{"metadata":{"generation":77,"creationTimestamp":null}}`,
+		`{"metadata":{"finalizers":null}}`, `{"metadata":{"ownerReferences":null}}`, `{"metadata":{"$deleteFromPrimitiveList/finalizers":["test.example/a"]}}`)
+	if patchType == types.JSONPatchType {
+		patch = pick(c, patch,
+			`[{"op":"test","path":"/metadata/ownerReferences/0/uid","value":"u1"},{"op":"remove","path":"/metadata/ownerReferences/0"}]`,
+			`[{"op":"remove","path":"/metadata/finalizers/0"}]`, `[{"op":"add","path":"/metadata/labels","value":{"test":"c"}}]`,
+			`[{"op":"replace","path":"/metadata/uid","value":"wrong"}]`)
+	}
+	return request{fmt.Sprintf("patch %s %s", patchType, patch), func(at metadata.ResourceInterface, _ *metav1.PartialObjectMetadata) error {
+		return c.sendPatch(at, name, patchType, patch)
+	}}
+}
+
+// compareWrongPaths sends requests to paths where nothing is served.
+func (c *comparison) compareWrongPaths() {
+	c.Helper()
+	unknown := schema.GroupVersionResource{Group: "unknown.example", Version: "v1", Resource: "unknowns"}
+	otherVersion := configMapType.GVR.GroupResource().WithVersion("v2")
+	for _, gvr := range []schema.GroupVersionResource{configMapType.GVR, widgetType.GVR, widgetType.GVR.GroupResource().WithVersion("v1beta1"), widgetType.GVR.GroupResource().WithVersion("v9"), namespaceType.GVR, crdType.GVR, unknown, otherVersion} {
+		for _, namespace := range []string{"", testNamespace} {
+			requests := map[string]func(at metadata.ResourceInterface) error{
+				"get": func(at metadata.ResourceInterface) error {
+					_, err := at.Get(c.Context(), "absent", metav1.GetOptions{})
+					return err
+				},
+				"list": func(at metadata.ResourceInterface) error {
+					_, err := at.List(c.Context(), metav1.ListOptions{})
+					return err
+				},
+				"delete": func(at metadata.ResourceInterface) error {
+					return at.Delete(c.Context(), "absent", metav1.DeleteOptions{})
+				},
+				"patch": func(at metadata.ResourceInterface) error {
+					return c.sendPatch(at, "absent", types.MergePatchType, `{}`)
+				},
+				"strategic patch": func(at metadata.ResourceInterface) error {
+					return c.sendPatch(at, "absent", types.StrategicMergePatchType, `{}`)
+				},
+			}
+			if gvr != crdType.GVR { // it would delete the definition of the widgets
+				requests["delete collection"] = func(at metadata.ResourceInterface) error {
+					return at.DeleteCollection(c.Context(), metav1.DeleteOptions{}, metav1.ListOptions{})
+				}
+			}
+			for verb, send := range requests {
+				r, m := send(c.real.Resource(gvr).Namespace(namespace)), send(c.client.Resource(gvr).Namespace(namespace))
+				if class(r) != class(m) {
+					c.Errorf("%s %s in namespace %q:\nreal:   %s %v\nmemory: %s %v", verb, gvr, namespace, class(r), show2(r), class(m), show2(m))
+				}
+			}
+		}
+	}
+}
+
+// compareEvents compares the types of the events of each object, and their finalizers.
+func (c *comparison) compareEvents() {
+	c.Helper()
+	memory := map[*Type][]string{}
+	for _, e := range c.memory.TakeEvents() {
+		memory[e.Object.Type] = append(memory[e.Object.Type], eventText(e.Type, &e.Object.PartialObjectMetadata))
+	}
+	for kind, want := range memory {
+		var got []string
+		timeout := time.After(10 * time.Second)
+	events:
+		for len(got) < len(want) {
+			select {
+			case e, open := <-c.watches[kind].ResultChan():
+				if !open {
+					break events
+				}
+				o, err := meta.Accessor(e.Object)
+				if err != nil {
+					c.Fatal(err)
+				}
+				if o.GetName()[0] == 'o' { // not a namespace of the server itself
+					got = append(got, eventText(e.Type, o))
+				}
+			case <-timeout:
+				break events
+			}
+		}
+		for i := range want {
+			if i >= len(got) || got[i] != want[i] {
+				c.Errorf("event %d of %s: real %v, memory %v", i, kind.Kind, got[i:min(i+3, len(got))], want[i:min(i+3, len(want))])
+				break
+			}
+		}
+		c.Logf("%d events of %s are equal", len(want), kind.Kind)
+	}
+}
+
+func eventText(event watch.EventType, o metav1.Object) string {
+	finalizers := slices.Sorted(slices.Values(o.GetFinalizers()))
+	return fmt.Sprint(event, o.GetName(), finalizers, len(o.GetOwnerReferences()), o.GetDeletionTimestamp() != nil)
+}
