@@ -89,7 +89,7 @@ func checkPreconditions(o *Object, p *metav1.Preconditions) error {
 
 // deleteStored is registry.Store.Delete.
 func (s *Server) deleteStored(o *Object, options metav1.DeleteOptions) error {
-	updated := o.copied()
+	updated := *o
 	graceful, pending := startGracefulDeletion(&updated, options.GracePeriodSeconds)
 	if pending {
 		return nil // the policy is ignored, too
@@ -208,7 +208,7 @@ func isCollectorFinalizer(f string) bool {
 
 // change stores an updated object, unless nothing has changed, and returns the stored one.
 func (s *Server) change(o, updated *Object) *Object {
-	if equality.Semantic.DeepEqual(o, updated) {
+	if slices.Equal(o.SpecFinalizers, updated.SpecFinalizers) && equality.Semantic.DeepEqual(&o.ObjectMeta, &updated.ObjectMeta) {
 		return o
 	}
 	return s.write(watch.Modified, updated)

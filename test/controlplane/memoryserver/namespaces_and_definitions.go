@@ -19,7 +19,7 @@ func (s *Server) deleteNamespace(o *Object, options metav1.DeleteOptions) error 
 	case o.DeletionTimestamp != nil:
 		return s.deleteStored(o, options)
 	}
-	updated := o.copied()
+	updated := *o
 	now := now()
 	updated.DeletionTimestamp = &now
 	updated.Finalizers = deletionFinalizers(o, namespaceOptions(options))
@@ -47,8 +47,8 @@ func (s *Server) Finalize(namespace string) error {
 	if err != nil {
 		return err
 	}
-	updated := o.copied()
-	updated.SpecFinalizers = slices.DeleteFunc(updated.SpecFinalizers, func(f string) bool { return f == "kubernetes" })
+	updated := *o
+	updated.SpecFinalizers = slices.DeleteFunc(slices.Clone(o.SpecFinalizers), func(f string) bool { return f == "kubernetes" })
 	_, err = s.update(o, &updated)
 	return err
 }
@@ -58,11 +58,11 @@ const definitionFinalizer = "customresourcecleanup.apiextensions.k8s.io"
 
 // terminateDefinition is the first DELETE of a CustomResourceDefinition, which ignores the policy.
 func (s *Server) terminateDefinition(o *Object) {
-	updated := o.copied()
+	updated := *o
 	now := now()
 	updated.DeletionTimestamp = &now
 	if !slices.Contains(updated.Finalizers, definitionFinalizer) {
-		updated.Finalizers = append(updated.Finalizers, definitionFinalizer)
+		updated.Finalizers = append(slices.Clone(o.Finalizers), definitionFinalizer)
 	}
 	s.change(o, &updated)
 }

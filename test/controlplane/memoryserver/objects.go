@@ -3,8 +3,8 @@ package memoryserver
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Object is a stored object.
+// Object is a stored object. What its fields point to belongs to the server, also in the objects
+// that the server returns: callers must not change it.
 type Object struct {
 	metav1.PartialObjectMetadata
 	Type *Type // one of the types of the server
@@ -24,23 +25,26 @@ type Object struct {
 	SpecFinalizers []string // of a Namespace: spec.finalizers
 }
 
-// key identifies a stored object.
-type key struct {
-	kind            *Type
-	namespace, name string
-}
-
-func (o *Object) key() key { return key{o.Type, o.Namespace, o.Name} }
-
 func (o *Object) isOf(resource schema.GroupResource) bool {
 	return o.Type.GVR.GroupResource() == resource
 }
 
-func (o *Object) copied() Object {
-	c := *o
-	c.PartialObjectMetadata = *o.PartialObjectMetadata.DeepCopy()
-	c.SpecFinalizers = slices.Clone(o.SpecFinalizers)
-	return c
+// find returns the position of an object, or the one where it belongs, and reports whether it is
+// there.
+func (s *Server) find(t *Type, namespace, name string) (position int, found bool) {
+	return slices.BinarySearchFunc(s.objects, name, func(o *Object, name string) int {
+		if o.Type != t {
+			return compareTypes(o.Type, t)
+		}
+		if o.Namespace != namespace {
+			return strings.Compare(o.Namespace, namespace)
+		}
+		return strings.Compare(o.Name, name)
+	})
+}
+
+func compareTypes(a, b *Type) int {
+	return cmp.Or(strings.Compare(a.GVR.Group, b.GVR.Group), strings.Compare(a.GVR.Resource, b.GVR.Resource))
 }
 
 // Add stores an object without validation, and with a new resourceVersion. The type of the object
@@ -53,13 +57,14 @@ func (s *Server) Add(o Object) {
 		panic(fmt.Sprintf("add %s/%s: its type is not served", o.Namespace, o.Name))
 	case o.Type.Namespaced != (o.Namespace != ""):
 		panic(fmt.Sprintf("add %s %s/%s: the namespace does not fit the type", o.Type.Kind, o.Namespace, o.Name))
-	case s.objects[o.key()] != nil:
+	}
+	if _, found := s.find(o.Type, o.Namespace, o.Name); found {
 		panic(fmt.Sprintf("add %s %s/%s: it exists", o.Type.Kind, o.Namespace, o.Name))
 	}
 	s.write(watch.Added, &o)
 }
 
-// Objects returns copies of all objects, sorted by resource, namespace and name.
+// Objects returns all objects, sorted by resource, namespace and name.
 func (s *Server) Objects() []Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,23 +72,16 @@ func (s *Server) Objects() []Object {
 }
 
 func (s *Server) selected(match func(*Object) bool) []Object {
-	var objects []Object
-	for o := range maps.Values(s.objects) {
+	objects := make([]Object, 0, len(s.objects))
+	for _, o := range s.objects {
 		if match(o) {
-			objects = append(objects, o.copied())
+			objects = append(objects, *o)
 		}
 	}
-	slices.SortFunc(objects, func(a, b Object) int {
-		return cmp.Or(
-			cmp.Compare(a.Type.GVR.Group, b.Type.GVR.Group),
-			cmp.Compare(a.Type.GVR.Resource, b.Type.GVR.Resource),
-			cmp.Compare(a.Namespace, b.Namespace),
-			cmp.Compare(a.Name, b.Name))
-	})
 	return objects
 }
 
-// Get returns a copy of an object.
+// Get returns an object.
 func (s *Server) Get(gvr schema.GroupVersionResource, namespace, name string) (*Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,12 +89,12 @@ func (s *Server) Get(gvr schema.GroupVersionResource, namespace, name string) (*
 	if err != nil {
 		return nil, err
 	}
-	c := o.copied()
+	c := *o
 	return &c, nil
 }
 
-// List returns copies of the objects of a type, sorted by namespace and name. If namespace is
-// empty, it returns those of all namespaces.
+// List returns the objects of a type, sorted by namespace and name. If namespace is empty, it
+// returns those of all namespaces.
 func (s *Server) List(gvr schema.GroupVersionResource, namespace string) ([]Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,8 +113,8 @@ func (s *Server) RemoveFinalizer(uid types.UID, finalizer string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, o := range s.selected(func(o *Object) bool { return o.UID == uid && slices.Contains(o.Finalizers, finalizer) }) {
-		updated := o.copied()
-		updated.Finalizers = slices.DeleteFunc(updated.Finalizers, func(f string) bool { return f == finalizer })
+		updated := o
+		updated.Finalizers = slices.DeleteFunc(slices.Clone(o.Finalizers), func(f string) bool { return f == finalizer })
 		if _, err := s.update(&o, &updated); err != nil {
 			return err
 		}

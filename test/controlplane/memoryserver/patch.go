@@ -1,12 +1,11 @@
 package memoryserver
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -14,9 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -45,7 +45,7 @@ func (s *Server) Patch(gvr schema.GroupVersionResource, namespace, name string, 
 	if err != nil {
 		return nil, err
 	}
-	c := result.copied()
+	c := *result
 	return &c, nil
 }
 
@@ -70,17 +70,17 @@ func unsupportedMediaType(patchType types.PatchType) error {
 
 // patched returns the object with the patch applied, not yet validated.
 func patched(o *Object, patchType types.PatchType, patch []byte) (*Object, error) {
-	before, err := json.Marshal(&o.PartialObjectMetadata)
+	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&o.PartialObjectMetadata)
 	if err != nil {
 		return nil, err
 	}
-	after, err := patchedJSON(before, patchType, patch)
+	after, err := patchedFields(before, patchType, patch)
 	if err != nil {
 		return nil, err
 	}
-	updated := o.copied()
+	updated := *o
 	updated.PartialObjectMetadata = metav1.PartialObjectMetadata{}
-	if err := json.Unmarshal(after, &updated.PartialObjectMetadata); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after, &updated.PartialObjectMetadata); err != nil {
 		return nil, apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
 			field.Invalid(field.NewPath("patch"), string(patch), err.Error()),
 		})
@@ -97,37 +97,80 @@ func patched(o *Object, patchType types.PatchType, patch []byte) (*Object, error
 	return &updated, nil
 }
 
-func patchedJSON(before []byte, patchType types.PatchType, patch []byte) ([]byte, error) {
-	switch patchType {
-	case types.StrategicMergePatchType:
-		after, err := strategicpatch.StrategicMergePatch(before, patch, metav1.PartialObjectMetadata{})
-		if errors.Is(err, mergepatch.ErrBadJSONDoc) {
-			return nil, apierrors.NewBadRequest(err.Error())
-		}
-		return after, err
-	case types.MergePatchType:
-		after, err := jsonpatch.MergePatch(before, patch)
-		if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
-			return nil, apierrors.NewBadRequest(err.Error())
-		}
-		return after, err
+// patchMeta has the merge keys of a strategic merge patch.
+var patchMeta = sync.OnceValue(func() strategicpatch.LookupPatchMeta {
+	meta, err := strategicpatch.NewPatchMetaFromStruct(metav1.PartialObjectMetadata{})
+	if err != nil {
+		panic(err) // of the type, not of a patch
 	}
+	return meta
+})
+
+// patchedFields applies a patch to the fields of an object, which it may change.
+func patchedFields(fields map[string]any, patchType types.PatchType, patch []byte) (map[string]any, error) {
+	if patchType == types.JSONPatchType {
+		return jsonPatched(fields, patch)
+	}
+	var changes map[string]any
+	if err := json.Unmarshal(patch, &changes); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	if patchType == types.StrategicMergePatchType {
+		return strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(fields, changes, patchMeta())
+	}
+	if changes == nil {
+		return nil, apierrors.NewBadRequest(jsonpatch.ErrBadJSONPatch.Error())
+	}
+	merge(fields, changes)
+	return fields, nil
+}
+
+func unprocessable(err error) error {
+	return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+}
+
+// merge applies a JSON merge patch (RFC 7386).
+func merge(fields, changes map[string]any) {
+	for name, change := range changes {
+		switch change := change.(type) {
+		case nil:
+			delete(fields, name)
+		case map[string]any:
+			inner, ok := fields[name].(map[string]any)
+			if !ok {
+				inner = map[string]any{}
+				fields[name] = inner
+			}
+			merge(inner, change)
+		default:
+			fields[name] = change
+		}
+	}
+}
+
+func jsonPatched(fields map[string]any, patch []byte) (map[string]any, error) {
 	operations, err := jsonpatch.DecodePatch(patch)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
+	before, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
+	}
 	after, err := operations.Apply(before)
 	if err != nil {
-		return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+		return nil, unprocessable(err)
 	}
-	return after, nil
+	var changed map[string]any
+	err = json.Unmarshal(after, &changed)
+	return changed, err
 }
 
 // withoutDuplicates returns the references without those that are equal to an earlier one.
 func withoutDuplicates(references []metav1.OwnerReference) []metav1.OwnerReference {
 	var unique []metav1.OwnerReference
 	for _, r := range references {
-		if !slices.ContainsFunc(unique, func(u metav1.OwnerReference) bool { return equality.Semantic.DeepEqual(u, r) }) {
+		if !slices.ContainsFunc(unique, func(u metav1.OwnerReference) bool { return u.UID == r.UID && equality.Semantic.DeepEqual(u, r) }) {
 			unique = append(unique, r)
 		}
 	}

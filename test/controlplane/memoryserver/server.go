@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -48,14 +49,14 @@ type Server struct {
 	types map[schema.GroupVersionResource]*Type // in every served version
 
 	mu       sync.Mutex
-	objects  map[key]*Object // never changed in place
-	revision int             // the resourceVersion of the last write
+	objects  []*Object // sorted by place; never changed in place, but replaced
+	revision int       // the resourceVersion of the last write
 	events   []Event
 }
 
 // New returns a server without objects.
 func New(types []*Type) *Server {
-	s := &Server{types: map[schema.GroupVersionResource]*Type{}, objects: map[key]*Object{}}
+	s := &Server{types: map[schema.GroupVersionResource]*Type{}}
 	for _, t := range types {
 		s.types[t.GVR] = t
 		for _, version := range t.OtherVersions {
@@ -90,21 +91,27 @@ func (s *Server) Writes() int {
 // write stores an object and returns what was stored.
 func (s *Server) write(event watch.EventType, o *Object) *Object {
 	stored := s.nextRevision(o)
-	s.objects[stored.key()] = stored
-	s.events = append(s.events, Event{event, stored.copied()})
+	if i, found := s.find(o.Type, o.Namespace, o.Name); found {
+		s.objects[i] = stored
+	} else {
+		s.objects = slices.Insert(s.objects, i, stored)
+	}
+	s.events = append(s.events, Event{event, *stored})
 	return stored
 }
 
 // remove removes an object. As in a real watch, the event has the last stored state of the
 // object, not the change that caused its removal, and the resourceVersion of the removal.
 func (s *Server) remove(o *Object) {
-	delete(s.objects, o.key())
+	if i, found := s.find(o.Type, o.Namespace, o.Name); found {
+		s.objects = slices.Delete(s.objects, i, i+1)
+	}
 	s.events = append(s.events, Event{watch.Deleted, *s.nextRevision(o)})
 }
 
 func (s *Server) nextRevision(o *Object) *Object {
 	s.revision++
-	next := o.copied()
+	next := *o
 	next.ResourceVersion = strconv.Itoa(s.revision)
 	return &next
 }
@@ -115,11 +122,11 @@ func (s *Server) object(gvr schema.GroupVersionResource, namespace, name string)
 	if t == nil || t.Namespaced != (namespace != "") {
 		return nil, s.pathNotFound(gvr)
 	}
-	o := s.objects[key{t, namespace, name}]
-	if o == nil {
+	i, found := s.find(t, namespace, name)
+	if !found {
 		return nil, apierrors.NewNotFound(gvr.GroupResource(), name)
 	}
-	return o, nil
+	return s.objects[i], nil
 }
 
 // pathNotFound returns the error of a path at which nothing is served, which names no object. In
