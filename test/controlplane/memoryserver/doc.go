@@ -8,6 +8,7 @@
 // rest.BeforeUpdate) and of the storage of Namespaces and CustomResourceDefinitions; the test
 // TestSameAsKubeAPIServer compares it with a real server.
 //
-// It does not have: dry run, selectors, server-side apply, admission webhooks, authorization, and
-// writes to spec or status, so that a patch of these fields changes nothing.
+// It does not have: dry run, selectors, server-side apply, managedFields, admission webhooks,
+// authorization, defaults (a Job without labels gets those of its template), and writes to spec
+// or status, so that a patch of these fields changes nothing.
 package memoryserver

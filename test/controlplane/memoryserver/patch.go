@@ -1,9 +1,12 @@
 package memoryserver
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -17,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -116,7 +120,8 @@ func patchedFields(fields map[string]any, patchType types.PatchType, patch []byt
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	if patchType == types.StrategicMergePatchType {
-		return strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(fields, changes, patchMeta())
+		after, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(fields, changes, patchMeta())
+		return after, strategicPatchError(err)
 	}
 	if changes == nil {
 		return nil, apierrors.NewBadRequest(jsonpatch.ErrBadJSONPatch.Error())
@@ -125,8 +130,29 @@ func patchedFields(fields map[string]any, patchType types.PatchType, patch []byt
 	return fields, nil
 }
 
+// strategicPatchError is interpretStrategicMergePatchError of k8s.io/apiserver.
+func strategicPatchError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, mergepatch.ErrBadPatchFormatForPrimitiveList), errors.Is(err, mergepatch.ErrBadPatchFormatForRetainKeys),
+		errors.Is(err, mergepatch.ErrBadPatchFormatForSetElementOrderList):
+		return apierrors.NewBadRequest(err.Error())
+	case errors.Is(err, mergepatch.ErrNoListOfLists), errors.Is(err, mergepatch.ErrPatchContentNotMatchRetainKeys):
+		return unprocessable(err)
+	}
+	return internalError(err)
+}
+
 func unprocessable(err error) error {
 	return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+}
+
+// internalError returns what the API server makes of an error that has no status.
+func internalError(err error) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error(),
+	}}
 }
 
 // merge applies a JSON merge patch (RFC 7386).
@@ -180,14 +206,10 @@ func withoutDuplicates(references []metav1.OwnerReference) []metav1.OwnerReferen
 // update is registry.Store.Update. It stores updated in place of o, or removes o if it is
 // terminating and nothing holds it any more.
 func (s *Server) update(o, updated *Object) (*Object, error) {
-	// Custom resources and their definitions cannot be updated unconditionally.
-	if unconditional := !o.Type.Custom && !o.isOf(customResourceDefinitions); unconditional && (updated.ResourceVersion == "" || updated.ResourceVersion == "0") {
-		updated.ResourceVersion = o.ResourceVersion
+	if err := checkResourceVersion(o, updated.ResourceVersion); err != nil {
+		return nil, err
 	}
-	if updated.ResourceVersion != "" && updated.ResourceVersion != o.ResourceVersion {
-		return nil, conflict(o, "the object has been modified; please apply your changes to the latest version and try again")
-	}
-
+	updated.ResourceVersion = o.ResourceVersion
 	updated.Generation = o.Generation
 	updated.CreationTimestamp = o.CreationTimestamp
 	if updated.UID == "" {
@@ -212,13 +234,30 @@ func (s *Server) update(o, updated *Object) (*Object, error) {
 	return s.change(o, updated), nil
 }
 
+// checkResourceVersion checks the resourceVersion of an updated object. Without one, or with 0, an
+// update is unconditional, which custom resources and their definitions do not allow.
+func checkResourceVersion(o *Object, requested string) error {
+	version, err := strconv.ParseUint(cmp.Or(requested, "0"), 10, 64)
+	switch {
+	case err != nil:
+		return internalError(err)
+	case version == 0 && (o.Type.Custom || o.isOf(customResourceDefinitions)):
+		return apierrors.NewInvalid(schema.GroupKind{Group: o.Type.GVR.Group, Kind: o.Type.GVR.Resource}, o.Name, field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), version, "must be specified for an update"),
+		})
+	case version != 0 && strconv.FormatUint(version, 10) != o.ResourceVersion:
+		return conflict(o, "the object has been modified; please apply your changes to the latest version and try again")
+	}
+	return nil
+}
+
 func validate(o, updated *Object) field.ErrorList {
 	metadata := field.NewPath("metadata")
 	errs := validation.ValidateObjectMeta(&updated.ObjectMeta, o.Type.Namespaced, func(name string, prefix bool) []string {
 		return path.IsValidPathSegmentName(name)
 	}, metadata)
 	errs = append(errs, validation.ValidateObjectMetaUpdate(&updated.ObjectMeta, &o.ObjectMeta, metadata)...)
-	if o.Type.Custom || o.isOf(customResourceDefinitions) {
+	if o.Type.Custom || o.isOf(customResourceDefinitions) || o.isOf(events) {
 		return errs
 	}
 	for _, f := range updated.Finalizers {

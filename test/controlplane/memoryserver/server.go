@@ -33,6 +33,7 @@ type Type struct {
 }
 
 var (
+	events                    = schema.GroupResource{Resource: "events"}
 	pods                      = schema.GroupResource{Resource: "pods"}
 	namespaces                = schema.GroupResource{Resource: "namespaces"}
 	customResourceDefinitions = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
