@@ -193,4 +193,20 @@ func TestOnlyAServedPathNamesTheMissingObject(t *testing.T) {
 	if named(missing) != "absent" || named(unserved) != "" {
 		t.Errorf("missing object %v, unserved version %v", missing, unserved)
 	}
+
+	s.Unserve(widgetType.GVR.GroupResource())
+	for _, version := range []string{"v1", "v1beta1"} {
+		_, get := s.Get(resource(version), testNamespace, "o")
+		_, list := s.List(resource(version), "")
+		_, patch := s.Patch(resource(version), testNamespace, "o", types.MergePatchType, []byte(`{}`))
+		for _, err := range []error{
+			get, list, patch,
+			s.Delete(resource(version), testNamespace, "o", metav1.DeleteOptions{}),
+			s.DeleteCollection(resource(version), testNamespace, metav1.DeleteOptions{}),
+		} {
+			if named(err) != "" {
+				t.Errorf("in %s, after the resource was removed: %v", version, err)
+			}
+		}
+	}
 }

@@ -3,6 +3,7 @@ package memoryserver
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -65,6 +66,15 @@ func New(types []*Type) *Server {
 		}
 	}
 	return s
+}
+
+// Unserve makes the server forget a resource in every version, as it does some time after its
+// CustomResourceDefinition is gone. Objects that are left stay stored, but no request reaches
+// them.
+func (s *Server) Unserve(gr schema.GroupResource) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.types, func(gvr schema.GroupVersionResource, _ *Type) bool { return gvr.GroupResource() == gr })
 }
 
 // now returns the time of every deletion: the server's clock stands still.
