@@ -1,6 +1,7 @@
 package memoryserver
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"testing"
@@ -26,13 +27,21 @@ var (
 	testTypes     = []*Type{configMapType, podType, namespaceType, eventType, rcType, jobType, crdType, widgetType}
 )
 
+// serverWith returns a server with these objects and their namespace.
 func serverWith(objects ...Object) *Server {
 	s := New(testTypes)
+	s.Add(testNamespaceObject())
 	for _, o := range objects {
 		s.Add(o)
 	}
 	s.TakeEvents()
 	return s
+}
+
+func testNamespaceObject() Object {
+	o := Object{Type: namespaceType}
+	o.Name = testNamespace
+	return o
 }
 
 func object(kind *Type, finalizers ...string) Object {
@@ -58,7 +67,7 @@ func deleteObject(t *testing.T, s *Server, kind *Type, policy metav1.DeletionPro
 
 func wantFinalizers(t *testing.T, s *Server, want ...string) {
 	t.Helper()
-	objects := s.Objects()
+	objects := slices.DeleteFunc(s.Objects(), func(o Object) bool { return o.Name != "o" })
 	if len(objects) != 1 {
 		t.Fatalf("%d objects, want 1", len(objects))
 	}
@@ -131,8 +140,8 @@ func TestRemovingTheLastFinalizerOfATerminatingObjectRemovesTheObject(t *testing
 		t.Fatal(err)
 	}
 	wantEvents(t, s, watch.Modified, watch.Deleted)
-	if n := s.Writes(); n != 3 {
-		t.Errorf("%d writes, want 3: add, mark, remove", n)
+	if n := s.Writes(); n != 4 {
+		t.Errorf("%d writes, want 4: add the namespace and the object, mark, remove", n)
 	}
 }
 
@@ -209,4 +218,25 @@ func TestOnlyAServedPathNamesTheMissingObject(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestAnObjectInAMissingNamespaceCanBeDeletedButNotPatched(t *testing.T) {
+	o := object(configMapType, "test.example/a")
+	o.Namespace = "missing"
+	s := serverWith(o)
+	deleteMissing := func() error {
+		return s.Delete(configMapType.GVR, "missing", "o", metav1.DeleteOptions{})
+	}
+	if err := deleteMissing(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Patch(configMapType.GVR, "missing", "o", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Code != http.StatusNotFound || status.Status().Details.Kind != "namespaces" {
+		t.Errorf("patch: %v, want a 404 that names the namespace", err)
+	}
+	if err := s.RemoveFinalizer("uid", "test.example/a"); !apierrors.IsNotFound(err) {
+		t.Errorf("remove the finalizer: %v, want a 404", err)
+	}
+	wantEvents(t, s, watch.Modified)
 }

@@ -108,14 +108,15 @@ func (s *Server) List(gvr schema.GroupVersionResource, namespace string) ([]Obje
 }
 
 // RemoveFinalizer removes a finalizer as its controller would, which may remove the object. It
-// does nothing if there is no such object or finalizer.
+// does nothing if there is no such object or finalizer. Like a PATCH, it fails in a namespace that
+// does not exist.
 func (s *Server) RemoveFinalizer(uid types.UID, finalizer string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, o := range s.selected(func(o *Object) bool { return o.UID == uid && slices.Contains(o.Finalizers, finalizer) }) {
 		updated := o
 		updated.Finalizers = slices.DeleteFunc(slices.Clone(o.Finalizers), func(f string) bool { return f == finalizer })
-		if _, err := s.update(&o, &updated); err != nil {
+		if _, err := s.updateAdmitted(&o, &updated); err != nil {
 			return err
 		}
 	}

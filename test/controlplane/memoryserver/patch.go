@@ -45,7 +45,7 @@ func (s *Server) Patch(gvr schema.GroupVersionResource, namespace, name string, 
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.update(o, updated)
+	result, err := s.updateAdmitted(o, updated)
 	if err != nil {
 		return nil, err
 	}
@@ -201,6 +201,17 @@ func withoutDuplicates(references []metav1.OwnerReference) []metav1.OwnerReferen
 		}
 	}
 	return unique
+}
+
+// updateAdmitted is an update by a client. The admission plugin NamespaceLifecycle refuses it in a
+// namespace that does not exist, with an error that names the namespace, and not the object.
+func (s *Server) updateAdmitted(o, updated *Object) (*Object, error) {
+	if namespaceType := s.types[namespaces.WithVersion("v1")]; namespaceType != nil && o.Namespace != "" {
+		if _, found := s.find(namespaceType, "", o.Namespace); !found {
+			return nil, apierrors.NewNotFound(namespaces, o.Namespace)
+		}
+	}
+	return s.update(o, updated)
 }
 
 // update is registry.Store.Update. It stores updated in place of o, or removes o if it is
