@@ -1,6 +1,7 @@
 package memoryserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,11 +16,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
@@ -29,12 +30,12 @@ import (
 
 // TestSameAsKubeAPIServer sends the same random requests to a kube-apiserver and to the server in
 // memory, and compares errors, objects and watch events. SEED repeats a run, and REQUESTS sets
-// its length.
+// its length; the default takes about ten seconds.
 func TestSameAsKubeAPIServer(t *testing.T) {
 	if os.Getenv("KUBECTL_GC_E2E") != "1" {
 		t.Skip("SKIPPED, NOT TESTED: starts a control plane, set KUBECTL_GC_E2E=1")
 	}
-	seed, requests := uint64(time.Now().UnixNano()), 3000
+	seed, requests := uint64(time.Now().UnixNano()), 1000
 	if s := os.Getenv("SEED"); s != "" {
 		seed = uint64(number(t, s))
 	}
@@ -45,6 +46,7 @@ func TestSameAsKubeAPIServer(t *testing.T) {
 
 	c := newComparison(t, startAPIServer(t), rand.New(rand.NewPCG(seed, 0)))
 	c.compareWrongPaths()
+	c.compareMissingNamespace()
 	for i := range requests {
 		c.step = i
 		c.compareOne()
@@ -90,7 +92,7 @@ func startAPIServer(t *testing.T) *rest.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.QPS = -1
+	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
 	return config
 }
 
@@ -116,6 +118,7 @@ func newComparison(t *testing.T, config *rest.Config, random *rand.Rand) *compar
 		watches: map[*Type]watch.Interface{}, results: map[string]int{},
 	}
 	c.createReal(namespaceType, unstructuredObject("v1", "Namespace", testNamespace, nil))
+	memory.Add(testNamespaceObject())
 	c.createReal(crdType, definition("widgets.test.example", "widgets", "Widget"))
 	for _, kind := range testTypes {
 		deadline := time.Now().Add(20 * time.Second)
@@ -160,19 +163,20 @@ func definition(name, plural, kind string) *unstructured.Unstructured {
 
 func (c *comparison) createReal(kind *Type, u *unstructured.Unstructured) *unstructured.Unstructured {
 	c.Helper()
-	var at dynamic.ResourceInterface = c.creator.Resource(kind.GVR)
-	if kind.Namespaced {
-		at = c.creator.Resource(kind.GVR).Namespace(testNamespace)
-	}
-	created, err := at.Create(c.Context(), u, metav1.CreateOptions{})
+	created, err := c.creator.Resource(kind.GVR).Namespace(u.GetNamespace()).Create(c.Context(), u, metav1.CreateOptions{})
 	if err != nil {
 		c.Fatalf("step %d: create: %v\n%v", c.step, err, u)
 	}
 	return created
 }
 
-// create creates an object on both servers.
+// create creates an object with random finalizers and references on both servers.
 func (c *comparison) create(kind *Type, name string) {
+	c.Helper()
+	c.createIn(testNamespace, kind, name, c.finalizers(pick(c, 0, 0, 1, 2)), c.references(c.random.IntN(4)))
+}
+
+func (c *comparison) createIn(namespace string, kind *Type, name string, finalizers []string, references []metav1.OwnerReference) {
 	c.Helper()
 	object := Object{Type: kind}
 	var u *unstructured.Unstructured
@@ -195,7 +199,7 @@ func (c *comparison) create(kind *Type, name string) {
 		object.SpecFinalizers = []string{"kubernetes"}
 		u = unstructuredObject("v1", "Namespace", name, nil)
 	case eventType:
-		u = unstructuredObject("v1", "Event", name, map[string]any{"involvedObject": map[string]any{"kind": "Pod", "name": "p", "namespace": testNamespace}})
+		u = unstructuredObject("v1", "Event", name, map[string]any{"involvedObject": map[string]any{"kind": "Pod", "name": "p", "namespace": namespace}})
 	case rcType:
 		template["spec"].(map[string]any)["restartPolicy"] = "Always"
 		u = unstructuredObject("v1", "ReplicationController", name, map[string]any{"spec": map[string]any{"replicas": int64(0), "selector": map[string]any{"app": "test"}, "template": template}})
@@ -204,8 +208,11 @@ func (c *comparison) create(kind *Type, name string) {
 	default:
 		u = unstructuredObject(kind.GVR.GroupVersion().String(), kind.Kind, name, nil)
 	}
-	u.SetFinalizers(c.finalizers(pick(c, 0, 0, 1, 2)))
-	u.SetOwnerReferences(withoutDuplicates(c.references(c.random.IntN(4))))
+	if kind.Namespaced {
+		u.SetNamespace(namespace)
+	}
+	u.SetFinalizers(finalizers)
+	u.SetOwnerReferences(withoutDuplicates(references))
 	created := c.createReal(kind, u)
 
 	if object.Finished {
@@ -254,11 +261,15 @@ func (c *comparison) references(n int) []metav1.OwnerReference {
 type request struct {
 	description string
 	send        func(c metadata.ResourceInterface, now *metav1.PartialObjectMetadata) error
+	collection  bool // it may change every object of the type
 }
+
+// randomTypes are the types of the objects of random requests.
+var randomTypes = []*Type{configMapType, podType, namespaceType, eventType, rcType, jobType, widgetType}
 
 func (c *comparison) compareOne() {
 	c.Helper()
-	kind := pick(c, configMapType, podType, podType, namespaceType, namespaceType, eventType, rcType, jobType, widgetType, widgetType)
+	kind := pick(c, append(randomTypes, podType, namespaceType, widgetType)...)
 	name := fmt.Sprintf("o%d", c.random.IntN(4))
 	realAt, memoryAt := c.at(c.real, kind), c.at(c.client, kind)
 
@@ -283,6 +294,11 @@ func (c *comparison) compareOne() {
 	c.results[class(realErr)]++
 
 	realAfter, memoryAfter := c.get(realAt, name), c.get(memoryAt, name)
+	if kind == namespaceType && realAfter != nil && memoryAfter != nil && realBefore.DeletionTimestamp == nil && realAfter.DeletionTimestamp != nil &&
+		sets.New(realAfter.Finalizers...).Equal(sets.New(memoryAfter.Finalizers...)) {
+		// The first DELETE of a Namespace puts its finalizers into a random order.
+		copy(memoryAfter.Finalizers, realAfter.Finalizers) // also those of the stored object and of the event
+	}
 	if realBefore != nil && realAfter != nil && memoryAfter != nil {
 		realWrote := realBefore.ResourceVersion != realAfter.ResourceVersion
 		memoryWrote := memoryBefore.ResourceVersion != memoryAfter.ResourceVersion
@@ -290,8 +306,11 @@ func (c *comparison) compareOne() {
 			c.Errorf("step %d: %s\nwritten: real %v, memory %v", c.step, description, realWrote, memoryWrote)
 		}
 	}
-	for i := range 4 { // a collection may have been deleted
-		c.compareState(kind, fmt.Sprintf("o%d", i), description)
+	c.compareState(kind, name, description)
+	if r.collection {
+		for i := range 4 {
+			c.compareState(kind, fmt.Sprintf("o%d", i), description)
+		}
 	}
 }
 
@@ -332,11 +351,12 @@ func state(o *metav1.PartialObjectMetadata) any {
 	if o == nil {
 		return nil
 	}
-	finalizers := slices.Clone(o.Finalizers)
-	if o.Namespace == "" {
-		slices.Sort(finalizers) // the first DELETE of a Namespace mixes them
+	labels := o.Labels
+	if len(labels) == 0 {
+		labels = nil
 	}
-	return []any{o.UID, o.Generation, o.Labels, finalizers, o.OwnerReferences, o.DeletionTimestamp != nil, o.DeletionGracePeriodSeconds}
+	finalizers, references := slices.Concat(o.Finalizers), slices.Concat(o.OwnerReferences) // nil if empty
+	return []any{o.UID, o.Generation, labels, finalizers, references, o.DeletionTimestamp != nil, o.DeletionGracePeriodSeconds}
 }
 
 func show(o *metav1.PartialObjectMetadata) string {
@@ -372,7 +392,7 @@ func (c *comparison) request(kind *Type, name string) request {
 		return c.deleteRequest(name)
 	case n < 43:
 		policy := metav1.DeleteOptions{PropagationPolicy: pick(c, nil, new(metav1.DeletePropagationBackground), new(metav1.DeletePropagationForeground))}
-		return request{fmt.Sprintf("delete collection %v", show2(policy)), func(at metadata.ResourceInterface, _ *metav1.PartialObjectMetadata) error {
+		return request{collection: true, description: fmt.Sprintf("delete collection %v", show2(policy)), send: func(at metadata.ResourceInterface, _ *metav1.PartialObjectMetadata) error {
 			return at.DeleteCollection(c.Context(), policy, metav1.ListOptions{FieldSelector: ""})
 		}}
 	}
@@ -393,7 +413,7 @@ func (c *comparison) deleteRequest(name string) request {
 	}
 	o.GracePeriodSeconds = pick(c, nil, nil, nil, new(int64(0)), new(int64(2000)), new(int64(7200)), new(int64(-1)))
 	uid, rv := pick(c, "", "", "current", "wrong"), pick(c, "", "", "current", "999999999")
-	return request{fmt.Sprintf("delete %s uid=%s rv=%s", show2(o), uid, rv), func(at metadata.ResourceInterface, now *metav1.PartialObjectMetadata) error {
+	return request{description: fmt.Sprintf("delete %s uid=%s rv=%s", show2(o), uid, rv), send: func(at metadata.ResourceInterface, now *metav1.PartialObjectMetadata) error {
 		options := *o.DeepCopy()
 		options.Preconditions = &metav1.Preconditions{}
 		if value, ok := choose(uid, now, (*metav1.PartialObjectMetadata).GetUID); ok {
@@ -439,7 +459,7 @@ func (c *comparison) patchRequest(name string) request {
 		return c.otherPatchRequest(name)
 	}
 	uid, rv := pick(c, "", "", "current", "current", "wrong"), pick(c, "", "", "current", "current", "999999999", "0")
-	return request{fmt.Sprintf("patch %s %s uid=%s rv=%s", patchType, show2(fields), uid, rv), func(at metadata.ResourceInterface, now *metav1.PartialObjectMetadata) error {
+	return request{description: fmt.Sprintf("patch %s %s uid=%s rv=%s", patchType, show2(fields), uid, rv), send: func(at metadata.ResourceInterface, now *metav1.PartialObjectMetadata) error {
 		fields := maps.Clone(fields)
 		if value, ok := choose(uid, now, (*metav1.PartialObjectMetadata).GetUID); ok {
 			fields["uid"] = value
@@ -486,16 +506,16 @@ func (c *comparison) otherPatchRequest(name string) request {
 		`{"metadata":{"name":"another"}}`, `{"metadata":{"namespace":"another"}}`,
 		`{"metadata":{"resourceVersion":null}}`, `{"metadata":{"resourceVersion":""}}`, `{"metadata":{"resourceVersion":"x"}}`,
 		`{"metadata":{"finalizers":"text"}}`, `{"metadata":{"ownerReferences":[7]}}`, `{"metadata":{"ownerReferences":[{"name":"n"}]}}`,
-		`{"metadata":{"deletionTimestamp":null,"deletionGracePeriodSeconds":null}}`, `{"metadata":{"deletionTimestamp":"2020-01-01T00:00:00Z"}}`,
+		`{"metadata":{"deletionTimestamp":null,"deletionGracePeriodSeconds":null}}`,
 		`{"metadata":{"deletionGracePeriodSeconds":5}}`, `{"metadata":{"generation":77,"creationTimestamp":null}}`,
 		`{"metadata":{"finalizers":null}}`, `{"metadata":{"ownerReferences":null}}`, `{"metadata":{"$deleteFromPrimitiveList/finalizers":["test.example/a"]}}`)
 	if patchType == types.JSONPatchType {
 		patch = pick(c, patch,
 			`[{"op":"test","path":"/metadata/ownerReferences/0/uid","value":"u1"},{"op":"remove","path":"/metadata/ownerReferences/0"}]`,
-			`[{"op":"remove","path":"/metadata/finalizers/0"}]`, `[{"op":"add","path":"/metadata/labels","value":{"test":"c"}}]`,
+			`[{"op":"remove","path":"/metadata/finalizers/0"}]`, `[{"op":"add","path":"/metadata/labels/test","value":"c"}]`,
 			`[{"op":"replace","path":"/metadata/uid","value":"wrong"}]`)
 	}
-	return request{fmt.Sprintf("patch %s %s", patchType, patch), func(at metadata.ResourceInterface, _ *metav1.PartialObjectMetadata) error {
+	return request{description: fmt.Sprintf("patch %s %s", patchType, patch), send: func(at metadata.ResourceInterface, _ *metav1.PartialObjectMetadata) error {
 		return c.sendPatch(at, name, patchType, patch)
 	}}
 }
@@ -541,45 +561,166 @@ func (c *comparison) compareWrongPaths() {
 	}
 }
 
-// compareEvents compares the types of the events of each object, and their finalizers.
+// compareMissingNamespace compares requests for objects whose Namespace is gone. Its deletion on
+// the real server ends without a namespace controller, so that the objects stay.
+func (c *comparison) compareMissingNamespace() {
+	c.Helper()
+	const namespace = "gone"
+	c.createReal(namespaceType, unstructuredObject("v1", "Namespace", namespace, nil))
+	gone := Object{Type: namespaceType, SpecFinalizers: []string{"kubernetes"}}
+	gone.Name = namespace
+	c.memory.Add(gone)
+	kinds := []*Type{configMapType, jobType, widgetType}
+	for _, kind := range kinds {
+		for _, name := range []string{"a", "b"} {
+			c.createIn(namespace, kind, name, []string{"test.example/a"}, c.references(1))
+		}
+	}
+	options := metav1.DeleteOptions{}
+	if err := c.real.Resource(namespaceType.GVR).Delete(c.Context(), namespace, options); err != nil {
+		c.Fatal(err)
+	}
+	if err := c.memory.Delete(namespaceType.GVR, "", namespace, options); err != nil {
+		c.Fatal(err)
+	}
+	c.finalize(namespace)
+
+	patch := func(patchType types.PatchType, name, patch string) request {
+		return request{description: fmt.Sprintf("patch %s %s", name, patch), send: func(at metadata.ResourceInterface, _ *metav1.PartialObjectMetadata) error {
+			return c.sendPatch(at, name, patchType, patch)
+		}}
+	}
+	requests := []request{
+		patch(types.MergePatchType, "a", `{"metadata":{"finalizers":null}}`),
+		patch(types.MergePatchType, "a", `{}`),
+		patch(types.MergePatchType, "a", `{"metadata":{"uid":"another"}}`),
+		patch(types.MergePatchType, "a", `{"metadata":{"resourceVersion":"999999999"}}`),
+		patch(types.MergePatchType, "a", `[]`),
+		patch(types.MergePatchType, "a", `{"metadata":{"name":"another"}}`),
+		patch(types.MergePatchType, "a", `{"metadata":{"finalizers":"text"}}`),
+		patch(types.MergePatchType, "absent", `{}`),
+		patch(types.StrategicMergePatchType, "a", `{"metadata":{"ownerReferences":[{"$patch":"delete","uid":"u1"}]}}`),
+		patch(types.StrategicMergePatchType, "absent", `{}`),
+		patch(types.JSONPatchType, "a", `[{"op":"remove","path":"/metadata/finalizers/0"}]`),
+		{description: "list", send: func(at metadata.ResourceInterface, _ *metav1.PartialObjectMetadata) error {
+			_, err := at.List(c.Context(), metav1.ListOptions{})
+			return err
+		}},
+		{description: "delete", send: func(at metadata.ResourceInterface, _ *metav1.PartialObjectMetadata) error {
+			return at.Delete(c.Context(), "a", metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationForeground)})
+		}},
+		{description: "delete again", send: func(at metadata.ResourceInterface, _ *metav1.PartialObjectMetadata) error {
+			return at.Delete(c.Context(), "a", metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
+		}},
+		{description: "delete of an absent object", send: func(at metadata.ResourceInterface, _ *metav1.PartialObjectMetadata) error {
+			return at.Delete(c.Context(), "absent", metav1.DeleteOptions{})
+		}},
+		patch(types.MergePatchType, "a", `{"metadata":{"finalizers":null}}`),
+		{description: "delete collection", send: func(at metadata.ResourceInterface, _ *metav1.PartialObjectMetadata) error {
+			return at.DeleteCollection(c.Context(), metav1.DeleteOptions{}, metav1.ListOptions{})
+		}},
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		// The plugin NamespaceLifecycle sees Namespaces through a watch.
+		err := c.sendPatch(c.real.Resource(configMapType.GVR).Namespace(namespace), "a", types.MergePatchType, `{}`)
+		if apierrors.IsNotFound(err) {
+			break
+		}
+		if time.Now().After(deadline) {
+			c.Fatal("the Namespace is gone, and a patch succeeds: ", err)
+		}
+	}
+	for _, kind := range kinds {
+		realAt, memoryAt := c.real.Resource(kind.GVR).Namespace(namespace), c.client.Resource(kind.GVR).Namespace(namespace)
+		for _, r := range requests {
+			realErr, memoryErr := r.send(realAt, nil), r.send(memoryAt, nil)
+			if class(realErr) != class(memoryErr) || missing(realErr) != missing(memoryErr) {
+				c.Errorf("%s in a missing namespace: %s:\nreal:   %s %v\nmemory: %s %v", kind.Kind, r.description, class(realErr), realErr, class(memoryErr), memoryErr)
+			}
+			for _, name := range []string{"a", "b"} {
+				if inReal, inMemory := c.get(realAt, name), c.get(memoryAt, name); !equality.Semantic.DeepEqual(state(inReal), state(inMemory)) {
+					c.Errorf("%s in a missing namespace: %s:\nreal:   %s\nmemory: %s", kind.Kind, r.description, show(inReal), show(inMemory))
+				}
+			}
+		}
+	}
+	c.memory.TakeEvents()
+}
+
+// missing returns what a 404 names as missing.
+func missing(err error) string {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || !apierrors.IsNotFound(err) || status.Status().Details == nil {
+		return ""
+	}
+	return status.Status().Details.Kind + " " + status.Status().Details.Name
+}
+
+// watchEvent is an event of the real server.
+type watchEvent struct {
+	resourceVersion int
+	text            string
+}
+
+// compareEvents compares all events and their order across types, which is the order of their
+// resourceVersions on both servers.
 func (c *comparison) compareEvents() {
 	c.Helper()
-	memory := map[*Type][]string{}
-	for _, e := range c.memory.TakeEvents() {
-		memory[e.Object.Type] = append(memory[e.Object.Type], eventText(e.Type, &e.Object.PartialObjectMetadata))
+	const last = "o-last"
+	var got []watchEvent
+	for _, kind := range randomTypes {
+		c.create(kind, last)
+		got = append(got, c.eventsUntil(kind, number(c.T, c.get(c.at(c.real, kind), last).ResourceVersion))...)
 	}
-	for kind, want := range memory {
-		var got []string
-		timeout := time.After(10 * time.Second)
-	events:
-		for len(got) < len(want) {
-			select {
-			case e, open := <-c.watches[kind].ResultChan():
-				if !open {
-					break events
-				}
-				o, err := meta.Accessor(e.Object)
-				if err != nil {
-					c.Fatal(err)
-				}
-				if o.GetName()[0] == 'o' { // not a namespace of the server itself
-					got = append(got, eventText(e.Type, o))
-				}
-			case <-timeout:
-				break events
-			}
+	slices.SortFunc(got, func(a, b watchEvent) int { return cmp.Compare(a.resourceVersion, b.resourceVersion) })
+
+	events, before := c.memory.TakeEvents(), 0
+	for i, e := range events {
+		if rv := number(c.T, e.Object.ResourceVersion); rv <= before {
+			c.Errorf("event %d in memory has resourceVersion %d after %d", i, rv, before)
+		} else {
+			before = rv
 		}
-		for i := range want {
-			if i >= len(got) || got[i] != want[i] {
-				c.Errorf("event %d of %s: real %v, memory %v", i, kind.Kind, got[i:min(i+3, len(got))], want[i:min(i+3, len(want))])
-				break
-			}
+		want := eventText(e.Object.Type, e.Type, &e.Object.PartialObjectMetadata)
+		if i >= len(got) || got[i].text != want {
+			c.Fatalf("event %d:\nreal:   %v\nmemory: %s", i, got[min(i, len(got)):min(i+3, len(got))], want)
 		}
-		c.Logf("%d events of %s are equal", len(want), kind.Kind)
+	}
+	if len(got) > len(events) {
+		c.Errorf("event %d: real: %v, none in memory", len(events), got[len(events)])
+	}
+	c.Logf("%d events", len(got))
+}
+
+// eventsUntil returns the events of a type on the real server up to the one with a resourceVersion.
+func (c *comparison) eventsUntil(kind *Type, resourceVersion int) []watchEvent {
+	c.Helper()
+	var list []watchEvent
+	timeout := time.After(20 * time.Second)
+	for {
+		select {
+		case e := <-c.watches[kind].ResultChan():
+			o, ok := e.Object.(*metav1.PartialObjectMetadata)
+			if !ok {
+				c.Fatalf("%s: event %q: %v", kind.Kind, e.Type, e.Object)
+			}
+			if o.Name[0] != 'o' { // not an object of this test
+				continue
+			}
+			next := watchEvent{number(c.T, o.ResourceVersion), eventText(kind, e.Type, o)}
+			if len(list) > 0 && list[len(list)-1].resourceVersion >= next.resourceVersion {
+				c.Errorf("real event %v after %v", next, list[len(list)-1])
+			}
+			list = append(list, next)
+			if next.resourceVersion == resourceVersion {
+				return list
+			}
+		case <-timeout:
+			c.Fatalf("%s: no event with resourceVersion %d", kind.Kind, resourceVersion)
+		}
 	}
 }
 
-func eventText(event watch.EventType, o metav1.Object) string {
-	finalizers := slices.Sorted(slices.Values(o.GetFinalizers()))
-	return fmt.Sprint(event, o.GetName(), finalizers, len(o.GetOwnerReferences()), o.GetDeletionTimestamp() != nil)
+func eventText(kind *Type, event watch.EventType, o *metav1.PartialObjectMetadata) string {
+	return fmt.Sprint(kind.Kind, " ", event, " ", o.Name, " ", show(o))
 }
