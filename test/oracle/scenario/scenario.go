@@ -19,7 +19,7 @@ type Scenario struct {
 
 // Type is a resource that the API server serves.
 type Type struct {
-	Group, Version string // the preferred version
+	Group, Version string   // the preferred version
 	OtherVersions  []string `json:",omitempty"` // also served
 	Resource, Kind string
 	Namespaced     bool `json:",omitempty"`
@@ -71,5 +71,5 @@ type End struct {
 	Objects []Object
 	// Settled are the objects before the first Delete, when the controllers had nothing left
 	// to do. Nil if they equal those of the scenario.
-	Settled []Object `json:",omitempty"`
+	Settled []Object `json:",omitzero"`
 }

@@ -1,0 +1,190 @@
+package garbagecollector
+
+import (
+	"context"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/kubernetes/pkg/controller/namespace/deletion"
+
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/memoryserver"
+)
+
+const (
+	namespaceFinalizer = "kubernetes" // in the spec of a Namespace
+	cleanupFinalizer   = "customresourcecleanup.apiextensions.k8s.io"
+)
+
+var namespaceResource = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+
+// addControllerSteps adds what the kubelets, the namespace controller and the API server's
+// own controllers can do.
+func (c *cluster) addControllerSteps(add func(func())) {
+	for _, o := range c.server.Objects() {
+		if o.DeletionTimestamp == nil {
+			continue
+		}
+		switch {
+		case o.DeletionGracePeriodSeconds != nil && *o.DeletionGracePeriodSeconds > 0 && !c.nodeLost(o):
+			add(func() { c.stopPod(o) })
+		case o.Type.GVR == namespaceResource && slices.Contains(o.SpecFinalizers, namespaceFinalizer) && c.due(c.namespaces, o.Name):
+			add(func() { c.deleteContents(o.Name) })
+		case slices.Contains(o.Finalizers, cleanupFinalizer) && c.due(c.cleanups, o.Name):
+			add(func() { c.deleteInstances(o) })
+		}
+	}
+	for i, t := range c.served {
+		if t.Custom && !c.defined(t.Resource+"."+t.Group) && c.hadDefinition(t.Resource+"."+t.Group) {
+			add(func() {
+				c.served = slices.Delete(slices.Clone(c.served), i, i+1)
+				c.removed = append(c.removed, t)
+				c.server.Unserve(schema.GroupResource{Group: t.Group, Resource: t.Resource})
+				c.handled++
+			})
+		}
+	}
+	if len(c.removed) > 0 {
+		add(func() { // the collector's Sync resets the mapper and stops the monitors
+			c.graph.restMapper = newMapper(c.served)
+			for _, t := range c.removed {
+				delete(c.graph.monitors, schema.GroupVersionResource{Group: t.Group, Version: t.Version, Resource: t.Resource})
+			}
+			c.removed = nil
+			c.handled++
+		})
+	}
+}
+
+// due reports whether something has changed since the last round of a controller.
+func (c *cluster) due(last map[string]int, name string) bool {
+	at, seen := last[name]
+	return !seen || c.changed() > at
+}
+
+func (c *cluster) defined(name string) bool {
+	return slices.ContainsFunc(c.server.Objects(), func(o memoryserver.Object) bool { return isDefinition(o) && o.Name == name })
+}
+
+// hadDefinition reports whether the CustomResourceDefinition was in the scenario.
+func (c *cluster) hadDefinition(name string) bool {
+	for _, o := range c.scenario.Objects {
+		if o.Kind == "CustomResourceDefinition" && o.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func isDefinition(o memoryserver.Object) bool { return o.Type.Kind == "CustomResourceDefinition" }
+
+func (c *cluster) nodeLost(o memoryserver.Object) bool {
+	for _, s := range c.scenario.Objects {
+		if s.UID == o.UID {
+			return s.Pod != nil && s.Pod.NodeLost
+		}
+	}
+	return false
+}
+
+// stopPod is what a kubelet does when the containers of a Pod have stopped.
+func (c *cluster) stopPod(o memoryserver.Object) {
+	now := int64(0)
+	_ = c.server.Delete(o.Type.GVR, o.Namespace, o.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &o.UID},
+	})
+}
+
+// deleteInstances is a round of the API server's controller that deletes the instances of
+// a CustomResourceDefinition (crd_finalizer.go, deleteInstances).
+func (c *cluster) deleteInstances(definition memoryserver.Object) {
+	c.cleanups[definition.Name] = c.changed()
+	left := 0
+	for gvr, t := range c.types {
+		if gvr.Resource+"."+gvr.Group != definition.Name {
+			continue
+		}
+		for _, namespace := range c.namespacesOf(t) {
+			_ = c.server.DeleteCollection(gvr, namespace, metav1.DeleteOptions{})
+		}
+		instances, _ := c.server.List(gvr, "")
+		left += len(instances)
+	}
+	if left == 0 {
+		c.server.RemoveFinalizer(definition.UID, cleanupFinalizer)
+	}
+	c.cleanups[definition.Name] = c.changed()
+}
+
+// namespacesOf returns the namespaces with objects of a type, or only "".
+func (c *cluster) namespacesOf(t *memoryserver.Type) []string {
+	if !t.Namespaced {
+		return []string{""}
+	}
+	var out []string
+	for _, o := range c.server.Objects() {
+		if o.Type == t && !slices.Contains(out, o.Namespace) {
+			out = append(out, o.Namespace)
+		}
+	}
+	return out
+}
+
+// deleteContents is a round of the namespace controller.
+func (c *cluster) deleteContents(name string) {
+	c.namespaces[name] = 1 << 30 // not again while it runs
+	c.start(false, func(pause func()) {
+		began := c.changed()
+		client := &pausingClient{c.server.Client(), pause}
+		d := deletion.NewNamespacedResourcesDeleter(context.Background(), namespaceClient{cluster: c}, client, &podsGetter{cluster: c},
+			c.namespacedResources, namespaceFinalizer)
+		_ = d.Delete(context.Background(), name)
+		c.namespaces[name] = began
+	})
+}
+
+// namespaceClient is what the namespace controller uses of a client of Namespaces.
+type namespaceClient struct {
+	corev1.NamespaceInterface
+	cluster *cluster
+}
+
+// Get implements corev1.NamespaceInterface, and so do the others.
+func (n namespaceClient) Get(_ context.Context, name string, _ metav1.GetOptions) (*v1.Namespace, error) {
+	o, err := n.cluster.server.Get(namespaceResource, "", name)
+	if err != nil {
+		return nil, err
+	}
+	out := &v1.Namespace{ObjectMeta: o.ObjectMeta, Status: v1.NamespaceStatus{Phase: v1.NamespaceTerminating}}
+	for _, f := range o.SpecFinalizers {
+		out.Spec.Finalizers = append(out.Spec.Finalizers, v1.FinalizerName(f))
+	}
+	return out, nil
+}
+
+func (n namespaceClient) UpdateStatus(_ context.Context, ns *v1.Namespace, _ metav1.UpdateOptions) (*v1.Namespace, error) {
+	return ns, nil
+}
+
+func (n namespaceClient) Finalize(_ context.Context, ns *v1.Namespace, _ metav1.UpdateOptions) (*v1.Namespace, error) {
+	return ns, n.cluster.server.Finalize(ns.Name)
+}
+
+// podsGetter lists Pods for the namespace controller, which only reads their grace periods.
+type podsGetter struct {
+	corev1.PodsGetter
+	cluster *cluster
+}
+
+// Pods implements corev1.PodsGetter.
+func (p *podsGetter) Pods(string) corev1.PodInterface { return noPods{} }
+
+type noPods struct{ corev1.PodInterface }
+
+// List implements corev1.PodInterface. The estimate of the time that Pods need does not
+// matter where there is no time.
+func (noPods) List(context.Context, metav1.ListOptions) (*v1.PodList, error) {
+	return &v1.PodList{}, nil
+}

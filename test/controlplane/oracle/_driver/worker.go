@@ -1,0 +1,110 @@
+package garbagecollector
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata"
+	"k8s.io/klog/v2"
+)
+
+// maxWorkers is how many items the workers of the collector process at the same time.
+const maxWorkers = 2
+
+// routine is a worker or controller that pauses before each of its requests, so that others
+// can act in between.
+type routine struct {
+	next   func() (struct{}, bool)
+	worker bool // of the garbage collector
+}
+
+// start begins a routine. do runs up to its first call of pause.
+func (c *cluster) start(worker bool, do func(pause func())) {
+	next, _ := iter.Pull(func(yield func(struct{}) bool) { do(func() { yield(struct{}{}) }) })
+	r := &routine{next: next, worker: worker}
+	c.running = append(c.running, r)
+	c.resume(r)
+}
+
+// resume continues a routine until its next pause or its end.
+func (c *cluster) resume(r *routine) {
+	if _, more := r.next(); !more {
+		c.running = slices.DeleteFunc(c.running, func(other *routine) bool { return other == r })
+	}
+}
+
+func (c *cluster) workers() int {
+	n := 0
+	for _, r := range c.running {
+		if r.worker {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *cluster) startDeleteWorker() {
+	c.start(true, func(pause func()) {
+		c.collector(&pausingClient{c.server.Client(), pause}).processAttemptToDeleteWorker(context.Background())
+	})
+}
+
+// startOrphanWorker does not pause: the collector patches dependents from goroutines of
+// its own, which cannot.
+func (c *cluster) startOrphanWorker() {
+	c.start(true, func(func()) {
+		c.collector(&pausingClient{c.server.Client(), func() {}}).processAttemptToOrphanWorker(klog.Background())
+	})
+}
+
+// pausingClient calls pause before each request.
+type pausingClient struct {
+	metadata.Interface
+	pause func()
+}
+
+// Resource implements metadata.Interface.
+func (p *pausingClient) Resource(r schema.GroupVersionResource) metadata.Getter {
+	return &pausingResource{p.Interface.Resource(r), p.Interface.Resource(r), p.pause}
+}
+
+type pausingResource struct {
+	metadata.ResourceInterface
+	getter metadata.Getter
+	pause  func()
+}
+
+// Namespace implements metadata.Getter.
+func (p *pausingResource) Namespace(namespace string) metadata.ResourceInterface {
+	return &pausingResource{p.getter.Namespace(namespace), p.getter, p.pause}
+}
+
+// Get implements metadata.ResourceInterface, and so do the others.
+func (p *pausingResource) Get(ctx context.Context, name string, o metav1.GetOptions, sub ...string) (*metav1.PartialObjectMetadata, error) {
+	p.pause()
+	return p.ResourceInterface.Get(ctx, name, o, sub...)
+}
+
+func (p *pausingResource) List(ctx context.Context, o metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
+	p.pause()
+	return p.ResourceInterface.List(ctx, o)
+}
+
+func (p *pausingResource) Delete(ctx context.Context, name string, o metav1.DeleteOptions, sub ...string) error {
+	p.pause()
+	return p.ResourceInterface.Delete(ctx, name, o, sub...)
+}
+
+func (p *pausingResource) DeleteCollection(ctx context.Context, o metav1.DeleteOptions, l metav1.ListOptions) error {
+	p.pause()
+	return p.ResourceInterface.DeleteCollection(ctx, o, l)
+}
+
+func (p *pausingResource) Patch(ctx context.Context, name string, pt types.PatchType, data []byte, o metav1.PatchOptions, sub ...string) (*metav1.PartialObjectMetadata, error) {
+	p.pause()
+	return p.ResourceInterface.Patch(ctx, name, pt, data, o, sub...)
+}
