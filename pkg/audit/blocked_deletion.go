@@ -58,7 +58,7 @@ func (r *ruleContext) blocked(n graph.Node, by Blocker) Finding {
 		Reason: reason.DeletionBlocked{Because: reason.Nested{Reason: by.Reason}}, Effect: reason.Waits{}, Members: append([]object.Identity{}, by.By...),
 	}
 	switch by.RootCause.Reason {
-	case simulate.InCycle, simulate.CannotBeJudged:
+	case simulate.InCycle, simulate.CannotBeJudged, simulate.PatchRejected:
 		f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.Waits{Forever: true}
 	case simulate.NotAllListed, simulate.SharesUID, simulate.ContentsNotListed, simulate.ContentsUnlistable:
 		f.Consequence, f.Effect = collector.ConsequenceUnknown, reason.Waits{Unknown: true}
@@ -123,6 +123,8 @@ func (b *Blockers) reason(at simulate.Obstacle) reason.Reason {
 		return snapshot.ContentsUnknown(b.model.ContentsGaps(at.Node))
 	case simulate.GroupsUndiscoverable, simulate.ContentsUnlistable:
 		return snapshot.NotFinalized(b.model.FinalizationGaps(at.Node))
+	case simulate.PatchRejected:
+		return reason.PatchRejected
 	case simulate.SharesUID:
 		return snapshot.UIDContested(b.graph.Object(at.Node))
 	case simulate.NothingBlocks:

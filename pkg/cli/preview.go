@@ -20,7 +20,7 @@ func planObjects(p *plan.Plan) []object.Identity {
 		return out
 	}
 	for i := range p.Outcomes {
-		if p.Outcomes[i].State != plan.Changed {
+		if p.Outcomes[i].State.Deletes() {
 			out = append(out, p.Outcomes[i].Object)
 		}
 	}

@@ -96,16 +96,12 @@ func (a Assessment) Unlinks(uid types.UID) bool {
 }
 
 // UnlinkRejected reports whether the API server rejects the collector's patch that removes
-// references. It rejects any update that leaves two controllers, whatever was stored
-// before (docs/gc-semantics.md#metadata-validation).
+// references: see UpdateRejected.
 func (a Assessment) UnlinkRejected(o *object.Object) bool {
-	drops, controllers := false, 0
-	for _, r := range o.Owners {
-		dropped := a.Unlinks(r.UID)
-		drops = drops || dropped
-		if r.Controls() && !dropped {
-			controllers++
-		}
+	drop := indices(o.Owners, func(_ int, r object.Reference) bool { return a.Unlinks(r.UID) })
+	if len(drop) == 0 {
+		return false
 	}
-	return drops && controllers > 1
+	left := object.Change{Drop: drop}.Apply(*o)
+	return UpdateRejected(&left)
 }

@@ -49,6 +49,7 @@ const (
 	DependentsUnknown                         // not all dependents were listed, so no finalizer may be removed
 	ContentsUnknown                           // deletion would delete others too, and those were not all listed
 	UIDContested                              // another object has the same UID, so references to it are ambiguous
+	PatchRejected                             // the API server rejects the patch
 )
 
 // DecisionInput is everything that a decision depends on.
@@ -68,7 +69,10 @@ type DecisionInput struct {
 	// ContentsUnknown reports that this program is about to delete the object and that
 	// not everything was listed that its deletion deletes too.
 	ContentsUnknown bool
-	Actor           Actor
+	// Custom reports that a CustomResourceDefinition defines the object's type, so that it
+	// takes no strategic merge patch.
+	Custom bool
+	Actor  Actor
 }
 
 // Decision is the collector's action on an object, or the reason why there is none.
@@ -85,6 +89,16 @@ type Decision struct {
 // processDeletingDependentsItem and attemptToOrphanWorker, except where
 // docs/differences.md says otherwise.
 func Decide(in DecisionInput) Decision {
+	d := decide(in)
+	if !d.Change.Empty() {
+		if after := d.Change.Apply(*in.Object); UpdateRejected(&after) {
+			return Decision{NoAction: PatchRejected}
+		}
+	}
+	return d
+}
+
+func decide(in DecisionInput) Decision {
 	o := in.Object
 	switch {
 	case o == nil:
@@ -162,14 +176,15 @@ func (in DecisionInput) removedReferences(a Assessment) []int {
 }
 
 // blockingReferences returns the references whose blockOwnerDeletion is cleared to break
-// a cycle. The cluster's collector merges two references with one UID into the first, so
-// the second keeps blocking (docs/gc-semantics.md#breaking-a-cycle).
+// a cycle. The strategic merge patch of the cluster's collector merges two references with one
+// UID into the first, so the second keeps blocking; the merge patch that custom resources
+// take clears all (docs/gc-semantics.md#breaking-a-cycle).
 func (in DecisionInput) blockingReferences() []int {
 	seen := map[types.UID]bool{}
 	return indices(in.Object.Owners, func(_ int, r object.Reference) bool {
 		first := !seen[r.UID]
 		seen[r.UID] = true
-		return r.Blocks() && (first || in.Actor == ActorClient)
+		return r.Blocks() && (first || in.Custom || in.Actor == ActorClient)
 	})
 }
 

@@ -25,6 +25,9 @@ const (
 // verdict.
 func (v Verdict) IsDanglingOrWaiting() bool { return v == VerdictDangling || v == VerdictWaiting }
 
+// Decidable reports whether it is known if the owner exists.
+func (v Verdict) Decidable() bool { return v.OwnerExists() || v == VerdictDangling }
+
 // OwnerExists reports whether a reference with this verdict leads to its owner.
 func (v Verdict) OwnerExists() bool { return v == VerdictSolid || v == VerdictWaiting }
 

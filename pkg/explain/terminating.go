@@ -176,6 +176,8 @@ func (b *builder) stuck(since string) {
 	case simulate.NotAllListed:
 		say(collector.ConsequenceUnknown, "it is unknown whether anything blocks it: not all of its possible dependents could be read")
 	case simulate.ContentsNotListed: // only in a model of this tool's own actions
+	case simulate.PatchRejected:
+		say(collector.ConsequenceStuck, waits+", which "+b.explainer.blockers.Blocker(end.Node).Reason.Message())
 	case simulate.SharesUID:
 		say(collector.ConsequenceUnknown, "it is unknown what happens to it: "+snapshot.UIDContested(b.graph.Object(end.Node)).Contest())
 	case simulate.HeldByFinalizers:

@@ -129,7 +129,10 @@ func TestDeletion(t *testing.T) {
 			inBackground,
 			[]object.Object{owner},
 			[]string{"delete owner: requested; its dependents are deleted afterwards (background)"},
-			[]string{"owner deleted", "x stays, loses 0: is left alone: it is unknown whether its owner Role/hidden exists; unsure"},
+			[]string{
+				"x unchanged; unsure: is left alone: it is unknown whether its owner Role/hidden exists", "owner deleted",
+				"x stays, loses 0: is left alone: it is unknown whether its owner Role/hidden exists; unsure",
+			},
 		},
 		"what cannot be judged at all stays for sure": {
 			[]Part{Listing(owner, ConfigMap("a/x", OwnedBy(owner), Owned(To(other, As("v1", "Foo")))))},

@@ -3,7 +3,6 @@ package plan
 import (
 	"sort"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -13,26 +12,21 @@ import (
 
 func (b *builder) outcomes() []Outcome {
 	out := []Outcome{}
-	nondeterministic, obstacles := b.nondeterministic(), simulate.NewObstacles(b.result.Model)
-	for _, n := range b.touched().Nodes() {
+	for _, n := range b.mayChange().Nodes() {
 		by, pending := b.result.ContentsPending[n]
-		if !b.result.Model.Changed(n) && !pending {
-			continue
-		}
 		left := b.result.Model.Object(n)
-		o := Outcome{Object: b.graph.Object(n).Identity, State: Changed, WaitsFor: []string{}, Nondeterministic: reason.Nested{Reason: nondeterministic[n]}}
+		o := Outcome{Object: b.graph.Object(n).Identity, State: Changed, WaitsFor: []string{}, Nondeterministic: reason.Nested{Reason: b.nondeterministic(n)}, MayBeDeleted: b.result.MayBeDeleted(n)}
 		switch {
 		case pending:
 			o.State, o.Follows = Pending, id(by)
 		case left == nil:
 			o.State = Deleted
+		case !b.result.Model.Changed(n):
+			o.State = Unchanged
 		case left.Terminating():
 			o.State, o.WaitsFor = Terminating, waitsFor(left)
-			if gaps, certain := b.result.Model.FinalizationGaps(n); len(gaps) > 0 && !certain && o.Nondeterministic.Reason == nil {
+			if gaps, certain := b.result.Model.FinalizationGaps(n); len(gaps) > 0 && !certain {
 				o.Nondeterministic.Reason = snapshot.NotFinalized(gaps, false)
-			}
-			if end, _ := obstacles.RootCause(n); o.Nondeterministic.Reason == nil && nondeterministic[end.Node] != nil {
-				o.Nondeterministic.Reason = reason.DependsOn{Object: b.graph.Object(end.Node).Identity}
 			}
 		}
 		if by, withContents := b.result.ContentsDeleted[n]; withContents {
@@ -41,6 +35,23 @@ func (b *builder) outcomes() []Outcome {
 		out = append(out, o)
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Object.Compare(out[j].Object) < 0 })
+	return out
+}
+
+// mayChange returns the objects that the run changes, and those that it would change in another
+// order of events.
+func (b *builder) mayChange() graph.Set {
+	out := graph.NewSet(b.graph)
+	for _, n := range b.touched().Nodes() {
+		if _, pending := b.result.ContentsPending[n]; pending || b.result.Model.Changed(n) {
+			out.Add(n)
+		}
+	}
+	for _, n := range b.result.Reached() {
+		if left := b.result.Model.Object(n); b.result.MayBeDeleted(n) || left != nil && !left.Terminating() && b.result.Nondeterministic(n) {
+			out.Add(n)
+		}
+	}
 	return out
 }
 
@@ -70,37 +81,35 @@ func waitsFor(o *object.Object) []string {
 	return append([]string{}, o.Finalizers...)
 }
 
-// nondeterministic returns why the outcome for an object may differ. What follows from an
-// uncertain transition is uncertain, too.
-func (b *builder) nondeterministic() map[graph.Node]reason.Reason {
-	out := map[graph.Node]reason.Reason{}
-	why := make([]reason.Reason, len(b.result.Transitions))
-	for i := range b.result.Transitions {
-		transition := &b.result.Transitions[i]
-		switch {
-		case b.result.Entangled.Has(transition.Node):
-			why[i] = reason.CyclePartlyRequested
-		case transition.NondeterministicOwner != graph.None:
-			why[i] = b.orderMatters(transition)
-		}
-		if transition.CausedBy >= 0 && why[i] == nil && why[transition.CausedBy] != nil {
-			why[i] = reason.DependsOn{Object: b.graph.Object(b.result.Transitions[transition.CausedBy].Node).Identity}
-		}
-		if _, said := out[transition.Node]; why[i] != nil && !said {
-			out[transition.Node] = why[i]
-		}
+// nondeterministic returns why the outcome for an object may differ in another order of events, or
+// nil if it cannot.
+func (b *builder) nondeterministic(n graph.Node) reason.Reason {
+	if !b.result.Nondeterministic(n) {
+		return nil
 	}
-	return out
-}
-
-// orderMatters returns how the order of events decides the outcome for an object.
-func (b *builder) orderMatters(transition *simulate.Transition) reason.OrderMatters {
-	owner := b.result.Model.Object(transition.NondeterministicOwner)
-	out := reason.OrderMatters{
-		OwnerHeld: owner != nil && len(owner.ForeignFinalizers()) > 0, Orphaned: transition.OrphanedFrom != graph.None, Unblocked: transition.Action == collector.ActionUnblock,
+	uncertainty, other := b.result.Uncertainty(n)
+	of := b.graph.Object(other)
+	switch uncertainty {
+	case simulate.OwnerUnverified:
+		for i, j := range b.judge.Object(n) {
+			if !j.Verdict.Decidable() {
+				return reason.OwnerUndecidable{Owner: j.Owner(of.Owners[i])}
+			}
+		}
+	case simulate.DependsOnOther:
+		return reason.DependsOn{Object: of.Identity}
 	}
-	if of := b.graph.Object(transition.NondeterministicOwner); of != nil {
+	out := reason.OrderMatters{}
+	if of != nil {
 		out.Owner = &of.Identity
+	}
+	switch uncertainty {
+	case simulate.OtherOwnerOrphans:
+		out.Orphaned = true
+	case simulate.OwnerReleased, simulate.OwnerReleasedAfterUnblocking:
+		out.Released, out.OwnerHeld = true, len(of.ForeignFinalizers()) > 0
+		out.Unblocked = uncertainty == simulate.OwnerReleasedAfterUnblocking
+	case simulate.OwnerUnverified, simulate.OrderDecides, simulate.DependsOnOther:
 	}
 	return out
 }

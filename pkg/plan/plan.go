@@ -119,7 +119,13 @@ const (
 	// Pending objects are not deleted yet, but will be, without another step, once the Pods in
 	// their namespace are gone.
 	Pending State = "pending"
+	// Unchanged objects stay as they are in the order of events that the plan shows. Another order
+	// changes or deletes them.
+	Unchanged State = "unchanged"
 )
+
+// Deletes reports whether an object in this state is deleted, or will be without another step.
+func (s State) Deletes() bool { return s == Deleted || s == Terminating || s == Pending }
 
 // Outcome is the state of an object after the whole cascade.
 type Outcome struct {
@@ -131,6 +137,8 @@ type Outcome struct {
 	Follows string `json:"follows,omitempty"`
 	// Nondeterministic is why the outcome may differ; its Reason is nil if it cannot.
 	Nondeterministic reason.Nested `json:"nondeterministic,omitzero"`
+	// MayBeDeleted reports that another order of events deletes the object.
+	MayBeDeleted bool `json:"mayBeDeleted,omitempty"`
 	// WithoutRepair is what the garbage collector would do with a repaired object without the
 	// repair; empty in other modes.
 	WithoutRepair collector.Consequence `json:"withoutRepair,omitempty"`

@@ -141,7 +141,7 @@ type revalidation struct {
 func (r *revalidation) refuseGrown() {
 	shown := map[string]bool{}
 	for _, o := range r.saved.Outcomes {
-		if o.State != Changed {
+		if o.State.Deletes() {
 			shown[string(o.Object.UID)] = true
 		}
 	}
@@ -151,7 +151,7 @@ func (r *revalidation) refuseGrown() {
 		takers := r.takers()
 		unshown, uncovered := map[string][]object.Identity{}, map[string][]object.Identity{}
 		for _, o := range r.fresh.Outcomes {
-			if o.State == Changed {
+			if !o.State.Deletes() {
 				continue
 			}
 			uid := string(o.Object.UID)

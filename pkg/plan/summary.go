@@ -53,7 +53,7 @@ func (p *Plan) Losses() int {
 		}
 	}
 	for _, o := range p.Outcomes {
-		if (o.Follows != "" || p.Mode == Delete && o.State != Changed) && !own[string(o.Object.UID)] {
+		if (o.Follows != "" || p.Mode == Delete && o.State.Deletes()) && !own[string(o.Object.UID)] {
 			n++
 		}
 	}
@@ -76,7 +76,7 @@ func (p *Plan) ObjectsToBackUp() []object.Identity {
 		}
 	}
 	for i := range p.Outcomes {
-		if o := &p.Outcomes[i]; o.Follows != "" {
+		if o := &p.Outcomes[i]; o.Follows != "" || o.MayBeDeleted {
 			add(o.Object)
 		}
 	}
@@ -107,7 +107,7 @@ func (p *Plan) ProtectedClaimNamespaces() []string {
 func (p *Plan) Refused() []Blocked {
 	done := map[string]bool{}
 	for _, o := range p.Outcomes {
-		done[string(o.Object.UID)] = p.Mode != Delete || o.State != Changed
+		done[string(o.Object.UID)] = p.Mode != Delete || o.State.Deletes()
 	}
 	return slices.DeleteFunc(slices.Clone(p.Blocked), func(b Blocked) bool { return done[string(b.Object.UID)] })
 }

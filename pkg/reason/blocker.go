@@ -26,6 +26,9 @@ var (
 	// the object keeps its finalizer, as not every type that may depend on it could be listed
 	DependentsUnknown = fixed("DependentsUnknown",
 		"keeps its finalizer, because not all of its possible dependents could be listed")
+	// the API server rejects every change of the object's metadata, so the collector cannot remove a reference or finalizer
+	PatchRejected = fixed("PatchRejected",
+		"cannot be changed: the API server rejects every update of its metadata, for example because of two controllers or an owner that is an Event")
 	// nothing is in the way: the collector has yet to process the object, or has lost it
 	NothingBlocks = fixed("NothingBlocks",
 		"is not blocked: the garbage collector has not processed it yet, or has lost track of it")

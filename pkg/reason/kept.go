@@ -19,9 +19,6 @@ var (
 	LastReferenceLost = fixed("LastReferenceLost", "loses its last owner reference and then has no owner")
 	// nothing makes the collector process the object
 	NotReached = fixed("NotReached", "the garbage collector does not process it")
-	// the deletion of several objects of a cycle was requested, and they may wait for each other forever
-	CyclePartlyRequested = fixed("CyclePartlyRequested",
-		"the deletion of several objects of a cycle was requested: they may wait for each other forever")
 	// the object's namespace or definition is deleted
 	ContentsDeleted = fixed("ContentsDeleted", "its namespace or definition is deleted")
 )
@@ -92,6 +89,7 @@ func (r DeletedAfter) Message() string {
 // collector processes it and an owner.
 type OrderMatters struct {
 	Owner     *object.Identity `json:"owner,omitempty"`    // nil: an owner that is gone
+	Released  bool             `json:"released,omitzero"`  // the owner is in foreground deletion, and does not wait for the object
 	OwnerHeld bool             `json:"ownerHeld,omitzero"` // finalizers of others keep the owner
 	Orphaned  bool             `json:"orphaned,omitzero"`  // the owner orphans the object
 	Unblocked bool             `json:"unblocked,omitzero"` // the object stops blocking the owner's deletion
@@ -104,11 +102,13 @@ func (r OrderMatters) Message() string {
 	}
 	switch {
 	case r.Orphaned:
-		return fmt.Sprintf("it is deleted if the garbage collector processes it for %s first", owner)
+		return fmt.Sprintf("it stays if the garbage collector removes its reference to %s before another owner orphans it", owner)
 	case r.Unblocked && r.OwnerHeld:
 		return fmt.Sprintf("it no longer blocks %s, which a finalizer holds: it is deleted if the garbage collector processes it in time", owner)
 	case r.Unblocked:
 		return fmt.Sprintf("it no longer blocks %s: it waits for its own dependents if the garbage collector processes it in time", owner)
+	case !r.Released:
+		return "that depends on the order in which the garbage collector processes objects"
 	case r.OwnerHeld:
 		return fmt.Sprintf("it does not block %s, which a finalizer holds: it stays if the garbage collector processes it late", owner)
 	}

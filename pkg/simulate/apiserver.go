@@ -27,6 +27,8 @@ func StateAfterDelete(o *object.Object, policy metav1.DeletionPropagation, now t
 	}
 	left := *o
 	switch {
+	case isEvent(o):
+		left.Finalizers = o.ForeignFinalizers()
 	case o.IsCRD() && first:
 		if !slices.Contains(o.Finalizers, crdFinalizer) {
 			left.Finalizers = append(slices.Clone(o.Finalizers), crdFinalizer)
@@ -68,10 +70,37 @@ const defaultGrace = 30
 // Namespace still waits for its contents.
 func StateAfterPatch(o *object.Object, c object.Change) *object.Object {
 	left := c.Apply(*o)
+	left.Owners = withoutDuplicates(left.Owners)
 	if left.Terminating() && len(left.Finalizers) == 0 && !left.InGracePeriod() && !o.IsNamespace() {
 		return nil
 	}
 	return &left
+}
+
+// withoutDuplicates removes references that equal an earlier one, as the API server does on every
+// update. It returns the same slice if there are none.
+func withoutDuplicates(owners []object.Reference) []object.Reference {
+	if len(owners) < 2 {
+		return owners
+	}
+	type flags struct{ controllerSet, controls, blockSet, blocks bool }
+	type key struct {
+		object.Reference
+		flags
+	}
+	seen, out := make(map[key]bool, len(owners)), make([]object.Reference, 0, len(owners))
+	for _, r := range owners {
+		k := key{r, flags{r.Controller != nil, r.Controls(), r.BlockOwnerDeletion != nil, r.Blocks()}}
+		k.Controller, k.BlockOwnerDeletion = nil, nil
+		if !seen[k] {
+			seen[k] = true
+			out = append(out, r)
+		}
+	}
+	if len(out) == len(owners) {
+		return owners
+	}
+	return out
 }
 
 // finalizersFor removes the collector's finalizers and appends the one that the policy

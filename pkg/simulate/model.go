@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -19,6 +20,8 @@ type Model struct {
 	options  Options
 	complete bool
 	taken    time.Time
+	// definitions has the names of all CustomResourceDefinitions. It is read on first use.
+	definitions func() map[string]bool
 
 	now      []*object.Object      // per observed node; nil: gone
 	verdicts [][]collector.Verdict // per observed node, see judged; nil: not kept
@@ -55,6 +58,15 @@ func NewModel(j *collector.Judge, o Options) *Model {
 		m.now = append(m.now, g.Object(n))
 	}
 	m.verdicts = make([][]collector.Verdict, len(m.now))
+	m.definitions = sync.OnceValue(func() map[string]bool {
+		out := map[string]bool{}
+		for n := range g.Listed() {
+			if o := g.Object(graph.Node(n)); o.IsCRD() {
+				out[o.Name] = true
+			}
+		}
+		return out
+	})
 	for n := range g.Listed() {
 		m.count(graph.Node(n), m.now[n], 1)
 	}
@@ -102,6 +114,17 @@ func (m *Model) Object(n graph.Node) *object.Object {
 		return nil
 	}
 	return m.now[n]
+}
+
+// actsOn reports whether the collector processes an object that exists. The cluster's own
+// collector also processes the owners of kinds that it does not watch, as long as they are not
+// terminating: it polls them (docs/gc-semantics.md#virtual-owners).
+func (m *Model) actsOn(n graph.Node) bool {
+	o := m.Object(n)
+	if o == nil || int(n) < m.graph.Listed() {
+		return o != nil
+	}
+	return m.options.Actor == collector.ActorControllerManager && !o.Terminating()
 }
 
 // Changed reports whether the state of a node differs from the snapshot's.
@@ -152,6 +175,10 @@ func (m *Model) judged(n graph.Node) []collector.Verdict {
 	out := make([]collector.Verdict, len(m.graph.Owners(n)))
 	for i := range out {
 		out[i] = m.verdict(m.judge.Reference(graph.Edge{Node: n, Index: i}))
+		if out[i] == collector.VerdictScopeError && m.graph.Virtual(n) {
+			// The collector looks for the owner in the namespace of whichever dependent it saw first.
+			out[i] = collector.VerdictUnknown
+		}
 	}
 	return out
 }
@@ -173,6 +200,30 @@ func (m *Model) verdict(j collector.Judgement) collector.Verdict {
 
 // Decide returns the actor's decision on a node in its present state.
 func (m *Model) Decide(n graph.Node) collector.Decision {
+	d := m.decide(n)
+	if d.Action == collector.ActionOrphanDependents && m.orphanRejected(n) != graph.None {
+		return collector.Decision{NoAction: collector.PatchRejected}
+	}
+	return d
+}
+
+// orphanRejected returns a dependent that keeps an owner from orphaning: the API server rejects
+// the patch of each dependent that is left. It returns graph.None if the patch of one may succeed.
+func (m *Model) orphanRejected(owner graph.Node) graph.Node {
+	rejected := graph.None
+	for _, e := range m.graph.Dependents(owner) {
+		switch d := m.orphan(owner, e.Node); {
+		case d.Action == collector.ActionUnlink:
+			return graph.None
+		case d.NoAction == collector.PatchRejected:
+			rejected = e.Node
+		}
+	}
+	return rejected
+}
+
+// decide is Decide, except that an owner may be unable to orphan its dependents.
+func (m *Model) decide(n graph.Node) collector.Decision {
 	var few [16]collector.Verdict // on the stack
 	o := m.Object(n)
 	in := collector.DecisionInput{Object: o, Complete: m.complete, Actor: m.options.Actor}
@@ -180,11 +231,18 @@ func (m *Model) Decide(n graph.Node) collector.Decision {
 		in.Dependents, in.Blockers, in.Deleting = int(m.dependents[n]), int(m.blockers[n]), int(m.deleting[n])
 		if !o.Terminating() {
 			in.Verdicts = m.appendVerdicts(few[:0], n)
+			in.Custom = len(o.Owners) > 1 && slices.Contains(in.Verdicts, collector.VerdictWaiting) && m.custom(o)
 			in.DeletedBeforeOwner = !m.complete && m.deletedBeforeOwner(o, in.Verdicts)
 			in.ContentsUnknown = m.options.Applying && len(o.Owners) > 0 && DeletesContents(o.Identity) && len(m.ContentsGaps(n)) > 0
 		}
 	}
 	return collector.Decide(in)
+}
+
+// custom reports whether a CustomResourceDefinition defines the type of an object.
+func (m *Model) custom(o *object.Object) bool {
+	mapping, ok := m.graph.View().Map(o.APIVersion, o.Kind)
+	return ok && m.definitions()[mapping.Type.String()]
 }
 
 // deletedBeforeOwner reports whether an object is deleted before one of its waiting
@@ -209,6 +267,14 @@ func (m *Model) ContentsGaps(n graph.Node) []snapshot.Gap {
 // to an owner that orphans its dependents, whatever else those references say
 // (docs/gc-semantics.md#orphaning).
 func (m *Model) DecideOrphan(owner, dependent graph.Node) collector.Decision {
+	if m.decide(owner).Action != collector.ActionOrphanDependents {
+		return collector.Decision{NoAction: collector.AllOwnersSolid}
+	}
+	return m.orphan(owner, dependent)
+}
+
+// orphan returns the decision that removes every reference of a dependent to an owner.
+func (m *Model) orphan(owner, dependent graph.Node) collector.Decision {
 	o := m.Object(dependent)
 	if o == nil {
 		return collector.Decision{NoAction: collector.ObjectGone}
@@ -219,10 +285,14 @@ func (m *Model) DecideOrphan(owner, dependent graph.Node) collector.Decision {
 			drop = append(drop, i)
 		}
 	}
-	if len(drop) == 0 || m.Decide(owner).Action != collector.ActionOrphanDependents {
+	if len(drop) == 0 {
 		return collector.Decision{NoAction: collector.AllOwnersSolid}
 	}
-	return collector.Decision{Action: collector.ActionUnlink, Change: object.Change{Drop: drop}}
+	d := collector.Decision{Action: collector.ActionUnlink, Change: object.Change{Drop: drop}}
+	if after := d.Change.Apply(*o); collector.UpdateRejected(&after) {
+		return collector.Decision{NoAction: collector.PatchRejected}
+	}
+	return d
 }
 
 // Apply changes a node as the API server does when the decision is carried out.
@@ -280,7 +350,8 @@ func (m *Model) set(n graph.Node, next *object.Object) {
 	if m.simulation == nil {
 		return
 	}
-	if verdictFor(old) != verdictFor(next) || orphaning(old) != orphaning(next) {
+	unnoticed := m.graph.Virtual(n) && next != nil // the collector does not watch it, so it only notices that it is gone
+	if !unnoticed && (verdictFor(old) != verdictFor(next) || orphaning(old) != orphaning(next)) {
 		for _, e := range m.graph.Dependents(n) {
 			m.simulation.enqueue(e.Node)
 		}

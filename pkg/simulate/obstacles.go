@@ -25,6 +25,7 @@ const (
 	ContentsNotListed                            // it is not deleted, because its contents were not all listed
 	GroupsUndiscoverable                         // it is a Namespace, and the API server cannot discover a group
 	ContentsUnlistable                           // it is a Namespace, and the API server may be unable to list contents of it
+	PatchRejected                                // the API server rejects every change of it (docs/gc-semantics.md#metadata-validation)
 	SharesUID                                    // another object has its UID, so the collector leaves it alone
 	NothingBlocks                                // the collector has yet to process it, or has missed it
 )
@@ -136,12 +137,18 @@ func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 			return Obstacle{n, CannotBeJudged, d.UndecidableReference}, graph.None
 		case collector.ContentsUnknown:
 			return at(ContentsNotListed)
+		case collector.PatchRejected:
+			return at(PatchRejected)
 		default:
 			return at(LimitReached)
 		}
 	}
 	d, blocking := m.Decide(n), m.Blocking(n)
 	switch {
+	case d.NoAction == collector.PatchRejected && o.Orphaning() && m.orphanRejected(n) != graph.None:
+		return Obstacle{Node: m.orphanRejected(n), Reason: PatchRejected}, graph.None
+	case d.NoAction == collector.PatchRejected:
+		return at(PatchRejected)
 	case len(blocking) > 0 && !o.Orphaning():
 		return Obstacle{}, blocking[0]
 	case d.NoAction == collector.DependentsUnknown, d.NoAction == collector.BlockedByDependents: // by references that are newer than the graph

@@ -48,16 +48,17 @@ func (s *simulation) phase(n graph.Node, d collector.Decision) phase {
 
 func (s *simulation) pass(pass int) {
 	work := s.take()
-	for _, n := range work {
-		if s.decide(n).Action == collector.ActionOrphanDependents {
-			s.orphanDependents(pass, n)
+	for next := work; len(next) > 0; {
+		for _, n := range next {
+			if s.decide(n).Action == collector.ActionOrphanDependents {
+				s.orphanDependents(pass, n)
+			}
 		}
+		next = s.take()
+		work = slices.Concat(work, next)
 	}
-	if more := s.take(); len(more) > 0 {
-		work = slices.Concat(work, more)
-		slices.Sort(work)
-		work = slices.Compact(work)
-	}
+	slices.Sort(work)
+	work = slices.Compact(work)
 	var agenda [phases][]graph.Node
 	for _, n := range work {
 		if at := s.phase(n, s.decide(n)); at != noPhase {
@@ -145,4 +146,13 @@ func (s *simulation) orphanDependents(pass int, owner graph.Node) {
 			s.transition(pass, e.Node, d, owner)
 		}
 	}
+}
+
+// deleteConflicts reports whether the cluster's own collector is about to delete an
+// object whose references it has just unblocked. Since 1.34, the first DELETE names the
+// old resourceVersion and fails with a conflict. Meanwhile, the collector removes the
+// finalizers of owners that nothing else blocks
+// (docs/gc-semantics.md#breaking-a-cycle).
+func (s *simulation) deleteConflicts(n graph.Node) bool {
+	return s.model.options.Actor == collector.ActorControllerManager && s.model.judge.Behavior().DeleteNamesResourceVersion && s.last[n] >= 0 && s.result.Transitions[s.last[n]].Action == collector.ActionUnblock
 }

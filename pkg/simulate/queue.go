@@ -21,10 +21,10 @@ func (s *simulation) queueFirstPass() {
 			s.underWay[graph.Node(n)] = true
 		}
 	}
-	for n := range s.model.graph.Listed() {
+	for n := range s.model.now {
 		node := graph.Node(n)
 		switch {
-		case !relevant(s.model.now[n]), s.bounds.Roots != nil && !s.bounds.Roots(node):
+		case !s.model.actsOn(node), !relevant(s.model.now[n]), s.bounds.Roots != nil && !s.bounds.Roots(node):
 		case s.canDefer(node):
 			s.deferred.add(s.model.graph, node)
 		default:
@@ -40,7 +40,7 @@ func relevant(o *object.Object) bool {
 
 // enqueue adds a node to the next pass, because the decision on it may have changed.
 func (s *simulation) enqueue(n graph.Node) {
-	if int(n) < s.model.graph.Listed() && s.model.now[n] != nil && s.withinBounds(n) && s.queued.Add(n) {
+	if s.model.actsOn(n) && s.withinBounds(n) && s.queued.Add(n) {
 		s.next = append(s.next, n)
 	}
 }

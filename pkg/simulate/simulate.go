@@ -49,9 +49,6 @@ type Transition struct {
 	Prerequisites []int
 	// CausedBy is the transition that caused this one, or -1.
 	CausedBy int
-	// NondeterministicOwner is an owner that makes the decision of the cluster's own
-	// collector nondeterministic, or graph.None.
-	NondeterministicOwner graph.Node
 }
 
 // Result is what a simulation did. It is immutable, and so is the model in it.
@@ -71,14 +68,12 @@ type Result struct {
 	// Requested are the nodes of Bounds.Deletes, whether or not their deletion changed
 	// anything.
 	Requested []graph.Node
-	// Entangled are the members of cycles with more than one object of Bounds.Deletes.
-	// What happens to them is nondeterministic. Empty for ActorClient.
-	Entangled graph.Set
 	// FinalizersRemoved are the objects that other controllers removed finalizers from:
 	// see FinalizerController.
 	FinalizersRemoved graph.Set
 
-	simulation *simulation
+	simulation    *simulation
+	possibilities *possibilities // nil unless the cluster's own collector acts on deletions
 }
 
 // Deletes reports whether an object is gone or terminating in the final state, or will be
@@ -109,6 +104,9 @@ func runFrom(m *Model, b Bounds) *Result {
 		s.controllers = newFinalizerControllers(s)
 	}
 	s.start()
+	if m.options.Actor == collector.ActorControllerManager && len(b.Deletes) > 0 {
+		s.result.possibilities = newPossibilities(m, b.Deletes)
+	}
 	s.queueFirstPass()
 	return s.runPasses(s.requestDeletions())
 }
@@ -138,7 +136,7 @@ type simulation struct {
 func (s *simulation) start() {
 	s.result = &Result{
 		Model: s.model, ContentsDeleted: map[graph.Node]int{}, StoppedPods: map[int]bool{},
-		FinalizersRemoved: graph.NewSet(s.model.graph), Entangled: graph.NewSet(s.model.graph), simulation: s,
+		FinalizersRemoved: graph.NewSet(s.model.graph), simulation: s,
 	}
 	for n := range s.last {
 		s.last[n] = -1
@@ -154,7 +152,6 @@ func (s *simulation) runPasses(before int) *Result {
 	}
 	s.model.simulation = nil
 	s.result.ContentsPending = s.pendingContents()
-	s.clearDeterministic()
 	return s.result
 }
 

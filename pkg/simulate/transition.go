@@ -24,10 +24,9 @@ func (s *simulation) requestDeletions() int {
 		decision := collector.Decision{Action: collector.ActionDelete, Policy: d.Policy}
 		s.apply(Transition{
 			Decision: decision, Requested: true, Pass: 1, Node: d.Node, StateBefore: before, Verdicts: s.verdicts(d.Node),
-			OrphanedFrom: graph.None, Prerequisites: s.prerequisites(d.Node, decision), CausedBy: -1, NondeterministicOwner: graph.None,
+			OrphanedFrom: graph.None, Prerequisites: s.prerequisites(d.Node, decision), CausedBy: -1,
 		})
 	}
-	s.result.Entangled = s.entangled()
 	requested := len(s.result.Transitions)
 	for i := range requested {
 		if n := s.result.Transitions[i].Node; s.model.now[n] != nil && s.last[n] == int32(i) {
@@ -44,7 +43,7 @@ func (s *simulation) transition(pass int, n graph.Node, d collector.Decision, or
 		Decision: d, Pass: pass, Node: n, StateBefore: s.model.now[n], Verdicts: s.verdicts(n),
 		OrphanedFrom: orphanedFrom, Prerequisites: s.prerequisites(n, d),
 	}
-	t.CausedBy, t.NondeterministicOwner = s.follows(t), s.nondeterministicOwner(t)
+	t.CausedBy = s.follows(t)
 	if s.release != nil {
 		s.release.attribute(s, &t)
 	}

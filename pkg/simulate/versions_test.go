@@ -92,10 +92,10 @@ func TestD2ANamespaceStaysWhileAGroupCannotBeDiscovered(t *testing.T) {
 	shop := st.Namespace("shop")
 	seen := listing(shop, st.ConfigMap("shop/c"), st.Secret("far/s", st.OwnedBy(shop)))
 	with := func(more ...st.Part) []st.Part { return slices.Concat(seen, more) }
-	stays := func(name string, gap st.Part) request {
+	stays := func(name string, gap st.Part, races ...string) request {
 		return request{
 			name: name, seen: with(gap), asked: deletionOf(shop),
-			moves: []string{"ask delete shop Background"}, left: []string{"c gone", "shop terminating"}, later: []string{"s"},
+			moves: []string{"ask delete shop Background"}, left: []string{"c gone", "shop terminating"}, later: []string{"s"}, races: races,
 		}
 	}
 	goes := func(name string, gap st.Part) request {
@@ -106,7 +106,7 @@ func TestD2ANamespaceStaysWhileAGroupCannotBeDiscovered(t *testing.T) {
 	}
 	checkRequests(t, []request{
 		stays("its contents go all the same", st.Undiscovered("metrics.k8s.io", snapshot.Unavailable)),
-		stays("and perhaps while a type cannot be listed", st.Unreadable("widgets.example.com", snapshot.Webhook)),
+		stays("and perhaps while a type cannot be listed", st.Unreadable("widgets.example.com", snapshot.Webhook), "s", "shop"),
 		goes("but not if only the user may not discover it", st.Undiscovered("metrics.k8s.io", snapshot.Forbidden)),
 		goes("or may not list a type", st.Unreadable("widgets.example.com", snapshot.Forbidden)),
 	})

@@ -190,7 +190,7 @@ func (c *deleteCommand) PlanRemaining(_ context.Context, done *plan.Plan, p *cli
 	for _, o := range done.Outcomes {
 		n := p.Graph().Find(o.Object.UID)
 		planned.Add(n)
-		if o.State != plan.Changed {
+		if o.State.Deletes() {
 			deleted = append(deleted, n)
 		}
 	}

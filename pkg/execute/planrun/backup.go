@@ -82,6 +82,9 @@ func (r *run) toBackUp() (nodes []graph.Node, writes map[graph.Node][]graph.Node
 	}
 	for _, o := range r.plan.Outcomes {
 		cause, follows := causes[o.Follows]
+		if o.MayBeDeleted {
+			cause, follows = deleted, true
+		}
 		if n := r.graph.Find(o.Object.UID); follows && r.graph.Object(n) != nil {
 			add(n, cause)
 		}

@@ -65,7 +65,7 @@ func Run(ctx context.Context, p *plan.Plan, j *collector.Judge, s Server, b Back
 		if o.State == plan.Deleted {
 			r.expectedGone.Add(n)
 		}
-		if o.State != plan.Changed {
+		if o.State.Deletes() {
 			r.expectedLeaving.Add(n)
 		}
 	}

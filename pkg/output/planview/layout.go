@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // none is the index of no step, or of no line.
@@ -34,12 +35,14 @@ type layout struct {
 	terminating map[object.Identity]*plan.Outcome
 	pending     map[object.Identity]bool
 	retained    map[object.Identity]*plan.Retained
+	uncertain   map[object.Identity]reason.Reason // what is nondeterministic, and why
 }
 
 func newLayout(p *plan.Plan) *layout {
 	l := &layout{
 		plan: p, lineOf: make([]int, len(p.Steps)), byObject: map[object.Identity]int{},
 		terminating: map[object.Identity]*plan.Outcome{}, pending: map[object.Identity]bool{}, retained: map[object.Identity]*plan.Retained{},
+		uncertain: map[object.Identity]reason.Reason{},
 	}
 	for i := range p.Outcomes {
 		switch o := &p.Outcomes[i]; o.State {
@@ -48,6 +51,11 @@ func newLayout(p *plan.Plan) *layout {
 		case plan.Pending:
 			l.pending[o.Object] = true
 		case plan.Deleted, plan.Changed:
+		}
+	}
+	for i := range p.Outcomes {
+		if o := &p.Outcomes[i]; o.Nondeterministic.Reason != nil {
+			l.uncertain[o.Object] = o.Nondeterministic.Reason
 		}
 	}
 	for i := range p.Retained {

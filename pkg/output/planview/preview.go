@@ -128,17 +128,26 @@ func (d *drawing) unchanged() {
 	p := d.layout.plan
 	for _, r := range p.Retained {
 		switch _, hasStep := d.layout.byObject[r.Object]; {
-		case hasStep:
+		case hasStep || d.layout.uncertain[r.Object] != nil:
 		case r.Uncertain:
 			add("unknown", r.Object, r.Reason, d.palette.Changed)
 		default:
 			add("keep", r.Object, r.Reason, d.palette.Kept)
 		}
 	}
+	for i := range p.Outcomes {
+		o := &p.Outcomes[i]
+		if _, hasStep := d.layout.byObject[o.Object]; o.State == plan.Unchanged && !hasStep {
+			add("uncertain", o.Object, o.Nondeterministic.Reason, d.palette.Changed)
+		}
+	}
 	for _, b := range p.Blocked {
 		add("blocked", b.Object, b.Reason, d.palette.Changed)
 	}
 	for _, l := range p.DeletedLater {
+		if d.layout.uncertain[l.Object] != nil {
+			continue
+		}
 		add("delete later", l.Object, l.Reason, d.palette.Changed)
 	}
 	for _, k := range p.Kept {
@@ -187,6 +196,9 @@ func (d *drawing) row(n node) Row {
 		if left := d.layout.terminating[*n.content]; left != nil {
 			why = waits(left)
 		}
+		if uncertain := d.layout.uncertain[*n.content]; uncertain != nil {
+			why += "; uncertain: " + escape.Line(uncertain.Message())
+		}
 		return Row{
 			Action: plan.ActionDelete, Label: d.label(plan.ActionDelete), sameAction: true, Object: *n.content,
 			Name: d.palette.Deleted(name(*n.content)), Why: d.palette.Dim(why),
@@ -200,6 +212,9 @@ func (d *drawing) line(i int) Row {
 	row := Row{
 		Action: s.Action, Label: paint(s.Action, d.label(s.Action), d.palette), Object: s.Object.Identity,
 		Name: paint(s.Action, name(s.Object.Identity), d.palette), Why: d.layout.why(i, d.palette),
+	}
+	if why := d.layout.uncertain[s.Object.Identity]; why != nil {
+		row.Why += "; uncertain: " + escape.Line(why.Message())
 	}
 	if parent := d.layout.lines[i].parent; parent != none {
 		row.sameAction = d.layout.main(parent).Action == s.Action

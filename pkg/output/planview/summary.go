@@ -74,7 +74,7 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 	critical := map[schema.GroupKind]bool{}
 	claims := false
 	for i := range p.Outcomes {
-		if o := &p.Outcomes[i]; o.State != plan.Changed {
+		if o := &p.Outcomes[i]; o.State.Deletes() {
 			kind := groupKind(o.Object)
 			counts[kind]++
 			critical[kind] = o.Object.IsNamespace() || o.Object.IsCRD() || isStorage(o.Object)
@@ -105,22 +105,26 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 
 func deletionSummaryLine(p *plan.Plan) string {
 	var deleted, blocked, uncertain, keep int
+	unclear := map[object.Identity]bool{}
 	for i := range p.Outcomes {
 		switch o := &p.Outcomes[i]; o.State {
 		case plan.Deleted:
 			deleted++
 		case plan.Terminating:
 			blocked++
-		case plan.Changed, plan.Pending:
+		case plan.Changed, plan.Pending, plan.Unchanged:
 		}
-		if p.Outcomes[i].Nondeterministic.Reason != nil {
+		if o := &p.Outcomes[i]; o.Nondeterministic.Reason != nil {
+			unclear[o.Object] = true
 			uncertain++
 		}
 	}
 	for _, s := range p.Retained {
-		if s.Uncertain {
+		switch {
+		case unclear[s.Object]:
+		case s.Uncertain:
 			uncertain++
-		} else {
+		default:
 			keep++
 		}
 	}

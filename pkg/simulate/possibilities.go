@@ -1,0 +1,374 @@
+package simulate
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// fact is something that happens to an object at some time. Facts are never taken back.
+type fact uint16
+
+const (
+	terminates     fact = 1 << iota // it has a deletionTimestamp
+	vanishes                        // it is gone
+	collected                       // the collector deletes it because of its references
+	waits                           // it is in foreground deletion
+	releasable                      // nothing blocks its foreground deletion, and the collector notices
+	orphans                         // it is terminating, and orphans its dependents
+	orphaned                        // its dependents are orphaned, and the collector notices
+	unblocked                       // the collector makes its references stop blocking, to break a cycle
+	unblockedFirst                  // the same, before it is deleted
+	sweeps                          // a Namespace or CustomResourceDefinition: all of its contents are deleted, not only Pods
+)
+
+// possibilities bound what the cluster's own collector does after deletions, in whatever order
+// it processes objects and receives notifications. What happens in any order may happen, and
+// what must happen happens in every order. The rules lean to the side of caution: they may call
+// something possible that no order does, and never the other way round.
+//
+// The rules only look at neighbors: owners, dependents, contents. So they are evaluated for
+// the objects that the deletions can reach, and again where a neighbor has changed, until
+// nothing changes. What may happen depends on what must happen, as a foreground deletion that
+// must wait cannot complete as a background deletion would, and the other way round. So each is
+// derived twice: the second time from tighter bounds.
+type possibilities struct {
+	model    *Model
+	graph    *graph.Graph
+	behavior collector.Behavior
+	requests map[graph.Node][]metav1.DeletionPropagation
+	contents *contentsIndex // nil unless a Namespace or CustomResourceDefinition is deleted
+
+	reached []reachedObject
+	index   map[graph.Node]int32 // where a node is in reached
+
+	may, must []fact
+	// scanned is, per list that a rule goes through and per object, how many elements meet the
+	// rule's condition. They never stop to meet it.
+	scanned [lists][]int32
+	// dependentWaits reports, per object, whether a dependent may be in foreground deletion, and
+	// dependentWaitsAnyway whether it may for another reason than the object's own deletion.
+	dependentWaits, dependentWaitsAnyway []bool
+	// waitingOwners counts, per object, the references to owners that may be in foreground
+	// deletion.
+	waitingOwners []int32
+}
+
+// The lists that rules go through.
+const (
+	collectedReferences = iota
+	releaseBlockers
+	orphanedDependents
+	vanishContents
+	sweepPods
+	lists
+)
+
+// reachedObject is an object that the deletions can reach.
+type reachedObject struct {
+	node       graph.Node
+	object     *object.Object
+	owners     []int32 // per reference, the owner's index, or -1 if the deletions cannot reach it
+	verdicts   []collector.Verdict
+	decidable  bool // it has references, and the collector can resolve all of them, as far as is known
+	unverified bool // the scan does not show whether one of its owners exists
+	listed     bool // the collector watches it
+	containers []int32
+	contents   []int32 // of a Namespace or CustomResourceDefinition
+	requested  []metav1.DeletionPropagation
+	dependents []graph.Edge // of watched objects
+}
+
+// newPossibilities returns the bounds for the deletions of a model in its first state.
+func newPossibilities(m *Model, deletes []Deletion) *possibilities {
+	p := &possibilities{model: m, graph: m.graph, behavior: m.judge.Behavior(), requests: map[graph.Node][]metav1.DeletionPropagation{}, index: map[graph.Node]int32{}}
+	for _, d := range deletes {
+		o := m.graph.Object(d.Node)
+		if o == nil || o.Contested || int(d.Node) >= m.graph.Listed() || o.InGracePeriod() || o.IsNamespace() && o.Terminating() {
+			continue
+		}
+		p.requests[d.Node] = append(p.requests[d.Node], d.Policy)
+	}
+	p.reach()
+	p.may, p.must = make([]fact, len(p.reached)), make([]fact, len(p.reached))
+	for range 2 {
+		p.may = p.derive(p.mayHappen)
+		p.must = p.derive(p.mustHappen)
+	}
+	return p
+}
+
+// reach finds the objects that the deletions can reach: dependents, contents, and owners,
+// Namespaces and CustomResourceDefinitions that wait for one of them.
+func (p *possibilities) reach() {
+	terminatingContainers := map[string]graph.Node{}
+	for n := range p.graph.Listed() {
+		if o := p.graph.Object(graph.Node(n)); DeletesContents(o.Identity) && (o.Terminating() || p.requests[graph.Node(n)] != nil) {
+			terminatingContainers[o.Kind+"/"+o.Name] = graph.Node(n)
+		}
+	}
+	var add func(n graph.Node)
+	add = func(n graph.Node) {
+		if _, known := p.index[n]; known || p.graph.Object(n) == nil || p.graph.Object(n).Contested {
+			return
+		}
+		p.index[n] = int32(len(p.reached))
+		p.reached = append(p.reached, reachedObject{node: n, object: p.graph.Object(n), listed: int(n) < p.graph.Listed(), requested: p.requests[n]})
+	}
+	for n := range p.requests {
+		add(n)
+	}
+	slices.SortFunc(p.reached, func(a, b reachedObject) int { return int(a.node - b.node) })
+	for i := range p.reached {
+		p.index[p.reached[i].node] = int32(i)
+	}
+	for i := 0; i < len(p.reached); i++ {
+		n, o := p.reached[i].node, p.reached[i].object
+		for _, e := range p.graph.Dependents(n) {
+			add(e.Node)
+		}
+		for _, owner := range p.graph.Owners(n) {
+			if of := p.graph.Object(owner); of != nil && of.HasCollectorFinalizer() {
+				add(owner)
+			}
+		}
+		for _, key := range p.containerKeys(o) {
+			if container, ok := terminatingContainers[key]; ok {
+				add(container)
+			}
+		}
+		if DeletesContents(o.Identity) {
+			for _, member := range p.contentsOf(n) {
+				add(member)
+			}
+		}
+	}
+	for i := range p.reached {
+		p.describe(int32(i))
+	}
+	for i := range p.reached {
+		for _, member := range p.reached[i].contents {
+			p.reached[member].containers = append(p.reached[member].containers, int32(i))
+		}
+	}
+}
+
+// containerKeys returns the kind and name of the Namespace and the CustomResourceDefinition of
+// an object.
+func (p *possibilities) containerKeys(o *object.Object) []string {
+	var out []string
+	if o.Namespace != "" {
+		out = append(out, "Namespace/"+o.Namespace)
+	}
+	if m, ok := p.graph.View().Map(o.APIVersion, o.Kind); ok {
+		out = append(out, "CustomResourceDefinition/"+m.Type.String())
+	}
+	return out
+}
+
+func (p *possibilities) contentsOf(n graph.Node) []graph.Node {
+	if p.contents == nil {
+		p.contents = newContentsIndex(p.graph)
+	}
+	if o := p.graph.Object(n); o.IsNamespace() {
+		return p.contents.byNamespace[o.Name]
+	}
+	return p.contents.byType[p.graph.Object(n).Name]
+}
+
+func (p *possibilities) describe(i int32) {
+	r := &p.reached[i]
+	r.verdicts = p.model.judged(r.node)
+	r.decidable = len(r.verdicts) > 0
+	for _, v := range r.verdicts {
+		switch v {
+		case collector.VerdictUnresolvable, collector.VerdictScopeError:
+			r.decidable = false
+		case collector.VerdictUnknown:
+			r.unverified = true
+		case collector.VerdictSolid, collector.VerdictDangling, collector.VerdictWaiting:
+		}
+	}
+	for _, owner := range p.graph.Owners(r.node) {
+		r.owners = append(r.owners, p.at(owner))
+	}
+	for _, e := range p.graph.Dependents(r.node) {
+		if int(e.Node) < p.graph.Listed() {
+			r.dependents = append(r.dependents, e)
+		}
+	}
+	if DeletesContents(r.object.Identity) {
+		for _, member := range p.contentsOf(r.node) {
+			if at := p.at(member); at >= 0 {
+				r.contents = append(r.contents, at)
+			}
+		}
+	}
+}
+
+// at returns the index of a node, or -1.
+func (p *possibilities) at(n graph.Node) int32 {
+	if i, ok := p.index[n]; ok {
+		return i
+	}
+	return -1
+}
+
+// derive evaluates a rule until nothing changes any more.
+func (p *possibilities) derive(rule func(facts []fact, i int32) fact) []fact {
+	facts := make([]fact, len(p.reached))
+	for k := range p.scanned {
+		p.scanned[k] = make([]int32, len(p.reached))
+	}
+	p.dependentWaits, p.dependentWaitsAnyway = make([]bool, len(p.reached)), make([]bool, len(p.reached))
+	p.waitingOwners = make([]int32, len(p.reached))
+	queue, queued := make([]int32, 0, len(p.reached)), make([]bool, len(p.reached))
+	add := func(i int32) {
+		if i >= 0 && !queued[i] {
+			queued[i] = true
+			queue = append(queue, i)
+		}
+	}
+	for i := range p.reached {
+		add(int32(i))
+	}
+	for len(queue) > 0 {
+		i := queue[0]
+		queue = queue[1:]
+		queued[i] = false
+		next := rule(facts, i) | facts[i]
+		if next == facts[i] {
+			continue
+		}
+		r := &p.reached[i]
+		begins := next&^facts[i]&waits != 0
+		facts[i] = next
+		add(i)
+		if begins {
+			p.noteWaiting(facts, i)
+		}
+		for _, owner := range r.owners {
+			add(owner)
+		}
+		for _, e := range p.graph.Dependents(r.node) {
+			dependent := p.at(e.Node)
+			if dependent < 0 {
+				continue
+			}
+			if begins {
+				p.waitingOwners[dependent]++
+			}
+			if begins && p.waitingOwners[dependent] <= 2 {
+				p.noteWaiting(facts, dependent)
+				for _, owner := range p.reached[dependent].owners {
+					add(owner)
+				}
+			}
+			add(dependent)
+		}
+		for _, member := range r.contents {
+			add(member)
+		}
+		for _, container := range r.containers {
+			add(container)
+		}
+	}
+	return facts
+}
+
+// noteWaiting notes at the owners of an object that it is in foreground deletion, if it is, and
+// whether the deletion of that owner alone has led to it.
+func (p *possibilities) noteWaiting(facts []fact, i int32) {
+	r := &p.reached[i]
+	if !r.listed || facts[i]&waits == 0 {
+		return
+	}
+	byItself := slices.Contains(r.requested, metav1.DeletePropagationForeground) || slices.Contains(r.object.Finalizers, object.ForegroundFinalizer)
+	for _, owner := range r.owners {
+		if owner >= 0 {
+			p.dependentWaits[owner] = true
+			p.dependentWaitsAnyway[owner] = p.dependentWaitsAnyway[owner] || byItself || p.waitingOwners[i] > 1 || facts[owner]&waits == 0
+		}
+	}
+}
+
+// every reports whether all n elements of a list meet a condition.
+func (p *possibilities) every(list int, i int32, n int, meets func(k int) bool) bool {
+	at := &p.scanned[list][i]
+	for int(*at) < n && meets(int(*at)) {
+		*at++
+	}
+	return int(*at) == n
+}
+
+// mayBeUnlinked reports whether the collector may not know that an object depends on the owner
+// with a reference's UID: if it finds nothing under the name of the reference before it sees
+// the owner, it forgets the dependent (graph_builder.go, removeNode).
+func (p *possibilities) mayBeUnlinked(e graph.Edge) bool {
+	return p.model.judged(e.Node)[e.Index] == collector.VerdictDangling
+}
+
+// requestedOnly reports whether all requests for an object have this policy, and there is one.
+func (r *reachedObject) requestedOnly(policy metav1.DeletionPropagation) bool {
+	return len(r.requested) > 0 && !slices.ContainsFunc(r.requested, func(p metav1.DeletionPropagation) bool { return p != policy })
+}
+
+// honorsPolicy reports whether a DELETE leads to the finalizer that its policy asks for
+// (docs/gc-semantics.md#finalizers-after-a-delete).
+func (r *reachedObject) honorsPolicy() bool {
+	return !isEvent(r.object) && !(r.object.IsCRD() && !r.object.Terminating())
+}
+
+// isEvent reports whether an object is an Event, whose deletion ignores every policy.
+func isEvent(o *object.Object) bool {
+	gk := o.GroupVersionKind().GroupKind()
+	return gk.Kind == "Event" && (gk.Group == "" || gk.Group == "events.k8s.io")
+}
+
+// dormant reports whether an object that is not terminating has a finalizer of the collector.
+func (r *reachedObject) dormant(finalizer string) bool {
+	return !r.object.Terminating() && slices.Contains(r.object.Finalizers, finalizer)
+}
+
+// held reports whether a finalizer that no known controller removes keeps the object.
+func (r *reachedObject) held() bool {
+	return slices.ContainsFunc(r.object.ForeignFinalizers(), func(f string) bool {
+		return f != crdFinalizer && knownFinalizers[f].removable == nil
+	})
+}
+
+// stops reports whether the object, if it is a Pod, stops within its grace period.
+func (p *possibilities) stops(r *reachedObject) bool {
+	return !r.object.InGracePeriod() || !p.model.taken.After(*r.object.Deleted)
+}
+
+// rejected reports whether the API server rejects the collector's patches of an object, after
+// the references with a UID are removed and a finalizer is.
+func rejected(o *object.Object, uid types.UID, finalizer string) bool {
+	left := *o
+	left.Owners = slices.DeleteFunc(slices.Clone(o.Owners), func(r object.Reference) bool { return r.UID == uid })
+	left.Finalizers = slices.DeleteFunc(slices.Clone(o.Finalizers), func(f string) bool { return f == finalizer })
+	return collector.UpdateRejected(&left)
+}
+
+// blocksByUID reports whether a reference of the object with that UID blocks.
+func blocksByUID(o *object.Object, uid types.UID) bool {
+	return slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == uid && r.Blocks() })
+}
+
+// lastBlocks reports whether the last reference with that UID blocks: only then does the
+// collector notice that such references are removed (graph_builder.go, referencesDiffs).
+func lastBlocks(o *object.Object, uid types.UID) bool {
+	last := false
+	for _, r := range o.Owners {
+		if r.UID == uid {
+			last = r.Blocks()
+		}
+	}
+	return last
+}

@@ -1,0 +1,242 @@
+package simulate
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// mayHappen returns what may happen to an object, given what may happen to its neighbors.
+func (p *possibilities) mayHappen(may []fact, i int32) fact {
+	r := &p.reached[i]
+	out := may[i]
+	set := func(f fact, when bool) {
+		if when {
+			out |= f
+		}
+	}
+	set(collected, p.mayBeCollected(may, r, i))
+	set(terminates, r.object.Terminating() || len(r.requested) > 0 || p.maySwept(may, r) || out&collected != 0)
+	if out&terminates == 0 {
+		return out
+	}
+	set(waits, p.mayHaveFinalizer(may, out, r, metav1.DeletePropagationForeground) ||
+		out&collected != 0 && len(r.dependents) > 0 && p.ownerMayWait(may, r) && !isEvent(r.object))
+	set(orphans, p.mayHaveFinalizer(may, out, r, metav1.DeletePropagationOrphan))
+	set(unblocked, out&collected != 0 && p.dependentWaits[i] && p.ownerMayWait(may, r))
+	set(unblockedFirst, out&unblocked != 0 && p.dependentWaitsAnyway[i])
+	set(releasable, r.listed && !p.lost(r) && p.every(releaseBlockers, i, len(r.dependents), func(k int) bool {
+		e := r.dependents[k]
+		b := p.at(e.Node)
+		dependent := p.graph.Object(e.Node)
+		return !p.graph.Reference(e).Blocks() || dependent.Contested || p.mayBeUnlinked(e) || b >= 0 && b != i && (may[b]&(vanishes|unblocked) != 0 || p.mayLose(may, b, e.Index))
+	}))
+	set(sweeps, p.sweepsContents(may, out, i))
+	mustWait := p.must[i]&waits != 0 && !p.stripped(may, r, metav1.DeletePropagationForeground)
+	set(vanishes, !r.held() && p.stops(r) && (!mustWait || out&releasable != 0) && p.mayFinalize(r, true) && p.contentsVanish(may, i))
+	return out
+}
+
+// mayHaveFinalizer reports whether a deleted object may have the finalizer that a policy asks for,
+// because of a request or because it had it before
+// (docs/gc-semantics.md#finalizers-after-a-delete).
+func (p *possibilities) mayHaveFinalizer(may []fact, now fact, r *reachedObject, policy metav1.DeletionPropagation) bool {
+	finalizer := object.ForegroundFinalizer
+	if policy == metav1.DeletePropagationOrphan {
+		finalizer = object.OrphanFinalizer
+	}
+	byDefault := slices.Contains(r.requested, "")
+	switch {
+	case isEvent(r.object):
+		return false
+	case r.honorsPolicy() && (slices.Contains(r.requested, policy) || byDefault && DefaultPolicy(r.object.Identity) == policy):
+		return true
+	case !slices.Contains(r.object.Finalizers, finalizer):
+		return false
+	case r.object.Terminating():
+		return !p.requestedFirst(r) || byDefault
+	}
+	return byDefault || len(r.requested) > 0 && !r.honorsPolicy() || p.sweptByDefinition(may, r) || now&collected != 0
+}
+
+// mayBeCollected reports whether there may be a time when all references of an object are bad
+// that it has not lost.
+func (p *possibilities) mayBeCollected(may []fact, r *reachedObject, i int32) bool {
+	if !p.mayBeDecidable(may, r) || r.object.Terminating() || p.requestedFirst(r) {
+		return false
+	}
+	if !p.every(collectedReferences, i, len(r.owners), func(k int) bool {
+		return decidable(r.verdicts[k]) && p.mayBeBadByUID(may, r, k) || r.owners[k] >= 0 && may[r.owners[k]]&orphans != 0
+	}) {
+		return false
+	}
+	if !p.mayBeProcessed(may, r) {
+		return false
+	}
+	for k := range r.owners {
+		if p.mayBeBad(may, r, k) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayBeProcessed reports whether something makes the collector process an object: a reference
+// becomes bad, or it repeats what has failed.
+func (p *possibilities) mayBeProcessed(may []fact, r *reachedObject) bool {
+	if !r.decidable || rejected(r.object, "", "") {
+		return true
+	}
+	for k := range r.owners {
+		if p.becomesBad(may, r, k) {
+			return true
+		}
+	}
+	return false
+}
+
+// lost reports whether nothing blocks a foreground deletion that began before: the collector has
+// missed that, and nothing makes it look again.
+func (p *possibilities) lost(r *reachedObject) bool {
+	return r.object.DeletingDependents() && !slices.ContainsFunc(r.dependents, func(e graph.Edge) bool { return p.graph.Reference(e).Blocks() })
+}
+
+// mayBeDecidable reports whether the collector can resolve the references of an object, at least
+// once owners that orphan it have removed some.
+func (p *possibilities) mayBeDecidable(may []fact, r *reachedObject) bool {
+	if r.decidable || len(r.verdicts) == 0 {
+		return r.decidable
+	}
+	for k, v := range r.verdicts {
+		if !decidable(v) && (r.owners[k] < 0 || may[r.owners[k]]&orphans == 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// decidable reports whether the collector can resolve a reference, as far as is known.
+func decidable(v collector.Verdict) bool {
+	return v != collector.VerdictUnresolvable && v != collector.VerdictScopeError
+}
+
+// requestedFirst reports whether the deletion of an object is requested before anything else
+// happens.
+func (p *possibilities) requestedFirst(r *reachedObject) bool {
+	return len(p.requests) == 1 && len(r.requested) > 0
+}
+
+// mayBeBad reports whether the owner of a reference may be absent or waiting.
+func (p *possibilities) mayBeBad(may []fact, r *reachedObject, k int) bool {
+	return decidable(r.verdicts[k]) && (r.verdicts[k] != collector.VerdictSolid || p.becomesBad(may, r, k))
+}
+
+// becomesBad reports whether the deletions may make a reference bad. An owner that orphans its
+// dependents is solid until they have lost their references.
+func (p *possibilities) becomesBad(may []fact, r *reachedObject, k int) bool {
+	owner := r.owners[k]
+	switch {
+	case owner < 0 || r.verdicts[k] == collector.VerdictDangling:
+		return false
+	case p.must[owner]&orphans != 0 && r.listed && may[owner]&waits == 0:
+		return false
+	}
+	return may[owner]&vanishes != 0 || may[owner]&waits != 0 && !p.reached[owner].object.DeletingDependents()
+}
+
+// mayBeBadByUID is mayBeBad for any reference with the same UID: all are removed together.
+func (p *possibilities) mayBeBadByUID(may []fact, r *reachedObject, k int) bool {
+	for other := range r.owners {
+		if r.object.Owners[other].UID == r.object.Owners[k].UID && p.mayBeBad(may, r, other) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayLose reports whether an object may lose a reference: to an owner that orphans it, or to a
+// bad one while another reference is solid.
+func (p *possibilities) mayLose(may []fact, i int32, k int) bool {
+	r := &p.reached[i]
+	if r.owners[k] >= 0 && may[r.owners[k]]&orphans != 0 {
+		return true
+	}
+	if !p.mayBeDecidable(may, r) || r.object.Terminating() || p.requestedFirst(r) || !p.mayBeBadByUID(may, r, k) || !p.mayBeProcessed(may, r) {
+		return false
+	}
+	for other, v := range r.verdicts {
+		if other != k && v != collector.VerdictDangling {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *possibilities) ownerMayWait(may []fact, r *reachedObject) bool {
+	for k, owner := range r.owners {
+		if r.verdicts[k] == collector.VerdictWaiting || owner >= 0 && may[owner]&waits != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// maySwept reports whether a Namespace or CustomResourceDefinition deletes the object.
+func (p *possibilities) maySwept(may []fact, r *reachedObject) bool {
+	return slices.ContainsFunc(r.containers, func(c int32) bool { return may[c]&p.sweptBy(c, r) != 0 })
+}
+
+// sweptBy returns the fact about a container that deletes the object: Pods go first.
+func (p *possibilities) sweptBy(container int32, r *reachedObject) fact {
+	if p.reached[container].object.IsNamespace() && r.object.GroupVersionKind().GroupKind() == podKind {
+		return terminates
+	}
+	return sweeps
+}
+
+func (p *possibilities) sweptByDefinition(facts []fact, r *reachedObject) bool {
+	return slices.ContainsFunc(r.containers, func(c int32) bool { return p.reached[c].object.IsCRD() && facts[c]&sweeps != 0 })
+}
+
+func (p *possibilities) sweptByNamespace(facts []fact, r *reachedObject) bool {
+	return slices.ContainsFunc(r.containers, func(c int32) bool {
+		return p.reached[c].object.IsNamespace() && facts[c]&p.sweptBy(c, r) != 0
+	})
+}
+
+// stripped reports whether a request may remove the finalizer that this policy asks for from a
+// terminating object.
+func (p *possibilities) stripped(may []fact, r *reachedObject, policy metav1.DeletionPropagation) bool {
+	return len(r.requested) > 0 && !r.requestedOnly(policy) || p.sweptByNamespace(may, r)
+}
+
+// sweepsContents reports whether the contents of a Namespace or CustomResourceDefinition are
+// deleted: those of a Namespace once its Pods are gone.
+func (p *possibilities) sweepsContents(facts []fact, now fact, i int32) bool {
+	r := &p.reached[i]
+	if now&terminates == 0 || !DeletesContents(r.object.Identity) {
+		return false
+	}
+	return r.object.IsCRD() || !p.behavior.OrderedNamespaceDeletion || p.every(sweepPods, i, len(r.contents), func(k int) bool {
+		member := r.contents[k]
+		return p.reached[member].object.GroupVersionKind().GroupKind() != podKind || facts[member]&vanishes != 0
+	})
+}
+
+// mayFinalize reports whether the namespace controller can complete the deletion of an object,
+// if that is a Namespace. Where that is uncertain, it returns otherwise.
+func (p *possibilities) mayFinalize(r *reachedObject, otherwise bool) bool {
+	gaps, certain := p.model.FinalizationGaps(r.node)
+	return len(gaps) == 0 || !certain && otherwise
+}
+
+// contentsVanish reports whether the contents of a Namespace or CustomResourceDefinition, if
+// the object is one, are gone at some time.
+func (p *possibilities) contentsVanish(facts []fact, i int32) bool {
+	r := &p.reached[i]
+	return p.every(vanishContents, i, len(r.contents), func(k int) bool { return facts[r.contents[k]]&vanishes != 0 })
+}

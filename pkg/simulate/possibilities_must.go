@@ -1,0 +1,245 @@
+package simulate
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// mustHappen returns what must happen to an object, given what must happen to its neighbors.
+func (p *possibilities) mustHappen(must []fact, i int32) fact {
+	r := &p.reached[i]
+	out := must[i]
+	set := func(f fact, when bool) {
+		if when {
+			out |= f
+		}
+	}
+	set(collected, p.mustBeCollected(must, r, i))
+	set(terminates, r.object.Terminating() || len(r.requested) > 0 || p.maySwept(must, r) || out&collected != 0)
+	set(releasable, p.mustBeReleasable(must, r, i))
+	set(orphaned, p.mustBeOrphaned(r, i))
+	set(unblocked, p.mustBeUnblocked(must, r, i))
+	if out&terminates == 0 {
+		return out
+	}
+	set(waits, p.mustWait(must, out, r))
+	set(orphans, p.mustOrphan(out, r))
+	set(sweeps, p.sweepsContents(must, out, i))
+	completes := p.sweptByNamespace(must, r) ||
+		(p.may[i]&waits == 0 || out&releasable != 0) && (p.may[i]&orphans == 0 || out&orphaned != 0) && p.may[i]&(waits|orphans) != waits|orphans
+	set(vanishes, !r.held() && p.stops(r) && completes && p.mayFinalize(r, false) && p.contentsVanish(must, i))
+	return out
+}
+
+// mustBeCollected reports whether the collector deletes an object because its owners go or wait,
+// one after the other, in whatever order. In the end every reference that it has left is bad.
+func (p *possibilities) mustBeCollected(must []fact, r *reachedObject, i int32) bool {
+	if !r.decidable || r.unverified || r.object.Terminating() || p.may[i]&unblocked != 0 && rejected(r.object, "", "") {
+		return false
+	}
+	if !p.every(collectedReferences, i, len(r.owners), func(k int) bool { return p.staysBad(must, r, i, k) }) {
+		return false
+	}
+	return slices.ContainsFunc(r.owners, func(owner int32) bool { // something must make the collector process it
+		if owner < 0 {
+			return false
+		}
+		of := &p.reached[owner]
+		return must[owner]&vanishes != 0 || must[owner]&waits != 0 && !of.object.DeletingDependents() ||
+			must[owner]&terminates != 0 && p.goesUnlessItWaits(of) && !of.object.Terminating()
+	})
+}
+
+// staysBad reports whether a reference becomes bad, and stays so until the object is processed.
+func (p *possibilities) staysBad(must []fact, r *reachedObject, i int32, k int) bool {
+	owner := r.owners[k]
+	if owner >= 0 && p.may[owner]&orphans != 0 {
+		return false // the reference may be removed
+	}
+	for other, o := range r.object.Owners {
+		// The collector judges one after the other, and the owner may go in between. Then it
+		// removes both, as one is still solid.
+		if other != k && o.UID == r.object.Owners[k].UID && (owner >= 0 || r.verdicts[other] != r.verdicts[k]) {
+			return false
+		}
+	}
+	switch {
+	case r.verdicts[k] == collector.VerdictDangling:
+		return true
+	case owner < 0:
+		return false
+	}
+	of := &p.reached[owner]
+	switch {
+	case p.mayBecomeUnknown(r, k):
+		return false
+	case must[owner]&vanishes != 0, must[owner]&terminates != 0 && p.goesUnlessItWaits(of):
+		return true
+	case !of.listed || must[owner]&waits == 0 || p.stripped(p.may, of, metav1.DeletePropagationForeground):
+		return false
+	case p.may[owner]&releasable == 0: // it waits forever
+		return true
+	}
+	return p.blocksUntilProcessed(r, i, k)
+}
+
+// mayBecomeUnknown reports whether the kind of a reference may be no longer served when the
+// collector looks for the owner, because its CustomResourceDefinition is deleted. The collector
+// remembers that the owner is gone only under the identity that it has seen.
+func (p *possibilities) mayBecomeUnknown(r *reachedObject, k int) bool {
+	of := &p.reached[r.owners[k]]
+	return !of.object.MatchesIdentity(r.object.Owners[k], r.object.Namespace) &&
+		slices.ContainsFunc(of.containers, func(c int32) bool { return p.reached[c].object.IsCRD() && p.may[c]&vanishes != 0 })
+}
+
+// goesUnlessItWaits reports whether an object that is deleted is gone at once or soon, unless it
+// is in foreground deletion. Either way, references to it are bad from then on.
+func (p *possibilities) goesUnlessItWaits(r *reachedObject) bool {
+	return r.listed && !r.held() && p.stops(r) && !DeletesContents(r.object.Identity)
+}
+
+// blocksUntilProcessed reports whether an owner in foreground deletion waits until the
+// collector has processed the object. It does not once the references stop blocking: since
+// 1.34, the DELETE after that is refused, and the owner may be released before it is repeated
+// (docs/gc-semantics.md#breaking-a-cycle).
+func (p *possibilities) blocksUntilProcessed(r *reachedObject, i int32, k int) bool {
+	return r.listed && blocksByUID(r.object, r.object.Owners[k].UID) && (p.may[i]&unblockedFirst == 0 || !p.behavior.DeleteNamesResourceVersion)
+}
+
+// mustWait reports whether an object is in foreground deletion in every order.
+func (p *possibilities) mustWait(must []fact, now fact, r *reachedObject) bool {
+	switch {
+	case !r.listed || p.stripped(p.may, r, metav1.DeletePropagationForeground) || r.object.Orphaning():
+		return false
+	case r.object.DeletingDependents():
+		return true
+	case !r.honorsPolicy():
+		return false
+	case len(r.requested) > 0:
+		return p.may[p.at(r.node)]&collected == 0
+	case now&collected == 0 || !p.keepsDependent(r):
+		return false
+	}
+	for k, owner := range r.owners {
+		if r.verdicts[k] == collector.VerdictDangling {
+			continue
+		}
+		if owner < 0 || must[owner]&waits == 0 || p.may[owner]&releasable != 0 && !p.blocksUntilProcessed(r, p.at(r.node), k) {
+			return false
+		}
+	}
+	return true
+}
+
+// mustOrphan reports whether an object orphans its dependents in every order.
+func (p *possibilities) mustOrphan(now fact, r *reachedObject) bool {
+	switch {
+	case !r.listed || p.stripped(p.may, r, metav1.DeletePropagationOrphan):
+		return false
+	case r.object.Orphaning():
+		return true
+	case len(r.requested) > 0:
+		return r.honorsPolicy() && p.may[p.at(r.node)]&collected == 0
+	}
+	return now&collected != 0 && r.dormant(object.OrphanFinalizer) && !p.ownerMayWait(p.may, r)
+}
+
+// keepsDependent reports whether an object has a dependent until the collector deletes it.
+func (p *possibilities) keepsDependent(r *reachedObject) bool {
+	return slices.ContainsFunc(r.dependents, func(e graph.Edge) bool {
+		at := p.at(e.Node)
+		if at < 0 || p.may[at]&vanishes == 0 && !p.mayLose(p.may, at, e.Index) {
+			return true
+		}
+		dependent := &p.reached[at]
+		return len(p.requests) == 1 && len(dependent.requested) == 0 && len(dependent.containers) == 0 &&
+			dependent.decidable && dependent.verdicts[e.Index] == collector.VerdictSolid
+	})
+}
+
+// mustBeReleasable reports whether all dependents that block an object's foreground deletion go
+// or stop blocking, and the collector notices.
+func (p *possibilities) mustBeReleasable(must []fact, r *reachedObject, i int32) bool {
+	if !r.listed || p.lost(r) || rejected(r.object, "", object.ForegroundFinalizer) {
+		return false
+	}
+	return p.every(releaseBlockers, i, len(r.dependents), func(k int) bool {
+		e := r.dependents[k]
+		if !p.graph.Reference(e).Blocks() {
+			return true
+		}
+		b := p.at(e.Node)
+		if b < 0 || b == i {
+			return false
+		}
+		dependent := p.graph.Object(e.Node)
+		notices := lastBlocks(dependent, r.object.UID)
+		switch {
+		case must[b]&vanishes != 0:
+			return notices || !p.mayLose(p.may, b, e.Index)
+		case must[b]&unblocked != 0:
+			return notices
+		}
+		return notices && p.mustLose(must, b, e.Index)
+	})
+}
+
+// mustLose reports whether an object loses a reference to an owner that goes or waits, since
+// another owner stays.
+func (p *possibilities) mustLose(must []fact, i int32, k int) bool {
+	r := &p.reached[i]
+	owner := r.owners[k]
+	if owner < 0 || rejected(r.object, r.object.Owners[k].UID, "") {
+		return false
+	}
+	if must[owner]&orphans != 0 && r.listed && r.verdicts[k] != collector.VerdictDangling {
+		return true
+	}
+	if !r.decidable || r.unverified || p.may[i]&terminates != 0 {
+		return false
+	}
+	goes := r.verdicts[k] != collector.VerdictDangling && (must[owner]&vanishes != 0 || must[owner]&terminates != 0 && p.goesUnlessItWaits(&p.reached[owner]) || must[owner]&waits != 0 && p.reached[owner].listed && !p.stripped(p.may, &p.reached[owner], metav1.DeletePropagationForeground) && p.blocksUntilProcessed(r, i, k))
+	return goes && p.keptByOther(r, k)
+}
+
+// keptByOther reports whether another owner of an object exists in every order.
+func (p *possibilities) keptByOther(r *reachedObject, k int) bool {
+	for other, owner := range r.owners {
+		if r.object.Owners[other].UID != r.object.Owners[k].UID && r.verdicts[other] == collector.VerdictSolid &&
+			(owner < 0 || p.may[owner]&(vanishes|waits|orphans) == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// mustBeOrphaned reports whether the collector can remove the references of every dependent.
+func (p *possibilities) mustBeOrphaned(r *reachedObject, i int32) bool {
+	if !r.listed || rejected(r.object, "", object.OrphanFinalizer) {
+		return false
+	}
+	return p.every(orphanedDependents, i, len(r.dependents), func(k int) bool {
+		return !rejected(p.graph.Object(r.dependents[k].Node), r.object.UID, "")
+	})
+}
+
+// mustBeUnblocked reports whether the collector breaks a cycle at an object: the only owner is
+// in foreground deletion because of a request for one of the object's dependents.
+func (p *possibilities) mustBeUnblocked(must []fact, r *reachedObject, i int32) bool {
+	if len(p.requests) != 1 || len(r.object.Owners) != 1 || !r.decidable || !r.listed || r.object.Terminating() || rejected(r.object, "", "") {
+		return false
+	}
+	owner := r.owners[0]
+	if owner < 0 || must[owner]&waits == 0 || p.reached[owner].object.DeletingDependents() || !blocksByUID(r.object, r.object.Owners[0].UID) {
+		return false
+	}
+	return slices.ContainsFunc(r.dependents, func(e graph.Edge) bool {
+		at := p.at(e.Node)
+		return at >= 0 && p.reached[at].requestedOnly(metav1.DeletePropagationForeground) && must[at]&waits != 0
+	})
+}
