@@ -1,0 +1,161 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/test/oracle/scenario"
+)
+
+// Checker compares what this program says about scenarios with the replies of Ask.
+type Checker struct {
+	Ask    Ask
+	Orders int
+}
+
+// Result is what the comparison of one scenario found.
+type Result struct {
+	Predictions int
+	Findings    []Finding
+	// Skipped is why the preview of the deletions was not compared; empty if it was.
+	Skipped string
+}
+
+// Finding is a disagreement with the scenario that shows it.
+type Finding struct {
+	Disagreement
+	Scenario scenario.Scenario
+	Seed     uint64 // of the orders
+}
+
+// String returns the finding with its scenario in the format of Parse.
+func (f Finding) String() string { return f.Disagreement.String() + "\n" + Format(f.Scenario) }
+
+// subject returns the command and the aspect, without the owner of a reference.
+func (f Finding) subject() string {
+	aspect, _, _ := strings.Cut(f.Aspect, ":")
+	return f.Command + " " + aspect
+}
+
+// The reasons to skip the preview of a scenario's deletions.
+const (
+	skippedNothing  = "nothing to delete"
+	skippedRefused  = "deletions are refused"
+	skippedUnstable = "objects change before the first deletion"
+)
+
+// maxSettled limits how often the objects of a scenario are replaced by those that the
+// controllers leave before the first deletion.
+const maxSettled = 3
+
+// Check compares all commands with the ends of a scenario.
+func (c Checker) Check(ctx context.Context, s scenario.Scenario, seed uint64) (Result, error) {
+	out, err := c.checkAtRest(ctx, s, seed)
+	if err != nil {
+		return out, err
+	}
+	if len(s.Deletes) == 0 {
+		out.Skipped = skippedNothing
+		return out, nil
+	}
+	for range maxSettled {
+		if s = Accepted(s); len(s.Deletes) == 0 {
+			out.Skipped = skippedRefused
+			return out, nil
+		}
+		reply, err := c.ask(ctx, s, seed)
+		if err != nil {
+			return out, err
+		}
+		i := slices.IndexFunc(reply.Ends, func(e scenario.End) bool { return e.Settled != nil })
+		if i < 0 {
+			return out, out.compare(s, seed, reply, PredictDelete)
+		}
+		if s = settled(s, reply.Ends[i].Settled); len(s.Deletes) == 0 {
+			out.Skipped = skippedNothing
+			return out, nil
+		}
+	}
+	out.Skipped = skippedUnstable
+	return out, nil
+}
+
+// ask returns the reply about a scenario. The error has the scenario.
+func (c Checker) ask(ctx context.Context, s scenario.Scenario, seed uint64) (scenario.Reply, error) {
+	reply, err := c.Ask(ctx, scenario.Request{Scenario: s, Seed: seed, Orders: c.Orders})
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, Format(s))
+	}
+	return reply, err
+}
+
+// predictors are the commands that say what the collector does without further deletions.
+var predictors = []func(scenario.Scenario) []Prediction{PredictAudit, PredictWhy, PredictCollect}
+
+// checkAtRest compares the commands that say what the collector does without further
+// deletions.
+func (c Checker) checkAtRest(ctx context.Context, s scenario.Scenario, seed uint64) (Result, error) {
+	var out Result
+	s.Deletes = nil
+	reply, err := c.ask(ctx, s, seed)
+	for _, predict := range predictors {
+		if err == nil {
+			err = out.compare(s, seed, reply, predict)
+		}
+	}
+	return out, err
+}
+
+// compare adds where predictions about a scenario and the ends of a reply disagree.
+func (r *Result) compare(s scenario.Scenario, seed uint64, reply scenario.Reply, predict func(scenario.Scenario) []Prediction) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s\n%s", p, debug.Stack(), Format(s))
+		}
+	}()
+	predictions := predict(s)
+	r.Predictions += len(predictions)
+	for _, d := range Compare(predictions, Ends(reply)) {
+		r.Findings = append(r.Findings, Finding{d, s, seed})
+	}
+	return nil
+}
+
+// settled returns the scenario with other objects, without the deletions of those that are
+// gone and without the types whose CustomResourceDefinition is.
+func settled(s scenario.Scenario, objects []scenario.Object) scenario.Scenario {
+	left := byUID(objects)
+	goneDefinitions := map[string]bool{}
+	for i := range s.Objects {
+		if o := &s.Objects[i]; o.Kind == definition.Kind && left[o.UID] == nil {
+			goneDefinitions[o.Name] = true
+		}
+	}
+	s.Objects = objects
+	s.Deletes = slices.DeleteFunc(slices.Clone(s.Deletes), func(d scenario.Delete) bool { return left[types.UID(d.UID)] == nil })
+	s.Types = slices.DeleteFunc(slices.Clone(s.Types), func(t scenario.Type) bool { return goneDefinitions[t.Resource+"."+t.Group] })
+	return s
+}
+
+// recheck returns the disagreements of one command about a scenario at rest. It returns none
+// if the objects change before the first deletion.
+func (c Checker) recheck(ctx context.Context, s scenario.Scenario, seed uint64, command string) ([]Finding, error) {
+	var out Result
+	var err error
+	switch {
+	case command != "delete":
+		out, err = c.checkAtRest(ctx, s, seed)
+	case len(s.Deletes) > 0 && len(Accepted(s).Deletes) == len(s.Deletes):
+		var reply scenario.Reply
+		reply, err = c.ask(ctx, s, seed)
+		if err == nil && !slices.ContainsFunc(reply.Ends, func(e scenario.End) bool { return e.Settled != nil }) {
+			err = out.compare(s, seed, reply, PredictDelete)
+		}
+	}
+	return out.Findings, err
+}

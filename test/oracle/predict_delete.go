@@ -1,0 +1,166 @@
+package oracle
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/test/oracle/scenario"
+)
+
+// Accepted returns the scenario without the deletions that the command refuses because it
+// cannot list everything that they would delete.
+func Accepted(s scenario.Scenario) scenario.Scenario {
+	for len(s.Deletes) > 0 {
+		refused := map[string]bool{}
+		for _, b := range previewOf(s).Blocked {
+			switch b.Reason.(type) {
+			case reason.ContentsUnknown, reason.CascadeRefused:
+				refused[string(b.Object.UID)] = true
+			}
+		}
+		left := slices.DeleteFunc(slices.Clone(s.Deletes), func(d scenario.Delete) bool { return refused[d.UID] })
+		if len(left) == len(s.Deletes) {
+			break
+		}
+		s.Deletes = left
+	}
+	return s
+}
+
+// previewOf returns the plan that `delete --dry-run` shows for the scenario's deletions.
+func previewOf(s scenario.Scenario) *plan.Plan {
+	g := graph.New(Scan(s))
+	deletions := make([]simulate.Deletion, len(s.Deletes))
+	for i, d := range s.Deletes {
+		n := g.Find(types.UID(d.UID))
+		deletions[i] = simulate.Deletion{Node: n, Policy: policyOf(g.Object(n), d.Policy)}
+	}
+	return plan.New(collector.NewJudge(g), plan.DeleteOptions(collector.ActorControllerManager, deletions...))
+}
+
+// policyOf returns the policy of a request. The command always sends one, so the simulation
+// does not apply the default of a type.
+func policyOf(o *object.Object, policy metav1.DeletionPropagation) metav1.DeletionPropagation {
+	if policy == "" && o != nil && len(o.ForeignFinalizers()) == len(o.Finalizers) && simulate.DefaultPolicy(o.Identity) == metav1.DeletePropagationOrphan {
+		return metav1.DeletePropagationOrphan
+	}
+	return policy
+}
+
+// PredictDelete returns what the preview of `delete` says about the end of a scenario:
+//
+//   - the state of every object: deleted, terminating with these finalizers, or not deleted.
+//     An object without an outcome stays as it is.
+//   - the references of every object that stays and is not terminating.
+//   - which objects are backed up. An object that was terminating before is not among them.
+//
+// An outcome may be nondeterministic, or the object may be deleted later, or an owner may be
+// unverified.
+func PredictDelete(s scenario.Scenario) []Prediction {
+	p := previewOf(s)
+	outcomes := map[types.UID]*plan.Outcome{}
+	for i := range p.Outcomes {
+		outcomes[p.Outcomes[i].Object.UID] = &p.Outcomes[i]
+	}
+	reserves := reservesOf(p)
+	owners := ownersAfter(p)
+	backedUp := map[types.UID]bool{}
+	for _, o := range p.ObjectsToBackUp() {
+		backedUp[o.UID] = true
+	}
+	var out []Prediction
+	for i := range s.Objects {
+		o := &s.Objects[i]
+		state, references := stateOf(o), ownersOf(o)
+		if outcome := outcomes[o.UID]; outcome != nil {
+			state = outcomeState(outcome)
+		}
+		if after, changed := owners[o.UID]; changed {
+			references = formatOwners(after)
+		}
+		described := "the preview: " + state
+		out = append(out, Prediction{
+			Command: "delete", Aspect: "state", Object: o.UID, Said: state, Reserve: reserves[o.UID], None: Wrong, Some: FalselyCertain,
+			Holds:    func(e End) bool { return stateOf(e.Object(o.UID)) == state || deletedWithNamespace(s, e, o) },
+			Describe: func(e End) string { return stateOf(e.Object(o.UID)) },
+		})
+		if state == alive && reserves[o.UID] != Nondeterministic {
+			out = append(out, Prediction{
+				Command: "delete", Aspect: "references", Object: o.UID, Said: references, Reserve: reserves[o.UID], None: Wrong, Some: FalselyCertain,
+				Holds:    func(e End) bool { return stateOf(e.Object(o.UID)) != state || ownersOf(e.Object(o.UID)) == references },
+				Describe: func(e End) string { return ownersOf(e.Object(o.UID)) },
+			})
+		}
+		if o.DeletionTimestamp == nil && !backedUp[o.UID] {
+			out = append(out, Prediction{
+				Command: "delete", Aspect: "backup", Object: o.UID, Said: "not backed up; " + described, None: NotBackedUp, Some: NotBackedUp,
+				Holds:    func(e End) bool { return !e.Deleted(o.UID) || deletedWithNamespace(s, e, o) },
+				Describe: func(e End) string { return stateOf(e.Object(o.UID)) },
+			})
+		}
+	}
+	return out
+}
+
+// outcomeState returns the state that an outcome predicts.
+func outcomeState(o *plan.Outcome) string {
+	switch o.State {
+	case plan.Deleted:
+		return gone
+	case plan.Terminating:
+		return terminatingState(o.WaitsFor)
+	case plan.Changed:
+	}
+	return alive
+}
+
+// reservesOf returns the reserves of a plan about single objects.
+func reservesOf(p *plan.Plan) map[types.UID]Reserve {
+	out := map[types.UID]Reserve{}
+	for _, l := range p.DeletedLater {
+		out[l.Object.UID] = Later
+	}
+	for _, r := range p.Retained {
+		if r.Uncertain {
+			out[r.Object.UID] = Unverified
+		}
+	}
+	for _, o := range p.Outcomes {
+		if o.Nondeterministic.Reason != nil {
+			out[o.Object.UID] = Nondeterministic
+		}
+	}
+	return out
+}
+
+// ownersAfter returns the references that the objects of a plan's steps are left with.
+func ownersAfter(p *plan.Plan) map[types.UID][]object.Reference {
+	out := map[types.UID][]object.Reference{}
+	for i := range p.Steps {
+		t := p.Steps[i].Transition
+		out[t.StateBefore.UID] = t.Change.Apply(*t.StateBefore).Owners
+	}
+	return out
+}
+
+// deletedWithNamespace reports whether an object is an Event whose Namespace was deleted. The
+// preview leaves those out.
+func deletedWithNamespace(s scenario.Scenario, e End, o *scenario.Object) bool {
+	if typeOf(s.Types, o).Resource != "events" {
+		return false
+	}
+	for i := range s.Objects {
+		if ns := &s.Objects[i]; ns.Kind == namespace.Kind && ns.APIVersion == "v1" && ns.Name == o.Namespace && e.Deleted(ns.UID) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,161 @@
+package oracle
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/test/oracle/scenario"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
+)
+
+// startUpstream returns what asks upstream's collector. It skips the test where that is not
+// built.
+func startUpstream(t *testing.T) Ask {
+	t.Helper()
+	if os.Getenv(testcluster.BuildVariable) == "" {
+		t.Skipf("upstream's collector is run only with %s=1", testcluster.BuildVariable)
+	}
+	pool := NewPool(Command{Args: upstreamCommand(t), Stderr: os.Stderr, Timeout: time.Minute}, 1)
+	t.Cleanup(func() {
+		if err := pool.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return pool.Ask
+}
+
+// differs stands for an object that some orders of events leave in one state and some in another.
+const differs = "differs"
+
+// statesOf returns the state of each object of a scenario in the ends of a reply.
+func statesOf(s scenario.Scenario, ends []End) map[types.UID]string {
+	out := map[types.UID]string{}
+	for i := range s.Objects {
+		uid := s.Objects[i].UID
+		states := map[string]bool{}
+		for _, e := range ends {
+			states[stateOf(e.Object(uid))] = true
+		}
+		out[uid] = differs
+		if len(states) == 1 {
+			out[uid] = slices.Collect(maps.Keys(states))[0]
+		}
+	}
+	return out
+}
+
+// Upstream's collector and this program agree on the shapes in which they once differed. want is
+// what upstream does, in many orders of events.
+func TestShapesThatOnceDiffered(t *testing.T) {
+	ask := startUpstream(t)
+	const served = `
+		type v1 ConfigMap configmaps namespaced
+		type v1 Secret secrets namespaced
+		type v1 Pod pods namespaced
+		type v1 Namespace namespaces
+		type v1 Event events namespaced
+		type apiextensions.k8s.io/v1 CustomResourceDefinition customresourcedefinitions
+		type example.com/v1 Widget widgets namespaced custom
+		type metrics.example.com/v1 Reading readings namespaced unwatchable
+	`
+	for name, c := range map[string]struct {
+		scenario string
+		want     map[string]string
+	}{
+		"D1 the Pods of a namespace go first": {
+			`object v1 Namespace a ns spec=kubernetes
+			object v1 Pod a/p p finalizers=example.com/hold pod=30
+			object v1 ConfigMap a/c c
+			delete ns Background`,
+			map[string]string{"ns": "terminating, waits for kubernetes", "p": "terminating, waits for example.com/hold", "c": alive},
+		},
+		"D2 a namespace stays while a group cannot be discovered": {
+			`unreachable metrics.k8s.io
+			object v1 Namespace a ns spec=kubernetes
+			object v1 ConfigMap a/c c
+			delete ns Background`,
+			map[string]string{"ns": "terminating, waits for kubernetes", "c": gone},
+		},
+		"D3 a Pod on a lost node keeps its namespace": {
+			`object v1 Namespace a ns spec=kubernetes
+			object v1 Pod a/p p deleted=1h0m0s grace=30 pod=30,scheduled,lost
+			object v1 ConfigMap a/c c
+			delete ns Background`,
+			map[string]string{"ns": "terminating, waits for kubernetes", "c": alive},
+		},
+		"D4 the DELETE after unblocking a cycle is refused, and what depends on it is nondeterministic": {
+			`object v1 ConfigMap a/a a finalizers=example.com/hold owner=v1,ConfigMap,b,b,block
+			object v1 ConfigMap a/b b owner=v1,ConfigMap,a,a,block
+			object v1 ConfigMap a/c c owner=v1,ConfigMap,b,b
+			delete a Foreground`,
+			map[string]string{"a": "terminating, waits for example.com/hold", "b": differs, "c": differs},
+		},
+		"D5 whether a held dependent waits decides about its own dependent": {
+			`object v1 ConfigMap a/o o
+			object v1 ConfigMap a/d d finalizers=example.com/hold owner=v1,ConfigMap,o,o
+			object v1 Pod a/p p pod=30 owner=v1,ConfigMap,d,d,block
+			delete o Foreground`,
+			map[string]string{"o": gone, "p": differs},
+		},
+		"D6 an Event is deleted with its owner, and what it owns": {
+			`object v1 Secret a/s s
+			object v1 Event a/e e owner=v1,Secret,s,s
+			object v1 ConfigMap a/c c owner=v1,Event,e,e
+			delete s Background`,
+			map[string]string{"s": gone, "e": gone, "c": gone},
+		},
+		"D8 two blocking references of a custom resource are unblocked together": {
+			`object apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com crd
+			object example.com/v1 Widget a/x x owner=example.com/v1,Widget,y,y,block owner=example.com/v1,Widget,y,y,block,controller
+			object example.com/v1 Widget a/y y owner=example.com/v1,Widget,x,x,block
+			delete y Foreground`,
+			map[string]string{"x": gone, "y": gone},
+		},
+		"D8 the collector may miss that a dependent no longer blocks if its last reference never did": {
+			`object v1 ConfigMap a/solid s
+			object v1 ConfigMap a/o o
+			object v1 Secret a/d d owner=v1,ConfigMap,solid,s owner=v1,ConfigMap,o,o,block owner=v1,ConfigMap,o,o
+			delete o Foreground`,
+			map[string]string{"o": differs, "d": alive},
+		},
+		"D9 an object that orphans keeps the foreground finalizer, unless a dependent blocks it": {
+			`object v1 ConfigMap a/o o finalizers=orphan,foregroundDeletion
+			object v1 ConfigMap a/d d owner=v1,ConfigMap,o,o
+			delete o`,
+			nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := Parse(served + c.scenario)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reply, err := ask(t.Context(), scenario.Request{Scenario: s, Seed: 1, Orders: 500})
+			if err != nil {
+				t.Fatal(err)
+			}
+			happened := statesOf(s, Ends(reply))
+			for uid, want := range c.want {
+				if got := happened[types.UID(uid)]; got != want {
+					t.Errorf("%s: upstream ends %q, want %q", uid, got, want)
+				}
+			}
+			result, err := (&Checker{Ask: ask, Orders: 500}).Check(t.Context(), s, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range result.Findings {
+				if f.Command == "delete" && f.Class.Failure() {
+					t.Errorf("%s", f)
+				}
+			}
+			t.Log(strings.TrimSpace(c.scenario), happened)
+		})
+	}
+}

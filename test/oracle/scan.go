@@ -1,0 +1,115 @@
+package oracle
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/oracle/scenario"
+)
+
+// serverVersion is the release whose collector the other program runs.
+const serverVersion = "v1.36.3"
+
+// Scan returns what a complete scan of the scenario's cluster with all rights returns: every
+// monitored type listed, and a lookup for every owner that no list proves (package
+// pkg/cluster/scan). Objects of unmonitored types are in it only if a reference names them.
+func Scan(s scenario.Scenario) *snapshot.Snapshot {
+	out := &snapshot.Snapshot{Taken: scanned, Server: serverVersion}
+	for _, t := range s.Types {
+		out.Types = append(out.Types, snapshotTypes(t)...)
+	}
+	for _, t := range out.Types {
+		if t.Monitored() {
+			out.Listed = append(out.Listed, snapshot.Listing{Group: t.Group, Resource: t.Resource})
+		}
+	}
+	for _, group := range s.UnreachableGroups {
+		out.Gaps = append(out.Gaps, snapshot.Gap{Group: group, Resource: snapshot.All, Reason: snapshot.Unavailable, Message: "the server is currently unable to handle the request"})
+	}
+	var listed snapshot.Deduper
+	for i := range s.Objects {
+		if t := typeOf(s.Types, &s.Objects[i]); monitored(t) && t.Kind != "" {
+			listed.Add(scannedObject(&s.Objects[i]))
+		}
+	}
+	out.Objects = listed.Objects()
+	lookUpOwners(out, s, &listed)
+	out.Normalize()
+	return out
+}
+
+// snapshotTypes returns a type in all of its versions, as discovery serves it.
+func snapshotTypes(t scenario.Type) []snapshot.Type {
+	verbs := []string{"create", "delete", "get", "list", "patch", "update"}
+	if !t.Unwatchable {
+		verbs = append(verbs, "deletecollection", "watch")
+	}
+	preferred := snapshot.Type{
+		Group: t.Group, Version: t.Version, Resource: t.Resource, Kind: t.Kind, Singular: strings.ToLower(t.Kind),
+		Namespaced: t.Namespaced, Verbs: verbs, Preferred: true,
+	}
+	out := []snapshot.Type{preferred}
+	for _, version := range t.OtherVersions {
+		other := preferred
+		other.Version, other.Preferred = version, false
+		out = append(out, other)
+	}
+	return out
+}
+
+// scannedObject returns an object as a list shows it. The list of the Pods that a kubelet has
+// to stop leaves out terminating ones.
+func scannedObject(o *scenario.Object) *object.Object {
+	out := object.FromMeta(o.APIVersion, o.Kind, &o.ObjectMeta, false)
+	out.Running = o.Pod != nil && o.DeletionTimestamp == nil && o.Pod.Scheduled && !o.Pod.Finished
+	return &out
+}
+
+// lookUpOwners adds the lookups of owners that are not listed, and of the owners of those.
+func lookUpOwners(out *snapshot.Snapshot, s scenario.Scenario, listed *snapshot.Deduper) {
+	found := map[types.UID]*object.Object{}
+	known := func(uid types.UID) *object.Object {
+		if o := listed.Object(uid); o != nil {
+			return o
+		}
+		return found[uid]
+	}
+	for objects := out.Objects; len(objects) > 0; {
+		view := snapshot.NewView(out)
+		var fresh []*object.Object
+		for _, at := range view.UnverifiedOwners(objects, known) {
+			l := lookUp(view, s, at)
+			if l.Object != nil && known(l.Object.UID) == nil {
+				found[l.Object.UID] = l.Object
+				fresh = append(fresh, l.Object)
+			}
+			out.Lookups = append(out.Lookups, l)
+		}
+		objects = fresh
+	}
+}
+
+// lookUp returns what a GET at these coordinates finds. It finds a type in any served version,
+// and returns the object in the preferred one.
+func lookUp(view *snapshot.View, s scenario.Scenario, at snapshot.Coordinates) snapshot.Lookup {
+	m, _ := view.Map(at.APIVersion, at.Kind)
+	for i := range s.Objects {
+		o := &s.Objects[i]
+		t := typeOf(s.Types, o)
+		if t.Group == m.Type.Group && t.Resource == m.Type.Resource && o.Namespace == at.Namespace && o.Name == at.Name {
+			return snapshot.Lookup{Coordinates: at, Outcome: snapshot.Found, Object: lookedUpObject(o)}
+		}
+	}
+	return snapshot.Lookup{Coordinates: at, Outcome: snapshot.Absent}
+}
+
+// lookedUpObject returns an object as a GET shows it. A scan asks only about listed Pods
+// whether a kubelet has to stop them.
+func lookedUpObject(o *scenario.Object) *object.Object {
+	out := scannedObject(o)
+	out.Running = false
+	return out
+}
