@@ -232,24 +232,35 @@ const (
 	categories
 )
 
-// step does one thing, and reports whether there was anything to do. The user's requests
-// come only if withUser.
-func (c *cluster) step(withUser bool) bool {
-	var possible [categories][]func()
-	add := func(category int, do func()) { possible[category] = append(possible[category], do) }
+// possibleSteps are what can be done next, by category.
+type possibleSteps [categories][]func()
+
+func (p *possibleSteps) add(category int, do func()) { p[category] = append(p[category], do) }
+
+// graphSteps returns what the collector's informers and its graph builder can do.
+func (c *cluster) graphSteps() *possibleSteps {
+	out := &possibleSteps{}
 	for _, w := range c.watches {
 		if len(w.events) > 0 {
-			add(watchSteps, func() { c.deliver(w) })
+			out.add(watchSteps, func() { c.deliver(w) })
 		}
 	}
 	c.changes.wake()
 	if c.changes.Len() > 0 {
-		add(graphSteps, func() {
+		out.add(graphSteps, func() {
 			c.changes.take(c.changes.ready[0])
 			c.graph.processGraphChanges(klog.Background())
 			c.handled++
 		})
 	}
+	return out
+}
+
+// step does one thing, and reports whether there was anything to do. The user's requests
+// come only if withUser.
+func (c *cluster) step(withUser bool) bool {
+	possible := c.graphSteps()
+	add := possible.add
 	c.deletion.wake()
 	if c.workers() < maxWorkers {
 		for _, n := range sorted(c.deletion.ready) {
@@ -269,6 +280,11 @@ func (c *cluster) step(withUser bool) bool {
 	if withUser && len(c.deletes) > 0 {
 		add(userSteps, c.deleteAsUser)
 	}
+	return c.stepOf(possible)
+}
+
+// stepOf does one of these things, and reports whether there was any.
+func (c *cluster) stepOf(possible *possibleSteps) bool {
 	total := 0
 	for category, steps := range possible {
 		if len(steps) > 0 {

@@ -57,6 +57,7 @@ func Explore(r scenario.Request) (out scenario.Reply) {
 
 // run runs one order: first until nothing is left to do, then with the user's requests.
 func (c *cluster) run(before string) (*scenario.End, error) {
+	c.sync()
 	c.settle(false)
 	end := &scenario.End{}
 	settled := c.objects()
@@ -68,6 +69,13 @@ func (c *cluster) run(before string) (*scenario.End, error) {
 	c.settle(true)
 	end.Objects = c.objects()
 	return end, nil
+}
+
+// sync delivers the initial lists and processes them: the collector's workers start only once
+// all monitors have synced. Nothing else happens meanwhile.
+func (c *cluster) sync() {
+	for c.stepOf(c.graphSteps()) {
+	}
 }
 
 func (c *cluster) settle(withUser bool) {
