@@ -132,7 +132,7 @@ func decideTerminating(in DecisionInput) Decision {
 	switch {
 	case !orphaning && !deleting:
 		return Decision{NoAction: AlreadyTerminating}
-	case !in.Complete:
+	case !in.Complete && (in.Actor == ActorClient || !orphaning || in.Dependents == 0):
 		return Decision{NoAction: DependentsUnknown}
 	case orphaning && in.Dependents > 0:
 		return Decision{Action: ActionOrphanDependents}

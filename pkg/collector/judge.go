@@ -43,8 +43,15 @@ func (j *Judge) Behavior() Behavior { return j.behavior }
 // place, unless a lookup found that object. The lookup of this reference outweighs what
 // another reference's lookup found (docs/gc-semantics.md#conflicting-claims). For a
 // contested UID only the reference's own lookup counts.
+//
+// The collector looks for a namespaced owner of a cluster-scoped object that it does not watch
+// in the namespace of any one of that object's dependents, so what it finds is unknown.
 func (j *Judge) Reference(e graph.Edge) Judgement {
-	return j.judge(j.graph.Object(e.Node), j.graph.Reference(e), j.graph.Owners(e.Node)[e.Index])
+	out := j.judge(j.graph.Object(e.Node), j.graph.Reference(e), j.graph.Owners(e.Node)[e.Index])
+	if out.Verdict == VerdictScopeError && j.graph.Virtual(e.Node) {
+		out.Verdict = VerdictUnknown
+	}
+	return out
 }
 
 // Resolves reports whether the reference that e stands for leads to its owner.

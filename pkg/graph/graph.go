@@ -124,6 +124,10 @@ func (g *Graph) Len() int { return len(g.objects) + len(g.absent) }
 // collector judges only their references.
 func (g *Graph) Listed() int { return g.listed }
 
+// Observed returns the number of objects: the listed ones and those that only a lookup found.
+// Their nodes are 0 to Observed()-1.
+func (g *Graph) Observed() int { return len(g.objects) }
+
 // Find returns the node of a UID, or None if neither an object nor a reference has it.
 func (g *Graph) Find(uid types.UID) Node {
 	if position, ok := g.byUID.Find(uid); ok {

@@ -11,6 +11,10 @@ var _ = register(
 var (
 	// the collector will delete the object
 	DeletesObject = fixed("DeletesObject", "the garbage collector will delete this object", "deletes object")
+	// it depends on the order of events whether the collector deletes the object
+	MayDeleteObject = fixed("MayDeleteObject", "the garbage collector may delete this object", "may delete object")
+	// it depends on the order of events whether the collector removes the reference
+	MayRemoveReference = fixed("MayRemoveReference", "the garbage collector may remove this reference", "may remove reference")
 	// it is unknown what the collector will do
 	EffectUnknown = fixed("EffectUnknown", "it is unknown what the garbage collector will do", "unknown")
 	// a member of the cycle is being deleted already

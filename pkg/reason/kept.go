@@ -93,6 +93,7 @@ type OrderMatters struct {
 	OwnerHeld bool             `json:"ownerHeld,omitzero"` // finalizers of others keep the owner
 	Orphaned  bool             `json:"orphaned,omitzero"`  // the owner orphans the object
 	Unblocked bool             `json:"unblocked,omitzero"` // the object stops blocking the owner's deletion
+	UnderWay  bool             `json:"underWay,omitzero"`  // the owner's deletion began before the scan
 }
 
 func (r OrderMatters) Message() string {
@@ -101,14 +102,16 @@ func (r OrderMatters) Message() string {
 		owner = r.Owner.String()
 	}
 	switch {
+	case r.Owner == nil && !r.Orphaned:
+		return "that depends on the order in which the garbage collector processes objects"
+	case r.UnderWay && !r.Unblocked:
+		return fmt.Sprintf("it does not block %s, whose deletion is already under way, so it may stay until %s is gone", owner, owner)
 	case r.Orphaned:
 		return fmt.Sprintf("it stays if the garbage collector removes its reference to %s before another owner orphans it", owner)
 	case r.Unblocked && r.OwnerHeld:
 		return fmt.Sprintf("it no longer blocks %s, which a finalizer holds: it is deleted if the garbage collector processes it in time", owner)
 	case r.Unblocked:
 		return fmt.Sprintf("it no longer blocks %s: it waits for its own dependents if the garbage collector processes it in time", owner)
-	case !r.Released:
-		return "that depends on the order in which the garbage collector processes objects"
 	case r.OwnerHeld:
 		return fmt.Sprintf("it does not block %s, which a finalizer holds: it stays if the garbage collector processes it late", owner)
 	}

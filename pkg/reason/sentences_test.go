@@ -171,6 +171,7 @@ func TestTheSentencesOfWhatAPlanKeeps(t *testing.T) {
 		{reason.DeletedAfter{Objects: []object.Identity{pod}, Finalizers: []string{"x/a"}}, "is deleted after Pod/web, which is held by x/a"},
 		{reason.OrderMatters{Orphaned: true}, "it stays if the garbage collector removes its reference to an owner that is gone before another owner orphans it"},
 		{reason.OrderMatters{}, "that depends on the order in which the garbage collector processes objects"},
+		{reason.OrderMatters{Owner: &job, Released: true, UnderWay: true}, "it does not block Job/import, whose deletion is already under way, so it may stay until Job/import is gone"},
 		{reason.OrderMatters{Owner: &job, Released: true}, "it does not block Job/import: it does not wait for its own dependents if the garbage collector processes it late"},
 		{reason.OrderMatters{Owner: &job, Released: true, OwnerHeld: true}, "it does not block Job/import, which a finalizer holds: it stays if the garbage collector processes it late"},
 		{reason.OrderMatters{Owner: &job, Released: true, Unblocked: true}, "it no longer blocks Job/import: it waits for its own dependents if the garbage collector processes it in time"},

@@ -4,12 +4,27 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
+
+// Possibilities returns the bounds of what may become of the objects instead, or nil if the
+// actor is not ActorControllerManager.
+func (c *Result) Possibilities() *Possibilities { return c.possibilities }
+
+// Nondeterministic is Possibilities.Nondeterministic. It is also true if the simulation shows an
+// order of events that the bounds exclude.
+func (c *Result) Nondeterministic(n graph.Node) bool {
+	p := c.possibilities
+	if p == nil || p.at(n) < 0 {
+		return false
+	}
+	may, left := p.may[p.at(n)], c.Model.Object(n)
+	return c.MayBeDeleted(n) || left == nil && may&vanishes == 0 || left != nil && left.Terminating() && may&terminates == 0 || p.Nondeterministic(n)
+}
 
 // Nondeterministic reports whether what becomes of an object depends on the order in which the
 // cluster's own collector processes objects and receives notifications.
-func (c *Result) Nondeterministic(n graph.Node) bool {
-	p := c.possibilities
+func (p *Possibilities) Nondeterministic(n graph.Node) bool {
 	if p == nil {
 		return false
 	}
@@ -18,10 +33,7 @@ func (c *Result) Nondeterministic(n graph.Node) bool {
 		return false
 	}
 	differ := p.may[i] ^ p.must[i]
-	left := c.Model.Object(n)
 	switch {
-	case c.MayBeDeleted(n), left == nil && p.may[i]&vanishes == 0, left != nil && left.Terminating() && p.may[i]&terminates == 0:
-		return true // the simulation shows an order that the bounds exclude
 	case differ&(terminates|vanishes) != 0:
 		return true
 	case p.must[i]&vanishes != 0:
@@ -69,9 +81,91 @@ const (
 	DependsOnOther
 )
 
-// Uncertainty returns why an object is Nondeterministic, and the other object.
+// MayDelete reports whether there is an order in which an object is gone or terminating at the
+// end, and MustDelete whether it is in every order.
+func (p *Possibilities) MayDelete(n graph.Node) bool {
+	i := p.at(n)
+	return i >= 0 && p.may[i]&terminates != 0
+}
+
+// MustDelete is described at MayDelete.
+func (p *Possibilities) MustDelete(n graph.Node) bool {
+	i := p.at(n)
+	return i >= 0 && p.must[i]&terminates != 0
+}
+
+// MayUnlink reports whether there is an order in which the object of a reference loses it, and
+// MustUnlink whether it does in every order.
+func (p *Possibilities) MayUnlink(e graph.Edge) bool {
+	i := p.at(e.Node)
+	return i >= 0 && p.mayLose(p.may, i, e.Index)
+}
+
+// MustUnlink is described at MayUnlink.
+func (p *Possibilities) MustUnlink(e graph.Edge) bool {
+	i := p.at(e.Node)
+	return i >= 0 && p.mustLose(p.must, i, e.Index)
+}
+
+// UnlinkUncertain reports whether it depends on the order of events which references an object
+// loses.
+func (p *Possibilities) UnlinkUncertain(n graph.Node) bool {
+	i := p.at(n)
+	return i >= 0 && p.referencesDiffer(i)
+}
+
+// CompletionUncertain reports whether it depends on the order of events if an object is gone at
+// the end.
+func (p *Possibilities) CompletionUncertain(n graph.Node) bool {
+	i := p.at(n)
+	return i >= 0 && (p.may[i]^p.must[i])&vanishes != 0
+}
+
+// Uncertainty is Possibilities.Uncertainty.
 func (c *Result) Uncertainty(n graph.Node) (Uncertainty, graph.Node) {
-	p := c.possibilities
+	return c.possibilities.Uncertainty(n)
+}
+
+// Reason returns why what becomes of an object is Nondeterministic.
+func (p *Possibilities) Reason(n graph.Node) reason.Reason {
+	uncertainty, other := p.Uncertainty(n)
+	of := p.graph.Object(other)
+	switch uncertainty {
+	case OwnerUnverified:
+		for i, j := range p.model.judge.Object(n) {
+			if !j.Verdict.Decidable() {
+				return reason.OwnerUndecidable{Owner: j.Owner(of.Owners[i])}
+			}
+		}
+	case DependsOnOther:
+		return reason.DependsOn{Object: of.Identity}
+	case OrderDecides, OwnerReleased, OwnerReleasedAfterUnblocking, OtherOwnerOrphans:
+	}
+	out := reason.OrderMatters{}
+	if of != nil {
+		out.Owner = &of.Identity
+	}
+	switch uncertainty {
+	case OtherOwnerOrphans:
+		out.Orphaned = true
+	case OwnerReleased, OwnerReleasedAfterUnblocking:
+		out.Released, out.OwnerHeld = true, len(of.ForeignFinalizers()) > 0
+		out.Unblocked = uncertainty == OwnerReleasedAfterUnblocking
+		out.UnderWay = p.releasesEarlier(&p.reached[p.at(n)], p.at(other))
+	case OwnerUnverified, OrderDecides, DependsOnOther:
+	}
+	return out
+}
+
+// releasesEarlier reports whether an owner's foreground deletion was under way before, and the
+// object does not block it.
+func (p *Possibilities) releasesEarlier(r *reachedObject, owner int32) bool {
+	of := p.reached[owner].object
+	return p.starting && of.DeletingDependents() && !blocksByUID(r.object, of.UID)
+}
+
+// Uncertainty returns why an object is Nondeterministic, and the other object.
+func (p *Possibilities) Uncertainty(n graph.Node) (Uncertainty, graph.Node) {
 	i := p.at(n)
 	r := &p.reached[i]
 	if r.unverified {
@@ -88,7 +182,8 @@ func (c *Result) Uncertainty(n graph.Node) (Uncertainty, graph.Node) {
 	}
 	for k, owner := range r.owners {
 		switch {
-		case owner < 0 || owner == i || p.may[owner]&waits == 0 || p.may[i]&unblocked == 0 && blocksByUID(r.object, r.object.Owners[k].UID) || c.Nondeterministic(p.reached[owner].node):
+		case owner < 0 || owner == i || p.may[owner]&waits == 0 || p.may[i]&unblocked == 0 && blocksByUID(r.object, r.object.Owners[k].UID):
+		case p.Nondeterministic(p.reached[owner].node) && !p.releasesEarlier(r, owner):
 		case p.may[i]&unblocked != 0:
 			return OwnerReleasedAfterUnblocking, p.reached[owner].node
 		default:
@@ -96,18 +191,18 @@ func (c *Result) Uncertainty(n graph.Node) (Uncertainty, graph.Node) {
 		}
 	}
 	for _, owner := range r.owners {
-		if owner >= 0 && owner != i && c.Nondeterministic(p.reached[owner].node) {
+		if owner >= 0 && owner != i && p.Nondeterministic(p.reached[owner].node) {
 			return DependsOnOther, p.reached[owner].node
 		}
 	}
 	for _, e := range r.dependents {
-		if at := p.at(e.Node); at >= 0 && at != i && c.Nondeterministic(e.Node) {
+		if at := p.at(e.Node); at >= 0 && at != i && p.Nondeterministic(e.Node) {
 			return DependsOnOther, e.Node
 		}
 	}
 	for _, others := range [][]int32{r.containers, r.contents} {
 		for _, other := range others {
-			if c.Nondeterministic(p.reached[other].node) {
+			if p.Nondeterministic(p.reached[other].node) {
 				return DependsOnOther, p.reached[other].node
 			}
 		}
@@ -129,7 +224,7 @@ func (c *Result) Reached() []graph.Node {
 
 // finalizersDiffer reports whether a finalizer of the collector may stay on an object that
 // does not vanish, and may not.
-func (p *possibilities) finalizersDiffer(i int32) bool {
+func (p *Possibilities) finalizersDiffer(i int32) bool {
 	r := &p.reached[i]
 	if p.may[i]&waits != 0 && p.must[i]&releasable == 0 {
 		stays := p.must[i]&waits != 0 && p.may[i]&releasable == 0 && !p.stripped(p.may, r, metav1.DeletePropagationForeground)
@@ -140,7 +235,7 @@ func (p *possibilities) finalizersDiffer(i int32) bool {
 	return p.may[i]&orphans != 0 && p.must[i]&orphaned == 0
 }
 
-func (p *possibilities) referencesDiffer(i int32) bool {
+func (p *Possibilities) referencesDiffer(i int32) bool {
 	for k := range p.reached[i].owners {
 		if p.mayLose(p.may, i, k) != p.mustLose(p.must, i, k) {
 			return true

@@ -141,6 +141,28 @@ func (s *simulation) deleteContents(transition int, n graph.Node) {
 	s.contentsDeletions.add(d, kept)
 }
 
+// continueDeletions applies what other components do about the objects that were terminating
+// before the simulation.
+func (s *simulation) continueDeletions() {
+	for n := range s.model.graph.Listed() {
+		node := graph.Node(n)
+		o := s.model.graph.Object(node)
+		if !o.Terminating() || s.model.now[n] == nil || o.Contested {
+			continue
+		}
+		if emptiesContents(o) {
+			s.deleteContents(none, node)
+		}
+		s.controllers.enqueue(node)
+	}
+}
+
+// emptiesContents reports whether the contents of a terminating object are deleted: not those
+// of a CustomResourceDefinition once its finalizer is gone.
+func emptiesContents(o *object.Object) bool {
+	return o.IsNamespace() || o.IsCRD() && slices.Contains(o.Finalizers, crdFinalizer)
+}
+
 // podsFirst separates Pods from other objects.
 func (s *simulation) podsFirst(contents []graph.Node) (pods, others []graph.Node) {
 	for _, member := range contents {

@@ -43,6 +43,9 @@ type Options struct {
 	// predict it. Then it keeps a Namespace or CustomResourceDefinition whose contents were
 	// not all listed.
 	Applying bool
+	// Cautious reports that the collector's finalizers stay on an object whose dependents were
+	// not all listed. ActorClient is always cautious.
+	Cautious bool
 	Accepted snapshot.AcceptedGaps // gaps that the model ignores
 }
 
@@ -51,7 +54,7 @@ func NewModel(j *collector.Judge, o Options) *Model {
 	g := j.Graph()
 	m := &Model{
 		graph: g, judge: j, options: o, taken: g.Snapshot().Taken,
-		complete:   o.Actor == collector.ActorControllerManager || dependentsListed(g, o.Accepted),
+		complete:   o.Actor == collector.ActorControllerManager && !o.Cautious || dependentsListed(g, o.Accepted),
 		dependents: make([]int32, g.Len()), blockers: make([]int32, g.Len()), deleting: make([]int32, g.Len()), begun: make([]bool, g.Len()),
 	}
 	for n := graph.Node(0); g.Object(n) != nil; n++ {
@@ -124,7 +127,15 @@ func (m *Model) actsOn(n graph.Node) bool {
 	if o == nil || int(n) < m.graph.Listed() {
 		return o != nil
 	}
-	return m.options.Actor == collector.ActorControllerManager && !o.Terminating()
+	return m.options.Actor == collector.ActorControllerManager && !o.Terminating() && (len(m.graph.Dependents(n)) > 0 || m.watched(o))
+}
+
+// watched reports whether the collector watches objects of a type, whatever the scan could list.
+func (m *Model) watched(o *object.Object) bool {
+	mapping, ok := m.graph.View().Map(o.APIVersion, o.Kind)
+	t := mapping.Type
+	t.Preferred = true // a served version that is not the preferred one names the same objects
+	return ok && t.Monitored()
 }
 
 // Changed reports whether the state of a node differs from the snapshot's.
@@ -157,6 +168,8 @@ func (m *Model) currentVerdict(v collector.Verdict, owner graph.Node) collector.
 	case now != nil && now.Orphaning() && int(owner) < m.graph.Listed():
 		return collector.VerdictSolid
 	case first != nil && first.Contested: // one of several objects with the UID; the reference may mean another
+		return v
+	case m.options.Actor == collector.ActorClient && v == collector.VerdictSolid && m.graph.Virtual(owner) && now != nil && !m.watched(now):
 		return v
 	case v != collector.VerdictDangling && now != nil && now.DeletingDependents(): // also of an owner that was only looked up
 		return collector.VerdictWaiting
@@ -192,6 +205,8 @@ func (m *Model) verdict(j collector.Judgement) collector.Verdict {
 	switch {
 	case client && (j.NamesListKind() || j.Verdict == collector.VerdictWaiting && j.UIDHolder.Contested):
 		return collector.VerdictUnknown
+	case client && j.Verdict == collector.VerdictWaiting && j.Unmonitored(): // nobody completes that deletion (docs/gc-semantics.md#virtual-owners)
+		return collector.VerdictSolid
 	case !client && j.Verdict == collector.VerdictScopeError && !m.judge.Behavior().IdentityAwareOwners:
 		return collector.VerdictDangling
 	}

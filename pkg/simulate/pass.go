@@ -32,11 +32,17 @@ func (s *simulation) phase(n graph.Node, d collector.Decision) phase {
 	case collector.ActionUnblock:
 		return unblocking
 	case collector.ActionDelete:
+		if s.controllers != nil && deleteFails(s.model.now[n], s.model.judge.Behavior()) {
+			return noPhase
+		}
 		if DeletesContents(s.model.now[n].Identity) || d.Policy == metav1.DeletePropagationOrphan {
 			return deletingLate
 		}
 		return deleting
 	case collector.ActionRemoveFinalizer:
+		if s.controllers != nil && d.Change.RemoveFinalizer == object.ForegroundFinalizer && losesTrack(s.model.graph, n) {
+			return noPhase
+		}
 		if s.underWay[n] && d.Change.RemoveFinalizer == object.ForegroundFinalizer && StateAfterPatch(s.model.now[n], d.Change) == nil {
 			return completing
 		}

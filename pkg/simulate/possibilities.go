@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // fact is something that happens to an object at some time. Facts are never taken back.
@@ -27,22 +28,27 @@ const (
 	sweeps                          // a Namespace or CustomResourceDefinition: all of its contents are deleted, not only Pods
 )
 
-// possibilities bound what the cluster's own collector does after deletions, in whatever order
-// it processes objects and receives notifications. What happens in any order may happen, and
-// what must happen happens in every order. The rules lean to the side of caution: they may call
-// something possible that no order does, and never the other way round.
+// Possibilities bound what the cluster's own collector does after deletions, or after it has
+// started, in whatever order it processes objects and receives notifications. What happens in
+// any order may happen, and what must happen happens in every order. The rules lean to the side
+// of caution: they may call something possible that no order does, and never the other way
+// round.
 //
 // The rules only look at neighbors: owners, dependents, contents. So they are evaluated for
-// the objects that the deletions can reach, and again where a neighbor has changed, until
-// nothing changes. What may happen depends on what must happen, as a foreground deletion that
+// the objects that the deletions, or the objects with which a collector starts, can reach, and
+// again where a neighbor has changed, until nothing changes. What may happen depends on what must happen, as a foreground deletion that
 // must wait cannot complete as a background deletion would, and the other way round. So each is
 // derived twice: the second time from tighter bounds.
-type possibilities struct {
+type Possibilities struct {
 	model    *Model
 	graph    *graph.Graph
 	behavior collector.Behavior
 	requests map[graph.Node][]metav1.DeletionPropagation
-	contents *contentsIndex // nil unless a Namespace or CustomResourceDefinition is deleted
+	starting bool // the collector has just started: it has not processed anything yet
+	// containers are the Namespaces and CustomResourceDefinitions that delete their contents, by
+	// kind and name.
+	containers map[string]graph.Node
+	contents   *contentsIndex // nil unless a Namespace or CustomResourceDefinition is deleted
 
 	reached []reachedObject
 	index   map[graph.Node]int32 // where a node is in reached
@@ -84,9 +90,13 @@ type reachedObject struct {
 	dependents []graph.Edge // of watched objects
 }
 
+// NewPossibilities returns the bounds for a collector that starts with the scanned objects. The
+// model must be in its first state, and must not change.
+func NewPossibilities(m *Model) *Possibilities { return newPossibilities(m, nil, true) }
+
 // newPossibilities returns the bounds for the deletions of a model in its first state.
-func newPossibilities(m *Model, deletes []Deletion) *possibilities {
-	p := &possibilities{model: m, graph: m.graph, behavior: m.judge.Behavior(), requests: map[graph.Node][]metav1.DeletionPropagation{}, index: map[graph.Node]int32{}}
+func newPossibilities(m *Model, deletes []Deletion, starting bool) *Possibilities {
+	p := &Possibilities{model: m, graph: m.graph, behavior: m.judge.Behavior(), starting: starting, requests: map[graph.Node][]metav1.DeletionPropagation{}, index: map[graph.Node]int32{}}
 	for _, d := range deletes {
 		o := m.graph.Object(d.Node)
 		if o == nil || o.Contested || int(d.Node) >= m.graph.Listed() || o.InGracePeriod() || o.IsNamespace() && o.Terminating() {
@@ -105,11 +115,11 @@ func newPossibilities(m *Model, deletes []Deletion) *possibilities {
 
 // reach finds the objects that the deletions can reach: dependents, contents, and owners,
 // Namespaces and CustomResourceDefinitions that wait for one of them.
-func (p *possibilities) reach() {
-	terminatingContainers := map[string]graph.Node{}
+func (p *Possibilities) reach() {
+	p.containers = map[string]graph.Node{}
 	for n := range p.graph.Listed() {
-		if o := p.graph.Object(graph.Node(n)); DeletesContents(o.Identity) && (o.Terminating() || p.requests[graph.Node(n)] != nil) {
-			terminatingContainers[o.Kind+"/"+o.Name] = graph.Node(n)
+		if o := p.graph.Object(graph.Node(n)); DeletesContents(o.Identity) && (o.Terminating() && emptiesContents(o) || p.requests[graph.Node(n)] != nil) {
+			p.containers[o.Kind+"/"+o.Name] = graph.Node(n)
 		}
 	}
 	var add func(n graph.Node)
@@ -122,6 +132,11 @@ func (p *possibilities) reach() {
 	}
 	for n := range p.requests {
 		add(n)
+	}
+	if p.starting {
+		for _, n := range p.startingPoints() {
+			add(n)
+		}
 	}
 	slices.SortFunc(p.reached, func(a, b reachedObject) int { return int(a.node - b.node) })
 	for i := range p.reached {
@@ -138,11 +153,11 @@ func (p *possibilities) reach() {
 			}
 		}
 		for _, key := range p.containerKeys(o) {
-			if container, ok := terminatingContainers[key]; ok {
+			if container, ok := p.containers[key]; ok {
 				add(container)
 			}
 		}
-		if DeletesContents(o.Identity) {
+		if p.mayDeleteContents(&p.reached[i]) {
 			for _, member := range p.contentsOf(n) {
 				add(member)
 			}
@@ -158,9 +173,27 @@ func (p *possibilities) reach() {
 	}
 }
 
+// startingPoints returns the objects that the first states of a model make something happen to:
+// those that are terminating, and those with a bad reference or one that is not verified.
+func (p *Possibilities) startingPoints() []graph.Node {
+	return slices.Concat(snapshot.Parallel(len(p.model.now), func(from, to int) []graph.Node {
+		var out []graph.Node
+		for n := graph.Node(from); int(n) < to; n++ {
+			if o := p.graph.Object(n); o.Terminating() || len(o.Owners) > 0 && p.model.actsOn(n) && slices.ContainsFunc(p.model.judged(n), isBadOrUnknown) {
+				out = append(out, n)
+			}
+		}
+		return out
+	})...)
+}
+
+func isBadOrUnknown(v collector.Verdict) bool {
+	return v.IsDanglingOrWaiting() || v == collector.VerdictUnknown
+}
+
 // containerKeys returns the kind and name of the Namespace and the CustomResourceDefinition of
 // an object.
-func (p *possibilities) containerKeys(o *object.Object) []string {
+func (p *Possibilities) containerKeys(o *object.Object) []string {
 	var out []string
 	if o.Namespace != "" {
 		out = append(out, "Namespace/"+o.Namespace)
@@ -171,7 +204,7 @@ func (p *possibilities) containerKeys(o *object.Object) []string {
 	return out
 }
 
-func (p *possibilities) contentsOf(n graph.Node) []graph.Node {
+func (p *Possibilities) contentsOf(n graph.Node) []graph.Node {
 	if p.contents == nil {
 		p.contents = newContentsIndex(p.graph)
 	}
@@ -181,7 +214,7 @@ func (p *possibilities) contentsOf(n graph.Node) []graph.Node {
 	return p.contents.byType[p.graph.Object(n).Name]
 }
 
-func (p *possibilities) describe(i int32) {
+func (p *Possibilities) describe(i int32) {
 	r := &p.reached[i]
 	r.verdicts = p.model.judged(r.node)
 	r.decidable = len(r.verdicts) > 0
@@ -198,11 +231,16 @@ func (p *possibilities) describe(i int32) {
 		r.owners = append(r.owners, p.at(owner))
 	}
 	for _, e := range p.graph.Dependents(r.node) {
+		// The collector looks for an object that it does not watch in the namespace of the first
+		// dependent that it sees.
+		if !r.listed && r.object.Namespace != "" && p.graph.Object(e.Node).Namespace != r.object.Namespace {
+			r.unverified = true
+		}
 		if int(e.Node) < p.graph.Listed() {
 			r.dependents = append(r.dependents, e)
 		}
 	}
-	if DeletesContents(r.object.Identity) {
+	if p.mayDeleteContents(r) {
 		for _, member := range p.contentsOf(r.node) {
 			if at := p.at(member); at >= 0 {
 				r.contents = append(r.contents, at)
@@ -211,8 +249,13 @@ func (p *possibilities) describe(i int32) {
 	}
 }
 
+// mayDeleteContents reports whether the deletion of an object deletes others with it.
+func (p *Possibilities) mayDeleteContents(r *reachedObject) bool {
+	return DeletesContents(r.object.Identity) && (!r.object.Terminating() || emptiesContents(r.object))
+}
+
 // at returns the index of a node, or -1.
-func (p *possibilities) at(n graph.Node) int32 {
+func (p *Possibilities) at(n graph.Node) int32 {
 	if i, ok := p.index[n]; ok {
 		return i
 	}
@@ -220,7 +263,7 @@ func (p *possibilities) at(n graph.Node) int32 {
 }
 
 // derive evaluates a rule until nothing changes any more.
-func (p *possibilities) derive(rule func(facts []fact, i int32) fact) []fact {
+func (p *Possibilities) derive(rule func(facts []fact, i int32) fact) []fact {
 	facts := make([]fact, len(p.reached))
 	for k := range p.scanned {
 		p.scanned[k] = make([]int32, len(p.reached))
@@ -283,7 +326,7 @@ func (p *possibilities) derive(rule func(facts []fact, i int32) fact) []fact {
 
 // noteWaiting notes at the owners of an object that it is in foreground deletion, if it is, and
 // whether the deletion of that owner alone has led to it.
-func (p *possibilities) noteWaiting(facts []fact, i int32) {
+func (p *Possibilities) noteWaiting(facts []fact, i int32) {
 	r := &p.reached[i]
 	if !r.listed || facts[i]&waits == 0 {
 		return
@@ -298,7 +341,7 @@ func (p *possibilities) noteWaiting(facts []fact, i int32) {
 }
 
 // every reports whether all n elements of a list meet a condition.
-func (p *possibilities) every(list int, i int32, n int, meets func(k int) bool) bool {
+func (p *Possibilities) every(list int, i int32, n int, meets func(k int) bool) bool {
 	at := &p.scanned[list][i]
 	for int(*at) < n && meets(int(*at)) {
 		*at++
@@ -309,7 +352,7 @@ func (p *possibilities) every(list int, i int32, n int, meets func(k int) bool) 
 // mayBeUnlinked reports whether the collector may not know that an object depends on the owner
 // with a reference's UID: if it finds nothing under the name of the reference before it sees
 // the owner, it forgets the dependent (graph_builder.go, removeNode).
-func (p *possibilities) mayBeUnlinked(e graph.Edge) bool {
+func (p *Possibilities) mayBeUnlinked(e graph.Edge) bool {
 	return p.model.judged(e.Node)[e.Index] == collector.VerdictDangling
 }
 
@@ -322,6 +365,13 @@ func (r *reachedObject) requestedOnly(policy metav1.DeletionPropagation) bool {
 // (docs/gc-semantics.md#finalizers-after-a-delete).
 func (r *reachedObject) honorsPolicy() bool {
 	return !isEvent(r.object) && !(r.object.IsCRD() && !r.object.Terminating())
+}
+
+// deleteFails reports whether the API server refuses every DELETE of an object that names a
+// resourceVersion: a DELETE of an Event removes the collector's finalizers, and where those are
+// the only ones, the API server compares a resourceVersion that it has not written.
+func deleteFails(o *object.Object, b collector.Behavior) bool {
+	return b.DeleteNamesResourceVersion && isEvent(o) && len(o.Finalizers) > 0 && len(o.ForeignFinalizers()) == 0
 }
 
 // isEvent reports whether an object is an Event, whose deletion ignores every policy.
@@ -342,8 +392,59 @@ func (r *reachedObject) held() bool {
 	})
 }
 
+// keepsFinalizer reports whether the collector leaves its own finalizer on an object, because
+// it does not watch it.
+func (r *reachedObject) keepsFinalizer() bool {
+	return !r.listed && slices.ContainsFunc(r.object.Finalizers, isCollectors)
+}
+
+// losesTrack reports whether the collector forgets a foreground deletion because it orphans the
+// dependents first. It only learns of it again when a dependent loses a blocking reference.
+func (p *Possibilities) losesTrack(r *reachedObject) bool {
+	return p.starting && losesTrack(p.graph, r.node)
+}
+
+func losesTrack(g *graph.Graph, n graph.Node) bool {
+	o := g.Object(n)
+	return o != nil && o.Orphaning() && o.DeletingDependents() && !slices.ContainsFunc(g.Dependents(n), func(e graph.Edge) bool { return g.Reference(e).Blocks() })
+}
+
+// mayBeUnserved reports whether the kind that a dangling reference names may vanish before the
+// collector has looked for the owner. Then it can never resolve the reference.
+func (p *Possibilities) mayBeUnserved(r *reachedObject) bool {
+	for k, v := range r.verdicts {
+		if v != collector.VerdictDangling || len(p.containers) == 0 {
+			continue
+		}
+		ref := r.object.Owners[k]
+		m, ok := p.graph.View().Map(ref.APIVersion, ref.Kind)
+		definition, deleted := p.containers["CustomResourceDefinition/"+m.Type.String()]
+		if at := p.at(definition); ok && deleted && at >= 0 && p.may[at]&vanishes != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// interrupted reports whether an object was terminating already and nothing keeps it: a DELETE
+// that the API server did not complete. Nobody does that later.
+func (r *reachedObject) interrupted() bool {
+	o := r.object
+	return o.Terminating() && len(o.Finalizers) == 0 && !o.InGracePeriod() && !o.IsNamespace()
+}
+
+// sharesUID reports whether another reference has the UID of the k-th.
+func (r *reachedObject) sharesUID(k int) bool {
+	for other, o := range r.object.Owners {
+		if other != k && o.UID == r.object.Owners[k].UID {
+			return true
+		}
+	}
+	return false
+}
+
 // stops reports whether the object, if it is a Pod, stops within its grace period.
-func (p *possibilities) stops(r *reachedObject) bool {
+func (p *Possibilities) stops(r *reachedObject) bool {
 	return !r.object.InGracePeriod() || !p.model.taken.After(*r.object.Deleted)
 }
 

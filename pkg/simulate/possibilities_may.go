@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -11,7 +12,7 @@ import (
 )
 
 // mayHappen returns what may happen to an object, given what may happen to its neighbors.
-func (p *possibilities) mayHappen(may []fact, i int32) fact {
+func (p *Possibilities) mayHappen(may []fact, i int32) fact {
 	r := &p.reached[i]
 	out := may[i]
 	set := func(f fact, when bool) {
@@ -37,14 +38,15 @@ func (p *possibilities) mayHappen(may []fact, i int32) fact {
 	}))
 	set(sweeps, p.sweepsContents(may, out, i))
 	mustWait := p.must[i]&waits != 0 && !p.stripped(may, r, metav1.DeletePropagationForeground)
-	set(vanishes, !r.held() && p.stops(r) && (!mustWait || out&releasable != 0) && p.mayFinalize(r, true) && p.contentsVanish(may, i))
+	set(vanishes, !r.held() && p.stops(r) && (!mustWait || out&releasable != 0) && (!r.keepsFinalizer() && !p.losesTrack(r) || p.sweptByNamespace(may, r)) &&
+		p.mayFinalize(r, true) && p.contentsVanish(may, i))
 	return out
 }
 
 // mayHaveFinalizer reports whether a deleted object may have the finalizer that a policy asks for,
 // because of a request or because it had it before
 // (docs/gc-semantics.md#finalizers-after-a-delete).
-func (p *possibilities) mayHaveFinalizer(may []fact, now fact, r *reachedObject, policy metav1.DeletionPropagation) bool {
+func (p *Possibilities) mayHaveFinalizer(may []fact, now fact, r *reachedObject, policy metav1.DeletionPropagation) bool {
 	finalizer := object.ForegroundFinalizer
 	if policy == metav1.DeletePropagationOrphan {
 		finalizer = object.OrphanFinalizer
@@ -65,12 +67,12 @@ func (p *possibilities) mayHaveFinalizer(may []fact, now fact, r *reachedObject,
 
 // mayBeCollected reports whether there may be a time when all references of an object are bad
 // that it has not lost.
-func (p *possibilities) mayBeCollected(may []fact, r *reachedObject, i int32) bool {
-	if !p.mayBeDecidable(may, r) || r.object.Terminating() || p.requestedFirst(r) {
+func (p *Possibilities) mayBeCollected(may []fact, r *reachedObject, i int32) bool {
+	if !p.mayBeDecidable(may, r) || r.object.Terminating() || p.requestedFirst(r) || deleteFails(r.object, p.behavior) {
 		return false
 	}
 	if !p.every(collectedReferences, i, len(r.owners), func(k int) bool {
-		return decidable(r.verdicts[k]) && p.mayBeBadByUID(may, r, k) || r.owners[k] >= 0 && may[r.owners[k]]&orphans != 0
+		return p.mayBeBad(may, r, k) || p.mayBeBadByUID(may, r, k) && p.mayOutlast(may, r, r.object.Owners[k].UID) || r.owners[k] >= 0 && may[r.owners[k]]&orphans != 0
 	}) {
 		return false
 	}
@@ -87,27 +89,52 @@ func (p *possibilities) mayBeCollected(may []fact, r *reachedObject, i int32) bo
 
 // mayBeProcessed reports whether something makes the collector process an object: a reference
 // becomes bad, or it repeats what has failed.
-func (p *possibilities) mayBeProcessed(may []fact, r *reachedObject) bool {
+func (p *Possibilities) mayBeProcessed(may []fact, r *reachedObject) bool {
 	if !r.decidable || rejected(r.object, "", "") {
 		return true
 	}
+	bad := false
 	for k := range r.owners {
-		if p.becomesBad(may, r, k) {
+		bad = bad || p.mayBeBad(may, r, k)
+	}
+	for k, owner := range r.owners {
+		if p.becomesBad(may, r, k) || bad && owner >= 0 && may[owner]&vanishes != 0 || p.mayStartWith(r, k) {
 			return true
 		}
 	}
 	return false
 }
 
+// mayStartWith reports whether a collector that starts may process an object because of a
+// reference: it does so if that is dangling. It only happens to process the dependents of an
+// owner in foreground deletion, except those that block it.
+func (p *Possibilities) mayStartWith(r *reachedObject, k int) bool {
+	if !p.starting {
+		return false
+	}
+	switch r.verdicts[k] {
+	case collector.VerdictDangling, collector.VerdictUnknown:
+		return true
+	case collector.VerdictWaiting:
+		if len(r.dependents) > 0 { // it may have been polled as an owner
+			return true
+		}
+		owner := &p.reached[r.owners[k]]
+		return owner.listed && (!owner.object.Orphaning() || len(owner.dependents) > 1)
+	case collector.VerdictSolid, collector.VerdictUnresolvable, collector.VerdictScopeError:
+	}
+	return false
+}
+
 // lost reports whether nothing blocks a foreground deletion that began before: the collector has
-// missed that, and nothing makes it look again.
-func (p *possibilities) lost(r *reachedObject) bool {
-	return r.object.DeletingDependents() && !slices.ContainsFunc(r.dependents, func(e graph.Edge) bool { return p.graph.Reference(e).Blocks() })
+// missed that, and nothing makes it look again until it starts anew.
+func (p *Possibilities) lost(r *reachedObject) bool {
+	return !p.starting && r.object.DeletingDependents() && !slices.ContainsFunc(r.dependents, func(e graph.Edge) bool { return p.graph.Reference(e).Blocks() })
 }
 
 // mayBeDecidable reports whether the collector can resolve the references of an object, at least
 // once owners that orphan it have removed some.
-func (p *possibilities) mayBeDecidable(may []fact, r *reachedObject) bool {
+func (p *Possibilities) mayBeDecidable(may []fact, r *reachedObject) bool {
 	if r.decidable || len(r.verdicts) == 0 {
 		return r.decidable
 	}
@@ -126,18 +153,18 @@ func decidable(v collector.Verdict) bool {
 
 // requestedFirst reports whether the deletion of an object is requested before anything else
 // happens.
-func (p *possibilities) requestedFirst(r *reachedObject) bool {
+func (p *Possibilities) requestedFirst(r *reachedObject) bool {
 	return len(p.requests) == 1 && len(r.requested) > 0
 }
 
 // mayBeBad reports whether the owner of a reference may be absent or waiting.
-func (p *possibilities) mayBeBad(may []fact, r *reachedObject, k int) bool {
+func (p *Possibilities) mayBeBad(may []fact, r *reachedObject, k int) bool {
 	return decidable(r.verdicts[k]) && (r.verdicts[k] != collector.VerdictSolid || p.becomesBad(may, r, k))
 }
 
 // becomesBad reports whether the deletions may make a reference bad. An owner that orphans its
 // dependents is solid until they have lost their references.
-func (p *possibilities) becomesBad(may []fact, r *reachedObject, k int) bool {
+func (p *Possibilities) becomesBad(may []fact, r *reachedObject, k int) bool {
 	owner := r.owners[k]
 	switch {
 	case owner < 0 || r.verdicts[k] == collector.VerdictDangling:
@@ -149,7 +176,7 @@ func (p *possibilities) becomesBad(may []fact, r *reachedObject, k int) bool {
 }
 
 // mayBeBadByUID is mayBeBad for any reference with the same UID: all are removed together.
-func (p *possibilities) mayBeBadByUID(may []fact, r *reachedObject, k int) bool {
+func (p *Possibilities) mayBeBadByUID(may []fact, r *reachedObject, k int) bool {
 	for other := range r.owners {
 		if r.object.Owners[other].UID == r.object.Owners[k].UID && p.mayBeBad(may, r, other) {
 			return true
@@ -158,9 +185,20 @@ func (p *possibilities) mayBeBadByUID(may []fact, r *reachedObject, k int) bool 
 	return false
 }
 
+// mayOutlast reports whether an object may still have a reference that is bad after it has lost
+// those with a UID: then that reference was solid.
+func (p *Possibilities) mayOutlast(may []fact, r *reachedObject, lost types.UID) bool {
+	for other := range r.owners {
+		if r.object.Owners[other].UID != lost && r.verdicts[other] != collector.VerdictDangling && p.mayBeBad(may, r, other) {
+			return true
+		}
+	}
+	return false
+}
+
 // mayLose reports whether an object may lose a reference: to an owner that orphans it, or to a
 // bad one while another reference is solid.
-func (p *possibilities) mayLose(may []fact, i int32, k int) bool {
+func (p *Possibilities) mayLose(may []fact, i int32, k int) bool {
 	r := &p.reached[i]
 	if r.owners[k] >= 0 && may[r.owners[k]]&orphans != 0 {
 		return true
@@ -168,15 +206,31 @@ func (p *possibilities) mayLose(may []fact, i int32, k int) bool {
 	if !p.mayBeDecidable(may, r) || r.object.Terminating() || p.requestedFirst(r) || !p.mayBeBadByUID(may, r, k) || !p.mayBeProcessed(may, r) {
 		return false
 	}
+	if rejected(r.object, "", "") && p.staysRejected(may, r) {
+		return false
+	}
 	for other, v := range r.verdicts {
-		if other != k && v != collector.VerdictDangling {
+		if v != collector.VerdictDangling && (other != k || r.sharesUID(k)) {
 			return true
 		}
 	}
 	return false
 }
 
-func (p *possibilities) ownerMayWait(may []fact, r *reachedObject) bool {
+// staysRejected reports whether the API server rejects the patch of an object even if that removes
+// every reference that may be bad.
+func (p *Possibilities) staysRejected(may []fact, r *reachedObject) bool {
+	left := *r.object
+	left.Owners = nil
+	for k, o := range r.object.Owners {
+		if !p.mayBeBadByUID(may, r, k) {
+			left.Owners = append(left.Owners, o)
+		}
+	}
+	return rejected(&left, "", "")
+}
+
+func (p *Possibilities) ownerMayWait(may []fact, r *reachedObject) bool {
 	for k, owner := range r.owners {
 		if r.verdicts[k] == collector.VerdictWaiting || owner >= 0 && may[owner]&waits != 0 {
 			return true
@@ -186,23 +240,23 @@ func (p *possibilities) ownerMayWait(may []fact, r *reachedObject) bool {
 }
 
 // maySwept reports whether a Namespace or CustomResourceDefinition deletes the object.
-func (p *possibilities) maySwept(may []fact, r *reachedObject) bool {
+func (p *Possibilities) maySwept(may []fact, r *reachedObject) bool {
 	return slices.ContainsFunc(r.containers, func(c int32) bool { return may[c]&p.sweptBy(c, r) != 0 })
 }
 
 // sweptBy returns the fact about a container that deletes the object: Pods go first.
-func (p *possibilities) sweptBy(container int32, r *reachedObject) fact {
+func (p *Possibilities) sweptBy(container int32, r *reachedObject) fact {
 	if p.reached[container].object.IsNamespace() && r.object.GroupVersionKind().GroupKind() == podKind {
 		return terminates
 	}
 	return sweeps
 }
 
-func (p *possibilities) sweptByDefinition(facts []fact, r *reachedObject) bool {
+func (p *Possibilities) sweptByDefinition(facts []fact, r *reachedObject) bool {
 	return slices.ContainsFunc(r.containers, func(c int32) bool { return p.reached[c].object.IsCRD() && facts[c]&sweeps != 0 })
 }
 
-func (p *possibilities) sweptByNamespace(facts []fact, r *reachedObject) bool {
+func (p *Possibilities) sweptByNamespace(facts []fact, r *reachedObject) bool {
 	return slices.ContainsFunc(r.containers, func(c int32) bool {
 		return p.reached[c].object.IsNamespace() && facts[c]&p.sweptBy(c, r) != 0
 	})
@@ -210,15 +264,15 @@ func (p *possibilities) sweptByNamespace(facts []fact, r *reachedObject) bool {
 
 // stripped reports whether a request may remove the finalizer that this policy asks for from a
 // terminating object.
-func (p *possibilities) stripped(may []fact, r *reachedObject, policy metav1.DeletionPropagation) bool {
+func (p *Possibilities) stripped(may []fact, r *reachedObject, policy metav1.DeletionPropagation) bool {
 	return len(r.requested) > 0 && !r.requestedOnly(policy) || p.sweptByNamespace(may, r)
 }
 
 // sweepsContents reports whether the contents of a Namespace or CustomResourceDefinition are
 // deleted: those of a Namespace once its Pods are gone.
-func (p *possibilities) sweepsContents(facts []fact, now fact, i int32) bool {
+func (p *Possibilities) sweepsContents(facts []fact, now fact, i int32) bool {
 	r := &p.reached[i]
-	if now&terminates == 0 || !DeletesContents(r.object.Identity) {
+	if now&terminates == 0 || !p.mayDeleteContents(r) {
 		return false
 	}
 	return r.object.IsCRD() || !p.behavior.OrderedNamespaceDeletion || p.every(sweepPods, i, len(r.contents), func(k int) bool {
@@ -229,14 +283,14 @@ func (p *possibilities) sweepsContents(facts []fact, now fact, i int32) bool {
 
 // mayFinalize reports whether the namespace controller can complete the deletion of an object,
 // if that is a Namespace. Where that is uncertain, it returns otherwise.
-func (p *possibilities) mayFinalize(r *reachedObject, otherwise bool) bool {
+func (p *Possibilities) mayFinalize(r *reachedObject, otherwise bool) bool {
 	gaps, certain := p.model.FinalizationGaps(r.node)
 	return len(gaps) == 0 || !certain && otherwise
 }
 
 // contentsVanish reports whether the contents of a Namespace or CustomResourceDefinition, if
 // the object is one, are gone at some time.
-func (p *possibilities) contentsVanish(facts []fact, i int32) bool {
+func (p *Possibilities) contentsVanish(facts []fact, i int32) bool {
 	r := &p.reached[i]
 	return p.every(vanishContents, i, len(r.contents), func(k int) bool { return facts[r.contents[k]]&vanishes != 0 })
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -11,7 +12,7 @@ import (
 )
 
 // mustHappen returns what must happen to an object, given what must happen to its neighbors.
-func (p *possibilities) mustHappen(must []fact, i int32) fact {
+func (p *Possibilities) mustHappen(must []fact, i int32) fact {
 	r := &p.reached[i]
 	out := must[i]
 	set := func(f fact, when bool) {
@@ -30,7 +31,7 @@ func (p *possibilities) mustHappen(must []fact, i int32) fact {
 	set(waits, p.mustWait(must, out, r))
 	set(orphans, p.mustOrphan(out, r))
 	set(sweeps, p.sweepsContents(must, out, i))
-	completes := p.sweptByNamespace(must, r) ||
+	completes := p.sweptByNamespace(must, r) || !r.interrupted() && !r.keepsFinalizer() &&
 		(p.may[i]&waits == 0 || out&releasable != 0) && (p.may[i]&orphans == 0 || out&orphaned != 0) && p.may[i]&(waits|orphans) != waits|orphans
 	set(vanishes, !r.held() && p.stops(r) && completes && p.mayFinalize(r, false) && p.contentsVanish(must, i))
 	return out
@@ -38,25 +39,37 @@ func (p *possibilities) mustHappen(must []fact, i int32) fact {
 
 // mustBeCollected reports whether the collector deletes an object because its owners go or wait,
 // one after the other, in whatever order. In the end every reference that it has left is bad.
-func (p *possibilities) mustBeCollected(must []fact, r *reachedObject, i int32) bool {
-	if !r.decidable || r.unverified || r.object.Terminating() || p.may[i]&unblocked != 0 && rejected(r.object, "", "") {
+func (p *Possibilities) mustBeCollected(must []fact, r *reachedObject, i int32) bool {
+	if !r.decidable || r.unverified || p.mayBeUnserved(r) || r.object.Terminating() || deleteFails(r.object, p.behavior) || p.may[i]&unblocked != 0 && rejected(r.object, "", "") {
 		return false
 	}
 	if !p.every(collectedReferences, i, len(r.owners), func(k int) bool { return p.staysBad(must, r, i, k) }) {
 		return false
 	}
-	return slices.ContainsFunc(r.owners, func(owner int32) bool { // something must make the collector process it
+	for k, owner := range r.owners { // something must make the collector process it
+		if p.startsWith(r, k) {
+			return true
+		}
 		if owner < 0 {
-			return false
+			continue
 		}
 		of := &p.reached[owner]
-		return must[owner]&vanishes != 0 || must[owner]&waits != 0 && !of.object.DeletingDependents() ||
-			must[owner]&terminates != 0 && p.goesUnlessItWaits(of) && !of.object.Terminating()
-	})
+		if must[owner]&vanishes != 0 || must[owner]&waits != 0 && !of.object.DeletingDependents() ||
+			must[owner]&terminates != 0 && p.goesUnlessItWaits(of) && !of.object.Terminating() {
+			return true
+		}
+	}
+	return false
+}
+
+// startsWith reports whether a collector that starts processes an object because of a reference.
+func (p *Possibilities) startsWith(r *reachedObject, k int) bool {
+	return p.mayStartWith(r, k) && (r.verdicts[k] == collector.VerdictDangling ||
+		r.verdicts[k] == collector.VerdictWaiting && r.listed && p.reached[r.owners[k]].listed && !p.reached[r.owners[k]].object.Orphaning() && blocksByUID(r.object, r.object.Owners[k].UID))
 }
 
 // staysBad reports whether a reference becomes bad, and stays so until the object is processed.
-func (p *possibilities) staysBad(must []fact, r *reachedObject, i int32, k int) bool {
+func (p *Possibilities) staysBad(must []fact, r *reachedObject, i int32, k int) bool {
 	owner := r.owners[k]
 	if owner >= 0 && p.may[owner]&orphans != 0 {
 		return false // the reference may be removed
@@ -64,7 +77,8 @@ func (p *possibilities) staysBad(must []fact, r *reachedObject, i int32, k int) 
 	for other, o := range r.object.Owners {
 		// The collector judges one after the other, and the owner may go in between. Then it
 		// removes both, as one is still solid.
-		if other != k && o.UID == r.object.Owners[k].UID && (owner >= 0 || r.verdicts[other] != r.verdicts[k]) {
+		bothDangling := r.verdicts[k] == collector.VerdictDangling && r.verdicts[other] == collector.VerdictDangling
+		if other != k && o.UID == r.object.Owners[k].UID && !bothDangling && (owner >= 0 || r.verdicts[other] != r.verdicts[k]) {
 			return false
 		}
 	}
@@ -91,7 +105,7 @@ func (p *possibilities) staysBad(must []fact, r *reachedObject, i int32, k int) 
 // mayBecomeUnknown reports whether the kind of a reference may be no longer served when the
 // collector looks for the owner, because its CustomResourceDefinition is deleted. The collector
 // remembers that the owner is gone only under the identity that it has seen.
-func (p *possibilities) mayBecomeUnknown(r *reachedObject, k int) bool {
+func (p *Possibilities) mayBecomeUnknown(r *reachedObject, k int) bool {
 	of := &p.reached[r.owners[k]]
 	return !of.object.MatchesIdentity(r.object.Owners[k], r.object.Namespace) &&
 		slices.ContainsFunc(of.containers, func(c int32) bool { return p.reached[c].object.IsCRD() && p.may[c]&vanishes != 0 })
@@ -99,7 +113,7 @@ func (p *possibilities) mayBecomeUnknown(r *reachedObject, k int) bool {
 
 // goesUnlessItWaits reports whether an object that is deleted is gone at once or soon, unless it
 // is in foreground deletion. Either way, references to it are bad from then on.
-func (p *possibilities) goesUnlessItWaits(r *reachedObject) bool {
+func (p *Possibilities) goesUnlessItWaits(r *reachedObject) bool {
 	return r.listed && !r.held() && p.stops(r) && !DeletesContents(r.object.Identity)
 }
 
@@ -107,12 +121,12 @@ func (p *possibilities) goesUnlessItWaits(r *reachedObject) bool {
 // collector has processed the object. It does not once the references stop blocking: since
 // 1.34, the DELETE after that is refused, and the owner may be released before it is repeated
 // (docs/gc-semantics.md#breaking-a-cycle).
-func (p *possibilities) blocksUntilProcessed(r *reachedObject, i int32, k int) bool {
+func (p *Possibilities) blocksUntilProcessed(r *reachedObject, i int32, k int) bool {
 	return r.listed && blocksByUID(r.object, r.object.Owners[k].UID) && (p.may[i]&unblockedFirst == 0 || !p.behavior.DeleteNamesResourceVersion)
 }
 
 // mustWait reports whether an object is in foreground deletion in every order.
-func (p *possibilities) mustWait(must []fact, now fact, r *reachedObject) bool {
+func (p *Possibilities) mustWait(must []fact, now fact, r *reachedObject) bool {
 	switch {
 	case !r.listed || p.stripped(p.may, r, metav1.DeletePropagationForeground) || r.object.Orphaning():
 		return false
@@ -125,19 +139,21 @@ func (p *possibilities) mustWait(must []fact, now fact, r *reachedObject) bool {
 	case now&collected == 0 || !p.keepsDependent(r):
 		return false
 	}
+	waiting := false
 	for k, owner := range r.owners {
 		if r.verdicts[k] == collector.VerdictDangling {
 			continue
 		}
+		waiting = true
 		if owner < 0 || must[owner]&waits == 0 || p.may[owner]&releasable != 0 && !p.blocksUntilProcessed(r, p.at(r.node), k) {
 			return false
 		}
 	}
-	return true
+	return waiting
 }
 
 // mustOrphan reports whether an object orphans its dependents in every order.
-func (p *possibilities) mustOrphan(now fact, r *reachedObject) bool {
+func (p *Possibilities) mustOrphan(now fact, r *reachedObject) bool {
 	switch {
 	case !r.listed || p.stripped(p.may, r, metav1.DeletePropagationOrphan):
 		return false
@@ -150,22 +166,22 @@ func (p *possibilities) mustOrphan(now fact, r *reachedObject) bool {
 }
 
 // keepsDependent reports whether an object has a dependent until the collector deletes it.
-func (p *possibilities) keepsDependent(r *reachedObject) bool {
+func (p *Possibilities) keepsDependent(r *reachedObject) bool {
 	return slices.ContainsFunc(r.dependents, func(e graph.Edge) bool {
 		at := p.at(e.Node)
 		if at < 0 || p.may[at]&vanishes == 0 && !p.mayLose(p.may, at, e.Index) {
 			return true
 		}
 		dependent := &p.reached[at]
-		return len(p.requests) == 1 && len(dependent.requested) == 0 && len(dependent.containers) == 0 &&
+		return (len(p.requests) == 1 || len(p.requests) == 0 && !p.mayLose(p.may, at, e.Index)) && len(dependent.requested) == 0 && len(dependent.containers) == 0 &&
 			dependent.decidable && dependent.verdicts[e.Index] == collector.VerdictSolid
 	})
 }
 
 // mustBeReleasable reports whether all dependents that block an object's foreground deletion go
 // or stop blocking, and the collector notices.
-func (p *possibilities) mustBeReleasable(must []fact, r *reachedObject, i int32) bool {
-	if !r.listed || p.lost(r) || rejected(r.object, "", object.ForegroundFinalizer) {
+func (p *Possibilities) mustBeReleasable(must []fact, r *reachedObject, i int32) bool {
+	if !r.listed || p.lost(r) || !p.model.complete || rejected(r.object, "", object.ForegroundFinalizer) {
 		return false
 	}
 	return p.every(releaseBlockers, i, len(r.dependents), func(k int) bool {
@@ -191,26 +207,42 @@ func (p *possibilities) mustBeReleasable(must []fact, r *reachedObject, i int32)
 
 // mustLose reports whether an object loses a reference to an owner that goes or waits, since
 // another owner stays.
-func (p *possibilities) mustLose(must []fact, i int32, k int) bool {
+func (p *Possibilities) mustLose(must []fact, i int32, k int) bool {
 	r := &p.reached[i]
-	owner := r.owners[k]
-	if owner < 0 || rejected(r.object, r.object.Owners[k].UID, "") {
+	owner, uid := r.owners[k], r.object.Owners[k].UID
+	if rejected(r.object, uid, "") {
 		return false
 	}
-	if must[owner]&orphans != 0 && r.listed && r.verdicts[k] != collector.VerdictDangling {
+	if owner >= 0 && must[owner]&orphans != 0 && r.listed && r.verdicts[k] != collector.VerdictDangling {
 		return true
 	}
-	if !r.decidable || r.unverified || p.may[i]&terminates != 0 {
+	if !r.decidable || r.unverified || p.mayBeUnserved(r) || p.may[i]&terminates != 0 {
+		return false
+	}
+	if p.starting && p.startsDangling(r, uid) && p.keptByOther(r, "") {
+		return true
+	}
+	if owner < 0 {
 		return false
 	}
 	goes := r.verdicts[k] != collector.VerdictDangling && (must[owner]&vanishes != 0 || must[owner]&terminates != 0 && p.goesUnlessItWaits(&p.reached[owner]) || must[owner]&waits != 0 && p.reached[owner].listed && !p.stripped(p.may, &p.reached[owner], metav1.DeletePropagationForeground) && p.blocksUntilProcessed(r, i, k))
-	return goes && p.keptByOther(r, k)
+	return goes && p.keptByOther(r, uid)
 }
 
-// keptByOther reports whether another owner of an object exists in every order.
-func (p *possibilities) keptByOther(r *reachedObject, k int) bool {
+// startsDangling reports whether a reference with that UID is dangling before anything happens.
+func (p *Possibilities) startsDangling(r *reachedObject, uid types.UID) bool {
+	for k, v := range r.verdicts {
+		if v == collector.VerdictDangling && r.object.Owners[k].UID == uid {
+			return true
+		}
+	}
+	return false
+}
+
+// keptByOther reports whether an owner of an object exists in every order that has another UID.
+func (p *Possibilities) keptByOther(r *reachedObject, uid types.UID) bool {
 	for other, owner := range r.owners {
-		if r.object.Owners[other].UID != r.object.Owners[k].UID && r.verdicts[other] == collector.VerdictSolid &&
+		if r.object.Owners[other].UID != uid && r.verdicts[other] == collector.VerdictSolid &&
 			(owner < 0 || p.may[owner]&(vanishes|waits|orphans) == 0) {
 			return true
 		}
@@ -219,8 +251,8 @@ func (p *possibilities) keptByOther(r *reachedObject, k int) bool {
 }
 
 // mustBeOrphaned reports whether the collector can remove the references of every dependent.
-func (p *possibilities) mustBeOrphaned(r *reachedObject, i int32) bool {
-	if !r.listed || rejected(r.object, "", object.OrphanFinalizer) {
+func (p *Possibilities) mustBeOrphaned(r *reachedObject, i int32) bool {
+	if !r.listed || !p.model.complete || rejected(r.object, "", object.OrphanFinalizer) {
 		return false
 	}
 	return p.every(orphanedDependents, i, len(r.dependents), func(k int) bool {
@@ -230,7 +262,7 @@ func (p *possibilities) mustBeOrphaned(r *reachedObject, i int32) bool {
 
 // mustBeUnblocked reports whether the collector breaks a cycle at an object: the only owner is
 // in foreground deletion because of a request for one of the object's dependents.
-func (p *possibilities) mustBeUnblocked(must []fact, r *reachedObject, i int32) bool {
+func (p *Possibilities) mustBeUnblocked(must []fact, r *reachedObject, i int32) bool {
 	if len(p.requests) != 1 || len(r.object.Owners) != 1 || !r.decidable || !r.listed || r.object.Terminating() || rejected(r.object, "", "") {
 		return false
 	}

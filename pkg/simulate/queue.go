@@ -24,13 +24,28 @@ func (s *simulation) queueFirstPass() {
 	for n := range s.model.now {
 		node := graph.Node(n)
 		switch {
-		case !s.model.actsOn(node), !relevant(s.model.now[n]), s.bounds.Roots != nil && !s.bounds.Roots(node):
+		case !s.model.actsOn(node), !relevant(s.model.now[n]), s.bounds.Roots != nil && !s.bounds.Roots(node), s.unnoticed(node):
 		case s.canDefer(node):
 			s.deferred.add(s.model.graph, node)
 		default:
 			s.enqueue(node)
 		}
 	}
+}
+
+// unnoticed reports whether nothing makes the cluster's own collector process an object: all of
+// its bad owners are in foreground deletion and not watched, so they never complete it.
+func (s *simulation) unnoticed(n graph.Node) bool {
+	o := s.model.now[n]
+	if s.model.options.Actor != collector.ActorControllerManager || o.Terminating() {
+		return false
+	}
+	for i, v := range s.verdicts(n) {
+		if v == collector.VerdictDangling || v == collector.VerdictWaiting && !s.model.graph.Virtual(s.model.graph.Find(o.Owners[i].UID)) {
+			return false
+		}
+	}
+	return true
 }
 
 // relevant reports whether the collector may act on an object at all.

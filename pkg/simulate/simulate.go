@@ -73,7 +73,7 @@ type Result struct {
 	FinalizersRemoved graph.Set
 
 	simulation    *simulation
-	possibilities *possibilities // nil unless the cluster's own collector acts on deletions
+	possibilities *Possibilities // nil unless the actor is ActorControllerManager
 }
 
 // Deletes reports whether an object is gone or terminating in the final state, or will be
@@ -85,7 +85,8 @@ func (c *Result) Deletes(n graph.Node) bool {
 }
 
 // Run simulates what a collector does with the scanned objects: it runs collection passes
-// until a pass does nothing.
+// until a pass does nothing. Without Bounds.Roots, ActorControllerManager has just started, and
+// the other controllers continue with the deletions that they find.
 //
 // A pass first orphans dependents of owners that ask for it, then decides on everything
 // else. It processes dependents before their owners' finalizers are removed, except as
@@ -104,8 +105,11 @@ func runFrom(m *Model, b Bounds) *Result {
 		s.controllers = newFinalizerControllers(s)
 	}
 	s.start()
-	if m.options.Actor == collector.ActorControllerManager && len(b.Deletes) > 0 {
-		s.result.possibilities = newPossibilities(m, b.Deletes)
+	if starting := b.Roots == nil; m.options.Actor == collector.ActorControllerManager && (starting || len(b.Deletes) > 0) {
+		s.result.possibilities = newPossibilities(m, b.Deletes, starting)
+		if starting {
+			s.continueDeletions()
+		}
 	}
 	s.queueFirstPass()
 	return s.runPasses(s.requestDeletions())

@@ -1,0 +1,87 @@
+package simulate_test
+
+import (
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// started returns the bounds for the cluster's own collector that starts with a snapshot.
+func started(s *snapshot.Snapshot) (*graph.Graph, *simulate.Possibilities) {
+	g := graph.New(s)
+	return g, simulate.NewPossibilities(simulate.NewModel(collector.NewJudge(g), simulate.Options{Actor: collector.ActorControllerManager}))
+}
+
+// outcome returns what the bounds allow for an object: deleted, perhaps or kept.
+func outcome(g *graph.Graph, p *simulate.Possibilities, o object.Object) string {
+	n := g.Find(o.UID)
+	switch {
+	case p.MustDelete(n):
+		return "deleted"
+	case p.MayDelete(n):
+		return "perhaps"
+	}
+	return "kept"
+}
+
+func TestACollectorThatStarts(t *testing.T) {
+	owner, event := st.Pod("ns/owner"), st.Object("v1", "ComponentStatus", "cs")
+	gone, lost := st.Secret("ns/gone"), st.ConfigMap("ns/lost")
+	leaving, held := st.Pod("ns/owner", st.Foreground()), st.Pod("ns/owner", st.Foreground(), st.WithFinalizers("foregroundDeletion", "x/y"))
+	child := func(refs ...object.Reference) object.Object { return st.ConfigMap("ns/child", st.Owned(refs...)) }
+	for _, c := range []struct {
+		name string
+		of   object.Object
+		seen []st.Part
+		want string
+	}{
+		{"deletes the dependent of an owner that is gone", child(st.To(gone)), []st.Part{st.Listing(child(st.To(gone)))}, "deleted"},
+		{"keeps one whose owner exists", child(st.To(owner)), []st.Part{st.Listing(child(st.To(owner)), owner)}, "kept"},
+		{"keeps one with another owner", child(st.To(owner), st.To(gone)), []st.Part{st.Listing(child(st.To(owner), st.To(gone)), owner)}, "kept"},
+		{"deletes what blocks a foreground deletion", child(st.To(leaving, st.Blocking)), []st.Part{st.Listing(child(st.To(leaving, st.Blocking)), leaving)}, "deleted"},
+		{"may miss what does not block one, if finalizers hold the owner", child(st.To(held)), []st.Part{st.Listing(child(st.To(held)), held)}, "perhaps"},
+		{"deletes that once the owner is gone", child(st.To(leaving)), []st.Part{st.Listing(child(st.To(leaving)), leaving)}, "deleted"},
+		{
+			"D6: deletes what depends on an unmonitored object without owners", lost,
+			[]st.Part{st.Listing(st.ConfigMap("ns/lost", st.OwnedBy(event))), st.Found(st.Object("v1", "ComponentStatus", "cs", st.OwnedBy(st.Node("gone"))))},
+			"deleted",
+		},
+		{
+			"D7: notices no foreground deletion of an unmonitored owner", child(st.To(event, st.Blocking)),
+			[]st.Part{st.Listing(child(st.To(event, st.Blocking))), st.Found(st.Object("v1", "ComponentStatus", "cs", st.Foreground()))},
+			"kept",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g, p := started(st.New(c.seen...))
+			if got := outcome(g, p, c.of); got != c.want {
+				t.Errorf("%s is %s, want %s", c.of, got, c.want)
+			}
+		})
+	}
+}
+
+func TestD9AnObjectWithBothFinalizersKeepsTheSecondUnlessADependentBlocks(t *testing.T) {
+	owner := st.ConfigMap("ns/owner", st.Terminating("orphan", "foregroundDeletion"))
+	for name, want := range map[string]bool{"it does not block": false, "it blocks": true} {
+		t.Run(name, func(t *testing.T) {
+			r := st.To(owner)
+			if want {
+				r = st.To(owner, st.Blocking)
+			}
+			dependent := st.Secret("ns/child", st.Owned(r))
+			g, p := started(st.New(st.Listing(owner, dependent)))
+			if got := p.CompletionUncertain(g.Find(owner.UID)); got != want {
+				t.Errorf("whether it is completed is uncertain: %t, want %t", got, want)
+			}
+			if e := (graph.Edge{Node: g.Find(dependent.UID), Index: 0}); !p.MayUnlink(e) {
+				t.Error("the dependent is not orphaned")
+			}
+		})
+	}
+}
