@@ -39,9 +39,9 @@ func IDs() []string {
 	return out
 }
 
-// Run audits the listed objects of a graph, not objects of unmonitored types that only a
-// reference names (docs/gc-semantics.md#virtual-owners). The only error is an
-// *UnknownRuleError.
+// Run audits the objects of a graph: those that were listed, and those that were only looked up
+// because a reference names them, as the collector processes these, too
+// (docs/gc-semantics.md#virtual-owners). The only error is an *UnknownRuleError.
 func Run(j *collector.Judge, o Options) (*Report, error) {
 	rules, err := choose(o.Rules)
 	if err != nil {
@@ -51,7 +51,7 @@ func Run(j *collector.Judge, o Options) (*Report, error) {
 	r := &ruleContext{graph: g, judge: j, planner: repair.New(j), options: o}
 	s := g.Snapshot()
 	report := &Report{Complete: s.Complete(), Gaps: gapsOf(s.Gaps, ""), Findings: []Finding{}}
-	for _, part := range snapshot.Parallel(g.Listed(), func(from, to int) Report { return r.part(rules, from, to) }) {
+	for _, part := range snapshot.Parallel(g.Observed(), func(from, to int) Report { return r.part(rules, from, to) }) {
 		report.Findings = append(report.Findings, part.Findings...)
 		report.Summary.add(part.Summary)
 	}
@@ -60,6 +60,8 @@ func Run(j *collector.Judge, o Options) (*Report, error) {
 			report.add(rule, rule.group(r))
 		}
 	}
+	r.predict(report)
+	report.count()
 	report.sort()
 	return report, nil
 }
@@ -73,17 +75,17 @@ func (r *ruleContext) part(rules []Rule, from, to int) Report {
 		if !r.inScope(obj) {
 			continue
 		}
+		if r.graph.Virtual(n) {
+			report.addVirtual(r, rules, n)
+			continue
+		}
 		report.Summary.Objects++
 		report.Summary.References += len(obj.Owners)
 		if len(obj.Owners) == 0 && !obj.Terminating() {
 			continue
 		}
 		judgements = r.judge.Append(judgements[:0], n)
-		c := objectContext{rules: r, object: obj, judgements: judgements}
-		c.assessment = collector.Assess(obj, collector.Verdicts(c.judgements))
-		if slices.ContainsFunc(c.judgements, func(j collector.Judgement) bool { return j.Cause != collector.CauseNone }) {
-			c.repairs = r.planner.Object(n)
-		}
+		c := r.objectContext(n, judgements)
 		for _, rule := range rules {
 			if rule.find != nil {
 				report.add(rule, rule.find(c))
@@ -91,6 +93,16 @@ func (r *ruleContext) part(rules []Rule, from, to int) Report {
 		}
 	}
 	return report
+}
+
+func (r *ruleContext) objectContext(n graph.Node, judgements []collector.Judgement) objectContext {
+	obj := r.graph.Object(n)
+	c := objectContext{rules: r, object: obj, judgements: judgements}
+	c.assessment = collector.Assess(obj, collector.Verdicts(c.judgements))
+	if slices.ContainsFunc(c.judgements, func(j collector.Judgement) bool { return j.Cause != collector.CauseNone }) {
+		c.repairs = r.planner.Object(n)
+	}
+	return c
 }
 
 func (r *ruleContext) inScope(o *object.Object) bool {

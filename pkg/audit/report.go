@@ -43,13 +43,21 @@ type Finding struct {
 	Consequence collector.Consequence
 	Reason      reason.Brief // what was found
 	Effect      reason.Brief // what the collector does about it
-	Fix         Fix
-	Members     []object.Identity // of a cycle; sorted
+	// Nondeterministic is why the order of events decides whether the consequence comes about;
+	// nil if it does not.
+	Nondeterministic reason.Reason
+	Fix              Fix
+	Members          []object.Identity // of a cycle; sorted
 }
 
 // Message returns what was found and what the garbage collector does about it, as one
 // sentence without a full stop. It is not escaped.
-func (f *Finding) Message() string { return reason.Join(f.Reason, f.Effect) }
+func (f *Finding) Message() string {
+	if f.Nondeterministic == nil {
+		return reason.Join(f.Reason, f.Effect)
+	}
+	return reason.Join(f.Reason, f.Effect, f.Nondeterministic)
+}
 
 // MarshalJSON implements json.Marshaler.
 func (f Finding) MarshalJSON() ([]byte, error) {
@@ -64,10 +72,16 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 		Verdict     collector.Verdict     `json:"verdict"`
 		Consequence collector.Consequence `json:"consequence"`
 		reason.Stored
-		Effect  reason.Nested     `json:"effect"`
-		Fix     Fix               `json:"fix"`
-		Members []object.Identity `json:"members"`
-	}{f.Cluster, f.Rule, f.Severity, f.Object, f.Reference, f.Verdict, f.Consequence, found, reason.Nested{Reason: f.Effect}, f.Fix, f.Members})
+		Effect           reason.Nested     `json:"effect"`
+		Nondeterministic reason.Nested     `json:"nondeterministic,omitzero"`
+		Fix              Fix               `json:"fix"`
+		Members          []object.Identity `json:"members"`
+	}{
+		f.Cluster, f.Rule, f.Severity, f.Object, f.Reference, f.Verdict, f.Consequence, found,
+		reason.Nested{Reason: f.Effect},
+		reason.Nested{Reason: f.Nondeterministic},
+		f.Fix, f.Members,
+	})
 }
 
 // Reference is an owner reference whose flags are false if they are unset.
@@ -147,14 +161,21 @@ func (r *Report) Worst() (Severity, bool) {
 	return "", false
 }
 
-// add adds and counts the findings of a rule.
+// add adds the findings of a rule.
 func (r *Report) add(rule Rule, found []Finding) {
 	for _, f := range found {
 		f.Rule = rule.ID
 		if f.Members == nil {
 			f.Members = []object.Identity{}
 		}
-		switch f.Severity {
+		r.Findings = append(r.Findings, f)
+	}
+}
+
+// count counts the findings by severity.
+func (r *Report) count() {
+	for i := range r.Findings {
+		switch r.Findings[i].Severity {
 		case Error:
 			r.Summary.Errors++
 		case Warning:
@@ -162,7 +183,6 @@ func (r *Report) add(rule Rule, found []Finding) {
 		case Info:
 			r.Summary.Infos++
 		}
-		r.Findings = append(r.Findings, f)
 	}
 }
 

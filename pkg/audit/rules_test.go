@@ -589,9 +589,9 @@ func TestUnmonitoredOwner(t *testing.T) {
 			[]string{"ConfigMap/ns/child: ComponentStatus/cs info solid none none"},
 		},
 		{
-			"such an owner goes in the foreground",
+			"D7: such an owner is in foreground deletion, which the collector does not notice",
 			[]st.Part{st.Listing(child(st.To(status))), st.Found(st.Object("v1", "ComponentStatus", "cs", st.Foreground()))},
-			[]string{"ConfigMap/ns/child: ComponentStatus/cs warning waiting delete none"},
+			[]string{"ConfigMap/ns/child: ComponentStatus/cs info waiting none none"},
 		},
 		{"such an owner is gone", []st.Part{st.Listing(child(st.To(status))), st.Absent("v1", "ComponentStatus", "cs")}, nil},
 		{"nobody looked", []st.Part{st.Listing(child(st.To(status)))}, nil},
