@@ -19,29 +19,36 @@ func (b *builder) alive() {
 	by, pending := b.result.ContentsPending[b.node]
 	deletion, unlinked := b.explainer.firstTransition(b.node, collector.ActionDelete), b.explainer.firstTransition(b.node, collector.ActionUnlink)
 	switch {
-	case b.unmonitored():
-		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: the garbage collector does not watch objects of its type, and never acts on them.", b.object))
+	case b.unmonitored() && len(b.graph.Dependents(b.node)) == 0:
+		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: the garbage collector does not watch objects of its type, and no object that it watches names this one as its owner.", b.object))
 		b.suggestDelete()
+	case b.onlyListKinds():
+		b.listKind()
 	case b.object.Contested:
 		b.answer.say(collector.ConsequenceUnknown, fmt.Sprintf("It is unknown what happens to %s: %s.", b.object, snapshot.UIDContested(b.object).Contest()))
-	case deletion != nil && (d.Action == collector.ActionDelete || d.Action == collector.ActionUnblock):
-		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector will delete %s: %s.", b.object, b.noOwnerKeeps()))
-		b.deletedNow(deletion)
+	case deletion == nil && d.Action == collector.ActionDelete && b.container() == nil:
+		b.unnoticed()
+	case d.Action == collector.ActionDelete || d.Action == collector.ActionUnblock:
+		if deletion != nil {
+			d = deletion.Decision
+		}
+		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector %s delete %s: %s.", b.will(), b.object, b.noOwnerKeeps()))
+		b.deletedNow(d.Policy)
 	case deletion != nil:
 		b.deletedLater(deletion)
 	case byContents:
 		b.deletedWithContents(b.result.Transitions[b.result.ContentsDeleted[b.node]].Node)
 	case pending:
 		b.deletedAfterPods(b.result.Transitions[by].Node)
+	case unlinked == nil && d.Action == collector.ActionUnlink: // it is deleted with its contents
+		b.losesReferences(&simulate.Transition{Decision: d, OrphanedFrom: graph.None})
 	case unlinked != nil && d.Action != collector.ActionUnlink:
 		b.losesReferences(unlinked)
-	case d.NoAction == collector.ReferenceUnknown && b.onlyListKinds():
-		b.listKind()
 	case d.NoAction == collector.ReferenceUnknown && b.assessment.UndecidableReference >= 0:
 		b.undecidable(d.UndecidableReference)
 	case d.NoAction == collector.ReferenceUnknown:
 		b.unknown(d.UndecidableReference)
-	case unlinked != nil && b.assessment.UnlinkRejected(b.object):
+	case d.NoAction == collector.PatchRejected:
 		b.updateRefused()
 	case unlinked != nil:
 		b.losesReferences(unlinked)
@@ -54,6 +61,23 @@ func (b *builder) alive() {
 	b.contentsDeletion()
 }
 
+// will returns "will" if the object is deleted in every order of events, and "may" if not.
+func (b *builder) will() string {
+	if b.container() != nil || b.result.Possibilities().MustDelete(b.node) {
+		return "will"
+	}
+	return "may"
+}
+
+// unnoticed explains an object without a solid owner that the garbage collector has no reason to
+// process: its owners are being deleted in the foreground, and are of unmonitored types.
+func (b *builder) unnoticed() {
+	b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: %s, but the garbage collector does not watch %s.", b.object, b.noOwnerKeeps(),
+		plural(len(b.object.Owners), "it", "them")))
+	b.answer.next("It notices no foreground deletion of an object that it does not watch, so it neither deletes the dependents nor completes the deletion.")
+	b.suggestDelete()
+}
+
 // unmonitored reports whether the garbage collector does not watch the object's type.
 func (b *builder) unmonitored() bool {
 	m, ok := b.graph.View().Map(b.object.APIVersion, b.object.Kind)
@@ -63,20 +87,23 @@ func (b *builder) unmonitored() bool {
 }
 
 // deletedNow explains a deletion that follows from the references as they are.
-func (b *builder) deletedNow(transition *simulate.Transition) {
+func (b *builder) deletedNow(policy metav1.DeletionPropagation) {
 	b.answer.next("A running garbage collector acts within seconds.")
 	if b.explainer.firstTransition(b.node, collector.ActionUnblock) != nil {
 		b.answer.next("It waits in a cycle with its dependents, so its references stop blocking their owners first.")
 	}
-	b.propagation(transition.Policy)
+	b.propagation(policy)
 	b.afterDeletion()
 	for i, j := range b.judgements {
-		if b.suggestRepair(i, j, "keep it by ") {
+		if !b.graph.Virtual(b.node) && b.suggestRepair(i, j, "keep it by ") {
 			break
 		}
 	}
 	if len(b.answer.Suggestions) == 0 { // an owner that waits for its dependents is no mistake
 		b.answer.suggest(fmt.Sprintf("keep it by removing its reference to %s from its metadata", b.object.Owners[0]), append([]string{"kubectl", "edit"}, b.explainer.arguments(b.object.Identity)...)...)
+	}
+	if b.graph.Virtual(b.node) {
+		return // this tool deletes only listed objects
 	}
 	b.answer.suggest("delete it now, after a preview, if the cluster's garbage collector does not run", plugin.Line("collect")...)
 }
@@ -134,9 +161,9 @@ func (b *builder) deletedLater(transition *simulate.Transition) {
 	}
 	switch n := len(owners); n {
 	case 0: // an existing owner removes its reference first
-		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector will delete %s: the owner that keeps it orphans it, and no other owner exists.", b.object))
+		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector %s delete %s: the owner that keeps it orphans it, and no other owner exists.", b.will(), b.object))
 	default:
-		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector will delete %s as a consequence: its %s deleted first.", b.object,
+		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector %s delete %s as a consequence: its %s deleted first.", b.will(), b.object,
 			plural(n, "owner "+list(owners)+" is", "owners "+list(owners)+" are")))
 	}
 	if len(b.object.Owners) > 1 {
@@ -185,8 +212,8 @@ func (b *builder) deletedWithContents(container graph.Node) {
 // deletedAfterPods explains a deletion with the object's namespace, which first waits for
 // Pods that stay.
 func (b *builder) deletedAfterPods(namespace graph.Node) {
-	b.sayDeletedWith(namespace)
-	b.answer.next("The namespace controller deletes it once no Pod is left in the namespace, and a Pod stays for now.")
+	b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes, once no Pod is left in it.", b.object, b.graph.Object(namespace).Identity))
+	b.answer.next("For now, a Pod stays in the namespace.")
 	b.suggestContainer(namespace)
 }
 

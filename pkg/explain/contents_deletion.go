@@ -13,20 +13,31 @@ import (
 // contentsDeletion explains that the object's namespace or CustomResourceDefinition is
 // being deleted, which deletes the object regardless of its owners.
 func (b *builder) contentsDeletion() {
-	for n := range b.graph.Listed() {
-		o := b.graph.Object(graph.Node(n))
-		if !o.Terminating() || !b.graph.View().Contains(o.Identity, b.object) {
-			continue
-		}
-		b.answer.Headline = fmt.Sprintf("%s is deleted %s.", b.object, DeletedWith(o))
-		what := "the namespace controller deletes everything in it"
-		if o.IsCRD() {
-			what = "the API server deletes all objects of its kind"
-		}
-		b.answer.Next = append([]string{fmt.Sprintf("%s has been terminating for %s: %s, regardless of owners.", o.Identity, b.explainer.since(*o.Deleted), what)}, b.answer.Next...)
-		b.answer.WaitsFor = []Link{}
+	o := b.container()
+	if o == nil {
 		return
 	}
+	b.answer.Headline = fmt.Sprintf("%s is deleted %s.", b.object, DeletedWith(o))
+	if possible := b.result.Possibilities(); o.IsNamespace() && !possible.MustDelete(b.node) && !b.object.Contested {
+		b.answer.Headline = fmt.Sprintf("%s is deleted %s, once no Pod is left in it.", b.object, DeletedWith(o))
+	}
+	what := "the namespace controller deletes everything in it"
+	if o.IsCRD() {
+		what = "the API server deletes all objects of its kind"
+	}
+	b.answer.Next = append([]string{fmt.Sprintf("%s has been terminating for %s: %s, regardless of owners.", o.Identity, b.explainer.since(*o.Deleted), what)}, b.answer.Next...)
+	b.answer.WaitsFor = []Link{}
+}
+
+// container returns the object's namespace or CustomResourceDefinition if it is being deleted,
+// or nil.
+func (b *builder) container() *object.Object {
+	for n := range b.graph.Listed() {
+		if o := b.graph.Object(graph.Node(n)); o.Terminating() && b.graph.View().Contains(o.Identity, b.object) {
+			return o
+		}
+	}
+	return nil
 }
 
 // DeletedWith returns what an object is deleted with, if its namespace or

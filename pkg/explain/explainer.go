@@ -5,6 +5,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -23,11 +24,14 @@ type Explainer struct {
 	cycles      map[graph.Node][]graph.Node // members of each node's cycle; nil until first used
 }
 
+// predicted are the options of a model that predicts the cluster's own collector.
+var predicted = simulate.Options{Actor: collector.ActorControllerManager, Cautious: true}
+
 // NewExplainer simulates the garbage collector on the scanned objects.
 func NewExplainer(judge *collector.Judge) *Explainer {
 	e := &Explainer{
 		graph: judge.Graph(), judge: judge, planner: repair.New(judge),
-		initial: simulate.NewModel(judge, simulate.Options{}), result: simulate.Run(judge, simulate.Options{}, simulate.Bounds{}),
+		initial: simulate.NewModel(judge, predicted), result: simulate.Run(judge, predicted, simulate.Bounds{}),
 		transitions: map[graph.Node][]int{},
 	}
 	for i := range e.result.Transitions {
@@ -65,6 +69,7 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 		b.answer.State = Alive
 		b.alive()
 	}
+	b.answer.Nondeterministic.Reason = b.nondeterministic()
 	b.addCascade()
 	b.previousIncarnations()
 	b.answer.Events = b.collectorEvents(history)
@@ -84,6 +89,26 @@ type builder struct {
 	judgements []collector.Judgement // per reference
 	repairs    []repair.Repair       // per reference
 	assessment collector.Assessment
+}
+
+// nondeterministic returns why the order of events decides whether the consequence comes about,
+// or nil if it does not.
+func (b *builder) nondeterministic() reason.Reason {
+	possible, uncertain := b.result.Possibilities(), false
+	_, pending := b.result.ContentsPending[b.node]
+	switch c := b.answer.Consequence; {
+	case c == collector.ConsequenceUnknown || pending || b.container() != nil:
+	case b.object.Terminating():
+		uncertain = c == collector.ConsequenceUnlink && possible.UnlinkUncertain(b.node) || c != collector.ConsequenceNone && possible.CompletionUncertain(b.node)
+	case c == collector.ConsequenceDelete:
+		uncertain = !possible.MustDelete(b.node)
+	default:
+		uncertain = possible.MayDelete(b.node) || possible.UnlinkUncertain(b.node)
+	}
+	if !uncertain {
+		return nil
+	}
+	return possible.Reason(b.node)
 }
 
 func newAnswer(i object.Identity) *Answer {

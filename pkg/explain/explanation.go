@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -33,17 +34,20 @@ type Answer struct {
 	State  State           `json:"state"`
 	// Consequence is what the garbage collector does with the object because of all its
 	// references together.
-	Consequence  collector.Consequence `json:"consequence"`
-	Headline     string                `json:"headline"`
-	References   []Reference           `json:"references"` // in the order of the metadata
-	Finalizers   []Finalizer           `json:"finalizers"` // in the order of the metadata
-	Next         []string              `json:"next"`       // what happens next
-	WaitsFor     []Link                `json:"waitsFor"`   // each waits for the next; the object waits for the first
-	Cascade      *Cascade              `json:"cascade"`    // nil if the object is gone
-	Suggestions  []Suggestion          `json:"suggestions"`
-	ReferencedBy []Referrer            `json:"referencedBy"` // references to an object that is gone, or to an earlier one of this name
-	Events       []Event               `json:"events"`       // the latest last
-	Caveats      []string              `json:"caveats"`      // what weakens the answer
+	Consequence collector.Consequence `json:"consequence"`
+	Headline    string                `json:"headline"`
+	// Nondeterministic is why the order of events decides whether the consequence comes about;
+	// its Reason is nil if it does not.
+	Nondeterministic reason.Nested `json:"nondeterministic,omitzero"`
+	References       []Reference   `json:"references"` // in the order of the metadata
+	Finalizers       []Finalizer   `json:"finalizers"` // in the order of the metadata
+	Next             []string      `json:"next"`       // what happens next
+	WaitsFor         []Link        `json:"waitsFor"`   // each waits for the next; the object waits for the first
+	Cascade          *Cascade      `json:"cascade"`    // nil if the object is gone
+	Suggestions      []Suggestion  `json:"suggestions"`
+	ReferencedBy     []Referrer    `json:"referencedBy"` // references to an object that is gone, or to an earlier one of this name
+	Events           []Event       `json:"events"`       // the latest last
+	Caveats          []string      `json:"caveats"`      // what weakens the answer
 }
 
 // Reference is an owner reference with its verdict.

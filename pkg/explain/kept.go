@@ -67,7 +67,7 @@ func (b *builder) ownersTerminating() bool {
 	afterwards := collector.Verdicts(b.judgements)
 	var terminating []graph.Node
 	for i, j := range b.judgements {
-		if o := j.UIDHolder; o.Terminating() && !o.Orphaning() && b.graph.Owners(b.node)[i] != b.node {
+		if o := j.UIDHolder; o != nil && o.Terminating() && !o.Orphaning() && b.graph.Owners(b.node)[i] != b.node {
 			afterwards[i] = collector.VerdictDangling
 			terminating = append(terminating, b.graph.Owners(b.node)[i])
 		}
@@ -165,6 +165,9 @@ func (b *builder) lostReferences() string {
 // remainingOwners explains which owners are left afterwards.
 func (b *builder) remainingOwners(transition *simulate.Transition) {
 	left := b.result.Model.Object(b.node)
+	if left == nil {
+		return
+	}
 	if b.dropsValidReference() {
 		b.answer.next("The cluster's garbage collector removes references by UID, so it removes the valid reference together with the invalid one.")
 		if b.assessment.ReferencesLeft == 0 {

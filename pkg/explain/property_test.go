@@ -25,7 +25,7 @@ func eachObject(t *testing.T, check func(t *rapid.T, g *graph.Graph, n graph.Nod
 			rapid.Check(t, func(t *rapid.T) {
 				g := graph.New(draw(t))
 				explainer := explain.NewExplainer(collector.NewJudge(g))
-				end := simulate.Run(collector.NewJudge(g), simulate.Options{}, simulate.Bounds{})
+				end := simulate.Run(collector.NewJudge(g), simulate.Options{Actor: collector.ActorControllerManager, Cautious: true}, simulate.Bounds{})
 				for n := range g.Listed() {
 					left := end.Model.Object(graph.Node(n))
 					if _, pending := end.ContentsPending[graph.Node(n)]; pending {
@@ -43,6 +43,9 @@ func TestConsequenceMatchesSimulation(t *testing.T) {
 		before := g.Object(n)
 		if slices.ContainsFunc(collector.NewJudge(g).Object(n), collector.Judgement.NamesListKind) {
 			return // this tool leaves the object alone; the answer is about the garbage collector
+		}
+		if a.Nondeterministic.Reason != nil || strings.Contains(a.Headline, "is deleted with ") {
+			return // the simulation shows one order of events, or the object is deleted whatever its owners are
 		}
 		gone := left == nil || left.Terminating() && !before.Terminating()
 		lost := left != nil && len(left.Owners) < len(before.Owners)

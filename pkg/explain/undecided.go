@@ -84,7 +84,8 @@ func resource(j collector.Judgement) string {
 // onlyListKinds reports whether only references with list kinds keep this tool from
 // deciding. The garbage collector does decide then.
 func (b *builder) onlyListKinds() bool {
-	return b.assessment.UndecidableReference < 0 && !slices.ContainsFunc(b.judgements, func(j collector.Judgement) bool { return j.Verdict == collector.VerdictUnknown })
+	return b.assessment.UndecidableReference < 0 && slices.ContainsFunc(b.judgements, collector.Judgement.NamesListKind) &&
+		!slices.ContainsFunc(b.judgements, func(j collector.Judgement) bool { return j.Verdict == collector.VerdictUnknown })
 }
 
 // listKind explains an object with a reference whose kind is that of a list.

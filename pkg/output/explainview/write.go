@@ -40,6 +40,9 @@ const (
 func (v View) Write(out io.Writer, a *explain.Answer) error {
 	w := &answerWriter{view: v, answer: a}
 	w.headline()
+	if why := a.Nondeterministic.Reason; why != nil {
+		w.line("uncertain", v.Palette.Changed(escape.Sentence("This depends on the order of events: "+why.Message()+".")))
+	}
 	for i := range a.References {
 		w.reference(i)
 	}
