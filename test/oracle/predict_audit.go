@@ -27,7 +27,8 @@ import (
 //
 // In addition, no object is deleted that has no finding with delete, except for what others
 // explain: an owner or container that is deleted. Contents of a container that is deleted are
-// left out everywhere, and so are objects of unmonitored types, which are not audited.
+// left out everywhere, and so are objects of unmonitored types without findings. A finding that
+// is nondeterministic has that reserve.
 func PredictAudit(s scenario.Scenario) []Prediction {
 	report, err := audit.Run(collector.NewJudge(graph.New(Scan(s))), audit.Options{StuckAfter: audit.DefaultStuckAfter})
 	if err != nil {
@@ -105,6 +106,11 @@ func (a *auditPredictions) finding(f *audit.Finding) {
 	}
 	o := a.objects[f.Object.UID]
 	aspect, said := f.Rule+":"+f.Reference.UID, string(f.Consequence)+" because of "+f.Reference.Kind+"/"+f.Reference.Name
+	if f.Nondeterministic != nil {
+		a.add(aspect, o.UID, said+", perhaps", func(e End) bool { return e.Deleted(o.UID) || !hasReference(e.Object(o.UID), f.Reference) })
+		a.out[len(a.out)-1].Reserve = Nondeterministic
+		return
+	}
 	outside := func(holds func(End) bool) func(End) bool {
 		return func(e End) bool { return holds(e) || withContainer(a.scenario, e, o) }
 	}
@@ -159,6 +165,11 @@ func (a *auditPredictions) groupFinding(f *audit.Finding) {
 			continue
 		}
 		aspect, said := f.Rule, string(f.Consequence)
+		if f.Nondeterministic != nil {
+			a.add(aspect, o.UID, said+", perhaps", func(e End) bool { return e.Object(o.UID) != nil })
+			a.out[len(a.out)-1].Reserve = Nondeterministic
+			continue
+		}
 		exists := func(e End) bool { return e.Object(o.UID) != nil || withContainer(a.scenario, e, o) }
 		switch effect := f.Effect.(type) {
 		case reason.NeverCollected:

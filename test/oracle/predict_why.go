@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -23,7 +24,8 @@ import (
 //   - unknown: nothing.
 //
 // If the object's container was being deleted before, the headline says that the object is
-// deleted with it, whatever the consequence is.
+// deleted with it, whatever the consequence is. One that says that Pods go first makes no claim
+// about when. An answer that is nondeterministic has that reserve.
 func PredictWhy(s scenario.Scenario) []Prediction {
 	g := graph.New(Scan(s))
 	explainer := explain.NewExplainer(collector.NewJudge(g))
@@ -48,6 +50,13 @@ func PredictWhy(s scenario.Scenario) []Prediction {
 			p.Holds = holdsForLiving(o, answer.Consequence)
 		default:
 			p.Holds = holdsForTerminating(o, answer.Consequence)
+		}
+		switch {
+		case answer.Nondeterministic.Reason != nil:
+			p.Reserve = Nondeterministic
+		case strings.Contains(answer.Headline, "once no Pod is left"):
+			p.Reserve = Later
+			p.None = ""
 		}
 		if p.Holds != nil {
 			out = append(out, p)
