@@ -3,6 +3,7 @@ package audit_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -429,13 +430,25 @@ func told(r *audit.Report) []string {
 	return out
 }
 
+// unpredicted leaves out what the collector does about bad references: more than the references
+// decides about that, and package simulate has tests of its own.
+func unpredicted(findings []string) []string {
+	for i, f := range findings {
+		findings[i] = predictedPart.ReplaceAllString(f, " $1 ?")
+	}
+	slices.Sort(findings)
+	return findings
+}
+
+var predictedPart = regexp.MustCompile(` (?:error|warning|info) (dangling|waiting) (?:delete|unlink|none)`)
+
 func TestAuditEqualsNaiveAudit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
 		// Blocked deletions depend on the model, which has tests of its own.
 		others := slices.DeleteFunc(audit.IDs(), func(id string) bool { return id == "blocked-deletion" })
 		report := run(t, s, audit.Options{Rules: others, StuckAfter: audit.DefaultStuckAfter})
-		if diff := cmp.Diff(naiveOf(s).findings(audit.DefaultStuckAfter), told(report), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(unpredicted(naiveOf(s).findings(audit.DefaultStuckAfter)), unpredicted(told(report)), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}
 	})

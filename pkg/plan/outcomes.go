@@ -6,7 +6,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
-	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -87,29 +86,5 @@ func (b *builder) nondeterministic(n graph.Node) reason.Reason {
 	if !b.result.Nondeterministic(n) {
 		return nil
 	}
-	uncertainty, other := b.result.Uncertainty(n)
-	of := b.graph.Object(other)
-	switch uncertainty {
-	case simulate.OwnerUnverified:
-		for i, j := range b.judge.Object(n) {
-			if !j.Verdict.Decidable() {
-				return reason.OwnerUndecidable{Owner: j.Owner(of.Owners[i])}
-			}
-		}
-	case simulate.DependsOnOther:
-		return reason.DependsOn{Object: of.Identity}
-	}
-	out := reason.OrderMatters{}
-	if of != nil {
-		out.Owner = &of.Identity
-	}
-	switch uncertainty {
-	case simulate.OtherOwnerOrphans:
-		out.Orphaned = true
-	case simulate.OwnerReleased, simulate.OwnerReleasedAfterUnblocking:
-		out.Released, out.OwnerHeld = true, len(of.ForeignFinalizers()) > 0
-		out.Unblocked = uncertainty == simulate.OwnerReleasedAfterUnblocking
-	case simulate.OwnerUnverified, simulate.OrderDecides, simulate.DependsOnOther:
-	}
-	return out
+	return b.result.Possibilities().Reason(n)
 }

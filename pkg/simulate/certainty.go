@@ -195,16 +195,22 @@ func (p *Possibilities) Uncertainty(n graph.Node) (Uncertainty, graph.Node) {
 			return DependsOnOther, p.reached[owner].node
 		}
 	}
+	var neighbors []int32
 	for _, e := range r.dependents {
-		if at := p.at(e.Node); at >= 0 && at != i && p.Nondeterministic(e.Node) {
-			return DependsOnOther, e.Node
-		}
+		neighbors = append(neighbors, p.at(e.Node))
 	}
-	for _, others := range [][]int32{r.containers, r.contents} {
+	for _, others := range [][]int32{neighbors, r.containers, r.contents} {
+		first := graph.None
 		for _, other := range others {
-			if p.Nondeterministic(p.reached[other].node) {
-				return DependsOnOther, p.reached[other].node
+			if other < 0 || other == i || !p.Nondeterministic(p.reached[other].node) {
+				continue
 			}
+			if n := p.reached[other].node; first == graph.None || p.model.compare(n, first) < 0 {
+				first = n
+			}
+		}
+		if first != graph.None {
+			return DependsOnOther, first
 		}
 	}
 	return OrderDecides, graph.None

@@ -230,7 +230,7 @@ func (m *Model) orphanRejected(owner graph.Node) graph.Node {
 		switch d := m.orphan(owner, e.Node); {
 		case d.Action == collector.ActionUnlink:
 			return graph.None
-		case d.NoAction == collector.PatchRejected:
+		case d.NoAction == collector.PatchRejected && (rejected == graph.None || m.compare(e.Node, rejected) < 0):
 			rejected = e.Node
 		}
 	}

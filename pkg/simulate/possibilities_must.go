@@ -135,7 +135,7 @@ func (p *Possibilities) mustWait(must []fact, now fact, r *reachedObject) bool {
 	case !r.honorsPolicy():
 		return false
 	case len(r.requested) > 0:
-		return p.may[p.at(r.node)]&collected == 0
+		return p.deletedByRequest(r)
 	case now&collected == 0 || !p.keepsDependent(r):
 		return false
 	}
@@ -160,9 +160,15 @@ func (p *Possibilities) mustOrphan(now fact, r *reachedObject) bool {
 	case r.object.Orphaning():
 		return true
 	case len(r.requested) > 0:
-		return r.honorsPolicy() && p.may[p.at(r.node)]&collected == 0
+		return r.honorsPolicy() && p.deletedByRequest(r)
 	}
 	return now&collected != 0 && r.dormant(object.OrphanFinalizer) && !p.ownerMayWait(p.may, r)
+}
+
+// deletedByRequest reports whether a requested object is deleted by that request, and by nothing
+// else before.
+func (p *Possibilities) deletedByRequest(r *reachedObject) bool {
+	return p.requestedFirst(r) || p.may[p.at(r.node)]&collected == 0 && !p.maySwept(p.may, r)
 }
 
 // keepsDependent reports whether an object has a dependent until the collector deletes it.

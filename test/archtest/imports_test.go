@@ -58,7 +58,7 @@ var table = map[string]allowed{
 	"pkg/execute/internal/runner": {own: "event execute plan reason snapshot"},
 	"pkg/execute/planrun":         {own: "collector event execute execute/internal/runner graph object plan reason repair simulate snapshot"},
 	"pkg/execute/recreate":        {own: "collector execute execute/internal/runner object plan reason restore snapshot"},
-	"pkg/explain":                 {own: "audit collector graph object plugin repair simulate snapshot"},
+	"pkg/explain":                 {own: "audit collector graph object plugin reason repair simulate snapshot"},
 	"pkg/graph":                   {own: "object snapshot"},
 	"pkg/input":                   {other: "go.yaml.in/yaml/v3 golang.org/x/text"},
 	"pkg/kubeconfig":              {own: "redact", other: "github.com/spf13/pflag k8s.io/client-go"},
@@ -84,7 +84,7 @@ var table = map[string]allowed{
 	"pkg/redact":                  {},
 	"pkg/repair":                  {own: "collector graph object reason"},
 	"pkg/restore":                 {own: "audit collector event graph object plan reason snapshot"},
-	"pkg/simulate":                {own: "collector graph object snapshot"},
+	"pkg/simulate":                {own: "collector graph object reason snapshot"},
 	"pkg/snapshot":                {own: "input object reason"},
 	"pkg/snapshot/snapshottest":   {own: "graph object snapshot", other: "pgregory.net/rapid"},
 }
