@@ -1,11 +1,10 @@
 package audit
 
 import (
-	"slices"
+	"sync"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
@@ -15,6 +14,7 @@ import (
 // events decides. It costs nothing if no finding says that the collector deletes or unlinks.
 func (r *ruleContext) predict(report *Report) {
 	var possible *simulate.Possibilities
+	var of references
 	for i := range report.Findings {
 		f := &report.Findings[i]
 		waits, blocked := f.Effect.(reason.Waits)
@@ -26,7 +26,10 @@ func (r *ruleContext) predict(report *Report) {
 			possible = simulate.NewPossibilities(simulate.NewModel(r.judge, predicted))
 		}
 		if n := r.graph.Find(f.Object.UID); !blocked {
-			r.predictFinding(f, possible)
+			if n != of.node || of.index == nil {
+				of = r.referencesOf(possible, n)
+			}
+			r.predictFinding(f, possible, of)
 		} else if possible.CompletionUncertain(n) {
 			f.Nondeterministic = possible.Reason(n)
 		}
@@ -36,38 +39,47 @@ func (r *ruleContext) predict(report *Report) {
 // predicted are the options of a model that predicts the cluster's own collector.
 var predicted = simulate.Options{Actor: collector.ActorControllerManager, Cautious: true}
 
-func (r *ruleContext) predictFinding(f *Finding, possible *simulate.Possibilities) {
-	n := r.graph.Find(f.Object.UID)
+// references finds the references of one object, which may have many findings.
+type references struct {
+	node  graph.Node
+	index map[Reference]int // the first one that is equal
+	left  int               // how many the object keeps in every order
+	why   func() reason.Reason
+}
+
+func (r *ruleContext) referencesOf(possible *simulate.Possibilities, n graph.Node) references {
+	out := references{node: n, index: map[Reference]int{}, why: sync.OnceValue(func() reason.Reason { return possible.Reason(n) })}
+	for i, of := range r.graph.Object(n).Owners {
+		if key := *ReferenceOf(of); out.index[key] == 0 {
+			out.index[key] = i + 1
+		}
+		if !possible.MayUnlink(graph.Edge{Node: n, Index: i}) {
+			out.left++
+		}
+	}
+	return out
+}
+
+func (r *ruleContext) predictFinding(f *Finding, possible *simulate.Possibilities, of references) {
+	n := of.node
 	o := r.graph.Object(n)
-	index := slices.IndexFunc(r.graph.Object(n).Owners, func(of object.Reference) bool { return *ReferenceOf(of) == *f.Reference })
-	e := graph.Edge{Node: n, Index: index}
+	e := graph.Edge{Node: n, Index: of.index[*f.Reference] - 1}
 	mayDelete, mustDelete := possible.MayDelete(n), possible.MustDelete(n)
 	mayUnlink, mustUnlink := possible.MayUnlink(e), possible.MustUnlink(e)
 	switch {
 	case mustDelete, f.Consequence == collector.ConsequenceUnlink && mustUnlink:
 		return
 	case f.Consequence == collector.ConsequenceDelete && mayDelete:
-		f.Effect, f.Nondeterministic = reason.MayDeleteObject, possible.Reason(n)
+		f.Effect, f.Nondeterministic = reason.MayDeleteObject, of.why()
 	case mayUnlink:
-		f.Consequence, f.Effect = collector.ConsequenceUnlink, reason.RemovesReference{OwnersLeft: r.ownersLeft(possible, n)}
+		f.Consequence, f.Effect = collector.ConsequenceUnlink, reason.RemovesReference{OwnersLeft: of.left}
 		if !mustUnlink {
-			f.Effect, f.Nondeterministic = reason.MayRemoveReference, possible.Reason(n)
+			f.Effect, f.Nondeterministic = reason.MayRemoveReference, of.why()
 		}
 	default:
 		f.Consequence, f.Effect = collector.ConsequenceNone, reason.NoEffect{Terminating: o.Terminating()}
 	}
 	f.Severity = severityOf(f.Verdict, f.Consequence)
-}
-
-// ownersLeft returns how many references an object keeps in every order.
-func (r *ruleContext) ownersLeft(possible *simulate.Possibilities, n graph.Node) int {
-	left := 0
-	for i := range r.graph.Owners(n) {
-		if !possible.MayUnlink(graph.Edge{Node: n, Index: i}) {
-			left++
-		}
-	}
-	return left
 }
 
 // addVirtual adds the findings about an object that was only looked up.

@@ -1,9 +1,12 @@
 package simulate
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
@@ -161,7 +164,7 @@ func (p *Possibilities) Reason(n graph.Node) reason.Reason {
 // object does not block it.
 func (p *Possibilities) releasesEarlier(r *reachedObject, owner int32) bool {
 	of := p.reached[owner].object
-	return p.starting && of.DeletingDependents() && !blocksByUID(r.object, of.UID)
+	return p.starting && of.DeletingDependents() && !slices.ContainsFunc(r.object.Owners, func(o object.Reference) bool { return o.UID == of.UID && o.Blocks() })
 }
 
 // Uncertainty returns why an object is Nondeterministic, and the other object.
@@ -182,7 +185,7 @@ func (p *Possibilities) Uncertainty(n graph.Node) (Uncertainty, graph.Node) {
 	}
 	for k, owner := range r.owners {
 		switch {
-		case owner < 0 || owner == i || p.may[owner]&waits == 0 || p.may[i]&unblocked == 0 && blocksByUID(r.object, r.object.Owners[k].UID):
+		case owner < 0 || owner == i || p.may[owner]&waits == 0 || p.may[i]&unblocked == 0 && r.group(k).blocks:
 		case p.Nondeterministic(p.reached[owner].node) && !p.releasesEarlier(r, owner):
 		case p.may[i]&unblocked != 0:
 			return OwnerReleasedAfterUnblocking, p.reached[owner].node

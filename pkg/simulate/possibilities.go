@@ -63,6 +63,10 @@ type Possibilities struct {
 	// waitingOwners counts, per object, the references to owners that may be in foreground
 	// deletion.
 	waitingOwners []int32
+	// processed is, per object, what may make the collector process it.
+	processed []processing
+	// kept has, per object, up to two UIDs of owners that exist in every order; see keptByOther.
+	kept map[int32][2]types.UID
 }
 
 // The lists that rules go through.
@@ -72,6 +76,7 @@ const (
 	orphanedDependents
 	vanishContents
 	sweepPods
+	decidableReferences
 	lists
 )
 
@@ -88,6 +93,18 @@ type reachedObject struct {
 	contents   []int32 // of a Namespace or CustomResourceDefinition
 	requested  []metav1.DeletionPropagation
 	dependents []graph.Edge // of watched objects
+	groupOf    []int32      // per reference, where its group is in groups
+	groups     []uidGroup
+	rejects    bool   // the API server may reject the collector's patches
+	undangling [2]int // the first two references that are not dangling, or -1
+}
+
+// processing is what makes the collector process an object.
+type processing struct {
+	anyway        bool // it starts with the object, or repeats what has failed
+	bad           bool // a reference is bad from the beginning
+	becomesBad    bool // a reference becomes bad
+	ownerVanishes bool
 }
 
 // NewPossibilities returns the bounds for a collector that starts with the scanned objects. The
@@ -107,8 +124,10 @@ func newPossibilities(m *Model, deletes []Deletion, starting bool) *Possibilitie
 	p.reach()
 	p.may, p.must = make([]fact, len(p.reached)), make([]fact, len(p.reached))
 	for range 2 {
-		p.may = p.derive(p.mayHappen)
-		p.must = p.derive(p.mustHappen)
+		p.startProcessing()
+		p.may = p.derive(p.mayHappen, p.noteOwner)
+		p.kept = map[int32][2]types.UID{}
+		p.must = p.derive(p.mustHappen, func([]fact, int32, int) bool { return false })
 	}
 	return p
 }
@@ -230,6 +249,18 @@ func (p *Possibilities) describe(i int32) {
 	for _, owner := range p.graph.Owners(r.node) {
 		r.owners = append(r.owners, p.at(owner))
 	}
+	r.groupByUID()
+	r.undangling = [2]int{-1, -1}
+	for k, v := range r.verdicts {
+		switch {
+		case v == collector.VerdictDangling:
+		case r.undangling[0] < 0:
+			r.undangling[0] = k
+		case r.undangling[1] < 0:
+			r.undangling[1] = k
+		}
+	}
+	r.rejects = collector.UpdateRejected(r.object)
 	for _, e := range p.graph.Dependents(r.node) {
 		// The collector looks for an object that it does not watch in the namespace of the first
 		// dependent that it sees.
@@ -263,7 +294,9 @@ func (p *Possibilities) at(n graph.Node) int32 {
 }
 
 // derive evaluates a rule until nothing changes any more.
-func (p *Possibilities) derive(rule func(facts []fact, i int32) fact) []fact {
+// note is called for each reference to an owner for which a fact is new. It reports whether that
+// changes what the rule says about the dependent's owners.
+func (p *Possibilities) derive(rule func(facts []fact, i int32) fact, note func(facts []fact, dependent int32, reference int) bool) []fact {
 	facts := make([]fact, len(p.reached))
 	for k := range p.scanned {
 		p.scanned[k] = make([]int32, len(p.reached))
@@ -306,8 +339,12 @@ func (p *Possibilities) derive(rule func(facts []fact, i int32) fact) []fact {
 			if begins {
 				p.waitingOwners[dependent]++
 			}
+			news := note(facts, dependent, e.Index)
 			if begins && p.waitingOwners[dependent] <= 2 {
 				p.noteWaiting(facts, dependent)
+				news = true
+			}
+			if news {
 				for _, owner := range p.reached[dependent].owners {
 					add(owner)
 				}
@@ -353,7 +390,10 @@ func (p *Possibilities) every(list int, i int32, n int, meets func(k int) bool) 
 // with a reference's UID: if it finds nothing under the name of the reference before it sees
 // the owner, it forgets the dependent (graph_builder.go, removeNode).
 func (p *Possibilities) mayBeUnlinked(e graph.Edge) bool {
-	return p.model.judged(e.Node)[e.Index] == collector.VerdictDangling
+	if at := p.at(e.Node); at >= 0 {
+		return p.reached[at].verdicts[e.Index] == collector.VerdictDangling
+	}
+	return p.model.judge.Reference(e).Verdict == collector.VerdictDangling
 }
 
 // requestedOnly reports whether all requests for an object have this policy, and there is one.
@@ -412,8 +452,11 @@ func losesTrack(g *graph.Graph, n graph.Node) bool {
 // mayBeUnserved reports whether the kind that a dangling reference names may vanish before the
 // collector has looked for the owner. Then it can never resolve the reference.
 func (p *Possibilities) mayBeUnserved(r *reachedObject) bool {
+	if len(p.containers) == 0 {
+		return false
+	}
 	for k, v := range r.verdicts {
-		if v != collector.VerdictDangling || len(p.containers) == 0 {
+		if v != collector.VerdictDangling {
 			continue
 		}
 		ref := r.object.Owners[k]
@@ -433,43 +476,83 @@ func (r *reachedObject) interrupted() bool {
 	return o.Terminating() && len(o.Finalizers) == 0 && !o.InGracePeriod() && !o.IsNamespace()
 }
 
-// sharesUID reports whether another reference has the UID of the k-th.
-func (r *reachedObject) sharesUID(k int) bool {
-	for other, o := range r.object.Owners {
-		if other != k && o.UID == r.object.Owners[k].UID {
-			return true
+// uidGroup is what the references of an object with one UID have in common.
+type uidGroup struct {
+	size           int
+	blocks         bool // one of them blocks
+	lastBlocks     bool // the last one does: only then does the collector notice that they are removed (graph_builder.go, referencesDiffs)
+	startsBad      bool // one of them is bad from the beginning
+	notDangling    int  // one that is not dangling, or -1
+	startsDangling bool // one of them is dangling from the beginning
+	sameVerdicts   bool
+	controllers    int
+	invalid        int
+}
+
+// group returns what references with the UID of the k-th have in common.
+func (r *reachedObject) group(k int) *uidGroup { return &r.groups[r.groupOf[k]] }
+
+// groupByUID groups the references.
+func (r *reachedObject) groupByUID() {
+	known := make(map[types.UID]int32, len(r.object.Owners))
+	r.groupOf = make([]int32, len(r.object.Owners))
+	verdicts := []collector.Verdict{}
+	for k, o := range r.object.Owners {
+		at, seen := known[o.UID]
+		v := r.verdicts[k]
+		if !seen {
+			at = int32(len(r.groups))
+			known[o.UID] = at
+			r.groups, verdicts = append(r.groups, uidGroup{notDangling: -1, sameVerdicts: true}), append(verdicts, v)
+		}
+		r.groupOf[k] = at
+		g := &r.groups[at]
+		g.size++
+		g.blocks, g.lastBlocks = g.blocks || o.Blocks(), o.Blocks()
+		g.startsBad = g.startsBad || decidable(v) && v != collector.VerdictSolid
+		g.sameVerdicts = g.sameVerdicts && v == verdicts[at]
+		if v != collector.VerdictDangling {
+			g.notDangling = k
+		} else {
+			g.startsDangling = true
+		}
+		if o.Controls() {
+			g.controllers++
+		}
+		one := object.Object{Owners: []object.Reference{o}}
+		if collector.UpdateRejected(&one) {
+			g.invalid++
 		}
 	}
-	return false
+}
+
+// rejectedWithout reports whether the API server rejects the patch that removes the references with
+// the UID of the k-th.
+func (r *reachedObject) rejectedWithout(k int) bool {
+	if !r.rejects {
+		return false
+	}
+	controllers, invalid := 0, 0
+	for i := range r.groups {
+		controllers += r.groups[i].controllers
+		invalid += r.groups[i].invalid
+	}
+	g := r.group(k)
+	rest := object.Object{Finalizers: r.object.Finalizers}
+	return controllers-g.controllers > 1 || invalid-g.invalid > 0 || collector.UpdateRejected(&rest)
+}
+
+// rejected reports whether the API server rejects the patch that removes a finalizer.
+func (r *reachedObject) rejected(finalizer string) bool {
+	if !r.rejects {
+		return false
+	}
+	left := *r.object
+	left.Finalizers = slices.DeleteFunc(slices.Clone(left.Finalizers), func(f string) bool { return f == finalizer })
+	return collector.UpdateRejected(&left)
 }
 
 // stops reports whether the object, if it is a Pod, stops within its grace period.
 func (p *Possibilities) stops(r *reachedObject) bool {
 	return !r.object.InGracePeriod() || !p.model.taken.After(*r.object.Deleted)
-}
-
-// rejected reports whether the API server rejects the collector's patches of an object, after
-// the references with a UID are removed and a finalizer is.
-func rejected(o *object.Object, uid types.UID, finalizer string) bool {
-	left := *o
-	left.Owners = slices.DeleteFunc(slices.Clone(o.Owners), func(r object.Reference) bool { return r.UID == uid })
-	left.Finalizers = slices.DeleteFunc(slices.Clone(o.Finalizers), func(f string) bool { return f == finalizer })
-	return collector.UpdateRejected(&left)
-}
-
-// blocksByUID reports whether a reference of the object with that UID blocks.
-func blocksByUID(o *object.Object, uid types.UID) bool {
-	return slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == uid && r.Blocks() })
-}
-
-// lastBlocks reports whether the last reference with that UID blocks: only then does the
-// collector notice that such references are removed (graph_builder.go, referencesDiffs).
-func lastBlocks(o *object.Object, uid types.UID) bool {
-	last := false
-	for _, r := range o.Owners {
-		if r.UID == uid {
-			last = r.Blocks()
-		}
-	}
-	return last
 }

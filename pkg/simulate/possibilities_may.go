@@ -68,7 +68,7 @@ func (p *Possibilities) mayHaveFinalizer(may []fact, now fact, r *reachedObject,
 // mayBeCollected reports whether there may be a time when all references of an object are bad
 // that it has not lost.
 func (p *Possibilities) mayBeCollected(may []fact, r *reachedObject, i int32) bool {
-	if !p.mayBeDecidable(may, r) || r.object.Terminating() || p.requestedFirst(r) || deleteFails(r.object, p.behavior) {
+	if !p.mayBeDecidable(may, r, i) || r.object.Terminating() || p.requestedFirst(r) || deleteFails(r.object, p.behavior) {
 		return false
 	}
 	if !p.every(collectedReferences, i, len(r.owners), func(k int) bool {
@@ -76,7 +76,7 @@ func (p *Possibilities) mayBeCollected(may []fact, r *reachedObject, i int32) bo
 	}) {
 		return false
 	}
-	if !p.mayBeProcessed(may, r) {
+	if !p.mayBeProcessed(i) {
 		return false
 	}
 	for k := range r.owners {
@@ -87,22 +87,33 @@ func (p *Possibilities) mayBeCollected(may []fact, r *reachedObject, i int32) bo
 	return false
 }
 
-// mayBeProcessed reports whether something makes the collector process an object: a reference
-// becomes bad, or it repeats what has failed.
-func (p *Possibilities) mayBeProcessed(may []fact, r *reachedObject) bool {
-	if !r.decidable || rejected(r.object, "", "") {
-		return true
-	}
-	bad := false
-	for k := range r.owners {
-		bad = bad || p.mayBeBad(may, r, k)
-	}
-	for k, owner := range r.owners {
-		if p.becomesBad(may, r, k) || bad && owner >= 0 && may[owner]&vanishes != 0 || p.mayStartWith(r, k) {
-			return true
+// startProcessing notes what makes the collector process objects before anything happens.
+func (p *Possibilities) startProcessing() {
+	p.processed = make([]processing, len(p.reached))
+	for i := range p.reached {
+		r, at := &p.reached[i], &p.processed[i]
+		at.anyway = !r.decidable || r.rejects
+		for k, v := range r.verdicts {
+			at.anyway = at.anyway || p.mayStartWith(r, k)
+			at.bad = at.bad || decidable(v) && v != collector.VerdictSolid
 		}
 	}
-	return false
+}
+
+// noteOwner notes what a reference to an owner with a new fact makes the collector do.
+func (p *Possibilities) noteOwner(may []fact, dependent int32, k int) bool {
+	r, at := &p.reached[dependent], &p.processed[dependent]
+	before := p.mayBeProcessed(dependent)
+	at.becomesBad = at.becomesBad || p.becomesBad(may, r, k)
+	at.ownerVanishes = at.ownerVanishes || r.owners[k] >= 0 && may[r.owners[k]]&vanishes != 0
+	return p.mayBeProcessed(dependent) != before
+}
+
+// mayBeProcessed reports whether something makes the collector process an object: a reference
+// becomes bad, an owner goes while another reference is bad, or it repeats what has failed.
+func (p *Possibilities) mayBeProcessed(i int32) bool {
+	at := &p.processed[i]
+	return at.anyway || at.becomesBad || at.bad && at.ownerVanishes
 }
 
 // mayStartWith reports whether a collector that starts may process an object because of a
@@ -134,16 +145,10 @@ func (p *Possibilities) lost(r *reachedObject) bool {
 
 // mayBeDecidable reports whether the collector can resolve the references of an object, at least
 // once owners that orphan it have removed some.
-func (p *Possibilities) mayBeDecidable(may []fact, r *reachedObject) bool {
-	if r.decidable || len(r.verdicts) == 0 {
-		return r.decidable
-	}
-	for k, v := range r.verdicts {
-		if !decidable(v) && (r.owners[k] < 0 || may[r.owners[k]]&orphans == 0) {
-			return false
-		}
-	}
-	return true
+func (p *Possibilities) mayBeDecidable(may []fact, r *reachedObject, i int32) bool {
+	return r.decidable || len(r.verdicts) > 0 && p.every(decidableReferences, i, len(r.verdicts), func(k int) bool {
+		return decidable(r.verdicts[k]) || r.owners[k] >= 0 && may[r.owners[k]]&orphans != 0
+	})
 }
 
 // decidable reports whether the collector can resolve a reference, as far as is known.
@@ -177,12 +182,8 @@ func (p *Possibilities) becomesBad(may []fact, r *reachedObject, k int) bool {
 
 // mayBeBadByUID is mayBeBad for any reference with the same UID: all are removed together.
 func (p *Possibilities) mayBeBadByUID(may []fact, r *reachedObject, k int) bool {
-	for other := range r.owners {
-		if r.object.Owners[other].UID == r.object.Owners[k].UID && p.mayBeBad(may, r, other) {
-			return true
-		}
-	}
-	return false
+	g := r.group(k)
+	return g.startsBad || g.notDangling >= 0 && p.mayBeBad(may, r, g.notDangling)
 }
 
 // mayOutlast reports whether an object may still have a reference that is bad after it has lost
@@ -203,18 +204,17 @@ func (p *Possibilities) mayLose(may []fact, i int32, k int) bool {
 	if r.owners[k] >= 0 && may[r.owners[k]]&orphans != 0 {
 		return true
 	}
-	if !p.mayBeDecidable(may, r) || r.object.Terminating() || p.requestedFirst(r) || !p.mayBeBadByUID(may, r, k) || !p.mayBeProcessed(may, r) {
+	if !p.mayBeDecidable(may, r, i) || r.object.Terminating() || p.requestedFirst(r) || !p.mayBeBadByUID(may, r, k) || !p.mayBeProcessed(i) {
 		return false
 	}
-	if rejected(r.object, "", "") && p.staysRejected(may, r) {
+	if r.rejects && p.staysRejected(may, r) {
 		return false
 	}
-	for other, v := range r.verdicts {
-		if v != collector.VerdictDangling && (other != k || r.sharesUID(k)) {
-			return true
-		}
+	other := r.undangling[0]
+	if other == k {
+		other = r.undangling[1]
 	}
-	return false
+	return other >= 0 || r.undangling[0] == k && r.group(k).size > 1
 }
 
 // staysRejected reports whether the API server rejects the patch of an object even if that removes
@@ -227,7 +227,7 @@ func (p *Possibilities) staysRejected(may []fact, r *reachedObject) bool {
 			left.Owners = append(left.Owners, o)
 		}
 	}
-	return rejected(&left, "", "")
+	return collector.UpdateRejected(&left)
 }
 
 func (p *Possibilities) ownerMayWait(may []fact, r *reachedObject) bool {

@@ -40,7 +40,7 @@ func (p *Possibilities) mustHappen(must []fact, i int32) fact {
 // mustBeCollected reports whether the collector deletes an object because its owners go or wait,
 // one after the other, in whatever order. In the end every reference that it has left is bad.
 func (p *Possibilities) mustBeCollected(must []fact, r *reachedObject, i int32) bool {
-	if !r.decidable || r.unverified || p.mayBeUnserved(r) || r.object.Terminating() || deleteFails(r.object, p.behavior) || p.may[i]&unblocked != 0 && rejected(r.object, "", "") {
+	if !r.decidable || r.unverified || p.mayBeUnserved(r) || r.object.Terminating() || deleteFails(r.object, p.behavior) || p.may[i]&unblocked != 0 && r.rejected("") {
 		return false
 	}
 	if !p.every(collectedReferences, i, len(r.owners), func(k int) bool { return p.staysBad(must, r, i, k) }) {
@@ -65,7 +65,7 @@ func (p *Possibilities) mustBeCollected(must []fact, r *reachedObject, i int32) 
 // startsWith reports whether a collector that starts processes an object because of a reference.
 func (p *Possibilities) startsWith(r *reachedObject, k int) bool {
 	return p.mayStartWith(r, k) && (r.verdicts[k] == collector.VerdictDangling ||
-		r.verdicts[k] == collector.VerdictWaiting && r.listed && p.reached[r.owners[k]].listed && !p.reached[r.owners[k]].object.Orphaning() && blocksByUID(r.object, r.object.Owners[k].UID))
+		r.verdicts[k] == collector.VerdictWaiting && r.listed && p.reached[r.owners[k]].listed && !p.reached[r.owners[k]].object.Orphaning() && r.group(k).blocks)
 }
 
 // staysBad reports whether a reference becomes bad, and stays so until the object is processed.
@@ -74,13 +74,10 @@ func (p *Possibilities) staysBad(must []fact, r *reachedObject, i int32, k int) 
 	if owner >= 0 && p.may[owner]&orphans != 0 {
 		return false // the reference may be removed
 	}
-	for other, o := range r.object.Owners {
-		// The collector judges one after the other, and the owner may go in between. Then it
-		// removes both, as one is still solid.
-		bothDangling := r.verdicts[k] == collector.VerdictDangling && r.verdicts[other] == collector.VerdictDangling
-		if other != k && o.UID == r.object.Owners[k].UID && !bothDangling && (owner >= 0 || r.verdicts[other] != r.verdicts[k]) {
-			return false
-		}
+	// The collector judges one after the other, and the owner may go in between. Then it removes
+	// all references with the UID, as one is still solid.
+	if g := r.group(k); g.size > 1 && g.notDangling >= 0 && (owner >= 0 || !g.sameVerdicts) {
+		return false
 	}
 	switch {
 	case r.verdicts[k] == collector.VerdictDangling:
@@ -122,7 +119,7 @@ func (p *Possibilities) goesUnlessItWaits(r *reachedObject) bool {
 // 1.34, the DELETE after that is refused, and the owner may be released before it is repeated
 // (docs/gc-semantics.md#breaking-a-cycle).
 func (p *Possibilities) blocksUntilProcessed(r *reachedObject, i int32, k int) bool {
-	return r.listed && blocksByUID(r.object, r.object.Owners[k].UID) && (p.may[i]&unblockedFirst == 0 || !p.behavior.DeleteNamesResourceVersion)
+	return r.listed && r.group(k).blocks && (p.may[i]&unblockedFirst == 0 || !p.behavior.DeleteNamesResourceVersion)
 }
 
 // mustWait reports whether an object is in foreground deletion in every order.
@@ -187,7 +184,7 @@ func (p *Possibilities) keepsDependent(r *reachedObject) bool {
 // mustBeReleasable reports whether all dependents that block an object's foreground deletion go
 // or stop blocking, and the collector notices.
 func (p *Possibilities) mustBeReleasable(must []fact, r *reachedObject, i int32) bool {
-	if !r.listed || p.lost(r) || !p.model.complete || rejected(r.object, "", object.ForegroundFinalizer) {
+	if !r.listed || p.lost(r) || !p.model.complete || r.rejected(object.ForegroundFinalizer) {
 		return false
 	}
 	return p.every(releaseBlockers, i, len(r.dependents), func(k int) bool {
@@ -199,8 +196,7 @@ func (p *Possibilities) mustBeReleasable(must []fact, r *reachedObject, i int32)
 		if b < 0 || b == i {
 			return false
 		}
-		dependent := p.graph.Object(e.Node)
-		notices := lastBlocks(dependent, r.object.UID)
+		notices := p.reached[b].group(e.Index).lastBlocks
 		switch {
 		case must[b]&vanishes != 0:
 			return notices || !p.mayLose(p.may, b, e.Index)
@@ -216,7 +212,7 @@ func (p *Possibilities) mustBeReleasable(must []fact, r *reachedObject, i int32)
 func (p *Possibilities) mustLose(must []fact, i int32, k int) bool {
 	r := &p.reached[i]
 	owner, uid := r.owners[k], r.object.Owners[k].UID
-	if rejected(r.object, uid, "") {
+	if r.rejectedWithout(k) {
 		return false
 	}
 	if owner >= 0 && must[owner]&orphans != 0 && r.listed && r.verdicts[k] != collector.VerdictDangling {
@@ -225,55 +221,56 @@ func (p *Possibilities) mustLose(must []fact, i int32, k int) bool {
 	if !r.decidable || r.unverified || p.mayBeUnserved(r) || p.may[i]&terminates != 0 {
 		return false
 	}
-	if p.starting && p.startsDangling(r, uid) && p.keptByOther(r, "") {
+	if p.starting && r.group(k).startsDangling && p.keptByOther(i, "") {
 		return true
 	}
 	if owner < 0 {
 		return false
 	}
 	goes := r.verdicts[k] != collector.VerdictDangling && (must[owner]&vanishes != 0 || must[owner]&terminates != 0 && p.goesUnlessItWaits(&p.reached[owner]) || must[owner]&waits != 0 && p.reached[owner].listed && !p.stripped(p.may, &p.reached[owner], metav1.DeletePropagationForeground) && p.blocksUntilProcessed(r, i, k))
-	return goes && p.keptByOther(r, uid)
-}
-
-// startsDangling reports whether a reference with that UID is dangling before anything happens.
-func (p *Possibilities) startsDangling(r *reachedObject, uid types.UID) bool {
-	for k, v := range r.verdicts {
-		if v == collector.VerdictDangling && r.object.Owners[k].UID == uid {
-			return true
-		}
-	}
-	return false
+	return goes && p.keptByOther(i, uid)
 }
 
 // keptByOther reports whether an owner of an object exists in every order that has another UID.
-func (p *Possibilities) keptByOther(r *reachedObject, uid types.UID) bool {
-	for other, owner := range r.owners {
-		if r.object.Owners[other].UID != uid && r.verdicts[other] == collector.VerdictSolid &&
-			(owner < 0 || p.may[owner]&(vanishes|waits|orphans) == 0) {
-			return true
+func (p *Possibilities) keptByOther(i int32, uid types.UID) bool {
+	r := &p.reached[i]
+	kept, known := p.kept[i]
+	if !known {
+		for k, owner := range r.owners {
+			if r.verdicts[k] == collector.VerdictSolid && (owner < 0 || p.may[owner]&(vanishes|waits|orphans) == 0) {
+				of := r.object.Owners[k].UID
+				if kept[0] == "" {
+					kept[0] = of
+				} else if of != kept[0] {
+					kept[1] = of
+					break
+				}
+			}
 		}
+		p.kept[i] = kept
 	}
-	return false
+	return kept[0] != "" && kept[0] != uid || kept[1] != ""
 }
 
 // mustBeOrphaned reports whether the collector can remove the references of every dependent.
 func (p *Possibilities) mustBeOrphaned(r *reachedObject, i int32) bool {
-	if !r.listed || !p.model.complete || rejected(r.object, "", object.OrphanFinalizer) {
+	if !r.listed || !p.model.complete || r.rejected(object.OrphanFinalizer) {
 		return false
 	}
 	return p.every(orphanedDependents, i, len(r.dependents), func(k int) bool {
-		return !rejected(p.graph.Object(r.dependents[k].Node), r.object.UID, "")
+		dependent := p.at(r.dependents[k].Node)
+		return dependent >= 0 && !p.reached[dependent].rejectedWithout(r.dependents[k].Index)
 	})
 }
 
 // mustBeUnblocked reports whether the collector breaks a cycle at an object: the only owner is
 // in foreground deletion because of a request for one of the object's dependents.
 func (p *Possibilities) mustBeUnblocked(must []fact, r *reachedObject, i int32) bool {
-	if len(p.requests) != 1 || len(r.object.Owners) != 1 || !r.decidable || !r.listed || r.object.Terminating() || rejected(r.object, "", "") {
+	if len(p.requests) != 1 || len(r.object.Owners) != 1 || !r.decidable || !r.listed || r.object.Terminating() || r.rejected("") {
 		return false
 	}
 	owner := r.owners[0]
-	if owner < 0 || must[owner]&waits == 0 || p.reached[owner].object.DeletingDependents() || !blocksByUID(r.object, r.object.Owners[0].UID) {
+	if owner < 0 || must[owner]&waits == 0 || p.reached[owner].object.DeletingDependents() || !r.group(0).blocks {
 		return false
 	}
 	return slices.ContainsFunc(r.dependents, func(e graph.Edge) bool {
