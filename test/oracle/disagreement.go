@@ -25,16 +25,19 @@ const (
 	// DeletedByNoOrder: this program as the collector would delete an object that no order
 	// deletes.
 	DeletedByNoOrder Class = "deleted by no order"
-	// NeedlesslyUncertain: the prediction has a reserve, and all orders end alike. It is
-	// counted, and is no failure.
+	// NeedlesslyUncertain: the prediction has a reserve, and all orders end alike, as
+	// predicted. It is counted, and is no failure.
 	NeedlesslyUncertain Class = "needlessly uncertain"
+	// WrongWithReserve: the prediction has a reserve, and all orders end alike, otherwise than
+	// predicted. It is counted, and is no failure.
+	WrongWithReserve Class = "wrong with reserve"
 )
 
 // Classes are all classes, in the order of the columns of a table.
-var Classes = []Class{Wrong, FalselyCertain, NotBackedUp, DeletedByNoOrder, NeedlesslyUncertain}
+var Classes = []Class{Wrong, FalselyCertain, NotBackedUp, DeletedByNoOrder, NeedlesslyUncertain, WrongWithReserve}
 
 // Failure reports whether a disagreement of the class is a mistake of this program.
-func (c Class) Failure() bool { return c != NeedlesslyUncertain }
+func (c Class) Failure() bool { return c != NeedlesslyUncertain && c != WrongWithReserve }
 
 // Reserve is what a prediction says about its own certainty.
 type Reserve int
@@ -151,7 +154,10 @@ func (p *Prediction) compare(ends []End) Class {
 	case len(ends) == 0:
 		return ""
 	case p.Reserve == Nondeterministic:
-		if len(p.happened(ends)) == 1 {
+		switch {
+		case len(p.happened(ends)) == 1 && holds == 0:
+			return WrongWithReserve
+		case len(p.happened(ends)) == 1:
 			return NeedlesslyUncertain
 		}
 		return ""

@@ -33,7 +33,7 @@ func TestCompareDistinguishesWrongFromFalselyCertain(t *testing.T) {
 		"in some orders":                             {3, 7, Certain, Wrong, FalselyCertain, FalselyCertain},
 		"nondeterministic, and some orders differ":   {3, 7, Nondeterministic, Wrong, FalselyCertain, ""},
 		"nondeterministic, and all orders are alike": {10, 0, Nondeterministic, Wrong, FalselyCertain, NeedlesslyUncertain},
-		"nondeterministic, and all orders end other": {0, 10, Nondeterministic, Wrong, FalselyCertain, NeedlesslyUncertain},
+		"nondeterministic, and all orders end other": {0, 10, Nondeterministic, Wrong, FalselyCertain, WrongWithReserve},
 		"later, and some orders differ":              {3, 7, Later, Wrong, FalselyCertain, ""},
 		"later, and in no order":                     {0, 10, Later, Wrong, FalselyCertain, Wrong},
 		"unverified, and in no order":                {0, 10, Unverified, Wrong, FalselyCertain, ""},
