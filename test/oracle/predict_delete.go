@@ -79,33 +79,47 @@ func PredictDelete(s scenario.Scenario) []Prediction {
 	var out []Prediction
 	for i := range s.Objects {
 		o := &s.Objects[i]
-		state, references := stateOf(o), ownersOf(o)
+		said := forecast{state: stateOf(o), references: ownersOf(o), reserve: reserves[o.UID], backedUp: backedUp[o.UID]}
 		if outcome := outcomes[o.UID]; outcome != nil {
-			state = outcomeState(outcome)
+			said.state = outcomeState(outcome)
 		}
 		if after, changed := owners[o.UID]; changed {
-			references = formatOwners(after)
+			said.references = formatOwners(after)
 		}
-		described := "the preview: " + state
+		out = append(out, said.predictions(s, o)...)
+	}
+	return out
+}
+
+// forecast is what is said about the end of one object.
+type forecast struct {
+	state, references string
+	reserve           Reserve
+	backedUp          bool
+}
+
+// predictions returns what a forecast says about an object.
+func (f forecast) predictions(s scenario.Scenario, o *scenario.Object) []Prediction {
+	out := []Prediction{{
+		Command: "delete", Aspect: "state", Object: o.UID, Said: f.state, Reserve: f.reserve, None: Wrong, Some: FalselyCertain,
+		Holds:    func(e End) bool { return stateOf(e.Object(o.UID)) == f.state || deletedWithNamespace(s, e, o) },
+		Describe: func(e End) string { return stateOf(e.Object(o.UID)) },
+	}}
+	if f.state == alive && f.reserve != Nondeterministic {
 		out = append(out, Prediction{
-			Command: "delete", Aspect: "state", Object: o.UID, Said: state, Reserve: reserves[o.UID], None: Wrong, Some: FalselyCertain,
-			Holds:    func(e End) bool { return stateOf(e.Object(o.UID)) == state || deletedWithNamespace(s, e, o) },
+			Command: "delete", Aspect: "references", Object: o.UID, Said: f.references, Reserve: f.reserve, None: Wrong, Some: FalselyCertain,
+			Holds: func(e End) bool {
+				return stateOf(e.Object(o.UID)) != f.state || ownersOf(e.Object(o.UID)) == f.references
+			},
+			Describe: func(e End) string { return ownersOf(e.Object(o.UID)) },
+		})
+	}
+	if o.DeletionTimestamp == nil && !f.backedUp {
+		out = append(out, Prediction{
+			Command: "delete", Aspect: "backup", Object: o.UID, Said: "not backed up; the preview: " + f.state, None: NotBackedUp, Some: NotBackedUp,
+			Holds:    func(e End) bool { return !e.Deleted(o.UID) || deletedWithNamespace(s, e, o) },
 			Describe: func(e End) string { return stateOf(e.Object(o.UID)) },
 		})
-		if state == alive && reserves[o.UID] != Nondeterministic {
-			out = append(out, Prediction{
-				Command: "delete", Aspect: "references", Object: o.UID, Said: references, Reserve: reserves[o.UID], None: Wrong, Some: FalselyCertain,
-				Holds:    func(e End) bool { return stateOf(e.Object(o.UID)) != state || ownersOf(e.Object(o.UID)) == references },
-				Describe: func(e End) string { return ownersOf(e.Object(o.UID)) },
-			})
-		}
-		if o.DeletionTimestamp == nil && !backedUp[o.UID] {
-			out = append(out, Prediction{
-				Command: "delete", Aspect: "backup", Object: o.UID, Said: "not backed up; " + described, None: NotBackedUp, Some: NotBackedUp,
-				Holds:    func(e End) bool { return !e.Deleted(o.UID) || deletedWithNamespace(s, e, o) },
-				Describe: func(e End) string { return stateOf(e.Object(o.UID)) },
-			})
-		}
 	}
 	return out
 }
