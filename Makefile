@@ -122,6 +122,15 @@ soak: controlplane ## run under random faults, 500 times, under lies, 500 times,
 mutation: controlplane ## check that the campaign of lies fails with a program that does not check answers; writes docs/reliability.md
 	$(WITHOUT_CHECK)
 
+.PHONY: oracle
+oracle: ## compare the predictions with upstream's collector on 100,000 random scenarios (SCENARIOS=n ORDERS=n SEED=n); writes docs/upstream.md
+	KUBECTL_GC_E2E=1 SCENARIOS=$(or $(SCENARIOS),100000) ORDERS=$(or $(ORDERS),10) SEED=$(or $(SEED),1) UPSTREAM_PAGE=$(CURDIR)/docs/upstream.md \
+		$(GO) test -count=1 -timeout 6h -v -run TestPredictionMatchesUpstreamCollector ./test/oracle
+
+.PHONY: oracle-mutation
+oracle-mutation: ## check that this comparison fails with each broken rule of the collector, and passes for upstream itself
+	MUTATION=1 KUBECTL_GC_E2E=1 $(GO) test -count=1 -timeout 1h -v -run 'TestTheComparison' ./test/oracle
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for a while (FUZZTIME=30s each), and count the inputs
 	$(FUZZ) ./pkg/...

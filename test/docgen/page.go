@@ -9,7 +9,8 @@ import (
 	"text/template"
 )
 
-// Marks returns the lines before and after a part of a page that a command writes.
+// Marks returns the lines before and after a part of a page that make soak writes. Another target
+// may write a part as well: then the first line names that.
 func Marks(part string) (begins, ends string) {
 	return "<!-- " + part + ": written by make soak -->\n", "<!-- end of " + part + " -->\n"
 }
@@ -28,16 +29,18 @@ func fill(path, part, text string, figures any) error {
 	if err != nil {
 		return err
 	}
-	begins, ends := Marks(part)
-	head, rest, found := strings.Cut(string(content), begins)
+	_, ends := Marks(part)
+	head, rest, found := strings.Cut(string(content), "<!-- "+part+": written by ")
+	target, rest, marked := strings.Cut(rest, " -->\n") // the target that writes the part
 	_, tail, ended := strings.Cut(rest, ends)
-	if !found || !ended {
+	if !found || !marked || !ended {
 		return fmt.Errorf("it lacks the lines between which the figures of %s belong", part)
 	}
 	form, err := template.New(part).Parse(text)
 	if err != nil {
 		return err
 	}
+	begins := "<!-- " + part + ": written by " + target + " -->\n"
 	var out strings.Builder
 	if err := form.Execute(&out, figures); err != nil {
 		return err

@@ -10,16 +10,16 @@ import (
 
 const before = "# Head\n" +
 	"<!-- one: written by make soak -->\nearlier figures\n<!-- end of one -->\nbetween\n" +
-	"<!-- two: written by make soak -->\n<!-- end of two -->\nTail\n"
+	"<!-- two: written by make two -->\n<!-- end of two -->\nTail\n"
 
 func TestFillReplacesOnlyOnePart(t *testing.T) {
 	for name, test := range map[string]struct{ part, text, want string }{
 		"a part that has figures": {"one", "{{.}} runs\n", "# Head\n" +
 			"<!-- one: written by make soak -->\n7 runs\n<!-- end of one -->\nbetween\n" +
-			"<!-- two: written by make soak -->\n<!-- end of two -->\nTail\n"},
+			"<!-- two: written by make two -->\n<!-- end of two -->\nTail\n"},
 		"a part that is empty": {"two", "{{.}} inputs\n", "# Head\n" +
 			"<!-- one: written by make soak -->\nearlier figures\n<!-- end of one -->\nbetween\n" +
-			"<!-- two: written by make soak -->\n7 inputs\n<!-- end of two -->\nTail\n"},
+			"<!-- two: written by make two -->\n7 inputs\n<!-- end of two -->\nTail\n"},
 		"a part that is not there": {"three", "{{.}}\n", before},
 		"a template that fails":    {"one", "{{.Missing}}\n", before},
 	} {

@@ -63,7 +63,13 @@ func (r *row) addFindings(findings []Finding) {
 
 // Table returns a table of the counts by kind with their sum, and one by command and aspect. A
 // class has two numbers: of disagreements, and of scenarios that have any.
-func (c *Counts) Table() string {
+func (c *Counts) Table() string { return c.format(textTable) }
+
+// Markdown returns the same tables for a page.
+func (c *Counts) Markdown() string { return c.format(markdownTable) }
+
+// format returns both tables. The second is left out if it is empty.
+func (c *Counts) format(table func(lines [][]string) string) string {
 	sum := rowOf(map[string]*row{}, "")
 	for _, r := range c.kinds {
 		sum.scenarios, sum.skipped, sum.predictions = sum.scenarios+r.scenarios, sum.skipped+r.skipped, sum.predictions+r.predictions
@@ -72,33 +78,49 @@ func (c *Counts) Table() string {
 			sum.affected[class] += r.affected[class]
 		}
 	}
-	var lines [][]string
+	lines := [][]string{header("kind", "scenarios", "without preview", "predictions")}
 	for _, name := range slices.Sorted(maps.Keys(c.kinds)) {
 		lines = append(lines, c.kinds[name].cells(name))
 	}
-	lines = append(lines, sum.cells("all"))
-	out := format([]string{"kind", "scenarios", "without preview", "predictions"}, lines)
-	lines = nil
+	out := table(append(lines, sum.cells("all")))
+	lines = [][]string{header("command and aspect")}
 	for _, name := range slices.Sorted(maps.Keys(c.aspects)) {
 		lines = append(lines, append([]string{name}, c.aspects[name].classes()...))
 	}
-	if len(lines) > 0 {
-		out += "\n" + format([]string{"command and aspect"}, lines)
+	if len(lines) > 1 {
+		out += "\n" + table(lines)
 	}
 	return out
 }
 
-// format returns a table with a column for each class at the end.
-func format(header []string, lines [][]string) string {
+// header returns the names of columns, with one for each class at the end.
+func header(names ...string) []string {
 	for _, class := range Classes {
-		header = append(header, string(class))
+		names = append(names, string(class))
 	}
+	return names
+}
+
+// textTable returns a table in columns. The first line is the header.
+func textTable(lines [][]string) string {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	for _, cells := range append([][]string{header}, lines...) {
+	for _, cells := range lines {
 		_, _ = fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	_ = w.Flush()
+	return out.String()
+}
+
+// markdownTable returns a table in Markdown. The first line is the header.
+func markdownTable(lines [][]string) string {
+	var out strings.Builder
+	for i, cells := range lines {
+		_, _ = fmt.Fprintf(&out, "| %s |\n", strings.Join(cells, " | "))
+		if i == 0 {
+			_, _ = fmt.Fprintf(&out, "|%s\n", strings.Repeat(" --- |", len(cells)))
+		}
+	}
 	return out.String()
 }
 

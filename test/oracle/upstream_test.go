@@ -28,6 +28,7 @@ const maxPrinted = 2
 //	ORDERS                of events per scenario
 //	KIND                  draws only this kind
 //	COMMAND               reports only disagreements with this command
+//	UPSTREAM_PAGE         the page that the counts are written into
 //	KUBECTL_GC_ORACLE     the command that runs upstream's collector, instead of a built one
 func TestPredictionMatchesUpstreamCollector(t *testing.T) {
 	if os.Getenv(testcluster.BuildVariable) == "" {
@@ -42,7 +43,7 @@ func TestPredictionMatchesUpstreamCollector(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	run := &comparison{checker: Checker{Ask: pool.Ask, Orders: orders}, counts: NewCounts(), printed: map[string]int{}}
+	run := &comparison{checker: Checker{Ask: pool.Ask, Orders: orders, Only: os.Getenv("COMMAND")}, counts: NewCounts(), printed: map[string]int{}}
 	seeds := make(chan int)
 	var workers sync.WaitGroup
 	for range processes {
@@ -58,6 +59,12 @@ func TestPredictionMatchesUpstreamCollector(t *testing.T) {
 	close(seeds)
 	workers.Wait()
 	t.Logf("SEED=%d to %d, ORDERS=%d\n%s", first, first+scenarios-1, orders, run.counts.Table())
+	t.Logf("failures: %d", run.failures)
+	if path := os.Getenv(pageVariable); path != "" {
+		if err := writePage(path, pageFigures{Scenarios: scenarios, First: first, Last: first + scenarios - 1, Orders: orders, Counts: run.counts}); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // comparison is the state of one run of the test.
@@ -67,6 +74,8 @@ type comparison struct {
 	mu      sync.Mutex
 	counts  *Counts
 	printed map[string]int // failures by class, command and aspect
+	// failures counts the disagreements that are reported.
+	failures int
 }
 
 // scenario compares one scenario.
@@ -90,6 +99,7 @@ func (c *comparison) scenario(t *testing.T, k Kind, seed uint64) {
 			printed = append(printed, f)
 		}
 		if f.Class.Failure() {
+			c.failures++
 			t.Fail()
 		}
 	}
