@@ -59,16 +59,16 @@ demo-down: ## stop what demo-up left running
 	$(GO) run ./test/demo -stop
 
 .PHONY: cluster-up
-cluster-up: ## start a bare control plane (COLLECTOR=on, off or absent); prints a KUBECONFIG to export
-	@$(CONTROLPLANE) up $(if $(COLLECTOR),--collector=$(COLLECTOR))
+cluster-up: ## start a bare control plane (COLLECTOR=on, off or absent; KUBERNETES=1.33); prints a KUBECONFIG to export
+	@$(CONTROLPLANE) up $(if $(COLLECTOR),--collector=$(COLLECTOR)) $(if $(KUBERNETES),--version=$(KUBERNETES))
 
 .PHONY: cluster-down
 cluster-down: ## stop it
 	@$(CONTROLPLANE) down
 
 .PHONY: controlplane
-controlplane: ## build etcd, kube-apiserver, kube-controller-manager and kubectl, once
-	$(CONTROLPLANE) build
+controlplane: ## build etcd, kube-apiserver, kube-controller-manager and kubectl, once (KUBERNETES=1.33: of that version)
+	$(CONTROLPLANE) build $(if $(KUBERNETES),--version=$(KUBERNETES))
 
 .PHONY: test
 test: lint controlplane chromium ## everything: lint, unit tests, and end to end on a real control plane
@@ -153,7 +153,8 @@ lint: ## go vet, also for Windows and macOS, staticcheck, errorlint, exhaustive,
 	@unformatted=$$($(LINT) gofumpt -l cmd pkg test); \
 	if [ -n "$$unformatted" ]; then echo "gofumpt would change:" >&2; echo "$$unformatted" >&2; exit 1; fi
 	$(GO) mod tidy -diff
-	cd test/controlplane && $(GO) vet ./... && $(GO) mod tidy -diff
+	cd test/controlplane && $(GO) vet ./... && $(GO) mod tidy -diff && \
+		for m in versions/*.mod; do $(GO) mod tidy -diff -modfile=$$m || exit 1; done
 	cd test/prometheus && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd test/explorer && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd test/krew && $(GO) vet ./... && $(GO) mod tidy -diff

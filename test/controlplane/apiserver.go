@@ -10,7 +10,7 @@ import (
 // namespaces that every cluster has.
 func (p *plane) startAPIServer(ctx context.Context) error {
 	return withFreePort(func(port int) error {
-		server, err := p.thread.launch(p.folder.path, p.bin, "kube-apiserver", commandLine(p.apiserverSettings(port), p.options.apiserver))
+		server, err := p.thread.launch(p.folder.path, p.bin.servers, "kube-apiserver", commandLine(p.apiserverSettings(port), p.options.apiserver))
 		if err != nil {
 			return err
 		}

@@ -30,20 +30,27 @@ func binariesBase() (dir string, chosen bool, err error) {
 	return filepath.Join(cache, "kubectl-gc", "controlplane"), false, nil
 }
 
-// built reports whether a build with this key has completed dir.
-func built(dir, key string) bool {
+// binaries are the folders of the programs of a control plane.
+type binaries struct {
+	servers string // kube-apiserver and kube-controller-manager
+	tools   string // etcd and kubectl, the same for every version of Kubernetes
+}
+
+// built reports whether a build of the recipe has completed dir.
+func built(dir string, r recipe) bool {
 	have, err := os.ReadFile(filepath.Join(dir, keyFile))
-	return err == nil && string(have) == key && complete(dir)
+	return err == nil && string(have) == r.key && complete(dir, r.module.programs())
 }
 
 // builtElsewhere reports whether dir holds binaries that another program put there.
 func builtElsewhere(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, keyFile))
-	return errors.Is(err, os.ErrNotExist) && complete(dir)
+	return errors.Is(err, os.ErrNotExist) && complete(dir, allPrograms())
 }
 
-func complete(dir string) bool {
-	for _, p := range programs() {
+// complete reports whether dir holds all of the programs.
+func complete(dir string, programs []program) bool {
+	for _, p := range programs {
 		info, err := os.Stat(filepath.Join(dir, p.name))
 		if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
 			return false

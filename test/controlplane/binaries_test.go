@@ -11,7 +11,7 @@ import (
 // fillFolder creates an executable file for every program.
 func fillFolder(t *testing.T, dir string) {
 	t.Helper()
-	for _, p := range programs() {
+	for _, p := range allPrograms() {
 		if err := os.WriteFile(filepath.Join(dir, p.name), []byte("#!/bin/sh\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -22,9 +22,9 @@ func TestForeignBinariesAreUsedUnchanged(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(dirVariable, dir)
 	fillFolder(t, dir)
-	got, err := build(t.Context(), newThread(), io.Discard, true)
-	if got != dir || err != nil {
-		t.Errorf("got %q, %v, want %q", got, err, dir)
+	got, err := build(t.Context(), newThread(), io.Discard, "", true)
+	if want := (binaries{dir, dir}); got != want || err != nil {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestFolderIsNotBuilt(t *testing.T) {
 			dir := t.TempDir()
 			t.Setenv(dirVariable, dir)
 			spoil(t, dir)
-			if _, err := build(t.Context(), newThread(), io.Discard, true); !errors.Is(err, errNotBuilt) {
+			if _, err := build(t.Context(), newThread(), io.Discard, "", true); !errors.Is(err, errNotBuilt) {
 				t.Errorf("got error %v, want %v", err, errNotBuilt)
 			}
 		})

@@ -14,41 +14,59 @@ var errNotBuilt = errors.New("the control plane's binaries are not built: contro
 
 func buildCommand(ctx context.Context, args []string, s streams) error {
 	fs := flag.NewFlagSet("build", flag.ContinueOnError)
+	var version string
+	registerVersion(fs, &version)
 	if err := parse(fs, args, s); err != nil {
 		return err
 	}
-	dir, err := build(ctx, newThread(), s.err, false)
+	bin, err := build(ctx, newThread(), s.err, version, false)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(s.out, dir)
+	_, err = fmt.Fprintln(s.out, bin.servers)
 	return err
 }
 
-// build returns the folder that holds the binaries. If they do not exist, it builds them, or
-// returns errNotBuilt if onlyIfBuilt is set. Concurrent builds wait for each other. It reports
-// slow steps on progress.
-func build(ctx context.Context, t thread, progress io.Writer, onlyIfBuilt bool) (string, error) {
+// build returns the folders that hold the binaries of a minor version; empty means the newest. If
+// they do not exist, it builds them, or returns errNotBuilt if onlyIfBuilt is set. Concurrent
+// builds wait for each other. It reports slow steps on progress.
+func build(ctx context.Context, t thread, progress io.Writer, minor string, onlyIfBuilt bool) (binaries, error) {
+	m, err := findModule(minor)
+	if err != nil {
+		return binaries{}, err
+	}
 	base, chosen, err := binariesBase()
 	if err != nil {
-		return "", err
+		return binaries{}, err
 	}
 	if chosen && builtElsewhere(base) {
-		return base, nil
+		return binaries{servers: base, tools: base}, nil
 	}
-	module, err := writeModule(base)
+	newest := newestModule()
+	tools, err := buildModule(ctx, t, progress, newest, base, chosen, onlyIfBuilt)
+	if err != nil || m == newest {
+		return binaries{servers: tools, tools: tools}, err
+	}
+	servers, err := buildModule(ctx, t, progress, m, base, false, onlyIfBuilt)
+	return binaries{servers: servers, tools: tools}, err
+}
+
+// buildModule builds the programs of a module into a folder below base, or into base itself, and
+// returns that folder.
+func buildModule(ctx context.Context, t thread, progress io.Writer, m module, base string, intoBase, onlyIfBuilt bool) (string, error) {
+	module, err := m.write(base)
 	if err != nil {
 		return "", err
 	}
-	r, err := newRecipe(ctx, module)
+	r, err := newRecipe(ctx, m, module)
 	if err != nil {
 		return "", err
 	}
 	dir := base
-	if !chosen {
-		dir = filepath.Join(base, r.version+"-"+r.key)
+	if !intoBase {
+		dir = filepath.Join(base, m.version+"-"+r.key)
 	}
-	if built(dir, r.key) {
+	if built(dir, r) {
 		return dir, nil
 	}
 	if onlyIfBuilt {
@@ -70,7 +88,7 @@ func fill(ctx context.Context, t thread, dir string, r recipe, out io.Writer) er
 		return err
 	}
 	defer unlock()
-	if built(dir, r.key) {
+	if built(dir, r) {
 		return nil
 	}
 	removeStaging(dir)
@@ -81,13 +99,13 @@ func fill(ctx context.Context, t thread, dir string, r recipe, out io.Writer) er
 	defer os.RemoveAll(staging)
 	r.work = staging
 
-	fmt.Fprintf(out, "building Kubernetes %s and etcd from Go modules into %s\nthe first build takes minutes, later runs use what it built\n", r.version, dir)
+	fmt.Fprintf(out, "building Kubernetes %s from Go modules into %s\nthe first build takes minutes, later runs use what it built\n", r.module.version, dir)
 	p, err := newProgress(ctx, t, r, out)
 	if err != nil {
 		return err
 	}
 	defer p.stop()
-	for _, program := range programs() {
+	for _, program := range r.module.programs() {
 		if err := r.compile(ctx, t, program, filepath.Join(staging, program.name), p); err != nil {
 			return err
 		}
@@ -96,7 +114,7 @@ func fill(ctx context.Context, t thread, dir string, r recipe, out io.Writer) er
 	if err := writeWhole(filepath.Join(dir, keyFile), []byte("unfinished"), 0o644); err != nil {
 		return err
 	}
-	for _, program := range programs() {
+	for _, program := range r.module.programs() {
 		if err := os.Rename(filepath.Join(staging, program.name), filepath.Join(dir, program.name)); err != nil {
 			return fmt.Errorf("put %s in place: %w", program.name, err)
 		}

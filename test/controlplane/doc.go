@@ -9,18 +9,23 @@
 //
 // # Versions
 //
-// Only go.mod determines which versions are built: its tool directives name the programs, and its
+// go.mod determines what is built by default: its tool directives name the programs, and its
 // requirements their versions. It is embedded, so the command works from any folder. The command
 // itself imports only the standard library; otherwise its requirements would mix with those of
 // Kubernetes.
 //
+// With --version=MINOR, kube-apiserver and kube-controller-manager are those of an older version,
+// which versions/MINOR.mod and versions/MINOR.sum determine in the same way. They are built when
+// they are first requested. etcd and kubectl are always those of go.mod: older API servers work
+// with them, and a test gets the same kubectl for every version.
+//
 // # Binaries
 //
-// They are in the user's cache folder, in kubectl-gc/controlplane/<key>, where the key covers
-// go.mod, go.sum, the Go version and the build flags. The variable KUBECTL_GC_CONTROLPLANE_DIR
-// names another folder: binaries there that this command did not build are used unchanged (for
-// another Kubernetes minor, for example); otherwise the folder is filled, and filled again when
-// the key changes.
+// They are in the user's cache folder, in kubectl-gc/controlplane/<version>-<key>, where the key
+// covers go.mod, go.sum, the Go version and the build flags. The variable
+// KUBECTL_GC_CONTROLPLANE_DIR names another folder: binaries there that this command did not build
+// are used unchanged, whatever their version; otherwise the folder is filled, and filled again when
+// the key changes. Those of older versions are in folders below it.
 //
 // # run
 //

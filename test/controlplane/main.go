@@ -13,7 +13,7 @@ import (
 
 const usage = `controlplane builds and runs a real Kubernetes control plane for tests.
 
-  controlplane build           build the binaries if needed, print their folder
+  controlplane build [flags]   build the binaries if needed, print their folder
   controlplane run [flags]     run until stdin closes or a signal comes
   controlplane up [flags]      run in the background, print export KUBECONFIG=…
   controlplane down            stop what up started

@@ -38,7 +38,7 @@ func (p *plane) stopManager() {
 }
 
 func (p *plane) startManager(ctx context.Context, want collector, port int) error {
-	server, err := p.thread.launch(p.folder.path, p.bin, "kube-controller-manager", commandLine([]setting{
+	server, err := p.thread.launch(p.folder.path, p.bin.servers, "kube-controller-manager", commandLine([]setting{
 		"kubeconfig=" + managerKubeconfig,
 		// Authenticates requests to the manager's own server, so that an admin can read its
 		// metrics.

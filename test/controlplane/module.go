@@ -2,30 +2,28 @@ package main
 
 import (
 	"crypto/sha256"
-	_ "embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 )
 
-//go:embed go.mod
-var goMod string
-
-//go:embed go.sum
-var goSum string
+// module is a Go module that requires one version of Kubernetes.
+type module struct {
+	mod, sum string // contents of go.mod and go.sum
+	version  string // of Kubernetes, such as v1.33.13
+}
 
 // program is one binary of a control plane.
 type program struct {
 	name string // of the file
-	path string // of the package, a tool of go.mod
+	path string // of the package, a tool of a go.mod
 }
 
-// programs returns the programs in the order in which they are built: the smallest first, so that
-// a broken toolchain is noticed early.
-func programs() []program {
+// allPrograms returns the programs in the order in which they are built: the smallest first, so
+// that a broken toolchain is noticed early.
+func allPrograms() []program {
 	return []program{
 		{"etcd", "go.etcd.io/etcd/server/v3"},
 		{"kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"},
@@ -34,26 +32,37 @@ func programs() []program {
 	}
 }
 
-// kubernetesVersion returns the version of k8s.io/kubernetes that a go.mod requires.
-func kubernetesVersion(mod string) (string, error) {
+// programs returns the programs that are tools of the module. Those of an older version are only
+// kube-apiserver and kube-controller-manager.
+func (m module) programs() []program {
+	var tools []program
+	for _, p := range allPrograms() {
+		if strings.Contains(m.mod, "\t"+p.path+"\n") {
+			tools = append(tools, p)
+		}
+	}
+	return tools
+}
+
+// kubernetesVersion returns the version of k8s.io/kubernetes that a go.mod requires, or "".
+func kubernetesVersion(mod string) string {
 	for line := range strings.Lines(mod) {
 		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
 		if len(fields) >= 2 && fields[0] == "k8s.io/kubernetes" && strings.HasPrefix(fields[1], "v") {
-			return fields[1], nil
+			return fields[1]
 		}
 	}
-	return "", errors.New("read version of k8s.io/kubernetes: go.mod does not require it")
+	return ""
 }
 
-// writeModule creates a module below base that has requirements but no packages of its own, so
-// that the required programs can be built. It returns its folder, whose name changes with the
-// content.
-func writeModule(base string) (string, error) {
-	dir := filepath.Join(base, "module-"+hash(goMod, goSum))
+// write creates a module below base that has requirements but no packages of its own, so that the
+// required programs can be built. It returns its folder, whose name changes with the content.
+func (m module) write(base string) (string, error) {
+	dir := filepath.Join(base, "module-"+hash(m.mod, m.sum))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("lay out module: %w", err)
 	}
-	for name, content := range map[string]string{"go.mod": goMod, "go.sum": goSum} {
+	for name, content := range map[string]string{"go.mod": m.mod, "go.sum": m.sum} {
 		path := filepath.Join(dir, name)
 		if have, err := os.ReadFile(path); err == nil && string(have) == content {
 			continue

@@ -9,6 +9,7 @@ import (
 
 // options are the flags of run and up.
 type options struct {
+	version       string // minor version of Kubernetes; empty means the newest
 	collector     collector
 	keep          bool
 	detached      bool
@@ -23,6 +24,7 @@ type options struct {
 
 // register declares the flags. It omits the flags of run that up sets itself.
 func (o *options) register(fs *flag.FlagSet) {
+	registerVersion(fs, &o.version)
 	o.collector = collectorOn
 	fs.Func("collector", "the garbage collector: on, off, or absent (no kube-controller-manager at all) (default on)", func(s string) (err error) {
 		o.collector, err = parseCollector(s)
@@ -37,6 +39,21 @@ func (o *options) register(fs *flag.FlagSet) {
 	fs.Func("manager-flag", "a flag of kube-controller-manager, as key=value; repeatable, wins over what is set otherwise", settings(&o.manager))
 }
 
+// registerVersion declares the flag that chooses the version of Kubernetes.
+func registerVersion(fs *flag.FlagSet, to *string) {
+	newest := newestModule().minor()
+	fs.Func("version", "the minor version of Kubernetes, one of "+offered()+" (default "+newest+")", func(s string) error {
+		m, err := findModule(s)
+		if err != nil {
+			return err
+		}
+		if *to = m.minor(); *to == newest {
+			*to = ""
+		}
+		return nil
+	})
+}
+
 func (o *options) registerRun(fs *flag.FlagSet) {
 	o.register(fs)
 	fs.BoolVar(&o.detached, "detached", false, "ignore stdin, stay until a signal comes")
@@ -46,6 +63,9 @@ func (o *options) registerRun(fs *flag.FlagSet) {
 // args returns a command line that parses to o. Equal options have equal command lines.
 func (o *options) args() []string {
 	args := []string{"--collector=" + string(o.collector), "--timeout=" + o.timeout.String()}
+	if o.version != "" {
+		args = append(args, "--version="+o.version)
+	}
 	if o.keep {
 		args = append(args, "--keep")
 	}

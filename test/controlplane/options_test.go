@@ -25,6 +25,7 @@ func TestOptionsRoundTrip(t *testing.T) {
 		{"--collector=absent", "--keep", "--timeout=5s"},
 		{"--admission-plugins=A,B", "--disable-admission-plugins", "C", "--disable-admission-plugins", "D,"},
 		{"--runtime-config=api/all=true", "--apiserver-flag=v=4", "--apiserver-flag=--feature-gates=A=true", "--manager-flag=v=6"},
+		{"--version=1.33"},
 	} {
 		want := parsed(t, args...)
 		if got := parsed(t, want.args()...); !reflect.DeepEqual(got, want) {

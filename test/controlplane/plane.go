@@ -15,7 +15,7 @@ const grace = 5 * time.Second
 // plane is one control plane. Its methods are not safe for concurrent use.
 type plane struct {
 	options options
-	bin     string
+	bin     binaries
 	thread  thread
 	folder  *folder
 	users   []user
@@ -30,7 +30,7 @@ type plane struct {
 }
 
 // start starts a control plane. If it fails, everything that it has started is stopped.
-func start(ctx context.Context, t thread, bin string, o options) (*plane, error) {
+func start(ctx context.Context, t thread, bin binaries, o options) (*plane, error) {
 	folder, err := newFolder(o.keep)
 	if err != nil {
 		return nil, err

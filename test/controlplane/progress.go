@@ -38,7 +38,7 @@ func newProgress(ctx context.Context, t thread, r recipe, out io.Writer) (*progr
 	p.ended.Go(p.tell)
 
 	args := append([]string{"list", "-deps", "-f", "{{if and .Stale (ne .Name `main`)}}{{.ImportPath}}{{end}}"}, r.flags...)
-	for _, program := range programs() {
+	for _, program := range r.module.programs() {
 		args = append(args, program.path)
 	}
 	cmd := r.goCommand(args...)

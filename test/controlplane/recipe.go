@@ -12,20 +12,16 @@ import (
 
 // recipe has everything on which the binaries depend.
 type recipe struct {
-	module  string   // folder with go.mod and go.sum
-	work    string   // folder for temporary files that go leaves when it is interrupted; may be empty
-	version string   // of Kubernetes
-	flags   []string // of go build
-	key     string   // hash of the other fields and of the toolchain
+	module module
+	dir    string   // with go.mod and go.sum
+	work   string   // folder for temporary files that go leaves when it is interrupted; may be empty
+	flags  []string // of go build
+	key    string   // hash of the other fields and of the toolchain
 }
 
-// newRecipe reads the recipe of the module in dir.
-func newRecipe(ctx context.Context, dir string) (recipe, error) {
-	version, err := kubernetesVersion(goMod)
-	if err != nil {
-		return recipe{}, err
-	}
-	r := recipe{module: dir, version: version, flags: buildFlags(version)}
+// newRecipe reads the recipe of a module, which is in dir.
+func newRecipe(ctx context.Context, m module, dir string) (recipe, error) {
+	r := recipe{module: m, dir: dir, flags: buildFlags(m.version)}
 
 	// Run inside the module, since its go line may select another toolchain.
 	env := r.goCommand("env", "GOVERSION", "GOFLAGS")
@@ -38,7 +34,7 @@ func newRecipe(ctx context.Context, dir string) (recipe, error) {
 	if err := ctx.Err(); err != nil {
 		return recipe{}, err
 	}
-	r.key = buildKey(goMod, goSum, string(toolchain), r.flags)
+	r.key = buildKey(m.mod, m.sum, string(toolchain), r.flags)
 	return r, nil
 }
 
@@ -72,9 +68,9 @@ func linkerFlags(version string) string {
 // goCommand returns a go command in the module, for this machine, without cgo.
 func (r recipe) goCommand(args ...string) *exec.Cmd {
 	cmd := exec.Command("go", args...)
-	cmd.Dir = r.module
+	cmd.Dir = r.dir
 	cmd.Env = append(os.Environ(),
-		"PWD="+r.module, "GOWORK=off", "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+		"PWD="+r.dir, "GOWORK=off", "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	if r.work != "" {
 		cmd.Env = append(cmd.Env, "GOTMPDIR="+r.work)
 	}

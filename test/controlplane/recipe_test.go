@@ -25,19 +25,20 @@ func TestBuildKey(t *testing.T) {
 }
 
 func TestRecipeIsStable(t *testing.T) {
-	dir, err := writeModule(t.TempDir())
+	m := newestModule()
+	dir, err := m.write(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := newRecipe(t.Context(), dir)
+	first, err := newRecipe(t.Context(), m, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere, err := writeModule(t.TempDir())
+	elsewhere, err := m.write(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := newRecipe(t.Context(), elsewhere)
+	second, err := newRecipe(t.Context(), m, elsewhere)
 	if err != nil {
 		t.Fatal(err)
 	}

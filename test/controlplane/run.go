@@ -16,7 +16,7 @@ type ready struct {
 	Kubeconfig string `json:"kubeconfig"`
 	Server     string `json:"server"`
 	Dir        string `json:"dir"` // the run's folder, with the logs
-	Bin        string `json:"bin"` // the folder of the binaries
+	Bin        string `json:"bin"` // the folder of kubectl
 	switched
 }
 
@@ -62,7 +62,7 @@ func runCommand(ctx context.Context, args []string, s streams) error {
 
 func buildAndStart(ctx context.Context, o options, s streams) (*plane, error) {
 	t := newThread()
-	bin, err := build(ctx, t, s.err, o.onlyIfBuilt)
+	bin, err := build(ctx, t, s.err, o.version, o.onlyIfBuilt)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func buildAndStart(ctx context.Context, o options, s streams) (*plane, error) {
 func serve(ctx context.Context, p *plane, commands <-chan string, answers *json.Encoder) error {
 	// The reader may be gone. Then stdin closes as well.
 	_ = answers.Encode(ready{
-		Kubeconfig: p.folder.file(kubeconfigFile), Server: p.server, Dir: p.folder.path, Bin: p.bin, switched: p.switched(),
+		Kubeconfig: p.folder.file(kubeconfigFile), Server: p.server, Dir: p.folder.path, Bin: p.bin.tools, switched: p.switched(),
 	})
 	for {
 		var managerExited <-chan struct{}

@@ -64,10 +64,16 @@ func shortTemp(t *testing.T) string {
 // needBinaries skips tests that would otherwise take minutes.
 func needBinaries(t *testing.T) {
 	t.Helper()
+	needBinariesOf(t, "")
+}
+
+// needBinariesOf does the same for a minor version.
+func needBinariesOf(t *testing.T, minor string) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a control plane")
 	}
-	if _, err := build(t.Context(), newThread(), io.Discard, true); errors.Is(err, errNotBuilt) {
+	if _, err := build(t.Context(), newThread(), io.Discard, minor, true); errors.Is(err, errNotBuilt) {
 		t.Skip("SKIPPED, NOT TESTED: ", err)
 	} else if err != nil {
 		t.Fatal(err)
@@ -237,7 +243,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	_, body := admin(http.MethodGet, "/version", "")
-	if version, _ := kubernetesVersion(goMod); os.Getenv(dirVariable) == "" && !strings.Contains(body, `"`+version+`"`) {
+	if version := newestModule().version; os.Getenv(dirVariable) == "" && !strings.Contains(body, `"`+version+`"`) {
 		t.Errorf("/version is %s, want %s", body, version)
 	}
 
@@ -266,6 +272,28 @@ func TestRun(t *testing.T) {
 	allGone(t, servers)
 	if left := r.left(t); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
+	}
+}
+
+func TestRunOlderVersions(t *testing.T) {
+	for _, m := range modules()[1:] {
+		t.Run(m.minor(), func(t *testing.T) {
+			needBinariesOf(t, m.minor())
+			r := newRunner(t, "--version="+m.minor())
+			start := answer[ready](t, r)
+			admin := sender(t, start, "admin")
+			if _, body := admin(http.MethodGet, "/version", ""); os.Getenv(dirVariable) == "" && !strings.Contains(body, `"`+m.version+`"`) {
+				t.Errorf("/version is %s, want %s", body, m.version)
+			}
+			if code, body := admin(http.MethodPost, configMaps, orphan("a")); code != http.StatusCreated {
+				t.Fatalf("create orphan: %d %s", code, body)
+			}
+			requireCollected(t, admin, "a")
+			r.stdin.Close()
+			if code := r.exit(t); code != exitDone {
+				t.Errorf("exit code %d\n%s", code, &r.stderr)
+			}
+		})
 	}
 }
 

@@ -47,7 +47,7 @@ func upCommand(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	// Built here, since the run has no terminal to show its progress on.
-	if _, err := build(ctx, newThread(), s.err, false); err != nil {
+	if _, err := build(ctx, newThread(), s.err, o.version, false); err != nil {
 		return err
 	}
 	r, err = detach(ctx, state, o)

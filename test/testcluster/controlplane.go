@@ -29,7 +29,7 @@ type ControlPlane struct {
 	Manager string
 	// Dir holds the logs, NAME.log. Stop removes it.
 	Dir string
-	// KubectlPath is a kubectl of the control plane's version.
+	// KubectlPath is a kubectl of the newest version that can be started.
 	KubectlPath string
 	// PIDs are the process IDs of the servers, by name.
 	PIDs map[string]int

@@ -10,6 +10,10 @@ import (
 // control plane, which takes minutes. Without it they are skipped if there is none.
 const BuildVariable = "KUBECTL_GC_E2E"
 
+// VersionVariable names the environment variable with the minor version of Kubernetes to start,
+// such as 1.33. The default is the newest. `controlplane up -h` says which there are.
+const VersionVariable = "KUBERNETES"
+
 // The states of the garbage collector.
 const (
 	On     = "on"     // as in a usual cluster
@@ -41,6 +45,9 @@ type Options struct {
 
 func (o Options) args() []string {
 	args := []string{"run"}
+	if version := os.Getenv(VersionVariable); version != "" {
+		args = append(args, "--version="+version)
+	}
 	if o.Collector != "" {
 		args = append(args, "--collector="+o.Collector)
 	}
