@@ -2,10 +2,11 @@
 // gc: etcd, kube-apiserver and kube-controller-manager. The garbage collector is on or off, or
 // kube-controller-manager does not run at all.
 //
-//	controlplane build    builds the binaries once and prints their folder
-//	controlplane run      runs a control plane until its stdin closes or it receives a signal
-//	controlplane up       starts one that outlives the shell, prints `export KUBECONFIG=…`
-//	controlplane down     stops it
+//	controlplane build     builds the binaries once and prints their folder
+//	controlplane run       runs a control plane until its stdin closes or it receives a signal
+//	controlplane up        starts one that outlives the shell, prints `export KUBECONFIG=…`
+//	controlplane down      stops it
+//	controlplane versions  prints the versions of Kubernetes, the newest first
 //
 // # Versions
 //

@@ -17,6 +17,7 @@ const usage = `controlplane builds and runs a real Kubernetes control plane for 
   controlplane run [flags]     run until stdin closes or a signal comes
   controlplane up [flags]      run in the background, print export KUBECONFIG=…
   controlplane down            stop what up started
+  controlplane versions        print the versions of Kubernetes, the newest first
 
 controlplane COMMAND -h shows the flags of a command.
 `
@@ -54,11 +55,12 @@ func dispatch(ctx context.Context, args []string, s streams) int {
 		return exitUsage
 	}
 	commands := map[string]func(context.Context, []string, streams) error{
-		"build": buildCommand,
-		"run":   runCommand,
-		"up":    upCommand,
-		"down":  downCommand,
-		"help":  helpCommand, "-h": helpCommand, "--help": helpCommand,
+		"build":    buildCommand,
+		"run":      runCommand,
+		"up":       upCommand,
+		"down":     downCommand,
+		"versions": versionsCommand,
+		"help":     helpCommand, "-h": helpCommand, "--help": helpCommand,
 	}
 	command, ok := commands[args[0]]
 	if !ok {

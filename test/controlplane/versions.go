@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"embed"
+	"flag"
 	"fmt"
 	"path"
 	"slices"
@@ -26,6 +28,16 @@ func findModule(minor string) (module, error) {
 		}
 	}
 	return module{}, fmt.Errorf("version is %q, want one of %s", minor, offered())
+}
+
+func versionsCommand(_ context.Context, args []string, s streams) error {
+	if err := parse(flag.NewFlagSet("versions", flag.ContinueOnError), args, s); err != nil {
+		return err
+	}
+	for _, m := range modules() {
+		fmt.Fprintln(s.out, m.version)
+	}
+	return nil
 }
 
 // modules returns the modules of all versions, that of the newest first.
