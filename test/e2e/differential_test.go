@@ -17,8 +17,9 @@ import (
 // program and the real collector are compared.
 const roundsVariable = "SEEDS"
 
-// graphs returns the seeds to compare: the requested seed, the requested number of new
-// ones, or by default fixed ones, so that only a change of the code can cause a failure.
+// graphs returns the seeds to compare: the requested seed, the requested number of random
+// ones, that number from the requested one on if both are set, or by default fixed ones, so that
+// only a change of the code can cause a failure.
 func graphs(t *testing.T, usual ...uint64) []uint64 {
 	t.Helper()
 	given := os.Getenv(roundsVariable)
@@ -29,7 +30,11 @@ func graphs(t *testing.T, usual ...uint64) []uint64 {
 	if err != nil {
 		t.Fatalf("%s: %v", roundsVariable, err)
 	}
-	return seeds(t, n)
+	all := seeds(t, n)
+	for len(all) < n { // the requested seed alone
+		all = append(all, all[len(all)-1]+1)
+	}
+	return all
 }
 
 // TestDifferentialCollect expects that from the same state the program and the real
