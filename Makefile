@@ -98,6 +98,10 @@ screenshots: chromium ## show the page of kubectl gc report, made from the demo,
 differential: controlplane ## compare collect with the real collector on 20 random graphs (SEEDS=n)
 	KUBECTL_GC_E2E=1 SEEDS=$(or $(SEEDS),20) $(GO) test -count=1 -timeout 60m -v -run 'TestDifferential|TestCollectBesideTheRealCollector' ./test/e2e
 
+.PHONY: matrix
+matrix: ## compare with the real collector on Kubernetes 1.36, 1.33 and 1.30 (SEEDS=10 FROM=1 VERSIONS=1.33,1.30); writes docs/matrix.md
+	$(GO) run ./test/matrix -seeds $(or $(SEEDS),10) -from $(or $(FROM),1) -versions '$(VERSIONS)' -write docs/matrix.md
+
 # What soak has counted so far: RESUME=1 goes on with it.
 COUNTED       = $(CURDIR)/bin/soak.json
 COUNTED_LIES  = $(CURDIR)/bin/soak-lies.json

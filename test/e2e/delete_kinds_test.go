@@ -230,6 +230,21 @@ var fixedPolicyTargets = map[string]struct {
 		s.create(pod(ns, "user", onNodeWithoutKubelet, mounting("claim"), ownedBy(referenceTo(top, blocking))))
 		d.targets, d.stopsPods = []object{top}, true
 	}},
+	// Since 1.33, the namespace controller deletes nothing else before all Pods are gone.
+	"a Namespace with a Pod held by a finalizer": {metav1.DeletePropagationBackground, func(s *scene, ns string, d *deletion) {
+		space := s.live(newObject("v1", "Namespace", "", ns))
+		s.create(pod(ns, "held", heldBy(hold)))
+		s.create(configMap(ns, "other"))
+		d.targets, d.also, d.counts = []object{space}, []object{space}, map[string]int{"ServiceAccount": 1}
+	}},
+	// Since 1.34, the collector's first DELETE of the other member is refused, because it has just
+	// changed its references.
+	"a member of a blocking cycle that is held by a finalizer": {metav1.DeletePropagationForeground, func(s *scene, ns string, d *deletion) {
+		one, two := s.create(configMap(ns, "one", heldBy(hold))), s.create(secret(ns, "two"))
+		s.setOwners(one, referenceTo(two, blocking))
+		s.setOwners(two, referenceTo(one, blocking))
+		d.targets = []object{one}
+	}},
 	"a Pod of a Job": {metav1.DeletePropagationBackground, func(s *scene, ns string, d *deletion) {
 		s.create(job(ns, "job"))
 		d.counts = map[string]int{"Pod": 2}

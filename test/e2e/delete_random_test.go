@@ -88,7 +88,7 @@ func (s *scene) deleteInCopies(seeds []uint64, copy int) []copyOutcome {
 	s.switchCollector(testcluster.Absent)
 	var built []*builtGraph
 	for _, seed := range seeds {
-		built = append(built, drawSound(seed, 90).avoidConcurrentResults().build(s, copy)...)
+		built = append(built, drawSound(seed, 90).avoidConcurrentResults().reorderCopies().build(s, copy)...)
 	}
 	s.switchCollector(testcluster.On)
 	s.awaitIdle(built...)

@@ -20,6 +20,7 @@ type blueprint struct {
 	namespaces       []string     // where the graph is built; nil: in new namespaces
 	labelled         bool         // every object gets a label
 	requested        []int        // parts that are always among the targets of a command
+	reordersCopies   bool         // in every copy the names have another order
 }
 
 // graphSize is the number of parts of a blueprint before dependents are added.
@@ -464,6 +465,14 @@ func (b *blueprint) dropOtherOwnersOfOrphans() {
 // references stays without owners, while either alone would delete it.
 func (b *blueprint) avoidConcurrentResults() *blueprint {
 	b.keepSingleOwner(func(owner part) bool { return owner.change == isOrphaning })
+	return b
+}
+
+// reorderCopies gives the names in every copy another order. Before 1.35 the real collector receives
+// the objects of a type in the order of their names, and in its nondeterministic cases the order
+// decides. Since then it receives them in a random order.
+func (b *blueprint) reorderCopies() *blueprint {
+	b.reordersCopies = true
 	return b
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -65,6 +66,10 @@ func (g *builtGraph) prefix() string { return fmt.Sprintf("d%d-%d", g.seed%1_000
 func (g *builtGraph) name(n int) string {
 	if n < 0 {
 		return fmt.Sprintf("%s-none-%d", g.prefix(), -n)
+	}
+	if g.reordersCopies {
+		place := rand.New(rand.NewPCG(uint64(g.copy), uint64(n))).IntN(1000)
+		return fmt.Sprintf("%s-%03d-%d", g.prefix(), place, n)
 	}
 	return fmt.Sprintf("%s-%d", g.prefix(), n)
 }

@@ -150,16 +150,16 @@ func (t *trial) run(before, ours graphState) (differing int) {
 	return differing
 }
 
-// keptByRace returns the number of objects that the program kept and that only some runs of the
-// real collector deleted.
-func (t *trial) keptByRace(ours graphState) (n int) {
-	for role, c := range ours {
+// keptByRace returns the roles that the program kept and that only some runs of the real collector
+// deleted.
+func (t *trial) keptByRace(ours graphState) (roles []string) {
+	for _, role := range slices.Sorted(maps.Keys(ours)) {
 		went := slices.ContainsFunc(t.ends, func(e graphState) bool { return e[role].Gone })
-		if !c.Gone && went {
-			n++
+		if !ours[role].Gone && went {
+			roles = append(roles, role)
 		}
 	}
-	return n
+	return roles
 }
 
 // nondeterministic returns the number of objects for which runs of the real collector differ.
