@@ -478,6 +478,7 @@ func (r *reachedObject) interrupted() bool {
 
 // uidGroup is what the references of an object with one UID have in common.
 type uidGroup struct {
+	first          int
 	size           int
 	blocks         bool // one of them blocks
 	lastBlocks     bool // the last one does: only then does the collector notice that they are removed (graph_builder.go, referencesDiffs)
@@ -503,7 +504,7 @@ func (r *reachedObject) groupByUID() {
 		if !seen {
 			at = int32(len(r.groups))
 			known[o.UID] = at
-			r.groups, verdicts = append(r.groups, uidGroup{notDangling: -1, sameVerdicts: true}), append(verdicts, v)
+			r.groups, verdicts = append(r.groups, uidGroup{first: k, notDangling: -1, sameVerdicts: true}), append(verdicts, v)
 		}
 		r.groupOf[k] = at
 		g := &r.groups[at]
@@ -538,8 +539,14 @@ func (r *reachedObject) rejectedWithout(k int) bool {
 		invalid += r.groups[i].invalid
 	}
 	g := r.group(k)
+	return r.rejectsCounted(controllers-g.controllers, invalid-g.invalid)
+}
+
+// rejectsCounted reports whether the API server rejects an update that leaves the object with that
+// many controllers and invalid references.
+func (r *reachedObject) rejectsCounted(controllers, invalid int) bool {
 	rest := object.Object{Finalizers: r.object.Finalizers}
-	return controllers-g.controllers > 1 || invalid-g.invalid > 0 || collector.UpdateRejected(&rest)
+	return controllers > 1 || invalid > 0 || collector.UpdateRejected(&rest)
 }
 
 // rejected reports whether the API server rejects the patch that removes a finalizer.

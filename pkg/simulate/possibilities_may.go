@@ -220,14 +220,14 @@ func (p *Possibilities) mayLose(may []fact, i int32, k int) bool {
 // staysRejected reports whether the API server rejects the patch of an object even if that removes
 // every reference that may be bad.
 func (p *Possibilities) staysRejected(may []fact, r *reachedObject) bool {
-	left := *r.object
-	left.Owners = nil
-	for k, o := range r.object.Owners {
-		if !p.mayBeBadByUID(may, r, k) {
-			left.Owners = append(left.Owners, o)
+	controllers, invalid := 0, 0
+	for i := range r.groups {
+		if g := &r.groups[i]; !p.mayBeBadByUID(may, r, g.first) {
+			controllers += g.controllers
+			invalid += g.invalid
 		}
 	}
-	return collector.UpdateRejected(&left)
+	return r.rejectsCounted(controllers, invalid)
 }
 
 func (p *Possibilities) ownerMayWait(may []fact, r *reachedObject) bool {
