@@ -141,8 +141,7 @@ func (p *Possibilities) reach() {
 			p.containers[o.Kind+"/"+o.Name] = graph.Node(n)
 		}
 	}
-	var add func(n graph.Node)
-	add = func(n graph.Node) {
+	add := func(n graph.Node) {
 		if _, known := p.index[n]; known || p.graph.Object(n) == nil || p.graph.Object(n).Contested {
 			return
 		}

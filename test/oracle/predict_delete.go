@@ -131,7 +131,7 @@ func outcomeState(o *plan.Outcome) string {
 		return gone
 	case plan.Terminating:
 		return terminatingState(o.WaitsFor)
-	case plan.Changed:
+	case plan.Changed, plan.Pending, plan.Unchanged:
 	}
 	return alive
 }

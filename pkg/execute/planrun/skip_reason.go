@@ -72,6 +72,8 @@ func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collecto
 		return reason.DependentBlocks{Dependent: blockingDependent(m, n)}
 	case collector.DependentsUnknown:
 		return reason.DependentsUnknown
+	case collector.PatchRejected:
+		return reason.PatchRejected
 	case collector.ContentsUnknown:
 		return snapshot.ContentsUnknown(m.ContentsGaps(n))
 	case collector.UIDContested:

@@ -50,7 +50,7 @@ func newLayout(p *plan.Plan) *layout {
 			l.terminating[o.Object] = o
 		case plan.Pending:
 			l.pending[o.Object] = true
-		case plan.Deleted, plan.Changed:
+		case plan.Deleted, plan.Changed, plan.Unchanged:
 		}
 	}
 	for i := range p.Outcomes {
@@ -79,7 +79,7 @@ func newLayout(p *plan.Plan) *layout {
 			on.terminating++
 		case plan.Pending:
 			on.pending++
-		case plan.Deleted, plan.Changed:
+		case plan.Deleted, plan.Changed, plan.Unchanged:
 		}
 	}
 	l.setParents(byID)
