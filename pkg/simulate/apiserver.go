@@ -70,7 +70,6 @@ const defaultGrace = 30
 // Namespace still waits for its contents.
 func StateAfterPatch(o *object.Object, c object.Change) *object.Object {
 	left := c.Apply(*o)
-	left.Owners = withoutDuplicates(left.Owners)
 	if left.Terminating() && len(left.Finalizers) == 0 && !left.InGracePeriod() && !o.IsNamespace() {
 		return nil
 	}

@@ -317,7 +317,11 @@ func (m *Model) Apply(n graph.Node, d collector.Decision) {
 	case collector.ActionDelete:
 		m.SetState(n, StateAfterDelete(o, d.Policy, m.taken))
 	case collector.ActionUnlink, collector.ActionUnblock, collector.ActionRemoveFinalizer:
-		m.SetState(n, StateAfterPatch(o, d.Change))
+		next := StateAfterPatch(o, d.Change)
+		if next != nil && m.options.Actor == collector.ActorControllerManager {
+			next.Owners = withoutDuplicates(next.Owners)
+		}
+		m.SetState(n, next)
 	case collector.ActionNone, collector.ActionOrphanDependents:
 	}
 }
