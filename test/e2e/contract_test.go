@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,6 +50,8 @@ type (
 		Reference   *ownerRef `json:"reference"`
 		Verdict     string    `json:"verdict"`
 		Consequence string    `json:"consequence"`
+		// Nondeterministic is set where the order of events decides.
+		Nondeterministic json.RawMessage `json:"nondeterministic"`
 		Because
 		Effect  Because    `json:"effect"`
 		Fix     string     `json:"fix"`
