@@ -1,12 +1,8 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
@@ -16,19 +12,7 @@ func TestReasonsPageIsUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("../../docs", reasonsPage)
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/%s is not up to date: run make docs (-comments +page):\n%s", reasonsPage, diff)
-	}
+	checkPage(t, reasonsPage, "comments", want)
 }
 
 func TestEveryReasonIsDocumented(t *testing.T) {
