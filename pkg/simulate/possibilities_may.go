@@ -138,7 +138,7 @@ func (p *Possibilities) mayStartWith(r *reachedObject, k int) bool {
 }
 
 // lost reports whether nothing blocks a foreground deletion that began before: the collector has
-// missed that, and nothing makes it look again until it starts anew.
+// missed that, and nothing makes it look again until it restarts.
 func (p *Possibilities) lost(r *reachedObject) bool {
 	return !p.starting && r.object.DeletingDependents() && !slices.ContainsFunc(r.dependents, func(e graph.Edge) bool { return p.graph.Reference(e).Blocks() })
 }

@@ -87,7 +87,7 @@ func parse(from io.Reader, out io.Writer) ([]suiteResult, error) {
 	}
 }
 
-// parents returns the tests of which a test is a subtest.
+// parents returns the tests that contain a test as a subtest.
 func parents(test string) []string {
 	var all []string
 	for i := strings.LastIndex(test, "/"); i >= 0; i = strings.LastIndex(test, "/") {

@@ -180,7 +180,7 @@ func (d *drawer) double(o *scenario.Object) {
 	o.OwnerReferences = append(o.OwnerReferences, r)
 }
 
-// drawNamespaces has objects in two namespaces, at least one of which exists as an object.
+// drawNamespaces has objects in two namespaces. At least one Namespace exists as an object.
 func drawNamespaces(d *drawer) {
 	ns := d.addNamed(namespace, "a")
 	if d.chance(40) {
