@@ -23,7 +23,7 @@ func (r *ruleContext) predict(report *Report) {
 			continue
 		}
 		if possible == nil {
-			possible = simulate.NewPossibilities(simulate.NewModel(r.judge, predicted))
+			possible = simulate.NewPossibilities(simulate.NewModel(r.judge, simulate.Predicting))
 		}
 		if n := r.graph.Find(f.Object.UID); !blocked {
 			if n != of.node || of.index == nil {
@@ -35,9 +35,6 @@ func (r *ruleContext) predict(report *Report) {
 		}
 	}
 }
-
-// predicted are the options of a model that predicts the cluster's own collector.
-var predicted = simulate.Options{Actor: collector.ActorControllerManager, Cautious: true}
 
 // references finds the references of one object, which may have many findings.
 type references struct {

@@ -92,9 +92,7 @@ func (j Judgement) Broken() bool { return j.Cause != CauseNone && j.Cause != Cau
 // Unmonitored reports whether the collector does not watch the owner's kind, and
 // therefore polls the owner (docs/gc-semantics.md#virtual-owners).
 func (j Judgement) Unmonitored() bool {
-	t := j.Mapping.Type
-	t.Preferred = true // a served version that is not preferred leads to the same objects
-	return j.Mapping.Served && t.Resource != "" && !t.Monitored()
+	return j.Mapping.Served && j.Mapping.Type.Resource != "" && !j.Mapping.Type.Watched()
 }
 
 // Owner returns the owner that r names, with what the judgement found.

@@ -26,7 +26,7 @@ func (b *builder) alive() {
 		b.listKind()
 	case b.object.Contested:
 		b.answer.say(collector.ConsequenceUnknown, fmt.Sprintf("It is unknown what happens to %s: %s.", b.object, snapshot.UIDContested(b.object).Contest()))
-	case deletion == nil && d.Action == collector.ActionDelete && b.container() == nil:
+	case deletion == nil && d.Action == collector.ActionDelete && b.container == nil:
 		b.unnoticed()
 	case d.Action == collector.ActionDelete || d.Action == collector.ActionUnblock:
 		if deletion != nil {
@@ -63,7 +63,7 @@ func (b *builder) alive() {
 
 // will returns "will" if the object is deleted in every order of events, and "may" if not.
 func (b *builder) will() string {
-	if b.container() != nil || b.result.Possibilities().MustDelete(b.node) {
+	if b.container != nil || b.result.Possibilities().MustDelete(b.node) {
 		return "will"
 	}
 	return "may"
@@ -81,9 +81,7 @@ func (b *builder) unnoticed() {
 // unmonitored reports whether the garbage collector does not watch the object's type.
 func (b *builder) unmonitored() bool {
 	m, ok := b.graph.View().Map(b.object.APIVersion, b.object.Kind)
-	t := m.Type
-	t.Preferred = true // a served version that is not the preferred one names the same objects
-	return ok && b.graph.Virtual(b.node) && !t.Monitored()
+	return ok && b.graph.Virtual(b.node) && !m.Type.Watched()
 }
 
 // deletedNow explains a deletion that follows from the references as they are.
@@ -204,7 +202,7 @@ func (b *builder) firstCause(transition *simulate.Transition) {
 // deletedWithContents explains a deletion with the object's namespace or
 // CustomResourceDefinition.
 func (b *builder) deletedWithContents(container graph.Node) {
-	b.sayDeletedWith(container)
+	b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes.", b.object, b.graph.Object(container).Identity))
 	b.afterDeletion()
 	b.suggestContainer(container)
 }
@@ -215,10 +213,6 @@ func (b *builder) deletedAfterPods(namespace graph.Node) {
 	b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes, once no Pod is left in it.", b.object, b.graph.Object(namespace).Identity))
 	b.answer.next("For now, a Pod stays in the namespace.")
 	b.suggestContainer(namespace)
-}
-
-func (b *builder) sayDeletedWith(container graph.Node) {
-	b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes.", b.object, b.graph.Object(container).Identity))
 }
 
 func (b *builder) suggestContainer(container graph.Node) {

@@ -13,7 +13,7 @@ import (
 // contentsDeletion explains that the object's namespace or CustomResourceDefinition is
 // being deleted, which deletes the object regardless of its owners.
 func (b *builder) contentsDeletion() {
-	o := b.container()
+	o := b.container
 	if o == nil {
 		return
 	}
@@ -29,11 +29,11 @@ func (b *builder) contentsDeletion() {
 	b.answer.WaitsFor = []Link{}
 }
 
-// container returns the object's namespace or CustomResourceDefinition if it is being deleted,
+// containerOf returns an object's namespace or CustomResourceDefinition if it is being deleted,
 // or nil.
-func (b *builder) container() *object.Object {
-	for n := range b.graph.Listed() {
-		if o := b.graph.Object(graph.Node(n)); o.Terminating() && b.graph.View().Contains(o.Identity, b.object) {
+func (e *Explainer) containerOf(member *object.Object) *object.Object {
+	for n := range e.graph.Listed() {
+		if o := e.graph.Object(graph.Node(n)); o.Terminating() && e.graph.View().Contains(o.Identity, member) {
 			return o
 		}
 	}
@@ -97,7 +97,7 @@ func (b *builder) blockedContents() {
 	var held, overdue []string
 	for _, n := range members {
 		o := b.graph.Object(n)
-		if o.InGracePeriod() && b.graph.Snapshot().Taken.After(*o.Deleted) {
+		if b.explainer.initial.Overdue(o) {
 			overdue = append(overdue, o.String())
 			if len(b.answer.WaitsFor) < maxNames {
 				b.answer.WaitsFor = append(b.answer.WaitsFor, Link{o.Identity, "is in it, and should have stopped " + b.explainer.since(*o.Deleted) + " ago"})

@@ -24,14 +24,11 @@ type Explainer struct {
 	cycles      map[graph.Node][]graph.Node // members of each node's cycle; nil until first used
 }
 
-// predicted are the options of a model that predicts the cluster's own collector.
-var predicted = simulate.Options{Actor: collector.ActorControllerManager, Cautious: true}
-
 // NewExplainer simulates the garbage collector on the scanned objects.
 func NewExplainer(judge *collector.Judge) *Explainer {
 	e := &Explainer{
 		graph: judge.Graph(), judge: judge, planner: repair.New(judge),
-		initial: simulate.NewModel(judge, predicted), result: simulate.Run(judge, predicted, simulate.Bounds{}),
+		initial: simulate.NewModel(judge, simulate.Predicting), result: simulate.Run(judge, simulate.Predicting, simulate.Bounds{}),
 		transitions: map[graph.Node][]int{},
 	}
 	for i := range e.result.Transitions {
@@ -53,7 +50,7 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 	o := e.graph.Object(n)
 	b := &builder{
 		explainer: e, graph: e.graph, result: e.result, answer: newAnswer(o.Identity),
-		node: n, object: o, judgements: e.judge.Object(n), repairs: e.planner.Object(n),
+		node: n, object: o, container: e.containerOf(o), judgements: e.judge.Object(n), repairs: e.planner.Object(n),
 	}
 	b.assessment = collector.Assess(o, collector.Verdicts(b.judgements))
 	for i := range b.judgements {
@@ -86,6 +83,7 @@ type builder struct {
 
 	node       graph.Node
 	object     *object.Object
+	container  *object.Object        // see containerOf
 	judgements []collector.Judgement // per reference
 	repairs    []repair.Repair       // per reference
 	assessment collector.Assessment
@@ -97,7 +95,7 @@ func (b *builder) nondeterministic() reason.Reason {
 	possible, uncertain := b.result.Possibilities(), false
 	_, pending := b.result.ContentsPending[b.node]
 	switch c := b.answer.Consequence; {
-	case c == collector.ConsequenceUnknown || pending || b.container() != nil:
+	case c == collector.ConsequenceUnknown || pending || b.container != nil:
 	case b.object.Terminating():
 		uncertain = c == collector.ConsequenceUnlink && possible.UnlinkUncertain(b.node) || c != collector.ConsequenceNone && possible.CompletionUncertain(b.node)
 	case c == collector.ConsequenceDelete:

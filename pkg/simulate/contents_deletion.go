@@ -83,15 +83,12 @@ func DeletesContents(o object.Identity) bool { return o.IsNamespace() || o.IsCRD
 
 // contentsOf returns the objects that the deletion of n deletes. The name of a
 // CustomResourceDefinition is that of its type: plural.group.
-func (s *simulation) contentsOf(n graph.Node) []graph.Node {
-	if s.contents == nil {
-		s.contents = newContentsIndex(s.model.graph)
-	}
-	o := s.model.now[n]
+func (m *Model) contentsOf(n graph.Node) []graph.Node {
+	o := m.graph.Object(n)
 	if o.IsNamespace() {
-		return s.contents.byNamespace[o.Name]
+		return m.contents().byNamespace[o.Name]
 	}
-	return s.contents.byType[o.Name]
+	return m.contents().byType[o.Name]
 }
 
 func newContentsIndex(g *graph.Graph) *contentsIndex {
@@ -129,7 +126,7 @@ func (s *simulation) applySideEffects(transition int, n graph.Node) {
 // CustomResourceDefinition's keep theirs (docs/gc-semantics.md#instances-of-a-crd).
 func (s *simulation) deleteContents(transition int, n graph.Node) {
 	d := contentsDeletion{node: n, transition: transition}
-	contents := s.contentsOf(n)
+	contents := s.model.contentsOf(n)
 	if s.model.now[n].IsNamespace() && s.model.judge.Behavior().OrderedNamespaceDeletion {
 		contents, d.pending = s.podsFirst(contents)
 	}
@@ -279,10 +276,16 @@ func (s *simulation) heldByGaps(n graph.Node) bool {
 // stopped it. A Pod whose grace period was over at the time of the scan is taken to stay,
 // because its kubelet does not respond.
 func (m *Model) afterKubelet(o *object.Object) *object.Object {
-	if o == nil || o.InGracePeriod() && m.taken.After(*o.Deleted) { // a Pod's deletion timestamp is the end of its grace period
+	if o == nil || m.Overdue(o) {
 		return o
 	}
 	return podStopped(o)
+}
+
+// Overdue reports whether an object is a Pod whose grace period was over at the time of the scan.
+// Its deletion timestamp is the end of that period.
+func (m *Model) Overdue(o *object.Object) bool {
+	return o.InGracePeriod() && m.taken.After(*o.Deleted)
 }
 
 // podStopped returns the state of an object after its kubelet, if it waits for one, has

@@ -20,7 +20,9 @@ type Model struct {
 	options  Options
 	complete bool
 	taken    time.Time
-	// definitions has the names of all CustomResourceDefinitions. It is read on first use.
+	// These are computed on first use: the index of contents, and the names of all
+	// CustomResourceDefinitions.
+	contents    func() *contentsIndex
 	definitions func() map[string]bool
 
 	now      []*object.Object      // per observed node; nil: gone
@@ -49,6 +51,10 @@ type Options struct {
 	Accepted snapshot.AcceptedGaps // gaps that the model ignores
 }
 
+// Predicting are the options for what the cluster's own collector does with the scanned objects,
+// if nobody deletes anything.
+var Predicting = Options{Actor: collector.ActorControllerManager, Cautious: true}
+
 // NewModel returns a model in the snapshot's state.
 func NewModel(j *collector.Judge, o Options) *Model {
 	g := j.Graph()
@@ -61,6 +67,7 @@ func NewModel(j *collector.Judge, o Options) *Model {
 		m.now = append(m.now, g.Object(n))
 	}
 	m.verdicts = make([][]collector.Verdict, len(m.now))
+	m.contents = sync.OnceValue(func() *contentsIndex { return newContentsIndex(g) })
 	m.definitions = sync.OnceValue(func() map[string]bool {
 		out := map[string]bool{}
 		for n := range g.Listed() {
@@ -133,9 +140,7 @@ func (m *Model) actsOn(n graph.Node) bool {
 // watched reports whether the collector watches objects of a type, whatever the scan could list.
 func (m *Model) watched(o *object.Object) bool {
 	mapping, ok := m.graph.View().Map(o.APIVersion, o.Kind)
-	t := mapping.Type
-	t.Preferred = true // a served version that is not the preferred one names the same objects
-	return ok && t.Monitored()
+	return ok && mapping.Type.Watched()
 }
 
 // Changed reports whether the state of a node differs from the snapshot's.
@@ -188,10 +193,6 @@ func (m *Model) judged(n graph.Node) []collector.Verdict {
 	out := make([]collector.Verdict, len(m.graph.Owners(n)))
 	for i := range out {
 		out[i] = m.verdict(m.judge.Reference(graph.Edge{Node: n, Index: i}))
-		if out[i] == collector.VerdictScopeError && m.graph.Virtual(n) {
-			// The collector looks for the owner in the namespace of whichever dependent it saw first.
-			out[i] = collector.VerdictUnknown
-		}
 	}
 	return out
 }

@@ -145,9 +145,10 @@ func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 	}
 	d, blocking := m.Decide(n), m.Blocking(n)
 	switch {
-	case d.NoAction == collector.PatchRejected && o.Orphaning() && m.orphanRejected(n) != graph.None:
-		return Obstacle{Node: m.orphanRejected(n), Reason: PatchRejected}, graph.None
 	case d.NoAction == collector.PatchRejected:
+		if dependent := m.orphanRejected(n); o.Orphaning() && dependent != graph.None {
+			return Obstacle{Node: dependent, Reason: PatchRejected}, graph.None
+		}
 		return at(PatchRejected)
 	case len(blocking) > 0 && !o.Orphaning():
 		return Obstacle{}, blocking[0]

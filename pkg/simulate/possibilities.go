@@ -36,9 +36,9 @@ const (
 //
 // The rules only look at neighbors: owners, dependents, contents. So they are evaluated for
 // the objects that the deletions, or the objects with which a collector starts, can reach, and
-// again where a neighbor has changed, until nothing changes. What may happen depends on what must happen, as a foreground deletion that
-// must wait cannot complete as a background deletion would, and the other way round. So each is
-// derived twice: the second time from tighter bounds.
+// again where a neighbor has changed, until nothing changes. What may happen depends on what must
+// happen, as a foreground deletion that must wait cannot complete as a background deletion would,
+// and the other way round. So each is derived twice: the second time from tighter bounds.
 type Possibilities struct {
 	model    *Model
 	graph    *graph.Graph
@@ -48,7 +48,6 @@ type Possibilities struct {
 	// containers are the Namespaces and CustomResourceDefinitions that delete their contents, by
 	// kind and name.
 	containers map[string]graph.Node
-	contents   *contentsIndex // nil unless a Namespace or CustomResourceDefinition is deleted
 
 	reached []reachedObject
 	index   map[graph.Node]int32 // where a node is in reached
@@ -176,7 +175,7 @@ func (p *Possibilities) reach() {
 			}
 		}
 		if p.mayDeleteContents(&p.reached[i]) {
-			for _, member := range p.contentsOf(n) {
+			for _, member := range p.model.contentsOf(n) {
 				add(member)
 			}
 		}
@@ -222,16 +221,6 @@ func (p *Possibilities) containerKeys(o *object.Object) []string {
 	return out
 }
 
-func (p *Possibilities) contentsOf(n graph.Node) []graph.Node {
-	if p.contents == nil {
-		p.contents = newContentsIndex(p.graph)
-	}
-	if o := p.graph.Object(n); o.IsNamespace() {
-		return p.contents.byNamespace[o.Name]
-	}
-	return p.contents.byType[p.graph.Object(n).Name]
-}
-
 func (p *Possibilities) describe(i int32) {
 	r := &p.reached[i]
 	r.verdicts = p.model.judged(r.node)
@@ -271,7 +260,7 @@ func (p *Possibilities) describe(i int32) {
 		}
 	}
 	if p.mayDeleteContents(r) {
-		for _, member := range p.contentsOf(r.node) {
+		for _, member := range p.model.contentsOf(r.node) {
 			if at := p.at(member); at >= 0 {
 				r.contents = append(r.contents, at)
 			}
@@ -293,6 +282,7 @@ func (p *Possibilities) at(n graph.Node) int32 {
 }
 
 // derive evaluates a rule until nothing changes any more.
+//
 // note is called for each reference to an owner for which a fact is new. It reports whether that
 // changes what the rule says about the dependent's owners.
 func (p *Possibilities) derive(rule func(facts []fact, i int32) fact, note func(facts []fact, dependent int32, reference int) bool) []fact {
@@ -560,5 +550,5 @@ func (r *reachedObject) rejected(finalizer string) bool {
 
 // stops reports whether the object, if it is a Pod, stops within its grace period.
 func (p *Possibilities) stops(r *reachedObject) bool {
-	return !r.object.InGracePeriod() || !p.model.taken.After(*r.object.Deleted)
+	return !p.model.Overdue(r.object)
 }

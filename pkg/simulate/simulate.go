@@ -130,7 +130,6 @@ type simulation struct {
 	controllers *finalizerControllers // nil for ActorClient
 	release     *releaseState         // nil except in SimulateRelease
 
-	contents          *contentsIndex // nil until first used
 	contentsDeletions contentsDeletions
 	deletedBy         map[graph.Node]graph.Node // the Namespace or CustomResourceDefinition of what its deletion left
 	contentsEnd       map[graph.Node][]int      // per Namespace or CustomResourceDefinition, the transitions that emptied it
@@ -215,7 +214,7 @@ func (s *simulation) onStateChange(n graph.Node, old *object.Object) {
 func (s *simulation) clone() *simulation {
 	out := &simulation{
 		model: s.model.clone(), bounds: s.bounds, last: make([]int32, len(s.last)), queued: graph.NewSet(s.model.graph),
-		underWay: s.underWay, contents: s.contents, contentsDeletions: s.contentsDeletions.clone(),
+		underWay: s.underWay, contentsDeletions: s.contentsDeletions.clone(),
 		deletedBy: maps.Clone(s.deletedBy), contentsEnd: map[graph.Node][]int{},
 	}
 	if s.controllers != nil {

@@ -48,6 +48,12 @@ func (t Type) Monitored() bool {
 	return t.Can("delete") && t.Can("list") && t.Can("watch")
 }
 
+// Watched reports whether the collector watches the objects of this type, in whichever version.
+func (t Type) Watched() bool {
+	t.Preferred = true // a served version that is not the preferred one leads to the same objects
+	return t.Monitored()
+}
+
 func (t Type) isEvents() bool {
 	return t.Resource == "events" && (t.Group == "" || t.Group == "events.k8s.io")
 }

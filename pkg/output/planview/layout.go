@@ -45,16 +45,15 @@ func newLayout(p *plan.Plan) *layout {
 		uncertain: map[object.Identity]reason.Reason{},
 	}
 	for i := range p.Outcomes {
-		switch o := &p.Outcomes[i]; o.State {
+		o := &p.Outcomes[i]
+		switch o.State {
 		case plan.Terminating:
 			l.terminating[o.Object] = o
 		case plan.Pending:
 			l.pending[o.Object] = true
 		case plan.Deleted, plan.Changed, plan.Unchanged:
 		}
-	}
-	for i := range p.Outcomes {
-		if o := &p.Outcomes[i]; o.Nondeterministic.Reason != nil {
+		if o.Nondeterministic.Reason != nil {
 			l.uncertain[o.Object] = o.Nondeterministic.Reason
 		}
 	}
