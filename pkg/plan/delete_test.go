@@ -70,6 +70,7 @@ func TestDeletion(t *testing.T) {
 	owner, other := Secret("a/owner"), Secret("a/other")
 	lost := Secret("a/lost", OwnedBy(ConfigMap("a/nothing")))
 	set := Deployment("a/set")
+	unwatched := Object("example.com/v1", "Reading", "a/r", OwnedBy(owner))
 	for name, c := range map[string]struct {
 		seen    []Part
 		policy  metav1.DeletionPropagation
@@ -156,6 +157,26 @@ func TestDeletion(t *testing.T) {
 				"x deleted; unsure: it does not block Secret/owner, which a finalizer holds: it stays if the garbage collector processes it late",
 				"y deleted; unsure: it depends on the outcome for ConfigMap/x",
 				"owner terminating x/y", "owner blocked: is held by x/y",
+			},
+		},
+		"the dependents of an unwatched object decide in which namespace the collector looks for it": {
+			[]Part{
+				Serving(snapshot.Type{Group: "example.com", Version: "v1", Resource: "readings", Kind: "Reading", Namespaced: true, Verbs: []string{"get", "delete"}, Preferred: true}),
+				Listing(owner, ConfigMap("a/x", OwnedBy(unwatched)), ConfigMap("b/y", OwnedBy(unwatched))), Found(unwatched),
+			},
+			inBackground,
+			[]object.Object{owner},
+			[]string{
+				"delete owner: requested; its dependents are deleted afterwards (background)",
+				"delete r: its only owner, Secret/owner, is deleted before it",
+				"delete x: its only owner, Reading/r, is deleted before it",
+			},
+			[]string{
+				"x deleted; unsure: it depends on the outcome for Reading/r",
+				"y unchanged; unsure: is left alone: it is unknown whether its owner Reading/r exists",
+				"r deleted; unsure: that depends on the order in which the garbage collector processes objects",
+				"owner deleted",
+				"y stays, loses 0: is left alone: it is unknown whether its owner Reading/r exists; unsure",
 			},
 		},
 		"what has a controller is made anew": {

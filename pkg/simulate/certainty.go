@@ -6,7 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
@@ -63,27 +62,6 @@ func (c *Result) MayBeDeleted(n graph.Node) bool {
 	return p.may[i]&terminates != 0
 }
 
-// Uncertainty explains why what becomes of an object is nondeterministic.
-type Uncertainty int
-
-// The explanations. Each is about another object, if there is one.
-const (
-	// OwnerUnverified means that the scan does not show whether an owner exists.
-	OwnerUnverified Uncertainty = iota
-	// OrderDecides means that no other object can be named.
-	OrderDecides
-	// OwnerReleased means that the owner is in foreground deletion and does not wait for the
-	// object, so it may be processed too late to be deleted as the other dependents are.
-	OwnerReleased
-	// OwnerReleasedAfterUnblocking is the same for an object that has stopped blocking the
-	// owner, to break a cycle.
-	OwnerReleasedAfterUnblocking
-	// OtherOwnerOrphans means that an owner is lost while another one orphans the object.
-	OtherOwnerOrphans
-	// DependsOnOther means that the outcome for the other object is nondeterministic.
-	DependsOnOther
-)
-
 // MayDelete reports whether there is an order in which an object is gone or terminating at the
 // end, and MustDelete whether it is in every order.
 func (p *Possibilities) MayDelete(n graph.Node) bool {
@@ -124,99 +102,90 @@ func (p *Possibilities) CompletionUncertain(n graph.Node) bool {
 	return i >= 0 && (p.may[i]^p.must[i])&vanishes != 0
 }
 
-// Uncertainty is Possibilities.Uncertainty.
-func (c *Result) Uncertainty(n graph.Node) (Uncertainty, graph.Node) {
-	return c.possibilities.Uncertainty(n)
-}
-
 // Reason returns why what becomes of an object is Nondeterministic.
 func (p *Possibilities) Reason(n graph.Node) reason.Reason {
-	uncertainty, other := p.Uncertainty(n)
-	of := p.graph.Object(other)
-	switch uncertainty {
-	case OwnerUnverified:
-		for i, j := range p.model.judge.Object(n) {
-			if !j.Verdict.Decidable() {
-				return reason.OwnerUndecidable{Owner: j.Owner(of.Owners[i])}
-			}
-		}
-	case DependsOnOther:
-		return reason.DependsOn{Object: of.Identity}
-	case OrderDecides, OwnerReleased, OwnerReleasedAfterUnblocking, OtherOwnerOrphans:
-	}
-	out := reason.OrderMatters{}
-	if of != nil {
-		out.Owner = &of.Identity
-	}
-	switch uncertainty {
-	case OtherOwnerOrphans:
-		out.Orphaned = true
-	case OwnerReleased, OwnerReleasedAfterUnblocking:
-		out.Released, out.OwnerHeld = true, len(of.ForeignFinalizers()) > 0
-		out.Unblocked = uncertainty == OwnerReleasedAfterUnblocking
-		out.UnderWay = p.releasesEarlier(&p.reached[p.at(n)], p.at(other))
-	case OwnerUnverified, OrderDecides, DependsOnOther:
-	}
-	return out
-}
-
-// releasesEarlier reports whether an owner's foreground deletion was under way before, and the
-// object does not block it.
-func (p *Possibilities) releasesEarlier(r *reachedObject, owner int32) bool {
-	of := p.reached[owner].object
-	return p.starting && of.DeletingDependents() && !slices.ContainsFunc(r.object.Owners, func(o object.Reference) bool { return o.UID == of.UID && o.Blocks() })
-}
-
-// Uncertainty returns why an object is Nondeterministic, and the other object.
-func (p *Possibilities) Uncertainty(n graph.Node) (Uncertainty, graph.Node) {
 	i := p.at(n)
 	r := &p.reached[i]
 	if r.unverified {
-		return OwnerUnverified, n
-	}
-	for _, owner := range r.owners {
-		if owner >= 0 && p.may[owner]&orphans != 0 {
-			for other := range r.owners {
-				if p.mayBeBad(p.may, r, other) && r.owners[other] != owner {
-					return OtherOwnerOrphans, p.graph.Owners(n)[other]
-				}
+		for k, j := range p.model.judge.Object(n) {
+			if !j.Verdict.Decidable() {
+				return reason.OwnerUndecidable{Owner: j.Owner(r.object.Owners[k])}
 			}
 		}
+		return reason.OrderMatters{} // it depends on which dependent the collector sees first: see describe
+	}
+	if lost, orphaned := p.orphanedAfterLoss(r); orphaned {
+		out := reason.OrderMatters{Orphaned: true}
+		if of := p.graph.Object(lost); of != nil {
+			out.Owner = &of.Identity
+		}
+		return out
 	}
 	for k, owner := range r.owners {
-		switch {
-		case owner < 0 || owner == i || p.may[owner]&waits == 0 || p.may[i]&unblocked == 0 && r.group(k).blocks:
-		case p.Nondeterministic(p.reached[owner].node) && !p.releasesEarlier(r, owner):
-		case p.may[i]&unblocked != 0:
-			return OwnerReleasedAfterUnblocking, p.reached[owner].node
-		default:
-			return OwnerReleased, p.reached[owner].node
+		if owner < 0 || owner == i || p.may[owner]&waits == 0 || p.may[i]&unblocked == 0 && r.group(k).blocks {
+			continue
+		}
+		of, underWay := &p.reached[owner], p.releasesEarlier(r, k)
+		if underWay || !p.Nondeterministic(of.node) {
+			return reason.OrderMatters{
+				Owner: &of.object.Identity, Released: true, OwnerHeld: len(of.object.ForeignFinalizers()) > 0,
+				Unblocked: p.may[i]&unblocked != 0, UnderWay: underWay,
+			}
 		}
 	}
+	if other := p.nondeterministicNeighbor(r, i); other != graph.None {
+		return reason.DependsOn{Object: p.graph.Object(other).Identity}
+	}
+	return reason.OrderMatters{}
+}
+
+// orphanedAfterLoss returns an owner that is lost while another one orphans the object.
+func (p *Possibilities) orphanedAfterLoss(r *reachedObject) (lost graph.Node, found bool) {
 	for _, owner := range r.owners {
-		if owner >= 0 && owner != i && p.Nondeterministic(p.reached[owner].node) {
-			return DependsOnOther, p.reached[owner].node
+		if owner < 0 || p.may[owner]&orphans == 0 {
+			continue
+		}
+		for k, other := range r.owners {
+			if other != owner && p.mayBeBad(p.may, r, k) {
+				return p.graph.Owners(r.node)[k], true
+			}
 		}
 	}
-	var neighbors []int32
-	for _, e := range r.dependents {
-		neighbors = append(neighbors, p.at(e.Node))
+	return graph.None, false
+}
+
+// releasesEarlier reports whether the foreground deletion of a reference's owner was under way
+// before, and the object does not block it.
+func (p *Possibilities) releasesEarlier(r *reachedObject, k int) bool {
+	return p.starting && p.reached[r.owners[k]].object.DeletingDependents() && !r.group(k).blocks
+}
+
+// nondeterministicNeighbor returns an object that the outcome for another one depends on, or
+// graph.None: the first owner, or else the first in order among its dependents, what contains it,
+// or its contents.
+func (p *Possibilities) nondeterministicNeighbor(r *reachedObject, i int32) graph.Node {
+	uncertain := func(other int32) bool {
+		return other >= 0 && other != i && p.Nondeterministic(p.reached[other].node)
 	}
-	for _, others := range [][]int32{neighbors, r.containers, r.contents} {
+	if k := slices.IndexFunc(r.owners, uncertain); k >= 0 {
+		return p.reached[r.owners[k]].node
+	}
+	dependents := make([]int32, len(r.dependents))
+	for k, e := range r.dependents {
+		dependents[k] = p.at(e.Node)
+	}
+	for _, others := range [][]int32{dependents, r.containers, r.contents} {
 		first := graph.None
 		for _, other := range others {
-			if other < 0 || other == i || !p.Nondeterministic(p.reached[other].node) {
-				continue
-			}
-			if n := p.reached[other].node; first == graph.None || p.model.compare(n, first) < 0 {
-				first = n
+			if uncertain(other) && (first == graph.None || p.model.compare(p.reached[other].node, first) < 0) {
+				first = p.reached[other].node
 			}
 		}
 		if first != graph.None {
-			return DependsOnOther, first
+			return first
 		}
 	}
-	return OrderDecides, graph.None
+	return graph.None
 }
 
 // Reached returns the objects that the requested deletions can reach, in no particular order.
