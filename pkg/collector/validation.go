@@ -11,7 +11,7 @@ func UpdateRejected(o *object.Object) bool {
 		if r.Controls() {
 			controllers++
 		}
-		if r.APIVersion == "" || r.Kind == "" || r.Name == "" || r.UID == "" || r.APIVersion == "v1" && r.Kind == "Event" {
+		if ReferenceRejected(r) {
 			return true
 		}
 	}
@@ -20,4 +20,10 @@ func UpdateRejected(o *object.Object) bool {
 		foreground = foreground || f == object.ForegroundFinalizer
 	}
 	return controllers > 1 || orphan && foreground
+}
+
+// ReferenceRejected is UpdateRejected for one reference: whether the API server rejects every patch
+// that leaves it on an object.
+func ReferenceRejected(r object.Reference) bool {
+	return r.APIVersion == "" || r.Kind == "" || r.Name == "" || r.UID == "" || r.APIVersion == "v1" && r.Kind == "Event"
 }

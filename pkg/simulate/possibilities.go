@@ -75,7 +75,7 @@ const (
 	orphanedDependents
 	vanishContents
 	sweepPods
-	decidableReferences
+	resolvableReferences
 	lists
 )
 
@@ -85,7 +85,7 @@ type reachedObject struct {
 	object     *object.Object
 	owners     []int32 // per reference, the owner's index, or -1 if the deletions cannot reach it
 	verdicts   []collector.Verdict
-	decidable  bool // it has references, and the collector can resolve all of them, as far as is known
+	resolvable bool // it has references, and the collector can resolve all of them, as far as is known
 	unverified bool // the scan does not show whether one of its owners exists
 	listed     bool // the collector watches it
 	containers []int32
@@ -94,8 +94,11 @@ type reachedObject struct {
 	dependents []graph.Edge // of watched objects
 	groupOf    []int32      // per reference, where its group is in groups
 	groups     []uidGroup
-	rejects    bool   // the API server may reject the collector's patches
-	undangling [2]int // the first two references that are not dangling, or -1
+	rejects    bool // the API server may reject the collector's patches
+	// controllers and invalid count the references that control and those that the API server
+	// rejects.
+	controllers, invalid int
+	undangling           [2]int // the first two references that are not dangling, or -1
 }
 
 // processing is what makes the collector process an object.
@@ -224,16 +227,8 @@ func (p *Possibilities) containerKeys(o *object.Object) []string {
 func (p *Possibilities) describe(i int32) {
 	r := &p.reached[i]
 	r.verdicts = p.model.judged(r.node)
-	r.decidable = len(r.verdicts) > 0
-	for _, v := range r.verdicts {
-		switch v {
-		case collector.VerdictUnresolvable, collector.VerdictScopeError:
-			r.decidable = false
-		case collector.VerdictUnknown:
-			r.unverified = true
-		case collector.VerdictSolid, collector.VerdictDangling, collector.VerdictWaiting:
-		}
-	}
+	r.unverified = slices.Contains(r.verdicts, collector.VerdictUnknown)
+	r.resolvable = len(r.verdicts) > 0 && !slices.ContainsFunc(r.verdicts, func(v collector.Verdict) bool { return !resolvable(v) })
 	for _, owner := range p.graph.Owners(r.node) {
 		r.owners = append(r.owners, p.at(owner))
 	}
@@ -499,7 +494,7 @@ func (r *reachedObject) groupByUID() {
 		g := &r.groups[at]
 		g.size++
 		g.blocks, g.lastBlocks = g.blocks || o.Blocks(), o.Blocks()
-		g.startsBad = g.startsBad || decidable(v) && v != collector.VerdictSolid
+		g.startsBad = g.startsBad || resolvable(v) && v != collector.VerdictSolid
 		g.sameVerdicts = g.sameVerdicts && v == verdicts[at]
 		if v != collector.VerdictDangling {
 			g.notDangling = k
@@ -508,10 +503,11 @@ func (r *reachedObject) groupByUID() {
 		}
 		if o.Controls() {
 			g.controllers++
+			r.controllers++
 		}
-		one := object.Object{Owners: []object.Reference{o}}
-		if collector.UpdateRejected(&one) {
+		if collector.ReferenceRejected(o) {
 			g.invalid++
+			r.invalid++
 		}
 	}
 }
@@ -522,13 +518,8 @@ func (r *reachedObject) rejectedWithout(k int) bool {
 	if !r.rejects {
 		return false
 	}
-	controllers, invalid := 0, 0
-	for i := range r.groups {
-		controllers += r.groups[i].controllers
-		invalid += r.groups[i].invalid
-	}
 	g := r.group(k)
-	return r.rejectsCounted(controllers-g.controllers, invalid-g.invalid)
+	return r.rejectsCounted(r.controllers-g.controllers, r.invalid-g.invalid)
 }
 
 // rejectsCounted reports whether the API server rejects an update that leaves the object with that

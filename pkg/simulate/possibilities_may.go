@@ -68,7 +68,7 @@ func (p *Possibilities) mayHaveFinalizer(may []fact, now fact, r *reachedObject,
 // mayBeCollected reports whether there may be a time when all references of an object are bad
 // that it has not lost.
 func (p *Possibilities) mayBeCollected(may []fact, r *reachedObject, i int32) bool {
-	if !p.mayBeDecidable(may, r, i) || r.object.Terminating() || p.requestedFirst(r) || deleteFails(r.object, p.behavior) {
+	if !p.mayBeResolvable(may, r, i) || r.object.Terminating() || p.requestedFirst(r) || deleteFails(r.object, p.behavior) {
 		return false
 	}
 	if !p.every(collectedReferences, i, len(r.owners), func(k int) bool {
@@ -92,10 +92,10 @@ func (p *Possibilities) startProcessing() {
 	p.processed = make([]processing, len(p.reached))
 	for i := range p.reached {
 		r, at := &p.reached[i], &p.processed[i]
-		at.anyway = !r.decidable || r.rejects
+		at.anyway = !r.resolvable || r.rejects
 		for k, v := range r.verdicts {
 			at.anyway = at.anyway || p.mayStartWith(r, k)
-			at.bad = at.bad || decidable(v) && v != collector.VerdictSolid
+			at.bad = at.bad || resolvable(v) && v != collector.VerdictSolid
 		}
 	}
 }
@@ -143,16 +143,16 @@ func (p *Possibilities) lost(r *reachedObject) bool {
 	return !p.starting && r.object.DeletingDependents() && !slices.ContainsFunc(r.dependents, func(e graph.Edge) bool { return p.graph.Reference(e).Blocks() })
 }
 
-// mayBeDecidable reports whether the collector can resolve the references of an object, at least
+// mayBeResolvable reports whether the collector can resolve the references of an object, at least
 // once owners that orphan it have removed some.
-func (p *Possibilities) mayBeDecidable(may []fact, r *reachedObject, i int32) bool {
-	return r.decidable || len(r.verdicts) > 0 && p.every(decidableReferences, i, len(r.verdicts), func(k int) bool {
-		return decidable(r.verdicts[k]) || r.owners[k] >= 0 && may[r.owners[k]]&orphans != 0
+func (p *Possibilities) mayBeResolvable(may []fact, r *reachedObject, i int32) bool {
+	return r.resolvable || len(r.verdicts) > 0 && p.every(resolvableReferences, i, len(r.verdicts), func(k int) bool {
+		return resolvable(r.verdicts[k]) || r.owners[k] >= 0 && may[r.owners[k]]&orphans != 0
 	})
 }
 
-// decidable reports whether the collector can resolve a reference, as far as is known.
-func decidable(v collector.Verdict) bool {
+// resolvable reports whether the collector can resolve a reference, as far as is known.
+func resolvable(v collector.Verdict) bool {
 	return v != collector.VerdictUnresolvable && v != collector.VerdictScopeError
 }
 
@@ -164,7 +164,7 @@ func (p *Possibilities) requestedFirst(r *reachedObject) bool {
 
 // mayBeBad reports whether the owner of a reference may be absent or waiting.
 func (p *Possibilities) mayBeBad(may []fact, r *reachedObject, k int) bool {
-	return decidable(r.verdicts[k]) && (r.verdicts[k] != collector.VerdictSolid || p.becomesBad(may, r, k))
+	return resolvable(r.verdicts[k]) && (r.verdicts[k] != collector.VerdictSolid || p.becomesBad(may, r, k))
 }
 
 // becomesBad reports whether the deletions may make a reference bad. An owner that orphans its
@@ -204,7 +204,7 @@ func (p *Possibilities) mayLose(may []fact, i int32, k int) bool {
 	if r.owners[k] >= 0 && may[r.owners[k]]&orphans != 0 {
 		return true
 	}
-	if !p.mayBeDecidable(may, r, i) || r.object.Terminating() || p.requestedFirst(r) || !p.mayBeBadByUID(may, r, k) || !p.mayBeProcessed(i) {
+	if !p.mayBeResolvable(may, r, i) || r.object.Terminating() || p.requestedFirst(r) || !p.mayBeBadByUID(may, r, k) || !p.mayBeProcessed(i) {
 		return false
 	}
 	if r.rejects && p.staysRejected(may, r) {

@@ -40,7 +40,7 @@ func (p *Possibilities) mustHappen(must []fact, i int32) fact {
 // mustBeCollected reports whether the collector deletes an object because its owners go or wait,
 // one after the other, in whatever order. In the end every reference that it has left is bad.
 func (p *Possibilities) mustBeCollected(must []fact, r *reachedObject, i int32) bool {
-	if !r.decidable || r.unverified || p.mayBeUnserved(r) || r.object.Terminating() || deleteFails(r.object, p.behavior) || p.may[i]&unblocked != 0 && r.rejected("") {
+	if !r.resolvable || r.unverified || p.mayBeUnserved(r) || r.object.Terminating() || deleteFails(r.object, p.behavior) || p.may[i]&unblocked != 0 && r.rejects {
 		return false
 	}
 	if !p.every(collectedReferences, i, len(r.owners), func(k int) bool { return p.staysBad(must, r, i, k) }) {
@@ -177,7 +177,7 @@ func (p *Possibilities) keepsDependent(r *reachedObject) bool {
 		}
 		dependent := &p.reached[at]
 		return (len(p.requests) == 1 || len(p.requests) == 0 && !p.mayLose(p.may, at, e.Index)) && len(dependent.requested) == 0 && len(dependent.containers) == 0 &&
-			dependent.decidable && dependent.verdicts[e.Index] == collector.VerdictSolid
+			dependent.resolvable && dependent.verdicts[e.Index] == collector.VerdictSolid
 	})
 }
 
@@ -218,7 +218,7 @@ func (p *Possibilities) mustLose(must []fact, i int32, k int) bool {
 	if owner >= 0 && must[owner]&orphans != 0 && r.listed && r.verdicts[k] != collector.VerdictDangling {
 		return true
 	}
-	if !r.decidable || r.unverified || p.mayBeUnserved(r) || p.may[i]&terminates != 0 {
+	if !r.resolvable || r.unverified || p.mayBeUnserved(r) || p.may[i]&terminates != 0 {
 		return false
 	}
 	if p.starting && r.group(k).startsDangling && p.keptByOther(i, "") {
@@ -266,7 +266,7 @@ func (p *Possibilities) mustBeOrphaned(r *reachedObject, i int32) bool {
 // mustBeUnblocked reports whether the collector breaks a cycle at an object: the only owner is
 // in foreground deletion because of a request for one of the object's dependents.
 func (p *Possibilities) mustBeUnblocked(must []fact, r *reachedObject, i int32) bool {
-	if len(p.requests) != 1 || len(r.object.Owners) != 1 || !r.decidable || !r.listed || r.object.Terminating() || r.rejected("") {
+	if len(p.requests) != 1 || len(r.object.Owners) != 1 || !r.resolvable || !r.listed || r.object.Terminating() || r.rejects {
 		return false
 	}
 	owner := r.owners[0]
