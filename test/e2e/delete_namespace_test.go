@@ -33,7 +33,7 @@ func (s *scene) deleteNamespace(ns string) *deletion {
 	awaitPredicted(s, s.namespace("sentinels"), []*deletion{d})
 	time.Sleep(nextSync)
 	now := stateOf(s.scan(scan.Scope{}).seen.Objects, d.existing)
-	for _, uid := range d.mismatches(now) {
+	for _, uid := range d.wrong(now) {
 		s.Error(d.history(uid, now))
 	}
 	return d

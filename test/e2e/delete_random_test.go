@@ -118,14 +118,10 @@ func (s *scene) deleteInCopies(seeds []uint64, copy int) []copyOutcome {
 	var out []copyOutcome
 	for i, d := range all {
 		e := copyOutcome{d, seeds[i], map[string]string{}, 0}
-		unsure := d.nondeterministic()
-		for _, uid := range d.mismatches(now) {
-			if unsure[uid] {
-				e.nondeterministic++
-			} else {
-				e.wrong[built[i].members[uid]] = d.history(uid, now)
-			}
+		for _, uid := range d.wrong(now) {
+			e.wrong[built[i].members[uid]] = d.history(uid, now)
 		}
+		e.nondeterministic = len(d.mismatches(now)) - len(e.wrong)
 		out = append(out, e)
 	}
 	return out
