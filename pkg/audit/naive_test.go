@@ -227,15 +227,23 @@ func (v naive) listed(t snapshot.Type, namespace string) bool {
 	return false
 }
 
-// consequence implements docs/gc-semantics.md#decision for one opinion on an object.
-func consequence(o object.Object, all []opinion, verdict string) string {
+// consequence implements docs/gc-semantics.md#decision for the opinion on the i-th reference of an
+// object.
+func consequence(o object.Object, all []opinion, i int) string {
+	verdict := all[i].verdict
+	for j, r := range o.Owners { // references are removed by UID
+		if verdict == "solid" && r.UID == o.Owners[i].UID && all[j].verdict == "unknown" {
+			verdict = "unknown"
+		}
+	}
+	undecidable := func(p opinion) bool { return p.verdict == "unresolvable" || p.verdict == "scope-error" }
 	has := func(verdict string) bool {
 		return slices.ContainsFunc(all, func(p opinion) bool { return p.verdict == verdict })
 	}
 	switch {
-	case o.Deleted != nil, verdict == "solid":
+	case o.Deleted != nil, verdict == "solid", all[i].verdict == "solid" && slices.ContainsFunc(all, undecidable):
 		return "none"
-	case has("unresolvable"), has("scope-error"):
+	case slices.ContainsFunc(all, undecidable):
 		return "stuck"
 	case has("unknown"):
 		return "unknown"
@@ -299,19 +307,20 @@ func (v naive) findings(stuckAfter time.Duration) []string {
 		}
 		var dropped []types.UID // the collector drops references by UID
 		for i, p := range all {
-			if consequence(o, all, p.verdict) == "unlink" {
+			if p.verdict != "solid" && consequence(o, all, i) == "unlink" {
 				dropped = append(dropped, o.Owners[i].UID)
 			}
 		}
 		controllers, left := 0, 0
-		for _, r := range o.Owners {
-			if r.Controls() && !slices.Contains(dropped, r.UID) {
+		for i, r := range o.Owners {
+			merged := slices.ContainsFunc(o.Owners[:i], r.Equal)
+			if r.Controls() && !merged && !slices.Contains(dropped, r.UID) {
 				left++
 			}
 		}
 		for i, r := range o.Owners {
 			p := all[i]
-			c := consequence(o, all, p.verdict)
+			c := consequence(o, all, i)
 			grade := severity(p.verdict, c)
 			if p.rule != "" {
 				if o.Deleted != nil && p.fix != "?" {

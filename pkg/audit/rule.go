@@ -59,7 +59,7 @@ type objectContext struct {
 
 // finding returns a finding about the i-th reference.
 func (o objectContext) finding(i int, found reason.Brief, fix Fix) Finding {
-	consequence := o.assessment.ConsequenceFor(o.judgements[i].Verdict)
+	consequence := o.assessment.ConsequenceFor(o.object.Owners[i].UID, o.judgements[i].Verdict)
 	return Finding{
 		Severity:    severityOf(o.judgements[i].Verdict, consequence),
 		Object:      o.object.Identity,

@@ -32,6 +32,7 @@ type Assessment struct {
 	terminating, unknown bool
 	solid                int
 	bad                  map[types.UID]bool // the owners that are absent or waiting; nil if there are none
+	unverified           map[types.UID]bool // the owners that are neither known to exist nor to be absent; nil if there are none
 }
 
 // Assess returns the assessment of an object. There is one verdict per reference.
@@ -47,6 +48,10 @@ func Assess(o *object.Object, verdicts []Verdict) Assessment {
 			}
 		case VerdictUnknown:
 			a.unknown = true
+			if a.unverified == nil {
+				a.unverified = map[types.UID]bool{}
+			}
+			a.unverified[o.Owners[i].UID] = true
 		case VerdictDangling, VerdictWaiting:
 			if a.bad == nil {
 				a.bad = map[types.UID]bool{}
@@ -63,14 +68,15 @@ func Assess(o *object.Object, verdicts []Verdict) Assessment {
 }
 
 // ConsequenceFor returns what the collector does with the object because of a reference with
-// verdict v.
+// that UID and verdict v. If another reference with the UID is not verified, the collector may
+// remove both.
 //
 // The collector skips a terminating object, and an object with a reference that it
 // cannot resolve (docs/gc-semantics.md#one-error-keeps-the-object), whatever the other
 // references are.
-func (a Assessment) ConsequenceFor(v Verdict) Consequence {
+func (a Assessment) ConsequenceFor(uid types.UID, v Verdict) Consequence {
 	switch {
-	case a.terminating, v == VerdictSolid:
+	case a.terminating, v == VerdictSolid && (!a.unverified[uid] || a.UndecidableReference >= 0):
 		return ConsequenceNone
 	case a.UndecidableReference >= 0:
 		return ConsequenceStuck
@@ -92,7 +98,7 @@ func (a Assessment) ConsequenceIfDecidable() Consequence {
 // Unlinks reports whether the collector removes the references with this UID, solid ones
 // included (docs/gc-semantics.md#removing-references).
 func (a Assessment) Unlinks(uid types.UID) bool {
-	return a.bad[uid] && a.ConsequenceFor(VerdictDangling) == ConsequenceUnlink
+	return a.bad[uid] && a.ConsequenceFor(uid, VerdictDangling) == ConsequenceUnlink
 }
 
 // UnlinkRejected reports whether the API server rejects the collector's patch that removes

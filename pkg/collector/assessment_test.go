@@ -57,8 +57,8 @@ func TestAssessConsequences(t *testing.T) {
 func consequences(o *object.Object, judgements []collector.Judgement) string {
 	var out []string
 	outlook := assess(o, judgements)
-	for _, j := range judgements {
-		out = append(out, string(outlook.ConsequenceFor(j.Verdict)))
+	for i, j := range judgements {
+		out = append(out, string(outlook.ConsequenceFor(o.Owners[i].UID, j.Verdict)))
 	}
 	return strings.Join(out, " ")
 }
@@ -103,6 +103,18 @@ func TestAssess(t *testing.T) {
 	}
 }
 
+func TestNobodyKnowsWhatBecomesOfAReferenceWithAnUnverifiedDouble(t *testing.T) {
+	pod := st.Pod("ns/pod")
+	o := st.ConfigMap("ns/child", st.Owned(st.To(pod), st.To(pod, st.Named("double")), st.To(st.Pod("ns/other"))))
+	a := collector.Assess(&o, []collector.Verdict{collector.VerdictSolid, collector.VerdictUnknown, collector.VerdictSolid})
+	if got := a.ConsequenceFor(pod.UID, collector.VerdictSolid); got != collector.ConsequenceUnknown {
+		t.Errorf("the reference with a double: %s", got)
+	}
+	if got := a.ConsequenceFor(o.Owners[2].UID, collector.VerdictSolid); got != collector.ConsequenceNone {
+		t.Errorf("the other one: %s", got)
+	}
+}
+
 func TestAssessIgnoresTheOrderOfReferences(t *testing.T) {
 	verdicts := []collector.Verdict{
 		collector.VerdictSolid, collector.VerdictDangling, collector.VerdictWaiting, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown,
@@ -116,8 +128,8 @@ func TestAssessIgnoresTheOrderOfReferences(t *testing.T) {
 		of := func(judgements []collector.Judgement) map[string]int {
 			out := map[string]int{}
 			outlook := assess(&o, judgements)
-			for _, j := range judgements {
-				out[fmt.Sprint(j.Verdict, " ", outlook.ConsequenceFor(j.Verdict))]++
+			for i, j := range judgements {
+				out[fmt.Sprint(j.Verdict, " ", outlook.ConsequenceFor(o.Owners[i].UID, j.Verdict))]++
 			}
 			return out
 		}

@@ -161,3 +161,19 @@ func TestDecisionHasTheFieldsOfItsAction(t *testing.T) {
 		}
 	}
 }
+
+func TestEqualReferencesAreMergedBeforeValidation(t *testing.T) {
+	controls, other := st.To(st.Pod("ns/a"), st.Controlling), st.To(st.Pod("ns/b"), st.Controlling)
+	for name, c := range map[string]struct {
+		owners []object.Reference
+		want   bool
+	}{
+		"two equal controllers":     {[]object.Reference{controls, controls}, false},
+		"two different controllers": {[]object.Reference{controls, controls, other}, true},
+	} {
+		o := st.ConfigMap("ns/child", st.Owned(c.owners...))
+		if got := collector.UpdateRejected(&o); got != c.want {
+			t.Errorf("%s: rejected %t, want %t", name, got, c.want)
+		}
+	}
+}

@@ -14,7 +14,7 @@ import (
 func (b *builder) reference(i int) Reference {
 	r, j := b.object.Owners[i], b.judgements[i]
 	out := Reference{
-		Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Consequence: b.assessment.ConsequenceFor(j.Verdict), Rule: audit.RuleForCause(j.Cause),
+		Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Consequence: b.assessment.ConsequenceFor(r.UID, j.Verdict), Rule: audit.RuleForCause(j.Cause),
 		Evidence: append(b.evidence(r, j), b.remarks(r, j)...),
 	}
 	if j.UIDHolder != nil {

@@ -49,6 +49,14 @@ func (r Reference) SameOwner(o Reference) bool {
 	return r.UID == o.UID && r.Name == o.Name && r.Kind == o.Kind && r.APIVersion == o.APIVersion
 }
 
+// Equal reports whether two references are equal, flags included. An unset flag differs from a
+// false one. The API server drops references that equal an earlier one.
+func (r Reference) Equal(o Reference) bool {
+	return r.SameOwner(o) && equalFlags(r.Controller, o.Controller) && equalFlags(r.BlockOwnerDeletion, o.BlockOwnerDeletion)
+}
+
+func equalFlags(a, b *bool) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
+
 // ReferencesOf copies owner references in their order, which matters to the collector. It
 // returns nil if there are none.
 func ReferencesOf(refs []metav1.OwnerReference) []Reference {

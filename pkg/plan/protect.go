@@ -71,9 +71,9 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 // consequence returns what the garbage collector does with an object because of those of its
 // references that are not solid.
 func consequence(o *object.Object, verdicts []collector.Verdict) collector.Consequence {
-	for _, v := range verdicts {
+	for i, v := range verdicts {
 		if v != collector.VerdictSolid {
-			return collector.Assess(o, verdicts).ConsequenceFor(v)
+			return collector.Assess(o, verdicts).ConsequenceFor(o.Owners[i].UID, v)
 		}
 	}
 	return collector.ConsequenceNone

@@ -64,7 +64,7 @@ func (p *planner) judge() {
 		judged = judged[len(judged)-len(h.references):] // owners puts them last
 		for i, r := range h.references {
 			r.judgement = judged[i]
-			r.consequence = assessment.ConsequenceFor(judged[i].Verdict)
+			r.consequence = assessment.ConsequenceFor(r.restored.UID, judged[i].Verdict)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func Verdicts(s *snapshot.Snapshot) []string {
 		assessment := collector.Assess(o, collector.Verdicts(judgements))
 		for i, j := range judgements {
 			out = append(out, fmt.Sprintf("%s: %s %s%s, %s",
-				o.UID, o.Owners[i], j.Verdict, Causes[j.Cause], assessment.ConsequenceFor(j.Verdict)))
+				o.UID, o.Owners[i], j.Verdict, Causes[j.Cause], assessment.ConsequenceFor(o.Owners[i].UID, j.Verdict)))
 		}
 	}
 	return out
