@@ -57,14 +57,18 @@ func (r *ruleContext) blocked(n graph.Node, by Blocker) Finding {
 		Object: r.graph.Object(n).Identity, Severity: Warning, Consequence: collector.ConsequenceNone, Fix: NoFix,
 		Reason: reason.DeletionBlocked{Because: reason.Nested{Reason: by.Reason}}, Effect: reason.Waits{}, Members: append([]object.Identity{}, by.By...),
 	}
+	unknown := by.Unverified
 	switch by.RootCause.Reason {
 	case simulate.InCycle, simulate.CannotBeJudged, simulate.PatchRejected:
 		f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.Waits{Forever: true}
 	case simulate.NotAllListed, simulate.SharesUID, simulate.ContentsNotListed, simulate.ContentsUnlistable:
-		f.Consequence, f.Effect = collector.ConsequenceUnknown, reason.Waits{Unknown: true}
+		unknown = true
 	case simulate.NothingBlocks:
 		f.Effect = reason.Waits{Idle: true}
 	case simulate.HeldByFinalizers, simulate.PodStillStopping, simulate.ContentsStillDeleting, simulate.GroupsUndiscoverable, simulate.LimitReached:
+	}
+	if unknown {
+		f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceUnknown, reason.Waits{Unknown: true}
 	}
 	return f
 }
@@ -87,6 +91,9 @@ type Blocker struct {
 	By        []object.Identity // the dependents that block it; empty where there are none
 	RootCause simulate.Obstacle
 	Reason    reason.Reason
+	// Unverified reports that the root cause is a reference of which too little could be read, so
+	// that the collector may be able to judge it.
+	Unverified bool
 }
 
 // Blocker returns what blocks the deletion of a terminating object.
@@ -97,6 +104,9 @@ func (b *Blockers) Blocker(n graph.Node) Blocker {
 	}
 	out.RootCause, _ = b.obstacles.RootCause(n)
 	out.Reason = b.reason(out.RootCause)
+	if at := out.RootCause; at.Reason == simulate.CannotBeJudged {
+		out.Unverified = b.reference(at.Node, at.Reference).Verdict == collector.VerdictUnknown
+	}
 	if len(out.By) > 0 && out.RootCause.Node != n {
 		out.Reason = reason.BlockedByDependents{By: out.By[0], RootCause: b.graph.Object(out.RootCause.Node).Identity, Because: reason.Nested{Reason: out.Reason}}
 	}
@@ -143,6 +153,9 @@ func (b *Blockers) since(n graph.Node) reason.Since {
 // UndecidableReference returns the owner of the i-th reference that an object has in the
 // model, a reference that cannot be judged.
 func (b *Blockers) UndecidableReference(n graph.Node, i int) reason.Owner {
-	r := b.model.Object(n).Owners[i]
-	return b.model.Judge().FindReference(n, r).Owner(r)
+	return b.reference(n, i).Owner(b.model.Object(n).Owners[i])
+}
+
+func (b *Blockers) reference(n graph.Node, i int) collector.Judgement {
+	return b.model.Judge().FindReference(n, b.model.Object(n).Owners[i])
 }

@@ -32,6 +32,8 @@ func (r *ruleContext) predict(report *Report) {
 			r.predictFinding(f, possible, of)
 		} else if possible.CompletionUncertain(n) {
 			f.Nondeterministic = possible.Reason(n)
+		} else if waits.Forever && possible.MustVanish(n) { // it waits for something that the cluster's own collector brings about
+			f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceNone, reason.Waits{}
 		}
 	}
 }
@@ -81,7 +83,7 @@ func (r *ruleContext) predictFinding(f *Finding, possible *simulate.Possibilitie
 
 // addVirtual adds the findings about an object that was only looked up.
 func (r *Report) addVirtual(c *ruleContext, rules []Rule, n graph.Node) {
-	if c.graph.Object(n).Terminating() || len(c.graph.Owners(n)) == 0 || len(c.graph.Dependents(n)) == 0 {
+	if c.graph.Object(n).Terminating() || len(c.graph.Owners(n)) == 0 || !c.graph.KnownToCollector(n) {
 		return // the collector does not process it
 	}
 	for _, rule := range rules {

@@ -19,7 +19,7 @@ func (b *builder) alive() {
 	by, pending := b.result.ContentsPending[b.node]
 	deletion, unlinked := b.explainer.firstTransition(b.node, collector.ActionDelete), b.explainer.firstTransition(b.node, collector.ActionUnlink)
 	switch {
-	case b.unmonitored() && len(b.graph.Dependents(b.node)) == 0:
+	case !b.graph.KnownToCollector(b.node):
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: the garbage collector does not watch objects of its type, and no object that it watches names this one as its owner.", b.object))
 		b.suggestDelete()
 	case b.onlyListKinds():
@@ -40,8 +40,10 @@ func (b *builder) alive() {
 		b.deletedWithContents(b.result.Transitions[b.result.ContentsDeleted[b.node]].Node)
 	case pending:
 		b.deletedAfterPods(b.result.Transitions[by].Node)
-	case unlinked == nil && d.Action == collector.ActionUnlink: // it is deleted with its contents
+	case unlinked == nil && d.Action == collector.ActionUnlink && b.container != nil: // it is deleted with that
 		b.losesReferences(&simulate.Transition{Decision: d, OrphanedFrom: graph.None})
+	case unlinked == nil && d.Action == collector.ActionUnlink:
+		b.unnoticed()
 	case unlinked != nil && d.Action != collector.ActionUnlink:
 		b.losesReferences(unlinked)
 	case d.NoAction == collector.ReferenceUnknown && b.assessment.UndecidableReference >= 0:
@@ -69,11 +71,15 @@ func (b *builder) will() string {
 	return "may"
 }
 
-// unnoticed explains an object without a solid owner that the garbage collector has no reason to
-// process: its owners are being deleted in the foreground, and are of unmonitored types.
+// unnoticed explains an object that the garbage collector would delete or change, and has no reason
+// to process: the owners that do not keep it are being deleted in the foreground, and are of
+// unmonitored types.
 func (b *builder) unnoticed() {
-	b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: %s, but the garbage collector does not watch %s.", b.object, b.noOwnerKeeps(),
-		plural(len(b.object.Owners), "it", "them")))
+	what := b.noOwnerKeeps() + ", but"
+	if b.explainer.initial.Decide(b.node).Action == collector.ActionUnlink {
+		what = "it keeps " + b.lostReferences() + ", since"
+	}
+	b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: %s the garbage collector does not watch %s.", b.object, what, plural(b.waitingOwners(), "it", "them")))
 	b.answer.next("It notices no foreground deletion of an object that it does not watch, so it neither deletes the dependents nor completes the deletion.")
 	b.suggestDelete()
 }
@@ -108,12 +114,7 @@ func (b *builder) deletedNow(policy metav1.DeletionPropagation) {
 
 // noOwnerKeeps returns, as a clause, why no owner keeps the object.
 func (b *builder) noOwnerKeeps() string {
-	waiting, n := 0, len(b.object.Owners)
-	for _, j := range b.judgements {
-		if j.Verdict == collector.VerdictWaiting {
-			waiting++
-		}
-	}
+	waiting, n := b.waitingOwners(), len(b.object.Owners)
 	switch {
 	case waiting == n && n == 1:
 		return "its only owner is being deleted in the foreground and waits for its dependents"
@@ -126,6 +127,17 @@ func (b *builder) noOwnerKeeps() string {
 		return "its only owner does not exist"
 	}
 	return fmt.Sprintf("none of its %d owners exists", n)
+}
+
+// waitingOwners returns how many references name an owner in foreground deletion.
+func (b *builder) waitingOwners() int {
+	n := 0
+	for _, j := range b.judgements {
+		if j.Verdict == collector.VerdictWaiting {
+			n++
+		}
+	}
+	return n
 }
 
 func (b *builder) propagation(p metav1.DeletionPropagation) {

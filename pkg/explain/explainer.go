@@ -96,6 +96,8 @@ func (b *builder) nondeterministic() reason.Reason {
 	_, pending := b.result.ContentsPending[b.node]
 	switch c := b.answer.Consequence; {
 	case c == collector.ConsequenceUnknown || pending || b.container != nil:
+	case b.object.Terminating() && c == collector.ConsequenceDelete:
+		uncertain = !possible.MustVanish(b.node)
 	case b.object.Terminating():
 		uncertain = c == collector.ConsequenceUnlink && possible.UnlinkUncertain(b.node) || c != collector.ConsequenceNone && possible.CompletionUncertain(b.node)
 	case c == collector.ConsequenceDelete:

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -155,6 +157,21 @@ func (g *Graph) UID(n Node) types.UID {
 // Virtual reports whether an object was looked up but not listed: the collector keeps such
 // an owner as a virtual node (docs/gc-semantics.md#virtual-owners).
 func (g *Graph) Virtual(n Node) bool { return int(n) >= g.listed && int(n) < len(g.objects) }
+
+// KnownToCollector reports whether the collector has an object in its own graph: it watches the
+// object's type, or an object that it watches names this one as its owner. n is not an absent node.
+func (g *Graph) KnownToCollector(n Node) bool {
+	return g.Watched(n) || slices.ContainsFunc(g.Dependents(n), func(e Edge) bool { return g.Watched(e.Node) })
+}
+
+// Watched reports whether the collector watches an object's type, whatever the scan could list.
+func (g *Graph) Watched(n Node) bool {
+	if int(n) < g.listed {
+		return true
+	}
+	m, ok := g.view.Map(g.objects[n].APIVersion, g.objects[n].Kind)
+	return ok && m.Type.Watched()
+}
 
 // Owners returns the owners of n, one per reference and in their order, so that an owner may
 // occur twice. Absent nodes have none.

@@ -527,3 +527,16 @@ func TestCyclesEqualReference(t *testing.T) {
 		}
 	})
 }
+
+func TestTheCollectorKnowsWhatItWatchesAndItsOwners(t *testing.T) {
+	named := st.Object("v1", "ComponentStatus", "named")
+	above := st.Object("v1", "ComponentStatus", "above")
+	named.Owners = append(named.Owners, st.To(above))
+	child := st.ConfigMap("ns/child", st.OwnedBy(named))
+	g := graph.New(st.New(st.Listing(child), st.Found(named), st.Found(above)))
+	for o, want := range map[*object.Object]bool{&child: true, &named: true, &above: false} {
+		if got := g.KnownToCollector(g.Find(o.UID)); got != want {
+			t.Errorf("%s: %t, want %t", o, got, want)
+		}
+	}
+}

@@ -47,7 +47,7 @@ func (b *builder) mayChange() graph.Set {
 		}
 	}
 	for _, n := range b.result.Reached() {
-		if left := b.result.Model.Object(n); b.result.MayBeDeleted(n) || left != nil && !left.Terminating() && b.result.Nondeterministic(n) {
+		if left := b.result.Model.Object(n); b.result.MayBeDeleted(n) || left != nil && b.result.Nondeterministic(n) {
 			out.Add(n)
 		}
 	}

@@ -18,8 +18,8 @@ const crdFinalizer = "customresourcecleanup.apiextensions.k8s.io"
 // collector's finalizers as they are. now is the deletion timestamp unless there is one
 // already.
 //
-// A Namespace is never gone at once, since its contents go first. A second DELETE of it
-// changes nothing.
+// A Namespace is never gone at once, since its contents go first. A second DELETE of it changes
+// nothing while it has contents.
 func StateAfterDelete(o *object.Object, policy metav1.DeletionPropagation, now time.Time) *object.Object {
 	first := !o.Terminating()
 	if o.InGracePeriod() || o.IsNamespace() && !first { // the API server ignores the policy

@@ -75,6 +75,12 @@ func (p *Possibilities) MustDelete(n graph.Node) bool {
 	return i >= 0 && p.must[i]&terminates != 0
 }
 
+// MustVanish reports whether an object is gone at the end in every order.
+func (p *Possibilities) MustVanish(n graph.Node) bool {
+	i := p.at(n)
+	return i >= 0 && p.must[i]&vanishes != 0
+}
+
 // MayUnlink reports whether there is an order in which the object of a reference loses it, and
 // MustUnlink whether it does in every order.
 func (p *Possibilities) MayUnlink(e graph.Edge) bool {
@@ -210,7 +216,23 @@ func (p *Possibilities) finalizersDiffer(i int32) bool {
 			return true
 		}
 	}
-	return p.may[i]&orphans != 0 && p.must[i]&orphaned == 0
+	return p.may[i]&orphans != 0 && p.must[i]&orphaned == 0 || p.mayBeDeletedAgain(i)
+}
+
+// mayBeDeletedAgain reports whether the collector may delete a terminating object that it does not
+// watch, and so does not know to be terminating, with a policy that changes its finalizers: Foreground
+// if an owner waits, or else Orphan if the object has both finalizers.
+func (p *Possibilities) mayBeDeletedAgain(i int32) bool {
+	r := &p.reached[i]
+	if r.listed || !r.object.Terminating() || !p.ownerMayWait(p.may, r) && !(r.object.Orphaning() && r.object.DeletingDependents()) {
+		return false
+	}
+	for k := range r.owners {
+		if !p.mayBeBad(p.may, r, k) {
+			return false
+		}
+	}
+	return len(r.owners) > 0
 }
 
 func (p *Possibilities) referencesDiffer(i int32) bool {

@@ -134,13 +134,7 @@ func (m *Model) actsOn(n graph.Node) bool {
 	if o == nil || int(n) < m.graph.Listed() {
 		return o != nil
 	}
-	return m.options.Actor == collector.ActorControllerManager && !o.Terminating() && (len(m.graph.Dependents(n)) > 0 || m.watched(o))
-}
-
-// watched reports whether the collector watches objects of a type, whatever the scan could list.
-func (m *Model) watched(o *object.Object) bool {
-	mapping, ok := m.graph.View().Map(o.APIVersion, o.Kind)
-	return ok && mapping.Type.Watched()
+	return m.options.Actor == collector.ActorControllerManager && !o.Terminating() && m.graph.KnownToCollector(n)
 }
 
 // Changed reports whether the state of a node differs from the snapshot's.
@@ -174,7 +168,7 @@ func (m *Model) currentVerdict(v collector.Verdict, owner graph.Node) collector.
 		return collector.VerdictSolid
 	case first != nil && first.Contested: // one of several objects with the UID; the reference may mean another
 		return v
-	case m.options.Actor == collector.ActorClient && v == collector.VerdictSolid && m.graph.Virtual(owner) && now != nil && !m.watched(now):
+	case m.options.Actor == collector.ActorClient && v == collector.VerdictSolid && m.graph.Virtual(owner) && now != nil && !m.graph.Watched(owner):
 		return v
 	case v != collector.VerdictDangling && now != nil && now.DeletingDependents(): // also of an owner that was only looked up
 		return collector.VerdictWaiting

@@ -44,6 +44,9 @@ type Possibilities struct {
 	graph    *graph.Graph
 	behavior collector.Behavior
 	requests map[graph.Node][]metav1.DeletionPropagation
+	// repeated are the requests for Namespaces that are terminating already. The API server ignores
+	// them until the contents are gone, which a scan does not show.
+	repeated map[graph.Node][]metav1.DeletionPropagation
 	starting bool // the collector has just started: it has not processed anything yet
 	// containers are the Namespaces and CustomResourceDefinitions that delete their contents, by
 	// kind and name.
@@ -95,6 +98,9 @@ type reachedObject struct {
 	groupOf    []int32      // per reference, where its group is in groups
 	groups     []uidGroup
 	rejects    bool // the API server may reject the collector's patches
+	// mixed is set for an object that the collector does not watch, if its dependents name it in
+	// several ways or from several namespaces.
+	mixed bool
 	// controllers and invalid count the references that control and those that the API server
 	// rejects.
 	controllers, invalid int
@@ -103,7 +109,9 @@ type reachedObject struct {
 
 // processing is what makes the collector process an object.
 type processing struct {
-	anyway        bool // it starts with the object, or repeats what has failed
+	mayStart      bool // it may start with the object
+	starts        bool // it starts with the object
+	anyway        bool // it may start with the object, or repeats what has failed
 	bad           bool // a reference is bad from the beginning
 	becomesBad    bool // a reference becomes bad
 	ownerVanishes bool
@@ -115,13 +123,16 @@ func NewPossibilities(m *Model) *Possibilities { return newPossibilities(m, nil,
 
 // newPossibilities returns the bounds for the deletions of a model in its first state.
 func newPossibilities(m *Model, deletes []Deletion, starting bool) *Possibilities {
-	p := &Possibilities{model: m, graph: m.graph, behavior: m.judge.Behavior(), starting: starting, requests: map[graph.Node][]metav1.DeletionPropagation{}, index: map[graph.Node]int32{}}
+	p := &Possibilities{model: m, graph: m.graph, behavior: m.judge.Behavior(), starting: starting, requests: map[graph.Node][]metav1.DeletionPropagation{}, repeated: map[graph.Node][]metav1.DeletionPropagation{}, index: map[graph.Node]int32{}}
 	for _, d := range deletes {
 		o := m.graph.Object(d.Node)
-		if o == nil || o.Contested || int(d.Node) >= m.graph.Listed() || o.InGracePeriod() || o.IsNamespace() && o.Terminating() {
-			continue
+		switch {
+		case o == nil || o.Contested || int(d.Node) >= m.graph.Listed() || o.InGracePeriod():
+		case o.IsNamespace() && o.Terminating():
+			p.repeated[d.Node] = append(p.repeated[d.Node], d.Policy)
+		default:
+			p.requests[d.Node] = append(p.requests[d.Node], d.Policy)
 		}
-		p.requests[d.Node] = append(p.requests[d.Node], d.Policy)
 	}
 	p.reach()
 	p.may, p.must = make([]fact, len(p.reached)), make([]fact, len(p.reached))
@@ -151,6 +162,9 @@ func (p *Possibilities) reach() {
 		p.reached = append(p.reached, reachedObject{node: n, object: p.graph.Object(n), listed: int(n) < p.graph.Listed(), requested: p.requests[n]})
 	}
 	for n := range p.requests {
+		add(n)
+	}
+	for n := range p.repeated {
 		add(n)
 	}
 	if p.starting {
@@ -244,10 +258,15 @@ func (p *Possibilities) describe(i int32) {
 		}
 	}
 	r.rejects = collector.UpdateRejected(r.object)
-	for _, e := range p.graph.Dependents(r.node) {
-		// The collector looks for an object that it does not watch in the namespace of the first
-		// dependent that it sees.
-		if !r.listed && r.object.Namespace != "" && p.graph.Object(e.Node).Namespace != r.object.Namespace {
+	var first graph.Edge
+	for k, e := range p.graph.Dependents(r.node) {
+		if k == 0 {
+			first = e
+		}
+		r.mixed = r.mixed || !r.listed && !p.namesAlike(first, e)
+		// The collector looks for an object that it does not watch where the first dependent that
+		// it sees has it.
+		if !r.listed && !r.object.MatchesIdentity(p.graph.Reference(e), p.graph.Object(e.Node).Namespace) {
 			r.unverified = true
 		}
 		if int(e.Node) < p.graph.Listed() {
@@ -261,6 +280,14 @@ func (p *Possibilities) describe(i int32) {
 			}
 		}
 	}
+}
+
+// namesAlike reports whether two dependents name their owner in the same way and from the same
+// namespace. If not, and the collector does not watch that owner, it processes one of them at
+// once (graph_builder.go, addDependentToOwners).
+func (p *Possibilities) namesAlike(a, b graph.Edge) bool {
+	x, y := p.graph.Reference(a), p.graph.Reference(b)
+	return x.APIVersion == y.APIVersion && x.Kind == y.Kind && x.Name == y.Name && p.graph.Object(a.Node).Namespace == p.graph.Object(b.Node).Namespace
 }
 
 // mayDeleteContents reports whether the deletion of an object deletes others with it.
@@ -423,9 +450,13 @@ func (r *reachedObject) keepsFinalizer() bool {
 }
 
 // losesTrack reports whether the collector forgets a foreground deletion because it orphans the
-// dependents first. It only learns of it again when a dependent loses a blocking reference.
+// dependents first. It only learns of it again when a dependent loses a blocking reference, or
+// when it processes the object for the sake of an owner.
 func (p *Possibilities) losesTrack(r *reachedObject) bool {
-	return p.starting && losesTrack(p.graph, r.node)
+	if !p.starting || !losesTrack(p.graph, r.node) {
+		return false
+	}
+	return !p.processed[p.at(r.node)].mayStart
 }
 
 func losesTrack(g *graph.Graph, n graph.Node) bool {
@@ -470,7 +501,8 @@ type uidGroup struct {
 	notDangling    int  // one that is not dangling, or -1
 	startsDangling bool // one of them is dangling from the beginning
 	sameVerdicts   bool
-	controllers    int
+	controllers    int // different references that control
+	controller     int // the last one of them
 	invalid        int
 }
 
@@ -501,7 +533,8 @@ func (r *reachedObject) groupByUID() {
 		} else {
 			g.startsDangling = true
 		}
-		if o.Controls() {
+		if o.Controls() && (g.controllers == 0 || !o.Equal(r.object.Owners[g.controller])) { // equal ones are merged
+			g.controller = k
 			g.controllers++
 			r.controllers++
 		}

@@ -55,6 +55,8 @@ func (p *Possibilities) mayHaveFinalizer(may []fact, now fact, r *reachedObject,
 	switch {
 	case isEvent(r.object):
 		return false
+	case slices.Contains(p.repeated[r.node], policy):
+		return true
 	case r.honorsPolicy() && (slices.Contains(r.requested, policy) || byDefault && DefaultPolicy(r.object.Identity) == policy):
 		return true
 	case !slices.Contains(r.object.Finalizers, finalizer):
@@ -92,11 +94,12 @@ func (p *Possibilities) startProcessing() {
 	p.processed = make([]processing, len(p.reached))
 	for i := range p.reached {
 		r, at := &p.reached[i], &p.processed[i]
-		at.anyway = !r.resolvable || r.rejects
 		for k, v := range r.verdicts {
-			at.anyway = at.anyway || p.mayStartWith(r, k)
+			at.mayStart = at.mayStart || p.mayStartWith(r, k)
+			at.starts = at.starts || p.startsWith(r, k)
 			at.bad = at.bad || resolvable(v) && v != collector.VerdictSolid
 		}
+		at.anyway = !r.resolvable || r.rejects || at.mayStart
 	}
 }
 
@@ -127,11 +130,15 @@ func (p *Possibilities) mayStartWith(r *reachedObject, k int) bool {
 	case collector.VerdictDangling, collector.VerdictUnknown:
 		return true
 	case collector.VerdictWaiting:
-		if len(r.dependents) > 0 { // it may have been polled as an owner
+		if len(r.dependents) > 0 || r.owners[k] < 0 { // it may have been polled as an owner
 			return true
 		}
 		owner := &p.reached[r.owners[k]]
-		return owner.listed && (!owner.object.Orphaning() || len(owner.dependents) > 1)
+		if owner.mixed || !owner.listed {
+			return owner.mixed
+		}
+		// It orphans the dependents first, unless something else makes it process the owner.
+		return !owner.object.Orphaning() || len(owner.dependents) > 1 || slices.ContainsFunc(owner.verdicts, func(v collector.Verdict) bool { return v != collector.VerdictSolid })
 	case collector.VerdictSolid, collector.VerdictUnresolvable, collector.VerdictScopeError:
 	}
 	return false
@@ -265,7 +272,7 @@ func (p *Possibilities) sweptByNamespace(facts []fact, r *reachedObject) bool {
 // stripped reports whether a request may remove the finalizer that this policy asks for from a
 // terminating object.
 func (p *Possibilities) stripped(may []fact, r *reachedObject, policy metav1.DeletionPropagation) bool {
-	return len(r.requested) > 0 && !r.requestedOnly(policy) || p.sweptByNamespace(may, r)
+	return len(r.requested) > 0 && !r.requestedOnly(policy) || len(p.repeated[r.node]) > 0 || p.sweptByNamespace(may, r)
 }
 
 // sweepsContents reports whether the contents of a Namespace or CustomResourceDefinition are

@@ -46,10 +46,10 @@ func (p *Possibilities) mustBeCollected(must []fact, r *reachedObject, i int32) 
 	if !p.every(collectedReferences, i, len(r.owners), func(k int) bool { return p.staysBad(must, r, i, k) }) {
 		return false
 	}
-	for k, owner := range r.owners { // something must make the collector process it
-		if p.startsWith(r, k) {
-			return true
-		}
+	if p.processed[i].starts {
+		return true
+	}
+	for _, owner := range r.owners { // something must make the collector process it
 		if owner < 0 {
 			continue
 		}
@@ -65,7 +65,7 @@ func (p *Possibilities) mustBeCollected(must []fact, r *reachedObject, i int32) 
 // startsWith reports whether a collector that starts processes an object because of a reference.
 func (p *Possibilities) startsWith(r *reachedObject, k int) bool {
 	return p.mayStartWith(r, k) && (r.verdicts[k] == collector.VerdictDangling ||
-		r.verdicts[k] == collector.VerdictWaiting && r.listed && p.reached[r.owners[k]].listed && !p.reached[r.owners[k]].object.Orphaning() && r.group(k).blocks)
+		r.verdicts[k] == collector.VerdictWaiting && r.owners[k] >= 0 && r.listed && p.reached[r.owners[k]].listed && !p.reached[r.owners[k]].object.Orphaning() && r.group(k).blocks)
 }
 
 // staysBad reports whether a reference becomes bad, and stays so until the object is processed.
@@ -103,8 +103,8 @@ func (p *Possibilities) staysBad(must []fact, r *reachedObject, i int32, k int) 
 // collector looks for the owner, because its CustomResourceDefinition is deleted. The collector
 // remembers that the owner is gone only under the identity that it has seen.
 func (p *Possibilities) mayBecomeUnknown(r *reachedObject, k int) bool {
-	of := &p.reached[r.owners[k]]
-	return !of.object.MatchesIdentity(r.object.Owners[k], r.object.Namespace) &&
+	of, ref := &p.reached[r.owners[k]], r.object.Owners[k]
+	return (ref.APIVersion != of.object.APIVersion || !of.object.MatchesIdentity(ref, r.object.Namespace)) &&
 		slices.ContainsFunc(of.containers, func(c int32) bool { return p.reached[c].object.IsCRD() && p.may[c]&vanishes != 0 })
 }
 
@@ -227,7 +227,15 @@ func (p *Possibilities) mustLose(must []fact, i int32, k int) bool {
 	if owner < 0 {
 		return false
 	}
-	goes := r.verdicts[k] != collector.VerdictDangling && (must[owner]&vanishes != 0 || must[owner]&terminates != 0 && p.goesUnlessItWaits(&p.reached[owner]) || must[owner]&waits != 0 && p.reached[owner].listed && !p.stripped(p.may, &p.reached[owner], metav1.DeletePropagationForeground) && p.blocksUntilProcessed(r, i, k))
+	if p.mayBecomeUnknown(r, k) {
+		return false
+	}
+	// What was under way before a collector starts is no event: it only processes the object then
+	// if it starts with it.
+	of, starts := &p.reached[owner], p.processed[i].starts
+	goes := r.verdicts[k] != collector.VerdictDangling && (must[owner]&vanishes != 0 ||
+		must[owner]&terminates != 0 && p.goesUnlessItWaits(of) && (starts || !of.object.Terminating()) ||
+		must[owner]&waits != 0 && of.listed && !p.stripped(p.may, of, metav1.DeletePropagationForeground) && p.blocksUntilProcessed(r, i, k) && (starts || !of.object.DeletingDependents()))
 	return goes && p.keptByOther(i, uid)
 }
 

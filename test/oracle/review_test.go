@@ -61,7 +61,7 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 		type v1 Namespace namespaces
 		type v1 Event events namespaced
 		type apiextensions.k8s.io/v1 CustomResourceDefinition customresourcedefinitions
-		type example.com/v1 Widget widgets namespaced custom
+		type example.com/v1 Widget widgets namespaced custom also=v1beta1
 		type metrics.example.com/v1 Reading readings namespaced unwatchable
 	`
 	for name, c := range map[string]struct {
@@ -130,6 +130,66 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 			delete o`,
 			nil,
 		},
+		"D9 unless a missing owner makes the collector process the object": {
+			`object example.com/v1 Widget a/o o finalizers=orphan,foregroundDeletion deleted=1m0s owner=v1,Secret,gone,gone owner=example.com/v1,Widget,o,o`,
+			map[string]string{"o": gone},
+		},
+		"D7 a reference to an unmonitored owner in foreground deletion stays": {
+			`object v1 ConfigMap a/solid s
+			object metrics.example.com/v1 Reading a/r r finalizers=foregroundDeletion deleted=1h0m0s
+			object v1 Pod a/p p pod=30 owner=metrics.example.com/v1,Reading,r,r owner=v1,ConfigMap,solid,s`,
+			map[string]string{"p": alive},
+		},
+		"D6 an Event is not processed if only Events name it as their owner": {
+			`object v1 Event a/e e owner=v1,ConfigMap,gone,gone
+			object v1 Event a/f f owner=v1,Event,e,e
+			object v1 ConfigMap a/c c owner=v1,Event,f,f`,
+			map[string]string{"e": alive, "f": alive, "c": alive},
+		},
+		"D6 whether an Event is processed depends on who is seen first, if somebody names it wrongly": {
+			`object v1 Event a/e e owner=v1,ConfigMap,gone,gone
+			object v1 ConfigMap a/c c owner=v1,Event,e,e
+			object v1 Pod a/p p pod=30 owner=apps/v1beta1,Event,e,e`,
+			map[string]string{"e": differs, "c": differs},
+		},
+		"an unmonitored object that is terminating is deleted again, with another policy": {
+			`object v1 ConfigMap a/o o
+			object metrics.example.com/v1 Reading a/r r finalizers=example.com/hold deleted=1m0s owner=v1,ConfigMap,o,o
+			object v1 Secret a/d d owner=metrics.example.com/v1,Reading,r,r
+			delete o Foreground`,
+			map[string]string{"r": differs},
+		},
+		"equal references are merged before they are validated": {
+			`object v1 Pod a/o o pod=30
+			object v1 ConfigMap a/solid s
+			object v1 Secret a/d d owner=v1,ConfigMap,solid,s,controller owner=v1,Pod,o,o,block owner=v1,ConfigMap,solid,s,controller
+			delete o Foreground`,
+			map[string]string{"o": gone, "d": alive},
+		},
+		"an owner whose kind goes with it may become unknown, if it is named in another version": {
+			`object apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com crd
+			object example.com/v1 Widget a/w w
+			object v1 ConfigMap a/d d owner=example.com/v1beta1,Widget,w,w
+			delete crd Background`,
+			map[string]string{"w": gone, "d": differs},
+		},
+		"a second DELETE of a namespace orphans if the contents are gone": {
+			`object v1 Namespace n n finalizers=example.com/hold deleted=1m0s
+			object v1 ConfigMap a/d d owner=v1,Namespace,n,n
+			delete n Orphan`,
+			map[string]string{"d": alive},
+		},
+		"an orphaning owner may be processed first, if a reference of its own is bad": {
+			`object v1 Pod a/o o finalizers=orphan,foregroundDeletion,example.com/hold deleted=1m0s pod=30 owner=v1,Pod,gone,gone
+			object v1 ConfigMap a/d d owner=v1,Pod,o,o,block`,
+			map[string]string{"d": differs},
+		},
+		"a foreground deletion that waits for itself is no event for a dependent that does not block it": {
+			`object v1 Pod a/o o finalizers=foregroundDeletion deleted=1m0s pod=30 owner=v1,Pod,o,o,block
+			object v1 ConfigMap a/solid s
+			object v1 Secret a/d d owner=v1,Pod,o,o owner=v1,ConfigMap,solid,s`,
+			map[string]string{"o": "terminating, waits for foregroundDeletion", "d": alive},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Parse(served + c.scenario)
@@ -151,7 +211,7 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, f := range result.Findings {
-				if f.Command == "delete" && f.Class.Failure() {
+				if f.Class.Failure() {
 					t.Errorf("%s", f)
 				}
 			}
