@@ -25,6 +25,9 @@ const (
 	// DeletedByNoOrder: this program as the collector would delete an object that no order
 	// deletes.
 	DeletedByNoOrder Class = "deleted by no order"
+	// DeletedByDesign: the same, for a reason that docs/differences.md gives. It is counted, and is
+	// no failure.
+	DeletedByDesign Class = "deleted by design"
 	// NeedlesslyUncertain: the prediction has a reserve, and all orders end alike, as
 	// predicted. It is counted, and is no failure.
 	NeedlesslyUncertain Class = "needlessly uncertain"
@@ -34,10 +37,12 @@ const (
 )
 
 // Classes are all classes, in the order of the columns of a table.
-var Classes = []Class{Wrong, FalselyCertain, NotBackedUp, DeletedByNoOrder, NeedlesslyUncertain, WrongWithReserve}
+var Classes = []Class{Wrong, FalselyCertain, NotBackedUp, DeletedByNoOrder, DeletedByDesign, NeedlesslyUncertain, WrongWithReserve}
 
 // Failure reports whether a disagreement of the class is a mistake of this program.
-func (c Class) Failure() bool { return c != NeedlesslyUncertain && c != WrongWithReserve }
+func (c Class) Failure() bool {
+	return c != DeletedByDesign && c != NeedlesslyUncertain && c != WrongWithReserve
+}
 
 // Reserve is what a prediction says about its own certainty.
 type Reserve int

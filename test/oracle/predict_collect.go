@@ -1,6 +1,10 @@
 package oracle
 
 import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -10,8 +14,8 @@ import (
 )
 
 // PredictCollect returns what `collect` would delete in a scenario without deletions: each of
-// these objects must be deleted or terminating in some order. An object that was terminating
-// before is.
+// these objects must be deleted or terminating in some order, except by design. An object that was
+// terminating before is.
 func PredictCollect(s scenario.Scenario) []Prediction {
 	p := plan.New(collector.NewJudge(graph.New(Scan(s))), plan.Options{Mode: plan.Collect, Actor: collector.ActorClient})
 	deletes := map[types.UID]bool{}
@@ -25,15 +29,93 @@ func PredictCollect(s scenario.Scenario) []Prediction {
 			deletes[o.Object.UID] = true
 		}
 	}
+	deliberate := deliberatelyDeleted(s, deletes)
 	var out []Prediction
 	for i := range s.Objects {
-		if o := &s.Objects[i]; deletes[o.UID] {
-			out = append(out, Prediction{
-				Command: "collect", Aspect: "deletion", Object: o.UID, Said: gone, None: DeletedByNoOrder,
-				Holds:    func(e End) bool { return e.Deleted(o.UID) },
-				Describe: func(e End) string { return stateOf(e.Object(o.UID)) },
-			})
+		o := &s.Objects[i]
+		if !deletes[o.UID] {
+			continue
+		}
+		class := DeletedByNoOrder
+		if deliberate[o.UID] != "" {
+			class = DeletedByDesign
+		}
+		out = append(out, Prediction{
+			Command: "collect", Aspect: "deletion", Object: o.UID, Said: gone, None: class,
+			Holds:    func(e End) bool { return e.Deleted(o.UID) },
+			Describe: func(e End) string { return stateOf(e.Object(o.UID)) },
+		})
+	}
+	return out
+}
+
+// Why `collect` deletes what the cluster's own collector may keep: cases of docs/differences.md.
+const (
+	underWay = "A foreground deletion was under way before the collector started, and the owner has dependents that do not block"
+	doubled  = "Two references have one UID, one good and one bad"
+	both     = "An object is deleted with both finalizers, `orphan` and `foregroundDeletion` (old, invalid today)"
+	unbroken = "Two references have one UID, one of them blocks, and a cycle has to be broken"
+)
+
+// deliberatelyDeleted returns why `collect` deletes objects that no order may delete, given all that it
+// deletes: for a reason of their own, or because an owner is deleted for one. No object is among them
+// that an owner keeps.
+func deliberatelyDeleted(s scenario.Scenario, deletes map[types.UID]bool) map[types.UID]string {
+	objects, out := byUID(s.Objects), map[types.UID]string{}
+	for changed := true; changed; {
+		changed = false
+		for i := range s.Objects {
+			o := &s.Objects[i]
+			if why := whyDeleted(s, objects, o, deletes, out); why != "" && out[o.UID] == "" {
+				out[o.UID], changed = why, true
+			}
 		}
 	}
 	return out
+}
+
+func whyDeleted(s scenario.Scenario, objects map[types.UID]*scenario.Object, o *scenario.Object, deletes map[types.UID]bool, known map[types.UID]string) string {
+	why := ""
+	for i, r := range o.OwnerReferences {
+		owner := objects[r.UID]
+		if owner == nil {
+			continue
+		}
+		matches, double, again := names(r, o, owner), false, false
+		for j, other := range o.OwnerReferences {
+			double = double || other.UID == r.UID && !names(other, o, owner)
+			again = again || other.UID == r.UID && j != i
+		}
+		switch waits := owner.DeletionTimestamp != nil && slices.Contains(owner.Finalizers, foregroundFinalizer); {
+		case waits:
+			why = underWay
+		case owner.DeletionTimestamp != nil && slices.Contains(owner.Finalizers, orphanFinalizer):
+		case matches && !deletes[r.UID]:
+			return ""
+		case known[r.UID] != "":
+			why = known[r.UID]
+		case containsBoth(s, r.UID):
+			why = both
+		case double:
+			why = doubled
+		case again:
+			why = unbroken
+		}
+	}
+	return why
+}
+
+// containsBoth reports whether a Namespace or CustomResourceDefinition waits for an object with both
+// finalizers of the collector.
+func containsBoth(s scenario.Scenario, container types.UID) bool {
+	return slices.ContainsFunc(s.Objects, func(o scenario.Object) bool {
+		return o.DeletionTimestamp != nil && slices.Contains(o.Finalizers, foregroundFinalizer) && slices.Contains(o.Finalizers, orphanFinalizer) &&
+			slices.Contains(containers(s, &o), container)
+	})
+}
+
+// names reports whether a reference of an object names an owner rightly, in whatever version.
+func names(r metav1.OwnerReference, o, owner *scenario.Object) bool {
+	group := func(apiVersion string) string { return schema.FromAPIVersionAndKind(apiVersion, "").Group }
+	return r.Kind == owner.Kind && r.Name == owner.Name && group(r.APIVersion) == group(owner.APIVersion) && (owner.Namespace == "" || owner.Namespace == o.Namespace)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/test/oracle/scenario"
 )
 
@@ -129,6 +131,16 @@ func TestPredictionsAreCompared(t *testing.T) {
 			[]string{"object v1 ConfigMap a/d d"},
 			[]string{"deleted by no order deletion d"},
 		},
+		{
+			"collect/a dependent of a foreground deletion that was under way", underWayScenario, PredictCollect,
+			[]string{underWayScenario},
+			[]string{"deleted by design deletion d"},
+		},
+		{
+			"collect/a dependent of an object with a doubled reference", doubledScenario, PredictCollect,
+			[]string{"object v1 ConfigMap a/d d\nobject v1 ConfigMap a/e e owner=v1,ConfigMap,d,d"},
+			[]string{"deleted by design deletion d", "deleted by design deletion e"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var reply scenario.Reply
@@ -143,6 +155,23 @@ func TestPredictionsAreCompared(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})
+	}
+}
+
+const (
+	underWayScenario = `
+		object v1 ConfigMap a/o o finalizers=foregroundDeletion,example.com/hold deleted=1m
+		object v1 ConfigMap a/d d owner=v1,ConfigMap,o,o`
+	doubledScenario = `
+		object v1 ConfigMap a/o o owner=v1,ConfigMap,gone,gone
+		object v1 ConfigMap a/d d owner=v1,ConfigMap,o,o owner=v1,ConfigMap,wrong,o
+		object v1 ConfigMap a/e e owner=v1,ConfigMap,d,d`
+)
+
+func TestNoDeletionIsDeliberateIfAnOwnerKeepsTheObject(t *testing.T) {
+	s := mustParse(t, configMapType+underWayScenario+" owner=v1,ConfigMap,kept,kept\nobject v1 ConfigMap a/kept kept")
+	if got := deliberatelyDeleted(s, map[types.UID]bool{"d": true, "o": true}); len(got) > 1 || got["d"] != "" {
+		t.Errorf("got %q", got)
 	}
 }
 
