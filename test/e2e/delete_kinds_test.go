@@ -239,7 +239,7 @@ var fixedPolicyTargets = map[string]struct {
 	}},
 	// Since 1.34, the collector's first DELETE of the other member is refused, because it has just
 	// changed its references.
-	"a member of a blocking cycle that is held by a finalizer": {metav1.DeletePropagationForeground, func(s *scene, ns string, d *deletion) {
+	"D4 a member of a blocking cycle that is held by a finalizer": {metav1.DeletePropagationForeground, func(s *scene, ns string, d *deletion) {
 		one, two := s.create(configMap(ns, "one", heldBy(hold))), s.create(secret(ns, "two"))
 		s.setOwners(one, referenceTo(two, blocking))
 		s.setOwners(two, referenceTo(one, blocking))

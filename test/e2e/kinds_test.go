@@ -139,8 +139,8 @@ func autoscaler(namespace, name string, more ...func(object)) object {
 }
 
 // event returns an object of a kind that the collector does not watch.
-func event(namespace, name string) object {
-	return newObject("v1", "Event", namespace, name, withField("involvedObject", map[string]any{"namespace": namespace}))
+func event(namespace, name string, more ...func(object)) object {
+	return newObject("v1", "Event", namespace, name, prepend(withField("involvedObject", map[string]any{"namespace": namespace}), more)...)
 }
 
 // workload returns a Deployment, ReplicaSet, StatefulSet or DaemonSet.

@@ -27,7 +27,7 @@ var suites = []suite{
 	{
 		Name:   "delete, every kind",
 		Checks: "the preview of a deletion with its result, for owners of every kind and each policy",
-		tests:  []string{"TestDeleteEndsAsPredicted"},
+		tests:  []string{"TestDeleteEndsAsPredicted", "TestD6TheRealCollectorDeletesAnEventWithItsOwner"},
 	},
 	{
 		Name:   "delete, random graphs",
