@@ -48,10 +48,11 @@ func (r *ruleContext) cycle(nodes []graph.Node) (f Finding, inScope bool) {
 }
 
 // deadlocked reports whether every member is in a foreground deletion that another member
-// blocks (docs/gc-semantics.md#stuck-foreground-deletions).
+// blocks (docs/gc-semantics.md#stuck-foreground-deletions). One that also orphans its dependents
+// breaks the cycle.
 func (r *ruleContext) deadlocked(members []graph.Node) bool {
 	for _, n := range members {
-		if !r.graph.Object(n).DeletingDependents() {
+		if o := r.graph.Object(n); !o.DeletingDependents() || o.Orphaning() {
 			return false
 		}
 		blocked := slices.ContainsFunc(r.graph.Dependents(n), func(e graph.Edge) bool {

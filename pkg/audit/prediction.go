@@ -19,7 +19,7 @@ func (r *ruleContext) predict(report *Report) {
 		f := &report.Findings[i]
 		waits, blocked := f.Effect.(reason.Waits)
 		blocked = blocked && !waits.Idle && !waits.Unknown
-		if !blocked && (f.Reference == nil || f.Consequence != collector.ConsequenceDelete && f.Consequence != collector.ConsequenceUnlink) {
+		if !blocked && !removesObjectOrReference(f) {
 			continue
 		}
 		if possible == nil {
@@ -36,6 +36,14 @@ func (r *ruleContext) predict(report *Report) {
 			f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceNone, reason.Waits{}
 		}
 	}
+}
+
+// removesObjectOrReference reports whether the collector deletes the object of a finding about a
+// reference or removes the reference, as far as the references alone tell, or may do so because
+// another one has the same UID.
+func removesObjectOrReference(f *Finding) bool {
+	return f.Reference != nil && (f.Consequence == collector.ConsequenceDelete || f.Consequence == collector.ConsequenceUnlink ||
+		f.Rule == duplicateOwner.ID && f.Consequence == collector.ConsequenceNone && f.Verdict == collector.VerdictSolid)
 }
 
 // references finds the references of one object, which may have many findings.

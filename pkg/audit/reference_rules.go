@@ -107,7 +107,7 @@ var selfOwner = Rule{
 			if f.Verdict == collector.VerdictSolid && !o.object.Terminating() {
 				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCollected{Itself: true}
 			}
-			if r.Blocks() && o.object.DeletingDependents() { // docs/gc-semantics.md#stuck-foreground-deletions
+			if r.Blocks() && o.object.DeletingDependents() && !o.object.Orphaning() { // docs/gc-semantics.md#stuck-foreground-deletions
 				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCompletes{Itself: true}
 			}
 			out = append(out, f)

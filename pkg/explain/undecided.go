@@ -90,8 +90,17 @@ func (b *builder) onlyListKinds() bool {
 
 // listKind explains an object with a reference whose kind is that of a list.
 func (b *builder) listKind() {
+	verdicts := collector.Verdicts(b.judgements)
+	for i, j := range b.judgements {
+		if j.NamesListKind() {
+			verdicts[i] = collector.VerdictDangling
+		}
+	}
 	what := "deletes it"
-	if b.assessment.ConsequenceIfDecidable() == collector.ConsequenceUnlink {
+	if assessment := collector.Assess(b.object, verdicts); assessment.UnlinkRejected(b.object) {
+		b.updateRefused()
+		return
+	} else if assessment.ConsequenceIfDecidable() == collector.ConsequenceUnlink {
 		what = "removes that reference"
 	}
 	i := slices.IndexFunc(b.judgements, collector.Judgement.NamesListKind)
@@ -104,9 +113,20 @@ func (b *builder) listKind() {
 // garbage collector sends.
 func (b *builder) updateRefused() {
 	b.answer.say(collector.ConsequenceStuck, fmt.Sprintf("%s stays as it is: the garbage collector tries to remove one of its references, and the API server refuses that.", b.object))
-	b.answer.next("Several of its references mark their owner as its controller. An object may have only one, so the API server refuses every change that keeps more than one.",
-		"The garbage collector retries forever, without success.")
+	rejected := slices.IndexFunc(b.object.Owners, collector.ReferenceRejected)
+	switch finalizers := (&object.Object{Finalizers: b.object.Finalizers}); {
+	case rejected >= 0:
+		b.answer.next(fmt.Sprintf("The API server accepts no reference to %s, so it refuses every change that keeps that.", b.object.Owners[rejected]))
+	case collector.UpdateRejected(finalizers):
+		b.answer.next("It has both finalizers of the garbage collector, orphan and foregroundDeletion. The API server refuses every change that keeps both.")
+	default:
+		b.answer.next("Several of its references mark their owner as its controller. An object may have only one, so the API server refuses every change that keeps more than one.")
+	}
+	b.answer.next("The garbage collector retries forever, without success.")
 	first := slices.IndexFunc(b.object.Owners, object.Reference.Controls)
+	if first < 0 {
+		return
+	}
 	var more []string
 	for _, r := range b.object.Owners[first+1:] {
 		if r.Controls() && r.UID != b.object.Owners[first].UID {

@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
@@ -251,7 +252,7 @@ func (s *simulation) complete(d contentsDeletion) bool {
 	switch {
 	case o == nil:
 		return true
-	case o.IsNamespace() && (len(o.Finalizers) > 0 || s.heldByGaps(d.node)):
+	case o.IsNamespace() && (len(o.Finalizers) > 0 || s.heldByGaps(d.node)), completionRejected(o):
 		return false
 	}
 	for _, member := range d.kept {
@@ -263,6 +264,12 @@ func (s *simulation) complete(d contentsDeletion) bool {
 		s.model.SetState(d.node, StateAfterPatch(o, object.Change{RemoveFinalizer: crdFinalizer}))
 	}
 	return true
+}
+
+// completionRejected reports whether the API server rejects the update that completes the deletion
+// of a Namespace or CustomResourceDefinition, because of its owner references.
+func completionRejected(o *object.Object) bool {
+	return DeletesContents(o.Identity) && collector.UpdateRejected(&object.Object{Owners: o.Owners})
 }
 
 // heldByGaps reports whether the namespace controller cannot complete the deletion of a

@@ -156,6 +156,8 @@ func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 		return at(NotAllListed)
 	case d.Action != collector.ActionNone:
 		return at(NothingBlocks)
+	case completionRejected(o) && len(m.contentsOf(n)) == 0:
+		return at(PatchRejected)
 	case o.IsCRD() && slices.Contains(o.Finalizers, crdFinalizer):
 		return at(ContentsStillDeleting)
 	case len(o.ForeignFinalizers()) > 0:

@@ -33,7 +33,7 @@ func (p *Possibilities) mustHappen(must []fact, i int32) fact {
 	set(sweeps, p.sweepsContents(must, out, i))
 	completes := p.sweptByNamespace(must, r) || !r.interrupted() && !r.keepsFinalizer() &&
 		(p.may[i]&waits == 0 || out&releasable != 0) && (p.may[i]&orphans == 0 || out&orphaned != 0) && p.may[i]&(waits|orphans) != waits|orphans
-	set(vanishes, !r.held() && p.stops(r) && completes && p.mayFinalize(r, false) && p.contentsVanish(must, i))
+	set(vanishes, !r.held() && p.stops(r) && completes && !completionRejected(r.object) && p.mayFinalize(r, false) && p.contentsVanish(must, i))
 	return out
 }
 

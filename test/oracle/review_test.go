@@ -184,6 +184,16 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 			object v1 ConfigMap a/d d owner=v1,Pod,o,o,block`,
 			map[string]string{"d": differs},
 		},
+		"a cycle in which a member also orphans its dependents is no deadlock": {
+			`object v1 ConfigMap a/o o finalizers=foregroundDeletion deleted=1m0s owner=v1,Secret,d,d,block
+			object v1 Secret a/d d finalizers=orphan,foregroundDeletion deleted=1m0s owner=v1,ConfigMap,o,o,block`,
+			nil,
+		},
+		"a reference to a list kind stays if the API server rejects every patch": {
+			`object v1 Event a/e e
+			object v1 ConfigMap a/d d owner=v1,Event,e,e owner=v1,PodList,gone,gone`,
+			map[string]string{"d": alive},
+		},
 		"a foreground deletion that waits for itself is no event for a dependent that does not block it": {
 			`object v1 Pod a/o o finalizers=foregroundDeletion deleted=1m0s pod=30 owner=v1,Pod,o,o,block
 			object v1 ConfigMap a/solid s
