@@ -194,6 +194,22 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 			object v1 ConfigMap a/d d owner=v1,Event,e,e owner=v1,PodList,gone,gone`,
 			map[string]string{"d": alive},
 		},
+		"a reference goes with another of its UID, also after an owner has orphaned the object": {
+			`object v1 ConfigMap a/o o finalizers=orphan deleted=1m0s
+			object v1 Secret a/s s
+			object v1 ConfigMap a/d d owner=nowhere.example.com/v1,Gizmo,o,o owner=v1,Pod,s,s owner=v1,Secret,s,s`,
+			map[string]string{"d": alive},
+		},
+		"a CustomResourceDefinition whose metadata is rejected is never completed": {
+			`object apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com crd owner=v1,Pod,gone,gone,controller owner=v1,Secret,away,away,controller
+			delete crd Background`,
+			map[string]string{"crd": "terminating, waits for customresourcecleanup.apiextensions.k8s.io"},
+		},
+		"nor is a Namespace": {
+			`object v1 Namespace n n spec=kubernetes owner=v1,Node,gone,gone,controller owner=v1,Node,away,away,controller
+			delete n Background`,
+			map[string]string{"n": "terminating, waits for kubernetes"},
+		},
 		"a foreground deletion that waits for itself is no event for a dependent that does not block it": {
 			`object v1 Pod a/o o finalizers=foregroundDeletion deleted=1m0s pod=30 owner=v1,Pod,o,o,block
 			object v1 ConfigMap a/solid s
