@@ -52,7 +52,7 @@ func (w *environment) newScene(t *testing.T) *scene {
 func (s *scene) forSubtest(t *testing.T) *scene { return s.environment.newScene(t) }
 
 // waitTimeout limits every wait.
-const waitTimeout = 30 * time.Second
+const waitTimeout = time.Minute
 
 // await polls until done returns true.
 func (s *scene) await(what string, done func(ctx context.Context) (bool, error)) {
