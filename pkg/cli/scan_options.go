@@ -57,9 +57,6 @@ func (s *ScanOptions) ForContext(context string) *ScanOptions {
 // unless --concurrency is given. They cost the server little; most of their time is latency.
 const smallConcurrency = 32
 
-// largePage is up to how many objects one page requests unless --chunk-size is given.
-const largePage = 50_000
-
 // addConnectionFlags adds the flags that all commands have.
 func (s *ScanOptions) addConnectionFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
@@ -67,7 +64,8 @@ func (s *ScanOptions) addConnectionFlags(root *cobra.Command) {
 	s.Config.AddFlags(flags)
 	flags.Lookup("namespace").Usage = "the namespace to scan"
 	flags.Lookup("request-timeout").Usage = "time limit of one request to the server; 0 means no limit"
-	flags.Int64Var(&s.chunkSize, "chunk-size", 5000, "how many objects to request per page; 0 requests all of a type at once; by default up to "+strconv.Itoa(largePage)+" where the server answers quickly")
+	flags.Int64Var(&s.chunkSize, "chunk-size", client.DefaultChunkSize, "how many objects to request per page; 0 requests all of a type at once; by default 0 since Kubernetes 1.33, and before that "+strconv.Itoa(client.DefaultChunkSize)+" to "+strconv.Itoa(client.MaxChunkSize)+", as the server is quick")
+	flags.Lookup("chunk-size").DefValue = "0" // the text says it
 	flags.IntVar(&s.concurrency, "concurrency", 8, "how many requests to send in parallel; by default "+strconv.Itoa(smallConcurrency)+" where each request is for one object or one namespace")
 	flags.Var(&s.maxMemory, "max-memory", "memory limit for server responses, of a scan and of a backup")
 	flags.Var(&s.color, "color", "colour the output: auto, always or never")
@@ -222,7 +220,7 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 		options.SmallConcurrency = smallConcurrency
 	}
 	if !s.flags.Changed("chunk-size") {
-		options.MaxChunkSize = largePage
+		options.ChooseChunkSize = true
 	}
 	if s.ErrTerm {
 		options.Progress = func(p client.Progress) {

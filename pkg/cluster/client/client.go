@@ -20,7 +20,7 @@ import (
 // Options configures a Client. The zero value is usable.
 type Options struct {
 	ChunkSize        int64         // objects per page; 0: no pages
-	MaxChunkSize     int64         // upper limit for growing pages; 0: ChunkSize
+	ChooseChunkSize  bool          // pages grow, and a server that streams lists is asked for no pages; see ForServer
 	Concurrency      int           // requests in flight; at least 1
 	SmallConcurrency int           // same, for requests about one object or namespace; 0: Concurrency
 	Timeout          time.Duration // per request, including retries; 0: none

@@ -21,12 +21,6 @@ const (
 	// maxLongLists limits how many lists of more than one page are read at a time. Each costs the
 	// server the memory of a page, and more lists than free processors slow all of them down.
 	maxLongLists = 2
-	// pageTime is how long a page should take. Pages grow while they are quicker, since for each
-	// page the server goes through everything that follows; but no page should come near the
-	// timeout.
-	pageTime = time.Second
-	// maxPageGrowth limits how much larger a page may be than the one before.
-	maxPageGrowth = 4
 )
 
 // listLimits bounds the requests and long lists in flight of one scan.
@@ -95,7 +89,11 @@ func (p *pager) page(ctx context.Context, o metav1.ListOptions, into []*object.O
 		return read(body)
 	})
 	if p.requested > 0 {
-		p.nextSize = nextPageSize(p.requested, max(p.client.Options.ChunkSize, p.client.Options.MaxChunkSize), time.Since(started))
+		most := p.client.Options.ChunkSize
+		if p.client.Options.ChooseChunkSize {
+			most = MaxChunkSize
+		}
+		p.nextSize = nextPageSize(p.requested, most, time.Since(started))
 	}
 	return all, page, err
 }
@@ -161,14 +159,6 @@ func (p *pager) accept(o *object.Object) error {
 	size := sizeOf(o)
 	p.held += size
 	return p.client.Memory.Take(size)
-}
-
-// nextPageSize returns the limit for the page after one of that size and duration.
-func nextPageSize(size, most int64, took time.Duration) int64 {
-	if took >= pageTime {
-		return max(1, size*int64(pageTime)/int64(took))
-	}
-	return min(most, size*min(maxPageGrowth, int64(pageTime/max(took, 1))))
 }
 
 // prefetch is a page requested while the one before it still arrives. A page begins with the

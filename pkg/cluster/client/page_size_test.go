@@ -74,13 +74,38 @@ func TestLongListIsReadInLargerPages(t *testing.T) {
 		o    Options
 		want []int
 	}{
-		"up to the largest":                      {Options{ChunkSize: 10, MaxChunkSize: 100}, []int{10, 40, 100, 100}},
+		"if the program may choose":              {Options{ChunkSize: 10, ChooseChunkSize: true}, []int{10, 40, 160, 640}},
 		"as those before, where it is asked for": {Options{ChunkSize: 100}, []int{100, 100, 100}},
-		"or all at once":                         {Options{MaxChunkSize: 100}, []int{0}},
+		"or all at once":                         {Options{ChooseChunkSize: true}, []int{0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, asked(t, 250, test.o)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestListsHaveNoPagesIfTheServerStreamsThem(t *testing.T) {
+	chosen := Options{ChunkSize: DefaultChunkSize, ChooseChunkSize: true}
+	for name, test := range map[string]struct {
+		o       Options
+		release string
+		want    int64
+	}{
+		"since 1.33":                    {chosen, "v1.33.0", 0},
+		"also with a suffix":            {chosen, "v1.36.3-eks-5b5ee1a", 0},
+		"not before":                    {chosen, "v1.32.9", DefaultChunkSize},
+		"nor if the version is unknown": {chosen, "", DefaultChunkSize},
+		"nor if a size is asked for":    {Options{ChunkSize: 500}, "v1.36.3", 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := New(&rest.Config{Host: "https://127.0.0.1:1"}, test.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.ForServer(test.release).Options.ChunkSize; got != test.want {
+				t.Errorf("pages of %d objects, want %d", got, test.want)
 			}
 		})
 	}

@@ -122,7 +122,7 @@ func Contents(ctx context.Context, c *client.Client, of object.Identity) (*snaps
 
 // newScan returns a scanner that counts memory separately.
 func newScan(c *client.Client, discovered *discovery.Result, scope Scope) *scanner {
-	c = c.WithOwnMemory()
+	c = c.WithOwnMemory().ForServer(discovered.Server)
 	return &scanner{
 		client: c, scope: scope, discovery: discovered, gaps: append([]snapshot.Gap(nil), discovered.Gaps...),
 		reader: &ObjectReader{client: c, labels: scope.Labels, probes: map[probeKey]func() error{}},
