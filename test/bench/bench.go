@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // bench creates an increasing number of objects and measures at each number. It measures the slow
@@ -18,7 +16,7 @@ func bench(ctx context.Context, o options, stdout, progress io.Writer) error {
 	if err := checkMemory(o.stages[len(o.stages)-1]); err != nil {
 		return err
 	}
-	return withHarness(ctx, o, progress, testcluster.Options{Collector: testcluster.Absent}, func(w *harness) error {
+	return withHarness(ctx, o, progress, benchPlane(), func(w *harness) error {
 		if err := w.discover(ctx); err != nil {
 			return err
 		}
@@ -31,6 +29,9 @@ func bench(ctx context.Context, o options, stdout, progress io.Writer) error {
 			}
 			s, err := w.measure(ctx, objects)
 			if err != nil {
+				return err
+			}
+			if s.States, err = w.measureStates(ctx, w.runs); err != nil {
 				return err
 			}
 			s.Seeded, before = seeded, objects

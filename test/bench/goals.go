@@ -7,21 +7,35 @@ import (
 
 // The goals: ratios, except for memory, which is in bytes.
 const (
-	goalWall     = 1.3
-	goalCPU      = 3
 	goalTree     = 1.5
 	goalEach     = 1.15
 	goalServer   = 0.5
-	goalCrossing = 1.3
+	goalServers  = 1.2
+	goalCrossing = 1.1
 )
+
+// goalWall and goalCPU return the goals of audit for that many objects, in every state.
+func goalWall(objects int) float64 {
+	if objects <= 50_000 {
+		return 1.25
+	}
+	return 1.2
+}
+
+func goalCPU(objects int) float64 {
+	if objects <= 50_000 {
+		return 1.8
+	}
+	return 2.3
+}
 
 // goalMemory returns the memory goal of audit for that many objects; 0 if there is none.
 func goalMemory(objects int) int64 {
 	switch {
 	case objects <= 50_000:
-		return 64 << 20
+		return 55 << 20
 	case objects <= 500_000:
-		return 300 << 20
+		return 240 << 20
 	}
 	return 0
 }
@@ -67,6 +81,11 @@ func (r *report) Goals() []goal {
 		{What: "growth of the API server during `audit` / during lists without pages"},
 		{What: "`audit` over a slow link, wall time / the floor's, compressed"},
 	}
+	for _, s := range states {
+		for _, what := range []string{"wall time", "CPU", "CPU of API server and etcd"} {
+			out = append(out, goal{What: fmt.Sprintf("`audit`, %s / the floor's, cluster %s", what, s.Name)})
+		}
+	}
 	for i, s := range r.Stages {
 		for at, m := range r.marks(i, s) {
 			out[at].Marks = append(out[at].Marks, m)
@@ -80,8 +99,8 @@ func (r *report) marks(i int, s *sizeResult) []mark {
 	first := r.Stages[0]
 	audit, tree := s.Of(auditRow), s.Of(treeRow)
 	out := []mark{
-		atMost(goalWall, times(audit.Median().Wall, audit.Against.Wall)),
-		atMost(goalCPU, times(audit.Median().CPU, audit.Against.CPU)),
+		atMost(goalWall(s.Wanted), times(audit.Median().Wall, audit.Against.Wall)),
+		atMost(goalCPU(s.Wanted), times(audit.Median().CPU, audit.Against.CPU)),
 		memoryMark(s.Wanted, audit.Median().Memory),
 		atMost(goalTree, times(tree.Median().Wall, tree.Against.Wall)),
 		{},
@@ -99,6 +118,10 @@ func (r *report) marks(i int, s *sizeResult) []mark {
 	if i == 0 && r.Crossing != nil {
 		slow := r.Crossing.Audit()
 		out[8] = atMost(goalCrossing, times(slow.Median().Wall, slow.Against.Wall))
+	}
+	for _, in := range s.States {
+		is, floor := in.Audit.Median(), in.Floor()
+		out = append(out, atMost(goalWall(s.Wanted), times(is.Wall, floor.Wall)), atMost(goalCPU(s.Wanted), times(is.CPU, floor.CPU)), atMost(goalServers, times(is.Servers, floor.Servers)))
 	}
 	return out
 }

@@ -15,11 +15,18 @@ const (
 // turns runs every program once per round, each round in another order, as a run affects
 // the next one. It returns the outputs of the last round.
 func (w *harness) turns(ctx context.Context, programs []program, rounds int) (samples []sample, outputs [][]byte, err error) {
+	return w.turnsWith(ctx, programs, rounds, true)
+}
+
+// turnsWith is turns, with or without a change of objects before each run.
+func (w *harness) turnsWith(ctx context.Context, programs []program, rounds int, touch bool) (samples []sample, outputs [][]byte, err error) {
 	samples, outputs = make([]sample, len(programs)), make([][]byte, len(programs))
 	for range rounds {
 		for _, next := range w.order.Perm(len(programs)) {
-			if err := w.touchObjects(ctx); err != nil {
-				return nil, nil, err
+			if touch {
+				if err := w.touchObjects(ctx); err != nil {
+					return nil, nil, err
+				}
 			}
 			if err := w.triggerServerGC(ctx); err != nil {
 				return nil, nil, err
@@ -27,10 +34,12 @@ func (w *harness) turns(ctx context.Context, programs []program, rounds int) (sa
 			if err := w.waitUntilQuiet(ctx); err != nil {
 				return nil, nil, err
 			}
+			servers := w.serverCPU("kube-apiserver", "etcd")
 			c, out, err := w.run(ctx, programs[next])
 			if err != nil {
 				return nil, nil, err
 			}
+			c.Servers = w.serverCPU("kube-apiserver", "etcd") - servers
 			samples[next], outputs[next] = append(samples[next], c), out
 		}
 	}

@@ -15,9 +15,8 @@ type listMethod struct {
 	Gzip    bool // whether responses may be compressed
 }
 
-// auditListMethod is the default of audit for a nearby server, except for first pages,
-// which have 5,000 objects, and for short lists, of which it reads eight at once.
-var auditListMethod = listMethod{Page: 50_000, Streams: 2}
+// auditListMethod is the default of audit for a nearby server since Kubernetes 1.33.
+var auditListMethod = listMethod{Streams: 8}
 
 // most is the largest number of pages for the largest list. Every page costs the server time, so
 // smaller pages are far slower and take half a minute each.

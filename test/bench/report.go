@@ -112,6 +112,11 @@ func (r *report) print(out io.Writer) error {
 			fmt.Fprintf(out, "API server during %s: %s more (%s to %s)\n", g.Name, memory(g.Median()), memory(g.Start()), memory(g.Top()))
 		}
 	}
+	for _, s := range r.Stages {
+		if err := s.printStates(out); err != nil {
+			return err
+		}
+	}
 	if c := r.Crossing; c != nil {
 		fmt.Fprintf(out, "\n%s objects over a link of %s; %d runs each, medians\nfloor: %s\n\n", thousands(c.Objects), c.Link, c.Runs, c.Ways[0])
 		if err := printEntries(out, c.Entries); err != nil {
@@ -131,6 +136,23 @@ func (r *report) print(out io.Writer) error {
 			fmt.Fprintf(table, "\t%s\t%s", m.Goal, m.Reached)
 		}
 		fmt.Fprintln(table)
+	}
+	return table.Flush()
+}
+
+// printStates prints what every way to list and audit cost in each state.
+func (s *sizeResult) printStates(out io.Writer) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, in := range s.States {
+		fmt.Fprintf(table, "\n%s objects, %s; %d runs each\nWHAT\tWALL\tFROM, TO\tCPU\tSERVERS' CPU\tWALL/FLOOR\tCPU/FLOOR\tSERVERS/FLOOR\n", thousands(s.Objects), in.Name, in.Runs)
+		show := func(name string, of sample) {
+			m, f := of.Median(), in.Floor()
+			fmt.Fprintln(table, strings.Join([]string{name, seconds(m.Wall), of.Spread(), seconds(m.CPU), seconds(m.Servers), ratio(m.Wall, f.Wall), ratio(m.CPU, f.CPU), ratio(m.Servers, f.Servers)}, "\t"))
+		}
+		show(auditRow, in.Audit)
+		for _, way := range in.Ways {
+			show(way.String(), way.Runs)
+		}
 	}
 	return table.Flush()
 }

@@ -37,13 +37,18 @@ func (w *harness) search(ctx context.Context, ways []listMethod, kept listMethod
 		}
 		attempts = staying(attempts, kept, slack(round))
 	}
+	sortAttempts(all)
+	return all, nil
+}
+
+// sortAttempts sorts by the median wall time, those with the most runs first.
+func sortAttempts(all []attempt) {
 	slices.SortStableFunc(all, func(a, b attempt) int {
 		if more := len(b.Runs) - len(a.Runs); more != 0 {
 			return more
 		}
 		return int(a.Runs.Median().Wall - b.Runs.Median().Wall)
 	})
-	return all, nil
 }
 
 // slack is the ratio to the fastest up to which a list method is tried again, since a

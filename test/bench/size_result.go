@@ -20,6 +20,7 @@ type sizeResult struct {
 	Near    listMethod  // the best one for one namespace
 	Entries []entry
 	Growths []growth
+	States  []stateResult
 }
 
 // Names of rows that others refer to.
