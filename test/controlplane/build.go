@@ -16,10 +16,11 @@ func buildCommand(ctx context.Context, args []string, s streams) error {
 	fs := flag.NewFlagSet("build", flag.ContinueOnError)
 	var version string
 	registerVersion(fs, &version)
+	onlyIfBuilt := fs.Bool("only-if-built", false, "fail rather than build the binaries")
 	if err := parse(fs, args, s); err != nil {
 		return err
 	}
-	bin, err := build(ctx, newThread(), s.err, version, false)
+	bin, err := build(ctx, newThread(), s.err, version, *onlyIfBuilt)
 	if err != nil {
 		return err
 	}

@@ -98,6 +98,26 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+func TestTheSavedClusterIsShownWithoutAControlPlane(t *testing.T) {
+	root, err := repository(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	s := &stage{out: &out, err: &out, bin: t.TempDir()}
+	if err := s.buildPlugin(t.Context(), root); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.performSaved(t.Context(), root); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"$ kubectl gc audit --from docs/demo/cluster.json\n", "cross-namespace-owner", "Pod/redis-exporter-0", "ReplicaSet/web-"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it does not show %q:\n%s", want, &out)
+		}
+	}
+}
+
 // auditOf runs the audit command on a snapshot.
 func auditOf(t *testing.T, file string) []string {
 	t.Helper()

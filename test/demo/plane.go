@@ -38,34 +38,51 @@ func (s *stage) buildPlugin(ctx context.Context, root string) error {
 	return nil
 }
 
+// prepare builds the plugin. If the control plane has yet to be built, it first shows what the plugin
+// makes of the saved cluster.
+func (s *stage) prepare(ctx context.Context, root string) error {
+	if err := s.timed("build kubectl gc", func() error { return s.buildPlugin(ctx, root) }); err != nil {
+		return err
+	}
+	if controlplane(ctx, root, io.Discard, io.Discard, "build", "--only-if-built") == nil {
+		return nil
+	}
+	fmt.Fprint(s.out, `
+A real control plane has to be built for this, once, which takes about five minutes. Until then, here is the same cluster as it
+was saved in docs/demo/cluster.json. You can ask that file from another shell, too.
+`)
+	if err := s.performSaved(ctx, root); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.out, "\n── Now the real thing: building etcd, kube-apiserver, kube-controller-manager and kubectl")
+	begun := time.Now()
+	if err := controlplane(ctx, root, io.Discard, s.err, "build"); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%-60s", "built them")
+	s.took(begun)
+	return nil
+}
+
 // startTemporary starts a control plane that ends with this process.
 func (s *stage) startTemporary(ctx context.Context, root string) (err error) {
 	if s.bin, err = os.MkdirTemp("", "kubectl-gc-demo-"); err != nil {
 		return fmt.Errorf("make folder for programs: %w", err)
 	}
 	s.cleaners = append(s.cleaners, func() error { return os.RemoveAll(s.bin) })
-	if err := s.timed("build kubectl gc", func() error { return s.buildPlugin(ctx, root) }); err != nil {
+	if err := s.prepare(ctx, root); err != nil {
 		return err
 	}
 	var p *testcluster.ControlPlane
-	start := func(o testcluster.Options, progress io.Writer) (err error) {
-		o.Collector, o.Stderr = testcluster.Off, progress
-		p, err = testcluster.Start(ctx, o)
-		return err
-	}
-	var said bytes.Buffer // hides for example that the binaries are not built yet
-	err = s.timed("start a control plane, its garbage collector off", func() error {
-		return start(testcluster.Options{OnlyIfBuilt: true}, &said)
-	})
-	switch begun := time.Now(); {
-	case errors.Is(err, testcluster.ErrNotBuilt):
-		if err := start(testcluster.Options{}, s.err); err != nil { // shows the progress of the build
-			return err
+	err = s.timed("start a control plane, its garbage collector off", func() (err error) {
+		var said bytes.Buffer // shown only after an error
+		if p, err = testcluster.Start(ctx, testcluster.Options{Collector: testcluster.Off, Stderr: &said}); err != nil {
+			return fmt.Errorf("%w\n%s", err, &said)
 		}
-		fmt.Fprintf(s.out, "%-60s", "built and started it")
-		s.took(begun)
-	case err != nil:
-		return fmt.Errorf("%w\n%s", err, &said)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	s.kubeconfig = p.Kubeconfig
 	s.cleaners = append(s.cleaners, func() error {
@@ -90,7 +107,7 @@ func (s *stage) startKept(ctx context.Context, root string) (fresh bool, err err
 	if err := os.MkdirAll(s.bin, 0o700); err != nil {
 		return false, fmt.Errorf("make folder for programs: %w", err)
 	}
-	if err := s.timed("build kubectl gc", func() error { return s.buildPlugin(ctx, root) }); err != nil {
+	if err := s.prepare(ctx, root); err != nil {
 		return false, err
 	}
 	var bin bytes.Buffer

@@ -67,17 +67,36 @@ func (s *stage) populate(ctx context.Context, root string) error {
 	return s.timed("wait for the Deployment, StatefulSet and Job controllers", func() error { return l.Settle(ctx, manifests) })
 }
 
+// acts are what the demo shows.
+var acts = []struct {
+	heading string
+	args    []string
+}{
+	{"What is wrong in this cluster?", []string{"audit"}},
+	{"The StatefulSet among them: who owns it, and what is deleted with it?", []string{"tree", "statefulset/redis-exporter", "-n", "monitoring"}},
+	{"Everything in a namespace that owns or is owned", []string{"tree", "-n", "shop"}},
+	{"What would a pass of the garbage collector do?", []string{"collect", "--dry-run"}},
+}
+
+// performSaved runs the plugin on the saved cluster, for which it needs no kubectl.
+func (s *stage) performSaved(ctx context.Context, root string) error {
+	const file = "docs/demo/cluster.json"
+	for _, act := range acts {
+		fmt.Fprintf(s.out, "\n── %s\n", act.heading)
+		args := append(slices.Clone(act.args), "--from", file)
+		fmt.Fprintf(s.out, "$ kubectl gc %s\n", strings.Join(args, " "))
+		cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "kubectl-gc"), args...)
+		cmd.Dir = root
+		if err := s.run(cmd); err != nil {
+			return fmt.Errorf("kubectl gc %s: %w", strings.Join(args, " "), err)
+		}
+	}
+	return nil
+}
+
 // perform runs the plugin as a user would.
 func (s *stage) perform(ctx context.Context, save string) error {
-	for _, act := range []struct {
-		heading string
-		args    []string
-	}{
-		{"What is wrong in this cluster?", []string{"audit"}},
-		{"The StatefulSet among them: who owns it, and what is deleted with it?", []string{"tree", "statefulset/redis-exporter", "-n", "monitoring"}},
-		{"Everything in a namespace that owns or is owned", []string{"tree", "-n", "shop"}},
-		{"What would a pass of the garbage collector do?", []string{"collect", "--dry-run"}},
-	} {
+	for _, act := range acts {
 		fmt.Fprintf(s.out, "\n── %s\n", act.heading)
 		if err := s.kubectl(ctx, append([]string{"gc"}, act.args...)...); err != nil {
 			return err
@@ -96,19 +115,27 @@ func (s *stage) perform(ctx context.Context, save string) error {
 	return s.kubectl(ctx, "gc", "snapshot", "-o", save)
 }
 
-// kubectl prints a command line and runs it. Exit code 1 is not an error: it means that there are
-// findings.
+// kubectl prints a command line and runs it.
 func (s *stage) kubectl(ctx context.Context, args ...string) error {
 	fmt.Fprintf(s.out, "$ kubectl %s\n", strings.Join(args, " "))
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "kubectl"), args...)
 	cmd.Env = s.env()
+	if err := s.run(cmd); err != nil {
+		return fmt.Errorf("kubectl %s: %w", strings.Join(args, " "), err)
+	}
+	return nil
+}
+
+// run runs a command and prints how long it took. Exit code 1 is not an error: it means that there are
+// findings.
+func (s *stage) run(cmd *exec.Cmd) error {
 	cmd.Stdout, cmd.Stderr = s.out, s.out // both in one stream, as on a terminal
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	begun := time.Now()
 	err := cmd.Run()
 	took := time.Since(begun)
 	if code := cmd.ProcessState.ExitCode(); err != nil && code != exitFailed {
-		return fmt.Errorf("kubectl %s: %w", strings.Join(args, " "), err)
+		return err
 	} else if code == exitFailed {
 		fmt.Fprintf(s.out, "(%.2f s, exit code 1: a pipeline would stop here)\n", took.Seconds())
 		return nil
