@@ -315,12 +315,14 @@ func (v naive) findings(stuckAfter time.Duration) []string {
 				dropped = append(dropped, o.Owners[i].UID)
 			}
 		}
-		controllers, left := 0, 0
+		controllers, left, rejected := 0, 0, false
 		for i, r := range o.Owners {
 			merged := slices.ContainsFunc(o.Owners[:i], r.Equal)
 			if r.Controls() && !merged && !slices.Contains(dropped, r.UID) {
 				left++
 			}
+			invalid := r.APIVersion == "" || r.Kind == "" || r.Name == "" || r.UID == "" || r.APIVersion == "v1" && r.Kind == "Event"
+			rejected = rejected || invalid && !slices.Contains(dropped, r.UID)
 		}
 		for i, r := range o.Owners {
 			p := all[i]
@@ -361,7 +363,7 @@ func (v naive) findings(stuckAfter time.Duration) []string {
 			if r.Controls() {
 				if controllers++; controllers > 1 {
 					switch {
-					case len(dropped) > 0 && left > 1:
+					case len(dropped) > 0 && (left > 1 || rejected):
 						say("multiple-controllers", o, i, "error", p.verdict, "stuck", "unlink")
 					case grade == "info":
 						say("multiple-controllers", o, i, "warning", p.verdict, c, "unlink")

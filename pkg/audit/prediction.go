@@ -3,6 +3,8 @@ package audit
 import (
 	"sync"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -15,11 +17,12 @@ import (
 func (r *ruleContext) predict(report *Report) {
 	var possible *simulate.Possibilities
 	var of references
+	var bad badReferences
 	for i := range report.Findings {
 		f := &report.Findings[i]
 		waits, blocked := f.Effect.(reason.Waits)
 		blocked = blocked && !waits.Idle && !waits.Unknown
-		if !blocked && !removesObjectOrReference(f) {
+		if !blocked && !removesObjectOrReference(f) && !bad.hasDouble(r, f) {
 			continue
 		}
 		if possible == nil {
@@ -39,11 +42,33 @@ func (r *ruleContext) predict(report *Report) {
 }
 
 // removesObjectOrReference reports whether the collector deletes the object of a finding about a
-// reference or removes the reference, as far as the references alone tell, or may do so because
-// another one has the same UID.
+// reference or removes the reference, as far as the references alone tell.
 func removesObjectOrReference(f *Finding) bool {
-	return f.Reference != nil && (f.Consequence == collector.ConsequenceDelete || f.Consequence == collector.ConsequenceUnlink ||
-		f.Rule == duplicateOwner.ID && f.Consequence == collector.ConsequenceNone && f.Verdict == collector.VerdictSolid)
+	return f.Reference != nil && (f.Consequence == collector.ConsequenceDelete || f.Consequence == collector.ConsequenceUnlink)
+}
+
+// badReferences has the UIDs of the bad references of one object, which may have many findings.
+type badReferences struct {
+	object types.UID
+	uids   map[types.UID]bool
+}
+
+// hasDouble reports whether a finding says that a solid reference repeats a bad one, and that nothing
+// happens to it: once an owner has orphaned the object, both may be removed.
+func (b *badReferences) hasDouble(r *ruleContext, f *Finding) bool {
+	if f.Rule != duplicateOwner.ID || f.Verdict != collector.VerdictSolid || f.Consequence != collector.ConsequenceNone {
+		return false
+	}
+	if b.object != f.Object.UID {
+		n := r.graph.Find(f.Object.UID)
+		*b = badReferences{f.Object.UID, map[types.UID]bool{}}
+		for i, j := range r.judge.Object(n) {
+			if j.Verdict.IsDanglingOrWaiting() {
+				b.uids[r.graph.Object(n).Owners[i].UID] = true
+			}
+		}
+	}
+	return b.uids[types.UID(f.Reference.UID)]
 }
 
 // references finds the references of one object, which may have many findings.
