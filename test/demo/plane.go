@@ -49,7 +49,7 @@ func (s *stage) prepare(ctx context.Context, root string) error {
 	}
 	fmt.Fprint(s.out, `
 A real control plane has to be built for this, once, which takes about five minutes. Until then, here is the same cluster as it
-was saved in docs/demo/cluster.json. You can ask that file from another shell, too.
+was saved in docs/demo/cluster.json.
 `)
 	if err := s.performSaved(ctx, root); err != nil {
 		return err
