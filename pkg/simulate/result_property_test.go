@@ -160,6 +160,9 @@ func effectsOf(c *simulate.Result) effects {
 	for n := range c.ContentsDeleted {
 		out.deleted[c.Model.Graph().UID(n)] = true
 	}
+	for n := range c.ContentsPending { // deleted once the Pods beside them are gone
+		out.deleted[c.Model.Graph().UID(n)] = true
+	}
 	return out
 }
 
