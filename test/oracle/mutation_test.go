@@ -89,8 +89,8 @@ var mutations = []mutation{
 	},
 	{
 		"the API server accepts every patch", "delete", "unmonitored owners", "validation.go",
-		"controllers, orphan, foreground := 0, false, false",
-		"if o != nil {\n\t\treturn false\n\t}\n\tcontrollers, orphan, foreground := 0, false, false",
+		"var controller *object.Reference",
+		"if o != nil {\n\t\treturn false\n\t}\n\tvar controller *object.Reference",
 	},
 }
 

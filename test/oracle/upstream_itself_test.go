@@ -12,8 +12,8 @@ import (
 
 const (
 	// knownOrders is how many orders of events show what upstream's collector may do. An end
-	// that fewer of them reach may be missed; with 300, no run has failed for that so far.
-	knownOrders = 300
+	// that fewer of them reach may be missed; with 300, a run has failed for that.
+	knownOrders = 1000
 	// otherOrders is how many other orders that is compared with.
 	otherOrders = 10
 	// otherSeeds is added to the seed of a scenario for its known orders.
