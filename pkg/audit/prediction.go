@@ -17,25 +17,26 @@ import (
 func (r *ruleContext) predict(report *Report) {
 	var possible *simulate.Possibilities
 	var of references
-	var bad badReferences
+	var assessed assessedObject
 	for i := range report.Findings {
 		f := &report.Findings[i]
 		waits, blocked := f.Effect.(reason.Waits)
 		blocked = blocked && !waits.Idle && !waits.Unknown
-		if !blocked && !removesObjectOrReference(f) && !bad.hasDouble(r, f) {
+		if !blocked && !removesObjectOrReference(f) && !assessed.hasBadDouble(r, f) {
 			continue
 		}
 		if possible == nil {
 			possible = simulate.NewPossibilities(simulate.NewModel(r.judge, simulate.Predicting))
 		}
-		if n := r.graph.Find(f.Object.UID); !blocked {
+		switch n := r.graph.Find(f.Object.UID); {
+		case !blocked:
 			if n != of.node || of.index == nil {
 				of = r.referencesOf(possible, n)
 			}
 			r.predictFinding(f, possible, of)
-		} else if possible.CompletionUncertain(n) {
+		case possible.CompletionUncertain(n):
 			f.Nondeterministic = possible.Reason(n)
-		} else if waits.Forever && possible.MustVanish(n) { // it waits for something that the cluster's own collector brings about
+		case waits.Forever && possible.MustVanish(n): // it waits for something that the cluster's own collector brings about
 			f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceNone, reason.Waits{}
 		}
 	}
@@ -47,28 +48,23 @@ func removesObjectOrReference(f *Finding) bool {
 	return f.Reference != nil && (f.Consequence == collector.ConsequenceDelete || f.Consequence == collector.ConsequenceUnlink)
 }
 
-// badReferences has the UIDs of the bad references of one object, which may have many findings.
-type badReferences struct {
-	object types.UID
-	uids   map[types.UID]bool
+// assessedObject is one object with its assessment. It may have many findings.
+type assessedObject struct {
+	uid        types.UID
+	assessment collector.Assessment
 }
 
-// hasDouble reports whether a finding says that a solid reference repeats a bad one, and that nothing
-// happens to it: once an owner has orphaned the object, both may be removed.
-func (b *badReferences) hasDouble(r *ruleContext, f *Finding) bool {
+// hasBadDouble reports whether a finding says that a solid reference repeats a bad one, and that
+// nothing happens to it: once an owner has orphaned the object, both may be removed.
+func (a *assessedObject) hasBadDouble(r *ruleContext, f *Finding) bool {
 	if f.Rule != duplicateOwner.ID || f.Verdict != collector.VerdictSolid || f.Consequence != collector.ConsequenceNone {
 		return false
 	}
-	if b.object != f.Object.UID {
+	if a.uid != f.Object.UID {
 		n := r.graph.Find(f.Object.UID)
-		*b = badReferences{f.Object.UID, map[types.UID]bool{}}
-		for i, j := range r.judge.Object(n) {
-			if j.Verdict.IsDanglingOrWaiting() {
-				b.uids[r.graph.Object(n).Owners[i].UID] = true
-			}
-		}
+		*a = assessedObject{f.Object.UID, collector.Assess(r.graph.Object(n), collector.Verdicts(r.judge.Object(n)))}
 	}
-	return b.uids[types.UID(f.Reference.UID)]
+	return a.assessment.IsBad(types.UID(f.Reference.UID))
 }
 
 // references finds the references of one object, which may have many findings.

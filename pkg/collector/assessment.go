@@ -95,6 +95,10 @@ func (a Assessment) ConsequenceIfDecidable() Consequence {
 	return ConsequenceDelete
 }
 
+// IsBad reports whether an owner with this UID is absent or waiting, as one of the references names
+// it.
+func (a Assessment) IsBad(uid types.UID) bool { return a.bad[uid] }
+
 // Unlinks reports whether the collector removes the references with this UID, solid ones
 // included (docs/gc-semantics.md#removing-references).
 func (a Assessment) Unlinks(uid types.UID) bool {
