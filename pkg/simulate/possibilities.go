@@ -90,6 +90,7 @@ type reachedObject struct {
 	verdicts   []collector.Verdict
 	resolvable bool // it has references, and the collector can resolve all of them, as far as is known
 	unverified bool // the scan does not show whether one of its owners exists
+	solid      bool // all of its references are
 	listed     bool // the collector watches it
 	containers []int32
 	contents   []int32 // of a Namespace or CustomResourceDefinition
@@ -242,6 +243,7 @@ func (p *Possibilities) describe(i int32) {
 	r := &p.reached[i]
 	r.verdicts = p.model.judged(r.node)
 	r.unverified = slices.Contains(r.verdicts, collector.VerdictUnknown)
+	r.solid = !slices.ContainsFunc(r.verdicts, func(v collector.Verdict) bool { return v != collector.VerdictSolid })
 	r.resolvable = len(r.verdicts) > 0 && !slices.ContainsFunc(r.verdicts, func(v collector.Verdict) bool { return !resolvable(v) })
 	for _, owner := range p.graph.Owners(r.node) {
 		r.owners = append(r.owners, p.at(owner))
@@ -258,12 +260,9 @@ func (p *Possibilities) describe(i int32) {
 		}
 	}
 	r.rejects = collector.UpdateRejected(r.object)
-	var first graph.Edge
-	for k, e := range p.graph.Dependents(r.node) {
-		if k == 0 {
-			first = e
-		}
-		r.mixed = r.mixed || !r.listed && !p.namesAlike(first, e)
+	dependents := p.graph.Dependents(r.node)
+	for _, e := range dependents {
+		r.mixed = r.mixed || !r.listed && !p.namesAlike(dependents[0], e)
 		// The collector looks for an object that it does not watch where the first dependent that
 		// it sees has it.
 		if !r.listed && !r.object.MatchesIdentity(p.graph.Reference(e), p.graph.Object(e.Node).Namespace) {
@@ -286,8 +285,7 @@ func (p *Possibilities) describe(i int32) {
 // namespace. If not, and the collector does not watch that owner, it processes one of them at
 // once (graph_builder.go, addDependentToOwners).
 func (p *Possibilities) namesAlike(a, b graph.Edge) bool {
-	x, y := p.graph.Reference(a), p.graph.Reference(b)
-	return x.APIVersion == y.APIVersion && x.Kind == y.Kind && x.Name == y.Name && p.graph.Object(a.Node).Namespace == p.graph.Object(b.Node).Namespace
+	return p.graph.Reference(a).SameOwner(p.graph.Reference(b)) && p.graph.Object(a.Node).Namespace == p.graph.Object(b.Node).Namespace
 }
 
 // mayDeleteContents reports whether the deletion of an object deletes others with it.
@@ -453,10 +451,7 @@ func (r *reachedObject) keepsFinalizer() bool {
 // dependents first. It only learns of it again when a dependent loses a blocking reference, or
 // when it processes the object for the sake of an owner.
 func (p *Possibilities) losesTrack(r *reachedObject) bool {
-	if !p.starting || !losesTrack(p.graph, r.node) {
-		return false
-	}
-	return !p.processed[p.at(r.node)].mayStart
+	return p.starting && losesTrack(p.graph, r.node) && !p.processed[p.at(r.node)].mayStart
 }
 
 func losesTrack(g *graph.Graph, n graph.Node) bool {

@@ -138,7 +138,7 @@ func (p *Possibilities) mayStartWith(r *reachedObject, k int) bool {
 			return owner.mixed
 		}
 		// It orphans the dependents first, unless something else makes it process the owner.
-		return !owner.object.Orphaning() || len(owner.dependents) > 1 || slices.ContainsFunc(owner.verdicts, func(v collector.Verdict) bool { return v != collector.VerdictSolid })
+		return !owner.object.Orphaning() || len(owner.dependents) > 1 || !owner.solid
 	case collector.VerdictSolid, collector.VerdictUnresolvable, collector.VerdictScopeError:
 	}
 	return false
