@@ -65,7 +65,7 @@ func (s *ScanOptions) addConnectionFlags(root *cobra.Command) {
 	flags.Lookup("namespace").Usage = "the namespace to scan"
 	flags.Lookup("request-timeout").Usage = "time limit of one request to the server; 0 means no limit"
 	flags.Int64Var(&s.chunkSize, "chunk-size", client.DefaultChunkSize, "how many objects to request per page; 0 requests all of a type at once; by default 0 since Kubernetes 1.33, and before that "+strconv.Itoa(client.DefaultChunkSize)+" to "+strconv.Itoa(client.MaxChunkSize)+", as the server is quick")
-	flags.Lookup("chunk-size").DefValue = "0" // the text says it
+	flags.Lookup("chunk-size").DefValue = "0" // shown as no default: the text above says what it is
 	flags.IntVar(&s.concurrency, "concurrency", 8, "how many requests to send in parallel; by default "+strconv.Itoa(smallConcurrency)+" where each request is for one object or one namespace")
 	flags.Var(&s.maxMemory, "max-memory", "memory limit for server responses, of a scan and of a backup")
 	flags.Var(&s.color, "color", "colour the output: auto, always or never")

@@ -96,15 +96,17 @@ func (b *builder) listKind() {
 			verdicts[i] = collector.VerdictDangling
 		}
 	}
-	what := "deletes it"
-	if assessment := collector.Assess(b.object, verdicts); assessment.UnlinkRejected(b.object) {
+	assessment := collector.Assess(b.object, verdicts)
+	if assessment.UnlinkRejected(b.object) {
 		b.updateRefused()
 		return
-	} else if assessment.ConsequenceIfDecidable() == collector.ConsequenceUnlink {
+	}
+	what := "deletes it"
+	if assessment.ConsequenceIfDecidable() == collector.ConsequenceUnlink {
 		what = "removes that reference"
 	}
 	i := slices.IndexFunc(b.judgements, collector.Judgement.NamesListKind)
-	b.answer.say(b.assessment.ConsequenceIfDecidable(), fmt.Sprintf("%s names %s as its owner, with a list kind, most likely by mistake: because of that, the cluster's garbage collector %s.", b.object, b.object.Owners[i], what))
+	b.answer.say(assessment.ConsequenceIfDecidable(), fmt.Sprintf("%s names %s as its owner, with a list kind, most likely by mistake: because of that, the cluster's garbage collector %s.", b.object, b.object.Owners[i], what))
 	b.answer.next("A running garbage collector acts within seconds. " + plugin.Command() + " collect does not: it leaves the object alone.")
 	b.answer.suggest("remove the reference, or correct its kind", append([]string{"kubectl", "edit"}, b.explainer.arguments(b.object.Identity)...)...)
 }

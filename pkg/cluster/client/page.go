@@ -89,11 +89,7 @@ func (p *pager) page(ctx context.Context, o metav1.ListOptions, into []*object.O
 		return read(body)
 	})
 	if p.requested > 0 {
-		most := p.client.Options.ChunkSize
-		if p.client.Options.ChooseChunkSize {
-			most = MaxChunkSize
-		}
-		p.nextSize = nextPageSize(p.requested, most, time.Since(started))
+		p.nextSize = nextPageSize(p.requested, p.client.Options.largestPage(), time.Since(started))
 	}
 	return all, page, err
 }

@@ -38,6 +38,14 @@ func (c *Client) ForServer(release string) *Client {
 	return &out
 }
 
+// largestPage returns how many objects a page may request at the most.
+func (o Options) largestPage() int64 {
+	if o.ChooseChunkSize {
+		return MaxChunkSize
+	}
+	return o.ChunkSize
+}
+
 // nextPageSize returns the limit for the page after one of that size and duration.
 func nextPageSize(size, most int64, took time.Duration) int64 {
 	if took >= pageTime {
