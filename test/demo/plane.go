@@ -38,30 +38,32 @@ func (s *stage) buildPlugin(ctx context.Context, root string) error {
 	return nil
 }
 
-// prepare builds the plugin. If the control plane has yet to be built, it first shows what the plugin
-// makes of the saved cluster.
-func (s *stage) prepare(ctx context.Context, root string) error {
+// prepare builds the plugin and the control plane, and returns the folder of the latter's programs.
+// If these have yet to be built, it first shows what the plugin makes of the saved cluster.
+func (s *stage) prepare(ctx context.Context, root string) (programs string, err error) {
 	if err := s.timed("build kubectl gc", func() error { return s.buildPlugin(ctx, root) }); err != nil {
-		return err
+		return "", err
 	}
-	if controlplane(ctx, root, io.Discard, io.Discard, "build", "--only-if-built") == nil {
-		return nil
+	var bin bytes.Buffer
+	if controlplane(ctx, root, &bin, io.Discard, "build", "--only-if-built") == nil {
+		return strings.TrimSpace(bin.String()), nil
 	}
 	fmt.Fprint(s.out, `
 A real control plane has to be built for this, once, which takes about five minutes. Until then, here is the same cluster as it
 was saved in docs/demo/cluster.json.
 `)
 	if err := s.performSaved(ctx, root); err != nil {
-		return err
+		return "", err
 	}
 	fmt.Fprintln(s.out, "\n── Now the real thing: building etcd, kube-apiserver, kube-controller-manager and kubectl")
 	begun := time.Now()
-	if err := controlplane(ctx, root, io.Discard, s.err, "build"); err != nil {
-		return err
+	bin.Reset()
+	if err := controlplane(ctx, root, &bin, s.err, "build"); err != nil {
+		return "", err
 	}
 	fmt.Fprintf(s.out, "%-60s", "built them")
 	s.took(begun)
-	return nil
+	return strings.TrimSpace(bin.String()), nil
 }
 
 // startTemporary starts a control plane that ends with this process.
@@ -70,7 +72,7 @@ func (s *stage) startTemporary(ctx context.Context, root string) (err error) {
 		return fmt.Errorf("make folder for programs: %w", err)
 	}
 	s.cleaners = append(s.cleaners, func() error { return os.RemoveAll(s.bin) })
-	if err := s.prepare(ctx, root); err != nil {
+	if _, err := s.prepare(ctx, root); err != nil {
 		return err
 	}
 	var p *testcluster.ControlPlane
@@ -107,11 +109,8 @@ func (s *stage) startKept(ctx context.Context, root string) (fresh bool, err err
 	if err := os.MkdirAll(s.bin, 0o700); err != nil {
 		return false, fmt.Errorf("make folder for programs: %w", err)
 	}
-	if err := s.prepare(ctx, root); err != nil {
-		return false, err
-	}
-	var bin bytes.Buffer
-	if err := controlplane(ctx, root, &bin, s.err, "build"); err != nil {
+	programs, err := s.prepare(ctx, root)
+	if err != nil {
 		return false, err
 	}
 	task := "start a control plane, its garbage collector off"
@@ -128,7 +127,7 @@ func (s *stage) startKept(ctx context.Context, root string) (fresh bool, err err
 	if err != nil {
 		return false, err
 	}
-	return !runs, s.linkKubectl(filepath.Join(strings.TrimSpace(bin.String()), "kubectl"))
+	return !runs, s.linkKubectl(filepath.Join(programs, "kubectl"))
 }
 
 // answers reports whether the control plane of the kubeconfig is a test cluster and runs.

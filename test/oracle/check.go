@@ -100,36 +100,43 @@ func (c Checker) ask(ctx context.Context, s scenario.Scenario, seed uint64) (sce
 	return reply, err
 }
 
-// predictors are the commands that say what the collector does without further deletions.
-var predictors = []func(scenario.Scenario) []Prediction{PredictAudit, PredictWhy, PredictCollect}
-
 // checkAtRest compares the commands that say what the collector does without further
 // deletions.
 func (c Checker) checkAtRest(ctx context.Context, s scenario.Scenario, seed uint64) (Result, error) {
 	var out Result
 	s.Deletes = nil
 	reply, err := c.ask(ctx, s, seed)
-	for _, predict := range predictors {
+	for _, predict := range []func(scenario.Scenario) []Prediction{PredictAudit, PredictWhy} {
 		if err == nil {
 			err = out.compare(s, seed, reply, predict)
 		}
 	}
-	if err != nil || !slices.ContainsFunc(out.Findings, func(f Finding) bool { return f.Class == DeletedByNoOrder }) {
+	if err != nil {
 		return out, err
 	}
-	c.Orders *= rareOrder
-	if reply, err = c.ask(ctx, s, seed); err != nil {
-		return out, err
-	}
-	out.Findings = slices.DeleteFunc(out.Findings, func(f Finding) bool { return f.Command == "collect" })
-	again := Result{Findings: out.Findings}
-	err = again.compare(s, seed, reply, PredictCollect)
-	out.Findings = again.Findings
+	collect, err := c.checkCollect(ctx, s, seed, reply)
+	out.Predictions += collect.Predictions
+	out.Findings = append(out.Findings, collect.Findings...)
 	return out, err
 }
 
 // rareOrder is how many times as many orders are tried before an object counts as deleted by none.
 const rareOrder = 100
+
+// checkCollect compares `collect` with the ends of a reply, and with those of more orders if none of
+// these deletes an object.
+func (c Checker) checkCollect(ctx context.Context, s scenario.Scenario, seed uint64, reply scenario.Reply) (Result, error) {
+	var out, again Result
+	err := out.compare(s, seed, reply, PredictCollect)
+	if err != nil || !slices.ContainsFunc(out.Findings, func(f Finding) bool { return f.Class == DeletedByNoOrder }) {
+		return out, err
+	}
+	c.Orders *= rareOrder
+	if reply, err = c.ask(ctx, s, seed); err == nil {
+		err = again.compare(s, seed, reply, PredictCollect)
+	}
+	return again, err
+}
 
 // compare adds where predictions about a scenario and the ends of a reply disagree.
 func (r *Result) compare(s scenario.Scenario, seed uint64, reply scenario.Reply, predict func(scenario.Scenario) []Prediction) (err error) {

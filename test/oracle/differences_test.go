@@ -8,9 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/test/oracle/scenario"
 )
 
@@ -127,7 +124,7 @@ func TestCollectDiffersFromUpstreamAsDocumented(t *testing.T) {
 func afterCollect(s scenario.Scenario, uid types.UID) string {
 	s.Deletes = nil
 	o := byUID(s.Objects)[uid]
-	p := plan.New(collector.NewJudge(graph.New(Scan(s))), plan.Options{Mode: plan.Collect, Actor: collector.ActorClient})
+	p := collectPlan(s)
 	state, owners := stateOf(o), ownersOf(o)
 	for i := range p.Outcomes {
 		if p.Outcomes[i].Object.UID == uid {

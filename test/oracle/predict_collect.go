@@ -17,7 +17,7 @@ import (
 // these objects must be deleted or terminating in some order, except by design. An object that was
 // terminating before is.
 func PredictCollect(s scenario.Scenario) []Prediction {
-	p := plan.New(collector.NewJudge(graph.New(Scan(s))), plan.Options{Mode: plan.Collect, Actor: collector.ActorClient})
+	p := collectPlan(s)
 	deletes := map[types.UID]bool{}
 	for i := range p.Steps {
 		if p.Steps[i].Action == plan.ActionDelete {
@@ -47,6 +47,11 @@ func PredictCollect(s scenario.Scenario) []Prediction {
 		})
 	}
 	return out
+}
+
+// collectPlan returns the plan of `collect`.
+func collectPlan(s scenario.Scenario) *plan.Plan {
+	return plan.New(collector.NewJudge(graph.New(Scan(s))), plan.Options{Mode: plan.Collect, Actor: collector.ActorClient})
 }
 
 // Why `collect` deletes what the cluster's own collector may keep: cases of docs/differences.md.
@@ -86,10 +91,10 @@ func whyDeleted(s scenario.Scenario, objects map[types.UID]*scenario.Object, o *
 			double = double || other.UID == r.UID && !names(other, o, owner)
 			again = again || other.UID == r.UID && j != i
 		}
-		switch waits := owner.DeletionTimestamp != nil && slices.Contains(owner.Finalizers, foregroundFinalizer); {
-		case waits:
+		switch {
+		case terminatesWith(owner, foregroundFinalizer):
 			why = underWay
-		case owner.DeletionTimestamp != nil && slices.Contains(owner.Finalizers, orphanFinalizer):
+		case terminatesWith(owner, orphanFinalizer):
 		case matches && !deletes[r.UID]:
 			return ""
 		case known[r.UID] != "":
@@ -109,9 +114,12 @@ func whyDeleted(s scenario.Scenario, objects map[types.UID]*scenario.Object, o *
 // finalizers of the collector.
 func containsBoth(s scenario.Scenario, container types.UID) bool {
 	return slices.ContainsFunc(s.Objects, func(o scenario.Object) bool {
-		return o.DeletionTimestamp != nil && slices.Contains(o.Finalizers, foregroundFinalizer) && slices.Contains(o.Finalizers, orphanFinalizer) &&
-			slices.Contains(containers(s, &o), container)
+		return terminatesWith(&o, foregroundFinalizer) && terminatesWith(&o, orphanFinalizer) && slices.Contains(containers(s, &o), container)
 	})
+}
+
+func terminatesWith(o *scenario.Object, finalizer string) bool {
+	return o.DeletionTimestamp != nil && slices.Contains(o.Finalizers, finalizer)
 }
 
 // names reports whether a reference of an object names an owner rightly, in whatever version.
