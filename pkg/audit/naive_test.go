@@ -232,7 +232,8 @@ func (v naive) listed(t snapshot.Type, namespace string) bool {
 func consequence(o object.Object, all []opinion, i int) string {
 	verdict := all[i].verdict
 	for j, r := range o.Owners { // references are removed by UID
-		if verdict == "solid" && r.UID == o.Owners[i].UID && all[j].verdict == "unknown" {
+		if verdict == "solid" && r.UID == o.Owners[i].UID && (all[j].verdict == "unknown" ||
+			(all[j].verdict == "dangling" || all[j].verdict == "waiting") && slices.ContainsFunc(all, func(p opinion) bool { return p.verdict == "unknown" })) {
 			verdict = "unknown"
 		}
 	}

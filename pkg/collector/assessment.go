@@ -68,15 +68,15 @@ func Assess(o *object.Object, verdicts []Verdict) Assessment {
 }
 
 // ConsequenceFor returns what the collector does with the object because of a reference with
-// that UID and verdict v. If another reference with the UID is not verified, the collector may
-// remove both.
+// that UID and verdict v. The collector may remove a solid reference together with another that
+// has its UID, if that one is not verified, or bad while the rest of the object is not verified.
 //
 // The collector skips a terminating object, and an object with a reference that it
 // cannot resolve (docs/gc-semantics.md#one-error-keeps-the-object), whatever the other
 // references are.
 func (a Assessment) ConsequenceFor(uid types.UID, v Verdict) Consequence {
 	switch {
-	case a.terminating, v == VerdictSolid && (!a.unverified[uid] || a.UndecidableReference >= 0):
+	case a.terminating, v == VerdictSolid && (a.UndecidableReference >= 0 || !a.unverified[uid] && !(a.unknown && a.bad[uid])):
 		return ConsequenceNone
 	case a.UndecidableReference >= 0:
 		return ConsequenceStuck

@@ -103,15 +103,23 @@ func TestAssess(t *testing.T) {
 	}
 }
 
-func TestNobodyKnowsWhatBecomesOfAReferenceWithAnUnverifiedDouble(t *testing.T) {
+func TestNobodyKnowsWhatBecomesOfASolidReferenceWhoseDoubleMayBeRemoved(t *testing.T) {
 	pod := st.Pod("ns/pod")
 	o := st.ConfigMap("ns/child", st.Owned(st.To(pod), st.To(pod, st.Named("double")), st.To(st.Pod("ns/other"))))
-	a := collector.Assess(&o, []collector.Verdict{collector.VerdictSolid, collector.VerdictUnknown, collector.VerdictSolid})
-	if got := a.ConsequenceFor(pod.UID, collector.VerdictSolid); got != collector.ConsequenceUnknown {
-		t.Errorf("the reference with a double: %s", got)
-	}
-	if got := a.ConsequenceFor(o.Owners[2].UID, collector.VerdictSolid); got != collector.ConsequenceNone {
-		t.Errorf("the other one: %s", got)
+	const solid, dangling, unknown = collector.VerdictSolid, collector.VerdictDangling, collector.VerdictUnknown
+	for _, test := range []struct {
+		verdicts    []collector.Verdict
+		first, last collector.Consequence
+	}{
+		{[]collector.Verdict{solid, unknown, solid}, collector.ConsequenceUnknown, collector.ConsequenceNone},
+		{[]collector.Verdict{solid, dangling, unknown}, collector.ConsequenceUnknown, collector.ConsequenceUnknown},
+		{[]collector.Verdict{solid, solid, unknown}, collector.ConsequenceNone, collector.ConsequenceUnknown},
+	} {
+		a := collector.Assess(&o, test.verdicts)
+		first, last := a.ConsequenceFor(pod.UID, test.verdicts[0]), a.ConsequenceFor(o.Owners[2].UID, test.verdicts[2])
+		if first != test.first || last != test.last {
+			t.Errorf("%v: %s and %s, want %s and %s", test.verdicts, first, last, test.first, test.last)
+		}
 	}
 }
 

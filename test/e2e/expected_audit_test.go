@@ -166,8 +166,10 @@ func (o *expectedObject) consequence(i int) string {
 	has := func(verdicts ...string) bool {
 		return slices.ContainsFunc(o.verdicts, func(j expectedVerdict) bool { return slices.Contains(verdicts, j.verdict) })
 	}
+	uid := o.meta.OwnerReferences[i].UID
+	removable := o.hasDouble(uid, "unknown") || has("unknown") && o.hasDouble(uid, "dangling", "waiting") // references are removed by UID
 	switch {
-	case o.meta.DeletionTimestamp != nil || o.verdicts[i].verdict == "solid":
+	case o.meta.DeletionTimestamp != nil, o.verdicts[i].verdict == "solid" && (!removable || has("unresolvable", "scope-error")):
 		return "none"
 	case has("unresolvable", "scope-error"):
 		return "stuck"
@@ -177,6 +179,16 @@ func (o *expectedObject) consequence(i int) string {
 		return "unlink"
 	}
 	return "delete"
+}
+
+// hasDouble reports whether one of the references with a UID has one of these verdicts.
+func (o *expectedObject) hasDouble(uid types.UID, verdicts ...string) bool {
+	for i, r := range o.meta.OwnerReferences {
+		if r.UID == uid && slices.Contains(verdicts, o.verdicts[i].verdict) {
+			return true
+		}
+	}
+	return false
 }
 
 // severity returns the severity of a consequence. A deletion because the owner is being deleted
@@ -235,7 +247,7 @@ func (f *expectedAudit) referenceFindings(o *expectedObject, i int) []finding {
 	}
 	if f.isDuplicate(o, i) {
 		add("duplicate-owner", func(found *finding) {
-			if f.removesValidReference(o, r.UID) {
+			if f.removesValidReference(o, r.UID) || j.verdict == "solid" && f.isOrphanedWithBad(o, r.UID) {
 				found.Consequence, found.Severity = "unlink", "warning"
 			}
 		})
@@ -272,6 +284,14 @@ func (f *expectedAudit) removesValidReference(o *expectedObject, uid types.UID) 
 		}
 	}
 	return dropped && held
+}
+
+// isOrphanedWithBad reports whether an owner orphans the object, and so removes a valid reference
+// together with an invalid one with the same UID.
+func (f *expectedAudit) isOrphanedWithBad(o *expectedObject, uid types.UID) bool {
+	owner := f.byUID[uid]
+	return owner != nil && owner.meta.DeletionTimestamp != nil && slices.Contains(owner.meta.Finalizers, metav1.FinalizerOrphanDependents) &&
+		o.hasDouble(uid, "dangling", "waiting")
 }
 
 // isUnwatched reports whether a kind is served but not watched by the collector.
