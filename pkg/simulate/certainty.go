@@ -216,19 +216,18 @@ func (p *Possibilities) finalizersDiffer(i int32) bool {
 			return true
 		}
 	}
-	return p.may[i]&orphans != 0 && p.must[i]&orphaned == 0 || p.mayBeDeletedAgain(i)
+	return p.may[i]&orphans != 0 && p.must[i]&orphaned == 0 || p.mayBeDeletedAgain(p.may, r)
 }
 
 // mayBeDeletedAgain reports whether the collector may delete a terminating object that it does not
 // watch, and so does not know to be terminating, with a policy that changes its finalizers: Foreground
 // if an owner waits, or else Orphan if the object has both finalizers.
-func (p *Possibilities) mayBeDeletedAgain(i int32) bool {
-	r := &p.reached[i]
-	if r.listed || !r.object.Terminating() || !p.ownerMayWait(p.may, r) && !(r.object.Orphaning() && r.object.DeletingDependents()) {
+func (p *Possibilities) mayBeDeletedAgain(may []fact, r *reachedObject) bool {
+	if r.listed || !r.object.Terminating() || !p.ownerMayWait(may, r) && !(r.object.Orphaning() && r.object.DeletingDependents()) {
 		return false
 	}
 	for k := range r.owners {
-		if !p.mayBeBad(p.may, r, k) {
+		if !p.mayBeBad(may, r, k) {
 			return false
 		}
 	}

@@ -62,6 +62,8 @@ type Possibilities struct {
 	// dependentWaits reports, per object, whether a dependent may be in foreground deletion, and
 	// dependentWaitsAnyway whether it may for another reason than the object's own deletion.
 	dependentWaits, dependentWaitsAnyway []bool
+	// dependentGoes reports, per object, whether a dependent may vanish.
+	dependentGoes []bool
 	// waitingOwners counts, per object, the references to owners that may be in foreground
 	// deletion.
 	waitingOwners []int32
@@ -69,6 +71,8 @@ type Possibilities struct {
 	processed []processing
 	// kept has, per object, up to two UIDs of owners that exist in every order; see keptByOther.
 	kept map[int32][2]types.UID
+	// differing has the results of namedDifferently.
+	differing map[graph.Node]bool
 }
 
 // The lists that rules go through.
@@ -99,9 +103,6 @@ type reachedObject struct {
 	groupOf    []int32      // per reference, where its group is in groups
 	groups     []uidGroup
 	rejects    bool // the API server may reject the collector's patches
-	// mixed is set for an object that the collector does not watch, if its dependents name it in
-	// several ways or from several namespaces.
-	mixed bool
 	// controllers and invalid count the references that control and those that the API server
 	// rejects.
 	controllers, invalid int
@@ -124,7 +125,7 @@ func NewPossibilities(m *Model) *Possibilities { return newPossibilities(m, nil,
 
 // newPossibilities returns the bounds for the deletions of a model in its first state.
 func newPossibilities(m *Model, deletes []Deletion, starting bool) *Possibilities {
-	p := &Possibilities{model: m, graph: m.graph, behavior: m.judge.Behavior(), starting: starting, requests: map[graph.Node][]metav1.DeletionPropagation{}, repeated: map[graph.Node][]metav1.DeletionPropagation{}, index: map[graph.Node]int32{}}
+	p := &Possibilities{model: m, graph: m.graph, behavior: m.judge.Behavior(), starting: starting, requests: map[graph.Node][]metav1.DeletionPropagation{}, repeated: map[graph.Node][]metav1.DeletionPropagation{}, index: map[graph.Node]int32{}, differing: map[graph.Node]bool{}}
 	for _, d := range deletes {
 		o := m.graph.Object(d.Node)
 		switch {
@@ -193,6 +194,7 @@ func (p *Possibilities) reach() {
 			}
 		}
 		if p.mayDeleteContents(&p.reached[i]) {
+			p.containers[o.Kind+"/"+o.Name] = n
 			for _, member := range p.model.contentsOf(n) {
 				add(member)
 			}
@@ -262,7 +264,6 @@ func (p *Possibilities) describe(i int32) {
 	r.rejects = collector.UpdateRejected(r.object)
 	dependents := p.graph.Dependents(r.node)
 	for _, e := range dependents {
-		r.mixed = r.mixed || !r.listed && !p.namesAlike(dependents[0], e)
 		// The collector looks for an object that it does not watch where the first dependent that
 		// it sees has it.
 		if !r.listed && !r.object.MatchesIdentity(p.graph.Reference(e), p.graph.Object(e.Node).Namespace) {
@@ -281,9 +282,22 @@ func (p *Possibilities) describe(i int32) {
 	}
 }
 
+// namedDifferently reports whether the dependents of an object name it in several ways or from
+// several namespaces. Until the collector has seen the object itself, it has what the first
+// dependent says of it, and processes every other that disagrees at once (graph_builder.go,
+// addDependentToOwners).
+func (p *Possibilities) namedDifferently(n graph.Node) bool {
+	out, known := p.differing[n]
+	if !known {
+		dependents := p.graph.Dependents(n)
+		out = slices.ContainsFunc(dependents, func(e graph.Edge) bool { return !p.namesAlike(dependents[0], e) })
+		p.differing[n] = out
+	}
+	return out
+}
+
 // namesAlike reports whether two dependents name their owner in the same way and from the same
-// namespace. If not, and the collector does not watch that owner, it processes one of them at
-// once (graph_builder.go, addDependentToOwners).
+// namespace.
 func (p *Possibilities) namesAlike(a, b graph.Edge) bool {
 	return p.graph.Reference(a).SameOwner(p.graph.Reference(b)) && p.graph.Object(a.Node).Namespace == p.graph.Object(b.Node).Namespace
 }
@@ -311,6 +325,7 @@ func (p *Possibilities) derive(rule func(facts []fact, i int32) fact, note func(
 		p.scanned[k] = make([]int32, len(p.reached))
 	}
 	p.dependentWaits, p.dependentWaitsAnyway = make([]bool, len(p.reached)), make([]bool, len(p.reached))
+	p.dependentGoes = make([]bool, len(p.reached))
 	p.waitingOwners = make([]int32, len(p.reached))
 	queue, queued := make([]int32, 0, len(p.reached)), make([]bool, len(p.reached))
 	add := func(i int32) {
@@ -331,13 +346,16 @@ func (p *Possibilities) derive(rule func(facts []fact, i int32) fact, note func(
 			continue
 		}
 		r := &p.reached[i]
-		begins := next&^facts[i]&waits != 0
+		begins, goes := next&^facts[i]&waits != 0, next&^facts[i]&vanishes != 0
 		facts[i] = next
 		add(i)
 		if begins {
 			p.noteWaiting(facts, i)
 		}
 		for _, owner := range r.owners {
+			if goes && owner >= 0 {
+				p.dependentGoes[owner] = true
+			}
 			add(owner)
 		}
 		for _, e := range p.graph.Dependents(r.node) {
@@ -448,10 +466,11 @@ func (r *reachedObject) keepsFinalizer() bool {
 }
 
 // losesTrack reports whether the collector forgets a foreground deletion because it orphans the
-// dependents first. It only learns of it again when a dependent loses a blocking reference, or
-// when it processes the object for the sake of an owner.
+// dependents first. It only learns of it again when a dependent goes or loses a blocking reference,
+// or when it processes the object for the sake of an owner.
 func (p *Possibilities) losesTrack(r *reachedObject) bool {
-	return p.starting && losesTrack(p.graph, r.node) && !p.processed[p.at(r.node)].mayStart
+	i := p.at(r.node)
+	return p.starting && losesTrack(p.graph, r.node) && !p.processed[i].mayStart && !p.dependentGoes[i]
 }
 
 func losesTrack(g *graph.Graph, n graph.Node) bool {

@@ -25,7 +25,7 @@ func (p *Possibilities) mayHappen(may []fact, i int32) fact {
 	if out&terminates == 0 {
 		return out
 	}
-	set(waits, p.mayHaveFinalizer(may, out, r, metav1.DeletePropagationForeground) ||
+	set(waits, p.mayHaveFinalizer(may, out, r, metav1.DeletePropagationForeground) || p.mayBeDeletedAgain(may, r) ||
 		out&collected != 0 && len(r.dependents) > 0 && p.ownerMayWait(may, r) && !isEvent(r.object))
 	set(orphans, p.mayHaveFinalizer(may, out, r, metav1.DeletePropagationOrphan))
 	set(unblocked, out&collected != 0 && p.dependentWaits[i] && p.ownerMayWait(may, r))
@@ -134,12 +134,14 @@ func (p *Possibilities) mayStartWith(r *reachedObject, k int) bool {
 			return true
 		}
 		owner := &p.reached[r.owners[k]]
-		if owner.mixed || !owner.listed {
-			return owner.mixed
+		if p.namedDifferently(owner.node) || !owner.listed {
+			return p.namedDifferently(owner.node)
 		}
 		// It orphans the dependents first, unless something else makes it process the owner.
 		return !owner.object.Orphaning() || len(owner.dependents) > 1 || !owner.solid
-	case collector.VerdictSolid, collector.VerdictUnresolvable, collector.VerdictScopeError:
+	case collector.VerdictSolid:
+		return p.namedDifferently(p.graph.Owners(r.node)[k])
+	case collector.VerdictUnresolvable, collector.VerdictScopeError:
 	}
 	return false
 }
@@ -163,10 +165,13 @@ func resolvable(v collector.Verdict) bool {
 	return v != collector.VerdictUnresolvable && v != collector.VerdictScopeError
 }
 
+// oneRequested reports whether the deletion of one object is requested, and of no other.
+func (p *Possibilities) oneRequested() bool { return len(p.requests)+len(p.repeated) == 1 }
+
 // requestedFirst reports whether the deletion of an object is requested before anything else
 // happens.
 func (p *Possibilities) requestedFirst(r *reachedObject) bool {
-	return len(p.requests) == 1 && len(r.requested) > 0
+	return p.oneRequested() && len(r.requested) > 0
 }
 
 // mayBeBad reports whether the owner of a reference may be absent or waiting.

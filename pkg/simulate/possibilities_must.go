@@ -176,7 +176,7 @@ func (p *Possibilities) keepsDependent(r *reachedObject) bool {
 			return true
 		}
 		dependent := &p.reached[at]
-		return (len(p.requests) == 1 || len(p.requests) == 0 && !p.mayLose(p.may, at, e.Index)) && len(dependent.requested) == 0 && len(dependent.containers) == 0 &&
+		return (p.oneRequested() || len(p.requests)+len(p.repeated) == 0 && !p.mayLose(p.may, at, e.Index)) && len(dependent.requested) == 0 && len(dependent.containers) == 0 &&
 			dependent.resolvable && dependent.verdicts[e.Index] == collector.VerdictSolid
 	})
 }
@@ -274,7 +274,7 @@ func (p *Possibilities) mustBeOrphaned(r *reachedObject, i int32) bool {
 // mustBeUnblocked reports whether the collector breaks a cycle at an object: the only owner is
 // in foreground deletion because of a request for one of the object's dependents.
 func (p *Possibilities) mustBeUnblocked(must []fact, r *reachedObject, i int32) bool {
-	if len(p.requests) != 1 || len(r.object.Owners) != 1 || !r.resolvable || !r.listed || r.object.Terminating() || r.rejects {
+	if !p.oneRequested() || len(r.object.Owners) != 1 || !r.resolvable || !r.listed || r.object.Terminating() || r.rejects {
 		return false
 	}
 	owner := r.owners[0]

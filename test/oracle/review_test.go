@@ -62,7 +62,9 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 		type v1 Event events namespaced
 		type apiextensions.k8s.io/v1 CustomResourceDefinition customresourcedefinitions
 		type example.com/v1 Widget widgets namespaced custom also=v1beta1
+		type example.com/v1 Gadget gadgets custom
 		type metrics.example.com/v1 Reading readings namespaced unwatchable
+		type metrics.example.com/v1 Meter meters unwatchable
 	`
 	for name, c := range map[string]struct {
 		scenario string
@@ -215,6 +217,46 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 			object v1 ConfigMap a/solid s
 			object v1 Secret a/d d owner=v1,Pod,o,o owner=v1,ConfigMap,solid,s`,
 			map[string]string{"o": "terminating, waits for foregroundDeletion", "d": alive},
+		},
+		"a good reference goes with a bad one of its UID, also on an object that is only looked up": {
+			`object metrics.example.com/v1 Meter m m
+			object metrics.example.com/v1 Meter n n owner=v1,Secret,s,s owner=metrics.example.com/v1,Meter,m,m owner=example.com/v1,Gadget,m,m
+			object v1 ConfigMap a/c c owner=metrics.example.com/v1,Meter,n,n`,
+			map[string]string{"n": alive, "c": alive},
+		},
+		"a good owner that others name from elsewhere may make the collector process an object": {
+			`object example.com/v1 Widget a/w w
+			object example.com/v1 Gadget g g owner=example.com/v1,Widget,w,w
+			object metrics.example.com/v1 Reading a/r r finalizers=foregroundDeletion deleted=1m0s
+			object v1 Secret a/s s owner=metrics.example.com/v1,Reading,r,r owner=example.com/v1,Widget,w,w`,
+			map[string]string{"s": alive},
+		},
+		"an unmonitored object that is deleted again makes its own dependents go": {
+			`object v1 ConfigMap a/o o
+			object metrics.example.com/v1 Meter m m finalizers=example.com/hold deleted=1m0s owner=v1,ConfigMap,o,o
+			object v1 Pod a/p p pod=30 owner=metrics.example.com/v1,Meter,m,m owner=v1,ConfigMap,o,o
+			delete o Foreground`,
+			map[string]string{"o": gone, "p": differs},
+		},
+		"the collector looks at an object with both finalizers again when a dependent goes": {
+			`object v1 ConfigMap a/o o finalizers=orphan,foregroundDeletion deleted=1m0s
+			object v1 Event a/e e owner=v1,ConfigMap,gone,gone
+			object v1 Secret a/d d owner=v1,Event,e,e owner=v1,ConfigMap,o,o`,
+			map[string]string{"e": gone},
+		},
+		"an owner's kind may go with its garbage definition before anybody looks for the owner": {
+			`object apiextensions.k8s.io/v1 CustomResourceDefinition gadgets.example.com crd owner=example.com/v1,Gadget,gone,gone
+			object v1 Secret a/s s
+			object v1 Secret a/t t
+			object v1 ConfigMap a/d d owner=example.com/v1,Gadget,g,other`,
+			map[string]string{"d": differs},
+		},
+		"a self-owned object may be unblocked if another deletion makes the collector process it": {
+			`object v1 Namespace n n finalizers=example.com/hold deleted=1m0s
+			object example.com/v1 Gadget g g owner=example.com/v1,Gadget,g,g,block owner=v1,Namespace,n,n
+			delete g Foreground
+			delete n Foreground`,
+			map[string]string{"g": differs},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
