@@ -1,12 +1,18 @@
 package oracle
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/test/oracle/scenario"
 )
@@ -24,6 +30,7 @@ func TestCollectDiffersFromUpstreamAsDocumented(t *testing.T) {
 		type v1 Pod pods namespaced
 		type v1 Node nodes
 		type v1 Namespace namespaces
+		type metrics.example.com/v1 Reading readings namespaced unwatchable
 	`
 	for _, c := range []struct {
 		row      string
@@ -92,6 +99,78 @@ func TestCollectDiffersFromUpstreamAsDocumented(t *testing.T) {
 				object v1 Secret a/d d owner=v1,ConfigMap,wrong,o`,
 			object: "d", upstream: []string{gone, "not deleted, no references"}, collect: "not deleted, no references",
 		},
+		{
+			row: "A 404 that does not name the object: a path that is not served at the moment, an API server that starts",
+			scenario: `unserved readings.metrics.example.com
+				object metrics.example.com/v1 Reading a/o o
+				object v1 Secret a/d d owner=metrics.example.com/v1,Reading,o,o`,
+			object: "d", upstream: []string{gone}, collect: "not deleted, metrics.example.com/v1,Reading,o,o",
+		},
+		{
+			row: "A GET of an owner's name returns another object, which no list showed",
+			scenario: `misread o
+				object metrics.example.com/v1 Reading a/o o
+				object v1 Secret a/d d owner=metrics.example.com/v1,Reading,o,o`,
+			object: "d", upstream: []string{gone}, collect: "not deleted, metrics.example.com/v1,Reading,o,o",
+		},
+		{
+			row: "A type cannot be listed",
+			scenario: `unlisted secrets
+				object v1 ConfigMap a/o o
+				object v1 Secret a/d d owner=v1,ConfigMap,o,o,block
+				delete o Foreground`,
+			ours: `unlisted secrets
+				object v1 ConfigMap a/o o finalizers=foregroundDeletion deleted=1m0s
+				object v1 Secret a/d d owner=v1,ConfigMap,o,o,block`,
+			object: "o", upstream: []string{gone}, collect: "terminating, waits for foregroundDeletion, no references",
+		},
+		{
+			row: "Two objects have one UID, with another namespace, name or creation time: an aggregated API shows copies",
+			scenario: `object v1 ConfigMap a/copy o
+				object v1 ConfigMap a/o o
+				object v1 Secret a/d d owner=v1,ConfigMap,o,o
+				delete o Orphan`, // of the copy
+			ours: `object v1 ConfigMap a/copy o finalizers=orphan deleted=1m0s
+				object v1 ConfigMap a/o o
+				object v1 Secret a/d d owner=v1,ConfigMap,o,o`,
+			object: "d", upstream: []string{"not deleted, no references"}, collect: "not deleted, v1,ConfigMap,o,o",
+		},
+		{
+			row: "A finalizer is removed",
+			scenario: `unlisted secrets
+				object v1 ConfigMap a/o o
+				object v1 Secret a/d d owner=v1,ConfigMap,o,o
+				delete o Orphan`,
+			ours: `unlisted secrets
+				object v1 ConfigMap a/o o finalizers=orphan deleted=1m0s
+				object v1 Secret a/d d owner=v1,ConfigMap,o,o`,
+			object: "o", upstream: []string{gone}, collect: "terminating, waits for orphan, no references",
+		},
+		{
+			row:      "An object is about to be deleted",
+			scenario: "object v1 ConfigMap a/d d owner=v1,Pod,gone,gone",
+			object:   "d", upstream: []string{gone}, collect: gone,
+		},
+		{
+			row: "Nothing blocks a foreground deletion any more, and the notification was lost",
+			scenario: `object v1 ConfigMap a/solid s
+				object v1 ConfigMap a/o o
+				object v1 Secret a/d d owner=v1,ConfigMap,solid,s owner=v1,ConfigMap,o,o,block owner=v1,ConfigMap,o,o
+				delete o Foreground`,
+			ours: `object v1 ConfigMap a/solid s
+				object v1 ConfigMap a/o o finalizers=foregroundDeletion deleted=1m0s
+				object v1 Secret a/d d owner=v1,ConfigMap,solid,s`,
+			object: "o", upstream: []string{gone, "terminating, waits for foregroundDeletion, no references"}, collect: gone,
+		},
+		{
+			row: "A dependent is created while its owner is orphaned (#26120)",
+			scenario: `object v1 ConfigMap a/o o
+				create v1 Secret a/d d owner=v1,ConfigMap,o,o
+				delete o Orphan`,
+			ours: `object v1 ConfigMap a/o o finalizers=orphan deleted=1m0s
+				object v1 Secret a/d d owner=v1,ConfigMap,o,o`,
+			object: "d", upstream: []string{gone, "not deleted, no references"}, collect: "not deleted, no references",
+		},
 	} {
 		t.Run(c.row, func(t *testing.T) {
 			if !strings.Contains(string(page), "\n| "+c.row+" | ") {
@@ -138,4 +217,16 @@ func afterCollect(s scenario.Scenario, uid types.UID) string {
 		return gone
 	}
 	return state + ", " + owners
+}
+
+// The collector's client makes another path of such a name; `collect` sends no request.
+func TestUpstreamSendsAnyOwnerNameAsItIs(t *testing.T) {
+	var path string
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { path = r.URL.Path }))
+	defer server.Close()
+	client := metadata.NewForConfigOrDie(&rest.Config{Host: server.URL})
+	_, err := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace("a").Get(t.Context(), "../secrets/x", metav1.GetOptions{})
+	if want := "/api/v1/namespaces/a/secrets/x"; path != want {
+		t.Errorf("the request was for %s, want %s (%v)", path, want, err)
+	}
 }

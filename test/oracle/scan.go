@@ -1,8 +1,10 @@
 package oracle
 
 import (
+	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -22,7 +24,10 @@ func Scan(s scenario.Scenario) *snapshot.Snapshot {
 		out.Types = append(out.Types, snapshotTypes(t)...)
 	}
 	for _, t := range out.Types {
-		if t.Monitored() {
+		switch class := listFault(s, t.GroupResource().String()); {
+		case class != "":
+			out.Gaps = append(out.Gaps, snapshot.Gap{Group: t.Group, Resource: t.Resource, Reason: class, Message: "the list failed"})
+		case t.Monitored():
 			out.Listed = append(out.Listed, snapshot.Listing{Group: t.Group, Resource: t.Resource})
 		}
 	}
@@ -31,7 +36,7 @@ func Scan(s scenario.Scenario) *snapshot.Snapshot {
 	}
 	var listed snapshot.Deduper
 	for i := range s.Objects {
-		if t := typeOf(s.Types, &s.Objects[i]); monitored(t) && t.Kind != "" {
+		if t := typeOf(s.Types, &s.Objects[i]); monitored(t) && t.Kind != "" && listFault(s, groupResource(t)) == "" {
 			listed.Add(scannedObject(&s.Objects[i]))
 		}
 	}
@@ -39,6 +44,21 @@ func Scan(s scenario.Scenario) *snapshot.Snapshot {
 	lookUpOwners(out, s, &listed)
 	out.Normalize()
 	return out
+}
+
+// listFault returns why a type, as RESOURCE.GROUP, cannot be listed; empty if it can.
+func listFault(s scenario.Scenario, gr string) snapshot.ErrorClass {
+	switch {
+	case slices.Contains(s.Faults.Unlisted, gr):
+		return snapshot.Unavailable
+	case slices.Contains(s.Faults.Unserved, gr):
+		return snapshot.Vanished
+	}
+	return ""
+}
+
+func groupResource(t scenario.Type) string {
+	return schema.GroupResource{Group: t.Group, Resource: t.Resource}.String()
 }
 
 // snapshotTypes returns a type in all of its versions, as discovery serves it.
@@ -96,10 +116,16 @@ func lookUpOwners(out *snapshot.Snapshot, s scenario.Scenario, listed *snapshot.
 // and returns the object in the preferred one.
 func lookUp(view *snapshot.View, s scenario.Scenario, at snapshot.Coordinates) snapshot.Lookup {
 	m, _ := view.Map(at.APIVersion, at.Kind)
+	if slices.Contains(s.Faults.Unserved, m.Type.GroupResource().String()) {
+		return snapshot.Lookup{Coordinates: at, Outcome: snapshot.Failed, Reason: snapshot.Unverified, Message: "the 404 names no object"}
+	}
 	for i := range s.Objects {
 		o := &s.Objects[i]
 		t := typeOf(s.Types, o)
 		if t.Group == m.Type.Group && t.Resource == m.Type.Resource && o.Namespace == at.Namespace && o.Name == at.Name {
+			if slices.Contains(s.Faults.Misread, o.UID) {
+				return snapshot.Lookup{Coordinates: at, Outcome: snapshot.Failed, Reason: snapshot.Unreadable, Message: "two answers have different UIDs"}
+			}
 			return snapshot.Lookup{Coordinates: at, Outcome: snapshot.Found, Object: lookedUpObject(o)}
 		}
 	}

@@ -17,7 +17,11 @@ import (
 //
 //	type APIVERSION KIND RESOURCE [namespaced] [custom] [unwatchable] [also=VERSION]
 //	unreachable GROUP
+//	unlisted RESOURCE[.GROUP]
+//	unserved RESOURCE[.GROUP]
+//	misread UID
 //	object APIVERSION KIND [NAMESPACE/]NAME UID [ATTRIBUTE ...]
+//	create APIVERSION KIND [NAMESPACE/]NAME UID [ATTRIBUTE ...]
 //	delete UID [POLICY]
 //
 // The attributes of an object are, in any order except that of several owners:
@@ -47,8 +51,20 @@ func Format(s scenario.Scenario) string {
 	for _, group := range s.UnreachableGroups {
 		line("unreachable", group)
 	}
+	for _, gr := range s.Faults.Unlisted {
+		line("unlisted", gr)
+	}
+	for _, gr := range s.Faults.Unserved {
+		line("unserved", gr)
+	}
+	for _, uid := range s.Faults.Misread {
+		line("misread", string(uid))
+	}
 	for i := range s.Objects {
-		line(formatObject(&s.Objects[i])...)
+		line(formatObject("object", &s.Objects[i])...)
+	}
+	for i := range s.Creates {
+		line(formatObject("create", &s.Creates[i])...)
 	}
 	for _, d := range s.Deletes {
 		line(appendIf([]string{"delete", d.UID}, d.Policy != "", string(d.Policy))...)
@@ -63,12 +79,12 @@ func appendIf(words []string, wanted bool, word string) []string {
 	return words
 }
 
-func formatObject(o *scenario.Object) []string {
+func formatObject(keyword string, o *scenario.Object) []string {
 	path := o.Name
 	if o.Namespace != "" {
 		path = o.Namespace + "/" + o.Name
 	}
-	words := []string{"object", o.APIVersion, o.Kind, path, string(o.UID)}
+	words := []string{keyword, o.APIVersion, o.Kind, path, string(o.UID)}
 	words = appendIf(words, len(o.Finalizers) > 0, "finalizers="+strings.Join(o.Finalizers, ","))
 	words = appendIf(words, len(o.SpecFinalizers) > 0, "spec="+strings.Join(o.SpecFinalizers, ","))
 	if o.DeletionTimestamp != nil {
@@ -143,12 +159,22 @@ func parseLine(out *scenario.Scenario, words []string) error {
 		out.Types = append(out.Types, t)
 	case keyword == "unreachable" && len(words) == 1:
 		out.UnreachableGroups = append(out.UnreachableGroups, words[0])
-	case keyword == "object" && len(words) >= 4:
+	case keyword == "unlisted" && len(words) == 1:
+		out.Faults.Unlisted = append(out.Faults.Unlisted, words[0])
+	case keyword == "unserved" && len(words) == 1:
+		out.Faults.Unserved = append(out.Faults.Unserved, words[0])
+	case keyword == "misread" && len(words) == 1:
+		out.Faults.Misread = append(out.Faults.Misread, types.UID(words[0]))
+	case (keyword == "object" || keyword == "create") && len(words) >= 4:
 		o, err := parseObject(words)
 		if err != nil {
 			return err
 		}
-		out.Objects = append(out.Objects, o)
+		if keyword == "create" {
+			out.Creates = append(out.Creates, o)
+		} else {
+			out.Objects = append(out.Objects, o)
+		}
 	case keyword == "delete" && (len(words) == 1 || len(words) == 2):
 		d := scenario.Delete{UID: words[0]}
 		if len(words) == 2 {

@@ -5,6 +5,7 @@ package scenario
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Scenario is a cluster at rest and what a user deletes in it.
@@ -12,9 +13,19 @@ type Scenario struct {
 	Types   []Type
 	Objects []Object
 	Deletes []Delete // one after the other; the controllers may act between two of them
+	Creates []Object `json:",omitempty"` // what a user creates right after the last of Deletes
 	// UnreachableGroups are API groups that discovery reports as failed, in addition to
 	// those of Types.
 	UnreachableGroups []string `json:",omitempty"`
+	Faults            Faults   `json:",omitzero"`
+}
+
+// Faults are wrong answers of the API server. They show what upstream's collector makes of them;
+// random scenarios have none.
+type Faults struct {
+	Unlisted []string    `json:",omitempty"` // types, as RESOURCE or RESOURCE.GROUP, that cannot be listed
+	Unserved []string    `json:",omitempty"` // types whose objects, once listed, are answered with a 404 that names none
+	Misread  []types.UID `json:",omitempty"` // objects in whose place every GET shows another one
 }
 
 // Type is a resource that the API server serves.

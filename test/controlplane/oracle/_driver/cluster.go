@@ -115,7 +115,7 @@ func (c *cluster) startCollector(m mapper) {
 	monitored := monitors{}
 	for _, t := range c.scenario.Types {
 		gvr := schema.GroupVersionResource{Group: t.Group, Version: t.Version, Resource: t.Resource}
-		if _, ignored := DefaultIgnoredResources()[gvr.GroupResource()]; ignored || t.Unwatchable {
+		if _, ignored := DefaultIgnoredResources()[gvr.GroupResource()]; ignored || t.Unwatchable || slices.Contains(c.scenario.Faults.Unlisted, gvr.GroupResource().String()) {
 			continue
 		}
 		store := cache.NewStore(cache.MetaNamespaceKeyFunc)
@@ -315,8 +315,8 @@ func sorted(nodes []*node) []*node {
 	return out
 }
 
-// deleteAsUser sends the user's next request. A request for what is gone fails, and
-// changes nothing.
+// deleteAsUser sends the user's next request, and creates what follows the last one. A request for
+// what is gone fails, and changes nothing.
 func (c *cluster) deleteAsUser() {
 	d := c.deletes[0]
 	c.deletes = c.deletes[1:]
@@ -326,6 +326,11 @@ func (c *cluster) deleteAsUser() {
 			options.PropagationPolicy = &d.Policy
 		}
 		_ = c.server.Delete(o.Type.GVR, o.Namespace, o.Name, options)
+	}
+	if len(c.deletes) == 0 {
+		for _, o := range c.scenario.Creates {
+			c.server.Add(c.stored(o))
+		}
 	}
 	c.handled++
 }

@@ -137,7 +137,7 @@ func (c *cluster) deleteContents(name string) {
 	c.namespaces[name] = 1 << 30 // not again while it runs
 	c.start(false, func(pause func()) {
 		began := c.changed()
-		client := &pausingClient{c.server.Client(), pause}
+		client := &pausingClient{c.server.Client(), pause, nil}
 		d := deletion.NewNamespacedResourcesDeleter(context.Background(), namespaceClient{cluster: c}, client, &podsGetter{cluster: c},
 			c.namespacedResources, namespaceFinalizer)
 		_ = d.Delete(context.Background(), name)

@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/oracle/_build/scenario"
 )
 
@@ -58,6 +60,9 @@ func Explore(r scenario.Request) (out scenario.Reply) {
 // run runs one order: first until nothing is left to do, then with the user's requests.
 func (c *cluster) run(before string) (*scenario.End, error) {
 	c.sync()
+	for _, gr := range c.scenario.Faults.Unserved {
+		c.server.Unserve(schema.ParseGroupResource(gr))
+	}
 	c.settle(false)
 	end := &scenario.End{}
 	settled := c.objects()

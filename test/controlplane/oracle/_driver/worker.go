@@ -49,7 +49,7 @@ func (c *cluster) workers() int {
 
 func (c *cluster) startDeleteWorker() {
 	c.start(true, func(pause func()) {
-		c.collector(&pausingClient{c.server.Client(), pause}).processAttemptToDeleteWorker(context.Background())
+		c.collector(&pausingClient{c.server.Client(), pause, c.scenario.Faults.Misread}).processAttemptToDeleteWorker(context.Background())
 	})
 }
 
@@ -57,36 +57,44 @@ func (c *cluster) startDeleteWorker() {
 // its own, which cannot.
 func (c *cluster) startOrphanWorker() {
 	c.start(true, func(func()) {
-		c.collector(&pausingClient{c.server.Client(), func() {}}).processAttemptToOrphanWorker(klog.Background())
+		c.collector(&pausingClient{c.server.Client(), func() {}, c.scenario.Faults.Misread}).processAttemptToOrphanWorker(klog.Background())
 	})
 }
 
-// pausingClient calls pause before each request.
+// pausingClient calls pause before each request. It shows another object in the place of each that
+// is misread.
 type pausingClient struct {
 	metadata.Interface
-	pause func()
+	pause   func()
+	misread []types.UID
 }
 
 // Resource implements metadata.Interface.
 func (p *pausingClient) Resource(r schema.GroupVersionResource) metadata.Getter {
-	return &pausingResource{p.Interface.Resource(r), p.Interface.Resource(r), p.pause}
+	return &pausingResource{p.Interface.Resource(r), p.Interface.Resource(r), p.pause, p.misread}
 }
 
 type pausingResource struct {
 	metadata.ResourceInterface
-	getter metadata.Getter
-	pause  func()
+	getter  metadata.Getter
+	pause   func()
+	misread []types.UID
 }
 
 // Namespace implements metadata.Getter.
 func (p *pausingResource) Namespace(namespace string) metadata.ResourceInterface {
-	return &pausingResource{p.getter.Namespace(namespace), p.getter, p.pause}
+	return &pausingResource{p.getter.Namespace(namespace), p.getter, p.pause, p.misread}
 }
 
 // Get implements metadata.ResourceInterface, and so do the others.
 func (p *pausingResource) Get(ctx context.Context, name string, o metav1.GetOptions, sub ...string) (*metav1.PartialObjectMetadata, error) {
 	p.pause()
-	return p.ResourceInterface.Get(ctx, name, o, sub...)
+	out, err := p.ResourceInterface.Get(ctx, name, o, sub...)
+	if err == nil && slices.Contains(p.misread, out.UID) {
+		out = out.DeepCopy()
+		out.UID = "another object"
+	}
+	return out, err
 }
 
 func (p *pausingResource) List(ctx context.Context, o metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
