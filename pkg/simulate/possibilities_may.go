@@ -34,7 +34,8 @@ func (p *Possibilities) mayHappen(may []fact, i int32) fact {
 		e := r.dependents[k]
 		b := p.at(e.Node)
 		dependent := p.graph.Object(e.Node)
-		return !p.graph.Reference(e).Blocks() || dependent.Contested || p.mayBeUnlinked(e) || b >= 0 && b != i && (may[b]&(vanishes|unblocked) != 0 || p.mayLose(may, b, e.Index))
+		return !p.graph.Reference(e).Blocks() || dependent.Contested || p.mayBeUnlinked(e) ||
+			b >= 0 && (may[b]&unblocked != 0 || b != i && (may[b]&vanishes != 0 || p.mayLose(may, b, e.Index)))
 	}))
 	set(sweeps, p.sweepsContents(may, out, i))
 	mustWait := p.must[i]&waits != 0 && !p.stripped(may, r, metav1.DeletePropagationForeground)
@@ -169,9 +170,9 @@ func resolvable(v collector.Verdict) bool {
 func (p *Possibilities) oneRequested() bool { return len(p.requests)+len(p.repeated) == 1 }
 
 // requestedFirst reports whether the deletion of an object is requested before anything else
-// happens.
+// happens: also nothing that the collector repeats because the API server rejects it.
 func (p *Possibilities) requestedFirst(r *reachedObject) bool {
-	return p.oneRequested() && len(r.requested) > 0
+	return p.oneRequested() && len(r.requested) > 0 && !r.rejects
 }
 
 // mayBeBad reports whether the owner of a reference may be absent or waiting.
