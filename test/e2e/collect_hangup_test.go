@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 // The user's connection breaks while the output goes to a file, not to the terminal.
 func TestCollectDrainsWhenTerminalIsClosed(t *testing.T) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // else the program would ignore it when nohup runs this test
 	s := newScene(t)
 	ns := s.namespace("hung-up")
 	objects := s.createGarbage(ns, 60)

@@ -2,7 +2,8 @@
 //
 // All tests share one control plane without a garbage collector, so that the objects of a test
 // stay as they are. The tests run one after the other; each has namespaces of its own and deletes
-// its objects at the end. TestAuditPredictsTheRealCollector runs the real collector and checks
+// its objects at the end. Without -run, several processes share the tests, each with control planes
+// of its own. TestAuditPredictsTheRealCollector runs the real collector and checks
 // that it does what was predicted. The differential tests build each random graph on a second
 // control plane as well and run the real collector there: collect must reach the same final
 // state.

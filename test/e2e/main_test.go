@@ -45,8 +45,11 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) (code int) {
-	if testing.Short() {
+	if testing.Short() || flag.Lookup("test.list").Value.String() != "" {
 		return m.Run()
+	}
+	if mayShard() {
+		return runShards()
 	}
 	// The user's environment must not affect the tests.
 	os.Setenv("KUBECONFIG", "/does/not/exist")
