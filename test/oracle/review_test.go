@@ -212,6 +212,11 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 			delete n Background`,
 			map[string]string{"n": "terminating, waits for kubernetes"},
 		},
+		"but equal references are no reason for that": {
+			`object v1 Namespace n n spec=kubernetes owner=v1,Namespace,n,n,controller owner=v1,Namespace,n,n,controller
+			delete n Background`,
+			map[string]string{"n": gone},
+		},
 		"a foreground deletion that waits for itself is no event for a dependent that does not block it": {
 			`object v1 Pod a/o o finalizers=foregroundDeletion deleted=1m0s pod=30 owner=v1,Pod,o,o,block
 			object v1 ConfigMap a/solid s

@@ -97,7 +97,6 @@ func patched(o *Object, patchType types.PatchType, patch []byte) (*Object, error
 	if updated.Name != o.Name || updated.Namespace != o.Namespace {
 		return nil, apierrors.NewBadRequest("the name or namespace of the object does not match the one on the URL")
 	}
-	updated.OwnerReferences = withoutDuplicates(updated.OwnerReferences)
 	return &updated, nil
 }
 
@@ -215,8 +214,10 @@ func (s *Server) updateAdmitted(o, updated *Object) (*Object, error) {
 }
 
 // update is registry.Store.Update. It stores updated in place of o, or removes o if it is
-// terminating and nothing holds it any more.
+// terminating and nothing holds it any more. Before that, the handlers of all requests merge equal
+// references (rest.go, dedupOwnerReferences).
 func (s *Server) update(o, updated *Object) (*Object, error) {
+	updated.OwnerReferences = withoutDuplicates(updated.OwnerReferences)
 	if err := checkResourceVersion(o, updated.ResourceVersion); err != nil {
 		return nil, err
 	}
