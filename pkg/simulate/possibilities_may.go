@@ -135,8 +135,11 @@ func (p *Possibilities) mayStartWith(r *reachedObject, k int) bool {
 			return true
 		}
 		owner := &p.reached[r.owners[k]]
-		if p.namedDifferently(owner.node) || !owner.listed {
-			return p.namedDifferently(owner.node)
+		switch {
+		case p.namedDifferently(owner.node):
+			return true
+		case !owner.listed:
+			return false
 		}
 		// It orphans the dependents first, unless something else makes it process the owner.
 		return !owner.object.Orphaning() || len(owner.dependents) > 1 || !owner.solid

@@ -12,26 +12,20 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 )
-
-// shardVariable marks a process that runs a part of the tests.
-const shardVariable = "KUBECTL_GC_E2E_SHARD"
 
 // shards returns how many processes share the tests. They wait for their control planes more than
 // they compute.
 func shards() int { return runtime.NumCPU() + 1 }
 
 // mayShard reports whether the tests may be shared by several processes: nobody has selected some
-// of them, and nothing but the output of the tests is wanted.
+// of them, as runShards itself does for each process, and nothing but the output of the tests is
+// wanted.
 func mayShard() bool {
-	if os.Getenv(shardVariable) != "" || testing.Short() {
-		return false
-	}
 	alone := true
 	flag.Visit(func(f *flag.Flag) {
 		alone = alone && !slices.Contains([]string{
-			"test.run", "test.skip", "test.list", "test.bench", "test.fuzz", "test.coverprofile", "test.cpuprofile", "test.memprofile", "test.trace", "test.failfast",
+			"test.run", "test.skip", "test.bench", "test.fuzz", "test.coverprofile", "test.cpuprofile", "test.memprofile", "test.trace", "test.failfast",
 		}, f.Name)
 	})
 	return alone
@@ -55,7 +49,6 @@ func runShards() (code int) {
 			part = append(part, regexp.QuoteMeta(names[k]))
 		}
 		cmd := exec.Command(os.Args[0], append(slices.DeleteFunc(slices.Clone(os.Args[1:]), isTestLog), "-test.run=^("+strings.Join(part, "|")+")$")...)
-		cmd.Env = append(os.Environ(), shardVariable+"=1")
 		cmd.Stdout, cmd.Stderr = &outputs[i], &outputs[i]
 		running.Go(func() { errs[i] = cmd.Run() })
 	}
@@ -79,9 +72,7 @@ func isTestLog(arg string) bool { return strings.HasPrefix(arg, "-test.testlogfi
 
 // testNames returns the names of the tests of this package.
 func testNames() ([]string, error) {
-	cmd := exec.Command(os.Args[0], "-test.list=.")
-	cmd.Env = append(os.Environ(), shardVariable+"=1")
-	out, err := cmd.Output()
+	out, err := exec.Command(os.Args[0], "-test.list=.").Output()
 	if err != nil {
 		return nil, fmt.Errorf("list the tests: %w", err)
 	}
