@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/test/oracle/scenario"
@@ -20,7 +19,7 @@ func containers(s scenario.Scenario, o *scenario.Object) []types.UID {
 				out = append(out, c.UID)
 			}
 		case definition.Kind:
-			if (schema.GroupResource{Group: t.Group, Resource: t.Resource}).String() == c.Name {
+			if groupResource(t) == c.Name {
 				out = append(out, c.UID)
 			}
 		}
