@@ -31,9 +31,6 @@ func bench(ctx context.Context, o options, stdout, progress io.Writer) error {
 			if err != nil {
 				return err
 			}
-			if s.States, err = w.measureStates(ctx, w.runs); err != nil {
-				return err
-			}
 			s.Seeded, before = seeded, objects
 			r.Stages = append(r.Stages, s)
 			if i == 0 {

@@ -1,18 +1,16 @@
 // Command bench measures kubectl gc against the transfer floor: the cost of requesting the
 // same lists and discarding the responses.
 //
-//	go run ./test/bench [-objects 50000,500000] [-runs 5] [-peer "PROGRAM ARGS"] [-write docs/performance.md]
+//	go run ./test/bench [-objects 50000,500000] [-runs 5] [-write docs/performance.md]
 //
 // It builds the plugin like a release, starts its own control plane without controllers,
 // creates pods, replicasets, deployments, configmaps and secrets with real owners, and
 // measures processes: the kernel reports wall time, CPU time (user and system) and peak
 // memory of each.
 //
-// First it searches the floor: it tries every list method, interleaved, -runs times unless it
-// is far slower than the others. The method with the best median is the floor. Then it runs
-// the floor and the programs, interleaved, three times as often (up to 200,000 objects); only
-// these runs are compared. tree of one object has its own floor, that of its namespace. Last
-// it measures the memory growth of the API server.
+// It measures in four states of the cluster: changing, quiet, busy, and with an API server that was
+// just restarted. In each it runs audit and several ways to list, interleaved; the way with the best
+// median is the floor of that state. tree of one object has its own floor, that of its namespace.
 //
 // It measures several numbers of objects one after the other, on the same control plane. With
 // the fewest, it also measures audit and the floor over a slow link.

@@ -13,18 +13,14 @@ const (
 )
 
 // turns runs every program once per round, each round in another order, as a run affects
-// the next one. It returns the outputs of the last round.
-func (w *harness) turns(ctx context.Context, programs []program, rounds int) (samples []sample, outputs [][]byte, err error) {
-	return w.turnsWith(ctx, programs, rounds, true)
-}
-
-// turnsWith is turns, with or without a change of objects before each run.
-func (w *harness) turnsWith(ctx context.Context, programs []program, rounds int, touch bool) (samples []sample, outputs [][]byte, err error) {
+// the next one. It calls before, unless that is nil, before each run, and returns the outputs of
+// the last round.
+func (w *harness) turns(ctx context.Context, programs []program, rounds int, before func(context.Context, *harness) error) (samples []sample, outputs [][]byte, err error) {
 	samples, outputs = make([]sample, len(programs)), make([][]byte, len(programs))
 	for range rounds {
 		for _, next := range w.order.Perm(len(programs)) {
-			if touch {
-				if err := w.touchObjects(ctx); err != nil {
+			if before != nil {
+				if err := before(ctx, w); err != nil {
 					return nil, nil, err
 				}
 			}

@@ -18,28 +18,6 @@ type listMethod struct {
 // auditListMethod is the default of audit for a nearby server since Kubernetes 1.33.
 var auditListMethod = listMethod{Streams: 8}
 
-// most is the largest number of pages for the largest list. Every page costs the server time, so
-// smaller pages are far slower and take half a minute each.
-const most = 100
-
-// listMethods returns the methods to try for that many objects.
-func listMethods(objects int) []listMethod {
-	largest := objects * podsEach / applicationIs
-	var out []listMethod
-	for _, streams := range []int{2, 4, 8} {
-		out = append(out, listMethod{Watch: true, Streams: streams})
-		for _, gzip := range []bool{false, true} {
-			out = append(out, listMethod{Streams: streams, Gzip: gzip}, listMethod{Cached: true, Streams: streams, Gzip: gzip})
-			for _, page := range []int{500, 1000, 2000, 5000, 10_000, 20_000, 50_000} {
-				if page*most >= largest {
-					out = append(out, listMethod{Page: page, Streams: streams, Gzip: gzip})
-				}
-			}
-		}
-	}
-	return out
-}
-
 // namespaceListMethods returns the methods to try for one namespace, where each list has
 // one page.
 func namespaceListMethods() []listMethod {

@@ -36,7 +36,6 @@ type options struct {
 	stages  counts // of the others, in ascending order
 	runs    int
 	rest    time.Duration
-	peer    string
 	write   string
 }
 
@@ -101,8 +100,7 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	} else {
 		o.stages = counts{50_000}
 		flags.Var(&o.stages, "objects", "how many objects to create; several `numbers`, as 50000,500000, are measured one after the other")
-		flags.IntVar(&o.runs, "runs", 5, "how often to try each way to find the floor; programs are compared three times as often, up to 200,000 objects")
-		flags.StringVar(&o.peer, "peer", "", "another `program`, with its arguments, to run beside audit; it is given KUBECONFIG")
+		flags.IntVar(&o.runs, "runs", 5, "how often to run each program; twice as often up to 200,000 objects")
 	}
 	flags.DurationVar(&o.rest, "rest", 10*time.Second, "how long to wait, before each run, for the machine to be quiet")
 	flags.StringVar(&o.write, "write", "", "write the figures to this `file`, as Markdown")
@@ -139,9 +137,6 @@ func (o options) line() string {
 		objects = strconv.Itoa(o.objects)
 	}
 	words = append(words, fmt.Sprintf("-objects %s -runs %d", objects, o.runs))
-	if o.peer != "" {
-		words = append(words, "-peer …")
-	}
 	if o.write != "" {
 		words = append(words, "-write "+o.write)
 	}

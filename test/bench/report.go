@@ -67,34 +67,15 @@ func title(name string, plain bool) string {
 	return "`" + name + "`"
 }
 
-// Shown returns the list methods worth showing: the five best, audit's own, and the worst.
-func (s *sizeResult) Shown() []attempt {
-	var out []attempt
-	for i, a := range s.Ways {
-		if i < 5 || i == len(s.Ways)-1 || a.listMethod == auditListMethod {
-			out = append(out, a)
-		}
-	}
-	return out
-}
+// Moved returns how much metadata a scan transfers.
+func (s *sizeResult) Moved() transferred { return s.States[0].Moved }
 
 // Note marks the list method of audit.
 func (a attempt) Note() string {
 	if a.listMethod == auditListMethod {
-		return " (audit's)"
+		return " (`audit`'s)"
 	}
 	return ""
-}
-
-// Smallest returns the smallest page size that was tried.
-func (s *sizeResult) Smallest() int {
-	smallest := 0
-	for _, a := range s.Ways {
-		if a.Page > 0 && (smallest == 0 || a.Page < smallest) {
-			smallest = a.Page
-		}
-	}
-	return smallest
 }
 
 // Mix describes the created objects.
@@ -104,17 +85,16 @@ func (r *report) Mix() string {
 
 func (r *report) print(out io.Writer) error {
 	for _, s := range r.Stages {
-		fmt.Fprintf(out, "\n%s objects, %d types, %.1f MB of metadata; %d runs each, medians\nfloor: %s; of one namespace: %s\n\n", thousands(s.Objects), r.Types, megabytes(s.Moved.Bytes), s.Runs, s.Ways[0], s.Near)
+		fmt.Fprintf(out, "\n%s objects, %d types, %.1f MB of metadata; medians\n", thousands(s.Objects), r.Types, megabytes(s.Moved().Bytes))
+		if err := s.printStates(out); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\nfloor of one namespace: %s\n\n", s.Near)
 		if err := printEntries(out, s.Entries); err != nil {
 			return err
 		}
 		for _, g := range s.Growths {
 			fmt.Fprintf(out, "API server during %s: %s more (%s to %s)\n", g.Name, memory(g.Median()), memory(g.Start()), memory(g.Top()))
-		}
-	}
-	for _, s := range r.Stages {
-		if err := s.printStates(out); err != nil {
-			return err
 		}
 	}
 	if c := r.Crossing; c != nil {
@@ -144,10 +124,10 @@ func (r *report) print(out io.Writer) error {
 func (s *sizeResult) printStates(out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, in := range s.States {
-		fmt.Fprintf(table, "\n%s objects, %s; %d runs each\nWHAT\tWALL\tFROM, TO\tCPU\tSERVERS' CPU\tWALL/FLOOR\tCPU/FLOOR\tSERVERS/FLOOR\n", thousands(s.Objects), in.Name, in.Runs)
+		fmt.Fprintf(table, "\n%s objects, %s; %d runs each\nWHAT\tWALL\tFROM, TO\tCPU\tMEMORY\tSERVERS' CPU\tWALL/FLOOR\tCPU/FLOOR\tSERVERS/FLOOR\n", thousands(s.Objects), in.Name, in.Runs)
 		show := func(name string, of sample) {
 			m, f := of.Median(), in.Floor()
-			fmt.Fprintln(table, strings.Join([]string{name, seconds(m.Wall), of.Spread(), seconds(m.CPU), seconds(m.Servers), ratio(m.Wall, f.Wall), ratio(m.CPU, f.CPU), ratio(m.Servers, f.Servers)}, "\t"))
+			fmt.Fprintln(table, strings.Join([]string{name, seconds(m.Wall), of.Spread(), seconds(m.CPU), memory(m.Memory), seconds(m.Servers), ratio(m.Wall, f.Wall), ratio(m.CPU, f.CPU), ratio(m.Servers, f.Servers)}, "\t"))
 		}
 		show(auditRow, in.Audit)
 		for _, way := range in.Ways {

@@ -14,9 +14,8 @@ type attempt struct {
 }
 
 // search tries list methods, interleaved, in as many rounds as -runs says. It drops those
-// whose fastest run was too far from the fastest of all, but never kept. It returns the
-// best median first.
-func (w *harness) search(ctx context.Context, ways []listMethod, kept listMethod, as func(listMethod) program) ([]attempt, error) {
+// whose fastest run was too far from the fastest of all. It returns the best median first.
+func (w *harness) search(ctx context.Context, ways []listMethod, as func(listMethod) program) ([]attempt, error) {
 	all := make([]attempt, len(ways))
 	attempts := make([]*attempt, len(ways))
 	for i, method := range ways {
@@ -28,14 +27,14 @@ func (w *harness) search(ctx context.Context, ways []listMethod, kept listMethod
 		for i, a := range attempts {
 			programs[i] = as(a.listMethod)
 		}
-		samples, _, err := w.turns(ctx, programs, 1)
+		samples, _, err := w.turns(ctx, programs, 1, change)
 		if err != nil {
 			return nil, err
 		}
 		for i, a := range attempts {
 			a.Runs = append(a.Runs, samples[i]...)
 		}
-		attempts = staying(attempts, kept, slack(round))
+		attempts = staying(attempts, slack(round))
 	}
 	sortAttempts(all)
 	return all, nil
@@ -60,9 +59,9 @@ func slack(round int) float64 {
 	return 1.5
 }
 
-func staying(in []*attempt, kept listMethod, slack float64) []*attempt {
+func staying(in []*attempt, slack float64) []*attempt {
 	best := slices.MinFunc(in, func(a, b *attempt) int { return int(a.Runs.fastest() - b.Runs.fastest()) }).Runs.fastest()
 	return slices.DeleteFunc(slices.Clone(in), func(a *attempt) bool {
-		return a.listMethod != kept && a.Runs.fastest() > time.Duration(slack*float64(best))
+		return a.Runs.fastest() > time.Duration(slack*float64(best))
 	})
 }

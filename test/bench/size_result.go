@@ -4,37 +4,35 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
-	"strings"
 	"time"
 )
 
 // sizeResult has the measurements for one number of objects.
 type sizeResult struct {
-	Wanted  int // objects to create
-	Objects int // objects that audit scanned
-	Seeded  time.Duration
-	Runs    int         // of each program
-	Moved   transferred // by the floor
-	Ways    []attempt   // the best one first
-	Near    listMethod  // the best one for one namespace
+	Wanted   int // objects to create
+	Objects  int // objects that audit scanned
+	Seeded   time.Duration
+	Requests int // lists of audit
+	States   []stateResult
+	Growths  []growth
+
+	// What concerns one namespace, and what concerns none.
+	Near    listMethod // the best one
+	Runs    int
 	Entries []entry
-	Growths []growth
-	States  []stateResult
 }
 
 // Names of rows that others refer to.
 const (
-	wholeFloor     = "the transfer floor"
 	namespaceFloor = "the floor of one namespace"
 	auditRow       = "kubectl gc audit"
 	treeRow        = "kubectl gc tree deployment/" + firstApplication + " -n " + firstNamespace
 )
 
-// The comparison of programs has comparisonFactor times as many runs as the search, up to
-// manyObjects, where a run takes only seconds.
+// Up to manyObjects, where a run takes only seconds, programs are compared in comparisonFactor
+// times as many runs.
 const (
-	comparisonFactor = 3
+	comparisonFactor = 2
 	manyObjects      = 200_000
 )
 
@@ -45,62 +43,53 @@ type row struct {
 	floor         bool
 }
 
-// rows returns the floors and the programs to compare with them.
-func (w *harness) rows(whole, near listMethod) []row {
-	out := []row{
-		{w.floor(whole, w.all), wholeFloor, wholeFloor, true},
-		{w.command(true, "audit"), auditRow, wholeFloor, false},
+// rows returns the floor of a namespace and the programs to compare with it.
+func (w *harness) rows(near listMethod) []row {
+	return []row{
 		{w.floor(near, w.first, "-discover"), namespaceFloor, namespaceFloor, true},
 		{w.command(false, "tree", "deployment/"+firstApplication, "-n", firstNamespace), treeRow, namespaceFloor, false},
 		{w.command(false, "version"), "kubectl gc version", "", false},
 	}
-	if words := strings.Fields(w.peer); len(words) > 0 {
-		peer := program{name: filepath.Base(words[0]), path: words[0], args: words[1:], env: w.plane.Env(), found: true}
-		out = append(out, row{peer, peer.name, wholeFloor, false})
-	}
-	return out
 }
 
-// measure finds the floors, and then compares the programs.
+// measure measures everything for one number of objects.
 func (w *harness) measure(ctx context.Context, objects int) (s *sizeResult, err error) {
 	s = &sizeResult{Wanted: objects, Runs: comparisonFactor * w.runs}
 	if objects >= manyObjects {
 		s.Runs = w.runs
 	}
-	if s.Objects, err = w.counted(ctx, objects); err != nil {
+	if s.Objects, err = w.counted(ctx, objects); err != nil { // the first run is not measured
 		return nil, err
 	}
-	for _, r := range w.rows(auditListMethod, auditListMethod) { // the first run of each program is not measured
-		if _, _, err := w.run(ctx, r.program); err != nil {
-			return nil, err
-		}
+	if s.Requests, err = w.asked(ctx, w.command(true, "audit")); err != nil {
+		return nil, err
 	}
 	fmt.Fprintln(w.progress, "watching the API server's memory")
 	if s.Growths, err = w.growths(ctx); err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(w.progress, "looking for the floor of %s objects\n", thousands(s.Objects))
-	if s.Ways, err = w.search(ctx, listMethods(objects), auditListMethod, func(method listMethod) program { return w.floor(method, w.all) }); err != nil {
-		return nil, err
-	}
 	fmt.Fprintln(w.progress, "looking for the floor of one namespace")
-	near, err := w.search(ctx, namespaceListMethods(), listMethod{}, func(method listMethod) program { return w.floor(method, w.first, "-discover") })
+	near, err := w.search(ctx, namespaceListMethods(), func(method listMethod) program { return w.floor(method, w.first, "-discover") })
 	if err != nil {
 		return nil, err
 	}
 	s.Near = near[0].listMethod
-	fmt.Fprintf(w.progress, "comparing, %d runs each; the floor is: %s\n", s.Runs, s.Ways[0])
-	return s, w.compare(ctx, s)
+	fmt.Fprintf(w.progress, "comparing, %d runs each; the floor is: %s\n", comparisonFactor*w.runs, s.Near)
+	if err := w.compare(ctx, s); err != nil {
+		return nil, err
+	}
+	s.States, err = w.measureStates(ctx, s.Runs)
+	return s, err
 }
 
 // compare runs all rows, interleaved.
 func (w *harness) compare(ctx context.Context, s *sizeResult) error {
-	rows := w.rows(s.Ways[0].listMethod, s.Near)
+	rows := w.rows(s.Near)
 	programs := make([]program, len(rows))
 	for i, r := range rows {
 		programs[i] = r.program
 	}
-	samples, outputs, err := w.turns(ctx, programs, s.Runs)
+	samples, outputs, err := w.turns(ctx, programs, comparisonFactor*w.runs, change)
 	if err != nil {
 		return err
 	}
@@ -112,9 +101,6 @@ func (w *harness) compare(ctx context.Context, s *sizeResult) error {
 				return fmt.Errorf("read what %s says: %w", r.name, err)
 			}
 			e.Requests = int(said.Requests)
-			if r.name == wholeFloor {
-				s.Moved = said
-			}
 		} else if e.Requests, err = w.asked(ctx, r.program); err != nil {
 			return err
 		}

@@ -42,12 +42,12 @@ func (w *harness) measureSlowLink(ctx context.Context, over link) (*slowLinkResu
 	ways := slowLinkListMethods()
 	plain := ways[len(ways)-1]
 	fmt.Fprintf(w.progress, "looking for the floor over a link of %s\n", over)
-	if c.Ways, err = w.search(ctx, ways[:len(ways)-1], listMethod{}, floor); err != nil {
+	if c.Ways, err = w.search(ctx, ways[:len(ways)-1], floor); err != nil {
 		return nil, err
 	}
 	best := c.Ways[0].listMethod
 	fmt.Fprintf(w.progress, "comparing, %d runs each; the floor is: %s\n", c.Runs, best)
-	samples, outputs, err := w.turns(ctx, []program{floor(best), w.command(true, "audit", "--server", address), floor(plain)}, c.Runs)
+	samples, outputs, err := w.turns(ctx, []program{floor(best), w.command(true, "audit", "--server", address), floor(plain)}, c.Runs, change)
 	if err != nil {
 		return nil, err
 	}

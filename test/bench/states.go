@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -25,16 +26,19 @@ const writesPerSecond = 100
 type state struct {
 	Name string
 	Text string // a sentence
-	// enter brings the cluster into the state; leave ends it.
+	// enter brings the cluster into the state; leave ends it. It may be nil.
 	enter func(ctx context.Context, w *harness) (leave func(), err error)
-	// touch changes an object of every large type before each run.
-	touch bool
+	// before is called before each run. It may be nil.
+	before func(ctx context.Context, w *harness) error
+	// long is true if each run takes long to prepare, so that fewer are worth while.
+	long bool
 }
 
 var states = []state{
-	{Name: "changing", Text: "One object of every large type is changed before each run, so the server has every state since the last compaction of etcd in its cache.", touch: true},
+	{Name: "changing", Text: "One object of every large type is changed before each run, so the server has every state since the last compaction of etcd in its cache.", before: change},
 	{Name: "quiet", Text: "No object has changed since the last compaction of etcd, as those of most types of most clusters have not.", enter: awaitCompaction},
 	{Name: "busy", Text: fmt.Sprintf("%d objects change per second while the scan runs.", writesPerSecond), enter: keepWriting},
+	{Name: "restarted", Text: "The API server is restarted before each run.", before: restart, long: true},
 }
 
 // stateResult has the measurements in one state.
@@ -43,19 +47,39 @@ type stateResult struct {
 	Runs  int
 	Ways  []attempt // the best one first
 	Audit sample
+	Moved transferred // by one way to list
 }
 
 // Floor returns the costs of the best way to list.
 func (r stateResult) Floor() cost { return r.Ways[0].Runs.Median() }
 
-// stateWays are the ways to list that are tried in every state.
-var stateWays = []listMethod{{Streams: 2}, {Streams: 8}, {Cached: true, Streams: 2}, {Page: 5000, Streams: 2}, {Page: 50_000, Streams: 2}}
+// listMethods returns the ways to list that are tried in a state.
+func (s state) listMethods() []listMethod {
+	if s.long {
+		return []listMethod{{Streams: 2}, {Streams: 8}, {Cached: true, Streams: 2}}
+	}
+	return []listMethod{
+		{Streams: 2},
+		{Streams: 4},
+		{Streams: 8},
+		{Cached: true, Streams: 2},
+		{Cached: true, Streams: 4},
+		{Page: 5000, Streams: 2},
+		{Page: 50_000, Streams: 2},
+		{Watch: true, Streams: 2},
+	}
+}
 
-// measureStates compares audit with the best way to list, in every state.
+// measureStates compares audit with the best way to list, in every state. Those that take long to
+// prepare are measured in half of the runs.
 func (w *harness) measureStates(ctx context.Context, runs int) ([]stateResult, error) {
 	var out []stateResult
 	for _, s := range states {
-		r, err := w.measureState(ctx, s, runs)
+		n := runs
+		if s.long {
+			n = (runs + 1) / 2
+		}
+		r, err := w.measureState(ctx, s, n)
 		if err != nil {
 			return nil, fmt.Errorf("measure the state %q: %w", s.Name, err)
 		}
@@ -66,11 +90,12 @@ func (w *harness) measureStates(ctx context.Context, runs int) ([]stateResult, e
 
 func (w *harness) measureState(ctx context.Context, s state, runs int) (stateResult, error) {
 	out := stateResult{state: s, Runs: runs}
+	ways := s.listMethods()
 	programs := []program{w.command(true, "audit")}
-	for _, way := range stateWays {
+	for _, way := range ways {
 		programs = append(programs, w.floor(way, w.all))
 	}
-	fmt.Fprintf(w.progress, "state: %s, %d runs each\n", s.Name, runs)
+	fmt.Fprintf(w.progress, "cluster %s: %d ways, %d runs each\n", s.Name, len(programs), runs)
 	if s.enter != nil {
 		leave, err := s.enter(ctx, w)
 		if err != nil {
@@ -78,17 +103,26 @@ func (w *harness) measureState(ctx context.Context, s state, runs int) (stateRes
 		}
 		defer leave()
 	}
-	samples, _, err := w.turnsWith(ctx, programs, runs, s.touch)
+	samples, outputs, err := w.turns(ctx, programs, runs, s.before)
 	if err != nil {
 		return out, err
 	}
 	out.Audit = samples[0]
-	for i, way := range stateWays {
+	if err := json.Unmarshal(outputs[1], &out.Moved); err != nil {
+		return out, fmt.Errorf("read what %s says: %w", programs[1].name, err)
+	}
+	for i, way := range ways {
 		out.Ways = append(out.Ways, attempt{way, samples[i+1]})
 	}
 	sortAttempts(out.Ways)
 	return out, nil
 }
+
+// change changes one object of every large type.
+func change(ctx context.Context, w *harness) error { return w.touchObjects(ctx) }
+
+// restart restarts the API server.
+func restart(ctx context.Context, w *harness) error { return w.plane.RestartAPIServer(ctx) }
 
 // awaitCompaction waits until the server has compacted etcd twice: the first time it only notes the
 // revision up to which it will.

@@ -6,24 +6,39 @@ import (
 	"strings"
 )
 
-// startAPIServer returns once the whole API is available, including the default roles and the
-// namespaces that every cluster has.
+const apiServerName = "kube-apiserver"
+
+// startAPIServer starts the API server at a free port.
 func (p *plane) startAPIServer(ctx context.Context) error {
-	return withFreePort(func(port int) error {
-		server, err := p.thread.launch(p.folder.path, p.bin.servers, "kube-apiserver", commandLine(p.apiserverSettings(port), p.options.apiserver))
-		if err != nil {
-			return err
-		}
-		p.apiserver, p.server = server, loopback(port)
-		return server.await(ctx, func(ctx context.Context) error {
-			for _, path := range []string{"/readyz", "/api/v1/namespaces/kube-system", "/api/v1/namespaces/default"} {
-				if err := get(ctx, p.client, p.server+path, p.users[0].token); err != nil {
-					return err
-				}
+	return withFreePort(func(port int) error { return p.startAPIServerAt(ctx, port) })
+}
+
+// startAPIServerAt returns once the whole API is available, including the default roles and the
+// namespaces that every cluster has.
+func (p *plane) startAPIServerAt(ctx context.Context, port int) error {
+	server, err := p.thread.launch(p.folder.path, p.bin.servers, apiServerName, commandLine(p.apiserverSettings(port), p.options.apiserver))
+	if err != nil {
+		return err
+	}
+	p.apiserver, p.apiserverPort, p.server = server, port, loopback(port)
+	return server.await(ctx, func(ctx context.Context) error {
+		for _, path := range []string{"/readyz", "/api/v1/namespaces/kube-system", "/api/v1/namespaces/default"} {
+			if err := get(ctx, p.client, p.server+path, p.users[0].token); err != nil {
+				return err
 			}
-			return nil
-		}, p.etcd)
-	})
+		}
+		return nil
+	}, p.etcd)
+}
+
+// restartAPIServer replaces the API server by a new process at the same port, so that clients
+// reconnect. After an error it does not run.
+func (p *plane) restartAPIServer(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, p.options.timeout)
+	defer cancel()
+	p.apiserver.stop(grace)
+	p.client.CloseIdleConnections()
+	return p.startAPIServerAt(ctx, p.apiserverPort)
 }
 
 func (p *plane) apiserverSettings(port int) []setting {

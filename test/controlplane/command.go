@@ -30,10 +30,17 @@ func readCommands(in io.Reader, closed context.CancelCauseFunc) <-chan string {
 // execute runs one command.
 func execute(ctx context.Context, p *plane, line string) error {
 	verb, value, _ := strings.Cut(line, " ")
-	if verb != "collector" {
-		return fmt.Errorf("unknown command %q, want: collector on|off|absent", line)
+	value = strings.TrimSpace(value)
+	switch {
+	case verb == "restart" && value == apiServerName:
+		if err := p.restartAPIServer(ctx); err != nil {
+			return fmt.Errorf("restart %s: %w", apiServerName, err)
+		}
+		return nil
+	case verb != "collector":
+		return fmt.Errorf("unknown command %q, want: collector on|off|absent, or: restart %s", line, apiServerName)
 	}
-	want, err := parseCollector(strings.TrimSpace(value))
+	want, err := parseCollector(value)
 	if err != nil {
 		return err
 	}

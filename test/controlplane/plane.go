@@ -22,6 +22,7 @@ type plane struct {
 	client  *http.Client
 
 	etcd, apiserver *process
+	apiserverPort   int
 	server          string // URL of the API server
 
 	manager       *process // nil when the collector is absent

@@ -20,7 +20,7 @@ type ready struct {
 	switched
 }
 
-// switched is the line that answers a collector command.
+// switched is the line that answers a command.
 type switched struct {
 	Collector collector      `json:"collector"`
 	Manager   string         `json:"manager,omitempty"` // URL of kube-controller-manager, empty if it does not run

@@ -262,6 +262,14 @@ func TestRun(t *testing.T) {
 	if err := r.stdout.Decode(&refused); err != nil || !strings.Contains(refused.Error, `"perhaps"`) {
 		t.Errorf("a wrong command is answered by %+v, %v", refused, err)
 	}
+	r.say(t, "restart kube-apiserver")
+	restarted := answer[switched](t, r)
+	if pid := restarted.PIDs["kube-apiserver"]; pid == 0 || pid == start.PIDs["kube-apiserver"] {
+		t.Errorf("restarted: %+v", restarted)
+	}
+	if code, body := admin(http.MethodGet, "/api/v1/namespaces/default/pods/p", ""); code != http.StatusOK {
+		t.Errorf("read the pod after the restart: %d %s", code, body)
+	}
 	r.say(t, "collector on")
 	servers := identities(t, answer[switched](t, r).PIDs)
 

@@ -141,15 +141,32 @@ func (p *ControlPlane) receive(ctx context.Context) (response, error) {
 // kube-controller-manager. With On it returns after the collector's workers have started. If
 // the control plane returns an error, the collector is Absent.
 func (p *ControlPlane) SetCollector(ctx context.Context, want string) error {
-	if p.lost != nil {
-		return fmt.Errorf("switch collector to %s: %w", want, p.lost)
-	}
-	if _, err := fmt.Fprintf(p.stdin, "collector %s\n", want); err != nil {
+	if err := p.command(ctx, "collector "+want); err != nil {
 		return fmt.Errorf("switch collector to %s: %w", want, err)
+	}
+	return nil
+}
+
+// RestartAPIServer replaces the API server by a new process at the same address, and returns when
+// that is ready.
+func (p *ControlPlane) RestartAPIServer(ctx context.Context) error {
+	if err := p.command(ctx, "restart kube-apiserver"); err != nil {
+		return fmt.Errorf("restart the API server: %w", err)
+	}
+	return nil
+}
+
+// command has the control plane execute a command.
+func (p *ControlPlane) command(ctx context.Context, line string) error {
+	if p.lost != nil {
+		return p.lost
+	}
+	if _, err := fmt.Fprintln(p.stdin, line); err != nil {
+		return err
 	}
 	a, err := p.receive(ctx)
 	if err != nil {
-		return fmt.Errorf("switch collector to %s: %w", want, err)
+		return err
 	}
 	p.Manager, p.PIDs = a.Manager, a.PIDs
 	return nil
