@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -34,7 +35,8 @@ func newRecipe(ctx context.Context, m module, dir string) (recipe, error) {
 	if err := ctx.Err(); err != nil {
 		return recipe{}, err
 	}
-	r.key = buildKey(m.mod, m.sum, string(toolchain), r.flags)
+	settings := slices.DeleteFunc(strings.Fields(string(toolchain)), func(flag string) bool { return slices.Contains(r.flags, flag) })
+	r.key = buildKey(m.mod, m.sum, strings.Join(settings, " "), r.flags)
 	return r, nil
 }
 

@@ -45,6 +45,15 @@ func TestRecipeIsStable(t *testing.T) {
 	if first.key != second.key {
 		t.Errorf("the module in another folder has key %s, not %s", second.key, first.key)
 	}
+	t.Setenv("GOFLAGS", "-trimpath")
+	repeated, err := newRecipe(t.Context(), m, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOFLAGS", "")
+	if without, err := newRecipe(t.Context(), m, dir); err != nil || repeated.key != without.key {
+		t.Errorf("with GOFLAGS=-trimpath, a flag of every build, the key is %s, not %s (%v)", repeated.key, without.key, err)
+	}
 }
 
 func TestLinkerFlagsNameTheVersion(t *testing.T) {
