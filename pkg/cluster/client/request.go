@@ -99,14 +99,11 @@ func (c *Client) GetObject(ctx context.Context, q Query) (*metav1.PartialObjectM
 	return ReadObject(raw, q)
 }
 
-// Fetch returns the undecoded answer to a query. The options are those of a list.
+// Fetch returns the undecoded answer to a query. Of the options only ResourceVersion has a meaning
+// for one object.
 func (c *Client) Fetch(ctx context.Context, q Query, accept string, o metav1.ListOptions) ([]byte, error) {
 	return c.do(ctx, func() *rest.Request {
-		request := c.get(q.Type, q.Namespace, q.Name, accept)
-		if q.Name == "" {
-			request = request.SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
-		}
-		return request
+		return c.get(q.Type, q.Namespace, q.Name, accept).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
 	})
 }
 

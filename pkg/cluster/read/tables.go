@@ -22,13 +22,13 @@ type Cells struct{ Ready, Status, Age string }
 // Tables returns by UID what kubectl get would show of the objects. Objects that the server did
 // not render are left out. The error is the context's.
 func Tables(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, objects []object.Identity) (map[types.UID]Cells, error) {
-	asked := tableRequests(seen, objects)
+	requests := tableRequests(seen, objects)
 	limit := c.Options.SmallConcurrency
-	if slices.ContainsFunc(asked, func(q client.Query) bool { return q.Name == "" }) {
+	if slices.ContainsFunc(requests, func(r tableRequest) bool { return r.query.Name == "" }) {
 		limit = c.Options.Concurrency // a list of tables is large and held as a whole
 	}
-	answers, err := client.InParallel(ctx, limit, asked, func(q client.Query) map[types.UID]Cells {
-		return renderTable(ctx, c, q)
+	answers, err := client.InParallel(ctx, limit, requests, func(r tableRequest) map[types.UID]Cells {
+		return renderTable(ctx, c, r)
 	})
 	shown := make(map[types.UID]bool, len(objects))
 	for _, o := range objects {
@@ -45,18 +45,36 @@ func Tables(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, obje
 	return out, err
 }
 
+// tableRequest asks for the table of a list or of one object.
+type tableRequest struct {
+	query client.Query
+	// version is the resourceVersion at which the object was listed. The server may answer from
+	// its cache with that version or a newer one, which is much cheaper than to read etcd. It is
+	// empty for a list, and if no list showed the object.
+	version string
+}
+
 // tableRequests returns the requests for the objects in a stable order, lists first.
-func tableRequests(seen *snapshot.Snapshot, objects []object.Identity) []client.Query {
+func tableRequests(seen *snapshot.Snapshot, objects []object.Identity) []tableRequest {
 	view := snapshot.NewView(seen)
 	lists, single := client.SplitBatches(view, seen, objects, client.KindInNamespace)
-	out := make([]client.Query, 0, len(lists)+len(single))
+	versions := make(map[object.Identity]string, len(single))
+	for _, o := range single {
+		versions[o] = ""
+	}
+	for _, o := range seen.Objects {
+		if _, wanted := versions[o.Identity]; wanted {
+			versions[o.Identity] = o.ResourceVersion
+		}
+	}
+	out := make([]tableRequest, 0, len(lists)+len(single))
 	for _, l := range lists {
-		out = append(out, l.Query)
+		out = append(out, tableRequest{query: l.Query})
 	}
 	for _, o := range single {
 		m, ok := view.Map(o.APIVersion, o.Kind)
 		if ok && m.Served && m.Type.Can("get") && snapshot.ValidName(o.Name) {
-			out = append(out, client.Query{Type: m.Type, Namespace: o.Namespace, Name: o.Name})
+			out = append(out, tableRequest{client.Query{Type: m.Type, Namespace: o.Namespace, Name: o.Name}, versions[o]})
 		}
 	}
 	return out
@@ -64,11 +82,14 @@ func tableRequests(seen *snapshot.Snapshot, objects []object.Identity) []client.
 
 // renderTable reads a table page by page. A server that cannot render tables returns another
 // kind, which yields no cells.
-func renderTable(ctx context.Context, c *client.Client, q client.Query) map[types.UID]Cells {
+func renderTable(ctx context.Context, c *client.Client, r tableRequest) map[types.UID]Cells {
 	out := map[types.UID]Cells{}
-	options := metav1.ListOptions{Limit: c.Options.ChunkSize}
+	options := metav1.ListOptions{ResourceVersion: r.version}
+	if r.query.Name == "" {
+		options.Limit = c.Options.ChunkSize
+	}
 	for list := (client.Pages{}); ; options.Continue = list.Continue {
-		raw, err := c.Fetch(ctx, q, client.AcceptTable, options)
+		raw, err := c.Fetch(ctx, r.query, client.AcceptTable, options)
 		if err != nil {
 			return out
 		}
@@ -76,8 +97,8 @@ func renderTable(ctx context.Context, c *client.Client, q client.Query) map[type
 		if json.Unmarshal(raw, &table) != nil || table.Kind != "Table" || !slices.Contains(client.MetadataVersions, table.APIVersion) {
 			return out
 		}
-		first := readTable(&table, q, out)
-		if more, err := list.Next(table.ListMeta, first, len(table.Rows)); !more || err != nil || q.Name != "" {
+		first := readTable(&table, r.query, out)
+		if more, err := list.Next(table.ListMeta, first, len(table.Rows)); !more || err != nil || r.query.Name != "" {
 			return out
 		}
 	}

@@ -48,7 +48,9 @@ func TestTableRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var pods []object.Object
 			for i := range test.seen {
-				pods = append(pods, st.Pod(fmt.Sprintf("ns/p%d", i)))
+				pod := st.Pod(fmt.Sprintf("ns/p%d", i))
+				pod.ResourceVersion = "7"
+				pods = append(pods, pod)
 			}
 			var shown []object.Identity
 			for _, p := range pods[:test.shown] {
@@ -56,9 +58,12 @@ func TestTableRequests(t *testing.T) {
 			}
 			var got []string
 			for _, r := range tableRequests(st.New(st.Listing(pods...)), shown) {
-				asked := r.Type.Resource
-				if r.Name != "" {
-					asked += "/" + r.Name
+				asked := r.query.Type.Resource
+				if r.query.Name != "" {
+					asked += "/" + r.query.Name
+				}
+				if want := pods[0].ResourceVersion; r.query.Name != "" && r.version != want {
+					t.Errorf("%s is requested with the resourceVersion %q, want %q", asked, r.version, want)
 				}
 				got = append(got, asked)
 			}
