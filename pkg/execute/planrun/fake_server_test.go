@@ -42,6 +42,7 @@ type fakeServer struct {
 	prompt      bool
 	complete    bool
 	deleted     map[types.UID]bool // objects with an accepted DELETE
+	emptied     map[types.UID]bool // those that were deleted because what they are in was deleted
 	patchedFrom map[string]string  // by the resourceVersion that a patch left, the one before
 
 	calls                 []call
@@ -78,7 +79,7 @@ var now = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 // newFakeServer returns a server of the objects in s. It sets their resourceVersions.
 func newFakeServer(s *snapshot.Snapshot) *fakeServer {
 	f := &fakeServer{
-		base: s, prompt: true, deleted: map[types.UID]bool{}, patchedFrom: map[string]string{}, objects: map[types.UID]*object.Object{}, listed: map[types.UID]bool{}, initial: map[types.UID]string{},
+		base: s, prompt: true, deleted: map[types.UID]bool{}, emptied: map[types.UID]bool{}, patchedFrom: map[string]string{}, objects: map[types.UID]*object.Object{}, listed: map[types.UID]bool{}, initial: map[types.UID]string{},
 	}
 	see := func(o *object.Object) {
 		if known := f.objects[o.UID]; known != nil { // looked up in two versions
@@ -282,25 +283,46 @@ func (f *fakeServer) inside(container, o *object.Object) bool {
 	return false
 }
 
-// deleteContents starts the deletion of the contents of an object.
-func (f *fakeServer) deleteContents(container *object.Object) {
-	policy := metav1.DeletePropagationBackground
+// deleteContents deletes the contents of an object, those of a Namespace Pods first, and the others
+// once no Pod is left. It reports whether it deleted anything.
+func (f *fakeServer) deleteContents(container *object.Object) bool {
+	isPod := func(o *object.Object) bool { return o.Kind == "Pod" }
 	switch container.Kind {
 	case "Namespace":
+		background := metav1.DeletePropagationBackground
+		return f.deleteInside(container, background, isPod) || !f.has(container, isPod) && f.deleteInside(container, background, anyObject)
 	case "CustomResourceDefinition":
-		policy = ""
-	default:
-		return
+		return f.deleteInside(container, "", anyObject)
 	}
+	return false
+}
+
+func anyObject(*object.Object) bool { return true }
+
+// has reports whether container has such an object in it.
+func (f *fakeServer) has(container *object.Object, such func(*object.Object) bool) bool {
 	for uid := range f.listed {
-		if o := f.objects[uid]; o != nil && f.inside(container, o) {
-			f.deleted[uid] = true
-			if o = stopped(o); o != nil {
-				o = stopped(simulate.StateAfterDelete(o, policy, now))
-			}
-			f.store(uid, o)
+		if o := f.objects[uid]; o != nil && f.inside(container, o) && such(o) {
+			return true
 		}
 	}
+	return false
+}
+
+// deleteInside deletes such objects in container, each once, and reports whether there were any.
+func (f *fakeServer) deleteInside(container *object.Object, policy metav1.DeletionPropagation, such func(*object.Object) bool) (did bool) {
+	for uid := range f.listed {
+		o := f.objects[uid]
+		if o == nil || f.emptied[uid] || !f.inside(container, o) || !such(o) {
+			continue
+		}
+		did, f.emptied[uid], f.deleted[uid] = true, true, true
+		if o = f.stopped(o); o != nil {
+			o = f.stopped(simulate.StateAfterDelete(o, policy, now))
+		}
+		f.store(uid, o)
+	}
+	return did
 }
 
 // actAsController does one thing that a kubelet or controller has to do, and reports
@@ -312,16 +334,14 @@ func (f *fakeServer) actAsController() bool {
 			delete(f.deleted, uid)
 			continue
 		}
-		full := !f.complete
-		if o.Kind == "Namespace" || o.Kind == "CustomResourceDefinition" {
-			for other := range f.listed {
-				full = full || f.objects[other] != nil && f.inside(o, f.objects[other])
-			}
+		if o.Kind == "Namespace" && f.deleteContents(o) {
+			return true
 		}
+		full := !f.complete || f.has(o, anyObject)
 		left := o
 		switch {
 		case o.InGracePeriod():
-			left = stopped(o)
+			left = f.stopped(o)
 		case o.Kind == "Namespace" && !full && len(o.Finalizers) == 0:
 			left = nil
 		case o.Kind == "CustomResourceDefinition" && !full && slices.Contains(o.Finalizers, cleanup):
@@ -337,8 +357,10 @@ func (f *fakeServer) actAsController() bool {
 
 const cleanup = "customresourcecleanup.apiextensions.k8s.io"
 
-func stopped(o *object.Object) *object.Object {
-	if o == nil || !o.InGracePeriod() {
+// stopped returns the state of an object after its kubelet, if it waits for one, has stopped it. A
+// kubelet that let the grace period of a Pod pass does not respond.
+func (f *fakeServer) stopped(o *object.Object) *object.Object {
+	if o == nil || !o.InGracePeriod() || f.base.Taken.After(*o.Deleted) {
 		return o
 	}
 	left := *o
