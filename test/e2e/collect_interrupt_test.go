@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"slices"
@@ -113,7 +114,10 @@ func TestCollectQuitsOnSecondInterrupt(t *testing.T) {
 			p.ended <- err
 			return true, nil
 		default:
-			return false, p.cmd.Process.Signal(os.Interrupt)
+			if err := p.cmd.Process.Signal(os.Interrupt); !errors.Is(err, os.ErrProcessDone) {
+				return false, err
+			}
+			return false, nil
 		}
 	})
 	r := p.wait()
