@@ -23,7 +23,7 @@ const moreCopies = 2
 // every object must have its predicted state. Objects that the preview calls nondeterministic may
 // end in any state.
 func TestDeleteInRandomGraphsEndsAsPredicted(t *testing.T) {
-	usual := make([]uint64, 20)
+	usual := make([]uint64, 8)
 	for i := range usual {
 		usual[i] = uint64(7001 + i)
 	}

@@ -41,7 +41,7 @@ func graphs(t *testing.T, usual ...uint64) []uint64 {
 // collector reach the same final state, as the plan predicted. Where runs of the real
 // collector differ, the program must agree with one of them, object by object.
 func TestDifferentialCollect(t *testing.T) {
-	for _, seed := range graphs(t, 903133065, 1897917971, 3168210554) {
+	for _, seed := range graphs(t, 3168210554) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
 			compare(t, draw(seed, 220).reorderCopies())
 		})

@@ -30,7 +30,7 @@ const (
 )
 
 // defaultRuns is the default number of runs under faults, always with the same seeds.
-const defaultRuns = 10
+const defaultRuns = 5
 
 // faultRuns is a series of runs with consecutive seeds.
 type faultRuns struct {

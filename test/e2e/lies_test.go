@@ -20,7 +20,7 @@ import (
 
 const (
 	// usualLies is the default number of runs under lies, always with the same seeds.
-	usualLies = 5
+	usualLies = 3
 	// programVariable names the program to test; by default it is built from this checkout.
 	programVariable = "PROGRAM"
 )
