@@ -88,7 +88,7 @@ func build(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("make a folder for the program: %w", err)
 	}
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(bin, "kubectl-gc"),
+	out, err := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", filepath.Join(bin, "kubectl-gc"),
 		"github.com/kubectl-gc/kubectl-gc/cmd/kubectl-gc").CombinedOutput()
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("build the program: %w\n%s", err, out), os.RemoveAll(bin))

@@ -42,7 +42,7 @@ func buildCommand(ctx context.Context) (string, error) {
 	defer os.RemoveAll(staging)
 	fresh := filepath.Join(staging, "controlplane")
 	build := exec.CommandContext(ctx, "go", "build",
-		"-C", filepath.Join(root, "test", "controlplane"), "-trimpath", "-buildvcs=false", "-o", fresh, ".")
+		"-C", filepath.Join(root, "test", "controlplane"), "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", fresh, ".")
 	build.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); ctx.Err() != nil {
 		return "", fmt.Errorf("build controlplane: %w", ctx.Err())
