@@ -475,14 +475,22 @@ func TestAuditEqualsNaiveAudit(t *testing.T) {
 	})
 }
 
+// What depends on the order of events may also depend on that of the objects, in which the
+// simulation takes them.
 func TestReportIsIndependentOfInputOrder(t *testing.T) {
+	certain := func(t *rapid.T, s *snapshot.Snapshot) *audit.Report {
+		report := run(t, s, audit.Options{})
+		report.Findings = slices.DeleteFunc(report.Findings, func(f audit.Finding) bool { return f.Nondeterministic != nil })
+		report.Summary = audit.Summary{Objects: report.Summary.Objects, References: report.Summary.References}
+		return report
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
 		shuffled := *s
 		shuffled.Objects = rapid.Permutation(s.Objects).Draw(t, "objects")
 		shuffled.Types = rapid.Permutation(s.Types).Draw(t, "types")
 		shuffled.Listed = rapid.Permutation(s.Listed).Draw(t, "listed")
-		if diff := cmp.Diff(run(t, s, audit.Options{}), run(t, &shuffled, audit.Options{})); diff != "" {
+		if diff := cmp.Diff(certain(t, s), certain(t, &shuffled)); diff != "" {
 			t.Fatal(diff)
 		}
 	})

@@ -21,7 +21,7 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-var row = regexp.MustCompile(`^([\w-]*) +(?:a|b|-|) *[│├└─ ]*(\w+/[\w.]+|\d+ objects?)`)
+var row = regexp.MustCompile(`^(delete later|[\w-]*) +(?:a|b|-|) *[│├└─ ]*(\w+/[\w.]+|\d+ objects?)`)
 
 // shown returns the objects of a preview's lines, or how many objects a line counts, and
 // how many more lines there are.
@@ -42,8 +42,8 @@ func shown(t *rapid.T, p *plan.Plan, limit int) (objects []string, more int) {
 			t.Fatalf("not a row: %q", line)
 		}
 		what := found[2]
-		if found[1] == "blocked" {
-			what = "blocked " + what
+		if found[1] == "blocked" || found[1] == "delete later" {
+			what = found[1] + " " + what
 		}
 		objects = append(objects, what)
 	}
@@ -63,6 +63,9 @@ func TestPreviewShowsEveryStepOnce(t *testing.T) {
 		}
 		for _, b := range p.Blocked {
 			want = append(want, "blocked "+b.Object.String())
+		}
+		for _, l := range p.DeletedLater {
+			want = append(want, "delete later "+l.Object.String())
 		}
 		contents := 0
 		for _, o := range p.Outcomes {
