@@ -160,6 +160,10 @@ oracle-mutation: ## check that this comparison fails with each broken rule of th
 fuzz: ## run every fuzz target for a while (FUZZTIME=30s each), and count the inputs
 	$(FUZZ) ./pkg/...
 
+.PHONY: properties
+properties: ## check every property of the packages on many random inputs (CHECKS=20000)
+	$(GO) test -count=1 -timeout 3h $$(grep -rl --include=*_test.go pgregory.net/rapid pkg | xargs -n1 dirname | sort -u | sed 's|^|./|') -rapid.checks=$(or $(CHECKS),20000)
+
 .PHONY: references
 references: ## a million references on one object, with every command, most of an hour (REFERENCES=n)
 	REFERENCES=$(or $(REFERENCES),1000000) $(GO) test -count=1 -timeout 4h -parallel 1 -v -run TestManyReferences ./test/script
