@@ -86,7 +86,7 @@ ALL = -count=1 -vet=off
 
 .PHONY: test-e2e
 test-e2e: # what runs the built program, or none of it; the longest first
-	KUBECTL_GC_E2E=1 $(GO) test $(ALL) -p 3 -timeout 25m ./test/e2e ./test/docs ./test/...
+	KUBECTL_GC_E2E=1 $(GO) test $(ALL) -timeout 25m ./test/e2e ./test/docs ./test/...
 
 .PHONY: test-program
 test-program: lint # the program's own packages, with the race detector
