@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -21,28 +22,38 @@ func bench(ctx context.Context, o options, stdout, progress io.Writer) error {
 			return err
 		}
 		r := &report{Line: w.line(), Tries: w.runs, Machine: thisMachine(), Kubernetes: w.kubernetes, Types: len(w.all), Date: time.Now().UTC()}
-		before := 0
-		for i, objects := range w.stages {
-			seeded, err := w.fill(ctx, before, objects)
-			if err != nil {
-				return err
-			}
-			s, err := w.measure(ctx, objects)
-			if err != nil {
-				return err
-			}
-			s.Seeded, before = seeded, objects
-			r.Stages = append(r.Stages, s)
-			if i == 0 {
-				if r.Crossing, err = w.measureSlowLink(ctx, slow); err != nil {
-					return err
-				}
-			}
+		failed := w.measureStages(ctx, r)
+		if len(r.Stages) == 0 {
+			return failed
 		}
 		slices.Sort(w.busy)
 		r.Busy, r.Busiest, r.Rest = w.busy[len(w.busy)/2], w.busy[len(w.busy)*9/10], w.rest
-		return w.publish(r, stdout)
+		return errors.Join(failed, w.publish(r, stdout))
 	})
+}
+
+// measureStages adds the measurements for each number of objects to the report. After an error it
+// has those that are complete.
+func (w *harness) measureStages(ctx context.Context, r *report) error {
+	before := 0
+	for i, objects := range w.stages {
+		seeded, err := w.fill(ctx, before, objects)
+		if err != nil {
+			return err
+		}
+		s, err := w.measure(ctx, objects)
+		if err != nil {
+			return err
+		}
+		s.Seeded, before = seeded, objects
+		r.Stages = append(r.Stages, s)
+		if i == 0 {
+			if r.Crossing, err = w.measureSlowLink(ctx, slow); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // fill creates objects up to a number, and returns how long it took.

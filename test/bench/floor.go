@@ -24,7 +24,6 @@ import (
 // The media types that audit requests.
 const (
 	acceptMetadata  = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-	acceptEvents    = "application/vnd.kubernetes.protobuf;stream=watch;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 	acceptDiscovery = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 )
 
@@ -106,15 +105,10 @@ func (d *drain) all(ctx context.Context, paths []string, ask func(context.Contex
 
 // get requests something other than a list.
 func (d *drain) get(ctx context.Context, path string) error {
-	return d.answer(ctx, path, acceptDiscovery, func(reader) (bool, error) { return false, nil })
+	return d.answer(ctx, path, acceptDiscovery, func(reader) error { return nil })
 }
 
 func (d *drain) list(ctx context.Context, path string) error {
-	if d.way.Watch {
-		return d.answer(ctx, path+"?"+watchQuery, acceptEvents, func(r reader) (endless bool, err error) {
-			return true, initialEvents(r)
-		})
-	}
 	next := ""
 	for {
 		query := url.Values{}
@@ -127,9 +121,9 @@ func (d *drain) list(ctx context.Context, path string) error {
 		if next != "" {
 			query.Set("continue", next)
 		}
-		err := d.answer(ctx, path+"?"+query.Encode(), acceptMetadata, func(r reader) (endless bool, err error) {
+		err := d.answer(ctx, path+"?"+query.Encode(), acceptMetadata, func(r reader) (err error) {
 			next, err = continuation(r)
-			return false, err
+			return err
 		})
 		if err != nil || next == "" {
 			return err
@@ -137,12 +131,8 @@ func (d *drain) list(ctx context.Context, path string) error {
 	}
 }
 
-// watchQuery makes a watch begin with the existing objects.
-const watchQuery = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
-
-// answer calls read for the beginning of a response and discards the rest; if the response
-// is endless, it cancels the request.
-func (d *drain) answer(ctx context.Context, path, accept string, read func(reader) (endless bool, err error)) error {
+// answer calls read for the beginning of a response and discards the rest.
+func (d *drain) answer(ctx context.Context, path, accept string, read func(reader) error) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.server+path, nil)
 	if err != nil {
 		return err
@@ -159,7 +149,7 @@ func (d *drain) answer(ctx context.Context, path, accept string, read func(reade
 	d.requests.Add(1)
 	body := &counted{from: response.Body}
 	defer func() { d.bytes.Add(body.n) }()
-	if endless, err := read(bufio.NewReader(body)); err != nil || endless {
+	if err := read(bufio.NewReader(body)); err != nil {
 		return err
 	}
 	_, err = io.Copy(io.Discard, body)

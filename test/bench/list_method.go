@@ -10,7 +10,6 @@ import (
 type listMethod struct {
 	Page    int  // objects a page; 0: no pages
 	Cached  bool // resourceVersion=0: lists from the server's cache, without pages
-	Watch   bool // a watch that begins with all objects (sendInitialEvents), which is never compressed
 	Streams int  // lists in flight
 	Gzip    bool // whether responses may be compressed
 }
@@ -47,8 +46,6 @@ func slowLinkListMethods() []listMethod {
 func (w listMethod) String() string {
 	pages := "no pages"
 	switch {
-	case w.Watch:
-		pages = "watch-list"
 	case w.Cached:
 		pages = "no pages, resourceVersion=0"
 	case w.Page > 0:
@@ -64,14 +61,13 @@ func (w listMethod) String() string {
 func (w *listMethod) register(flags *flag.FlagSet) {
 	flags.IntVar(&w.Page, "page", 0, "")
 	flags.BoolVar(&w.Cached, "cached", false, "")
-	flags.BoolVar(&w.Watch, "watch", false, "")
 	flags.IntVar(&w.Streams, "streams", 1, "")
 	flags.BoolVar(&w.Gzip, "gzip", false, "")
 }
 
 func (w listMethod) args() []string {
 	return []string{
-		"-page=" + strconv.Itoa(w.Page), "-cached=" + strconv.FormatBool(w.Cached), "-watch=" + strconv.FormatBool(w.Watch),
+		"-page=" + strconv.Itoa(w.Page), "-cached=" + strconv.FormatBool(w.Cached),
 		"-streams=" + strconv.Itoa(w.Streams), "-gzip=" + strconv.FormatBool(w.Gzip),
 	}
 }

@@ -66,7 +66,6 @@ func (s state) listMethods() []listMethod {
 		{Cached: true, Streams: 4},
 		{Page: 5000, Streams: 2},
 		{Page: 50_000, Streams: 2},
-		{Watch: true, Streams: 2},
 	}
 }
 
