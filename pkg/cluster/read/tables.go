@@ -21,7 +21,7 @@ type Cells struct{ Ready, Status, Age string }
 
 // Tables returns by UID what kubectl get would show of the objects. Objects that the server did
 // not render are left out. The error is the context's.
-func Tables(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, objects []object.Identity) (map[types.UID]Cells, error) {
+func Tables(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, objects []*object.Object) (map[types.UID]Cells, error) {
 	requests := tableRequests(seen, objects)
 	limit := c.Options.SmallConcurrency
 	if slices.ContainsFunc(requests, func(r tableRequest) bool { return r.query.Name == "" }) {
@@ -48,25 +48,20 @@ func Tables(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, obje
 // tableRequest asks for the table of a list or of one object.
 type tableRequest struct {
 	query client.Query
-	// version is the resourceVersion at which the object was listed. The server may answer from
-	// its cache with that version or a newer one, which is much cheaper than to read etcd. It is
-	// empty for a list, and if no list showed the object.
+	// version is the resourceVersion at which the scan read the object; empty for a list. The
+	// server may answer from its cache with that version or a newer one, which is much cheaper
+	// than to read etcd.
 	version string
 }
 
 // tableRequests returns the requests for the objects in a stable order, lists first.
-func tableRequests(seen *snapshot.Snapshot, objects []object.Identity) []tableRequest {
+func tableRequests(seen *snapshot.Snapshot, objects []*object.Object) []tableRequest {
+	identities, versions := make([]object.Identity, len(objects)), make(map[object.Identity]string, len(objects))
+	for i, o := range objects {
+		identities[i], versions[o.Identity] = o.Identity, o.ResourceVersion
+	}
 	view := snapshot.NewView(seen)
-	lists, single := client.SplitBatches(view, seen, objects, client.KindInNamespace)
-	versions := make(map[object.Identity]string, len(single))
-	for _, o := range single {
-		versions[o] = ""
-	}
-	for _, o := range seen.Objects {
-		if _, wanted := versions[o.Identity]; wanted {
-			versions[o.Identity] = o.ResourceVersion
-		}
-	}
+	lists, single := client.SplitBatches(view, seen, identities, client.KindInNamespace)
 	out := make([]tableRequest, 0, len(lists)+len(single))
 	for _, l := range lists {
 		out = append(out, tableRequest{query: l.Query})

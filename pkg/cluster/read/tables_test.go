@@ -52,9 +52,9 @@ func TestTableRequests(t *testing.T) {
 				pod.ResourceVersion = "7"
 				pods = append(pods, pod)
 			}
-			var shown []object.Identity
-			for _, p := range pods[:test.shown] {
-				shown = append(shown, p.Identity)
+			var shown []*object.Object
+			for i := range test.shown {
+				shown = append(shown, &pods[i])
 			}
 			var got []string
 			for _, r := range tableRequests(st.New(st.Listing(pods...)), shown) {

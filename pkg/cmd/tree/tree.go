@@ -184,10 +184,10 @@ func (c *treeCommand) cells(ctx context.Context, family tree.Family) (map[types.
 	if c.live == nil {
 		return nil, nil
 	}
-	var shown []object.Identity
+	var shown []*object.Object
 	for _, n := range family.Members.Nodes() {
 		if o := c.graph.Object(n); o != nil {
-			shown = append(shown, o.Identity)
+			shown = append(shown, o)
 		}
 	}
 	rendered, err := read.Tables(ctx, c.live, c.graph.Snapshot(), shown)
