@@ -23,10 +23,7 @@ SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 
 # Without the path of the checkout in them, compiled packages are found in the build cache from
 # another checkout, too.
-export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) $(if $(findstring -trimpath,$(shell $(GO) env GOFLAGS)),,-trimpath))
-
-# Tests that run a built program are not rerun by go test when that changes, so
-# nothing is taken from its cache: -count=1.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE ?= $(shell command -v "$$($(GO) env CC)" >/dev/null 2>&1 && echo -race)
@@ -81,23 +78,24 @@ controlplane: ## build etcd, kube-apiserver, kube-controller-manager and kubectl
 test: controlplane chromium ## everything: lint, unit tests, and end to end on a real control plane
 	GOGC=400 GORACE=atexit_sleep_ms=0 $(MAKE) --no-print-directory -j3 test-e2e test-program test-modules
 
-# Each test, each time; lint vets everything.
-ALL = -count=1 -vet=off
+# Tests that run a built program are not rerun by go test when that changes, so nothing is taken
+# from its cache: -count=1. lint vets everything.
+TESTFLAGS = -count=1 -vet=off
 
 .PHONY: test-e2e
 test-e2e: # what runs the built program, or none of it; the longest first
-	KUBECTL_GC_E2E=1 $(GO) test $(ALL) -timeout 25m ./test/e2e ./test/docs ./test/...
+	KUBECTL_GC_E2E=1 $(GO) test $(TESTFLAGS) -timeout 25m ./test/e2e ./test/docs ./test/...
 
 .PHONY: test-program
 test-program: lint # the program's own packages, with the race detector
-	$(GO) test $(ALL) $(RACE) -timeout 10m ./cmd/... ./pkg/...
+	$(GO) test $(TESTFLAGS) $(RACE) -timeout 10m ./cmd/... ./pkg/...
 
 .PHONY: test-modules
 test-modules: # those in test with dependencies of their own
-	cd test/controlplane && KUBECTL_GC_E2E=1 $(GO) test $(ALL) -timeout 10m ./...
-	cd test/prometheus && $(GO) test $(ALL) ./...
-	cd test/explorer && $(GO) test $(ALL) -timeout 5m ./...
-	$(KREW) $(GO) test -C test/krew $(ALL) -timeout 10m ./...
+	cd test/controlplane && KUBECTL_GC_E2E=1 $(GO) test $(TESTFLAGS) -timeout 10m ./...
+	cd test/prometheus && $(GO) test $(TESTFLAGS) ./...
+	cd test/explorer && $(GO) test $(TESTFLAGS) -timeout 5m ./...
+	$(KREW) $(GO) test -C test/krew $(TESTFLAGS) -timeout 10m ./...
 
 # The page of kubectl gc report is tested in Chromium. Where there is none, and none may be
 # installed, those tests say so and are skipped.
