@@ -31,19 +31,19 @@ import (
 // kubelets and the controllers of namespaces and CustomResourceDefinitions finish their
 // work before the DELETE returns.
 type fakeServer struct {
-	mu          sync.Mutex
-	base        *snapshot.Snapshot
-	view        *snapshot.View
-	objects     map[types.UID]*object.Object // listed ones, and those that only a lookup found
-	listed      map[types.UID]bool
-	initial     map[types.UID]string // resourceVersions at the start
-	version     int
-	dry         bool
-	prompt      bool
-	complete    bool
-	deleted     map[types.UID]bool // objects with an accepted DELETE
-	emptied     map[types.UID]bool // those that were deleted because what they are in was deleted
-	patchedFrom map[string]string  // by the resourceVersion that a patch left, the one before
+	mu            sync.Mutex
+	base          *snapshot.Snapshot
+	view          *snapshot.View
+	objects       map[types.UID]*object.Object // listed ones, and those that only a lookup found
+	listed        map[types.UID]bool
+	initial       map[types.UID]string // resourceVersions at the start
+	version       int
+	dry           bool
+	prompt        bool
+	complete      bool
+	deleted       map[types.UID]bool // objects with an accepted DELETE
+	deletedInside map[types.UID]bool // objects that were deleted with the Namespace or CustomResourceDefinition that they are in
+	patchedFrom   map[string]string  // by the resourceVersion that a patch left, the one before
 
 	calls                 []call
 	inFlight, maxInFlight int // requests, now and at most
@@ -79,7 +79,7 @@ var now = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 // newFakeServer returns a server of the objects in s. It sets their resourceVersions.
 func newFakeServer(s *snapshot.Snapshot) *fakeServer {
 	f := &fakeServer{
-		base: s, prompt: true, deleted: map[types.UID]bool{}, emptied: map[types.UID]bool{}, patchedFrom: map[string]string{}, objects: map[types.UID]*object.Object{}, listed: map[types.UID]bool{}, initial: map[types.UID]string{},
+		base: s, prompt: true, deleted: map[types.UID]bool{}, deletedInside: map[types.UID]bool{}, patchedFrom: map[string]string{}, objects: map[types.UID]*object.Object{}, listed: map[types.UID]bool{}, initial: map[types.UID]string{},
 	}
 	see := func(o *object.Object) {
 		if known := f.objects[o.UID]; known != nil { // looked up in two versions
@@ -313,10 +313,10 @@ func (f *fakeServer) has(container *object.Object, such func(*object.Object) boo
 func (f *fakeServer) deleteInside(container *object.Object, policy metav1.DeletionPropagation, such func(*object.Object) bool) (did bool) {
 	for uid := range f.listed {
 		o := f.objects[uid]
-		if o == nil || f.emptied[uid] || !f.inside(container, o) || !such(o) {
+		if o == nil || f.deletedInside[uid] || !f.inside(container, o) || !such(o) {
 			continue
 		}
-		did, f.emptied[uid], f.deleted[uid] = true, true, true
+		did, f.deletedInside[uid], f.deleted[uid] = true, true, true
 		if o = f.stopped(o); o != nil {
 			o = f.stopped(simulate.StateAfterDelete(o, policy, now))
 		}
