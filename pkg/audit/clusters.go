@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"time"
@@ -72,6 +73,14 @@ func Join(clusters []Cluster) *Report {
 		all.Clusters = append(all.Clusters, Counts{c.Name, c.Answered, c.Complete, c.Server, c.Summary})
 		all.Complete = all.Complete && c.Complete
 		all.Summary.add(c.Summary)
+		if c.Settled != nil {
+			all.Settled = cmp.Or(all.Settled, &Settlement{})
+			all.Settled.add(c.Settled)
+		}
+		if c.Known != nil {
+			all.Known = cmp.Or(all.Known, &Known{})
+			all.Known.add(c.Known)
+		}
 		for _, g := range c.Gaps {
 			all.Gaps = append(all.Gaps, Gap{c.Name, g.Gap})
 		}

@@ -19,6 +19,10 @@ type Report struct {
 	Summary  Summary `json:"summary"`
 	// Clusters are those of a report about several clusters, sorted by name; else nil.
 	Clusters []Counts `json:"clusters,omitempty"`
+	// Settled is nil unless Settle was called.
+	Settled *Settlement `json:"settled,omitempty"`
+	// Known is nil unless Subtract was called.
+	Known *Known `json:"known,omitempty"`
 	// Findings are sorted by object, then by rule, then by reference; never nil.
 	Findings []Finding `json:"findings"`
 }
@@ -46,17 +50,16 @@ type Finding struct {
 	// Nondeterministic is why the order of events decides whether the consequence comes about;
 	// nil if it does not.
 	Nondeterministic reason.Reason
-	Fix              Fix
-	Members          []object.Identity // of a cycle; sorted
+	// Evidence is what a later read of the object showed; nil if there was none.
+	Evidence reason.Reason
+	Fix      Fix
+	Members  []object.Identity // of a cycle; sorted
 }
 
 // Message returns what was found and what the garbage collector does about it, as one
 // sentence without a full stop. It is not escaped.
 func (f *Finding) Message() string {
-	if f.Nondeterministic == nil {
-		return reason.Join(f.Reason, f.Effect)
-	}
-	return reason.Join(f.Reason, f.Effect, f.Nondeterministic)
+	return reason.Join(f.Reason, f.Effect, f.Nondeterministic, f.Evidence)
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -74,12 +77,14 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 		reason.Stored
 		Effect           reason.Nested     `json:"effect"`
 		Nondeterministic reason.Nested     `json:"nondeterministic,omitzero"`
+		Evidence         reason.Nested     `json:"evidence,omitzero"`
 		Fix              Fix               `json:"fix"`
 		Members          []object.Identity `json:"members"`
 	}{
 		f.Cluster, f.Rule, f.Severity, f.Object, f.Reference, f.Verdict, f.Consequence, found,
 		reason.Nested{Reason: f.Effect},
 		reason.Nested{Reason: f.Nondeterministic},
+		reason.Nested{Reason: f.Evidence},
 		f.Fix, f.Members,
 	})
 }
@@ -174,6 +179,7 @@ func (r *Report) add(rule Rule, found []Finding) {
 
 // count counts the findings by severity.
 func (r *Report) count() {
+	r.Summary.Errors, r.Summary.Warnings, r.Summary.Infos = 0, 0, 0
 	for i := range r.Findings {
 		switch r.Findings[i].Severity {
 		case Error:

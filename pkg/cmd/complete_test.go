@@ -25,7 +25,7 @@ func streams(out, err io.Writer) cli.Streams {
 func TestEveryFlagIsCompleted(t *testing.T) {
 	free := []string{
 		"accept-gap", "as", "as-group", "as-uid", "as-user-extra", "chunk-size", "concurrency", "confirm", "depth", "max-deletes", "max-memory", "proxy-url",
-		"reference", "request-timeout", "selector", "server", "stuck-after", "timeout", "tls-server-name", "token", "uid",
+		"reference", "request-timeout", "selector", "server", "settle", "stuck-after", "timeout", "tls-server-name", "token", "uid",
 	}
 	root := Commands(streams(io.Discard, io.Discard))
 	for _, cmd := range append(root.Commands(), root) {

@@ -18,7 +18,20 @@ type (
 		Complete   bool      `json:"complete"`
 		Gaps       []gap     `json:"gaps"`
 		Summary    summary   `json:"summary"`
+		Settled    *settled  `json:"settled"`
+		Known      *known    `json:"known"`
 		Findings   []finding `json:"findings"`
+	}
+	settled struct {
+		After      string `json:"after"`
+		InProgress int    `json:"inProgress"`
+		Remaining  int    `json:"remaining"`
+		Unread     int    `json:"unread"`
+	}
+	known struct {
+		Errors   int `json:"errors"`
+		Warnings int `json:"warnings"`
+		Infos    int `json:"infos"`
 	}
 	gap struct {
 		Cluster   string `json:"cluster"`
@@ -53,9 +66,11 @@ type (
 		// Nondeterministic is set where the order of events decides.
 		Nondeterministic json.RawMessage `json:"nondeterministic"`
 		Because
-		Effect  Because    `json:"effect"`
-		Fix     string     `json:"fix"`
-		Members []identity `json:"members"`
+		Effect Because `json:"effect"`
+		// Evidence is set by --settle.
+		Evidence *Because   `json:"evidence"`
+		Fix      string     `json:"fix"`
+		Members  []identity `json:"members"`
 	}
 	identity struct {
 		APIVersion string `json:"apiVersion"`

@@ -28,7 +28,8 @@ type auditFlags struct {
 	dangling, crossNamespace, cyclic bool
 	rules                            []string
 	failOn                           string
-	stuckAfter                       time.Duration
+	stuckAfter, settle               time.Duration
+	baseline                         string // file
 	output                           *cli.OutputFlags
 	metricsFile                      string // of -o prometheus=FILE
 }
@@ -67,6 +68,10 @@ kubectl gc audit --cross-namespace
 # One namespace, as JSON, failing on warnings too
 kubectl gc audit -n shop -o json --fail-on=warning
 
+# In CI: only what a running garbage collector leaves for 30 seconds, and what an
+# earlier report (-o json) does not have
+kubectl gc audit --settle 30s --baseline known.json
+
 # A file that kubectl wrote, without a cluster
 kubectl get deployments,replicasets,pods -A -o json > dump.json
 kubectl gc audit --from dump.json
@@ -93,7 +98,10 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	flags.StringSliceVar(&f.rules, "rule", nil, "only these rules: "+strings.Join(audit.IDs(), ", "))
 	flags.StringVar(&f.failOn, "fail-on", "error", "exit with 1 on findings of at least this severity: error, warning or never")
 	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a finalizer of another controller")
+	flags.DurationVar(&f.settle, "settle", 0, "wait this long, then read again what the garbage collector should have deleted or changed, and report only what it has not")
+	flags.StringVar(&f.baseline, "baseline", "", "leave out the findings of this earlier report (a file from -o json), also for the exit code")
 	f.output.AddFlags(cmd)
+	cli.CompleteFlag(cmd, "baseline", cli.CompleteFiles("json"))
 	cli.CompleteFlag(cmd, "contexts", f.scan.CompleteContexts)
 	cli.CompleteFlag(cmd, "fail-on", cli.CompleteOne(failOnChoices...))
 	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.IDs()))
@@ -123,6 +131,13 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := cmp.Or(f.completeOutput(), cli.CheckRules(options.Rules)); err != nil {
 		return err
 	}
+	if err := f.checkSettle(); err != nil {
+		return err
+	}
+	known, err := f.readBaseline()
+	if err != nil {
+		return err
+	}
 	scans, err := f.contextScans()
 	if err != nil {
 		return err
@@ -130,6 +145,11 @@ func (f *auditFlags) run(ctx context.Context) error {
 	clusters, err := f.auditContexts(ctx, scans, options)
 	if err != nil {
 		return err
+	}
+	if known != nil {
+		for _, c := range clusters {
+			c.Subtract(known, c.Name)
+		}
 	}
 	report := audit.Join(clusters)
 	if err := f.write(clusters, report, options.Rules); err != nil {
@@ -184,8 +204,15 @@ func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error
 	if len(clusters) == 1 {
 		types = clusters[0].Types
 	}
-	_, err := fmt.Fprintln(f.scan.Out, auditreport.SummaryLine(r, types))
-	return err
+	for _, line := range []string{auditreport.SummaryLine(r, types), auditreport.Known(r.Known), auditreport.Settled(r.Settled)} {
+		if line == "" {
+			continue
+		}
+		if _, err := fmt.Fprintln(f.scan.Out, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeMetrics writes metrics to standard output or, atomically and readable by everybody, to
@@ -210,7 +237,21 @@ func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
 			*command += " --context CLUSTER"
 		}
 	}
-	if hints := auditreport.Hints(r, commands); hints != "" && f.forPerson() {
+	if !f.forPerson() {
+		return
+	}
+	if hints := auditreport.Hints(r, commands); hints != "" {
 		fmt.Fprintln(f.scan.Err, hints)
 	}
+	if hint := auditreport.MayBeInProgress(r, cli.CommandName+" audit --settle 30s"); hint != "" && f.scan.From == "" {
+		fmt.Fprintln(f.scan.Err, hint)
+	}
+}
+
+// checkSettle returns an error if --settle cannot work.
+func (f *auditFlags) checkSettle() error {
+	if f.settle < 0 {
+		return cli.Usagef("--settle must not be negative")
+	}
+	return cli.UsageIf(f.settle > 0 && f.scan.From != "", "--settle cannot be combined with --from: the objects of a file cannot be read again")
 }

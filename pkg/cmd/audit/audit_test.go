@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
@@ -20,8 +22,29 @@ func TestAudit(t *testing.T) {
 		"refuses a severity that does not exist":       {[]string{"--from", clitest.DemoCluster, "--fail-on", "fatal"}, cli.ExitUsage, "", "error: --fail-on \"fatal\": must be error, warning or never\n"},
 		"refuses a rule that does not exist":           {[]string{"--from", clitest.DemoCluster, "--rule", "nonsense"}, cli.ExitUsage, "", "nonsense"},
 		"refuses --contexts with --from":               {[]string{"--from", clitest.DemoCluster, "--contexts", "a"}, cli.ExitUsage, "", "error: --contexts cannot be combined with --from\n"},
+		"refuses --settle with --from":                 {[]string{"--from", clitest.DemoCluster, "--settle", "30s"}, cli.ExitUsage, "", "error: --settle cannot be combined with --from: the objects of a file cannot be read again\n"},
+		"refuses a negative --settle":                  {[]string{"--settle", "-1s"}, cli.ExitUsage, "", "error: --settle must not be negative\n"},
+		"refuses a baseline that does not exist":       {[]string{"--from", clitest.DemoCluster, "--baseline", "nowhere.json"}, cli.ExitUsage, "", "error: read the baseline: open nowhere.json"},
+		"refuses a baseline without a name":            {[]string{"--from", clitest.DemoCluster, "--baseline", ""}, cli.ExitUsage, "", "error: --baseline names no file\n"},
+		"refuses a baseline of another kind":           {[]string{"--from", clitest.DemoCluster, "--baseline", clitest.DemoCluster}, cli.ExitUsage, "", "not an AuditReport of kubectl-gc.dev/v1alpha1"},
 		"refuses a metrics file without a name":        {[]string{"--from", clitest.DemoCluster, "-o", "prometheus="}, cli.ExitUsage, "", "error: -o prometheus= names no file\n"},
 	} {
 		t.Run(name, func(t *testing.T) { clitest.Run(t, New, c.args...).Expect(t, c.code, c.stdout, c.stderr) })
 	}
+}
+
+func TestAuditWithItsOwnReportAsBaselineFindsNothingNew(t *testing.T) {
+	known := filepath.Join(t.TempDir(), "known.json")
+	all := clitest.Run(t, New, "--from", clitest.DemoCluster, "-o", "json")
+	if err := os.WriteFile(known, []byte(all.Stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	clitest.Run(t, New, "--from", clitest.DemoCluster, "--baseline", known).Expect(t, cli.ExitDone, "In the baseline, so not reported: ", "")
+
+	part := clitest.Run(t, New, "--from", clitest.DemoCluster, "--baseline", known, "-o", "json")
+	if err := os.WriteFile(known, []byte(part.Stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	clitest.Run(t, New, "--from", clitest.DemoCluster, "--baseline", known).
+		Expect(t, cli.ExitUsage, "", "hint: write a baseline without --baseline: kubectl gc audit -o json")
 }

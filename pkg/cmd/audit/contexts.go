@@ -144,6 +144,9 @@ func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options au
 		out.Took = v.scan.Now().Sub(begun)
 	}
 	out.Report, err = audit.Run(collector.NewJudge(graph.New(seen)), options)
+	if err == nil && f.settle > 0 {
+		err = v.scan.Settle(ctx, live, seen, out.Report, f.settle)
+	}
 	return out, err
 }
 

@@ -6,8 +6,10 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -358,6 +360,39 @@ func TestSummaryLineCountsTypes(t *testing.T) {
 	} {
 		if got := auditreport.SummaryLine(&audit.Report{Gaps: gaps}, 57); !strings.HasSuffix(got, "references. "+strings.TrimSpace(want)) {
 			t.Errorf("of %v: %q", gaps, got)
+		}
+	}
+}
+
+func TestSettled(t *testing.T) {
+	minute := metav1.Duration{Duration: time.Minute}
+	for want, s := range map[string]*audit.Settlement{
+		"": nil,
+		"Read again 1m0s after the scan: 1 object is gone or changed, so not reported.":                                                                              {After: minute, InProgress: 1},
+		"Read again 1m0s after the scan: 1,200 objects are unchanged, so no garbage collector seems to be at work.":                                                  {After: minute, Remaining: 1200},
+		"Read again 1m0s after the scan: 1 object is gone or changed, so not reported. 2 objects are unchanged, and may wait for their turn: use a longer --settle.": {After: minute, InProgress: 1, Remaining: 2},
+		"Read again 1m0s after the scan: 2 objects are gone or changed, so not reported. 1 object is unchanged, and may wait for its turn: use a longer --settle.":   {After: minute, InProgress: 2, Remaining: 1},
+		"Read again 1m0s after the scan: 3 objects could not be read.":                                                                                               {After: minute, Unread: 3},
+	} {
+		if diff := cmp.Diff(want, auditreport.Settled(s)); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+	if got := auditreport.Settled(&audit.Settlement{After: minute}); got != "" {
+		t.Errorf("of no object it says %q", got)
+	}
+}
+
+func TestMayBeInProgress(t *testing.T) {
+	pending := &audit.Report{Findings: []audit.Finding{{Reference: &audit.Reference{}, Consequence: collector.ConsequenceUnlink}, {Consequence: collector.ConsequenceStuck}}}
+	want := "A running garbage collector may be about to delete or change 1 of these objects. To report only what it leaves: audit --settle 30s"
+	if diff := cmp.Diff(want, auditreport.MayBeInProgress(pending, "audit --settle 30s")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	pending.Settled = &audit.Settlement{}
+	for what, r := range map[string]*audit.Report{"objects that were read again": pending, "a report without findings": {}} {
+		if got := auditreport.MayBeInProgress(r, "x"); got != "" {
+			t.Errorf("of %s it says %q", what, got)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package auditreport
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -15,21 +16,23 @@ import (
 // objects, which clusters did not answer, and whether the scan was complete. types is the
 // number of types to read; zero if unknown.
 func SummaryLine(r *audit.Report, types int) string {
+	what := counts(r.Summary.Errors, r.Summary.Warnings, r.Summary.Infos, "Nothing to report")
+	return fmt.Sprintf("%s in %s with %s%s. %s", what,
+		wording.Count(r.Summary.Objects, "object"), wording.Count(r.Summary.References, "reference"), clusters(r.Clusters), scan(r, types))
+}
+
+// counts returns how many findings there are of each severity, or none if there are no findings.
+func counts(errors, warnings, infos int, none string) string {
 	var found []string
 	add := func(n int, noun string) {
 		if n > 0 {
 			found = append(found, wording.Count(n, noun))
 		}
 	}
-	add(r.Summary.Errors, "error")
-	add(r.Summary.Warnings, "warning")
-	add(r.Summary.Infos, "info")
-	what := strings.Join(found, ", ")
-	if what == "" {
-		what = "Nothing to report"
-	}
-	return fmt.Sprintf("%s in %s with %s%s. %s", what,
-		wording.Count(r.Summary.Objects, "object"), wording.Count(r.Summary.References, "reference"), clusters(r.Clusters), scan(r, types))
+	add(errors, "error")
+	add(warnings, "warning")
+	add(infos, "info")
+	return cmp.Or(strings.Join(found, ", "), none)
 }
 
 // scan returns whether the scan was complete, and how many types it read, unless gaps hide

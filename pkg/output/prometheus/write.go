@@ -89,6 +89,15 @@ func metrics(rules []string) []metric {
 			func(c audit.Cluster) []series { return findings(c, rules) },
 		},
 		{
+			"audit_in_progress", "Objects that the garbage collector processed while the audit waited (--settle), so that no finding is about them. Without --settle there is no such series.",
+			func(c audit.Cluster) []series {
+				if c.Settled == nil {
+					return nil
+				}
+				return single(true, strconv.Itoa(c.Settled.InProgress))
+			},
+		},
+		{
 			"audit_objects", "Objects that were judged.",
 			func(c audit.Cluster) []series { return single(c.Answered, strconv.Itoa(c.Summary.Objects)) },
 		},
