@@ -232,6 +232,11 @@ func (s *ScanOptions) objectNames(prefix string, typeNames ...string) func(conte
 }
 
 // namespaces lists the namespaces of the cluster, or of the objects in a file.
+// CompleteNamespaces completes the name of a namespace.
+func (s *ScanOptions) CompleteNamespaces(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return s.completeFromCluster(s.namespaces)(cmd, args, typed)
+}
+
 func (s *ScanOptions) namespaces(ctx context.Context) (names []string) {
 	if s.From == "" {
 		if live, err := s.Connect(); err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/collect"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/completion"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/delete"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/doctor"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/report"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/restore"
@@ -53,6 +54,9 @@ kubectl gc collect
 # What happens to one object, and why
 kubectl gc why secret/restored -n shop
 
+# Does the cluster's own garbage collector work?
+kubectl gc doctor
+
 # Preview the deletion of a Deployment
 kubectl gc delete deployment/web -n shop --dry-run
 
@@ -72,7 +76,7 @@ kubectl gc audit --from cluster.json.gz`),
 		},
 	}
 	root.AddCommand(
-		tree.New(scan), audit.New(scan), report.New(scan), why.New(scan), collect.New(scan), delete.New(scan), repair.New(scan), restore.New(scan), snapshot.New(scan),
+		tree.New(scan), audit.New(scan), report.New(scan), why.New(scan), collect.New(scan), delete.New(scan), doctor.New(scan), repair.New(scan), restore.New(scan), snapshot.New(scan),
 		version.New(scan), completion.New(scan), newOptions(),
 	)
 	cli.SetUpRoot(root, scan)

@@ -56,11 +56,14 @@ type Since struct {
 	Scanned time.Time `json:"scanned,omitzero"`
 }
 
+// Age returns how long the deletion had been under way.
+func (s Since) Age() time.Duration { return s.Scanned.Sub(s.Deleted) }
+
 func (s Since) phrase() string {
 	if s.Deleted.IsZero() {
 		return ""
 	}
-	return " for " + duration.HumanDuration(s.Scanned.Sub(s.Deleted))
+	return " for " + duration.HumanDuration(s.Age())
 }
 
 // Failure is an error of the API server or of the disk.

@@ -331,3 +331,48 @@ func TestTheSentencesOfOwnerStates(t *testing.T) {
 		}
 	}
 }
+
+func TestTheSentencesOfDiagnoses(t *testing.T) {
+	seconds := func(n int) metav1.Duration { return metav1.Duration{Duration: time.Duration(n) * time.Second} }
+	apiService := reason.Backend{Serves: "metrics.k8s.io/v1", Object: object.Identity{Kind: "APIService", Name: "v1.metrics.k8s.io"}, Service: "ops/metrics"}
+	in := func(b reason.Backend, state reason.BackendState, detail string) []reason.Backend {
+		b.State, b.Detail = state, detail
+		return []reason.Backend{b}
+	}
+	crd := reason.Backend{Serves: "widgets.example.com", Object: object.Identity{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}, Service: "ops/convert", State: reason.BackendMissing}
+	for _, c := range []struct {
+		reason  reason.Reason
+		message string
+	}{
+		{reason.NotChecked{Detail: "forbidden"}, "not known: forbidden"},
+		{reason.GroupsUnavailable{Gaps: []reason.Gap{gap}}, "deployments.apps (forbidden)"},
+		{reason.GroupsUnavailable{Backends: in(apiService, reason.BackendMissing, "")}, "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io, service ops/metrics does not exist"},
+		{reason.GroupsUnavailable{Backends: in(apiService, reason.BackendNoEndpoints, "")}, "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io, service ops/metrics has no endpoints"},
+		{reason.GroupsUnavailable{Backends: in(apiService, reason.BackendReady, "timeout")}, "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io, service ops/metrics has endpoints, but does not answer (timeout)"},
+		{reason.GroupsUnavailable{Backends: in(apiService, reason.BackendUnknown, "forbidden")}, "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io (forbidden)"},
+		{reason.GroupsUnavailable{Backends: in(apiService, reason.BackendExternal, "")}, "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io"},
+		{reason.TypesListed{Types: 57}, "57 of 57 types"},
+		{reason.TypesNotListed{Types: 57, Gaps: []reason.Gap{gap}}, "56 of 57 types; not deployments.apps (forbidden)"},
+		{reason.TypesNotListed{Types: 57, Gaps: []reason.Gap{gap}, Backends: []reason.Backend{crd}}, "56 of 57 types; not deployments.apps (forbidden); widgets.example.com: conversion webhook, service ops/convert does not exist"},
+		{reason.LeaderRenewsLease{Holder: "master-0"}, "master-0 renews its lease"},
+		{reason.LeaderSilent{Holder: "master-0", Renewed: time.Unix(0, 0), Watched: seconds(15)}, "master-0 has not renewed its lease for at least 15s, since 1970-01-01T00:00:00Z"},
+		{reason.GarbageProcessed{Objects: 2, After: seconds(30)}, "2 objects processed within 30s"},
+		{reason.GarbageProcessedSlowly{Processed: 2, Left: 3, After: seconds(30)}, "2 objects processed within 30s, 3 left"},
+		{reason.GarbageLeft{Objects: 1, First: pod, After: seconds(30)}, "1 object to collect, unchanged for at least 30s, such as Pod/web in shop"},
+		{reason.DeletionsIdle{Objects: 2, Oldest: pod, Since: minute}, "2 deletions that only the garbage collector has to complete; Pod/web in shop has been terminating for 60s"},
+		{reason.DeletionsWait{Objects: 1, Oldest: pod, Since: minute, Because: held}, "1 long deletion; Pod/web in shop has been terminating for 60s: it is held by x/a"},
+		{reason.DeletionsWait{Objects: 1, Oldest: object.Identity{Kind: "Node", Name: "n"}, Since: minute}, "1 long deletion; Node/n has been terminating for 60s"},
+		{reason.OwnersInOtherNamespaces{Objects: 1, First: pod}, "events OwnerRefInvalidNamespace about 1 object, such as Pod/web in shop"},
+		{reason.CanaryCollected{Took: seconds(1)}, "a dependent was deleted 1s after its owner"},
+		{reason.CanaryNotCollected{Waited: seconds(30)}, "a dependent was still there 30s after its owner was deleted"},
+		{reason.BehaviorKnown{Server: "v1.36.3"}, "v1.36.3"},
+		{reason.CollectorIdle{}, "nothing collects garbage"},
+		{reason.CollectorIdle{ManagerRuns: true}, "the garbage collector does nothing, although kube-controller-manager is running: it is switched off, has not started yet, or waits for a type that it cannot list"},
+		{reason.CollectorHindered{}, "the garbage collector may be running, but cannot do everything"},
+		{reason.CollectorHindered{Proven: true}, "the garbage collector is running, but cannot do everything"},
+	} {
+		if got := c.reason.Message(); got != c.message {
+			t.Errorf("%#v says %q, want %q", c.reason, got, c.message)
+		}
+	}
+}

@@ -37,8 +37,11 @@ func execute(ctx context.Context, p *plane, line string) error {
 			return fmt.Errorf("restart %s: %w", apiServerName, err)
 		}
 		return nil
+	case verb == "kill" && value == managerName:
+		p.killManager()
+		return nil
 	case verb != "collector":
-		return fmt.Errorf("unknown command %q, want: collector on|off|absent, or: restart %s", line, apiServerName)
+		return fmt.Errorf("unknown command %q, want: collector on|off|absent, restart %s, or kill %s", line, apiServerName, managerName)
 	}
 	want, err := parseCollector(value)
 	if err != nil {

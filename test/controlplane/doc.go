@@ -32,8 +32,8 @@
 //
 // When the control plane is ready, run prints one line of JSON on stdout (type ready); if it
 // fails, a line {"error": …}, and it exits with 1. Each line on stdin is a command (`collector
-// on|off|absent` or `restart kube-apiserver`), answered by one line of JSON (type switched, or an
-// error). The answer to `collector on` means that the collector's workers run, not only its
+// on|off|absent`, `restart kube-apiserver` or `kill kube-controller-manager`), answered by one line
+// of JSON (type switched, or an error). The answer to `collector on` means that the collector's workers run, not only its
 // process.
 //
 // Everything that a run owns is in one new folder, readable only by the user: keys, logs, etcd's

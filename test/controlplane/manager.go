@@ -7,6 +7,8 @@ import (
 	"fmt"
 )
 
+const managerName = "kube-controller-manager"
+
 const managerKubeconfig = "kube-controller-manager.kubeconfig"
 
 // setCollector replaces kube-controller-manager by one with the wanted collector. After an error
@@ -37,8 +39,17 @@ func (p *plane) stopManager() {
 	p.manager, p.managerServer, p.collector = nil, "", collectorAbsent
 }
 
+// killManager ends kube-controller-manager without letting it clean up.
+func (p *plane) killManager() {
+	if p.manager != nil {
+		_ = p.manager.handle.Kill()
+		<-p.manager.exited
+	}
+	p.manager, p.managerServer, p.collector = nil, "", collectorAbsent
+}
+
 func (p *plane) startManager(ctx context.Context, want collector, port int) error {
-	server, err := p.thread.launch(p.folder.path, p.bin.servers, "kube-controller-manager", commandLine([]setting{
+	server, err := p.thread.launch(p.folder.path, p.bin.servers, managerName, commandLine([]setting{
 		"kubeconfig=" + managerKubeconfig,
 		// Authenticates requests to the manager's own server, so that an admin can read its
 		// metrics.

@@ -271,6 +271,12 @@ func TestRun(t *testing.T) {
 		t.Errorf("read the pod after the restart: %d %s", code, body)
 	}
 	r.say(t, "collector on")
+	on := answer[switched](t, r)
+	r.say(t, "kill kube-controller-manager")
+	if killed := answer[switched](t, r); killed.PIDs["kube-controller-manager"] != 0 || on.PIDs["kube-controller-manager"] == 0 {
+		t.Errorf("killed: %+v", killed)
+	}
+	r.say(t, "collector on")
 	servers := identities(t, answer[switched](t, r).PIDs)
 
 	r.stdin.Close()

@@ -107,6 +107,8 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/commands/audit.md", "kubectl gc audit --contexts", "there is one cluster; test/script and test/e2e have several"},
 	{"docs/commands/audit.md", "kubectl gc audit --settle", "it waits for half a minute; test/e2e does it"},
 	{"docs/commands/README.md", "kubectl gc doctor", "the same"},
+	{"docs/commands/doctor.md", "kubectl gc doctor", "the same"},
+	{"docs/doctor.md", "kubectl gc doctor", "the same"},
 	{"docs/exit-codes.md", "kubectl gc audit --strict --settle", "the same"},
 	{"docs/exit-codes.md", "kubectl gc audit --settle", "the same"},
 	{"docs/commands/audit.md", "kubectl gc audit -o prometheus=", "there is no such folder; test/script writes such a file"},
@@ -133,6 +135,7 @@ var exitCodes = []struct {
 	code         int
 	why          string
 }{
+	{"docs/broken-collector.md", "kubectl gc doctor", 1, "an API is down, and nothing collects: that is the point"},
 	{"docs/broken-collector.md", "kubectl gc repair -n shop", 1, "an API is down, so the scan afterwards is incomplete"},
 	{"docs/commands/collect.md", "kubectl gc collect --confirm", 4, "it is the digest of another plan"},
 	{"docs/commands/delete.md", "kubectl gc delete deployment/web -n shop --confirm", 4, "it is the digest of another plan"},

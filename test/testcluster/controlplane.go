@@ -156,6 +156,14 @@ func (p *ControlPlane) RestartAPIServer(ctx context.Context) error {
 	return nil
 }
 
+// KillManager kills kube-controller-manager, which cannot clean up. Then the collector is Absent.
+func (p *ControlPlane) KillManager(ctx context.Context) error {
+	if err := p.command(ctx, "kill kube-controller-manager"); err != nil {
+		return fmt.Errorf("kill kube-controller-manager: %w", err)
+	}
+	return nil
+}
+
 // command has the control plane execute a command.
 func (p *ControlPlane) command(ctx context.Context, line string) error {
 	if p.lost != nil {

@@ -3,8 +3,6 @@ package read
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"sort"
 	"time"
 
@@ -28,12 +26,8 @@ type Event struct {
 	UID     string // of the object the Event is about; may be empty
 }
 
-// maxEvents limits the Events returned, maxEventPages the pages read to find the latest: lists
-// are sorted by name.
-const (
-	maxEvents     = 20
-	maxEventPages = 4
-)
+// maxEvents limits the Events returned.
+const maxEvents = 20
 
 // eventTypes are the two APIs for Events, with the field prefix of the object they are about. A
 // user may have access to only one of them.
@@ -68,32 +62,14 @@ func listEvents(ctx context.Context, c *client.Client, t snapshot.Type, about st
 	if of.Kind == "" {
 		wanted, namespace = is("uid", string(of.UID)), metav1.NamespaceAll
 	}
-	options := metav1.ListOptions{FieldSelector: wanted.String(), Limit: 500}
-	q := client.Query{Type: t, Namespace: namespace}
+	found, err := client.ListWhole[eventObject](ctx, c, client.Query{Type: t, Namespace: namespace}, metav1.ListOptions{FieldSelector: wanted.String()})
+	if err != nil {
+		return nil, err
+	}
 	var out []Event
-	for range maxEventPages {
-		raw, err := c.Fetch(ctx, q, client.AcceptWhole, options)
-		if err != nil {
-			return nil, err
-		}
-		items, meta, err := client.ReadPage(raw, q, false)
-		if err != nil {
-			return nil, err
-		}
-		for _, raw := range items {
-			var e eventObject
-			if _, err := client.ReadItem(raw, q, false); err != nil {
-				return nil, err
-			}
-			if err := json.Unmarshal(raw, &e); err != nil {
-				return nil, fmt.Errorf("decode an Event: %w", err)
-			}
-			if e.about(of) {
-				out = append(out, e.event())
-			}
-		}
-		if options.Continue = meta.Continue; options.Continue == "" {
-			break
+	for i := range found {
+		if found[i].about(of) {
+			out = append(out, found[i].event())
 		}
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Last.Compare(out[j].Last) < 0 })

@@ -1,0 +1,154 @@
+// Package doctor is the command kubectl gc doctor.
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/canary"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/doctor"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/doctorview"
+)
+
+type doctorCommand struct {
+	scan               *cli.ScanOptions
+	settle, stuckAfter time.Duration
+	canary             string // namespace
+	output             *cli.OutputFlags
+}
+
+// New returns the command doctor.
+func New(scan *cli.ScanOptions) *cobra.Command {
+	c := &doctorCommand{scan: scan, output: cli.NewOutputFlags("table")}
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check whether the cluster's own garbage collector works",
+		Long: `Check whether the cluster's own garbage collector can work, and whether it does:
+whether the API server can tell what it serves and list it, whether it honours
+deletion policies, whether kube-controller-manager is running, and whether what
+should be collected is.
+
+It changes nothing, unless --canary names a namespace. To learn whether the API server honours deletion policies, it
+sends the deletion of one ConfigMap, kube-root-ca.crt, as a dry run. What you may not
+read is "unknown", never "ok".
+
+Exit codes: 0 no check failed, 1 a check failed, 2 no answer.`,
+		Example: cli.Examples(`
+# Objects are not deleted: is the garbage collector at work?
+kubectl gc doctor
+
+# See it work: this creates a ConfigMap and its owner in namespace default,
+# deletes the owner, and waits until the ConfigMap is gone
+kubectl gc doctor --canary default
+
+# Wait longer for a slow one
+kubectl gc doctor --settle 2m
+
+# For a program
+kubectl gc doctor -o jsonpath='{.state}'`),
+		Args: cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
+	}
+	flags := cmd.Flags()
+	flags.DurationVar(&c.settle, "settle", 30*time.Second, "how long the garbage collector has to process what the scan found")
+	flags.DurationVar(&c.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a deletion may take before it is reported")
+	flags.StringVar(&c.canary, "canary", "", "create a ConfigMap and its owner in this namespace, delete the owner, and measure when the ConfigMap is gone")
+	c.output.AddFlags(cmd)
+	cli.CompleteFlag(cmd, "canary", scan.CompleteNamespaces)
+	return cmd
+}
+
+func (c *doctorCommand) run(ctx context.Context) error {
+	if err := cmp.Or(c.scan.Validate(), cli.UsageIf(c.settle < 0, "--settle must not be negative"), c.output.Complete(c.scan.Streams)); err != nil {
+		return err
+	}
+	live, err := c.scan.Connect()
+	if err != nil {
+		return err
+	}
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	leader := observe(func() (doctor.Leader, error) {
+		l, err := health.WatchLeader(watching, live)
+		return doctor.Leader(l), err
+	})
+	seen, _, err := c.scan.Scan(ctx, c.scan.Everything(scan.Scope{}))
+	if err != nil {
+		return err
+	}
+	g := graph.New(seen)
+	report, err := audit.Run(collector.NewJudge(g), audit.Options{Namespace: c.scan.Config.Namespace(), StuckAfter: c.stuckAfter})
+	if err != nil {
+		return err
+	}
+	foreground := observe(func() (bool, error) { return health.HonoursForegroundDeletion(ctx, live, seen) })
+	elsewhere := observe(func() ([]object.Identity, error) {
+		return health.ObjectsWithOwnersElsewhere(ctx, live, c.scan.Config.Namespace())
+	})
+	var test *doctor.Observed[doctor.Canary]
+	if c.canary != "" {
+		test = new(observe(func() (doctor.Canary, error) {
+			result, err := canary.Run(ctx, live, seen, c.canary, c.settle)
+			return doctor.Canary(result), err
+		})())
+	}
+	backends := health.Backends(ctx, live, seen.Gaps)
+	if err := c.scan.Settle(ctx, live, seen, report, c.settle); err != nil {
+		return err
+	}
+	d := doctor.Diagnose(&doctor.Observations{
+		Graph: g, Report: report, StuckAfter: c.stuckAfter, Backends: backends,
+		ForegroundDeletion: foreground(), Leader: leader(), InOtherNamespaces: elsewhere(), Canary: test,
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err := c.write(d); err != nil {
+		return fmt.Errorf("write the diagnosis: %w", err)
+	}
+	c.scan.WarnOfGaps(seen)
+	if d.Failed() {
+		return cli.ExitError(cli.ExitFound)
+	}
+	return nil
+}
+
+// observe starts an observation and returns what waits for its result.
+func observe[T any](ask func() (T, error)) func() doctor.Observed[T] {
+	var out doctor.Observed[T]
+	var done sync.WaitGroup
+	done.Go(func() {
+		value, err := ask()
+		if err != nil {
+			_, message := client.Classify(err)
+			out.Unknown, _, _ = strings.Cut(message, "\n")
+			return
+		}
+		out.Value = value
+	})
+	return func() doctor.Observed[T] {
+		done.Wait()
+		return out
+	}
+}
+
+func (c *doctorCommand) write(d *doctor.Diagnosis) error {
+	if c.output.Structured() {
+		return c.output.Write("Diagnosis", d)
+	}
+	return doctorview.Write(c.scan.Out, d, c.scan.Palette(), cli.ShellCommand)
+}

@@ -1,0 +1,201 @@
+package doctor
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+func notChecked(why string) (Status, reason.Reason) {
+	return Unknown, reason.NotChecked{Detail: why}
+}
+
+// gaps returns the gaps of whole groups, or those of types.
+func gaps(o *Observations, ofGroups bool) []snapshot.Gap {
+	return slices.DeleteFunc(slices.Clone(o.Graph.Snapshot().Gaps), func(g snapshot.Gap) bool {
+		return g.Name != "" || g.Namespace != "" || (g.Resource == snapshot.All) != ofGroups
+	})
+}
+
+func parameters(of []snapshot.Gap) []reason.Gap {
+	out := make([]reason.Gap, len(of))
+	for i, g := range of {
+		out[i] = g.Parameter()
+	}
+	return out
+}
+
+// backendsOf returns the backends of APIServices, or those of CustomResourceDefinitions.
+func (o *Observations) backendsOf(definitions bool) []reason.Backend {
+	out := []reason.Backend{}
+	for _, b := range o.Backends {
+		if b.Object.IsCRD() == definitions {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// statusOfGaps returns Unknown if the user may not read, and Fail if the server cannot answer.
+func statusOfGaps(of []snapshot.Gap) Status {
+	if slices.ContainsFunc(of, func(g snapshot.Gap) bool { return g.Reason != snapshot.Forbidden }) {
+		return Fail
+	}
+	return Unknown
+}
+
+func apiDiscovery(o *Observations) (Status, reason.Reason) {
+	failed := gaps(o, true)
+	if len(failed) == 0 {
+		return OK, reason.GroupsAvailable
+	}
+	return statusOfGaps(failed), reason.GroupsUnavailable{Gaps: parameters(failed), Backends: o.backendsOf(false)}
+}
+
+func resourceLists(o *Observations) (Status, reason.Reason) {
+	types := o.Graph.Snapshot().MonitoredTypes()
+	failed := gaps(o, false)
+	if len(failed) == 0 {
+		return OK, reason.TypesListed{Types: types}
+	}
+	return statusOfGaps(failed), reason.TypesNotListed{Types: types, Gaps: parameters(failed), Backends: o.backendsOf(true)}
+}
+
+func apiServer(o *Observations) (Status, reason.Reason) {
+	switch {
+	case o.ForegroundDeletion.Unknown != "":
+		return notChecked(o.ForegroundDeletion.Unknown)
+	case o.ForegroundDeletion.Value:
+		return OK, reason.ForegroundDeletionSupported
+	}
+	return Fail, reason.ForegroundDeletionIgnored
+}
+
+func leader(o *Observations) (Status, reason.Reason) {
+	l := o.Leader.Value
+	switch {
+	case o.Leader.Unknown != "":
+		return notChecked(o.Leader.Unknown)
+	case !l.Exists:
+		return Unknown, reason.NoLease
+	case l.Renews:
+		return OK, reason.LeaderRenewsLease{Holder: l.Holder}
+	case l.Holder == "":
+		return Fail, reason.LeaseNotHeld
+	}
+	return Fail, reason.LeaderSilent{Holder: l.Holder, Renewed: l.Renewed, Watched: watched(l.Watched)}
+}
+
+func garbage(o *Observations) (Status, reason.Reason) {
+	s := o.Report.Settled
+	switch {
+	case s.Remaining > 0 && s.InProgress > 0:
+		return Warn, reason.GarbageProcessedSlowly{Processed: s.InProgress, Left: s.Remaining, After: s.After}
+	case s.Remaining > 0:
+		return Fail, reason.GarbageLeft{Objects: s.Remaining, First: o.firstLeft(), After: s.After}
+	case s.Unread > 0:
+		return notChecked("the objects to collect could not be read again")
+	case s.InProgress > 0:
+		return OK, reason.GarbageProcessed{Objects: s.InProgress, After: s.After}
+	}
+	return OK, reason.NoGarbage
+}
+
+func canary(o *Observations) (Status, reason.Reason) {
+	switch {
+	case o.Canary == nil:
+		return "", nil
+	case o.Canary.Unknown != "":
+		return notChecked(o.Canary.Unknown)
+	case o.Canary.Value.Collected:
+		return OK, reason.CanaryCollected{Took: metav1.Duration{Duration: o.Canary.Value.Took.Round(time.Millisecond)}}
+	}
+	return Fail, reason.CanaryNotCollected{Waited: watched(o.Canary.Value.Took)}
+}
+
+// firstLeft returns the first object that was read again and has not changed.
+func (o *Observations) firstLeft() object.Identity {
+	for _, f := range o.Report.Findings {
+		if _, unchanged := f.Evidence.(reason.NotProcessed); unchanged {
+			return f.Object
+		}
+	}
+	return object.Identity{}
+}
+
+// deletions checks the deletions that take long. The collector has to complete those that nothing
+// blocks.
+func deletions(o *Observations) (Status, reason.Reason) {
+	var idle, waiting []*audit.Finding
+	for i := range o.Report.Findings {
+		f := &o.Report.Findings[i]
+		waits, _ := f.Effect.(reason.Waits)
+		switch {
+		case f.Rule != "blocked-deletion" && f.Rule != "stuck-finalizer":
+		case o.since(f).Age() <= o.StuckAfter:
+		case waits.Idle:
+			idle = append(idle, f)
+		default:
+			waiting = append(waiting, f)
+		}
+	}
+	switch {
+	case len(idle) > 0:
+		oldest := o.oldest(idle)
+		return Fail, reason.DeletionsIdle{Objects: len(idle), Oldest: oldest.Object, Since: o.since(oldest)}
+	case len(waiting) > 0:
+		oldest := o.oldest(waiting)
+		return Warn, reason.DeletionsWait{Objects: len(waiting), Oldest: oldest.Object, Since: o.since(oldest), Because: reason.Nested{Reason: because(oldest)}}
+	}
+	return OK, reason.NoLongDeletion
+}
+
+// because returns why a deletion waits, said of its object.
+func because(f *audit.Finding) reason.Reason {
+	switch found := f.Reason.(type) {
+	case reason.DeletionBlocked:
+		return found.Because.Reason
+	case reason.FinalizerStuck:
+		return reason.HeldByFinalizers{Finalizers: found.Finalizers}
+	}
+	return nil
+}
+
+func (o *Observations) object(f *audit.Finding) *object.Object {
+	return o.Graph.Object(o.Graph.Find(f.Object.UID))
+}
+
+// oldest returns the finding whose object was deleted first.
+func (o *Observations) oldest(of []*audit.Finding) *audit.Finding {
+	return slices.MinFunc(of, func(a, b *audit.Finding) int { return o.object(a).Deleted.Compare(*o.object(b).Deleted) })
+}
+
+func (o *Observations) since(f *audit.Finding) reason.Since {
+	return reason.Since{Deleted: *o.object(f).Deleted, Scanned: o.Graph.Snapshot().Taken}
+}
+
+func ownerNamespaces(o *Observations) (Status, reason.Reason) {
+	found := o.InOtherNamespaces
+	switch {
+	case found.Unknown != "":
+		return notChecked(found.Unknown)
+	case len(found.Value) == 0:
+		return OK, reason.NoOwnersInOtherNamespaces
+	}
+	return Warn, reason.OwnersInOtherNamespaces{Objects: len(found.Value), First: found.Value[0]}
+}
+
+func serverVersion(o *Observations) (Status, reason.Reason) {
+	server := o.Graph.Snapshot().Server
+	if assumed := collector.BehaviorOf(server).Assumption(); assumed != nil {
+		return Unknown, assumed
+	}
+	return OK, reason.BehaviorKnown{Server: server}
+}

@@ -1,0 +1,229 @@
+package doctor_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/doctor"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+var (
+	orphan = st.ConfigMap("shop/orphan", st.Owned(st.To(st.Pod("shop/gone"))))
+	leader = doctor.Leader{Exists: true, Holder: "master-0", Renewed: time.Unix(0, 0), Renews: true}
+	silent = doctor.Leader{Exists: true, Holder: "master-0", Renewed: time.Unix(0, 0), Watched: 15*time.Second + time.Millisecond}
+)
+
+// observed returns what a healthy cluster shows, except that the pending objects of the scan are
+// as given when they are read again. An object that is not given is gone.
+func observed(t *testing.T, seen *snapshot.Snapshot, again ...object.Object) *doctor.Observations {
+	t.Helper()
+	g := graph.New(seen)
+	report, err := audit.Run(collector.NewJudge(g), audit.Options{StuckAfter: audit.DefaultStuckAfter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reread := map[object.Identity]audit.Reread{}
+	for _, o := range report.Pending() {
+		reread[o] = audit.Reread{}
+	}
+	for _, o := range again {
+		reread[o.Identity] = audit.Reread{Object: &o}
+	}
+	report.Settle(reread, 30*time.Second)
+	return &doctor.Observations{
+		Graph: g, Report: report, StuckAfter: audit.DefaultStuckAfter,
+		ForegroundDeletion: doctor.Observed[bool]{Value: true}, Leader: doctor.Observed[doctor.Leader]{Value: leader},
+	}
+}
+
+func TestDiagnose(t *testing.T) {
+	healthy := func(t *testing.T) *doctor.Observations { return observed(t, st.New(st.Listing())) }
+	// other lists the checks that are not ok, with their details.
+	for name, c := range map[string]struct {
+		observe    func(t *testing.T) *doctor.Observations
+		state      doctor.State
+		conclusion reason.Code
+		other      []string
+	}{
+		"a cluster without garbage proves nothing": {healthy, doctor.Unverified, "CollectorUnverified", nil},
+		"garbage that is gone later proves that the collector works": {
+			func(t *testing.T) *doctor.Observations { return observed(t, st.New(st.Listing(orphan))) },
+			doctor.Working, "CollectorWorks", nil,
+		},
+		"garbage that stays shows that it does not": {
+			func(t *testing.T) *doctor.Observations { return observed(t, st.New(st.Listing(orphan)), orphan) },
+			doctor.NotWorking, "CollectorIdle",
+			[]string{"fail garbage: 1 object to collect, unchanged for at least 30s, such as ConfigMap/orphan in shop"},
+		},
+		"garbage of which some stays shows that it is slow": {
+			func(t *testing.T) *doctor.Observations {
+				other := st.ConfigMap("shop/other", st.Owned(st.To(st.Pod("shop/gone"))))
+				return observed(t, st.New(st.Listing(orphan, other)), other)
+			},
+			doctor.Hindered, "CollectorHindered",
+			[]string{"warn garbage: 1 object processed within 30s, 1 left"},
+		},
+		"a lease that nobody renews means that nothing runs": {
+			func(t *testing.T) *doctor.Observations {
+				o := observed(t, st.New(st.Listing(orphan)), orphan)
+				o.Leader.Value = silent
+				return o
+			},
+			doctor.NotWorking, "ManagerDown",
+			[]string{
+				"fail leader: master-0 has not renewed its lease for at least 15s, since 1970-01-01T00:00:00Z",
+				"fail garbage: 1 object to collect, unchanged for at least 30s, such as ConfigMap/orphan in shop",
+			},
+		},
+		"a lease that nobody holds means that nothing runs": {
+			func(t *testing.T) *doctor.Observations {
+				o := healthy(t)
+				o.Leader.Value = doctor.Leader{Exists: true}
+				return o
+			},
+			doctor.NotWorking, "ManagerDown",
+			[]string{"fail leader: nothing holds the lease of kube-controller-manager"},
+		},
+		"without a lease nothing is known of the manager": {
+			func(t *testing.T) *doctor.Observations {
+				o := healthy(t)
+				o.Leader.Value = doctor.Leader{}
+				return o
+			},
+			doctor.Unverified, "CollectorUnverified",
+			[]string{"unknown leader: there is no lease of kube-controller-manager: it runs without leader election, or not in this cluster"},
+		},
+		"an API server that ignores the policy does not collect": {
+			func(t *testing.T) *doctor.Observations {
+				o := healthy(t)
+				o.ForegroundDeletion.Value = false
+				return o
+			},
+			doctor.NotWorking, "CollectorDisabled",
+			[]string{"fail api-server: foreground deletion is ignored (dry run), as with --enable-garbage-collector=false"},
+		},
+		"what may not be read is unknown": {
+			func(t *testing.T) *doctor.Observations {
+				o := observed(t, st.New(st.Listing(), st.Unreadable("secrets", snapshot.Forbidden)))
+				o.ForegroundDeletion.Unknown, o.Leader.Unknown, o.InOtherNamespaces.Unknown = "forbidden", "forbidden", "forbidden"
+				return o
+			},
+			doctor.Unverified, "CollectorUnverified",
+			[]string{
+				"unknown resource-lists: 10 of 11 types; not secrets (forbidden)", "unknown api-server: not known: forbidden",
+				"unknown leader: not known: forbidden", "unknown owner-namespaces: not known: forbidden",
+			},
+		},
+		"an API group that does not answer hinders": {
+			func(t *testing.T) *doctor.Observations {
+				o := observed(t, st.New(st.Listing(), st.Undiscovered("metrics.k8s.io", snapshot.Unavailable)))
+				o.Backends = []reason.Backend{{
+					Serves: "metrics.k8s.io/v1beta1", Service: "kube-system/metrics-server", State: reason.BackendNoEndpoints,
+					Object: object.Identity{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: "v1beta1.metrics.k8s.io"},
+				}}
+				return o
+			},
+			doctor.Hindered, "CollectorHindered",
+			[]string{"fail api-discovery: metrics.k8s.io/v1beta1: APIService/v1beta1.metrics.k8s.io, service kube-system/metrics-server has no endpoints"},
+		},
+		"a conversion webhook that does not answer hinders": {
+			func(t *testing.T) *doctor.Observations {
+				o := observed(t, st.New(st.Listing(), st.Unreadable("widgets", snapshot.Webhook)))
+				o.Backends = []reason.Backend{{
+					Serves: "widgets.example.com", Service: "shop/converter", State: reason.BackendMissing,
+					Object: object.Identity{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "widgets.example.com"},
+				}}
+				return o
+			},
+			doctor.Hindered, "CollectorHindered",
+			[]string{"fail resource-lists: 10 of 11 types; not widgets (conversion-webhook); widgets.example.com: conversion webhook, service shop/converter does not exist"},
+		},
+		"a canary that is collected proves that the collector works": {
+			func(t *testing.T) *doctor.Observations {
+				o := healthy(t)
+				o.Canary = &doctor.Observed[doctor.Canary]{Value: doctor.Canary{Collected: true, Took: time.Second}}
+				return o
+			},
+			doctor.Working, "CollectorWorks", nil,
+		},
+		"a canary that stays shows that it does not": {
+			func(t *testing.T) *doctor.Observations {
+				o := healthy(t)
+				o.Canary = &doctor.Observed[doctor.Canary]{Value: doctor.Canary{Took: 30 * time.Second}}
+				return o
+			},
+			doctor.NotWorking, "CollectorIdle",
+			[]string{"fail canary: a dependent was still there 30s after its owner was deleted"},
+		},
+		"events about owners elsewhere are a warning": {
+			func(t *testing.T) *doctor.Observations {
+				o := healthy(t)
+				o.InOtherNamespaces.Value = []object.Identity{orphan.Identity}
+				return o
+			},
+			doctor.Unverified, "CollectorUnverified",
+			[]string{"warn owner-namespaces: events OwnerRefInvalidNamespace about 1 object, such as ConfigMap/orphan in shop"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := doctor.Diagnose(c.observe(t))
+			var other []string
+			for _, check := range d.Checks {
+				if check.Status != doctor.OK {
+					other = append(other, fmt.Sprintf("%s %s: %s", check.Status, check.ID, check.Detail.Message()))
+				}
+			}
+			if diff := cmp.Diff(c.other, other); diff != "" {
+				t.Error(diff)
+			}
+			if got := reason.CodeOf(d.Conclusion); d.State != c.state || got != c.conclusion {
+				t.Errorf("it concludes %s, %s, want %s, %s", d.State, got, c.state, c.conclusion)
+			}
+			if failed := strings.Contains(strings.Join(other, "\n"), "fail "); failed != d.Failed() {
+				t.Errorf("a check failed: %t, want %t", d.Failed(), failed)
+			}
+			if d.Failed() && len(d.Suggestions) == 0 {
+				t.Error("it suggests nothing")
+			}
+		})
+	}
+}
+
+func TestDiagnoseOfLongDeletions(t *testing.T) {
+	for name, c := range map[string]struct {
+		object object.Object
+		want   string
+	}{
+		"the collector does not complete one that nothing blocks": {
+			st.ConfigMap("shop/old", st.TerminatingFor(time.Hour, object.ForegroundFinalizer)),
+			"fail: 1 deletion that only the garbage collector has to complete; ConfigMap/old in shop has been terminating for 60m",
+		},
+		"one that another controller holds is a warning": {
+			st.ConfigMap("shop/old", st.TerminatingFor(time.Hour, "example.com/hold")),
+			"warn: 1 long deletion; ConfigMap/old in shop has been terminating for 60m: it is held by example.com/hold",
+		},
+		"one that has only begun is not": {
+			st.ConfigMap("shop/new", st.TerminatingFor(time.Minute, "example.com/hold")), "ok: no deletion takes long",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := doctor.Diagnose(observed(t, st.New(st.Listing(c.object))))
+			for _, check := range d.Checks {
+				if got := string(check.Status) + ": " + check.Detail.Message(); check.ID == "deletions" && got != c.want {
+					t.Errorf("got %q, want %q", got, c.want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,53 @@
+package doctor
+
+import (
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// suggest adds what a person may do about each fault, in the order of the checks.
+func (d *Diagnosis) suggest(o *Observations) {
+	for _, b := range o.Backends {
+		d.Suggestions = append(d.Suggestions, forBackend(b))
+	}
+	add := func(sentence string, command ...string) {
+		d.Suggestions = append(d.Suggestions, Suggestion{sentence, append([]string{}, command...)})
+	}
+	if d.status("api-server") == Fail {
+		add("start kube-apiserver without --enable-garbage-collector=false, as kube-controller-manager must have the same value")
+	}
+	switch {
+	case d.status("leader") == Fail:
+		add("start kube-controller-manager, or read its log")
+	case d.status("garbage") == Fail || d.status("canary") == Fail:
+		add("read the log of kube-controller-manager for garbage-collector-controller, and check its flags --controllers and --enable-garbage-collector")
+	}
+	if d.status("garbage") == Fail {
+		add("preview what a garbage collector would do, and do it without one", plugin.Line("collect", "--dry-run")...)
+	}
+	if s := d.status("deletions"); s == Fail || s == Warn {
+		add("show what each deletion waits for", plugin.Line("audit", "--rule", "blocked-deletion,stuck-finalizer")...)
+	}
+	if d.State == Unverified && o.Canary == nil {
+		add("see the garbage collector at work: this creates a ConfigMap and its owner in a namespace, and deletes them", plugin.Line("doctor", "--canary", "NAMESPACE")...)
+	}
+	if d.status("owner-namespaces") == Warn {
+		add("show the references to owners in other namespaces", plugin.Line("audit", "--cross-namespace")...)
+	}
+}
+
+func forBackend(b reason.Backend) Suggestion {
+	if b.Object.IsCRD() {
+		return Suggestion{fmt.Sprintf("restore %s, which converts %s", serviceOf(b), b.Serves), []string{}}
+	}
+	return Suggestion{fmt.Sprintf("restore %s, or delete the APIService if nothing needs %s", serviceOf(b), b.Serves), []string{"kubectl", "delete", "apiservice", b.Object.Name}}
+}
+
+func serviceOf(b reason.Backend) string {
+	if b.Service == "" {
+		return "what is behind " + b.Object.String()
+	}
+	return "Service " + b.Service
+}

@@ -1,0 +1,56 @@
+// Package doctorview writes a diagnosis of the cluster's garbage collector for a person. Text from
+// the cluster is escaped and shortened here.
+package doctorview
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/doctor"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
+)
+
+// Write writes a row per check, the conclusion, and what to do about each fault. command joins the
+// words of a command line for the user's shell.
+func Write(w io.Writer, d *doctor.Diagnosis, p *color.Palette, command func(words ...string) string) error {
+	var rows [][]string
+	for _, c := range d.Checks {
+		rows = append(rows, []string{c.Title, paint(p, c.Status), escape.Line(c.Detail.Message())})
+	}
+	var out bytes.Buffer
+	if err := table.Write(&out, []string{"CHECK", "STATUS", "DETAIL"}, rows); err != nil {
+		return err
+	}
+	conclusion := escape.Sentence(d.Conclusion.Message())
+	out.WriteString("\n" + strings.ToUpper(conclusion[:1]) + conclusion[1:] + ".\n")
+	label := "Fix: "
+	if d.State == doctor.Unverified {
+		label = "Next: "
+	}
+	for _, s := range d.Suggestions {
+		line := label + escape.Sentence(s.Sentence)
+		if len(s.Command) > 0 {
+			line += ": " + escape.Line(command(s.Command...))
+		}
+		out.WriteString(line + "\n")
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// shown are the statuses in a table: what needs attention is in upper case.
+var shown = map[doctor.Status]string{doctor.OK: "ok", doctor.Warn: "warn", doctor.Fail: "FAIL", doctor.Unknown: "unknown"}
+
+func paint(p *color.Palette, s doctor.Status) string {
+	switch s {
+	case doctor.Fail:
+		return p.Deleted(shown[s])
+	case doctor.Warn, doctor.Unknown:
+		return p.Changed(shown[s])
+	case doctor.OK:
+	}
+	return p.Kept(shown[s])
+}

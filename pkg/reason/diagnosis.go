@@ -1,0 +1,303 @@
+package reason
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// What a check of the cluster's own garbage collector found (kubectl gc doctor).
+var _ = register(
+	NotChecked{}, GroupsUnavailable{}, TypesListed{}, TypesNotListed{}, LeaderRenewsLease{}, LeaderSilent{},
+	GarbageProcessed{}, GarbageLeft{}, GarbageProcessedSlowly{}, DeletionsIdle{}, DeletionsWait{}, OwnersInOtherNamespaces{}, BehaviorKnown{},
+	CanaryCollected{}, CanaryNotCollected{},
+)
+
+// Those without parameters.
+var (
+	// discovery knows the types of every API group
+	GroupsAvailable = fixed("GroupsAvailable", "every API group answers")
+	// a foreground deletion, sent as a dry run, gave the object the collector's finalizer
+	ForegroundDeletionSupported = fixed("ForegroundDeletionSupported", "foreground deletion sets its finalizer (dry run)")
+	// a foreground deletion, sent as a dry run, would have deleted the object at once
+	ForegroundDeletionIgnored = fixed("ForegroundDeletionIgnored", "foreground deletion is ignored (dry run), as with --enable-garbage-collector=false")
+	// nothing holds the lease of kube-controller-manager
+	LeaseNotHeld = fixed("LeaseNotHeld", "nothing holds the lease of kube-controller-manager")
+	// there is no lease of kube-controller-manager
+	NoLease = fixed("NoLease", "there is no lease of kube-controller-manager: it runs without leader election, or not in this cluster")
+	// the scan found nothing that the collector has to delete or change
+	NoGarbage = fixed("NoGarbage", "there is nothing to collect")
+	// no deletion is under way that takes long
+	NoLongDeletion = fixed("NoLongDeletion", "no deletion takes long")
+	// the cluster has no event about an owner in another namespace
+	NoOwnersInOtherNamespaces = fixed("NoOwnersInOtherNamespaces", "no event OwnerRefInvalidNamespace")
+)
+
+// NotChecked means that a check gave no result.
+type NotChecked struct {
+	Detail string `json:"detail"` // why
+}
+
+func (r NotChecked) Message() string { return "not known: " + r.Detail }
+
+// Backend is what an API group or a type depends on, as far as it could be read.
+type Backend struct {
+	Serves  string          `json:"serves"`            // the group and version, or the type
+	Object  object.Identity `json:"object"`            // the APIService or CustomResourceDefinition
+	Service string          `json:"service,omitempty"` // namespace/name; empty if it is none
+	State   BackendState    `json:"state"`
+	Detail  string          `json:"detail,omitempty"` // what the API server says, or the error of reading the service
+}
+
+// BackendState is the state of the service of a Backend.
+type BackendState string
+
+// The states.
+const (
+	BackendUnknown     BackendState = "unknown"
+	BackendMissing     BackendState = "service-missing"
+	BackendNoEndpoints BackendState = "no-endpoints" // the service has no endpoint that is ready
+	BackendReady       BackendState = "endpoints-ready"
+	BackendExternal    BackendState = "external" // a URL, or the API server itself
+)
+
+// Role returns what the object does for the type or group.
+func (b Backend) Role() string {
+	if b.Object.IsCRD() {
+		return "conversion webhook"
+	}
+	return b.Object.String()
+}
+
+// String returns what is wrong with the backend.
+func (b Backend) String() string {
+	text := b.Serves + ": " + b.Role()
+	switch b.State {
+	case BackendMissing:
+		return text + ", service " + b.Service + " does not exist"
+	case BackendNoEndpoints:
+		return text + ", service " + b.Service + " has no endpoints"
+	case BackendReady:
+		text += ", service " + b.Service + " has endpoints, but does not answer"
+	case BackendExternal, BackendUnknown:
+	}
+	if b.Detail != "" {
+		text += " (" + b.Detail + ")"
+	}
+	return text
+}
+
+func backends(all []Backend) string {
+	return first(3, len(all), "; ", "and %d more", func(i int) string { return all[i].String() })
+}
+
+// GroupsUnavailable means that the API server does not know what some API groups serve.
+type GroupsUnavailable struct {
+	Gaps     []Gap     `json:"gaps"`
+	Backends []Backend `json:"backends"` // those that could be read
+}
+
+func (r GroupsUnavailable) Message() string {
+	if len(r.Backends) == 0 {
+		return listGaps(r.Gaps)
+	}
+	return backends(r.Backends)
+}
+
+// TypesListed means that every type was listed.
+type TypesListed struct {
+	Types int `json:"types"`
+}
+
+func (r TypesListed) Message() string { return fmt.Sprintf("%d of %[1]d types", r.Types) }
+
+// TypesNotListed means that some types could not be listed.
+type TypesNotListed struct {
+	Types    int       `json:"types"` // that should be listed
+	Gaps     []Gap     `json:"gaps"`
+	Backends []Backend `json:"backends"` // of types whose conversion fails, if it could be read
+}
+
+func (r TypesNotListed) Message() string {
+	text := fmt.Sprintf("%d of %d types; not %s", r.Types-len(r.Gaps), r.Types, listGaps(r.Gaps))
+	if len(r.Backends) > 0 {
+		text += "; " + backends(r.Backends)
+	}
+	return text
+}
+
+// LeaderRenewsLease means that a kube-controller-manager is running.
+type LeaderRenewsLease struct {
+	Holder string `json:"holderIdentity"`
+}
+
+func (r LeaderRenewsLease) Message() string { return r.Holder + " renews its lease" }
+
+// LeaderSilent means that the holder of the lease of kube-controller-manager did not renew it in
+// the time that it has for that.
+type LeaderSilent struct {
+	Holder  string          `json:"holderIdentity"`
+	Renewed time.Time       `json:"renewed"` // the last time
+	Watched metav1.Duration `json:"watched"` // for how long it was not renewed at least
+}
+
+func (r LeaderSilent) Message() string {
+	return fmt.Sprintf("%s has not renewed its lease for at least %s, since %s", r.Holder, r.Watched.Duration, r.Renewed.UTC().Format(time.RFC3339))
+}
+
+// GarbageProcessed means that objects which the collector had to delete or change were gone or
+// changed some time later.
+type GarbageProcessed struct {
+	Objects int             `json:"objects"`
+	After   metav1.Duration `json:"after"`
+}
+
+func (r GarbageProcessed) Message() string {
+	return fmt.Sprintf("%s processed within %s", count(r.Objects, "object"), r.After.Duration)
+}
+
+// GarbageLeft means that nothing has processed the objects that the collector has to delete or
+// change.
+type GarbageLeft struct {
+	Objects int             `json:"objects"`
+	First   object.Identity `json:"first"`
+	After   metav1.Duration `json:"after"`
+}
+
+func (r GarbageLeft) Message() string {
+	return fmt.Sprintf("%s to collect, unchanged for at least %s, such as %s", count(r.Objects, "object"), r.After.Duration, located(r.First))
+}
+
+// GarbageProcessedSlowly means that the collector processed only some of the objects.
+type GarbageProcessedSlowly struct {
+	Processed int             `json:"processed"`
+	Left      int             `json:"left"`
+	After     metav1.Duration `json:"after"`
+}
+
+func (r GarbageProcessedSlowly) Message() string {
+	return fmt.Sprintf("%s processed within %s, %d left", count(r.Processed, "object"), r.After.Duration, r.Left)
+}
+
+// DeletionsIdle means that deletions which nothing blocks are not completed by the collector.
+type DeletionsIdle struct {
+	Objects int             `json:"objects"`
+	Oldest  object.Identity `json:"oldest"`
+	Since   Since           `json:"since"` // of the oldest
+}
+
+func (r DeletionsIdle) Message() string {
+	return fmt.Sprintf("%s that only the garbage collector has to complete; %s has been terminating%s", count(r.Objects, "deletion"), located(r.Oldest), r.Since.phrase())
+}
+
+// DeletionsWait means that deletions wait for something else than the collector.
+type DeletionsWait struct {
+	Objects int             `json:"objects"`
+	Oldest  object.Identity `json:"oldest"`
+	Since   Since           `json:"since"`   // of the oldest
+	Because Nested          `json:"because"` // of the oldest
+}
+
+func (r DeletionsWait) Message() string {
+	text := fmt.Sprintf("%s; %s has been terminating%s", count(r.Objects, "long deletion"), located(r.Oldest), r.Since.phrase())
+	if why := Message(r.Because.Reason); why != "" {
+		text += ": it " + why
+	}
+	return text
+}
+
+// OwnersInOtherNamespaces means that the collector reported references to owners in other
+// namespaces.
+type OwnersInOtherNamespaces struct {
+	Objects int             `json:"objects"`
+	First   object.Identity `json:"first"`
+}
+
+func (r OwnersInOtherNamespaces) Message() string {
+	return fmt.Sprintf("events OwnerRefInvalidNamespace about %s, such as %s", count(r.Objects, "object"), located(r.First))
+}
+
+// CanaryCollected means that the collector deleted the dependent of an owner that this program
+// created and deleted (--canary).
+type CanaryCollected struct {
+	Took metav1.Duration `json:"took"` // from the deletion of the owner until the dependent was seen to be gone
+}
+
+func (r CanaryCollected) Message() string {
+	return fmt.Sprintf("a dependent was deleted %s after its owner", r.Took.Duration)
+}
+
+// CanaryNotCollected means that it did not.
+type CanaryNotCollected struct {
+	Waited metav1.Duration `json:"waited"`
+}
+
+func (r CanaryNotCollected) Message() string {
+	return fmt.Sprintf("a dependent was still there %s after its owner was deleted", r.Waited.Duration)
+}
+
+// BehaviorKnown means that this program knows the garbage collector of the server's version.
+type BehaviorKnown struct {
+	Server string `json:"server"`
+}
+
+func (r BehaviorKnown) Message() string { return r.Server }
+
+// located returns an object with its namespace.
+func located(i object.Identity) string {
+	if i.Namespace == "" {
+		return i.String()
+	}
+	return i.String() + " in " + i.Namespace
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// What the checks together tell about the garbage collector.
+var _ = register(CollectorIdle{}, CollectorHindered{})
+
+// Those without parameters.
+var (
+	// the API server does not do its part
+	CollectorDisabled = fixed("CollectorDisabled",
+		"the API server runs without garbage collection, so foreground and orphan deletions do not do what was requested")
+	// nothing runs the collector
+	ManagerDown = fixed("ManagerDown", "no kube-controller-manager is running, so nothing collects garbage")
+	// no check failed, and garbage was collected
+	CollectorWorks = fixed("CollectorWorks", "the garbage collector works")
+	// no check failed, and there was nothing to collect
+	CollectorUnverified = fixed("CollectorUnverified", "no fault was found, but there was nothing to collect either, so nothing shows that the garbage collector works")
+)
+
+// CollectorIdle means that the collector does nothing although it has something to do.
+type CollectorIdle struct {
+	ManagerRuns bool `json:"managerRuns"` // else that is unknown
+}
+
+func (r CollectorIdle) Message() string {
+	if r.ManagerRuns {
+		return "the garbage collector does nothing, although kube-controller-manager is running: it is switched off, has not started yet, or waits for a type that it cannot list"
+	}
+	return "nothing collects garbage"
+}
+
+// CollectorHindered means that nothing shows that the collector stands still, but that it cannot
+// do everything.
+type CollectorHindered struct {
+	Proven bool `json:"proven"` // garbage was processed
+}
+
+func (r CollectorHindered) Message() string {
+	if r.Proven {
+		return "the garbage collector is running, but cannot do everything"
+	}
+	return "the garbage collector may be running, but cannot do everything"
+}
