@@ -99,7 +99,7 @@ func (r *ruleContext) objectContext(n graph.Node, judgements []collector.Judgeme
 	obj := r.graph.Object(n)
 	c := objectContext{rules: r, object: obj, judgements: judgements}
 	c.assessment = collector.Assess(obj, collector.Verdicts(c.judgements))
-	if slices.ContainsFunc(c.judgements, func(j collector.Judgement) bool { return j.Cause != collector.CauseNone }) {
+	if slices.ContainsFunc(c.judgements, func(j collector.Judgement) bool { return j.Cause != collector.CauseNone || j.NamesOutdatedVersion() }) {
 		c.repairs = r.planner.Object(n)
 	}
 	return c

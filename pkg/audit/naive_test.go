@@ -227,6 +227,25 @@ func (v naive) listed(t snapshot.Type, namespace string) bool {
 	return false
 }
 
+// preferred returns the preferred apiVersion of the kind that a reference names, or the reference's
+// own if its kind is not served in that version.
+func (v naive) preferred(r object.Reference) string {
+	out, served := r.APIVersion, false
+	for _, t := range v.Types {
+		if t.Group != r.GroupVersionKind().Group || t.Kind != r.Kind {
+			continue
+		}
+		served = served || t.APIVersion() == r.APIVersion
+		if t.Preferred {
+			out = t.APIVersion()
+		}
+	}
+	if !served {
+		return r.APIVersion
+	}
+	return out
+}
+
 // consequence implements docs/gc-semantics.md#decision for the opinion on the i-th reference of an
 // object.
 func consequence(o object.Object, all []opinion, i int) string {
@@ -337,6 +356,14 @@ func (v naive) findings(stuckAfter time.Duration) []string {
 			}
 			if p.spelling != "" {
 				say("misspelled-owner-kind", o, i, grade, p.verdict, c, "none")
+			}
+			if preferred := v.preferred(r); p.verdict == "solid" && p.spelling == "" && preferred != r.APIVersion {
+				fix, updated := "none", r
+				updated.APIVersion = preferred
+				if o.Deleted == nil && !o.Contested && v.opinion(o, updated).verdict == "solid" {
+					fix = "update-version"
+				}
+				say("outdated-owner-version", o, i, grade, p.verdict, c, fix)
 			}
 			if p.verdict == "solid" || p.verdict == "waiting" {
 				owners[o.UID] = append(owners[o.UID], r.UID)

@@ -72,8 +72,12 @@ func RuleForCause(c collector.Cause) string {
 }
 
 // RepairFor returns the cause that a rule reports, and whether package repair can repair
-// such references. All others resolve themselves or need a person's decision.
+// such references. All others resolve themselves or need a person's decision. The cause is
+// CauseNone for solid references in an outdated version.
 func RepairFor(rule string) (cause collector.Cause, ok bool) {
+	if rule == outdatedOwnerVersion.ID {
+		return collector.CauseNone, true
+	}
 	for _, r := range ownerRules {
 		if r.ID == rule {
 			return r.cause, r.cause != collector.CauseUnverified && r.cause != collector.CauseTerminating
@@ -91,7 +95,7 @@ func RepairableRules() []string {
 			out = append(out, r.ID)
 		}
 	}
-	return out
+	return append(out, outdatedOwnerVersion.ID)
 }
 
 var selfOwner = Rule{
@@ -216,6 +220,23 @@ var misspelledOwnerKind = Rule{
 				found.Resolved = j.Mapping.Type.APIVersion()
 			}
 			out = append(out, o.finding(i, found, NoFix))
+		}
+		return out
+	},
+}
+
+var outdatedOwnerVersion = Rule{
+	ID:      "outdated-owner-version",
+	Summary: "The reference names a served version of the owner that is not the preferred one.",
+	find: func(o objectContext) []Finding {
+		var out []Finding
+		for i, j := range o.judgements {
+			if !j.NamesOutdatedVersion() {
+				continue
+			}
+			t := j.Mapping.Type
+			preferred := o.rules.graph.View().Versions(t.Group, t.Kind)[0].APIVersion()
+			out = append(out, o.finding(i, reason.OwnerVersionOutdated{Owner: o.owner(i), Preferred: preferred}, o.repairs[i].Fix))
 		}
 		return out
 	},

@@ -19,6 +19,9 @@ type Report struct {
 	Summary  Summary `json:"summary"`
 	// Clusters are those of a report about several clusters, sorted by name; else nil.
 	Clusters []Counts `json:"clusters,omitempty"`
+	// Without are the API versions that were taken for not served, although they are; nil if
+	// there are none.
+	Without []string `json:"without,omitempty"`
 	// Settled is nil unless Settle was called.
 	Settled *Settlement `json:"settled,omitempty"`
 	// Known is nil unless Subtract was called.

@@ -54,6 +54,8 @@ func everyRule() *snapshot.Snapshot {
 			st.ConfigMap("shop/two-controllers", st.Owned(st.To(web, st.Controlling), st.To(st.Pod("shop/self"), st.Controlling))),
 			st.ConfigMap("shop/held", st.TerminatingFor(3*time.Hour, "example.com/hold")),
 			st.ConfigMap("shop/unmonitored", st.OwnedBy(status)),
+			st.Role("shop/role"),
+			st.ConfigMap("shop/outdated", st.Owned(st.To(st.Role("shop/role"), st.As(beta, "Role")))),
 			st.ConfigMap("shop/odd", st.Owned(st.To(st.Pod("shop/self"), st.As("v1", "pod")))),
 		),
 		st.Found(status),
@@ -114,7 +116,7 @@ func TestRules(t *testing.T) {
 	want := []string{
 		"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner", "cluster-to-namespaced-owner",
 		"unserved-owner-version", "unknown-owner-kind", "unverified-owner", "terminating-owner",
-		"owner-cycle", "self-owner", "duplicate-owner", "multiple-controllers", "blocked-deletion", "stuck-finalizer", "unmonitored-owner", "misspelled-owner-kind",
+		"owner-cycle", "self-owner", "duplicate-owner", "multiple-controllers", "blocked-deletion", "stuck-finalizer", "unmonitored-owner", "misspelled-owner-kind", "outdated-owner-version",
 	}
 	if diff := cmp.Diff(want, audit.IDs()); diff != "" {
 		t.Error(diff)

@@ -31,6 +31,7 @@ var Rules = slices.Concat(ownerRules, []Rule{
 	stuckFinalizer,
 	unmonitoredOwner,
 	misspelledOwnerKind,
+	outdatedOwnerVersion,
 })
 
 // Groups of rules that a flag selects.
@@ -53,7 +54,7 @@ type objectContext struct {
 	rules      *ruleContext
 	object     *object.Object
 	judgements []collector.Judgement // one per reference
-	repairs    []repair.Repair       // one per reference; nil if every reference is solid
+	repairs    []repair.Repair       // one per reference; nil if every reference is solid and names the preferred version
 	assessment collector.Assessment
 }
 

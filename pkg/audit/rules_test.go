@@ -684,3 +684,24 @@ func TestOneRulePerReferenceCause(t *testing.T) {
 		}
 	}
 }
+
+func TestOutdatedOwnerVersion(t *testing.T) {
+	role, gone := st.Role("ns/role"), st.Role("ns/gone")
+	leaving := child(st.To(role, st.As(beta, "Role")))
+	leaving.Deleted, leaving.Finalizers = &time.Time{}, []string{"example.com/hold"}
+	rule(t, "outdated-owner-version", []ruleCase{
+		{
+			"the owner exists, and another version is preferred",
+			[]st.Part{st.Listing(child(st.To(role, st.As(beta, "Role"))), role)},
+			[]string{"ConfigMap/ns/child: Role/role info solid none update-version"},
+		},
+		{"the preferred version", []st.Part{st.Listing(child(st.To(role)), role)}, nil},
+		{"the owner is missing", []st.Part{st.Listing(child(st.To(gone, st.As(beta, "Role"))), role), st.Absent(beta, "Role", "ns/gone")}, nil},
+		{"the version is not served", []st.Part{st.Listing(child(st.To(role, st.As("rbac.authorization.k8s.io/v1alpha1", "Role"))), role)}, nil},
+		{
+			"a reference of an object that is being deleted is not repaired",
+			[]st.Part{st.Listing(leaving, role)},
+			[]string{"ConfigMap/ns/child: Role/role info solid none none"},
+		},
+	})
+}

@@ -237,6 +237,18 @@ func (s *ScanOptions) CompleteNamespaces(cmd *cobra.Command, args []string, type
 	return s.completeFromCluster(s.namespaces)(cmd, args, typed)
 }
 
+// CompleteVersions completes an API version that the server serves.
+func (s *ScanOptions) CompleteVersions(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	versions := func(ctx context.Context) (names []string) {
+		types, _ := s.completionTypes(ctx)
+		for _, t := range types {
+			names = append(names, t.APIVersion())
+		}
+		return slices.Compact(slices.Sorted(slices.Values(names)))
+	}
+	return s.completeFromCluster(versions)(cmd, args, typed)
+}
+
 func (s *ScanOptions) namespaces(ctx context.Context) (names []string) {
 	if s.From == "" {
 		if live, err := s.Connect(); err == nil {

@@ -95,6 +95,12 @@ func (j Judgement) Unmonitored() bool {
 	return j.Mapping.Served && j.Mapping.Type.Resource != "" && !j.Mapping.Type.Watched()
 }
 
+// NamesOutdatedVersion reports whether the reference is solid and names a version of the owner's
+// kind that is served, but not preferred.
+func (j Judgement) NamesOutdatedVersion() bool {
+	return j.Verdict == VerdictSolid && j.Mapping.Served && j.Mapping.Spelling == snapshot.ExactSpelling && j.Mapping.Type.Resource != "" && !j.Mapping.Type.Preferred
+}
+
 // Owner returns the owner that r names, with what the judgement found.
 func (j Judgement) Owner(r object.Reference) reason.Owner {
 	return reason.NewOwner(r, j.Found())

@@ -106,7 +106,7 @@ func repairReason(transition *simulate.Transition, s Step, completes []string, w
 	}
 	out := reason.ReferencesRepaired{Completes: completes, WithoutRepair: without}
 	for i, r := range s.References {
-		out.References = append(out.References, reason.Repaired{Owner: r.Owner(), Version: s.Repairs[i].Becomes.APIVersion, Relinked: s.Action == ActionRelink})
+		out.References = append(out.References, reason.Repaired{Owner: r.Owner(), Version: s.Repairs[i].Becomes.APIVersion, Relinked: s.Action == ActionRelink, Served: s.Repairs[i].Optional})
 	}
 	return out
 }

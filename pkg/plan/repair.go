@@ -22,7 +22,8 @@ import (
 type RepairOptions struct {
 	// Within reports which objects are repaired. Nil: all listed objects.
 	Within func(graph.Node) bool
-	// Causes are those of the repaired references. Empty: all.
+	// Causes are those of the repaired references. Empty: all but CauseNone, which stands for solid
+	// references in a version that is not preferred. If Fix is UpdateVersion, empty includes them.
 	Causes []collector.Cause
 	// Fix is the only fix that is made. Unlink also removes references that could be
 	// relinked, and those whose owner only a person can declare absent. Empty: the fix that
@@ -91,12 +92,15 @@ func (r *repairBuilder) choose(n graph.Node) {
 		return
 	}
 	judgements := r.judge.Object(n)
-	if !slices.ContainsFunc(judgements, func(j collector.Judgement) bool { return j.Verdict != collector.VerdictSolid }) {
+	repairable := func(j collector.Judgement) bool {
+		return j.Verdict != collector.VerdictSolid || j.NamesOutdatedVersion()
+	}
+	if !slices.ContainsFunc(judgements, repairable) {
 		return
 	}
 	var wanted repairWork
 	for i, m := range r.repairs(n) {
-		if !r.selects(judgements[i]) {
+		if !r.selects(judgements[i], m) {
 			continue
 		}
 		switch fix := r.fix(m); {
@@ -141,7 +145,10 @@ func (r *repairBuilder) repairs(n graph.Node) []repair.Repair {
 }
 
 // selects reports whether the options select a reference.
-func (r *repairBuilder) selects(j collector.Judgement) bool {
+func (r *repairBuilder) selects(j collector.Judgement, m repair.Repair) bool {
+	if m.Optional {
+		return slices.Contains(r.options.Causes, collector.CauseNone) || len(r.options.Causes) == 0 && r.options.Fix == repair.UpdateVersion
+	}
 	return j.Verdict != collector.VerdictSolid && (len(r.options.Causes) == 0 || slices.Contains(r.options.Causes, j.Cause))
 }
 

@@ -341,3 +341,29 @@ func TestRepairStepsNameOldAndNewReferences(t *testing.T) {
 		t.Errorf("summary %+v, outcomes %+v", s, read.Outcomes)
 	}
 }
+
+func TestRepairOfSolidReferencesInOutdatedVersions(t *testing.T) {
+	role := Role("a/role")
+	seen := []Part{Listing(Secret("a/x", Owned(To(role, As("rbac.authorization.k8s.io/v1beta1", "Role")))), Secret("a/y", Owned(stale)), role, web)}
+	outdated := "update-version x: Role/role is referenced in rbac.authorization.k8s.io/v1beta1, which is not the preferred version: the reference gets rbac.authorization.k8s.io/v1"
+	relink := "relink y: Deployment/web exists, with another UID: the reference gets that UID (otherwise GC would delete it)"
+	for name, c := range map[string]struct {
+		options plan.RepairOptions
+		want    []string
+	}{
+		"they are left alone":               {plan.RepairOptions{}, []string{relink}},
+		"unless only that fix is asked for": {plan.RepairOptions{Fix: repair.UpdateVersion}, []string{outdated}},
+		"or only such references":           {plan.RepairOptions{Causes: []collector.Cause{collector.CauseNone}}, []string{outdated}},
+		"other references are no reason":    {plan.RepairOptions{Causes: []collector.Cause{collector.CauseReplaced}, Fix: repair.UpdateVersion}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, s := range repairOf(c.options, seen...).Steps {
+				got = append(got, string(s.Action)+" "+s.Object.Name+": "+s.Reason.Message())
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}

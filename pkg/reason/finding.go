@@ -15,7 +15,7 @@ import (
 var _ = register(
 	OwnerMissing{}, OwnerReplaced{}, OwnerMismatched{}, OwnerInOtherNamespace{}, OwnerNamespaced{}, OwnerVersionNotServed{},
 	OwnerKindUnknown{}, OwnerUnverified{}, OwnerWaiting{}, OwnersInCycle{}, OwnerDuplicated{}, TwoControllers{},
-	DeletionBlocked{}, FinalizerStuck{}, OwnerNotMonitored{}, OwnerKindMisspelled{},
+	DeletionBlocked{}, FinalizerStuck{}, OwnerNotMonitored{}, OwnerKindMisspelled{}, OwnerVersionOutdated{},
 )
 
 // Those without parameters.
@@ -262,6 +262,21 @@ func (r OwnerNotMonitored) Brief() string {
 
 func (r OwnerNotMonitored) Message() string {
 	return fmt.Sprintf("its owner %s exists, but the garbage collector does not watch %s, so it notices the owner's deletion late", r.Owner, r.Type)
+}
+
+// OwnerVersionOutdated means that the owner exists, and that the API server serves the version that
+// the reference names, but prefers another.
+type OwnerVersionOutdated struct {
+	Owner     Owner  `json:"owner"`
+	Preferred string `json:"preferred"` // the preferred apiVersion
+}
+
+func (r OwnerVersionOutdated) Brief() string {
+	return fmt.Sprintf("%s %s, preferred: %s", r.Owner.APIVersion, r.Owner, r.Preferred)
+}
+
+func (r OwnerVersionOutdated) Message() string {
+	return fmt.Sprintf("its reference names %s as %s; the API server serves that version, but prefers %s", r.Owner, r.Owner.APIVersion, r.Preferred)
 }
 
 // OwnerKindMisspelled means that the reference spells the owner's kind or apiVersion so

@@ -120,6 +120,7 @@ func TestTheSentencesOfFindings(t *testing.T) {
 		reason         reason.Brief
 		brief, message string
 	}{
+		{reason.OwnerVersionOutdated{Owner: gone, Preferred: "apps/v2"}, "apps/v1 Deployment/api, preferred: apps/v2", "its reference names Deployment/api as apps/v1; the API server serves that version, but prefers apps/v2"},
 		{reason.OwnerMissing{Owner: gone, ScanComplete: true}, "Deployment/api does not exist", "its owner Deployment/api does not exist, and no object has its UID"},
 		{reason.OwnerMissing{Owner: gone}, "Deployment/api does not exist", "its owner Deployment/api does not exist, and no object that could be read has its UID"},
 		{reason.OwnerReplaced{Owner: named(reason.StateReplaced)}, "Deployment/api exists, with another UID", "its owner Deployment/api was replaced: the reference names UID u-3, the existing object has UID u-2"},

@@ -157,6 +157,7 @@ type Repaired struct {
 	Owner
 	Version  string `json:"version"`           // the apiVersion that it gets
 	Relinked bool   `json:"relinked,omitzero"` // it gets another UID
+	Served   bool   `json:"served,omitzero"`   // its apiVersion is served, but not preferred
 }
 
 // ReferencesRepaired means that references are rewritten so that they lead to a live owner.
@@ -169,6 +170,8 @@ type ReferencesRepaired struct {
 func (r ReferencesRepaired) Message() string {
 	references := firstFew(len(r.References), func(i int) string {
 		switch o := r.References[i]; {
+		case o.Served:
+			return fmt.Sprintf("%s is referenced in %s, which is not the preferred version: the reference gets %s", o, o.APIVersion, o.Version)
 		case !o.Relinked:
 			return fmt.Sprintf("%s is referenced in %s, which is not served: the reference gets %s", o, o.APIVersion, o.Version)
 		case o.Version != o.APIVersion:

@@ -15,7 +15,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// repaired returns the snapshot with every reference repaired, including those that only a
+// repaired returns the snapshot with every bad reference repaired, including those that only a
 // person can decide about.
 func repaired(s *snapshot.Snapshot) *snapshot.Snapshot {
 	g := graph.New(s)
@@ -25,6 +25,9 @@ func repaired(s *snapshot.Snapshot) *snapshot.Snapshot {
 	for n := range g.Listed() {
 		var change object.Change
 		for i, of := range m.Object(graph.Node(n)) {
+			if of.Optional {
+				continue
+			}
 			switch of.Fix {
 			case repair.Unlink:
 				change.Drop = append(change.Drop, i)
@@ -48,7 +51,7 @@ func TestRepairingEverythingLeavesOnlyUnrepairable(t *testing.T) {
 			o := g.Object(graph.Node(n))
 			for i, m := range repair.New(judge).Object(graph.Node(n)) {
 				j := judge.Reference(graph.Edge{Node: graph.Node(n), Index: i})
-				if m.Fix != repair.None {
+				if m.Fix != repair.None && !m.Optional {
 					t.Fatalf("%s, reference to %s: mended, and %s again", o, o.Owners[i], m.Fix)
 				}
 				if j.Verdict == collector.VerdictUnresolvable && j.Cause != collector.CauseUnservedVersion && !o.Terminating() {
@@ -73,7 +76,9 @@ func TestSolidReferencesAreKeptAndRewritesAreSolid(t *testing.T) {
 			for i, of := range m.Object(node) {
 				r := g.Object(node).Owners[i]
 				switch v := judge.Reference(graph.Edge{Node: node, Index: i}).Verdict; {
-				case of.Fix != repair.None && (v == collector.VerdictSolid || v == collector.VerdictWaiting || v == collector.VerdictUnknown):
+				case of.Optional && (v != collector.VerdictSolid || of.Fix != repair.UpdateVersion || of.Becomes.UID != r.UID):
+					t.Fatalf("%s of a reference to %s that is %s is optional", of.Fix, r, v)
+				case of.Fix != repair.None && !of.Optional && (v == collector.VerdictSolid || v == collector.VerdictWaiting || v == collector.VerdictUnknown):
 					t.Fatalf("%s of a reference to %s that is %s", of.Fix, r, v)
 				case of.Becomes.UID == "":
 				case judge.Hypothetical(node, of.Becomes).Verdict != collector.VerdictSolid:

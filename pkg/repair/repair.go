@@ -16,7 +16,7 @@ type Fix string
 const (
 	Unlink        Fix = "unlink"         // drop the reference
 	Relink        Fix = "relink"         // point it at the owner's successor of the same name
-	UpdateVersion Fix = "update-version" // rewrite its apiVersion to a served one
+	UpdateVersion Fix = "update-version" // rewrite its apiVersion to a served one, or to the preferred one
 	None          Fix = "none"
 )
 
@@ -29,6 +29,8 @@ type Repair struct {
 	// NeedsDecision reports that the owner can never be resolved, but cannot be proven absent either:
 	// a person has to decide about each such reference.
 	NeedsDecision bool
+	// Optional reports that the reference is solid, so that nothing requires the repair.
+	Optional bool
 	// UserSelected reports that a person selected this reference: it is removed even if it is solid.
 	// A Planner never sets it.
 	UserSelected bool
@@ -60,7 +62,7 @@ func (in *input) decide() Repair {
 	j := in.judgement
 	switch {
 	case j.Verdict == collector.VerdictSolid:
-		return none(reason.StateExists)
+		return in.preferVersion()
 	case in.object.Contested:
 		return none(reason.StateDependentContested)
 	case in.object.Terminating():
@@ -84,6 +86,20 @@ func (in *input) decide() Repair {
 	case collector.CauseNone, collector.CauseUnverified:
 	}
 	return none(reason.StateUnverified)
+}
+
+// preferVersion rewrites a solid reference to the version that is preferred, if it names another
+// one that is served.
+func (in *input) preferVersion() Repair {
+	if !in.judgement.NamesOutdatedVersion() || in.object.Contested || in.object.Terminating() {
+		return none(reason.StateExists)
+	}
+	r, t := in.reference, in.judgement.Mapping.Type
+	r.APIVersion = in.judge.Graph().View().Versions(t.Group, t.Kind)[0].APIVersion()
+	if in.judge.Hypothetical(in.node, r).Verdict != collector.VerdictSolid {
+		return none(reason.StateExists)
+	}
+	return Repair{Fix: UpdateVersion, Becomes: r, Optional: true}
 }
 
 // updateVersion repairs a reference whose version is not served. If the UID belongs to an

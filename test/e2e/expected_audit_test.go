@@ -258,6 +258,9 @@ func (f *expectedAudit) referenceFindings(o *expectedObject, i int) []finding {
 	if f.isMisspelledKind(r) {
 		add("misspelled-owner-kind", nil)
 	}
+	if preferred := f.preferredVersion(r); j.verdict == "solid" && preferred != r.APIVersion && !f.isMisspelledKind(r) {
+		add("outdated-owner-version", nil)
+	}
 	return out
 }
 
@@ -299,6 +302,15 @@ func (f *expectedAudit) isUnwatched(r metav1.OwnerReference) bool {
 	kind := schema.FromAPIVersionAndKind(r.APIVersion, r.Kind)
 	mapping, err := f.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	return err == nil && !f.watched[mapping.Resource.GroupResource()]
+}
+
+// preferredVersion returns the apiVersion that the server prefers for the kind of a reference.
+func (f *expectedAudit) preferredVersion(r metav1.OwnerReference) string {
+	mapping, err := f.mapper.RESTMapping(schema.FromAPIVersionAndKind(r.APIVersion, r.Kind).GroupKind())
+	if err != nil {
+		return r.APIVersion
+	}
+	return mapping.GroupVersionKind.GroupVersion().String()
 }
 
 // isMisspelledKind reports whether a kind maps although it is not served in that spelling.

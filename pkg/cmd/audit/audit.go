@@ -30,6 +30,7 @@ type auditFlags struct {
 	failOn                           string
 	stuckAfter, settle               time.Duration
 	baseline                         string // file
+	without                          []string
 	output                           *cli.OutputFlags
 	metricsFile                      string // of -o prometheus=FILE
 }
@@ -72,6 +73,9 @@ kubectl gc audit -n shop -o json --fail-on=warning
 # earlier report (-o json) does not have
 kubectl gc audit --settle 30s --baseline known.json
 
+# Before an upgrade that removes an API version: what it breaks
+kubectl gc audit --without batch/v1beta1
+
 # A file that kubectl wrote, without a cluster
 kubectl get deployments,replicasets,pods -A -o json > dump.json
 kubectl gc audit --from dump.json
@@ -100,7 +104,9 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a finalizer of another controller")
 	flags.DurationVar(&f.settle, "settle", 0, "wait this long, then read again what the garbage collector should have deleted or changed, and report only what it has not")
 	flags.StringVar(&f.baseline, "baseline", "", "leave out the findings of this earlier report (a file from -o json), also for the exit code")
+	flags.StringSliceVar(&f.without, "without", nil, "judge as if the API server did not serve this API version, such as apps/v1beta1")
 	f.output.AddFlags(cmd)
+	cli.CompleteFlag(cmd, "without", scan.CompleteVersions)
 	cli.CompleteFlag(cmd, "baseline", cli.CompleteFiles("json"))
 	cli.CompleteFlag(cmd, "contexts", f.scan.CompleteContexts)
 	cli.CompleteFlag(cmd, "fail-on", cli.CompleteOne(failOnChoices...))
@@ -131,7 +137,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := cmp.Or(f.completeOutput(), cli.CheckRules(options.Rules)); err != nil {
 		return err
 	}
-	if err := f.checkSettle(); err != nil {
+	if err := cmp.Or(f.checkSettle(), f.checkWithout()); err != nil {
 		return err
 	}
 	known, err := f.readBaseline()
@@ -204,7 +210,7 @@ func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error
 	if len(clusters) == 1 {
 		types = clusters[0].Types
 	}
-	for _, line := range []string{auditreport.SummaryLine(r, types), auditreport.Known(r.Known), auditreport.Settled(r.Settled)} {
+	for _, line := range []string{auditreport.SummaryLine(r, types), auditreport.Without(r.Without), auditreport.Known(r.Known), auditreport.Settled(r.Settled)} {
 		if line == "" {
 			continue
 		}
@@ -232,6 +238,9 @@ func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
 		f.warnOf(c)
 	}
 	commands := cli.NextCommands()
+	if r.Without != nil { // the other commands are about the cluster as it is
+		commands = auditreport.Commands{Repair: cli.CommandName + " repair --fix update-version --dry-run"}
+	}
 	if r.Clusters != nil {
 		for _, command := range []*string{&commands.Repair, &commands.Preview, &commands.Explain} {
 			*command += " --context CLUSTER"
@@ -243,7 +252,7 @@ func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
 	if hints := auditreport.Hints(r, commands); hints != "" {
 		fmt.Fprintln(f.scan.Err, hints)
 	}
-	if hint := auditreport.MayBeInProgress(r, cli.CommandName+" audit --settle 30s"); hint != "" && f.scan.From == "" {
+	if hint := auditreport.MayBeInProgress(r, cli.CommandName+" audit --settle 30s"); hint != "" && f.scan.From == "" && r.Without == nil {
 		fmt.Fprintln(f.scan.Err, hint)
 	}
 }

@@ -143,7 +143,13 @@ func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options au
 	if live != nil {
 		out.Took = v.scan.Now().Sub(begun)
 	}
+	if seen, err = f.withoutVersions(seen); err != nil {
+		return audit.Cluster{}, err
+	}
 	out.Report, err = audit.Run(collector.NewJudge(graph.New(seen)), options)
+	if err == nil {
+		out.Report.Without = f.without
+	}
 	if err == nil && f.settle > 0 {
 		err = v.scan.Settle(ctx, live, seen, out.Report, f.settle)
 	}

@@ -53,9 +53,9 @@ have them. There are three repairs:
   update-version  changes an apiVersion that is not served to one that is
 
 The repair is chosen per reference; "` + cli.CommandName + ` audit" shows it. A valid reference
-is changed only if --reference names it, one that could not be verified is not
-changed, and a changed reference always points at an owner that was read. Nothing
-is deleted.
+is changed only if --reference names it, or to the preferred version with
+--fix update-version. One that could not be verified is not changed, and a changed
+reference always points at an owner that was read. Nothing is deleted.
 
 Without targets, it repairs everything in the whole cluster, or in the namespace
 that -n names. First it shows what it would change, and what the garbage collector
@@ -80,6 +80,9 @@ kubectl gc repair statefulset/redis-exporter -n monitoring
 
 # Objects with a label, in all namespaces
 kubectl gc repair -l app=web
+
+# Before an upgrade: all references to the preferred versions of their owners
+kubectl gc repair --fix update-version --dry-run
 
 # A reference to a kind that no longer exists
 kubectl gc repair configmap/flags -n shop --fix unlink

@@ -90,8 +90,8 @@ func Hints(r *audit.Report, c Commands) string {
 	var repair, preview bool
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		_, repaired := audit.RepairFor(f.Rule)
-		repair = repair || repaired && f.Fix != audit.NoFix
+		cause, repaired := audit.RepairFor(f.Rule)
+		repair = repair || repaired && cause != collector.CauseNone && f.Fix != audit.NoFix // a solid reference is only repaired on request
 		preview = preview || f.Consequence == collector.ConsequenceDelete || f.Consequence == collector.ConsequenceUnlink
 	}
 	var hints []string

@@ -2,8 +2,10 @@ package auditreport
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
@@ -49,6 +51,22 @@ func MayBeInProgress(r *audit.Report, command string) string {
 	}
 	return fmt.Sprintf("A running garbage collector may be about to delete or change %s of these objects. To report only what it leaves: %s",
 		wording.Thousands(n), command)
+}
+
+// Without returns, in one line without its line break, which served API versions were taken for
+// not served. It returns an empty string if there are none.
+func Without(versions []string) string {
+	switch len(versions) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("Judged as if %s were not served.", escape.Word(versions[0]))
+	}
+	var shown []string
+	for _, v := range versions {
+		shown = append(shown, escape.Word(v))
+	}
+	return fmt.Sprintf("Judged as if these were not served: %s.", strings.Join(shown, ", "))
 }
 
 // Known returns, in one line without its line break, how many findings a baseline left out. It

@@ -1,0 +1,45 @@
+package audit
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// checkWithout returns an error if --without cannot work.
+func (f *auditFlags) checkWithout() error {
+	for _, v := range f.without {
+		if gv, err := schema.ParseGroupVersion(v); err != nil || gv.Version == "" {
+			return cli.WithHint(cli.Usagef("--without %s is not an API version", cli.Quote(v)), "use GROUP/VERSION, such as apps/v1beta1, or v1 for the core group")
+		}
+	}
+	switch {
+	case len(f.without) > 0 && f.settle > 0:
+		return cli.Usagef("--without cannot be combined with --settle: the garbage collector acts on the cluster as it is")
+	case len(f.without) > 0 && f.changed("contexts"):
+		return cli.Usagef("--without cannot be combined with --contexts")
+	}
+	return nil
+}
+
+// withoutVersions returns the snapshot as if the versions of --without were not served.
+func (f *auditFlags) withoutVersions(seen *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+	if len(f.without) == 0 {
+		return seen, nil
+	}
+	var removed []schema.GroupVersion
+	for _, v := range f.without {
+		gv, err := schema.ParseGroupVersion(v)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(seen.Types, func(t snapshot.Type) bool { return t.Group == gv.Group && t.Version == gv.Version }) {
+			return nil, cli.WithHint(cli.Usagef("--without %s: the API server does not serve this version", cli.Quote(v)), "versions that it serves: kubectl api-versions")
+		}
+		removed = append(removed, gv)
+	}
+	return seen.WithoutVersions(removed...), nil
+}
