@@ -28,11 +28,14 @@ type Object struct {
 	// Claims are the names of the PersistentVolumeClaims that a Pod on a node mounts, or the
 	// namespace/name of the one that a PersistentVolume is bound to. Nil if they were not
 	// read, empty if there are none.
-	Claims     []string          `json:"claims,omitzero"`
-	Owners     []Reference       `json:"owners,omitempty"` // in the order of the metadata
-	Finalizers []string          `json:"finalizers,omitempty"`
-	Labels     map[string]string `json:"labels,omitempty"`  // nil if they were not requested
-	Aliases    []Identity        `json:"aliases,omitempty"` // other identities with which the same UID was read
+	Claims []string `json:"claims,omitzero"`
+	// NamespaceStatus is what a terminating Namespace says about its deletion. Nil if the object
+	// is none, or if that was not read.
+	NamespaceStatus *NamespaceStatus  `json:"namespaceStatus,omitempty"`
+	Owners          []Reference       `json:"owners,omitempty"` // in the order of the metadata
+	Finalizers      []string          `json:"finalizers,omitempty"`
+	Labels          map[string]string `json:"labels,omitempty"`  // nil if they were not requested
+	Aliases         []Identity        `json:"aliases,omitempty"` // other identities with which the same UID was read
 }
 
 // Terminating reports whether the object has a deletionTimestamp.

@@ -91,7 +91,7 @@ func Run(ctx context.Context, c *client.Client, discovered *discovery.Result, sc
 		return nil, err
 	}
 	sc.dropContradictedLists()
-	if err := sc.markRunning(ctx); err != nil {
+	if err := cmp.Or(sc.markRunning(ctx), sc.readNamespaceStatuses(ctx)); err != nil {
 		return nil, err
 	}
 	sc.gaps = append(sc.gaps, sc.lookupGaps()...)

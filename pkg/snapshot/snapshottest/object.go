@@ -144,6 +144,17 @@ func WithClaims(claims ...string) Option {
 	return func(o *object.Object) { o.Claims = append([]string{}, claims...) }
 }
 
+// Reporting sets the conditions of a terminating Namespace: those of the namespace controller
+// that are true, as pairs of type and message. Without any, it has reported only success.
+func Reporting(conditions ...string) Option {
+	return func(o *object.Object) {
+		o.NamespaceStatus = &object.NamespaceStatus{Conditions: []object.Condition{{Type: object.GroupVersionFailure}}}
+		for i := 0; i < len(conditions); i += 2 {
+			o.NamespaceStatus.Conditions = append(o.NamespaceStatus.Conditions, object.Condition{Type: conditions[i], True: true, Message: conditions[i+1]})
+		}
+	}
+}
+
 // AlsoServedAs adds an alias with another apiVersion and kind.
 func AlsoServedAs(apiVersion, kind string) Option {
 	return func(o *object.Object) {

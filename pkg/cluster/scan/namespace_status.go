@@ -1,0 +1,53 @@
+package scan
+
+import (
+	"context"
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+var namespaces = snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace"}
+
+// readNamespaceStatuses reads the status of every Namespace that is terminating. Metadata does not
+// hold it, so each is requested whole. What cannot be read stays nil. The error is the context's.
+func (sc *scanner) readNamespaceStatuses(ctx context.Context) error {
+	var terminating []*object.Object
+	add := func(o *object.Object) {
+		if o != nil && o.Terminating() && o.IsNamespace() {
+			terminating = append(terminating, o)
+		}
+	}
+	for _, o := range sc.objects.Objects() {
+		add(o)
+	}
+	for _, l := range sc.lookups {
+		add(l.Object)
+	}
+	statuses, err := client.InParallel(ctx, sc.client.Options.SmallConcurrency, terminating, func(o *object.Object) *object.NamespaceStatus {
+		return readNamespaceStatus(ctx, sc.client, o)
+	})
+	for i, o := range terminating {
+		o.NamespaceStatus = statuses[i]
+	}
+	return err
+}
+
+// readNamespaceStatus returns nil if the Namespace cannot be read, or was replaced.
+func readNamespaceStatus(ctx context.Context, c *client.Client, o *object.Object) *object.NamespaceStatus {
+	q := client.Query{Type: namespaces, Name: o.Name}
+	raw, err := c.Fetch(ctx, q, client.AcceptWhole, metav1.ListOptions{})
+	if err != nil {
+		return nil
+	}
+	found, err := client.ReadItem(raw, q, false)
+	var whole struct{ Spec, Status json.RawMessage }
+	if err != nil || found.UID != o.UID || json.Unmarshal(raw, &whole) != nil {
+		return nil
+	}
+	return object.NamespaceStatusOf(whole.Spec, whole.Status)
+}
