@@ -252,7 +252,7 @@ func (s *simulation) complete(d contentsDeletion) bool {
 	switch {
 	case o == nil:
 		return true
-	case o.IsNamespace() && (len(o.Finalizers) > 0 || s.heldByGaps(d.node)), completionRejected(o):
+	case o.IsNamespace() && (len(o.Finalizers) > 0 || s.heldBack(d.node)), completionRejected(o):
 		return false
 	}
 	for _, member := range d.kept {
@@ -272,11 +272,11 @@ func completionRejected(o *object.Object) bool {
 	return DeletesContents(o.Identity) && collector.UpdateRejected(&object.Object{Owners: o.Owners})
 }
 
-// heldByGaps reports whether the namespace controller cannot complete the deletion of a
+// heldBack reports whether the namespace controller cannot complete the deletion of an empty
 // Namespace, or may be unable to.
-func (s *simulation) heldByGaps(n graph.Node) bool {
-	gaps, _ := s.model.FinalizationGaps(n)
-	return len(gaps) > 0 && (s.release == nil || !s.release.released[n])
+func (s *simulation) heldBack(n graph.Node) bool {
+	held, _ := s.model.heldBack(n)
+	return held && (s.release == nil || !s.release.released[n])
 }
 
 // afterKubelet returns the state of an object after its kubelet, if it waits for one, has

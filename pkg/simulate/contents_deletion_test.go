@@ -8,7 +8,9 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector/collectortest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
@@ -137,5 +139,38 @@ func TestStoppedPods(t *testing.T) {
 		if m.Action != collector.ActionDelete || c.StoppedPods[i] != (m.StateBefore.Name == "p") {
 			t.Errorf("%s of %s: stopped %v", m.Action, m.StateBefore.Name, c.StoppedPods[i])
 		}
+	}
+}
+
+func TestTerminatingNamespaceMayStayForWhatItReports(t *testing.T) {
+	specFinalizer := func(o *object.Object) { o.NamespaceStatus.Finalizers = []string{"x/y"} }
+	for name, c := range map[string]struct {
+		status              []st.Option
+		vanishes, may, must bool
+	}{
+		"not if its status was not read":                           {nil, true, true, true},
+		"not if contents or finalizers were left":                  {[]st.Option{st.Reporting(object.ContentRemaining, "1", object.FinalizersRemaining, "1")}, true, true, true},
+		"if its contents could not be deleted":                     {[]st.Option{st.Reporting(object.ContentFailure, "denied")}, false, true, false},
+		"if groups could not be discovered":                        {[]st.Option{st.Reporting(object.DiscoveryFailure, "stale")}, false, true, false},
+		"if a version could not be parsed":                         {[]st.Option{st.Reporting(object.GroupVersionFailure, "a/b/c")}, false, true, false},
+		"it certainly stays for a finalizer of others in its spec": {[]st.Option{st.Reporting(), specFinalizer}, false, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shop := st.Namespace("shop", append(c.status, st.Terminating())...)
+			s := st.New(st.Serving(st.TypesWithContents()...), st.Listing(shop, st.ConfigMap("shop/c"), st.Secret("other/s", st.OwnedBy(shop))))
+			judge := collector.NewJudge(graph.New(s))
+			result := simulate.Run(judge, simulate.Predicting, simulate.Bounds{})
+			possible := simulate.NewPossibilities(simulate.NewModel(judge, simulate.Predicting))
+			n, dependent := judge.Graph().Find(shop.UID), judge.Graph().Find("Secret/other/s")
+			if got := result.Model.Object(n) == nil; got != c.vanishes {
+				t.Errorf("it vanishes in the simulation: %v, want %v", got, c.vanishes)
+			}
+			if got := possible.MayDelete(dependent); got != c.may {
+				t.Errorf("its dependent may be deleted: %v, want %v", got, c.may)
+			}
+			if got := possible.MustDelete(dependent); got != c.must {
+				t.Errorf("its dependent must be deleted: %v, want %v", got, c.must)
+			}
+		})
 	}
 }

@@ -174,6 +174,19 @@ func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 	return at(ContentsStillDeleting)
 }
 
+// heldBack reports whether something besides its contents keeps the namespace controller from
+// completing the deletion of a Namespace. If certain is false, it only may: what that controller
+// reported in its last attempt may be over.
+func (m *Model) heldBack(n graph.Node) (held, certain bool) {
+	gaps, certain := m.FinalizationGaps(n)
+	held = len(gaps) > 0
+	if s := m.graph.Object(n).NamespaceStatus; s != nil {
+		certain = certain || len(s.Finalizers) > 0
+		held = held || certain || s.Fails()
+	}
+	return held, certain
+}
+
 // FinalizationGaps returns View.FinalizationGaps of a Namespace, and nil for other objects.
 func (m *Model) FinalizationGaps(n graph.Node) (gaps []snapshot.Gap, certain bool) {
 	if o := m.graph.Object(n); o.IsNamespace() {

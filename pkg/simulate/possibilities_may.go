@@ -300,8 +300,8 @@ func (p *Possibilities) sweepsContents(facts []fact, now fact, i int32) bool {
 // mayFinalize reports whether the namespace controller can complete the deletion of an object,
 // if that is a Namespace. Where that is uncertain, it returns otherwise.
 func (p *Possibilities) mayFinalize(r *reachedObject, otherwise bool) bool {
-	gaps, certain := p.model.FinalizationGaps(r.node)
-	return len(gaps) == 0 || !certain && otherwise
+	held, certain := p.model.heldBack(r.node)
+	return !held || !certain && otherwise
 }
 
 // contentsVanish reports whether the contents of a Namespace or CustomResourceDefinition, if

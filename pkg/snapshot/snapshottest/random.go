@@ -97,7 +97,7 @@ func DrawBusy(t *rapid.T) *snapshot.Snapshot {
 		o := &objects[i]
 		Owned(rapid.SliceOfN(reference, 0, 3).Draw(t, "references")...)(o)
 		if (o.Kind == "Namespace" || o.Kind == "CustomResourceDefinition") && rapid.Bool().Draw(t, "lost") {
-			o.Owners, o.Deleted = []object.Reference{To(Node("x", UID("ghost2")))}, nil
+			o.Owners, o.Deleted, o.NamespaceStatus = []object.Reference{To(Node("x", UID("ghost2")))}, nil, nil
 		}
 	}
 	return New(Serving(TypesWithContents()...), Listing(objects...))
@@ -141,6 +141,10 @@ func drawObject(t *rapid.T) object.Object {
 	}
 	if k.kind == "Pod" {
 		drawRunning(t, &o)
+	}
+	if k.kind == "Namespace" && o.Terminating() {
+		unread := func(*object.Object) {}
+		rapid.SampledFrom([]Option{unread, Reporting(), Reporting(object.FinalizersRemaining, "x/y in 1"), Reporting(object.ContentFailure, "denied")}).Draw(t, "status")(&o)
 	}
 	return o
 }
