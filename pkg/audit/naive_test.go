@@ -405,6 +405,10 @@ func (v naive) findings(stuckAfter time.Duration) []string {
 		if o.Deleted != nil && foreign && v.Taken.Sub(*o.Deleted) > stuckAfter {
 			say("stuck-finalizer", o, -1, "warning", "", "none", "none")
 		}
+		if o.Kind == "Namespace" && o.Deleted != nil && v.Taken.Sub(*o.Deleted) > stuckAfter {
+			grade, c := v.stuckNamespace(o)
+			say("stuck-namespace", o, -1, grade, "", c, "none")
+		}
 	}
 	for i, o := range v.Objects {
 		cycle := v.cycle(o, owners)
@@ -419,6 +423,87 @@ func (v naive) findings(stuckAfter time.Duration) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// stuckNamespace returns the severity and the consequence for a Namespace that has long been
+// terminating.
+func (v naive) stuckNamespace(o object.Object) (severity, consequence string) {
+	status := object.NamespaceStatus{}
+	if o.NamespaceStatus != nil {
+		status = *o.NamespaceStatus
+	}
+	fails, held := status.Is(object.GroupVersionFailure), len(o.Finalizers) > 0 || len(status.Finalizers) > 0
+	for _, g := range v.Gaps {
+		if g.Resource == "*" {
+			fails = fails || status.Is(object.DiscoveryFailure)
+			held = held || g.Group != "*" && g.Group != "" && (g.Reason == "unavailable" || g.Reason == "server-error")
+		}
+	}
+	contents, deleted, read, overdue := 0, 0, v.allListedIn(o.Name), false
+	podStops := slices.ContainsFunc(v.Objects, func(c object.Object) bool { return c.Namespace == o.Name && c.Kind == "Pod" && c.Deleted != nil })
+	for _, c := range v.Objects {
+		if c.Namespace != o.Name {
+			continue
+		}
+		contents++
+		if c.Deleted != nil || podStops && c.Kind != "Pod" {
+			deleted++
+		}
+		overdue = overdue || c.Kind == "Pod" && c.GraceSeconds != nil && *c.GraceSeconds > 0 && c.Deleted != nil && c.Deleted.Before(v.Taken)
+		held = held || c.GraceSeconds != nil && *c.GraceSeconds > 0 && c.Deleted != nil ||
+			slices.ContainsFunc(c.Finalizers, func(f string) bool { return f != "foregroundDeletion" && f != "orphan" })
+	}
+	if status.Is(object.ContentFailure) && (!read && !overdue || deleted < contents || v.cannotList(o.Name)) {
+		fails = true
+	}
+	switch {
+	case fails:
+		return "error", "stuck"
+	case held:
+		return "warning", "none"
+	}
+	return "warning", "unknown"
+}
+
+// allListedIn reports whether every object of a namespace was read.
+func (v naive) allListedIn(namespace string) bool {
+	for _, t := range v.Types {
+		if t.Preferred && t.Namespaced && t.Can("delete") && t.Resource != "events" && !v.listed(t, namespace) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(v.Gaps, func(g snapshot.Gap) bool { return g.Resource == "*" || g.Reason == "undiscovered" })
+}
+
+// cannotList reports whether the API server failed to list a type in a namespace.
+func (v naive) cannotList(namespace string) bool {
+	return slices.ContainsFunc(v.Gaps, func(g snapshot.Gap) bool {
+		return g.Resource != "*" && g.Reason != "forbidden" && (g.Namespace == "" || g.Namespace == namespace)
+	})
+}
+
+// drawNamespaceStatuses gives the terminating Namespaces of a snapshot a random status.
+func drawNamespaceStatuses(t *rapid.T, s *snapshot.Snapshot) {
+	for i, o := range s.Objects {
+		if !o.IsNamespace() || !o.Terminating() {
+			continue
+		}
+		with := *o
+		switch rapid.IntRange(0, 4).Draw(t, "status") {
+		case 0: // not read
+		case 1:
+			with.NamespaceStatus = &object.NamespaceStatus{}
+		default:
+			st.Reporting()(&with)
+			for _, c := range []string{object.DiscoveryFailure, object.GroupVersionFailure, object.ContentFailure, object.ContentRemaining, object.FinalizersRemaining} {
+				with.NamespaceStatus.Conditions = append(with.NamespaceStatus.Conditions, object.Condition{Type: c, True: rapid.IntRange(0, 3).Draw(t, c) == 3})
+			}
+			if rapid.IntRange(0, 5).Draw(t, "spec") == 5 {
+				with.NamespaceStatus.Finalizers = []string{"x/y"}
+			}
+		}
+		s.Objects[i] = &with
+	}
 }
 
 // cycle returns the objects that own o and are owned by o, including o.
@@ -493,10 +578,12 @@ var (
 func TestAuditEqualsNaiveAudit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
+		drawNamespaceStatuses(t, s)
+		stuckAfter := rapid.SampledFrom([]time.Duration{audit.DefaultStuckAfter, 0}).Draw(t, "stuck after")
 		// Blocked deletions depend on the model, which has tests of its own.
 		others := slices.DeleteFunc(audit.IDs(), func(id string) bool { return id == "blocked-deletion" })
-		report := run(t, s, audit.Options{Rules: others, StuckAfter: audit.DefaultStuckAfter})
-		if diff := cmp.Diff(unpredicted(naiveOf(s).findings(audit.DefaultStuckAfter)), unpredicted(told(report)), cmpopts.EquateEmpty()); diff != "" {
+		report := run(t, s, audit.Options{Rules: others, StuckAfter: stuckAfter})
+		if diff := cmp.Diff(unpredicted(naiveOf(s).findings(stuckAfter)), unpredicted(told(report)), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}
 	})

@@ -57,7 +57,10 @@ func everyRule() *snapshot.Snapshot {
 			st.Role("shop/role"),
 			st.ConfigMap("shop/outdated", st.Owned(st.To(st.Role("shop/role"), st.As(beta, "Role")))),
 			st.ConfigMap("shop/odd", st.Owned(st.To(st.Pod("shop/self"), st.As("v1", "pod")))),
+			st.Namespace("closing", st.TerminatingFor(3*time.Hour), st.Reporting(object.ContentFailure, `configmaps "kept" is forbidden: not today`)),
+			st.ConfigMap("closing/kept"),
 		),
+		st.Serving(st.TypesWithContents()[0]),
 		st.Found(status),
 		st.Unreadable("secrets", snapshot.Forbidden),
 	)
@@ -117,6 +120,7 @@ func TestRules(t *testing.T) {
 		"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner", "cluster-to-namespaced-owner",
 		"unserved-owner-version", "unknown-owner-kind", "unverified-owner", "terminating-owner",
 		"owner-cycle", "self-owner", "duplicate-owner", "multiple-controllers", "blocked-deletion", "stuck-finalizer", "unmonitored-owner", "misspelled-owner-kind", "outdated-owner-version",
+		"stuck-namespace",
 	}
 	if diff := cmp.Diff(want, audit.IDs()); diff != "" {
 		t.Error(diff)

@@ -32,6 +32,7 @@ var Rules = slices.Concat(ownerRules, []Rule{
 	unmonitoredOwner,
 	misspelledOwnerKind,
 	outdatedOwnerVersion,
+	stuckNamespace,
 })
 
 // Groups of rules that a flag selects.

@@ -12,6 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -578,6 +580,155 @@ func TestBlockedDeletion(t *testing.T) {
 			[]string{"ConfigMap/ns/owner: itself warning - unknown none"},
 		},
 	})
+}
+
+func TestStuckNamespace(t *testing.T) {
+	shop := func(more ...st.Option) object.Object {
+		return st.Namespace("shop", append([]st.Option{st.TerminatingFor(time.Hour)}, more...)...)
+	}
+	seen := func(objects ...object.Object) []st.Part {
+		return []st.Part{st.Serving(st.TypesWithContents()...), st.Listing(objects...)}
+	}
+	held := st.Secret("shop/held", st.Terminating("x/y"))
+	specFinalizer := func(o *object.Object) { o.NamespaceStatus.Finalizers = []string{"x/y"} }
+	dead, broken := st.Undiscovered("metrics.k8s.io", snapshot.Unavailable), st.Unreadable("widgets.example.com", snapshot.Webhook)
+	undiscovered, undeleted := st.Reporting(object.DiscoveryFailure, "stale"), st.Reporting(object.ContentFailure, "denied")
+	fails := []string{"Namespace/shop: itself error - stuck none"}
+	waits := []string{"Namespace/shop: itself warning - none none"}
+	unknown := []string{"Namespace/shop: itself warning - unknown none"}
+	rule(t, "stuck-namespace", []ruleCase{
+		{"an API group cannot be discovered", append(seen(shop(undiscovered)), dead), fails},
+		{"an API group could not be discovered, and now can", seen(shop(undiscovered)), unknown},
+		{"an API group cannot be discovered, which is not reported yet", append(seen(shop(st.Reporting())), dead), waits},
+		{"a version cannot be parsed", seen(shop(st.Reporting(object.GroupVersionFailure, "a/b/c"))), fails},
+		{"a type cannot be listed", append(seen(shop(undeleted)), broken), fails},
+		{"a type cannot be listed by this user either", append(seen(shop(undeleted)), st.Unreadable("widgets.example.com", snapshot.Forbidden)), fails},
+		{"contents cannot be deleted", seen(shop(undeleted), st.ConfigMap("shop/kept")), fails},
+		{"contents could not be deleted, and are gone now", seen(shop(undeleted)), unknown},
+		{"all contents were deleted, and a finalizer holds one", seen(shop(undeleted), held), waits},
+		{"all Pods were deleted, and one should have stopped, so nothing else is deleted", seen(shop(undeleted), st.Pod("shop/lost", st.InGracePeriod()), st.ConfigMap("shop/later")), waits},
+		{
+			"all Pods were deleted, and on an old server nothing waits for them",
+			append(seen(shop(undeleted), st.Pod("shop/lost", st.InGracePeriod()), st.ConfigMap("shop/kept")), st.FromServer("v1.32.0")), fails,
+		},
+		{
+			"a Pod should have stopped, and a type could not be read by this user",
+			append(seen(shop(undeleted), st.Pod("shop/lost", st.InGracePeriod())), st.Unreadable("widgets.example.com", snapshot.Forbidden)), waits,
+		},
+		{
+			"a Pod should have stopped, and a type cannot be listed",
+			append(seen(shop(undeleted), st.Pod("shop/lost", st.InGracePeriod())), broken), fails,
+		},
+		{"contents are held by a finalizer", seen(shop(st.Reporting(object.ContentRemaining, "1", object.FinalizersRemaining, "1")), held), waits},
+		{"contents are held by a finalizer, and its conditions could not be read", seen(shop(), held), waits},
+		{"a finalizer in its spec holds it", seen(shop(st.Reporting(), specFinalizer)), waits},
+		{"its own finalizer holds it", seen(shop(st.Reporting(), st.WithFinalizers("x/y"))), waits},
+		{"its conditions could not be read", seen(shop()), unknown},
+		{"it has no conditions", seen(shop(func(o *object.Object) { o.NamespaceStatus = &object.NamespaceStatus{} })), unknown},
+		{"nothing keeps it", seen(shop(st.Reporting())), unknown},
+		{"contents that nothing holds were not deleted", seen(shop(st.Reporting()), st.ConfigMap("shop/kept")), unknown},
+		{"it has been terminating for just as long as allowed", seen(st.Namespace("shop", st.TerminatingFor(10*time.Minute), undeleted), st.ConfigMap("shop/kept")), nil},
+		{"it is alive", seen(st.Namespace("shop"), st.ConfigMap("shop/kept")), nil},
+		{"another object is terminating", seen(st.ConfigMap("shop/kept", st.TerminatingFor(time.Hour))), nil},
+	})
+}
+
+func TestCausesOfStuckNamespace(t *testing.T) {
+	service := func(name string) object.Object {
+		return st.Object("apiregistration.k8s.io/v1", "APIService", name)
+	}
+	held := func(name string, finalizers ...string) object.Object {
+		return st.Secret("shop/"+name, st.Terminating(finalizers...))
+	}
+	apiServices := snapshot.Type{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices", Kind: "APIService", Verbs: []string{"delete", "get", "list", "watch"}, Preferred: true}
+	for name, c := range map[string]struct {
+		status st.Option
+		seen   []st.Part
+		want   []string
+	}{
+		"names the APIServices of the group": {
+			st.Reporting(object.DiscoveryFailure, "unable to retrieve"),
+			[]st.Part{st.Listing(service("v1."), service("v1.metrics.k8s.io"), service("v1beta1.metrics.k8s.io"), service("v1.apps")), st.Undiscovered("metrics.k8s.io", snapshot.Unavailable)},
+			[]string{"stays while the namespace controller cannot discover API group metrics.k8s.io (unavailable): see APIService v1.metrics.k8s.io, APIService v1beta1.metrics.k8s.io"},
+		},
+		"names only the APIService whose version the namespace controller names": {
+			st.Reporting(object.DiscoveryFailure, "1 failing: metrics.k8s.io/v1beta1: stale GroupVersion discovery: metrics.k8s.io/v1beta1"),
+			[]st.Part{st.Listing(service("v1beta1."), service("v1beta1.k8s.io"), service("v1.metrics.k8s.io"), service("v1beta1.metrics.k8s.io")), st.Undiscovered("metrics.k8s.io", snapshot.Unavailable)},
+			[]string{"stays while the namespace controller cannot discover API group metrics.k8s.io (unavailable): see APIService v1beta1.metrics.k8s.io"},
+		},
+		"names no APIService of a group that can be discovered again": {
+			st.Reporting(object.DiscoveryFailure, "metrics.k8s.io/v1: stale"),
+			[]st.Part{st.Listing(service("v1.metrics.k8s.io"))},
+			[]string{"stayed because the namespace controller could not discover every API group, which this scan could"},
+		},
+		"puts the cause to repair first, and names what is left": {
+			st.Reporting(object.ContentFailure, "no", object.ContentRemaining, "3", object.FinalizersRemaining, "2"),
+			[]st.Part{st.Listing(st.ConfigMap("shop/kept"), held("a", "x/a", "x/b"), held("b", "x/b"), held("c", object.ForegroundFinalizer)), st.Unreadable("widgets.example.com", snapshot.Webhook)},
+			[]string{
+				"stays while the API server cannot list widgets.example.com (conversion-webhook), and while the namespace controller cannot delete configmaps (1)",
+				"still contains configmaps (1), secrets (3); finalizer x/b holds 2 of them, finalizer x/a holds 1 of them",
+			},
+		},
+		"names contents that cannot be deleted once": {
+			st.Reporting(object.ContentFailure, "no"),
+			[]st.Part{st.Listing(st.ConfigMap("shop/kept"), st.Secret("shop/kept"))},
+			[]string{"stays while the namespace controller cannot delete configmaps (1), secrets (1)"},
+		},
+		"counts Pods that should have stopped": {
+			st.Reporting(object.ContentFailure, "unexpected items"),
+			[]st.Part{st.Listing(st.Pod("shop/lost", st.InGracePeriod()), st.Pod("shop/stopping", st.InGracePeriodUntil(time.Minute)))},
+			[]string{"still contains pods (2); 1 Pod should have stopped"},
+		},
+		"says what could not be read": {
+			st.Reporting(),
+			[]st.Part{st.Unreadable("widgets.example.com", snapshot.Forbidden)},
+			[]string{"waits for its contents to be deleted, and may stay because of some that could not be listed: widgets.example.com (forbidden)"},
+		},
+		"says that the conditions could not be read": {
+			func(*object.Object) {}, nil, []string{"has conditions that could not be read, so it is unknown whether the namespace controller fails"},
+		},
+		"says that nothing was reported": {
+			func(o *object.Object) { o.NamespaceStatus = &object.NamespaceStatus{} }, nil, []string{"has no condition of the namespace controller, which may not be running"},
+		},
+		"says that nothing holds it": {st.Reporting(), nil, []string{"has nothing that holds it or its contents, so the namespace controller may not be running"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shop := st.Namespace("shop", st.TerminatingFor(time.Hour), c.status)
+			s := st.New(append([]st.Part{st.Serving(apiServices), st.Serving(st.TypesWithContents()...), st.Listing(shop)}, c.seen...)...)
+			report := run(t, s, audit.Options{Rules: []string{"stuck-namespace"}})
+			var got []string
+			for _, cause := range report.Findings[0].Reason.(reason.NamespaceStuck).Causes {
+				got = append(got, cause.Reason.Message())
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Deleting the APIService of a group that the API server itself serves repairs nothing.
+func TestOnlyAPIServicesOfOtherServersCountAsAggregated(t *testing.T) {
+	for group, want := range map[string]bool{
+		"metrics.k8s.io": true, "custom.metrics.k8s.io": true, "things.example.com": true,
+		"apps": false, "rbac.authorization.k8s.io": false, "notmetrics.k8s.io": false, "example.com": false,
+	} {
+		s := st.New(st.Serving(st.TypesWithContents()...), st.Undiscovered(group, snapshot.Unavailable), st.Listing(
+			st.Namespace("shop", st.TerminatingFor(time.Hour), st.Reporting(object.DiscoveryFailure, "stale")),
+			st.CRD("widgets.example.com"), st.Object("apiregistration.k8s.io/v1", "APIService", "v1."+group),
+		))
+		of := func(s *snapshot.Snapshot) []audit.APIService {
+			judge := collector.NewJudge(graph.New(s))
+			return audit.NewNamespaceDeletions(simulate.NewModel(judge, simulate.Options{})).Diagnose(judge.Graph().Find("Namespace/shop")).APIServices
+		}
+		if diff := cmp.Diff([]audit.APIService{{Name: "v1." + group, Aggregated: want}}, of(s)); diff != "" {
+			t.Error(diff)
+		}
+		st.Unlisted("customresourcedefinitions.apiextensions.k8s.io")(s)
+		if got := of(s); got[0].Aggregated {
+			t.Errorf("%s counts as aggregated, although it may have CustomResourceDefinitions", group)
+		}
+	}
 }
 
 func TestUnmonitoredOwner(t *testing.T) {

@@ -27,6 +27,11 @@ func (b *builder) contentsDeletion() {
 	}
 	b.answer.Next = append([]string{fmt.Sprintf("%s has been terminating for %s: %s, regardless of owners.", o.Identity, b.explainer.since(*o.Deleted), what)}, b.answer.Next...)
 	b.answer.WaitsFor = []Link{}
+	if o.NamespaceStatus != nil && o.NamespaceStatus.Fails() {
+		b.answer.Headline = strings.TrimSuffix(b.answer.Headline, ".") + ", unless the namespace controller goes on failing."
+		b.answer.next("The namespace controller reports that its last attempt failed.")
+		b.answer.suggest("see what keeps "+o.String(), b.explainer.command("why", o.Identity)...)
+	}
 }
 
 // containerOf returns an object's namespace or CustomResourceDefinition if it is being deleted,
@@ -61,9 +66,8 @@ func (b *builder) contents() []graph.Node {
 	return out
 }
 
-// explainGaps explains why a namespace may stay although nothing that was read keeps it, and
-// reports whether there is a reason.
-func (b *builder) explainGaps() bool {
+// explainGaps explains why a namespace stays, or may stay, because of what could not be read.
+func (b *builder) explainGaps() {
 	view, name := b.graph.View(), b.object.Name
 	gaps, certain := view.FinalizationGaps(name)
 	switch hidden := view.ContentsGaps(b.object.Identity, nil); {
@@ -75,10 +79,7 @@ func (b *builder) explainGaps() bool {
 		b.answer.next(fmt.Sprintf("It may stay until the API server can list %s: the namespace controller cannot complete the deletion if its requests fail, too.", listGaps(gaps)))
 	case len(hidden) > 0:
 		b.answer.next(fmt.Sprintf("Whether anything keeps it is unknown: it may contain objects that could not be read (%s).", listGaps(hidden)))
-	default:
-		return false
 	}
-	return true
 }
 
 // listGaps returns the gaps with their classes.
@@ -91,8 +92,8 @@ func listGaps(gaps []snapshot.Gap) string {
 }
 
 // blockedContents explains what has to be deleted before a namespace or
-// CustomResourceDefinition is.
-func (b *builder) blockedContents() {
+// CustomResourceDefinition is. silent leaves out that nothing in it blocks that.
+func (b *builder) blockedContents(silent bool) {
 	members := b.contents()
 	var held, overdue []string
 	for _, n := range members {
@@ -118,7 +119,7 @@ func (b *builder) blockedContents() {
 		b.answer.next("Finalizers have to be removed from: " + list(held) + ".")
 		first := b.answer.WaitsFor[0].Object
 		b.answer.suggest("see why the first of them still exists", b.explainer.command("why", first)...)
-	case len(overdue) == 0:
+	case len(overdue) == 0 && !silent:
 		b.answer.next("None of these has a finalizer that blocks its deletion, so they should be deleted without help.")
 	}
 	if b.object.IsNamespace() && b.explainer.judge.Behavior().OrderedNamespaceDeletion && slices.ContainsFunc(members, func(n graph.Node) bool {

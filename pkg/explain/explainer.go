@@ -22,6 +22,7 @@ type Explainer struct {
 	transitions map[graph.Node][]int        // indexes into result.Transitions
 	blockers    *audit.Blockers             // of the final state
 	cycles      map[graph.Node][]graph.Node // members of each node's cycle; nil until first used
+	namespaces  *audit.NamespaceDeletions   // of the scanned state; nil until first used
 }
 
 // NewExplainer simulates the garbage collector on the scanned objects.
@@ -59,6 +60,7 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 	for _, f := range o.Finalizers {
 		b.answer.Finalizers = append(b.answer.Finalizers, Finalizer{Name: f, Controller: finalizerController(f)})
 	}
+	b.conditions()
 	if o.Terminating() {
 		b.answer.State = Terminating
 		b.terminating()
@@ -96,6 +98,7 @@ func (b *builder) nondeterministic() reason.Reason {
 	_, pending := b.result.ContentsPending[b.node]
 	switch c := b.answer.Consequence; {
 	case c == collector.ConsequenceUnknown || pending || b.container != nil:
+	case b.object.IsNamespace() && b.object.Terminating() && !b.object.HasCollectorFinalizer(): // only others decide
 	case b.object.Terminating() && c == collector.ConsequenceDelete:
 		uncertain = !possible.MustVanish(b.node)
 	case b.object.Terminating():
@@ -113,7 +116,7 @@ func (b *builder) nondeterministic() reason.Reason {
 
 func newAnswer(i object.Identity) *Answer {
 	return &Answer{
-		Object: i, References: []Reference{}, Finalizers: []Finalizer{}, Next: []string{}, WaitsFor: []Link{},
+		Object: i, References: []Reference{}, Finalizers: []Finalizer{}, Conditions: []Condition{}, Next: []string{}, WaitsFor: []Link{},
 		Suggestions: []Suggestion{}, ReferencedBy: []Referrer{}, Events: []Event{}, Caveats: []string{},
 	}
 }

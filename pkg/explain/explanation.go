@@ -41,6 +41,7 @@ type Answer struct {
 	Nondeterministic reason.Nested `json:"nondeterministic,omitzero"`
 	References       []Reference   `json:"references"` // in the order of the metadata
 	Finalizers       []Finalizer   `json:"finalizers"` // in the order of the metadata
+	Conditions       []Condition   `json:"conditions"` // of a terminating Namespace: those that are true
 	Next             []string      `json:"next"`       // what happens next
 	WaitsFor         []Link        `json:"waitsFor"`   // each waits for the next; the object waits for the first
 	Cascade          *Cascade      `json:"cascade"`    // nil if the object is gone
@@ -65,6 +66,13 @@ type Reference struct {
 type Finalizer struct {
 	Name       string `json:"name"`
 	Controller string `json:"controller"`
+}
+
+// Condition is a condition of a Namespace, which the namespace controller sets.
+type Condition struct {
+	Type    string `json:"type"`
+	Meaning string `json:"meaning"` // a clause
+	Message string `json:"message"` // the namespace controller's
 }
 
 // Link is an object that another waits for.

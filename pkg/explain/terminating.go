@@ -37,6 +37,9 @@ func (b *builder) completes(since string) {
 	case !b.object.HasCollectorFinalizer() && !byContents && !b.object.IsNamespace() && !b.object.IsCRD():
 		b.nothingBlocks(since)
 		return
+	case !b.object.HasCollectorFinalizer() && !byContents && b.object.IsNamespace() && b.overdue():
+		b.namespace(since)
+		return
 	case !b.object.HasCollectorFinalizer() && !byContents:
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and is deleted after its contents. No action is needed.", b.object, since))
 		return
@@ -79,7 +82,9 @@ func (b *builder) held(since string) {
 	switch held := left.ForeignFinalizers(); {
 	case o.IsCRD() && len(b.contents()) > 0:
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, with every object of its kind: %s.", o, since, remaining(len(b.contents()))))
-		b.blockedContents()
+		b.blockedContents(false)
+	case o.IsNamespace():
+		b.namespace(since)
 	case len(held) > 0:
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, held by %s.", o, since, b.foreign(b.node)))
 		b.explainFinalizers(o.Identity, left)
@@ -89,15 +94,6 @@ func (b *builder) held(since string) {
 	case left.InGracePeriod():
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and is still stopping: its kubelet has %ds to stop its containers (grace period).", o, since, *left.GraceSeconds))
 		b.answer.next("It is deleted when its kubelet reports that it has stopped. If the time has long passed, its node does not respond.")
-	case o.IsNamespace() && len(b.contents()) == 0:
-		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and nothing that could be read is left in it.", o, since))
-		if !b.explainGaps() {
-			b.answer.next("It should be gone at the next scan.")
-		}
-	case o.IsNamespace():
-		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, with everything in it: %s.", o, since, remaining(len(b.contents()))))
-		b.blockedContents()
-		b.explainGaps()
 	default:
 		b.nothingBlocks(since)
 	}

@@ -28,6 +28,12 @@ var (
 	// whoever set the finalizer has to remove it
 	WaitsForController = fixed("WaitsForController",
 		"the garbage collector only removes its own finalizers", "waits for the finalizer's controller")
+	// the namespace controller tries to complete the deletion of the Namespace, and cannot
+	NamespaceControllerFails = fixed("NamespaceControllerFails",
+		"the namespace controller tries again and again, and fails until somebody repairs the cause", "namespace controller fails")
+	// it is unknown whether the namespace controller completes the deletion of the Namespace
+	NamespaceEndUnknown = fixed("NamespaceEndUnknown",
+		"it is unknown whether the namespace controller completes the deletion", "unknown")
 )
 
 // Those with one parameter.

@@ -15,7 +15,7 @@ import (
 var _ = register(
 	OwnerMissing{}, OwnerReplaced{}, OwnerMismatched{}, OwnerInOtherNamespace{}, OwnerNamespaced{}, OwnerVersionNotServed{},
 	OwnerKindUnknown{}, OwnerUnverified{}, OwnerWaiting{}, OwnersInCycle{}, OwnerDuplicated{}, TwoControllers{},
-	DeletionBlocked{}, FinalizerStuck{}, OwnerNotMonitored{}, OwnerKindMisspelled{}, OwnerVersionOutdated{},
+	DeletionBlocked{}, FinalizerStuck{}, NamespaceStuck{}, OwnerNotMonitored{}, OwnerKindMisspelled{}, OwnerVersionOutdated{},
 )
 
 // Those without parameters.
@@ -248,6 +248,49 @@ func (r FinalizerStuck) Brief() string {
 
 func (r FinalizerStuck) Message() string {
 	return fmt.Sprintf("it has been terminating since %s and is held by %s", r.Since.Deleted.Format(time.RFC3339), strings.Join(r.Finalizers, ", "))
+}
+
+// ReportedCondition is a condition that is true, with the message of the namespace controller.
+type ReportedCondition struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+// Fails reports whether the condition says that an attempt of the namespace controller failed, and
+// not only that it waits.
+func (c ReportedCondition) Fails() bool {
+	return c.Type != object.ContentRemaining && c.Type != object.FinalizersRemaining
+}
+
+// NamespaceStuck means that the object is a Namespace that has long been terminating.
+type NamespaceStuck struct {
+	Since      Since               `json:"since"`
+	Causes     []Nested            `json:"causes"`     // the one to repair first comes first; never empty
+	Conditions []ReportedCondition `json:"conditions"` // those that are true
+}
+
+func (r NamespaceStuck) Brief() string {
+	return fmt.Sprintf("terminating %s, %s", duration.HumanDuration(r.Since.Scanned.Sub(r.Since.Deleted)), r.cause(0))
+}
+
+func (r NamespaceStuck) cause(i int) string {
+	if i >= len(r.Causes) {
+		return ""
+	}
+	return Message(r.Causes[i].Reason)
+}
+
+func (r NamespaceStuck) Message() string {
+	text := "it has been terminating since " + r.Since.Deleted.Format(time.RFC3339)
+	for i := range r.Causes {
+		text += "; it " + r.cause(i)
+	}
+	for _, c := range r.Conditions {
+		if c.Fails() {
+			text += fmt.Sprintf("; the namespace controller reports %s: %q", c.Type, c.Message)
+		}
+	}
+	return text
 }
 
 // OwnerNotMonitored means that the owner is of a kind that the collector does not watch.

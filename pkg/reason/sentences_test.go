@@ -64,6 +64,35 @@ func TestTheSentencesOfBlockers(t *testing.T) {
 	}
 }
 
+func TestTheSentencesAboutStuckNamespaces(t *testing.T) {
+	metrics := reason.Gap{Group: "metrics.k8s.io", Resource: "*", ErrorClass: "unavailable"}
+	types := []reason.TypeCount{{Type: "configmaps", Objects: 2}, {Type: "secrets", Objects: 1}}
+	for _, c := range []struct {
+		reason  reason.Reason
+		message string
+	}{
+		{reason.DiscoveryFails{}, "stays while the namespace controller cannot discover every API group"},
+		{reason.DiscoveryFails{Gaps: []reason.Gap{metrics}}, "stays while the namespace controller cannot discover API group metrics.k8s.io (unavailable)"},
+		{reason.DiscoveryFails{Gaps: []reason.Gap{metrics}, APIServices: []string{"v1.a", "v1.b", "v1.c", "v1.d"}}, "stays while the namespace controller cannot discover API group metrics.k8s.io (unavailable): see APIService v1.a, APIService v1.b, APIService v1.c, and 1 more"},
+		{reason.DiscoveryFails{Outdated: true}, "stayed because the namespace controller could not discover every API group, which this scan could"},
+		{reason.ContentsDeletionFails{}, "stays while the namespace controller cannot delete some of its contents"},
+		{reason.ContentsDeletionFails{Undeleted: types}, "stays while the namespace controller cannot delete configmaps (2), secrets (1)"},
+		{reason.ContentsDeletionFails{Undeleted: types, Gaps: []reason.Gap{gap}}, "stays while the API server cannot list deployments.apps (forbidden), and while the namespace controller cannot delete configmaps (2), secrets (1)"},
+		{reason.ContentsDeletionFails{Gaps: []reason.Gap{gap}}, "stays while the API server cannot list deployments.apps (forbidden)"},
+		{reason.ContentsDeletionFails{Outdated: true}, "stayed because the namespace controller could not delete some of its contents, which are gone now"},
+		{reason.ContentsLeft{Types: types}, "still contains configmaps (2), secrets (1)"},
+		{reason.ContentsLeft{Types: types, Finalizers: []reason.FinalizerCount{{Finalizer: "x/a", Objects: 2}}, OverduePods: 2}, "still contains configmaps (2), secrets (1); finalizer x/a holds 2 of them; 2 Pods should have stopped"},
+		{reason.HeldBySpecFinalizers{Finalizers: []string{"x/a", "x/b"}}, "is held by spec.finalizers: x/a, x/b"},
+		{reason.ConditionsUnread, "has conditions that could not be read, so it is unknown whether the namespace controller fails"},
+		{reason.NothingReported, "has no condition of the namespace controller, which may not be running"},
+		{reason.NothingHoldsNamespace, "has nothing that holds it or its contents, so the namespace controller may not be running"},
+	} {
+		if got := c.reason.Message(); got != c.message {
+			t.Errorf("%#v says %q, want %q", c.reason, got, c.message)
+		}
+	}
+}
+
 func TestTheSentencesOfCaveatsAndEvidence(t *testing.T) {
 	for r, message := range map[reason.Reason]string{
 		reason.VersionAssumed{Known: "1.36"}:                                    "this program predicts a server of unknown version as if it were Kubernetes 1.36",
@@ -104,6 +133,8 @@ func TestTheSentencesOfEffects(t *testing.T) {
 		{reason.Waits{Forever: true}, "waits forever", ""},
 		{reason.Waits{Idle: true}, "not processed yet, or lost", ""},
 		{reason.Waits{Unknown: true}, "unknown", ""},
+		{reason.NamespaceControllerFails, "namespace controller fails", "the namespace controller tries again and again, and fails until somebody repairs the cause"},
+		{reason.NamespaceEndUnknown, "unknown", "it is unknown whether the namespace controller completes the deletion"},
 		{reason.WaitsForController, "waits for the finalizer's controller", "the garbage collector only removes its own finalizers"},
 	} {
 		if got := c.reason.Brief(); got != c.brief {
@@ -144,6 +175,8 @@ func TestTheSentencesOfFindings(t *testing.T) {
 		{reason.TwoControllers{First: gone, Second: gone}, "Deployment/api and Deployment/api both control it", "Deployment/api and Deployment/api both claim to be its controller, so the API server refuses every update that keeps both"},
 		{reason.DeletionBlocked{Because: held}, "its deletion is held by x/a", "it is being deleted, and is held by x/a"},
 		{reason.FinalizerStuck{Finalizers: []string{"x/a"}, Since: minute}, "terminating 60s, held by x/a", "it has been terminating since 1970-01-01T00:00:00Z and is held by x/a"},
+		{reason.NamespaceStuck{Since: minute, Causes: []reason.Nested{{Reason: reason.VersionParsingFails}, held}}, "terminating 60s, stays while the namespace controller cannot parse the version of an API group", "it has been terminating since 1970-01-01T00:00:00Z; it stays while the namespace controller cannot parse the version of an API group; it is held by x/a"},
+		{reason.NamespaceStuck{Since: minute, Causes: []reason.Nested{held}, Conditions: []reason.ReportedCondition{{Type: object.ContentFailure, Message: `no "way"; it is fine`}, {Type: object.ContentRemaining, Message: "1"}}}, "terminating 60s, is held by x/a", `it has been terminating since 1970-01-01T00:00:00Z; it is held by x/a; the namespace controller reports NamespaceDeletionContentFailure: "no \"way\"; it is fine"`},
 		{reason.OwnerNotMonitored{Owner: gone, Type: "deployments.apps"}, "Deployment/api: GC does not watch its kind", "its owner Deployment/api exists, but the garbage collector does not watch deployments.apps, so it notices the owner's deletion late"},
 		{reason.OwnerKindMisspelled{Owner: gone, Spelling: reason.LowerCaseKind, Resolved: "Deployment"}, "Deployment/api: lower-case kind", "kind \"Deployment\" is in lower case; this works by accident, the kind is Deployment"},
 		{reason.OwnerKindMisspelled{Owner: gone, Spelling: reason.NoVersionInGroup, Resolved: "apps/v1"}, "Deployment/api: empty or malformed apiVersion", "apiVersion \"apps/v1\" names no version; the garbage collector reads it as apps/v1"},

@@ -49,6 +49,21 @@ const (
 	// name renames the latest backup to the name that the pages use.
 	name = `
 cd ~/.kube/gc-backup/prod && rm -rf 2026-11-20T08-31-07Z && mv "$(ls | tail -1)" 2026-11-20T08-31-07Z`
+
+	// stuck deletes namespace checkout while an API is down and a finalizer holds an object in it.
+	// Before, it waits until the one of an earlier block is gone: a change makes the namespace
+	// controller try again.
+	stuck = `
+if kubectl annotate namespace checkout again=yes > /dev/null 2>&1; then kubectl wait --for=delete namespace/checkout --timeout=90s > /dev/null; fi &&
+kubectl create namespace checkout > /dev/null &&
+kubectl create configmap ledger -n checkout > /dev/null &&
+kubectl patch configmap ledger -n checkout --type=merge -p '{"metadata": {"finalizers": ["example.com/audit"]}}' > /dev/null &&
+echo '{"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1beta1.metrics.k8s.io"}, "spec": {
+  "group": "metrics.k8s.io", "version": "v1beta1", "groupPriorityMinimum": 100, "versionPriority": 100, "insecureSkipTLSVerify": true,
+  "service": {"namespace": "monitoring", "name": "metrics-server"}}}' | kubectl create -f - > /dev/null &&
+until kubectl gc audit 2>&1 | grep 'metrics.k8s.io (unavailable)' > /dev/null; do :; done &&
+kubectl delete namespace checkout --wait=false > /dev/null &&
+until kubectl get namespace checkout -o jsonpath='{.status.conditions[?(@.type=="NamespaceFinalizersRemaining")].status}' | grep True > /dev/null; do :; done`
 )
 
 var pages = map[string]page{
@@ -79,6 +94,7 @@ var pages = map[string]page{
 	"docs/rules/stuck-finalizer.md": {
 		before: "until kubectl gc audit --rule stuck-finalizer --stuck-after=0s | grep Pod/drain > /dev/null; do :; done", // times have whole seconds
 	},
+	"docs/rules/stuck-namespace.md":        {collector: testcluster.On, before: stuck}, // the last page, as the namespace stays
 	"docs/rules/terminating-owner.md":      {uids: map[string]string{web: "Deployment shop/web"}},
 	"docs/rules/unmonitored-owner.md":      {uids: map[string]string{"d393317f-25df-45f1-a718-fe64a1235194": "Event shop/ev1"}},
 	"docs/rules/unserved-owner-version.md": {uids: map[string]string{web: "Deployment shop/web"}},
@@ -104,6 +120,7 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/reliability.md", "make soak", "it takes most of an hour"},
 	{"docs/reliability.md", "KUBECTL_GC_E2E=1", "it is a test itself"},
 	{"docs/rules/misspelled-owner-kind.md", "kubectl patch configmap old", "a server of today stores no such object any more"},
+	{"docs/rules/stuck-namespace.md", "kubectl get lease", "the kube-controller-manager of the test has none"},
 	{"docs/commands/audit.md", "kubectl gc audit --contexts", "there is one cluster; test/script and test/e2e have several"},
 	{"docs/commands/audit.md", "kubectl gc audit --settle", "it waits for half a minute; test/e2e does it"},
 	{"docs/commands/README.md", "kubectl gc doctor", "the same"},

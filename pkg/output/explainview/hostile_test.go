@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
@@ -21,6 +22,7 @@ func TestTextFromTheClusterIsEscaped(t *testing.T) {
 		about("a bad owner", owned(st.To(owner)), owner),
 		about("a bad finalizer", flags(st.Terminating(bad+"/"+long))),
 		about("a bad dependent", st.Deployment("shop/web", st.Foreground()), st.Object("v1", "ConfigMap", "shop/"+bad, st.TerminatingFor(1, bad), st.Owned(st.To(web, st.Blocking)))),
+		about("bad conditions", st.Namespace("shop", st.TerminatingFor(time.Hour), st.Reporting(object.ContentFailure, bad+long, object.DiscoveryFailure, bad))).but(st.Serving(st.TypesWithContents()...)),
 		absent("bad Events", st.Pod("shop/"+bad)).telling(explain.Event{Reason: bad, Type: bad, Source: bad, Message: bad + long, UID: bad}),
 		absent("a bad name, and bad dependents", old, st.Object("v1", "ConfigMap", "shop/"+bad, st.OwnedBy(old))).unread(bad + long),
 	} {

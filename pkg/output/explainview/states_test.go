@@ -31,12 +31,18 @@ var (
 const hold = "example.com/drain"
 
 var (
-	held      = st.TerminatingFor(3*time.Hour, hold)
-	claims    = snapshot.Type{Version: "v1", Resource: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Singular: "persistentvolumeclaim", Namespaced: true, Verbs: []string{"delete", "get", "list", "watch"}, Preferred: true}
-	notice    = explain.Event{Last: st.Taken.Add(-3 * time.Minute), Count: 2, Type: "Warning", Reason: "OwnerRefInvalidNamespace", Source: "garbage-collector-controller", Message: `ownerRef [apps/v1/Deployment, namespace: shop, name: web, uid: Deployment/far/web] does not exist in namespace "shop"`, UID: "ConfigMap/shop/flags"}
-	scheduled = explain.Event{Last: st.Taken.Add(-20 * time.Minute), Count: 1, Type: "Normal", Reason: "Scheduled", Source: "default-scheduler", Message: "Successfully assigned shop/worker to node-1", UID: "Pod/shop/worker"}
-	killing   = explain.Event{Last: st.Taken.Add(-4 * time.Minute), Count: 1, Type: "Normal", Reason: "Killing", Source: "kubelet", Message: "Stopping container main", UID: "Pod/shop/worker"}
+	held        = st.TerminatingFor(3*time.Hour, hold)
+	claims      = snapshot.Type{Version: "v1", Resource: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Singular: "persistentvolumeclaim", Namespaced: true, Verbs: []string{"delete", "get", "list", "watch"}, Preferred: true}
+	apiServices = snapshot.Type{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices", Kind: "APIService", Singular: "apiservice", Verbs: []string{"delete", "get", "list", "watch"}, Preferred: true}
+	notice      = explain.Event{Last: st.Taken.Add(-3 * time.Minute), Count: 2, Type: "Warning", Reason: "OwnerRefInvalidNamespace", Source: "garbage-collector-controller", Message: `ownerRef [apps/v1/Deployment, namespace: shop, name: web, uid: Deployment/far/web] does not exist in namespace "shop"`, UID: "ConfigMap/shop/flags"}
+	scheduled   = explain.Event{Last: st.Taken.Add(-20 * time.Minute), Count: 1, Type: "Normal", Reason: "Scheduled", Source: "default-scheduler", Message: "Successfully assigned shop/worker to node-1", UID: "Pod/shop/worker"}
+	killing     = explain.Event{Last: st.Taken.Add(-4 * time.Minute), Count: 1, Type: "Normal", Reason: "Killing", Source: "kubelet", Message: "Stopping container main", UID: "Pod/shop/worker"}
 )
+
+// stuck returns a Namespace that has been terminating for hours, with these conditions.
+func stuck(conditions ...string) object.Object {
+	return st.Namespace("shop", st.TerminatingFor(3*time.Hour), st.Reporting(conditions...))
+}
 
 // flags returns the object that most states explain.
 func flags(with ...st.Option) object.Object { return st.ConfigMap("shop/flags", with...) }
@@ -126,6 +132,26 @@ var states = []state{
 	about("it is a namespace that is being deleted, empty, and a type cannot be listed", st.Namespace("shop", st.Terminating())).but(st.Serving(st.TypesWithContents()...), st.Unreadable("widgets.example.com", snapshot.Webhook)),
 	about("it is a namespace that is being deleted, empty, and the user may not list a type", st.Namespace("shop", st.Terminating())).but(st.Serving(st.TypesWithContents()...), st.Unreadable("widgets.example.com", snapshot.Forbidden)),
 	about("it is a namespace that is being deleted, and a Pod in it should have stopped", st.Namespace("shop", st.Terminating()), flags(), st.Pod("shop/worker", st.Running(), st.InGracePeriod())).but(st.Serving(st.TypesWithContents()...)),
+	about("it is a namespace, and an APIService without a server keeps it", stuck(object.DiscoveryFailure, "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1: stale GroupVersion discovery: metrics.k8s.io/v1beta1"),
+		st.Object("apiregistration.k8s.io/v1", "APIService", "v1beta1.metrics.k8s.io")).but(st.Serving(append(st.TypesWithContents(), apiServices)...), st.Undiscovered("metrics.k8s.io", snapshot.Unavailable)),
+	about("it is a namespace, and an APIService kept it that has a server again", stuck(object.DiscoveryFailure, "1 failing: metrics.k8s.io/v1beta1: stale")).but(st.Serving(st.TypesWithContents()...)),
+	about("it is a namespace, and a version that cannot be parsed keeps it", stuck(object.GroupVersionFailure, "unexpected GroupVersion string: a/b/c")).but(st.Serving(st.TypesWithContents()...)),
+	about("it is a namespace, and a finalizer that nobody removes keeps it", stuck(object.ContentRemaining, "Some resources are remaining: configmaps. has 1 resource instances", object.FinalizersRemaining, "example.com/drain in 1 resource instances"),
+		flags(held)).but(st.Serving(st.TypesWithContents()...)),
+	about("it is a namespace, and a dead conversion webhook keeps it", stuck(object.ContentFailure, "Failed to delete all resource types, 1 remaining: conversion webhook for example.com/v1, Kind=Widget failed"),
+		flags(held), st.Secret("shop/token", st.Terminating(hold))).but(st.Serving(st.TypesWithContents()...), st.Unreadable("widgets.example.com", snapshot.Webhook)),
+	about("it is a namespace, and the API server refuses to delete its contents", stuck(object.ContentFailure, `Failed to delete all resource types, 1 remaining: admission webhook "deny.example.com" denied the request`, object.ContentRemaining, "Some resources are remaining: configmaps. has 1 resource instances"),
+		flags()).but(st.Serving(st.TypesWithContents()...)),
+	about("it is a namespace, and its conditions could not be read", st.Namespace("shop", st.TerminatingFor(3*time.Hour))).but(st.Serving(st.TypesWithContents()...)),
+	about("it is a namespace, and the namespace controller has reported nothing", st.Namespace("shop", st.TerminatingFor(3*time.Hour), func(o *object.Object) { o.NamespaceStatus = &object.NamespaceStatus{} }), flags()).but(st.Serving(st.TypesWithContents()...)),
+	about("it is a namespace, and finalizers of its own keep it", stuck(), flags()).but(st.Serving(st.TypesWithContents()...), func(s *snapshot.Snapshot) {
+		for _, o := range s.Objects {
+			if o.IsNamespace() {
+				o.Finalizers, o.NamespaceStatus.Finalizers = []string{hold}, []string{"example.com/audit"}
+			}
+		}
+	}),
+	about("it lives in a namespace whose controller fails", flags(), stuck(object.ContentFailure, "denied")).but(st.Serving(st.TypesWithContents()...)),
 	about("it lives in a namespace whose owner is gone, with a Pod that stays", flags(), st.Namespace("shop", st.OwnedBy(st.Node("gone"))), st.Pod("shop/worker", st.WithFinalizers(hold))).but(st.Serving(st.TypesWithContents()...)),
 	about("it lives in a namespace that is being deleted", owned(st.To(web)), web, st.Namespace("shop", st.Terminating())).but(st.Serving(st.TypesWithContents()...)),
 	about("it is a CustomResourceDefinition that is being deleted", st.CRD("widgets.example.com", st.Terminating("customresourcecleanup.apiextensions.k8s.io")),

@@ -49,6 +49,13 @@ func (v View) Write(out io.Writer, a *explain.Answer) error {
 	for _, f := range a.Finalizers {
 		w.line("finalizer", escape.Word(f.Name)+": "+escape.Word(f.Controller))
 	}
+	for _, c := range a.Conditions {
+		w.label = ""
+		w.line("condition", escape.Word(c.Type)+": "+escape.Sentence(c.Meaning))
+		if c.Message != "" {
+			w.more(v.Palette.Dim(escape.Sentence(c.Message)))
+		}
+	}
 	for _, s := range a.Next {
 		w.line("next", escape.Sentence(s))
 	}

@@ -1,0 +1,365 @@
+package audit
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+var stuckNamespace = Rule{
+	ID:      "stuck-namespace",
+	Summary: "A namespace has long been terminating, because something in it or around it keeps it.",
+	group: func(r *ruleContext) []Finding {
+		var stuck []graph.Node
+		for n := graph.Node(0); int(n) < r.graph.Listed(); n++ {
+			if o := r.graph.Object(n); o.Terminating() && o.IsNamespace() && r.inScope(o) && r.overdue(n) {
+				stuck = append(stuck, n)
+			}
+		}
+		if len(stuck) == 0 {
+			return nil
+		}
+		deletions := NewNamespaceDeletions(simulate.NewModel(r.judge, simulate.Options{}))
+		out := make([]Finding, len(stuck))
+		for i, n := range stuck {
+			out[i] = deletions.Diagnose(n).finding(r.graph, n)
+		}
+		return out
+	},
+}
+
+// NamespaceDeletions finds out what keeps the terminating Namespaces of one scan.
+type NamespaceDeletions struct {
+	graph    *graph.Graph
+	model    *simulate.Model
+	contents map[string][]graph.Node // of the terminating Namespaces, by name
+	services []string                // the names of all APIServices
+	defined  map[string]bool         // the API groups of CustomResourceDefinitions
+}
+
+// NewNamespaceDeletions returns the NamespaceDeletions of a model in its first state.
+func NewNamespaceDeletions(m *simulate.Model) *NamespaceDeletions {
+	d := &NamespaceDeletions{graph: m.Graph(), model: m, contents: map[string][]graph.Node{}, defined: map[string]bool{}}
+	for n := range d.graph.Observed() {
+		if o := d.graph.Object(graph.Node(n)); o.Terminating() && o.IsNamespace() {
+			d.contents[o.Name] = nil
+		}
+	}
+	for n := range d.graph.Listed() {
+		o := d.graph.Object(graph.Node(n))
+		if _, terminating := d.contents[o.Namespace]; terminating && o.Namespace != "" {
+			d.contents[o.Namespace] = append(d.contents[o.Namespace], graph.Node(n))
+		}
+		switch {
+		case o.Kind == "APIService" && o.GroupVersionKind().Group == "apiregistration.k8s.io":
+			d.services = append(d.services, o.Name)
+		case o.Kind == "CustomResourceDefinition" && o.IsCRD():
+			_, group, _ := strings.Cut(o.Name, ".")
+			d.defined[group] = true
+		}
+	}
+	return d
+}
+
+// NamespaceDiagnosis is what keeps one terminating Namespace.
+type NamespaceDiagnosis struct {
+	Causes     []reason.Reason            // the one to repair first comes first; never empty
+	Conditions []reason.ReportedCondition // those that are true; empty if they were not read
+	// Consequence is ConsequenceStuck if the namespace controller fails until somebody repairs the
+	// cause, ConsequenceNone if it waits, and ConsequenceUnknown if it is unknown what keeps it.
+	Consequence collector.Consequence
+	// Undeleted are contents that are not being deleted although their turn has come, Unlistable
+	// the types of which this scan could not list the contents, APIServices those of groups that
+	// cannot be discovered.
+	Undeleted   []graph.Node
+	Unlistable  []snapshot.Gap
+	APIServices []APIService
+}
+
+// APIService is an APIService of a group that cannot be discovered.
+type APIService struct {
+	Name string
+	// Aggregated reports that another server than Kubernetes' own serves the group. Only such an
+	// APIService may be deleted.
+	Aggregated bool
+}
+
+func (d NamespaceDiagnosis) finding(g *graph.Graph, n graph.Node) Finding {
+	o := g.Object(n)
+	found := reason.NamespaceStuck{
+		Since:      reason.Since{Deleted: *o.Deleted, Scanned: g.Snapshot().Taken},
+		Conditions: append([]reason.ReportedCondition{}, d.Conditions...),
+	}
+	for _, c := range d.Causes {
+		found.Causes = append(found.Causes, reason.Nested{Reason: c})
+	}
+	f := Finding{Object: o.Identity, Severity: Warning, Consequence: d.Consequence, Fix: NoFix, Reason: found, Effect: reason.NoEffect{Terminating: true}}
+	switch d.Consequence {
+	case collector.ConsequenceStuck:
+		f.Severity, f.Effect = Error, reason.NamespaceControllerFails
+	case collector.ConsequenceUnknown:
+		f.Effect = reason.NamespaceEndUnknown
+	case collector.ConsequenceNone, collector.ConsequenceDelete, collector.ConsequenceUnlink:
+	}
+	return f
+}
+
+// namespaceDiagnosis collects the causes.
+type namespaceDiagnosis struct {
+	NamespaceDiagnosis
+	*NamespaceDeletions
+	namespace *object.Object
+	status    object.NamespaceStatus // empty if it was not read
+	contents  []graph.Node
+	unread    []snapshot.Gap // that may hide contents
+	fails     bool           // the namespace controller fails until somebody repairs the cause
+	held      bool           // the Namespace or its contents wait for something
+	outdated  bool           // what the namespace controller reports seems to be over
+}
+
+// Diagnose returns what keeps a terminating Namespace.
+func (d *NamespaceDeletions) Diagnose(n graph.Node) NamespaceDiagnosis {
+	o := d.graph.Object(n)
+	out := &namespaceDiagnosis{NamespaceDeletions: d, namespace: o, contents: d.contents[o.Name], unread: d.graph.View().ContentsGaps(o.Identity, nil)}
+	if o.NamespaceStatus != nil {
+		out.status = *o.NamespaceStatus
+	}
+	for _, c := range out.status.True() {
+		out.Conditions = append(out.Conditions, reason.ReportedCondition{Type: c.Type, Message: c.Message})
+	}
+	out.discovery(n)
+	if out.status.Is(object.GroupVersionFailure) {
+		out.fails = true
+		out.add(reason.VersionParsingFails)
+	}
+	out.deletion()
+	out.finalizers()
+	out.contentsLeft()
+	out.unknown()
+	switch {
+	case out.fails:
+		out.Consequence = collector.ConsequenceStuck
+	case out.held:
+		out.Consequence = collector.ConsequenceNone
+	default:
+		out.Consequence = collector.ConsequenceUnknown
+	}
+	return out.NamespaceDiagnosis
+}
+
+func (d *namespaceDiagnosis) add(cause reason.Reason) { d.Causes = append(d.Causes, cause) }
+
+// discovery adds that API groups cannot be discovered. What the namespace controller reports may
+// be outdated; what only this scan noticed may be over before that controller tries again.
+func (d *namespaceDiagnosis) discovery(n graph.Node) {
+	groups, certain := d.model.FinalizationGaps(n)
+	switch {
+	case d.status.Is(object.DiscoveryFailure):
+		all := d.graph.Snapshot().Gaps
+		found := reason.DiscoveryFails{Gaps: []reason.Gap{}, Outdated: !slices.ContainsFunc(all, ofGroup)}
+		groups = slices.DeleteFunc(slices.Clone(all), func(g snapshot.Gap) bool { return !ofGroup(g) || g.Group == snapshot.All })
+		for _, g := range groups {
+			found.Gaps = append(found.Gaps, g.Parameter())
+		}
+		if !found.Outdated {
+			d.APIServices = d.servicesOf(groups)
+		}
+		found.APIServices = []string{}
+		for _, s := range d.APIServices {
+			found.APIServices = append(found.APIServices, s.Name)
+		}
+		d.fails, d.outdated = d.fails || !found.Outdated, d.outdated || found.Outdated
+		d.add(found)
+	case certain:
+		d.held = true
+		d.APIServices = d.servicesOf(groups)
+		d.add(snapshot.NotFinalized(groups, certain))
+	}
+}
+
+// ofGroup reports whether a gap is of a whole group, which discovery leaves.
+func ofGroup(g snapshot.Gap) bool { return g.Resource == snapshot.All && g.Name == "" }
+
+// servicesOf returns the APIServices of groups, sorted by name: those whose versions the namespace
+// controller names, or else all. Their names are version.group.
+func (d *namespaceDiagnosis) servicesOf(groups []snapshot.Gap) []APIService {
+	reported := map[string]bool{}
+	for _, c := range d.Conditions {
+		if c.Type == object.DiscoveryFailure {
+			for _, word := range strings.Fields(c.Message) {
+				reported[strings.TrimRight(word, ":,")] = true
+			}
+		}
+	}
+	var named, all []APIService
+	for _, name := range d.services {
+		version, group, _ := strings.Cut(name, ".")
+		if group == "" || !slices.ContainsFunc(groups, func(g snapshot.Gap) bool { return g.Group == group }) {
+			continue
+		}
+		service := APIService{Name: name, Aggregated: d.aggregated(group)}
+		all = append(all, service)
+		if reported[group+"/"+version] {
+			named = append(named, service)
+		}
+	}
+	if len(named) > 0 {
+		all = named
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
+	return all
+}
+
+// aggregated reports whether a group that cannot be discovered is certainly not one that the API
+// server of Kubernetes serves: those have no dot or end with .k8s.io, where only the metrics have
+// a server of their own, or have a CustomResourceDefinition.
+func (d *NamespaceDeletions) aggregated(group string) bool {
+	metrics := group == "metrics.k8s.io" || strings.HasSuffix(group, ".metrics.k8s.io")
+	builtIn := !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") && !metrics
+	definitions := schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
+	return !builtIn && !d.defined[group] && d.graph.View().Listed(definitions, "")
+}
+
+// deletion adds that contents cannot be deleted. That controller also reports a failure if objects
+// that it has deleted are still there: these are among what is left.
+func (d *namespaceDiagnosis) deletion() {
+	for _, g := range d.unread {
+		switch g.Reason {
+		case snapshot.Webhook, snapshot.ServerError, snapshot.Unavailable, snapshot.TimedOut, snapshot.Throttled, snapshot.Unreadable:
+			if g.Resource != snapshot.All {
+				d.Unlistable = append(d.Unlistable, g)
+			}
+		default: // due to this user, to a file or to this scan
+		}
+	}
+	d.Undeleted = d.undeleted()
+	found := reason.ContentsDeletionFails{Gaps: []reason.Gap{}, Undeleted: d.byType(d.Undeleted), Outdated: len(d.contents)+len(d.unread) == 0}
+	for _, g := range d.Unlistable {
+		found.Gaps = append(found.Gaps, g.Parameter())
+	}
+	switch {
+	case d.status.Is(object.ContentFailure) && !d.allDeleted():
+		d.fails, d.outdated = d.fails || !found.Outdated, d.outdated || found.Outdated
+		d.add(found)
+	case len(d.unread) > 0:
+		if types := slices.DeleteFunc(slices.Clone(d.unread), ofGroup); len(types) > 0 || len(d.Causes) == 0 {
+			d.add(snapshot.NotFinalized(d.unread, false))
+		}
+	}
+}
+
+// allDeleted reports whether all contents were deleted and are still there, which alone makes the
+// namespace controller report a failure. What could not be read may be another reason, unless a
+// Pod should have stopped.
+func (d *namespaceDiagnosis) allDeleted() bool {
+	switch {
+	case len(d.contents) == 0 || len(d.Undeleted)+len(d.Unlistable) > 0:
+		return false
+	case len(d.unread) == 0:
+		return true
+	}
+	return slices.ContainsFunc(d.contents, func(n graph.Node) bool { return d.model.Overdue(d.graph.Object(n)) })
+}
+
+// undeleted returns the contents that are not being deleted although their turn has come: since
+// Kubernetes 1.33, that of other objects comes when no Pod is left that is being deleted.
+func (d *namespaceDiagnosis) undeleted() []graph.Node {
+	var pods, others []graph.Node
+	stopping := false
+	for _, n := range d.contents {
+		switch o := d.graph.Object(n); {
+		case !isPod(o) && !o.Terminating():
+			others = append(others, n)
+		case isPod(o) && o.Terminating():
+			stopping = true
+		case isPod(o):
+			pods = append(pods, n)
+		}
+	}
+	if stopping && d.model.Judge().Behavior().OrderedNamespaceDeletion {
+		return pods
+	}
+	return append(pods, others...)
+}
+
+func isPod(o *object.Object) bool { return o.Kind == "Pod" && o.GroupVersionKind().Group == "" }
+
+// finalizers adds the finalizers of the Namespace itself.
+func (d *namespaceDiagnosis) finalizers() {
+	if len(d.status.Finalizers) > 0 {
+		d.held = true
+		d.add(reason.HeldBySpecFinalizers{Finalizers: d.status.Finalizers})
+	}
+	if len(d.namespace.Finalizers) > 0 {
+		d.held = true
+		d.add(reason.HeldByFinalizers{Finalizers: d.namespace.Finalizers})
+	}
+}
+
+// contentsLeft adds what is left in the Namespace, unless a failure already names all of it.
+func (d *namespaceDiagnosis) contentsLeft() {
+	found := reason.ContentsLeft{Types: d.byType(d.contents), Finalizers: []reason.FinalizerCount{}}
+	objects := map[string]int{}
+	for _, n := range d.contents {
+		o := d.graph.Object(n)
+		for _, f := range o.ForeignFinalizers() {
+			objects[f]++
+		}
+		d.held = d.held || len(o.ForeignFinalizers()) > 0 || o.InGracePeriod()
+		if d.model.Overdue(o) {
+			found.OverduePods++
+		}
+	}
+	for f, n := range objects {
+		found.Finalizers = append(found.Finalizers, reason.FinalizerCount{Finalizer: f, Objects: n})
+	}
+	sort.Slice(found.Finalizers, func(i, j int) bool {
+		a, b := found.Finalizers[i], found.Finalizers[j]
+		return cmp.Or(b.Objects-a.Objects, strings.Compare(a.Finalizer, b.Finalizer)) < 0
+	})
+	named := d.fails && len(d.Undeleted) == len(d.contents) && len(found.Finalizers) == 0
+	if len(d.contents) > 0 && !named {
+		d.add(found)
+	}
+}
+
+// unknown adds what weakens the diagnosis, or that it explains nothing.
+func (d *namespaceDiagnosis) unknown() {
+	switch {
+	case d.namespace.NamespaceStatus == nil:
+		d.add(reason.ConditionsUnread)
+	case len(d.status.Conditions) == 0:
+		d.add(reason.NothingReported)
+	case !d.fails && !d.held && !d.outdated && len(d.unread) == 0:
+		d.add(reason.NothingHoldsNamespace)
+	}
+}
+
+// byType counts objects by type, in the order of the types' names.
+func (d *namespaceDiagnosis) byType(nodes []graph.Node) []reason.TypeCount {
+	counts := map[string]int{}
+	for _, n := range nodes {
+		o := d.graph.Object(n)
+		if m, ok := d.graph.View().Map(o.APIVersion, o.Kind); ok {
+			counts[m.Type.String()]++
+		} else {
+			counts[o.Kind]++
+		}
+	}
+	out := []reason.TypeCount{}
+	for t, n := range counts {
+		out = append(out, reason.TypeCount{Type: t, Objects: n})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Type < out[j].Type })
+	return out
+}

@@ -1,0 +1,159 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// conditions adds the conditions of a terminating Namespace that are true.
+func (b *builder) conditions() {
+	if b.object.NamespaceStatus == nil {
+		return
+	}
+	for _, c := range b.object.NamespaceStatus.True() {
+		b.answer.Conditions = append(b.answer.Conditions, Condition{c.Type, conditionMeanings[c.Type], c.Message})
+	}
+}
+
+var conditionMeanings = map[string]string{
+	object.DiscoveryFailure:    "the namespace controller could not discover every API group",
+	object.GroupVersionFailure: "the namespace controller could not parse the version of an API group",
+	object.ContentFailure:      "the namespace controller could not delete some of the contents",
+	object.ContentRemaining:    "contents were left",
+	object.FinalizersRemaining: "finalizers held contents",
+}
+
+// overdue reports whether a deletion has been under way for so long that audit reports it.
+func (b *builder) overdue() bool {
+	return b.graph.Snapshot().Taken.Sub(*b.object.Deleted) > audit.DefaultStuckAfter
+}
+
+// namespace explains a Namespace that waits for something other than the garbage collector, or
+// should be gone.
+func (b *builder) namespace(since string) {
+	if b.explainer.namespaces == nil {
+		b.explainer.namespaces = audit.NewNamespaceDeletions(b.explainer.initial)
+	}
+	d := b.explainer.namespaces.Diagnose(b.node)
+	b.namespaceHeadline(since, d)
+	b.suggestRepairOfNamespace(d)
+	kept := false
+	for _, cause := range d.Causes {
+		kept = b.namespaceCause(cause, d) || kept
+	}
+	if d.Consequence == collector.ConsequenceStuck {
+		b.answer.next("The namespace controller tries again at least once a minute, so nothing has to be restarted.")
+	}
+	if !kept {
+		b.answer.next("It should be gone at the next scan.")
+	}
+}
+
+func (b *builder) namespaceHeadline(since string, d audit.NamespaceDiagnosis) {
+	contents, left := len(b.contents()), b.result.Model.Object(b.node)
+	say := func(what string) {
+		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, %s.", b.object, since, what))
+	}
+	switch {
+	case d.Consequence == collector.ConsequenceStuck:
+		say("and the namespace controller reports that it fails")
+		b.answer.Consequence = collector.ConsequenceStuck
+	case left != nil && len(left.ForeignFinalizers()) > 0:
+		say("held by " + b.foreign(b.node))
+	case contents > 0:
+		say("with everything in it: " + remaining(contents))
+	default:
+		say("and nothing that could be read is left in it")
+	}
+}
+
+// namespaceCause explains one cause, and reports whether that keeps the Namespace now. For some
+// minutes after the DELETE it is normal that the namespace controller has not reported or done
+// anything.
+func (b *builder) namespaceCause(cause reason.Reason, d audit.NamespaceDiagnosis) bool {
+	_, certain := b.graph.View().FinalizationGaps(b.object.Name)
+	switch c := cause.(type) {
+	case reason.Fixed:
+		if !c.Equal(reason.VersionParsingFails) && !b.overdue() {
+			return false
+		}
+	case reason.GroupsUndiscoverable, reason.DiscoveryFails:
+		if certain {
+			b.explainGaps()
+			return true
+		}
+	case reason.ContentsUnlistable:
+		if !certain {
+			b.explainGaps()
+			return true
+		}
+	case reason.ContentsLeft:
+		b.answer.next("It " + c.Message() + ".")
+		for _, f := range c.Finalizers[:min(len(c.Finalizers), maxNames)] {
+			b.answer.next(fmt.Sprintf("The finalizer %s: %s.", f.Finalizer, finalizerController(f.Finalizer)))
+		}
+		b.blockedContents(d.Consequence == collector.ConsequenceStuck || b.overdue())
+		return true
+	case reason.HeldByFinalizers:
+		if left := b.result.Model.Object(b.node); left != nil && len(left.ForeignFinalizers()) > 0 {
+			b.explainFinalizers(b.object.Identity, left)
+			return true
+		}
+	}
+	b.answer.next("It " + cause.Message() + ".")
+	return !outdated(cause)
+}
+
+// outdated reports whether a cause is over, as far as this scan tells.
+func outdated(cause reason.Reason) bool {
+	discovery, isDiscovery := cause.(reason.DiscoveryFails)
+	deletion, isDeletion := cause.(reason.ContentsDeletionFails)
+	return isDiscovery && discovery.Outdated || isDeletion && deletion.Outdated
+}
+
+// suggestRepairOfNamespace suggests what repairs the causes.
+func (b *builder) suggestRepairOfNamespace(d audit.NamespaceDiagnosis) {
+	for _, service := range d.APIServices[:min(len(d.APIServices), maxNames)] {
+		b.answer.suggest("see why APIService "+service.Name+" does not answer, and repair it", "kubectl", "describe", "apiservice/"+service.Name)
+		if service.Aggregated {
+			b.answer.suggest("or delete that APIService if nobody needs the API any more. This deletes nothing that its server stores", "kubectl", "delete", "apiservice/"+service.Name)
+		}
+	}
+	for _, g := range d.Unlistable[:min(len(d.Unlistable), maxNames)] {
+		if g.Reason == snapshot.Webhook {
+			b.answer.suggest("see where the conversion webhook of CustomResourceDefinition "+g.Word()+" should answer, and repair it",
+				"kubectl", "get", "customresourcedefinition/"+g.Word(), "-o", "jsonpath={.spec.conversion.webhook.clientConfig}")
+		} else {
+			b.answer.suggest("see why "+g.Word()+" cannot be listed", "kubectl", "get", g.Word(), "-n", b.object.Name)
+		}
+	}
+	for _, cause := range d.Causes {
+		switch c := cause.(type) {
+		case reason.ContentsDeletionFails:
+			if len(d.Undeleted) > 0 {
+				first := b.graph.Object(d.Undeleted[0]).Identity
+				b.answer.suggest("see who refuses to delete "+first.String()+"; with --dry-run=server, nothing is deleted",
+					append(append([]string{"kubectl", "delete"}, b.explainer.arguments(first)...), "--dry-run=server")...)
+			}
+		case reason.Fixed:
+			b.suggestLook(c)
+		}
+	}
+}
+
+// suggestLook suggests where to look if it is unknown what keeps a Namespace.
+func (b *builder) suggestLook(cause reason.Fixed) {
+	switch {
+	case !b.overdue():
+	case cause.Equal(reason.ConditionsUnread):
+		b.answer.suggest("read its conditions", "kubectl", "get", "namespace/"+b.object.Name, "-o", "jsonpath={.status.conditions}")
+	case cause.Equal(reason.NothingReported), cause.Equal(reason.NothingHoldsNamespace):
+		b.answer.suggest("see when kube-controller-manager, which runs the namespace controller, last renewed its lease",
+			"kubectl", "get", "lease/kube-controller-manager", "-n", "kube-system", "-o", "jsonpath={.spec.renewTime}")
+	}
+}

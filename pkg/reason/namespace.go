@@ -1,0 +1,128 @@
+package reason
+
+import (
+	"fmt"
+	"strings"
+)
+
+// What keeps a Namespace that has long been terminating. Each is said of the Namespace, as
+// what follows its name.
+var _ = register(
+	DiscoveryFails{}, ContentsDeletionFails{}, ContentsLeft{}, HeldBySpecFinalizers{},
+)
+
+// Those without parameters.
+var (
+	// the namespace controller reports that it cannot parse the version of an API group
+	VersionParsingFails = fixed("VersionParsingFails",
+		"stays while the namespace controller cannot parse the version of an API group")
+	// the conditions of the Namespace could not be read, so it is unknown whether the namespace controller fails
+	ConditionsUnread = fixed("ConditionsUnread",
+		"has conditions that could not be read, so it is unknown whether the namespace controller fails")
+	// the Namespace has none of the conditions that the namespace controller sets
+	NothingReported = fixed("NothingReported",
+		"has no condition of the namespace controller, which may not be running")
+	// nothing that was read holds the Namespace or its contents
+	NothingHoldsNamespace = fixed("NothingHoldsNamespace",
+		"has nothing that holds it or its contents, so the namespace controller may not be running")
+)
+
+// DiscoveryFails means that the namespace controller reports that it cannot discover every API group.
+type DiscoveryFails struct {
+	Gaps        []Gap    `json:"gaps"`        // the groups that this scan could not discover either
+	APIServices []string `json:"apiServices"` // those that stand for the groups, as far as they were read
+	// Outdated reports that this scan discovered every group, so that the next attempt of the
+	// namespace controller should succeed.
+	Outdated bool `json:"outdated,omitzero"`
+}
+
+func (r DiscoveryFails) Message() string {
+	if r.Outdated {
+		return "stayed because the namespace controller could not discover every API group, which this scan could"
+	}
+	what := "every API group"
+	if len(r.Gaps) > 0 {
+		what = listGaps(r.Gaps)
+	}
+	text := "stays while the namespace controller cannot discover " + what
+	if len(r.APIServices) > 0 {
+		text += ": see " + first(3, len(r.APIServices), ", ", "and %d more", func(i int) string { return "APIService " + r.APIServices[i] })
+	}
+	return text
+}
+
+// TypeCount counts objects of one type.
+type TypeCount struct {
+	Type    string `json:"type"` // resource.group
+	Objects int    `json:"objects"`
+}
+
+func listTypes(types []TypeCount) string {
+	return first(3, len(types), ", ", "and %d more types", func(i int) string { return fmt.Sprintf("%s (%d)", types[i].Type, types[i].Objects) })
+}
+
+// ContentsDeletionFails means that the namespace controller reports that it cannot delete contents of the Namespace.
+type ContentsDeletionFails struct {
+	Gaps      []Gap       `json:"gaps"`      // types that this scan could not list either
+	Undeleted []TypeCount `json:"undeleted"` // objects that are still not being deleted
+	// Outdated reports that this scan found no contents, so that the next attempt of the
+	// namespace controller should succeed.
+	Outdated bool `json:"outdated,omitzero"`
+}
+
+func (r ContentsDeletionFails) Message() string {
+	if r.Outdated {
+		return "stayed because the namespace controller could not delete some of its contents, which are gone now"
+	}
+	var what []string
+	if len(r.Gaps) > 0 {
+		what = append(what, "the API server cannot list "+listGaps(r.Gaps))
+	}
+	if len(r.Undeleted) > 0 {
+		what = append(what, "the namespace controller cannot delete "+listTypes(r.Undeleted))
+	}
+	if len(what) == 0 {
+		what = []string{"the namespace controller cannot delete some of its contents"}
+	}
+	return "stays while " + strings.Join(what, ", and while ")
+}
+
+// FinalizerCount counts the objects that a finalizer holds.
+type FinalizerCount struct {
+	Finalizer string `json:"finalizer"`
+	Objects   int    `json:"objects"`
+}
+
+// ContentsLeft means that the Namespace is not empty.
+type ContentsLeft struct {
+	Types      []TypeCount      `json:"types"`
+	Finalizers []FinalizerCount `json:"finalizers"` // of others than the collector, on these objects
+	// OverduePods counts the Pods whose grace period is over.
+	OverduePods int `json:"overduePods,omitzero"`
+}
+
+func (r ContentsLeft) Message() string {
+	text := "still contains " + listTypes(r.Types)
+	if len(r.Finalizers) > 0 {
+		text += "; " + first(3, len(r.Finalizers), ", ", "and %d more finalizers", func(i int) string {
+			return fmt.Sprintf("finalizer %s holds %d of them", r.Finalizers[i].Finalizer, r.Finalizers[i].Objects)
+		})
+	}
+	switch r.OverduePods {
+	case 0:
+	case 1:
+		text += "; 1 Pod should have stopped"
+	default:
+		text += fmt.Sprintf("; %d Pods should have stopped", r.OverduePods)
+	}
+	return text
+}
+
+// HeldBySpecFinalizers means that finalizers in the spec of the Namespace keep it, besides that of the namespace controller.
+type HeldBySpecFinalizers struct {
+	Finalizers []string `json:"finalizers"`
+}
+
+func (r HeldBySpecFinalizers) Message() string {
+	return "is held by spec.finalizers: " + strings.Join(r.Finalizers, ", ")
+}
