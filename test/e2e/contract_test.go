@@ -72,6 +72,16 @@ type (
 		Fix      string     `json:"fix"`
 		Members  []identity `json:"members"`
 	}
+	// namespaceStuck has the parameters of the reason NamespaceStuck.
+	namespaceStuck struct {
+		Causes     []Because   `json:"causes"`
+		Conditions []condition `json:"conditions"`
+	}
+	condition struct {
+		Type    string `json:"type"`
+		Meaning string `json:"meaning"` // only in an Explanation
+		Message string `json:"message"`
+	}
 	identity struct {
 		APIVersion string `json:"apiVersion"`
 		Kind       string `json:"kind"`
