@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -44,7 +45,11 @@ func repaired(s *snapshot.Snapshot) *snapshot.Snapshot {
 
 func TestRepairingEverythingLeavesOnlyUnrepairable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		after := repaired(st.Draw(t))
+		before := st.Draw(t)
+		if readInTwoStates(before) {
+			t.Skip("an owner was read before and after its deletion: the repair of one reference may change that of the other")
+		}
+		after := repaired(before)
 		g := graph.New(after)
 		judge := collector.NewJudge(g)
 		for n := range g.Listed() {
@@ -63,6 +68,22 @@ func TestRepairingEverythingLeavesOnlyUnrepairable(t *testing.T) {
 			t.Fatalf("mending twice is not mending once:\n%s", diff)
 		}
 	})
+}
+
+// readInTwoStates reports whether two lookups found one object, of which only one shows that it is
+// being deleted.
+func readInTwoStates(s *snapshot.Snapshot) bool {
+	terminating := map[types.UID]bool{}
+	for _, l := range s.Lookups {
+		if l.Object == nil {
+			continue
+		}
+		if before, known := terminating[l.Object.UID]; known && before != l.Object.Terminating() {
+			return true
+		}
+		terminating[l.Object.UID] = l.Object.Terminating()
+	}
+	return false
 }
 
 func TestSolidReferencesAreKeptAndRewritesAreSolid(t *testing.T) {
