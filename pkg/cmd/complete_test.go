@@ -24,8 +24,9 @@ func streams(out, err io.Writer) cli.Streams {
 // TestEveryFlagIsCompleted lists the flags whose values cannot be known.
 func TestEveryFlagIsCompleted(t *testing.T) {
 	free := []string{
-		"accept-gap", "as", "as-group", "as-uid", "as-user-extra", "chunk-size", "concurrency", "confirm", "depth", "max-deletes", "max-memory", "proxy-url",
-		"reference", "request-timeout", "selector", "server", "settle", "stuck-after", "timeout", "tls-server-name", "token", "uid",
+		"accept-gap", "as", "as-group", "as-uid", "as-user-extra", "chunk-size", "concurrency", "confirm", "depth", "grace-period", "max-deletes",
+		"max-memory", "proxy-url", "reference", "request-timeout", "selector", "server", "settle", "stuck-after", "timeout", "tls-server-name", "token",
+		"uid",
 	}
 	root := Commands(streams(io.Discard, io.Discard))
 	for _, cmd := range append(root.Commands(), root) {

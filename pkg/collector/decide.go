@@ -79,6 +79,7 @@ type DecisionInput struct {
 type Decision struct {
 	Action               Action
 	Policy               metav1.DeletionPropagation // of ActionDelete
+	GraceSeconds         *int64                     // of a deletion that a person requested; nil, as in every decision of the collector: the object's own
 	Change               object.Change              // of ActionUnlink, ActionUnblock and ActionRemoveFinalizer
 	NoAction             NoActionReason             // of ActionNone
 	UndecidableReference int                        // of ReferenceUnknown: the reference that cannot be resolved

@@ -88,7 +88,7 @@ func (b *builder) step(i int) Step {
 	transition := &b.result.Transitions[i]
 	out := Step{
 		ID: id(i), Pass: transition.Pass, Requested: transition.Requested, Action: Action(transition.Action), Object: b.object(transition.Node),
-		PropagationPolicy: string(transition.Policy), Finalizer: transition.Change.RemoveFinalizer,
+		PropagationPolicy: string(transition.Policy), GracePeriodSeconds: transition.GraceSeconds, Finalizer: transition.Change.RemoveFinalizer,
 		After: make([]string, len(transition.Prerequisites)), References: b.references(transition),
 		WaitsForKubelet: b.result.StoppedPods[i], Transition: transition,
 	}

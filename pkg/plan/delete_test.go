@@ -318,6 +318,41 @@ func TestDigestCoversRetainedAndDeletedLater(t *testing.T) {
 	}
 }
 
+func TestPlanKeepsTheRequestedGracePeriod(t *testing.T) {
+	pod := Pod("a/pod", Running())
+	g := graph.New(New(Listing(pod, ConfigMap("a/x", OwnedBy(pod)))))
+	in := func(grace *int64) *plan.Plan {
+		return plan.New(collector.NewJudge(g), plan.DeleteOptions(collector.ActorControllerManager, simulate.Deletion{Node: g.Find(pod.UID), Policy: inBackground, GraceSeconds: grace}))
+	}
+	forced := in(new(int64))
+	if s := forced.Steps[0]; s.GracePeriodSeconds == nil || *s.GracePeriodSeconds != 0 || s.WaitsForKubelet {
+		t.Errorf("the first step is %+v", s)
+	}
+	if s := forced.Steps[1]; s.GracePeriodSeconds != nil {
+		t.Errorf("the dependent has a grace period of %d", *s.GracePeriodSeconds)
+	}
+	if s := in(new(int64(5))).Steps[0]; !s.WaitsForKubelet {
+		t.Error("a Pod that gets five seconds does not wait for its kubelet")
+	}
+	digests := map[string]bool{}
+	for _, grace := range []*int64{nil, new(int64), new(int64(1)), new(int64(5))} {
+		digests[in(grace).Digest] = true
+	}
+	if len(digests) != 4 {
+		t.Errorf("four grace periods have %d digests", len(digests))
+	}
+	loaded, err := plan.Load(bytes.NewReader(save(t, forced)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(forced.Steps[0].GracePeriodSeconds, loaded.Steps[0].GracePeriodSeconds); diff != "" {
+		t.Errorf("(-saved +loaded):\n%s", diff)
+	}
+	if _, stale := plan.Revalidate(loaded, in(new(int64(5)))); len(stale) == 0 || stale[0].Reason != reason.PlannedOtherwise {
+		t.Errorf("with another grace period it is still valid: %v", stale)
+	}
+}
+
 func TestRandomDeletions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := DrawBusy(t)

@@ -75,17 +75,19 @@ type Object struct {
 
 // Step is one write.
 type Step struct {
-	ID                string        `json:"id"` // within the plan
-	Pass              int           `json:"pass"`
-	Requested         bool          `json:"requested,omitempty"` // a person asked for it
-	Action            Action        `json:"action"`
-	Object            Object        `json:"object"`
-	PropagationPolicy string        `json:"propagationPolicy"` // of ActionDelete
-	OwnerUIDs         []string      `json:"ownerUIDs"`         // of References, without duplicates
-	Finalizer         string        `json:"finalizer"`         // of ActionRemoveFinalizer
-	Reason            reason.Reason `json:"-"`                 // stored beside the step
-	After             []string      `json:"after"`             // ids of the steps that must be done before
-	References        []Reference   `json:"references"`        // those it removes or changes, or all of an object that it deletes
+	ID                string `json:"id"` // within the plan
+	Pass              int    `json:"pass"`
+	Requested         bool   `json:"requested,omitempty"` // a person asked for it
+	Action            Action `json:"action"`
+	Object            Object `json:"object"`
+	PropagationPolicy string `json:"propagationPolicy"` // of ActionDelete
+	// GracePeriodSeconds is the grace period that a person requested; nil: the object's own.
+	GracePeriodSeconds *int64        `json:"gracePeriodSeconds,omitempty"`
+	OwnerUIDs          []string      `json:"ownerUIDs"`  // of References, without duplicates
+	Finalizer          string        `json:"finalizer"`  // of ActionRemoveFinalizer
+	Reason             reason.Reason `json:"-"`          // stored beside the step
+	After              []string      `json:"after"`      // ids of the steps that must be done before
+	References         []Reference   `json:"references"` // those it removes or changes, or all of an object that it deletes
 	// AcceptedGaps are the words for gaps that may hide what the step depends on.
 	AcceptedGaps snapshot.AcceptedGaps `json:"acceptedGaps,omitempty"`
 

@@ -78,6 +78,9 @@ func (b *builder) requested(transition *simulate.Transition) reason.Requested {
 		RecreatedBy: b.recreatedBy(transition),
 	}
 	out.PolicyIgnored = out.Definition && !out.Terminating && transition.Policy != metav1.DeletePropagationBackground
+	if before := transition.StateBefore; before.Running || before.InGracePeriod() {
+		out.GraceSeconds = transition.GraceSeconds
+	}
 	if len(b.graph.Dependents(transition.Node)) > 0 {
 		out.Dependents = reason.Cascade(cmp.Or(transition.Policy, metav1.DeletePropagationBackground))
 	}

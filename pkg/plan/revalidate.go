@@ -118,7 +118,7 @@ func outcomesOf(all []Outcome, steps []Step, renamed map[string]string) []Outcom
 // sameStep reports whether two steps do the same for the same reason. An owner that the saved
 // plan was going to delete may be gone, if part of that plan was carried out.
 func sameStep(a, b Step) bool {
-	return a.PropagationPolicy == b.PropagationPolicy && a.Object.Identity == b.Object.Identity &&
+	return a.PropagationPolicy == b.PropagationPolicy && reflect.DeepEqual(a.GracePeriodSeconds, b.GracePeriodSeconds) && a.Object.Identity == b.Object.Identity &&
 		slices.EqualFunc(a.References, b.References, func(now, saved Reference) bool {
 			if saved.State == reason.StateDeletedBefore && now.State == reason.StateMissing {
 				saved.Found, now.Found = reason.Found{}, reason.Found{}

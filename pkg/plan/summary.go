@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
@@ -100,6 +101,15 @@ func (p *Plan) ProtectedClaimNamespaces() []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// HonorsGracePeriod reports whether the requested grace period makes a difference to a Pod:
+// one that is requested itself, and that its kubelet has to stop.
+func (p *Plan) HonorsGracePeriod() bool {
+	return slices.ContainsFunc(p.Steps, func(s Step) bool {
+		r, ok := s.Reason.(reason.Requested)
+		return ok && r.GraceSeconds != nil
+	})
 }
 
 // Refused returns the blocked objects that the plan neither deletes nor repairs. They may

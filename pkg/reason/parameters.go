@@ -50,7 +50,8 @@ func listGaps(gaps []Gap) string {
 	return first(3, len(gaps), ", ", "and %d more", func(i int) string { return fmt.Sprintf("%s (%s)", gaps[i], gaps[i].ErrorClass) })
 }
 
-// Since is how long a deletion had been under way when the cluster was scanned.
+// Since is how long a deletion had been under way when the cluster was scanned. The deletion
+// timestamp of a Pod that is stopping is later than the scan, if it still has time.
 type Since struct {
 	Deleted time.Time `json:"deleted,omitzero"` // zero: it is not being deleted
 	Scanned time.Time `json:"scanned,omitzero"`
@@ -60,7 +61,7 @@ type Since struct {
 func (s Since) Age() time.Duration { return s.Scanned.Sub(s.Deleted) }
 
 func (s Since) phrase() string {
-	if s.Deleted.IsZero() {
+	if s.Deleted.IsZero() || s.Deleted.After(s.Scanned) {
 		return ""
 	}
 	return " for " + duration.HumanDuration(s.Age())

@@ -239,6 +239,8 @@ func TestTheSentencesOfSteps(t *testing.T) {
 		{reason.Requested{Namespace: true, Dependents: reason.Orphan}, "requested: everything in it is deleted with it; its dependents stay (orphan)"},
 		{reason.Requested{Definition: true, PolicyIgnored: true}, "requested: every object of its kind is deleted with it; the API server ignores the policy for this kind"},
 		{reason.Requested{Dependents: reason.Background, RecreatedBy: &job}, "requested; its dependents are deleted afterwards (background); its controller Job/import stays, and will likely create another"},
+		{reason.Requested{GraceSeconds: new(int64)}, "requested; removed without waiting for its kubelet, so its containers may continue to run"},
+		{reason.Requested{GraceSeconds: new(int64(5)), RecreatedBy: &job}, "requested; with a grace period of 5s; its controller Job/import stays, and will likely create another"},
 		{reason.OwnersLost{Owners: []reason.Owner{gone}, Cascade: reason.Foreground}, "its only owner, Deployment/api, does not exist; its own dependents are deleted first (foreground)"},
 		{reason.OwnersLost{Owners: []reason.Owner{gone, gone}, Cascade: reason.Orphan}, "none of its 2 owners keeps it: Deployment/api does not exist; Deployment/api does not exist; its own dependents stay (finalizer orphan)"},
 		{reason.OwnerOrphansDependents{Owner: job}, "its owner Job/import is being deleted and orphans its dependents"},

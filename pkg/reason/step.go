@@ -43,6 +43,8 @@ type Requested struct {
 	PolicyIgnored bool             `json:"policyIgnored,omitzero"` // the API server ignores the policy for this kind
 	Dependents    Cascade          `json:"dependents,omitempty"`   // what happens to its dependents; empty where it has none
 	RecreatedBy   *object.Identity `json:"recreatedBy,omitempty"`  // its controller, which stays and will likely create another
+	// GraceSeconds is the requested grace period of a Pod that its kubelet has to stop; nil: the Pod's own.
+	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
 }
 
 func (r Requested) Message() string {
@@ -65,6 +67,13 @@ func (r Requested) Message() string {
 		text += "; its dependents stay (orphan)"
 	case r.Dependents == Background:
 		text += "; its dependents are deleted afterwards (background)"
+	}
+	switch {
+	case r.GraceSeconds == nil:
+	case *r.GraceSeconds == 0:
+		text += "; removed without waiting for its kubelet, so its containers may continue to run"
+	default:
+		text += fmt.Sprintf("; with a grace period of %ds", *r.GraceSeconds)
 	}
 	if r.RecreatedBy != nil {
 		text += "; its controller " + r.RecreatedBy.String() + " stays, and will likely create another"

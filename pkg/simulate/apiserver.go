@@ -21,8 +21,16 @@ const crdFinalizer = "customresourcecleanup.apiextensions.k8s.io"
 // A Namespace is never gone at once, since its contents go first. A second DELETE of it changes
 // nothing while it has contents.
 func StateAfterDelete(o *object.Object, policy metav1.DeletionPropagation, now time.Time) *object.Object {
-	first := !o.Terminating()
-	if o.InGracePeriod() || o.IsNamespace() && !first { // the API server ignores the policy
+	return StateAfterGracefulDelete(o, policy, nil, now)
+}
+
+// StateAfterGracefulDelete is StateAfterDelete with a grace period in seconds; nil is the
+// object's own. It counts only for a Pod that a kubelet has to stop. If the kubelet is
+// stopping it already, only a shorter period has an effect
+// (docs/gc-semantics.md#graceful-pods).
+func StateAfterGracefulDelete(o *object.Object, policy metav1.DeletionPropagation, seconds *int64, now time.Time) *object.Object {
+	first, shortens := !o.Terminating(), shortensGracePeriod(o, seconds)
+	if o.InGracePeriod() && !shortens || o.IsNamespace() && !first { // the API server ignores the policy
 		return o
 	}
 	left := *o
@@ -37,7 +45,13 @@ func StateAfterDelete(o *object.Object, policy metav1.DeletionPropagation, now t
 		left.Finalizers = finalizersFor(o.Finalizers, policy)
 	}
 	grace := int64(0)
-	if o.Running && first {
+	switch {
+	case shortens:
+		grace = *seconds
+		left.Deleted = endOfGracePeriod(o, grace, now)
+	case o.Running && first && seconds != nil:
+		grace = *seconds
+	case o.Running && first:
 		grace = defaultGrace
 	}
 	left.GraceSeconds = &grace
@@ -48,6 +62,23 @@ func StateAfterDelete(o *object.Object, policy metav1.DeletionPropagation, now t
 		return nil
 	}
 	return &left
+}
+
+// shortensGracePeriod reports whether a DELETE with this grace period shortens that of a Pod
+// which is stopping.
+func shortensGracePeriod(o *object.Object, seconds *int64) bool {
+	return o.InGracePeriod() && seconds != nil && *seconds < *o.GraceSeconds
+}
+
+// endOfGracePeriod returns the deletion timestamp of a stopping Pod whose grace period
+// becomes shorter. It is not before now, unless the old one was: then the kubelet did not
+// respond in time, and a shorter time does not change that.
+func endOfGracePeriod(o *object.Object, seconds int64, now time.Time) *time.Time {
+	end := o.Deleted.Add(time.Duration(seconds-*o.GraceSeconds) * time.Second)
+	if end.Before(now) && !o.Deleted.Before(now) {
+		end = now
+	}
+	return &end
 }
 
 // DefaultPolicy returns the policy of a DELETE that gives none

@@ -154,6 +154,42 @@ func TestStateAfterADelete(t *testing.T) {
 	}
 }
 
+// See docs/gc-semantics.md#graceful-pods.
+func TestStateAfterADeleteWithAGracePeriod(t *testing.T) {
+	const background, foreground = metav1.DeletePropagationBackground, metav1.DeletePropagationForeground
+	for _, test := range []struct {
+		name    string
+		object  object.Object
+		policy  metav1.DeletionPropagation
+		seconds int64
+		want    string
+		end     time.Duration // of the grace period after the scan, if the Pod stays
+	}{
+		{"a Pod that runs is given that time", st.Pod("ns/p", st.Running()), background, 5, "terminating: in 5s", 0},
+		{"or none", st.Pod("ns/p", st.Running()), background, 0, "gone", 0},
+		{"finalizers keep it without a grace period", st.Pod("ns/p", st.Running(), st.WithFinalizers("x/y")), foreground, 0, "terminating: x/y " + collectortest.Foreground, 0},
+		{"one that does not run needs no time", st.Pod("ns/p"), background, 5, "gone", 0},
+		{"nor does anything else", st.Secret("ns/o"), background, 5, "gone", 0},
+		{"a longer time than a stopping Pod has is ignored", st.Pod("ns/p", st.InGracePeriodUntil(20*time.Second)), foreground, 60, "terminating: in 30s", 20 * time.Second},
+		{"so is the same", st.Pod("ns/p", st.InGracePeriodUntil(20*time.Second)), foreground, 30, "terminating: in 30s", 20 * time.Second},
+		{"a shorter one counts from the beginning", st.Pod("ns/p", st.InGracePeriodUntil(20*time.Second)), background, 15, "terminating: in 15s", 5 * time.Second},
+		{"and ends now at the earliest", st.Pod("ns/p", st.InGracePeriodUntil(20*time.Second)), background, 1, "terminating: in 1s", 0},
+		{"unless it was over before", st.Pod("ns/p", st.InGracePeriodUntil(-time.Minute)), background, 1, "terminating: in 1s", -89 * time.Second},
+		{"with it the policy counts", st.Pod("ns/p", st.InGracePeriodUntil(20*time.Second)), foreground, 15, "terminating: in 15s: " + collectortest.Foreground, 5 * time.Second},
+		{"a stopping Pod goes at once without any time", st.Pod("ns/p", st.InGracePeriod()), background, 0, "gone", 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := simulate.StateAfterGracefulDelete(&test.object, test.policy, &test.seconds, st.Taken)
+			if describeState(got) != test.want {
+				t.Errorf("got %q, want %q", describeState(got), test.want)
+			}
+			if want := st.Taken.Add(test.end); got != nil && !got.Deleted.Equal(want) {
+				t.Errorf("the deletion timestamp is %s, want %s", got.Deleted, want)
+			}
+		})
+	}
+}
+
 // docs/gc-semantics.md#deletion-by-an-update
 func TestStateAfterAPatch(t *testing.T) {
 	owner := st.Pod("ns/owner")

@@ -47,7 +47,8 @@ type Possibilities struct {
 	// repeated are the requests for Namespaces that are terminating already. The API server ignores
 	// them until the contents are gone, which a scan does not show.
 	repeated map[graph.Node][]metav1.DeletionPropagation
-	starting bool // the collector has just started: it has not processed anything yet
+	forced   map[graph.Node]bool // a request gives the object no time to stop
+	starting bool                // the collector has just started: it has not processed anything yet
 	// containers are the Namespaces and CustomResourceDefinitions that delete their contents, by
 	// kind and name.
 	containers map[string]graph.Node
@@ -125,15 +126,16 @@ func NewPossibilities(m *Model) *Possibilities { return newPossibilities(m, nil,
 
 // newPossibilities returns the bounds for the deletions of a model in its first state.
 func newPossibilities(m *Model, deletes []Deletion, starting bool) *Possibilities {
-	p := &Possibilities{model: m, graph: m.graph, behavior: m.judge.Behavior(), starting: starting, requests: map[graph.Node][]metav1.DeletionPropagation{}, repeated: map[graph.Node][]metav1.DeletionPropagation{}, index: map[graph.Node]int32{}, differing: map[graph.Node]bool{}}
+	p := &Possibilities{model: m, graph: m.graph, behavior: m.judge.Behavior(), starting: starting, requests: map[graph.Node][]metav1.DeletionPropagation{}, repeated: map[graph.Node][]metav1.DeletionPropagation{}, forced: map[graph.Node]bool{}, index: map[graph.Node]int32{}, differing: map[graph.Node]bool{}}
 	for _, d := range deletes {
 		o := m.graph.Object(d.Node)
 		switch {
-		case o == nil || o.Contested || int(d.Node) >= m.graph.Listed() || o.InGracePeriod():
+		case o == nil || o.Contested || int(d.Node) >= m.graph.Listed() || o.InGracePeriod() && !shortensGracePeriod(o, d.GraceSeconds):
 		case o.IsNamespace() && o.Terminating():
 			p.repeated[d.Node] = append(p.repeated[d.Node], d.Policy)
 		default:
 			p.requests[d.Node] = append(p.requests[d.Node], d.Policy)
+			p.forced[d.Node] = p.forced[d.Node] || d.GraceSeconds != nil && *d.GraceSeconds == 0
 		}
 	}
 	p.reach()
@@ -586,7 +588,8 @@ func (r *reachedObject) rejected(finalizer string) bool {
 	return collector.UpdateRejected(&left)
 }
 
-// stops reports whether the object, if it is a Pod, stops within its grace period.
+// stops reports whether the object, if it is a Pod, stops within its grace period or needs
+// not stop.
 func (p *Possibilities) stops(r *reachedObject) bool {
-	return !p.model.Overdue(r.object)
+	return p.forced[r.node] || !p.model.Overdue(r.object)
 }

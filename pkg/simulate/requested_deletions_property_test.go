@@ -32,6 +32,11 @@ func drawDeletions(t *rapid.T, s *snapshot.Snapshot) []deletion {
 	return out
 }
 
+// drawGrace draws the grace period of a DELETE, or none.
+func drawGrace(t *rapid.T) *int64 {
+	return rapid.SampledFrom([]*int64{nil, new(int64(0)), new(int64(1)), new(int64(60))}).Draw(t, "grace")
+}
+
 func TestRequestedDeletionsComeFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
@@ -53,7 +58,7 @@ func TestRequestedDeletionsComeFirst(t *testing.T) {
 func TestRequestedDeletionsChangeOnlyConnectedObjects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
-		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
+		c := askIn(drawGrace(t), s, collector.ActorControllerManager, drawDeletions(t, s))
 		g := c.Model.Graph()
 		reached := append([]graph.Node{}, c.Requested...)
 		for n := range c.ContentsDeleted {
@@ -71,7 +76,7 @@ func TestRequestedDeletionsChangeOnlyConnectedObjects(t *testing.T) {
 func TestNoDecisionIsLeftAfterRequestedDeletions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
-		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
+		c := askIn(drawGrace(t), s, collector.ActorControllerManager, drawDeletions(t, s))
 		for i := range c.Transitions {
 			n := c.Transitions[i].Node
 			o := c.Model.Object(n)
@@ -90,7 +95,7 @@ func TestNoDecisionIsLeftAfterRequestedDeletions(t *testing.T) {
 func TestSimulateReleaseLeavesNoForeignFinalizers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
-		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
+		c := askIn(drawGrace(t), s, collector.ActorControllerManager, drawDeletions(t, s))
 		moved := map[graph.Node]bool{}
 		for i := range c.Transitions {
 			moved[c.Transitions[i].Node] = true
@@ -113,7 +118,7 @@ func TestSimulateReleaseLeavesNoForeignFinalizers(t *testing.T) {
 func TestReleaseCauses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
-		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
+		c := askIn(drawGrace(t), s, collector.ActorControllerManager, drawDeletions(t, s))
 		g, lost := c.Model.Graph(), map[graph.Node]bool{}
 		for n := range g.Listed() {
 			node := graph.Node(n)
@@ -139,15 +144,15 @@ func TestReleaseCauses(t *testing.T) {
 func TestSimulateReleaseLeavesTheResultAsItIs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
-		deletions := drawDeletions(t, s)
-		c := ask(s, collector.ActorControllerManager, deletions)
+		deletions, grace := drawDeletions(t, s), drawGrace(t)
+		c := askIn(grace, s, collector.ActorControllerManager, deletions)
 		releases := make([]*simulate.Release, 2)
 		var group sync.WaitGroup
 		for i := range releases {
 			group.Go(func() { releases[i] = c.SimulateRelease() })
 		}
 		group.Wait()
-		fresh := ask(s, collector.ActorControllerManager, deletions)
+		fresh := askIn(grace, s, collector.ActorControllerManager, deletions)
 		if diff := cmp.Diff([2]any{describe(fresh), left(fresh)}, [2]any{describe(c), left(c)}); diff != "" {
 			t.Errorf("after SimulateRelease (-before +after):\n%s", diff)
 		}

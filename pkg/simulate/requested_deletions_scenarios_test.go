@@ -23,6 +23,7 @@ type request struct {
 	name  string
 	seen  []st.Part
 	asked []deletion
+	grace *int64
 	moves []string // see describe; requested ones start with "ask"
 	left  []string
 	later []string // what SimulateRelease deletes, marked if nondeterministic
@@ -30,10 +31,15 @@ type request struct {
 }
 
 func ask(s *snapshot.Snapshot, actor collector.Actor, of []deletion) *simulate.Result {
+	return askIn(nil, s, actor, of)
+}
+
+// askIn is ask with a grace period.
+func askIn(grace *int64, s *snapshot.Snapshot, actor collector.Actor, of []deletion) *simulate.Result {
 	g := graph.New(s)
 	b := simulate.Bounds{Roots: simulate.NoRoots}
 	for _, d := range of {
-		b.Deletes = append(b.Deletes, simulate.Deletion{Node: g.Find(d.uid), Policy: d.policy})
+		b.Deletes = append(b.Deletes, simulate.Deletion{Node: g.Find(d.uid), Policy: d.policy, GraceSeconds: grace})
 	}
 	return simulate.Run(collector.NewJudge(g), simulate.Options{Actor: actor}, b)
 }
@@ -47,7 +53,7 @@ func checkRequests(t *testing.T, requests []request) {
 				shuffled := *whole
 				shuffled.Objects = order
 				shuffled.Normalize()
-				c := ask(&shuffled, collector.ActorControllerManager, r.asked)
+				c := askIn(r.grace, &shuffled, collector.ActorControllerManager, r.asked)
 				if t.Failed() {
 					return
 				}
@@ -323,6 +329,47 @@ func soon(o *object.Object) {
 	st.InGracePeriod()(o)
 	deadline := st.Taken.Add(10e9)
 	o.Deleted = &deadline
+}
+
+// docs/gc-semantics.md#graceful-pods
+func TestSimulateDeletionsWithAGracePeriod(t *testing.T) {
+	pod := func(with ...st.Option) object.Object { return st.Pod("ns/pod", with...) }
+	child := st.ConfigMap("ns/child", st.OwnedBy(pod()))
+	set := st.Deployment("ns/set")
+	do := func(moves ...string) []string { return moves }
+	checkRequests(t, []request{
+		{
+			name: "a Pod that stops no more is not waited for, and its dependents follow", seen: listing(pod(st.InGracePeriod()), child), asked: delete(inBackground, pod()), grace: new(int64(0)),
+			moves: do("ask delete pod Background", "2 delete child Background"), left: do("child gone", "pod gone"),
+		},
+		{
+			name: "a shorter period that is not 0 does not help where the kubelet does not respond", seen: listing(pod(st.InGracePeriod()), child), asked: delete(inBackground, pod()), grace: new(int64(1)),
+			moves: do("ask delete pod Background"), left: do("pod terminating"), later: do("child"),
+		},
+		{
+			name: "a period that is not shorter changes nothing", seen: listing(pod(soon), child), asked: delete(inBackground, pod()), grace: new(int64(30)),
+			left: do("pod terminating"), later: do("child"),
+		},
+		{
+			name: "a finalizer keeps a Pod that is given no time", seen: listing(pod(st.Running(), st.WithFinalizers("x/y"))), asked: delete(inBackground, pod()), grace: new(int64(0)),
+			moves: do("ask delete pod Background"), left: do("pod terminating x/y"),
+		},
+		{
+			name: "the period of an owner is not that of its Pods", seen: listing(set, pod(st.OwnedBy(set), st.Running())), asked: delete(inBackground, set), grace: new(int64(0)),
+			moves: do("ask delete set Background", "2 delete pod Background"), left: do("pod gone", "set gone"),
+		},
+	})
+
+	kubelet := func(seconds int64, o object.Object) int {
+		c := askIn(&seconds, st.New(listing(o)...), collector.ActorControllerManager, delete(inBackground, o))
+		return len(c.StoppedPods)
+	}
+	if n := kubelet(0, pod(st.Running())); n != 0 {
+		t.Error("a Pod that is given no time waits for its kubelet")
+	}
+	if n := kubelet(1, pod(st.Running())); n != 1 {
+		t.Error("a Pod that is given a second does not wait for its kubelet")
+	}
 }
 
 func TestActorClientHasNoFinalizerControllers(t *testing.T) {

@@ -24,8 +24,9 @@ type Bounds struct {
 
 // Deletion is a DELETE request by a user.
 type Deletion struct {
-	Node   graph.Node
-	Policy metav1.DeletionPropagation
+	Node         graph.Node
+	Policy       metav1.DeletionPropagation
+	GraceSeconds *int64 // nil: the object's own
 }
 
 // NoRoots is a value for Bounds.Roots that limits a simulation to the effects of

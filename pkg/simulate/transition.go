@@ -17,11 +17,11 @@ func (s *simulation) requestDeletions() int {
 		if before == nil || before.Contested || int(d.Node) >= s.model.graph.Listed() {
 			continue
 		}
-		after := StateAfterDelete(before, d.Policy, s.model.taken)
-		if after != nil && before.Terminating() && slices.Equal(before.Finalizers, after.Finalizers) {
+		after := StateAfterGracefulDelete(before, d.Policy, d.GraceSeconds, s.model.taken)
+		if after != nil && before.Terminating() && slices.Equal(before.Finalizers, after.Finalizers) && !shortensGracePeriod(before, d.GraceSeconds) {
 			continue
 		}
-		decision := collector.Decision{Action: collector.ActionDelete, Policy: d.Policy}
+		decision := collector.Decision{Action: collector.ActionDelete, Policy: d.Policy, GraceSeconds: d.GraceSeconds}
 		s.apply(Transition{
 			Decision: decision, Requested: true, Pass: 1, Node: d.Node, StateBefore: before, Verdicts: s.verdicts(d.Node),
 			OrphanedFrom: graph.None, Prerequisites: s.prerequisites(d.Node, decision), CausedBy: -1,

@@ -41,6 +41,7 @@ type (
 		Action            string             `json:"action"`
 		Object            plannedObject      `json:"object"`
 		PropagationPolicy string             `json:"propagationPolicy"`
+		GracePeriod       *int64             `json:"gracePeriodSeconds"`
 		OwnerUIDs         []string           `json:"ownerUIDs"`
 		Finalizer         string             `json:"finalizer"`
 		After             []string           `json:"after"`

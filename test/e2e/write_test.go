@@ -147,7 +147,7 @@ func TestWriteDeleteReturnsRemainingState(t *testing.T) {
 			// The status of a CRD may still change.
 			o := scanned.current(live)
 			for _, dry := range []bool{true, false} {
-				got, err := write.New(scanned.cluster, scanned.seen, dry).Delete(t.Context(), o, test.policy)
+				got, err := write.New(scanned.cluster, scanned.seen, dry).Delete(t.Context(), o, test.policy, nil)
 				if err != nil {
 					t.Fatalf("dry run %v: %v", dry, err)
 				}
@@ -197,7 +197,7 @@ func TestWriteFailsAfterAnyChange(t *testing.T) {
 				scanned := s.scan(inNamespace(ns))
 				test.before(s, o)
 				w := write.New(scanned.cluster, scanned.seen, false)
-				if _, err := w.Delete(t.Context(), scanned.find(o), metav1.DeletePropagationBackground); errorClass(err) != test.delete {
+				if _, err := w.Delete(t.Context(), scanned.find(o), metav1.DeletePropagationBackground, nil); errorClass(err) != test.delete {
 					t.Errorf("delete: %v, want %s", err, test.delete)
 				}
 				if _, err := w.Patch(t.Context(), scanned.find(o), subject.Change{Drop: []int{1}}); errorClass(err) != test.patch {
@@ -228,7 +228,7 @@ func TestWriteFailsForAnotherUID(t *testing.T) {
 		other := *scanned.find(o)
 		other.UID = "another"
 		w := write.New(scanned.cluster, scanned.seen, false)
-		if _, err := w.Delete(t.Context(), &other, metav1.DeletePropagationBackground); errorClass(err) != snapshot.Conflict {
+		if _, err := w.Delete(t.Context(), &other, metav1.DeletePropagationBackground, nil); errorClass(err) != snapshot.Conflict {
 			t.Errorf("delete: %v", err)
 		}
 		if _, err := w.Patch(t.Context(), &other, subject.Change{}); errorClass(err) != snapshot.Gone {
@@ -266,7 +266,7 @@ func TestWriteDeleteAgain(t *testing.T) {
 			o := s.create(test.object)
 			s.remove(o, metav1.DeletePropagationForeground)
 			scanned := s.scan(inNamespace(ns))
-			got, err := write.New(scanned.cluster, scanned.seen, false).Delete(t.Context(), scanned.find(o), test.policy)
+			got, err := write.New(scanned.cluster, scanned.seen, false).Delete(t.Context(), scanned.find(o), test.policy, nil)
 			if err != nil || remaining(got) != test.want || s.gone(o) != (got == nil) {
 				t.Errorf("%s, %v, want %s; gone: %v", remaining(got), err, test.want, s.gone(o))
 			}
@@ -422,7 +422,7 @@ func TestWriteRefusals(t *testing.T) {
 	s.must(err)
 	for _, dry := range []bool{true, false} {
 		w := write.New(reader, scanned.seen, dry)
-		_, err := w.Delete(t.Context(), scanned.find(o), metav1.DeletePropagationBackground)
+		_, err := w.Delete(t.Context(), scanned.find(o), metav1.DeletePropagationBackground, nil)
 		want := fmt.Sprintf(`delete ConfigMap/subject in namespace %s: configmaps "subject" is forbidden: User "reader" cannot delete resource "configmaps" in API group "" in the namespace %q`, ns, ns)
 		if errorClass(err) != snapshot.Forbidden || err.Error() != want {
 			t.Errorf("delete: %v", err)
@@ -436,7 +436,7 @@ func TestWriteRefusals(t *testing.T) {
 	w := write.New(scanned.cluster, scanned.seen, false)
 	unknown := *scanned.find(o)
 	unknown.Kind = "Nothing"
-	if _, err := w.Delete(t.Context(), &unknown, metav1.DeletePropagationBackground); errorClass(err) != snapshot.Unverified {
+	if _, err := w.Delete(t.Context(), &unknown, metav1.DeletePropagationBackground, nil); errorClass(err) != snapshot.Unverified {
 		t.Errorf("delete of no known kind: %v", err)
 	}
 	unbound := *scanned.find(o)
@@ -460,7 +460,7 @@ func TestWriteToUnservedPathProvesNothing(t *testing.T) {
 	s.remove(crd, metav1.DeletePropagationBackground)
 	s.awaitCRDGone(t.Context(), crd)
 	w := write.New(scanned.cluster, scanned.seen, false)
-	if _, err := w.Delete(t.Context(), scanned.find(o), metav1.DeletePropagationBackground); errorClass(err) != snapshot.Unverified {
+	if _, err := w.Delete(t.Context(), scanned.find(o), metav1.DeletePropagationBackground, nil); errorClass(err) != snapshot.Unverified {
 		t.Errorf("delete: %v", err)
 	}
 	if _, err := w.Patch(t.Context(), scanned.find(o), subject.Change{}); errorClass(err) != snapshot.Unverified {

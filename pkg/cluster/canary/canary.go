@@ -74,7 +74,7 @@ func Run(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, namespa
 		return Result{}, err
 	}
 	made = append(made, dependent)
-	if _, err := w.Delete(ctx, owner, metav1.DeletePropagationBackground); err != nil {
+	if _, err := w.Delete(ctx, owner, metav1.DeletePropagationBackground, nil); err != nil {
 		return Result{}, err
 	}
 	for begun := time.Now(); ; {
@@ -111,7 +111,7 @@ func (r run) remove(ctx context.Context, at object.Identity) error {
 	if err != nil || now == nil {
 		return err
 	}
-	_, err = r.writer.Delete(ctx, now, metav1.DeletePropagationBackground)
+	_, err = r.writer.Delete(ctx, now, metav1.DeletePropagationBackground, nil)
 	var failed *client.RequestError
 	if errors.As(err, &failed) && failed.Reason == snapshot.Gone {
 		return nil

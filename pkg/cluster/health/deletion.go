@@ -32,7 +32,7 @@ func HonoursForegroundDeletion(ctx context.Context, c *client.Client, seen *snap
 	if probe == nil {
 		return false, errNoProbe
 	}
-	left, err := write.New(c, seen, true).Delete(ctx, probe, metav1.DeletePropagationForeground)
+	left, err := write.New(c, seen, true).Delete(ctx, probe, metav1.DeletePropagationForeground, nil)
 	if err != nil {
 		return false, err
 	}

@@ -42,18 +42,19 @@ func New(c *client.Client, seen *snapshot.Snapshot, dryRun bool) *Writer {
 	return &Writer{client: &silent, seen: seen, view: snapshot.NewView(&known), dryRun: dryRun}
 }
 
-// Delete deletes the object in exactly the given state and returns what is left of it, nil if it
-// is gone. A Namespace is always left until the namespace controller has emptied it. A background
-// deletion of an object with only the garbage collector's finalizers may take several writes,
-// each bound to the state after the one before.
-func (w *Writer) Delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
+// Delete deletes the object in exactly the given state, with this grace period in seconds, and
+// returns what is left of it, nil if it is gone. A nil grace period is the object's own. A
+// Namespace is always left until the namespace controller has emptied it. A background deletion of
+// an object with only the garbage collector's finalizers may take several writes, each bound to
+// the state after the one before.
+func (w *Writer) Delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation, grace *int64) (*object.Object, error) {
 	ctx, over := withGracePeriod(ctx)
 	defer over()
-	left, err := w.delete(ctx, o, policy)
+	left, err := w.delete(ctx, o, policy, grace)
 	var failed *client.RequestError
 	if errors.As(err, &failed) && failed.Reason == snapshot.Conflict && policy == metav1.DeletePropagationBackground && !w.dryRun &&
 		len(o.Finalizers) > 0 && len(o.ForeignFinalizers()) == 0 {
-		return w.deleteWithoutFinalizers(ctx, o)
+		return w.deleteWithoutFinalizers(ctx, o, grace)
 	}
 	return left, err
 }
@@ -62,7 +63,7 @@ func (w *Writer) Delete(ctx context.Context, o *object.Object, policy metav1.Del
 // A server asked to do both at once, bound to a resourceVersion, loses that version and returns a
 // conflict although nothing changed (registry.Store.Delete, seen in 1.36). If something did
 // change, the first patch is a conflict, too.
-func (w *Writer) deleteWithoutFinalizers(ctx context.Context, o *object.Object) (*object.Object, error) {
+func (w *Writer) deleteWithoutFinalizers(ctx context.Context, o *object.Object, grace *int64) (*object.Object, error) {
 	for _, f := range o.Finalizers {
 		left, err := w.patch(ctx, o, object.Change{RemoveFinalizer: f})
 		if err != nil || left == nil {
@@ -70,16 +71,16 @@ func (w *Writer) deleteWithoutFinalizers(ctx context.Context, o *object.Object) 
 		}
 		o = left
 	}
-	return w.delete(ctx, o, metav1.DeletePropagationBackground)
+	return w.delete(ctx, o, metav1.DeletePropagationBackground, grace)
 }
 
 // maxDeletes limits how often a DELETE is sent for an object that an earlier one left
 // terminating.
 const maxDeletes = 3
 
-func (w *Writer) delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
+func (w *Writer) delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation, grace *int64) (*object.Object, error) {
 	for tries := 1; ; tries++ {
-		left, marked, err := w.deleteOnce(ctx, o, policy)
+		left, marked, err := w.deleteOnce(ctx, o, policy, grace)
 		if marked == nil || tries == maxDeletes || ctx.Err() != nil {
 			return left, err
 		}
@@ -89,11 +90,11 @@ func (w *Writer) delete(ctx context.Context, o *object.Object, policy metav1.Del
 
 // deleteOnce sends a DELETE and retries it if its answer was lost. marked is the object if it is
 // terminating now and nothing blocks it, so that another DELETE would complete the deletion.
-func (w *Writer) deleteOnce(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation) (left, marked *object.Object, err error) {
+func (w *Writer) deleteOnce(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation, grace *int64) (left, marked *object.Object, err error) {
 	options := metav1.DeleteOptions{
 		TypeMeta:          metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
 		Preconditions:     &metav1.Preconditions{UID: &o.UID, ResourceVersion: &o.ResourceVersion},
-		PropagationPolicy: &policy,
+		PropagationPolicy: &policy, GracePeriodSeconds: grace,
 	}
 	if w.dryRun {
 		options.DryRun = []string{metav1.DryRunAll}

@@ -89,7 +89,7 @@ func TestFailedWriteReason(t *testing.T) {
 			w, s := stage(t, false, map[string][]http.HandlerFunc{test.verb: test.answers, get: test.read})
 			var err error
 			if test.verb == delete {
-				_, err = w.Delete(t.Context(), podX(), metav1.DeletePropagationBackground)
+				_, err = w.Delete(t.Context(), podX(), metav1.DeletePropagationBackground, nil)
 			} else {
 				_, err = w.Patch(t.Context(), podX(), object.Change{Drop: []int{0}})
 			}
@@ -122,7 +122,7 @@ func Test404OfUnlistableTypeIsUnverified(t *testing.T) {
 			w, _ := stage(t, false, map[string][]http.HandlerFunc{
 				"DELETE /api/v1/namespaces/ns/secrets/x": {gone}, "GET /api/v1/namespaces/ns/secrets/x": {gone}, "GET /api/v1/namespaces/ns/secrets": {test.list},
 			})
-			_, err := w.Delete(t.Context(), secret, metav1.DeletePropagationBackground)
+			_, err := w.Delete(t.Context(), secret, metav1.DeletePropagationBackground, nil)
 			var failed *client.RequestError
 			if !errors.As(err, &failed) || failed.Reason != test.want {
 				t.Errorf("delete: %v", err)
@@ -138,9 +138,11 @@ func Test404OfUnlistableTypeIsUnverified(t *testing.T) {
 func TestWriteRequests(t *testing.T) {
 	for name, test := range map[string]struct {
 		dryRun bool
+		grace  *int64
 		change *object.Change // nil: a deletion
 		want   string
 	}{
+		"delete at once": {grace: new(int64), want: `{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,"preconditions":{"uid":"uid-x","resourceVersion":"7"},"propagationPolicy":"Background"}`},
 		"delete":         {want: `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-x","resourceVersion":"7"},"propagationPolicy":"Background"}`},
 		"delete, dryRun": {dryRun: true, want: `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-x","resourceVersion":"7"},"propagationPolicy":"Background","dryRun":["All"]}`},
 		"nothing":        {change: &object.Change{}, dryRun: true, want: `[{"op":"test","path":"/metadata/uid","value":"uid-x"},{"op":"replace","path":"/metadata/resourceVersion","value":"7"}]`},
@@ -178,7 +180,7 @@ func TestWriteRequests(t *testing.T) {
 			w, s := stage(t, test.dryRun, map[string][]http.HandlerFunc{"DELETE " + onePod: {there}, "PATCH " + onePod: {there}})
 			var err error
 			if test.change == nil {
-				_, err = w.Delete(t.Context(), podX(), metav1.DeletePropagationBackground)
+				_, err = w.Delete(t.Context(), podX(), metav1.DeletePropagationBackground, test.grace)
 			} else {
 				_, err = w.Patch(t.Context(), podX(), *test.change)
 			}
@@ -208,7 +210,7 @@ func TestDeleteReadsAgainAfterUnreadableAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, _ := stage(t, false, map[string][]http.HandlerFunc{"DELETE " + onePod: {clustertest.ReplyWith(202, "soon")}, "GET " + onePod: {test.read}})
-			left, err := w.Delete(t.Context(), podX(), metav1.DeletePropagationBackground)
+			left, err := w.Delete(t.Context(), podX(), metav1.DeletePropagationBackground, nil)
 			if err != nil || (left == nil) != test.gone {
 				t.Errorf("got %v, %v", left, err)
 			}
@@ -253,7 +255,7 @@ func TestDeleteAfterLostAnswer(t *testing.T) {
 			w.client.Options.Timeout = time.Second
 			o := podX()
 			o.Finalizers = nil
-			left, err := w.Delete(t.Context(), o, metav1.DeletePropagationBackground)
+			left, err := w.Delete(t.Context(), o, metav1.DeletePropagationBackground, nil)
 			if left != nil || (err == nil) != (test.want == "") || err != nil && reasonIn(err) != test.want || s.Count("DELETE "+onePod) != test.sent {
 				t.Errorf("%v, %v after %d DELETEs; want %q after %d", left, err, s.Count("DELETE "+onePod), test.want, test.sent)
 			}
@@ -279,7 +281,7 @@ func TestAnswerAboutOtherObjectProvesNothing(t *testing.T) {
 				"DELETE " + onePod: {clustertest.ReplyWith(200, answer)}, "PATCH " + onePod: {clustertest.ReplyWith(200, answer)},
 				"GET " + onePod: {clustertest.ReplyWith(200, clustertest.AsMetadata("uid-x", "9", nil))},
 			})
-			if left, err := w.Delete(t.Context(), podX(), metav1.DeletePropagationBackground); err != nil || left == nil || left.ResourceVersion != "9" {
+			if left, err := w.Delete(t.Context(), podX(), metav1.DeletePropagationBackground, nil); err != nil || left == nil || left.ResourceVersion != "9" {
 				t.Errorf("delete: %v, %v", left, err)
 			}
 			if left, err := w.Patch(t.Context(), podX(), object.Change{Drop: []int{0}}); err != nil || left == nil || left.ResourceVersion != "9" {
@@ -316,7 +318,7 @@ func TestDeleteThatWouldEmptyFinalizers(t *testing.T) {
 			w, s := stage(t, test.dryRun, map[string][]http.HandlerFunc{
 				"DELETE " + onePod: {conflict, clustertest.ReplyWith(200, clustertest.Fields{"kind": "Status", "apiVersion": "v1", "status": "Success"})}, "PATCH " + onePod: {test.patch},
 			})
-			left, err := w.Delete(t.Context(), test.object, test.policy)
+			left, err := w.Delete(t.Context(), test.object, test.policy, nil)
 			var failed *client.RequestError
 			if left != nil || (err == nil) != test.done || !test.done && (!errors.As(err, &failed) || failed.Reason != snapshot.Conflict) {
 				t.Errorf("got %v, %v", left, err)
@@ -344,7 +346,7 @@ func TestInterruptedWriteIsNotRetried(t *testing.T) {
 	}}})
 	writeBackoff.Duration = time.Minute
 	var failed *client.RequestError
-	if _, err := w.Delete(ctx, podX(), metav1.DeletePropagationBackground); !errors.As(err, &failed) || failed.Reason != snapshot.Unavailable {
+	if _, err := w.Delete(ctx, podX(), metav1.DeletePropagationBackground, nil); !errors.As(err, &failed) || failed.Reason != snapshot.Unavailable {
 		t.Errorf("got %v", err)
 	}
 	if got := s.Count("DELETE " + onePod); got != 1 {

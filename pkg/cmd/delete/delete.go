@@ -31,6 +31,7 @@ type deleteCommand struct {
 	ignoreMissing bool
 	cascade       string
 	clientSide    bool
+	grace         gracePeriod
 	wait          bool
 
 	selection cli.Selection
@@ -65,6 +66,11 @@ of a type never applies:
   foreground  delete its dependents first, the object last
   orphan      keep its dependents, without their reference to it
 
+--grace-period, --now and --force are those of kubectl. Only Pods have a grace
+period, and only the named ones get this one: Pods that are deleted because of
+their owner or namespace keep their own, also with --client-side. --force removes
+a Pod, for example of a dead node, while its containers may still run.
+
 Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
 something is left, blocked or not verified, 2 nothing to delete, 3 an incomplete
 scan with --strict, 4 not confirmed, 130 interrupted.`,
@@ -80,6 +86,9 @@ kubectl gc delete deployment/web -n shop --cascade=foreground
 
 # Delete it and keep its Pods
 kubectl gc delete deployment/web -n shop --cascade=orphan
+
+# A Pod on a dead node, whose kubelet will never confirm that it has stopped
+kubectl gc delete pod/web-77bbc49f4c-l5frp -n shop --force
 
 # Every Job of an import, in all namespaces
 kubectl gc delete jobs -l task=import -A
@@ -106,6 +115,7 @@ kubectl gc delete deployment/web -n shop --client-side`),
 	flags.StringVar(&c.cascade, "cascade", "background", "what happens to dependents: "+strings.Join(cascades.Values(), ", "))
 	flags.BoolVar(&c.clientSide, "client-side", false, "do the garbage collector's work, in a cluster that has none or whose own is broken")
 	flags.BoolVar(&c.wait, "wait", true, "wait until the cluster's garbage collector has deleted everything")
+	c.grace.addFlags(cmd)
 	cli.CompleteFlag(cmd, "cascade", cli.CompleteOne(cascades...))
 	return cmd
 }
@@ -122,6 +132,12 @@ func (c *deleteCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	op.Notes = c.defaultPolicyNotes(op.Current.Graph())
+	if note := c.grace.note(op.Current.Plan); note != "" {
+		op.Notes = append(op.Notes, note)
+	}
+	if warning := c.grace.warning(op.Current.Plan); warning != "" {
+		fmt.Fprintln(c.options.Scan.Err, warning)
+	}
 	if !op.Current.Plan.Complete {
 		op.Notes = append(op.Notes, "The scan is incomplete: unread dependents of these objects are not predicted, and are deleted all the same.")
 	}
@@ -166,7 +182,7 @@ func (c *deleteCommand) PlanAccepting(p *cli.PlannedScan, accepted snapshot.Acce
 func (c *deleteCommand) plan(j *collector.Judge, accepted snapshot.AcceptedGaps) *plan.Plan {
 	deletes := make([]simulate.Deletion, len(c.targets))
 	for i, n := range c.targets {
-		deletes[i] = simulate.Deletion{Node: n, Policy: c.policy()}
+		deletes[i] = simulate.Deletion{Node: n, Policy: c.policy(), GraceSeconds: c.grace.requested()}
 	}
 	o := plan.DeleteOptions(c.actor(), deletes...)
 	o.Accepted = accepted

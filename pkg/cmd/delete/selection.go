@@ -1,6 +1,7 @@
 package delete
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // selectTargets reads what the command line selects, and returns an error if that is not
 // clear.
 func (c *deleteCommand) selectTargets(ctx context.Context, args []string) error {
-	if err := cascades.Check("cascade", c.cascade); err != nil {
+	if err := cmp.Or(cascades.Check("cascade", c.cascade), c.grace.validate()); err != nil {
 		return err
 	}
 	targets, err := cli.ParseTargets(args)

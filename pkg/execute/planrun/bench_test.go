@@ -20,7 +20,7 @@ import (
 // instantServer does what it is asked to at once. What remains is the cost of the run.
 type instantServer struct{ s *snapshot.Snapshot }
 
-func (instantServer) Delete(_ context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
+func (instantServer) Delete(_ context.Context, o *object.Object, policy metav1.DeletionPropagation, _ *int64) (*object.Object, error) {
 	return simulate.StateAfterDelete(o, policy, Taken), nil
 }
 

@@ -21,7 +21,8 @@ import (
 func (r *run) dryRun(ctx context.Context, step *plan.Step) *runner.Outcome {
 	o := r.graph.Object(step.Transition.Node)
 	d := collector.Decision{
-		Action: collector.Action(step.Action), Policy: metav1.DeletionPropagation(step.PropagationPolicy), Change: applicablePart(o, step.Transition),
+		Action: collector.Action(step.Action), Policy: metav1.DeletionPropagation(step.PropagationPolicy), GraceSeconds: step.GracePeriodSeconds,
+		Change: applicablePart(o, step.Transition),
 	}
 	if isRepair(step) { // only the last step on an object changes the indices of its references
 		d.Change = step.Transition.Change

@@ -63,6 +63,7 @@ type call struct {
 	at     object.Identity
 	rv     string
 	policy metav1.DeletionPropagation
+	grace  *int64
 	change object.Change
 }
 
@@ -193,9 +194,9 @@ func (f *fakeServer) write(c call, o *object.Object, make func(*object.Object) *
 	return left, nil
 }
 
-func (f *fakeServer) Delete(_ context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
-	return f.write(call{verb: "delete", policy: policy}, o, func(there *object.Object) *object.Object {
-		return simulate.StateAfterDelete(there, policy, now)
+func (f *fakeServer) Delete(_ context.Context, o *object.Object, policy metav1.DeletionPropagation, grace *int64) (*object.Object, error) {
+	return f.write(call{verb: "delete", policy: policy, grace: grace}, o, func(there *object.Object) *object.Object {
+		return simulate.StateAfterGracefulDelete(there, policy, grace, now)
 	})
 }
 

@@ -51,6 +51,24 @@ func TestRequestedOnlyLeavesOtherStepsToTheCluster(t *testing.T) {
 	}
 }
 
+func TestOnlyRequestedDeletionsHaveTheRequestedGracePeriod(t *testing.T) {
+	for _, dryRun := range []bool{false, true} {
+		owner := Pod("a/owner", Running())
+		objects := []object.Object{owner, Pod("a/below", OwnedBy(owner), Running())}
+		s := deletionScenario(collector.ActorClient, metav1.DeletePropagationBackground, objects...)
+		s.plan = plan.New(collector.NewJudge(s.graph), plan.DeleteOptions(collector.ActorClient, simulate.Deletion{
+			Node: s.graph.Find(owner.UID), Policy: metav1.DeletePropagationBackground, GraceSeconds: new(int64),
+		}))
+		s.options.Common.DryRun = dryRun
+		s.checkResults(t, s.run(t.Context()), "delete owner: done", "delete below: done")
+		for _, c := range s.server.calls {
+			if requested := c.at.Name == "owner"; c.verb == "delete" && (c.grace != nil) != requested {
+				t.Errorf("%s, dry run %t: the grace period is %v", c, dryRun, c.grace)
+			}
+		}
+	}
+}
+
 func TestRequestedOnlyDoesNotWaitForDeletion(t *testing.T) {
 	s := deletionScenario(collector.ActorControllerManager, metav1.DeletePropagationBackground, Pod("a/p", Running()))
 	s.options.RequestedOnly, s.server.prompt = true, false

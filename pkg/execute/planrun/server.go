@@ -14,9 +14,10 @@ import (
 // write in flight when its context ends is completed, within bounds. Errors of a known
 // class are or wrap an execute.ClassifiedError; a run handles Conflict and Gone.
 type Server interface {
-	// Delete deletes o, with its UID and resourceVersion as preconditions. It returns
-	// what is left of the object: nil if it is gone.
-	Delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error)
+	// Delete deletes o, with its UID and resourceVersion as preconditions, and with this
+	// grace period in seconds; nil is the object's own. It returns what is left of the
+	// object: nil if it is gone.
+	Delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation, grace *int64) (*object.Object, error)
 	// Patch changes o, if its UID and resourceVersion are still the same. It returns
 	// what is left of the object: nil if the change completed its deletion. An empty
 	// change is sent too, for the server's answer to it.

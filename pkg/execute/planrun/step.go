@@ -141,7 +141,7 @@ func (r *run) mustBeUnchanged(n graph.Node) bool {
 
 func (r *run) send(ctx context.Context, o *object.Object, d collector.Decision) (*object.Object, error) {
 	if d.Action == collector.ActionDelete {
-		return r.server.Delete(ctx, o, d.Policy)
+		return r.server.Delete(ctx, o, d.Policy, d.GraceSeconds)
 	}
 	return r.server.Patch(ctx, o, d.Change)
 }
