@@ -28,6 +28,7 @@ type MutatingOptions struct {
 	maxDeletes   int
 	backupDir    string
 	runTimeout   time.Duration
+	rate         rate
 
 	command string         // its name
 	given   *pflag.FlagSet // the command line, for rerunCommand
@@ -75,6 +76,8 @@ func (o *MutatingOptions) AddFlagsWithoutBackup(cmd *cobra.Command) {
 	flags.BoolVarP(&o.Yes, "yes", "y", false, "proceed without asking")
 	flags.StringVar(&o.confirm, "confirm", "", "proceed without asking, only if the plan has this digest")
 	flags.DurationVar(&o.runTimeout, "timeout", 10*time.Minute, "time limit of the run, including all waiting, and again of the scan after it; 0 means no limit")
+	flags.Var(&o.rate, "rate", "send at most this many writes per second, such as 50/s (default: no limit)")
+	CompleteFlag(cmd, "rate", CompleteOne(rates...))
 	CompleteFlag(cmd, "dry-run", CompleteOne(dryRunChoices...))
 }
 

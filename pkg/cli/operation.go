@@ -122,6 +122,9 @@ func (op *Operation) Run(ctx context.Context) error {
 		return ctx.Err()
 	}
 	complete, options := op.Current.Plan.CompleteButAccepted(), op.Options
+	if err := op.checkRate(); err != nil {
+		return err
+	}
 	switch {
 	case options.DryRun == dryRunClient:
 		return op.outcome().facts.code().OrNil()
@@ -271,8 +274,11 @@ func (op *Operation) execute(ctx context.Context, b *runBackup) *execute.Report 
 	op.progress = &progressLine{scan: scan, line: planview.NewProgress(op.Current.Plan), begun: scan.Now(), on: scan.ErrTerm}
 	defer op.progress.clear()
 	o := execute.Options{
-		Concurrency: cmp.Or(op.Options.writers, scan.concurrency), DryRun: op.Options.DryRun == dryRunServer,
+		Concurrency: cmp.Or(op.Options.writers, scan.concurrency), Pace: op.Options.rate.pace(), DryRun: op.Options.DryRun == dryRunServer,
 		OnEvent: op.onEvent(b), Ready: op.recordError,
+	}
+	if o.Pace != nil { // a step that is ready to write waits for a second at most
+		o.Concurrency = min(o.Concurrency, int(op.Options.rate))
 	}
 	if b == nil { // a nil *runBackup would be a BackupWriter that is not nil
 		return op.Command.Perform(ctx, op, nil, o)

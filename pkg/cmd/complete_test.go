@@ -48,7 +48,7 @@ func TestFlagsAcceptTheValuesThatCompletionOffers(t *testing.T) {
 	root := Commands(streams(io.Discard, io.Discard))
 	offered := map[string]bool{}
 	for _, cmd := range append(root.Commands(), root) {
-		for _, flag := range []string{"cascade", "color", "dry-run", "fail-on", "fix", "v"} {
+		for _, flag := range []string{"cascade", "color", "dry-run", "fail-on", "fix", "rate", "v"} {
 			complete, registered := cmd.GetFlagCompletionFunc(flag)
 			if cmd.LocalFlags().Lookup(flag) == nil || !registered {
 				continue
@@ -63,7 +63,7 @@ func TestFlagsAcceptTheValuesThatCompletionOffers(t *testing.T) {
 			}
 		}
 	}
-	if len(offered) != 6 {
+	if len(offered) != 7 {
 		t.Errorf("words are offered for %v", slices.Sorted(maps.Keys(offered)))
 	}
 }

@@ -3,6 +3,8 @@
 package execute
 
 import (
+	"context"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -13,6 +15,10 @@ type Options struct {
 	// Concurrency is the number of steps in progress at once; below 1: one. Steps
 	// that wait for something outside this run do not count.
 	Concurrency int
+	// Pace returns when the next write may be sent, or the context's error if that ends
+	// before. With it, Concurrency bounds how long a step that is ready to write waits.
+	// It is safe for concurrent use. It may be nil.
+	Pace func(context.Context) error
 	// DryRun requires a server that changes nothing. Every step is sent against the
 	// state that the plan was made from, in no order. Nothing is backed up, recorded
 	// or waited for.

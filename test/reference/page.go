@@ -50,7 +50,7 @@ var shared = []struct {
 	names []string
 }{
 	{"Scope", []string{"namespace", "all-namespaces", "from", "strict"}},
-	{"Confirmation and backup", []string{"dry-run", "yes", "confirm", "max-deletes", "backup-dir", "no-backup", "timeout"}},
+	{"Confirmation and backup", []string{"dry-run", "yes", "confirm", "max-deletes", "backup-dir", "no-backup", "timeout", "rate"}},
 	{"Output", []string{"output", "template", "allow-missing-template-keys"}},
 	{"Requests and display", []string{"chunk-size", "concurrency", "max-memory", "request-timeout", "color", "v"}},
 	{"Connection, as in kubectl", []string{

@@ -31,6 +31,9 @@ func (r *run) dryRun(ctx context.Context, step *plan.Step) *runner.Outcome {
 		if ctx.Err() != nil {
 			return r.runner.Interrupted(ctx)
 		}
+		if out := r.runner.WaitForTurn(ctx); out != nil {
+			return out
+		}
 		_, err := r.send(ctx, o, d)
 		switch class := runner.ClassOf(err); {
 		case err == nil:

@@ -34,7 +34,7 @@ func (r *run) relist(ctx context.Context, _ struct{}) (*relisted, error) {
 // evaluated again.
 func (t *task) checkDependents(ctx context.Context) *runner.Outcome {
 	var l *relisted
-	err := t.run.runner.WithoutSlot(func() (err error) {
+	err := t.run.runner.Check(func() (err error) {
 		l, err = t.run.relists.do(ctx, struct{}{})
 		return err
 	})

@@ -27,6 +27,7 @@ type task struct {
 	reread          map[graph.Node]bool // objects that were read since the latest write
 	relisted        bool
 	contentsChecked bool // since the latest write
+	mayWrite        bool // the turn of the next write has come
 }
 
 // perform does the step if it is still what the collector would do.
@@ -87,8 +88,17 @@ func (t *task) advance(ctx context.Context, e evaluation) *runner.Outcome {
 		return t.checkDependents(ctx)
 	case e.decision.Action == collector.ActionDelete && !e.object.Terminating() && simulate.DeletesContents(e.object.Identity) && !t.contentsChecked:
 		return t.checkContents(ctx, e.object)
+	case t.run.runner.Paced() && !t.mayWrite:
+		return t.waitForTurn(ctx)
 	}
 	return t.write(ctx, e)
+}
+
+// waitForTurn waits until the next write may be sent. What the step depends on is read again
+// afterwards, except for lists: other steps cannot keep this one waiting for long.
+func (t *task) waitForTurn(ctx context.Context) *runner.Outcome {
+	t.mayWrite, t.verified, t.reread = true, false, nil
+	return t.run.runner.WaitForTurn(ctx)
 }
 
 // unfinishedDependents returns the outcome of a step that must not remove the foreground
@@ -118,7 +128,7 @@ func (t *task) unfinishedDependents(e evaluation) *runner.Outcome {
 func (t *task) write(ctx context.Context, e evaluation) *runner.Outcome {
 	left, err := t.run.send(ctx, e.object, e.decision)
 	t.attempts++
-	t.reread, t.contentsChecked = nil, false
+	t.reread, t.contentsChecked, t.mayWrite = nil, false, false
 	switch {
 	case err == nil:
 		return t.complete(ctx, e, left)

@@ -28,6 +28,9 @@ func (r *run) create(ctx context.Context, i int) *runner.Outcome {
 			return r.runner.Interrupted(ctx)
 		}
 	}
+	if out := r.runner.WaitForTurn(ctx); out != nil {
+		return out
+	}
 	if out := r.checkWrite(ctx, step); out != nil {
 		return out
 	}
@@ -71,6 +74,9 @@ func (r *run) send(ctx context.Context, i int, add []restore.Addition) (o *objec
 	if runner.ClassOf(err) == snapshot.Invalid {
 		var without json.RawMessage
 		if without, changed = restore.WithoutAllocatedFields(at, body); changed {
+			if out := r.runner.WaitForTurn(ctx); out != nil {
+				return nil, false, out
+			}
 			o, err = r.creator.Create(ctx, at, without)
 		}
 	}

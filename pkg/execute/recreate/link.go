@@ -84,6 +84,9 @@ func (r *run) patch(
 		case o == nil:
 			return runner.Skipped(reason.ObjectGone)
 		}
+		if out := r.runner.WaitForTurn(ctx); out != nil {
+			return out
+		}
 		change, out := decide(o)
 		if out != nil {
 			return out

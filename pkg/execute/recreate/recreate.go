@@ -74,7 +74,9 @@ func (r *run) dryRun(ctx context.Context, i int) *runner.Outcome {
 	}
 	var out *runner.Outcome
 	if step.Action == plan.ActionCreate {
-		_, _, out = r.send(ctx, i, add)
+		if out = r.runner.WaitForTurn(ctx); out == nil {
+			_, _, out = r.send(ctx, i, add)
+		}
 	} else {
 		o, err := r.creator.Read(ctx, step.Object.Identity)
 		out = r.patch(ctx, step.Object.Identity, o, err, func(o *object.Object) (object.Change, *runner.Outcome) {

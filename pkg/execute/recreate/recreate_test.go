@@ -280,6 +280,43 @@ func TestRunCreatesDependentsBeforeTheirController(t *testing.T) {
 	}
 }
 
+func TestEveryWriteWaitsForItsTurn(t *testing.T) {
+	for _, dry := range []bool{false, true} {
+		f := newFakeServer(t)
+		f.dry = dry
+		turn := func(context.Context) error { return f.begin("turn", object.Identity{}) }
+		recreate.Run(t.Context(), f.plan(gonePod, goneSet, goneWeb), f, f, execute.Options{Pace: turn, DryRun: dry})
+		turns, writes := 0, 0
+		for _, c := range f.calls {
+			switch verb, _, _ := strings.Cut(c, " "); verb {
+			case "turn":
+				turns++
+			case "create", "patch":
+				if writes++; writes > turns {
+					t.Errorf("dry run %t: %s did not wait: %q", dry, c, f.calls)
+				}
+			}
+		}
+		if writes < 2 || turns != writes {
+			t.Errorf("dry run %t: %d turns for %d writes", dry, turns, writes)
+		}
+	}
+}
+
+func TestInterruptEndsTheWaitForATurn(t *testing.T) {
+	f := newFakeServer(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	turn := func(ctx context.Context) error {
+		cancel()
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	report := recreate.Run(ctx, f.plan(goneRole), f, f, execute.Options{Pace: turn})
+	if !report.Interrupted || len(f.objects) > 0 {
+		t.Errorf("%+v, and %d objects were created", report, len(f.objects))
+	}
+}
+
 func TestRunContinuesAfterAnInterruptAtAnyRequest(t *testing.T) {
 	complete := newFakeServer(t, survivor)
 	recreate.Run(t.Context(), complete.plan(all...), complete, complete, execute.Options{})

@@ -209,6 +209,28 @@ func (r *Runner) WithoutSlot(wait func() error) error {
 	return wait()
 }
 
+// Check calls check, which reads what the next write depends on, and returns its error.
+// Another step may use the slot of the current one meanwhile, unless writes are paced: then
+// many steps could wait for their turn with what one of them has read long ago.
+func (r *Runner) Check(check func() error) error {
+	if r.Paced() {
+		return check()
+	}
+	return r.WithoutSlot(check)
+}
+
+// Paced reports whether a write has to wait for its turn.
+func (r *Runner) Paced() bool { return r.options.Pace != nil }
+
+// WaitForTurn waits until the next write may be sent. It returns the outcome of the step if
+// the context ends before, and nil otherwise.
+func (r *Runner) WaitForTurn(ctx context.Context) *Outcome {
+	if r.Paced() && (r.options.Pace(ctx) != nil || ctx.Err() != nil) {
+		return r.Interrupted(ctx)
+	}
+	return nil
+}
+
 // Emit passes an event to the options' OnEvent.
 func (r *Runner) Emit(e event.Event) {
 	if r.options.OnEvent == nil {

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+)
+
+// rate is the value of --rate: how many writes are sent per second; 0 is no limit.
+type rate int
+
+// maxRate is more than an API server can do.
+const maxRate = 100_000
+
+// String implements pflag.Value.
+func (r *rate) String() string {
+	if *r == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*r)) + "/s"
+}
+
+// Set implements pflag.Value.
+func (r *rate) Set(given string) error {
+	n, err := strconv.Atoi(strings.TrimSuffix(given, "/s"))
+	if err != nil || n < 1 || n > maxRate {
+		return errors.New("must be a whole number of writes per second, such as 50/s")
+	}
+	*r = rate(n)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (r *rate) Type() string { return "N/s" }
+
+// rates are values of --rate that completion offers.
+var rates = []string{"10/s", "50/s", "100/s"}
+
+// duration returns how long this many writes take at least.
+func (r *rate) duration(writes int) time.Duration {
+	return time.Duration(writes-1) * time.Second / time.Duration(*r)
+}
+
+// pacer spaces writes evenly.
+type pacer struct {
+	interval time.Duration
+	mu       sync.Mutex
+	next     time.Time // when the next write may be sent
+}
+
+// pace returns a function that returns when the next write may be sent, or the error of the
+// context if that ends before. It is nil without a limit.
+func (r *rate) pace() func(context.Context) error {
+	if *r == 0 {
+		return nil
+	}
+	return (&pacer{interval: time.Second / time.Duration(*r)}).wait
+}
+
+func (p *pacer) wait(ctx context.Context) error {
+	turn := time.NewTimer(p.take())
+	defer turn.Stop()
+	select {
+	case <-turn.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// take returns how long the caller has to wait for its turn.
+func (p *pacer) take() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if p.next.Before(now) {
+		p.next = now
+	}
+	wait := p.next.Sub(now)
+	p.next = p.next.Add(p.interval)
+	return wait
+}
+
+// checkRate returns an error if the plan cannot be carried out within --timeout because of
+// --rate. A preview only warns.
+func (op *Operation) checkRate() error {
+	o := op.Options
+	if o.rate == 0 || o.runTimeout == 0 {
+		return nil
+	}
+	writes := 0
+	for i := range op.Current.Plan.Steps {
+		if !op.LeavesRestToCollector || op.Current.Plan.Steps[i].Requested {
+			writes++
+		}
+	}
+	least := o.rate.duration(writes)
+	if least <= o.runTimeout {
+		return nil
+	}
+	why := fmt.Sprintf("at --rate %s, %s take at least %s, longer than --timeout allows (%s)", &o.rate, wording.Count(writes, "write"), least.Round(time.Second), o.runTimeout)
+	if !o.Mutates() {
+		fmt.Fprintln(o.Scan.Err, "warning: "+why)
+		return nil
+	}
+	return WithHint(Usagef("%s: nothing was changed", why), "use --timeout 0 for no limit")
+}
