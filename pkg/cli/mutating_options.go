@@ -36,11 +36,14 @@ type MutatingOptions struct {
 	writers int // how many writes are in flight; 0: as --concurrency says
 }
 
+// wide is the format for a person who wants to see every line of a plan.
+const wide = "wide"
+
 // jsonLines is the format in which events are written as they happen.
 const jsonLines = "jsonl"
 
 func NewMutatingOptions(command string, scan *ScanOptions) *MutatingOptions {
-	return &MutatingOptions{Scan: scan, Output: NewOutputFlags("table", jsonLines), command: command}
+	return &MutatingOptions{Scan: scan, Output: NewOutputFlags("table", wide, jsonLines), command: command}
 }
 
 // The values of --dry-run.
@@ -121,7 +124,9 @@ func (o *MutatingOptions) complete(cmd *cobra.Command, args []string) error {
 }
 
 // ForPerson reports whether the output is for a person, not for a program.
-func (o *MutatingOptions) ForPerson() bool { return o.Output.Format == "table" }
+func (o *MutatingOptions) ForPerson() bool {
+	return o.Output.Format == "table" || o.Output.Format == wide
+}
 
 // Mutates reports whether the command changes anything: it is not a dry run.
 func (o *MutatingOptions) Mutates() bool { return o.DryRun == DryRunNone }

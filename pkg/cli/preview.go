@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
@@ -27,8 +30,35 @@ func planObjects(p *plan.Plan) []object.Identity {
 	return out
 }
 
-// maxPreviewLines is how many lines of a preview are printed.
+// maxPreviewLines is how many lines of a preview are printed, unless the format is wide.
 const maxPreviewLines = 1000
+
+// usualHeight is how many lines a terminal is taken to have whose height is unknown.
+const usualHeight = 40
+
+// screen returns how many lines the terminal has that a preview is written to; ok is false if
+// it is written elsewhere.
+func (s *Streams) screen(out io.Writer) (lines int, ok bool) {
+	if out == s.Out && !s.OutTerm || out == s.Err && !s.ErrTerm {
+		return 0, false
+	}
+	return cmp.Or(s.Height(), usualHeight), true
+}
+
+// writePlan writes the plan for a person: every line of it if the format is wide, and totals if
+// it has more lines than the terminal.
+func (op *Operation) writePlan(out io.Writer, palette *color.Palette) error {
+	p := op.Current.Plan
+	if op.Options.Output.Format == wide {
+		return planview.Preview(out, p, 0, palette)
+	}
+	if lines, ok := op.Options.Scan.screen(out); ok && (p.Mode == plan.Collect || p.Mode == plan.Delete) {
+		if written, err := planview.Totals(out, p, lines, maxPreviewLines, palette); written || err != nil {
+			return err
+		}
+	}
+	return planview.Preview(out, p, maxPreviewLines, palette)
+}
 
 // preview prints the plan: for a program if it is the result of the command, for a person
 // always, on standard error if standard output is for a program.
@@ -44,7 +74,7 @@ func (op *Operation) preview() error {
 		return nil
 	}
 	palette := op.Options.Scan.Palette()
-	if err := planview.Preview(out, p, maxPreviewLines, palette); err != nil {
+	if err := op.writePlan(out, palette); err != nil {
 		return err
 	}
 	notes := slices.Clip(op.Notes)

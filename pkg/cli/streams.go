@@ -15,6 +15,7 @@ type Streams struct {
 	InTerm           bool       // whether In is a terminal, so that the user can be asked
 	OutTerm, ErrTerm bool       // whether Out and Err are terminals
 	ErrWidth         func() int // columns of the terminal Err; 0 if unknown
+	Height           func() int // lines of the terminal Out or Err; 0 if unknown
 	Getenv           func(string) string
 	Now              func() time.Time
 }
@@ -28,6 +29,14 @@ func Process() Streams {
 		ErrWidth: func() int {
 			width, _, _ := term.GetSize(int(os.Stderr.Fd())) // 0 on an error
 			return width
+		},
+		Height: func() int {
+			for _, stream := range []*os.File{os.Stdout, os.Stderr} {
+				if _, height, _ := term.GetSize(int(stream.Fd())); height > 0 {
+					return height
+				}
+			}
+			return 0
 		},
 		Getenv: os.Getenv, Now: time.Now,
 	}

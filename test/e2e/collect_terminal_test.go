@@ -127,3 +127,22 @@ func TestCollectAtTerminalRevalidatesAfterConfirmation(t *testing.T) {
 	tty.wait().exits(t, 0).shows(t, "deleted 2 in ")
 	s.requireGone(doomed...)
 }
+
+func TestCollectAtTerminalShowsTotalsOfALargePlan(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("totals")
+	s.createGarbage(ns, 60)
+	claim := s.create(claimOf(ns, "data", ownedBy(missingOwner())))
+	tty := s.tool().atTerminal("collect", "-n", ns, "--color=never")
+	tty.awaitText("Delete 61 objects, change 0? Type the number of objects to delete: ")
+	tty.press("no\n")
+	r := tty.wait().exits(t, 4).shows(t,
+		"PersistentVolumeClaim/data  its only owner, Secret/gone, does not exist", "\ndelete   ConfigMap              60       "+ns, "\nblocked  PersistentVolumeClaim  1        "+ns,
+		"\nSecret/gone does not exist  "+ns, "These are totals of 62 lines: to see every line, use -o wide.", "The deletion includes:")
+	r.lacks(t, "orphan-001")
+
+	wide := s.tool().atTerminal("collect", "-n", ns, "--dry-run", "-o", "wide")
+	wide.wait().exits(t, 0).shows(t, "orphan-000", "orphan-059", "PersistentVolumeClaim/data").lacks(t, "These are totals")
+	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "orphan-000", "orphan-059").lacks(t, "These are totals")
+	s.live(claim)
+}

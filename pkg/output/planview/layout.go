@@ -175,7 +175,7 @@ func (l *layout) contentsOf(i int) (what, how string) {
 	if len(on.contents) == 0 {
 		return "", ""
 	}
-	what, how = wording.Count(len(on.contents), "object")+" in it", "deleted along with it"
+	what, how = wording.Count(len(on.contents), "object")+" in it", withContainer
 	if l.main(i).Object.IsCRD() {
 		what = wording.Count(len(on.contents), "object") + " of its kind"
 	}

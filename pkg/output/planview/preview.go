@@ -21,6 +21,12 @@ var headings = []string{"ACTION", "NAMESPACE", "OBJECT", "WHY"}
 func Preview(w io.Writer, p *plan.Plan, limit int, palette *color.Palette) error {
 	d := drawing{layout: newLayout(p), palette: palette, listContents: p.Mode == plan.Delete, limit: limit}
 	d.draw()
+	return d.writeRows(w)
+}
+
+// writeRows writes the rows as a table, and counts those beyond the limit. It writes nothing
+// if there are none.
+func (d *drawing) writeRows(w io.Writer) error {
 	if d.total == 0 {
 		return nil
 	}
@@ -28,7 +34,7 @@ func Preview(w io.Writer, p *plan.Plan, limit int, palette *color.Palette) error
 		return err
 	}
 	if more := d.total - len(d.rows); more > 0 {
-		_, err := fmt.Fprintf(w, "… and %s; -o json names all\n", wording.Count(more, "more line"))
+		_, err := fmt.Fprintf(w, "… and %s: to see every line, use -o wide\n", wording.Count(more, "more line"))
 		return err
 	}
 	return nil
@@ -122,8 +128,24 @@ func (d *drawing) draw() {
 // unchanged adds the objects without a step: what stays, what is blocked, what is deleted
 // later and what is left alone.
 func (d *drawing) unchanged() {
+	d.eachUnchanged(func(u unchangedObject) {
+		d.add(func() Row { return unchangedRow(u.label, u.object, u.why.Message(), u.paint) })
+	})
+}
+
+// unchangedObject is an object without a step.
+type unchangedObject struct {
+	label  string
+	object object.Identity
+	why    reason.Reason
+	paint  func(string) string
+	urgent bool // it is blocked, or cannot be predicted
+}
+
+// eachUnchanged calls do with every object without a step.
+func (d *drawing) eachUnchanged(do func(unchangedObject)) {
 	add := func(label string, o object.Identity, why reason.Reason, paint func(string) string) {
-		d.add(func() Row { return unchangedRow(label, o, why.Message(), paint) })
+		do(unchangedObject{label, o, why, paint, label == "blocked" || label == "unknown" || label == "uncertain"})
 	}
 	p := d.layout.plan
 	for _, r := range p.Retained {
@@ -186,13 +208,16 @@ func (d *drawing) below(line int) []node {
 	return out
 }
 
+// withContainer is why one of the contents of an object is deleted.
+const withContainer = "deleted along with it"
+
 func (d *drawing) row(n node) Row {
 	switch {
 	case n.counts:
 		what, how := d.layout.contentsOf(n.line)
 		return Row{sameAction: true, sameNamespace: true, Name: d.palette.Deleted(what), Why: how}
 	case n.content != nil:
-		why := "deleted along with it"
+		why := withContainer
 		if left := d.layout.terminating[*n.content]; left != nil {
 			why = waits(left)
 		}

@@ -193,8 +193,8 @@ func TestPreviewOfManyLines(t *testing.T) {
 		Pod("a/stuck", Terminating("x/y"), Owned(To(Secret("a/stuck"), Blocking)))), Absent("v1", "Node", "gone"))
 	for limit, want := range map[int]string{
 		0: "", 8: "", 9: "",
-		7: "… and 1 more line; -o json names all",
-		1: "… and 7 more lines; -o json names all",
+		7: "… and 1 more line: to see every line, use -o wide",
+		1: "… and 7 more lines: to see every line, use -o wide",
 	} {
 		lines := strings.Split(strings.TrimSuffix(previewed(t, p, limit, color.Never), "\n"), "\n")
 		last := lines[len(lines)-1]
@@ -302,7 +302,7 @@ func TestPreviewOfLargePlans(t *testing.T) {
 			}
 			p := shape(n)
 			lines := strings.Split(strings.TrimSuffix(previewed(t, p, 100, color.Never), "\n"), "\n")
-			rest := fmt.Sprintf("… and %s more lines; -o json names all", wording.Thousands(n-100))
+			rest := fmt.Sprintf("… and %s more lines: to see every line, use -o wide", wording.Thousands(n-100))
 			switch {
 			case name == "steps on one object":
 				if len(lines) != 2 {

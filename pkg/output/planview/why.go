@@ -18,11 +18,21 @@ import (
 // why returns why a line's object changes, what else is done to it, and what blocks it
 // then. What the tree already shows is dim.
 func (l *layout) why(i int, p *color.Palette) string {
-	s := l.main(i)
-	why := escape.Line(reason.Message(s.Reason))
 	if short := l.ownerDeleted(i); short != "" {
-		why = p.Dim(short)
+		return l.withConsequences(i, p.Dim(short), p)
 	}
+	return l.whyAlone(i, p)
+}
+
+// whyAlone is why for a row that does not stand below its cause.
+func (l *layout) whyAlone(i int, p *color.Palette) string {
+	return l.withConsequences(i, escape.Line(reason.Message(l.main(i).Reason)), p)
+}
+
+// withConsequences returns why a line's object changes, followed by what else is done to it
+// and what blocks it then.
+func (l *layout) withConsequences(i int, why string, p *color.Palette) string {
+	s := l.main(i)
 	if r, keep := l.retained[s.Object.Identity]; keep && r.DroppedReferences > 0 && s.Action == plan.ActionUnlink {
 		why = escape.Line(r.Reason.Message()) + "; removes " + wording.Count(r.DroppedReferences, "reference")
 	}

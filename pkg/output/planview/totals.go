@@ -1,0 +1,251 @@
+package planview
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// The most rows of a table of totals, without the one that sums up the others.
+const (
+	maxKinds  = 15
+	maxCauses = 10
+)
+
+// Totals writes a plan with more lines than fit on a screen as two tables: objects by action
+// and kind, and by what causes the change. Objects that a person has to see by name come
+// before, at most limit of them: see named. It reports whether it wrote anything. It does not
+// if the plan fits on the screen, or if most of its lines would be named.
+func Totals(w io.Writer, p *plan.Plan, screen, limit int, palette *color.Palette) (written bool, err error) {
+	if lines := countLines(p); lines > screen {
+		d := drawing{layout: newLayout(p), palette: palette, limit: limit}
+		if d.drawNamed(); 2*d.total <= lines {
+			return true, d.writeTotals(w, lines)
+		}
+	}
+	return false, nil
+}
+
+// countLines returns how many lines Preview writes without a limit.
+func countLines(p *plan.Plan) int {
+	d := drawing{layout: newLayout(p), palette: color.New(color.Never, false, true), listContents: p.Mode == plan.Delete, limit: 1}
+	d.draw()
+	return d.total
+}
+
+func (d *drawing) writeTotals(w io.Writer, lines int) error {
+	if err := d.writeRows(w); err != nil {
+		return err
+	}
+	if len(d.rows) > 0 {
+		fmt.Fprintln(w)
+	}
+	if err := table.Write(w, []string{"ACTION", "KIND", "OBJECTS", "NAMESPACE"}, d.byKind()); err != nil {
+		return err
+	}
+	if rows := d.byCause(); len(rows) > 0 {
+		fmt.Fprintln(w)
+		if err := table.Write(w, []string{"CAUSE", "NAMESPACE", "DELETES", "CHANGES"}, rows); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "These are totals of %s: to see every line, use -o wide.\n", wording.Count(lines, "line"))
+	return err
+}
+
+// drawNamed adds a row for each object that must not disappear into a total: what
+// CriticalDeletions names, what is deleted although its reference is likely a mistake, what
+// is blocked, and what cannot be predicted.
+func (d *drawing) drawNamed() {
+	l := d.layout
+	for i := range l.lines {
+		on := &l.lines[i]
+		if named(l, i) {
+			d.add(func() Row { return d.lineAlone(i) })
+		}
+		for _, o := range on.contents {
+			if l.pending[o] || !critical(o) && l.terminating[o] == nil && l.uncertain[o] == nil {
+				continue
+			}
+			d.add(func() Row {
+				row := d.row(node{line: i, content: &o})
+				row.sameAction = false
+				if row.Why == d.palette.Dim(withContainer) {
+					row.Why = "deleted along with " + name(l.main(i).Object.Identity)
+				}
+				return row
+			})
+		}
+	}
+	d.eachUnchanged(func(u unchangedObject) {
+		if u.urgent || critical(u.object) && u.label == "delete later" {
+			d.add(func() Row { return unchangedRow(u.label, u.object, u.why.Message(), u.paint) })
+		}
+	})
+}
+
+// named reports whether the object of a line is named beside the totals.
+func named(l *layout, i int) bool {
+	s := l.main(i)
+	o := s.Object.Identity
+	return l.uncertain[o] != nil || l.terminating[o] != nil || l.deletes(i) && (critical(o) || slices.ContainsFunc(s.References, isMistake))
+}
+
+// isMistake reports whether a reference is likely wrong, so that its object is not garbage:
+// something else has the owner's name or UID.
+func isMistake(r plan.Reference) bool {
+	return r.State == reason.StateReplaced || r.State == reason.StateMismatched || r.State == reason.StateInOtherNamespace
+}
+
+// lineAlone returns the row of a line that is not below its cause. It counts the contents of
+// the object.
+func (d *drawing) lineAlone(i int) Row {
+	row := d.line(i)
+	row.sameAction, row.sameNamespace = false, false
+	row.Why = d.layout.whyAlone(i, d.palette)
+	if why := d.layout.uncertain[row.Object]; why != nil {
+		row.Why += "; uncertain: " + escape.Line(why.Message())
+	}
+	if what, how := d.layout.contentsOf(i); what != "" {
+		row.Why += "; " + what + ": " + how
+	}
+	return row
+}
+
+// places are the namespaces of several objects.
+type places map[string]bool
+
+func (p places) add(o object.Identity) { p[o.Namespace] = true }
+
+// String returns the namespace, or how many there are.
+func (p places) String() string {
+	if len(p) > 1 {
+		return wording.Thousands(len(p)) + " namespaces"
+	}
+	for at := range p {
+		return namespace(object.Identity{Namespace: at})
+	}
+	return ""
+}
+
+// byKind returns rows that count objects by action and kind: the actions in the order of
+// their urgency, and for each the most frequent kinds first.
+func (d *drawing) byKind() [][]string {
+	type key struct {
+		order       int // of the label
+		label, kind string
+	}
+	type total struct {
+		key
+		objects int
+		in      places
+		paint   func(string) string
+	}
+	totals := map[key]*total{}
+	count := func(order int, label string, o object.Identity, paint func(string) string) {
+		k := key{order, label, groupKind(o).String()}
+		if totals[k] == nil {
+			totals[k] = &total{key: k, in: places{}, paint: paint}
+		}
+		totals[k].objects++
+		totals[k].in.add(o)
+	}
+	l := d.layout
+	for i := range l.lines {
+		action := l.main(i).Action
+		count(urgency(action), d.label(action), l.main(i).Object.Identity, func(s string) string { return paint(action, s, d.palette) })
+		for _, o := range l.lines[i].contents {
+			if !l.pending[o] {
+				count(urgency(plan.ActionDelete), d.label(plan.ActionDelete), o, d.palette.Deleted)
+			}
+		}
+	}
+	d.eachUnchanged(func(u unchangedObject) { count(len(actions)+1, u.label, u.object, u.paint) })
+
+	all := slices.Collect(maps.Values(totals))
+	sort.Slice(all, func(i, j int) bool {
+		a, b := all[i], all[j]
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.label, b.label), cmp.Compare(b.objects, a.objects), cmp.Compare(a.kind, b.kind)) < 0
+	})
+	var rows [][]string
+	rest, more := 0, 0
+	for _, t := range all {
+		if len(rows) == maxKinds && len(all) > maxKinds {
+			rest, more = rest+t.objects, more+1
+			continue
+		}
+		rows = append(rows, []string{t.paint(t.label), escape.Word(t.kind), wording.Thousands(t.objects), t.in.String()})
+	}
+	if more > 0 {
+		rows = append(rows, []string{"and " + wording.Count(more, "more row"), "", wording.Thousands(rest)})
+	}
+	return rows
+}
+
+// byCause returns rows that count what each cause deletes and changes, those that delete most
+// first. A cause is the owners that the topmost objects of the tree have lost, or another
+// reason of theirs.
+func (d *drawing) byCause() [][]string {
+	type cause struct {
+		text             string
+		in               places
+		deletes, changes int
+	}
+	causes := map[string]*cause{}
+	l := d.layout
+	for _, root := range l.roots {
+		s := l.main(root)
+		text := escape.Line(reason.Cause(s.Reason))
+		key := text + "\x00" + strings.Join(s.OwnerUIDs, "\x00")
+		if s.Requested {
+			text, key = name(s.Object.Identity)+": requested", string(s.Object.UID)
+		}
+		c := causes[key]
+		if c == nil {
+			c = &cause{text: text, in: places{}}
+			causes[key] = c
+		}
+		c.in.add(s.Object.Identity)
+		for below := []int{root}; len(below) > 0; {
+			i := below[len(below)-1]
+			below = append(below[:len(below)-1], l.lines[i].children...)
+			if d.label(l.main(i).Action) == string(plan.ActionDelete) {
+				c.deletes++
+			} else {
+				c.changes++
+			}
+			c.deletes += len(l.lines[i].contents) - l.lines[i].pending
+		}
+	}
+	all := slices.Collect(maps.Values(causes))
+	sort.Slice(all, func(i, j int) bool {
+		a, b := all[i], all[j]
+		return cmp.Or(cmp.Compare(b.deletes, a.deletes), cmp.Compare(b.changes, a.changes), cmp.Compare(a.text, b.text), cmp.Compare(a.in.String(), b.in.String())) < 0
+	})
+	var rows [][]string
+	rest := cause{in: places{}}
+	for i, c := range all {
+		if i >= maxCauses {
+			rest.deletes, rest.changes = rest.deletes+c.deletes, rest.changes+c.changes
+			maps.Copy(rest.in, c.in)
+			continue
+		}
+		rows = append(rows, []string{c.text, c.in.String(), wording.Thousands(c.deletes), wording.Thousands(c.changes)})
+	}
+	if more := len(all) - maxCauses; more > 0 {
+		rows = append(rows, []string{"and " + wording.Count(more, "more cause"), rest.in.String(), wording.Thousands(rest.deletes), wording.Thousands(rest.changes)})
+	}
+	return rows
+}
