@@ -63,6 +63,12 @@ kubectl gc collect --dry-run=server
 # Run it, after a preview and a confirmation
 kubectl gc collect
 
+# Show every line of a plan that does not fit on the terminal
+kubectl gc collect --dry-run -o wide
+
+# Run it with at most 50 writes per second
+kubectl gc collect --rate 50/s
+
 # Run exactly what a preview showed, without a terminal
 kubectl gc collect --confirm 5f2a9c41d07e9b12
 

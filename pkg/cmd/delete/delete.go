@@ -87,8 +87,8 @@ kubectl gc delete deployment/web -n shop --cascade=foreground
 # Delete it and keep its Pods
 kubectl gc delete deployment/web -n shop --cascade=orphan
 
-# A Pod on a dead node, whose kubelet will never confirm that it has stopped
-kubectl gc delete pod/web-77bbc49f4c-l5frp -n shop --force
+# Pods on a dead node, whose kubelet will never confirm that they have stopped
+kubectl gc delete pods -l app=web -n shop --force
 
 # Every Job of an import, in all namespaces
 kubectl gc delete jobs -l task=import -A
