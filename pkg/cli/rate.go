@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
-// rate is the value of --rate: how many writes are sent per second; 0 is no limit.
+// rate is the value of --rate: how many writes are sent per second; 0 is no limit. With less
+// than one per second, the watchdog would take a slow run for a stalled one.
 type rate int
 
 // maxRate is more than an API server can do.

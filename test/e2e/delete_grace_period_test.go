@@ -99,6 +99,23 @@ func TestDeleteForcesAPodWithoutAKubelet(t *testing.T) {
 	})
 }
 
+func TestDeleteClientSideForcesOnlyRequestedPods(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("force-here")
+	lost := s.create(pod(ns, "lost", onNode("none")))
+	below := s.create(configMap(ns, "below", ownedBy(referenceTo(lost))))
+	s.gc("delete", "pod/lost", "-n", ns, "--force", "--client-side", "--yes").exits(t, 0).shows(t, "deleted 2")
+	s.requireGone(lost, below)
+
+	owner := s.create(configMap(ns, "owner"))
+	kept := s.create(pod(ns, "kept", onNode("none"), ownedBy(referenceTo(owner))))
+	s.gc("delete", "configmap/owner", "-n", ns, "--force", "--client-side", "--yes", "--timeout=3s").exits(t, 1)
+	s.requireGone(owner)
+	if left := s.live(kept); left.GetDeletionTimestamp() == nil || *left.GetDeletionGracePeriodSeconds() != 30 {
+		t.Errorf("the Pod of the deleted owner has a grace period of %v", left.GetDeletionGracePeriodSeconds())
+	}
+}
+
 // docs/gc-semantics.md#graceful-pods
 func TestDeleteWithAGracePeriodLeavesThePredictedState(t *testing.T) {
 	s := newScene(t)
