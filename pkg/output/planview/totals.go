@@ -26,16 +26,20 @@ const (
 
 // Totals writes a plan with more lines than fit on a screen as two tables: objects by action
 // and kind, and by what causes the change. Objects that a person has to see by name come
-// before, at most limit of them: see named. It reports whether it wrote anything. It does not
-// if the plan fits on the screen, or if most of its lines would be named.
+// before, at most limit of them: see drawNamed. It reports whether it wrote anything. It does
+// not if the plan fits on the screen, or if the totals would take more than half of its lines.
 func Totals(w io.Writer, p *plan.Plan, screen, limit int, palette *color.Palette) (written bool, err error) {
-	if lines := countLines(p); lines > screen {
-		d := drawing{layout: newLayout(p), palette: palette, limit: limit}
-		if d.drawNamed(); 2*d.total <= lines {
-			return true, d.writeTotals(w, lines)
-		}
+	lines := countLines(p)
+	if lines <= screen {
+		return false, nil
 	}
-	return false, nil
+	d := drawing{layout: newLayout(p), palette: palette, limit: limit}
+	d.drawNamed()
+	kinds, causes := d.byKind(), d.byCause()
+	if 2*(d.total+len(kinds)+len(causes)) > lines {
+		return false, nil
+	}
+	return true, d.writeTotals(w, kinds, causes, lines)
 }
 
 // countLines returns how many lines Preview writes without a limit.
@@ -45,19 +49,19 @@ func countLines(p *plan.Plan) int {
 	return d.total
 }
 
-func (d *drawing) writeTotals(w io.Writer, lines int) error {
+func (d *drawing) writeTotals(w io.Writer, kinds, causes [][]string, lines int) error {
 	if err := d.writeRows(w); err != nil {
 		return err
 	}
 	if len(d.rows) > 0 {
 		fmt.Fprintln(w)
 	}
-	if err := table.Write(w, []string{"ACTION", "KIND", "OBJECTS", "NAMESPACE"}, d.byKind()); err != nil {
+	if err := table.Write(w, []string{"ACTION", "KIND", "OBJECTS", "NAMESPACE"}, kinds); err != nil {
 		return err
 	}
-	if rows := d.byCause(); len(rows) > 0 {
+	if len(causes) > 0 {
 		fmt.Fprintln(w)
-		if err := table.Write(w, []string{"CAUSE", "NAMESPACE", "DELETES", "CHANGES"}, rows); err != nil {
+		if err := table.Write(w, []string{"CAUSE", "NAMESPACE", "DELETES", "CHANGES"}, causes); err != nil {
 			return err
 		}
 	}
@@ -82,9 +86,11 @@ func (d *drawing) drawNamed() {
 			d.add(func() Row {
 				row := d.row(node{line: i, content: &o})
 				row.sameAction = false
-				if row.Why == d.palette.Dim(withContainer) {
-					row.Why = "deleted along with " + name(l.main(i).Object.Identity)
+				alone := "deleted along with " + name(l.main(i).Object.Identity)
+				if row.Why != d.palette.Dim(withContainer) {
+					alone += "; " + row.Why
 				}
+				row.Why = alone
 				return row
 			})
 		}

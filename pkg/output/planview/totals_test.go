@@ -123,7 +123,19 @@ func TestTotalsOfADeletionNameWhatIsRequested(t *testing.T) {
 	}
 }
 
-func TestTotalsAreLeftOutWhereMostLinesHaveToBeNamed(t *testing.T) {
+func TestTotalsNameContentsWithTheirContainer(t *testing.T) {
+	objects := append(many(60, func(name string) object.Object { return Pod("shop/"+name, OwnedBy(Node("gone"))) }),
+		Namespace("team", OwnedBy(Node("gone"))), claim("team/held", WithFinalizers("x/y")))
+	if got, want := totals(t, made(objects), 40), "PersistentVolumeClaim/held  deleted along with Namespace/team; then blocked by x/y\n"; !strings.Contains(got, want) {
+		t.Errorf("%q is not in\n%s", want, got)
+	}
+}
+
+func TestTotalsAreLeftOutWhereTheyAreHardlyShorter(t *testing.T) {
+	several := []object.Object{Secret("a/x", OwnedBy(Node("gone"))), ConfigMap("a/y", OwnedBy(Node("other"))), Pod("a/z", OwnedBy(Node("third")))}
+	if got := totals(t, made(several), 2); got != "" {
+		t.Error(got)
+	}
 	if got := totals(t, made(many(60, func(name string) object.Object { return claim("shop/"+name, OwnedBy(Node("gone"))) })), 40); got != "" {
 		t.Error(got)
 	}
