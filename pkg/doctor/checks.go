@@ -130,6 +130,9 @@ func (o *Observations) firstLeft() object.Identity {
 	return object.Identity{}
 }
 
+// longDeletions are the rules that report deletions which wait.
+var longDeletions = []string{"blocked-deletion", "stuck-finalizer", "stuck-namespace"}
+
 // deletions checks the deletions that take long. The collector has to complete those that nothing
 // blocks.
 func deletions(o *Observations) (Status, reason.Reason) {
@@ -138,7 +141,7 @@ func deletions(o *Observations) (Status, reason.Reason) {
 		f := &o.Report.Findings[i]
 		waits, _ := f.Effect.(reason.Waits)
 		switch {
-		case f.Rule != "blocked-deletion" && f.Rule != "stuck-finalizer":
+		case !slices.Contains(longDeletions, f.Rule):
 		case o.since(f).Age() <= o.StuckAfter:
 		case waits.Idle:
 			idle = append(idle, f)
@@ -164,6 +167,8 @@ func because(f *audit.Finding) reason.Reason {
 		return found.Because.Reason
 	case reason.FinalizerStuck:
 		return reason.HeldByFinalizers{Finalizers: found.Finalizers}
+	case reason.NamespaceStuck:
+		return found.Causes[0].Reason
 	}
 	return nil
 }

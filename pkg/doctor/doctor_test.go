@@ -213,12 +213,16 @@ func TestDiagnoseOfLongDeletions(t *testing.T) {
 			st.ConfigMap("shop/old", st.TerminatingFor(time.Hour, "example.com/hold")),
 			"warn: 1 long deletion; ConfigMap/old in shop has been terminating for 60m: it is held by example.com/hold",
 		},
+		"a namespace whose controller fails is a warning": {
+			st.Namespace("legacy", st.TerminatingFor(time.Hour), st.Reporting(object.GroupVersionFailure, "a/b/c")),
+			"warn: 1 long deletion; Namespace/legacy has been terminating for 60m: it stays while the namespace controller cannot parse the version of an API group",
+		},
 		"one that has only begun is not": {
 			st.ConfigMap("shop/new", st.TerminatingFor(time.Minute, "example.com/hold")), "ok: no deletion takes long",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := doctor.Diagnose(observed(t, st.New(st.Listing(c.object))))
+			d := doctor.Diagnose(observed(t, st.New(st.Serving(st.TypesWithContents()...), st.Listing(c.object))))
 			for _, check := range d.Checks {
 				if got := string(check.Status) + ": " + check.Detail.Message(); check.ID == "deletions" && got != c.want {
 					t.Errorf("got %q, want %q", got, c.want)

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -28,7 +29,7 @@ func (d *Diagnosis) suggest(o *Observations) {
 		add("preview what a garbage collector would do, and do it without one", plugin.Line("collect", "--dry-run")...)
 	}
 	if s := d.status("deletions"); s == Fail || s == Warn {
-		add("show what each deletion waits for", plugin.Line("audit", "--rule", "blocked-deletion,stuck-finalizer")...)
+		add("show what each deletion waits for", plugin.Line("audit", "--rule", strings.Join(longDeletions, ","))...)
 	}
 	if d.State == Unverified && o.Canary == nil {
 		add("see the garbage collector at work: this creates a ConfigMap and its owner in a namespace, and deletes them", plugin.Line("doctor", "--canary", "NAMESPACE")...)
