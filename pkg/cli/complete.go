@@ -231,7 +231,6 @@ func (s *ScanOptions) objectNames(prefix string, typeNames ...string) func(conte
 	}
 }
 
-// namespaces lists the namespaces of the cluster, or of the objects in a file.
 // CompleteNamespaces completes the name of a namespace.
 func (s *ScanOptions) CompleteNamespaces(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	return s.completeFromCluster(s.namespaces)(cmd, args, typed)
@@ -249,6 +248,7 @@ func (s *ScanOptions) CompleteVersions(cmd *cobra.Command, args []string, typed 
 	return s.completeFromCluster(versions)(cmd, args, typed)
 }
 
+// namespaces lists the namespaces of the cluster, or of the objects in a file.
 func (s *ScanOptions) namespaces(ctx context.Context) (names []string) {
 	if s.From == "" {
 		if live, err := s.Connect(); err == nil {

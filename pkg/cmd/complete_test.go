@@ -24,7 +24,7 @@ func streams(out, err io.Writer) cli.Streams {
 // TestEveryFlagIsCompleted lists the flags whose values cannot be known.
 func TestEveryFlagIsCompleted(t *testing.T) {
 	free := []string{
-		"accept-gap", "as", "as-group", "as-uid", "as-user-extra", "chunk-size", "concurrency", "confirm", "depth", "grace-period", "max-deletes",
+		"accept-gap", "as", "as-group", "as-uid", "as-user-extra", "chunk-size", "concurrency", "confirm", "controller-manager", "depth", "grace-period", "max-deletes",
 		"max-memory", "proxy-url", "reference", "request-timeout", "selector", "server", "settle", "stuck-after", "timeout", "tls-server-name", "token",
 		"uid",
 	}

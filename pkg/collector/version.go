@@ -21,6 +21,9 @@ type Behavior struct {
 	// that a cluster-scoped object with a namespaced owner is left alone. Before, absence was
 	// remembered by UID alone, and the owner of such an object counted as absent.
 	IdentityAwareOwners bool
+	// NamesGraphByController reports that the path of the collector's debug graph has the name
+	// garbage-collector-controller. Before, it was garbagecollector.
+	NamesGraphByController bool
 	// StartsWithUnsyncedTypes reports that a type that cannot be listed does not stop the
 	// collector.
 	StartsWithUnsyncedTypes bool
@@ -81,7 +84,8 @@ var Changes = []Change{
 	},
 	{
 		Since: "1.28", Change: "is called `garbage-collector-controller` in the path of its debug graph",
-		Before: "it was called `garbagecollector`", Concerns: "whoever reads its debug graph", Modeled: "predicts every version alike", Upstream: "`ServeHTTP` in `dump.go`",
+		Before: "it was called `garbagecollector`", Concerns: "whoever reads its debug graph", Modeled: "`doctor` requests the path of the version", Upstream: "`ServeHTTP` in `dump.go`",
+		field: func(b *Behavior) *bool { return &b.NamesGraphByController },
 	},
 	{
 		Since: "1.29", Change: "continues to watch the types of a group that discovery cannot reach at the moment",

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -30,10 +31,22 @@ type Observations struct {
 	// ForegroundDeletion reports whether the API server honours that policy.
 	ForegroundDeletion Observed[bool]
 	Leader             Observed[Leader]
+	// Queues are the collector's work queues before the wait for garbage, and after it.
+	Queues Observed[[2][]Queue]
+	// CollectorGraph are the objects that the collector knows, of those with owners or dependents,
+	// and those that were deleted since the scan.
+	CollectorGraph Observed[map[types.UID]bool]
 	// InOtherNamespaces are the objects about which the collector has sent an event
 	// OwnerRefInvalidNamespace.
 	InOtherNamespaces Observed[[]object.Identity]
 	Canary            *Observed[Canary] // nil if it was not requested
+}
+
+// Queue is a work queue of the collector.
+type Queue struct {
+	Name           string
+	Depth          int     // how many items wait
+	LongestSeconds float64 // for how long one item has been processed
 }
 
 // Canary is what the collector did with a dependent whose owner was deleted.
@@ -149,6 +162,8 @@ var checks = []struct {
 	{"resource-lists", "Resource lists", resourceLists},
 	{"api-server", "API server GC support", apiServer},
 	{"leader", "Controller manager leader", leader},
+	{"queues", "Collector work queues", queues},
+	{"graph", "Collector graph", collectorGraph},
 	{"garbage", "Garbage left uncollected", garbage},
 	{"canary", "Canary", canary},
 	{"deletions", "Long deletions", deletions},
@@ -177,7 +192,7 @@ func (d *Diagnosis) conclude(o *Observations) (State, reason.Reason) {
 		return NotWorking, reason.CollectorDisabled
 	case d.status("leader") == Fail:
 		return NotWorking, reason.ManagerDown
-	case d.status("canary") == Fail, !processed && (d.status("garbage") == Fail || d.status("deletions") == Fail):
+	case d.status("canary") == Fail, d.status("queues") == Fail, !processed && (d.status("garbage") == Fail || d.status("deletions") == Fail):
 		return NotWorking, reason.CollectorIdle{ManagerRuns: d.status("leader") == OK}
 	case slices.ContainsFunc(d.Checks, func(c Check) bool {
 		return c.Status == Fail || c.Status == Warn && c.ID != "deletions" && c.ID != "owner-namespaces"

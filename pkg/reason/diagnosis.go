@@ -13,7 +13,7 @@ import (
 var _ = register(
 	NotChecked{}, GroupsUnavailable{}, TypesListed{}, TypesNotListed{}, LeaderRenewsLease{}, LeaderSilent{},
 	GarbageProcessed{}, GarbageLeft{}, GarbageProcessedSlowly{}, DeletionsIdle{}, DeletionsWait{}, OwnersInOtherNamespaces{}, BehaviorKnown{},
-	CanaryCollected{}, CanaryNotCollected{},
+	CanaryCollected{}, CanaryNotCollected{}, QueuesShort{}, QueueWaits{}, QueueStuck{}, GraphComplete{}, GraphIncomplete{},
 )
 
 // Those without parameters.
@@ -30,6 +30,8 @@ var (
 	NoLease = fixed("NoLease", "there is no lease of kube-controller-manager: it runs without leader election, or not in this cluster")
 	// the scan found nothing that the collector has to delete or change
 	NoGarbage = fixed("NoGarbage", "there is nothing to collect")
+	// the kube-controller-manager has no work queue of the collector
+	NoQueues = fixed("NoQueues", "kube-controller-manager has no work queue of the garbage collector, so it has not started it")
 	// no deletion is under way that takes long
 	NoLongDeletion = fixed("NoLongDeletion", "no deletion takes long")
 	// the cluster has no event about an owner in another namespace
@@ -218,6 +220,54 @@ type OwnersInOtherNamespaces struct {
 
 func (r OwnersInOtherNamespaces) Message() string {
 	return fmt.Sprintf("events OwnerRefInvalidNamespace about %s, such as %s", count(r.Objects, "object"), located(r.First))
+}
+
+// QueuesShort means that the collector keeps up with its work.
+type QueuesShort struct {
+	Items int `json:"items"` // that wait
+}
+
+func (r QueuesShort) Message() string { return count(r.Items, "item") + " waiting" }
+
+// QueueWaits means that a work queue of the collector did not become shorter.
+type QueueWaits struct {
+	Queue string `json:"queue"`
+	Items int    `json:"items"`
+}
+
+func (r QueueWaits) Message() string {
+	return fmt.Sprintf("%s waiting in %s, and no fewer than before", count(r.Items, "item"), r.Queue)
+}
+
+// QueueStuck means that the collector has worked for long on one item.
+type QueueStuck struct {
+	Queue string          `json:"queue"`
+	For   metav1.Duration `json:"for"`
+}
+
+func (r QueueStuck) Message() string {
+	return fmt.Sprintf("one item of %s has been processed for %s", r.Queue, r.For.Duration)
+}
+
+// GraphComplete means that the collector knows every object with owners or dependents that the
+// scan listed.
+type GraphComplete struct {
+	Objects int `json:"objects"` // that were compared
+}
+
+func (r GraphComplete) Message() string {
+	return "it has all " + count(r.Objects, "object") + " with owners or dependents"
+}
+
+// GraphIncomplete means that the collector does not know some of them.
+type GraphIncomplete struct {
+	Objects int             `json:"objects"` // that were compared
+	Missing int             `json:"missing"`
+	First   object.Identity `json:"first"` // of the missing ones
+}
+
+func (r GraphIncomplete) Message() string {
+	return fmt.Sprintf("it lacks %d of %s with owners or dependents, such as %s", r.Missing, count(r.Objects, "object"), located(r.First))
 }
 
 // CanaryCollected means that the collector deleted the dependent of an owner that this program

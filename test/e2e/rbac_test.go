@@ -65,6 +65,16 @@ var limitedCommands = map[string]struct {
 			"get":  {0, []string{"unverified-owner", "could not be read", "forbidden"}},
 		},
 	},
+	"doctor": {
+		func(s *scene, ns string, _ bool) attempt {
+			s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
+			return attempt{args: []string{"doctor", "-n", ns, "--settle", "1ms"}, code: 1, shows: []string{"1 object to collect, unchanged"}}
+		},
+		map[string]shortfall{
+			"list": {2, []string{nothingReadable, "forbidden"}},
+			"get":  {0, []string{"Controller manager leader", "not known", "forbidden"}},
+		},
+	},
 	"report": {
 		func(s *scene, ns string, _ bool) attempt {
 			s.create(configMap(ns, "orphan", ownedBy(missingOwner())))

@@ -28,6 +28,7 @@ type doctorCommand struct {
 	scan               *cli.ScanOptions
 	settle, stuckAfter time.Duration
 	canary             string // namespace
+	manager            string // URL
 	output             *cli.OutputFlags
 }
 
@@ -67,13 +68,14 @@ kubectl gc doctor -o jsonpath='{.state}'`),
 	flags.DurationVar(&c.settle, "settle", 30*time.Second, "how long the garbage collector has to process what the scan found")
 	flags.DurationVar(&c.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a deletion may take before it is reported")
 	flags.StringVar(&c.canary, "canary", "", "create a ConfigMap and its owner in this namespace, delete the owner, and measure when the ConfigMap is gone")
+	flags.StringVar(&c.manager, "controller-manager", "", "the https URL of kube-controller-manager, which gets your credentials; by default its Pod behind the API server")
 	c.output.AddFlags(cmd)
 	cli.CompleteFlag(cmd, "canary", scan.CompleteNamespaces)
 	return cmd
 }
 
 func (c *doctorCommand) run(ctx context.Context) error {
-	if err := cmp.Or(c.scan.Validate(), cli.UsageIf(c.settle < 0, "--settle must not be negative"), c.output.Complete(c.scan.Streams)); err != nil {
+	if err := cmp.Or(c.scan.Validate(), cli.UsageIf(c.settle < 0, "--settle must not be negative"), cli.UsageIf(c.manager != "" && !strings.HasPrefix(c.manager, "https://"), "--controller-manager must begin with https://"), c.output.Complete(c.scan.Streams)); err != nil {
 		return err
 	}
 	live, err := c.scan.Connect()
@@ -99,6 +101,8 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	elsewhere := observe(func() ([]object.Identity, error) {
 		return health.ObjectsWithOwnersElsewhere(ctx, live, c.scan.Config.Namespace())
 	})
+	m := c.observeManager(ctx, live, leader)
+	queuesBefore, collectorGraph := m.queues(ctx), m.graph(ctx, live, g)
 	var test *doctor.Observed[doctor.Canary]
 	if c.canary != "" {
 		test = new(observe(func() (doctor.Canary, error) {
@@ -110,9 +114,11 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	if err := c.scan.Settle(ctx, live, seen, report, c.settle); err != nil {
 		return err
 	}
+	queues := m.queues(ctx)
+	queues.Value[0] = queuesBefore.Value[1]
 	d := doctor.Diagnose(&doctor.Observations{
 		Graph: g, Report: report, StuckAfter: c.stuckAfter, Backends: backends,
-		ForegroundDeletion: foreground(), Leader: leader(), InOtherNamespaces: elsewhere(), Canary: test,
+		ForegroundDeletion: foreground(), Leader: leader(), InOtherNamespaces: elsewhere(), Queues: queues, CollectorGraph: collectorGraph, Canary: test,
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -1,0 +1,76 @@
+package doctor
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/doctor"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// managerObserver observes the kube-controller-manager itself.
+type managerObserver struct {
+	manager *health.Manager
+	unknown string // why there is none
+}
+
+// observeManager finds the server of the kube-controller-manager: that of --controller-manager, or
+// the one that holds the lease.
+func (c *doctorCommand) observeManager(ctx context.Context, live *client.Client, leader func() doctor.Observed[doctor.Leader]) managerObserver {
+	found := observe(func() (*health.Manager, error) {
+		config, err := c.scan.Config.Config()
+		if err != nil {
+			return nil, err
+		}
+		if c.manager != "" {
+			return health.NewManager(config, c.manager)
+		}
+		return health.ManagerBehindAPIServer(ctx, config, live, leader().Value.Holder)
+	})()
+	return managerObserver{found.Value, found.Unknown}
+}
+
+// queues returns the queues as they are now, in the second place.
+func (m managerObserver) queues(ctx context.Context) doctor.Observed[[2][]doctor.Queue] {
+	if m.manager == nil {
+		return doctor.Observed[[2][]doctor.Queue]{Unknown: m.unknown}
+	}
+	return observe(func() (out [2][]doctor.Queue, err error) {
+		found, err := m.manager.Queues(ctx)
+		for _, q := range found {
+			out[1] = append(out[1], doctor.Queue(q))
+		}
+		return out, err
+	})()
+}
+
+// maxReread is how many objects that the collector does not know are read again.
+const maxReread = 200
+
+// graph returns what the collector knows, and what was deleted since the scan.
+func (m managerObserver) graph(ctx context.Context, live *client.Client, g *graph.Graph) doctor.Observed[map[types.UID]bool] {
+	if m.manager == nil {
+		return doctor.Observed[map[types.UID]bool]{Unknown: m.unknown}
+	}
+	return observe(func() (map[types.UID]bool, error) {
+		seen := g.Snapshot()
+		known, err := m.manager.Graph(ctx, !collector.BehaviorOf(seen.Server).NamesGraphByController)
+		if err != nil {
+			return nil, err
+		}
+		unknown, _ := doctor.UnknownToCollector(g, known)
+		reader, view := scan.NewObjectReader(live, seen), snapshot.NewView(seen)
+		for _, o := range unknown[:min(len(unknown), maxReread)] {
+			if now, err := reader.ReadState(ctx, view, o); err == nil && now == nil {
+				known[o.UID] = true
+			}
+		}
+		return known, ctx.Err()
+	})()
+}
