@@ -3,6 +3,7 @@ package health
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -39,6 +40,9 @@ func NewManager(config *rest.Config, at string) (*Manager, error) {
 // ManagerBehindAPIServer returns the server of the Pod of a kube-controller-manager that holds the
 // lease, reached through the API server's proxy. The error says why there is none.
 func ManagerBehindAPIServer(ctx context.Context, config *rest.Config, c *client.Client, holder string) (*Manager, error) {
+	if holder == "" {
+		return nil, errors.New("nothing holds the lease of kube-controller-manager: --controller-manager names its server")
+	}
 	pods := snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}
 	type pod struct {
 		Metadata metav1.ObjectMeta
@@ -60,7 +64,7 @@ func ManagerBehindAPIServer(ctx context.Context, config *rest.Config, c *client.
 			return newManager(config, base.String())
 		}
 	}
-	return nil, fmt.Errorf("no Pod in namespace %s runs the kube-controller-manager that holds the lease", leaseNamespace)
+	return nil, fmt.Errorf("no Pod in namespace %s is the kube-controller-manager that holds the lease: --controller-manager names its server", leaseNamespace)
 }
 
 func newManager(config *rest.Config, base string) (*Manager, error) {
