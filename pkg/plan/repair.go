@@ -154,15 +154,10 @@ func (r *repairBuilder) selects(j collector.Judgement, m repair.Repair) bool {
 
 // fix returns the fix that this repair makes, or None.
 func (r *repairBuilder) fix(m repair.Repair) repair.Fix {
-	switch wanted := r.options.Fix; {
-	case wanted == "" && m.NeedsDecision:
-		return repair.None
-	case wanted == "", wanted == m.Fix:
+	if m.Optional { // selected by its cause, or by the only fix
 		return m.Fix
-	case wanted == repair.Unlink && m.Fix == repair.Relink: // the old owner is just as absent
-		return repair.Unlink
 	}
-	return repair.None
+	return m.Limited(r.options.Fix)
 }
 
 // reportUnrepaired records why a reference is not repaired. If that is unknown or has no

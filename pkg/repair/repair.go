@@ -39,6 +39,21 @@ type Repair struct {
 	Found reason.Found
 }
 
+// Limited returns the fix that is made if only this one may be made; empty: the one that fits,
+// unless a person has to decide. Unlink also removes references that could be relinked, since the
+// old owner is just as absent. A solid reference changes only if UpdateVersion alone may be made.
+func (r Repair) Limited(only Fix) Fix {
+	switch {
+	case r.Optional && only != UpdateVersion, only == "" && r.NeedsDecision:
+		return None
+	case only == "", only == r.Fix:
+		return r.Fix
+	case only == Unlink && r.Fix == Relink:
+		return Unlink
+	}
+	return None
+}
+
 // Same reports whether two repairs do the same.
 func (r Repair) Same(o Repair) bool {
 	return r.Fix == o.Fix && r.NeedsDecision == o.NeedsDecision && r.Becomes.SameOwner(o.Becomes)

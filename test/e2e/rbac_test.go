@@ -75,6 +75,16 @@ var limitedCommands = map[string]struct {
 			"get":  {0, []string{"Controller manager leader", "not known", "forbidden"}},
 		},
 	},
+	"repair -f": {
+		func(s *scene, ns string, _ bool) attempt {
+			file := s.writeFile("manifest.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: part, namespace: "+ns+", ownerReferences: [{apiVersion: v1, kind: Secret, name: gone, uid: gone}]}}")
+			return attempt{args: []string{"repair", "-f", file}, shows: []string{"1 reference changed or removed"}}
+		},
+		map[string]shortfall{
+			"list": {2, []string{nothingReadable, "forbidden"}},
+			"get":  {1, []string{"1 bad one left", "forbidden"}},
+		},
+	},
 	"report": {
 		func(s *scene, ns string, _ bool) attempt {
 			s.create(configMap(ns, "orphan", ownedBy(missingOwner())))

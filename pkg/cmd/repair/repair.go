@@ -23,6 +23,8 @@ type repairCommand struct {
 	rules      []string
 	fix        string
 	references []string // UIDs of owners
+	files      []string // manifests to repair instead of objects in the cluster
+	given      func(flag string) bool
 
 	selection cli.Selection
 	repairs   plan.RepairOptions
@@ -62,6 +64,10 @@ that -n names. First it shows what it would change, and what the garbage collect
 would do without the repair. Then it asks, backs up the objects, repairs them, and
 scans again. Every change is applied only if the object has not changed since.
 
+With -f it changes nothing in the cluster: it reads manifests, compares their
+references with the cluster, and writes them to standard output so that the garbage
+collector does not delete the objects as soon as they are applied.
+
 Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
 something is left, cannot be repaired or is not verified, 2 no answer, 3 an
 incomplete scan with --strict, 4 not confirmed, 130 interrupted.`,
@@ -84,6 +90,9 @@ kubectl gc repair -l app=web
 # Before an upgrade: all references to the preferred versions of their owners
 kubectl gc repair --fix update-version --dry-run
 
+# Before a restore: manifests whose owners have been recreated with other UIDs
+kubectl gc repair -f backup.yaml -n shop > repaired.yaml
+
 # A reference to a kind that no longer exists
 kubectl gc repair configmap/flags -n shop --fix unlink
 
@@ -98,6 +107,9 @@ kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 	}
 	c.options.AddFlags(cmd)
 	flags := cmd.Flags()
+	c.given = flags.Changed
+	flags.StringSliceVarP(&c.files, "filename", "f", nil, "repair the manifests in these files before they are applied, and write them to standard output; - is standard input")
+	cli.CompleteFlag(cmd, "filename", cli.CompleteDocuments)
 	_ = flags.MarkHidden("max-deletes") // a repair deletes nothing
 	flags.StringVarP(&c.selector, "selector", "l", "", "repair only objects with these labels")
 	flags.StringSliceVar(&c.rules, "rule", nil, "repair only references flagged by these audit rules: "+strings.Join(audit.RepairableRules(), ", "))
@@ -109,6 +121,9 @@ kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 }
 
 func (c *repairCommand) run(ctx context.Context, args []string) error {
+	if len(c.files) > 0 {
+		return c.repairManifests(ctx, args)
+	}
 	if err := c.selectReferences(args); err != nil {
 		return err
 	}

@@ -24,11 +24,8 @@ func (c *repairCommand) selectReferences(args []string) error {
 		return err
 	}
 	c.repairs.Causes = causes
-	switch {
-	case !slices.Contains(fixes.Values(), c.fix):
-		return cli.Usagef("--fix %s: must be one of %s", cli.Quote(c.fix), strings.Join(fixes.Values(), ", "))
-	case c.fix != autoFix:
-		c.repairs.Fix = repair.Fix(c.fix)
+	if err := c.checkFix(); err != nil {
+		return err
 	}
 	targets, err := cli.ParseTargets(args)
 	if err != nil {
@@ -56,6 +53,17 @@ func (c *repairCommand) selectReferences(args []string) error {
 	}
 	if len(targets) == 0 && !c.selection.Bound {
 		c.selection.Namespace = "" // as in audit and collect, the namespace of the context does not count
+	}
+	return nil
+}
+
+// checkFix reads --fix.
+func (c *repairCommand) checkFix() error {
+	switch {
+	case !slices.Contains(fixes.Values(), c.fix):
+		return cli.Usagef("--fix %s: must be one of %s", cli.Quote(c.fix), strings.Join(fixes.Values(), ", "))
+	case c.fix != autoFix:
+		c.repairs.Fix = repair.Fix(c.fix)
 	}
 	return nil
 }

@@ -1,0 +1,223 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/manifest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// notWithFiles are the flags that have no meaning for manifests: nothing in the cluster changes.
+var notWithFiles = []string{
+	"selector", "rule", "reference", "all-namespaces", "dry-run", "yes", "confirm", "timeout", "rate", "backup-dir", "no-backup", "output", "from", "accept-gap",
+}
+
+// manifestRepair repairs the references of manifests before they are applied.
+type manifestRepair struct {
+	only      repair.Fix // empty: the one that fits
+	documents []*manifest.Documents
+	objects   [][]manifest.Owned // of each of the documents
+	messages  []string
+	changed   int // references
+	left      int // references that are bad, and stay
+}
+
+// repairManifests writes the manifests of -f to standard output, with references that suit the
+// cluster as it is, and what was changed to standard error.
+func (c *repairCommand) repairManifests(ctx context.Context, args []string) error {
+	if len(args) > 0 {
+		return cli.Usagef("-f cannot be combined with targets")
+	}
+	for _, flag := range notWithFiles {
+		if c.given(flag) {
+			return cli.Usagef("-f cannot be combined with --%s: nothing in the cluster is changed", flag)
+		}
+	}
+	if err := c.checkFix(); err != nil {
+		return err
+	}
+	s := c.options.Scan
+	m := &manifestRepair{only: c.repairs.Fix}
+	if err := m.read(c.files, s.In); err != nil {
+		return fmt.Errorf("read manifests: %w", err)
+	}
+	namespace, _, err := s.Namespace()
+	if err != nil {
+		return err
+	}
+	seen, _, err := s.Scan(ctx, func(served []snapshot.Type) (scan.Scope, error) {
+		mapper := snapshot.NewMapper(served)
+		return scan.Scope{Namespaces: m.namespaces(mapper, namespace), Targets: m.owners(mapper, namespace)}, nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := m.repair(seen, namespace); err != nil {
+		return err
+	}
+	for _, d := range m.documents {
+		if err := d.Write(s.Out); err != nil {
+			return fmt.Errorf("write the manifests: %w", err)
+		}
+	}
+	for _, message := range m.messages {
+		fmt.Fprintln(s.Err, message)
+	}
+	fmt.Fprintf(s.Err, "%s changed or removed, %s left. %s\n", wording.Count(m.changed, "reference"), wording.Count(m.left, "bad one"), wording.Scan(seen.Complete()))
+	s.WarnOfGaps(seen)
+	if err := s.StrictExit(seen); err != nil || m.left == 0 {
+		return err
+	}
+	return cli.ExitError(cli.ExitFound)
+}
+
+// read reads the files; - is standard input.
+func (m *manifestRepair) read(names []string, stdin io.Reader) error {
+	for _, name := range names {
+		in := stdin
+		if name != "-" {
+			f, err := os.Open(name)
+			if err != nil {
+				return err
+			}
+			defer f.Close() // read only
+			in = f
+		}
+		d, err := manifest.ReadDocuments(in)
+		if err != nil {
+			return fmt.Errorf("%s: %w", escape.Short(name, 200), err)
+		}
+		objects, err := d.Objects()
+		if err != nil {
+			return fmt.Errorf("%s: %w", escape.Short(name, 200), err)
+		}
+		m.documents, m.objects = append(m.documents, d), append(m.objects, objects)
+	}
+	return nil
+}
+
+// inCluster returns a manifest as the object that the cluster will have. Without a namespace of
+// its own it is in the given one.
+func inCluster(o manifest.Owned, mapper *snapshot.Mapper, namespace string) repair.Manifest {
+	out := repair.Manifest{Namespace: o.Namespace, Owners: o.Owners}
+	if t, known := mapper.Map(o.APIVersion, o.Kind); known && !t.Type.Namespaced {
+		out.Namespace = ""
+	} else if out.Namespace == "" && known {
+		out.Namespace = namespace
+	}
+	return out
+}
+
+// namespaces returns the namespaces of the manifests, where namespaced owners must be.
+func (m *manifestRepair) namespaces(mapper *snapshot.Mapper, namespace string) []string {
+	var out []string
+	for _, objects := range m.objects {
+		for _, o := range objects {
+			if in := inCluster(o, mapper, namespace); in.Namespace != "" {
+				out = append(out, in.Namespace)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// owners returns where the references of the manifests lead, so that the scan looks there.
+func (m *manifestRepair) owners(mapper *snapshot.Mapper, namespace string) []snapshot.Coordinates {
+	var out []snapshot.Coordinates
+	for _, objects := range m.objects {
+		for _, o := range objects {
+			in := inCluster(o, mapper, namespace)
+			for _, r := range in.Owners {
+				mapping, served := mapper.Map(r.APIVersion, r.Kind)
+				if !served || !snapshot.ValidName(r.Name) {
+					continue
+				}
+				at := snapshot.Coordinates{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name}
+				if mapping.Type.Namespaced {
+					at.Namespace = in.Namespace
+				}
+				out = append(out, at)
+			}
+		}
+	}
+	return snapshot.UniqueCoordinates(out)
+}
+
+// repair changes the references in the documents.
+func (m *manifestRepair) repair(seen *snapshot.Snapshot, namespace string) error {
+	mapper := snapshot.NewMapper(seen.Types)
+	for d, objects := range m.objects {
+		wanted := make([]repair.Manifest, len(objects))
+		for i, o := range objects {
+			wanted[i] = inCluster(o, mapper, namespace)
+		}
+		for i, repairs := range repair.ForManifests(seen, wanted) {
+			o := objects[i]
+			o.Namespace = wanted[i].Namespace
+			after, changed := m.references(o, repairs)
+			if !changed {
+				continue
+			}
+			if err := m.documents[d].SetOwners(i, after); err != nil {
+				return fmt.Errorf("rewrite %s: %w", o.Identity, err)
+			}
+		}
+	}
+	return nil
+}
+
+// references returns the references of an object as they shall be, nil for those to remove, and
+// records what is done.
+func (m *manifestRepair) references(o manifest.Owned, repairs repair.ManifestRepairs) (after []*object.Reference, changed bool) {
+	for k := range o.Owners {
+		j, r := repairs.Judgements[k], repairs.Repairs[k]
+		owner := j.Owner(o.Owners[k])
+		switch fix := r.Limited(m.only); fix {
+		case repair.Unlink:
+			after = append(after, nil)
+			m.record(o, "removed", reason.ReferencesDropped{Owners: []reason.Owner{owner}, Kept: reason.Kept{Ownerless: len(o.Owners) == 1, Unresolved: len(o.Owners) > 1}})
+		case repair.Relink, repair.UpdateVersion:
+			after = append(after, &r.Becomes)
+			m.record(o, "changed", reason.ReferencesRepaired{References: []reason.Repaired{{Owner: owner, Version: r.Becomes.APIVersion, Relinked: fix == repair.Relink, Served: r.Optional}}})
+		default:
+			after = append(after, &o.Owners[k])
+			if j.Verdict == collector.VerdictSolid {
+				continue
+			}
+			m.left++
+			if r.Found.State != "" {
+				owner.Found = r.Found
+			}
+			m.say(o, "left", reason.NotRepaired{References: []reason.Unrepaired{{Owner: owner, ByHand: r.NeedsDecision}}})
+			continue
+		}
+		changed = true
+	}
+	return after, changed
+}
+
+func (m *manifestRepair) record(o manifest.Owned, done string, why reason.Reason) {
+	m.changed++
+	m.say(o, done, why)
+}
+
+func (m *manifestRepair) say(o manifest.Owned, done string, why reason.Reason) {
+	where := escape.Line(o.String())
+	if o.Namespace != "" {
+		where += " -n " + escape.Word(o.Namespace)
+	}
+	m.messages = append(m.messages, fmt.Sprintf("%s: %s: %s", where, done, escape.Sentence(why.Message())))
+}
