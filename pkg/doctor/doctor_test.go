@@ -300,3 +300,13 @@ func TestDiagnoseOfLongDeletions(t *testing.T) {
 		})
 	}
 }
+
+func TestOnlyAnAggregatedAPIMayBeDeleted(t *testing.T) {
+	for service, want := range map[string]string{"": "kubectl describe apiservice v1.apps", "ops/metrics": "kubectl delete apiservice v1.apps"} {
+		o := observed(t, st.New(st.Listing(), st.Undiscovered("apps", snapshot.Unavailable)))
+		o.Backends = []reason.Backend{{Serves: "apps/v1", Service: service, State: reason.BackendExternal, Object: object.Identity{Kind: "APIService", Name: "v1.apps"}}}
+		if got := strings.Join(doctor.Diagnose(o).Suggestions[0].Command, " "); got != want {
+			t.Errorf("of an APIService with the service %q it suggests %s, want %s", service, got, want)
+		}
+	}
+}

@@ -40,15 +40,18 @@ func (d *Diagnosis) suggest(o *Observations) {
 }
 
 func forBackend(b reason.Backend) Suggestion {
-	if b.Object.IsCRD() {
+	switch {
+	case b.Object.IsCRD():
 		return Suggestion{fmt.Sprintf("restore %s, which converts %s", serviceOf(b), b.Serves), []string{}}
+	case b.Service == "": // the API server itself serves it, or nobody knows who does
+		return Suggestion{fmt.Sprintf("see why %s does not answer", b.Serves), []string{"kubectl", "describe", "apiservice", b.Object.Name}}
 	}
 	return Suggestion{fmt.Sprintf("restore %s, or delete the APIService if nothing needs %s", serviceOf(b), b.Serves), []string{"kubectl", "delete", "apiservice", b.Object.Name}}
 }
 
 func serviceOf(b reason.Backend) string {
 	if b.Service == "" {
-		return "what is behind " + b.Object.String()
+		return "the webhook of " + b.Object.String()
 	}
 	return "Service " + b.Service
 }
