@@ -42,6 +42,9 @@ func removeWritePermissions(dir string) error {
 }
 
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the program some hundred times")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		UpdateScripts:       *update,
