@@ -13,7 +13,7 @@ import (
 // what follows its name.
 var _ = register(
 	HeldByFinalizers{}, GracePeriod{}, ContentsRemain{}, OwnerUndecidable{}, ContentsUnknown{}, UIDContested{},
-	BlockedByDependents{}, GroupsUndiscoverable{}, ContentsUnlistable{},
+	BlockedByDependents{}, GroupsUndiscoverable{}, ContentsUnlistable{}, PodOverdue{}, WaitsForDependents{},
 )
 
 // Those without parameters.
@@ -32,6 +32,9 @@ var (
 	// nothing is in the way: the collector has yet to process the object, or has lost it
 	NothingBlocks = fixed("NothingBlocks",
 		"is not blocked: the garbage collector has not processed it yet, or has lost track of it")
+	// nothing that could be read holds the object, and the collector has no part in its deletion
+	NothingHolds = fixed("NothingHolds",
+		"is held by nothing that could be read: it should be gone, or its deletion was interrupted")
 	// the API server accepted the deletion of the object, and lists it afterwards as if nothing had happened
 	DeletionWithoutEffect = fixed("DeletionWithoutEffect", "the API server accepted its deletion, but still lists it unchanged")
 )
@@ -50,10 +53,15 @@ func (r HeldByFinalizers) Message() string {
 type (
 	GracePeriod      sinceParameter // the object is a Pod that is stopping
 	ContentsRemain   sinceParameter // the object is a Namespace or CustomResourceDefinition that is being deleted and still has something in it
+	PodOverdue       sinceParameter // the object is a Pod whose grace period is over, and no kubelet has confirmed that it stopped
 	OwnerUndecidable ownerParameter // one of the object's owner references cannot be resolved, so that the collector skips the whole object
 )
 
 func (r GracePeriod) Message() string { return "has been stopping" + r.Since.phrase() }
+func (r PodOverdue) Message() string {
+	return "has been past the end of its grace period" + r.Since.phrase() + ": its kubelet has not confirmed that it stopped, so its node may be down or gone"
+}
+
 func (r ContentsRemain) Message() string {
 	if r.Since.Deleted.IsZero() {
 		return "waits for its contents to be deleted"
@@ -153,4 +161,19 @@ func (r BlockedByDependents) Message() string {
 		return fmt.Sprintf("is blocked by %s, which %s", r.By, Message(r.Because.Reason))
 	}
 	return fmt.Sprintf("is blocked by %s (root cause: %s %s)", r.By, r.RootCause, Message(r.Because.Reason))
+}
+
+// WaitsForDependents means that the object is being deleted in the foreground, and the collector
+// deletes or releases the dependents that block it first.
+type WaitsForDependents struct {
+	By   object.Identity `json:"by"`            // the first of them
+	More int             `json:"more,omitzero"` // how many others there are
+}
+
+func (r WaitsForDependents) Message() string {
+	text := "waits for " + r.By.String()
+	if r.More > 0 {
+		text += fmt.Sprintf(" and %d more", r.More)
+	}
+	return text + ", which the garbage collector processes first"
 }

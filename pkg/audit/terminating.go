@@ -1,0 +1,284 @@
+package audit
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Holder is the kind of thing that holds an object that is being deleted. The words are part of
+// the JSON contract.
+type Holder string
+
+// The holders.
+const (
+	HolderFinalizer   Holder = "finalizer"    // a finalizer of another controller than the collector
+	HolderGracePeriod Holder = "grace-period" // it is a Pod whose kubelet still has time to stop it
+	HolderKubelet     Holder = "kubelet"      // it is a Pod past its grace period
+	HolderDependents  Holder = "dependents"   // the collector's finalizer, because of dependents
+	HolderCollector   Holder = "collector"    // the collector's finalizer, and nothing blocks its removal
+	HolderContents    Holder = "contents"     // it is a Namespace or CustomResourceDefinition that is not empty
+	HolderDiscovery   Holder = "discovery"    // it is a Namespace, and an API group cannot be discovered
+	HolderNothing     Holder = "nothing"      // nothing that was read
+	HolderUnknown     Holder = "unknown"      // too little could be read
+)
+
+// Holders are all holders.
+var Holders = []Holder{
+	HolderFinalizer, HolderGracePeriod, HolderKubelet, HolderDependents, HolderCollector, HolderContents, HolderDiscovery, HolderNothing, HolderUnknown,
+}
+
+// TerminatingObject is an object that is being deleted, and what holds it.
+type TerminatingObject struct {
+	Cluster string          `json:"cluster,omitempty"` // set in a report about several clusters
+	Object  object.Identity `json:"object"`
+	// Requested is when its deletion was requested. The deletion timestamp of a Pod is later: it
+	// is the end of the grace period.
+	Requested time.Time `json:"requested"`
+	Scanned   time.Time `json:"scanned"`
+	Holder    Holder    `json:"heldBy"`
+	// RootCause is the object at the end of what it waits for; nil if that is the object itself.
+	RootCause *object.Identity `json:"rootCause,omitempty"`
+	// Finalizers are those of other controllers on the root cause, or on what a Namespace still
+	// contains; never nil.
+	Finalizers []HoldingFinalizer `json:"finalizers"`
+	reason.Stored
+}
+
+// HoldingFinalizer is a finalizer, and who removes it, as far as its name tells.
+type HoldingFinalizer struct {
+	Name       string `json:"name"`
+	Controller string `json:"controller"`          // a noun; empty if unknown
+	Condition  string `json:"condition,omitempty"` // when the controller removes it; a clause
+}
+
+// Age returns how long ago the deletion was requested, at the time of the scan.
+func (t *TerminatingObject) Age() time.Duration { return max(0, t.Scanned.Sub(t.Requested)) }
+
+// TerminatingReport has everything that is being deleted.
+type TerminatingReport struct {
+	Complete bool  `json:"complete"`
+	Gaps     []Gap `json:"gaps"`
+	// Objects are sorted by the time at which their deletion was requested; never nil.
+	Objects []TerminatingObject `json:"objects"`
+}
+
+// JoinTerminating returns what is being deleted in several clusters as one report.
+func JoinTerminating(clusters []Cluster) *TerminatingReport {
+	all := Join(clusters)
+	out := &TerminatingReport{Complete: all.Complete, Gaps: all.Gaps, Objects: []TerminatingObject{}}
+	for _, c := range clusters {
+		for _, t := range c.Terminating {
+			t.Cluster = c.Name
+			out.Objects = append(out.Objects, t)
+		}
+	}
+	sort.SliceStable(out.Objects, func(i, j int) bool {
+		a, b := &out.Objects[i], &out.Objects[j]
+		return cmp.Or(a.Requested.Compare(b.Requested), cmp.Compare(a.Cluster, b.Cluster), a.Object.Compare(b.Object)) < 0
+	})
+	return out
+}
+
+// NewReport returns the report of a scan under no rule.
+func NewReport(s *snapshot.Snapshot) *Report {
+	return &Report{Complete: s.Complete(), Gaps: gapsOf(s.Gaps, ""), Findings: []Finding{}}
+}
+
+// Terminating returns every listed object in scope that is being deleted, whatever its age, in the
+// order of the graph. It ignores the rules of the options.
+func Terminating(j *collector.Judge, o Options) []TerminatingObject {
+	r := &ruleContext{graph: j.Graph(), judge: j, options: o}
+	var nodes []graph.Node
+	for n := graph.Node(0); int(n) < r.graph.Listed(); n++ {
+		if o := r.graph.Object(n); o.Terminating() && r.inScope(o) {
+			nodes = append(nodes, n)
+		}
+	}
+	if len(nodes) == 0 {
+		return nil
+	}
+	before := simulate.NewModel(j, simulate.Options{})
+	after := simulate.Run(j, simulate.Options{}, simulate.Bounds{}).Model
+	h := &holders{
+		graph: r.graph, before: before, after: after,
+		now: NewBlockers(before), later: NewBlockers(after), namespaces: NewNamespaceDeletions(before),
+	}
+	out := make([]TerminatingObject, len(nodes))
+	for i, n := range nodes {
+		out[i] = h.object(n)
+	}
+	return out
+}
+
+// holders finds out what holds objects that are being deleted.
+type holders struct {
+	graph         *graph.Graph
+	before, after *simulate.Model // of the scan, and of what is left when the collector has done all it can
+	now, later    *Blockers       // of these models
+	namespaces    *NamespaceDeletions
+}
+
+func (h *holders) object(n graph.Node) TerminatingObject {
+	o := h.graph.Object(n)
+	t := TerminatingObject{Object: o.Identity, Requested: requested(o), Scanned: h.graph.Snapshot().Taken, Finalizers: []HoldingFinalizer{}}
+	since := h.now.since(n)
+	switch {
+	case o.Contested:
+		t.holds(HolderUnknown, snapshot.UIDContested(o))
+	case o.HasCollectorFinalizer() && h.collectorFinalizer(&t, n):
+	case h.before.Overdue(o):
+		t.holds(HolderKubelet, reason.PodOverdue{Since: since}, o.ForeignFinalizers()...)
+	case o.InGracePeriod():
+		t.holds(HolderGracePeriod, reason.GracePeriod{Since: since}, o.ForeignFinalizers()...)
+	case o.IsNamespace():
+		h.namespace(&t, n)
+	case o.IsCRD() && h.waitsForContents(n):
+		t.holds(HolderContents, reason.ContentsRemain{Since: since})
+	case len(o.ForeignFinalizers()) > 0:
+		t.holds(HolderFinalizer, reason.HeldByFinalizers{Finalizers: o.ForeignFinalizers(), Since: since}, o.ForeignFinalizers()...)
+	default:
+		t.holds(HolderNothing, reason.NothingHolds)
+	}
+	return t
+}
+
+func (h *holders) waitsForContents(n graph.Node) bool {
+	at, ok := h.now.obstacles.RootCause(n)
+	return ok && at.Reason == simulate.ContentsStillDeleting && len(h.graph.Object(n).ForeignFinalizers()) > 0
+}
+
+// collectorFinalizer reports whether the collector's finalizer is what holds an object. It is not
+// if the collector can remove it and a finalizer of another controller stays.
+func (h *holders) collectorFinalizer(t *TerminatingObject, n graph.Node) bool {
+	o := h.graph.Object(n)
+	if left := h.after.Object(n); left != nil && left.HasCollectorFinalizer() {
+		h.blocked(t, n)
+		return true
+	}
+	switch blocking := h.before.Blocking(n); {
+	case len(blocking) > 0:
+		t.holds(HolderDependents, reason.WaitsForDependents{By: h.graph.Object(blocking[0]).Identity, More: len(blocking) - 1})
+	case len(o.ForeignFinalizers()) > 0 || o.InGracePeriod():
+		return false
+	default:
+		t.holds(HolderCollector, reason.NothingBlocks)
+	}
+	return true
+}
+
+// blocked sets what keeps the collector from completing a deletion.
+func (h *holders) blocked(t *TerminatingObject, n graph.Node) {
+	by := h.later.Blocker(n)
+	holder := HolderDependents
+	switch by.RootCause.Reason {
+	case simulate.NothingBlocks:
+		holder = HolderCollector
+	case simulate.NotAllListed, simulate.SharesUID, simulate.ContentsNotListed, simulate.ContentsUnlistable:
+		holder = HolderUnknown
+	case simulate.HeldByFinalizers, simulate.PodStillStopping, simulate.ContentsStillDeleting, simulate.InCycle, simulate.CannotBeJudged,
+		simulate.LimitReached, simulate.GroupsUndiscoverable, simulate.PatchRejected:
+	}
+	var finalizers []string
+	if root := by.RootCause.Node; by.RootCause.Reason == simulate.HeldByFinalizers {
+		finalizers = h.after.Object(root).ForeignFinalizers()
+	}
+	if root := by.RootCause.Node; root != n {
+		t.RootCause = &h.graph.Object(root).Identity
+	}
+	t.holds(holder, by.Reason, finalizers...)
+}
+
+// namespace sets what keeps a Namespace: the first cause, the one to repair first.
+func (h *holders) namespace(t *TerminatingObject, n graph.Node) {
+	cause := h.namespaces.Diagnose(n).Causes[0]
+	switch c := cause.(type) {
+	case reason.HeldBySpecFinalizers:
+		t.holds(HolderFinalizer, c, c.Finalizers...)
+	case reason.HeldByFinalizers:
+		c.Since = h.now.since(n)
+		t.holds(HolderFinalizer, c, c.Finalizers...)
+	case reason.ContentsLeft:
+		var finalizers []string
+		for _, f := range c.Finalizers {
+			finalizers = append(finalizers, f.Finalizer)
+		}
+		t.holds(HolderContents, c, finalizers...)
+	case reason.ContentsDeletionFails:
+		t.holds(HolderContents, c)
+	case reason.DiscoveryFails, reason.GroupsUndiscoverable:
+		t.holds(HolderDiscovery, c)
+	default:
+		switch cause {
+		case reason.VersionParsingFails:
+			t.holds(HolderDiscovery, cause)
+		case reason.NothingReported, reason.NothingHoldsNamespace:
+			t.holds(HolderNothing, cause)
+		default: // its contents or conditions were not read
+			t.holds(HolderUnknown, cause)
+		}
+	}
+}
+
+// holds sets what holds the object.
+func (t *TerminatingObject) holds(holder Holder, because reason.Reason, finalizers ...string) {
+	t.Holder, t.Stored = holder, reason.Store(because)
+	for _, f := range finalizers {
+		held := HoldingFinalizer{Name: f}
+		var known bool
+		if held.Controller, held.Condition, known = simulate.FinalizerController(f); !known && held.Controller != "" {
+			held.Controller = "the controller behind " + held.Controller
+		}
+		t.Finalizers = append(t.Finalizers, held)
+	}
+}
+
+// requested returns when the deletion of an object was requested.
+func requested(o *object.Object) time.Time {
+	if o.InGracePeriod() {
+		return o.Deleted.Add(-time.Duration(*o.GraceSeconds) * time.Second)
+	}
+	return *o.Deleted
+}
+
+// Controllers returns who has to act before the object can go, as nouns without duplicates; none
+// if that is unknown.
+func (t *TerminatingObject) Controllers() []string {
+	var out []string
+	add := func(who string) {
+		if who != "" && !slices.Contains(out, who) {
+			out = append(out, who)
+		}
+	}
+	switch t.Holder {
+	case HolderGracePeriod, HolderKubelet:
+		add("its kubelet")
+	case HolderCollector:
+		add("the garbage collector")
+	case HolderDiscovery:
+		add("the namespace controller")
+	case HolderContents:
+		if len(t.Finalizers) == 0 && t.Object.IsNamespace() {
+			add("the namespace controller")
+		} else if len(t.Finalizers) == 0 {
+			add("the API server")
+		}
+	case HolderDependents:
+		if t.Code == reason.CodeOf(reason.WaitsForDependents{}) {
+			add("the garbage collector")
+		}
+	case HolderFinalizer, HolderNothing, HolderUnknown:
+	}
+	for _, f := range t.Finalizers {
+		add(f.Controller)
+	}
+	return out
+}

@@ -1,0 +1,122 @@
+package audit_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+func TestTerminating(t *testing.T) {
+	owner := st.ConfigMap("ns/owner", st.Foreground())
+	blocks := st.Owned(st.To(owner, st.Blocking))
+	for name, c := range map[string]struct {
+		seen []st.Part
+		want []string
+	}{
+		"leaves out what is not being deleted": {
+			[]st.Part{st.Listing(pod)}, nil,
+		},
+		"names the finalizer of another controller and who removes it": {
+			[]st.Part{st.Listing(st.ConfigMap("ns/held", st.Terminating("example.com/hold")))},
+			[]string{"ConfigMap/held 1m0s finalizer HeldByFinalizers [the controller behind example.com]"},
+		},
+		"names no controller where the finalizer's name tells none": {
+			[]st.Part{st.Listing(st.ConfigMap("ns/held", st.Terminating("hold")))},
+			[]string{"ConfigMap/held 1m0s finalizer HeldByFinalizers []"},
+		},
+		"has an object that was deleted just now": {
+			[]st.Part{st.Listing(st.ConfigMap("ns/held", st.TerminatingFor(0, "karpenter.sh/termination")))},
+			[]string{"ConfigMap/held 0s finalizer HeldByFinalizers [Karpenter]"},
+		},
+		"leaves a Pod in its grace period to its kubelet": {
+			[]st.Part{st.Listing(st.Pod("ns/stopping", st.Running(), st.InGracePeriodUntil(time.Second)))},
+			[]string{"Pod/stopping 29s grace-period GracePeriod [its kubelet]"},
+		},
+		"reports a Pod past its grace period, with the age of the request": {
+			[]st.Part{st.Listing(st.Pod("ns/lost", st.Running(), st.InGracePeriod()))},
+			[]string{"Pod/lost 1m30s kubelet PodOverdue [its kubelet]"},
+		},
+		"reports that the collector has yet to act": {
+			[]st.Part{st.Listing(owner)},
+			[]string{"ConfigMap/owner 1m0s collector NothingBlocks [the garbage collector]"},
+		},
+		"waits for dependents that the collector deletes": {
+			[]st.Part{st.Listing(owner, st.ConfigMap("ns/a", blocks), st.ConfigMap("ns/b", blocks))},
+			[]string{"ConfigMap/owner 1m0s dependents WaitsForDependents [the garbage collector]"},
+		},
+		"follows dependents to what holds them": {
+			[]st.Part{st.Listing(owner, st.ConfigMap("ns/a", blocks, st.Terminating("example.com/hold")))},
+			[]string{
+				"ConfigMap/a 1m0s finalizer HeldByFinalizers [the controller behind example.com]",
+				"ConfigMap/owner 1m0s dependents ConfigMap/a BlockedByDependents [the controller behind example.com]",
+			},
+		},
+		"names the other finalizer if the collector can remove its own": {
+			[]st.Part{st.Listing(st.ConfigMap("ns/owner", st.Terminating(object.ForegroundFinalizer, "example.com/hold")))},
+			[]string{"ConfigMap/owner 1m0s finalizer HeldByFinalizers [the controller behind example.com]"},
+		},
+		"does not know what holds an owner whose dependents were not all listed": {
+			[]st.Part{st.Listing(owner), st.Unlisted("secrets")},
+			[]string{"ConfigMap/owner 1m0s unknown DependentsUnknown []"},
+		},
+		"reports what should be gone": {
+			[]st.Part{st.Listing(st.ConfigMap("ns/done", st.Terminating()))},
+			[]string{"ConfigMap/done 1m0s nothing NothingHolds []"},
+		},
+		"names the contents of a namespace, and their finalizers": {
+			[]st.Part{
+				st.Serving(st.TypesWithContents()...),
+				st.Listing(st.Namespace("ns", st.Terminating(), st.Reporting()), st.ConfigMap("ns/held", st.Terminating("example.com/hold"))),
+			},
+			[]string{
+				"ConfigMap/held 1m0s finalizer HeldByFinalizers [the controller behind example.com]",
+				"Namespace/ns 1m0s contents ContentsLeft [the controller behind example.com]",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, o := range terminating(st.New(c.seen...), audit.Options{}) {
+				root := ""
+				if o.RootCause != nil {
+					root = " " + o.RootCause.String()
+				}
+				got = append(got, fmt.Sprintf("%s %s %s%s %s [%s]", o.Object, o.Age(), o.Holder, root, o.Code, strings.Join(o.Controllers(), ", ")))
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// terminating returns what is being deleted, oldest first.
+func terminating(s *snapshot.Snapshot, o audit.Options) []audit.TerminatingObject {
+	found := audit.Terminating(collector.NewJudge(graph.New(s)), o)
+	return audit.JoinTerminating([]audit.Cluster{{Report: audit.NewReport(s), Terminating: found}}).Objects
+}
+
+func TestTerminatingIsSortedByAgeAndLimitedToTheScope(t *testing.T) {
+	seen := st.New(st.Listing(
+		st.ConfigMap("ns/new", st.TerminatingFor(time.Minute, "x/a")),
+		st.ConfigMap("ns/old", st.TerminatingFor(time.Hour, "x/a")),
+		st.ConfigMap("other/older", st.TerminatingFor(2*time.Hour, "x/a")),
+	))
+	var got []string
+	for _, o := range terminating(seen, audit.Options{Namespace: "ns"}) {
+		got = append(got, o.Object.Name)
+	}
+	if diff := cmp.Diff([]string{"old", "new"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
