@@ -22,6 +22,29 @@ type (
 		Known      *known    `json:"known"`
 		Findings   []finding `json:"findings"`
 	}
+	terminatingReport struct {
+		APIVersion string              `json:"apiVersion"`
+		Kind       string              `json:"kind"`
+		Complete   bool                `json:"complete"`
+		Gaps       []gap               `json:"gaps"`
+		Objects    []terminatingObject `json:"objects"`
+	}
+	terminatingObject struct {
+		Cluster   string    `json:"cluster"`
+		Object    identity  `json:"object"`
+		Requested time.Time `json:"requested"`
+		Scanned   time.Time `json:"scanned"`
+		Holder    string    `json:"heldBy"`
+		// RootCause is nil where it is the object itself.
+		RootCause  *identity          `json:"rootCause"`
+		Finalizers []holdingFinalizer `json:"finalizers"`
+		Because
+	}
+	holdingFinalizer struct {
+		Name       string `json:"name"`
+		Controller string `json:"controller"`
+		Condition  string `json:"condition"`
+	}
 	settled struct {
 		After      string `json:"after"`
 		InProgress int    `json:"inProgress"`

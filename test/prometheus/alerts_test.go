@@ -31,7 +31,7 @@ func alerts(t *testing.T) []rulefmt.Rule {
 }
 
 func TestAlertsUseExistingMetrics(t *testing.T) {
-	there := parsed(t, exposition(t, cluster("")))
+	there := parsed(t, exposition(t, cluster("", terminating("Pod", time.Hour, audit.HolderKubelet))))
 	for _, alert := range alerts(t) {
 		expression, err := parser.ParseExpr(alert.Expr)
 		if err != nil {
@@ -43,6 +43,14 @@ func TestAlertsUseExistingMetrics(t *testing.T) {
 			}
 			return nil
 		})
+	}
+}
+
+func TestEveryAlertWaitsBeforeItFires(t *testing.T) {
+	for _, alert := range alerts(t) {
+		if alert.For == 0 {
+			t.Errorf("%s fires at the first evaluation", alert.Alert)
+		}
 	}
 }
 
@@ -78,6 +86,22 @@ func TestAlertsFire(t *testing.T) {
 		},
 		"repaired": {
 			before: []audit.Cluster{cluster("", broken)}, last: []audit.Cluster{cluster("")},
+		},
+		"a deletion that is stuck": {
+			before: []audit.Cluster{cluster("")}, last: []audit.Cluster{cluster("", terminating("Pod", 2*time.Hour, audit.HolderKubelet))},
+			want: []string{"DeletionStuck"},
+		},
+		"a deletion that is stuck in one of two clusters": {
+			before: []audit.Cluster{cluster("a"), cluster("b")},
+			last:   []audit.Cluster{cluster("a"), cluster("b", terminating("Widget", 2*time.Hour, audit.HolderFinalizer, "example.com/hold"))},
+			want:   []string{"DeletionStuck b"},
+		},
+		"a deletion of some minutes, and a long grace period": {
+			before: []audit.Cluster{cluster("")},
+			last:   []audit.Cluster{cluster("", terminating("Pod", 10*time.Minute, audit.HolderKubelet), terminating("Pod", 10*time.Hour, audit.HolderGracePeriod))},
+		},
+		"a deletion that was stuck": {
+			before: []audit.Cluster{cluster("", terminating("Pod", 2*time.Hour, audit.HolderKubelet))}, last: []audit.Cluster{cluster("")},
 		},
 		"a forbidden type": {
 			before: []audit.Cluster{cluster("")}, last: []audit.Cluster{cluster("", missingType(snapshot.Forbidden))},

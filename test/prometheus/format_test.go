@@ -1,8 +1,10 @@
 package prometheus
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
@@ -94,5 +96,40 @@ func TestHostileNamesStayInLabels(t *testing.T) {
 	complete := families["kubectl_gc_audit_complete"].GetMetric()
 	if len(complete) != 1 || complete[0].GetGauge().GetValue() != 0 || complete[0].GetLabel()[0].GetValue() != `b\nkubectl_gc_audit_complete 1` {
 		t.Errorf("got %v", complete)
+	}
+}
+
+func TestTheSeriesOfDeletionsAreBounded(t *testing.T) {
+	var changes []func(*audit.Cluster)
+	for i := range 200 {
+		changes = append(changes, terminating("Widget", time.Duration(i)*time.Minute, audit.HolderFinalizer, fmt.Sprintf("example.com/%03d", i)))
+	}
+	changes = append(changes,
+		terminating("Pod", time.Hour, audit.HolderKubelet), terminating("Pod", 2*time.Hour, audit.HolderKubelet),
+		terminating("Widget", time.Hour, audit.HolderFinalizer, "nothing"), terminating("Widget", time.Hour, audit.HolderFinalizer, "nothing"),
+		terminating("other", time.Hour, audit.HolderFinalizer, "other"), terminating("other", time.Hour, audit.HolderFinalizer, "other"),
+	)
+	families := parsed(t, exposition(t, cluster("", changes...)))
+	requireDistinct(t, families)
+	if n := len(families["kubectl_gc_terminating_oldest_seconds"].GetMetric()); n > 51 {
+		t.Errorf("%d series", n)
+	}
+	objects, holders := 0.0, map[string]float64{}
+	for _, m := range families["kubectl_gc_terminating_objects"].GetMetric() {
+		objects += m.GetGauge().GetValue()
+		holders[m.GetLabel()[1].GetValue()] += m.GetGauge().GetValue()
+	}
+	if objects != 206 || holders["kubelet"] != 2 || holders["nothing"] != 0 {
+		t.Errorf("%v objects, by holder %v", objects, holders)
+	}
+}
+
+func TestHostileFinalizersStayInLabels(t *testing.T) {
+	families := parsed(t, exposition(t, cluster("", terminating("Widget", time.Hour, audit.HolderFinalizer, hostile[1]))))
+	if m := families["kubectl_gc_terminating_objects"].GetMetric(); len(m) != 1 || m[0].GetGauge().GetValue() != 1 {
+		t.Errorf("got %v", m)
+	}
+	if m := families["kubectl_gc_audit_complete"].GetMetric(); len(m) != 1 {
+		t.Errorf("got %v", m)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/prometheus"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -52,4 +53,15 @@ func exposition(t *testing.T, clusters ...audit.Cluster) string {
 		t.Fatal(err)
 	}
 	return out.String()
+}
+
+// terminating returns a change that adds an object that is being deleted.
+func terminating(kind string, age time.Duration, holder audit.Holder, finalizers ...string) func(*audit.Cluster) {
+	return func(c *audit.Cluster) {
+		t := audit.TerminatingObject{Object: object.Identity{Kind: kind}, Requested: now.Add(-age), Scanned: now, Holder: holder}
+		for _, f := range finalizers {
+			t.Finalizers = append(t.Finalizers, audit.HoldingFinalizer{Name: f})
+		}
+		c.Terminating = append(c.Terminating, t)
+	}
 }

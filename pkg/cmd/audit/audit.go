@@ -31,6 +31,7 @@ type auditFlags struct {
 	stuckAfter, settle               time.Duration
 	baseline                         string // file
 	without                          []string
+	terminating                      bool
 	output                           *cli.OutputFlags
 	metricsFile                      string // of -o prometheus=FILE
 }
@@ -57,6 +58,10 @@ Checks the whole cluster unless -n names a namespace. What could not be read is
 named, and makes the answer weaker: an owner of a type that could not be listed
 is "unverified", never "missing".
 
+--terminating lists deletions instead: every object that is being deleted,
+whatever its age, with what holds it and which controller has to act. It exits
+with 0 whatever it finds.
+
 Exit codes: 0 nothing at or above --fail-on, 1 something, 2 no answer,
 3 an incomplete scan with --strict. Each rule has a page in docs/rules.`,
 		Example: cli.Examples(`
@@ -75,6 +80,9 @@ kubectl gc audit --settle 30s --baseline known.json
 
 # Before an upgrade that removes an API version: what it breaks
 kubectl gc audit --without batch/v1beta1
+
+# Everything that is being deleted, oldest first, with what holds it
+kubectl gc audit --terminating
 
 # A file that kubectl wrote, without a cluster
 kubectl get deployments,replicasets,pods -A -o json > dump.json
@@ -105,6 +113,7 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	flags.DurationVar(&f.settle, "settle", 0, "wait this long, then read again what the garbage collector should have deleted or changed, and report only what it has not")
 	flags.StringVar(&f.baseline, "baseline", "", "leave out the findings of this earlier report (a file from -o json), also for the exit code")
 	flags.StringSliceVar(&f.without, "without", nil, "judge as if the API server did not serve this API version, such as apps/v1beta1")
+	flags.BoolVar(&f.terminating, "terminating", false, "list everything that is being deleted instead of findings, oldest first, with what holds it")
 	f.output.AddFlags(cmd)
 	cli.CompleteFlag(cmd, "without", scan.CompleteVersions)
 	cli.CompleteFlag(cmd, "baseline", cli.CompleteFiles("json"))
@@ -134,7 +143,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := cmp.Or(f.scan.Validate(), err, failOnChoices.Check("fail-on", f.failOn)); err != nil {
 		return err
 	}
-	if err := cmp.Or(f.completeOutput(), cli.CheckRules(options.Rules)); err != nil {
+	if err := cmp.Or(f.completeOutput(), f.checkTerminating(), cli.CheckRules(options.Rules)); err != nil {
 		return err
 	}
 	if err := cmp.Or(f.checkSettle(), f.checkWithout()); err != nil {
@@ -151,6 +160,9 @@ func (f *auditFlags) run(ctx context.Context) error {
 	clusters, err := f.auditContexts(ctx, scans, options)
 	if err != nil {
 		return err
+	}
+	if f.terminating {
+		return f.showTerminating(clusters)
 	}
 	if known != nil {
 		for _, c := range clusters {

@@ -27,6 +27,13 @@ func TestAudit(t *testing.T) {
 		"refuses a baseline that does not exist":       {[]string{"--from", clitest.DemoCluster, "--baseline", "nowhere.json"}, cli.ExitUsage, "", "error: read the baseline: open nowhere.json"},
 		"refuses a baseline without a name":            {[]string{"--from", clitest.DemoCluster, "--baseline", ""}, cli.ExitUsage, "", "error: --baseline names no file\n"},
 		"refuses a baseline of another kind":           {[]string{"--from", clitest.DemoCluster, "--baseline", clitest.DemoCluster}, cli.ExitUsage, "", "not an AuditReport of kubectl-gc.dev/v1alpha1"},
+		"lists deletions and exits with 0":             {[]string{"--from", clitest.DemoCluster, "--terminating"}, cli.ExitDone, "dependents: PersistentVolumeClaim/import-scratch: example.com/hold", "Explain one object: kubectl gc why"},
+		"says that nothing is being deleted":           {[]string{"--from", clitest.DemoCluster, "--terminating", "-n", "kube-system"}, cli.ExitDone, "Nothing is being deleted. Complete scan", ""},
+		"writes deletions as a document":               {[]string{"--from", clitest.DemoCluster, "--terminating", "-o", "json"}, cli.ExitDone, "\"kind\": \"TerminatingReport\"", ""},
+		"names the objects that are being deleted":     {[]string{"--from", clitest.DemoCluster, "--terminating", "-o", "name"}, cli.ExitDone, "job.batch/import\n", ""},
+		"refuses --terminating with a rule":            {[]string{"--from", clitest.DemoCluster, "--terminating", "--rule", "missing-owner"}, cli.ExitUsage, "", "error: --terminating cannot be combined with --rule: it lists deletions, not findings\n"},
+		"refuses --terminating with metrics":           {[]string{"--from", clitest.DemoCluster, "--terminating", "-o", "prometheus=x"}, cli.ExitUsage, "", "error: --terminating cannot be combined with -o prometheus: its metrics count deletions without that flag\n"},
+		"refuses --terminating with SARIF":             {[]string{"--from", clitest.DemoCluster, "--terminating", "-o", "sarif"}, cli.ExitUsage, "", "error: --terminating cannot be combined with -o sarif: it lists deletions, not findings\n"},
 		"refuses a metrics file without a name":        {[]string{"--from", clitest.DemoCluster, "-o", "prometheus="}, cli.ExitUsage, "", "error: -o prometheus= names no file\n"},
 	} {
 		t.Run(name, func(t *testing.T) { clitest.Run(t, New, c.args...).Expect(t, c.code, c.stdout, c.stderr) })

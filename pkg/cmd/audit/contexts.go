@@ -146,7 +146,15 @@ func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options au
 	if seen, err = f.withoutVersions(seen); err != nil {
 		return audit.Cluster{}, err
 	}
-	out.Report, err = audit.Run(collector.NewJudge(graph.New(seen)), options)
+	judge := collector.NewJudge(graph.New(seen))
+	if f.terminating || f.output.Format == metricsFormat {
+		out.Terminating = audit.Terminating(judge, options)
+	}
+	if f.terminating {
+		out.Report = audit.NewReport(seen)
+		return out, nil
+	}
+	out.Report, err = audit.Run(judge, options)
 	if err == nil {
 		out.Report.Without = f.without
 	}

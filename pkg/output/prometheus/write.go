@@ -107,6 +107,14 @@ func metrics(rules []string) []metric {
 		},
 		{"audit_gaps", "What could not be read, by reason: types, groups, namespaces of a type, single owners.", gaps},
 		{
+			"terminating_objects", "Objects that are being deleted, by kind and by what holds them: the name of a finalizer, or a fixed word.",
+			deletionSeries(objects),
+		},
+		{
+			"terminating_oldest_seconds", "How long ago the deletion of the oldest of these objects was requested, when the cluster was scanned.",
+			deletionSeries(oldest),
+		},
+		{
 			"audit_complete", "1 if everything that was asked for could be read, else 0.",
 			func(c audit.Cluster) []series { return single(true, oneIf(c.Complete)) },
 		},

@@ -1,0 +1,94 @@
+package auditreport
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+)
+
+// TerminatingTable writes a row per object that is being deleted, in the order of the report. The
+// wide format adds the object's UID and the reason as a sentence. In a report on several clusters
+// each row begins with its cluster. It writes nothing if there are no objects.
+func TerminatingTable(w io.Writer, r *audit.TerminatingReport, wide, clusters bool) error {
+	if len(r.Objects) == 0 {
+		return nil
+	}
+	header := []string{"AGE", "NAMESPACE", "OBJECT", "HELD BY", "CONTROLLER"}
+	if wide {
+		header = append(header, "UID", "REASON")
+	}
+	if clusters {
+		header = slices.Insert(header, 0, "CLUSTER")
+	}
+	rows := make([][]string, len(r.Objects))
+	for i := range r.Objects {
+		t := &r.Objects[i]
+		row := []string{duration.HumanDuration(t.Age()), dash(t.Object.Namespace), escape.Line(t.Object.String()), heldBy(t), dash(strings.Join(t.Controllers(), ", "))}
+		if wide {
+			row = append(row, escape.Word(string(t.Object.UID)), escape.Word(t.Message))
+		}
+		if clusters {
+			row = slices.Insert(row, 0, escape.Word(t.Cluster))
+		}
+		rows[i] = row
+	}
+	var out bytes.Buffer
+	if err := table.Write(&out, header, rows); err != nil {
+		return err
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// holderWords are the words for holders in the table; a finalizer has its own name.
+var holderWords = map[audit.Holder]string{
+	audit.HolderFinalizer:   "",
+	audit.HolderGracePeriod: "grace period",
+	audit.HolderKubelet:     "kubelet, past the grace period",
+	audit.HolderDependents:  "dependents",
+	audit.HolderCollector:   "garbage collector, not processed yet",
+	audit.HolderContents:    "contents",
+	audit.HolderDiscovery:   "API discovery",
+	audit.HolderNothing:     "nothing",
+	audit.HolderUnknown:     "unknown",
+}
+
+// heldBy returns what holds an object: "example.com/hold", "dependents: Pod/web: example.com/hold".
+func heldBy(t *audit.TerminatingObject) string {
+	var parts, finalizers []string
+	if word := holderWords[t.Holder]; word != "" {
+		parts = append(parts, word)
+	}
+	if t.RootCause != nil {
+		parts = append(parts, escape.Line(t.RootCause.String()))
+	}
+	for _, f := range t.Finalizers {
+		finalizers = append(finalizers, escape.Word(f.Name))
+	}
+	if len(finalizers) > 0 {
+		parts = append(parts, strings.Join(finalizers, ", "))
+	}
+	return strings.Join(parts, ": ")
+}
+
+// TerminatingSummary returns in one line, without its line break, how many objects are being
+// deleted, since when, and whether the scan was complete. types is as in SummaryLine.
+func TerminatingSummary(t *audit.TerminatingReport, r *audit.Report, types int) string {
+	switch len(t.Objects) {
+	case 0:
+		return fmt.Sprintf("Nothing is being deleted%s. %s", clusters(r.Clusters), scan(r, types))
+	case 1:
+		return fmt.Sprintf("1 object is being deleted%s. %s", clusters(r.Clusters), scan(r, types))
+	}
+	return fmt.Sprintf("%s are being deleted%s, the oldest for %s. %s",
+		wording.Count(len(t.Objects), "object"), clusters(r.Clusters), duration.HumanDuration(t.Objects[0].Age()), scan(r, types))
+}

@@ -1,0 +1,45 @@
+package auditreport_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
+)
+
+func TestTerminatingTableHasARowPerObjectAndEscapesNames(t *testing.T) {
+	at, root := time.Unix(10_000, 0), id("shop", "Pod", "web")
+	found := func(age time.Duration, kind string, holder audit.Holder, finalizers ...audit.HoldingFinalizer) audit.TerminatingObject {
+		return audit.TerminatingObject{Cluster: "prod", Object: id("shop", kind, "web"), Requested: at.Add(-age), Scanned: at, Holder: holder, Finalizers: finalizers}
+	}
+	blocked := found(time.Hour, "ReplicaSet", audit.HolderDependents, audit.HoldingFinalizer{Name: "example.com/\x1b[31m", Controller: "the controller behind example.com"})
+	blocked.RootCause = &root
+	node := found(time.Minute, "Node", audit.HolderNothing)
+	node.Object.Namespace = ""
+	r := &audit.TerminatingReport{Objects: []audit.TerminatingObject{blocked, found(2*time.Minute, "Pod", audit.HolderKubelet), node}}
+	var out bytes.Buffer
+	if err := auditreport.TerminatingTable(&out, r, false, true); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(out.String()) {
+		got = append(got, strings.Join(strings.Fields(line), " "))
+	}
+	want := []string{
+		"CLUSTER AGE NAMESPACE OBJECT HELD BY CONTROLLER",
+		`prod 60m shop ReplicaSet/web dependents: Pod/web: example.com/\x1b[31m the controller behind example.com`,
+		"prod 2m shop Pod/web kubelet, past the grace period its kubelet",
+		"prod 60s - Node/web nothing -",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if line := auditreport.TerminatingSummary(r, &audit.Report{Complete: true}, 57); line != "3 objects are being deleted, the oldest for 60m. Complete scan: 57 of 57 resource types." {
+		t.Error(line)
+	}
+}

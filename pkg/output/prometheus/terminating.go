@@ -1,0 +1,99 @@
+package prometheus
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strconv"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+)
+
+// maxDeletions is how many pairs of kind and holder have series of their own, per cluster. Names of
+// finalizers come from the cluster, so there may be any number of them.
+const maxDeletions = 50
+
+// other is the kind and the holder of what has no series of its own.
+const other = "other"
+
+// deletion identifies the series about objects that are being deleted.
+type deletion struct{ kind, holder string }
+
+// deletionState is the number of these objects, and the age of the oldest.
+type deletionState struct {
+	deletion
+	objects int
+	oldest  time.Duration
+}
+
+// deletions counts the objects that are being deleted, by kind and holder: the most frequent pairs,
+// and the others together. They are sorted.
+func deletions(c audit.Cluster) []deletionState {
+	states := map[deletion]deletionState{}
+	add := func(d deletion, objects int, oldest time.Duration) {
+		s := states[d]
+		states[d] = deletionState{d, s.objects + objects, max(s.oldest, oldest)}
+	}
+	for i := range c.Terminating {
+		t := &c.Terminating[i]
+		add(deletion{t.Object.Kind, holder(t)}, 1, t.Age())
+	}
+	all := make([]deletionState, 0, len(states))
+	for _, s := range states {
+		all = append(all, s)
+	}
+	sort.Slice(all, func(i, j int) bool {
+		return cmp.Or(all[j].objects-all[i].objects, compare(all[i], all[j])) < 0
+	})
+	if len(all) > maxDeletions {
+		rest := all[maxDeletions:]
+		clear(states)
+		for _, s := range all[:maxDeletions] {
+			states[s.deletion] = s
+		}
+		for _, s := range rest {
+			add(deletion{other, other}, s.objects, s.oldest)
+		}
+		all = all[:0]
+		for _, s := range states {
+			all = append(all, s)
+		}
+	}
+	sort.Slice(all, func(i, j int) bool { return compare(all[i], all[j]) < 0 })
+	return all
+}
+
+func compare(a, b deletionState) int {
+	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.holder, b.holder))
+}
+
+// holder returns the name of the first finalizer that holds an object, or the word for another
+// holder. A finalizer with such a word as its name is other.
+func holder(t *audit.TerminatingObject) string {
+	if t.Holder != audit.HolderFinalizer || len(t.Finalizers) == 0 {
+		return string(t.Holder)
+	}
+	name := t.Finalizers[0].Name
+	if slices.Contains(audit.Holders, audit.Holder(name)) {
+		return other
+	}
+	return name
+}
+
+// deletionSeries returns a series per kind and holder.
+func deletionSeries(value func(deletionState) string) func(audit.Cluster) []series {
+	return func(c audit.Cluster) []series {
+		var out []series
+		for _, d := range deletions(c) {
+			out = append(out, series{value(d), []label{{"kind", d.kind}, {"holder", d.holder}}})
+		}
+		return out
+	}
+}
+
+func objects(d deletionState) string { return strconv.Itoa(d.objects) }
+
+func oldest(d deletionState) string {
+	return strconv.FormatInt(int64(d.oldest/time.Second), 10)
+}
