@@ -120,3 +120,26 @@ func TestTerminatingIsSortedByAgeAndLimitedToTheScope(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestJoinTerminatingNamesTheClusterAndIsIncompleteIfOneGaveNoAnswer(t *testing.T) {
+	deletion := func(name string, age time.Duration) audit.Cluster {
+		seen := st.New(st.Listing(st.ConfigMap("ns/"+name, st.TerminatingFor(age, "x/a"))))
+		return audit.Cluster{
+			Name: name, Answered: true, Report: audit.NewReport(seen),
+			Terminating: audit.Terminating(collector.NewJudge(graph.New(seen)), audit.Options{}),
+		}
+	}
+	r := audit.JoinTerminating([]audit.Cluster{
+		deletion("prod", time.Minute), deletion("staging", time.Hour), audit.UnansweredCluster("edge", snapshot.Unavailable, "refused"),
+	})
+	var got []string
+	for _, o := range r.Objects {
+		got = append(got, o.Cluster+" "+o.Object.Name)
+	}
+	if diff := cmp.Diff([]string{"staging staging", "prod prod"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if r.Complete || len(r.Gaps) != 1 || r.Gaps[0].Cluster != "edge" {
+		t.Errorf("complete %t, gaps %v", r.Complete, r.Gaps)
+	}
+}
