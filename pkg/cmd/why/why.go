@@ -42,8 +42,8 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 		Use:   "why TYPE/NAME ...",
 		Short: "Explain what happens to an object, and why",
 		Long: `Explain what happens to an object, and why: each owner reference and the state of
-its owner, what the garbage collector does next, what it waits for, what is deleted
-with the object, and what would change that.
+its owner, who wrote the reference, what the garbage collector does next, what it waits
+for, what is deleted with the object, and what would change that.
 
 For an object that is being deleted, it shows which finalizers block it, which
 controllers remove them as far as known, and the chain of what it waits for. For an
@@ -214,7 +214,42 @@ func (c *whyCommand) uid(ctx context.Context, uid types.UID) *explain.Answer {
 }
 
 func (c *whyCommand) present(ctx context.Context, n graph.Node) *explain.Answer {
-	return c.explainer.Object(n, c.eventHistory(ctx, c.graph.Object(n).Identity))
+	o := c.graph.Object(n)
+	a := c.explainer.Object(n, c.eventHistory(ctx, o.Identity))
+	if len(o.Owners)+len(o.Finalizers) > 0 {
+		a.AddWriters(c.writers(ctx, o.Identity))
+	}
+	return a
+}
+
+// writers returns who wrote the references and finalizers of an object. A scan does not keep
+// managedFields, as they are large. If they cannot be read, or are those of a newer object of that
+// name, the writers are unknown; the rest of the answer does not need them.
+func (c *whyCommand) writers(ctx context.Context, id object.Identity) explain.Writers {
+	m, ok := c.graph.View().Map(id.APIVersion, id.Kind)
+	if c.live == nil || !ok {
+		return explain.Writers{}
+	}
+	found, err := read.WritersOf(ctx, c.live, m.Type, id)
+	if err != nil {
+		return explain.Writers{}
+	}
+	out := explain.Writers{References: map[types.UID][]explain.Write{}, Finalizers: map[string][]explain.Write{}}
+	for uid, writes := range found.References {
+		out.References[uid] = writesOf(writes)
+	}
+	for name, writes := range found.Finalizers {
+		out.Finalizers[name] = writesOf(writes)
+	}
+	return out
+}
+
+func writesOf(found []read.Write) []explain.Write {
+	var out []explain.Write
+	for _, w := range found {
+		out = append(out, explain.Write(w))
+	}
+	return out
 }
 
 func (c *whyCommand) gone(ctx context.Context, at object.Identity) *explain.Answer {

@@ -33,7 +33,7 @@ type View struct {
 // Limits on the lines of a list.
 const (
 	maxLinks = 8
-	maxNames = 8
+	maxNames = 8 // of writers: the latest
 )
 
 // Write writes one answer, with a line break at the end.
@@ -48,6 +48,7 @@ func (v View) Write(out io.Writer, a *explain.Answer) error {
 	}
 	for _, f := range a.Finalizers {
 		w.line("finalizer", escape.Word(f.Name)+": "+escape.Word(f.Controller))
+		w.writers(f.WrittenBy)
 	}
 	for _, c := range a.Conditions {
 		w.label = ""
@@ -128,6 +129,7 @@ func (w *answerWriter) reference(i int) {
 	for _, e := range r.Evidence {
 		w.more(w.view.Palette.Dim(escape.Sentence(e)))
 	}
+	w.writers(r.WrittenBy)
 	if !w.view.Wide {
 		return
 	}
@@ -139,6 +141,22 @@ func (w *answerWriter) reference(i int) {
 		if other.who != nil && string(other.who.UID)+other.who.Name+other.who.Kind != r.UID+r.Name+r.Kind {
 			w.more(fmt.Sprintf("%s %s: %s, UID %s", escape.Line(other.who.String()), other.what, escape.Word(other.who.APIVersion), escape.Word(string(other.who.UID))))
 		}
+	}
+}
+
+// writers writes who wrote the reference or finalizer above. The recorded time is that of the
+// manager's last change of any field, so it is the latest possible one.
+func (w *answerWriter) writers(writes []explain.Write) {
+	for _, by := range writes[max(len(writes)-maxNames, 0):] {
+		how := by.Operation
+		if by.Subresource != "" {
+			how += " of " + by.Subresource
+		}
+		line := fmt.Sprintf("written by %s (%s)", escape.Word(by.Manager), escape.Word(how))
+		if !by.Time.IsZero() {
+			line += ", at " + by.Time.UTC().Format(time.RFC3339) + " or before"
+		}
+		w.more(w.view.Palette.Dim(line))
 	}
 }
 
