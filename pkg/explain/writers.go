@@ -2,8 +2,8 @@ package explain
 
 import "k8s.io/apimachinery/pkg/types"
 
-// Writers holds who wrote the references and finalizers of one object: first those without a time, the latest last. What has
-// no entry is unknown.
+// Writers holds who wrote the references and finalizers of one object: first those without a time,
+// the latest last. What has no entry is unknown.
 type Writers struct {
 	References map[types.UID][]Write // by the owner's UID
 	Finalizers map[string][]Write

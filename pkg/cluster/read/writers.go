@@ -101,7 +101,8 @@ func readElement(element, prefix string, into any) bool {
 	return len(element) > len(prefix) && element[:len(prefix)] == prefix && json.Unmarshal([]byte(element[len(prefix):]), into) == nil
 }
 
-// sortWrites puts those without a time first, and the latest last. Those of the same time keep the API server's order.
+// sortWrites puts those without a time first, and the latest last. Those of the same time keep the
+// API server's order.
 func sortWrites(writes []Write) {
 	sort.SliceStable(writes, func(i, j int) bool { return writes[i].Time.Before(writes[j].Time) })
 }
