@@ -103,7 +103,7 @@ func (r *repairBuilder) choose(n graph.Node) {
 		if !r.selects(judgements[i], m) {
 			continue
 		}
-		switch fix := r.fix(m); {
+		switch fix := m.Limited(r.options.Fix); {
 		case fix != repair.None:
 			wanted.add(fix, i, m)
 		case r.options.Fix == "" || r.options.Named && m.Fix == repair.None: // otherwise the options exclude it
@@ -150,14 +150,6 @@ func (r *repairBuilder) selects(j collector.Judgement, m repair.Repair) bool {
 		return slices.Contains(r.options.Causes, collector.CauseNone) || len(r.options.Causes) == 0 && r.options.Fix == repair.UpdateVersion
 	}
 	return j.Verdict != collector.VerdictSolid && (len(r.options.Causes) == 0 || slices.Contains(r.options.Causes, j.Cause))
-}
-
-// fix returns the fix that this repair makes, or None.
-func (r *repairBuilder) fix(m repair.Repair) repair.Fix {
-	if m.Optional { // selected by its cause, or by the only fix
-		return m.Fix
-	}
-	return m.Limited(r.options.Fix)
 }
 
 // reportUnrepaired records why a reference is not repaired. If that is unknown or has no

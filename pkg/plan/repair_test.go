@@ -354,6 +354,7 @@ func TestRepairOfSolidReferencesInOutdatedVersions(t *testing.T) {
 		"they are left alone":               {plan.RepairOptions{}, []string{relink}},
 		"unless only that fix is asked for": {plan.RepairOptions{Fix: repair.UpdateVersion}, []string{outdated}},
 		"or only such references":           {plan.RepairOptions{Causes: []collector.Cause{collector.CauseNone}}, []string{outdated}},
+		"another fix does not change them":  {plan.RepairOptions{Causes: []collector.Cause{collector.CauseNone}, Fix: repair.Unlink}, nil},
 		"other references are no reason":    {plan.RepairOptions{Causes: []collector.Cause{collector.CauseReplaced}, Fix: repair.UpdateVersion}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

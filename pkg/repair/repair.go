@@ -41,10 +41,10 @@ type Repair struct {
 
 // Limited returns the fix that is made if only this one may be made; empty: the one that fits,
 // unless a person has to decide. Unlink also removes references that could be relinked, since the
-// old owner is just as absent. A solid reference changes only if UpdateVersion alone may be made.
+// old owner is just as absent.
 func (r Repair) Limited(only Fix) Fix {
 	switch {
-	case r.Optional && only != UpdateVersion, only == "" && r.NeedsDecision:
+	case only == "" && r.NeedsDecision:
 		return None
 	case only == "", only == r.Fix:
 		return r.Fix

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -28,7 +30,8 @@ var notWithFiles = []string{
 type manifestRepair struct {
 	only      repair.Fix // empty: the one that fits
 	documents []*manifest.Documents
-	objects   [][]manifest.Owned // of each of the documents
+	objects   [][]manifest.Owned  // of each of the documents
+	placed    [][]repair.Manifest // the same, in the cluster
 	messages  []string
 	changed   int // references
 	left      int // references that are bad, and stay
@@ -58,13 +61,12 @@ func (c *repairCommand) repairManifests(ctx context.Context, args []string) erro
 		return err
 	}
 	seen, _, err := s.Scan(ctx, func(served []snapshot.Type) (scan.Scope, error) {
-		mapper := snapshot.NewMapper(served)
-		return scan.Scope{Namespaces: m.namespaces(mapper, namespace), Targets: m.owners(mapper, namespace)}, nil
+		return m.scope(served, namespace), nil
 	})
 	if err != nil {
 		return err
 	}
-	if err := m.repair(seen, namespace); err != nil {
+	if err := m.repair(seen); err != nil {
 		return err
 	}
 	for _, d := range m.documents {
@@ -120,53 +122,35 @@ func inCluster(o manifest.Owned, mapper *snapshot.Mapper, namespace string) repa
 	return out
 }
 
-// namespaces returns the namespaces of the manifests, where namespaced owners must be.
-func (m *manifestRepair) namespaces(mapper *snapshot.Mapper, namespace string) []string {
-	var out []string
-	for _, objects := range m.objects {
+// scope places the manifests in a cluster that serves these types, and returns their namespaces,
+// where namespaced owners must be, and their owners, so that the scan looks there.
+func (m *manifestRepair) scope(served []snapshot.Type, namespace string) scan.Scope {
+	var out scan.Scope
+	var owned []*object.Object
+	view := snapshot.NewView(&snapshot.Snapshot{Types: served})
+	m.placed = make([][]repair.Manifest, len(m.objects))
+	for d, objects := range m.objects {
 		for _, o := range objects {
-			if in := inCluster(o, mapper, namespace); in.Namespace != "" {
-				out = append(out, in.Namespace)
+			placed := inCluster(o, view.Mapper, namespace)
+			m.placed[d] = append(m.placed[d], placed)
+			owned = append(owned, &object.Object{Identity: object.Identity{Namespace: placed.Namespace}, Owners: placed.Owners})
+			if placed.Namespace != "" {
+				out.Namespaces = append(out.Namespaces, placed.Namespace)
 			}
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// owners returns where the references of the manifests lead, so that the scan looks there.
-func (m *manifestRepair) owners(mapper *snapshot.Mapper, namespace string) []snapshot.Coordinates {
-	var out []snapshot.Coordinates
-	for _, objects := range m.objects {
-		for _, o := range objects {
-			in := inCluster(o, mapper, namespace)
-			for _, r := range in.Owners {
-				mapping, served := mapper.Map(r.APIVersion, r.Kind)
-				if !served || !snapshot.ValidName(r.Name) {
-					continue
-				}
-				at := snapshot.Coordinates{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name}
-				if mapping.Type.Namespaced {
-					at.Namespace = in.Namespace
-				}
-				out = append(out, at)
-			}
-		}
-	}
-	return snapshot.UniqueCoordinates(out)
+	slices.Sort(out.Namespaces)
+	out.Namespaces = slices.Compact(out.Namespaces)
+	out.Targets = view.UnverifiedOwners(owned, func(types.UID) *object.Object { return nil })
+	return out
 }
 
 // repair changes the references in the documents.
-func (m *manifestRepair) repair(seen *snapshot.Snapshot, namespace string) error {
-	mapper := snapshot.NewMapper(seen.Types)
+func (m *manifestRepair) repair(seen *snapshot.Snapshot) error {
 	for d, objects := range m.objects {
-		wanted := make([]repair.Manifest, len(objects))
-		for i, o := range objects {
-			wanted[i] = inCluster(o, mapper, namespace)
-		}
-		for i, repairs := range repair.ForManifests(seen, wanted) {
+		for i, repairs := range repair.ForManifests(seen, m.placed[d]) {
 			o := objects[i]
-			o.Namespace = wanted[i].Namespace
+			o.Namespace = m.placed[d][i].Namespace
 			after, changed := m.references(o, repairs)
 			if !changed {
 				continue
@@ -185,7 +169,11 @@ func (m *manifestRepair) references(o manifest.Owned, repairs repair.ManifestRep
 	for k := range o.Owners {
 		j, r := repairs.Judgements[k], repairs.Repairs[k]
 		owner := j.Owner(o.Owners[k])
-		switch fix := r.Limited(m.only); fix {
+		fix := r.Limited(m.only)
+		if r.Optional && m.only != repair.UpdateVersion {
+			fix = repair.None
+		}
+		switch fix {
 		case repair.Unlink:
 			after = append(after, nil)
 			m.record(o, "removed", reason.ReferencesDropped{Owners: []reason.Owner{owner}, Kept: reason.Kept{Ownerless: len(o.Owners) == 1, Unresolved: len(o.Owners) > 1}})
