@@ -12,20 +12,31 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Known counts the findings of a baseline that a report leaves out, by severity.
-type Known struct {
+// SeverityCounts counts findings by severity.
+type SeverityCounts struct {
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
 	Infos    int `json:"infos"`
 }
 
 // Total returns the number of findings.
-func (k Known) Total() int { return k.Errors + k.Warnings + k.Infos }
+func (k SeverityCounts) Total() int { return k.Errors + k.Warnings + k.Infos }
 
-func (k *Known) add(o *Known) {
+func (k *SeverityCounts) add(o *SeverityCounts) {
 	k.Errors += o.Errors
 	k.Warnings += o.Warnings
 	k.Infos += o.Infos
+}
+
+func (k *SeverityCounts) count(s Severity) {
+	switch s {
+	case Error:
+		k.Errors++
+	case Warning:
+		k.Warnings++
+	case Info:
+		k.Infos++
+	}
 }
 
 // Baseline holds the findings of an earlier report.
@@ -55,9 +66,9 @@ var ErrPartialBaseline = errors.New("it was written with --baseline itself, so i
 // ParseBaseline reads a report from its JSON document, whose apiVersion must be as given.
 func ParseBaseline(document []byte, apiVersion string) (*Baseline, error) {
 	var report struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-		Known      *Known `json:"known"`
+		APIVersion string          `json:"apiVersion"`
+		Kind       string          `json:"kind"`
+		Known      *SeverityCounts `json:"known"`
 		Findings   []struct {
 			Cluster   string          `json:"cluster"`
 			Rule      string          `json:"rule"`
@@ -94,20 +105,13 @@ func ParseBaseline(document []byte, apiVersion string) (*Baseline, error) {
 // counts them in Known. cluster is the name under which the baseline has them, empty for the only
 // cluster.
 func (r *Report) Subtract(b *Baseline, cluster string) {
-	known := &Known{}
+	known := &SeverityCounts{}
 	r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool {
 		was, ok := b.known[keyOf(cluster, f.Rule, f.Object, f.Reference)]
 		if !ok || !was.AtLeast(f.Severity) {
 			return false
 		}
-		switch f.Severity {
-		case Error:
-			known.Errors++
-		case Warning:
-			known.Warnings++
-		case Info:
-			known.Infos++
-		}
+		known.count(f.Severity)
 		return true
 	})
 	r.Known = known

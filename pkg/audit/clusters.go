@@ -79,7 +79,7 @@ func Join(clusters []Cluster) *Report {
 			all.Settled.add(c.Settled)
 		}
 		if c.Known != nil {
-			all.Known = cmp.Or(all.Known, &Known{})
+			all.Known = cmp.Or(all.Known, &SeverityCounts{})
 			all.Known.add(c.Known)
 		}
 		for _, g := range c.Gaps {

@@ -24,8 +24,8 @@ type Report struct {
 	Without []string `json:"without,omitempty"`
 	// Settled is nil unless Settle was called.
 	Settled *Settlement `json:"settled,omitempty"`
-	// Known is nil unless Subtract was called.
-	Known *Known `json:"known,omitempty"`
+	// Known are the findings of a baseline that are left out; nil unless Subtract was called.
+	Known *SeverityCounts `json:"known,omitempty"`
 	// Findings are sorted by object, then by rule, then by reference; never nil.
 	Findings []Finding `json:"findings"`
 }
@@ -182,17 +182,11 @@ func (r *Report) add(rule Rule, found []Finding) {
 
 // count counts the findings by severity.
 func (r *Report) count() {
-	r.Summary.Errors, r.Summary.Warnings, r.Summary.Infos = 0, 0, 0
+	var found SeverityCounts
 	for i := range r.Findings {
-		switch r.Findings[i].Severity {
-		case Error:
-			r.Summary.Errors++
-		case Warning:
-			r.Summary.Warnings++
-		case Info:
-			r.Summary.Infos++
-		}
+		found.count(r.Findings[i].Severity)
 	}
+	r.Summary.Errors, r.Summary.Warnings, r.Summary.Infos = found.Errors, found.Warnings, found.Infos
 }
 
 // sort is stable: findings of one object and rule keep the order of its references.

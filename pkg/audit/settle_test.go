@@ -78,7 +78,7 @@ func TestSettleKeepsFindingsThatAreNotPending(t *testing.T) {
 	report := run(t, st.New(st.Listing(child(foo))), audit.Options{})
 	before := lines(report)
 	if report.Pending() != nil || len(before) == 0 {
-		t.Fatalf("the findings are %v, want some of which none is pending", before)
+		t.Fatalf("the findings are %v, want some, none of them pending", before)
 	}
 	report.Settle(nil, time.Minute)
 	if diff := cmp.Diff(before, lines(report)); diff != "" {

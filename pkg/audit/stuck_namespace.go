@@ -79,7 +79,7 @@ type NamespaceDiagnosis struct {
 	// cause, ConsequenceNone if it waits, and ConsequenceUnknown if it is unknown what keeps it.
 	Consequence collector.Consequence
 	// Undeleted are contents that are not being deleted although their turn has come, Unlistable
-	// the types of which this scan could not list the contents, APIServices those of groups that
+	// the types whose contents this scan could not list, APIServices those of groups that
 	// cannot be discovered.
 	Undeleted   []graph.Node
 	Unlistable  []snapshot.Gap
@@ -166,11 +166,8 @@ func (d *namespaceDiagnosis) discovery(n graph.Node) {
 	switch {
 	case d.status.Is(object.DiscoveryFailure):
 		all := d.graph.Snapshot().Gaps
-		found := reason.DiscoveryFails{Gaps: []reason.Gap{}, Outdated: !slices.ContainsFunc(all, ofGroup)}
 		groups = slices.DeleteFunc(slices.Clone(all), func(g snapshot.Gap) bool { return !ofGroup(g) || g.Group == snapshot.All })
-		for _, g := range groups {
-			found.Gaps = append(found.Gaps, g.Parameter())
-		}
+		found := reason.DiscoveryFails{Gaps: snapshot.Parameters(groups), Outdated: !slices.ContainsFunc(all, ofGroup)}
 		if !found.Outdated {
 			d.APIServices = d.servicesOf(groups)
 		}
@@ -243,10 +240,7 @@ func (d *namespaceDiagnosis) deletion() {
 		}
 	}
 	d.Undeleted = d.undeleted()
-	found := reason.ContentsDeletionFails{Gaps: []reason.Gap{}, Undeleted: d.byType(d.Undeleted), Outdated: len(d.contents)+len(d.unread) == 0}
-	for _, g := range d.Unlistable {
-		found.Gaps = append(found.Gaps, g.Parameter())
-	}
+	found := reason.ContentsDeletionFails{Gaps: snapshot.Parameters(d.Unlistable), Undeleted: d.byType(d.Undeleted), Outdated: len(d.contents)+len(d.unread) == 0}
 	switch {
 	case d.status.Is(object.ContentFailure) && !d.allDeleted():
 		d.fails, d.outdated = d.fails || !found.Outdated, d.outdated || found.Outdated

@@ -71,7 +71,7 @@ func (s *ScanOptions) addConnectionFlags(root *cobra.Command) {
 	flags.Var(&s.color, "color", "colour the output: auto, always or never")
 
 	CompleteFlag(root, "color", CompleteOne(string(color.Auto)+"\ton a terminal, unless NO_COLOR is set", string(color.Always), string(color.Never)))
-	CompleteFlag(root, "namespace", s.completeFromCluster(s.namespaces))
+	CompleteFlag(root, "namespace", s.CompleteNamespaces)
 	CompleteFlag(root, "context", completeFromConfig(func() ([]string, error) { all, _, err := s.Config.Contexts(); return all, err }))
 	CompleteFlag(root, "cluster", completeFromConfig(s.Config.Clusters))
 	CompleteFlag(root, "user", completeFromConfig(s.Config.Users))

@@ -26,14 +26,6 @@ func gaps(o *Observations, ofGroups bool) []snapshot.Gap {
 	})
 }
 
-func parameters(of []snapshot.Gap) []reason.Gap {
-	out := make([]reason.Gap, len(of))
-	for i, g := range of {
-		out[i] = g.Parameter()
-	}
-	return out
-}
-
 // backendsOf returns the backends of APIServices, or those of CustomResourceDefinitions.
 func (o *Observations) backendsOf(definitions bool) []reason.Backend {
 	out := []reason.Backend{}
@@ -58,7 +50,7 @@ func apiDiscovery(o *Observations) (Status, reason.Reason) {
 	if len(failed) == 0 {
 		return OK, reason.GroupsAvailable
 	}
-	return statusOfGaps(failed), reason.GroupsUnavailable{Gaps: parameters(failed), Backends: o.backendsOf(false)}
+	return statusOfGaps(failed), reason.GroupsUnavailable{Gaps: snapshot.Parameters(failed), Backends: o.backendsOf(false)}
 }
 
 func resourceLists(o *Observations) (Status, reason.Reason) {
@@ -67,7 +59,7 @@ func resourceLists(o *Observations) (Status, reason.Reason) {
 	if len(failed) == 0 {
 		return OK, reason.TypesListed{Types: types}
 	}
-	return statusOfGaps(failed), reason.TypesNotListed{Types: types, Gaps: parameters(failed), Backends: o.backendsOf(true)}
+	return statusOfGaps(failed), reason.TypesNotListed{Types: types, Gaps: snapshot.Parameters(failed), Backends: o.backendsOf(true)}
 }
 
 func apiServer(o *Observations) (Status, reason.Reason) {
@@ -103,7 +95,7 @@ func queues(o *Observations) (Status, reason.Reason) {
 	if o.Queues.Unknown != "" {
 		return notChecked(o.Queues.Unknown)
 	}
-	before, after := o.Queues.Value[0], o.Queues.Value[1]
+	before, after := o.QueuesBefore, o.Queues.Value
 	if len(after) == 0 {
 		return Fail, reason.NoQueues
 	}
@@ -120,8 +112,8 @@ func queues(o *Observations) (Status, reason.Reason) {
 	return OK, reason.QueuesShort{Items: items}
 }
 
-// UnknownToCollector returns the objects of the scan with owners or dependents that the collector does not
-// know.
+// UnknownToCollector returns the objects of the scan with owners or dependents that the collector
+// does not know, and how many have any.
 func UnknownToCollector(g *graph.Graph, known map[types.UID]bool) (unknown []object.Identity, objects int) {
 	for n := range g.Listed() {
 		o := g.Object(graph.Node(n))

@@ -31,8 +31,10 @@ type Observations struct {
 	// ForegroundDeletion reports whether the API server honours that policy.
 	ForegroundDeletion Observed[bool]
 	Leader             Observed[Leader]
-	// Queues are the collector's work queues before the wait for garbage, and after it.
-	Queues Observed[[2][]Queue]
+	// QueuesBefore are the collector's work queues before the wait for garbage, Queues those after
+	// it, in the same order.
+	QueuesBefore []Queue
+	Queues       Observed[[]Queue]
 	// CollectorGraph are the objects that the collector knows, of those with owners or dependents,
 	// and those that were deleted since the scan.
 	CollectorGraph Observed[map[types.UID]bool]

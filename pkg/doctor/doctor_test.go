@@ -46,7 +46,7 @@ func observed(t *testing.T, seen *snapshot.Snapshot, again ...object.Object) *do
 	return &doctor.Observations{
 		Graph: g, Report: report, StuckAfter: audit.DefaultStuckAfter,
 		ForegroundDeletion: doctor.Observed[bool]{Value: true}, Leader: doctor.Observed[doctor.Leader]{Value: leader},
-		Queues: doctor.Observed[[2][]doctor.Queue]{Value: [2][]doctor.Queue{idle, idle}}, CollectorGraph: doctor.Observed[map[types.UID]bool]{Value: knownObjects(g)},
+		QueuesBefore: idle, Queues: doctor.Observed[[]doctor.Queue]{Value: idle}, CollectorGraph: doctor.Observed[map[types.UID]bool]{Value: knownObjects(g)},
 	}
 }
 
@@ -74,19 +74,19 @@ func TestDiagnoseOfTheControllerManager(t *testing.T) {
 		want   string
 	}{
 		"queues that become shorter are ok": {
-			func(o *doctor.Observations) { o.Queues.Value = [2][]doctor.Queue{queue(5, 0), queue(3, 0)} }, "ok queues: 3 items waiting",
+			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(5, 0), queue(3, 0) }, "ok queues: 3 items waiting",
 		},
 		"a queue that does not is a warning": {
-			func(o *doctor.Observations) { o.Queues.Value = [2][]doctor.Queue{queue(5, 0), queue(5, 0)} }, "warn queues: 5 items waiting in attempt_to_delete, and no fewer than before",
+			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(5, 0), queue(5, 0) }, "warn queues: 5 items waiting in attempt_to_delete, and no fewer than before",
 		},
 		"a queue that was empty before is not": {
-			func(o *doctor.Observations) { o.Queues.Value = [2][]doctor.Queue{queue(0, 0), queue(5, 0)} }, "ok queues: 5 items waiting",
+			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(0, 0), queue(5, 0) }, "ok queues: 5 items waiting",
 		},
 		"an item that takes minutes is a warning": {
-			func(o *doctor.Observations) { o.Queues.Value = [2][]doctor.Queue{queue(0, 0), queue(1, 90)} }, "warn queues: one item of attempt_to_delete has been processed for 1m30s",
+			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(0, 0), queue(1, 90) }, "warn queues: one item of attempt_to_delete has been processed for 1m30s",
 		},
 		"no queue means no collector": {
-			func(o *doctor.Observations) { o.Queues.Value = [2][]doctor.Queue{} }, "fail queues: kube-controller-manager has no work queue of the garbage collector, so it has not started it",
+			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = nil, nil }, "fail queues: kube-controller-manager has no work queue of the garbage collector, so it has not started it",
 		},
 		"a collector that cannot be reached is unknown": {
 			func(o *doctor.Observations) { o.Queues.Unknown = "forbidden" }, "unknown queues: not known: forbidden",
@@ -135,7 +135,7 @@ func TestDiagnose(t *testing.T) {
 			doctor.NotWorking, "CollectorIdle",
 			[]string{"fail garbage: 1 object to collect, unchanged for at least 30s, such as ConfigMap/orphan in shop"},
 		},
-		"garbage of which some stays shows that it is slow": {
+		"garbage that only partly stays shows that it is slow": {
 			func(t *testing.T) *doctor.Observations {
 				other := st.ConfigMap("shop/other", st.Owned(st.To(st.Pod("shop/gone"))))
 				return observed(t, st.New(st.Listing(orphan, other)), other)

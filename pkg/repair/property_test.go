@@ -70,7 +70,7 @@ func TestRepairingEverythingLeavesOnlyUnrepairable(t *testing.T) {
 	})
 }
 
-// readInTwoStates reports whether two lookups found one object, of which only one shows that it is
+// readInTwoStates reports whether two lookups found one object, and only one of them shows that it is
 // being deleted.
 func readInTwoStates(s *snapshot.Snapshot) bool {
 	terminating := map[types.UID]bool{}

@@ -82,24 +82,16 @@ func (v *View) mayHide(g Gap, namespace string) bool {
 // ContentsUnknown returns the reason not to delete a Namespace or CustomResourceDefinition
 // with these ContentsGaps.
 func ContentsUnknown(gaps []Gap) reason.ContentsUnknown {
-	return reason.ContentsUnknown{Gaps: parameters(gaps)}
-}
-
-func parameters(gaps []Gap) []reason.Gap {
-	out := make([]reason.Gap, len(gaps))
-	for i, g := range gaps {
-		out[i] = g.Parameter()
-	}
-	return out
+	return reason.ContentsUnknown{Gaps: Parameters(gaps)}
 }
 
 // NotFinalized returns the reason why a Namespace with these FinalizationGaps stays, or may
 // stay.
 func NotFinalized(gaps []Gap, certain bool) reason.Reason {
 	if certain {
-		return reason.GroupsUndiscoverable{Gaps: parameters(gaps)}
+		return reason.GroupsUndiscoverable{Gaps: Parameters(gaps)}
 	}
-	return reason.ContentsUnlistable{Gaps: parameters(gaps)}
+	return reason.ContentsUnlistable{Gaps: Parameters(gaps)}
 }
 
 // Contains reports whether the deletion of a Namespace or CustomResourceDefinition also

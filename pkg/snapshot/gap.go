@@ -67,6 +67,15 @@ func (g Gap) Parameter() reason.Gap {
 	return reason.Gap{Group: g.Group, Resource: g.Resource, Namespace: g.Namespace, Name: g.Name, ErrorClass: string(g.Reason)}
 }
 
+// Parameters returns the gaps as the parameter of a reason, never nil.
+func Parameters(gaps []Gap) []reason.Gap {
+	out := make([]reason.Gap, len(gaps))
+	for i, g := range gaps {
+		out[i] = g.Parameter()
+	}
+	return out
+}
+
 // String returns resource.group, as kubectl names types.
 func (g Gap) String() string { return g.Parameter().String() }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // GetWhole reads the object that the query names into a struct with the fields that are used of
-// it, under their names in JSON, of which the case does not matter.
+// it, under their names in JSON, in upper or lower case.
 func GetWhole(ctx context.Context, c *Client, q Query, into any) error {
 	raw, err := c.Fetch(ctx, q, AcceptWhole, metav1.ListOptions{})
 	if err != nil {

@@ -24,8 +24,8 @@ import (
 
 // The types that announce others. They are listed even if discovery does not name them.
 var (
-	apiServices = snapshot.Type{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices", Kind: "APIService"}
-	definitions = snapshot.Type{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions", Kind: "CustomResourceDefinition"}
+	APIServices = snapshot.Type{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices", Kind: "APIService"}
+	Definitions = snapshot.Type{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions", Kind: "CustomResourceDefinition"}
 )
 
 // automanaged is the label of APIServices for what the API server serves itself, built-in and
@@ -41,8 +41,8 @@ func (a *announcements) ListFor(j client.Query) *client.ListResult {
 	if j.Namespace != "" || j.FieldSelector != "" {
 		return nil
 	}
-	for of, list := range map[string]*client.ListResult{apiServices.Resource: &a.services, definitions.Resource: &a.definitions} {
-		if j.Type.Resource == of && j.Type.Version == "v1" && (j.Type.Group == apiServices.Group || j.Type.Group == definitions.Group) && list.Err == nil {
+	for of, list := range map[string]*client.ListResult{APIServices.Resource: &a.services, Definitions.Resource: &a.definitions} {
+		if j.Type.Resource == of && j.Type.Version == "v1" && (j.Type.Group == APIServices.Group || j.Type.Group == Definitions.Group) && list.Err == nil {
 			return list
 		}
 	}
@@ -55,7 +55,7 @@ var catchUpPauses = []time.Duration{100 * time.Millisecond, 400 * time.Milliseco
 
 // addUnannouncedGaps adds gaps for what is announced but missing from discovery.
 func addUnannouncedGaps(ctx context.Context, c *client.Client, result *Result) error {
-	for of, list := range map[*snapshot.Type]*client.ListResult{&apiServices: &result.Announced.services, &definitions: &result.Announced.definitions} {
+	for of, list := range map[*snapshot.Type]*client.ListResult{&APIServices: &result.Announced.services, &Definitions: &result.Announced.definitions} {
 		if list.Err != nil && !result.needsNoGap(of, list.Err) {
 			result.Gaps = append(result.Gaps, client.GapOf(client.Query{Type: *of}.Listing(), list.Err))
 		}
@@ -131,7 +131,7 @@ func unservedGap(ctx context.Context, c *client.Client, o *object.Object) *snaps
 		Group: of.Group, Resource: of.Resource, Reason: snapshot.Undiscovered,
 		Message: fmt.Sprintf("discovery does not name the type that CustomResourceDefinition %s announces", o.Name),
 	}
-	q := client.Query{Type: definitions, Name: o.Name}
+	q := client.Query{Type: Definitions, Name: o.Name}
 	raw, err := c.Fetch(ctx, q, client.AcceptWhole, metav1.ListOptions{})
 	if err != nil {
 		return gap

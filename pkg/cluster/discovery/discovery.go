@@ -111,8 +111,8 @@ func discover(ctx context.Context, c *client.Client, withAnnounced bool) (*Resul
 	}
 	if withAnnounced {
 		rest = append(rest,
-			func() { result.Announced.services = c.List(ctx, client.Query{Type: apiServices}, true) },
-			func() { result.Announced.definitions = c.List(ctx, client.Query{Type: definitions}, true) })
+			func() { result.Announced.services = c.List(ctx, client.Query{Type: APIServices}, true) },
+			func() { result.Announced.definitions = c.List(ctx, client.Query{Type: Definitions}, true) })
 	}
 	err := afterConnecting(ctx, func(ctx context.Context) error {
 		core, coreErr = readRoot(ctx, c, coreRoot)

@@ -11,14 +11,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 var (
-	apiServices    = snapshot.Type{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices", Kind: "APIService"}
-	definitions    = snapshot.Type{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions", Kind: "CustomResourceDefinition"}
 	services       = snapshot.Type{Version: "v1", Resource: "services", Kind: "Service", Namespaced: true}
 	endpointSlices = snapshot.Type{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices", Kind: "EndpointSlice", Namespaced: true}
 )
@@ -62,7 +61,7 @@ func Backends(ctx context.Context, c *client.Client, gaps []snapshot.Gap) []reas
 		}
 	}
 	if len(groups) > 0 {
-		all, err := client.ListWhole[apiService](ctx, c, client.Query{Type: apiServices}, metav1.ListOptions{})
+		all, err := client.ListWhole[apiService](ctx, c, client.Query{Type: discovery.APIServices}, metav1.ListOptions{})
 		if err == nil {
 			for _, s := range all {
 				if (groups[s.Spec.Group] || groups[snapshot.All]) && !s.available() {
@@ -87,7 +86,7 @@ func (s *apiService) available() bool {
 func (s *apiService) backend(ctx context.Context, c *client.Client) reason.Backend {
 	b := reason.Backend{
 		Serves: s.Spec.Group + "/" + s.Spec.Version,
-		Object: object.Identity{APIVersion: apiServices.APIVersion(), Kind: apiServices.Kind, Name: s.Metadata.Name, UID: s.Metadata.UID},
+		Object: object.Identity{APIVersion: discovery.APIServices.APIVersion(), Kind: discovery.APIServices.Kind, Name: s.Metadata.Name, UID: s.Metadata.UID},
 	}
 	for _, condition := range s.Status.Conditions {
 		if condition.Type == "Available" {
@@ -100,10 +99,10 @@ func (s *apiService) backend(ctx context.Context, c *client.Client) reason.Backe
 func webhookOf(ctx context.Context, c *client.Client, g snapshot.Gap) reason.Backend {
 	b := reason.Backend{
 		Serves: g.String(), State: reason.BackendUnknown,
-		Object: object.Identity{APIVersion: definitions.APIVersion(), Kind: definitions.Kind, Name: g.Word()},
+		Object: object.Identity{APIVersion: discovery.Definitions.APIVersion(), Kind: discovery.Definitions.Kind, Name: g.Word()},
 	}
 	var found definition
-	if err := client.GetWhole(ctx, c, client.Query{Type: definitions, Name: b.Object.Name}, &found); err != nil {
+	if err := client.GetWhole(ctx, c, client.Query{Type: discovery.Definitions, Name: b.Object.Name}, &found); err != nil {
 		b.Detail = err.Error()
 		return b
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
@@ -31,6 +32,7 @@ type auditFlags struct {
 	stuckAfter, settle               time.Duration
 	baseline                         string // file
 	without                          []string
+	removed                          []schema.GroupVersion // of without
 	terminating                      bool
 	output                           *cli.OutputFlags
 	metricsFile                      string // of -o prometheus=FILE
@@ -218,11 +220,7 @@ func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error
 	if err := auditreport.Table(f.scan.Out, r, f.output.Format == "wide", f.scan.Palette()); err != nil {
 		return err
 	}
-	types := 0 // not shown for several clusters
-	if len(clusters) == 1 {
-		types = clusters[0].Types
-	}
-	for _, line := range []string{auditreport.SummaryLine(r, types), auditreport.Without(r.Without), auditreport.Known(r.Known), auditreport.Settled(r.Settled)} {
+	for _, line := range []string{auditreport.SummaryLine(r, typesOf(clusters)), auditreport.Without(r.Without), auditreport.Known(r.Known), auditreport.Settled(r.Settled)} {
 		if line == "" {
 			continue
 		}
@@ -275,4 +273,12 @@ func (f *auditFlags) checkSettle() error {
 		return cli.Usagef("--settle must not be negative")
 	}
 	return cli.UsageIf(f.settle > 0 && f.scan.From != "", "--settle cannot be combined with --from: the objects of a file cannot be read again")
+}
+
+// typesOf returns how many types the only cluster has; 0, which is not shown, for several.
+func typesOf(clusters []audit.Cluster) int {
+	if len(clusters) == 1 {
+		return clusters[0].Types
+	}
+	return 0
 }

@@ -146,7 +146,8 @@ func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options au
 	if seen, err = f.withoutVersions(seen); err != nil {
 		return audit.Cluster{}, err
 	}
-	judge := collector.NewJudge(graph.New(seen))
+	g := graph.New(seen)
+	judge := collector.NewJudge(g)
 	if f.terminating || f.output.Format == metricsFormat {
 		out.Terminating = audit.Terminating(judge, options)
 	}
@@ -154,12 +155,12 @@ func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options au
 		out.Report = audit.NewReport(seen)
 		return out, nil
 	}
-	out.Report, err = audit.Run(judge, options)
-	if err == nil {
-		out.Report.Without = f.without
+	if out.Report, err = audit.Run(judge, options); err != nil {
+		return audit.Cluster{}, err
 	}
-	if err == nil && f.settle > 0 {
-		err = v.scan.Settle(ctx, live, seen, out.Report, f.settle)
+	out.Report.Without = f.without
+	if f.settle > 0 {
+		err = v.scan.Settle(ctx, live, g, out.Report, f.settle)
 	}
 	return out, err
 }

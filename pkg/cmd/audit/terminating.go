@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 )
 
-// findingFlags select or change findings, of which --terminating prints none.
+// findingFlags select or change findings, and --terminating prints none.
 var findingFlags = []string{"dangling", "cross-namespace", "cyclic", "rule", "fail-on", "stuck-after", "settle", "baseline", "without"}
 
 // checkTerminating returns an error if --terminating cannot work.
@@ -64,10 +64,6 @@ func (f *auditFlags) writeTerminating(clusters []audit.Cluster, found *audit.Ter
 	if err := auditreport.TerminatingTable(f.scan.Out, found, f.output.Format == "wide", f.changed("contexts")); err != nil {
 		return err
 	}
-	types := 0 // not shown for several clusters
-	if len(clusters) == 1 {
-		types = clusters[0].Types
-	}
-	_, err := fmt.Fprintln(f.scan.Out, auditreport.TerminatingSummary(found, audit.Join(clusters), types))
+	_, err := fmt.Fprintln(f.scan.Out, auditreport.TerminatingSummary(found, audit.Join(clusters), typesOf(clusters)))
 	return err
 }

@@ -9,12 +9,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// checkWithout returns an error if --without cannot work.
+// checkWithout reads --without, and returns an error if it cannot work.
 func (f *auditFlags) checkWithout() error {
 	for _, v := range f.without {
-		if gv, err := schema.ParseGroupVersion(v); err != nil || gv.Version == "" {
+		gv, err := schema.ParseGroupVersion(v)
+		if err != nil || gv.Version == "" {
 			return cli.WithHint(cli.Usagef("--without %s is not an API version", cli.Quote(v)), "use GROUP/VERSION, such as apps/v1beta1, or v1 for the core group")
 		}
+		f.removed = append(f.removed, gv)
 	}
 	switch {
 	case len(f.without) > 0 && f.settle > 0:
@@ -27,19 +29,13 @@ func (f *auditFlags) checkWithout() error {
 
 // withoutVersions returns the snapshot as if the versions of --without were not served.
 func (f *auditFlags) withoutVersions(seen *snapshot.Snapshot) (*snapshot.Snapshot, error) {
-	if len(f.without) == 0 {
+	if len(f.removed) == 0 {
 		return seen, nil
 	}
-	var removed []schema.GroupVersion
-	for _, v := range f.without {
-		gv, err := schema.ParseGroupVersion(v)
-		if err != nil {
-			return nil, err
-		}
+	for i, gv := range f.removed {
 		if !slices.ContainsFunc(seen.Types, func(t snapshot.Type) bool { return t.Group == gv.Group && t.Version == gv.Version }) {
-			return nil, cli.WithHint(cli.Usagef("--without %s: the API server does not serve this version", cli.Quote(v)), "versions that it serves: kubectl api-versions")
+			return nil, cli.WithHint(cli.Usagef("--without %s: the API server does not serve this version", cli.Quote(f.without[i])), "versions that it serves: kubectl api-versions")
 		}
-		removed = append(removed, gv)
 	}
-	return seen.WithoutVersions(removed...), nil
+	return seen.WithoutVersions(f.removed...), nil
 }

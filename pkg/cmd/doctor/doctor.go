@@ -43,9 +43,9 @@ whether the API server can tell what it serves and list it, whether it honours
 deletion policies, whether kube-controller-manager is running, and whether what
 should be collected is.
 
-It changes nothing, unless --canary names a namespace. To learn whether the API server honours deletion policies, it
-sends the deletion of one ConfigMap, kube-root-ca.crt, as a dry run. What you may not
-read is "unknown", never "ok".
+It changes nothing, unless --canary names a namespace. To learn whether the API server
+honours deletion policies, it sends the deletion of one ConfigMap, kube-root-ca.crt,
+as a dry run. What you may not read is "unknown", never "ok".
 
 Exit codes: 0 no check failed, 1 a check failed, 2 no answer.`,
 		Example: cli.Examples(`
@@ -102,7 +102,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 		return health.ObjectsWithOwnersElsewhere(ctx, live, c.scan.Config.Namespace())
 	})
 	m := c.observeManager(ctx, live, leader)
-	queuesBefore, collectorGraph := m.queues(ctx), m.graph(ctx, live, g)
+	before, collectorGraph := m.queues(ctx), m.graph(ctx, live, g)
 	var test *doctor.Observed[doctor.Canary]
 	if c.canary != "" {
 		test = new(observe(func() (doctor.Canary, error) {
@@ -111,14 +111,12 @@ func (c *doctorCommand) run(ctx context.Context) error {
 		})())
 	}
 	backends := health.Backends(ctx, live, seen.Gaps)
-	if err := c.scan.Settle(ctx, live, seen, report, c.settle); err != nil {
+	if err := c.scan.Settle(ctx, live, g, report, c.settle); err != nil {
 		return err
 	}
-	queues := m.queues(ctx)
-	queues.Value[0] = queuesBefore.Value[1]
 	d := doctor.Diagnose(&doctor.Observations{
 		Graph: g, Report: report, StuckAfter: c.stuckAfter, Backends: backends,
-		ForegroundDeletion: foreground(), Leader: leader(), InOtherNamespaces: elsewhere(), Queues: queues, CollectorGraph: collectorGraph, Canary: test,
+		ForegroundDeletion: foreground(), Leader: leader(), InOtherNamespaces: elsewhere(), QueuesBefore: before.Value, Queues: m.queues(ctx), CollectorGraph: collectorGraph, Canary: test,
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/doctor"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // managerObserver observes the kube-controller-manager itself.
@@ -36,15 +35,15 @@ func (c *doctorCommand) observeManager(ctx context.Context, live *client.Client,
 	return managerObserver{found.Value, found.Unknown}
 }
 
-// queues returns the queues as they are now, in the second place.
-func (m managerObserver) queues(ctx context.Context) doctor.Observed[[2][]doctor.Queue] {
+// queues returns the queues as they are now.
+func (m managerObserver) queues(ctx context.Context) doctor.Observed[[]doctor.Queue] {
 	if m.manager == nil {
-		return doctor.Observed[[2][]doctor.Queue]{Unknown: m.unknown}
+		return doctor.Observed[[]doctor.Queue]{Unknown: m.unknown}
 	}
-	return observe(func() (out [2][]doctor.Queue, err error) {
+	return observe(func() (out []doctor.Queue, err error) {
 		found, err := m.manager.Queues(ctx)
 		for _, q := range found {
-			out[1] = append(out[1], doctor.Queue(q))
+			out = append(out, doctor.Queue(q))
 		}
 		return out, err
 	})()
@@ -65,9 +64,9 @@ func (m managerObserver) graph(ctx context.Context, live *client.Client, g *grap
 			return nil, err
 		}
 		unknown, _ := doctor.UnknownToCollector(g, known)
-		reader, view := scan.NewObjectReader(live, seen), snapshot.NewView(seen)
+		reader := scan.NewObjectReader(live, seen)
 		for _, o := range unknown[:min(len(unknown), maxReread)] {
-			if now, err := reader.ReadState(ctx, view, o); err == nil && now == nil {
+			if now, err := reader.ReadState(ctx, g.View(), o); err == nil && now == nil {
 				known[o.UID] = true
 			}
 		}

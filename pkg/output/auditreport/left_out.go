@@ -71,7 +71,7 @@ func Without(versions []string) string {
 
 // Known returns, in one line without its line break, how many findings a baseline left out. It
 // returns an empty string without a baseline.
-func Known(k *audit.Known) string {
+func Known(k *audit.SeverityCounts) string {
 	if k == nil {
 		return ""
 	}
