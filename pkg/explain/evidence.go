@@ -15,7 +15,7 @@ func (b *builder) reference(i int) Reference {
 	r, j := b.object.Owners[i], b.judgements[i]
 	out := Reference{
 		Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Consequence: b.assessment.ConsequenceFor(r.UID, j.Verdict), Rule: audit.RuleForCause(j.Cause),
-		Evidence: append(b.evidence(r, j), b.remarks(r, j)...), WrittenBy: []Write{},
+		Evidence: append(b.evidence(r, j), b.remarks(r, j)...), WrittenBy: []object.Write{},
 	}
 	if j.UIDHolder != nil {
 		out.UIDHolder = &j.UIDHolder.Identity

@@ -58,7 +58,7 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 		b.answer.References = append(b.answer.References, b.reference(i))
 	}
 	for _, f := range o.Finalizers {
-		b.answer.Finalizers = append(b.answer.Finalizers, Finalizer{Name: f, Controller: finalizerController(f), WrittenBy: []Write{}})
+		b.answer.Finalizers = append(b.answer.Finalizers, Finalizer{Name: f, Controller: finalizerController(f), WrittenBy: []object.Write{}})
 	}
 	b.conditions()
 	if o.Terminating() {

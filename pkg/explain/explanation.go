@@ -60,24 +60,14 @@ type Reference struct {
 	Evidence    []string              `json:"evidence"`
 	UIDHolder   *object.Identity      `json:"uidHolder,omitempty"`  // the object that has the UID, wherever it is
 	NameHolder  *object.Identity      `json:"nameHolder,omitempty"` // the object that has the owner's name and another UID
-	WrittenBy   []Write               `json:"writtenBy"`            // the latest last; empty if unknown
+	WrittenBy   []object.Write        `json:"writtenBy"`            // the latest last; empty if unknown
 }
 
 // Finalizer is a finalizer, and who removes it, as far as its name tells.
 type Finalizer struct {
-	Name       string  `json:"name"`
-	Controller string  `json:"controller"`
-	WrittenBy  []Write `json:"writtenBy"` // the latest last; empty if unknown
-}
-
-// Write is what the API server recorded of a manager that wrote a reference or a finalizer.
-type Write struct {
-	Manager     string `json:"manager"`
-	Operation   string `json:"operation"`             // Apply or Update
-	Subresource string `json:"subresource,omitempty"` // through which it wrote
-	// Time is when the manager last changed any field that it owns: it wrote this one then, or
-	// before. It is zero if unknown.
-	Time time.Time `json:"time,omitzero"`
+	Name       string         `json:"name"`
+	Controller string         `json:"controller"`
+	WrittenBy  []object.Write `json:"writtenBy"` // the latest last; empty if unknown
 }
 
 // Condition is a condition of a Namespace, which the namespace controller sets.

@@ -1,17 +1,14 @@
 package explain
 
-import "k8s.io/apimachinery/pkg/types"
+import (
+	"k8s.io/apimachinery/pkg/types"
 
-// Writers holds who wrote the references and finalizers of one object: first those without a time,
-// the latest last. What has no entry is unknown.
-type Writers struct {
-	References map[types.UID][]Write // by the owner's UID
-	Finalizers map[string][]Write
-}
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
 
 // AddWriters adds to an answer who wrote the object's references and finalizers. The API server
 // does not distinguish references that share a UID, so their writers stay unknown.
-func (a *Answer) AddWriters(w Writers) {
+func (a *Answer) AddWriters(w object.Writers) {
 	sharing := map[string]int{}
 	for i := range a.References {
 		sharing[a.References[i].UID]++

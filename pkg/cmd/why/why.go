@@ -225,31 +225,13 @@ func (c *whyCommand) present(ctx context.Context, n graph.Node) *explain.Answer 
 // writers returns who wrote the references and finalizers of an object. A scan does not keep
 // managedFields, as they are large. If they cannot be read, or are those of a newer object of that
 // name, the writers are unknown; the rest of the answer does not need them.
-func (c *whyCommand) writers(ctx context.Context, id object.Identity) explain.Writers {
+func (c *whyCommand) writers(ctx context.Context, id object.Identity) object.Writers {
 	m, ok := c.graph.View().Map(id.APIVersion, id.Kind)
 	if c.live == nil || !ok {
-		return explain.Writers{}
+		return object.Writers{}
 	}
-	found, err := read.WritersOf(ctx, c.live, m.Type, id)
-	if err != nil {
-		return explain.Writers{}
-	}
-	out := explain.Writers{References: map[types.UID][]explain.Write{}, Finalizers: map[string][]explain.Write{}}
-	for uid, writes := range found.References {
-		out.References[uid] = writesOf(writes)
-	}
-	for name, writes := range found.Finalizers {
-		out.Finalizers[name] = writesOf(writes)
-	}
-	return out
-}
-
-func writesOf(found []read.Write) []explain.Write {
-	var out []explain.Write
-	for _, w := range found {
-		out = append(out, explain.Write(w))
-	}
-	return out
+	found, _ := read.WritersOf(ctx, c.live, m.Type, id) // empty on an error
+	return found
 }
 
 func (c *whyCommand) gone(ctx context.Context, at object.Identity) *explain.Answer {

@@ -146,7 +146,7 @@ func (w *answerWriter) reference(i int) {
 
 // writers writes who wrote the reference or finalizer above. The recorded time is that of the
 // manager's last change of any field, so it is the latest possible one.
-func (w *answerWriter) writers(writes []explain.Write) {
+func (w *answerWriter) writers(writes []object.Write) {
 	for _, by := range writes[max(len(writes)-maxNames, 0):] {
 		how := by.Operation
 		if by.Subresource != "" {

@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	print "github.com/kubectl-gc/kubectl-gc/pkg/output/explainview"
@@ -18,7 +17,7 @@ import (
 
 // writtenWith returns what is shown of a Deployment whose references and finalizers have these
 // writers.
-func writtenWith(t *testing.T, o object.Object, w explain.Writers) string {
+func writtenWith(t *testing.T, o object.Object, w object.Writers) string {
 	t.Helper()
 	a := about("writers", o).answer()
 	a.AddWriters(w)
@@ -33,9 +32,9 @@ func TestWritersAreBelowTheirReferenceAndFinalizer(t *testing.T) {
 	at := time.Date(2026, 11, 20, 10, 50, 0, 0, time.UTC)
 	owner := st.ConfigMap("shop/owner")
 	o := st.ConfigMap("shop/web", st.Owned(st.To(owner)), st.Terminating("example.com/drain"))
-	out := writtenWith(t, o, explain.Writers{
-		References: map[types.UID][]explain.Write{owner.UID: {{Manager: "kubectl", Operation: "Apply"}, {Manager: "velero-server\x1b[31m", Operation: "Update", Time: at}}},
-		Finalizers: map[string][]explain.Write{"example.com/drain": {{Manager: "drainer", Operation: "Update", Subresource: "status", Time: at}}, "other": {{Manager: "nobody"}}},
+	out := writtenWith(t, o, object.Writers{
+		References: map[types.UID][]object.Write{owner.UID: {{Manager: "kubectl", Operation: "Apply"}, {Manager: "velero-server\x1b[31m", Operation: "Update", Time: at}}},
+		Finalizers: map[string][]object.Write{"example.com/drain": {{Manager: "drainer", Operation: "Update", Subresource: "status", Time: at}}, "other": {{Manager: "nobody"}}},
 	})
 	for _, want := range []string{
 		"\n     written by kubectl (Apply)\n     written by velero-server\\x1b[31m (Update), at 2026-11-20T10:50:00Z or before\n",
@@ -52,8 +51,8 @@ func TestWritersAreBelowTheirReferenceAndFinalizer(t *testing.T) {
 
 func TestWritersOfReferencesThatShareAUIDStayUnknown(t *testing.T) {
 	owner := st.ConfigMap("shop/owner")
-	out := writtenWith(t, st.ConfigMap("shop/web", st.Owned(st.To(owner)), st.Owned(st.To(owner, st.Named("other")))), explain.Writers{
-		References: map[types.UID][]explain.Write{owner.UID: {{Manager: "kubectl", Operation: "Apply"}}},
+	out := writtenWith(t, st.ConfigMap("shop/web", st.Owned(st.To(owner)), st.Owned(st.To(owner, st.Named("other")))), object.Writers{
+		References: map[types.UID][]object.Write{owner.UID: {{Manager: "kubectl", Operation: "Apply"}}},
 	})
 	if strings.Contains(out, "written by") || !strings.Contains(out, "owner 2 of 2") {
 		t.Errorf("got\n%s", out)
@@ -61,12 +60,12 @@ func TestWritersOfReferencesThatShareAUIDStayUnknown(t *testing.T) {
 }
 
 func TestLatestOfManyWritersAreShown(t *testing.T) {
-	var many []explain.Write
+	var many []object.Write
 	for _, name := range strings.Fields("a b c d e f g h i j") {
-		many = append(many, explain.Write{Manager: name, Operation: "Apply"})
+		many = append(many, object.Write{Manager: name, Operation: "Apply"})
 	}
 	owner := st.ConfigMap("shop/owner")
-	out := writtenWith(t, st.ConfigMap("shop/web", st.Owned(st.To(owner))), explain.Writers{References: map[types.UID][]explain.Write{owner.UID: many}})
+	out := writtenWith(t, st.ConfigMap("shop/web", st.Owned(st.To(owner))), object.Writers{References: map[types.UID][]object.Write{owner.UID: many}})
 	if strings.Count(out, "written by") != 8 || !strings.Contains(out, "written by j (Apply)") || strings.Contains(out, "written by b ") {
 		t.Errorf("got\n%s", out)
 	}
