@@ -86,7 +86,7 @@ func TestEndlessResponseIsLimited(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = ReadObject(result, Query{Type: podType, Namespace: "ns", Name: "name"})
+		_, err = ReadObject(result, Query{Type: podType, Namespace: "ns", Name: "name"}, true)
 		return err
 	}
 	discover := func(c *Client) error {

@@ -96,7 +96,7 @@ func (c *Client) GetObject(ctx context.Context, q Query) (*metav1.PartialObjectM
 	if err != nil {
 		return nil, err
 	}
-	return ReadObject(raw, q)
+	return ReadObject(raw, q, true)
 }
 
 // Fetch returns the undecoded answer to a query. Of the options only ResourceVersion has a meaning

@@ -172,20 +172,21 @@ func VerifySuccess(raw []byte) error {
 	return nil
 }
 
-// ReadObject returns the metadata of the single object that the query names.
-func ReadObject(raw []byte, q Query) (out *metav1.PartialObjectMetadata, err error) {
+// ReadObject returns the metadata of the single object that the query names. metadata reports
+// whether only that was requested.
+func ReadObject(raw []byte, q Query, metadata bool) (out *metav1.PartialObjectMetadata, err error) {
 	out = &metav1.PartialObjectMetadata{}
 	if bytes.HasPrefix(raw, []byte(ProtobufPrefix)) {
 		var unknown runtime.Unknown
 		if err := unknown.Unmarshal(raw[len(ProtobufPrefix):]); err != nil {
 			return nil, err
 		}
-		err = VerifyKind(Envelope{APIVersion: unknown.APIVersion, Kind: unknown.Kind}, q.Type, "", true)
+		err = VerifyKind(Envelope{APIVersion: unknown.APIVersion, Kind: unknown.Kind}, q.Type, "", metadata)
 		if err == nil {
 			err = out.Unmarshal(unknown.Raw)
 		}
 	} else if err = strict.Unmarshal(raw, out); err == nil {
-		err = VerifyKind(Envelope{APIVersion: out.APIVersion, Kind: out.Kind}, q.Type, "", true)
+		err = VerifyKind(Envelope{APIVersion: out.APIVersion, Kind: out.Kind}, q.Type, "", metadata)
 	}
 	if err == nil {
 		err = VerifyObject(q, out.Namespace, out.Name, string(out.UID), out.ResourceVersion)

@@ -15,7 +15,7 @@ func GetWhole(ctx context.Context, c *Client, q Query, into any) error {
 	if err != nil {
 		return err
 	}
-	if _, err := ReadObject(raw, q); err != nil {
+	if _, err := ReadObject(raw, q, false); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(raw, into); err != nil {

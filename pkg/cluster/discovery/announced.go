@@ -2,15 +2,14 @@ package discovery
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -131,19 +130,15 @@ func unservedGap(ctx context.Context, c *client.Client, o *object.Object) *snaps
 		Group: of.Group, Resource: of.Resource, Reason: snapshot.Undiscovered,
 		Message: fmt.Sprintf("discovery does not name the type that CustomResourceDefinition %s announces", o.Name),
 	}
-	q := client.Query{Type: Definitions, Name: o.Name}
-	raw, err := c.Fetch(ctx, q, client.AcceptWhole, metav1.ListOptions{})
-	if err != nil {
-		return gap
-	}
-	found, err := client.ReadItem(raw, q, false)
 	var definition struct {
-		Spec   struct{ Versions []struct{ Served *bool } }
-		Status struct {
+		Metadata struct{ UID types.UID }
+		Spec     struct{ Versions []struct{ Served *bool } }
+		Status   struct {
 			Conditions []struct{ Type, Status string }
 		}
 	}
-	if err != nil || found.UID != o.UID || json.Unmarshal(raw, &definition) != nil {
+	err := client.GetWhole(ctx, c, client.Query{Type: Definitions, Name: o.Name}, &definition)
+	if err != nil || definition.Metadata.UID != o.UID {
 		return gap
 	}
 	for _, c := range definition.Status.Conditions {

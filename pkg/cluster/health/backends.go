@@ -64,8 +64,9 @@ func Backends(ctx context.Context, c *client.Client, gaps []snapshot.Gap) []reas
 		all, err := client.ListWhole[apiService](ctx, c, client.Query{Type: discovery.APIServices}, metav1.ListOptions{})
 		if err == nil {
 			for _, s := range all {
-				if (groups[s.Spec.Group] || groups[snapshot.All]) && !s.available() {
-					out = append(out, s.backend(ctx, c))
+				ok, message := s.available()
+				if (groups[s.Spec.Group] || groups[snapshot.All]) && !ok {
+					out = append(out, s.backend(ctx, c, message))
 				}
 			}
 		}
@@ -74,24 +75,21 @@ func Backends(ctx context.Context, c *client.Client, gaps []snapshot.Gap) []reas
 	return out
 }
 
-func (s *apiService) available() bool {
+// available reports whether the API server reaches what serves the group, and what it says if not.
+func (s *apiService) available() (ok bool, message string) {
 	for _, condition := range s.Status.Conditions {
 		if condition.Type == "Available" {
-			return condition.Status == "True"
+			return condition.Status == "True", condition.Message
 		}
 	}
-	return false
+	return false, ""
 }
 
-func (s *apiService) backend(ctx context.Context, c *client.Client) reason.Backend {
+func (s *apiService) backend(ctx context.Context, c *client.Client, message string) reason.Backend {
 	b := reason.Backend{
 		Serves: s.Spec.Group + "/" + s.Spec.Version,
 		Object: object.Identity{APIVersion: discovery.APIServices.APIVersion(), Kind: discovery.APIServices.Kind, Name: s.Metadata.Name, UID: s.Metadata.UID},
-	}
-	for _, condition := range s.Status.Conditions {
-		if condition.Type == "Available" {
-			b.Detail = condition.Message
-		}
+		Detail: message,
 	}
 	return withService(ctx, c, b, s.Spec.Service)
 }

@@ -65,6 +65,17 @@ func TestWatchLeader(t *testing.T) {
 	}
 }
 
+// TestMetadataAloneIsNoLease is about a server that sends metadata where the whole object was
+// requested: nothing would seem to hold the lease.
+func TestMetadataAloneIsNoLease(t *testing.T) {
+	metadata := leaseOf("a", "2026-11-24T08:00:00.000000Z")
+	metadata["apiVersion"], metadata["kind"] = "meta.k8s.io/v1", "PartialObjectMetadata"
+	cluster, _ := clustertest.Serve(t, answers{leasePath: clustertest.Reply(metadata)})
+	if got, err := WatchLeader(t.Context(), cluster); err == nil {
+		t.Errorf("it is taken for a lease: %+v", got)
+	}
+}
+
 func TestWatchLeaderReportsWhyItIsUnknown(t *testing.T) {
 	cluster, _ := clustertest.Serve(t, answers{leasePath: clustertest.Reply(clustertest.Refuse(403, "Forbidden"))})
 	if got, err := WatchLeader(t.Context(), cluster); err == nil {

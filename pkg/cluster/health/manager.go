@@ -123,18 +123,18 @@ var queueNames = []string{"garbage_collector_attempt_to_delete", "garbage_collec
 // Queues returns the collector's work queues, none if the kube-controller-manager has not started
 // it.
 func (m *Manager) Queues(ctx context.Context) ([]Queue, error) {
-	metrics, any := map[string]float64{}, false
+	metrics := map[string]float64{}
 	err := m.lines(ctx, "/metrics", func(line string) {
 		name, value, ok := strings.Cut(line, " ")
 		if n, err := strconv.ParseFloat(value, 64); ok && err == nil {
-			metrics[name], any = n, true
+			metrics[name] = n
 		}
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case !any:
-		return nil, fmt.Errorf("GET /metrics of kube-controller-manager: the answer has no metrics")
+	case len(metrics) == 0:
+		return nil, errors.New("GET /metrics of kube-controller-manager: the answer has no metrics")
 	}
 	var out []Queue
 	for _, name := range queueNames {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -39,14 +39,12 @@ func (sc *scanner) readNamespaceStatuses(ctx context.Context) error {
 
 // readNamespaceStatus returns nil if the Namespace cannot be read, or was replaced.
 func readNamespaceStatus(ctx context.Context, c *client.Client, o *object.Object) *object.NamespaceStatus {
-	q := client.Query{Type: namespaces, Name: o.Name}
-	raw, err := c.Fetch(ctx, q, client.AcceptWhole, metav1.ListOptions{})
-	if err != nil {
-		return nil
+	var whole struct {
+		Metadata     struct{ UID types.UID }
+		Spec, Status json.RawMessage
 	}
-	found, err := client.ReadItem(raw, q, false)
-	var whole struct{ Spec, Status json.RawMessage }
-	if err != nil || found.UID != o.UID || json.Unmarshal(raw, &whole) != nil {
+	err := client.GetWhole(ctx, c, client.Query{Type: namespaces, Name: o.Name}, &whole)
+	if err != nil || whole.Metadata.UID != o.UID {
 		return nil
 	}
 	return object.NamespaceStatusOf(whole.Spec, whole.Status)

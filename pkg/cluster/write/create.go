@@ -62,7 +62,7 @@ func (c *Creator) Create(ctx context.Context, at object.Identity, body json.RawM
 	case err != nil:
 		return nil, client.NewRequestError("create", at, client.ClassifyRequest(err), err)
 	}
-	made, err := client.ReadObject(raw, client.Query{Type: mapped.Type, Namespace: at.Namespace, Name: at.Name, DryRun: c.dryRun})
+	made, err := client.ReadObject(raw, client.Query{Type: mapped.Type, Namespace: at.Namespace, Name: at.Name, DryRun: c.dryRun}, true)
 	if err != nil { // the object was created all the same
 		if o, unread := c.readOwn(ctx, at); unread == nil && o != nil {
 			return o, nil

@@ -192,7 +192,7 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 	case verb == "delete" && client.VerifySuccess(raw) == nil:
 		return nil, nil
 	}
-	left, err := client.ReadObject(raw, client.Query{Type: m.Type, Namespace: o.Namespace, Name: o.Name})
+	left, err := client.ReadObject(raw, client.Query{Type: m.Type, Namespace: o.Namespace, Name: o.Name}, true)
 	if err == nil && left.UID != o.UID {
 		err = client.NewAnswerError("it is of another object of that name")
 	}
