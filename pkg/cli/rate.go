@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	limit "golang.org/x/time/rate"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
@@ -48,44 +50,15 @@ func (r *rate) duration(writes int) time.Duration {
 	return time.Duration(writes-1) * time.Second / time.Duration(*r)
 }
 
-// pacer spaces writes evenly.
-type pacer struct {
-	interval time.Duration
-	mu       sync.Mutex
-	next     time.Time // when the next write may be sent
-}
-
 // pace returns a function that returns when the next write may be sent, or the error of the
-// context if that ends before. It is nil without a limit.
+// context if that ends before. It spaces writes evenly, also after a pause. It is nil without a
+// limit.
 func (r *rate) pace() func(context.Context) error {
 	if *r == 0 {
 		return nil
 	}
-	return (&pacer{interval: time.Second / time.Duration(*r)}).wait
-}
-
-func (p *pacer) wait(ctx context.Context) error {
-	turn := time.NewTimer(p.take())
-	defer turn.Stop()
-	select {
-	case <-turn.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// take returns how long the caller has to wait for its turn.
-func (p *pacer) take() time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := time.Now()
-	if p.next.Before(now) {
-		p.next = now
-	}
-	wait := p.next.Sub(now)
-	p.next = p.next.Add(p.interval)
-	return wait
+	limiter := limit.NewLimiter(limit.Limit(*r), 1)
+	return func(ctx context.Context) error { return client.Wait(ctx, limiter.Reserve().Delay()) }
 }
 
 // checkRate returns an error if the plan cannot be carried out within --timeout because of
