@@ -121,7 +121,9 @@ func TestAlertsFire(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var script strings.Builder
-			script.WriteString("load 1h\n")
+			// The first sample decides how old the others may be, and the series of one load have no
+			// order.
+			script.WriteString("load 1h\n\tstart 0\n\nload 1h\n")
 			if test.last != nil {
 				scrape(t, &script, exposition(t, test.before...), exposition(t, test.last...))
 			}
