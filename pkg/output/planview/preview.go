@@ -3,6 +3,8 @@ package planview
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
@@ -47,7 +49,7 @@ func Blocked(w io.Writer, blocked []plan.Blocked, palette *color.Palette) error 
 	}
 	var rows []Row
 	for _, b := range blocked[:min(len(blocked), maxLines)] {
-		rows = append(rows, unchangedRow("blocked", b.Object, b.Reason.Message(), palette.Changed))
+		rows = append(rows, unchangedRow(unchangedObject{labelBlocked, b.Object, b.Reason, palette.Changed}))
 	}
 	return table.Write(w, headings, cells(rows))
 }
@@ -129,56 +131,63 @@ func (d *drawing) draw() {
 // later and what is left alone.
 func (d *drawing) unchanged() {
 	d.eachUnchanged(func(u unchangedObject) {
-		d.add(func() Row { return unchangedRow(u.label, u.object, u.why.Message(), u.paint) })
+		d.add(func() Row { return unchangedRow(u) })
 	})
 }
 
+// unchangedLabel is what the first column of the preview says of an object without a step.
+type unchangedLabel string
+
+const (
+	labelKeep      unchangedLabel = "keep"
+	labelUnknown   unchangedLabel = "unknown"
+	labelUncertain unchangedLabel = "uncertain"
+	labelBlocked   unchangedLabel = "blocked"
+	labelLater     unchangedLabel = "delete later"
+	labelLeave     unchangedLabel = "leave"
+)
+
 // unchangedObject is an object without a step.
 type unchangedObject struct {
-	label  string
+	label  unchangedLabel
 	object object.Identity
 	why    reason.Reason
 	paint  func(string) string
-	urgent bool // it is blocked, or cannot be predicted
 }
 
 // eachUnchanged calls do with every object without a step.
 func (d *drawing) eachUnchanged(do func(unchangedObject)) {
-	add := func(label string, o object.Identity, why reason.Reason, paint func(string) string) {
-		do(unchangedObject{label, o, why, paint, label == "blocked" || label == "unknown" || label == "uncertain"})
-	}
 	p := d.layout.plan
 	for _, r := range p.Retained {
 		switch _, hasStep := d.layout.byObject[r.Object]; {
 		case hasStep || d.layout.uncertain[r.Object] != nil:
 		case r.Uncertain:
-			add("unknown", r.Object, r.Reason, d.palette.Changed)
+			do(unchangedObject{labelUnknown, r.Object, r.Reason, d.palette.Changed})
 		default:
-			add("keep", r.Object, r.Reason, d.palette.Kept)
+			do(unchangedObject{labelKeep, r.Object, r.Reason, d.palette.Kept})
 		}
 	}
 	for i := range p.Outcomes {
 		o := &p.Outcomes[i]
 		if _, hasStep := d.layout.byObject[o.Object]; o.State == plan.Unchanged && !hasStep {
-			add("uncertain", o.Object, o.Nondeterministic.Reason, d.palette.Changed)
+			do(unchangedObject{labelUncertain, o.Object, o.Nondeterministic.Reason, d.palette.Changed})
 		}
 	}
 	for _, b := range p.Blocked {
-		add("blocked", b.Object, b.Reason, d.palette.Changed)
+		do(unchangedObject{labelBlocked, b.Object, b.Reason, d.palette.Changed})
 	}
 	for _, l := range p.DeletedLater {
-		if d.layout.uncertain[l.Object] != nil {
-			continue
+		if d.layout.uncertain[l.Object] == nil {
+			do(unchangedObject{labelLater, l.Object, l.Reason, d.palette.Changed})
 		}
-		add("delete later", l.Object, l.Reason, d.palette.Changed)
 	}
 	for _, k := range p.Kept {
-		add("leave", k.Object, k.Reason, d.palette.Dim)
+		do(unchangedObject{labelLeave, k.Object, k.Reason, d.palette.Dim})
 	}
 }
 
-func unchangedRow(label string, o object.Identity, why string, paint func(string) string) Row {
-	return Row{Label: paint(label), Object: o, Name: paint(name(o)), Why: escape.Line(why)}
+func unchangedRow(u unchangedObject) Row {
+	return Row{Label: u.paint(string(u.label)), Object: u.object, Name: u.paint(name(u.object)), Why: escape.Line(u.why.Message())}
 }
 
 // node is what has a row below another: a line, or contents of the line's object.
@@ -217,19 +226,29 @@ func (d *drawing) row(n node) Row {
 		what, how := d.layout.contentsOf(n.line)
 		return Row{sameAction: true, sameNamespace: true, Name: d.palette.Deleted(what), Why: how}
 	case n.content != nil:
-		why := withContainer
-		if left := d.layout.terminating[*n.content]; left != nil {
-			why = waits(left)
-		}
-		if uncertain := d.layout.uncertain[*n.content]; uncertain != nil {
-			why += "; uncertain: " + escape.Line(uncertain.Message())
+		why := d.whyContent(*n.content)
+		if d.layout.terminating[*n.content] == nil {
+			why = slices.Insert(why, 0, withContainer)
 		}
 		return Row{
 			Action: plan.ActionDelete, Label: d.label(plan.ActionDelete), sameAction: true, Object: *n.content,
-			Name: d.palette.Deleted(name(*n.content)), Why: d.palette.Dim(why),
+			Name: d.palette.Deleted(name(*n.content)), Why: d.palette.Dim(strings.Join(why, "; ")),
 		}
 	}
 	return d.line(n.line)
+}
+
+// whyContent returns what there is to say about one of the contents of an object besides that it
+// is deleted along with it.
+func (d *drawing) whyContent(o object.Identity) []string {
+	var why []string
+	if left := d.layout.terminating[o]; left != nil {
+		why = append(why, waits(left))
+	}
+	if uncertain := d.layout.uncertain[o]; uncertain != nil {
+		why = append(why, "uncertain: "+escape.Line(uncertain.Message()))
+	}
+	return why
 }
 
 func (d *drawing) line(i int) Row {

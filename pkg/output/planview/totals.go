@@ -29,11 +29,12 @@ const (
 // before, at most limit of them: see drawNamed. It reports whether it wrote anything. It does
 // not if the plan fits on the screen, or if the totals would take more than half of its lines.
 func Totals(w io.Writer, p *plan.Plan, screen, limit int, palette *color.Palette) (written bool, err error) {
-	lines := countLines(p)
+	l := newLayout(p)
+	lines := countLines(l)
 	if lines <= screen {
 		return false, nil
 	}
-	d := drawing{layout: newLayout(p), palette: palette, limit: limit}
+	d := drawing{layout: l, palette: palette, limit: limit}
 	d.drawNamed()
 	kinds, causes := d.byKind(), d.byCause()
 	if 2*(d.total+len(kinds)+len(causes)) > lines {
@@ -42,9 +43,9 @@ func Totals(w io.Writer, p *plan.Plan, screen, limit int, palette *color.Palette
 	return true, d.writeTotals(w, kinds, causes, lines)
 }
 
-// countLines returns how many lines Preview writes without a limit.
-func countLines(p *plan.Plan) int {
-	d := drawing{layout: newLayout(p), palette: color.New(color.Never, false, true), listContents: p.Mode == plan.Delete, limit: 1}
+// countLines returns how many lines Preview writes of a plan without a limit.
+func countLines(l *layout) int {
+	d := drawing{layout: l, palette: color.New(color.Never, false, true), listContents: l.plan.Mode == plan.Delete, limit: 1}
 	d.draw()
 	return d.total
 }
@@ -86,19 +87,22 @@ func (d *drawing) drawNamed() {
 			d.add(func() Row {
 				row := d.row(node{line: i, content: &o})
 				row.sameAction = false
-				alone := "deleted along with " + name(l.main(i).Object.Identity)
-				if row.Why != d.palette.Dim(withContainer) {
-					alone += "; " + row.Why
-				}
-				row.Why = alone
+				row.Why = strings.Join(slices.Insert(d.whyContent(o), 0, "deleted along with "+name(l.main(i).Object.Identity)), "; ")
 				return row
 			})
 		}
 	}
 	d.eachUnchanged(func(u unchangedObject) {
-		if u.urgent || critical(u.object) && u.label == "delete later" {
-			d.add(func() Row { return unchangedRow(u.label, u.object, u.why.Message(), u.paint) })
+		switch u.label {
+		case labelBlocked, labelUnknown, labelUncertain:
+		case labelLater:
+			if !critical(u.object) {
+				return
+			}
+		case labelKeep, labelLeave:
+			return
 		}
+		d.add(func() Row { return unchangedRow(u) })
 	})
 }
 
@@ -178,7 +182,7 @@ func (d *drawing) byKind() [][]string {
 			}
 		}
 	}
-	d.eachUnchanged(func(u unchangedObject) { count(len(actions)+1, u.label, u.object, u.paint) })
+	d.eachUnchanged(func(u unchangedObject) { count(len(actions)+1, string(u.label), u.object, u.paint) })
 
 	all := slices.Collect(maps.Values(totals))
 	sort.Slice(all, func(i, j int) bool {
