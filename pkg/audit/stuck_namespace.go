@@ -63,7 +63,7 @@ func NewNamespaceDeletions(m *simulate.Model) *NamespaceDeletions {
 		switch {
 		case o.Kind == "APIService" && o.GroupVersionKind().Group == "apiregistration.k8s.io":
 			d.services = append(d.services, o.Name)
-		case o.Kind == "CustomResourceDefinition" && o.IsCRD():
+		case o.IsCRD():
 			_, group, _ := strings.Cut(o.Name, ".")
 			d.defined[group] = true
 		}
@@ -116,8 +116,8 @@ func (d NamespaceDiagnosis) finding(g *graph.Graph, n graph.Node) Finding {
 
 // namespaceDiagnosis collects the causes.
 type namespaceDiagnosis struct {
-	NamespaceDiagnosis
-	*NamespaceDeletions
+	found     NamespaceDiagnosis // so far
+	of        *NamespaceDeletions
 	namespace *object.Object
 	status    object.NamespaceStatus // empty if it was not read
 	contents  []graph.Node
@@ -130,12 +130,12 @@ type namespaceDiagnosis struct {
 // Diagnose returns what keeps a terminating Namespace.
 func (d *NamespaceDeletions) Diagnose(n graph.Node) NamespaceDiagnosis {
 	o := d.graph.Object(n)
-	out := &namespaceDiagnosis{NamespaceDeletions: d, namespace: o, contents: d.contents[o.Name], unread: d.graph.View().ContentsGaps(o.Identity, nil)}
+	out := &namespaceDiagnosis{of: d, namespace: o, contents: d.contents[o.Name], unread: d.graph.View().ContentsGaps(o.Identity, nil)}
 	if o.NamespaceStatus != nil {
 		out.status = *o.NamespaceStatus
 	}
 	for _, c := range out.status.True() {
-		out.Conditions = append(out.Conditions, reason.ReportedCondition{Type: c.Type, Message: c.Message})
+		out.found.Conditions = append(out.found.Conditions, reason.ReportedCondition{Type: c.Type, Message: c.Message})
 	}
 	out.discovery(n)
 	if out.status.Is(object.GroupVersionFailure) {
@@ -148,38 +148,38 @@ func (d *NamespaceDeletions) Diagnose(n graph.Node) NamespaceDiagnosis {
 	out.unknown()
 	switch {
 	case out.fails:
-		out.Consequence = collector.ConsequenceStuck
+		out.found.Consequence = collector.ConsequenceStuck
 	case out.held:
-		out.Consequence = collector.ConsequenceNone
+		out.found.Consequence = collector.ConsequenceNone
 	default:
-		out.Consequence = collector.ConsequenceUnknown
+		out.found.Consequence = collector.ConsequenceUnknown
 	}
-	return out.NamespaceDiagnosis
+	return out.found
 }
 
-func (d *namespaceDiagnosis) add(cause reason.Reason) { d.Causes = append(d.Causes, cause) }
+func (d *namespaceDiagnosis) add(cause reason.Reason) { d.found.Causes = append(d.found.Causes, cause) }
 
 // discovery adds that API groups cannot be discovered. What the namespace controller reports may
 // be outdated; what only this scan noticed may be over before that controller tries again.
 func (d *namespaceDiagnosis) discovery(n graph.Node) {
-	groups, certain := d.model.FinalizationGaps(n)
+	groups, certain := d.of.model.FinalizationGaps(n)
 	switch {
 	case d.status.Is(object.DiscoveryFailure):
-		all := d.graph.Snapshot().Gaps
+		all := d.of.graph.Snapshot().Gaps
 		groups = slices.DeleteFunc(slices.Clone(all), func(g snapshot.Gap) bool { return !ofGroup(g) || g.Group == snapshot.All })
 		found := reason.DiscoveryFails{Gaps: snapshot.Parameters(groups), Outdated: !slices.ContainsFunc(all, ofGroup)}
 		if !found.Outdated {
-			d.APIServices = d.servicesOf(groups)
+			d.found.APIServices = d.servicesOf(groups)
 		}
 		found.APIServices = []string{}
-		for _, s := range d.APIServices {
+		for _, s := range d.found.APIServices {
 			found.APIServices = append(found.APIServices, s.Name)
 		}
 		d.fails, d.outdated = d.fails || !found.Outdated, d.outdated || found.Outdated
 		d.add(found)
 	case certain:
 		d.held = true
-		d.APIServices = d.servicesOf(groups)
+		d.found.APIServices = d.servicesOf(groups)
 		d.add(snapshot.NotFinalized(groups, certain))
 	}
 }
@@ -191,7 +191,7 @@ func ofGroup(g snapshot.Gap) bool { return g.Resource == snapshot.All && g.Name 
 // controller names, or else all. Their names are version.group.
 func (d *namespaceDiagnosis) servicesOf(groups []snapshot.Gap) []APIService {
 	reported := map[string]bool{}
-	for _, c := range d.Conditions {
+	for _, c := range d.found.Conditions {
 		if c.Type == object.DiscoveryFailure {
 			for _, word := range strings.Fields(c.Message) {
 				reported[strings.TrimRight(word, ":,")] = true
@@ -199,12 +199,12 @@ func (d *namespaceDiagnosis) servicesOf(groups []snapshot.Gap) []APIService {
 		}
 	}
 	var named, all []APIService
-	for _, name := range d.services {
+	for _, name := range d.of.services {
 		version, group, _ := strings.Cut(name, ".")
 		if group == "" || !slices.ContainsFunc(groups, func(g snapshot.Gap) bool { return g.Group == group }) {
 			continue
 		}
-		service := APIService{Name: name, Aggregated: d.aggregated(group)}
+		service := APIService{Name: name, Aggregated: d.of.aggregated(group)}
 		all = append(all, service)
 		if reported[group+"/"+version] {
 			named = append(named, service)
@@ -234,19 +234,19 @@ func (d *namespaceDiagnosis) deletion() {
 		switch g.Reason {
 		case snapshot.Webhook, snapshot.ServerError, snapshot.Unavailable, snapshot.TimedOut, snapshot.Throttled, snapshot.Unreadable:
 			if g.Resource != snapshot.All {
-				d.Unlistable = append(d.Unlistable, g)
+				d.found.Unlistable = append(d.found.Unlistable, g)
 			}
 		default: // due to this user, to a file or to this scan
 		}
 	}
-	d.Undeleted = d.undeleted()
-	found := reason.ContentsDeletionFails{Gaps: snapshot.Parameters(d.Unlistable), Undeleted: d.byType(d.Undeleted), Outdated: len(d.contents)+len(d.unread) == 0}
+	d.found.Undeleted = d.undeleted()
+	found := reason.ContentsDeletionFails{Gaps: snapshot.Parameters(d.found.Unlistable), Undeleted: d.byType(d.found.Undeleted), Outdated: len(d.contents)+len(d.unread) == 0}
 	switch {
 	case d.status.Is(object.ContentFailure) && !d.allDeleted():
 		d.fails, d.outdated = d.fails || !found.Outdated, d.outdated || found.Outdated
 		d.add(found)
 	case len(d.unread) > 0:
-		if types := slices.DeleteFunc(slices.Clone(d.unread), ofGroup); len(types) > 0 || len(d.Causes) == 0 {
+		if types := slices.DeleteFunc(slices.Clone(d.unread), ofGroup); len(types) > 0 || len(d.found.Causes) == 0 {
 			d.add(snapshot.NotFinalized(d.unread, false))
 		}
 	}
@@ -257,12 +257,12 @@ func (d *namespaceDiagnosis) deletion() {
 // Pod should have stopped.
 func (d *namespaceDiagnosis) allDeleted() bool {
 	switch {
-	case len(d.contents) == 0 || len(d.Undeleted)+len(d.Unlistable) > 0:
+	case len(d.contents) == 0 || len(d.found.Undeleted)+len(d.found.Unlistable) > 0:
 		return false
 	case len(d.unread) == 0:
 		return true
 	}
-	return slices.ContainsFunc(d.contents, func(n graph.Node) bool { return d.model.Overdue(d.graph.Object(n)) })
+	return slices.ContainsFunc(d.contents, func(n graph.Node) bool { return d.of.model.Overdue(d.of.graph.Object(n)) })
 }
 
 // undeleted returns the contents that are not being deleted although their turn has come: since
@@ -271,7 +271,7 @@ func (d *namespaceDiagnosis) undeleted() []graph.Node {
 	var pods, others []graph.Node
 	stopping := false
 	for _, n := range d.contents {
-		switch o := d.graph.Object(n); {
+		switch o := d.of.graph.Object(n); {
 		case !isPod(o) && !o.Terminating():
 			others = append(others, n)
 		case isPod(o) && o.Terminating():
@@ -280,7 +280,7 @@ func (d *namespaceDiagnosis) undeleted() []graph.Node {
 			pods = append(pods, n)
 		}
 	}
-	if stopping && d.model.Judge().Behavior().OrderedNamespaceDeletion {
+	if stopping && d.of.model.Judge().Behavior().OrderedNamespaceDeletion {
 		return pods
 	}
 	return append(pods, others...)
@@ -305,12 +305,12 @@ func (d *namespaceDiagnosis) contentsLeft() {
 	found := reason.ContentsLeft{Types: d.byType(d.contents), Finalizers: []reason.FinalizerCount{}}
 	objects := map[string]int{}
 	for _, n := range d.contents {
-		o := d.graph.Object(n)
+		o := d.of.graph.Object(n)
 		for _, f := range o.ForeignFinalizers() {
 			objects[f]++
 		}
 		d.held = d.held || len(o.ForeignFinalizers()) > 0 || o.InGracePeriod()
-		if d.model.Overdue(o) {
+		if d.of.model.Overdue(o) {
 			found.OverduePods++
 		}
 	}
@@ -321,7 +321,7 @@ func (d *namespaceDiagnosis) contentsLeft() {
 		a, b := found.Finalizers[i], found.Finalizers[j]
 		return cmp.Or(b.Objects-a.Objects, strings.Compare(a.Finalizer, b.Finalizer)) < 0
 	})
-	named := d.fails && len(d.Undeleted) == len(d.contents) && len(found.Finalizers) == 0
+	named := d.fails && len(d.found.Undeleted) == len(d.contents) && len(found.Finalizers) == 0
 	if len(d.contents) > 0 && !named {
 		d.add(found)
 	}
@@ -343,8 +343,8 @@ func (d *namespaceDiagnosis) unknown() {
 func (d *namespaceDiagnosis) byType(nodes []graph.Node) []reason.TypeCount {
 	counts := map[string]int{}
 	for _, n := range nodes {
-		o := d.graph.Object(n)
-		if m, ok := d.graph.View().Map(o.APIVersion, o.Kind); ok {
+		o := d.of.graph.Object(n)
+		if m, ok := d.of.graph.View().Map(o.APIVersion, o.Kind); ok {
 			counts[m.Type.String()]++
 		} else {
 			counts[o.Kind]++

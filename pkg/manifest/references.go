@@ -82,8 +82,11 @@ func (d *Documents) SetOwners(i int, after []*object.Reference) error {
 		return err
 	}
 	references, err := list.Elements()
-	if err != nil || len(references) != len(after) {
-		return fmt.Errorf("it has %d references, not %d: %w", len(references), len(after), err)
+	if err != nil {
+		return err
+	}
+	if len(references) != len(after) {
+		return fmt.Errorf("it has %d references, not %d", len(references), len(after))
 	}
 	var left []*yaml.Node
 	for k, r := range references {

@@ -243,7 +243,7 @@ type FinalizerStuck struct {
 }
 
 func (r FinalizerStuck) Brief() string {
-	return fmt.Sprintf("terminating %s, held by %s", duration.HumanDuration(r.Since.Scanned.Sub(r.Since.Deleted)), strings.Join(r.Finalizers, ", "))
+	return fmt.Sprintf("terminating %s, held by %s", duration.HumanDuration(r.Since.Age()), strings.Join(r.Finalizers, ", "))
 }
 
 func (r FinalizerStuck) Message() string {
@@ -270,7 +270,7 @@ type NamespaceStuck struct {
 }
 
 func (r NamespaceStuck) Brief() string {
-	return fmt.Sprintf("terminating %s, %s", duration.HumanDuration(r.Since.Scanned.Sub(r.Since.Deleted)), r.cause(0))
+	return fmt.Sprintf("terminating %s, %s", duration.HumanDuration(r.Since.Age()), r.cause(0))
 }
 
 func (r NamespaceStuck) cause(i int) string {

@@ -84,7 +84,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	}
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
-	leader := observe(func() (doctor.Leader, error) {
+	leader := start(func() (doctor.Leader, error) {
 		l, err := health.WatchLeader(watching, live)
 		return doctor.Leader(l), err
 	})
@@ -97,8 +97,8 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	foreground := observe(func() (bool, error) { return health.HonoursForegroundDeletion(ctx, live, seen) })
-	elsewhere := observe(func() ([]object.Identity, error) {
+	foreground := start(func() (bool, error) { return health.HonoursForegroundDeletion(ctx, live, seen) })
+	elsewhere := start(func() ([]object.Identity, error) {
 		return health.ObjectsWithOwnersElsewhere(ctx, live, c.scan.Config.Namespace())
 	})
 	m := c.observeManager(ctx, live, leader)
@@ -108,7 +108,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 		test = new(observe(func() (doctor.Canary, error) {
 			result, err := canary.Run(ctx, live, seen, c.canary, c.settle)
 			return doctor.Canary(result), err
-		})())
+		}))
 	}
 	backends := health.Backends(ctx, live, seen.Gaps)
 	if err := c.scan.Settle(ctx, live, g, report, c.settle); err != nil {
@@ -131,19 +131,22 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	return nil
 }
 
-// observe starts an observation and returns what waits for its result.
-func observe[T any](ask func() (T, error)) func() doctor.Observed[T] {
+// observe makes an observation.
+func observe[T any](ask func() (T, error)) doctor.Observed[T] {
+	value, err := ask()
+	if err != nil {
+		_, message := client.Classify(err)
+		first, _, _ := strings.Cut(message, "\n")
+		return doctor.Observed[T]{Unknown: first}
+	}
+	return doctor.Observed[T]{Value: value}
+}
+
+// start starts an observation and returns what waits for its result.
+func start[T any](ask func() (T, error)) func() doctor.Observed[T] {
 	var out doctor.Observed[T]
 	var done sync.WaitGroup
-	done.Go(func() {
-		value, err := ask()
-		if err != nil {
-			_, message := client.Classify(err)
-			out.Unknown, _, _ = strings.Cut(message, "\n")
-			return
-		}
-		out.Value = value
-	})
+	done.Go(func() { out = observe(ask) })
 	return func() doctor.Observed[T] {
 		done.Wait()
 		return out

@@ -31,7 +31,7 @@ func (c *doctorCommand) observeManager(ctx context.Context, live *client.Client,
 			return health.NewManager(config, c.manager)
 		}
 		return health.ManagerBehindAPIServer(ctx, config, live, leader().Value.Holder)
-	})()
+	})
 	return managerObserver{found.Value, found.Unknown}
 }
 
@@ -46,7 +46,7 @@ func (m managerObserver) queues(ctx context.Context) doctor.Observed[[]doctor.Qu
 			out = append(out, doctor.Queue(q))
 		}
 		return out, err
-	})()
+	})
 }
 
 // maxReread is how many objects that the collector does not know are read again.
@@ -71,5 +71,5 @@ func (m managerObserver) graph(ctx context.Context, live *client.Client, g *grap
 			}
 		}
 		return known, ctx.Err()
-	})()
+	})
 }
