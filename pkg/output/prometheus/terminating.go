@@ -31,10 +31,13 @@ type deletionState struct {
 // and the others together. They are sorted.
 func deletions(c audit.Cluster) []deletionState {
 	states := map[deletion]deletionState{}
+	add := func(d deletion, objects int, oldest time.Duration) {
+		s := states[d]
+		states[d] = deletionState{d, s.objects + objects, max(s.oldest, oldest)}
+	}
 	for i := range c.Terminating {
 		t := &c.Terminating[i]
-		d := deletion{t.Object.Kind, holder(t)}
-		states[d] = deletionState{d, states[d].objects + 1, max(states[d].oldest, t.Age())}
+		add(deletion{t.Object.Kind, holder(t)}, 1, t.Age())
 	}
 	all := make([]deletionState, 0, len(states))
 	for _, s := range states {
@@ -44,11 +47,18 @@ func deletions(c audit.Cluster) []deletionState {
 		return cmp.Or(all[j].objects-all[i].objects, compare(all[i], all[j])) < 0
 	})
 	if len(all) > maxDeletions {
-		rest := deletionState{deletion: deletion{other, other}}
-		for _, s := range all[maxDeletions:] {
-			rest.objects, rest.oldest = rest.objects+s.objects, max(rest.oldest, s.oldest)
+		rest := all[maxDeletions:]
+		clear(states)
+		for _, s := range all[:maxDeletions] {
+			states[s.deletion] = s
 		}
-		all = append(all[:maxDeletions], rest)
+		for _, s := range rest {
+			add(deletion{other, other}, s.objects, s.oldest)
+		}
+		all = all[:0]
+		for _, s := range states {
+			all = append(all, s)
+		}
 	}
 	sort.Slice(all, func(i, j int) bool { return compare(all[i], all[j]) < 0 })
 	return all
