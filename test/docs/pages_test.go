@@ -50,6 +50,22 @@ const (
 	name = `
 cd ~/.kube/gc-backup/prod && rm -rf 2026-11-20T08-31-07Z && mv "$(ls | tail -1)" 2026-11-20T08-31-07Z`
 
+	// deleteCRD deletes a CRD. The API server then deletes its objects, one of which a finalizer holds.
+	deleteCRD = `
+kubectl delete crd buckets.storage.example.com --wait=false > /dev/null &&
+until kubectl get bucket invoices -n shop -o jsonpath='{.metadata.deletionTimestamp}' | grep Z > /dev/null; do :; done`
+
+	// helmUninstall does what Helm does for the release of the page: it deletes the release's objects
+	// in the background, without those of hooks.
+	helmUninstall = "kubectl delete deployment web"
+
+	// veleroArchive writes what "velero backup download" would have saved: an object with the UID that
+	// its owner had in the backup.
+	veleroArchive = `
+mkdir -p resources/secrets/namespaces/shop &&
+echo '{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "web-cookies", "namespace": "shop", "uid": "5d1c9a52-0c86-4a0e-8a1d-5f0f3f6a2b77", "resourceVersion": "4711",
+  "ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "0f5a7c1e-8d0a-4e0b-9b7e-2f6f5d8f1a11"}]}}' > resources/secrets/namespaces/shop/web-cookies.json`
+
 	// stuck deletes namespace checkout while an API is down and a finalizer holds an object in it.
 	// Before, it waits until the one of an earlier block is gone: a change makes the namespace
 	// controller try again.
@@ -80,9 +96,12 @@ var pages = map[string]page{
 		before:       "kubectl gc collect --yes -n monitoring" + name,
 		alternatives: true, words: map[string]string{"CONTEXT": contextName},
 	},
-	"docs/repair.md":  {uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
-	"docs/restore.md": {before: "kubectl gc delete deployment/web -n shop --client-side --yes" + name},
-	"docs/why.md":     {uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
+	"docs/incidents/helm.md":                 {collector: testcluster.On, words: map[string]string{"helm uninstall web": helmUninstall}},
+	"docs/incidents/operator-uninstalled.md": {before: deleteCRD},
+	"docs/incidents/velero.md":               {before: veleroArchive},
+	"docs/repair.md":                         {uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
+	"docs/restore.md":                        {before: "kubectl gc delete deployment/web -n shop --client-side --yes" + name},
+	"docs/why.md":                            {uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
 	"docs/rules/README.md": {words: map[string]string{
 		"TYPE": "configmap", "NAME": "flags", "NAMESPACE": "shop", "INDEX": "0", "UID-YOU-MEAN": "11111111-1111-1111-1111-111111111111",
 	}},
@@ -119,6 +138,11 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/performance-acting.md", "go run", "it measures for minutes"},
 	{"docs/reliability.md", "make soak", "it takes most of an hour"},
 	{"docs/reliability.md", "KUBECTL_GC_E2E=1", "it is a test itself"},
+	{"docs/incidents/argo-cd.md", "argocd", "there is no Argo CD here"},
+	{"docs/incidents/cluster-api.md", "clusterctl", "there is no second cluster, and no clusterctl"},
+	{"docs/incidents/cluster-api.md", "kubectl gc audit -n fleet --kubeconfig", "there is no second cluster"},
+	{"docs/incidents/velero.md", "velero", "there is no Velero here"},
+	{"docs/incidents/velero.md", "tar", "veleroArchive writes what would be in the archive"},
 	{"docs/rules/misspelled-owner-kind.md", "kubectl patch configmap old", "a server of today stores no such object any more"},
 	{"docs/rules/stuck-namespace.md", "kubectl get lease", "the kube-controller-manager of the test has none"},
 	{"docs/commands/audit.md", "kubectl gc audit --contexts", "there is one cluster; test/script and test/e2e have several"},
@@ -162,6 +186,7 @@ var exitCodes = []struct {
 	{"docs/commands/delete.md", "kubectl gc delete deployment/web -n shop --confirm", 4, "it is the digest of another plan"},
 	{"docs/commands/repair.md", "kubectl gc repair --confirm", 4, "it is the digest of another plan"},
 	{"docs/exit-codes.md", "case", 1, "the demo has broken references"},
+	{"docs/incidents/argo-cd.md", "kubectl gc why configmap/web-check -n shop", 1, "it is gone at the end"},
 	{"docs/rbac.md", "kubectl auth can-i", 1, "alice may not: that is the point"},
 	{"docs/rules/unknown-owner-kind.md", "kubectl get crd | grep", 1, "there is no such kind: that is the point"},
 }
