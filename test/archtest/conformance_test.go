@@ -32,6 +32,9 @@ type named struct {
 // TestConformance finds the tests of each scenario, runs those that need no control plane, and
 // compares docs/conformance.md with the results. With -update it writes that page.
 func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs tests of other packages")
+	}
 	found, tests := scan(t, "../../pkg"), map[string]bool{}
 	for id, more := range scan(t, "../../test/e2e") {
 		found[id] = append(found[id], more...)

@@ -99,6 +99,9 @@ func TestDemo(t *testing.T) {
 }
 
 func TestTheSavedClusterIsShownWithoutAControlPlane(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program and runs it")
+	}
 	root, err := repository(t.Context())
 	if err != nil {
 		t.Fatal(err)
