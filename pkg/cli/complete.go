@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -199,6 +200,28 @@ func (s *ScanOptions) CompleteTargets(cmd *cobra.Command, args []string, typed s
 	return WithoutWords(words, given), directive
 }
 
+// CompleteFinalizers offers the finalizers of other controllers on the target that is on the
+// command line already.
+func (s *ScanOptions) CompleteFinalizers(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	finalizers := func(ctx context.Context) (names []string) {
+		targets, err := ParseTargets(args)
+		namespace, _, otherErr := s.Namespace()
+		if err != nil || otherErr != nil || len(targets) != 1 {
+			return nil
+		}
+		types, objectsOf := s.completionTypes(ctx)
+		if found := snapshot.Find(types, targets[0].Word); len(found) > 0 {
+			for _, o := range objectsOf(found[0], namespace) {
+				if o.Name == targets[0].Name {
+					names = append(names, o.ForeignFinalizers()...)
+				}
+			}
+		}
+		return names
+	}
+	return s.completeFromCluster(finalizers)(cmd, args, typed)
+}
+
 // typeNames returns a function that lists the types that the garbage collector watches.
 func (s *ScanOptions) typeNames(prefix, suffix string) func(context.Context) []string {
 	return func(ctx context.Context) (words []string) {
@@ -221,10 +244,12 @@ func (s *ScanOptions) objectNames(prefix string, typeNames ...string) func(conte
 			return nil
 		}
 		var names []string
-		types, namesOf := s.completionTypes(ctx)
+		types, objectsOf := s.completionTypes(ctx)
 		for _, word := range typeNames {
 			if found := snapshot.Find(types, word); len(found) > 0 {
-				names = append(names, namesOf(found[0], namespace)...)
+				for _, o := range objectsOf(found[0], namespace) {
+					names = append(names, o.Name)
+				}
 			}
 		}
 		return prepend(prefix, names)
@@ -253,7 +278,10 @@ func (s *ScanOptions) namespaces(ctx context.Context) (names []string) {
 	if s.From == "" {
 		if live, err := s.Connect(); err == nil {
 			t := snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace"} // the same on every server
-			names, _ = read.Names(ctx, live, t, "")
+			found, _ := read.FirstPage(ctx, live, t, "")
+			for _, o := range found {
+				names = append(names, o.Name)
+			}
 		}
 		return names
 	}
@@ -265,27 +293,27 @@ func (s *ScanOptions) namespaces(ctx context.Context) (names []string) {
 
 // completionTypes returns the types of the cluster or the file, and a function that lists
 // the objects of one. On an error there are no types: a completion prints no errors.
-func (s *ScanOptions) completionTypes(ctx context.Context) (types []snapshot.Type, names func(t snapshot.Type, namespace string) []string) {
+func (s *ScanOptions) completionTypes(ctx context.Context) (types []snapshot.Type, objects func(t snapshot.Type, namespace string) []*object.Object) {
 	if s.From == "" {
 		live, err := s.Connect()
 		if err != nil {
 			return nil, nil
 		}
 		types, _ = discovery.Types(ctx, live)
-		return types, func(t snapshot.Type, namespace string) []string {
-			names, _ := read.Names(ctx, live, t, namespace)
-			return names
+		return types, func(t snapshot.Type, namespace string) []*object.Object {
+			objects, _ := read.FirstPage(ctx, live, t, namespace)
+			return objects
 		}
 	}
 	saved := s.loadQuietly()
 	view := snapshot.NewView(saved)
-	return saved.Types, func(t snapshot.Type, namespace string) (names []string) {
+	return saved.Types, func(t snapshot.Type, namespace string) (objects []*object.Object) {
 		for _, o := range saved.Objects {
 			if (Target{Type: t}).matches(o, view, namespace) {
-				names = append(names, o.Name)
+				objects = append(objects, o)
 			}
 		}
-		return names
+		return objects
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -45,6 +46,8 @@ func question(p *plan.Plan) (prompt, want string) {
 		return fmt.Sprintf("Change %s of %s, delete none? Type yes: ", wording.Count(references, "reference"), wording.Count(len(p.Outcomes), "object")), "yes"
 	case plan.Restore:
 		return fmt.Sprintf("Create %s, link %d? Type yes: ", wording.Count(p.Summary.Create, "object"), p.Summary.Link), "yes"
+	case plan.FinalizerRemoval:
+		return removalQuestion(p)
 	case plan.Collect, plan.Delete:
 	}
 	changes := changed(p)
@@ -52,6 +55,16 @@ func question(p *plan.Plan) (prompt, want string) {
 		return fmt.Sprintf("Delete %s, change %d? Type the number of objects to delete: ", wording.Count(n, "object"), changes), strconv.Itoa(n)
 	}
 	return fmt.Sprintf("Change %s, delete none? Type yes: ", wording.Count(changes, "object")), "yes"
+}
+
+// removalQuestion is question for the removal of a finalizer. The plan has the requested step.
+func removalQuestion(p *plan.Plan) (prompt, want string) {
+	s := p.Steps[0]
+	removal := fmt.Sprintf("Remove finalizer %s of %s", escape.Short(s.Finalizer, 300), escape.Short(s.Object.String(), 300))
+	if n := p.Losses(); n > 0 {
+		return fmt.Sprintf("%s, delete %s? Type the number of objects to delete: ", removal, wording.Count(n, "object")), strconv.Itoa(n)
+	}
+	return removal + ", delete none? Type yes: ", "yes"
 }
 
 // changed counts the objects that the plan changes and does not delete.

@@ -242,7 +242,7 @@ func (op *Operation) apply(ctx context.Context) error {
 		o.facts.unrecorded = true
 		fmt.Fprintf(op.Options.Scan.Err, "warning: close the backup: %s\n", escape.Short(err.Error(), 2000))
 	}
-	if op.Current.Plan.Mode == plan.Delete {
+	if op.Current.Plan.Mode.Cascades() {
 		o.blocked = op.Current.Plan.Refused() // a plan of what remains does not know what was requested
 	}
 	o.facts.timedOut = ctx.Err() == nil && o.done.Interrupted

@@ -191,7 +191,7 @@ func (op *Operation) printResult(o *runOutcome, r *result) error {
 	if err := planview.Unfinished(op.Options.Scan.Out, all, results, op.Options.Scan.Palette()); err != nil {
 		return err
 	}
-	if o.plan.Mode == plan.Delete && !o.dryRun() {
+	if o.plan.Mode.Cascades() && !o.dryRun() {
 		if err := planview.Blocked(op.Options.Scan.Out, o.blocked, op.Options.Scan.Palette()); err != nil {
 			return err
 		}
@@ -205,7 +205,7 @@ func (op *Operation) printResult(o *runOutcome, r *result) error {
 	default:
 		line += op.verificationLine(o, r) + "."
 	}
-	if o.backup != "" && (o.plan.Summary.Delete > 0 || o.plan.Mode == plan.Repair) {
+	if o.backup != "" && (o.plan.Summary.Delete > 0 || o.plan.Mode == plan.Repair || o.plan.Mode == plan.FinalizerRemoval) {
 		line += " Undo: " + CommandName + " restore " + escape.Short(ShellCommand(o.backup), 2000)
 	}
 	if _, err := fmt.Fprintln(op.Options.Scan.Out, line); err != nil {
@@ -213,7 +213,7 @@ func (op *Operation) printResult(o *runOutcome, r *result) error {
 	}
 	if !o.interrupted() && r.Summary.Failed == 0 && r.Summary.Left > 0 && !op.LeavesRestToCollector {
 		next := op.Options.rerunCommand("plan")
-		if o.plan.Mode == plan.Delete { // the objects that it named are gone
+		if o.plan.Mode.Cascades() { // the objects that it named are gone
 			next = CommandName + " collect"
 		}
 		fmt.Fprintf(op.Options.Scan.Err, "More to do, continue with: %s\n", next)

@@ -16,14 +16,14 @@ import (
 // those that are deleted.
 func planObjects(p *plan.Plan) []object.Identity {
 	var out []object.Identity
-	if p.Mode != plan.Delete {
+	if !p.Mode.Cascades() {
 		for i := range p.Steps {
 			out = append(out, p.Steps[i].Object.Identity)
 		}
 		return out
 	}
 	for i := range p.Outcomes {
-		if p.Outcomes[i].State.Deletes() {
+		if p.Deletes(&p.Outcomes[i]) {
 			out = append(out, p.Outcomes[i].Object)
 		}
 	}
@@ -52,7 +52,7 @@ func (op *Operation) writePlan(out io.Writer, palette *color.Palette) error {
 	if op.Options.Output.Format == wide {
 		return planview.Preview(out, p, 0, palette)
 	}
-	if lines, ok := op.Options.Scan.screen(out); ok && (p.Mode == plan.Collect || p.Mode == plan.Delete) {
+	if lines, ok := op.Options.Scan.screen(out); ok && (p.Mode == plan.Collect || p.Mode.Cascades()) {
 		if written, err := planview.Totals(out, p, lines, maxPreviewLines, palette); written || err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (op *Operation) preview() error {
 		return err
 	}
 	notes := slices.Clip(op.Notes)
-	if p.Mode == plan.Delete {
+	if p.Mode.Cascades() {
 		if sum := planview.DeletionSummary(p, palette); sum != "" {
 			notes = append(notes, sum)
 		}

@@ -46,7 +46,7 @@ func (op *Operation) newRunBackup() (*runBackup, error) {
 	now := op.Options.Scan.Now().UTC()
 	folder, err := backup.Create(root, now.Format("2006-01-02T15-04-05Z"), backup.Header{
 		Tool: Release(), ClusterUID: string(op.ClusterUID), Server: server, ServerVersion: op.Current.Snapshot.Server, Context: name,
-		Command: string(op.Current.Plan.Mode), Digest: op.Current.Plan.Digest, Started: now,
+		Command: op.Options.command, Digest: op.Current.Plan.Digest, Started: now,
 	})
 	if errors.As(err, new(*backup.WorldWritableError)) {
 		return nil, WithHint(err, "use --backup-dir to choose a folder that only you can read: backups may contain Secrets")

@@ -35,9 +35,9 @@ const (
 
 var namespaceConditions = []string{DiscoveryFailure, GroupVersionFailure, ContentFailure, ContentRemaining, FinalizersRemaining}
 
-// namespaceFinalizer is the finalizer in the spec of every Namespace. The namespace controller
+// NamespaceFinalizer is the finalizer in the spec of every Namespace. The namespace controller
 // removes it when the contents are gone.
-const namespaceFinalizer = "kubernetes"
+const NamespaceFinalizer = "kubernetes"
 
 // maxMessage limits what is kept of a condition's message, which names every type that fails.
 const maxMessage = 1000
@@ -67,7 +67,7 @@ func NamespaceStatusOf(rawSpec, rawStatus json.RawMessage) *NamespaceStatus {
 		}
 	}
 	for _, f := range spec.Finalizers {
-		if f != namespaceFinalizer {
+		if f != NamespaceFinalizer {
 			out.Finalizers = append(out.Finalizers, f)
 		}
 	}

@@ -39,16 +39,16 @@ func (b *builder) blocked() []Blocked {
 			if b.inScope(node, changed.Has(node)) && (changed.Has(node) || slices.ContainsFunc(b.result.Model.Verdicts(node), collector.Verdict.IsDanglingOrWaiting)) {
 				out = append(out, b.blockedObject(node, snapshot.UIDContested(o)))
 			}
-		case stuck && b.inScope(node, changed.Has(node) || withContents && b.options.Mode == Delete):
+		case stuck && b.inScope(node, changed.Has(node) || withContents && b.options.Mode.Cascades()):
 			by := blockers.Blocker(node)
 			out = append(out, Blocked{Object: o.Identity, By: by.By, Reason: by.Reason})
 		case o.Terminating() || len(o.Owners) == 0:
 		case simulate.DeletesContents(o.Identity) && b.result.Model.Decide(node).NoAction == collector.ContentsUnknown:
 			losesOwner := slices.ContainsFunc(b.graph.Owners(node), b.result.Model.Changed)
-			if b.options.Mode == Delete && losesOwner || b.options.Mode != Delete && b.inScope(node, false) {
+			if b.options.Mode.Cascades() && losesOwner || !b.options.Mode.Cascades() && b.inScope(node, false) {
 				out = append(out, b.blockedObject(node, snapshot.ContentsUnknown(b.contentsGaps(node))))
 			}
-		case b.options.Mode != Delete && b.inScope(node, false):
+		case !b.options.Mode.Cascades() && b.inScope(node, false):
 			if owner, ok := b.undecidable(blockers, node); ok {
 				out = append(out, b.blockedObject(node, reason.OwnerLossUndecided{Owner: owner}))
 			}
@@ -126,8 +126,9 @@ func (b *builder) refuseCascades(p *Plan) bool {
 	return found
 }
 
-// refuseAll leaves out all deletions, because any of them may cascade to n.
+// refuseAll leaves out everything that is requested, because any of it may cascade to n.
 func (b *builder) refuseAll(n graph.Node) {
+	b.refuse(b.options.Bounds.Removal.Node, b.cascadeRefused(n))
 	for _, d := range b.options.Bounds.Deletes {
 		b.refuse(d.Node, b.cascadeRefused(n))
 	}
@@ -139,10 +140,15 @@ func (b *builder) cascadeRefused(n graph.Node) reason.CascadeRefused {
 }
 
 func (b *builder) refuse(n graph.Node, why reason.Reason) {
-	deletes := slices.DeleteFunc(slices.Clone(b.options.Bounds.Deletes), func(d simulate.Deletion) bool { return d.Node == n })
-	if len(deletes) == len(b.options.Bounds.Deletes) {
+	bounds := &b.options.Bounds
+	deletes := slices.DeleteFunc(slices.Clone(bounds.Deletes), func(d simulate.Deletion) bool { return d.Node == n })
+	removes := bounds.Removal.Finalizer != "" && bounds.Removal.Node == n
+	if len(deletes) == len(bounds.Deletes) && !removes {
 		return
 	}
-	b.options.Bounds.Deletes = deletes
+	bounds.Deletes = deletes
+	if removes {
+		bounds.Removal = simulate.FinalizerRemoval{}
+	}
 	b.refused = append(b.refused, b.blockedObject(n, why))
 }

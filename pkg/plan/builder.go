@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
@@ -23,6 +24,40 @@ type Options struct {
 // DeleteOptions returns the options of a plan for those deletions and what follows from them.
 func DeleteOptions(actor collector.Actor, deletes ...simulate.Deletion) Options {
 	return Options{Mode: Delete, Actor: actor, Bounds: simulate.Bounds{Roots: simulate.NoRoots, Deletes: deletes}}
+}
+
+// FinalizerOptions returns the options of a plan that removes a finalizer from a terminating
+// object, and of what the cluster's own garbage collector does then.
+func FinalizerOptions(n graph.Node, finalizer string) Options {
+	return Options{Mode: FinalizerRemoval, Actor: collector.ActorControllerManager, Bounds: simulate.Bounds{
+		Roots: simulate.NoRoots, Removal: simulate.FinalizerRemoval{Node: n, Finalizer: finalizer},
+	}}
+}
+
+// Remaining plans what is left of the work of an earlier plan: what the options' actor still does
+// with its objects, and with their dependents if withDependents is set.
+func Remaining(done *Plan, j *collector.Judge, o Options, withDependents bool) *Plan {
+	g := j.Graph()
+	planned, concerned := graph.NewSet(g), graph.NewSet(g)
+	var deleted []graph.Node
+	for _, outcome := range done.Outcomes {
+		n := g.Find(outcome.Object.UID)
+		planned.Add(n)
+		if outcome.State.Deletes() {
+			deleted = append(deleted, n)
+		}
+	}
+	if withDependents {
+		g.AddDescendants(concerned, graph.Unlimited, deleted...)
+	}
+	for _, n := range planned.Nodes() {
+		concerned.Add(n)
+	}
+	o.Mode, o.Bounds = Collect, simulate.Bounds{Roots: concerned.Has}
+	out := New(j, o)
+	out.Steps = slices.DeleteFunc(out.Steps, func(s Step) bool { return !concerned.Has(g.Find(s.Object.UID)) })
+	out.Blocked = slices.DeleteFunc(out.Blocked, func(b Blocked) bool { return !planned.Has(g.Find(b.Object.UID)) })
+	return out
 }
 
 // New plans one pass of the garbage collector, or deletions and all that follows from them.
@@ -51,7 +86,7 @@ func build(j *collector.Judge, o Options) *Plan {
 	b.refuseUnlistedContents()
 	for {
 		p := b.buildOnce()
-		if o.Mode != Delete || !b.refuseCascades(p) {
+		if !o.Mode.Cascades() || !b.refuseCascades(p) {
 			return p
 		}
 	}
@@ -67,10 +102,10 @@ func (b *builder) buildOnce() *Plan {
 		Mode: b.options.Mode, Complete: scan.Complete(), Gaps: distinct(scan.Gaps),
 		Steps: b.steps(), Outcomes: b.outcomes(), Blocked: b.blocked(),
 	}
-	if p.Mode == Delete {
+	if p.Mode.Cascades() {
 		p.Retained = b.retained()
 	}
-	if p.Mode == Delete || len(b.result.ContentsPending) > 0 {
+	if p.Mode.Cascades() || len(b.result.ContentsPending) > 0 {
 		p.DeletedLater = b.deletedLater()
 	}
 	return p

@@ -75,7 +75,7 @@ func (b *builder) touched() graph.Set {
 // waitsFor returns the finalizers that a terminating object is left with.
 func waitsFor(o *object.Object) []string {
 	if len(o.Finalizers) == 0 {
-		return []string{"kubernetes"} // a namespace that waits for its contents: the finalizer in its spec
+		return []string{object.NamespaceFinalizer} // a namespace that waits for its contents: the finalizer in its spec
 	}
 	return append([]string{}, o.Finalizers...)
 }

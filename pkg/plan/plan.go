@@ -21,7 +21,15 @@ const (
 	Delete  Mode = "delete"  // requested deletions and what follows from them
 	Repair  Mode = "repair"  // owner references are repaired
 	Restore Mode = "restore" // objects are recreated from a backup
+
+	// FinalizerRemoval is what repair does with one finalizer: it removes it, and the deletion that
+	// it held continues.
+	FinalizerRemoval Mode = "remove-finalizer"
 )
+
+// Cascades reports whether a plan of this mode has requested steps, and shows all that the
+// cluster does because of them.
+func (m Mode) Cascades() bool { return m == Delete || m == FinalizerRemoval }
 
 // Action is what a step does. The words are part of the JSON contract.
 type Action string
@@ -59,7 +67,7 @@ type Plan struct {
 	Steps    []Step
 	Outcomes []Outcome
 	Blocked  []Blocked
-	// Retained is set by Delete. So is DeletedLater, which otherwise has only Pending objects.
+	// Retained is set by modes that cascade. So is DeletedLater, which otherwise has only Pending objects.
 	Retained     []Retained
 	DeletedLater []DeletedLater
 	// Set by Restore.

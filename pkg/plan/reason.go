@@ -33,6 +33,9 @@ func (b *builder) reason(index int, s Step) reason.Reason {
 	case collector.ActionUnblock:
 		return reason.CycleBroken
 	case collector.ActionRemoveFinalizer:
+		if transition.Requested {
+			return finalizerRemoval(transition)
+		}
 		if transition.Change.RemoveFinalizer == object.OrphanFinalizer {
 			return reason.DependentsOrphaned
 		}
@@ -84,6 +87,14 @@ func (b *builder) requested(transition *simulate.Transition) reason.Requested {
 	if len(b.graph.Dependents(transition.Node)) > 0 {
 		out.Dependents = reason.Cascade(cmp.Or(transition.Policy, metav1.DeletePropagationBackground))
 	}
+	return out
+}
+
+// finalizerRemoval returns what the removal of a finalizer that somebody asked for skips.
+func finalizerRemoval(transition *simulate.Transition) reason.FinalizerRemoval {
+	out := reason.FinalizerRemoval{Finalizer: transition.Change.RemoveFinalizer}
+	out.Controller, out.Condition, out.Known = simulate.FinalizerController(out.Finalizer)
+	out.Deletes = simulate.StateAfterPatch(transition.StateBefore, transition.Change) == nil
 	return out
 }
 

@@ -107,15 +107,15 @@ type DeletedLater struct {
 	Reason reason.Reason     `json:"-"`
 }
 
-// deletedLater simulates what follows the run. Except for Delete it returns only contents of
-// Namespaces.
+// deletedLater simulates what follows the run. Where the mode does not cascade it
+// returns only contents of Namespaces.
 func (b *builder) deletedLater() []DeletedLater {
 	release := b.result.SimulateRelease()
 	var out []DeletedLater
 	lists := map[*graph.Node][]object.Identity{} // by the first element of a list that many objects share
 	for _, n := range release.DeletionsBegun {
 		after := release.Causes[n]
-		if _, pending := b.result.ContentsPending[n]; len(after) == 0 || b.options.Mode != Delete && !pending {
+		if _, pending := b.result.ContentsPending[n]; len(after) == 0 || !b.options.Mode.Cascades() && !pending {
 			continue
 		}
 		names, known := lists[&after[0]]

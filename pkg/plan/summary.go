@@ -54,11 +54,20 @@ func (p *Plan) Losses() int {
 		}
 	}
 	for _, o := range p.Outcomes {
-		if (o.Follows != "" || p.Mode == Delete && o.State.Deletes()) && !own[string(o.Object.UID)] {
+		if (o.Follows != "" || p.Mode.Cascades() && p.Deletes(&o)) && !own[string(o.Object.UID)] {
 			n++
 		}
 	}
 	return n
+}
+
+// Deletes reports whether the run deletes the object of an outcome. The removal of a finalizer does
+// not delete its object if others still hold it.
+func (p *Plan) Deletes(o *Outcome) bool {
+	if p.Mode == FinalizerRemoval && o.State == Terminating {
+		return !slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Requested && s.Object.UID == o.Object.UID })
+	}
+	return o.State.Deletes()
 }
 
 // ObjectsToBackUp returns the objects that a run backs up before its first write, without duplicates.
@@ -84,9 +93,9 @@ func (p *Plan) ObjectsToBackUp() []object.Identity {
 	return out
 }
 
-// BacksUp reports whether a step's object is backed up: what is deleted or repaired is, what
-// the garbage collector would change as well is not.
-func (s *Step) BacksUp() bool { return s.Action == ActionDelete || len(s.Repairs) > 0 }
+// BacksUp reports whether a step's object is backed up: what is deleted, repaired or loses a
+// finalizer at a person's request is, what the garbage collector would change as well is not.
+func (s *Step) BacksUp() bool { return s.Action == ActionDelete || s.Requested || len(s.Repairs) > 0 }
 
 // ProtectedClaimNamespaces returns the sorted namespaces of PersistentVolumeClaims that keep their protection
 // finalizer, and the empty one for PersistentVolumes. Metadata does not show which Pods use
@@ -117,7 +126,7 @@ func (p *Plan) HonorsGracePeriod() bool {
 func (p *Plan) Refused() []Blocked {
 	done := map[string]bool{}
 	for _, o := range p.Outcomes {
-		done[string(o.Object.UID)] = p.Mode != Delete || o.State.Deletes()
+		done[string(o.Object.UID)] = !p.Mode.Cascades() || o.State.Deletes()
 	}
 	return slices.DeleteFunc(slices.Clone(p.Blocked), func(b Blocked) bool { return done[string(b.Object.UID)] })
 }

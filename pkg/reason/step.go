@@ -9,7 +9,7 @@ import (
 
 // Why a step of a plan is taken.
 var _ = register(
-	Requested{}, OwnersLost{}, OwnerOrphansDependents{}, OwnersPartlyLost{}, ReferencesRepaired{}, ReferencesDropped{},
+	Requested{}, FinalizerRemoval{}, OwnersLost{}, OwnerOrphansDependents{}, OwnersPartlyLost{}, ReferencesRepaired{}, ReferencesDropped{},
 )
 
 // Those without parameters.
@@ -77,6 +77,34 @@ func (r Requested) Message() string {
 	}
 	if r.RecreatedBy != nil {
 		text += "; its controller " + r.RecreatedBy.String() + " stays, and will likely create another"
+	}
+	return text
+}
+
+// FinalizerRemoval means that someone requested the removal of this finalizer from an object that
+// is being deleted.
+type FinalizerRemoval struct {
+	Finalizer  string `json:"finalizer"`
+	Controller string `json:"controller,omitempty"` // whose cleanup is skipped: a noun, or the domain in the finalizer's name
+	Known      bool   `json:"known,omitzero"`       // the controller is a noun
+	Condition  string `json:"condition,omitempty"`  // when the controller removes it; a clause
+	Deletes    bool   `json:"deletes,omitzero"`     // nothing else holds the object, so it is deleted at once
+}
+
+func (r FinalizerRemoval) Message() string {
+	text := "requested: removes its finalizer " + r.Finalizer
+	switch {
+	case r.Condition != "":
+		text += fmt.Sprintf(" and skips the cleanup of %s, which removes it only when %s", r.Controller, r.Condition)
+	case r.Known:
+		text += " and skips the cleanup of " + r.Controller
+	case r.Controller != "":
+		text += " and skips the cleanup of the controller behind " + r.Controller
+	default:
+		text += " and skips the cleanup of its controller, which the name does not tell"
+	}
+	if r.Deletes {
+		text += "; the object is deleted at once"
 	}
 	return text
 }

@@ -80,6 +80,7 @@ type planner struct {
 
 	// Of the run.
 	repaired   map[types.UID]bool // the objects that it repaired
+	released   map[types.UID]bool // those that lost a finalizer by request, which completed their deletion
 	notDeleted map[types.UID]bool // those that it planned to delete but skipped
 	undone     map[string]bool    // the steps that failed or were skipped, by ID
 

@@ -73,6 +73,7 @@ func TestNew(t *testing.T) {
 	cache := widget("shop/cache")
 	flags := ConfigMap("shop/flags", OwnedBy(cache))
 	elsewhere := widget("other/cache")
+	finalizerRemoved := &plan.Plan{Mode: plan.FinalizerRemoval, Steps: []plan.Step{{ID: "1", Requested: true, Action: plan.ActionRemoveFinalizer, Object: plan.Object{Identity: ConfigMap("shop/a").Identity}}}}
 	tests := map[string]struct {
 		scenario
 		want []string
@@ -177,6 +178,21 @@ func TestNew(t *testing.T) {
 		},
 		"leaves an object alone that was terminating before the run": {
 			scenario{gone: []object.Object{ConfigMap("shop/a", Terminating("example.com/hold"))}},
+			[]string{"leave ConfigMap/a: it was already being deleted when it was backed up"},
+		},
+		"recreates an object whose deletion the run completed": {
+			scenario{gone: []object.Object{ConfigMap("shop/a", Terminating("example.com/hold")), flags}, run: finalizerRemoved},
+			[]string{"create ConfigMap/a to ", "create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},
+		},
+		"leaves other objects alone whose deletion that run completed": {
+			scenario{gone: []object.Object{Secret("shop/a", Terminating(object.ForegroundFinalizer))}, run: finalizerRemoved},
+			[]string{"leave Secret/a: it was already being deleted when it was backed up"},
+		},
+		"leaves an object alone whose finalizer the run did not remove": {
+			scenario{
+				gone: []object.Object{ConfigMap("shop/a", Terminating("example.com/hold"))}, run: finalizerRemoved,
+				ended: []restore.StepResult{{Step: "1", Object: ConfigMap("shop/a").UID, Action: "remove-finalizer", Status: event.Skipped}},
+			},
 			[]string{"leave ConfigMap/a: it was already being deleted when it was backed up"},
 		},
 		"leaves an object alone whose namespace is missing or terminating": {

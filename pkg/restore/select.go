@@ -56,18 +56,23 @@ func (p *planner) selectObjects() {
 // performs the unrequested steps of a deletion: it may have done so even if the run
 // skipped them.
 func (p *planner) readRun() {
+	p.released = map[types.UID]bool{}
 	p.repaired, p.notDeleted, p.undone = map[types.UID]bool{}, map[types.UID]bool{}, map[string]bool{}
 	unrequested := map[string]bool{}
 	if run := p.backup.Plan; run != nil {
 		for i := range run.Steps {
 			step := &run.Steps[i]
-			unrequested[step.ID] = run.Mode == plan.Delete && !step.Requested
+			unrequested[step.ID] = run.Mode.Cascades() && !step.Requested
 			p.repaired[step.Object.UID] = run.Mode == plan.Repair
+			p.released[step.Object.UID] = run.Mode == plan.FinalizerRemoval && step.Requested
 		}
 	}
 	for _, e := range p.backup.StepResults {
 		skipped := e.Status == event.Skipped && !unrequested[e.Step]
 		p.undone[e.Step] = skipped || e.Status == event.Failed
+		if skipped {
+			delete(p.released, e.Object)
+		}
 		if e.Action == string(plan.ActionDelete) {
 			p.notDeleted[e.Object] = skipped
 		}
@@ -123,7 +128,7 @@ func (p *planner) whyNotCreate(c *recreation, m manifest) reason.Reason {
 	if why := p.namespaceProblem(c.saved.Object); why != nil {
 		return why
 	}
-	if m.text("metadata", "deletionTimestamp") != "" {
+	if m.text("metadata", "deletionTimestamp") != "" && !p.released[c.saved.Object.UID] {
 		return reason.WasTerminating
 	}
 	if why := c.kind.whySkip(m); why != nil {

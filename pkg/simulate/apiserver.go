@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// crdFinalizer is on a CustomResourceDefinition that is being deleted until its instances
+// DefinitionFinalizer is on a CustomResourceDefinition that is being deleted until its instances
 // are gone (docs/gc-semantics.md#instances-of-a-crd). The API server adds and removes it.
-const crdFinalizer = "customresourcecleanup.apiextensions.k8s.io"
+const DefinitionFinalizer = "customresourcecleanup.apiextensions.k8s.io"
 
 // StateAfterDelete returns the state of an object after a DELETE with this policy, or nil if it is
 // gone at once (docs/gc-semantics.md#delete-request). The empty policy leaves the
@@ -38,8 +38,8 @@ func StateAfterGracefulDelete(o *object.Object, policy metav1.DeletionPropagatio
 	case isEvent(o):
 		left.Finalizers = o.ForeignFinalizers()
 	case o.IsCRD() && first:
-		if !slices.Contains(o.Finalizers, crdFinalizer) {
-			left.Finalizers = append(slices.Clone(o.Finalizers), crdFinalizer)
+		if !slices.Contains(o.Finalizers, DefinitionFinalizer) {
+			left.Finalizers = append(slices.Clone(o.Finalizers), DefinitionFinalizer)
 		}
 	default:
 		left.Finalizers = finalizersFor(o.Finalizers, policy)

@@ -19,6 +19,9 @@ type contentsDeletion struct {
 	left       int          // how many of kept are not gone yet
 	pending    []graph.Node // contents that are deleted once kept is gone
 	complete   bool
+	// continued reports that it was under way before the simulation, and transition is what it
+	// may have waited for.
+	continued bool
 }
 
 const none = -1
@@ -35,7 +38,7 @@ type contentsDeletions struct {
 func (c *contentsDeletions) clone() contentsDeletions {
 	out := contentsDeletions{all: slices.Clone(c.all), byNode: clip(c.byNode), byMember: clip(c.byMember)}
 	for i := range out.all {
-		out.all[i].transition = none
+		out.all[i].transition, out.all[i].continued = none, false
 	}
 	return out
 }
@@ -155,10 +158,27 @@ func (s *simulation) continueDeletions() {
 	}
 }
 
+// containersOf returns what deletes an object as part of its contents: its Namespace and its
+// CustomResourceDefinition if they are being deleted, and the object itself if it is one of those.
+func (s *simulation) containersOf(n graph.Node) []graph.Node {
+	var out []graph.Node
+	for container := range s.model.graph.Listed() {
+		at := graph.Node(container)
+		o := s.model.graph.Object(at)
+		if !o.Terminating() || s.model.now[at] == nil || o.Contested || !emptiesContents(o) {
+			continue
+		}
+		if at == n || slices.Contains(s.model.contentsOf(at), n) {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
 // emptiesContents reports whether the contents of a terminating object are deleted: not those
 // of a CustomResourceDefinition once its finalizer is gone.
 func emptiesContents(o *object.Object) bool {
-	return o.IsNamespace() || o.IsCRD() && slices.Contains(o.Finalizers, crdFinalizer)
+	return o.IsNamespace() || o.IsCRD() && slices.Contains(o.Finalizers, DefinitionFinalizer)
 }
 
 // podsFirst separates Pods from other objects.
@@ -237,7 +257,7 @@ func (s *simulation) pendingContents() map[graph.Node]int {
 	out := map[graph.Node]int{}
 	for _, d := range s.contentsDeletions.all {
 		for _, member := range d.pending {
-			if now := s.model.now[member]; now != nil && !now.Contested && !now.Terminating() && d.transition != none {
+			if now := s.model.now[member]; now != nil && !now.Contested && !now.Terminating() && d.transition != none && !d.continued {
 				out[member] = d.transition
 			}
 		}
@@ -258,10 +278,13 @@ func (s *simulation) complete(d contentsDeletion) bool {
 	for _, member := range d.kept {
 		s.contentsEnd[d.node] = append(s.contentsEnd[d.node], int(s.last[member]))
 	}
+	if d.continued {
+		s.result.ContentsDeleted[d.node] = d.transition
+	}
 	if o.IsNamespace() {
 		s.model.SetState(d.node, nil)
 	} else {
-		s.model.SetState(d.node, StateAfterPatch(o, object.Change{RemoveFinalizer: crdFinalizer}))
+		s.model.SetState(d.node, StateAfterPatch(o, object.Change{RemoveFinalizer: DefinitionFinalizer}))
 	}
 	return true
 }

@@ -29,7 +29,7 @@ const (
 var knownFinalizers = map[string]knownFinalizer{
 	object.ForegroundFinalizer:                                              {controller: "the garbage collector", condition: "no dependent blocks the deletion any more"},
 	object.OrphanFinalizer:                                                  {controller: "the garbage collector", condition: "every dependent has lost its reference to the object"},
-	crdFinalizer:                                                            {controller: "the API server", condition: "every object of the kind is gone"},
+	DefinitionFinalizer:                                                     {controller: "the API server", condition: "every object of the kind is gone"},
 	"batch.kubernetes.io/job-tracking":                                      {controller: "the Job controller", condition: "the Pod is being deleted, its Job is, or the Pod has no controller", kind: podKind, removable: (*finalizerControllers).jobTrackingDone},
 	ClaimProtection:                                                         {controller: "the volume protection of Kubernetes", condition: "no Pod on a node uses the claim", kind: claimKind, removable: (*finalizerControllers).claimUnused},
 	VolumeProtection:                                                        {controller: "the volume protection of Kubernetes", condition: "no claim is bound to the volume", kind: volumeKind, removable: (*finalizerControllers).volumeUnbound},

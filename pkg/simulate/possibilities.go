@@ -49,6 +49,7 @@ type Possibilities struct {
 	repeated map[graph.Node][]metav1.DeletionPropagation
 	forced   map[graph.Node]bool // a request gives the object no time to stop
 	starting bool                // the collector has just started: it has not processed anything yet
+	removal  FinalizerRemoval    // the requested one
 	// containers are the Namespaces and CustomResourceDefinitions that delete their contents, by
 	// kind and name.
 	containers map[string]graph.Node
@@ -97,6 +98,7 @@ type reachedObject struct {
 	unverified bool // the scan does not show whether one of its owners exists
 	solid      bool // all of its references are
 	listed     bool // the collector watches it
+	patched    bool // the request removes a finalizer: object is what it is afterwards
 	containers []int32
 	contents   []int32 // of a Namespace or CustomResourceDefinition
 	requested  []metav1.DeletionPropagation
@@ -122,12 +124,12 @@ type processing struct {
 
 // NewPossibilities returns the bounds for a collector that starts with the scanned objects. The
 // model must be in its first state, and must not change.
-func NewPossibilities(m *Model) *Possibilities { return newPossibilities(m, nil, true) }
+func NewPossibilities(m *Model) *Possibilities { return newPossibilities(m, Bounds{}, true) }
 
-// newPossibilities returns the bounds for the deletions of a model in its first state.
-func newPossibilities(m *Model, deletes []Deletion, starting bool) *Possibilities {
-	p := &Possibilities{model: m, graph: m.graph, behavior: m.judge.Behavior(), starting: starting, requests: map[graph.Node][]metav1.DeletionPropagation{}, repeated: map[graph.Node][]metav1.DeletionPropagation{}, forced: map[graph.Node]bool{}, index: map[graph.Node]int32{}, differing: map[graph.Node]bool{}}
-	for _, d := range deletes {
+// newPossibilities returns the bounds for what is requested of a model in its first state.
+func newPossibilities(m *Model, b Bounds, starting bool) *Possibilities {
+	p := &Possibilities{model: m, graph: m.graph, behavior: m.judge.Behavior(), starting: starting, removal: b.Removal, requests: map[graph.Node][]metav1.DeletionPropagation{}, repeated: map[graph.Node][]metav1.DeletionPropagation{}, forced: map[graph.Node]bool{}, index: map[graph.Node]int32{}, differing: map[graph.Node]bool{}}
+	for _, d := range b.Deletes {
 		o := m.graph.Object(d.Node)
 		switch {
 		case o == nil || o.Contested || int(d.Node) >= m.graph.Listed() || o.InGracePeriod() && !shortensGracePeriod(o, d.GraceSeconds):
@@ -164,6 +166,13 @@ func (p *Possibilities) reach() {
 		}
 		p.index[n] = int32(len(p.reached))
 		p.reached = append(p.reached, reachedObject{node: n, object: p.graph.Object(n), listed: int(n) < p.graph.Listed(), requested: p.requests[n]})
+	}
+	if p.removal.requested() {
+		add(p.removal.Node)
+		for i := range p.reached { // the patch comes first
+			left := p.removal.change().Apply(*p.reached[i].object)
+			p.reached[i].object, p.reached[i].patched = &left, true
+		}
 	}
 	for n := range p.requests {
 		add(n)
@@ -457,7 +466,7 @@ func (r *reachedObject) dormant(finalizer string) bool {
 // held reports whether a finalizer that no known controller removes keeps the object.
 func (r *reachedObject) held() bool {
 	return slices.ContainsFunc(r.object.ForeignFinalizers(), func(f string) bool {
-		return f != crdFinalizer && knownFinalizers[f].removable == nil
+		return f != DefinitionFinalizer && knownFinalizers[f].removable == nil
 	})
 }
 
@@ -504,7 +513,7 @@ func (p *Possibilities) mayBeUnserved(r *reachedObject) bool {
 // that the API server did not complete. Nobody does that later.
 func (r *reachedObject) interrupted() bool {
 	o := r.object
-	return o.Terminating() && len(o.Finalizers) == 0 && !o.InGracePeriod() && !o.IsNamespace()
+	return o.Terminating() && len(o.Finalizers) == 0 && !o.InGracePeriod() && !o.IsNamespace() && !r.patched
 }
 
 // uidGroup is what the references of an object with one UID have in common.

@@ -86,7 +86,7 @@ func (s *simulation) releaseHeld() bool {
 		r.released[n], any = true, true
 		left := podStopped(o)
 		for _, f := range o.ForeignFinalizers() {
-			if left != nil && f != crdFinalizer {
+			if left != nil && f != DefinitionFinalizer {
 				left = StateAfterPatch(left, object.Change{RemoveFinalizer: f})
 			}
 		}

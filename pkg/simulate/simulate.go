@@ -20,7 +20,19 @@ type Bounds struct {
 	Within func(graph.Node) bool
 	// Deletes are requested before the first pass, in this order.
 	Deletes []Deletion
+	// Removal is requested before the first pass, too. The zero value removes nothing.
+	Removal FinalizerRemoval
 }
+
+// FinalizerRemoval is a patch by a user that removes a finalizer from a terminating object.
+type FinalizerRemoval struct {
+	Node      graph.Node
+	Finalizer string // empty: none
+}
+
+func (r FinalizerRemoval) requested() bool { return r.Finalizer != "" }
+
+func (r FinalizerRemoval) change() object.Change { return object.Change{RemoveFinalizer: r.Finalizer} }
 
 // Deletion is a DELETE request by a user.
 type Deletion struct {
@@ -30,14 +42,14 @@ type Deletion struct {
 }
 
 // NoRoots is a value for Bounds.Roots that limits a simulation to the effects of
-// Bounds.Deletes.
+// Bounds.Deletes and Bounds.Removal.
 func NoRoots(graph.Node) bool { return false }
 
 // Transition is an action on one object.
 type Transition struct {
 	collector.Decision
-	Requested   bool // from Bounds.Deletes, so the decision is not the collector's
-	Pass        int  // from 1; requested deletions are in the first
+	Requested   bool // from Bounds.Deletes or Bounds.Removal, so the decision is not the collector's
+	Pass        int  // from 1; requested transitions are in the first
 	Node        graph.Node
 	StateBefore *object.Object      // before the action
 	Verdicts    []collector.Verdict // on the references of that state; nil for a terminating object
@@ -59,15 +71,16 @@ type Result struct {
 	// ContentsDeleted maps objects that other controllers delete to the transition that
 	// made them do so: the contents of a Namespace or CustomResourceDefinition
 	// (docs/gc-semantics.md#contents-of-a-namespace), and for ActorControllerManager the
-	// Endpoints of a Service. They may be gone before a transition of their own.
+	// Endpoints of a Service. They may be gone before a transition of their own. A Namespace or
+	// CustomResourceDefinition whose deletion Bounds.Removal lets complete is among them, too.
 	ContentsDeleted map[graph.Node]int
 	// ContentsPending maps the contents of a Namespace that are not deleted yet, because a Pod
 	// in it is left, to the transition that deleted the Namespace.
 	ContentsPending map[graph.Node]int
 	// StoppedPods are the transitions that delete a Pod which its kubelet has to stop.
 	StoppedPods map[int]bool
-	// Requested are the nodes of Bounds.Deletes, whether or not their deletion changed
-	// anything.
+	// Requested are the nodes of Bounds.Deletes and Bounds.Removal, whether or not the request
+	// changed anything.
 	Requested []graph.Node
 	// FinalizersRemoved are the objects that other controllers removed finalizers from:
 	// see FinalizerController.
@@ -106,14 +119,14 @@ func runFrom(m *Model, b Bounds) *Result {
 		s.controllers = newFinalizerControllers(s)
 	}
 	s.start()
-	if starting := b.Roots == nil; m.options.Actor == collector.ActorControllerManager && (starting || len(b.Deletes) > 0) {
-		s.result.possibilities = newPossibilities(m, b.Deletes, starting)
+	if starting := b.Roots == nil; m.options.Actor == collector.ActorControllerManager && (starting || len(b.Deletes) > 0 || b.Removal.requested()) {
+		s.result.possibilities = newPossibilities(m, b, starting)
 		if starting {
 			s.continueDeletions()
 		}
 	}
 	s.queueFirstPass()
-	return s.runPasses(s.requestDeletions())
+	return s.runPasses(max(s.requestDeletions(), s.requestRemoval()))
 }
 
 type simulation struct {

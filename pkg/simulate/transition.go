@@ -36,6 +36,34 @@ func (s *simulation) requestDeletions() int {
 	return min(requested, 1)
 }
 
+// requestRemoval makes the transition of Bounds.Removal and returns how many passes that is. It
+// also continues the deletions of what contains the object, which may have waited for it. An
+// object with a contested UID is not changed.
+func (s *simulation) requestRemoval() int {
+	r := s.bounds.Removal
+	if !r.requested() {
+		return 0
+	}
+	before := s.model.Object(r.Node)
+	s.result.Requested = append(s.result.Requested, r.Node)
+	if before == nil || before.Contested || !before.Terminating() || int(r.Node) >= s.model.graph.Listed() || !slices.Contains(before.Finalizers, r.Finalizer) {
+		return 0
+	}
+	continued := len(s.contentsDeletions.all)
+	for _, container := range s.containersOf(r.Node) {
+		s.deleteContents(none, container)
+	}
+	index := s.apply(Transition{
+		Decision:  collector.Decision{Action: collector.ActionRemoveFinalizer, Change: r.change()},
+		Requested: true, Pass: 1, Node: r.Node, StateBefore: before, OrphanedFrom: graph.None, CausedBy: -1,
+	})
+	for i := range s.contentsDeletions.all[continued:] {
+		d := &s.contentsDeletions.all[continued+i]
+		d.transition, d.continued = index, true
+	}
+	return 1
+}
+
 // transition records a decision on a node and applies it. orphanedFrom is the owner that
 // the node is orphaned from, or graph.None.
 func (s *simulation) transition(pass int, n graph.Node, d collector.Decision, orphanedFrom graph.Node) {

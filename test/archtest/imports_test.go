@@ -47,7 +47,7 @@ var table = map[string]allowed{
 	"pkg/cmd/completion":          {own: "cli plugin", other: "github.com/spf13/cobra"},
 	"pkg/cmd/delete":              {own: "cli cluster/read cluster/scan collector event execute execute/planrun graph object output/escape plan simulate snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/doctor":              {own: "audit cli cluster/canary cluster/client cluster/health cluster/scan collector doctor graph object output/doctorview snapshot", other: "github.com/spf13/cobra"},
-	"pkg/cmd/repair":              {own: "audit cli cluster/scan collector execute execute/planrun graph manifest object output/escape output/wording plan reason repair snapshot", other: "github.com/spf13/cobra"},
+	"pkg/cmd/repair":              {own: "audit cli cluster/scan collector execute execute/planrun graph manifest object output/escape output/wording plan reason repair simulate snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/report":              {own: "audit cli cluster/client cluster/scan collector graph output/auditreport output/html plan redact simulate", other: "github.com/spf13/cobra"},
 	"pkg/cmd/restore":             {own: "backup cli cluster/client cluster/read cluster/scan cluster/write collector event execute execute/planrun execute/recreate object output/escape output/table output/wording plan reason restore snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/snapshot":            {own: "cli cluster/scan snapshot", other: "github.com/spf13/cobra"},

@@ -135,6 +135,7 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/debugging.md", "make cluster", "it starts a control plane of its own; test/controlplane tests it"},
 	{"docs/demo/README.md", "make build", "the program of this test is in bin already"},
 	{"docs/demo/README.md", "go run", "it starts a control plane of its own; test/demo does it"},
+	{"docs/repair.md", "kubectl gc repair pvc/import-scratch -n shop --finalizer example.com/hold   #", "nothing removes the finalizer of the Job without a collector; test/e2e does it with one"},
 	{"docs/matrix.md", "make matrix", "it takes most of an hour"},
 	{"docs/performance.md", "go run", "it measures for half an hour"},
 	{"docs/performance-acting.md", "go run", "it measures for minutes"},

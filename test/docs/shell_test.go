@@ -57,7 +57,7 @@ func shell(ctx context.Context, dir string, env, commands []string) ([]answer, e
 }
 
 // question matches the questions for which a command waits.
-var question = regexp.MustCompile(`(?:Delete ([0-9,]+) objects?, change [0-9,]+\? Type the number of objects to delete|Type yes): $`)
+var question = regexp.MustCompile(`(?:[Dd]elete ([0-9,]+) objects?(?:, change [0-9,]+)?\? Type the number of objects to delete|Type yes): $`)
 
 // screen records the output, and answers questions.
 type screen struct {

@@ -193,6 +193,22 @@ var limitedCommands = map[string]struct {
 			"patch": {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/subject", "nothing was changed"}},
 		},
 	},
+	"repair --finalizer": {
+		func(s *scene, ns string, whole bool) attempt {
+			stuck := s.create(configMap(ns, "stuck", heldBy("example.com/hold")))
+			s.remove(stuck, metav1.DeletePropagationBackground)
+			return attempt{
+				code:    exitUnlessComplete(whole),
+				args:    []string{"repair", "configmap/stuck", "-n", ns, "--finalizer", "example.com/hold", "--yes", "--backup-dir", s.TempDir()},
+				deleted: []object{stuck}, unchanged: []object{s.live(stuck)}, shows: []string{"removed finalizer 1 in "},
+			}
+		},
+		map[string]shortfall{
+			"list":  {2, []string{"forbidden"}},
+			"get":   {1, []string{"you may not get configmaps in namespace %s, which is needed for ConfigMap/stuck", "nothing was changed"}},
+			"patch": {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/stuck", "nothing was changed"}},
+		},
+	},
 	"restore": {
 		func(s *scene, ns string, _ bool) attempt {
 			owner, keeper := s.create(configMap(ns, "owner")), s.create(secret(ns, "keeper"))

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -32,18 +33,10 @@ func UID(ctx context.Context, c *client.Client) (types.UID, error) {
 	return found.UID, nil
 }
 
-const namesLimit = 500
+const firstPageLimit = 500
 
-// Names returns the names on the first page of a list, in one namespace or, if that is empty, in
-// all.
-func Names(ctx context.Context, c *client.Client, t snapshot.Type, namespace string) ([]string, error) {
-	objects, err := c.FirstPage(ctx, client.Query{Type: t, Namespace: namespace}, namesLimit)
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, len(objects))
-	for i, o := range objects {
-		names[i] = o.Name
-	}
-	return names, nil
+// FirstPage returns the metadata on the first page of a list, in one namespace or, if that is
+// empty, in all.
+func FirstPage(ctx context.Context, c *client.Client, t snapshot.Type, namespace string) ([]*object.Object, error) {
+	return c.FirstPage(ctx, client.Query{Type: t, Namespace: namespace}, firstPageLimit)
 }

@@ -201,24 +201,7 @@ func (c *deleteCommand) actor() collector.Actor {
 // plan. With --client-side that includes new dependents of them; otherwise the cluster's own
 // garbage collector takes care of these.
 func (c *deleteCommand) PlanRemaining(_ context.Context, done *plan.Plan, p *cli.PlannedScan) error {
-	planned, concerned := graph.NewSet(p.Graph()), graph.NewSet(p.Graph())
-	var deleted []graph.Node
-	for _, o := range done.Outcomes {
-		n := p.Graph().Find(o.Object.UID)
-		planned.Add(n)
-		if o.State.Deletes() {
-			deleted = append(deleted, n)
-		}
-	}
-	if c.clientSide {
-		p.Graph().AddDescendants(concerned, graph.Unlimited, deleted...)
-	}
-	for _, n := range planned.Nodes() {
-		concerned.Add(n)
-	}
-	p.Plan = plan.New(p.Judge, plan.Options{Mode: plan.Collect, Actor: c.actor(), Bounds: simulate.Bounds{Roots: concerned.Has}, Accepted: c.options.AcceptedGaps})
-	p.Plan.Steps = slices.DeleteFunc(p.Plan.Steps, func(s plan.Step) bool { return !concerned.Has(p.Graph().Find(s.Object.UID)) })
-	p.Plan.Blocked = slices.DeleteFunc(p.Plan.Blocked, func(b plan.Blocked) bool { return !planned.Has(p.Graph().Find(b.Object.UID)) })
+	p.Plan = plan.Remaining(done, p.Judge, plan.Options{Actor: c.actor(), Accepted: c.options.AcceptedGaps}, c.clientSide)
 	return nil
 }
 

@@ -72,7 +72,7 @@ func (r *run) toBackUp() (nodes []graph.Node, writes map[graph.Node][]graph.Node
 			if cause == nil {
 				cause = deleted
 			}
-		} else if step.Action == plan.ActionDelete {
+		} else if step.Action == plan.ActionDelete || step.Requested {
 			deleted = append(deleted, step.Transition.Node)
 		}
 		causes[step.ID] = cause

@@ -43,7 +43,7 @@ func (m *liveModel) evaluate(step *plan.Step, read map[graph.Node]observation, c
 	switch {
 	case step.Requested:
 		e.decision, e.exact = step.Transition.Decision, true
-		e.skip = changeSincePlanned(step.Transition.StateBefore, e.object)
+		e.skip = changeSincePlanned(step, e.object)
 	case isRepair(step):
 		e.decision, e.skip, e.rereads = m.decideRepair(step, e.object)
 		e.exact = e.skip == nil && doesPlanned(step, &e)

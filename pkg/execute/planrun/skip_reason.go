@@ -39,12 +39,15 @@ func skipReason(m *simulate.Model, step *plan.Step, n graph.Node, d collector.De
 
 // changeSincePlanned returns why a requested step is skipped: how its object differs from
 // what the plan showed. It returns nil if nothing that matters has changed.
-func changeSincePlanned(shown, now *object.Object) reason.Reason {
+func changeSincePlanned(step *plan.Step, now *object.Object) reason.Reason {
+	shown := step.Transition.StateBefore
 	switch {
 	case now == nil:
 		return reason.AlreadyGone
 	case now.Terminating() != shown.Terminating():
 		return reason.AlreadyTerminating
+	case step.Action == plan.ActionRemoveFinalizer && !slices.Contains(now.Finalizers, step.Finalizer):
+		return reason.AlreadyDone
 	case !sameReferences(now.Owners, shown.Owners):
 		return reason.OwnersChanged
 	case !slices.Equal(now.Finalizers, shown.Finalizers):

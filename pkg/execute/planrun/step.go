@@ -84,7 +84,7 @@ func (t *task) advance(ctx context.Context, e evaluation) *runner.Outcome {
 		return runner.Failed(reason.KeepsChanging{Attempts: runner.MaxAttempts})
 	case t.run.backup != nil && t.step.BacksUp() && (!e.backedUp || t.run.backupErrors[t.node] != nil):
 		return t.backUp(ctx, e.object)
-	case e.decision.Action == collector.ActionRemoveFinalizer && !t.relisted:
+	case e.decision.Action == collector.ActionRemoveFinalizer && !t.step.Requested && !t.relisted:
 		return t.checkDependents(ctx)
 	case e.decision.Action == collector.ActionDelete && !e.object.Terminating() && simulate.DeletesContents(e.object.Identity) && !t.contentsChecked:
 		return t.checkContents(ctx, e.object)

@@ -122,14 +122,16 @@ func (t *task) causeHappened() bool {
 }
 
 // waitForGone waits until the step's object is gone, if the plan expects that and this is
-// the last step on it.
+// the last step on it, and what else is gone then.
 func (t *task) waitForGone(ctx context.Context) *runner.Outcome {
 	if !t.run.expectedGone.Has(t.node) || t.run.lastStep[t.node] != t.index {
 		return runner.Done(nil)
 	}
-	if !t.run.waitUntil(ctx, t.node, func(o *object.Object) bool { return o == nil }) {
-		t.run.runner.SetInterrupted()
-		return runner.Done(reason.DeletionIncomplete{})
+	for _, n := range append([]graph.Node{t.node}, t.run.contents.freed[t.index]...) {
+		if t.run.expectedGone.Has(n) && !t.run.waitUntil(ctx, n, func(o *object.Object) bool { return o == nil }) {
+			t.run.runner.SetInterrupted()
+			return runner.Done(reason.DeletionIncomplete{})
+		}
 	}
 	return runner.Done(nil)
 }

@@ -34,6 +34,7 @@ type layout struct {
 	roots       []int // lines without parent
 	terminating map[object.Identity]*plan.Outcome
 	pending     map[object.Identity]bool
+	deleted     map[object.Identity]bool
 	retained    map[object.Identity]*plan.Retained
 	uncertain   map[object.Identity]reason.Reason // what is nondeterministic, and why
 }
@@ -41,7 +42,7 @@ type layout struct {
 func newLayout(p *plan.Plan) *layout {
 	l := &layout{
 		plan: p, lineOf: make([]int, len(p.Steps)), byObject: map[object.Identity]int{},
-		terminating: map[object.Identity]*plan.Outcome{}, pending: map[object.Identity]bool{}, retained: map[object.Identity]*plan.Retained{},
+		terminating: map[object.Identity]*plan.Outcome{}, pending: map[object.Identity]bool{}, deleted: map[object.Identity]bool{}, retained: map[object.Identity]*plan.Retained{},
 		uncertain: map[object.Identity]reason.Reason{},
 	}
 	for i := range p.Outcomes {
@@ -51,7 +52,9 @@ func newLayout(p *plan.Plan) *layout {
 			l.terminating[o.Object] = o
 		case plan.Pending:
 			l.pending[o.Object] = true
-		case plan.Deleted, plan.Changed, plan.Unchanged:
+		case plan.Deleted:
+			l.deleted[o.Object] = true
+		case plan.Changed, plan.Unchanged:
 		}
 		if o.Nondeterministic.Reason != nil {
 			l.uncertain[o.Object] = o.Nondeterministic.Reason
@@ -166,7 +169,24 @@ func (l *layout) setChildren() {
 }
 
 // deletes reports whether a line deletes its object.
-func (l *layout) deletes(i int) bool { return l.main(i).Action == plan.ActionDelete }
+func (l *layout) deletes(i int) bool {
+	s := l.main(i)
+	return s.Action == plan.ActionDelete || l.plan.Mode == plan.FinalizerRemoval && s.Action == plan.ActionRemoveFinalizer && l.deleted[s.Object.Identity]
+}
+
+// whyAlong returns why one of the contents of a line is deleted. A requested removal of a finalizer
+// deletes what waited for its object.
+func (l *layout) whyAlong(line int, content object.Identity) string {
+	switch object := l.main(line).Object; {
+	case l.main(line).Action != plan.ActionRemoveFinalizer:
+		return withContainer
+	case content.IsNamespace(), content.IsCRD():
+		return "its deletion can complete, since nothing is left in it"
+	case object.Kind == "Pod":
+		return "its namespace is being deleted, and no Pod is left in it"
+	}
+	return withContainer
+}
 
 // contentsOf returns what is deleted with a line's object, and how; both are empty if
 // nothing is.

@@ -21,7 +21,7 @@ var headings = []string{"ACTION", "NAMESPACE", "OBJECT", "WHY"}
 // blocked and what is left alone. It counts the lines beyond limit; zero is no limit. It
 // writes nothing for a plan that does nothing and has nothing blocked.
 func Preview(w io.Writer, p *plan.Plan, limit int, palette *color.Palette) error {
-	d := drawing{layout: newLayout(p), palette: palette, listContents: p.Mode == plan.Delete, limit: limit}
+	d := drawing{layout: newLayout(p), palette: palette, listContents: p.Mode.Cascades(), limit: limit}
 	d.draw()
 	return d.writeRows(w)
 }
@@ -228,10 +228,10 @@ func (d *drawing) row(n node) Row {
 	case n.content != nil:
 		why := d.whyContent(*n.content)
 		if d.layout.terminating[*n.content] == nil {
-			why = slices.Insert(why, 0, withContainer)
+			why = slices.Insert(why, 0, d.layout.whyAlong(n.line, *n.content))
 		}
 		return Row{
-			Action: plan.ActionDelete, Label: d.label(plan.ActionDelete), sameAction: true, Object: *n.content,
+			Action: plan.ActionDelete, Label: word(plan.ActionDelete), sameAction: d.layout.main(n.line).Action == plan.ActionDelete, Object: *n.content,
 			Name: d.palette.Deleted(name(*n.content)), Why: d.palette.Dim(strings.Join(why, "; ")),
 		}
 	}
@@ -254,7 +254,7 @@ func (d *drawing) whyContent(o object.Identity) []string {
 func (d *drawing) line(i int) Row {
 	s := d.layout.main(i)
 	row := Row{
-		Action: s.Action, Label: paint(s.Action, d.label(s.Action), d.palette), Object: s.Object.Identity,
+		Action: s.Action, Label: paint(s.Action, d.label(s), d.palette), Object: s.Object.Identity,
 		Name: paint(s.Action, name(s.Object.Identity), d.palette), Why: d.layout.why(i, d.palette),
 	}
 	if why := d.layout.uncertain[s.Object.Identity]; why != nil {
@@ -267,14 +267,14 @@ func (d *drawing) line(i int) Row {
 	return row
 }
 
-// label returns what an action means for the object: the preview of a deletion says what
-// happens to objects, not which writes do it.
-func (d *drawing) label(action plan.Action) string {
-	switch deletion := d.layout.plan.Mode == plan.Delete; {
-	case deletion && action == plan.ActionUnlink:
+// label returns what a step means for its object: the preview of a deletion says what happens to
+// objects, not which writes do it.
+func (d *drawing) label(s *plan.Step) string {
+	switch cascades := d.layout.plan.Mode.Cascades(); {
+	case cascades && s.Action == plan.ActionUnlink:
 		return "keep"
-	case deletion && action == plan.ActionRemoveFinalizer:
-		return "delete"
+	case cascades && s.Action == plan.ActionRemoveFinalizer && !s.Requested:
+		return word(plan.ActionDelete)
 	}
-	return word(action)
+	return word(s.Action)
 }

@@ -21,7 +21,7 @@ import (
 // SummaryLine returns in one line, without its line break, what a plan does, how much stays
 // blocked, and whether the scan was complete.
 func SummaryLine(p *plan.Plan) string {
-	if p.Mode == plan.Delete {
+	if p.Mode.Cascades() {
 		return deletionSummaryLine(p)
 	}
 	sum := countActions(p, word, func(*plan.Step) bool { return true })
@@ -74,7 +74,7 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 	critical := map[schema.GroupKind]bool{}
 	claims := false
 	for i := range p.Outcomes {
-		if o := &p.Outcomes[i]; o.State.Deletes() {
+		if o := &p.Outcomes[i]; p.Deletes(o) {
 			kind := groupKind(o.Object)
 			counts[kind]++
 			critical[kind] = o.Object.IsNamespace() || o.Object.IsCRD() || isStorage(o.Object)
@@ -107,12 +107,11 @@ func deletionSummaryLine(p *plan.Plan) string {
 	var deleted, blocked, uncertain, keep int
 	unclear := map[object.Identity]bool{}
 	for i := range p.Outcomes {
-		switch o := &p.Outcomes[i]; o.State {
-		case plan.Deleted:
+		switch o := &p.Outcomes[i]; {
+		case o.State == plan.Deleted:
 			deleted++
-		case plan.Terminating:
+		case o.State == plan.Terminating && p.Deletes(o):
 			blocked++
-		case plan.Changed, plan.Pending, plan.Unchanged:
 		}
 		if o := &p.Outcomes[i]; o.Nondeterministic.Reason != nil {
 			unclear[o.Object] = true
@@ -131,9 +130,16 @@ func deletionSummaryLine(p *plan.Plan) string {
 	if deleted+blocked+keep+uncertain+len(p.DeletedLater)+len(p.Blocked) == 0 {
 		return "Nothing to do. " + wording.Scan(p.Complete)
 	}
-	parts := []string{"delete " + wording.Thousands(deleted+blocked)}
-	if blocked > 0 {
-		parts[0] += " (" + wording.Thousands(blocked) + " blocked)"
+	var parts []string
+	if p.Mode == plan.FinalizerRemoval {
+		parts = append(parts, word(plan.ActionRemoveFinalizer)+" "+wording.Thousands(countRequested(p)))
+	}
+	if n := deleted + blocked; n > 0 || len(parts) == 0 {
+		part := "delete " + wording.Thousands(n)
+		if blocked > 0 {
+			part += " (" + wording.Thousands(blocked) + " blocked)"
+		}
+		parts = append(parts, part)
 	}
 	add := func(words string, n int) {
 		if n > 0 {
@@ -144,6 +150,16 @@ func deletionSummaryLine(p *plan.Plan) string {
 	add("keep", keep)
 	add("uncertain", uncertain)
 	return strings.Join(parts, ", ") + ". " + wording.Scan(p.Complete)
+}
+
+func countRequested(p *plan.Plan) int {
+	n := 0
+	for i := range p.Steps {
+		if p.Steps[i].Requested {
+			n++
+		}
+	}
+	return n
 }
 
 // CriticalDeletions names the namespaces, CustomResourceDefinitions, volumes, claims and

@@ -45,7 +45,7 @@ func Totals(w io.Writer, p *plan.Plan, screen, limit int, palette *color.Palette
 
 // countLines returns how many lines Preview writes of a plan without a limit.
 func countLines(l *layout) int {
-	d := drawing{layout: l, palette: color.New(color.Never, false, true), listContents: l.plan.Mode == plan.Delete, limit: 1}
+	d := drawing{layout: l, palette: color.New(color.Never, false, true), listContents: l.plan.Mode.Cascades(), limit: 1}
 	d.draw()
 	return d.total
 }
@@ -175,10 +175,10 @@ func (d *drawing) byKind() [][]string {
 	l := d.layout
 	for i := range l.lines {
 		action := l.main(i).Action
-		count(urgency(action), d.label(action), l.main(i).Object.Identity, func(s string) string { return paint(action, s, d.palette) })
+		count(urgency(action), d.label(l.main(i)), l.main(i).Object.Identity, func(s string) string { return paint(action, s, d.palette) })
 		for _, o := range l.lines[i].contents {
 			if !l.pending[o] {
-				count(urgency(plan.ActionDelete), d.label(plan.ActionDelete), o, d.palette.Deleted)
+				count(urgency(plan.ActionDelete), word(plan.ActionDelete), o, d.palette.Deleted)
 			}
 		}
 	}
@@ -231,7 +231,7 @@ func (d *drawing) byCause() [][]string {
 		for below := []int{root}; len(below) > 0; {
 			i := below[len(below)-1]
 			below = append(below[:len(below)-1], l.lines[i].children...)
-			if d.label(l.main(i).Action) == string(plan.ActionDelete) {
+			if d.label(l.main(i)) == word(plan.ActionDelete) {
 				c.deletes++
 			} else {
 				c.changes++

@@ -7,18 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
 )
 
-func TestNamesReadsOnePage(t *testing.T) {
+func TestFirstPageReadsOnePage(t *testing.T) {
 	requests := 0
 	c := clustertest.Connect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests++
 		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
-		if r.URL.Path != "/api/v1/namespaces/ns/pods" || limit != namesLimit {
+		if r.URL.Path != "/api/v1/namespaces/ns/pods" || limit != firstPageLimit {
 			t.Errorf("it asks for %s", r.URL)
 		}
 		var items []clustertest.Fields
@@ -29,22 +27,22 @@ func TestNamesReadsOnePage(t *testing.T) {
 		page["metadata"] = clustertest.Fields{"resourceVersion": "10", "continue": "more"}
 		clustertest.ReplyWith(200, page)(w, r)
 	}), client.Options{Timeout: time.Minute})
-	got, err := Names(t.Context(), c, clustertest.Pods, "ns")
-	if err != nil || requests != 1 || len(got) != namesLimit || got[0] != "pod-000" {
-		t.Errorf("%d names after %d requests: %.5q, %v", len(got), requests, got, err)
+	got, err := FirstPage(t.Context(), c, clustertest.Pods, "ns")
+	if err != nil || requests != 1 || len(got) != firstPageLimit || got[0].Name != "pod-000" {
+		t.Errorf("%d objects after %d requests, %v", len(got), requests, err)
 	}
 }
 
-func TestNamesError(t *testing.T) {
+func TestFirstPageError(t *testing.T) {
 	for name, answer := range map[string]http.HandlerFunc{
 		"a refusal":                    clustertest.ReplyWith(403, clustertest.Status(403, "Forbidden", "no", nil)),
 		"a list of something else":     clustertest.ReplyWith(200, clustertest.Fields{"apiVersion": "v1", "kind": "SecretList", "metadata": clustertest.Fields{"resourceVersion": "10"}, "items": []any{}}),
 		"objects in another namespace": clustertest.ReplyWith(200, clustertest.List(clustertest.Item("a"))),
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Names(t.Context(), clustertest.Connect(t, answer, client.Options{Timeout: time.Minute}), clustertest.Pods, "other")
-			if diff := cmp.Diff([]string(nil), got); err == nil || diff != "" {
-				t.Errorf("names %q and error %v", got, err)
+			got, err := FirstPage(t.Context(), clustertest.Connect(t, answer, client.Options{Timeout: time.Minute}), clustertest.Pods, "other")
+			if err == nil || got != nil {
+				t.Errorf("objects %v and error %v", got, err)
 			}
 		})
 	}

@@ -1,0 +1,78 @@
+package repair
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli/clitest"
+)
+
+// stuckObjects are two Secrets whose deletion waits for example.com, with an owner and a dependent
+// of the first, a terminating namespace that only a Pod keeps, and objects of which --finalizer
+// removes nothing.
+const stuckObjects = `{"apiVersion": "v1", "kind": "List", "items": [
+{"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": "shop", "name": "stuck", "uid": "1", "resourceVersion": "1", "deletionTimestamp": "2020-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0,
+ "finalizers": ["example.com/cleanup"], "ownerReferences": [{"apiVersion": "v1", "kind": "Secret", "name": "owner", "uid": "2", "blockOwnerDeletion": true}]}},
+{"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": "shop", "name": "owner", "uid": "2", "resourceVersion": "1", "deletionTimestamp": "2020-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0, "finalizers": ["foregroundDeletion"]}},
+{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": "shop", "name": "dependent", "uid": "3", "resourceVersion": "1", "ownerReferences": [{"apiVersion": "v1", "kind": "Secret", "name": "stuck", "uid": "1"}]}},
+{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": "shop", "name": "alive", "uid": "4", "resourceVersion": "1", "finalizers": ["example.com/cleanup"]}},
+{"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "old", "name": "stuck", "uid": "5", "resourceVersion": "1", "deletionTimestamp": "2020-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0, "finalizers": ["example.com/cleanup"]}},
+{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": "old", "name": "later", "uid": "6", "resourceVersion": "1"}},
+{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "old", "uid": "7", "resourceVersion": "1", "deletionTimestamp": "2020-01-01T00:00:00Z"}, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Terminating"}},
+{"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": "shop", "name": "twice", "uid": "8", "resourceVersion": "1", "deletionTimestamp": "2020-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0, "finalizers": ["example.com/cleanup", "kubernetes.io/vac-protection"]}},
+{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "widgets.example.com", "uid": "9", "resourceVersion": "1", "deletionTimestamp": "2020-01-01T00:00:00Z", "finalizers": ["customresourcecleanup.apiextensions.k8s.io"]}}
+]}`
+
+func TestRemoveFinalizer(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "stuck.json")
+	if err := os.WriteFile(file, []byte(stuckObjects), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	remove := func(finalizer string, more ...string) []string {
+		return append([]string{"--finalizer", finalizer}, more...)
+	}
+	const cleanup = "example.com/cleanup"
+	for name, c := range map[string]struct {
+		args          []string
+		code          int
+		stdout, error string
+	}{
+		"shows what the object's controller does not do any more": {remove(cleanup, "secret/stuck", "-n", "shop"), cli.ExitDone, "remove-finalizer  shop       Secret/stuck            requested: removes its finalizer example.com/cleanup and skips the cleanup of the controller behind example.com; the object is deleted at once\n", ""},
+		"shows the dependents that are deleted":                   {remove(cleanup, "secret/stuck", "-n", "shop"), cli.ExitDone, "delete                       └─ ConfigMap/dependent  its owner is deleted\n", ""},
+		"shows the owner that waited":                             {remove(cleanup, "secret/stuck", "-n", "shop"), cli.ExitDone, "delete            shop       Secret/owner            nothing blocks its foreground deletion any more\n", ""},
+		"counts what is deleted":                                  {remove(cleanup, "secret/stuck", "-n", "shop"), cli.ExitDone, "\nremove-finalizer 1, delete 3. Incomplete scan. Nothing was changed: dry run, digest ", ""},
+		"names what is deleted for a program":                     {remove(cleanup, "secret/stuck", "-n", "shop", "-o", "name"), cli.ExitDone, "secret/owner\nsecret/stuck\n", ""},
+		"shows what the namespace deletes after its last Pod":     {remove(cleanup, "pod/stuck", "-n", "old"), cli.ExitDone, "delete            old        ├─ ConfigMap/later  its namespace is being deleted, and no Pod is left in it\n", ""},
+		"shows the namespace that waited":                         {remove(cleanup, "pod/stuck", "-n", "old"), cli.ExitDone, "delete            -          └─ Namespace/old    its deletion can complete, since nothing is left in it\n", ""},
+		"says that another finalizer still holds the object":      {remove(cleanup, "secret/twice", "-n", "shop"), cli.ExitDone, "then blocked by kubernetes.io/vac-protection\n", ""},
+		"counts no deletion then":                                 {remove(cleanup, "secret/twice", "-n", "shop"), cli.ExitDone, "\nremove-finalizer 1. Incomplete scan.", ""},
+		"names a known controller and its condition":              {remove("kubernetes.io/vac-protection", "secret/twice", "-n", "shop"), cli.ExitDone, "skips the cleanup of the volume protection of Kubernetes, which removes it only when no volume and no claim uses the class; then blocked by example.com/cleanup\n", ""},
+
+		"refuses an object that is not being deleted":     {remove(cleanup, "configmap/alive", "-n", "shop"), cli.ExitUsage, "", "error: \"ConfigMap/alive\" is not being deleted: its finalizer \"example.com/cleanup\" holds nothing\nhint: kubectl gc delete "},
+		"refuses an object without the finalizer":         {remove("example.com/other", "secret/stuck", "-n", "shop"), cli.ExitUsage, "", "error: \"Secret/stuck\" has no finalizer \"example.com/other\"\nhint: its finalizers: example.com/cleanup\n"},
+		"refuses the collector's own finalizer":           {remove("foregroundDeletion", "secret/owner", "-n", "shop"), cli.ExitUsage, "", "error: foregroundDeletion is the garbage collector's own finalizer: it stays until the dependents are deleted or orphaned\nhint: kubectl gc collect "},
+		"refuses the finalizer in a namespace's spec":     {remove("kubernetes", "namespace/old"), cli.ExitUsage, "", "error: \"kubernetes\" is not in the metadata of \"Namespace/old\": the namespace controller removes it from the spec when the namespace is empty\nhint: kubectl gc why namespace/old "},
+		"refuses the finalizer of a definition's objects": {remove("customresourcecleanup.apiextensions.k8s.io", "crd/widgets.example.com"), cli.ExitUsage, "", "until all its objects are deleted: without it they would stay in storage, where nobody can read them\n"},
+		"refuses an object that does not exist":           {remove(cleanup, "secret/none", "-n", "shop"), cli.ExitUsage, "", "error: \"secrets/none\" in namespace \"shop\""},
+		"refuses an empty name":                           {remove("", "secret/stuck"), cli.ExitUsage, "", "error: --finalizer is empty: name the finalizer to remove\n"},
+		"refuses no target":                               {remove(cleanup), cli.ExitUsage, "", "error: --finalizer needs exactly one TYPE/NAME\n"},
+		"refuses a type":                                  {remove(cleanup, "secrets"), cli.ExitUsage, "", "error: --finalizer needs exactly one TYPE/NAME\n"},
+		"refuses several targets":                         {remove(cleanup, "secret/stuck", "secret/twice"), cli.ExitUsage, "", "error: --finalizer needs exactly one TYPE/NAME\n"},
+		"refuses a selector":                              {remove(cleanup, "secret/stuck", "-l", "app=web"), cli.ExitUsage, "", "error: --finalizer cannot be combined with --selector: it removes one finalizer from one object\n"},
+		"refuses a rule":                                  {remove(cleanup, "secret/stuck", "--rule", "missing-owner"), cli.ExitUsage, "", "error: --finalizer cannot be combined with --rule"},
+		"refuses a fix":                                   {remove(cleanup, "secret/stuck", "--fix", "unlink"), cli.ExitUsage, "", "error: --finalizer cannot be combined with --fix"},
+		"refuses a reference":                             {remove(cleanup, "secret/stuck", "--reference", "2"), cli.ExitUsage, "", "error: --finalizer cannot be combined with --reference"},
+		"refuses all namespaces":                          {remove(cleanup, "secret/stuck", "-A"), cli.ExitUsage, "", "error: --finalizer cannot be combined with --all-namespaces"},
+		"refuses files":                                   {remove(cleanup, "-f", "x.yaml"), cli.ExitUsage, "", "error: -f cannot be combined with --"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := clitest.Run(t, New, append([]string{"--from", file, "--dry-run"}, c.args...)...)
+			if c.error == "" {
+				c.error = r.Stderr // only the warnings of a file
+			}
+			r.Expect(t, c.code, c.stdout, c.error)
+		})
+	}
+}
