@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -48,7 +49,7 @@ func Run(j *collector.Judge, o Options) (*Report, error) {
 		return nil, err
 	}
 	g := j.Graph()
-	r := &ruleContext{graph: g, judge: j, planner: repair.New(j), options: o}
+	r := &ruleContext{graph: g, judge: j, planner: repair.New(j), options: o, traces: simulate.NewFinalizerTraces(g)}
 	s := g.Snapshot()
 	report := &Report{Complete: s.Complete(), Gaps: gapsOf(s.Gaps, ""), Findings: []Finding{}}
 	for _, part := range snapshot.Parallel(g.Observed(), func(from, to int) Report { return r.part(rules, from, to) }) {

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // Rule is one kind of finding. Its ID is part of the JSON contract.
@@ -48,6 +49,7 @@ type ruleContext struct {
 	judge   *collector.Judge
 	planner *repair.Planner
 	options Options
+	traces  *simulate.FinalizerTraces
 }
 
 // objectContext is what rules know about one object.

@@ -21,7 +21,7 @@ var stuckFinalizer = Rule{
 		}
 		return []Finding{{
 			Severity: Warning, Object: o.object.Identity, Consequence: collector.ConsequenceNone, Fix: NoFix, Effect: reason.WaitsForController,
-			Reason: reason.FinalizerStuck{Finalizers: held, Since: reason.Since{Deleted: *o.object.Deleted, Scanned: scanned}},
+			Reason: reason.FinalizerStuck{Finalizers: held, Since: reason.Since{Deleted: *o.object.Deleted, Scanned: scanned}, Traces: o.rules.traces.All(held)},
 		}}
 	},
 }

@@ -58,6 +58,8 @@ type HoldingFinalizer struct {
 	Name       string `json:"name"`
 	Controller string `json:"controller"`          // a noun; empty if unknown
 	Condition  string `json:"condition,omitempty"` // when the controller removes it; a clause
+	// Traces are what the scan shows of its controller; nil if that cannot be looked for.
+	Traces *reason.ControllerTraces `json:"traces,omitempty"`
 }
 
 // Age returns how long ago the deletion was requested, at the time of the scan.
@@ -112,9 +114,14 @@ func Terminating(j *collector.Judge, o Options) []TerminatingObject {
 		graph: r.graph, before: before, after: after,
 		now: NewBlockers(before), later: NewBlockers(after), namespaces: NewNamespaceDeletions(before),
 	}
+	traces := simulate.NewFinalizerTraces(r.graph)
 	out := make([]TerminatingObject, len(nodes))
 	for i, n := range nodes {
 		out[i] = h.object(n)
+		for k := range out[i].Finalizers {
+			f := &out[i].Finalizers[k]
+			f.Traces = traces.Of(f.Name)
+		}
 	}
 	return out
 }

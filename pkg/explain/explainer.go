@@ -23,6 +23,7 @@ type Explainer struct {
 	blockers    *audit.Blockers             // of the final state
 	cycles      map[graph.Node][]graph.Node // members of each node's cycle; nil until first used
 	namespaces  *audit.NamespaceDeletions   // of the scanned state; nil until first used
+	traces      *simulate.FinalizerTraces
 }
 
 // NewExplainer simulates the garbage collector on the scanned objects.
@@ -30,7 +31,7 @@ func NewExplainer(judge *collector.Judge) *Explainer {
 	e := &Explainer{
 		graph: judge.Graph(), judge: judge, planner: repair.New(judge),
 		initial: simulate.NewModel(judge, simulate.Predicting), result: simulate.Run(judge, simulate.Predicting, simulate.Bounds{}),
-		transitions: map[graph.Node][]int{},
+		transitions: map[graph.Node][]int{}, traces: simulate.NewFinalizerTraces(judge.Graph()),
 	}
 	for i := range e.result.Transitions {
 		n := e.result.Transitions[i].Node
@@ -58,7 +59,11 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 		b.answer.References = append(b.answer.References, b.reference(i))
 	}
 	for _, f := range o.Finalizers {
-		b.answer.Finalizers = append(b.answer.Finalizers, Finalizer{Name: f, Controller: finalizerController(f), WrittenBy: []object.Write{}})
+		finalizer := Finalizer{Name: f, Controller: finalizerController(f), WrittenBy: []object.Write{}}
+		if o.Terminating() {
+			finalizer.Traces = e.traces.Of(f)
+		}
+		b.answer.Finalizers = append(b.answer.Finalizers, finalizer)
 	}
 	b.conditions()
 	if o.Terminating() {

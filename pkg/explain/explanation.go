@@ -65,9 +65,12 @@ type Reference struct {
 
 // Finalizer is a finalizer, and who removes it, as far as its name tells.
 type Finalizer struct {
-	Name       string         `json:"name"`
-	Controller string         `json:"controller"`
-	WrittenBy  []object.Write `json:"writtenBy"` // the latest last; empty if unknown
+	Name       string `json:"name"`
+	Controller string `json:"controller"`
+	// Traces are what the scan shows of its controller, of an object that is being deleted; nil if
+	// that cannot be looked for.
+	Traces    *reason.ControllerTraces `json:"traces,omitempty"`
+	WrittenBy []object.Write           `json:"writtenBy"` // the latest last; empty if unknown
 }
 
 // Condition is a condition of a Namespace, which the namespace controller sets.

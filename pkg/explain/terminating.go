@@ -117,9 +117,17 @@ func (b *builder) explainFinalizers(i object.Identity, o *object.Object) {
 			break // each of its own finalizers is listed with its controller
 		}
 		b.answer.next(fmt.Sprintf("The finalizer %s: %s.", f, finalizerController(f)))
+		if traces := b.explainer.traces.Of(f); traces != nil {
+			b.answer.next(traces.Sentence() + ".")
+		}
 	}
 	b.answer.next("The garbage collector only removes its own finalizers.")
-	b.answer.suggest("ask the controller behind it to remove it. Removing it by hand skips its cleanup", append([]string{"kubectl", "edit"}, b.explainer.arguments(i)...)...)
+	for _, f := range o.ForeignFinalizers() {
+		if f != simulate.DefinitionFinalizer {
+			b.answer.suggest("ask the controller behind it to remove it. If that is gone, this previews what its removal skips and deletes", b.explainer.command("repair", i, "--finalizer", f, "--dry-run")...)
+			break
+		}
+	}
 }
 
 // finalizerController returns who removes a finalizer, and when, as far as its name tells.

@@ -34,7 +34,7 @@ func (b *builder) reason(index int, s Step) reason.Reason {
 		return reason.CycleBroken
 	case collector.ActionRemoveFinalizer:
 		if transition.Requested {
-			return finalizerRemoval(transition)
+			return finalizerRemoval(b.graph, transition)
 		}
 		if transition.Change.RemoveFinalizer == object.OrphanFinalizer {
 			return reason.DependentsOrphaned
@@ -91,8 +91,10 @@ func (b *builder) requested(transition *simulate.Transition) reason.Requested {
 }
 
 // finalizerRemoval returns what the removal of a finalizer that somebody asked for skips.
-func finalizerRemoval(transition *simulate.Transition) reason.FinalizerRemoval {
-	out := reason.FinalizerRemoval{Finalizer: transition.Change.RemoveFinalizer}
+func finalizerRemoval(g *graph.Graph, transition *simulate.Transition) reason.FinalizerRemoval {
+	out := reason.FinalizerRemoval{
+		Finalizer: transition.Change.RemoveFinalizer, Traces: simulate.NewFinalizerTraces(g).Of(transition.Change.RemoveFinalizer),
+	}
 	out.Controller, out.Condition, out.Known = simulate.FinalizerController(out.Finalizer)
 	out.Deletes = simulate.StateAfterPatch(transition.StateBefore, transition.Change) == nil
 	return out

@@ -238,8 +238,9 @@ func (r TwoControllers) Message() string {
 
 // FinalizerStuck means that the object has long been terminating and waits for a finalizer that is not the collector's.
 type FinalizerStuck struct {
-	Finalizers []string `json:"finalizers"`
-	Since      Since    `json:"since"`
+	Finalizers []string           `json:"finalizers"`
+	Since      Since              `json:"since"`
+	Traces     []ControllerTraces `json:"traces,omitempty"` // of the controllers behind the finalizers
 }
 
 func (r FinalizerStuck) Brief() string {
@@ -247,7 +248,11 @@ func (r FinalizerStuck) Brief() string {
 }
 
 func (r FinalizerStuck) Message() string {
-	return fmt.Sprintf("it has been terminating since %s and is held by %s", r.Since.Deleted.Format(time.RFC3339), strings.Join(r.Finalizers, ", "))
+	text := fmt.Sprintf("it has been terminating since %s and is held by %s", r.Since.Deleted.Format(time.RFC3339), strings.Join(r.Finalizers, ", "))
+	for _, t := range r.Traces {
+		text += ". " + t.Sentence()
+	}
+	return text
 }
 
 // ReportedCondition is a condition that is true, with the message of the namespace controller.

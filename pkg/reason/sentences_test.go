@@ -425,3 +425,20 @@ func TestTheSentencesOfDiagnoses(t *testing.T) {
 		}
 	}
 }
+
+func TestTheSentencesOfControllerTraces(t *testing.T) {
+	for _, c := range []struct {
+		traces   reason.ControllerTraces
+		sentence string
+	}{
+		{reason.ControllerTraces{Domain: "x.io"}, "No API group, CustomResourceDefinition, APIService or webhook configuration of x.io exists in this cluster. Its controller may have been uninstalled"},
+		{reason.ControllerTraces{Domain: "x.io", Unread: []reason.Gap{gap}}, "No API group or webhook configuration of x.io was found, but not everything could be read: deployments.apps (forbidden)"},
+		{reason.ControllerTraces{Domain: "x.io", Groups: []string{"x.io"}}, "The cluster serves API group x.io. That does not say whether the controller runs"},
+		{reason.ControllerTraces{Domain: "x.io", Groups: []string{"a.x.io", "x.io"}, Definitions: 1}, "The cluster serves API groups a.x.io, x.io and has 1 CustomResourceDefinition of x.io. That does not say whether the controller runs"},
+		{reason.ControllerTraces{Domain: "x.io", Definitions: 2, APIServices: []string{"v1.x.io"}, Webhooks: []string{"x.io", "y.x.io"}, More: 3}, "The cluster has 2 CustomResourceDefinitions of x.io, registers APIService v1.x.io and has webhook configurations x.io, y.x.io (and 3 more). That does not say whether the controller runs"},
+	} {
+		if got := c.traces.Sentence(); got != c.sentence {
+			t.Errorf("%#v says %q, want %q", c.traces, got, c.sentence)
+		}
+	}
+}

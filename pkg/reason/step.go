@@ -89,6 +89,8 @@ type FinalizerRemoval struct {
 	Known      bool   `json:"known,omitzero"`       // the controller is a noun
 	Condition  string `json:"condition,omitempty"`  // when the controller removes it; a clause
 	Deletes    bool   `json:"deletes,omitzero"`     // nothing else holds the object, so it is deleted at once
+	// Traces are what the scan shows of the controller; nil if that cannot be looked for.
+	Traces *ControllerTraces `json:"traces,omitempty"`
 }
 
 func (r FinalizerRemoval) Message() string {

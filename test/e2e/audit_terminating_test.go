@@ -52,7 +52,17 @@ func TestAuditTerminatingNamesWhatHoldsDeletions(t *testing.T) {
 			t.Errorf("%s is not in the order of the requests", o.Object)
 		}
 	}
-	table := s.gc("audit", "--terminating", "-n", ns).exits(t, 0).shows(t,
+	for _, o := range got.Objects {
+		for _, f := range o.Finalizers {
+			if f.Traces == nil || len(f.Traces.Groups)+len(f.Traces.Webhooks)+len(f.Traces.Unread) > 0 {
+				t.Errorf("%s: the traces of a controller that does not exist are %+v", f.Name, f.Traces)
+			}
+		}
+	}
+	s.gc("why", "configmap/held", "-n", ns).exits(t, 0).shows(t,
+		"No API group, CustomResourceDefinition, APIService or webhook configuration of example.com exists in this cluster. Its controller may have been uninstalled.",
+		"repair configmap/held -n "+ns+" --finalizer example.com/hold --dry-run")
+	table := s.gc("audit", "--terminating", "-n", ns).exits(t, 0).shows(t, "example.com/hold: No API group, ",
 		"AGE", "NAMESPACE", "OBJECT", "HELD BY", "CONTROLLER",
 		"kubelet, past the grace period", "dependents: ConfigMap/child: karpenter.sh/termination", "4 objects are being deleted, the oldest for ")
 	t.Log("\n" + table.Stdout)

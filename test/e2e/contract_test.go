@@ -44,6 +44,16 @@ type (
 		Name       string `json:"name"`
 		Controller string `json:"controller"`
 		Condition  string `json:"condition"`
+		Traces     *controllerTraces
+	}
+	controllerTraces struct {
+		Domain      string
+		Groups      []string
+		APIServices []string
+		Webhooks    []string
+		More        int
+		Definitions int
+		Unread      []any
 	}
 	settled struct {
 		After      string `json:"after"`

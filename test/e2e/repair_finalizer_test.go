@@ -12,7 +12,8 @@ import (
 // for it, and a dependent.
 func TestRepairRemovesOneFinalizer(t *testing.T) {
 	s := sceneWithCollector(t)
-	const finalizer = "example.com/hold"
+	const finalizer = "traces.example.org/hold"
+	s.define(definition("traces.example.org", "Trace", "Namespaced", version("v1", true)))
 	remove := func(target, ns string, more ...string) []string {
 		return append([]string{"repair", target, "-n", ns, "--finalizer", finalizer}, more...)
 	}
@@ -30,7 +31,7 @@ func TestRepairRemovesOneFinalizer(t *testing.T) {
 		s.gc(remove("configmap/stuck", ns, "--dry-run=server")...).exits(t, 0)
 		digest := s.gc(remove("configmap/stuck", ns, "--dry-run", "-o", "jsonpath={.digest}")...).exits(t, 0).Stdout
 		preview := s.gc(remove("configmap/stuck", ns, "--dry-run")...).exits(t, 0).shows(t,
-			"skips the cleanup of the controller behind example.com; the object is deleted at once", "remove-finalizer 1, delete 3. Complete scan.", digest)
+			"skips the cleanup of the controller behind traces.example.org; the object is deleted at once", "The cluster serves API group traces.example.org and has 1 CustomResourceDefinition of traces.example.org.", "remove-finalizer 1, delete 3. Complete scan.", digest)
 		t.Log("\n" + preview.Stdout)
 		s.gc(remove("configmap/stuck", ns, "--confirm", "0123456789abcdef")...).exits(t, 4)
 		if !slices.Contains(s.live(stuck).GetFinalizers(), finalizer) {

@@ -64,6 +64,9 @@ func (f *auditFlags) writeTerminating(clusters []audit.Cluster, found *audit.Ter
 	if err := auditreport.TerminatingTable(f.scan.Out, found, f.output.Format == "wide", f.changed("contexts")); err != nil {
 		return err
 	}
+	if err := auditreport.TerminatingTraces(f.scan.Out, found); err != nil {
+		return err
+	}
 	_, err := fmt.Fprintln(f.scan.Out, auditreport.TerminatingSummary(found, audit.Join(clusters), typesOf(clusters)))
 	return err
 }

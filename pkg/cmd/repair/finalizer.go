@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -56,6 +57,11 @@ func (c *repairCommand) removeFinalizer(ctx context.Context, args []string) erro
 	}
 	if !op.Current.Plan.Complete {
 		op.Notes = append(op.Notes, "The scan is incomplete: unread dependents of this object are not predicted, and are deleted all the same.")
+	}
+	for _, s := range op.Current.Plan.Steps {
+		if why, ok := s.Reason.(reason.FinalizerRemoval); ok && why.Traces != nil {
+			op.Notes = append(op.Notes, escape.Sentence(why.Traces.Sentence()+"."))
+		}
 	}
 	return op.Run(ctx)
 }

@@ -49,6 +49,32 @@ func TerminatingTable(w io.Writer, r *audit.TerminatingReport, wide, clusters bo
 	return err
 }
 
+// maxTraces is how many controllers TerminatingTraces names.
+const maxTraces = 10
+
+// TerminatingTraces writes a line for each finalizer that holds something and of whose controller
+// the scan shows no trace, in the order of the report.
+func TerminatingTraces(w io.Writer, r *audit.TerminatingReport) error {
+	var lines []string
+	for i := range r.Objects {
+		for _, f := range r.Objects[i].Finalizers {
+			if f.Traces == nil || f.Traces.Any() {
+				continue
+			}
+			line := escape.Sentence(f.Name + ": " + f.Traces.Sentence() + ".")
+			if !slices.Contains(lines, line) && len(lines) < maxTraces {
+				lines = append(lines, line)
+			}
+		}
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // holderWords are the words for holders in the table; a finalizer has its own name.
 var holderWords = map[audit.Holder]string{
 	audit.HolderFinalizer:   "",

@@ -48,6 +48,9 @@ func (v View) Write(out io.Writer, a *explain.Answer) error {
 	}
 	for _, f := range a.Finalizers {
 		w.line("finalizer", escape.Word(f.Name)+": "+escape.Word(f.Controller))
+		if f.Traces != nil {
+			w.line("finalizer", escape.Sentence(f.Traces.Sentence()+"."))
+		}
 		w.writers(f.WrittenBy)
 	}
 	for _, c := range a.Conditions {

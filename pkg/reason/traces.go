@@ -1,0 +1,65 @@
+package reason
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ControllerTraces is what a scan shows of the controllers of a DNS domain, such as the one in the
+// name of a finalizer. It is evidence, and no proof: a controller may run without any of these, and
+// these may outlive their controller.
+type ControllerTraces struct {
+	Domain string `json:"domain"`
+	// Groups are the served API groups of the domain, APIServices those that are registered for
+	// other groups of it, and Webhooks the webhook configurations that its name is a part of.
+	// Each list has a few of them at most, and More counts the others of all three.
+	Groups      []string `json:"groups,omitempty"`
+	APIServices []string `json:"apiServices,omitempty"`
+	Webhooks    []string `json:"webhooks,omitempty"`
+	More        int      `json:"more,omitempty"`
+	Definitions int      `json:"definitions,omitempty"` // CustomResourceDefinitions in groups of the domain
+	Unread      []Gap    `json:"unread,omitempty"`      // if there are no traces: what may hide some
+}
+
+// Any reports whether there are any traces.
+func (t ControllerTraces) Any() bool {
+	return len(t.Groups)+len(t.APIServices)+len(t.Webhooks)+t.Definitions > 0
+}
+
+// Sentence returns the traces as whole sentences, without the last full stop.
+func (t ControllerTraces) Sentence() string {
+	if !t.Any() {
+		if len(t.Unread) > 0 {
+			return fmt.Sprintf("No API group or webhook configuration of %s was found, but not everything could be read: %s", t.Domain, listGaps(t.Unread))
+		}
+		return fmt.Sprintf("No API group, CustomResourceDefinition, APIService or webhook configuration of %s exists in this cluster. Its controller may have been uninstalled", t.Domain)
+	}
+	var parts []string
+	add := func(one, several string, names []string) {
+		switch len(names) {
+		case 0:
+		case 1:
+			parts = append(parts, one+" "+names[0])
+		default:
+			parts = append(parts, several+" "+strings.Join(names, ", "))
+		}
+	}
+	add("serves API group", "serves API groups", t.Groups)
+	switch t.Definitions {
+	case 0:
+	case 1:
+		parts = append(parts, fmt.Sprintf("has 1 CustomResourceDefinition of %s", t.Domain))
+	default:
+		parts = append(parts, fmt.Sprintf("has %d CustomResourceDefinitions of %s", t.Definitions, t.Domain))
+	}
+	add("registers APIService", "registers APIServices", t.APIServices)
+	add("has webhook configuration", "has webhook configurations", t.Webhooks)
+	text := "The cluster " + parts[0]
+	if last := len(parts) - 1; last > 0 {
+		text = "The cluster " + strings.Join(parts[:last], ", ") + " and " + parts[last]
+	}
+	if t.More > 0 {
+		text += fmt.Sprintf(" (and %d more)", t.More)
+	}
+	return text + ". That does not say whether the controller runs"
+}

@@ -1,0 +1,77 @@
+package simulate
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// FinalizerTraces finds what a scan shows of the controllers behind finalizers. It is safe for
+// concurrent use.
+type FinalizerTraces struct {
+	graph *graph.Graph
+
+	mu      sync.Mutex
+	traces  *snapshot.Traces                    // nil until first used
+	domains map[string]*reason.ControllerTraces // found before
+}
+
+// NewFinalizerTraces returns the traces in the scan of a graph.
+func NewFinalizerTraces(g *graph.Graph) *FinalizerTraces {
+	return &FinalizerTraces{graph: g, domains: map[string]*reason.ControllerTraces{}}
+}
+
+// Of returns what the scan shows of the controller behind a finalizer. It returns nil if the
+// controller is one of Kubernetes, which needs none of what is looked for, and if the name of the
+// finalizer has no domain.
+func (t *FinalizerTraces) Of(finalizer string) *reason.ControllerTraces {
+	domain := controllerDomain(finalizer)
+	if domain == "" {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.traces == nil {
+		t.traces = snapshot.NewTraces(t.graph.View(), t.graph.Snapshot().Objects)
+	}
+	if t.domains[domain] == nil {
+		found := t.traces.Of(domain)
+		t.domains[domain] = &found
+	}
+	return t.domains[domain]
+}
+
+// All returns the traces of several finalizers, once for each domain.
+func (t *FinalizerTraces) All(finalizers []string) []reason.ControllerTraces {
+	var out []reason.ControllerTraces
+	known := map[string]bool{}
+	for _, f := range finalizers {
+		if found := t.Of(f); found != nil && !known[found.Domain] {
+			known[found.Domain] = true
+			out = append(out, *found)
+		}
+	}
+	return out
+}
+
+// controllerDomain returns the domain of the controller behind a finalizer, or an empty string.
+func controllerDomain(finalizer string) string {
+	domain, _, _ := strings.Cut(finalizer, "/")
+	for _, known := range []string{"kubernetes.io", "k8s.io"} {
+		if domain == known || strings.HasSuffix(domain, "."+known) {
+			return ""
+		}
+	}
+	for _, d := range finalizerDomains {
+		if domain == d.domain || strings.HasSuffix(domain, "."+d.domain) {
+			return d.domain
+		}
+	}
+	if !strings.Contains(domain, ".") {
+		return ""
+	}
+	return domain
+}
