@@ -95,7 +95,7 @@ func (b *builder) namespaceCause(cause reason.Reason, d audit.NamespaceDiagnosis
 	case reason.ContentsLeft:
 		b.answer.next("It " + c.Message() + ".")
 		for _, f := range c.Finalizers[:min(len(c.Finalizers), maxNames)] {
-			b.answer.next(fmt.Sprintf("The finalizer %s: %s.", f.Finalizer, finalizerController(f.Finalizer)))
+			b.explainFinalizer(f.Finalizer)
 		}
 		b.blockedContents(d.Consequence == collector.ConsequenceStuck || b.overdue())
 		return true

@@ -116,10 +116,7 @@ func (b *builder) explainFinalizers(i object.Identity, o *object.Object) {
 		if i == b.object.Identity {
 			break // each of its own finalizers is listed with its controller
 		}
-		b.answer.next(fmt.Sprintf("The finalizer %s: %s.", f, finalizerController(f)))
-		if traces := b.explainer.traces.Of(f); traces != nil {
-			b.answer.next(traces.Sentence() + ".")
-		}
+		b.explainFinalizer(f)
 	}
 	b.answer.next("The garbage collector only removes its own finalizers.")
 	for _, f := range o.ForeignFinalizers() {
@@ -127,6 +124,14 @@ func (b *builder) explainFinalizers(i object.Identity, o *object.Object) {
 			b.answer.suggest("ask the controller behind it to remove it. If that is gone, this previews what its removal skips and deletes", b.explainer.command("repair", i, "--finalizer", f, "--dry-run")...)
 			break
 		}
+	}
+}
+
+// explainFinalizer says who has to remove a finalizer, and what the scan shows of its controller.
+func (b *builder) explainFinalizer(finalizer string) {
+	b.answer.next(fmt.Sprintf("The finalizer %s: %s.", finalizer, finalizerController(finalizer)))
+	if traces := b.explainer.traces.Of(finalizer); traces != nil {
+		b.answer.next(traces.Sentence() + ".")
 	}
 }
 
