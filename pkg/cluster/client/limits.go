@@ -125,6 +125,19 @@ func (m *Memory) Take(n int64) error {
 
 func (m *Memory) Release(n int64) { m.held.Add(-n) }
 
+// Hold counts an object as a list does.
+func (m *Memory) Hold(o *object.Object) error { return m.Take(sizeOf(o)) }
+
+// Drop releases objects that a list or Hold counted.
+func (m *Memory) Drop(objects ...*object.Object) {
+	for _, o := range objects {
+		m.Release(sizeOf(o))
+	}
+}
+
+// Held returns the bytes that are counted.
+func (m *Memory) Held() int64 { return m.held.Load() }
+
 // sizeOf estimates the bytes an object uses, including strings that it shares.
 func sizeOf(o *object.Object) int64 {
 	n := int(unsafe.Sizeof(*o)) + len(o.Name) + len(o.Namespace) + len(o.UID) + len(o.ResourceVersion)

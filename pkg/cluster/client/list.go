@@ -33,6 +33,20 @@ type ListResult struct {
 	Err             error
 }
 
+// Lister requests lists, within limits that all of its lists share.
+type Lister struct {
+	client *Client
+	limits *listLimits
+}
+
+// NewLister returns a Lister of whole types.
+func (c *Client) NewLister() *Lister { return &Lister{c, newListLimits(c.Options.Concurrency)} }
+
+// List requests one list, as soon as the limits allow it.
+func (l *Lister) List(ctx context.Context, q Query, labels bool) ListResult {
+	return l.client.listWithin(ctx, l.limits, q, labels)
+}
+
 // ListAll requests the lists concurrently and returns their results in the same order. A list
 // that fails does not affect the others. The error is the context's.
 func (c *Client) ListAll(ctx context.Context, queries []Query, labels bool) ([]ListResult, error) {
@@ -45,7 +59,7 @@ func (c *Client) ListAll(ctx context.Context, queries []Query, labels bool) ([]L
 	progress := Progress{Total: len(queries)}
 	return InParallel(ctx, flights, queries, func(q Query) ListResult {
 		a := c.listWithin(ctx, limits, q, labels)
-		if c.Options.Progress != nil {
+		if c.Options.Progress != nil && q.FieldSelector == "" {
 			mu.Lock()
 			defer mu.Unlock()
 			progress.Done++
@@ -62,7 +76,7 @@ const maxObjects = 10_000_000
 
 // List requests one list.
 func (c *Client) List(ctx context.Context, q Query, labels bool) ListResult {
-	return c.listWithin(ctx, newListLimits(c.Options.Concurrency), q, labels)
+	return c.NewLister().List(ctx, q, labels)
 }
 
 // listWithin requests a list page by page. If the continue token expires (410) or the pages
@@ -94,9 +108,7 @@ func (c *Client) listWithin(ctx context.Context, limits *listLimits, q Query, la
 		startOver := apierrors.IsResourceExpired(err) && options.Continue != "" || errors.Is(err, ErrContradictoryPages)
 		switch {
 		case startOver && !restarted:
-			for _, o := range objects {
-				c.Memory.Release(sizeOf(o))
-			}
+			c.Memory.Drop(objects...)
 			objects, pages, restarted = nil, Pages{}, true
 			options.Limit = 0
 		case err != nil || !more:

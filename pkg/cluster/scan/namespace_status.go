@@ -16,25 +16,34 @@ var namespaces = snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Nam
 // readNamespaceStatuses reads the status of every Namespace that is terminating. Metadata does not
 // hold it, so each is requested whole. What cannot be read stays nil. The error is the context's.
 func (sc *scanner) readNamespaceStatuses(ctx context.Context) error {
-	var terminating []*object.Object
-	add := func(o *object.Object) {
-		if o != nil && o.Terminating() && o.IsNamespace() {
+	var terminating []**object.Object
+	add := func(o **object.Object) {
+		if *o != nil && (*o).Terminating() && (*o).IsNamespace() {
 			terminating = append(terminating, o)
 		}
 	}
-	for _, o := range sc.objects.Objects() {
-		add(o)
+	objects := sc.objects.Objects()
+	for i := range objects {
+		add(&objects[i])
 	}
-	for _, l := range sc.lookups {
-		add(l.Object)
+	for i := range sc.lookups {
+		add(&sc.lookups[i].Object)
 	}
-	statuses, err := client.InParallel(ctx, sc.client.Options.SmallConcurrency, terminating, func(o *object.Object) *object.NamespaceStatus {
-		return readNamespaceStatus(ctx, sc.client, o)
+	statuses, err := client.InParallel(ctx, sc.client.Options.SmallConcurrency, terminating, func(o **object.Object) *object.NamespaceStatus {
+		return sc.memo.namespaceStatus(*o, func() *object.NamespaceStatus { return readNamespaceStatus(ctx, sc.client, *o) })
 	})
 	for i, o := range terminating {
-		o.NamespaceStatus = statuses[i]
+		sc.own(o).NamespaceStatus = statuses[i]
 	}
 	return err
+}
+
+// own replaces an object that others share by a copy, and returns it.
+func (sc *scanner) own(o **object.Object) *object.Object {
+	if sc.memo != nil {
+		*o = new(**o)
+	}
+	return *o
 }
 
 // readNamespaceStatus returns nil if the Namespace cannot be read, or was replaced.

@@ -25,7 +25,7 @@ func (sc *scanner) resolveOwners(ctx context.Context) error {
 	objects := sc.objects.Objects()
 	next := snapshot.UniqueCoordinates(append(sc.unseenTargets(), sc.view().UnverifiedOwners(objects, known)...))
 	for len(next) > 0 {
-		answers, err := sc.reader.LookupAll(ctx, sc.view(), next, objects, known)
+		answers, err := sc.lookupAll(ctx, next, objects, known)
 		if err != nil {
 			return err
 		}

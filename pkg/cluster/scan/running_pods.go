@@ -21,7 +21,7 @@ func (sc *scanner) markRunning(ctx context.Context) error {
 		return nil
 	}
 	queries := sc.runningPodQueries()
-	answers, err := client.InParallel(ctx, sc.client.Options.Concurrency, queries, func(q client.Query) client.ListResult { return sc.client.List(ctx, q, false) })
+	answers, err := sc.source.ListAll(ctx, queries, false)
 	if err != nil {
 		return err
 	}
@@ -32,9 +32,10 @@ func (sc *scanner) markRunning(ctx context.Context) error {
 			running[o.UID] = true
 		}
 	}
-	for _, o := range sc.objects.Objects() {
-		if mayBeRunning(o) {
-			o.Running = running[o.UID] || !known[""] && !known[o.Namespace]
+	objects := sc.objects.Objects()
+	for i, o := range objects {
+		if mayBeRunning(o) && (running[o.UID] || !known[""] && !known[o.Namespace]) {
+			sc.own(&objects[i]).Running = true
 		}
 	}
 	return nil

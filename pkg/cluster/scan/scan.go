@@ -53,8 +53,16 @@ func (e *NothingReadableError) Error() string {
 	return fmt.Sprintf("nothing could be read: all of %d types failed, the first is %s (%s): %s", len(e.Gaps), first, first.Reason, first.Message)
 }
 
+// Source returns the results of lists, in the order of the queries. Its error is the context's.
+// A Client is one. The objects of any other Source are shared and stay unchanged.
+type Source interface {
+	ListAll(ctx context.Context, queries []client.Query, labels bool) ([]client.ListResult, error)
+}
+
 type scanner struct {
 	client    *client.Client
+	source    Source
+	memo      *Memo // nil: the objects are of this scan alone
 	scope     Scope
 	discovery *discovery.Result
 
@@ -72,8 +80,20 @@ type scanner struct {
 // cannot be read becomes a gap; if nothing can be read, the error is a *NothingReadableError. now
 // is called at the end of the scan.
 func Run(ctx context.Context, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
+	return newScan(c, discovered, scope).run(ctx, now)
+}
+
+// RunFrom is like Run with lists from a source. The memo keeps what was requested besides them for
+// the next scan from the same source.
+func RunFrom(ctx context.Context, source Source, memo *Memo, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
 	sc := newScan(c, discovered, scope)
-	if err := sc.list(ctx, sc.queries(scope.Namespaces), false); err != nil {
+	sc.source, sc.memo = source, memo
+	defer memo.begin(now)()
+	return sc.run(ctx, now)
+}
+
+func (sc *scanner) run(ctx context.Context, now func() time.Time) (*snapshot.Snapshot, error) {
+	if err := sc.list(ctx, sc.queries(sc.scope.Namespaces), false); err != nil {
 		return nil, err
 	}
 	if len(sc.listed) == 0 && len(sc.gaps) > 0 {
@@ -124,17 +144,21 @@ func Contents(ctx context.Context, c *client.Client, of object.Identity) (*snaps
 func newScan(c *client.Client, discovered *discovery.Result, scope Scope) *scanner {
 	c = c.WithOwnMemory().ForServer(discovered.Server)
 	return &scanner{
-		client: c, scope: scope, discovery: discovered, gaps: append([]snapshot.Gap(nil), discovered.Gaps...),
+		client: c, source: c, scope: scope, discovery: discovered, gaps: append([]snapshot.Gap(nil), discovered.Gaps...),
 		reader: &ObjectReader{client: c, labels: scope.Labels, probes: map[probeKey]func() error{}},
 		done:   map[snapshot.Listing]bool{}, versions: map[snapshot.Listing]string{},
 	}
 }
 
-// queries returns the lists of the monitored types that are in these namespaces, or of all
-// monitored types if namespaces is nil.
 func (sc *scanner) queries(namespaces []string) []client.Query {
+	return Queries(sc.discovery.Types, namespaces)
+}
+
+// Queries returns the lists of the monitored types that are in these namespaces, or of all
+// monitored types if namespaces is nil.
+func Queries(types []snapshot.Type, namespaces []string) []client.Query {
 	var queries []client.Query
-	for _, t := range sc.discovery.Types {
+	for _, t := range types {
 		switch {
 		case !t.Monitored():
 		case namespaces == nil:
@@ -159,7 +183,7 @@ func (sc *scanner) list(ctx context.Context, queries []client.Query, search bool
 		}
 		sc.done[q.Listing()] = true
 		a := sc.discovery.Announced.ListFor(q)
-		if a == nil {
+		if a == nil || sc.memo != nil { // a source has newer ones
 			fresh = append(fresh, q)
 			continue
 		}
@@ -170,7 +194,7 @@ func (sc *scanner) list(ctx context.Context, queries []client.Query, search bool
 			}
 		}
 	}
-	answers, err := sc.client.ListAll(ctx, fresh, sc.scope.Labels)
+	answers, err := sc.source.ListAll(ctx, fresh, sc.scope.Labels)
 	if err != nil {
 		return err
 	}
