@@ -38,6 +38,7 @@ var table = map[string]allowed{
 	"pkg/cluster/clustertest":     {own: "cluster/client snapshot", other: "k8s.io/client-go"},
 	"pkg/cluster/discovery":       {own: "cluster/client object snapshot", other: "k8s.io/api/apidiscovery"},
 	"pkg/cluster/health":          {own: "cluster/client cluster/discovery cluster/write object reason snapshot", other: "k8s.io/client-go"},
+	"pkg/cluster/monitor":         {own: "cluster/client cluster/discovery cluster/scan object snapshot", other: "k8s.io/client-go"},
 	"pkg/cluster/read":            {own: "cluster/client cluster/scan object snapshot"},
 	"pkg/cluster/scan":            {own: "cluster/client cluster/discovery object snapshot"},
 	"pkg/cluster/write":           {own: "cluster/client cluster/discovery cluster/scan object snapshot", other: "k8s.io/client-go"},
@@ -178,7 +179,7 @@ func under(roots []string, path string) bool {
 // TestPackagesThatStartGoroutinesCheckForLeaks requires goleak in the tests of packages that read
 // streams or start goroutines.
 func TestPackagesThatStartGoroutinesCheckForLeaks(t *testing.T) {
-	start := []string{"pkg/execute/planrun", "pkg/execute/recreate", "pkg/input", "pkg/metaproto", "pkg/cluster/client", "pkg/cluster/discovery", "pkg/cluster/scan", "pkg/cluster/read", "pkg/cluster/write", "pkg/kubeconfig", "pkg/manifest", "pkg/backup", "pkg/cli", "pkg/cmd"}
+	start := []string{"pkg/execute/planrun", "pkg/execute/recreate", "pkg/input", "pkg/metaproto", "pkg/cluster/client", "pkg/cluster/discovery", "pkg/cluster/scan", "pkg/cluster/monitor", "pkg/cluster/read", "pkg/cluster/write", "pkg/kubeconfig", "pkg/manifest", "pkg/backup", "pkg/cli", "pkg/cmd"}
 	for _, p := range list(t) {
 		tests := slices.Concat(p.TestImports, p.XTestImports)
 		if slices.Contains(start, p.path()) && !slices.Contains(tests, "go.uber.org/goleak") {

@@ -1,0 +1,320 @@
+// Package monitor keeps a live copy of a cluster's metadata. A monitor per type lists it once and
+// watches it from then on, as the garbage collector does. A snapshot of the copy equals that of a
+// scan at the same time, so the same rules apply to it.
+package monitor
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// DefaultDiscoveryInterval is how often types are discovered again, as in the garbage collector.
+const DefaultDiscoveryInterval = 30 * time.Second
+
+// discoveryDelay is the pause between an event that may change the types and their discovery, and
+// between two attempts at a discovery that fails.
+const discoveryDelay = time.Second
+
+// ErrStopped reports that the Monitor was stopped.
+var ErrStopped = errors.New("the monitor was stopped")
+
+// Options configures a Monitor.
+type Options struct {
+	Scope             scan.Scope
+	DiscoveryInterval time.Duration    // 0: DefaultDiscoveryInterval
+	Now               func() time.Time // nil: time.Now
+}
+
+// Monitor keeps a live copy of what a scan of its scope would read. It is safe for concurrent use.
+type Monitor struct {
+	client  *client.Client // counts the memory of all objects
+	lister  *client.Lister
+	options Options
+	memo    *scan.Memo
+
+	ctx      context.Context // ends with the Monitor; its cause is why
+	cancel   context.CancelCauseFunc
+	all      sync.WaitGroup
+	changed  chan struct{}
+	discover chan struct{} // the types may have changed
+	turn     chan struct{} // held by the one Snapshot under way
+	counts   counts
+
+	mu           sync.Mutex
+	discovered   *discovery.Result
+	discoveryErr error // of the last attempt
+	monitors     map[key]*typeMonitor
+}
+
+type counts struct{ relists, watchErrors, events, discoveries atomic.Int64 }
+
+// Stats counts what a Monitor holds and what it did so far.
+type Stats struct {
+	Monitors    int   // types, or types in a namespace, that are watched
+	Objects     int   // objects held
+	Bytes       int64 // memory counted for them
+	Gaps        int   // monitors that could not list or watch
+	Relists     int64 // lists after the first of each monitor
+	WatchErrors int64 // watches that could not be established or ended with an error
+	Events      int64
+	Discoveries int64
+}
+
+// key identifies a monitor. A type that changes in any of these gets another monitor.
+type key struct {
+	snapshot.Listing
+	version, kind, selector string
+	namespaced              bool
+}
+
+func keyOf(q client.Query) key {
+	return key{q.Listing(), q.Type.Version, q.Type.Kind, q.FieldSelector, q.Type.Namespaced}
+}
+
+// Start discovers the types and starts a monitor for each, until ctx ends. An error is that of
+// discovery.
+func Start(ctx context.Context, c *client.Client, o Options) (*Monitor, error) {
+	if o.DiscoveryInterval <= 0 {
+		o.DiscoveryInterval = DefaultDiscoveryInterval
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	discovered, err := discovery.Discover(ctx, c.WithOwnMemory())
+	if err != nil {
+		return nil, err
+	}
+	c = c.WithOwnMemory().ForServer(discovered.Server)
+	m := &Monitor{
+		client: c, lister: c.NewLister(), options: o, memo: scan.NewMemo(), discovered: discovered, monitors: map[key]*typeMonitor{},
+		changed: make(chan struct{}, 1), discover: make(chan struct{}, 1), turn: make(chan struct{}, 1),
+	}
+	m.counts.discoveries.Store(1)
+	m.ctx, m.cancel = context.WithCancelCause(ctx)
+	m.ensure(m.queries(discovered)...)
+	m.all.Go(m.repeatDiscovery)
+	return m, nil
+}
+
+// Stop ends all monitors and waits for that.
+func (m *Monitor) Stop() {
+	m.cancel(ErrStopped)
+	m.all.Wait()
+}
+
+// Changed receives a value after changes that may matter to the rules of the collector: of objects,
+// types or gaps. Several changes may give one value. A change of a resourceVersion alone gives
+// none.
+func (m *Monitor) Changed() <-chan struct{} { return m.changed }
+
+func (m *Monitor) notify() {
+	select {
+	case m.changed <- struct{}{}:
+	default:
+	}
+}
+
+// WaitForSync waits until every type was listed or failed once.
+func (m *Monitor) WaitForSync(ctx context.Context) error {
+	m.mu.Lock()
+	queries := m.queries(m.discovered)
+	m.mu.Unlock()
+	for _, t := range m.ensure(queries...) {
+		if err := m.wait(ctx, t.synced); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Snapshot returns what scan.Run would return now. If not even the types are known at the moment,
+// the error is that of discovery, and a *scan.NothingReadableError if no list is. After a
+// *client.MemoryError and after Stop, every call returns the same error.
+func (m *Monitor) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
+	select {
+	case m.turn <- struct{}{}:
+		defer func() { <-m.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	m.mu.Lock()
+	discovered, err := *m.discovered, m.discoveryErr
+	m.mu.Unlock()
+	switch {
+	case m.ctx.Err() != nil:
+		return nil, context.Cause(m.ctx)
+	case err != nil:
+		return nil, err
+	}
+	discovered.Types = slices.Clone(discovered.Types)
+	return scan.RunFrom(ctx, m, m.memo, m.client, &discovered, m.options.Scope, m.options.Now)
+}
+
+// ListAll returns the live lists. A list that was not requested before is monitored from now on.
+func (m *Monitor) ListAll(ctx context.Context, queries []client.Query, _ bool) ([]client.ListResult, error) {
+	out := make([]client.ListResult, len(queries))
+	for i, t := range m.ensure(queries...) {
+		if err := m.wait(ctx, t.synced); err != nil {
+			return nil, err
+		}
+		out[i] = t.result()
+	}
+	return out, nil
+}
+
+// Stats returns the current counts.
+func (m *Monitor) Stats() Stats {
+	s := Stats{
+		Bytes: m.client.Memory.Held(), Relists: m.counts.relists.Load(), WatchErrors: m.counts.watchErrors.Load(),
+		Events: m.counts.events.Load(), Discoveries: m.counts.discoveries.Load(),
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s.Monitors = len(m.monitors)
+	for _, t := range m.monitors {
+		objects, err := t.size()
+		s.Objects += objects
+		if err != nil {
+			s.Gaps++
+		}
+	}
+	return s
+}
+
+// queries returns the lists that are monitored from the start.
+func (m *Monitor) queries(d *discovery.Result) []client.Query {
+	return scan.Queries(d.Types, m.options.Scope.Namespaces)
+}
+
+// ensure returns the monitors of the queries and starts those that are missing.
+func (m *Monitor) ensure(queries ...client.Query) []*typeMonitor {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make([]*typeMonitor, len(queries))
+	for i, q := range queries {
+		t := m.monitors[keyOf(q)]
+		if t == nil {
+			t = newTypeMonitor(m, q)
+			m.monitors[keyOf(q)] = t
+			m.all.Go(t.run)
+		}
+		out[i] = t
+	}
+	return out
+}
+
+// wait waits for the channel to be closed.
+func (m *Monitor) wait(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-m.ctx.Done():
+		return context.Cause(m.ctx)
+	}
+}
+
+// fail ends the Monitor with an error.
+func (m *Monitor) fail(err error) {
+	m.cancel(err)
+	m.notify()
+}
+
+// rediscover discovers the types soon.
+func (m *Monitor) rediscover() {
+	select {
+	case m.discover <- struct{}{}:
+	default:
+	}
+}
+
+// repeatDiscovery discovers the types again and again.
+func (m *Monitor) repeatDiscovery() {
+	pause := m.options.DiscoveryInterval
+	for {
+		timer := time.NewTimer(wait.Jitter(pause, 0.1))
+		select {
+		case <-m.ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		case <-m.discover:
+			timer.Stop()
+			if client.Wait(m.ctx, min(discoveryDelay, m.options.DiscoveryInterval)) != nil {
+				return
+			}
+		}
+		discovered, err := discovery.Discover(m.ctx, m.client.WithOwnMemory())
+		if m.ctx.Err() != nil {
+			return
+		}
+		m.counts.discoveries.Add(1)
+		m.adopt(discovered, err)
+		if pause = m.options.DiscoveryInterval; err != nil {
+			pause = min(discoveryDelay, pause)
+		}
+		if m.memo.Expired(m.options.Now()) {
+			m.notify()
+		}
+	}
+}
+
+// adopt starts and ends monitors as the types require.
+func (m *Monitor) adopt(discovered *discovery.Result, err error) {
+	m.mu.Lock()
+	recovered := (err == nil) != (m.discoveryErr == nil)
+	m.discoveryErr = err
+	if err != nil {
+		m.mu.Unlock()
+		if recovered {
+			m.notify()
+		}
+		return
+	}
+	same := sameTypes(m.discovered.Types, discovered.Types)
+	quiet := same && !recovered && slices.Equal(m.discovered.Gaps, discovered.Gaps)
+	m.discovered = discovered
+	var gone []*typeMonitor
+	if !same {
+		served := map[key]bool{}
+		for _, q := range scan.Queries(discovered.Types, nil) {
+			served[keyOf(q)] = true
+		}
+		for k, t := range m.monitors {
+			if k.Namespace, k.selector = "", ""; !served[k] {
+				delete(m.monitors, keyOf(t.query))
+				gone = append(gone, t)
+			}
+		}
+	}
+	m.mu.Unlock()
+	for _, t := range gone {
+		t.cancel()
+	}
+	if !same {
+		m.memo.Clear()
+		m.ensure(m.queries(discovered)...)
+	}
+	if !quiet {
+		m.notify()
+	}
+}
+
+func sameTypes(a, b []snapshot.Type) bool {
+	return slices.EqualFunc(a, b, func(a, b snapshot.Type) bool {
+		return a.Compare(b) == 0 && a.Namespaced == b.Namespaced && a.Preferred == b.Preferred && a.Singular == b.Singular &&
+			slices.Equal(a.Verbs, b.Verbs) && slices.Equal(a.ShortNames, b.ShortNames) && slices.Equal(a.Categories, b.Categories)
+	})
+}

@@ -1,0 +1,189 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// The pauses before a type is listed again, or before another attempt to watch it.
+const (
+	firstPause   = 200 * time.Millisecond
+	longestPause = 30 * time.Second
+	// stableAfter is how long a type has to be watched before its next pause is the first again.
+	stableAfter = 10 * time.Second
+)
+
+// errShortWatch reports that two watches in a row ended at once.
+var errShortWatch = errors.New("could not be watched: every watch ends soon after it began")
+
+// typeMonitor lists and watches the objects of one query by a reflector, whose store it is.
+type typeMonitor struct {
+	*store
+	ctx    context.Context
+	cancel context.CancelFunc
+	listed bool // at least once
+}
+
+var _ cache.ReflectorStore = (*typeMonitor)(nil)
+
+func newTypeMonitor(m *Monitor, q client.Query) *typeMonitor {
+	t := &typeMonitor{store: newStore(m, q)}
+	t.ctx, t.cancel = context.WithCancel(m.ctx)
+	return t
+}
+
+// run lists and watches until the context ends.
+func (t *typeMonitor) run() {
+	defer t.close()
+	defer t.cancel()
+	listWatch := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{ListWithContextFunc: t.list, WatchFuncWithContext: t.watch}, t)
+	options := cache.ReflectorOptions{
+		Name:    t.query.Type.String(),
+		Backoff: &wait.Backoff{Duration: firstPause, Factor: 2, Jitter: 0.5, Steps: 10, Cap: longestPause},
+	}
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		started := time.Now()
+		// list and watch see every error themselves
+		_ = cache.NewReflectorWithOptions(listWatch, nil, t, options).ListAndWatchWithContext(t.ctx)
+		if time.Since(started) > stableAfter {
+			pause = firstPause
+		} else if pause > firstPause && t.ctx.Err() == nil && t.failure() == nil {
+			t.fail(errShortWatch)
+		}
+		if client.Wait(t.ctx, wait.Jitter(pause, 0.5)) != nil {
+			return
+		}
+	}
+}
+
+// IsWatchListSemanticsUnSupported makes the reflector list instead of watching from an empty
+// resourceVersion: only lists are verified as a whole, and their memory is bounded.
+func (t *typeMonitor) IsWatchListSemanticsUnSupported() bool { return true }
+
+// list puts the objects of a list into the store, and returns an empty list of the same
+// resourceVersion: the reflector would copy the objects twice.
+func (t *typeMonitor) list(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+	if t.listed {
+		t.parent.counts.relists.Add(1)
+	}
+	t.listed = true
+	a := t.parent.lister.List(ctx, t.query, t.labels)
+	if ctx.Err() == nil && a.Err == nil {
+		t.replace(a.Objects, a.ResourceVersion)
+		return &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: a.ResourceVersion}}, nil
+	}
+	t.parent.client.Memory.Drop(a.Objects...)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	t.fail(a.Err)
+	return nil, a.Err
+}
+
+// watch starts a watch whose events are verified. As soon as it is established, the objects are
+// complete.
+func (t *typeMonitor) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	of := t.query.Type
+	gvr := schema.GroupVersionResource{Group: of.Group, Version: of.Version, Resource: of.Resource}
+	o.FieldSelector = t.query.FieldSelector
+	w, err := t.parent.client.Metadata.Resource(gvr).Namespace(t.query.Namespace).Watch(ctx, o)
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return nil, err
+	case err != nil:
+		t.endWatch(err)
+		return nil, err
+	}
+	t.complete()
+	return watch.Filter(w, t.verify), nil
+}
+
+// endWatch counts an error of a watch. It is a gap until a list and a watch succeed, unless the
+// server only no longer has the events since the last one (410).
+func (t *typeMonitor) endWatch(err error) {
+	t.parent.counts.watchErrors.Add(1)
+	if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
+		t.fail(fmt.Errorf("could not be watched: %w", err))
+	}
+}
+
+// verify replaces an event that is not what was asked for by an error, which ends the watch.
+func (t *typeMonitor) verify(event watch.Event) (watch.Event, bool) {
+	t.parent.counts.events.Add(1)
+	if event.Type == watch.Error {
+		t.endWatch(apierrors.FromObject(event.Object))
+		return event, true
+	}
+	if err := t.verifyEvent(event); err != nil {
+		t.endWatch(err)
+		return watch.Event{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}}, true
+	}
+	return event, true
+}
+
+func (t *typeMonitor) verifyEvent(event watch.Event) error {
+	m, ok := event.Object.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return client.ErrNoMetadata
+	}
+	if err := client.VerifyKind(client.Envelope{APIVersion: m.APIVersion, Kind: m.Kind}, t.query.Type, "", true); err != nil {
+		return err
+	}
+	switch event.Type {
+	case watch.Bookmark:
+		if m.ResourceVersion == "" {
+			return client.NewAnswerError("a bookmark has no resourceVersion")
+		}
+		return nil
+	case watch.Added, watch.Modified, watch.Deleted:
+		if err := client.VerifyObject(t.query, m.Namespace, m.Name, string(m.UID), m.ResourceVersion); err != nil {
+			return err
+		}
+		return t.verifyOrder(m, event.Type == watch.Deleted)
+	}
+	return client.NewAnswerError("a watch has an event of type %q", event.Type)
+}
+
+// Add stores an object.
+func (t *typeMonitor) Add(item any) error { return t.apply(item, t.put) }
+
+// Update stores an object.
+func (t *typeMonitor) Update(item any) error { return t.apply(item, t.put) }
+
+// Delete removes an object.
+func (t *typeMonitor) Delete(item any) error { return t.apply(item, t.remove) }
+
+// apply passes the object of a verified event on.
+func (t *typeMonitor) apply(item any, change func(*object.Object)) error {
+	if t.ctx.Err() != nil {
+		return t.ctx.Err()
+	}
+	m := item.(*metav1.PartialObjectMetadata)
+	t.parent.client.NoteState(t.query.Type, m)
+	o := object.FromMeta(t.query.Type.APIVersion(), t.query.Type.Kind, m, t.labels)
+	change(&o)
+	if of := t.query.Type.GroupResource(); of == discovery.Definitions.GroupResource() || of == discovery.APIServices.GroupResource() {
+		t.parent.rediscover() // the types may change with its status
+	}
+	return nil
+}
+
+// Replace does nothing, as list has stored the objects.
+func (t *typeMonitor) Replace([]any, string) error { return nil }
+
+// Resync does nothing.
+func (t *typeMonitor) Resync() error { return nil }
