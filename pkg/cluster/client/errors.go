@@ -28,7 +28,7 @@ func Classify(err error) (snapshot.ErrorClass, string) {
 		return classOfStatus(status.Status()), message
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
 		return snapshot.TimedOut, message
-	case errors.As(err, &stale), errors.As(err, &network), isConnectionError(err):
+	case errors.As(err, &stale), errors.As(err, &network), IsConnectionError(err):
 		return snapshot.Unavailable, message
 	}
 	return snapshot.Unreadable, message
@@ -40,7 +40,8 @@ func GapOf(at snapshot.Listing, err error) snapshot.Gap {
 	return snapshot.Gap{Group: at.Group, Resource: at.Resource, Namespace: at.Namespace, Reason: class, Message: message}
 }
 
-func isConnectionError(err error) bool {
+// IsConnectionError reports whether an error says that a connection broke off.
+func IsConnectionError(err error) bool {
 	signs := []string{"EOF", "connection reset", "connection refused", "stream error", "broken pipe"}
 	return slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(err.Error(), sign) })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
@@ -55,10 +57,10 @@ func (t *typeMonitor) run() {
 		Name:    t.query.Type.String(),
 		Backoff: &wait.Backoff{Duration: firstPause, Factor: 2, Jitter: 0.5, Steps: 10, Cap: longestPause},
 	}
+	ctx := klog.NewContext(t.ctx, klog.Logger{}) // no logs: every error is a gap, or is counted
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		started := time.Now()
-		// list and watch see every error themselves
-		_ = cache.NewReflectorWithOptions(listWatch, nil, t, options).ListAndWatchWithContext(t.ctx)
+		_ = cache.NewReflectorWithOptions(listWatch, nil, t, options).ListAndWatchWithContext(ctx)
 		if time.Since(started) > stableAfter {
 			pause = firstPause
 		} else if pause > firstPause && t.ctx.Err() == nil && t.failure() == nil {
@@ -109,7 +111,7 @@ func (t *typeMonitor) watch(ctx context.Context, o metav1.ListOptions) (watch.In
 		return nil, err
 	}
 	t.complete()
-	return watch.Filter(w, t.verify), nil
+	return t.verified(w), nil
 }
 
 // endWatch counts an error of a watch. It is a gap until a list and a watch succeed, unless the
@@ -121,11 +123,56 @@ func (t *typeMonitor) endWatch(err error) {
 	}
 }
 
+// verifiedWatch passes on the events of a watch that were verified.
+type verifiedWatch struct {
+	watch.Interface
+	events  chan watch.Event
+	stopped chan struct{}
+	stop    sync.Once
+}
+
+// verified verifies every event of a watch. watch.Filter would leak a goroutine if a watch is
+// stopped while an event arrives.
+func (t *typeMonitor) verified(in watch.Interface) watch.Interface {
+	out := &verifiedWatch{Interface: in, events: make(chan watch.Event), stopped: make(chan struct{})}
+	t.parent.all.Go(func() {
+		defer close(out.events)
+		for event := range in.ResultChan() {
+			event, keep := t.verify(event)
+			if !keep {
+				continue
+			}
+			select {
+			case out.events <- event:
+			case <-out.stopped:
+				return
+			}
+		}
+	})
+	return out
+}
+
+// ResultChan returns the verified events.
+func (w *verifiedWatch) ResultChan() <-chan watch.Event { return w.events }
+
+// Stop ends the watch.
+func (w *verifiedWatch) Stop() {
+	w.stop.Do(func() { close(w.stopped) })
+	w.Interface.Stop()
+}
+
 // verify replaces an event that is not what was asked for by an error, which ends the watch.
 func (t *typeMonitor) verify(event watch.Event) (watch.Event, bool) {
+	if t.ctx.Err() != nil {
+		return event, false
+	}
 	t.parent.counts.events.Add(1)
 	if event.Type == watch.Error {
-		t.endWatch(apierrors.FromObject(event.Object))
+		err := apierrors.FromObject(event.Object)
+		if client.IsConnectionError(err) {
+			return event, false // the watch ends, and goes on in another connection after the last event
+		}
+		t.endWatch(err)
 		return event, true
 	}
 	if err := t.verifyEvent(event); err != nil {
@@ -140,8 +187,11 @@ func (t *typeMonitor) verifyEvent(event watch.Event) error {
 	if !ok {
 		return client.ErrNoMetadata
 	}
-	if err := client.VerifyKind(client.Envelope{APIVersion: m.APIVersion, Kind: m.Kind}, t.query.Type, "", true); err != nil {
-		return err
+	// the decoder accepts only metadata here, and then leaves out its kind
+	if m.Kind != "" || m.APIVersion != "" {
+		if err := client.VerifyKind(client.Envelope{APIVersion: m.APIVersion, Kind: m.Kind}, t.query.Type, "", true); err != nil {
+			return err
+		}
 	}
 	switch event.Type {
 	case watch.Bookmark:

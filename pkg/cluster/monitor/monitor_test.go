@@ -1,0 +1,250 @@
+package monitor_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/monitor"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// watchServer streams events to watches, and leaves all other requests to a clustertest.Server.
+type watchServer struct {
+	http.Handler
+	open atomic.Int64 // watches
+
+	mu     sync.Mutex
+	events map[string]chan clustertest.Fields // by path
+}
+
+func (s *watchServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("watch") == "" {
+		s.Handler.ServeHTTP(w, r)
+		return
+	}
+	s.open.Add(1)
+	defer s.open.Add(-1)
+	w.Header().Set("Content-Type", "application/json")
+	w.(http.Flusher).Flush()
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case event := <-s.eventsOf(r.URL.Path):
+			_ = json.NewEncoder(w).Encode(event)
+			w.(http.Flusher).Flush()
+		}
+	}
+}
+
+func (s *watchServer) eventsOf(path string) chan clustertest.Fields {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.events[path] == nil {
+		s.events[path] = make(chan clustertest.Fields)
+	}
+	return s.events[path]
+}
+
+const pods = "/api/v1/pods"
+
+// start returns a Monitor of a server with these answers.
+func start(t *testing.T, answers map[string]func(*http.Request) any, o monitor.Options, limits client.Options) (*monitor.Monitor, *watchServer) {
+	t.Helper()
+	s := &watchServer{events: map[string]chan clustertest.Fields{}}
+	_, s.Handler = clustertest.Serve(t, answers)
+	limits.Concurrency, limits.Timeout = 3, 10*time.Second
+	m, err := monitor.Start(t.Context(), clustertest.Connect(t, s, limits), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Stop)
+	return m, s
+}
+
+func await(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) { return done(), nil })
+	if err != nil {
+		t.Fatalf("waiting for %s: %v", what, err)
+	}
+}
+
+func take(t testing.TB, m *monitor.Monitor) *snapshot.Snapshot {
+	t.Helper()
+	s, err := m.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func names(s *snapshot.Snapshot) string {
+	var out []string
+	for _, o := range s.Objects {
+		out = append(out, o.Name+"@"+o.ResourceVersion)
+	}
+	return strings.Join(out, " ")
+}
+
+func item(name, uid, version string) clustertest.Fields {
+	return clustertest.Fields{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": clustertest.Fields{"name": name, "namespace": "ns", "uid": uid, "resourceVersion": version}}
+}
+
+func TestEventsChangeTheSnapshot(t *testing.T) {
+	m, s := start(t, map[string]func(*http.Request) any{pods: clustertest.Reply(clustertest.List(clustertest.Item("a")))}, monitor.Options{}, client.Options{})
+	for _, step := range []struct {
+		kind, name, version, want string
+	}{
+		{"ADDED", "b", "11", "a@5 b@11"},
+		{"MODIFIED", "a", "12", "a@12 b@11"},
+		{"BOOKMARK", "", "13", "a@12 b@11"},
+		{"DELETED", "a", "14", "b@11"},
+	} {
+		s.eventsOf(pods) <- clustertest.Fields{"type": step.kind, "object": item(step.name, "uid-"+step.name, step.version)}
+		await(t, step.want, func() bool { return names(take(t, m)) == step.want })
+	}
+	if held, want := m.Stats(), int64(1); held.Bytes < want || held.Objects != 1 || held.Gaps != 0 || held.Relists != 0 || held.Events != 4 {
+		t.Errorf("%+v", held)
+	}
+}
+
+func TestEventThatWasNotAskedForIsAGapUntilTheNextList(t *testing.T) {
+	other := func(change func(metadata clustertest.Fields)) clustertest.Fields {
+		o := item("a", "uid-a", "11")
+		change(o["metadata"].(clustertest.Fields))
+		return o
+	}
+	for name, event := range map[string]clustertest.Fields{
+		"another kind":             {"type": "MODIFIED", "object": clustertest.Fields{"kind": "Secret", "apiVersion": "v1", "metadata": item("a", "uid-a", "11")["metadata"]}},
+		"no UID":                   {"type": "MODIFIED", "object": item("a", "", "11")},
+		"no resourceVersion":       {"type": "MODIFIED", "object": item("a", "uid-a", "")},
+		"an earlier state":         {"type": "MODIFIED", "object": item("a", "uid-a", "4")},
+		"no namespace":             {"type": "ADDED", "object": other(func(m clustertest.Fields) { delete(m, "namespace") })},
+		"a deletion of another":    {"type": "DELETED", "object": item("a", "uid-other", "11")},
+		"another type of event":    {"type": "REPLACED", "object": item("a", "uid-a", "11")},
+		"a bookmark of no version": {"type": "BOOKMARK", "object": item("", "", "")},
+		"an error":                 {"type": "ERROR", "object": clustertest.Fields{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 500, "reason": "InternalError", "message": "broken"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var held atomic.Bool
+			release := make(chan struct{})
+			m, s := start(t, map[string]func(*http.Request) any{pods: func(*http.Request) any {
+				if held.Load() {
+					<-release // so that the gap stays open
+				}
+				return clustertest.List(clustertest.Item("a"))
+			}}, monitor.Options{}, client.Options{})
+			if got := names(take(t, m)); got != "a@5" {
+				t.Fatalf("at first: %s", got)
+			}
+			held.Store(true)
+			s.eventsOf(pods) <- event
+			await(t, "a gap", func() bool { return m.Stats().Gaps == 1 })
+			got := take(t, m)
+			if len(got.Gaps) != 1 || !strings.Contains(got.Gaps[0].Message, "could not be watched") || len(got.Objects) != 0 {
+				t.Errorf("gaps %v, objects %s", got.Gaps, names(got))
+			}
+			held.Store(false)
+			close(release)
+			await(t, "no gap", func() bool { return m.Stats().Gaps == 0 })
+			if got := take(t, m); len(got.Gaps) != 0 || names(got) != "a@5" {
+				t.Errorf("after another list: gaps %v, objects %s", got.Gaps, names(got))
+			}
+		})
+	}
+}
+
+func TestExpiredWatchIsNoGap(t *testing.T) {
+	m, s := start(t, map[string]func(*http.Request) any{pods: clustertest.Reply(clustertest.List(clustertest.Item("a")))}, monitor.Options{}, client.Options{})
+	take(t, m)
+	s.eventsOf(pods) <- clustertest.Fields{"type": "ERROR", "object": clustertest.Fields{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410, "reason": "Expired", "message": "too old"}}
+	await(t, "another list", func() bool {
+		if got := m.Stats(); got.Gaps != 0 {
+			t.Fatalf("%+v", got)
+		}
+		return m.Stats().Relists == 1
+	})
+}
+
+func TestMemoryLimitEndsTheMonitor(t *testing.T) {
+	m, s := start(t, map[string]func(*http.Request) any{}, monitor.Options{}, client.Options{MaxMemory: 64 << 10})
+	take(t, m)
+	go func() {
+		for i := range 1000 {
+			select {
+			case s.eventsOf(pods) <- clustertest.Fields{"type": "ADDED", "object": item(fmt.Sprint("p-", i), fmt.Sprint("uid-", i), fmt.Sprint(11+i))}:
+			case <-t.Context().Done():
+				return
+			}
+		}
+	}()
+	await(t, "the limit", func() bool {
+		_, err := m.Snapshot(t.Context())
+		_, full := err.(*client.MemoryError)
+		return full
+	})
+}
+
+func TestTypesThatComeAndGoLeakNothing(t *testing.T) {
+	const rounds = 100
+	var present atomic.Bool
+	present.Store(true)
+	widgets := clustertest.Fields{"name": "widgets", "kind": "Widget", "singularName": "widget", "namespaced": true, "verbs": []string{"delete", "get", "list", "watch"}}
+	definitions := func(*http.Request) any {
+		list := clustertest.List()
+		if present.Load() {
+			list = clustertest.List(clustertest.ClusterScoped("widgets.example.com"))
+		}
+		return list
+	}
+	m, s := start(t, map[string]func(*http.Request) any{
+		clustertest.DefinitionsPath:                          definitions,
+		clustertest.DefinitionsPath + "/widgets.example.com": clustertest.Reply(clustertest.Definition("widgets.example.com", true, "True")),
+		"/apis/example.com/v1": func(*http.Request) any {
+			resources := []clustertest.Fields{}
+			if present.Load() {
+				resources = append(resources, widgets)
+			}
+			return clustertest.Fields{"kind": "APIResourceList", "groupVersion": "example.com/v1", "resources": resources}
+		},
+		"/apis/example.com/v1/widgets": clustertest.Reply(clustertest.List(clustertest.Item("w"))),
+	}, monitor.Options{DiscoveryInterval: time.Millisecond}, client.Options{})
+	shows := func(objects int) func() bool {
+		return func() bool {
+			got, err := m.Snapshot(t.Context())
+			return err == nil && len(got.Objects) == objects && len(got.Gaps) == 0
+		}
+	}
+	await(t, "the first snapshot", shows(1))
+	stats, watches, goroutines := m.Stats(), s.open.Load(), runtime.NumGoroutine()
+	for range rounds {
+		present.Store(false)
+		await(t, "a type less", shows(0))
+		present.Store(true)
+		await(t, "a type more", shows(1))
+	}
+	await(t, "the end of old watches", func() bool { return s.open.Load() == watches })
+	// idle connections have goroutines, too, but not one for each round
+	await(t, "the end of old goroutines", func() bool { return runtime.NumGoroutine() < goroutines+rounds })
+	if got := m.Stats(); got.Bytes != stats.Bytes || got.Objects != stats.Objects || got.Monitors != stats.Monitors {
+		t.Errorf("%+v, at first %+v", got, stats)
+	}
+	m.Stop()
+	await(t, "the end of all watches", func() bool { return s.open.Load() == 0 })
+	if got := m.Stats(); got.Bytes != 0 || got.Objects != 0 {
+		t.Errorf("after Stop: %+v", got)
+	}
+}
