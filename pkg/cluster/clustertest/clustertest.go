@@ -18,7 +18,7 @@ import (
 )
 
 // Connect starts a server and returns a client of it.
-func Connect(t *testing.T, handler http.Handler, o client.Options) *client.Client {
+func Connect(t testing.TB, handler http.Handler, o client.Options) *client.Client {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -32,7 +32,7 @@ func Connect(t *testing.T, handler http.Handler, o client.Options) *client.Clien
 // Server answers in ways that a real API server cannot be made to: only JSON, one object in two
 // groups, endless pages. It fails the test on an unexpected request.
 type Server struct {
-	t       *testing.T
+	t       testing.TB
 	answers map[string]func(*http.Request) any // by path
 	mu      sync.Mutex
 	Asked   map[string]int
@@ -77,7 +77,7 @@ func Reply(v any) func(*http.Request) any { return func(*http.Request) any { ret
 
 // Serve starts a server of core pods and events, and of widgets in two groups. Its discovery is
 // unaggregated.
-func Serve(t *testing.T, answers map[string]func(*http.Request) any) (*client.Client, *Server) {
+func Serve(t testing.TB, answers map[string]func(*http.Request) any) (*client.Client, *Server) {
 	t.Helper()
 	verbs := []string{"delete", "get", "list", "watch"}
 	resource := func(name, kind string) Fields {

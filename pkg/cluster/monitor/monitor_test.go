@@ -61,7 +61,7 @@ func (s *watchServer) eventsOf(path string) chan clustertest.Fields {
 const pods = "/api/v1/pods"
 
 // start returns a Monitor of a server with these answers.
-func start(t *testing.T, answers map[string]func(*http.Request) any, o monitor.Options, limits client.Options) (*monitor.Monitor, *watchServer) {
+func start(t testing.TB, answers map[string]func(*http.Request) any, o monitor.Options, limits client.Options) (*monitor.Monitor, *watchServer) {
 	t.Helper()
 	s := &watchServer{events: map[string]chan clustertest.Fields{}}
 	_, s.Handler = clustertest.Serve(t, answers)
