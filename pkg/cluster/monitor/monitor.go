@@ -158,19 +158,45 @@ func (m *Monitor) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
 		return nil, err
 	}
 	discovered.Types = slices.Clone(discovered.Types)
-	return scan.RunFrom(ctx, m, m.memo, m.client, &discovered, m.options.Scope, m.options.Now)
+	lists := &liveLists{Monitor: m}
+	s, err := scan.RunFrom(ctx, lists, m.memo, m.client, &discovered, m.options.Scope, m.options.Now)
+	if err == nil {
+		lists.relistContradicted(s)
+	}
+	return s, err
+}
+
+// liveLists are the lists of one snapshot.
+type liveLists struct {
+	*Monitor
+	complete []*typeMonitor // whose lists succeeded
 }
 
 // ListAll returns the live lists. A list that was not requested before is monitored from now on.
-func (m *Monitor) ListAll(ctx context.Context, queries []client.Query, _ bool) ([]client.ListResult, error) {
+func (l *liveLists) ListAll(ctx context.Context, queries []client.Query, _ bool) ([]client.ListResult, error) {
 	out := make([]client.ListResult, len(queries))
-	for i, t := range m.ensure(queries...) {
-		if err := m.wait(ctx, t.synced); err != nil {
+	for i, t := range l.ensure(queries...) {
+		if err := l.wait(ctx, t.synced); err != nil {
 			return nil, err
 		}
-		out[i] = t.result()
+		if out[i] = t.result(); out[i].Err == nil && t.query.FieldSelector == "" {
+			l.complete = append(l.complete, t)
+		}
 	}
 	return out, nil
+}
+
+// relistContradicted lists the types again whose lists the snapshot does not trust.
+func (l *liveLists) relistContradicted(s *snapshot.Snapshot) {
+	listed := map[snapshot.Listing]bool{}
+	for _, at := range s.Listed {
+		listed[at] = true
+	}
+	for _, t := range l.complete {
+		if !listed[t.query.Listing()] {
+			t.relist()
+		}
+	}
 }
 
 // Stats returns the current counts.

@@ -179,6 +179,28 @@ func TestExpiredWatchIsNoGap(t *testing.T) {
 	})
 }
 
+func TestListThatALookupContradictsIsMadeAgain(t *testing.T) {
+	dependent := clustertest.Item("a")
+	dependent["metadata"].(clustertest.Fields)["ownerReferences"] = []clustertest.Fields{{"apiVersion": "v1", "kind": "Pod", "name": "o", "uid": "uid-o"}}
+	var lists atomic.Int64
+	m, _ := start(t, map[string]func(*http.Request) any{
+		pods: func(*http.Request) any {
+			if lists.Add(1) == 1 {
+				return clustertest.List(dependent)
+			}
+			return clustertest.List(dependent, clustertest.Item("o"))
+		},
+		"/api/v1/namespaces/ns/pods/o": clustertest.Reply(clustertest.Item("o")),
+	}, monitor.Options{}, client.Options{})
+	if got := take(t, m); len(got.Gaps) != 1 || !strings.Contains(got.Gaps[0].Message, "the list lacks") {
+		t.Errorf("gaps %v", got.Gaps)
+	}
+	await(t, "a complete list", func() bool { return names(take(t, m)) == "a@5 o@5" })
+	if got := take(t, m); len(got.Gaps)+len(got.Lookups) != 0 {
+		t.Errorf("gaps %v, lookups %v", got.Gaps, got.Lookups)
+	}
+}
+
 func TestMemoryLimitEndsTheMonitor(t *testing.T) {
 	m, s := start(t, map[string]func(*http.Request) any{}, monitor.Options{}, client.Options{MaxMemory: 64 << 10})
 	take(t, m)

@@ -38,6 +38,9 @@ type typeMonitor struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	listed bool // at least once
+
+	mu      sync.Mutex
+	endList context.CancelFunc // ends the present list and watch; another begins after a pause
 }
 
 var _ cache.ReflectorStore = (*typeMonitor)(nil)
@@ -60,7 +63,12 @@ func (t *typeMonitor) run() {
 	ctx := klog.NewContext(t.ctx, klog.Logger{}) // no logs: every error is a gap, or is counted
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		started := time.Now()
-		_ = cache.NewReflectorWithOptions(listWatch, nil, t, options).ListAndWatchWithContext(ctx)
+		present, end := context.WithCancel(ctx)
+		t.mu.Lock()
+		t.endList = end
+		t.mu.Unlock()
+		_ = cache.NewReflectorWithOptions(listWatch, nil, t, options).ListAndWatchWithContext(present)
+		end()
 		if time.Since(started) > stableAfter {
 			pause = firstPause
 		} else if pause > firstPause && t.ctx.Err() == nil && t.failure() == nil {
@@ -69,6 +77,15 @@ func (t *typeMonitor) run() {
 		if client.Wait(t.ctx, wait.Jitter(pause, 0.5)) != nil {
 			return
 		}
+	}
+}
+
+// relist lists and watches again.
+func (t *typeMonitor) relist() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.endList != nil {
+		t.endList()
 	}
 }
 
