@@ -40,6 +40,9 @@ type Options struct {
 	// Watcher lets a RequestedOnly run wait for the other steps. If it is nil, they
 	// have no result.
 	Watcher Watcher
+	// NoWait ends a step when its write is done, although a grace period or the deletion of
+	// contents may take longer. Steps that depend on the end of that are skipped.
+	NoWait bool
 }
 
 // Run carries out the plan and returns when every step has ended. The plan must have

@@ -166,6 +166,9 @@ func (t *task) waitForDeletion(ctx context.Context, o object.Identity) *runner.O
 	if blocked == simulate.PodStillStopping {
 		why = reason.WaitsForKubelet
 	}
+	if t.run.options.NoWait {
+		return runner.Done(reason.DeletionIncomplete{WaitsFor: &reason.Nested{Reason: why}})
+	}
 	t.run.runner.EmitWaiting(t.step, why)
 	err := t.run.runner.WithoutSlot(func() error { return t.run.server.WaitForGone(ctx, o) })
 	switch {
