@@ -1,0 +1,305 @@
+// Package controller runs the garbage collector continuously. Whenever a live copy of the cluster
+// changes, it plans one pass over it, as kubectl gc collect does over a scan, and carries it out with
+// the same precautions. The rules are those of package collector.
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/monitor"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// The pauses before a step that was not done is tried again, and before the cluster is read again
+// after that failed.
+const (
+	firstPause   = 100 * time.Millisecond
+	longestPause = time.Minute
+)
+
+// Options configures Run.
+type Options struct {
+	Client  *client.Client
+	Monitor *monitor.Monitor // stopped by the caller, after Run has returned
+	// Within returns a function that reports whether the collector may act on an object, or nil
+	// if it may act on all of them. It may be nil itself.
+	Within   func(*graph.Graph) func(graph.Node) bool
+	Accepted snapshot.AcceptedGaps
+	// MaxDeletes limits how many objects one round deletes; 0 is no limit.
+	MaxDeletes int
+	Execute    execute.Options
+	// Backup returns where a round backs up what it deletes. Run closes it. It is nil if nothing is
+	// backed up.
+	Backup func(context.Context, *snapshot.Snapshot, *plan.Plan) (Backup, error)
+	// OnStep is called when a step has ended, one at a time. It may be nil.
+	OnStep func(*plan.Step, event.Event)
+	// OnRound is called after every round, one at a time. It may be nil.
+	OnRound func(Round)
+}
+
+// Backup backs up what one round deletes, and records what it did.
+type Backup interface {
+	planrun.BackupWriter
+	// Record records the result of a step. After an error, the round starts no further step.
+	Record(event.Event) error
+	Close() error
+}
+
+// Round is what one round found and did.
+type Round struct {
+	Snapshot *snapshot.Snapshot // nil if it could not be read
+	Plan     *plan.Plan         // nil if the snapshot could not be read
+	Report   *execute.Report    // nil if there was nothing to do, or if the round failed
+	Held     int                // objects that are left alone until a write shows, or a step is tried again
+	Took     time.Duration
+	Err      error // why the round failed; it will be tried again
+}
+
+// Idle reports whether there was nothing to do, and nothing will be tried again.
+func (r *Round) Idle() bool {
+	return r.Err == nil && r.Plan != nil && len(r.Plan.Steps) == 0 && r.Held == 0
+}
+
+// TooManyDeletesError reports that a round would have deleted more objects than
+// Options.MaxDeletes. It has deleted none.
+type TooManyDeletesError struct {
+	Deletes, Max int
+	Plan         *plan.Plan
+}
+
+func (e *TooManyDeletesError) Error() string {
+	return fmt.Sprintf("stopped, as %d objects would be deleted at once and the limit is %d: nothing was changed", e.Deletes, e.Max)
+}
+
+// Run collects garbage until the context ends, and then returns its error. Other errors are a
+// *TooManyDeletesError, or that of a Monitor that has ended.
+func Run(ctx context.Context, o Options) error {
+	if err := o.Monitor.WaitForSync(ctx); err != nil {
+		return err
+	}
+	c := &controller{
+		options: o, held: map[types.UID]hold{},
+		backoff: workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](firstPause, longestPause),
+	}
+	for {
+		pause, err := c.round(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if err := c.wait(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+type controller struct {
+	options  Options
+	held     map[types.UID]hold
+	backoff  workqueue.TypedRateLimiter[types.UID]
+	failures int // rounds in a row that failed
+}
+
+// hold keeps rounds from acting on an object.
+type hold struct {
+	until time.Time
+	// written is the resourceVersion at which a round wrote to the object; empty if it did not. The
+	// hold ends as soon as the live copy shows another version, and so the effect of the write.
+	written string
+}
+
+func (h hold) ended(o *object.Object, now time.Time) bool {
+	return o == nil || !now.Before(h.until) || h.written != "" && o.ResourceVersion != h.written
+}
+
+// wait waits until the cluster changes, or until the pause is over; 0 is no pause.
+func (c *controller) wait(ctx context.Context, pause time.Duration) error {
+	var over <-chan time.Time
+	if pause > 0 {
+		timer := time.NewTimer(pause)
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.options.Monitor.Changed():
+	case <-over:
+	}
+	return nil
+}
+
+// round plans and carries out one pass. It returns after which pause the next one is due even if
+// nothing changes; 0: not at all.
+func (c *controller) round(ctx context.Context) (pause time.Duration, err error) {
+	begun := time.Now()
+	var r Round
+	r.Snapshot, err = c.options.Monitor.Snapshot(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return 0, nil
+	case isFinal(err):
+		return 0, err
+	case err == nil:
+		err = c.collect(ctx, &r)
+	}
+	r.Took, r.Held = time.Since(begun), len(c.held)
+	if tooMany := (*TooManyDeletesError)(nil); errors.As(err, &tooMany) {
+		return 0, err
+	}
+	if r.Err = err; err != nil {
+		c.failures++
+		pause = min(firstPause<<min(c.failures, 16), longestPause)
+	} else {
+		c.failures = 0
+		pause = c.nextRetry()
+	}
+	if c.options.OnRound != nil {
+		c.options.OnRound(r)
+	}
+	return pause, nil
+}
+
+// isFinal reports whether no further snapshot can be had from the Monitor.
+func isFinal(err error) bool {
+	var full *client.MemoryError
+	return errors.Is(err, monitor.ErrStopped) || errors.As(err, &full)
+}
+
+// collect plans a pass over the round's snapshot and carries it out.
+func (c *controller) collect(ctx context.Context, r *Round) error {
+	judge := collector.NewJudge(graph.New(r.Snapshot))
+	r.Plan = plan.New(judge, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.within(judge.Graph())}, Accepted: c.options.Accepted})
+	if len(r.Plan.Steps) == 0 {
+		return nil
+	}
+	if losses := r.Plan.Losses(); c.options.MaxDeletes > 0 && losses > c.options.MaxDeletes {
+		return &TooManyDeletesError{losses, c.options.MaxDeletes, r.Plan}
+	}
+	o := planrun.Options{Common: c.options.Execute, NoWait: true}
+	o.Common.OnEvent = c.onEvent(r.Plan)
+	var writer planrun.BackupWriter
+	closeBackup := func() error { return nil }
+	if c.options.Backup != nil && len(r.Plan.ObjectsToBackUp()) > 0 {
+		b, err := c.options.Backup(ctx, r.Snapshot, r.Plan)
+		if err != nil {
+			return fmt.Errorf("open a backup: %w", err)
+		}
+		writer, closeBackup = b, b.Close
+		o.Common = recording(o.Common, b)
+	}
+	r.Report = planrun.Run(ctx, r.Plan, judge, write.New(c.options.Client, r.Snapshot, false), writer, o)
+	c.holdAfter(judge.Graph(), r)
+	if err := closeBackup(); err != nil {
+		return fmt.Errorf("close the backup: %w", err)
+	}
+	return nil
+}
+
+// onEvent returns a function that passes the end of every step on.
+func (c *controller) onEvent(p *plan.Plan) func(event.Event) {
+	steps := make(map[string]*plan.Step, len(p.Steps))
+	for i := range p.Steps {
+		steps[p.Steps[i].ID] = &p.Steps[i]
+	}
+	return func(e event.Event) {
+		if e.Event == event.Ended && c.options.OnStep != nil {
+			c.options.OnStep(steps[e.Step], e)
+		}
+	}
+}
+
+// recording returns options that record the result of every step. After a failure, no step starts.
+func recording(o execute.Options, b Backup) execute.Options {
+	var failed atomic.Pointer[error]
+	onEvent := o.OnEvent
+	o.OnEvent = func(e event.Event) {
+		if e.Event == event.Ended {
+			if err := b.Record(e); err != nil {
+				failed.CompareAndSwap(nil, &err)
+			}
+		}
+		onEvent(e)
+	}
+	o.Ready = func() error {
+		if err := failed.Load(); err != nil {
+			return *err
+		}
+		return nil
+	}
+	return o
+}
+
+// within returns a function that reports whether a round may act on an object. It ends the holds
+// whose time is over.
+func (c *controller) within(g *graph.Graph) func(graph.Node) bool {
+	var allowed func(graph.Node) bool
+	if c.options.Within != nil {
+		allowed = c.options.Within(g)
+	}
+	now := time.Now()
+	for uid, h := range c.held {
+		o := g.Object(g.Find(uid))
+		if o == nil {
+			c.backoff.Forget(uid)
+		}
+		if h.ended(o, now) {
+			delete(c.held, uid)
+		}
+	}
+	return func(n graph.Node) bool {
+		if allowed != nil && !allowed(n) {
+			return false
+		}
+		_, held := c.held[g.UID(n)]
+		return !held
+	}
+}
+
+// holdAfter holds the objects that were written to, and those that have to be tried again.
+func (c *controller) holdAfter(g *graph.Graph, r *Round) {
+	for i, result := range r.Report.Results {
+		uid := r.Plan.Steps[i].Object.UID
+		switch o := g.Object(g.Find(uid)); {
+		case o == nil:
+		case result.Status == event.Done:
+			c.backoff.Forget(uid)
+			c.held[uid] = hold{time.Now().Add(longestPause), o.ResourceVersion}
+		default:
+			c.held[uid] = hold{time.Now().Add(c.backoff.When(uid)), ""}
+		}
+	}
+}
+
+// nextRetry returns how long it takes until the first hold ends by time, or 0 if there is none.
+func (c *controller) nextRetry() time.Duration {
+	var first time.Time
+	for _, h := range c.held {
+		if first.IsZero() || h.until.Before(first) {
+			first = h.until
+		}
+	}
+	if first.IsZero() {
+		return 0
+	}
+	return max(time.Until(first), time.Millisecond)
+}

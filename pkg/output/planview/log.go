@@ -1,0 +1,27 @@
+package planview
+
+import (
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// LogLine returns one line, without its line break, about a step that ended at this time: what was
+// done and why, or why it was not done.
+func LogLine(at time.Time, s *plan.Step, e event.Event, palette *color.Palette) string {
+	line := at.UTC().Format(time.RFC3339) + "  "
+	object := arguments(s.Object.Identity)
+	switch e.Status {
+	case event.Done:
+		return line + paint(s.Action, past(s.Action), palette) + " " + object + ": " + escape.Line(reason.Message(s.Reason))
+	case event.Failed:
+		line += palette.Deleted("failed") + " to "
+	case event.Skipped:
+		line += palette.Changed("skipped") + " "
+	}
+	return line + word(s.Action) + " " + object + ": " + escape.Line(reason.Message(e.Reason))
+}
