@@ -57,7 +57,7 @@ func exitCode(ctx context.Context, args []string, s Streams, err error) int {
 		return int(code)
 	case ctx.Err() != nil:
 		fmt.Fprintln(s.Err, "interrupted: nothing was changed")
-		return exitInterrupted
+		return ExitInterrupted
 	}
 	message, _, _ := strings.Cut(redact.Error(err, urls(args)...).Error(), "\n")
 	fmt.Fprintln(s.Err, "error: "+escape.Short(message, 2000))

@@ -22,14 +22,14 @@ func (o *MutatingOptions) confirmPlan(ctx context.Context, p *plan.Plan) error {
 	}
 	switch {
 	case o.confirm != "" && o.confirm != p.Digest:
-		return refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan differs from the confirmed one: its digest is %s, not %s", p.Digest, o.confirm), "preview the plan again, and confirm its digest")
+		return Refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan differs from the confirmed one: its digest is %s, not %s", p.Digest, o.confirm), "preview the plan again, and confirm its digest")
 	case !o.Prompts() && p.Losses() > o.maxDeletes:
-		return refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan deletes %s, more than --max-deletes allows (%d)", wording.Count(p.Losses(), "object"), o.maxDeletes),
+		return Refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan deletes %s, more than --max-deletes allows (%d)", wording.Count(p.Losses(), "object"), o.maxDeletes),
 			fmt.Sprintf("to allow it, use --max-deletes %d", p.Losses()))
 	case !o.Prompts():
 		return nil
 	case !s.InTerm:
-		return refuse(s, ExitUnconfirmed, "not confirmed: standard input is not a terminal", "use --yes, or --confirm "+p.Digest)
+		return Refuse(s, ExitUnconfirmed, "not confirmed: standard input is not a terminal", "use --yes, or --confirm "+p.Digest)
 	}
 	return ask(ctx, s, p)
 }
@@ -97,6 +97,6 @@ func ask(ctx context.Context, s Streams, p *plan.Plan) error {
 		if given == want {
 			return nil
 		}
-		return refuse(s, ExitUnconfirmed, "not confirmed: nothing was changed", "")
+		return Refuse(s, ExitUnconfirmed, "not confirmed: nothing was changed", "")
 	}
 }

@@ -61,8 +61,8 @@ func WithHint(err error, hint string) error {
 
 func (h *hintedError) Unwrap() error { return h.error }
 
-// refuse prints why nothing is done, and returns the exit code as an error.
-func refuse(s Streams, code ExitError, why, hint string) error {
+// Refuse prints why nothing is done, and returns the exit code as an error.
+func Refuse(s Streams, code ExitError, why, hint string) error {
 	fmt.Fprintln(s.Err, "error: "+why)
 	if hint != "" {
 		fmt.Fprintln(s.Err, "hint: "+hint)

@@ -9,7 +9,7 @@ const (
 	ExitUsage       = 2   // the command line is wrong, or no answer is possible
 	ExitIncomplete  = 3   // a scan was incomplete, and --strict
 	ExitUnconfirmed = 4   // declined, or there was nobody to ask
-	exitInterrupted = 130 // as a shell reports SIGINT
+	ExitInterrupted = 130 // as a shell reports SIGINT
 )
 
 // ExitError ends a command that has printed everything with this exit code.
@@ -45,7 +45,7 @@ func (e exitFacts) code() ExitError {
 	run := e.dryRun == DryRunNone
 	switch {
 	case e.interrupted:
-		return exitInterrupted
+		return ExitInterrupted
 	case e.strict && (!e.complete || run && unverified):
 		return ExitIncomplete
 	case e.dryRun == dryRunClient:

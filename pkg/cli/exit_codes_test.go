@@ -39,9 +39,9 @@ func TestExitCodeOfARun(t *testing.T) {
 		"without --wait nothing is verified":                  {func(e *exitFacts) { e.verification = verifiedNone }, ExitDone},
 		"without --wait, and --strict with a complete scan":   {func(e *exitFacts) { e.verification, e.strict = verifiedNone, true }, ExitDone},
 		"without --wait, and a step failed":                   {func(e *exitFacts) { e.verification, e.failed = verifiedNone, 1 }, ExitFound},
-		"an interrupt":                                        {func(e *exitFacts) { e.interrupted, e.verification = true, verifiedNone }, exitInterrupted},
-		"an interrupt comes before everything else":           {func(e *exitFacts) { e.interrupted, e.strict, e.complete, e.failed = true, true, false, 1 }, exitInterrupted},
-		"the time limit was reached, and an interrupt came in the scan after that": {func(e *exitFacts) { e.interrupted, e.timedOut = true, true }, exitInterrupted},
+		"an interrupt":                                        {func(e *exitFacts) { e.interrupted, e.verification = true, verifiedNone }, ExitInterrupted},
+		"an interrupt comes before everything else":           {func(e *exitFacts) { e.interrupted, e.strict, e.complete, e.failed = true, true, false, 1 }, ExitInterrupted},
+		"the time limit was reached, and an interrupt came in the scan after that": {func(e *exitFacts) { e.interrupted, e.timedOut = true, true }, ExitInterrupted},
 		"a dry run, whatever it predicts": {func(e *exitFacts) {
 			e.dryRun, e.complete, e.blocked, e.verification = dryRunClient, false, 1, verifiedNone
 		}, ExitDone},
@@ -66,7 +66,7 @@ func TestExitCodeOfEveryCombination(t *testing.T) {
 		code, run := e.code(), e.dryRun == DryRunNone
 		lastIncomplete := e.verification == verifiedIncomplete || e.verification == verifiedFailed
 		for rule, broken := range map[string]bool{
-			"130 is for an interrupt, always and alone": (code == exitInterrupted) != e.interrupted,
+			"130 is for an interrupt, always and alone": (code == ExitInterrupted) != e.interrupted,
 			"3 is for --strict with any incomplete scan, always and alone": (code == ExitIncomplete) !=
 				(!e.interrupted && e.strict && (!e.complete || run && lastIncomplete)),
 			"0 of a run means that nothing is left, as far as it was to verify": run && code == ExitDone &&
@@ -75,7 +75,7 @@ func TestExitCodeOfEveryCombination(t *testing.T) {
 				e.failed+e.left+e.blocked == 0 && !e.timedOut && !e.unrecorded && !lastIncomplete,
 			"a client's dry run does not fail":            e.dryRun == dryRunClient && code == ExitFound && e.failed == 0,
 			"a server's dry run fails by its steps alone": e.dryRun == dryRunServer && code == ExitFound && e.failed == 0,
-			"it is one of four":                           code != ExitDone && code != ExitFound && code != ExitIncomplete && code != exitInterrupted,
+			"it is one of four":                           code != ExitDone && code != ExitFound && code != ExitIncomplete && code != ExitInterrupted,
 		} {
 			if broken {
 				t.Errorf("%s: %+v ends with %d", rule, e, code)

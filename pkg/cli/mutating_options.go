@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -126,6 +127,21 @@ func (o *MutatingOptions) complete(cmd *cobra.Command, args []string) error {
 // ForPerson reports whether the output is for a person, not for a program.
 func (o *MutatingOptions) ForPerson() bool {
 	return o.Output.Format == "table" || o.Output.Format == wide
+}
+
+// JSONLines reports whether events are written as lines of JSON.
+func (o *MutatingOptions) JSONLines() bool { return o.Output.Format == jsonLines }
+
+// MaxDeletes returns how many objects may be deleted without asking.
+func (o *MutatingOptions) MaxDeletes() int { return o.maxDeletes }
+
+// ExecuteOptions returns how many writes may be in flight, and how fast they may follow each other.
+func (o *MutatingOptions) ExecuteOptions() execute.Options {
+	out := execute.Options{Concurrency: cmp.Or(o.writers, o.Scan.concurrency), Pace: o.rate.pace()}
+	if out.Pace != nil { // a step that is ready to write waits for a second at most
+		out.Concurrency = min(out.Concurrency, int(o.rate))
+	}
+	return out
 }
 
 // Mutates reports whether the command changes anything: it is not a dry run.

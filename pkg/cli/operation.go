@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os/signal"
@@ -176,7 +175,7 @@ func (op *Operation) planAgain(ctx context.Context) error {
 	case op.Options.Scan.Strict && !op.Current.Plan.CompleteButAccepted():
 		return op.refuseIncomplete()
 	case op.currentDigest() != confirmed:
-		return refuse(op.Options.Scan.Streams, ExitUnconfirmed, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "preview it again: "+op.Options.rerunCommand())
+		return Refuse(op.Options.Scan.Streams, ExitUnconfirmed, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "preview it again: "+op.Options.rerunCommand())
 	}
 	return nil
 }
@@ -191,13 +190,13 @@ func (op *Operation) currentDigest() string {
 }
 
 func (op *Operation) refuseIncomplete() error {
-	return refuse(op.Options.Scan.Streams, ExitIncomplete, "the scan is incomplete; refused because of --strict: nothing was changed", "")
+	return Refuse(op.Options.Scan.Streams, ExitIncomplete, "the scan is incomplete; refused because of --strict: nothing was changed", "")
 }
 
 // refuseNewGaps refuses a saved plan as a whole: what a new gap hides may depend on any
 // object of the plan.
 func (op *Operation) refuseNewGaps() error {
-	return refuse(op.Options.Scan.Streams, ExitUnconfirmed, "this scan could not read what the scan of the saved plan read: "+nameList(op.NewGaps, MaxNamedGaps)+". Nothing was changed",
+	return Refuse(op.Options.Scan.Streams, ExitUnconfirmed, "this scan could not read what the scan of the saved plan read: "+nameList(op.NewGaps, MaxNamedGaps)+". Nothing was changed",
 		"make a new plan, which names what could not be read: "+op.Options.rerunCommand("plan")+" --dry-run --plan-out FILE")
 }
 
@@ -273,13 +272,8 @@ func (op *Operation) execute(ctx context.Context, b *runBackup) *execute.Report 
 	scan := op.Options.Scan
 	op.progress = &progressLine{scan: scan, line: planview.NewProgress(op.Current.Plan), begun: scan.Now(), on: scan.ErrTerm}
 	defer op.progress.clear()
-	o := execute.Options{
-		Concurrency: cmp.Or(op.Options.writers, scan.concurrency), Pace: op.Options.rate.pace(), DryRun: op.Options.DryRun == dryRunServer,
-		OnEvent: op.onEvent(b), Ready: op.recordError,
-	}
-	if o.Pace != nil { // a step that is ready to write waits for a second at most
-		o.Concurrency = min(o.Concurrency, int(op.Options.rate))
-	}
+	o := op.Options.ExecuteOptions()
+	o.DryRun, o.OnEvent, o.Ready = op.Options.DryRun == dryRunServer, op.onEvent(b), op.recordError
 	if b == nil { // a nil *runBackup would be a BackupWriter that is not nil
 		return op.Command.Perform(ctx, op, nil, o)
 	}

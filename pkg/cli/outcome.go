@@ -162,7 +162,7 @@ func (op *Operation) writeResult(o *runOutcome, r *result) error {
 	case op.Options.Output.Structured():
 		return op.Options.Output.Write("Result", r, r.done()...)
 	case op.Options.Output.Format == jsonLines:
-		return op.Options.Scan.writeLine(struct {
+		return op.Options.Scan.WriteLine(struct {
 			Event string `json:"event"`
 			summary
 			Backup       string       `json:"backup"`

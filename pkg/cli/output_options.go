@@ -82,7 +82,7 @@ func EscapeJSON(save func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
-// writeLine writes a value as a line of JSON.
-func (s *ScanOptions) writeLine(value any) error {
+// WriteLine writes a value as a line of JSON.
+func (s *ScanOptions) WriteLine(value any) error {
 	return EscapeJSON(func(w io.Writer) error { return json.NewEncoder(w).Encode(value) })(s.Out)
 }

@@ -52,7 +52,7 @@ func (op *Operation) onEvent(b *runBackup) func(event.Event) {
 	return func(e event.Event) {
 		op.progress.observe(e)
 		if op.Options.Output.Format == jsonLines {
-			_ = op.Options.Scan.writeLine(e) // a broken pipe must not stop a run halfway
+			_ = op.Options.Scan.WriteLine(e) // a broken pipe must not stop a run halfway
 		}
 		if b != nil && e.Event == event.Ended {
 			if err := b.noteResult(e, op.Options.Scan.Now()); err != nil {

@@ -35,11 +35,41 @@ func (op *Operation) newRunBackup() (*runBackup, error) {
 	if op.Options.NoBackup {
 		return nil, nil
 	}
-	name, server, err := op.Options.Scan.ContextAndServer()
+	name, _, err := op.Options.Scan.ContextAndServer()
 	if err != nil {
 		return nil, err
 	}
 	root, err := op.Options.BackupRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	return op.newBackupIn(root)
+}
+
+// RoundBackup is the backup of one round of a run without end. It implements controller.Backup.
+type RoundBackup struct {
+	*runBackup
+	now func() time.Time
+}
+
+// NewRoundBackup creates the folder of one round below root.
+func (op *Operation) NewRoundBackup(root string) (*RoundBackup, error) {
+	b, err := op.newBackupIn(root)
+	if err != nil {
+		return nil, err
+	}
+	return &RoundBackup{b, op.Options.Scan.Now}, nil
+}
+
+// Record records the result of a step.
+func (b *RoundBackup) Record(e event.Event) error { return b.noteResult(e, b.now()) }
+
+// Close completes the backup.
+func (b *RoundBackup) Close() error { return b.close(true, b.now()) }
+
+// newBackupIn creates the folder of the current plan below root.
+func (op *Operation) newBackupIn(root string) (*runBackup, error) {
+	name, server, err := op.Options.Scan.ContextAndServer()
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,7 @@ type collectCommand struct {
 	rules    []string
 	planOut  string
 	planFile string
+	watch    watchFlags
 }
 
 // New returns the command collect.
@@ -49,6 +50,11 @@ is never treated as absent: nothing is deleted or changed because of it. Every
 write is applied only if the object has not changed since the plan. An object on
 which something unread may depend keeps its finalizer, unless you accept that gap
 with --accept-gap.
+
+With --watch it does not end: it watches the cluster and collects whatever becomes
+garbage, by the same rules and with the same precautions, until it is interrupted. It
+asks nothing, so it needs --yes. It refuses to run beside a kube-controller-manager
+that is alive. One of several instances acts, the others wait to take over.
 
 Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
 something is left, blocked or not verified, 2 no answer, 3 an incomplete scan with
@@ -78,6 +84,9 @@ kubectl gc collect --accept-gap metrics.k8s.io
 # Only objects whose owner was replaced by another of the same name, in one namespace
 kubectl gc collect -n shop --rule replaced-owner
 
+# Collect whatever becomes garbage, on a control plane without a collector of its own
+kubectl gc collect --watch --yes
+
 # Plan now, have the plan reviewed, run it later
 kubectl gc collect --dry-run --plan-out plan.json
 kubectl gc collect --plan plan.json`),
@@ -90,6 +99,8 @@ kubectl gc collect --plan plan.json`),
 	flags.StringSliceVar(&c.rules, "rule", nil, "start only from objects flagged by these audit rules: "+strings.Join(audit.IDs(), ", "))
 	flags.StringVar(&c.planOut, "plan-out", "", "save the plan to this file; with --dry-run, do nothing else")
 	flags.StringVar(&c.planFile, "plan", "", "carry out this saved plan; steps whose objects changed since are refused")
+	c.watch.add(flags)
+	cli.CompleteFlag(cmd, "leader-elect-namespace", scan.CompleteNamespaces)
 	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.IDs()))
 	cli.CompleteFlag(cmd, "plan-out", cli.CompleteDocuments)
 	cli.CompleteFlag(cmd, "plan", cli.CompleteDocuments)
@@ -102,12 +113,16 @@ func (c *collectCommand) validate() error {
 		cli.UsageIf(saved && c.options.Scan.From != "", "--plan cannot be combined with --from: a plan runs against a cluster"),
 		cli.UsageIf(saved && (len(c.rules) > 0 || c.planOut != ""), "--plan cannot be combined with --rule or --plan-out"),
 		cli.CheckRules(c.rules),
+		c.validateWatch(),
 	)
 }
 
 func (c *collectCommand) run(ctx context.Context, _ []string) error {
 	if err := c.validate(); err != nil {
 		return err
+	}
+	if c.watch.on {
+		return c.runWatch(ctx)
 	}
 	op := &cli.Operation{Options: c.options, Command: c}
 	if c.planFile != "" {

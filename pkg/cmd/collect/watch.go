@@ -1,0 +1,260 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/lease"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/monitor"
+	"github.com/kubectl-gc/kubectl-gc/pkg/controller"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// leaseName is the name of the Lease by which only one of several instances acts.
+const leaseName = "kubectl-gc-collect"
+
+// watchFlags are the flags of --watch.
+type watchFlags struct {
+	on             bool
+	besideOwn      bool
+	leaderElect    bool
+	leaseNamespace string
+	metricsAddress string
+	backupMaxAge   time.Duration
+	backupMaxSize  resource.QuantityValue
+	given          *pflag.FlagSet
+}
+
+// only are the flags that mean nothing without --watch.
+var watchOnly = []string{"allow-running-collector", "leader-elect", "leader-elect-namespace", "metrics-bind-address", "backup-max-age", "backup-max-size"}
+
+func (w *watchFlags) add(flags *pflag.FlagSet) {
+	w.given = flags
+	w.backupMaxSize.Quantity = resource.MustParse("1Gi")
+	flags.BoolVarP(&w.on, "watch", "w", false, "collect whatever becomes garbage, until interrupted")
+	flags.BoolVar(&w.besideOwn, "allow-running-collector", false, "with --watch, run although kube-controller-manager is alive")
+	flags.BoolVar(&w.leaderElect, "leader-elect", true, "with --watch, act only while holding the Lease "+leaseName+", so that one of several instances acts")
+	flags.StringVar(&w.leaseNamespace, "leader-elect-namespace", "kube-system", "with --watch, the namespace of that Lease")
+	flags.StringVar(&w.metricsAddress, "metrics-bind-address", "", "with --watch, serve /metrics, /healthz and /readyz at this address, such as :8080")
+	flags.DurationVar(&w.backupMaxAge, "backup-max-age", 7*24*time.Hour, "with --watch, remove its backups that are older")
+	flags.Var(&w.backupMaxSize, "backup-max-size", "with --watch, remove its oldest backups when all are larger than this together")
+}
+
+// validate checks the flags that --watch needs, and those that it excludes.
+func (c *collectCommand) validateWatch() error {
+	w := &c.watch
+	if !w.on {
+		for _, flag := range watchOnly {
+			if w.given.Changed(flag) {
+				return cli.Usagef("--%s needs --watch", flag)
+			}
+		}
+		return nil
+	}
+	for _, flag := range []string{"plan", "plan-out", "rule", "from", "confirm", "timeout", "strict"} {
+		if w.given.Changed(flag) {
+			return cli.Usagef("--watch cannot be combined with --%s", flag)
+		}
+	}
+	return cmp.Or(
+		cli.UsageIf(!c.options.Mutates(), "--watch cannot be combined with --dry-run: to see what is garbage at any time, use %s audit --watch", cli.CommandName),
+		cli.UsageIf(!c.options.Yes, "--watch deletes whatever becomes garbage, without asking: it needs --yes"),
+		cli.UsageIf(c.options.Output.Structured() && !c.options.JSONLines(), "--watch writes lines: use -o jsonl, or no -o"),
+		cli.UsageIf(w.backupMaxAge <= 0 || w.backupMaxSize.Value() <= 0, "--backup-max-age and --backup-max-size must be positive: to back up nothing, use --no-backup"),
+	)
+}
+
+// service is a run of collect --watch.
+type service struct {
+	command    *collectCommand
+	client     *client.Client
+	metrics    *metrics
+	clusterUID types.UID // empty if unknown or not read yet
+	log        *roundLog
+}
+
+// runWatch collects until the context ends.
+func (c *collectCommand) runWatch(ctx context.Context) error {
+	live, err := c.options.Scan.Connect()
+	if err != nil {
+		return err
+	}
+	signal.Ignore(syscall.SIGPIPE) // the service continues when nobody reads its output any more
+	s := &service{command: c, client: live, metrics: newMetrics(), log: &roundLog{options: c.options}}
+	if c.watch.metricsAddress != "" {
+		stop, err := s.metrics.serve(c.watch.metricsAddress)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	run := s.runAsLeader
+	if !c.watch.leaderElect {
+		run = s.run
+	}
+	err = run(ctx)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		s.log.note("stopped: interrupted")
+		return cli.ExitError(cli.ExitInterrupted)
+	}
+	return err
+}
+
+// runAsLeader runs while this instance holds the Lease.
+func (s *service) runAsLeader(ctx context.Context) error {
+	host, _ := os.Hostname() // only for people
+	lock := lease.New(s.client, s.command.watch.leaseNamespace, leaseName, host+"_"+string(uuid.NewUUID()))
+	err := lock.Acquire(ctx, func(holder string, err error) {
+		if err != nil {
+			s.log.note("warning: " + err.Error())
+		} else {
+			s.log.note("waiting: the Lease " + s.command.watch.leaseNamespace + "/" + leaseName + " is held by " + holder)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	leading, cancel := context.WithCancelCause(ctx)
+	// Renewal ends after the last write of the run, so that no other instance acts meanwhile.
+	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	renewed := make(chan struct{})
+	go func() {
+		defer close(renewed)
+		cancel(lock.Hold(renewing))
+	}()
+	err = s.run(leading)
+	if lost := context.Cause(leading); errors.Is(lost, lease.ErrLost) {
+		err = lost
+	}
+	stop()
+	<-renewed
+	return err
+}
+
+// run collects until the context ends, or until the cluster's own garbage collector is alive.
+func (s *service) run(ctx context.Context) error {
+	if err := s.refuseBesideOwn(ctx); err != nil {
+		return err
+	}
+	scope, err := s.command.Scope(nil)
+	if err != nil {
+		return err
+	}
+	m, err := monitor.Start(ctx, s.client, monitor.Options{Scope: scope, Now: s.command.options.Scan.Now})
+	if err != nil {
+		return err
+	}
+	defer m.Stop()
+	s.metrics.observe(m)
+	s.log.note("collecting garbage until interrupted")
+	running, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		for running.Err() == nil {
+			if client.Wait(running, ownCollectorInterval) != nil {
+				return
+			}
+			if err := s.refuseBesideOwn(running); err != nil {
+				cancel(err)
+			}
+		}
+	}()
+	err = controller.Run(running, s.options(m))
+	if cause := context.Cause(running); ctx.Err() == nil && cause != nil {
+		return cause
+	}
+	var tooMany *controller.TooManyDeletesError
+	if errors.As(err, &tooMany) {
+		return cli.Refuse(s.command.options.Scan.Streams, cli.ExitUnconfirmed, tooMany.Error(),
+			fmt.Sprintf("look at what would be deleted with %s collect --dry-run; to allow it, use --max-deletes %d", cli.CommandName, tooMany.Deletes))
+	}
+	return err
+}
+
+// ownCollectorInterval is how often the service looks whether kube-controller-manager has come
+// to life.
+const ownCollectorInterval = 30 * time.Second
+
+// refuseBesideOwn returns an error if the cluster's own garbage collector may be alive.
+func (s *service) refuseBesideOwn(ctx context.Context) error {
+	if s.command.watch.besideOwn {
+		return nil
+	}
+	leader, err := health.WatchLeader(ctx, s.client)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		_, message := client.Classify(err)
+		return cli.WithHint(fmt.Errorf("find out whether kube-controller-manager runs: %s", message),
+			"if it does not run, or its garbage collector is disabled, use --allow-running-collector")
+	case leader.Renews:
+		return cli.WithHint(fmt.Errorf("kube-controller-manager runs (%s renews its lease), and its garbage collector deletes the same objects", cli.Quote(leader.Holder)),
+			"if its garbage collector is disabled, use --allow-running-collector; to find out, use "+cli.CommandName+" doctor")
+	}
+	return nil
+}
+
+func (s *service) options(m *monitor.Monitor) controller.Options {
+	c := s.command
+	o := controller.Options{
+		Client: s.client, Monitor: m, Accepted: c.options.AcceptedGaps, MaxDeletes: c.options.MaxDeletes(),
+		Execute: c.options.ExecuteOptions(), Within: func(g *graph.Graph) func(graph.Node) bool { return c.options.Scan.InScope(g) },
+		OnStep: func(step *plan.Step, e event.Event) {
+			s.metrics.observeStep(step, e)
+			s.log.step(step, e)
+		},
+		OnRound: func(r controller.Round) {
+			s.metrics.observeRound(&r)
+			s.log.round(&r)
+		},
+	}
+	if !c.options.NoBackup {
+		o.Backup = s.openBackup
+	}
+	return o
+}
+
+// openBackup opens the backup of a round, after removing the oldest ones.
+func (s *service) openBackup(ctx context.Context, seen *snapshot.Snapshot, p *plan.Plan) (controller.Backup, error) {
+	c := s.command
+	name, _, err := c.options.Scan.ContextAndServer()
+	if err != nil {
+		return nil, err
+	}
+	root, err := c.options.BackupRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	root = filepath.Join(root, "watch")
+	if _, err := backup.Prune(root, c.watch.backupMaxAge, c.watch.backupMaxSize.Value(), c.options.Scan.Now()); err != nil {
+		s.log.note("warning: " + err.Error())
+	}
+	op := &cli.Operation{Options: c.options, Command: c, ClusterUID: s.clusterUID, Current: cli.PlannedScan{Cluster: s.client, Snapshot: seen, Plan: p}}
+	op.IdentifyCluster(ctx, "its backups can be restored only with --to-another-cluster")
+	s.clusterUID = op.ClusterUID
+	b, err := op.NewRoundBackup(root)
+	if err != nil {
+		return nil, err // not a nil *RoundBackup in an interface
+	}
+	return b, nil
+}

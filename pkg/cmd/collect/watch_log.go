@@ -1,0 +1,107 @@
+package collect
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/controller"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// roundLog writes what collect --watch does, a line per step to standard output, and what else
+// there is to say to standard error. It writes nothing twice in a row.
+type roundLog struct {
+	options *cli.MutatingOptions
+	failure string // of the latest round
+	gaps    string // of the latest round
+	skipped map[types.UID]string
+}
+
+// loggedStep is a step that has ended, as a line of JSON.
+type loggedStep struct {
+	Time   time.Time       `json:"time"`
+	Action plan.Action     `json:"action"`
+	Object object.Identity `json:"object"`
+	Status event.Status    `json:"status"`
+	reason.Stored
+}
+
+// note writes a line about the service itself.
+func (l *roundLog) note(text string) {
+	fmt.Fprintln(l.options.Scan.Err, l.now().Format(time.RFC3339)+"  "+escape.Short(text, 2000))
+}
+
+func (l *roundLog) now() time.Time { return l.options.Scan.Now().UTC() }
+
+// step writes what became of a step. A step that is skipped or fails again and again for the
+// same reason is written once.
+func (l *roundLog) step(s *plan.Step, e event.Event) {
+	why := e.Reason
+	if e.Status == event.Done {
+		delete(l.skipped, s.Object.UID)
+		why = s.Reason
+	} else {
+		again := string(s.Action) + string(e.Status) + reason.Message(e.Reason)
+		if l.skipped[s.Object.UID] == again {
+			return
+		}
+		if l.skipped == nil || len(l.skipped) > maxSkippedSteps {
+			l.skipped = map[types.UID]string{}
+		}
+		l.skipped[s.Object.UID] = again
+	}
+	// Nothing is to be done if standard output is closed: the service continues.
+	if l.options.JSONLines() {
+		_ = l.options.Scan.WriteLine(loggedStep{l.now().Truncate(time.Second), s.Action, s.Object.Identity, e.Status, reason.Store(why)})
+	} else {
+		fmt.Fprintln(l.options.Scan.Out, planview.LogLine(l.now(), s, e, l.options.Scan.Palette()))
+	}
+}
+
+// maxSkippedSteps limits the memory for steps that were not done.
+const maxSkippedSteps = 10_000
+
+// round writes what is new about the scans: failures, and what could not be read.
+func (l *roundLog) round(r *controller.Round) {
+	failure := ""
+	if r.Err != nil {
+		_, failure = client.Classify(r.Err)
+	}
+	switch {
+	case failure == l.failure:
+	case failure == "":
+		l.note("the cluster can be read again")
+	default:
+		l.note("warning: " + failure + "; trying again")
+	}
+	l.failure = failure
+	if r.Snapshot == nil {
+		return
+	}
+	names := make([]string, len(r.Snapshot.Gaps))
+	for i, gap := range r.Snapshot.Gaps {
+		names[i] = fmt.Sprintf("%s (%s)", gap, gap.Reason)
+	}
+	gaps := strings.Join(names[:min(len(names), cli.MaxNamedGaps)], ", ")
+	if more := len(names) - cli.MaxNamedGaps; more > 0 {
+		gaps += fmt.Sprintf(" and %d more", more)
+	}
+	switch {
+	case gaps == l.gaps:
+	case gaps == "":
+		l.note("everything can be read again")
+	default:
+		l.note("warning: not read, and nothing is concluded about it: " + gaps)
+	}
+	l.gaps = gaps
+}

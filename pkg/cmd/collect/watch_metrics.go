@@ -1,0 +1,112 @@
+package collect
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/monitor"
+	"github.com/kubectl-gc/kubectl-gc/pkg/controller"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+)
+
+// metrics are what collect --watch reports about itself. Their names are a public contract.
+type metrics struct {
+	registry *prometheus.Registry
+	monitor  atomic.Pointer[monitor.Monitor] // nil while another instance acts
+
+	steps    *prometheus.CounterVec
+	rounds   *prometheus.CounterVec
+	duration prometheus.Histogram
+	last     prometheus.Gauge
+	held     prometheus.Gauge
+	blocked  prometheus.Gauge
+	gaps     prometheus.Gauge
+}
+
+func newMetrics() *metrics {
+	const prefix = "kubectl_gc_collect_"
+	gauge := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Name: prefix + name, Help: help})
+	}
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		steps:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + "steps_total", Help: "Steps by action and how they ended."}, []string{"action", "status"}),
+		rounds:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + "rounds_total", Help: "Passes over the cluster by result: idle, done or failed."}, []string{"result"}),
+		duration: prometheus.NewHistogram(prometheus.HistogramOpts{Name: prefix + "round_duration_seconds", Help: "How long a pass took.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 10)}),
+		last:     gauge("last_round_timestamp_seconds", "When the latest pass that did not fail ended."),
+		held:     gauge("held_objects", "Objects that are left alone until a write shows or a step is tried again."),
+		blocked:  gauge("blocked_objects", "Deletions that the collector cannot complete."),
+		gaps:     gauge("gaps", "Resource types, groups and namespaces that could not be read."),
+	}
+	m.registry.MustRegister(m.steps, m.rounds, m.duration, m.last, m.held, m.blocked, m.gaps, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	live := func(name, help string, value func(monitor.Stats) float64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: prefix + name, Help: help}, func() float64 {
+			if now := m.monitor.Load(); now != nil {
+				return value(now.Stats())
+			}
+			return 0
+		}))
+	}
+	live("leader", "1 if this instance acts, 0 if it waits for the Lease.", func(monitor.Stats) float64 { return 1 })
+	live("watched_types", "Lists that are watched.", func(s monitor.Stats) float64 { return float64(s.Monitors) })
+	live("watched_objects", "Objects of these lists.", func(s monitor.Stats) float64 { return float64(s.Objects) })
+	live("relists", "Lists after the first of each type.", func(s monitor.Stats) float64 { return float64(s.Relists) })
+	live("watch_errors", "Watches that failed or ended with an error.", func(s monitor.Stats) float64 { return float64(s.WatchErrors) })
+	return m
+}
+
+// observe makes m report about a Monitor.
+func (m *metrics) observe(now *monitor.Monitor) { m.monitor.Store(now) }
+
+func (m *metrics) observeStep(s *plan.Step, e event.Event) {
+	m.steps.WithLabelValues(string(s.Action), string(e.Status)).Inc()
+}
+
+func (m *metrics) observeRound(r *controller.Round) {
+	m.duration.Observe(r.Took.Seconds())
+	m.held.Set(float64(r.Held))
+	switch {
+	case r.Err != nil:
+		m.rounds.WithLabelValues("failed").Inc()
+		return
+	case r.Report == nil:
+		m.rounds.WithLabelValues("idle").Inc()
+	default:
+		m.rounds.WithLabelValues("done").Inc()
+	}
+	m.last.SetToCurrentTime()
+	m.blocked.Set(float64(len(r.Plan.Blocked)))
+	m.gaps.Set(float64(len(r.Snapshot.Gaps)))
+}
+
+// serve serves the metrics and the state of health until stop is called. The instance is healthy
+// as long as it runs, and ready as soon as it waits for the Lease or acts.
+func (m *metrics) serve(address string) (stop func(), err error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("serve metrics: %w", err)
+	}
+	ok := func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /healthz", ok)
+	mux.HandleFunc("GET /readyz", ok)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener) // without it, probes fail, and the kubelet restarts the Pod
+	}()
+	return func() {
+		_ = server.Close()
+		<-done
+	}, nil
+}
