@@ -1,0 +1,401 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
+)
+
+// TestWatchCollectsLikeTheRealCollector runs one random workload on two control planes at the same
+// time: one with the real collector, one with collect --watch. Whenever both are at rest they
+// must have the same objects, references and finalizers, and everything that had a solid owner all
+// the time. OPERATIONS and SEEDS ask for more than the usual workload, and FAULTS=1 for restarts of
+// the API servers, watches that are cut, and an etcd that stands still.
+func TestWatchCollectsLikeTheRealCollector(t *testing.T) {
+	operations, err := strconv.Atoi(envOr("OPERATIONS", "240"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, seed := range graphs(t, 20261124) {
+		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
+			churn(t, seed, operations, os.Getenv("FAULTS") != "")
+		})
+	}
+}
+
+func envOr(name, usual string) string {
+	if given := os.Getenv(name); given != "" {
+		return given
+	}
+	return usual
+}
+
+// churnEpoch is how many operations there are from one rest to the next.
+const churnEpoch = 120
+
+func churn(t *testing.T, seed uint64, operations int, faults bool) {
+	newScene(t)
+	theirs := newChurnCluster(t, testcluster.On)
+	ours := newChurnCluster(t, testcluster.Absent)
+	stop := ours.startWatch(faults)
+	defer stop()
+	w := newChurnWorkload(seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	deleted := 0
+	for done, epoch := 0, 0; done < operations; epoch++ {
+		todo := w.epoch(min(churnEpoch, operations-done))
+		done += len(todo)
+		existing := len(w.objects)
+		var both sync.WaitGroup
+		for _, c := range []*churnCluster{theirs, ours} {
+			fault := -1
+			if faults && r.IntN(3) == 0 {
+				fault = r.IntN(len(todo))
+			}
+			kind := r.IntN(2)
+			both.Go(func() { c.run(todo, fault, kind) })
+		}
+		both.Wait()
+		if t.Failed() {
+			t.FailNow()
+		}
+		wants, got := theirs.rest(), ours.rest()
+		if !reflect.DeepEqual(wants, got) {
+			t.Fatalf("after %d operations, in epoch %d, the real collector and ours differ:\n%s", done, epoch, churnDifference(wants, got, todo))
+		}
+		for _, n := range w.untouched() {
+			if _, there := got[n]; !there {
+				t.Errorf("object %d had a solid owner all the time, and was deleted", n)
+			}
+		}
+		deleted += existing
+		w.adopt(got)
+		deleted -= len(w.objects)
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+	t.Logf("%d objects were made, %d are left, after %d operations with the same result", w.last, len(w.objects), operations)
+	if deleted == 0 {
+		t.Error("the workload gave the collectors nothing to delete")
+	}
+}
+
+func churnDifference(theirs, ours map[int]churnState, todo []churnOperation) string {
+	var b strings.Builder
+	seen := map[int]bool{}
+	for _, side := range []map[int]churnState{theirs, ours} {
+		for n := range side {
+			a, inTheirs := theirs[n]
+			c, inOurs := ours[n]
+			if seen[n] || inTheirs && inOurs && reflect.DeepEqual(a, c) {
+				continue
+			}
+			seen[n] = true
+			fmt.Fprintf(&b, "object %d: theirs %v %+v, ours %v %+v\n", n, inTheirs, a, inOurs, c)
+			for _, o := range todo {
+				if o.of == n {
+					fmt.Fprintf(&b, "  %s\n", o)
+				}
+			}
+		}
+	}
+	return b.String()
+}
+
+// churnCluster is a control plane on which the workload runs.
+type churnCluster struct {
+	*scene
+	uids   map[int]types.UID
+	places map[int]churnPlace
+	client *client.Client
+}
+
+func newChurnCluster(t *testing.T, collector string) *churnCluster {
+	t.Helper()
+	p := testcluster.New(t, testcluster.Options{Collector: collector, OnlyIfBuilt: true})
+	e, err := newEnvironment(p, shared.bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &churnCluster{scene: e.newScene(t), uids: map[int]types.UID{}, places: map[int]churnPlace{}}
+	c.created = nil
+	for n := range churnNamespaces {
+		space := newObject("v1", "Namespace", "", churnNamespace(n))
+		_, err := c.scene.client(space).Create(t.Context(), space.Unstructured, metav1.CreateOptions{})
+		c.must(err)
+	}
+	if c.client, err = client.New(e.config, client.Options{Concurrency: 4, ChunkSize: client.DefaultChunkSize, ChooseChunkSize: true}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func churnNamespace(n int) string { return fmt.Sprintf("churn-%d", n) }
+
+// startWatch starts the program. With faults, its watches are cut after a short time.
+func (c *churnCluster) startWatch(faults bool) (stop func()) {
+	c.Helper()
+	tool := c.tool()
+	if faults {
+		tool = c.throughProxy(func(through http.Handler) []fault {
+			return []fault{{func(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }, func(w http.ResponseWriter, r *http.Request) {
+				ctx, cancel := context.WithTimeout(r.Context(), time.Duration(1+rand.IntN(20))*time.Second)
+				defer cancel()
+				through.ServeHTTP(w, r.WithContext(ctx))
+			}}}
+		}).allowWrites().tool
+	}
+	p := tool.start("collect", "--watch", "--yes", "--no-backup", "--leader-elect=false", "--max-deletes=0")
+	return func() {
+		c.must(p.cmd.Process.Signal(syscall.SIGTERM))
+		if r := p.wait(); r.Code != 130 {
+			c.Errorf("collect --watch ends with %d: %s", r.Code, r.Stderr)
+		}
+	}
+}
+
+// run runs the operations in their order. Before the operation with the number fault, the API
+// server is restarted, or etcd stands still for a while.
+func (c *churnCluster) run(todo []churnOperation, fault, kind int) {
+	for i, o := range todo {
+		if i == fault {
+			if err := c.fault(kind); err != nil {
+				c.Error(err)
+				return
+			}
+		}
+		if err := c.repeat(func(ctx context.Context) error { return c.do(ctx, o) }); err != nil {
+			c.Errorf("%s: %v", o, err)
+			return
+		}
+	}
+}
+
+func (c *churnCluster) fault(kind int) error {
+	if kind == 0 {
+		ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
+		defer cancel()
+		return c.controlPlane.RestartAPIServer(ctx)
+	}
+	etcd, err := os.FindProcess(c.controlPlane.PIDs["etcd"])
+	if err != nil {
+		return err
+	}
+	if err := etcd.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	time.AfterFunc(2*time.Second, func() { _ = etcd.Signal(syscall.SIGCONT) })
+	return nil
+}
+
+// repeat repeats an operation until the server answers.
+func (c *churnCluster) repeat(do func(context.Context) error) error {
+	var last error
+	err := wait.PollUntilContextTimeout(c.Context(), 20*time.Millisecond, waitTimeout, true, func(ctx context.Context) (bool, error) {
+		ctx, cancel := context.WithTimeout(ctx, waitTimeout/6)
+		defer cancel()
+		last = do(ctx)
+		_, answered := last.(apierrors.APIStatus)
+		return last == nil || answered && !apierrors.IsInternalError(last) && !apierrors.IsServiceUnavailable(last) && !apierrors.IsTimeout(last) &&
+			!apierrors.IsServerTimeout(last) && !apierrors.IsTooManyRequests(last) && !apierrors.IsForbidden(last), nil
+	})
+	if err != nil && last != nil {
+		return last
+	}
+	return last
+}
+
+func (c *churnCluster) object(n int) object {
+	at := c.places[n]
+	apiVersion := "v1"
+	if at.kind >= churnFirstCustom {
+		apiVersion = customGroupOf(at.kind) + "/v1"
+	}
+	return newObject(apiVersion, churnKinds[at.kind], churnNamespace(at.namespace), fmt.Sprintf("o-%d", n))
+}
+
+func customGroupOf(kind int) string {
+	return strings.ToLower(churnKinds[kind]) + "s.churn.example.com"
+}
+
+func (c *churnCluster) references(owners []churnReference) []metav1.OwnerReference {
+	var out []metav1.OwnerReference
+	for _, r := range owners {
+		if r.owner == 0 {
+			out = append(out, reference("v1", "ConfigMap", "nothing", "00000000-0000-0000-0000-000000000000"))
+			continue
+		}
+		o := c.object(r.owner)
+		blocks := r.blocks
+		out = append(out, metav1.OwnerReference{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName(), UID: c.uids[r.owner], BlockOwnerDeletion: &blocks})
+	}
+	return out
+}
+
+func (c *churnCluster) do(ctx context.Context, o churnOperation) error {
+	switch o.do {
+	case churnInstall:
+		return c.install(ctx, o.of)
+	case churnUninstall:
+		crd := newObject("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", strings.ToLower(churnKinds[o.of])+"s."+customGroupOf(o.of))
+		err := c.scene.client(crd).Delete(ctx, crd.GetName(), metav1.DeleteOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+		if _, err := c.scene.client(crd).Get(ctx, crd.GetName(), metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("%s is still there: %w", crd.GetName(), err)
+		}
+		return nil
+	case churnCreate:
+		c.places[o.of] = o.at
+		made := c.object(o.of)
+		made.SetOwnerReferences(c.references(o.owners))
+		if o.held {
+			made.SetFinalizers([]string{churnFinalizer})
+		}
+		at := c.resource(made)
+		live, err := at.Create(ctx, made.Unstructured, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) { // the answer of an earlier attempt was lost
+			live, err = at.Get(ctx, made.GetName(), metav1.GetOptions{})
+		}
+		if err == nil {
+			c.uids[o.of] = live.GetUID()
+		}
+		return err
+	case churnDelete:
+		at := c.object(o.of)
+		return ignoreNotFound(c.resource(at).Delete(ctx, at.GetName(), metav1.DeleteOptions{PropagationPolicy: &o.policy}))
+	case churnSetOwners:
+		return c.patch(ctx, o.of, map[string]any{"ownerReferences": c.references(o.owners)})
+	case churnSetFinalizer:
+		return c.setFinalizer(ctx, o)
+	}
+	return fmt.Errorf("unknown operation %q", o.do)
+}
+
+func ignoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+func (c *churnCluster) patch(ctx context.Context, n int, metadata map[string]any) error {
+	body, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		return err
+	}
+	at := c.object(n)
+	_, err = c.resource(at).Patch(ctx, at.GetName(), types.MergePatchType, body, metav1.PatchOptions{})
+	return err
+}
+
+// setFinalizer adds or removes the finalizer of nobody, and leaves those of the collector.
+func (c *churnCluster) setFinalizer(ctx context.Context, o churnOperation) error {
+	at := c.object(o.of)
+	live, err := c.resource(at).Get(ctx, at.GetName(), metav1.GetOptions{})
+	if err != nil {
+		if apierrors.IsNotFound(err) && !o.held {
+			return nil // an earlier attempt completed its deletion
+		}
+		return err
+	}
+	var finalizers []string
+	for _, f := range live.GetFinalizers() {
+		if f != churnFinalizer {
+			finalizers = append(finalizers, f)
+		}
+	}
+	if o.held {
+		finalizers = append(finalizers, churnFinalizer)
+	}
+	err = c.patch(ctx, o.of, map[string]any{"finalizers": finalizers, "resourceVersion": live.GetResourceVersion()})
+	if apierrors.IsConflict(err) {
+		return fmt.Errorf("try again: %v", err)
+	}
+	if !o.held {
+		return ignoreNotFound(err)
+	}
+	return err
+}
+
+func (c *churnCluster) install(ctx context.Context, kind int) error {
+	crd := definition(customGroupOf(kind), churnKinds[kind], "Namespaced", version("v1", true))
+	_, err := c.scene.client(crd).Create(ctx, crd.Unstructured, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	if !c.discovered(customGroupOf(kind)+"/v1", strings.ToLower(churnKinds[kind])+"s") {
+		return fmt.Errorf("%s is not served yet", crd.GetName())
+	}
+	return nil
+}
+
+func (c *churnCluster) resource(o object) dynamic.ResourceInterface {
+	gvk := o.GroupVersionKind()
+	return c.dynamic.Resource(schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: strings.ToLower(gvk.Kind) + "s"}).Namespace(o.GetNamespace())
+}
+
+// rest waits until the collector has nothing left to do, and returns what is there.
+func (c *churnCluster) rest() map[int]churnState {
+	c.Helper()
+	numbers := map[types.UID]int{}
+	for n, uid := range c.uids {
+		numbers[uid] = n
+	}
+	out := map[int]churnState{}
+	c.await("the collector to rest", func(ctx context.Context) (bool, error) {
+		served, err := discovery.Discover(ctx, c.client)
+		if err != nil {
+			return false, nil
+		}
+		s, err := scan.Run(ctx, c.client, served, scan.Scope{}, time.Now)
+		if err != nil || !s.Complete() {
+			return false, nil
+		}
+		if p := plan.New(collector.NewJudge(graph.New(s)), plan.Options{Mode: plan.Collect}); len(p.Steps) > 0 {
+			return false, nil
+		}
+		clear(out)
+		for _, o := range s.Objects {
+			n, ours := numbers[o.UID]
+			if !ours {
+				continue
+			}
+			state := churnState{Finalizers: o.Finalizers, Terminating: o.Terminating()}
+			for _, r := range o.Owners {
+				state.Owners = append(state.Owners, numbers[r.UID])
+				state.Blocks = append(state.Blocks, r.Blocks())
+			}
+			out[n] = state
+		}
+		return true, nil
+	})
+	return out
+}
