@@ -231,6 +231,10 @@ release-check: dist ## check .goreleaser.yaml, build the last commit again, else
 release: ## publish the tag of this commit; .github/workflows/release.yml does
 	$(RELEASE) $(GORELEASER) release --clean
 
+.PHONY: bench-watch
+bench-watch: ## measure collect --watch beside the real collector, at rest and in bursts; writes docs/performance-watch.md
+	$(GO) run ./test/bench watch -write docs/performance-watch.md
+
 .PHONY: docs
 docs: ## write docs/commands anew, from what the commands say of themselves
 	$(GO) run ./test/reference -markdown docs/commands

@@ -21,18 +21,20 @@ const (
 	exitInterrupted = 130
 )
 
-// The subcommands. The benchmark starts all of them itself, except for act.
+// The subcommands. The benchmark starts all of them itself, except for act and watch.
 const (
 	floorCommand   = "floor"
 	seedCommand    = "seed"
 	actCommand     = "act"
+	watchCommand   = "watch"
 	litterCommand  = "litter"
 	deletesCommand = "deletes"
 )
 
 type options struct {
 	act     bool
-	objects int    // of act
+	watch   bool
+	objects int    // of act and watch
 	stages  counts // of the others, in ascending order
 	runs    int
 	rest    time.Duration
@@ -82,6 +84,8 @@ func run(ctx context.Context, args []string) error {
 		return err
 	case o.act:
 		return benchAct(ctx, o, os.Stdout, os.Stderr)
+	case o.watch:
+		return benchWatch(ctx, o, os.Stdout, os.Stderr)
 	}
 	return bench(ctx, o, os.Stdout, os.Stderr)
 }
@@ -93,7 +97,12 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	if o.act = len(args) > 0 && args[0] == actCommand; o.act {
+	o.watch = len(args) > 0 && args[0] == watchCommand
+	if o.act = len(args) > 0 && args[0] == actCommand; o.watch {
+		args = args[1:]
+		o.runs = 1
+		flags.IntVar(&o.objects, "objects", 100_000, "how many objects to create")
+	} else if o.act {
 		args = args[1:]
 		flags.IntVar(&o.objects, "objects", 10_000, "how many objects to create for each run")
 		flags.IntVar(&o.runs, "runs", 3, "how often to measure each way to get rid of them")
@@ -106,7 +115,7 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	flags.StringVar(&o.write, "write", "", "write the figures to this `file`, as Markdown")
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(stdout, "usage: bench [act] [flags]")
+		fmt.Fprintln(stdout, "usage: bench [act|watch] [flags]")
 		flags.SetOutput(stdout)
 		flags.PrintDefaults()
 		return o, err
@@ -115,9 +124,9 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	case err != nil:
 	case flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case o.act && o.objects < 1 || o.runs < 1:
+	case (o.act || o.watch) && o.objects < 1 || o.runs < 1:
 		err = errors.New("-objects and -runs must be at least 1")
-	case !o.act:
+	case !o.act && !o.watch:
 		err = o.stages.check()
 	}
 	if err != nil {
@@ -136,7 +145,13 @@ func (o options) line() string {
 	if o.act {
 		objects = strconv.Itoa(o.objects)
 	}
-	words = append(words, fmt.Sprintf("-objects %s -runs %d", objects, o.runs))
+	if o.watch {
+		words, objects = append(words, watchCommand), strconv.Itoa(o.objects)
+	}
+	words = append(words, "-objects "+objects)
+	if !o.watch {
+		words = append(words, "-runs "+strconv.Itoa(o.runs))
+	}
 	if o.write != "" {
 		words = append(words, "-write "+o.write)
 	}
