@@ -191,12 +191,15 @@ func (r *Report) count() {
 
 // sort is stable: findings of one object and rule keep the order of its references.
 func (r *Report) sort() {
-	order := map[string]int{}
-	for i, rule := range Rules {
-		order[rule.ID] = i
-	}
-	sort.SliceStable(r.Findings, func(i, j int) bool {
-		a, b := &r.Findings[i], &r.Findings[j]
-		return cmp.Or(a.Object.Compare(b.Object), order[a.Rule]-order[b.Rule]) < 0
-	})
+	sort.SliceStable(r.Findings, func(i, j int) bool { return compareFindings(&r.Findings[i], &r.Findings[j]) < 0 })
+}
+
+// compareFindings orders findings by object, then by rule.
+func compareFindings(a, b *Finding) int {
+	return cmp.Or(a.Object.Compare(b.Object), rank(a.Rule)-rank(b.Rule))
+}
+
+// rank returns the position of a rule.
+func rank(id string) int {
+	return slices.IndexFunc(Rules, func(r Rule) bool { return r.ID == id })
 }
