@@ -21,11 +21,15 @@ var unrelatedFlags = []string{
 // be pasted into a shell. Credentials are replaced by redact.Mark, not left out: without
 // them the command would run as another user.
 func (o *MutatingOptions) rerunCommand(without ...string) string {
-	words := []string{o.command}
-	for _, arg := range o.args {
+	return commandLine(o.command, o.args, o.given, without...)
+}
+
+func commandLine(command string, args []string, given *pflag.FlagSet, without ...string) string {
+	words := []string{command}
+	for _, arg := range args {
 		words = append(words, withoutCredentials("", arg))
 	}
-	o.given.Visit(func(f *pflag.Flag) {
+	given.Visit(func(f *pflag.Flag) {
 		if slices.Contains(unrelatedFlags, f.Name) || slices.Contains(without, f.Name) {
 			return
 		}

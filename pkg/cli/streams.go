@@ -14,6 +14,7 @@ type Streams struct {
 	Out, Err         io.Writer
 	InTerm           bool       // whether In is a terminal, so that the user can be asked
 	OutTerm, ErrTerm bool       // whether Out and Err are terminals
+	OutWidth         func() int // columns of the terminal Out; 0 if unknown
 	ErrWidth         func() int // columns of the terminal Err; 0 if unknown
 	Height           func() int // lines of the terminal Out or Err; 0 if unknown
 	Getenv           func(string) string
@@ -26,10 +27,7 @@ func Process() Streams {
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTerm:  term.IsTerminal(int(os.Stdin.Fd())),
 		OutTerm: term.IsTerminal(int(os.Stdout.Fd())), ErrTerm: term.IsTerminal(int(os.Stderr.Fd())),
-		ErrWidth: func() int {
-			width, _, _ := term.GetSize(int(os.Stderr.Fd())) // 0 on an error
-			return width
-		},
+		OutWidth: func() int { return columns(os.Stdout) }, ErrWidth: func() int { return columns(os.Stderr) },
 		Height: func() int {
 			for _, stream := range []*os.File{os.Stdout, os.Stderr} {
 				if _, height, _ := term.GetSize(int(stream.Fd())); height > 0 {
@@ -40,4 +38,10 @@ func Process() Streams {
 		},
 		Getenv: os.Getenv, Now: time.Now,
 	}
+}
+
+// columns returns the width of a terminal, or 0.
+func columns(terminal *os.File) int {
+	width, _, _ := term.GetSize(int(terminal.Fd())) // 0 on an error
+	return width
 }

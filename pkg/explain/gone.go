@@ -16,6 +16,16 @@ import (
 // Gone explains an object that does not exist. at is what is known of it; its UID may be
 // empty. history is what the cluster's Events report about objects of that kind and name.
 func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
+	return e.gone(at, history, nil)
+}
+
+// GoneSince explains an object that existed until a moment ago. last is the last answer about it.
+func (e *Explainer) GoneSince(last *Answer, history EventHistory) *Answer {
+	return e.gone(last.Object, history, last)
+}
+
+// gone explains an object that does not exist. last is nil if no scan showed it.
+func (e *Explainer) gone(at object.Identity, history EventHistory, last *Answer) *Answer {
 	a := newAnswer(at)
 	a.State = Gone
 	if at.UID != "" {
@@ -36,6 +46,13 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
 		what = "object with the UID " + string(at.UID)
 	}
 	switch n := objects(a.ReferencedBy); {
+	case last != nil:
+		a.say(collector.ConsequenceNone, fmt.Sprintf("%s is gone: it was deleted while this command watched it.", capitalized(what)))
+		a.next("The last answer before that: " + last.Headline)
+		if n > 0 {
+			a.next(fmt.Sprintf("%s still %s it as %s owner.", capitalized(count(n, "object")), plural(n, "names", "name"), plural(n, "its", "their")))
+			e.suggestFirst(a)
+		}
 	case !a.HasTraces():
 		a.say(collector.ConsequenceNone, fmt.Sprintf("No %s exists, and nothing refers to it: no object names it as its owner%s.", what, events))
 		a.next("Either it never existed, or it was deleted without a trace. Events are kept for an hour, unless the cluster is configured otherwise.")
@@ -43,13 +60,12 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
 	case n > 0:
 		a.say(collector.ConsequenceNone, fmt.Sprintf("%s no longer exists: %s still %s it as %s owner.", capitalized(what), count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
 		a.next("So it most likely existed: a reference names a UID, and only a created object has one. A reference does not say who deleted its owner, or when.")
-		first := a.ReferencedBy[0].Object
-		a.suggest("see what happens to "+name(first, at.Namespace), e.command("why", first)...)
+		e.suggestFirst(a)
 	default:
 		a.say(collector.ConsequenceNone, fmt.Sprintf("%s no longer exists: Events still mention it.", capitalized(what)))
 	}
 	e.replacement(a)
-	if a.HasTraces() {
+	if last != nil || a.HasTraces() {
 		a.suggest("restore it, if this tool deleted it: backups are in ~/.kube/gc-backup", plugin.Line("restore", "BACKUP")...)
 	}
 	if history.Unread != "" {
@@ -57,6 +73,12 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
 	}
 	e.incomplete(a, "an object that names it may not have been read")
 	return a
+}
+
+// suggestFirst suggests to look at the first object that names one that is gone.
+func (e *Explainer) suggestFirst(a *Answer) {
+	first := a.ReferencedBy[0].Object
+	a.suggest("see what happens to "+name(first, a.Object.Namespace), e.command("why", first)...)
 }
 
 // replacement mentions an object that has the same name and another UID.

@@ -105,6 +105,16 @@ var limitedCommands = map[string]struct {
 			"get":  {0, []string{"It is unknown what happens to ConfigMap/orphan"}},
 		},
 	},
+	"why --watch": { // of an object that is gone, as it ends then
+		func(_ *scene, ns string, _ bool) attempt {
+			return attempt{args: []string{"why", "configmap/none", "-n", ns, "--watch"}, code: 1, shows: []string{"No ConfigMap/none in namespace " + ns + " exists"}}
+		},
+		map[string]shortfall{
+			"list":  {2, []string{"forbidden"}},
+			"get":   {2, []string{"could not be read", "forbidden"}},
+			"watch": {2, []string{nothingReadable, "--watch also needs the verb watch"}},
+		},
+	},
 	"snapshot": {
 		func(s *scene, ns string, whole bool) attempt {
 			s.create(configMap(ns, "orphan", ownedBy(missingOwner())))

@@ -34,7 +34,7 @@ func Run(t *testing.T, newCommand func(*cli.ScanOptions) *cobra.Command, args ..
 	t.Setenv("KUBECONFIG", filepath.Join(home, "none"))
 	var out, errs bytes.Buffer
 	scan := cli.NewScanOptions(cli.Streams{
-		In: strings.NewReader(""), Out: &out, Err: &errs, ErrWidth: func() int { return 0 }, Height: func() int { return 0 },
+		In: strings.NewReader(""), Out: &out, Err: &errs, OutWidth: func() int { return 0 }, ErrWidth: func() int { return 0 }, Height: func() int { return 0 },
 		Getenv: func(string) string { return "" }, Now: time.Now,
 	})
 	command := newCommand(scan)

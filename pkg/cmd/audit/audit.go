@@ -35,6 +35,7 @@ type auditFlags struct {
 	removed                          []schema.GroupVersion // of without
 	terminating                      bool
 	output                           *cli.OutputFlags
+	watch                            *cli.Watch
 	metricsFile                      string // of -o prometheus=FILE
 }
 
@@ -50,6 +51,7 @@ var failOnChoices = cli.Choices{"error", "warning\terrors and warnings", neverFa
 // New returns the command audit.
 func New(scan *cli.ScanOptions) *cobra.Command {
 	f := &auditFlags{scan: scan, output: cli.NewOutputFlags("table", "wide", "sarif", metricsFormat)}
+	f.watch = cli.NewWatch(scan, f.output)
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Find every bad owner reference and every stuck deletion",
@@ -59,6 +61,9 @@ garbage collector does about each and how to repair it.
 Checks the whole cluster unless -n names a namespace. What could not be read is
 named, and makes the answer weaker: an owner of a type that could not be listed
 is "unverified", never "missing".
+
+--watch shows findings as they appear and disappear, until it is interrupted: on a
+terminal as a screen, elsewhere and with -o json as lines of JSON.
 
 --terminating lists deletions instead: every object that is being deleted,
 whatever its age, with what holds it and which controller has to act. It exits
@@ -85,6 +90,9 @@ kubectl gc audit --without batch/v1beta1
 
 # Everything that is being deleted, oldest first, with what holds it
 kubectl gc audit --terminating
+
+# What appears and disappears while a rollout, a repair or a collector is at work
+kubectl gc audit --watch -n shop
 
 # A file that kubectl wrote, without a cluster
 kubectl get deployments,replicasets,pods -A -o json > dump.json
@@ -117,6 +125,7 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	flags.StringSliceVar(&f.without, "without", nil, "judge as if the API server did not serve this API version, such as apps/v1beta1")
 	flags.BoolVar(&f.terminating, "terminating", false, "list everything that is being deleted instead of findings, oldest first, with what holds it")
 	f.output.AddFlags(cmd)
+	f.watch.AddFlag(cmd)
 	cli.CompleteFlag(cmd, "without", scan.CompleteVersions)
 	cli.CompleteFlag(cmd, "baseline", cli.CompleteFiles("json"))
 	cli.CompleteFlag(cmd, "contexts", f.scan.CompleteContexts)
@@ -145,11 +154,14 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := cmp.Or(f.scan.Validate(), err, failOnChoices.Check("fail-on", f.failOn)); err != nil {
 		return err
 	}
-	if err := cmp.Or(f.completeOutput(), f.checkTerminating(), cli.CheckRules(options.Rules)); err != nil {
+	if err := cmp.Or(f.watch.Complete(unwatchedFlags...), f.completeOutput(), f.checkTerminating(), cli.CheckRules(options.Rules)); err != nil {
 		return err
 	}
 	if err := cmp.Or(f.checkSettle(), f.checkWithout()); err != nil {
 		return err
+	}
+	if f.watch.On {
+		return f.runWatch(ctx, options)
 	}
 	known, err := f.readBaseline()
 	if err != nil {

@@ -35,6 +35,12 @@ func TestAudit(t *testing.T) {
 		"refuses --terminating with metrics":           {[]string{"--from", clitest.DemoCluster, "--terminating", "-o", "prometheus=x"}, cli.ExitUsage, "", "error: --terminating cannot be combined with -o prometheus: its metrics count deletions without that flag\n"},
 		"refuses --terminating with SARIF":             {[]string{"--from", clitest.DemoCluster, "--terminating", "-o", "sarif"}, cli.ExitUsage, "", "error: --terminating cannot be combined with -o sarif: it lists deletions, not findings\n"},
 		"refuses a metrics file without a name":        {[]string{"--from", clitest.DemoCluster, "-o", "prometheus="}, cli.ExitUsage, "", "error: -o prometheus= names no file\n"},
+		"refuses --watch with a file":                  {[]string{"--watch", "--from", clitest.DemoCluster}, cli.ExitUsage, "", "error: --watch cannot be combined with --from\n"},
+		"refuses --watch with a baseline":              {[]string{"-w", "--baseline", "known.json"}, cli.ExitUsage, "", "error: --watch cannot be combined with --baseline\n"},
+		"refuses --watch with several clusters":        {[]string{"-w", "--contexts", "a,b"}, cli.ExitUsage, "", "error: --watch cannot be combined with --contexts\n"},
+		"refuses --watch with a table in a pipe":       {[]string{"-w", "-o", "wide"}, cli.ExitUsage, "", "error: --watch with -o wide needs a terminal: elsewhere it writes lines of JSON, which are the default there\n"},
+		"refuses --watch with SARIF":                   {[]string{"-w", "-o", "sarif"}, cli.ExitUsage, "", "error: --watch cannot be combined with -o \"sarif\": choose one of table, wide, json\n"},
+		"refuses --watch with a template":              {[]string{"-w", "--template", "x"}, cli.ExitUsage, "", "error: --watch cannot be combined with --template\n"},
 	} {
 		t.Run(name, func(t *testing.T) { clitest.Run(t, New, c.args...).Expect(t, c.code, c.stdout, c.stderr) })
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
@@ -139,30 +140,40 @@ func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options au
 	if err != nil {
 		return audit.Cluster{}, err
 	}
-	out := audit.Cluster{Name: v.name, Answered: true, Server: seen.Server, Types: seen.MonitoredTypes(), Taken: seen.Taken}
+	took := time.Duration(0)
 	if live != nil {
-		out.Took = v.scan.Now().Sub(begun)
+		took = v.scan.Now().Sub(begun)
 	}
-	if seen, err = f.withoutVersions(seen); err != nil {
+	out, judge, err := f.judge(seen, options)
+	if err != nil {
 		return audit.Cluster{}, err
 	}
-	g := graph.New(seen)
-	judge := collector.NewJudge(g)
+	out.Name, out.Took = v.name, took
+	if f.settle > 0 {
+		err = v.scan.Settle(ctx, live, judge.Graph(), out.Report, f.settle)
+	}
+	return out, err
+}
+
+// judge audits one scan.
+func (f *auditFlags) judge(seen *snapshot.Snapshot, options audit.Options) (out audit.Cluster, judge *collector.Judge, err error) {
+	out = audit.Cluster{Answered: true, Server: seen.Server, Types: seen.MonitoredTypes(), Taken: seen.Taken}
+	if seen, err = f.withoutVersions(seen); err != nil {
+		return out, nil, err
+	}
+	judge = collector.NewJudge(graph.New(seen))
 	if f.terminating || f.output.Format == metricsFormat {
 		out.Terminating = audit.Terminating(judge, options)
 	}
 	if f.terminating {
 		out.Report = audit.NewReport(seen)
-		return out, nil
+		return out, judge, nil
 	}
 	if out.Report, err = audit.Run(judge, options); err != nil {
-		return audit.Cluster{}, err
+		return out, nil, err
 	}
 	out.Report.Without = f.without
-	if f.settle > 0 {
-		err = v.scan.Settle(ctx, live, g, out.Report, f.settle)
-	}
-	return out, err
+	return out, judge, nil
 }
 
 // unreachable returns the result for a cluster that could not be scanned.

@@ -32,9 +32,11 @@ type treeCommand struct {
 	all                bool
 	selector           string
 	output             *cli.OutputFlags
+	watch              *cli.Watch
 
 	selection cli.Selection
-	limited   bool // whether scope limited the scan to the namespace
+	limited   bool               // whether scope limited the scan to the namespace
+	named     map[types.UID]bool // while watching: the targets with a name that existed so far
 
 	graph *graph.Graph // of the scan
 	judge *collector.Judge
@@ -44,6 +46,7 @@ type treeCommand struct {
 // New returns the command tree.
 func New(scan *cli.ScanOptions) *cobra.Command {
 	c := &treeCommand{scan: scan, output: cli.NewOutputFlags("tree", "wide", "dot", "mermaid")}
+	c.watch = cli.NewWatch(scan, c.output)
 	cmd := &cobra.Command{
 		Use:   "tree [TYPE NAME | TYPE/NAME ...]",
 		Short: "Show owners above an object and dependents below it",
@@ -52,7 +55,10 @@ trees of the namespace: objects that have an owner or a dependent.
 
 An object with several owners is shown in full once; other rows refer to it. An
 owner that is missing or invalid is shown where it would be. READY, STATUS and AGE
-are what the server prints for kubectl get; output from a file has AGE only.`,
+are what the server prints for kubectl get; output from a file has AGE only.
+
+--watch draws the tree again whenever it changes, until it is interrupted. Elsewhere than
+on a terminal, and with -o json, it writes each new tree as a line of JSON.`,
 		Example: cli.Examples(`
 # One Deployment: what owns it, what depends on it
 kubectl gc tree deployment/web
@@ -66,6 +72,9 @@ kubectl gc tree -A
 
 # By UID, as in the garbage collector's logs
 kubectl gc tree --uid 6ba7b810-9dad-11d1-80b4-00c04fd430c8
+
+# A rollout, or a deletion, as it happens
+kubectl gc tree deployment/web --watch
 
 # For Graphviz
 kubectl gc tree deployment/web -o dot | dot -Tsvg > web.svg`),
@@ -82,6 +91,7 @@ kubectl gc tree deployment/web -o dot | dot -Tsvg > web.svg`),
 	flags.BoolVar(&c.all, "all", false, "also show objects with neither owner nor dependent")
 	flags.StringVarP(&c.selector, "selector", "l", "", "show objects with these labels, their owners and their dependents")
 	c.output.AddFlags(cmd)
+	c.watch.AddFlag(cmd)
 	return cmd
 }
 
@@ -115,15 +125,17 @@ func (c *treeCommand) everything() bool {
 }
 
 func (c *treeCommand) run(ctx context.Context, args []string) error {
-	if err := cmp.Or(c.selectTargets(args), c.output.Complete(c.scan.Streams)); err != nil {
+	if err := cmp.Or(c.selectTargets(args), c.watch.Complete(), c.output.Complete(c.scan.Streams)); err != nil {
 		return err
+	}
+	if c.watch.On {
+		return c.runWatch(ctx, args)
 	}
 	taken, live, err := c.scan.Scan(ctx, c.scope)
 	if err != nil {
 		return err
 	}
-	c.graph, c.live = graph.New(taken), live
-	c.judge = collector.NewJudge(c.graph)
+	c.setScan(taken, live)
 	family, isolated, err := c.family()
 	if err != nil {
 		return err
@@ -133,6 +145,12 @@ func (c *treeCommand) run(ctx context.Context, args []string) error {
 	}
 	c.scan.WarnOfGaps(taken)
 	return c.scan.StrictExit(taken)
+}
+
+// setScan takes over what was scanned.
+func (c *treeCommand) setScan(taken *snapshot.Snapshot, live *client.Client) {
+	c.graph, c.live = graph.New(taken), live
+	c.judge = collector.NewJudge(c.graph)
 }
 
 // scope returns a scope that contains the owners and dependents of the targets. Those of a
@@ -166,10 +184,14 @@ func (c *treeCommand) write(ctx context.Context, family tree.Family, isolated in
 }
 
 func (c *treeCommand) printTree(ctx context.Context, family tree.Family, isolated int) error {
-	cells, err := c.cells(ctx, family)
+	cells, err := c.cells(ctx, c.shown(family))
 	if err != nil {
 		return err
 	}
+	return c.printRows(family, isolated, cells)
+}
+
+func (c *treeCommand) printRows(family tree.Family, isolated int, cells map[types.UID]tree.Cells) error {
 	rows := tree.Layout(c.graph, c.judge, family, c.graph.Snapshot().Taken)
 	view := tree.View{Graph: c.graph, Judge: c.judge, Cells: cells, Palette: c.scan.Palette(), Wide: c.output.Format == "wide", Isolated: isolated}
 	if len(rows) == 0 {
@@ -179,16 +201,21 @@ func (c *treeCommand) printTree(ctx context.Context, family tree.Family, isolate
 	return view.Write(c.scan.Out, rows)
 }
 
-// cells returns the READY, STATUS and AGE that the server prints. A file has none.
-func (c *treeCommand) cells(ctx context.Context, family tree.Family) (map[types.UID]tree.Cells, error) {
-	if c.live == nil {
-		return nil, nil
-	}
-	var shown []*object.Object
+// shown returns the objects of the family that exist.
+func (c *treeCommand) shown(family tree.Family) []*object.Object {
+	var out []*object.Object
 	for _, n := range family.Members.Nodes() {
 		if o := c.graph.Object(n); o != nil {
-			shown = append(shown, o)
+			out = append(out, o)
 		}
+	}
+	return out
+}
+
+// cells returns the READY, STATUS and AGE that the server prints. A file has none.
+func (c *treeCommand) cells(ctx context.Context, shown []*object.Object) (map[types.UID]tree.Cells, error) {
+	if c.live == nil {
+		return nil, nil
 	}
 	rendered, err := read.Tables(ctx, c.live, c.graph.Snapshot(), shown)
 	if err != nil {

@@ -27,6 +27,7 @@ type whyCommand struct {
 	scan   *cli.ScanOptions
 	uids   []string
 	output *cli.OutputFlags
+	watch  *cli.Watch
 
 	selection cli.Selection
 	graph     *graph.Graph // of the scan
@@ -38,6 +39,7 @@ type whyCommand struct {
 // New returns the command why.
 func New(scan *cli.ScanOptions) *cobra.Command {
 	c := &whyCommand{scan: scan, output: cli.NewOutputFlags("text", "wide")}
+	c.watch = cli.NewWatch(scan, c.output)
 	cmd := &cobra.Command{
 		Use:   "why TYPE/NAME ...",
 		Short: "Explain what happens to an object, and why",
@@ -50,6 +52,9 @@ controllers remove them as far as known, and the chain of what it waits for. For
 object that is gone, it shows what remains: the cluster's Events, and objects that
 reference it as their owner.
 
+--watch follows one object until it is gone, and gives the answer again whenever it
+changes: on a terminal as a screen, elsewhere and with -o json as lines of JSON.
+
 It changes nothing. You can paste the commands that it suggests.
 
 Exit codes: 0 answered, 1 an object does not exist and no trace of it remains, 2 no
@@ -58,6 +63,9 @@ answer, 3 an incomplete scan with --strict.`,
 # Why is this not deleted? Why was that deleted?
 kubectl gc why deployment/web
 kubectl gc why pod/worker -n shop
+
+# Follow a deletion to its end
+kubectl gc why pod/worker -n shop --watch
 
 # By UID, as in the garbage collector's logs
 kubectl gc why --uid 6ba7b810-9dad-11d1-80b4-00c04fd430c8
@@ -72,6 +80,7 @@ kubectl gc why secret/token -n shop -o jsonpath='{.answers[0].consequence}'`),
 	c.scan.AddReadingFlags(cmd)
 	flags.StringSliceVar(&c.uids, "uid", nil, "explain the object with this UID")
 	c.output.AddFlags(cmd)
+	c.watch.AddFlag(cmd)
 	return cmd
 }
 
@@ -103,15 +112,17 @@ func (c *whyCommand) selectTargets(args []string) error {
 }
 
 func (c *whyCommand) run(ctx context.Context, args []string) error {
-	if err := cmp.Or(c.selectTargets(args), c.output.Complete(c.scan.Streams)); err != nil {
+	if err := cmp.Or(c.selectTargets(args), c.watch.Complete(), c.output.Complete(c.scan.Streams)); err != nil {
 		return err
+	}
+	if c.watch.On {
+		return c.runWatch(ctx, args)
 	}
 	taken, live, err := c.scan.Scan(ctx, c.scope)
 	if err != nil {
 		return err
 	}
-	c.graph, c.live = graph.New(taken), live
-	c.explainer = explain.NewExplainer(collector.NewJudge(c.graph))
+	c.setScan(taken, live)
 	answers, err := c.all(ctx)
 	if err != nil {
 		return err
@@ -124,6 +135,12 @@ func (c *whyCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	return cli.ExitError(cli.ExitFound)
+}
+
+// setScan takes over what was scanned.
+func (c *whyCommand) setScan(taken *snapshot.Snapshot, live *client.Client) {
+	c.graph, c.live = graph.New(taken), live
+	c.explainer = explain.NewExplainer(collector.NewJudge(c.graph))
 }
 
 // scope returns the whole cluster, as owners, dependents and blockers may be anywhere. A

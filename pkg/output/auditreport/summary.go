@@ -15,10 +15,13 @@ import (
 // SummaryLine returns in one line, without its line break, how much was found in how many
 // objects, which clusters did not answer, and whether the scan was complete. types is the
 // number of types to read; zero if unknown.
-func SummaryLine(r *audit.Report, types int) string {
+func SummaryLine(r *audit.Report, types int) string { return CountsLine(r) + " " + scan(r, types) }
+
+// CountsLine is SummaryLine without whether the scan was complete.
+func CountsLine(r *audit.Report) string {
 	what := counts(r.Summary.Errors, r.Summary.Warnings, r.Summary.Infos, "Nothing to report")
-	return fmt.Sprintf("%s in %s with %s%s. %s", what,
-		wording.Count(r.Summary.Objects, "object"), wording.Count(r.Summary.References, "reference"), clusters(r.Clusters), scan(r, types))
+	return fmt.Sprintf("%s in %s with %s%s.", what,
+		wording.Count(r.Summary.Objects, "object"), wording.Count(r.Summary.References, "reference"), clusters(r.Clusters))
 }
 
 // counts returns how many findings there are of each severity, or none if there are no findings.

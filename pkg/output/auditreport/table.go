@@ -28,10 +28,23 @@ const maxWidth = 120
 // always has one line per finding. In a report on several clusters each row begins with
 // its cluster. Table writes nothing if there are no findings.
 func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
+	return writeTable(w, r, nil, wide, p)
+}
+
+// WatchedTable is Table with the time since when each finding is there, unless the first scan had
+// it.
+func WatchedTable(w io.Writer, r *audit.Report, tracker *audit.Tracker, wide bool, p *color.Palette) error {
+	return writeTable(w, r, tracker, wide, p)
+}
+
+func writeTable(w io.Writer, r *audit.Report, tracker *audit.Tracker, wide bool, p *color.Palette) error {
 	if len(r.Findings) == 0 {
 		return nil
 	}
 	header := []string{"SEVERITY", "RULE", "NAMESPACE", "OBJECT", "PROBLEM", "GC RESULT"}
+	if tracker != nil {
+		header = slices.Insert(header, 0, "SINCE")
+	}
 	if wide {
 		header = append(header, "UID", "VERDICT", "FIX")
 	}
@@ -42,6 +55,9 @@ func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
 	cells := make([]map[string]string, len(findings)) // by title
 	for i, f := range findings {
 		cells[i] = cellsOf(f)
+		if tracker != nil {
+			cells[i]["SINCE"] = sinceCell(tracker, f)
+		}
 	}
 	problemBelow := !wide && width(header, cells) > maxWidth
 	if problemBelow {
@@ -65,6 +81,14 @@ func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
 	out.WriteString(byRule(findings))
 	_, err := w.Write(out.Bytes())
 	return err
+}
+
+// sinceCell returns since when a finding is there, or a dash if the first scan had it.
+func sinceCell(tracker *audit.Tracker, f *audit.Finding) string {
+	if since, ok := tracker.Since(f); ok {
+		return clock(since)
+	}
+	return "-"
 }
 
 func cellsOf(f *audit.Finding) map[string]string {

@@ -1,0 +1,154 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// unwatchedFlags are the flags that do not work with --watch.
+var unwatchedFlags = []string{"contexts", "settle", "baseline", "fail-on"}
+
+// maxGone is how many findings that are gone are shown.
+const maxGone = 5
+
+// watched is what --watch knows about the findings so far.
+type watched struct {
+	*auditFlags
+	options audit.Options
+	tracker audit.Tracker
+	gone    []audit.Change // the latest first, at most maxGone
+	allGone int
+	begun   time.Time // end of the first scan
+	synced  *syncLine // the last one; nil before the first
+
+	terminating []byte // the last list of --terminating, for a comparison
+}
+
+// timedTerminating is a line of JSON of --terminating.
+type timedTerminating struct {
+	Time time.Time `json:"time"` // end of the scan
+	*audit.TerminatingReport
+}
+
+// syncLine is the line of JSON after the findings of the first scan, and when what could not be
+// read has changed.
+type syncLine struct {
+	Type     string         `json:"type"`
+	Time     time.Time      `json:"time"`
+	Complete bool           `json:"complete"`
+	Gaps     []snapshot.Gap `json:"gaps"`
+	Summary  audit.Summary  `json:"summary"`
+}
+
+// runWatch audits every new state of the cluster.
+func (f *auditFlags) runWatch(ctx context.Context, options audit.Options) error {
+	w := &watched{auditFlags: f, options: options}
+	return f.watch.Run(ctx, "audit", nil, f.scan.Everything(scan.Scope{Labels: options.Selector != nil}), w.show)
+}
+
+func (w *watched) show(_ context.Context, sight *cli.Sight) (cli.Shown, error) {
+	c, judge, err := w.judge(sight.Taken, w.options)
+	if err != nil {
+		return cli.Shown{}, err
+	}
+	if w.auditFlags.terminating {
+		return w.showTerminating(sight, c)
+	}
+	g := judge.Graph()
+	changes := w.tracker.Update(c.Report, g)
+	if w.begun.IsZero() {
+		w.begun = sight.Taken.Taken
+	}
+	w.keepGone(changes)
+	shown := cli.Shown{
+		Changed: len(changes) > 0,
+		Aging:   slices.ContainsFunc(sight.Taken.Objects, (*object.Object).Terminating),
+	}
+	if w.watch.Lines() {
+		return shown, w.writeLines(sight, c.Report, changes)
+	}
+	return shown, w.draw(sight, c)
+}
+
+// keepGone remembers the latest findings that are gone.
+func (w *watched) keepGone(changes []audit.Change) {
+	for _, c := range changes {
+		if c.Type == audit.Removed {
+			w.allGone++
+			w.gone = slices.Insert(w.gone, 0, c)
+		}
+	}
+	w.gone = w.gone[:min(len(w.gone), maxGone)]
+}
+
+func (w *watched) writeLines(sight *cli.Sight, r *audit.Report, changes []audit.Change) error {
+	for _, c := range changes {
+		if err := sight.WriteLine(c); err != nil {
+			return err
+		}
+	}
+	line := &syncLine{"SYNCED", sight.Taken.Taken, r.Complete, append([]snapshot.Gap{}, sight.Taken.Gaps...), r.Summary}
+	if w.synced != nil && sight.After == nil && w.synced.Complete == line.Complete &&
+		reflect.DeepEqual(cli.GapsWithoutMessages(w.synced.Gaps), cli.GapsWithoutMessages(line.Gaps)) {
+		return nil
+	}
+	w.synced = line
+	return sight.WriteLine(line)
+}
+
+// draw writes what is gone before what is left, as the end may not fit on the screen.
+func (w *watched) draw(sight *cli.Sight, c audit.Cluster) error {
+	fmt.Fprintln(sight.Out, auditreport.CountsLine(c.Report))
+	for _, line := range []string{auditreport.Without(c.Without), auditreport.Unverified(w.tracker.Unverified())} {
+		if line != "" {
+			fmt.Fprintln(sight.Out, line)
+		}
+	}
+	if len(w.gone) > 0 {
+		fmt.Fprintln(sight.Out)
+	}
+	if err := auditreport.RemovedTable(sight.Out, w.gone, w.allGone, w.begun); err != nil {
+		return err
+	}
+	if len(c.Findings) > 0 {
+		fmt.Fprintln(sight.Out)
+	}
+	if err := auditreport.WatchedTable(sight.Out, c.Report, &w.tracker, w.output.Format == "wide", sight.Palette()); err != nil {
+		return err
+	}
+	w.on(sight).warnOf(c)
+	return nil
+}
+
+// showTerminating shows what is being deleted.
+func (w *watched) showTerminating(sight *cli.Sight, c audit.Cluster) (cli.Shown, error) {
+	found := audit.JoinTerminating([]audit.Cluster{c})
+	now := audit.WithoutTimes(found)
+	shown := cli.Shown{Changed: !bytes.Equal(now, w.terminating), Aging: len(found.Objects) > 0}
+	w.terminating = now
+	switch {
+	case !w.watch.Lines():
+		return shown, w.on(sight).showTerminating([]audit.Cluster{c})
+	case shown.Changed || sight.After != nil:
+		return shown, sight.WriteDocument("TerminatingReport", timedTerminating{sight.Taken.Taken, found})
+	}
+	return shown, nil
+}
+
+// on returns the command with its output there.
+func (w *watched) on(sight *cli.Sight) *auditFlags {
+	f := *w.auditFlags
+	f.scan = sight.ScanOptions
+	return &f
+}
