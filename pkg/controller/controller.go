@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/monitor"
@@ -21,7 +20,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -33,6 +31,9 @@ const (
 	firstPause   = 100 * time.Millisecond
 	longestPause = time.Minute
 )
+
+// wholeInterval is after which time a round over everything follows those over parts of the objects.
+const wholeInterval = time.Minute
 
 // Options configures Run.
 type Options struct {
@@ -65,6 +66,7 @@ type Backup interface {
 // Round is what one round found and did.
 type Round struct {
 	Snapshot *snapshot.Snapshot // nil if it could not be read
+	Part     bool               // the snapshot has only what changed, and what a decision on that needs
 	Plan     *plan.Plan         // nil if the snapshot could not be read
 	Report   *execute.Report    // nil if there was nothing to do, or if the round failed
 	Held     int                // objects that are left alone until a write shows, or a step is tried again
@@ -95,9 +97,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	c := &controller{
-		options: o, held: map[types.UID]hold{},
-		backoff: workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](firstPause, longestPause),
-	}
+		options: o, held: map[types.UID]hold{}}
 	for {
 		pause, err := c.round(ctx)
 		if ctx.Err() != nil {
@@ -115,8 +115,9 @@ func Run(ctx context.Context, o Options) error {
 type controller struct {
 	options  Options
 	held     map[types.UID]hold
-	backoff  workqueue.TypedRateLimiter[types.UID]
-	failures int // rounds in a row that failed
+	failures int       // rounds in a row that failed
+	whole    time.Time // when the latest round over everything began
+	parts    bool      // there was a round over a part since
 }
 
 // hold keeps rounds from acting on an object.
@@ -124,12 +125,12 @@ type hold struct {
 	until time.Time
 	// written is the resourceVersion at which a round wrote to the object; empty if it did not. The
 	// hold ends as soon as the live copy shows another version, and so the effect of the write.
-	written string
+	written  string
+	failures int // attempts in a row that were not done
 }
 
-func (h hold) ended(o *object.Object, now time.Time) bool {
-	return o == nil || !now.Before(h.until) || h.written != "" && o.ResourceVersion != h.written
-}
+// backoff returns the pause after that many failures in a row.
+func backoff(failures int) time.Duration { return min(firstPause<<min(failures, 16), longestPause) }
 
 // wait waits until the cluster changes, or until the pause is over; 0 is no pause.
 func (c *controller) wait(ctx context.Context, pause time.Duration) error {
@@ -152,15 +153,24 @@ func (c *controller) wait(ctx context.Context, pause time.Duration) error {
 // nothing changes; 0: not at all.
 func (c *controller) round(ctx context.Context) (pause time.Duration, err error) {
 	begun := time.Now()
-	var r Round
-	r.Snapshot, err = c.options.Monitor.Snapshot(ctx)
+	if c.parts && begun.Sub(c.whole) >= wholeInterval {
+		c.options.Monitor.Everything()
+	}
+	due := c.due(begun)
+	part, err := c.options.Monitor.SnapshotOfChanges(ctx, due...)
+	r := Round{Snapshot: part.Snapshot, Part: part.Whole != nil}
+	if c.parts = r.Part; !r.Part {
+		c.whole = begun
+	}
 	switch {
 	case ctx.Err() != nil:
 		return 0, nil
 	case isFinal(err):
 		return 0, err
 	case err == nil:
-		err = c.collect(ctx, &r)
+		if err = c.collect(ctx, &r, part.Whole); err == nil {
+			c.release(due, begun)
+		}
 	}
 	r.Took, r.Held = time.Since(begun), len(c.held)
 	if tooMany := (*TooManyDeletesError)(nil); errors.As(err, &tooMany) {
@@ -168,7 +178,7 @@ func (c *controller) round(ctx context.Context) (pause time.Duration, err error)
 	}
 	if r.Err = err; err != nil {
 		c.failures++
-		pause = min(firstPause<<min(c.failures, 16), longestPause)
+		pause = backoff(c.failures)
 	} else {
 		c.failures = 0
 		pause = c.nextRetry()
@@ -186,9 +196,9 @@ func isFinal(err error) bool {
 }
 
 // collect plans a pass over the round's snapshot and carries it out.
-func (c *controller) collect(ctx context.Context, r *Round) error {
+func (c *controller) collect(ctx context.Context, r *Round, whole func(types.UID) bool) error {
 	judge := collector.NewJudge(graph.New(r.Snapshot))
-	r.Plan = plan.New(judge, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.within(judge.Graph())}, Accepted: c.options.Accepted})
+	r.Plan = plan.New(judge, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.within(judge.Graph(), whole)}, Accepted: c.options.Accepted})
 	if len(r.Plan.Steps) == 0 {
 		return nil
 	}
@@ -249,29 +259,47 @@ func recording(o execute.Options, b Backup) execute.Options {
 	return o
 }
 
+// due returns the objects whose holds end by time. They have to be decided on again even if nothing
+// changes.
+func (c *controller) due(now time.Time) []types.UID {
+	var out []types.UID
+	for uid, h := range c.held {
+		if !now.Before(h.until) {
+			out = append(out, uid)
+		}
+	}
+	return out
+}
+
+// release forgets the holds that were due, unless the round has set new ones.
+func (c *controller) release(due []types.UID, begun time.Time) {
+	for _, uid := range due {
+		if h := c.held[uid]; !h.until.After(begun) {
+			delete(c.held, uid)
+		}
+	}
+}
+
 // within returns a function that reports whether a round may act on an object. It ends the holds
-// whose time is over.
-func (c *controller) within(g *graph.Graph) func(graph.Node) bool {
+// of objects that are gone, and of those whose writes the round shows.
+func (c *controller) within(g *graph.Graph, whole func(types.UID) bool) func(graph.Node) bool {
 	var allowed func(graph.Node) bool
 	if c.options.Within != nil {
 		allowed = c.options.Within(g)
 	}
-	now := time.Now()
 	for uid, h := range c.held {
-		o := g.Object(g.Find(uid))
-		if o == nil {
-			c.backoff.Forget(uid)
-		}
-		if h.ended(o, now) {
+		switch o := g.Object(g.Find(uid)); {
+		case o == nil && (whole == nil || whole(uid)), o != nil && h.written != "" && o.ResourceVersion != h.written:
 			delete(c.held, uid)
 		}
 	}
+	now := time.Now()
 	return func(n graph.Node) bool {
 		if allowed != nil && !allowed(n) {
 			return false
 		}
-		_, held := c.held[g.UID(n)]
-		return !held
+		uid := g.UID(n)
+		return !now.Before(c.held[uid].until) && (whole == nil || whole(uid))
 	}
 }
 
@@ -282,10 +310,10 @@ func (c *controller) holdAfter(g *graph.Graph, r *Round) {
 		switch o := g.Object(g.Find(uid)); {
 		case o == nil:
 		case result.Status == event.Done:
-			c.backoff.Forget(uid)
-			c.held[uid] = hold{time.Now().Add(longestPause), o.ResourceVersion}
+			c.held[uid] = hold{until: time.Now().Add(longestPause), written: o.ResourceVersion}
 		default:
-			c.held[uid] = hold{time.Now().Add(c.backoff.When(uid)), ""}
+			failures := c.held[uid].failures
+			c.held[uid] = hold{until: time.Now().Add(backoff(failures)), failures: failures + 1}
 		}
 	}
 }

@@ -73,7 +73,7 @@ func Start(ctx context.Context, config *rest.Config) (*Collector, error) {
 		return nil, ErrHasCollector
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	m, err := monitor.Start(ctx, c, monitor.Options{Scope: scope})
+	m, err := monitor.Start(ctx, c, monitor.Options{Scope: scope, Parts: true})
 	if err != nil {
 		cancel()
 		return nil, err

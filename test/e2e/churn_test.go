@@ -58,13 +58,17 @@ func envOr(name, usual string) string {
 // churnEpoch is how many operations there are from one rest to the next.
 const churnEpoch = 120
 
+// manyOperations is from how many operations on CRDs come and go, too. The real collector discovers new types
+// after up to 30 seconds.
+const manyOperations = 1000
+
 func churn(t *testing.T, seed uint64, operations int, faults bool) {
 	newScene(t)
 	theirs := newChurnCluster(t, testcluster.On)
 	ours := newChurnCluster(t, testcluster.Absent)
 	stop := ours.startWatch(faults)
 	defer stop()
-	w := newChurnWorkload(seed)
+	w := newChurnWorkload(seed, operations > manyOperations)
 	r := rand.New(rand.NewPCG(seed, 1))
 	deleted := 0
 	for done, epoch := 0, 0; done < operations; epoch++ {

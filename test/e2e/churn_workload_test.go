@@ -60,7 +60,8 @@ type churnWorkload struct {
 	frozen  map[int]bool
 	last    int // number of the latest object
 	// custom are the kinds of CRDs that are installed.
-	custom map[int]bool
+	custom  map[int]bool
+	customs bool // whether CRDs come and go
 }
 
 // The kinds of objects, by number. Those from churnFirstCustom on are custom.
@@ -71,8 +72,8 @@ const (
 	churnNamespaces  = 3
 )
 
-func newChurnWorkload(seed uint64) *churnWorkload {
-	return &churnWorkload{random: rand.New(rand.NewPCG(seed, seed)), objects: map[int]*churnObject{}, frozen: map[int]bool{}, custom: map[int]bool{}}
+func newChurnWorkload(seed uint64, customs bool) *churnWorkload {
+	return &churnWorkload{customs: customs, random: rand.New(rand.NewPCG(seed, seed)), objects: map[int]*churnObject{}, frozen: map[int]bool{}, custom: map[int]bool{}}
 }
 
 // epoch draws the operations until the next rest.
@@ -80,7 +81,7 @@ func (w *churnWorkload) epoch(n int) []churnOperation {
 	clear(w.frozen)
 	var out []churnOperation
 	for kind := churnFirstCustom; kind < len(churnKinds); kind++ {
-		if !w.custom[kind] && w.random.IntN(2) == 0 {
+		if w.customs && !w.custom[kind] && w.random.IntN(2) == 0 {
 			w.custom[kind] = true
 			out = append(out, churnOperation{do: churnInstall, of: kind})
 		}

@@ -34,6 +34,8 @@ type Options struct {
 	Scope             scan.Scope
 	DiscoveryInterval time.Duration    // 0: DefaultDiscoveryInterval
 	Now               func() time.Time // nil: time.Now
+	// Parts keeps an index, so that SnapshotOf can return a part of the objects. It costs memory.
+	Parts bool
 }
 
 // Monitor keeps a live copy of what a scan of its scope would read. It is safe for concurrent use.
@@ -50,6 +52,7 @@ type Monitor struct {
 	discover chan struct{} // the types may have changed
 	turn     chan struct{} // held by the one Snapshot under way
 	counts   counts
+	index    *index // nil without Options.Parts
 
 	mu           sync.Mutex
 	discovered   *discovery.Result
@@ -100,6 +103,9 @@ func Start(ctx context.Context, c *client.Client, o Options) (*Monitor, error) {
 		client: c, lister: c.NewLister(), options: o, memo: scan.NewMemo(), discovered: discovered, monitors: map[key]*typeMonitor{},
 		changed: make(chan struct{}, 1), discover: make(chan struct{}, 1), turn: make(chan struct{}, 1),
 	}
+	if o.Parts && o.Scope.Namespaces == nil {
+		m.index = newIndex()
+	}
 	m.counts.discoveries.Store(1)
 	m.ctx, m.cancel = context.WithCancelCause(ctx)
 	m.ensure(m.queries(discovered)...)
@@ -119,6 +125,11 @@ func (m *Monitor) Stop() {
 func (m *Monitor) Changed() <-chan struct{} { return m.changed }
 
 func (m *Monitor) notify() {
+	m.index.markEverything()
+	m.signal()
+}
+
+func (m *Monitor) signal() {
 	select {
 	case m.changed <- struct{}{}:
 	default:
@@ -142,6 +153,18 @@ func (m *Monitor) WaitForSync(ctx context.Context) error {
 // the error is that of discovery, and a *scan.NothingReadableError if no list is. After a
 // *client.MemoryError and after Stop, every call returns the same error.
 func (m *Monitor) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
+	return m.scan(ctx, func(discovered *discovery.Result) (*snapshot.Snapshot, error) {
+		lists := &liveLists{Monitor: m}
+		s, err := scan.RunFrom(ctx, lists, m.memo, m.client, discovered, m.options.Scope, m.options.Now)
+		if err == nil {
+			lists.relistContradicted(s)
+		}
+		return s, err
+	})
+}
+
+// scan calls run with the current types, one call at a time.
+func (m *Monitor) scan(ctx context.Context, run func(*discovery.Result) (*snapshot.Snapshot, error)) (*snapshot.Snapshot, error) {
 	select {
 	case m.turn <- struct{}{}:
 		defer func() { <-m.turn }()
@@ -158,12 +181,7 @@ func (m *Monitor) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
 		return nil, err
 	}
 	discovered.Types = slices.Clone(discovered.Types)
-	lists := &liveLists{Monitor: m}
-	s, err := scan.RunFrom(ctx, lists, m.memo, m.client, &discovered, m.options.Scope, m.options.Now)
-	if err == nil {
-		lists.relistContradicted(s)
-	}
-	return s, err
+	return run(&discovered)
 }
 
 // liveLists are the lists of one snapshot.

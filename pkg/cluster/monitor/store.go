@@ -52,6 +52,13 @@ func (s *store) result() client.ListResult {
 	return client.ListResult{Objects: slices.Clone(s.objects), ResourceVersion: s.version}
 }
 
+// state returns the list without its objects.
+func (s *store) state() client.ListResult {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return client.ListResult{ResourceVersion: s.version, Err: s.err}
+}
+
 func (s *store) size() (objects int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,10 +110,11 @@ func (s *store) replace(objects []*object.Object, version string) {
 	}
 	differs := !slices.EqualFunc(s.objects, objects, func(a, b *object.Object) bool { return !s.matters(a, b) })
 	s.parent.client.Memory.Drop(s.objects...)
+	s.parent.index.replace(s, s.objects, objects)
 	s.objects, s.version = objects, version
 	s.parent.memo.ForgetType(s.query.Type.GroupResource())
 	if differs {
-		s.changed()
+		s.parent.notify()
 	}
 }
 
@@ -124,7 +132,7 @@ func (s *store) put(o *object.Object) {
 	if !found {
 		s.objects = slices.Insert(s.objects, i, o)
 		s.forget(o)
-		s.changed()
+		s.changed(nil, o)
 		return
 	}
 	old := s.objects[i]
@@ -134,7 +142,9 @@ func (s *store) put(o *object.Object) {
 	s.forget(old)
 	s.forget(o)
 	if s.matters(old, o) {
-		s.changed()
+		s.changed(old, o)
+	} else {
+		s.parent.index.set(s, old, o)
 	}
 }
 
@@ -147,9 +157,10 @@ func (s *store) remove(o *object.Object) {
 	if s.closed || !found {
 		return
 	}
-	s.parent.client.Memory.Drop(s.objects[i])
+	old := s.objects[i]
+	s.parent.client.Memory.Drop(old)
 	s.objects = slices.Delete(s.objects, i, i+1)
-	s.changed()
+	s.changed(old, nil)
 }
 
 // close releases the objects. No event changes the store any more.
@@ -157,6 +168,7 @@ func (s *store) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.parent.client.Memory.Drop(s.objects...)
+	s.parent.index.replace(s, s.objects, nil)
 	s.objects, s.closed = nil, true
 }
 
@@ -192,8 +204,12 @@ func (s *store) forget(o *object.Object) {
 	s.parent.memo.Forget(s.query.Type.GroupResource(), o.Identity)
 }
 
-// changed reports a change that matters.
-func (s *store) changed() { s.parent.notify() }
+// changed reports a change of an object that matters; nil is its absence.
+func (s *store) changed(old, o *object.Object) {
+	s.parent.index.set(s, old, o)
+	s.parent.index.mark(old, o)
+	s.parent.signal()
+}
 
 // matters reports whether a change of an object may change an answer of the rules. Status and
 // resourceVersion do not, except while a Namespace or a Pod is being deleted: there the status

@@ -136,6 +136,13 @@ func (m *Memo) begin(now func() time.Time) (end func()) {
 	}
 }
 
+// setNow starts a scan that forgets nothing.
+func (m *Memo) setNow(now func() time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now = now
+}
+
 // recall returns the known result of a lookup. If there is none, the caller makes the lookup and
 // passes its result to keep.
 func (m *Memo) recall(c snapshot.Coordinates, at place) (snapshot.Lookup, bool) {

@@ -86,7 +86,7 @@ func (sc *scanner) unseenTargets() []snapshot.Coordinates {
 func (sc *scanner) dropContradictedLists() {
 	view, failed := sc.view(), map[snapshot.Listing]bool{}
 	for _, a := range sc.lookups {
-		if a.Object == nil || sc.objects.Object(a.Object.UID) != nil {
+		if a.Object == nil || sc.objects.Object(a.Object.UID) != nil || sc.part != nil && sc.part.Holds(a.Object.UID) {
 			continue
 		}
 		m, ok := view.Map(a.Object.APIVersion, a.Object.Kind)

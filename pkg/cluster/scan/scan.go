@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -63,6 +65,7 @@ type scanner struct {
 	client    *client.Client
 	source    Source
 	memo      *Memo // nil: the objects are of this scan alone
+	part      Part  // nil: the source returns everything
 	scope     Scope
 	discovery *discovery.Result
 
@@ -89,6 +92,23 @@ func RunFrom(ctx context.Context, source Source, memo *Memo, c *client.Client, d
 	sc := newScan(c, discovered, scope)
 	sc.source, sc.memo = source, memo
 	defer memo.begin(now)()
+	return sc.run(ctx, now)
+}
+
+// Part is a Source that returns only a part of the objects that it holds.
+type Part interface {
+	Source
+	// Holds reports whether there is an object with that UID, in this part or not.
+	Holds(types.UID) bool
+}
+
+// RunPart is like RunFrom for a part of the objects. It must have, with each object, all owners that
+// the source holds. What the snapshot says of listed types is true of the source: it is for
+// decisions on objects of which all dependents are in the part, too.
+func RunPart(ctx context.Context, part Part, memo *Memo, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
+	sc := newScan(c, discovered, scope)
+	sc.source, sc.part, sc.memo = part, part, memo
+	memo.setNow(now)
 	return sc.run(ctx, now)
 }
 

@@ -159,7 +159,7 @@ func (s *service) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := monitor.Start(ctx, s.client, monitor.Options{Scope: scope, Now: s.command.options.Scan.Now})
+	m, err := monitor.Start(ctx, s.client, monitor.Options{Scope: scope, Now: s.command.options.Scan.Now, Parts: true})
 	if err != nil {
 		return err
 	}

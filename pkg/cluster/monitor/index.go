@@ -1,0 +1,282 @@
+package monitor
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// index finds the objects of all stores by their UID and by those of their owners, and notes which have
+// changed. It is safe for concurrent use. A nil index does nothing.
+type index struct {
+	mu         sync.Mutex
+	holders    map[types.UID][]holder
+	dependents map[types.UID]map[types.UID]bool // by owner
+	changed    map[types.UID]bool
+	owners     map[types.UID]bool // of what has changed
+	everything bool               // changes are not only those of single objects
+}
+
+// holder is a store that has an object. Usually an object has one; more if it is served under
+// several names, or is a running Pod.
+type holder struct {
+	store  *store
+	object *object.Object
+}
+
+func newIndex() *index {
+	return &index{
+		holders: map[types.UID][]holder{}, dependents: map[types.UID]map[types.UID]bool{},
+		changed: map[types.UID]bool{}, owners: map[types.UID]bool{}, everything: true,
+	}
+}
+
+// set records that a store has o in place of old; nil is none.
+func (x *index) set(s *store, old, o *object.Object) {
+	if x == nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.setLocked(s, old, o)
+}
+
+func (x *index) setLocked(s *store, old, o *object.Object) {
+	if old != nil {
+		x.remove(s, old)
+	}
+	if o != nil {
+		x.holders[o.UID] = append(x.holders[o.UID], holder{s, o})
+		for _, r := range o.Owners {
+			if x.dependents[r.UID] == nil {
+				x.dependents[r.UID] = map[types.UID]bool{}
+			}
+			x.dependents[r.UID][o.UID] = true
+		}
+	}
+}
+
+func (x *index) remove(s *store, old *object.Object) {
+	left := slices.DeleteFunc(x.holders[old.UID], func(h holder) bool {
+		return h.store == s && h.object.Name == old.Name && h.object.Namespace == old.Namespace
+	})
+	if len(left) == 0 {
+		delete(x.holders, old.UID)
+	} else {
+		x.holders[old.UID] = left
+	}
+	for _, r := range old.Owners {
+		if slices.ContainsFunc(left, func(h holder) bool {
+			return slices.ContainsFunc(h.object.Owners, func(other object.Reference) bool { return other.UID == r.UID })
+		}) {
+			continue
+		}
+		delete(x.dependents[r.UID], old.UID)
+		if len(x.dependents[r.UID]) == 0 {
+			delete(x.dependents, r.UID)
+		}
+	}
+}
+
+// replace records that a store has new objects in place of old ones.
+func (x *index) replace(s *store, old, objects []*object.Object) {
+	if x == nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, o := range old {
+		x.remove(s, o)
+	}
+	for _, o := range objects {
+		x.setLocked(s, nil, o)
+	}
+}
+
+// mark notes that an object has changed; nil is its absence.
+func (x *index) mark(old, o *object.Object) {
+	if x == nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, state := range []*object.Object{old, o} {
+		if state == nil {
+			continue
+		}
+		x.changed[state.UID] = true
+		for _, r := range state.Owners {
+			x.owners[r.UID] = true
+		}
+	}
+}
+
+// markEverything notes that types, gaps or whole lists have changed.
+func (x *index) markEverything() {
+	if x == nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.everything = true
+}
+
+// take returns what has changed since the call before. everything reports that a part of the
+// objects is not enough.
+func (x *index) take() (changed []types.UID, everything bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	everything = x.everything
+	x.everything = false
+	for uid := range x.changed {
+		changed = append(changed, uid)
+	}
+	// What an owner waits for may be over.
+	for uid := range x.owners {
+		if slices.ContainsFunc(x.holders[uid], func(h holder) bool { return h.object.Terminating() && h.object.HasCollectorFinalizer() }) {
+			changed = append(changed, uid)
+		}
+	}
+	clear(x.changed)
+	clear(x.owners)
+	return changed, everything
+}
+
+// part is a part of the objects, as a source of a scan.
+type part struct {
+	monitor  *Monitor
+	selected map[key][]*object.Object
+	complete int // lists that succeeded
+}
+
+var _ scan.Part = (*part)(nil)
+
+// part returns the objects with these UIDs, all that depends on them, and all owners of these. whole are
+// those of which all dependents are in the part. ok is false if there are more objects than max, or
+// if one of these UIDs is that of an object with contents, which are not found by their owners.
+func (x *index) part(m *Monitor, uids []types.UID, most int) (p *part, whole map[types.UID]bool, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	whole = map[types.UID]bool{}
+	p = &part{monitor: m, selected: map[key][]*object.Object{}}
+	added := map[types.UID]bool{}
+	var owners []types.UID
+	add := func(uid types.UID) bool {
+		if added[uid] {
+			return true
+		}
+		added[uid] = true
+		for _, h := range x.holders[uid] {
+			k := keyOf(h.store.query)
+			p.selected[k] = append(p.selected[k], h.object)
+			for _, r := range h.object.Owners {
+				owners = append(owners, r.UID)
+			}
+		}
+		return len(added) <= most
+	}
+	for next := slices.Clone(uids); len(next) > 0; {
+		uid := next[len(next)-1]
+		next = next[:len(next)-1]
+		if whole[uid] {
+			continue
+		}
+		whole[uid] = true
+		if !add(uid) || slices.ContainsFunc(x.holders[uid], func(h holder) bool { return h.object.IsNamespace() || h.object.IsCRD() }) {
+			return nil, nil, false
+		}
+		for d := range x.dependents[uid] {
+			next = append(next, d)
+		}
+	}
+	for len(owners) > 0 {
+		uid := owners[len(owners)-1]
+		owners = owners[:len(owners)-1]
+		if !add(uid) {
+			return nil, nil, false
+		}
+	}
+	for _, objects := range p.selected {
+		slices.SortFunc(objects, comparePlaces)
+	}
+	return p, whole, true
+}
+
+// ListAll returns the selected objects of the live lists.
+func (p *part) ListAll(ctx context.Context, queries []client.Query, _ bool) ([]client.ListResult, error) {
+	out := make([]client.ListResult, len(queries))
+	for i, t := range p.monitor.ensure(queries...) {
+		if err := p.monitor.wait(ctx, t.synced); err != nil {
+			return nil, err
+		}
+		out[i] = t.state()
+		if out[i].Err != nil {
+			continue
+		}
+		out[i].Objects = p.selected[keyOf(queries[i])]
+		if queries[i].FieldSelector == "" {
+			p.complete++
+		}
+	}
+	return out, nil
+}
+
+// Holds reports whether a live list has an object with that UID.
+func (p *part) Holds(uid types.UID) bool { return p.monitor.Holds(uid) }
+
+// Holds reports whether a live list has an object with that UID. It needs Options.Parts.
+func (m *Monitor) Holds(uid types.UID) bool {
+	m.index.mu.Lock()
+	defer m.index.mu.Unlock()
+	return len(m.index.holders[uid]) > 0
+}
+
+// Part is a snapshot of what has to be decided on anew after changes.
+type Part struct {
+	*snapshot.Snapshot
+	// Whole reports whether the snapshot has all that a decision on the object with that UID depends
+	// on. It is nil if the snapshot has all objects.
+	Whole func(types.UID) bool
+}
+
+// maxPart is how many objects a part has at most, as a fraction of all.
+const maxPart = 4
+
+// SnapshotOfChanges returns a snapshot with the objects that have changed since the call before, what depends
+// on them, all owners of these, and the same for more. If that is too much, or if changes are not only those
+// of single objects, or without Options.Parts, it returns a snapshot of everything. Its errors are those
+// of Snapshot; after an error, the next one is of everything.
+func (m *Monitor) SnapshotOfChanges(ctx context.Context, more ...types.UID) (Part, error) {
+	if m.index == nil {
+		s, err := m.Snapshot(ctx)
+		return Part{Snapshot: s}, err
+	}
+	changed, everything := m.index.take()
+	if !everything {
+		if p, whole, ok := m.index.part(m, append(changed, more...), max(m.Stats().Objects/maxPart, 100)); ok {
+			s, err := m.scan(ctx, func(discovered *discovery.Result) (*snapshot.Snapshot, error) {
+				return scan.RunPart(ctx, p, m.memo, m.client, discovered, m.options.Scope, m.options.Now)
+			})
+			if err != nil || len(s.Listed) < p.complete { // a lookup contradicts a list, which has to be listed again
+				m.notify()
+			}
+			return Part{s, func(uid types.UID) bool { return whole[uid] }}, err
+		}
+	}
+	s, err := m.Snapshot(ctx)
+	if err != nil {
+		m.index.markEverything()
+	}
+	return Part{Snapshot: s}, err
+}
+
+// Everything makes the next SnapshotOfChanges one of everything.
+func (m *Monitor) Everything() { m.index.markEverything() }
