@@ -14,14 +14,15 @@
 //
 // The rules are those of the garbage collector of Kubernetes, including those about blocking
 // references, the propagation policies Background, Foreground and Orphan, and owners in other
-// namespaces. It deletes without asking and backs up nothing, so it is not for a cluster that
-// anybody needs; use kubectl gc collect there.
+// namespaces. It deletes without asking and backs up nothing, so it refuses servers that are not
+// on this machine. There, use the command collect.
 package gctest
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -36,11 +37,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // ErrHasCollector reports that kube-controller-manager runs on the cluster. Its garbage collector
 // deletes the same objects.
 var ErrHasCollector = errors.New("kube-controller-manager runs on this cluster, which has a garbage collector of its own")
+
+// ErrNotLocal reports that the server is not on this machine.
+var ErrNotLocal = errors.New("the API server is not at a loopback address, so it may be one that somebody needs")
 
 const (
 	concurrency = 8
@@ -58,9 +63,13 @@ type Collector struct {
 }
 
 // Start starts a Collector on the server of a config. It returns when the Collector has listed
-// everything, and runs until the context ends or Stop is called. The error is ErrHasCollector if
-// kube-controller-manager renews its lease there.
+// everything, and runs until the context ends or Stop is called. The error is ErrNotLocal if the server is
+// not at a loopback address, and ErrHasCollector if kube-controller-manager renews its lease there: if
+// there is such a lease, Start watches it for up to 23 seconds.
 func Start(ctx context.Context, config *rest.Config) (*Collector, error) {
+	if !isLocal(config) {
+		return nil, ErrNotLocal
+	}
 	c, err := client.New(config, client.Options{Concurrency: concurrency, ChooseChunkSize: true, ChunkSize: client.DefaultChunkSize, Timeout: 30 * time.Second})
 	if err != nil {
 		return nil, err
@@ -94,6 +103,18 @@ func Start(ctx context.Context, config *rest.Config) (*Collector, error) {
 	return out, nil
 }
 
+func isLocal(config *rest.Config) bool {
+	at, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return false
+	}
+	if at.Hostname() == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(at.Hostname())
+	return err == nil && ip.IsLoopback()
+}
+
 var scope = scan.Scope{Running: true}
 
 func (c *Collector) onRound(controller.Round) {
@@ -107,33 +128,50 @@ func (c *Collector) onRound(controller.Round) {
 // garbage collector to do. What waits for others, such as an object with a finalizer of another
 // controller, is not waited for. The error is that of the context, or of a Collector that has ended.
 func (c *Collector) WaitForIdle(ctx context.Context) error {
+	var busy error
 	for {
-		idle, err := c.idle(ctx)
-		if idle || ctx.Err() != nil {
-			return ctx.Err()
+		select {
+		case <-c.ended:
+			return fmt.Errorf("the collector has ended: %w", c.err)
+		default:
+		}
+		err := c.checkIdle(ctx)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() == nil:
+			busy = err
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(ctx.Err(), err)
+			return errors.Join(ctx.Err(), busy)
 		case <-c.ended:
-			return fmt.Errorf("the collector has ended: %w", c.err)
 		case <-c.rounds:
 		case <-time.After(poll):
 		}
 	}
 }
 
-func (c *Collector) idle(ctx context.Context) (bool, error) {
+// checkIdle returns an error that says what there is to do, or why that is unknown.
+func (c *Collector) checkIdle(ctx context.Context) error {
 	served, err := discovery.Discover(ctx, c.client)
 	if err != nil {
-		return false, err
+		return err
 	}
 	s, err := scan.Run(ctx, c.client, served, scope, time.Now)
 	if err != nil {
-		return false, err
+		return err
 	}
 	p := plan.New(collector.NewJudge(graph.New(s)), plan.Options{Mode: plan.Collect})
-	return s.Complete() && len(p.Steps) == 0, nil
+	switch {
+	case !s.Complete():
+		return fmt.Errorf("not everything could be read: %s: %s", s.Gaps[0], s.Gaps[0].Message)
+	case len(p.Steps) > 0:
+		first := &p.Steps[0]
+		return fmt.Errorf("the collector has %d steps to do, the first is to %s %s in namespace %q: %s",
+			len(p.Steps), first.Action, first.Object.Identity, first.Object.Namespace, reason.Message(first.Reason))
+	}
+	return nil
 }
 
 // Stop stops the Collector and waits until it has ended. A write in flight is completed.
