@@ -47,19 +47,25 @@ func newMetrics() *metrics {
 		gaps:     gauge("gaps", "Resource types, groups and namespaces that could not be read."),
 	}
 	m.registry.MustRegister(m.steps, m.rounds, m.duration, m.last, m.held, m.blocked, m.gaps, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	live := func(name, help string, value func(monitor.Stats) float64) {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: prefix + name, Help: help}, func() float64 {
+	live := func(value func(monitor.Stats) float64) func() float64 {
+		return func() float64 {
 			if now := m.monitor.Load(); now != nil {
 				return value(now.Stats())
 			}
 			return 0
-		}))
+		}
 	}
-	live("leader", "1 if this instance acts, 0 if it waits for the Lease.", func(monitor.Stats) float64 { return 1 })
-	live("watched_types", "Lists that are watched.", func(s monitor.Stats) float64 { return float64(s.Monitors) })
-	live("watched_objects", "Objects of these lists.", func(s monitor.Stats) float64 { return float64(s.Objects) })
-	live("relists", "Lists after the first of each type.", func(s monitor.Stats) float64 { return float64(s.Relists) })
-	live("watch_errors", "Watches that failed or ended with an error.", func(s monitor.Stats) float64 { return float64(s.WatchErrors) })
+	liveGauge := func(name, help string, value func(monitor.Stats) float64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: prefix + name, Help: help}, live(value)))
+	}
+	liveCounter := func(name, help string, value func(monitor.Stats) float64) {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: prefix + name, Help: help}, live(value)))
+	}
+	liveGauge("leader", "1 if this instance acts, 0 if it waits for the Lease.", func(monitor.Stats) float64 { return 1 })
+	liveGauge("watched_types", "Lists that are watched.", func(s monitor.Stats) float64 { return float64(s.Monitors) })
+	liveGauge("watched_objects", "Objects of these lists.", func(s monitor.Stats) float64 { return float64(s.Objects) })
+	liveCounter("relists_total", "Lists after the first of each type.", func(s monitor.Stats) float64 { return float64(s.Relists) })
+	liveCounter("watch_errors_total", "Watches that failed or ended with an error.", func(s monitor.Stats) float64 { return float64(s.WatchErrors) })
 	return m
 }
 
