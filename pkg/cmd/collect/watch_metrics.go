@@ -31,6 +31,13 @@ type metrics struct {
 	gaps     prometheus.Gauge
 }
 
+// How a round ended, as a label of rounds_total.
+const (
+	roundIdle   = "idle" // there was nothing to do
+	roundDone   = "done"
+	roundFailed = "failed"
+)
+
 func newMetrics() *metrics {
 	const prefix = "kubectl_gc_collect_"
 	gauge := func(name, help string) prometheus.Gauge {
@@ -45,6 +52,15 @@ func newMetrics() *metrics {
 		held:     gauge("held_objects", "Objects that are left alone until a write shows or a step is tried again."),
 		blocked:  gauge("blocked_objects", "Deletions that the collector cannot complete."),
 		gaps:     gauge("gaps", "Resource types, groups and namespaces that could not be read."),
+	}
+	// A series that exists from the start shows its first increase.
+	for _, result := range []string{roundIdle, roundDone, roundFailed} {
+		m.rounds.WithLabelValues(result)
+	}
+	for _, action := range []plan.Action{plan.ActionDelete, plan.ActionUnlink, plan.ActionUnblock, plan.ActionRemoveFinalizer} {
+		for _, status := range []event.Status{event.Done, event.Skipped, event.Failed} {
+			m.steps.WithLabelValues(string(action), string(status))
+		}
 	}
 	m.registry.MustRegister(m.steps, m.rounds, m.duration, m.last, m.held, m.blocked, m.gaps, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	live := func(value func(monitor.Stats) float64) func() float64 {
@@ -81,12 +97,12 @@ func (m *metrics) observeRound(r *controller.Round) {
 	m.held.Set(float64(r.Held))
 	switch {
 	case r.Err != nil:
-		m.rounds.WithLabelValues("failed").Inc()
+		m.rounds.WithLabelValues(roundFailed).Inc()
 		return
 	case r.Report == nil:
-		m.rounds.WithLabelValues("idle").Inc()
+		m.rounds.WithLabelValues(roundIdle).Inc()
 	default:
-		m.rounds.WithLabelValues("done").Inc()
+		m.rounds.WithLabelValues(roundDone).Inc()
 	}
 	m.last.SetToCurrentTime()
 	m.blocked.Set(float64(len(r.Plan.Blocked)))
