@@ -143,7 +143,7 @@ func (s *service) runAsLeader(ctx context.Context) error {
 	}()
 	err = s.run(leading)
 	if lost := context.Cause(leading); errors.Is(lost, lease.ErrLost) {
-		err = lost
+		err = cli.Refuse(s.command.options.Scan.Streams, cli.ExitFound, lost.Error(), "")
 	}
 	stop()
 	<-renewed
@@ -208,7 +208,8 @@ func (s *service) refuseBesideOwn(ctx context.Context) error {
 		return cli.WithHint(fmt.Errorf("find out whether kube-controller-manager runs: %s", message),
 			"if it does not run, or its garbage collector is disabled, use --allow-running-collector")
 	case leader.Renews:
-		return cli.WithHint(fmt.Errorf("kube-controller-manager runs (%s renews its lease), and its garbage collector deletes the same objects", cli.Quote(leader.Holder)),
+		return cli.Refuse(s.command.options.Scan.Streams, cli.ExitFound,
+			fmt.Sprintf("kube-controller-manager runs (%s renews its lease), and its garbage collector deletes the same objects", cli.Quote(leader.Holder)),
 			"if its garbage collector is disabled, use --allow-running-collector; to find out, use "+cli.CommandName+" doctor")
 	}
 	return nil

@@ -1,0 +1,317 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// collectionStep is a line of collect --watch -o jsonl.
+type collectionStep struct {
+	Time   time.Time
+	Action string
+	Object identity
+	Status string
+	Because
+}
+
+// watchCollect returns the command line of the collector in service for one namespace, with its
+// Lease there.
+func watchCollect(ns, backups string, more ...string) []string {
+	return append([]string{"collect", "--watch", "--yes", "-n", ns, "--leader-elect-namespace", ns, "--backup-dir", backups, "-o", "jsonl"}, more...)
+}
+
+const collecting = "collecting garbage until interrupted"
+
+// collected returns the steps that a collector in service has written so far.
+func (p *process) collected() []collectionStep {
+	p.Helper()
+	var out []collectionStep
+	d := json.NewDecoder(strings.NewReader(p.stdout.String()))
+	d.DisallowUnknownFields()
+	for {
+		var step collectionStep
+		if err := d.Decode(&step); err == io.EOF {
+			return out
+		} else if err != nil {
+			p.Fatalf("%v in %s", err, p.stdout)
+		}
+		out = append(out, step)
+	}
+}
+
+// terminate sends SIGTERM and waits for the end.
+func (p *process) terminate() result {
+	p.Helper()
+	p.must(p.cmd.Process.Signal(syscall.SIGTERM))
+	return p.wait()
+}
+
+func (s *scene) awaitGone(objects ...object) {
+	s.Helper()
+	for _, o := range objects {
+		s.await("the collection of "+o.GetKind()+"/"+o.GetName(), func(context.Context) (bool, error) { return s.gone(o), nil })
+	}
+}
+
+// collectorLease returns the Lease of the collectors in service of a namespace.
+func collectorLease(ns string) object {
+	return newObject("coordination.k8s.io/v1", "Lease", ns, "kubectl-gc-collect")
+}
+
+// collectorLeader returns the holder of that Lease, empty if it is free.
+func (s *scene) collectorLeader(ns string) string {
+	s.Helper()
+	holder, _, err := unstructured.NestedString(s.live(collectorLease(ns)).Object, "spec", "holderIdentity")
+	s.must(err)
+	return holder
+}
+
+// read returns the body of an answer of a collector's own server.
+func (p *process) read(url string) string {
+	p.Helper()
+	answer, err := http.Get(url) //nolint:noctx // it is on this machine
+	p.must(err)
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	p.must(err)
+	if answer.StatusCode != http.StatusOK {
+		p.Errorf("%s answers %s: %s", url, answer.Status, body)
+	}
+	return string(body)
+}
+
+func TestCollectWatchCollectsWhatBecomesGarbage(t *testing.T) {
+	s := newScene(t)
+	ns, backups := s.namespace("service"), filepath.Join(t.TempDir(), "backups")
+	early := s.createGarbage(ns, 2)
+	address := fmt.Sprintf("127.0.0.1:%d", s.unusedPort())
+	p := s.tool().start(watchCollect(ns, backups, "--metrics-bind-address", address)...)
+	p.awaitText(collecting)
+	s.awaitGone(early...)
+
+	owner := s.create(configMap(ns, "owner"))
+	middle := s.create(secret(ns, "middle", ownedBy(referenceTo(owner, controlling, blocking))))
+	below := s.create(configMap(ns, "below", ownedBy(referenceTo(middle)), withField("data", map[string]any{"k": "v"})))
+	shared := s.create(configMap(ns, "shared", ownedBy(referenceTo(owner), referenceTo(s.create(secret(ns, "keeper"))))))
+	orphaned := s.create(secret(ns, "orphaned", ownedBy(referenceTo(s.create(configMap(ns, "orphaning"))))))
+	s.remove(configMap(ns, "orphaning"), metav1.DeletePropagationOrphan)
+	s.remove(owner, metav1.DeletePropagationForeground)
+	s.awaitGone(below, middle, owner, configMap(ns, "orphaning"))
+	s.await("the references to be removed", func(context.Context) (bool, error) {
+		return len(s.live(shared).GetOwnerReferences()) == 1 && len(s.live(orphaned).GetOwnerReferences()) == 0, nil
+	})
+
+	page := p.read("http://" + address + "/metrics")
+	for _, want := range []string{"kubectl_gc_collect_leader 1\n", `kubectl_gc_collect_rounds_total{result="failed"} 0`, `kubectl_gc_collect_steps_total{action="delete",status="failed"} 0`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("/metrics has no %q:\n%s", want, short(page))
+		}
+	}
+	for _, path := range []string{"/healthz", "/readyz"} {
+		if got := p.read("http://" + address + path); got != "ok\n" {
+			t.Errorf("%s answers %q", path, got)
+		}
+	}
+
+	p.terminate().exits(t, 130).warns(t, "stopped: interrupted")
+	if holder := s.collectorLeader(ns); holder != "" {
+		t.Errorf("the Lease is still held by %s", holder)
+	}
+	deleted := map[string]bool{}
+	for _, step := range p.collected() {
+		if step.Status != "done" || step.Time.IsZero() || step.Reason == "" || step.Message == "" {
+			t.Errorf("it reports %+v", step)
+		}
+		if step.Action == "delete" && deleted[step.Object.UID] {
+			t.Errorf("it deletes %s twice", step.Object)
+		}
+		deleted[step.Object.UID] = deleted[step.Object.UID] || step.Action == "delete"
+	}
+	root := filepath.Join(backups, "watch")
+	s.requirePrivate(root)
+	s.requireBackedUp(root, append(early, middle, below)...)
+
+	// The backup of each round is one as any other.
+	folders, err := os.ReadDir(root)
+	s.must(err)
+	for i := len(folders); i > 0; i-- {
+		s.gc("restore", filepath.Join(root, folders[i-1].Name()), "-n", ns, "--yes").exits(t, 0)
+	}
+	restored := s.live(below)
+	if diff := sameObject(below, s.allBackupManifests(root)[string(below.GetUID())]); diff != "" || restored.Object["data"].(map[string]any)["k"] != "v" {
+		t.Errorf("restored: %v %s", restored.Object, diff)
+	}
+}
+
+// interruptingProxy interrupts the collector while its first three writes are under way.
+func TestCollectWatchCompletesWritesUnderWayWhenInterrupted(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("interrupted")
+	objects := s.createGarbage(ns, 40)
+	f, run := s.interruptingProxy(3)
+	p := run(watchCollect(ns, t.TempDir(), "--concurrency=3")...)
+	p.wait().exits(t, 130).warns(t, "stopped: interrupted")
+	done := 0
+	for _, step := range p.collected() {
+		if step.Status == "done" {
+			done++
+		}
+	}
+	gone := 0
+	for _, o := range objects {
+		if s.gone(o) {
+			gone++
+		}
+	}
+	if gone != done || done < 3 || done == len(objects) {
+		t.Errorf("%d objects are gone, and it reports %d of %d", gone, done, len(objects))
+	}
+	writes := f.recordedWrites()
+	if last := writes[len(writes)-1]; last.name() != "kubectl-gc-collect" || !strings.Contains(last.Body, `"holderIdentity":""`) {
+		t.Errorf("the last write is %s %s %s, and not the release of the Lease", last.Method, last.Path, last.Body)
+	}
+}
+
+func TestCollectWatchOnlyOneOfTwoInstancesActs(t *testing.T) {
+	s := newScene(t)
+	ns, backups := s.namespace("pair"), []string{t.TempDir(), t.TempDir()}
+	const before, all = 10, 30
+	var deletes atomic.Int64
+	full := make(chan struct{})
+	first := s.throughProxy(func(http.Handler) []fault {
+		return []fault{{deleting(func(*http.Request) bool {
+			n := deletes.Add(1)
+			if n == before+1 {
+				close(full)
+			}
+			return n > before
+		}), stall}}
+	}).allowWrites().start(watchCollect(ns, backups[0], "--concurrency=4")...)
+	first.awaitText(collecting)
+	second := s.tool().start(watchCollect(ns, backups[1])...)
+	second.awaitText("waiting: the Lease " + ns + "/kubectl-gc-collect is held by " + s.collectorLeader(ns))
+
+	objects := s.createGarbage(ns, all)
+	<-full
+	s.must(first.cmd.Process.Kill())
+	first.wait().exits(t, -1)
+	if taken := second.collected(); len(taken) > 0 {
+		t.Errorf("the second instance acts while the first one holds the Lease: %+v", taken)
+	}
+	s.patch(collectorLease(ns), `{"spec":{"leaseDurationSeconds":1}}`) // it would take 15 seconds
+	second.awaitText(collecting)
+	s.awaitGone(objects...)
+
+	twice := map[string]int{}
+	for _, p := range []*process{first, second} {
+		for _, step := range p.collected() {
+			if step.Status == "done" {
+				twice[step.Object.UID]++
+			}
+		}
+	}
+	for _, o := range objects {
+		if n := twice[string(o.GetUID())]; n > 1 {
+			t.Errorf("%s was deleted %d times", o.GetName(), n)
+		}
+	}
+	if n := len(second.collected()); n > all-before {
+		t.Errorf("the second instance reports %d steps, and there were %d left", n, all-before)
+	}
+	for _, o := range objects {
+		id := string(o.GetUID())
+		inFirst, inSecond := s.allBackupManifests(filepath.Join(backups[0], "watch"))[id], s.allBackupManifests(filepath.Join(backups[1], "watch"))[id]
+		if inFirst == nil && inSecond == nil {
+			t.Errorf("%s is gone, and in no backup", o.GetName())
+		}
+	}
+
+	// The one that acts ends as soon as it has lost the Lease.
+	s.patch(collectorLease(ns), `{"spec":{"holderIdentity":"somebody"}}`)
+	second.wait().exits(t, 1).warns(t, `the lease was lost: "somebody" holds it`)
+	late := s.create(configMap(ns, "late", ownedBy(missingOwner())))
+	third := s.tool().start(watchCollect(ns, backups[1])...)
+	third.awaitText("is held by somebody")
+	s.requireUnchanged(late)
+	third.terminate().exits(t, 130)
+}
+
+func TestCollectWatchStopsBeforeTooManyDeletes(t *testing.T) {
+	s := newScene(t)
+	ns, backups := s.namespace("many"), t.TempDir()
+	objects := s.createGarbage(ns, 5)
+	s.gc(watchCollect(ns, backups, "--max-deletes=4")...).exits(t, 4).
+		warns(t, "stopped, as 5 objects would be deleted at once and the limit is 4: nothing was changed", "to allow it, use --max-deletes 5")
+	s.requireUnchanged(objects...)
+	if holder := s.collectorLeader(ns); holder != "" {
+		t.Errorf("the Lease is still held by %s", holder)
+	}
+	if left, err := os.ReadDir(backups); err != nil || len(left) > 0 {
+		t.Errorf("it left %v in the backup folder: %v", left, err)
+	}
+}
+
+func TestCollectWatchRefusesBesideKubeControllerManager(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("beside")
+	manager := newObject("coordination.k8s.io/v1", "Lease", "kube-system", "kube-controller-manager")
+	manager.Object["spec"] = map[string]any{"holderIdentity": "master-1", "leaseDurationSeconds": int64(1), "renewTime": "2026-11-24T08:00:00.000000Z"}
+	s.create(manager)
+	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
+	ctx, stop := context.WithCancel(t.Context())
+	renewing := make(chan struct{})
+	go func() {
+		defer close(renewing)
+		n := int64(0)
+		wait.UntilWithContext(ctx, func(ctx context.Context) {
+			n++
+			body := fmt.Sprintf(`{"spec":{"renewTime":%q}}`, time.Unix(n, 0).UTC().Format(metav1.RFC3339Micro))
+			_, _ = s.client(manager).Patch(ctx, manager.GetName(), types.MergePatchType, []byte(body), metav1.PatchOptions{}) // the run shows an error
+		}, 100*time.Millisecond)
+	}()
+	s.gc(watchCollect(ns, t.TempDir())...).exits(t, 1).warns(t, `kube-controller-manager runs ("master-1" renews its lease)`, "use --allow-running-collector")
+	s.requireUnchanged(orphan)
+	allowed := s.tool().start(watchCollect(ns, t.TempDir(), "--allow-running-collector")...)
+	s.awaitGone(orphan)
+	allowed.terminate().exits(t, 130)
+	stop()
+	<-renewing
+
+	// A manager that renews its lease no longer is no reason to refuse.
+	again := s.create(configMap(ns, "again", ownedBy(missingOwner())))
+	alone := s.tool().start(watchCollect(ns, t.TempDir())...)
+	s.awaitGone(again)
+	alone.terminate().exits(t, 130)
+}
+
+func TestCollectWatchLeavesDependentsOfUnreadableTypesAlone(t *testing.T) {
+	s := newScene(t)
+	ns, user := s.namespace("gap"), fmt.Sprintf("service-%d", users.Add(1))
+	every := []any{"get", "list", "watch", "delete", "patch", "create"}
+	s.grant(user, ns, []any{"coordination.k8s.io"}, []any{"leases"}, every)
+	s.grant(user, "", []any{""}, []any{"configmaps"}, every)
+	left := s.create(configMap(ns, "left", ownedBy(reference("v1", "Secret", "gone", "gone"))))
+	p := s.tool().start(watchCollect(ns, t.TempDir(), "--allow-running-collector", "--as", user)...)
+	p.awaitText("not read, and nothing is concluded about it")
+	orphan := s.create(configMap(ns, "orphan", ownedBy(reference("v1", "ConfigMap", "gone", "gone"))))
+	s.awaitGone(orphan)
+	s.requireUnchanged(left)
+	s.patch(newObject("rbac.authorization.k8s.io/v1", "ClusterRole", "", user+"-e2e"), `{"rules":[{"apiGroups":[""],"resources":["configmaps","secrets"],"verbs":["get","list","watch","delete","patch"]}]}`)
+	s.awaitGone(left)
+	p.terminate().exits(t, 130)
+}
