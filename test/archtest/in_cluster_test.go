@@ -53,31 +53,35 @@ func inClusterPods(t *testing.T) map[string]podSpec {
 		}
 		for _, r := range resources.Resources() {
 			switch r.GetKind() {
-			case "CronJob":
-				var job struct {
+			case "CronJob", "Deployment":
+				type pod struct{ Template struct{ Spec podSpec } }
+				var owner struct {
 					Spec struct {
-						JobTemplate struct {
-							Spec struct{ Template struct{ Spec podSpec } }
-						}
+						pod
+						JobTemplate struct{ Spec pod }
 					}
 				}
-				if err := yaml.Unmarshal([]byte(r.MustYaml()), &job); err != nil {
+				if err := yaml.Unmarshal([]byte(r.MustYaml()), &owner); err != nil {
 					t.Fatal(err)
 				}
-				pods[filepath.Base(filepath.Dir(file))] = job.Spec.JobTemplate.Spec.Template.Spec
-			case "Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "NetworkPolicy":
+				spec := owner.Spec.Template.Spec
+				if r.GetKind() == "CronJob" {
+					spec = owner.Spec.JobTemplate.Spec.Template.Spec
+				}
+				pods[filepath.Base(filepath.Dir(file))] = spec
+			case "Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "NetworkPolicy", "Service", "PersistentVolumeClaim":
 			default:
 				t.Errorf("%s: may a %s have containers? This test does not know", file, r.GetKind())
 			}
 		}
 	}
-	if len(pods) != 3 {
-		t.Fatalf("docs/in-cluster has %d variants with a CronJob, want 3", len(pods))
+	if len(pods) != 5 {
+		t.Fatalf("docs/in-cluster has %d variants with Pods, want 5", len(pods))
 	}
 	return pods
 }
 
-// oursInCluster is the name of this program's image in docs/in-cluster/audit/kustomization.yaml.
+// oursInCluster is the name of this program's image in the kustomizations of docs/in-cluster.
 const oursInCluster = "registry.example.com/kubectl-gc"
 
 func TestOnlyOwnContainerMountsServiceAccountToken(t *testing.T) {
@@ -101,7 +105,7 @@ func TestOnlyOwnContainerMountsServiceAccountToken(t *testing.T) {
 					continue
 				}
 				ours++
-				if name, _, _ := strings.Cut(c.Image, "@"); name != oursInCluster || c.Name != "audit" {
+				if name, _, _ := strings.Cut(c.Image, "@"); name != oursInCluster || c.Name != "audit" && c.Name != "collect" {
 					t.Errorf("%s: the container %s with the image %s mounts the token", variant, c.Name, c.Image)
 				}
 				if want := "/var/run/secrets/kubernetes.io/serviceaccount"; mount.MountPath != want {

@@ -55,7 +55,7 @@ func shippedRoles(t *testing.T) map[string]role {
 // The files list types, docs/rbac.md lists verbs. test/e2e asks an API server about both.
 func TestShippedRolesMatchPage(t *testing.T) {
 	page := map[string][]string{}
-	for _, row := range regexp.MustCompile(`(?m)^\| \[(gc-[a-z]+)\]\(rbac/(gc-[a-z]+)\.yaml\) \| ([^|]+) \|`).FindAllStringSubmatch(read(t, "docs", "rbac.md"), -1) {
+	for _, row := range regexp.MustCompile(`(?m)^\| \[(gc-[a-z-]+)\]\(rbac/(gc-[a-z-]+)\.yaml\) \| ([^|]+) \|`).FindAllStringSubmatch(read(t, "docs", "rbac.md"), -1) {
 		if row[1] != row[2] {
 			t.Errorf("the page links %s to %s.yaml", row[1], row[2])
 		}
@@ -88,9 +88,11 @@ func TestShippedRolesMatchPage(t *testing.T) {
 	}
 }
 
-func TestInClusterAuditHasDocumentedRole(t *testing.T) {
-	if diff := cmp.Diff(read(t, "docs", "rbac", "gc-scan.yaml"), read(t, "docs", "in-cluster", "audit", "role.yaml")); diff != "" {
-		t.Errorf("docs/rbac/gc-scan.yaml (-) and docs/in-cluster/audit/role.yaml (+) differ:\n%s", diff)
+func TestInClusterManifestsHaveDocumentedRoles(t *testing.T) {
+	for variant, role := range map[string]string{"audit": "gc-scan", "collect": "gc-collect-watch"} {
+		if diff := cmp.Diff(read(t, "docs", "rbac", role+".yaml"), read(t, "docs", "in-cluster", variant, "role.yaml")); diff != "" {
+			t.Errorf("docs/rbac/%s.yaml (-) and docs/in-cluster/%s/role.yaml (+) differ:\n%s", role, variant, diff)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -21,12 +22,14 @@ type attempt struct {
 	shows     []string // on either stream, with all of the permissions
 	deleted   []object
 	unchanged []object // objects that must not change if a permission is lacking
+	endless   bool     // it is interrupted as soon as it has shown the words
 }
 
 // shortfall is the result of a command for a user who lacks a verb.
 type shortfall struct {
-	code  int
-	words []string // on either stream
+	code   int
+	words  []string // on either stream
+	partly bool     // what the other verbs allow is done
 }
 
 const nothingReadable = "error: nothing could be read"
@@ -51,8 +54,8 @@ var limitedCommands = map[string]struct {
 			return attempt{args: []string{"tree", "-n", ns}, shows: []string{"ConfigMap/orphan"}}
 		},
 		map[string]shortfall{
-			"list": {2, []string{nothingReadable, "forbidden"}},
-			"get":  {0, []string{"ConfigMap/orphan", "could not be read", "forbidden"}},
+			"list": {code: 2, words: []string{nothingReadable, "forbidden"}},
+			"get":  {code: 0, words: []string{"ConfigMap/orphan", "could not be read", "forbidden"}},
 		},
 	},
 	"audit": {
@@ -61,8 +64,8 @@ var limitedCommands = map[string]struct {
 			return attempt{args: []string{"audit", "-n", ns}, code: 1, shows: []string{"missing-owner"}}
 		},
 		map[string]shortfall{
-			"list": {2, []string{nothingReadable, "forbidden"}},
-			"get":  {0, []string{"unverified-owner", "could not be read", "forbidden"}},
+			"list": {code: 2, words: []string{nothingReadable, "forbidden"}},
+			"get":  {code: 0, words: []string{"unverified-owner", "could not be read", "forbidden"}},
 		},
 	},
 	"doctor": {
@@ -71,8 +74,8 @@ var limitedCommands = map[string]struct {
 			return attempt{args: []string{"doctor", "-n", ns, "--settle", "1ms"}, code: 1, shows: []string{"1 object to collect, unchanged"}}
 		},
 		map[string]shortfall{
-			"list": {2, []string{nothingReadable, "forbidden"}},
-			"get":  {0, []string{"Controller manager leader", "not known", "forbidden"}},
+			"list": {code: 2, words: []string{nothingReadable, "forbidden"}},
+			"get":  {code: 0, words: []string{"Controller manager leader", "not known", "forbidden"}},
 		},
 	},
 	"repair -f": {
@@ -81,8 +84,8 @@ var limitedCommands = map[string]struct {
 			return attempt{args: []string{"repair", "-f", file}, shows: []string{"1 reference changed or removed"}}
 		},
 		map[string]shortfall{
-			"list": {2, []string{nothingReadable, "forbidden"}},
-			"get":  {1, []string{"1 bad one left", "forbidden"}},
+			"list": {code: 2, words: []string{nothingReadable, "forbidden"}},
+			"get":  {code: 1, words: []string{"1 bad one left", "forbidden"}},
 		},
 	},
 	"report": {
@@ -91,8 +94,8 @@ var limitedCommands = map[string]struct {
 			return attempt{args: []string{"report", "-n", ns, "--plan"}, shows: []string{"does not exist, and no object", `"address":"https://`}}
 		},
 		map[string]shortfall{
-			"list": {2, []string{nothingReadable, "forbidden"}},
-			"get":  {0, []string{"whether its owner", "could not be read", "forbidden"}},
+			"list": {code: 2, words: []string{nothingReadable, "forbidden"}},
+			"get":  {code: 0, words: []string{"whether its owner", "could not be read", "forbidden"}},
 		},
 	},
 	"why": {
@@ -101,8 +104,8 @@ var limitedCommands = map[string]struct {
 			return attempt{args: []string{"why", "configmap/orphan", "-n", ns}, shows: []string{"The garbage collector will delete ConfigMap/orphan"}}
 		},
 		map[string]shortfall{
-			"list": {2, []string{"forbidden"}},
-			"get":  {0, []string{"It is unknown what happens to ConfigMap/orphan"}},
+			"list": {code: 2, words: []string{"forbidden"}},
+			"get":  {code: 0, words: []string{"It is unknown what happens to ConfigMap/orphan"}},
 		},
 	},
 	"why --watch": { // of an object that is gone, as it ends then
@@ -125,10 +128,10 @@ var limitedCommands = map[string]struct {
 			return a
 		},
 		map[string]shortfall{
-			"list": {2, []string{nothingReadable, "forbidden"}},
-			"get":  {0, []string{"could not be read", "forbidden"}},
+			"list": {code: 2, words: []string{nothingReadable, "forbidden"}},
+			"get":  {code: 0, words: []string{"could not be read", "forbidden"}},
 			// Fails because of --strict.
-			"get of the whole cluster": {3, []string{"could not be read", "forbidden"}},
+			"get of the whole cluster": {code: 3, words: []string{"could not be read", "forbidden"}},
 		},
 	},
 	"collect": {
@@ -148,11 +151,34 @@ var limitedCommands = map[string]struct {
 			return a
 		},
 		map[string]shortfall{
-			"list":                     {2, []string{nothingReadable, "forbidden"}},
-			"get":                      {1, []string{"could not be read", "forbidden", "Nothing to do. Incomplete scan."}},
-			"get of the whole cluster": {1, []string{"could not be read", "you may not get configmaps in namespace %s, which is needed for ConfigMap/below", "nothing was changed"}},
-			"delete":                   {1, []string{"you may not delete configmaps in namespace %s, which is needed for ConfigMap/", "nothing was changed"}},
-			"patch":                    {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/shared", "nothing was changed"}},
+			"list":                     {code: 2, words: []string{nothingReadable, "forbidden"}},
+			"get":                      {code: 1, words: []string{"could not be read", "forbidden", "Nothing to do. Incomplete scan."}},
+			"get of the whole cluster": {code: 1, words: []string{"could not be read", "you may not get configmaps in namespace %s, which is needed for ConfigMap/below", "nothing was changed"}},
+			"delete":                   {code: 1, words: []string{"you may not delete configmaps in namespace %s, which is needed for ConfigMap/", "nothing was changed"}},
+			"patch":                    {code: 1, words: []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/shared", "nothing was changed"}},
+		},
+	},
+	"collect --watch": {
+		func(s *scene, ns string, whole bool) attempt {
+			owner := s.create(secret(ns, "owner"))
+			orphan := s.create(configMap(ns, "orphan", ownedBy(withFormerUID(referenceTo(owner)))))
+			shared := s.create(configMap(ns, "shared", ownedBy(referenceTo(owner), withFormerUID(referenceTo(owner)))))
+			a := attempt{
+				args: []string{"collect", "--watch", "--yes", "-n", ns, "--leader-elect-namespace", ns, "--backup-dir", s.TempDir()}, endless: true, code: 130,
+				deleted: []object{orphan}, unchanged: []object{orphan, shared}, shows: []string{"deleted ConfigMap/orphan", "unlinked ConfigMap/shared"},
+			}
+			if !whole { // the lease of kube-controller-manager is in another namespace
+				a.args = append(a.args, "--allow-running-collector")
+			}
+			return a
+		},
+		map[string]shortfall{
+			"list":                     {code: 130, words: []string{"nothing could be read", "forbidden"}},
+			"watch":                    {code: 130, words: []string{"nothing could be read", "forbidden"}},
+			"get":                      {code: 130, words: []string{"not read, and nothing is concluded about it", "forbidden"}},
+			"get of the whole cluster": {code: 2, words: []string{"find out whether kube-controller-manager runs", "forbidden"}},
+			"delete":                   {code: 130, words: []string{"failed to delete ConfigMap/orphan", "forbidden"}, partly: true},
+			"patch":                    {code: 130, words: []string{"failed to unlink ConfigMap/shared", "forbidden"}, partly: true},
 		},
 	},
 	"delete": {
@@ -165,9 +191,9 @@ var limitedCommands = map[string]struct {
 			}
 		},
 		map[string]shortfall{
-			"list":   {2, []string{"forbidden"}},
-			"get":    {1, []string{"you may not get configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
-			"delete": {1, []string{"you may not delete configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
+			"list":   {code: 2, words: []string{"forbidden"}},
+			"get":    {code: 1, words: []string{"you may not get configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
+			"delete": {code: 1, words: []string{"you may not delete configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
 		},
 	},
 	"delete --client-side": {
@@ -182,10 +208,10 @@ var limitedCommands = map[string]struct {
 			}
 		},
 		map[string]shortfall{
-			"list":   {2, []string{"forbidden"}},
-			"get":    {1, []string{"you may not get secrets in namespace %s, which is needed for Secret/below", "nothing was changed"}},
-			"delete": {1, []string{"you may not delete secrets in namespace %s, which is needed for Secret/below", "nothing was changed"}},
-			"patch":  {1, []string{"you may not patch secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
+			"list":   {code: 2, words: []string{"forbidden"}},
+			"get":    {code: 1, words: []string{"you may not get secrets in namespace %s, which is needed for Secret/below", "nothing was changed"}},
+			"delete": {code: 1, words: []string{"you may not delete secrets in namespace %s, which is needed for Secret/below", "nothing was changed"}},
+			"patch":  {code: 1, words: []string{"you may not patch secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
 		},
 	},
 	"repair": {
@@ -198,9 +224,9 @@ var limitedCommands = map[string]struct {
 			}
 		},
 		map[string]shortfall{
-			"list":  {2, []string{nothingReadable, "forbidden"}},
-			"get":   {1, []string{"could not be read", "forbidden", "Nothing to do. Incomplete scan."}},
-			"patch": {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/subject", "nothing was changed"}},
+			"list":  {code: 2, words: []string{nothingReadable, "forbidden"}},
+			"get":   {code: 1, words: []string{"could not be read", "forbidden", "Nothing to do. Incomplete scan."}},
+			"patch": {code: 1, words: []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/subject", "nothing was changed"}},
 		},
 	},
 	"repair --finalizer": {
@@ -231,10 +257,10 @@ var limitedCommands = map[string]struct {
 			}
 		},
 		map[string]shortfall{
-			"list":   {2, []string{nothingReadable, "forbidden"}},
-			"get":    {1, []string{"you may not get secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
-			"create": {1, []string{"you may not create configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
-			"patch":  {1, []string{"you may not patch secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
+			"list":   {code: 2, words: []string{nothingReadable, "forbidden"}},
+			"get":    {code: 1, words: []string{"you may not get secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
+			"create": {code: 1, words: []string{"you may not create configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
+			"patch":  {code: 1, words: []string{"you may not patch secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
 		},
 	},
 }
@@ -301,6 +327,14 @@ func (s *scene) allowIdentifyingCluster(user string) {
 	})
 }
 
+// leaseRules returns the rights to the Lease of collect --watch, as docs/in-cluster grants them.
+func (s *scene) leaseRules() (rules []rbacv1.PolicyRule) {
+	s.Helper()
+	var role rbacv1.Role
+	s.must(runtime.DefaultUnstructuredConverter.FromUnstructured(s.rendered("collect")["Role"].Object, &role))
+	return role.Rules
+}
+
 func TestDocumentedRolesAreSufficientAndMinimal(t *testing.T) {
 	page, roles := rightsPage(t), map[string]rbacv1.ClusterRole{}
 	if len(page.roles) != len(limitedCommands) {
@@ -321,7 +355,7 @@ func TestDocumentedRolesAreSufficientAndMinimal(t *testing.T) {
 // of the role's verbs.
 func tryRole(t *testing.T, command string, role rbacv1.ClusterRole, verbs []string, whole bool) {
 	c := limitedCommands[command]
-	run := func(t *testing.T, verbs []string) (*scene, string, attempt, result) {
+	run := func(t *testing.T, verbs []string, words func(attempt) []string) (*scene, string, attempt, result) {
 		s := newScene(t)
 		ns := s.namespace("limited")
 		a := c.try(s, ns, whole)
@@ -329,24 +363,38 @@ func tryRole(t *testing.T, command string, role rbacv1.ClusterRole, verbs []stri
 		if whole {
 			bound = ""
 		}
-		user := s.userWithRole(bound, limitedTo(verbs, role))
+		limited := limitedTo(verbs, role)
+		if a.endless {
+			limited.Rules = append(limited.Rules, s.leaseRules()...)
+		}
+		user := s.userWithRole(bound, limited)
 		if command == "restore" {
 			s.allowIdentifyingCluster(user)
 		}
-		return s, ns, a, s.gc(append(a.args, "--as", user)...)
+		args := append(a.args, "--as", user)
+		if !a.endless {
+			return s, ns, a, s.gc(args...)
+		}
+		p := s.tool().start(args...)
+		for _, w := range words(a) {
+			p.awaitText(w)
+		}
+		_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended already
+		return s, ns, a, p.wait()
 	}
 	t.Run("is sufficient", func(t *testing.T) {
-		s, _, a, r := run(t, verbs)
+		s, _, a, r := run(t, verbs, func(a attempt) []string { return a.shows })
 		requireWords(t, r.exits(t, a.code), a.shows...)
 		s.requireGone(a.deleted...)
 	})
 	for _, verb := range verbs {
 		t.Run("without "+verb, func(t *testing.T) {
-			s, ns, a, r := run(t, slices.DeleteFunc(slices.Clone(verbs), func(v string) bool { return v == verb }))
 			less, known := c.less[verb]
 			if other, differs := c.less[verb+" of the whole cluster"]; differs && whole {
 				less = other
 			}
+			left := slices.DeleteFunc(slices.Clone(verbs), func(v string) bool { return v == verb })
+			s, ns, a, r := run(t, left, func(attempt) []string { return less.words })
 			if !known {
 				t.Fatalf("the test does not define the result: %s%s", r.Stdout, r.Stderr)
 			}
@@ -354,7 +402,9 @@ func tryRole(t *testing.T, command string, role rbacv1.ClusterRole, verbs []stri
 			for _, w := range less.words {
 				requireWords(t, r, strings.ReplaceAll(w, "%s", ns))
 			}
-			s.requireUnchanged(a.unchanged...)
+			if !less.partly {
+				s.requireUnchanged(a.unchanged...)
+			}
 		})
 	}
 }

@@ -53,7 +53,7 @@ func rightsPage(t *testing.T) documented {
 	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (gc-[a-z-]+) \\|$").FindAllStringSubmatch(string(text), -1) {
 		page.roles[row[1]] = row[2]
 	}
-	for _, row := range regexp.MustCompile("(?m)^\\| \\[(gc-[a-z]+)\\]\\([^)]+\\) \\| (`[^|]+`) \\|").FindAllStringSubmatch(string(text), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| \\[(gc-[a-z-]+)\\]\\([^)]+\\) \\| (`[^|]+`) \\|").FindAllStringSubmatch(string(text), -1) {
 		page.verbs[row[1]] = strings.Split(strings.NewReplacer("`", "", " ", "").Replace(row[2]), ",")
 	}
 	command := regexp.MustCompile(`(?s)\n(kubectl create clusterrole gc-scan --verb=get,list [^>]+) > gc-scan\.yaml\n`).FindStringSubmatch(string(text))
