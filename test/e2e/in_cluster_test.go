@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// variants are the folders of docs/in-cluster, each a kustomization.
+// variants are the folders of docs/in-cluster with an audit, each a kustomization.
 var variants = []string{"audit", "push", "textfile"}
 
 func variantPath(name string) string { return filepath.Join("..", "..", "docs", "in-cluster", name) }
@@ -204,7 +204,7 @@ func TestAuditRunsInAnEmptyImage(t *testing.T) {
 	s := sceneWithServiceAccounts(t)
 	s.apply("audit")
 	ns := s.namespace("watched")
-	image := s.image()
+	image := s.image("gc-audit")
 	run := func(t *testing.T, args ...string) result {
 		t.Helper()
 		return s.forSubtest(t).runInImage(image, args...)
@@ -258,15 +258,60 @@ func TestAuditRunsInAnEmptyImage(t *testing.T) {
 	// Use an invalid token.
 	s.must(os.WriteFile(filepath.Join(image, mountedAt, "token"), []byte("expired"), 0o600))
 	run(t, "audit").exits(t, 2).warns(t, "does not tell you what it serves", "log in")
+
+	t.Run("so does the collector in service", func(t *testing.T) { s.forSubtest(t).testCollectorInImage(image, ns) })
+}
+
+// testCollectorInImage applies the Deployment of the collector, creates a Pod as it does, and runs
+// the command of its container.
+func (s *scene) testCollectorInImage(image, ns string) {
+	s.Helper()
+	s.apply("collect-claim")
+	s.apply("collect")
+	container := func(variant string) (pod object, args []string) {
+		deployment := s.rendered(variant)["Deployment"]
+		template, _, err := unstructured.NestedMap(deployment.Object, "spec", "template")
+		s.must(err)
+		pod = s.create(newObject("v1", "Pod", "gc-collect", "of-"+variant, withField("spec", template["spec"])))
+		if got := s.containersWithToken(pod); !slices.Equal(got, []string{"collect"}) {
+			s.Errorf("%s: the token is mounted into %q", variant, got)
+		}
+		containers, _, err := unstructured.NestedSlice(pod.Object, "spec", "containers")
+		s.must(err)
+		args, _, err = unstructured.NestedStringSlice(containers[0].(map[string]any), "args")
+		s.must(err)
+		return pod, args
+	}
+	container("collect-claim")
+	_, args := container("collect")
+
+	s.mountToken(image, "gc-collect")
+	address := fmt.Sprintf("127.0.0.1:%d", s.unusedPort())
+	args[slices.Index(args, "--metrics-bind-address=:8080")] = "--metrics-bind-address=" + address
+	p := &process{scene: s, cmd: s.commandInImage(image, args...), stdout: &screen{}, stderr: &screen{}, ended: make(chan error, 1)}
+	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr
+	s.must(p.cmd.Start())
+	go func() { p.ended <- p.cmd.Wait() }()
+	p.awaitText(collecting)
+	orphan := s.create(configMap(ns, "late-orphan", ownedBy(missingOwner())))
+	s.awaitGone(orphan)
+	if page := p.read("http://" + address + "/metrics"); !strings.Contains(page, "kubectl_gc_collect_leader 1\n") || !strings.Contains(page, "kubectl_gc_collect_gaps 0\n") {
+		s.Errorf("the metrics are %s", short(page))
+	}
+	p.terminate().exits(s, 130)
+	if text := p.stdout.String() + p.stderr.String(); strings.Contains(text, "warning") {
+		s.Errorf("it warns: %s", text)
+	}
+	s.requireBackedUp(filepath.Join(image, "backup", "watch"), orphan)
 }
 
 // mountedAt is where a kubelet mounts the credentials of a service account.
 const mountedAt = "var/run/secrets/kubernetes.io/serviceaccount"
 
 // image returns the root of a container of the image that docs/in-cluster defines, with the files
-// that a kubelet mounts. It skips the test, with a visible message, if the machine does not allow
-// another root.
-func (s *scene) image() string {
+// that a kubelet mounts for a service account. It skips the test, with a visible message, if the
+// machine does not allow another root.
+func (s *scene) image(account string) string {
 	s.Helper()
 	if out, err := exec.Command("unshare", "--user", "--map-root-user", "--mount", "true").CombinedOutput(); runtime.GOOS != "linux" || err != nil {
 		s.Skipf("SKIPPED, NOT TESTED: no root of its own can be made for a process here: %v %s", err, out)
@@ -277,37 +322,54 @@ func (s *scene) image() string {
 	if out, err := program.CombinedOutput(); err != nil {
 		s.Fatalf("%v\n%s", err, out)
 	}
+	s.mountToken(root, account)
+	for _, volume := range []string{"metrics", "backup"} {
+		s.must(os.Mkdir(filepath.Join(root, volume), 0o755))
+	}
+	s.must(os.Chmod(filepath.Join(root, "backup"), 0o777)) // as a kubelet makes an emptyDir
+	return root
+}
+
+// mountToken writes what a kubelet mounts for a service account, whose namespace has its name.
+func (s *scene) mountToken(root, account string) {
+	s.Helper()
 	for name, content := range map[string]string{
-		"token":     s.kubectl("create", "token", "gc-audit", "-n", "gc-audit").exits(s, 0).Stdout,
+		"token":     s.kubectl("create", "token", account, "-n", account).exits(s, 0).Stdout,
 		"ca.crt":    string(s.config.CAData),
-		"namespace": "gc-audit",
+		"namespace": account,
 	} {
 		path := filepath.Join(root, mountedAt, name)
 		s.must(errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(strings.TrimSpace(content)), 0o600)))
 	}
-	s.must(os.Mkdir(filepath.Join(root, "metrics"), 0o755))
-	return root
 }
 
-// enter runs a command with another root, given as the first argument. Only /metrics is writable,
-// and there is no /proc or /dev.
+// enter runs a command with another root, given as the first argument. Only /metrics and
+// /backup are writable, and there is no /proc or /dev.
 const enter = `set -e
 root=$1; shift
 mount --bind "$root" "$root"
 mount --bind "$root/metrics" "$root/metrics"
+mount --bind "$root/backup" "$root/backup"
 mount -o remount,bind,ro "$root"
 exec chroot "$root" "$@"`
 
-// runInImage runs the program in its image.
-func (s *scene) runInImage(root string, args ...string) result {
+// commandInImage returns a command that runs the program in its image.
+func (s *scene) commandInImage(root string, args ...string) *exec.Cmd {
 	s.Helper()
 	server, err := url.Parse(s.controlPlane.Server)
 	s.must(err)
 	cmd := exec.CommandContext(s.Context(), "unshare", append([]string{"--user", "--map-root-user", "--mount", "sh", "-c", enter, "sh", root, "/kubectl-gc"}, args...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/sbin:/sbin", "KUBERNETES_SERVICE_HOST=" + server.Hostname(), "KUBERNETES_SERVICE_PORT=" + server.Port()}
+	return cmd
+}
+
+// runInImage runs the program in its image.
+func (s *scene) runInImage(root string, args ...string) result {
+	s.Helper()
+	cmd := s.commandInImage(root, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err = cmd.Run()
+	err := cmd.Run()
 	r := result{Stdout: stdout.String(), Stderr: stderr.String(), line: args}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

@@ -2,6 +2,7 @@ package prometheus
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,15 +10,25 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/promql/promqltest"
+	"github.com/prometheus/prometheus/storage"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-func alerts(t *testing.T) []rulefmt.Rule {
+// The groups of alerts: about the audit, and about the collector in service.
+const (
+	auditGroup   = "kubectl-gc"
+	collectGroup = "kubectl-gc-collect"
+)
+
+// alerts returns the alerts of these groups.
+func alerts(t *testing.T, names ...string) []rulefmt.Rule {
 	t.Helper()
 	groups, errs := rulefmt.ParseFile(filepath.Join("..", "..", "docs", "in-cluster", "alerts.yaml"), false, model.UTF8Validation)
 	if len(errs) > 0 {
@@ -25,14 +36,20 @@ func alerts(t *testing.T) []rulefmt.Rule {
 	}
 	var out []rulefmt.Rule
 	for _, g := range groups.Groups {
-		out = append(out, g.Rules...)
+		if slices.Contains(names, g.Name) {
+			out = append(out, g.Rules...)
+		}
+	}
+	if len(out) == 0 {
+		t.Fatalf("no alerts in %q", names)
 	}
 	return out
 }
 
 func TestAlertsUseExistingMetrics(t *testing.T) {
 	there := parsed(t, exposition(t, cluster("", terminating("Pod", time.Hour, audit.HolderKubelet))))
-	for _, alert := range alerts(t) {
+	maps.Copy(there, parsed(t, collectorPage(t)))
+	for _, alert := range alerts(t, auditGroup, collectGroup) {
 		expression, err := parser.ParseExpr(alert.Expr)
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +64,7 @@ func TestAlertsUseExistingMetrics(t *testing.T) {
 }
 
 func TestEveryAlertWaitsBeforeItFires(t *testing.T) {
-	for _, alert := range alerts(t) {
+	for _, alert := range alerts(t, auditGroup, collectGroup) {
 		if alert.For == 0 {
 			t.Errorf("%s fires at the first evaluation", alert.Alert)
 		}
@@ -134,18 +151,10 @@ func TestAlertsFire(t *testing.T) {
 			// same way.
 			since := now.Add(test.late).Unix()
 			var got []string
-			for _, alert := range alerts(t) {
+			for _, alert := range alerts(t, auditGroup) {
 				expression := strings.ReplaceAll(alert.Expr, "time()", model.SampleValue(since).String())
-				query, err := engine.NewInstantQuery(context.Background(), storage, nil, expression, time.Unix(0, 0).Add(day*time.Hour))
-				if err != nil {
-					t.Fatal(err)
-				}
-				vector, err := query.Exec(context.Background()).Vector()
-				if err != nil {
-					t.Fatalf("%s: %v", alert.Alert, err)
-				}
-				for _, s := range vector {
-					got = append(got, strings.TrimSpace(alert.Alert+" "+s.Metric.Get("cluster")))
+				for _, labels := range evaluate(t, engine, storage, expression, day*time.Hour) {
+					got = append(got, strings.TrimSpace(alert.Alert+" "+labels.Get("cluster")))
 				}
 			}
 			slices.Sort(got)
@@ -154,6 +163,24 @@ func TestAlertsFire(t *testing.T) {
 			}
 		})
 	}
+}
+
+// evaluate returns the labels of the series for which an expression is true, so long after the
+// clock of the storage started.
+func evaluate(t *testing.T, engine *promql.Engine, storage storage.Queryable, expression string, at time.Duration) (out []labels.Labels) {
+	t.Helper()
+	query, err := engine.NewInstantQuery(context.Background(), storage, nil, expression, time.Unix(0, 0).Add(at))
+	if err != nil {
+		t.Fatal(err)
+	}
+	vector, err := query.Exec(context.Background()).Vector()
+	if err != nil {
+		t.Fatalf("%s: %v", expression, err)
+	}
+	for _, s := range vector {
+		out = append(out, s.Metric)
+	}
+	return out
 }
 
 // scrape loads one page every hour for a day, and another page at its end.
