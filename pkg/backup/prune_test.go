@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,13 +100,9 @@ func TestPrune(t *testing.T) {
 
 func names(t *testing.T, root string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(root)
+	out, err := fs.Glob(os.DirFS(root), "*")
 	if err != nil {
 		t.Fatal(err)
-	}
-	var out []string
-	for _, e := range entries {
-		out = append(out, e.Name())
 	}
 	return out
 }
