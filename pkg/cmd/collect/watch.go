@@ -52,7 +52,7 @@ func (w *watchFlags) add(flags *pflag.FlagSet) {
 	w.backupMaxSize.Quantity = resource.MustParse("1Gi")
 	flags.BoolVarP(&w.on, "watch", "w", false, "collect whatever becomes garbage, until interrupted")
 	flags.BoolVar(&w.besideOwn, "allow-running-collector", false, "with --watch, run although kube-controller-manager is alive")
-	flags.BoolVar(&w.leaderElect, "leader-elect", true, "with --watch, act only while holding the Lease "+leaseName+", so that one of several instances acts")
+	flags.BoolVar(&w.leaderElect, "leader-elect", true, "with --watch, act only while holding a Lease, so that one of several instances acts")
 	flags.StringVar(&w.leaseNamespace, "leader-elect-namespace", "kube-system", "with --watch, the namespace of that Lease")
 	flags.StringVar(&w.metricsAddress, "metrics-bind-address", "", "with --watch, serve /metrics, /healthz and /readyz at this address, such as :8080")
 	flags.DurationVar(&w.backupMaxAge, "backup-max-age", 7*24*time.Hour, "with --watch, remove its backups that are older")
