@@ -1,19 +1,21 @@
 package backup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"sort"
+	"strings"
 	"time"
 )
 
-// Prune removes the oldest backups below root until none is older than maxAge and all together
-// are not larger than maxBytes. It never removes the latest one. It returns how many it removed. Only
-// folders with the files of a backup are removed; their names must sort by time. If root does not
-// exist, there is nothing to remove.
-func Prune(root string, maxAge time.Duration, maxBytes int64, now time.Time) (removed int, err error) {
+// Prune removes the oldest backups below root whose names begin with the prefix, until none is older
+// than maxAge and all together are not larger than maxBytes. It never removes the latest one. It returns
+// how many it removed. Only folders with the files of a backup are removed. If root does not exist,
+// there is nothing to remove.
+func Prune(root, prefix string, maxAge time.Duration, maxBytes int64, now time.Time) (removed int, err error) {
 	folder, err := os.OpenRoot(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -34,13 +36,17 @@ func Prune(root string, maxAge time.Duration, maxBytes int64, now time.Time) (re
 	var all []finished
 	total := int64(0)
 	for _, e := range entries {
-		at, bytes, ok := sizeOfBackup(folder, e)
-		if ok {
+		if !strings.HasPrefix(e.Name(), prefix) {
+			continue
+		}
+		if at, bytes, ok := sizeOfBackup(folder, e); ok {
 			all = append(all, finished{e.Name(), bytes, at})
 			total += bytes
 		}
 	}
-	sort.Slice(all, func(i, j int) bool { return all[i].name < all[j].name })
+	sort.Slice(all, func(i, j int) bool {
+		return cmp.Or(all[i].at.Compare(all[j].at), strings.Compare(all[i].name, all[j].name)) < 0
+	})
 	for i, b := range all {
 		if i == len(all)-1 || now.Sub(b.at) <= maxAge && total <= maxBytes {
 			return removed, nil

@@ -86,7 +86,7 @@ func TestPrune(t *testing.T) {
 				c.other(t, root)
 			}
 			before := names(t, root)
-			removed, err := Prune(root, c.maxAge, c.maxBytes, now)
+			removed, err := Prune(root, "", c.maxAge, c.maxBytes, now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,14 +108,14 @@ func names(t *testing.T, root string) []string {
 }
 
 func TestPruneWithoutFolder(t *testing.T) {
-	if removed, err := Prune(filepath.Join(t.TempDir(), "missing"), time.Hour, 1, time.Now()); removed != 0 || err != nil {
+	if removed, err := Prune(filepath.Join(t.TempDir(), "missing"), "", time.Hour, 1, time.Now()); removed != 0 || err != nil {
 		t.Errorf("got %d, %v", removed, err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Prune(file, time.Hour, 1, time.Now()); err == nil || !strings.HasPrefix(err.Error(), "remove old backups in "+file+": ") {
+	if _, err := Prune(file, "", time.Hour, 1, time.Now()); err == nil || !strings.HasPrefix(err.Error(), "remove old backups in "+file+": ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -132,8 +132,22 @@ func TestPruneKeepsWhatARunWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	removed, err := Prune(root, time.Hour, 1, time.Now())
+	removed, err := Prune(root, "", time.Hour, 1, time.Now())
 	if left := names(t, root); err != nil || removed != 2 || len(left) != 1 || left[0] != "2026-11-24T12-00-00Z-3" {
 		t.Errorf("it removed %d, and %q is left: %v", removed, left, err)
+	}
+}
+
+func TestPruneKeepsTheBackupsOfOtherRuns(t *testing.T) {
+	root, now := t.TempDir(), time.Now()
+	for _, name := range []string{"2026-11-20T08-31-07Z", "watch-2026-11-20T08-31-07Z", "watch-2026-11-20T08-31-08Z"} {
+		fakeBackup(t, filepath.Join(root, name), now.Add(-99*time.Hour))
+	}
+	if removed, err := Prune(root, "watch-", time.Hour, 1, now); removed != 1 || err != nil {
+		t.Errorf("%d removed, %v", removed, err)
+	}
+	left, err := filepath.Glob(filepath.Join(root, "*"))
+	if want := []string{filepath.Join(root, "2026-11-20T08-31-07Z"), filepath.Join(root, "watch-2026-11-20T08-31-08Z")}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("%v is left, want %v", left, want)
 	}
 }

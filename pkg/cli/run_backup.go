@@ -43,7 +43,7 @@ func (op *Operation) newRunBackup() (*runBackup, error) {
 	if err != nil {
 		return nil, err
 	}
-	return op.newBackupIn(root)
+	return op.newBackupIn(root, "")
 }
 
 // RoundBackup is the backup of one round of a run without end. It implements controller.Backup.
@@ -52,9 +52,12 @@ type RoundBackup struct {
 	now func() time.Time
 }
 
+// RoundPrefix begins the names of the backups of rounds.
+const RoundPrefix = "watch-"
+
 // NewRoundBackup creates the folder of one round below root.
 func (op *Operation) NewRoundBackup(root string) (*RoundBackup, error) {
-	b, err := op.newBackupIn(root)
+	b, err := op.newBackupIn(root, RoundPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -67,14 +70,14 @@ func (b *RoundBackup) Record(e event.Event) error { return b.noteResult(e, b.now
 // Close completes the backup.
 func (b *RoundBackup) Close() error { return b.close(true, b.now()) }
 
-// newBackupIn creates the folder of the current plan below root.
-func (op *Operation) newBackupIn(root string) (*runBackup, error) {
+// newBackupIn creates the folder of the current plan below root. Its name begins with the prefix.
+func (op *Operation) newBackupIn(root, prefix string) (*runBackup, error) {
 	name, server, err := op.Options.Scan.ContextAndServer()
 	if err != nil {
 		return nil, err
 	}
 	now := op.Options.Scan.Now().UTC()
-	folder, err := backup.Create(root, now.Format("2006-01-02T15-04-05Z"), backup.Header{
+	folder, err := backup.Create(root, prefix+now.Format("2006-01-02T15-04-05Z"), backup.Header{
 		Tool: Release(), ClusterUID: string(op.ClusterUID), Server: server, ServerVersion: op.Current.Snapshot.Server, Context: name,
 		Command: op.Options.command, Digest: op.Current.Plan.Digest, Started: now,
 	})

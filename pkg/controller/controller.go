@@ -97,7 +97,8 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	c := &controller{
-		options: o, held: map[types.UID]hold{}}
+		options: o, held: map[types.UID]hold{},
+	}
 	for {
 		pause, err := c.round(ctx)
 		if ctx.Err() != nil {

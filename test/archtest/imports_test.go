@@ -198,7 +198,7 @@ func TestPurePackagesReadNoClock(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (slices.Contains([]string{"cli", "cluster", "controller", "gctest"}, d.Name())) {
+		if d.IsDir() && slices.Contains([]string{"cli", "cluster", "controller", "gctest"}, d.Name()) {
 			return fs.SkipDir
 		}
 		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

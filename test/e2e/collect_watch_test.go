@@ -142,7 +142,7 @@ func TestCollectWatchCollectsWhatBecomesGarbage(t *testing.T) {
 		}
 		deleted[step.Object.UID] = deleted[step.Object.UID] || step.Action == "delete"
 	}
-	root := filepath.Join(backups, "watch")
+	root := backups
 	s.requirePrivate(root)
 	s.requireBackedUp(root, append(early, middle, below)...)
 
@@ -235,7 +235,7 @@ func TestCollectWatchOnlyOneOfTwoInstancesActs(t *testing.T) {
 	}
 	for _, o := range objects {
 		id := string(o.GetUID())
-		inFirst, inSecond := s.allBackupManifests(filepath.Join(backups[0], "watch"))[id], s.allBackupManifests(filepath.Join(backups[1], "watch"))[id]
+		inFirst, inSecond := s.allBackupManifests(backups[0])[id], s.allBackupManifests(backups[1])[id]
 		if inFirst == nil && inSecond == nil {
 			t.Errorf("%s is gone, and in no backup", o.GetName())
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -89,6 +88,7 @@ type service struct {
 	client     *client.Client
 	metrics    *metrics
 	clusterUID types.UID // empty if unknown or not read yet
+	pruned     time.Time // when old backups were looked for
 	log        *roundLog
 }
 
@@ -173,7 +173,8 @@ func (s *service) run(ctx context.Context) error {
 			if client.Wait(running, ownCollectorInterval) != nil {
 				return
 			}
-			if err := s.refuseBesideOwn(running); err != nil {
+			// An error to find that out is no reason to stop: the API server may restart.
+			if err := s.refuseBesideOwn(running); errors.As(err, new(cli.ExitError)) {
 				cancel(err)
 			}
 		}
@@ -235,6 +236,9 @@ func (s *service) options(m *monitor.Monitor) controller.Options {
 	return o
 }
 
+// pruneInterval is how often old backups are looked for at most.
+const pruneInterval = time.Minute
+
 // openBackup opens the backup of a round, after removing the oldest ones.
 func (s *service) openBackup(ctx context.Context, seen *snapshot.Snapshot, p *plan.Plan) (controller.Backup, error) {
 	c := s.command
@@ -246,9 +250,11 @@ func (s *service) openBackup(ctx context.Context, seen *snapshot.Snapshot, p *pl
 	if err != nil {
 		return nil, err
 	}
-	root = filepath.Join(root, "watch")
-	if _, err := backup.Prune(root, c.watch.backupMaxAge, c.watch.backupMaxSize.Value(), c.options.Scan.Now()); err != nil {
-		s.log.note("warning: " + err.Error())
+	if now := c.options.Scan.Now(); now.Sub(s.pruned) >= pruneInterval {
+		s.pruned = now
+		if _, err := backup.Prune(root, cli.RoundPrefix, c.watch.backupMaxAge, c.watch.backupMaxSize.Value(), now); err != nil {
+			s.log.note("warning: " + err.Error())
+		}
 	}
 	op := &cli.Operation{Options: c.options, Command: c, ClusterUID: s.clusterUID, Current: cli.PlannedScan{Cluster: s.client, Snapshot: seen, Plan: p}}
 	op.IdentifyCluster(ctx, "its backups can be restored only with --to-another-cluster")
