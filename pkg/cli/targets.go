@@ -65,15 +65,18 @@ func ParseTargets(args []string) ([]Target, error) {
 	return out, nil
 }
 
-// ResolveTargets returns the targets with their types.
+// ResolveTargets returns the targets with their types. A target that has a type already keeps it if
+// it is not served any more: the type of custom resources goes with their definition.
 func ResolveTargets(targets []Target, types []snapshot.Type) ([]Target, error) {
 	out := make([]Target, len(targets))
 	for i, t := range targets {
 		found := snapshot.Find(types, t.Word)
-		if len(found) == 0 {
+		switch {
+		case len(found) > 0:
+			t.Type = found[0]
+		case t.Type.Resource == "":
 			return nil, Usagef("the server has no resource type %s", Quote(t.Word))
 		}
-		t.Type = found[0]
 		out[i] = t
 	}
 	return out, nil
