@@ -136,14 +136,14 @@ type holders struct {
 
 func (h *holders) object(n graph.Node) TerminatingObject {
 	o := h.graph.Object(n)
-	t := TerminatingObject{Object: o.Identity, Requested: requested(o), Scanned: h.graph.Snapshot().Taken, Finalizers: []HoldingFinalizer{}}
+	t := TerminatingObject{Object: o.Identity, Requested: o.DeletionRequested(), Scanned: h.graph.Snapshot().Taken, Finalizers: []HoldingFinalizer{}}
 	since := h.now.since(n)
 	switch {
 	case o.Contested:
 		t.holds(HolderUnknown, snapshot.UIDContested(o))
 	case o.HasCollectorFinalizer() && h.collectorFinalizer(&t, n):
 	case h.before.Overdue(o):
-		t.holds(HolderKubelet, reason.PodOverdue{Since: since}, o.ForeignFinalizers()...)
+		t.holds(HolderKubelet, reason.PodOverdue{Since: since, Node: o.Node}, o.ForeignFinalizers()...)
 	case o.InGracePeriod():
 		t.holds(HolderGracePeriod, reason.GracePeriod{Since: since}, o.ForeignFinalizers()...)
 	case o.IsNamespace():
@@ -248,12 +248,14 @@ func (t *TerminatingObject) holds(holder Holder, because reason.Reason, finalize
 	}
 }
 
-// requested returns when the deletion of an object was requested.
-func requested(o *object.Object) time.Time {
-	if o.InGracePeriod() {
-		return o.Deleted.Add(-time.Duration(*o.GraceSeconds) * time.Second)
+// Kubelet returns the kubelet that a Pod past its grace period waits for, and the state of its Node,
+// as a noun; empty for other objects and if the Node is unknown.
+func (t *TerminatingObject) Kubelet() string {
+	why, err := t.Load()
+	if overdue, ok := why.(reason.PodOverdue); err == nil && ok && overdue.Node != nil {
+		return overdue.Kubelet()
 	}
-	return *o.Deleted
+	return ""
 }
 
 // Controllers returns who has to act before the object can go, as nouns without duplicates; none

@@ -106,6 +106,14 @@ func terminating(s *snapshot.Snapshot, o audit.Options) []audit.TerminatingObjec
 	return audit.JoinTerminating([]audit.Cluster{{Report: audit.NewReport(s), Terminating: found}}).Objects
 }
 
+func TestTerminatingNamesTheNodeOfAPodPastItsGracePeriod(t *testing.T) {
+	got := terminating(st.New(st.Listing(st.Pod("ns/lost", st.Running(), st.InGracePeriod(), st.OnNode("worker-3", object.NodeAbsent)))), audit.Options{})
+	const want = "has been past the end of its grace period for 60s: it waits for the kubelet of Node worker-3, which does not exist"
+	if len(got) != 1 || got[0].Message != want {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestTerminatingIsSortedByAgeAndLimitedToTheScope(t *testing.T) {
 	seen := st.New(st.Listing(
 		st.ConfigMap("ns/new", st.TerminatingFor(time.Minute, "x/a")),

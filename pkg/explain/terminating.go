@@ -7,13 +7,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // terminating explains an object with a deletion timestamp.
 func (b *builder) terminating() {
-	since := b.explainer.since(*b.object.Deleted)
+	since := b.explainer.since(b.object.DeletionRequested())
 	switch {
 	case b.result.Model.Object(b.node) == nil:
 		b.completes(since)
@@ -34,6 +35,9 @@ func (b *builder) terminating() {
 func (b *builder) completes(since string) {
 	_, byContents := b.result.ContentsDeleted[b.node]
 	switch {
+	case !b.object.HasCollectorFinalizer() && !byContents && b.object.InGracePeriod():
+		b.stopping(since)
+		return
 	case !b.object.HasCollectorFinalizer() && !byContents && !b.object.IsNamespace() && !b.object.IsCRD():
 		b.nothingBlocks(since)
 		return
@@ -88,15 +92,31 @@ func (b *builder) held(since string) {
 	case len(held) > 0:
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, held by %s.", o, since, b.foreign(b.node)))
 		b.explainFinalizers(o.Identity, left)
+		if b.explainer.initial.Overdue(o) {
+			b.answer.next(fmt.Sprintf("%s %s.", o, b.podOverdue().Message()))
+		}
 		if o.DeletingDependents() {
 			b.answer.next("The garbage collector removes its own finalizer first; that is not enough.")
 		}
+	case b.explainer.initial.Overdue(left):
+		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s %s.", o, b.podOverdue().Message()))
+		b.answer.next("It is deleted when its kubelet reports that it has stopped.")
 	case left.InGracePeriod():
-		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and is still stopping: its kubelet has %ds to stop its containers (grace period).", o, since, *left.GraceSeconds))
-		b.answer.next("It is deleted when its kubelet reports that it has stopped. If the time has long passed, its node does not respond.")
+		b.stopping(since)
 	default:
 		b.nothingBlocks(since)
 	}
+}
+
+// stopping explains a Pod in its grace period.
+func (b *builder) stopping(since string) {
+	b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and is still stopping: its kubelet has %ds to stop its containers (grace period).", b.object, since, *b.object.GraceSeconds))
+	b.answer.next("It is deleted when its kubelet reports that it has stopped.")
+}
+
+// podOverdue returns what holds a Pod past its grace period.
+func (b *builder) podOverdue() reason.PodOverdue {
+	return reason.PodOverdue{Since: reason.Since{Deleted: *b.object.Deleted, Scanned: b.graph.Snapshot().Taken}, Node: b.object.Node}
 }
 
 // nothingBlocks explains an object that was read just before its removal, or whose

@@ -32,6 +32,7 @@ type Object struct {
 	// NamespaceStatus is what a terminating Namespace says about its deletion. Nil if the object
 	// is none, or if that was not read.
 	NamespaceStatus *NamespaceStatus  `json:"namespaceStatus,omitempty"`
+	Node            *PodNode          `json:"node,omitempty"`   // of a Pod past its grace period; nil if it was not read
 	Owners          []Reference       `json:"owners,omitempty"` // in the order of the metadata
 	Finalizers      []string          `json:"finalizers,omitempty"`
 	Labels          map[string]string `json:"labels,omitempty"`  // nil if they were not requested
@@ -62,6 +63,18 @@ func (o *Object) HasCollectorFinalizer() bool { return o.DeletingDependents() ||
 func (o *Object) InGracePeriod() bool {
 	return o.Terminating() && o.GraceSeconds != nil && *o.GraceSeconds > 0
 }
+
+// DeletionRequested returns when the deletion of a terminating object was requested. The deletion
+// timestamp of a Pod that is stopping is later: it is the end of the grace period.
+func (o *Object) DeletionRequested() time.Time {
+	if o.InGracePeriod() {
+		return o.Deleted.Add(-time.Duration(*o.GraceSeconds) * time.Second)
+	}
+	return *o.Deleted
+}
+
+// Overdue reports whether the object is a Pod whose grace period was over at that time.
+func (o *Object) Overdue(at time.Time) bool { return o.InGracePeriod() && at.After(*o.Deleted) }
 
 // ForeignFinalizers returns the finalizers that are not the collector's, in their order.
 func (o *Object) ForeignFinalizers() []string {

@@ -53,13 +53,43 @@ func (r HeldByFinalizers) Message() string {
 type (
 	GracePeriod      sinceParameter // the object is a Pod that is stopping
 	ContentsRemain   sinceParameter // the object is a Namespace or CustomResourceDefinition that is being deleted and still has something in it
-	PodOverdue       sinceParameter // the object is a Pod whose grace period is over, and no kubelet has confirmed that it stopped
 	OwnerUndecidable ownerParameter // one of the object's owner references cannot be resolved, so that the collector skips the whole object
 )
 
 func (r GracePeriod) Message() string { return "has been stopping" + r.Since.phrase() }
+
+// PodOverdue means that the object is a Pod whose grace period is over, and no kubelet has confirmed
+// that it stopped.
+type PodOverdue struct {
+	Since Since           `json:"since"`
+	Node  *object.PodNode `json:"node,omitempty"` // nil if it could not be read
+}
+
 func (r PodOverdue) Message() string {
-	return "has been past the end of its grace period" + r.Since.phrase() + ": its kubelet has not confirmed that it stopped, so its node may be down or gone"
+	text := "has been past the end of its grace period" + r.Since.phrase()
+	if r.Node == nil {
+		return text + ": its kubelet has not confirmed that it stopped, so its node may be down or gone"
+	}
+	return text + ": it waits for the " + r.Kubelet()
+}
+
+// Kubelet returns the kubelet that the Pod waits for, and the state of its Node, as a noun. There
+// has to be a Node.
+func (r PodOverdue) Kubelet() string {
+	text := "kubelet of Node " + r.Node.Name
+	switch r.Node.State {
+	case object.NodeAbsent:
+		return text + ", which does not exist"
+	case object.NodeReady:
+		return text + ", which is ready"
+	case object.NodeNotReady:
+		if since := (Since{Deleted: r.Node.Since, Scanned: r.Since.Scanned}).phrase(); since != "" {
+			return text + ", which has not been ready" + since
+		}
+		return text + ", which is not ready"
+	case object.NodeUnknown:
+	}
+	return text + ", whose state could not be read"
 }
 
 func (r ContentsRemain) Message() string {

@@ -28,6 +28,10 @@ func named(state reason.OwnerState) reason.Owner {
 	}}
 }
 
+func overdueOn(state object.NodeState, since time.Time) reason.PodOverdue {
+	return reason.PodOverdue{Since: minute, Node: &object.PodNode{Name: "worker-3", State: state, Since: since}}
+}
+
 func TestTheSentencesOfBlockers(t *testing.T) {
 	for _, c := range []struct {
 		reason  reason.Reason
@@ -37,6 +41,11 @@ func TestTheSentencesOfBlockers(t *testing.T) {
 		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, Since: minute}, "is held by x/a for 60s"},
 		{reason.GracePeriod{Since: minute}, "has been stopping for 60s"},
 		{reason.PodOverdue{Since: minute}, "has been past the end of its grace period for 60s: its kubelet has not confirmed that it stopped, so its node may be down or gone"},
+		{overdueOn(object.NodeAbsent, time.Time{}), "has been past the end of its grace period for 60s: it waits for the kubelet of Node worker-3, which does not exist"},
+		{overdueOn(object.NodeNotReady, time.Unix(30, 0)), "has been past the end of its grace period for 60s: it waits for the kubelet of Node worker-3, which has not been ready for 30s"},
+		{overdueOn(object.NodeNotReady, time.Time{}), "has been past the end of its grace period for 60s: it waits for the kubelet of Node worker-3, which is not ready"},
+		{overdueOn(object.NodeReady, time.Time{}), "has been past the end of its grace period for 60s: it waits for the kubelet of Node worker-3, which is ready"},
+		{overdueOn(object.NodeUnknown, time.Time{}), "has been past the end of its grace period for 60s: it waits for the kubelet of Node worker-3, whose state could not be read"},
 		{reason.NothingHolds, "is held by nothing that could be read: it should be gone, or its deletion was interrupted"},
 		{reason.WaitsForDependents{By: pod}, "waits for Pod/web, which the garbage collector processes first"},
 		{reason.WaitsForDependents{By: pod, More: 2}, "waits for Pod/web and 2 more, which the garbage collector processes first"},

@@ -313,10 +313,7 @@ func (m *Model) afterKubelet(o *object.Object) *object.Object {
 }
 
 // Overdue reports whether an object is a Pod whose grace period was over at the time of the scan.
-// Its deletion timestamp is the end of that period.
-func (m *Model) Overdue(o *object.Object) bool {
-	return o.InGracePeriod() && m.taken.After(*o.Deleted)
-}
+func (m *Model) Overdue(o *object.Object) bool { return o.Overdue(m.taken) }
 
 // podStopped returns the state of an object after its kubelet, if it waits for one, has
 // stopped it.

@@ -88,6 +88,9 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 		if added.Terminating() && added.IsNamespace() {
 			added.NamespaceStatus = object.NamespaceStatusOf(o.Spec, o.Status)
 		}
+		if added.Kind == "Pod" && added.APIVersion == "v1" && added.InGracePeriod() {
+			added.Node = object.PodNodeOf(o.Spec)
+		}
 		l.objects.Add(&added)
 	}
 	return nil

@@ -13,11 +13,9 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func TestSaveKeepsUnreadNamespaceStatusApartFromNoConditions(t *testing.T) {
-	silent := st.Namespace("silent", st.Terminating(), func(o *object.Object) { o.NamespaceStatus = &object.NamespaceStatus{Conditions: []object.Condition{}} })
-	s := st.New(st.Serving(st.TypesWithContents()...), st.Listing(
-		silent, st.Namespace("stuck", st.Terminating(), st.Reporting(object.ContentFailure, "denied")), st.Namespace("unread", st.Terminating()),
-	))
+// savedAndLoaded returns a snapshot as its file has it.
+func savedAndLoaded(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
+	t.Helper()
 	var file bytes.Buffer
 	if err := s.Save(&file); err != nil {
 		t.Fatal(err)
@@ -26,6 +24,15 @@ func TestSaveKeepsUnreadNamespaceStatusApartFromNoConditions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return again
+}
+
+func TestSaveKeepsUnreadNamespaceStatusApartFromNoConditions(t *testing.T) {
+	silent := st.Namespace("silent", st.Terminating(), func(o *object.Object) { o.NamespaceStatus = &object.NamespaceStatus{Conditions: []object.Condition{}} })
+	s := st.New(st.Serving(st.TypesWithContents()...), st.Listing(
+		silent, st.Namespace("stuck", st.Terminating(), st.Reporting(object.ContentFailure, "denied")), st.Namespace("unread", st.Terminating()),
+	))
+	again := savedAndLoaded(t, s)
 	for i := range s.Objects {
 		if diff := cmp.Diff(s.Objects[i].NamespaceStatus, again.Objects[i].NamespaceStatus); diff != "" {
 			t.Errorf("%s (-saved +loaded)\n%s", s.Objects[i], diff)

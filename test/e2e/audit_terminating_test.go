@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -62,9 +63,15 @@ func TestAuditTerminatingNamesWhatHoldsDeletions(t *testing.T) {
 	s.gc("why", "configmap/held", "-n", ns).exits(t, 0).shows(t,
 		"No API group, CustomResourceDefinition, APIService or webhook configuration of example.com exists in this cluster. Its controller may have been uninstalled.",
 		"repair configmap/held -n "+ns+" --finalizer example.com/hold --dry-run")
+	const waits = "it waits for the kubelet of Node e2e-lost-node, which does not exist"
+	s.gc("why", "pod/lost", "-n", ns).exits(t, 0).shows(t, "has been past the end of its grace period for ", waits)
+	s.gc("audit", "--terminating", "-n", ns, "-o", "wide").exits(t, 0).shows(t, waits)
+	saved := filepath.Join(t.TempDir(), "cluster.json")
+	s.gc("snapshot", "-o", saved).exits(t, 0)
+	s.gc("audit", "--terminating", "-n", ns, "--from", saved, "-o", "wide").exits(t, 0).shows(t, waits)
 	table := s.gc("audit", "--terminating", "-n", ns).exits(t, 0).shows(t, "example.com/hold: No API group, ",
 		"AGE", "NAMESPACE", "OBJECT", "HELD BY", "CONTROLLER",
-		"kubelet, past the grace period", "dependents: ConfigMap/child: karpenter.sh/termination", "4 objects are being deleted, the oldest for ")
+		"kubelet of Node e2e-lost-node, which does not exist", "dependents: ConfigMap/child: karpenter.sh/termination", "4 objects are being deleted, the oldest for ")
 	t.Log("\n" + table.Stdout)
 	s.gc("audit", "-n", ns, "-o", "prometheus", "--fail-on=never").exits(t, 0).shows(t,
 		`kubectl_gc_terminating_objects{kind="Pod",holder="kubelet"} 1`,

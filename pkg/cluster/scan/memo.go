@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -26,8 +25,8 @@ type Memo struct {
 	now      func() time.Time
 	lookups  map[snapshot.Coordinates]*rememberedLookup
 	byPlace  map[place][]snapshot.Coordinates
-	statuses map[namespaceState]*object.NamespaceStatus
-	earlier  map[namespaceState]*object.NamespaceStatus // of the scan before
+	statuses map[objectState]rememberedStatus
+	earlier  map[objectState]rememberedStatus // of the scan before
 }
 
 // place is where an event may refute a lookup: at an object's name, or wherever its UID is.
@@ -44,9 +43,22 @@ type rememberedLookup struct {
 	used     bool      // by the current scan
 }
 
-type namespaceState struct {
+// objectState is a state of an object that a list showed, or else the name of an object that no
+// list showed.
+type objectState struct {
 	uid             types.UID
 	resourceVersion string
+	unlisted        string
+}
+
+func stateOf(o *object.Object) objectState {
+	return objectState{uid: o.UID, resourceVersion: o.ResourceVersion}
+}
+
+// rememberedStatus is what only the whole object shows.
+type rememberedStatus struct {
+	value   any
+	expires time.Time // zero: with the state
 }
 
 // NewMemo returns an empty Memo.
@@ -61,7 +73,7 @@ func (m *Memo) Clear() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lookups, m.byPlace = map[snapshot.Coordinates]*rememberedLookup{}, map[place][]snapshot.Coordinates{}
-	m.statuses, m.earlier = map[namespaceState]*object.NamespaceStatus{}, nil
+	m.statuses, m.earlier = map[objectState]rememberedStatus{}, nil
 }
 
 // Forget forgets the lookups that a change of the object may refute. of is its type.
@@ -94,28 +106,31 @@ func (m *Memo) ForgetType(of schema.GroupResource) {
 	}
 }
 
-// Expired reports whether a lookup has to be repeated although no event refuted it.
+// Expired reports whether a request has to be repeated although no event refuted its result.
 func (m *Memo) Expired(now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for _, s := range m.statuses {
+		if !fresh(s.expires, now) {
+			return true
+		}
+	}
 	for _, l := range m.lookups {
-		if l.complete && !l.fresh(now) {
+		if l.complete && !fresh(l.expires, now) {
 			return true
 		}
 	}
 	return false
 }
 
-func (l *rememberedLookup) fresh(now time.Time) bool {
-	return l.expires.IsZero() || now.Before(l.expires)
-}
+func fresh(expires, now time.Time) bool { return expires.IsZero() || now.Before(expires) }
 
 // begin starts a scan. The function that it returns ends it and forgets what the scan did not use.
 func (m *Memo) begin(now func() time.Time) (end func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.now = now
-	m.statuses, m.earlier = map[namespaceState]*object.NamespaceStatus{}, m.statuses
+	m.statuses, m.earlier = map[objectState]rememberedStatus{}, m.statuses
 	for _, l := range m.lookups {
 		l.used = false
 	}
@@ -148,7 +163,7 @@ func (m *Memo) setNow(now func() time.Time) {
 func (m *Memo) recall(c snapshot.Coordinates, at place) (snapshot.Lookup, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if l := m.lookups[c]; l != nil && l.complete && l.fresh(m.now()) {
+	if l := m.lookups[c]; l != nil && l.complete && fresh(l.expires, m.now()) {
 		l.used = true
 		return l.result, true
 	}
@@ -181,25 +196,35 @@ func (m *Memo) index(at place, c snapshot.Coordinates) {
 	}
 }
 
-// namespaceStatus returns the status of a Namespace in its present state. read returns nil if it
-// cannot be read.
-func (m *Memo) namespaceStatus(o *object.Object, read func() *object.NamespaceStatus) *object.NamespaceStatus {
+// remember returns what read returns about an object in that state, which it requests whole. A nil
+// result is not kept, and one that is not lasting for MaxLookupAge.
+func remember[T any](m *Memo, at objectState, read func() (result *T, lasting bool)) *T {
 	if m == nil {
-		return read()
+		result, _ := read()
+		return result
 	}
-	state := namespaceState{o.UID, o.ResourceVersion}
 	m.mu.Lock()
-	status := cmp.Or(m.statuses[state], m.earlier[state])
+	kept, ok := m.statuses[at]
+	if !ok {
+		kept, ok = m.earlier[at]
+	}
+	now := m.now()
 	m.mu.Unlock()
-	if status == nil {
-		status = read()
+	if !ok || !fresh(kept.expires, now) {
+		result, lasting := read()
+		if result == nil {
+			return nil
+		}
+		kept = rememberedStatus{value: result}
+		if !lasting {
+			kept.expires = now.Add(MaxLookupAge)
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if status != nil {
-		m.statuses[state] = status
-	}
-	return status
+	m.statuses[at] = kept
+	result, _ := kept.value.(*T)
+	return result
 }
 
 // lookupAll looks up all coordinates that the memo does not know.

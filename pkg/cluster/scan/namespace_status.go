@@ -16,10 +16,22 @@ var namespaces = snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Nam
 // readNamespaceStatuses reads the status of every Namespace that is terminating. Metadata does not
 // hold it, so each is requested whole. What cannot be read stays nil. The error is the context's.
 func (sc *scanner) readNamespaceStatuses(ctx context.Context) error {
-	var terminating []**object.Object
+	terminating := sc.selectObjects(func(o *object.Object) bool { return o.Terminating() && o.IsNamespace() })
+	statuses, err := client.InParallel(ctx, sc.client.Options.SmallConcurrency, terminating, func(o **object.Object) *object.NamespaceStatus {
+		return remember(sc.memo, stateOf(*o), func() (*object.NamespaceStatus, bool) { return readNamespaceStatus(ctx, sc.client, *o), true })
+	})
+	for i, o := range terminating {
+		sc.own(o).NamespaceStatus = statuses[i]
+	}
+	return err
+}
+
+// selectObjects returns the places of the objects that were read and that matches accepts.
+func (sc *scanner) selectObjects(matches func(*object.Object) bool) []**object.Object {
+	var out []**object.Object
 	add := func(o **object.Object) {
-		if *o != nil && (*o).Terminating() && (*o).IsNamespace() {
-			terminating = append(terminating, o)
+		if *o != nil && matches(*o) {
+			out = append(out, o)
 		}
 	}
 	objects := sc.objects.Objects()
@@ -29,13 +41,7 @@ func (sc *scanner) readNamespaceStatuses(ctx context.Context) error {
 	for i := range sc.lookups {
 		add(&sc.lookups[i].Object)
 	}
-	statuses, err := client.InParallel(ctx, sc.client.Options.SmallConcurrency, terminating, func(o **object.Object) *object.NamespaceStatus {
-		return sc.memo.namespaceStatus(*o, func() *object.NamespaceStatus { return readNamespaceStatus(ctx, sc.client, *o) })
-	})
-	for i, o := range terminating {
-		sc.own(o).NamespaceStatus = statuses[i]
-	}
-	return err
+	return out
 }
 
 // own replaces an object that others share by a copy, and returns it.

@@ -81,7 +81,7 @@ type scanner struct {
 
 // Run lists every monitored type in scope and looks up the owners that no list showed. What
 // cannot be read becomes a gap; if nothing can be read, the error is a *NothingReadableError. now
-// is called at the end of the scan.
+// is called at the end of the scan, and when the Pods past their grace period are selected.
 func Run(ctx context.Context, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
 	return newScan(c, discovered, scope).run(ctx, now)
 }
@@ -131,7 +131,7 @@ func (sc *scanner) run(ctx context.Context, now func() time.Time) (*snapshot.Sna
 		return nil, err
 	}
 	sc.dropContradictedLists()
-	if err := cmp.Or(sc.markRunning(ctx), sc.readNamespaceStatuses(ctx)); err != nil {
+	if err := cmp.Or(sc.markRunning(ctx), sc.readNamespaceStatuses(ctx), sc.readPodNodes(ctx, now())); err != nil {
 		return nil, err
 	}
 	sc.gaps = append(sc.gaps, sc.lookupGaps()...)

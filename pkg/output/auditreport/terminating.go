@@ -2,6 +2,7 @@ package auditreport
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -91,7 +92,7 @@ var holderWords = map[audit.Holder]string{
 // heldBy returns what holds an object: "example.com/hold", "dependents: Pod/web: example.com/hold".
 func heldBy(t *audit.TerminatingObject) string {
 	var parts, finalizers []string
-	if word := holderWords[t.Holder]; word != "" {
+	if word := cmp.Or(escape.Line(t.Kubelet()), holderWords[t.Holder]); word != "" {
 		parts = append(parts, word)
 	}
 	if t.RootCause != nil {

@@ -9,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 func TestTerminatingTableHasARowPerObjectAndEscapesNames(t *testing.T) {
@@ -21,7 +23,9 @@ func TestTerminatingTableHasARowPerObjectAndEscapesNames(t *testing.T) {
 	blocked.RootCause = &root
 	node := found(time.Minute, "Node", audit.HolderNothing)
 	node.Object.Namespace = ""
-	r := &audit.TerminatingReport{Objects: []audit.TerminatingObject{blocked, found(2*time.Minute, "Pod", audit.HolderKubelet), node}}
+	lost := found(time.Minute, "Pod", audit.HolderKubelet)
+	lost.Stored = reason.Store(reason.PodOverdue{Node: &object.PodNode{Name: "worker-3\x1b[31m", State: object.NodeAbsent}})
+	r := &audit.TerminatingReport{Objects: []audit.TerminatingObject{blocked, found(2*time.Minute, "Pod", audit.HolderKubelet), lost, node}}
 	var out bytes.Buffer
 	if err := auditreport.TerminatingTable(&out, r, false, true); err != nil {
 		t.Fatal(err)
@@ -34,12 +38,13 @@ func TestTerminatingTableHasARowPerObjectAndEscapesNames(t *testing.T) {
 		"CLUSTER AGE NAMESPACE OBJECT HELD BY CONTROLLER",
 		`prod 60m shop ReplicaSet/web dependents: Pod/web: example.com/\x1b[31m the controller behind example.com`,
 		"prod 2m shop Pod/web kubelet, past the grace period its kubelet",
+		`prod 60s shop Pod/web kubelet of Node worker-3\x1b[31m, which does not exist its kubelet`,
 		"prod 60s - Node/web nothing -",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if line := auditreport.TerminatingSummary(r, &audit.Report{Complete: true}, 57); line != "3 objects are being deleted, the oldest for 60m. Complete scan: 57 of 57 resource types." {
+	if line := auditreport.TerminatingSummary(r, &audit.Report{Complete: true}, 57); line != "4 objects are being deleted, the oldest for 60m. Complete scan: 57 of 57 resource types." {
 		t.Error(line)
 	}
 }

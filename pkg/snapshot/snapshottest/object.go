@@ -136,6 +136,11 @@ func InGracePeriodUntil(end time.Duration) Option {
 	}
 }
 
+// OnNode sets the Node of a Pod past its grace period.
+func OnNode(name string, state object.NodeState) Option {
+	return func(o *object.Object) { o.Node = &object.PodNode{Name: name, State: state} }
+}
+
 // Running marks the object as a Pod that a kubelet has to stop.
 func Running() Option { return func(o *object.Object) { o.Running = true } }
 

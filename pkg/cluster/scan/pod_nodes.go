@@ -1,0 +1,112 @@
+package scan
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"sort"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// maxOverduePods limits how many Pods past their grace period are requested whole: those that
+// should have stopped first.
+const maxOverduePods = 100
+
+var pods = snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}
+
+// readPodNodes reads the Nodes of the Pods whose grace period was over at that time. Metadata does
+// not name a Pod's Node, so each is requested whole. The error is the context's.
+func (sc *scanner) readPodNodes(ctx context.Context, now time.Time) error {
+	overdue := sc.selectObjects(func(o *object.Object) bool { return o.Kind == "Pod" && o.APIVersion == "v1" && o.Overdue(now) })
+	sort.Slice(overdue, func(i, j int) bool {
+		a, b := *overdue[i], *overdue[j]
+		return cmp.Or(a.Deleted.Compare(*b.Deleted), a.Identity.Compare(b.Identity)) < 0
+	})
+	overdue = overdue[:min(len(overdue), maxOverduePods)]
+	nodes, err := client.InParallel(ctx, sc.client.Options.SmallConcurrency, overdue, func(o **object.Object) *object.PodNode {
+		return remember(sc.memo, stateOf(*o), func() (*object.PodNode, bool) { return readNodeOfPod(ctx, sc.client, *o), true })
+	})
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, n := range nodes {
+		if n != nil {
+			names = append(names, n.Name)
+		}
+	}
+	slices.Sort(names)
+	found, err := sc.readNodes(ctx, slices.Compact(names))
+	for i, o := range overdue {
+		if nodes[i] != nil {
+			sc.own(o).Node = found[nodes[i].Name]
+		}
+	}
+	return err
+}
+
+// readNodeOfPod returns nil if the Pod cannot be read, was replaced, or has no Node.
+func readNodeOfPod(ctx context.Context, c *client.Client, o *object.Object) *object.PodNode {
+	var whole struct {
+		Metadata struct{ UID types.UID }
+		Spec     json.RawMessage
+	}
+	err := client.GetWhole(ctx, c, client.Query{Type: pods, Namespace: o.Namespace, Name: o.Name}, &whole)
+	if err != nil || whole.Metadata.UID != o.UID {
+		return nil
+	}
+	return object.PodNodeOf(whole.Spec)
+}
+
+// readNodes returns the Nodes with these names, all of them.
+func (sc *scanner) readNodes(ctx context.Context, names []string) (map[string]*object.PodNode, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	view, states := sc.view(), map[string]objectState{}
+	for _, o := range sc.objects.Objects() {
+		if o.Kind == "Node" && o.APIVersion == "v1" {
+			states[o.Name] = stateOf(o)
+		}
+	}
+	nodes, err := client.InParallel(ctx, sc.client.Options.SmallConcurrency, names, func(name string) *object.PodNode {
+		at, listed := states[name]
+		if !listed {
+			at = objectState{unlisted: name}
+		}
+		return remember(sc.memo, at, func() (*object.PodNode, bool) { return sc.readNode(ctx, view, name) })
+	})
+	out := map[string]*object.PodNode{}
+	for i, n := range nodes {
+		out[names[i]] = n
+	}
+	return out, err
+}
+
+// readNode returns the Node with that name. The result is lasting if a list shows every change of
+// it.
+func (sc *scanner) readNode(ctx context.Context, view *snapshot.View, name string) (node *object.PodNode, lasting bool) {
+	node = &object.PodNode{Name: name, State: object.NodeUnknown}
+	m, ok := view.Map("v1", "Node")
+	if !ok || !m.Served || !snapshot.ValidName(name) {
+		return node, false
+	}
+	var whole struct{ Status json.RawMessage }
+	err := client.GetWhole(ctx, sc.client, client.Query{Type: m.Type, Name: name}, &whole)
+	switch {
+	case err == nil:
+		node.State, node.Since = object.NodeStateOf(whole.Status)
+	case client.IsNotFound(err, m.Type.GroupResource(), name) && sc.reader.IsAbsent(ctx, view, m.Type, object.Identity{APIVersion: "v1", Kind: "Node", Name: name}):
+		node.State = object.NodeAbsent
+	default:
+		return node, false
+	}
+	return node, view.Listed(m.Type.GroupResource(), "")
+}
