@@ -24,8 +24,8 @@ func streams(out, err io.Writer) cli.Streams {
 // TestEveryFlagIsCompleted lists the flags whose values cannot be known.
 func TestEveryFlagIsCompleted(t *testing.T) {
 	free := []string{
-		"accept-gap", "as", "as-group", "as-uid", "as-user-extra", "chunk-size", "concurrency", "confirm", "controller-manager", "depth", "grace-period", "max-deletes",
-		"max-memory", "proxy-url", "reference", "request-timeout", "selector", "server", "settle", "stuck-after", "timeout", "tls-server-name", "token",
+		"accept-gap", "as", "as-group", "as-uid", "as-user-extra", "backup-max-age", "backup-max-size", "chunk-size", "concurrency", "confirm", "controller-manager", "depth", "grace-period", "max-deletes",
+		"max-memory", "metrics-bind-address", "proxy-url", "reference", "request-timeout", "selector", "server", "settle", "stuck-after", "timeout", "tls-server-name", "token",
 		"uid",
 	}
 	root := Commands(streams(io.Discard, io.Discard))
