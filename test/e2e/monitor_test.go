@@ -208,12 +208,6 @@ func (c *watches) wrap(through http.Handler) http.Handler {
 	})
 }
 
-func (c *watches) count() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.open)
-}
-
 func (c *watches) cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
