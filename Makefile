@@ -73,14 +73,15 @@ controlplane: ## build etcd, kube-apiserver, kube-controller-manager and kubectl
 
 # The end-to-end tests wait most of the time, so the rest runs beside them. Servers, compilers and
 # linters may use more memory to be faster; a program with the race detector need not linger for a
-# second after its end. Nobody debugs these programs, and they are linked faster without DWARF.
+# second after its end.
 .PHONY: test
 test: controlplane chromium ## everything: lint, unit tests, and end to end on a real control plane
-	GOFLAGS='$(GOFLAGS) -ldflags=-w' GOGC=400 GORACE=atexit_sleep_ms=0 $(MAKE) --no-print-directory -j3 test-e2e test-program test-modules
+	GOGC=400 GORACE=atexit_sleep_ms=0 $(MAKE) --no-print-directory -j3 test-e2e test-program test-modules
 
 # Tests that run a built program are not rerun by go test when that changes, so nothing is taken
-# from its cache: -count=1. lint vets everything.
-TESTFLAGS = -count=1 -vet=off
+# from its cache: -count=1. lint vets everything. Nobody debugs these programs, and they are linked
+# faster without DWARF.
+TESTFLAGS = -count=1 -vet=off -ldflags=-w
 
 .PHONY: test-short
 test-short: ## the unit tests that need neither a control plane nor the built program

@@ -30,7 +30,7 @@ func run(m *testing.M) int {
 		}
 		defer os.RemoveAll(folder)
 		program = filepath.Join(folder, "kubectl-gc")
-		if out, err := exec.Command("go", "build", "-o", program, "../../cmd/kubectl-gc").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "../../cmd/kubectl-gc").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "build the program: %s: %s", err, out)
 			return 1
 		}

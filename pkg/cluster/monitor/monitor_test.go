@@ -3,6 +3,7 @@ package monitor_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -215,8 +216,7 @@ func TestMemoryLimitEndsTheMonitor(t *testing.T) {
 	}()
 	await(t, "the limit", func() bool {
 		_, err := m.Snapshot(t.Context())
-		_, full := err.(*client.MemoryError)
-		return full
+		return errors.As(err, new(*client.MemoryError))
 	})
 }
 

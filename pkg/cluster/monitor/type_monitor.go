@@ -221,6 +221,7 @@ func (t *typeMonitor) verifyEvent(event watch.Event) error {
 			return err
 		}
 		return t.verifyOrder(m, event.Type == watch.Deleted)
+	case watch.Error: // has no object
 	}
 	return client.NewAnswerError("a watch has an event of type %q", event.Type)
 }
