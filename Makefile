@@ -89,7 +89,7 @@ test-short: ## the unit tests that need neither a control plane nor the built pr
 
 .PHONY: test-e2e
 test-e2e: # what runs the built program, or none of it; the longest first
-	KUBECTL_GC_E2E=1 $(GO) test $(TESTFLAGS) -timeout 25m ./test/e2e ./test/docs ./test/...
+	KUBECTL_GC_E2E=1 $(GO) test $(TESTFLAGS) -timeout 60m ./test/e2e ./test/docs ./test/...
 
 .PHONY: test-program
 test-program: lint # the program's own packages, with the race detector
