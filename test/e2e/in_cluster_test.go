@@ -302,7 +302,7 @@ func (s *scene) testCollectorInImage(image, ns string) {
 	if text := p.stdout.String() + p.stderr.String(); strings.Contains(text, "warning") {
 		s.Errorf("it warns: %s", text)
 	}
-	s.requireBackedUp(filepath.Join(image, "backup", "watch"), orphan)
+	s.requireBackedUp(filepath.Join(image, "backup"), orphan)
 }
 
 // mountedAt is where a kubelet mounts the credentials of a service account.
