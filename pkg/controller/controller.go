@@ -178,11 +178,12 @@ func (c *controller) round(ctx context.Context) (pause time.Duration, err error)
 		return 0, err
 	}
 	if r.Err = err; err != nil {
+		c.options.Monitor.Everything() // the changes that it read would not be read again
 		c.failures++
 		pause = backoff(c.failures)
 	} else {
 		c.failures = 0
-		pause = c.nextRetry()
+		pause = c.nextRound()
 	}
 	if c.options.OnRound != nil {
 		c.options.OnRound(r)
@@ -319,9 +320,13 @@ func (c *controller) holdAfter(g *graph.Graph, r *Round) {
 	}
 }
 
-// nextRetry returns how long it takes until the first hold ends by time, or 0 if there is none.
-func (c *controller) nextRetry() time.Duration {
+// nextRound returns how long it takes until the first hold ends by time, or until a round over
+// everything is due after one over a part; 0 if neither is.
+func (c *controller) nextRound() time.Duration {
 	var first time.Time
+	if c.parts {
+		first = c.whole.Add(wholeInterval)
+	}
 	for _, h := range c.held {
 		if first.IsZero() || h.until.Before(first) {
 			first = h.until

@@ -160,7 +160,7 @@ type part struct {
 var _ scan.Part = (*part)(nil)
 
 // part returns the objects with these UIDs, all that depends on them, and all owners of these. whole are
-// those of which all dependents are in the part. ok is false if there are more objects than max, or
+// those whose dependents are all in the part. ok is false if there are more objects than max, or
 // if one of these UIDs is that of an object with contents, which are not found by their owners.
 func (x *index) part(m *Monitor, uids []types.UID, most int) (p *part, whole map[types.UID]bool, ok bool) {
 	x.mu.Lock()
@@ -230,16 +230,13 @@ func (p *part) ListAll(ctx context.Context, queries []client.Query, _ bool) ([]c
 }
 
 // Holds reports whether a live list has an object with that UID.
-func (p *part) Holds(uid types.UID) bool { return p.monitor.Holds(uid) }
-
-// Holds reports whether a live list has an object with that UID. It needs Options.Parts.
-func (m *Monitor) Holds(uid types.UID) bool {
-	m.index.mu.Lock()
-	defer m.index.mu.Unlock()
-	return len(m.index.holders[uid]) > 0
+func (p *part) Holds(uid types.UID) bool {
+	p.monitor.index.mu.Lock()
+	defer p.monitor.index.mu.Unlock()
+	return len(p.monitor.index.holders[uid]) > 0
 }
 
-// Part is a snapshot of what has to be decided on anew after changes.
+// Part is a snapshot for new decisions after changes.
 type Part struct {
 	*snapshot.Snapshot
 	// Whole reports whether the snapshot has all that a decision on the object with that UID depends

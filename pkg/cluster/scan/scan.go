@@ -104,7 +104,7 @@ type Part interface {
 
 // RunPart is like RunFrom for a part of the objects. It must have, with each object, all owners that
 // the source holds. What the snapshot says of listed types is true of the source: it is for
-// decisions on objects of which all dependents are in the part, too.
+// decisions on objects whose dependents are all in the part, too.
 func RunPart(ctx context.Context, part Part, memo *Memo, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
 	sc := newScan(c, discovered, scope)
 	sc.source, sc.part, sc.memo = part, part, memo
