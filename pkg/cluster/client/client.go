@@ -7,6 +7,7 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"sync"
@@ -29,6 +30,8 @@ type Options struct {
 	Progress func(Progress)
 	// Stats counts every request. It may be nil.
 	Stats *RequestStats
+	// maxAnswer replaces maxAnswerBytes in tests, if it is not 0.
+	maxAnswer int64
 }
 
 // Progress counts the finished lists of a scan and their objects.
@@ -65,7 +68,7 @@ func New(config *rest.Config, o Options) (*Client, error) {
 		if o.Stats != nil {
 			rt = &metricsTransport{rt, at.Path, o.Stats}
 		}
-		return &limitingTransport{rt, at.Path, o.MaxMemory}
+		return &limitingTransport{rt, at.Path, o.MaxMemory, cmp.Or(o.maxAnswer, maxAnswerBytes)}
 	})
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {

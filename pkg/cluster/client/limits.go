@@ -43,6 +43,7 @@ type limitingTransport struct {
 	http.RoundTripper
 	base   string
 	memory int64 // Options.MaxMemory
+	answer int64 // limit of what is no list, event or whole object
 }
 
 // RoundTrip returns verification errors when the body is read. An error returned here would be
@@ -57,7 +58,7 @@ func (t *limitingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		response.Body = failedBody{err}
 		return response, nil
 	}
-	body := &limitedBody{ReadCloser: response.Body, what: "an answer", limit: maxAnswerBytes}
+	body := &limitedBody{ReadCloser: response.Body, what: "an answer", limit: t.answer}
 	ok := response.StatusCode >= 200 && response.StatusCode < 300
 	inProtobuf, verb := strings.Contains(response.Header.Get("Content-Type"), "protobuf"), verbOf(r, t.base)
 	switch {
