@@ -1,15 +1,11 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"sync"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // Each of these tests reproduces a reported incident with the real collector, checks what collect
@@ -69,38 +65,22 @@ func TestCollectIncident_kubernetes_114828(t *testing.T) {
 	doomed, shared := s.create(widget(ns, "busy", ownedBy(missingOwner()))), s.create(configMap(ns, "busy", ownedBy(referenceTo(owner), missingOwner())))
 	held := s.create(configMap(ns, "busy-too", heldBy("example.com/hold")))
 	s.remove(held, metav1.DeletePropagationForeground)
-	rest := s.updateContinuously(doomed, shared, held)
-	defer rest()
-	got := s.tool().collect("-n", ns)
+	f := s.throughProxy(func(through http.Handler) []fault {
+		// Each object changes before each of the first ten writes.
+		changing := func(plural string, o object) fault {
+			beat := 0
+			return fault{firstTimes(10, writing(single(plural, o.GetName()))), beforeResponse(through, func() {
+				beat++
+				s.patch(o, fmt.Sprintf(`{"metadata":{"labels":{"beat":"%d"}}}`, beat))
+			})}
+		}
+		return []fault{changing("widgets", doomed), changing("configmaps", shared), changing("configmaps", held)}
+	}).allowWrites()
+	got := f.collect("-n", ns)
 	if got.Summary.Done != 3 || got.Summary.Left > 0 {
 		t.Errorf("%+v: %+v", got.Summary, got.Steps)
 	}
 	s.requireGone(doomed)
-}
-
-// updateContinuously patches the objects twenty times a second, far more often than a controller
-// would, until stop is called. If changes came faster than a read followed by a write, no write
-// bound to a resourceVersion could succeed.
-func (s *scene) updateContinuously(objects ...object) (stop func()) {
-	s.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	var done sync.WaitGroup
-	for _, o := range objects {
-		client := s.client(o)
-		done.Go(func() {
-			ticker := time.NewTicker(50 * time.Millisecond)
-			defer ticker.Stop()
-			for i := 0; ctx.Err() == nil; i++ {
-				<-ticker.C
-				patch := fmt.Sprintf(`{"metadata":{"labels":{"beat":"%d"}}}`, i)
-				_, _ = client.Patch(ctx, o.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{}) // fails once the object is gone, which is expected
-			}
-		})
-	}
-	return func() {
-		cancel()
-		done.Wait()
-	}
 }
 
 // The collector took a 404 from a wrong endpoint as proof that the owner, and the object itself,

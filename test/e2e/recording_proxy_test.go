@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
@@ -127,13 +128,13 @@ func laterPages(about func(*http.Request) bool) func(*http.Request) bool {
 
 // firstOnly matches the first matching request only.
 func firstOnly(about func(*http.Request) bool) func(*http.Request) bool {
-	var done sync.Once
-	return func(r *http.Request) (first bool) {
-		if about(r) {
-			done.Do(func() { first = true })
-		}
-		return first
-	}
+	return firstTimes(1, about)
+}
+
+// firstTimes matches the first n matching requests.
+func firstTimes(n int64, about func(*http.Request) bool) func(*http.Request) bool {
+	var matched atomic.Int64
+	return func(r *http.Request) bool { return about(r) && matched.Add(1) <= n }
 }
 
 // unusedPort returns a port on the loopback interface on which nothing listens.

@@ -24,9 +24,9 @@ func TestRepairRemovesOneFinalizer(t *testing.T) {
 		owner := s.create(configMap(ns, "owner"))
 		stuck := s.create(configMap(ns, "stuck", ownedBy(referenceTo(owner, blocking)), heldBy(finalizer)))
 		s.gc(remove("configmap/stuck", ns, "--yes")...).exits(t, 2).warns(t, `error: "ConfigMap/stuck" is not being deleted`)
-		s.remove(owner, metav1.DeletePropagationForeground)
-		s.await("the collector to delete the object", func(context.Context) (bool, error) { return s.live(stuck).GetDeletionTimestamp() != nil, nil })
 		dependent := s.create(secret(ns, "dependent", ownedBy(referenceTo(stuck))))
+		s.remove(stuck, metav1.DeletePropagationBackground) // otherwise the collector deletes it, in the foreground
+		s.remove(owner, metav1.DeletePropagationForeground)
 
 		s.gc(remove("configmap/stuck", ns, "--dry-run=server")...).exits(t, 0)
 		digest := s.gc(remove("configmap/stuck", ns, "--dry-run", "-o", "jsonpath={.digest}")...).exits(t, 0).Stdout

@@ -233,36 +233,43 @@ func TestTreeShowsReadyStatusAndAgeAsKubectlGetDoes(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("shop")
 	s.createShop(ns)
-	// Ages change with time, so repeat until they are the same before and after.
-	var before, after []string
-	var got map[string]row
-	for deadline := time.Now().Add(waitTimeout); ; {
-		before = s.kubectlColumns(ns)
-		got = map[string]row{}
-		all := rows(t, s.gc("tree", "deployment/web", "-n", ns).exits(t, 0).Stdout)
-		for _, line := range all[:len(all)-1] {
-			got[strings.TrimLeft(line["NAME"], " │├└─")] = line
-		}
-		if after = s.kubectlColumns(ns); slices.Equal(before, after) {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("kubectl get never says the same twice")
-		}
+	before := s.kubectlColumns(ns)
+	got := map[string]row{}
+	all := rows(t, s.gc("tree", "deployment/web", "-n", ns).exits(t, 0).Stdout)
+	for _, line := range all[:len(all)-1] {
+		got[strings.TrimLeft(line["NAME"], " │├└─")] = line
 	}
-	var ours []string
-	for _, name := range []string{"Deployment/web", "ReplicaSet/web-5f6d8c9b7", "Pod/web-5f6d8c9b7-2ftpd", "Pod/web-5f6d8c9b7-4dspl", "Job/import"} {
-		ours = append(ours, fmt.Sprintf("%s READY=%s STATUS=%s AGE=%s", name, got[name]["READY"], got[name]["STATUS"], got[name]["AGE"]))
-	}
-	if diff := cmp.Diff(before, ours); diff != "" {
-		t.Errorf("kubectl get (-) and kubectl gc tree (+) differ:\n%s", diff)
+	after := s.kubectlColumns(ns)
+	for i, name := range []string{"Deployment/web", "ReplicaSet/web-5f6d8c9b7", "Pod/web-5f6d8c9b7-2ftpd", "Pod/web-5f6d8c9b7-4dspl", "Job/import"} {
+		ours := columnsOf(t, name, got[name]["READY"], got[name])
+		if ours.ready != before[i].ready || ours.status != before[i].status || ours.name != before[i].name {
+			t.Errorf("kubectl gc tree shows %+v, kubectl get %+v", ours, before[i])
+		}
+		if ours.age < before[i].age || ours.age > after[i].age {
+			t.Errorf("kubectl gc tree says that %s is %s old, kubectl get said %s before and %s after", name, ours.age, before[i].age, after[i].age)
+		}
 	}
 }
 
+// columns are what kubectl get prints about an object.
+type columns struct {
+	name, ready, status string
+	age                 time.Duration
+}
+
+func columnsOf(t testing.TB, name, ready string, line row) columns {
+	t.Helper()
+	age, err := time.ParseDuration(line["AGE"])
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return columns{name, ready, line["STATUS"], age}
+}
+
 // kubectlColumns returns what kubectl get prints about the shop.
-func (s *scene) kubectlColumns(ns string) []string {
+func (s *scene) kubectlColumns(ns string) []columns {
 	s.Helper()
-	var out []string
+	var out []columns
 	r := s.kubectl("get", "deployments,replicasets,pods,jobs", "-n", ns).exits(s, 0)
 	kinds := map[string]string{"deployment.apps": "Deployment", "replicaset.apps": "ReplicaSet", "pod": "Pod", "job.batch": "Job"}
 	for table := range strings.SplitSeq(strings.TrimSpace(r.Stdout), "\n\n") {
@@ -272,7 +279,7 @@ func (s *scene) kubectlColumns(ns string) []string {
 			if desired, ok := line["DESIRED"]; ok {
 				ready += "/" + desired
 			}
-			out = append(out, fmt.Sprintf("%s/%s READY=%s STATUS=%s AGE=%s", kinds[kind], name, ready, line["STATUS"], line["AGE"]))
+			out = append(out, columnsOf(s, kinds[kind]+"/"+name, ready, line))
 		}
 	}
 	return out
