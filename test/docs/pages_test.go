@@ -55,7 +55,7 @@ cd ~/.kube/gc-backup/prod && rm -rf 2026-11-20T08-31-07Z && mv "$(ls | tail -1)"
 	// deleteCRD deletes a CRD. The API server then deletes its objects, one of which a finalizer holds.
 	deleteCRD = `
 kubectl delete crd buckets.storage.example.com --wait=false > /dev/null &&
-until kubectl get bucket invoices -n shop -o jsonpath='{.metadata.deletionTimestamp}' | grep Z > /dev/null; do :; done`
+kubectl wait bucket/invoices -n shop --for=jsonpath='{.metadata.deletionTimestamp}' --timeout=30s > /dev/null`
 
 	// helmUninstall does what Helm does for the release of the page: it deletes the release's objects
 	// in the background, without those of hooks.
@@ -79,9 +79,10 @@ kubectl patch configmap ledger -n checkout --type=merge -p '{"metadata": {"final
 echo '{"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1beta1.metrics.k8s.io"}, "spec": {
   "group": "metrics.k8s.io", "version": "v1beta1", "groupPriorityMinimum": 100, "versionPriority": 100, "insecureSkipTLSVerify": true,
   "service": {"namespace": "monitoring", "name": "metrics-server"}}}' | kubectl create -f - > /dev/null &&
+kubectl wait apiservice/v1beta1.metrics.k8s.io --for=condition=Available=false --timeout=30s > /dev/null &&
 until kubectl gc audit 2>&1 | grep 'metrics.k8s.io (unavailable)' > /dev/null; do :; done &&
 kubectl delete namespace checkout --wait=false > /dev/null &&
-until kubectl get namespace checkout -o jsonpath='{.status.conditions[?(@.type=="NamespaceFinalizersRemaining")].status}' | grep True > /dev/null; do :; done`
+kubectl wait namespace/checkout --for=condition=NamespaceFinalizersRemaining --timeout=30s > /dev/null`
 )
 
 var pages = map[string]page{
