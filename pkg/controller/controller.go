@@ -179,8 +179,8 @@ func (c *controller) round(ctx context.Context) (pause time.Duration, err error)
 	}
 	if r.Err = err; err != nil {
 		c.options.Monitor.Everything() // the changes that it read would not be read again
-		c.failures++
 		pause = backoff(c.failures)
+		c.failures++
 	} else {
 		c.failures = 0
 		pause = c.nextRound()

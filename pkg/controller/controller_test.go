@@ -1,0 +1,191 @@
+package controller_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/monitor"
+	"github.com/kubectl-gc/kubectl-gc/pkg/controller"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+const (
+	podsPath = "/api/v1/pods"
+	gonePath = "/apis/example.com/v1/namespaces/ns/widgets/gone"
+)
+
+// inMemory is a transport without a network, so that requests can be made in a bubble of package
+// synctest, where time passes only while everybody waits for it.
+type inMemory struct{ http.Handler }
+
+func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(r.Context())
+	reader, writer := io.Pipe()
+	w := &responseWriter{header: http.Header{}, body: writer, status: make(chan int, 1)}
+	go func() {
+		defer cancel()
+		m.ServeHTTP(w, r.WithContext(ctx))
+		w.WriteHeader(http.StatusOK)
+		writer.Close()
+	}()
+	return &http.Response{
+		StatusCode: <-w.status, Header: w.header, Body: cancelingBody{reader, cancel}, ContentLength: -1,
+		Request: r, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}, nil
+}
+
+type responseWriter struct {
+	header http.Header
+	body   *io.PipeWriter
+	status chan int
+	begun  bool
+}
+
+func (w *responseWriter) Header() http.Header { return w.header }
+func (w *responseWriter) Flush()              { w.WriteHeader(http.StatusOK) }
+
+func (w *responseWriter) WriteHeader(status int) {
+	if !w.begun {
+		w.begun = true
+		w.status <- status
+	}
+}
+
+func (w *responseWriter) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.Write(p)
+}
+
+type cancelingBody struct {
+	*io.PipeReader
+	cancel func()
+}
+
+func (b cancelingBody) Close() error {
+	b.cancel()
+	return b.PipeReader.Close()
+}
+
+// watchServer sends events about Pods to their watch, and leaves other requests to another server.
+type watchServer struct {
+	http.Handler
+	podEvents chan clustertest.Fields
+}
+
+func (s *watchServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("watch") == "" {
+		s.Handler.ServeHTTP(w, r)
+		return
+	}
+	var events chan clustertest.Fields
+	if r.URL.Path == podsPath {
+		events = s.podEvents
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.(http.Flusher).Flush()
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case event := <-events:
+			_ = json.NewEncoder(w).Encode(event)
+		}
+	}
+}
+
+// inBubble runs a test in a bubble, with a server of these Pods. The collector runs until do returns.
+func inBubble(t *testing.T, pods []clustertest.Fields, o controller.Options, do func(podEvents chan<- clustertest.Fields)) {
+	_, api := clustertest.Serve(t, map[string]func(*http.Request) any{
+		podsPath: clustertest.Reply(clustertest.List(pods...)),
+		gonePath: clustertest.Reply(clustertest.Fields{
+			"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": http.StatusNotFound, "reason": "NotFound",
+			"details": clustertest.Fields{"name": "gone", "group": "example.com", "kind": "widgets"},
+		}),
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s := &watchServer{api, make(chan clustertest.Fields)}
+		c, err := client.New(&rest.Config{Host: "http://memory", Transport: inMemory{s}}, client.Options{Concurrency: 3, Timeout: 10 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := monitor.Start(t.Context(), c, monitor.Options{Parts: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Stop()
+		o.Client, o.Monitor = c, m
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- controller.Run(ctx, o) }()
+		do(s.podEvents)
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("the collector ended: %v", err)
+		}
+	})
+}
+
+// orphan returns a Pod whose owner does not exist.
+func orphan(name string) clustertest.Fields {
+	pod := clustertest.Item(name)
+	pod["metadata"].(clustertest.Fields)["ownerReferences"] = []clustertest.Fields{{"apiVersion": "example.com/v1", "kind": "Widget", "name": "gone", "uid": "gone"}}
+	return pod
+}
+
+func TestRoundThatFailedIsTriedAgainThoughNothingChanges(t *testing.T) {
+	full := errors.New("no space left")
+	var deletes []int
+	var errs []error
+	o := controller.Options{
+		Backup: func(_ context.Context, _ *snapshot.Snapshot, p *plan.Plan) (controller.Backup, error) {
+			deletes = append(deletes, p.Losses())
+			return nil, full
+		},
+		OnRound: func(r controller.Round) { errs = append(errs, r.Err) },
+	}
+	inBubble(t, []clustertest.Fields{orphan("a")}, o, func(chan<- clustertest.Fields) { time.Sleep(time.Second) })
+	// 100, 200, 400 milliseconds after one another
+	if want := []int{1, 1, 1, 1}; !slices.Equal(deletes, want) {
+		t.Errorf("the rounds of a second were about to delete %v objects, want %v", deletes, want)
+	}
+	for _, err := range errs {
+		if !errors.Is(err, full) {
+			t.Errorf("a round ended with %v", err)
+		}
+	}
+}
+
+func TestRoundOverEverythingFollowsOneOverAPartWithinAMinute(t *testing.T) {
+	type round struct {
+		part  bool
+		after time.Duration
+	}
+	var rounds []round
+	var begun time.Time
+	o := controller.Options{OnRound: func(r controller.Round) {
+		if after := time.Since(begun); after > 0 {
+			rounds = append(rounds, round{r.Part, after})
+		}
+	}}
+	inBubble(t, nil, o, func(podEvents chan<- clustertest.Fields) {
+		begun = time.Now()
+		time.Sleep(10 * time.Second)
+		podEvents <- clustertest.Fields{"type": "ADDED", "object": clustertest.Item("a")}
+		time.Sleep(time.Hour)
+	})
+	if want := []round{{true, 10 * time.Second}, {false, time.Minute}}; !slices.Equal(rounds, want) {
+		t.Errorf("the rounds were %v, want %v", rounds, want)
+	}
+}
