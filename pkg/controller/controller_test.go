@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
@@ -25,58 +22,6 @@ const (
 	podsPath = "/api/v1/pods"
 	gonePath = "/apis/example.com/v1/namespaces/ns/widgets/gone"
 )
-
-// inMemory is a transport without a network, so that requests can be made in a bubble of package
-// synctest, where time passes only while everybody waits for it.
-type inMemory struct{ http.Handler }
-
-func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithCancel(r.Context())
-	reader, writer := io.Pipe()
-	w := &responseWriter{header: http.Header{}, body: writer, status: make(chan int, 1)}
-	go func() {
-		defer cancel()
-		m.ServeHTTP(w, r.WithContext(ctx))
-		w.WriteHeader(http.StatusOK)
-		writer.Close()
-	}()
-	return &http.Response{
-		StatusCode: <-w.status, Header: w.header, Body: cancelingBody{reader, cancel}, ContentLength: -1,
-		Request: r, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}, nil
-}
-
-type responseWriter struct {
-	header http.Header
-	body   *io.PipeWriter
-	status chan int
-	begun  bool
-}
-
-func (w *responseWriter) Header() http.Header { return w.header }
-func (w *responseWriter) Flush()              { w.WriteHeader(http.StatusOK) }
-
-func (w *responseWriter) WriteHeader(status int) {
-	if !w.begun {
-		w.begun = true
-		w.status <- status
-	}
-}
-
-func (w *responseWriter) Write(p []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
-	return w.body.Write(p)
-}
-
-type cancelingBody struct {
-	*io.PipeReader
-	cancel func()
-}
-
-func (b cancelingBody) Close() error {
-	b.cancel()
-	return b.PipeReader.Close()
-}
 
 // watchServer sends events about Pods to their watch, and leaves other requests to another server.
 type watchServer struct {
@@ -116,10 +61,7 @@ func inBubble(t *testing.T, pods []clustertest.Fields, o controller.Options, do 
 	})
 	synctest.Test(t, func(t *testing.T) {
 		s := &watchServer{api, make(chan clustertest.Fields)}
-		c, err := client.New(&rest.Config{Host: "http://memory", Transport: inMemory{s}}, client.Options{Concurrency: 3, Timeout: 10 * time.Second})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := clustertest.ConnectInMemory(t, s, client.Options{Concurrency: 3, Timeout: 10 * time.Second})
 		m, err := monitor.Start(t.Context(), c, monitor.Options{Parts: true})
 		if err != nil {
 			t.Fatal(err)

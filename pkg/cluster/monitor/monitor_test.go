@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -24,7 +26,8 @@ import (
 // watchServer streams events to watches, and leaves all other requests to a clustertest.Server.
 type watchServer struct {
 	http.Handler
-	open atomic.Int64 // watches
+	lifetime time.Duration // of a watch; 0: until the client ends it
+	open     atomic.Int64  // watches
 
 	mu     sync.Mutex
 	events map[string]chan clustertest.Fields // by path
@@ -39,9 +42,15 @@ func (s *watchServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.open.Add(-1)
 	w.Header().Set("Content-Type", "application/json")
 	w.(http.Flusher).Flush()
+	var over <-chan time.Time
+	if s.lifetime > 0 {
+		over = time.After(s.lifetime)
+	}
 	for {
 		select {
 		case <-r.Context().Done():
+			return
+		case <-over:
 			return
 		case event := <-s.eventsOf(r.URL.Path):
 			_ = json.NewEncoder(w).Encode(event)
@@ -220,53 +229,95 @@ func TestMemoryLimitEndsTheMonitor(t *testing.T) {
 	})
 }
 
-func TestTypesThatComeAndGoLeakNothing(t *testing.T) {
-	const rounds = 100
-	var present atomic.Bool
-	present.Store(true)
+// In each hour, objects come and go 60 times, a type six times, watches end after seven minutes, as
+// API servers end them, and once one has expired. The hours are those of a bubble.
+func TestADayOfChangesLeaksNothing(t *testing.T) {
+	present := func() bool { return time.Now().Minute()%10 < 5 }
+	var discoveries, version atomic.Int64
+	version.Store(10)
 	widgets := clustertest.Fields{"name": "widgets", "kind": "Widget", "singularName": "widget", "namespaced": true, "verbs": []string{"delete", "get", "list", "watch"}}
-	definitions := func(*http.Request) any {
-		list := clustertest.List()
-		if present.Load() {
-			list = clustertest.List(clustertest.ClusterScoped("widgets.example.com"))
-		}
-		return list
-	}
-	m, s := start(t, map[string]func(*http.Request) any{
-		clustertest.DefinitionsPath:                          definitions,
+	_, api := clustertest.Serve(t, map[string]func(*http.Request) any{
+		clustertest.DefinitionsPath: func(*http.Request) any {
+			if present() {
+				return clustertest.List(clustertest.ClusterScoped("widgets.example.com"))
+			}
+			return clustertest.List()
+		},
 		clustertest.DefinitionsPath + "/widgets.example.com": clustertest.Reply(clustertest.Definition("widgets.example.com", true, "True")),
 		"/apis/example.com/v1": func(*http.Request) any {
+			discoveries.Add(1)
 			resources := []clustertest.Fields{}
-			if present.Load() {
+			if present() {
 				resources = append(resources, widgets)
 			}
 			return clustertest.Fields{"kind": "APIResourceList", "groupVersion": "example.com/v1", "resources": resources}
 		},
 		"/apis/example.com/v1/widgets": clustertest.Reply(clustertest.List(clustertest.Item("w"))),
-	}, monitor.Options{DiscoveryInterval: time.Millisecond}, client.Options{})
-	shows := func(objects int) func() bool {
-		return func() bool {
-			got, err := m.Snapshot(t.Context())
-			return err == nil && len(got.Objects) == objects && len(got.Gaps) == 0
+		pods: func(*http.Request) any {
+			list := clustertest.List(clustertest.Item("a"))
+			list["metadata"] = clustertest.Fields{"resourceVersion": fmt.Sprint(version.Load())}
+			return list
+		},
+	})
+	type state struct {
+		objects, monitors, goroutines int
+		bytes, watches                int64
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &watchServer{Handler: api, lifetime: 7 * time.Minute, events: map[string]chan clustertest.Fields{}}
+		m, err := monitor.Start(t.Context(), clustertest.ConnectInMemory(t, s, client.Options{Concurrency: 3, Timeout: 10 * time.Second}), monitor.Options{})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	await(t, "the first snapshot", shows(1))
-	stats, watches, goroutines := m.Stats(), s.open.Load(), runtime.NumGoroutine()
-	for range rounds {
-		present.Store(false)
-		await(t, "a type less", shows(0))
-		present.Store(true)
-		await(t, "a type more", shows(1))
-	}
-	await(t, "the end of old watches", func() bool { return s.open.Load() == watches })
-	// idle connections have goroutines, too, but not one for each round
-	await(t, "the end of old goroutines", func() bool { return runtime.NumGoroutine() < goroutines+rounds })
-	if got := m.Stats(); got.Bytes != stats.Bytes || got.Objects != stats.Objects || got.Monitors != stats.Monitors {
-		t.Errorf("%+v, at first %+v", got, stats)
-	}
-	m.Stop()
-	await(t, "the end of all watches", func() bool { return s.open.Load() == 0 })
-	if got := m.Stats(); got.Bytes != 0 || got.Objects != 0 {
-		t.Errorf("after Stop: %+v", got)
-	}
+		if got := names(take(t, m)); got != "a@5 w@5" {
+			t.Fatalf("at first: %s", got)
+		}
+		measure := func() (state, uint64) {
+			synctest.Wait()
+			runtime.GC()
+			var memory runtime.MemStats
+			runtime.ReadMemStats(&memory)
+			now := m.Stats()
+			return state{now.Objects, now.Monitors, runtime.NumGoroutine(), now.Bytes, s.open.Load()}, memory.HeapAlloc
+		}
+		types := map[string]bool{}
+		hour := func() {
+			for minute := range 60 {
+				uid := fmt.Sprint("uid-", version.Load())
+				for _, event := range []string{"ADDED", "DELETED"} {
+					s.eventsOf(pods) <- clustertest.Fields{"type": event, "object": item("b", uid, fmt.Sprint(version.Add(1)))}
+				}
+				if minute == 30 {
+					s.eventsOf(pods) <- clustertest.Fields{"type": "ERROR", "object": clustertest.Fields{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410, "reason": "Expired", "message": "too old"}}
+				}
+				time.Sleep(time.Minute - time.Second)
+				types[names(take(t, m))] = true
+				time.Sleep(time.Second)
+			}
+		}
+		hour()
+		first, before := measure()
+		for range 23 {
+			hour()
+		}
+		last, after := measure()
+		if first != last {
+			t.Errorf("after a day %+v, after an hour %+v", last, first)
+		}
+		if after > before+256<<10 {
+			t.Errorf("the heap grew from %d to %d KiB", before>>10, after>>10)
+		}
+		if want := map[string]bool{"a@5": true, "a@5 w@5": true}; !maps.Equal(types, want) {
+			t.Errorf("the snapshots had %v, want %v", types, want)
+		}
+		if n := discoveries.Load(); n < 2000 {
+			t.Errorf("%d discoveries", n)
+		}
+		m.Stop()
+		synctest.Wait()
+		if got := m.Stats(); got.Bytes != 0 || got.Objects != 0 || s.open.Load() != 0 {
+			t.Errorf("after Stop: %+v, %d watches", got, s.open.Load())
+		}
+		t.Logf("%d discoveries, %d relists, %d goroutines, heap of %d and %d KiB", discoveries.Load(), m.Stats().Relists, last.goroutines, before>>10, after>>10)
+	})
 }

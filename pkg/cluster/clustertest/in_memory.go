@@ -1,0 +1,73 @@
+package clustertest
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+)
+
+// ConnectInMemory returns a client of a handler. There is no network between them, so it works in a
+// bubble of package synctest, where time passes only while all goroutines wait.
+func ConnectInMemory(t testing.TB, handler http.Handler, o client.Options) *client.Client {
+	t.Helper()
+	c, err := client.New(&rest.Config{Host: "http://memory", Transport: inMemory{handler}}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+type inMemory struct{ http.Handler }
+
+func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(r.Context())
+	reader, writer := io.Pipe()
+	w := &responseWriter{header: http.Header{}, body: writer, status: make(chan int, 1)}
+	go func() {
+		defer cancel()
+		m.ServeHTTP(w, r.WithContext(ctx))
+		w.WriteHeader(http.StatusOK)
+		writer.Close()
+	}()
+	return &http.Response{
+		StatusCode: <-w.status, Header: w.header, Body: cancelingBody{reader, cancel}, ContentLength: -1,
+		Request: r, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}, nil
+}
+
+type responseWriter struct {
+	header http.Header
+	body   *io.PipeWriter
+	status chan int
+	begun  bool
+}
+
+func (w *responseWriter) Header() http.Header { return w.header }
+func (w *responseWriter) Flush()              { w.WriteHeader(http.StatusOK) }
+
+func (w *responseWriter) WriteHeader(status int) {
+	if !w.begun {
+		w.begun = true
+		w.status <- status
+	}
+}
+
+func (w *responseWriter) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.Write(p)
+}
+
+type cancelingBody struct {
+	*io.PipeReader
+	cancel func()
+}
+
+func (b cancelingBody) Close() error {
+	b.cancel()
+	return b.PipeReader.Close()
+}
