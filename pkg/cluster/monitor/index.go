@@ -265,6 +265,9 @@ func (m *Monitor) SnapshotOfChanges(ctx context.Context, more ...types.UID) (Par
 			if err != nil || len(s.Listed) < p.complete { // a lookup contradicts a list, which has to be listed again
 				m.notify()
 			}
+			if err != nil {
+				m.index.markEverything()
+			}
 			return Part{s, func(uid types.UID) bool { return whole[uid] }}, err
 		}
 	}

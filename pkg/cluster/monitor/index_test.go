@@ -35,7 +35,7 @@ func indexed(objects []*object.Object) *index {
 // knowing the part that SnapshotOfChanges reads because of them.
 func TestPartDecidesLikeTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		whole := st.Draw(t)
+		whole := rapid.SampledFrom([]func(*rapid.T) *snapshot.Snapshot{st.Draw, st.DrawBusy}).Draw(t, "cluster")(t)
 		if len(whole.Objects) == 0 || slices.ContainsFunc(whole.Objects, func(o *object.Object) bool { return o.Contested }) {
 			return
 		}
