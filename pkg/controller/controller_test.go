@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -23,33 +22,6 @@ const (
 	gonePath = "/apis/example.com/v1/namespaces/ns/widgets/gone"
 )
 
-// watchServer sends events about Pods to their watch, and leaves other requests to another server.
-type watchServer struct {
-	http.Handler
-	podEvents chan clustertest.Fields
-}
-
-func (s *watchServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Query().Get("watch") == "" {
-		s.Handler.ServeHTTP(w, r)
-		return
-	}
-	var events chan clustertest.Fields
-	if r.URL.Path == podsPath {
-		events = s.podEvents
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.(http.Flusher).Flush()
-	for {
-		select {
-		case <-r.Context().Done():
-			return
-		case event := <-events:
-			_ = json.NewEncoder(w).Encode(event)
-		}
-	}
-}
-
 // inBubble runs a test in a bubble, with a server of these Pods. The collector runs until do returns.
 func inBubble(t *testing.T, pods []clustertest.Fields, o controller.Options, do func(podEvents chan<- clustertest.Fields)) {
 	_, api := clustertest.Serve(t, map[string]func(*http.Request) any{
@@ -60,7 +32,7 @@ func inBubble(t *testing.T, pods []clustertest.Fields, o controller.Options, do 
 		}),
 	})
 	synctest.Test(t, func(t *testing.T) {
-		s := &watchServer{api, make(chan clustertest.Fields)}
+		s := &clustertest.WatchServer{Handler: api}
 		c := clustertest.ConnectInMemory(t, s, client.Options{Concurrency: 3, Timeout: 10 * time.Second})
 		m, err := monitor.Start(t.Context(), c, monitor.Options{Parts: true})
 		if err != nil {
@@ -71,7 +43,7 @@ func inBubble(t *testing.T, pods []clustertest.Fields, o controller.Options, do 
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- controller.Run(ctx, o) }()
-		do(s.podEvents)
+		do(s.Events(podsPath))
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("the collector ended: %v", err)

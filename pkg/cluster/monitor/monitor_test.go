@@ -2,14 +2,12 @@ package monitor_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -23,58 +21,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// watchServer streams events to watches, and leaves all other requests to a clustertest.Server.
-type watchServer struct {
-	http.Handler
-	lifetime time.Duration // of a watch; 0: until the client ends it
-	open     atomic.Int64  // watches
-
-	mu     sync.Mutex
-	events map[string]chan clustertest.Fields // by path
-}
-
-func (s *watchServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Query().Get("watch") == "" {
-		s.Handler.ServeHTTP(w, r)
-		return
-	}
-	s.open.Add(1)
-	defer s.open.Add(-1)
-	w.Header().Set("Content-Type", "application/json")
-	w.(http.Flusher).Flush()
-	var over <-chan time.Time
-	if s.lifetime > 0 {
-		over = time.After(s.lifetime)
-	}
-	for {
-		select {
-		case <-r.Context().Done():
-			return
-		case <-over:
-			return
-		case event := <-s.eventsOf(r.URL.Path):
-			_ = json.NewEncoder(w).Encode(event)
-			w.(http.Flusher).Flush()
-		}
-	}
-}
-
-func (s *watchServer) eventsOf(path string) chan clustertest.Fields {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.events[path] == nil {
-		s.events[path] = make(chan clustertest.Fields)
-	}
-	return s.events[path]
-}
-
 const pods = "/api/v1/pods"
 
 // start returns a Monitor of a server with these answers.
-func start(t testing.TB, answers map[string]func(*http.Request) any, o monitor.Options, limits client.Options) (*monitor.Monitor, *watchServer) {
+func start(t testing.TB, answers map[string]func(*http.Request) any, o monitor.Options, limits client.Options) (*monitor.Monitor, *clustertest.WatchServer) {
 	t.Helper()
-	s := &watchServer{events: map[string]chan clustertest.Fields{}}
-	_, s.Handler = clustertest.Serve(t, answers)
+	_, api := clustertest.Serve(t, answers)
+	s := &clustertest.WatchServer{Handler: api}
 	limits.Concurrency, limits.Timeout = 3, 10*time.Second
 	m, err := monitor.Start(t.Context(), clustertest.Connect(t, s, limits), o)
 	if err != nil {
@@ -123,7 +76,7 @@ func TestEventsChangeTheSnapshot(t *testing.T) {
 		{"BOOKMARK", "", "13", "a@12 b@11"},
 		{"DELETED", "a", "14", "b@11"},
 	} {
-		s.eventsOf(pods) <- clustertest.Fields{"type": step.kind, "object": item(step.name, "uid-"+step.name, step.version)}
+		s.Events(pods) <- clustertest.Fields{"type": step.kind, "object": item(step.name, "uid-"+step.name, step.version)}
 		await(t, step.want, func() bool { return names(take(t, m)) == step.want })
 	}
 	if held, want := m.Stats(), int64(1); held.Bytes < want || held.Objects != 1 || held.Gaps != 0 || held.Relists != 0 || held.Events != 4 {
@@ -161,7 +114,7 @@ func TestEventThatWasNotAskedForIsAGapUntilTheNextList(t *testing.T) {
 				t.Fatalf("at first: %s", got)
 			}
 			held.Store(true)
-			s.eventsOf(pods) <- event
+			s.Events(pods) <- event
 			await(t, "a gap", func() bool { return m.Stats().Gaps == 1 })
 			got := take(t, m)
 			if len(got.Gaps) != 1 || !strings.Contains(got.Gaps[0].Message, "could not be watched") || len(got.Objects) != 0 {
@@ -180,7 +133,7 @@ func TestEventThatWasNotAskedForIsAGapUntilTheNextList(t *testing.T) {
 func TestExpiredWatchIsNoGap(t *testing.T) {
 	m, s := start(t, map[string]func(*http.Request) any{pods: clustertest.Reply(clustertest.List(clustertest.Item("a")))}, monitor.Options{}, client.Options{})
 	take(t, m)
-	s.eventsOf(pods) <- clustertest.Fields{"type": "ERROR", "object": clustertest.Fields{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410, "reason": "Expired", "message": "too old"}}
+	s.Events(pods) <- clustertest.Fields{"type": "ERROR", "object": clustertest.Fields{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410, "reason": "Expired", "message": "too old"}}
 	await(t, "another list", func() bool {
 		if got := m.Stats(); got.Gaps != 0 {
 			t.Fatalf("%+v", got)
@@ -217,7 +170,7 @@ func TestMemoryLimitEndsTheMonitor(t *testing.T) {
 	go func() {
 		for i := range 1000 {
 			select {
-			case s.eventsOf(pods) <- clustertest.Fields{"type": "ADDED", "object": item(fmt.Sprint("p-", i), fmt.Sprint("uid-", i), fmt.Sprint(11+i))}:
+			case s.Events(pods) <- clustertest.Fields{"type": "ADDED", "object": item(fmt.Sprint("p-", i), fmt.Sprint("uid-", i), fmt.Sprint(11+i))}:
 			case <-t.Context().Done():
 				return
 			}
@@ -264,7 +217,7 @@ func TestADayOfChangesLeaksNothing(t *testing.T) {
 		bytes, watches                int64
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s := &watchServer{Handler: api, lifetime: 7 * time.Minute, events: map[string]chan clustertest.Fields{}}
+		s := &clustertest.WatchServer{Handler: api, Lifetime: 7 * time.Minute}
 		m, err := monitor.Start(t.Context(), clustertest.ConnectInMemory(t, s, client.Options{Concurrency: 3, Timeout: 10 * time.Second}), monitor.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -278,17 +231,17 @@ func TestADayOfChangesLeaksNothing(t *testing.T) {
 			var memory runtime.MemStats
 			runtime.ReadMemStats(&memory)
 			now := m.Stats()
-			return state{now.Objects, now.Monitors, runtime.NumGoroutine(), now.Bytes, s.open.Load()}, memory.HeapAlloc
+			return state{now.Objects, now.Monitors, runtime.NumGoroutine(), now.Bytes, s.Open.Load()}, memory.HeapAlloc
 		}
 		types := map[string]bool{}
 		hour := func() {
 			for minute := range 60 {
 				uid := fmt.Sprint("uid-", version.Load())
 				for _, event := range []string{"ADDED", "DELETED"} {
-					s.eventsOf(pods) <- clustertest.Fields{"type": event, "object": item("b", uid, fmt.Sprint(version.Add(1)))}
+					s.Events(pods) <- clustertest.Fields{"type": event, "object": item("b", uid, fmt.Sprint(version.Add(1)))}
 				}
 				if minute == 30 {
-					s.eventsOf(pods) <- clustertest.Fields{"type": "ERROR", "object": clustertest.Fields{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410, "reason": "Expired", "message": "too old"}}
+					s.Events(pods) <- clustertest.Fields{"type": "ERROR", "object": clustertest.Fields{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410, "reason": "Expired", "message": "too old"}}
 				}
 				time.Sleep(time.Minute - time.Second)
 				types[names(take(t, m))] = true
@@ -315,8 +268,8 @@ func TestADayOfChangesLeaksNothing(t *testing.T) {
 		}
 		m.Stop()
 		synctest.Wait()
-		if got := m.Stats(); got.Bytes != 0 || got.Objects != 0 || s.open.Load() != 0 {
-			t.Errorf("after Stop: %+v, %d watches", got, s.open.Load())
+		if got := m.Stats(); got.Bytes != 0 || got.Objects != 0 || s.Open.Load() != 0 {
+			t.Errorf("after Stop: %+v, %d watches", got, s.Open.Load())
 		}
 		t.Logf("%d discoveries, %d relists, %d goroutines, heap of %d and %d KiB", discoveries.Load(), m.Stats().Relists, last.goroutines, before>>10, after>>10)
 	})
