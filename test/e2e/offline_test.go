@@ -31,7 +31,7 @@ var (
 	onlyLive = regexp.MustCompile(`(?m)^A running garbage collector may be about to .*\n`)
 
 	blanks = regexp.MustCompile(`  +`)
-	ages   = regexp.MustCompile(`\b(for) (?:[0-9]+[smhdy])+|("?scanned"?: )"[^"]*"`)
+	ages   = regexp.MustCompile(`\b(for|terminating) (?:[0-9]+[smhdy])+|("?scanned"?: )"[^"]*"`)
 )
 
 // ageless returns output without ages and scan times, which differ between two scans, and without
