@@ -31,7 +31,7 @@ func (o *options) register(fs *flag.FlagSet) {
 		return err
 	})
 	fs.BoolVar(&o.keep, "keep", false, "keep the folder of the run (keys, logs, etcd's data) when it ends")
-	fs.DurationVar(&o.timeout, "timeout", time.Minute, "how long to wait for the control plane to become ready")
+	fs.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long to wait for the control plane to become ready")
 	fs.Func("admission-plugins", "admission plugins to enable beside the default ones, separated by commas", list(&o.enable))
 	fs.Func("disable-admission-plugins", "admission plugins to disable beside ServiceAccount, separated by commas", list(&o.disable))
 	fs.StringVar(&o.runtimeConfig, "runtime-config", "", "APIs to switch on or off, as kube-apiserver takes them")

@@ -53,7 +53,7 @@ func run(m *testing.M) (code int) {
 	}
 	// The user's environment must not affect the tests.
 	os.Setenv("KUBECONFIG", "/does/not/exist")
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // nothing may be compiled yet
 	defer cancel()
 	bin, err := build(ctx)
 	if err != nil {
