@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -110,23 +111,49 @@ func churn(t *testing.T, seed uint64, operations int, faults bool) {
 	}
 }
 
+// churnDifference describes the objects that differ, and the operations on these, their owners and their
+// dependents.
 func churnDifference(theirs, ours map[int]churnState, todo []churnOperation) string {
 	var b strings.Builder
-	seen := map[int]bool{}
+	concerned := map[int]bool{}
 	for _, side := range []map[int]churnState{theirs, ours} {
 		for n := range side {
 			a, inTheirs := theirs[n]
 			c, inOurs := ours[n]
-			if seen[n] || inTheirs && inOurs && reflect.DeepEqual(a, c) {
+			if concerned[n] || inTheirs && inOurs && reflect.DeepEqual(a, c) {
 				continue
 			}
-			seen[n] = true
+			concerned[n] = true
 			fmt.Fprintf(&b, "object %d: theirs %v %+v, ours %v %+v\n", n, inTheirs, a, inOurs, c)
-			for _, o := range todo {
-				if o.of == n {
-					fmt.Fprintf(&b, "  %s\n", o)
-				}
-			}
+		}
+	}
+	related := maps.Clone(concerned)
+	relate := func(n, owner int) {
+		if concerned[n] {
+			related[owner] = true
+		}
+		if concerned[owner] {
+			related[n] = true
+		}
+	}
+	for n, state := range theirs {
+		for _, owner := range state.Owners {
+			relate(n, owner)
+		}
+	}
+	for _, o := range todo {
+		for _, r := range o.owners {
+			relate(o.of, r.owner)
+		}
+	}
+	for n := range related {
+		if !concerned[n] {
+			fmt.Fprintf(&b, "object %d: both %+v\n", n, theirs[n])
+		}
+	}
+	for _, o := range todo {
+		if related[o.of] {
+			fmt.Fprintf(&b, "  %s\n", o)
 		}
 	}
 	return b.String()

@@ -58,7 +58,12 @@ type churnWorkload struct {
 	random  *rand.Rand
 	objects map[int]*churnObject
 	frozen  map[int]bool
-	last    int // number of the latest object
+	// fresh are the objects whose owners were set since the collector was at rest. The real collector
+	// may not have seen that yet: then it removes no references from them when an owner is deleted with
+	// the policy Orphan, deletes them later, and does not wait for them when one is deleted in the
+	// foreground.
+	fresh map[int]bool
+	last  int // number of the latest object
 	// custom are the kinds of CRDs that are installed.
 	custom  map[int]bool
 	customs bool // whether CRDs come and go
@@ -73,12 +78,13 @@ const (
 )
 
 func newChurnWorkload(seed uint64, customs bool) *churnWorkload {
-	return &churnWorkload{customs: customs, random: rand.New(rand.NewPCG(seed, seed)), objects: map[int]*churnObject{}, frozen: map[int]bool{}, custom: map[int]bool{}}
+	return &churnWorkload{customs: customs, random: rand.New(rand.NewPCG(seed, seed)), objects: map[int]*churnObject{}, frozen: map[int]bool{}, fresh: map[int]bool{}, custom: map[int]bool{}}
 }
 
 // epoch draws the operations until the next rest.
 func (w *churnWorkload) epoch(n int) []churnOperation {
 	clear(w.frozen)
+	clear(w.fresh)
 	var out []churnOperation
 	for kind := churnFirstCustom; kind < len(churnKinds); kind++ {
 		if w.customs && !w.custom[kind] && w.random.IntN(2) == 0 {
@@ -124,7 +130,13 @@ func (w *churnWorkload) operation() (churnOperation, bool) {
 		if !ok {
 			return churnOperation{}, false
 		}
-		policies := []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan}
+		policies := []metav1.DeletionPropagation{metav1.DeletePropagationBackground}
+		if !w.foregroundRaces(n) {
+			policies = append(policies, metav1.DeletePropagationForeground)
+		}
+		if !slices.ContainsFunc(w.dependents(n), func(d int) bool { return w.fresh[d] }) {
+			policies = append(policies, metav1.DeletePropagationOrphan)
+		}
 		w.freeze(n)
 		return churnOperation{do: churnDelete, of: n, policy: policies[w.random.IntN(len(policies))]}, true
 	case draw < 86:
@@ -150,6 +162,35 @@ func (w *churnWorkload) operation() (churnOperation, bool) {
 	}
 }
 
+// foregroundRaces reports whether the end of a foreground deletion depends on when the collector acts.
+// An owner does not wait for a dependent that does not block it. While the owner is there, the collector
+// deletes such a dependent in the foreground if that has dependents itself, and afterwards in the
+// background. This shows at rest if something below is held.
+func (w *churnWorkload) foregroundRaces(n int) bool {
+	below, held, fresh := map[int]bool{n: true}, false, false
+	for next := []int{n}; len(next) > 0; {
+		var more []int
+		for _, owner := range next {
+			for _, d := range w.dependents(owner) {
+				if !below[d] {
+					below[d], more = true, append(more, d)
+					held, fresh = held || w.objects[d].held, fresh || w.fresh[d]
+				}
+			}
+		}
+		next = more
+	}
+	if fresh {
+		return held
+	}
+	for d := range below {
+		if d != n && len(w.dependents(d)) > 0 && slices.ContainsFunc(w.objects[d].owners, func(r churnReference) bool { return below[r.owner] && !r.blocks }) {
+			return held
+		}
+	}
+	return false
+}
+
 func (w *churnWorkload) create() churnOperation {
 	kinds := []int{0, 1, 2}
 	for kind := churnFirstCustom; kind < len(churnKinds); kind++ {
@@ -161,6 +202,7 @@ func (w *churnWorkload) create() churnOperation {
 	o := &churnObject{churnPlace: churnPlace{kinds[w.random.IntN(len(kinds))], w.random.IntN(churnNamespaces)}, held: w.random.IntN(12) == 0}
 	o.owners = w.drawOwners(w.last, o)
 	w.objects[w.last] = o
+	w.fresh[w.last] = true
 	if w.isBad(o) {
 		w.freeze(w.last)
 	}
@@ -170,6 +212,7 @@ func (w *churnWorkload) create() churnOperation {
 func (w *churnWorkload) setOwners(n int) churnOperation {
 	o := w.objects[n]
 	o.owners = w.drawOwners(n, o)
+	w.fresh[n] = true
 	if w.isBad(o) {
 		w.freeze(n)
 	}
