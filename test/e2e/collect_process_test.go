@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -45,7 +46,7 @@ func (s *screen) String() string {
 
 func (t tool) command(args ...string) *process {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(t.limit, 2*waitTimeout))
 	t.Cleanup(cancel)
 	if t.user != "" {
 		args = append(args, "--context="+t.controlPlane.Context(t.user))

@@ -22,7 +22,8 @@ type tool struct {
 	*scene
 	env   []string
 	stdin string
-	user  string // empty: admin
+	user  string        // empty: admin
+	limit time.Duration // of a started run; 0: two minutes
 }
 
 // result is the result of a run.
