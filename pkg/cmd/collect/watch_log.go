@@ -2,6 +2,7 @@ package collect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,8 +23,8 @@ import (
 // there is to say to standard error. It writes nothing twice in a row.
 type roundLog struct {
 	options *cli.MutatingOptions
-	failure string // of the latest round
-	gaps    string // of the latest round
+	failure string   // of the latest round
+	gaps    []string // of the latest round
 	skipped map[types.UID]string
 }
 
@@ -71,7 +72,9 @@ func (l *roundLog) step(s *plan.Step, e event.Event) {
 // maxSkippedSteps limits the memory for steps that were not done.
 const maxSkippedSteps = 10_000
 
-// round writes what is new about the scans: failures, and what could not be read.
+// round writes what is new about the scans: failures, what could not be read, and that everything
+// can be read again. That a part of it can be read again it does not write: after a restart of the API
+// server that would be a line for each type.
 func (l *roundLog) round(r *controller.Round) {
 	failure := ""
 	if r.Err != nil {
@@ -88,20 +91,20 @@ func (l *roundLog) round(r *controller.Round) {
 	if r.Snapshot == nil {
 		return
 	}
-	names := make([]string, len(r.Snapshot.Gaps))
+	gaps := make([]string, len(r.Snapshot.Gaps))
 	for i, gap := range r.Snapshot.Gaps {
-		names[i] = fmt.Sprintf("%s (%s)", gap, gap.Reason)
+		gaps[i] = fmt.Sprintf("%s (%s)", gap, gap.Reason)
 	}
-	gaps := strings.Join(names[:min(len(names), cli.MaxNamedGaps)], ", ")
-	if more := len(names) - cli.MaxNamedGaps; more > 0 {
-		gaps += fmt.Sprintf(" and %d more", more)
-	}
+	isNew := func(gap string) bool { return !slices.Contains(l.gaps, gap) }
 	switch {
-	case gaps == l.gaps:
-	case gaps == "":
+	case slices.ContainsFunc(gaps, isNew):
+		text := strings.Join(gaps[:min(len(gaps), cli.MaxNamedGaps)], ", ")
+		if more := len(gaps) - cli.MaxNamedGaps; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		l.note("warning: not read, and nothing is concluded about it: " + text)
+	case len(gaps) == 0 && len(l.gaps) > 0:
 		l.note("everything can be read again")
-	default:
-		l.note("warning: not read, and nothing is concluded about it: " + gaps)
 	}
 	l.gaps = gaps
 }

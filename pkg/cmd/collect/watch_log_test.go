@@ -88,7 +88,7 @@ func TestStepsAsLinesOfJSON(t *testing.T) {
 	}
 }
 
-func TestFailuresAndGapsAreLoggedWhenTheyChange(t *testing.T) {
+func TestFailuresAndNewGapsAreLogged(t *testing.T) {
 	gap := func(resource string) snapshot.Gap {
 		return snapshot.Gap{Resource: resource, Reason: snapshot.Forbidden}
 	}
@@ -98,11 +98,11 @@ func TestFailuresAndGapsAreLoggedWhenTheyChange(t *testing.T) {
 	failed := &controller.Round{Err: errors.New("refused\nmore")}
 	var many []snapshot.Gap
 	for range cli.MaxNamedGaps + 2 {
-		many = append(many, gap("secrets"))
+		many = append(many, gap("jobs"))
 	}
 	out, got := logged("table", func(l *roundLog) {
 		for _, r := range []*controller.Round{
-			round(), round(), failed, failed, round(), round(gap("secrets")), round(gap("secrets")), failed, round(gap("secrets")), round(gap("pods")), round(many...), round(),
+			round(), round(), failed, failed, round(), round(gap("secrets")), round(gap("secrets")), failed, round(gap("secrets")), round(gap("pods"), gap("nodes")), round(gap("nodes")), round(many...), round(),
 		} {
 			l.round(r)
 		}
@@ -113,8 +113,8 @@ func TestFailuresAndGapsAreLoggedWhenTheyChange(t *testing.T) {
 		"warning: not read, and nothing is concluded about it: secrets (forbidden)",
 		"warning: refused; trying again",
 		"the cluster can be read again",
-		"warning: not read, and nothing is concluded about it: pods (forbidden)",
-		"warning: not read, and nothing is concluded about it: " + strings.Repeat("secrets (forbidden), ", cli.MaxNamedGaps-1) + "secrets (forbidden) and 2 more",
+		"warning: not read, and nothing is concluded about it: pods (forbidden), nodes (forbidden)",
+		"warning: not read, and nothing is concluded about it: " + strings.Repeat("jobs (forbidden), ", cli.MaxNamedGaps-1) + "jobs (forbidden) and 2 more",
 		"everything can be read again",
 	}, got); diff != "" || len(out) > 0 {
 		t.Errorf("on standard output: %q; on standard error (-want +got)\n%s", out, diff)
