@@ -163,32 +163,25 @@ func (w *churnWorkload) operation() (churnOperation, bool) {
 }
 
 // foregroundRaces reports whether the end of a foreground deletion depends on when the collector acts.
-// An owner does not wait for a dependent that does not block it. While the owner is there, the collector
-// deletes such a dependent in the foreground if that has dependents itself, and afterwards in the
-// background. This shows at rest if something below is held.
+// An owner does not wait for dependents that do not block it. While it waits for others, the collector
+// deletes such a dependent, in the foreground if that has dependents itself, or removes its reference.
+// Afterwards the owner is an owner as any other if a finalizer holds it, and is gone otherwise, and the
+// dependent is deleted in the background. This shows at rest only where something is held.
 func (w *churnWorkload) foregroundRaces(n int) bool {
-	below, held, fresh := map[int]bool{n: true}, false, false
+	below, held, early := map[int]bool{n: true}, w.objects[n].held, false
 	for next := []int{n}; len(next) > 0; {
-		var more []int
-		for _, owner := range next {
-			for _, d := range w.dependents(owner) {
-				if !below[d] {
-					below[d], more = true, append(more, d)
-					held, fresh = held || w.objects[d].held, fresh || w.fresh[d]
-				}
+		owner := next[0]
+		next = next[1:]
+		for _, d := range w.dependents(owner) {
+			o := w.objects[d]
+			early = early || w.fresh[d] || slices.Contains(o.owners, churnReference{owner: owner, blocks: false})
+			held = held || o.held
+			if !below[d] {
+				below[d], next = true, append(next, d)
 			}
 		}
-		next = more
 	}
-	if fresh {
-		return held
-	}
-	for d := range below {
-		if d != n && len(w.dependents(d)) > 0 && slices.ContainsFunc(w.objects[d].owners, func(r churnReference) bool { return below[r.owner] && !r.blocks }) {
-			return held
-		}
-	}
-	return false
+	return held && early
 }
 
 func (w *churnWorkload) create() churnOperation {
