@@ -29,7 +29,8 @@ export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -tr
 export CGO_ENABLED := 0
 
 # The race detector needs a C compiler; without one the tests run all the same.
-RACE ?= $(shell command -v "$$($(GO) env CC)" >/dev/null 2>&1 && echo "-race '-ldflags=-w -linkmode=internal'")
+RACEFLAGS = -race '-ldflags=-w -linkmode=internal'
+RACE ?= $(shell command -v "$$($(GO) env CC)" >/dev/null 2>&1 && echo "$(RACEFLAGS)")
 
 LINT         = $(GO) tool -modfile=test/lint/go.mod
 CONTROLPLANE = $(GO) run -C test/controlplane .
@@ -106,7 +107,7 @@ test-program: lint # the program's own packages
 
 .PHONY: race
 race: ## every package of the program with the race detector
-	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) -race -timeout 1h ./cmd/... ./pkg/...
+	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) $(RACEFLAGS) -timeout 1h ./cmd/... ./pkg/...
 
 .PHONY: test-modules
 test-modules: # those in test with dependencies of their own

@@ -26,10 +26,8 @@ const (
 func inBubble(t *testing.T, pods []clustertest.Fields, o controller.Options, do func(podEvents chan<- clustertest.Fields)) {
 	_, api := clustertest.Serve(t, map[string]func(*http.Request) any{
 		podsPath: clustertest.Reply(clustertest.List(pods...)),
-		gonePath: clustertest.Reply(clustertest.Fields{
-			"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": http.StatusNotFound, "reason": "NotFound",
-			"details": clustertest.Fields{"name": "gone", "group": "example.com", "kind": "widgets"},
-		}),
+		gonePath: clustertest.Reply(clustertest.Status(http.StatusNotFound, "NotFound", `widgets.example.com "gone" not found`,
+			clustertest.Fields{"name": "gone", "group": "example.com", "kind": "widgets"})),
 	})
 	synctest.Test(t, func(t *testing.T) {
 		s := &clustertest.WatchServer{Handler: api}

@@ -130,10 +130,13 @@ func TestEventThatWasNotAskedForIsAGapUntilTheNextList(t *testing.T) {
 	}
 }
 
+// expired is the event that ends a watch from a resourceVersion that the server has no more.
+var expired = clustertest.Fields{"type": "ERROR", "object": clustertest.Status(http.StatusGone, "Expired", "too old", nil)}
+
 func TestExpiredWatchIsNoGap(t *testing.T) {
 	m, s := start(t, map[string]func(*http.Request) any{pods: clustertest.Reply(clustertest.List(clustertest.Item("a")))}, monitor.Options{}, client.Options{})
 	take(t, m)
-	s.Events(pods) <- clustertest.Fields{"type": "ERROR", "object": clustertest.Fields{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410, "reason": "Expired", "message": "too old"}}
+	s.Events(pods) <- expired
 	await(t, "another list", func() bool {
 		if got := m.Stats(); got.Gaps != 0 {
 			t.Fatalf("%+v", got)
@@ -241,7 +244,7 @@ func TestADayOfChangesLeaksNothing(t *testing.T) {
 					s.Events(pods) <- clustertest.Fields{"type": event, "object": item("b", uid, fmt.Sprint(version.Add(1)))}
 				}
 				if minute == 30 {
-					s.Events(pods) <- clustertest.Fields{"type": "ERROR", "object": clustertest.Fields{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410, "reason": "Expired", "message": "too old"}}
+					s.Events(pods) <- expired
 				}
 				time.Sleep(time.Minute - time.Second)
 				types[names(take(t, m))] = true

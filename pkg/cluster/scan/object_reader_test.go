@@ -24,10 +24,7 @@ func TestReplacedOwnerNeedsTwoAnswers(t *testing.T) {
 		out["metadata"].(clustertest.Fields)["ownerReferences"] = []clustertest.Fields{{"apiVersion": "example.com/v1", "kind": "Widget", "name": owner, "uid": uid}}
 		return out
 	}
-	absent := clustertest.Fields{
-		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": http.StatusNotFound, "reason": "NotFound",
-		"details": clustertest.Fields{"name": "w", "group": "example.com", "kind": "widgets"},
-	}
+	absent := clustertest.Status(http.StatusNotFound, "NotFound", "", clustertest.Fields{"name": "w", "group": "example.com", "kind": "widgets"})
 	for name, test := range map[string]struct {
 		pods, widgets []clustertest.Fields
 		answers       []clustertest.Fields // the last one repeats

@@ -3,7 +3,6 @@ package collect
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -15,6 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
@@ -98,11 +98,7 @@ func (l *roundLog) round(r *controller.Round) {
 	isNew := func(gap string) bool { return !slices.Contains(l.gaps, gap) }
 	switch {
 	case slices.ContainsFunc(gaps, isNew):
-		text := strings.Join(gaps[:min(len(gaps), cli.MaxNamedGaps)], ", ")
-		if more := len(gaps) - cli.MaxNamedGaps; more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
-		l.note("warning: not read, and nothing is concluded about it: " + text)
+		l.note("warning: not read, and nothing is concluded about it: " + wording.List(gaps, cli.MaxNamedGaps))
 	case len(gaps) == 0 && len(l.gaps) > 0:
 		l.note("everything can be read again")
 	}
