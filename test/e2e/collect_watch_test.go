@@ -134,8 +134,9 @@ func TestCollectWatchCollectsWhatBecomesGarbage(t *testing.T) {
 	}
 	deleted := map[string]bool{}
 	for _, step := range p.collected() {
-		// A step that comes before the event of a dependent is skipped, and tried again.
-		if step.Status == "failed" || step.Time.IsZero() || step.Reason == "" || step.Message == "" {
+		// A step before the event of a dependent is skipped and tried again; one at the end is not begun.
+		early := step.Status == "skipped" && (step.Reason == "DependentExists" || step.Reason == "Interrupted")
+		if step.Status != "done" && !early || step.Time.IsZero() || step.Reason == "" || step.Message == "" {
 			t.Errorf("it reports %+v", step)
 		}
 		if step.Action == "delete" && step.Status == "done" {

@@ -240,7 +240,11 @@ func TestTreeShowsReadyStatusAndAgeAsKubectlGetDoes(t *testing.T) {
 		got[strings.TrimLeft(line["NAME"], " │├└─")] = line
 	}
 	after := s.kubectlColumns(ns)
-	for i, name := range []string{"Deployment/web", "ReplicaSet/web-5f6d8c9b7", "Pod/web-5f6d8c9b7-2ftpd", "Pod/web-5f6d8c9b7-4dspl", "Job/import"} {
+	names := []string{"Deployment/web", "ReplicaSet/web-5f6d8c9b7", "Pod/web-5f6d8c9b7-2ftpd", "Pod/web-5f6d8c9b7-4dspl", "Job/import"}
+	if len(before) != len(names) || len(after) != len(names) {
+		t.Fatalf("kubectl get shows %+v, then %+v, want %d objects", before, after, len(names))
+	}
+	for i, name := range names {
 		ours := columnsOf(t, name, got[name]["READY"], got[name])
 		if ours.ready != before[i].ready || ours.status != before[i].status || ours.name != before[i].name {
 			t.Errorf("kubectl gc tree shows %+v, kubectl get %+v", ours, before[i])

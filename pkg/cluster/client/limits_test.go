@@ -181,6 +181,22 @@ func TestEndlessResponseIsLimited(t *testing.T) {
 	}
 }
 
+func TestAnswersAreLimitedTo64MiB(t *testing.T) {
+	c := connectTo(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		forever(w, make([]byte, 1<<20))
+	})
+	body, err := c.REST.Get().AbsPath("/api").Stream(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	n, err := io.Copy(io.Discard, body)
+	if want := (&TooLongError{"an answer", 64 << 20}).Error(); n < 64<<20 || err == nil || err.Error() != want {
+		t.Errorf("after %d bytes: %v, want %s", n, err, want)
+	}
+}
+
 func TestEndlessListFails(t *testing.T) {
 	look := func(t *testing.T, answer func(http.ResponseWriter, int)) snapshot.Gap {
 		var asked atomic.Int32
