@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -29,6 +30,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
@@ -65,8 +67,8 @@ const manyOperations = 1000
 
 func churn(t *testing.T, seed uint64, operations int, faults bool) {
 	newScene(t)
-	theirs := newChurnCluster(t, testcluster.On)
-	ours := newChurnCluster(t, testcluster.Absent)
+	theirs := newChurnCluster(t, "the real collector", testcluster.On)
+	ours := newChurnCluster(t, "collect --watch", testcluster.Absent)
 	stop := ours.startWatch(faults)
 	defer stop()
 	w := newChurnWorkload(seed, operations > manyOperations)
@@ -162,19 +164,20 @@ func churnDifference(theirs, ours map[int]churnState, todo []churnOperation) str
 // churnCluster is a control plane on which the workload runs.
 type churnCluster struct {
 	*scene
-	uids   map[int]types.UID
-	places map[int]churnPlace
-	client *client.Client
+	collector string // for messages
+	uids      map[int]types.UID
+	places    map[int]churnPlace
+	client    *client.Client
 }
 
-func newChurnCluster(t *testing.T, collector string) *churnCluster {
+func newChurnCluster(t *testing.T, collector, mode string) *churnCluster {
 	t.Helper()
-	p := testcluster.New(t, testcluster.Options{Collector: collector, OnlyIfBuilt: true})
+	p := testcluster.New(t, testcluster.Options{Collector: mode, OnlyIfBuilt: true})
 	e, err := newEnvironment(p, shared.bin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &churnCluster{scene: e.newScene(t), uids: map[int]types.UID{}, places: map[int]churnPlace{}}
+	c := &churnCluster{scene: e.newScene(t), collector: collector, uids: map[int]types.UID{}, places: map[int]churnPlace{}}
 	c.created = nil
 	for n := range churnNamespaces {
 		space := newObject("v1", "Namespace", "", churnNamespace(n))
@@ -394,40 +397,62 @@ func (c *churnCluster) resource(o object) dynamic.ResourceInterface {
 	return c.dynamic.Resource(schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: strings.ToLower(gvk.Kind) + "s"}).Namespace(o.GetNamespace())
 }
 
-// rest waits until the collector has nothing left to do, and returns what is there.
+// restTimeout limits how long a collector may need until it has nothing left to do. The real one waits up to
+// two minutes before it tries an object again with which it failed often, as it does while an API server
+// starts, and while it has not discovered a new type.
+const restTimeout = 5 * time.Minute
+
+// rest waits until the collector has nothing left to do, and returns what is there. It seldom looks:
+// each look is a scan, for which the API server needs the CPU that the collector waits for.
 func (c *churnCluster) rest() map[int]churnState {
 	c.Helper()
 	numbers := map[types.UID]int{}
 	for n, uid := range c.uids {
 		numbers[uid] = n
 	}
-	out := map[int]churnState{}
-	c.await("the collector to rest", func(ctx context.Context) (bool, error) {
-		served, err := discovery.Discover(ctx, c.client)
-		if err != nil {
+	var last error
+	var s *snapshot.Snapshot
+	err := wait.PollUntilContextTimeout(c.Context(), 250*time.Millisecond, restTimeout, true, func(ctx context.Context) (bool, error) {
+		var p *plan.Plan
+		if s, p, last = c.pass(ctx); last != nil {
 			return false, nil
 		}
-		s, err := scan.Run(ctx, c.client, served, scan.Scope{}, time.Now)
-		if err != nil || !s.Complete() {
-			return false, nil
+		for _, step := range p.Steps {
+			last = errors.Join(last, fmt.Errorf("%s %s %s/%s: %v", step.Action, step.Object.Kind, step.Object.Namespace, step.Object.Name, step.References))
 		}
-		if p := plan.New(collector.NewJudge(graph.New(s)), plan.Options{Mode: plan.Collect}); len(p.Steps) > 0 {
-			return false, nil
-		}
-		clear(out)
-		for _, o := range s.Objects {
-			n, ours := numbers[o.UID]
-			if !ours {
-				continue
-			}
-			state := churnState{Finalizers: o.Finalizers, Terminating: o.Terminating()}
-			for _, r := range o.Owners {
-				state.Owners = append(state.Owners, numbers[r.UID])
-				state.Blocks = append(state.Blocks, r.Blocks())
-			}
-			out[n] = state
-		}
-		return true, nil
+		return last == nil, nil
 	})
+	if err != nil {
+		c.Fatalf("waiting for %s to rest: %v\n%v", c.collector, err, last)
+	}
+	out := map[int]churnState{}
+	for _, o := range s.Objects {
+		n, ours := numbers[o.UID]
+		if !ours {
+			continue
+		}
+		state := churnState{Finalizers: o.Finalizers, Terminating: o.Terminating()}
+		for _, r := range o.Owners {
+			state.Owners = append(state.Owners, numbers[r.UID])
+			state.Blocks = append(state.Blocks, r.Blocks())
+		}
+		out[n] = state
+	}
 	return out
+}
+
+// pass reads the cluster, and plans what a collector has to do there.
+func (c *churnCluster) pass(ctx context.Context) (*snapshot.Snapshot, *plan.Plan, error) {
+	served, err := discovery.Discover(ctx, c.client)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := scan.Run(ctx, c.client, served, scan.Scope{}, time.Now)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !s.Complete() {
+		return nil, nil, errors.New("the cluster was not read completely")
+	}
+	return s, plan.New(collector.NewJudge(graph.New(s)), plan.Options{Mode: plan.Collect}), nil
 }
