@@ -167,21 +167,25 @@ func (w *churnWorkload) operation() (churnOperation, bool) {
 // deletes such a dependent, in the foreground if that has dependents itself, or removes its reference.
 // Afterwards the owner is an owner as any other if a finalizer holds it, and is gone otherwise, and the
 // dependent is deleted in the background. This shows at rest only where something is held.
+//
+// What is being deleted already is another reason: an owner with such a dependent does not block its own
+// owner's deletion any more if that dependent was deleted in the foreground. The real collector remembers that after the
+// finalizer is gone (docs/gc-semantics.md, "Graph"), and nobody else can know it.
 func (w *churnWorkload) foregroundRaces(n int) bool {
-	below, held, early := map[int]bool{n: true}, w.objects[n].held, false
+	below, held, unsure := map[int]bool{n: true}, w.objects[n].held, false
 	for next := []int{n}; len(next) > 0; {
 		owner := next[0]
 		next = next[1:]
 		for _, d := range w.dependents(owner) {
 			o := w.objects[d]
-			early = early || w.fresh[d] || slices.Contains(o.owners, churnReference{owner: owner, blocks: false})
+			unsure = unsure || o.terminating || w.fresh[d] || slices.Contains(o.owners, churnReference{owner: owner, blocks: false})
 			held = held || o.held
 			if !below[d] {
 				below[d], next = true, append(next, d)
 			}
 		}
 	}
-	return held && early
+	return held && unsure
 }
 
 func (w *churnWorkload) create() churnOperation {

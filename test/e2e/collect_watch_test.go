@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -277,30 +278,45 @@ func TestCollectWatchRefusesBesideKubeControllerManager(t *testing.T) {
 	manager.Object["spec"] = map[string]any{"holderIdentity": "master-1", "leaseDurationSeconds": int64(1), "renewTime": "2026-11-24T08:00:00.000000Z"}
 	s.create(manager)
 	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
-	ctx, stop := context.WithCancel(t.Context())
-	renewing := make(chan struct{})
-	go func() {
-		defer close(renewing)
-		n := int64(0)
-		wait.UntilWithContext(ctx, func(ctx context.Context) {
-			n++
-			body := fmt.Sprintf(`{"spec":{"renewTime":%q}}`, time.Unix(n, 0).UTC().Format(metav1.RFC3339Micro))
-			_, _ = s.client(manager).Patch(ctx, manager.GetName(), types.MergePatchType, []byte(body), metav1.PatchOptions{}) // the run shows an error
-		}, 100*time.Millisecond)
-	}()
-	s.gc(watchCollect(ns, t.TempDir())...).exits(t, 1).warns(t, `kube-controller-manager runs ("master-1" renews its lease)`, "use --allow-running-collector")
+	n := int64(0)
+	renew := func() (stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var renewing sync.WaitGroup
+		renewing.Go(func() {
+			wait.UntilWithContext(ctx, func(ctx context.Context) {
+				n++
+				body := fmt.Sprintf(`{"spec":{"renewTime":%q}}`, time.Unix(n, 0).UTC().Format(metav1.RFC3339Micro))
+				_, _ = s.client(manager).Patch(ctx, manager.GetName(), types.MergePatchType, []byte(body), metav1.PatchOptions{}) // the run shows an error
+			}, 100*time.Millisecond)
+		})
+		return func() {
+			cancel()
+			renewing.Wait()
+		}
+	}
+	refuses := func(r result) {
+		t.Helper()
+		r.exits(t, 1).warns(t, `kube-controller-manager runs ("master-1" renews its lease)`, "use --allow-running-collector")
+	}
+
+	stop := renew()
+	refuses(s.gc(watchCollect(ns, t.TempDir())...))
 	s.requireUnchanged(orphan)
 	allowed := s.tool().start(watchCollect(ns, t.TempDir(), "--allow-running-collector")...)
 	s.awaitGone(orphan)
 	allowed.terminate().exits(t, 130)
 	stop()
-	<-renewing
 
-	// A manager that renews its lease no longer is no reason to refuse.
+	// A manager that renews its lease no longer is no reason to refuse, until it is alive again.
 	again := s.create(configMap(ns, "again", ownedBy(missingOwner())))
 	alone := s.tool().start(watchCollect(ns, t.TempDir())...)
 	s.awaitGone(again)
-	alone.terminate().exits(t, 130)
+	stop = renew()
+	refuses(alone.wait())
+	stop()
+	if holder := s.collectorLeader(ns); holder != "" {
+		t.Errorf("the Lease is still held by %s", holder)
+	}
 }
 
 func TestCollectWatchLeavesDependentsOfUnreadableTypesAlone(t *testing.T) {
