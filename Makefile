@@ -75,13 +75,13 @@ cluster-down: ## stop it
 controlplane: ## build etcd, kube-apiserver, kube-controller-manager and kubectl, once (KUBERNETES=1.33: of that version)
 	$(CONTROLPLANE) build $(if $(KUBERNETES),--version=$(KUBERNETES))
 
-# The end-to-end tests wait some of the time, so the rest runs beside them. Servers, compilers and
-# linters may use more memory to be faster; a program with the race detector need not linger for a
-# second after its end. With many programs side by side one thread is enough for each: with two, an
-# API server needs 40 % more CPU to start, as Go looks for work for the second.
+# The end-to-end tests wait some of the time, so the rest runs beside them. A program with the race
+# detector need not linger for a second after its end. With many programs side by side one thread is
+# enough for each: with two, an API server needs 40 % more CPU to start, as Go looks for work for the
+# second.
 .PHONY: test
 test: controlplane chromium ## everything: lint, unit tests, and end to end on a real control plane
-	GOGC=400 GOMAXPROCS=1 GORACE=atexit_sleep_ms=0 $(MAKE) --no-print-directory -j2 test-e2e test-program test-modules
+	GOMAXPROCS=1 GORACE=atexit_sleep_ms=0 $(MAKE) --no-print-directory -j2 test-e2e test-program test-modules
 
 # Tests that run a built program are not rerun by go test when that changes, so nothing is taken
 # from its cache: -count=1. lint vets everything. Nobody debugs these programs, and they are linked
