@@ -28,3 +28,12 @@ func BenchmarkSort(b *testing.B) {
 		s.Normalize()
 	}
 }
+
+func BenchmarkNewMapper(b *testing.B) {
+	served := st.Types()
+	b.ReportAllocs()
+	for b.Loop() {
+		snapshot.NewMapper(served)
+	}
+	b.ReportMetric(float64(len(served)), "types")
+}

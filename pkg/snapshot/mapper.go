@@ -1,8 +1,9 @@
 package snapshot
 
 import (
-	"sort"
+	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -32,51 +33,52 @@ type Mapping struct {
 // Mapper maps kinds to types as the collector's RESTMapper does. It is
 // immutable and safe for concurrent use.
 type Mapper struct {
-	exact    map[schema.GroupVersionKind]Type
-	lower    map[schema.GroupVersionKind]Type // by the kind in lower case
-	serves   map[schema.GroupVersion]bool
-	versions map[schema.GroupKind][]Type // preferred first, then as Type.Compare orders them
-	groups   map[string][]Type           // in the same order
-	byPath   map[schema.GroupVersionResource]Type
+	exact  map[schema.GroupVersionKind]*Type
+	lower  func() map[schema.GroupVersionKind]*Type // by the kind in lower case
+	groups map[string][]*Type                       // preferred first, then as Type.Compare orders them
 }
 
-// NewMapper returns a mapper for the types that discovery served.
+// NewMapper returns a mapper for the types that discovery served. collect --watch makes some for every
+// change in the cluster, so what few references need is found or made when it is asked for.
 func NewMapper(types []Type) *Mapper {
-	m := &Mapper{
-		exact:    make(map[schema.GroupVersionKind]Type, len(types)),
-		lower:    make(map[schema.GroupVersionKind]Type, len(types)),
-		serves:   map[schema.GroupVersion]bool{},
-		versions: make(map[schema.GroupKind][]Type, len(types)),
-		groups:   map[string][]Type{},
-		byPath:   make(map[schema.GroupVersionResource]Type, len(types)),
-	}
-	for _, t := range types {
-		gv := schema.GroupVersion{Group: t.Group, Version: t.Version}
-		m.exact[gv.WithKind(t.Kind)] = t
-		m.lower[gv.WithKind(strings.ToLower(t.Kind))] = t
-		m.serves[gv] = true
-		m.byPath[gv.WithResource(t.Resource)] = t
-		gk := schema.GroupKind{Group: t.Group, Kind: t.Kind}
-		m.versions[gk] = append(m.versions[gk], t)
+	types = slices.Clone(types) // Normalize sorts those of a snapshot
+	m := &Mapper{exact: make(map[schema.GroupVersionKind]*Type, len(types)), groups: map[string][]*Type{}}
+	for i := range types {
+		t := &types[i]
+		m.exact[t.groupVersion().WithKind(t.Kind)] = t
 		m.groups[t.Group] = append(m.groups[t.Group], t)
 	}
-	for _, versions := range m.versions {
-		sortPreferredFirst(versions)
-	}
 	for _, group := range m.groups {
-		sortPreferredFirst(group)
+		slices.SortStableFunc(group, func(a, b *Type) int {
+			if a.Preferred != b.Preferred {
+				if a.Preferred {
+					return -1
+				}
+				return 1
+			}
+			return a.Compare(*b)
+		})
 	}
+	m.lower = sync.OnceValue(func() map[schema.GroupVersionKind]*Type {
+		out := make(map[schema.GroupVersionKind]*Type, len(types))
+		for i := range types {
+			out[types[i].groupVersion().WithKind(strings.ToLower(types[i].Kind))] = &types[i]
+		}
+		return out
+	})
 	return m
 }
 
-func sortPreferredFirst(types []Type) {
-	sort.SliceStable(types, func(i, j int) bool {
-		a, b := types[i], types[j]
-		if a.Preferred != b.Preferred {
-			return a.Preferred
-		}
-		return a.Compare(b) < 0
-	})
+func (t *Type) groupVersion() schema.GroupVersion {
+	return schema.GroupVersion{Group: t.Group, Version: t.Version}
+}
+
+// inGroup returns the first type of a group, in its order, that fits, or nil.
+func (m *Mapper) inGroup(group string, fits func(*Type) bool) *Type {
+	if i := slices.IndexFunc(m.groups[group], fits); i >= 0 {
+		return m.groups[group][i]
+	}
+	return nil
 }
 
 // Map returns the mapping of an apiVersion and kind and reports whether one exists. The
@@ -92,10 +94,10 @@ func (m *Mapper) Map(apiVersion, kind string) (Mapping, bool) {
 
 func (m *Mapper) inVersion(gvk schema.GroupVersionKind) (Mapping, bool) {
 	if t, ok := m.exact[gvk]; ok {
-		return Mapping{Type: t, Served: true}, true
+		return Mapping{Type: *t, Served: true}, true
 	}
-	if t, ok := m.lower[gvk]; ok {
-		return Mapping{Type: t, Spelling: Lowercase, Served: true}, true
+	if t, ok := m.lower()[gvk]; ok {
+		return Mapping{Type: *t, Spelling: Lowercase, Served: true}, true
 	}
 	return m.listKind(gvk)
 }
@@ -119,7 +121,13 @@ func (m *Mapper) anyVersion(gvk schema.GroupVersionKind) (Mapping, bool) {
 
 // Versions returns the types served for a kind in a group, the preferred one first.
 func (m *Mapper) Versions(group, kind string) []Type {
-	return m.versions[schema.GroupKind{Group: group, Kind: kind}]
+	var out []Type
+	for _, t := range m.groups[group] {
+		if t.Kind == kind {
+			out = append(out, *t)
+		}
+	}
+	return out
 }
 
 // WithServedVersion returns the reference with a version in which its kind is served, the
@@ -140,7 +148,11 @@ func (m *Mapper) WithServedVersion(r object.Reference) (out object.Reference, ok
 // Serves reports whether any type is served in that group and version.
 func (m *Mapper) Serves(apiVersion string) bool {
 	gv, err := schema.ParseGroupVersion(apiVersion)
-	return err == nil && m.serves[gv]
+	return err == nil && m.serves(gv)
+}
+
+func (m *Mapper) serves(gv schema.GroupVersion) bool {
+	return m.inGroup(gv.Group, func(t *Type) bool { return t.Version == gv.Version }) != nil
 }
 
 func (m *Mapper) listKind(gvk schema.GroupVersionKind) (Mapping, bool) {
@@ -149,13 +161,13 @@ func (m *Mapper) listKind(gvk schema.GroupVersionKind) (Mapping, bool) {
 		return Mapping{}, false
 	}
 	itemType, ok := m.exact[gvk.GroupVersion().WithKind(item)]
-	if !ok && (item != "" || !m.serves[gvk.GroupVersion()]) {
+	if !ok && (item != "" || !m.serves(gvk.GroupVersion())) {
 		return Mapping{}, false
 	}
 	plural, _ := meta.UnsafeGuessKindToResource(gvk)
-	if t, served := m.byPath[plural]; served {
-		return Mapping{Type: t, Spelling: ListKind, Served: true}, true
+	if t := m.inGroup(gvk.Group, func(t *Type) bool { return t.Version == gvk.Version && t.Resource == plural.Resource }); t != nil {
+		return Mapping{Type: *t, Spelling: ListKind, Served: true}, true
 	}
-	guessed := Type{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Resource: plural.Resource, Namespaced: itemType.Namespaced}
+	guessed := Type{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Resource: plural.Resource, Namespaced: ok && itemType.Namespaced}
 	return Mapping{Type: guessed, Spelling: ListKind}, true
 }
