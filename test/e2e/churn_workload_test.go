@@ -126,7 +126,7 @@ func (w *churnWorkload) operation() (churnOperation, bool) {
 	case draw < 50 || len(w.objects) < 20:
 		return w.create(), true
 	case draw < 72:
-		n, ok := w.pick(func(o *churnObject) bool { return !o.terminating })
+		n, ok := w.pick(func(_ int, o *churnObject) bool { return !o.terminating })
 		if !ok {
 			return churnOperation{}, false
 		}
@@ -140,13 +140,13 @@ func (w *churnWorkload) operation() (churnOperation, bool) {
 		w.freeze(n)
 		return churnOperation{do: churnDelete, of: n, policy: policies[w.random.IntN(len(policies))]}, true
 	case draw < 86:
-		n, ok := w.pick(func(o *churnObject) bool { return !o.terminating })
+		n, ok := w.pick(func(_ int, o *churnObject) bool { return !o.terminating })
 		if !ok {
 			return churnOperation{}, false
 		}
 		return w.setOwners(n), true
 	default:
-		n, ok := w.pick(func(o *churnObject) bool { return true })
+		n, ok := w.pick(func(int, *churnObject) bool { return true })
 		if !ok {
 			return churnOperation{}, false
 		}
@@ -216,15 +216,16 @@ func (w *churnWorkload) setOwners(n int) churnOperation {
 	return churnOperation{do: churnSetOwners, of: n, owners: o.owners}
 }
 
-// drawOwners draws references to older objects, so that there are no cycles. Some lead to another
-// namespace, or to nothing.
+// drawOwners draws references to older objects, so that there are no cycles. Some lead to nothing, or to
+// another namespace, but then not to a fresh object: if the real collector has not seen that yet, it looks for it in the
+// dependent's namespace, finds nothing, and never knows it as the owner of that dependent.
 func (w *churnWorkload) drawOwners(n int, o *churnObject) []churnReference {
 	var out []churnReference
 	for range w.random.IntN(4) {
 		owner, ok := 0, true
 		if w.random.IntN(15) > 0 {
-			owner, ok = w.pick(func(other *churnObject) bool {
-				return !other.terminating && (other.namespace == o.namespace || w.random.IntN(30) == 0)
+			owner, ok = w.pick(func(n int, other *churnObject) bool {
+				return !other.terminating && (other.namespace == o.namespace || !w.fresh[n] && w.random.IntN(30) == 0)
 			})
 		}
 		if ok && owner < n && !slices.ContainsFunc(out, func(r churnReference) bool { return r.owner == owner }) {
@@ -242,7 +243,7 @@ func (w *churnWorkload) isBad(o *churnObject) bool {
 }
 
 // pick draws one of the objects that are not frozen.
-func (w *churnWorkload) pick(fits func(*churnObject) bool) (int, bool) {
+func (w *churnWorkload) pick(fits func(int, *churnObject) bool) (int, bool) {
 	if w.last == 0 {
 		return 0, false
 	}
@@ -251,7 +252,7 @@ func (w *churnWorkload) pick(fits func(*churnObject) bool) (int, bool) {
 		if w.last > 60 && w.random.IntN(2) == 0 {
 			n = w.last - w.random.IntN(60) // recent objects have something in common
 		}
-		if o := w.objects[n]; o != nil && !w.frozen[n] && fits(o) {
+		if o := w.objects[n]; o != nil && !w.frozen[n] && fits(n, o) {
 			return n, true
 		}
 	}
