@@ -37,7 +37,11 @@ type typeMonitor struct {
 	*store
 	ctx    context.Context
 	cancel context.CancelFunc
-	listed bool // at least once
+
+	// A reflector that ends does not wait for its list. The next one must not begin before that has stored
+	// its objects, or has noticed that it ended.
+	listing sync.Mutex
+	listed  bool // at least once; guarded by listing
 
 	mu      sync.Mutex
 	endList context.CancelFunc // ends the present list and watch; another begins after a pause
@@ -96,6 +100,11 @@ func (t *typeMonitor) IsWatchListSemanticsUnSupported() bool { return true }
 // list puts the objects of a list into the store, and returns an empty list of the same
 // resourceVersion: the reflector would copy the objects twice.
 func (t *typeMonitor) list(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+	t.listing.Lock()
+	defer t.listing.Unlock()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if t.listed {
 		t.parent.counts.relists.Add(1)
 	}
