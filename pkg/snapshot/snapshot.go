@@ -54,7 +54,7 @@ func (s *Snapshot) Normalize() {
 	sort.Slice(s.Types, func(i, j int) bool { return s.Types[i].Compare(s.Types[j]) < 0 })
 	sort.Slice(s.Listed, func(i, j int) bool {
 		a, b := s.Listed[i], s.Listed[j]
-		return a.Group+"\x00"+a.Resource+"\x00"+a.Namespace < b.Group+"\x00"+b.Resource+"\x00"+b.Namespace
+		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Resource, b.Resource), strings.Compare(a.Namespace, b.Namespace)) < 0
 	})
 	sort.Slice(s.Gaps, func(i, j int) bool { return s.Gaps[i].Compare(s.Gaps[j]) < 0 })
 	slices.SortFunc(s.Objects, func(a, b *object.Object) int { return a.Compare(b.Identity) })

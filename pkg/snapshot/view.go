@@ -21,9 +21,12 @@ type View struct {
 }
 
 // NewView indexes a snapshot, which must not change afterwards.
-func NewView(s *Snapshot) *View {
+func NewView(s *Snapshot) *View { return NewMapper(s.Types).View(s) }
+
+// View is like NewView for a snapshot with the types of the Mapper.
+func (m *Mapper) View(s *Snapshot) *View {
 	v := &View{
-		Mapper:  NewMapper(s.Types),
+		Mapper:  m,
 		types:   s.Types,
 		listed:  make(map[Listing]bool, len(s.Listed)),
 		gaps:    s.Gaps,

@@ -79,10 +79,6 @@ func Reply(v any) func(*http.Request) any { return func(*http.Request) any { ret
 // unaggregated.
 func Serve(t testing.TB, answers map[string]func(*http.Request) any) (*client.Client, *Server) {
 	t.Helper()
-	verbs := []string{"delete", "get", "list", "watch"}
-	resource := func(name, kind string) Fields {
-		return Fields{"name": name, "kind": kind, "singularName": strings.ToLower(kind), "namespaced": true, "verbs": verbs}
-	}
 	version := func(g string) Fields { return Fields{"groupVersion": g + "/v1", "version": "v1"} }
 	f := &Server{t: t, Asked: map[string]int{}, answers: map[string]func(*http.Request) any{
 		"/version": Reply(Fields{"gitVersion": "v1.36.3"}),
@@ -91,9 +87,9 @@ func Serve(t testing.TB, answers map[string]func(*http.Request) any) (*client.Cl
 			{"name": "example.com", "versions": []Fields{version("example.com")}, "preferredVersion": version("example.com")},
 			{"name": "old.example.com", "versions": []Fields{version("old.example.com")}, "preferredVersion": version("old.example.com")},
 		}}),
-		"/api/v1":                  Reply(Fields{"kind": "APIResourceList", "groupVersion": "v1", "resources": []Fields{resource("pods", "Pod"), resource("events", "Event")}}),
-		"/apis/example.com/v1":     Reply(Fields{"kind": "APIResourceList", "groupVersion": "example.com/v1", "resources": []Fields{resource("widgets", "Widget")}}),
-		"/apis/old.example.com/v1": Reply(Fields{"kind": "APIResourceList", "groupVersion": "old.example.com/v1", "resources": []Fields{resource("widgets", "Widget")}}),
+		"/api/v1":                  Reply(TypeList("v1", NamespacedType("pods", "Pod"), NamespacedType("events", "Event"))),
+		"/apis/example.com/v1":     Reply(TypeList("example.com/v1", NamespacedType("widgets", "Widget"))),
+		"/apis/old.example.com/v1": Reply(TypeList("old.example.com/v1", NamespacedType("widgets", "Widget"))),
 
 		// no custom types or aggregated APIs
 		"/apis/apiregistration.k8s.io/v1/apiservices":             Reply(Refuse(http.StatusNotFound, "NotFound")),
@@ -107,6 +103,16 @@ func Serve(t testing.TB, answers map[string]func(*http.Request) any) (*client.Cl
 		f.answers[path] = a
 	}
 	return Connect(t, f, client.Options{ChunkSize: 2, Concurrency: 3, Timeout: 10 * time.Second}), f
+}
+
+// TypeList returns the discovery document of a group and version.
+func TypeList(groupVersion string, types ...Fields) Fields {
+	return Fields{"kind": "APIResourceList", "groupVersion": groupVersion, "resources": append([]Fields{}, types...)}
+}
+
+// NamespacedType returns what discovery says of a namespaced type that can be deleted and watched.
+func NamespacedType(name, kind string) Fields {
+	return Fields{"name": name, "kind": kind, "singularName": strings.ToLower(kind), "namespaced": true, "verbs": []string{"delete", "get", "list", "watch"}}
 }
 
 func List(items ...Fields) Fields {

@@ -25,6 +25,7 @@ import (
 // Result holds the discovered types, gaps for groups that failed, and the server's version.
 type Result struct {
 	Types  []snapshot.Type
+	Mapper *snapshot.Mapper // of the types
 	Gaps   []snapshot.Gap
 	Server string
 
@@ -145,6 +146,7 @@ func discover(ctx context.Context, c *client.Client, withAnnounced bool) (*Resul
 		result.Gaps = append(result.Gaps, client.GapOf(all, othersErr))
 	}
 	sort.Slice(result.Types, func(i, j int) bool { return result.Types[i].Compare(result.Types[j]) < 0 })
+	result.Mapper = snapshot.NewMapper(result.Types)
 	result.served = make(map[schema.GroupResource]bool, len(result.Types))
 	for _, t := range result.Types {
 		result.served[t.GroupResource()] = true

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/monitor"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
 // BenchmarkAuditAfterOneChange measures what one event costs a follower of 100,000 objects: the
@@ -21,7 +22,7 @@ func BenchmarkAuditAfterOneChange(b *testing.B) {
 	for i := range items {
 		items[i] = clustertest.Item(fmt.Sprintf("pod-%06d", i))
 		if i%10 > 0 { // ten in a tree
-			items[i]["metadata"].(clustertest.Fields)["ownerReferences"] = []clustertest.Fields{{"apiVersion": "v1", "kind": "Pod", "name": fmt.Sprintf("pod-%06d", i-i%10), "uid": fmt.Sprintf("uid-pod-%06d", i-i%10)}}
+			own(items[i], fmt.Sprintf("pod-%06d", i-i%10))
 		}
 	}
 	m, s := start(b, map[string]func(*http.Request) any{pods: clustertest.Reply(clustertest.List(items...))}, monitor.Options{}, client.Options{})
@@ -49,4 +50,42 @@ func BenchmarkAuditAfterOneChange(b *testing.B) {
 		}
 	})
 	b.Logf("bytes counted per object: %d", m.Stats().Bytes/int64(m.Stats().Objects))
+}
+
+// BenchmarkRoundOverOneObject measures what a collector in service does about one change on a server of
+// 70 types, requests left out: the part of the live copy that matters, its graph and a plan.
+func BenchmarkRoundOverOneObject(b *testing.B) {
+	dependent := clustertest.Item("dependent")
+	own(dependent, "owner")
+	answers := map[string]func(*http.Request) any{pods: clustertest.Reply(clustertest.List(clustertest.Item("owner"), dependent))}
+	types := []clustertest.Fields{clustertest.NamespacedType("widgets", "Widget")}
+	for i := range 67 {
+		name := fmt.Sprintf("thing%02ds", i)
+		types = append(types, clustertest.NamespacedType(name, fmt.Sprintf("Thing%02d", i)))
+		answers["/apis/example.com/v1/"+name] = clustertest.Reply(clustertest.List())
+	}
+	answers["/apis/example.com/v1"] = clustertest.Reply(clustertest.TypeList("example.com/v1", types...))
+	m, _ := start(b, answers, monitor.Options{Parts: true}, client.Options{})
+	round := func() int {
+		part, err := m.SnapshotOfChanges(b.Context(), "uid-dependent")
+		if err != nil {
+			b.Fatal(err)
+		}
+		return len(plan.New(collector.NewJudge(graph.New(part.Snapshot)), plan.Options{Mode: plan.Collect}).Steps)
+	}
+	if err := m.WaitForSync(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	round() // over everything
+	b.ReportAllocs()
+	for b.Loop() {
+		if steps := round(); steps > 0 {
+			b.Fatalf("%d steps", steps)
+		}
+	}
+}
+
+// own makes an item a dependent of a Pod.
+func own(item clustertest.Fields, owner string) {
+	item["metadata"].(clustertest.Fields)["ownerReferences"] = []clustertest.Fields{{"apiVersion": "v1", "kind": "Pod", "name": owner, "uid": "uid-" + owner}}
 }

@@ -191,7 +191,6 @@ func TestADayOfChangesLeaksNothing(t *testing.T) {
 	present := func() bool { return time.Now().Minute()%10 < 5 }
 	var discoveries, version atomic.Int64
 	version.Store(10)
-	widgets := clustertest.Fields{"name": "widgets", "kind": "Widget", "singularName": "widget", "namespaced": true, "verbs": []string{"delete", "get", "list", "watch"}}
 	_, api := clustertest.Serve(t, map[string]func(*http.Request) any{
 		clustertest.DefinitionsPath: func(*http.Request) any {
 			if present() {
@@ -202,11 +201,10 @@ func TestADayOfChangesLeaksNothing(t *testing.T) {
 		clustertest.DefinitionsPath + "/widgets.example.com": clustertest.Reply(clustertest.Definition("widgets.example.com", true, "True")),
 		"/apis/example.com/v1": func(*http.Request) any {
 			discoveries.Add(1)
-			resources := []clustertest.Fields{}
 			if present() {
-				resources = append(resources, widgets)
+				return clustertest.TypeList("example.com/v1", clustertest.NamespacedType("widgets", "Widget"))
 			}
-			return clustertest.Fields{"kind": "APIResourceList", "groupVersion": "example.com/v1", "resources": resources}
+			return clustertest.TypeList("example.com/v1")
 		},
 		"/apis/example.com/v1/widgets": clustertest.Reply(clustertest.List(clustertest.Item("w"))),
 		pods: func(*http.Request) any {

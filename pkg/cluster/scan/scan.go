@@ -267,7 +267,7 @@ func (sc *scanner) finish(now time.Time) *snapshot.Snapshot {
 }
 
 // view returns a view of what is known so far.
-func (sc *scanner) view() *snapshot.View { return snapshot.NewView(sc.snapshot()) }
+func (sc *scanner) view() *snapshot.View { return sc.discovery.Mapper.View(sc.snapshot()) }
 
 func (sc *scanner) snapshot() *snapshot.Snapshot {
 	return &snapshot.Snapshot{
