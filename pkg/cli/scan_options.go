@@ -133,15 +133,7 @@ func (s *ScanOptions) Scan(ctx context.Context, scope ScopeFunc) (seen *snapshot
 	if live, err = s.Connect(); err != nil {
 		return nil, nil, err
 	}
-	served, err := discovery.Discover(ctx, live)
-	if err != nil {
-		return nil, nil, withScanHint(err)
-	}
-	wanted, err := scope(served.Types)
-	if err != nil {
-		return nil, nil, err
-	}
-	seen, err = scan.Run(ctx, live, served, wanted, s.Now)
+	seen, err = scan.Cluster(ctx, live, scope, s.Now)
 	if s.ErrTerm {
 		fmt.Fprint(s.Err, "\r\x1b[K")
 	}
@@ -163,7 +155,7 @@ func (s *ScanOptions) Everything(more scan.Scope) ScopeFunc {
 	if ns := s.Config.Namespace(); ns != "" {
 		more.Namespaces = []string{ns}
 	}
-	return func([]snapshot.Type) (scan.Scope, error) { return more, nil }
+	return scan.Always(more)
 }
 
 // InScope returns a filter for the namespace of -n, or nil without -n.

@@ -28,7 +28,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/monitor"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
@@ -154,11 +153,7 @@ func (c *Collector) WaitForIdle(ctx context.Context) error {
 
 // checkIdle returns an error that says what there is to do, or why that is unknown.
 func (c *Collector) checkIdle(ctx context.Context) error {
-	served, err := discovery.Discover(ctx, c.client)
-	if err != nil {
-		return err
-	}
-	s, err := scan.Run(ctx, c.client, served, scope, time.Now)
+	s, err := scan.Cluster(ctx, c.client, scan.Always(scope), time.Now)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
@@ -37,9 +36,7 @@ func (s *scene) scan(scope scan.Scope) observation {
 	s.Helper()
 	c, err := client.New(s.config, client.Options{ChunkSize: 500, Concurrency: 4, Timeout: waitTimeout})
 	s.must(err)
-	w, err := discovery.Discover(s.Context(), c)
-	s.must(err)
-	seen, err := scan.Run(s.Context(), c, w, scope, time.Now)
+	seen, err := scan.Cluster(s.Context(), c, scan.Always(scope), time.Now)
 	s.must(err)
 	return observation{s, c, seen}
 }

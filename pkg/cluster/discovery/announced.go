@@ -79,7 +79,7 @@ func addUnannouncedGaps(ctx context.Context, c *client.Client, result *Result) e
 	}
 	var missing []*object.Object
 	for _, o := range result.Announced.definitions.Objects {
-		if of, ok := definedBy(o); ok && !result.serves(of) && !result.hasGroupGap(of.Group) {
+		if of, ok := definedBy(o); ok && !result.Serves(of) && !result.hasGroupGap(of.Group) {
 			missing = append(missing, o)
 		}
 	}
@@ -96,7 +96,7 @@ func addUnannouncedGaps(ctx context.Context, c *client.Client, result *Result) e
 // lack the type. If the user may not list it, a scan of the whole cluster records that gap
 // anyway, and a scan of a namespace cannot do better.
 func (result *Result) needsNoGap(of *snapshot.Type, err error) bool {
-	named := result.serves(of.GroupResource())
+	named := result.Serves(of.GroupResource())
 	switch client.ClassifyRequest(err) {
 	case snapshot.Forbidden:
 		return named
@@ -113,7 +113,8 @@ func definedBy(o *object.Object) (schema.GroupResource, bool) {
 	return schema.GroupResource{Group: group, Resource: resource}, ok
 }
 
-func (result *Result) serves(of schema.GroupResource) bool { return result.served[of] }
+// Serves reports whether a type was discovered, in any version.
+func (result *Result) Serves(of schema.GroupResource) bool { return result.served[of] }
 
 // hasGroupGap reports whether the whole group is a gap already.
 func (result *Result) hasGroupGap(group string) bool {
@@ -172,7 +173,7 @@ func vanishedGaps(d *client.TypeHistory, result *Result) []snapshot.Gap {
 	var out []snapshot.Gap
 	for of := range d.Types {
 		switch {
-		case result.serves(of), result.hasGroupGap(of.Group):
+		case result.Serves(of), result.hasGroupGap(of.Group):
 		case result.Announced.definitions.Err == nil && d.Custom[of] && !defines[of],
 			result.Announced.services.Err == nil && !announcing[of.Group]:
 			delete(d.Types, of)

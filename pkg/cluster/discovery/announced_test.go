@@ -129,7 +129,7 @@ func TestStaleDiscoveryIsRepeated(t *testing.T) {
 		},
 	})
 	result, err := Discover(t.Context(), c)
-	if err != nil || len(result.Gaps) > 0 || !result.serves(snapshot.Type{Group: "old.example.com", Resource: "widgets"}.GroupResource()) {
+	if err != nil || len(result.Gaps) > 0 || !result.Serves(snapshot.Type{Group: "old.example.com", Resource: "widgets"}.GroupResource()) {
 		t.Errorf("got %+v, %v", result, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
@@ -77,6 +78,47 @@ type scanner struct {
 	lookups  []snapshot.Lookup
 
 	reader *ObjectReader
+}
+
+// Cluster discovers what the server serves, asks scope what to read of it, and runs a scan. If a type
+// vanished between the two, such as that of a CustomResourceDefinition that was just deleted, it
+// does both once more. Errors are those of discovery, scope and Run.
+func Cluster(ctx context.Context, c *client.Client, scope func([]snapshot.Type) (Scope, error), now func() time.Time) (*snapshot.Snapshot, error) {
+	discovered, err := discovery.Discover(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := scope(discovered.Types)
+	if err != nil {
+		return nil, err
+	}
+	s, err := Run(ctx, c, discovered, wanted, now)
+	if err != nil || !slices.ContainsFunc(s.Gaps, hasVanished) {
+		return s, err
+	}
+	if err := client.Wait(ctx, vanishedPause); err != nil {
+		return nil, err
+	}
+	later, err := discovery.Discover(ctx, c)
+	if err != nil || slices.ContainsFunc(s.Gaps, func(g snapshot.Gap) bool {
+		return hasVanished(g) && later.Serves(schema.GroupResource{Group: g.Group, Resource: g.Resource})
+	}) {
+		return s, ctx.Err() // a second scan would not show more
+	}
+	return Run(ctx, c, later, wanted, now)
+}
+
+// Always returns a scope for Cluster that does not depend on the types.
+func Always(scope Scope) func([]snapshot.Type) (Scope, error) {
+	return func([]snapshot.Type) (Scope, error) { return scope, nil }
+}
+
+// vanishedPause is how long Cluster waits, as discovery lags some milliseconds behind a definition
+// that was just deleted.
+var vanishedPause = 500 * time.Millisecond
+
+func hasVanished(g snapshot.Gap) bool {
+	return g.Reason == snapshot.Vanished && g.Resource != snapshot.All
 }
 
 // Run lists every monitored type in scope and looks up the owners that no list showed. What

@@ -39,6 +39,49 @@ func TestContradictoryPagesAreReadAsOne(t *testing.T) {
 	}
 }
 
+func TestTypeThatVanishesDuringAScanIsNoGapOnceDiscoveryLacksIt(t *testing.T) {
+	before := vanishedPause
+	vanishedPause = 0
+	t.Cleanup(func() { vanishedPause = before })
+	for name, c := range map[string]struct {
+		lags bool // discovery goes on naming it
+		want string
+	}{
+		"discovery lacks it":       {false, "[]"},
+		"discovery still names it": {true, "[widgets.example.com]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			removed := false
+			cluster, f := clustertest.Serve(t, map[string]func(*http.Request) any{
+				clustertest.ServicesPath: clustertest.Reply(clustertest.List(clustertest.ClusterScoped("v1."), clustertest.ClusterScoped("v1.example.com"), clustertest.ClusterScoped("v1.old.example.com"))),
+				clustertest.DefinitionsPath: func(*http.Request) any {
+					if removed {
+						return clustertest.List()
+					}
+					return clustertest.List(clustertest.ClusterScoped("widgets.example.com"))
+				},
+				"/apis/example.com/v1/widgets": func(*http.Request) any {
+					removed = true
+					return clustertest.Refuse(http.StatusNotFound, "NotFound")
+				},
+				"/apis/example.com/v1": func(*http.Request) any {
+					if removed && !c.lags {
+						return clustertest.TypeList("example.com/v1")
+					}
+					return clustertest.TypeList("example.com/v1", clustertest.NamespacedType("widgets", "Widget"))
+				},
+			})
+			s, err := Cluster(t.Context(), cluster, Always(Scope{}), time.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(snapshot.Parameters(s.Gaps)); got != c.want || f.Asked["/apis/example.com/v1/widgets"] != 1 {
+				t.Errorf("gaps %s, want %s; widgets were listed %d times", got, c.want, f.Asked["/apis/example.com/v1/widgets"])
+			}
+		})
+	}
+}
+
 func TestOlderListIsGap(t *testing.T) {
 	version := "10"
 	c, _ := clustertest.Serve(t, map[string]func(*http.Request) any{"/api/v1/pods": func(*http.Request) any {

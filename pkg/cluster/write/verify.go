@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -48,11 +47,7 @@ func (w *Writer) Verify(ctx context.Context, at object.Identity) (*snapshot.Snap
 // it is proven to be removed. The error may be a *scan.NothingReadableError or a
 // *discovery.UnreachableError.
 func (w *Writer) Relist(ctx context.Context) (*snapshot.Snapshot, error) {
-	discovered, err := discovery.Discover(ctx, w.client)
-	if err != nil {
-		return nil, err
-	}
-	return scan.Run(ctx, w.client, discovered, scan.Scope{}, time.Now)
+	return scan.Cluster(ctx, w.client, scan.Always(scan.Scope{}), time.Now)
 }
 
 // Contents lists what the deletion of a Namespace or CustomResourceDefinition also deletes.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -89,11 +88,7 @@ func TestTypeMissingAtRelistIsGap(t *testing.T) {
 
 func scanAll(t *testing.T, c *client.Client) *snapshot.Snapshot {
 	t.Helper()
-	w, err := discovery.Discover(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := scan.Run(t.Context(), c, w, scan.Scope{}, time.Now)
+	s, err := scan.Cluster(t.Context(), c, scan.Always(scan.Scope{}), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
