@@ -55,8 +55,9 @@ func StateAfterGracefulDelete(o *object.Object, policy metav1.DeletionPropagatio
 		grace = defaultGrace
 	}
 	left.GraceSeconds = &grace
-	if first {
-		left.Deleted = &now
+	if first { // rest.BeforeDelete: the timestamp is when the grace period ends
+		end := now.Add(time.Duration(grace) * time.Second)
+		left.Deleted = &end
 	}
 	if len(left.Finalizers) == 0 && grace == 0 && !o.IsNamespace() {
 		return nil

@@ -165,7 +165,7 @@ func TestStateAfterADeleteWithAGracePeriod(t *testing.T) {
 		want    string
 		end     time.Duration // of the grace period after the scan, if the Pod stays
 	}{
-		{"a Pod that runs is given that time", st.Pod("ns/p", st.Running()), background, 5, "terminating: in 5s", 0},
+		{"a Pod that runs is given that time", st.Pod("ns/p", st.Running()), background, 5, "terminating: in 5s", 5 * time.Second},
 		{"or none", st.Pod("ns/p", st.Running()), background, 0, "gone", 0},
 		{"finalizers keep it without a grace period", st.Pod("ns/p", st.Running(), st.WithFinalizers("x/y")), foreground, 0, "terminating: x/y " + collectortest.Foreground, 0},
 		{"one that does not run needs no time", st.Pod("ns/p"), background, 5, "gone", 0},

@@ -31,7 +31,7 @@ func (l *layout) notes(n graph.Node, e graph.Edge) []Note {
 // Terminating returns how long an object has been terminating and what blocks it. The text
 // is not escaped.
 func Terminating(o *object.Object, now time.Time) string {
-	text := "terminating " + duration.HumanDuration(now.Sub(*o.Deleted))
+	text := "terminating " + duration.HumanDuration(now.Sub(o.DeletionRequested()))
 	if o.DeletingDependents() {
 		text += ", foreground: waits for its dependents"
 	}

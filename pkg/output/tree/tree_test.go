@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
@@ -131,13 +132,15 @@ shop       Deployment/canary        missing
 				snapshottest.Deployment("shop/web", snapshottest.Foreground()),
 				snapshottest.ConfigMap("shop/flags", snapshottest.OwnedBy(web), snapshottest.Terminating("example.com/hold")),
 				snapshottest.ConfigMap("shop/guarded", snapshottest.OwnedBy(web), snapshottest.WithFinalizers("example.com/hold")),
+				snapshottest.Pod("shop/stopping", snapshottest.OwnedBy(web), snapshottest.InGracePeriodUntil(20*time.Second)), // of 30 s
 			},
 			want: `
 NAMESPACE  NAME                  AGE
 shop       Deployment/web        24h  terminating 60s, foreground: waits for its dependents
            ├─ ConfigMap/flags    24h  terminating 60s, blocked by example.com/hold
-           └─ ConfigMap/guarded  24h  finalizer example.com/hold
-3 objects, 2 terminating`,
+           ├─ ConfigMap/guarded  24h  finalizer example.com/hold
+           └─ Pod/stopping       24h  terminating 10s
+4 objects, 3 terminating`,
 		},
 		"the server's cells are shown, and wide names the reference": {
 			objects: []object.Object{web, snapshottest.Pod("shop/p", snapshottest.Owned(snapshottest.To(web, snapshottest.Controlling, snapshottest.Blocking)))},
