@@ -25,7 +25,6 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -74,6 +73,7 @@ func churn(t *testing.T, seed uint64, operations int, faults bool) {
 	w := newChurnWorkload(seed, operations > manyOperations)
 	r := rand.New(rand.NewPCG(seed, 1))
 	deleted := 0
+	var before map[int]churnState
 	for done, epoch := 0, 0; done < operations; epoch++ {
 		todo := w.epoch(min(churnEpoch, operations-done))
 		done += len(todo)
@@ -91,10 +91,11 @@ func churn(t *testing.T, seed uint64, operations int, faults bool) {
 		if t.Failed() {
 			t.FailNow()
 		}
-		wants, got := theirs.rest(), ours.rest()
+		wants, got := theirs.rest(w.kinds()), ours.rest(w.kinds())
 		if !reflect.DeepEqual(wants, got) {
-			t.Fatalf("after %d operations, in epoch %d, the real collector and ours differ:\n%s", done, epoch, churnDifference(wants, got, todo))
+			t.Fatalf("after %d operations, in epoch %d, the real collector and ours differ:\n%s", done, epoch, churnDifference(before, wants, got, todo))
 		}
+		before = got
 		for _, n := range w.untouched() {
 			if _, there := got[n]; !there {
 				t.Errorf("object %d had a solid owner all the time, and was deleted", n)
@@ -113,20 +114,19 @@ func churn(t *testing.T, seed uint64, operations int, faults bool) {
 	}
 }
 
-// churnDifference describes the objects that differ, and the operations on these, their owners and their
-// dependents.
-func churnDifference(theirs, ours map[int]churnState, todo []churnOperation) string {
+// churnDifference describes the objects that differ, with their owners and dependents, and the operations on
+// all of these. before is the state at the rest before.
+func churnDifference(before, theirs, ours map[int]churnState, todo []churnOperation) string {
+	states := []map[int]churnState{before, theirs, ours}
 	var b strings.Builder
 	concerned := map[int]bool{}
-	for _, side := range []map[int]churnState{theirs, ours} {
+	for _, side := range states {
 		for n := range side {
 			a, inTheirs := theirs[n]
 			c, inOurs := ours[n]
-			if concerned[n] || inTheirs && inOurs && reflect.DeepEqual(a, c) {
-				continue
+			if inTheirs != inOurs || !reflect.DeepEqual(a, c) {
+				concerned[n] = true
 			}
-			concerned[n] = true
-			fmt.Fprintf(&b, "object %d: theirs %v %+v, ours %v %+v\n", n, inTheirs, a, inOurs, c)
 		}
 	}
 	related := maps.Clone(concerned)
@@ -138,9 +138,11 @@ func churnDifference(theirs, ours map[int]churnState, todo []churnOperation) str
 			related[n] = true
 		}
 	}
-	for n, state := range theirs {
-		for _, owner := range state.Owners {
-			relate(n, owner)
+	for _, side := range states {
+		for n, state := range side {
+			for _, owner := range state.Owners {
+				relate(n, owner)
+			}
 		}
 	}
 	for _, o := range todo {
@@ -149,9 +151,7 @@ func churnDifference(theirs, ours map[int]churnState, todo []churnOperation) str
 		}
 	}
 	for n := range related {
-		if !concerned[n] {
-			fmt.Fprintf(&b, "object %d: both %+v\n", n, theirs[n])
-		}
+		fmt.Fprintf(&b, "object %d: before %s, theirs %s, ours %s\n", n, churnStateOf(before, n), churnStateOf(theirs, n), churnStateOf(ours, n))
 	}
 	for _, o := range todo {
 		if related[o.of] {
@@ -161,12 +161,20 @@ func churnDifference(theirs, ours map[int]churnState, todo []churnOperation) str
 	return b.String()
 }
 
+func churnStateOf(all map[int]churnState, n int) string {
+	if state, exists := all[n]; exists {
+		return fmt.Sprintf("%+v", state)
+	}
+	return "absent"
+}
+
 // churnCluster is a control plane on which the workload runs.
 type churnCluster struct {
 	*scene
 	collector string // for messages
 	uids      map[int]types.UID
 	places    map[int]churnPlace
+	probes    int // the number of the latest probe: -1, -2, …
 	client    *client.Client
 }
 
@@ -402,10 +410,12 @@ func (c *churnCluster) resource(o object) dynamic.ResourceInterface {
 // starts, and while it has not discovered a new type.
 const restTimeout = 5 * time.Minute
 
-// rest waits until the collector has nothing left to do, and returns what is there. It seldom looks:
-// each look is a scan, for which the API server needs the CPU that the collector waits for.
-func (c *churnCluster) rest() map[int]churnState {
+// rest waits until the collector has nothing left to do, and has seen all there is of these kinds. It
+// returns what is there. It seldom looks: each look is a scan, for which the API server needs the CPU
+// that the collector waits for.
+func (c *churnCluster) rest(kinds []int) map[int]churnState {
 	c.Helper()
+	c.createProbes(kinds)
 	numbers := map[types.UID]int{}
 	for n, uid := range c.uids {
 		numbers[uid] = n
@@ -425,6 +435,10 @@ func (c *churnCluster) rest() map[int]churnState {
 	if err != nil {
 		c.Fatalf("waiting for %s to rest: %v\n%v", c.collector, err, last)
 	}
+	exists := map[types.UID]bool{}
+	for _, o := range s.Objects {
+		exists[o.UID] = true
+	}
 	out := map[int]churnState{}
 	for _, o := range s.Objects {
 		n, ours := numbers[o.UID]
@@ -433,6 +447,9 @@ func (c *churnCluster) rest() map[int]churnState {
 		}
 		state := churnState{Finalizers: o.Finalizers, Terminating: o.Terminating()}
 		for _, r := range o.Owners {
+			if state.Terminating && !exists[r.UID] {
+				continue // was its owner gone first, or was the reference removed before the object was deleted?
+			}
 			state.Owners = append(state.Owners, numbers[r.UID])
 			state.Blocks = append(state.Blocks, r.Blocks())
 		}
@@ -441,13 +458,23 @@ func (c *churnCluster) rest() map[int]churnState {
 	return out
 }
 
+// createProbes creates one object of each kind whose owner does not exist. As a collector sees the events of a
+// kind in their order, it has seen everything else of the kind once it has deleted that: after a fault
+// its watches may be late, and then it deletes dependents that it should have left without an owner.
+func (c *churnCluster) createProbes(kinds []int) {
+	c.Helper()
+	for _, kind := range kinds {
+		c.probes--
+		probe := churnOperation{do: churnCreate, of: c.probes, at: churnPlace{kind: kind}, owners: []churnReference{{}}}
+		if err := c.repeat(func(ctx context.Context) error { return c.do(ctx, probe) }); err != nil {
+			c.Fatalf("%s: %v", probe, err)
+		}
+	}
+}
+
 // pass reads the cluster, and plans what a collector has to do there.
 func (c *churnCluster) pass(ctx context.Context) (*snapshot.Snapshot, *plan.Plan, error) {
-	served, err := discovery.Discover(ctx, c.client)
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := scan.Run(ctx, c.client, served, scan.Scope{}, time.Now)
+	s, err := scan.Cluster(ctx, c.client, scan.Always(scan.Scope{}), time.Now)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -189,12 +189,7 @@ func (w *churnWorkload) foregroundRaces(n int) bool {
 }
 
 func (w *churnWorkload) create() churnOperation {
-	kinds := []int{0, 1, 2}
-	for kind := churnFirstCustom; kind < len(churnKinds); kind++ {
-		if w.custom[kind] {
-			kinds = append(kinds, kind)
-		}
-	}
+	kinds := w.kinds()
 	w.last++
 	o := &churnObject{churnPlace: churnPlace{kinds[w.random.IntN(len(kinds))], w.random.IntN(churnNamespaces)}, held: w.random.IntN(12) == 0}
 	o.owners = w.drawOwners(w.last, o)
@@ -204,6 +199,17 @@ func (w *churnWorkload) create() churnOperation {
 		w.freeze(w.last)
 	}
 	return churnOperation{do: churnCreate, of: w.last, at: o.churnPlace, owners: o.owners, held: o.held}
+}
+
+// kinds returns the built-in kinds, and the custom ones that are installed.
+func (w *churnWorkload) kinds() []int {
+	kinds := []int{0, 1, 2}
+	for kind := churnFirstCustom; kind < len(churnKinds); kind++ {
+		if w.custom[kind] {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
 }
 
 func (w *churnWorkload) setOwners(n int) churnOperation {
