@@ -106,7 +106,7 @@ func (s sample) walls() []time.Duration {
 	return out
 }
 
-func medianOf[T int64 | time.Duration](s sample, figure func(cost) T) T {
+func medianOf[E any, T int64 | float64 | time.Duration](s []E, figure func(E) T) T {
 	all := make([]T, len(s))
 	for i, c := range s {
 		all[i] = figure(c)

@@ -30,10 +30,11 @@ import (
 // The deletions whose latency is measured.
 const (
 	watchNamespace  = "bench-watch"
-	singleDeletions = 200 // one after the other, each with one dependent
-	burstDeletions  = 300 // as fast as the server takes them, each with dependentsEach
+	turns           = 3   // of each collector, alternating
+	singleDeletions = 500 // in a turn, one after the other, each with one dependent
+	burstDeletions  = 300 // in a turn, as fast as the server takes them, each with dependentsEach
 	dependentsEach  = 4
-	restFor         = 30 * time.Second
+	restFor         = 20 * time.Second
 	collectTimeout  = 2 * time.Minute
 )
 
@@ -45,13 +46,14 @@ type watchReport struct {
 	Kubernetes string
 	Objects    int
 	Rest       time.Duration
+	Turns      int
 	Single     int
 	Burst      int
 	Each       int
 	Rows       []watchRow
 }
 
-// watchRow is one collector.
+// watchRow is one collector, in one turn or in all of them.
 type watchRow struct {
 	Name          string
 	Ready         time.Duration // from its start until it collects
@@ -59,6 +61,21 @@ type watchRow struct {
 	Memory        int64         // resident, at rest
 	Single, Burst latencies
 	BurstWall     time.Duration // from the first deletion until everything is gone
+}
+
+// inAll returns the medians of a collector's turns, and the latencies of all of them.
+func inAll(rows []watchRow) watchRow {
+	row := watchRow{
+		Name:      rows[0].Name,
+		Ready:     medianOf(rows, func(t watchRow) time.Duration { return t.Ready }),
+		RestCPU:   medianOf(rows, func(t watchRow) float64 { return t.RestCPU }),
+		Memory:    medianOf(rows, func(t watchRow) int64 { return t.Memory }),
+		BurstWall: medianOf(rows, func(t watchRow) time.Duration { return t.BurstWall }),
+	}
+	for _, t := range rows {
+		row.Single, row.Burst = append(row.Single, t.Single...), append(row.Burst, t.Burst...)
+	}
+	return row
 }
 
 // latencies are times from the answer to the deletion of an owner to the deletion of its last
@@ -95,19 +112,26 @@ func benchWatch(ctx context.Context, o options, stdout, progress io.Writer) erro
 		}
 		r := &watchReport{
 			Line: o.line(), Date: time.Now().UTC(), Machine: thisMachine(), Kubernetes: w.kubernetes, Objects: o.objects,
-			Rest: restFor, Single: singleDeletions, Burst: burstDeletions, Each: dependentsEach,
+			Rest: restFor, Turns: turns, Single: singleDeletions, Burst: burstDeletions, Each: dependentsEach,
 		}
-		for _, s := range []service{
+		services := []service{
 			{"`collect --watch --no-backup`", w.watchService("--no-backup")},
 			{"`collect --watch`, with backups", w.watchService("--backup-dir", filepath.Join(w.dir, "backups"))},
 			{"the real collector", w.realService},
-		} {
-			fmt.Fprintln(progress, "measuring", s.name)
-			row, err := w.measureService(ctx, s)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
+		}
+		measured := make([][]watchRow, len(services))
+		for n := range turns {
+			for i, s := range services {
+				fmt.Fprintf(progress, "measuring %s, turn %d of %d\n", s.name, n+1, turns)
+				row, err := w.measureService(ctx, s)
+				if err != nil {
+					return fmt.Errorf("%s: %w", s.name, err)
+				}
+				measured[i] = append(measured[i], row)
 			}
-			r.Rows = append(r.Rows, row)
+		}
+		for _, rows := range measured {
+			r.Rows = append(r.Rows, inAll(rows))
 		}
 		return w.publish(r, stdout)
 	})
@@ -142,7 +166,7 @@ func (w *harness) realService(ctx context.Context) (int, func() error, error) {
 	return w.plane.PIDs[managerName], func() error { return w.plane.SetCollector(ctx, testcluster.Absent) }, nil
 }
 
-// measureService measures one collector. A first deletion shows when it is ready.
+// measureService starts a collector and measures it. A first deletion shows when it is ready.
 func (w *harness) measureService(ctx context.Context, s service) (row watchRow, err error) {
 	client, err := newClient(w.plane.Kubeconfig)
 	if err != nil {
