@@ -83,10 +83,11 @@ controlplane: ## build etcd, kube-apiserver, kube-controller-manager and kubectl
 test: controlplane chromium ## everything: lint, unit tests, and end to end on a real control plane
 	GOMAXPROCS=1 GORACE=atexit_sleep_ms=0 $(MAKE) --no-print-directory -j2 test-e2e test-program test-modules
 
-# Tests that run a built program are not rerun by go test when that changes, so nothing is taken
-# from its cache: -count=1. lint vets everything. Nobody debugs these programs, and they are linked
-# faster without DWARF.
-TESTFLAGS = -count=1 -vet=off -ldflags=-w -p $(PROCESSORS) -parallel $(PROCESSORS)
+# lint vets everything. Nobody debugs these programs, and they are linked faster without DWARF.
+UNITFLAGS = -vet=off -ldflags=-w -p $(PROCESSORS) -parallel $(PROCESSORS)
+
+# go test does not know of the programs that these tests run, so nothing is taken from its cache.
+TESTFLAGS = -count=1 $(UNITFLAGS)
 PROCESSORS = $(shell getconf _NPROCESSORS_ONLN)
 
 .PHONY: test-short
@@ -101,9 +102,9 @@ test-e2e: # what runs the built program, or none of it; the longest first
 CONCURRENT = $(shell grep -rlE --include=*.go '[.]Go\b|^[[:space:]]*go [a-z]|InParallel' cmd pkg | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: test-program
-test-program: lint # the program's own packages
-	$(if $(RACE),CGO_ENABLED=1) $(GO) test $(TESTFLAGS) $(RACE) -timeout 20m $(CONCURRENT)
-	$(GO) test $(TESTFLAGS) -timeout 20m $$($(GO) list ./cmd/... ./pkg/... | grep -vxF "$$($(GO) list $(CONCURRENT))")
+test-program: lint # the program's own packages; again only if something has changed that they depend on
+	$(if $(RACE),CGO_ENABLED=1) $(GO) test $(UNITFLAGS) $(RACE) -timeout 20m $(CONCURRENT)
+	$(GO) test $(UNITFLAGS) -timeout 20m $$($(GO) list ./cmd/... ./pkg/... | grep -vxF "$$($(GO) list $(CONCURRENT))")
 
 .PHONY: race
 race: ## every package of the program with the race detector
