@@ -34,7 +34,7 @@ const (
 	singleDeletions = 500 // in a turn, one after the other, each with one dependent
 	burstDeletions  = 300 // in a turn, as fast as the server takes them, each with dependentsEach
 	dependentsEach  = 4
-	restFor         = 20 * time.Second
+	restFor         = 30 * time.Second // not less than monitor.DefaultDiscoveryInterval
 	collectTimeout  = 2 * time.Minute
 )
 
