@@ -33,22 +33,36 @@ type Mapping struct {
 // Mapper maps kinds to types as the collector's RESTMapper does. It is
 // immutable and safe for concurrent use.
 type Mapper struct {
-	exact  map[schema.GroupVersionKind]*Type
+	exact  func() map[schema.GroupVersionKind]*Type
 	lower  func() map[schema.GroupVersionKind]*Type // by the kind in lower case
-	groups map[string][]*Type                       // preferred first, then as Type.Compare orders them
+	groups func() map[string][]*Type                // preferred first, then as Type.Compare orders them
 }
 
-// NewMapper returns a mapper for the types that discovery served. collect --watch makes some for every
-// change in the cluster, so what few references need is found or made when it is asked for.
+// NewMapper returns a mapper for the types that discovery served, which must not change afterwards.
+// collect --watch makes some for every change in the cluster, so indexes are made when they are asked for.
 func NewMapper(types []Type) *Mapper {
-	types = slices.Clone(types) // Normalize sorts those of a snapshot
-	m := &Mapper{exact: make(map[schema.GroupVersionKind]*Type, len(types)), groups: map[string][]*Type{}}
-	for i := range types {
-		t := &types[i]
-		m.exact[t.groupVersion().WithKind(t.Kind)] = t
-		m.groups[t.Group] = append(m.groups[t.Group], t)
+	byKind := func(key func(*Type) string) func() map[schema.GroupVersionKind]*Type {
+		return sync.OnceValue(func() map[schema.GroupVersionKind]*Type {
+			out := make(map[schema.GroupVersionKind]*Type, len(types))
+			for i := range types {
+				out[types[i].groupVersion().WithKind(key(&types[i]))] = &types[i]
+			}
+			return out
+		})
 	}
-	for _, group := range m.groups {
+	return &Mapper{
+		exact:  byKind(func(t *Type) string { return t.Kind }),
+		lower:  byKind(func(t *Type) string { return strings.ToLower(t.Kind) }),
+		groups: sync.OnceValue(func() map[string][]*Type { return byGroup(types) }),
+	}
+}
+
+func byGroup(types []Type) map[string][]*Type {
+	groups := map[string][]*Type{}
+	for i := range types {
+		groups[types[i].Group] = append(groups[types[i].Group], &types[i])
+	}
+	for _, group := range groups {
 		slices.SortStableFunc(group, func(a, b *Type) int {
 			if a.Preferred != b.Preferred {
 				if a.Preferred {
@@ -59,14 +73,7 @@ func NewMapper(types []Type) *Mapper {
 			return a.Compare(*b)
 		})
 	}
-	m.lower = sync.OnceValue(func() map[schema.GroupVersionKind]*Type {
-		out := make(map[schema.GroupVersionKind]*Type, len(types))
-		for i := range types {
-			out[types[i].groupVersion().WithKind(strings.ToLower(types[i].Kind))] = &types[i]
-		}
-		return out
-	})
-	return m
+	return groups
 }
 
 func (t *Type) groupVersion() schema.GroupVersion {
@@ -75,8 +82,8 @@ func (t *Type) groupVersion() schema.GroupVersion {
 
 // inGroup returns the first type of a group, in its order, that fits, or nil.
 func (m *Mapper) inGroup(group string, fits func(*Type) bool) *Type {
-	if i := slices.IndexFunc(m.groups[group], fits); i >= 0 {
-		return m.groups[group][i]
+	if i := slices.IndexFunc(m.groups()[group], fits); i >= 0 {
+		return m.groups()[group][i]
 	}
 	return nil
 }
@@ -93,7 +100,7 @@ func (m *Mapper) Map(apiVersion, kind string) (Mapping, bool) {
 }
 
 func (m *Mapper) inVersion(gvk schema.GroupVersionKind) (Mapping, bool) {
-	if t, ok := m.exact[gvk]; ok {
+	if t, ok := m.exact()[gvk]; ok {
 		return Mapping{Type: *t, Served: true}, true
 	}
 	if t, ok := m.lower()[gvk]; ok {
@@ -105,7 +112,7 @@ func (m *Mapper) inVersion(gvk schema.GroupVersionKind) (Mapping, bool) {
 // anyVersion maps a kind without a version to the preferred version that has the kind in
 // any spelling.
 func (m *Mapper) anyVersion(gvk schema.GroupVersionKind) (Mapping, bool) {
-	for _, t := range m.groups[gvk.Group] {
+	for _, t := range m.groups()[gvk.Group] {
 		switch gvk.Kind {
 		case t.Kind, strings.ToLower(t.Kind), t.Kind + "List", "List":
 			gvk.Version = t.Version
@@ -122,7 +129,7 @@ func (m *Mapper) anyVersion(gvk schema.GroupVersionKind) (Mapping, bool) {
 // Versions returns the types served for a kind in a group, the preferred one first.
 func (m *Mapper) Versions(group, kind string) []Type {
 	var out []Type
-	for _, t := range m.groups[group] {
+	for _, t := range m.groups()[group] {
 		if t.Kind == kind {
 			out = append(out, *t)
 		}
@@ -160,7 +167,7 @@ func (m *Mapper) listKind(gvk schema.GroupVersionKind) (Mapping, bool) {
 	if !isList {
 		return Mapping{}, false
 	}
-	itemType, ok := m.exact[gvk.GroupVersion().WithKind(item)]
+	itemType, ok := m.exact()[gvk.GroupVersion().WithKind(item)]
 	if !ok && (item != "" || !m.serves(gvk.GroupVersion())) {
 		return Mapping{}, false
 	}

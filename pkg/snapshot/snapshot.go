@@ -3,7 +3,6 @@ package snapshot
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -48,17 +47,19 @@ func (s *Snapshot) MonitoredTypes() int {
 
 // Normalize brings every list into its documented order, so that equal scans give equal bytes,
 // marks the objects whose UID is contested and adds a gap for each of their types. Every
-// new snapshot needs it.
+// new snapshot needs it. Its types may be shared with others, so they are not sorted in place.
 func (s *Snapshot) Normalize() {
 	s.markContested()
-	sort.Slice(s.Types, func(i, j int) bool { return s.Types[i].Compare(s.Types[j]) < 0 })
-	sort.Slice(s.Listed, func(i, j int) bool {
-		a, b := s.Listed[i], s.Listed[j]
-		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Resource, b.Resource), strings.Compare(a.Namespace, b.Namespace)) < 0
+	if !slices.IsSortedFunc(s.Types, Type.Compare) {
+		s.Types = slices.Clone(s.Types)
+		slices.SortStableFunc(s.Types, Type.Compare)
+	}
+	slices.SortFunc(s.Listed, func(a, b Listing) int {
+		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Resource, b.Resource), strings.Compare(a.Namespace, b.Namespace))
 	})
-	sort.Slice(s.Gaps, func(i, j int) bool { return s.Gaps[i].Compare(s.Gaps[j]) < 0 })
+	slices.SortFunc(s.Gaps, Gap.Compare)
 	slices.SortFunc(s.Objects, func(a, b *object.Object) int { return a.Compare(b.Identity) })
-	sort.Slice(s.Lookups, func(i, j int) bool { return s.Lookups[i].Coordinates.Compare(s.Lookups[j].Coordinates) < 0 })
+	slices.SortFunc(s.Lookups, func(a, b Lookup) int { return a.Coordinates.Compare(b.Coordinates) })
 }
 
 // Coordinates locate one object for a GET. Namespace is empty for a cluster-scoped kind.

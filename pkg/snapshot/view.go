@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,7 +16,7 @@ import (
 type View struct {
 	*Mapper
 	types   []Type
-	listed  map[Listing]bool
+	listed  func() map[Listing]bool
 	gaps    []Gap
 	lookups map[Coordinates]*Lookup
 }
@@ -26,14 +27,17 @@ func NewView(s *Snapshot) *View { return NewMapper(s.Types).View(s) }
 // View is like NewView for a snapshot with the types of the Mapper.
 func (m *Mapper) View(s *Snapshot) *View {
 	v := &View{
-		Mapper:  m,
-		types:   s.Types,
-		listed:  make(map[Listing]bool, len(s.Listed)),
+		Mapper: m,
+		types:  s.Types,
+		listed: sync.OnceValue(func() map[Listing]bool {
+			out := make(map[Listing]bool, len(s.Listed))
+			for _, l := range s.Listed {
+				out[l] = true
+			}
+			return out
+		}),
 		gaps:    s.Gaps,
 		lookups: make(map[Coordinates]*Lookup, len(s.Lookups)),
-	}
-	for _, l := range s.Listed {
-		v.listed[l] = true
 	}
 	for i := range s.Lookups {
 		v.lookups[s.Lookups[i].Coordinates] = &s.Lookups[i]
@@ -43,23 +47,22 @@ func (m *Mapper) View(s *Snapshot) *View {
 
 // Listed reports whether every object of the type in that namespace was listed.
 func (v *View) Listed(gr schema.GroupResource, namespace string) bool {
-	return v.listed[Listing{Group: gr.Group, Resource: gr.Resource}] ||
-		namespace != "" && v.listed[Listing{Group: gr.Group, Resource: gr.Resource, Namespace: namespace}]
+	listed := v.listed()
+	return listed[Listing{Group: gr.Group, Resource: gr.Resource}] ||
+		namespace != "" && listed[Listing{Group: gr.Group, Resource: gr.Resource, Namespace: namespace}]
 }
 
 // GapAt returns the gap that may hide objects of the type in that namespace, or nil. A type
 // that was listed there has no gap.
 func (v *View) GapAt(gr schema.GroupResource, namespace string) *Gap {
-	if v.Listed(gr, namespace) {
+	i := slices.IndexFunc(v.gaps, func(g Gap) bool {
+		return g.Name == "" && (g.Group == All || g.Group == gr.Group) && (g.Resource == All || g.Resource == gr.Resource) &&
+			(g.Namespace == "" || g.Namespace == namespace)
+	})
+	if i < 0 || v.Listed(gr, namespace) {
 		return nil
 	}
-	for i, g := range v.gaps {
-		if g.Name == "" && (g.Group == All || g.Group == gr.Group) && (g.Resource == All || g.Resource == gr.Resource) &&
-			(g.Namespace == "" || g.Namespace == namespace) {
-			return &v.gaps[i]
-		}
-	}
-	return nil
+	return &v.gaps[i]
 }
 
 // GroupGap returns the gap that makes the whole group unknown, or nil.

@@ -24,7 +24,7 @@ import (
 
 // Result holds the discovered types, gaps for groups that failed, and the server's version.
 type Result struct {
-	Types  []snapshot.Type
+	Types  []snapshot.Type  // sorted; shared with snapshots, so never changed
 	Mapper *snapshot.Mapper // of the types
 	Gaps   []snapshot.Gap
 	Server string
