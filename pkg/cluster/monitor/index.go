@@ -119,6 +119,13 @@ func (x *index) mark(old, o *object.Object) {
 	}
 }
 
+// holds reports whether a store has an object with that UID.
+func (x *index) holds(uid types.UID) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.holders[uid]) > 0
+}
+
 // markEverything notes that types, gaps or whole lists have changed.
 func (x *index) markEverything() {
 	if x == nil {
@@ -150,23 +157,22 @@ func (x *index) take() (changed []types.UID, everything bool) {
 	return changed, everything
 }
 
-// part is a part of the objects, as a source of a scan.
+// part is a part of the objects, for a scan.
 type part struct {
 	monitor  *Monitor
-	selected map[key][]*object.Object
-	complete int // lists that succeeded
+	lists    lists
+	selected map[*store][]*object.Object
 }
 
 var _ scan.Part = (*part)(nil)
 
-// part returns the objects with these UIDs, all that depends on them, and all owners of these. whole are
-// those whose dependents are all in the part. ok is false if there are more objects than max, or
+// part selects the objects with these UIDs, all that depends on them, and all owners of these. whole are
+// those whose dependents are all selected. ok is false if there are more objects than most, or
 // if one of these UIDs is that of an object with contents, which are not found by their owners.
-func (x *index) part(m *Monitor, uids []types.UID, most int) (p *part, whole map[types.UID]bool, ok bool) {
+func (x *index) part(uids []types.UID, most int) (selected map[*store][]*object.Object, whole map[types.UID]bool, ok bool) {
+	selected, whole = map[*store][]*object.Object{}, map[types.UID]bool{}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	whole = map[types.UID]bool{}
-	p = &part{monitor: m, selected: map[key][]*object.Object{}}
 	added := map[types.UID]bool{}
 	var owners []types.UID
 	add := func(uid types.UID) bool {
@@ -175,8 +181,7 @@ func (x *index) part(m *Monitor, uids []types.UID, most int) (p *part, whole map
 		}
 		added[uid] = true
 		for _, h := range x.holders[uid] {
-			k := keyOf(h.store.query)
-			p.selected[k] = append(p.selected[k], h.object)
+			selected[h.store] = append(selected[h.store], h.object)
 			for _, r := range h.object.Owners {
 				owners = append(owners, r.UID)
 			}
@@ -204,10 +209,7 @@ func (x *index) part(m *Monitor, uids []types.UID, most int) (p *part, whole map
 			return nil, nil, false
 		}
 	}
-	for _, objects := range p.selected {
-		slices.SortFunc(objects, comparePlaces)
-	}
-	return p, whole, true
+	return selected, whole, true
 }
 
 // ListAll returns the selected objects of the live lists.
@@ -221,19 +223,34 @@ func (p *part) ListAll(ctx context.Context, queries []client.Query, _ bool) ([]c
 		if out[i].Err != nil {
 			continue
 		}
-		out[i].Objects = p.selected[keyOf(queries[i])]
-		if queries[i].FieldSelector == "" {
-			p.complete++
-		}
+		out[i].Objects = p.selected[t.store]
 	}
 	return out, nil
 }
 
-// Holds reports whether a live list has an object with that UID.
-func (p *part) Holds(uid types.UID) bool {
-	p.monitor.index.mu.Lock()
-	defer p.monitor.index.mu.Unlock()
-	return len(p.monitor.index.holders[uid]) > 0
+// Objects returns the selected objects of complete lists.
+func (p *part) Objects() []*object.Object {
+	var out []*object.Object
+	for s, objects := range p.selected {
+		if p.lists.complete[s] != nil {
+			out = append(out, objects...)
+		}
+	}
+	return out
+}
+
+// Lists returns the complete lists, and gaps for the others.
+func (p *part) Lists() ([]snapshot.Listing, []snapshot.Gap) { return p.lists.listed, p.lists.gaps }
+
+// Lacks reports whether a list is up to date with the state of an object and no list has it.
+func (p *part) Lacks(at snapshot.Listing, o *object.Object) bool {
+	for s := range p.lists.complete {
+		// the version first: a store has its objects before that
+		if s.query.Listing() == at && client.NotAfter(o.ResourceVersion, s.state().ResourceVersion) {
+			return !p.monitor.index.holds(o.UID)
+		}
+	}
+	return false
 }
 
 // Part is a snapshot for new decisions after changes.
@@ -258,11 +275,12 @@ func (m *Monitor) SnapshotOfChanges(ctx context.Context, more ...types.UID) (Par
 	}
 	changed, everything := m.index.take()
 	if !everything {
-		if p, whole, ok := m.index.part(m, append(changed, more...), max(m.Stats().Objects/maxPart, 100)); ok {
+		if selected, whole, ok := m.index.part(append(changed, more...), max(m.Stats().Objects/maxPart, 100)); ok {
+			p := &part{monitor: m, lists: m.latestLists(), selected: selected}
 			s, err := m.scan(ctx, func(discovered *discovery.Result) (*snapshot.Snapshot, error) {
 				return scan.RunPart(ctx, p, m.memo, m.client, discovered, m.options.Scope, m.options.Now)
 			})
-			if err != nil || len(s.Listed) < p.complete { // a lookup contradicts a list, which has to be listed again
+			if err != nil || len(s.Listed) < len(p.lists.listed) { // a lookup contradicts a list, which has to be listed again
 				m.notify()
 			}
 			if err != nil {

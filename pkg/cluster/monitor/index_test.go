@@ -41,13 +41,13 @@ func TestPartDecidesLikeTheWhole(t *testing.T) {
 		}
 		x := indexed(whole.Objects)
 		changed := whole.Objects[rapid.IntRange(0, len(whole.Objects)-1).Draw(t, "changed")]
-		p, decided, ok := x.part(nil, []types.UID{changed.UID}, len(whole.Objects))
+		selected, decided, ok := x.part([]types.UID{changed.UID}, len(whole.Objects))
 		if !ok {
 			return // of an object with contents
 		}
 		s := *whole
 		s.Objects, s.Lookups = nil, slices.Clone(whole.Lookups)
-		for _, objects := range p.selected {
+		for _, objects := range selected {
 			s.Objects = append(s.Objects, objects...)
 		}
 		s.Lookups = append(s.Lookups, lookedUp(whole, s.Objects)...)

@@ -58,6 +58,7 @@ type Monitor struct {
 	discovered   *discovery.Result
 	discoveryErr error // of the last attempt
 	monitors     map[key]*typeMonitor
+	lists        lists // of the latest snapshot of everything
 }
 
 type counts struct{ relists, watchErrors, events, discoveries atomic.Int64 }
@@ -154,10 +155,11 @@ func (m *Monitor) WaitForSync(ctx context.Context) error {
 // *client.MemoryError and after Stop, every call returns the same error.
 func (m *Monitor) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
 	return m.scan(ctx, func(discovered *discovery.Result) (*snapshot.Snapshot, error) {
-		lists := &liveLists{Monitor: m}
-		s, err := scan.RunFrom(ctx, lists, m.memo, m.client, discovered, m.options.Scope, m.options.Now)
+		live := &liveLists{monitor: m, lists: lists{complete: map[*store]*typeMonitor{}}}
+		s, err := scan.RunFrom(ctx, live, m.memo, m.client, discovered, m.options.Scope, m.options.Now)
 		if err == nil {
-			lists.relistContradicted(s)
+			live.relistContradicted(s)
+			m.setLists(live.lists)
 		}
 		return s, err
 	})
@@ -172,7 +174,7 @@ func (m *Monitor) scan(ctx context.Context, run func(*discovery.Result) (*snapsh
 		return nil, ctx.Err()
 	}
 	m.mu.Lock()
-	discovered, err := *m.discovered, m.discoveryErr
+	discovered, err := m.discovered, m.discoveryErr
 	m.mu.Unlock()
 	switch {
 	case m.ctx.Err() != nil:
@@ -180,25 +182,54 @@ func (m *Monitor) scan(ctx context.Context, run func(*discovery.Result) (*snapsh
 	case err != nil:
 		return nil, err
 	}
-	discovered.Types = slices.Clone(discovered.Types)
-	return run(&discovered)
+	return run(discovered)
 }
 
-// liveLists are the lists of one snapshot.
+// lists are the lists of one snapshot of everything, without their objects and those that select by
+// a field. It is not changed any more once the snapshot was made: whatever changes it makes the next
+// snapshot one of everything (Monitor.notify).
+type lists struct {
+	complete map[*store]*typeMonitor
+	listed   []snapshot.Listing // the complete ones
+	gaps     []snapshot.Gap     // the others
+}
+
+func (l *lists) add(t *typeMonitor, err error) {
+	if err != nil {
+		l.gaps = append(l.gaps, client.GapOf(t.query.Listing(), err))
+		return
+	}
+	l.complete[t.store] = t
+	l.listed = append(l.listed, t.query.Listing())
+}
+
+func (m *Monitor) setLists(l lists) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lists = l
+}
+
+func (m *Monitor) latestLists() lists {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lists
+}
+
+// liveLists returns the live lists of a Monitor.
 type liveLists struct {
-	*Monitor
-	complete []*typeMonitor // whose lists succeeded
+	monitor *Monitor
+	lists   lists
 }
 
 // ListAll returns the live lists. A list that was not requested before is monitored from now on.
 func (l *liveLists) ListAll(ctx context.Context, queries []client.Query, _ bool) ([]client.ListResult, error) {
 	out := make([]client.ListResult, len(queries))
-	for i, t := range l.ensure(queries...) {
-		if err := l.wait(ctx, t.synced); err != nil {
+	for i, t := range l.monitor.ensure(queries...) {
+		if err := l.monitor.wait(ctx, t.synced); err != nil {
 			return nil, err
 		}
-		if out[i] = t.result(); out[i].Err == nil && t.query.FieldSelector == "" {
-			l.complete = append(l.complete, t)
+		if out[i] = t.result(); t.query.FieldSelector == "" {
+			l.lists.add(t, out[i].Err)
 		}
 	}
 	return out, nil
@@ -210,7 +241,7 @@ func (l *liveLists) relistContradicted(s *snapshot.Snapshot) {
 	for _, at := range s.Listed {
 		listed[at] = true
 	}
-	for _, t := range l.complete {
+	for _, t := range l.lists.complete {
 		if !listed[t.query.Listing()] {
 			t.relist()
 		}

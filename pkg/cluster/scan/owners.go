@@ -86,7 +86,7 @@ func (sc *scanner) unseenTargets() []snapshot.Coordinates {
 func (sc *scanner) dropContradictedLists() {
 	view, failed := sc.view(), map[snapshot.Listing]bool{}
 	for _, a := range sc.lookups {
-		if a.Object == nil || sc.objects.Object(a.Object.UID) != nil || sc.part != nil && sc.part.Holds(a.Object.UID) {
+		if a.Object == nil || sc.objects.Object(a.Object.UID) != nil {
 			continue
 		}
 		m, ok := view.Map(a.Object.APIVersion, a.Object.Kind)
@@ -95,7 +95,7 @@ func (sc *scanner) dropContradictedLists() {
 		}
 		for _, namespace := range slices.Compact([]string{"", a.Namespace}) {
 			at := snapshot.Listing{Group: m.Type.Group, Resource: m.Type.Resource, Namespace: namespace}
-			if failed[at] || !client.NotAfter(a.Object.ResourceVersion, sc.versions[at]) {
+			if failed[at] || !sc.lacks(at, a.Object) {
 				continue
 			}
 			failed[at] = true
@@ -106,6 +106,15 @@ func (sc *scanner) dropContradictedLists() {
 		}
 	}
 	sc.listed = slices.DeleteFunc(sc.listed, func(at snapshot.Listing) bool { return failed[at] })
+}
+
+// lacks reports whether a list succeeded and is not older than the state of an object, which it
+// does not have. o is not among the objects.
+func (sc *scanner) lacks(at snapshot.Listing, o *object.Object) bool {
+	if sc.part != nil {
+		return sc.part.Lacks(at, o)
+	}
+	return client.NotAfter(o.ResourceVersion, sc.versions[at])
 }
 
 // widerQueries returns the lists that extend a scan of namespaces. They may show owners whose UID

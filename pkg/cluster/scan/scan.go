@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
@@ -71,9 +70,8 @@ type scanner struct {
 	discovery *discovery.Result
 
 	objects  snapshot.Deduper
-	done     map[snapshot.Listing]bool
 	listed   []snapshot.Listing
-	versions map[snapshot.Listing]string // resourceVersions of the lists
+	versions map[snapshot.Listing]string // resourceVersions of the lists, empty of those that failed
 	gaps     []snapshot.Gap
 	lookups  []snapshot.Lookup
 
@@ -137,11 +135,16 @@ func RunFrom(ctx context.Context, source Source, memo *Memo, c *client.Client, d
 	return sc.run(ctx, now)
 }
 
-// Part is a Source that returns only a part of the objects that it holds.
+// Part is a part of the objects of a Source. As a Source itself, it returns only these.
 type Part interface {
 	Source
-	// Holds reports whether there is an object with that UID, in this part or not.
-	Holds(types.UID) bool
+	// Objects returns the objects of complete lists.
+	Objects() []*object.Object
+	// Lists returns the complete lists, and gaps for the others. Both are shared.
+	Lists() ([]snapshot.Listing, []snapshot.Gap)
+	// Lacks reports whether a complete list is not older than the state of an object and does not have
+	// it, in this part or not.
+	Lacks(snapshot.Listing, *object.Object) bool
 }
 
 // RunPart is like RunFrom for a part of the objects. It must have, with each object, all owners that
@@ -155,13 +158,15 @@ func RunPart(ctx context.Context, part Part, memo *Memo, c *client.Client, disco
 }
 
 func (sc *scanner) run(ctx context.Context, now func() time.Time) (*snapshot.Snapshot, error) {
-	if err := sc.list(ctx, sc.queries(sc.scope.Namespaces), false); err != nil {
+	if sc.part != nil {
+		sc.takePart()
+	} else if err := sc.list(ctx, sc.queries(sc.scope.Namespaces), false); err != nil {
 		return nil, err
 	}
 	if len(sc.listed) == 0 && len(sc.gaps) > 0 {
 		return nil, &NothingReadableError{Gaps: sc.gaps}
 	}
-	if sc.scope.Widen == WidenAlways {
+	if sc.scope.Widen == WidenAlways && sc.part == nil {
 		if err := sc.list(ctx, sc.queries(nil), true); err != nil {
 			return nil, err
 		}
@@ -207,8 +212,8 @@ func newScan(c *client.Client, discovered *discovery.Result, scope Scope) *scann
 	c = c.WithOwnMemory().ForServer(discovered.Server)
 	return &scanner{
 		client: c, source: c, scope: scope, discovery: discovered, gaps: append([]snapshot.Gap(nil), discovered.Gaps...),
-		reader: &ObjectReader{client: c, labels: scope.Labels, probes: map[probeKey]func() error{}},
-		done:   map[snapshot.Listing]bool{}, versions: map[snapshot.Listing]string{},
+		reader:   &ObjectReader{client: c, labels: scope.Labels, probes: map[probeKey]func() error{}},
+		versions: map[snapshot.Listing]string{},
 	}
 }
 
@@ -219,7 +224,13 @@ func (sc *scanner) queries(namespaces []string) []client.Query {
 // Queries returns the lists of the monitored types that are in these namespaces, or of all
 // monitored types if namespaces is nil.
 func Queries(types []snapshot.Type, namespaces []string) []client.Query {
-	var queries []client.Query
+	monitored := 0
+	for i := range types {
+		if types[i].Monitored() {
+			monitored++
+		}
+	}
+	queries := make([]client.Query, 0, monitored*max(len(namespaces), 1))
 	for _, t := range types {
 		switch {
 		case !t.Monitored():
@@ -234,18 +245,29 @@ func Queries(types []snapshot.Type, namespaces []string) []client.Query {
 	return queries
 }
 
+// takePart adds the part. Its lists were made before.
+func (sc *scanner) takePart() {
+	listed, gaps := sc.part.Lists()
+	sc.listed, sc.gaps = append(sc.listed, listed...), append(sc.gaps, gaps...)
+	sc.objects.Add(sc.part.Objects()...)
+}
+
 // list runs the queries that were not run yet and adds their results. search is true for lists
 // that only serve to find owners.
 func (sc *scanner) list(ctx context.Context, queries []client.Query, search bool) error {
-	var fresh, made []client.Query // made: by discovery, whose result is used again
+	fresh := make([]client.Query, 0, len(queries))
+	var made []client.Query // by discovery, whose result is used again
 	var earlier []client.ListResult
 	for _, q := range queries {
-		if sc.done[q.Listing()] {
+		if _, done := sc.versions[q.Listing()]; done {
 			continue
 		}
-		sc.done[q.Listing()] = true
-		a := sc.discovery.Announced.ListFor(q)
-		if a == nil || sc.memo != nil { // a source has newer ones
+		sc.versions[q.Listing()] = ""
+		var a *client.ListResult
+		if sc.memo == nil { // a source has newer ones
+			a = sc.discovery.Announced.ListFor(q)
+		}
+		if a == nil {
 			fresh = append(fresh, q)
 			continue
 		}
