@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
@@ -164,6 +165,57 @@ func TestListThatALookupContradictsIsMadeAgain(t *testing.T) {
 	await(t, "a complete list", func() bool { return names(take(t, m)) == "a@5 o@5" })
 	if got := take(t, m); len(got.Gaps)+len(got.Lookups) != 0 {
 		t.Errorf("gaps %v, lookups %v", got.Gaps, got.Lookups)
+	}
+}
+
+// takePart sends an event after a snapshot of everything, and returns both that and the part that
+// SnapshotOfChanges makes because of the event.
+func takePart(t *testing.T, m *monitor.Monitor, s *clustertest.WatchServer, event clustertest.Fields) (whole *snapshot.Snapshot, part monitor.Part) {
+	t.Helper()
+	next := func() bool {
+		var err error
+		if part, err = m.SnapshotOfChanges(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if part.Whole == nil {
+			whole = part.Snapshot
+		}
+		return part.Whole != nil
+	}
+	await(t, "an end of changes of everything", next)
+	s.Events(pods) <- event
+	await(t, "a part", func() bool { return next() && len(part.Objects) > 0 })
+	return whole, part
+}
+
+func TestPartHasTheListsAndGapsOfTheWhole(t *testing.T) {
+	m, s := start(t, map[string]func(*http.Request) any{
+		pods:                           clustertest.Reply(clustertest.List(clustertest.Item("a"))),
+		"/apis/example.com/v1":         clustertest.Reply(clustertest.TypeList("example.com/v1", clustertest.NamespacedType("widgets", "Widget"), clustertest.NamespacedType("gadgets", "Gadget"))),
+		"/apis/example.com/v1/gadgets": clustertest.Reply(clustertest.List()),
+		"/apis/example.com/v1/widgets": clustertest.Reply(clustertest.Refuse(http.StatusForbidden, "Forbidden")),
+	}, monitor.Options{Parts: true}, client.Options{})
+	whole, part := takePart(t, m, s, clustertest.Fields{"type": "ADDED", "object": item("b", "uid-b", "11")})
+	diff := cmp.Diff(whole.Listed, part.Listed) + cmp.Diff(whole.Gaps, part.Gaps)
+	if diff != "" || len(part.Gaps) != 1 || names(part.Snapshot) != "b@11" {
+		t.Errorf("objects %s, lists and gaps of the whole (-) and the part (+)\n%s", names(part.Snapshot), diff)
+	}
+}
+
+func TestPartLosesAListOnlyIfThatIsNotOlderThanWhatALookupFound(t *testing.T) {
+	for version, gaps := range map[string]int{"5": 1, "99": 0} {
+		t.Run(version, func(t *testing.T) {
+			m, s := start(t, map[string]func(*http.Request) any{
+				pods:                           clustertest.Reply(clustertest.List(clustertest.Item("a"))),
+				"/api/v1/namespaces/ns/pods/o": clustertest.Reply(item("o", "uid-o", version)),
+			}, monitor.Options{Parts: true}, client.Options{})
+			dependent := item("b", "uid-b", "11")
+			own(dependent, "o")
+			_, part := takePart(t, m, s, clustertest.Fields{"type": "ADDED", "object": dependent})
+			if len(part.Gaps) != gaps || len(part.Lookups) != 1 {
+				t.Errorf("gaps %v, lookups %v", part.Gaps, part.Lookups)
+			}
+		})
 	}
 }
 
