@@ -270,10 +270,25 @@ func (s *scene) deleteObject(ctx context.Context, o object) error {
 	if err == nil {
 		_, err = client.Patch(ctx, o.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 	}
+	if err == nil && o.GetKind() == "Namespace" && s.controlPlane.PIDs["kube-controller-manager"] == 0 {
+		err = finalize(ctx, client, o.GetName())
+	}
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("clear away %s %s: %w", o.GetKind(), o.GetName(), err)
 	}
 	return nil
+}
+
+// finalize ends the deletion of a namespace where no namespace controller does. After ten minutes it
+// would be a finding of every audit.
+func finalize(ctx context.Context, namespaces dynamic.ResourceInterface, name string) error {
+	space, err := namespaces.Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	unstructured.RemoveNestedField(space.Object, "spec", "finalizers")
+	_, err = namespaces.Update(ctx, space, metav1.UpdateOptions{}, "finalize")
+	return err
 }
 
 // gone reports whether an object was deleted or replaced.
