@@ -55,14 +55,16 @@ func (v *View) Listed(gr schema.GroupResource, namespace string) bool {
 // GapAt returns the gap that may hide objects of the type in that namespace, or nil. A type
 // that was listed there has no gap.
 func (v *View) GapAt(gr schema.GroupResource, namespace string) *Gap {
-	i := slices.IndexFunc(v.gaps, func(g Gap) bool {
-		return g.Name == "" && (g.Group == All || g.Group == gr.Group) && (g.Resource == All || g.Resource == gr.Resource) &&
-			(g.Namespace == "" || g.Namespace == namespace)
-	})
-	if i < 0 || v.Listed(gr, namespace) {
+	if len(v.gaps) == 0 || v.Listed(gr, namespace) {
 		return nil
 	}
-	return &v.gaps[i]
+	for i, g := range v.gaps {
+		if g.Name == "" && (g.Group == All || g.Group == gr.Group) && (g.Resource == All || g.Resource == gr.Resource) &&
+			(g.Namespace == "" || g.Namespace == namespace) {
+			return &v.gaps[i]
+		}
+	}
+	return nil
 }
 
 // GroupGap returns the gap that makes the whole group unknown, or nil.

@@ -166,7 +166,7 @@ func (sc *scanner) run(ctx context.Context, now func() time.Time) (*snapshot.Sna
 	if len(sc.listed) == 0 && len(sc.gaps) > 0 {
 		return nil, &NothingReadableError{Gaps: sc.gaps}
 	}
-	if sc.scope.Widen == WidenAlways && sc.part == nil {
+	if sc.scope.Widen == WidenAlways && sc.scope.Namespaces != nil {
 		if err := sc.list(ctx, sc.queries(nil), true); err != nil {
 			return nil, err
 		}
