@@ -30,9 +30,10 @@ import (
 // The deletions whose latency is measured.
 const (
 	watchNamespace  = "bench-watch"
-	turns           = 3   // of each collector, alternating
-	singleDeletions = 500 // in a turn, one after the other, each with one dependent
-	burstDeletions  = 300 // in a turn, as fast as the server takes them, each with dependentsEach
+	turns           = 10  // of each collector: many and short, as a machine's speed changes from minute to minute
+	restTurns       = 3   // in the first ones, the collector is also measured at rest
+	singleDeletions = 150 // in a turn, one after the other, each with one dependent
+	burstDeletions  = 150 // in a turn, as fast as the server takes them, each with dependentsEach
 	dependentsEach  = 4
 	restFor         = 30 * time.Second // not less than monitor.DefaultDiscoveryInterval
 	collectTimeout  = 2 * time.Minute
@@ -47,6 +48,7 @@ type watchReport struct {
 	Objects    int
 	Rest       time.Duration
 	Turns      int
+	RestTurns  int
 	Single     int
 	Burst      int
 	Each       int
@@ -57,10 +59,15 @@ type watchReport struct {
 type watchRow struct {
 	Name          string
 	Ready         time.Duration // from its start until it collects
-	RestCPU       float64       // part of one core
-	Memory        int64         // resident, at rest
+	Rest          *restCost     // nil in a turn without
 	Single, Burst latencies
 	BurstWall     time.Duration // from the first deletion until everything is gone
+}
+
+// restCost is what a collector needs while nothing happens that concerns it.
+type restCost struct {
+	CPU    float64 // part of one core
+	Memory int64   // resident
 }
 
 // inAll returns the medians of a collector's turns, and the latencies of all of them.
@@ -68,12 +75,18 @@ func inAll(rows []watchRow) watchRow {
 	row := watchRow{
 		Name:      rows[0].Name,
 		Ready:     medianOf(rows, func(t watchRow) time.Duration { return t.Ready }),
-		RestCPU:   medianOf(rows, func(t watchRow) float64 { return t.RestCPU }),
-		Memory:    medianOf(rows, func(t watchRow) int64 { return t.Memory }),
 		BurstWall: medianOf(rows, func(t watchRow) time.Duration { return t.BurstWall }),
 	}
+	var rests []restCost
 	for _, t := range rows {
 		row.Single, row.Burst = append(row.Single, t.Single...), append(row.Burst, t.Burst...)
+		if t.Rest != nil {
+			rests = append(rests, *t.Rest)
+		}
+	}
+	row.Rest = &restCost{
+		CPU:    medianOf(rests, func(r restCost) float64 { return r.CPU }),
+		Memory: medianOf(rests, func(r restCost) int64 { return r.Memory }),
 	}
 	return row
 }
@@ -112,7 +125,7 @@ func benchWatch(ctx context.Context, o options, stdout, progress io.Writer) erro
 		}
 		r := &watchReport{
 			Line: o.line(), Date: time.Now().UTC(), Machine: thisMachine(), Kubernetes: w.kubernetes, Objects: o.objects,
-			Rest: restFor, Turns: turns, Single: singleDeletions, Burst: burstDeletions, Each: dependentsEach,
+			Rest: restFor, Turns: turns, RestTurns: restTurns, Single: singleDeletions, Burst: burstDeletions, Each: dependentsEach,
 		}
 		services := []service{
 			{"`collect --watch --no-backup`", w.watchService("--no-backup")},
@@ -121,12 +134,15 @@ func benchWatch(ctx context.Context, o options, stdout, progress io.Writer) erro
 		}
 		measured := make([][]watchRow, len(services))
 		for n := range turns {
-			for i, s := range services {
+			for k := range services {
+				i := (k + n) % len(services) // another one comes first each time
+				s := services[i]
 				fmt.Fprintf(progress, "measuring %s, turn %d of %d\n", s.name, n+1, turns)
-				row, err := w.measureService(ctx, s)
+				row, err := w.measureService(ctx, s, n < restTurns)
 				if err != nil {
 					return fmt.Errorf("%s: %w", s.name, err)
 				}
+				fmt.Fprintf(progress, "  single: median %s, burst: %s\n", milliseconds(row.Single.Median()), seconds(row.BurstWall))
 				measured[i] = append(measured[i], row)
 			}
 		}
@@ -166,8 +182,9 @@ func (w *harness) realService(ctx context.Context) (int, func() error, error) {
 	return w.plane.PIDs[managerName], func() error { return w.plane.SetCollector(ctx, testcluster.Absent) }, nil
 }
 
-// measureService starts a collector and measures it. A first deletion shows when it is ready.
-func (w *harness) measureService(ctx context.Context, s service) (row watchRow, err error) {
+// measureService starts a collector and measures it, at rest too if that is asked for. A first
+// deletion shows when it is ready.
+func (w *harness) measureService(ctx context.Context, s service, atRest bool) (row watchRow, err error) {
 	client, err := newClient(w.plane.Kubeconfig)
 	if err != nil {
 		return row, err
@@ -190,13 +207,15 @@ func (w *harness) measureService(ctx context.Context, s service) (row watchRow, 
 	if err := w.waitUntilQuiet(ctx); err != nil {
 		return row, err
 	}
-	before := cpuOf(pid)
-	select {
-	case <-ctx.Done():
-		return row, ctx.Err()
-	case <-time.After(restFor):
+	if atRest {
+		before := cpuOf(pid)
+		select {
+		case <-ctx.Done():
+			return row, ctx.Err()
+		case <-time.After(restFor):
+		}
+		row.Rest = &restCost{CPU: (cpuOf(pid) - before).Seconds() / restFor.Seconds(), Memory: residentMemory(pid)}
 	}
-	row.RestCPU, row.Memory = (cpuOf(pid)-before).Seconds()/restFor.Seconds(), residentMemory(pid)
 	if row.Single, _, err = d.measure(ctx, "single", singleDeletions, 1, 1); err != nil {
 		return row, err
 	}
@@ -337,7 +356,7 @@ func (r *watchReport) print(out io.Writer) error {
 	fmt.Fprintln(table, "WHAT\tREADY\tCPU AT REST\tMEMORY\tSINGLE MEDIAN\tP99\tBURST MEDIAN\tP99\tBURST")
 	for _, row := range r.Rows {
 		fmt.Fprintln(table, strings.Join([]string{
-			row.Name, seconds(row.Ready), fmt.Sprintf("%.2f %%", 100*row.RestCPU), memory(row.Memory), milliseconds(row.Single.Median()), milliseconds(row.Single.P99()),
+			row.Name, seconds(row.Ready), fmt.Sprintf("%.2f %%", 100*row.Rest.CPU), memory(row.Rest.Memory), milliseconds(row.Single.Median()), milliseconds(row.Single.P99()),
 			milliseconds(row.Burst.Median()), milliseconds(row.Burst.P99()), seconds(row.BurstWall),
 		}, "\t"))
 	}
