@@ -46,8 +46,8 @@ type Options struct {
 	// MaxDeletes limits how many objects one round deletes; 0 is no limit.
 	MaxDeletes int
 	Execute    execute.Options
-	// Backup returns where a round backs up what it deletes. Run closes it. It is nil if nothing is
-	// backed up.
+	// Backup returns where a round backs up what it deletes, by a plan with its digest. Run closes it. It is
+	// nil if nothing is backed up.
 	Backup func(context.Context, *snapshot.Snapshot, *plan.Plan) (Backup, error)
 	// OnStep is called when a step has ended, one at a time. It may be nil.
 	OnStep func(*plan.Step, event.Event)
@@ -200,7 +200,7 @@ func isFinal(err error) bool {
 // collect plans a pass over the round's snapshot and carries it out.
 func (c *controller) collect(ctx context.Context, r *Round, whole func(types.UID) bool) error {
 	judge := collector.NewJudge(graph.New(r.Snapshot))
-	r.Plan = plan.New(judge, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.within(judge.Graph(), whole)}, Accepted: c.options.Accepted})
+	r.Plan = plan.New(judge, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.within(judge.Graph(), whole)}, Accepted: c.options.Accepted, Unconfirmed: true})
 	if len(r.Plan.Steps) == 0 {
 		return nil
 	}
@@ -212,7 +212,7 @@ func (c *controller) collect(ctx context.Context, r *Round, whole func(types.UID
 	var writer planrun.BackupWriter
 	closeBackup := func() error { return nil }
 	if c.options.Backup != nil && len(r.Plan.ObjectsToBackUp()) > 0 {
-		b, err := c.options.Backup(ctx, r.Snapshot, r.Plan)
+		b, err := c.options.Backup(ctx, r.Snapshot, r.Plan.Finalized())
 		if err != nil {
 			return fmt.Errorf("open a backup: %w", err)
 		}

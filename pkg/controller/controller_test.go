@@ -63,6 +63,9 @@ func TestRoundThatFailedIsTriedAgainThoughNothingChanges(t *testing.T) {
 	o := controller.Options{
 		Backup: func(_ context.Context, _ *snapshot.Snapshot, p *plan.Plan) (controller.Backup, error) {
 			deletes = append(deletes, p.Losses())
+			if p.Digest == "" {
+				t.Error("a plan to back up has no digest")
+			}
 			return nil, full
 		},
 		OnRound: func(r controller.Round) { errs = append(errs, r.Err) },

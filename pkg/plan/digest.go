@@ -16,20 +16,26 @@ import (
 
 // Finalize fills in the plan's summary and digest.
 func (p *Plan) Finalize() {
+	p.summarize()
+	p.Digest = p.digest()
+}
+
+func (p *Plan) summarize() {
 	p.Summary = Summary{Blocked: len(p.Blocked), Kept: len(p.Kept)}
 	for i := range p.Steps {
 		p.Summary.add(p.Steps[i].Action)
 	}
-	p.Digest = p.sum(notConfirmed)[:digestLength]
 }
 
 // Finalized returns the plan with the digest of its own steps, which Load requires. A
 // revalidated plan has the digest of the saved plan instead.
 func (p *Plan) Finalized() *Plan {
 	out := *p
-	out.Digest = p.sum(notConfirmed)[:digestLength]
+	out.Digest = p.digest()
 	return &out
 }
+
+func (p *Plan) digest() string { return p.sum(notConfirmed)[:digestLength] }
 
 // digestLength is that of a digest, in hexadecimal digits. 64 bits prevent a stranger who
 // can choose names and UIDs from building another plan with the same digest.

@@ -137,3 +137,12 @@ func TestPlanIsIndependentOfInputOrder(t *testing.T) {
 		}
 	})
 }
+
+func TestUnconfirmedPlanGetsItsDigestWhenFinalized(t *testing.T) {
+	judge := collector.NewJudge(graph.New(New(absent, Listing(Secret("a/x", OwnedBy(gone))))))
+	confirmed := plan.New(judge, plan.Options{Mode: plan.Collect})
+	p := plan.New(judge, plan.Options{Mode: plan.Collect, Unconfirmed: true})
+	if p.Digest != "" || confirmed.Digest == "" || p.Finalized().Digest != confirmed.Digest || p.Summary != confirmed.Summary {
+		t.Errorf("%q, finalized %q, want none and then %q", p.Digest, p.Finalized().Digest, confirmed.Digest)
+	}
+}
