@@ -206,7 +206,7 @@ func TestCollectWatchOnlyOneOfTwoInstancesActs(t *testing.T) {
 			}
 			return n > before
 		}), stall}}
-	}).allowWrites().start(watchCollect(ns, backups[0], "--concurrency=4")...)
+	}).allowWrites().start(watchCollect(ns, backups[0], "--concurrency=1")...) // the ten before were answered
 	first.awaitText(collecting)
 	second := s.tool().start(watchCollect(ns, backups[1])...)
 	second.awaitText("waiting: the Lease " + ns + "/kubectl-gc-collect is held by " + s.collectorLeader(ns))
