@@ -69,6 +69,18 @@ func (s *scene) awaitGone(objects ...object) {
 	}
 }
 
+// countGone returns how many of the objects are gone.
+func (s *scene) countGone(objects []object) int {
+	s.Helper()
+	n := 0
+	for _, o := range objects {
+		if s.gone(o) {
+			n++
+		}
+	}
+	return n
+}
+
 // collectorLease returns the Lease of the collectors in service of a namespace.
 func collectorLease(ns string) object {
 	return newObject("coordination.k8s.io/v1", "Lease", ns, "kubectl-gc-collect")
@@ -177,12 +189,7 @@ func TestCollectWatchCompletesWritesUnderWayWhenInterrupted(t *testing.T) {
 			done++
 		}
 	}
-	gone := 0
-	for _, o := range objects {
-		if s.gone(o) {
-			gone++
-		}
-	}
+	gone := s.countGone(objects)
 	if gone != done || done < 3 || done == len(objects) {
 		t.Errorf("%d objects are gone, and it reports %d of %d", gone, done, len(objects))
 	}
@@ -206,13 +213,14 @@ func TestCollectWatchOnlyOneOfTwoInstancesActs(t *testing.T) {
 			}
 			return n > before
 		}), stall}}
-	}).allowWrites().start(watchCollect(ns, backups[0], "--concurrency=1")...) // the ten before were answered
+	}).allowWrites().start(watchCollect(ns, backups[0], "--concurrency=4")...)
 	first.awaitText(collecting)
 	second := s.tool().start(watchCollect(ns, backups[1])...)
 	second.awaitText("waiting: the Lease " + ns + "/kubectl-gc-collect is held by " + s.collectorLeader(ns))
 
 	objects := s.createGarbage(ns, all)
 	<-full
+	s.await("the deletions that the proxy lets through", func(context.Context) (bool, error) { return s.countGone(objects) == before, nil })
 	s.must(first.cmd.Process.Kill())
 	first.wait().exits(t, -1)
 	if taken := second.collected(); len(taken) > 0 {
