@@ -61,10 +61,11 @@ type DecisionInput struct {
 	Dependents int // all of them
 	Blockers   int // with blockOwnerDeletion
 	Deleting   int // of dependents that are in foreground deletion themselves
-	// Complete reports whether every possible dependent was listed.
-	Complete bool
+	// Complete reports whether every possible dependent was listed. It is called only if the
+	// decision depends on that.
+	Complete func() bool
 	// DeletedBeforeOwner reports that the object is deleted before one of its waiting
-	// owners, whatever was not listed. It matters only if Complete is false.
+	// owners, whatever was not listed. It matters only if Complete reports false.
 	DeletedBeforeOwner bool
 	// ContentsUnknown reports that this program is about to delete the object and that
 	// not everything was listed that its deletion deletes too.
@@ -133,7 +134,7 @@ func decideTerminating(in DecisionInput) Decision {
 	switch {
 	case !orphaning && !deleting:
 		return Decision{NoAction: AlreadyTerminating}
-	case !in.Complete && (in.Actor == ActorClient || !orphaning || in.Dependents == 0):
+	case !in.Complete() && (in.Actor == ActorClient || !orphaning || in.Dependents == 0):
 		return Decision{NoAction: DependentsUnknown}
 	case orphaning && in.Dependents > 0:
 		return Decision{Action: ActionOrphanDependents}
@@ -157,7 +158,7 @@ func decideDelete(in DecisionInput) Decision {
 		// After an incomplete scan the owner's finalizer is not removed, so the object's
 		// own dependents must not be deleted in the foreground on its account, unless the
 		// object is deleted before its owner anyway and finalizers hold it.
-		if in.Complete || in.DeletedBeforeOwner && len(o.Finalizers) > 0 {
+		if in.Complete() || in.DeletedBeforeOwner && len(o.Finalizers) > 0 {
 			return Decision{Action: ActionDelete, Policy: metav1.DeletePropagationForeground}
 		}
 	}

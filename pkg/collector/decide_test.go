@@ -30,7 +30,7 @@ func (s input) decisionInput() collector.DecisionInput {
 		st.Terminating()(&o)
 	}
 	out := collector.DecisionInput{
-		Object: &o, Dependents: s.dependents, Blockers: s.blockers, Deleting: s.deleting, Complete: !s.incomplete, DeletedBeforeOwner: s.deletedBefore,
+		Object: &o, Dependents: s.dependents, Blockers: s.blockers, Deleting: s.deleting, Complete: func() bool { return !s.incomplete }, DeletedBeforeOwner: s.deletedBefore,
 	}
 	for i, word := range strings.Fields(s.verdicts) {
 		verdict, blocks := strings.CutSuffix(word, "!")

@@ -14,7 +14,7 @@ import (
 type Judge struct {
 	graph    *graph.Graph
 	view     *snapshot.View
-	behavior Behavior
+	behavior func() Behavior
 	// byCoordinates indexes listed objects; see indexByCoordinates. It is built on first
 	// use.
 	byCoordinates func() map[coordinates]*object.Object
@@ -23,7 +23,8 @@ type Judge struct {
 // NewJudge returns a Judge of the references of g.
 func NewJudge(g *graph.Graph) *Judge {
 	return &Judge{
-		graph: g, view: g.View(), behavior: BehaviorOf(g.Snapshot().Server),
+		graph: g, view: g.View(),
+		behavior:      sync.OnceValue(func() Behavior { return BehaviorOf(g.Snapshot().Server) }),
 		byCoordinates: sync.OnceValue(func() map[coordinates]*object.Object { return indexByCoordinates(g) }),
 	}
 }
@@ -32,7 +33,7 @@ func NewJudge(g *graph.Graph) *Judge {
 func (j *Judge) Graph() *graph.Graph { return j.graph }
 
 // Behavior returns the behavior of the server that the graph was scanned from.
-func (j *Judge) Behavior() Behavior { return j.behavior }
+func (j *Judge) Behavior() Behavior { return j.behavior() }
 
 // Reference judges the reference that e stands for, as docs/gc-semantics.md#verdicts
 // describes: can the kind be resolved, does the scope fit, what exists at the

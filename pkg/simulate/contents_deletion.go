@@ -235,7 +235,7 @@ func (s *simulation) completeContentsDeletions() {
 		}
 	}
 	empty := c.takeEmpty()
-	if !s.model.complete {
+	if len(empty) > 0 && !s.model.complete() {
 		return
 	}
 	for _, i := range empty {

@@ -80,7 +80,7 @@ func TestDecideLeavesContestedObjectsAlone(t *testing.T) {
 			o := aaa
 			change(&o)
 			o.Contested = true
-			s := collector.DecisionInput{Object: &o, Verdicts: []collector.Verdict{collector.VerdictDangling}, Complete: true}
+			s := collector.DecisionInput{Object: &o, Verdicts: []collector.Verdict{collector.VerdictDangling}}
 			if got := collector.Decide(s); got.Action != collector.ActionNone || got.NoAction != collector.UIDContested {
 				t.Errorf("got %+v", got)
 			}

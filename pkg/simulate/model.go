@@ -15,13 +15,13 @@ import (
 // Apply, SetState and SetObserved change it. Its other methods are safe for concurrent
 // use as long as nothing changes it.
 type Model struct {
-	graph    *graph.Graph
-	judge    *collector.Judge
-	options  Options
-	complete bool
-	taken    time.Time
-	// These are computed on first use: the index of contents, and the names of all
-	// CustomResourceDefinitions.
+	graph   *graph.Graph
+	judge   *collector.Judge
+	options Options
+	taken   time.Time
+	// These are computed on first use: whether every possible dependent was listed, the index of
+	// contents, and the names of all CustomResourceDefinitions.
+	complete    func() bool
 	contents    func() *contentsIndex
 	definitions func() map[string]bool
 
@@ -60,7 +60,6 @@ func NewModel(j *collector.Judge, o Options) *Model {
 	g := j.Graph()
 	m := &Model{
 		graph: g, judge: j, options: o, taken: g.Snapshot().Taken,
-		complete:   o.Actor == collector.ActorControllerManager && !o.Cautious || dependentsListed(g, o.Accepted),
 		dependents: make([]int32, g.Len()), blockers: make([]int32, g.Len()), deleting: make([]int32, g.Len()), begun: make([]bool, g.Len()),
 	}
 	for n := graph.Node(0); g.Object(n) != nil; n++ {
@@ -68,6 +67,9 @@ func NewModel(j *collector.Judge, o Options) *Model {
 	}
 	m.verdicts = make([][]collector.Verdict, len(m.now))
 	m.contents = sync.OnceValue(func() *contentsIndex { return newContentsIndex(g) })
+	m.complete = sync.OnceValue(func() bool {
+		return o.Actor == collector.ActorControllerManager && !o.Cautious || dependentsListed(g, o.Accepted)
+	})
 	m.definitions = sync.OnceValue(func() map[string]bool {
 		out := map[string]bool{}
 		for n := range g.Listed() {
@@ -115,7 +117,7 @@ func (m *Model) Graph() *graph.Graph { return m.graph }
 func (m *Model) Judge() *collector.Judge { return m.judge }
 
 // Complete reports whether every possible dependent was listed.
-func (m *Model) Complete() bool { return m.complete }
+func (m *Model) Complete() bool { return m.complete() }
 
 // Object returns the state of a node, or nil if it is gone or was never seen. Callers
 // must not change it.
@@ -242,7 +244,7 @@ func (m *Model) decide(n graph.Node) collector.Decision {
 		if !o.Terminating() {
 			in.Verdicts = m.appendVerdicts(few[:0], n)
 			in.Custom = len(o.Owners) > 1 && slices.Contains(in.Verdicts, collector.VerdictWaiting) && m.custom(o)
-			in.DeletedBeforeOwner = !m.complete && m.deletedBeforeOwner(o, in.Verdicts)
+			in.DeletedBeforeOwner = m.deletedBeforeOwner(o, in.Verdicts)
 			in.ContentsUnknown = m.options.Applying && len(o.Owners) > 0 && DeletesContents(o.Identity) && len(m.ContentsGaps(n)) > 0
 		}
 	}
@@ -259,8 +261,10 @@ func (m *Model) custom(o *object.Object) bool {
 // owners.
 func (m *Model) deletedBeforeOwner(o *object.Object, verdicts []collector.Verdict) bool {
 	for i, v := range verdicts {
-		owner := m.graph.Object(m.graph.Find(o.Owners[i].UID))
-		if v == collector.VerdictWaiting && owner != nil && deletedBefore(o, o.Owners[i], owner.DeletingDependents()) {
+		if v != collector.VerdictWaiting {
+			continue
+		}
+		if owner := m.graph.Object(m.graph.Find(o.Owners[i].UID)); owner != nil && deletedBefore(o, o.Owners[i], owner.DeletingDependents()) {
 			return true
 		}
 	}

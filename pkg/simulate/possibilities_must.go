@@ -184,7 +184,7 @@ func (p *Possibilities) keepsDependent(r *reachedObject) bool {
 // mustBeReleasable reports whether all dependents that block an object's foreground deletion go
 // or stop blocking, and the collector notices.
 func (p *Possibilities) mustBeReleasable(must []fact, r *reachedObject, i int32) bool {
-	if !r.listed || p.lost(r) || !p.model.complete || r.rejected(object.ForegroundFinalizer) {
+	if !r.listed || p.lost(r) || !p.model.complete() || r.rejected(object.ForegroundFinalizer) {
 		return false
 	}
 	return p.every(releaseBlockers, i, len(r.dependents), func(k int) bool {
@@ -262,7 +262,7 @@ func (p *Possibilities) keptByOther(i int32, uid types.UID) bool {
 
 // mustBeOrphaned reports whether the collector can remove the references of every dependent.
 func (p *Possibilities) mustBeOrphaned(r *reachedObject, i int32) bool {
-	if !r.listed || !p.model.complete || r.rejected(object.OrphanFinalizer) {
+	if !r.listed || !p.model.complete() || r.rejected(object.OrphanFinalizer) {
 		return false
 	}
 	return p.every(orphanedDependents, i, len(r.dependents), func(k int) bool {
