@@ -29,8 +29,10 @@ var streamingRelease = version.MustParseGeneric("1.33")
 // Options.ChooseChunkSize it reads no pages from a server that streams lists. An unknown version
 // changes nothing.
 func (c *Client) ForServer(release string) *Client {
-	v, err := version.ParseGeneric(release)
-	if !c.Options.ChooseChunkSize || err != nil || v.LessThan(streamingRelease) {
+	if !c.Options.ChooseChunkSize || c.Options.ChunkSize == 0 {
+		return c
+	}
+	if v, err := version.ParseGeneric(release); err != nil || v.LessThan(streamingRelease) {
 		return c
 	}
 	out := *c

@@ -72,7 +72,11 @@ func (r *Runner) Run(ctx context.Context, perform func(ctx context.Context, i in
 			ready = append(ready, i)
 		}
 	}
-	ended := make(chan int)
+	run := func(do func()) { go do() }
+	if len(remaining) == 1 { // a new goroutine's stack would have to grow for the request
+		run = func(do func()) { do() }
+	}
+	ended := make(chan int, 1)
 	interrupted := ctx.Done()
 	for inProgress := 0; inProgress > 0 || len(ready) > 0; {
 		var slot chan<- struct{}
@@ -88,11 +92,11 @@ func (r *Runner) Run(ctx context.Context, perform func(ctx context.Context, i in
 			}
 			i := ready[0]
 			ready, begun[i], inProgress = ready[1:], true, inProgress+1
-			go func() {
+			run(func() {
 				r.step(ctx, i)
 				<-r.slots
 				ended <- i
-			}()
+			})
 		case i := <-ended:
 			inProgress--
 			for _, next := range successors[i] {
