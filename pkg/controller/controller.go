@@ -169,7 +169,7 @@ func (c *controller) round(ctx context.Context) (pause time.Duration, err error)
 	case isFinal(err):
 		return 0, err
 	case err == nil:
-		if err = c.collect(ctx, &r, part.Whole); err == nil {
+		if err = c.collect(ctx, &r, part); err == nil {
 			c.release(due, begun)
 		}
 	}
@@ -198,9 +198,9 @@ func isFinal(err error) bool {
 }
 
 // collect plans a pass over the round's snapshot and carries it out.
-func (c *controller) collect(ctx context.Context, r *Round, whole func(types.UID) bool) error {
-	judge := collector.NewJudge(graph.New(r.Snapshot))
-	r.Plan = plan.New(judge, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.within(judge.Graph(), whole)}, Accepted: c.options.Accepted, Unconfirmed: true})
+func (c *controller) collect(ctx context.Context, r *Round, part monitor.Part) error {
+	judge := collector.NewJudge(graph.NewWithMapper(r.Snapshot, part.Mapper))
+	r.Plan = plan.New(judge, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.within(judge.Graph(), part.Whole)}, Accepted: c.options.Accepted, Unconfirmed: true})
 	if len(r.Plan.Steps) == 0 {
 		return nil
 	}
@@ -219,7 +219,7 @@ func (c *controller) collect(ctx context.Context, r *Round, whole func(types.UID
 		writer, closeBackup = b, b.Close
 		o.Common = recording(o.Common, b)
 	}
-	r.Report = planrun.Run(ctx, r.Plan, judge, write.New(c.options.Client, r.Snapshot, false), writer, o)
+	r.Report = planrun.Run(ctx, r.Plan, judge, write.NewWithMapper(c.options.Client, r.Snapshot, part.Mapper, false), writer, o)
 	c.holdAfter(judge.Graph(), r)
 	if err := closeBackup(); err != nil {
 		return fmt.Errorf("close the backup: %w", err)

@@ -39,8 +39,11 @@ type Graph struct {
 }
 
 // New returns the graph of a snapshot, which must not change afterwards.
-func New(s *snapshot.Snapshot) *Graph {
-	g := &Graph{snapshot: s, view: snapshot.NewView(s)}
+func New(s *snapshot.Snapshot) *Graph { return NewWithMapper(s, snapshot.NewMapper(s.Types)) }
+
+// NewWithMapper is like New for a snapshot with the types of the Mapper.
+func NewWithMapper(s *snapshot.Snapshot, m *snapshot.Mapper) *Graph {
+	g := &Graph{snapshot: s, view: m.View(s)}
 	g.addObjects(s)
 	g.link()
 	return g

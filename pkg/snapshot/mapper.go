@@ -39,7 +39,7 @@ type Mapper struct {
 }
 
 // NewMapper returns a mapper for the types that discovery served, which must not change afterwards.
-// collect --watch makes some for every change in the cluster, so indexes are made when they are asked for.
+// Its indexes are made when they are asked for.
 func NewMapper(types []Type) *Mapper {
 	byKind := func(key func(*Type) string) func() map[schema.GroupVersionKind]*Type {
 		return sync.OnceValue(func() map[schema.GroupVersionKind]*Type {

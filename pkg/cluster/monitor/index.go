@@ -256,6 +256,7 @@ func (p *part) Lacks(at snapshot.Listing, o *object.Object) bool {
 // Part is a snapshot for new decisions after changes.
 type Part struct {
 	*snapshot.Snapshot
+	Mapper *snapshot.Mapper // of the snapshot's types
 	// Whole reports whether the snapshot has all that a decision on the object with that UID depends
 	// on. It is nil if the snapshot has all objects.
 	Whole func(types.UID) bool
@@ -270,30 +271,30 @@ const maxPart = 4
 // of Snapshot; after an error, the next one is of everything.
 func (m *Monitor) SnapshotOfChanges(ctx context.Context, more ...types.UID) (Part, error) {
 	if m.index == nil {
-		s, err := m.Snapshot(ctx)
-		return Part{Snapshot: s}, err
+		return m.everything(ctx)
 	}
 	changed, everything := m.index.take()
 	if !everything {
 		if selected, whole, ok := m.index.part(append(changed, more...), max(m.Stats().Objects/maxPart, 100)); ok {
 			p := &part{monitor: m, lists: m.latestLists(), selected: selected}
-			s, err := m.scan(ctx, func(discovered *discovery.Result) (*snapshot.Snapshot, error) {
+			out, err := m.scan(ctx, func(discovered *discovery.Result) (*snapshot.Snapshot, error) {
 				return scan.RunPart(ctx, p, m.memo, m.client, discovered, m.options.Scope, m.options.Now)
 			})
-			if err != nil || len(s.Listed) < len(p.lists.listed) { // a lookup contradicts a list, which has to be listed again
+			if err != nil || len(out.Listed) < len(p.lists.listed) { // a lookup contradicts a list, which has to be listed again
 				m.notify()
 			}
 			if err != nil {
 				m.index.markEverything()
 			}
-			return Part{s, func(uid types.UID) bool { return whole[uid] }}, err
+			out.Whole = func(uid types.UID) bool { return whole[uid] }
+			return out, err
 		}
 	}
-	s, err := m.Snapshot(ctx)
+	out, err := m.everything(ctx)
 	if err != nil {
 		m.index.markEverything()
 	}
-	return Part{Snapshot: s}, err
+	return out, err
 }
 
 // Everything makes the next SnapshotOfChanges one of everything.

@@ -154,6 +154,12 @@ func (m *Monitor) WaitForSync(ctx context.Context) error {
 // the error is that of discovery, and a *scan.NothingReadableError if no list is. After a
 // *client.MemoryError and after Stop, every call returns the same error.
 func (m *Monitor) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
+	everything, err := m.everything(ctx)
+	return everything.Snapshot, err
+}
+
+// everything returns Snapshot as a Part.
+func (m *Monitor) everything(ctx context.Context) (Part, error) {
 	return m.scan(ctx, func(discovered *discovery.Result) (*snapshot.Snapshot, error) {
 		live := &liveLists{monitor: m, lists: lists{complete: map[*store]*typeMonitor{}}}
 		s, err := scan.RunFrom(ctx, live, m.memo, m.client, discovered, m.options.Scope, m.options.Now)
@@ -166,23 +172,24 @@ func (m *Monitor) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
 }
 
 // scan calls run with the current types, one call at a time.
-func (m *Monitor) scan(ctx context.Context, run func(*discovery.Result) (*snapshot.Snapshot, error)) (*snapshot.Snapshot, error) {
+func (m *Monitor) scan(ctx context.Context, run func(*discovery.Result) (*snapshot.Snapshot, error)) (Part, error) {
 	select {
 	case m.turn <- struct{}{}:
 		defer func() { <-m.turn }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return Part{}, ctx.Err()
 	}
 	m.mu.Lock()
 	discovered, err := m.discovered, m.discoveryErr
 	m.mu.Unlock()
 	switch {
 	case m.ctx.Err() != nil:
-		return nil, context.Cause(m.ctx)
+		return Part{}, context.Cause(m.ctx)
 	case err != nil:
-		return nil, err
+		return Part{}, err
 	}
-	return run(discovered)
+	s, err := run(discovered)
+	return Part{Snapshot: s, Mapper: discovered.Mapper}, err
 }
 
 // lists are the lists of one snapshot of everything, without their objects and those that select by

@@ -34,12 +34,17 @@ type Writer struct {
 // New returns a Writer for a scan, which must not change afterwards. With dryRun, the
 // server checks every write and stores none.
 func New(c *client.Client, seen *snapshot.Snapshot, dryRun bool) *Writer {
+	return NewWithMapper(c, seen, snapshot.NewMapper(seen.Types), dryRun)
+}
+
+// NewWithMapper is like New for a scan with the types of the Mapper.
+func NewWithMapper(c *client.Client, seen *snapshot.Snapshot, m *snapshot.Mapper, dryRun bool) *Writer {
 	silent := *c
 	silent.Options.Progress = nil // progress is that of the first scan only
 	// Ignore what the scan found: it is read again.
 	known := *seen
 	known.Lookups, known.Objects = nil, nil
-	return &Writer{client: &silent, seen: seen, view: snapshot.NewView(&known), dryRun: dryRun}
+	return &Writer{client: &silent, seen: seen, view: m.View(&known), dryRun: dryRun}
 }
 
 // Delete deletes the object in exactly the given state, with this grace period in seconds, and
