@@ -72,11 +72,7 @@ func (r *Runner) Run(ctx context.Context, perform func(ctx context.Context, i in
 			ready = append(ready, i)
 		}
 	}
-	run := func(do func()) { go do() }
-	if len(remaining) == 1 { // a new goroutine's stack would have to grow for the request
-		run = func(do func()) { do() }
-	}
-	ended := make(chan int, 1)
+	ended := make(chan int, 1) // a step without a goroutine of its own has nobody who receives
 	interrupted := ctx.Done()
 	for inProgress := 0; inProgress > 0 || len(ready) > 0; {
 		var slot chan<- struct{}
@@ -92,11 +88,16 @@ func (r *Runner) Run(ctx context.Context, perform func(ctx context.Context, i in
 			}
 			i := ready[0]
 			ready, begun[i], inProgress = ready[1:], true, inProgress+1
-			run(func() {
+			step := func() {
 				r.step(ctx, i)
 				<-r.slots
 				ended <- i
-			})
+			}
+			if len(begun) == 1 { // a new goroutine's stack would have to grow for the request
+				step()
+			} else {
+				go step()
+			}
 		case i := <-ended:
 			inProgress--
 			for _, next := range successors[i] {
