@@ -446,7 +446,7 @@ func TestSelfOwner(t *testing.T) {
 }
 
 func TestDuplicateOwner(t *testing.T) {
-	wrong := st.To(pod, st.Named("wrong"))
+	wrong, orphaning := st.To(pod, st.Named("wrong")), st.Pod("ns/pod", st.Terminating(object.OrphanFinalizer))
 	rule(t, "duplicate-owner", []ruleCase{
 		{
 			"two good references",
@@ -482,6 +482,21 @@ func TestDuplicateOwner(t *testing.T) {
 			"a good and a bad one while something else is stuck",
 			[]st.Part{st.Listing(child(st.To(pod), wrong, foo), pod)},
 			[]string{"ConfigMap/ns/child: Pod/wrong error dangling stuck unlink"},
+		},
+		{
+			"an owner orphans the object, which loses both",
+			[]st.Part{st.Listing(child(wrong, st.To(pod)), orphaning)},
+			[]string{"ConfigMap/ns/child: Pod/pod warning solid unlink unlink"},
+		},
+		{
+			"an owner orphans the object, which loses both, while something else is stuck",
+			[]st.Part{st.Listing(child(foo, wrong, st.To(pod)), orphaning)},
+			[]string{"ConfigMap/ns/child: Pod/pod warning solid unlink unlink"},
+		},
+		{
+			"an owner orphans the object, which is being deleted itself",
+			[]st.Part{st.Listing(st.ConfigMap("ns/child", st.Owned(wrong, st.To(pod)), st.Terminating("example.com/hold")), orphaning)},
+			[]string{"ConfigMap/ns/child: Pod/pod info solid none unlink"},
 		},
 		{"two owners", []st.Part{st.Listing(child(st.To(pod), st.To(other)), pod, other)}, nil},
 	})
