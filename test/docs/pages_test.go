@@ -52,10 +52,12 @@ const (
 	name = `
 cd ~/.kube/gc-backup/prod && rm -rf 2026-11-20T08-31-07Z && mv "$(ls | tail -1)" 2026-11-20T08-31-07Z`
 
-	// deleteCRD deletes a CRD. The API server then deletes its objects, one of which a finalizer holds.
+	// deleteCRD deletes a CRD with an object that a finalizer holds. It deletes the object first: the
+	// API server would do that a moment after the CRD, perhaps in the next second, and the page shows
+	// the oldest deletion first.
 	deleteCRD = `
-kubectl delete crd buckets.storage.example.com --wait=false > /dev/null &&
-kubectl wait bucket/invoices -n shop --for=jsonpath='{.metadata.deletionTimestamp}' --timeout=30s > /dev/null`
+kubectl delete bucket invoices -n shop --wait=false > /dev/null &&
+kubectl delete crd buckets.storage.example.com --wait=false > /dev/null`
 
 	// helmUninstall does what Helm does for the release of the page: it deletes the release's objects
 	// in the background, without those of hooks.
