@@ -246,7 +246,7 @@ func (f *expectedAudit) referenceFindings(o *expectedObject, i int) []finding {
 		})
 	}
 	if f.isDuplicate(o, i) {
-		add("duplicate-owner", func(found *finding) {
+		add("duplicate-owner", func(found *finding) { // what happens to an object with an unverified reference stays unknown
 			if f.removesValidReference(o, r.UID) || j.verdict == "solid" && found.Consequence == "none" && f.isOrphanedWithBad(o, r.UID) {
 				found.Consequence, found.Severity = "unlink", "warning"
 			}
@@ -291,7 +291,7 @@ func (f *expectedAudit) removesValidReference(o *expectedObject, uid types.UID) 
 
 // isOrphanedWithBad reports whether an owner orphans the object, and so removes a valid reference
 // together with an invalid one with the same UID. What an object loses that is being deleted
-// itself is of no consequence; what happens to one with an unverified reference stays unknown.
+// itself is of no consequence.
 func (f *expectedAudit) isOrphanedWithBad(o *expectedObject, uid types.UID) bool {
 	owner := f.byUID[uid]
 	return o.meta.DeletionTimestamp == nil && owner != nil && owner.meta.DeletionTimestamp != nil && slices.Contains(owner.meta.Finalizers, metav1.FinalizerOrphanDependents) &&
