@@ -33,13 +33,14 @@ type message interface {
 	Marshal() ([]byte, error)
 }
 
-func writeProtobuf(w http.ResponseWriter, contentType string, m message) {
+func writeProtobuf(w http.ResponseWriter, contentType string, code int, m message) {
 	raw, err := m.Marshal()
 	if err != nil {
 		panic(err)
 	}
 	apiVersion, kind := m.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
 	w.Header().Set("Content-Type", contentType)
+	w.WriteHeader(code)
 	_, _ = w.Write(enveloped(apiVersion, kind, raw)) // fails if the client has disconnected
 }
 
@@ -53,10 +54,21 @@ func enveloped(apiVersion, kind string, raw []byte) []byte {
 	return append([]byte("k8s\x00"), out...)
 }
 
-// respondError responds with the Status of an error.
-func respondError(w http.ResponseWriter, err *apierrors.StatusError) {
+// respondError responds with the Status of an error, in the first form that the client accepts
+// for whole objects: the API server has no other form of an error.
+func respondError(w http.ResponseWriter, r *http.Request, err *apierrors.StatusError) {
 	status := err.Status()
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	for _, form := range strings.Split(r.Header.Get("Accept"), ",") {
+		switch form {
+		case inProtobuf:
+			writeProtobuf(w, inProtobuf, int(status.Code), &status)
+			return
+		case inJSON:
+			writeJSON(w, int(status.Code), status)
+			return
+		}
+	}
 	writeJSON(w, int(status.Code), status)
 }
 
@@ -93,7 +105,7 @@ func writeObject(w http.ResponseWriter, r *http.Request, onlyJSON bool, code int
 	switch as {
 	case "PartialObjectMetadata":
 		if m := partial(o); protobuf {
-			writeProtobuf(w, inProtobuf, &m)
+			writeProtobuf(w, inProtobuf, code, &m)
 		} else {
 			writeJSON(w, code, m)
 		}
@@ -114,7 +126,7 @@ func writeList(w http.ResponseWriter, r *http.Request, onlyJSON bool, t Type, pa
 			list.Items = append(list.Items, partial(o))
 		}
 		if protobuf {
-			writeProtobuf(w, inProtobuf, list)
+			writeProtobuf(w, inProtobuf, http.StatusOK, list)
 		} else {
 			writeJSON(w, http.StatusOK, list)
 		}

@@ -40,10 +40,10 @@ func TestDeleteIsNotRepeatedForEver(t *testing.T) {
 			}
 			deleting := make(chan struct{})
 			first := sync.OnceFunc(func() { close(deleting) })
-			s.Lie(Sent(http.MethodDelete, Secrets), func(w http.ResponseWriter, _ *http.Request) {
+			s.Lie(Sent(http.MethodDelete, Secrets), func(w http.ResponseWriter, r *http.Request) {
 				s.Add(garbage) // with a new resourceVersion
 				first()
-				respondError(w, c.answer)
+				respondError(w, r, c.answer)
 			})
 
 			run := newUser(t, s).starts(append([]string{"collect", "--yes"}, c.args...)...)
@@ -76,10 +76,10 @@ func TestExpiringContinueTokensEndTheRead(t *testing.T) {
 	garbageNamespace(s, 600) // more than fit on one page
 	var tokens atomic.Int32
 	behindTheFirst := func(r *http.Request) bool { return r.URL.Query().Has("continue") }
-	s.Lie(Listed(Secrets).And(Whole).And(behindTheFirst), func(w http.ResponseWriter, _ *http.Request) {
+	s.Lie(Listed(Secrets).And(Whole).And(behindTheFirst), func(w http.ResponseWriter, r *http.Request) {
 		expired := apierrors.NewResourceExpired("the continue token is too old")
 		expired.ErrStatus.Continue = fmt.Sprint("token-", tokens.Add(1))
-		respondError(w, expired)
+		respondError(w, r, expired)
 	})
 
 	newUser(t, s).runs("collect", "--yes")

@@ -121,7 +121,7 @@ func Page() http.HandlerFunc {
 
 // Refuse responds with an error.
 func Refuse(err *apierrors.StatusError) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { respondError(w, err) }
+	return func(w http.ResponseWriter, r *http.Request) { respondError(w, r, err) }
 }
 
 // Forbid responds with 403.
@@ -174,7 +174,7 @@ func (s *Server) EditedGroups(edit func(*apidiscovery.APIGroupDiscoveryList)) ht
 			writeJSON(w, http.StatusOK, list)
 			return
 		}
-		writeProtobuf(w, discoveryProtobuf, list)
+		writeProtobuf(w, discoveryProtobuf, http.StatusOK, list)
 	}
 }
 

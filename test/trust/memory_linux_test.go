@@ -33,7 +33,7 @@ func TestEndlessListIsLimitedInMemory(t *testing.T) {
 		if page+1 < pages {
 			list.Continue = strconv.Itoa(page + 1)
 		}
-		writeProtobuf(w, inProtobuf, list)
+		writeProtobuf(w, inProtobuf, http.StatusOK, list)
 	})
 	u := newUser(t, s)
 	u.always = []string{"--max-memory=128Mi"}

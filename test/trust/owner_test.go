@@ -27,10 +27,13 @@ func TestOnlyResponseAboutOwnerProvesItsAbsence(t *testing.T) {
 			"namespace": namespace, "name": name, "uid": "bbbbbbbb-0000-4000-8000-000000000000", "resourceVersion": "1", "creationTimestamp": "2026-01-01T00:00:00Z",
 		}})
 	}
+	another := Refuse(apierrors.NewNotFound(Deployments.GroupResource(), "other"))
 	for name, answer := range map[string]http.HandlerFunc{
 		"a 404 in plain text":                     text404,
 		"a 404 without a name":                    status404,
-		"a 404 that names another":                Refuse(apierrors.NewNotFound(Deployments.GroupResource(), "other")),
+		"a 404 that names another":                another,
+		"a 404 in JSON that names another":        func(w http.ResponseWriter, r *http.Request) { another(w, withoutProtobuf(r)) },
+		"a 404 in protobuf that is no Status":     Text(http.StatusNotFound, inProtobuf, string(enveloped("v1", "Error", nil))),
 		"a 404 that names another type":           Refuse(apierrors.NewNotFound(Secrets.GroupResource(), "web")),
 		"a 404 of the same type in another group": Refuse(apierrors.NewNotFound(schema.GroupResource{Group: "example.com", Resource: "deployments"}, "web")),
 		"a 404 with status 200":                   Document(notFound(func(*metav1.Status) {})),

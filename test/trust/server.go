@@ -164,6 +164,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, at place) {
 	case r.Method == http.MethodPatch && at.name != "":
 		s.patch(w, r, at)
 	default: // includes watches, so clients have to poll
-		respondError(w, apierrors.NewMethodNotSupported(at.GroupResource(), strings.ToLower(r.Method)))
+		respondError(w, r, apierrors.NewMethodNotSupported(at.GroupResource(), strings.ToLower(r.Method)))
 	}
 }

@@ -116,12 +116,12 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, at place) {
 	query := r.URL.Query()
 	byLabel, err := labels.Parse(query.Get("labelSelector"))
 	if err != nil {
-		respondError(w, apierrors.NewBadRequest(err.Error()))
+		respondError(w, r, apierrors.NewBadRequest(err.Error()))
 		return
 	}
 	byField, err := fields.ParseSelector(query.Get("fieldSelector"))
 	if err != nil {
-		respondError(w, apierrors.NewBadRequest(err.Error()))
+		respondError(w, r, apierrors.NewBadRequest(err.Error()))
 		return
 	}
 	token, _ := base64.StdEncoding.DecodeString(query.Get("continue"))
@@ -151,7 +151,7 @@ func selectableFields(o *unstructured.Unstructured) fields.Set {
 func (s *Server) get(w http.ResponseWriter, r *http.Request, at place) {
 	o := s.objects[at.key()]
 	if o == nil {
-		respondError(w, apierrors.NewNotFound(at.GroupResource(), at.name))
+		respondError(w, r, apierrors.NewNotFound(at.GroupResource(), at.name))
 		return
 	}
 	writeObject(w, r, s.JSON, http.StatusOK, at.Type, o)
@@ -160,16 +160,16 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, at place) {
 func (s *Server) create(w http.ResponseWriter, r *http.Request, at place) {
 	o := &unstructured.Unstructured{}
 	if err := json.NewDecoder(r.Body).Decode(&o.Object); err != nil {
-		respondError(w, apierrors.NewBadRequest(err.Error()))
+		respondError(w, r, apierrors.NewBadRequest(err.Error()))
 		return
 	}
 	at.name = o.GetName()
 	switch {
 	case o.GetKind() != at.Kind || at.name == "" || o.GetNamespace() != at.namespace:
-		respondError(w, apierrors.NewBadRequest("the object does not fit the path"))
+		respondError(w, r, apierrors.NewBadRequest("the object does not fit the path"))
 		return
 	case s.objects[at.key()] != nil:
-		respondError(w, apierrors.NewAlreadyExists(at.GroupResource(), at.name))
+		respondError(w, r, apierrors.NewAlreadyExists(at.GroupResource(), at.name))
 		return
 	}
 	o.SetUID("")
@@ -187,17 +187,17 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, at place) {
 func (s *Server) delete(w http.ResponseWriter, r *http.Request, at place) {
 	var options metav1.DeleteOptions
 	if err := json.NewDecoder(r.Body).Decode(&options); err != nil && err != io.EOF {
-		respondError(w, apierrors.NewBadRequest(err.Error()))
+		respondError(w, r, apierrors.NewBadRequest(err.Error()))
 		return
 	}
 	stored := s.objects[at.key()]
 	if stored == nil {
-		respondError(w, apierrors.NewNotFound(at.GroupResource(), at.name))
+		respondError(w, r, apierrors.NewNotFound(at.GroupResource(), at.name))
 		return
 	}
 	if p := options.Preconditions; p != nil && (p.UID != nil && *p.UID != stored.GetUID() ||
 		p.ResourceVersion != nil && *p.ResourceVersion != stored.GetResourceVersion()) {
-		respondError(w, apierrors.NewConflict(at.GroupResource(), at.name, fmt.Errorf("precondition failed")))
+		respondError(w, r, apierrors.NewConflict(at.GroupResource(), at.name, fmt.Errorf("precondition failed")))
 		return
 	}
 	o := stored.DeepCopy()
@@ -265,16 +265,16 @@ func (s *Server) remove(at place, o *unstructured.Unstructured) {
 func (s *Server) patch(w http.ResponseWriter, r *http.Request, at place) {
 	stored := s.objects[at.key()]
 	if stored == nil {
-		respondError(w, apierrors.NewNotFound(at.GroupResource(), at.name))
+		respondError(w, r, apierrors.NewNotFound(at.GroupResource(), at.name))
 		return
 	}
 	o, err := patched(stored, r)
 	switch {
 	case err != nil:
-		respondError(w, apierrors.NewInvalid(schema.GroupKind{Group: at.Group, Kind: at.Kind}, at.name, nil))
+		respondError(w, r, apierrors.NewInvalid(schema.GroupKind{Group: at.Group, Kind: at.Kind}, at.name, nil))
 		return
 	case o.GetUID() != stored.GetUID() || o.GetResourceVersion() != stored.GetResourceVersion():
-		respondError(w, apierrors.NewConflict(at.GroupResource(), at.name, fmt.Errorf("the object has been modified")))
+		respondError(w, r, apierrors.NewConflict(at.GroupResource(), at.name, fmt.Errorf("the object has been modified")))
 		return
 	}
 	switch {
@@ -316,7 +316,7 @@ func patched(o *unstructured.Unstructured, r *http.Request) (*unstructured.Unstr
 func review(w http.ResponseWriter, r *http.Request) {
 	var asked map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
-		respondError(w, apierrors.NewBadRequest(err.Error()))
+		respondError(w, r, apierrors.NewBadRequest(err.Error()))
 		return
 	}
 	asked["status"] = map[string]any{"allowed": true}

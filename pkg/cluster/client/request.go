@@ -14,10 +14,13 @@ import (
 )
 
 const (
-	AcceptObject = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
-	acceptList   = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
-	AcceptWhole  = "application/json" // whole objects
-	AcceptTable  = "application/json;as=Table;g=meta.k8s.io;v=v1"
+	// AcceptObject has a form of whole objects in protobuf too, because the API server sends errors
+	// in such a form alone, and those in protobuf are quicker to decode.
+	AcceptObject = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/vnd.kubernetes.protobuf,application/json"
+
+	acceptList  = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+	AcceptWhole = "application/json" // whole objects
+	AcceptTable = "application/json;as=Table;g=meta.k8s.io;v=v1"
 )
 
 // MaxRetryAfter limits how often client-go honours a Retry-After header.
