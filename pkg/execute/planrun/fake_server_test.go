@@ -338,14 +338,15 @@ func (f *fakeServer) actAsController() bool {
 		if o.Kind == "Namespace" && f.deleteContents(o) {
 			return true
 		}
-		full := !f.complete || f.has(o, anyObject)
+		// Emptied, it is gone after an update, which the API server may reject (docs/gc-semantics.md#metadata-validation).
+		stays := !f.complete || f.has(o, anyObject) || collector.UpdateRejected(&object.Object{Owners: o.Owners})
 		left := o
 		switch {
 		case o.InGracePeriod():
 			left = f.stopped(o)
-		case o.Kind == "Namespace" && !full && len(o.Finalizers) == 0:
+		case o.Kind == "Namespace" && !stays && len(o.Finalizers) == 0:
 			left = nil
-		case o.Kind == "CustomResourceDefinition" && !full && slices.Contains(o.Finalizers, cleanup):
+		case o.Kind == "CustomResourceDefinition" && !stays && slices.Contains(o.Finalizers, cleanup):
 			left = simulate.StateAfterPatch(o, object.Change{RemoveFinalizer: cleanup})
 		}
 		if left != o {
