@@ -3,6 +3,7 @@ package trust
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -59,28 +60,37 @@ func enveloped(apiVersion, kind string, raw []byte) []byte {
 func respondError(w http.ResponseWriter, r *http.Request, err *apierrors.StatusError) {
 	status := err.Status()
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
-	for _, form := range strings.Split(r.Header.Get("Accept"), ",") {
-		switch form {
-		case inProtobuf:
-			writeProtobuf(w, inProtobuf, int(status.Code), &status)
-			return
-		case inJSON:
-			writeJSON(w, int(status.Code), status)
-			return
+	forms := strings.Split(r.Header.Get("Accept"), ",")
+	first := slices.IndexFunc(forms, func(form string) bool { return form == inProtobuf || form == inJSON })
+	if first >= 0 && forms[first] == inProtobuf {
+		writeProtobuf(w, inProtobuf, int(status.Code), &status)
+	} else {
+		writeJSON(w, int(status.Code), status)
+	}
+}
+
+// withoutProtobuf returns the request of a client that accepts only JSON.
+func withoutProtobuf(r *http.Request) *http.Request {
+	r = r.Clone(r.Context())
+	var forms []string
+	for _, one := range strings.Split(r.Header.Get("Accept"), ",") {
+		if !strings.HasPrefix(one, inProtobuf) {
+			forms = append(forms, one)
 		}
 	}
-	writeJSON(w, int(status.Code), status)
+	r.Header.Set("Accept", strings.Join(forms, ","))
+	return r
 }
 
 // accepts returns the first form that the client asks for: whole objects ("") or
 // PartialObjectMetadata, PartialObjectMetadataList or Table, in JSON or protobuf.
 // Whole objects are sent in JSON alone.
-func accepts(r *http.Request, onlyJSON bool) (as string, protobuf bool) {
+func accepts(r *http.Request) (as string, protobuf bool) {
 	for _, one := range strings.Split(r.Header.Get("Accept"), ",") {
 		_, after, _ := strings.Cut(one, "as=")
 		as, _, _ = strings.Cut(after, ";")
 		protobuf = strings.HasPrefix(one, inProtobuf)
-		if !protobuf || as != "" && !onlyJSON {
+		if !protobuf || as != "" {
 			return as, protobuf
 		}
 	}
@@ -100,8 +110,8 @@ func partial(o *unstructured.Unstructured) metav1.PartialObjectMetadata {
 	return out
 }
 
-func writeObject(w http.ResponseWriter, r *http.Request, onlyJSON bool, code int, t Type, o *unstructured.Unstructured) {
-	as, protobuf := accepts(r, onlyJSON)
+func writeObject(w http.ResponseWriter, r *http.Request, code int, t Type, o *unstructured.Unstructured) {
+	as, protobuf := accepts(r)
 	switch as {
 	case "PartialObjectMetadata":
 		if m := partial(o); protobuf {
@@ -116,8 +126,8 @@ func writeObject(w http.ResponseWriter, r *http.Request, onlyJSON bool, code int
 	}
 }
 
-func writeList(w http.ResponseWriter, r *http.Request, onlyJSON bool, t Type, page metav1.ListMeta, objects []*unstructured.Unstructured) {
-	as, protobuf := accepts(r, onlyJSON)
+func writeList(w http.ResponseWriter, r *http.Request, t Type, page metav1.ListMeta, objects []*unstructured.Unstructured) {
+	as, protobuf := accepts(r)
 	switch as {
 	case "PartialObjectMetadataList":
 		list := &metav1.PartialObjectMetadataList{ListMeta: page} // an empty one has "items": null

@@ -24,7 +24,7 @@ func (s *Server) discovery(w http.ResponseWriter, r *http.Request, words []strin
 		legacyDocument(w, types, words)
 	case s.Legacy || !strings.Contains(accept, "as=APIGroupDiscoveryList"):
 		writeJSON(w, http.StatusOK, legacyRoot(types, words[0]))
-	case !s.JSON && strings.Contains(accept, discoveryProtobuf):
+	case strings.Contains(accept, discoveryProtobuf):
 		writeProtobuf(w, discoveryProtobuf, http.StatusOK, aggregatedDiscovery(types))
 	default:
 		w.Header().Set("Content-Type", discoveryJSON)

@@ -149,19 +149,6 @@ func (s *Server) Edited(edit func(document map[string]any)) http.HandlerFunc {
 	}
 }
 
-// withoutProtobuf returns the request of a client that accepts only JSON.
-func withoutProtobuf(r *http.Request) *http.Request {
-	r = r.Clone(r.Context())
-	var forms []string
-	for _, one := range strings.Split(r.Header.Get("Accept"), ",") {
-		if !strings.HasPrefix(one, inProtobuf) {
-			forms = append(forms, one)
-		}
-	}
-	r.Header.Set("Accept", strings.Join(forms, ","))
-	return r
-}
-
 // EditedGroups responds with aggregated discovery, honestly except for what edit changes.
 func (s *Server) EditedGroups(edit func(*apidiscovery.APIGroupDiscoveryList)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -79,6 +79,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests = append(s.requests, Request{r.Method, r.URL.Path, r.URL.Query(), r.Header.Clone(), string(body)})
 	lies := slices.Clone(s.lies)
 	s.mu.Unlock()
+	if s.JSON {
+		r = withoutProtobuf(r)
+	}
 	for _, l := range slices.Backward(lies) {
 		if l.matches(r) {
 			l.answer(w, r)

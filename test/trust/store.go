@@ -138,7 +138,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, at place) {
 		page.Continue = base64.StdEncoding.EncodeToString([]byte(sortKey(found[limit-1])))
 		page.RemainingItemCount = &left
 	}
-	writeList(w, r, s.JSON, at.Type, page, found)
+	writeList(w, r, at.Type, page, found)
 }
 
 // selectableFields returns the fields that a field selector of a list can use.
@@ -154,7 +154,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, at place) {
 		respondError(w, r, apierrors.NewNotFound(at.GroupResource(), at.name))
 		return
 	}
-	writeObject(w, r, s.JSON, http.StatusOK, at.Type, o)
+	writeObject(w, r, http.StatusOK, at.Type, o)
 }
 
 func (s *Server) create(w http.ResponseWriter, r *http.Request, at place) {
@@ -181,7 +181,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, at place) {
 		s.put(at.key(), o)
 		s.syncAPIServices()
 	}
-	writeObject(w, r, s.JSON, http.StatusCreated, at.Type, o)
+	writeObject(w, r, http.StatusCreated, at.Type, o)
 }
 
 func (s *Server) delete(w http.ResponseWriter, r *http.Request, at place) {
@@ -222,7 +222,7 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request, at place) {
 		})
 		return
 	}
-	writeObject(w, r, s.JSON, http.StatusOK, at.Type, o)
+	writeObject(w, r, http.StatusOK, at.Type, o)
 }
 
 // finalizersAfterDelete returns the finalizers of an object after a DELETE with a policy.
@@ -284,7 +284,7 @@ func (s *Server) patch(w http.ResponseWriter, r *http.Request, at place) {
 	default:
 		s.put(at.key(), o)
 	}
-	writeObject(w, r, s.JSON, http.StatusOK, at.Type, o)
+	writeObject(w, r, http.StatusOK, at.Type, o)
 }
 
 // patched returns the object with a JSON patch applied.
