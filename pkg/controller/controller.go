@@ -65,8 +65,7 @@ type Backup interface {
 
 // Round is what one round found and did.
 type Round struct {
-	Snapshot *snapshot.Snapshot // nil if it could not be read
-	Part     bool               // the snapshot has only what changed, and what a decision on that needs
+	Snapshot *snapshot.Snapshot // of what changed, or of everything; nil if it could not be read
 	Plan     *plan.Plan         // nil if the snapshot could not be read
 	Report   *execute.Report    // nil if there was nothing to do, or if the round failed
 	Held     int                // objects that are left alone until a write shows, or a step is tried again
@@ -159,8 +158,8 @@ func (c *controller) round(ctx context.Context) (pause time.Duration, err error)
 	}
 	due := c.due(begun)
 	part, err := c.options.Monitor.SnapshotOfChanges(ctx, due...)
-	r := Round{Snapshot: part.Snapshot, Part: part.Whole != nil}
-	if c.parts = r.Part; !r.Part {
+	r := Round{Snapshot: part.Snapshot}
+	if c.parts = part.Whole != nil; !c.parts {
 		c.whole = begun
 	}
 	switch {

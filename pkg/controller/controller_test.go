@@ -89,7 +89,7 @@ func TestRoundOverEverythingFollowsOneOverAPartWithinAMinute(t *testing.T) {
 	}
 	var begun time.Time
 	var rounds []round
-	o := controller.Options{OnRound: func(r controller.Round) { rounds = append(rounds, round{r.Part, time.Now()}) }}
+	o := controller.Options{OnRound: func(r controller.Round) { rounds = append(rounds, round{r.Snapshot.Part, time.Now()}) }}
 	inBubble(t, nil, o, func(podEvents chan<- clustertest.Fields) {
 		begun = time.Now()
 		time.Sleep(10 * time.Second)

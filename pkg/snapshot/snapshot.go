@@ -18,6 +18,9 @@ type Snapshot struct {
 	Gaps    []Gap            // what could not be read
 	Objects []*object.Object // one per UID, in the order of Identity.Compare; derived snapshots share them
 	Lookups []Lookup         // one per coordinates, in the order of Coordinates.Compare
+	// Part reports that more objects were listed than these, which are for some decisions only.
+	// It is not saved.
+	Part bool
 	// UnknownField is the first field of a loaded file that this version does not know and
 	// left out. Empty if there is none.
 	UnknownField string

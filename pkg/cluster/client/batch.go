@@ -19,7 +19,9 @@ type Batch struct {
 
 // SplitBatches returns the lists that are worth requesting, and the objects to request one by
 // one. by gives the lists to consider, widest first: KindOf for all namespaces, KindInNamespace
-// for one. A list that the scan did not make, or that failed then, is not considered.
+// for one. A list that the scan did not make, or that failed then, is not considered. A part of
+// the objects does not tell how long a list is: lists of one namespace are then returned for
+// many objects, and the answer tells whether they are worth reading.
 func SplitBatches(view *snapshot.View, seen *snapshot.Snapshot, wanted []object.Identity, by ...func(object.Identity) object.Identity) (lists []Batch, one []object.Identity) {
 	total := map[object.Identity]int{}
 	for _, object := range seen.Objects {
@@ -37,7 +39,12 @@ func SplitBatches(view *snapshot.View, seen *snapshot.Snapshot, wanted []object.
 			mapping, ok := view.Map(at.APIVersion, at.Kind)
 			t := mapping.Type
 			known := ok && mapping.Served && t.Can("list") && view.Listed(t.GroupResource(), at.Namespace)
-			much := len(group) > maxSingle && len(group)*minListShare >= total[at]
+			much := len(group) > maxSingle
+			if seen.Part {
+				much = much && (at.Namespace != "" || !t.Namespaced)
+			} else {
+				much = much && WorthListing(len(group), total[at])
+			}
 			if known && (much || !t.Can("get")) {
 				lists = append(lists, Batch{Query: Query{Type: t, Namespace: at.Namespace}, Wanted: group})
 			} else {
@@ -48,6 +55,10 @@ func SplitBatches(view *snapshot.View, seen *snapshot.Snapshot, wanted []object.
 	}
 	return lists, left
 }
+
+// WorthListing reports whether reading a list of so many objects takes less than requesting those
+// that are wanted of it one by one.
+func WorthListing(wanted, total int) bool { return wanted*minListShare >= total }
 
 func KindOf(o object.Identity) object.Identity {
 	return object.Identity{APIVersion: o.APIVersion, Kind: o.Kind}

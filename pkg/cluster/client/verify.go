@@ -281,6 +281,9 @@ func (p *Pages) Resume(token string) Pages {
 	return Pages{Continue: token, read: p.read, empty: p.empty}
 }
 
+// Total returns how many objects the list has as far as is known.
+func (p *Pages) Total() int { return max(p.read, int(p.total)) }
+
 // verifyPage returns an error if a page does not continue the ones before.
 func (p *Pages) verifyPage(meta metav1.ListMeta, first string, objects int) error {
 	remaining := announced(meta)

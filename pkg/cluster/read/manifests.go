@@ -78,8 +78,9 @@ func ByName(seen *snapshot.Snapshot, wanted []object.Identity) []object.Identity
 const maxExpired = 10
 
 // list delivers the wanted objects of a list page by page and requests the next page meanwhile.
-// It returns those that the list lacks, or that were not read because an answer was wrong. A list
-// that lacks an object does not prove that it is gone, so the caller must request them by name.
+// It returns those that the list lacks, or that were not read because an answer was wrong or because
+// the list is long. A list that lacks an object does not prove that it is gone, so the caller must
+// request them by name.
 func (m *manifestReader) list(ctx context.Context, l client.Batch) (rest []object.Identity, err error) {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -104,7 +105,7 @@ func (m *manifestReader) list(ctx context.Context, l client.Batch) (rest []objec
 		if err == nil {
 			more, err = at.Next(got.meta, got.first, len(got.items))
 		}
-		if more {
+		if more = more && client.WorthListing(len(l.Wanted), at.Total()); more {
 			pending = m.startPage(reading, l.Query, at.Continue)
 		}
 		for _, item := range got.items {

@@ -39,7 +39,7 @@ func everExpired(n int) (out []http.HandlerFunc) {
 }
 
 func TestManifests(t *testing.T) {
-	const pods = "GET /api/v1/pods"
+	const pods, inNamespace = "GET /api/v1/pods", "GET /api/v1/namespaces/ns/pods"
 	pod := func(i int) string { return fmt.Sprintf("GET /api/v1/namespaces/ns/pods/p%d", i) }
 	body := func(i int) string {
 		return fmt.Sprintf(`{"metadata":{"name":"p%d","namespace":"ns","uid":"u%d","resourceVersion":"2"},"Metadata":{"uid":"no"},"n": 12345678901234567890.10,"s":"<\u003c"}`, i, i)
@@ -48,6 +48,9 @@ func TestManifests(t *testing.T) {
 	single := func(i int) []http.HandlerFunc { return []http.HandlerFunc{manifest(whole(i)).ServeHTTP} }
 	absent := func(i int) []http.HandlerFunc {
 		return []http.HandlerFunc{clustertest.ReplyWith(404, clustertest.Status(404, "NotFound", "", clustertest.Fields{"name": fmt.Sprintf("p%d", i), "kind": "pods"}))}
+	}
+	announcing := func(more int, items ...string) http.HandlerFunc {
+		return manifest(fmt.Sprintf(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":"more","remainingItemCount":%d},"items":[%s]}`, more, strings.Join(items, ", "))).ServeHTTP
 	}
 	page := func(next string, items ...string) http.HandlerFunc {
 		return manifest(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":"` + next + `"},"items":[` + strings.Join(items, ", ") + `]}`).ServeHTTP
@@ -66,6 +69,7 @@ func TestManifests(t *testing.T) {
 	forbidden := clustertest.ReplyWith(403, clustertest.Status(403, "Forbidden", "no", nil))
 	for name, test := range map[string]struct {
 		seen    int // pods in the snapshot
+		part    bool
 		wanted  int
 		answers map[string][]http.HandlerFunc
 		passed  int
@@ -91,6 +95,21 @@ func TestManifests(t *testing.T) {
 				pod(0): single(0), pod(1): single(1), pod(2): single(2), pod(3): single(3), pod(4): single(4),
 				pod(5): single(5), pod(6): single(6), pod(7): single(7), pod(8): single(8), pod(9): {manifest(`{"message": "sign in first"}`).ServeHTTP},
 			},
+		},
+		"many of a part are read in one list of their namespace": {
+			seen: 10, part: true, wanted: 10, passed: 10, asked: 2,
+			answers: map[string][]http.HandlerFunc{inNamespace: {announcing(3, bodies(0, 7)...), page("", bodies(7, 10)...)}},
+		},
+		"of a list that is long, those that its first page lacks are asked for one by one": {
+			seen: 10, part: true, wanted: 10, passed: 10, asked: 4,
+			answers: map[string][]http.HandlerFunc{
+				inNamespace: {announcing(94, bodies(0, 7)...)},
+				pod(7):      single(7), pod(8): single(8), pod(9): single(9),
+			},
+		},
+		"few of a part are asked for one by one": {
+			seen: 2, part: true, wanted: 2, passed: 2, asked: 2,
+			answers: map[string][]http.HandlerFunc{pod(0): single(0), pod(1): single(1)},
 		},
 		"few of many are asked for one by one": {
 			seen: 121, wanted: 2, passed: 1, asked: 2,
@@ -144,6 +163,7 @@ func TestManifests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, seen, s := clustertest.ServeScript(t, test.answers)
+			seen.Part = test.part
 			for i := range test.seen {
 				seen.Objects = append(seen.Objects, &object.Object{Identity: object.Identity{
 					APIVersion: "v1", Kind: "Pod", Namespace: "ns", Name: fmt.Sprintf("p%d", i), UID: types.UID(fmt.Sprintf("u%d", i)),

@@ -154,7 +154,11 @@ func RunPart(ctx context.Context, part Part, memo *Memo, c *client.Client, disco
 	sc := newScan(c, discovered, scope)
 	sc.source, sc.part, sc.memo = part, part, memo
 	memo.setNow(now)
-	return sc.run(ctx, now)
+	s, err := sc.run(ctx, now)
+	if err == nil {
+		s.Part = true
+	}
+	return s, err
 }
 
 func (sc *scanner) run(ctx context.Context, now func() time.Time) (*snapshot.Snapshot, error) {
