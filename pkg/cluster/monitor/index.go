@@ -167,12 +167,13 @@ type part struct {
 var _ scan.Part = (*part)(nil)
 
 // part selects the objects with these UIDs, all that depends on them, and all owners of these. whole are
-// those whose dependents are all selected. ok is false if there are more objects than most, or
+// those whose dependents are all selected. ok is false if that is no small part of all objects, or
 // if one of these UIDs is that of an object with contents, which are not found by their owners.
-func (x *index) part(uids []types.UID, most int) (selected map[*store][]*object.Object, whole map[types.UID]bool, ok bool) {
+func (x *index) part(uids []types.UID) (selected map[*store][]*object.Object, whole map[types.UID]bool, ok bool) {
 	selected, whole = map[*store][]*object.Object{}, map[types.UID]bool{}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	most := max(len(x.holders)/maxPart, alwaysPart)
 	added := map[types.UID]bool{}
 	var owners []types.UID
 	add := func(uid types.UID) bool {
@@ -262,8 +263,11 @@ type Part struct {
 	Whole func(types.UID) bool
 }
 
-// maxPart is how many objects a part has at most, as a fraction of all.
-const maxPart = 4
+// A part has at most so many objects: one of maxPart of all, or alwaysPart if that is more.
+const (
+	maxPart    = 4
+	alwaysPart = 100
+)
 
 // SnapshotOfChanges returns a snapshot with the objects that have changed since the call before, what depends
 // on them, all owners of these, and the same for more. If that is too much, or if changes are not only those
@@ -275,7 +279,7 @@ func (m *Monitor) SnapshotOfChanges(ctx context.Context, more ...types.UID) (Par
 	}
 	changed, everything := m.index.take()
 	if !everything {
-		if selected, whole, ok := m.index.part(append(changed, more...), max(m.Stats().Objects/maxPart, 100)); ok {
+		if selected, whole, ok := m.index.part(append(changed, more...)); ok {
 			p := &part{monitor: m, lists: m.latestLists(), selected: selected}
 			out, err := m.scan(ctx, func(discovered *discovery.Result) (*snapshot.Snapshot, error) {
 				return scan.RunPart(ctx, p, m.memo, m.client, discovered, m.options.Scope, m.options.Now)
