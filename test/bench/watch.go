@@ -19,7 +19,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -27,15 +26,17 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// The deletions whose latency is measured. The single ones of all turns take more than a minute, so
-// that the API server collects its own garbage several times during those of every collector: that
-// takes it a second or two, every 20 seconds, and decides on the 99th percentile.
+// The deletions whose latency is measured. Those of the collectors alternate in short blocks, as the
+// speed of a machine changes from second to second. The blocks of all take minutes: the API server
+// collects its own garbage every 20 seconds, for a second or two, which decides on the 99th
+// percentile.
 const (
 	watchNamespace  = "bench-watch"
-	turns           = 10   // of each collector: many and short, as a machine's speed changes from minute to minute
-	restTurns       = 3    // in the first ones, the collector is also measured at rest
-	singleDeletions = 1500 // in a turn, one after the other, each with one dependent
-	burstDeletions  = 150  // in a turn, as fast as the server takes them, each with dependentsEach
+	starts          = 3   // of each collector, to measure when it is ready, and what it costs at rest
+	blocks          = 100 // of single deletions
+	singleDeletions = 50  // in a block, one after the other, each with one dependent
+	bursts          = 15
+	burstDeletions  = 150 // in a burst, as fast as the server takes them, each with dependentsEach
 	dependentsEach  = 4
 	restFor         = 30 * time.Second // not less than monitor.DefaultDiscoveryInterval
 	collectTimeout  = 2 * time.Minute
@@ -48,49 +49,44 @@ type watchReport struct {
 	Machine    machine
 	Kubernetes string
 	Objects    int
+	Starts     int
 	Rest       time.Duration
-	Turns      int
-	RestTurns  int
-	Single     int
-	Burst      int
+	Blocks     int
+	Single     int // deletions in a block
+	Bursts     int
+	Burst      int // deletions in a burst
 	Each       int
-	Rows       []watchRow
+	Rows       []watchRow // the real collector last
 }
 
-// watchRow is one collector, in one turn or in all of them.
+// watchRow is what was measured of one collector.
 type watchRow struct {
 	Name          string
 	Ready         time.Duration // from its start until it collects
-	Rest          *restCost     // nil in a turn without
+	CPU           float64       // at rest, part of one core
+	Memory        int64         // at rest, resident
 	Single, Burst latencies
 	BurstWall     time.Duration // from the first deletion until everything is gone
+	// The ratios of single medians and of BurstWall to those of the real collector right before or after.
+	SingleRatio, BurstRatio ratios
 }
 
-// restCost is what a collector needs while nothing happens that concerns it.
-type restCost struct {
-	CPU    float64 // part of one core
-	Memory int64   // resident
+// ratios are those of figures that were measured in pairs.
+type ratios []float64
+
+// String returns the median and the quartiles.
+func (r ratios) String() string {
+	all := slices.Sorted(slices.Values(r))
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", median(all), all[len(all)/4], all[len(all)*3/4])
 }
 
-// inAll returns the medians of a collector's turns, and the latencies of all of them.
-func inAll(rows []watchRow) watchRow {
-	row := watchRow{
-		Name:      rows[0].Name,
-		Ready:     medianOf(rows, func(t watchRow) time.Duration { return t.Ready }),
-		BurstWall: medianOf(rows, func(t watchRow) time.Duration { return t.BurstWall }),
+// ratiosOf returns the ratios of the elements of a to those of b.
+func ratiosOf(a, b []time.Duration) ratios {
+	out := make(ratios, len(a))
+	for i := range a {
+		out[i] = float64(a[i]) / float64(b[i])
 	}
-	var rests []restCost
-	for _, t := range rows {
-		row.Single, row.Burst = append(row.Single, t.Single...), append(row.Burst, t.Burst...)
-		if t.Rest != nil {
-			rests = append(rests, *t.Rest)
-		}
-	}
-	row.Rest = &restCost{
-		CPU:    medianOf(rests, func(r restCost) float64 { return r.CPU }),
-		Memory: medianOf(rests, func(r restCost) int64 { return r.Memory }),
-	}
-	return row
+	return out
 }
 
 // latencies are times from the answer to the deletion of an owner to the deletion of its last
@@ -109,50 +105,157 @@ func (l latencies) P99() time.Duration {
 	return all[(len(all)*99-1)/100]
 }
 
-// service is a collector that runs until it is stopped.
+// service is a collector, and what was measured of it.
 type service struct {
 	name  string
 	start func(context.Context) (pid int, stop func() error, err error)
+
+	pid     int
+	stop    func() error // nil if it does not run
+	ready   []time.Duration
+	cpu     []float64
+	memory  []int64
+	singles latencies
+	medians []time.Duration // of the blocks
+	bursts  latencies
+	walls   []time.Duration
+}
+
+func (s *service) row(theirs *service) watchRow {
+	return watchRow{
+		Name: s.name, Ready: median(s.ready), CPU: median(s.cpu), Memory: int64(median(s.memory)),
+		Single: s.singles, Burst: s.bursts, BurstWall: median(s.walls),
+		SingleRatio: ratiosOf(s.medians, theirs.medians), BurstRatio: ratiosOf(s.walls, theirs.walls),
+	}
+}
+
+// pause stops the process until resume. What it watches waits for it meanwhile.
+func (s *service) pause() error { return syscall.Kill(s.pid, syscall.SIGSTOP) }
+
+func (s *service) resume() error { return syscall.Kill(s.pid, syscall.SIGCONT) }
+
+// end ends the process if it runs, paused or not.
+func (s *service) end() error {
+	if s.stop == nil {
+		return nil
+	}
+	stop := s.stop
+	s.stop = nil
+	return errors.Join(s.resume(), stop())
 }
 
 // benchWatch compares collect --watch with the real collector on one cluster.
 func benchWatch(ctx context.Context, o options, stdout, progress io.Writer) error {
 	alone := testcluster.Options{Collector: testcluster.Absent, ManagerFlags: []string{"controllers=garbage-collector-controller"}}
-	return withHarness(ctx, o, progress, alone, func(w *harness) error {
+	return withHarness(ctx, o, progress, alone, func(w *harness) (err error) {
 		if err := w.discover(ctx); err != nil {
 			return err
 		}
 		if _, err := w.fill(ctx, 0, o.objects); err != nil {
 			return err
 		}
+		services := []*service{
+			{name: "`collect --watch --no-backup`", start: w.watchService("--no-backup")},
+			{name: "`collect --watch`, with backups", start: w.watchService("--backup-dir", filepath.Join(w.dir, "backups"))},
+			{name: "the real collector", start: w.realService},
+		}
+		defer func() {
+			for _, s := range services {
+				err = errors.Join(err, s.end())
+			}
+		}()
+		if err := w.measureServices(ctx, services, progress); err != nil {
+			return err
+		}
 		r := &watchReport{
 			Line: o.line(), Date: time.Now().UTC(), Machine: thisMachine(), Kubernetes: w.kubernetes, Objects: o.objects,
-			Rest: restFor, Turns: turns, RestTurns: restTurns, Single: singleDeletions, Burst: burstDeletions, Each: dependentsEach,
+			Starts: starts, Rest: restFor, Blocks: blocks, Single: singleDeletions, Bursts: bursts, Burst: burstDeletions, Each: dependentsEach,
 		}
-		services := []service{
-			{"`collect --watch --no-backup`", w.watchService("--no-backup")},
-			{"`collect --watch`, with backups", w.watchService("--backup-dir", filepath.Join(w.dir, "backups"))},
-			{"the real collector", w.realService},
-		}
-		measured := make([][]watchRow, len(services))
-		for n := range turns {
-			for k := range services {
-				i := (k + n) % len(services) // another one comes first each time
-				s := services[i]
-				fmt.Fprintf(progress, "measuring %s, turn %d of %d\n", s.name, n+1, turns)
-				row, err := w.measureService(ctx, s, n < restTurns)
-				if err != nil {
-					return fmt.Errorf("%s: %w", s.name, err)
-				}
-				fmt.Fprintf(progress, "  single: median %s, burst: %s\n", milliseconds(row.Single.Median()), seconds(row.BurstWall))
-				measured[i] = append(measured[i], row)
-			}
-		}
-		for _, rows := range measured {
-			r.Rows = append(r.Rows, inAll(rows))
+		for _, s := range services {
+			r.Rows = append(r.Rows, s.row(services[len(services)-1]))
 		}
 		return w.publish(r, stdout)
 	})
+}
+
+// measureServices measures the services in turns, and leaves them paused.
+func (w *harness) measureServices(ctx context.Context, services []*service, progress io.Writer) error {
+	client, err := newClient(w.plane.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: watchNamespace}}
+	if _, err := client.CoreV1().Namespaces().Create(ctx, space, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	d := &deletionTimer{client: client}
+	inTurns := func(what string, n int, measure func(*service) error) error {
+		for i := range n {
+			if i%10 == 0 {
+				fmt.Fprintf(progress, "%s, %d of %d\n", what, i+1, n)
+			}
+			for k := range services {
+				s := services[(k+i)%len(services)] // another one comes first each time
+				if err := measure(s); err != nil {
+					return fmt.Errorf("%s: %s: %w", s.name, what, err)
+				}
+			}
+		}
+		return nil
+	}
+	// whileRunning resumes a service for a measurement, once it has caught up.
+	whileRunning := func(measure func(*service) error) func(*service) error {
+		return func(s *service) error {
+			if err := s.resume(); err != nil {
+				return err
+			}
+			return errors.Join(measure(s), s.pause())
+		}
+	}
+	if err := inTurns("starting the collectors", starts, func(s *service) error { return w.measureStart(ctx, s, d) }); err != nil {
+		return err
+	}
+	err = inTurns("single deletions", blocks, whileRunning(func(s *service) error {
+		single, _, err := d.measure(ctx, "single", singleDeletions, 1, 1, w.waitUntilQuiet)
+		s.singles, s.medians = append(s.singles, single...), append(s.medians, single.Median())
+		return err
+	}))
+	if err != nil {
+		return err
+	}
+	return inTurns("bursts", bursts, whileRunning(func(s *service) error {
+		burst, wall, err := d.measure(ctx, "burst", burstDeletions, dependentsEach, writers, w.waitUntilQuiet)
+		s.bursts, s.walls = append(s.bursts, burst...), append(s.walls, wall)
+		return err
+	}))
+}
+
+// measureStart starts a service anew, measures when it is ready and what it costs at rest, and pauses
+// it. A first deletion shows when it is ready.
+func (w *harness) measureStart(ctx context.Context, s *service, d *deletionTimer) (err error) {
+	if err := s.end(); err != nil {
+		return err
+	}
+	begun := time.Now()
+	if s.pid, s.stop, err = s.start(ctx); err != nil {
+		return err
+	}
+	atOnce := func(context.Context) error { return nil }
+	if _, _, err := d.measure(ctx, "ready", 1, 1, 1, atOnce); err != nil {
+		return err
+	}
+	s.ready = append(s.ready, time.Since(begun))
+	if err := w.waitUntilQuiet(ctx); err != nil {
+		return err
+	}
+	before := cpuOf(s.pid)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(restFor):
+	}
+	s.cpu, s.memory = append(s.cpu, (cpuOf(s.pid)-before).Seconds()/restFor.Seconds()), append(s.memory, residentMemory(s.pid))
+	return s.pause()
 }
 
 func (w *harness) watchService(more ...string) func(context.Context) (int, func() error, error) {
@@ -184,47 +287,6 @@ func (w *harness) realService(ctx context.Context) (int, func() error, error) {
 	return w.plane.PIDs[managerName], func() error { return w.plane.SetCollector(ctx, testcluster.Absent) }, nil
 }
 
-// measureService starts a collector and measures it, at rest too if that is asked for. A first
-// deletion shows when it is ready.
-func (w *harness) measureService(ctx context.Context, s service, atRest bool) (row watchRow, err error) {
-	client, err := newClient(w.plane.Kubeconfig)
-	if err != nil {
-		return row, err
-	}
-	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: watchNamespace}}
-	if _, err := client.CoreV1().Namespaces().Create(ctx, space, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-		return row, err
-	}
-	begun := time.Now()
-	pid, stop, err := s.start(ctx)
-	if err != nil {
-		return row, err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	d := &deletionTimer{client: client}
-	if _, _, err := d.measure(ctx, "ready", 1, 1, 1); err != nil {
-		return row, err
-	}
-	row.Name, row.Ready = s.name, time.Since(begun)
-	if err := w.waitUntilQuiet(ctx); err != nil {
-		return row, err
-	}
-	if atRest {
-		before := cpuOf(pid)
-		select {
-		case <-ctx.Done():
-			return row, ctx.Err()
-		case <-time.After(restFor):
-		}
-		row.Rest = &restCost{CPU: (cpuOf(pid) - before).Seconds() / restFor.Seconds(), Memory: residentMemory(pid)}
-	}
-	if row.Single, _, err = d.measure(ctx, "single", singleDeletions, 1, 1); err != nil {
-		return row, err
-	}
-	row.Burst, row.BurstWall, err = d.measure(ctx, "burst", burstDeletions, dependentsEach, writers)
-	return row, err
-}
-
 // residentMemory returns the resident memory of a process in bytes, 0 if it is unknown.
 func residentMemory(pid int) int64 {
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
@@ -239,10 +301,10 @@ func residentMemory(pid int) int64 {
 // deletionTimer deletes owners and measures when their dependents are gone.
 type deletionTimer struct{ client kubernetes.Interface }
 
-// measure creates owners with dependents, deletes the owners, as many at a time as streams, and
+// measure creates owners with dependents, waits, deletes the owners, as many at a time as streams, and
 // returns the latency of each and the time of it all. With one stream, it deletes an owner when the
 // dependents of the one before are gone.
-func (d *deletionTimer) measure(ctx context.Context, name string, owners, each, streams int) (latencies, time.Duration, error) {
+func (d *deletionTimer) measure(ctx context.Context, name string, owners, each, streams int, wait func(context.Context) error) (latencies, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, collectTimeout)
 	defer cancel()
 	names, uids, err := d.create(ctx, name, owners, each)
@@ -267,6 +329,9 @@ func (d *deletionTimer) measure(ctx context.Context, name string, owners, each, 
 		return nil, 0, err
 	}
 	defer watch.Stop()
+	if err := wait(ctx); err != nil {
+		return nil, 0, err
+	}
 	deleted, gone := make([]time.Time, owners), make([]time.Time, owners)
 	turn := make(chan struct{}, owners)
 	var group errgroup.Group
@@ -355,11 +420,11 @@ func milliseconds(d time.Duration) string {
 
 func (r *watchReport) print(out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "WHAT\tREADY\tCPU AT REST\tMEMORY\tSINGLE MEDIAN\tP99\tBURST MEDIAN\tP99\tBURST")
+	fmt.Fprintln(table, "WHAT\tREADY\tCPU AT REST\tMEMORY\tSINGLE MEDIAN\tRATIO\tP99\tBURST MEDIAN\tP99\tBURST\tRATIO")
 	for _, row := range r.Rows {
 		fmt.Fprintln(table, strings.Join([]string{
-			row.Name, seconds(row.Ready), fmt.Sprintf("%.2f %%", 100*row.Rest.CPU), memory(row.Rest.Memory), milliseconds(row.Single.Median()), milliseconds(row.Single.P99()),
-			milliseconds(row.Burst.Median()), milliseconds(row.Burst.P99()), seconds(row.BurstWall),
+			row.Name, seconds(row.Ready), fmt.Sprintf("%.2f %%", 100*row.CPU), memory(row.Memory), milliseconds(row.Single.Median()), row.SingleRatio.String(), milliseconds(row.Single.P99()),
+			milliseconds(row.Burst.Median()), milliseconds(row.Burst.P99()), seconds(row.BurstWall), row.BurstRatio.String(),
 		}, "\t"))
 	}
 	return table.Flush()
@@ -367,6 +432,9 @@ func (r *watchReport) print(out io.Writer) error {
 
 //go:embed performance-watch.md.tmpl
 var watchPage string
+
+// Ours returns the rows of all but the real collector.
+func (r *watchReport) Ours() []watchRow { return r.Rows[:len(r.Rows)-1] }
 
 // Milliseconds formats a latency.
 func (r *watchReport) Milliseconds(d time.Duration) string { return milliseconds(d) }
