@@ -39,13 +39,11 @@ func SplitBatches(view *snapshot.View, seen *snapshot.Snapshot, wanted []object.
 			mapping, ok := view.Map(at.APIVersion, at.Kind)
 			t := mapping.Type
 			known := ok && mapping.Served && t.Can("list") && view.Listed(t.GroupResource(), at.Namespace)
-			much := len(group) > maxSingle
+			worth := WorthListing(len(group), total[at])
 			if seen.Part {
-				much = much && (at.Namespace != "" || !t.Namespaced)
-			} else {
-				much = much && WorthListing(len(group), total[at])
+				worth = at.Namespace != "" || !t.Namespaced
 			}
-			if known && (much || !t.Can("get")) {
+			if known && (len(group) > maxSingle && worth || !t.Can("get")) {
 				lists = append(lists, Batch{Query: Query{Type: t, Namespace: at.Namespace}, Wanted: group})
 			} else {
 				next = append(next, group...)

@@ -105,7 +105,7 @@ func (m *manifestReader) list(ctx context.Context, l client.Batch) (rest []objec
 		if err == nil {
 			more, err = at.Next(got.meta, got.first, len(got.items))
 		}
-		if more = more && client.WorthListing(len(l.Wanted), at.Total()); more {
+		if more = more && (!l.Query.Type.Can("get") || client.WorthListing(len(l.Wanted), at.Total())); more {
 			pending = m.startPage(reading, l.Query, at.Continue)
 		}
 		for _, item := range got.items {

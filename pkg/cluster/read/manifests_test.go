@@ -70,6 +70,7 @@ func TestManifests(t *testing.T) {
 	for name, test := range map[string]struct {
 		seen    int // pods in the snapshot
 		part    bool
+		noGet   bool // pods cannot be requested by name
 		wanted  int
 		answers map[string][]http.HandlerFunc
 		passed  int
@@ -106,6 +107,10 @@ func TestManifests(t *testing.T) {
 				inNamespace: {announcing(94, bodies(0, 7)...)},
 				pod(7):      single(7), pod(8): single(8), pod(9): single(9),
 			},
+		},
+		"a long list is read to its end if nothing can be asked for alone": {
+			seen: 101, noGet: true, wanted: 2, passed: 2, asked: 2,
+			answers: map[string][]http.HandlerFunc{pods: {announcing(94, bodies(2, 9)...), page("", append(bodies(0, 2), bodies(9, 101)...)...)}},
 		},
 		"few of a part are asked for one by one": {
 			seen: 2, part: true, wanted: 2, passed: 2, asked: 2,
@@ -164,6 +169,9 @@ func TestManifests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, seen, s := clustertest.ServeScript(t, test.answers)
 			seen.Part = test.part
+			if test.noGet {
+				seen.Types[0].Verbs = []string{"delete", "list", "watch"}
+			}
 			for i := range test.seen {
 				seen.Objects = append(seen.Objects, &object.Object{Identity: object.Identity{
 					APIVersion: "v1", Kind: "Pod", Namespace: "ns", Name: fmt.Sprintf("p%d", i), UID: types.UID(fmt.Sprintf("u%d", i)),
