@@ -195,24 +195,28 @@ references: ## a million references on one object, with every command, most of a
 # A default covers the cases that are not named. The numbers of fields are an open set.
 EXHAUSTIVE = -exhaustive.d -exhaustive.typeignore='protowire[.]Number$$'
 
+# On a fresh machine the dependencies are compiled for three systems here, one package after the other if
+# this were left to GOMAXPROCS, long after everything else has ended.
+VET = $(GO) vet -p $(PROCESSORS)
+
 .PHONY: lint
 lint: ## go vet, also for Windows and macOS, staticcheck, errorlint, exhaustive, misspell, gofumpt, tidy modules
-	$(GO) vet ./...
-	GOOS=windows $(GO) vet ./cmd/... ./pkg/...
-	GOOS=darwin $(GO) vet ./cmd/... ./pkg/...
+	$(VET) ./...
+	GOOS=windows $(VET) ./cmd/... ./pkg/...
+	GOOS=darwin $(VET) ./cmd/... ./pkg/...
 	$(LINT) staticcheck ./...
-	$(GO) build -C test/lint -o $(CURDIR)/bin/lint . && $(GO) vet -vettool=$(CURDIR)/bin/lint $(EXHAUSTIVE) ./...
+	$(GO) build -C test/lint -o $(CURDIR)/bin/lint . && $(VET) -vettool=$(CURDIR)/bin/lint $(EXHAUSTIVE) ./...
 	$(LINT) misspell -error cmd docs pkg plugins test *.md
 	@unformatted=$$($(LINT) gofumpt -l cmd pkg test | grep -v /oracle/_build/); \
 	if [ -n "$$unformatted" ]; then echo "gofumpt would change:" >&2; echo "$$unformatted" >&2; exit 1; fi
 	$(GO) mod tidy -diff
-	cd test/controlplane && $(GO) vet ./... && $(GO) mod tidy -diff && \
+	cd test/controlplane && $(VET) ./... && $(GO) mod tidy -diff && \
 		for m in versions/*.mod; do $(GO) mod tidy -diff -modfile=$$m || exit 1; done
-	cd test/prometheus && $(GO) vet ./... && $(GO) mod tidy -diff
-	cd test/envtest && $(GO) vet ./... && $(GO) mod tidy -diff
-	cd test/explorer && $(GO) vet ./... && $(GO) mod tidy -diff
-	cd test/krew && $(GO) vet ./... && $(GO) mod tidy -diff
-	cd test/lint && $(GO) vet ./... && $(GO) mod tidy -diff
+	cd test/prometheus && $(VET) ./... && $(GO) mod tidy -diff
+	cd test/envtest && $(VET) ./... && $(GO) mod tidy -diff
+	cd test/explorer && $(VET) ./... && $(GO) mod tidy -diff
+	cd test/krew && $(VET) ./... && $(GO) mod tidy -diff
+	cd test/lint && $(VET) ./... && $(GO) mod tidy -diff
 
 # One run with few objects and with many, so that what an object costs can be compared.
 OBJECTS ?= 50000,500000
