@@ -123,7 +123,7 @@ type service struct {
 
 func (s *service) row(theirs *service) watchRow {
 	return watchRow{
-		Name: s.name, Ready: median(s.ready), CPU: median(s.cpu), Memory: int64(median(s.memory)),
+		Name: s.name, Ready: median(s.ready), CPU: median(s.cpu), Memory: median(s.memory),
 		Single: s.singles, Burst: s.bursts, BurstWall: median(s.walls),
 		SingleRatio: ratiosOf(s.medians, theirs.medians), BurstRatio: ratiosOf(s.walls, theirs.walls),
 	}
@@ -230,7 +230,7 @@ func (w *harness) measureServices(ctx context.Context, services []*service, prog
 	}))
 }
 
-// measureStart starts a service anew, measures when it is ready and what it costs at rest, and pauses
+// measureStart starts a service again, measures when it is ready and what it costs at rest, and pauses
 // it. A first deletion shows when it is ready.
 func (w *harness) measureStart(ctx context.Context, s *service, d *deletionTimer) (err error) {
 	if err := s.end(); err != nil {
