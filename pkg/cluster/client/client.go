@@ -24,7 +24,7 @@ type Options struct {
 	ChooseChunkSize  bool          // pages grow, and a server that streams lists is asked for no pages; see ForServer
 	Concurrency      int           // requests in flight; at least 1
 	SmallConcurrency int           // same, for requests about one object or namespace; 0: Concurrency
-	Timeout          time.Duration // per request, including retries; 0: none
+	Timeout          time.Duration // per request, including retries, and until a watch begins; 0: none
 	MaxMemory        int64         // bytes held by one scan or backup; 0: DefaultMaxMemory
 	// Progress is called after every list, never concurrently. It may be nil.
 	Progress func(Progress)
@@ -42,7 +42,7 @@ type Client struct {
 	Options          Options
 	Server           string
 	REST             rest.Interface
-	Metadata         metadata.Interface // used for watches
+	metadata         metadata.Interface // used for watches
 	compression      *compression
 	resourceVersions *resourceVersions
 	// DiscoveredTypes is shared by all scans of a connection.
@@ -55,6 +55,7 @@ type Client struct {
 func New(config *rest.Config, o Options) (*Client, error) {
 	config = metadata.ConfigFor(config)
 	config.QPS, config.Burst = -1, -1
+	config.Timeout = 0 // of the HTTP client, which would end watches, too; contexts limit all other requests
 	config.RateLimiter = nil
 	config.WarningHandler = rest.NoWarnings{}
 	if o.MaxMemory < 1 {
@@ -91,7 +92,7 @@ func New(config *rest.Config, o Options) (*Client, error) {
 		o.SmallConcurrency = o.Concurrency
 	}
 	c := &Client{
-		Options: o, Server: config.Host, REST: r, Metadata: m, compression: &compression{},
+		Options: o, Server: config.Host, REST: r, metadata: m, compression: &compression{},
 		resourceVersions: &resourceVersions{newest: map[schema.GroupResource]uint64{}},
 		DiscoveredTypes:  &TypeHistory{Types: map[schema.GroupResource]bool{}, Custom: map[schema.GroupResource]bool{}},
 	}

@@ -3,10 +3,8 @@ package client
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"sync"
 	"time"
 
@@ -195,8 +193,7 @@ func (p *pager) prefetch(ctx context.Context, o metav1.ListOptions, next string)
 }
 
 // readPrefetched reads the prefetched page and reports true, or reports false if the page still
-// has to be requested. A prefetched page that timed out is requested again, since its time
-// started before anyone waited for it.
+// has to be requested. The time limit of ctx begins when somebody waits for the page.
 func (p *pager) readPrefetched(ctx context.Context, at string, read func(io.Reader) error) (bool, error) {
 	a := p.prefetched
 	if a == nil || a.token != at {
@@ -210,8 +207,10 @@ func (p *pager) readPrefetched(ctx context.Context, at string, read func(io.Read
 	if err == nil {
 		err = read(a.body)
 	}
-	var network net.Error
-	return !errors.As(err, &network) || !network.Timeout() || ctx.Err() != nil, err
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return true, err
 }
 
 // cancelPrefetch drops a prefetched page.

@@ -2,11 +2,10 @@ package client
 
 import (
 	"context"
+	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -172,39 +171,62 @@ func TestExpiredPrefetchStartsListOver(t *testing.T) {
 	}
 }
 
-// late lets the first request for a later page time out.
-type late struct {
+// laterPages calls asked with the context of every request for a page after the first.
+type laterPages struct {
 	http.RoundTripper
-	asked atomic.Int32
+	asked func(context.Context)
 }
 
-func (l *late) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Query().Get("continue") != "" && l.asked.Add(1) == 1 {
-		return nil, &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}
+func (p *laterPages) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Query().Get("continue") != "" {
+		p.asked(r.Context())
 	}
-	return l.RoundTripper.RoundTrip(r)
+	return p.RoundTripper.RoundTrip(r)
 }
 
-func TestPrefetchThatTimedOutIsRepeated(t *testing.T) {
-	answer := func(w http.ResponseWriter, at string) {
-		_, _ = w.Write(pageOf(t, map[string]string{"": "more"}[at], "a"+at))
-	}
+func TestTimeOfAPageBeginsWhenItIsWaitedFor(t *testing.T) {
 	for name, test := range map[string]struct {
 		concurrency int
-		want        []string
+		limited     bool
 	}{
-		"while the one before arrived":                {2, []string{"a", "amore"}},
-		"but one that was waited for is over in time": {1, []string{"a"}},
+		"a prefetched page has no limit yet":             {2, false},
+		"a page requested when it is needed has a limit": {1, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := paged(t, answer, func(config *rest.Config, o *Options) {
-				o.Concurrency = test.concurrency
-				config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return &late{RoundTripper: rt} })
+			limited := !test.limited
+			c := paged(t, func(w http.ResponseWriter, at string) {
+				_, _ = w.Write(pageOf(t, map[string]string{"": "more"}[at], "a"+at))
+			}, func(config *rest.Config, o *Options) {
+				o.Concurrency, config.Timeout = test.concurrency, o.Timeout
+				config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
+					return &laterPages{rt, func(ctx context.Context) { _, limited = ctx.Deadline() }}
+				})
 			})
-			got, _ := namesOf(t, c)
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
+			got, err := namesOf(t, c)
+			if diff := cmp.Diff([]string{"a", "amore"}, got); diff != "" || err != nil {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+			if limited != test.limited {
+				t.Errorf("limited: %t", limited)
 			}
 		})
+	}
+}
+
+func TestPrefetchedPageThatDoesNotComeEndsTheListInTime(t *testing.T) {
+	asked, ended := make(chan struct{}), make(chan struct{})
+	defer close(ended)
+	c := paged(t, func(w http.ResponseWriter, at string) {
+		if at == "more" {
+			close(asked)
+			<-ended
+			return
+		}
+		rest := begin(w, pageOf(t, "more", "a"))
+		<-asked
+		_, _ = w.Write(rest)
+	}, func(_ *rest.Config, o *Options) { o.Timeout = 200 * time.Millisecond })
+	if _, err := namesOf(t, c); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want %v", err, context.DeadlineExceeded)
 	}
 }

@@ -60,14 +60,17 @@ func SetPath(r *rest.Request, t snapshot.Type, namespace, name string) *rest.Req
 // do sends the request, retries transient errors within Options.Timeout, and returns the answer.
 func (c *Client) do(ctx context.Context, request func() *rest.Request) (raw []byte, err error) {
 	err = c.retry(ctx, func(ctx context.Context) error {
-		raw, err = Send(ctx, request())
+		raw, err = c.Send(ctx, request())
 		return err
 	})
 	return raw, err
 }
 
-// Send sends a request and returns the answer. An error includes the server's message.
-func Send(ctx context.Context, request *rest.Request) ([]byte, error) {
+// Send sends a request and returns the answer, within Options.Timeout. An error includes the server's
+// message.
+func (c *Client) Send(ctx context.Context, request *rest.Request) ([]byte, error) {
+	ctx, cancel := c.WithTimeout(ctx)
+	defer cancel()
 	result := request.Do(ctx)
 	if err := result.Error(); err != nil {
 		return nil, err
@@ -75,13 +78,19 @@ func Send(ctx context.Context, request *rest.Request) ([]byte, error) {
 	return result.Raw()
 }
 
+// WithTimeout returns a context that ends with ctx, or when Options.Timeout is over. The caller must call
+// the function.
+func (c *Client) WithTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.Options.Timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, c.Options.Timeout)
+}
+
 // retry calls ask and retries transient errors within Options.Timeout.
 func (c *Client) retry(ctx context.Context, ask func(context.Context) error) error {
-	if c.Options.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.Options.Timeout)
-		defer cancel()
-	}
+	ctx, cancel := c.WithTimeout(ctx)
+	defer cancel()
 	var failed error
 	err := wait.ExponentialBackoffWithContext(ctx, RetryBackoff, func(ctx context.Context) (bool, error) {
 		failed = ask(ctx)

@@ -12,10 +12,11 @@ import (
 )
 
 // ConnectInMemory returns a client of a handler. There is no network between them, so it works in a
-// bubble of package synctest, where time passes only while all goroutines wait.
+// bubble of package synctest, where time passes only while all goroutines wait. Its config has the time
+// limit, too, as that of a kubeconfig with --request-timeout.
 func ConnectInMemory(t testing.TB, handler http.Handler, o client.Options) *client.Client {
 	t.Helper()
-	c, err := client.New(&rest.Config{Host: "http://memory", Transport: inMemory{handler}}, o)
+	c, err := client.New(&rest.Config{Host: "http://memory", Transport: inMemory{handler}, Timeout: o.Timeout}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +35,15 @@ func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 		w.WriteHeader(http.StatusOK)
 		writer.Close()
 	}()
+	var status int
+	select {
+	case status = <-w.status:
+	case <-ctx.Done():
+		reader.Close()
+		return nil, ctx.Err()
+	}
 	return &http.Response{
-		StatusCode: <-w.status, Header: w.header, Body: cancelingBody{reader, cancel}, ContentLength: -1,
+		StatusCode: status, Header: w.header, Body: cancelingBody{reader, cancel}, ContentLength: -1,
 		Request: r, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}, nil
 }

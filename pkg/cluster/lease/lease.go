@@ -153,7 +153,7 @@ func (l *Lock) create(ctx context.Context) (holder string, err error) {
 		return "", l.failed("create", err)
 	}
 	r := client.SetPath(l.client.REST.Post(), leases, l.query.Namespace, "").SetHeader("Content-Type", "application/json").Body(body)
-	raw, err := client.Send(ctx, r)
+	raw, err := l.client.Send(ctx, r)
 	if apierrors.IsAlreadyExists(err) {
 		return "", nil // another candidate was quicker
 	}
@@ -173,7 +173,7 @@ func (l *Lock) write(ctx context.Context, version string, s spec) error {
 		return err
 	}
 	r := client.SetPath(l.client.REST.Patch(types.MergePatchType), leases, l.query.Namespace, l.query.Name).Body(body)
-	raw, err := client.Send(ctx, r)
+	raw, err := l.client.Send(ctx, r)
 	if err != nil {
 		return err
 	}

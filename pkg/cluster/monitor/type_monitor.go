@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
@@ -125,10 +124,7 @@ func (t *typeMonitor) list(ctx context.Context, _ metav1.ListOptions) (runtime.O
 // watch starts a watch whose events are verified. As soon as it is established, the objects are
 // complete.
 func (t *typeMonitor) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	of := t.query.Type
-	gvr := schema.GroupVersionResource{Group: of.Group, Version: of.Version, Resource: of.Resource}
-	o.FieldSelector = t.query.FieldSelector
-	w, err := t.parent.client.Metadata.Resource(gvr).Namespace(t.query.Namespace).Watch(ctx, o)
+	w, err := t.parent.client.Watch(ctx, t.query, o)
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return nil, err

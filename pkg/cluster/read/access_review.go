@@ -162,9 +162,9 @@ func isAllowed(ctx context.Context, c *client.Client, about resourceAttributes) 
 	if err != nil {
 		return false, err
 	}
-	raw, err := c.REST.Post().AbsPath("apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews").
+	raw, err := c.Send(ctx, c.REST.Post().AbsPath("apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews").
 		SetHeader("Content-Type", runtime.ContentTypeJSON).SetHeader("Accept", runtime.ContentTypeJSON).
-		MaxRetries(client.MaxRetryAfter).Body(body).Do(ctx).Raw()
+		MaxRetries(client.MaxRetryAfter).Body(body))
 	if err != nil {
 		return false, err
 	}

@@ -5,10 +5,7 @@ import (
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
@@ -77,7 +74,7 @@ func (f *objectWatch) run(ctx context.Context) {
 	pause := firstPause
 	for ctx.Err() == nil && len(f.left) > 0 {
 		f.ctx, f.stop = context.WithCancel(ctx)
-		reflector := cache.NewReflectorWithOptions(f.listWatch(), &metav1.PartialObjectMetadata{}, f, cache.ReflectorOptions{})
+		reflector := cache.NewReflectorWithOptions(f.writer.client.ListWatch(f.query), &metav1.PartialObjectMetadata{}, f, cache.ReflectorOptions{})
 		err := reflector.ListAndWatchWithContext(f.ctx)
 		f.stop()
 		switch {
@@ -108,17 +105,6 @@ func (f *objectWatch) poll(ctx context.Context) {
 		if len(f.left) == 0 || client.Wait(ctx, longestPause) != nil {
 			return
 		}
-	}
-}
-
-func (f *objectWatch) listWatch() *cache.ListWatch {
-	t := f.query.Type
-	of := f.writer.client.Metadata.Resource(schema.GroupVersionResource{Group: t.Group, Version: t.Version, Resource: t.Resource}).Namespace(f.query.Namespace)
-	return &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return of.List(ctx, o) },
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return of.Watch(ctx, o)
-		},
 	}
 }
 

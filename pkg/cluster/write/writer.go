@@ -253,13 +253,10 @@ type runKey struct{}
 // sendWrite sends the request, retries temporary errors within Options.Timeout, and returns the
 // answer.
 func sendWrite(ctx context.Context, c *client.Client, request func() *rest.Request) ([]byte, error) {
-	if c.Options.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.Options.Timeout)
-		defer cancel()
-	}
+	ctx, cancel := c.WithTimeout(ctx)
+	defer cancel()
 	for pause := writeBackoff; ; {
-		raw, err := client.Send(ctx, request().SetHeader("Accept", client.AcceptObject).MaxRetries(maxWriteRetryAfter))
+		raw, err := c.Send(ctx, request().SetHeader("Accept", client.AcceptObject).MaxRetries(maxWriteRetryAfter))
 		next := pause.Step()
 		if err == nil || ctx.Err() != nil || !isTemporary(err) || pause.Steps == 0 {
 			return raw, err

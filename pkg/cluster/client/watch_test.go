@@ -1,0 +1,50 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
+)
+
+const timeout = 10 * time.Second
+
+var pods = client.Query{Type: clustertest.Pods}
+
+func TestWatchOutlivesTheTimeLimitOfARequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &clustertest.WatchServer{}
+		w, err := clustertest.ConnectInMemory(t, server, client.Options{Timeout: timeout}).Watch(t.Context(), pods, metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * timeout)
+		server.Events("/api/v1/pods") <- clustertest.Fields{"type": "ADDED", "object": clustertest.Item("a")}
+		if event, open := <-w.ResultChan(); !open || event.Object.(*metav1.PartialObjectMetadata).Name != "a" {
+			t.Errorf("it ends before its first event, or has another: %v", event)
+		}
+		w.Stop()
+		synctest.Wait()
+		if n := server.Open.Load(); n != 0 {
+			t.Errorf("%d watches after Stop", n)
+		}
+	})
+}
+
+func TestWatchThatDoesNotBeginEndsInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		silent := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		began := time.Now()
+		_, err := clustertest.ConnectInMemory(t, silent, client.Options{Timeout: timeout}).Watch(t.Context(), pods, metav1.ListOptions{})
+		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took != timeout {
+			t.Errorf("after %s: %v", took, err)
+		}
+	})
+}
