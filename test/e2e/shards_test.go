@@ -14,9 +14,9 @@ import (
 	"sync"
 )
 
-// shards returns how many processes share the tests. They wait for their control planes some of the
-// time.
-func shards() int { return runtime.NumCPU() + 1 }
+// shards returns how many processes share the tests. Each has two control planes, which need CPU even
+// while they wait.
+func shards() int { return max(runtime.NumCPU(), 2) }
 
 // mayShard reports whether the tests may be shared by several processes: nobody has selected some
 // of them, as runShards itself does for each process, and nothing but the output of the tests is
