@@ -45,7 +45,8 @@ func (w *begunWatch) Stop() {
 	w.cancel()
 }
 
-// ListWatch lists and watches the metadata of a query's objects for a reflector, within Options.Timeout.
+// ListWatch returns what a reflector needs to list and watch the metadata of a query's objects.
+// Options.Timeout limits each list, and each watch until it begins. Neither is verified.
 func (c *Client) ListWatch(q Query) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -60,6 +61,7 @@ func (c *Client) ListWatch(q Query) *cache.ListWatch {
 	}
 }
 
+// resource returns client-go's client for a query's objects.
 func (c *Client) resource(q Query) metadata.ResourceInterface {
 	t := q.Type
 	return c.metadata.Resource(schema.GroupVersionResource{Group: t.Group, Version: t.Version, Resource: t.Resource}).Namespace(q.Namespace)
