@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,6 +42,12 @@ func buildCommand(ctx context.Context) (string, error) {
 	}
 	defer os.RemoveAll(staging)
 	fresh := filepath.Join(staging, "controlplane")
+	sum := sha256.Sum256([]byte(root))
+	path := filepath.Join(dir, "controlplane-"+hex.EncodeToString(sum[:8]))
+	// The go command does not link a binary again that it finds in its place and up to date.
+	if err := copyFile(fresh, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("build controlplane: %w", err)
+	}
 	build := exec.CommandContext(ctx, "go", "build",
 		"-C", filepath.Join(root, "test", "controlplane"), "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", fresh, ".")
 	build.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
@@ -49,12 +56,18 @@ func buildCommand(ctx context.Context) (string, error) {
 	} else if err != nil {
 		return "", fmt.Errorf("build controlplane: %w\n%s", err, out)
 	}
-	sum := sha256.Sum256([]byte(root))
-	path := filepath.Join(dir, "controlplane-"+hex.EncodeToString(sum[:8]))
 	if err := os.Rename(fresh, path); err != nil {
 		return "", fmt.Errorf("build controlplane: %w", err)
 	}
 	return path, nil
+}
+
+func copyFile(to, from string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, 0o755)
 }
 
 // repository returns the root folder of the main module around dir.
