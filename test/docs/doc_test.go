@@ -1,8 +1,8 @@
 // Package docs tests that the pages of the project show what the commands really do.
 //
 // Every command in a code block of README.md, of docs and of the other pages is run as it is
-// written, through the real kubectl, on a control plane with the objects of the demo. The output
-// in a console block is compared with the actual output:
+// written, on a control plane with the objects of the demo. The output in a console block is
+// compared with the actual output:
 //
 //   - a line with only … matches any number of lines, and … within a line matches any text;
 //   - values that differ from run to run are compared by their kind: UIDs, digests, times, ages,

@@ -24,6 +24,7 @@ type world struct {
 	empty      fixtures.State // before any objects were loaded
 	loadedFile string         // the file whose objects are loaded
 	loaded     fixtures.State // after they were loaded
+	revision   string         // at which the cluster was in that state
 	uids       map[string]string
 }
 
@@ -46,12 +47,8 @@ func newWorld(t *testing.T) *world {
 // load loads the objects of a file or, if it is empty, of the demo. It deletes all other objects.
 func (w *world) load(t *testing.T, file string) {
 	t.Helper()
-	if w.loaded != nil && w.loadedFile == file {
-		now, err := w.loader.State(t.Context())
-		must(t, err)
-		if now.Equal(w.loaded) {
-			return
-		}
+	if w.loaded != nil && w.loadedFile == file && w.isUnchanged(t) {
+		return
 	}
 	folder := os.DirFS(filepath.Join(root, "docs", "demo"))
 	if file != "" {
@@ -66,8 +63,28 @@ func (w *world) load(t *testing.T, file string) {
 	must(t, err)
 	must(t, w.loader.Settle(t.Context(), manifests))
 	w.loadedFile = file
+	w.revision, err = w.loader.Revision(t.Context())
+	must(t, err)
 	w.loaded, err = w.loader.State(t.Context())
 	must(t, err)
+}
+
+// isUnchanged reports whether the cluster is as it was after its objects were loaded. Most commands change
+// nothing, and the control plane itself writes only every few seconds, so it seldom has to read all objects.
+func (w *world) isUnchanged(t *testing.T) bool {
+	t.Helper()
+	revision, err := w.loader.Revision(t.Context())
+	must(t, err)
+	if revision == w.revision {
+		return true
+	}
+	now, err := w.loader.State(t.Context())
+	must(t, err)
+	if !now.Equal(w.loaded) {
+		return false
+	}
+	w.revision = revision
+	return true
 }
 
 // newUser creates the environment of a new user: a folder that looks like a checkout, a home
