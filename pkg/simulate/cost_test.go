@@ -133,7 +133,7 @@ func whole(s *snapshot.Snapshot) *snapshot.Snapshot {
 // The test counts allocations, and how often a node is queued. Neither depends on the
 // machine. The benchmarks measure time.
 func TestSimulateCostIsLinear(t *testing.T) {
-	const n = 4000
+	const n = 1000
 	for name, shape := range shapes {
 		t.Run(name, func(t *testing.T) {
 			allocations, touches := cost(shape(n))

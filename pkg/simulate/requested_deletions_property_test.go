@@ -184,7 +184,7 @@ func TestOrderOfRequestedDeletionsDoesNotMatter(t *testing.T) {
 }
 
 func TestRequestedDeletionCostIsLinear(t *testing.T) {
-	const n = 1500
+	const n = 500
 	big := map[string]func(int) *snapshot.Snapshot{
 		"claims that as many Pods use": func(n int) *snapshot.Snapshot {
 			s := &snapshot.Snapshot{Types: nil}
