@@ -53,7 +53,7 @@ const there = `{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"there
 // TestManyReferencesTakeLinearTime limits the CPU time of commands on an object with many
 // references. A command that is quadratic in their number needs minutes for the default, and
 // hours for REFERENCES=1000000; a linear one needs a second or two. CPU time does not depend on
-// other load. The program is built without the race detector, which all other tests use.
+// other load. The program is built as users have it; the other tests run it as a part of this binary.
 func TestManyReferencesTakeLinearTime(t *testing.T) {
 	n := references(t)
 	patience := 15 * time.Second * time.Duration(max(1, n/20_000))
