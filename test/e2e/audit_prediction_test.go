@@ -16,6 +16,7 @@ import (
 // TestAuditPredictsTheRealCollector runs the real collector on a random graph and expects that
 // it does what the audit predicted.
 func TestAuditPredictsTheRealCollector(t *testing.T) {
+	t.Parallel()
 	for _, seed := range seeds(t, 1) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
 			s := newScene(t)

@@ -16,7 +16,7 @@ const inFlight = 500
 // TestAuditSettleLeavesOutWhatTheCollectorProcesses holds the first request for an object again
 // until the real collector has processed all of them.
 func TestAuditSettleLeavesOutWhatTheCollectorProcesses(t *testing.T) {
-	s := realCollectorScene(t)
+	s := withRealCollector.newScene(t)
 	ns := s.namespace("settle")
 	objects := s.createGarbage(ns, inFlight)
 

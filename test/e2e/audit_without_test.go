@@ -24,6 +24,7 @@ func findingsOf(t *testing.T, r result) string {
 // TestAuditWithoutPredictsTheRemovalOfAVersion removes a version from a CRD after the audit that
 // predicts the findings.
 func TestAuditWithoutPredictsTheRemovalOfAVersion(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ removed, group string }{
 		"of a version that is not preferred": {"v1beta1", "old.removal.example.com"},
 		"of the preferred version":           {"v1", "new.removal.example.com"},

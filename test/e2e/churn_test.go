@@ -39,6 +39,7 @@ import (
 // the time. OPERATIONS and SEEDS ask for more than the usual workload, and FAULTS=1 for restarts of
 // the API servers, watches that are cut, and an etcd that stands still.
 func TestWatchCollectsLikeTheRealCollector(t *testing.T) {
+	t.Parallel()
 	operations, err := strconv.Atoi(envOr("OPERATIONS", "240"))
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +66,6 @@ const churnEpoch = 120
 const manyOperations = 1000
 
 func churn(t *testing.T, seed uint64, operations int, faults bool) {
-	newScene(t)
 	theirs := newChurnCluster(t, "the real collector", testcluster.On)
 	ours := newChurnCluster(t, "collect --watch", testcluster.Absent)
 	stop := ours.startWatch(faults)
@@ -180,19 +180,15 @@ type churnCluster struct {
 
 func newChurnCluster(t *testing.T, collector, mode string) *churnCluster {
 	t.Helper()
-	p := testcluster.New(t, testcluster.Options{Collector: mode, OnlyIfBuilt: true})
-	e, err := newEnvironment(p, shared.bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &churnCluster{scene: e.newScene(t), collector: collector, uids: map[int]types.UID{}, places: map[int]churnPlace{}}
+	c := &churnCluster{scene: newSceneOf(t, testcluster.Options{Collector: mode}), collector: collector, uids: map[int]types.UID{}, places: map[int]churnPlace{}}
 	c.created = nil
 	for n := range churnNamespaces {
 		space := newObject("v1", "Namespace", "", churnNamespace(n))
 		_, err := c.scene.client(space).Create(t.Context(), space.Unstructured, metav1.CreateOptions{})
 		c.must(err)
 	}
-	if c.client, err = client.New(e.config, client.Options{Concurrency: 4, ChunkSize: client.DefaultChunkSize, ChooseChunkSize: true}); err != nil {
+	var err error
+	if c.client, err = client.New(c.config, client.Options{Concurrency: 4, ChunkSize: client.DefaultChunkSize, ChooseChunkSize: true}); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -260,7 +256,7 @@ func (c *churnCluster) fault(kind int) error {
 // repeat repeats an operation until the server answers.
 func (c *churnCluster) repeat(do func(context.Context) error) error {
 	var last error
-	err := wait.PollUntilContextTimeout(c.Context(), 20*time.Millisecond, waitTimeout, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(c.Context(), pollInterval, waitTimeout, true, func(ctx context.Context) (bool, error) {
 		ctx, cancel := context.WithTimeout(ctx, waitTimeout/6)
 		defer cancel()
 		last = do(ctx)

@@ -136,6 +136,7 @@ func sameObject(o object, manifest map[string]any) string {
 }
 
 func TestCollectKeepsObjectsThatCannotBeBackedUp(t *testing.T) {
+	t.Parallel()
 	whole := func(about func(*http.Request) bool) func(*http.Request) bool {
 		return reading(func(r *http.Request) bool { return about(r) && r.Header.Get("Accept") == "application/json" })
 	}

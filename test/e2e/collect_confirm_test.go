@@ -8,6 +8,7 @@ import (
 )
 
 func TestCollectWithoutTerminalNeedsConfirmation(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		args  func(digest string) []string
 		words func(digest string) []string // nil: collect runs without a confirmation
@@ -76,6 +77,7 @@ func TestCollectWithoutTerminalNeedsConfirmation(t *testing.T) {
 // A digest covers what the preview showed. Changes outside of the preview leave it valid, and any
 // other change makes it invalid.
 func TestCollectConfirmDigestCoversWhatWasShown(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		meanwhile func(s *scene, ns string, o object)
 		acts      bool

@@ -17,6 +17,7 @@ func (s *scene) proxyCalling(about func(*http.Request) bool, do func()) *recordi
 
 // These scenarios of the collector's rules need a change between the scan and the write.
 func TestCollectDecidesAgainAfterChange(t *testing.T) {
+	t.Parallel()
 	orphan := func(s *scene, ns string) object { return s.create(widget(ns, "subject", ownedBy(missingOwner()))) }
 	for name, c := range map[string]struct {
 		make    func(s *scene, ns string) object

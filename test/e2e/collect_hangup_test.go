@@ -44,7 +44,7 @@ func TestCollectContinuesUnderNohup(t *testing.T) {
 	p := f.command("collect", "-n", ns, "--yes", "--concurrency=1")
 	nohup, err := exec.LookPath("nohup")
 	s.must(err)
-	p.cmd.Path, p.cmd.Args = nohup, append([]string{"nohup", filepath.Join(s.bin, "kubectl-gc")}, p.cmd.Args[1:]...)
+	p.cmd.Path, p.cmd.Args = nohup, append([]string{"nohup", filepath.Join(bin, "kubectl-gc")}, p.cmd.Args[1:]...)
 	s.must(p.cmd.Start())
 	go func() { p.ended <- p.cmd.Wait() }()
 	started <- p

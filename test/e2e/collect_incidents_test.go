@@ -86,6 +86,7 @@ func TestCollectIncident_kubernetes_114828(t *testing.T) {
 // The collector took a 404 from a wrong endpoint as proof that the owner, and the object itself,
 // did not exist.
 func TestCollectIncident_openshift_origin_14646(t *testing.T) {
+	t.Parallel()
 	for name, wrong := range map[string]fault{
 		"404 for the owner":        {reading(getOf("secrets")), respondUnknownPath},
 		"404 for the object":       {deleting(getOf("configmaps")), respondUnknownPath},

@@ -58,6 +58,7 @@ func TestCollectExecutesSavedPlan(t *testing.T) {
 
 // Steps whose objects have changed since the plan was saved are refused. All others are done.
 func TestCollectRefusesObjectsChangedSincePlanWasSaved(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		meanwhile func(s *scene, o object)
 		says      string

@@ -52,7 +52,7 @@ func (t tool) command(args ...string) *process {
 		args = append(args, "--context="+t.controlPlane.Context(t.user))
 	}
 	p := &process{scene: t.scene, begun: time.Now(), stdout: &screen{}, stderr: &screen{}, ended: make(chan error, 1)}
-	p.cmd = exec.CommandContext(ctx, filepath.Join(t.bin, "kubectl-gc"), args...)
+	p.cmd = exec.CommandContext(ctx, filepath.Join(bin, "kubectl-gc"), args...)
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = t.env, p.stdout, p.stderr
 	return p
 }

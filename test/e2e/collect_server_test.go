@@ -7,8 +7,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 func TestCollectServerDryRunShowsMissingPermissions(t *testing.T) {
@@ -94,13 +93,13 @@ func (s *scene) denyWrites(ns, name string) {
 	enforced := func(want bool) {
 		ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 		defer cancel()
-		for ctx.Err() == nil {
+		err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(context.Context) (bool, error) {
 			err := s.client(configMap(ns, name)).Delete(ctx, name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
-			if want == (err != nil && strings.Contains(err.Error(), "under protection")) {
-				return
-			}
+			return want == (err != nil && strings.Contains(err.Error(), "under protection")), nil
+		})
+		if err != nil {
+			s.Errorf("the policy is not enforced, or is for ever")
 		}
-		s.Errorf("the policy is not enforced, or is for ever")
 	}
 	enforced(true)
 	s.Cleanup(func() {
@@ -124,24 +123,11 @@ func TestCollectServerDryRunShowsAdmissionErrors(t *testing.T) {
 	s.requireGone(plain)
 }
 
-// sceneWithPermissionEnforcement returns a scene whose API server lets only users who may delete
-// an object change its owner references.
-func sceneWithPermissionEnforcement(t *testing.T) *scene {
-	t.Helper()
-	newScene(t)
-	p := testcluster.New(t, testcluster.Options{Collector: testcluster.Absent, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}})
-	w, err := newEnvironment(p, shared.bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return (&scene{environment: w}).forSubtest(t)
-}
-
 // With the admission plugin OwnerReferencesPermissionEnforcement, only users who may delete an
 // object may change its owner references. Controllers failed because of it in operator-sdk#4020
 // and kserve#2838.
 func TestCollectUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
-	s := sceneWithPermissionEnforcement(t)
+	s := withPermissionEnforcement.newScene(t)
 	ns := s.namespace("enforced")
 	owner := s.create(secret(ns, "owner"))
 	shared := s.create(configMap(ns, "shared", ownedBy(referenceTo(owner), missingOwner())))

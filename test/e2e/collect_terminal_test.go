@@ -28,6 +28,7 @@ func (r result) inOrder(t testing.TB, words ...string) {
 }
 
 func TestCollectAtTerminalRequiresTypedNumber(t *testing.T) {
+	t.Parallel()
 	const question = "Delete 3 objects, change 1? Type the number of objects to delete: "
 	for name, c := range map[string]struct {
 		keys string
@@ -69,6 +70,7 @@ func TestCollectAtTerminalRequiresTypedNumber(t *testing.T) {
 }
 
 func TestCollectAtTerminalAsksForYesIfNothingIsDeleted(t *testing.T) {
+	t.Parallel()
 	for keys, code := range map[string]int{"yes\n": 0, "1\n": 4, "y\n": 4, "0\n": 4} {
 		t.Run(fmt.Sprintf("%q", keys), func(t *testing.T) {
 			s := newScene(t)
@@ -96,6 +98,7 @@ func TestCollectAtTerminalDoesNotAskNeedlessly(t *testing.T) {
 }
 
 func TestCollectAtTerminalRefusesIfClusterChangedBeforeConfirmation(t *testing.T) {
+	t.Parallel()
 	for name, saved := range map[string]bool{"a plan of its own": false, "a saved plan": true} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)

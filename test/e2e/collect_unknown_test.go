@@ -35,6 +35,7 @@ func (s *scene) requireGone(objects ...object) {
 // Errors such as forbidden, unavailable, or a 404 without a name do not prove that an owner is
 // absent.
 func TestCollectTreatsUnreadableOwnerAsUnknown(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		about  func(*http.Request) bool
 		answer http.HandlerFunc

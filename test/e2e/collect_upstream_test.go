@@ -59,6 +59,7 @@ func (s *scene) states(objects ...object) []string {
 }
 
 func TestCollectPassesUpstreamIntegrationTests(t *testing.T) {
+	t.Parallel()
 	const finalizer = "example.com/held"
 	for _, c := range []struct {
 		name string
@@ -195,15 +196,10 @@ func (s *scene) removeFinalizers(o object) {
 }
 
 func TestCollectAmongHundredsOfBadReferencesToOneUID(t *testing.T) {
+	t.Parallel()
 	t.Run("I1 one UID in hundreds of bad references", func(t *testing.T) { newScene(t).testHundredsOfBadReferences() })
 	t.Run("I2 the same without a watch cache", func(t *testing.T) {
-		newScene(t)
-		p := testcluster.New(t, testcluster.Options{Collector: testcluster.Absent, APIServerFlags: []string{"watch-cache=false"}})
-		w, err := newEnvironment(p, shared.bin)
-		if err != nil {
-			t.Fatal(err)
-		}
-		(&scene{T: t, environment: w}).testHundredsOfBadReferences()
+		newSceneOf(t, testcluster.Options{Collector: testcluster.Absent, APIServerFlags: []string{"watch-cache=false"}}).testHundredsOfBadReferences()
 	})
 }
 
@@ -237,6 +233,7 @@ func (s *scene) testHundredsOfBadReferences() {
 }
 
 func TestCollectCompletesDeletions(t *testing.T) {
+	t.Parallel()
 	no, yes, orphan := false, true, metav1.DeletePropagationOrphan
 	for _, c := range []struct {
 		name       string
@@ -288,6 +285,7 @@ func TestCollectCompletesDeletions(t *testing.T) {
 // the owner is gone even after its CRD is deleted. A collector that starts later cannot map the
 // owner's kind, and keeps its dependents until the kind is known again.
 func TestCollectAfterCRDIsDeleted(t *testing.T) {
+	t.Parallel()
 	const group = "i13.example.com"
 	begin := func(s *scene, more ...func(object)) (crd, owned object) {
 		s.Helper()
@@ -334,6 +332,7 @@ func TestCollectAfterCRDIsDeleted(t *testing.T) {
 }
 
 func TestCollectWithUnreadableType(t *testing.T) {
+	t.Parallel()
 	t.Run("I14 a conversion webhook that fails does not stop the rest", func(t *testing.T) {
 		const group = "i14.example.com"
 		s := newScene(t)

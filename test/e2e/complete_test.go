@@ -24,7 +24,7 @@ func (s *scene) kubectlWithCompletion() tool {
 	shims := s.TempDir()
 	s.kubectl("gc", "completion", "--install-shim", shims).exits(s, 0)
 	t := s.tool()
-	t.env = append(t.env, "PATH="+strings.Join([]string{shims, s.bin, filepath.Dir(s.controlPlane.KubectlPath), os.Getenv("PATH")}, string(os.PathListSeparator)))
+	t.env = append(t.env, "PATH="+strings.Join([]string{shims, bin, filepath.Dir(s.controlPlane.KubectlPath), os.Getenv("PATH")}, string(os.PathListSeparator)))
 	return t
 }
 

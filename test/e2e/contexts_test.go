@@ -47,7 +47,7 @@ type multiClusterReport struct {
 }
 
 func TestMultipleContexts(t *testing.T) {
-	s, other := newScene(t), realCollectorScene(t)
+	s, other := newScene(t), withRealCollector.newScene(t)
 	ns, far := s.namespace("contexts"), other.namespace("contexts")
 	s.create(configMap(ns, "here", ownedBy(missingOwner())))
 	other.create(configMap(far, "there", ownedBy(missingOwner())))

@@ -17,7 +17,7 @@ var policies = []metav1.DeletionPropagation{
 // TestDeleteEndsAsPredicted compares the preview of a deletion with its result under the
 // real collector and all other controllers.
 func TestDeleteEndsAsPredicted(t *testing.T) {
-	s := realCollectorScene(t)
+	s := withRealCollector.newScene(t)
 	s.defineTestKinds()
 	crds := map[string]object{}
 	for i := range policies { // before the collector starts, which discovers new types only every 30 seconds

@@ -15,7 +15,7 @@ import (
 // sceneWithCollector returns a scene in the environment with a running collector.
 func sceneWithCollector(t *testing.T) *scene {
 	t.Helper()
-	s := realCollectorScene(t)
+	s := withRealCollector.newScene(t)
 	s.switchCollector(testcluster.On)
 	t.Cleanup(func() { s.switchCollector(testcluster.Absent) })
 	return s
@@ -134,6 +134,7 @@ func TestDeleteStopsWaitingWhenInterrupted(t *testing.T) {
 }
 
 func TestDeleteClientSideActsAsCollector(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"background", "foreground", "orphan"} {
 		t.Run(policy, func(t *testing.T) {
 			s := newScene(t)

@@ -27,7 +27,7 @@ func TestDeleteInRandomGraphsEndsAsPredicted(t *testing.T) {
 	for i := range usual {
 		usual[i] = uint64(7001 + i)
 	}
-	s := realCollectorScene(t)
+	s := withRealCollector.newScene(t)
 	s.defineTestKinds()
 	defer s.switchCollector(testcluster.Absent)
 	watch := newStopwatch()

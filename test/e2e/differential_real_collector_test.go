@@ -12,9 +12,10 @@ import (
 // TestCollectBesideTheRealCollector runs collect and the real collector on one graph at the same
 // time: it holds the program's first writes until the real collector's workers run.
 func TestCollectBesideTheRealCollector(t *testing.T) {
+	t.Parallel()
 	for _, seed := range graphs(t, 4028305970)[:1] {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
-			theirs := &trial{scene: realCollectorScene(t), blueprint: draw(seed, 220).avoidConcurrentResults().reorderCopies()}
+			theirs := &trial{scene: withRealCollector.newScene(t), blueprint: draw(seed, 220).avoidConcurrentResults().reorderCopies()}
 			g := theirs.build(theirs.scene, 0)[0]
 			before := g.state()
 

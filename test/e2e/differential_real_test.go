@@ -2,58 +2,17 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
-
-// realCollectorEnvironment is a second environment, in which the real collector does what the
-// program does in the first one. The first test that needs it starts it.
-var realCollectorEnvironment struct {
-	once         sync.Once
-	controlPlane *testcluster.ControlPlane
-	environment  *environment
-	err          error
-}
-
-// realCollectorScene returns a scene in the environment of the real collector.
-func realCollectorScene(t *testing.T) *scene {
-	t.Helper()
-	newScene(t)
-	realCollectorEnvironment.once.Do(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-		defer cancel()
-		if realCollectorEnvironment.controlPlane, realCollectorEnvironment.err = testcluster.Start(ctx, testcluster.Options{Collector: testcluster.Absent, OnlyIfBuilt: true}); realCollectorEnvironment.err == nil {
-			realCollectorEnvironment.environment, realCollectorEnvironment.err = newEnvironment(realCollectorEnvironment.controlPlane, shared.bin)
-		}
-	})
-	if errors.Is(realCollectorEnvironment.err, testcluster.ErrNotBuilt) {
-		t.Skip("SKIPPED, NOT TESTED: ", realCollectorEnvironment.err)
-	}
-	if realCollectorEnvironment.err != nil {
-		t.Fatal(realCollectorEnvironment.err)
-	}
-	return realCollectorEnvironment.environment.newScene(t)
-}
-
-// stopRealCollectorEnvironment stops the second control plane.
-func stopRealCollectorEnvironment() error {
-	if realCollectorEnvironment.controlPlane == nil {
-		return nil
-	}
-	return realCollectorEnvironment.controlPlane.Stop()
-}
 
 // switchCollector starts or stops the collector of the scene's environment.
 func (s *scene) switchCollector(to string) {

@@ -11,9 +11,10 @@ import (
 // TestDifferentialRepair expects that the real collector keeps repaired objects, unless the plan
 // predicts their deletion.
 func TestDifferentialRepair(t *testing.T) {
+	t.Parallel()
 	for _, seed := range graphs(t, 1897917971) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
-			s := realCollectorScene(t)
+			s := withRealCollector.newScene(t)
 			g := draw(seed, 220).build(s, 0)[0]
 			var plan struct {
 				Outcomes []struct{ Object identity }

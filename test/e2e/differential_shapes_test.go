@@ -15,6 +15,7 @@ import (
 // the owner is gone. So its result is nondeterministic. Of the possible results, collect must
 // reach the one that leaves the least garbage and respects the finalizers of the objects.
 func TestDifferentialWithCollectorStartedDuringDeletion(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		// create creates objects and deletes some of them.
@@ -71,7 +72,7 @@ func TestDifferentialWithCollectorStartedDuringDeletion(t *testing.T) {
 				t.Errorf("collect (-want +got)\n%s", diff)
 			}
 
-			s = realCollectorScene(t)
+			s = withRealCollector.newScene(t)
 			ns := s.namespace("late")
 			objects = c.act(s, ns)
 			s.switchCollector(testcluster.On)
@@ -88,7 +89,7 @@ func TestDifferentialWithCollectorStartedDuringDeletion(t *testing.T) {
 
 // The first of these cases again, with a real collector that runs when the deletion begins.
 func TestDifferentialWithCollectorStartedBeforeDeletion(t *testing.T) {
-	s := realCollectorScene(t)
+	s := withRealCollector.newScene(t)
 	ns := s.namespace("seen")
 	owner := s.create(configMap(ns, "owner"))
 	dependent := s.create(configMap(ns, "dependent", ownedBy(referenceTo(owner))))

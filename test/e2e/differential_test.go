@@ -41,6 +41,7 @@ func graphs(t *testing.T, usual ...uint64) []uint64 {
 // collector reach the same final state, as the plan predicted. Where runs of the real
 // collector differ, the program must agree with one of them, object by object.
 func TestDifferentialCollect(t *testing.T) {
+	t.Parallel()
 	for _, seed := range graphs(t, 3168210554) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
 			compare(t, draw(seed, 220).reorderCopies())
@@ -51,7 +52,7 @@ func TestDifferentialCollect(t *testing.T) {
 func compare(t *testing.T, b *blueprint) {
 	t.Helper()
 	ours := newScene(t)
-	theirs := &trial{scene: realCollectorScene(t), blueprint: b}
+	theirs := &trial{scene: withRealCollector.newScene(t), blueprint: b}
 	watch := newStopwatch()
 	g := b.build(ours, 0)[0]
 	watch.lap("built in")

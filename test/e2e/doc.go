@@ -1,12 +1,12 @@
 // Package e2e tests the built program on a real control plane, through the real kubectl.
 //
-// All tests share one control plane without a garbage collector, so that the objects of a test
-// stay as they are. The tests run one after the other; each has namespaces of its own and deletes
-// its objects at the end. Without -run, several processes share the tests, each with control planes
-// of its own. TestAuditPredictsTheRealCollector runs the real collector and checks
-// that it does what was predicted. The differential tests build each random graph on a second
-// control plane as well and run the real collector there: collect must reach the same final
-// state.
+// The tests run side by side, each alone in a control plane without a garbage collector, so that its
+// objects stay as they are. Each has namespaces of its own and deletes its objects at the end.
+// There are a few of these control planes, two more whose collector a test switches on and off,
+// and some with other settings (environments_test.go).
+// TestAuditPredictsTheRealCollector runs the real collector and checks that it does what was
+// predicted. The differential tests build each random graph on a second control plane as well and
+// run the real collector there: collect must reach the same final state.
 //
 // TestUnderFaults runs the commands that change something behind a proxy (test/proxy) that
 // injects faults into requests and responses.

@@ -58,17 +58,6 @@ func (d diagnosis) detail(id string) string {
 // fastLease makes kube-controller-manager hold a lease that is lost quickly.
 var fastLease = []string{"leader-elect=true", "leader-elect-lease-duration=3s", "leader-elect-renew-deadline=2s", "leader-elect-retry-period=500ms"}
 
-// doctorScene returns a scene on a control plane of its own.
-func doctorScene(t *testing.T, o testcluster.Options) *scene {
-	t.Helper()
-	newScene(t)
-	w, err := newEnvironment(testcluster.New(t, o), shared.bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return (&scene{environment: w}).forSubtest(t)
-}
-
 func (t tool) doctor(code int, args ...string) diagnosis {
 	t.Helper()
 	args = append([]string{"doctor", "-o", "json"}, args...)
@@ -139,7 +128,7 @@ func (d diagnosis) require(t *testing.T, state, conclusion string, other ...stri
 }
 
 func TestDoctor(t *testing.T) {
-	s := doctorScene(t, testcluster.Options{ManagerFlags: fastLease})
+	s := newSceneOf(t, testcluster.Options{ManagerFlags: fastLease})
 	ns := s.namespace("patient")
 	s.awaitProbe()
 
@@ -246,7 +235,7 @@ func TestDoctor(t *testing.T) {
 }
 
 func TestDoctorFindsAnAPIServerWithoutGarbageCollection(t *testing.T) {
-	s := doctorScene(t, testcluster.Options{Collector: testcluster.Off, APIServerFlags: []string{"enable-garbage-collector=false"}})
+	s := newSceneOf(t, testcluster.Options{Collector: testcluster.Off, APIServerFlags: []string{"enable-garbage-collector=false"}})
 	s.awaitProbe()
 	s.tool().doctor(1).require(t, "not-working", "CollectorDisabled",
 		"fail api-server: ForegroundDeletionIgnored", "unknown leader: NoLease", "fail queues: NoQueues", "unknown graph: NotChecked")
@@ -254,7 +243,7 @@ func TestDoctorFindsAnAPIServerWithoutGarbageCollection(t *testing.T) {
 
 // A dry run that the server stores would delete the object.
 func TestDoctorWritesNothing(t *testing.T) {
-	s := realCollectorScene(t)
+	s := withRealCollector.newScene(t)
 	ns := s.namespace("doctor")
 	s.create(configMap(ns, "kube-root-ca.crt"))
 	f := s.throughProxy(nil).allowWrites()

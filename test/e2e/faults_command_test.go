@@ -151,7 +151,7 @@ func (o *faultScenario) faultArgs(seed uint64) []string {
 	return args
 }
 
-func (o *faultScenario) program() string { return filepath.Join(o.bin, "kubectl-gc") }
+func (o *faultScenario) program() string { return filepath.Join(bin, "kubectl-gc") }
 
 // targets returns some objects of the first namespace as arguments: owners if there are
 // any.

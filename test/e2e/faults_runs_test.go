@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
-	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 const (
@@ -86,20 +85,17 @@ func positiveNumber(t *testing.T, variable string) int {
 	return n
 }
 
-// environments returns n environments for concurrent runs: a command reads the whole
+// concurrentEnvironments returns n environments for concurrent runs: a command reads the whole
 // cluster, so that two runs in one would read each other's objects.
-func (w *environment) environments(t *testing.T, n int) []*environment {
+func concurrentEnvironments(t *testing.T, n int) (out []*environment) {
 	t.Helper()
-	out := []*environment{w}
-	for len(out) < n {
-		another, err := newEnvironment(testcluster.New(t, testcluster.Options{Collector: testcluster.Absent}), w.bin)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, another)
+	scenes := []*scene{ordinary.newScene(t)}
+	for len(scenes) < n {
+		scenes = append(scenes, newSceneOf(t, ordinaryOptions))
 	}
-	for _, w := range out {
-		w.newScene(t).defineTestKinds()
+	for _, s := range scenes {
+		s.defineTestKinds()
+		out = append(out, s.environment)
 	}
 	return out
 }

@@ -19,9 +19,9 @@ import (
 // deleted without faults, that everything deleted is backed up, that every run ends, and
 // that another run without faults reaches the same final state.
 func TestUnderFaults(t *testing.T) {
-	newScene(t)
+	grounds := concurrentEnvironments(t, positiveNumber(t, concurrencyVariable))
 	c, seeds := newFaultRuns(t, runUnderFaults, defaultRuns, proxy.Kinds())
-	c.runAll(t, shared.environments(t, positiveNumber(t, concurrencyVariable)), seeds)
+	c.runAll(t, grounds, seeds)
 	t.Logf("\n%s", c.stats)
 	if n := len(c.stats.Failing); n > 0 { // includes failed runs of a series that was continued
 		t.Errorf("%d runs failed", n)

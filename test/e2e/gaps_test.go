@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // createUnreadableOwners creates two ConfigMaps owned by Secrets: one Secret exists, the other
@@ -48,6 +49,7 @@ func (s *scene) requireGaps(r report, want ...gap) {
 }
 
 func TestUnreadableTypeIsAGapAndItsObjectsAreNotMissing(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		fault  func(through http.Handler) http.HandlerFunc
 		args   []string
@@ -283,12 +285,13 @@ func (s *scene) awaitDiscovery(done func(error) bool) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
-	for ctx.Err() == nil {
-		if _, _, err := s.discovery.ServerGroupsAndResources(); done(err) {
-			return
-		}
+	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(context.Context) (bool, error) {
+		_, _, err := s.discovery.ServerGroupsAndResources()
+		return done(err), nil
+	})
+	if err != nil {
+		s.Error("discovery does not change")
 	}
-	s.Error("discovery does not change")
 }
 
 func TestUnavailableAPIServiceIsAGapOfItsGroup(t *testing.T) {

@@ -17,28 +17,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
-
-	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // variants are the folders of docs/in-cluster with an audit, each a kustomization.
 var variants = []string{"audit", "push", "textfile"}
 
 func variantPath(name string) string { return filepath.Join("..", "..", "docs", "in-cluster", name) }
-
-// sceneWithServiceAccounts returns a scene on a control plane of its own that has the admission
-// plugin ServiceAccount, as clusters usually do: service accounts must exist, and their tokens
-// are mounted.
-func sceneWithServiceAccounts(t *testing.T) *scene {
-	t.Helper()
-	newScene(t)
-	p := testcluster.New(t, testcluster.Options{Collector: testcluster.Off, AdmissionPlugins: []string{"ServiceAccount"}})
-	w, err := newEnvironment(p, shared.bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &scene{T: t, environment: w}
-}
 
 // apply applies a variant with the command of the page, and with the strictest validation.
 func (s *scene) apply(variant string) {
@@ -70,7 +54,7 @@ func (s *scene) podOf(variant string) object {
 }
 
 func TestAuditManifestsAreAccepted(t *testing.T) {
-	s := sceneWithServiceAccounts(t)
+	s := withServiceAccounts.newScene(t)
 	for _, variant := range variants {
 		t.Run(variant, func(t *testing.T) {
 			s := s.forSubtest(t)
@@ -116,7 +100,7 @@ func (s *scene) containersWithToken(pod object) (containers []string) {
 }
 
 func TestAuditPodsAreRestricted(t *testing.T) {
-	s := sceneWithServiceAccounts(t)
+	s := withServiceAccounts.newScene(t)
 	for _, variant := range variants {
 		level := s.rendered(variant)["Namespace"].GetLabels()["pod-security.kubernetes.io/enforce"]
 		if want := map[string]string{"textfile": "privileged"}[variant]; want == "" && level != "restricted" || want != "" && level != want {
@@ -144,7 +128,7 @@ func TestAuditPodsAreRestricted(t *testing.T) {
 }
 
 func TestJobEndsWithExitCodeOfAudit(t *testing.T) {
-	s := sceneWithServiceAccounts(t)
+	s := withServiceAccounts.newScene(t)
 	s.apply("audit")
 	for name, c := range map[string]struct {
 		code int64
@@ -201,7 +185,7 @@ func (s *scene) terminatePod(pod string, code int64) {
 // read-only root, with the service account where a kubelet mounts it, and with the environment
 // variables of a Pod. The API server issued the token for that service account.
 func TestAuditRunsInAnEmptyImage(t *testing.T) {
-	s := sceneWithServiceAccounts(t)
+	s := withServiceAccounts.newScene(t)
 	s.apply("audit")
 	ns := s.namespace("watched")
 	image := s.image("gc-audit")
@@ -317,11 +301,9 @@ func (s *scene) image(account string) string {
 		s.Skipf("SKIPPED, NOT TESTED: no root of its own can be made for a process here: %v %s", err, out)
 	}
 	root := s.TempDir()
-	program := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(root, "kubectl-gc"), "github.com/kubectl-gc/kubectl-gc/cmd/kubectl-gc")
-	program.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := program.CombinedOutput(); err != nil {
-		s.Fatalf("%v\n%s", err, out)
-	}
+	program, err := os.ReadFile(filepath.Join(bin, "kubectl-gc"))
+	s.must(err)
+	s.must(os.WriteFile(filepath.Join(root, "kubectl-gc"), program, 0o755))
 	s.mountToken(root, account)
 	for _, volume := range []string{"metrics", "backup"} {
 		s.must(os.Mkdir(filepath.Join(root, volume), 0o755))

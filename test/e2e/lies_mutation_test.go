@@ -54,7 +54,7 @@ func TestLiesFailAProgramWithoutResponseChecks(t *testing.T) {
 	if err := buildWithout(t, mutant, filepath.Join("../..", answerCheckDir), answerChecks); err != nil {
 		t.Fatal(err)
 	}
-	asItIs, ok := runTestUnderLies(t, filepath.Join(shared.bin, "kubectl-gc"))
+	asItIs, ok := runTestUnderLies(t, filepath.Join(bin, "kubectl-gc"))
 	if !ok || len(asItIs.Failing) > 0 {
 		t.Errorf("with the unchanged program, the test fails, so these seeds prove nothing\n%s", asItIs)
 	}

@@ -30,7 +30,7 @@ const (
 // deleted is backed up, that no finalizer is removed without proof, and that exit code 0 means
 // that everything was done.
 func TestUnderLies(t *testing.T) {
-	newScene(t)
+	grounds := concurrentEnvironments(t, positiveNumber(t, concurrencyVariable))
 	launch := filepath.Join(t.TempDir(), "launch")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", launch, "github.com/kubectl-gc/kubectl-gc/test/bench/launch").CombinedOutput(); err != nil {
 		t.Fatalf("build launch: %v\n%s", err, out)
@@ -40,7 +40,7 @@ func TestUnderLies(t *testing.T) {
 	}
 	c, seeds := newFaultRuns(t, run, usualLies, proxy.Lies())
 	c.stats.lies = true
-	c.runAll(t, shared.environments(t, positiveNumber(t, concurrencyVariable)), seeds)
+	c.runAll(t, grounds, seeds)
 	t.Logf("\n%s", c.stats)
 	if n := len(c.stats.Failing); n > 0 { // includes failed runs of a series that was continued
 		t.Errorf("%d runs failed", n)

@@ -1,16 +1,15 @@
 package e2e
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
@@ -23,10 +22,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// environment is a control plane with the built program, which tests share.
+// environment is a control plane with the built program.
 type environment struct {
 	controlPlane *testcluster.ControlPlane
-	bin          string // a folder with the program in it, called as kubectl looks for it
 	config       *rest.Config
 	discovery    discovery.DiscoveryInterface
 	dynamic      dynamic.Interface
@@ -36,67 +34,53 @@ type environment struct {
 	customKinds sync.Once
 }
 
-// shared is the environment of all tests; nil without binaries or with -short.
-var shared *environment
-
 func TestMain(m *testing.M) {
 	flag.Parse()
 	os.Exit(run(m))
 }
 
 func run(m *testing.M) (code int) {
-	if testing.Short() || flag.Lookup("test.list").Value.String() != "" {
-		return m.Run()
-	}
-	if mayShard() {
-		return runShards()
-	}
 	// The user's environment must not affect the tests.
 	os.Setenv("KUBECONFIG", "/does/not/exist")
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // nothing may be compiled yet
-	defer cancel()
-	bin, err := build(ctx)
+	// There are as many ordinary control planes as -parallel says. One more test runs at the same time, since
+	// some wait for another control plane, or use one of their own. With more, the tests take more CPU time.
+	n, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String())
+	if err == nil && n > 1 {
+		err = flag.Set("test.parallel", strconv.Itoa(n+1))
+	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		fmt.Fprintln(os.Stderr, "set -parallel:", err)
+		return 1
+	}
+	ordinary = newEnvironments(n, ordinaryOptions)
+	if bin, err = os.MkdirTemp("", "kubectl-gc-e2e-"); err != nil {
+		fmt.Fprintln(os.Stderr, "make a folder for the program:", err)
 		return 1
 	}
 	defer os.RemoveAll(bin)
-	p, err := testcluster.Start(ctx, testcluster.Options{Collector: testcluster.Absent, OnlyIfBuilt: true})
-	if errors.Is(err, testcluster.ErrNotBuilt) {
-		return m.Run()
-	}
-	if err != nil {
+	code = m.Run()
+	if err := errors.Join(ordinary.stop(), withRealCollector.stop(), withServiceAccounts.stop(), withPermissionEnforcement.stop()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer func() {
-		if err := errors.Join(p.Stop(), stopRealCollectorEnvironment()); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-	}()
-	if shared, err = newEnvironment(p, bin); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+	return code
 }
 
-// build builds the program once, from this checkout.
-func build(ctx context.Context) (string, error) {
-	bin, err := os.MkdirTemp("", "kubectl-gc-e2e-")
-	if err != nil {
-		return "", fmt.Errorf("make a folder for the program: %w", err)
-	}
-	out, err := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", filepath.Join(bin, "kubectl-gc"),
-		"github.com/kubectl-gc/kubectl-gc/cmd/kubectl-gc").CombinedOutput()
-	if err != nil {
-		return "", errors.Join(fmt.Errorf("build the program: %w\n%s", err, out), os.RemoveAll(bin))
-	}
-	return bin, nil
-}
+// bin is a folder for the program, which buildProgram builds from this checkout, called as kubectl
+// looks for it.
+var bin string
 
-func newEnvironment(p *testcluster.ControlPlane, bin string) (*environment, error) {
+var buildProgram = sync.OnceValue(func() error {
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(bin, "kubectl-gc"),
+		"github.com/kubectl-gc/kubectl-gc/cmd/kubectl-gc")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // so that it also runs in an empty image
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the program: %w\n%s", err, out)
+	}
+	return nil
+})
+
+func newEnvironment(p *testcluster.ControlPlane) (*environment, error) {
 	if err := testcluster.RequireTestCluster(p.Kubeconfig); err != nil {
 		return nil, err
 	}
@@ -106,7 +90,7 @@ func newEnvironment(p *testcluster.ControlPlane, bin string) (*environment, erro
 	}
 	config.QPS = -1
 	config.WarningHandler = rest.NoWarnings{}
-	w := &environment{controlPlane: p, bin: bin, config: config}
+	w := &environment{controlPlane: p, config: config}
 	if w.discovery, err = discovery.NewDiscoveryClientForConfig(config); err != nil {
 		return nil, err
 	}

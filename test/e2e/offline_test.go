@@ -41,6 +41,7 @@ func ageless(s string) string {
 }
 
 func TestSnapshotGivesSameOutputAsCluster(t *testing.T) {
+	t.Parallel()
 	for _, seed := range seeds(t, 1) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
 			s := newScene(t)

@@ -10,7 +10,7 @@ import (
 
 func TestKubectlFindsThePlugin(t *testing.T) {
 	s := newScene(t)
-	s.kubectl("plugin", "list").exits(t, 0).shows(t, filepath.Join(s.bin, "kubectl-gc"))
+	s.kubectl("plugin", "list").exits(t, 0).shows(t, filepath.Join(bin, "kubectl-gc"))
 	for _, args := range [][]string{{"gc", "--help"}, {"gc", "audit", "--help"}, {"gc", "tree", "-h"}, {"gc", "snapshot", "--help"}} {
 		r := s.kubectl(args...).exits(t, 0)
 		r.shows(t, "Usage:\n  kubectl "+strings.Join(args[:len(args)-1], " "))

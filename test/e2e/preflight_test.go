@@ -79,6 +79,7 @@ func TestPermissionOnNamesIsLimitedToThem(t *testing.T) {
 
 // An API server may not serve access reviews, or may fail to answer them.
 func TestUndeterminedPermissionsDoNotStopRun(t *testing.T) {
+	t.Parallel()
 	undecided := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusCreated)

@@ -49,7 +49,7 @@ func (s *scene) stepResults(r result) []endedStep {
 }
 
 func TestDeleteClientSideBesideTheRealCollector(t *testing.T) {
-	s := realCollectorScene(t)
+	s := withRealCollector.newScene(t)
 	ns := s.namespace("beside-delete")
 	owner, keeper := s.create(configMap(ns, "owner")), s.create(secret(ns, "keeper"))
 	goes := []object{owner}
@@ -77,7 +77,7 @@ func TestDeleteClientSideBesideTheRealCollector(t *testing.T) {
 // had already decided to delete is deleted, backed up, and reported. Before 1.34, the collector's
 // DELETE names only the UID, so it can also delete an object that was repaired meanwhile.
 func TestRepairBesideTheRealCollector(t *testing.T) {
-	s := realCollectorScene(t)
+	s := withRealCollector.newScene(t)
 	ns := s.namespace("beside-repair")
 	owner := s.create(secret(ns, "owner"))
 	var subjects []object

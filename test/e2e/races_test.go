@@ -180,6 +180,7 @@ func newTemporaryObject(crd object, ns, name string, more ...func(object)) objec
 // that is no longer served does not prove that the object is gone: that step fails, and the
 // others are done.
 func TestCRDIsDeletedDuringRun(t *testing.T) {
+	t.Parallel()
 	type part struct {
 		args        []string
 		goes, stays []object // objects to delete that do not depend on the CRD; objects that must stay
@@ -247,6 +248,7 @@ func TestCRDIsDeletedDuringRun(t *testing.T) {
 
 // An object is replaced after the scan. No write may affect the new object of the same name.
 func TestObjectIsReplacedBetweenScanAndWrite(t *testing.T) {
+	t.Parallel()
 	follower := func(s *scene, ns string) (o object, args []string) {
 		owner := s.create(secret(ns, "owner"))
 		return s.create(configMap(ns, "subject", ownedBy(referenceTo(owner)))), []string{"delete", "--client-side", "secret/owner", "-n", ns, "--no-backup"}

@@ -90,6 +90,7 @@ func TestUsageErrorIsOneLine(t *testing.T) {
 }
 
 func TestInterruptEndsAStalledScan(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string][]string{
 		"audit":    {"audit"},
 		"tree":     {"tree", "-A"},
@@ -102,7 +103,7 @@ func TestInterruptEndsAStalledScan(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 			defer cancel()
 			var stdout, stderr bytes.Buffer
-			cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "kubectl-gc"), args...)
+			cmd := exec.CommandContext(ctx, filepath.Join(bin, "kubectl-gc"), args...)
 			cmd.Env, cmd.Stdout, cmd.Stderr = f.env, &stdout, &stderr
 			s.must(cmd.Start())
 			s.await("the scan to stall", func(context.Context) (bool, error) { return len(f.matching(listOf("secrets"))) > 0, nil })

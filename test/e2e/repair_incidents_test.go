@@ -47,7 +47,7 @@ func withFormerUID(r metav1.OwnerReference) metav1.OwnerReference {
 // A restored backup had references with the UIDs of the former owners, and the collector deleted
 // all objects at once.
 func TestRepairIncident_velero_10556(t *testing.T) {
-	s := realCollectorScene(t)
+	s := withRealCollector.newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("velero")
 	labels := map[string]any{"app": "web", "pod-template-hash": "abc"}
@@ -91,7 +91,7 @@ func TestRepairIncident_velero_10556(t *testing.T) {
 // A controller created a StatefulSet in monitoring whose owner is in kube-system: the incident
 // that this project began with.
 func TestRepairIncident_redis_exporter(t *testing.T) {
-	s := realCollectorScene(t)
+	s := withRealCollector.newScene(t)
 	s.defineTestKinds()
 	home, monitoring := s.namespace("kube"), s.namespace("monitoring")
 	redis := s.create(widget(home, "redis-0826"))

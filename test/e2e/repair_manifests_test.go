@@ -10,7 +10,7 @@ import (
 // TestRepairedManifestsSurviveTheCollector applies a manifest of a backup whose owner was recreated,
 // as it is and repaired, while the real collector runs.
 func TestRepairedManifestsSurviveTheCollector(t *testing.T) {
-	s := realCollectorScene(t)
+	s := withRealCollector.newScene(t)
 	ns := s.namespace("restored")
 	owner := s.create(secret(ns, "owner"))
 	s.startRealCollector()

@@ -80,6 +80,7 @@ func TestRepairBacksUpEveryObjectBeforeTheFirstChange(t *testing.T) {
 }
 
 func TestRepairReassessesChangedObjects(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		meanwhile func(s *scene, o, owner object)
 		code      int
@@ -179,7 +180,7 @@ func TestRepairRefusals(t *testing.T) {
 // With OwnerReferencesPermissionEnforcement, controllers that relinked restored objects failed in
 // operator-sdk#4020 and kserve#2838.
 func TestRepairUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
-	s := sceneWithPermissionEnforcement(t)
+	s := withPermissionEnforcement.newScene(t)
 	ns := s.namespace("enforced")
 	deployment := s.create(workload("Deployment", ns, "web"))
 	blocks := s.create(configMap(ns, "blocks", ownedBy(withFormerUID(referenceTo(deployment, blocking)))))
@@ -196,6 +197,7 @@ func TestRepairUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
 }
 
 func TestRepairAtTerminalAsksForYes(t *testing.T) {
+	t.Parallel()
 	for keys, code := range map[string]int{"yes\n": 0, "2\n": 4, "y\n": 4} {
 		t.Run(fmt.Sprintf("%q", keys), func(t *testing.T) {
 			s := newScene(t)

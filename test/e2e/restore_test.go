@@ -16,7 +16,7 @@ import (
 // and restores all of them: every object exists again under its name, every controller has
 // adopted its objects, and no controller has created others.
 func TestDeleteThenRestoreGivesSameTree(t *testing.T) {
-	s := realCollectorScene(t)
+	s := withRealCollector.newScene(t)
 	s.defineTestKinds()
 	crd := definition("restored.example.com", "Thing", "Namespaced", version("v1", true))
 	s.define(crd) // before the collector starts, which discovers new types only every 30 seconds

@@ -18,8 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
-
-	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // scene is one test's part of the cluster. Its objects are deleted when the test ends.
@@ -29,16 +27,10 @@ type scene struct {
 	created []object
 }
 
-// newScene returns a scene, or skips the test if there is no control plane.
+// newScene returns a scene in an ordinary control plane.
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs a control plane")
-	}
-	if shared == nil {
-		t.Skip("SKIPPED, NOT TESTED: ", testcluster.ErrNotBuilt)
-	}
-	return shared.newScene(t)
+	return ordinary.newScene(t)
 }
 
 // newScene returns a scene in an environment.
@@ -51,13 +43,15 @@ func (w *environment) newScene(t *testing.T) *scene {
 // forSubtest returns a scene for a subtest.
 func (s *scene) forSubtest(t *testing.T) *scene { return s.environment.newScene(t) }
 
-// waitTimeout limits every wait.
-const waitTimeout = time.Minute
+const (
+	waitTimeout  = time.Minute // limits every wait
+	pollInterval = 20 * time.Millisecond
+)
 
 // await polls until done returns true.
 func (s *scene) await(what string, done func(ctx context.Context) (bool, error)) {
 	s.Helper()
-	if err := wait.PollUntilContextTimeout(s.Context(), 20*time.Millisecond, waitTimeout, true, done); err != nil {
+	if err := wait.PollUntilContextTimeout(s.Context(), pollInterval, waitTimeout, true, done); err != nil {
 		s.Fatalf("waiting for %s: %v", what, err)
 	}
 }
@@ -247,7 +241,7 @@ func (s *scene) clear() {
 // awaitCRDGone waits until a CRD and its types in discovery are gone.
 func (s *scene) awaitCRDGone(ctx context.Context, crd object) {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
-	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(context.Context) (bool, error) {
 		_, lists, err := s.discovery.ServerGroupsAndResources()
 		return !slices.ContainsFunc(lists, func(l *metav1.APIResourceList) bool { return strings.HasPrefix(l.GroupVersion, group+"/") }), err
 	})

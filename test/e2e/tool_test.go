@@ -56,14 +56,14 @@ func (s *scene) toolAs(user string) tool {
 // gc runs the program and waits for its end.
 func (t tool) gc(args ...string) result {
 	t.Helper()
-	return t.exec(filepath.Join(t.bin, "kubectl-gc"), args...)
+	return t.exec(filepath.Join(bin, "kubectl-gc"), args...)
 }
 
 // kubectl runs the real kubectl, which finds the program in its PATH.
 func (s *scene) kubectl(args ...string) result {
 	s.Helper()
 	t := s.tool()
-	t.env = append(t.env, "PATH="+strings.Join([]string{s.bin, filepath.Dir(s.controlPlane.KubectlPath), os.Getenv("PATH")}, string(os.PathListSeparator)))
+	t.env = append(t.env, "PATH="+strings.Join([]string{bin, filepath.Dir(s.controlPlane.KubectlPath), os.Getenv("PATH")}, string(os.PathListSeparator)))
 	return t.exec(s.controlPlane.KubectlPath, args...)
 }
 

@@ -39,6 +39,7 @@ func verifiedBy(t testing.TB, r result) (out verified) {
 
 // Completed steps do not prove that nothing is left. Only a complete scan after the run does.
 func TestRunSucceedsOnlyAfterCompleteScanFindsNothingLeft(t *testing.T) {
+	t.Parallel()
 	gap := fault{reading(listOf("leases")), respondStatus(500, "InternalError", "etcd is on fire")}
 	silent := fault{reading(anyRequest), respondStatus(503, "ServiceUnavailable", "later")}
 	root := func(r *http.Request) bool { return r.URL.Path == "/api" || r.URL.Path == "/apis" }
@@ -102,6 +103,7 @@ func TestRunSucceedsOnlyAfterCompleteScanFindsNothingLeft(t *testing.T) {
 // Objects that become garbage during a run are reported as left, except by the run of a saved
 // plan, which is not about them.
 func TestGarbageLeftAfterRunFailsIt(t *testing.T) {
+	t.Parallel()
 	for name, saved := range map[string]bool{"a pass": false, "a saved plan": true} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)

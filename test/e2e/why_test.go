@@ -24,7 +24,7 @@ func (s *scene) awaitCollectorEvent(o object) {
 // The Event that the collector writes about a reference into another namespace is shown, both for
 // an object that it has kept and for one that it has deleted.
 func TestWhyShowsWhatTheRealCollectorReported(t *testing.T) {
-	s := realCollectorScene(t)
+	s := withRealCollector.newScene(t)
 	home, far := s.namespace("why-home"), s.namespace("why-far")
 	stranger, friend := s.create(configMap(far, "stranger")), s.create(configMap(home, "friend"))
 	s.switchCollector(testcluster.On)
@@ -53,7 +53,7 @@ func TestWhyShowsWhatTheRealCollectorReported(t *testing.T) {
 
 // The real collector does what why predicts.
 func TestWhyPredictsTheRealCollector(t *testing.T) {
-	s := realCollectorScene(t)
+	s := withRealCollector.newScene(t)
 	ns, far := s.namespace("why-foretells"), s.namespace("why-away")
 	owner, stranger := s.create(configMap(ns, "owner")), s.create(configMap(far, "stranger"))
 	gone := reference("v1", "ConfigMap", "gone", "00000000-0000-0000-0000-00000000000a")
