@@ -21,7 +21,7 @@ var (
 	ordinaryOptions = testcluster.Options{Collector: testcluster.Absent}
 	// withRealCollector has a kube-controller-manager after a test has called switchCollector. There are two,
 	// as these tests wait for controllers most of the time.
-	withRealCollector = newEnvironments(2, testcluster.Options{Collector: testcluster.Absent})
+	withRealCollector = newEnvironments(2, ordinaryOptions)
 	// withServiceAccounts is like most clusters in that service accounts must exist, and their
 	// tokens are mounted.
 	withServiceAccounts = newEnvironments(1, testcluster.Options{Collector: testcluster.Off, AdmissionPlugins: []string{"ServiceAccount"}})
