@@ -213,9 +213,15 @@ func (w *answerWriter) cascade() {
 	}
 	var kinds []string
 	for _, k := range a.Kinds {
-		kinds = append(kinds, wording.Count(k.Objects, escape.Word(k.Kind)))
+		if k.Objects > 0 {
+			kinds = append(kinds, wording.Count(k.Objects, escape.Word(k.Kind)))
+		}
 	}
-	w.line("cascade", w.view.Palette.Deleted(prefix+strings.Join(kinds, ", ")))
+	line := prefix + strings.Join(kinds, ", ")
+	if len(a.Claims) == 0 {
+		line += "; no PersistentVolumeClaim"
+	}
+	w.line("cascade", w.view.Palette.Deleted(line))
 	var claims []string
 	for _, c := range a.Claims {
 		claims = append(claims, w.located(c))
