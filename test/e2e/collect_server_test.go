@@ -7,7 +7,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 func TestCollectServerDryRunShowsMissingPermissions(t *testing.T) {
@@ -90,21 +89,14 @@ func (s *scene) denyWrites(ns, name string) {
 		"policyName": policy, "validationActions": []any{"Deny"},
 	})))
 	// The API server takes a moment to start enforcing the policy, and another one to stop.
-	enforced := func(want bool) {
-		ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
-		defer cancel()
-		err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(context.Context) (bool, error) {
-			err := s.client(configMap(ns, name)).Delete(ctx, name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
-			return want == (err != nil && strings.Contains(err.Error(), "under protection")), nil
-		})
-		if err != nil {
-			s.Errorf("the policy is not enforced, or is for ever")
-		}
+	denied := func(ctx context.Context) bool {
+		err := s.client(configMap(ns, name)).Delete(ctx, name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+		return err != nil && strings.Contains(err.Error(), "under protection")
 	}
-	enforced(true)
+	s.await("the policy to be enforced", func(ctx context.Context) (bool, error) { return denied(ctx), nil })
 	s.Cleanup(func() {
 		its.clear()
-		enforced(false)
+		s.await("the end of the policy", func(ctx context.Context) (bool, error) { return !denied(ctx), nil })
 	})
 }
 

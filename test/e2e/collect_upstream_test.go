@@ -309,18 +309,14 @@ func TestCollectAfterCRDIsDeleted(t *testing.T) {
 			}
 		}
 		s.requireGone(crd, owned)
-		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
-		defer cancel()
-		s.awaitCRDGone(ctx, crd)
+		s.awaitCRDGone(crd)
 	})
 	t.Run("I13 dependents of a custom resource are deleted when its CRD exists again", func(t *testing.T) {
 		s := newScene(t)
 		crd, owned := begin(s)
 		s.remove(crd, background)
-		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
-		defer cancel()
 		s.await("the end of the definition", func(context.Context) (bool, error) { return s.gone(crd), nil })
-		s.awaitCRDGone(ctx, crd)
+		s.awaitCRDGone(crd)
 		s.tool().collect("--no-backup")
 		if diff := cmp.Diff([]string{"owned, owned by instance"}, s.states(owned)); diff != "" {
 			t.Errorf("while the kind is unknown (-want +got)\n%s", diff)

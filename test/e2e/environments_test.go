@@ -61,10 +61,12 @@ func (p *environments) newScene(t *testing.T) *scene {
 	if e != nil {
 		return e.newScene(t)
 	}
+	begin := time.Now()
 	e, err := p.take()
 	if err != nil {
 		skipOrFail(t, err)
 	}
+	t.Logf("waited %.1f s for a control plane", time.Since(begin).Seconds()) // part of the test's time
 	p.mu.Lock()
 	p.inUse[name] = e
 	p.mu.Unlock()

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // createUnreadableOwners creates two ConfigMaps owned by Secrets: one Secret exists, the other
@@ -276,22 +275,17 @@ func (s *scene) brokenAPIService(group string) {
 	// Cleanups run in reverse order: this one waits until the APIService is gone.
 	s.Cleanup(func() {
 		s.clear()
-		s.awaitDiscovery(func(err error) bool { return err == nil })
+		s.awaitDiscovery("of all groups", func(err error) bool { return err == nil })
 	})
-	s.awaitDiscovery(func(err error) bool { return err != nil && strings.Contains(err.Error(), group) })
+	s.awaitDiscovery("without "+group, func(err error) bool { return err != nil && strings.Contains(err.Error(), group) })
 }
 
-func (s *scene) awaitDiscovery(done func(error) bool) {
+func (s *scene) awaitDiscovery(of string, done func(error) bool) {
 	s.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
-	defer cancel()
-	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(context.Context) (bool, error) {
+	s.await("discovery "+of, func(context.Context) (bool, error) {
 		_, _, err := s.discovery.ServerGroupsAndResources()
 		return done(err), nil
 	})
-	if err != nil {
-		s.Error("discovery does not change")
-	}
 }
 
 func TestUnavailableAPIServiceIsAGapOfItsGroup(t *testing.T) {

@@ -48,10 +48,11 @@ const (
 	pollInterval = 20 * time.Millisecond
 )
 
-// await polls until done returns true.
+// await polls until done returns true. It may be called in a cleanup, where the test's context has ended.
 func (s *scene) await(what string, done func(ctx context.Context) (bool, error)) {
 	s.Helper()
-	if err := wait.PollUntilContextTimeout(s.Context(), pollInterval, waitTimeout, true, done); err != nil {
+	ctx := context.WithoutCancel(s.Context())
+	if err := wait.PollUntilContextTimeout(ctx, pollInterval, waitTimeout, true, done); err != nil {
 		s.Fatalf("waiting for %s: %v", what, err)
 	}
 }
@@ -232,22 +233,20 @@ func (s *scene) clear() {
 	}
 	for _, o := range s.created {
 		if o.GetKind() == "CustomResourceDefinition" {
-			s.awaitCRDGone(ctx, o)
+			s.awaitCRDGone(o)
 		}
 	}
 	s.created = nil
 }
 
 // awaitCRDGone waits until a CRD and its types in discovery are gone.
-func (s *scene) awaitCRDGone(ctx context.Context, crd object) {
+func (s *scene) awaitCRDGone(crd object) {
+	s.Helper()
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
-	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(context.Context) (bool, error) {
+	s.await("the end of "+crd.GetName(), func(context.Context) (bool, error) {
 		_, lists, err := s.discovery.ServerGroupsAndResources()
 		return !slices.ContainsFunc(lists, func(l *metav1.APIResourceList) bool { return strings.HasPrefix(l.GroupVersion, group+"/") }), err
 	})
-	if err != nil {
-		s.Errorf("waiting for %s to go: %v", crd.GetName(), err)
-	}
 }
 
 func (s *scene) deleteObject(ctx context.Context, o object) error {

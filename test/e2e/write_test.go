@@ -455,7 +455,7 @@ func TestWriteToUnservedPathProvesNothing(t *testing.T) {
 	o := s.create(newObject("unserved.kubectl-gc.dev/v1", "Thing", ns, "subject"))
 	scanned := s.scan(inNamespace(ns))
 	s.remove(crd, metav1.DeletePropagationBackground)
-	s.awaitCRDGone(t.Context(), crd)
+	s.awaitCRDGone(crd)
 	w := write.New(scanned.cluster, scanned.seen, false)
 	if _, err := w.Delete(t.Context(), scanned.find(o), metav1.DeletePropagationBackground, nil); errorClass(err) != snapshot.Unverified {
 		t.Errorf("delete: %v", err)
