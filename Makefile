@@ -81,10 +81,20 @@ controlplane: ## build etcd, kube-apiserver, kube-controller-manager and kubectl
 # second. Compilers and servers that collect their garbage less often need a tenth less of CPU here.
 .PHONY: test
 test: controlplane chromium ## everything: lint, unit tests, and end to end on a real control plane
-	GOMAXPROCS=1 GOGC=400 GORACE=atexit_sleep_ms=0 $(MAKE) --no-print-directory -j2 test-e2e test-program test-modules
+	GOMAXPROCS=1 GOGC=400 GORACE=atexit_sleep_ms=0 $(MAKE) --no-print-directory -j2 test-e2e test-rest
+
+# As long as the end-to-end tests are likely to run, the rest gets half of the processors: the more
+# programs share a processor, the more CPU each needs.
+.PHONY: test-rest
+test-rest: HALF = $(shell expr \( $(PROCESSORS) + 1 \) / 2)
+test-rest:
+	$(MAKE) test-program PACKAGES=$(HALF)
+	$(MAKE) test-modules PACKAGES=$(HALF)
+	$(MAKE) test-programs
 
 # lint vets everything. Nobody debugs these programs, and they are linked faster without DWARF.
-UNITFLAGS = -vet=off -ldflags=-w -p $(PROCESSORS) -parallel $(PROCESSORS)
+UNITFLAGS = -vet=off -ldflags=-w -p $(PACKAGES) -parallel $(PROCESSORS)
+PACKAGES = $(PROCESSORS)
 
 # go test does not know of the programs that these tests run, so nothing is taken from its cache.
 TESTFLAGS = -count=1 $(UNITFLAGS)
@@ -95,8 +105,12 @@ test-short: ## the unit tests that need neither a control plane nor the built pr
 	$(GO) test -short -vet=off -ldflags=-w ./...
 
 .PHONY: test-e2e
-test-e2e: # what runs the built program, or none of it; the longest first
-	KUBECTL_GC_E2E=1 $(GO) test $(TESTFLAGS) -timeout 60m ./test/e2e ./test/docs ./test/...
+test-e2e: # end to end, on a real control plane
+	KUBECTL_GC_E2E=1 $(GO) test $(TESTFLAGS) -timeout 60m ./test/e2e
+
+.PHONY: test-programs
+test-programs: # what else runs the built program, or none of it; the longest first
+	KUBECTL_GC_E2E=1 $(GO) test $(TESTFLAGS) -timeout 60m ./test/docs $$($(GO) list ./test/... | grep -v /test/e2e$$)
 
 # Packages that start goroutines. The race detector makes the others slower and finds nothing there.
 CONCURRENT = $(shell grep -rlE --include=*.go '[.]Go\b|^[[:space:]]*go [a-z]|InParallel' cmd pkg | xargs -n1 dirname | sort -u | sed 's|^|./|')
