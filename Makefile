@@ -236,8 +236,8 @@ lint: ## go vet, also for Windows and macOS, staticcheck, errorlint, exhaustive,
 OBJECTS ?= 50000,500000
 
 .PHONY: bench
-bench: ## measure audit and tree beside the transfer floor, half an hour (OBJECTS=50000,500000); writes docs/performance.md
-	$(GO) run ./test/bench -objects $(OBJECTS) -write docs/performance.md
+bench: ## measure audit and tree beside the transfer floor, an hour (OBJECTS=50000,500000 RUNS=3); writes docs/performance.md
+	$(GO) run ./test/bench -objects $(OBJECTS) -runs $(or $(RUNS),3) -write docs/performance.md
 
 .PHONY: bench-act
 bench-act: ## measure collect beside bare deletes and the real collector; writes docs/performance-acting.md
