@@ -27,18 +27,18 @@ type Graph struct {
 	snapshot *snapshot.Snapshot
 	view     *snapshot.View
 
-	objects []*object.Object // of the nodes that are not absent
+	objects []*object.Object // of the nodes that are not absent; shared with the snapshot unless a lookup found another
 	listed  int
 	absent  []types.UID
 	byUID   *snapshot.Index
 
-	ownerStart []int // where the owners of each object start in owners, plus the end
+	ownerStart []int32 // where the owners of each object start in owners, plus the end
 	owners     []Node
-	edgeStart  []int // where the dependents of each node start in edges, plus the end
+	edgeStart  []int32 // where the dependents of each node start in edges, plus the end
 	edges      []Edge
 }
 
-// New returns the graph of a snapshot, which must not change afterwards.
+// New returns the graph of a snapshot, which has one object per UID and must not change afterwards.
 func New(s *snapshot.Snapshot) *Graph { return NewWithMapper(s, snapshot.NewMapper(s.Types)) }
 
 // NewWithMapper is like New for a snapshot with the types of the Mapper.
@@ -51,27 +51,23 @@ func NewWithMapper(s *snapshot.Snapshot, m *snapshot.Mapper) *Graph {
 
 func (g *Graph) addObjects(s *snapshot.Snapshot) {
 	g.byUID = snapshot.NewIndex(len(s.Objects), func(position int) types.UID { return g.UID(Node(position)) })
-	g.objects = make([]*object.Object, 0, len(s.Objects))
-	add := func(o *object.Object) {
-		if g.byUID.Insert(o.UID, len(g.objects)) == len(g.objects) {
-			g.objects = append(g.objects, o)
-		}
-	}
-	for _, o := range s.Objects {
-		add(o)
+	g.objects = slices.Clip(s.Objects)
+	for n, o := range g.objects {
+		g.byUID.Insert(o.UID, n)
 	}
 	g.listed = len(g.objects)
 	for i := range s.Lookups {
-		if o := s.Lookups[i].Object; o != nil {
-			add(o)
+		o := s.Lookups[i].Object
+		if o != nil && g.byUID.Insert(o.UID, len(g.objects)) == len(g.objects) {
+			g.objects = append(g.objects, o)
 		}
 	}
 }
 
 func (g *Graph) link() {
-	g.ownerStart = make([]int, len(g.objects)+1)
+	g.ownerStart = make([]int32, len(g.objects)+1)
 	for n, o := range g.objects {
-		g.ownerStart[n+1] = g.ownerStart[n] + len(o.Owners)
+		g.ownerStart[n+1] = g.ownerStart[n] + int32(len(o.Owners))
 	}
 	g.owners = make([]Node, g.ownerStart[len(g.objects)])
 	for _, toAbsent := range snapshot.Parallel(len(g.objects), g.linkObjects) {
@@ -81,22 +77,21 @@ func (g *Graph) link() {
 			if owner == g.Len() {
 				g.absent = append(g.absent, uid)
 			}
-			g.owners[g.ownerStart[e.Node]+e.Index] = Node(owner)
+			g.Owners(e.Node)[e.Index] = Node(owner)
 		}
 	}
-	g.edgeStart = make([]int, g.Len()+1)
+	g.edgeStart = make([]int32, g.Len()+1)
 	for _, owner := range g.owners {
-		g.edgeStart[owner+1]++
+		g.edgeStart[owner]++
 	}
 	for n := range g.Len() {
-		g.edgeStart[n+1] += g.edgeStart[n]
+		g.edgeStart[n+1] += g.edgeStart[n] // for now, where the dependents of n end
 	}
-	next := append([]int(nil), g.edgeStart...)
 	g.edges = make([]Edge, len(g.owners))
-	for n := range g.objects {
-		for i, owner := range g.Owners(Node(n)) {
-			g.edges[next[owner]] = Edge{Node: Node(n), Index: i}
-			next[owner]++
+	for n := len(g.objects) - 1; n >= 0; n-- {
+		for i, owner := range slices.Backward(g.Owners(Node(n))) {
+			g.edgeStart[owner]--
+			g.edges[g.edgeStart[owner]] = Edge{Node: Node(n), Index: i}
 		}
 	}
 }
@@ -107,7 +102,7 @@ func (g *Graph) linkObjects(from, to int) (toAbsent []Edge) {
 	for n := from; n < to; n++ {
 		for i, r := range g.objects[n].Owners {
 			owner, ok := g.byUID.Find(r.UID)
-			g.owners[g.ownerStart[n]+i] = Node(owner)
+			g.Owners(Node(n))[i] = Node(owner)
 			if !ok {
 				toAbsent = append(toAbsent, Edge{Node(n), i})
 			}

@@ -16,6 +16,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -185,6 +186,9 @@ func (r *Reader) list(into []*object.Object, meta *metav1.ListMeta, s *stream, l
 			if err := r.OnObject(o); err != nil {
 				return into, err
 			}
+		}
+		if len(into) == cap(into) {
+			into = slices.Grow(into, max(8, len(into)+1)) // double; append grows a long slice by a quarter, which leaves more garbage
 		}
 		into = append(into, o)
 	}
