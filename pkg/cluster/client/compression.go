@@ -1,14 +1,21 @@
 package client
 
 import (
+	"context"
 	"io"
 	"net/http/httptrace"
 	"sync/atomic"
 	"time"
 )
 
-// compression decides whether lists are requested compressed.
-type compression struct{ near atomic.Bool }
+// compression decides whether lists are requested compressed. It is safe for concurrent use.
+type compression struct {
+	near     atomic.Bool // some response, of discovery or of a list, began within nearLatency
+	slowLink atomic.Bool // some uncompressed response arrived at less than minThroughput
+}
+
+// worthwhile reports whether to request the next list compressed.
+func (c *compression) worthwhile() bool { return !c.near.Load() || c.slowLink.Load() }
 
 const (
 	// nearLatency is the response time up to which a server counts as near. Compressing lists
@@ -16,31 +23,34 @@ const (
 	// once.
 	nearLatency = 5 * time.Millisecond
 	// minThroughput is how many uncompressed bytes per second a link must carry; below that,
-	// lists are compressed again.
+	// later lists are compressed, however near the server is.
 	minThroughput = 10 << 20
 	// minSampleBytes is the size from which a response tells something about the throughput.
 	minSampleBytes = 1 << 20
 )
 
-// latencyTrace measures the time from the end of a request to the first byte of its response. Use
-// it for responses that the server has ready.
-func (l *compression) latencyTrace() *httptrace.ClientTrace {
-	begun := time.Now()
-	var wrote atomic.Int64 // time since begun
-	return &httptrace.ClientTrace{
-		WroteRequest: func(httptrace.WroteRequestInfo) { wrote.Store(int64(time.Since(begun))) },
-		GotFirstResponseByte: func() {
-			if time.Since(begun)-time.Duration(wrote.Load()) <= nearLatency {
-				l.near.Store(true)
-			}
-		},
+// traceLatency returns a context that measures the time from the end of a request to the first byte of
+// its response, and a function to call if the response is the server's: an error may come from a
+// proxy that is nearer. A busy server may take longer for some responses, so one fast one is enough.
+func (c *compression) traceLatency(ctx context.Context) (traced context.Context, record func()) {
+	started := time.Now()
+	var wrote, answered atomic.Int64 // time since started; 0: not yet
+	trace := &httptrace.ClientTrace{
+		WroteRequest:         func(httptrace.WroteRequestInfo) { wrote.Store(int64(time.Since(started))) },
+		GotFirstResponseByte: func() { answered.Store(int64(time.Since(started))) },
+	}
+	return httptrace.WithClientTrace(ctx, trace), func() {
+		if end := answered.Load(); end > 0 && time.Duration(end-wrote.Load()) <= nearLatency {
+			c.near.Store(true)
+		}
 	}
 }
 
-// recordTransfer records how long an uncompressed response took.
-func (l *compression) recordTransfer(bytes int64, took time.Duration) {
+// recordTransfer records how long an uncompressed response took. A slow one counts for as long as
+// the Client is used, whatever the latency is.
+func (c *compression) recordTransfer(bytes int64, took time.Duration) {
 	if bytes >= minSampleBytes && float64(bytes) < minThroughput*took.Seconds() {
-		l.near.Store(false)
+		c.slowLink.Store(true)
 	}
 }
 

@@ -94,12 +94,18 @@ func (p *pager) page(ctx context.Context, o metav1.ListOptions, into []*object.O
 
 func (p *pager) request(ctx context.Context, o metav1.ListOptions) (io.ReadCloser, error) {
 	request := p.client.get(p.query.Type, p.query.Namespace, "", acceptList).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
-	if !p.client.compression.near.Load() {
-		return request.Stream(ctx)
+	compressed := p.client.compression.worthwhile()
+	if !compressed {
+		request.SetHeader("Accept-Encoding", "identity")
 	}
-	body, err := request.SetHeader("Accept-Encoding", "identity").Stream(ctx)
+	ctx, record := p.client.compression.traceLatency(ctx)
+	body, err := request.Stream(ctx)
 	if err != nil {
 		return nil, err
+	}
+	record()
+	if compressed {
+		return body, nil
 	}
 	return &measuredBody{ReadCloser: body, compression: p.client.compression}, nil
 }

@@ -55,7 +55,7 @@ func TestRequestStats(t *testing.T) {
 			w.WriteHeader(http.StatusInternalServerError)
 		case 2:
 			half(body)(w)
-		default: // compressed, if the client accepts it
+		default:
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
 			_, _ = z.Write(body)
@@ -71,6 +71,7 @@ func TestRequestStats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.compression.slowLink.Store(true) // so that it requests compressed lists
 	if err := c.List(context.Background(), Query{Type: podType}, false).Err; err != nil {
 		t.Fatal(err)
 	}
