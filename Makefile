@@ -236,7 +236,7 @@ lint: ## go vet, also for Windows and macOS, staticcheck, errorlint, exhaustive,
 OBJECTS ?= 50000,500000
 
 .PHONY: bench
-bench: ## measure audit and tree beside the transfer floor, an hour (OBJECTS=50000,500000 RUNS=3); writes docs/performance.md
+bench: ## measure audit and tree beside the transfer floor, over an hour (OBJECTS=50000,500000 RUNS=3); writes docs/performance.md
 	$(GO) run ./test/bench -objects $(OBJECTS) -runs $(or $(RUNS),3) -write docs/performance.md
 
 .PHONY: bench-act
