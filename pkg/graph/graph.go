@@ -100,9 +100,10 @@ func (g *Graph) link() {
 // absent ones.
 func (g *Graph) linkObjects(from, to int) (toAbsent []Edge) {
 	for n := from; n < to; n++ {
+		owners := g.Owners(Node(n))
 		for i, r := range g.objects[n].Owners {
 			owner, ok := g.byUID.Find(r.UID)
-			g.Owners(Node(n))[i] = Node(owner)
+			owners[i] = Node(owner)
 			if !ok {
 				toAbsent = append(toAbsent, Edge{Node(n), i})
 			}
