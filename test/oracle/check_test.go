@@ -3,9 +3,7 @@ package oracle
 import (
 	"context"
 	"reflect"
-	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -37,32 +35,11 @@ func TestCheckReplacesObjectsThatChangeBeforeTheFirstDeletion(t *testing.T) {
 		return scenario.Reply{Ends: []scenario.End{end}}, nil
 	}}
 	got, err := c.Check(t.Context(), s, 1)
-	if err != nil || got.Skipped != "" || len(got.Findings) > 0 {
+	if err != nil || len(got.Findings) > 0 {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if len(asked) != 3 || len(asked[2].Objects) != 1 || len(asked[2].Deletes) != 1 || asked[2].Deletes[0].UID != "o" {
 		t.Errorf("asked %d times, the last time about\n%s", len(asked), Format(asked[len(asked)-1]))
-	}
-}
-
-func TestCheckSkipsWhatCannotBeCompared(t *testing.T) {
-	changes := func(ctx context.Context, r scenario.Request) (scenario.Reply, error) {
-		reply, err := nothingHappens(ctx, r)
-		reply.Ends[0].Settled = r.Scenario.Objects
-		return reply, err
-	}
-	for _, c := range []struct {
-		text, want string
-		ask        Ask
-	}{
-		{configMapType + "object v1 ConfigMap a/o o", skippedNothing, nothingHappens},
-		{configMapType + "object v1 ConfigMap a/o o\ndelete o Background", skippedUnstable, changes},
-		{"type v1 Namespace namespaces\nunreachable x.example.com\nobject v1 Namespace a a spec=kubernetes\ndelete a Background", skippedRefused, nothingHappens},
-	} {
-		got, err := Checker{Ask: c.ask, Orders: 1}.Check(t.Context(), mustParse(t, c.text), 1)
-		if err != nil || got.Skipped != c.want {
-			t.Errorf("%s\ngot %q, %v, want %q", c.text, got.Skipped, err, c.want)
-		}
 	}
 }
 
@@ -108,24 +85,6 @@ func TestReductionsAreConsistent(t *testing.T) {
 					t.Fatalf("%s, seed %d:\n%s\nreduced to\n%s", k.Name, seed, a, b)
 				}
 			}
-		}
-	}
-}
-
-func TestTableCountsByKindAndByAspect(t *testing.T) {
-	pool := fakePool(t, time.Minute)
-	counts := NewCounts()
-	for i, k := range Kinds[:2] {
-		result, err := Checker{Ask: pool.Ask, Orders: 2}.Check(t.Context(), Draw(k, uint64(i)), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		counts.Add(k, result)
-	}
-	lines := strings.Split(counts.Table(), "\n")
-	for i, want := range []string{"kind ", "chains ", "cycles ", "all ", "", "command and aspect "} {
-		if i >= len(lines) || !strings.HasPrefix(lines[i], want) {
-			t.Fatalf("line %d does not begin with %q:\n%s", i+1, want, strings.Join(lines, "\n"))
 		}
 	}
 }

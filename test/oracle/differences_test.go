@@ -19,7 +19,7 @@ import (
 
 // Each case is a row of docs/differences.md, with what both columns leave of one object.
 func TestCollectDiffersFromUpstreamAsDocumented(t *testing.T) {
-	ask := startUpstream(t)
+	ask := startUpstream(t, 1)
 	page, err := os.ReadFile("../../docs/differences.md")
 	if err != nil {
 		t.Fatal(err)
@@ -41,13 +41,13 @@ func TestCollectDiffersFromUpstreamAsDocumented(t *testing.T) {
 		collect  string
 	}{
 		{
-			row: doubled,
+			row: "Two references have one UID, one good and one bad",
 			scenario: `object v1 ConfigMap a/o o
 				object v1 Secret a/d d owner=v1,ConfigMap,o,o owner=v1,ConfigMap,wrong,o`,
 			object: "d", upstream: []string{"not deleted, no references"}, collect: "not deleted, v1,ConfigMap,o,o",
 		},
 		{
-			row: unbroken,
+			row: "Two references have one UID, one of them blocks, and a cycle has to be broken",
 			scenario: `object v1 ConfigMap a/o o owner=v1,Secret,d,d,block
 				object v1 Secret a/d d owner=v1,ConfigMap,o,o owner=v1,ConfigMap,o,o,block
 				delete o Foreground`,
@@ -76,13 +76,13 @@ func TestCollectDiffersFromUpstreamAsDocumented(t *testing.T) {
 			object: "d", upstream: []string{gone, "not deleted, v1,ConfigMap,o,o"}, collect: gone,
 		},
 		{
-			row: underWay,
+			row: "A foreground deletion was under way before the collector started, and the owner has dependents that do not block",
 			scenario: `object v1 ConfigMap a/o o finalizers=example.com/hold,foregroundDeletion deleted=1m0s
 				object v1 ConfigMap a/p p owner=v1,ConfigMap,o,o`,
 			object: "p", upstream: []string{"not deleted, v1,ConfigMap,o,o"}, collect: gone,
 		},
 		{
-			row: both,
+			row: "An object is deleted with both finalizers, `orphan` and `foregroundDeletion` (old, invalid today)",
 			scenario: `object v1 ConfigMap a/o o finalizers=orphan,foregroundDeletion deleted=1m0s
 				object v1 Secret a/d d owner=v1,ConfigMap,o,o`,
 			object: "o", upstream: []string{"terminating, waits for foregroundDeletion, no references"}, collect: gone,

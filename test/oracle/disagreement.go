@@ -25,24 +25,9 @@ const (
 	// DeletedByNoOrder: this program as the collector would delete an object that no order
 	// deletes.
 	DeletedByNoOrder Class = "deleted by no order"
-	// DeletedByDesign: the same, for a reason that docs/differences.md gives. It is counted, and is
-	// no failure.
-	DeletedByDesign Class = "deleted by design"
-	// NeedlesslyUncertain: the prediction has a reserve, and all orders end alike, as
-	// predicted. It is counted, and is no failure.
-	NeedlesslyUncertain Class = "needlessly uncertain"
-	// WrongWithReserve: the prediction has a reserve, and all orders end alike, otherwise than
-	// predicted. It is counted, and is no failure.
-	WrongWithReserve Class = "wrong with reserve"
+	// Needless: the prediction has a reserve, and all orders end alike. It is no failure.
+	Needless Class = "needless reserve"
 )
-
-// Classes are all classes, in the order of the columns of a table.
-var Classes = []Class{Wrong, FalselyCertain, NotBackedUp, DeletedByNoOrder, DeletedByDesign, NeedlesslyUncertain, WrongWithReserve}
-
-// Failure reports whether a disagreement of the class is a mistake of this program.
-func (c Class) Failure() bool {
-	return c != DeletedByDesign && c != NeedlesslyUncertain && c != WrongWithReserve
-}
 
 // Reserve is what a prediction says about its own certainty.
 type Reserve int
@@ -159,11 +144,8 @@ func (p *Prediction) compare(ends []End) Class {
 	case len(ends) == 0:
 		return ""
 	case p.Reserve == Nondeterministic:
-		switch {
-		case len(p.happened(ends)) == 1 && holds == 0:
-			return WrongWithReserve
-		case len(p.happened(ends)) == 1:
-			return NeedlesslyUncertain
+		if len(p.happened(ends)) == 1 {
+			return Needless
 		}
 		return ""
 	case holds == len(ends) || p.Reserve == Unverified:

@@ -3,6 +3,7 @@ package oracle
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -12,22 +13,26 @@ import (
 // maxReductions limits how many smaller scenarios Minimize tries.
 const maxReductions = 400
 
-// Minimize returns the finding in a smaller scenario: it removes objects, references,
-// finalizers, deletions and flags while the same command disagrees in the same class, about
-// the same aspect of the same object. An error of Ask ends it early.
+// Minimize returns the finding in a smaller scenario: it removes lines, words and flags of its text
+// while the same command disagrees in the same class, about the same aspect of the same object. An
+// error of Ask ends it early.
 func (c Checker) Minimize(ctx context.Context, f Finding) (Finding, error) {
+	c.Only = f.Command
 	for tried := 0; ; {
 		reduced := false
 		for _, s := range reductions(f.Scenario) {
 			if tried++; tried > maxReductions {
 				return f, nil
 			}
-			found, err := c.recheck(ctx, s, f.Seed, f.Command)
+			result, err := c.Check(ctx, s, f.Seed)
 			if err != nil {
 				return f, err
 			}
-			if i := slices.IndexFunc(found, func(other Finding) bool { return other.Same(f.Disagreement) }); i >= 0 {
-				f, reduced = found[i], true
+			i := slices.IndexFunc(result.Findings, func(other Finding) bool {
+				return other.Same(f.Disagreement) && len(Format(other.Scenario)) < len(Format(f.Scenario))
+			})
+			if i >= 0 {
+				f, reduced = result.Findings[i], true
 				break
 			}
 		}
@@ -37,113 +42,84 @@ func (c Checker) Minimize(ctx context.Context, f Finding) (Finding, error) {
 	}
 }
 
+// required has the attributes that can be left out, and how many values each has at least.
+var required = map[string]int{"owner": 4, "finalizers": 0, "pod": 1, "deleted": 1, "also": 1}
+
 // reductions returns the scenarios that lack one thing, the largest first.
 func reductions(s scenario.Scenario) []scenario.Scenario {
 	var out []scenario.Scenario
-	without := func(change func(*scenario.Scenario)) {
-		smaller, err := Parse(Format(s)) // a deep copy
-		if err != nil {
-			return
-		}
-		if change(&smaller); consistent(smaller) {
+	try := func(lines []string) {
+		if smaller, err := Parse(strings.Join(lines, "\n")); err == nil && consistent(smaller) {
 			out = append(out, smaller)
 		}
 	}
-	for i := range s.Objects {
-		without(func(s *scenario.Scenario) { removeObject(s, i, true) })
-		without(func(s *scenario.Scenario) { removeObject(s, i, false) })
+	lines := strings.Split(strings.TrimSpace(Format(s)), "\n")
+	replaced := func(at int, line string) []string {
+		changed := slices.Clone(lines)
+		changed[at] = line
+		return changed
 	}
-	for i := range s.Deletes {
-		without(func(s *scenario.Scenario) { s.Deletes = slices.Delete(s.Deletes, i, i+1) })
-	}
-	for i := range s.UnreachableGroups {
-		without(func(s *scenario.Scenario) { s.UnreachableGroups = slices.Delete(s.UnreachableGroups, i, i+1) })
-	}
-	for i := range s.Types {
-		without(func(s *scenario.Scenario) { s.Types = slices.Delete(s.Types, i, i+1) })
-		if len(s.Types[i].OtherVersions) > 0 {
-			without(func(s *scenario.Scenario) { s.Types[i].OtherVersions = nil })
+	for i, line := range lines {
+		if words := strings.Fields(line); words[0] == "object" {
+			try(withoutObject(lines, i, words[4]))
 		}
+		try(replaced(i, ""))
 	}
-	for i := range s.Objects {
-		for _, change := range objectReductions(&s.Objects[i]) {
-			without(func(s *scenario.Scenario) { change(&s.Objects[i]) })
+	for i, line := range lines {
+		words := strings.Fields(line)
+		for j, word := range words {
+			key, value, _ := strings.Cut(word, "=")
+			least, reducible := required[key]
+			if !reducible {
+				continue
+			}
+			try(replaced(i, strings.Join(slices.Delete(slices.Clone(words), j, j+1), " ")))
+			values := strings.Split(value, ",")
+			for k := range values {
+				if k >= least && len(values) > 1 {
+					words := slices.Clone(words)
+					words[j] = key + "=" + strings.Join(slices.Delete(slices.Clone(values), k, k+1), ",")
+					try(replaced(i, strings.Join(words, " ")))
+				}
+			}
 		}
 	}
 	return out
 }
 
-// removeObject removes the object at an index, its deletions, and the references to it if
-// wanted.
-func removeObject(s *scenario.Scenario, index int, references bool) {
-	uid := s.Objects[index].UID
-	s.Objects = slices.Delete(s.Objects, index, index+1)
-	s.Deletes = slices.DeleteFunc(s.Deletes, func(d scenario.Delete) bool { return types.UID(d.UID) == uid })
-	for i := range s.Objects {
-		o := &s.Objects[i]
-		for k := len(o.OwnerReferences) - 1; references && k >= 0; k-- {
-			if o.OwnerReferences[k].UID == uid {
-				o.OwnerReferences = dropAt(o.OwnerReferences, k)
-			}
+// withoutObject returns the lines without the one at an index, an object, without its deletion, and
+// without the references to it.
+func withoutObject(lines []string, at int, uid string) []string {
+	var out []string
+	for i, line := range lines {
+		words := strings.Fields(line)
+		if i == at || words[0] == "delete" && words[1] == uid {
+			continue
 		}
-	}
-}
-
-// dropAt returns a list without the element at an index, and nil instead of an empty list.
-func dropAt[T any](list []T, index int) []T {
-	if len(list) == 1 {
-		return nil
-	}
-	return slices.Delete(slices.Clone(list), index, index+1)
-}
-
-// objectReductions returns what can be left out of an object.
-func objectReductions(o *scenario.Object) []func(*scenario.Object) {
-	var out []func(*scenario.Object)
-	for i, r := range o.OwnerReferences {
-		out = append(out, func(o *scenario.Object) { o.OwnerReferences = dropAt(o.OwnerReferences, i) })
-		if r.Controller != nil {
-			out = append(out, func(o *scenario.Object) { o.OwnerReferences[i].Controller = nil })
-		}
-		if r.BlockOwnerDeletion != nil {
-			out = append(out, func(o *scenario.Object) { o.OwnerReferences[i].BlockOwnerDeletion = nil })
-		}
-	}
-	if o.DeletionTimestamp != nil {
-		out = append(out, func(o *scenario.Object) {
-			o.DeletionTimestamp, o.DeletionGracePeriodSeconds = nil, nil
-			if o.Pod != nil {
-				o.Pod.NodeLost = false
-			}
-		})
-	}
-	for i := range o.Finalizers {
-		out = append(out, func(o *scenario.Object) { o.Finalizers = dropAt(o.Finalizers, i) })
-	}
-	if o.Pod != nil && o.DeletionTimestamp == nil {
-		if o.Pod.Scheduled {
-			out = append(out, func(o *scenario.Object) { o.Pod.Scheduled = false })
-		}
-		if o.Pod.Finished {
-			out = append(out, func(o *scenario.Object) { o.Pod.Finished = false })
-		}
+		out = append(out, strings.Join(slices.DeleteFunc(words, func(word string) bool {
+			values := strings.Split(word, ",")
+			return strings.HasPrefix(word, "owner=") && values[3] == uid
+		}), " "))
 	}
 	return out
 }
 
-// consistent reports whether every object has a type, and whether something holds every
-// terminating one.
+// consistent reports whether every object has a type, every deletion an object, and something holds
+// every terminating object.
 func consistent(s scenario.Scenario) bool {
+	objects := byUID(s.Objects)
 	for i := range s.Objects {
 		o := &s.Objects[i]
 		stopping := o.DeletionGracePeriodSeconds != nil && *o.DeletionGracePeriodSeconds > 0
 		held := len(o.Finalizers) > 0 || len(o.SpecFinalizers) > 0 || stopping
-		if typeOf(s.Types, o).Kind == "" || o.DeletionTimestamp != nil && !held {
+		switch deleted := o.DeletionTimestamp != nil; {
+		case typeOf(s.Types, o).Kind == "" || deleted && !held:
 			return false
-		}
-		if o.Kind == definition.Kind && o.DeletionTimestamp != nil && !slices.Contains(o.Finalizers, cleanupFinalizer) {
+		case !deleted && (stopping || o.Pod != nil && o.Pod.NodeLost):
+			return false
+		case deleted && o.Kind == definition.Kind && !slices.Contains(o.Finalizers, cleanupFinalizer):
 			return false
 		}
 	}
-	return true
+	return !slices.ContainsFunc(s.Deletes, func(d scenario.Delete) bool { return objects[types.UID(d.UID)] == nil })
 }

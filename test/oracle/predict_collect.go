@@ -33,15 +33,11 @@ func PredictCollect(s scenario.Scenario) []Prediction {
 	var out []Prediction
 	for i := range s.Objects {
 		o := &s.Objects[i]
-		if !deletes[o.UID] {
+		if !deletes[o.UID] || deliberate[o.UID] {
 			continue
 		}
-		class := DeletedByNoOrder
-		if deliberate[o.UID] != "" {
-			class = DeletedByDesign
-		}
 		out = append(out, Prediction{
-			Command: "collect", Aspect: "deletion", Object: o.UID, Said: gone, None: class,
+			Command: "collect", Aspect: "deletion", Object: o.UID, Said: gone, None: DeletedByNoOrder,
 			Holds:    func(e End) bool { return e.Deleted(o.UID) },
 			Describe: func(e End) string { return stateOf(e.Object(o.UID)) },
 		})
@@ -54,60 +50,45 @@ func collectPlan(s scenario.Scenario) *plan.Plan {
 	return plan.New(collector.NewJudge(graph.New(Scan(s))), plan.Options{Mode: plan.Collect, Actor: collector.ActorClient})
 }
 
-// Why `collect` deletes what the cluster's own collector may keep: cases of docs/differences.md.
-const (
-	underWay = "A foreground deletion was under way before the collector started, and the owner has dependents that do not block"
-	doubled  = "Two references have one UID, one good and one bad"
-	both     = "An object is deleted with both finalizers, `orphan` and `foregroundDeletion` (old, invalid today)"
-	unbroken = "Two references have one UID, one of them blocks, and a cycle has to be broken"
-)
-
-// deliberatelyDeleted returns why `collect` deletes objects that no order may delete, given all that it
-// deletes: for a reason of their own, or because an owner is deleted for one. No object is among them
-// that an owner keeps.
-func deliberatelyDeleted(s scenario.Scenario, deletes map[types.UID]bool) map[types.UID]string {
-	objects, out := byUID(s.Objects), map[types.UID]string{}
+// deliberatelyDeleted returns the objects that `collect` deletes although no order may delete them,
+// given all that it deletes: for a reason of their own that docs/differences.md gives, or because an
+// owner is deleted for one. No object is among them that an owner keeps.
+func deliberatelyDeleted(s scenario.Scenario, deletes map[types.UID]bool) map[types.UID]bool {
+	objects, out := byUID(s.Objects), map[types.UID]bool{}
 	for changed := true; changed; {
 		changed = false
 		for i := range s.Objects {
 			o := &s.Objects[i]
-			if why := whyDeleted(s, objects, o, deletes, out); why != "" && out[o.UID] == "" {
-				out[o.UID], changed = why, true
+			if !out[o.UID] && isDeliberate(s, objects, o, deletes, out) {
+				out[o.UID], changed = true, true
 			}
 		}
 	}
 	return out
 }
 
-func whyDeleted(s scenario.Scenario, objects map[types.UID]*scenario.Object, o *scenario.Object, deletes map[types.UID]bool, known map[types.UID]string) string {
-	why := ""
+func isDeliberate(s scenario.Scenario, objects map[types.UID]*scenario.Object, o *scenario.Object, deletes, known map[types.UID]bool) bool {
+	deliberate := false
 	for i, r := range o.OwnerReferences {
 		owner := objects[r.UID]
 		if owner == nil {
 			continue
 		}
-		matches, double, again := names(r, o, owner), false, false
+		matches, double := names(r, o, owner), false
 		for j, other := range o.OwnerReferences {
-			double = double || other.UID == r.UID && !names(other, o, owner)
-			again = again || other.UID == r.UID && j != i
+			double = double || j != i && other.UID == r.UID
 		}
 		switch {
-		case terminatesWith(owner, foregroundFinalizer):
-			why = underWay
+		case terminatesWith(owner, foregroundFinalizer): // a foreground deletion was under way
+			deliberate = true
 		case terminatesWith(owner, orphanFinalizer):
 		case matches && !deletes[r.UID]:
-			return ""
-		case known[r.UID] != "":
-			why = known[r.UID]
-		case containsBoth(s, r.UID):
-			why = both
-		case double:
-			why = doubled
-		case again:
-			why = unbroken
+			return false
+		case known[r.UID], containsBoth(s, r.UID), double, !matches:
+			deliberate = true
 		}
 	}
-	return why
+	return deliberate
 }
 
 // containsBoth reports whether a Namespace or CustomResourceDefinition waits for an object with both

@@ -1,105 +1,106 @@
 package oracle
 
 import (
-	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
-	"strings"
-	"sync"
+	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/test/oracle/scenario"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// fakeVariable makes the test binary the program that answers requests.
-const fakeVariable = "KUBECTL_GC_FAKE_ORACLE"
+const (
+	// programVariable names the program that runs upstream's collector. Without it, one is built.
+	programVariable = "KUBECTL_GC_ORACLE"
+	// requestTimeout limits one request: a collector that never comes to rest must not hang a test.
+	requestTimeout = time.Minute
+)
 
-func TestMain(m *testing.M) {
-	if os.Getenv(fakeVariable) != "" {
-		fakeOracle()
-		return
-	}
-	os.Exit(m.Run())
-}
-
-// fakeOracle replies that nothing ever happens. It ends at a request with seed 13, never
-// answers one with seed 14, and reports an error for seed 15.
-func fakeOracle() {
-	lines := bufio.NewScanner(os.Stdin)
-	for lines.Scan() {
-		var r scenario.Request
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(2)
-		}
-		reply := scenario.Reply{Ends: []scenario.End{{Orders: r.Orders, Objects: r.Scenario.Objects}}}
-		switch r.Seed {
-		case 13:
-			os.Exit(3)
-		case 14:
-			time.Sleep(time.Hour) // without cgo, Go ends a process that can never go on
-		case 15:
-			reply = scenario.Reply{Error: "no such type"}
-		}
-		if err := json.NewEncoder(os.Stdout).Encode(reply); err != nil {
-			os.Exit(2)
-		}
-	}
-}
-
-// fakePool returns a pool of processes that reply as fakeOracle does.
-func fakePool(t *testing.T, timeout time.Duration) *Pool {
+// upstreamProgram returns the program that runs upstream's collector. It skips the test where
+// nothing may be built.
+func upstreamProgram(t *testing.T) string {
 	t.Helper()
-	pool := NewPool(Command{Args: []string{os.Args[0]}, Env: append(os.Environ(), fakeVariable+"=1"), Stderr: os.Stderr, Timeout: timeout}, 2)
-	t.Cleanup(func() {
-		if err := pool.Close(); err != nil {
-			t.Error(err)
+	if program := os.Getenv(programVariable); program != "" {
+		return program
+	}
+	if os.Getenv(testcluster.BuildVariable) == "" {
+		t.Skipf("upstream's collector is run only with %s=1", testcluster.BuildVariable)
+	}
+	program := filepath.Join(t.TempDir(), "oracle")
+	build := exec.CommandContext(t.Context(), "go", "run", "./oracle", "-o", program)
+	build.Dir = filepath.Join("..", "controlplane")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the program that runs upstream's collector: %v\n%s", err, out)
+	}
+	return program
+}
+
+// startUpstream starts n processes that run upstream's collector. The returned function may be
+// called from several goroutines.
+func startUpstream(t *testing.T, n int) Ask {
+	t.Helper()
+	program := upstreamProgram(t)
+	idle := make(chan *process, n)
+	for range n {
+		p, err := startProcess(program)
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
-	return pool
+		t.Cleanup(p.kill)
+		idle <- p
+	}
+	return func(ctx context.Context, r scenario.Request) (scenario.Reply, error) {
+		p := <-idle
+		defer func() { idle <- p }()
+		return p.ask(ctx, r)
+	}
 }
 
-func TestPoolAnswersManyRequestsAtOnce(t *testing.T) {
-	pool := fakePool(t, time.Minute)
-	var all sync.WaitGroup
-	for seed := range uint64(10) {
-		all.Go(func() {
-			s := Draw(Kinds[0], seed)
-			reply, err := pool.Ask(t.Context(), scenario.Request{Scenario: s, Seed: seed, Orders: 7})
-			if err != nil || len(reply.Ends) != 1 || reply.Ends[0].Orders != 7 || len(reply.Ends[0].Objects) != len(s.Objects) {
-				t.Errorf("seed %d: got %+v, %v", seed, reply, err)
-			}
-		})
-	}
-	all.Wait()
+// process reads requests on standard input and writes the replies to standard output, one JSON
+// document a line.
+type process struct {
+	cmd      *exec.Cmd
+	requests *json.Encoder
+	replies  *json.Decoder
 }
 
-func TestPoolReplacesAProcessThatFails(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		seed    uint64
-		timeout time.Duration
-		want    string
-	}{
-		{"ends", 13, time.Minute, "no reply"},
-		{"does not answer", 14, 300 * time.Millisecond, "deadline exceeded"},
-		{"reports an error", 15, time.Minute, "no such type"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			pool := fakePool(t, c.timeout)
-			request := scenario.Request{Scenario: Draw(Kinds[0], 1), Seed: c.seed, Orders: 1}
-			if _, err := pool.Ask(t.Context(), request); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want an error with %q", err, c.want)
-			}
-			pool.command.Timeout = time.Minute
-			request.Seed = 1
-			for range 3 {
-				if _, err := pool.Ask(t.Context(), request); err != nil {
-					t.Error(err)
-				}
-			}
-		})
+func startProcess(program string) (*process, error) {
+	cmd := exec.Command(program)
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
 	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	return &process{cmd, json.NewEncoder(stdin), json.NewDecoder(stdout)}, cmd.Start()
+}
+
+func (p *process) ask(ctx context.Context, r scenario.Request) (reply scenario.Reply, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { _ = p.cmd.Process.Kill() })()
+	if err = p.requests.Encode(r); err == nil {
+		err = p.replies.Decode(&reply)
+	}
+	switch {
+	case err != nil:
+		return reply, fmt.Errorf("ask upstream's collector: %w", errors.Join(err, ctx.Err()))
+	case reply.Error != "":
+		return reply, fmt.Errorf("ask upstream's collector: %s", reply.Error)
+	}
+	return reply, nil
+}
+
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
 }

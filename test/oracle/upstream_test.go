@@ -2,23 +2,24 @@ package oracle
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"time"
-
-	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// maxPrinted limits how many failures of one class, command and aspect are reduced and printed.
-// All are counted.
-const maxPrinted = 2
+const (
+	// maxPrinted limits how many failures of one class, command and aspect are reduced and printed.
+	maxPrinted = 2
+	// minPredictions is how many predictions a scenario has at least, on average.
+	minPredictions = 15
+	// maxNeedless is how many percent of the predictions may be uncertain without need. A program that
+	// is always uncertain would never be wrong.
+	maxNeedless = 4
+)
 
 // TestPredictionMatchesUpstreamCollector draws scenarios and compares what this program says
 // about them with the ends that upstream's collector reaches. These variables change it:
@@ -27,43 +28,43 @@ const maxPrinted = 2
 //	SEED                  of the first; the next ones count on
 //	ORDERS                of events per scenario
 //	KIND                  draws only this kind
-//	COMMAND               reports only disagreements with this command
-//	UPSTREAM_PAGE         the page that the counts are written into
-//	KUBECTL_GC_ORACLE     the command that runs upstream's collector, instead of a built one
+//	COMMAND               compares only this command
+//	KUBECTL_GC_ORACLE     the program that runs upstream's collector, instead of a built one
 func TestPredictionMatchesUpstreamCollector(t *testing.T) {
-	if os.Getenv(testcluster.BuildVariable) == "" {
-		t.Skipf("upstream's collector is run only with %s=1", testcluster.BuildVariable)
-	}
-	kinds := kindsFromEnvironment(t)
-	first, scenarios, orders := numberFromEnvironment(t, "SEED", 1), numberFromEnvironment(t, "SCENARIOS", 10*len(kinds)), numberFromEnvironment(t, "ORDERS", 20)
 	processes := runtime.GOMAXPROCS(0)
-	pool := NewPool(Command{Args: upstreamCommand(t), Stderr: os.Stderr, Timeout: time.Minute}, processes)
-	defer func() {
-		if err := pool.Close(); err != nil {
-			t.Error(err)
+	kinds, only := Kinds, os.Getenv("COMMAND")
+	if name := os.Getenv("KIND"); name != "" {
+		kinds = slices.DeleteFunc(slices.Clone(Kinds), func(k Kind) bool { return k.Name != name })
+		if len(kinds) == 0 {
+			t.Fatalf("KIND: there is no kind %q", name)
 		}
-	}()
-	run := &comparison{checker: Checker{Ask: pool.Ask, Orders: orders, Only: os.Getenv("COMMAND")}, counts: NewCounts(), printed: map[string]int{}}
-	seeds := make(chan int)
+	}
+	first, scenarios, orders := numberFromEnvironment(t, "SEED", 1), numberFromEnvironment(t, "SCENARIOS", 30*len(Kinds)), numberFromEnvironment(t, "ORDERS", 10)
+	run := &comparison{
+		checker:  Checker{Ask: startUpstream(t, processes), Orders: orders, Only: only},
+		findings: map[Class]int{}, printed: map[string]int{},
+	}
+	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range processes {
 		workers.Go(func() {
-			for i := range seeds {
-				run.scenario(t, kinds[i%len(kinds)], uint64(first+i))
+			for i := int(next.Add(1)) - 1; i < scenarios; i = int(next.Add(1)) - 1 {
+				if !run.scenario(t, kinds[i%len(kinds)], uint64(first+i)) {
+					return
+				}
 			}
 		})
 	}
-	for i := range scenarios {
-		seeds <- i
-	}
-	close(seeds)
 	workers.Wait()
-	t.Logf("SEED=%d to %d, ORDERS=%d\n%s", first, first+scenarios-1, orders, run.counts.Table())
-	t.Logf("failures: %d", run.failures)
-	if path := os.Getenv(pageVariable); path != "" {
-		if err := writePage(path, pageFigures{Scenarios: scenarios, First: first, Last: first + scenarios - 1, Orders: orders, Counts: run.counts}); err != nil {
-			t.Error(err)
-		}
+	t.Logf("SEED=%d to %d, ORDERS=%d: %d predictions, disagreements: %v", first, first+scenarios-1, orders, run.predictions, run.findings)
+	if len(kinds) < len(Kinds) || only != "" {
+		return
+	}
+	if run.predictions < minPredictions*scenarios {
+		t.Errorf("only %d predictions about %d scenarios", run.predictions, scenarios)
+	}
+	if n := run.findings[Needless]; 100*n > maxNeedless*run.predictions {
+		t.Errorf("%d of %d predictions are uncertain without need", n, run.predictions)
 	}
 }
 
@@ -71,62 +72,43 @@ func TestPredictionMatchesUpstreamCollector(t *testing.T) {
 type comparison struct {
 	checker Checker
 
-	mu      sync.Mutex
-	counts  *Counts
-	printed map[string]int // failures by class, command and aspect
-	// failures counts the disagreements that are reported.
-	failures int
+	mu          sync.Mutex
+	predictions int
+	findings    map[Class]int
+	printed     map[string]int // failures by class, command and aspect
 }
 
-// scenario compares one scenario.
-func (c *comparison) scenario(t *testing.T, k Kind, seed uint64) {
+// scenario compares one scenario. It reports whether upstream's collector could be asked.
+func (c *comparison) scenario(t *testing.T, k Kind, seed uint64) bool {
 	result, err := c.checker.Check(t.Context(), Draw(k, seed), seed)
 	if err != nil {
 		t.Errorf("KIND=%q SEED=%d: %v", k.Name, seed, err)
-		return
+		return false
 	}
-	c.mu.Lock()
-	c.counts.Add(k, result)
-	var printed []Finding
-	only := os.Getenv("COMMAND")
-	for _, f := range result.Findings {
-		if only != "" && f.Command != only {
-			continue
-		}
-		key := string(f.Class) + f.subject()
-		if (f.Class.Failure() || os.Getenv("NEEDLESS") != "") && c.printed[key] < maxPrinted {
-			c.printed[key]++
-			printed = append(printed, f)
-		}
-		if f.Class.Failure() {
-			c.failures++
-			t.Fail()
-		}
-	}
-	c.mu.Unlock()
-	for _, f := range printed {
+	for _, f := range c.add(result) {
 		smaller, err := c.checker.Minimize(context.WithoutCancel(t.Context()), f)
-		note := ""
 		if err != nil {
-			note = fmt.Sprintf("\n(not reduced further: %v)", err)
+			t.Errorf("reduce the scenario: %v", err)
 		}
-		t.Errorf("KIND=%q SEED=%d: %s%s", k.Name, seed, smaller, note)
+		t.Errorf("KIND=%q SEED=%d: %s", k.Name, seed, smaller)
 	}
+	return true
 }
 
-func kindsFromEnvironment(t *testing.T) []Kind {
-	t.Helper()
-	name := os.Getenv("KIND")
-	if name == "" {
-		return Kinds
-	}
-	for _, k := range Kinds {
-		if k.Name == name {
-			return []Kind{k}
+// add counts a result, and returns the failures to print.
+func (c *comparison) add(r Result) (failures []Finding) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.predictions += r.Predictions
+	for _, f := range r.Findings {
+		c.findings[f.Class]++
+		key := string(f.Class) + f.subject()
+		if f.Class != Needless && c.printed[key] < maxPrinted {
+			c.printed[key]++
+			failures = append(failures, f)
 		}
 	}
-	t.Fatalf("KIND: there is no kind %q", name)
-	return nil
+	return failures
 }
 
 func numberFromEnvironment(t *testing.T, name string, otherwise int) int {
@@ -140,24 +122,4 @@ func numberFromEnvironment(t *testing.T, name string, otherwise int) int {
 		t.Fatalf("%s: %q is not a number", name, given)
 	}
 	return n
-}
-
-// upstreamCommand returns the command that runs upstream's collector. Unless one is given, it
-// is built in the module of the control plane.
-func upstreamCommand(t *testing.T) []string {
-	t.Helper()
-	if given := strings.Fields(os.Getenv("KUBECTL_GC_ORACLE")); len(given) > 0 {
-		return given
-	}
-	module := filepath.Join("..", "controlplane")
-	if _, err := os.Stat(filepath.Join(module, "oracle")); err != nil {
-		t.Skip("the program that runs upstream's collector does not exist")
-	}
-	file := filepath.Join(t.TempDir(), "oracle")
-	cmd := exec.Command("go", "run", "./oracle", "-o", file)
-	cmd.Dir = module
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build the program that runs upstream's collector: %v\n%s", err, out)
-	}
-	return []string{file}
 }
