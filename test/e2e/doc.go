@@ -22,6 +22,6 @@
 // differential tests use that many seeds from the given one on. RUNS does the same for runs under
 // faults.
 //
-// KUBERNETES is the minor version of the control planes, the newest by default; test/matrix runs
+// KUBERNETES is the minor version of the control planes, the newest by default. `make matrix` runs
 // the tests that compare the program with the real collector on all of them.
 package e2e
