@@ -67,7 +67,7 @@ func number(t *testing.T, s string) int {
 // startAPIServer starts etcd and kube-apiserver, without controllers.
 func startAPIServer(t *testing.T) *rest.Config {
 	t.Helper()
-	cmd := exec.Command("go", "run", "..", "run", "--only-if-built", "--collector=absent")
+	cmd := exec.Command("go", "run", "-C", "..", ".", "run", "--only-if-built", "--collector=absent")
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
