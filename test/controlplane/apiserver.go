@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 )
 
 const apiServerName = "kube-apiserver"
@@ -16,7 +15,7 @@ func (p *plane) startAPIServer(ctx context.Context) error {
 // startAPIServerAt returns once the whole API is available, including the default roles and the
 // namespaces that every cluster has.
 func (p *plane) startAPIServerAt(ctx context.Context, port int) error {
-	server, err := p.thread.launch(p.folder.path, p.bin.servers, apiServerName, commandLine(p.apiserverSettings(port), p.options.apiserver))
+	server, err := launch(p.folder.path, p.bin.servers, apiServerName, commandLine(p.apiserverSettings(port), p.options.apiserver))
 	if err != nil {
 		return err
 	}
@@ -34,7 +33,7 @@ func (p *plane) startAPIServerAt(ctx context.Context, port int) error {
 // restartAPIServer replaces the API server by a new process at the same port, so that clients
 // reconnect. After an error it does not run.
 func (p *plane) restartAPIServer(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, p.options.timeout)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	p.apiserver.stop(grace)
 	p.client.CloseIdleConnections()
@@ -42,7 +41,7 @@ func (p *plane) restartAPIServer(ctx context.Context) error {
 }
 
 func (p *plane) apiserverSettings(port int) []setting {
-	settings := []setting{
+	return []setting{
 		setting("etcd-servers=unix://" + p.folder.file(socketFile)),
 		"bind-address=127.0.0.1",
 		"advertise-address=127.0.0.1",
@@ -60,13 +59,8 @@ func (p *plane) apiserverSettings(port int) []setting {
 		// valid endpoint.
 		"endpoint-reconciler-type=none",
 		"allow-privileged=true",
-		setting("disable-admission-plugins=" + strings.Join(p.options.disabled(), ",")),
+		// It rejects Pods until a controller has created the service account, and there may be no such
+		// controller.
+		"disable-admission-plugins=ServiceAccount",
 	}
-	if len(p.options.enable) > 0 {
-		settings = append(settings, setting("enable-admission-plugins="+strings.Join(p.options.enable, ",")))
-	}
-	if p.options.runtimeConfig != "" {
-		settings = append(settings, setting("runtime-config="+p.options.runtimeConfig))
-	}
-	return settings
 }

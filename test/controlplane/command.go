@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 )
 
@@ -51,14 +50,4 @@ func execute(ctx context.Context, p *plane, line string) error {
 		return fmt.Errorf("switch collector to %s: %w", want, err)
 	}
 	return nil
-}
-
-// isTerminal reports whether in is a character device, such as a terminal.
-func isTerminal(in io.Reader) bool {
-	f, ok := in.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -1,32 +1,25 @@
 // Command controlplane builds and runs a real Kubernetes control plane for the tests of kubectl
 // gc: etcd, kube-apiserver and kube-controller-manager. The garbage collector is on or off, or
-// kube-controller-manager does not run at all.
+// kube-controller-manager does not run at all. The command runs in the folder test/controlplane.
 //
 //	controlplane build     builds the binaries once and prints their folder
 //	controlplane run       runs a control plane until its stdin closes or it receives a signal
 //	controlplane up        starts one that outlives the shell, prints `export KUBECONFIG=…`
 //	controlplane down      stops it
-//	controlplane versions  prints the versions of Kubernetes, the newest first
 //
 // # Versions
 //
 // go.mod determines what is built by default: its tool directives name the programs, and its
-// requirements their versions. It is embedded, so the command works from any folder. The command
-// itself imports only the standard library; otherwise its requirements would mix with those of
-// Kubernetes.
+// requirements their versions. The command itself imports only the standard library; otherwise its
+// requirements would mix with those of Kubernetes.
 //
 // With --version=MINOR, kube-apiserver and kube-controller-manager are those of an older version,
-// which versions/MINOR.mod and versions/MINOR.sum determine in the same way. They are built when
-// they are first requested. etcd and kubectl are always those of go.mod: older API servers work
-// with them, and a test gets the same kubectl for every version.
+// which versions/MINOR.mod and versions/MINOR.sum determine in the same way. etcd and kubectl are
+// always those of go.mod: older API servers work with them, and a test gets the same kubectl for
+// every version.
 //
-// # Binaries
-//
-// They are in the user's cache folder, in kubectl-gc/controlplane/<version>-<key>, where the key
-// covers go.mod, go.sum, the Go version and the build flags. The variable
-// KUBECTL_GC_CONTROLPLANE_DIR names another folder: binaries there that this command did not build
-// are used unchanged, whatever their version; otherwise the folder is filled, and filled again when
-// the key changes. Those of older versions are in folders below it.
+// The binaries are in the user's cache folder, in kubectl-gc/controlplane/<version>-<key>, where the
+// key covers go.mod, go.sum, the Go version and the build flags.
 //
 // # run
 //
@@ -37,8 +30,8 @@
 // process.
 //
 // Everything that a run owns is in one new folder, readable only by the user: keys, logs, etcd's
-// data and socket, the kubeconfig. It is removed at the end (unless --keep). The next run removes
-// what a killed run has left.
+// data and socket, the kubeconfig. It is removed at the end. The next run removes what a killed run
+// has left.
 //
 // The run ends, and its processes with it, when stdin closes, on SIGINT, SIGTERM or SIGHUP, and
 // when one of the processes ends. On Linux the kernel kills the processes if the run itself is
@@ -48,6 +41,8 @@
 //
 // Servers listen on loopback only, with their own certificate authority and with tokens that no
 // other run has. The kubeconfig has an extension named kubectl-gc-test that points to a marker
-// file in the run's folder: test/testcluster refuses every kubeconfig without it. No process of a
-// control plane gets the user's KUBECONFIG, or any other variable that could point to a cluster.
+// file in the run's folder: test/testcluster refuses every kubeconfig without it. A run holds a lock
+// on its marker, which has the run's process ID: down signals only a process that holds the lock. No
+// process of a control plane gets the user's KUBECONFIG, or any other variable that could point to a
+// cluster.
 package main

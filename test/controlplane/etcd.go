@@ -17,7 +17,7 @@ func (p *plane) startEtcd(ctx context.Context) error {
 		return fmt.Errorf("start etcd on %s: the path is too long for a socket, set TMPDIR to a shorter folder", socket)
 	}
 	// The socket is not advertised, because etcd rejects that. Its only client knows the path.
-	server, err := p.thread.launch(p.folder.path, p.bin.tools, "etcd", commandLine([]setting{
+	server, err := launch(p.folder.path, p.bin.tools, "etcd", commandLine([]setting{
 		"data-dir=etcd",
 		setting("listen-client-urls=unix://" + socket),
 		"advertise-client-urls=http://127.0.0.1:0",

@@ -1,5 +1,11 @@
 package main
 
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
 // clusterName is the name of the cluster in every kubeconfig that this command writes, and of the
 // extension that marks it.
 const clusterName = "kubectl-gc-test"
@@ -67,3 +73,15 @@ func newKubeconfig(server string, authority []byte, users []user, mark proof) ku
 }
 
 func contextName(u user) string { return u.name + "@" + clusterName }
+
+// write writes a file that only its owner can read.
+func (k kubeconfig) write(path string) error {
+	data, err := json.MarshalIndent(k, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", path, err)
+	}
+	if err := os.WriteFile(path, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write kubeconfig: %w", err)
+	}
+	return nil
+}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"path/filepath"
 	"testing"
 )
@@ -32,18 +30,5 @@ func TestLockIsHeldByOne(t *testing.T) {
 	unlock()
 	if err := <-second; err != nil {
 		t.Error(err)
-	}
-}
-
-func TestLockEndsWithItsContext(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lock")
-	unlock, err := lock(t.Context(), path, func() {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
-	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := lock(ctx, path, cancel); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }

@@ -17,7 +17,6 @@ const usage = `controlplane builds and runs a real Kubernetes control plane for 
   controlplane run [flags]     run until stdin closes or a signal comes
   controlplane up [flags]      run in the background, print export KUBECONFIG=…
   controlplane down            stop what up started
-  controlplane versions        print the versions of Kubernetes, the newest first
 
 controlplane COMMAND -h shows the flags of a command.
 `
@@ -54,20 +53,20 @@ func dispatch(ctx context.Context, args []string, s streams) int {
 		fmt.Fprint(s.err, usage)
 		return exitUsage
 	}
-	commands := map[string]func(context.Context, []string, streams) error{
-		"build":    buildCommand,
-		"run":      runCommand,
-		"up":       upCommand,
-		"down":     downCommand,
-		"versions": versionsCommand,
-		"help":     helpCommand, "-h": helpCommand, "--help": helpCommand,
-	}
-	command, ok := commands[args[0]]
-	if !ok {
+	var command func(context.Context, []string, streams) error
+	switch args[0] {
+	case "build":
+		command = buildCommand
+	case "run":
+		command = runCommand
+	case "up":
+		command = upCommand
+	case "down":
+		command = downCommand
+	default:
 		fmt.Fprintf(s.err, "controlplane: unknown command %q\n\n%s", args[0], usage)
 		return exitUsage
 	}
-
 	err := command(ctx, args[1:], s)
 	var misuse usageError
 	switch {
@@ -83,11 +82,6 @@ func dispatch(ctx context.Context, args []string, s streams) int {
 		fmt.Fprintln(s.err, "controlplane:", err)
 		return exitFailed
 	}
-}
-
-func helpCommand(_ context.Context, _ []string, s streams) error {
-	_, err := io.WriteString(s.out, usage)
-	return err
 }
 
 // usageError is an error in the command line.

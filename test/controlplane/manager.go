@@ -21,7 +21,7 @@ func (p *plane) setCollector(ctx context.Context, want collector) error {
 	if want == collectorAbsent {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.options.timeout)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	err := withFreePort(func(port int) error { return p.startManager(ctx, want, port) })
 	if err != nil {
@@ -49,7 +49,7 @@ func (p *plane) killManager() {
 }
 
 func (p *plane) startManager(ctx context.Context, want collector, port int) error {
-	server, err := p.thread.launch(p.folder.path, p.bin.servers, managerName, commandLine([]setting{
+	server, err := launch(p.folder.path, p.bin.servers, managerName, commandLine([]setting{
 		"kubeconfig=" + managerKubeconfig,
 		// Authenticates requests to the manager's own server, so that an admin can read its
 		// metrics.

@@ -25,25 +25,24 @@ type proof struct {
 // marker is the content of the marker file.
 type marker struct {
 	ID     string `json:"id"`
+	PID    int    `json:"pid"`              // of the run
 	Server string `json:"server,omitempty"` // empty until it is known
-	Keep   bool   `json:"keep,omitempty"`   // the folder is kept after the run
 }
 
 // folder is what one run owns on disk.
 type folder struct {
 	path string
-	keep bool
 	id   string
 	lock *os.File // of the marker
 }
 
 // newFolder creates a folder that only its user can read.
-func newFolder(keep bool) (*folder, error) {
+func newFolder() (*folder, error) {
 	path, err := os.MkdirTemp("", folderPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("make folder of the run: %w", err)
 	}
-	d := &folder{path: path, keep: keep, id: rand.Text()}
+	d := &folder{path: path, id: rand.Text()}
 	if err := d.mark(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(path))
 	}
@@ -77,7 +76,7 @@ func (d *folder) mark() error {
 
 // setServer records the server in the marker.
 func (d *folder) setServer(server string) error {
-	data, err := json.Marshal(marker{ID: d.id, Server: server, Keep: d.keep})
+	data, err := json.Marshal(marker{ID: d.id, PID: os.Getpid(), Server: server})
 	if err != nil {
 		return fmt.Errorf("write marker: %w", err)
 	}
@@ -91,12 +90,9 @@ func (d *folder) setServer(server string) error {
 	return nil
 }
 
-// remove removes the folder unless it is to be kept.
+// remove removes the folder.
 func (d *folder) remove() error {
 	defer d.lock.Close()
-	if d.keep {
-		return nil
-	}
 	if err := os.RemoveAll(d.path); err != nil {
 		return fmt.Errorf("remove folder of the run: %w", err)
 	}
@@ -108,18 +104,40 @@ func (d *folder) remove() error {
 func removeStale() {
 	markers, _ := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*", markerFile))
 	for _, path := range markers {
-		f, err := os.OpenFile(path, os.O_RDWR, 0)
-		if err != nil {
-			continue
+		if _, lives, err := readMarker(path); err == nil && !lives {
+			_ = os.RemoveAll(filepath.Dir(path))
 		}
-		if ok, err := tryLock(f); ok && err == nil {
-			var m marker
-			// A run that was killed while it wrote its marker has not started anything yet.
-			_ = json.NewDecoder(f).Decode(&m)
-			if !m.Keep {
-				_ = os.RemoveAll(filepath.Dir(path))
-			}
-		}
-		f.Close()
 	}
+}
+
+// readMarker returns the content of a marker, and whether its run lives. Only then is its process
+// ID that of the run.
+func readMarker(path string) (m marker, lives bool, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return m, false, err
+	}
+	defer f.Close()
+	free, err := tryLock(f)
+	if err != nil || free {
+		return m, false, err
+	}
+	return m, true, json.NewDecoder(f).Decode(&m)
+}
+
+// runOf returns the process ID of the run that wrote a kubeconfig, or 0 if it has ended.
+func runOf(path string) int {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	var config kubeconfig
+	if err := json.Unmarshal(data, &config); err != nil || len(config.Extensions) != 1 {
+		return 0
+	}
+	mark := config.Extensions[0].Extension
+	if m, lives, err := readMarker(mark.Marker); err == nil && lives && m.ID == mark.ID {
+		return m.PID
+	}
+	return 0
 }

@@ -7,25 +7,24 @@ import (
 
 func TestRemoveStaleKeepsFoldersOfLiveRuns(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	folderOf := func(keep bool) *folder {
+	newFolder := func() *folder {
 		t.Helper()
-		f, err := newFolder(keep)
+		f, err := newFolder()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return f
 	}
-	alive, dead, kept := folderOf(false), folderOf(false), folderOf(true)
+	alive, dead := newFolder(), newFolder()
 	defer alive.lock.Close()
 	dead.lock.Close() // as the kernel does when a run is killed
-	kept.lock.Close()
 	foreign, err := os.MkdirTemp("", folderPrefix)
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	removeStale()
-	for path, want := range map[string]bool{alive.path: true, dead.path: false, kept.path: true, foreign: true} {
+	for path, want := range map[string]bool{alive.path: true, dead.path: false, foreign: true} {
 		if _, err := os.Stat(path); (err == nil) != want {
 			t.Errorf("%s is there: %t, want %t", path, err == nil, want)
 		}
@@ -34,7 +33,7 @@ func TestRemoveStaleKeepsFoldersOfLiveRuns(t *testing.T) {
 
 func TestFolderIsPrivate(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	f, err := newFolder(false)
+	f, err := newFolder()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,32 +1,35 @@
 package main
 
 import (
-	"slices"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
-func TestKubernetesVersion(t *testing.T) {
-	for name, c := range map[string]struct {
-		mod, want string
-	}{
-		"in a block":                          {"module m\n\nrequire (\n\tgo.etcd.io/etcd v3.6.8\n\tk8s.io/kubernetes v1.40.1 // indirect\n)\n", "v1.40.1"},
-		"in a line":                           {"require k8s.io/kubernetes v1.40.1\n", "v1.40.1"},
-		"a tool line is not a requirement":    {"tool k8s.io/kubernetes/cmd/kubectl\n", ""},
-		"a replace line is not a requirement": {"replace (\n\tk8s.io/kubernetes => ../kubernetes\n)\n", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := kubernetesVersion(c.mod); got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
-		})
+func TestFindModule(t *testing.T) {
+	for minor, want := range map[string]string{"": "v1.36.", "1.36": "v1.36.", "1.33": "v1.33.", "1.30": "v1.30."} {
+		if m, err := findModule(minor); err != nil || !strings.HasPrefix(m.version, want) {
+			t.Errorf("%q: got %q, %v, want %s", minor, m.version, err, want)
+		}
+	}
+	for _, minor := range []string{"1.3", "1.33.13", "v1.33", "33"} {
+		if m, err := findModule(minor); err == nil {
+			t.Errorf("%q: got %s", minor, m.version)
+		}
 	}
 }
 
 // The staging modules v0.X.Y belong to v1.X.Y. Only this test checks that they do.
 func TestModuleHasOneKubernetesVersion(t *testing.T) {
-	for _, file := range moduleFiles() {
-		m := readModule(file)
+	files, err := filepath.Glob("versions/*.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(files, "go.mod") {
+		m, err := readModule(file)
+		if err != nil {
+			t.Fatal(err)
+		}
 		staging := "v0." + strings.TrimPrefix(m.version, "v1.")
 		replaced := 0
 		for line := range strings.Lines(m.mod) {
@@ -45,14 +48,22 @@ func TestModuleHasOneKubernetesVersion(t *testing.T) {
 	}
 }
 
-func TestProgramsAreToolsOfTheModule(t *testing.T) {
-	for _, file := range moduleFiles() {
-		want := allPrograms()[1:3] // the servers
-		if file == "go.mod" {
-			want = allPrograms()
+// make sets it, and an editor does not. The binaries are the same.
+func TestKeyDoesNotDependOnARepeatedFlag(t *testing.T) {
+	m, err := findModule("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]bool{}
+	for _, goflags := range []string{"", "-trimpath"} {
+		t.Setenv("GOFLAGS", goflags)
+		key, err := m.key(t.Context(), []string{"-trimpath", "-buildvcs=false"})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got := readModule(file).programs(); !slices.Equal(got, want) {
-			t.Errorf("the tools of %s are %v, want %v", file, got, want)
-		}
+		keys[key] = true
+	}
+	if len(keys) > 1 {
+		t.Errorf("got keys %v", keys)
 	}
 }

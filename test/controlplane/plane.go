@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -16,7 +17,6 @@ const grace = 5 * time.Second
 type plane struct {
 	options options
 	bin     binaries
-	thread  thread
 	folder  *folder
 	users   []user
 	client  *http.Client
@@ -31,12 +31,12 @@ type plane struct {
 }
 
 // start starts a control plane. If it fails, everything that it has started is stopped.
-func start(ctx context.Context, t thread, bin binaries, o options) (*plane, error) {
-	folder, err := newFolder(o.keep)
+func start(ctx context.Context, bin binaries, o options) (*plane, error) {
+	folder, err := newFolder()
 	if err != nil {
 		return nil, err
 	}
-	p := &plane{options: o, bin: bin, thread: t, folder: folder, users: newUsers(), collector: collectorAbsent}
+	p := &plane{options: o, bin: bin, folder: folder, users: newUsers(), collector: collectorAbsent}
 	if err := p.start(ctx); err != nil {
 		return nil, errors.Join(err, p.stop())
 	}
@@ -56,7 +56,7 @@ func (p *plane) start(ctx context.Context) error {
 	}
 	p.client = newClient(authority)
 
-	starting, cancel := context.WithTimeout(ctx, p.options.timeout)
+	starting, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	if err := p.startEtcd(starting); err != nil {
 		return err
@@ -67,7 +67,17 @@ func (p *plane) start(ctx context.Context) error {
 	if err := p.writeKubeconfigs(authority); err != nil {
 		return err
 	}
-	return p.setCollector(ctx, p.options.collector)
+	if err := p.setCollector(ctx, p.options.collector); err != nil || p.options.state == "" {
+		return err
+	}
+	config, err := os.ReadFile(p.folder.file(kubeconfigFile))
+	if err != nil {
+		return fmt.Errorf("copy kubeconfig: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(p.options.state, kubeconfigFile), config, 0o600); err != nil {
+		return fmt.Errorf("copy kubeconfig: %w", err)
+	}
+	return nil
 }
 
 // writeKubeconfigs writes the kubeconfig of kube-controller-manager, and then the one of the
@@ -86,8 +96,8 @@ func (p *plane) writeKubeconfigs(authority []byte) error {
 	}
 	mark := p.folder.proof()
 	return errors.Join(
-		writeJSON(p.folder.file(managerKubeconfig), newKubeconfig(p.server, authority, manager, mark)),
-		writeJSON(p.folder.file(kubeconfigFile), newKubeconfig(p.server, authority, people, mark)),
+		newKubeconfig(p.server, authority, manager, mark).write(p.folder.file(managerKubeconfig)),
+		newKubeconfig(p.server, authority, people, mark).write(p.folder.file(kubeconfigFile)),
 	)
 }
 

@@ -3,21 +3,8 @@ package main
 import (
 	"errors"
 	"net"
-	"strconv"
 	"testing"
 )
-
-func TestFreePortCanBeListenedOn(t *testing.T) {
-	port, err := freePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-}
 
 func TestWithFreePort(t *testing.T) {
 	taken := &exitError{name: "kube-apiserver", tail: "listen tcp 127.0.0.1:1: bind: address already in use"}

@@ -25,7 +25,7 @@ type process struct {
 }
 
 // launch starts a server in dir, which also gets its log.
-func (t thread) launch(dir, bin, name string, args []string) (*process, error) {
+func launch(dir, bin, name string, args []string) (*process, error) {
 	path := filepath.Join(dir, name+".log")
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -41,7 +41,7 @@ func (t thread) launch(dir, bin, name string, args []string) (*process, error) {
 	cmd.Dir, cmd.Env = dir, environment(dir)
 	// Files instead of pipes, so that a server can write even after this process has ended.
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := t.start(cmd); err != nil {
+	if err := startAttached(cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	p := &process{name: name, handle: cmd.Process, log: path, from: info.Size(), exited: make(chan struct{})}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"time"
+	"io"
 )
 
 const kubeconfigFile = "kubeconfig"
@@ -36,19 +36,19 @@ type failure struct {
 func runCommand(ctx context.Context, args []string, s streams) error {
 	var o options
 	fs := flag.NewFlagSet("run", flag.ContinueOnError)
-	o.registerRun(fs)
+	o.register(fs)
 	if err := parse(fs, args, s); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var commands <-chan string
-	if !o.detached {
+	if o.state == "" {
 		commands = readCommands(s.in, cancel)
 	}
 
 	answers := json.NewEncoder(s.out)
-	p, err := buildAndStart(ctx, o, s)
+	p, err := buildAndStart(ctx, o, s.err)
 	if errors.Is(context.Cause(ctx), errStdinClosed) && errors.Is(err, context.Canceled) {
 		err = errStdinClosed
 	}
@@ -60,28 +60,25 @@ func runCommand(ctx context.Context, args []string, s streams) error {
 	return errors.Join(err, p.stop())
 }
 
-func buildAndStart(ctx context.Context, o options, s streams) (*plane, error) {
-	t := newThread()
-	bin, err := build(ctx, t, s.err, o.version, o.onlyIfBuilt)
+func buildAndStart(ctx context.Context, o options, progress io.Writer) (*plane, error) {
+	bin, err := build(ctx, progress, o.version, o.onlyIfBuilt)
 	if err != nil {
 		return nil, err
 	}
 	removeStale()
-	begun := time.Now()
-	p, err := start(ctx, t, bin, o)
-	if err == nil && isTerminal(s.in) {
-		fmt.Fprintf(s.err, "ready after %s, Ctrl-C stops it\n", time.Since(begun).Round(100*time.Millisecond))
-	}
-	return p, err
+	return start(ctx, bin, o)
 }
 
-// serve executes commands until ctx ends, which is not an error, or a server ends.
+// serve executes commands until ctx ends, which is not an error, until a server ends, or until nobody
+// reads the answers.
 func serve(ctx context.Context, p *plane, commands <-chan string, answers *json.Encoder) error {
-	// The reader may be gone. Then stdin closes as well.
-	_ = answers.Encode(ready{
+	var answer any = ready{
 		Kubeconfig: p.folder.file(kubeconfigFile), Server: p.server, Dir: p.folder.path, Bin: p.bin.tools, switched: p.switched(),
-	})
+	}
 	for {
+		if err := answers.Encode(answer); err != nil {
+			return fmt.Errorf("answer: %w", err)
+		}
 		var managerExited <-chan struct{}
 		if p.manager != nil {
 			managerExited = p.manager.exited
@@ -96,10 +93,9 @@ func serve(ctx context.Context, p *plane, commands <-chan string, answers *json.
 		case <-managerExited:
 			return p.manager.died()
 		case line := <-commands:
-			if err := execute(ctx, p, line); err != nil {
-				_ = answers.Encode(failure{Error: err.Error()})
-			} else {
-				_ = answers.Encode(p.switched())
+			err := execute(ctx, p, line)
+			if answer = p.switched(); err != nil {
+				answer = failure{Error: err.Error()}
 			}
 		}
 	}

@@ -9,143 +9,154 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
-const stateUsage = "the folder that up and down share (default: one in the user's cache folder)"
+const stateUsage = "the folder that up and down share (default of these: one in the user's cache folder)"
 
 func upCommand(ctx context.Context, args []string, s streams) error {
 	var o options
-	var dir string
 	fs := flag.NewFlagSet("up", flag.ContinueOnError)
 	o.register(fs)
-	fs.StringVar(&dir, "state", "", stateUsage)
 	if err := parse(fs, args, s); err != nil {
 		return err
 	}
-	flagsGiven := false // other than -state
-	fs.Visit(func(f *flag.Flag) { flagsGiven = flagsGiven || f.Name != "state" })
-
-	state, r, release, err := hold(ctx, dir, s.err)
+	flags := fs.NFlag()
+	if o.state != "" {
+		flags--
+	}
+	state, unlock, err := openState(ctx, o.state, s.err)
 	if err != nil {
 		return err
 	}
-	defer release()
-	if r.Run.runs() && r.Server != "" {
-		if flagsGiven && !r.sameFlags(o) {
-			return fmt.Errorf("a control plane runs already, with other flags (%s): controlplane down stops it", strings.Join(r.Args, " "))
+	defer unlock()
+	config := filepath.Join(state, kubeconfigFile)
+	switch running := runOf(config) > 0; {
+	case running && flags > 0:
+		return errors.New("a control plane runs already, perhaps with other flags: controlplane down stops it")
+	case !running:
+		// Built here, since the run has no terminal to show its progress on.
+		if _, err := build(ctx, s.err, o.version, o.onlyIfBuilt); err != nil {
+			return err
 		}
-		fmt.Fprintf(s.err, "a control plane runs already at %s (%s)\n", r.Server, strings.Join(r.Args, " "))
-		return export(s.out, state)
+		if err := detach(ctx, append(args, "--state="+state), filepath.Join(state, "run.log")); err != nil {
+			return err
+		}
 	}
-	// Stop the rest of a run that was killed, or that never became ready.
-	if err := end(ctx, r); err != nil {
-		return err
-	}
-	if err := state.clear(); err != nil {
-		return err
-	}
-	// Built here, since the run has no terminal to show its progress on.
-	if _, err := build(ctx, newThread(), s.err, o.version, false); err != nil {
-		return err
-	}
-	r, err = detach(ctx, state, o)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(s.err, "a control plane runs at %s (%s)\ncontrolplane down stops it\n", r.Server, strings.Join(r.Args, " "))
-	return export(s.out, state)
+	fmt.Fprintln(s.err, "a control plane runs: controlplane down stops it")
+	_, err = fmt.Fprintf(s.out, "export KUBECONFIG='%s'\n", strings.ReplaceAll(config, "'", `'\''`))
+	return err
 }
 
-// detach starts a run in a new session and returns when it is ready. After an error everything is
-// stopped.
-func detach(ctx context.Context, state state, o options) (record, error) {
+// openState creates the folder that up and down share, by default the only one of the user, and
+// locks it.
+func openState(ctx context.Context, dir string, progress io.Writer) (state string, unlock func(), err error) {
+	if dir == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return "", nil, fmt.Errorf("find folder for state: %w", err)
+		}
+		dir = filepath.Join(cache, "kubectl-gc", "controlplane-up")
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", nil, fmt.Errorf("find folder for state: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", nil, fmt.Errorf("make folder for state: %w", err)
+	}
+	unlock, err = lock(ctx, filepath.Join(dir, ".lock"), func() {
+		fmt.Fprintln(progress, "another up or down is at work, waiting for it")
+	})
+	return dir, unlock, err
+}
+
+// detach starts a run in a new session and returns when it is ready. After an error it is stopped.
+func detach(ctx context.Context, args []string, logFile string) error {
 	self, err := os.Executable()
 	if err != nil {
-		return record{}, fmt.Errorf("find own program: %w", err)
+		return fmt.Errorf("find own program: %w", err)
 	}
-	log, err := os.Create(state.file(runLog))
+	log, err := os.Create(logFile)
 	if err != nil {
-		return record{}, fmt.Errorf("start run: %w", err)
+		return fmt.Errorf("start run: %w", err)
 	}
 	defer log.Close()
-	cmd := exec.Command(self, append([]string{"run", "--detached"}, o.args()...)...)
+	cmd := exec.Command(self, append([]string{"run"}, args...)...)
 	cmd.Stderr = log
-	cmd.Dir = string(state)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return record{}, fmt.Errorf("start run: %w", err)
+		return fmt.Errorf("start run: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
-		return record{}, fmt.Errorf("start run: %w", err)
+		return fmt.Errorf("start run: %w", err)
 	}
-
-	r := record{Args: o.args()}
-	if r.Run, err = identify(cmd.Process.Pid); err == nil {
-		err = state.save(r) // at once, so that down finds it if this process is killed
+	interrupt := func() { _ = cmd.Process.Signal(syscall.SIGTERM) }
+	defer context.AfterFunc(ctx, interrupt)()
+	var answer failure
+	err = json.NewDecoder(stdout).Decode(&answer)
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case err == nil && answer.Error == "":
+		return nil
+	case err == nil:
+		err = errors.New(answer.Error)
 	}
-	var answer ready
-	if err == nil {
-		answer, err = receive(ctx, stdout)
-	}
-	if err == nil {
-		err = r.complete(state, answer)
-	}
-	if err != nil {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // after an error of its own it ends by itself
-		_ = cmd.Wait()
-		return record{}, errors.Join(err, state.clear())
-	}
-	return r, nil
+	interrupt()
+	_ = cmd.Wait()
+	return fmt.Errorf("start run: %w", err)
 }
 
-// receive reads the single line that a run prints: that it is ready, or why not.
-func receive(ctx context.Context, from io.Reader) (ready, error) {
-	type line struct {
-		ready
-		failure
-	}
-	var l line
-	done := make(chan error, 1)
-	go func() { done <- json.NewDecoder(from).Decode(&l) }()
-	select {
-	case <-ctx.Done():
-		return ready{}, fmt.Errorf("wait for the run to be ready: %w", ctx.Err())
-	case err := <-done:
-		if err != nil {
-			return ready{}, fmt.Errorf("wait for the run to be ready: %w", err)
-		}
-		if l.Error != "" {
-			return ready{}, errors.New(l.Error)
-		}
-		return l.ready, nil
-	}
-}
+// stopTimeout is how long a run may take to stop its servers, one after the other.
+const stopTimeout = 4 * grace
 
-// complete adds to the record what is known only when the run is ready.
-func (r *record) complete(state state, answer ready) error {
-	for _, pid := range answer.PIDs {
-		server, err := identify(pid)
-		if err != nil {
-			return err
-		}
-		r.Servers = append(r.Servers, server)
-	}
-	r.Server = answer.Server
-	config, err := os.ReadFile(answer.Kubeconfig)
-	if err != nil {
-		return fmt.Errorf("read kubeconfig of the run: %w", err)
-	}
-	if err := writeWhole(state.kubeconfig(), config, 0o600); err != nil {
+func downCommand(ctx context.Context, args []string, s streams) error {
+	fs := flag.NewFlagSet("down", flag.ContinueOnError)
+	dir := fs.String("state", "", stateUsage)
+	if err := parse(fs, args, s); err != nil {
 		return err
 	}
-	return state.save(*r)
+	state, unlock, err := openState(ctx, *dir, s.err)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	config := filepath.Join(state, kubeconfigFile)
+	answer := "no control plane runs"
+	if pid := runOf(config); pid > 0 {
+		if err := stopRun(ctx, pid, config); err != nil {
+			return err
+		}
+		answer = "the control plane is stopped"
+	}
+	if err := os.Remove(config); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("forget what ran: %w", err)
+	}
+	_, err = fmt.Fprintln(s.out, answer)
+	return err
 }
 
-// export prints the line that the shell evaluates.
-func export(out io.Writer, state state) error {
-	_, err := fmt.Fprintf(out, "export KUBECONFIG='%s'\n", strings.ReplaceAll(state.kubeconfig(), "'", `'\''`))
-	return err
+// stopRun stops the run of a kubeconfig and returns when it has ended. It kills a run that does not
+// respond, and then the kernel kills the servers if it can.
+func stopRun(ctx context.Context, pid int, config string) error {
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+		return fmt.Errorf("stop process %d: %w", pid, err)
+	}
+	tick := time.NewTicker(25 * time.Millisecond)
+	defer tick.Stop()
+	kill := time.After(stopTimeout)
+	for runOf(config) == pid {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the end of process %d: %w", pid, ctx.Err())
+		case <-kill:
+			_ = syscall.Kill(pid, syscall.SIGKILL) // fails if it has ended meanwhile
+		case <-tick.C:
+		}
+	}
+	return nil
 }

@@ -4,16 +4,23 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
+
+// command returns this test binary as the command.
+func command(tmp string, args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+tmp)
+	return cmd
+}
 
 // shell runs a command line to its end.
 func shell(t *testing.T, tmp string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+tmp)
+	cmd := command(tmp, args...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); cmd.ProcessState == nil {
 		t.Fatal(err)
@@ -24,6 +31,7 @@ func shell(t *testing.T, tmp string, args ...string) (code int, stdout, stderr s
 func TestUpAndDown(t *testing.T) {
 	needBinaries(t)
 	tmp, dir := shortTemp(t), t.TempDir()
+	config := filepath.Join(dir, kubeconfigFile)
 	do := func(args ...string) (int, string, string) {
 		t.Helper()
 		return shell(t, tmp, append(args, "--state="+dir)...)
@@ -31,34 +39,24 @@ func TestUpAndDown(t *testing.T) {
 	t.Cleanup(func() { _, _, _ = shell(t, tmp, "down", "--state="+dir) })
 
 	code, first, stderr := do("up", "--collector=absent")
-	if want := "export KUBECONFIG='" + dir + "/kubeconfig'\n"; code != exitDone || first != want {
+	if want := "export KUBECONFIG='" + config + "'\n"; code != exitDone || first != want {
 		t.Fatalf("up: code %d, stdout %q, want %q\n%s", code, first, want, stderr)
 	}
-	r, err := state(dir).load()
-	if err != nil {
-		t.Fatal(err)
+	pid := runOf(config)
+	if pid == 0 || !processRuns(pid) {
+		t.Errorf("process %d doesn't run", pid)
 	}
-	for _, each := range r.all() {
-		if !each.runs() {
-			t.Errorf("process %d doesn't run", each.PID)
-		}
-	}
-	if code, again, stderr := do("up"); code != exitDone || again != first || !strings.Contains(stderr, "runs already") {
+	if code, again, stderr := do("up"); code != exitDone || again != first || runOf(config) != pid {
 		t.Errorf("second up: code %d, stdout %q, stderr %q", code, again, stderr)
 	}
-	if code, out, stderr := do("up", "--collector=on"); code != exitFailed || out != "" || !strings.Contains(stderr, "--collector=absent") {
+	if code, out, stderr := do("up", "--collector=on"); code != exitFailed || out != "" || !strings.Contains(stderr, "runs already") {
 		t.Errorf("up with other flags: code %d, stdout %q, stderr %q", code, out, stderr)
 	}
-
 	if code, out, stderr := do("down"); code != exitDone || out != "the control plane is stopped\n" {
 		t.Errorf("down: code %d, stdout %q, stderr %q", code, out, stderr)
 	}
-	for _, each := range r.all() {
-		if each.runs() {
-			t.Errorf("process %d runs after down", each.PID)
-		}
-	}
-	if _, err := os.Stat(state(dir).kubeconfig()); !os.IsNotExist(err) {
+	poll(t, "the run ends", func() bool { return !processRuns(pid) })
+	if _, err := os.Stat(config); !os.IsNotExist(err) {
 		t.Errorf("the kubeconfig stays (%v)", err)
 	}
 	if code, out, stderr := do("down"); code != exitDone || out != "no control plane runs\n" {
@@ -66,26 +64,46 @@ func TestUpAndDown(t *testing.T) {
 	}
 }
 
-func TestFailedUpLeavesNothing(t *testing.T) {
+func TestKilledUpLeavesNothing(t *testing.T) {
 	needBinaries(t)
 	tmp, dir := shortTemp(t), t.TempDir()
-	code, out, stderr := shell(t, tmp, "up", "--state="+dir, "--apiserver-flag=no-such-flag=1")
+	up := command(tmp, "up", "--collector=absent", "--state="+dir)
+	if err := up.Start(); err != nil {
+		t.Fatal(err)
+	}
+	folders := func() []string {
+		found, _ := filepath.Glob(filepath.Join(tmp, folderPrefix+"*"))
+		return found
+	}
+	poll(t, "the run starts", func() bool { return len(folders()) > 0 })
+	_ = up.Process.Kill()
+	_ = up.Wait()
+	poll(t, "the run ends", func() bool { return len(folders()) == 0 })
+}
+
+func TestFailedUpReportsReason(t *testing.T) {
+	needBinaries(t)
+	dir := t.TempDir()
+	code, out, stderr := shell(t, shortTemp(t), "up", "--state="+dir, "--apiserver-flag=no-such-flag=1")
 	if code != exitFailed || out != "" || !strings.Contains(stderr, "unknown flag: --no-such-flag") {
 		t.Errorf("up: code %d, stdout %q, stderr %q", code, out, stderr)
 	}
-	if _, err := os.Stat(state(dir).file(recordFile)); !os.IsNotExist(err) {
-		t.Errorf("the record stays (%v)", err)
-	}
 }
 
-func TestDownDoesNotSignalARecycledPID(t *testing.T) {
-	s := state(t.TempDir())
-	me := identity{PID: os.Getpid(), Start: "long ago"}
-	if err := s.save(record{Run: me, Servers: []identity{me}}); err != nil {
+// If the check is broken, the test process itself receives the signal.
+func TestDownSignalsNobodyElse(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	ended, err := newFolder() // its marker has the ID of this process
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended.lock.Close()
+	dir := t.TempDir()
+	if err := newKubeconfig("", nil, newUsers(), ended.proof()).write(filepath.Join(dir, kubeconfigFile)); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := downCommand(t.Context(), []string{"--state=" + string(s)}, streams{out: &out, err: &out}); err != nil {
+	if err := downCommand(t.Context(), []string{"--state=" + dir}, streams{out: &out, err: &out}); err != nil {
 		t.Fatal(err)
 	}
 	if got := out.String(); got != "no control plane runs\n" {

@@ -113,11 +113,10 @@ func (s *stage) startKept(ctx context.Context, root string) (fresh bool, err err
 	if err != nil {
 		return false, err
 	}
-	task := "start a control plane, its garbage collector off"
 	if runs {
-		task = "find the control plane of the last time"
+		return false, s.linkKubectl(filepath.Join(programs, "kubectl"))
 	}
-	err = s.timed(task, func() error {
+	err = s.timed("start a control plane, its garbage collector off", func() error {
 		var said bytes.Buffer // shown only after an error
 		if err := controlplane(ctx, root, io.Discard, &said, "up", "--collector=off", "--state", state); err != nil {
 			return fmt.Errorf("%w\n%s", err, &said)
@@ -127,7 +126,7 @@ func (s *stage) startKept(ctx context.Context, root string) (fresh bool, err err
 	if err != nil {
 		return false, err
 	}
-	return !runs, s.linkKubectl(filepath.Join(programs, "kubectl"))
+	return true, s.linkKubectl(filepath.Join(programs, "kubectl"))
 }
 
 // answers reports whether the control plane of the kubeconfig is a test cluster and runs.

@@ -61,7 +61,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	if runtime.GOOS == "windows" {
 		return nil, errors.New("start control plane: it does not run on Windows")
 	}
-	path, err := buildCommand(ctx)
+	path, module, err := buildCommand(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 		responses: make(chan response),
 		exited:    make(chan struct{}),
 	}
-	p.process.Env = withoutKube(os.Environ())
+	p.process.Dir, p.process.Env = module, withoutKube(os.Environ())
 	p.process.Stderr = o.Stderr
 	if o.Stderr == nil {
 		p.process.Stderr = os.Stderr

@@ -35,6 +35,16 @@ func TestCollectorRunsOnlyWhileOn(t *testing.T) {
 	if out, err := kubectl(t, p, "", "wait", "--for=delete", "configmap/orphan", "--timeout=20s"); err != nil {
 		t.Error(err, out)
 	}
+	before = p.PIDs["kube-apiserver"]
+	if err := p.RestartAPIServer(t.Context()); err != nil || p.PIDs["kube-apiserver"] == before {
+		t.Errorf("the API server is process %d as before: %v", before, err)
+	}
+	if err := p.KillManager(t.Context()); err != nil || p.PIDs["kube-controller-manager"] != 0 {
+		t.Errorf("killed: processes %v, %v", p.PIDs, err)
+	}
+	if err := p.SetCollector(t.Context(), Off); err != nil {
+		t.Fatal(err)
+	}
 	if err := p.SetCollector(t.Context(), Absent); err != nil {
 		t.Fatal(err)
 	}

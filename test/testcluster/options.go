@@ -3,6 +3,7 @@ package testcluster
 import (
 	"io"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -11,7 +12,7 @@ import (
 const BuildVariable = "KUBECTL_GC_E2E"
 
 // VersionVariable names the environment variable with the minor version of Kubernetes to start,
-// such as 1.33. The default is the newest. `controlplane up -h` says which there are.
+// such as 1.33. The default is the newest.
 const VersionVariable = "KUBERNETES"
 
 // The states of the garbage collector.
@@ -25,13 +26,9 @@ const (
 type Options struct {
 	// Collector is On, Off or Absent; empty means On.
 	Collector string
-	// AdmissionPlugins are enabled in addition to the default ones.
+	// AdmissionPlugins are enabled in addition to the default ones. ServiceAccount is disabled unless
+	// it is among them, so that pods can be created without a kube-controller-manager.
 	AdmissionPlugins []string
-	// DisableAdmissionPlugins are disabled. So is ServiceAccount unless it is one of
-	// AdmissionPlugins, so that pods can be created without a kube-controller-manager.
-	DisableAdmissionPlugins []string
-	// RuntimeConfig switches APIs on and off, as kube-apiserver takes it.
-	RuntimeConfig string
 	// APIServerFlags and ManagerFlags are flags of kube-apiserver and of
 	// kube-controller-manager, as key=value. They override all other options.
 	APIServerFlags, ManagerFlags []string
@@ -52,13 +49,10 @@ func (o Options) args() []string {
 		args = append(args, "--collector="+o.Collector)
 	}
 	if len(o.AdmissionPlugins) > 0 {
-		args = append(args, "--admission-plugins="+strings.Join(o.AdmissionPlugins, ","))
+		args = append(args, "--apiserver-flag=enable-admission-plugins="+strings.Join(o.AdmissionPlugins, ","))
 	}
-	if len(o.DisableAdmissionPlugins) > 0 {
-		args = append(args, "--disable-admission-plugins="+strings.Join(o.DisableAdmissionPlugins, ","))
-	}
-	if o.RuntimeConfig != "" {
-		args = append(args, "--runtime-config="+o.RuntimeConfig)
+	if slices.Contains(o.AdmissionPlugins, "ServiceAccount") {
+		args = append(args, "--apiserver-flag=disable-admission-plugins=")
 	}
 	for _, flag := range o.APIServerFlags {
 		args = append(args, "--apiserver-flag="+flag)
