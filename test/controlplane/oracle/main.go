@@ -43,41 +43,14 @@ func build(file string) error {
 		{"../oracle/scenario", "oracle/_build/scenario"},
 		{"oracle/_program", "oracle/_build"},
 	} {
-		if err := copySources(c.from, c.to); err != nil {
-			return err
+		if err := os.CopyFS(c.to, os.DirFS(c.from)); err != nil {
+			return fmt.Errorf("copy %s: %w", c.from, err)
 		}
 	}
 	cmd := exec.Command("go", "build", "-o", file, "./oracle/_build")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("build the program with upstream's garbage collector: %w", err)
-	}
-	return nil
-}
-
-// copySources copies the Go files of a folder, except tests.
-func copySources(from, to string) error {
-	files, err := filepath.Glob(filepath.Join(from, "*.go"))
-	if err != nil {
-		return err
-	}
-	if len(files) == 0 {
-		return fmt.Errorf("no Go files in %s", from)
-	}
-	if err := os.MkdirAll(to, 0o777); err != nil {
-		return err
-	}
-	for _, f := range files {
-		if strings.HasSuffix(f, "_test.go") {
-			continue
-		}
-		data, err := os.ReadFile(f)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(to, filepath.Base(f)), data, 0o666); err != nil {
-			return err
-		}
 	}
 	return nil
 }
