@@ -130,7 +130,7 @@ func reportTime(out io.Writer) (stop func()) {
 			case <-done:
 				return
 			case <-tick.C:
-				fmt.Fprintf(out, "%5s\n", time.Since(begun).Round(time.Second))
+				fmt.Fprintln(out, "still building after", time.Since(begun).Round(time.Second))
 			}
 		}
 	}()
