@@ -291,7 +291,7 @@ func TestCommandBlocksHaveALanguage(t *testing.T) {
 				continue
 			}
 			for i, line := range b.lines {
-				if looks.MatchString(line) {
+				if looks.MatchString(line) && !strings.HasSuffix(line, " [flags]") { // a synopsis is no command
 					t.Errorf("%s:%d: a block with a command is sh, or console if it shows the answer", file, b.line+i)
 				}
 			}

@@ -1,14 +1,15 @@
-// Command reference writes the command reference in Markdown and man pages, from the help texts
-// of the commands. With the reference it writes docs/reasons.md, the list of reason codes, and
-// docs/versions.md, the differences between releases of Kubernetes.
+// Command reference writes the pages that come from the program itself: the commands (docs/commands),
+// the reason codes (docs/reasons.md), the differences between releases of Kubernetes
+// (docs/versions.md), and man pages.
 //
 //	go run ./test/reference -markdown docs/commands
 //	go run ./test/reference -man bin/man
 //
-// It is not part of the released program, which therefore has no code for roff.
+// It is not part of the released program.
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"io"
@@ -18,13 +19,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd"
 )
 
 func main() {
-	markdown := flag.String("markdown", "", "write the command reference into this folder")
+	markdown := flag.String("markdown", "", "write the pages of the commands into this folder, and the other pages into the one above")
 	man := flag.String("man", "", "write man pages into this folder")
 	flag.Parse()
 	if err := run(*markdown, *man); err != nil {
@@ -34,68 +36,81 @@ func main() {
 }
 
 func run(markdown, man string) error {
-	root, err := commands()
-	if err != nil {
-		return err
-	}
-	pages := read(root)
 	if markdown != "" {
-		if err := write(markdown, asMarkdown(pages)); err != nil {
-			return err
-		}
-		reasons, err := asReasons("pkg/reason")
+		pages, err := pages("pkg/reason")
 		if err != nil {
 			return err
 		}
-		for name, text := range map[string]string{reasonsPage: reasons, versionsPage: asVersions()} {
-			if err := os.WriteFile(filepath.Join(filepath.Dir(markdown), name), []byte(text), 0o644); err != nil {
+		if err := os.RemoveAll(markdown); err != nil { // and with it the pages of former commands
+			return err
+		}
+		if err := os.MkdirAll(markdown, 0o755); err != nil {
+			return err
+		}
+		for name, text := range pages {
+			if err := os.WriteFile(filepath.Join(filepath.Dir(markdown), filepath.FromSlash(name)), []byte(text), 0o644); err != nil {
 				return fmt.Errorf("write %s: %w", name, err)
 			}
 		}
 	}
 	if man != "" {
-		return write(man, asMan(pages))
+		root, err := commands()
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(man, 0o755); err != nil {
+			return err
+		}
+		return doc.GenManTree(root, &doc.GenManHeader{}, man)
 	}
 	return nil
 }
 
-// commands returns the commands of the program in an environment without a user.
+// pages returns all pages, by their path in docs. reasons is the folder of package reason.
+func pages(reasons string) (map[string]string, error) {
+	root, err := commands()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{"versions.md": versionsPage()}
+	if out["reasons.md"], err = reasonsPage(reasons); err != nil {
+		return nil, err
+	}
+	for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
+		var page bytes.Buffer
+		page.WriteString("<!-- Written by \"make docs\" from the commands themselves: change those. -->\n\n")
+		if err := doc.GenMarkdownCustom(c, &page, fileName); err != nil {
+			return nil, fmt.Errorf("write the page of %s: %w", c.CommandPath(), err)
+		}
+		out["commands/"+fileName(strings.ReplaceAll(c.CommandPath(), " ", "_")+".md")] = strings.Replace(page.String(), "### Examples\n\n```\n", "### Examples\n\n```sh\n", 1)
+	}
+	return out, nil
+}
+
+// fileName shortens the name that package doc gives to the page of a command.
+func fileName(long string) string {
+	if short, is := strings.CutPrefix(long, "kubectl_gc_"); is {
+		return short
+	}
+	return "README.md"
+}
+
+// commands returns the commands of the program in an environment without a user, with texts as
+// Markdown has them: lists with a sign before each item, examples without indentation.
 func commands() (*cobra.Command, error) {
 	for _, err := range []error{os.Setenv("HOME", "~"), os.Unsetenv("KUBECACHEDIR")} { // defaults of flags depend on them
 		if err != nil {
 			return nil, err
 		}
 	}
-	return cmd.Commands(cli.Streams{
+	root := cmd.Commands(cli.Streams{
 		In: strings.NewReader(""), Out: io.Discard, Err: io.Discard,
 		Getenv: func(string) string { return "" }, Now: time.Now,
-	}), nil
-}
-
-// write writes files into a folder, and removes the files of commands that no longer exist.
-func write(folder string, files map[string]string) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
+	})
+	for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
+		c.DisableAutoGenTag = true
+		c.Long = strings.ReplaceAll(c.Long, "\n  ", "\n* ")
+		c.Example = strings.TrimPrefix(strings.ReplaceAll("\n"+c.Example, "\n  ", "\n"), "\n")
 	}
-	there, err := os.ReadDir(folder)
-	if err != nil {
-		return err
-	}
-	for _, f := range there {
-		if _, wanted := files[f.Name()]; !wanted && isGenerated(f.Name()) {
-			if err := os.Remove(filepath.Join(folder, f.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func isGenerated(name string) bool {
-	return strings.HasSuffix(name, ".md") || strings.HasSuffix(name, ".1")
+	return root, nil
 }
