@@ -11,8 +11,8 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// The derived scenarios of docs/conformance.md, as far as they concern verdicts and
-// consequences. D is the dependent, O an owner.
+// Scenarios that upstream does not test, but that follow from its rules, as far as they concern
+// verdicts and consequences. D is the dependent, O an owner.
 func TestDerivedScenarios(t *testing.T) {
 	o1, o2 := st.Pod("ns/o1"), st.Pod("ns/o2")
 	unknown := st.To(o2, st.As("v1", "Foo"))

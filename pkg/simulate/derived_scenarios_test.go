@@ -11,8 +11,9 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// The derived scenarios of docs/conformance.md. collector.TestDerivedScenarios checks the
-// verdicts. o is an owner, d its dependent, e the dependent of d.
+// Scenarios that upstream does not test, but that follow from its rules.
+// collector.TestDerivedScenarios checks the verdicts. o is an owner, d its dependent, e the
+// dependent of d.
 func TestSimulateDerivedScenarios(t *testing.T) {
 	type o = object.Object
 	owner := func(with ...st.Option) o { return st.Secret("ns/o", with...) }

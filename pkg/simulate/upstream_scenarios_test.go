@@ -19,8 +19,8 @@ func replicas(name string, with ...st.Option) object.Object {
 	return st.Object("apps/v1", "ReplicaSet", "ns/"+name, with...)
 }
 
-// The collector's integration tests (docs/conformance.md), as far as a model covers them:
-// the state of all objects after some were deleted.
+// The collector's integration tests, as far as a model covers them: the state of all objects
+// after some were deleted.
 func TestSimulateIntegrationScenarios(t *testing.T) {
 	const foreground, background = metav1.DeletePropagationForeground, metav1.DeletePropagationBackground
 	a, b := replicas("a"), replicas("b")
@@ -184,7 +184,7 @@ func TestI5OnlyBackgroundDeletionDeletesPods(t *testing.T) {
 	}
 }
 
-// The patches that the collector's own unit tests check (docs/conformance.md).
+// The patches that the collector's own unit tests check.
 func TestPatchedReferences(t *testing.T) {
 	yes, no := true, false
 	three := st.ConfigMap("ns/d", st.OwnedBy(st.Pod("ns/o1"), st.Pod("ns/o2"), st.Pod("ns/o3")))

@@ -1,5 +1,5 @@
-// Package archtest checks the architecture: which package may import which, the names and
-// words in use, and that pages and code agree.
+// Package archtest checks the architecture: which package may import which, what is linked, and
+// that pages and code agree.
 package archtest
 
 import (
