@@ -6,10 +6,11 @@ import (
 	"path/filepath"
 )
 
-// Build builds the program of this repository into a folder. root is the root of the repository.
+// Build builds the program of this repository into a folder, without the commit as its version. root
+// is the root of the repository.
 func Build(root, folder string) (program string, err error) {
 	program = filepath.Join(folder, "kubectl-gc")
-	cmd := exec.Command("go", "build", "-C", root, "-o", program, "./cmd/kubectl-gc")
+	cmd := exec.Command("go", "build", "-C", root, "-buildvcs=false", "-o", program, "./cmd/kubectl-gc")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build kubectl-gc: %w\n%s", err, said)
 	}

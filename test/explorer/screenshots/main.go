@@ -43,7 +43,28 @@ func main() {
 	}
 }
 
+// run writes the pictures, and the words on them into words.txt, with which a test compares those
+// of today.
 func run(root, out string) error {
+	words := ""
+	err := visit(root, func(p picture, tab *browser.Tab, text string) error {
+		words += text
+		return tab.Do(chromedp.ActionFunc(func(ctx context.Context) error {
+			shot, err := page.CaptureScreenshot().WithFormat(page.CaptureScreenshotFormatPng).Do(ctx)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(out, p.name), shot, 0o644)
+		}))
+	})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(out, "words.txt"), []byte(words), 0o644)
+}
+
+// visit shows the page as on each picture, and calls show with it and its words.
+func visit(root string, show func(p picture, tab *browser.Tab, words string) error) error {
 	chromium, err := browser.Find()
 	if err != nil {
 		return err
@@ -66,23 +87,23 @@ func run(root, out string) error {
 		return err
 	}
 	defer stop()
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return err
-	}
 	for _, p := range pictures {
-		if err := p.take(running, report, filepath.Join(out, p.name)); err != nil {
+		if err := p.visit(running, report, show); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
 	return nil
 }
 
-func (p picture) take(running context.Context, report, file string) error {
+func (p picture) visit(running context.Context, report string, show func(p picture, tab *browser.Tab, words string) error) error {
 	tab, err := browser.Open(running, report, p.fragment, p.look)
 	if err != nil {
 		return err
 	}
 	defer tab.Close()
+	if err := tab.Until(`document.querySelector("#panel article")`); err != nil {
+		return err
+	}
 	if p.row != "" {
 		row := fmt.Sprintf(`[...document.querySelectorAll("#list [data-row]")].find((r) => r.textContent.includes(%q))`, p.row)
 		if err := tab.Until(row); err != nil {
@@ -92,13 +113,9 @@ func (p picture) take(running context.Context, report, file string) error {
 			return err
 		}
 	}
-	var shot []byte
-	err = tab.Do(chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		shot, err = page.CaptureScreenshot().WithFormat(page.CaptureScreenshotFormatPng).Do(ctx)
-		return err
-	}))
-	if err != nil {
+	var words string
+	if err := tab.Eval("document.body.innerText", &words); err != nil {
 		return err
 	}
-	return os.WriteFile(file, shot, 0o644)
+	return show(p, tab, "# "+p.name+"\n\n"+words+"\n\n")
 }
