@@ -1,89 +1,81 @@
-// Command dist creates the two parts of a release that goreleaser does not: the SBOM of each
-// program, for which .goreleaser.yaml runs this command, and the manifest for krew.
+// Command dist renders krew's manifest from .krew.yaml, as krew-release-bot does for a release, but
+// with the checksums of archives that were built here.
 //
-//	dist sbom       writes the SBOM of one program
-//	dist manifest   writes krew's manifest from its template and the archives
+//	go run ./test/dist -version v1.2.3 -from dist -o plugins/gc.yaml
 package main
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
-	"time"
+	"runtime"
+	"strings"
+	"text/template"
 )
 
+// head is the comment above a manifest that is rendered here.
+const head = `# Rendered from .krew.yaml by "make krew-manifest", with the checksums of what "make dist"
+# built with %s. Edit .krew.yaml. Nothing is published at these addresses unless there is
+# a release %s, so install with --archive: see docs/releasing.md.
+`
+
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	version := flag.String("version", "", "the version, for example v1.2.3")
+	archives := flag.String("from", "dist", "the folder of the archives")
+	partial := flag.Bool("partial", false, "give a missing archive a checksum that no file has")
+	out := flag.String("o", "plugins/gc.yaml", "the file to write: the name of the plugin, and .yaml")
+	flag.Parse()
+	if err := write(*version, *archives, *partial, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func run(args []string) error {
-	if len(args) > 0 {
-		switch args[0] {
-		case "sbom":
-			return runSBOM(args[1:])
-		case "manifest":
-			return runManifest(args[1:])
+func write(version, archives string, partial bool, out string) error {
+	text, err := os.ReadFile(".krew.yaml")
+	if err != nil {
+		return fmt.Errorf("read the template of the manifest: %w", err)
+	}
+	rendered, err := render(string(text), strings.TrimSuffix(filepath.Base(out), ".yaml"), version, func(archive string) (string, error) {
+		data, err := os.ReadFile(filepath.Join(archives, archive))
+		if partial && errors.Is(err, fs.ErrNotExist) {
+			return strings.Repeat("f", sha256.Size*2), nil // a string of digits would be a number in YAML
 		}
+		return fmt.Sprintf("%x", sha256.Sum256(data)), err
+	})
+	if err != nil {
+		return fmt.Errorf("render .krew.yaml: %w", err)
 	}
-	return errors.New("usage: dist sbom|manifest FLAGS")
+	return os.WriteFile(out, append(fmt.Appendf(nil, head, runtime.Version(), version), rendered...), 0o644)
 }
 
-func runSBOM(args []string) error {
-	flags := flag.NewFlagSet("sbom", flag.ContinueOnError)
-	var (
-		version = flags.String("version", "", "the version, for example v1.2.3")
-		epoch   = flags.Int64("time", 0, "the time of the commit, in seconds since 1970")
-		out     = flags.String("o", "", "the file to write: a name for the document, and "+sbomSuffix)
-	)
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if flags.NArg() != 1 || *out == "" {
-		return errors.New("usage: dist sbom -version VERSION -time SECONDS -o FILE PROGRAM")
-	}
-	if err := checkVersion(*version); err != nil {
-		return err
-	}
-	return writeSBOM(flags.Arg(0), *version, time.Unix(*epoch, 0), *out)
-}
+// The template defines the names of the plugin and of its program in these lines.
+var (
+	nameLine = regexp.MustCompile(`(\$name := )"[^"]*"`)
+	fileLine = regexp.MustCompile(`(\$file := )"[^"]*"`)
+)
 
-func runManifest(args []string) error {
-	flags := flag.NewFlagSet("manifest", flag.ContinueOnError)
-	var (
-		template = flags.String("template", ".krew.yaml", "the template that krew-release-bot renders")
-		out      = flags.String("o", "", "the file to write: the name of the plugin, and .yaml")
-		m        manifest
-	)
-	flags.StringVar(&m.name, "name", "gc", "the name of the plugin")
-	flags.StringVar(&m.file, "file", "kubectl-gc", "the file name of the program")
-	flags.StringVar(&m.version, "version", "", "the version, for example v1.2.3")
-	flags.StringVar(&m.archives, "from", "dist", "the folder of the archives")
-	flags.BoolVar(&m.partial, "partial", false, "give a missing archive a checksum that no file has")
-	if err := flags.Parse(args); err != nil {
-		return err
+// render renders the template for a plugin of that name. sum returns the checksum of an archive.
+func render(text, name, version string, sum func(archive string) (string, error)) ([]byte, error) {
+	text = nameLine.ReplaceAllString(text, `${1}"`+name+`"`)
+	text = fileLine.ReplaceAllString(text, `${1}"kubectl-`+strings.ReplaceAll(name, "-", "_")+`"`)
+	parsed, err := template.New("manifest").Funcs(template.FuncMap{
+		"addURIAndSha": func(uri, _ string) (string, error) {
+			sum, err := sum(path.Base(uri))
+			return fmt.Sprintf("uri: %s\n    sha256: %s", uri, sum), err
+		},
+	}).Parse(text)
+	if err != nil {
+		return nil, err
 	}
-	if filepath.Base(*out) != m.name+".yaml" {
-		return fmt.Errorf("write manifest to %q: krew requires the file name %s.yaml", *out, m.name)
-	}
-	if err := checkVersion(m.version); err != nil {
-		return err
-	}
-	return m.write(*template, *out)
-}
-
-// semantic matches the versions that krew accepts, without a +, because the version becomes part
-// of a URL.
-var semantic = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?$`)
-
-func checkVersion(version string) error {
-	if !semantic.MatchString(version) {
-		return fmt.Errorf("%q is not a version like v1.2.3 or v1.2.3-rc.1: without git, set VERSION", version)
-	}
-	return nil
+	var out bytes.Buffer
+	err = parsed.Execute(&out, struct{ TagName string }{version})
+	return out.Bytes(), err
 }

@@ -108,7 +108,7 @@ func buildArchive(t *testing.T, name string) (archive, manifest string) {
 	for _, line := range [][]string{
 		{"go", "build", "-trimpath", "-buildvcs=false", "-ldflags", ldflags, "-o", filepath.Join(folder, file), "./cmd/kubectl-gc"},
 		{"tar", "-czf", archive, "LICENSE", "README.md", "-C", folder, file},
-		{"go", "run", "./test/dist", "manifest", "-name", name, "-file", file, "-version", version, "-from", folder, "-partial", "-o", manifest},
+		{"go", "run", "./test/dist", "-version", version, "-from", folder, "-partial", "-o", manifest},
 	} {
 		cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
 		cmd.Dir, cmd.Env = top, append(os.Environ(), "CGO_ENABLED=0")
