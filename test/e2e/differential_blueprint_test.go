@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // blueprint describes a graph. A seed always gives the same blueprint; graphs built from it
@@ -466,6 +467,32 @@ func (b *blueprint) dropOtherOwnersOfOrphans() {
 func (b *blueprint) avoidConcurrentResults() *blueprint {
 	b.keepSingleOwner(func(owner part) bool { return owner.change == isOrphaning })
 	return b
+}
+
+// avoidOrphansUnderWrongName changes references with the UID of an orphaning part under a wrong name,
+// kind or namespace. collect removes such a reference and keeps the dependent; the real collector may
+// delete it: see docs/differences.md.
+func (b *blueprint) avoidOrphansUnderWrongName() *blueprint {
+	for i := range b.parts {
+		for k := range b.parts[i].refs {
+			if c := &b.parts[i].refs[k]; c.uid >= 0 && b.parts[c.uid].change == isOrphaning && !b.solid(i, *c) {
+				c.uid = b.nonexistent()
+			}
+		}
+	}
+	return b
+}
+
+// solid reports whether a reference of a part is valid: its owner exists with that name and kind,
+// and in a namespace where it may own the part.
+func (b *blueprint) solid(n int, c partRef) bool {
+	if c.uid < 0 || c.name != c.uid {
+		return false
+	}
+	owner := b.parts[c.uid]
+	group := func(apiVersion string) string { return schema.FromAPIVersionAndKind(apiVersion, "").Group }
+	return owner.change != wasDeleted && owner.change != wasReplaced && (owner.namespace == clusterScoped || owner.namespace == b.parts[n].namespace) &&
+		owner.kind == c.kind && group(owner.apiVersion) == group(c.apiVersion)
 }
 
 // reorderCopies gives the names in every copy another order. Before 1.35 the real collector receives

@@ -122,30 +122,6 @@ func (t *trial) keptByRace(ours graphState) (roles []string) {
 	return roles
 }
 
-// orphanedUnderWrongName reports whether a part, or one of its valid owners, has a reference with the UID
-// of an owner that is being orphaned, under a wrong name, kind or namespace. collect removes that
-// reference and keeps the part. The real collector may delete it: see docs/differences.md.
-func (b *blueprint) orphanedUnderWrongName(n int, before graphState) bool {
-	seen := map[int]bool{n: true}
-	for next := []int{n}; len(next) > 0; {
-		n = next[0]
-		next = next[1:]
-		for _, c := range b.parts[n].refs {
-			switch {
-			case c.uid < 0:
-			case !b.solid(n, c):
-				if before[roleOf(c.uid)].orphaning() {
-					return true
-				}
-			case !seen[c.uid]:
-				seen[c.uid] = true
-				next = append(next, c.uid)
-			}
-		}
-	}
-	return false
-}
-
 // nondeterministic returns the number of objects for which runs of the real collector differ.
 func (t *trial) nondeterministic() int {
 	n := 0

@@ -18,9 +18,8 @@
 // independently, from the rules and with client-go.
 //
 // KUBECTL_GC_SEED repeats a random graph: a test that fails prints its seed. SEEDS sets the
-// number of new graphs for the differential tests; without it they use fixed seeds. With both, the
-// differential tests use that many seeds from the given one on. RUNS does the same for runs under
-// faults.
+// number of new graphs for the differential tests and of runs under faults; without it they use
+// fixed seeds. With both, they use that many seeds from the given one on.
 //
 // KUBERNETES is the minor version of the control planes, the newest by default. `make matrix` runs
 // the tests that compare the program with the real collector on all of them.

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
-	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
 // copyResult is what happened to one copy of a graph.
@@ -23,83 +23,60 @@ type copyResult struct {
 	final         graphState      // after the runs that complete it
 	backedUp      map[string]bool // the roles of the objects in the backups of the command
 	result        result
-	faults        *proxy.FaultInjector // nil: no faults
-	liar          *proxy.Liar          // nil: no lies
+	inTime        bool // within the time limit
 }
 
-// verdict is the evaluation of a run under faults.
-type verdict struct {
-	*copyResult
-	seed    uint64
-	command string
-	objects int
-	inTime  bool // within the time limit
-
-	deleted int // objects that were deleted, or began to be
-	// Deleted objects whose deletion is nondeterministic in the real collector as well, one per
-	// line.
-	nondeterministic []string
-	// Violations, one per line.
-	wrongDeletes, notBackedUp, panics, differing, other []string
-	// Violations under lies: finalizers removed without proof, exit code 0 although not
-	// everything was done, objects created twice.
-	unproven, falseSuccess, createdTwice []string
-	peak                                 int64       // the peak memory of the program, in bytes
-	tables                               *proxy.Liar // for a run of tree; nil: it was not run
-}
-
-// judge reports the violations of a run under faults, by comparison with a run without
-// faults and with the graph as it was built.
-func (o *faultScenario) judge(v *verdict, baseline *copyResult) {
+// violations returns what a run under faults did wrong, one line each, by comparison with a run
+// without faults and with the graph as it was built.
+func (o *faultScenario) violations(v, baseline *copyResult) []string {
 	o.Helper()
-	o.compareFinalStates(v, baseline)
-	o.checkBehavior(v)
-	if v.liar != nil {
-		o.judgeUnderLies(v, baseline)
-	}
-	for _, line := range v.nondeterministic {
-		o.Log(line)
-	}
-	for _, line := range slices.Concat(v.wrongDeletes, v.notBackedUp, v.panics, v.differing, v.other, v.unproven, v.falseSuccess, v.createdTwice) {
-		o.Error(line)
-	}
+	out := slices.Concat(o.wrongStates(v, baseline), o.wrongBehavior(v))
 	if !v.inTime {
-		o.Error("it did not end in time")
+		return append(out, "it did not end in time")
 	}
-	if o.Failed() {
-		o.Logf("its output: %s\n%s\n%s", short(v.result.Stdout), v.result.Stderr[max(0, len(v.result.Stderr)-8000):], o.completionOutput)
-		o.Logf("output without faults: %s", short(baseline.result.Stdout))
+	if v.result.Code != 0 {
+		return out
 	}
+	if baseline.result.Code != 0 {
+		out = append(out, fmt.Sprintf("it exits with 0, and without faults with %d", baseline.result.Code))
+	}
+	for _, role := range slices.Sorted(maps.Keys(v.before)) {
+		if got, want := o.finalCondition(v.after, role, v.before[role]), o.finalCondition(baseline.final, role, v.before[role]); got != want {
+			out = append(out, fmt.Sprintf("it exits with 0, but %s %s is %s, and without faults %s", role, o.describe(role), got, want))
+		}
+	}
+	return out
 }
 
-// compareFinalStates compares the final state of each object under faults with that without faults.
-func (o *faultScenario) compareFinalStates(v *verdict, baseline *copyResult) {
+// wrongStates compares each object under faults with the one without faults.
+func (o *faultScenario) wrongStates(v, baseline *copyResult) (out []string) {
 	o.Helper()
 	for _, role := range slices.Sorted(maps.Keys(v.before)) {
 		was, is := v.before[role], v.after[role]
-		nondeterministic := false
+		wrong := func(format string, args ...any) {
+			out = append(out, fmt.Sprintf("%s %s was %s, is %s: ", role, o.describe(role), was, is)+fmt.Sprintf(format, args...))
+		}
 		if wasDeletedNow(was, is) {
-			v.deleted++
-			owner := o.reasonToStay(role, v.final)
-			if owner != "" {
-				v.wrongDeletes = append(v.wrongDeletes, fmt.Sprintf("%s %s is %s, and has %s", role, o.describe(role), is, owner))
+			if owner := o.reasonToStay(role, v.final); owner != "" {
+				wrong("deleted, and has %s", owner)
 			}
 			if !wasDeletedNow(was, baseline.after[role]) {
-				line := fmt.Sprintf("%s %s is %s, and without faults %s", role, o.describe(role), is, baseline.after[role])
-				if nondeterministic = owner == "" && o.nondeterministicDeletion(role, v.before, baseline.final); nondeterministic {
-					v.nondeterministic = append(v.nondeterministic, line+": nondeterministic")
-				} else {
-					v.wrongDeletes = append(v.wrongDeletes, line)
-				}
+				wrong("deleted, and without faults %s", baseline.after[role])
 			}
 		}
 		if o.mustBackUp(was, is) && !v.backedUp[role] {
-			v.notBackedUp = append(v.notBackedUp, fmt.Sprintf("%s %s is %s, and in no backup", role, o.describe(role), is))
+			wrong("in no backup")
 		}
-		if got, want := o.finalCondition(v.final, role, was), o.finalCondition(baseline.final, role, was); got != want && !nondeterministic {
-			v.differing = append(v.differing, fmt.Sprintf("%s %s\n  before:      %s\n  after:       %s\n  in the end:  %s\n  no faults:   %s", role, o.describe(role), was, is, got, want))
+		if got, want := o.finalCondition(v.final, role, was), o.finalCondition(baseline.final, role, was); got != want {
+			wrong("finally %s, and without faults %s", got, want)
+		}
+		for _, finalizer := range was.Finalizers {
+			if line := o.unprovenRemoval(role, finalizer, v, baseline); line != "" {
+				wrong("%s", line)
+			}
 		}
 	}
+	return out
 }
 
 // finalCondition returns the final state of an object with its owners sorted. An object that
@@ -152,7 +129,7 @@ func (o *faultScenario) reasonToStay(role string, end graphState) string {
 		return ""
 	}
 	for _, c := range o.parts[n].refs {
-		if _, known := o.kinds(c); !known {
+		if !o.served(c) {
 			return fmt.Sprintf("an owner of a kind that is not known, %s %s", c.apiVersion, c.kind)
 		}
 		if owner := end[roleOf(c.uid)]; o.solid(n, c) && !owner.Gone && !owner.Terminating {
@@ -162,38 +139,61 @@ func (o *faultScenario) reasonToStay(role string, end graphState) string {
 	return ""
 }
 
-// solid reports whether a reference of a part is valid: its owner exists with that name and kind,
-// and in a namespace where it may own the part.
-func (b *blueprint) solid(n int, c partRef) bool {
-	if c.uid < 0 || c.name != c.uid {
-		return false
-	}
-	owner := b.parts[c.uid]
-	group := func(apiVersion string) string { return schema.FromAPIVersionAndKind(apiVersion, "").Group }
-	return owner.change != wasDeleted && owner.change != wasReplaced && (owner.namespace == clusterScoped || owner.namespace == b.parts[n].namespace) &&
-		owner.kind == c.kind && group(owner.apiVersion) == group(c.apiVersion)
+// isRequested reports whether the command line names an object.
+func (o *faultScenario) isRequested(role string) bool {
+	name := "/" + o.name(o.partNumber(role))
+	return slices.ContainsFunc(o.args, func(arg string) bool { return strings.HasSuffix(arg, name) })
 }
 
-// checkBehavior checks what must hold under any faults.
-func (o *faultScenario) checkBehavior(v *verdict) {
-	r := v.result
-	for _, sign := range []string{"panic:", "goroutine ", "fatal error:", "DATA RACE"} {
-		if v.inTime && strings.Contains(r.Stderr, sign) {
-			v.panics = append(v.panics, fmt.Sprintf("standard error holds %q", sign))
-		}
+// unprovenRemoval returns why a finalizer must not have been removed. It is empty if the
+// finalizer is still there, or if its removal was correct.
+func (o *faultScenario) unprovenRemoval(role, finalizer string, v, baseline *copyResult) string {
+	was, is, kept := v.before[role], v.after[role], baseline.final[role]
+	switch {
+	case was.Gone || !is.Gone && slices.Contains(is.Finalizers, finalizer):
+		return ""
+	case finalizer != metav1.FinalizerDeleteDependents && finalizer != metav1.FinalizerOrphanDependents:
+		return finalizer + " belongs to another controller"
+	case was.Terminating && slices.Contains(kept.Finalizers, finalizer):
+		return finalizer + " stays without faults"
+	case finalizer == metav1.FinalizerDeleteDependents && !was.Terminating:
+		return "" // the object is not terminating, so it does not wait for its dependents
+	case !was.Terminating && o.isRequested(role) && !slices.Contains(o.args, "--cascade=orphan"):
+		return "" // a DELETE with that policy removes the orphan finalizer (docs/gc-semantics.md#finalizers-after-a-delete)
 	}
-	if v.inTime && (r.Code < 0 || r.Code > 2) {
-		v.other = append(v.other, fmt.Sprintf("it exits with %d", r.Code))
-	}
-	if r.Code == 2 {
-		for role, was := range v.before {
-			if was.String() != v.after[role].String() {
-				v.other = append(v.other, fmt.Sprintf("it exits with 2, but %s is %s, and was %s", role, v.after[role], was))
+	for _, other := range slices.Sorted(maps.Keys(v.after)) {
+		for _, ref := range v.after[other].Owners {
+			if ref.uid != role || finalizer == metav1.FinalizerDeleteDependents && !ref.blocks || v.after[other].Gone {
+				continue
+			}
+			same := slices.Contains(baseline.final[other].Owners, ref) || baseline.after[role].Gone && slices.Contains(baseline.after[other].Owners, ref)
+			if !same {
+				return fmt.Sprintf("%s is removed, but %s is still %s", finalizer, other, v.after[other])
 			}
 		}
 	}
-	if strings.Contains(r.Stdout+r.Stderr, canary) {
-		v.other = append(v.other, "the token is in its output")
+	return ""
+}
+
+// wrongBehavior returns what must not happen under any faults: a crash, an undocumented exit code, a
+// change with exit code 2, or the token in the output or a backup.
+func (o *faultScenario) wrongBehavior(v *copyResult) (out []string) {
+	o.Helper()
+	for _, sign := range []string{"panic:", "goroutine ", "fatal error:", "DATA RACE"} {
+		if v.inTime && strings.Contains(v.result.Stderr, sign) {
+			out = append(out, fmt.Sprintf("standard error holds %q", sign))
+		}
+	}
+	if v.inTime && (v.result.Code < 0 || v.result.Code > 2) {
+		out = append(out, fmt.Sprintf("it exits with %d", v.result.Code))
+	}
+	for role, was := range v.before {
+		if v.result.Code == 2 && was.String() != v.after[role].String() {
+			out = append(out, fmt.Sprintf("it exits with 2, but %s is %s, and was %s", role, v.after[role], was))
+		}
+	}
+	if strings.Contains(v.result.Stdout+v.result.Stderr, canary) {
+		out = append(out, "the token is in its output")
 	}
 	err := filepath.WalkDir(o.backups, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -201,11 +201,12 @@ func (o *faultScenario) checkBehavior(v *verdict) {
 		}
 		content, err := os.ReadFile(path)
 		if strings.Contains(string(content), canary) {
-			v.other = append(v.other, "the token is in "+path)
+			out = append(out, "the token is in "+path)
 		}
 		return err
 	})
 	o.must(err)
+	return out
 }
 
 // backedUp returns the roles of the objects in the backups, and requires that the backups are
@@ -276,4 +277,57 @@ func (o *faultScenario) adopt(role string, uid types.UID) {
 		}
 	}
 	o.members[uid], o.roles[string(uid)] = role, role
+}
+
+// collect deletes #0 and its dependent #1, as in each of these runs without faults.
+func TestViolationsUnderFaultsAreFound(t *testing.T) {
+	const owner, dependent = "#0", "#1"
+	owned := partState{Owners: []roleRef{{line: "v1/ConfigMap #0", uid: owner}}}
+	held := func(by string) partState { return partState{Terminating: true, Finalizers: []string{by}} }
+	for name, test := range map[string]struct {
+		change func(v, baseline *copyResult)
+		want   string // in one of the violations; empty: there is none
+	}{
+		"the same end":                       {func(_, _ *copyResult) {}, ""},
+		"a run that leaves it to the next":   {func(v, _ *copyResult) { v.after, v.result.Code = v.before, 1 }, ""},
+		"a dependent of an owner that stays": {func(v, _ *copyResult) { v.after[owner], v.final[owner] = partState{}, partState{} }, "has an owner that is there"},
+		"a deletion that faults caused":      {func(_, baseline *copyResult) { baseline.after[dependent] = owned }, "deleted, and without faults"},
+		"a deletion without backup":          {func(v, _ *copyResult) { delete(v.backedUp, owner) }, "in no backup"},
+		"another end":                        {func(v, _ *copyResult) { v.final[dependent] = owned }, "finally there"},
+		"an orphan finalizer removed before a reference": {func(v, baseline *copyResult) {
+			v.before[owner], v.after[dependent] = held(metav1.FinalizerOrphanDependents), owned
+			baseline.final[dependent] = partState{}
+		}, "orphan is removed, but #1 is still"},
+		"a foreground finalizer removed before a dependent that does not block": {func(v, _ *copyResult) {
+			v.before[owner], v.after[dependent], v.result.Code = held(metav1.FinalizerDeleteDependents), owned, 1
+		}, ""},
+		"a finalizer that stays without faults": {func(v, baseline *copyResult) {
+			v.before[owner], baseline.final[owner] = held(metav1.FinalizerDeleteDependents), held(metav1.FinalizerDeleteDependents)
+		}, "stays without faults"},
+		"another controller's finalizer":  {func(v, _ *copyResult) { v.before[owner] = held(hold) }, "belongs to another controller"},
+		"exit code 0 with something left": {func(v, _ *copyResult) { v.after[dependent] = owned }, "it exits with 0, but #1"},
+		"exit code 0, and 1 otherwise":    {func(_, baseline *copyResult) { baseline.result.Code = 1 }, "and without faults with 1"},
+		"exit code 2 with a change":       {func(v, _ *copyResult) { v.result.Code = 2 }, "it exits with 2, but"},
+		"an exit code of its own":         {func(v, _ *copyResult) { v.result.Code = 3 }, "it exits with 3"},
+		"a panic":                         {func(v, _ *copyResult) { v.result.Stderr = "panic: nil" }, "standard error holds"},
+		"the token":                       {func(v, _ *copyResult) { v.result.Stdout = canary }, "the token is in its output"},
+		"no end":                          {func(v, _ *copyResult) { v.inTime = false }, "it did not end in time"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := &faultScenario{
+				builtGraph: &builtGraph{scene: &scene{T: t}, objects: make([]object, 2), blueprint: &blueprint{parts: []part{
+					{apiVersion: "v1", kind: "ConfigMap"}, {apiVersion: "v1", kind: "ConfigMap", refs: []partRef{{apiVersion: "v1", kind: "ConfigMap"}}},
+				}}},
+				faultCommand: faultCommand{mustBackUp: wasDeletedNow}, backups: t.TempDir(), served: func(partRef) bool { return true },
+			}
+			gone := func() graphState { return graphState{owner: {Gone: true}, dependent: {Gone: true}} }
+			v := &copyResult{before: graphState{owner: {}, dependent: owned}, after: gone(), final: gone(), backedUp: map[string]bool{owner: true, dependent: true}, inTime: true}
+			baseline := &copyResult{after: gone(), final: gone()}
+			test.change(v, baseline)
+			got := strings.Join(o.violations(v, baseline), "\n")
+			if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+				t.Errorf("%s, want %q", got, test.want)
+			}
+		})
+	}
 }

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -9,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Kind is a kind of fault or lie, as reports show it.
+// Kind is a kind of fault, as reports show it.
 type Kind string
 
 // The kinds of faults. Each affects a single request, except for the last two, which affect a
@@ -37,15 +36,6 @@ const (
 	BadType        Kind = "list bad from the start, for the whole run"
 )
 
-// Kinds returns the kinds of faults, in the order of a report.
-func Kinds() []Kind {
-	out := make([]Kind, 0, len(faults)+2)
-	for _, t := range faults {
-		out = append(out, t.kind)
-	}
-	return append(out, BadPages, BadType)
-}
-
 // fault implements a kind of fault.
 type fault struct {
 	kind    Kind
@@ -66,20 +56,20 @@ var faults = []fault{
 	{Internal, 4, anyRequest, statusFault(http.StatusInternalServerError, metav1.StatusReasonInternalError, "etcdserver: request timed out")},
 	{Unavailable, 4, anyRequest, statusFault(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "the server is currently unable to handle the request")},
 	{GatewayTimeout, 3, anyRequest, statusFault(http.StatusGatewayTimeout, metav1.StatusReasonTimeout, "the server was unable to return a response in the time allotted")},
-	{CutBody, 4, notWatch, func(m *FaultInjector, _ requestInfo, _ *rand.Rand) http.HandlerFunc { return TruncateBody(m.observed) }},
+	{CutBody, 4, notWatch, func(m *FaultInjector, _ requestInfo, _ *rand.Rand) http.HandlerFunc { return TruncateBody(m.upstream) }},
 	{CorruptBody, 4, notWatch, func(m *FaultInjector, _ requestInfo, random *rand.Rand) http.HandlerFunc {
-		return CorruptBytes(m.observed, random)
+		return CorruptBytes(m.upstream, random)
 	}},
 	{Stalled, 1, anyRequest, func(*FaultInjector, requestInfo, *rand.Rand) http.HandlerFunc { return Stall }},
 	{Reset, 3, anyRequest, func(*FaultInjector, requestInfo, *rand.Rand) http.HandlerFunc { return ResetConnection }},
 	{Delayed, 5, notWatch, func(m *FaultInjector, _ requestInfo, random *rand.Rand) http.HandlerFunc {
-		return m.queue.Delay(m.observed, 1+random.IntN(12))
+		return m.queue.Delay(m.upstream, 1+random.IntN(12))
 	}},
 	{Repeated, 6, writes, func(m *FaultInjector, _ requestInfo, random *rand.Rand) http.HandlerFunc {
 		return SendTwice(m.upstream, random.IntN(2) == 0)
 	}},
 	{Lost, 8, writes, func(m *FaultInjector, _ requestInfo, _ *rand.Rand) http.HandlerFunc {
-		return LoseResponse(m.upstream, m.recordLostWrite)
+		return LoseResponse(m.upstream)
 	}},
 }
 
@@ -131,6 +121,3 @@ func drawFault(a requestInfo, random *rand.Rand) fault {
 	}
 	panic("unreachable: n is less than the sum of all shares")
 }
-
-// Limits returns the kinds that cost a client time, with their limits per run.
-func Limits() map[Kind]int { return maps.Clone(slowKinds) }
