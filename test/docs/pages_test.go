@@ -146,7 +146,6 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/performance.md", "go run", "it measures for half an hour"},
 	{"docs/performance-watch.md", "go run", "the same"},
 	{"docs/performance-acting.md", "go run", "it measures for minutes"},
-	{"docs/reliability.md", "make soak", "it takes most of an hour"},
 	{"docs/reliability.md", "KUBECTL_GC_E2E=1", "it is a test itself"},
 	{"docs/incidents/argo-cd.md", "argocd", "there is no Argo CD here"},
 	{"docs/incidents/cluster-api.md", "clusterctl", "there is no second cluster, and no clusterctl"},
