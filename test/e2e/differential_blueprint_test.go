@@ -20,24 +20,27 @@ type blueprint struct {
 	percentValid     int          // how many of a hundred references are valid; with 100, those of cycles are valid as well
 	namespaces       []string     // where the graph is built; nil: in new namespaces
 	labelled         bool         // every object gets a label
-	requested        []int        // parts that are always among the targets of a command
 	reordersCopies   bool         // in every copy the names have another order
+	unusual          bool         // see graphShape
 }
 
-// graphSize is the number of parts of a blueprint before dependents are added.
-type graphSize struct {
+// graphShape is what a blueprint has before dependents are added.
+type graphShape struct {
 	roots            int // in each namespace
 	clusterRoots     int
 	cycle            int // the largest cycle that is not deleted
 	terminatingCycle int // the largest cycle with a terminating member; 0: none
 	changes          int // how many parts are deleted, and how many are replaced
+	// unusual adds references that no controller writes, and some whose result is nondeterministic in the
+	// real collector.
+	unusual bool
 }
 
 var (
-	large = graphSize{roots: 7, clusterRoots: 6, cycle: 4, terminatingCycle: 3, changes: 6}
-	small = graphSize{roots: 3, clusterRoots: 3, cycle: 2, terminatingCycle: 2, changes: 3}
+	large = graphShape{roots: 7, clusterRoots: 6, cycle: 4, terminatingCycle: 3, changes: 6}
+	small = graphShape{roots: 3, clusterRoots: 3, cycle: 2, terminatingCycle: 2, changes: 3}
 	// calm is like small, without terminating cycles.
-	calm = graphSize{roots: 3, clusterRoots: 3, cycle: 4}
+	calm = graphShape{roots: 3, clusterRoots: 3, cycle: 4}
 )
 
 // part is one object.
@@ -51,6 +54,18 @@ type part struct {
 	change     change
 }
 
+// namespacedKinds and clusterKinds are the kinds of the objects in a graph. No controller acts on
+// any of them.
+var (
+	namespacedKinds = []func(namespace, name string, more ...func(object)) object{
+		configMap, secret, role, lease, podTemplate, autoscaler, widget, widget, pod,
+	}
+	clusterKinds = []func(name string, more ...func(object)) object{gadget, gadget, clusterRole, priorityClass}
+)
+
+// hold is a finalizer that is never removed.
+const hold = "e2e.kubectl-gc.dev/hold"
+
 // clusterScoped is the namespace of cluster-scoped parts.
 const clusterScoped = -1
 
@@ -62,6 +77,7 @@ const namespacesPerGraph = 3
 type partRef struct {
 	apiVersion, kind string
 	name, uid        int
+	spelling         string // the name with something around NAME, as no object can be called; empty: the name alone
 	blocks, controls bool
 }
 
@@ -94,10 +110,18 @@ func draw(seed uint64, n int) *blueprint {
 	return drawGarbage(seed, n, large)
 }
 
-func drawGarbage(seed uint64, n int, m graphSize) *blueprint {
+func drawGarbage(seed uint64, n int, m graphShape) *blueprint {
 	b := newBlueprint(seed, n, 55, m)
 	b.changeParts(m.changes)
 	return b
+}
+
+// drawUnusual returns a blueprint with all kinds of references, to compare what is read rather than
+// what the real collector does.
+func drawUnusual(seed uint64, n int) *blueprint {
+	m := large
+	m.unusual = true
+	return drawGarbage(seed, n, m)
 }
 
 // drawSound returns a blueprint with little garbage, in which only members of cycles are
@@ -109,8 +133,8 @@ func drawSound(seed uint64, n int) *blueprint {
 	return b
 }
 
-func newBlueprint(seed uint64, n, sound int, m graphSize) *blueprint {
-	b := &blueprint{seed: seed, dice: rand.New(rand.NewPCG(seed, seed)), noDependents: map[int]bool{}, percentValid: sound}
+func newBlueprint(seed uint64, n, sound int, m graphShape) *blueprint {
+	b := &blueprint{seed: seed, dice: rand.New(rand.NewPCG(seed, seed)), noDependents: map[int]bool{}, percentValid: sound, unusual: m.unusual}
 	for space := range namespacesPerGraph {
 		for range m.roots {
 			b.add(space)
@@ -180,7 +204,7 @@ func (b *blueprint) refTo(i int) partRef {
 }
 
 // cycles adds parts that own each other, or themselves.
-func (b *blueprint) cycles(m graphSize) {
+func (b *blueprint) cycles(m graphShape) {
 	for size := 1; size <= m.cycle; size++ {
 		b.cycle(b.randomNamespace(), size)
 	}
@@ -245,6 +269,10 @@ func (b *blueprint) dependent() {
 	space := b.randomNamespace()
 	var claims []partRef
 	for range 1 + b.dice.IntN(3) {
+		if b.unusual && b.chance(20) {
+			claims = append(claims, b.unusualRefs(space)...)
+			continue
+		}
 		c := b.randomRef(space)
 		// If two references have one UID and only one of them is valid, the program keeps the
 		// valid one, unlike the real collector. So do not create such pairs.
@@ -387,6 +415,35 @@ func (b *blueprint) lowerCase(space int) partRef {
 		c.uid = b.nonexistent()
 	}
 	return c
+}
+
+// unusualRefs returns one reference, or two with one UID.
+func (b *blueprint) unusualRefs(space int) []partRef {
+	c := b.validRef(space)
+	one := c
+	switch b.dice.IntN(8) {
+	case 0:
+		c.kind += "List"
+	case 1:
+		c.apiVersion, c.kind = "v1", "List"
+	case 2:
+		c.spelling = []string{"../NAME", "NAME/status", "..", "%2e%2e%2fNAME"}[b.dice.IntN(4)]
+	case 3: // the name of an object in its own namespace
+		c.uid = b.otherNamespace(space).uid
+	case 4:
+		one.blocks = !c.blocks
+		return []partRef{one, c}
+	case 5:
+		one.name = b.nonexistent()
+		return []partRef{one, c}
+	case 6:
+		c.name = b.nonexistent()
+		return []partRef{one, c}
+	case 7:
+		c.apiVersion, c.kind = "v1", "Service"
+		return []partRef{one, c}
+	}
+	return []partRef{c}
 }
 
 // changeParts deletes, replaces or begins to delete some of the parts.

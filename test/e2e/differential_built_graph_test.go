@@ -83,6 +83,9 @@ func (g *builtGraph) uid(n int) types.UID {
 
 func (g *builtGraph) reference(c partRef) metav1.OwnerReference {
 	r := reference(c.apiVersion, c.kind, g.name(c.name), g.uid(c.uid))
+	if c.spelling != "" {
+		r.Name = strings.ReplaceAll(c.spelling, "NAME", r.Name)
+	}
 	if c.blocks {
 		blocking(&r)
 	}
@@ -305,6 +308,8 @@ func (g *builtGraph) roleRef(r metav1.OwnerReference) roleRef {
 	}
 	return roleRef{line, g.roleOrValue(string(r.UID)), isTrue(r.BlockOwnerDeletion)}
 }
+
+func isTrue(b *bool) bool { return b != nil && *b }
 
 func (g *builtGraph) roleOrValue(nameOrUID string) string {
 	if role, ok := g.roles[nameOrUID]; ok {

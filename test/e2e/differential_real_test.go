@@ -24,6 +24,21 @@ func (s *scene) switchCollector(to string) {
 	}
 }
 
+// startRealCollector runs the real collector until the test ends.
+func (s *scene) startRealCollector() {
+	s.Helper()
+	s.Cleanup(func() { s.switchCollector(testcluster.Absent) })
+	s.switchCollector(testcluster.On)
+}
+
+// awaitSentinel creates an object that is garbage and waits until the collector has deleted it.
+// By then the collector has processed everything created before.
+func (s *scene) awaitSentinel(namespace string) {
+	s.Helper()
+	last := s.create(configMap(namespace, "sentinel", ownedBy(reference("v1", "Secret", "gone", "gone"))))
+	s.await("the sentinel to be collected", func(context.Context) (bool, error) { return s.gone(last), nil })
+}
+
 // awaitIdle waits until the real collector is idle, and returns the states of the graphs: the
 // collector has processed the last sentinel, and nothing has changed since the sentinel before.
 func (s *scene) awaitIdle(gs ...*builtGraph) []graphState {

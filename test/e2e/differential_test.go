@@ -4,18 +4,39 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
 	"testing"
-	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// roundsVariable names the environment variable with the number of random graphs on which the
-// program and the real collector are compared.
-const roundsVariable = "SEEDS"
+const (
+	// seedVariable names the environment variable that repeats the random graph of a failed test.
+	seedVariable = "KUBECTL_GC_SEED"
+	// roundsVariable names the one with the number of random graphs.
+	roundsVariable = "SEEDS"
+)
+
+// seeds returns the requested seed, or n random ones.
+func seeds(t *testing.T, n int) []uint64 {
+	t.Helper()
+	if given := os.Getenv(seedVariable); given != "" {
+		seed, err := strconv.ParseUint(given, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", seedVariable, err)
+		}
+		return []uint64{seed}
+	}
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = uint64(rand.Uint32())
+	}
+	return out
+}
 
 // graphs returns the seeds to compare: the requested seed, the requested number of random
 // ones, that number from the requested one on if both are set, or by default fixed ones, so that
@@ -38,7 +59,7 @@ func graphs(t *testing.T, usual ...uint64) []uint64 {
 }
 
 // TestDifferentialCollect expects that from the same state the program and the real
-// collector reach the same final state, as the plan predicted. Where runs of the real
+// collector reach the same final state, as the plan and the audit predicted. Where runs of the real
 // collector differ, the program must agree with one of them, object by object.
 func TestDifferentialCollect(t *testing.T) {
 	t.Parallel()
@@ -53,16 +74,12 @@ func compare(t *testing.T, b *blueprint) {
 	t.Helper()
 	ours := newScene(t)
 	theirs := &trial{scene: withRealCollector.newScene(t), blueprint: b}
-	watch := newStopwatch()
 	g := b.build(ours, 0)[0]
-	watch.lap("built in")
 
 	before := g.state()
-	plan := ours.tool().plan()
+	plan, found := ours.tool().plan(), ours.tool().audit()
 	predicted := g.predicted(before, plan)
-	watch.lap("planned in")
 	done := ours.tool().collect("--backup-dir", t.TempDir())
-	watch.lap("collected in")
 	after := g.state()
 	for _, role := range slices.Sorted(maps.Keys(after)) {
 		if predicted[role].String() != after[role].String() {
@@ -79,7 +96,6 @@ func compare(t *testing.T, b *blueprint) {
 	}
 
 	differing := theirs.run(before, after)
-	watch.lap("the real one ran in")
 	for _, role := range theirs.mismatches(after) {
 		description := theirs.history(role, g, before, after)
 		for _, s := range plan.Steps {
@@ -89,15 +105,53 @@ func compare(t *testing.T, b *blueprint) {
 		}
 		t.Error(description)
 	}
-	gone, changed := countChanges(before, after)
-	t.Logf("%d objects in %d steps: %d deleted, %d changed; %d differ between %d runs of the real collector, and %d of them were kept here but deleted in some of those runs; %s",
-		len(before), len(plan.Steps), gone, changed, differing, len(theirs.ends), len(theirs.keptByRace(after)), watch)
 	for _, role := range theirs.keptByRace(after) {
 		t.Errorf("it stayed, and the real collector leaves it only by a race: %s", theirs.history(role, g, before, after))
 	}
+	for role, said := range g.mispredictions(found.Findings, before, theirs.ends) {
+		t.Errorf("audit: %s: %s", said, theirs.history(role, g, before, after))
+	}
+	gone, changed := countChanges(before, after)
+	t.Logf("%d objects: %d deleted, %d changed; %d differ between runs of the real collector", len(before), gone, changed, differing)
 	if gone == 0 || changed == 0 {
 		t.Error("the graph gave the collector too little to do")
 	}
+}
+
+// mispredictions returns what an audit says otherwise than one of these ends, by role.
+func (g *builtGraph) mispredictions(findings []finding, before graphState, ends []graphState) map[string]string {
+	out, deletable := map[string]string{}, map[string]bool{}
+	for _, f := range findings {
+		role := g.members[types.UID(f.Object.UID)]
+		deletable[role] = deletable[role] || f.Consequence == "delete" || f.Consequence == "unknown"
+		if role == "" || f.Reference == nil || f.Nondeterministic != nil {
+			continue
+		}
+		uid := g.roleOrValue(f.Reference.UID)
+		// An owner that orphans its dependents takes references from them, whatever they are.
+		orphans := func(r roleRef) bool {
+			return slices.Contains(before[r.uid].Finalizers, metav1.FinalizerOrphanDependents)
+		}
+		for _, end := range ends {
+			now := end[role]
+			owned := slices.ContainsFunc(now.Owners, func(r roleRef) bool { return r.uid == uid })
+			switch {
+			case f.Consequence == "delete" && !now.Gone && !now.Terminating,
+				f.Consequence == "unlink" && !now.Gone && !now.Terminating && owned,
+				f.Effect.Reason == "CannotDecide" && (now.Gone || !owned && !slices.ContainsFunc(before[role].Owners, orphans)):
+				out[role] = f.String()
+			}
+		}
+	}
+	for role, was := range before {
+		for _, end := range ends {
+			leaves := func(r roleRef) bool { return before[r.uid].Terminating || end[r.uid].Gone || end[r.uid].Terminating }
+			if end[role].Gone && !was.Gone && !was.Terminating && !deletable[role] && !slices.ContainsFunc(was.Owners, leaves) {
+				out[role] = "it is deleted, and no finding says so"
+			}
+		}
+	}
+	return out
 }
 
 // countChanges returns the numbers of deleted and of changed objects.
@@ -113,22 +167,3 @@ func countChanges(before, after graphState) (gone, changed int) {
 	}
 	return gone, changed
 }
-
-// stopwatch measures durations.
-type stopwatch struct {
-	last time.Time
-	laps string
-}
-
-func newStopwatch() *stopwatch { return &stopwatch{last: time.Now()} }
-
-func (s *stopwatch) lap(what string) {
-	now := time.Now()
-	if s.laps != "" {
-		s.laps += ", "
-	}
-	s.laps += fmt.Sprintf("%s %.1fs", what, now.Sub(s.last).Seconds())
-	s.last = now
-}
-
-func (s *stopwatch) String() string { return s.laps }

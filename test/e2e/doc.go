@@ -4,9 +4,8 @@
 // objects stay as they are. Each has namespaces of its own and deletes its objects at the end.
 // There are a few of these control planes, two more whose collector a test switches on and off,
 // and some with other settings (environments_test.go).
-// TestAuditPredictsTheRealCollector runs the real collector and checks that it does what was
-// predicted. The differential tests build each random graph on a second control plane as well and
-// run the real collector there: collect must reach the same final state.
+// TestDifferentialCollect builds each random graph on a second control plane as well and runs the
+// real collector there: collect must reach the same final state, and audit must have predicted it.
 //
 // TestUnderFaults runs the commands that change something behind a proxy (test/proxy) that
 // injects faults into requests and responses.
@@ -14,8 +13,7 @@
 // The tests use the program through its command line, its output and its exit codes. Three kinds
 // of tests also import packages of this module outside of test: those of writes to a server
 // (write_test.go), those of the preview of a deletion (delete_preview_test.go), and those that
-// read a backup (pkg/backup). The expected findings of an audit of a random graph are computed
-// independently, from the rules and with client-go.
+// read a backup (pkg/backup).
 //
 // KUBECTL_GC_SEED repeats a random graph: a test that fails prints its seed. SEEDS sets the
 // number of new graphs for the differential tests and of runs under faults; without it they use

@@ -296,11 +296,10 @@ func (o *faultScenario) faultArgs(seed uint64) []string {
 	return args
 }
 
-// targets returns some objects of the first namespace as arguments: owners if there are
-// any.
+// targets returns some objects of the first namespace as arguments: owners if there are any.
 func (o *faultScenario) targets() []string {
 	var owners, others []string
-	for _, n := range slices.Concat(o.requested, o.dice.Perm(len(o.parts))) {
+	for _, n := range o.dice.Perm(len(o.parts)) {
 		p := o.parts[n]
 		owns := slices.ContainsFunc(o.parts, func(other part) bool {
 			return slices.ContainsFunc(other.refs, func(c partRef) bool { return c.uid == n })

@@ -231,9 +231,9 @@ func TestAuditRunsInAnEmptyImage(t *testing.T) {
 			patch = append(patch, fmt.Sprintf(`{"op":"replace","path":"/rules/%d/verbs","value":[%q]}`, i, left[0]))
 		}
 		s.kubectl("patch", "clusterrole", "gc-scan", "--type=json", "-p", "["+strings.Join(patch, ",")+"]").exits(t, 0)
-		s.eventually(func() bool {
+		s.await("the rights without "+verb, func(context.Context) (bool, error) {
 			r := run(t, "audit", "--strict")
-			return r.Code == want.code && strings.Contains(r.Stderr, want.words)
+			return r.Code == want.code && strings.Contains(r.Stderr, want.words), nil
 		})
 		run(t, "audit", "--strict").exits(t, want.code).warns(t, want.words)
 	}

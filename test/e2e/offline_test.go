@@ -45,7 +45,7 @@ func TestSnapshotGivesSameOutputAsCluster(t *testing.T) {
 	for _, seed := range seeds(t, 1) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
 			s := newScene(t)
-			ns := newRandom(s, seed, 150, false).namespaces[0]
+			ns := drawUnusual(seed, 150).build(s, 0)[0].namespaces[0]
 			whole, one := s.snapshot(), s.snapshot("-n", ns)
 			for _, format := range []string{"json", "yaml", "name", "sarif", "table", "wide"} {
 				s.sameFromFile(whole, "audit", "-o", format)

@@ -11,7 +11,7 @@ import (
 )
 
 // gcWithRealCollector runs the program, and starts the cluster's own collector right before the
-// first write.
+// first write. That runs until the test ends.
 func (s *scene) gcWithRealCollector(args ...string) result {
 	s.Helper()
 	writes, both := make(chan struct{}), make(chan struct{})
@@ -25,11 +25,9 @@ func (s *scene) gcWithRealCollector(args ...string) result {
 	}).allowWrites()
 	p := f.start(args...)
 	<-writes
-	s.switchCollector(testcluster.On)
+	s.startRealCollector()
 	close(both)
-	r := p.wait()
-	s.switchCollector(testcluster.Absent)
-	return r
+	return p.wait()
 }
 
 type endedStep struct {
@@ -105,4 +103,33 @@ func TestRepairBesideTheRealCollector(t *testing.T) {
 	}
 	s.requireBackedUp(backups, subjects...)
 	t.Logf("of %d objects the collector was faster with %d", len(subjects), lost)
+}
+
+func TestCollectBesideTheRealCollector(t *testing.T) {
+	t.Parallel()
+	for _, seed := range graphs(t, 4028305970)[:1] {
+		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
+			theirs := &trial{scene: withRealCollector.newScene(t), blueprint: draw(seed, 220).avoidConcurrentResults().reorderCopies()}
+			g := theirs.build(theirs.scene, 0)[0]
+			before := g.state()
+			r := theirs.gcWithRealCollector("collect", "--yes", "-o", "json", "--backup-dir", t.TempDir())
+			after := theirs.awaitIdle(g)[0]
+			theirs.switchCollector(testcluster.Absent)
+
+			got := decode[collected](t, r)
+			checkCollected(t, got)
+			if r.Code != 0 && (r.Code != 1 || got.Summary.Failed > 0) {
+				t.Errorf("it exits with %d: %s", r.Code, r.Stderr)
+			}
+			for _, s := range got.Steps {
+				if s.Status == "failed" {
+					t.Errorf("%s of %s: %s", s.Action, s.Object.identity, s.Message)
+				}
+			}
+			theirs.run(before, after)
+			for _, role := range theirs.mismatches(after) {
+				t.Error(theirs.history(role, g, before, after))
+			}
+		})
+	}
 }
