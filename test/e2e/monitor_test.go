@@ -5,12 +5,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
@@ -26,7 +21,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	gcobject "github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
 // watched is a Monitor and a client that scans the same cluster.
@@ -60,8 +54,6 @@ func (w *watched) scan(ctx context.Context) (*snapshot.Snapshot, error) {
 // equals waits until the Monitor's snapshot equals a scan, apart from its time.
 func (w *watched) equals(what string) {
 	w.Helper()
-	started := time.Now()
-	defer func() { w.Logf("%s: equal after %v", what, time.Since(started)) }()
 	var diff string
 	err := wait.PollUntilContextTimeout(w.Context(), 50*time.Millisecond, waitTimeout, true, func(ctx context.Context) (bool, error) {
 		scanned, err := w.scan(ctx)
@@ -130,7 +122,6 @@ func TestMonitorEqualsScan(t *testing.T) {
 			}
 			s.remove(crd, metav1.DeletePropagationBackground)
 			w.equals("without the new type")
-			t.Logf("%+v", w.Stats())
 		})
 	}
 }
@@ -162,79 +153,6 @@ func (s *scene) randomStep(random *rand.Rand, ns string, objects []object) []obj
 		s.remove(objects[i], metav1.DeletePropagationBackground)
 		return append(objects[:i], objects[i+1:]...)
 	}
-}
-
-// configThroughProxy returns a config of a proxy with this handler.
-func (s *scene) configThroughProxy(behave func(http.Handler) http.Handler) *rest.Config {
-	s.Helper()
-	p, err := proxy.Start(s.controlPlane.Kubeconfig, behave)
-	s.must(err)
-	s.Cleanup(p.Close)
-	path := filepath.Join(s.TempDir(), "kubeconfig")
-	s.must(p.WriteKubeconfig(path, ""))
-	config, err := clientcmd.BuildConfigFromFlags("", path)
-	s.must(err)
-	return config
-}
-
-// watches counts and cuts the watches that go through a proxy.
-type watches struct {
-	mu   sync.Mutex
-	open map[*http.Request]context.CancelFunc
-	bad  atomic.Bool // refuse new ones
-}
-
-func (c *watches) wrap(through http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("watch") == "" {
-			through.ServeHTTP(w, r)
-			return
-		}
-		if c.bad.Load() {
-			proxy.RespondStatus(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "no watch at the moment")(w, r)
-			return
-		}
-		ctx, cut := context.WithCancel(r.Context())
-		c.mu.Lock()
-		c.open[r] = cut
-		c.mu.Unlock()
-		defer func() {
-			cut()
-			c.mu.Lock()
-			delete(c.open, r)
-			c.mu.Unlock()
-		}()
-		through.ServeHTTP(w, r.WithContext(ctx))
-	})
-}
-
-func (c *watches) cut() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, cut := range c.open {
-		cut()
-	}
-}
-
-func TestMonitorEstablishesCutWatchesAgain(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("cut")
-	c := &watches{open: map[*http.Request]context.CancelFunc{}}
-	w := s.monitor(s.configThroughProxy(c.wrap), monitor.Options{})
-	for i := range 3 {
-		c.cut()
-		s.create(configMap(ns, fmt.Sprint("x-", i)))
-		w.equals("after cut watches")
-	}
-	c.bad.Store(true)
-	c.cut()
-	s.await("a gap", func(ctx context.Context) (bool, error) {
-		_, err := w.Snapshot(ctx)
-		return err != nil && strings.Contains(err.Error(), "could not be watched"), nil
-	})
-	s.create(configMap(ns, "meanwhile"))
-	c.bad.Store(false)
-	w.equals("after watches were refused")
 }
 
 func TestMonitorOpensAndClosesGaps(t *testing.T) {
