@@ -96,7 +96,8 @@ func cronJob(ns, name string) object {
 	}))
 }
 
-// policyTargets creates the targets that are deleted once with each policy.
+// policyTargets creates the targets that are deleted once with each policy. Graphs in which no other
+// controller takes part are those of TestDeleteInRandomGraphsEndsAsPredicted and of test/oracle.
 var policyTargets = map[string]func(s *scene, ns string, d *deletion){
 	"a Deployment that owns a ConfigMap alone and shares another": func(s *scene, ns string, d *deletion) {
 		web := s.create(workload("Deployment", ns, "web"))
@@ -146,44 +147,6 @@ var policyTargets = map[string]func(s *scene, ns string, d *deletion){
 		s.create(claimOf(ns, "claim"))
 		d.targets, d.also, d.counts = []object{space}, []object{space, outside}, map[string]int{"Pod": 4, "ServiceAccount": 1}
 	},
-	"an owner held by a finalizer, with blocking dependents": func(s *scene, ns string, d *deletion) {
-		top := s.create(configMap(ns, "top", heldBy(hold)))
-		below := s.create(widget(ns, "below", ownedBy(referenceTo(top, blocking))))
-		s.create(secret(ns, "bottom", ownedBy(referenceTo(below, blocking))))
-		d.targets = []object{top}
-	},
-	"an owner with a dependent held by a finalizer": func(s *scene, ns string, d *deletion) {
-		top := s.create(configMap(ns, "top"))
-		below := s.create(widget(ns, "below", ownedBy(referenceTo(top, blocking)), heldBy(hold)))
-		s.create(secret(ns, "bottom", ownedBy(referenceTo(below))))
-		s.create(secret(ns, "beside", ownedBy(referenceTo(top))))
-		d.targets = []object{top}
-	},
-	"one member of a blocking cycle": func(s *scene, ns string, d *deletion) {
-		one, two, three := s.create(configMap(ns, "one")), s.create(secret(ns, "two")), s.create(widget(ns, "three"))
-		s.setOwners(one, referenceTo(two, blocking))
-		s.setOwners(two, referenceTo(three, blocking))
-		s.setOwners(three, referenceTo(one, blocking))
-		d.targets = []object{one}
-	},
-	"one of two owners with a shared dependent, which has a dependent": func(s *scene, ns string, d *deletion) {
-		one, two := s.create(widget(ns, "one")), s.create(configMap(ns, "two"))
-		shared := s.create(secret(ns, "shared", ownedBy(referenceTo(one, blocking), referenceTo(two, blocking))))
-		s.create(configMap(ns, "below", ownedBy(referenceTo(shared))))
-		d.targets = []object{one}
-	},
-	"both of two owners with a shared dependent": func(s *scene, ns string, d *deletion) {
-		one, two := s.create(widget(ns, "one")), s.create(configMap(ns, "two"))
-		shared := s.create(secret(ns, "shared", ownedBy(referenceTo(one), referenceTo(two))))
-		s.create(configMap(ns, "below", ownedBy(referenceTo(shared))))
-		d.targets = []object{one, two}
-	},
-	"an owner and its own dependent": func(s *scene, ns string, d *deletion) {
-		one := s.create(widget(ns, "one"))
-		two := s.create(secret(ns, "two", ownedBy(referenceTo(one, blocking))))
-		s.create(configMap(ns, "three", ownedBy(referenceTo(two))))
-		d.targets = []object{one, two}
-	},
 }
 
 // createCustomOwners creates three objects of a CRD, each of which owns another object.
@@ -205,13 +168,12 @@ var fixedPolicyTargets = map[string]struct {
 	make   func(s *scene, ns string, d *deletion)
 }{
 	"a ReplicaSet whose Deployment creates another": {metav1.DeletePropagationForeground, func(s *scene, ns string, d *deletion) {
-		web := s.create(workload("Deployment", ns, "web"))
+		s.create(workload("Deployment", ns, "web"))
 		d.counts = map[string]int{"Pod": 2}
 		awaitControllers(s, []*deletion{d})
 		sets, err := s.client(newObject("apps/v1", "ReplicaSet", ns, "")).List(s.Context(), metav1.ListOptions{})
 		s.must(err)
 		d.targets = []object{{&sets.Items[0]}}
-		_ = web
 	}},
 	"a claim that a Pod on a node uses": {metav1.DeletePropagationBackground, func(s *scene, ns string, d *deletion) {
 		claim := s.create(claimOf(ns, "claim"))

@@ -95,20 +95,13 @@ func (g *builtGraph) reference(c partRef) metav1.OwnerReference {
 	return r
 }
 
-// createAll creates all objects with their owner references, and then applies the changes of
+// createAll creates all objects, then sets their owner references, and then applies the changes of
 // their parts.
 func (g *builtGraph) createAll() error {
-	for _, wave := range g.waves() {
-		if err := g.each(wave, g.createPart); err != nil {
+	for _, do := range []func(i int, p part) error{g.createPart, g.setReferences, g.applyChange} {
+		if err := g.each(do); err != nil {
 			return err
 		}
-	}
-	all := slices.Concat(g.waves()...)
-	if err := g.each(all, g.addLateReferences); err != nil {
-		return err
-	}
-	if err := g.each(all, g.applyChange); err != nil {
-		return err
 	}
 	for n := -g.nonexistentCount; n < len(g.parts); n++ {
 		g.roles[g.name(n)] = roleOf(n)
@@ -125,32 +118,13 @@ func (g *builtGraph) createAll() error {
 	return nil
 }
 
-// waves returns the parts in an order in which they can be created: owners first. References to
-// later parts, as in cycles, are added at the end.
-func (g *builtGraph) waves() [][]int {
-	var out [][]int
-	wave := make([]int, len(g.parts))
-	for i, p := range g.parts {
-		for _, c := range p.refs {
-			if c.uid >= 0 && c.uid < i {
-				wave[i] = max(wave[i], wave[c.uid]+1)
-			}
-		}
-		for len(out) <= wave[i] {
-			out = append(out, nil)
-		}
-		out[wave[i]] = append(out[wave[i]], i)
-	}
-	return out
-}
-
-func (g *builtGraph) each(parts []int, do func(i int, p part) error) error {
+func (g *builtGraph) each(do func(i int, p part) error) error {
 	var group errgroup.Group
 	group.SetLimit(8)
-	for _, i := range parts {
+	for i, p := range g.parts {
 		group.Go(func() error {
-			if err := do(i, g.parts[i]); err != nil {
-				return fmt.Errorf("%s (%s %d): %w", g.name(i), g.parts[i].kind, i, err)
+			if err := do(i, p); err != nil {
+				return fmt.Errorf("%s (%s %d): %w", g.name(i), p.kind, i, err)
 			}
 			return nil
 		})
@@ -194,25 +168,13 @@ func (g *builtGraph) resource(o object) (dynamic.ResourceInterface, error) {
 	return g.dynamic.Resource(m.Resource).Namespace(o.GetNamespace()), nil
 }
 
-// createPart creates a part, without references if it refers to a later one.
 func (g *builtGraph) createPart(i int, p part) (err error) {
-	var refs []metav1.OwnerReference
-	if !p.early(i) {
-		for _, c := range p.refs {
-			refs = append(refs, g.reference(c))
-		}
-	}
-	g.objects[i], err = g.createObject(i, heldBy(p.finalizers...), ownedBy(refs...))
+	g.objects[i], err = g.createObject(i, heldBy(p.finalizers...))
 	return err
 }
 
-// early reports whether the i-th part refers to a later one.
-func (p part) early(i int) bool {
-	return slices.ContainsFunc(p.refs, func(c partRef) bool { return c.uid >= i })
-}
-
-func (g *builtGraph) addLateReferences(i int, p part) error {
-	if !p.early(i) {
+func (g *builtGraph) setReferences(i int, p part) error {
+	if len(p.refs) == 0 {
 		return nil
 	}
 	var refs []metav1.OwnerReference

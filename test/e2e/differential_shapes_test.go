@@ -86,23 +86,3 @@ func TestDifferentialWithCollectorStartedDuringDeletion(t *testing.T) {
 		})
 	}
 }
-
-// The first of these cases again, with a real collector that runs when the deletion begins.
-func TestDifferentialWithCollectorStartedBeforeDeletion(t *testing.T) {
-	s := withRealCollector.newScene(t)
-	ns := s.namespace("seen")
-	owner := s.create(configMap(ns, "owner"))
-	dependent := s.create(configMap(ns, "dependent", ownedBy(referenceTo(owner))))
-	held := s.create(configMap(ns, "held", ownedBy(referenceTo(owner, blocking)), heldBy(hold)))
-	s.switchCollector(testcluster.On)
-	defer s.switchCollector(testcluster.Absent)
-	s.awaitSentinel(ns)
-	s.remove(owner, foreground)
-	for range 3 {
-		s.awaitSentinel(ns)
-	}
-	want := []string{"dependent is gone", "held is terminating, held by " + hold + ", owned by owner"}
-	if diff := cmp.Diff(want, s.states(dependent, held)); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-}

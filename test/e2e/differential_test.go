@@ -118,9 +118,14 @@ func compare(t *testing.T, b *blueprint) {
 	}
 }
 
-// mispredictions returns what an audit says otherwise than one of these ends, by role.
+// mispredictions returns, by role, what an audit says and none of these ends shows.
 func (g *builtGraph) mispredictions(findings []finding, before graphState, ends []graphState) map[string]string {
 	out, deletable := map[string]string{}, map[string]bool{}
+	check := func(role, said string, holds func(end graphState, now partState) bool) {
+		if !slices.ContainsFunc(ends, func(end graphState) bool { return holds(end, end[role]) }) {
+			out[role] = said
+		}
+	}
 	for _, f := range findings {
 		role := g.members[types.UID(f.Object.UID)]
 		deletable[role] = deletable[role] || f.Consequence == "delete" || f.Consequence == "unknown"
@@ -132,24 +137,29 @@ func (g *builtGraph) mispredictions(findings []finding, before graphState, ends 
 		orphans := func(r roleRef) bool {
 			return slices.Contains(before[r.uid].Finalizers, metav1.FinalizerOrphanDependents)
 		}
-		for _, end := range ends {
-			now := end[role]
+		check(role, f.String(), func(_ graphState, now partState) bool {
+			deleted := now.Gone || now.Terminating
 			owned := slices.ContainsFunc(now.Owners, func(r roleRef) bool { return r.uid == uid })
 			switch {
-			case f.Consequence == "delete" && !now.Gone && !now.Terminating,
-				f.Consequence == "unlink" && !now.Gone && !now.Terminating && owned,
-				f.Effect.Reason == "CannotDecide" && (now.Gone || !owned && !slices.ContainsFunc(before[role].Owners, orphans)):
-				out[role] = f.String()
+			case f.Consequence == "delete":
+				return deleted
+			case f.Consequence == "unlink":
+				return deleted || !owned
+			case f.Effect.Reason == "CannotDecide":
+				return !now.Gone && (owned || slices.ContainsFunc(before[role].Owners, orphans))
 			}
-		}
+			return true
+		})
 	}
 	for role, was := range before {
-		for _, end := range ends {
-			leaves := func(r roleRef) bool { return before[r.uid].Terminating || end[r.uid].Gone || end[r.uid].Terminating }
-			if end[role].Gone && !was.Gone && !was.Terminating && !deletable[role] && !slices.ContainsFunc(was.Owners, leaves) {
-				out[role] = "it is deleted, and no finding says so"
-			}
+		if was.Gone || was.Terminating || deletable[role] {
+			continue
 		}
+		check(role, "no finding says that it is deleted", func(end graphState, now partState) bool {
+			return !now.Gone || slices.ContainsFunc(was.Owners, func(r roleRef) bool {
+				return before[r.uid].Terminating || end[r.uid].Gone || end[r.uid].Terminating
+			})
+		})
 	}
 	return out
 }

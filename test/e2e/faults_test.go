@@ -27,7 +27,7 @@ import (
 // early, that every run ends, that exit code 0 means that everything was done, and that another run
 // without faults reaches the same final state.
 func TestUnderFaults(t *testing.T) {
-	all := graphs(t, 1, 2, 3, 4, 5)
+	all := graphs(t, 100, 101, 102, 103, 104)
 	scenes := []*scene{newScene(t)}
 	// A command reads the whole cluster, so that runs side by side need one each.
 	for n := 50; n < len(all) && len(scenes) < 3; n += 50 {
