@@ -49,10 +49,11 @@ func TestSnapshotGivesSameOutputAsCluster(t *testing.T) {
 			whole, one := s.snapshot(), s.snapshot("-n", ns)
 			for _, format := range []string{"json", "yaml", "name", "sarif", "table", "wide"} {
 				s.sameFromFile(whole, "audit", "-o", format)
-				s.sameFromFile(whole, "audit", "-n", ns, "-o", format)
 				s.sameFromFile(one, "audit", "-n", ns, "-o", format)
 			}
 			s.sameFromFile(whole, "audit", "--dangling", "--fail-on=never")
+			// With the rest of the cluster, more is certain about what becomes of these objects.
+			s.sameFromFile(whole, "audit", "-n", ns, "--dangling", "-o", "name")
 			s.sameFromFile(whole, "audit", "--rule=owner-cycle,self-owner", "--fail-on=warning")
 			for _, format := range []string{"json", "yaml", "name", "dot", "mermaid"} {
 				s.sameFromFile(whole, "tree", "-A", "-o", format)
