@@ -1,159 +1,149 @@
+// Command bench measures what kubectl gc costs, on a real control plane that it starts:
+//
+//	go run ./test/bench [-objects 50000,500000] [-runs 3] [-garbage 10000]
+//
+// It prints
+//   - the cost of collect, compared with bare DELETEs and with the collector of
+//     kube-controller-manager, whose rate limits are lifted, on the same amount of garbage
+//   - the cost of audit, compared with the transfer floor: requesting the same lists and discarding
+//     the responses
+//   - how the cost of audit grows with the number of objects
+//
+// All figures are medians of interleaved runs. The API server and etcd share the machine with what
+// is measured, so compare ratios, and only figures of one run of the benchmark.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
-	"strconv"
+	"slices"
 	"strings"
 	"syscall"
-	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
+// The subcommands, which the benchmark itself starts.
 const (
-	exitDone        = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = 130
+	transferCommand = "transfer"
+	deletesCommand  = "deletes"
 )
 
-// The subcommands. The benchmark starts all of them itself, except for act and watch.
-const (
-	floorCommand   = "floor"
-	seedCommand    = "seed"
-	actCommand     = "act"
-	watchCommand   = "watch"
-	litterCommand  = "litter"
-	deletesCommand = "deletes"
-)
+const module = "github.com/kubectl-gc/kubectl-gc"
 
-type options struct {
-	act     bool
-	watch   bool
-	objects int    // of act and watch
-	stages  counts // of the others, in ascending order
-	runs    int
-	rest    time.Duration
-	write   string
+// bench has what all measurements share.
+type bench struct {
+	objects       []int
+	runs, garbage int
+	out, progress io.Writer
+	dir           string // of programs and their files
+	plane         *testcluster.ControlPlane
+	client        kubernetes.Interface
+	seeder        *seeder
 }
 
 func main() {
-	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	code := dispatch(ctx, os.Args[1:])
-	release()
-	os.Exit(code)
-}
+	b := &bench{objects: []int{50_000, 500_000}, out: os.Stdout, progress: os.Stderr}
+	flag.Func("objects", "scan clusters of these `numbers` of objects (default 50000,500000)", func(value string) error {
+		return json.Unmarshal([]byte("["+value+"]"), &b.objects)
+	})
+	flag.IntVar(&b.runs, "runs", 3, "how often to measure each program")
+	flag.IntVar(&b.garbage, "garbage", 10_000, "how many objects to collect")
+	flag.Parse()
 
-func dispatch(ctx context.Context, args []string) int {
-	err := run(ctx, args)
-	var misuse *usageError
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-		return exitDone
-	case errors.As(err, &misuse):
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		return exitUsage
-	case ctx.Err() != nil:
-		fmt.Fprintln(os.Stderr, "bench: interrupted")
-		return exitInterrupted
-	}
-	fmt.Fprintln(os.Stderr, "bench:", err)
-	return exitFailed
-}
-
-func run(ctx context.Context, args []string) error {
-	if len(args) > 0 {
-		switch args[0] {
-		case floorCommand:
-			return floor(ctx, args[1:], os.Stdin, os.Stdout)
-		case seedCommand:
-			return seed(ctx, args[1:], os.Stderr)
-		case litterCommand:
-			return createGarbage(ctx, args[1:], os.Stderr)
-		case deletesCommand:
-			return deletes(ctx, args[1:], os.Stdout)
-		}
-	}
-	o, err := parse(args, os.Stdout)
-	switch {
-	case err != nil:
-		return err
-	case o.act:
-		return benchAct(ctx, o, os.Stdout, os.Stderr)
-	case o.watch:
-		return benchWatch(ctx, o, os.Stdout, os.Stderr)
-	}
-	return bench(ctx, o, os.Stdout, os.Stderr)
-}
-
-// usageError is an error in the command line.
-type usageError struct{ error }
-
-func parse(args []string, stdout io.Writer) (options, error) {
-	var o options
-	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	o.watch = len(args) > 0 && args[0] == watchCommand
-	if o.act = len(args) > 0 && args[0] == actCommand; o.watch {
-		args = args[1:]
-		o.runs = 1
-		flags.IntVar(&o.objects, "objects", 100_000, "how many objects to create")
-	} else if o.act {
-		args = args[1:]
-		flags.IntVar(&o.objects, "objects", 10_000, "how many objects to create for each run")
-		flags.IntVar(&o.runs, "runs", 3, "how often to measure each way to get rid of them")
-	} else {
-		o.stages = counts{50_000}
-		flags.Var(&o.stages, "objects", "how many objects to create; several `numbers`, as 50000,500000, are measured one after the other")
-		flags.IntVar(&o.runs, "runs", 5, "how often to run each program; twice as often up to 200,000 objects")
-	}
-	flags.DurationVar(&o.rest, "rest", 10*time.Second, "how long to wait, before each run, for the machine to be quiet")
-	flags.StringVar(&o.write, "write", "", "write the figures to this `file`, as Markdown")
-	err := flags.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(stdout, "usage: bench [act|watch] [flags]")
-		flags.SetOutput(stdout)
-		flags.PrintDefaults()
-		return o, err
-	}
-	switch {
-	case err != nil:
-	case flags.NArg() > 0:
-		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case (o.act || o.watch) && o.objects < 1 || o.runs < 1:
-		err = errors.New("-objects and -runs must be at least 1")
-	case !o.act && !o.watch:
-		err = o.stages.check()
-	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := b.dispatch(ctx, flag.Args())
+	stop()
 	if err != nil {
-		return o, &usageError{err}
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
 	}
-	return o, nil
 }
 
-// line returns the command line with the options of o.
-func (o options) line() string {
-	words := []string{"go run ./test/bench"}
-	if o.act {
-		words = append(words, actCommand)
+func (b *bench) dispatch(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return b.run(ctx)
 	}
-	objects := o.stages.String()
-	if o.act {
-		objects = strconv.Itoa(o.objects)
+	client, err := newClient(os.Getenv(clientcmd.RecommendedConfigPathEnvVar))
+	if err != nil {
+		return err
 	}
-	if o.watch {
-		words, objects = append(words, watchCommand), strconv.Itoa(o.objects)
+	switch args[0] {
+	case transferCommand:
+		return transfer(ctx, client, args[1:])
+	case deletesCommand:
+		return deleteGarbage(ctx, client)
 	}
-	words = append(words, "-objects "+objects)
-	if !o.watch {
-		words = append(words, "-runs "+strconv.Itoa(o.runs))
+	return fmt.Errorf("unexpected argument %q", args[0])
+}
+
+// run starts a control plane and measures everything.
+func (b *bench) run(ctx context.Context) (err error) {
+	if len(b.objects) == 0 || slices.Min(b.objects) < 1 || b.runs < 1 || b.garbage < 1 {
+		return errors.New("-objects, -runs and -garbage must be at least 1")
 	}
-	if o.write != "" {
-		words = append(words, "-write "+o.write)
+	if err := checkMemory(slices.Max(b.objects)); err != nil {
+		return err
 	}
-	return strings.Join(words, " ")
+	if b.dir, err = os.MkdirTemp("", "kubectl-gc-bench-"); err != nil {
+		return fmt.Errorf("make folder for programs: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", b.dir, module+"/cmd/kubectl-gc", module+"/test/bench", module+"/test/bench/launch")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build programs: %w\n%s", err, out)
+	}
+	// The collector runs only while it is measured, and alone in its process.
+	options := testcluster.Options{Collector: testcluster.Absent, ManagerFlags: []string{"controllers=garbage-collector-controller"}, Stderr: b.progress}
+	if b.plane, err = testcluster.Start(ctx, options); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.plane.Stop()) }()
+	if b.client, err = newClient(b.plane.Kubeconfig); err != nil {
+		return err
+	}
+	if b.seeder, err = newSeeder(ctx, b.plane); err != nil {
+		return err
+	}
+	if err := b.collections(ctx); err != nil {
+		return err
+	}
+	return b.audits(ctx)
+}
+
+// checkMemory returns an error if the API server may need more memory for that many objects than
+// the machine has to spare.
+func checkMemory(objects int) error {
+	need, free := objects*24+1<<20, 0 // KiB
+	meminfo, _ := os.ReadFile("/proc/meminfo")
+	_, available, _ := strings.Cut(string(meminfo), "MemAvailable:")
+	if n, _ := fmt.Sscan(available, &free); n == 1 && free < need {
+		return fmt.Errorf("%d objects may need %d MiB, and %d MiB are free: choose fewer with -objects", objects, need>>10, free>>10)
+	}
+	return nil
+}
+
+// newClient returns a client of a test control plane, without rate limits and compression.
+func newClient(kubeconfig string) (kubernetes.Interface, error) {
+	if err := testcluster.RequireTestCluster(kubeconfig); err != nil {
+		return nil, err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("read kubeconfig: %w", err)
+	}
+	config.QPS, config.DisableCompression, config.ContentType = -1, true, runtime.ContentTypeProtobuf
+	return kubernetes.NewForConfig(config)
 }

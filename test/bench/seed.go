@@ -1,238 +1,171 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"flag"
+	_ "embed"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"sync/atomic"
-	"time"
+	"net"
+	"net/http"
+	"path"
+	"path/filepath"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// The parts of an application: six of ten objects are Pods, as in most clusters.
-const (
-	podsEach       = 12
-	configMapsEach = 3
-	secretsEach    = 2
-	applicationIs  = 1 + 2 + podsEach + configMapsEach + secretsEach // and a deployment and two replicasets
+//go:embed objects.yaml
+var manifest string
 
+// copies is how many of each object of the manifest an application has. The last one is garbage.
+var copies = []int{1, 1, 2, 12, 5, 0}
+
+const (
+	applicationSize         = 20 // objects
 	applicationsInNamespace = 50
-	writers                 = 24
+	seedStreams             = 4
 )
 
-// The first application, on which tree is measured.
-const (
-	firstNamespace   = "bench-000"
-	firstApplication = "app-00000"
-	currentRevision  = "7c9d8"
-)
+// template is an object of the manifest as the API server stores it, in protobuf.
+type template struct{ key, value, uid string }
 
-func podName(replicaSet string, i int) string { return fmt.Sprintf("%s-%05d", replicaSet, i) }
-func configMapName(application string, i int) string {
-	return fmt.Sprintf("%s-settings-%d", application, i)
-}
-
-func secretName(application string, i int) string { return fmt.Sprintf("%s-token-%d", application, i) }
-
-// seed creates applications in a test control plane. It is a process of its own, so that
-// its memory does not count for the measured processes.
-func seed(ctx context.Context, args []string, progress io.Writer) error {
-	flags := flag.NewFlagSet(seedCommand, flag.ContinueOnError)
-	objects := flags.Int("objects", 0, "")
-	before := flags.Int("before", 0, "") // number of objects that exist already
-	kubeconfig := flags.String("kubeconfig", "", "")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if err := testcluster.RequireTestCluster(*kubeconfig); err != nil {
-		return err
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
-	if err != nil {
-		return fmt.Errorf("read kubeconfig: %w", err)
-	}
-	config.QPS = -1
-	config.ContentType = runtime.ContentTypeProtobuf
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("prepare client: %w", err)
-	}
-	s := &seeder{client: client, progress: progress}
-	return s.fill(ctx, applications(*before), applications(*objects))
-}
-
-// applications returns the number of applications with that many objects.
-func applications(objects int) int { return (objects + applicationIs - 1) / applicationIs }
-
+// seeder writes objects to etcd, several times as fast as through the API server. The server learns
+// of them as of those that another server creates.
 type seeder struct {
-	client   kubernetes.Interface
-	progress io.Writer
-	created  atomic.Int64
+	etcd         *http.Client
+	templates    []template
+	applications int // that exist
 }
 
-// fill creates applications up to a number, after the existing ones.
-func (s *seeder) fill(ctx context.Context, before, applications int) error {
-	for i := before; i < applications; i++ {
-		if i%applicationsInNamespace > 0 {
-			continue
-		}
-		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespaceName(i)}}
-		if _, err := s.client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
-			return fmt.Errorf("create namespace: %w", err)
-		}
+// newSeeder has the API server complete the templates, without storing them.
+func newSeeder(ctx context.Context, plane *testcluster.ControlPlane) (*seeder, error) {
+	transport := &http.Transport{MaxIdleConnsPerHost: seedStreams, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(plane.Dir, "etcd.sock"))
+	}}
+	s := &seeder{etcd: &http.Client{Transport: transport}}
+	create := plane.Kubectl(ctx, "create", "--dry-run=server", "-o", "json", "--show-managed-fields", "-f", "-")
+	create.Stdin = strings.NewReader(manifest)
+	out, err := create.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("complete templates: %w\n%s", err, out)
 	}
-	stop := s.printProgress()
-	defer stop()
+	objects := json.NewDecoder(bytes.NewReader(out))
+	for range copies {
+		var raw json.RawMessage
+		if err := objects.Decode(&raw); err != nil {
+			return nil, fmt.Errorf("read templates: %w", err)
+		}
+		object, kind, err := scheme.Codecs.UniversalDeserializer().Decode(raw, nil, nil)
+		if err != nil {
+			return nil, fmt.Errorf("decode templates: %w", err)
+		}
+		var value bytes.Buffer
+		if err := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme).Encode(object, &value); err != nil {
+			return nil, fmt.Errorf("encode templates: %w", err)
+		}
+		o := object.(metav1.Object)
+		key := path.Join("/registry", strings.ToLower(kind.Kind)+"s", o.GetNamespace(), o.GetName())
+		s.templates = append(s.templates, template{key, value.String(), string(o.GetUID())})
+	}
+	return s, nil
+}
+
+// write is a request to write an object, in JSON for etcd.
+type write struct {
+	Put struct {
+		Key   []byte `json:"key"`
+		Value []byte `json:"value"`
+	} `json:"requestPut"`
+}
+
+// copy returns a write of a copy with a new UID, in which pairs of texts are replaced, each by one of
+// the same length. A UID that replace has for it takes precedence.
+func (t *template) copy(replace ...string) (w write) {
+	r := strings.NewReplacer(append(replace, t.uid, newUID())...)
+	w.Put.Key, w.Put.Value = []byte(r.Replace(t.key)), []byte(r.Replace(t.value))
+	return w
+}
+
+func newUID() string { return string(uuid.NewUUID()) }
+
+// fill creates applications until there are as many objects.
+func (s *seeder) fill(ctx context.Context, objects int) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(writers)
-	for i := before; i < applications; i++ {
-		group.Go(func() error {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			a := application{seeder: s, namespace: namespaceName(i), name: fmt.Sprintf("app-%05d", i)}
-			if err := a.create(ctx); err != nil {
-				return fmt.Errorf("create %s: %w", a.name, err)
-			}
-			return nil
-		})
+	group.SetLimit(seedStreams)
+	for ; s.applications*applicationSize < objects; s.applications++ {
+		writes := s.application(s.applications)
+		group.Go(func() error { return s.write(ctx, writes) })
 	}
 	return group.Wait()
 }
 
-func namespaceName(application int) string {
-	return fmt.Sprintf("bench-%03d", application/applicationsInNamespace)
+func namespaceOf(application int) string {
+	return fmt.Sprintf("bench-%05d", application/applicationsInNamespace)
 }
 
-// printProgress prints the progress every ten seconds until stop is called.
-func (s *seeder) printProgress() (stop func()) {
-	quit, begun := make(chan struct{}), time.Now()
-	go func() {
-		tick := time.NewTicker(10 * time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-quit:
-				return
-			case <-tick.C:
-				fmt.Fprintf(s.progress, "%5s  %d objects\n", time.Since(begun).Round(time.Second), s.created.Load())
+// application returns a Deployment and its dependents, and its namespace before the first one.
+func (s *seeder) application(i int) (writes []write) {
+	namespace, deployment, replicaSet := namespaceOf(i), newUID(), newUID()
+	for position, t := range s.templates {
+		if position == 0 && i%applicationsInNamespace > 0 { // the namespace
+			continue
+		}
+		for n := range copies[position] {
+			replace := []string{
+				"bench-00000", namespace, "kube-system", namespace, "app-00000", fmt.Sprintf("app-%05d", i), "-nth", fmt.Sprintf("-%03d", n),
+				"deployment-uid-000000000000000000000", deployment, "replicaset-uid-000000000000000000000", replicaSet,
 			}
+			if n == 0 { // first copies are the owners: the Deployment, and the ReplicaSet of the Pods
+				replace = append(replace, s.templates[1].uid, deployment, s.templates[2].uid, replicaSet)
+			}
+			writes = append(writes, t.copy(replace...))
 		}
-	}()
-	return func() { close(quit) }
+	}
+	return writes
 }
 
-// application is a Deployment with all its dependents.
-type application struct {
-	*seeder
-	namespace, name string
+// garbage creates ConfigMaps whose owners never existed.
+func (s *seeder) garbage(ctx context.Context, objects int) error {
+	const dependents = 100
+	t := s.templates[len(s.templates)-1]
+	for i := 0; i < objects; i += dependents {
+		var writes []write
+		owner := newUID()
+		for n := range min(dependents, objects-i) {
+			writes = append(writes, t.copy("kube-system", garbageNamespace, "leftover-nth", fmt.Sprintf("left-%07d", i+n), "missing-uid-000000000000000000000000", owner))
+		}
+		if err := s.write(ctx, writes); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (a application) create(ctx context.Context) error {
-	apps, core := a.client.AppsV1(), a.client.CoreV1()
-	template := a.template(currentRevision)
-	deployment, err := apps.Deployments(a.namespace).Create(ctx, &appsv1.Deployment{
-		ObjectMeta: a.meta(a.name, nil),
-		Spec:       appsv1.DeploymentSpec{Replicas: count(podsEach), Selector: &metav1.LabelSelector{MatchLabels: a.labels()}, Template: template},
-	}, metav1.CreateOptions{})
-	if err := a.count(err); err != nil {
-		return err
-	}
-	owner := []metav1.OwnerReference{*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment"))}
-
-	if _, err := a.createReplicaSet(ctx, "5f6b4", 0, owner); err != nil { // of the previous revision
-		return err
-	}
-	current, err := a.createReplicaSet(ctx, currentRevision, podsEach, owner)
+// write sends a transaction to the JSON gateway of etcd.
+func (s *seeder) write(ctx context.Context, writes []write) error {
+	body, err := json.Marshal(map[string][]write{"success": writes})
 	if err != nil {
-		return err
+		return fmt.Errorf("encode objects: %w", err)
 	}
-	if err := a.createPods(ctx, current); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	for i := range configMapsEach {
-		_, err := core.ConfigMaps(a.namespace).Create(ctx, &corev1.ConfigMap{
-			ObjectMeta: a.meta(configMapName(a.name, i), owner), Data: map[string]string{"level": "info"},
-		}, metav1.CreateOptions{})
-		if err := a.count(err); err != nil {
-			return err
-		}
+	response, err := s.etcd.Post("http://etcd/v3/kv/txn", "application/json", bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("write to etcd: %w", err)
 	}
-	for i := range secretsEach {
-		_, err := core.Secrets(a.namespace).Create(ctx, &corev1.Secret{
-			ObjectMeta: a.meta(secretName(a.name, i), owner), StringData: map[string]string{"token": "not-a-secret"},
-		}, metav1.CreateOptions{})
-		if err := a.count(err); err != nil {
-			return err
-		}
+	defer response.Body.Close() // read only
+	if answer, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK {
+		return errors.Join(err, fmt.Errorf("write to etcd: %s: %s", response.Status, answer))
 	}
 	return nil
-}
-
-func (a application) createReplicaSet(ctx context.Context, hash string, replicas int, owner []metav1.OwnerReference) (*appsv1.ReplicaSet, error) {
-	template := a.template(hash)
-	meta := a.meta(a.name+"-"+hash, owner)
-	meta.Labels = template.Labels
-	created, err := a.client.AppsV1().ReplicaSets(a.namespace).Create(ctx, &appsv1.ReplicaSet{
-		ObjectMeta: meta,
-		Spec:       appsv1.ReplicaSetSpec{Replicas: count(replicas), Selector: &metav1.LabelSelector{MatchLabels: template.Labels}, Template: template},
-	}, metav1.CreateOptions{})
-	return created, a.count(err)
-}
-
-func (a application) createPods(ctx context.Context, set *appsv1.ReplicaSet) error {
-	owner := []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
-	for i := range podsEach {
-		meta := a.meta(podName(set.Name, i), owner)
-		meta.Labels = set.Spec.Template.Labels
-		_, err := a.client.CoreV1().Pods(a.namespace).Create(ctx, &corev1.Pod{ObjectMeta: meta, Spec: set.Spec.Template.Spec}, metav1.CreateOptions{})
-		if err := a.count(err); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// count counts created objects and returns the error.
-func (a application) count(err error) error {
-	if err == nil {
-		a.created.Add(1)
-	}
-	return err
-}
-
-func (a application) labels() map[string]string {
-	return map[string]string{"app.kubernetes.io/name": a.name, "app.kubernetes.io/part-of": "bench"}
-}
-
-func (a application) meta(name string, owners []metav1.OwnerReference) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: a.namespace, Name: name, Labels: a.labels(), OwnerReferences: owners}
-}
-
-func (a application) template(hash string) corev1.PodTemplateSpec {
-	labels := a.labels()
-	labels["pod-template-hash"] = hash
-	return corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: labels},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{
-			Name: "main", Image: "registry.example.com/" + a.name + ":1.0",
-			Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 8080}},
-			Env:   []corev1.EnvVar{{Name: "LEVEL", Value: "info"}},
-		}}},
-	}
-}
-
-func count(n int) *int32 {
-	out := int32(n)
-	return &out
 }
