@@ -135,7 +135,7 @@ func TestEveryCommand(t *testing.T) {
 	step("a snapshot gives the same answers", func(t *testing.T, s shop) {
 		file := s.folder("cluster.json.gz")
 		s.tool().gc("snapshot", "-o", file).exits(t, 0)
-		for _, args := range [][]string{{"audit", "-o", "json"}, {"tree"}, {"collect", "--dry-run", "-o", "json"}} {
+		for _, args := range [][]string{{"audit", "-o", "json"}, {"tree", "-o", "json"}, {"collect", "--dry-run", "-o", "json"}} {
 			s.sameFromFile(file, append(args, "-n", ns)...)
 		}
 		page := s.tool().gc("report", "--from", file, "--plan", "-n", ns).exits(t, 0).shows(t, "<!DOCTYPE html>", `"orphan"`)
