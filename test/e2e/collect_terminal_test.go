@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -28,38 +27,30 @@ func (r result) inOrder(t testing.TB, words ...string) {
 }
 
 func TestCollectAtTerminalRequiresTypedNumber(t *testing.T) {
-	t.Parallel()
+	s := newScene(t)
+	ns := s.namespace("typed")
+	doomed := s.createGarbage(ns, 3)
+	shared := s.create(secret(ns, "shared", ownedBy(referenceTo(s.create(configMap(ns, "owner"))), missingOwner())))
 	const question = "Delete 3 objects, change 1? Type the number of objects to delete: "
-	for name, c := range map[string]struct {
-		keys string
-		args []string
-		code int
-		says []string
+	for _, c := range []struct {
+		name, keys string
+		code       int
+		says       string
 	}{
-		"the number":                         {"3\n", nil, 0, []string{"deleted 3, unlinked 1", "a scan afterwards found nothing left"}},
-		"the number, with blanks":            {"  3 \n", nil, 0, []string{"deleted 3"}},
-		"the number, above --max-deletes":    {"3\n", []string{"--max-deletes=1"}, 0, []string{"deleted 3"}},
-		"another number":                     {"4\n", nil, 4, []string{"error: not confirmed: nothing was changed"}},
-		"the number and another one":         {"3 4\n", nil, 4, []string{"not confirmed"}},
-		"y":                                  {"y\n", nil, 4, []string{"not confirmed"}},
-		"yes":                                {"yes\n", nil, 4, []string{"not confirmed"}},
-		"nothing":                            {"\n", nil, 4, []string{"not confirmed"}},
-		"the end of the input":               {"\x04", nil, 4, []string{"not confirmed"}},
-		"an interrupt":                       {"\x03", nil, 130, []string{"interrupted: nothing was changed"}},
-		"an interrupt after half the number": {"3\x03", nil, 130, []string{"interrupted: nothing was changed"}},
-		"the end of the input, then more":    {"\x043\n", nil, 4, []string{"not confirmed"}},
+		{"another number", "4\n", 4, "error: not confirmed: nothing was changed"},
+		{"the number and another one", "3 4\n", 4, "not confirmed"},
+		{"yes", "yes\n", 4, "not confirmed"},
+		{"nothing", "\n", 4, "not confirmed"},
+		{"the end of the input, then the number", "\x043\n", 4, "not confirmed"},
+		{"an interrupt after half the number", "3\x03", 130, "interrupted: nothing was changed"},
+		{"the number, with blanks", "  3 \n", 0, "deleted 3, unlinked 1"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := newScene(t)
-			ns := s.namespace("typed")
-			doomed := s.createGarbage(ns, 3)
-			shared := s.create(secret(ns, "shared", ownedBy(referenceTo(s.create(configMap(ns, "owner"))), missingOwner())))
-			tty := s.tool().atTerminal(append([]string{"collect", "-n", ns}, c.args...)...)
+		t.Run(c.name, func(t *testing.T) {
+			tty := s.tool().atTerminal("collect", "-n", ns, "--max-deletes=1")
 			tty.awaitText(question)
 			s.requireUnchanged(append(doomed, shared)...)
 			tty.press(c.keys)
-			r := tty.wait().exits(t, c.code).shows(t, c.says...)
-			r.inOrder(t, "delete 3, unlink 1. Complete scan.", question)
+			tty.wait().exits(t, c.code).shows(t, c.says).inOrder(t, "delete 3, unlink 1. Complete scan.", question)
 			if c.code != 0 {
 				s.requireUnchanged(append(doomed, shared)...)
 				return
@@ -70,21 +61,21 @@ func TestCollectAtTerminalRequiresTypedNumber(t *testing.T) {
 }
 
 func TestCollectAtTerminalAsksForYesIfNothingIsDeleted(t *testing.T) {
-	t.Parallel()
-	for keys, code := range map[string]int{"yes\n": 0, "1\n": 4, "y\n": 4, "0\n": 4} {
-		t.Run(fmt.Sprintf("%q", keys), func(t *testing.T) {
-			s := newScene(t)
-			ns := s.namespace("typed")
-			shared := s.create(secret(ns, "shared", ownedBy(referenceTo(s.create(configMap(ns, "owner"))), missingOwner())))
-			tty := s.tool().atTerminal("collect", "-n", ns)
-			tty.awaitText("delete none? Type yes: ")
-			tty.press(keys)
-			tty.wait().exits(t, code)
-			if code != 0 {
-				s.requireUnchanged(shared)
-			}
-		})
+	s := newScene(t)
+	ns := s.namespace("typed")
+	owner := s.create(configMap(ns, "owner"))
+	shared := s.create(secret(ns, "shared", ownedBy(referenceTo(owner), missingOwner())))
+	for _, c := range []struct {
+		keys string
+		code int
+	}{{"1\n", 4}, {"y\n", 4}, {"yes\n", 0}} {
+		s.requireUnchanged(shared)
+		tty := s.tool().atTerminal("collect", "-n", ns)
+		tty.awaitText("delete none? Type yes: ")
+		tty.press(c.keys)
+		tty.wait().exits(t, c.code)
 	}
+	s.requireReferences(shared, referenceTo(owner))
 }
 
 func TestCollectAtTerminalDoesNotAskNeedlessly(t *testing.T) {
@@ -97,37 +88,30 @@ func TestCollectAtTerminalDoesNotAskNeedlessly(t *testing.T) {
 	s.tool().atTerminal("collect", "-n", ns, "--yes").wait().exits(t, 0).shows(t, "deleted 2", "collect ░").lacks(t, "Type")
 }
 
+// What changed while a person was reading makes another plan, unless the plan stays the same: then an object is
+// deleted in its current state.
 func TestCollectAtTerminalRefusesIfClusterChangedBeforeConfirmation(t *testing.T) {
-	t.Parallel()
-	for name, saved := range map[string]bool{"a plan of its own": false, "a saved plan": true} {
-		t.Run(name, func(t *testing.T) {
-			s := newScene(t)
-			ns := s.namespace("reading")
-			doomed := s.createGarbage(ns, 2)
-			args := []string{"collect", "-n", ns}
-			if saved {
-				args = append(args, "--plan", s.savedPlan(ns))
-			}
-			tty := s.tool().atTerminal(args...)
-			tty.awaitText("Delete 2 objects, change 0? Type the number of objects to delete: ")
-			doomed[0] = s.setOwners(doomed[0])
-			tty.press("2\n")
-			tty.wait().exits(t, 4).shows(t, "error: the cluster changed while you were reading, and the plan would be different now: nothing was changed", "hint: preview it again: kubectl gc collect ")
-			s.requireUnchanged(doomed...)
-		})
-	}
-}
-
-// An object that changes after the preview and is still garbage is deleted in its current state.
-func TestCollectAtTerminalRevalidatesAfterConfirmation(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("reading")
 	doomed := s.createGarbage(ns, 2)
-	tty := s.tool().atTerminal("collect", "-n", ns)
-	tty.awaitText("Type the number of objects to delete: ")
-	s.patch(doomed[0], `{"metadata":{"labels":{"a":"b"}}}`)
-	tty.press("2\n")
-	tty.wait().exits(t, 0).shows(t, "deleted 2 in ")
+	answer := func(meanwhile func(), args ...string) result {
+		tty := s.tool().atTerminal(append([]string{"collect", "-n", ns}, args...)...)
+		tty.awaitText("Delete 2 objects, change 0? Type the number of objects to delete: ")
+		meanwhile()
+		tty.press("2\n")
+		return tty.wait()
+	}
+	for _, saved := range []bool{false, true} {
+		var args []string
+		if saved {
+			args = []string{"--plan", s.savedPlan(ns)}
+		}
+		answer(func() { doomed[0] = s.setOwners(doomed[0]) }, args...).exits(t, 4).
+			shows(t, "error: the cluster changed while you were reading, and the plan would be different now: nothing was changed", "hint: preview it again: kubectl gc collect ")
+		s.requireUnchanged(doomed...)
+		doomed[0] = s.setOwners(doomed[0], missingOwner())
+	}
+	answer(func() { s.patch(doomed[0], `{"metadata":{"labels":{"a":"b"}}}`) }).exits(t, 0).shows(t, "deleted 2 in ")
 	s.requireGone(doomed...)
 }
 
