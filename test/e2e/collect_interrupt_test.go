@@ -90,16 +90,6 @@ func (f *recordingProxy) requireDrained(r result, objects []object) collectedSum
 	return got.Summary
 }
 
-func TestCollectReportsCompletedStepsAfterInterrupt(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("told")
-	s.createGarbage(ns, 60)
-	_, run := s.interruptingProxy(1)
-	run("collect", "-n", ns, "--yes", "--concurrency=1").wait().exits(t, 130).
-		shows(t, "skipped", "the run ended before this step", "and 5", "deleted ", "Undo: kubectl gc restore ").
-		warns(t, "interrupted: only the steps above were done; run the command again to continue")
-}
-
 func TestCollectQuitsOnSecondInterrupt(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("quits")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -164,30 +163,4 @@ func (s *scene) createGarbage(ns string, n int) []object {
 		out = append(out, s.create(configMap(ns, fmt.Sprintf("orphan-%03d", i), ownedBy(missingOwner()), withField("data", map[string]any{"number": fmt.Sprint(i)}))))
 	}
 	return out
-}
-
-// L23: the real collector would remove the valid reference as well.
-func TestCollectKeepsValidReferenceOfTwoWithOneUID(t *testing.T) {
-	s := newScene(t)
-	s.defineTestKinds()
-	ns := s.namespace("twins")
-	owner := s.create(secret(ns, "owner"))
-	for name, o := range map[string]object{
-		"built-in, the invalid one first": s.create(configMap(ns, "bad-first", ownedBy(referenceTo(owner, named("other")), referenceTo(owner, blocking)))),
-		"built-in, the invalid one last":  s.create(configMap(ns, "bad-last", ownedBy(referenceTo(owner, blocking), referenceTo(owner, named("other"))))),
-		"custom, the invalid one first":   s.create(widget(ns, "bad-first", ownedBy(referenceTo(owner, named("other")), referenceTo(owner, blocking)))),
-		"custom, the invalid one last":    s.create(widget(ns, "bad-last", ownedBy(referenceTo(owner, blocking), referenceTo(owner, named("other"))))),
-	} {
-		s.tool().collect("-n", ns)
-		live, err := s.client(o).Get(t.Context(), o.GetName(), metav1.GetOptions{})
-		s.must(err)
-		if got := live.GetOwnerReferences(); !slices.EqualFunc(got, []metav1.OwnerReference{referenceTo(owner, blocking)}, sameOwner) {
-			t.Errorf("%s: it is left with %v", name, got)
-		}
-	}
-}
-
-func sameOwner(a, b metav1.OwnerReference) bool {
-	blocks := func(r metav1.OwnerReference) bool { return r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion }
-	return a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name && a.UID == b.UID && blocks(a) == blocks(b)
 }

@@ -9,42 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestCollectServerDryRunShowsMissingPermissions(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("readonly")
-	owner := s.create(secret(ns, "owner"))
-	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
-	shared := s.create(configMap(ns, "shared", ownedBy(referenceTo(owner), missingOwner())))
-	released := s.create(configMap(ns, "released"))
-	s.remove(released, metav1.DeletePropagationForeground)
-	s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get"})
-	alice := s.toolAs("alice")
-	alice.gc("collect", "-n", ns, "--dry-run").exits(t, 0).warns(t,
-		"you may not delete configmaps in namespace "+ns+", which is needed for ConfigMap/orphan",
-		"you may not patch configmaps in namespace "+ns+", which is needed for ConfigMap/released, ConfigMap/shared",
-		"a run would be refused",
-	)
-	alice.gc("collect", "-n", ns, "--dry-run=server").exits(t, 1).shows(t,
-		`failed  delete `, `failed  unlink `, `failed  remove-finalizer `,
-		`User "alice" cannot delete resource "configmaps"`, `User "alice" cannot patch resource "configmaps"`,
-		"The API server would accept 0 of 3 steps. Nothing was changed: dry run",
-	)
-	got := decode[collected](t, alice.gc("collect", "-n", ns, "--dry-run=server", "-o", "json").exits(t, 1))
-	if !got.DryRun || got.Summary.Failed != 3 || got.Backup != "" {
-		t.Errorf("%+v", got)
-	}
-	s.requireUnchanged(orphan, shared)
-	if s.gone(released) {
-		t.Error("a finalizer was removed")
-	}
-	// Without the dry run, none of these requests is sent.
-	got = decode[collected](t, alice.gc("collect", "-n", ns, "--yes", "-o", "json").exits(t, 1).warns(t, "error: the API server would not permit part of this plan: nothing was changed"))
-	if got.Summary.Failed != 3 || got.Backup != "" {
-		t.Errorf("%+v", got.Summary)
-	}
-	s.requireUnchanged(orphan, shared)
-}
-
 func TestCollectServerDryRunChangesNothing(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("rehearsed")

@@ -58,10 +58,12 @@ func (s *scene) states(objects ...object) []string {
 	return out
 }
 
+// One run collects what all of them leave.
 func TestCollectPassesUpstreamIntegrationTests(t *testing.T) {
-	t.Parallel()
 	const finalizer = "example.com/held"
-	for _, c := range []struct {
+	s := newScene(t)
+	s.defineTestKinds()
+	cases := []struct {
 		name string
 		act  func(s *scene, ns string) []object
 		want []string
@@ -107,22 +109,6 @@ func TestCollectPassesUpstreamIntegrationTests(t *testing.T) {
 				return []object{rc, one, two}
 			},
 			[]string{"rc is gone", "unset is terminating, held by " + finalizer + ", owned by rc", "false is terminating, held by " + finalizer + ", owned by rc"},
-		},
-		{
-			"I9 a held pod loses the collector's finalizer, and again when it is deleted once more",
-			func(s *scene, ns string) []object {
-				p := s.create(pod(ns, "pod", heldBy(finalizer)))
-				for range 2 {
-					s.remove(p, foreground)
-					s.tool().collect("-n", ns, "--no-backup")
-					if diff := cmp.Diff([]string{"pod is terminating, held by " + finalizer}, s.states(p)); diff != "" {
-						s.Errorf("after a collection (-want +got)\n%s", diff)
-					}
-				}
-				s.removeFinalizers(p)
-				return []object{p}
-			},
-			[]string{"pod is gone"},
 		},
 		{
 			"I10 a held pod that blocks keeps its owner",
@@ -171,28 +157,34 @@ func TestCollectPassesUpstreamIntegrationTests(t *testing.T) {
 			},
 			[]string{"e2e-i15", "existing, owned by e2e-i15", "missing is gone", "unknown, owned by nothing"},
 		},
-	} {
+	}
+	made := make([][]object, len(cases))
+	for i, c := range cases {
+		made[i] = c.act(s, s.namespace("upstream"))
+	}
+	s.tool().collect("--no-backup")
+	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			s := newScene(t)
-			s.defineTestKinds()
-			ns := s.namespace("upstream")
-			objects := c.act(s, ns)
-			s.tool().collect("-n", ns, "--no-backup")
-			if diff := cmp.Diff(c.want, s.states(objects...)); diff != "" {
+			if diff := cmp.Diff(c.want, s.states(made[i]...)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
-			}
-			if again := s.tool().plan("-n", ns); len(again.Steps) > 0 {
-				t.Errorf("there is more to do: %+v", again.Steps)
 			}
 		})
 	}
-}
-
-// removeFinalizers removes all finalizers of an object.
-func (s *scene) removeFinalizers(o object) {
-	s.Helper()
-	_, err := s.client(o).Patch(s.Context(), o.GetName(), "application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-	s.must(err)
+	if again := s.tool().plan(); len(again.Steps) > 0 {
+		t.Errorf("there is more to do: %+v", again.Steps)
+	}
+	t.Run("I9 a held pod loses the collector's finalizer, and again when it is deleted once more", func(t *testing.T) {
+		s := s.forSubtest(t)
+		ns := s.namespace("upstream")
+		p := s.create(pod(ns, "pod", heldBy(finalizer)))
+		for range 2 {
+			s.remove(p, foreground)
+			s.tool().collect("-n", ns, "--no-backup")
+			if diff := cmp.Diff([]string{"pod is terminating, held by " + finalizer}, s.states(p)); diff != "" {
+				t.Errorf("after a collection (-want +got)\n%s", diff)
+			}
+		}
+	})
 }
 
 func TestCollectAmongHundredsOfBadReferencesToOneUID(t *testing.T) {
@@ -233,9 +225,9 @@ func (s *scene) testHundredsOfBadReferences() {
 }
 
 func TestCollectCompletesDeletions(t *testing.T) {
-	t.Parallel()
+	s := newScene(t)
 	no, yes, orphan := false, true, metav1.DeletePropagationOrphan
-	for _, c := range []struct {
+	cases := []struct {
 		name       string
 		finalizers []string
 		options    metav1.DeleteOptions
@@ -251,25 +243,25 @@ func TestCollectCompletesDeletions(t *testing.T) {
 		//lint:ignore SA1019 it is what is tested
 		{name: "I5 the deletion orphans with the deprecated field", options: metav1.DeleteOptions{OrphanDependents: &yes}},
 		{name: "I5 the deletion orphans", options: metav1.DeleteOptions{PropagationPolicy: &orphan}},
-	} {
+	}
+	owners, pods := make([][]object, len(cases)), make([][]object, len(cases))
+	for i, c := range cases {
+		ns := s.namespace("policies")
+		for k := range 10 {
+			rc := s.create(controller(ns, fmt.Sprintf("rc-%d", k), heldBy(c.finalizers...)))
+			owners[i] = append(owners[i], rc)
+			pods[i] = append(pods[i], s.create(pod(ns, fmt.Sprintf("pod-%d", k), ownedBy(referenceTo(rc)))))
+		}
+		for _, rc := range owners[i] {
+			s.must(s.client(rc).Delete(s.Context(), rc.GetName(), c.options))
+		}
+	}
+	s.tool().collect("--no-backup")
+	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			s := newScene(t)
-			ns := s.namespace("policies")
-			var owners, pods []object
-			for i := range 10 {
-				rc := s.create(controller(ns, fmt.Sprintf("rc-%d", i), heldBy(c.finalizers...)))
-				owners = append(owners, rc)
-				for k := range 3 {
-					pods = append(pods, s.create(pod(ns, fmt.Sprintf("pod-%d-%d", i, k), ownedBy(referenceTo(rc)))))
-				}
-			}
-			for _, rc := range owners {
-				s.must(s.client(rc).Delete(s.Context(), rc.GetName(), c.options))
-			}
-			s.tool().collect("-n", ns, "--no-backup")
-			s.requireGone(owners...)
-			for i, line := range s.states(pods...) {
-				want := pods[i].GetName()
+			s.requireGone(owners[i]...)
+			for k, line := range s.states(pods[i]...) {
+				want := pods[i][k].GetName()
 				if c.podsGo {
 					want += " is gone"
 				}

@@ -156,28 +156,6 @@ func TestDeleteClientSideActsAsCollector(t *testing.T) {
 	}
 }
 
-func TestDeleteThroughKubectl(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("kubectl")
-	owner := s.create(configMap(ns, "owner"))
-	digest := s.previewDigest(s.kubectl("gc", "delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0))
-	s.requireUnchanged(owner)
-	s.kubectl("gc", "delete", "configmap/owner", "-n", ns, "--confirm", digest).exits(t, 0).shows(t, "deleted 1 in ")
-	s.requireGone(owner)
-}
-
-func TestDeleteAsksAgainIfClusterChangedBeforeConfirmation(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("reading")
-	owner := s.create(configMap(ns, "owner"))
-	tty := s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
-	tty.awaitText("Type the number of objects to delete: ")
-	dependent := s.create(secret(ns, "new", ownedBy(referenceTo(owner))))
-	tty.press("1\n")
-	tty.wait().exits(t, 4).shows(t, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "hint: preview it again: kubectl gc delete configmap/owner -n "+ns)
-	s.requireUnchanged(owner, dependent)
-}
-
 func TestDeleteRefusesIfTargetIsGoneBeforeConfirmation(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("reading")
@@ -194,23 +172,6 @@ func TestDeleteRefusesIfTargetIsGoneBeforeConfirmation(t *testing.T) {
 	s.remove(successor, metav1.DeletePropagationBackground)
 	tty.press("1\n")
 	tty.wait().exits(t, 4).shows(t, "the cluster changed while you were reading")
-}
-
-func TestDeleteWithPermissionsInOneNamespace(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("mine")
-	owner := s.create(configMap(ns, "owner"))
-	dependent := s.create(secret(ns, "dependent", ownedBy(referenceTo(owner))))
-	s.grant("dave", ns, []any{"*"}, []any{"*"}, []any{"get", "list", "watch", "delete", "patch"})
-	dave := s.toolAs("dave")
-	dave.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).
-		shows(t, "ConfigMap/owner", "Secret/dependent", "delete 2. Incomplete scan.", "The scan is incomplete: unread dependents").warns(t, "could not be searched in the other namespaces")
-	// Dependents in other namespaces cannot be read, so the run cannot prove that nothing is
-	// left.
-	dave.gc("delete", "configmap/owner", "-n", ns, "--yes", "--client-side").exits(t, 1).
-		shows(t, "deleted 2 in ", "; the scan afterwards was incomplete, so what is left is not known.").
-		warns(t, "warning: the scan after the run was incomplete, so more may be left than it could find")
-	s.requireGone(owner, dependent)
 }
 
 // Without permission to watch, the run polls.
@@ -233,14 +194,4 @@ func (s *scene) previewDigest(r result) string {
 		s.Fatalf("no digest: %s", r.Stdout)
 	}
 	return rest[:16]
-}
-
-func TestDeleteKeepsObjectsChangedSincePreview(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("changed")
-	owner := s.create(configMap(ns, "owner"))
-	digest := s.previewDigest(s.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0))
-	dependent := s.create(secret(ns, "new", ownedBy(referenceTo(owner))))
-	s.gc("delete", "configmap/owner", "-n", ns, "--confirm", digest).exits(t, 4).warns(t, "the plan differs from the confirmed one")
-	s.requireUnchanged(owner, dependent)
 }
