@@ -11,7 +11,7 @@ import (
 )
 
 // inFlight is how many objects a deleted owner leaves to the collector.
-const inFlight = 500
+const inFlight = 100
 
 // TestAuditSettleLeavesOutWhatTheCollectorProcesses holds the first request for an object again
 // until the real collector has processed all of them.
@@ -54,9 +54,9 @@ func TestAuditSettleReportsWhatNothingProcesses(t *testing.T) {
 	ns := s.namespace("settle")
 	s.createGarbage(ns, inFlight)
 
-	s.gc("audit", "-n", ns).exits(t, 1).warns(t, "A running garbage collector may be about to delete or change 500 of these objects. To report only what it leaves: kubectl gc audit --settle 30s")
+	s.gc("audit", "-n", ns).exits(t, 1).warns(t, "A running garbage collector may be about to delete or change 100 of these objects. To report only what it leaves: kubectl gc audit --settle 30s")
 	s.gc("audit", "-n", ns, "--settle", "20ms").exits(t, 1).
-		shows(t, "Read again 20ms after the scan: 500 objects are unchanged, so no garbage collector seems to be at work.")
+		shows(t, "Read again 20ms after the scan: 100 objects are unchanged, so no garbage collector seems to be at work.")
 	got := decode[report](t, s.gc("audit", "-n", ns, "--settle", "20ms", "-o", "json").exits(t, 1))
 	if diff := cmp.Diff(&settled{After: "20ms", Remaining: inFlight}, got.Settled); diff != "" {
 		t.Errorf("read again:\n%s", diff)

@@ -65,16 +65,16 @@ func TestSecretsOccurOnlyInBackups(t *testing.T) {
 		}
 		return r
 	}
-	formats := []string{"json", "yaml", "kyaml", "name", "jsonpath={@}", "go-template={{.}}"}
+	formats := []string{"yaml", "go-template={{.}}"}
 
 	ns := s.namespace("canary")
 	owner := s.create(configMap(ns, "owner"))
 	secretWithCanaries(s, ns, "loses", missingOwner())
 	s.setOwners(secretWithCanaries(s, ns, "keeps", referenceTo(owner)), referenceTo(owner), missingOwner())
 	for command, own := range map[string][]string{
-		"audit":                            {"table", "wide", "sarif"},
-		"tree":                             {"tree", "wide", "dot", "mermaid"},
-		"why secret/loses":                 {"text", "wide"},
+		"audit":                            {"wide", "sarif"},
+		"tree":                             {"wide", "dot"},
+		"why secret/loses":                 {"wide"},
 		"collect --dry-run":                {"table"},
 		"delete configmap/owner --dry-run": {"table"},
 		"repair --dry-run":                 {"table"},

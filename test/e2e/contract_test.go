@@ -130,44 +130,14 @@ type (
 		Controller         bool   `json:"controller"`
 		BlockOwnerDeletion bool   `json:"blockOwnerDeletion"`
 	}
+	// explanation has what why says about writers.
 	explanation struct {
-		APIVersion string   `json:"apiVersion"`
-		Kind       string   `json:"kind"`
-		Complete   bool     `json:"complete"`
-		Gaps       []gap    `json:"gaps"`
-		Answers    []answer `json:"answers"`
-	}
-	answer struct {
-		Object           identity          `json:"object"`
-		State            string            `json:"state"`
-		Consequence      string            `json:"consequence"`
-		Headline         string            `json:"headline"`
-		Nondeterministic any               `json:"nondeterministic"`
-		References       []answerReference `json:"references"`
-		Finalizers       []answerFinalizer `json:"finalizers"`
-		Conditions       []any             `json:"conditions"`
-		Next             []string          `json:"next"`
-		WaitsFor         []any             `json:"waitsFor"`
-		Cascade          any               `json:"cascade"`
-		Suggestions      []any             `json:"suggestions"`
-		ReferencedBy     []any             `json:"referencedBy"`
-		Events           []any             `json:"events"`
-		Caveats          []string          `json:"caveats"`
-	}
-	answerReference struct {
-		ownerRef
-		Verdict     string    `json:"verdict"`
-		Consequence string    `json:"consequence"`
-		Rule        string    `json:"rule"`
-		Evidence    []string  `json:"evidence"`
-		UIDHolder   *identity `json:"uidHolder"`
-		NameHolder  *identity `json:"nameHolder"`
-		WrittenBy   []written `json:"writtenBy"`
-	}
-	answerFinalizer struct {
-		Name       string    `json:"name"`
-		Controller string    `json:"controller"`
-		WrittenBy  []written `json:"writtenBy"`
+		Answers []struct {
+			References, Finalizers []struct {
+				Name      string
+				WrittenBy []written
+			}
+		}
 	}
 	written struct {
 		Manager     string    `json:"manager"`

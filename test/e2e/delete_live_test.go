@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
@@ -134,21 +132,18 @@ func TestDeleteStopsWaitingWhenInterrupted(t *testing.T) {
 }
 
 func TestDeleteClientSideActsAsCollector(t *testing.T) {
-	t.Parallel()
+	s := newScene(t)
 	for _, policy := range []string{"background", "foreground", "orphan"} {
 		t.Run(policy, func(t *testing.T) {
-			s := newScene(t)
 			ns := s.namespace("client-side")
 			owner := s.create(configMap(ns, "owner"))
 			dependent := s.create(secret(ns, "dependent", ownedBy(referenceTo(owner, blocking))))
-			below := s.create(newObject("rbac.authorization.k8s.io/v1", "Role", ns, "below", ownedBy(referenceTo(dependent))))
+			below := s.create(role(ns, "below", ownedBy(referenceTo(dependent))))
 			s.gc("delete", "configmap/owner", "-n", ns, "--cascade", policy, "--client-side", "--yes").exits(t, 0)
 			s.requireGone(owner)
 			if policy == "orphan" {
 				s.requireUnchanged(below)
-				if refs := s.live(dependent).GetOwnerReferences(); len(refs) > 0 {
-					t.Errorf("it has %v", refs)
-				}
+				s.requireReferences(dependent)
 				return
 			}
 			s.requireGone(dependent, below)
@@ -156,22 +151,23 @@ func TestDeleteClientSideActsAsCollector(t *testing.T) {
 	}
 }
 
-func TestDeleteRefusesIfTargetIsGoneBeforeConfirmation(t *testing.T) {
+func TestDeleteRefusesIfClusterChangedBeforeConfirmation(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("reading")
 	owner := s.create(configMap(ns, "owner"))
-	tty := s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
-	tty.awaitText("Type the number of objects to delete: ")
-	successor := s.replace(owner)
-	tty.press("1\n")
-	tty.wait().exits(t, 4).shows(t, "the cluster changed while you were reading")
-	s.requireUnchanged(successor)
-
-	tty = s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
-	tty.awaitText("Type the number of objects to delete: ")
-	s.remove(successor, metav1.DeletePropagationBackground)
-	tty.press("1\n")
-	tty.wait().exits(t, 4).shows(t, "the cluster changed while you were reading")
+	for name, change := range map[string]func(){
+		"it has another dependent": func() { s.create(secret(ns, "new", ownedBy(referenceTo(owner)))) },
+		"it was replaced":          func() { owner = s.replace(owner) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			tty := s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
+			tty.awaitText("Type the number of objects to delete: ")
+			change()
+			tty.press("1\n")
+			tty.wait().exits(t, 4).shows(t, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "hint: preview it again: kubectl gc delete configmap/owner -n "+ns)
+			s.requireUnchanged(owner)
+		})
+	}
 }
 
 // Without permission to watch, the run polls.

@@ -10,10 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/yaml"
 )
 
 // hostileValues are values of an owner reference that the API server accepts: it only requires
@@ -75,12 +73,10 @@ func TestHostileReferencesReachNeitherTerminalNorRequestPath(t *testing.T) {
 		code    int
 		formats []string
 	}{
-		{"audit -n " + ns, 1, []string{"table", "wide", "json", "yaml", "kyaml", "name", "sarif"}},
-		{"tree -n " + ns, 0, []string{"tree", "wide", "json", "yaml", "kyaml", "name", "dot", "mermaid"}},
-		{"tree configmaps -n " + ns, 0, []string{"tree", "wide"}},
-		{"collect --dry-run -n " + ns, 0, []string{"table", "json", "yaml", "kyaml", "name"}},
-		{"collect --dry-run --plan-out /dev/stdout -n " + ns, 0, []string{"table", "json"}},
-		{"collect --dry-run=server -n " + ns, 0, []string{"table", "jsonl"}},
+		{"audit -n " + ns, 1, []string{"wide", "json", "kyaml", "sarif"}},
+		{"tree -n " + ns, 0, []string{"wide", "dot", "mermaid"}},
+		{"collect --dry-run -n " + ns, 0, []string{"table", "yaml", "name"}},
+		{"collect --dry-run=server -n " + ns, 0, []string{"jsonl"}},
 		{"snapshot -n " + ns, 0, []string{"-"}},
 	} {
 		for _, format := range c.formats {
@@ -126,13 +122,6 @@ func TestHostileReferencesAreExactInJSON(t *testing.T) {
 		f := got.Findings[i]
 		if r := f.Reference; f.Rule != "unknown-owner-kind" || r.Kind != hostileValues[name] || r.Name != hostileValues[name] || r.UID != hostileValues[name] {
 			t.Errorf("%s: %s of %s decodes to %q %q %q", name, f.Rule, f.Object, short(r.Kind), short(r.Name), short(r.UID))
-		}
-	}
-	for _, format := range []string{"yaml", "kyaml"} {
-		var same report
-		s.must(yaml.UnmarshalStrict([]byte(s.gc("audit", "-n", ns, "-o", format).exits(t, 1).Stdout), &same))
-		if diff := cmp.Diff(got, same); diff != "" {
-			t.Errorf("JSON (-) and %s (+) differ:\n%s", format, short(diff))
 		}
 	}
 }

@@ -59,6 +59,13 @@ func TestAuditManifestsAreAccepted(t *testing.T) {
 		t.Run(variant, func(t *testing.T) {
 			s := s.forSubtest(t)
 			s.apply(variant)
+			level := "restricted"
+			if variant == "textfile" {
+				level = "privileged" // it writes to a folder of the node
+			}
+			if got := s.rendered(variant)["Namespace"].GetLabels()["pod-security.kubernetes.io/enforce"]; got != level {
+				t.Errorf("the namespace enforces %q", got)
+			}
 			// Pod Security and the ServiceAccount plugin validate the Pod itself.
 			pod := s.create(s.podOf(variant))
 			if got := s.containersWithToken(pod); !slices.Equal(got, []string{"audit"}) {
@@ -99,34 +106,6 @@ func (s *scene) containersWithToken(pod object) (containers []string) {
 	return containers
 }
 
-func TestAuditPodsAreRestricted(t *testing.T) {
-	s := withServiceAccounts.newScene(t)
-	for _, variant := range variants {
-		level := s.rendered(variant)["Namespace"].GetLabels()["pod-security.kubernetes.io/enforce"]
-		if want := map[string]string{"textfile": "privileged"}[variant]; want == "" && level != "restricted" || want != "" && level != want {
-			t.Errorf("%s: the namespace enforces %q", variant, level)
-		}
-	}
-	s.apply("audit")
-	for _, spoil := range []struct{ path, value string }{
-		{"allowPrivilegeEscalation", "true"}, {"capabilities", `{"drop":[]}`},
-	} {
-		pod := s.podOf("audit")
-		containers, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers")
-		var value any
-		s.must(yaml.Unmarshal([]byte(spoil.value), &value))
-		s.must(unstructured.SetNestedField(containers[0].(map[string]any), value, "securityContext", spoil.path))
-		s.must(unstructured.SetNestedSlice(pod.Object, containers, "spec", "containers"))
-		text, err := pod.MarshalJSON()
-		s.must(err)
-		kubectl := s.tool()
-		kubectl.stdin = string(text)
-		if r := kubectl.exec(s.controlPlane.KubectlPath, "create", "-f", "-"); r.Code == 0 || !strings.Contains(r.Stderr, "violates PodSecurity") {
-			t.Errorf("the namespace accepts %s: %s: %s%s", spoil.path, spoil.value, r.Stdout, r.Stderr)
-		}
-	}
-}
-
 func TestJobEndsWithExitCodeOfAudit(t *testing.T) {
 	s := withServiceAccounts.newScene(t)
 	s.apply("audit")
@@ -136,7 +115,6 @@ func TestJobEndsWithExitCodeOfAudit(t *testing.T) {
 	}{
 		"no findings":                {0, "Complete"},
 		"findings":                   {1, "Failed"},
-		"the scan was incomplete":    {3, "Failed"},
 		"a failed audit is repeated": {2, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,24 +197,6 @@ func TestAuditRunsInAnEmptyImage(t *testing.T) {
 	run(t, "audit", "--contexts", "in-cluster", "-o", "jsonpath={.clusters[*].name}").exits(t, 1).shows(t, "in-cluster")
 	run(t, "tree", "configmap/orphan", "-n", ns, "--as", "system:serviceaccount:default:default").exits(t, 2).warns(t, "cannot impersonate")
 
-	// The role is minimal: without either of its verbs, the audit fails.
-	for verb, want := range map[string]struct {
-		code  int
-		words string
-	}{"get": {3, "could not be read"}, "list": {2, "nothing could be read"}} {
-		left := slices.DeleteFunc([]string{"get", "list"}, func(v string) bool { return v == verb })
-		rules, _, _ := unstructured.NestedSlice(s.rendered("audit")["ClusterRole"].Object, "rules")
-		var patch []string
-		for i := range rules {
-			patch = append(patch, fmt.Sprintf(`{"op":"replace","path":"/rules/%d/verbs","value":[%q]}`, i, left[0]))
-		}
-		s.kubectl("patch", "clusterrole", "gc-scan", "--type=json", "-p", "["+strings.Join(patch, ",")+"]").exits(t, 0)
-		s.await("the rights without "+verb, func(context.Context) (bool, error) {
-			r := run(t, "audit", "--strict")
-			return r.Code == want.code && strings.Contains(r.Stderr, want.words), nil
-		})
-		run(t, "audit", "--strict").exits(t, want.code).warns(t, want.words)
-	}
 	s.requireUnchanged(orphan)
 
 	// Use an invalid token.

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -24,143 +23,161 @@ func (s *scene) requireFindings(r report, namespace string, want ...string) {
 	}
 }
 
-// requireMessage requires words in the message of the first finding about an object.
-func (r report) requireMessage(t testing.TB, o object, words ...string) {
-	t.Helper()
-	for _, f := range r.Findings {
-		if f.Object.UID != string(o.GetUID()) {
-			continue
-		}
-		for _, w := range words {
-			if !strings.Contains(f.Message, w) {
-				t.Errorf("the message about %s lacks %q: %s", f.Object, w, f.Message)
-			}
-		}
-		return
+// TestIncidents audits the scenes of all incidents at once. Each is named after its thread.
+func TestIncidents(t *testing.T) {
+	s := newScene(t)
+	s.defineTestKinds()
+	cases := map[string]struct {
+		make     func(ns string) object // returns an object with findings
+		findings []string               // all of its namespace
+		message  []string               // of the last finding about the object
+		fix      string
+	}{
+		// The incident that this project began with, on Kubernetes 1.13: a StatefulSet in namespace monitoring names a
+		// custom resource in kube-system as its owner. When the controller manager restarted, the collector deleted it,
+		// and valid StatefulSets with it.
+		"redis-exporter and its owner in kube-system": {
+			func(ns string) object {
+				cluster := s.create(widget("kube-system", "redis-0826"))
+				s.create(workload("StatefulSet", "kube-system", "redis", ownedBy(referenceTo(cluster, controlling, blocking))))
+				return s.create(workload("StatefulSet", ns, "redis-exporter", ownedBy(referenceTo(cluster, controlling, blocking))))
+			},
+			[]string{"error cross-namespace-owner: StatefulSet/redis-exporter: delete"}, []string{"kube-system", "Widget/redis-0826", "will delete this object"}, "unlink",
+		},
+		// A Secret was copied with its ownerReference into another namespace.
+		"elastic/cloud-on-k8s#3986": {
+			func(ns string) object {
+				elastic := s.create(widget(s.namespace("elastic"), "elasticsearch"))
+				copied := s.create(secret(ns, "es-ca", ownedBy(referenceTo(elastic, controlling, blocking))))
+				s.create(claimOf(ns, "data-0", ownedBy(referenceTo(copied))))
+				return copied
+			},
+			[]string{"error cross-namespace-owner: Secret/es-ca: delete"}, nil, "unlink",
+		},
+		// The owner's name was wrong and its UID right: a storage cluster was deleted.
+		"rook#3530": {
+			func(ns string) object {
+				operator := s.create(workload("Deployment", ns, "rook-ceph-operator"))
+				return s.create(workload("DaemonSet", ns, "rook-discover", ownedBy(referenceTo(operator, named("rook-operator")))))
+			},
+			[]string{"error mismatched-owner: DaemonSet/rook-discover: delete"}, []string{"rook-operator", "rook-ceph-operator"}, "relink",
+		},
+		// References had the UID of one object with the kind and name of another: clusters were deleted.
+		"crossplane#895": {
+			func(ns string) object {
+				claim, instance := s.create(widget(ns, "cluster-claim")), s.create(gadget("cluster-instance"))
+				return s.create(secret(ns, "connection", ownedBy(referenceTo(claim, func(r *metav1.OwnerReference) { r.UID = instance.GetUID() }))))
+			},
+			[]string{"error mismatched-owner: Secret/connection: delete"}, []string{"Widget/cluster-claim", "Gadget/cluster-instance"}, "relink",
+		},
+		// A restored backup had owner references with the UIDs of the former owners.
+		"velero#10556": {
+			func(ns string) object {
+				before := s.create(workload("Deployment", ns, "web"))
+				s.replace(before)
+				return s.create(workload("ReplicaSet", ns, "web-1", ownedBy(referenceTo(before, controlling, blocking))))
+			},
+			[]string{"error replaced-owner: ReplicaSet/web-1: delete"}, []string{"Deployment/web"}, "relink",
+		},
+		// The same, but the owner was not restored at all.
+		"velero#4707": {
+			func(ns string) object {
+				return s.create(workload("ReplicaSet", ns, "web-1", ownedBy(reference("apps/v1", "Deployment", "web", "former", controlling, blocking))))
+			},
+			[]string{"error missing-owner: ReplicaSet/web-1: delete"}, nil, "unlink",
+		},
+		// The owner's apiVersion is no longer served: dependents are kept for ever.
+		"kubernetes#102641": {
+			func(ns string) object {
+				owner := s.create(widget(ns, "owner"))
+				return s.create(configMap(ns, "leaked", ownedBy(referenceTo(owner, versioned(customGroup+"/v1alpha1")), reference("v1", "Secret", "gone", "gone"))))
+			},
+			[]string{"error missing-owner: ConfigMap/leaked: stuck", "error unserved-owner-version: ConfigMap/leaked: stuck"}, []string{customGroup + "/v1,"}, "update-version",
+		},
+		// The same with a built-in kind that has moved to another group.
+		"kubernetes#96650": {
+			func(ns string) object {
+				owner := s.create(workload("Deployment", ns, "web"))
+				return s.create(workload("ReplicaSet", ns, "web-1", ownedBy(referenceTo(owner, versioned("extensions/v1beta1")))))
+			},
+			[]string{"error unserved-owner-version: ReplicaSet/web-1: stuck"}, []string{"extensions/v1beta1", "apps/v1"}, "update-version",
+		},
+		// A cluster-scoped object with an owner of a namespaced kind: never collected since 1.20.
+		"kubernetes/website#29480": {
+			func(ns string) object {
+				return s.create(clusterRole("e2e-owned", ownedBy(referenceTo(s.create(configMap(ns, "owner"))))))
+			},
+			[]string{"error cluster-to-namespaced-owner: ClusterRole/e2e-owned: stuck"}, []string{"ConfigMap/owner"}, "unlink",
+		},
+		// Two objects owned each other, and both were deleted in the foreground.
+		"openeverest/openeverest-operator#418": {
+			func(ns string) object {
+				backup := s.create(widget(ns, "backup"))
+				restore := s.create(widget(ns, "restore", ownedBy(referenceTo(backup, blocking))))
+				s.setOwners(backup, referenceTo(restore, blocking))
+				s.remove(backup, metav1.DeletePropagationForeground)
+				s.remove(restore, metav1.DeletePropagationForeground)
+				return backup
+			},
+			[]string{"error owner-cycle: Widget/backup: stuck"}, []string{"never completes", "Widget/restore"}, "none",
+		},
 	}
-	t.Errorf("there is no finding about %s %s", o.GetKind(), o.GetName())
-}
-
-// The incident that this project began with, on Kubernetes 1.13: a StatefulSet in namespace
-// monitoring names a custom resource in kube-system as its owner. When the controller manager
-// restarted, the collector deleted it, and valid StatefulSets with it.
-func TestIncident_redis_exporter_and_its_owner_in_kube_system(t *testing.T) {
-	s := newScene(t)
-	s.defineTestKinds()
-	monitoring := s.namespace("monitoring")
-	cluster := s.create(widget("kube-system", "redis-0826"))
-	exporter := s.create(workload("StatefulSet", monitoring, "redis-exporter", ownedBy(referenceTo(cluster, controlling, blocking))))
-	s.create(workload("StatefulSet", "kube-system", "redis", ownedBy(referenceTo(cluster, controlling, blocking))))
-	got := s.tool().audit("--cross-namespace")
-	s.requireFindings(got, monitoring, "error cross-namespace-owner: StatefulSet/redis-exporter: delete")
-	s.requireFindings(got, "kube-system")
-	got.requireMessage(t, exporter, "kube-system", "Widget/redis-0826", "will delete this object")
-	s.gc("audit", "-n", monitoring).exits(t, 1).shows(t, "StatefulSet/redis-exporter", "kube-system", "deletes object")
-}
-
-// A Secret was copied with its ownerReference into another namespace.
-func TestIncident_elastic_cloud_on_k8s_3986(t *testing.T) {
-	s := newScene(t)
-	s.defineTestKinds()
-	from, into := s.namespace("elastic"), s.namespace("copied")
-	elastic := s.create(widget(from, "elasticsearch"))
-	s.create(secret(from, "es-ca", ownedBy(referenceTo(elastic, controlling, blocking))))
-	copied := s.create(secret(into, "es-ca", ownedBy(referenceTo(elastic, controlling, blocking))))
-	s.create(newObject("v1", "PersistentVolumeClaim", into, "data-0", ownedBy(referenceTo(copied)), withField("spec", map[string]any{
-		"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}},
-	})))
+	objects, spaces := map[string]object{}, map[string]string{}
+	for name, c := range cases {
+		spaces[name] = s.namespace("incident")
+		objects[name] = c.make(spaces[name])
+	}
 	got := s.tool().audit()
-	s.requireFindings(got, from)
-	s.requireFindings(got, into, "error cross-namespace-owner: Secret/es-ca: delete")
-	// These objects would be deleted with it.
-	if diff := cmp.Diff([]string{"PersistentVolumeClaim/data-0", "Secret/es-ca"}, slices.DeleteFunc(fullLines(drawn(t,
-		s.gc("tree", "secret/es-ca", "-n", into, "--dependents").exits(t, 0))), func(n string) bool { return strings.HasPrefix(n, "Widget/") })); diff != "" {
-		t.Errorf("below the Secret (-want +got)\n%s", diff)
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := s.forSubtest(t)
+			space := spaces[name]
+			if objects[name].GetNamespace() == "" {
+				space = ""
+			}
+			s.requireFindings(got, space, c.findings...)
+			var last finding
+			for _, f := range got.Findings {
+				if f.Object.UID == string(objects[name].GetUID()) {
+					last = f
+				}
+			}
+			for _, w := range c.message {
+				if !strings.Contains(last.Message, w) {
+					t.Errorf("the message lacks %q: %s", w, last.Message)
+				}
+			}
+			if last.Fix != c.fix {
+				t.Errorf("the fix is %s", last.Fix)
+			}
+		})
 	}
+	s.requireFindings(got, "kube-system") // what is owned there is valid
 }
 
-// The owner's name was wrong and its UID right: a storage cluster was deleted.
-func TestIncident_rook_3530(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("rook-ceph")
-	operator := s.create(workload("Deployment", ns, "rook-ceph-operator"))
-	daemons := s.create(workload("DaemonSet", ns, "rook-discover", ownedBy(referenceTo(operator, named("rook-operator")))))
-	got := s.tool().audit("-n", ns)
-	s.requireFindings(got, ns, "error mismatched-owner: DaemonSet/rook-discover: delete")
-	got.requireMessage(t, daemons, "rook-operator", "rook-ceph-operator")
-}
-
-// References had the UID of one object with the kind and name of another: clusters were deleted.
-func TestIncident_crossplane_895(t *testing.T) {
-	s := newScene(t)
-	s.defineTestKinds()
-	ns := s.namespace("crossplane")
-	claim := s.create(widget(ns, "cluster-claim"))
-	instance := s.create(gadget("cluster-instance"))
-	conn := s.create(secret(ns, "connection", ownedBy(referenceTo(claim, func(r *metav1.OwnerReference) { r.UID = instance.GetUID() }))))
-	got := s.tool().audit("-n", ns)
-	s.requireFindings(got, ns, "error mismatched-owner: Secret/connection: delete")
-	got.requireMessage(t, conn, "Widget/cluster-claim", "Gadget/cluster-instance")
-}
-
-// A restored backup had owner references with the UIDs of the former owners.
-func TestIncident_velero_10556(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("restored")
-	before := s.create(workload("Deployment", ns, "web"))
-	after := s.replace(before)
-	rs := s.create(workload("ReplicaSet", ns, "web-1", ownedBy(referenceTo(before, controlling, blocking))))
-	got := s.tool().audit("-n", ns)
-	s.requireFindings(got, ns, "error replaced-owner: ReplicaSet/web-1: delete")
-	got.requireMessage(t, rs, string(before.GetUID()), string(after.GetUID()))
-	if fix := got.Findings[0].Fix; fix != "relink" {
-		t.Errorf("the fix is %s", fix)
-	}
-}
-
-// The same, but the owner was not restored at all.
-func TestIncident_velero_4707(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("restored")
-	former := s.create(workload("Deployment", ns, "web"))
-	s.remove(former, metav1.DeletePropagationBackground)
-	s.create(workload("ReplicaSet", ns, "web-1", ownedBy(referenceTo(former, controlling, blocking))))
-	s.requireFindings(s.tool().audit("-n", ns), ns, "error missing-owner: ReplicaSet/web-1: delete")
-}
-
-// The collector took a 404 of a server that did not know the path as proof that the owner did not
-// exist.
-func TestIncident_openshift_origin_14646(t *testing.T) {
-	testMisleading404(t, respondUnknownPath)
-}
-
-// The same, from an API server that had not yet installed its handlers.
-func TestIncident_kubernetes_104342(t *testing.T) {
-	testMisleading404(t, respondStatus(404, "NotFound", "the server could not find the requested resource"))
-}
-
-func testMisleading404(t *testing.T, answer http.HandlerFunc) {
-	t.Helper()
+// The collector took a 404 of a server that did not know the path as proof that the owner did not exist; and an API
+// server answered so that had not yet installed its handlers.
+func TestIncident_openshift_origin_14646_and_kubernetes_104342(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("starting")
 	owner := s.create(widget(ns, "owner"))
 	s.create(configMap(ns, "owned", ownedBy(referenceTo(owner))))
 	s.create(configMap(ns, "of-another", ownedBy(referenceTo(owner, named("another")))))
-	about := func(r *http.Request) bool { return listOf("widgets")(r) || getOf("widgets")(r) }
+	other, owned := "warning unverified-owner: ConfigMap/of-another: unknown", "warning unverified-owner: ConfigMap/owned: unknown"
+	starting := respondStatus(404, "NotFound", "the server could not find the requested resource")
 	for name, c := range map[string]struct {
-		about func(*http.Request) bool
+		fault fault
 		want  []string
 	}{
-		"all paths of the type": {about, []string{
-			"warning unverified-owner: ConfigMap/of-another: unknown",
-			"warning unverified-owner: ConfigMap/owned: unknown",
-		}},
-		"paths of single objects": {getOf("widgets"), []string{"warning unverified-owner: ConfigMap/of-another: unknown"}},
+		"an unknown path, and all paths of the type":     {fault{either(listOf("widgets"), getOf("widgets")), respondUnknownPath}, []string{other, owned}},
+		"an unknown path, and paths of single objects":   {fault{getOf("widgets"), respondUnknownPath}, []string{other}},
+		"a starting server, and all paths of the type":   {fault{either(listOf("widgets"), getOf("widgets")), starting}, []string{other, owned}},
+		"a starting server, and paths of single objects": {fault{getOf("widgets"), starting}, []string{other}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := s.forSubtest(t)
-			s.requireFindings(s.throughProxy(func(http.Handler) []fault { return []fault{{c.about, answer}} }).auditIncomplete([]string{"widgets"}), ns, c.want...)
+			s.requireFindings(s.throughProxy(func(http.Handler) []fault { return []fault{c.fault} }).auditIncomplete([]string{"widgets"}), ns, c.want...)
 		})
 	}
 }
@@ -174,9 +191,13 @@ func TestIncident_kubernetes_101078(t *testing.T) {
 	s.brokenConversionWebhook(group, "Ruin")
 	ruin := s.create(newObject(group+"/v1", "Ruin", ns, "ruin"))
 	s.create(configMap(ns, "of-a-ruin", ownedBy(referenceTo(ruin))))
-	s.create(configMap(ns, "orphan", ownedBy(reference("v1", "Secret", "gone", "gone"))))
-	s.requireFindings(s.tool().auditIncomplete([]string{"ruins." + group}), ns,
+	s.create(configMap(ns, "of-no-ruin", ownedBy(referenceTo(ruin, named("gone")))))
+	s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
+	got := s.tool().auditIncomplete([]string{"ruins." + group, "conversion-webhook"})
+	s.requireGaps(got, gap{Group: group, Resource: "ruins", Reason: "conversion-webhook"})
+	s.requireFindings(got, ns,
 		"warning unverified-owner: ConfigMap/of-a-ruin: unknown",
+		"warning unverified-owner: ConfigMap/of-no-ruin: unknown",
 		"error missing-owner: ConfigMap/orphan: delete")
 }
 
@@ -186,72 +207,11 @@ func TestIncident_kubernetes_60807(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("aggregated")
 	s.create(configMap(ns, "cached", ownedBy(reference(group+"/v1", "NodeMetrics", "node", "node"))))
+	s.requireFindings(s.tool().audit("-n", ns), ns, "error unknown-owner-kind: ConfigMap/cached: stuck")
 	s.brokenAPIService(group)
 	got := s.tool().auditIncomplete([]string{"v1." + group}, "-n", ns)
 	s.requireFindings(got, ns, "warning unverified-owner: ConfigMap/cached: unknown")
 	s.requireGaps(got, gap{Group: group, Resource: "*", Reason: "unavailable"})
-}
-
-// The owner's apiVersion is no longer served: dependents are kept for ever.
-func TestIncident_kubernetes_102641(t *testing.T) {
-	s := newScene(t)
-	s.defineTestKinds()
-	ns := s.namespace("upgraded")
-	owner := s.create(widget(ns, "owner"))
-	s.create(configMap(ns, "leaked", ownedBy(referenceTo(owner, versioned(customGroup+"/v1alpha1")), reference("v1", "Secret", "gone", "gone"))))
-	got := s.tool().audit("-n", ns)
-	s.requireFindings(got, ns,
-		"error missing-owner: ConfigMap/leaked: stuck",
-		"error unserved-owner-version: ConfigMap/leaked: stuck")
-	if f := got.Findings[1]; f.Fix != "update-version" || f.Verdict != "unresolvable" || !strings.Contains(f.Message, customGroup+"/v1,") {
-		t.Errorf("%s (%s): %s", f, f.Fix, f.Message)
-	}
-}
-
-// The same with a built-in kind that has moved to another group.
-func TestIncident_kubernetes_96650(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("upgraded")
-	owner := s.create(workload("Deployment", ns, "web"))
-	rs := s.create(workload("ReplicaSet", ns, "web-1", ownedBy(referenceTo(owner, versioned("extensions/v1beta1")))))
-	got := s.tool().audit("-n", ns)
-	s.requireFindings(got, ns, "error unserved-owner-version: ReplicaSet/web-1: stuck")
-	got.requireMessage(t, rs, "extensions/v1beta1", "apps/v1")
-}
-
-// A cluster-scoped object with an owner of a namespaced kind: never collected
-// since 1.20.
-func TestIncident_kubernetes_website_29480(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("owner")
-	owner := s.create(configMap(ns, "owner"))
-	dep := s.create(clusterRole("e2e-owned", ownedBy(referenceTo(owner))))
-	got := s.tool().audit("--cross-namespace")
-	s.requireFindings(got, "", "error cluster-to-namespaced-owner: ClusterRole/e2e-owned: stuck")
-	if f := got.Findings[0]; f.Verdict != "scope-error" {
-		t.Errorf("the verdict is %s", f.Verdict)
-	}
-	got.requireMessage(t, dep, "ConfigMap/owner", ns)
-}
-
-// Two objects owned each other, and both were deleted in the foreground.
-func TestIncident_openeverest_operator_418(t *testing.T) {
-	s := newScene(t)
-	s.defineTestKinds()
-	ns := s.namespace("everest")
-	backup, restore := s.create(widget(ns, "backup")), s.create(widget(ns, "restore"))
-	s.setOwners(backup, referenceTo(restore, blocking))
-	s.setOwners(restore, referenceTo(backup, blocking))
-	s.requireFindings(s.tool().audit("-n", ns), ns, "error owner-cycle: Widget/backup: stuck")
-	s.remove(backup, metav1.DeletePropagationForeground)
-	s.remove(restore, metav1.DeletePropagationForeground)
-	got := s.tool().audit("-n", ns, "--cyclic")
-	s.requireFindings(got, ns, "error owner-cycle: Widget/backup: stuck")
-	got.requireMessage(t, backup, "never completes")
-	if len(got.Findings[0].Members) != 2 {
-		t.Errorf("members %v", got.Findings[0].Members)
-	}
-	s.gc("tree", "-n", ns).exits(t, 0).shows(t, "cycle", "terminating", "foreground")
 }
 
 // A deletion that cannot complete: the object waits for a finalizer whose controller is gone.
@@ -265,7 +225,9 @@ func TestIncident_stuck_finalizer(t *testing.T) {
 	var got report
 	s.awaitReport(&got, "the deletion to be old enough", []string{"-n", ns, "--stuck-after=1s"}, func(r report) bool { return len(r.Findings) > 0 })
 	s.requireFindings(got, ns, "warning stuck-finalizer: ConfigMap/held: none")
-	got.requireMessage(t, held, "example.com/gone")
+	if !strings.Contains(got.Findings[0].Message, "example.com/gone") {
+		t.Errorf("the message is %s", got.Findings[0].Message)
+	}
 }
 
 // The output of an existing checker led to this report: it exits with 0 whatever it finds, and

@@ -115,7 +115,7 @@ func TestCollectDuringRestoreDeletesNothing(t *testing.T) {
 	s.defineTestKinds()
 	ns := s.namespace("between")
 	top := s.create(widget(ns, "top"))
-	for i := range 5 {
+	for i := range 2 {
 		middle := s.create(configMap(ns, fmt.Sprint("middle-", i), ownedBy(referenceTo(top, controlling, blocking))))
 		s.create(secret(ns, fmt.Sprint("below-", i), ownedBy(referenceTo(middle), referenceTo(top))))
 	}
@@ -131,8 +131,8 @@ func TestCollectDuringRestoreDeletesNothing(t *testing.T) {
 			n.Add(1)
 		})}}
 	}).allowWrites()
-	f.gc("restore", folder, "--yes", "--to-another-cluster", "--concurrency=1").exits(t, 0).shows(t, "created 11 in ")
-	if n.Load() != 11 {
+	f.gc("restore", folder, "--yes", "--to-another-cluster", "--concurrency=1").exits(t, 0).shows(t, "created 5 in ")
+	if n.Load() != 5 {
 		t.Errorf("collect ran %d times", n.Load())
 	}
 	if got := s.names(ns); strings.Join(got, "") != strings.Join(names, "") {
@@ -142,27 +142,6 @@ func TestCollectDuringRestoreDeletesNothing(t *testing.T) {
 		t.Errorf("the references are %v, and were %v", got, links)
 	}
 	s.mustHaveNoFindings(ns)
-}
-
-// The owner of an object that collect is about to delete is created again, and a repair relinks
-// the object to it.
-func TestRepairDuringCollectKeepsRepairedObjects(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("within")
-	owner := s.create(secret(ns, "owner"))
-	kept := s.create(configMap(ns, "kept", ownedBy(referenceTo(owner))))
-	doomed := s.create(configMap(ns, "doomed", ownedBy(missingOwner())))
-	s.remove(owner, metav1.DeletePropagationBackground)
-	backups := t.TempDir()
-	f := s.proxyCalling(deleting(anyRequest), func() {
-		owner = s.create(secret(ns, "owner"))
-		s.gc("repair", "configmap/kept", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "relinked 1 in ")
-	})
-	f.gc("collect", "-n", ns, "--yes", "--concurrency=1", "--backup-dir", backups).exits(t, 0).
-		shows(t, "deleted 1 in ", "skipped", "ConfigMap/kept", "its owner Secret/owner exists")
-	s.requireReferences(kept, referenceTo(owner))
-	s.requireGone(doomed)
-	s.requireBackedUp(backups, doomed)
 }
 
 // temporaryCRD returns a CRD for one test.
@@ -197,20 +176,6 @@ func TestCRDIsDeletedDuringRun(t *testing.T) {
 				args: []string{"collect", "-n", ns, "--backup-dir", backups}, goes: others, saved: append(others, orphan),
 				stays: []object{s.create(secret(ns, "bystander"))},
 			}
-		}},
-		{"delete --client-side", func(s *scene, crd object, ns, backups string) part {
-			top := s.create(secret(ns, "top"))
-			other := s.create(newTemporaryObject(crd, ns, "other", ownedBy(referenceTo(top))))
-			below := s.create(configMap(ns, "below", ownedBy(referenceTo(other))))
-			return part{
-				args: []string{"delete", "--client-side", "secret/top", "-n", ns, "--backup-dir", backups},
-				goes: []object{top}, stays: []object{below}, saved: []object{top, other, below},
-			}
-		}},
-		{"repair", func(s *scene, crd object, ns, backups string) part {
-			owner := s.create(secret(ns, "owner"))
-			subject := s.create(newTemporaryObject(crd, ns, "subject", ownedBy(withFormerUID(referenceTo(owner)))))
-			return part{args: []string{"repair", "-n", ns, "--backup-dir", backups}, stays: []object{owner}, saved: []object{subject}}
 		}},
 		{"restore", func(s *scene, crd object, ns, _ string) part {
 			top := s.create(newTemporaryObject(crd, ns, "top"))
@@ -248,32 +213,18 @@ func TestCRDIsDeletedDuringRun(t *testing.T) {
 
 // An object is replaced after the scan. No write may affect the new object of the same name.
 func TestObjectIsReplacedBetweenScanAndWrite(t *testing.T) {
-	t.Parallel()
-	follower := func(s *scene, ns string) (o object, args []string) {
-		owner := s.create(secret(ns, "owner"))
-		return s.create(configMap(ns, "subject", ownedBy(referenceTo(owner)))), []string{"delete", "--client-side", "secret/owner", "-n", ns, "--no-backup"}
-	}
-	for name, c := range map[string]struct {
-		make  func(s *scene, ns string) (o object, args []string)
-		code  int
-		shows string
-	}{
-		"a target of delete": {func(s *scene, ns string) (object, []string) {
-			return s.create(configMap(ns, "subject")), []string{"delete", "configmap/subject", "-n", ns, "--no-backup"}
-		}, 0, "already gone"},
-		"a dependent of a target": {follower, 0, "already gone"},
-		"an object to repair": {func(s *scene, ns string) (object, []string) {
-			owner := s.create(secret(ns, "owner"))
-			return s.create(configMap(ns, "subject", ownedBy(withFormerUID(referenceTo(owner))))), []string{"repair", "-n", ns, "--no-backup"}
-		}, 0, "it no longer exists"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newScene(t)
+	s := newScene(t)
+	for command, says := range map[string]string{"delete configmap/subject": "already gone", "delete --client-side secret/owner": "already gone", "repair": "it no longer exists"} {
+		t.Run(command, func(t *testing.T) {
 			ns := s.namespace("replaced")
-			o, args := c.make(s, ns)
+			refers := referenceTo(s.create(secret(ns, "owner")))
+			if command == "repair" {
+				refers = withFormerUID(refers)
+			}
+			o := s.create(configMap(ns, "subject", ownedBy(refers)))
 			var fresh object
 			f := s.proxyCalling(writing(single("configmaps", "subject")), func() { fresh = s.replace(o) })
-			f.gc(append(args, "--yes")...).exits(t, c.code).shows(t, "skipped", c.shows)
+			f.gc(append(strings.Fields(command), "-n", ns, "--no-backup", "--yes")...).exits(t, 0).shows(t, "skipped", says)
 			s.requireUnchanged(fresh)
 		})
 	}

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"net/http"
 	"sync"
 	"testing"
@@ -42,12 +41,6 @@ func TestRateLimitsWrites(t *testing.T) {
 	takesASecond(t, "collect", "-n", ns, "--dry-run=server")
 	r := takesASecond(t, "collect", "-n", ns, "--yes", "-o", "json")
 	takesASecond(t, "restore", decode[collected](t, r).Backup, "--yes")
-
-	owner := s.create(configMap(ns, "owner"))
-	for i := range objects - 1 {
-		s.create(secret(ns, fmt.Sprintf("below-%d", i), ownedBy(referenceTo(owner))))
-	}
-	takesASecond(t, "delete", "configmap/owner", "-n", ns, "--client-side", "--yes")
 
 	t.Run("a run that would take too long is refused before anything is changed", func(t *testing.T) {
 		s := s.forSubtest(t)

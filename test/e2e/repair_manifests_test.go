@@ -57,17 +57,3 @@ metadata:
 		}
 	}
 }
-
-func TestRepairOfManifestsLeavesWhatItCannotVerify(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("manifests")
-	manifest := fmt.Sprintf(`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": %q, "ownerReferences": [{"apiVersion": "nowhere.example.com/v1", "kind": "Gadget", "name": "g", "uid": "u"}]}}`, ns)
-	file := s.writeFile("manifest.json", manifest)
-	s.gc("repair", "-f", file).exits(t, 1).warns(t, "Pod/p -n "+ns+": left: ", "--fix unlink", "0 references changed or removed, 1 bad one left").shows(t, "Gadget")
-	s.gc("repair", "-f", file, "--fix", "unlink").exits(t, 0).warns(t, "1 reference changed or removed, 0 bad ones left")
-	s.gc("repair", "-f", file, "--yes").exits(t, 2).warns(t, "-f cannot be combined with --yes: nothing in the cluster is changed")
-	s.gc("repair", "-f", file, "pod/p").exits(t, 2).warns(t, "-f cannot be combined with targets")
-	tool := s.tool()
-	tool.stdin = manifest
-	tool.gc("repair", "-f", "-", "--fix", "unlink").exits(t, 0).shows(t, `"name": "p"`)
-}

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // row is one line of a printed table, by column title. The last column of a tree has no title;
@@ -75,131 +73,6 @@ func fullLines(drawn []string) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-func TestTreeDrawsACycleOnce(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("circle")
-	a, b, c := s.create(configMap(ns, "a")), s.create(configMap(ns, "b")), s.create(configMap(ns, "c"))
-	s.setOwners(a, referenceTo(c))
-	s.setOwners(b, referenceTo(a))
-	s.setOwners(c, referenceTo(b))
-	r := s.gc("tree", "configmap/b", "-n", ns).exits(t, 0)
-	want := []string{
-		"ConfigMap/a  owned by ConfigMap/c",
-		"└─ ConfigMap/b  ← target",
-		"   └─ ConfigMap/c",
-		"      └─ ConfigMap/a  ↻ cycle: shown above",
-	}
-	if diff := cmp.Diff(want, drawn(t, r)); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
-func TestTreeDrawsSelfOwnerOnce(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("self")
-	me := s.create(configMap(ns, "me"))
-	s.setOwners(me, referenceTo(me))
-	want := []string{
-		"ConfigMap/me  ← target",
-		"└─ ConfigMap/me  ↻ cycle: shown above",
-	}
-	if diff := cmp.Diff(want, drawn(t, s.gc("tree", "cm", "me", "-n", ns).exits(t, 0))); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
-func TestTreeWithAMillionPathsHasOneLinePerReference(t *testing.T) {
-	const levels = 20
-	s := newScene(t)
-	ns := s.namespace("diamond")
-	above := []object{s.create(configMap(ns, "level-00"))}
-	names := []string{"ConfigMap/level-00"}
-	references := 0
-	for level := 1; level <= levels; level++ {
-		var here []object
-		for _, side := range []string{"left", "right"} {
-			var owners []metav1.OwnerReference
-			for _, o := range above {
-				owners = append(owners, referenceTo(o))
-			}
-			references += len(owners)
-			here = append(here, s.create(configMap(ns, fmt.Sprintf("level-%02d-%s", level, side), ownedBy(owners...))))
-			names = append(names, "ConfigMap/"+here[len(here)-1].GetName())
-		}
-		above = here
-	}
-	r := s.gc("tree", "configmap/level-00", "-n", ns).exits(t, 0)
-	if r.Took > 10*time.Second {
-		t.Errorf("it takes %s", r.Took)
-	}
-	got := drawn(t, r)
-	if len(got) > 1+references {
-		t.Errorf("%d lines for %d references", len(got), references)
-	}
-	if diff := cmp.Diff(names, fullLines(got)); diff != "" {
-		t.Errorf("in full (-want +got)\n%s", diff)
-	}
-	if shown := decode[tree](t, s.gc("tree", "configmap/level-00", "-n", ns, "-o", "json").exits(t, 0)); len(shown.Objects) != len(names) {
-		t.Errorf("%d objects in JSON, want %d", len(shown.Objects), len(names))
-	}
-}
-
-func TestTreeShowsObjectWithTwoOwnersInFullOnce(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("shared")
-	one, two := s.create(configMap(ns, "one")), s.create(configMap(ns, "two"))
-	s.create(secret(ns, "both", ownedBy(referenceTo(one), referenceTo(two))))
-	want := []string{
-		"ConfigMap/one",
-		"└─ Secret/both  also owned by ConfigMap/two",
-		"ConfigMap/two",
-		"└─ Secret/both  → see above",
-	}
-	if diff := cmp.Diff(want, drawn(t, s.gc("tree", "-n", ns).exits(t, 0))); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
-func TestTreeShowsMissingAndInvalidOwners(t *testing.T) {
-	s := newScene(t)
-	ns, other := s.namespace("bad"), s.namespace("other")
-	owner := s.create(configMap(ns, "owner"))
-	far := s.create(configMap(other, "far"))
-	s.create(secret(ns, "a-missing", ownedBy(reference("v1", "ConfigMap", "gone", "gone"))))
-	s.create(secret(ns, "b-replaced", ownedBy(reference("v1", "ConfigMap", "owner", "former"))))
-	s.create(secret(ns, "c-misnamed", ownedBy(referenceTo(owner, named("owned")))))
-	s.create(secret(ns, "d-elsewhere", ownedBy(referenceTo(far))))
-	s.create(secret(ns, "e-unserved", ownedBy(reference("apps/v1beta1", "Deployment", "web", "web"))))
-	s.create(secret(ns, "f-unknown", ownedBy(reference("v1", "Nothing", "x", "x"))))
-	got := drawn(t, s.gc("tree", "-n", ns).exits(t, 0))
-	// Each line, and a word that its remark must have.
-	want := [][2]string{
-		{"ConfigMap/owner", ""},
-		{"└─ Secret/c-misnamed", "ConfigMap/owned"},
-		{"ConfigMap/far", other},
-		{"└─ Secret/d-elsewhere", ""},
-		{"ConfigMap/gone", "missing"},
-		{"└─ Secret/a-missing", ""},
-		{"ConfigMap/owned", "mismatched"},
-		{"└─ Secret/c-misnamed", ""},
-		{"ConfigMap/owner", "replaced"},
-		{"└─ Secret/b-replaced", ""},
-		{"Deployment/web (apps/v1beta1)", "served: apps/v1"},
-		{"└─ Secret/e-unserved", ""},
-		{"Nothing/x (v1)", "unknown kind"},
-		{"└─ Secret/f-unknown", ""},
-	}
-	for i, line := range got {
-		name, remark, _ := strings.Cut(line, "  ")
-		if i >= len(want) || name != want[i][0] || !strings.Contains(remark, want[i][1]) || want[i][1] == "" && remark != "" {
-			t.Errorf("line %d is %q", i, line)
-		}
-	}
-	if len(got) != len(want) {
-		t.Errorf("%d lines, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
-	}
 }
 
 // createShop creates a Deployment with the objects that a controller and a kubelet would have
@@ -315,6 +188,7 @@ func TestTreeOfNamespacedObjectReadsOnlyItsNamespace(t *testing.T) {
 	}
 }
 
+// What a tree looks like, and each of its flags, is tested in pkg/output/tree and test/script.
 func TestTreeSelectsRequestedObjects(t *testing.T) {
 	s := newScene(t)
 	ns, other := s.namespace("asked"), s.namespace("other")
@@ -330,18 +204,11 @@ func TestTreeSelectsRequestedObjects(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"a namespace shows objects with an owner or a dependent":  {[]string{"-n", ns}, all},
-		"--all shows the others too":                              {[]string{"-n", other, "--all"}, []string{"ConfigMap/far", "Secret/below"}},
-		"a target in the middle shows both directions":            {[]string{"rs/web-5f6d8c9b7", "-n", ns}, slices.DeleteFunc(slices.Clone(all), func(n string) bool { return n == "Job/import" })},
-		"--owners shows the owners":                               {[]string{"rs/web-5f6d8c9b7", "-n", ns, "--owners"}, []string{"Deployment/web", "ReplicaSet/web-5f6d8c9b7"}},
-		"--dependents shows the dependents":                       {[]string{"replicasets", "web-5f6d8c9b7", "-n", ns, "--dependents"}, []string{"ConfigMap/labelled", "Pod/web-5f6d8c9b7-2ftpd", "Pod/web-5f6d8c9b7-4dspl", "ReplicaSet/web-5f6d8c9b7"}},
-		"--depth limits the tree":                                 {[]string{"deploy/web", "-n", ns, "--depth=1"}, []string{"Deployment/web", "Job/import", "ReplicaSet/web-5f6d8c9b7"}},
-		"--uid selects a target in any namespace":                 {[]string{"--uid", string(deployment.GetUID())}, all},
-		"-l selects objects by label, with owners and dependents": {[]string{"-n", other, "-l", "team=red"}, []string{"ConfigMap/far", "Secret/below"}},
-		"-l can be combined with a type":                          {[]string{"configmaps", "-n", ns, "-l", "team=red"}, []string{"ConfigMap/alone", "ConfigMap/labelled", "Deployment/web", "ReplicaSet/web-5f6d8c9b7"}},
-		"-A covers all namespaces":                                {[]string{"configmaps", "-A", "-l", "team=red", "--dependents"}, []string{"ConfigMap/alone", "ConfigMap/far", "ConfigMap/labelled", "Secret/below"}},
-		"several targets":                                         {[]string{"job/import", "cm/alone", "-n", ns}, []string{"ConfigMap/alone", "Deployment/web", "Job/import"}},
-		"a type with its group and version":                       {[]string{"deployments.v1.apps/web", "-n", ns, "--depth=1", "--owners"}, []string{"Deployment/web"}},
+		"--all shows the others too":                   {[]string{"-n", other, "--all"}, []string{"ConfigMap/far", "Secret/below"}},
+		"a target in the middle shows both directions": {[]string{"rs/web-5f6d8c9b7", "-n", ns}, slices.DeleteFunc(slices.Clone(all), func(n string) bool { return n == "Job/import" })},
+		"--uid selects a target in any namespace":      {[]string{"--uid", string(deployment.GetUID())}, all},
+		"-l can be combined with a type":               {[]string{"configmaps", "-n", ns, "-l", "team=red"}, []string{"ConfigMap/alone", "ConfigMap/labelled", "Deployment/web", "ReplicaSet/web-5f6d8c9b7"}},
+		"-A covers all namespaces":                     {[]string{"configmaps", "-A", "-l", "team=red", "--dependents"}, []string{"ConfigMap/alone", "ConfigMap/far", "ConfigMap/labelled", "Secret/below"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := s.forSubtest(t)

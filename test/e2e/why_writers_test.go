@@ -1,8 +1,11 @@
 package e2e
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // joiner applies what another manager has applied. The API server records no time for it, since
@@ -13,24 +16,18 @@ const joiner = "joiner"
 func (e explanation) writers(t *testing.T, since time.Time) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	add := func(name string, by []written) {
-		if by == nil {
-			t.Errorf("writtenBy of %s is null or absent", name)
-		}
-		out[name] = ""
-		for _, w := range by {
-			out[name] += w.Manager + " " + w.Operation + ";"
-			if w.Manager == joiner != w.Time.IsZero() || !w.Time.IsZero() && (w.Time.Before(since) || w.Time.After(time.Now())) {
-				t.Errorf("%s wrote %s at %s, want a time since %s", w.Manager, name, w.Time, since)
-			}
-		}
-	}
 	for _, a := range e.Answers {
-		for _, r := range a.References {
-			add(r.Name, r.WrittenBy)
-		}
-		for _, f := range a.Finalizers {
-			add(f.Name, f.WrittenBy)
+		for _, written := range append(a.References, a.Finalizers...) {
+			if written.WrittenBy == nil {
+				t.Errorf("writtenBy of %s is null or absent", written.Name)
+			}
+			out[written.Name] = ""
+			for _, w := range written.WrittenBy {
+				out[written.Name] += w.Manager + " " + w.Operation + ";"
+				if w.Manager == joiner != w.Time.IsZero() || !w.Time.IsZero() && (w.Time.Before(since) || w.Time.After(time.Now())) {
+					t.Errorf("%s wrote %s at %s, want a time since %s", w.Manager, written.Name, w.Time, since)
+				}
+			}
 		}
 	}
 	return out
@@ -39,7 +36,9 @@ func (e explanation) writers(t *testing.T, since time.Time) map[string]string {
 func (s *scene) writersOf(ns, target string, since time.Time, more ...string) map[string]string {
 	s.Helper()
 	r := s.gc(append([]string{"why", target, "-n", ns, "-o", "json"}, more...)...).exits(s.T, 0)
-	return decode[explanation](s.T, r).writers(s.T, since)
+	var e explanation
+	s.must(json.Unmarshal([]byte(r.Stdout), &e))
+	return e.writers(s.T, since)
 }
 
 // The API server tracks each reference and finalizer by itself: why names who applied one and who
@@ -57,29 +56,24 @@ func TestWhySaysWhoWroteReferencesAndFinalizers(t *testing.T) {
 		{"op": "add", "path": "/metadata/finalizers/-", "value": "example.com/patched"}]`).exits(t, 0)
 
 	want := map[string]string{"one": "applier Apply;", "two": "patcher Update;", "example.com/applied": "applier Apply;", "example.com/patched": "patcher Update;"}
-	equal(t, want, s.writersOf(ns, "configmap/held", since))
+	requireWriters(t, want, s.writersOf(ns, "configmap/held", since))
 	s.gc("why", "configmap/held", "-n", ns).exits(t, 0).shows(t, "     written by applier (Apply), at 20", "     written by patcher (Update), at 20", "Z or before\n")
 
 	s.kubectl("apply", "--server-side", "--field-manager="+joiner, "-f", applied).exits(t, 0)
 	want["one"], want["example.com/applied"] = "joiner Apply;applier Apply;", "joiner Apply;applier Apply;"
-	equal(t, want, s.writersOf(ns, "configmap/held", since))
+	requireWriters(t, want, s.writersOf(ns, "configmap/held", since))
 
 	unknown := map[string]string{"one": "", "two": "", "example.com/applied": "", "example.com/patched": ""}
 	file := s.writeFile("snapshot.json", s.gc("snapshot", "-n", ns, "-o", "-").exits(t, 0).Stdout)
-	equal(t, unknown, s.writersOf(ns, "configmap/held", since, "--from", file))
+	requireWriters(t, unknown, s.writersOf(ns, "configmap/held", since, "--from", file))
 
 	s.kubectl("patch", "configmap/held", "-n", ns, "--type=json", "-p", `[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]`).exits(t, 0)
-	equal(t, unknown, s.writersOf(ns, "configmap/held", since))
+	requireWriters(t, unknown, s.writersOf(ns, "configmap/held", since))
 }
 
-func equal(t *testing.T, want, got map[string]string) {
+func requireWriters(t *testing.T, want, got map[string]string) {
 	t.Helper()
-	for name := range want {
-		if got[name] != want[name] {
-			t.Errorf("%s is written by %q, want %q", name, got[name], want[name])
-		}
-	}
-	if len(got) != len(want) {
-		t.Errorf("got %v, want %v", got, want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("writers (-want +got)\n%s", diff)
 	}
 }
