@@ -1,200 +1,316 @@
 package e2e
 
 import (
-	"fmt"
-	"maps"
+	"context"
+	"encoding/json"
+	"net/http"
+	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// The rules themselves have a second implementation in pkg/audit. This test compares what they rest
-// on: how the API server maps kinds, what it serves, and which objects there are.
-func TestAuditJudgesReferencesLikeTheAPIServer(t *testing.T) {
-	newScene(t)
-	seen := map[string]bool{}
-	all := seeds(t, 2)
-	for _, seed := range all {
-		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
+// inFlight is how many objects a deleted owner leaves to the collector.
+const inFlight = 100
+
+// TestAuditSettleLeavesOutWhatTheCollectorProcesses holds the first request for an object again
+// until the real collector has processed all of them.
+func TestAuditSettleLeavesOutWhatTheCollectorProcesses(t *testing.T) {
+	s := withRealCollector.newScene(t)
+	ns := s.namespace("settle")
+	objects := s.createGarbage(ns, inFlight)
+
+	readAgain, processed := make(chan struct{}), make(chan struct{})
+	var first sync.Once
+	f := s.throughProxy(func(through http.Handler) []fault {
+		orphans := func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/configmaps/orphan-") }
+		return []fault{{orphans, func(w http.ResponseWriter, r *http.Request) {
+			first.Do(func() { close(readAgain) })
+			<-processed
+			through.ServeHTTP(w, r)
+		}}}
+	})
+	p := f.start("audit", "-n", ns, "--settle", "1ms", "-o", "json")
+	<-readAgain
+	s.startRealCollector()
+	s.await("the collector to delete the garbage", func(context.Context) (bool, error) {
+		for _, o := range objects {
+			if !s.gone(o) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	close(processed)
+
+	got := decode[report](t, p.wait().exits(t, 0))
+	if diff := cmp.Diff(&settled{After: "1ms", InProgress: inFlight}, got.Settled); diff != "" || len(got.Findings) > 0 {
+		t.Errorf("%d findings, and read again:\n%s", len(got.Findings), diff)
+	}
+}
+
+func TestAuditSettleReportsWhatNothingProcesses(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("settle")
+	s.createGarbage(ns, inFlight)
+
+	s.gc("audit", "-n", ns).exits(t, 1).warns(t, "A running garbage collector may be about to delete or change 100 of these objects. To report only what it leaves: kubectl gc audit --settle 30s")
+	s.gc("audit", "-n", ns, "--settle", "20ms").exits(t, 1).
+		shows(t, "Read again 20ms after the scan: 100 objects are unchanged, so no garbage collector seems to be at work.")
+	got := decode[report](t, s.gc("audit", "-n", ns, "--settle", "20ms", "-o", "json").exits(t, 1))
+	if diff := cmp.Diff(&settled{After: "20ms", Remaining: inFlight}, got.Settled); diff != "" {
+		t.Errorf("read again:\n%s", diff)
+	}
+	for _, f := range got.Findings {
+		if f.Evidence == nil || f.Evidence.Reason != "NotProcessed" || !strings.HasSuffix(f.Message, "; 20ms later it had not done so") {
+			t.Errorf("%s has the evidence %+v", f, f.Evidence)
+		}
+	}
+	if len(got.Findings) != inFlight {
+		t.Errorf("there are %d findings, want %d", len(got.Findings), inFlight)
+	}
+}
+
+func TestAuditBaselineReportsOnlyWhatIsNew(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("baseline")
+	s.createGarbage(ns, 3)
+	known := s.writeFile("known.json", s.gc("audit", "-n", ns, "-o", "json").exits(t, 1).Stdout)
+
+	s.gc("audit", "-n", ns, "--baseline", known).exits(t, 0).
+		shows(t, "Nothing to report in 3 objects", "In the baseline, so not reported: 3 errors.")
+	s.create(secret(ns, "new", ownedBy(missingOwner())))
+	s.gc("audit", "-n", ns, "--baseline", known).exits(t, 1).
+		shows(t, "Secret/new", "1 error in 4 objects", "In the baseline, so not reported: 3 errors.")
+}
+
+// The deletions are held by a kubelet that does not exist, by a finalizer of another controller,
+// and by a dependent that is held by such a finalizer.
+func TestAuditTerminatingNamesWhatHoldsDeletions(t *testing.T) {
+	s := sceneWithCollector(t)
+	ns := s.namespace("terminating")
+	shortGrace := func(o object) { o.Object["spec"].(map[string]any)["terminationGracePeriodSeconds"] = int64(1) }
+	lost := s.create(pod(ns, "lost", onNode("e2e-lost-node"), shortGrace))
+	held := s.create(configMap(ns, "held", heldBy("example.com/hold")))
+	owner := s.create(configMap(ns, "owner"))
+	child := s.create(configMap(ns, "child", ownedBy(referenceTo(owner, blocking)), heldBy("karpenter.sh/termination")))
+	s.create(configMap(ns, "stays"))
+	s.gc("audit", "--terminating", "-n", ns).exits(t, 0).shows(t, "Nothing is being deleted. Complete scan")
+	s.remove(lost, metav1.DeletePropagationBackground)
+	s.remove(held, metav1.DeletePropagationBackground)
+	s.remove(owner, metav1.DeletePropagationForeground)
+
+	var got terminatingReport
+	s.await("the grace period to end and the collector to delete the dependent", func(context.Context) (bool, error) {
+		got = decode[terminatingReport](t, s.gc("audit", "--terminating", "-n", ns, "-o", "json").exits(t, 0))
+		overdue := slices.ContainsFunc(got.Objects, func(o terminatingObject) bool { return o.Holder == "kubelet" })
+		return overdue && s.live(child).GetDeletionTimestamp() != nil && len(got.Objects) == 4, nil
+	})
+	if got.APIVersion != "kubectl-gc.dev/v1alpha1" || got.Kind != "TerminatingReport" || !got.Complete || len(got.Gaps) > 0 {
+		t.Errorf("no valid report: %+v", got)
+	}
+	want := map[string]terminatingObject{
+		"lost":  {Holder: "kubelet", Because: Because{Reason: "PodOverdue"}},
+		"held":  {Holder: "finalizer", Because: Because{Reason: "HeldByFinalizers"}, Finalizers: []holdingFinalizer{{Name: "example.com/hold", Controller: "the controller behind example.com"}}},
+		"child": {Holder: "finalizer", Because: Because{Reason: "HeldByFinalizers"}, Finalizers: []holdingFinalizer{{Name: "karpenter.sh/termination", Controller: "Karpenter"}}},
+		"owner": {Holder: "dependents", Because: Because{Reason: "BlockedByDependents"}, Finalizers: []holdingFinalizer{{Name: "karpenter.sh/termination", Controller: "Karpenter"}}},
+	}
+	for i, o := range got.Objects {
+		w := want[o.Object.Name]
+		sameFinalizers := slices.EqualFunc(o.Finalizers, w.Finalizers, func(a, b holdingFinalizer) bool { return a.Name == b.Name && a.Controller == b.Controller })
+		if o.Holder != w.Holder || o.Reason != w.Reason || !sameFinalizers {
+			t.Errorf("%s: got %+v, want %+v", o.Object, o, w)
+		}
+		if o.Object.Name == "owner" && (o.RootCause == nil || o.RootCause.Name != "child") {
+			t.Errorf("the root cause is %v", o.RootCause)
+		}
+		if i > 0 && o.Requested.Before(got.Objects[i-1].Requested) {
+			t.Errorf("%s is not in the order of the requests", o.Object)
+		}
+	}
+	for _, o := range got.Objects {
+		for _, f := range o.Finalizers {
+			if f.Traces == nil || len(f.Traces.Groups)+len(f.Traces.Webhooks)+len(f.Traces.Unread) > 0 {
+				t.Errorf("%s: the traces of a controller that does not exist are %+v", f.Name, f.Traces)
+			}
+		}
+	}
+	s.gc("why", "configmap/held", "-n", ns).exits(t, 0).shows(t,
+		"No API group, CustomResourceDefinition, APIService or webhook configuration of example.com exists in this cluster. Its controller may have been uninstalled.",
+		"repair configmap/held -n "+ns+" --finalizer example.com/hold --dry-run")
+	const waits = "it waits for the kubelet of Node e2e-lost-node, which does not exist"
+	s.gc("why", "pod/lost", "-n", ns).exits(t, 0).shows(t, "has been past the end of its grace period for ", waits)
+	s.gc("audit", "--terminating", "-n", ns, "-o", "wide").exits(t, 0).shows(t, waits)
+	saved := filepath.Join(t.TempDir(), "cluster.json")
+	s.gc("snapshot", "-o", saved).exits(t, 0)
+	s.gc("audit", "--terminating", "-n", ns, "--from", saved, "-o", "wide").exits(t, 0).shows(t, waits)
+	table := s.gc("audit", "--terminating", "-n", ns).exits(t, 0).shows(t, "example.com/hold: No API group, ",
+		"AGE", "NAMESPACE", "OBJECT", "HELD BY", "CONTROLLER",
+		"kubelet of Node e2e-lost-node, which does not exist", "dependents: ConfigMap/child: karpenter.sh/termination", "4 objects are being deleted, the oldest for ")
+	t.Log("\n" + table.Stdout)
+	s.gc("audit", "-n", ns, "-o", "prometheus", "--fail-on=never").exits(t, 0).shows(t,
+		`kubectl_gc_terminating_objects{kind="Pod",holder="kubelet"} 1`,
+		`kubectl_gc_terminating_objects{kind="ConfigMap",holder="example.com/hold"} 1`,
+		`kubectl_gc_terminating_objects{kind="ConfigMap",holder="dependents"} 1`,
+		`kubectl_gc_terminating_oldest_seconds{kind="Pod",holder="kubelet"} `)
+}
+
+// findingsOf returns the findings of a report, as they are written.
+func findingsOf(t *testing.T, r result) string {
+	t.Helper()
+	var report struct {
+		Findings json.RawMessage `json:"findings"`
+	}
+	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
+		t.Fatal(err)
+	}
+	return string(report.Findings)
+}
+
+// TestAuditWithoutPredictsTheRemovalOfAVersion removes a version from a CRD after the audit that
+// predicts the findings.
+func TestAuditWithoutPredictsTheRemovalOfAVersion(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ removed, group string }{
+		"of a version that is not preferred": {"v1beta1", "old.removal.example.com"},
+		"of the preferred version":           {"v1", "new.removal.example.com"},
+	} {
+		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
-			g := drawUnusual(seed, 170).build(s, 0)[0]
-			want, full := s.expectedAudit(), s.tool().audit()
-			for try := 0; try < 3 && full.Summary.Objects != want.objects; try++ {
-				want, full = s.expectedAudit(), s.tool().audit() // the API server itself creates an object now and then
+			ns := s.namespace("removal")
+			crd := definition(c.group, "Engine", "Namespaced", version("v1", true), version("v1beta1", true))
+			s.define(crd)
+			engine := s.create(newObject(c.group+"/v1", "Engine", ns, "engine", ownedBy(missingOwner())))
+			for _, v := range []string{"v1", "v1beta1"} {
+				s.create(configMap(ns, "owned-"+v, ownedBy(reference(c.group+"/"+v, "Engine", "engine", engine.GetUID()))))
+				s.create(configMap(ns, "lost-"+v, ownedBy(reference(c.group+"/"+v, "Engine", "gone", "gone"), referenceTo(engine))))
+				s.create(secret(ns, "mismatched-"+v, ownedBy(reference(c.group+"/"+v, "Engine", "another", engine.GetUID()))))
 			}
-			if diff := cmp.Diff(want.lines(), referenceLines(full.Findings)); diff != "" {
-				t.Errorf("the API server (-) and the audit (+) differ:\n%s", diff)
+			s.create(newObject(c.group+"/v1", "Engine", ns, "part", ownedBy(reference(c.group+"/v1beta1", "Engine", "engine", engine.GetUID()))))
+			removed := c.group + "/" + c.removed
+
+			predicted := s.gc("audit", "-n", ns, "--without", removed, "-o", "json").exits(t, 1)
+			if diff := cmp.Diff(findingsOf(t, s.gc("audit", "-n", ns, "-o", "json").exits(t, 1)), findingsOf(t, predicted)); diff == "" {
+				t.Error("the removal changes nothing")
 			}
-			if !full.Complete {
-				t.Errorf("the scan was incomplete: %+v", full.Gaps)
+			s.gc("audit", "-n", ns, "--without", removed).exits(t, 1).shows(t, "unserved-owner-version", "Judged as if "+removed+" were not served.")
+
+			s.stopServing(crd, c.removed)
+			if diff := cmp.Diff(findingsOf(t, predicted), findingsOf(t, s.gc("audit", "-n", ns, "-o", "json").exits(t, 1))); diff != "" {
+				t.Errorf("the audit after the removal (-predicted +got)\n%s", diff)
 			}
-			if full.Summary.Objects != want.objects || full.Summary.References != want.references {
-				t.Errorf("the audit scanned %+v, want %d objects with %d references", full.Summary, want.objects, want.references)
-			}
-			for _, ns := range g.namespaces {
-				part := s.tool().audit("-n", ns)
-				if diff := cmp.Diff(certainWithin(part, full.Findings, ns), certainWithin(part, part.Findings, ns)); diff != "" {
-					t.Errorf("the audit of the cluster (-) and that of one namespace (+) differ:\n%s", diff)
-				}
-			}
-			for _, f := range full.Findings {
-				seen[f.Verdict], seen[f.Rule] = true, true
-			}
+			s.gc("audit", "-n", ns, "--without", removed).exits(t, 2).warns(t, "--without \""+removed+"\": the API server does not serve this version")
 		})
 	}
-	for _, what := range append([]string{"solid", "waiting", "dangling", "unresolvable", "scope-error", "unknown"}, mappingRules...) {
-		if !seen[what] && !t.Failed() && len(all) > 1 {
-			t.Errorf("the graphs have no reference that is %s", what)
-		}
-	}
 }
 
-// certainWithin returns the findings about objects of one namespace, one line each, without those
-// that an audit of that namespace knows too little of: deletions that wait for objects elsewhere, and
-// what it calls nondeterministic.
-func certainWithin(part report, findings []finding, namespace string) []string {
-	elsewhere := func(o identity) bool { return o.Namespace != namespace }
-	key := func(f finding) string {
-		if f.Reference == nil {
-			return f.Object.UID + f.Rule
-		}
-		return fmt.Sprintf("%s %s %+v", f.Object.UID, f.Rule, *f.Reference)
+func TestRepairUpdatesVersionsBeforeTheyAreRemoved(t *testing.T) {
+	const group = "moved.removal.example.com"
+	s := newScene(t)
+	ns := s.namespace("moved")
+	crd := definition(group, "Engine", "Namespaced", version("v1", true), version("v1beta1", true))
+	s.define(crd)
+	engine := s.create(newObject(group+"/v1", "Engine", ns, "engine"))
+	s.create(configMap(ns, "owned", ownedBy(reference(group+"/v1beta1", "Engine", "engine", engine.GetUID(), controlling))))
+
+	s.gc("audit", "-n", ns, "--rule", "outdated-owner-version").exits(t, 0).shows(t, "ConfigMap/owned", "1 info in 2 objects")
+	s.gc("repair", "-n", ns, "--yes").exits(t, 0)
+	s.gc("audit", "-n", ns, "--without", group+"/v1beta1").exits(t, 1)
+	s.gc("repair", "-n", ns, "--fix", "update-version", "--yes").exits(t, 0).
+		shows(t, "Engine/engine is referenced in "+group+"/v1beta1, which is not the preferred version: the reference gets "+group+"/v1")
+	want := []metav1.OwnerReference{referenceTo(engine, controlling)}
+	if diff := cmp.Diff(want, s.live(configMap(ns, "owned")).GetOwnerReferences()); diff != "" {
+		t.Errorf("the reference (-want +got)\n%s", diff)
 	}
-	unsure := map[string]bool{}
-	for _, f := range part.Findings {
-		unsure[key(f)] = unsure[key(f)] || f.Nondeterministic != nil
-	}
-	return findingLines(slices.DeleteFunc(slices.Clone(findings), func(f finding) bool {
-		return elsewhere(f.Object) || unsure[key(f)] || f.Rule == "blocked-deletion" && slices.ContainsFunc(f.Members, elsewhere)
-	}))
+	s.gc("audit", "-n", ns, "--without", group+"/v1beta1").exits(t, 0)
 }
 
-// mappingRules are the rules that depend on nothing but how the API server maps a kind.
-var mappingRules = []string{"unmonitored-owner", "misspelled-owner-kind", "outdated-owner-version"}
-
-// referenceLines returns the verdicts that are not solid, and the findings of mappingRules, by
-// reference.
-func referenceLines(findings []finding) []string {
-	out := map[string]bool{}
-	for _, f := range findings {
-		if f.Reference == nil {
-			continue
-		}
-		if line := fmt.Sprintf("%s -> %+v: ", f.Object, *f.Reference); slices.Contains(mappingRules, f.Rule) {
-			out[line+f.Rule] = true
-		} else if f.Verdict != "solid" {
-			out[line+f.Verdict] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(out))
-}
-
-// expectedAudit judges every reference in the cluster as the collector does: with client-go's
-// RESTMapper for kinds, and one GET for each owner.
-type expectedAudit struct {
-	*scene
-	mapper  meta.RESTMapper
-	served  []*metav1.APIResourceList
-	watched map[schema.GroupResource]bool
-
-	objects, references int
-	found               map[string]bool
-}
-
-func (f *expectedAudit) lines() []string { return slices.Sorted(maps.Keys(f.found)) }
-
-func (s *scene) expectedAudit() *expectedAudit {
+// stopServing removes a version of a CRD from those that the API server serves.
+func (s *scene) stopServing(crd object, version string) {
 	s.Helper()
-	f := &expectedAudit{scene: s, watched: map[schema.GroupResource]bool{}, found: map[string]bool{}}
-	groups, err := restmapper.GetAPIGroupResources(s.discovery)
-	s.must(err)
-	f.mapper = restmapper.NewDiscoveryRESTMapper(groups)
-	_, f.served, err = s.discovery.ServerGroupsAndResources()
-	s.must(err)
-	preferred, err := discovery.ServerPreferredResources(s.discovery)
-	s.must(err)
-	watched, err := discovery.GroupVersionResources(discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"delete", "list", "watch"}}, preferred))
-	s.must(err)
-	for resource := range watched {
-		if resource.Resource == "events" && (resource.Group == "" || resource.Group == "events.k8s.io") {
-			delete(watched, resource)
-			continue
-		}
-		f.watched[resource.GroupResource()] = true
-	}
-	for resource := range watched {
-		kind, err := f.mapper.KindFor(resource)
-		s.must(err)
-		list, err := s.metadata.Resource(resource).List(s.Context(), metav1.ListOptions{})
-		s.must(err)
-		f.objects += len(list.Items)
-		for _, item := range list.Items {
-			for _, r := range item.OwnerReferences {
-				f.references++
-				f.judge(identity{Kind: kind.Kind, Namespace: item.Namespace, Name: item.Name}, r)
-			}
+	live := s.live(crd)
+	for _, v := range live.Object["spec"].(map[string]any)["versions"].([]any) {
+		if v := v.(map[string]any); v["name"] == version {
+			v["served"] = false
 		}
 	}
-	return f
+	spec, err := json.Marshal(map[string]any{"spec": map[string]any{"versions": live.Object["spec"].(map[string]any)["versions"]}})
+	s.must(err)
+	s.patch(crd, string(spec))
+	served := live.Object["spec"].(map[string]any)["group"].(string) + "/" + version
+	s.await("the API server to stop serving "+served, func(context.Context) (bool, error) { return !s.discovered(served, "engines"), nil })
 }
 
-// judge implements the table of verdicts in docs/gc-semantics.md.
-func (f *expectedAudit) judge(o identity, r metav1.OwnerReference) {
-	f.Helper()
-	add := func(what string) {
-		f.found[fmt.Sprintf("%s -> %+v: %s", o, ownerRef{r.APIVersion, r.Kind, r.Name, string(r.UID), isTrue(r.Controller), isTrue(r.BlockOwnerDeletion)}, what)] = true
+// toolWithContexts returns a tool whose kubeconfig has three contexts: "first" and "second" are
+// admins of two clusters, and "limited" is a user of the first one.
+func (s *scene) toolWithContexts(other *scene, user string) tool {
+	s.Helper()
+	config := clientcmdapi.NewConfig()
+	for name, from := range map[string]struct {
+		environment *environment
+		context     string
+	}{
+		"first":   {s.environment, s.controlPlane.Context("admin")},
+		"second":  {other.environment, other.controlPlane.Context("admin")},
+		"limited": {s.environment, s.controlPlane.Context(user)},
+	} {
+		its, err := clientcmd.LoadFromFile(from.environment.controlPlane.Kubeconfig)
+		s.must(err)
+		context := its.Contexts[from.context]
+		config.Clusters[name], config.AuthInfos[name] = its.Clusters[context.Cluster], its.AuthInfos[context.AuthInfo]
+		config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
 	}
-	kind := schema.FromAPIVersionAndKind(r.APIVersion, r.Kind)
-	m, err := f.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-	if err != nil {
-		add("unresolvable")
-		return
-	}
-	misspelled := !slices.ContainsFunc(f.served, func(l *metav1.APIResourceList) bool {
-		return l.GroupVersion == r.APIVersion && slices.ContainsFunc(l.APIResources, func(t metav1.APIResource) bool { return t.Kind == r.Kind })
+	path := filepath.Join(s.TempDir(), "kubeconfig")
+	s.must(clientcmd.WriteToFile(*config, path))
+	t := s.tool()
+	t.env = append(t.env, "KUBECONFIG="+path)
+	return t
+}
+
+// multiClusterReport is the report of an audit of several clusters.
+type multiClusterReport struct {
+	report
+	Clusters []struct {
+		Name, Server       string
+		Answered, Complete bool
+		Summary            summary
+	} `json:"clusters"`
+}
+
+func TestMultipleContexts(t *testing.T) {
+	s, other := newScene(t), withRealCollector.newScene(t)
+	ns, far := s.namespace("contexts"), other.namespace("contexts")
+	s.create(configMap(ns, "here", ownedBy(missingOwner())))
+	other.create(configMap(far, "there", ownedBy(missingOwner())))
+	tool := s.toolWithContexts(other, "dave")
+
+	t.Run("both answer", func(t *testing.T) {
+		r := decode[multiClusterReport](t, tool.gc("audit", "--contexts", "second,first", "--rule", "missing-owner", "-o", "json").exits(t, 1))
+		got := map[string]string{}
+		for _, f := range r.Findings {
+			got[f.Object.Namespace] = f.Cluster + " " + f.Object.Name
+		}
+		if !r.Complete || len(r.Clusters) != 2 || got[ns] != "first here" || got[far] != "second there" {
+			t.Errorf("complete %t, findings %v", r.Complete, got)
+		}
 	})
-	if misspelled {
-		add("misspelled-owner-kind")
-	}
-	namespaced := m.Scope.Name() == meta.RESTScopeNameNamespace
-	switch {
-	case o.Namespace == "" && namespaced:
-		add("scope-error")
-		return
-	case len(content.IsPathSegmentName(r.Name)) > 0: // the program sends no request with such a path
-		add("unknown")
-		return
-	}
-	namespace := ""
-	if namespaced {
-		namespace = o.Namespace
-	}
-	owner, err := f.metadata.Resource(m.Resource).Namespace(namespace).Get(f.Context(), r.Name, metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err), err == nil && owner.UID != r.UID:
-		add("dangling")
-		return
-	case err != nil:
-		add("unknown")
-		return
-	}
-	if !f.watched[m.Resource.GroupResource()] {
-		add("unmonitored-owner")
-	}
-	if owner.DeletionTimestamp != nil && slices.Contains(owner.Finalizers, metav1.FinalizerDeleteDependents) {
-		add("waiting")
-		return
-	}
-	preferred, err := f.mapper.RESTMapping(kind.GroupKind())
-	if !misspelled && err == nil && preferred.GroupVersionKind.GroupVersion().String() != r.APIVersion {
-		add("outdated-owner-version")
-	}
+	t.Run("one lacks permission", func(t *testing.T) {
+		r := tool.gc("audit", "--contexts", "all", "-o", "json", "--fail-on=never").exits(t, 0)
+		r.warns(t, "warning: contexts first, limited use the same server", "warning: cluster limited: no answer: nothing could be read")
+		got := decode[multiClusterReport](t, r)
+		if got.Complete || len(got.Clusters) != 3 || got.Clusters[1].Name != "limited" || got.Clusters[1].Answered {
+			t.Errorf("got %+v", got.Clusters)
+		}
+		if diff := cmp.Diff([]gap{{Cluster: "limited", Group: "*", Resource: "*", Reason: "forbidden", Message: got.Gaps[0].Message}}, got.Gaps); diff != "" {
+			t.Errorf("gaps (-want +got)\n%s", diff)
+		}
+		tool.gc("audit", "--contexts", "first,limited", "--strict", "--fail-on=never").exits(t, 3)
+		tool.gc("audit", "--contexts", "limited").exits(t, 2).warns(t, "error: nothing could be read", "hint: ")
+	})
 }

@@ -2,9 +2,14 @@ package e2e
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func TestCollectWithoutTerminalNeedsConfirmation(t *testing.T) {
@@ -84,4 +89,266 @@ func TestCollectListsRiskyDeletionsOneByOne(t *testing.T) {
 	said := tty.wait().exits(t, 4)
 	said.inOrder(t, append(names, "Type the number of objects to delete: ")...)
 	s.requireUnchanged(doomed, claim, plain)
+}
+
+// lacks requires that words do not occur on standard output.
+func (r result) lacks(t testing.TB, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if strings.Contains(r.Stdout, w) {
+			t.Errorf("kubectl gc %s says %q: %s", r.output(), w, short(r.Stdout))
+		}
+	}
+}
+
+// inOrder requires that the last of the words comes after all others.
+func (r result) inOrder(t testing.TB, words ...string) {
+	t.Helper()
+	last := strings.Index(r.Stdout, words[len(words)-1])
+	for _, w := range words[:len(words)-1] {
+		if index := strings.Index(r.Stdout, w); index < 0 || index > last {
+			t.Errorf("kubectl gc %s does not say %q before %q: %s", r.output(), w, words[len(words)-1], short(r.Stdout))
+		}
+	}
+}
+
+func TestCollectAtTerminalRequiresTypedNumber(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("typed")
+	doomed := s.createGarbage(ns, 3)
+	shared := s.create(secret(ns, "shared", ownedBy(referenceTo(s.create(configMap(ns, "owner"))), missingOwner())))
+	const question = "Delete 3 objects, change 1? Type the number of objects to delete: "
+	for _, c := range []struct {
+		name, keys string
+		code       int
+		says       string
+	}{
+		{"another number", "4\n", 4, "error: not confirmed: nothing was changed"},
+		{"the number and another one", "3 4\n", 4, "not confirmed"},
+		{"yes", "yes\n", 4, "not confirmed"},
+		{"nothing", "\n", 4, "not confirmed"},
+		{"the end of the input, then the number", "\x043\n", 4, "not confirmed"},
+		{"an interrupt after half the number", "3\x03", 130, "interrupted: nothing was changed"},
+		{"the number, with blanks", "  3 \n", 0, "deleted 3, unlinked 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tty := s.tool().atTerminal("collect", "-n", ns, "--max-deletes=1")
+			tty.awaitText(question)
+			s.requireUnchanged(append(doomed, shared)...)
+			tty.press(c.keys)
+			tty.wait().exits(t, c.code).shows(t, c.says).inOrder(t, "delete 3, unlink 1. Complete scan.", question)
+			if c.code != 0 {
+				s.requireUnchanged(append(doomed, shared)...)
+				return
+			}
+			s.requireGone(doomed...)
+		})
+	}
+}
+
+func TestCollectAtTerminalAsksForYesIfNothingIsDeleted(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("typed")
+	owner := s.create(configMap(ns, "owner"))
+	shared := s.create(secret(ns, "shared", ownedBy(referenceTo(owner), missingOwner())))
+	for _, c := range []struct {
+		keys string
+		code int
+	}{{"1\n", 4}, {"y\n", 4}, {"yes\n", 0}} {
+		s.requireUnchanged(shared)
+		tty := s.tool().atTerminal("collect", "-n", ns)
+		tty.awaitText("delete none? Type yes: ")
+		tty.press(c.keys)
+		tty.wait().exits(t, c.code)
+	}
+	s.requireReferences(shared, referenceTo(owner))
+}
+
+func TestCollectAtTerminalDoesNotAskNeedlessly(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("unasked")
+	s.tool().atTerminal("collect", "-n", ns).wait().exits(t, 0).shows(t, "Nothing to do. Complete scan.")
+	s.createGarbage(ns, 2)
+	r := s.tool().atTerminal("collect", "-n", ns, "--dry-run").wait().exits(t, 0).shows(t, "Nothing was changed")
+	r.lacks(t, "Type")
+	s.tool().atTerminal("collect", "-n", ns, "--yes").wait().exits(t, 0).shows(t, "deleted 2", "collect ░").lacks(t, "Type")
+}
+
+// What changed while a person was reading makes another plan, unless the plan stays the same: then an object is
+// deleted in its current state.
+func TestCollectAtTerminalRefusesIfClusterChangedBeforeConfirmation(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("reading")
+	doomed := s.createGarbage(ns, 2)
+	answer := func(meanwhile func(), args ...string) result {
+		tty := s.tool().atTerminal(append([]string{"collect", "-n", ns}, args...)...)
+		tty.awaitText("Delete 2 objects, change 0? Type the number of objects to delete: ")
+		meanwhile()
+		tty.press("2\n")
+		return tty.wait()
+	}
+	for _, saved := range []bool{false, true} {
+		var args []string
+		if saved {
+			args = []string{"--plan", s.savedPlan(ns)}
+		}
+		answer(func() { doomed[0] = s.setOwners(doomed[0]) }, args...).exits(t, 4).
+			shows(t, "error: the cluster changed while you were reading, and the plan would be different now: nothing was changed", "hint: preview it again: kubectl gc collect ")
+		s.requireUnchanged(doomed...)
+		doomed[0] = s.setOwners(doomed[0], missingOwner())
+	}
+	answer(func() { s.patch(doomed[0], `{"metadata":{"labels":{"a":"b"}}}`) }).exits(t, 0).shows(t, "deleted 2 in ")
+	s.requireGone(doomed...)
+}
+
+func TestCollectAtTerminalShowsTotalsOfALargePlan(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("totals")
+	s.createGarbage(ns, 60)
+	claim := s.create(claimOf(ns, "data", ownedBy(missingOwner())))
+	tty := s.tool().atTerminal("collect", "-n", ns, "--color=never")
+	tty.awaitText("Delete 61 objects, change 0? Type the number of objects to delete: ")
+	tty.press("no\n")
+	r := tty.wait().exits(t, 4).shows(t,
+		"PersistentVolumeClaim/data  its only owner, Secret/gone, does not exist", "\ndelete   ConfigMap              60       "+ns, "\nblocked  PersistentVolumeClaim  1        "+ns,
+		"\nSecret/gone does not exist  "+ns, "These are totals of 62 lines: to see every line, use -o wide.", "The deletion includes:")
+	r.lacks(t, "orphan-001")
+
+	wide := s.tool().atTerminal("collect", "-n", ns, "--dry-run", "-o", "wide")
+	wide.wait().exits(t, 0).shows(t, "orphan-000", "orphan-059", "PersistentVolumeClaim/data").lacks(t, "These are totals")
+	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "orphan-000", "orphan-059").lacks(t, "These are totals")
+	s.live(claim)
+}
+
+// savedPlan writes the plan of a dry run in a namespace to a file and returns its path.
+func (s *scene) savedPlan(ns string, args ...string) (file string) {
+	s.Helper()
+	file = filepath.Join(s.TempDir(), "plan.json")
+	s.gc(append([]string{"collect", "-n", ns, "--dry-run", "--plan-out", file}, args...)...).exits(s, 0)
+	return file
+}
+
+func TestCollectExecutesSavedPlan(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("planned")
+	s.createEveryAction(ns)
+	file := s.savedPlan(ns)
+	printed := s.gc("collect", "-n", ns, "--dry-run", "-o", "json").exits(t, 0)
+	content, err := os.ReadFile(file)
+	s.must(err)
+	// The printed plan and the saved plan are equal, except that the saved one also names the
+	// cluster and therefore has another checksum.
+	identity := regexp.MustCompile(`(?m)^    "clusterUID": "[0-9a-f-]{36}",\n`)
+	checksum := regexp.MustCompile(`(?m)^    "checksum": "[0-9a-f]{64}"\n`)
+	if !identity.Match(content) || checksum.ReplaceAllString(identity.ReplaceAllString(string(content), ""), "") != checksum.ReplaceAllString(printed.Stdout, "") {
+		t.Error("the file differs from the output of -o json")
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file has the mode %v, %v", info.Mode(), err)
+	}
+	planned := decode[planned](t, printed)
+	got := s.tool().collect("-n", ns, "--plan", file)
+	if got.Digest != planned.Digest || got.Summary != (collectedSummary{Done: len(planned.Steps)}) {
+		t.Errorf("%+v", got.Summary)
+	}
+	for i, step := range got.Steps {
+		if step.ID != planned.Steps[i].ID || step.Object != planned.Steps[i].Object {
+			t.Errorf("step %d is %s on %s, planned was %s on %s", i, step.ID, step.Object, planned.Steps[i].ID, planned.Steps[i].Object)
+		}
+	}
+	// A second execution of the same plan does nothing.
+	f := s.throughProxy(nil).allowWrites()
+	again := decode[collected](t, f.gc("collect", "-n", ns, "--plan", file, "--yes", "-o", "json").exits(t, 1))
+	if again.Summary.Done > 0 || again.Summary.Failed != len(planned.Steps) || len(f.recordedWrites()) > 0 {
+		t.Errorf("the second time: %+v, %d writes", again.Summary, len(f.recordedWrites()))
+	}
+}
+
+// Steps whose objects have changed since the plan was saved are refused. All others are done.
+func TestCollectRefusesObjectsChangedSincePlanWasSaved(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("changed")
+	const changed, kept = "it changed since the plan was made", "the garbage collector would no longer change it"
+	owner := s.create(secret(ns, "owner"))
+	cases := map[string]struct {
+		meanwhile func(o object)
+		says      string
+	}{
+		"labelled":   {func(o object) { s.patch(o, `{"metadata":{"labels":{"a":"b"}}}`) }, changed},
+		"other":      {func(o object) { s.setOwners(o, reference("v1", "Secret", "other", "other")) }, changed},
+		"unlinked":   {func(o object) { s.setOwners(o) }, kept},
+		"repaired":   {func(o object) { s.setOwners(o, referenceTo(owner)) }, kept},
+		"deleted":    {func(o object) { s.remove(o, metav1.DeletePropagationBackground) }, kept},
+		"replaced":   {func(o object) { s.setOwners(s.replace(o), missingOwner()) }, kept},
+		"leaving":    {func(o object) { s.remove(o, metav1.DeletePropagationForeground) }, changed},
+		"held":       {func(o object) { s.patch(o, `{"metadata":{"finalizers":["example.com/hold"]}}`) }, changed},
+		"succession": {func(o object) { s.create(secret(ns, "predecessor")) }, "the garbage collector would now do something else with it, or for another reason"},
+	}
+	objects := map[string]object{}
+	for name := range cases {
+		owner := missingOwner()
+		if name == "succession" {
+			owner = reference("v1", "Secret", "predecessor", "gone")
+		}
+		objects[name] = s.create(configMap(ns, name, ownedBy(owner)))
+	}
+	plain := s.create(configMap(ns, "plain", ownedBy(reference("v1", "ConfigMap", "gone", "gone"))))
+	file := s.savedPlan(ns)
+	state := map[string]types.UID{}
+	for name, c := range cases {
+		c.meanwhile(objects[name])
+		if live, err := s.client(objects[name]).Get(t.Context(), name, metav1.GetOptions{}); err == nil {
+			state[name] = live.GetUID() + "@" + types.UID(live.GetResourceVersion())
+		}
+	}
+	preview := s.gc("collect", "-n", ns, "--plan", file, "--dry-run").exits(t, 0).shows(t, fmt.Sprintf("%d of %d steps of the saved plan are refused.", len(cases), len(cases)+1))
+	s.gc("collect", "-n", ns, "--plan", file).exits(t, 4)
+	s.requireUnchanged(plain)
+	got := decode[collected](t, s.gc("collect", "-n", ns, "--plan", file, "--yes", "-o", "json").exits(t, 1))
+	if got.Summary.Done != 1 || got.Summary.Failed != len(cases) {
+		t.Errorf("%+v", got.Summary)
+	}
+	for _, step := range got.Steps {
+		if name := step.Object.Name; name != "plain" && (step.Status != "failed" || !strings.Contains(step.Result.Message, cases[name].says)) {
+			t.Errorf("%s is %s: %s", step.Object, step.Status, step.Result.Message)
+		}
+	}
+	s.requireGone(plain)
+	for name, c := range cases {
+		preview.shows(t, "refused: "+c.says)
+		live, err := s.client(objects[name]).Get(t.Context(), name, metav1.GetOptions{})
+		if was, there := state[name]; there != (err == nil) || err == nil && was != live.GetUID()+"@"+types.UID(live.GetResourceVersion()) {
+			t.Errorf("%s was written to", name)
+		}
+	}
+}
+
+// What else makes a file invalid is tested in pkg/plan.
+func TestCollectRefusesEditedPlan(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("edited")
+	orphan, other := s.create(configMap(ns, "orphan", ownedBy(missingOwner()))), s.create(configMap(ns, "other"))
+	content, err := os.ReadFile(s.savedPlan(ns))
+	s.must(err)
+	edited := s.writeFile("plan.json", strings.ReplaceAll(string(content), string(orphan.GetUID()), string(other.GetUID())))
+	r := s.gc("collect", "-n", ns, "--plan", edited, "--yes").exits(t, 2).warns(t, "error: read plan "+edited+": ", "changed after it was made")
+	if r.Stdout != "" || strings.Count(r.Stderr, "\n") != 1 {
+		t.Errorf("not one line: %s%s", r.Stdout, r.Stderr)
+	}
+	s.requireUnchanged(orphan, other)
+}
+
+func TestCollectRefusesSavedPlanIfNamespaceHasNewContents(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("grown")
+	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
+	doomed := s.create(newObject("v1", "Namespace", "", ns+"-doomed", ownedBy(reference("v1", "Namespace", "gone", "gone"))))
+	inside := s.create(configMap(ns+"-doomed", "inside"))
+	file := filepath.Join(t.TempDir(), "plan.json")
+	digest := s.previewDigest(s.gc("collect", "--dry-run", "--plan-out", file).exits(t, 0).shows(t, "Namespace/"+ns+"-doomed", "1 object in it"))
+	grown := s.create(secret(ns+"-doomed", "new"))
+	s.gc("collect", "--plan", file, "--confirm", digest).exits(t, 1).
+		shows(t, "Namespace/"+ns+"-doomed  refused: more would be deleted with it than the plan shows: Secret/new", "deleted 1")
+	s.requireUnchanged(doomed, inside, grown)
+	s.requireGone(orphan)
 }

@@ -4,15 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -186,4 +192,149 @@ func TestCollectContinuesWhenPodHasStopped(t *testing.T) {
 	if finished.Event != "finished" || finished.collectedSummary != (collectedSummary{Done: 2}) {
 		t.Errorf("it ends with %s", last[len(last)-1])
 	}
+}
+
+// The user's connection breaks while the output goes to a file, not to the terminal.
+func TestCollectDrainsWhenTerminalIsClosed(t *testing.T) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // else the program would ignore it when nohup runs this test
+	s := newScene(t)
+	ns := s.namespace("hung-up")
+	objects := s.createGarbage(ns, 60)
+	connected := make(chan *os.File, 1)
+	f := s.proxyCalling(deleting(anyRequest), func() {
+		if err := (<-connected).Close(); err != nil {
+			s.Error(err)
+		}
+	})
+	p := f.command("collect", "-n", ns, "--yes", "--concurrency=1", "-o", "json")
+	keys, err := pty.Start(p.cmd)
+	s.must(err)
+	go func() { p.ended <- p.cmd.Wait() }()
+	connected <- keys
+	f.requireDrained(p.wait(), objects)
+}
+
+func TestCollectContinuesUnderNohup(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("nohup")
+	objects := s.createGarbage(ns, 10)
+	started := make(chan *process, 1)
+	f := s.proxyCalling(deleting(anyRequest), func() {
+		if err := (<-started).cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			s.Error(err)
+		}
+	})
+	p := f.command("collect", "-n", ns, "--yes", "--concurrency=1")
+	nohup, err := exec.LookPath("nohup")
+	s.must(err)
+	p.cmd.Path, p.cmd.Args = nohup, append([]string{"nohup", filepath.Join(bin, "kubectl-gc")}, p.cmd.Args[1:]...)
+	s.must(p.cmd.Start())
+	go func() { p.ended <- p.cmd.Wait() }()
+	started <- p
+	p.wait().exits(t, 0)
+	s.requireGone(objects...)
+}
+
+// TestCollectKilled kills the program in the middle of a run, so that it cannot clean up.
+// Everything that it deleted must be in its backup, and a second run must do the rest.
+func TestCollectKilled(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("killed")
+	objects := s.createGarbage(ns, 60)
+	const before = 25
+	var n atomic.Int64
+	full := make(chan struct{})
+	f := s.throughProxy(func(http.Handler) []fault {
+		return []fault{{deleting(func(*http.Request) bool {
+			seen := n.Add(1)
+			if seen == before+1 {
+				close(full)
+			}
+			return seen > before
+		}), stall}}
+	}).allowWrites()
+	backups := t.TempDir()
+	p := f.start("collect", "-n", ns, "--yes", "--concurrency=4", "--backup-dir", backups)
+	<-full
+	s.must(p.cmd.Process.Kill())
+	p.wait().exits(t, -1)
+	left := 0
+	for _, o := range objects {
+		if !s.gone(o) {
+			left++
+		}
+	}
+	if left == 0 || left == len(objects) {
+		t.Fatalf("%d of %d objects are left: it was not killed in the middle", left, len(objects))
+	}
+
+	s.tool().collect("-n", ns, "--backup-dir", backups)
+	s.requireGone(objects...)
+	folders, err := os.ReadDir(backups)
+	s.must(err)
+	if len(folders) != 2 {
+		t.Errorf("there are %d backups, want 2", len(folders))
+	}
+	saved := map[string]map[string]any{}
+	for _, folder := range folders {
+		maps.Copy(saved, s.backupManifests(filepath.Join(backups, folder.Name())))
+	}
+	for _, o := range objects {
+		manifest, ok := saved[string(o.GetUID())]
+		if !ok {
+			t.Errorf("%s is gone, and in no backup", o.GetName())
+			continue
+		}
+		if diff := sameObject(o, manifest); diff != "" {
+			t.Errorf("the backup of %s is wrong (-want +got)\n%s", o.GetName(), diff)
+		}
+	}
+}
+
+// TestRateLimitsWrites sends 11 writes at 10/s, which takes a second.
+func TestRateLimitsWrites(t *testing.T) {
+	s := newScene(t)
+	const objects = 11
+	var mu sync.Mutex
+	var last time.Time
+	writes := 0
+	f := s.throughProxy(func(through http.Handler) []fault {
+		return []fault{{writing(anyRequest), func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			last = time.Now()
+			writes++
+			mu.Unlock()
+			through.ServeHTTP(w, r)
+		}}}
+	}).allowWrites()
+	takesASecond := func(t *testing.T, args ...string) result {
+		t.Helper()
+		writes = 0
+		begun := time.Now()
+		r := f.gc(append(args, "--rate", "10/s")...).exits(t, 0)
+		mu.Lock()
+		defer mu.Unlock()
+		if took := last.Sub(begun); writes != objects || took < (objects-1)*time.Second/10 {
+			t.Errorf("%d writes in %s", writes, took)
+		}
+		return r
+	}
+
+	ns := s.namespace("rate")
+	s.createGarbage(ns, objects)
+	takesASecond(t, "collect", "-n", ns, "--dry-run=server")
+	r := takesASecond(t, "collect", "-n", ns, "--yes", "-o", "json")
+	takesASecond(t, "restore", decode[collected](t, r).Backup, "--yes")
+
+	t.Run("a run that would take too long is refused before anything is changed", func(t *testing.T) {
+		s := s.forSubtest(t)
+		ns := s.namespace("too-long")
+		garbage := s.createGarbage(ns, 4)
+		s.gc("collect", "-n", ns, "--dry-run", "--rate=1", "--timeout=2s").exits(t, 0).warns(t, "warning: at --rate 1/s, 4 writes take at least 3s, longer than --timeout allows (2s)")
+		s.gc("collect", "-n", ns, "--yes", "--rate=1", "--timeout=2s").exits(t, 2).
+			warns(t, "error: at --rate 1/s, 4 writes take at least 3s, longer than --timeout allows (2s): nothing was changed", "hint: use --timeout 0 for no limit")
+		for _, o := range garbage {
+			s.live(o)
+		}
+	})
 }

@@ -116,3 +116,21 @@ func TestD2AnUnavailableAPIKeepsTheRealNamespace(t *testing.T) {
 	s.must(s.client(newObject("apiregistration.k8s.io/v1", "APIService", "", "v1."+group)).Delete(s.Context(), "v1."+group, metav1.DeleteOptions{}))
 	s.await("the namespace to go", func(context.Context) (bool, error) { return s.gone(space), nil })
 }
+
+// The collector does not watch Events, but it polls one that a watched object names as its owner.
+func TestD6TheRealCollectorDeletesAnEventWithItsOwner(t *testing.T) {
+	s := sceneWithCollector(t)
+	ns := s.namespace("event")
+	owner := s.create(secret(ns, "owner"))
+	between := s.create(event(ns, "between", ownedBy(referenceTo(owner))))
+	below := s.create(configMap(ns, "below", ownedBy(reference("events.k8s.io/v1", "Event", "between", between.GetUID())))) // the API server accepts no v1 Event as an owner
+	d := &deletion{name: ns, targets: []object{owner}, policy: []metav1.DeletionPropagation{metav1.DeletePropagationBackground}, namespaces: []string{ns}}
+	d.preview(s.scan(scan.Scope{}))
+	d.begin(s)
+	for _, o := range d.targets {
+		d.requireOutcome(s, o, plan.Deleted)
+	}
+	d.requireOutcome(s, between, plan.Deleted)
+	d.requireOutcome(s, below, plan.Deleted)
+	s.await("the Event and its dependent to go", func(context.Context) (bool, error) { return s.gone(between) && s.gone(below), nil })
+}

@@ -1,12 +1,17 @@
 package e2e
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // Each of these tests reproduces an incident that users reported, and is named after the thread.
@@ -244,4 +249,239 @@ func TestIncident_kubectl_check_ownerreferences(t *testing.T) {
 	if got := decode[report](t, r); got.Summary != (summary{Objects: 2, References: 1}) {
 		t.Errorf("the summary says %+v", got.Summary)
 	}
+}
+
+// Each of these tests reproduces a reported incident with the real collector, checks what collect
+// does in the same situation, and is named after the thread.
+
+// The collector lost track of a foreground deletion: no dependent blocks it, and the foreground
+// finalizer stays.
+func TestCollectIncident_kubernetes_115570(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("lost")
+	owner := s.create(workload("Deployment", ns, "web"))
+	s.remove(owner, metav1.DeletePropagationForeground)
+	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "remove-finalizer", "Deployment/web", "nothing blocks its foreground deletion any more")
+	s.gc("collect", "-n", ns, "--yes").exits(t, 0).shows(t, "removed finalizer 1", "nothing left")
+	s.requireGone(owner)
+}
+
+// The same, after a second foreground deletion while another finalizer still held the object.
+func TestCollectIncident_kubernetes_77081(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("twice")
+	held := s.create(pod(ns, "held", heldBy("example.com/hold")))
+	for range 2 {
+		s.remove(held, metav1.DeletePropagationForeground)
+		// The object waits for the other finalizer, and the output says so.
+		s.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "removed finalizer 1", "1 blocked: Pod/held")
+		live, err := s.client(held).Get(t.Context(), "held", metav1.GetOptions{})
+		s.must(err)
+		if got := live.GetFinalizers(); len(got) != 1 || got[0] != "example.com/hold" {
+			t.Errorf("it is held by %q", got)
+		}
+	}
+	s.patch(held, `{"metadata":{"finalizers":null}}`)
+	s.requireGone(held)
+}
+
+// A DaemonSet was deleted while its references were being changed.
+func TestCollectIncident_kubernetes_114603(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("adopted")
+	former := reference("apps/v1", "Deployment", "former", "former")
+	daemons := s.create(workload("DaemonSet", ns, "agent", ownedBy(former)))
+	adopter := s.create(workload("Deployment", ns, "adopter"))
+	f := s.proxyCalling(deleting(single("daemonsets", "agent")), func() { s.setOwners(daemons, referenceTo(adopter)) })
+	f.gc("collect", "-n", ns, "--yes").exits(t, 0).shows(t, "skipped", "DaemonSet/agent", "it changed: its owner Deployment/adopter exists", "nothing was changed")
+	if s.gone(daemons) {
+		t.Error("it was deleted")
+	}
+}
+
+// The thread asks that changes which do not matter must not make the collector retry for ever.
+func TestCollectIncident_kubernetes_114828(t *testing.T) {
+	s := newScene(t)
+	s.defineTestKinds()
+	ns := s.namespace("busy")
+	owner := s.create(secret(ns, "owner"))
+	doomed, shared := s.create(widget(ns, "busy", ownedBy(missingOwner()))), s.create(configMap(ns, "busy", ownedBy(referenceTo(owner), missingOwner())))
+	held := s.create(configMap(ns, "busy-too", heldBy("example.com/hold")))
+	s.remove(held, metav1.DeletePropagationForeground)
+	f := s.throughProxy(func(through http.Handler) []fault {
+		// Each object changes before each of the first ten writes.
+		changing := func(plural string, o object) fault {
+			beat := 0
+			return fault{firstTimes(10, writing(single(plural, o.GetName()))), beforeResponse(through, func() {
+				beat++
+				s.patch(o, fmt.Sprintf(`{"metadata":{"labels":{"beat":"%d"}}}`, beat))
+			})}
+		}
+		return []fault{changing("widgets", doomed), changing("configmaps", shared), changing("configmaps", held)}
+	}).allowWrites()
+	got := f.collect("-n", ns)
+	if got.Summary.Done != 3 || got.Summary.Left > 0 {
+		t.Errorf("%+v: %+v", got.Summary, got.Steps)
+	}
+	s.requireGone(doomed)
+}
+
+// The collector took a 404 from a wrong endpoint as proof that the owner, and the object itself,
+// did not exist.
+func TestCollectIncident_openshift_origin_14646(t *testing.T) {
+	s := newScene(t)
+	for name, wrong := range map[string]fault{
+		"404 for the owner":  {reading(getOf("secrets")), respondUnknownPath},
+		"404 for the object": {deleting(getOf("configmaps")), respondUnknownPath},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ns := s.namespace("endpoint")
+			orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
+			below := s.create(configMap(ns, "below", ownedBy(referenceTo(orphan))))
+			f := s.throughProxy(func(http.Handler) []fault { return []fault{wrong} }).allowWrites()
+			r := f.gc("collect", "-n", ns, "--yes").exits(t, 1)
+			r.lacks(t, "deleted 1", "already gone")
+			s.requireUnchanged(orphan, below)
+		})
+	}
+}
+
+// Without a controller manager (envtest, kcp#191), a deletion leaves all dependents behind.
+// collect then does the collector's work.
+func TestCollectIncident_controller_runtime_1459(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("bare")
+	deployment, replicaSet, pod1, _, _ := s.createShop(ns)
+	s.remove(deployment, metav1.DeletePropagationBackground)
+	if s.gone(replicaSet) {
+		t.Fatal("there is a collector")
+	}
+	got := s.tool().collect("-n", ns)
+	if got.Summary.Failed+got.Summary.Blocked+got.Summary.Left > 0 {
+		t.Errorf("%+v", got.Summary)
+	}
+	s.requireGone(replicaSet, pod1)
+	// In a foreground deletion, the owner is deleted last.
+	deployment, replicaSet, pod1, _, _ = s.createShop(ns)
+	s.remove(deployment, metav1.DeletePropagationForeground)
+	s.tool().collect("-n", ns)
+	s.requireGone(deployment, replicaSet, pod1)
+	if more := s.tool().plan("-n", ns); len(more.Steps) > 0 {
+		t.Errorf("left: %v", more.stepLines())
+	}
+}
+
+// A restored backup had owner references with the UIDs of the former owners. A dry run suggests
+// the current owner of that name, and deletes nothing.
+func TestCollectIncident_velero_10556(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("restored")
+	before := s.create(workload("Deployment", ns, "web"))
+	after := s.replace(before)
+	rs := s.create(workload("ReplicaSet", ns, "web-1", ownedBy(referenceTo(before, controlling, blocking))))
+	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).
+		shows(t, "ReplicaSet/web-1", "its only owner, Deployment/web, was replaced: it has another UID now")
+	s.requireUnchanged(rs, after)
+	// If that rule is excluded, no object is deleted.
+	s.requirePlan([]string{}, "-n", ns, "--rule", "missing-owner,mismatched-owner,cross-namespace-owner")
+}
+
+// collectUntilGone runs the real collector until it has deleted doomed, which no repair could
+// keep, and has processed everything else.
+func (s *scene) collectUntilGone(namespace string, doomed object) {
+	s.Helper()
+	s.switchCollector(testcluster.On)
+	s.Cleanup(func() { s.switchCollector(testcluster.Absent) })
+	s.await("the collector to delete it", func(context.Context) (bool, error) { return s.gone(doomed), nil })
+	s.awaitSentinel(namespace)
+}
+
+// requireReferences requires that an object exists and has exactly these references.
+func (s *scene) requireReferences(o object, want ...metav1.OwnerReference) {
+	s.Helper()
+	live, err := s.client(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
+	switch {
+	case err != nil:
+		s.Errorf("%s/%s: %v", o.GetKind(), o.GetName(), err)
+	case live.GetUID() != o.GetUID():
+		s.Errorf("%s/%s was replaced", o.GetKind(), o.GetName())
+	default:
+		if diff := cmp.Diff(want, live.GetOwnerReferences()); diff != "" && len(want)+len(live.GetOwnerReferences()) > 0 {
+			s.Errorf("references of %s/%s (-want +got):\n%s", o.GetKind(), o.GetName(), diff)
+		}
+	}
+}
+
+// withFormerUID returns a reference as it was before its owner was created again with another
+// UID.
+func withFormerUID(r metav1.OwnerReference) metav1.OwnerReference {
+	r.UID = "former-" + types.UID(r.Name)
+	return r
+}
+
+// A restored backup had references with the UIDs of the former owners, and the collector deleted
+// all objects at once.
+func TestRepairIncident_velero_10556(t *testing.T) {
+	s := withRealCollector.newScene(t)
+	s.defineTestKinds()
+	ns := s.namespace("velero")
+	labels := map[string]any{"app": "web", "pod-template-hash": "abc"}
+	deployment := s.create(workload("Deployment", ns, "web"))
+	toDeployment := referenceTo(deployment, controlling, blocking)
+	replicaSet := s.create(workload("ReplicaSet", ns, "web-abc", ownedBy(withFormerUID(toDeployment)), labelled("app", "web"), func(o object) {
+		spec := o.Object["spec"].(map[string]any)
+		spec["selector"] = map[string]any{"matchLabels": labels}
+		spec["template"] = template("web")
+		spec["template"].(map[string]any)["metadata"] = map[string]any{"labels": labels}
+	}))
+	toReplicaSet := referenceTo(replicaSet, controlling, blocking)
+	hashed := func(o object) { o.SetLabels(map[string]string{"app": "web", "pod-template-hash": "abc"}) }
+	pods := []object{
+		s.create(pod(ns, "web-abc-1", ownedBy(withFormerUID(toReplicaSet)), hashed)),
+		s.create(pod(ns, "web-abc-2", ownedBy(withFormerUID(toReplicaSet)), hashed)),
+	}
+	custom := s.create(widget(ns, "monitor", ownedBy(withFormerUID(referenceTo(deployment)))))
+	config := s.create(configMap(ns, "config", ownedBy(withFormerUID(referenceTo(deployment)), withFormerUID(referenceTo(custom, blocking)))))
+	password := s.create(secret(ns, "password", ownedBy(withFormerUID(referenceTo(custom)))))
+	doomed := s.create(configMap(ns, "unmended", ownedBy(missingOwner())))
+
+	s.gc("repair", "-n", ns, "--rule", "replaced-owner", "--dry-run").exits(t, 0).
+		shows(t, "relink", "Secret/password", "Widget/monitor exists, with another UID: the reference gets that UID (otherwise GC would delete it)", "relink 6. Complete scan.")
+	backups := t.TempDir()
+	s.gc("repair", "-n", ns, "--rule", "replaced-owner", "--yes", "--backup-dir", backups).exits(t, 0).
+		shows(t, "relinked 6 in ", "a scan afterwards found nothing left to do", "Undo: kubectl gc restore "+backups)
+	s.collectUntilGone(ns, doomed)
+
+	s.requireReferences(deployment)
+	s.requireReferences(replicaSet, toDeployment)
+	for _, p := range pods {
+		s.requireReferences(p, toReplicaSet)
+	}
+	s.requireReferences(custom, referenceTo(deployment))
+	s.requireReferences(config, referenceTo(deployment), referenceTo(custom, blocking))
+	s.requireReferences(password, referenceTo(custom))
+	s.gc("audit", "-n", ns, "--fail-on=warning").exits(t, 0)
+}
+
+// A controller created a StatefulSet in monitoring whose owner is in kube-system: the incident
+// that this project began with.
+func TestRepairIncident_redis_exporter(t *testing.T) {
+	s := withRealCollector.newScene(t)
+	s.defineTestKinds()
+	home, monitoring := s.namespace("kube"), s.namespace("monitoring")
+	redis := s.create(widget(home, "redis-0826"))
+	valid := s.create(configMap(home, "redis-config", ownedBy(referenceTo(redis))))
+	exporter := s.create(workload("StatefulSet", monitoring, "redis-exporter", ownedBy(referenceTo(redis, controlling, blocking)), func(o object) {
+		o.Object["spec"].(map[string]any)["replicas"] = int64(0)
+	}))
+	doomed := s.create(configMap(monitoring, "unmended", ownedBy(missingOwner())))
+	below := s.create(configMap(monitoring, "dashboards", ownedBy(referenceTo(exporter))))
+
+	s.gc("repair", "statefulset/redis-exporter", "-n", monitoring, "--yes", "--backup-dir", t.TempDir()).exits(t, 0).
+		shows(t, "unlink", "Widget/redis-0826 is in another namespace: "+home+"; the object stays and is never collected (otherwise GC would delete it)", "unlinked 1 in ")
+	s.collectUntilGone(monitoring, doomed)
+
+	s.requireReferences(exporter)
+	s.requireReferences(below, referenceTo(exporter))
+	s.requireReferences(valid, referenceTo(redis))
 }

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 )
@@ -300,4 +301,14 @@ func (s *scene) live(o object) object {
 	live, err := s.client(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
 	s.must(err)
 	return object{live}
+}
+
+// serverBefore reports whether the API server is older than a minor version, such as 1.34.
+func (s *scene) serverBefore(minor string) bool {
+	s.Helper()
+	info, err := s.discovery.ServerVersion()
+	s.must(err)
+	server, err := utilversion.ParseGeneric(info.GitVersion)
+	s.must(err)
+	return server.LessThan(utilversion.MustParseGeneric(minor))
 }
