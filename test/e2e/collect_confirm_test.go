@@ -201,25 +201,6 @@ func TestCollectAtTerminalRefusesIfClusterChangedBeforeConfirmation(t *testing.T
 	s.requireGone(doomed...)
 }
 
-func TestCollectAtTerminalShowsTotalsOfALargePlan(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("totals")
-	s.createGarbage(ns, 60)
-	claim := s.create(claimOf(ns, "data", ownedBy(missingOwner())))
-	tty := s.tool().atTerminal("collect", "-n", ns, "--color=never")
-	tty.awaitText("Delete 61 objects, change 0? Type the number of objects to delete: ")
-	tty.press("no\n")
-	r := tty.wait().exits(t, 4).shows(t,
-		"PersistentVolumeClaim/data  its only owner, Secret/gone, does not exist", "\ndelete   ConfigMap              60       "+ns, "\nblocked  PersistentVolumeClaim  1        "+ns,
-		"\nSecret/gone does not exist  "+ns, "These are totals of 62 lines: to see every line, use -o wide.", "The deletion includes:")
-	r.lacks(t, "orphan-001")
-
-	wide := s.tool().atTerminal("collect", "-n", ns, "--dry-run", "-o", "wide")
-	wide.wait().exits(t, 0).shows(t, "orphan-000", "orphan-059", "PersistentVolumeClaim/data").lacks(t, "These are totals")
-	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "orphan-000", "orphan-059").lacks(t, "These are totals")
-	s.live(claim)
-}
-
 // savedPlan writes the plan of a dry run in a namespace to a file and returns its path.
 func (s *scene) savedPlan(ns string, args ...string) (file string) {
 	s.Helper()
@@ -336,19 +317,4 @@ func TestCollectRefusesEditedPlan(t *testing.T) {
 		t.Errorf("not one line: %s%s", r.Stdout, r.Stderr)
 	}
 	s.requireUnchanged(orphan, other)
-}
-
-func TestCollectRefusesSavedPlanIfNamespaceHasNewContents(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("grown")
-	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
-	doomed := s.create(newObject("v1", "Namespace", "", ns+"-doomed", ownedBy(reference("v1", "Namespace", "gone", "gone"))))
-	inside := s.create(configMap(ns+"-doomed", "inside"))
-	file := filepath.Join(t.TempDir(), "plan.json")
-	digest := s.previewDigest(s.gc("collect", "--dry-run", "--plan-out", file).exits(t, 0).shows(t, "Namespace/"+ns+"-doomed", "1 object in it"))
-	grown := s.create(secret(ns+"-doomed", "new"))
-	s.gc("collect", "--plan", file, "--confirm", digest).exits(t, 1).
-		shows(t, "Namespace/"+ns+"-doomed  refused: more would be deleted with it than the plan shows: Secret/new", "deleted 1")
-	s.requireUnchanged(doomed, inside, grown)
-	s.requireGone(orphan)
 }

@@ -127,8 +127,7 @@ func TestDeleteWithAGracePeriodLeavesThePredictedState(t *testing.T) {
 		}
 		return fmt.Sprintf("terminating in %ds, %q", *o.GraceSeconds, o.Finalizers)
 	}
-	next := 0
-	for _, test := range []struct {
+	cases := []struct {
 		name    string
 		before  int64 // grace period of an earlier deletion; -1: there was none
 		seconds int64
@@ -143,18 +142,24 @@ func TestDeleteWithAGracePeriodLeavesThePredictedState(t *testing.T) {
 		{"a stopping Pod, more time", 60, 90, []func(object){onNode("none")}},
 		{"a stopping Pod, without time", 60, 0, []func(object){onNode("none")}},
 		{"a held stopping Pod, without time", 60, 0, []func(object){onNode("none"), heldBy("example.com/hold")}},
-	} {
-		for _, policy := range []metav1.DeletionPropagation{background, foreground} {
+	}
+	policies := []metav1.DeletionPropagation{background, foreground}
+	objects := make([]object, 0, len(cases)*len(policies))
+	for range policies {
+		for _, c := range cases {
+			o := s.create(pod(ns, fmt.Sprintf("p%d", len(objects)), c.more...))
+			if c.before >= 0 {
+				policy := background
+				s.must(s.client(o).Delete(t.Context(), o.GetName(), metav1.DeleteOptions{GracePeriodSeconds: &c.before, PropagationPolicy: &policy}))
+			}
+			objects = append(objects, o)
+		}
+	}
+	scanned := s.scan(inNamespace(ns))
+	for p, policy := range policies {
+		for i, test := range cases {
 			t.Run(fmt.Sprintf("%s, %s", test.name, policy), func(t *testing.T) {
-				s := s.forSubtest(t)
-				next++
-				o := s.create(pod(ns, fmt.Sprintf("p%d", next), test.more...))
-				if test.before >= 0 {
-					background := metav1.DeletePropagationBackground
-					s.must(s.client(o).Delete(t.Context(), o.GetName(), metav1.DeleteOptions{GracePeriodSeconds: &test.before, PropagationPolicy: &background}))
-				}
-				scanned := s.scan(inNamespace(ns))
-				seen := *scanned.find(o)
+				seen := *scanned.find(objects[p*len(cases)+i])
 				seen.Running = len(test.more) > 0 && !seen.Terminating()
 				begun := time.Now()
 				want := simulate.StateAfterGracefulDelete(&seen, policy, &test.seconds, begun)

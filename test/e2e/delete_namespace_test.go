@@ -109,7 +109,11 @@ func TestD2AnUnavailableAPIKeepsTheRealNamespace(t *testing.T) {
 	if s.gone(space) {
 		t.Fatal("the namespace is gone")
 	}
-	r := s.gc("why", "namespace/"+ns).exits(t, 0).shows(t, "It stays until the API server can discover API group "+group+" (unavailable) again")
+	found, causes, _ := stuckNamespace{s, ns, space}.finding(s.tool())
+	if found.brief() != "error stuck-namespace: Namespace/"+ns+": stuck" || len(causes) != 1 || causes[0].Reason != "DiscoveryFails" {
+		t.Errorf("%s, %+v", found.brief(), causes)
+	}
+	r := s.gc("why", "namespace/"+ns).exits(t, 0).shows(t, "kubectl describe apiservice/v1."+group, "It stays until the API server can discover API group "+group+" (unavailable) again")
 	if strings.Contains(r.Stdout, "should be gone") {
 		t.Errorf("why says: %s", r.Stdout)
 	}

@@ -155,14 +155,17 @@ func TestDeleteRefusesIfClusterChangedBeforeConfirmation(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("reading")
 	owner := s.create(configMap(ns, "owner"))
-	for name, change := range map[string]func(){
-		"it has another dependent": func() { s.create(secret(ns, "new", ownedBy(referenceTo(owner)))) },
-		"it was replaced":          func() { owner = s.replace(owner) },
+	for _, c := range []struct {
+		name   string
+		change func()
+	}{
+		{"it was replaced", func() { owner = s.replace(owner) }},
+		{"it has another dependent", func() { s.create(secret(ns, "new", ownedBy(referenceTo(owner)))) }},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			tty := s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
 			tty.awaitText("Type the number of objects to delete: ")
-			change()
+			c.change()
 			tty.press("1\n")
 			tty.wait().exits(t, 4).shows(t, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "hint: preview it again: kubectl gc delete configmap/owner -n "+ns)
 			s.requireUnchanged(owner)

@@ -238,24 +238,3 @@ func TestInterruptEndsAStalledScan(t *testing.T) {
 		})
 	}
 }
-
-func TestRequestsAreLoggedOnlyOnDemand(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("log")
-	s.create(configMap(ns, "there"))
-	f := s.throughProxy(func(through http.Handler) []fault { return []fault{{listOf("secrets"), truncateBody(through)}} })
-	for name, c := range map[string]struct {
-		args   []string
-		logged bool
-	}{
-		"not by default, not even failed requests": {nil, false},
-		"with -v=6": {[]string{"-v=6"}, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := f.gc(append([]string{"audit", "-n", ns, "-o", "name"}, c.args...)...).exits(t, 0).warns(t, "secrets")
-			if logged := strings.Contains(r.Stderr, ".go:"); logged != c.logged {
-				t.Errorf("logged: %t, want %t\n%s", logged, c.logged, r.Stderr)
-			}
-		})
-	}
-}

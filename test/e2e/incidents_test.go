@@ -162,7 +162,7 @@ func TestIncidents(t *testing.T) {
 
 // The collector took a 404 of a server that did not know the path as proof that the owner did not exist; and an API
 // server answered so that had not yet installed its handlers.
-func TestIncident_openshift_origin_14646_and_kubernetes_104342(t *testing.T) {
+func TestIncident_kubernetes_104342(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
 	ns := s.namespace("starting")

@@ -207,11 +207,6 @@ func writing(about func(*http.Request) bool) func(*http.Request) bool {
 	return func(r *http.Request) bool { return isWrite(r) && about(r) }
 }
 
-// withoutDryRun matches requests that are not dry runs. A DELETE has dryRun in its body.
-func withoutDryRun(about func(*http.Request) bool) func(*http.Request) bool {
-	return func(r *http.Request) bool { return about(r) && !r.URL.Query().Has("dryRun") }
-}
-
 // single matches requests about single objects of a type.
 func single(plural, name string) func(*http.Request) bool {
 	return func(r *http.Request) bool { return getOf(plural)(r) && strings.HasSuffix(r.URL.Path, "/"+name) }

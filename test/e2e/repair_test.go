@@ -100,25 +100,6 @@ func TestRepairRefusals(t *testing.T) {
 	s.requireReferences(o, referenceTo(owner))
 }
 
-// With OwnerReferencesPermissionEnforcement, controllers that relinked restored objects failed in
-// operator-sdk#4020 and kserve#2838.
-func TestRepairUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
-	s := withPermissionEnforcement.newScene(t)
-	ns := s.namespace("enforced")
-	deployment := s.create(workload("Deployment", ns, "web"))
-	blocks := s.create(configMap(ns, "blocks", ownedBy(withFormerUID(referenceTo(deployment, blocking)))))
-	plain := s.create(secret(ns, "plain", ownedBy(withFormerUID(referenceTo(deployment)))))
-	s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get", "patch"})
-	s.grant("alice", ns, []any{""}, []any{"configmaps"}, []any{"delete"})
-	for _, how := range []string{"--dry-run=server", "--yes"} {
-		requireWords(t, s.toolAs("alice").gc("repair", "-n", ns, "--no-backup", how).exits(t, 1),
-			"cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on", "only who may update the finalizers of an owner may let an object block its deletion",
-			"cannot set an ownerRef on a resource you can't delete", "only who may delete an object may change its owner references")
-	}
-	s.requireUnchanged(blocks, plain)
-	s.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "relinked 2 in ")
-}
-
 // All members of the cycle are in foreground deletion and wait for each other, so the user has to
 // choose which reference to remove.
 func TestRepairBreaksACycleOnRequest(t *testing.T) {

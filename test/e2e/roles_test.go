@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -277,56 +276,6 @@ func TestMissingPermissionStopsRunBeforeFirstWrite(t *testing.T) {
 		}
 		s.requireGone(orphan)
 	})
-}
-
-func TestPermissionOnNamesIsLimitedToThem(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("names")
-	mine, other := s.create(configMap(ns, "mine")), s.create(configMap(ns, "other"))
-	user := s.userWithVerbs("", []string{"get", "list"})
-	s.create(role(ns, user, withField("rules", []any{map[string]any{
-		"apiGroups": []any{""}, "resources": []any{"configmaps"}, "verbs": []any{"delete"}, "resourceNames": []any{"mine"},
-	}})))
-	s.create(newObject("rbac.authorization.k8s.io/v1", "RoleBinding", ns, user,
-		withField("roleRef", map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": user}),
-		withField("subjects", []any{map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}})))
-	s.await("the right to one name", func(ctx context.Context) (bool, error) {
-		r := s.gc("delete", "configmap/mine", "-n", ns, "--dry-run", "--as", user)
-		return !strings.Contains(r.Stderr, "you may not"), nil
-	})
-	s.gc("delete", "configmap/mine", "configmap/other", "-n", ns, "--yes", "--no-backup", "--as", user).exits(t, 1).
-		warns(t, "you may not delete configmaps in namespace "+ns+", which is needed for ConfigMap/other\n")
-	s.requireUnchanged(mine, other)
-	s.gc("delete", "configmap/mine", "-n", ns, "--yes", "--no-backup", "--as", user).exits(t, 0)
-	s.requireGone(mine)
-}
-
-// An API server may not serve access reviews, or may fail to answer them.
-func TestUndeterminedPermissionsDoNotStopRun(t *testing.T) {
-	t.Parallel()
-	undecided := func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusCreated)
-		_, _ = w.Write([]byte(`{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","status":{"allowed":false,"evaluationError":"no answer from the webhook"}}`))
-	}
-	for name, broken := range map[string]fault{
-		"the server does not know access reviews": {isAccessReview, respondUnknownPath},
-		"the access review is undecided":          {isAccessReview, undecided},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newScene(t)
-			ns := s.namespace("untold")
-			orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
-			f := s.throughProxy(func(http.Handler) []fault { return []fault{broken} }).allowWrites()
-			reader := s.userWithVerbs("", []string{"get", "list"})
-			f.gc("collect", "-n", ns, "--yes", "--no-backup", "--as", reader).exits(t, 1).
-				warns(t, "warning: could not check all permissions before the run: delete configmaps in namespace "+ns).
-				shows(t, `cannot delete resource "configmaps"`)
-			s.requireUnchanged(orphan)
-			f.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "deleted 1 in ")
-			s.requireGone(orphan)
-		})
-	}
 }
 
 // A server that answers must not be called unreachable.

@@ -122,25 +122,6 @@ func TestStuckNamespaceIsFoundAndExplained(t *testing.T) {
 	none := []any{}
 	configMaps := []any{map[string]any{"type": "configmaps", "objects": 1.0}}
 
-	t.Run("an APIService without a server", func(t *testing.T) {
-		const group = "stuck.example.com"
-		s := s.forSubtest(t)
-		ns := s.namespace("stuck-discovery")
-		s.brokenAPIService(group)
-		n := s.deleteStuck(ns, "NamespaceDeletionDiscoveryFailure")
-		why := n.requireFound("error stuck-namespace: Namespace/"+ns+": stuck", Because{Reason: "DiscoveryFails", Parameters: map[string]any{
-			"gaps":        []any{map[string]any{"group": group, "resource": "*", "errorClass": "unavailable"}},
-			"apiServices": []any{"v1." + group},
-		}})
-		why.shows(t,
-			"Namespace/"+ns+" has been terminating for ", ", and the namespace controller reports that it fails.",
-			"NamespaceDeletionDiscoveryFailure: the namespace controller could not discover every API group", "Discovery failed for some groups, 1 failing",
-			"It stays until the API server can discover API group "+group+" (unavailable) again",
-			"kubectl describe apiservice/v1."+group, "kubectl delete apiservice/v1."+group)
-		s.must(s.client(newObject("apiregistration.k8s.io/v1", "APIService", "", "v1."+group)).Delete(s.Context(), "v1."+group, metav1.DeleteOptions{}))
-		n.awaitGone()
-	})
-
 	t.Run("contents with a finalizer that nobody removes", func(t *testing.T) {
 		s := s.forSubtest(t)
 		ns := s.namespace("stuck-finalizer")
