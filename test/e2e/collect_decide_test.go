@@ -167,26 +167,6 @@ func either(one, other func(*http.Request) bool) func(*http.Request) bool {
 	return func(r *http.Request) bool { return one(r) || other(r) }
 }
 
-func TestCollectWithoutPermissionToListOwnersDeletesNothing(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("unlistable")
-	only := s.create(configMap(ns, "only", ownedBy(missingOwner())))
-	known := s.create(configMap(ns, "known", ownedBy(reference("v1", "ConfigMap", "gone", "gone"))))
-	s.grant("alice", "", []any{""}, []any{"configmaps"}, []any{"list", "get", "delete", "patch"})
-	alice := s.toolAs("alice")
-	for _, mode := range []string{"--dry-run", "--dry-run=server"} {
-		alice.gc("collect", "-n", ns, "--strict", mode).exits(t, 3).warns(t, "forbidden")
-	}
-	alice.gc("collect", "-n", ns, "--yes", "--strict").exits(t, 3).warns(t, "forbidden", "--strict: nothing was changed")
-	s.requireUnchanged(only, known)
-	alice.gc("collect", "-n", ns, "--yes").exits(t, 1).warns(t, "forbidden", "warning: the scan after the run was incomplete").
-		shows(t, "delete 1. Incomplete scan.", "deleted 1", "; the scan afterwards was incomplete, so what is left is not known.")
-	s.requireUnchanged(only)
-	s.requireGone(known)
-	alice.gc("collect", "-n", ns, "--yes").exits(t, 1).warns(t, "forbidden", "warning: the scan was incomplete, so there may be more to do than it could find").
-		shows(t, "Nothing to do. Incomplete scan.")
-}
-
 // The API server accepts the removal of a finalizer whatever depends on the object, so the
 // program has to be sure that it knows all dependents.
 func TestCollectKeepsFinalizerIfDependentsAreUnknown(t *testing.T) {
