@@ -30,6 +30,7 @@ func TestCollectWithoutTerminalNeedsConfirmation(t *testing.T) {
 		"--confirm, but --max-deletes is too small": {"", []string{"--confirm", digest, "--max-deletes", "2"}, []string{"error: the plan deletes 3 objects, more than --max-deletes allows (2)", "hint: to allow it, use --max-deletes 3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			s := s.forSubtest(t)
 			tool := s.tool()
 			tool.stdin = c.stdin
 			tool.gc(append([]string{"collect", "-n", ns}, c.args...)...).exits(t, 4).shows(t, "delete 3. Complete scan.").warns(t, c.words...)
@@ -132,6 +133,7 @@ func TestCollectAtTerminalRequiresTypedNumber(t *testing.T) {
 		{"the number, with blanks", "  3 \n", 0, "deleted 3, unlinked 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			s := s.forSubtest(t)
 			tty := s.tool().atTerminal("collect", "-n", ns, "--max-deletes=1")
 			tty.awaitText(question)
 			s.requireUnchanged(append(doomed, shared)...)

@@ -95,6 +95,7 @@ func TestCollectDecidesAgainAfterChange(t *testing.T) {
 	got := f.tool.collect("-n", ns)
 	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			s := s.forSubtest(t)
 			at := slices.IndexFunc(got.Steps, func(s collectedStep) bool { return s.Object.UID == string(objects[i].GetUID()) })
 			if at < 0 {
 				t.Fatal("nothing was planned")
@@ -151,6 +152,7 @@ func TestCollectTreatsUnreadableOwnerAsUnknown(t *testing.T) {
 		"the GET of the owner answers a 404 of a starting server": {reading(getOf("secrets")), respondStatus(404, "NotFound", "the server could not find the requested resource")},
 	} {
 		t.Run(name, func(t *testing.T) {
+			s := s.forSubtest(t)
 			f := s.throughProxy(func(http.Handler) []fault { return []fault{c} }).allowWrites()
 			if got := f.tool.collect("-n", ns); got.Complete || len(got.Steps) > 0 {
 				t.Errorf("it claims to know: %+v", got)
@@ -369,6 +371,7 @@ func TestRunSucceedsOnlyAfterCompleteScanFindsNothingLeft(t *testing.T) {
 		"a scan that failed, and --strict": {"delete configmap/orphan --client-side --strict", failed, 3, "failed", "warning: the scan after the run failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			s := s.forSubtest(t)
 			ns := s.namespace("verified")
 			orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
 			r := s.proxyAfterDelete(c.fault).gc(append(strings.Fields(c.args), "-n", ns, "--yes", "-o", "json")...).exits(t, c.code).warns(t, c.warns)

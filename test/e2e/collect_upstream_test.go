@@ -15,8 +15,8 @@ import (
 )
 
 // These are the integration tests of the real collector (test/integration/garbagecollector) with
-// kubectl gc collect in its place. Each case deletes something, as a user would, runs collect,
-// and checks which objects are left.
+// kubectl gc collect in its place. Each case deletes something, as a user would; collect runs, and
+// the objects that are left are checked.
 
 const (
 	background = metav1.DeletePropagationBackground
@@ -165,6 +165,7 @@ func TestCollectPassesUpstreamIntegrationTests(t *testing.T) {
 	s.tool().collect("--no-backup")
 	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			s := s.forSubtest(t)
 			if diff := cmp.Diff(c.want, s.states(made[i]...)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -259,6 +260,7 @@ func TestCollectCompletesDeletions(t *testing.T) {
 	s.tool().collect("--no-backup")
 	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			s := s.forSubtest(t)
 			s.requireGone(owners[i]...)
 			for k, line := range s.states(pods[i]...) {
 				want := pods[i][k].GetName()

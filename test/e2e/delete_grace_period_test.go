@@ -159,6 +159,7 @@ func TestDeleteWithAGracePeriodLeavesThePredictedState(t *testing.T) {
 	for p, policy := range policies {
 		for i, test := range cases {
 			t.Run(fmt.Sprintf("%s, %s", test.name, policy), func(t *testing.T) {
+				s := s.forSubtest(t)
 				seen := *scanned.find(objects[p*len(cases)+i])
 				seen.Running = len(test.more) > 0 && !seen.Terminating()
 				begun := time.Now()

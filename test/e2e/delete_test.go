@@ -135,6 +135,7 @@ func TestDeleteClientSideActsAsCollector(t *testing.T) {
 	s := newScene(t)
 	for _, policy := range []string{"background", "foreground", "orphan"} {
 		t.Run(policy, func(t *testing.T) {
+			s := s.forSubtest(t)
 			ns := s.namespace("client-side")
 			owner := s.create(configMap(ns, "owner"))
 			dependent := s.create(secret(ns, "dependent", ownedBy(referenceTo(owner, blocking))))
@@ -163,6 +164,7 @@ func TestDeleteRefusesIfClusterChangedBeforeConfirmation(t *testing.T) {
 		{"it has another dependent", func() { s.create(secret(ns, "new", ownedBy(referenceTo(owner)))) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			s := s.forSubtest(t)
 			tty := s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
 			tty.awaitText("Type the number of objects to delete: ")
 			c.change()

@@ -3,7 +3,8 @@
 // The tests run side by side, each alone in a control plane without a garbage collector, so that its
 // objects stay as they are. Each has namespaces of its own and deletes its objects at the end.
 // There are a few of these control planes, two more whose collector a test switches on and off,
-// and some with other settings (environments_test.go).
+// and some with other settings (main_test.go).
+// TestEveryCommand takes every command once through its main path, in seconds.
 // TestDifferentialCollect builds each random graph on a second control plane as well and runs the
 // real collector there: collect must reach the same final state, and audit must have predicted it.
 //

@@ -68,6 +68,7 @@ func TestUnreadableTypeIsAGapAndItsObjectsAreNotMissing(t *testing.T) {
 		"the response is truncated": {fault: truncateBody, reason: "unavailable"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			s := s.forSubtest(t)
 			f := s.throughProxy(func(through http.Handler) []fault {
 				return []fault{{func(r *http.Request) bool { return listOf("secrets")(r) || getOf("secrets")(r) }, c.fault(through)}}
 			})
@@ -223,6 +224,7 @@ func TestInterruptEndsAStalledScan(t *testing.T) {
 	s := newScene(t)
 	for name, args := range map[string][]string{"audit": {"audit"}, "snapshot": {"snapshot", "-o", "-"}, "collect": {"collect", "--yes"}} {
 		t.Run(name, func(t *testing.T) {
+			s := s.forSubtest(t)
 			f := s.throughProxy(func(http.Handler) []fault { return []fault{{listOf("secrets"), stall}} })
 			p := f.start(args...)
 			s.await("the scan to stall", func(context.Context) (bool, error) { return len(f.matching(listOf("secrets"))) > 0, nil })

@@ -15,7 +15,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// Each of these tests reproduces an incident that users reported, and is named after the thread.
+// Each of these tests reproduces an incident that users reported, and is named after the thread. Those of collect check
+// what collect does where the real collector failed.
 
 // requireFindings requires exactly these findings about the objects of a namespace, in their
 // brief form.
@@ -249,9 +250,6 @@ func TestIncident_kubectl_check_ownerreferences(t *testing.T) {
 	}
 }
 
-// Each of these tests reproduces a reported incident with the real collector, checks what collect
-// does in the same situation, and is named after the thread.
-
 // The collector lost track of a foreground deletion: no dependent blocks it, and the foreground
 // finalizer stays.
 func TestCollectIncident_kubernetes_115570(t *testing.T) {
@@ -333,6 +331,7 @@ func TestCollectIncident_openshift_origin_14646(t *testing.T) {
 		"404 for the object": {deleting(getOf("configmaps")), respondUnknownPath},
 	} {
 		t.Run(name, func(t *testing.T) {
+			s := s.forSubtest(t)
 			ns := s.namespace("endpoint")
 			orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
 			below := s.create(configMap(ns, "below", ownedBy(referenceTo(orphan))))

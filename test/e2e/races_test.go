@@ -219,6 +219,7 @@ func TestObjectIsReplacedBetweenScanAndWrite(t *testing.T) {
 	s := newScene(t)
 	for command, says := range map[string]string{"delete configmap/subject": "already gone", "delete --client-side secret/owner": "already gone", "repair": "it no longer exists"} {
 		t.Run(command, func(t *testing.T) {
+			s := s.forSubtest(t)
 			ns := s.namespace("replaced")
 			refers := referenceTo(s.create(secret(ns, "owner")))
 			if command == "repair" {

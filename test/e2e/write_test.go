@@ -123,6 +123,7 @@ func TestWriteDeleteReturnsRemainingState(t *testing.T) {
 	scanned := s.scan(scan.Scope{})
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
+			s := s.forSubtest(t)
 			o := scanned.current(live[name]) // the status of a CRD may still change
 			for _, dry := range []bool{true, false} {
 				got, err := write.New(scanned.cluster, scanned.seen, dry).Delete(t.Context(), o, c.policy, nil)
@@ -232,6 +233,7 @@ func TestWritePatchChangesOnlyIntendedFields(t *testing.T) {
 	scanned := s.scan(inNamespace(ns))
 	for name, o := range objects {
 		t.Run(name, func(t *testing.T) {
+			s := s.forSubtest(t)
 			c := cases[o.GetName()]
 			if _, err := write.New(scanned.cluster, scanned.seen, true).Patch(t.Context(), scanned.find(o), c.change); err != nil {
 				t.Fatal(err)
