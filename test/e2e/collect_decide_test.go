@@ -295,17 +295,10 @@ func TestCollectCompletesDeletionIfUnavailableAPIIsAccepted(t *testing.T) {
 	s.requireGone(release)
 }
 
-func TestDeleteClientSideCompletesIfUnavailableAPIIsAccepted(t *testing.T) {
+func TestDeleteOfNamespaceBeginsIfUnavailableAPIIsAccepted(t *testing.T) {
 	const group = "metrics.k8s.io"
 	s := newScene(t)
-	ns := s.namespace("accept-delete")
-	owner := s.create(configMap(ns, "owner"))
-	below := s.create(configMap(ns, "below", ownedBy(referenceTo(owner))))
 	s.brokenAPIService(group)
-	s.gc("delete", "configmap/owner", "-n", ns, "--client-side", "--cascade=foreground", "--yes", "--accept-gap", group).exits(t, 0).
-		shows(t, "removes finalizer foregroundDeletion although its dependents in "+group+" were not read")
-	s.requireGone(owner, below)
-
 	space := s.live(newObject("v1", "Namespace", "", s.namespace("accept-space")))
 	s.gc("delete", "namespace/"+space.GetName(), "--yes").exits(t, 1).
 		shows(t, "its contents could not be listed: API group "+group).warns(t, "hint: with --accept-gap "+group)

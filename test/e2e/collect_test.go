@@ -324,21 +324,6 @@ func (s *scene) denyWrites(ns, name string) {
 	})
 }
 
-func TestCollectServerDryRunShowsAdmissionErrors(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("admission")
-	protected := s.create(configMap(ns, "protected", ownedBy(missingOwner())))
-	plain := s.create(configMap(ns, "plain", ownedBy(missingOwner())))
-	s.denyWrites(ns, "protected")
-	s.gc("collect", "-n", ns, "--dry-run=server").exits(t, 1).
-		shows(t, "failed  delete", "ConfigMap/protected", "this one is under protection", "The API server would accept 1 of 2 steps")
-	s.requireUnchanged(protected, plain)
-	s.gc("collect", "-n", ns, "--yes").exits(t, 1).
-		shows(t, "ConfigMap/protected", "this one is under protection", "deleted 1", "1 failed", "a scan afterwards found 1 more to do")
-	s.requireUnchanged(protected)
-	s.requireGone(plain)
-}
-
 // With the admission plugin OwnerReferencesPermissionEnforcement, only users who may delete an
 // object may change its owner references. Controllers failed because of it in operator-sdk#4020
 // and kserve#2838.
