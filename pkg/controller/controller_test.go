@@ -23,14 +23,13 @@ const (
 )
 
 // inBubble runs a test in a bubble, with a server of these Pods. The collector runs until do returns.
-func inBubble(t *testing.T, pods []clustertest.Fields, o controller.Options, do func(podEvents chan<- clustertest.Fields)) {
-	_, api := clustertest.Serve(t, map[string]func(*http.Request) any{
+func inBubble(t *testing.T, pods []clustertest.Fields, o controller.Options, do func(podEvents chan<- any)) {
+	_, s := clustertest.Serve(t, map[string]func(*http.Request) any{
 		podsPath: clustertest.Reply(clustertest.List(pods...)),
 		gonePath: clustertest.Reply(clustertest.Status(http.StatusNotFound, "NotFound", `widgets.example.com "gone" not found`,
 			clustertest.Fields{"name": "gone", "group": "example.com", "kind": "widgets"})),
 	})
 	synctest.Test(t, func(t *testing.T) {
-		s := &clustertest.WatchServer{Handler: api}
 		c := clustertest.ConnectInMemory(t, s, client.Options{Concurrency: 3, Timeout: 10 * time.Second})
 		m, err := monitor.Start(t.Context(), c, monitor.Options{Parts: true})
 		if err != nil {
@@ -41,7 +40,7 @@ func inBubble(t *testing.T, pods []clustertest.Fields, o controller.Options, do 
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- controller.Run(ctx, o) }()
-		do(s.Events(podsPath))
+		do(s.RawEvents(podsPath))
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("the collector ended: %v", err)
@@ -70,7 +69,7 @@ func TestRoundThatFailedIsTriedAgainThoughNothingChanges(t *testing.T) {
 		},
 		OnRound: func(r controller.Round) { errs = append(errs, r.Err) },
 	}
-	inBubble(t, []clustertest.Fields{orphan("a")}, o, func(chan<- clustertest.Fields) { time.Sleep(time.Second) })
+	inBubble(t, []clustertest.Fields{orphan("a")}, o, func(chan<- any) { time.Sleep(time.Second) })
 	// 100, 200, 400 milliseconds after one another
 	if want := []int{1, 1, 1, 1}; !slices.Equal(deletes, want) {
 		t.Errorf("the rounds of a second were about to delete %v objects, want %v", deletes, want)
@@ -90,7 +89,7 @@ func TestRoundOverEverythingFollowsOneOverAPartWithinAMinute(t *testing.T) {
 	var begun time.Time
 	var rounds []round
 	o := controller.Options{OnRound: func(r controller.Round) { rounds = append(rounds, round{r.Snapshot.Part, time.Now()}) }}
-	inBubble(t, nil, o, func(podEvents chan<- clustertest.Fields) {
+	inBubble(t, nil, o, func(podEvents chan<- any) {
 		begun = time.Now()
 		time.Sleep(10 * time.Second)
 		podEvents <- clustertest.Fields{"type": "ADDED", "object": clustertest.Item("a")}

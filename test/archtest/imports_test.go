@@ -35,7 +35,7 @@ var table = map[string]allowed{
 	"pkg/cli/clitest":             {own: "cli plugin", other: "github.com/spf13/cobra"},
 	"pkg/cluster/canary":          {own: "cluster/client cluster/write object snapshot"},
 	"pkg/cluster/client":          {own: "metaproto object snapshot", other: "golang.org/x/sync k8s.io/client-go"},
-	"pkg/cluster/clustertest":     {own: "cluster/client snapshot", other: "k8s.io/client-go"},
+	"pkg/cluster/clustertest":     {own: "cluster/client snapshot test/apiserver", other: "k8s.io/client-go"},
 	"pkg/cluster/discovery":       {own: "cluster/client object snapshot", other: "k8s.io/api/apidiscovery"},
 	"pkg/cluster/health":          {own: "cluster/client cluster/discovery cluster/write object reason snapshot", other: "k8s.io/client-go"},
 	"pkg/cluster/lease":           {own: "cluster/client snapshot"},

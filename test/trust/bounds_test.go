@@ -11,6 +11,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
 
 // Defect 12: a DELETE whose response is always lost, on an object that changes all the time, was
@@ -34,16 +36,16 @@ func TestDeleteIsNotRepeatedForEver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
-			garbage := s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments)))
+			garbage := s.Add(ownedBy(Secrets.Object("shop", "garbage"), missingOwner(Deployments)))
 			if c.marked {
-				terminate(garbage)
+				terminating(garbage)
 			}
 			deleting := make(chan struct{})
 			first := sync.OnceFunc(func() { close(deleting) })
 			s.Lie(Sent(http.MethodDelete, Secrets), func(w http.ResponseWriter, r *http.Request) {
 				s.Add(garbage) // with a new resourceVersion
 				first()
-				respondError(w, r, c.answer)
+				apiserver.RespondError(w, r, c.answer)
 			})
 
 			run := newUser(t, s).starts(append([]string{"collect", "--yes"}, c.args...)...)
@@ -79,7 +81,7 @@ func TestExpiringContinueTokensEndTheRead(t *testing.T) {
 	s.Lie(Listed(Secrets).And(Whole).And(behindTheFirst), func(w http.ResponseWriter, r *http.Request) {
 		expired := apierrors.NewResourceExpired("the continue token is too old")
 		expired.ErrStatus.Continue = fmt.Sprint("token-", tokens.Add(1))
-		respondError(w, r, expired)
+		apiserver.RespondError(w, r, expired)
 	})
 
 	newUser(t, s).runs("collect", "--yes")

@@ -17,7 +17,7 @@ func TestObjectsCreatedAfterConfirmationAreKept(t *testing.T) {
 		u := newUser(t, s)
 		digest := u.runs("collect", "--dry-run", "--plan-out", "plan.json", "-o", "json").exits(0).read().Digest
 
-		addSecrets(s, garbage.GetName(), 5)
+		addSecrets(s, garbage.Name, 5)
 		u.runs("collect", "--plan", "plan.json", "--confirm", digest).exits(1, 4)
 		requireKept(t, s, garbage)
 		u.runs("collect", "--plan", "plan.json", "--yes").exits(1, 4)
@@ -37,7 +37,7 @@ func TestObjectsCreatedAfterConfirmationAreKept(t *testing.T) {
 			tty := u.startAtTerminal(args...)
 			number := tty.askedNumber()
 
-			addSecrets(s, garbage.GetName(), 5)
+			addSecrets(s, garbage.Name, 5)
 			tty.press(number + "\n")
 			tty.ends().exits(1, 4)
 			requireKept(t, s, garbage)
@@ -69,9 +69,9 @@ func TestConfirmationOfCompleteScanIsRefusedAfterIncompleteScan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
-			web := s.Add(Deployments.object("shop", "web"))
-			replicas := s.Add(ownedBy(ReplicaSets.object("shop", "web-1"), referenceTo(web)))
-			garbage := s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments)))
+			web := s.Add(Deployments.Object("shop", "web"))
+			replicas := s.Add(ownedBy(ReplicaSets.Object("shop", "web-1"), referenceTo(web)))
+			garbage := s.Add(ownedBy(Secrets.Object("shop", "garbage"), missingOwner(Deployments)))
 			u := newUser(t, s)
 			preview := slices.Concat(command, []string{"--dry-run", "-o", "json"})
 			complete := u.runs(preview...).exits(0).read()

@@ -7,7 +7,6 @@ import (
 	apidiscovery "k8s.io/api/apidiscovery/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -24,7 +23,7 @@ func TestTypesMissingFromDiscoveryAreUnknown(t *testing.T) {
 	empty := func(l *apidiscovery.APIGroupDiscoveryList) { l.Items = nil }
 	apps := schema.GroupVersion{Group: "apps", Version: "v1"}
 	for name, c := range map[string]struct {
-		hidden Type // the type of the dependents
+		hidden *Type // the type of the dependents
 		lies   func(*Server)
 	}{
 		"a 404 of /api in plain text": {Secrets, func(s *Server) { s.Lie(Path("/api"), text404) }},
@@ -96,7 +95,7 @@ func TestInvalidDiscoveryIsAnError(t *testing.T) {
 	success := Document(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
 	for name, c := range map[string]struct {
 		root   string
-		hidden Type
+		hidden *Type
 		answer http.HandlerFunc
 	}{
 		"a 404 of /apis in plain text": {"/apis", ReplicaSets, text404},
@@ -116,9 +115,9 @@ func TestInvalidDiscoveryIsAnError(t *testing.T) {
 // keepsFinalizerUnderLies requires that lies about a type prove nothing: an object that orphans
 // dependents of that type keeps its finalizer. Without lies the finalizer is removed, and the
 // dependents stay.
-func keepsFinalizerUnderLies(t *testing.T, hidden Type, lies func(*Server)) {
+func keepsFinalizerUnderLies(t *testing.T, hidden *Type, lies func(*Server)) {
 	s := NewServer(t)
-	s.AddCRD(Widgets)
+	s.Add(Widgets.Definition())
 	owner, dependent := addOrphaned(s, hidden)
 	lies(s)
 	u := newUser(t, s)
@@ -137,13 +136,13 @@ func keepsFinalizerUnderLies(t *testing.T, hidden Type, lies func(*Server)) {
 
 // addOrphaned adds an object that orphans its dependents, and one dependent of that type. Owner
 // and dependent belong to different API groups.
-func addOrphaned(s *Server, dependents Type) (owner, dependent *unstructured.Unstructured) {
+func addOrphaned(s *Server, dependents *Type) (owner, dependent *Object) {
 	other := ConfigMaps
 	if dependents.Group == "" {
 		other = Deployments
 	}
-	owner = s.Add(orphaning(other.object("shop", "owner")))
-	return owner, s.Add(ownedBy(dependents.object("shop", "dependent"), referenceTo(owner)))
+	owner = s.Add(orphaning(other.Object("shop", "owner")))
+	return owner, s.Add(ownedBy(dependents.Object("shop", "dependent"), referenceTo(owner)))
 }
 
 // incomplete requires that a scan is incomplete, or that the command fails.

@@ -2,18 +2,11 @@
 // Each test gives the built program an API server that lies in one way, and checks that no harm
 // is done.
 //
-// The server is a fake that holds its objects in memory. The other tests of this project use a
-// real API server; here that is impossible, because a real server cannot be made to answer a list
-// with a login page, to give two objects one UID, or to omit its API groups. The fake server is
-// honest unless a test makes it lie, and honest_test.go shows that the program works with the
-// honest server.
-//
-//	server.go     requests: recorded, answered with a lie, or answered honestly
-//	types.go      the types that the server knows
-//	discovery.go  /api, /apis and /version
-//	store.go      objects: create, list, delete, patch
-//	answer.go     encodings: whole objects, metadata, tables, protobuf
-//	lies.go       which requests get a lie, and which one
+// The server is that of test/apiserver, which follows the rules of kube-apiserver. The other tests
+// of this project use a real API server; here that is impossible, because a real server cannot be
+// made to answer a list with a login page, to give two objects one UID, or to omit its API groups.
+// The server is honest unless a test makes it lie (lies.go), and honest_test.go shows that the
+// program works with the honest server.
 //
 // Every test has four parts: the state, the lie, the command, and what must not happen. Tests
 // check the requests that reached the server, its final objects, exit codes and machine-readable

@@ -31,7 +31,7 @@ func TestRunExitsWithZeroOnlyAfterCompleteScan(t *testing.T) {
 		}, [2]int{1, 3}},
 		"the last scan finds more to do": {func(s *Server) {
 			write := func(r *http.Request) bool { return r.Method == http.MethodDelete || r.Method == http.MethodPatch }
-			s.Once(write, func() { s.Add(ownedBy(Secrets.object("shop", "new"), missingOwner(Deployments))) })
+			s.Once(write, func() { s.Add(ownedBy(Secrets.Object("shop", "new"), missingOwner(Deployments))) })
 		}, [2]int{1, 1}},
 	} {
 		for word, command := range commands {
@@ -42,8 +42,8 @@ func TestRunExitsWithZeroOnlyAfterCompleteScan(t *testing.T) {
 				t.Parallel()
 				for i, more := range [][]string{{"--yes"}, {"--yes", "--strict"}} {
 					s := NewServer(t)
-					s.Add(Deployments.object("shop", "web"))
-					s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments)))
+					s.Add(Deployments.Object("shop", "web"))
+					s.Add(ownedBy(Secrets.Object("shop", "garbage"), missingOwner(Deployments)))
 					c.happens(s)
 					newUser(t, s).runs(slices.Concat(command, more)...).exits(c.codes[i])
 					if len(s.Writes()) == 0 {

@@ -7,10 +7,9 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Without this test, another test could pass only because the program rejects the fake server as
+// Without this test, another test could pass only because the program rejects the server as
 // a whole.
 func TestScanOfHonestServerIsComplete(t *testing.T) {
 	t.Parallel()
@@ -23,8 +22,8 @@ func TestScanOfHonestServerIsComplete(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
 			set(s)
-			s.AddCRD(Widgets)
-			s.Aggregate(Type{Group: "metrics.example.com", Version: "v1", Resource: "samples", Kind: "Sample", Namespaced: true})
+			s.Add(Widgets.Definition())
+			s.Serve(aggregated("metrics.example.com", "samples", "Sample"))
 			u := newUser(t, s)
 
 			audit := u.runs("audit", "--strict", "-o", "json").exits(0).read()
@@ -32,22 +31,22 @@ func TestScanOfHonestServerIsComplete(t *testing.T) {
 				t.Errorf("the scan is incomplete: %+v", audit.Gaps)
 			}
 
-			web := s.Add(orphaning(Deployments.object("shop", "web")))
-			waiting := Deployments.object("shop", "waiting")
-			waiting.SetFinalizers([]string{metav1.FinalizerDeleteDependents})
-			terminate(waiting)
+			web := s.Add(orphaning(Deployments.Object("shop", "web")))
+			waiting := Deployments.Object("shop", "waiting")
+			waiting.Finalizers = []string{metav1.FinalizerDeleteDependents}
+			terminating(waiting)
 			waiting = s.Add(waiting)
-			kept := s.Add(ownedBy(Secrets.object("shop", "kept"), referenceTo(web)))
-			garbage := []*unstructured.Unstructured{
-				s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments))),
-				s.Add(ownedBy(Widgets.object("shop", "garbage"), missingOwner(ConfigMaps))),
+			kept := s.Add(ownedBy(Secrets.Object("shop", "kept"), referenceTo(web)))
+			garbage := []*Object{
+				s.Add(ownedBy(Secrets.Object("shop", "garbage"), missingOwner(Deployments))),
+				s.Add(ownedBy(Widgets.Object("shop", "garbage"), missingOwner(ConfigMaps))),
 				garbageNamespace(s, 40),
 			}
 
 			collected := u.runs("collect", "--yes", "--strict", "-o", "json").exits(0).read()
 			requireGone(t, s, append(garbage, web, waiting)...)
 			requireKept(t, s, kept)
-			if owners := s.Now(kept).GetOwnerReferences(); len(owners) > 0 {
+			if owners := s.Now(kept).OwnerReferences; len(owners) > 0 {
 				t.Errorf("an orphan has owners: %v", owners)
 			}
 			for _, name := range []string{`"garbage"`, `"doomed"`, `"content-039"`} {
@@ -67,12 +66,12 @@ func TestDeleteAndRepairWorkOnHonestServer(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	u := newUser(t, s)
-	web := s.Add(Deployments.object("shop", "web"))
-	replicas := s.Add(ownedBy(ReplicaSets.object("shop", "web-1"), referenceTo(web)))
-	config := s.Add(ownedBy(ConfigMaps.object("shop", "config"), referenceTo(web), missingOwner(Deployments)))
+	web := s.Add(Deployments.Object("shop", "web"))
+	replicas := s.Add(ownedBy(ReplicaSets.Object("shop", "web-1"), referenceTo(web)))
+	config := s.Add(ownedBy(ConfigMaps.Object("shop", "config"), referenceTo(web), missingOwner(Deployments)))
 
 	u.runs("repair", "configmap/config", "-n", "shop", "--yes", "--strict").exits(0)
-	if owners := s.Now(config).GetOwnerReferences(); len(owners) != 1 {
+	if owners := s.Now(config).OwnerReferences; len(owners) != 1 {
 		t.Errorf("repaired, it has the owners %v", owners)
 	}
 	r := u.runs("delete", "deployment/web", "-n", "shop", "--client-side", "--yes", "--strict", "-o", "json").exits(0)

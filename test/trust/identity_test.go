@@ -14,11 +14,11 @@ func TestObjectsWithOneUIDAreNotConfused(t *testing.T) {
 	t.Parallel()
 	// Objects are merged in the order of their kinds, so one kind sorts before Deployment and one
 	// after it.
-	aaa := Type{Group: "aggregated.example.com", Version: "v1", Resource: "aaas", Kind: "Aaa", Namespaced: true}
-	zzz := Type{Group: "aggregated.example.com", Version: "v1", Resource: "zzzs", Kind: "Zzz", Namespaced: true}
+	aaa := aggregated("aggregated.example.com", "aaas", "Aaa")
+	zzz := aggregated("aggregated.example.com", "zzzs", "Zzz")
 	collect := []string{"collect", "--yes"}
 	for name, c := range map[string]struct {
-		of              Type
+		of              *Type
 		namespace, name string
 		later           time.Duration // than the creation of the Deployment
 		command         []string
@@ -33,12 +33,12 @@ func TestObjectsWithOneUIDAreNotConfused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
-			s.Aggregate(aaa, zzz)
-			web := s.Add(Deployments.object("shop", "web"))
-			dependent := s.Add(ownedBy(Secrets.object("shop", "dependent"), referenceTo(web)))
-			claiming := ownedBy(c.of.object(c.namespace, c.name), missingOwner(ConfigMaps))
-			claiming.SetUID(web.GetUID())
-			claiming.SetCreationTimestamp(metav1.NewTime(web.GetCreationTimestamp().Add(c.later)))
+			s.Serve(aaa, zzz)
+			web := s.Add(Deployments.Object("shop", "web"))
+			dependent := s.Add(ownedBy(Secrets.Object("shop", "dependent"), referenceTo(web)))
+			claiming := ownedBy(c.of.Object(c.namespace, c.name), missingOwner(ConfigMaps))
+			claiming.UID = web.UID
+			claiming.CreationTimestamp = metav1.NewTime(web.CreationTimestamp.Add(c.later))
 			s.Add(claiming)
 
 			newUser(t, s).runs(c.command...)

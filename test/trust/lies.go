@@ -8,32 +8,82 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"testing"
+	"time"
 
 	apidiscovery "k8s.io/api/apidiscovery/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
+
+// The types that the server always serves. It serves Widgets after Add(Widgets.Definition()).
+var (
+	Namespaces  = apiserver.Namespaces
+	Secrets     = apiserver.Secrets
+	ConfigMaps  = apiserver.ConfigMaps
+	Pods        = apiserver.Pods
+	Deployments = apiserver.Deployments
+	ReplicaSets = apiserver.ReplicaSets
+
+	accessReviews = apiserver.AccessReviews
+	Widgets       = apiserver.Namespaced("example.com", "widgets", "Widget")
+)
+
+// Type and Object are those of the server.
+type (
+	Type   = apiserver.Type
+	Object = apiserver.Object
+)
+
+// Server is an API server in memory that can be made to lie.
+type Server struct {
+	*apiserver.Server
+	URL string
+}
+
+// NewServer starts a server for the duration of a test. It has the namespaces kube-system and
+// shop, and no garbage collector.
+func NewServer(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{Server: apiserver.New([]*Type{Namespaces, Secrets, ConfigMaps, Pods, Deployments, ReplicaSets, apiserver.CRDs, apiserver.APIServices, accessReviews})}
+	s.Controllers, s.Clock = true, time.Now
+	s.addNamespaces()
+	s.URL = s.Listen(t)
+	return s
+}
+
+// rebuild turns the server into a new cluster at the same address.
+func (s *Server) rebuild() {
+	s.Reset()
+	s.addNamespaces()
+}
+
+func (s *Server) addNamespaces() {
+	s.Add(Namespaces.Object("", "kube-system"), Namespaces.Object("", "shop"))
+}
+
+// aggregated returns a type of an aggregated API server.
+func aggregated(group, resource, kind string) *Type {
+	t := apiserver.Namespaced(group, resource, kind)
+	t.Aggregated = true
+	return t
+}
+
+// Add adds objects that are an hour old, and returns the last one.
+func (s *Server) Add(objects ...*Object) (last *Object) {
+	for _, o := range objects {
+		if o.CreationTimestamp.IsZero() {
+			o.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Hour))
+		}
+		last = s.Server.Add(o)
+	}
+	return last
+}
 
 // Match reports whether a lie applies to a request.
 type Match func(*http.Request) bool
-
-type lie struct {
-	matches Match
-	answer  http.HandlerFunc
-}
-
-// Lie responds to matching requests with a lie, from now on.
-func (s *Server) Lie(matches Match, answer http.HandlerFunc) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lies = append(s.lies, lie{matches, answer})
-}
-
-// StopLying ends all lies.
-func (s *Server) StopLying() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lies = nil
-}
 
 // Once calls do before the first matching request, and then responds honestly: a change in
 // the cluster is not a lie.
@@ -50,19 +100,19 @@ func Path(path string) Match {
 }
 
 // Sent matches requests of a method about objects of a type.
-func Sent(method string, t Type) Match {
+func Sent(method string, t *Type) Match {
 	return func(r *http.Request) bool { return r.Method == method && isAbout(r, t) }
 }
 
 // Listed matches lists of a type, in one namespace or all.
-func Listed(t Type) Match {
+func Listed(t *Type) Match {
 	return func(r *http.Request) bool {
 		return r.Method == http.MethodGet && isAbout(r, t) && strings.HasSuffix(r.URL.Path, "/"+t.Resource)
 	}
 }
 
 // isAbout reports whether the path leads to the type, or to an object of it.
-func isAbout(r *http.Request, t Type) bool {
+func isAbout(r *http.Request, t *Type) bool {
 	root, _ := strings.CutSuffix(t.Path(), t.Resource)
 	rest, ok := strings.CutPrefix(r.URL.Path, root)
 	words := strings.Split(rest, "/")
@@ -102,7 +152,7 @@ func (s *Server) SinceAWrite(*http.Request) bool { return len(s.Writes()) > 0 }
 
 // Document responds with a JSON document and status 200.
 func Document(document any) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, document) }
+	return func(w http.ResponseWriter, _ *http.Request) { apiserver.WriteJSON(w, http.StatusOK, document) }
 }
 
 // Text responds with bytes of a content type.
@@ -121,47 +171,40 @@ func Page() http.HandlerFunc {
 
 // Refuse responds with an error.
 func Refuse(err *apierrors.StatusError) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { respondError(w, r, err) }
+	return func(w http.ResponseWriter, r *http.Request) { apiserver.RespondError(w, r, err) }
 }
 
 // Forbid responds with 403.
-func Forbid(t Type) http.HandlerFunc {
+func Forbid(t *Type) http.HandlerFunc {
 	return Refuse(apierrors.NewForbidden(t.GroupResource(), "", nil))
 }
 
 // InProtobuf responds with a protobuf message that claims to be of that kind.
 func InProtobuf(apiVersion, kind string, raw []byte) http.HandlerFunc {
-	return Text(http.StatusOK, inProtobuf, string(enveloped(apiVersion, kind, raw)))
+	return Text(http.StatusOK, apiserver.InProtobuf, string(apiserver.Enveloped(apiVersion, kind, raw)))
 }
 
 // Edited responds honestly, in JSON, except for what edit changes.
 func (s *Server) Edited(edit func(document map[string]any)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		honest := httptest.NewRecorder()
-		s.Honest(honest, withoutProtobuf(r))
+		s.Honest(honest, apiserver.WithoutProtobuf(r))
 		var document map[string]any
 		if err := json.NewDecoder(bytes.NewReader(honest.Body.Bytes())).Decode(&document); err != nil {
 			panic(err)
 		}
 		edit(document)
 		w.Header().Set("Content-Type", honest.Header().Get("Content-Type"))
-		writeJSON(w, honest.Code, document)
+		apiserver.WriteJSON(w, honest.Code, document)
 	}
 }
 
 // EditedGroups responds with aggregated discovery, honestly except for what edit changes.
 func (s *Server) EditedGroups(edit func(*apidiscovery.APIGroupDiscoveryList)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		list := aggregatedDiscovery(s.typesBelow(strings.Trim(r.URL.Path, "/")))
-		s.mu.Unlock()
+		list := s.Groups(strings.Trim(r.URL.Path, "/"))
 		edit(list)
-		if s.JSON {
-			w.Header().Set("Content-Type", discoveryJSON)
-			writeJSON(w, http.StatusOK, list)
-			return
-		}
-		writeProtobuf(w, discoveryProtobuf, http.StatusOK, list)
+		apiserver.WriteDiscovery(w, r, list)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
 
 // Defect 6: a response with status 200 that was not a list counted as an empty list, so that a
@@ -29,8 +31,8 @@ func TestOtherDocumentInsteadOfListIsAGap(t *testing.T) {
 	t.Parallel()
 	requireGaps(t, map[string]http.HandlerFunc{
 		"a login page":                       Page(),
-		"nothing":                            Text(http.StatusOK, inJSON, ""),
-		"no content":                         Text(http.StatusNoContent, inJSON, ""),
+		"nothing":                            Text(http.StatusOK, apiserver.InJSON, ""),
+		"no content":                         Text(http.StatusNoContent, apiserver.InJSON, ""),
 		"null":                               Document(nil),
 		"an array":                           Document([]any{}),
 		"an empty object":                    Document(map[string]any{}),
@@ -43,7 +45,7 @@ func TestOtherDocumentInsteadOfListIsAGap(t *testing.T) {
 		"items that are an object":           list("meta.k8s.io/v1", "PartialObjectMetadataList", map[string]any{}),
 		"items without metadata":             list("meta.k8s.io/v1", "PartialObjectMetadataList", []any{map[string]any{}}),
 		"an item that is null":               list("meta.k8s.io/v1", "PartialObjectMetadataList", []any{nil}),
-		"protobuf cut short":                 Text(http.StatusOK, inProtobuf, "k8s\x00"),
+		"protobuf cut short":                 Text(http.StatusOK, apiserver.InProtobuf, "k8s\x00"),
 		"an Error in protobuf":               InProtobuf("v1", "Error", nil),
 		"a Status in protobuf":               InProtobuf("v1", "Status", nil),
 		"a list of another kind in protobuf": InProtobuf("v1", "ConfigMapList", nil),

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
 
 // Defect 15: nothing limited the memory for all pages of a list. The list has 600 MiB, in pages
@@ -29,11 +31,11 @@ func TestEndlessListIsLimitedInMemory(t *testing.T) {
 			ResourceVersion: strconv.Itoa(page) + fat, // the program keeps it for each object and cannot deduplicate it
 		}}
 		list := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: []metav1.PartialObjectMetadata{o}}
-		list.SetGroupVersionKind(schema.FromAPIVersionAndKind(metaVersion, "PartialObjectMetadataList"))
+		list.SetGroupVersionKind(schema.FromAPIVersionAndKind("meta.k8s.io/v1", "PartialObjectMetadataList"))
 		if page+1 < pages {
 			list.Continue = strconv.Itoa(page + 1)
 		}
-		writeProtobuf(w, inProtobuf, http.StatusOK, list)
+		apiserver.WriteProtobuf(w, apiserver.InProtobuf, http.StatusOK, list)
 	})
 	u := newUser(t, s)
 	u.always = []string{"--max-memory=128Mi"}
@@ -42,7 +44,7 @@ func TestEndlessListIsLimitedInMemory(t *testing.T) {
 	if got := peakMemory(r.state); got > mostRSS {
 		t.Errorf("it took %d MiB of memory, at most %d MiB are expected", got>>20, mostRSS>>20)
 	}
-	asked := slices.DeleteFunc(s.Requests(), func(r Request) bool { return r.Path != Secrets.Path() })
+	asked := slices.DeleteFunc(s.Requests(), func(r apiserver.Request) bool { return r.Path != Secrets.Path() })
 	if len(asked) < 2 || len(asked) >= pages {
 		t.Errorf("%d pages of %d were requested", len(asked), pages)
 	}

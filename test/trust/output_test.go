@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Defect 13: the password of a URL on the command line was printed in the suggested command that
@@ -55,9 +53,9 @@ func TestURLPasswordIsNotPrinted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
-			web := s.Add(Deployments.object("shop", "web"))
-			s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments)))
-			s.Lie(Path("/web.json"), Document(web.Object))
+			web := s.Add(Deployments.Object("shop", "web"))
+			s.Add(ownedBy(Secrets.Object("shop", "garbage"), missingOwner(Deployments)))
+			s.Lie(Path("/web.json"), Document(web.Whole()))
 			at, err := url.Parse(s.URL)
 			if err != nil {
 				t.Fatal(err)
@@ -91,10 +89,10 @@ func TestControlCharactersAreEscaped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
-			hostile := func(name string) *unstructured.Unstructured {
+			hostile := func(name string) *Object {
 				reference := missingOwner(Deployments)
 				reference.Name = "evil" + csi + "31m" + override
-				return ownedBy(Secrets.object("shop", name), reference)
+				return ownedBy(Secrets.Object("shop", name), reference)
 			}
 			s.Add(hostile("garbage"), hostile("evil"+csi+"31m"+override))
 

@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
 
 // An owner that is in no list is requested by name. Only a 404 with its name proves that it does
@@ -32,8 +34,8 @@ func TestOnlyResponseAboutOwnerProvesItsAbsence(t *testing.T) {
 		"a 404 in plain text":                     text404,
 		"a 404 without a name":                    status404,
 		"a 404 that names another":                another,
-		"a 404 in JSON that names another":        func(w http.ResponseWriter, r *http.Request) { another(w, withoutProtobuf(r)) },
-		"a 404 in protobuf that is no Status":     Text(http.StatusNotFound, inProtobuf, string(enveloped("v1", "Error", nil))),
+		"a 404 in JSON that names another":        func(w http.ResponseWriter, r *http.Request) { another(w, apiserver.WithoutProtobuf(r)) },
+		"a 404 in protobuf that is no Status":     Text(http.StatusNotFound, apiserver.InProtobuf, string(apiserver.Enveloped("v1", "Error", nil))),
 		"a 404 that names another type":           Refuse(apierrors.NewNotFound(Secrets.GroupResource(), "web")),
 		"a 404 of the same type in another group": Refuse(apierrors.NewNotFound(schema.GroupResource{Group: "example.com", Resource: "deployments"}, "web")),
 		"a 404 with status 200":                   Document(notFound(func(*metav1.Status) {})),
@@ -51,8 +53,8 @@ func TestOnlyResponseAboutOwnerProvesItsAbsence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
-			web := s.Add(Deployments.object("shop", "web"))
-			dependent := s.Add(ownedBy(Secrets.object("shop", "dependent"), referenceTo(web)))
+			web := s.Add(Deployments.Object("shop", "web"))
+			dependent := s.Add(ownedBy(Secrets.Object("shop", "dependent"), referenceTo(web)))
 			s.Lie(Sent(http.MethodGet, Deployments), answer)
 			s.Lie(Listed(Deployments), list("meta.k8s.io/v1", "PartialObjectMetadataList", []any{}))
 
@@ -71,7 +73,7 @@ func TestInvalidAccessReviewDeniesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
-			garbage := s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments)))
+			garbage := s.Add(ownedBy(Secrets.Object("shop", "garbage"), missingOwner(Deployments)))
 			s.Lie(Sent(http.MethodPost, accessReviews), answer)
 
 			newUser(t, s).runs("collect", "--yes").exits(0)
@@ -83,7 +85,7 @@ func TestInvalidAccessReviewDeniesNothing(t *testing.T) {
 // reviewResponse responds to an access review with a status, without the spec.
 func reviewResponse(status map[string]any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusCreated, map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "status": status})
+		apiserver.WriteJSON(w, http.StatusCreated, map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "status": status})
 	}
 }
 
@@ -106,7 +108,7 @@ func TestOnlyDenialByNameStopsRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
-			garbage := s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments)))
+			garbage := s.Add(ownedBy(Secrets.Object("shop", "garbage"), missingOwner(Deployments)))
 			s.Lie(c.about, refused)
 
 			if u := newUser(t, s); c.stops {

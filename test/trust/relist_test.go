@@ -3,8 +3,6 @@ package trust
 import (
 	"net/http"
 	"testing"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Before a finalizer is removed, everything is listed again, but only the types known at the
@@ -13,12 +11,12 @@ import (
 func TestFinalizerStaysWhileDependentOfNewTypeExists(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
-	owner := s.Add(orphaning(Deployments.object("shop", "owner")))
-	s.Add(ownedBy(Secrets.object("shop", "known"), referenceTo(owner)))
-	var late *unstructured.Unstructured
+	owner := s.Add(orphaning(Deployments.Object("shop", "owner")))
+	s.Add(ownedBy(Secrets.Object("shop", "known"), referenceTo(owner)))
+	var late *Object
 	s.Once(Sent(http.MethodPatch, Secrets), func() { // when the reference of the known dependent is removed
-		s.AddCRD(Widgets)
-		late = s.Add(ownedBy(Widgets.object("shop", "late"), referenceTo(owner)))
+		s.Add(Widgets.Definition())
+		late = s.Add(ownedBy(Widgets.Object("shop", "late"), referenceTo(owner)))
 	})
 	u := newUser(t, s)
 

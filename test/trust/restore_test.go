@@ -12,7 +12,7 @@ func TestBackupIsRestoredOnlyIntoItsOwnCluster(t *testing.T) {
 	t.Parallel()
 	// collected returns a user who has a backup of the server, and the backup's name.
 	collected := func(t *testing.T, s *Server, more ...string) (*user, string) {
-		s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments)))
+		s.Add(ownedBy(Secrets.Object("shop", "garbage"), missingOwner(Deployments)))
 		u := newUser(t, s)
 		backup := u.runs(append([]string{"collect", "--yes", "-o", "json"}, more...)...).exits(0).read().Backup
 		return u, filepath.Base(backup)
@@ -32,7 +32,7 @@ func TestBackupIsRestoredOnlyIntoItsOwnCluster(t *testing.T) {
 		t.Parallel()
 		s := NewServer(t)
 		u, backup := collected(t, s)
-		s.Rebuild()
+		s.rebuild()
 		restores(t, u, s, backup)
 	})
 	t.Run("two addresses without a scheme", func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestBackupIsRestoredOnlyIntoItsOwnCluster(t *testing.T) {
 func TestRestoreWithoutJournalFails(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
-	s.Add(ownedBy(Secrets.object("shop", "garbage"), missingOwner(Deployments)))
+	s.Add(ownedBy(Secrets.Object("shop", "garbage"), missingOwner(Deployments)))
 	u := newUser(t, s)
 	backup := u.runs("collect", "--yes", "-o", "json").exits(0).read().Backup
 

@@ -221,7 +221,7 @@ func (r *result) read() document {
 }
 
 // hasGap reports whether a gap covers a type.
-func (d document) hasGap(t Type) bool {
+func (d document) hasGap(t *Type) bool {
 	return slices.ContainsFunc(d.Gaps, func(g gap) bool {
 		return g.Group == "*" || g.Group == t.Group && (g.Resource == t.Resource || g.Resource == "*")
 	})

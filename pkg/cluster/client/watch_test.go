@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
+	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
 
 const timeout = 10 * time.Second
@@ -20,19 +21,19 @@ var pods = client.Query{Type: clustertest.Pods}
 
 func TestWatchOutlivesTheTimeLimitOfARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := &clustertest.WatchServer{}
+		server := apiserver.New([]*apiserver.Type{apiserver.Pods})
 		w, err := clustertest.ConnectInMemory(t, server, client.Options{Timeout: timeout}).Watch(t.Context(), pods, metav1.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(100 * timeout)
-		server.Events("/api/v1/pods") <- clustertest.Fields{"type": "ADDED", "object": clustertest.Item("a")}
+		server.RawEvents("/api/v1/pods") <- clustertest.Fields{"type": "ADDED", "object": clustertest.Item("a")}
 		if event, open := <-w.ResultChan(); !open || event.Object.(*metav1.PartialObjectMetadata).Name != "a" {
 			t.Errorf("it ends before its first event, or has another: %v", event)
 		}
 		w.Stop()
 		synctest.Wait()
-		if n := server.Open.Load(); n != 0 {
+		if n := server.Watches.Load(); n != 0 {
 			t.Errorf("%d watches after Stop", n)
 		}
 	})

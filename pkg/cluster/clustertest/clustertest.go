@@ -3,7 +3,7 @@ package clustertest
 
 import (
 	"encoding/json"
-	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
 
 // Connect starts a server and returns a client of it.
@@ -22,7 +23,20 @@ func Connect(t testing.TB, handler http.Handler, o client.Options) *client.Clien
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	c, err := client.New(&rest.Config{Host: server.URL}, o)
+	return connect(t, &rest.Config{Host: server.URL}, o)
+}
+
+// ConnectInMemory returns a client of a handler. There is no network between them, so it works in a
+// bubble of package synctest. Its config has the time limit, too, as that of a kubeconfig with
+// --request-timeout.
+func ConnectInMemory(t testing.TB, handler http.Handler, o client.Options) *client.Client {
+	t.Helper()
+	return connect(t, &rest.Config{Host: "http://memory", Transport: apiserver.Transport(handler), Timeout: o.Timeout}, o)
+}
+
+func connect(t testing.TB, config *rest.Config, o client.Options) *client.Client {
+	t.Helper()
+	c, err := client.New(config, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,78 +45,102 @@ func Connect(t testing.TB, handler http.Handler, o client.Options) *client.Clien
 
 // Server answers in ways that a real API server cannot be made to: only JSON, one object in two
 // groups, endless pages. It fails the test on an unexpected request.
-type Server struct {
-	t       testing.TB
-	answers map[string]func(*http.Request) any // by path
-	mu      sync.Mutex
-	Asked   map[string]int
+type Server struct{ *apiserver.Server }
+
+// Count returns the number of requests of a method and path, such as "GET /api".
+func (s Server) Count(key string) (n int) {
+	for _, r := range s.Requests() {
+		if r.Method+" "+r.Path == key {
+			n++
+		}
+	}
+	return n
 }
 
-func (f *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	f.mu.Lock()
-	f.Asked[r.URL.Path]++
-	f.mu.Unlock()
-	reply, ok := f.answers[r.URL.Path]
-	if !ok {
-		f.t.Errorf("unexpected request %s", r.URL)
+// newServer returns a server that expects only these requests.
+func newServer(t testing.TB, types []*apiserver.Type, expected ...string) Server {
+	s := Server{apiserver.New(types)}
+	s.Legacy, s.JSON = true, true
+	honest := map[string]bool{}
+	for _, path := range expected {
+		honest["GET "+path] = true
+	}
+	unexpected := func(r *http.Request) bool { return !honest[r.Method+" "+r.URL.Path] }
+	s.Lie(unexpected, func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("unexpected request %s %s", r.Method, r.URL)
 		http.Error(w, "unexpected", http.StatusTeapot)
-		return
-	}
-	body := reply(r)
-	w.Header().Set("Content-Type", "application/json")
-	if refusal, said := body.(Fields); said && refusal["kind"] == "Status" && refusal["status"] == "Failure" {
-		w.WriteHeader(refusal["code"].(int))
-	}
-	if status, failed := body.(Refusal); failed {
-		w.WriteHeader(status.code)
-		body = map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": status.code, "reason": status.reason, "message": status.reason}
-	}
-	if raw, ok := body.([]byte); ok {
-		_, _ = w.Write(raw)
-		return
-	}
-	_ = json.NewEncoder(w).Encode(body)
+	})
+	return s
 }
-
-type Refusal struct {
-	code   int
-	reason string
-}
-
-func Refuse(code int, reason string) Refusal { return Refusal{code, reason} }
 
 type Fields = map[string]any
 
 func Reply(v any) func(*http.Request) any { return func(*http.Request) any { return v } }
 
-// Serve starts a server of core pods and events, and of widgets in two groups. Its discovery is
-// unaggregated.
-func Serve(t testing.TB, answers map[string]func(*http.Request) any) (*client.Client, *Server) {
+func Refuse(code int, reason string) Fields { return Status(code, reason, reason, nil) }
+
+// Serve starts a server of core pods and events, and of widgets in two groups, without objects. Its
+// discovery is unaggregated. Instead of that it answers, at the paths of answers, with their
+// documents, and all watches with RawEvents.
+func Serve(t testing.TB, answers map[string]func(*http.Request) any) (*client.Client, Server) {
 	t.Helper()
-	version := func(g string) Fields { return Fields{"groupVersion": g + "/v1", "version": "v1"} }
-	f := &Server{t: t, Asked: map[string]int{}, answers: map[string]func(*http.Request) any{
-		"/version": Reply(Fields{"gitVersion": "v1.36.3"}),
-		"/api":     Reply(Fields{"kind": "APIVersions", "versions": []string{"v1"}}),
-		"/apis": Reply(Fields{"kind": "APIGroupList", "apiVersion": "v1", "groups": []Fields{
-			{"name": "example.com", "versions": []Fields{version("example.com")}, "preferredVersion": version("example.com")},
-			{"name": "old.example.com", "versions": []Fields{version("old.example.com")}, "preferredVersion": version("old.example.com")},
-		}}),
-		"/api/v1":                  Reply(TypeList("v1", NamespacedType("pods", "Pod"), NamespacedType("events", "Event"))),
-		"/apis/example.com/v1":     Reply(TypeList("example.com/v1", NamespacedType("widgets", "Widget"))),
-		"/apis/old.example.com/v1": Reply(TypeList("old.example.com/v1", NamespacedType("widgets", "Widget"))),
-
-		// no custom types or aggregated APIs
-		"/apis/apiregistration.k8s.io/v1/apiservices":             Reply(Refuse(http.StatusNotFound, "NotFound")),
-		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions": Reply(Refuse(http.StatusNotFound, "NotFound")),
-
-		"/api/v1/pods":                     Reply(List()),
-		"/apis/example.com/v1/widgets":     Reply(List()),
-		"/apis/old.example.com/v1/widgets": Reply(List()),
-	}}
-	for path, a := range answers {
-		f.answers[path] = a
+	s := newServer(t, []*apiserver.Type{
+		apiserver.Pods, apiserver.Namespaced("", "events", "Event"),
+		apiserver.Namespaced("example.com", "widgets", "Widget"), apiserver.Namespaced("old.example.com", "widgets", "Widget"),
+	}, "/version", "/api", "/apis", "/api/v1", "/apis/example.com/v1", "/apis/old.example.com/v1")
+	all := map[string]func(*http.Request) any{ // no custom types or aggregated APIs
+		ServicesPath: Reply(Refuse(http.StatusNotFound, "NotFound")), DefinitionsPath: Reply(Refuse(http.StatusNotFound, "NotFound")),
+		"/api/v1/pods": Reply(List()), "/apis/example.com/v1/widgets": Reply(List()), "/apis/old.example.com/v1/widgets": Reply(List()),
 	}
-	return Connect(t, f, client.Options{ChunkSize: 2, Concurrency: 3, Timeout: 10 * time.Second}), f
+	maps.Copy(all, answers)
+	for path, reply := range all {
+		s.Lie(func(r *http.Request) bool { return r.URL.Path == path }, func(w http.ResponseWriter, r *http.Request) {
+			switch body := reply(r).(type) {
+			case []byte:
+				w.Header().Set("Content-Type", apiserver.InJSON)
+				_, _ = w.Write(body)
+			case Fields:
+				code := http.StatusOK
+				if body["kind"] == "Status" && body["status"] == "Failure" {
+					code = body["code"].(int)
+				}
+				apiserver.WriteJSON(w, code, body)
+			default:
+				apiserver.WriteJSON(w, http.StatusOK, body)
+			}
+		})
+	}
+	s.Lie(func(r *http.Request) bool { return r.URL.Query().Has("watch") }, s.WatchRaw)
+	return Connect(t, s, client.Options{ChunkSize: 2, Concurrency: 3, Timeout: 10 * time.Second}), s
+}
+
+// ServeScript starts a server that returns the answers for a method and path, such as "GET /api", in
+// turn, and repeats the last one. It returns a client, and a scan in which pods were listed and
+// secrets were not.
+func ServeScript(t *testing.T, answers map[string][]http.HandlerFunc) (*client.Client, *snapshot.Snapshot, Server) {
+	t.Helper()
+	s := newServer(t, nil)
+	for key, list := range answers {
+		if len(list) > 0 {
+			s.Lie(func(r *http.Request) bool { return r.Method+" "+r.URL.Path == key }, inTurn(list))
+		}
+	}
+	c := Connect(t, s, client.Options{Concurrency: 3, Timeout: 10 * time.Second})
+	secrets := snapshot.Type{Version: "v1", Resource: "secrets", Kind: "Secret", Namespaced: true, Preferred: true, Verbs: Pods.Verbs}
+	return c, &snapshot.Snapshot{Types: []snapshot.Type{Pods, secrets}, Listed: []snapshot.Listing{{Resource: "pods"}}}, s
+}
+
+func inTurn(answers []http.HandlerFunc) http.HandlerFunc {
+	var mu sync.Mutex
+	return func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		answer := answers[0]
+		if len(answers) > 1 {
+			answers = answers[1:]
+		}
+		mu.Unlock()
+		answer(w, r)
+	}
 }
 
 // TypeList returns the discovery document of a group and version.
@@ -142,57 +180,6 @@ func Definition(name string, served bool, established string) Fields {
 	}
 }
 
-// Script is a server that returns the answers for a method and path in turn, repeats the last
-// one, and records the requests.
-type Script struct {
-	t       *testing.T
-	mu      sync.Mutex
-	answers map[string][]http.HandlerFunc
-	Asked   []string
-	Bodies  []string
-}
-
-func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	key := r.Method + " " + r.URL.Path
-	s.mu.Lock()
-	s.Asked = append(s.Asked, key)
-	s.Bodies = append(s.Bodies, string(body))
-	answers := s.answers[key]
-	if len(answers) > 1 {
-		s.answers[key] = answers[1:]
-	}
-	s.mu.Unlock()
-	if len(answers) == 0 {
-		s.t.Errorf("unexpected request %s", key)
-		http.Error(w, "unexpected", http.StatusTeapot)
-		return
-	}
-	answers[0](w, r)
-}
-
-// ServeScript starts a scripted server of pods and secrets. It returns a client and a scan in
-// which pods were listed.
-func ServeScript(t *testing.T, answers map[string][]http.HandlerFunc) (*client.Client, *snapshot.Snapshot, *Script) {
-	t.Helper()
-	s := &Script{t: t, answers: answers}
-	c := Connect(t, s, client.Options{Concurrency: 3, Timeout: 10 * time.Second})
-	secrets := snapshot.Type{Version: "v1", Resource: "secrets", Kind: "Secret", Namespaced: true, Preferred: true, Verbs: Pods.Verbs}
-	return c, &snapshot.Snapshot{Types: []snapshot.Type{Pods, secrets}, Listed: []snapshot.Listing{{Resource: "pods"}}}, s
-}
-
-func (s *Script) Count(key string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := 0
-	for _, a := range s.Asked {
-		if a == key {
-			n++
-		}
-	}
-	return n
-}
-
 func ReplyWith(code int, body any, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -224,10 +211,7 @@ func Breaks(w http.ResponseWriter, _ *http.Request) {
 }
 
 // Stalls blocks until the client gives up.
-func Stalls(_ http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body) // otherwise the end of the connection is not noticed
-	<-r.Context().Done()
-}
+func Stalls(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 var Pods = snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true, Preferred: true, Verbs: []string{"delete", "get", "list", "watch"}}
 

@@ -42,7 +42,7 @@ func BenchmarkAuditAfterOneChange(b *testing.B) {
 			}
 			version++
 			name := fmt.Sprint("new-", version)
-			s.Events(pods) <- clustertest.Fields{"type": "ADDED", "object": item(name, "uid-"+name, fmt.Sprint(version))}
+			s.RawEvents(pods) <- clustertest.Fields{"type": "ADDED", "object": item(name, "uid-"+name, fmt.Sprint(version))}
 			<-m.Changed()
 			if _, err := audit.Run(collector.NewJudge(graph.New(take(b, m))), audit.Options{}); err != nil {
 				b.Fatal(err)

@@ -25,10 +25,9 @@ import (
 const pods = "/api/v1/pods"
 
 // start returns a Monitor of a server with these answers.
-func start(t testing.TB, answers map[string]func(*http.Request) any, o monitor.Options, limits client.Options) (*monitor.Monitor, *clustertest.WatchServer) {
+func start(t testing.TB, answers map[string]func(*http.Request) any, o monitor.Options, limits client.Options) (*monitor.Monitor, clustertest.Server) {
 	t.Helper()
-	_, api := clustertest.Serve(t, answers)
-	s := &clustertest.WatchServer{Handler: api}
+	_, s := clustertest.Serve(t, answers)
 	limits.Concurrency, limits.Timeout = 3, 10*time.Second
 	m, err := monitor.Start(t.Context(), clustertest.Connect(t, s, limits), o)
 	if err != nil {
@@ -77,7 +76,7 @@ func TestEventsChangeTheSnapshot(t *testing.T) {
 		{"BOOKMARK", "", "13", "a@12 b@11"},
 		{"DELETED", "a", "14", "b@11"},
 	} {
-		s.Events(pods) <- clustertest.Fields{"type": step.kind, "object": item(step.name, "uid-"+step.name, step.version)}
+		s.RawEvents(pods) <- clustertest.Fields{"type": step.kind, "object": item(step.name, "uid-"+step.name, step.version)}
 		await(t, step.want, func() bool { return names(take(t, m)) == step.want })
 	}
 	if held, want := m.Stats(), int64(1); held.Bytes < want || held.Objects != 1 || held.Gaps != 0 || held.Relists != 0 || held.Events != 4 {
@@ -115,7 +114,7 @@ func TestEventThatWasNotAskedForIsAGapUntilTheNextList(t *testing.T) {
 				t.Fatalf("at first: %s", got)
 			}
 			held.Store(true)
-			s.Events(pods) <- event
+			s.RawEvents(pods) <- event
 			await(t, "a gap", func() bool { return m.Stats().Gaps == 1 })
 			got := take(t, m)
 			if len(got.Gaps) != 1 || !strings.Contains(got.Gaps[0].Message, "could not be watched") || len(got.Objects) != 0 {
@@ -137,7 +136,7 @@ var expired = clustertest.Fields{"type": "ERROR", "object": clustertest.Status(h
 func TestExpiredWatchIsNoGap(t *testing.T) {
 	m, s := start(t, map[string]func(*http.Request) any{pods: clustertest.Reply(clustertest.List(clustertest.Item("a")))}, monitor.Options{}, client.Options{})
 	take(t, m)
-	s.Events(pods) <- expired
+	s.RawEvents(pods) <- expired
 	await(t, "another list", func() bool {
 		if got := m.Stats(); got.Gaps != 0 {
 			t.Fatalf("%+v", got)
@@ -170,7 +169,7 @@ func TestListThatALookupContradictsIsMadeAgain(t *testing.T) {
 
 // takePart sends an event after a snapshot of everything, and returns both that and the part that
 // SnapshotOfChanges makes because of the event.
-func takePart(t *testing.T, m *monitor.Monitor, s *clustertest.WatchServer, event clustertest.Fields) (whole *snapshot.Snapshot, part monitor.Part) {
+func takePart(t *testing.T, m *monitor.Monitor, s clustertest.Server, event clustertest.Fields) (whole *snapshot.Snapshot, part monitor.Part) {
 	t.Helper()
 	next := func() bool {
 		var err error
@@ -183,7 +182,7 @@ func takePart(t *testing.T, m *monitor.Monitor, s *clustertest.WatchServer, even
 		return part.Whole != nil
 	}
 	await(t, "an end of changes of everything", next)
-	s.Events(pods) <- event
+	s.RawEvents(pods) <- event
 	await(t, "a part", func() bool { return next() && len(part.Objects) > 0 })
 	return whole, part
 }
@@ -225,7 +224,7 @@ func TestMemoryLimitEndsTheMonitor(t *testing.T) {
 	go func() {
 		for i := range 1000 {
 			select {
-			case s.Events(pods) <- clustertest.Fields{"type": "ADDED", "object": item(fmt.Sprint("p-", i), fmt.Sprint("uid-", i), fmt.Sprint(11+i))}:
+			case s.RawEvents(pods) <- clustertest.Fields{"type": "ADDED", "object": item(fmt.Sprint("p-", i), fmt.Sprint("uid-", i), fmt.Sprint(11+i))}:
 			case <-t.Context().Done():
 				return
 			}
@@ -243,7 +242,7 @@ func TestADayOfChangesLeaksNothing(t *testing.T) {
 	present := func() bool { return time.Now().Minute()%10 < 5 }
 	var discoveries, version atomic.Int64
 	version.Store(10)
-	_, api := clustertest.Serve(t, map[string]func(*http.Request) any{
+	_, s := clustertest.Serve(t, map[string]func(*http.Request) any{
 		clustertest.DefinitionsPath: func(*http.Request) any {
 			if present() {
 				return clustertest.List(clustertest.ClusterScoped("widgets.example.com"))
@@ -270,7 +269,7 @@ func TestADayOfChangesLeaksNothing(t *testing.T) {
 		bytes, watches                int64
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s := &clustertest.WatchServer{Handler: api, Lifetime: 7 * time.Minute}
+		s.WatchLifetime = 7 * time.Minute
 		m, err := monitor.Start(t.Context(), clustertest.ConnectInMemory(t, s, client.Options{Concurrency: 3, Timeout: 10 * time.Second}), monitor.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -280,21 +279,22 @@ func TestADayOfChangesLeaksNothing(t *testing.T) {
 		}
 		measure := func() (state, uint64) {
 			synctest.Wait()
+			s.ForgetRequests()
 			runtime.GC()
 			var memory runtime.MemStats
 			runtime.ReadMemStats(&memory)
 			now := m.Stats()
-			return state{now.Objects, now.Monitors, runtime.NumGoroutine(), now.Bytes, s.Open.Load()}, memory.HeapAlloc
+			return state{now.Objects, now.Monitors, runtime.NumGoroutine(), now.Bytes, s.Watches.Load()}, memory.HeapAlloc
 		}
 		types := map[string]bool{}
 		hour := func() {
 			for minute := range 60 {
 				uid := fmt.Sprint("uid-", version.Load())
 				for _, event := range []string{"ADDED", "DELETED"} {
-					s.Events(pods) <- clustertest.Fields{"type": event, "object": item("b", uid, fmt.Sprint(version.Add(1)))}
+					s.RawEvents(pods) <- clustertest.Fields{"type": event, "object": item("b", uid, fmt.Sprint(version.Add(1)))}
 				}
 				if minute == 30 {
-					s.Events(pods) <- expired
+					s.RawEvents(pods) <- expired
 				}
 				time.Sleep(time.Minute - time.Second)
 				types[names(take(t, m))] = true
@@ -321,8 +321,8 @@ func TestADayOfChangesLeaksNothing(t *testing.T) {
 		}
 		m.Stop()
 		synctest.Wait()
-		if got := m.Stats(); got.Bytes != 0 || got.Objects != 0 || s.Open.Load() != 0 {
-			t.Errorf("after Stop: %+v, %d watches", got, s.Open.Load())
+		if got := m.Stats(); got.Bytes != 0 || got.Objects != 0 || s.Watches.Load() != 0 {
+			t.Errorf("after Stop: %+v, %d watches", got, s.Watches.Load())
 		}
 		t.Logf("%d discoveries, %d relists, %d goroutines, heap of %d and %d KiB", discoveries.Load(), m.Stats().Relists, last.goroutines, before>>10, after>>10)
 	})

@@ -206,8 +206,8 @@ func TestManifests(t *testing.T) {
 					t.Errorf("%s: %v", uid, failed[uid])
 				}
 			}
-			if len(failed) != len(test.failed) || len(passed) != test.passed || len(s.Asked) != test.asked {
-				t.Errorf("failed %v, passed %d, want %d, asked %d, want %d", failed, len(passed), test.passed, len(s.Asked), test.asked)
+			if len(failed) != len(test.failed) || len(passed) != test.passed || len(s.Requests()) != test.asked {
+				t.Errorf("failed %v, passed %d, want %d, asked %d, want %d", failed, len(passed), test.passed, len(s.Requests()), test.asked)
 			}
 		})
 	}

@@ -59,7 +59,7 @@ func TestScanReadsStatusOfTerminatingNamespacesOnly(t *testing.T) {
 	if !s.Complete() {
 		t.Errorf("gaps %v", s.Gaps)
 	}
-	if n := f.Asked["/api/v1/namespaces/stuck"]; n != 1 {
+	if n := f.Count("GET /api/v1/namespaces/stuck"); n != 1 {
 		t.Errorf("the namespace was requested %d times", n)
 	}
 }

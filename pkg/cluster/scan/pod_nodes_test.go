@@ -41,7 +41,7 @@ func missingNode(name string) clustertest.Fields {
 }
 
 // serveLostPods serves Pods past their grace period, each under its own name, and Nodes.
-func serveLostPods(t *testing.T, more map[string]func(*http.Request) any, pods ...clustertest.Fields) (*client.Client, *clustertest.Server) {
+func serveLostPods(t *testing.T, more map[string]func(*http.Request) any, pods ...clustertest.Fields) (*client.Client, clustertest.Server) {
 	t.Helper()
 	verbs := []string{"delete", "get", "list", "watch"}
 	items := make([]clustertest.Fields, len(pods))
@@ -110,10 +110,10 @@ func TestScanReadsNodesOfPodsPastTheirGracePeriod(t *testing.T) {
 	if !s.Complete() {
 		t.Errorf("gaps %v", s.Gaps)
 	}
-	if n := f.Asked[nodesPath+"/down"]; n != 1 {
+	if n := f.Count("GET " + nodesPath + "/down"); n != 1 {
 		t.Errorf("the Node of two Pods was requested %d times", n)
 	}
-	if n := f.Asked[podsPath+"stopping"]; n != 0 {
+	if n := f.Count("GET " + podsPath + "stopping"); n != 0 {
 		t.Errorf("a Pod in its grace period was requested %d times", n)
 	}
 }
@@ -136,7 +136,7 @@ func TestScanLimitsHowManyPodsItRequestsWhole(t *testing.T) {
 	}
 	c, f := serveLostPods(t, map[string]func(*http.Request) any{nodesPath + "/gone": clustertest.Reply(missingNode("gone"))}, pods...)
 	got := nodesOf(take(t, c))
-	if got["latest"] != nil || got["p-0"] == nil || f.Asked[podsPath+"latest"] != 0 {
+	if got["latest"] != nil || got["p-0"] == nil || f.Count("GET "+podsPath+"latest") != 0 {
 		t.Errorf("the Node of the latest is %v, of another %v", got["latest"], got["p-0"])
 	}
 }
@@ -171,10 +171,10 @@ func TestMemoKeepsNodesUntilTheyMayHaveChanged(t *testing.T) {
 				}
 				now = now.Add(c.later)
 			}
-			if got := f.Asked[nodesPath+"/n"]; got != c.want {
+			if got := f.Count("GET " + nodesPath + "/n"); got != c.want {
 				t.Errorf("the Node was requested %d times, want %d", got, c.want)
 			}
-			if got := f.Asked[podsPath+"a"]; got != 1 {
+			if got := f.Count("GET " + podsPath + "a"); got != 1 {
 				t.Errorf("the Pod was requested %d times", got)
 			}
 		})

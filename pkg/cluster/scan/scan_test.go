@@ -34,8 +34,8 @@ func TestContradictoryPagesAreReadAsOne(t *testing.T) {
 		}
 		return whole
 	}})
-	if s := take(t, c); len(s.Objects) != 3 || !s.Complete() || f.Asked["/api/v1/pods"] != 3 {
-		t.Errorf("got %v, gaps %v, in %d requests", identities(s), s.Gaps, f.Asked["/api/v1/pods"])
+	if s := take(t, c); len(s.Objects) != 3 || !s.Complete() || f.Count("GET /api/v1/pods") != 3 {
+		t.Errorf("got %v, gaps %v, in %d requests", identities(s), s.Gaps, f.Count("GET /api/v1/pods"))
 	}
 }
 
@@ -75,8 +75,8 @@ func TestTypeThatVanishesDuringAScanIsNoGapOnceDiscoveryLacksIt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := fmt.Sprint(snapshot.Parameters(s.Gaps)); got != c.want || f.Asked["/apis/example.com/v1/widgets"] != 1 {
-				t.Errorf("gaps %s, want %s; widgets were listed %d times", got, c.want, f.Asked["/apis/example.com/v1/widgets"])
+			if got := fmt.Sprint(snapshot.Parameters(s.Gaps)); got != c.want || f.Count("GET /apis/example.com/v1/widgets") != 1 {
+				t.Errorf("gaps %s, want %s; widgets were listed %d times", got, c.want, f.Count("GET /apis/example.com/v1/widgets"))
 			}
 		})
 	}
@@ -329,7 +329,7 @@ func TestRun(t *testing.T) {
 			if diff := cmp.Diff(test.gaps, gaps); diff != "" {
 				t.Errorf("gaps (-want +got):\n%s", diff)
 			}
-			if f.Asked["/api/v1/events"] > 0 {
+			if f.Count("GET /api/v1/events") > 0 {
 				t.Error("events were listed, which the collector ignores")
 			}
 		})
@@ -355,7 +355,7 @@ func TestOwnerIsLookedUpOnce(t *testing.T) {
 	if diff := cmp.Diff(want, s.Lookups); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if tries := f.Asked[owner]; tries != client.RetryBackoff.Steps {
+	if tries := f.Count("GET " + owner); tries != client.RetryBackoff.Steps {
 		t.Errorf("a transient failure was asked for %d times, want %d", tries, client.RetryBackoff.Steps)
 	}
 }
@@ -408,7 +408,7 @@ func TestPodsCountAsRunningIfUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.Objects[0].Running || s.Objects[1].Running || len(s.Gaps) > 0 || f.Asked["/api/v1/pods"] != 2 {
-		t.Errorf("got %+v, gaps %v, %d lists", s.Objects, s.Gaps, f.Asked["/api/v1/pods"])
+	if !s.Objects[0].Running || s.Objects[1].Running || len(s.Gaps) > 0 || f.Count("GET /api/v1/pods") != 2 {
+		t.Errorf("got %+v, gaps %v, %d lists", s.Objects, s.Gaps, f.Count("GET /api/v1/pods"))
 	}
 }

@@ -68,8 +68,8 @@ func TestCreateRecognizesOwnObjects(t *testing.T) {
 			case test.reason != "" && (o != nil || reasonIn(err) != test.reason):
 				t.Errorf("%+v, %v: want %s", o, err, test.reason)
 			}
-			if len(s.Asked) != test.requests {
-				t.Errorf("it asked %q", s.Asked)
+			if len(s.Requests()) != test.requests {
+				t.Errorf("it asked %q", s.Requests())
 			}
 		})
 	}

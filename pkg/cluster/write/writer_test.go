@@ -21,7 +21,7 @@ import (
 )
 
 // stage starts a scripted server and returns a Writer for it. Pods were listed.
-func stage(t *testing.T, dryRun bool, answers map[string][]http.HandlerFunc) (*Writer, *clustertest.Script) {
+func stage(t *testing.T, dryRun bool, answers map[string][]http.HandlerFunc) (*Writer, clustertest.Server) {
 	t.Helper()
 	c, seen, s := clustertest.ServeScript(t, answers)
 	before := writeBackoff.Duration
@@ -187,7 +187,7 @@ func TestWriteRequests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, s.Bodies[0]); diff != "" {
+			if diff := cmp.Diff(test.want, s.Requests()[0].Body); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -324,11 +324,10 @@ func TestDeleteThatWouldEmptyFinalizers(t *testing.T) {
 				t.Errorf("got %v, %v", left, err)
 			}
 			var got []string
-			for i, asked := range s.Asked {
-				verb, _, _ := strings.Cut(asked, " ")
-				got = append(got, verb)
-				if i == 2 && !strings.Contains(s.Bodies[i], `"resourceVersion":"8"`) {
-					t.Errorf("the second deletion is not bound to what the patch answered: %s", s.Bodies[i])
+			for i, asked := range s.Requests() {
+				got = append(got, asked.Method)
+				if i == 2 && !strings.Contains(asked.Body, `"resourceVersion":"8"`) {
+					t.Errorf("the second deletion is not bound to what the patch answered: %s", asked.Body)
 				}
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {

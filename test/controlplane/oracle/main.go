@@ -40,6 +40,7 @@ func build(file string) error {
 	for _, c := range []struct{ from, to string }{
 		{upstream, "oracle/_build/garbagecollector"},
 		{"oracle/_driver", "oracle/_build/garbagecollector"},
+		{"../apiserver", "oracle/_build/apiserver"},
 		{"../oracle/scenario", "oracle/_build/scenario"},
 		{"oracle/_program", "oracle/_build"},
 	} {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	"k8s.io/klog/v2"
 
-	"github.com/kubectl-gc/kubectl-gc/test/controlplane/memoryserver"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/oracle/_build/apiserver"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/oracle/_build/scenario"
 )
 
@@ -34,8 +34,8 @@ type cluster struct {
 	random   *rand.Rand
 	weights  [categories]int // how often each category of steps is chosen, relative to the others
 
-	server  *memoryserver.Server
-	types   map[schema.GroupVersionResource]*memoryserver.Type
+	server  *apiserver.Server
+	types   map[schema.GroupVersionResource]*apiserver.Type
 	implied map[types.UID]bool // Namespaces that the scenario leaves out
 	served  []scenario.Type    // those whose CustomResourceDefinition is still there
 	deletes []scenario.Delete
@@ -58,29 +58,29 @@ type watchStream struct {
 	resource schema.GroupVersionResource
 	kind     schema.GroupVersionKind
 	store    cache.Store
-	events   []memoryserver.Event
+	events   []apiserver.Event
 }
 
 func newCluster(s scenario.Scenario, m mapper, random *rand.Rand) *cluster {
 	c := &cluster{
 		scenario: s, random: random, served: slices.Clone(s.Types), deletes: slices.Clone(s.Deletes),
-		types: map[schema.GroupVersionResource]*memoryserver.Type{}, implied: map[types.UID]bool{}, namespaces: map[string]int{}, cleanups: map[string]int{},
+		types: map[schema.GroupVersionResource]*apiserver.Type{}, implied: map[types.UID]bool{}, namespaces: map[string]int{}, cleanups: map[string]int{},
 	}
 	for i := range c.weights {
 		c.weights[i] = []int{1, 8, 64}[random.IntN(3)]
 	}
-	var all []*memoryserver.Type
+	var all []*apiserver.Type
 	for _, t := range s.Types {
-		stored := &memoryserver.Type{
-			GVR:           schema.GroupVersionResource{Group: t.Group, Version: t.Version, Resource: t.Resource},
-			OtherVersions: t.OtherVersions, Kind: t.Kind, Namespaced: t.Namespaced, Custom: t.Custom,
+		stored := &apiserver.Type{
+			GroupVersionResource: schema.GroupVersionResource{Group: t.Group, Version: t.Version, Resource: t.Resource},
+			OtherVersions:        t.OtherVersions, Kind: t.Kind, Namespaced: t.Namespaced, Custom: t.Custom,
 			OrphansByDefault: t.Group == "batch" && t.Kind == "Job" || t.Group == "" && t.Kind == "ReplicationController",
 			IgnoresPolicy:    t.Resource == "events",
 		}
-		c.types[stored.GVR] = stored
+		c.types[stored.GroupVersionResource] = stored
 		all = append(all, stored)
 	}
-	c.server = memoryserver.New(all)
+	c.server = apiserver.New(all)
 	for _, o := range s.Objects {
 		c.server.Add(c.stored(o))
 	}
@@ -100,7 +100,7 @@ func (c *cluster) addNamespaces() {
 		if _, err := c.server.Get(namespaceResource, "", o.Namespace); o.Namespace == "" || err == nil {
 			continue
 		}
-		added := memoryserver.Object{Type: t, SpecFinalizers: []string{namespaceFinalizer}}
+		added := &apiserver.Object{Type: t, SpecFinalizers: []string{namespaceFinalizer}}
 		added.Name, added.UID = o.Namespace, types.UID("namespace "+o.Namespace)
 		c.server.Add(added)
 		c.implied[added.UID] = true
@@ -108,7 +108,7 @@ func (c *cluster) addNamespaces() {
 }
 
 // changed counts everything that may give a retry another result.
-func (c *cluster) changed() int { return c.server.Writes() + c.handled }
+func (c *cluster) changed() int { return c.server.Revision() + c.handled }
 
 func (c *cluster) startCollector(m mapper) {
 	c.deletion, c.orphan, c.changes = newQueue[*node](c.changed), newQueue[*node](c.changed), newQueue[*event](c.changed)
@@ -123,7 +123,7 @@ func (c *cluster) startCollector(m mapper) {
 		c.watches = append(c.watches, &watchStream{resource: gvr, kind: gvr.GroupVersion().WithKind(t.Kind), store: store})
 	}
 	c.graph = &GraphBuilder{
-		restMapper: m, monitors: monitored, eventRecorder: &record.FakeRecorder{}, metadataClient: c.server.Client(),
+		restMapper: m, monitors: monitored, eventRecorder: &record.FakeRecorder{}, metadataClient: &pausingClient{c.server, func() {}, nil},
 		graphChanges: c.changes, uidToNode: &concurrentUIDToNode{uidToNode: map[types.UID]*node{}},
 		attemptToDelete: c.deletion, attemptToOrphan: c.orphan,
 		absentOwnerCache: NewReferenceCache(500), ignoredResources: DefaultIgnoredResources(),
@@ -144,7 +144,7 @@ func (c *cluster) collector(client *pausingClient) *GarbageCollector {
 func (c *cluster) readEvents() {
 	for _, e := range c.server.TakeEvents() {
 		for _, w := range c.watches {
-			if w.resource == e.Object.Type.GVR {
+			if w.resource == e.Object.Type.GroupVersionResource {
 				w.events = append(w.events, e)
 			}
 		}
@@ -173,11 +173,11 @@ func (c *cluster) deliver(w *watchStream) {
 }
 
 // stored returns an object as the API server stores it.
-func (c *cluster) stored(o scenario.Object) memoryserver.Object {
-	out := memoryserver.Object{PartialObjectMetadata: *o.PartialObjectMetadata.DeepCopy(), SpecFinalizers: slices.Clone(o.SpecFinalizers)}
+func (c *cluster) stored(o scenario.Object) *apiserver.Object {
+	out := &apiserver.Object{PartialObjectMetadata: *o.PartialObjectMetadata.DeepCopy(), SpecFinalizers: slices.Clone(o.SpecFinalizers)}
 	gvk := o.GroupVersionKind()
 	for _, t := range c.types {
-		if t.GVR.GroupVersion() == gvk.GroupVersion() && t.Kind == gvk.Kind {
+		if t.GroupVersionResource.GroupVersion() == gvk.GroupVersion() && t.Kind == gvk.Kind {
 			out.Type = t
 		}
 	}
@@ -201,7 +201,7 @@ func (c *cluster) objects() []scenario.Object {
 		if c.implied[o.UID] {
 			continue
 		}
-		gvk := o.Type.GVR.GroupVersion().WithKind(o.Type.Kind)
+		gvk := o.Type.GroupVersionResource.GroupVersion().WithKind(o.Type.Kind)
 		left := scenario.Object{PartialObjectMetadata: *o.PartialObjectMetadata.DeepCopy(), Pod: pods[o.UID], SpecFinalizers: o.SpecFinalizers}
 		left.SetGroupVersionKind(gvk)
 		left.ResourceVersion, left.Generation = "", 0
@@ -211,13 +211,13 @@ func (c *cluster) objects() []scenario.Object {
 }
 
 // find returns the object with a UID.
-func (c *cluster) find(uid string) (memoryserver.Object, bool) {
+func (c *cluster) find(uid string) (apiserver.Object, bool) {
 	for _, o := range c.server.Objects() {
 		if string(o.UID) == uid {
 			return o, true
 		}
 	}
-	return memoryserver.Object{}, false
+	return apiserver.Object{}, false
 }
 
 // The categories of steps.
@@ -325,7 +325,7 @@ func (c *cluster) deleteAsUser() {
 		if d.Policy != "" {
 			options.PropagationPolicy = &d.Policy
 		}
-		_ = c.server.Delete(o.Type.GVR, o.Namespace, o.Name, options)
+		_, _ = c.server.Delete(o.Type.GroupVersionResource, o.Namespace, o.Name, options)
 	}
 	if len(c.deletes) == 0 {
 		for _, o := range c.scenario.Creates {

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/kubernetes/pkg/controller/namespace/deletion"
 
-	"github.com/kubectl-gc/kubectl-gc/test/controlplane/memoryserver"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/oracle/_build/apiserver"
 )
 
 const (
@@ -30,7 +30,7 @@ func (c *cluster) addControllerSteps(add func(func())) {
 		switch {
 		case o.DeletionGracePeriodSeconds != nil && *o.DeletionGracePeriodSeconds > 0 && !c.nodeLost(o):
 			add(func() { c.stopPod(o) })
-		case o.Type.GVR == namespaceResource && slices.Contains(o.SpecFinalizers, namespaceFinalizer) && c.due(c.namespaces, o.Name):
+		case o.Type.GroupVersionResource == namespaceResource && slices.Contains(o.SpecFinalizers, namespaceFinalizer) && c.due(c.namespaces, o.Name):
 			add(func() { c.deleteContents(o.Name) })
 		case slices.Contains(o.Finalizers, cleanupFinalizer) && c.due(c.cleanups, o.Name):
 			add(func() { c.deleteInstances(o) })
@@ -65,7 +65,7 @@ func (c *cluster) due(last map[string]int, name string) bool {
 }
 
 func (c *cluster) defined(name string) bool {
-	return slices.ContainsFunc(c.server.Objects(), func(o memoryserver.Object) bool { return isDefinition(o) && o.Name == name })
+	return slices.ContainsFunc(c.server.Objects(), func(o apiserver.Object) bool { return isDefinition(o) && o.Name == name })
 }
 
 // hadDefinition reports whether the CustomResourceDefinition was in the scenario.
@@ -78,9 +78,9 @@ func (c *cluster) hadDefinition(name string) bool {
 	return false
 }
 
-func isDefinition(o memoryserver.Object) bool { return o.Type.Kind == "CustomResourceDefinition" }
+func isDefinition(o apiserver.Object) bool { return o.Type.Kind == "CustomResourceDefinition" }
 
-func (c *cluster) nodeLost(o memoryserver.Object) bool {
+func (c *cluster) nodeLost(o apiserver.Object) bool {
 	for _, s := range c.scenario.Objects {
 		if s.UID == o.UID {
 			return s.Pod != nil && s.Pod.NodeLost
@@ -90,16 +90,16 @@ func (c *cluster) nodeLost(o memoryserver.Object) bool {
 }
 
 // stopPod is what a kubelet does when the containers of a Pod have stopped.
-func (c *cluster) stopPod(o memoryserver.Object) {
+func (c *cluster) stopPod(o apiserver.Object) {
 	now := int64(0)
-	_ = c.server.Delete(o.Type.GVR, o.Namespace, o.Name, metav1.DeleteOptions{
+	_, _ = c.server.Delete(o.Type.GroupVersionResource, o.Namespace, o.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &o.UID},
 	})
 }
 
 // deleteInstances is a round of the API server's controller that deletes the instances of
 // a CustomResourceDefinition (crd_finalizer.go, deleteInstances).
-func (c *cluster) deleteInstances(definition memoryserver.Object) {
+func (c *cluster) deleteInstances(definition apiserver.Object) {
 	c.cleanups[definition.Name] = c.changed()
 	left := 0
 	for gvr, t := range c.types {
@@ -119,7 +119,7 @@ func (c *cluster) deleteInstances(definition memoryserver.Object) {
 }
 
 // namespacesOf returns the namespaces with objects of a type, or only "".
-func (c *cluster) namespacesOf(t *memoryserver.Type) []string {
+func (c *cluster) namespacesOf(t *apiserver.Type) []string {
 	if !t.Namespaced {
 		return []string{""}
 	}
@@ -137,7 +137,7 @@ func (c *cluster) deleteContents(name string) {
 	c.namespaces[name] = 1 << 30 // not again while it runs
 	c.start(false, func(pause func()) {
 		began := c.changed()
-		client := &pausingClient{c.server.Client(), pause, nil}
+		client := &pausingClient{c.server, pause, nil}
 		d := deletion.NewNamespacedResourcesDeleter(context.Background(), namespaceClient{cluster: c}, client, &podsGetter{cluster: c},
 			c.namespacedResources, namespaceFinalizer)
 		_ = d.Delete(context.Background(), name)

@@ -88,7 +88,7 @@ func (c *cluster) settle(withUser bool) {
 		if !c.step(withUser) {
 			return
 		}
-		if now := c.server.Writes(); now != writes {
+		if now := c.server.Revision(); now != writes {
 			idle, writes = 0, now
 		}
 	}

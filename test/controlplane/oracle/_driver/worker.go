@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
 	"k8s.io/klog/v2"
+
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/oracle/_build/apiserver"
 )
 
 // maxWorkers is how many items the workers of the collector process at the same time.
@@ -49,7 +51,7 @@ func (c *cluster) workers() int {
 
 func (c *cluster) startDeleteWorker() {
 	c.start(true, func(pause func()) {
-		c.collector(&pausingClient{c.server.Client(), pause, c.scenario.Faults.Misread}).processAttemptToDeleteWorker(context.Background())
+		c.collector(&pausingClient{c.server, pause, c.scenario.Faults.Misread}).processAttemptToDeleteWorker(context.Background())
 	})
 }
 
@@ -57,62 +59,75 @@ func (c *cluster) startDeleteWorker() {
 // its own, which cannot.
 func (c *cluster) startOrphanWorker() {
 	c.start(true, func(func()) {
-		c.collector(&pausingClient{c.server.Client(), func() {}, c.scenario.Faults.Misread}).processAttemptToOrphanWorker(klog.Background())
+		c.collector(&pausingClient{c.server, func() {}, c.scenario.Faults.Misread}).processAttemptToOrphanWorker(klog.Background())
 	})
 }
 
-// pausingClient calls pause before each request. It shows another object in the place of each that
-// is misread.
+// pausingClient is a client of the server that calls pause before each request. It shows another
+// object in the place of each that is misread.
 type pausingClient struct {
-	metadata.Interface
+	server  *apiserver.Server
 	pause   func()
 	misread []types.UID
 }
 
 // Resource implements metadata.Interface.
 func (p *pausingClient) Resource(r schema.GroupVersionResource) metadata.Getter {
-	return &pausingResource{p.Interface.Resource(r), p.Interface.Resource(r), p.pause, p.misread}
+	return &pausingResource{pausingClient: p, resource: r}
 }
 
+// pausingResource has what the collector and the namespace controller use. All lists are complete.
 type pausingResource struct {
 	metadata.ResourceInterface
-	getter  metadata.Getter
-	pause   func()
-	misread []types.UID
+	*pausingClient
+	resource  schema.GroupVersionResource
+	namespace string
 }
 
 // Namespace implements metadata.Getter.
 func (p *pausingResource) Namespace(namespace string) metadata.ResourceInterface {
-	return &pausingResource{p.getter.Namespace(namespace), p.getter, p.pause, p.misread}
+	return &pausingResource{pausingClient: p.pausingClient, resource: p.resource, namespace: namespace}
 }
 
 // Get implements metadata.ResourceInterface, and so do the others.
-func (p *pausingResource) Get(ctx context.Context, name string, o metav1.GetOptions, sub ...string) (*metav1.PartialObjectMetadata, error) {
+func (p *pausingResource) Get(_ context.Context, name string, _ metav1.GetOptions, _ ...string) (*metav1.PartialObjectMetadata, error) {
 	p.pause()
-	out, err := p.ResourceInterface.Get(ctx, name, o, sub...)
+	out, err := p.server.Get(p.resource, p.namespace, name)
 	if err == nil && slices.Contains(p.misread, out.UID) {
-		out = out.DeepCopy()
 		out.UID = "another object"
+	}
+	return metadataOf(out, err)
+}
+
+func (p *pausingResource) List(context.Context, metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
+	p.pause()
+	objects, err := p.server.List(p.resource, p.namespace)
+	out := &metav1.PartialObjectMetadataList{}
+	for _, o := range objects {
+		out.Items = append(out.Items, o.PartialObjectMetadata)
 	}
 	return out, err
 }
 
-func (p *pausingResource) List(ctx context.Context, o metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
+func (p *pausingResource) Delete(_ context.Context, name string, o metav1.DeleteOptions, _ ...string) error {
 	p.pause()
-	return p.ResourceInterface.List(ctx, o)
+	_, err := p.server.Delete(p.resource, p.namespace, name, o)
+	return err
 }
 
-func (p *pausingResource) Delete(ctx context.Context, name string, o metav1.DeleteOptions, sub ...string) error {
+func (p *pausingResource) DeleteCollection(_ context.Context, o metav1.DeleteOptions, _ metav1.ListOptions) error {
 	p.pause()
-	return p.ResourceInterface.Delete(ctx, name, o, sub...)
+	return p.server.DeleteCollection(p.resource, p.namespace, o)
 }
 
-func (p *pausingResource) DeleteCollection(ctx context.Context, o metav1.DeleteOptions, l metav1.ListOptions) error {
+func (p *pausingResource) Patch(_ context.Context, name string, pt types.PatchType, data []byte, _ metav1.PatchOptions, _ ...string) (*metav1.PartialObjectMetadata, error) {
 	p.pause()
-	return p.ResourceInterface.DeleteCollection(ctx, o, l)
+	return metadataOf(p.server.Patch(p.resource, p.namespace, name, pt, data))
 }
 
-func (p *pausingResource) Patch(ctx context.Context, name string, pt types.PatchType, data []byte, o metav1.PatchOptions, sub ...string) (*metav1.PartialObjectMetadata, error) {
-	p.pause()
-	return p.ResourceInterface.Patch(ctx, name, pt, data, o, sub...)
+func metadataOf(o *apiserver.Object, err error) (*metav1.PartialObjectMetadata, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &o.PartialObjectMetadata, nil
 }

@@ -1,37 +1,28 @@
-package clustertest
+package apiserver
 
 import (
 	"context"
 	"io"
 	"net/http"
-	"testing"
-
-	"k8s.io/client-go/rest"
-
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 )
 
-// ConnectInMemory returns a client of a handler. There is no network between them, so it works in a
-// bubble of package synctest, where time passes only while all goroutines wait. Its config has the time
-// limit, too, as that of a kubeconfig with --request-timeout.
-func ConnectInMemory(t testing.TB, handler http.Handler, o client.Options) *client.Client {
-	t.Helper()
-	c, err := client.New(&rest.Config{Host: "http://memory", Transport: inMemory{handler}, Timeout: o.Timeout}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
+// Transport returns a transport to a handler without a network. So a client with it works in a
+// bubble of package synctest, where time passes only while all goroutines wait.
+func Transport(handler http.Handler) http.RoundTripper { return inMemory{handler} }
 
 type inMemory struct{ http.Handler }
 
 func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
+	r = r.WithContext(ctx)
+	if r.Body == nil {
+		r.Body = http.NoBody // which a handler may read
+	}
 	reader, writer := io.Pipe()
 	w := &responseWriter{header: http.Header{}, body: writer, status: make(chan int, 1)}
 	go func() {
 		defer cancel()
-		m.ServeHTTP(w, r.WithContext(ctx))
+		m.ServeHTTP(w, r)
 		w.WriteHeader(http.StatusOK)
 		writer.Close()
 	}()

@@ -1,4 +1,4 @@
-package memoryserver
+package apiserver
 
 import (
 	"slices"
@@ -13,21 +13,29 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Delete deletes an object, or marks it as terminating.
-func (s *Server) Delete(gvr schema.GroupVersionResource, namespace, name string, options metav1.DeleteOptions) error {
+// Delete deletes an object, or marks it as terminating. It returns what is left of it, which is nil
+// if it is gone.
+func (s *Server) Delete(gvr schema.GroupVersionResource, namespace, name string, options metav1.DeleteOptions) (*Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t := s.types[gvr]; t == nil || t.Namespaced != (namespace != "") {
-		return s.pathNotFound(gvr)
+	if _, err := s.typeAt(gvr, namespace); err != nil {
+		return nil, err
 	}
 	if err := validateDeleteOptions(options); err != nil {
-		return err
+		return nil, err
 	}
 	o, err := s.object(gvr, namespace, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.delete(o, options)
+	defer s.ifDryRun(options.DryRun)()
+	if err := s.delete(o, options); err != nil {
+		return nil, err
+	}
+	if i, found := s.find(o.Type, namespace, name); found {
+		return s.objects[i], nil
+	}
+	return nil, nil
 }
 
 // DeleteCollection deletes the objects of a type in a namespace, one after the other.
@@ -44,6 +52,7 @@ func (s *Server) DeleteCollection(gvr schema.GroupVersionResource, namespace str
 	if err := validateDeleteOptions(options); err != nil {
 		return err
 	}
+	defer s.ifDryRun(options.DryRun)()
 	for _, o := range s.selected(func(o *Object) bool { return o.Type == t && o.Namespace == namespace }) {
 		if err := s.delete(&o, options); err != nil {
 			return err
@@ -53,9 +62,6 @@ func (s *Server) DeleteCollection(gvr schema.GroupVersionResource, namespace str
 }
 
 func validateDeleteOptions(options metav1.DeleteOptions) error {
-	if len(options.DryRun) > 0 {
-		return errDryRun
-	}
 	if errs := validation.ValidateDeleteOptions(&options); len(errs) > 0 {
 		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 	}
@@ -90,7 +96,7 @@ func checkPreconditions(o *Object, p *metav1.Preconditions) error {
 // deleteStored is registry.Store.Delete.
 func (s *Server) deleteStored(o *Object, options metav1.DeleteOptions) error {
 	updated := *o
-	graceful, pending := startGracefulDeletion(&updated, options.GracePeriodSeconds)
+	graceful, pending := s.startGracefulDeletion(&updated, options.GracePeriodSeconds)
 	if pending {
 		return nil // the policy is ignored, too
 	}
@@ -106,7 +112,7 @@ func (s *Server) deleteStored(o *Object, options metav1.DeleteOptions) error {
 	}
 	updated.Finalizers = finalizers
 	if !graceful {
-		markAsDeleting(&updated)
+		s.markAsDeleting(&updated)
 	}
 	stored := s.change(o, &updated)
 	if len(finalizers) == 0 && *stored.DeletionGracePeriodSeconds == 0 {
@@ -118,7 +124,7 @@ func (s *Server) deleteStored(o *Object, options metav1.DeleteOptions) error {
 // startGracefulDeletion is rest.BeforeDelete. It reports whether it has started or shortened a
 // graceful deletion, or else whether one is pending that the request does not shorten. Only Pods
 // are deleted gracefully.
-func startGracefulDeletion(o *Object, requested *int64) (graceful, pending bool) {
+func (s *Server) startGracefulDeletion(o *Object, requested *int64) (graceful, pending bool) {
 	if !o.isOf(pods) {
 		return false, false
 	}
@@ -146,7 +152,7 @@ func startGracefulDeletion(o *Object, requested *int64) (graceful, pending bool)
 		period = 0
 	}
 	period = max(period, 0)
-	end := metav1.NewTime(now().Add(time.Duration(period) * time.Second))
+	end := metav1.NewTime(s.now().Add(time.Duration(period) * time.Second))
 	o.DeletionTimestamp, o.DeletionGracePeriodSeconds = &end, &period
 	if o.Generation > 0 {
 		o.Generation++
@@ -155,11 +161,11 @@ func startGracefulDeletion(o *Object, requested *int64) (graceful, pending bool)
 }
 
 // markAsDeleting marks an object that is not deleted gracefully.
-func markAsDeleting(o *Object) {
+func (s *Server) markAsDeleting(o *Object) {
 	if o.DeletionTimestamp == nil && o.Generation > 0 {
 		o.Generation++
 	}
-	if now := now(); o.DeletionTimestamp == nil || o.DeletionTimestamp.After(now.Time) {
+	if now := s.now(); o.DeletionTimestamp == nil || o.DeletionTimestamp.After(now.Time) {
 		o.DeletionTimestamp = &now
 	}
 	o.DeletionGracePeriodSeconds = new(int64(0))
@@ -208,7 +214,8 @@ func isCollectorFinalizer(f string) bool {
 
 // change stores an updated object, unless nothing has changed, and returns the stored one.
 func (s *Server) change(o, updated *Object) *Object {
-	if slices.Equal(o.SpecFinalizers, updated.SpecFinalizers) && equality.Semantic.DeepEqual(&o.ObjectMeta, &updated.ObjectMeta) {
+	if slices.Equal(o.SpecFinalizers, updated.SpecFinalizers) && equality.Semantic.DeepEqual(&o.ObjectMeta, &updated.ObjectMeta) &&
+		equality.Semantic.DeepEqual(o.Fields, updated.Fields) {
 		return o
 	}
 	return s.write(watch.Modified, updated)

@@ -1,4 +1,4 @@
-package memoryserver
+package apiserver
 
 import (
 	"errors"
@@ -16,21 +16,24 @@ import (
 const testNamespace = "contents"
 
 var (
-	configMapType = &Type{GVR: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, Kind: "ConfigMap", Namespaced: true}
-	podType       = &Type{GVR: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Kind: "Pod", Namespaced: true}
-	namespaceType = &Type{GVR: schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, Kind: "Namespace"}
-	eventType     = &Type{GVR: schema.GroupVersionResource{Version: "v1", Resource: "events"}, Kind: "Event", Namespaced: true, IgnoresPolicy: true}
-	rcType        = &Type{GVR: schema.GroupVersionResource{Version: "v1", Resource: "replicationcontrollers"}, Kind: "ReplicationController", Namespaced: true, OrphansByDefault: true}
-	jobType       = &Type{GVR: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}, Kind: "Job", Namespaced: true, OrphansByDefault: true}
-	crdType       = &Type{GVR: customResourceDefinitions.WithVersion("v1"), Kind: "CustomResourceDefinition"}
-	widgetType    = &Type{GVR: schema.GroupVersionResource{Group: "test.example", Version: "v1", Resource: "widgets"}, OtherVersions: []string{"v1beta1"}, Kind: "Widget", Namespaced: true, Custom: true}
-	testTypes     = []*Type{configMapType, podType, namespaceType, eventType, rcType, jobType, crdType, widgetType}
+	eventType  = with(Namespaced("", "events", "Event"), func(t *Type) { t.IgnoresPolicy = true })
+	rcType     = with(Namespaced("", "replicationcontrollers", "ReplicationController"), orphansByDefault)
+	jobType    = with(Namespaced("batch", "jobs", "Job"), orphansByDefault)
+	widgetType = with(Namespaced("test.example", "widgets", "Widget"), func(t *Type) { t.Custom, t.OtherVersions = true, []string{"v1beta1"} })
+	testTypes  = []*Type{ConfigMaps, Pods, Namespaces, eventType, rcType, jobType, CRDs, widgetType}
 )
 
+func with(t *Type, change func(*Type)) *Type {
+	change(t)
+	return t
+}
+
+func orphansByDefault(t *Type) { t.OrphansByDefault = true }
+
 // serverWith returns a server with these objects and their namespace.
-func serverWith(objects ...Object) *Server {
+func serverWith(objects ...*Object) *Server {
 	s := New(testTypes)
-	s.Add(testNamespaceObject())
+	s.Add(Namespaces.Object("", testNamespace))
 	for _, o := range objects {
 		s.Add(o)
 	}
@@ -38,18 +41,13 @@ func serverWith(objects ...Object) *Server {
 	return s
 }
 
-func testNamespaceObject() Object {
-	o := Object{Type: namespaceType}
-	o.Name = testNamespace
-	return o
-}
-
-func object(kind *Type, finalizers ...string) Object {
-	o := Object{Type: kind}
-	o.Name, o.UID, o.Finalizers = "o", "uid", finalizers
-	if kind.Namespaced {
-		o.Namespace = testNamespace
+func object(t *Type, finalizers ...string) *Object {
+	namespace := ""
+	if t.Namespaced {
+		namespace = testNamespace
 	}
+	o := t.Object(namespace, "o")
+	o.UID, o.Finalizers, o.SpecFinalizers = "uid", finalizers, nil
 	return o
 }
 
@@ -60,7 +58,7 @@ func deleteObject(t *testing.T, s *Server, kind *Type, policy metav1.DeletionPro
 		options.PropagationPolicy = &policy
 	}
 	o := object(kind)
-	if err := s.Delete(kind.GVR, o.Namespace, o.Name, options); err != nil {
+	if _, err := s.Delete(kind.GroupVersionResource, o.Namespace, o.Name, options); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -88,10 +86,10 @@ func wantEvents(t *testing.T, s *Server, want ...watch.EventType) {
 }
 
 func TestAnExplicitPolicyReplacesAnExistingFinalizer(t *testing.T) {
-	s := serverWith(object(configMapType, metav1.FinalizerOrphanDependents, "test.example/a"))
-	deleteObject(t, s, configMapType, metav1.DeletePropagationForeground)
+	s := serverWith(object(ConfigMaps, metav1.FinalizerOrphanDependents, "test.example/a"))
+	deleteObject(t, s, ConfigMaps, metav1.DeletePropagationForeground)
 	wantFinalizers(t, s, "test.example/a", metav1.FinalizerDeleteDependents)
-	deleteObject(t, s, configMapType, "")
+	deleteObject(t, s, ConfigMaps, "")
 	wantFinalizers(t, s, "test.example/a", metav1.FinalizerDeleteDependents)
 	wantEvents(t, s, watch.Modified)
 }
@@ -103,21 +101,21 @@ func TestJobsOrphanTheirDependentsByDefault(t *testing.T) {
 }
 
 func TestAPendingGracefulDeletionIgnoresThePolicy(t *testing.T) {
-	pod := object(podType)
+	pod := object(Pods)
 	pod.GraceSeconds, pod.Scheduled = 30, true
 	s := serverWith(pod)
-	deleteObject(t, s, podType, metav1.DeletePropagationBackground)
-	deleteObject(t, s, podType, metav1.DeletePropagationForeground)
+	deleteObject(t, s, Pods, metav1.DeletePropagationBackground)
+	deleteObject(t, s, Pods, metav1.DeletePropagationForeground)
 	wantFinalizers(t, s)
 	wantEvents(t, s, watch.Modified)
 }
 
 func TestANamespaceWaitsForItsSpecFinalizers(t *testing.T) {
-	namespace := object(namespaceType)
+	namespace := object(Namespaces)
 	namespace.SpecFinalizers = []string{"kubernetes"}
 	s := serverWith(namespace)
-	deleteObject(t, s, namespaceType, "")
-	deleteObject(t, s, namespaceType, metav1.DeletePropagationForeground)
+	deleteObject(t, s, Namespaces, "")
+	deleteObject(t, s, Namespaces, metav1.DeletePropagationForeground)
 	wantFinalizers(t, s)
 	if err := s.Finalize("o"); err != nil {
 		t.Fatal(err)
@@ -126,10 +124,10 @@ func TestANamespaceWaitsForItsSpecFinalizers(t *testing.T) {
 }
 
 func TestTheFirstDeleteOfADefinitionIgnoresThePolicy(t *testing.T) {
-	s := serverWith(object(crdType))
-	deleteObject(t, s, crdType, metav1.DeletePropagationForeground)
+	s := serverWith(object(CRDs))
+	deleteObject(t, s, CRDs, metav1.DeletePropagationForeground)
 	wantFinalizers(t, s, definitionFinalizer)
-	deleteObject(t, s, crdType, metav1.DeletePropagationForeground)
+	deleteObject(t, s, CRDs, metav1.DeletePropagationForeground)
 	wantFinalizers(t, s, definitionFinalizer, metav1.FinalizerDeleteDependents)
 }
 
@@ -140,28 +138,28 @@ func TestRemovingTheLastFinalizerOfATerminatingObjectRemovesTheObject(t *testing
 		t.Fatal(err)
 	}
 	wantEvents(t, s, watch.Modified, watch.Deleted)
-	if n := s.Writes(); n != 4 {
+	if n := s.Revision(); n != 4 {
 		t.Errorf("%d writes, want 4: add the namespace and the object, mark, remove", n)
 	}
 }
 
 func TestACustomResourceRefusesAStrategicMergePatch(t *testing.T) {
 	s := serverWith(object(widgetType))
-	_, err := s.Patch(widgetType.GVR, testNamespace, "o", types.StrategicMergePatchType, []byte(`{}`))
+	_, err := s.Patch(widgetType.GroupVersionResource, testNamespace, "o", types.StrategicMergePatchType, []byte(`{}`))
 	if !apierrors.IsUnsupportedMediaType(err) {
 		t.Error(err)
 	}
 }
 
 func TestAPatchRemovesReferencesByTheirUID(t *testing.T) {
-	o := object(configMapType)
+	o := object(ConfigMaps)
 	reference := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "n", UID: "u1"}
 	other := reference
 	other.UID = "u2"
 	o.OwnerReferences = []metav1.OwnerReference{reference, other}
 	s := serverWith(o)
 	patch := func(uid string) error {
-		_, err := s.Patch(configMapType.GVR, testNamespace, "o", types.StrategicMergePatchType,
+		_, err := s.Patch(ConfigMaps.GroupVersionResource, testNamespace, "o", types.StrategicMergePatchType,
 			[]byte(`{"metadata":{"uid":"`+uid+`","ownerReferences":[{"$patch":"delete","uid":"u1"}]}}`))
 		return err
 	}
@@ -182,7 +180,7 @@ func TestAPatchRemovesReferencesByTheirUID(t *testing.T) {
 func TestOnlyAServedPathNamesTheMissingObject(t *testing.T) {
 	s := serverWith(object(widgetType))
 	resource := func(version string) schema.GroupVersionResource {
-		return widgetType.GVR.GroupResource().WithVersion(version)
+		return widgetType.GroupVersionResource.GroupResource().WithVersion(version)
 	}
 	if _, err := s.Get(resource("v1beta1"), testNamespace, "o"); err != nil {
 		t.Errorf("in another served version: %v", err)
@@ -203,14 +201,14 @@ func TestOnlyAServedPathNamesTheMissingObject(t *testing.T) {
 		t.Errorf("missing object %v, unserved version %v", missing, unserved)
 	}
 
-	s.Unserve(widgetType.GVR.GroupResource())
+	s.Unserve(widgetType.GroupVersionResource.GroupResource())
 	for _, version := range []string{"v1", "v1beta1"} {
 		_, get := s.Get(resource(version), testNamespace, "o")
 		_, list := s.List(resource(version), "")
 		_, patch := s.Patch(resource(version), testNamespace, "o", types.MergePatchType, []byte(`{}`))
+		_, remove := s.Delete(resource(version), testNamespace, "o", metav1.DeleteOptions{})
 		for _, err := range []error{
-			get, list, patch,
-			s.Delete(resource(version), testNamespace, "o", metav1.DeleteOptions{}),
+			get, list, patch, remove,
 			s.DeleteCollection(resource(version), testNamespace, metav1.DeleteOptions{}),
 		} {
 			if named(err) != "" {
@@ -221,16 +219,13 @@ func TestOnlyAServedPathNamesTheMissingObject(t *testing.T) {
 }
 
 func TestAnObjectInAMissingNamespaceCanBeDeletedButNotPatched(t *testing.T) {
-	o := object(configMapType, "test.example/a")
+	o := object(ConfigMaps, "test.example/a")
 	o.Namespace = "missing"
 	s := serverWith(o)
-	deleteMissing := func() error {
-		return s.Delete(configMapType.GVR, "missing", "o", metav1.DeleteOptions{})
-	}
-	if err := deleteMissing(); err != nil {
+	if _, err := s.Delete(ConfigMaps.GroupVersionResource, "missing", "o", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.Patch(configMapType.GVR, "missing", "o", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+	_, err := s.Patch(ConfigMaps.GroupVersionResource, "missing", "o", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Code != http.StatusNotFound || status.Status().Details.Kind != "namespaces" {
 		t.Errorf("patch: %v, want a 404 that names the namespace", err)

@@ -1,4 +1,4 @@
-package memoryserver
+package apiserver
 
 import (
 	"cmp"
@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -27,14 +26,14 @@ import (
 
 // Patch applies a patch and returns the result, also if the patch has removed the last finalizer
 // and with it the object.
-func (s *Server) Patch(gvr schema.GroupVersionResource, namespace, name string, patchType types.PatchType, patch []byte) (*Object, error) {
+func (s *Server) Patch(gvr schema.GroupVersionResource, namespace, name string, patchType types.PatchType, patch []byte, dryRun ...string) (*Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.types[gvr]
-	if t == nil || t.Namespaced != (namespace != "") {
-		return nil, s.pathNotFound(gvr)
+	t, err := s.typeAt(gvr, namespace)
+	if err != nil {
+		return nil, err
 	}
-	if !accepts(t, patchType) {
+	if !acceptsPatch(t, patchType) {
 		return nil, unsupportedMediaType(patchType)
 	}
 	o, err := s.object(gvr, namespace, name)
@@ -45,6 +44,7 @@ func (s *Server) Patch(gvr schema.GroupVersionResource, namespace, name string, 
 	if err != nil {
 		return nil, err
 	}
+	defer s.ifDryRun(dryRun)()
 	result, err := s.updateAdmitted(o, updated)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (s *Server) Patch(gvr schema.GroupVersionResource, namespace, name string, 
 	return &c, nil
 }
 
-func accepts(t *Type, patchType types.PatchType) bool {
+func acceptsPatch(t *Type, patchType types.PatchType) bool {
 	switch patchType {
 	case types.JSONPatchType, types.MergePatchType:
 		return true
@@ -74,22 +74,18 @@ func unsupportedMediaType(patchType types.PatchType) error {
 
 // patched returns the object with the patch applied, not yet validated.
 func patched(o *Object, patchType types.PatchType, patch []byte) (*Object, error) {
-	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&o.PartialObjectMetadata)
+	after, err := patchedFields(o.Whole(), patchType, patch)
 	if err != nil {
 		return nil, err
 	}
-	after, err := patchedFields(before, patchType, patch)
+	read, err := NewObject(o.Type, after)
 	if err != nil {
-		return nil, err
-	}
-	updated := *o
-	updated.PartialObjectMetadata = metav1.PartialObjectMetadata{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after, &updated.PartialObjectMetadata); err != nil {
 		return nil, apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
 			field.Invalid(field.NewPath("patch"), string(patch), err.Error()),
 		})
 	}
-	updated.TypeMeta = o.TypeMeta
+	updated := *o
+	updated.ObjectMeta, updated.Fields = read.ObjectMeta, read.Fields
 
 	if updated.Namespace == "" || !o.Type.Namespaced {
 		updated.Namespace = o.Namespace
@@ -205,9 +201,9 @@ func withoutDuplicates(references []metav1.OwnerReference) []metav1.OwnerReferen
 // updateAdmitted is an update by a client. The admission plugin NamespaceLifecycle refuses it in a
 // namespace that does not exist, with an error that names the namespace, and not the object.
 func (s *Server) updateAdmitted(o, updated *Object) (*Object, error) {
-	if namespaceType := s.types[namespaces.WithVersion("v1")]; namespaceType != nil && o.Namespace != "" {
-		if _, found := s.find(namespaceType, "", o.Namespace); !found {
-			return nil, apierrors.NewNotFound(namespaces, o.Namespace)
+	if o.Namespace != "" {
+		if _, err := s.namespace(o.Namespace); err != nil {
+			return nil, err
 		}
 	}
 	return s.update(o, updated)
@@ -234,7 +230,7 @@ func (s *Server) update(o, updated *Object) (*Object, error) {
 		updated.DeletionGracePeriodSeconds = o.DeletionGracePeriodSeconds
 	}
 	if errs := validate(o, updated); len(errs) > 0 {
-		return nil, apierrors.NewInvalid(schema.GroupKind{Group: o.Type.GVR.Group, Kind: o.Type.Kind}, o.Name, errs)
+		return nil, apierrors.NewInvalid(schema.GroupKind{Group: o.Type.Group, Kind: o.Type.Kind}, o.Name, errs)
 	}
 
 	held := len(updated.Finalizers) > 0 || len(updated.SpecFinalizers) > 0
@@ -254,7 +250,7 @@ func checkResourceVersion(o *Object, requested string) error {
 	case err != nil:
 		return internalError(err)
 	case version == 0 && (o.Type.Custom || o.isOf(customResourceDefinitions)):
-		return apierrors.NewInvalid(schema.GroupKind{Group: o.Type.GVR.Group, Kind: o.Type.GVR.Resource}, o.Name, field.ErrorList{
+		return apierrors.NewInvalid(schema.GroupKind{Group: o.Type.Group, Kind: o.Type.Resource}, o.Name, field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "resourceVersion"), version, "must be specified for an update"),
 		})
 	case version != 0 && strconv.FormatUint(version, 10) != o.ResourceVersion:
@@ -263,13 +259,16 @@ func checkResourceVersion(o *Object, requested string) error {
 	return nil
 }
 
+// validate validates an object in place of another, which is nil for a new object.
 func validate(o, updated *Object) field.ErrorList {
 	metadata := field.NewPath("metadata")
-	errs := validation.ValidateObjectMeta(&updated.ObjectMeta, o.Type.Namespaced, func(name string, prefix bool) []string {
+	errs := validation.ValidateObjectMeta(&updated.ObjectMeta, updated.Type.Namespaced, func(name string, prefix bool) []string {
 		return path.IsValidPathSegmentName(name)
 	}, metadata)
-	errs = append(errs, validation.ValidateObjectMetaUpdate(&updated.ObjectMeta, &o.ObjectMeta, metadata)...)
-	if o.Type.Custom || o.isOf(customResourceDefinitions) || o.isOf(events) {
+	if o != nil {
+		errs = append(errs, validation.ValidateObjectMetaUpdate(&updated.ObjectMeta, &o.ObjectMeta, metadata)...)
+	}
+	if updated.Type.Custom || updated.isOf(customResourceDefinitions) || updated.isOf(events) {
 		return errs
 	}
 	for _, f := range updated.Finalizers {

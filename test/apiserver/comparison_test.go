@@ -1,4 +1,4 @@
-package memoryserver
+package apiserver
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"testing"
@@ -26,15 +25,14 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // TestSameAsKubeAPIServer sends the same random requests to a kube-apiserver and to the server in
 // memory, and compares errors, objects and watch events. SEED repeats a run, and REQUESTS sets
 // its length; the default takes about ten seconds.
 func TestSameAsKubeAPIServer(t *testing.T) {
-	if os.Getenv("KUBECTL_GC_E2E") != "1" {
-		t.Skip("SKIPPED, NOT TESTED: starts a control plane, set KUBECTL_GC_E2E=1")
-	}
 	seed, requests := uint64(time.Now().UnixNano()), 1000
 	if s := os.Getenv("SEED"); s != "" {
 		seed = uint64(number(t, s))
@@ -44,7 +42,13 @@ func TestSameAsKubeAPIServer(t *testing.T) {
 	}
 	t.Logf("SEED=%d", seed)
 
-	c := newComparison(t, startAPIServer(t), rand.New(rand.NewPCG(seed, 0)))
+	plane := testcluster.New(t, testcluster.Options{Collector: testcluster.Absent})
+	config, err := clientcmd.BuildConfigFromFlags("", plane.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
+	c := newComparison(t, config, rand.New(rand.NewPCG(seed, 0)))
 	c.compareWrongPaths()
 	c.compareMissingNamespace()
 	for i := range requests {
@@ -64,38 +68,6 @@ func number(t *testing.T, s string) int {
 	return n
 }
 
-// startAPIServer starts etcd and kube-apiserver, without controllers.
-func startAPIServer(t *testing.T) *rest.Config {
-	t.Helper()
-	cmd := exec.Command("go", "run", "-C", "..", ".", "run", "--only-if-built", "--collector=absent")
-	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		stdin.Close() // ends the run
-		cmd.Wait()    //nolint:errcheck // the test has its result
-	})
-	var ready struct{ Kubeconfig, Error string }
-	if err := json.NewDecoder(stdout).Decode(&ready); err != nil || ready.Error != "" {
-		t.Fatal("start a control plane: ", ready.Error, err)
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", ready.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
-	return config
-}
-
 // comparison has a real server and one in memory with the same objects.
 type comparison struct {
 	*testing.T
@@ -113,17 +85,18 @@ func newComparison(t *testing.T, config *rest.Config, random *rand.Rand) *compar
 	t.Helper()
 	memory := New(testTypes)
 	c := &comparison{
-		T: t, random: random, memory: memory, client: memory.Client(),
-		real: metadata.NewForConfigOrDie(config), creator: dynamic.NewForConfigOrDie(config),
+		T: t, random: random, memory: memory,
+		client: metadata.NewForConfigOrDie(&rest.Config{Host: "http://memory", Transport: Transport(memory), QPS: -1}),
+		real:   metadata.NewForConfigOrDie(config), creator: dynamic.NewForConfigOrDie(config),
 		watches: map[*Type]watch.Interface{}, results: map[string]int{},
 	}
-	c.createReal(namespaceType, unstructuredObject("v1", "Namespace", testNamespace, nil))
-	memory.Add(testNamespaceObject())
-	c.createReal(crdType, definition("widgets.test.example", "widgets", "Widget"))
+	c.createReal(Namespaces, unstructuredObject("v1", "Namespace", testNamespace, nil))
+	memory.Add(Namespaces.Object("", testNamespace))
+	c.createReal(CRDs, &unstructured.Unstructured{Object: widgetType.Definition().Whole()})
 	for _, kind := range testTypes {
 		deadline := time.Now().Add(20 * time.Second)
 		for {
-			list, err := c.real.Resource(kind.GVR).List(t.Context(), metav1.ListOptions{})
+			list, err := c.real.Resource(kind.GroupVersionResource).List(t.Context(), metav1.ListOptions{})
 			if err == nil {
 				w, err := c.at(c.real, kind).Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
 				if err != nil {
@@ -147,23 +120,9 @@ func unstructuredObject(apiVersion, kind, name string, fields map[string]any) *u
 	return &unstructured.Unstructured{Object: object}
 }
 
-func definition(name, plural, kind string) *unstructured.Unstructured {
-	version := func(name string, storage bool) map[string]any {
-		return map[string]any{
-			"name": name, "served": true, "storage": storage,
-			"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object"}},
-		}
-	}
-	return unstructuredObject("apiextensions.k8s.io/v1", "CustomResourceDefinition", name, map[string]any{"spec": map[string]any{
-		"group": "test.example", "scope": "Namespaced",
-		"names":    map[string]any{"plural": plural, "kind": kind},
-		"versions": []any{version("v1", true), version("v1beta1", false)},
-	}})
-}
-
 func (c *comparison) createReal(kind *Type, u *unstructured.Unstructured) *unstructured.Unstructured {
 	c.Helper()
-	created, err := c.creator.Resource(kind.GVR).Namespace(u.GetNamespace()).Create(c.Context(), u, metav1.CreateOptions{})
+	created, err := c.creator.Resource(kind.GroupVersionResource).Namespace(u.GetNamespace()).Create(c.Context(), u, metav1.CreateOptions{})
 	if err != nil {
 		c.Fatalf("step %d: create: %v\n%v", c.step, err, u)
 	}
@@ -178,26 +137,23 @@ func (c *comparison) create(kind *Type, name string) {
 
 func (c *comparison) createIn(namespace string, kind *Type, name string, finalizers []string, references []metav1.OwnerReference) {
 	c.Helper()
-	object := Object{Type: kind}
 	var u *unstructured.Unstructured
 	template := map[string]any{
 		"metadata": map[string]any{"labels": map[string]any{"app": "test"}},
 		"spec":     map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "c", "image": "i"}}},
 	}
+	finished := false
 	switch kind {
-	case podType:
-		object.GraceSeconds, object.Scheduled, object.Finished = pick(c, int64(0), 3600), pick(c, true, true, false), pick(c, true, false, false)
+	case Pods:
 		spec := map[string]any{
-			"terminationGracePeriodSeconds": object.GraceSeconds,
+			"terminationGracePeriodSeconds": pick(c, int64(0), 3600),
 			"containers":                    []any{map[string]any{"name": "c", "image": "i"}},
 		}
-		if object.Scheduled {
+		if pick(c, true, true, false) {
 			spec["nodeName"] = "node"
 		}
+		finished = pick(c, true, false, false)
 		u = unstructuredObject("v1", "Pod", name, map[string]any{"spec": spec})
-	case namespaceType:
-		object.SpecFinalizers = []string{"kubernetes"}
-		u = unstructuredObject("v1", "Namespace", name, nil)
 	case eventType:
 		u = unstructuredObject("v1", "Event", name, map[string]any{"involvedObject": map[string]any{"kind": "Pod", "name": "p", "namespace": namespace}})
 	case rcType:
@@ -206,30 +162,33 @@ func (c *comparison) createIn(namespace string, kind *Type, name string, finaliz
 	case jobType:
 		u = unstructuredObject("batch/v1", "Job", name, map[string]any{"spec": map[string]any{"template": template}})
 	default:
-		u = unstructuredObject(kind.GVR.GroupVersion().String(), kind.Kind, name, nil)
+		u = unstructuredObject(kind.GroupVersion().String(), kind.Kind, name, nil)
 	}
 	if kind.Namespaced {
 		u.SetNamespace(namespace)
 	}
 	u.SetFinalizers(finalizers)
 	u.SetOwnerReferences(withoutDuplicates(references))
-	created := c.createReal(kind, u)
-
-	if object.Finished {
+	c.addCreated(kind, c.createReal(kind, u))
+	if finished {
 		patch := []byte(`{"status":{"phase":"Succeeded"}}`)
-		if _, err := c.creator.Resource(kind.GVR).Namespace(testNamespace).Patch(c.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}, "status"); err != nil {
+		patched, err := c.creator.Resource(kind.GroupVersionResource).Namespace(testNamespace).Patch(c.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+		if err != nil {
 			c.Fatal(err)
 		}
+		c.addCreated(kind, patched)
 	}
-	object.ObjectMeta = metav1.ObjectMeta{
-		Name: name, Namespace: created.GetNamespace(), UID: created.GetUID(), Generation: created.GetGeneration(),
-		Labels: created.GetLabels(), CreationTimestamp: created.GetCreationTimestamp(),
-		Finalizers: created.GetFinalizers(), OwnerReferences: created.GetOwnerReferences(),
+}
+
+// addCreated adds an object of the real server to the one in memory.
+func (c *comparison) addCreated(kind *Type, u *unstructured.Unstructured) {
+	c.Helper()
+	o, err := NewObject(kind, u.Object)
+	if err != nil {
+		c.Fatal(err)
 	}
-	c.memory.Add(object)
-	if object.Finished { // the patch of the status
-		c.memory.write(watch.Modified, &object)
-	}
+	o.ManagedFields = nil
+	c.memory.Add(o)
 }
 
 func pick[T any](c *comparison, of ...T) T { return of[c.random.IntN(len(of))] }
@@ -265,11 +224,11 @@ type request struct {
 }
 
 // randomTypes are the types of the objects of random requests.
-var randomTypes = []*Type{configMapType, podType, namespaceType, eventType, rcType, jobType, widgetType}
+var randomTypes = []*Type{ConfigMaps, Pods, Namespaces, eventType, rcType, jobType, widgetType}
 
 func (c *comparison) compareOne() {
 	c.Helper()
-	kind := pick(c, append(randomTypes, podType, namespaceType, widgetType)...)
+	kind := pick(c, append(randomTypes, Pods, Namespaces, widgetType)...)
 	name := fmt.Sprintf("o%d", c.random.IntN(4))
 	realAt, memoryAt := c.at(c.real, kind), c.at(c.client, kind)
 
@@ -280,7 +239,7 @@ func (c *comparison) compareOne() {
 	}
 	c.compareState(kind, name, "before")
 
-	if kind == namespaceType && c.random.IntN(4) == 0 && realBefore != nil {
+	if kind == Namespaces && c.random.IntN(4) == 0 && realBefore != nil {
 		c.finalize(name)
 		c.compareState(kind, name, "after finalize")
 		return
@@ -294,10 +253,14 @@ func (c *comparison) compareOne() {
 	c.results[class(realErr)]++
 
 	realAfter, memoryAfter := c.get(realAt, name), c.get(memoryAt, name)
-	if kind == namespaceType && realAfter != nil && memoryAfter != nil && realBefore.DeletionTimestamp == nil && realAfter.DeletionTimestamp != nil &&
+	if kind == Namespaces && realAfter != nil && memoryAfter != nil && realBefore.DeletionTimestamp == nil && realAfter.DeletionTimestamp != nil &&
 		sets.New(realAfter.Finalizers...).Equal(sets.New(memoryAfter.Finalizers...)) {
 		// The first DELETE of a Namespace puts its finalizers into a random order.
-		copy(memoryAfter.Finalizers, realAfter.Finalizers) // also those of the stored object and of the event
+		stored, err := c.memory.object(kind.GroupVersionResource, "", name)
+		if err != nil {
+			c.Fatal(err)
+		}
+		copy(stored.Finalizers, realAfter.Finalizers) // also those of the event
 	}
 	if realBefore != nil && realAfter != nil && memoryAfter != nil {
 		realWrote := realBefore.ResourceVersion != realAfter.ResourceVersion
@@ -316,9 +279,9 @@ func (c *comparison) compareOne() {
 
 func (c *comparison) at(client metadata.Interface, kind *Type) metadata.ResourceInterface {
 	if kind.Namespaced {
-		return client.Resource(kind.GVR).Namespace(testNamespace)
+		return client.Resource(kind.GroupVersionResource).Namespace(testNamespace)
 	}
-	return client.Resource(kind.GVR)
+	return client.Resource(kind.GroupVersionResource)
 }
 
 func (c *comparison) get(at metadata.ResourceInterface, name string) *metav1.PartialObjectMetadata {
@@ -374,7 +337,7 @@ func (c *comparison) compareState(kind *Type, name, description string) {
 
 func (c *comparison) finalize(name string) {
 	c.Helper()
-	at := c.creator.Resource(namespaceType.GVR)
+	at := c.creator.Resource(Namespaces.GroupVersionResource)
 	u, err := at.Get(c.Context(), name, metav1.GetOptions{})
 	if err != nil {
 		c.Fatal(err)
@@ -524,8 +487,8 @@ func (c *comparison) otherPatchRequest(name string) request {
 func (c *comparison) compareWrongPaths() {
 	c.Helper()
 	unknown := schema.GroupVersionResource{Group: "unknown.example", Version: "v1", Resource: "unknowns"}
-	otherVersion := configMapType.GVR.GroupResource().WithVersion("v2")
-	for _, gvr := range []schema.GroupVersionResource{configMapType.GVR, widgetType.GVR, widgetType.GVR.GroupResource().WithVersion("v1beta1"), widgetType.GVR.GroupResource().WithVersion("v9"), namespaceType.GVR, crdType.GVR, unknown, otherVersion} {
+	otherVersion := ConfigMaps.GroupVersionResource.GroupResource().WithVersion("v2")
+	for _, gvr := range []schema.GroupVersionResource{ConfigMaps.GroupVersionResource, widgetType.GroupVersionResource, widgetType.GroupVersionResource.GroupResource().WithVersion("v1beta1"), widgetType.GroupVersionResource.GroupResource().WithVersion("v9"), Namespaces.GroupVersionResource, CRDs.GroupVersionResource, unknown, otherVersion} {
 		for _, namespace := range []string{"", testNamespace} {
 			requests := map[string]func(at metadata.ResourceInterface) error{
 				"get": func(at metadata.ResourceInterface) error {
@@ -546,7 +509,7 @@ func (c *comparison) compareWrongPaths() {
 					return c.sendPatch(at, "absent", types.StrategicMergePatchType, `{}`)
 				},
 			}
-			if gvr != crdType.GVR { // it would delete the definition of the widgets
+			if gvr != CRDs.GroupVersionResource { // it would delete the definition of the widgets
 				requests["delete collection"] = func(at metadata.ResourceInterface) error {
 					return at.DeleteCollection(c.Context(), metav1.DeleteOptions{}, metav1.ListOptions{})
 				}
@@ -566,21 +529,19 @@ func (c *comparison) compareWrongPaths() {
 func (c *comparison) compareMissingNamespace() {
 	c.Helper()
 	const namespace = "gone"
-	c.createReal(namespaceType, unstructuredObject("v1", "Namespace", namespace, nil))
-	gone := Object{Type: namespaceType, SpecFinalizers: []string{"kubernetes"}}
-	gone.Name = namespace
-	c.memory.Add(gone)
-	kinds := []*Type{configMapType, jobType, widgetType}
+	c.createReal(Namespaces, unstructuredObject("v1", "Namespace", namespace, nil))
+	c.memory.Add(Namespaces.Object("", namespace))
+	kinds := []*Type{ConfigMaps, jobType, widgetType}
 	for _, kind := range kinds {
 		for _, name := range []string{"a", "b"} {
 			c.createIn(namespace, kind, name, []string{"test.example/a"}, c.references(1))
 		}
 	}
 	options := metav1.DeleteOptions{}
-	if err := c.real.Resource(namespaceType.GVR).Delete(c.Context(), namespace, options); err != nil {
+	if err := c.real.Resource(Namespaces.GroupVersionResource).Delete(c.Context(), namespace, options); err != nil {
 		c.Fatal(err)
 	}
-	if err := c.memory.Delete(namespaceType.GVR, "", namespace, options); err != nil {
+	if _, err := c.memory.Delete(Namespaces.GroupVersionResource, "", namespace, options); err != nil {
 		c.Fatal(err)
 	}
 	c.finalize(namespace)
@@ -622,7 +583,7 @@ func (c *comparison) compareMissingNamespace() {
 	}
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		// The plugin NamespaceLifecycle sees Namespaces through a watch.
-		err := c.sendPatch(c.real.Resource(configMapType.GVR).Namespace(namespace), "a", types.MergePatchType, `{}`)
+		err := c.sendPatch(c.real.Resource(ConfigMaps.GroupVersionResource).Namespace(namespace), "a", types.MergePatchType, `{}`)
 		if apierrors.IsNotFound(err) {
 			break
 		}
@@ -631,7 +592,7 @@ func (c *comparison) compareMissingNamespace() {
 		}
 	}
 	for _, kind := range kinds {
-		realAt, memoryAt := c.real.Resource(kind.GVR).Namespace(namespace), c.client.Resource(kind.GVR).Namespace(namespace)
+		realAt, memoryAt := c.real.Resource(kind.GroupVersionResource).Namespace(namespace), c.client.Resource(kind.GroupVersionResource).Namespace(namespace)
 		for _, r := range requests {
 			realErr, memoryErr := r.send(realAt, nil), r.send(memoryAt, nil)
 			if class(realErr) != class(memoryErr) || missing(realErr) != missing(memoryErr) {

@@ -1,0 +1,118 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// RawEvents returns the channel for events of a path, as the server sends them, which need not be
+// true. An event that is sent there goes to one watch.
+func (s *Server) RawEvents(path string) chan any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.raw[path] == nil {
+		s.raw[path] = make(chan any)
+	}
+	return s.raw[path]
+}
+
+// watch answers a watch: first with what happened since its resourceVersion, or with the objects as
+// they are, then with what happens. It ignores when an object begins or ceases to match a selector.
+func (s *Server) watch(w http.ResponseWriter, r *http.Request, at place) {
+	query := r.URL.Query()
+	matches, err := selector(query)
+	if err != nil {
+		RespondError(w, r, apierrors.NewBadRequest(err.Error()))
+		return
+	}
+	s.mu.Lock()
+	objects, err := s.list(at.GroupVersionResource, at.namespace)
+	from, revision, t := 0, s.revision, s.types[at.GroupVersionResource]
+	s.mu.Unlock()
+	if err != nil {
+		RespondError(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", InJSON)
+	send := func(event watch.EventType, o *Object) {
+		_ = json.NewEncoder(w).Encode(map[string]any{"type": event, "object": inForm(r, at, o)}) // fails if the client has disconnected
+	}
+	if initial := query.Get("sendInitialEvents") == "true"; initial || query.Get("resourceVersion") == "" || query.Get("resourceVersion") == "0" {
+		for _, o := range objects {
+			if matches(&o) {
+				send(watch.Added, &o)
+			}
+		}
+		if from = revision; initial {
+			end := &Object{Type: t}
+			end.ResourceVersion, end.Annotations = strconv.Itoa(from), map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+			send(watch.Bookmark, end)
+		}
+	} else {
+		from, _ = strconv.Atoi(query.Get("resourceVersion"))
+	}
+	s.follow(w, r, func() <-chan struct{} {
+		events, written := s.since(from)
+		for _, e := range events {
+			from, _ = strconv.Atoi(e.Object.ResourceVersion)
+			if e.Object.Type == t && (at.namespace == "" || at.namespace == e.Object.Namespace) && matches(&e.Object) {
+				send(e.Type, &e.Object)
+			}
+		}
+		return written
+	})
+}
+
+// WatchRaw answers a watch of any path, with nothing but RawEvents.
+func (s *Server) WatchRaw(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", InJSON)
+	s.follow(w, r, func() <-chan struct{} { return nil })
+}
+
+// follow keeps a watch open. It calls send at first and whenever the channel that it returned is
+// closed.
+func (s *Server) follow(w http.ResponseWriter, r *http.Request, send func() <-chan struct{}) {
+	s.Watches.Add(1)
+	defer s.Watches.Add(-1)
+	var over <-chan time.Time
+	if s.WatchLifetime > 0 {
+		over = time.After(s.WatchLifetime)
+	}
+	raw := s.RawEvents(r.URL.Path)
+	for {
+		written := send()
+		w.(http.Flusher).Flush()
+		select {
+		case <-r.Context().Done():
+			return
+		case <-over:
+			return
+		case <-written:
+		case event := <-raw:
+			_ = json.NewEncoder(w).Encode(event) // fails if the client has disconnected
+		}
+	}
+}
+
+// since returns the events after a revision, and a channel that is closed when there are more.
+func (s *Server) since(revision int) ([]Event, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.written == nil {
+		s.written = make(chan struct{})
+	}
+	first := len(s.events)
+	for first > 0 {
+		if at, _ := strconv.Atoi(s.events[first-1].Object.ResourceVersion); at <= revision {
+			break
+		}
+		first--
+	}
+	return s.events[first:], s.written
+}
