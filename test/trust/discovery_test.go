@@ -12,6 +12,7 @@ import (
 
 var (
 	status404 = Refuse(apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{}, "", "", 0, true))
+	success   = Document(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
 	text404   = Text(http.StatusNotFound, "text/plain", "404 page not found\n")
 )
 
@@ -92,7 +93,6 @@ func TestTypesMissingFromDiscoveryAreUnknown(t *testing.T) {
 // The same with responses that are no discovery documents at all.
 func TestInvalidDiscoveryIsAnError(t *testing.T) {
 	t.Parallel()
-	success := Document(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
 	for name, c := range map[string]struct {
 		root   string
 		hidden *Type

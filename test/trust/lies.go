@@ -184,19 +184,50 @@ func InProtobuf(apiVersion, kind string, raw []byte) http.HandlerFunc {
 	return Text(http.StatusOK, apiserver.InProtobuf, string(apiserver.Enveloped(apiVersion, kind, raw)))
 }
 
-// Edited responds honestly, in JSON, except for what edit changes.
+// Half responds with the first half of an honest body.
+func (s *Server) Half(w http.ResponseWriter, r *http.Request) {
+	honest := httptest.NewRecorder()
+	s.Honest(honest, r)
+	Text(honest.Code, honest.Header().Get("Content-Type"), honest.Body.String()[:honest.Body.Len()/2])(w, r)
+}
+
+// Edited responds honestly, in JSON, except for what edit changes. It does not change plain text.
 func (s *Server) Edited(edit func(document map[string]any)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		honest := httptest.NewRecorder()
 		s.Honest(honest, apiserver.WithoutProtobuf(r))
 		var document map[string]any
 		if err := json.NewDecoder(bytes.NewReader(honest.Body.Bytes())).Decode(&document); err != nil {
-			panic(err)
+			Text(honest.Code, honest.Header().Get("Content-Type"), honest.Body.String())(w, r)
+			return
 		}
 		edit(document)
 		w.Header().Set("Content-Type", honest.Header().Get("Content-Type"))
 		apiserver.WriteJSON(w, honest.Code, document)
 	}
+}
+
+// EditedMetadata responds honestly except for one field of the metadata of an object or list.
+func (s *Server) EditedMetadata(name string, value any) http.HandlerFunc {
+	return s.Edited(func(o map[string]any) { metadataOf(o)[name] = value })
+}
+
+// EditedItems responds honestly except for the items of a list that has any.
+func (s *Server) EditedItems(edit func(items []any) []any) http.HandlerFunc {
+	return s.Edited(func(list map[string]any) {
+		if all, _ := list["items"].([]any); len(all) > 0 {
+			list["items"] = edit(all)
+		}
+	})
+}
+
+// metadataOf returns the metadata of a document, which may have none.
+func metadataOf(o any) map[string]any {
+	m, ok := o.(map[string]any)["metadata"].(map[string]any)
+	if !ok {
+		m = map[string]any{}
+	}
+	return m
 }
 
 // EditedGroups responds with aggregated discovery, honestly except for what edit changes.

@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
 
@@ -37,7 +35,7 @@ func TestOtherDocumentInsteadOfListIsAGap(t *testing.T) {
 		"an array":                           Document([]any{}),
 		"an empty object":                    Document(map[string]any{}),
 		"a message":                          Document(map[string]any{"message": "session expired"}),
-		"a Status that tells of success":     Document(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess}),
+		"a Status that tells of success":     success,
 		"metadata of one object":             list("meta.k8s.io/v1", "PartialObjectMetadata", []any{}),
 		"a list without a kind":              list("meta.k8s.io/v1", "", []any{}),
 		"a table":                            Document(map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "Table", "columnDefinitions": []any{}, "rows": []any{}}),
