@@ -108,8 +108,7 @@ func TestNoErrorContainsACredential(t *testing.T) {
 // Credentials are neither in suggested commands, nor in documents, nor in files.
 func TestNoOutputContainsACredential(t *testing.T) {
 	home := newHome(t)
-	a := &api{objects: map[string]fields{"garbage": configMap("garbage", "u-gone"), "other": configMap("other", "u-gone")}}
-	host := strings.TrimPrefix(a.serve(t), "http://")
+	host := strings.TrimPrefix(newAPI(configMap("garbage", "u-gone"), configMap("other", "u-gone")).Listen(t), "http://")
 	server := "http://me:" + canary + "@" + host
 	manifest := filepath.Join(home, "web.yaml")
 	if err := os.WriteFile(manifest, []byte("kind: ConfigMap\napiVersion: v1\nmetadata: {name: other, namespace: shop}\n"), 0o600); err != nil {
@@ -150,8 +149,7 @@ func TestNoOutputContainsACredential(t *testing.T) {
 
 func TestNoSuggestedCommandContainsAPassword(t *testing.T) {
 	newHome(t)
-	a := &api{objects: map[string]fields{"garbage": configMap("garbage", "u-gone")}}
-	host := strings.TrimPrefix(a.serve(t), "http://")
+	host := strings.TrimPrefix(newAPI(configMap("garbage", "u-gone")).Listen(t), "http://")
 	rapid.Check(t, func(r *rapid.T) {
 		password := canary + rapid.String().Draw(r, "password") + canary
 		server := "http://" + url.UserPassword(rapid.String().Draw(r, "user"), password).String() + "@" + host

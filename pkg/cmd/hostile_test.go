@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,8 +16,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
 
 // hostile are strings that a cluster may contain.
@@ -42,25 +47,27 @@ func printable(text string) error {
 	return nil
 }
 
-func hostileAPI() *api {
-	a := &api{objects: map[string]fields{}}
+func hostileAPI() api {
+	a := newAPI()
 	for i, s := range hostile {
-		a.objects[fmt.Sprint("c", i)] = configMap(fmt.Sprint("c", i), s)
-		a.objects[s] = configMap(s, "u-gone")
+		a.Add(configMap(fmt.Sprint("c", i), s))
+		a.Add(configMap(s, "u-gone"))
 		labelled := configMap(fmt.Sprint("labelled", i))
-		labelled["labels"] = fields{s: s}
-		labelled["annotations"] = fields{s: s}
-		a.objects[fmt.Sprint("labelled", i)] = labelled
+		labelled.Labels, labelled.Annotations = map[string]string{s: s}, map[string]string{s: s}
+		a.Add(labelled)
 	}
-	a.refuse = func(method, name string) (string, bool) {
-		return "refused: " + strings.ReplaceAll(strings.Join(hostile, ""), "\n", ""), name == "c0" // one line is shown
-	}
+	refusal := errors.New("refused: " + strings.ReplaceAll(strings.Join(hostile, ""), "\n", "")) // one line is shown
+	a.Lie(func(r *http.Request) bool {
+		return r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/c0")
+	}, func(w http.ResponseWriter, r *http.Request) {
+		apiserver.RespondError(w, r, apierrors.NewForbidden(apiserver.ConfigMaps.GroupResource(), "c0", refusal))
+	})
 	return a
 }
 
 func TestAllJSONIsSafeOnATerminal(t *testing.T) {
 	home := newHome(t)
-	server := "--server=" + hostileAPI().serve(t)
+	server := "--server=" + hostileAPI().Listen(t)
 	check := func(what, text string, wanted ...string) {
 		t.Helper()
 		if text == "" {

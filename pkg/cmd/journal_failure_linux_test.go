@@ -2,11 +2,16 @@ package cmd_test
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
 
 // failWrites makes further writes to the open file of that name fail as on a full disk.
@@ -34,34 +39,39 @@ func failWrites(name string) error {
 	return fmt.Errorf("%s is not open", name)
 }
 
-func tenConfigMaps(t *testing.T, a *api) {
-	t.Helper()
-	a.objects = map[string]fields{}
+func tenConfigMaps() api {
+	a := newAPI()
 	for i := range 10 {
-		name := fmt.Sprint("c", i)
-		a.objects[name] = configMap(name, "u-gone")
+		a.Add(configMap(fmt.Sprint("c", i), "u-gone"))
 	}
+	return a
 }
 
 // failWritesAt makes writes to a file fail from the n-th request of a method on.
-func failWritesAt(t *testing.T, a *api, at int, method, file string) {
+func failWritesAt(t *testing.T, a api, at int, method, file string) {
 	n := 0
-	a.refuse = func(m, _ string) (string, bool) {
-		if m == method {
-			if n++; n == at {
-				if err := failWrites(file); err != nil {
-					t.Error(err)
-				}
+	a.Lie(func(r *http.Request) bool { return r.Method == method && strings.Contains(r.URL.Path, "configmaps") }, func(w http.ResponseWriter, r *http.Request) {
+		if n++; n == at {
+			if err := failWrites(file); err != nil {
+				t.Error(err)
 			}
 		}
-		return "", false
+		a.Honest(w, r)
+	})
+}
+
+// created returns the number of ConfigMaps that were created.
+func (s api) created() (n int) {
+	for _, e := range s.TakeEvents() {
+		if e.Type == watch.Added && e.Object.Type == apiserver.ConfigMaps {
+			n++
+		}
 	}
+	return n
 }
 
 func TestARestorationStopsIfItsJournalCannotBeWritten(t *testing.T) {
 	newHome(t)
-	a := &api{}
-	server := "--server=" + a.serve(t)
 	for name, c := range map[string]struct {
 		at, made int
 	}{
@@ -71,16 +81,16 @@ func TestARestorationStopsIfItsJournalCannotBeWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			backups := t.TempDir()
-			tenConfigMaps(t, a)
-			a.refuse = nil
-			if r := run(t, "collect", "--yes", "--backup-dir", backups, server); r.code != 0 || len(a.objects) != 0 {
+			a := tenConfigMaps()
+			server := "--server=" + a.Listen(t)
+			if r := run(t, "collect", "--yes", "--backup-dir", backups, server); r.code != 0 || a.configMaps() != 0 {
 				t.Fatal(r)
 			}
 			folder := onlyFolder(t, backups)
 			failWritesAt(t, a, c.at, "POST", "restored.jsonl")
 			r := run(t, "restore", folder, "--yes", "--concurrency=1", server)
-			if r.code != 1 || len(a.objects) != c.made {
-				t.Errorf("it ends with %d, and made %d, want %d", r.code, len(a.objects), c.made)
+			if r.code != 1 || a.configMaps() != c.made {
+				t.Errorf("it ends with %d, and made %d, want %d", r.code, a.configMaps(), c.made)
 			}
 			for _, said := range []string{
 				"error: record what was restored in " + filepath.Join(folder, "restored.jsonl") + ": no space left on device: no further step is started\n",
@@ -96,10 +106,11 @@ func TestARestorationStopsIfItsJournalCannotBeWritten(t *testing.T) {
 				t.Errorf("it does not say what was made: %s", r.out)
 			}
 			// Unrecorded objects are recognised, and nothing is created twice.
-			a.refuse = nil
+			a.StopLying()
 			r = run(t, "restore", folder, "--yes", server)
-			if r.code != 0 || len(a.objects) != 10 || a.made%10 != 0 {
-				t.Errorf("run again, it ends with %d, and %d objects are there after %d creations: %s%s", r.code, len(a.objects), a.made, r.out, r.errors)
+			made := a.created()
+			if r.code != 0 || a.configMaps() != 10 || made != 20 {
+				t.Errorf("run again, it ends with %d, and %d objects are there after %d creations: %s%s", r.code, a.configMaps(), made-10, r.out, r.errors)
 			}
 			if !strings.Contains(r.errors, fmt.Sprintf("An earlier restoration created %d of the objects.", c.made)) {
 				t.Errorf("it does not recognise what was made: %s", r.errors)
@@ -110,15 +121,14 @@ func TestARestorationStopsIfItsJournalCannotBeWritten(t *testing.T) {
 
 func TestACollectionStopsIfItsBackupCannotBeWritten(t *testing.T) {
 	newHome(t)
-	a := &api{}
-	server := "--server=" + a.serve(t)
 	for at, left := range map[int]int{1: 9, 4: 6, 10: 0} {
 		t.Run(fmt.Sprint("at object ", at), func(t *testing.T) {
-			tenConfigMaps(t, a)
+			a := tenConfigMaps()
+			server := "--server=" + a.Listen(t)
 			failWritesAt(t, a, at, "DELETE", "done.jsonl")
 			r := run(t, "collect", "--yes", "--backup-dir", t.TempDir(), "--concurrency=1", server)
-			if r.code != 1 || len(a.objects) != left {
-				t.Errorf("it ends with %d, and leaves %d, want %d: %s", r.code, len(a.objects), left, r.errors)
+			if r.code != 1 || a.configMaps() != left {
+				t.Errorf("it ends with %d, and leaves %d, want %d: %s", r.code, a.configMaps(), left, r.errors)
 			}
 			if said := "done.jsonl: no space left on device: no further step is started\n"; strings.Count(r.errors, said) != 1 {
 				t.Errorf("it does not say once %q: %s", said, r.errors)

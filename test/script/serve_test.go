@@ -1,18 +1,21 @@
 package script
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
 
 // serve implements the command serve NAME FILE [!RESOURCE…].
@@ -28,12 +31,24 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	text, err := yaml.YAMLToJSON([]byte(ts.ReadFile(args[1])))
 	ts.Check(err)
 	ts.Check(list.UnmarshalJSON(text))
-	for _, o := range list.Items {
-		if o.GetResourceVersion() == "" {
-			o.SetResourceVersion("1")
-		}
+	s := apiserver.New([]*apiserver.Type{apiserver.Namespaces, apiserver.ConfigMaps, apiserver.Secrets, apiserver.Deployments, apiserver.CRDs, apiserver.APIServices})
+	s.Controllers = true
+	system := apiserver.Namespaces.Object("", "kube-system")
+	system.UID = types.UID(args[0])
+	s.Add(system)
+	kinds := map[string]*apiserver.Type{"ConfigMap": apiserver.ConfigMaps, "Secret": apiserver.Secrets, "Deployment": apiserver.Deployments}
+	for _, item := range list.Items {
+		o, err := apiserver.NewObject(kinds[item.GetKind()], item.Object)
+		ts.Check(err)
+		s.Add(o)
 	}
-	server := httptest.NewServer(&api{args[0], list.Items, args[2:]})
+	for _, forbidden := range args[2:] {
+		resource := strings.TrimPrefix(forbidden, "!")
+		s.Lie(func(r *http.Request) bool { return slices.Contains(strings.Split(r.URL.Path, "/"), resource) }, func(w http.ResponseWriter, r *http.Request) {
+			apiserver.RespondError(w, r, apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", nil))
+		})
+	}
+	server := httptest.NewServer(s)
 	ts.Defer(server.Close)
 	addContext(ts, false, []string{args[0], server.URL})
 }
@@ -53,106 +68,4 @@ func addContext(ts *testscript.TestScript, neg bool, args []string) {
 	config.Contexts[name] = &clientcmdapi.Context{Cluster: name}
 	ts.Check(clientcmd.WriteToFile(*config, path))
 	ts.Setenv("KUBECONFIG", path)
-}
-
-// api is an API server with the requests that an audit needs.
-type api struct {
-	name      string // of the cluster; also the UID of its Namespace kube-system
-	objects   []unstructured.Unstructured
-	forbidden []string
-}
-
-// served are the types, by the paths of their groups.
-var served = map[string][]struct{ resource, kind string }{
-	"/api/v1":       {{"configmaps", "ConfigMap"}, {"secrets", "Secret"}},
-	"/apis/apps/v1": {{"deployments", "Deployment"}},
-}
-
-type fields = map[string]any
-
-func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	code, answer := a.answer(r.URL.Path)
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(answer)
-}
-
-func (a *api) answer(path string) (int, any) {
-	apps := fields{"groupVersion": "apps/v1", "version": "v1"}
-	switch path {
-	case "/version":
-		return http.StatusOK, fields{"gitVersion": "v1.36.3"}
-	case "/api":
-		return http.StatusOK, fields{"kind": "APIVersions", "versions": []string{"v1"}}
-	case "/apis":
-		return http.StatusOK, fields{"kind": "APIGroupList", "apiVersion": "v1", "groups": []fields{
-			{"name": "apps", "versions": []fields{apps}, "preferredVersion": apps},
-		}}
-	case "/api/v1/namespaces/kube-system":
-		if slices.Contains(a.forbidden, "!namespaces") {
-			return refusal(http.StatusForbidden, "Forbidden", "namespaces", "kube-system")
-		}
-		return http.StatusOK, fields{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": fields{"name": "kube-system", "uid": a.name, "resourceVersion": "1"}}
-	}
-	for group, types := range served {
-		rest, below := strings.CutPrefix(path, group)
-		if !below {
-			continue
-		}
-		if rest == "" {
-			return http.StatusOK, resources(group, types)
-		}
-		words := strings.Split(strings.Trim(rest, "/"), "/")
-		namespace := ""
-		if words[0] == "namespaces" && len(words) > 2 {
-			namespace, words = words[1], words[2:]
-		}
-		for _, t := range types {
-			if t.resource == words[0] {
-				return a.read(t.resource, t.kind, namespace, words[1:])
-			}
-		}
-	}
-	return refusal(http.StatusNotFound, "NotFound", "", "")
-}
-
-func resources(group string, types []struct{ resource, kind string }) fields {
-	var out []fields
-	for _, t := range types {
-		out = append(out, fields{
-			"name": t.resource, "kind": t.kind, "singularName": strings.ToLower(t.kind), "namespaced": true,
-			"verbs": []string{"delete", "get", "list", "patch", "watch"},
-		})
-	}
-	version := strings.TrimPrefix(strings.TrimPrefix(group, "/apis/"), "/api/")
-	return fields{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": version, "resources": out}
-}
-
-// read returns a list of a type, or the object of a name.
-func (a *api) read(resource, kind, namespace string, name []string) (int, any) {
-	if slices.Contains(a.forbidden, "!"+resource) {
-		return refusal(http.StatusForbidden, "Forbidden", resource, "")
-	}
-	items := []any{}
-	for _, o := range a.objects {
-		if o.GetKind() != kind || namespace != "" && o.GetNamespace() != namespace {
-			continue
-		}
-		if len(name) == 0 {
-			items = append(items, o.Object)
-		} else if o.GetName() == name[0] {
-			return http.StatusOK, fields{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": o.Object["metadata"]}
-		}
-	}
-	if len(name) > 0 {
-		return refusal(http.StatusNotFound, "NotFound", resource, name[0])
-	}
-	return http.StatusOK, fields{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": fields{"resourceVersion": "9"}, "items": items}
-}
-
-func refusal(code int, reason, resource, name string) (int, any) {
-	return code, fields{
-		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason,
-		"message": fmt.Sprintf("%s: %s %s", reason, resource, name), "details": fields{"name": name, "kind": resource},
-	}
 }
