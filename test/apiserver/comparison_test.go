@@ -51,6 +51,7 @@ func TestSameAsKubeAPIServer(t *testing.T) {
 	c := newComparison(t, config, rand.New(rand.NewPCG(seed, 0)))
 	c.compareWrongPaths()
 	c.compareMissingNamespace()
+	c.compareCreations()
 	for i := range requests {
 		c.step = i
 		c.compareOne()
@@ -76,8 +77,9 @@ type comparison struct {
 	real    metadata.Interface
 	creator dynamic.Interface
 	memory  *Server
-	client  metadata.Interface // of memory
-	watches map[*Type]watch.Interface
+	client  metadata.Interface        // of memory
+	watches map[*Type]watch.Interface // of the real server
+	start   string                    // the resourceVersion in memory where the events to compare begin
 	results map[string]int
 }
 
@@ -138,10 +140,7 @@ func (c *comparison) create(kind *Type, name string) {
 func (c *comparison) createIn(namespace string, kind *Type, name string, finalizers []string, references []metav1.OwnerReference) {
 	c.Helper()
 	var u *unstructured.Unstructured
-	template := map[string]any{
-		"metadata": map[string]any{"labels": map[string]any{"app": "test"}},
-		"spec":     map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "c", "image": "i"}}},
-	}
+	template := podTemplate()
 	finished := false
 	switch kind {
 	case Pods:
@@ -177,6 +176,13 @@ func (c *comparison) createIn(namespace string, kind *Type, name string, finaliz
 			c.Fatal(err)
 		}
 		c.addCreated(kind, patched)
+	}
+}
+
+func podTemplate() map[string]any {
+	return map[string]any{
+		"metadata": map[string]any{"labels": map[string]any{"app": "test"}},
+		"spec":     map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "c", "image": "i"}}},
 	}
 }
 
@@ -374,6 +380,7 @@ func (c *comparison) deleteRequest(name string) request {
 		o.OrphanDependents = new(c.random.IntN(2) == 0) //nolint:staticcheck // the API server still accepts it
 		o.PropagationPolicy = pick(c, nil, nil, nil, o.PropagationPolicy)
 	}
+	o.DryRun = pick(c, nil, nil, nil, nil, []string{metav1.DryRunAll})
 	o.GracePeriodSeconds = pick(c, nil, nil, nil, new(int64(0)), new(int64(2000)), new(int64(7200)), new(int64(-1)))
 	uid, rv := pick(c, "", "", "current", "wrong"), pick(c, "", "", "current", "999999999")
 	return request{description: fmt.Sprintf("delete %s uid=%s rv=%s", show2(o), uid, rv), send: func(at metadata.ResourceInterface, now *metav1.PartialObjectMetadata) error {
@@ -422,7 +429,8 @@ func (c *comparison) patchRequest(name string) request {
 		return c.otherPatchRequest(name)
 	}
 	uid, rv := pick(c, "", "", "current", "current", "wrong"), pick(c, "", "", "current", "current", "999999999", "0")
-	return request{description: fmt.Sprintf("patch %s %s uid=%s rv=%s", patchType, show2(fields), uid, rv), send: func(at metadata.ResourceInterface, now *metav1.PartialObjectMetadata) error {
+	options := metav1.PatchOptions{DryRun: pick(c, nil, nil, nil, nil, []string{metav1.DryRunAll})}
+	return request{description: fmt.Sprintf("patch %s %s uid=%s rv=%s %s", patchType, show2(fields), uid, rv, options.DryRun), send: func(at metadata.ResourceInterface, now *metav1.PartialObjectMetadata) error {
 		fields := maps.Clone(fields)
 		if value, ok := choose(uid, now, (*metav1.PartialObjectMetadata).GetUID); ok {
 			fields["uid"] = value
@@ -430,7 +438,8 @@ func (c *comparison) patchRequest(name string) request {
 		if value, ok := choose(rv, now, (*metav1.PartialObjectMetadata).GetResourceVersion); ok {
 			fields["resourceVersion"] = value
 		}
-		return c.sendPatch(at, name, patchType, show2(map[string]any{"metadata": fields}))
+		_, err := at.Patch(c.Context(), name, patchType, []byte(show2(map[string]any{"metadata": fields})), options)
+		return err
 	}}
 }
 
@@ -524,6 +533,47 @@ func (c *comparison) compareWrongPaths() {
 	}
 }
 
+// compareCreations compares POST requests, which create nothing.
+func (c *comparison) compareCreations() {
+	c.Helper()
+	memory := dynamic.NewForConfigOrDie(&rest.Config{Host: "http://memory", Transport: Transport(c.memory), QPS: -1})
+	const existing = "o-existing"
+	c.create(ConfigMaps, existing)
+	c.create(widgetType, existing)
+	valid := map[string]any{"name": "new", "namespace": testNamespace, "uid": "mine", "generation": int64(7), "deletionTimestamp": "2026-01-01T00:00:00Z"}
+	for _, kind := range []*Type{ConfigMaps, jobType, widgetType} {
+		for _, change := range []map[string]any{
+			{}, {"name": nil}, {"name": existing}, {"name": "not/valid"}, {"namespace": nil}, {"namespace": "another"}, {"resourceVersion": "1"},
+			{"finalizers": []any{"unqualified"}}, {"finalizers": []any{"test.example/a"}}, {"finalizers": "text"}, {"labels": map[string]any{"a b": ""}},
+			{"ownerReferences": []any{map[string]any{"name": "n"}}}, {"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "Event", "name": "n", "uid": "u"}}},
+		} {
+			for _, namespace := range []string{testNamespace, "missing"} {
+				metadata := maps.Clone(valid)
+				maps.Copy(metadata, change)
+				maps.DeleteFunc(metadata, func(_ string, value any) bool { return value == nil })
+				if metadata["namespace"] == testNamespace {
+					metadata["namespace"] = namespace
+				}
+				u := unstructuredObject(kind.GroupVersion().String(), kind.Kind, "", map[string]any{"metadata": metadata})
+				if kind == jobType {
+					u.Object["spec"] = map[string]any{"template": podTemplate()}
+				}
+				options := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+				if metadata["resourceVersion"] != nil {
+					options.DryRun = nil // only then it is an error
+				}
+				send := func(client dynamic.Interface) error {
+					_, err := client.Resource(kind.GroupVersionResource).Namespace(namespace).Create(c.Context(), u, options)
+					return err
+				}
+				if r, m := send(c.creator), send(memory); class(r) != class(m) || missing(r) != missing(m) {
+					c.Errorf("create in %s: %v:\nreal:   %s %v\nmemory: %s %v", namespace, u, class(r), r, class(m), m)
+				}
+			}
+		}
+	}
+}
+
 // compareMissingNamespace compares requests for objects whose Namespace is gone. Its deletion on
 // the real server ends without a namespace controller, so that the objects stay.
 func (c *comparison) compareMissingNamespace() {
@@ -605,7 +655,7 @@ func (c *comparison) compareMissingNamespace() {
 			}
 		}
 	}
-	c.memory.TakeEvents()
+	c.start = strconv.Itoa(c.memory.Revision())
 }
 
 // missing returns what a 404 names as missing.
@@ -617,7 +667,7 @@ func missing(err error) string {
 	return status.Status().Details.Kind + " " + status.Status().Details.Name
 }
 
-// watchEvent is an event of the real server.
+// watchEvent is an event of either server.
 type watchEvent struct {
 	resourceVersion int
 	text            string
@@ -628,39 +678,36 @@ type watchEvent struct {
 func (c *comparison) compareEvents() {
 	c.Helper()
 	const last = "o-last"
-	var got []watchEvent
+	var real, memory []watchEvent
 	for _, kind := range randomTypes {
 		c.create(kind, last)
-		got = append(got, c.eventsUntil(kind, number(c.T, c.get(c.at(c.real, kind), last).ResourceVersion))...)
-	}
-	slices.SortFunc(got, func(a, b watchEvent) int { return cmp.Compare(a.resourceVersion, b.resourceVersion) })
-
-	events, before := c.memory.TakeEvents(), 0
-	for i, e := range events {
-		if rv := number(c.T, e.Object.ResourceVersion); rv <= before {
-			c.Errorf("event %d in memory has resourceVersion %d after %d", i, rv, before)
-		} else {
-			before = rv
+		w, err := c.at(c.client, kind).Watch(c.Context(), metav1.ListOptions{ResourceVersion: c.start})
+		if err != nil {
+			c.Fatal(err)
 		}
-		want := eventText(e.Object.Type, e.Type, &e.Object.PartialObjectMetadata)
-		if i >= len(got) || got[i].text != want {
-			c.Fatalf("event %d:\nreal:   %v\nmemory: %s", i, got[min(i, len(got)):min(i+3, len(got))], want)
+		defer w.Stop()
+		real = append(real, c.eventsUntil(kind, c.watches[kind], c.get(c.at(c.real, kind), last))...)
+		memory = append(memory, c.eventsUntil(kind, w, c.get(c.at(c.client, kind), last))...)
+	}
+	for _, events := range [][]watchEvent{real, memory} {
+		slices.SortFunc(events, func(a, b watchEvent) int { return cmp.Compare(a.resourceVersion, b.resourceVersion) })
+	}
+	for i := range max(len(real), len(memory)) {
+		if i >= min(len(real), len(memory)) || real[i].text != memory[i].text {
+			c.Fatalf("event %d:\nreal:   %v\nmemory: %v", i, real[min(i, len(real)):min(i+3, len(real))], memory[min(i, len(memory)):min(i+3, len(memory))])
 		}
 	}
-	if len(got) > len(events) {
-		c.Errorf("event %d: real: %v, none in memory", len(events), got[len(events)])
-	}
-	c.Logf("%d events", len(got))
+	c.Logf("%d events", len(real))
 }
 
-// eventsUntil returns the events of a type on the real server up to the one with a resourceVersion.
-func (c *comparison) eventsUntil(kind *Type, resourceVersion int) []watchEvent {
+// eventsUntil returns the events of a watch up to the last one of an object.
+func (c *comparison) eventsUntil(kind *Type, w watch.Interface, last *metav1.PartialObjectMetadata) []watchEvent {
 	c.Helper()
 	var list []watchEvent
 	timeout := time.After(20 * time.Second)
 	for {
 		select {
-		case e := <-c.watches[kind].ResultChan():
+		case e := <-w.ResultChan():
 			o, ok := e.Object.(*metav1.PartialObjectMetadata)
 			if !ok {
 				c.Fatalf("%s: event %q: %v", kind.Kind, e.Type, e.Object)
@@ -670,14 +717,14 @@ func (c *comparison) eventsUntil(kind *Type, resourceVersion int) []watchEvent {
 			}
 			next := watchEvent{number(c.T, o.ResourceVersion), eventText(kind, e.Type, o)}
 			if len(list) > 0 && list[len(list)-1].resourceVersion >= next.resourceVersion {
-				c.Errorf("real event %v after %v", next, list[len(list)-1])
+				c.Errorf("event %v after %v", next, list[len(list)-1])
 			}
 			list = append(list, next)
-			if next.resourceVersion == resourceVersion {
+			if o.ResourceVersion == last.ResourceVersion {
 				return list
 			}
 		case <-timeout:
-			c.Fatalf("%s: no event with resourceVersion %d", kind.Kind, resourceVersion)
+			c.Fatalf("%s: no event with resourceVersion %s", kind.Kind, last.ResourceVersion)
 		}
 	}
 }

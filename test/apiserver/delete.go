@@ -102,7 +102,7 @@ func (s *Server) deleteStored(o *Object, options metav1.DeleteOptions) error {
 	}
 	finalizers := deletionFinalizers(o, options)
 	if len(finalizers) == 0 && !graceful {
-		if len(o.Finalizers) > 0 && options.Preconditions != nil && options.Preconditions.ResourceVersion != nil {
+		if len(o.Finalizers) > 0 && options.Preconditions != nil && options.Preconditions.ResourceVersion != nil && len(options.DryRun) == 0 {
 			// The API server replaces the resourceVersion of the precondition by that of its last
 			// write, also here, where it has written nothing. Such a request always fails.
 			return conflict(o, "precondition failed: ResourceVersion in precondition: , ResourceVersion in object meta: %s", o.ResourceVersion)

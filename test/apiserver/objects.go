@@ -145,7 +145,7 @@ func (s *Server) Create(gvr schema.GroupVersionResource, namespace string, field
 	if o.isOf(namespaces) {
 		o.SpecFinalizers = []string{"kubernetes"}
 	}
-	if o.ResourceVersion != "" {
+	if o.ResourceVersion != "" && len(options.DryRun) == 0 {
 		return nil, internalError(fmt.Errorf("resourceVersion should not be set on objects to be created"))
 	}
 	if errs := validate(nil, o); len(errs) > 0 {
@@ -232,6 +232,7 @@ func (s *Server) list(gvr schema.GroupVersionResource, namespace string) ([]Obje
 func (s *Server) RemoveFinalizer(uid types.UID, finalizer string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.runControllers()
 	for _, o := range s.selected(func(o *Object) bool { return o.UID == uid && slices.Contains(o.Finalizers, finalizer) }) {
 		updated := o
 		updated.Finalizers = slices.DeleteFunc(slices.Clone(o.Finalizers), func(f string) bool { return f == finalizer })
