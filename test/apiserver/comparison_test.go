@@ -376,10 +376,6 @@ func show2(v any) string {
 func (c *comparison) deleteRequest(name string) request {
 	var o metav1.DeleteOptions
 	o.PropagationPolicy = pick(c, nil, nil, new(metav1.DeletePropagationBackground), new(metav1.DeletePropagationForeground), new(metav1.DeletePropagationOrphan), new(metav1.DeletionPropagation("Wrong")))
-	if c.random.IntN(8) == 0 {
-		o.OrphanDependents = new(c.random.IntN(2) == 0) //nolint:staticcheck // the API server still accepts it
-		o.PropagationPolicy = pick(c, nil, nil, nil, o.PropagationPolicy)
-	}
 	o.DryRun = pick(c, nil, nil, nil, nil, []string{metav1.DryRunAll})
 	o.GracePeriodSeconds = pick(c, nil, nil, nil, new(int64(0)), new(int64(2000)), new(int64(7200)), new(int64(-1)))
 	uid, rv := pick(c, "", "", "current", "wrong"), pick(c, "", "", "current", "999999999")

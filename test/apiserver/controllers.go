@@ -23,19 +23,9 @@ func (s *Server) deleteNamespace(o *Object, options metav1.DeleteOptions) error 
 	updated := *o
 	now := s.now()
 	updated.DeletionTimestamp = &now
-	updated.Finalizers = deletionFinalizers(o, namespaceOptions(options))
+	updated.Finalizers = deletionFinalizers(o, options)
 	s.change(o, &updated)
 	return nil
-}
-
-// namespaceOptions returns options that have for other types the effect that the given ones have
-// for a Namespace: orphanDependents=false means Foreground there, and Background elsewhere.
-func namespaceOptions(options metav1.DeleteOptions) metav1.DeleteOptions {
-	if orphan := options.OrphanDependents; orphan != nil && !*orphan { //nolint:staticcheck // the API server still accepts it
-		foreground := metav1.DeletePropagationForeground
-		return metav1.DeleteOptions{PropagationPolicy: &foreground}
-	}
-	return options
 }
 
 // Finalize removes "kubernetes" from the spec.finalizers of a Namespace, as the namespace

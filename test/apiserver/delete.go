@@ -191,10 +191,6 @@ func collectorFinalizer(o *Object, options metav1.DeleteOptions) string {
 	switch {
 	case o.Type.IgnoresPolicy:
 		return ""
-	case options.OrphanDependents != nil && *options.OrphanDependents: //nolint:staticcheck // the API server still accepts it
-		return metav1.FinalizerOrphanDependents
-	case options.OrphanDependents != nil: //nolint:staticcheck // as above
-		return ""
 	case options.PropagationPolicy != nil:
 		return map[metav1.DeletionPropagation]string{
 			metav1.DeletePropagationOrphan:     metav1.FinalizerOrphanDependents,

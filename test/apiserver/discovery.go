@@ -97,49 +97,30 @@ func legacyRoot(types []Type, root string) any {
 	}
 	out := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{}}
 	for i, t := range types {
-		if i == 0 || types[i-1].Group != t.Group {
-			out.Groups = append(out.Groups, legacyGroup(types, t.Group))
-		}
-	}
-	return out
-}
-
-// legacyGroup is the document of a group.
-func legacyGroup(types []Type, group string) metav1.APIGroup {
-	out := metav1.APIGroup{Name: group}
-	for _, t := range types {
 		version := metav1.GroupVersionForDiscovery{GroupVersion: t.GroupVersion().String(), Version: t.Version}
-		if t.Group == group && !slices.Contains(out.Versions, version) {
-			out.Versions = append(out.Versions, version)
+		if i == 0 || types[i-1].Group != t.Group {
+			out.Groups = append(out.Groups, metav1.APIGroup{Name: t.Group, PreferredVersion: version})
+		}
+		if of := &out.Groups[len(out.Groups)-1]; !slices.Contains(of.Versions, version) {
+			of.Versions = append(of.Versions, version)
 		}
 	}
-	out.PreferredVersion = out.Versions[0]
 	return out
 }
 
-// legacyDocument answers for one group (/apis/GROUP), or for one version of it (/api/v1,
-// /apis/GROUP/VERSION).
+// legacyDocument answers for a version of a group (/api/v1, /apis/GROUP/VERSION).
 func legacyDocument(w http.ResponseWriter, types []Type, words []string) {
-	version := words[len(words)-1]
-	group := strings.Join(words[1:len(words)-1], "")
-	if words[0] == "apis" && len(words) == 2 {
-		group, version = words[1], ""
-	}
-	list := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}}
+	list := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: strings.Join(words[1:], "/")}
 	for _, t := range types {
-		if t.Group == group && (version == "" || t.Version == version) {
-			list.GroupVersion = t.GroupVersion().String()
+		if t.GroupVersion().String() == list.GroupVersion {
 			list.APIResources = append(list.APIResources, metav1.APIResource{
 				Name: t.Resource, SingularName: t.singular(), Kind: t.Kind, Namespaced: t.Namespaced, Verbs: t.verbs(),
 			})
 		}
 	}
-	switch {
-	case len(list.APIResources) == 0:
+	if len(list.APIResources) == 0 {
 		http.Error(w, "404 page not found", http.StatusNotFound)
-	case version == "":
-		WriteJSON(w, http.StatusOK, legacyGroup(types, group))
-	default:
-		WriteJSON(w, http.StatusOK, list)
+		return
 	}
+	WriteJSON(w, http.StatusOK, list)
 }

@@ -9,6 +9,6 @@
 // and access reviews, and whole objects, metadata and tables. Lie overrides its answers.
 //
 // It does not have: server-side apply, PUT, managedFields other than the creator, admission
-// webhooks, authorization, defaults (a Job without labels gets those of its template), and
-// subresources.
+// webhooks, authorization, defaults (a Job without labels gets those of its template),
+// subresources, and the deprecated option orphanDependents.
 package apiserver

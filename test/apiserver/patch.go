@@ -107,22 +107,37 @@ var patchMeta = sync.OnceValue(func() strategicpatch.LookupPatchMeta {
 
 // patchedFields applies a patch to the fields of an object, which it may change.
 func patchedFields(fields map[string]any, patchType types.PatchType, patch []byte) (map[string]any, error) {
-	if patchType == types.JSONPatchType {
-		return jsonPatched(fields, patch)
-	}
 	var changes map[string]any
-	if err := json.Unmarshal(patch, &changes); err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
+	if patchType != types.JSONPatchType {
+		if err := json.Unmarshal(patch, &changes); err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
 	}
 	if patchType == types.StrategicMergePatchType {
 		after, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(fields, changes, patchMeta())
 		return after, strategicPatchError(err)
 	}
-	if changes == nil {
-		return nil, apierrors.NewBadRequest(jsonpatch.ErrBadJSONPatch.Error())
+	before, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
 	}
-	merge(fields, changes)
-	return fields, nil
+	var after []byte
+	if patchType == types.MergePatchType {
+		if after, err = jsonpatch.MergePatch(before, patch); err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+	} else {
+		operations, err := jsonpatch.DecodePatch(patch)
+		if err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		if after, err = operations.Apply(before); err != nil {
+			return nil, unprocessable(err)
+		}
+	}
+	var changed map[string]any
+	err = json.Unmarshal(after, &changed)
+	return changed, err
 }
 
 // strategicPatchError is interpretStrategicMergePatchError of k8s.io/apiserver.
@@ -148,43 +163,6 @@ func internalError(err error) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error(),
 	}}
-}
-
-// merge applies a JSON merge patch (RFC 7386).
-func merge(fields, changes map[string]any) {
-	for name, change := range changes {
-		switch change := change.(type) {
-		case nil:
-			delete(fields, name)
-		case map[string]any:
-			inner, ok := fields[name].(map[string]any)
-			if !ok {
-				inner = map[string]any{}
-				fields[name] = inner
-			}
-			merge(inner, change)
-		default:
-			fields[name] = change
-		}
-	}
-}
-
-func jsonPatched(fields map[string]any, patch []byte) (map[string]any, error) {
-	operations, err := jsonpatch.DecodePatch(patch)
-	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
-	before, err := json.Marshal(fields)
-	if err != nil {
-		return nil, err
-	}
-	after, err := operations.Apply(before)
-	if err != nil {
-		return nil, unprocessable(err)
-	}
-	var changed map[string]any
-	err = json.Unmarshal(after, &changed)
-	return changed, err
 }
 
 // withoutDuplicates returns the references without those that are equal to an earlier one.
