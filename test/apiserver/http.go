@@ -214,32 +214,45 @@ func decode(r *http.Request, into any) error {
 	return nil
 }
 
+// selection is what a list or a watch is about.
+type selection struct {
+	of       *Type
+	objects  []Object
+	matches  func(*Object) bool
+	revision int // of the objects
+}
+
+func (s *Server) selection(at place, query url.Values) (selection, error) {
+	matches, err := selector(query)
+	if err != nil {
+		return selection{}, apierrors.NewBadRequest(err.Error())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	objects, err := s.list(at.GroupVersionResource, at.namespace)
+	objects = slices.DeleteFunc(objects, func(o Object) bool { return !matches(&o) })
+	return selection{s.types[at.GroupVersionResource], objects, matches, s.revision}, err
+}
+
 // page answers a list. A continue token is the place of the last object before it.
 func (s *Server) page(w http.ResponseWriter, r *http.Request, at place) {
 	query := r.URL.Query()
-	matches, err := selector(query)
-	if err != nil {
-		RespondError(w, r, apierrors.NewBadRequest(err.Error()))
-		return
-	}
-	s.mu.Lock()
-	objects, err := s.list(at.GroupVersionResource, at.namespace)
-	page, t := metav1.ListMeta{ResourceVersion: strconv.Itoa(s.revision)}, s.types[at.GroupVersionResource]
-	s.mu.Unlock()
+	selected, err := s.selection(at, query)
 	if err != nil {
 		RespondError(w, r, err)
 		return
 	}
+	page := metav1.ListMeta{ResourceVersion: strconv.Itoa(selected.revision)}
 	token, _ := base64.StdEncoding.DecodeString(query.Get("continue"))
 	limit, _ := strconv.Atoi(query.Get("limit"))
 	position := func(o *Object) string { return o.Namespace + "/" + o.Name }
-	objects = slices.DeleteFunc(objects, func(o Object) bool { return position(&o) <= string(token) || !matches(&o) })
+	objects := slices.DeleteFunc(selected.objects, func(o Object) bool { return position(&o) <= string(token) })
 	if left := int64(len(objects) - limit); limit > 0 && left > 0 {
 		objects = objects[:limit]
 		page.Continue = base64.StdEncoding.EncodeToString([]byte(position(&objects[limit-1])))
 		page.RemainingItemCount = &left
 	}
-	writeList(w, r, at, page, t.Kind, objects)
+	writeList(w, r, at, page, selected.of.Kind, objects)
 }
 
 // selector returns the condition that the selectors of a request set. A field selector can use

@@ -13,8 +13,8 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -240,8 +240,8 @@ func checkResourceVersion(o *Object, requested string) error {
 // validate validates an object in place of another, which is nil for a new object.
 func validate(o, updated *Object) field.ErrorList {
 	metadata := field.NewPath("metadata")
-	errs := validation.ValidateObjectMeta(&updated.ObjectMeta, updated.Type.Namespaced, func(name string, prefix bool) []string {
-		return path.IsValidPathSegmentName(name)
+	errs := validation.ValidateObjectMeta(&updated.ObjectMeta, updated.Type.Namespaced, func(name string, _ bool) []string {
+		return content.IsPathSegmentName(name)
 	}, metadata)
 	if o != nil {
 		errs = append(errs, validation.ValidateObjectMetaUpdate(&updated.ObjectMeta, &o.ObjectMeta, metadata)...)

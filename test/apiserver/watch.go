@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -26,15 +25,7 @@ func (s *Server) RawEvents(path string) chan any {
 // they are, then with what happens. It ignores when an object begins or ceases to match a selector.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, at place) {
 	query := r.URL.Query()
-	matches, err := selector(query)
-	if err != nil {
-		RespondError(w, r, apierrors.NewBadRequest(err.Error()))
-		return
-	}
-	s.mu.Lock()
-	objects, err := s.list(at.GroupVersionResource, at.namespace)
-	from, revision, t := 0, s.revision, s.types[at.GroupVersionResource]
-	s.mu.Unlock()
+	selected, err := s.selection(at, query)
 	if err != nil {
 		RespondError(w, r, err)
 		return
@@ -43,25 +34,22 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, at place) {
 	send := func(event watch.EventType, o *Object) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"type": event, "object": inForm(r, at, o)}) // fails if the client has disconnected
 	}
-	if initial := query.Get("sendInitialEvents") == "true"; initial || query.Get("resourceVersion") == "" || query.Get("resourceVersion") == "0" {
-		for _, o := range objects {
-			if matches(&o) {
-				send(watch.Added, &o)
-			}
+	from, _ := strconv.Atoi(query.Get("resourceVersion"))
+	if initial := query.Get("sendInitialEvents") == "true"; initial || from == 0 {
+		for _, o := range selected.objects {
+			send(watch.Added, &o)
 		}
-		if from = revision; initial {
-			end := &Object{Type: t}
+		if from = selected.revision; initial {
+			end := &Object{Type: selected.of}
 			end.ResourceVersion, end.Annotations = strconv.Itoa(from), map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 			send(watch.Bookmark, end)
 		}
-	} else {
-		from, _ = strconv.Atoi(query.Get("resourceVersion"))
 	}
 	s.follow(w, r, func() <-chan struct{} {
 		events, written := s.since(from)
 		for _, e := range events {
 			from, _ = strconv.Atoi(e.Object.ResourceVersion)
-			if e.Object.Type == t && (at.namespace == "" || at.namespace == e.Object.Namespace) && matches(&e.Object) {
+			if e.Object.Type == selected.of && (at.namespace == "" || at.namespace == e.Object.Namespace) && selected.matches(&e.Object) {
 				send(e.Type, &e.Object)
 			}
 		}
