@@ -539,9 +539,19 @@ func (c *comparison) compareCreations() {
 	valid := map[string]any{"name": "new", "namespace": testNamespace, "uid": "mine", "generation": int64(7), "deletionTimestamp": "2026-01-01T00:00:00Z"}
 	for _, kind := range []*Type{ConfigMaps, jobType, widgetType} {
 		for _, change := range []map[string]any{
-			{}, {"name": nil}, {"name": existing}, {"name": "not/valid"}, {"namespace": nil}, {"namespace": "another"}, {"resourceVersion": "1"},
-			{"finalizers": []any{"unqualified"}}, {"finalizers": []any{"test.example/a"}}, {"finalizers": "text"}, {"labels": map[string]any{"a b": ""}},
-			{"ownerReferences": []any{map[string]any{"name": "n"}}}, {"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "Event", "name": "n", "uid": "u"}}},
+			{},
+			{"name": nil},
+			{"name": existing},
+			{"name": "not/valid"},
+			{"namespace": nil},
+			{"namespace": "another"},
+			{"resourceVersion": "1"},
+			{"finalizers": []any{"unqualified"}},
+			{"finalizers": []any{"test.example/a"}},
+			{"finalizers": "text"},
+			{"labels": map[string]any{"a b": ""}},
+			{"ownerReferences": []any{map[string]any{"name": "n"}}},
+			{"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "Event", "name": "n", "uid": "u"}}},
 		} {
 			for _, namespace := range []string{testNamespace, "missing"} {
 				metadata := maps.Clone(valid)

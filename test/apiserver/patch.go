@@ -54,13 +54,7 @@ func (s *Server) Patch(gvr schema.GroupVersionResource, namespace, name string, 
 }
 
 func acceptsPatch(t *Type, patchType types.PatchType) bool {
-	switch patchType {
-	case types.JSONPatchType, types.MergePatchType:
-		return true
-	case types.StrategicMergePatchType:
-		return !t.Custom
-	}
-	return false
+	return patchType == types.JSONPatchType || patchType == types.MergePatchType || patchType == types.StrategicMergePatchType && !t.Custom
 }
 
 func unsupportedMediaType(patchType types.PatchType) error {

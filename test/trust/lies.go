@@ -191,6 +191,12 @@ func (s *Server) Half(w http.ResponseWriter, r *http.Request) {
 	Text(honest.Code, honest.Header().Get("Content-Type"), honest.Body.String()[:honest.Body.Len()/2])(w, r)
 }
 
+// Read responds as to a GET, without doing what was asked.
+func (s *Server) Read(w http.ResponseWriter, r *http.Request) {
+	r.Method = http.MethodGet
+	s.Honest(w, r)
+}
+
 // Edited responds honestly, in JSON, except for what edit changes. It does not change plain text.
 func (s *Server) Edited(edit func(document map[string]any)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

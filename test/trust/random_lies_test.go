@@ -160,29 +160,30 @@ func tellRandomLie(s *Server, random *rand.Rand, truth *truth) string {
 			return slices.ContainsFunc(dependent.OwnerReferences, func(ref metav1.OwnerReference) bool { return string(ref.UID) == metadataOf(o)["uid"] })
 		})
 	}
-	read := func(w http.ResponseWriter, r *http.Request) {
-		r.Method = http.MethodGet
-		s.Honest(w, r)
-	}
 	lies := []struct {
 		name   string
 		about  Match
 		answer http.HandlerFunc
 	}{
-		{"a login page", ask("GET", ""), Page()}, {"half of a body", ask("GET", ""), s.Half},
+		{"a login page", ask("GET", ""), Page()},
+		{"half of a body", ask("GET", ""), s.Half},
 		{"an empty list", lists, s.EditedItems(func([]any) []any { return []any{} })},
 		{"a list without owners", lists, s.EditedItems(func(items []any) []any { return slices.DeleteFunc(items, owner) })},
-		{"an item with another UID", lists, item("uid", some.UID)}, {"an item without a UID", lists, item("uid", nil)},
+		{"an item with another UID", lists, item("uid", some.UID)},
+		{"an item without a UID", lists, item("uid", nil)},
 		{"a list of another kind", lists, s.Edited(func(list map[string]any) { list["kind"] = "ConfigMapList" })},
 		{"a list without items", lists, s.Edited(func(list map[string]any) { delete(list, "items") })},
-		{"a list without resourceVersion", lists, s.EditedMetadata("resourceVersion", nil)}, {"a lost continue token", lists, s.EditedMetadata("continue", nil)},
+		{"a list without resourceVersion", lists, s.EditedMetadata("resourceVersion", nil)},
+		{"a lost continue token", lists, s.EditedMetadata("continue", nil)},
 		{"a whole object with another UID", wholeLists, item("uid", some.UID)},
 		{"a whole list without an object", wholeLists, s.EditedItems(func(items []any) []any { return items[1:] })},
-		{"an object of another name", objects, s.EditedMetadata("name", "other")}, {"an object of another namespace", objects, s.EditedMetadata("namespace", "kube-system")},
+		{"an object of another name", objects, s.EditedMetadata("name", "other")},
+		{"an object of another namespace", objects, s.EditedMetadata("namespace", "kube-system")},
 		{"an object of another kind", objects, s.Edited(func(o map[string]any) { o["kind"] = "Table" })},
 		{"a 404 of another object", objects, Refuse(apierrors.NewNotFound(some.Type.GroupResource(), "other"))},
 		{"discovery without a group", Path("/apis"), s.EditedGroups(Without([]string{"apps", Widgets.Group}[n%2]))},
-		{"a DELETE that is not done", ask("DELETE", ""), success}, {"a PATCH that is not done", ask("PATCH", ""), read},
+		{"a DELETE that is not done", ask("DELETE", ""), success},
+		{"a PATCH that is not done", ask("PATCH", ""), s.Read},
 		{"a POST of another object", ask("POST", ""), s.EditedMetadata("uid", some.UID)},
 	}
 	of, from, often := lies[random.IntN(len(lies))], int32(max(0, random.IntN(16)-8)), ""
