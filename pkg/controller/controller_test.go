@@ -3,11 +3,12 @@ package controller_test
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
@@ -15,21 +16,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/controller"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
-)
-
-const (
-	podsPath = "/api/v1/pods"
-	gonePath = "/apis/example.com/v1/namespaces/ns/widgets/gone"
+	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
 
 // inBubble runs a test in a bubble, with a server of these Pods. The collector runs until do returns.
-func inBubble(t *testing.T, pods []clustertest.Fields, o controller.Options, do func(podEvents chan<- any)) {
-	_, s := clustertest.Serve(t, map[string]func(*http.Request) any{
-		podsPath: clustertest.Reply(clustertest.List(pods...)),
-		gonePath: clustertest.Reply(clustertest.Status(http.StatusNotFound, "NotFound", `widgets.example.com "gone" not found`,
-			clustertest.Fields{"name": "gone", "group": "example.com", "kind": "widgets"})),
-	})
+func inBubble(t *testing.T, pods []*apiserver.Object, o controller.Options, do func(*apiserver.Server)) {
 	synctest.Test(t, func(t *testing.T) {
+		s := apiserver.New([]*apiserver.Type{apiserver.Namespaces, apiserver.Pods, apiserver.Deployments, apiserver.CRDs, apiserver.APIServices})
+		s.Controllers, s.Clock = true, time.Now
+		s.Add(apiserver.Namespaces.Object("", "ns"))
+		for _, pod := range pods {
+			s.Add(pod)
+		}
 		c := clustertest.ConnectInMemory(t, s, client.Options{Concurrency: 3, Timeout: 10 * time.Second})
 		m, err := monitor.Start(t.Context(), c, monitor.Options{Parts: true})
 		if err != nil {
@@ -40,7 +38,7 @@ func inBubble(t *testing.T, pods []clustertest.Fields, o controller.Options, do 
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- controller.Run(ctx, o) }()
-		do(s.RawEvents(podsPath))
+		do(s)
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("the collector ended: %v", err)
@@ -49,9 +47,9 @@ func inBubble(t *testing.T, pods []clustertest.Fields, o controller.Options, do 
 }
 
 // orphan returns a Pod whose owner does not exist.
-func orphan(name string) clustertest.Fields {
-	pod := clustertest.Item(name)
-	pod["metadata"].(clustertest.Fields)["ownerReferences"] = []clustertest.Fields{{"apiVersion": "example.com/v1", "kind": "Widget", "name": "gone", "uid": "gone"}}
+func orphan(name string) *apiserver.Object {
+	pod := apiserver.Pods.Object("ns", name)
+	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "gone", UID: "gone"}}
 	return pod
 }
 
@@ -69,7 +67,7 @@ func TestRoundThatFailedIsTriedAgainThoughNothingChanges(t *testing.T) {
 		},
 		OnRound: func(r controller.Round) { errs = append(errs, r.Err) },
 	}
-	inBubble(t, []clustertest.Fields{orphan("a")}, o, func(chan<- any) { time.Sleep(time.Second) })
+	inBubble(t, []*apiserver.Object{orphan("a")}, o, func(*apiserver.Server) { time.Sleep(time.Second) })
 	// 100, 200, 400 milliseconds after one another
 	if want := []int{1, 1, 1, 1}; !slices.Equal(deletes, want) {
 		t.Errorf("the rounds of a second were about to delete %v objects, want %v", deletes, want)
@@ -89,10 +87,10 @@ func TestRoundOverEverythingFollowsOneOverAPartWithinAMinute(t *testing.T) {
 	var begun time.Time
 	var rounds []round
 	o := controller.Options{OnRound: func(r controller.Round) { rounds = append(rounds, round{r.Snapshot.Part, time.Now()}) }}
-	inBubble(t, nil, o, func(podEvents chan<- any) {
+	inBubble(t, nil, o, func(s *apiserver.Server) {
 		begun = time.Now()
 		time.Sleep(10 * time.Second)
-		podEvents <- clustertest.Fields{"type": "ADDED", "object": clustertest.Item("a")}
+		s.Add(apiserver.Pods.Object("ns", "a"))
 		time.Sleep(time.Hour)
 	})
 	later := slices.DeleteFunc(rounds, func(r round) bool { return r.at.Equal(begun) })
