@@ -32,10 +32,12 @@ func (s *Server) Delete(gvr schema.GroupVersionResource, namespace, name string,
 	if err := s.delete(o, options); err != nil {
 		return nil, err
 	}
-	if i, found := s.find(o.Type, namespace, name); found {
-		return s.objects[i], nil
+	i, found := s.find(o.Type, namespace, name)
+	if !found {
+		return nil, nil
 	}
-	return nil, nil
+	left := *s.objects[i]
+	return &left, nil
 }
 
 // DeleteCollection deletes the objects of a type in a namespace, one after the other.

@@ -166,8 +166,8 @@ func (s *Server) ifDryRun(dryRun []string) (undo func()) {
 	if len(dryRun) == 0 {
 		return s.runControllers
 	}
-	objects, revision, events := slices.Clone(s.objects), s.revision, s.events
-	return func() { s.objects, s.revision, s.events = objects, revision, events }
+	objects, revision, events, types := slices.Clone(s.objects), s.revision, s.events, maps.Clone(s.types)
+	return func() { s.objects, s.revision, s.events, s.types = objects, revision, events, types }
 }
 
 // object returns the object to which a request path leads.
