@@ -20,6 +20,6 @@
 // number of new graphs for the differential tests and of runs under faults; without it they use
 // fixed seeds. With both, they use that many seeds from the given one on.
 //
-// KUBERNETES is the minor version of the control planes, the newest by default. `make matrix` runs
-// the tests that compare the program with the real collector on all of them.
+// KUBERNETES is the minor version of the control planes, the newest by default. `make
+// differential` runs the tests that compare the program with the real collector.
 package e2e

@@ -32,7 +32,7 @@ type environment struct {
 func newEnvironment(t *testing.T) environment {
 	t.Helper()
 	if os.Getenv(assets) == "" {
-		t.Skipf("SKIPPED, NOT TESTED: %s is not set; make test sets it to the folder of the control plane that it has built", assets)
+		t.Skipf("SKIPPED, NOT TESTED: %s is not set; make test-all sets it to the folder of the control plane that it has built", assets)
 	}
 	// Neither Ctrl-C nor the timeout of go test ends what envtest has started, so the test has to
 	// end by itself.

@@ -57,7 +57,7 @@ func newUser(t *testing.T) user {
 	t.Helper()
 	kubectl, err := exec.LookPath("kubectl")
 	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: there is no kubectl in the PATH; make test puts the one there that it has built")
+		t.Skip("SKIPPED, NOT TESTED: there is no kubectl in the PATH; make test-all puts the one there that it has built")
 	}
 	root := t.TempDir()
 	// krew considers an index with a .git as fetched. It does not need to fetch it for anything

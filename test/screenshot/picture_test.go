@@ -26,7 +26,7 @@ func TestPicturesAreUpToDate(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Errorf("docs/picture/%s.svg shows something else than the program says now: make picture", name)
+			t.Errorf("docs/picture/%s.svg shows something else than the program says now: make pictures", name)
 		}
 	}
 }

@@ -24,6 +24,6 @@ func TestPicturesShowTheWordsOfToday(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Errorf("the pictures in docs/images are of another version: make screenshots, and look at them; the words today are\n%s", want)
+		t.Errorf("the pictures in docs/images are of another version: make pictures, and look at them; the words today are\n%s", want)
 	}
 }
