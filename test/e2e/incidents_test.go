@@ -49,7 +49,9 @@ func TestIncidents(t *testing.T) {
 				s.create(workload("StatefulSet", "kube-system", "redis", ownedBy(referenceTo(cluster, controlling, blocking))))
 				return s.create(workload("StatefulSet", ns, "redis-exporter", ownedBy(referenceTo(cluster, controlling, blocking))))
 			},
-			[]string{"error cross-namespace-owner: StatefulSet/redis-exporter: delete"}, []string{"kube-system", "Widget/redis-0826", "will delete this object"}, "unlink",
+			[]string{"error cross-namespace-owner: StatefulSet/redis-exporter: delete"},
+			[]string{"kube-system", "Widget/redis-0826", "will delete this object"},
+			"unlink",
 		},
 		// A Secret was copied with its ownerReference into another namespace.
 		"elastic/cloud-on-k8s#3986": {
@@ -59,7 +61,8 @@ func TestIncidents(t *testing.T) {
 				s.create(claimOf(ns, "data-0", ownedBy(referenceTo(copied))))
 				return copied
 			},
-			[]string{"error cross-namespace-owner: Secret/es-ca: delete"}, nil, "unlink",
+			[]string{"error cross-namespace-owner: Secret/es-ca: delete"},
+			nil, "unlink",
 		},
 		// The owner's name was wrong and its UID right: a storage cluster was deleted.
 		"rook#3530": {
@@ -67,7 +70,9 @@ func TestIncidents(t *testing.T) {
 				operator := s.create(workload("Deployment", ns, "rook-ceph-operator"))
 				return s.create(workload("DaemonSet", ns, "rook-discover", ownedBy(referenceTo(operator, named("rook-operator")))))
 			},
-			[]string{"error mismatched-owner: DaemonSet/rook-discover: delete"}, []string{"rook-operator", "rook-ceph-operator"}, "unlink",
+			[]string{"error mismatched-owner: DaemonSet/rook-discover: delete"},
+			[]string{"rook-operator", "rook-ceph-operator"},
+			"unlink",
 		},
 		// References had the UID of one object with the kind and name of another: clusters were deleted.
 		"crossplane#895": {
@@ -75,7 +80,9 @@ func TestIncidents(t *testing.T) {
 				claim, instance := s.create(widget(ns, "cluster-claim")), s.create(gadget("cluster-instance"))
 				return s.create(secret(ns, "connection", ownedBy(referenceTo(claim, func(r *metav1.OwnerReference) { r.UID = instance.GetUID() }))))
 			},
-			[]string{"error mismatched-owner: Secret/connection: delete"}, []string{"Widget/cluster-claim", "Gadget/cluster-instance"}, "unlink",
+			[]string{"error mismatched-owner: Secret/connection: delete"},
+			[]string{"Widget/cluster-claim", "Gadget/cluster-instance"},
+			"unlink",
 		},
 		// A restored backup had owner references with the UIDs of the former owners.
 		"velero#10556": {
@@ -84,14 +91,17 @@ func TestIncidents(t *testing.T) {
 				s.replace(before)
 				return s.create(workload("ReplicaSet", ns, "web-1", ownedBy(referenceTo(before, controlling, blocking))))
 			},
-			[]string{"error replaced-owner: ReplicaSet/web-1: delete"}, []string{"Deployment/web"}, "relink",
+			[]string{"error replaced-owner: ReplicaSet/web-1: delete"},
+			[]string{"Deployment/web"},
+			"relink",
 		},
 		// The same, but the owner was not restored at all.
 		"velero#4707": {
 			func(ns string) object {
 				return s.create(workload("ReplicaSet", ns, "web-1", ownedBy(reference("apps/v1", "Deployment", "web", "former", controlling, blocking))))
 			},
-			[]string{"error missing-owner: ReplicaSet/web-1: delete"}, nil, "unlink",
+			[]string{"error missing-owner: ReplicaSet/web-1: delete"},
+			nil, "unlink",
 		},
 		// The owner's apiVersion is no longer served: dependents are kept for ever.
 		"kubernetes#102641": {
@@ -99,7 +109,9 @@ func TestIncidents(t *testing.T) {
 				owner := s.create(widget(ns, "owner"))
 				return s.create(configMap(ns, "leaked", ownedBy(referenceTo(owner, versioned(customGroup+"/v1alpha1")), reference("v1", "Secret", "gone", "gone"))))
 			},
-			[]string{"error missing-owner: ConfigMap/leaked: stuck", "error unserved-owner-version: ConfigMap/leaked: stuck"}, []string{customGroup + "/v1,"}, "update-version",
+			[]string{"error missing-owner: ConfigMap/leaked: stuck", "error unserved-owner-version: ConfigMap/leaked: stuck"},
+			[]string{customGroup + "/v1,"},
+			"update-version",
 		},
 		// The same with a built-in kind that has moved to another group.
 		"kubernetes#96650": {
@@ -107,14 +119,18 @@ func TestIncidents(t *testing.T) {
 				owner := s.create(workload("Deployment", ns, "web"))
 				return s.create(workload("ReplicaSet", ns, "web-1", ownedBy(referenceTo(owner, versioned("extensions/v1beta1")))))
 			},
-			[]string{"error unserved-owner-version: ReplicaSet/web-1: stuck"}, []string{"extensions/v1beta1", "apps/v1"}, "update-version",
+			[]string{"error unserved-owner-version: ReplicaSet/web-1: stuck"},
+			[]string{"extensions/v1beta1", "apps/v1"},
+			"update-version",
 		},
 		// A cluster-scoped object with an owner of a namespaced kind: never collected since 1.20.
 		"kubernetes/website#29480": {
 			func(ns string) object {
 				return s.create(clusterRole("e2e-owned", ownedBy(referenceTo(s.create(configMap(ns, "owner"))))))
 			},
-			[]string{"error cluster-to-namespaced-owner: ClusterRole/e2e-owned: stuck"}, []string{"ConfigMap/owner"}, "unlink",
+			[]string{"error cluster-to-namespaced-owner: ClusterRole/e2e-owned: stuck"},
+			[]string{"ConfigMap/owner"},
+			"unlink",
 		},
 		// Two objects owned each other, and both were deleted in the foreground.
 		"openeverest/openeverest-operator#418": {
@@ -130,7 +146,8 @@ func TestIncidents(t *testing.T) {
 				"info terminating-owner: Widget/backup: none", "error owner-cycle: Widget/backup: stuck", "error blocked-deletion: Widget/backup: stuck",
 				"info terminating-owner: Widget/restore: none", "error blocked-deletion: Widget/restore: stuck",
 			},
-			[]string{"never completes"}, "unlink",
+			[]string{"never completes"},
+			"unlink",
 		},
 	}
 	objects, spaces := map[string]object{}, map[string]string{}

@@ -217,11 +217,13 @@ func TestWritePatchChangesOnlyIntendedFields(t *testing.T) {
 		"unblock":                 {subject.Change{Unblock: []int{0, 1, 2}}, []metav1.OwnerReference{unblocked(refs[0]), unblocked(refs[1]), unblocked(refs[2])}, held},
 		"relink-one-of-two": {
 			subject.Change{Rewrite: []subject.Rewrite{{Index: 1, Reference: subject.Reference{APIVersion: "v1", Kind: "ConfigMap", Name: "other~1name", UID: "9"}}}},
-			[]metav1.OwnerReference{refs[0], reference("v1", "ConfigMap", "other~1name", "9"), refs[2]}, held,
+			[]metav1.OwnerReference{refs[0], reference("v1", "ConfigMap", "other~1name", "9"), refs[2]},
+			held,
 		},
 		"unblock-drop-and-release": {
 			subject.Change{Unblock: []int{0, 2}, Drop: []int{0, 1}, RemoveFinalizer: "orphan"},
-			[]metav1.OwnerReference{unblocked(refs[2])}, []string{"example.com/a", "example.com/b"},
+			[]metav1.OwnerReference{unblocked(refs[2])},
+			[]string{"example.com/a", "example.com/b"},
 		},
 	}
 	objects := map[string]object{}
