@@ -108,7 +108,7 @@ func addRandomScene(s *Server, random *rand.Rand) (web *Object) {
 	some("leaf-", referenceTo(some("web-", referenceTo(web))))
 	some("repairable-", referenceTo(some("config-")), missingOwner(Deployments))
 	some("cascade-", referenceTo(some("garbage-", missingOwner(Widgets))))
-	some("orphan-", referenceTo(s.Add(orphaning(Widgets.Object("shop", "orphaning")))))
+	some("orphan-", referenceTo(s.Add(orphaning(Widgets.Object("shop", "an-owner")))))
 	waiting := terminating(Deployments.Object("shop", "waiting"))
 	waiting.Finalizers = []string{metav1.FinalizerDeleteDependents}
 	some("waited-", referenceTo(s.Add(waiting)))
