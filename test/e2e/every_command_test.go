@@ -76,6 +76,9 @@ func TestEveryCommand(t *testing.T) {
 			role.Rules = append(role.Rules, all.leaseRules()...)
 		}
 		common.holders[role.Name] = all.userWithRole("", role)
+		if role.Name == "gc-scan" {
+			common.holders["list only"] = all.userWithRole("", limitedTo([]string{"list"}, role))
+		}
 	}
 	all.grant("clerk", "", []any{""}, []any{"configmaps"}, []any{"list", "get", "patch", "delete"})
 
@@ -161,7 +164,12 @@ func TestEveryCommand(t *testing.T) {
 		if got.Complete || concluded {
 			t.Errorf("complete %t, findings %q", got.Complete, got.briefIn(ns))
 		}
+		const unknown = "warning unverified-owner: ConfigMap/orphan: unknown"
+		if found := decode[report](t, s.as("list only", "audit", "-o", "json").exits(t, 1)).briefIn(ns); !slices.Contains(found, unknown) {
+			t.Errorf("without the right to get its owner: %q", found)
+		}
 		s.as("configmaps only", "audit", "--strict").exits(t, 3).shows(t, "Incomplete scan").warns(t, "could not be read")
+		s.as("configmaps only", "collect", "--dry-run", "--strict").exits(t, 3)
 		s.as("configmaps only", "collect", "--yes", "--strict", "--no-backup").exits(t, 3)
 		s.as("configmaps only", "collect", "--yes", "--no-backup").exits(t, 1).shows(t, "Nothing to do. Incomplete scan.")
 		s.requireUnchanged(everything...)
@@ -191,10 +199,17 @@ func TestEveryCommand(t *testing.T) {
 		s.gc("collect").exits(t, 4).warns(t, "standard input is not a terminal")
 		s.gc("collect", "--confirm=0123456789abcdef").exits(t, 4).warns(t, "the plan differs from the confirmed one")
 		s.gc("collect", "--yes", "--max-deletes=2").exits(t, 4).warns(t, "use --max-deletes 3")
-		tty := s.tool().atTerminal("collect", "-n", ns)
-		tty.awaitText("Delete 3 objects, change 1? Type the number of objects to delete: ")
-		tty.press("4\n")
-		tty.wait().exits(t, 4).shows(t, "not confirmed: nothing was changed")
+		answer := func(keys string, meanwhile func()) result {
+			tty := s.tool().atTerminal("collect", "-n", ns)
+			tty.awaitText("Delete 3 objects, change 1? Type the number of objects to delete: ")
+			meanwhile()
+			tty.press(keys + "\n")
+			return tty.wait()
+		}
+		answer("4", func() {}).exits(t, 4).shows(t, "not confirmed: nothing was changed")
+		late := configMap(ns, "late", ownedBy(missingOwner()))
+		answer("3", func() { s.create(late) }).exits(t, 4).shows(t, "the cluster changed while you were reading")
+		s.remove(late, metav1.DeletePropagationBackground)
 		for _, role := range []string{"gc-repair", "gc-delete"} { // without delete, and without patch
 			s.refuses(role, "collect")
 		}
