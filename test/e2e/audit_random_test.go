@@ -21,7 +21,7 @@ import (
 func TestAuditJudgesReferencesLikeTheAPIServer(t *testing.T) {
 	newScene(t)
 	seen := map[string]bool{}
-	all := seeds(t, 2)
+	all := graphs(t, 1, 2)
 	for _, seed := range all {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
 			s := newScene(t)

@@ -42,7 +42,7 @@ func ageless(s string) string {
 
 func TestSnapshotGivesSameOutputAsCluster(t *testing.T) {
 	t.Parallel()
-	for _, seed := range seeds(t, 1) {
+	for _, seed := range graphs(t, 1) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
 			s := newScene(t)
 			ns := drawUnusual(seed, 150).build(s, 0)[0].namespaces[0]
