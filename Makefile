@@ -92,7 +92,7 @@ krew-manifest: dist ## render plugins/gc.yaml from dist; the real krew validates
 release-check: dist ## build the last commit again, elsewhere and with an empty cache, and compare
 	$(GORELEASER) check
 	rm -rf bin/again && git clone --quiet . bin/again
-	GOCACHE=$(CURDIR)/bin/again/cache $(MAKE) -C bin/again dist VERSION=$(VERSION)
+	cd bin/again && GOCACHE=$(CURDIR)/bin/again/cache make dist VERSION=$(VERSION)
 	cmp dist/checksums.txt bin/again/dist/checksums.txt
 release: ## publish the tag of this commit, as .github/workflows/release.yml does
 	$(GORELEASER) release --clean
