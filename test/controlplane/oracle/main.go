@@ -2,8 +2,8 @@
 // scenarios, in one process and in random orders.
 //
 // The collector's queues are not exported. So its source files are copied, unchanged, from
-// the module cache into the folder _build, which git ignores, together with those of
-// _driver, which then belong to the same package.
+// the module cache into the folder _build, together with those of _driver, which then belong
+// to the same package. The folder is removed at the end: the code in it is not formatted like ours.
 package main
 
 import (
@@ -37,6 +37,7 @@ func build(file string) error {
 	if err := os.RemoveAll("oracle/_build"); err != nil {
 		return err
 	}
+	defer os.RemoveAll("oracle/_build")
 	for _, c := range []struct{ from, to string }{
 		{upstream, "oracle/_build/garbagecollector"},
 		{"oracle/_driver", "oracle/_build/garbagecollector"},
