@@ -21,41 +21,31 @@ const (
 	roundsVariable = "SEEDS"
 )
 
-// seeds returns the requested seed, or n random ones.
-func seeds(t *testing.T, n int) []uint64 {
-	t.Helper()
-	if given := os.Getenv(seedVariable); given != "" {
-		seed, err := strconv.ParseUint(given, 10, 64)
-		if err != nil {
-			t.Fatalf("%s: %v", seedVariable, err)
-		}
-		return []uint64{seed}
-	}
-	out := make([]uint64, n)
-	for i := range out {
-		out[i] = uint64(rand.Uint32())
-	}
-	return out
-}
-
 // graphs returns the seeds to compare: the requested seed, the requested number of random
 // ones, that number from the requested one on if both are set, or by default fixed ones, so that
 // only a change of the code can cause a failure.
 func graphs(t *testing.T, usual ...uint64) []uint64 {
 	t.Helper()
-	given := os.Getenv(roundsVariable)
-	if given == "" && os.Getenv(seedVariable) == "" {
+	first, rounds := os.Getenv(seedVariable), os.Getenv(roundsVariable)
+	if first == "" && rounds == "" {
 		return usual
 	}
-	n, err := strconv.Atoi(cmp.Or(given, "1"))
+	n, err := strconv.Atoi(cmp.Or(rounds, "1"))
 	if err != nil {
 		t.Fatalf("%s: %v", roundsVariable, err)
 	}
-	all := seeds(t, n)
-	for len(all) < n { // the requested seed alone
-		all = append(all, all[len(all)-1]+1)
+	seed, err := strconv.ParseUint(cmp.Or(first, "0"), 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", seedVariable, err)
 	}
-	return all
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = seed + uint64(i)
+		if first == "" {
+			out[i] = uint64(rand.Uint32())
+		}
+	}
+	return out
 }
 
 // TestDifferentialCollect expects that from the same state the program and the real

@@ -457,7 +457,7 @@ func TestRepairIncident_velero_10556(t *testing.T) {
 	custom := s.create(widget(ns, "monitor", ownedBy(withFormerUID(referenceTo(deployment)))))
 	config := s.create(configMap(ns, "config", ownedBy(withFormerUID(referenceTo(deployment)), withFormerUID(referenceTo(custom, blocking)))))
 	password := s.create(secret(ns, "password", ownedBy(withFormerUID(referenceTo(custom)))))
-	doomed := s.create(configMap(ns, "unmended", ownedBy(missingOwner())))
+	doomed := s.create(configMap(ns, "unrepaired", ownedBy(missingOwner())))
 
 	s.gc("repair", "-n", ns, "--rule", "replaced-owner", "--dry-run").exits(t, 0).
 		shows(t, "relink", "Secret/password", "Widget/monitor exists, with another UID: the reference gets that UID (otherwise GC would delete it)", "relink 6. Complete scan.")
@@ -488,7 +488,7 @@ func TestRepairIncident_redis_exporter(t *testing.T) {
 	exporter := s.create(workload("StatefulSet", monitoring, "redis-exporter", ownedBy(referenceTo(redis, controlling, blocking)), func(o object) {
 		o.Object["spec"].(map[string]any)["replicas"] = int64(0)
 	}))
-	doomed := s.create(configMap(monitoring, "unmended", ownedBy(missingOwner())))
+	doomed := s.create(configMap(monitoring, "unrepaired", ownedBy(missingOwner())))
 	below := s.create(configMap(monitoring, "dashboards", ownedBy(referenceTo(exporter))))
 
 	s.gc("repair", "statefulset/redis-exporter", "-n", monitoring, "--yes", "--backup-dir", t.TempDir()).exits(t, 0).

@@ -394,7 +394,7 @@ func (s *scene) patchStatus(o object, body string) {
 func TestRestoreUndoesRepair(t *testing.T) {
 	s := newScene(t)
 	s.defineTestKinds()
-	ns := s.namespace("mended")
+	ns := s.namespace("repaired")
 	owner, kept := s.create(widget(ns, "owner")), s.create(widget(ns, "kept"))
 	stale := s.create(secret(ns, "stale", ownedBy(referenceTo(owner, blocking))))
 	shared := s.create(configMap(ns, "shared", ownedBy(referenceTo(kept), missingOwner())))

@@ -134,7 +134,7 @@ func (t *truth) ownersOf(o *Object) (owners []*Object) {
 }
 
 // mayGo reports whether an object is requested, waits for its dependents, is in a Namespace that
-// may go, or has owners of which all are missing or may go.
+// may go, or has owners that all are missing or may go.
 func (t *truth) mayGo(o *Object) bool {
 	return o.UID == t.requested || slices.Contains(o.Finalizers, metav1.FinalizerDeleteDependents) ||
 		slices.ContainsFunc(t.before, func(n Object) bool { return n.Type == Namespaces && n.Name == o.Namespace && t.mayGo(&n) }) ||
