@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -23,7 +24,7 @@ import (
 func inBubble(t *testing.T, pods []*apiserver.Object, o controller.Options, do func(*apiserver.Server)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := apiserver.New([]*apiserver.Type{apiserver.Namespaces, apiserver.Pods, apiserver.Deployments, apiserver.CRDs, apiserver.APIServices})
-		s.Controllers, s.Clock = true, time.Now
+		s.Controllers, s.Clock, s.WatchLifetime = true, time.Now, 5*time.Minute
 		s.Add(apiserver.Namespaces.Object("", "ns"))
 		for _, pod := range pods {
 			s.Add(pod)
@@ -97,4 +98,21 @@ func TestRoundOverEverythingFollowsOneOverAPartWithinAMinute(t *testing.T) {
 	if want := []round{{true, begun.Add(10 * time.Second)}, {false, begun.Add(time.Minute)}}; !slices.Equal(later, want) {
 		t.Errorf("the rounds after those at %s were %v, want %v", begun, later, want)
 	}
+}
+
+// TestSilentWatchIsNoticed has a server that keeps the watches of Pods open for ever and sends nothing.
+func TestSilentWatchIsNoticed(t *testing.T) {
+	inBubble(t, nil, controller.Options{MaxDeletes: 10}, func(s *apiserver.Server) {
+		s.Lie(func(r *http.Request) bool { return r.URL.Path == "/api/v1/pods" && r.URL.Query().Has("watch") }, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", apiserver.InJSON)
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		})
+		time.Sleep(11 * time.Minute) // from now on, watches are silent
+		pod := s.Add(orphan("a"))
+		time.Sleep(10*time.Minute + 31*time.Second) // client-go asks for 5 to 10 minutes
+		if now, err := s.Get(apiserver.Pods.GroupVersionResource, pod.Namespace, pod.Name); err == nil {
+			t.Errorf("garbage that no watch showed is still there: %v", now)
+		}
+	})
 }

@@ -2,8 +2,10 @@ package client
 
 import (
 	"context"
+	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -12,9 +14,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
+// watchOverrun is how long after its timeoutSeconds a watch is still trusted.
+const watchOverrun = 30 * time.Second
+
 // Watch starts a watch of the metadata of a query's objects. The server has to begin its answer within
 // Options.Timeout; from then on, the watch lasts until the server or the context ends it, or Stop does.
-// Its events are not verified.
+// A watch that lasts longer than its timeoutSeconds and watchOverrun may have missed any event: it
+// ends with the error that events have expired, after which a reflector lists again. Its events are
+// not verified.
 func (c *Client) Watch(ctx context.Context, q Query, o metav1.ListOptions) (watch.Interface, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if c.Options.Timeout > 0 {
@@ -22,7 +29,7 @@ func (c *Client) Watch(ctx context.Context, q Query, o metav1.ListOptions) (watc
 		defer late.Stop()
 	}
 	o.FieldSelector = q.FieldSelector
-	w, err := c.resource(q).Watch(ctx, o)
+	in, err := c.resource(q).Watch(ctx, o)
 	if err != nil {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
@@ -30,18 +37,58 @@ func (c *Client) Watch(ctx context.Context, q Query, o metav1.ListOptions) (watc
 		cancel(nil)
 		return nil, err
 	}
-	return &begunWatch{w, func() { cancel(nil) }}, nil
+	w := &begunWatch{in: in, events: make(chan watch.Event), stopped: make(chan struct{}), cancel: func() { cancel(nil) }}
+	go w.forward(o.TimeoutSeconds)
+	return w, nil
 }
 
-// begunWatch ends the context of its request, too.
+// begunWatch ends the context of its request, too, and is bounded in time.
 type begunWatch struct {
-	watch.Interface
-	cancel func()
+	in      watch.Interface
+	events  chan watch.Event
+	stop    sync.Once
+	stopped chan struct{}
+	cancel  func()
 }
+
+// forward passes on events until the watch ends, or has lasted longer than the server was asked for.
+func (w *begunWatch) forward(timeoutSeconds *int64) {
+	defer close(w.events)
+	var overdue <-chan time.Time
+	if timeoutSeconds != nil {
+		timer := time.NewTimer(time.Duration(*timeoutSeconds)*time.Second + watchOverrun)
+		defer timer.Stop()
+		overdue = timer.C
+	}
+	for last := false; !last; {
+		var event watch.Event
+		var ok bool
+		select {
+		case event, ok = <-w.in.ResultChan():
+		case <-overdue:
+			expired := apierrors.NewResourceExpired("the watch did not end in time, so it may have missed events").Status()
+			event, ok, last = watch.Event{Type: watch.Error, Object: &expired}, true, true
+			w.in.Stop()
+			w.cancel()
+		}
+		if !ok {
+			return
+		}
+		select {
+		case w.events <- event:
+		case <-w.stopped:
+			return
+		}
+	}
+}
+
+// ResultChan returns the events.
+func (w *begunWatch) ResultChan() <-chan watch.Event { return w.events }
 
 // Stop ends the watch.
 func (w *begunWatch) Stop() {
-	w.Interface.Stop()
+	w.stop.Do(func() { close(w.stopped) })
+	w.in.Stop()
 	w.cancel()
 }
 

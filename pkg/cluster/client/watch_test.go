@@ -8,7 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
@@ -46,6 +48,31 @@ func TestWatchThatDoesNotBeginEndsInTime(t *testing.T) {
 		_, err := clustertest.ConnectInMemory(t, silent, client.Options{Timeout: timeout}).Watch(t.Context(), pods, metav1.ListOptions{})
 		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took != timeout {
 			t.Errorf("after %s: %v", took, err)
+		}
+	})
+}
+
+// TestWatchPastItsTimeEnds has a server that does not end a watch.
+func TestWatchPastItsTimeEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apiserver.New([]*apiserver.Type{apiserver.Pods})
+		began := time.Now()
+		c := clustertest.ConnectInMemory(t, server, client.Options{Timeout: timeout})
+		w, err := c.Watch(t.Context(), pods, metav1.ListOptions{TimeoutSeconds: new(int64(300))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		event := <-w.ResultChan()
+		if took := time.Since(began); took != 330*time.Second || event.Type != watch.Error || !apierrors.IsResourceExpired(apierrors.FromObject(event.Object)) {
+			t.Errorf("after %s: %v", took, event)
+		}
+		if event, open := <-w.ResultChan(); open {
+			t.Errorf("it goes on: %v", event)
+		}
+		w.Stop()
+		synctest.Wait()
+		if n := server.Watches.Load(); n != 0 {
+			t.Errorf("%d watches are left", n)
 		}
 	})
 }
