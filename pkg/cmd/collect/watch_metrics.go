@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/net/netutil"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/monitor"
 	"github.com/kubectl-gc/kubectl-gc/pkg/controller"
@@ -109,6 +110,9 @@ func (m *metrics) observeRound(r *controller.Round) {
 	m.gaps.Set(float64(len(r.Snapshot.Gaps)))
 }
 
+// maxConnections limits the open connections to the port of the metrics, and so their memory. Others wait.
+const maxConnections = 200
+
 // serve serves the metrics and the state of health until stop is called. The instance is healthy
 // as long as it runs, and ready as soon as it waits for the Lease or acts.
 func (m *metrics) serve(address string) (stop func(), err error) {
@@ -116,12 +120,14 @@ func (m *metrics) serve(address string) (stop func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve metrics: %w", err)
 	}
+	listener = netutil.LimitListener(listener, maxConnections)
 	ok := func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", ok)
 	mux.HandleFunc("GET /readyz", ok)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
+	server.SetKeepAlivesEnabled(false) // whoever may connect could keep every connection open
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -2,6 +2,8 @@ package collect
 
 import (
 	"flag"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -50,5 +52,39 @@ func TestMetrics(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(want), page.String()); diff != "" {
 		t.Errorf("run it with -update if this is right (-want +got)\n%s", diff)
+	}
+}
+
+func TestIdleConnectionsToTheMetricsAreClosed(t *testing.T) {
+	m := newMetrics()
+	probe, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := probe.Addr().String()
+	probe.Close()
+	stop, err := m.serve(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	const idle = maxConnections + 100
+	request := []byte("GET /healthz HTTP/1.1\r\nHost: metrics\r\n\r\n")
+	for i := range idle {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Write(request); err != nil {
+			t.Fatal(err)
+		}
+		// The answer ends with the connection, which the client keeps open.
+		if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK") {
+			t.Fatalf("connection %d was not closed: %q, %v", i, answer, err)
+		}
 	}
 }
