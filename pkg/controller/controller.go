@@ -43,9 +43,13 @@ type Options struct {
 	// if it may act on all of them. It may be nil itself.
 	Within   func(*graph.Graph) func(graph.Node) bool
 	Accepted snapshot.AcceptedGaps
-	// MaxDeletes limits how many objects one round deletes; 0 is no limit.
+	// MaxDeletes limits how many objects of a namespace one round deletes, and how many whose owners of one
+	// kind are gone, without those of the namespace that has most of them. What exceeds it is left out
+	// as a whole until a round over everything would delete less. With 0, nothing is deleted.
 	MaxDeletes int
-	Execute    execute.Options
+	// Full reports whether nothing more of a namespace can be backed up for now. It is left out. It may be nil.
+	Full    func(namespace string) bool
+	Execute execute.Options
 	// Backup returns where a round backs up what it deletes, by a plan with its digest. Run closes it. It is
 	// nil if nothing is backed up.
 	Backup func(context.Context, *snapshot.Snapshot, *plan.Plan) (Backup, error)
@@ -69,6 +73,7 @@ type Round struct {
 	Plan     *plan.Plan         // nil if the snapshot could not be read
 	Report   *execute.Report    // nil if there was nothing to do, or if the round failed
 	Held     int                // objects that are left alone until a write shows, or a step is tried again
+	LeftOut  []LeftOut          // sorted
 	Took     time.Duration
 	Err      error // why the round failed; it will be tried again
 }
@@ -78,25 +83,14 @@ func (r *Round) Idle() bool {
 	return r.Err == nil && r.Plan != nil && len(r.Plan.Steps) == 0 && r.Held == 0
 }
 
-// TooManyDeletesError reports that a round would have deleted more objects than
-// Options.MaxDeletes. It has deleted none.
-type TooManyDeletesError struct {
-	Deletes, Max int
-	Plan         *plan.Plan
-}
-
-func (e *TooManyDeletesError) Error() string {
-	return fmt.Sprintf("stopped, as %d objects would be deleted at once and the limit is %d: nothing was changed", e.Deletes, e.Max)
-}
-
-// Run collects garbage until the context ends, and then returns its error. Other errors are a
-// *TooManyDeletesError, or that of a Monitor that has ended.
+// Run collects garbage until the context ends, and then returns its error. Another error is that of a
+// Monitor that has ended.
 func Run(ctx context.Context, o Options) error {
 	if err := o.Monitor.WaitForSync(ctx); err != nil {
 		return err
 	}
 	c := &controller{
-		options: o, held: map[types.UID]hold{},
+		options: o, held: map[types.UID]hold{}, left: newLeftOut(),
 	}
 	for {
 		pause, err := c.round(ctx)
@@ -115,6 +109,7 @@ func Run(ctx context.Context, o Options) error {
 type controller struct {
 	options  Options
 	held     map[types.UID]hold
+	left     leftOut
 	failures int       // rounds in a row that failed
 	whole    time.Time // when the latest round over everything began
 	parts    bool      // there was a round over a part since
@@ -153,7 +148,7 @@ func (c *controller) wait(ctx context.Context, pause time.Duration) error {
 // nothing changes; 0: not at all.
 func (c *controller) round(ctx context.Context) (pause time.Duration, err error) {
 	begun := time.Now()
-	if c.parts && begun.Sub(c.whole) >= wholeInterval {
+	if (c.parts || c.left.full()) && begun.Sub(c.whole) >= wholeInterval {
 		c.options.Monitor.Everything()
 	}
 	due := c.due(begun)
@@ -172,10 +167,7 @@ func (c *controller) round(ctx context.Context) (pause time.Duration, err error)
 			c.release(due, begun)
 		}
 	}
-	r.Took, r.Held = time.Since(begun), len(c.held)
-	if tooMany := (*TooManyDeletesError)(nil); errors.As(err, &tooMany) {
-		return 0, err
-	}
+	r.Took, r.Held, r.LeftOut = time.Since(begun), len(c.held), c.left.sorted()
 	if r.Err = err; err != nil {
 		c.options.Monitor.Everything() // the changes that it read would not be read again
 		pause = backoff(c.failures)
@@ -199,12 +191,16 @@ func isFinal(err error) bool {
 // collect plans a pass over the round's snapshot and carries it out.
 func (c *controller) collect(ctx context.Context, r *Round, part monitor.Part) error {
 	judge := collector.NewJudge(graph.NewWithMapper(r.Snapshot, part.Mapper))
-	r.Plan = plan.New(judge, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.within(judge.Graph(), part.Whole)}, Accepted: c.options.Accepted, Unconfirmed: true})
+	if part.Whole == nil {
+		c.left = newLeftOut()
+	}
+	planned, err := c.planWithin(judge, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.within(judge.Graph(), part.Whole)}, Accepted: c.options.Accepted, Unconfirmed: true})
+	if err != nil {
+		return err
+	}
+	r.Plan = planned
 	if len(r.Plan.Steps) == 0 {
 		return nil
-	}
-	if losses := r.Plan.Losses(); c.options.MaxDeletes > 0 && losses > c.options.MaxDeletes {
-		return &TooManyDeletesError{losses, c.options.MaxDeletes, r.Plan}
 	}
 	o := planrun.Options{Common: c.options.Execute, NoWait: true}
 	o.Common.OnEvent = c.onEvent(r.Plan)
@@ -320,10 +316,10 @@ func (c *controller) holdAfter(g *graph.Graph, r *Round) {
 }
 
 // nextRound returns how long it takes until the first hold ends by time, or until a round over
-// everything is due after one over a part; 0 if neither is.
+// everything is due, after one over a part or because a namespace may no longer be full; 0 if neither is.
 func (c *controller) nextRound() time.Duration {
 	var first time.Time
-	if c.parts {
+	if c.parts || c.left.full() {
 		first = c.whole.Add(wholeInterval)
 	}
 	for _, h := range c.held {

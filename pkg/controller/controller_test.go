@@ -3,13 +3,16 @@ package controller_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
@@ -20,12 +23,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
 
-// inBubble runs a test in a bubble, with a server of these Pods. The collector runs until do returns.
+// inBubble runs a test in a bubble, with a server of these objects. The collector runs until do returns.
 func inBubble(t *testing.T, pods []*apiserver.Object, o controller.Options, do func(*apiserver.Server)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := apiserver.New([]*apiserver.Type{apiserver.Namespaces, apiserver.Pods, apiserver.Deployments, apiserver.CRDs, apiserver.APIServices})
 		s.Controllers, s.Clock, s.WatchLifetime = true, time.Now, 5*time.Minute
-		s.Add(apiserver.Namespaces.Object("", "ns"))
+		for _, name := range []string{"ns", "a", "b", "c"} {
+			s.Add(apiserver.Namespaces.Object("", name))
+		}
 		for _, pod := range pods {
 			s.Add(pod)
 		}
@@ -59,6 +64,7 @@ func TestRoundThatFailedIsTriedAgainThoughNothingChanges(t *testing.T) {
 	var deletes []int
 	var errs []error
 	o := controller.Options{
+		MaxDeletes: 10,
 		Backup: func(_ context.Context, _ *snapshot.Snapshot, p *plan.Plan) (controller.Backup, error) {
 			deletes = append(deletes, p.Losses())
 			if p.Digest == "" {
@@ -113,6 +119,128 @@ func TestSilentWatchIsNoticed(t *testing.T) {
 		time.Sleep(10*time.Minute + 31*time.Second) // client-go asks for 5 to 10 minutes
 		if now, err := s.Get(apiserver.Pods.GroupVersionResource, pod.Namespace, pod.Name); err == nil {
 			t.Errorf("garbage that no watch showed is still there: %v", now)
+		}
+	})
+}
+
+// orphanIn returns an object in a namespace whose owner of that kind does not exist.
+func orphanIn(namespace, name, kind string) *apiserver.Object {
+	pod := apiserver.Pods.Object(namespace, name)
+	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: "gone", UID: "gone"}}
+	if kind == "Pod" {
+		pod.OwnerReferences[0].APIVersion = "v1"
+	}
+	return pod
+}
+
+func TestRoundLeavesOutWhatExceedsTheLimit(t *testing.T) {
+	many := func(namespace, kind string, n int) (out []*apiserver.Object) {
+		for i := range n {
+			out = append(out, orphanIn(namespace, fmt.Sprintf("%s-%d", strings.ToLower(kind), i), kind))
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		pods []*apiserver.Object
+		max  int
+		full string
+		left string // namespaces and numbers of Pods that are left
+		out  []controller.LeftOut
+	}{
+		"nothing within the limit": {pods: many("a", "Deployment", 10), max: 10},
+		"a namespace, not others": {
+			pods: slices.Concat(many("a", "Deployment", 11), many("b", "Deployment", 10)), max: 10, left: "a:11",
+			out: []controller.LeftOut{{Namespace: "a", Deletes: 11}},
+		},
+		"a kind of owners in several namespaces, not other kinds": {
+			pods: slices.Concat(many("a", "Deployment", 6), many("b", "Deployment", 6), many("c", "Deployment", 5), many("c", "Pod", 3)), max: 10, left: "a:6 b:6 c:5",
+			out: []controller.LeftOut{{OwnerKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Deletes: 17}},
+		},
+		"no kind of owners because of one namespace": {pods: slices.Concat(many("a", "Deployment", 10), many("b", "Deployment", 5), many("c", "Deployment", 5)), max: 10},
+		"everything with a limit of 0": {
+			pods: slices.Concat(many("a", "Deployment", 1), many("b", "Pod", 1)), max: 0, left: "a:1 b:1",
+			out: []controller.LeftOut{{Namespace: "a", Deletes: 1}, {Namespace: "b", Deletes: 1}},
+		},
+		"a namespace whose backups use up its share": {
+			pods: slices.Concat(many("a", "Deployment", 1), many("b", "Deployment", 1)), max: 10, full: "a", left: "a:1",
+			out: []controller.LeftOut{{Namespace: "a", Deletes: 1, Full: true}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var last controller.Round
+			o := controller.Options{
+				MaxDeletes: c.max, Full: func(namespace string) bool { return namespace == c.full },
+				OnRound: func(r controller.Round) { last = r },
+			}
+			inBubble(t, c.pods, o, func(s *apiserver.Server) {
+				time.Sleep(3 * time.Minute)
+				var left []string
+				for _, namespace := range []string{"a", "b", "c"} {
+					if pods, _ := s.List(apiserver.Pods.GroupVersionResource, namespace); len(pods) > 0 {
+						left = append(left, fmt.Sprintf("%s:%d", namespace, len(pods)))
+					}
+				}
+				if got := strings.Join(left, " "); got != c.left || !slices.Equal(last.LeftOut, c.out) {
+					t.Errorf("left are %s, want %s; left out are %v, want %v", got, c.left, last.LeftOut, c.out)
+				}
+			})
+		})
+	}
+}
+
+// TestWhatIsLeftOutStaysUntilSomebodyActs touches an object that is left out, which makes a round over
+// it alone, and then removes one.
+func TestWhatIsLeftOutStaysUntilSomebodyActs(t *testing.T) {
+	var pods []*apiserver.Object
+	for i := range 11 {
+		pods = append(pods, orphanIn("a", fmt.Sprint(i), "Deployment"))
+	}
+	inBubble(t, pods, controller.Options{MaxDeletes: 10}, func(s *apiserver.Server) {
+		count := func() int {
+			left, _ := s.List(apiserver.Pods.GroupVersionResource, "a")
+			return len(left)
+		}
+		for i := range 5 {
+			time.Sleep(time.Minute)
+			touched, err := s.Get(apiserver.Pods.GroupVersionResource, "a", "3")
+			if err != nil {
+				t.Fatal(err)
+			}
+			touched.Labels = map[string]string{"touched": fmt.Sprint(i)}
+			touched.Finalizers = []string{fmt.Sprintf("example.com/%d", i)} // a change that matters
+			s.Add(touched)
+		}
+		if n := count(); n != 11 {
+			t.Errorf("%d of 11 objects are left", n)
+		}
+		if _, err := s.Delete(apiserver.Pods.GroupVersionResource, "a", "5", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		if n := count(); n != 1 { // it has a finalizer
+			t.Errorf("%d objects are left after one was removed", n)
+		}
+	})
+}
+
+// TestNamespaceCountsWithItsContents has a garbage Namespace with more contents than the limit.
+func TestNamespaceCountsWithItsContents(t *testing.T) {
+	var pods []*apiserver.Object
+	for i := range 10 {
+		pods = append(pods, apiserver.Pods.Object("doomed", fmt.Sprint(i)))
+	}
+	doomed := apiserver.Namespaces.Object("", "doomed")
+	doomed.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: "gone", UID: "gone"}}
+	pods = append(pods, doomed, orphanIn("a", "a", "Deployment"))
+	var last controller.Round
+	inBubble(t, pods, controller.Options{MaxDeletes: 10, OnRound: func(r controller.Round) { last = r }}, func(s *apiserver.Server) {
+		time.Sleep(time.Minute)
+		left, _ := s.List(apiserver.Pods.GroupVersionResource, "doomed")
+		if want := []controller.LeftOut{{Namespace: "doomed", Deletes: 11}}; len(left) != 10 || !slices.Equal(last.LeftOut, want) {
+			t.Errorf("%d Pods are left; left out are %v, want %v", len(left), last.LeftOut, want)
+		}
+		if left, _ = s.List(apiserver.Pods.GroupVersionResource, "a"); len(left) > 0 {
+			t.Errorf("what is garbage elsewhere is left: %d", len(left))
 		}
 	})
 }

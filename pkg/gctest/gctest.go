@@ -22,6 +22,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"time"
 
@@ -95,7 +96,7 @@ func Start(ctx context.Context, config *rest.Config) (*Collector, error) {
 	go func() {
 		defer close(out.ended)
 		out.err = controller.Run(ctx, controller.Options{
-			Client: c, Monitor: m, Execute: execute.Options{Concurrency: concurrency}, OnRound: out.onRound,
+			Client: c, Monitor: m, Execute: execute.Options{Concurrency: concurrency}, MaxDeletes: math.MaxInt, OnRound: out.onRound,
 		})
 		m.Stop()
 	}()

@@ -43,23 +43,8 @@ func (s *Summary) add(action Action) {
 	}
 }
 
-// Losses returns the number of objects that are deleted: by a step, along with another
-// object, or because a requested run completes a deletion that was under way.
-func (p *Plan) Losses() int {
-	n := p.Summary.Delete
-	own := map[string]bool{}
-	for _, s := range p.Steps {
-		if s.Action == ActionDelete {
-			own[string(s.Object.UID)] = true
-		}
-	}
-	for _, o := range p.Outcomes {
-		if (o.Follows != "" || p.Mode.Cascades() && p.Deletes(&o)) && !own[string(o.Object.UID)] {
-			n++
-		}
-	}
-	return n
-}
+// Losses returns the number of objects that are deleted: see LostObjects.
+func (p *Plan) Losses() int { return len(p.LostObjects()) }
 
 // Deletes reports whether the run deletes the object of an outcome. The removal of a finalizer does
 // not delete its object if others still hold it.

@@ -186,7 +186,7 @@ func (c *churnCluster) startWatch(faults bool) (stop func()) {
 		}).allowWrites().tool
 	}
 	tool.limit = 10 * time.Hour
-	p := tool.start("collect", "--watch", "--yes", "--no-backup", "--leader-elect=false", "--max-deletes=0")
+	p := tool.start("collect", "--watch", "--yes", "--no-backup", "--leader-elect=false", "--max-deletes=1000000")
 	return func() {
 		_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails if it has ended
 		if r := p.wait(); r.Code != 130 {

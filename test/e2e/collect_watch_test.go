@@ -271,12 +271,13 @@ func TestCollectWatchOnlyOneOfTwoInstancesActs(t *testing.T) {
 	third.terminate().exits(t, 130)
 }
 
-func TestCollectWatchStopsBeforeTooManyDeletes(t *testing.T) {
+func TestCollectWatchLeavesOutTooManyDeletes(t *testing.T) {
 	s := newScene(t)
 	ns, backups := s.namespace("many"), t.TempDir()
 	objects := s.createGarbage(ns, 5)
-	s.gc(watchCollect(ns, backups, "--max-deletes=4")...).exits(t, 4).
-		warns(t, "stopped, as 5 objects would be deleted at once and the limit is 4: nothing was changed", "to allow it, use --max-deletes 5")
+	p := s.tool().start(watchCollect(ns, backups, "--max-deletes=4")...)
+	p.awaitText("left out, as more would be deleted at once than --max-deletes allows (4): namespace " + ns + " (5 objects)")
+	p.terminate().exits(t, 130)
 	s.requireUnchanged(objects...)
 	if holder := s.collectorLeader(ns); holder != "" {
 		t.Errorf("the Lease is still held by %s", holder)

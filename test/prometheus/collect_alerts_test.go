@@ -50,7 +50,8 @@ func TestCollectorAlertsFire(t *testing.T) {
 		"deletions are blocked": {
 			leader: map[string]string{"blocked_objects": "2x120"}, want: []string{"CollectorDeletionsBlocked"},
 		},
-		"a type cannot be read": {leader: map[string]string{"gaps": "1x120"}, want: []string{"CollectorScanIncomplete"}},
+		"a namespace is left out": {leader: map[string]string{"left_out": "1x120"}, want: []string{"CollectorLeavesOut"}},
+		"a type cannot be read":   {leader: map[string]string{"gaps": "1x120"}, want: []string{"CollectorScanIncomplete"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			script := strings.Builder{}

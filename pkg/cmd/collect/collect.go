@@ -54,7 +54,9 @@ with --accept-gap.
 With --watch it does not end: it watches the cluster and collects whatever becomes
 garbage, by the same rules and with the same precautions, until it is interrupted. It
 asks nothing, so it needs --yes. It refuses to run beside a kube-controller-manager
-that is alive. One of several instances acts, the others wait to take over.
+that is alive. One of several instances acts, the others wait to take over. It leaves out a
+namespace, or a kind of owners, for which it would delete more than --max-deletes
+objects at once, says so, and collects the rest.
 
 Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
 something is left, blocked or not verified, 2 no answer, 3 an incomplete scan with

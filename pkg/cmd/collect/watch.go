@@ -183,11 +183,6 @@ func (s *service) run(ctx context.Context) error {
 	if cause := context.Cause(running); ctx.Err() == nil && cause != nil {
 		return cause
 	}
-	var tooMany *controller.TooManyDeletesError
-	if errors.As(err, &tooMany) {
-		return cli.Refuse(s.command.options.Scan.Streams, cli.ExitUnconfirmed, tooMany.Error(),
-			fmt.Sprintf("look at what would be deleted with %s collect --dry-run; to allow it, use --max-deletes %d", cli.CommandName, tooMany.Deletes))
-	}
 	return err
 }
 

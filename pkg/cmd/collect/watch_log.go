@@ -25,6 +25,7 @@ type roundLog struct {
 	options *cli.MutatingOptions
 	failure string   // of the latest round
 	gaps    []string // of the latest round
+	leftOut []string // by the latest round
 	skipped map[types.UID]string
 }
 
@@ -88,6 +89,7 @@ func (l *roundLog) round(r *controller.Round) {
 		l.note("warning: " + failure + "; trying again")
 	}
 	l.failure = failure
+	l.noteLeftOut(r.LeftOut)
 	if r.Snapshot == nil {
 		return
 	}
@@ -103,4 +105,45 @@ func (l *roundLog) round(r *controller.Round) {
 		l.note("everything can be read again")
 	}
 	l.gaps = gaps
+}
+
+// noteLeftOut writes what rounds have begun or ceased to leave out.
+func (l *roundLog) noteLeftOut(all []controller.LeftOut) {
+	names := make([]string, len(all))
+	var begun, full []string
+	most := 0
+	for i, out := range all {
+		names[i] = nameOf(out)
+		switch {
+		case slices.Contains(l.leftOut, names[i]):
+		case out.Full:
+			full = append(full, names[i])
+		default:
+			begun = append(begun, fmt.Sprintf("%s (%s)", names[i], wording.Count(out.Deletes, "object")))
+			most = max(most, out.Deletes)
+		}
+	}
+	ended := slices.DeleteFunc(slices.Clone(l.leftOut), func(name string) bool { return slices.Contains(names, name) })
+	if len(begun) > 0 {
+		l.note(fmt.Sprintf("warning: left out, as more would be deleted at once than --max-deletes allows (%d): %s; everything else is collected. "+
+			"Look at them with %s collect --dry-run; to allow this, use --max-deletes %d", l.options.MaxDeletes(), wording.List(begun, cli.MaxNamedGaps), cli.CommandName, most))
+	}
+	if len(full) > 0 {
+		l.note("warning: left out, as the backups of the last day use up the share of one namespace of --backup-max-size: " +
+			wording.List(full, cli.MaxNamedGaps) + "; everything else is collected")
+	}
+	if len(ended) > 0 {
+		l.note("no longer left out: " + wording.List(ended, cli.MaxNamedGaps))
+	}
+	l.leftOut = names
+}
+
+func nameOf(out controller.LeftOut) string {
+	switch {
+	case !out.OwnerKind.Empty():
+		return "what lost its owners of kind " + out.OwnerKind.String()
+	case out.Namespace == "":
+		return "objects without a namespace"
+	}
+	return "namespace " + out.Namespace
 }

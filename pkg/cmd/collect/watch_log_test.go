@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/controller"
@@ -118,5 +119,27 @@ func TestFailuresAndNewGapsAreLogged(t *testing.T) {
 		"everything can be read again",
 	}, got); diff != "" || len(out) > 0 {
 		t.Errorf("on standard output: %q; on standard error (-want +got)\n%s", out, diff)
+	}
+}
+
+func TestWhatIsLeftOutIsLoggedOnce(t *testing.T) {
+	tenant := controller.LeftOut{Namespace: "tenant", Deletes: 1001}
+	more, full := tenant, controller.LeftOut{Namespace: "big", Deletes: 2, Full: true}
+	more.Deletes = 1002
+	kind := controller.LeftOut{OwnerKind: schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, Deletes: 2000}
+	_, got := logged("table", func(l *roundLog) {
+		for _, out := range [][]controller.LeftOut{nil, {tenant}, {more}, {full, more}, {more, kind, {Deletes: 1001}}, nil} {
+			l.noteLeftOut(out)
+		}
+	})
+	const because, hint = "warning: left out, as more would be deleted at once than --max-deletes allows (0): ", "; everything else is collected. Look at them with kubectl gc collect --dry-run; to allow this, use --max-deletes "
+	if diff := cmp.Diff([]string{
+		because + "namespace tenant (1,001 objects)" + hint + "1001",
+		"warning: left out, as the backups of the last day use up the share of one namespace of --backup-max-size: namespace big; everything else is collected",
+		because + "what lost its owners of kind StatefulSet.apps (2,000 objects), objects without a namespace (1,001 objects)" + hint + "2000",
+		"no longer left out: namespace big",
+		"no longer left out: namespace tenant, what lost its owners of kind StatefulSet.apps, objects without a namespace",
+	}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

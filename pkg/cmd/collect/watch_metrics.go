@@ -28,6 +28,7 @@ type metrics struct {
 	duration prometheus.Histogram
 	last     prometheus.Gauge
 	held     prometheus.Gauge
+	leftOut  prometheus.Gauge
 	blocked  prometheus.Gauge
 	gaps     prometheus.Gauge
 }
@@ -51,6 +52,7 @@ func newMetrics() *metrics {
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{Name: prefix + "round_duration_seconds", Help: "How long a pass took.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 10)}),
 		last:     gauge("last_round_timestamp_seconds", "When the latest pass that did not fail ended."),
 		held:     gauge("held_objects", "Objects that are left alone until a write shows or a step is tried again."),
+		leftOut:  gauge("left_out", "Namespaces, and kinds of owners, whose objects are left alone as they exceed --max-deletes, or a share of --backup-max-size."),
 		blocked:  gauge("blocked_objects", "Deletions that the collector cannot complete."),
 		gaps:     gauge("gaps", "Resource types, groups and namespaces that could not be read."),
 	}
@@ -63,7 +65,7 @@ func newMetrics() *metrics {
 			m.steps.WithLabelValues(string(action), string(status))
 		}
 	}
-	m.registry.MustRegister(m.steps, m.rounds, m.duration, m.last, m.held, m.blocked, m.gaps, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.steps, m.rounds, m.duration, m.last, m.held, m.leftOut, m.blocked, m.gaps, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	live := func(value func(monitor.Stats) float64) func() float64 {
 		return func() float64 {
 			if now := m.monitor.Load(); now != nil {
@@ -96,6 +98,7 @@ func (m *metrics) observeStep(s *plan.Step, e event.Event) {
 func (m *metrics) observeRound(r *controller.Round) {
 	m.duration.Observe(r.Took.Seconds())
 	m.held.Set(float64(r.Held))
+	m.leftOut.Set(float64(len(r.LeftOut)))
 	switch {
 	case r.Err != nil:
 		m.rounds.WithLabelValues(roundFailed).Inc()

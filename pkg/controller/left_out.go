@@ -1,0 +1,161 @@
+package controller
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+)
+
+// LeftOut is a namespace, or a kind of owners, whose objects rounds leave alone.
+type LeftOut struct {
+	// Namespace is left out with all that is in it; empty are objects without a namespace.
+	Namespace string
+	// OwnerKind is not empty if this is about objects in all namespaces, which have owners of this kind
+	// that do not exist, or are being deleted.
+	OwnerKind schema.GroupKind
+	Deletes   int  // objects that would be deleted
+	Full      bool // because of Options.Full, not of Options.MaxDeletes
+}
+
+// leftOut is what rounds leave alone: so much would be deleted at once that somebody has to look at
+// it first, or it could not be backed up. One over everything finds out anew; those over parts leave the
+// same alone.
+type leftOut struct {
+	namespaces map[string]LeftOut
+	kinds      map[schema.GroupKind]LeftOut
+	// others are objects elsewhere whose deletion takes along what is in these namespaces: CRDs.
+	others map[types.UID]bool
+}
+
+func newLeftOut() leftOut {
+	return leftOut{map[string]LeftOut{}, map[schema.GroupKind]LeftOut{}, map[types.UID]bool{}}
+}
+
+// errCannotLeaveOut reports that a plan deletes what it was to leave alone.
+var errCannotLeaveOut = errors.New("the plan of this round exceeds --max-deletes, and no part of it could be left out")
+
+// planWithin plans a round over what is not left out, and leaves out what exceeds the limits.
+func (c *controller) planWithin(judge *collector.Judge, o plan.Options) (*plan.Plan, error) {
+	within := o.Bounds.Within
+	for {
+		o.Bounds.Within = func(n graph.Node) bool { return within(n) && !c.left.has(judge, n) }
+		p := plan.New(judge, o)
+		switch more, exceeded := c.left.add(p.LostObjects(), c.options); {
+		case !exceeded:
+			return p, nil
+		case !more:
+			return nil, errCannotLeaveOut
+		}
+	}
+}
+
+// has reports whether an object is left alone.
+func (l *leftOut) has(judge *collector.Judge, n graph.Node) bool {
+	o := judge.Graph().Object(n)
+	if o == nil {
+		return false
+	}
+	if _, ok := l.namespaces[namespaceOf(o.Identity)]; ok || l.others[o.UID] {
+		return true
+	}
+	if len(l.kinds) == 0 {
+		return false
+	}
+	for i, r := range o.Owners {
+		if _, ok := l.kinds[kindOf(r)]; ok && judge.Reference(graph.Edge{Node: n, Index: i}).Verdict != collector.VerdictSolid {
+			return true
+		}
+	}
+	return false
+}
+
+func kindOf(r object.Reference) schema.GroupKind { return r.GroupVersionKind().GroupKind() }
+
+// namespaceOf returns the namespace that an object counts for: a Namespace counts for itself.
+func namespaceOf(o object.Identity) string {
+	if o.IsNamespace() {
+		return o.Name
+	}
+	return o.Namespace
+}
+
+// add leaves out the namespaces, and if there are none the kinds of owners, for which a plan deletes too
+// much. It reports whether it left out more than before, and whether anything exceeds the limits.
+//
+// A kind of owners is judged without the namespace in which most would be deleted: else whoever may
+// create objects in one namespace could have it left out in all.
+func (l *leftOut) add(losses []plan.Loss, o Options) (more, exceeded bool) {
+	in := map[string]int{}
+	of := map[schema.GroupKind]map[string]int{}
+	for _, loss := range losses {
+		at := namespaceOf(loss.Object)
+		in[at]++
+		for _, kind := range loss.Kinds {
+			if of[kind] == nil {
+				of[kind] = map[string]int{}
+			}
+			of[kind][at]++
+		}
+	}
+	before := len(l.namespaces) + len(l.kinds) + len(l.others)
+	for at, n := range in {
+		full := o.Full != nil && o.Full(at)
+		if full || n > o.MaxDeletes {
+			l.namespaces[at] = LeftOut{Namespace: at, Deletes: n, Full: full}
+			exceeded = true
+		}
+	}
+	for _, loss := range losses {
+		at := namespaceOf(loss.Object)
+		if _, ok := l.namespaces[at]; ok && loss.By != nil && namespaceOf(loss.By.Object.Identity) != at {
+			l.others[loss.By.Object.UID] = true
+		}
+	}
+	if !exceeded {
+		for kind, counts := range of {
+			total, most := 0, 0
+			for _, n := range counts {
+				total += n
+				most = max(most, n)
+			}
+			if total-most > o.MaxDeletes {
+				l.kinds[kind] = LeftOut{OwnerKind: kind, Deletes: total}
+				exceeded = true
+			}
+		}
+	}
+	return len(l.namespaces)+len(l.kinds)+len(l.others) > before, exceeded
+}
+
+// full reports whether a namespace is left out because of Options.Full.
+func (l *leftOut) full() bool {
+	for _, out := range l.namespaces {
+		if out.Full {
+			return true
+		}
+	}
+	return false
+}
+
+// sorted returns what is left out.
+func (l *leftOut) sorted() []LeftOut {
+	var out []LeftOut
+	for _, one := range l.namespaces {
+		out = append(out, one)
+	}
+	for _, one := range l.kinds {
+		out = append(out, one)
+	}
+	slices.SortFunc(out, func(a, b LeftOut) int {
+		return cmp.Or(cmp.Compare(a.OwnerKind.String(), b.OwnerKind.String()), cmp.Compare(a.Namespace, b.Namespace))
+	})
+	return out
+}
