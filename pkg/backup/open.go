@@ -32,6 +32,7 @@ type Backup struct {
 
 	path string
 	root *os.Root
+	used *os.File // locked, so that Prune keeps the folder
 }
 
 // Open reads the folder of a run, even of an interrupted one, without its manifests.
@@ -58,48 +59,68 @@ func open(path string) (*Backup, error) {
 	if err != nil {
 		return nil, withoutPath(err)
 	}
-	b, err := readFolder(root, path)
-	if err != nil {
-		return nil, errors.Join(err, root.Close())
+	b := &Backup{path: path, root: root}
+	if err := b.read(); err != nil {
+		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
 }
 
-// readFolder reads an open folder. The path is for errors only.
-func readFolder(root *os.Root, path string) (*Backup, error) {
-	if err := checkFolder(root); err != nil {
-		return nil, err
+// read reads the open folder.
+func (b *Backup) read() error {
+	if err := checkFolder(b.root); err != nil {
+		return err
 	}
-	b := &Backup{path: path, root: root}
+	if err := b.keep(); err != nil {
+		return err
+	}
 	if err := b.readHeader(); err != nil {
-		return nil, fmt.Errorf("%s: %w", indexFile, err)
+		return fmt.Errorf("%s: %w", indexFile, err)
 	}
 	ends, err := b.readEntries()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := b.findUnindexed(ends); err != nil {
-		return nil, err
+		return err
 	}
 	err = readLines(b, doneFile, func(_ int, r Result) error {
 		b.Results = append(b.Results, r)
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	err = readLines(b, restoredFile, func(_ int, r Restored) error {
 		b.Restored = append(b.Restored, r)
 		return nil
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return err
 	}
-	return b, nil
+	return nil
+}
+
+// keep makes Prune keep the folder as long as the Backup is open.
+func (b *Backup) keep() error {
+	file, _, err := openRegular(b.root, objectsFile, os.O_RDONLY)
+	if err != nil {
+		return nil //nolint:nilerr // reading it says so
+	}
+	if err := lockShared(file); err != nil {
+		return errors.Join(fmt.Errorf("%s: it is being removed, or cannot be locked: %w", objectsFile, err), file.Close())
+	}
+	b.used = file
+	return nil
 }
 
 // Close closes the folder. Manifests cannot be read afterwards.
-func (b *Backup) Close() error { return b.root.Close() }
+func (b *Backup) Close() error {
+	if b.used == nil {
+		return b.root.Close()
+	}
+	return errors.Join(b.used.Close(), b.root.Close())
+}
 
 func (b *Backup) readHeader() error {
 	data, err := readFile(b.root, indexFile, maxLine)

@@ -6,58 +6,138 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"sort"
 	"strings"
 	"time"
 )
 
-// Prune removes the oldest backups below root whose names begin with the prefix, until none is older
-// than maxAge and all together are not larger than maxBytes. It never removes the latest one. It returns
-// how many it removed. Only folders with the files of a backup are removed. If root does not exist,
-// there is nothing to remove.
-func Prune(root, prefix string, maxAge time.Duration, maxBytes int64, now time.Time) (removed int, err error) {
+// Limits are how old and how large the backups of a service may become.
+type Limits struct {
+	MaxAge   time.Duration
+	MaxBytes int64 // of all backups together
+}
+
+// share is the part of MaxBytes that the backups of one namespace may use.
+const share = 4
+
+// minAge is how long a backup is kept although its namespaces use more than their shares. Only if all
+// backups together are too large, a younger one is removed.
+const minAge = 24 * time.Hour
+
+// Prune removes the oldest backups below root whose names begin with the prefix: until none is older than
+// MaxAge, until all together are not larger than MaxBytes, and those older than a day until no namespace in them
+// uses more than its share. It never removes the latest one, or one that is open (on a system with
+// locks). It returns how many bytes each namespace uses of the others. Only folders with the files
+// of a backup are removed. If root does not exist, there is nothing to remove.
+func Prune(root, prefix string, limits Limits, now time.Time) (removed int, used map[string]int64, err error) {
+	used = map[string]int64{}
 	folder, err := os.OpenRoot(root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+		return 0, used, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("remove old backups in %s: %w", root, withoutPath(err))
+		return 0, used, fmt.Errorf("remove old backups in %s: %w", root, withoutPath(err))
 	}
 	defer folder.Close() // nothing is written to it
+	all, err := stored(folder, prefix)
+	if err != nil {
+		return 0, used, fmt.Errorf("remove old backups in %s: %w", root, withoutPath(err))
+	}
+	total := int64(0)
+	for _, b := range all {
+		total += b.bytes
+		for namespace, bytes := range b.used {
+			used[namespace] += bytes
+		}
+	}
+	for i, b := range all {
+		exceeds := false
+		for namespace := range b.used {
+			exceeds = exceeds || used[namespace] > limits.MaxBytes/share
+		}
+		age := now.Sub(b.at)
+		if i == len(all)-1 || age <= limits.MaxAge && total <= limits.MaxBytes && !(exceeds && age > minAge) {
+			continue
+		}
+		switch err := removeUnlessOpen(folder, b.name); {
+		case errors.Is(err, ErrBusy):
+			continue
+		case err != nil:
+			return removed, used, fmt.Errorf("remove old backup %s in %s: %w", b.name, root, withoutPath(err))
+		}
+		removed++
+		total -= b.bytes
+		for namespace, bytes := range b.used {
+			used[namespace] -= bytes
+		}
+	}
+	return removed, used, nil
+}
+
+// storedBackup is a backup in a folder.
+type storedBackup struct {
+	name  string
+	at    time.Time        // when it was last written to
+	bytes int64            // of its files
+	used  map[string]int64 // bytes by namespace
+}
+
+// stored returns the backups below a folder, the oldest first.
+func stored(folder *os.Root, prefix string) ([]storedBackup, error) {
 	entries, err := fs.ReadDir(folder.FS(), ".")
 	if err != nil {
-		return 0, fmt.Errorf("remove old backups in %s: %w", root, withoutPath(err))
+		return nil, err
 	}
-	type finished struct {
-		name  string
-		bytes int64
-		at    time.Time
-	}
-	var all []finished
-	total := int64(0)
+	var all []storedBackup
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), prefix) {
 			continue
 		}
 		if at, bytes, ok := sizeOfBackup(folder, e); ok {
-			all = append(all, finished{e.Name(), bytes, at})
-			total += bytes
+			all = append(all, storedBackup{e.Name(), at, bytes, usedByNamespace(folder, e.Name(), bytes)})
 		}
 	}
 	sort.Slice(all, func(i, j int) bool {
 		return cmp.Or(all[i].at.Compare(all[j].at), strings.Compare(all[i].name, all[j].name)) < 0
 	})
-	for i, b := range all {
-		if i == len(all)-1 || now.Sub(b.at) <= maxAge && total <= maxBytes {
-			return removed, nil
-		}
-		if err := folder.RemoveAll(b.name); err != nil {
-			return removed, fmt.Errorf("remove old backup %s in %s: %w", b.name, root, withoutPath(err))
-		}
-		removed++
-		total -= b.bytes
+	return all, nil
+}
+
+// usedByNamespace divides the size of a backup among the namespaces of its objects, by the lengths of
+// their manifests. What cannot be read counts for none.
+func usedByNamespace(folder *os.Root, name string, bytes int64) map[string]int64 {
+	root, err := folder.OpenRoot(name)
+	if err != nil {
+		return nil
 	}
-	return removed, nil
+	defer root.Close() // nothing is written to it
+	lengths, all := map[string]int64{}, int64(0)
+	_ = readLines(&Backup{root: root}, objectsFile, func(_ int, e Entry) error {
+		lengths[e.Object.InNamespace()] += e.Length
+		all += e.Length
+		return nil
+	})
+	for namespace, length := range lengths {
+		lengths[namespace] = int64(float64(bytes) * float64(length) / float64(max(all, 1)))
+	}
+	return lengths
+}
+
+// removeUnlessOpen removes a backup. It returns ErrBusy if a Backup of it is open.
+func removeUnlessOpen(folder *os.Root, name string) error {
+	file, err := folder.OpenFile(name+"/"+objectsFile, os.O_RDWR|nonblock, 0)
+	if err == nil {
+		if err := lock(file); err != nil {
+			return errors.Join(err, file.Close())
+		}
+		if runtime.GOOS == "windows" { // which removes no open file, and has no locks
+			file.Close()
+		} else {
+			defer file.Close() // nothing was written to it
+		}
+	}
+	return folder.RemoveAll(name)
 }
 
 // sizeOfBackup returns when a folder was last written to, and the size of its files. ok is false if it

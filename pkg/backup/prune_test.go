@@ -1,6 +1,9 @@
 package backup
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -8,6 +11,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
 // fakeBackup writes a folder with the files of a backup, 100 bytes in all, last changed at this time.
@@ -86,7 +93,7 @@ func TestPrune(t *testing.T) {
 				c.other(t, root)
 			}
 			before := names(t, root)
-			removed, err := Prune(root, "", c.maxAge, c.maxBytes, now)
+			removed, _, err := Prune(root, "", Limits{c.maxAge, c.maxBytes}, now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,14 +115,14 @@ func names(t *testing.T, root string) []string {
 }
 
 func TestPruneWithoutFolder(t *testing.T) {
-	if removed, err := Prune(filepath.Join(t.TempDir(), "missing"), "", time.Hour, 1, time.Now()); removed != 0 || err != nil {
+	if removed, _, err := Prune(filepath.Join(t.TempDir(), "missing"), "", Limits{time.Hour, 1}, time.Now()); removed != 0 || err != nil {
 		t.Errorf("got %d, %v", removed, err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Prune(file, "", time.Hour, 1, time.Now()); err == nil || !strings.HasPrefix(err.Error(), "remove old backups in "+file+": ") {
+	if _, _, err := Prune(file, "", Limits{time.Hour, 1}, time.Now()); err == nil || !strings.HasPrefix(err.Error(), "remove old backups in "+file+": ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -132,7 +139,7 @@ func TestPruneKeepsWhatARunWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	removed, err := Prune(root, "", time.Hour, 1, time.Now())
+	removed, _, err := Prune(root, "", Limits{time.Hour, 1}, time.Now())
 	if left := names(t, root); err != nil || removed != 2 || len(left) != 1 || left[0] != "2026-11-24T12-00-00Z-3" {
 		t.Errorf("it removed %d, and %q is left: %v", removed, left, err)
 	}
@@ -143,11 +150,104 @@ func TestPruneKeepsTheBackupsOfOtherRuns(t *testing.T) {
 	for _, name := range []string{"2026-11-20T08-31-07Z", "watch-2026-11-20T08-31-07Z", "watch-2026-11-20T08-31-08Z"} {
 		fakeBackup(t, filepath.Join(root, name), now.Add(-99*time.Hour))
 	}
-	if removed, err := Prune(root, "watch-", time.Hour, 1, now); removed != 1 || err != nil {
+	if removed, _, err := Prune(root, "watch-", Limits{time.Hour, 1}, now); removed != 1 || err != nil {
 		t.Errorf("%d removed, %v", removed, err)
 	}
 	left, err := filepath.Glob(filepath.Join(root, "*"))
 	if want := []string{filepath.Join(root, "2026-11-20T08-31-07Z"), filepath.Join(root, "watch-2026-11-20T08-31-08Z")}; err != nil || !slices.Equal(left, want) {
 		t.Errorf("%v is left, want %v", left, want)
+	}
+}
+
+// backupOf writes a backup of objects with manifests of these lengths, last changed at this time.
+func backupOf(t *testing.T, root string, at time.Time, lengths map[string]int) string {
+	t.Helper()
+	f, err := Create(root, "backup", Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for namespace, n := range lengths {
+		o := object.Object{Identity: object.Identity{APIVersion: "v1", Kind: "Secret", Namespace: namespace, Name: "x", UID: types.UID(namespace)}, ResourceVersion: "1"}
+		manifest := fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"namespace":%q,"name":"x","uid":%[1]q,"resourceVersion":"1"},"type":%q}`, namespace, strings.Repeat("x", n))
+		if err := f.Save(o, json.RawMessage(manifest)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(f.Path(), "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if err := os.Chtimes(file, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Base(f.Path())
+}
+
+func TestPruneRemovesBackupsOfANamespaceOverItsShareAfterADay(t *testing.T) {
+	root, now := t.TempDir(), time.Now()
+	other := backupOf(t, root, now.Add(-50*time.Hour), map[string]int{"shop": 5000})
+	backupOf(t, root, now.Add(-40*time.Hour), map[string]int{"tenant": 20_000})
+	young := backupOf(t, root, now.Add(-time.Hour), map[string]int{"tenant": 30_000, "shop": 1000})
+	latest := backupOf(t, root, now, map[string]int{"tenant": 20_000})
+	removed, used, err := Prune(root, "", Limits{99 * time.Hour, 160_000}, now) // a share is 40,000
+	if left := names(t, root); err != nil || removed != 1 || !slices.Equal(left, []string{other, young, latest}) {
+		t.Errorf("it removed %d, and %v is left: %v", removed, left, err)
+	}
+	if used["tenant"] < 50_000 || used["tenant"] > 54_000 || used["shop"] < 6000 || used["shop"] > 9000 {
+		t.Errorf("the others use %v", used)
+	}
+}
+
+func TestPruneKeepsABackupThatIsOpen(t *testing.T) {
+	root, now := t.TempDir(), time.Now()
+	read := backupOf(t, root, now.Add(-50*time.Hour), map[string]int{"shop": 10})
+	latest := backupOf(t, root, now, map[string]int{"shop": 10})
+	b, err := Open(filepath.Join(root, read))
+	if err != nil {
+		t.Fatal(err)
+	}
+	prune := func(want ...string) {
+		t.Helper()
+		if _, _, err := Prune(root, "", Limits{time.Hour, 1 << 20}, now); err != nil {
+			t.Error(err)
+		}
+		if left := names(t, root); !slices.Equal(left, want) {
+			t.Errorf("%v is left, want %v", left, want)
+		}
+	}
+	prune(read, latest)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	prune(latest)
+}
+
+func TestShares(t *testing.T) {
+	s := NewShares(Limits{MaxBytes: 40_000})
+	take := func(namespace string, bytes int, want error) {
+		t.Helper()
+		if err := s.Take(namespace, bytes); !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	}
+	take("big", 99_000, nil) // the first
+	take("tenant", 5000, nil)
+	take("tenant", 5000, ErrShareUsed)
+	take("shop", 5000, nil)
+	if !s.Full("tenant") || s.Full("shop") {
+		t.Error("not exactly the namespace that was refused is full")
+	}
+	s.Set(map[string]int64{"tenant": 8000, "shop": 10_000})
+	if !s.Full("tenant") || !s.Full("shop") {
+		t.Error("a namespace that uses its share is not full")
+	}
+	s.Set(map[string]int64{"tenant": 7500, "shop": 7501})
+	if s.Full("tenant") || !s.Full("shop") {
+		t.Error("a namespace is full until a quarter of its share is free")
 	}
 }

@@ -118,7 +118,7 @@ func TestOpenChecksTheOpenedFolder(t *testing.T) {
 	if err := errors.Join(os.Rename(path, moved), os.CopyFS(path, os.DirFS(moved)), os.Chmod(path, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readFolder(root, path); !errors.As(err, new(*WorldWritableError)) {
+	if err := (&Backup{path: path, root: root}).read(); !errors.As(err, new(*WorldWritableError)) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -28,6 +28,7 @@ type runBackup struct {
 	cluster  *client.Client
 	snapshot *snapshot.Snapshot
 	folder   *backup.Folder
+	shares   *backup.Shares // nil: without a limit
 }
 
 // newRunBackup creates the folder of this run. It returns nil for --no-backup.
@@ -55,12 +56,14 @@ type RoundBackup struct {
 // RoundPrefix begins the names of the backups of rounds.
 const RoundPrefix = "watch-"
 
-// NewRoundBackup creates the folder of one round below root.
-func (op *Operation) NewRoundBackup(root string) (*RoundBackup, error) {
+// NewRoundBackup creates the folder of one round below root. It refuses objects that exceed the share of
+// their namespace.
+func (op *Operation) NewRoundBackup(root string, shares *backup.Shares) (*RoundBackup, error) {
 	b, err := op.newBackupIn(root, RoundPrefix)
 	if err != nil {
 		return nil, err
 	}
+	b.shares = shares
 	return &RoundBackup{b, op.Options.Scan.Now}, nil
 }
 
@@ -95,14 +98,14 @@ func (op *Operation) newBackupIn(root, prefix string) (*runBackup, error) {
 	if err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
-	return &runBackup{op.Current.Cluster, op.Current.Snapshot, folder}, nil
+	return &runBackup{cluster: op.Current.Cluster, snapshot: op.Current.Snapshot, folder: folder}, nil
 }
 
 // Write implements planrun.BackupWriter.
 func (b *runBackup) Write(ctx context.Context, objects []object.Identity) ([]planrun.Written, error) {
 	written := map[types.UID]planrun.Written{}
 	failed, err := read.Manifests(ctx, b.cluster, b.snapshot, objects, func(o object.Object, manifest json.RawMessage) error {
-		if err := b.folder.Save(o, manifest); err != nil {
+		if err := b.save(o, manifest); err != nil {
 			written[o.UID] = planrun.Written{Err: err}
 		} else {
 			written[o.UID] = planrun.Written{Object: &o}
@@ -121,6 +124,16 @@ func (b *runBackup) Write(ctx context.Context, objects []object.Identity) ([]pla
 		out[i].Err = cmp.Or(out[i].Err, failed[o.UID])
 	}
 	return out, nil
+}
+
+// save saves a manifest if the share of its namespace has room.
+func (b *runBackup) save(o object.Object, manifest json.RawMessage) error {
+	if b.shares != nil {
+		if err := b.shares.Take(o.InNamespace(), len(manifest)); err != nil {
+			return err
+		}
+	}
+	return b.folder.Save(o, manifest)
 }
 
 // noteResult records the result of a step.

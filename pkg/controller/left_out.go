@@ -63,7 +63,7 @@ func (l *leftOut) has(judge *collector.Judge, n graph.Node) bool {
 	if o == nil {
 		return false
 	}
-	if _, ok := l.namespaces[namespaceOf(o.Identity)]; ok || l.others[o.UID] {
+	if _, ok := l.namespaces[o.Identity.InNamespace()]; ok || l.others[o.UID] {
 		return true
 	}
 	if len(l.kinds) == 0 {
@@ -79,14 +79,6 @@ func (l *leftOut) has(judge *collector.Judge, n graph.Node) bool {
 
 func kindOf(r object.Reference) schema.GroupKind { return r.GroupVersionKind().GroupKind() }
 
-// namespaceOf returns the namespace that an object counts for: a Namespace counts for itself.
-func namespaceOf(o object.Identity) string {
-	if o.IsNamespace() {
-		return o.Name
-	}
-	return o.Namespace
-}
-
 // add leaves out the namespaces, and if there are none the kinds of owners, for which a plan deletes too
 // much. It reports whether it left out more than before, and whether anything exceeds the limits.
 //
@@ -96,7 +88,7 @@ func (l *leftOut) add(losses []plan.Loss, o Options) (more, exceeded bool) {
 	in := map[string]int{}
 	of := map[schema.GroupKind]map[string]int{}
 	for _, loss := range losses {
-		at := namespaceOf(loss.Object)
+		at := loss.Object.InNamespace()
 		in[at]++
 		for _, kind := range loss.Kinds {
 			if of[kind] == nil {
@@ -114,8 +106,8 @@ func (l *leftOut) add(losses []plan.Loss, o Options) (more, exceeded bool) {
 		}
 	}
 	for _, loss := range losses {
-		at := namespaceOf(loss.Object)
-		if _, ok := l.namespaces[at]; ok && loss.By != nil && namespaceOf(loss.By.Object.Identity) != at {
+		at := loss.Object.InNamespace()
+		if _, ok := l.namespaces[at]; ok && loss.By != nil && loss.By.Object.Identity.InNamespace() != at {
 			l.others[loss.By.Object.UID] = true
 		}
 	}

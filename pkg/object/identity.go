@@ -30,6 +30,15 @@ func (i Identity) IsNamespace() bool {
 	return i.GroupVersionKind().GroupKind() == schema.GroupKind{Kind: "Namespace"}
 }
 
+// InNamespace returns the namespace that the object counts for: a Namespace counts for itself. It is empty
+// for other cluster-scoped objects.
+func (i Identity) InNamespace() string {
+	if i.IsNamespace() {
+		return i.Name
+	}
+	return i.Namespace
+}
+
 // IsCRD reports whether the object is a CustomResourceDefinition, whose instances are
 // deleted with it (docs/gc-semantics.md#instances-of-a-crd).
 func (i Identity) IsCRD() bool {

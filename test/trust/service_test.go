@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -49,6 +50,11 @@ func (u *user) awaits(what string, done func() bool) {
 	}
 }
 
+// gone returns a function that reports whether all objects are gone.
+func (s *Server) gone(all ...*Object) func() bool {
+	return func() bool { return !slices.ContainsFunc(all, func(o *Object) bool { return s.Now(o) != nil }) }
+}
+
 // addGarbage adds ConfigMaps without a living owner.
 func addGarbage(s *Server, namespace string, n int, data string) (all []*Object) {
 	for i := range n {
@@ -67,28 +73,83 @@ func TestOneNamespaceOverTheLimitDoesNotStopTheServiceForOthers(t *testing.T) {
 	early := addGarbage(s, "shop", 3, "")
 	u := newUser(t, s)
 	service, log := u.startsService("--max-deletes", "30")
-	gone := func(all []*Object) func() bool {
-		return func() bool {
-			for _, o := range all {
-				if s.Now(o) != nil {
-					return false
-				}
-			}
-			return true
-		}
-	}
-	u.awaits("the garbage of another namespace", gone(early))
+	u.awaits("the garbage of another namespace", s.gone(early...))
 	late := s.Add(ownedBy(Secrets.Object("shop", "late"), missingOwner(Deployments)))
-	u.awaits("what becomes garbage later", gone([]*Object{late}))
+	u.awaits("what becomes garbage later", s.gone(late))
 	// A change of an object that is left out does not make it go alone.
 	touched := *s.Now(tenant[0])
 	touched.Labels = map[string]string{"touched": "yes"}
 	s.Add(&touched)
 	later := s.Add(ownedBy(Secrets.Object("shop", "later"), missingOwner(Deployments)))
-	u.awaits("what becomes garbage still later", gone([]*Object{later}))
+	u.awaits("what becomes garbage still later", s.gone(later))
 	service.stops(log)
 	requireKept(t, s, tenant...)
 	if n := strings.Count(log(), "left out, as more would be deleted at once than --max-deletes allows (30): namespace tenant (31 objects)"); n != 1 {
 		t.Errorf("the log says %d times what is left out:\n%s", n, short(log()))
 	}
+}
+
+func TestOneNamespaceDoesNotEvictTheBackupsOfOthers(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	s.Add(Namespaces.Object("", "tenant"))
+	u := newUser(t, s)
+	u.always = []string{"--backup-max-size", "2Mi"}
+	precious := s.Add(ownedBy(Secrets.Object("shop", "precious"), missingOwner(Deployments)))
+	service, log := u.startsService()
+	u.awaits("the garbage of another namespace", s.gone(precious))
+	tenant := addGarbage(s, "tenant", 40, strings.Repeat("x", 100_000)) // twice what fits
+	time.Sleep(2 * time.Second)
+	service.stops(log)
+	after := s.Add(ownedBy(Secrets.Object("shop", "after"), missingOwner(Deployments)))
+	service, log = u.startsService() // which looks for old backups
+	u.awaits("what becomes garbage later", s.gone(after))
+	service.stops(log)
+	if !strings.Contains(u.backedUp(), `"name":"precious"`) {
+		t.Error("the backup of another namespace is gone")
+	}
+	left := 0
+	for _, o := range tenant {
+		if s.Now(o) != nil {
+			left++
+		} else if !strings.Contains(u.backedUp(), `"name":"`+o.Name+`"`) {
+			t.Errorf("%s was deleted, and its backup is gone", o.Name)
+		}
+	}
+	if left == 0 || left == len(tenant) {
+		t.Errorf("%d of %d objects of the namespace that exceeds its share are left", left, len(tenant))
+	}
+	if !strings.Contains(log(), "left out, as the backups of the last day use up the share of one namespace of --backup-max-size: namespace tenant") {
+		t.Errorf("the log does not say what is left out:\n%s", short(log()))
+	}
+}
+
+func TestBackupStaysWhileItsPreviewIsRead(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	u := newUser(t, s)
+	first := s.Add(ownedBy(Secrets.Object("shop", "first"), missingOwner(Deployments)))
+	service, log := u.startsService()
+	u.awaits("the first backup", s.gone(first))
+	service.stops(log)
+	all, err := filepath.Glob(filepath.Join(u.home, ".kube", "gc-backup", "*", "watch-*"))
+	u.must(err)
+	if len(all) != 1 {
+		t.Fatalf("backups: %v", all)
+	}
+	tty := u.startAtTerminal("restore", filepath.Base(all[0]))
+	tty.awaitAny("Type")
+
+	for i := range 2 { // the second looks for old backups, and the latest is that of the first
+		o := s.Add(ownedBy(Secrets.Object("shop", fmt.Sprintf("next-%d", i)), missingOwner(Deployments)))
+		time.Sleep(1100 * time.Millisecond)
+		service, log = u.startsService("--backup-max-age", "1s")
+		u.awaits("another backup", s.gone(o))
+		service.stops(log)
+	}
+	if _, err := os.Stat(all[0]); err != nil {
+		t.Error("the backup was removed while its preview was shown")
+	}
+	tty.press("no\n")
+	tty.ends()
 }

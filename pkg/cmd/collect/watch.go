@@ -55,7 +55,7 @@ func (w *watchFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&w.leaseNamespace, "leader-elect-namespace", "kube-system", "with --watch, the namespace of that Lease")
 	flags.StringVar(&w.metricsAddress, "metrics-bind-address", "", "with --watch, serve /metrics, /healthz and /readyz at this address, such as :8080")
 	flags.DurationVar(&w.backupMaxAge, "backup-max-age", 7*24*time.Hour, "with --watch, remove its backups that are older")
-	flags.Var(&w.backupMaxSize, "backup-max-size", "with --watch, remove its oldest backups when all are larger than this together")
+	flags.Var(&w.backupMaxSize, "backup-max-size", "with --watch, remove its oldest backups when all are larger than this together; one namespace may use a quarter")
 }
 
 // validate checks the flags that --watch needs, and those that it excludes.
@@ -87,8 +87,9 @@ type service struct {
 	command    *collectCommand
 	client     *client.Client
 	metrics    *metrics
-	clusterUID types.UID // empty if unknown or not read yet
-	pruned     time.Time // when old backups were looked for
+	clusterUID types.UID      // empty if unknown or not read yet
+	shares     *backup.Shares // nil if nothing is backed up
+	pruned     time.Time      // when old backups were looked for
 	log        *roundLog
 }
 
@@ -227,6 +228,14 @@ func (s *service) options(m *monitor.Monitor) controller.Options {
 	}
 	if !c.options.NoBackup {
 		o.Backup = s.openBackup
+		s.shares = backup.NewShares(s.limits())
+		s.prune()
+		o.Full = func(namespace string) bool {
+			if s.shares.AnyFull() {
+				s.prune()
+			}
+			return s.shares.Full(namespace)
+		}
 	}
 	return o
 }
@@ -234,27 +243,50 @@ func (s *service) options(m *monitor.Monitor) controller.Options {
 // pruneInterval is how often old backups are looked for at most.
 const pruneInterval = time.Minute
 
+func (s *service) limits() backup.Limits {
+	return backup.Limits{MaxAge: s.command.watch.backupMaxAge, MaxBytes: s.command.watch.backupMaxSize.Value()}
+}
+
+func (s *service) backupRoot() (string, error) {
+	name, _, err := s.command.options.Scan.ContextAndServer()
+	if err != nil {
+		return "", err
+	}
+	return s.command.options.BackupRoot(name)
+}
+
+// prune removes old backups, at most once in an interval, and finds out how much each namespace uses.
+func (s *service) prune() {
+	now := s.command.options.Scan.Now()
+	if now.Sub(s.pruned) < pruneInterval {
+		return
+	}
+	s.pruned = now
+	root, err := s.backupRoot()
+	if err == nil {
+		var used map[string]int64
+		_, used, err = backup.Prune(root, cli.RoundPrefix, s.limits(), now)
+		if err == nil {
+			s.shares.Set(used)
+		}
+	}
+	if err != nil {
+		s.log.note("warning: " + err.Error())
+	}
+}
+
 // openBackup opens the backup of a round, after removing the oldest ones.
 func (s *service) openBackup(ctx context.Context, seen *snapshot.Snapshot, p *plan.Plan) (controller.Backup, error) {
 	c := s.command
-	name, _, err := c.options.Scan.ContextAndServer()
+	s.prune()
+	root, err := s.backupRoot()
 	if err != nil {
 		return nil, err
-	}
-	root, err := c.options.BackupRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	if now := c.options.Scan.Now(); now.Sub(s.pruned) >= pruneInterval {
-		s.pruned = now
-		if _, err := backup.Prune(root, cli.RoundPrefix, c.watch.backupMaxAge, c.watch.backupMaxSize.Value(), now); err != nil {
-			s.log.note("warning: " + err.Error())
-		}
 	}
 	op := &cli.Operation{Options: c.options, Command: c, ClusterUID: s.clusterUID, Current: cli.PlannedScan{Cluster: s.client, Snapshot: seen, Plan: p}}
 	op.IdentifyCluster(ctx, "its backups can be restored only with --to-another-cluster")
 	s.clusterUID = op.ClusterUID
-	b, err := op.NewRoundBackup(root)
+	b, err := op.NewRoundBackup(root, s.shares)
 	if err != nil {
 		return nil, err // not a nil *RoundBackup in an interface
 	}

@@ -1,0 +1,73 @@
+package backup
+
+import (
+	"errors"
+	"sync"
+)
+
+// ErrShareUsed reports that the backups of a namespace use up its share.
+var ErrShareUsed = errors.New("the backups of its namespace use up a namespace's share of the space for backups")
+
+// Shares counts how much of the space for backups each namespace uses, so that one cannot displace
+// the backups of others. It is safe for concurrent use.
+type Shares struct {
+	mu    sync.Mutex
+	limit int64
+	used  map[string]int64
+	full  map[string]bool
+}
+
+// NewShares returns the shares of a space.
+func NewShares(limits Limits) *Shares {
+	return &Shares{limit: limits.MaxBytes / share, used: map[string]int64{}, full: map[string]bool{}}
+}
+
+// perObject is about what a backup stores of an object in addition to its manifest.
+const perObject = 2 << 10
+
+// Take counts a manifest of that many bytes. ErrShareUsed means that it exceeds the share of the
+// namespace, which is full from then on. The first one never does, so that a manifest that is larger than a share
+// is not refused for ever.
+func (s *Shares) Take(namespace string, bytes int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	needed := int64(bytes) + perObject
+	if used := s.used[namespace]; used > 0 && used+needed > s.limit {
+		s.full[namespace] = true
+		return ErrShareUsed
+	}
+	s.used[namespace] += needed
+	return nil
+}
+
+// Set replaces what was counted by what Prune returns. A full namespace remains full unless a quarter of its
+// share is free, since each attempt to delete its objects reads them.
+func (s *Shares) Set(used map[string]int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = used
+	for namespace := range s.full {
+		if used[namespace] <= s.limit/4*3 {
+			delete(s.full, namespace)
+		}
+	}
+	for namespace, bytes := range used {
+		if bytes >= s.limit {
+			s.full[namespace] = true
+		}
+	}
+}
+
+// Full reports whether Take refused a manifest of the namespace, and no space has become free since.
+func (s *Shares) Full(namespace string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.full[namespace]
+}
+
+// AnyFull reports whether Full holds for any namespace.
+func (s *Shares) AnyFull() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.full) > 0
+}
