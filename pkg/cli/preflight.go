@@ -52,9 +52,38 @@ func (op *Operation) preflight(ctx context.Context) []refusal {
 		rights = append(rights, read.Right{Verb: "delete", Objects: []object.Identity{s.Object.Identity}})
 	}
 	grants := read.ReviewAccess(ctx, op.Current.Cluster, op.Current.Snapshot, rights)
-	var refused []refusal
-	var unknown []string
-	for i, r := range rights[:needed] {
+	refused, unknown := refusals(rights[:needed], grants)
+	if len(refused) == 0 {
+		refused = op.dryRunSteps(ctx, samples, grants[needed:])
+	}
+	if ctx.Err() != nil {
+		return refused
+	}
+	op.Options.Scan.warnOfRefusals(refused, unknown)
+	if len(refused) > 0 && !op.Options.Mutates() {
+		fmt.Fprintf(op.Options.Scan.Err, "hint: a run would be refused, because the API server would not permit part of it; %s\n", rightsHint)
+	}
+	return refused
+}
+
+// RequireRights returns an error, after naming each right, if the API server denies rights without
+// which something that is not a plan must not begin. A right that could not be reviewed is only
+// warned of, as for a plan.
+func (s *ScanOptions) RequireRights(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, what string, rights []read.Right) error {
+	refused, unknown := refusals(rights, read.ReviewAccess(ctx, c, seen, rights))
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	s.warnOfRefusals(refused, unknown)
+	if len(refused) == 0 {
+		return nil
+	}
+	return Refuse(s.Streams, ExitFound, "the API server would not permit "+what+": nothing was changed", rightsHint)
+}
+
+// refusals returns the rights that are denied, and those that could not be reviewed as text.
+func refusals(rights []read.Right, grants []read.Grant) (refused []refusal, unknown []string) {
+	for i, r := range rights {
 		g := grants[i]
 		right := reason.NotPermitted{Verb: r.Verb, Type: g.Type.String(), Namespace: r.Objects[0].Namespace}
 		switch {
@@ -64,35 +93,26 @@ func (op *Operation) preflight(ctx context.Context) []refusal {
 			unknown = append(unknown, fmt.Sprintf("%s (%s)", escape.Short(right.Right(), 500), escape.Short(g.Unknown.Error(), 300)))
 		}
 	}
-	if len(refused) == 0 {
-		refused = op.dryRunSteps(ctx, samples, grants[needed:])
-	}
-	if ctx.Err() == nil {
-		op.warnOfRefusals(refused, unknown)
-	}
-	return refused
+	return refused, unknown
 }
 
 // maxNamedRights and maxNamedObjects limit how many rights, and objects for each, the
 // warning names.
 const maxNamedRights, maxNamedObjects = 20, 3
 
-func (op *Operation) warnOfRefusals(refused []refusal, unknown []string) {
+func (s *ScanOptions) warnOfRefusals(refused []refusal, unknown []string) {
 	for _, r := range refused[:min(len(refused), maxNamedRights)] {
 		line := "warning: you may not " + escape.Short(r.Right(), 500) + ", which is needed for " + nameList(r.objects, maxNamedObjects)
 		if r.Failure != nil {
 			line += ": " + escape.Short(r.Failure.Text(), 2000)
 		}
-		fmt.Fprintln(op.Options.Scan.Err, line)
+		fmt.Fprintln(s.Err, line)
 	}
 	if more := len(refused) - maxNamedRights; more > 0 {
-		fmt.Fprintf(op.Options.Scan.Err, "warning: you lack %s more\n", wording.Count(more, "right"))
+		fmt.Fprintf(s.Err, "warning: you lack %s more\n", wording.Count(more, "right"))
 	}
 	if len(unknown) > 0 {
-		fmt.Fprintf(op.Options.Scan.Err, "warning: could not check all permissions before the run: %s\n", wording.List(unknown, 1))
-	}
-	if len(refused) > 0 && !op.Options.Mutates() {
-		fmt.Fprintf(op.Options.Scan.Err, "hint: a run would be refused, because the API server would not permit part of it; %s\n", rightsHint)
+		fmt.Fprintf(s.Err, "warning: could not check all permissions before the run: %s\n", wording.List(unknown, 1))
 	}
 }
 

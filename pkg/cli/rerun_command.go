@@ -53,6 +53,28 @@ func commandLine(command string, args []string, given *pflag.FlagSet, without ..
 	return CommandName + " " + escape.Terminal(ShellCommand(words...))
 }
 
+// notOfKubectl are the flags of every command that do not choose a cluster or user.
+var notOfKubectl = []string{"namespace", "chunk-size", "concurrency", "max-memory", "color", "v"}
+
+// KubectlCommand returns a kubectl command on the same cluster, as the same user, to be pasted into
+// a shell. Credentials are replaced by redact.Mark.
+func (s *ScanOptions) KubectlCommand(words ...string) string {
+	line := append([]string{"kubectl"}, words...)
+	s.flags.Visit(func(f *pflag.Flag) {
+		if slices.Contains(notOfKubectl, f.Name) {
+			return
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			line = append(line, "--"+f.Name+"="+withoutCredentials(f.Name, v))
+		}
+	})
+	return escape.Terminal(ShellCommand(line...))
+}
+
 // withoutCredentials returns the value of a flag, or of an argument, without credentials.
 func withoutCredentials(flag, value string) string {
 	switch flag {

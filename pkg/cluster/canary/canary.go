@@ -7,6 +7,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,114 +26,228 @@ import (
 const (
 	namePrefix   = "gc-canary-"
 	fieldManager = "kubectl-gc-canary"
+
+	ownerSuffix, dependentSuffix = "-owner", "-dependent"
 )
 
 // labels tell people where the objects come from. The API server records no field manager of an
 // object in which nobody has set a field.
 var labels = map[string]string{"app.kubernetes.io/managed-by": "kubectl-gc"}
 
+var configMaps = snapshot.Type{Version: "v1", Resource: "configmaps", Kind: "ConfigMap", Namespaced: true}
+
 const (
 	poll        = 100 * time.Millisecond
 	cleanupTime = 15 * time.Second
+	maxTries    = 3 // of a removal, while the object changes
 )
 
-// Result is what the collector did.
-type Result struct {
-	Collected bool          // the dependent is gone
-	Took      time.Duration // until it was seen to be gone, or for how long that was waited for
-}
-
-type run struct {
+// Canary is one run in a namespace.
+type Canary struct {
+	client  *client.Client
 	writer  *write.Writer
 	creator *write.Creator
+
+	owner, dependent *part
+	leftovers        []*part
 }
 
-// Run runs a canary in a namespace and waits for the collector as long as patience. It first
-// removes what a canary has left that was killed, as far as the scan shows it. It removes its own
-// objects however it ends, unless it is killed. Two canaries at a time may remove each other's
-// objects.
-func Run(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, namespace string, patience time.Duration) (result Result, err error) {
+// part is one of the two objects of a canary.
+type part struct {
+	object.Identity        // the UID is empty if no answer has told it
+	version         string // the resourceVersion that it was created with
+	unanswered      bool   // the API server may have created it, or still create it
+}
+
+// Result is what the collector did, and what became of the objects.
+type Result struct {
+	Collected bool              // the dependent is gone
+	Took      time.Duration     // until it was seen to be gone, or for how long that was waited for
+	Removed   []object.Identity // what an earlier canary had left, and is deleted now
+	Left      []Left            // what is left of this canary, or of an earlier one
+}
+
+// Left is an object that a canary could not delete.
+type Left struct {
+	object.Identity
+	Reason  error
+	Changed bool // by somebody else, so it was not deleted on purpose
+}
+
+// New returns a canary with random names.
+func New(c *client.Client, seen *snapshot.Snapshot, namespace string) *Canary {
 	w := write.New(c, seen, false)
-	r := run{w, w.Creator(fieldManager)}
-	if err := r.removeLeftovers(ctx, seen, namespace); err != nil {
-		return Result{}, err
+	name := namePrefix + rand.String(10)
+	out := &Canary{
+		client: c, writer: w, creator: w.Creator(fieldManager),
+		owner: newPart(namespace, name+ownerSuffix), dependent: newPart(namespace, name+dependentSuffix),
 	}
-	var made []*object.Object
-	defer func() {
-		cleaning, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
-		defer cancel()
-		for _, o := range made {
-			err = errors.Join(err, r.remove(cleaning, o.Identity))
+	for _, o := range seen.Objects {
+		if o.Kind == configMaps.Kind && o.APIVersion == "v1" && o.Namespace == namespace && strings.HasPrefix(o.Name, namePrefix) {
+			out.leftovers = append(out.leftovers, &part{Identity: o.Identity})
 		}
-	}()
-	name := namePrefix + rand.String(8)
-	owner, err := r.create(ctx, namespace, name+"-owner", nil)
-	if err != nil {
-		return Result{}, err
 	}
-	made = append(made, owner)
-	dependent, err := r.create(ctx, namespace, name+"-dependent", []metav1.OwnerReference{{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, UID: owner.UID}})
-	if err != nil {
-		return Result{}, err
+	return out
+}
+
+func newPart(namespace, name string) *part {
+	return &part{Identity: object.Identity{APIVersion: configMaps.APIVersion(), Kind: configMaps.Kind, Namespace: namespace, Name: name}}
+}
+
+// Objects returns the objects that Run creates and deletes.
+func (c *Canary) Objects() []object.Identity {
+	return []object.Identity{c.owner.Identity, c.dependent.Identity}
+}
+
+// Run waits for the collector as long as patience. It first removes what a canary has left that
+// was killed, as far as the scan shows it, and in the end its own objects, also if the context has
+// ended. It deletes only what nobody has changed, and the Result says what is left, also with an
+// error. Two canaries at a time in one namespace may remove each other's objects.
+func (c *Canary) Run(ctx context.Context, patience time.Duration) (Result, error) {
+	var out Result
+	for _, p := range c.leftovers {
+		deleted, left := c.remove(ctx, p)
+		switch {
+		case deleted:
+			out.Removed = append(out.Removed, p.Identity)
+		case left != nil:
+			out.Left = append(out.Left, *left)
+		}
 	}
-	made = append(made, dependent)
-	if _, err := w.Delete(ctx, owner, metav1.DeletePropagationBackground, nil); err != nil {
-		return Result{}, err
+	var err error
+	out.Collected, out.Took, err = c.observe(ctx, patience)
+	cleaning, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	defer cancel()
+	for _, p := range []*part{c.owner, c.dependent} {
+		if p.UID == "" && !p.unanswered {
+			continue // it was not created
+		}
+		if _, left := c.remove(cleaning, p); left != nil {
+			out.Left = append(out.Left, *left)
+		}
+	}
+	return out, err
+}
+
+// observe creates the objects, deletes the owner and waits until the dependent is gone.
+func (c *Canary) observe(ctx context.Context, patience time.Duration) (collected bool, took time.Duration, err error) {
+	owner, err := c.create(ctx, c.owner)
+	if err != nil {
+		return false, 0, err
+	}
+	if _, err := c.create(ctx, c.dependent, metav1.OwnerReference{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, UID: owner.UID}); err != nil {
+		return false, 0, err
+	}
+	if _, err := c.writer.Delete(ctx, owner, metav1.DeletePropagationBackground, nil); err != nil {
+		return false, 0, err
 	}
 	for begun := time.Now(); ; {
-		now, err := w.Read(ctx, dependent.Identity)
-		result := Result{Collected: now == nil, Took: time.Since(begun)}
-		if err != nil || result.Collected || result.Took >= patience {
-			return result, err
+		now, err := c.writer.Read(ctx, c.dependent.Identity)
+		took := time.Since(begun)
+		if err != nil || now == nil || took >= patience {
+			return err == nil && now == nil, took, err
 		}
 		if err := client.Wait(ctx, poll); err != nil {
-			return Result{}, err
+			return false, took, err
 		}
 	}
 }
 
-func identity(namespace, name string) object.Identity {
-	return object.Identity{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: name}
-}
-
-func (r run) create(ctx context.Context, namespace, name string, owners []metav1.OwnerReference) (*object.Object, error) {
-	at := identity(namespace, name)
+func (c *Canary) create(ctx context.Context, p *part, owners ...metav1.OwnerReference) (*object.Object, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	body, err := json.Marshal(metav1.PartialObjectMetadata{
-		TypeMeta:   metav1.TypeMeta{APIVersion: at.APIVersion, Kind: at.Kind},
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, OwnerReferences: owners, Labels: labels},
+		TypeMeta:   metav1.TypeMeta{APIVersion: p.APIVersion, Kind: p.Kind},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, OwnerReferences: owners, Labels: labels},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return r.creator.Create(ctx, at, body)
+	o, err := c.creator.Create(ctx, p.Identity, body)
+	if err != nil {
+		p.unanswered = !refusedCreation(err)
+		return nil, err
+	}
+	p.Identity, p.version = o.Identity, o.ResourceVersion
+	return o, nil
 }
 
-// remove deletes an object if it still exists.
-func (r run) remove(ctx context.Context, at object.Identity) error {
-	now, err := r.writer.Read(ctx, at)
-	if err != nil || now == nil {
-		return err
-	}
-	_, err = r.writer.Delete(ctx, now, metav1.DeletePropagationBackground, nil)
+// refusedCreation reports whether the error proves that nothing was created.
+func refusedCreation(err error) bool {
 	var failed *client.RequestError
-	if errors.As(err, &failed) && failed.Reason == snapshot.Gone {
-		return nil
-	}
-	return err
+	return errors.As(err, &failed) && slices.Contains([]snapshot.ErrorClass{
+		snapshot.Forbidden, snapshot.Refused, snapshot.Invalid, snapshot.Vanished, snapshot.Unverified, snapshot.Exists,
+	}, failed.Reason)
 }
 
-func (r run) removeLeftovers(ctx context.Context, seen *snapshot.Snapshot, namespace string) error {
-	var at []object.Identity
-	for _, o := range seen.Objects {
-		if o.Kind == "ConfigMap" && o.APIVersion == "v1" && o.Namespace == namespace && strings.HasPrefix(o.Name, namePrefix) {
-			at = append(at, o.Identity)
+// state is a ConfigMap as it is now.
+type state struct {
+	Metadata         metav1.ObjectMeta
+	Data, BinaryData map[string]any
+	Immutable        bool
+}
+
+// remove deletes the object if nobody but a canary has changed it. It reports
+// whether it has deleted the object, or else what is left: nil if the object is gone.
+func (c *Canary) remove(ctx context.Context, p *part) (deleted bool, left *Left) {
+	var reason error
+	for range maxTries {
+		var now state
+		err := client.GetWhole(ctx, c.client, client.Query{Type: configMaps, Namespace: p.Namespace, Name: p.Name}, &now)
+		switch {
+		case client.IsNotFound(err, configMaps.GroupResource(), p.Name) && p.unanswered:
+			return false, &Left{Identity: p.Identity, Reason: errors.New("the API server did not answer its creation: it does not exist now, and may still be created")}
+		case client.IsNotFound(err, configMaps.GroupResource(), p.Name), err == nil && p.UID != "" && now.Metadata.UID != p.UID:
+			return false, nil
+		case err != nil:
+			return false, &Left{Identity: p.Identity, Reason: fmt.Errorf("find out whether it still exists: %w", err)}
 		}
-	}
-	made, err := r.creator.Made(ctx, at)
-	for i, uid := range made {
-		if i.UID == uid {
-			err = errors.Join(err, r.remove(ctx, i))
+		p.UID, p.unanswered = now.Metadata.UID, false
+		if change := p.changeIn(&now); change != "" {
+			return false, &Left{Identity: p.Identity, Reason: errors.New(change), Changed: true}
 		}
+		remains, err := c.writer.Delete(ctx, &object.Object{Identity: p.Identity, ResourceVersion: now.Metadata.ResourceVersion}, metav1.DeletePropagationBackground, nil)
+		var failed *client.RequestError
+		switch {
+		case errors.As(err, &failed) && failed.Reason == snapshot.Gone:
+			return false, nil
+		case errors.As(err, &failed) && failed.Reason == snapshot.Conflict:
+			reason = err // look again
+			continue
+		case err != nil:
+			return false, &Left{Identity: p.Identity, Reason: err}
+		case remains != nil:
+			return false, &Left{Identity: p.Identity, Reason: fmt.Errorf("it is being deleted, and waits for its finalizers %q", remains.Finalizers)}
+		}
+		return true, nil
 	}
-	return err
+	return false, &Left{Identity: p.Identity, Reason: reason}
+}
+
+// changeIn returns what shows that somebody else has changed the object since a canary created it,
+// or an empty string. Admission may have changed it as it was created: then only its
+// resourceVersion shows that it is as it was.
+func (p *part) changeIn(now *state) string {
+	m := &now.Metadata
+	switch {
+	case len(now.Data)+len(now.BinaryData) > 0:
+		return "it has data now, and a canary has none"
+	case p.version != "" && m.ResourceVersion == p.version:
+		return ""
+	case now.Immutable, !maps.Equal(m.Labels, labels), len(m.Annotations) > 0, len(m.Finalizers) > 0, !p.ownedAsCreated(m.OwnerReferences):
+		return "its metadata is not that of a canary any more"
+	case len(m.ManagedFields) == 0, slices.ContainsFunc(m.ManagedFields, func(f metav1.ManagedFieldsEntry) bool { return f.Manager != fieldManager }):
+		return "another client has created or changed it"
+	}
+	return ""
+}
+
+// ownedAsCreated reports whether these are the owners of an owner, or of the dependent beside it.
+func (p *part) ownedAsCreated(owners []metav1.OwnerReference) bool {
+	stem, isDependent := strings.CutSuffix(p.Name, dependentSuffix)
+	if !isDependent {
+		return len(owners) == 0
+	}
+	return len(owners) == 1 && owners[0].Kind == configMaps.Kind && owners[0].Name == stem+ownerSuffix
 }

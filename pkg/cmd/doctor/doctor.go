@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/canary"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
@@ -47,7 +46,7 @@ It changes nothing, unless --canary names a namespace. To learn whether the API 
 honours deletion policies, it sends the deletion of one ConfigMap, kube-root-ca.crt,
 as a dry run. What you may not read is "unknown", never "ok".
 
-Exit codes: 0 no check failed, 1 a check failed, 2 no answer.`,
+Exit codes: 0 no check failed, 1 a check failed or something is left of --canary, 2 no answer.`,
 		Example: cli.Examples(`
 # Objects are not deleted: is the garbage collector at work?
 kubectl gc doctor
@@ -92,6 +91,10 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	bird, err := c.prepareCanary(ctx, live, seen)
+	if err != nil {
+		return err
+	}
 	g := graph.New(seen)
 	report, err := audit.Run(collector.NewJudge(g), audit.Options{Namespace: c.scan.Config.Namespace(), StuckAfter: c.stuckAfter})
 	if err != nil {
@@ -104,28 +107,34 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	m := c.observeManager(ctx, live, leader)
 	before, collectorGraph := m.queues(ctx), m.graph(ctx, live, g)
 	var test *doctor.Observed[doctor.Canary]
-	if c.canary != "" {
-		test = new(observe(func() (doctor.Canary, error) {
-			result, err := canary.Run(ctx, live, seen, c.canary, c.settle)
-			return doctor.Canary(result), err
-		}))
+	left := false // of the canary
+	if bird != nil && ctx.Err() == nil {
+		observed, remains := c.runCanary(ctx, bird)
+		test, left = &observed, remains
 	}
 	backends := health.Backends(ctx, live, seen.Gaps)
-	if err := c.scan.Settle(ctx, live, g, report, c.settle); err != nil {
+	err = c.scan.Settle(ctx, live, g, report, c.settle)
+	switch {
+	case ctx.Err() != nil && test != nil:
+		return c.interrupted(left)
+	case err != nil:
 		return err
 	}
 	d := doctor.Diagnose(&doctor.Observations{
 		Graph: g, Report: report, StuckAfter: c.stuckAfter, Backends: backends,
 		ForegroundDeletion: foreground(), Leader: leader(), InOtherNamespaces: elsewhere(), QueuesBefore: before.Value, Queues: m.queues(ctx), CollectorGraph: collectorGraph, Canary: test,
 	})
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil && test != nil:
+		return c.interrupted(left)
+	case ctx.Err() != nil:
 		return ctx.Err()
 	}
 	if err := c.write(d); err != nil {
 		return fmt.Errorf("write the diagnosis: %w", err)
 	}
 	c.scan.WarnOfGaps(seen)
-	if d.Failed() {
+	if d.Failed() || left {
 		return cli.ExitError(cli.ExitFound)
 	}
 	return nil
