@@ -55,3 +55,32 @@ func TestEndlessListIsLimitedInMemory(t *testing.T) {
 func peakMemory(ended *os.ProcessState) int64 {
 	return ended.SysUsage().(*syscall.Rusage).Maxrss << 10
 }
+
+func TestEndlessMetricsOfAControllerManagerAreLimitedInMemory(t *testing.T) {
+	const mostRSS = 256 << 20
+	for path, line := range map[string]string{
+		"/metrics": "metric{name=\"%060d\"} 1\n",
+		"/debug/controllers/garbage-collector-controller/graph": "    uid=\"%060d\"\n    missing=\"false\"\n    virtual=\"false\"\n",
+	} {
+		t.Run(path, func(t *testing.T) {
+			s := NewServer(t)
+			m := newControllerManager(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != path {
+					metrics(w, r)
+					return
+				}
+				fmt.Fprintln(w, "strict digraph full {")
+				for i := range 4_000_000 {
+					if _, err := fmt.Fprintf(w, line, i); err != nil {
+						return
+					}
+				}
+			})
+			r := newUser(t, s).runsFor(4*runTimeout, m.throughTLS(t, s, "--certificate-authority", m.ca)...)
+			t.Logf("peak %d MiB", peakMemory(r.state)>>20)
+			if got := peakMemory(r.state); got > mostRSS {
+				t.Errorf("it took %d MiB of memory, at most %d MiB are expected", got>>20, mostRSS>>20)
+			}
+		})
+	}
+}

@@ -2,14 +2,17 @@ package health
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -29,11 +32,30 @@ type Manager struct {
 // managerPort is the port of that server (--secure-port).
 const managerPort = "10257"
 
-// NewManager returns the server at an https URL. It authenticates with the credentials of the
-// config, and trusts its certificate authority.
+// CheckManagerURL returns an error, which does not quote the URL, unless the URL can be that of a
+// server: credentials in it would be printed and sent.
+func CheckManagerURL(at string) error {
+	u, err := url.Parse(at)
+	switch {
+	case err != nil || u.Host == "":
+		return errors.New("is not a URL")
+	case u.Scheme != "https":
+		return errors.New("must begin with https://")
+	case u.User != nil:
+		return errors.New("must not contain a user or password")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return errors.New("must not contain a query or fragment")
+	}
+	return nil
+}
+
+// NewManager returns the server at a URL that CheckManagerURL accepts. It authenticates with the
+// credentials of the config, after it has verified the server's certificate against the config's
+// certificate authority, or if there is none, against those of the system. That the config does not
+// verify the certificate of the API server does not matter: it says nothing about another server.
 func NewManager(config *rest.Config, at string) (*Manager, error) {
 	config = rest.CopyConfig(config)
-	config.Host, config.ServerName = at, ""
+	config.Host, config.ServerName, config.Insecure = at, "", false
 	return newManager(config, at)
 }
 
@@ -68,9 +90,6 @@ func ManagerBehindAPIServer(ctx context.Context, config *rest.Config, c *client.
 }
 
 func newManager(config *rest.Config, base string) (*Manager, error) {
-	if at, err := url.Parse(base); err != nil || at.Host == "" {
-		return nil, fmt.Errorf("%q is not a URL", base)
-	}
 	h, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, err
@@ -80,11 +99,19 @@ func newManager(config *rest.Config, base string) (*Manager, error) {
 	return &Manager{h, strings.TrimSuffix(base, "/")}, nil
 }
 
-// maxManagerBytes limits an answer. The graph of a million objects has less than half of that.
-const maxManagerBytes = 1 << 30
+// Limits of an answer. Metrics have a few MiB, the graph of a million objects less than half of its
+// limit.
+const (
+	maxMetricsBytes = 64 << 20
+	maxGraphBytes   = 1 << 30
+	managerTimeout  = time.Minute
+)
 
-// lines calls each for every line of an answer.
-func (m *Manager) lines(ctx context.Context, path string, each func(line string)) error {
+// lines calls each for every line of an answer, which must not be longer than most bytes. The line
+// is only valid during the call.
+func (m *Manager) lines(ctx context.Context, path string, most int64, each func(line []byte)) error {
+	ctx, cancel := context.WithTimeout(ctx, managerTimeout)
+	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.base+path, nil)
 	if err != nil {
 		return err
@@ -97,14 +124,14 @@ func (m *Manager) lines(ctx context.Context, path string, each func(line string)
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("GET %s of kube-controller-manager: %s", path, answer.Status)
 	}
-	limited := &io.LimitedReader{R: answer.Body, N: maxManagerBytes}
+	limited := &io.LimitedReader{R: answer.Body, N: most}
 	in := bufio.NewScanner(limited)
 	in.Buffer(nil, 1<<20)
 	for in.Scan() {
-		each(in.Text())
+		each(in.Bytes())
 	}
 	if limited.N <= 0 {
-		return fmt.Errorf("GET %s of kube-controller-manager: the answer is longer than %d MiB", path, maxManagerBytes>>20)
+		return fmt.Errorf("GET %s of kube-controller-manager: the answer is longer than %d MiB", path, most>>20)
 	}
 	return in.Err()
 }
@@ -123,49 +150,67 @@ var queueNames = []string{"garbage_collector_attempt_to_delete", "garbage_collec
 // Queues returns the collector's work queues, none if the kube-controller-manager has not started
 // it.
 func (m *Manager) Queues(ctx context.Context) ([]Queue, error) {
-	metrics := map[string]float64{}
-	err := m.lines(ctx, "/metrics", func(line string) {
-		name, value, ok := strings.Cut(line, " ")
-		if n, err := strconv.ParseFloat(value, 64); ok && err == nil {
-			metrics[name] = n
+	wanted := map[string]float64{}
+	for _, name := range queueNames {
+		wanted[depthOf(name)], wanted[longestOf(name)] = math.NaN(), math.NaN()
+	}
+	found := false
+	err := m.lines(ctx, "/metrics", maxMetricsBytes, func(line []byte) {
+		name, text, ok := bytes.Cut(line, []byte(" "))
+		value, err := strconv.ParseFloat(string(text), 64)
+		if !ok || err != nil {
+			return
+		}
+		found = true
+		if _, ok := wanted[string(name)]; ok {
+			wanted[string(name)] = value
 		}
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case len(metrics) == 0:
+	case !found:
 		return nil, errors.New("GET /metrics of kube-controller-manager: the answer has no metrics")
 	}
 	var out []Queue
 	for _, name := range queueNames {
-		label := `{name="` + name + `"}`
-		if depth, known := metrics["workqueue_depth"+label]; known {
-			out = append(out, Queue{name, int(depth), metrics["workqueue_longest_running_processor_seconds"+label]})
+		if depth := wanted[depthOf(name)]; !math.IsNaN(depth) {
+			longest := wanted[longestOf(name)]
+			if math.IsNaN(longest) {
+				longest = 0
+			}
+			out = append(out, Queue{name, int(depth), longest})
 		}
 	}
 	return out, nil
 }
 
-// Graph returns the UIDs of the objects that the collector watches and that have owners or
-// dependents. legacy is true for servers before 1.28, where the path was another.
-func (m *Manager) Graph(ctx context.Context, legacy bool) (map[types.UID]bool, error) {
+func depthOf(queue string) string { return `workqueue_depth{name="` + queue + `"}` }
+
+func longestOf(queue string) string {
+	return `workqueue_longest_running_processor_seconds{name="` + queue + `"}`
+}
+
+// Graph returns which of the wanted UIDs are those of objects that the collector watches and that
+// have owners or dependents. legacy is true for servers before 1.28, where the path was another.
+func (m *Manager) Graph(ctx context.Context, legacy bool, wanted func(types.UID) bool) (map[types.UID]bool, error) {
 	path := "/debug/controllers/garbage-collector-controller/graph"
 	if legacy {
 		path = "/debug/controllers/garbagecollector/graph"
 	}
 	out, isGraph, missing := map[types.UID]bool{}, false, false
 	var uid types.UID
-	err := m.lines(ctx, path, func(line string) {
-		isGraph = isGraph || strings.HasPrefix(line, "strict digraph")
-		if quoted, ok := strings.CutPrefix(line, "    uid="); ok {
-			name, _ := strconv.Unquote(quoted)
+	err := m.lines(ctx, path, maxGraphBytes, func(line []byte) {
+		isGraph = isGraph || bytes.HasPrefix(line, []byte("strict digraph"))
+		if quoted, ok := bytes.CutPrefix(line, []byte("    uid=")); ok {
+			name, _ := strconv.Unquote(string(quoted))
 			uid = types.UID(name)
 		}
-		switch line { // the attributes of an object, in this order
+		switch string(line) { // the attributes of an object, in this order
 		case `    missing="true"`, `    missing="false"`:
-			missing = line == `    missing="true"`
+			missing = string(line) == `    missing="true"`
 		case `    virtual="false"`:
-			if !missing {
+			if !missing && wanted(uid) {
 				out[uid] = true
 			}
 		}

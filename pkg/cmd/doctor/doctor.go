@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/doctorview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
 type doctorCommand struct {
@@ -67,14 +68,14 @@ kubectl gc doctor -o jsonpath='{.state}'`),
 	flags.DurationVar(&c.settle, "settle", 30*time.Second, "how long the garbage collector has to process what the scan found")
 	flags.DurationVar(&c.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a deletion may take before it is reported")
 	flags.StringVar(&c.canary, "canary", "", "create a ConfigMap and its owner in this namespace, delete the owner, and measure when the ConfigMap is gone")
-	flags.StringVar(&c.manager, "controller-manager", "", "the https URL of kube-controller-manager, which gets your credentials; by default its Pod behind the API server")
+	flags.StringVar(&c.manager, "controller-manager", "", "the https URL of kube-controller-manager, which gets your credentials once its certificate is verified; by default its Pod behind the API server")
 	c.output.AddFlags(cmd)
 	cli.CompleteFlag(cmd, "canary", scan.CompleteNamespaces)
 	return cmd
 }
 
 func (c *doctorCommand) run(ctx context.Context) error {
-	if err := cmp.Or(c.scan.Validate(), cli.UsageIf(c.settle < 0, "--settle must not be negative"), cli.UsageIf(c.manager != "" && !strings.HasPrefix(c.manager, "https://"), "--controller-manager must begin with https://"), c.output.Complete(c.scan.Streams)); err != nil {
+	if err := cmp.Or(c.scan.Validate(), cli.UsageIf(c.settle < 0, "--settle must not be negative"), c.checkManager(), c.output.Complete(c.scan.Streams)); err != nil {
 		return err
 	}
 	live, err := c.scan.Connect()
@@ -146,7 +147,7 @@ func observe[T any](ask func() (T, error)) doctor.Observed[T] {
 	if err != nil {
 		_, message := client.Classify(err)
 		first, _, _ := strings.Cut(message, "\n")
-		return doctor.Observed[T]{Unknown: first}
+		return doctor.Observed[T]{Unknown: redact.Text(first)}
 	}
 	return doctor.Observed[T]{Value: value}
 }

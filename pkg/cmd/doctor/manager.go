@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
@@ -17,6 +18,15 @@ import (
 type managerObserver struct {
 	manager *health.Manager
 	unknown string // why there is none
+}
+
+// checkManager returns a usage error if --controller-manager is not the URL of a server.
+func (c *doctorCommand) checkManager() error {
+	if c.manager == "" {
+		return nil
+	}
+	err := health.CheckManagerURL(c.manager)
+	return cli.UsageIf(err != nil, "--controller-manager %v", err)
 }
 
 // observeManager finds the server of the kube-controller-manager: that of --controller-manager, or
@@ -59,7 +69,7 @@ func (m managerObserver) graph(ctx context.Context, live *client.Client, g *grap
 	}
 	return observe(func() (map[types.UID]bool, error) {
 		seen := g.Snapshot()
-		known, err := m.manager.Graph(ctx, !collector.BehaviorOf(seen.Server).NamesGraphByController)
+		known, err := m.manager.Graph(ctx, !collector.BehaviorOf(seen.Server).NamesGraphByController, func(uid types.UID) bool { return g.Find(uid) != graph.None })
 		if err != nil {
 			return nil, err
 		}
