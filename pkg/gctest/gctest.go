@@ -4,7 +4,11 @@
 // owner references and ignores them: nothing is deleted with its owner, and a foreground deletion
 // never completes. A test starts a Collector on it, and then sees what a cluster does:
 //
-//	gc, err := gctest.Start(ctx, config)
+//	config, err := environment.Start() // an envtest.Environment
+//	…
+//	gc, err := gctest.Start(ctx, config, gctest.Options{
+//		DeletesEverythingOn: environment.ControlPlane.GetAPIServer().SecureServing.HostPort(),
+//	})
 //	if err != nil { … }
 //	defer gc.Stop()
 //
@@ -14,11 +18,13 @@
 //
 // The rules are those of the garbage collector of Kubernetes, including those about blocking
 // references, the propagation policies Background, Foreground and Orphan, and owners in other
-// namespaces. It deletes without asking and backs up nothing, so it refuses servers that are not
-// on this machine. There, use the command collect.
+// namespaces. It deletes without asking and backs up nothing, so it acts only on an API server that
+// the test has started on this machine, and deletes a limited number of objects. Elsewhere, use the
+// command collect.
 package gctest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +40,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/controller"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -44,10 +51,29 @@ import (
 // deletes the same objects.
 var ErrHasCollector = errors.New("kube-controller-manager runs on this cluster, which has a garbage collector of its own")
 
-// ErrNotLocal reports that the server is not on this machine.
-var ErrNotLocal = errors.New("the API server is not at a loopback address, so it may be one that somebody needs")
+// ErrNotLocal reports that requests may go to a server that is not on this machine: the address is
+// not a loopback IP, or the config has a Proxy, Dial, Transport or WrapTransport.
+var ErrNotLocal = errors.New("the API server may not be on this machine: its address must be a loopback IP such as 127.0.0.1, and the config must not change where requests go")
+
+// ErrNotStarted reports that the server is not the one of Options.DeletesEverythingOn.
+var ErrNotStarted = errors.New("the API server is not the one that the test has started, so it may be one that somebody needs")
+
+// ErrTooManyDeletes reports that there is more garbage than Options.MaxDeletes.
+var ErrTooManyDeletes = errors.New("there is more garbage than MaxDeletes permits to delete")
+
+// Options say on what a Collector acts.
+type Options struct {
+	// DeletesEverythingOn is host and port of the API server that the test has started. All garbage
+	// on it is deleted for good. Take it from what has started the server, not from the config: the
+	// config may be that of a cluster that somebody needs, as with USE_EXISTING_CLUSTER=true.
+	DeletesEverythingOn string
+	// MaxDeletes is how many objects the Collector may delete in all, 1000 if it is 0.
+	MaxDeletes int
+}
 
 const (
+	defaultMaxDeletes = 1000
+
 	concurrency = 8
 	poll        = 50 * time.Millisecond
 )
@@ -56,19 +82,21 @@ const (
 type Collector struct {
 	client  *client.Client
 	monitor *monitor.Monitor
-	cancel  context.CancelFunc
+	cancel  context.CancelCauseFunc
 	ended   chan struct{} // closed when Run has returned
 	err     error         // of Run; read after ended
 	rounds  chan struct{} // receives a value after a round; capacity 1
 }
 
 // Start starts a Collector on the server of a config. It returns when the Collector has listed
-// everything, and runs until the context ends or Stop is called. The error is ErrNotLocal if the server is
-// not at a loopback address, and ErrHasCollector if kube-controller-manager renews its lease there: if
-// there is such a lease, Start watches it for up to 23 seconds.
-func Start(ctx context.Context, config *rest.Config) (*Collector, error) {
-	if !isLocal(config) {
-		return nil, ErrNotLocal
+// everything, and runs until the context ends or Stop is called. The error is or wraps
+//   - ErrNotLocal or ErrNotStarted, before any request;
+//   - ErrHasCollector if kube-controller-manager renews its lease there: if there is such a lease,
+//     Start watches it for up to 23 seconds;
+//   - ErrTooManyDeletes, before anything is deleted.
+func Start(ctx context.Context, config *rest.Config, o Options) (*Collector, error) {
+	if err := check(config, o); err != nil {
+		return nil, err
 	}
 	c, err := client.New(config, client.Options{Concurrency: concurrency, ChooseChunkSize: true, ChunkSize: client.DefaultChunkSize, Timeout: 30 * time.Second})
 	if err != nil {
@@ -81,38 +109,64 @@ func Start(ctx context.Context, config *rest.Config) (*Collector, error) {
 	if leader.Renews {
 		return nil, ErrHasCollector
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	m, err := monitor.Start(ctx, c, monitor.Options{Scope: scope, Parts: true})
 	if err != nil {
-		cancel()
+		cancel(nil)
 		return nil, err
 	}
 	out := &Collector{client: c, monitor: m, cancel: cancel, ended: make(chan struct{}), rounds: make(chan struct{}, 1)}
 	if err := m.WaitForSync(ctx); err != nil {
-		cancel()
+		cancel(nil)
 		m.Stop()
 		return nil, err
 	}
+	most := cmp.Or(o.MaxDeletes, defaultMaxDeletes)
+	p, err := out.plan(ctx)
+	if err == nil && p.Losses() > most {
+		err = fmt.Errorf("%w: %d objects, and at most %d", ErrTooManyDeletes, p.Losses(), most)
+	}
+	if err != nil {
+		cancel(nil)
+		m.Stop()
+		return nil, err
+	}
+	deleted := 0
 	go func() {
 		defer close(out.ended)
 		out.err = controller.Run(ctx, controller.Options{
 			Client: c, Monitor: m, Execute: execute.Options{Concurrency: concurrency}, MaxDeletes: math.MaxInt, OnRound: out.onRound,
+			OnStep: func(s *plan.Step, e event.Event) {
+				if s.Action != plan.ActionDelete || e.Status != event.Done {
+					return
+				}
+				if deleted++; deleted == most {
+					cancel(fmt.Errorf("%w: it has deleted %d objects", ErrTooManyDeletes, deleted))
+				}
+			},
 		})
+		if cause := context.Cause(ctx); errors.Is(cause, ErrTooManyDeletes) {
+			out.err = cause
+		}
 		m.Stop()
 	}()
 	return out, nil
 }
 
-func isLocal(config *rest.Config) bool {
+// check returns an error unless requests go to the server that the test has started.
+func check(config *rest.Config, o Options) error {
 	at, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
-		return false
-	}
-	if at.Hostname() == "localhost" {
-		return true
+		return fmt.Errorf("%w: %w", ErrNotLocal, err)
 	}
 	ip, err := netip.ParseAddr(at.Hostname())
-	return err == nil && ip.IsLoopback()
+	if err != nil || !ip.IsLoopback() || config.Proxy != nil || config.Dial != nil || config.Transport != nil || config.WrapTransport != nil {
+		return ErrNotLocal
+	}
+	if at.Host != o.DeletesEverythingOn {
+		return fmt.Errorf("%w: the config has %s, and Options.DeletesEverythingOn is %q", ErrNotStarted, at.Host, o.DeletesEverythingOn)
+	}
+	return nil
 }
 
 var scope = scan.Scope{Running: true}
@@ -154,14 +208,12 @@ func (c *Collector) WaitForIdle(ctx context.Context) error {
 
 // checkIdle returns an error that says what there is to do, or why that is unknown.
 func (c *Collector) checkIdle(ctx context.Context) error {
-	s, err := scan.Cluster(ctx, c.client, scan.Always(scope), time.Now)
-	if err != nil {
-		return err
-	}
-	p := plan.New(collector.NewJudge(graph.New(s)), plan.Options{Mode: plan.Collect})
+	p, err := c.plan(ctx)
 	switch {
-	case !s.Complete():
-		return fmt.Errorf("not everything could be read: %s: %s", s.Gaps[0], s.Gaps[0].Message)
+	case err != nil:
+		return err
+	case !p.Complete:
+		return fmt.Errorf("not everything could be read: %s: %s", p.Gaps[0], p.Gaps[0].Message)
 	case len(p.Steps) > 0:
 		first := &p.Steps[0]
 		return fmt.Errorf("the collector has %d steps to do, the first is to %s %s in namespace %q: %s",
@@ -170,8 +222,17 @@ func (c *Collector) checkIdle(ctx context.Context) error {
 	return nil
 }
 
+// plan returns what there is to do, by a new scan.
+func (c *Collector) plan(ctx context.Context) (*plan.Plan, error) {
+	s, err := scan.Cluster(ctx, c.client, scan.Always(scope), time.Now)
+	if err != nil {
+		return nil, err
+	}
+	return plan.New(collector.NewJudge(graph.New(s)), plan.Options{Mode: plan.Collect}), nil
+}
+
 // Stop stops the Collector and waits until it has ended. A write in flight is completed.
 func (c *Collector) Stop() {
-	c.cancel()
+	c.cancel(nil)
 	<-c.ended
 }

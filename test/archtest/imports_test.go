@@ -66,7 +66,7 @@ var table = map[string]allowed{
 	"pkg/execute/planrun":         {own: "collector event execute execute/internal/runner graph object plan reason repair simulate snapshot"},
 	"pkg/execute/recreate":        {own: "collector execute execute/internal/runner object plan reason restore snapshot"},
 	"pkg/explain":                 {own: "audit collector graph object plugin reason repair simulate snapshot"},
-	"pkg/gctest":                  {own: "cluster/client cluster/discovery cluster/health cluster/monitor cluster/scan collector controller execute graph plan reason", other: "k8s.io/client-go"},
+	"pkg/gctest":                  {own: "cluster/client cluster/discovery cluster/health cluster/monitor cluster/scan collector controller event execute graph plan reason", other: "k8s.io/client-go"},
 	"pkg/graph":                   {own: "object snapshot"},
 	"pkg/input":                   {other: "go.yaml.in/yaml/v3 golang.org/x/text"},
 	"pkg/kubeconfig":              {own: "redact", other: "github.com/spf13/pflag k8s.io/client-go"},

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,7 +12,7 @@ import (
 
 func TestGCTestCollectsWhatTheRealCollectorWould(t *testing.T) {
 	s := newScene(t)
-	gc, err := gctest.Start(t.Context(), s.config)
+	gc, err := gctest.Start(t.Context(), s.config, gctest.Options{DeletesEverythingOn: strings.TrimPrefix(s.config.Host, "https://")})
 	s.must(err)
 	defer gc.Stop()
 	ns := s.namespace("gctest")

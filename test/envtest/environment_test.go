@@ -23,8 +23,9 @@ const assets = "KUBEBUILDER_ASSETS"
 // environment is an API server on which the operator runs.
 type environment struct {
 	*testing.T
-	ctx    context.Context
-	config *rest.Config
+	ctx     context.Context
+	config  *rest.Config
+	started string // host and port of the API server that envtest has started
 	client.Client
 }
 
@@ -60,6 +61,7 @@ func newEnvironment(t *testing.T) environment {
 	if e.config, err = servers.Start(); err != nil {
 		t.Fatal(err)
 	}
+	e.started = servers.ControlPlane.GetAPIServer().SecureServing.HostPort()
 	if e.Client, err = client.New(e.config, client.Options{}); err != nil {
 		t.Fatal(err)
 	}

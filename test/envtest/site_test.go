@@ -34,7 +34,7 @@ func TestDeletingSiteDeletesWhatTheOperatorCreated(t *testing.T) {
 		e.requireLeft(site, d.alone)
 	}
 
-	gc, err := gctest.Start(e.ctx, e.config)
+	gc, err := gctest.Start(e.ctx, e.config, gctest.Options{DeletesEverythingOn: e.started})
 	if err != nil {
 		t.Fatal(err)
 	}
