@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -28,7 +29,8 @@ const (
 // ErrLost reports that the Lease could not be renewed in time, or that another candidate took it.
 var ErrLost = errors.New("the lease was lost")
 
-var leases = snapshot.Type{Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Kind: "Lease", Namespaced: true}
+// Leases is the type of the Lease of a Lock.
+var Leases = snapshot.Type{Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Kind: "Lease", Namespaced: true}
 
 // Lock is a Lease, as one candidate sees it.
 type Lock struct {
@@ -42,7 +44,12 @@ type Lock struct {
 
 // New returns the Lock of a candidate, whose name must be unique.
 func New(c *client.Client, namespace, name, candidate string) *Lock {
-	return &Lock{client: c, query: client.Query{Type: leases, Namespace: namespace, Name: name}, candidate: candidate}
+	return &Lock{client: c, query: client.Query{Type: Leases, Namespace: namespace, Name: name}, candidate: candidate}
+}
+
+// Object returns the Lease, without a UID.
+func (l *Lock) Object() object.Identity {
+	return object.Identity{APIVersion: Leases.APIVersion(), Kind: Leases.Kind, Namespace: l.query.Namespace, Name: l.query.Name}
 }
 
 type record struct {
@@ -109,7 +116,7 @@ func (l *Lock) Hold(ctx context.Context) error {
 func (l *Lock) try(ctx context.Context) (holder string, err error) {
 	var now record
 	err = client.GetWhole(ctx, l.client, l.query, &now)
-	if client.IsNotFound(err, leases.GroupResource(), l.query.Name) {
+	if client.IsNotFound(err, Leases.GroupResource(), l.query.Name) {
 		return l.create(ctx)
 	}
 	if err != nil {
@@ -145,14 +152,14 @@ func (l *Lock) next(now spec) spec {
 func (l *Lock) create(ctx context.Context) (holder string, err error) {
 	at := metav1.NowMicro()
 	body, err := json.Marshal(map[string]any{
-		"apiVersion": leases.APIVersion(), "kind": leases.Kind,
+		"apiVersion": Leases.APIVersion(), "kind": Leases.Kind,
 		"metadata": map[string]any{"namespace": l.query.Namespace, "name": l.query.Name},
 		"spec":     spec{l.candidate, int(duration / time.Second), &at, &at, 0},
 	})
 	if err != nil {
 		return "", l.failed("create", err)
 	}
-	r := client.SetPath(l.client.REST.Post(), leases, l.query.Namespace, "").SetHeader("Content-Type", "application/json").Body(body)
+	r := client.SetPath(l.client.REST.Post(), Leases, l.query.Namespace, "").SetHeader("Content-Type", "application/json").Body(body)
 	raw, err := l.client.Send(ctx, r)
 	if apierrors.IsAlreadyExists(err) {
 		return "", nil // another candidate was quicker
@@ -172,7 +179,7 @@ func (l *Lock) write(ctx context.Context, version string, s spec) error {
 	if err != nil {
 		return err
 	}
-	r := client.SetPath(l.client.REST.Patch(types.MergePatchType), leases, l.query.Namespace, l.query.Name).Body(body)
+	r := client.SetPath(l.client.REST.Patch(types.MergePatchType), Leases, l.query.Namespace, l.query.Name).Body(body)
 	raw, err := l.client.Send(ctx, r)
 	if err != nil {
 		return err
