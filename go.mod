@@ -2,6 +2,8 @@ module github.com/kubectl-gc/kubectl-gc
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	github.com/creack/pty v1.1.24
 	github.com/fatih/color v1.19.0

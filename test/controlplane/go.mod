@@ -2,6 +2,8 @@ module github.com/kubectl-gc/kubectl-gc/test/controlplane
 
 go 1.26.0
 
+toolchain go1.26.11
+
 tool (
 	go.etcd.io/etcd/server/v3
 	k8s.io/kubernetes/cmd/kube-apiserver

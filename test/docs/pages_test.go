@@ -170,6 +170,7 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/collect-watch.md", "kubectl gc collect --watch", "it does not end; test/e2e runs it"},
 	{"docs/collect-watch.md", "kubectl gc restore", "there are no such backups; test/e2e has some"},
 	{"docs/commands/collect.md", "kubectl gc collect --watch", "it does not end; test/e2e runs it"},
+	{"docs/in-cluster/README.md", "GOOS=linux make", "it builds the program, as every test of it does"},
 	{"docs/in-cluster/README.md", "podman", "it pushes an image to a registry"},
 	{"docs/in-cluster/README.md", "skopeo", "it asks a registry"},
 	{"docs/in-cluster/README.md", "kubectl apply", "test/e2e applies them; this control plane has no controllers"},

@@ -2,6 +2,8 @@ module github.com/kubectl-gc/kubectl-gc/test/envtest
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	github.com/kubectl-gc/kubectl-gc v0.0.0
 	k8s.io/api v0.37.2

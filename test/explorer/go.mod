@@ -2,6 +2,8 @@ module github.com/kubectl-gc/kubectl-gc/test/explorer
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	github.com/chromedp/cdproto v0.0.0-20260714215040-dc233986426f
 	github.com/chromedp/chromedp v0.16.0

@@ -2,6 +2,8 @@ module github.com/kubectl-gc/kubectl-gc/test/goreleaser
 
 go 1.26.0
 
+toolchain go1.26.11
+
 tool (
 	github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
 	github.com/goreleaser/goreleaser/v2

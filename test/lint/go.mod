@@ -2,6 +2,8 @@ module github.com/kubectl-gc/kubectl-gc/test/lint
 
 go 1.26.0
 
+toolchain go1.26.11
+
 tool (
 	github.com/golangci/misspell/cmd/misspell
 	honnef.co/go/tools/cmd/staticcheck

@@ -2,6 +2,8 @@ module github.com/kubectl-gc/kubectl-gc/test/prometheus
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	github.com/kubectl-gc/kubectl-gc v0.0.0
 	github.com/prometheus/client_golang v1.23.2
