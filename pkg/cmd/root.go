@@ -39,7 +39,7 @@ func newRoot(scan *cli.ScanOptions) *cobra.Command {
 metadata.ownerReferences, and what it will do because of them.
 
 Only collect, delete, repair and restore change the cluster, after a preview and a
-confirmation.`,
+confirmation. doctor --canary creates two ConfigMaps and deletes them again.`,
 		Example: cli.Examples(`
 # Who owns a Deployment, and what depends on it
 kubectl gc tree deployment/web

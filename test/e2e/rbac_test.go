@@ -3,7 +3,9 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -397,5 +399,43 @@ func requireWords(t *testing.T, r result, words ...string) {
 		if !strings.Contains(r.Stdout+r.Stderr, w) {
 			t.Errorf("kubectl gc %s does not say %q\nstdout: %s\nstderr: %s", r.output(), w, short(r.Stdout), short(r.Stderr))
 		}
+	}
+}
+
+// canaryVerbs returns the verbs of the Role that docs/doctor.md creates for --canary.
+func canaryVerbs(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "doctor.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^kubectl create role gc-canary -n shop --verb=(\S+) --resource=configmaps$`).FindSubmatch(text)
+	if line == nil {
+		t.Fatal("docs/doctor.md has no Role for --canary")
+	}
+	return strings.Split(string(line[1]), ",")
+}
+
+// A user who may list ConfigMaps everywhere has, in a namespace, the Role of the page or one verb
+// less. What else doctor reads is unknown to that user.
+func TestTheDocumentedRoleOfACanaryIsSufficientAndMinimal(t *testing.T) {
+	verbs := canaryVerbs(t)
+	run := func(t *testing.T, verbs []string) (*scene, string, result) {
+		s := newScene(t)
+		ns := s.namespace("canary")
+		user := s.userWithVerbs(ns, slices.Concat(verbs, []string{"list"}))
+		return s, ns, s.gc("doctor", "--canary", ns, "-n", ns, "--settle", "1s", "--as", user)
+	}
+	t.Run("is sufficient", func(t *testing.T) {
+		s, ns, r := run(t, verbs)
+		requireWords(t, r, "a dependent was still there 1s after its owner was deleted")
+		s.requireNoCanary(ns)
+	})
+	for _, verb := range verbs {
+		t.Run("without "+verb, func(t *testing.T) {
+			s, ns, r := run(t, slices.DeleteFunc(slices.Clone(verbs), func(v string) bool { return v == verb }))
+			requireWords(t, r.exits(t, 1), "you may not "+verb+" configmaps in namespace "+ns, "nothing was changed")
+			s.requireNoCanary(ns)
+		})
 	}
 }
