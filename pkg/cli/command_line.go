@@ -32,6 +32,7 @@ func SetUpRoot(root *cobra.Command, scan *ScanOptions) {
 		return WithHelp(err, cmd.CommandPath())
 	})
 	root.SetUsageFunc(printUsage)
+	root.PersistentPreRunE = refuseEmpty // of every command: cobra runs only the nearest one
 	scan.addConnectionFlags(root)
 	addVerbosity(root, scan.Streams)
 	for _, cmd := range append(root.Commands(), root) {

@@ -48,11 +48,8 @@ func ParseTargets(args []string) ([]Target, error) {
 		return out, nil
 	}
 	names := args[1:]
-	switch {
-	case len(names) == 0:
+	if len(names) == 0 {
 		names = []string{""} // every object of the type
-	case slices.Contains(names, ""):
-		return nil, Usagef("%s: an object name is empty", Quote(strings.Join(args, " ")))
 	}
 	for word := range strings.SplitSeq(args[0], ",") {
 		for _, name := range names {

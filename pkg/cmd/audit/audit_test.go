@@ -25,7 +25,7 @@ func TestAudit(t *testing.T) {
 		"refuses --settle with --from":                 {[]string{"--from", clitest.DemoCluster, "--settle", "30s"}, cli.ExitUsage, "", "error: --settle cannot be combined with --from: the objects of a file cannot be read again\n"},
 		"refuses a negative --settle":                  {[]string{"--settle", "-1s"}, cli.ExitUsage, "", "error: --settle must not be negative\n"},
 		"refuses a baseline that does not exist":       {[]string{"--from", clitest.DemoCluster, "--baseline", "nowhere.json"}, cli.ExitUsage, "", "error: read the baseline: open nowhere.json"},
-		"refuses a baseline without a name":            {[]string{"--from", clitest.DemoCluster, "--baseline", ""}, cli.ExitUsage, "", "error: --baseline names no file\n"},
+		"refuses a baseline without a name":            {[]string{"--from", clitest.DemoCluster, "--baseline", ""}, cli.ExitUsage, "", "error: --baseline has an empty value\n"},
 		"refuses a baseline of another kind":           {[]string{"--from", clitest.DemoCluster, "--baseline", clitest.DemoCluster}, cli.ExitUsage, "", "not an AuditReport of kubectl-gc.dev/v1alpha1"},
 		"lists deletions and exits with 0":             {[]string{"--from", clitest.DemoCluster, "--terminating"}, cli.ExitDone, "dependents: PersistentVolumeClaim/import-scratch: example.com/hold", "Explain one object: kubectl gc why"},
 		"says that nothing is being deleted":           {[]string{"--from", clitest.DemoCluster, "--terminating", "-n", "kube-system"}, cli.ExitDone, "Nothing is being deleted. Complete scan", ""},

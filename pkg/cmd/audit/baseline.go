@@ -20,9 +20,6 @@ func (f *auditFlags) readBaseline() (*audit.Baseline, error) {
 	if !f.changed("baseline") {
 		return nil, nil
 	}
-	if f.baseline == "" {
-		return nil, cli.Usagef("--baseline names no file")
-	}
 	file, err := os.Open(f.baseline)
 	if err != nil {
 		return nil, fmt.Errorf("read the baseline: %w", err)

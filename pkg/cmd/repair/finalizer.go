@@ -42,8 +42,6 @@ func (c *repairCommand) removeFinalizer(ctx context.Context, args []string) erro
 		return err
 	case len(targets) != 1 || targets[0].Name == "":
 		return cli.WithHint(cli.Usagef("--finalizer needs exactly one TYPE/NAME"), "removing a finalizer skips the cleanup of its controller: decide about each object")
-	case c.finalizer == "":
-		return cli.Usagef("--finalizer is empty: name the finalizer to remove")
 	case c.finalizer == object.ForegroundFinalizer || c.finalizer == object.OrphanFinalizer:
 		return cli.WithHint(cli.Usagef("%s is the garbage collector's own finalizer: it stays until the dependents are deleted or orphaned", c.finalizer), cli.CommandName+" collect does that, and removes it then")
 	}

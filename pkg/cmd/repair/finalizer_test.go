@@ -56,7 +56,7 @@ func TestRemoveFinalizer(t *testing.T) {
 		"refuses the finalizer in a namespace's spec":     {remove("kubernetes", "namespace/old"), cli.ExitUsage, "", "error: \"kubernetes\" is not in the metadata of \"Namespace/old\": the namespace controller removes it from the spec when the namespace is empty\nhint: kubectl gc why namespace/old "},
 		"refuses the finalizer of a definition's objects": {remove("customresourcecleanup.apiextensions.k8s.io", "crd/widgets.example.com"), cli.ExitUsage, "", "until all its objects are deleted: without it they would stay in storage, where nobody can read them\n"},
 		"refuses an object that does not exist":           {remove(cleanup, "secret/none", "-n", "shop"), cli.ExitUsage, "", "error: \"secrets/none\" in namespace \"shop\""},
-		"refuses an empty name":                           {remove("", "secret/stuck"), cli.ExitUsage, "", "error: --finalizer is empty: name the finalizer to remove\n"},
+		"refuses an empty name":                           {remove("", "secret/stuck"), cli.ExitUsage, "", "error: --finalizer has an empty value\n"},
 		"refuses no target":                               {remove(cleanup), cli.ExitUsage, "", "error: --finalizer needs exactly one TYPE/NAME\n"},
 		"refuses a type":                                  {remove(cleanup, "secrets"), cli.ExitUsage, "", "error: --finalizer needs exactly one TYPE/NAME\n"},
 		"refuses several targets":                         {remove(cleanup, "secret/stuck", "secret/twice"), cli.ExitUsage, "", "error: --finalizer needs exactly one TYPE/NAME\n"},

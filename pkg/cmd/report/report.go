@@ -81,7 +81,6 @@ func (f *reportFlags) validate() error {
 			cli.UsageIf(f.output != htmlFormat, "-o %s: a report is always %s", cli.Quote(f.output), htmlFormat),
 			"for a table, JSON, YAML or SARIF, use "+cli.CommandName+" audit -o FORMAT",
 		),
-		cli.WithHelp(cli.UsageIf(f.file == "", "--output-file needs a file name"), cli.CommandName+" report"),
 		cli.WithHint(
 			cli.UsageIf(f.file == "-" && f.scan.OutTerm, "standard output is a terminal, and the page is for a browser"),
 			cli.CommandName+" report > report.html",
