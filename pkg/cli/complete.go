@@ -277,8 +277,7 @@ func (s *ScanOptions) CompleteVersions(cmd *cobra.Command, args []string, typed 
 func (s *ScanOptions) namespaces(ctx context.Context) (names []string) {
 	if s.From == "" {
 		if live, err := s.Connect(); err == nil {
-			t := snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace"} // the same on every server
-			found, _ := read.FirstPage(ctx, live, t, "")
+			found, _ := read.FirstPage(ctx, live, namespaceType, "")
 			for _, o := range found {
 				names = append(names, o.Name)
 			}

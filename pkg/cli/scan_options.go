@@ -30,13 +30,17 @@ type ScanOptions struct {
 	From          string
 	AllNamespaces bool
 	Strict        bool
-	chunkSize     int64
-	concurrency   int
-	maxMemory     resource.QuantityValue
-	connected     *client.Client // by Connect, for all scans of the command
-	flags         *pflag.FlagSet
-	color         color.Mode
-	requestStats  *client.RequestStats
+	// NamespaceMayBeMissing means that the command does without the namespace of -n or of the
+	// context, or requires it by itself.
+	NamespaceMayBeMissing bool
+	chunkSize             int64
+	concurrency           int
+	maxMemory             resource.QuantityValue
+	connected             *client.Client // by Connect, for all scans of the command
+	flags                 *pflag.FlagSet
+	color                 color.Mode
+	requestStats          *client.RequestStats
+	scanned               bool // by Scan
 }
 
 func NewScanOptions(s Streams) *ScanOptions {
@@ -101,6 +105,7 @@ func (s *ScanOptions) Validate() error {
 		UsageIf(s.concurrency < 1, "--concurrency must be at least 1"),
 		UsageIf(s.maxMemory.Value() < minMemory, "--max-memory must be at least 64Mi"),
 		UsageIf(s.AllNamespaces && s.Config.Namespace() != "", "-n cannot be combined with -A"),
+		CheckNamespaceName("namespace", s.Config.Namespace()),
 		timeoutErr,
 	)
 }
@@ -121,8 +126,26 @@ func (s *ScanOptions) requestTimeout() (time.Duration, error) {
 type ScopeFunc func(served []snapshot.Type) (scan.Scope, error)
 
 // Scan scans the cluster, or reads the file of --from; then live is nil. It calls scope for
-// a file as well, so that unknown types are refused.
+// a file as well, so that unknown types are refused. The first scan of a command is an error if
+// the namespace that it is limited to does not exist; it may go during a run.
 func (s *ScanOptions) Scan(ctx context.Context, scope ScopeFunc) (seen *snapshot.Snapshot, live *client.Client, err error) {
+	var limits scan.Scope
+	remember := func(served []snapshot.Type) (_ scan.Scope, err error) {
+		limits, err = scope(served)
+		return limits, err
+	}
+	if seen, live, err = s.read(ctx, remember); err != nil {
+		return nil, nil, err
+	}
+	if !s.scanned && !s.NamespaceMayBeMissing {
+		err = s.requireScanned(ctx, limits, seen, live)
+	}
+	s.scanned = true
+	return seen, live, err
+}
+
+// read makes one scan, or reads the file.
+func (s *ScanOptions) read(ctx context.Context, scope ScopeFunc) (seen *snapshot.Snapshot, live *client.Client, err error) {
 	if s.From != "" {
 		if seen, err = s.load(); err != nil {
 			return nil, nil, err

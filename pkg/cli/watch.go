@@ -148,6 +148,11 @@ func (w *Watch) Run(ctx context.Context, command string, args []string, scope Sc
 	if err != nil {
 		return err
 	}
+	if !w.scan.NamespaceMayBeMissing {
+		if err := w.scan.requireScanned(ctx, wanted, &snapshot.Snapshot{}, c); err != nil {
+			return err
+		}
+	}
 	if w.scan.ErrTerm {
 		fmt.Fprint(w.scan.Err, "\r\x1b[Kreading the cluster")
 	}

@@ -41,6 +41,7 @@ const (
 	Unverified   ErrorClass = "unproven"           // a 404 that does not prove absence
 	BadName      ErrorClass = "bad-name"           // a name that no object can have, so it was not requested
 	BadConfig    ErrorClass = "bad-config"         // the kubeconfig has no usable cluster, so nothing was requested
+	NoNamespace  ErrorClass = "no-namespace"       // the cluster does not have the namespace to scan
 	ContestedUID ErrorClass = "contested-uid"      // objects of the type share their UID with other objects, so dependents of either are unknown
 	// NotListed is why the contents of a Namespace or CustomResourceDefinition are unknown
 	// if no list failed because none was requested.
@@ -49,7 +50,7 @@ const (
 
 // GapErrorClasses are the error classes that a gap of a scan can have.
 var GapErrorClasses = []ErrorClass{
-	Forbidden, Unavailable, TimedOut, Throttled, Webhook, ServerError, Unreadable, Vanished, Undiscovered, NotInFile, Unverified, BadConfig,
+	Forbidden, Unavailable, TimedOut, Throttled, Webhook, ServerError, Unreadable, Vanished, Undiscovered, NotInFile, Unverified, BadConfig, NoNamespace,
 	ContestedUID,
 }
 

@@ -183,6 +183,8 @@ func unreachable(name string, err error) audit.Cluster {
 		reason = unreachable.Reason()
 	} else if nothing, ok := errors.AsType[*scan.NothingReadableError](err); ok {
 		reason = nothing.Gaps[0].Reason
+	} else if cli.IsMissingNamespace(err) {
+		reason = snapshot.NoNamespace
 	}
 	return audit.UnansweredCluster(name, reason, err.Error())
 }

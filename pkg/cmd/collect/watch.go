@@ -77,6 +77,7 @@ func (c *collectCommand) validateWatch() error {
 		}
 	}
 	return cmp.Or(
+		cli.CheckNamespaceName("leader-elect-namespace", w.leaseNamespace),
 		cli.UsageIf(!c.options.Mutates(), "--watch cannot be combined with --dry-run: to see what is garbage at any time, use %s audit --watch", cli.CommandName),
 		cli.UsageIf(!c.options.Yes, "--watch deletes whatever becomes garbage, without asking: it needs --yes"),
 		cli.UsageIf(c.options.Output.Structured() && !c.options.JSONLines(), "--watch writes lines: use -o jsonl, or no -o"),
@@ -99,6 +100,9 @@ type service struct {
 func (c *collectCommand) runWatch(ctx context.Context) error {
 	live, err := c.options.Scan.Connect()
 	if err != nil {
+		return err
+	}
+	if err := c.options.Scan.RequireNamespace(ctx, c.options.Scan.Config.Namespace(), &snapshot.Snapshot{}, live); err != nil {
 		return err
 	}
 	signal.Ignore(syscall.SIGPIPE) // the service continues when nobody reads its output any more

@@ -40,6 +40,7 @@ func (c *deleteCommand) selectTargets(ctx context.Context, args []string) error 
 	if c.selection, err = c.options.Scan.Select(targets, c.selector); err != nil {
 		return err
 	}
+	c.options.Scan.NamespaceMayBeMissing = c.ignoreMissing
 	c.manifests, err = c.files.ReadObjects(ctx, c.options.Scan.In)
 	return err
 }

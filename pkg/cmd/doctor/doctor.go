@@ -75,7 +75,7 @@ kubectl gc doctor -o jsonpath='{.state}'`),
 }
 
 func (c *doctorCommand) run(ctx context.Context) error {
-	if err := cmp.Or(c.scan.Validate(), cli.UsageIf(c.settle < 0, "--settle must not be negative"), c.checkManager(), c.output.Complete(c.scan.Streams)); err != nil {
+	if err := cmp.Or(c.scan.Validate(), cli.CheckNamespaceName("canary", c.canary), cli.UsageIf(c.settle < 0, "--settle must not be negative"), c.checkManager(), c.output.Complete(c.scan.Streams)); err != nil {
 		return err
 	}
 	live, err := c.scan.Connect()
@@ -90,6 +90,9 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	})
 	seen, _, err := c.scan.Scan(ctx, c.scan.Everything(scan.Scope{}))
 	if err != nil {
+		return err
+	}
+	if err := c.scan.RequireNamespace(ctx, c.canary, seen, live); err != nil {
 		return err
 	}
 	bird, err := c.prepareCanary(ctx, live, seen)

@@ -56,10 +56,11 @@ func (c *repairCommand) repairManifests(ctx context.Context, args []string) erro
 	if err := m.read(c.files, s.In); err != nil {
 		return fmt.Errorf("read manifests: %w", err)
 	}
-	namespace, _, err := s.Namespace()
+	namespace, named, err := s.Namespace()
 	if err != nil {
 		return err
 	}
+	s.NamespaceMayBeMissing = !named || m.creates(namespace)
 	seen, _, err := s.Scan(ctx, func(served []snapshot.Type) (scan.Scope, error) {
 		return m.scope(served, namespace), nil
 	})
@@ -108,6 +109,11 @@ func (m *manifestRepair) read(names []string, stdin io.Reader) error {
 		m.documents, m.objects = append(m.documents, d), append(m.objects, objects)
 	}
 	return nil
+}
+
+// creates reports whether one of the manifests is the Namespace with that name.
+func (m *manifestRepair) creates(namespace string) bool {
+	return slices.ContainsFunc(slices.Concat(m.objects...), func(o manifest.Owned) bool { return o.IsNamespace() && o.Name == namespace })
 }
 
 // inCluster returns a manifest as the object that the cluster will have. Without a namespace of

@@ -99,6 +99,9 @@ func (c *restoreCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer saved.Close()
+	if err := c.checkNamespace(saved); err != nil {
+		return err
+	}
 	if err := c.checkCluster(ctx, saved.Header); err != nil {
 		return err
 	}
@@ -118,6 +121,18 @@ func (c *restoreCommand) run(ctx context.Context, args []string) error {
 		fmt.Fprintf(c.options.Scan.Err, "An earlier restoration created %d of the objects.\n", n)
 	}
 	return c.op.Run(ctx)
+}
+
+// checkNamespace returns an error if the backup has nothing in the namespace of -n. The cluster
+// may lack it: it may have been deleted, too.
+func (c *restoreCommand) checkNamespace(saved *backup.Backup) error {
+	scan := c.options.Scan
+	scan.NamespaceMayBeMissing = true
+	in := make([]string, len(saved.Entries))
+	for i, e := range saved.Entries {
+		in[i] = e.Object.Namespace
+	}
+	return cli.RequireNamespaceOfBackup(scan.Config.Namespace(), in)
 }
 
 // checkCluster returns an error if the backup is not of the current cluster, unless

@@ -108,6 +108,7 @@ func (c *whyCommand) selectTargets(args []string) error {
 	if len(c.uids) > 0 && !c.selection.Bound {
 		c.selection.Namespace = "" // a UID may be anywhere
 	}
+	c.scan.NamespaceMayBeMissing = len(targets) > 0 // they may have left traces elsewhere
 	return nil
 }
 
@@ -201,7 +202,11 @@ func (c *whyCommand) target(ctx context.Context, t cli.Target) (*explain.Answer,
 			return nil, err
 		}
 		at := t.Coordinates(namespace)
-		return c.gone(ctx, object.Identity{APIVersion: at.APIVersion, Kind: at.Kind, Namespace: at.Namespace, Name: at.Name}), nil
+		a := c.gone(ctx, object.Identity{APIVersion: at.APIVersion, Kind: at.Kind, Namespace: at.Namespace, Name: at.Name})
+		if a.HasTraces() {
+			return a, nil
+		}
+		return a, c.scan.RequireNamespace(ctx, at.Namespace, c.graph.Snapshot(), c.live)
 	case 1:
 		return c.present(ctx, found[0]), nil
 	default:
