@@ -64,7 +64,7 @@ var dryRunChoices = Choices{
 func (o *MutatingOptions) AddFlags(cmd *cobra.Command) {
 	o.AddFlagsWithoutBackup(cmd)
 	flags := cmd.Flags()
-	flags.IntVar(&o.maxDeletes, "max-deletes", 1000, "refuse to delete more objects than this, unless you typed the number at the prompt")
+	flags.IntVar(&o.maxDeletes, "max-deletes", 1000, "refuse to delete more objects than this, unless you typed the number at the prompt; 0 refuses every deletion")
 	flags.StringVar(&o.backupDir, "backup-dir", "", "where to back up what is deleted or changed (default ~/.kube/gc-backup/CONTEXT)")
 	flags.BoolVar(&o.NoBackup, "no-backup", false, "do not back up what is deleted or changed")
 	CompleteFlag(cmd, "backup-dir", CompleteFolders)

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -157,9 +158,18 @@ func (op *Operation) warn() {
 	if len(op.NewGaps) > 0 && !op.Options.Mutates() {
 		fmt.Fprintln(op.Options.Scan.Err, "warning: a run would refuse this plan, because this scan could not read what the scan of the saved plan read: "+nameList(op.NewGaps, MaxNamedGaps))
 	}
+	op.warnOfTooManyDeletes()
 	op.warnOfUnusedAcceptGaps()
 	if server := op.Current.Snapshot.Server; !op.Current.Judge.Behavior().IdentityAwareOwners && len(op.Current.Plan.Steps) > 0 {
 		fmt.Fprintf(op.Options.Scan.Err, "warning: this server is %s: before 1.20 its garbage collector may also delete valid dependents of a bad reference's owner, which this plan does not predict\n", Quote(server))
+	}
+}
+
+// warnOfTooManyDeletes warns in a dry run that --max-deletes does not permit the run.
+func (op *Operation) warnOfTooManyDeletes() {
+	if most, losses := op.Options.maxDeletes, op.Current.Plan.Losses(); !op.Options.Mutates() && losses > most {
+		fmt.Fprintf(op.Options.Scan.Err, "warning: with --yes or --confirm, a run would refuse this plan: it deletes %s, more than --max-deletes allows (%d)\n",
+			wording.Count(losses, "object"), most)
 	}
 }
 

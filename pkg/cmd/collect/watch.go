@@ -80,6 +80,7 @@ func (c *collectCommand) validateWatch() error {
 		cli.CheckNamespaceName("leader-elect-namespace", w.leaseNamespace),
 		cli.UsageIf(!c.options.Mutates(), "--watch cannot be combined with --dry-run: to see what is garbage at any time, use %s audit --watch", cli.CommandName),
 		cli.UsageIf(!c.options.Yes, "--watch deletes whatever becomes garbage, without asking: it needs --yes"),
+		cli.UsageIf(c.options.MaxDeletes() == 0, "--watch needs a --max-deletes of at least 1: with 0 it could delete nothing"),
 		cli.UsageIf(c.options.Output.Structured() && !c.options.JSONLines(), "--watch writes lines: use -o jsonl, or no -o"),
 		cli.UsageIf(w.backupMaxAge <= 0 || w.backupMaxSize.Value() <= 0, "--backup-max-age and --backup-max-size must be positive: to back up nothing, use --no-backup"),
 	)
