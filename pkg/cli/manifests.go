@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -29,8 +28,9 @@ func (f *ManifestFlags) AddFlags(cmd *cobra.Command) {
 // Any reports whether any of the flags is given.
 func (f *ManifestFlags) Any() bool { return f.files.Any() }
 
-// ReadObjects returns the objects that the files contain, in their order.
-func (f *ManifestFlags) ReadObjects(ctx context.Context, stdin io.Reader) ([]object.Identity, error) {
+// ReadObjects returns the objects that the files contain, in their order. --request-timeout limits
+// the requests to URLs, too.
+func (f *ManifestFlags) ReadObjects(ctx context.Context, s *ScanOptions) ([]object.Identity, error) {
 	if !f.Any() {
 		return nil, nil
 	}
@@ -40,7 +40,11 @@ func (f *ManifestFlags) ReadObjects(ctx context.Context, stdin io.Reader) ([]obj
 	); err != nil {
 		return nil, err
 	}
-	named, err := f.files.Read(ctx, stdin)
+	var err error
+	if f.files.Timeout, err = s.requestTimeout(); err != nil {
+		return nil, err
+	}
+	named, err := f.files.Read(ctx, s.In)
 	if err != nil {
 		return nil, fmt.Errorf("read manifests: %w", err)
 	}

@@ -31,6 +31,8 @@ type Files struct {
 	Names     []string // files, folders, patterns and URLs; - is standard input
 	Recursive bool     // read folders inside folders
 	Kustomize string   // folder or URL
+	// Timeout limits one request to a URL of Names; 0 is no limit.
+	Timeout time.Duration
 }
 
 // Any reports whether any file is named.
@@ -53,7 +55,7 @@ func (f Files) Read(ctx context.Context, stdin io.Reader) ([]Named, error) {
 			stdinRead = true
 			err = decode(toUTF8(stdin), "standard input", &out)
 		case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
-			err = download(ctx, name, &out)
+			err = f.download(ctx, name, &out)
 		case strings.Contains(name, "://"):
 			err = fmt.Errorf("unable to read %q: only http:// and https:// are read", redact.URL(name))
 		default:
@@ -132,15 +134,15 @@ func toUTF8(in io.Reader) io.Reader {
 var retries = wait.Backoff{Duration: time.Second, Factor: 1, Steps: 3}
 
 // download reads the objects at a URL.
-func download(ctx context.Context, address string, into *[]Named) error {
+func (f Files) download(ctx context.Context, address string, into *[]Named) error {
 	var lastErr error
-	source := redact.URL(address)
+	source, client := redact.URL(address), http.Client{Timeout: f.Timeout}
 	err := wait.ExponentialBackoffWithContext(ctx, retries, func(ctx context.Context) (done bool, err error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
 			return false, fmt.Errorf("the URL %q is not valid", source)
 		}
-		response, err := http.DefaultClient.Do(request)
+		response, err := client.Do(request)
 		if err != nil {
 			lastErr = fmt.Errorf("unable to read URL %q: %w", source, withoutURL(err))
 			return false, nil

@@ -41,7 +41,7 @@ func (c *deleteCommand) selectTargets(ctx context.Context, args []string) error 
 		return err
 	}
 	c.options.Scan.NamespaceMayBeMissing = c.ignoreMissing
-	c.manifests, err = c.files.ReadObjects(ctx, c.options.Scan.In)
+	c.manifests, err = c.files.ReadObjects(ctx, c.options.Scan)
 	return err
 }
 
