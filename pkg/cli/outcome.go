@@ -205,7 +205,7 @@ func (op *Operation) printResult(o *runOutcome, r *result) error {
 	default:
 		line += op.verificationLine(o, r) + "."
 	}
-	if o.backup != "" && (o.plan.Summary.Delete > 0 || o.plan.Mode == plan.Repair || o.plan.Mode == plan.FinalizerRemoval) {
+	if o.backup != "" && r.Summary.Done > 0 && (o.plan.Summary.Delete > 0 || o.plan.Mode == plan.Repair || o.plan.Mode == plan.FinalizerRemoval) {
 		line += " Undo: " + CommandName + " restore " + escape.Short(ShellCommand(o.backup), 2000)
 	}
 	if _, err := fmt.Fprintln(op.Options.Scan.Out, line); err != nil {
