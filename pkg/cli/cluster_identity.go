@@ -15,10 +15,13 @@ import (
 // share a server URL or the name of a context. An unknown UID equals no other, not even
 // another unknown one.
 
-// IdentifyCluster reads the UID of the scanned cluster, unless that was a file. If it cannot
-// be read, it warns of the consequence, and the operation continues.
+// IdentifyCluster sets the UID of the scanned cluster, unless that was a file. If the scan does not
+// have it and it cannot be read, it warns of the consequence, and the operation continues.
 func (op *Operation) IdentifyCluster(ctx context.Context, consequence string) {
 	if op.Current.Cluster == nil || op.ClusterUID != "" {
+		return
+	}
+	if op.ClusterUID = read.UIDInScan(op.Current.Snapshot); op.ClusterUID != "" {
 		return
 	}
 	uid, err := read.UID(ctx, op.Current.Cluster)

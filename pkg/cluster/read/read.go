@@ -33,6 +33,16 @@ func UID(ctx context.Context, c *client.Client) (types.UID, error) {
 	return found.UID, nil
 }
 
+// UIDInScan returns what UID does if a scan shows Namespace kube-system, and else "".
+func UIDInScan(seen *snapshot.Snapshot) types.UID {
+	for _, o := range seen.Objects {
+		if o.Name == identityName && o.IsNamespace() && !o.Contested {
+			return o.UID
+		}
+	}
+	return ""
+}
+
 const firstPageLimit = 500
 
 // FirstPage returns the metadata on the first page of a list, in one namespace or, if that is
