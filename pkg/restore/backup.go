@@ -98,8 +98,8 @@ func (b Backup) parse(saved Saved) (manifest, error) {
 }
 
 // UnrecordedObjects returns the objects that exist under the names of objects of
-// the backup although no earlier restoration recorded creating them, by the UID
-// that the object in the backup had.
+// the backup of which no earlier restoration recorded anything, by the UID that
+// the object in the backup had.
 func (b Backup) UnrecordedObjects(seen *snapshot.Snapshot) map[types.UID]object.Identity {
 	live := newLiveIndex(seen)
 	out := map[types.UID]object.Identity{}
@@ -109,7 +109,7 @@ func (b Backup) UnrecordedObjects(seen *snapshot.Snapshot) map[types.UID]object.
 		if !ok {
 			continue
 		}
-		if now := live.byLocation[locationOf(m.Type, o)]; now != nil && now.UID != o.UID && now.UID != b.Recreated[o.UID] {
+		if now := live.byLocation[locationOf(m.Type, o)]; now != nil && now.UID != o.UID && b.Recreated[o.UID] == "" {
 			out[o.UID] = now.Identity
 		}
 	}

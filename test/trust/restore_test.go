@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Defect 9: a backup of one cluster was restored into another one at the same address.
@@ -68,5 +70,33 @@ func TestRestoreWithoutJournalFails(t *testing.T) {
 	r := limited.runs("restore", backup, "--yes").exits(1)
 	if strings.TrimSpace(r.stderr) == "" {
 		t.Error("nothing says what failed")
+	}
+}
+
+// Whoever may create objects can give them any field manager, and so passed off an object of theirs
+// as one that a restoration had created.
+func TestObjectWithTheFieldManagerOfARestoredOneIsNotTakenForRestored(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	for _, name := range []string{"one", "other"} {
+		s.Add(ownedBy(Secrets.Object("shop", name), missingOwner(Deployments)))
+	}
+	u := newUser(t, s)
+	backup := u.runs("collect", "--yes", "-o", "json").exits(0).read().Backup
+	u.runs("restore", backup, "secret/one", "-n", "shop", "--yes").exits(0)
+	restored, err := s.Get(Secrets.GroupVersionResource, "shop", "one")
+	u.must(err)
+
+	forged := Secrets.Object("shop", "other")
+	forged.ManagedFields = restored.ManagedFields
+	s.Add(forged)
+	_, err = s.Delete(Secrets.GroupVersionResource, "shop", "one", metav1.DeleteOptions{})
+	u.must(err)
+	replaced := Secrets.Object("shop", "one")
+	replaced.ManagedFields = restored.ManagedFields
+	s.Add(replaced)
+
+	if r := u.runs("restore", backup, "--yes"); strings.Contains(r.stderr, "An earlier restoration created") {
+		t.Errorf("it takes an object of somebody else for restored: %s%s", r.stdout, r.stderr)
 	}
 }

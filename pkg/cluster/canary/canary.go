@@ -79,7 +79,7 @@ func New(c *client.Client, seen *snapshot.Snapshot, namespace string) *Canary {
 	w := write.New(c, seen, false)
 	name := namePrefix + rand.String(10)
 	out := &Canary{
-		client: c, writer: w, creator: w.Creator(fieldManager),
+		client: c, writer: w, creator: w.Creator(func(object.Identity) string { return fieldManager }),
 		owner: newPart(namespace, name+ownerSuffix), dependent: newPart(namespace, name+dependentSuffix),
 	}
 	for _, o := range seen.Objects {

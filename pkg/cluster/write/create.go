@@ -17,16 +17,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Creator creates objects with a field manager of its own, by which it recognizes objects that it
-// created in an earlier run. It is safe for concurrent use.
+// Creator creates each object with a field manager of its own, by which it recognizes objects that
+// it created in an earlier run. It is safe for concurrent use.
 type Creator struct {
 	*Writer
-	manager string
+	manager func(object.Identity) string
 }
 
-// Creator returns a Creator. The name becomes part of the objects' metadata: at most 128
-// printable characters.
-func (w *Writer) Creator(name string) *Creator { return &Creator{w, name} }
+// Creator returns a Creator. The manager of an object, at most 128 printable characters, becomes
+// part of its metadata. It must not depend on the object's UID and version.
+func (w *Writer) Creator(manager func(object.Identity) string) *Creator { return &Creator{w, manager} }
 
 // Create creates an object and returns its state. It ignores the object's old UID. If this
 // Creator created it before, Create returns that object: a request may succeed although its
@@ -41,7 +41,7 @@ func (c *Creator) Create(ctx context.Context, at object.Identity, body json.RawM
 	defer over()
 	raw, err := sendWrite(ctx, c.client, func() *rest.Request {
 		r := client.SetPath(c.client.REST.Post(), mapped.Type, at.Namespace, "").SetHeader("Content-Type", "application/json").
-			Param("fieldManager", c.manager).Body([]byte(body))
+			Param("fieldManager", c.manager(at)).Body([]byte(body))
 		if c.dryRun {
 			r = r.Param("dryRun", metav1.DryRunAll)
 		}
@@ -105,7 +105,7 @@ func (c *Creator) readOwn(ctx context.Context, at object.Identity) (*object.Obje
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case found.DeletionTimestamp != nil, !slices.ContainsFunc(found.ManagedFields, func(f metav1.ManagedFieldsEntry) bool { return f.Manager == c.manager }):
+	case found.DeletionTimestamp != nil, !slices.ContainsFunc(found.ManagedFields, func(f metav1.ManagedFieldsEntry) bool { return f.Manager == c.manager(at) }):
 		return nil, nil
 	}
 	o := object.FromMeta(at.APIVersion, at.Kind, found, false)

@@ -17,6 +17,8 @@ const allPods = "/api/v1/namespaces/ns/pods"
 
 var podThen = object.Identity{APIVersion: "v1", Kind: "Pod", Namespace: "ns", Name: "x", UID: "then"}
 
+func us(object.Identity) string { return "us" }
+
 // madeBy returns a Pod created by a field manager.
 func madeBy(manager string) clustertest.Fields {
 	return clustertest.Fields{"apiVersion": "v1", "kind": "Pod", "metadata": clustertest.Fields{
@@ -61,7 +63,7 @@ func TestCreateRecognizesOwnObjects(t *testing.T) {
 				script["GET "+onePod] = test.get
 			}
 			w, s := stage(t, false, script)
-			o, err := w.Creator("us").Create(t.Context(), podThen, json.RawMessage(`{"kind":"Pod"}`))
+			o, err := w.Creator(us).Create(t.Context(), podThen, json.RawMessage(`{"kind":"Pod"}`))
 			switch {
 			case test.reason == "" && (err != nil || o == nil || o.UID != "now" || o.ResourceVersion != "7"):
 				t.Errorf("%+v, %v", o, err)
@@ -94,7 +96,7 @@ func TestCreateDryRun(t *testing.T) {
 			}
 			clustertest.ReplyWith(201, made)(w, r)
 		}}, "GET " + onePod: {clustertest.ReplyWith(200, madeBy("us"))}})
-		if _, err := w.Creator("us").Create(t.Context(), podThen, json.RawMessage(`{}`)); err != nil {
+		if _, err := w.Creator(us).Create(t.Context(), podThen, json.RawMessage(`{}`)); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(query, "dryRun=All"); got != dry || !strings.Contains(query, "fieldManager=us") {
@@ -111,7 +113,7 @@ func TestCreateErrorHints(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, _ := stage(t, false, map[string][]http.HandlerFunc{"POST " + allPods: {clustertest.ReplyWith(403, test.body)}})
-			_, err := w.Creator("us").Create(t.Context(), podThen, json.RawMessage(`{}`))
+			_, err := w.Creator(us).Create(t.Context(), podThen, json.RawMessage(`{}`))
 			failed, ok := errors.AsType[*client.RequestError](err)
 			if !ok || failed.Hint() != test.want {
 				t.Errorf("%v: %q, want %q", err, failed.Hint(), test.want)

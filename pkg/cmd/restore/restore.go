@@ -25,9 +25,9 @@ type restoreCommand struct {
 	wanted      []cli.Target // empty for everything
 	input       restore.Backup
 	how         restore.Options
-	restoration *restore.Restoration // of the latest scan before the run
-	manager     string               // the field manager of the created objects
-	journal     *backup.Journal      // nil in a dry run
+	restoration *restore.Restoration         // of the latest scan before the run
+	manager     func(object.Identity) string // the field managers of the created objects
+	journal     *backup.Journal              // nil in a dry run
 	op          *cli.Operation
 
 	mu      sync.Mutex
@@ -110,7 +110,7 @@ func (c *restoreCommand) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	c.input, c.manager = readBackup(saved, c.options.Scan.Err), fieldManager(saved.Header)
+	c.input, c.manager = readBackup(saved, c.options.Scan.Err), fieldManagers(saved.Header)
 	defer c.close()
 	c.op = &cli.Operation{Options: c.options, Command: c}
 	if err := c.op.Prepare(ctx); err != nil {

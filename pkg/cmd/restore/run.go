@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -154,11 +155,15 @@ func readBackup(saved *backup.Backup, warnings io.Writer) restore.Backup {
 	return in
 }
 
-// fieldManager returns the field manager of the objects that are created from a backup. It
-// is unique to the backup, so that a later restoration recognises them.
-func fieldManager(h backup.Header) string {
-	sum := sha256.Sum256([]byte(h.Server + "\n" + h.Digest + "\n" + h.Started.UTC().String()))
-	return "kubectl-gc-restore-" + hex.EncodeToString(sum[:8])
+// fieldManagers returns the field managers of the objects that are created from a backup. A later
+// restoration recognizes an object by its manager. Nobody learns it from another object, and so
+// nobody can pass off an object of theirs as restored.
+func fieldManagers(h backup.Header) func(object.Identity) string {
+	key := h.Server + "\n" + h.Digest + "\n" + h.Started.UTC().String()
+	return func(o object.Identity) string {
+		sum := sha256.Sum256([]byte(strings.Join([]string{key, o.Kind, o.Namespace, o.Name}, "\n")))
+		return "kubectl-gc-restore-" + hex.EncodeToString(sum[:8])
+	}
 }
 
 // RecordCreated implements recreate.Recorder. If the journal cannot be written, another restoration
