@@ -140,14 +140,16 @@ var (
 )
 
 // VerifyObject returns an error unless the metadata is that of an object which the query asks
-// for. A U+FFFD shows that the answer was damaged: JSON decoders put it in place of invalid text.
+// for. A U+FFFD in a UID or namespace shows that the answer was damaged: JSON decoders put it in
+// place of invalid text. Names of RBAC objects may hold anything but "/" and "%", so none says
+// anything about the answer.
 func VerifyObject(q Query, namespace, name, uid, resourceVersion string) error {
 	switch {
 	case name == "" || uid == "":
 		return ErrNoMetadata
 	case resourceVersion == "" && !q.DryRun:
 		return NewAnswerError("%q has no resourceVersion", name)
-	case !isText(uid) || !isText(name) || !isText(namespace):
+	case !isText(uid) || !isText(namespace):
 		return ErrNotText
 	case q.Type.Namespaced && namespace == "", !q.Type.Namespaced && namespace != "":
 		return NewAnswerError("%q is in namespace %q, which cannot be of %s", name, namespace, q.Type)
@@ -185,6 +187,8 @@ func ReadObject(raw []byte, q Query, metadata bool) (out *metav1.PartialObjectMe
 		if err == nil {
 			err = out.Unmarshal(unknown.Raw)
 		}
+	} else if !utf8.Valid(raw) {
+		err = ErrNotText
 	} else if err = strict.Unmarshal(raw, out); err == nil {
 		err = VerifyKind(Envelope{APIVersion: out.APIVersion, Kind: out.Kind}, q.Type, "", metadata)
 	}
@@ -210,6 +214,9 @@ func ReadPage(raw []byte, q Query, metadata bool) ([]json.RawMessage, metav1.Lis
 		var unknown runtime.Unknown
 		_ = unknown.Unmarshal(raw[len(ProtobufPrefix):]) // undecodable data has no kind
 		return nil, metav1.ListMeta{}, NewAnswerError("it is of %s", Envelope{APIVersion: unknown.APIVersion, Kind: unknown.Kind})
+	}
+	if !utf8.Valid(raw) {
+		return nil, metav1.ListMeta{}, ErrNotText
 	}
 	var p jsonList
 	if err := strict.Unmarshal(raw, &p); err != nil {

@@ -204,3 +204,27 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 		t.Error("a redirect is an answer")
 	}
 }
+
+// A user may give an RBAC object such a name, and the list is read all the same. Bytes that are no
+// text show that JSON was damaged.
+func TestNamesMayHoldAnyText(t *testing.T) {
+	body := func(name string) []byte {
+		return []byte(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[{"metadata":{"namespace":"ns","name":"` + name + `","uid":"u","resourceVersion":"1"}}]}`)
+	}
+	q := Query{Type: podType}
+	for _, name := range []string{"\uFFFD", "a:b", "\u202e", "a b"} {
+		items, _, err := ReadPage(body(name), q, true)
+		if err != nil {
+			t.Fatalf("%q: %v", name, err)
+		}
+		if got, err := ReadItem(items[0], q, true); err != nil || got.Name != name {
+			t.Errorf("%q: got %+v, %v", name, got, err)
+		}
+	}
+	if _, _, err := ReadPage(body("a\xff"), q, true); !errors.Is(err, ErrNotText) {
+		t.Errorf("invalid bytes: %v", err)
+	}
+	if err := VerifyObject(q, "ns", "\xff", "u", "1"); err != nil { // of protobuf, which has the bytes that the server stores
+		t.Error(err)
+	}
+}
