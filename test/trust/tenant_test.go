@@ -1,7 +1,10 @@
 package trust
 
 import (
+	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
@@ -23,5 +26,34 @@ func TestOneNameLeavesItsTypeReadable(t *testing.T) {
 	u.runs("collect", "--yes").exits(0)
 	if now := s.Now(owner); now != nil {
 		t.Errorf("%s is still there, with finalizers %v", now.Name, now.Finalizers)
+	}
+}
+
+// The owner of such a reference cannot be read. That is a finding about the object, and conceals
+// nothing about others.
+func TestOneReferenceLeavesTheScanComplete(t *testing.T) {
+	t.Parallel()
+	for name, owner := range map[string]metav1.OwnerReference{
+		"to a type without get": {APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview", Name: "x", UID: "u"},
+		"with a name of 1.1 MB": {APIVersion: "v1", Kind: "ConfigMap", Name: strings.Repeat("x", 1_100_000), UID: "u"},
+		"with a name of dots":   {APIVersion: "v1", Kind: "ConfigMap", Name: "..", UID: "u"},
+		"with a path as a name": {APIVersion: "v1", Kind: "ConfigMap", Name: "a/b", UID: "u"},
+		"with a percent sign":   {APIVersion: "v1", Kind: "ConfigMap", Name: "%2e", UID: "u"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := NewServer(t)
+			kept := s.Add(ownedBy(Secrets.Object("shop", "odd"), owner))
+			garbage := s.Add(ownedBy(Secrets.Object("shop", "garbage"), missingOwner(Deployments)))
+
+			u := newUser(t, s)
+			r := u.runs("audit", "--strict", "--fail-on=never", "-o", "json").exits(0)
+			if !r.read().Complete || !strings.Contains(r.stdout, `"unverified-owner"`) {
+				t.Errorf("complete: %v, %s", r.read().Complete, short(r.stdout))
+			}
+			u.runs("collect", "--yes").exits(0)
+			requireKept(t, s, kept)
+			requireGone(t, s, garbage)
+		})
 	}
 }
