@@ -94,6 +94,11 @@ func (v *View) CoordinatesOf(dependentNamespace string, r object.Reference) (m M
 	return m, c, true
 }
 
+// MaxLookedUp limits how many references of one object are looked up: the first ones. Objects have a
+// few owners; one of 1.5 MB, as etcd accepts, may have 10,000, which would cost a request each in every scan.
+// An owner of a later reference is unknown unless a list, or the lookup for another object, shows it.
+const MaxLookedUp = 100
+
 // UnverifiedOwners returns the coordinates of the owners of objects that the lists do not prove
 // and one GET could, without duplicates: the kind maps, the scope fits, the name is a valid
 // path segment, the type has no gap, and no object with the reference's UID was listed
@@ -108,7 +113,7 @@ func (v *View) unverified(objects []*object.Object, known func(types.UID) *objec
 	var out []Coordinates
 	included := map[Coordinates]bool{}
 	for _, o := range objects {
-		for _, r := range o.Owners {
+		for _, r := range o.Owners[:min(len(o.Owners), MaxLookedUp)] {
 			owner := known(r.UID)
 			if owner != nil && owner.MatchesIdentity(r, o.Namespace) {
 				continue

@@ -1,10 +1,14 @@
 package trust
 
 import (
+	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
@@ -56,4 +60,39 @@ func TestOneReferenceLeavesTheScanComplete(t *testing.T) {
 			requireGone(t, s, garbage)
 		})
 	}
+}
+
+// manyReferences returns references to ConfigMaps that do not exist.
+func manyReferences(n int, prefix string) []metav1.OwnerReference {
+	out := make([]metav1.OwnerReference, n)
+	for i := range out {
+		out[i] = metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: fmt.Sprint(prefix, i), UID: types.UID(fmt.Sprintf("%s-0000-4000-8000-%012d", prefix, i))}
+	}
+	return out
+}
+
+// Owners past the first 100 are unknown, so the object stays, and the scan is complete.
+func TestOneObjectCostsFewRequests(t *testing.T) {
+	t.Parallel()
+	const owners, most = 8_000, 100
+	s := NewServer(t)
+	greedy := s.Add(ownedBy(Secrets.Object("shop", "greedy"), manyReferences(owners, "aaaaaaaa")...))
+	held := terminating(ownedBy(Secrets.Object("shop", "held"), manyReferences(owners, "bbbbbbbb")...))
+	held.Finalizers = []string{"example.com/held"}
+	held = s.Add(held)
+	garbage := s.Add(ownedBy(Secrets.Object("shop", "garbage"), missingOwner(Deployments)))
+
+	u := newUser(t, s)
+	if d := u.runs("audit", "--strict", "--fail-on=never", "-o", "json").exits(0).read(); !d.Complete {
+		t.Errorf("gaps %v", d.Gaps)
+	}
+	asked := slices.DeleteFunc(s.Requests(), func(r apiserver.Request) bool {
+		return r.Method != http.MethodGet || !strings.Contains(r.Path, "/configmaps/")
+	})
+	if len(asked) > 2*most {
+		t.Errorf("%d owners were requested, at most %d are expected", len(asked), 2*most)
+	}
+	u.runs("collect", "--yes").exits(1) // greedy remains blocked, as it may have lost only some of its owners
+	requireKept(t, s, greedy, held)
+	requireGone(t, s, garbage)
 }
