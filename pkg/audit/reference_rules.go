@@ -53,6 +53,9 @@ func ownerRule(id string, cause collector.Cause, summary string, found func(o ob
 	return Rule{ID: id, Summary: summary, cause: cause, find: func(o objectContext) []Finding {
 		var out []Finding
 		for i, j := range o.judgements {
+			if cause == collector.CauseUnverified && i > snapshot.MaxLookedUp {
+				break // the first of these says it of all: an object may have 10,000
+			}
 			if j.Cause == cause {
 				out = append(out, o.finding(i, found(o, i), o.repairs[i].Fix))
 			}

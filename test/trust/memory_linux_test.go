@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -82,5 +83,45 @@ func TestEndlessMetricsOfAControllerManagerAreLimitedInMemory(t *testing.T) {
 				t.Errorf("it took %d MiB of memory, at most %d MiB are expected", got>>20, mostRSS>>20)
 			}
 		})
+	}
+}
+
+// highWater follows the peak memory of a process until it ends, without what its parent had.
+func (p *process) highWater() func() int64 {
+	peak, ended := int64(0), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+			_, rest, running := strings.Cut(string(status), "VmHWM:")
+			if err != nil || !running { // it has no memory any more
+				return
+			}
+			if kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64); err == nil {
+				peak = kib << 10
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	return func() int64 {
+		<-ended
+		return peak
+	}
+}
+
+// An object with 10,000 owners has a finding for each of the first ones only, and one for the others.
+func TestManyReferencesFitIntoMemory(t *testing.T) {
+	const objects, owners, most = 150, 10_000, 1 << 30
+	s := NewServer(t)
+	for i := range objects {
+		s.Add(ownedBy(ConfigMaps.Object("shop", fmt.Sprint("greedy-", i)), manyReferences(owners, fmt.Sprintf("%08x", i))...))
+	}
+	p := newUser(t, s).starts("audit", "--fail-on=never")
+	peak := p.highWater()
+	p.ends(2 * runTimeout).exits(0)
+	if got := peak(); got > most {
+		t.Errorf("it took %d MiB of memory, at most %d MiB are expected", got>>20, most>>20)
+	} else {
+		t.Logf("it took %d MiB", got>>20)
 	}
 }
