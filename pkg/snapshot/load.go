@@ -38,8 +38,8 @@ func Load(r io.Reader, now time.Time) (*Snapshot, error) {
 	return decode(documents, now)
 }
 
-// maxBytes limits an unpacked file to some millions of objects.
-const maxBytes = 4 << 30
+// maxBytes limits an unpacked file to about two million objects. Loading takes several times as much memory.
+const maxBytes = 1 << 30
 
 type header struct {
 	APIVersion string `json:"apiVersion"`
