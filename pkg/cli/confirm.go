@@ -31,40 +31,67 @@ func (o *MutatingOptions) confirmPlan(ctx context.Context, p *plan.Plan) error {
 	case !s.InTerm:
 		return Refuse(s, ExitUnconfirmed, "not confirmed: standard input is not a terminal", "use --yes, or --confirm "+p.Digest)
 	}
-	return ask(ctx, s, p)
+	return ask(ctx, s, p, o.place(p))
+}
+
+// place returns where a plan changes what: " in namespace shop on prod (https://10.0.0.5:6443)".
+func (o *MutatingOptions) place(p *plan.Plan) string {
+	in := planview.Place(p)
+	if namespace := o.Scan.Config.Namespace(); len(p.Steps)+len(p.Outcomes) == 0 && namespace != "" {
+		in = " in namespace " + escape.Word(namespace)
+	}
+	return in + o.Scan.where()
 }
 
 // question returns the prompt and the answer that confirms: the number of objects to
-// delete, which nobody types by accident, or yes if none is deleted.
-func question(p *plan.Plan) (prompt, want string) {
+// delete, which nobody types by accident, or yes if none is deleted. place is where that is.
+func question(p *plan.Plan, place string) (prompt, want string) {
+	what, want := intent(p)
+	kept := ""
+	if p.Losses() == 0 && p.Mode != plan.Restore {
+		kept = " Nothing will be deleted."
+	}
+	return fmt.Sprintf("%s%s?%s Type %s to confirm: ", what, place, kept, want), want
+}
+
+// intent returns what a plan does, and the answer that confirms it.
+func intent(p *plan.Plan) (what, want string) {
 	switch p.Mode {
 	case plan.Repair:
 		references := 0
 		for _, s := range p.Steps {
 			references += len(s.References)
 		}
-		return fmt.Sprintf("Change %s of %s, delete none? Type yes: ", wording.Count(references, "reference"), wording.Count(len(p.Outcomes), "object")), "yes"
+		return fmt.Sprintf("Change %s of %s", wording.Count(references, "reference"), wording.Count(len(p.Outcomes), "object")), "yes"
 	case plan.Restore:
-		return fmt.Sprintf("Create %s, link %d? Type yes: ", wording.Count(p.Summary.Create, "object"), p.Summary.Link), "yes"
+		what = "Create " + wording.Count(p.Summary.Create, "object")
+		if p.Summary.Link > 0 {
+			what += fmt.Sprintf(" and link %d", p.Summary.Link)
+		}
+		return what, "yes"
 	case plan.FinalizerRemoval:
-		return removalQuestion(p)
+		return removal(p)
 	case plan.Collect, plan.Delete:
 	}
 	changes := changed(p)
 	if n := p.Losses(); n > 0 {
-		return fmt.Sprintf("Delete %s, change %d? Type the number of objects to delete: ", wording.Count(n, "object"), changes), strconv.Itoa(n)
+		what = "Delete " + wording.Count(n, "object")
+		if changes > 0 {
+			what += fmt.Sprintf(" and change %d", changes)
+		}
+		return what, strconv.Itoa(n)
 	}
-	return fmt.Sprintf("Change %s, delete none? Type yes: ", wording.Count(changes, "object")), "yes"
+	return fmt.Sprintf("Change %s", wording.Count(changes, "object")), "yes"
 }
 
-// removalQuestion is question for the removal of a finalizer. The plan has the requested step.
-func removalQuestion(p *plan.Plan) (prompt, want string) {
+// removal is intent for the removal of a finalizer. The plan has the requested step.
+func removal(p *plan.Plan) (what, want string) {
 	s := p.Steps[0]
-	removal := fmt.Sprintf("Remove finalizer %s of %s", escape.Short(s.Finalizer, 300), escape.Short(s.Object.String(), 300))
+	what = fmt.Sprintf("Remove finalizer %s of %s", escape.Short(s.Finalizer, 300), escape.Short(s.Object.String(), 300))
 	if n := p.Losses(); n > 0 {
-		return fmt.Sprintf("%s, delete %s? Type the number of objects to delete: ", removal, wording.Count(n, "object")), strconv.Itoa(n)
+		return fmt.Sprintf("%s and delete %s", what, wording.Count(n, "object")), strconv.Itoa(n)
 	}
-	return removal + ", delete none? Type yes: ", "yes"
+	return what, "yes"
 }
 
 // changed counts the objects that the plan changes and does not delete.
@@ -81,8 +108,8 @@ func changed(p *plan.Plan) int {
 	return n
 }
 
-func ask(ctx context.Context, s Streams, p *plan.Plan) error {
-	prompt, want := question(p)
+func ask(ctx context.Context, s Streams, p *plan.Plan, place string) error {
+	prompt, want := question(p, place)
 	fmt.Fprint(s.Err, prompt)
 	answer := make(chan string, 1)
 	go func() {

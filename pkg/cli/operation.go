@@ -127,6 +127,7 @@ func (op *Operation) Run(ctx context.Context) error {
 	}
 	switch {
 	case options.DryRun == dryRunClient:
+		op.hintConfirm(refused)
 		return op.outcome().facts.code().OrNil()
 	case options.Scan.Strict && !complete:
 		return op.refuseIncomplete()
@@ -242,6 +243,9 @@ func (op *Operation) apply(ctx context.Context) error {
 	}
 	if b != nil {
 		o.backup = b.folder.Path()
+	}
+	if !op.Options.ForPerson() && !op.Options.Prompts() { // neither a preview nor a question has named the cluster
+		fmt.Fprintln(op.Options.Scan.Err, "running the plan"+op.Options.place(op.Current.Plan))
 	}
 	begun := op.Options.Scan.Now()
 	o.done = op.execute(running, b)

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
@@ -88,7 +89,7 @@ func (op *Operation) preview() error {
 			return err
 		}
 	}
-	sum := planview.SummaryLine(p)
+	sum := planview.SummaryLine(p, op.Options.place(p))
 	if op.Options.DryRun == dryRunClient {
 		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", p.Digest)
 	}
@@ -103,11 +104,19 @@ func (op *Operation) preview() error {
 			return err
 		}
 	}
-	if _, err := fmt.Fprintln(out, sum); err != nil {
-		return err
+	_, err := fmt.Fprintln(out, sum)
+	return err
+}
+
+// hintConfirm tells, after a dry run, how to carry out this plan, unless that would be refused.
+func (op *Operation) hintConfirm(refused []refusal) {
+	p, o := op.Current.Plan, op.Options
+	switch {
+	case !o.ForPerson() || len(p.Steps) == 0 || o.Scan.From != "" || len(refused)+len(op.NewGaps) > 0 || o.Scan.Strict && !p.CompleteButAccepted():
+	case p.Losses() > o.maxDeletes:
+		fmt.Fprintf(o.Scan.Err, "hint: a run would be refused, because the plan deletes %s and --max-deletes allows %s; to allow it, use --max-deletes %d\n",
+			wording.Count(p.Losses(), "object"), wording.Thousands(o.maxDeletes), p.Losses())
+	default:
+		fmt.Fprintf(o.Scan.Err, "Run exactly this plan: %s --confirm %s\n", o.rerunCommand(), p.Digest)
 	}
-	if op.Options.DryRun == dryRunClient && len(p.Steps) > 0 && op.Options.Scan.From == "" {
-		fmt.Fprintf(op.Options.Scan.Err, "Run exactly this plan: %s --confirm %s\n", op.Options.rerunCommand(), p.Digest)
-	}
-	return nil
 }

@@ -34,6 +34,7 @@ type Flags struct {
 	mounted   string // folder of a Pod's service account
 	noPrompt  string // why credential plugins cannot prompt; empty if they can
 	multiple  bool   // one of several clusters
+	given     *pflag.FlagSet
 	load      func() (clientcmd.ClientConfig, error)
 }
 
@@ -56,7 +57,8 @@ func (f *Flags) ForContext(context string) *Flags {
 }
 
 // AddFlags adds the flags under kubectl's names.
-func (f *Flags) AddFlags(flags *pflag.FlagSet) {
+func (f *Flags) AddFlags(all *pflag.FlagSet) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	named := clientcmd.RecommendedConfigOverrideFlags("")
 	named.AuthOverrideFlags.Username.LongName, named.AuthOverrideFlags.Password.LongName = "", "" // kubectl has removed them
 	named.ClusterOverrideFlags.APIServer.ShortName = "s"
@@ -67,6 +69,35 @@ func (f *Flags) AddFlags(flags *pflag.FlagSet) {
 	// kubectl's default
 	cache := cmp.Or(os.Getenv("KUBECACHEDIR"), filepath.Join(homedir.HomeDir(), clientcmd.RecommendedHomeDir, "cache"))
 	flags.String("cache-dir", cache, "taken as kubectl takes it; nothing is cached here")
+	f.given = flags
+	all.AddFlagSet(flags)
+}
+
+// Given returns the flags of the command line that choose the cluster and the user, in
+// alphabetical order. Their values may be credentials.
+func (f *Flags) Given() []*pflag.Flag {
+	var out []*pflag.Flag
+	f.given.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && !slices.Contains([]string{"namespace", "request-timeout", "cache-dir"}, flag.Name) {
+			out = append(out, flag)
+		}
+	})
+	return out
+}
+
+// Target returns the name of the context in use, which is empty if there is none or if flags
+// choose another cluster than the context does, and the URL of the server without credentials.
+func (f *Flags) Target() (context, server string, err error) {
+	config, err := f.Config()
+	if err != nil {
+		return "", "", err
+	}
+	if f.overrides.ClusterInfo.Server == "" && f.overrides.Context.Cluster == "" {
+		if _, context, err = f.Contexts(); err != nil {
+			return "", "", err
+		}
+	}
+	return context, redact.URL(config.Host), nil
 }
 
 // Namespace returns the value of -n, which may be empty.

@@ -62,7 +62,7 @@ func shell(ctx context.Context, dir string, env, commands []string) ([]answer, e
 }
 
 // question matches the questions for which a command waits.
-var question = regexp.MustCompile(`(?:[Dd]elete ([0-9,]+) objects?(?:, change [0-9,]+)?\? Type the number of objects to delete|Type yes): $`)
+var question = regexp.MustCompile(`Type ([0-9]+|yes) to confirm: $`)
 
 // screen records the output, and answers questions.
 type screen struct {
@@ -79,10 +79,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	if asked == nil {
 		return len(p), nil
 	}
-	keys := "yes\n"
-	if asked[1] != nil {
-		keys = strings.ReplaceAll(string(asked[1]), ",", "") + "\n"
-	}
+	keys := string(asked[1]) + "\n"
 	s.text.WriteString(keys)
 	_, err := s.keyboard.WriteString(keys)
 	return len(p), err

@@ -33,7 +33,7 @@ func TestCollectWithoutTerminalNeedsConfirmation(t *testing.T) {
 			s := s.forSubtest(t)
 			tool := s.tool()
 			tool.stdin = c.stdin
-			tool.gc(append([]string{"collect", "-n", ns}, c.args...)...).exits(t, 4).shows(t, "delete 3. Complete scan.").warns(t, c.words...)
+			tool.gc(append([]string{"collect", "-n", ns}, c.args...)...).exits(t, 4).shows(t, "delete 3 in namespace "+ns+" on ", "Complete scan.").warns(t, c.words...)
 			s.requireUnchanged(objects...)
 		})
 	}
@@ -85,10 +85,10 @@ func TestCollectListsRiskyDeletionsOneByOne(t *testing.T) {
 	}
 	// At a terminal, the same objects are listed before the question.
 	tty := s.tool().atTerminal("collect")
-	tty.awaitText("Type the number of objects to delete: ")
+	tty.awaitText(" to confirm: ")
 	tty.press("no\n")
 	said := tty.wait().exits(t, 4)
-	said.inOrder(t, append(names, "Type the number of objects to delete: ")...)
+	said.inOrder(t, append(names, " to confirm: ")...)
 	s.requireUnchanged(doomed, claim, plain)
 }
 
@@ -118,7 +118,7 @@ func TestCollectAtTerminalRequiresTypedNumber(t *testing.T) {
 	ns := s.namespace("typed")
 	doomed := s.createGarbage(ns, 3)
 	shared := s.create(secret(ns, "shared", ownedBy(referenceTo(s.create(configMap(ns, "owner"))), missingOwner())))
-	const question = "Delete 3 objects, change 1? Type the number of objects to delete: "
+	question := "Delete 3 objects and change 1 in namespace " + ns + " on "
 	for _, c := range []struct {
 		name, keys string
 		code       int
@@ -135,10 +135,10 @@ func TestCollectAtTerminalRequiresTypedNumber(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := s.forSubtest(t)
 			tty := s.tool().atTerminal("collect", "-n", ns, "--max-deletes=1")
-			tty.awaitText(question)
+			tty.awaitText("Type 3 to confirm: ")
 			s.requireUnchanged(append(doomed, shared)...)
 			tty.press(c.keys)
-			tty.wait().exits(t, c.code).shows(t, c.says).inOrder(t, "delete 3, unlink 1. Complete scan.", question)
+			tty.wait().exits(t, c.code).shows(t, c.says).inOrder(t, "delete 3, unlink 1 in namespace "+ns+" on ", "Complete scan.", question, "Type 3 to confirm: ")
 			if c.code != 0 {
 				s.requireUnchanged(append(doomed, shared)...)
 				return
@@ -159,7 +159,7 @@ func TestCollectAtTerminalAsksForYesIfNothingIsDeleted(t *testing.T) {
 	}{{"1\n", 4}, {"y\n", 4}, {"yes\n", 0}} {
 		s.requireUnchanged(shared)
 		tty := s.tool().atTerminal("collect", "-n", ns)
-		tty.awaitText("delete none? Type yes: ")
+		tty.awaitText("Nothing will be deleted. Type yes to confirm: ")
 		tty.press(c.keys)
 		tty.wait().exits(t, c.code)
 	}
@@ -169,7 +169,7 @@ func TestCollectAtTerminalAsksForYesIfNothingIsDeleted(t *testing.T) {
 func TestCollectAtTerminalDoesNotAskNeedlessly(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("unasked")
-	s.tool().atTerminal("collect", "-n", ns).wait().exits(t, 0).shows(t, "Nothing to do. Complete scan.")
+	s.tool().atTerminal("collect", "-n", ns).wait().exits(t, 0).shows(t, "Nothing to do in namespace "+ns+" on ", "Complete scan.")
 	s.createGarbage(ns, 2)
 	r := s.tool().atTerminal("collect", "-n", ns, "--dry-run").wait().exits(t, 0).shows(t, "Nothing was changed")
 	r.lacks(t, "Type")
@@ -184,7 +184,7 @@ func TestCollectAtTerminalRefusesIfClusterChangedBeforeConfirmation(t *testing.T
 	doomed := s.createGarbage(ns, 2)
 	answer := func(meanwhile func(), args ...string) result {
 		tty := s.tool().atTerminal(append([]string{"collect", "-n", ns}, args...)...)
-		tty.awaitText("Delete 2 objects, change 0? Type the number of objects to delete: ")
+		tty.awaitText("Type 2 to confirm: ")
 		meanwhile()
 		tty.press("2\n")
 		return tty.wait()

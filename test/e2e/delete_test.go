@@ -83,10 +83,10 @@ func TestDeleteFollowsRealCollector(t *testing.T) {
 		s := s.forSubtest(t)
 		owner, dependent, _ := family("typed")
 		tty := s.tool().atTerminal("delete", "configmap/typed", "-n", ns)
-		tty.awaitText("Delete 2 objects, change 1? Type the number of objects to delete: ")
+		tty.awaitText("Type 2 to confirm: ")
 		s.requireUnchanged(owner, dependent)
 		tty.press("2\n")
-		tty.wait().exits(t, 0).inOrder(t, "delete", "keep", "delete 2, keep 1. Complete scan.", "Type the number", "delete █", "deleted 2, unlinked 1")
+		tty.wait().exits(t, 0).inOrder(t, "delete", "keep", "delete 2, keep 1 in namespace ", "Complete scan.", "Delete 2 objects and change 1 in namespace ", "Type 2 to confirm: ", "delete █", "deleted 2, unlinked 1")
 		s.requireGone(owner, dependent)
 	})
 }
@@ -166,7 +166,7 @@ func TestDeleteRefusesIfClusterChangedBeforeConfirmation(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := s.forSubtest(t)
 			tty := s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
-			tty.awaitText("Type the number of objects to delete: ")
+			tty.awaitText(" to confirm: ")
 			c.change()
 			tty.press("1\n")
 			tty.wait().exits(t, 4).shows(t, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "hint: preview it again: kubectl gc delete configmap/owner -n "+ns)

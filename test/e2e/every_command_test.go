@@ -172,7 +172,7 @@ func TestEveryCommand(t *testing.T) {
 		s.as("configmaps only", "audit", "--strict").exits(t, 3).shows(t, "Incomplete scan").warns(t, "could not be read")
 		s.as("configmaps only", "collect", "--dry-run", "--strict").exits(t, 3)
 		s.as("configmaps only", "collect", "--yes", "--strict", "--no-backup").exits(t, 3)
-		s.as("configmaps only", "collect", "--yes", "--no-backup").exits(t, 1).shows(t, "Nothing to do. Incomplete scan.")
+		s.as("configmaps only", "collect", "--yes", "--no-backup").exits(t, 1).shows(t, "Nothing to do on ", "Incomplete scan.")
 		s.requireUnchanged(everything...)
 	})
 
@@ -202,7 +202,7 @@ func TestEveryCommand(t *testing.T) {
 		s.gc("collect", "--yes", "--max-deletes=2").exits(t, 4).warns(t, "use --max-deletes 3")
 		answer := func(keys string, meanwhile func()) result {
 			tty := s.tool().atTerminal("collect", "-n", ns)
-			tty.awaitText("Delete 3 objects, change 1? Type the number of objects to delete: ")
+			tty.awaitText("Type 3 to confirm: ")
 			meanwhile()
 			tty.press(keys + "\n")
 			return tty.wait()
@@ -223,7 +223,7 @@ func TestEveryCommand(t *testing.T) {
 		s.requireReferences(shared, referenceTo(owner))
 		s.requireUnchanged(hostile, held, owner)
 		s.requireSaved("collect", orphan, below, crossing)
-		s.gc("collect", "--yes").exits(t, 0).shows(t, "Nothing to do. Complete scan.")
+		s.gc("collect", "--yes").exits(t, 0).shows(t, "Nothing to do on ", "Complete scan.")
 	})
 	step("restore recreates what was deleted, and links it", func(t *testing.T, s shop) {
 		run := onlyFolder(t, s.folder("collect"))

@@ -128,7 +128,7 @@ var limitedCommands = map[string]struct {
 		},
 		map[string]shortfall{
 			"list":                     unreadable,
-			"get":                      {1, []string{"could not be read", "forbidden", "Nothing to do. Incomplete scan."}},
+			"get":                      {1, []string{"could not be read", "forbidden", "Nothing to do ", "Incomplete scan."}},
 			"get of the whole cluster": {1, []string{"could not be read", "you may not get configmaps in namespace %s, which is needed for ConfigMap/below", "nothing was changed"}},
 			"delete":                   {1, []string{"you may not delete configmaps in namespace %s, which is needed for ConfigMap/", "nothing was changed"}},
 			"patch":                    {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/shared", "nothing was changed"}},
@@ -202,7 +202,7 @@ var limitedCommands = map[string]struct {
 		},
 		map[string]shortfall{
 			"list":  unreadable,
-			"get":   {1, []string{"could not be read", "forbidden", "Nothing to do. Incomplete scan."}},
+			"get":   {1, []string{"could not be read", "forbidden", "Nothing to do ", "Incomplete scan."}},
 			"patch": {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/subject", "nothing was changed"}},
 		},
 	},

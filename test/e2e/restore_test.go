@@ -267,7 +267,7 @@ func TestRestoreKeepsExistingObjectsAndLinksSurvivors(t *testing.T) {
 		t.Fatalf("the shared one has %v", refs)
 	}
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t,
-		"leave   "+ns, "ConfigMap/taken", "another object of that name exists, created 20", "ConfigMap/shared", "create 2, link 1; 1 is left alone. Complete scan.", "created 2, linked 1 in ")
+		"leave   "+ns, "ConfigMap/taken", "another object of that name exists, created 20", "ConfigMap/shared", "create 2, link 1 in namespace "+ns+" on ", "; 1 is left alone. Complete scan.", "created 2, linked 1 in ")
 	s.requireUnchanged(taken)
 	taken = s.live(taken)
 	s.must(s.client(taken).Delete(t.Context(), "taken", metav1.DeleteOptions{}))
@@ -431,21 +431,21 @@ func TestRestoreByBackupName(t *testing.T) {
 	name := strings.Fields(strings.Split(r.Stdout, "\n")[1])[0]
 
 	asked := at.atTerminal("restore", name)
-	asked.awaitText("Create 1 object, link 0? Type yes: ")
+	asked.awaitText("? Type yes to confirm: ")
 	asked.press("no\n")
 	asked.wait().exits(t, 4)
 	if !s.gone(doomed) || s.count(configMap(ns, "")) != 0 {
 		t.Error("it was created")
 	}
 	asked = at.atTerminal("restore", name)
-	asked.awaitText("Create 1 object, link 0? Type yes: ")
+	asked.awaitText("? Type yes to confirm: ")
 	meanwhile := s.create(configMap(ns, "doomed"))
 	asked.press("yes\n")
 	asked.wait().exits(t, 4).shows(t, "the cluster changed while you were reading, and the plan would be different now: nothing was changed")
 	s.requireUnchanged(meanwhile)
 	s.remove(meanwhile, metav1.DeletePropagationBackground)
 	asked = at.atTerminal("restore", name)
-	asked.awaitText("Create 1 object, link 0? Type yes: ")
+	asked.awaitText("? Type yes to confirm: ")
 	asked.press("yes\n")
 	asked.wait().exits(t, 0).shows(t, "created 1 in ")
 	at.gc("restore").exits(t, 0).shows(t, "1 object   1         complete")

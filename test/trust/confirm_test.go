@@ -48,7 +48,7 @@ func TestObjectsCreatedAfterConfirmationAreKept(t *testing.T) {
 // askedNumber waits for the question and returns the number of objects that it asks for.
 func (tty *terminal) askedNumber() string {
 	tty.Helper()
-	screen := tty.awaitAny("Type the number")
+	screen := tty.awaitAny("to confirm: ", "Type the number")
 	found := regexp.MustCompile(`(?i)delete (\d+) objects?`).FindAllStringSubmatch(screen, -1)
 	if found == nil {
 		tty.Fatalf("the question names no number of objects: %s", screen)

@@ -13,7 +13,7 @@ func TestCollect(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		"previews a pass":                              {[]string{"--from", clitest.DemoCluster, "--dry-run", "--rule", "missing-owner"}, cli.ExitDone, "unlink 1. Complete scan. Nothing was changed: dry run, digest ", ""},
+		"previews a pass":                              {[]string{"--from", clitest.DemoCluster, "--dry-run", "--rule", "missing-owner"}, cli.ExitDone, "unlink 1 in namespace shop (file ../../../docs/demo/cluster.json). Complete scan. Nothing was changed: dry run, digest ", ""},
 		"refuses to run against a file":                {[]string{"--from", clitest.DemoCluster}, cli.ExitUsage, "", "error: --from works only with --dry-run=client\n"},
 		"refuses a plan together with a file":          {[]string{"--from", clitest.DemoCluster, "--dry-run", "--plan", "p.json"}, cli.ExitUsage, "", "error: --plan cannot be combined with --from"},
 		"refuses a plan together with rules":           {[]string{"--plan", "p.json", "--rule", "missing-owner"}, cli.ExitUsage, "", "error: --plan cannot be combined with --rule or --plan-out\n"},

@@ -115,6 +115,7 @@ func (c *collectCommand) runWatch(ctx context.Context) error {
 		}
 		defer stop()
 	}
+	s.log.note("starting" + c.options.Scope() + ": everything that becomes garbage will be deleted")
 	run := s.runAsLeader
 	if !c.watch.leaderElect {
 		run = s.run

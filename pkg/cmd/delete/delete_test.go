@@ -13,7 +13,7 @@ func TestDelete(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		"previews everything that is deleted with an object": {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployment/web", "-n", "shop"}, cli.ExitDone, "delete 6, keep 2. Complete scan.", ""},
+		"previews everything that is deleted with an object": {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployment/web", "-n", "shop"}, cli.ExitDone, "delete 6, keep 2 in namespace shop (file ../../../docs/demo/cluster.json). Complete scan.", ""},
 		"keeps dependents with --cascade=orphan":             {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployment/web", "-n", "shop", "--cascade", "orphan"}, cli.ExitDone, "keep 4", ""},
 		"refuses an object that does not exist":              {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployment/nope", "-n", "shop"}, cli.ExitUsage, "", "--ignore-not-found to treat it as deleted"},
 		"accepts a missing object with --ignore-not-found":   {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployment/nope", "-n", "shop", "--ignore-not-found"}, cli.ExitDone, "Nothing was changed", ""},

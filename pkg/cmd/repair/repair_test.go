@@ -13,7 +13,7 @@ func TestRepair(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		"previews the repairs of a namespace":     {[]string{"--from", clitest.DemoCluster, "--dry-run", "-n", "shop"}, cli.ExitDone, "relink 1, update-version 1, unlink 1. Complete scan.", ""},
+		"previews the repairs of a namespace":     {[]string{"--from", clitest.DemoCluster, "--dry-run", "-n", "shop"}, cli.ExitDone, "relink 1, update-version 1, unlink 1 in namespace shop (file ../../../docs/demo/cluster.json). Complete scan.", ""},
 		"makes only the repair of --fix":          {[]string{"--from", clitest.DemoCluster, "--dry-run", "-n", "shop", "--fix", "relink"}, cli.ExitDone, "relink 1", ""},
 		"refuses a repair that does not exist":    {[]string{"--from", clitest.DemoCluster, "--dry-run", "--fix", "delete"}, cli.ExitUsage, "", "error: --fix \"delete\": must be one of auto, unlink, relink, update-version\n"},
 		"refuses a rule that it cannot repair":    {[]string{"--from", clitest.DemoCluster, "--dry-run", "--rule", "owner-cycle"}, cli.ExitUsage, "", "error: repair cannot repair what rule \"owner-cycle\" flags\n"},

@@ -97,7 +97,7 @@ func TestPreviewShowsEveryStepOnce(t *testing.T) {
 		}
 
 		counted := 0
-		sum, _, _ := strings.Cut(planview.SummaryLine(p), ".")
+		sum, _, _ := strings.Cut(planview.SummaryLine(p, ""), ".")
 		sum, _, _ = strings.Cut(sum, ";")
 		for _, word := range strings.FieldsFunc(sum, func(r rune) bool { return r == ' ' || r == ',' }) {
 			if n, err := strconv.Atoi(word); err == nil {

@@ -18,16 +18,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-// SummaryLine returns in one line, without its line break, what a plan does, how much stays
-// blocked, and whether the scan was complete.
-func SummaryLine(p *plan.Plan) string {
+// SummaryLine returns in one line, without its line break, what a plan does and where, how much
+// stays blocked, and whether the scan was complete. where follows what it does, with a space
+// before it; it may be empty.
+func SummaryLine(p *plan.Plan, where string) string {
 	if p.Mode.Cascades() {
-		return deletionSummaryLine(p)
+		return deletionSummaryLine(p, where)
 	}
 	sum := countActions(p, word, func(*plan.Step) bool { return true })
 	if sum == "" {
 		sum = "Nothing to do"
 	}
+	sum += where
 	if n := p.Losses() - p.Summary.Delete; n > 0 {
 		sum += "; " + wording.Count(n, "more object") + " along with them"
 	}
@@ -103,7 +105,7 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 	return line + "."
 }
 
-func deletionSummaryLine(p *plan.Plan) string {
+func deletionSummaryLine(p *plan.Plan, where string) string {
 	var deleted, blocked, uncertain, keep int
 	unclear := map[object.Identity]bool{}
 	for i := range p.Outcomes {
@@ -128,7 +130,7 @@ func deletionSummaryLine(p *plan.Plan) string {
 		}
 	}
 	if deleted+blocked+keep+uncertain+len(p.DeletedLater)+len(p.Blocked) == 0 {
-		return "Nothing to do. " + wording.Scan(p.Complete)
+		return "Nothing to do" + where + ". " + wording.Scan(p.Complete)
 	}
 	var parts []string
 	if p.Mode == plan.FinalizerRemoval {
@@ -149,7 +151,7 @@ func deletionSummaryLine(p *plan.Plan) string {
 	add("delete later", len(p.DeletedLater))
 	add("keep", keep)
 	add("uncertain", uncertain)
-	return strings.Join(parts, ", ") + ". " + wording.Scan(p.Complete)
+	return strings.Join(parts, ", ") + where + ". " + wording.Scan(p.Complete)
 }
 
 func countRequested(p *plan.Plan) int {

@@ -34,7 +34,7 @@ func TestSummaryLine(t *testing.T) {
 		"Nothing to do; 2 remain blocked. Incomplete scan.": {Blocked: make([]plan.Blocked, 2)},
 	} {
 		t.Run(want, func(t *testing.T) {
-			if diff := cmp.Diff(want, planview.SummaryLine(&p)); diff != "" {
+			if diff := cmp.Diff(want, planview.SummaryLine(&p, "")); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+)
+
+// ClusterName returns how messages name the cluster in use: "prod (https://10.0.0.5:6443)",
+// or its URL alone without a context. It returns "an unknown cluster" if the kubeconfig is
+// not valid; then no command reaches a cluster. It sends no request.
+func (s *ScanOptions) ClusterName() string {
+	context, server, err := s.Config.Target()
+	if err != nil {
+		return "an unknown cluster"
+	}
+	server = escape.Short(server, 200)
+	if context == "" {
+		return server
+	}
+	if !plainContext.MatchString(context) { // its name may look like the name of another cluster
+		return fmt.Sprintf("%s (%s)", Quote(context), server)
+	}
+	return fmt.Sprintf("%s (%s)", escape.Short(context, 200), server)
+}
+
+// plainContext matches the name of a context that needs no quotes.
+var plainContext = regexp.MustCompile(`^[A-Za-z0-9_.:/@-]+$`)
+
+// Scope returns where a command works that is about everything in a namespace or a cluster:
+// " in namespace shop on prod (https://10.0.0.5:6443)".
+func (o *MutatingOptions) Scope() string {
+	in := " in all namespaces"
+	if namespace := o.Scan.Config.Namespace(); namespace != "" {
+		in = " in namespace " + escape.Word(namespace)
+	}
+	return in + o.Scan.where()
+}
+
+// where returns, after the name of a place in a cluster, in which cluster or file that is:
+// " on prod (https://10.0.0.5:6443)".
+func (s *ScanOptions) where() string {
+	switch s.From {
+	case "":
+		return " on " + s.ClusterName()
+	case "-":
+		return " (standard input)"
+	}
+	return " (file " + escape.Short(s.From, 200) + ")"
+}

@@ -1,0 +1,37 @@
+package planview
+
+import (
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+)
+
+// Place returns where the objects are that the plan changes or deletes: " in namespace shop",
+// " in 3 namespaces". It returns "" if none has a namespace. Objects without one are named
+// only beside others: " in namespace shop and at the cluster scope".
+func Place(p *plan.Plan) string {
+	namespaces := map[string]bool{}
+	add := func(o object.Identity) { namespaces[o.Namespace] = true }
+	for i := range p.Steps {
+		add(p.Steps[i].Object.Identity)
+	}
+	for i := range p.Outcomes {
+		add(p.Outcomes[i].Object)
+	}
+	more := ""
+	if namespaces[""] {
+		delete(namespaces, "")
+		more = " and at the cluster scope"
+	}
+	switch len(namespaces) {
+	case 0:
+		return ""
+	case 1:
+		for name := range namespaces {
+			return " in namespace " + escape.Word(name) + more
+		}
+	}
+	return fmt.Sprintf(" in %d namespaces", len(namespaces)) + more
+}
