@@ -43,13 +43,13 @@ func SetUpRoot(root *cobra.Command, scan *ScanOptions) {
 // Execute runs one command line and returns its exit code.
 func Execute(ctx context.Context, root *cobra.Command, scan *ScanOptions, args []string) int {
 	root.SetArgs(args)
-	code := exitCode(ctx, args, scan.Streams, root.ExecuteContext(ctx))
+	code := exitCode(ctx, args, scan, root.ExecuteContext(ctx))
 	scan.printRequestStats()
 	return code
 }
 
 // exitCode prints the error of a command, if there is one, and returns the exit code.
-func exitCode(ctx context.Context, args []string, s Streams, err error) int {
+func exitCode(ctx context.Context, args []string, s *ScanOptions, err error) int {
 	var code ExitError
 	switch {
 	case err == nil:
@@ -63,7 +63,11 @@ func exitCode(ctx context.Context, args []string, s Streams, err error) int {
 	message, _, _ := strings.Cut(redact.Error(err, urls(args)...).Error(), "\n")
 	fmt.Fprintln(s.Err, "error: "+escape.Short(message, 2000))
 	if hinted, ok := errors.AsType[*hintedError](err); ok {
-		fmt.Fprintln(s.Err, "hint: "+escape.Terminal(redact.Text(hinted.hint)))
+		hint := escape.Terminal(redact.Text(hinted.hint))
+		if hinted.command != nil {
+			hint = strings.Replace(hint, "%s", s.Suggest(hinted.command...), 1)
+		}
+		fmt.Fprintln(s.Err, "hint: "+hint)
 	}
 	if usage, ok := errors.AsType[*usageError](err); ok && usage.command != "" {
 		fmt.Fprintf(s.Err, "See '%s --help'.\n", usage.command)

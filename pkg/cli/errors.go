@@ -47,7 +47,8 @@ func CheckRules(ids []string) error {
 
 type hintedError struct {
 	error
-	hint string
+	hint    string
+	command []string // replaces %s in the hint; nil if there is none
 }
 
 // WithHint returns err with a hint for the user, which is printed on a line of its own. It
@@ -56,7 +57,16 @@ func WithHint(err error, hint string) error {
 	if err == nil {
 		return nil
 	}
-	return &hintedError{err, hint}
+	return &hintedError{err, hint, nil}
+}
+
+// WithCommandHint is WithHint for a hint with a suggested command of this program, whose words
+// replace %s in the hint.
+func WithCommandHint(err error, hint string, command ...string) error {
+	if err == nil {
+		return nil
+	}
+	return &hintedError{err, hint, command}
 }
 
 func (h *hintedError) Unwrap() error { return h.error }

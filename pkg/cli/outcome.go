@@ -206,7 +206,7 @@ func (op *Operation) printResult(o *runOutcome, r *result) error {
 		line += op.verificationLine(o, r) + "."
 	}
 	if o.backup != "" && r.Summary.Done > 0 && (o.plan.Summary.Delete > 0 || o.plan.Mode == plan.Repair || o.plan.Mode == plan.FinalizerRemoval) {
-		line += " Undo: " + CommandName + " restore " + escape.Short(ShellCommand(o.backup), 2000)
+		line += " Undo: " + escape.Short(op.Options.Scan.Suggest("restore", o.backup), 4000)
 	}
 	if _, err := fmt.Fprintln(op.Options.Scan.Out, line); err != nil {
 		return err
@@ -214,7 +214,7 @@ func (op *Operation) printResult(o *runOutcome, r *result) error {
 	if !o.interrupted() && r.Summary.Failed == 0 && r.Summary.Left > 0 && !op.LeavesRestToCollector {
 		next := op.Options.rerunCommand("plan")
 		if o.plan.Mode.Cascades() { // the objects that it named are gone
-			next = CommandName + " collect"
+			next = op.suggestCollect(o.left)
 		}
 		fmt.Fprintf(op.Options.Scan.Err, "More to do, continue with: %s\n", next)
 	}
@@ -258,11 +258,26 @@ func (op *Operation) printInterrupted(o *runOutcome, r *result) {
 	}
 }
 
+// suggestCollect returns a preview of the collection that does the rest of a plan, nil for an
+// unknown one. It is as narrow as can be: one namespace if everything left is in one.
+func (op *Operation) suggestCollect(left *plan.Plan) string {
+	words := []string{"collect", "--dry-run"}
+	if left != nil && len(left.Steps) > 0 {
+		namespace := left.Steps[0].Object.Namespace
+		if !slices.ContainsFunc(left.Steps, func(s plan.Step) bool { return s.Object.Namespace != namespace }) && namespace != "" {
+			words = append(words, "-n", namespace)
+		} else {
+			words = append(words, "-A")
+		}
+	}
+	return op.Options.Scan.Suggest(words...)
+}
+
 // nextCommand returns what does the rest of an interrupted run.
 func (op *Operation) nextCommand(o *runOutcome) string {
 	switch {
 	case op.LeavesRestToCollector && o.facts.left > 0:
-		return CommandName + " collect does the rest"
+		return op.suggestCollect(o.left) + " previews the rest"
 	case op.LeavesRestToCollector:
 		return "the cluster's garbage collector continues with the rest"
 	}

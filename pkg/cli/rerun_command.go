@@ -33,46 +33,37 @@ func commandLine(command string, args []string, given *pflag.FlagSet, without ..
 		if slices.Contains(unrelatedFlags, f.Name) || slices.Contains(without, f.Name) {
 			return
 		}
-		value := withoutCredentials(f.Name, f.Value.String())
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values := list.GetSlice()
-			for i := range values {
-				values[i] = withoutCredentials(f.Name, values[i])
-			}
-			value = strings.Join(values, ",")
-		}
-		switch {
-		case f.Value.Type() == "bool" && value == "true":
-			words = append(words, "--"+f.Name)
-		case f.Shorthand != "":
-			words = append(words, "-"+f.Shorthand, value)
-		default:
-			words = append(words, "--"+f.Name, value)
-		}
+		words = append(words, flagWords(f)...)
 	})
 	return CommandName + " " + escape.Terminal(ShellCommand(words...))
 }
 
-// notOfKubectl are the flags of every command that do not choose a cluster or user.
-var notOfKubectl = []string{"namespace", "chunk-size", "concurrency", "max-memory", "color", "v"}
-
-// KubectlCommand returns a kubectl command on the same cluster, as the same user, to be pasted into
-// a shell. Credentials are replaced by redact.Mark.
-func (s *ScanOptions) KubectlCommand(words ...string) string {
-	line := append([]string{"kubectl"}, words...)
-	s.flags.Visit(func(f *pflag.Flag) {
-		if slices.Contains(notOfKubectl, f.Name) {
-			return
-		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
+// flagWords returns the words that give a flag its value, without credentials.
+func flagWords(f *pflag.Flag) []string {
+	name := "--" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand
+	}
+	values := []string{f.Value.String()}
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		values = list.GetSlice()
+	}
+	for i := range values {
+		values[i] = withoutCredentials(f.Name, values[i])
+	}
+	switch {
+	case f.Value.Type() == "bool" && values[0] == "true":
+		return []string{"--" + f.Name}
+	case f.Value.Type() == "bool":
+		return []string{"--" + f.Name + "=" + values[0]}
+	case f.Value.Type() == "stringArray": // a comma is part of a value
+		var words []string
 		for _, v := range values {
-			line = append(line, "--"+f.Name+"="+withoutCredentials(f.Name, v))
+			words = append(words, name, v)
 		}
-	})
-	return escape.Terminal(ShellCommand(line...))
+		return words
+	}
+	return []string{name, strings.Join(values, ",")}
 }
 
 // withoutCredentials returns the value of a flag, or of an argument, without credentials.

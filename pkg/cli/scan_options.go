@@ -30,12 +30,14 @@ type ScanOptions struct {
 	From          string
 	AllNamespaces bool
 	Strict        bool
+	NeedsCluster  bool // --from cannot be used, so no hint names it
 	// NamespaceMayBeMissing means that the command does without the namespace of -n or of the
 	// context, or requires it by itself.
 	NamespaceMayBeMissing bool
 	chunkSize             int64
 	concurrency           int
 	maxMemory             resource.QuantityValue
+	context               string         // one of several; else empty
 	connected             *client.Client // by Connect, for all scans of the command
 	flags                 *pflag.FlagSet
 	color                 color.Mode
@@ -51,7 +53,7 @@ func NewScanOptions(s Streams) *ScanOptions {
 // at once: it prints no progress.
 func (s *ScanOptions) ForContext(context string) *ScanOptions {
 	other := *s
-	other.Config = s.Config.ForContext(context)
+	other.Config, other.context = s.Config.ForContext(context), context
 	other.connected = nil
 	other.ErrTerm = false
 	return &other
@@ -160,7 +162,7 @@ func (s *ScanOptions) read(ctx context.Context, scope ScopeFunc) (seen *snapshot
 	if s.ErrTerm {
 		fmt.Fprint(s.Err, "\r\x1b[K")
 	}
-	return seen, live, withScanHint(err)
+	return seen, live, s.withScanHint(err)
 }
 
 // StrictExit returns the exit code of --strict for an incomplete scan, and nil otherwise.
@@ -224,7 +226,7 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 	}
 	config, err := s.Config.Config()
 	if err != nil {
-		return nil, WithHint(fmt.Errorf("read the kubeconfig: %w", err), "choose a cluster with --kubeconfig, --context or KUBECONFIG, or read a file with --from")
+		return nil, WithHint(fmt.Errorf("read the kubeconfig: %w", err), "choose a cluster with --kubeconfig, --context or KUBECONFIG"+s.orFile())
 	}
 	timeout, err := s.requestTimeout()
 	if err != nil {
@@ -246,19 +248,27 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 	return s.connected, err
 }
 
+// orFile returns what a hint adds for a command that can read a file.
+func (s *ScanOptions) orFile() string {
+	if s.NeedsCluster {
+		return ""
+	}
+	return ", or read a file with --from"
+}
+
 // withScanHint adds to an error of a scan what the user can do about it.
-func withScanHint(err error) error {
+func (s *ScanOptions) withScanHint(err error) error {
 	if unreachable, ok := errors.AsType[*discovery.UnreachableError](err); ok {
 		if unreachable.Refused() {
 			return WithHint(err, "log in, or check your RBAC permissions: ClusterRole system:discovery permits this to all authenticated users")
 		}
-		return WithHint(err, "check the context with kubectl config current-context, or read a file with --from")
+		return WithHint(err, "check the context with "+s.SuggestKubectl("config", "current-context")+s.orFile())
 	}
 	if _, ok := errors.AsType[*client.MemoryError](err); ok {
 		return WithHint(err, "raise it with --max-memory, or scan one namespace with -n")
 	}
 	if _, ok := errors.AsType[*scan.NothingReadableError](err); ok {
-		return WithHint(err, "if you have permissions in one namespace only, use -n; kubectl auth can-i --list shows what you may read")
+		return WithHint(err, "if you have permissions in one namespace only, use -n; "+s.SuggestKubectl("auth", "can-i", "--list")+" shows what you may read")
 	}
 	return err
 }

@@ -77,7 +77,7 @@ func (op *Operation) explainStall(ctx context.Context) {
 		lines = append(lines, fmt.Sprintf("%s %s", escape.Short(b.Object.String(), 200), escape.Short(b.Reason.Message(), 600)))
 	}
 	if idle := len(now.Plan.Steps); idle > 0 {
-		lines = append(lines, idleWarning(idle))
+		lines = append(lines, idleWarning(idle, op.suggestCollect(now.Plan)))
 	}
 	if len(lines) > 0 {
 		op.progress.note("no progress for a while:\n  " + strings.Join(lines, "\n  ") + "\n")
@@ -85,6 +85,6 @@ func (op *Operation) explainStall(ctx context.Context) {
 }
 
 // idleWarning warns that the cluster's own garbage collector does not do its work.
-func idleWarning(idle int) string {
-	return fmt.Sprintf("the cluster's garbage collector has not processed %s yet: check that kube-controller-manager runs, or do its work with: %s collect", wording.Count(idle, "object"), CommandName)
+func idleWarning(idle int, collect string) string {
+	return fmt.Sprintf("the cluster's garbage collector has not processed %s yet: check that kube-controller-manager runs, or preview its work with: %s", wording.Count(idle, "object"), collect)
 }

@@ -62,7 +62,7 @@ func (op *Operation) verify(ctx context.Context, o *runOutcome) {
 		fmt.Fprintln(op.Options.Scan.Err, "warning: the scan after the run was incomplete, so more may be left than it could find")
 	}
 	if op.LeavesRestToCollector && o.facts.left > 0 {
-		fmt.Fprintln(op.Options.Scan.Err, "warning: "+idleWarning(o.facts.left))
+		fmt.Fprintln(op.Options.Scan.Err, "warning: "+idleWarning(o.facts.left, op.suggestCollect(o.left)))
 	}
 }
 

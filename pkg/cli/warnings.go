@@ -56,9 +56,15 @@ func OldServerWarning(server string, findings int) string {
 	return "this server is " + Quote(server) + ": before 1.20 one bad reference can also delete the valid dependents of the same owner, and the garbage collector deletes a cluster-scoped object with a namespaced owner"
 }
 
-// NextCommands returns the commands to run after an audit.
-func NextCommands() auditreport.Commands {
+// NextCommands returns the commands to run after an audit of objects with these labels, empty
+// for all. more are further flags.
+func (s *ScanOptions) NextCommands(selector string, more ...string) auditreport.Commands {
+	suggest := func(command ...string) string { return s.Suggest(append(command, more...)...) }
+	repair := []string{"repair", "--dry-run"}
+	if selector != "" {
+		repair = append(repair, "-l", selector)
+	}
 	return auditreport.Commands{
-		Repair: CommandName + " repair --dry-run", Preview: CommandName + " collect --dry-run", Explain: CommandName + " why TYPE/NAME -n NAMESPACE",
+		Repair: suggest(repair...), Preview: suggest("collect", "--dry-run"), Explain: suggest("why", "TYPE/NAME", "-n", "NAMESPACE"),
 	}
 }

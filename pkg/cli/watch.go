@@ -134,6 +134,7 @@ type watching struct {
 // the arguments of the command. An error of the first state ends it; later ones are shown, until
 // the cluster can be read again.
 func (w *Watch) Run(ctx context.Context, command string, args []string, scope ScopeFunc, show func(context.Context, *Sight) (Shown, error)) error {
+	w.scan.NeedsCluster = true
 	quiet := *w.scan
 	quiet.ErrTerm = false
 	c, err := quiet.Connect()
@@ -142,7 +143,7 @@ func (w *Watch) Run(ctx context.Context, command string, args []string, scope Sc
 	}
 	served, err := discovery.Discover(ctx, c)
 	if err != nil {
-		return withScanHint(err)
+		return w.scan.withScanHint(err)
 	}
 	wanted, err := scope(served.Types)
 	if err != nil {
@@ -158,7 +159,7 @@ func (w *Watch) Run(ctx context.Context, command string, args []string, scope Sc
 	}
 	m, err := monitor.Start(ctx, c, monitor.Options{Scope: wanted, Now: w.scan.Now})
 	if err != nil {
-		return withScanHint(err)
+		return w.scan.withScanHint(err)
 	}
 	defer m.Stop()
 	err = m.WaitForSync(ctx)
@@ -166,7 +167,7 @@ func (w *Watch) Run(ctx context.Context, command string, args []string, scope Sc
 		fmt.Fprint(w.scan.Err, "\r\x1b[K")
 	}
 	if err != nil {
-		return withScanHint(err)
+		return w.scan.withScanHint(err)
 	}
 	run := &watching{
 		Watch: w, show: show, header: commandLine(command, args, w.given, "watch"), client: c, monitor: m,
@@ -188,7 +189,7 @@ func (w *watching) loop(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ExitError(ExitInterrupted)
 		case err != nil:
-			return withWatchHint(err)
+			return w.withWatchHint(err)
 		case w.shown.Ended:
 			return nil
 		}
@@ -196,11 +197,11 @@ func (w *watching) loop(ctx context.Context) error {
 }
 
 // withWatchHint adds to an error what the user can do about it.
-func withWatchHint(err error) error {
+func (w *watching) withWatchHint(err error) error {
 	if nothing, ok := errors.AsType[*scan.NothingReadableError](err); ok && nothing.Gaps[0].Reason == snapshot.Forbidden {
 		return WithHint(err, "--watch also needs the verb watch; if you have permissions in one namespace only, use -n")
 	}
-	return withScanHint(err)
+	return w.scan.withScanHint(err)
 }
 
 // next reads the state of the cluster and shows the answer. It returns an error that nothing can

@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -109,7 +108,7 @@ func (b *builder) deletedNow(policy metav1.DeletionPropagation) {
 	if b.graph.Virtual(b.node) {
 		return // this tool deletes only listed objects
 	}
-	b.answer.suggest("delete it now, after a preview, if the cluster's garbage collector does not run", plugin.Line("collect")...)
+	b.answer.suggest("delete it now, if no garbage collector runs; this previews what is deleted with it", b.explainer.command("delete", b.object.Identity, "--client-side", "--dry-run")...)
 }
 
 // noOwnerKeeps returns, as a clause, why no owner keeps the object.

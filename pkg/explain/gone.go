@@ -66,7 +66,7 @@ func (e *Explainer) gone(at object.Identity, history EventHistory, last *Answer)
 	}
 	e.replacement(a)
 	if last != nil || a.HasTraces() {
-		a.suggest("restore it, if this tool deleted it: backups are in ~/.kube/gc-backup", plugin.Line("restore", "BACKUP")...)
+		a.suggest("restore it, if this tool deleted it; this lists the backups", plugin.Line("restore")...)
 	}
 	if history.Unread != "" {
 		a.Caveats = append(a.Caveats, "Its Events are unknown: "+history.Unread+".")

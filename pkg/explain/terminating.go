@@ -76,7 +76,11 @@ func (b *builder) completes(since string) {
 // collectorIsLate explains what to do if the deletion is not completed soon.
 func (b *builder) collectorIsLate() {
 	b.answer.next("A running garbage collector does this within seconds. If the object stays longer, the garbage collector is off or has lost track of it: then this tool, or a restart of the controller manager, completes the deletion.")
-	b.answer.suggest("complete the deletion, after a preview", plugin.Line("collect")...)
+	if b.object.Namespace == "" {
+		b.answer.suggest("complete the deletion, if no garbage collector runs; this previews all that it would do in the cluster", plugin.Line("collect", "-A", "--dry-run")...)
+		return
+	}
+	b.answer.suggest("complete the deletion, if no garbage collector runs; this previews all that it would do in the namespace", plugin.Line("collect", "-n", b.object.Namespace, "--dry-run")...)
 }
 
 // held explains a deletion that waits for something other than the garbage collector.
@@ -197,7 +201,7 @@ func (b *builder) stuck(since string) {
 			cycle = "waits for itself to be deleted first, so the deletion never completes"
 		}
 		say(collector.ConsequenceStuck, cycle)
-		b.answer.suggest("complete the deletion by deleting it again, without waiting for dependents", b.explainer.command("delete", b.object.Identity, "--cascade=background")...)
+		b.answer.suggest("complete the deletion by deleting it again, without waiting for dependents; this previews that", b.explainer.command("delete", b.object.Identity, "--cascade=background", "--dry-run")...)
 	case simulate.CannotBeJudged:
 		say(collector.ConsequenceStuck, waits+", which the garbage collector skips, so the deletion never completes")
 		b.answer.next(fmt.Sprintf("About %s: %s.", last, b.explainer.blockers.UndecidableReference(end.Node, end.Reference).Undecidable()))

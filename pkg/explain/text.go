@@ -62,12 +62,15 @@ func plural(n int, one, many string) string {
 }
 
 // arguments returns the command-line arguments that select an object.
-func (e *Explainer) arguments(i object.Identity) []string {
-	words := []string{TypeArgument(e.graph, i.APIVersion, i.Kind) + "/" + i.Name}
+func (e *Explainer) arguments(i object.Identity) []string { return Arguments(e.graph, i, "")[1:] }
+
+// Arguments returns the arguments of a command about an object, which begin with its name.
+func Arguments(g *graph.Graph, i object.Identity, command string, flags ...string) []string {
+	words := []string{command, TypeArgument(g, i.APIVersion, i.Kind) + "/" + i.Name}
 	if i.Namespace != "" {
 		words = append(words, "-n", i.Namespace)
 	}
-	return words
+	return append(words, flags...)
 }
 
 // TypeArgument returns what selects a type on a command line: its kind, unless that also
@@ -84,5 +87,5 @@ func TypeArgument(g *graph.Graph, apiVersion, kind string) string {
 
 // command returns a command line of this program about an object.
 func (e *Explainer) command(command string, i object.Identity, flags ...string) []string {
-	return append(append(plugin.Line(command), e.arguments(i)...), flags...)
+	return plugin.Line(Arguments(e.graph, i, command, flags...)...)
 }

@@ -60,7 +60,7 @@ func (b *builder) unknown(index int) {
 	case j.Lookup != nil && j.Lookup.Reason == snapshot.Forbidden:
 		b.suggestRight("get", j)
 	case j.Gap != nil && j.Gap.Reason == snapshot.NotInFile:
-		b.answer.suggest("scan the cluster instead of a file, or a file that "+plugin.Command()+" snapshot wrote", plugin.Line("snapshot", "-o", "cluster.json.gz")...)
+		b.answer.suggest("scan the whole cluster into a file, and ask that", plugin.Line("snapshot", "-o", "cluster.json.gz")...)
 	default:
 		b.answer.suggest("try again when the API server can answer", b.explainer.command("why", b.object.Identity)...)
 	}

@@ -40,7 +40,7 @@ type Flags struct {
 
 // New returns the flags with timeout as the default of --request-timeout.
 func New(timeout string) *Flags {
-	f := &Flags{overrides: clientcmd.ConfigOverrides{ClusterDefaults: clientcmd.ClusterDefaults, Timeout: timeout}, mounted: mounted}
+	f := &Flags{overrides: clientcmd.ConfigOverrides{ClusterDefaults: clientcmd.ClusterDefaults, Timeout: timeout}, mounted: mounted, given: pflag.NewFlagSet("", pflag.ContinueOnError)}
 	f.load = sync.OnceValues(f.loader)
 	return f
 }
@@ -50,7 +50,7 @@ func New(timeout string) *Flags {
 // single context, kubectl uses localhost then; here that would be reported under the
 // wrong name.
 func (f *Flags) ForContext(context string) *Flags {
-	other := &Flags{file: f.file, userExtra: f.userExtra, overrides: f.overrides, mounted: f.mounted, noPrompt: "several clusters are asked at once; log in beforehand", multiple: true}
+	other := &Flags{file: f.file, userExtra: f.userExtra, overrides: f.overrides, mounted: f.mounted, given: f.given, noPrompt: "several clusters are asked at once; log in beforehand", multiple: true}
 	other.overrides.CurrentContext = context
 	other.load = sync.OnceValues(other.loader)
 	return other
@@ -58,7 +58,7 @@ func (f *Flags) ForContext(context string) *Flags {
 
 // AddFlags adds the flags under kubectl's names.
 func (f *Flags) AddFlags(all *pflag.FlagSet) {
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags := f.given
 	named := clientcmd.RecommendedConfigOverrideFlags("")
 	named.AuthOverrideFlags.Username.LongName, named.AuthOverrideFlags.Password.LongName = "", "" // kubectl has removed them
 	named.ClusterOverrideFlags.APIServer.ShortName = "s"
@@ -69,7 +69,6 @@ func (f *Flags) AddFlags(all *pflag.FlagSet) {
 	// kubectl's default
 	cache := cmp.Or(os.Getenv("KUBECACHEDIR"), filepath.Join(homedir.HomeDir(), clientcmd.RecommendedHomeDir, "cache"))
 	flags.String("cache-dir", cache, "taken as kubectl takes it; nothing is cached here")
-	f.given = flags
 	all.AddFlagSet(flags)
 }
 

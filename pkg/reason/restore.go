@@ -190,5 +190,5 @@ func (r ClaimVolumeUnverified) Message() string {
 }
 
 func (r ClaimVolumeBound) Message() string {
-	return fmt.Sprintf("PersistentVolume/%s still names the UID of its old claim, and the new claim waits until you clear it: kubectl patch pv %s --type=json -p '[{\"op\":\"remove\",\"path\":\"/spec/claimRef/uid\"}]'", r.Volume, r.Volume)
+	return fmt.Sprintf("PersistentVolume/%s still names the UID of its old claim, and the new claim waits until you remove spec.claimRef.uid from it", r.Volume)
 }

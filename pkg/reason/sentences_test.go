@@ -338,7 +338,7 @@ func TestTheSentencesOfARestoration(t *testing.T) {
 		{reason.ServiceAddressesMayChange, "clusterIP or nodePort of a Service, if it is taken now: the Service gets another"},
 		{reason.VolumeContentsNotRestored, "data on PersistentVolumes: they are recreated, but their data exists only if their storage still does"},
 		{reason.ClaimVolumeUnverified{Volume: "pv-1"}, "it is unknown whether PersistentVolume/pv-1 still exists: its claim names it, and waits forever if it does not"},
-		{reason.ClaimVolumeBound{Volume: "pv-1"}, "PersistentVolume/pv-1 still names the UID of its old claim, and the new claim waits until you clear it: kubectl patch pv pv-1 --type=json -p '[{\"op\":\"remove\",\"path\":\"/spec/claimRef/uid\"}]'"},
+		{reason.ClaimVolumeBound{Volume: "pv-1"}, "PersistentVolume/pv-1 still names the UID of its old claim, and the new claim waits until you remove spec.claimRef.uid from it"},
 		{reason.ClaimsEmpty, "data on volumes that are gone: their PersistentVolumeClaims get new, empty ones"},
 	} {
 		if got := c.reason.Message(); got != c.message {

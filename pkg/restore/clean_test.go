@@ -169,7 +169,7 @@ spec: {storageClassName: fast}`,
 			saved: `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, namespace: shop, uid: u}, spec: {volumeName: pv-1}}`,
 			want:  `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, namespace: shop}, spec: {volumeName: pv-1}}`,
 			live:  []object.Object{Object("v1", "PersistentVolume", "pv-1")},
-			lost:  "kubectl patch pv pv-1",
+			lost:  "PersistentVolume/pv-1 still names the UID of its old claim",
 		},
 		"keeps the name of an unverified volume in a claim": {
 			saved: `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, namespace: shop, uid: u}, spec: {volumeName: pv-1}}`,

@@ -172,7 +172,7 @@ func TestEveryCommand(t *testing.T) {
 		s.as("configmaps only", "audit", "--strict").exits(t, 3).shows(t, "Incomplete scan").warns(t, "could not be read")
 		s.as("configmaps only", "collect", "--dry-run", "--strict").exits(t, 3)
 		s.as("configmaps only", "collect", "--yes", "--strict", "--no-backup").exits(t, 3)
-		s.as("configmaps only", "collect", "--yes", "--no-backup").exits(t, 1).shows(t, "Nothing to do on ", "Incomplete scan.")
+		s.as("configmaps only", "collect", "--yes", "--no-backup").exits(t, 1).shows(t, "Nothing to do ", "Incomplete scan.")
 		s.requireUnchanged(everything...)
 	})
 

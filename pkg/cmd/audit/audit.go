@@ -259,24 +259,30 @@ func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
 	for _, c := range clusters {
 		f.warnOf(c)
 	}
-	commands := cli.NextCommands()
-	if r.Without != nil { // the other commands are about the cluster as it is
-		commands = auditreport.Commands{Repair: cli.CommandName + " repair --fix update-version --dry-run"}
-	}
-	if r.Clusters != nil {
-		for _, command := range []*string{&commands.Repair, &commands.Preview, &commands.Explain} {
-			*command += " --context CLUSTER"
-		}
-	}
 	if !f.forPerson() {
 		return
 	}
-	if hints := auditreport.Hints(r, commands); hints != "" {
-		fmt.Fprintln(f.scan.Err, hints)
+	commands := f.scan.NextCommands(f.selector, f.oneContext()...)
+	if r.Without != nil { // the other commands are about the cluster as it is
+		commands = auditreport.Commands{}
+		if slices.ContainsFunc(r.Findings, func(found audit.Finding) bool { return found.Fix == audit.UpdateVersion }) {
+			commands.Repair = f.scan.Suggest("repair", "--fix", string(audit.UpdateVersion), "--dry-run")
+		}
 	}
-	if hint := auditreport.MayBeInProgress(r, cli.CommandName+" audit --settle 30s"); hint != "" && f.scan.From == "" && r.Without == nil {
+	for _, hint := range auditreport.Hints(r, commands) {
 		fmt.Fprintln(f.scan.Err, hint)
 	}
+	if hint := auditreport.MayBeInProgress(r, f.scan.Suggest("audit", "--settle", "30s")); hint != "" && f.scan.From == "" && r.Without == nil {
+		fmt.Fprintln(f.scan.Err, hint)
+	}
+}
+
+// oneContext returns the flags with which a command asks one of the clusters of --contexts.
+func (f *auditFlags) oneContext() []string {
+	if !f.changed("contexts") {
+		return nil
+	}
+	return []string{"--context", "CLUSTER"}
 }
 
 // checkSettle returns an error if --settle cannot work.

@@ -41,11 +41,7 @@ func (f *auditFlags) showTerminating(clusters []audit.Cluster) error {
 		f.warnOf(c)
 	}
 	if f.forPerson() && len(found.Objects) > 0 {
-		hint := "Explain one object: " + cli.NextCommands().Explain
-		if f.changed("contexts") {
-			hint += " --context CLUSTER"
-		}
-		fmt.Fprintln(f.scan.Err, hint)
+		fmt.Fprintln(f.scan.Err, "Explain one object: "+f.scan.NextCommands("", f.oneContext()...).Explain)
 	}
 	if f.scan.Strict && !found.Complete {
 		return cli.ExitError(cli.ExitIncomplete)

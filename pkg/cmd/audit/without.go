@@ -34,7 +34,7 @@ func (f *auditFlags) withoutVersions(seen *snapshot.Snapshot) (*snapshot.Snapsho
 	}
 	for i, gv := range f.removed {
 		if !slices.ContainsFunc(seen.Types, func(t snapshot.Type) bool { return t.Group == gv.Group && t.Version == gv.Version }) {
-			return nil, cli.WithHint(cli.Usagef("--without %s: the API server does not serve this version", cli.Quote(f.without[i])), "versions that it serves: kubectl api-versions")
+			return nil, cli.WithHint(cli.Usagef("--without %s: the API server does not serve this version", cli.Quote(f.without[i])), "versions that it serves: "+f.scan.SuggestKubectl("api-versions"))
 		}
 	}
 	return seen.WithoutVersions(f.removed...), nil

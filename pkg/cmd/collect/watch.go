@@ -78,7 +78,8 @@ func (c *collectCommand) validateWatch() error {
 	}
 	return cmp.Or(
 		cli.CheckNamespaceName("leader-elect-namespace", w.leaseNamespace),
-		cli.UsageIf(!c.options.Mutates(), "--watch cannot be combined with --dry-run: to see what is garbage at any time, use %s audit --watch", cli.CommandName),
+		cli.WithCommandHint(cli.UsageIf(!c.options.Mutates(), "--watch cannot be combined with --dry-run"),
+			"to see what is garbage at any time, use %s", "audit", "--watch"),
 		cli.UsageIf(!c.options.Yes, "--watch deletes whatever becomes garbage, without asking: it needs --yes"),
 		cli.UsageIf(c.options.MaxDeletes() == 0, "--watch needs a --max-deletes of at least 1: with 0 it could delete nothing"),
 		cli.UsageIf(c.options.Output.Structured() && !c.options.JSONLines(), "--watch writes lines: use -o jsonl, or no -o"),
@@ -222,7 +223,7 @@ func (s *service) refuseBesideOwn(ctx context.Context) error {
 	case leader.Renews:
 		return cli.Refuse(s.command.options.Scan.Streams, cli.ExitFound,
 			fmt.Sprintf("kube-controller-manager runs (%s renews its lease), and its garbage collector deletes the same objects", cli.Quote(leader.Holder)),
-			"if its garbage collector is disabled, use --allow-running-collector; to find out, use "+cli.CommandName+" doctor")
+			"if its garbage collector is disabled, use --allow-running-collector; to find out, use "+s.command.options.Scan.Suggest("doctor"))
 	}
 	return nil
 }

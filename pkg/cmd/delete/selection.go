@@ -80,20 +80,20 @@ func (c *deleteCommand) findTargets(g *graph.Graph, ignoreMissing bool) ([]graph
 		switch {
 		case !sel.HasLabels(o):
 		case int(n) >= g.Listed():
-			return nil, cli.WithHint(cli.Usagef("%s is of a type that the garbage collector does not watch: nothing can be predicted", cli.Quote(o.String())), "use kubectl delete")
+			return nil, cli.WithHint(cli.Usagef("%s is of a type that the garbage collector does not watch: nothing can be predicted", cli.Quote(o.String())), "use "+c.options.Scan.SuggestKubectl("delete", o.String(), "-n", o.Namespace))
 		default:
 			out = append(out, n)
 		}
 	}
 	if len(out) == 0 && !ignoreMissing {
-		return nil, cli.WithHint(cli.Usagef("nothing matches: no %s", c.describe()), cli.CommandName+" tree shows what exists")
+		return nil, cli.WithCommandHint(cli.Usagef("nothing matches: no %s", c.describe()), "%s shows what exists", "tree", "--all")
 	}
 	return out, nil
 }
 
 func withNotFoundHint(err error) error {
 	if cli.IsNotFound(err) {
-		return cli.WithHint(err, "use "+cli.CommandName+" why TYPE/NAME to see what is known of it, or --ignore-not-found to treat it as deleted")
+		return cli.WithCommandHint(err, "use %s to see what is known of it, or --ignore-not-found to treat it as deleted", "why", "TYPE/NAME", "-n", "NAMESPACE")
 	}
 	return err
 }

@@ -78,6 +78,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	if err := cmp.Or(c.scan.Validate(), cli.CheckNamespaceName("canary", c.canary), cli.UsageIf(c.settle < 0, "--settle must not be negative"), c.checkManager(), c.output.Complete(c.scan.Streams)); err != nil {
 		return err
 	}
+	c.scan.NeedsCluster = true
 	live, err := c.scan.Connect()
 	if err != nil {
 		return err
@@ -167,6 +168,9 @@ func start[T any](ask func() (T, error)) func() doctor.Observed[T] {
 }
 
 func (c *doctorCommand) write(d *doctor.Diagnosis) error {
+	for i, s := range d.Suggestions {
+		d.Suggestions[i].Sentence, d.Suggestions[i].Command = c.scan.SuggestSentence(s.Sentence, s.Command)
+	}
 	if c.output.Structured() {
 		return c.output.Write("Diagnosis", d)
 	}

@@ -43,7 +43,7 @@ func (c *repairCommand) removeFinalizer(ctx context.Context, args []string) erro
 	case len(targets) != 1 || targets[0].Name == "":
 		return cli.WithHint(cli.Usagef("--finalizer needs exactly one TYPE/NAME"), "removing a finalizer skips the cleanup of its controller: decide about each object")
 	case c.finalizer == object.ForegroundFinalizer || c.finalizer == object.OrphanFinalizer:
-		return cli.WithHint(cli.Usagef("%s is the garbage collector's own finalizer: it stays until the dependents are deleted or orphaned", c.finalizer), cli.CommandName+" collect does that, and removes it then")
+		return cli.WithCommandHint(cli.Usagef("%s is the garbage collector's own finalizer: it stays until the dependents are deleted or orphaned", c.finalizer), "%s previews that, and what removes it then", "collect", "--dry-run")
 	}
 	f := &finalizerRemoval{options: c.options, finalizer: c.finalizer}
 	if f.selection, err = c.options.Scan.Select(targets, ""); err != nil {
@@ -101,15 +101,15 @@ func (f *finalizerRemoval) check(g *graph.Graph, n graph.Node) error {
 	case o.Contested:
 		return cli.Usagef("%s has the same UID as another object, so it is not changed", name)
 	case o.IsNamespace() && f.finalizer == object.NamespaceFinalizer:
-		return cli.WithHint(cli.Usagef("%s is not in the metadata of %s: the namespace controller removes it from the spec when the namespace is empty", finalizer, name),
-			cli.CommandName+" why namespace/"+o.Name+" shows what it waits for")
+		return cli.WithCommandHint(cli.Usagef("%s is not in the metadata of %s: the namespace controller removes it from the spec when the namespace is empty", finalizer, name),
+			"%s shows what it waits for", "why", "namespace/"+o.Name)
 	case !slices.Contains(o.Finalizers, f.finalizer):
 		return cli.WithHint(cli.Usagef("%s has no finalizer %s", name, finalizer), f.otherFinalizers(o))
 	case f.finalizer == simulate.DefinitionFinalizer && o.IsCRD():
-		return cli.WithHint(cli.Usagef("%s keeps %s until all its objects are deleted: without it they would stay in storage, where nobody can read them", name, finalizer),
-			cli.CommandName+" why shows which object it waits for")
+		return cli.WithCommandHint(cli.Usagef("%s keeps %s until all its objects are deleted: without it they would stay in storage, where nobody can read them", name, finalizer),
+			"%s shows which object it waits for", "why", "customresourcedefinition/"+o.Name)
 	case !o.Terminating():
-		return cli.WithHint(cli.Usagef("%s is not being deleted: its finalizer %s holds nothing", name, finalizer), cli.CommandName+" delete shows what would be deleted with it")
+		return cli.WithCommandHint(cli.Usagef("%s is not being deleted: its finalizer %s holds nothing", name, finalizer), "%s shows what would be deleted with it", "delete", f.selection.Targets[0].String(), "-n", o.Namespace, "--dry-run")
 	}
 	return nil
 }

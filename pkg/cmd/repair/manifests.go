@@ -52,6 +52,7 @@ func (c *repairCommand) repairManifests(ctx context.Context, args []string) erro
 		return err
 	}
 	s := c.options.Scan
+	s.NeedsCluster = true
 	m := &manifestRepair{only: c.repairs.Fix}
 	if err := m.read(c.files, s.In); err != nil {
 		return fmt.Errorf("read manifests: %w", err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,13 +78,13 @@ kubectl gc report --from cluster.json.gz > report.html`),
 
 func (f *reportFlags) validate() error {
 	return cmp.Or(
-		cli.WithHint(
+		cli.WithCommandHint(
 			cli.UsageIf(f.output != htmlFormat, "-o %s: a report is always %s", cli.Quote(f.output), htmlFormat),
-			"for a table, JSON, YAML or SARIF, use "+cli.CommandName+" audit -o FORMAT",
+			"for a table, JSON, YAML or SARIF, use %s", "audit", "-o", "FORMAT",
 		),
-		cli.WithHint(
+		cli.WithCommandHint(
 			cli.UsageIf(f.file == "-" && f.scan.OutTerm, "standard output is a terminal, and the page is for a browser"),
-			cli.CommandName+" report > report.html",
+			"%s > report.html", "report",
 		),
 		f.scan.Validate(),
 	)
@@ -126,8 +127,8 @@ func (f *reportFlags) run(ctx context.Context) error {
 func (f *reportFlags) page(j *collector.Judge, found *audit.Report) html.Page {
 	p := html.Page{
 		Judge: j, Report: found, Pass: plan.New(j, plan.Options{Mode: plan.Collect}), Version: cli.Release(),
-		Source: html.Source{Namespace: f.scan.Config.Namespace(), Selector: f.selector},
-		Hints:  auditreport.Hints(found, cli.NextCommands()),
+		Source: html.Source{Namespace: f.scan.Config.Namespace(), Selector: f.selector, Flags: f.scan.ReadingFlags()},
+		Hints:  strings.Join(auditreport.Hints(found, f.scan.NextCommands(f.selector)), "    "),
 	}
 	if f.scan.From != "" && f.scan.From != "-" {
 		p.Source.File = filepath.Base(f.scan.From)

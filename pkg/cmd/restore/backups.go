@@ -48,7 +48,7 @@ func (c *restoreCommand) find(name string) (*backup.Backup, error) {
 	}
 	saved, err := backup.Open(filepath.Join(root, name))
 	if err != nil {
-		return nil, cli.WithHint(err, "give a folder, or a backup listed by: "+cli.CommandName+" restore")
+		return nil, cli.WithCommandHint(err, "give a folder, or a backup listed by: %s", "restore")
 	}
 	return saved, nil
 }

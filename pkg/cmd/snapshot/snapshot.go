@@ -57,6 +57,7 @@ func (f *snapshotFlags) run(ctx context.Context) error {
 	if err := cmp.Or(f.scan.Validate(), cli.WithHelp(noFile, cli.CommandName+" snapshot")); err != nil {
 		return err
 	}
+	f.scan.NeedsCluster = true
 	s, _, err := f.scan.Scan(ctx, f.scan.Everything(scan.Scope{Labels: true, Running: true}))
 	if err != nil {
 		return err

@@ -54,7 +54,7 @@ func (w *watched) show(ctx context.Context, sight *cli.Sight) (cli.Shown, error)
 		return cli.Shown{}, err
 	}
 	w.answer = answer
-	e := w.explainer.Explanation([]*explain.Answer{answer})
+	e := w.explanation([]*explain.Answer{answer})
 	now, err := json.Marshal(explain.Explanation{Complete: e.Complete, Gaps: cli.GapsWithoutMessages(e.Gaps), Answers: []*explain.Answer{compared}})
 	if err != nil {
 		return cli.Shown{}, err

@@ -100,7 +100,7 @@ func (c *whyCommand) selectTargets(args []string) error {
 	case len(targets) == 0 && len(c.uids) == 0:
 		return cli.WithHelp(cli.Usagef("no object given: use TYPE/NAME, or --uid UID"), cli.CommandName+" why")
 	case slices.ContainsFunc(targets, func(t cli.Target) bool { return t.Name == "" }):
-		return cli.WithHint(cli.Usagef("%s is a type: why explains single objects, given as TYPE/NAME", cli.Quote(args[0])), cli.CommandName+" audit checks all objects")
+		return cli.WithCommandHint(cli.Usagef("%s is a type: why explains single objects, given as TYPE/NAME", cli.Quote(args[0])), "%s checks all objects", "audit")
 	}
 	if c.selection, err = c.scan.Select(targets, ""); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (c *whyCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.write(taken, c.explainer.Explanation(answers)); err != nil {
+	if err := c.write(taken, c.explanation(answers)); err != nil {
 		return fmt.Errorf("write the explanation: %w", err)
 	}
 	c.scan.WarnOfGaps(taken)
@@ -161,6 +161,20 @@ func (c *whyCommand) scope(served []snapshot.Type) (scan.Scope, error) {
 		}
 	}
 	return scope, nil
+}
+
+// explanation returns the document of the answers, whose suggestions are for this command line.
+func (c *whyCommand) explanation(answers []*explain.Answer) *explain.Explanation {
+	e := c.explainer.Explanation(answers)
+	for i := range e.Answers {
+		a := *e.Answers[i]
+		a.Suggestions = slices.Clone(a.Suggestions)
+		for k, s := range a.Suggestions {
+			a.Suggestions[k].Sentence, a.Suggestions[k].Command = c.scan.SuggestSentence(s.Sentence, s.Command)
+		}
+		e.Answers[i] = &a
+	}
+	return e
 }
 
 // write writes the explanation in the format of -o.

@@ -186,15 +186,15 @@ func TestHints(t *testing.T) {
 	for name, c := range map[string]struct {
 		report   *audit.Report
 		commands auditreport.Commands
-		want     string
+		want     []string
 	}{
 		"all hints": {
 			report(), all,
-			"Repair references: kubectl gc repair --dry-run    Preview a collection: kubectl gc collect --dry-run    Explain one object: kubectl gc why TYPE/NAME",
+			[]string{"Repair references: kubectl gc repair --dry-run", "Preview a collection: kubectl gc collect --dry-run", "Explain one object: kubectl gc why TYPE/NAME"},
 		},
-		"nothing to repair or collect": {unverified, all, "Explain one object: kubectl gc why TYPE/NAME"},
-		"without other commands":       {report(), auditreport.Commands{Explain: "x"}, "Explain one object: x"},
-		"no findings":                  {&audit.Report{}, all, ""},
+		"nothing to repair or collect": {unverified, all, []string{"Explain one object: kubectl gc why TYPE/NAME"}},
+		"without other commands":       {report(), auditreport.Commands{Explain: "x"}, []string{"Explain one object: x"}},
+		"no findings":                  {&audit.Report{}, all, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, auditreport.Hints(c.report, c.commands)); diff != "" {

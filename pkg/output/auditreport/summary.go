@@ -86,10 +86,10 @@ type Commands struct {
 	Explain string // explains one object
 }
 
-// Hints returns what to do next, in one line without its line break: repair if a finding
-// can be repaired, preview if the garbage collector will act. It returns an empty string
-// if there is nothing to do.
-func Hints(r *audit.Report, c Commands) string {
+// Hints returns what to do next, a line without its line break for each: repair if a finding
+// can be repaired, preview if the garbage collector will act. It returns nil if there is
+// nothing to do.
+func Hints(r *audit.Report, c Commands) []string {
 	var repair, preview bool
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -106,5 +106,5 @@ func Hints(r *audit.Report, c Commands) string {
 	add(repair, "Repair references", c.Repair)
 	add(preview, "Preview a collection", c.Preview)
 	add(len(r.Findings) > 0, "Explain one object", c.Explain)
-	return strings.Join(hints, "    ")
+	return hints
 }

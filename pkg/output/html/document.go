@@ -40,6 +40,7 @@ type about struct {
 	File      string        `json:"file"`
 	Namespace string        `json:"namespace"`
 	Selector  string        `json:"selector"`
+	Flags     string        `json:"flags"`
 	Complete  bool          `json:"complete"`
 	Sum       string        `json:"sum"`
 	Summary   audit.Summary `json:"summary"`
@@ -145,7 +146,7 @@ func (b *builder) about() about {
 	a := about{
 		Tool: escape.Line(b.page.Version), Taken: s.Taken.UTC().Format(time.RFC3339), Server: escape.Line(s.Server),
 		Context: escape.Line(source.Context), Address: escape.Line(source.Address), File: escape.Line(source.File),
-		Namespace: escape.Line(source.Namespace), Selector: escape.Line(source.Selector),
+		Namespace: escape.Line(source.Namespace), Selector: escape.Line(source.Selector), Flags: escape.Sentence(source.Flags),
 		Complete: b.page.Report.Complete, Sum: auditreport.SummaryLine(b.page.Report, s.MonitoredTypes()), Summary: b.page.Report.Summary,
 		Hints: escape.Sentence(b.page.Hints), Warnings: []string{},
 	}

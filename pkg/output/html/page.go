@@ -40,6 +40,7 @@ type Page struct {
 type Source struct {
 	Context, Address, File string
 	Namespace, Selector    string
+	Flags                  string // of a command line that reads the same cluster or file
 }
 
 // Write writes the page.

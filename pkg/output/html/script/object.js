@@ -57,9 +57,9 @@ function nameNodes(kind, name) {
 // object is named by its UID; where that does too, there is none.
 function command(verb, n) {
 	const safe = (word) => /^[A-Za-z0-9_.:=,@%+-]+$/.test(word);
-	const flags = namespaceOf(n) ? " -n " + namespaceOf(n) : "";
-	if (safe(nameOf(n)) && safe(kindOf(n).word) && (!flags || safe(namespaceOf(n)))) {
-		return "kubectl gc " + verb + " " + kindOf(n).word + "/" + nameOf(n) + flags;
+	const scope = namespaceOf(n) ? " -n " + namespaceOf(n) : "", flags = data.about.flags && " " + data.about.flags;
+	if (safe(nameOf(n)) && safe(kindOf(n).word) && (!scope || safe(namespaceOf(n)))) {
+		return "kubectl gc " + verb + " " + kindOf(n).word + "/" + nameOf(n) + scope + flags;
 	}
-	return safe(uidOf(n)) ? "kubectl gc " + verb + " --uid " + uidOf(n) : "";
+	return safe(uidOf(n)) ? "kubectl gc " + verb + " --uid " + uidOf(n) + flags : "";
 }

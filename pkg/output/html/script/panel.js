@@ -82,8 +82,9 @@ function further(n) {
 	if (!isSeen(n)) {
 		return null;
 	}
-	const lines = [["explain it, live", command("why", n)], ["show its tree, live", command("tree", n)]].filter(([, line]) => line);
-	return lines.length > 0 && element("section", {class: "further"}, element("h2", {}, "Ask the cluster"), lines.map(([what, line]) =>
+	const [source, live] = data.about.file ? ["file", ""] : ["cluster", ", live"];
+	const lines = [["explain it" + live, command("why", n)], ["show its tree" + live, command("tree", n)]].filter(([, line]) => line);
+	return lines.length > 0 && element("section", {class: "further"}, element("h2", {}, "Ask the " + source), lines.map(([what, line]) =>
 		element("div", {class: "command"}, element("code", {}, line), copier(line), element("span", {class: "dim"}, what))));
 }
 
