@@ -15,6 +15,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
+// ErrPlanTooLarge reports that a plan exceeds maxPlanSize.
+var ErrPlanTooLarge = errors.New("the plan is too large for a backup")
+
 // Folder is a backup that is being written. Its methods are safe for concurrent use.
 //
 // Once a manifest could not be written, nothing more is saved, and every later Save
@@ -156,7 +159,7 @@ func (f *Folder) SavePlan(encoded []byte) error {
 		return err
 	}
 	if len(encoded) > maxPlanSize {
-		return f.fileError("write", planFile, fmt.Errorf("%d bytes exceed the limit of %d", len(encoded), maxPlanSize))
+		return f.fileError("write", planFile, fmt.Errorf("%w: %d bytes, and at most %d", ErrPlanTooLarge, len(encoded), maxPlanSize))
 	}
 	return f.replaceFile(planFile, encoded)
 }

@@ -44,7 +44,11 @@ func (op *Operation) newRunBackup() (*runBackup, error) {
 	if err != nil {
 		return nil, err
 	}
-	return op.newBackupIn(root, "")
+	b, err := op.newBackupIn(root, "")
+	if errors.Is(err, backup.ErrPlanTooLarge) {
+		err = WithHint(err, "do it in parts: one namespace at a time, with -n")
+	}
+	return b, err
 }
 
 // RoundBackup is the backup of one round of a run without end. It implements controller.Backup.

@@ -223,7 +223,7 @@ func TestEveryCommand(t *testing.T) {
 		s.requireReferences(shared, referenceTo(owner))
 		s.requireUnchanged(hostile, held, owner)
 		s.requireSaved("collect", orphan, below, crossing)
-		s.gc("collect", "--yes").exits(t, 0).shows(t, "Nothing to do on ", "Complete scan.")
+		s.gc("collect", "--yes").exits(t, 0).shows(t, "Nothing to do in namespace ", "Complete scan.")
 	})
 	step("restore recreates what was deleted, and links it", func(t *testing.T, s shop) {
 		run := onlyFolder(t, s.folder("collect"))

@@ -153,3 +153,25 @@ func TestBackupStaysWhileItsPreviewIsRead(t *testing.T) {
 	tty.press("no\n")
 	tty.ends()
 }
+
+// The plan of a round is written to its backup. Its references filled that up to a limit, and each
+// round failed for everybody.
+func TestOneNamespaceWithLongReferencesDoesNotFailTheRoundOfOthers(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	s.Add(Namespaces.Object("", "tenant"))
+	references := manyReferences(100, "aaaaaaaa")
+	for i := range references {
+		references[i].Name += strings.Repeat("\x01", 1900)
+	}
+	for i := range 110 {
+		s.Add(ownedBy(Secrets.Object("tenant", fmt.Sprint("long-", i)), references...))
+	}
+	other := s.Add(ownedBy(Secrets.Object("shop", "garbage"), missingOwner(Deployments)))
+	service, log := newUser(t, s).startsService()
+	service.awaits("the garbage of another namespace", s.gone(other))
+	service.stops(log)
+	if !strings.Contains(log(), "warning: left out, as its objects have too many or too long owner references to act on at once: namespace tenant; everything else is collected\n") {
+		t.Errorf("it does not say what it leaves out:\n%s", short(log()))
+	}
+}
