@@ -40,15 +40,18 @@ const (
 
 // Header describes the run that a backup is of.
 type Header struct {
-	Tool          string    `json:"tool"`          // version of this program
-	ClusterUID    string    `json:"clusterUID"`    // UID of namespace kube-system; empty if unknown
-	Server        string    `json:"server"`        // URL without credentials; does not identify the cluster
-	ServerVersion string    `json:"serverVersion"` // empty if unknown
-	Context       string    `json:"context"`       // of the kubeconfig; may be empty
-	Command       string    `json:"command"`       // mode of the plan
-	Digest        string    `json:"digest"`        // of the plan
-	Started       time.Time `json:"started"`
-	Finished      time.Time `json:"finished,omitzero"` // zero if the run was interrupted or has not finished
+	Tool          string `json:"tool"`          // version of this program
+	ClusterUID    string `json:"clusterUID"`    // UID of namespace kube-system; empty if unknown
+	Server        string `json:"server"`        // URL without credentials; does not identify the cluster
+	ServerVersion string `json:"serverVersion"` // empty if unknown
+	Context       string `json:"context"`       // of the kubeconfig; may be empty
+	Command       string `json:"command"`       // mode of the plan
+	Digest        string `json:"digest"`        // of the plan
+	// PlanText is about how many bytes of the plan are of each namespace. It is nil unless namespaces
+	// have shares of the space for backups.
+	PlanText map[string]int64 `json:"planText,omitempty"`
+	Started  time.Time        `json:"started"`
+	Finished time.Time        `json:"finished,omitzero"` // zero if the run was interrupted or has not finished
 }
 
 // index is index.json.

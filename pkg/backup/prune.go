@@ -104,16 +104,24 @@ func stored(folder *os.Root, prefix string) ([]storedBackup, error) {
 	return all, nil
 }
 
-// usedByNamespace divides the size of a backup among the namespaces of its objects, by the lengths of
-// their manifests. What cannot be read counts for none.
+// usedByNamespace divides the size of a backup among the namespaces of its objects and of its plan, by the
+// lengths of their manifests and of Header.PlanText. What cannot be read counts for none.
 func usedByNamespace(folder *os.Root, name string, bytes int64) map[string]int64 {
 	root, err := folder.OpenRoot(name)
 	if err != nil {
 		return nil
 	}
 	defer root.Close() // nothing is written to it
+	b := &Backup{root: root}
+	if b.readHeader() != nil {
+		return nil
+	}
 	lengths, all := map[string]int64{}, int64(0)
-	_ = readLines(&Backup{root: root}, objectsFile, func(_ int, e Entry) error {
+	for namespace, length := range b.Header.PlanText {
+		lengths[namespace] += length
+		all += length
+	}
+	_ = readLines(b, objectsFile, func(_ int, e Entry) error {
 		lengths[e.Object.InNamespace()] += e.Length
 		all += e.Length
 		return nil

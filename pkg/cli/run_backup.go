@@ -44,7 +44,7 @@ func (op *Operation) newRunBackup() (*runBackup, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := op.newBackupIn(root, "")
+	b, err := op.newBackupIn(root, "", nil)
 	if errors.Is(err, backup.ErrPlanTooLarge) {
 		err = WithHint(err, "do it in parts: one namespace at a time, with -n")
 	}
@@ -61,9 +61,13 @@ type RoundBackup struct {
 const RoundPrefix = "watch-"
 
 // NewRoundBackup creates the folder of one round below root. It refuses objects that exceed the share of
-// their namespace.
+// their namespace, to which the plan counts as well.
 func (op *Operation) NewRoundBackup(root string, shares *backup.Shares) (*RoundBackup, error) {
-	b, err := op.newBackupIn(root, RoundPrefix)
+	text := op.Current.Plan.ReferenceText()
+	for namespace, bytes := range text {
+		_ = shares.Take(namespace, int(bytes)) // it remembers which are full
+	}
+	b, err := op.newBackupIn(root, RoundPrefix, text)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +82,7 @@ func (b *RoundBackup) Record(e event.Event) error { return b.noteResult(e, b.now
 func (b *RoundBackup) Close() error { return b.close(true, b.now()) }
 
 // newBackupIn creates the folder of the current plan below root. Its name begins with the prefix.
-func (op *Operation) newBackupIn(root, prefix string) (*runBackup, error) {
+func (op *Operation) newBackupIn(root, prefix string, planText map[string]int64) (*runBackup, error) {
 	name, server, err := op.Options.Scan.ContextAndServer()
 	if err != nil {
 		return nil, err
@@ -86,7 +90,7 @@ func (op *Operation) newBackupIn(root, prefix string) (*runBackup, error) {
 	now := op.Options.Scan.Now().UTC()
 	folder, err := backup.Create(root, prefix+now.Format("2006-01-02T15-04-05Z"), backup.Header{
 		Tool: Release(), ClusterUID: string(op.ClusterUID), Server: server, ServerVersion: op.Current.Snapshot.Server, Context: name,
-		Command: op.Options.command, Digest: op.Current.Plan.Digest, Started: now,
+		Command: op.Options.command, Digest: op.Current.Plan.Digest, PlanText: planText, Started: now,
 	})
 	if errors.As(err, new(*backup.WorldWritableError)) {
 		return nil, WithHint(err, "use --backup-dir to choose a folder that only you can read: backups may contain Secrets")

@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -31,13 +32,13 @@ type LeftOutReason int
 const (
 	ExceedsMaxDeletes LeftOutReason = iota
 	BackupFull                      // Options.Full
-	ExceedsPlanText                 // its owner references have more than maxPlanText bytes
+	ExceedsPlanText                 // the text of its owner references exceeds maxPlanText
 )
 
-// maxPlanText limits the text of the owner references by which one round acts on objects of one namespace.
-// They are in the plan, which a backup holds: a plan that is too large fails the round of all namespaces.
-// 1,000 objects with three ordinary references have 0.5 MiB.
-const maxPlanText = 4 << 20
+// maxPlanText limits the text of the owner references by which one round acts on objects of one namespace
+// (plan.ReferenceText). They are in the plan, which a backup holds: a plan that is too large fails the round
+// of all namespaces. 1,000 objects with three ordinary references have 1.5 MiB.
+const maxPlanText = 12 << 20
 
 // leftOut is what rounds leave alone: so much would be deleted at once that somebody has to look at
 // it first, or it could not be backed up. One over everything finds out anew; those over parts leave the
@@ -117,17 +118,15 @@ func (l *leftOut) add(p *plan.Plan, o Options) (more, exceeded bool) {
 		l.namespaces[at] = LeftOut{Namespace: at, Deletes: in[at], Reason: because}
 		exceeded = true
 	}
-	for at, bytes := range referenceText(p) {
-		if bytes > maxPlanText {
-			leave(at, ExceedsPlanText)
-		}
-	}
-	for at, n := range in {
+	text := p.ReferenceText()
+	for _, at := range slices.Concat(slices.Collect(maps.Keys(in)), slices.Collect(maps.Keys(text))) {
 		switch {
 		case o.Full != nil && o.Full(at):
 			leave(at, BackupFull)
-		case n > o.MaxDeletes:
+		case in[at] > o.MaxDeletes:
 			leave(at, ExceedsMaxDeletes)
+		case text[at] > maxPlanText:
+			leave(at, ExceedsPlanText)
 		}
 	}
 	for _, loss := range losses {
@@ -150,18 +149,6 @@ func (l *leftOut) add(p *plan.Plan, o Options) (more, exceeded bool) {
 		}
 	}
 	return len(l.namespaces)+len(l.kinds)+len(l.others) > before, exceeded
-}
-
-// referenceText returns how many bytes the owner references in the steps of each namespace have.
-func referenceText(p *plan.Plan) map[string]int {
-	out := map[string]int{}
-	for i := range p.Steps {
-		at := p.Steps[i].Object.InNamespace()
-		for _, r := range p.Steps[i].References {
-			out[at] += len(r.APIVersion) + len(r.Kind) + len(r.Name) + len(r.UID)
-		}
-	}
-	return out
 }
 
 // full reports whether a namespace is left out because of Options.Full.

@@ -175,3 +175,34 @@ func TestOneNamespaceWithLongReferencesDoesNotFailTheRoundOfOthers(t *testing.T)
 		t.Errorf("it does not say what it leaves out:\n%s", short(log()))
 	}
 }
+
+// What a tenant's objects only lose references for is in the plan of the backup, which was counted as of
+// those whose objects were deleted in the same round.
+func TestPlanOfOneNamespaceCountsToItsOwnShare(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	s.Add(Namespaces.Object("", "tenant"))
+	u := newUser(t, s)
+	u.always = []string{"--backup-max-size", "40Mi"}
+	solid := s.Add(ConfigMaps.Object("tenant", "solid"))
+	references := append(manyReferences(99, "aaaaaaaa"), referenceTo(solid))
+	for i := range 99 {
+		references[i].Name += strings.Repeat("x", 1900)
+	}
+	precious := s.Add(ownedBy(Secrets.Object("bank", "precious"), missingOwner(Deployments)))
+	for round := range 5 {
+		for i := range 15 {
+			s.Add(ownedBy(Secrets.Object("tenant", fmt.Sprint("unlinked-", i)), references...))
+		}
+		victim := s.Add(ownedBy(Secrets.Object("shop", fmt.Sprint("garbage-", round)), missingOwner(Deployments)))
+		service, log := u.startsService() // which counts what is stored
+		u.awaits("the garbage of other namespaces", s.gone(victim, precious))
+		service.stops(log)
+		if strings.Contains(log(), "namespace shop") {
+			t.Fatalf("round %d: another namespace is left out:\n%s", round, short(log()))
+		}
+	}
+	if !strings.Contains(u.backedUp(), `"name":"precious"`) {
+		t.Error("the backup of another namespace is gone")
+	}
+}

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"golang.org/x/net/netutil"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/monitor"
 	"github.com/kubectl-gc/kubectl-gc/pkg/controller"
@@ -113,8 +114,35 @@ func (m *metrics) observeRound(r *controller.Round) {
 	m.gaps.Set(float64(len(r.Snapshot.Gaps)))
 }
 
-// maxConnections limits the open connections to the port of the metrics, and so their memory. Others wait.
-const maxConnections = 200
+const (
+	// maxWaiting limits the connections to the port of the metrics that have not sent a request yet, and so
+	// their memory. For another one, the oldest is closed: a probe sends its request at once, and does not wait
+	// behind connections that never send one.
+	maxWaiting = 2000
+	// maxScrapes limits the requests for the metrics that are answered at once.
+	maxScrapes = 20
+)
+
+// waiting are the connections without a request, the oldest first.
+type waiting struct {
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+// observe is the ConnState of a server.
+func (w *waiting) observe(c net.Conn, state http.ConnState) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if state != http.StateNew {
+		w.conns = slices.DeleteFunc(w.conns, func(one net.Conn) bool { return one == c })
+		return
+	}
+	if len(w.conns) == maxWaiting {
+		w.conns[0].Close()
+		w.conns = slices.Delete(w.conns, 0, 1)
+	}
+	w.conns = append(w.conns, c)
+}
 
 // serve serves the metrics and the state of health until stop is called. The instance is healthy
 // as long as it runs, and ready as soon as it waits for the Lease or acts.
@@ -123,13 +151,15 @@ func (m *metrics) serve(address string) (stop func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve metrics: %w", err)
 	}
-	listener = netutil.LimitListener(listener, maxConnections)
 	ok := func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes}))
 	mux.HandleFunc("GET /healthz", ok)
 	mux.HandleFunc("GET /readyz", ok)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
+	server := &http.Server{
+		Handler: mux, ReadHeaderTimeout: 2 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
+		ConnState: new(waiting).observe,
+	}
 	server.SetKeepAlivesEnabled(false) // whoever may connect could keep every connection open
 	done := make(chan struct{})
 	go func() {

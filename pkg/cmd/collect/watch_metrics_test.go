@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"errors"
 	"flag"
 	"io"
 	"net"
@@ -55,36 +56,65 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-func TestIdleConnectionsToTheMetricsAreClosed(t *testing.T) {
-	m := newMetrics()
+// serveMetrics serves metrics until the end of the test, and returns the address.
+func serveMetrics(t *testing.T) string {
 	probe, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	address := probe.Addr().String()
 	probe.Close()
-	stop, err := m.serve(address)
+	stop, err := newMetrics().serve(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stop()
-	const idle = maxConnections + 100
-	request := []byte("GET /healthz HTTP/1.1\r\nHost: metrics\r\n\r\n")
-	for i := range idle {
+	t.Cleanup(stop)
+	return address
+}
+
+// Whoever may connect could keep the kubelet from finding out that the service is alive.
+func TestIdleConnectionsToTheMetricsKeepNobodyWaiting(t *testing.T) {
+	address := serveMetrics(t)
+	var all []net.Conn
+	for range maxWaiting + 100 {
 		c, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		if _, err := c.Write(request); err != nil {
+		all = append(all, c)
+	}
+	healthy := http.Client{Timeout: time.Second}
+	answer, err := healthy.Get("http://" + address + "/healthz")
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("a probe behind idle connections: %v, %v", answer, err)
+	}
+	answer.Body.Close()
+	for i, c := range all[:100] { // the oldest ones
+		if err := c.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
 			t.Fatal(err)
 		}
-		// The answer ends with the connection, which the client keeps open.
-		if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
-			t.Fatal(err)
+		if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("connection %d was not closed: %v", i, err)
 		}
-		if answer, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK") {
-			t.Fatalf("connection %d was not closed: %q, %v", i, answer, err)
-		}
+	}
+}
+
+func TestConnectionToTheMetricsGetsOneAnswer(t *testing.T) {
+	address := serveMetrics(t)
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: metrics\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	// The answer ends with the connection, which the client keeps open.
+	if answer, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK") {
+		t.Fatalf("it was not closed: %q, %v", answer, err)
 	}
 }
