@@ -52,13 +52,13 @@ var ownerRules = []Rule{
 func ownerRule(id string, cause collector.Cause, summary string, found func(o objectContext, i int) reason.Brief) Rule {
 	return Rule{ID: id, Summary: summary, cause: cause, find: func(o objectContext) []Finding {
 		var out []Finding
+		abridged := false
 		for i, j := range o.judgements {
-			if cause == collector.CauseUnverified && i > snapshot.MaxLookedUp {
-				break // the first of these says it of all: an object may have 10,000
+			if j.Cause != cause || abridged && !snapshot.LooksUp(i, o.object.Owners[i]) {
+				continue // the first that is not looked up stands for all: an object may have 10,000
 			}
-			if j.Cause == cause {
-				out = append(out, o.finding(i, found(o, i), o.repairs[i].Fix))
-			}
+			abridged = abridged || !snapshot.LooksUp(i, o.object.Owners[i])
+			out = append(out, o.finding(i, found(o, i), o.repairs[i].Fix))
 		}
 		return out
 	}}

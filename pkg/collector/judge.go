@@ -1,7 +1,6 @@
 package collector
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 
@@ -46,7 +45,7 @@ func (j *Judge) Behavior() Behavior { return j.behavior() }
 // another reference's lookup found (docs/gc-semantics.md#conflicting-claims). For a
 // contested UID only the reference's own lookup counts.
 //
-// Past snapshot.MaxLookedUp references of an object, only a lookup proves absence.
+// For a reference that snapshot.LooksUp leaves out, only the lookup for another one proves absence.
 //
 // The collector looks for a namespaced owner of a cluster-scoped object that it does not watch
 // in the namespace of any one of that object's dependents, so what it finds is unknown.
@@ -55,14 +54,14 @@ func (j *Judge) Reference(e graph.Edge) Judgement {
 	switch {
 	case out.Verdict == VerdictScopeError && j.graph.Virtual(e.Node):
 		out.Verdict = VerdictUnknown
-	case out.Verdict == VerdictDangling && out.Mapping.Served && e.Index >= snapshot.MaxLookedUp:
+	case out.Verdict == VerdictDangling && out.Mapping.Served && !snapshot.LooksUp(e.Index, j.graph.Reference(e)):
 		return j.verifyLookedUp(e, out)
 	}
 	return out
 }
 
 // verifyLookedUp makes a dangling reference unknown if no lookup proves that its owner is absent,
-// since scans do not look up all references of an object that has very many.
+// since scans do not look up all references.
 func (j *Judge) verifyLookedUp(e graph.Edge, out Judgement) Judgement {
 	_, c, _ := j.view.CoordinatesOf(j.graph.Object(e.Node).Namespace, j.graph.Reference(e))
 	if j.view.Lookup(c) != nil {
@@ -71,7 +70,7 @@ func (j *Judge) verifyLookedUp(e graph.Edge, out Judgement) Judgement {
 	out.NameHolder = nil
 	out.Lookup = &snapshot.Lookup{
 		Coordinates: c, Outcome: snapshot.Failed, Reason: snapshot.Unverified,
-		Message: fmt.Sprintf("only the first %d owner references of an object are looked up", snapshot.MaxLookedUp),
+		Message: snapshot.NotLookedUp,
 	}
 	return unverified(out)
 }

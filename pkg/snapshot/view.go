@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
@@ -94,10 +95,20 @@ func (v *View) CoordinatesOf(dependentNamespace string, r object.Reference) (m M
 	return m, c, true
 }
 
-// MaxLookedUp limits how many references of one object are looked up: the first ones. Objects have a
-// few owners; one of 1.5 MB, as etcd accepts, may have 10,000, which would cost a request each in every scan.
-// An owner of a later reference is unknown unless a list, or the lookup for another object, shows it.
-const MaxLookedUp = 100
+const (
+	// MaxLookedUp is how many references of an object LooksUp accepts at most.
+	MaxLookedUp  = 100
+	maxOwnerName = 253 // bytes: the longest name that nearly all types accept
+)
+
+// LooksUp reports whether the owner of an object's i-th reference is looked up if no list shows it. Objects
+// have a few owners; one of 1.5 MB, as etcd accepts, may have 10,000, or names of any length, which would cost
+// requests and memory in every scan. Another owner is unknown unless a list, or the lookup for another
+// object, shows it.
+func LooksUp(i int, r object.Reference) bool { return i < MaxLookedUp && len(r.Name) <= maxOwnerName }
+
+// NotLookedUp says in a message for which references LooksUp is false.
+var NotLookedUp = fmt.Sprintf("only the first %d owner references of an object are looked up, and names of at most %d bytes", MaxLookedUp, maxOwnerName)
 
 // UnverifiedOwners returns the coordinates of the owners of objects that the lists do not prove
 // and one GET could, without duplicates: the kind maps, the scope fits, the name is a valid
@@ -113,7 +124,10 @@ func (v *View) unverified(objects []*object.Object, known func(types.UID) *objec
 	var out []Coordinates
 	included := map[Coordinates]bool{}
 	for _, o := range objects {
-		for _, r := range o.Owners[:min(len(o.Owners), MaxLookedUp)] {
+		for i, r := range o.Owners {
+			if !LooksUp(i, r) {
+				continue
+			}
 			owner := known(r.UID)
 			if owner != nil && owner.MatchesIdentity(r, o.Namespace) {
 				continue

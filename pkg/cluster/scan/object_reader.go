@@ -74,9 +74,6 @@ func (r *ObjectReader) lookup(ctx context.Context, view *snapshot.View, at snaps
 	case !m.Type.Can("get"):
 		out.Reason, out.Message = snapshot.Unverified, fmt.Sprintf("the server does not offer to read one of %s", m.Type)
 		return out
-	case len(at.Name) > maxNameLength:
-		out.Reason, out.Message = snapshot.Unverified, fmt.Sprintf("its name has %d bytes, more than the %d that are requested", len(at.Name), maxNameLength)
-		return out
 	}
 	found, err := r.client.GetObject(ctx, client.Query{Type: m.Type, Namespace: at.Namespace, Name: at.Name})
 	switch {

@@ -42,16 +42,10 @@ func (sc *scanner) resolveOwners(ctx context.Context) error {
 	return nil
 }
 
-// maxNameLength limits the names that are looked up, in bytes. Those of most types have at most 253.
-// Escaped in a URL, a name takes three times its length, and proxies refuse URLs of more than 8 KiB.
-const maxNameLength = 2 << 10
-
 // concernsReferenceOnly reports whether a lookup fails because of what a reference says, such as
 // any user may write into one. Nothing else is unknown then: the collector does not watch the owner's
 // type, or such an object cannot be requested.
-func concernsReferenceOnly(t snapshot.Type, name string) bool {
-	return !t.Watched() || !t.Can("get") || len(name) > maxNameLength
-}
+func concernsReferenceOnly(t snapshot.Type) bool { return !t.Watched() || !t.Can("get") }
 
 // lookupGaps returns a gap for each type, namespace and reason of failed lookups, unless the type
 // is a gap already.
@@ -60,7 +54,7 @@ func (sc *scanner) lookupGaps() []snapshot.Gap {
 	view, seen := sc.view(), map[snapshot.Gap]bool{}
 	for _, a := range sc.lookups {
 		m, ok := view.Map(a.APIVersion, a.Kind)
-		if !ok || a.Outcome != snapshot.Failed || concernsReferenceOnly(m.Type, a.Name) || view.GapAt(m.Type.GroupResource(), a.Namespace) != nil {
+		if !ok || a.Outcome != snapshot.Failed || concernsReferenceOnly(m.Type) || view.GapAt(m.Type.GroupResource(), a.Namespace) != nil {
 			continue
 		}
 		gap := snapshot.Gap{Group: m.Type.Group, Resource: m.Type.Resource, Namespace: a.Namespace, Reason: a.Reason}
