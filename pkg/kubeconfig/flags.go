@@ -218,15 +218,15 @@ func (f *Flags) impersonateExtra() map[string][]string {
 // and logged, to the config, unless that has other credentials. It also removes query
 // and fragment, which client-go ignores.
 func removeURLCredentials(config *rest.Config) error {
-	if redact.URL(config.Host) == config.Host {
-		return nil
-	}
 	scheme := ""
 	if !strings.Contains(config.Host, "://") {
 		scheme = "https://" // the scheme is optional
 	}
+	if redact.URL(config.Host) == config.Host && (scheme == "" || !strings.Contains(config.Host, "@")) {
+		return nil
+	}
 	server, err := url.Parse(scheme + config.Host)
-	if err != nil || server.Host == "" { // err quotes the URL
+	if err != nil || server.Host == "" || scheme != "" && strings.Contains(server.Path, "@") { // err quotes the URL
 		return errors.New("the server's URL is not valid; in a user or password, write what is no letter or digit as %xx")
 	}
 	user := server.User

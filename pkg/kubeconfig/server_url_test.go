@@ -37,10 +37,11 @@ func TestRemoveURLCredentials(t *testing.T) {
 }
 
 func TestInvalidServerURLIsNotQuoted(t *testing.T) {
-	for _, host := range []string{"https://me:hunter2%zz@one", "https://me:hunter2/x@one:6443:1", "https://me:hunter2 x@one", "me:hunter2@one:6443"} {
-		err := removeURLCredentials(&rest.Config{Host: host})
-		if err != nil && strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: %v", host, err)
+	for _, host := range []string{"https://me:hunter2%zz@one", "https://me:hunter2/x@one:6443:1", "https://me:hunter2 x@one", "me:hunter2@one:6443", "//me:hunter2@one", "http:/me:hunter2@one"} {
+		config := rest.Config{Host: host}
+		err := removeURLCredentials(&config)
+		if err != nil && strings.Contains(err.Error(), "hunter2") || err == nil && strings.Contains(config.Host, "hunter2") {
+			t.Errorf("%s: %v, %s", host, err, config.Host)
 		}
 	}
 }
