@@ -28,6 +28,10 @@ const (
 	fieldManager = "kubectl-gc-canary"
 
 	ownerSuffix, dependentSuffix = "-owner", "-dependent"
+	randomLength                 = 10
+	// maxLeftovers limits the objects of earlier canaries that one canary looks at: each costs requests, and
+	// anybody may create objects with such names.
+	maxLeftovers = 10
 )
 
 // labels tell people where the objects come from. The API server records no field manager of an
@@ -64,7 +68,7 @@ type Result struct {
 	Collected bool              // the dependent is gone
 	Took      time.Duration     // until it was seen to be gone, or for how long that was waited for
 	Removed   []object.Identity // what an earlier canary had left, and is deleted now
-	Left      []Left            // what is left of this canary, or of an earlier one
+	Left      []Left            // what is left of this canary, or of an earlier one and unchanged
 }
 
 // Left is an object that a canary could not delete.
@@ -77,17 +81,24 @@ type Left struct {
 // New returns a canary with random names.
 func New(c *client.Client, seen *snapshot.Snapshot, namespace string) *Canary {
 	w := write.New(c, seen, false)
-	name := namePrefix + rand.String(10)
+	name := namePrefix + rand.String(randomLength)
 	out := &Canary{
 		client: c, writer: w, creator: w.Creator(func(object.Identity) string { return fieldManager }),
 		owner: newPart(namespace, name+ownerSuffix), dependent: newPart(namespace, name+dependentSuffix),
 	}
 	for _, o := range seen.Objects {
-		if o.Kind == configMaps.Kind && o.APIVersion == "v1" && o.Namespace == namespace && strings.HasPrefix(o.Name, namePrefix) {
+		if len(out.leftovers) < maxLeftovers && o.Kind == configMaps.Kind && o.APIVersion == "v1" && o.Namespace == namespace && isName(o.Name) {
 			out.leftovers = append(out.leftovers, &part{Identity: o.Identity})
 		}
 	}
 	return out
+}
+
+// isName reports whether New may give an object that name.
+func isName(name string) bool {
+	stem, ok := strings.CutPrefix(name, namePrefix)
+	return ok && (len(stem) == randomLength+len(ownerSuffix) && strings.HasSuffix(stem, ownerSuffix) ||
+		len(stem) == randomLength+len(dependentSuffix) && strings.HasSuffix(stem, dependentSuffix))
 }
 
 func newPart(namespace, name string) *part {
@@ -110,7 +121,7 @@ func (c *Canary) Run(ctx context.Context, patience time.Duration) (Result, error
 		switch {
 		case deleted:
 			out.Removed = append(out.Removed, p.Identity)
-		case left != nil:
+		case left != nil && !left.Changed: // what was changed is somebody else's now
 			out.Left = append(out.Left, *left)
 		}
 	}
