@@ -191,14 +191,15 @@ func backupOf(t *testing.T, root string, at time.Time, lengths map[string]int) s
 func TestPruneRemovesBackupsOfANamespaceOverItsShareAfterADay(t *testing.T) {
 	root, now := t.TempDir(), time.Now()
 	other := backupOf(t, root, now.Add(-50*time.Hour), map[string]int{"shop": 5000})
+	mixed := backupOf(t, root, now.Add(-45*time.Hour), map[string]int{"shop": 5000, "tenant": 10})
 	backupOf(t, root, now.Add(-40*time.Hour), map[string]int{"tenant": 20_000})
 	young := backupOf(t, root, now.Add(-time.Hour), map[string]int{"tenant": 30_000, "shop": 1000})
 	latest := backupOf(t, root, now, map[string]int{"tenant": 20_000})
 	removed, used, err := Prune(root, "", Limits{99 * time.Hour, 160_000}, now) // a share is 40,000
-	if left := names(t, root); err != nil || removed != 1 || !slices.Equal(left, []string{other, young, latest}) {
+	if left := names(t, root); err != nil || removed != 1 || !slices.Equal(left, []string{other, mixed, young, latest}) {
 		t.Errorf("it removed %d, and %v is left: %v", removed, left, err)
 	}
-	if used["tenant"] < 50_000 || used["tenant"] > 54_000 || used["shop"] < 6000 || used["shop"] > 9000 {
+	if used["tenant"] < 50_000 || used["tenant"] > 54_000 || used["shop"] < 11_000 || used["shop"] > 15_000 {
 		t.Errorf("the others use %v", used)
 	}
 }
