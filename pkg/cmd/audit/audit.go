@@ -272,9 +272,17 @@ func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
 	for _, hint := range auditreport.Hints(r, commands) {
 		fmt.Fprintln(f.scan.Err, hint)
 	}
-	if hint := auditreport.MayBeInProgress(r, f.scan.Suggest("audit", "--settle", "30s")); hint != "" && f.scan.From == "" && r.Without == nil {
+	if hint := auditreport.MayBeInProgress(r, f.scan.Suggest(append([]string{"audit", "--settle", "30s"}, f.sameContexts()...)...)); hint != "" && f.scan.From == "" && r.Without == nil {
 		fmt.Fprintln(f.scan.Err, hint)
 	}
+}
+
+// sameContexts returns the flag with which another audit asks the same clusters.
+func (f *auditFlags) sameContexts() []string {
+	if !f.changed("contexts") {
+		return nil
+	}
+	return []string{"--contexts", strings.Join(f.contexts, ",")}
 }
 
 // oneContext returns the flags with which a command asks one of the clusters of --contexts.
