@@ -2,11 +2,13 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -97,9 +99,15 @@ func (b *builder) deletedNow(policy metav1.DeletionPropagation) {
 	}
 	b.propagation(policy)
 	b.afterDeletion()
-	for i, j := range b.judgements {
-		if !b.graph.Virtual(b.node) && b.suggestRepair(i, j, "keep it by ") {
-			break
+	switch {
+	case b.graph.Virtual(b.node):
+	case len(b.repairs) > 1 && !slices.ContainsFunc(b.repairs, needsPerson): // one reference alone would not keep it
+		b.answer.suggest("keep it by repairing its references", b.explainer.command("repair", b.object.Identity)...)
+	default:
+		for i, j := range b.judgements {
+			if b.suggestRepair(i, j, "keep it by ") {
+				break
+			}
 		}
 	}
 	if len(b.answer.Suggestions) == 0 { // an owner that waits for its dependents is no mistake
@@ -110,6 +118,9 @@ func (b *builder) deletedNow(policy metav1.DeletionPropagation) {
 	}
 	b.answer.suggest("delete it now, if no garbage collector runs; this previews what is deleted with it", b.explainer.command("delete", b.object.Identity, "--client-side", "--dry-run")...)
 }
+
+// needsPerson reports whether repair leaves a reference alone unless a person chooses what to do.
+func needsPerson(m repair.Repair) bool { return m.Fix == repair.None || m.NeedsDecision }
 
 // noOwnerKeeps returns, as a clause, why no owner keeps the object.
 func (b *builder) noOwnerKeeps() string {

@@ -186,3 +186,22 @@ func (u *user) runsSuggestion(words []string) {
 		}
 	}
 }
+
+// Both owners of the object are bad, and repairing one reference alone would not keep it.
+func TestRepairThatIsSuggestedKeepsTheObject(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	replaced := missingOwner(Deployments)
+	replaced.Name, replaced.UID = s.Add(Deployments.Object("shop", "web")).Name, "earlier"
+	two := s.Add(ownedBy(ConfigMaps.Object("shop", "two"), missingOwner(Deployments), replaced))
+	u := newUser(t, s)
+	for _, words := range u.runs("why", "configmap/two", "-n", "shop").exits(0).suggestions() {
+		if words[0] == "repair" {
+			u.runs(append(words, "--yes")...).exits(0)
+			u.runs("collect", "--yes").exits(0)
+			requireKept(t, s, two)
+			return
+		}
+	}
+	t.Error("no repair is suggested")
+}
