@@ -242,8 +242,9 @@ func indexByCoordinates(g *graph.Graph) map[coordinates]*object.Object {
 	for n := graph.Node(0); g.Object(n) != nil; n++ {
 		o := g.Object(n)
 		for i, r := range o.Owners {
-			if owner := g.Object(g.Owners(n)[i]); owner != nil && owner.MatchesIdentity(r, o.Namespace) {
-				continue
+			owner := g.Object(g.Owners(n)[i])
+			if owner != nil && owner.MatchesIdentity(r, o.Namespace) || owner == nil && !snapshot.LooksUp(i, r) {
+				continue // in the second case, only a lookup proves anything: see Judge.Reference
 			}
 			r, _ = view.WithServedVersion(r)
 			if m, c, ok := view.CoordinatesOf(o.Namespace, r); ok && view.Lookup(c) == nil {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
 
@@ -109,19 +110,70 @@ func (p *process) highWater() func() int64 {
 	}
 }
 
-// An object with 10,000 owners has a finding for each of the first ones only, and one for the others.
-func TestManyReferencesFitIntoMemory(t *testing.T) {
-	const objects, owners, most = 150, 10_000, 1 << 30
-	s := NewServer(t)
+// manyOwners fills a server with objects of 10,000 owner references each, as large as etcd accepts, and
+// one object that is garbage.
+func manyOwners(t *testing.T, objects int) (s *Server, greedy []*Object, garbage *Object) {
+	t.Helper()
+	s = NewServer(t)
 	for i := range objects {
-		s.Add(ownedBy(ConfigMaps.Object("shop", fmt.Sprint("greedy-", i)), manyReferences(owners, fmt.Sprintf("%08x", i))...))
+		owners := manyReferences(10_000, fmt.Sprintf("%08x", i))
+		for j := range owners[:100] {
+			owners[j].Name = fmt.Sprint("absent-", j) // one lookup for all objects
+		}
+		greedy = append(greedy, s.Add(ownedBy(ConfigMaps.Object("shop", fmt.Sprint("greedy-", i)), owners...)))
 	}
-	p := newUser(t, s).starts("audit", "--fail-on=never")
-	peak := p.highWater()
-	p.ends(2 * runTimeout).exits(0)
-	if got := peak(); got > most {
-		t.Errorf("it took %d MiB of memory, at most %d MiB are expected", got>>20, most>>20)
-	} else {
-		t.Logf("it took %d MiB", got>>20)
+	return s, greedy, s.Add(ownedBy(Secrets.Object("default", "garbage"), missingOwner(Deployments)))
+}
+
+// fits requires that a process took at most that many MiB.
+func fits(t *testing.T, peak, most int64) {
+	t.Helper()
+	t.Logf("it took %d MiB", peak>>20)
+	if peak > most<<20 {
+		t.Errorf("it took %d MiB of memory, at most %d MiB are expected", peak>>20, most)
+	}
+}
+
+// The command lines and limits are those of docs/in-cluster, without the wait of --settle. Each limit leaves a tenth.
+func TestManyReferencesFitIntoTheMemoryOfTheCronJob(t *testing.T) {
+	for objects, code := range map[int]int{150: 0, 400: 2} {
+		t.Run(fmt.Sprint(objects), func(t *testing.T) {
+			s, _, _ := manyOwners(t, objects)
+			u := newUser(t, s)
+			u.env = append(u.env, "GOMEMLIMIT=600MiB")
+			p := u.starts("audit", "--strict", "--settle=0", "--max-memory=448Mi", "--fail-on=never")
+			peak := p.highWater()
+			p.ends(2 * runTimeout).exits(code)
+			fits(t, peak(), 768*9/10)
+		})
+	}
+}
+
+func TestManyReferencesFitIntoTheMemoryOfTheDeployment(t *testing.T) {
+	for _, objects := range []int{150, 400} {
+		t.Run(fmt.Sprint(objects), func(t *testing.T) {
+			s, greedy, garbage := manyOwners(t, objects)
+			u := newUser(t, s)
+			u.env = append(u.env, "GOMEMLIMIT=800MiB")
+			p, log := u.startsService("--metrics-bind-address=127.0.0.1:0", "--backup-dir="+u.home+"/backup", "--backup-max-size=256Mi", "--max-memory=512Mi")
+			peak := p.highWater()
+			if objects > 150 {
+				p.ends(2 * runTimeout).exits(2)
+				if !strings.Contains(log(), "memory") {
+					t.Error(short(log()))
+				}
+			} else {
+				u.awaits("the garbage of another namespace", s.gone(garbage))
+				for i := range 5 {
+					touched := *s.Now(greedy[i])
+					touched.Labels = map[string]string{"touched": "yes"}
+					s.Add(&touched)
+					later := s.Add(ownedBy(Secrets.Object("default", fmt.Sprint("later-", i)), missingOwner(Deployments)))
+					u.awaits("what becomes garbage later", s.gone(later))
+				}
+				p.stops(log)
+			}
+			fits(t, peak(), 1024*9/10)
+		})
 	}
 }

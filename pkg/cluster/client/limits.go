@@ -139,12 +139,17 @@ func (m *Memory) Drop(objects ...*object.Object) {
 // Held returns the bytes that are counted.
 func (m *Memory) Held() int64 { return m.held.Load() }
 
-// sizeOf estimates the bytes an object uses, including strings that it shares.
+// builtPerReference is what the graph, the index of a live copy, and the rules need for one owner reference,
+// in bytes: measured as 125 for an audit and 140 in service, for 150 objects with 10,000 references each.
+const builtPerReference = 140
+
+// sizeOf estimates the bytes that an object uses, including strings that it shares and what is built for
+// its references.
 func sizeOf(o *object.Object) int64 {
 	n := int(unsafe.Sizeof(*o)) + len(o.Name) + len(o.Namespace) + len(o.UID) + len(o.ResourceVersion)
 	for i := range o.Owners {
 		r := &o.Owners[i]
-		n += int(unsafe.Sizeof(*r)) + len(r.APIVersion) + len(r.Kind) + len(r.Name) + len(r.UID)
+		n += builtPerReference + int(unsafe.Sizeof(*r)) + len(r.APIVersion) + len(r.Kind) + len(r.Name) + len(r.UID)
 	}
 	for _, f := range o.Finalizers {
 		n += int(unsafe.Sizeof(f)) + len(f)

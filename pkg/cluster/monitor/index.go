@@ -19,7 +19,7 @@ import (
 type index struct {
 	mu         sync.Mutex
 	holders    map[types.UID][]holder
-	dependents map[types.UID]map[types.UID]bool // by owner
+	dependents map[types.UID]uidSet // by owner
 	changed    map[types.UID]bool
 	owners     map[types.UID]bool // of what has changed
 	everything bool               // changes are not only those of single objects
@@ -32,9 +32,52 @@ type holder struct {
 	object *object.Object
 }
 
+// uidSet is a set of UIDs. Most owners have one dependent, and one is held without a map: an object may
+// name 10,000 owners that have no other. The zero value is empty.
+type uidSet struct {
+	one  types.UID          // of a set of one; empty otherwise
+	many map[types.UID]bool // of two or more; nil otherwise
+}
+
+func (s uidSet) with(uid types.UID) uidSet {
+	switch {
+	case s.many != nil:
+		s.many[uid] = true
+		return s
+	case s.one == "" || s.one == uid:
+		return uidSet{one: uid}
+	}
+	return uidSet{many: map[types.UID]bool{s.one: true, uid: true}}
+}
+
+func (s uidSet) without(uid types.UID) uidSet {
+	if s.one == uid {
+		return uidSet{}
+	}
+	delete(s.many, uid)
+	if len(s.many) == 1 {
+		for last := range s.many {
+			return uidSet{one: last}
+		}
+	}
+	return s
+}
+
+func (s uidSet) empty() bool { return s.one == "" && s.many == nil }
+
+func (s uidSet) appendTo(uids []types.UID) []types.UID {
+	if s.one != "" {
+		return append(uids, s.one)
+	}
+	for uid := range s.many {
+		uids = append(uids, uid)
+	}
+	return uids
+}
+
 func newIndex() *index {
 	return &index{
-		holders: map[types.UID][]holder{}, dependents: map[types.UID]map[types.UID]bool{},
+		holders: map[types.UID][]holder{}, dependents: map[types.UID]uidSet{},
 		changed: map[types.UID]bool{}, owners: map[types.UID]bool{}, everything: true,
 	}
 }
@@ -56,10 +99,7 @@ func (x *index) setLocked(s *store, old, o *object.Object) {
 	if o != nil {
 		x.holders[o.UID] = append(x.holders[o.UID], holder{s, o})
 		for _, r := range o.Owners {
-			if x.dependents[r.UID] == nil {
-				x.dependents[r.UID] = map[types.UID]bool{}
-			}
-			x.dependents[r.UID][o.UID] = true
+			x.dependents[r.UID] = x.dependents[r.UID].with(o.UID)
 		}
 	}
 }
@@ -79,9 +119,10 @@ func (x *index) remove(s *store, old *object.Object) {
 		}) {
 			continue
 		}
-		delete(x.dependents[r.UID], old.UID)
-		if len(x.dependents[r.UID]) == 0 {
+		if rest := x.dependents[r.UID].without(old.UID); rest.empty() {
 			delete(x.dependents, r.UID)
+		} else {
+			x.dependents[r.UID] = rest
 		}
 	}
 }
@@ -199,9 +240,7 @@ func (x *index) part(uids []types.UID) (selected map[*store][]*object.Object, wh
 		if !add(uid) || slices.ContainsFunc(x.holders[uid], func(h holder) bool { return h.object.IsNamespace() || h.object.IsCRD() }) {
 			return nil, nil, false
 		}
-		for d := range x.dependents[uid] {
-			next = append(next, d)
-		}
+		next = x.dependents[uid].appendTo(next)
 	}
 	for len(owners) > 0 {
 		uid := owners[len(owners)-1]

@@ -118,7 +118,7 @@ func TestIndexFollowsChanges(t *testing.T) {
 		for _, o := range objects {
 			want.set(s, nil, o)
 		}
-		if diff := cmp.Diff(want.dependents, x.dependents); diff != "" {
+		if diff := cmp.Diff(want.dependents, x.dependents, cmp.AllowUnexported(uidSet{})); diff != "" {
 			t.Error(diff)
 		}
 		if len(want.holders) != len(x.holders) {
