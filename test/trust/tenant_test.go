@@ -96,3 +96,30 @@ func TestOneObjectCostsFewRequests(t *testing.T) {
 	requireKept(t, s, greedy, held)
 	requireGone(t, s, garbage)
 }
+
+// Only lookups are limited: a reference past the first 100 keeps its owner waiting, and its dependent alive.
+func TestReferencesCountWhereverTheyStand(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	block := true
+	waiting := terminating(ConfigMaps.Object("shop", "waiting"))
+	waiting.Finalizers = []string{metav1.FinalizerDeleteDependents}
+	waiting, alive := s.Add(waiting), s.Add(ConfigMaps.Object("shop", "alive"))
+	to := func(o *Object) metav1.OwnerReference {
+		return metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: o.Name, UID: o.UID, BlockOwnerDeletion: &block}
+	}
+	blocking := s.Add(ownedBy(Secrets.Object("shop", "blocking"), append(manyReferences(150, "aaaaaaaa"), to(waiting))...))
+	owned := s.Add(ownedBy(Secrets.Object("shop", "owned"), append(manyReferences(100, "bbbbbbbb"), to(alive))...))
+	either := s.Add(ownedBy(Secrets.Object("shop", "either"), append(manyReferences(150, "cccccccc"), to(alive))...))
+	newUser(t, s).runs("collect", "--yes").exits(1)
+	requireKept(t, s, waiting, alive, blocking, owned, either)
+	if now := s.Now(waiting); !slices.Contains(now.Finalizers, metav1.FinalizerDeleteDependents) {
+		t.Errorf("the owner was released while a dependent blocks it: %v", now.Finalizers)
+	}
+	if n := len(s.Now(owned).OwnerReferences); n != 1 {
+		t.Errorf("the object with a living owner has %d references, want only that one", n)
+	}
+	if n := len(s.Now(either).OwnerReferences); n != 151 {
+		t.Errorf("the object with unknown owners has %d references, want all 151", n)
+	}
+}
