@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/input"
 	"github.com/kubectl-gc/kubectl-gc/pkg/kubeconfig"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -195,6 +196,21 @@ func (s *ScanOptions) InScope(g *graph.Graph) func(graph.Node) bool {
 	}
 }
 
+// fileCost is how many times its length a file takes while it is read: the bytes, the documents cut from
+// them, and the decoded values.
+const fileCost = 4
+
+// MaxFileBytes returns how much of a file may be read, unpacked, within --max-memory.
+func (s *ScanOptions) MaxFileBytes() int64 { return s.maxMemory.Value() / fileCost }
+
+// WithFileHint adds to an error of reading a file what the user can do about it.
+func WithFileHint(err error) error {
+	if _, ok := errors.AsType[*input.TooLongError](err); ok {
+		return WithHint(err, "if it is the right file, raise --max-memory: a file may have a quarter of that")
+	}
+	return err
+}
+
 func (s *ScanOptions) load() (*snapshot.Snapshot, error) {
 	name, in := s.From, s.In
 	if s.From == "-" {
@@ -207,9 +223,9 @@ func (s *ScanOptions) load() (*snapshot.Snapshot, error) {
 		defer f.Close()
 		in = f
 	}
-	saved, err := snapshot.Load(in, s.Now())
+	saved, err := snapshot.Load(in, s.Now(), s.MaxFileBytes())
 	if err != nil {
-		return nil, fmt.Errorf("read snapshot %s: %w", name, err)
+		return nil, WithFileHint(fmt.Errorf("read snapshot %s: %w", name, err))
 	}
 	if saved.UnknownField != "" {
 		fmt.Fprintf(s.Err, "warning: snapshot %s has a field %q that this version does not know and ignores; another version wrote it\n",

@@ -88,7 +88,7 @@ func TestAllJSONIsSafeOnATerminal(t *testing.T) {
 		r := run(t, "snapshot", "-o", "-", server)
 		check("stdout", r.out, escapes...)
 		check("stderr", r.errors+"\n")
-		got, err := snapshot.Load(strings.NewReader(r.out), time.Time{})
+		got, err := snapshot.Load(strings.NewReader(r.out), time.Time{}, 1<<30)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestAllJSONIsSafeOnATerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 		check("the plan", string(text), escapes...)
-		if _, err := plan.Load(bytes.NewReader(text)); err != nil {
+		if _, err := plan.Load(bytes.NewReader(text), 1<<30); err != nil {
 			t.Errorf("the plan is not the one that its digest is of: %v", err)
 		}
 	})

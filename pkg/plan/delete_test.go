@@ -341,7 +341,7 @@ func TestPlanKeepsTheRequestedGracePeriod(t *testing.T) {
 	if len(digests) != 4 {
 		t.Errorf("four grace periods have %d digests", len(digests))
 	}
-	loaded, err := plan.Load(bytes.NewReader(save(t, forced)))
+	loaded, err := plan.Load(bytes.NewReader(save(t, forced)), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,7 +414,7 @@ func TestRandomDeletions(t *testing.T) {
 		if err := p.Save(&file); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := plan.Load(&file); err != nil || again.Digest != p.Digest {
+		if again, err := plan.Load(&file, 1<<30); err != nil || again.Digest != p.Digest {
 			t.Errorf("read again: %v", err)
 		}
 	})

@@ -23,9 +23,6 @@ const (
 	Kind       = "Plan"
 )
 
-// maxPlanBytes limits what is read of a plan; it is enough for about a million steps.
-const maxPlanBytes = 1 << 30
-
 // Save writes the plan as one indented JSON document, the same that -o json prints.
 func (p *Plan) Save(w io.Writer) error {
 	out, checksum := bufio.NewWriter(w), newSum(notChecked) // out remembers the first error
@@ -38,9 +35,9 @@ func (p *Plan) Save(w io.Writer) error {
 // Load reads what Save wrote. It refuses a plan that was changed: the checksum and the digest
 // must match the file as stored, so that a plan of another version loads if this version
 // knows its fields and reasons. Fields that the plan calls informational may be unknown. An
-// error is one line that does not name the file.
-func Load(r io.Reader) (*Plan, error) {
-	data, err := input.ReadAll(r, maxPlanBytes)
+// error is one line that does not name the file; that of a longer file is an *input.TooLongError.
+func Load(r io.Reader, maxBytes int64) (*Plan, error) {
+	data, err := input.ReadAll(r, maxBytes)
 	if err != nil {
 		return nil, err
 	}

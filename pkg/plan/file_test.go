@@ -29,7 +29,7 @@ func TestSaveAndLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := plan.New(collector.NewJudge(graph.New(Draw(t))), plan.Options{Mode: plan.Collect})
 		p.ClusterUID = rapid.StringMatching("[a-z0-9-]*").Draw(t, "cluster") // the digest does not cover it
-		got, err := plan.Load(bytes.NewReader(save(t, p)))
+		got, err := plan.Load(bytes.NewReader(save(t, p)), 1<<30)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestLoadRefusesInvalidFiles(t *testing.T) {
 		"a plan that somebody has edited": {strings.Replace(whole, "Secret/a/x", "Secret/a/y", 1), "the plan was changed after it was made"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := plan.Load(strings.NewReader(c.file))
+			_, err := plan.Load(strings.NewReader(c.file), 1<<30)
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}

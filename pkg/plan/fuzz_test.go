@@ -23,7 +23,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if _, err := plan.Load(bytes.NewReader(data)); err != nil && (err.Error() == "" || strings.ContainsAny(err.Error(), "\n\r")) {
+		if _, err := plan.Load(bytes.NewReader(data), 1<<30); err != nil && (err.Error() == "" || strings.ContainsAny(err.Error(), "\n\r")) {
 			t.Fatalf("the error is not one line: %q", err)
 		}
 		var decoded plan.Plan
@@ -32,7 +32,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		decoded.Steps, decoded.Blocked = append([]plan.Step{}, decoded.Steps...), append([]plan.Blocked{}, decoded.Blocked...) // never nil
 		sealed := decoded.Finalized()
-		loaded, err := plan.Load(bytes.NewReader(save(t, sealed)))
+		loaded, err := plan.Load(bytes.NewReader(save(t, sealed)), 1<<30)
 		if err != nil {
 			t.Fatalf("what was saved is refused: %v", err)
 		}

@@ -316,7 +316,7 @@ func TestRepairStepsNameOldAndNewReferences(t *testing.T) {
 	if err := p.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	read, err := plan.Load(&file)
+	read, err := plan.Load(&file, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func TestRevalidate(t *testing.T) {
 			if renewed.Digest != saved.Digest {
 				t.Error("it is not the plan that was confirmed")
 			}
-			if _, err := plan.Load(bytes.NewReader(save(t, renewed.Finalized()))); err != nil {
+			if _, err := plan.Load(bytes.NewReader(save(t, renewed.Finalized())), 1<<30); err != nil {
 				t.Errorf("what is left of it cannot be read back: %v", err)
 			}
 			got := []string{}

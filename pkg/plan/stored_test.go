@@ -37,7 +37,7 @@ func asSaved(text string) string {
 
 func load(t *testing.T, text string) *plan.Plan {
 	t.Helper()
-	p, err := plan.Load(strings.NewReader(text))
+	p, err := plan.Load(strings.NewReader(text), 1<<30)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -53,7 +53,7 @@ func TestRewordedMessagesKeepDigestAndPlan(t *testing.T) {
 	if diff := cmp.Diff(load(t, saved), load(t, asSaved(reworded))); diff != "" {
 		t.Errorf("(-saved +reworded)\n%s", diff)
 	}
-	if _, err := plan.Load(strings.NewReader(reworded)); err == nil {
+	if _, err := plan.Load(strings.NewReader(reworded), 1<<30); err == nil {
 		t.Error("a sentence was edited in the file, and it loads")
 	}
 }
@@ -61,7 +61,7 @@ func TestRewordedMessagesKeepDigestAndPlan(t *testing.T) {
 func TestLoadRefusesUnknownFieldsUnlessInformational(t *testing.T) {
 	saved := someSteps(t)
 	more := strings.Replace(saved, `"steps": [`, `"cost": {"of": 1}, "steps": [`, 1)
-	if _, err := plan.Load(strings.NewReader(asSaved(more))); err == nil || !strings.Contains(err.Error(), `unknown field "cost"`) {
+	if _, err := plan.Load(strings.NewReader(asSaved(more)), 1<<30); err == nil || !strings.Contains(err.Error(), `unknown field "cost"`) {
 		t.Errorf("got %v", err)
 	}
 	// The digest covers the field, so it differs from that of the plan without it.
@@ -75,7 +75,7 @@ func TestLoadRefusesUnknownFieldsUnlessInformational(t *testing.T) {
 func TestInformationalFieldsCannotHideSteps(t *testing.T) {
 	saved := someSteps(t)
 	hidden := strings.Replace(saved, `"steps": [`, `"informational": ["references"], "steps": [`, 1)
-	if _, err := plan.Load(strings.NewReader(asSaved(hidden))); err == nil {
+	if _, err := plan.Load(strings.NewReader(asSaved(hidden)), 1<<30); err == nil {
 		t.Error("a plan that hides references has the digest of the one that was confirmed")
 	}
 }
@@ -90,7 +90,7 @@ func TestLoadIgnoresWhiteSpaceAndEscapes(t *testing.T) {
 
 func TestLoadRefusesUnknownReasons(t *testing.T) {
 	saved := strings.Replace(someSteps(t), `"reason": "OwnersLost"`, `"reason": "OwnersElsewhere"`, 1)
-	if _, err := plan.Load(strings.NewReader(asSaved(saved))); err == nil || !strings.Contains(err.Error(), `unknown reason "OwnersElsewhere"`) {
+	if _, err := plan.Load(strings.NewReader(asSaved(saved)), 1<<30); err == nil || !strings.Contains(err.Error(), `unknown reason "OwnersElsewhere"`) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestLoadPlansOfEarlierVersions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := plan.Load(bytes.NewReader(data))
+		p, err := plan.Load(bytes.NewReader(data), 1<<30)
 		if err != nil || len(p.Steps) == 0 {
 			t.Errorf("%s: %v", name, err)
 		}

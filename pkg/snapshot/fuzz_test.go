@@ -31,14 +31,14 @@ func FuzzLoad(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		loaded, err := snapshot.Load(bytes.NewReader(data), st.Taken)
+		loaded, err := snapshot.Load(bytes.NewReader(data), st.Taken, 1<<30)
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n\r") || err.Error() == "" {
 				t.Fatalf("the error is not one line: %q", err)
 			}
 			return
 		}
-		again, err := snapshot.Load(bytes.NewReader(saved(t, loaded, false)), st.Taken)
+		again, err := snapshot.Load(bytes.NewReader(saved(t, loaded, false)), st.Taken, 1<<30)
 		if err != nil {
 			t.Fatalf("what was accepted does not survive: %v", err)
 		}

@@ -15,8 +15,9 @@ import (
 
 // Load reads a saved snapshot or the output of `kubectl get -o json|yaml`, gzipped or not,
 // in UTF-8 or in an encoding with a byte order mark, as Windows writes. now becomes the scan
-// time of a kubectl list, which has none. Errors have one line and do not name the file.
-func Load(r io.Reader, now time.Time) (*Snapshot, error) {
+// time of a kubectl list, which has none. An unpacked text of more than maxBytes is an
+// *input.TooLongError. Errors have one line and do not name the file.
+func Load(r io.Reader, now time.Time, maxBytes int64) (*Snapshot, error) {
 	in, err := input.Gunzip(r)
 	if err != nil {
 		return nil, err
@@ -37,9 +38,6 @@ func Load(r io.Reader, now time.Time) (*Snapshot, error) {
 	}
 	return decode(documents, now)
 }
-
-// maxBytes limits an unpacked file to about two million objects. Loading takes several times as much memory.
-const maxBytes = 1 << 30
 
 type header struct {
 	APIVersion string `json:"apiVersion"`

@@ -21,7 +21,7 @@ import (
 )
 
 func load(text string) (*snapshot.Snapshot, error) {
-	return snapshot.Load(strings.NewReader(text), st.Taken)
+	return snapshot.Load(strings.NewReader(text), st.Taken, 1<<30)
 }
 
 func TestLoadErrors(t *testing.T) {
@@ -97,7 +97,7 @@ func TestLoadRefusesEveryTruncation(t *testing.T) {
 	for name, whole := range files {
 		t.Run(name, func(t *testing.T) {
 			for n := range whole {
-				if _, err := snapshot.Load(bytes.NewReader(whole[:n]), st.Taken); err == nil {
+				if _, err := snapshot.Load(bytes.NewReader(whole[:n]), st.Taken, 1<<30); err == nil {
 					t.Fatalf("the first %d of %d bytes were taken for a whole file", n, len(whole))
 				} else if strings.ContainsAny(err.Error(), "\n\r") {
 					t.Fatalf("cut after %d bytes: the error has several lines: %q", n, err)
@@ -111,7 +111,7 @@ func TestLoadMergesIdentities(t *testing.T) {
 	s := st.New(st.Listing(
 		st.Object("networking.k8s.io/v1", "Ingress", "shop/web", st.UID("u")),
 		st.Object("extensions/v1beta1", "Ingress", "shop/web", st.UID("u"))))
-	loaded, err := snapshot.Load(bytes.NewReader(saved(t, s, false)), time.Time{})
+	loaded, err := snapshot.Load(bytes.NewReader(saved(t, s, false)), time.Time{}, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,13 +124,13 @@ func TestLoadMergesIdentities(t *testing.T) {
 func TestLoadReportsWhereAFileIsTruncated(t *testing.T) {
 	whole := bytes.TrimSpace(saved(t, st.New(st.Listing(st.Pod("shop/a"))), false))
 	for _, n := range []int{1, len(whole) / 2, len(whole) - 1} {
-		_, err := snapshot.Load(bytes.NewReader(whole[:n]), st.Taken)
+		_, err := snapshot.Load(bytes.NewReader(whole[:n]), st.Taken, 1<<30)
 		if want := fmt.Sprintf("truncated JSON: it ends after %d bytes", n); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	packed := []byte(zipped(t, string(whole)))
-	_, err := snapshot.Load(bytes.NewReader(packed[:len(packed)-4]), st.Taken)
+	_, err := snapshot.Load(bytes.NewReader(packed[:len(packed)-4]), st.Taken, 1<<30)
 	if want := "truncated gzip"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
@@ -391,7 +391,7 @@ func TestLoadKubectlListReadsRunning(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ns", "uid": "u"}, ` + c.rest + `}`
-			s, err := snapshot.Load(strings.NewReader(file), time.Time{})
+			s, err := snapshot.Load(strings.NewReader(file), time.Time{}, 1<<30)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -177,3 +177,18 @@ func TestManyReferencesFitIntoTheMemoryOfTheDeployment(t *testing.T) {
 		})
 	}
 }
+
+func TestEndlessFilesAreLimitedInMemory(t *testing.T) {
+	const mostRSS = 192 << 20
+	s := NewServer(t)
+	for _, args := range [][]string{{"audit", "--from"}, {"audit", "--baseline"}, {"collect", "--yes", "--plan"}} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			p := newUser(t, s).starts(append(args, "/dev/zero", "--max-memory=128Mi")...)
+			peak := p.highWater()
+			if r := p.ends(runTimeout).exits(2); !strings.Contains(r.stderr, "raise --max-memory") {
+				t.Errorf("got %s", short(r.stderr))
+			}
+			fits(t, peak(), mostRSS>>20)
+		})
+	}
+}

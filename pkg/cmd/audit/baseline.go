@@ -12,9 +12,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
 )
 
-// maxBaseline is the longest report that is read, in bytes.
-const maxBaseline = 256 << 20
-
 // readBaseline reads the report of --baseline. It returns nil without that flag.
 func (f *auditFlags) readBaseline() (*audit.Baseline, error) {
 	if !f.changed("baseline") {
@@ -25,9 +22,9 @@ func (f *auditFlags) readBaseline() (*audit.Baseline, error) {
 		return nil, fmt.Errorf("read the baseline: %w", err)
 	}
 	defer file.Close()
-	document, err := input.ReadAll(input.DecodeBOM(file), maxBaseline)
+	document, err := input.ReadAll(input.DecodeBOM(file), f.scan.MaxFileBytes())
 	if err != nil {
-		return nil, fmt.Errorf("read the baseline %s: %w", escape.Short(f.baseline, 200), err)
+		return nil, cli.WithFileHint(fmt.Errorf("read the baseline %s: %w", escape.Short(f.baseline, 200), err))
 	}
 	known, err := audit.ParseBaseline(document, structured.APIVersion)
 	if err != nil {

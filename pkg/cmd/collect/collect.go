@@ -160,9 +160,9 @@ func (c *collectCommand) loadPlan() (*plan.Plan, error) {
 		return nil, fmt.Errorf("read plan: %w", err)
 	}
 	defer file.Close()
-	saved, err := plan.Load(file)
+	saved, err := plan.Load(file, c.options.Scan.MaxFileBytes())
 	if err != nil {
-		return nil, fmt.Errorf("read plan %s: %w", c.planFile, err)
+		return nil, cli.WithFileHint(fmt.Errorf("read plan %s: %w", c.planFile, err))
 	}
 	if saved.Mode != plan.Collect {
 		return nil, cli.Usagef("%s is a plan for %s, not for collect", cli.Quote(c.planFile), cli.Quote(string(saved.Mode)))

@@ -147,7 +147,7 @@ func readBackup(saved *backup.Backup, warnings io.Writer) restore.Backup {
 		err = errors.New("the backup has none")
 	}
 	if err == nil {
-		in.Plan, err = plan.Load(bytes.NewReader(encoded))
+		in.Plan, err = plan.Load(bytes.NewReader(encoded), int64(len(encoded)))
 	}
 	if err != nil {
 		fmt.Fprintf(warnings, "warning: cannot read the plan of the run, so references that it removed from existing objects are not restored: %s\n", escape.Short(err.Error(), 2000))
