@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
@@ -30,6 +31,9 @@ type podSpec struct {
 
 type container struct {
 	Name, Image  string
+	Args         []string
+	Env          []struct{ Name, Value string }
+	Resources    struct{ Limits struct{ Memory string } }
 	VolumeMounts []struct{ Name, MountPath string }
 }
 
@@ -127,6 +131,39 @@ func TestInClusterImagesArePinnedByDigest(t *testing.T) {
 		for _, c := range pod.all() {
 			if !pinned.MatchString(c.Image) {
 				t.Errorf("%s: the container %s has the image %s, want name@sha256:digest", variant, c.Name, c.Image)
+			}
+		}
+	}
+}
+
+// Measured peaks are up to 1.6 times --max-memory, and Go collects garbage to stay below GOMEMLIMIT.
+func TestInClusterMemoryLimitsLeaveRoom(t *testing.T) {
+	bytes := func(quantity string) int64 {
+		q, err := resource.ParseQuantity(strings.TrimSuffix(quantity, "B"))
+		if err != nil {
+			t.Fatalf("%q: %v", quantity, err)
+		}
+		return q.Value()
+	}
+	for variant, pod := range inClusterPods(t) {
+		for _, c := range pod.all() {
+			if name, _, _ := strings.Cut(c.Image, "@"); name != oursInCluster {
+				continue
+			}
+			var most, goLimit string
+			for _, a := range c.Args {
+				if value, ok := strings.CutPrefix(a, "--max-memory="); ok {
+					most = value
+				}
+			}
+			for _, e := range c.Env {
+				if e.Name == "GOMEMLIMIT" {
+					goLimit = e.Value
+				}
+			}
+			limit := c.Resources.Limits.Memory
+			if most == "" || goLimit == "" || limit == "" || bytes(most)*16/10 > bytes(limit) || bytes(goLimit)*12/10 > bytes(limit) {
+				t.Errorf("%s: --max-memory %q and GOMEMLIMIT %q do not fit into a limit of %q", variant, most, goLimit, limit)
 			}
 		}
 	}
