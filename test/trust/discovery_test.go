@@ -148,15 +148,22 @@ func addOrphaned(s *Server, dependents *Type) (owner, dependent *Object) {
 // incomplete requires that a scan is incomplete, or that the command fails.
 func incomplete(u *user) *result {
 	u.Helper()
-	r := u.runs("audit", "--strict", "-o", "json").exits(2, 3)
+	return u.runs(strictAudit...).isIncomplete()
+}
+
+var strictAudit = []string{"audit", "--strict", "-o", "json"}
+
+func (r *result) isIncomplete() *result {
+	r.Helper()
+	r.exits(2, 3)
 	switch r.code {
 	case 2:
 		if r.stderr == "" {
-			u.Error("there is no error message")
+			r.Error("there is no error message")
 		}
 	case 3:
 		if d := r.read(); d.Complete || len(d.Gaps) == 0 {
-			u.Errorf("the scan counts as complete: %v", d.Gaps)
+			r.Errorf("the scan counts as complete: %v", d.Gaps)
 		}
 	}
 	return r

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
 
@@ -42,20 +40,14 @@ func TestEndlessListIsLimitedInMemory(t *testing.T) {
 	u := newUser(t, s)
 	u.always = []string{"--max-memory=128Mi"}
 
-	r := incomplete(u)
-	if got := peakMemory(r.state); got > mostRSS {
-		t.Errorf("it took %d MiB of memory, at most %d MiB are expected", got>>20, mostRSS>>20)
-	}
+	p := u.starts(strictAudit...)
+	peak := p.highWater()
+	p.ends(runTimeout).isIncomplete()
+	fits(t, peak(), mostRSS>>20)
 	asked := slices.DeleteFunc(s.Requests(), func(r apiserver.Request) bool { return r.Path != Secrets.Path() })
 	if len(asked) < 2 || len(asked) >= pages {
 		t.Errorf("%d pages of %d were requested", len(asked), pages)
 	}
-}
-
-// peakMemory returns the peak memory of a process, including what its parent had when it
-// started the process.
-func peakMemory(ended *os.ProcessState) int64 {
-	return ended.SysUsage().(*syscall.Rusage).Maxrss << 10
 }
 
 func TestEndlessMetricsOfAControllerManagerAreLimitedInMemory(t *testing.T) {
@@ -78,11 +70,10 @@ func TestEndlessMetricsOfAControllerManagerAreLimitedInMemory(t *testing.T) {
 					}
 				}
 			})
-			r := newUser(t, s).runsFor(4*runTimeout, m.throughTLS(t, s, "--certificate-authority", m.ca)...)
-			t.Logf("peak %d MiB", peakMemory(r.state)>>20)
-			if got := peakMemory(r.state); got > mostRSS {
-				t.Errorf("it took %d MiB of memory, at most %d MiB are expected", got>>20, mostRSS>>20)
-			}
+			p := newUser(t, s).starts(m.throughTLS(t, s, "--certificate-authority", m.ca)...)
+			peak := p.highWater()
+			p.ends(4 * runTimeout)
+			fits(t, peak(), mostRSS>>20)
 		})
 	}
 }
@@ -136,7 +127,7 @@ func fits(t *testing.T, peak, most int64) {
 
 // The command lines and limits are those of docs/in-cluster, without the wait of --settle. Each limit leaves a tenth.
 func TestManyReferencesFitIntoTheMemoryOfTheCronJob(t *testing.T) {
-	for objects, code := range map[int]int{150: 0, 400: 2} {
+	for objects, code := range map[int]int{150: 0, 220: 2} {
 		t.Run(fmt.Sprint(objects), func(t *testing.T) {
 			s, _, _ := manyOwners(t, objects)
 			u := newUser(t, s)
@@ -150,7 +141,7 @@ func TestManyReferencesFitIntoTheMemoryOfTheCronJob(t *testing.T) {
 }
 
 func TestManyReferencesFitIntoTheMemoryOfTheDeployment(t *testing.T) {
-	for _, objects := range []int{150, 400} {
+	for _, objects := range []int{150, 220} {
 		t.Run(fmt.Sprint(objects), func(t *testing.T) {
 			s, greedy, garbage := manyOwners(t, objects)
 			u := newUser(t, s)

@@ -59,7 +59,6 @@ type result struct {
 	args           []string
 	code           int
 	stdout, stderr string
-	state          *os.ProcessState
 }
 
 // runs runs the program and waits for its end.
@@ -99,7 +98,7 @@ func (p *process) ends(most time.Duration) *result {
 	if !late.Stop() {
 		p.Fatalf("kubectl gc %s runs for more than %s", strings.Join(p.args, " "), most)
 	}
-	return &result{p.T, p.args, p.cmd.ProcessState.ExitCode(), p.stdout.String(), p.stderr.String(), p.cmd.ProcessState}
+	return &result{p.T, p.args, p.cmd.ProcessState.ExitCode(), p.stdout.String(), p.stderr.String()}
 }
 
 func (u *user) command(args ...string) *exec.Cmd {
@@ -176,7 +175,7 @@ func (tty *terminal) ends() *result {
 		}
 	}
 	tty.exited(tty.cmd.Wait())
-	return &result{T: tty.T, args: tty.args, code: tty.cmd.ProcessState.ExitCode(), stdout: tty.screen.String(), state: tty.cmd.ProcessState}
+	return &result{T: tty.T, args: tty.args, code: tty.cmd.ProcessState.ExitCode(), stdout: tty.screen.String()}
 }
 
 // exits requires one of the exit codes.
