@@ -74,7 +74,7 @@ func (s *ScanOptions) addConnectionFlags(root *cobra.Command) {
 	flags.Int64Var(&s.chunkSize, "chunk-size", client.DefaultChunkSize, "how many objects to request per page; 0 requests all of a type at once; by default 0 since Kubernetes 1.33, and before that "+strconv.Itoa(client.DefaultChunkSize)+" to "+strconv.Itoa(client.MaxChunkSize)+", as the server is quick")
 	flags.Lookup("chunk-size").DefValue = "0" // shown as no default: the text above says what it is
 	flags.IntVar(&s.concurrency, "concurrency", 8, "how many requests to send in parallel; by default "+strconv.Itoa(smallConcurrency)+" where each request is for one object or one namespace")
-	flags.Var(&s.maxMemory, "max-memory", "memory limit for server responses, of a scan and of a backup")
+	flags.Var(&s.maxMemory, "max-memory", "memory limit for what is read from the server and from files")
 	flags.Var(&s.color, "color", "colour the output: auto, always or never")
 
 	CompleteFlag(root, "color", CompleteOne(string(color.Auto)+"\ton a terminal, unless NO_COLOR is set", string(color.Always), string(color.Never)))
