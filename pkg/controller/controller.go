@@ -44,7 +44,7 @@ type Options struct {
 	Within   func(*graph.Graph) func(graph.Node) bool
 	Accepted snapshot.AcceptedGaps
 	// MaxDeletes limits how many objects of a namespace one round deletes, and how many whose owners of one
-	// kind are gone, without those of the namespace that has most of them. What exceeds it is left out
+	// kind are gone, without those of the five namespaces that have most of them. What exceeds it is left out
 	// as a whole until a round over everything would delete less. With 0, nothing is deleted.
 	MaxDeletes int
 	// Full reports whether nothing more of a namespace can be backed up for now. It is left out. It may be nil.

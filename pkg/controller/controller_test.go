@@ -29,7 +29,7 @@ func inBubble(t *testing.T, pods []*apiserver.Object, o controller.Options, do f
 	synctest.Test(t, func(t *testing.T) {
 		s := apiserver.New([]*apiserver.Type{apiserver.Namespaces, apiserver.Pods, apiserver.Deployments, apiserver.CRDs, apiserver.APIServices})
 		s.Controllers, s.Clock, s.WatchLifetime = true, time.Now, 5*time.Minute
-		for _, name := range []string{"ns", "a", "b", "c"} {
+		for _, name := range strings.Fields("ns a b c d e f g") {
 			s.Add(apiserver.Namespaces.Object("", name))
 		}
 		for _, pod := range pods {
@@ -98,8 +98,10 @@ func TestRoundOverEverythingFollowsOneOverAPartWithinAMinute(t *testing.T) {
 	inBubble(t, nil, o, func(s *apiserver.Server) {
 		begun = time.Now()
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		s.Add(apiserver.Pods.Object("ns", "a"))
 		time.Sleep(time.Hour)
+		synctest.Wait()
 	})
 	later := slices.DeleteFunc(rounds, func(r round) bool { return r.at.Equal(begun) })
 	if want := []round{{true, begun.Add(10 * time.Second)}, {false, begun.Add(time.Minute)}}; !slices.Equal(later, want) {
@@ -116,8 +118,10 @@ func TestSilentWatchIsNoticed(t *testing.T) {
 			<-r.Context().Done()
 		})
 		time.Sleep(11 * time.Minute) // from now on, watches are silent
+		synctest.Wait()
 		pod := s.Add(orphan("a"))
 		time.Sleep(10*time.Minute + 31*time.Second) // client-go asks for 5 to 10 minutes
+		synctest.Wait()
 		if now, err := s.Get(apiserver.Pods.GroupVersionResource, pod.Namespace, pod.Name); err == nil {
 			t.Errorf("garbage that no watch showed is still there: %v", now)
 		}
@@ -155,6 +159,12 @@ func TestRoundLeavesOutWhatExceedsTheLimit(t *testing.T) {
 		}
 		return out
 	}
+	everywhere := func(namespaces string, n int) (out []*apiserver.Object) {
+		for _, namespace := range strings.Split(namespaces, "") {
+			out = append(out, many(namespace, "Deployment", n)...)
+		}
+		return out
+	}
 	for name, c := range map[string]struct {
 		pods []*apiserver.Object
 		max  int
@@ -168,10 +178,10 @@ func TestRoundLeavesOutWhatExceedsTheLimit(t *testing.T) {
 			out: []controller.LeftOut{{Namespace: "a", Deletes: 11}},
 		},
 		"a kind of owners in several namespaces, not other kinds": {
-			pods: slices.Concat(many("a", "Deployment", 6), many("b", "Deployment", 6), many("c", "Deployment", 5), many("c", "Pod", 3)), max: 10, left: "a:6 b:6 c:5",
-			out: []controller.LeftOut{{OwnerKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Deletes: 17}},
+			pods: slices.Concat(everywhere("abcdefg", 6), many("g", "Pod", 3)), max: 10, left: "a:6 b:6 c:6 d:6 e:6 f:6 g:6",
+			out: []controller.LeftOut{{OwnerKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Deletes: 42}},
 		},
-		"no kind of owners because of one namespace": {pods: slices.Concat(many("a", "Deployment", 10), many("b", "Deployment", 5), many("c", "Deployment", 5)), max: 10},
+		"no kind of owners because of a few namespaces": {pods: slices.Concat(everywhere("abcde", 10), everywhere("fg", 5)), max: 10},
 		"everything with a limit of 0": {
 			pods: slices.Concat(many("a", "Deployment", 1), many("b", "Pod", 1)), max: 0, left: "a:1 b:1",
 			out: []controller.LeftOut{{Namespace: "a", Deletes: 1}, {Namespace: "b", Deletes: 1}},
@@ -193,8 +203,9 @@ func TestRoundLeavesOutWhatExceedsTheLimit(t *testing.T) {
 			}
 			inBubble(t, c.pods, o, func(s *apiserver.Server) {
 				time.Sleep(3 * time.Minute)
+				synctest.Wait()
 				var left []string
-				for _, namespace := range []string{"a", "b", "c"} {
+				for _, namespace := range strings.Fields("a b c d e f g") {
 					if pods, _ := s.List(apiserver.Pods.GroupVersionResource, namespace); len(pods) > 0 {
 						left = append(left, fmt.Sprintf("%s:%d", namespace, len(pods)))
 					}
@@ -221,6 +232,7 @@ func TestWhatIsLeftOutStaysUntilSomebodyActs(t *testing.T) {
 		}
 		for i := range 5 {
 			time.Sleep(time.Minute)
+			synctest.Wait()
 			touched, err := s.Get(apiserver.Pods.GroupVersionResource, "a", "3")
 			if err != nil {
 				t.Fatal(err)
@@ -236,6 +248,7 @@ func TestWhatIsLeftOutStaysUntilSomebodyActs(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Minute)
+		synctest.Wait()
 		if n := count(); n != 1 { // it has a finalizer
 			t.Errorf("%d objects are left after one was removed", n)
 		}
@@ -254,6 +267,7 @@ func TestNamespaceCountsWithItsContents(t *testing.T) {
 	var last controller.Round
 	inBubble(t, pods, controller.Options{MaxDeletes: 10, OnRound: func(r controller.Round) { last = r }}, func(s *apiserver.Server) {
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		left, _ := s.List(apiserver.Pods.GroupVersionResource, "doomed")
 		if want := []controller.LeftOut{{Namespace: "doomed", Deletes: 11}}; len(left) != 10 || !slices.Equal(last.LeftOut, want) {
 			t.Errorf("%d Pods are left; left out are %v, want %v", len(left), last.LeftOut, want)

@@ -97,8 +97,9 @@ func kindOf(r object.Reference) schema.GroupKind { return r.GroupVersionKind().G
 // add leaves out the namespaces, and if there are none the kinds of owners, for which a plan does too
 // much. It reports whether it left out more than before, and whether anything exceeds the limits.
 //
-// A kind of owners is judged without the namespace in which most would be deleted: else whoever may
-// create objects in one namespace could have it left out in all.
+// A kind of owners is judged without the namespaces in which most would be deleted: else whoever may
+// create objects in a few namespaces could have it left out in all. For the same reason, an object counts
+// for one kind.
 func (l *leftOut) add(p *plan.Plan, o Options) (more, exceeded bool) {
 	losses := p.LostObjects()
 	in := map[string]int{}
@@ -106,12 +107,14 @@ func (l *leftOut) add(p *plan.Plan, o Options) (more, exceeded bool) {
 	for _, loss := range losses {
 		at := loss.Object.InNamespace()
 		in[at]++
-		for _, kind := range loss.Kinds {
-			if of[kind] == nil {
-				of[kind] = map[string]int{}
-			}
-			of[kind][at]++
+		if len(loss.Kinds) == 0 {
+			continue
 		}
+		kind := loss.Kinds[0]
+		if of[kind] == nil {
+			of[kind] = map[string]int{}
+		}
+		of[kind][at]++
 	}
 	before := len(l.namespaces) + len(l.kinds) + len(l.others)
 	leave := func(at string, because LeftOutReason) {
@@ -137,18 +140,24 @@ func (l *leftOut) add(p *plan.Plan, o Options) (more, exceeded bool) {
 	}
 	if !exceeded {
 		for kind, counts := range of {
-			total, most := 0, 0
-			for _, n := range counts {
-				total += n
-				most = max(most, n)
-			}
-			if total-most > o.MaxDeletes {
-				l.kinds[kind] = LeftOut{OwnerKind: kind, Deletes: total}
+			ascending := slices.Sorted(maps.Values(counts))
+			if sum(ascending[:max(len(ascending)-fewNamespaces, 0)]) > o.MaxDeletes {
+				l.kinds[kind] = LeftOut{OwnerKind: kind, Deletes: sum(ascending)}
 				exceeded = true
 			}
 		}
 	}
 	return len(l.namespaces)+len(l.kinds)+len(l.others) > before, exceeded
+}
+
+// fewNamespaces is in how many namespaces somebody may create objects who is not trusted with all.
+const fewNamespaces = 5
+
+func sum(numbers []int) (total int) {
+	for _, n := range numbers {
+		total += n
+	}
+	return total
 }
 
 // full reports whether a namespace is left out because of Options.Full.
