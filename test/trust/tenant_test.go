@@ -126,3 +126,26 @@ func TestReferencesCountWhereverTheyStand(t *testing.T) {
 		t.Errorf("the object with unknown owners has %d references, want all 151", n)
 	}
 }
+
+// What the objects of one namespace may cost in requests is limited, and does not count against those of another.
+func TestOneNamespaceCostsFewRequests(t *testing.T) {
+	t.Parallel()
+	const most = 5_000
+	s := NewServer(t)
+	s.Add(Namespaces.Object("", "tenant"))
+	solid := s.Add(ConfigMaps.Object("tenant", "solid"))
+	for i := range 60 {
+		s.Add(ownedBy(ConfigMaps.Object("tenant", fmt.Sprint("greedy-", i)), append([]metav1.OwnerReference{referenceTo(solid)}, manyReferences(99, fmt.Sprintf("%08x", i))...)...))
+	}
+	others := []*Object{
+		s.Add(ownedBy(Secrets.Object("shop", "garbage"), missingOwner(Deployments))),
+		s.Add(ownedBy(ConfigMaps.Object("shop", "of-a-namespace"), missingOwner(Namespaces))),
+	}
+	u := newUser(t, s)
+	u.runs("audit", "--strict", "--fail-on", "never").exits(0)
+	if n := len(s.Requests()); n > most+200 {
+		t.Errorf("%d requests, at most %d are expected", n, most+200)
+	}
+	u.runs("collect", "--yes", "--no-backup")
+	requireGone(t, s, others...)
+}

@@ -25,6 +25,7 @@ func (sc *scanner) resolveOwners(ctx context.Context) error {
 	objects := sc.objects.Objects()
 	next := snapshot.UniqueCoordinates(append(sc.unseenTargets(), sc.view().UnverifiedOwners(objects, known)...))
 	for len(next) > 0 {
+		next = sc.withinBudget(next, objects)
 		answers, err := sc.lookupAll(ctx, next, objects, known)
 		if err != nil {
 			return err
@@ -42,6 +43,55 @@ func (sc *scanner) resolveOwners(ctx context.Context) error {
 	return nil
 }
 
+// lookupBudget limits how many owners are looked up in a scan because of the objects of one namespace, or of
+// those without one. A namespace whose owners were deleted without their dependents may need thousands.
+const lookupBudget = 5000
+
+// withinBudget returns the coordinates that are within the budgets of namespaces, and adds a failed lookup for
+// each of the others. The owners of the first objects come first, so that the next scan goes on where this
+// one has led to deletions.
+func (sc *scanner) withinBudget(next []snapshot.Coordinates, objects []*object.Object) []snapshot.Coordinates {
+	if len(next) <= lookupBudget {
+		return next
+	}
+	view := sc.view()
+	wanted := make(map[snapshot.Coordinates]bool, len(next)) // true once it is in a budget
+	for _, c := range next {
+		wanted[c] = slices.Contains(sc.scope.Targets, c)
+	}
+	used := map[string]int{}
+	for _, o := range objects {
+		for i, r := range o.Owners {
+			if used[o.Namespace] == lookupBudget {
+				break
+			}
+			if !snapshot.LooksUp(i, r) {
+				continue
+			}
+			r, _ = view.WithServedVersion(r)
+			_, c, _ := view.CoordinatesOf(o.Namespace, r)
+			if taken, ok := wanted[c]; ok && !taken {
+				wanted[c] = true
+				used[o.Namespace]++
+			}
+		}
+	}
+	if sc.overBudget == nil {
+		sc.overBudget = map[snapshot.Coordinates]bool{}
+	}
+	return slices.DeleteFunc(next, func(c snapshot.Coordinates) bool {
+		if wanted[c] {
+			return false
+		}
+		sc.overBudget[c] = true
+		sc.lookups = append(sc.lookups, snapshot.Lookup{
+			Coordinates: c, Outcome: snapshot.Failed, Reason: snapshot.Unverified,
+			Message: fmt.Sprintf("at most %d owners are looked up for the objects of one namespace", lookupBudget),
+		})
+		return true
+	})
+}
+
 // concernsReferenceOnly reports whether a lookup fails because of what a reference says, such as
 // any user may write into one. Nothing else is unknown then: the collector does not watch the owner's
 // type, or such an object cannot be requested.
@@ -54,7 +104,7 @@ func (sc *scanner) lookupGaps() []snapshot.Gap {
 	view, seen := sc.view(), map[snapshot.Gap]bool{}
 	for _, a := range sc.lookups {
 		m, ok := view.Map(a.APIVersion, a.Kind)
-		if !ok || a.Outcome != snapshot.Failed || concernsReferenceOnly(m.Type) || view.GapAt(m.Type.GroupResource(), a.Namespace) != nil {
+		if !ok || a.Outcome != snapshot.Failed || sc.overBudget[a.Coordinates] || concernsReferenceOnly(m.Type) || view.GapAt(m.Type.GroupResource(), a.Namespace) != nil {
 			continue
 		}
 		gap := snapshot.Gap{Group: m.Type.Group, Resource: m.Type.Resource, Namespace: a.Namespace, Reason: a.Reason}

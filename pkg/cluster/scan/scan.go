@@ -75,7 +75,8 @@ type scanner struct {
 	gaps     []snapshot.Gap
 	lookups  []snapshot.Lookup
 
-	reader *ObjectReader
+	reader     *ObjectReader
+	overBudget map[snapshot.Coordinates]bool // see withinBudget
 }
 
 // Cluster discovers what the server serves, asks scope what to read of it, and runs a scan. If a type
