@@ -46,7 +46,7 @@ func draw(root string) error {
 	return nil
 }
 
-// runCommands runs the commands on a file, and returns the lines that a terminal shows.
+// runCommands runs the commands on a file, and returns the lines that a terminal shows, as of a cluster.
 func runCommands(file string) ([]line, error) {
 	var lines []line
 	for i, command := range shown {
@@ -61,7 +61,7 @@ func runCommands(file string) ([]line, error) {
 			lines = append(lines, nil)
 		}
 		lines = append(lines, line{{text: "$ ", style: dim}, {text: command, style: bold}})
-		for text := range strings.Lines(out.String()) {
+		for text := range strings.Lines(strings.ReplaceAll(out.String(), " --from "+file, "")) {
 			lines = append(lines, parse(strings.TrimRight(text, "\n")))
 		}
 	}

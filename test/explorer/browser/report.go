@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -19,8 +20,15 @@ func Build(root, folder string) (program string, err error) {
 
 // Report writes the page for a snapshot.
 func Report(program, snapshot, page string, flags ...string) error {
-	args := append([]string{"report", "--from", snapshot, "--output-file", page}, flags...)
-	if said, err := exec.Command(program, args...).CombinedOutput(); err != nil {
+	program, errProgram := filepath.Abs(program)
+	page, errPage := filepath.Abs(page)
+	if err := errors.Join(errProgram, errPage); err != nil {
+		return err
+	}
+	// The commands on the page name the file as it was given.
+	c := exec.Command(program, append([]string{"report", "--from", filepath.Base(snapshot), "--output-file", page}, flags...)...)
+	c.Dir = filepath.Dir(snapshot)
+	if said, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("write the report: %w\n%s", err, said)
 	}
 	return nil
