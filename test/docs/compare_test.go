@@ -18,10 +18,11 @@ var kinds = []kind{
 	{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, true},            // UIDs
 	{`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}[:-][0-9]{2}[:-][0-9]{2}Z(?:-[0-9])?`, true}, // times, and backups named after them
 	{`[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}`, false},                  // times in the format for people
-	{`https://(?:127\.0\.0\.1|10\.0\.0\.5):[0-9]+`, false},                            // the API server
-	{`\b[0-9a-f]{16}\b`, true},                                                        // digests
-	{`-[bcdfghjklmnpqrstvwxz2456789]{5}\b`, true},                                     // random suffixes of generated names
-	{`\b(?:[0-9]+(?:\.[0-9]+)?(?:ms|µs|s|m|h|d|y))+\b`, false},                        // ages
+	// the API server
+	{`https://(?:127\.0\.0\.1|10\.0\.0\.5):[0-9]+`, false},
+	{`\b[0-9a-f]{16}\b`, true},                                 // digests
+	{`-[bcdfghjklmnpqrstvwxz2456789]{5}\b`, true},              // random suffixes of generated names
+	{`\b(?:[0-9]+(?:\.[0-9]+)?(?:ms|µs|s|m|h|d|y))+\b`, false}, // ages
 }
 
 var differing = func() *regexp.Regexp {
