@@ -26,8 +26,8 @@ const share = 4
 const minAge = 24 * time.Hour
 
 // Prune removes the oldest backups below root whose names begin with the prefix: until none is older than
-// MaxAge, until all together are not larger than MaxBytes, and those older than a day of which a namespace that
-// exceeds its share has more than half. It never removes the latest one, or one that is open (on a system with
+// MaxAge, until all together are not larger than MaxBytes, and those older than a day if a namespace that exceeds
+// its share has more than half of them. It never removes the latest one, or one that is open (on a system with
 // locks). It returns how many bytes each namespace uses of the others. Only folders with the files
 // of a backup are removed. If root does not exist, there is nothing to remove.
 func Prune(root, prefix string, limits Limits, now time.Time) (removed int, used map[string]int64, err error) {

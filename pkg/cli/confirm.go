@@ -23,8 +23,8 @@ func (o *MutatingOptions) confirmPlan(ctx context.Context, p *plan.Plan) error {
 	switch {
 	case o.confirm != "" && o.confirm != p.Digest:
 		return Refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan differs from the confirmed one: its digest is %s, not %s", p.Digest, o.confirm), "preview the plan again, and confirm its digest")
-	case !o.Prompts() && p.Losses() > o.maxDeletes:
-		return Refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan deletes %s, more than --max-deletes allows (%d)", wording.Count(p.Losses(), "object"), o.maxDeletes),
+	case !o.Prompts() && o.exceedsMaxDeletes(p) != "":
+		return Refuse(s, ExitUnconfirmed, "the plan "+o.exceedsMaxDeletes(p),
 			fmt.Sprintf("to allow it, use --max-deletes %d", p.Losses()))
 	case !o.Prompts():
 		return nil
@@ -32,6 +32,16 @@ func (o *MutatingOptions) confirmPlan(ctx context.Context, p *plan.Plan) error {
 		return Refuse(s, ExitUnconfirmed, "not confirmed: standard input is not a terminal", "use --yes, or --confirm "+p.Digest)
 	}
 	return ask(ctx, s, p, o.place(p))
+}
+
+// exceedsMaxDeletes returns what --max-deletes does not allow a plan to do, to continue a
+// sentence, and "" if it allows the plan.
+func (o *MutatingOptions) exceedsMaxDeletes(p *plan.Plan) string {
+	losses := p.Losses()
+	if losses <= o.maxDeletes {
+		return ""
+	}
+	return fmt.Sprintf("deletes %s, more than --max-deletes allows (%d)", wording.Count(losses, "object"), o.maxDeletes)
 }
 
 // place returns where a plan changes what: " in namespace shop on prod (https://10.0.0.5:6443)".

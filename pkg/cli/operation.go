@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -168,9 +167,8 @@ func (op *Operation) warn() {
 
 // warnOfTooManyDeletes warns in a dry run that --max-deletes does not permit the run.
 func (op *Operation) warnOfTooManyDeletes() {
-	if most, losses := op.Options.maxDeletes, op.Current.Plan.Losses(); !op.Options.Mutates() && losses > most {
-		fmt.Fprintf(op.Options.Scan.Err, "warning: with --yes or --confirm, a run would refuse this plan: it deletes %s, more than --max-deletes allows (%d)\n",
-			wording.Count(losses, "object"), most)
+	if excess := op.Options.exceedsMaxDeletes(op.Current.Plan); !op.Options.Mutates() && excess != "" {
+		fmt.Fprintln(op.Options.Scan.Err, "warning: with --yes or --confirm, a run would refuse this plan: it "+excess)
 	}
 }
 

@@ -113,7 +113,7 @@ func (op *Operation) hintConfirm(refused []refusal) {
 	p, o := op.Current.Plan, op.Options
 	switch {
 	case !o.ForPerson() || len(p.Steps) == 0 || o.Scan.From != "" || len(refused)+len(op.NewGaps) > 0 || o.Scan.Strict && !p.CompleteButAccepted():
-	case p.Losses() > o.maxDeletes:
+	case o.exceedsMaxDeletes(p) != "":
 		fmt.Fprintf(o.Scan.Err, "hint: a run would be refused, because the plan deletes %s and --max-deletes allows %s; to allow it, use --max-deletes %d\n",
 			wording.Count(p.Losses(), "object"), wording.Thousands(o.maxDeletes), p.Losses())
 	default:

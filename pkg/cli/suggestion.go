@@ -11,7 +11,8 @@ import (
 )
 
 // A suggestion is a command line that the program prints for the user to paste. It is made
-// of words, and everything that prints one gets it from Suggest or SuggestWords, so that it asks the same cluster or file, as the same user.
+// of words, and everything that prints one gets it from Suggest or SuggestWords, so that it
+// asks the same cluster or file, as the same user.
 
 // Suggest returns a suggestion of a command of this program to paste into a shell, escaped for
 // a terminal.
@@ -29,9 +30,9 @@ func (s *ScanOptions) suggest(words []string) string {
 
 // SuggestWords returns the words of a suggestion with the flags of this command line that
 // choose the cluster, the user, and the file of --from; credentials are replaced by
-// redact.Mark. A suggestion without a target also gets -n or -A, and an empty -n is left out; one that changes something
-// gets --dry-run if it reads a file. onCluster reports that it cannot read the file that
-// this command reads, so it is about the cluster itself.
+// redact.Mark. A suggestion without a target also gets -n or -A, and an empty -n is left out;
+// one that changes something gets --dry-run if it reads a file. onCluster reports that it
+// cannot read the file that this command reads, so it is about the cluster itself.
 func (s *ScanOptions) SuggestWords(words ...string) (suggested []string, onCluster bool) {
 	own := plugin.Line()
 	suggested = slices.Clone(words)

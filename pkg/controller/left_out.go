@@ -41,7 +41,7 @@ const (
 const maxPlanText = 12 << 20
 
 // leftOut is what rounds leave alone: so much would be deleted at once that somebody has to look at
-// it first, or it could not be backed up. One over everything finds out anew; those over parts leave the
+// it first, or it could not be backed up. A round over everything decides again; those over parts leave the
 // same alone.
 type leftOut struct {
 	namespaces map[string]LeftOut

@@ -98,7 +98,7 @@ func (b Backup) parse(saved Saved) (manifest, error) {
 }
 
 // UnrecordedObjects returns the objects that exist under the names of objects of
-// the backup of which no earlier restoration recorded anything, by the UID that
+// the backup, if no earlier restoration recorded one for them, by the UID that
 // the object in the backup had.
 func (b Backup) UnrecordedObjects(seen *snapshot.Snapshot) map[types.UID]object.Identity {
 	live := newLiveIndex(seen)

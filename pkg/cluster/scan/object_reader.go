@@ -70,8 +70,7 @@ func (r *ObjectReader) lookup(ctx context.Context, view *snapshot.View, at snaps
 		out.Reason, out.Message = snapshot.Unverified, "no request can be made for it"
 		return out
 	}
-	switch {
-	case !m.Type.Can("get"):
+	if !m.Type.Can("get") {
 		out.Reason, out.Message = snapshot.Unverified, fmt.Sprintf("the server does not offer to read one of %s", m.Type)
 		return out
 	}

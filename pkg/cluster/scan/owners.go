@@ -57,7 +57,10 @@ func (sc *scanner) withinBudget(next []snapshot.Coordinates, objects []*object.O
 	view := sc.view()
 	wanted := make(map[snapshot.Coordinates]bool, len(next)) // true once it is in a budget
 	for _, c := range next {
-		wanted[c] = slices.Contains(sc.scope.Targets, c)
+		wanted[c] = false
+	}
+	for _, c := range sc.scope.Targets {
+		wanted[c] = true
 	}
 	used := map[string]int{}
 	for _, o := range objects {
