@@ -168,7 +168,7 @@ func (op *Operation) warn() {
 // warnOfTooManyDeletes warns in a dry run that --max-deletes does not permit the run.
 func (op *Operation) warnOfTooManyDeletes() {
 	if excess := op.Options.exceedsMaxDeletes(op.Current.Plan); !op.Options.Mutates() && excess != "" {
-		fmt.Fprintln(op.Options.Scan.Err, "warning: with --yes or --confirm, a run would refuse this plan: it "+excess)
+		fmt.Fprintf(op.Options.Scan.Err, "warning: with --yes or --confirm, a run would refuse this plan: it %s; to allow it, use --max-deletes %d\n", excess, op.Current.Plan.Losses())
 	}
 }
 

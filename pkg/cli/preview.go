@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
@@ -111,12 +110,8 @@ func (op *Operation) preview() error {
 // hintConfirm tells, after a dry run, how to carry out this plan, unless that would be refused.
 func (op *Operation) hintConfirm(refused []refusal) {
 	p, o := op.Current.Plan, op.Options
-	switch {
-	case !o.ForPerson() || len(p.Steps) == 0 || o.Scan.From != "" || len(refused)+len(op.NewGaps) > 0 || o.Scan.Strict && !p.CompleteButAccepted():
-	case o.exceedsMaxDeletes(p) != "":
-		fmt.Fprintf(o.Scan.Err, "hint: a run would be refused, because the plan deletes %s and --max-deletes allows %s; to allow it, use --max-deletes %d\n",
-			wording.Count(p.Losses(), "object"), wording.Thousands(o.maxDeletes), p.Losses())
-	default:
+	cannotRun := o.Scan.From != "" || len(refused)+len(op.NewGaps) > 0 || o.Scan.Strict && !p.CompleteButAccepted() || o.exceedsMaxDeletes(p) != ""
+	if o.ForPerson() && len(p.Steps) > 0 && !cannotRun {
 		fmt.Fprintf(o.Scan.Err, "Run exactly this plan: %s --confirm %s\n", o.rerunCommand(), p.Digest)
 	}
 }
