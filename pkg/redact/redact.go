@@ -38,16 +38,18 @@ var withScheme = regexp.MustCompile(`^([A-Za-z]+::)?[A-Za-z][A-Za-z0-9+.-]*://`)
 // redactUser redacts user and password. A password may contain characters that would end
 // the authority of a valid URL, so everything before the last @ is removed.
 func redactUser(rest string) string {
-	authority := rest
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		authority = rest[:i]
+	begin := len(rest) - len(strings.TrimLeft(rest, "/")) // of an address without a scheme, or with too many slashes
+	end := len(rest)
+	if i := strings.IndexAny(rest[begin:], "/?#"); i >= 0 {
+		end = begin + i
 	}
+	authority := rest[begin:end]
 	last := strings.LastIndexByte(rest, '@')
 	switch {
 	case last >= 0 && strings.ContainsAny(authority, ":@"):
 		return Mark + rest[last:]
 	case !validPort(authority): // a user and the start of a password
-		return Mark + rest[len(authority):]
+		return Mark + rest[end:]
 	}
 	return rest
 }

@@ -24,6 +24,8 @@ func TestURL(t *testing.T) {
 		"a user and a password":              {"https://me:hunter2@one:6443/x", "https://REDACTED@one:6443/x"},
 		"a user alone, which may be a token": {"https://hunter2@one/x", "https://REDACTED@one/x"},
 		"no scheme":                          {"me:hunter2@one:6443", "REDACTED@one:6443"},
+		"slashes and no scheme":              {"//me:hunter2@one:6443", "REDACTED@one:6443"},
+		"a slash too many":                   {"http:///me:hunter2@one:6443", "http://REDACTED@one:6443"},
 		"an @ in the password":               {"https://me:hun@ter2@one", "https://REDACTED@one"},
 		"a slash in the password":            {"https://me:hun/ter2@one", "https://REDACTED@one"},
 		"a question mark in the password":    {"https://me:hun?ter2@one", "https://REDACTED@one"},
@@ -55,7 +57,7 @@ func TestNoPasswordIsLeft(t *testing.T) {
 		}
 		host := rapid.SampledFrom([]string{"one", "one:6443", "[::1]:1", "10.0.0.1:6443"}).Draw(t, "host")
 		path := rapid.StringMatching(`(/[a-z@:]{0,4}){0,3}(\?(ref=[a-z@]{0,3}|x))?(#[a-z]{0,2})?`).Draw(t, "path")
-		address := rapid.SampledFrom([]string{"", "https://", "http://", "socks5://", "git::https://"}).Draw(t, "scheme") + "me:" + password + "@" + host + path
+		address := rapid.SampledFrom([]string{"", "//", "https://", "http://", "http:///", "socks5://", "git::https://"}).Draw(t, "scheme") + "me:" + password + "@" + host + path
 		for _, got := range []string{
 			redact.URL(address),
 			redact.Error(fmt.Errorf("dial %s, also known as %q: refused", address, address), address).Error(),
