@@ -157,7 +157,7 @@ func (m *metrics) serve(address string) (stop func(), err error) {
 	mux.HandleFunc("GET /healthz", ok)
 	mux.HandleFunc("GET /readyz", ok)
 	server := &http.Server{
-		Handler: mux, ReadHeaderTimeout: 2 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
+		Handler: mux, ReadTimeout: 2 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
 		ConnState: new(waiting).observe,
 	}
 	server.SetKeepAlivesEnabled(false) // whoever may connect could keep every connection open

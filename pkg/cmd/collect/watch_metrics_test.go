@@ -100,6 +100,23 @@ func TestIdleConnectionsToTheMetricsKeepNobodyWaiting(t *testing.T) {
 	}
 }
 
+func TestRequestToTheMetricsWithoutItsBodyKeepsNoConnection(t *testing.T) {
+	c, err := net.Dial("tcp", serveMetrics(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: metrics\r\nContent-Length: 200000\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(c); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("the server still waits for the body")
+	}
+}
+
 func TestConnectionToTheMetricsGetsOneAnswer(t *testing.T) {
 	address := serveMetrics(t)
 	c, err := net.Dial("tcp", address)
