@@ -45,7 +45,8 @@ func (j *Judge) Behavior() Behavior { return j.behavior() }
 // another reference's lookup found (docs/gc-semantics.md#conflicting-claims). For a
 // contested UID only the reference's own lookup counts.
 //
-// For a reference that snapshot.LooksUp leaves out, only the lookup for another one proves absence.
+// The owner of a reference that snapshot.LooksUp leaves out is never absent, so that what a user may write into one
+// object leads to few steps.
 //
 // The collector looks for a namespaced owner of a cluster-scoped object that it does not watch
 // in the namespace of any one of that object's dependents, so what it finds is unknown.
@@ -55,18 +56,14 @@ func (j *Judge) Reference(e graph.Edge) Judgement {
 	case out.Verdict == VerdictScopeError && j.graph.Virtual(e.Node):
 		out.Verdict = VerdictUnknown
 	case out.Verdict == VerdictDangling && out.Mapping.Served && !snapshot.LooksUp(e.Index, j.graph.Reference(e)):
-		return j.verifyLookedUp(e, out)
+		return j.notLookedUp(e, out)
 	}
 	return out
 }
 
-// verifyLookedUp makes a dangling reference unknown if no lookup proves that its owner is absent,
-// since scans do not look up all references.
-func (j *Judge) verifyLookedUp(e graph.Edge, out Judgement) Judgement {
+// notLookedUp makes a dangling reference unknown, since scans do not look up all references.
+func (j *Judge) notLookedUp(e graph.Edge, out Judgement) Judgement {
 	_, c, _ := j.view.CoordinatesOf(j.graph.Object(e.Node).Namespace, j.graph.Reference(e))
-	if j.view.Lookup(c) != nil {
-		return out
-	}
 	out.NameHolder = nil
 	out.Lookup = &snapshot.Lookup{
 		Coordinates: c, Outcome: snapshot.Failed, Reason: snapshot.Unverified,
@@ -244,7 +241,7 @@ func indexByCoordinates(g *graph.Graph) map[coordinates]*object.Object {
 		for i, r := range o.Owners {
 			owner := g.Object(g.Owners(n)[i])
 			if owner != nil && owner.MatchesIdentity(r, o.Namespace) || owner == nil && !snapshot.LooksUp(i, r) {
-				continue // in the second case, only a lookup proves anything: see Judge.Reference
+				continue // in the second case, nothing proves absence: see Judge.Reference
 			}
 			r, _ = view.WithServedVersion(r)
 			if m, c, ok := view.CoordinatesOf(o.Namespace, r); ok && view.Lookup(c) == nil {

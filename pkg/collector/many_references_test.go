@@ -11,10 +11,10 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// A reference past the first snapshot.MaxLookedUp is solid if a list or a lookup shows its owner, and
-// dangling only if a lookup does not. What only a list lacks is unknown. Wherever the reference
+// A reference past the first snapshot.MaxLookedUp is solid if a list or a lookup shows its owner, and else
+// unknown, so that one object leads to few steps. Wherever the reference
 // stands, what keeps the object still keeps it.
-func TestOnlyALookupProvesAbsencePastTheFirstReferences(t *testing.T) {
+func TestNothingProvesAbsencePastTheFirstReferences(t *testing.T) {
 	owner, waiting, other := st.ConfigMap("ns/owner"), st.ConfigMap("ns/waiting", st.Foreground()), st.ConfigMap("ns/owner", st.UID("other"))
 	served := st.Deployment("ns/web")
 	for name, test := range map[string]struct {
@@ -27,7 +27,7 @@ func TestOnlyALookupProvesAbsencePastTheFirstReferences(t *testing.T) {
 	}{
 		"no list has the owner":               {st.To(owner), nil, collector.VerdictUnknown, collector.CauseUnverified, collector.VerdictDangling, collector.ActionNone},
 		"another object has the owner's name": {st.To(owner), []st.Part{st.Listing(other)}, collector.VerdictUnknown, collector.CauseUnverified, collector.VerdictDangling, collector.ActionNone},
-		"a lookup found none":                 {st.To(owner), []st.Part{st.Absent("v1", "ConfigMap", "ns/owner")}, collector.VerdictDangling, collector.CauseMissing, collector.VerdictDangling, collector.ActionDelete},
+		"a lookup found none":                 {st.To(owner), []st.Part{st.Absent("v1", "ConfigMap", "ns/owner")}, collector.VerdictUnknown, collector.CauseUnverified, collector.VerdictDangling, collector.ActionNone},
 		"a lookup found the owner":            {st.To(owner), []st.Part{st.Found(owner)}, collector.VerdictSolid, collector.CauseNone, collector.VerdictSolid, collector.ActionUnlink},
 		"a list has the owner":                {st.To(owner), []st.Part{st.Listing(owner)}, collector.VerdictSolid, collector.CauseNone, collector.VerdictSolid, collector.ActionUnlink},
 		"a list has the owner in another version": {

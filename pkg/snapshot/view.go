@@ -98,17 +98,18 @@ func (v *View) CoordinatesOf(dependentNamespace string, r object.Reference) (m M
 const (
 	// MaxLookedUp is how many references of an object LooksUp accepts at most.
 	MaxLookedUp  = 100
-	maxOwnerName = 253 // bytes: the longest name that nearly all types accept
+	maxOwnerName = 253 // bytes of a name or UID: the longest name that nearly all types accept
 )
 
 // LooksUp reports whether the owner of an object's i-th reference is looked up if no list shows it. Objects
-// have a few owners; one of 1.5 MB, as etcd accepts, may have 10,000, or names of any length, which would cost
-// requests and memory in every scan. Another owner is unknown unless a list, or the lookup for another
-// object, shows it.
-func LooksUp(i int, r object.Reference) bool { return i < MaxLookedUp && len(r.Name) <= maxOwnerName }
+// have a few owners; one of 1.5 MB, as etcd accepts, may have 10,000, or names and UIDs of any length, which would cost
+// requests and memory in every scan. Another owner is unknown unless a list shows it.
+func LooksUp(i int, r object.Reference) bool {
+	return i < MaxLookedUp && len(r.Name) <= maxOwnerName && len(r.UID) <= maxOwnerName
+}
 
 // NotLookedUp says in a message for which references LooksUp is false.
-var NotLookedUp = fmt.Sprintf("only the first %d owner references of an object are looked up, and names of at most %d bytes", MaxLookedUp, maxOwnerName)
+var NotLookedUp = fmt.Sprintf("only the first %d owner references of an object are looked up, and names and UIDs of at most %d bytes", MaxLookedUp, maxOwnerName)
 
 // UnverifiedOwners returns the coordinates of the owners of objects that the lists do not prove
 // and one GET could, without duplicates: the kind maps, the scope fits, the name is a valid
