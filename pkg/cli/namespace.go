@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -82,11 +83,29 @@ func (s *ScanOptions) requireScanned(ctx context.Context, scope scan.Scope, seen
 	if name := s.Config.Namespace(); name != "" {
 		return s.RequireNamespace(ctx, name, seen, live)
 	}
-	if len(scope.Namespaces) != 1 {
+	switch {
+	case len(scope.Namespaces) == 1:
+	case live == nil:
+		return s.requireWholeFile(seen)
+	default:
 		return nil
 	}
 	err := s.RequireNamespace(ctx, scope.Namespaces[0], seen, live)
 	return WithHint(err, "the namespace is that of the context: choose another with -n")
+}
+
+// requireWholeFile returns an error if -A asks for more than a file has, and otherwise warns if it is a scan of
+// one namespace, as its answer reads like that of a whole cluster.
+func (s *ScanOptions) requireWholeFile(seen *snapshot.Snapshot) error {
+	if len(seen.Listed) == 0 || seen.Listed[0].Namespace == "" || slices.ContainsFunc(seen.Listed, func(l snapshot.Listing) bool { return l.Namespace != seen.Listed[0].Namespace }) {
+		return nil
+	}
+	only := "the file is a scan of namespace " + Quote(seen.Listed[0].Namespace) + " only"
+	if s.AllNamespaces {
+		return Usagef("-A: %s", only)
+	}
+	fmt.Fprintln(s.Err, "warning: "+only+": it shows nothing of other namespaces")
+	return nil
 }
 
 // namespacesOf returns the namespaces that a scan shows, with repetitions.

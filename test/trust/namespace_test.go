@@ -119,6 +119,15 @@ func TestNamespaceThatMayNotBeReadIsScanned(t *testing.T) {
 	u.runs("audit", "--strict", "-n", "unknown").exits(0)
 }
 
+func TestFileOfOneNamespaceIsNoScanOfTheCluster(t *testing.T) {
+	t.Parallel()
+	s, u, _ := namespaceScene(t)
+	s.Add(Namespaces.Object("", "empty"))
+	u.runs("snapshot", "-n", "empty", "-o", "empty.json").exits(0)
+	u.runs("audit", "--from", "empty.json", "-A").exits(2).warns(`the file is a scan of namespace "empty" only`)
+	u.runs("collect", "--from", "empty.json", "--dry-run").exits(0).warns(`the file is a scan of namespace "empty" only`)
+}
+
 func TestNamespaceOfTheContextThatDoesNotExistIsAnError(t *testing.T) {
 	t.Parallel()
 	_, u, _ := namespaceScene(t) // the server has no namespace default
