@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -108,6 +110,18 @@ func ReferenceOf(r object.Reference) *Reference {
 		APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: string(r.UID),
 		Controller: r.Controls(), BlockOwnerDeletion: r.Blocks(),
 	}
+}
+
+// OwnerReference returns r with its false flags unset.
+func (r *Reference) OwnerReference() object.Reference {
+	out := object.Reference{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID)}
+	if r.Controller {
+		out.Controller = object.Flag(true)
+	}
+	if r.BlockOwnerDeletion {
+		out.BlockOwnerDeletion = object.Flag(true)
+	}
+	return out
 }
 
 // Severity grades a finding by its consequence.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ const run = "2026-11-20T08-31-07Z"
 
 var header = backup.Header{
 	Tool: "v0.1.0", ClusterUID: "u-cluster", Server: "https://prod.example.com:6443", ServerVersion: "v1.36.3",
-	Context: "prod", Command: "collect", Digest: "5f2a9c41", Started: started,
+	Context: "prod", Command: "collect", Mode: "collect", Digest: "5f2a9c41", Started: started,
 }
 
 // manifest returns a complete object, indented, unlike what an API server sends, with a
@@ -121,7 +122,7 @@ func saved(t testing.TB, b *backup.Backup) []string {
 	return out
 }
 
-// finishedRun returns a closed folder with two Syncs, an object saved twice, a plan and
+// finishedRun returns a closed folder with two Syncs, an object saved twice, steps and
 // two results.
 func finishedRun(t testing.TB) string {
 	t.Helper()
@@ -139,7 +140,7 @@ func finishedRun(t testing.TB) string {
 			t.Fatal(err)
 		}
 	}
-	if err := f.SavePlan([]byte(plan)); err != nil {
+	if err := f.SaveSteps(slices.Values(steps), nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Finish(started.Add(time.Minute)); err != nil {
@@ -149,7 +150,12 @@ func finishedRun(t testing.TB) string {
 	return f.Path()
 }
 
-const plan = `{"mode": "collect",  "steps": []}` + "\n"
+var steps = []backup.Step{
+	{Step: "1", Action: "delete", Object: newObject("v1", "Secret", "a", "").Identity, Why: "its only owner is gone"},
+	{Step: "2", Action: "unlink", Object: newObject("v1", "Secret", "b", "").Identity, References: []backup.ReferenceChange{
+		{Before: object.Reference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: "uid-of-web"}},
+	}},
+}
 
 func readText(t testing.TB, elements ...string) string {
 	t.Helper()

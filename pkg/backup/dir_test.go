@@ -173,7 +173,7 @@ func TestHostileKindsGetTheirOwnFiles(t *testing.T) {
 		{"v1", "A.b.c"},
 		{"v1", "index"},
 		{"v1", "Index"},
-		{"v1", "plan"},
+		{"v1", "steps"},
 		{"v1", "objects"},
 		{"v1", "done"},
 		{"v1", "index-2"},
@@ -214,7 +214,7 @@ func TestHostileKindsGetTheirOwnFiles(t *testing.T) {
 	closeFolder(t, f)
 
 	files := names(t, f.Path())
-	if got, want := len(files), len(types)+len([]string{"index.json", "objects.jsonl", "done.jsonl"}); got != want {
+	if got, want := len(files), len(types)+len([]string{"index.json", "objects.jsonl", "steps.jsonl", "done.jsonl"}); got != want {
 		t.Errorf("%d files, want %d", got, want)
 	}
 	seen := map[string]string{}

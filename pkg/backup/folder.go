@@ -1,10 +1,12 @@
 package backup
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,9 +16,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
-
-// ErrPlanTooLarge reports that a plan exceeds maxPlanSize.
-var ErrPlanTooLarge = errors.New("the plan is too large for a backup")
 
 // Folder is a backup that is being written. Its methods are safe for concurrent use.
 //
@@ -31,6 +30,7 @@ type Folder struct {
 	diskMu  sync.Mutex
 	header  Header
 	objects *os.File
+	steps   *os.File
 
 	mu    sync.Mutex // never held during a write
 	files map[schema.GroupKind]*manifestFile
@@ -72,7 +72,7 @@ func Create(root, name string, h Header) (*Folder, error) {
 	f := &Folder{
 		path: path, header: h,
 		files:   map[schema.GroupKind]*manifestFile{},
-		names:   map[string]bool{indexFile: true, planFile: true},
+		names:   map[string]bool{indexFile: true},
 		results: recordFile{path: filepath.Join(path, doneFile), doing: "record a step in"},
 	}
 	if err := f.initialize(parent, created); err != nil {
@@ -87,6 +87,9 @@ func (f *Folder) initialize(parent *os.Root, name string) (err error) {
 		return err
 	}
 	if f.objects, err = f.create(objectsFile); err != nil {
+		return err
+	}
+	if f.steps, err = f.create(stepsFile); err != nil {
 		return err
 	}
 	if f.results.file, err = f.create(doneFile); err != nil {
@@ -104,7 +107,7 @@ func (f *Folder) discard() error {
 		return nil
 	}
 	err := f.closeFiles()
-	for _, file := range []string{objectsFile, doneFile, indexFile, indexFile + tempSuffix} {
+	for _, file := range []string{objectsFile, stepsFile, doneFile, indexFile, indexFile + tempSuffix} {
 		_ = f.root.Remove(file) // may not exist
 	}
 	return errors.Join(err, f.root.Close())
@@ -151,17 +154,31 @@ func (f *Folder) writeHeader() error {
 // Path returns the path of the folder, which Open takes.
 func (f *Folder) Path() string { return f.path }
 
-// SavePlan durably stores the encoded plan unchanged. It replaces an earlier one.
-func (f *Folder) SavePlan(encoded []byte) error {
+// SaveSteps durably stores the steps of the plan, before the first one is carried out. size, unless nil, is called with how many
+// bytes each takes. Call it once.
+func (f *Folder) SaveSteps(steps iter.Seq[Step], size func(Step, int)) error {
 	f.diskMu.Lock()
 	defer f.diskMu.Unlock()
 	if err := f.writeError(); err != nil {
 		return err
 	}
-	if len(encoded) > maxPlanSize {
-		return f.fileError("write", planFile, fmt.Errorf("%w: %d bytes, and at most %d", ErrPlanTooLarge, len(encoded), maxPlanSize))
+	to := bufio.NewWriter(f.steps)
+	for s := range steps {
+		line, err := encodeLine(s)
+		if err == nil {
+			_, err = to.Write(line)
+		}
+		if err != nil {
+			return f.fileError("write", stepsFile, err)
+		}
+		if size != nil {
+			size(s, len(line))
+		}
 	}
-	return f.replaceFile(planFile, encoded)
+	if err := errors.Join(to.Flush(), f.steps.Sync()); err != nil {
+		return f.fileError("write", stepsFile, err)
+	}
+	return nil
 }
 
 // AddResult records how a step ended. The operating system has the line when the
@@ -211,7 +228,7 @@ func (f *Folder) Close() error {
 
 func (f *Folder) closeFiles() error {
 	var errs []error
-	for _, file := range []*os.File{f.objects, f.results.file} {
+	for _, file := range []*os.File{f.objects, f.steps, f.results.file} {
 		if file != nil {
 			errs = append(errs, file.Close())
 		}

@@ -53,8 +53,8 @@ func TestOpenReadsWhatWasWritten(t *testing.T) {
 	if diff := cmp.Diff(results, b.Results); diff != "" {
 		t.Error(diff)
 	}
-	if got, err := b.Plan(); err != nil || string(got) != plan {
-		t.Errorf("the plan: got %q, %v", got, err)
+	if diff := cmp.Diff(steps, b.Steps); diff != "" {
+		t.Error(diff)
 	}
 	if len(b.Truncated) > 0 {
 		t.Errorf("a finished run is truncated: %v", b.Truncated)
@@ -63,7 +63,7 @@ func TestOpenReadsWhatWasWritten(t *testing.T) {
 
 func TestFilesAreAsDocumented(t *testing.T) {
 	path := finishedRun(t)
-	want := []string{"Deployment.apps.json", "Secret.json", "done.jsonl", "index.json", "objects.jsonl", "plan.json"}
+	want := []string{"Deployment.apps.json", "Secret.json", "done.jsonl", "index.json", "objects.jsonl", "steps.jsonl"}
 	if diff := cmp.Diff(want, names(t, path)); diff != "" {
 		t.Error(diff)
 	}
@@ -79,6 +79,7 @@ func TestFilesAreAsDocumented(t *testing.T) {
   "serverVersion": "v1.36.3",
   "context": "prod",
   "command": "collect",
+  "mode": "collect",
   "digest": "5f2a9c41",
   "started": "2026-11-20T08:31:07Z",
   "finished": "2026-11-20T08:32:07Z"
@@ -104,10 +105,7 @@ func TestRunningRunHasNoFinishedTime(t *testing.T) {
 	if diff := cmp.Diff(header, b.Header); diff != "" {
 		t.Error(diff)
 	}
-	if got, err := b.Plan(); got != nil || err != nil {
-		t.Errorf("plan although none was saved: %q, %v", got, err)
-	}
-	if len(b.Entries)+len(b.Results)+len(b.Truncated) > 0 {
+	if len(b.Entries)+len(b.Steps)+len(b.Results)+len(b.Truncated) > 0 {
 		t.Errorf("an empty folder contains %+v", b)
 	}
 }
@@ -302,7 +300,7 @@ func TestClosedFolderReturnsErrors(t *testing.T) {
 	for name, err := range map[string]error{
 		"Save":      f.Save(a, manifest(a)),
 		"Sync":      f.Sync(),
-		"SavePlan":  f.SavePlan([]byte(plan)),
+		"SaveSteps": f.SaveSteps(slices.Values(steps), nil),
 		"AddResult": f.AddResult(backup.Result{Action: "delete", Status: "done"}),
 		"Finish":    f.Finish(started),
 	} {
@@ -339,7 +337,7 @@ func TestConcurrentSave(t *testing.T) {
 		})
 	}
 	group.Go(func() {
-		if err := errors.Join(f.SavePlan([]byte(plan)), f.SavePlan([]byte(plan))); err != nil {
+		if err := f.SaveSteps(slices.Values(steps), nil); err != nil {
 			t.Error(err)
 		}
 	})

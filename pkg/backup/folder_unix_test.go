@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -36,7 +37,7 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 			save(t, f, newObject("v1", "Secret", "a", "1"))
-			if err := f.SavePlan([]byte(plan)); err != nil {
+			if err := f.SaveSteps(slices.Values(steps), nil); err != nil {
 				t.Fatal(err)
 			}
 			if err := f.Finish(started); err != nil {

@@ -26,32 +26,27 @@ const (
 // The files of a folder in addition to its manifests.
 const (
 	indexFile      = "index.json"
-	planFile       = "plan.json"
+	stepsFile      = "steps.jsonl"
 	objectsFile    = "objects.jsonl"
 	doneFile       = "done.jsonl"
 	restoredFile   = "restored.jsonl"
 	manifestSuffix = ".json"
 )
 
-const (
-	maxLine     = 16 << 20 // bytes of a line, and of index.json
-	maxPlanSize = 256 << 20
-)
+const maxLine = 16 << 20 // bytes of a line, and of index.json
 
 // Header describes the run that a backup is of.
 type Header struct {
-	Tool          string `json:"tool"`          // version of this program
-	ClusterUID    string `json:"clusterUID"`    // UID of namespace kube-system; empty if unknown
-	Server        string `json:"server"`        // URL without credentials; does not identify the cluster
-	ServerVersion string `json:"serverVersion"` // empty if unknown
-	Context       string `json:"context"`       // of the kubeconfig; may be empty
-	Command       string `json:"command"`       // mode of the plan
-	Digest        string `json:"digest"`        // of the plan
-	// PlanText is about how many bytes of the plan are of each namespace. It is nil unless namespaces
-	// have shares of the space for backups.
-	PlanText map[string]int64 `json:"planText,omitempty"`
-	Started  time.Time        `json:"started"`
-	Finished time.Time        `json:"finished,omitzero"` // zero if the run was interrupted or has not finished
+	Tool          string    `json:"tool"`          // version of this program
+	ClusterUID    string    `json:"clusterUID"`    // UID of namespace kube-system; empty if unknown
+	Server        string    `json:"server"`        // URL without credentials; does not identify the cluster
+	ServerVersion string    `json:"serverVersion"` // empty if unknown
+	Context       string    `json:"context"`       // of the kubeconfig; may be empty
+	Command       string    `json:"command"`
+	Mode          string    `json:"mode"`   // of the plan
+	Digest        string    `json:"digest"` // of the plan
+	Started       time.Time `json:"started"`
+	Finished      time.Time `json:"finished,omitzero"` // zero if the run was interrupted or has not finished
 }
 
 // index is index.json.
@@ -87,7 +82,7 @@ func (e Entry) validate() error {
 }
 
 func isManifestFile(name string) bool {
-	return strings.HasSuffix(name, manifestSuffix) && name != indexFile && name != planFile
+	return strings.HasSuffix(name, manifestSuffix) && name != indexFile
 }
 
 func incomplete(i object.Identity) bool {
@@ -97,7 +92,35 @@ func incomplete(i object.Identity) bool {
 var (
 	errObjectIncomplete = errors.New("it lacks the object's apiVersion, kind, name or uid")
 	errNoStatus         = errors.New("it lacks an action or a status")
+	errNoAction         = errors.New("it lacks a step or an action")
 )
+
+// Step is a step of the plan: a line of steps.jsonl.
+type Step struct {
+	Step      string          `json:"step"` // its id in the plan
+	Action    string          `json:"action"`
+	Requested bool            `json:"requested,omitempty"` // a person asked for it
+	Object    object.Identity `json:"object"`
+	Why       string          `json:"why"` // prose, shortened
+	// References are those that the step removes or changes. Those of a deleted object are in its manifest.
+	References []ReferenceChange `json:"references,omitempty"`
+}
+
+// ReferenceChange is what a step does to an owner reference.
+type ReferenceChange struct {
+	Before object.Reference  `json:"before"`
+	After  *object.Reference `json:"after,omitempty"` // nil if it is removed, or no longer blocks
+}
+
+func (s Step) validate() error {
+	switch {
+	case s.Step == "" || s.Action == "":
+		return errNoAction
+	case incomplete(s.Object):
+		return errObjectIncomplete
+	}
+	return nil
+}
 
 // Result is how a step of the plan ended: a line of done.jsonl.
 type Result struct {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sort"
 	"strings"
 	"syscall"
@@ -22,11 +21,12 @@ import (
 type Backup struct {
 	Header  Header
 	Entries []Entry  // the latest of each UID, sorted by identity
+	Steps   []Step   // in the order of the plan
 	Results []Result // in the order in which steps ended
 	// Restored is what restorations of this backup recorded.
 	Restored []Restored
 	// Truncated is what an interrupted run did not write completely. None of it is in
-	// Entries, Results or Restored. If a file was shortened later, Entries has the latest
+	// Entries, Steps, Results or Restored. If a file was shortened later, Entries has the latest
 	// complete manifest of each UID.
 	Truncated []Truncated
 
@@ -84,14 +84,21 @@ func (b *Backup) read() error {
 	if err := b.findUnindexed(ends); err != nil {
 		return err
 	}
-	err = readLines(b, doneFile, func(_ int, r Result) error {
+	err = readLines(b, stepsFile, func(_, _ int, s Step) error {
+		b.Steps = append(b.Steps, s)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = readLines(b, doneFile, func(_, _ int, r Result) error {
 		b.Results = append(b.Results, r)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	err = readLines(b, restoredFile, func(_ int, r Restored) error {
+	err = readLines(b, restoredFile, func(_, _ int, r Restored) error {
 		b.Restored = append(b.Restored, r)
 		return nil
 	})
@@ -147,7 +154,7 @@ func (b *Backup) readHeader() error {
 func (b *Backup) readEntries() (ends map[string]int64, err error) {
 	ends, sizes := map[string]int64{}, map[string]int64{}
 	latest := map[types.UID]int{}
-	err = readLines(b, objectsFile, func(n int, e Entry) error {
+	err = readLines(b, objectsFile, func(n, _ int, e Entry) error {
 		size, ok := sizes[e.File]
 		if !ok {
 			var err error
@@ -194,21 +201,6 @@ func (b *Backup) findUnindexed(ends map[string]int64) error {
 		}
 	}
 	return nil
-}
-
-// Plan returns the plan as SavePlan stored it, or nil if there is none.
-func (b *Backup) Plan() (json.RawMessage, error) {
-	data, err := readFile(b.root, planFile, maxPlanSize)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil && !json.Valid(data) {
-		err = errors.New("malformed JSON")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", filepath.Join(b.path, planFile), err)
-	}
-	return data, nil
 }
 
 // Manifest reads the manifest of an entry. It fails unless the bytes have the entry's

@@ -10,6 +10,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
 // Limits are how old and how large the backups of a service may become.
@@ -79,7 +81,7 @@ func Prune(root, prefix string, limits Limits, now time.Time) (removed int, used
 type storedBackup struct {
 	name  string
 	at    time.Time        // when it was last written to
-	bytes int64            // of its files
+	bytes int64            // that it uses
 	used  map[string]int64 // bytes by namespace
 }
 
@@ -104,8 +106,8 @@ func stored(folder *os.Root, prefix string) ([]storedBackup, error) {
 	return all, nil
 }
 
-// usedByNamespace divides the size of a backup among the namespaces of its objects and of its plan, by the
-// lengths of their manifests and of Header.PlanText. What cannot be read counts for none.
+// usedByNamespace divides the size of a backup among the namespaces of its objects and steps, by the lengths of their
+// lines and manifests. What cannot be read counts for none.
 func usedByNamespace(folder *os.Root, name string, bytes int64) map[string]int64 {
 	root, err := folder.OpenRoot(name)
 	if err != nil {
@@ -113,19 +115,15 @@ func usedByNamespace(folder *os.Root, name string, bytes int64) map[string]int64
 	}
 	defer root.Close() // nothing is written to it
 	b := &Backup{root: root}
-	if b.readHeader() != nil {
-		return nil
-	}
 	lengths, all := map[string]int64{}, int64(0)
-	for namespace, length := range b.Header.PlanText {
-		lengths[namespace] += length
+	count := func(o object.Identity, length int64) error {
+		lengths[o.InNamespace()] += length
 		all += length
-	}
-	_ = readLines(b, objectsFile, func(_ int, e Entry) error {
-		lengths[e.Object.InNamespace()] += e.Length
-		all += e.Length
 		return nil
-	})
+	}
+	_ = readLines(b, objectsFile, func(_, length int, e Entry) error { return count(e.Object, int64(length)+e.Length) })
+	_ = readLines(b, stepsFile, func(_, length int, s Step) error { return count(s.Object, int64(length)) })
+	_ = readLines(b, doneFile, func(_, length int, r Result) error { return count(r.Object, int64(length)) })
 	for namespace, length := range lengths {
 		lengths[namespace] = int64(float64(bytes) * float64(length) / float64(max(all, 1)))
 	}
@@ -148,7 +146,10 @@ func removeUnlessOpen(folder *os.Root, name string) error {
 	return folder.RemoveAll(name)
 }
 
-// sizeOfBackup returns when a folder was last written to, and the size of its files. ok is false if it
+// block is the space that file systems use at least for a file or folder, in bytes.
+const block = 4 << 10
+
+// sizeOfBackup returns when a folder was last written to, and the space of its files. ok is false if it
 // is not a backup.
 func sizeOfBackup(root *os.Root, e fs.DirEntry) (at time.Time, bytes int64, ok bool) {
 	if !e.IsDir() {
@@ -158,12 +159,13 @@ func sizeOfBackup(root *os.Root, e fs.DirEntry) (at time.Time, bytes int64, ok b
 	if err != nil {
 		return time.Time{}, 0, false
 	}
+	bytes = block
 	for _, f := range files {
 		info, err := f.Info()
 		if err != nil || !info.Mode().IsRegular() {
 			return time.Time{}, 0, false
 		}
-		bytes += info.Size()
+		bytes += (info.Size() + block - 1) / block * block
 		ok = ok || f.Name() == indexFile
 		if info.ModTime().After(at) {
 			at = info.ModTime()

@@ -17,11 +17,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// fakeBackup writes a folder with the files of a backup, 100 bytes in all, last changed at this time.
+// fakeBackup writes a folder with the files of a backup, last changed at this time. It uses sizeOfFake bytes.
 func fakeBackup(t *testing.T, path string, at time.Time) {
 	t.Helper()
 	writeFiles(t, path, at, map[string]int{indexFile: 40, "Secret.json": 60})
 }
+
+const sizeOfFake = 3 * block
 
 func writeFiles(t *testing.T, folder string, at time.Time, sizes map[string]int) {
 	t.Helper()
@@ -50,14 +52,14 @@ func TestPrune(t *testing.T) {
 		maxBytes int64
 		want     string // what is left
 	}{
-		"keeps all within the bounds":                     {ages: []time.Duration{3 * day, 2 * day, day}, maxAge: 3 * day, maxBytes: 300, want: "a b c"},
+		"keeps all within the bounds":                     {ages: []time.Duration{3 * day, 2 * day, day}, maxAge: 3 * day, maxBytes: 3 * sizeOfFake, want: "a b c"},
 		"removes what is older":                           {ages: []time.Duration{5 * day, 4 * day, day}, maxAge: 3 * day, maxBytes: unlimited, want: "c"},
-		"removes the oldest until the others are smaller": {ages: []time.Duration{3 * day, 2 * day, day}, maxAge: 9 * day, maxBytes: 299, want: "b c"},
+		"removes the oldest until the others are smaller": {ages: []time.Duration{3 * day, 2 * day, day}, maxAge: 9 * day, maxBytes: 3*sizeOfFake - 1, want: "b c"},
 		"keeps the latest one, however old and large":     {ages: []time.Duration{9 * day, 8 * day}, maxAge: day, maxBytes: 1, want: "b"},
 		"keeps the only one":                              {ages: []time.Duration{9 * day}, maxAge: day, maxBytes: 1, want: "a"},
 		"has nothing to do in an empty folder":            {maxAge: day, maxBytes: 1},
 		"neither removes nor counts files and other folders": {
-			ages: []time.Duration{3 * day, 2 * day}, maxAge: 9 * day, maxBytes: 200, want: "0-files 0-nested 0-notes a b",
+			ages: []time.Duration{3 * day, 2 * day}, maxAge: 9 * day, maxBytes: 2 * sizeOfFake, want: "0-files 0-nested 0-notes a b",
 			other: func(t *testing.T, root string) {
 				writeFiles(t, root, now.Add(-99*day), map[string]int{"0-notes": 500})
 				writeFiles(t, filepath.Join(root, "0-files"), now.Add(-99*day), map[string]int{"Secret.json": 500})
@@ -190,16 +192,16 @@ func backupOf(t *testing.T, root string, at time.Time, lengths map[string]int) s
 
 func TestPruneRemovesBackupsOfANamespaceOverItsShareAfterADay(t *testing.T) {
 	root, now := t.TempDir(), time.Now()
-	other := backupOf(t, root, now.Add(-50*time.Hour), map[string]int{"shop": 5000})
-	mixed := backupOf(t, root, now.Add(-45*time.Hour), map[string]int{"shop": 5000, "tenant": 10})
-	backupOf(t, root, now.Add(-40*time.Hour), map[string]int{"tenant": 20_000})
-	young := backupOf(t, root, now.Add(-time.Hour), map[string]int{"tenant": 30_000, "shop": 1000})
-	latest := backupOf(t, root, now, map[string]int{"tenant": 20_000})
-	removed, used, err := Prune(root, "", Limits{99 * time.Hour, 160_000}, now) // a share is 40,000
+	other := backupOf(t, root, now.Add(-50*time.Hour), map[string]int{"shop": 50_000})
+	mixed := backupOf(t, root, now.Add(-45*time.Hour), map[string]int{"shop": 50_000, "tenant": 10})
+	backupOf(t, root, now.Add(-40*time.Hour), map[string]int{"tenant": 200_000})
+	young := backupOf(t, root, now.Add(-time.Hour), map[string]int{"tenant": 300_000, "shop": 10_000})
+	latest := backupOf(t, root, now, map[string]int{"tenant": 200_000})
+	removed, used, err := Prune(root, "", Limits{99 * time.Hour, 1_600_000}, now) // a share is 400,000
 	if left := names(t, root); err != nil || removed != 1 || !slices.Equal(left, []string{other, mixed, young, latest}) {
 		t.Errorf("it removed %d, and %v is left: %v", removed, left, err)
 	}
-	if used["tenant"] < 50_000 || used["tenant"] > 54_000 || used["shop"] < 11_000 || used["shop"] > 15_000 {
+	if used["tenant"] < 500_000 || used["tenant"] > 590_000 || used["shop"] < 110_000 || used["shop"] > 170_000 {
 		t.Errorf("the others use %v", used)
 	}
 }

@@ -81,9 +81,9 @@ func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	return data, withoutPath(err)
 }
 
-// readLines calls add for every valid line of a file, with the line number starting at 1.
+// readLines calls add for every valid line of a file, with the line number starting at 1 and its length.
 // Lines that a kill or a power failure left incomplete go to b.Truncated.
-func readLines[T interface{ validate() error }](b *Backup, name string, add func(n int, v T) error) error {
+func readLines[T interface{ validate() error }](b *Backup, name string, add func(n, length int, v T) error) error {
 	file, _, err := openRegular(b.root, name, os.O_RDONLY)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -122,7 +122,7 @@ func readLines[T interface{ validate() error }](b *Backup, name string, add func
 		}
 		err := v.validate()
 		if err == nil {
-			err = add(n, v)
+			err = add(n, len(line), v)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", position(name, n), err)

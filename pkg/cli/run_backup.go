@@ -1,12 +1,12 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -44,11 +45,7 @@ func (op *Operation) newRunBackup() (*runBackup, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := op.newBackupIn(root, "", nil)
-	if errors.Is(err, backup.ErrPlanTooLarge) {
-		err = WithHint(err, "do it in parts: one namespace at a time, with -n")
-	}
-	return b, err
+	return op.newBackupIn(root, "", nil)
 }
 
 // RoundBackup is the backup of one round of a run without end. It implements controller.Backup.
@@ -61,17 +58,12 @@ type RoundBackup struct {
 const RoundPrefix = "watch-"
 
 // NewRoundBackup creates the folder of one round below root. It refuses objects that exceed the share of
-// their namespace, to which the plan counts as well.
+// their namespace, to which its steps count as well.
 func (op *Operation) NewRoundBackup(root string, shares *backup.Shares) (*RoundBackup, error) {
-	text := op.Current.Plan.ReferenceText()
-	for namespace, bytes := range text {
-		_ = shares.Take(namespace, int(bytes)) // it remembers which are full
-	}
-	b, err := op.newBackupIn(root, RoundPrefix, text)
+	b, err := op.newBackupIn(root, RoundPrefix, shares)
 	if err != nil {
 		return nil, err
 	}
-	b.shares = shares
 	return &RoundBackup{b, op.Options.Scan.Now}, nil
 }
 
@@ -81,8 +73,8 @@ func (b *RoundBackup) Record(e event.Event) error { return b.noteResult(e, b.now
 // Close completes the backup.
 func (b *RoundBackup) Close() error { return b.close(true, b.now()) }
 
-// newBackupIn creates the folder of the current plan below root. Its name begins with the prefix.
-func (op *Operation) newBackupIn(root, prefix string, planText map[string]int64) (*runBackup, error) {
+// newBackupIn creates the folder of the current plan below root, with its steps. Its name begins with the prefix.
+func (op *Operation) newBackupIn(root, prefix string, shares *backup.Shares) (*runBackup, error) {
 	name, server, err := op.Options.Scan.ContextAndServer()
 	if err != nil {
 		return nil, err
@@ -90,7 +82,7 @@ func (op *Operation) newBackupIn(root, prefix string, planText map[string]int64)
 	now := op.Options.Scan.Now().UTC()
 	folder, err := backup.Create(root, prefix+now.Format("2006-01-02T15-04-05Z"), backup.Header{
 		Tool: Release(), ClusterUID: string(op.ClusterUID), Server: server, ServerVersion: op.Current.Snapshot.Server, Context: name,
-		Command: op.Options.command, Digest: op.Current.Plan.Digest, PlanText: planText, Started: now,
+		Command: op.Options.command, Mode: string(op.Current.Plan.Mode), Digest: op.Current.Plan.Digest, Started: now,
 	})
 	if errors.As(err, new(*backup.WorldWritableError)) {
 		return nil, WithHint(err, "use --backup-dir to choose a folder that only you can read: backups may contain Secrets")
@@ -98,16 +90,43 @@ func (op *Operation) newBackupIn(root, prefix string, planText map[string]int64)
 	if err != nil {
 		return nil, err
 	}
-	var encoded bytes.Buffer
-	err = EscapeJSON(op.Current.Plan.Finalized().Save)(&encoded)
-	if err == nil {
-		err = folder.SavePlan(encoded.Bytes())
-	}
+	err = folder.SaveSteps(storedSteps(op.Current.Plan), func(s backup.Step, bytes int) {
+		if shares != nil {
+			_ = shares.Take(s.Object.InNamespace(), bytes) // it remembers which are full
+		}
+	})
 	if err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
-	return &runBackup{cluster: op.Current.Cluster, snapshot: op.Current.Snapshot, folder: folder}, nil
+	return &runBackup{cluster: op.Current.Cluster, snapshot: op.Current.Snapshot, folder: folder, shares: shares}, nil
 }
+
+// storedSteps returns the steps of a plan as a backup stores them.
+func storedSteps(p *plan.Plan) iter.Seq[backup.Step] {
+	return func(yield func(backup.Step) bool) {
+		for i := range p.Steps {
+			s := &p.Steps[i]
+			out := backup.Step{Step: s.ID, Action: string(s.Action), Requested: s.Requested, Object: s.Object.Identity, Why: escape.Short(reason.Message(s.Reason), maxStoredReason)}
+			for _, r := range s.References {
+				if s.Action == plan.ActionDelete {
+					break
+				}
+				change := backup.ReferenceChange{Before: r.OwnerReference()}
+				if r.Becomes != nil {
+					after := r.Becomes.OwnerReference()
+					change.After = &after
+				}
+				out.References = append(out.References, change)
+			}
+			if !yield(out) {
+				return
+			}
+		}
+	}
+}
+
+// maxStoredReason is how many characters of the reason of a step a backup stores. It may name thousands of objects.
+const maxStoredReason = 1000
 
 // Write implements planrun.BackupWriter.
 func (b *runBackup) Write(ctx context.Context, objects []object.Identity) ([]planrun.Written, error) {

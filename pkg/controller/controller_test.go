@@ -13,7 +13,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
@@ -138,20 +137,6 @@ func orphanIn(namespace, name, kind string) *apiserver.Object {
 	return pod
 }
 
-// longOrphans returns objects whose references are as long as those that are looked up may be, and longer in JSON.
-func longOrphans(namespace string, n int) (out []*apiserver.Object) {
-	for i := range n {
-		pod := orphanIn(namespace, fmt.Sprint("long-", i), "Pod")
-		for j := range 99 {
-			r := pod.OwnerReferences[0]
-			r.Name, r.UID = fmt.Sprint(strings.Repeat("\x01", 250), j), types.UID(fmt.Sprint("gone-", j))
-			pod.OwnerReferences = append(pod.OwnerReferences, r)
-		}
-		out = append(out, pod)
-	}
-	return out
-}
-
 func TestRoundLeavesOutWhatExceedsTheLimit(t *testing.T) {
 	many := func(namespace, kind string, n int) (out []*apiserver.Object) {
 		for i := range n {
@@ -185,10 +170,6 @@ func TestRoundLeavesOutWhatExceedsTheLimit(t *testing.T) {
 		"everything with a limit of 0": {
 			pods: slices.Concat(many("a", "Deployment", 1), many("b", "Pod", 1)), max: 0, left: "a:1 b:1",
 			out: []controller.LeftOut{{Namespace: "a", Deletes: 1}, {Namespace: "b", Deletes: 1}},
-		},
-		"a namespace with too much text in its references": {
-			pods: slices.Concat(longOrphans("a", 50), many("b", "Deployment", 1)), max: 100, left: "a:50",
-			out: []controller.LeftOut{{Namespace: "a", Deletes: 50, Reason: controller.ExceedsPlanText}},
 		},
 		"a namespace whose backups use up its share": {
 			pods: slices.Concat(many("a", "Deployment", 1), many("b", "Deployment", 1)), max: 10, full: "a", left: "a:1",

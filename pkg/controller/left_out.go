@@ -32,13 +32,7 @@ type LeftOutReason int
 const (
 	ExceedsMaxDeletes LeftOutReason = iota
 	BackupFull                      // Options.Full
-	ExceedsPlanText                 // the text of its owner references exceeds maxPlanText
 )
-
-// maxPlanText limits the text of the owner references by which one round acts on objects of one namespace
-// (plan.ReferenceText). They are in the plan, which a backup holds: a plan that is too large fails the round
-// of all namespaces. 1,000 objects with three ordinary references have 1.5 MiB.
-const maxPlanText = 12 << 20
 
 // leftOut is what rounds leave alone: so much would be deleted at once that somebody has to look at
 // it first, or it could not be backed up. A round over everything decides again; those over parts leave the
@@ -121,15 +115,15 @@ func (l *leftOut) add(p *plan.Plan, o Options) (more, exceeded bool) {
 		l.namespaces[at] = LeftOut{Namespace: at, Deletes: in[at], Reason: because}
 		exceeded = true
 	}
-	text := p.ReferenceText()
-	for _, at := range slices.Concat(slices.Collect(maps.Keys(in)), slices.Collect(maps.Keys(text))) {
+	for i := range p.Steps { // a backup stores every step
+		in[p.Steps[i].Object.InNamespace()] += 0
+	}
+	for at, deletes := range in {
 		switch {
 		case o.Full != nil && o.Full(at):
 			leave(at, BackupFull)
-		case in[at] > o.MaxDeletes:
+		case deletes > o.MaxDeletes:
 			leave(at, ExceedsMaxDeletes)
-		case text[at] > maxPlanText:
-			leave(at, ExceedsPlanText)
 		}
 	}
 	for _, loss := range losses {

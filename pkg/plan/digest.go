@@ -192,15 +192,12 @@ func (c *canonicalizer) field(depth int) bool {
 func (c *canonicalizer) text() []byte {
 	begin := c.at
 	c.at++
-	for {
-		end := bytes.IndexByte(c.data[c.at:], '"')
-		escape := bytes.IndexByte(c.data[c.at:c.at+end], '\\')
-		if escape < 0 {
-			c.at += end + 1
-			break
+	for ; c.data[c.at] != '"'; c.at++ {
+		if c.data[c.at] == '\\' {
+			c.at++
 		}
-		c.at += escape + 2
 	}
+	c.at++
 	quoted := c.data[begin:c.at]
 	if bytes.IndexByte(quoted, '\\') < 0 && utf8.Valid(quoted) {
 		c.out = append(c.out, quoted...)

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -56,29 +55,4 @@ func ownerKinds(references []Reference) []schema.GroupKind {
 		}
 	}
 	return out
-}
-
-// ReferenceText returns about how many bytes the owner references of each namespace take in the saved plan.
-// A user may choose all of it.
-func (p *Plan) ReferenceText() map[string]int64 {
-	const repeated = 3 // a reference is in the step, its parameters and its message
-	out := map[string]int64{}
-	for i := range p.Steps {
-		at := p.Steps[i].Object.InNamespace()
-		for _, r := range p.Steps[i].References {
-			out[at] += repeated * int64(inJSON(r.APIVersion)+inJSON(r.Kind)+inJSON(r.Name)+len(r.UID))
-		}
-	}
-	return out
-}
-
-// inJSON returns at least how long s is in JSON.
-func inJSON(s string) int {
-	n := len(s)
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7f || strings.IndexByte(`"\\<>&`, c) >= 0 {
-			n += len(`\u0000`) - 1
-		}
-	}
-	return n
 }

@@ -14,8 +14,9 @@ import (
 // Backup is what a run backed up and did.
 type Backup struct {
 	Saved       []Saved      // one per UID, sorted by identity
-	Plan        *plan.Plan   // of the run; nil if none was saved
-	StepResults []StepResult // how steps of that plan ended; not every step is listed
+	Mode        plan.Mode    // of the run
+	Steps       []Step       // of the run, in the order of its plan
+	StepResults []StepResult // how they ended; not every step is listed
 	// Recreated maps the old UID of an object to the UID of what an earlier restoration of
 	// this backup created. An entry counts only while an object with that UID exists
 	// under the object's name.
@@ -30,6 +31,21 @@ type Saved struct {
 	Object          object.Identity // when it was backed up
 	ResourceVersion string
 	SHA256          string // of the manifest
+}
+
+// Step is a step of the run.
+type Step struct {
+	ID        string
+	Action    plan.Action
+	Requested bool
+	Object    types.UID
+	Changes   []ReferenceChange // of an object that it does not delete
+}
+
+// ReferenceChange is what a step did to a reference.
+type ReferenceChange struct {
+	Before object.Reference
+	After  *object.Reference // nil if it was removed, or no longer blocks
 }
 
 // StepResult is how a step of the run ended.

@@ -5,7 +5,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -69,7 +68,7 @@ func (p *planner) findReferences() {
 		} else {
 			wanted := p.options.Only == nil || p.options.Only(live.Identity)
 			for _, c := range changed[live.UID] {
-				if wanted || p.byUID[c.before.UID] != nil { // a recreated owner gets its dependents back
+				if wanted || p.byUID[c.Before.UID] != nil { // a recreated owner gets its dependents back
 					h.revert(c)
 				}
 			}
@@ -106,64 +105,33 @@ func (h *referenceHolder) owners() []object.Reference {
 	return out
 }
 
-// referenceChange is what a run did to a reference.
-type referenceChange struct {
-	before object.Reference
-	after  *object.Reference // nil if it was removed, or no longer blocks
-}
-
 // revert adds the reference as it was before a change, unless it was changed again
 // since.
-func (h *referenceHolder) revert(c referenceChange) {
+func (h *referenceHolder) revert(c ReferenceChange) {
 	for i, has := range h.live.Owners {
-		replaced := c.after != nil && has.SameOwner(*c.after)
-		if !replaced && !has.SameOwner(c.before) {
+		replaced := c.After != nil && has.SameOwner(*c.After)
+		if !replaced && !has.SameOwner(c.Before) {
 			continue
 		}
-		if (replaced || has.Blocks() != c.before.Blocks()) && !h.isReplaced(i) {
-			h.add(c.before, i)
+		if (replaced || has.Blocks() != c.Before.Blocks()) && !h.isReplaced(i) {
+			h.add(c.Before, i)
 		}
 		return
 	}
-	if c.after == nil {
-		h.add(c.before)
+	if c.After == nil {
+		h.add(c.Before)
 	}
 }
 
 // changedReferences returns what the run did to the references of objects that it
 // did not delete, by the object's UID. A step without a recorded end counts, and so
 // does a skipped one that the cluster's own garbage collector may have performed.
-func (p *planner) changedReferences() map[types.UID][]referenceChange {
-	out := map[types.UID][]referenceChange{}
-	if p.backup.Plan == nil {
-		return out
-	}
-	for i := range p.backup.Plan.Steps {
-		s := &p.backup.Plan.Steps[i]
-		if s.Action == plan.ActionDelete || p.undone[s.ID] {
-			continue
+func (p *planner) changedReferences() map[types.UID][]ReferenceChange {
+	out := map[types.UID][]ReferenceChange{}
+	for _, s := range p.backup.Steps {
+		if s.Action != plan.ActionDelete && !p.undone[s.ID] {
+			out[s.Object] = append(out[s.Object], s.Changes...)
 		}
-		for _, r := range s.References {
-			c := referenceChange{before: objectReference(r.Reference)}
-			if r.Becomes != nil {
-				after := objectReference(*r.Becomes)
-				c.after = &after
-			}
-			out[s.Object.UID] = append(out[s.Object.UID], c)
-		}
-	}
-	return out
-}
-
-// objectReference converts a reference of a plan, in which an unset flag is the
-// same as a false one.
-func objectReference(r audit.Reference) object.Reference {
-	out := object.Reference{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID)}
-	if r.Controller {
-		out.Controller = object.Flag(true)
-	}
-	if r.BlockOwnerDeletion {
-		out.BlockOwnerDeletion = object.Flag(true)
 	}
 	return out
 }

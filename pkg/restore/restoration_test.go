@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -49,21 +48,21 @@ func successor(o object.Object) object.Object {
 	return o
 }
 
-// unlinked returns the plan of a run that removed references from an object.
-func unlinked(o object.Object, refs ...object.Reference) *plan.Plan {
-	s := plan.Step{ID: "1", Action: plan.ActionUnlink, Object: plan.Object{Identity: o.Identity}}
+// unlinked returns a run that removed references from an object.
+func unlinked(o object.Object, refs ...object.Reference) run {
+	s := restore.Step{ID: "1", Action: plan.ActionUnlink, Object: o.UID}
 	for _, r := range refs {
-		s.References = append(s.References, plan.Reference{Reference: *audit.ReferenceOf(r)})
+		s.Changes = append(s.Changes, restore.ReferenceChange{Before: r})
 	}
-	return &plan.Plan{Mode: plan.Collect, Steps: []plan.Step{s}}
+	return run{plan.Collect, []restore.Step{s}}
 }
 
-// relinked returns the plan of a repair that pointed a reference at another owner.
-func relinked(o object.Object, from, to object.Reference) *plan.Plan {
-	p := unlinked(o, from)
-	p.Mode, p.Steps[0].Action, p.Steps[0].Object.UID = plan.Repair, plan.ActionRelink, o.UID
-	p.Steps[0].References[0].Becomes = audit.ReferenceOf(to)
-	return p
+// relinked returns a repair that pointed a reference at another owner.
+func relinked(o object.Object, from, to object.Reference) run {
+	r := unlinked(o, from)
+	r.mode, r.steps[0].Action = plan.Repair, plan.ActionRelink
+	r.steps[0].Changes[0].After = &to
+	return r
 }
 
 func TestNew(t *testing.T) {
@@ -73,7 +72,7 @@ func TestNew(t *testing.T) {
 	cache := widget("shop/cache")
 	flags := ConfigMap("shop/flags", OwnedBy(cache))
 	elsewhere := widget("other/cache")
-	finalizerRemoved := &plan.Plan{Mode: plan.FinalizerRemoval, Steps: []plan.Step{{ID: "1", Requested: true, Action: plan.ActionRemoveFinalizer, Object: plan.Object{Identity: ConfigMap("shop/a").Identity}}}}
+	finalizerRemoved := run{plan.FinalizerRemoval, []restore.Step{{ID: "1", Requested: true, Action: plan.ActionRemoveFinalizer, Object: ConfigMap("shop/a").UID}}}
 	tests := map[string]struct {
 		scenario
 		want []string
@@ -163,7 +162,7 @@ func TestNew(t *testing.T) {
 		"recreates an object whose cascading deletion the run skipped": {
 			scenario{
 				gone:  []object.Object{flags},
-				run:   &plan.Plan{Mode: plan.Delete, Steps: []plan.Step{{ID: "1", Action: plan.ActionDelete, Object: plan.Object{Identity: flags.Identity}}}},
+				run:   run{plan.Delete, []restore.Step{{ID: "1", Action: plan.ActionDelete, Object: flags.UID}}},
 				ended: []restore.StepResult{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Skipped}},
 			},
 			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},

@@ -23,10 +23,16 @@ type scenario struct {
 	gone    []object.Object // backed up with metadata only
 	live    []object.Object
 	parts   []Part // further changes of the snapshot
-	run     *plan.Plan
+	run     run
 	ended   []restore.StepResult
 	made    map[types.UID]types.UID
 	options restore.Options
+}
+
+// run is what a run did.
+type run struct {
+	mode  plan.Mode
+	steps []restore.Step
 }
 
 // extraTypes are served in addition to those of snapshottest.
@@ -66,7 +72,7 @@ func (s scenario) snapshot() *snapshot.Snapshot {
 
 func (s scenario) backup(t testing.TB) restore.Backup {
 	t.Helper()
-	b := restore.Backup{Plan: s.run, StepResults: s.ended, Recreated: s.made}
+	b := restore.Backup{Mode: s.run.mode, Steps: s.run.steps, StepResults: s.ended, Recreated: s.made}
 	manifests := map[types.UID]json.RawMessage{}
 	for _, text := range s.saved {
 		raw, err := yaml.YAMLToJSON([]byte(text))

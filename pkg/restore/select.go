@@ -59,13 +59,11 @@ func (p *planner) readRun() {
 	p.released = map[types.UID]bool{}
 	p.repaired, p.notDeleted, p.undone = map[types.UID]bool{}, map[types.UID]bool{}, map[string]bool{}
 	unrequested := map[string]bool{}
-	if run := p.backup.Plan; run != nil {
-		for i := range run.Steps {
-			step := &run.Steps[i]
-			unrequested[step.ID] = run.Mode.Cascades() && !step.Requested
-			p.repaired[step.Object.UID] = run.Mode == plan.Repair
-			p.released[step.Object.UID] = run.Mode == plan.FinalizerRemoval && step.Requested
-		}
+	mode := p.backup.Mode
+	for _, step := range p.backup.Steps {
+		unrequested[step.ID] = mode.Cascades() && !step.Requested
+		p.repaired[step.Object] = mode == plan.Repair
+		p.released[step.Object] = mode == plan.FinalizerRemoval && step.Requested
 	}
 	for _, e := range p.backup.StepResults {
 		skipped := e.Status == event.Skipped && !unrequested[e.Step]

@@ -169,6 +169,52 @@ func TestManyReferencesFitIntoTheMemoryOfTheDeployment(t *testing.T) {
 	}
 }
 
+// What one namespace writes into a few objects neither fails the round of all nor takes the memory of the Deployment.
+func TestAFewObjectsDoNotStopTheServiceForOthers(t *testing.T) {
+	roles := apiserver.Namespaced("rbac.authorization.k8s.io", "roles", "Role")
+	for name, tenant := range map[string]func(i int) *Object{
+		"many finalizers": func(i int) *Object {
+			o := terminating(ConfigMaps.Object("tenant", fmt.Sprint("held-", i)))
+			o.Finalizers = []string{metav1.FinalizerDeleteDependents}
+			for j := range 25_000 {
+				o.Finalizers = append(o.Finalizers, fmt.Sprintf("example.com/a-long-name-of-a-finalizer-%020d", j))
+			}
+			return o
+		},
+		"a long name": func(i int) *Object {
+			return ownedBy(roles.Object("tenant", strings.Repeat("\x01", 400_000)+strconv.Itoa(i)), missingOwner(Deployments))
+		},
+		"a reference with a long UID": func(i int) *Object {
+			owner := missingOwner(Deployments)
+			owner.UID = types.UID(strings.Repeat("\x01", 400_000))
+			return ownedBy(ConfigMaps.Object("tenant", fmt.Sprint("owned-", i)), owner)
+		},
+		"many references to one missing owner": func(i int) *Object {
+			references := manyReferences(10_000, "aaaaaaaa")
+			for j := range references {
+				references[j].Name = "absent"
+			}
+			return ownedBy(ConfigMaps.Object("tenant", fmt.Sprint("owned-", i)), references...)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := NewServer(t)
+			s.Serve(roles)
+			for i := range 50 {
+				s.Add(tenant(i))
+			}
+			garbage := s.Add(ownedBy(Secrets.Object("shop", "garbage"), missingOwner(Deployments)))
+			u := newUser(t, s)
+			u.env = append(u.env, "GOMEMLIMIT=800MiB")
+			p, log := u.startsService("--backup-max-size=256Mi", "--max-memory=512Mi")
+			peak := p.highWater()
+			u.awaits("the garbage of another namespace", s.gone(garbage))
+			p.stops(log)
+			fits(t, peak(), 1024*9/10)
+		})
+	}
+}
+
 func TestEndlessFilesAreLimitedInMemory(t *testing.T) {
 	const mostRSS = 192 << 20
 	s := NewServer(t)

@@ -110,7 +110,7 @@ func (l *roundLog) round(r *controller.Round) {
 // noteLeftOut writes what rounds have begun or ceased to leave out.
 func (l *roundLog) noteLeftOut(all []controller.LeftOut) {
 	names := make([]string, len(all))
-	var begun, full, long []string
+	var begun, full []string
 	most := 0
 	for i, out := range all {
 		names[i] = nameOf(out)
@@ -118,8 +118,6 @@ func (l *roundLog) noteLeftOut(all []controller.LeftOut) {
 		case slices.Contains(l.leftOut, names[i]):
 		case out.Reason == controller.BackupFull:
 			full = append(full, names[i])
-		case out.Reason == controller.ExceedsPlanText:
-			long = append(long, names[i])
 		default:
 			begun = append(begun, fmt.Sprintf("%s (%s)", names[i], wording.Count(out.Deletes, "object")))
 			most = max(most, out.Deletes)
@@ -133,10 +131,6 @@ func (l *roundLog) noteLeftOut(all []controller.LeftOut) {
 	if len(full) > 0 {
 		l.note("warning: left out, as the backups of the last day use up the share of one namespace of --backup-max-size: " +
 			wording.List(full, cli.MaxNamedGaps) + "; everything else is collected")
-	}
-	if len(long) > 0 {
-		l.note("warning: left out, as its objects have too many or too long owner references to act on at once: " +
-			wording.List(long, cli.MaxNamedGaps) + "; everything else is collected")
 	}
 	if len(ended) > 0 {
 		l.note("no longer left out: " + wording.List(ended, cli.MaxNamedGaps))

@@ -1,12 +1,10 @@
 package restore
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -128,7 +126,7 @@ func readBackup(saved *backup.Backup, warnings io.Writer) restore.Backup {
 		fmt.Fprintf(warnings, "warning: the backup is truncated: %s\n", escape.Short(truncated.String(), 2000))
 	}
 	entries := make(map[types.UID]backup.Entry, len(saved.Entries))
-	in := restore.Backup{Recreated: map[types.UID]types.UID{}}
+	in := restore.Backup{Mode: plan.Mode(saved.Header.Mode), Recreated: map[types.UID]types.UID{}}
 	for _, e := range saved.Entries {
 		entries[e.Object.UID] = e
 		in.Saved = append(in.Saved, restore.Saved{Object: e.Object, ResourceVersion: e.ResourceVersion, SHA256: e.SHA256})
@@ -142,15 +140,12 @@ func readBackup(saved *backup.Backup, warnings io.Writer) restore.Backup {
 		}
 	}
 	in.Manifest = func(s restore.Saved) (json.RawMessage, error) { return saved.Manifest(entries[s.Object.UID]) }
-	encoded, err := saved.Plan()
-	if err == nil && encoded == nil {
-		err = errors.New("the backup has none")
-	}
-	if err == nil {
-		in.Plan, err = plan.Load(bytes.NewReader(encoded), int64(len(encoded)))
-	}
-	if err != nil {
-		fmt.Fprintf(warnings, "warning: cannot read the plan of the run, so references that it removed from existing objects are not restored: %s\n", escape.Short(err.Error(), 2000))
+	for _, s := range saved.Steps {
+		step := restore.Step{ID: s.Step, Action: plan.Action(s.Action), Requested: s.Requested, Object: s.Object.UID}
+		for _, r := range s.References {
+			step.Changes = append(step.Changes, restore.ReferenceChange(r))
+		}
+		in.Steps = append(in.Steps, step)
 	}
 	return in
 }
