@@ -248,6 +248,7 @@ func (op *Operation) apply(ctx context.Context) error {
 	begun := op.Options.Scan.Now()
 	o.done = op.execute(running, b)
 	o.took = op.Options.Scan.Now().Sub(begun)
+	o.gone = len(o.done.Gone)
 	o.facts.unrecorded = op.recordError() != nil
 	if err := b.close(!o.done.Interrupted, op.Options.Scan.Now()); err != nil {
 		o.facts.unrecorded = true

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
@@ -22,6 +23,7 @@ type runOutcome struct {
 	stale   []plan.Stale
 	done    *execute.Report // nil if there was nothing to do
 	backup  string          // the folder; empty if there is no backup
+	gone    int             // how many of the objects that the plan deletes
 	took    time.Duration
 	gaps    []snapshot.Gap // of the last scan
 	left    *plan.Plan     // of the scan after the run; nil if there was none
@@ -51,6 +53,7 @@ type result struct {
 }
 
 type summary struct {
+	Deleted int `json:"deleted"` // objects that are gone
 	Done    int `json:"done"`
 	Skipped int `json:"skipped"`
 	Failed  int `json:"failed"`
@@ -102,6 +105,7 @@ func (o *runOutcome) result() *result {
 			r.Left = append(r.Left, left{string(s.Action), s.Object, reason.Store(s.Reason)})
 		}
 	}
+	r.Summary.Deleted = o.gone
 	r.Summary.Blocked, r.Summary.Left = len(r.Blocked), len(r.Left)
 	return r
 }
@@ -196,7 +200,11 @@ func (op *Operation) printResult(o *runOutcome, r *result) error {
 			return err
 		}
 	}
-	line := planview.RunSummary(all, results, o.took)
+	stuck := ""
+	if object, why, ok := planview.Stuck(o.plan, o.blocked); ok && o.done != nil && o.gone < o.plan.Losses() {
+		stuck = why + " Next: " + op.Options.Scan.Suggest("why", strings.ToLower(object.Kind)+"/"+object.Name, "-n", object.Namespace)
+	}
+	line := planview.RunSummary(all, results, o.gone, stuck, o.took)
 	switch {
 	case o.dryRun():
 		line = fmt.Sprintf("The API server would accept %d of %d steps. Nothing was changed: dry run, digest %s.", r.Summary.Done, len(all.Steps), r.Digest)

@@ -22,11 +22,10 @@ func planObjects(p *plan.Plan) []object.Identity {
 		}
 		return out
 	}
-	for i := range p.Outcomes {
-		if p.Deletes(&p.Outcomes[i]) {
-			out = append(out, p.Outcomes[i].Object)
-		}
+	for _, lost := range p.LostObjects() {
+		out = append(out, lost.Object)
 	}
+	slices.SortFunc(out, object.Identity.Compare)
 	return out
 }
 

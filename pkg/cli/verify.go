@@ -50,6 +50,7 @@ func (op *Operation) verify(ctx context.Context, o *runOutcome) {
 		return
 	}
 	o.facts.verification, o.gaps = verifiedBy(now.Plan.CompleteButAccepted()), now.Plan.Gaps
+	o.gone = countGone(o.plan, o.done, now.Graph())
 	o.left, o.blocked = now.Plan, slices.Concat(o.blocked, blocked, op.deletedButPresent(o.done, now.Graph()))
 	o.facts.left = len(now.Plan.Steps)
 	if op.Saved != nil {
@@ -80,6 +81,20 @@ func (op *Operation) remaining(ctx context.Context) (PlannedScan, []plan.Blocked
 		known.Add(now.Graph().Find(b.Object.UID))
 	}
 	return now, append(now.Plan.Blocked, op.stillTerminating(now.Judge, known)...), nil
+}
+
+// countGone returns how many objects that the plan deletes are gone: the run or a list after it has
+// shown that.
+func countGone(p *plan.Plan, done *execute.Report, after *graph.Graph) int {
+	gone := 0
+	for _, lost := range p.LostObjects() {
+		m, served := after.View().Map(lost.Object.APIVersion, lost.Object.Kind)
+		absent := served && after.Object(after.Find(lost.Object.UID)) == nil && after.View().Listed(m.Type.GroupResource(), lost.Object.Namespace)
+		if absent || done.Gone[lost.Object.UID] {
+			gone++
+		}
+	}
+	return gone
 }
 
 // deletedButPresent returns the objects that a step deleted successfully and that exist

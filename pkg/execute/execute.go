@@ -5,6 +5,8 @@ package execute
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -37,6 +39,8 @@ type Report struct {
 	Results []Result // one per step of the plan, in the plan's order
 	// Deleted and Changed count the steps that are done, Skipped and Failed the others.
 	Deleted, Changed, Skipped, Failed int
+	// Gone are the objects that the plan deletes and that the run knows to be gone.
+	Gone map[types.UID]bool
 	// Interrupted reports whether the context ended before every step had ended.
 	Interrupted bool
 }

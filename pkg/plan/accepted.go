@@ -16,10 +16,8 @@ func accepted(g *graph.Graph, p *Plan, o Options) snapshot.AcceptedGaps {
 		return nil
 	}
 	gaps := slices.Clone(p.Gaps)
-	for i := range p.Steps {
-		if s := &p.Steps[i]; s.Action == ActionDelete {
-			gaps = append(gaps, g.View().ContentsGaps(s.Object.Identity, nil)...)
-		}
+	for _, lost := range p.LostObjects() {
+		gaps = append(gaps, g.View().ContentsGaps(lost.Object, nil)...)
 	}
 	return o.Accepted.Matching(gaps)
 }

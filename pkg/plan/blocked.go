@@ -117,8 +117,9 @@ func (b *builder) refuseCascades(p *Plan) bool {
 			b.refuseAll(transition.Node)
 		}
 	}
-	for _, l := range p.DeletedLater {
-		if n := b.graph.Find(l.Object.UID); len(b.contentsGaps(n)) > 0 {
+	for i := range p.Outcomes {
+		o := &p.Outcomes[i]
+		if n := b.graph.Find(o.Object.UID); o.When == Later && len(b.contentsGaps(n)) > 0 {
 			found = true
 			b.refuseAll(n)
 		}

@@ -108,10 +108,7 @@ func (b *builder) buildOnce() *Plan {
 		Steps: b.steps(), Outcomes: b.outcomes(), Blocked: b.blocked(),
 	}
 	if p.Mode.Cascades() {
-		p.Retained = b.retained()
-	}
-	if p.Mode.Cascades() || len(b.result.ContentsPending) > 0 {
-		p.DeletedLater = b.deletedLater()
+		p.Retained = b.retained(p.Outcomes)
 	}
 	return p
 }

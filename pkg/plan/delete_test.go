@@ -42,6 +42,12 @@ func predicted(p *plan.Plan) []string {
 	out := []string{}
 	for _, o := range p.Outcomes {
 		line := fmt.Sprintf("%s %s", o.Object.Name, o.State)
+		if o.When == plan.Later {
+			line += " later"
+		}
+		for _, before := range o.After {
+			line += " after " + before.Name
+		}
 		if len(o.WaitsFor) > 0 {
 			line += " " + strings.Join(o.WaitsFor, ",")
 		}
@@ -56,9 +62,6 @@ func predicted(p *plan.Plan) []string {
 			line += "; unsure"
 		}
 		out = append(out, line)
-	}
-	for _, l := range p.DeletedLater {
-		out = append(out, fmt.Sprintf("%s later: %s", l.Object.Name, l.Reason.Message()))
 	}
 	for _, b := range p.Blocked {
 		out = append(out, fmt.Sprintf("%s blocked: %s", b.Object.Name, b.Reason.Message()))
@@ -121,8 +124,7 @@ func TestDeletion(t *testing.T) {
 			[]object.Object{owner},
 			[]string{"delete owner: requested; its dependents are deleted afterwards (background)"},
 			[]string{
-				"owner terminating x/y", "x stays, loses 0: its owner Secret/owner is being deleted, but a finalizer holds it: until it is gone, it counts as an owner",
-				"x later: is deleted after Secret/owner, which is held by x/y", "owner blocked: is held by x/y",
+				"x deleted later after owner x/y", "owner terminating x/y", "owner blocked: is held by x/y",
 			},
 		},
 		"what nobody can judge stays, as far as can be said": {
@@ -210,8 +212,7 @@ func TestDeletion(t *testing.T) {
 			[]object.Object{owner},
 			[]string{},
 			[]string{
-				"x stays, loses 0: its owner Secret/owner is being deleted, but a finalizer holds it: until it is gone, it counts as an owner",
-				"x later: is deleted after Secret/owner, which is held by x/y", "owner blocked: is held by x/y for 60s",
+				"x deleted later after owner x/y", "owner deleted later x/y", "owner blocked: is held by x/y for 60s",
 			},
 		},
 		"what goes anyway, once the collector comes to it, does not go later": {
@@ -232,7 +233,7 @@ func TestDeletion(t *testing.T) {
 			inBackground,
 			[]object.Object{Role("a/role")},
 			[]string{},
-			[]string{"x later: is deleted after Role/role, which is held by x/y", "role blocked: is held by x/y for 60s"},
+			[]string{"x deleted later after waiting x/y", "waiting deleted later after role x/y", "role deleted later x/y", "role blocked: is held by x/y for 60s"},
 		},
 		"what several hold goes later, after all of them": {
 			[]Part{Listing(
@@ -243,11 +244,8 @@ func TestDeletion(t *testing.T) {
 			[]object.Object{owner, other},
 			[]string{"delete owner: requested; its dependents are deleted afterwards (background)", "delete other: requested; its dependents are deleted afterwards (background)"},
 			[]string{
+				"between deleted later after other x/y", "x deleted later after owner after between x/y",
 				"other terminating x/y", "owner terminating x/y",
-				"between stays, loses 0: its owner Secret/other is being deleted, but a finalizer holds it: until it is gone, it counts as an owner",
-				"x stays, loses 0: is also owned by ConfigMap/between and 1 more",
-				"between later: is deleted after Secret/other, which is held by x/y",
-				"x later: is deleted after Secret/other and 1 more",
 				"other blocked: is held by x/y", "owner blocked: is held by x/y",
 			},
 		},
@@ -259,8 +257,8 @@ func TestDeletion(t *testing.T) {
 			[]object.Object{Object("v1", "Service", "a/web")},
 			[]string{"delete web: requested"},
 			[]string{
+				"web deleted later after web service.kubernetes.io/load-balancer-cleanup",
 				"web terminating service.kubernetes.io/load-balancer-cleanup",
-				"web later: is deleted after Service/web, which is held by service.kubernetes.io/load-balancer-cleanup",
 				"web blocked: is held by service.kubernetes.io/load-balancer-cleanup",
 			},
 		},
@@ -305,14 +303,16 @@ func TestProtectedClaimNamespaces(t *testing.T) {
 }
 
 func TestDigestCoversRetainedAndDeletedLater(t *testing.T) {
-	owner := Secret("a/owner", WithFinalizers("x/y"))
-	p := deleting(New(Listing(owner, ConfigMap("a/x", OwnedBy(owner)))), inBackground, owner)
-	p.Retained[0].Reason = reason.NotReached
-	if p.Finalized().Digest == p.Digest {
+	owner, other := Secret("a/owner", WithFinalizers("x/y")), Secret("a/other")
+	p := deleting(New(Listing(owner, other, ConfigMap("a/x", OwnedBy(owner, other)))), inBackground, owner)
+	p.Retained = []plan.Retained{{Object: other.Identity, Reason: reason.NotReached}}
+	before := p.Finalized().Digest
+	p.Retained[0].Reason = reason.LastReferenceLost
+	if p.Finalized().Digest == before {
 		t.Error("another reason to stay, and the same digest")
 	}
 	p = deleting(New(Listing(owner, ConfigMap("a/x", OwnedBy(owner)))), inBackground, owner)
-	p.DeletedLater = nil
+	p.Outcomes = slices.DeleteFunc(p.Outcomes, func(o plan.Outcome) bool { return o.When == plan.Later })
 	if p.Finalized().Digest == p.Digest {
 		t.Error("nothing comes later, and the digest is the same")
 	}
@@ -370,6 +370,9 @@ func TestRandomDeletions(t *testing.T) {
 		p := deleting(s, policy, targets...)
 		state := map[string]plan.State{}
 		for _, o := range p.Outcomes {
+			if state[string(o.Object.UID)] != "" {
+				t.Errorf("%s has two outcomes", o.Object)
+			}
 			state[string(o.Object.UID)] = o.State
 		}
 		view, blocked := snapshot.NewView(s), map[string]bool{}
@@ -393,15 +396,17 @@ func TestRandomDeletions(t *testing.T) {
 				t.Errorf("%s stays, and is %s", stay.Object, at)
 			}
 		}
-		for _, later := range p.DeletedLater {
-			if at := state[string(later.Object.UID)]; at == plan.Deleted || at == plan.Terminating {
-				t.Errorf("%s goes later, and is %s", later.Object, at)
+		for _, o := range p.Outcomes {
+			if o.When == plan.Later && (o.State != plan.Deleted || len(o.WaitsFor) == 0) {
+				t.Errorf("%s goes later, and waits for nothing", o.Object)
 			}
-			if len(later.After) == 0 {
-				t.Errorf("%s goes later, after nothing", later.Object)
+			if slices.Contains(o.After, o.Object) {
+				t.Errorf("%s goes later, after itself", o.Object)
 			}
-			if slices.Contains(later.After, later.Object) {
-				t.Errorf("%s goes later, after itself", later.Object)
+		}
+		for _, o := range p.Outcomes {
+			if o.When == plan.Later {
+				delete(state, string(o.Object.UID)) // of a request for what is held already
 			}
 		}
 		for _, b := range p.Blocked {

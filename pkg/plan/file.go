@@ -84,13 +84,12 @@ func Load(r io.Reader, maxBytes int64) (*Plan, error) {
 // message, which nobody reads back.
 type stored struct {
 	storedHead
-	Steps        []StoredStep         `json:"steps"`
-	Outcomes     []Outcome            `json:"outcomes"`
-	Blocked      []StoredBlocked      `json:"blocked"`
-	Retained     []storedRetained     `json:"retained"`
-	DeletedLater []storedDeletedLater `json:"deletedLater"`
-	Kept         []storedKept         `json:"kept"`
-	Lost         []storedLost         `json:"lost"`
+	Steps    []StoredStep     `json:"steps"`
+	Outcomes []Outcome        `json:"outcomes"`
+	Blocked  []StoredBlocked  `json:"blocked"`
+	Retained []storedRetained `json:"retained"`
+	Kept     []storedKept     `json:"kept"`
+	Lost     []storedLost     `json:"lost"`
 	// Informational names fields that a version which does not know them may ignore.
 	Informational []string `json:"informational"`
 	Checksum      string   `json:"checksum"`
@@ -120,10 +119,6 @@ type (
 	}
 	storedRetained struct {
 		*Retained
-		reason.Stored
-	}
-	storedDeletedLater struct {
-		*DeletedLater
 		reason.Stored
 	}
 	storedKept struct {
@@ -170,9 +165,6 @@ func (p *Plan) lists() []storedList {
 		{key: "blocked", length: len(p.Blocked), element: func(i int) any { return p.Blocked[i].Store() }},
 		{key: "retained", length: len(p.Retained), optional: true, element: func(i int) any {
 			return storedRetained{&p.Retained[i], reason.Store(p.Retained[i].Reason)}
-		}},
-		{key: "deletedLater", length: len(p.DeletedLater), optional: true, element: func(i int) any {
-			return storedDeletedLater{&p.DeletedLater[i], reason.Store(p.DeletedLater[i].Reason)}
 		}},
 		{key: "kept", length: len(p.Kept), optional: true, element: func(i int) any { return storedKept{&p.Kept[i], reason.Store(p.Kept[i].Reason)} }},
 		{key: "lost", length: len(p.Lost), optional: true, element: func(i int) any { return storedLost{reason.Store(p.Lost[i].Reason), &p.Lost[i]} }},
@@ -257,13 +249,12 @@ func (s *stored) load() (*Plan, error) {
 		Mode: s.Mode, Complete: s.Complete, Gaps: s.Gaps, Summary: s.Summary, AcceptedGaps: s.AcceptedGaps,
 		Digest: s.Digest, ClusterUID: s.ClusterUID, Outcomes: s.Outcomes,
 	}
-	var errs [6]error
+	var errs [5]error
 	p.Steps, errs[0] = loadAll(s.Steps, func(of StoredStep) (*Step, reason.Stored) { return of.Step, of.Stored }, func(s *Step) *reason.Reason { return &s.Reason })
 	p.Blocked, errs[1] = loadAll(s.Blocked, func(of StoredBlocked) (*Blocked, reason.Stored) { return of.Blocked, of.Stored }, func(b *Blocked) *reason.Reason { return &b.Reason })
 	p.Retained, errs[2] = loadAll(s.Retained, func(of storedRetained) (*Retained, reason.Stored) { return of.Retained, of.Stored }, func(r *Retained) *reason.Reason { return &r.Reason })
-	p.DeletedLater, errs[3] = loadAll(s.DeletedLater, func(of storedDeletedLater) (*DeletedLater, reason.Stored) { return of.DeletedLater, of.Stored }, func(l *DeletedLater) *reason.Reason { return &l.Reason })
-	p.Kept, errs[4] = loadAll(s.Kept, func(of storedKept) (*Kept, reason.Stored) { return of.Kept, of.Stored }, func(k *Kept) *reason.Reason { return &k.Reason })
-	p.Lost, errs[5] = loadAll(s.Lost, func(of storedLost) (*Lost, reason.Stored) { return of.Lost, of.Stored }, func(l *Lost) *reason.Reason { return &l.Reason })
+	p.Kept, errs[3] = loadAll(s.Kept, func(of storedKept) (*Kept, reason.Stored) { return of.Kept, of.Stored }, func(k *Kept) *reason.Reason { return &k.Reason })
+	p.Lost, errs[4] = loadAll(s.Lost, func(of storedLost) (*Lost, reason.Stored) { return of.Lost, of.Stored }, func(l *Lost) *reason.Reason { return &l.Reason })
 	if err := cmp.Or(errs[:]...); err != nil {
 		return nil, err
 	}

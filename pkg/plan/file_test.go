@@ -46,7 +46,7 @@ func TestLoadRefusesInvalidFiles(t *testing.T) {
 		"something else":                  {"hello", "not a plan: invalid character"},
 		"another kind of ours":            {`{"apiVersion":"kubectl-gc.dev/v1alpha1","kind":"Snapshot"}`, `it holds a "Snapshot", not a plan`},
 		"a later format":                  {strings.Replace(whole, "v1alpha1", "v1", 1), `the plan has format "kubectl-gc.dev/v1"`},
-		"a plan cut off":                  {whole[:len(whole)/2], "not a plan: unexpected end of JSON input"},
+		"a plan cut off":                  {whole[:strings.Index(whole, `"outcomes"`)], "not a plan: unexpected end of JSON input"},
 		"a field that we do not know":     {strings.Replace(whole, `"mode"`, `"modus"`, 1), `this version of the program cannot read the plan: json: unknown field "modus": make a new one`},
 		"two plans":                       {whole + whole, "not a plan: invalid character '{' after top-level value"},
 		"a plan that somebody has edited": {strings.Replace(whole, "Secret/a/x", "Secret/a/y", 1), "the plan was changed after it was made"},

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Loss is an object that is deleted: by a step, along with another object, or because a requested
-// run completes a deletion that was under way.
+// Loss is an object that is deleted, now or later: by a step, along with another object, or because
+// a requested run completes a deletion that was under way.
 type Loss struct {
 	Object object.Identity
 	// By is the step that deletes the object, itself or by deleting another one; nil if its deletion
@@ -40,7 +40,7 @@ func (p *Plan) LostObjects() []Loss {
 	}
 	for i := range p.Outcomes {
 		o := &p.Outcomes[i]
-		if (o.Follows != "" || p.Mode.Cascades() && p.Deletes(o)) && !own[string(o.Object.UID)] {
+		if (o.Follows != "" || p.Mode.Cascades() && o.State.Deletes()) && !own[string(o.Object.UID)] {
 			out = append(out, Loss{o.Object, byID[o.Follows], kinds[o.Follows]})
 		}
 	}

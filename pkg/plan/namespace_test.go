@@ -35,7 +35,7 @@ func TestD1ContentsThatWaitForAPodAreDeletedLaterAndBackedUp(t *testing.T) {
 			New(Listing(Namespace("shop"), held, config)),
 			func(s *snapshot.Snapshot) *plan.Plan { return deleting(s, inBackground, Namespace("shop")) },
 			[]string{
-				"c pending", "shop terminating kubernetes", "p terminating x/y", "c later: is deleted after Pod/p, which is held by x/y",
+				"c deleted later after p x/y", "shop terminating kubernetes", "p terminating x/y",
 				"shop blocked: waits for its contents to be deleted", "p blocked: is held by x/y",
 			},
 		},
@@ -48,7 +48,7 @@ func TestD1ContentsThatWaitForAPodAreDeletedLaterAndBackedUp(t *testing.T) {
 			New(Listing(Namespace("shop"), Pod("shop/p", InGracePeriodUntil(-time.Minute)), config)),
 			func(s *snapshot.Snapshot) *plan.Plan { return deleting(s, inBackground, Namespace("shop")) },
 			[]string{
-				"c pending", "shop terminating kubernetes", "c later: is deleted after Pod/p",
+				"c deleted later after p kubernetes", "shop terminating kubernetes",
 				"shop blocked: waits for its contents to be deleted", "p blocked: has been stopping for 60s",
 			},
 		},
@@ -56,7 +56,7 @@ func TestD1ContentsThatWaitForAPodAreDeletedLaterAndBackedUp(t *testing.T) {
 			New(Listing(Namespace("shop", OwnedBy(Node("gone"))), held, config)),
 			func(s *snapshot.Snapshot) *plan.Plan { return planOf(func(to *snapshot.Snapshot) { *to = *s }) },
 			[]string{
-				"c pending", "shop terminating kubernetes", "p terminating x/y", "c later: is deleted after Pod/p, which is held by x/y",
+				"c deleted later after p x/y", "shop terminating kubernetes", "p terminating x/y",
 				"shop blocked: waits for its contents to be deleted", "p blocked: is held by x/y",
 			},
 		},

@@ -1,32 +1,45 @@
 package plan
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
+// outcomes returns the outcomes of the run, with what is deleted later because of it.
 func (b *builder) outcomes() []Outcome {
-	out := []Outcome{}
-	for _, n := range b.mayChange().Nodes() {
-		by, pending := b.result.ContentsPending[n]
+	out, later := []Outcome{}, b.deletedLater()
+	concerned := b.mayChange()
+	for n := range later {
+		concerned.Add(n)
+	}
+	for _, n := range concerned.Nodes() {
 		left := b.result.Model.Object(n)
-		o := Outcome{Object: b.graph.Object(n).Identity, State: Changed, WaitsFor: []string{}, Nondeterministic: reason.Nested{Reason: b.nondeterministic(n)}, MayBeDeleted: b.result.MayBeDeleted(n)}
+		o, goesLater := later[n]
+		o.Object, o.Nondeterministic.Reason, o.MayBeDeleted = b.graph.Object(n).Identity, b.nondeterministic(n), b.result.MayBeDeleted(n)
 		switch {
-		case pending:
-			o.State, o.Follows = Pending, id(by)
+		case goesLater:
+			o.State, o.When = Deleted, Later
 		case left == nil:
-			o.State = Deleted
+			o.State, o.When, o.WaitsFor = Deleted, Now, []string{}
+			if before := b.graph.Object(n); before.Terminating() && b.result.FinalizersRemoved.Has(n) {
+				o.WaitsFor, o.Follows = waitsFor(before), b.firstStep()
+			}
 		case !b.result.Model.Changed(n):
-			o.State = Unchanged
+			o.State, o.When, o.WaitsFor = Unchanged, Now, []string{}
 		case left.Terminating():
-			o.State, o.WaitsFor = Terminating, waitsFor(left)
+			o.State, o.When, o.WaitsFor = Terminating, Now, waitsFor(left)
 			if gaps, certain := b.result.Model.FinalizationGaps(n); len(gaps) > 0 && !certain {
 				o.Nondeterministic.Reason = snapshot.NotFinalized(gaps, false)
 			}
+		default:
+			o.State, o.When, o.WaitsFor = Changed, Now, []string{}
 		}
 		if by, withContents := b.result.ContentsDeleted[n]; withContents {
 			o.Follows = id(by)
@@ -37,12 +50,119 @@ func (b *builder) outcomes() []Outcome {
 	return out
 }
 
+// deletedLater simulates what follows the run once others have removed their finalizers. It returns
+// an outcome for each object whose deletion begins or completes only then, with what it waits for.
+func (b *builder) deletedLater() map[graph.Node]Outcome {
+	touched := b.touched().Nodes()
+	if !b.options.Mode.Cascades() && !slices.ContainsFunc(touched, b.terminating) {
+		return nil
+	}
+	release, steps := b.result.SimulateRelease(), b.lastSteps()
+	out := map[graph.Node]Outcome{}
+	holders := map[*graph.Node]Outcome{} // by the first element of a list that many objects share
+	candidates := slices.Concat(release.DeletionsBegun, release.Result.FinalizersRemoved.Nodes(), b.result.Requested)
+	for i := range release.Result.Transitions {
+		candidates = append(candidates, release.Result.Transitions[i].Node)
+	}
+	for _, n := range candidates {
+		causes := release.Causes[n]
+		by, pending := b.result.ContentsPending[n]
+		switch _, known := out[n]; {
+		case known || b.result.Model.Object(n) == nil:
+		case b.terminating(n):
+			causes = slices.DeleteFunc(slices.Clone(causes), func(cause graph.Node) bool { return cause == n })
+			held := len(causes) > 0 || len(b.graph.Object(n).ForeignFinalizers()) > 0
+			if !held || b.result.Model.Changed(n) || release.Result.Model.Object(n) != nil || !b.options.Mode.Cascades() {
+				continue
+			}
+			o := b.heldBy(holders, causes)
+			if len(causes) == 0 {
+				o.WaitsFor = waitsFor(b.graph.Object(n))
+			}
+			o.Follows = b.firstStep()
+			out[n] = o
+		case pending:
+			o := b.heldBy(holders, causes)
+			o.Follows = id(by)
+			out[n] = o
+		case len(causes) > 0: // the collector deletes others in any case
+			o := b.heldBy(holders, causes)
+			if owners := b.goingOwners(release, n); len(owners) > 0 {
+				o.After = owners
+			} else if by, withContents := release.Result.ContentsDeleted[n]; withContents {
+				o.After = []object.Identity{b.graph.Object(release.Result.Transitions[by].Node).Identity}
+			}
+			if b.options.Mode.Cascades() {
+				o.Follows = cmp.Or(out[causes[0]].Follows, steps[causes[0]], b.firstStep())
+			}
+			out[n] = o
+		}
+	}
+	return out
+}
+
+func (b *builder) terminating(n graph.Node) bool {
+	o := b.result.Model.Object(n)
+	return o != nil && o.Terminating()
+}
+
+// heldBy returns an outcome that waits for the finalizers of these objects, and comes after them.
+func (b *builder) heldBy(known map[*graph.Node]Outcome, holders []graph.Node) Outcome {
+	if len(holders) == 0 {
+		return Outcome{WaitsFor: []string{}}
+	}
+	o, seen := known[&holders[0]]
+	if !seen {
+		for _, n := range holders {
+			o.After = append(o.After, b.graph.Object(n).Identity)
+			o.WaitsFor = append(o.WaitsFor, waitsFor(b.result.Model.Object(n))...)
+		}
+		slices.Sort(o.WaitsFor)
+		o.WaitsFor = slices.Compact(o.WaitsFor)
+		known[&holders[0]] = o
+	}
+	return o
+}
+
+// goingOwners returns the owners of an object that are left after the run and gone or terminating
+// after the release.
+func (b *builder) goingOwners(release *simulate.Release, n graph.Node) []object.Identity {
+	var out []object.Identity
+	for _, owner := range b.graph.Owners(n) {
+		if before := b.result.Model.Object(owner); before == nil || !release.Result.Deletes(owner) || slices.Contains(out, before.Identity) {
+			continue
+		}
+		out = append(out, b.graph.Object(owner).Identity)
+	}
+	return out
+}
+
+// lastSteps returns the id of the last step on each object, or of the one that deletes it with others.
+func (b *builder) lastSteps() map[graph.Node]string {
+	out := map[graph.Node]string{}
+	for i := range b.result.Transitions {
+		out[b.result.Transitions[i].Node] = id(i)
+	}
+	for n, by := range b.result.ContentsDeleted {
+		out[n] = id(by)
+	}
+	return out
+}
+
+// firstStep returns the id of the first step, which a person requests in a plan that cascades.
+func (b *builder) firstStep() string {
+	if !b.options.Mode.Cascades() || len(b.result.Transitions) == 0 {
+		return ""
+	}
+	return id(0)
+}
+
 // mayChange returns the objects that the run changes, and those that it would change in another
 // order of events.
 func (b *builder) mayChange() graph.Set {
 	out := graph.NewSet(b.graph)
 	for _, n := range b.touched().Nodes() {
-		if _, pending := b.result.ContentsPending[n]; pending || b.result.Model.Changed(n) {
+		if b.result.Model.Changed(n) {
 			out.Add(n)
 		}
 	}
@@ -63,16 +183,13 @@ func (b *builder) touched() graph.Set {
 	for n := range b.result.ContentsDeleted {
 		out.Add(n)
 	}
-	for n := range b.result.ContentsPending {
-		out.Add(n)
-	}
 	for _, n := range b.result.FinalizersRemoved.Nodes() {
 		out.Add(n)
 	}
 	return out
 }
 
-// waitsFor returns the finalizers that a terminating object is left with.
+// waitsFor returns the finalizers of an object that is held.
 func waitsFor(o *object.Object) []string {
 	if len(o.Finalizers) == 0 {
 		return []string{object.NamespaceFinalizer} // a namespace that waits for its contents: the finalizer in its spec

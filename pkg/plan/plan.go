@@ -67,9 +67,8 @@ type Plan struct {
 	Steps    []Step
 	Outcomes []Outcome
 	Blocked  []Blocked
-	// Retained is set by modes that cascade. So is DeletedLater, which otherwise has only Pending objects.
-	Retained     []Retained
-	DeletedLater []DeletedLater
+	// Retained is set by modes that cascade.
+	Retained []Retained
 	// Set by Restore.
 	Kept []Kept
 	Lost []Lost
@@ -126,24 +125,38 @@ const (
 	Deleted     State = "deleted"
 	Terminating State = "terminating"
 	Changed     State = "changed"
-	// Pending objects are not deleted yet, but will be, without another step, once the Pods in
-	// their namespace are gone.
-	Pending State = "pending"
 	// Unchanged objects stay as they are in the order of events that the plan shows. Another order
 	// changes or deletes them.
 	Unchanged State = "unchanged"
 )
 
 // Deletes reports whether an object in this state is deleted, or will be without another step.
-func (s State) Deletes() bool { return s == Deleted || s == Terminating || s == Pending }
+func (s State) Deletes() bool { return s == Deleted || s == Terminating }
 
-// Outcome is the state of an object after the whole cascade.
+// When is when an outcome is reached. The words are part of the JSON contract.
+type When string
+
+// The times.
+const (
+	Now   When = "now"   // at the end of the run
+	Later When = "later" // once the finalizers are removed that WaitsFor names, and what After names is gone
+)
+
+// Outcome is the state of an object after the whole cascade. There is one for each object that the
+// run changes, or that is deleted later because of it.
 type Outcome struct {
-	Object   object.Identity `json:"object"`
-	State    State           `json:"state"`
-	WaitsFor []string        `json:"waitsFor"` // of a terminating object: the finalizers that remain
-	// Follows is the id of the step that deletes the object indirectly, by deleting its
-	// namespace, its CustomResourceDefinition, or the Service of these Endpoints.
+	Object object.Identity `json:"object"`
+	State  State           `json:"state"`
+	When   When            `json:"when"`
+	// WaitsFor are finalizers: of a terminating object those that remain, and of one that is deleted
+	// later those of the objects that it goes after. Of a deleted object whose deletion was under way,
+	// they are those that Kubernetes removes because of the run.
+	WaitsFor []string `json:"waitsFor"`
+	// After are the owners, or what else has to be gone before an object is deleted later.
+	After []object.Identity `json:"after,omitempty"`
+	// Follows is the id of the step that deletes the object without a step of its own: by deleting
+	// its namespace, its CustomResourceDefinition or the Service of these Endpoints, or later. It is
+	// empty for what only another run deletes.
 	Follows string `json:"follows,omitempty"`
 	// Nondeterministic is why the outcome may differ; its Reason is nil if it cannot.
 	Nondeterministic reason.Nested `json:"nondeterministic,omitzero"`

@@ -217,7 +217,7 @@ func (r *repairBuilder) steps(n graph.Node, at int, unrepaired collector.Consequ
 		after := part.change.Apply(*before)
 		before = &after
 	}
-	return out, Outcome{Object: o.Identity, State: Changed, WaitsFor: []string{}, WithoutRepair: unrepaired}
+	return out, Outcome{Object: o.Identity, State: Changed, When: Now, WaitsFor: []string{}, WithoutRepair: unrepaired}
 }
 
 // completed returns the owners whose deletion completes without these references.

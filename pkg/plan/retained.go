@@ -22,8 +22,14 @@ type Retained struct {
 	Uncertain bool `json:"uncertain,omitempty"`
 }
 
-// retained returns the dependents of everything that is deleted which stay.
-func (b *builder) retained() []Retained {
+// retained returns the dependents of everything that is deleted which stay, given the outcomes.
+func (b *builder) retained(outcomes []Outcome) []Retained {
+	leaves := graph.NewSet(b.graph)
+	for i := range outcomes {
+		if outcomes[i].State.Deletes() {
+			leaves.Add(b.graph.Find(outcomes[i].Object.UID))
+		}
+	}
 	blockers := audit.NewBlockers(b.result.Model)
 	owners := b.touched()
 	for _, n := range b.result.Requested {
@@ -43,8 +49,7 @@ func (b *builder) retained() []Retained {
 		}
 		for _, e := range b.graph.Dependents(owner) {
 			o := b.result.Model.Object(e.Node)
-			_, pending := b.result.ContentsPending[e.Node]
-			if o == nil || o.Terminating() || pending || int(e.Node) >= b.graph.Listed() || !seen.Add(e.Node) {
+			if o == nil || o.Terminating() || leaves.Has(e.Node) || int(e.Node) >= b.graph.Listed() || !seen.Add(e.Node) {
 				continue
 			}
 			out = append(out, b.retain(blockers, e.Node, orphaned))
@@ -57,26 +62,22 @@ func (b *builder) retained() []Retained {
 func (b *builder) retain(blockers *audit.Blockers, n graph.Node, orphaned map[graph.Node]graph.Node) Retained {
 	before, now := b.graph.Object(n), b.result.Model.Object(n)
 	s := Retained{Object: before.Identity, KeptBy: []object.Identity{}, DroppedReferences: len(before.Owners) - len(now.Owners)}
-	var held *object.Object
 	seen := map[object.Identity]bool{}
 	for i, v := range b.result.Model.Verdicts(n) {
 		owner := b.result.Model.Object(b.graph.Find(now.Owners[i].UID))
-		switch {
-		case v != collector.VerdictSolid || owner == nil || seen[owner.Identity]:
+		if v != collector.VerdictSolid || owner == nil || seen[owner.Identity] {
 			continue
-		case owner.Terminating():
-			held = owner
 		}
 		seen[owner.Identity] = true
 		s.KeptBy = append(s.KeptBy, owner.Identity)
 	}
 	sort.SliceStable(s.KeptBy, func(i, j int) bool { return s.KeptBy[i].Compare(s.KeptBy[j]) < 0 })
-	s.Reason, s.Uncertain = b.retainedReason(blockers, n, s, held, orphaned)
+	s.Reason, s.Uncertain = b.retainedReason(blockers, n, s, orphaned)
 	return s
 }
 
 // retainedReason returns why an object is retained, and whether that is uncertain.
-func (b *builder) retainedReason(blockers *audit.Blockers, n graph.Node, s Retained, held *object.Object, orphaned map[graph.Node]graph.Node) (why reason.Reason, uncertain bool) {
+func (b *builder) retainedReason(blockers *audit.Blockers, n graph.Node, s Retained, orphaned map[graph.Node]graph.Node) (why reason.Reason, uncertain bool) {
 	d := b.result.Model.Decide(n)
 	owner, orphans := orphaned[n]
 	switch kept := s.KeptBy; {
@@ -89,48 +90,10 @@ func (b *builder) retainedReason(blockers *audit.Blockers, n graph.Node, s Retai
 		return reason.OwnerUndecidable{Owner: blockers.UndecidableReference(n, d.UndecidableReference)}, verdict == collector.VerdictUnknown
 	case orphans:
 		return reason.OrphanedByOwner{Owner: b.graph.Object(owner).Identity, Remaining: slices.Clip(kept)}, false
-	case held != nil && len(kept) == 1:
-		return reason.OwnerHeld{Owner: held.Identity}, false
 	case len(kept) > 0:
 		return reason.OwnersRemain{Owners: kept}, false
 	case len(b.result.Model.Object(n).Owners) == 0:
 		return reason.LastReferenceLost, false
 	}
 	return reason.NotReached, false
-}
-
-// DeletedLater is an object that the run does not delete, but that is deleted as soon as
-// others are gone. Objects that the garbage collector deletes in any case are not included.
-type DeletedLater struct {
-	Object object.Identity   `json:"object"`
-	After  []object.Identity `json:"after"` // what has to be gone first; never empty
-	Reason reason.Reason     `json:"-"`
-}
-
-// deletedLater simulates what follows the run. Where the mode does not cascade it
-// returns only contents of Namespaces.
-func (b *builder) deletedLater() []DeletedLater {
-	release := b.result.SimulateRelease()
-	var out []DeletedLater
-	lists := map[*graph.Node][]object.Identity{} // by the first element of a list that many objects share
-	for _, n := range release.DeletionsBegun {
-		after := release.Causes[n]
-		if _, pending := b.result.ContentsPending[n]; len(after) == 0 || !b.options.Mode.Cascades() && !pending {
-			continue
-		}
-		names, known := lists[&after[0]]
-		if !known {
-			for _, holder := range after {
-				names = append(names, b.graph.Object(holder).Identity)
-			}
-			lists[&after[0]] = names
-		}
-		why := reason.DeletedAfter{Objects: names}
-		if holder := b.result.Model.Object(after[0]); len(after) == 1 && holder.Terminating() && int(after[0]) < b.graph.Listed() {
-			why.Finalizers = holder.ForeignFinalizers()
-		}
-		out = append(out, DeletedLater{Object: b.graph.Object(n).Identity, After: names, Reason: why})
-	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Object.Compare(out[j].Object) < 0 })
-	return out
 }

@@ -46,15 +46,6 @@ func (s *Summary) add(action Action) {
 // Losses returns the number of objects that are deleted: see LostObjects.
 func (p *Plan) Losses() int { return len(p.LostObjects()) }
 
-// Deletes reports whether the run deletes the object of an outcome. The removal of a finalizer does
-// not delete its object if others still hold it.
-func (p *Plan) Deletes(o *Outcome) bool {
-	if p.Mode == FinalizerRemoval && o.State == Terminating {
-		return !slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Requested && s.Object.UID == o.Object.UID })
-	}
-	return o.State.Deletes()
-}
-
 // ObjectsToBackUp returns the objects that a run backs up before its first write, without duplicates.
 func (p *Plan) ObjectsToBackUp() []object.Identity {
 	var out []object.Identity
@@ -70,8 +61,11 @@ func (p *Plan) ObjectsToBackUp() []object.Identity {
 			add(s.Object.Identity)
 		}
 	}
+	for _, lost := range p.LostObjects() {
+		add(lost.Object)
+	}
 	for i := range p.Outcomes {
-		if o := &p.Outcomes[i]; o.Follows != "" || o.MayBeDeleted {
+		if o := &p.Outcomes[i]; o.MayBeDeleted {
 			add(o.Object)
 		}
 	}

@@ -2,14 +2,13 @@ package reason
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
 // Why a plan leaves an object as it is, for now or for good.
 var _ = register(
-	OwnerLossUndecided{}, CascadeRefused{}, OrphanedByOwner{}, OwnerHeld{}, OwnersRemain{}, DeletedAfter{}, OrderMatters{},
+	OwnerLossUndecided{}, CascadeRefused{}, OrphanedByOwner{}, OwnersRemain{}, OrderMatters{},
 	DependsOn{}, NotRepaired{}, RepairWouldDelete{}, DeletedDespiteRepair{}, Several{},
 )
 
@@ -25,17 +24,12 @@ var (
 
 // Those with one parameter.
 type (
-	OwnerLossUndecided ownerParameter       // the object would lose an owner, but another of its references cannot be resolved, so the collector skips it
-	OwnerHeld          ownerObjectParameter // the object's only remaining owner is being deleted, and is kept by a finalizer
-	DependsOn          objectParameter      // the outcome depends on that for another object
+	OwnerLossUndecided ownerParameter  // the object would lose an owner, but another of its references cannot be resolved, so the collector skips it
+	DependsOn          objectParameter // the outcome depends on that for another object
 )
 
 func (r OwnerLossUndecided) Message() string {
 	return "would lose an owner, but is left alone: " + r.Owner.Undecidable()
-}
-
-func (r OwnerHeld) Message() string {
-	return fmt.Sprintf("its owner %s is being deleted, but a finalizer holds it: until it is gone, it counts as an owner", r.Owner)
 }
 
 func (r DependsOn) Message() string { return "it depends on the outcome for " + r.Object.String() }
@@ -70,20 +64,6 @@ type OwnersRemain struct {
 }
 
 func (r OwnersRemain) Message() string { return "is also owned by " + named(r.Owners) }
-
-// DeletedAfter means that the object is deleted as soon as other objects are gone.
-type DeletedAfter struct {
-	Objects    []object.Identity `json:"objects"`
-	Finalizers []string          `json:"finalizers,omitempty"` // that hold that object, where it is one
-}
-
-func (r DeletedAfter) Message() string {
-	text := "is deleted after " + named(r.Objects)
-	if len(r.Objects) == 1 && len(r.Finalizers) > 0 {
-		text += ", which is held by " + strings.Join(r.Finalizers, ", ")
-	}
-	return text
-}
 
 // OrderMatters means that the outcome for the object depends on the order in which the
 // collector processes it and an owner.

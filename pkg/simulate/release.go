@@ -14,7 +14,8 @@ type Release struct {
 	Result Result
 	// DeletionsBegun are the objects whose deletion begins only then, in that order.
 	DeletionsBegun []graph.Node
-	// Causes maps those to the objects that had to be released first, ordered by identity.
+	// Causes maps those, and objects whose deletion was under way and completes only then, to the
+	// objects that had to be released first, ordered by identity.
 	// Objects with equal lists share one list. An object without an entry depends on no
 	// release: the collector deletes it anyway once it processes it.
 	Causes map[graph.Node][]graph.Node
@@ -60,11 +61,15 @@ func (r *releaseState) addHeld(s *simulation, n graph.Node) {
 }
 
 func (r *releaseState) onStateChange(s *simulation, n graph.Node, old *object.Object) {
-	if now := s.model.now[n]; old != nil && !old.Terminating() && (now == nil || now.Terminating()) {
+	now := s.model.now[n]
+	if old == nil || now != nil && (old.Terminating() || !now.Terminating()) {
+		return
+	}
+	if causes := r.causes[n]; len(causes) > 0 {
+		r.release.Causes[n] = causes
+	}
+	if !old.Terminating() {
 		r.release.DeletionsBegun = append(r.release.DeletionsBegun, n)
-		if causes := r.causes[n]; len(causes) > 0 {
-			r.release.Causes[n] = causes
-		}
 		r.addHeld(s, n)
 	}
 }

@@ -40,12 +40,12 @@ func (s *scene) deleteNamespace(ns string) *deletion {
 }
 
 // requireOutcome requires that the plan shows an object in that state.
-func (d *deletion) requireOutcome(s *scene, o object, want plan.State) {
+func (d *deletion) requireOutcome(s *scene, o object, want plan.State, when plan.When) {
 	s.Helper()
 	for _, outcome := range d.plan.Outcomes {
 		if outcome.Object.UID == o.GetUID() {
-			if outcome.State != want {
-				s.Errorf("%s is to be %s, not %s", o.GetName(), outcome.State, want)
+			if outcome.State != want || outcome.When != when {
+				s.Errorf("%s is to be %s %s, not %s %s", o.GetName(), outcome.State, outcome.When, want, when)
 			}
 			return
 		}
@@ -60,9 +60,9 @@ func TestD1TheRealNamespaceControllerDeletesPodsFirst(t *testing.T) {
 	s.create(pod(ns, "free"))
 	d := s.deleteNamespace(ns)
 	if s.serverBefore("1.33") {
-		d.requireOutcome(s, config, plan.Deleted)
+		d.requireOutcome(s, config, plan.Deleted, plan.Now)
 	} else {
-		d.requireOutcome(s, config, plan.Pending)
+		d.requireOutcome(s, config, plan.Deleted, plan.Later)
 		if s.gone(config) || s.live(config).GetDeletionTimestamp() != nil {
 			t.Error("the ConfigMap is deleted while a Pod is left")
 		}
@@ -85,11 +85,11 @@ func TestD3APodOnALostNodeKeepsTheRealNamespace(t *testing.T) {
 	})
 	d := s.deleteNamespace(ns)
 	if s.serverBefore("1.33") {
-		d.requireOutcome(s, config, plan.Deleted)
+		d.requireOutcome(s, config, plan.Deleted, plan.Now)
 	} else {
-		d.requireOutcome(s, config, plan.Pending)
+		d.requireOutcome(s, config, plan.Deleted, plan.Later)
 	}
-	d.requireOutcome(s, d.targets[0], plan.Terminating)
+	d.requireOutcome(s, d.targets[0], plan.Terminating, plan.Now)
 	s.gc("why", "namespace/"+ns).exits(t, 0).shows(t, "Pod/lost", "should have stopped")
 	now := int64(0)
 	s.must(s.client(lost).Delete(s.Context(), "lost", metav1.DeleteOptions{GracePeriodSeconds: &now}))
@@ -132,9 +132,9 @@ func TestD6TheRealCollectorDeletesAnEventWithItsOwner(t *testing.T) {
 	d.preview(s.scan(scan.Scope{}))
 	d.begin(s)
 	for _, o := range d.targets {
-		d.requireOutcome(s, o, plan.Deleted)
+		d.requireOutcome(s, o, plan.Deleted, plan.Now)
 	}
-	d.requireOutcome(s, between, plan.Deleted)
-	d.requireOutcome(s, below, plan.Deleted)
+	d.requireOutcome(s, between, plan.Deleted, plan.Now)
+	d.requireOutcome(s, below, plan.Deleted, plan.Now)
 	s.await("the Event and its dependent to go", func(context.Context) (bool, error) { return s.gone(between) && s.gone(below), nil })
 }

@@ -62,6 +62,7 @@ type (
 	plannedOutcome struct {
 		Object           identity `json:"object"`
 		State            string   `json:"state"`
+		When             string   `json:"when"`
 		WaitsFor         []string `json:"waitsFor"`
 		Follows          string   `json:"follows"`
 		Nondeterministic Because  `json:"nondeterministic"`
@@ -183,7 +184,7 @@ func (g *builtGraph) predicted(before graphState, p planned) graphState {
 	}
 	for _, o := range p.Outcomes {
 		role, ours := g.members[types.UID(o.Object.UID)]
-		if !ours {
+		if !ours || o.When == "later" {
 			continue
 		}
 		switch c := after[role]; o.State {

@@ -25,7 +25,7 @@ func PredictCollect(s scenario.Scenario) []Prediction {
 		}
 	}
 	for _, o := range p.Outcomes {
-		if o.State == plan.Deleted || o.State == plan.Terminating {
+		if o.State.Deletes() && o.When != plan.Later {
 			deletes[o.Object.UID] = true
 		}
 	}

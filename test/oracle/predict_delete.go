@@ -80,7 +80,7 @@ func PredictDelete(s scenario.Scenario) []Prediction {
 	for i := range s.Objects {
 		o := &s.Objects[i]
 		said := forecast{state: stateOf(o), references: ownersOf(o), reserve: reserves[o.UID], backedUp: backedUp[o.UID]}
-		if outcome := outcomes[o.UID]; outcome != nil {
+		if outcome := outcomes[o.UID]; outcome != nil && (outcome.When != plan.Later || o.DeletionTimestamp == nil) {
 			said.state = outcomeState(outcome)
 		}
 		if after, changed := owners[o.UID]; changed {
@@ -126,12 +126,12 @@ func (f forecast) predictions(s scenario.Scenario, o *scenario.Object) []Predict
 
 // outcomeState returns the state that an outcome predicts.
 func outcomeState(o *plan.Outcome) string {
-	switch o.State {
-	case plan.Deleted:
+	switch {
+	case o.When == plan.Later: // as it is
+	case o.State == plan.Deleted:
 		return gone
-	case plan.Terminating:
+	case o.State == plan.Terminating:
 		return terminatingState(o.WaitsFor)
-	case plan.Changed, plan.Pending, plan.Unchanged:
 	}
 	return alive
 }
@@ -139,15 +139,15 @@ func outcomeState(o *plan.Outcome) string {
 // reservesOf returns the reserves of a plan about single objects.
 func reservesOf(p *plan.Plan) map[types.UID]Reserve {
 	out := map[types.UID]Reserve{}
-	for _, l := range p.DeletedLater {
-		out[l.Object.UID] = Later
-	}
 	for _, r := range p.Retained {
 		if r.Uncertain {
 			out[r.Object.UID] = Unverified
 		}
 	}
 	for _, o := range p.Outcomes {
+		if o.When == plan.Later {
+			out[o.Object.UID] = Later
+		}
 		if o.Nondeterministic.Reason != nil {
 			out[o.Object.UID] = Nondeterministic
 		}

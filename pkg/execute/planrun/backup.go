@@ -80,13 +80,17 @@ func (r *run) toBackUp() (nodes []graph.Node, writes map[graph.Node][]graph.Node
 			add(step.Transition.Node, cause)
 		}
 	}
+	uncertain := map[graph.Node]bool{} // any step may delete them
 	for _, o := range r.plan.Outcomes {
-		cause, follows := causes[o.Follows]
-		if o.MayBeDeleted {
-			cause, follows = deleted, true
-		}
-		if n := r.graph.Find(o.Object.UID); follows && r.graph.Object(n) != nil {
+		n := r.graph.Find(o.Object.UID)
+		if cause, follows := causes[o.Follows]; follows && r.graph.Object(n) != nil {
 			add(n, cause)
+		}
+		uncertain[n] = o.MayBeDeleted
+	}
+	for _, o := range r.plan.ObjectsToBackUp() {
+		if n := r.graph.Find(o.UID); len(deleted) > 0 && r.graph.Object(n) != nil && (writes[n] == nil || uncertain[n]) {
+			add(n, deleted)
 		}
 	}
 	return nodes, writes

@@ -18,9 +18,8 @@ type contents struct {
 	deletedBy map[graph.Node]int          // by object inside, the step on the object around it
 	inside    map[graph.Node][]graph.Node // by object around
 	lastStep  map[graph.Node]int          // by object around, the last step on an object inside
-	// freed are what the cluster deletes because a requested step removes a finalizer, without a
-	// step of its own: a Namespace that waited for the object, or contents of it. By that step.
-	freed map[int][]graph.Node
+	// following are what the cluster deletes because of a step, without a step of its own. By that step.
+	following map[int][]graph.Node
 
 	mu   sync.Mutex
 	done map[int]bool // the steps in deletedBy that are done
@@ -28,16 +27,15 @@ type contents struct {
 
 // newContents returns the contents that p deletes; index finds the steps of p by ID.
 func newContents(g *graph.Graph, p *plan.Plan, index func(id string) (int, bool)) *contents {
-	c := &contents{deletedBy: map[graph.Node]int{}, inside: map[graph.Node][]graph.Node{}, lastStep: map[graph.Node]int{}, freed: map[int][]graph.Node{}, done: map[int]bool{}}
+	c := &contents{deletedBy: map[graph.Node]int{}, inside: map[graph.Node][]graph.Node{}, lastStep: map[graph.Node]int{}, following: map[int][]graph.Node{}, done: map[int]bool{}}
 	for _, o := range p.Outcomes {
 		if step, ok := index(o.Follows); ok {
 			n, around := g.Find(o.Object.UID), g.Find(p.Steps[step].Object.UID)
-			if p.Steps[step].Action == plan.ActionRemoveFinalizer {
-				c.freed[step] = append(c.freed[step], n)
-				continue
+			c.following[step] = append(c.following[step], n)
+			if outer := g.Object(around); outer != nil && g.Object(n) != nil && g.View().Contains(outer.Identity, g.Object(n)) {
+				c.deletedBy[n] = step
+				c.inside[around] = append(c.inside[around], n)
 			}
-			c.deletedBy[n] = step
-			c.inside[around] = append(c.inside[around], n)
 		}
 	}
 	for i := range p.Steps {

@@ -18,6 +18,8 @@ import (
 	"context"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
@@ -65,7 +67,7 @@ func Run(ctx context.Context, p *plan.Plan, j *collector.Judge, s Server, b Back
 	r.contents = newContents(g, p, r.runner.Index)
 	for _, o := range p.Outcomes {
 		n := g.Find(o.Object.UID)
-		if o.State == plan.Deleted {
+		if o.State == plan.Deleted && o.When != plan.Later {
 			r.expectedGone.Add(n)
 		}
 		if o.State.Deletes() {
@@ -88,7 +90,14 @@ func Run(ctx context.Context, p *plan.Plan, j *collector.Judge, s Server, b Back
 	if r.watches() {
 		defer r.follow(ctx)()
 	}
-	return r.runner.Run(ctx, r.perform)
+	report := r.runner.Run(ctx, r.perform)
+	report.Gone = map[types.UID]bool{}
+	for _, lost := range p.LostObjects() {
+		if n := g.Find(lost.Object.UID); g.Object(n) != nil && r.live.object(n) == nil {
+			report.Gone[lost.Object.UID] = true
+		}
+	}
+	return report
 }
 
 type run struct {

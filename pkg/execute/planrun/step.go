@@ -178,5 +178,5 @@ func (t *task) complete(ctx context.Context, e evaluation, left *object.Object) 
 	} else if e.decision.Action != collector.ActionRemoveFinalizer {
 		return runner.Done(nil)
 	}
-	return t.waitForDeletion(ctx, e.object.Identity)
+	return t.waitForDeletion(ctx)
 }

@@ -121,19 +121,25 @@ func (t *task) causeHappened() bool {
 	return !known || cause >= t.index || t.run.runner.IsDone(cause) || t.run.live.object(t.run.plan.Steps[cause].Transition.Node) == nil
 }
 
-// waitForGone waits until the step's object is gone, if the plan expects that and this is
-// the last step on it, and what else is gone then.
+// waitForGone waits until everything is gone that the plan expects to be gone because of the step: its
+// object, if this is the last step on it, and what has no step of its own.
 func (t *task) waitForGone(ctx context.Context) *runner.Outcome {
-	if !t.run.expectedGone.Has(t.node) || t.run.lastStep[t.node] != t.index {
-		return runner.Done(nil)
-	}
-	for _, n := range append([]graph.Node{t.node}, t.run.contents.freed[t.index]...) {
-		if t.run.expectedGone.Has(n) && !t.run.waitUntil(ctx, n, func(o *object.Object) bool { return o == nil }) {
+	for _, n := range t.expectedGone() {
+		if !t.run.waitUntil(ctx, n, func(o *object.Object) bool { return o == nil }) {
 			t.run.runner.SetInterrupted()
 			return runner.Done(reason.DeletionIncomplete{})
 		}
 	}
 	return runner.Done(nil)
+}
+
+// expectedGone returns what the plan expects to be gone because of the step.
+func (t *task) expectedGone() []graph.Node {
+	out := slices.Clone(t.run.contents.following[t.index])
+	if t.run.lastStep[t.node] == t.index {
+		out = append(out, t.node)
+	}
+	return slices.DeleteFunc(out, func(n graph.Node) bool { return !t.run.expectedGone.Has(n) })
 }
 
 // hasDone returns a function that reports whether an object is as the step leaves it.
@@ -155,11 +161,17 @@ func hasDone(step *plan.Step) func(*object.Object) bool {
 	}
 }
 
-// waitForDeletion waits for a deletion that the plan expects to complete, and that only
-// needs a grace period or the deletion of contents to end: later steps depend on it.
-func (t *task) waitForDeletion(ctx context.Context, o object.Identity) *runner.Outcome {
+// waitForDeletion waits for deletions that the plan expects to complete, and that only need a
+// grace period or the deletion of contents to end: later steps depend on that of the step's object.
+// Of an object that is held, what else is deleted with it goes all the same.
+func (t *task) waitForDeletion(ctx context.Context) *runner.Outcome {
 	blocked, ok := t.run.live.blockedForNow(t.node)
-	if !ok || t.run.options.RequestedOnly || !t.run.expectedGone.Has(t.node) || t.run.contents.needsLaterStep(t.node, t.index) {
+	awaited := []graph.Node{t.node}
+	if !t.run.expectedGone.Has(t.node) {
+		blocked, awaited = simulate.ContentsStillDeleting, t.expectedGone()
+		ok = len(awaited) > 0
+	}
+	if !ok || t.run.options.RequestedOnly || t.run.contents.needsLaterStep(t.node, t.index) {
 		return runner.Done(nil)
 	}
 	var why reason.Reason = reason.ContentsRemain{}
@@ -170,7 +182,15 @@ func (t *task) waitForDeletion(ctx context.Context, o object.Identity) *runner.O
 		return runner.Done(reason.DeletionIncomplete{WaitsFor: &reason.Nested{Reason: why}})
 	}
 	t.run.runner.EmitWaiting(t.step, why)
-	err := t.run.runner.WithoutSlot(func() error { return t.run.server.WaitForGone(ctx, o) })
+	err := t.run.runner.WithoutSlot(func() (err error) {
+		for _, n := range awaited {
+			if err = t.run.server.WaitForGone(ctx, t.run.graph.Object(n).Identity); err != nil {
+				return err
+			}
+			t.run.live.setGone(n)
+		}
+		return nil
+	})
 	switch {
 	case ctx.Err() != nil:
 		t.run.runner.SetInterrupted()
@@ -179,7 +199,8 @@ func (t *task) waitForDeletion(ctx context.Context, o object.Identity) *runner.O
 		failure := runner.FailureOf(err)
 		return runner.Done(reason.DeletionIncomplete{WaitsFor: &reason.Nested{Reason: why}, Failure: &failure})
 	}
-	t.run.live.setGone(t.node)
-	t.run.setContentsGone(t.node)
+	if t.run.live.object(t.node) == nil {
+		t.run.setContentsGone(t.node)
+	}
 	return runner.Done(nil)
 }

@@ -19,74 +19,97 @@ type line struct {
 	others   []int // the further ones, ascending
 	parent   int   // the line that causes this one, or none
 	children []int
-
-	contents    []object.Identity // deleted with the object, without a step of their own
-	terminating int               // how many of the contents are not deleted completely
-	pending     int               // how many of the contents are deleted later
 }
 
 // layout is the tree of lines of a plan.
 type layout struct {
-	plan        *plan.Plan
-	lines       []line
-	lineOf      []int // per step
-	byObject    map[object.Identity]int
-	roots       []int // lines without parent
-	terminating map[object.Identity]*plan.Outcome
-	pending     map[object.Identity]bool
-	deleted     map[object.Identity]bool
-	retained    map[object.Identity]*plan.Retained
-	uncertain   map[object.Identity]reason.Reason // what is nondeterministic, and why
+	plan     *plan.Plan
+	lines    []line
+	lineOf   []int // per step
+	byObject map[object.Identity]int
+	roots    []int // lines without parent
+	outcomes map[object.Identity]*plan.Outcome
+	// below are the outcomes of objects without a line that are deleted because of another object, and
+	// alone those of others that are deleted later.
+	below    map[object.Identity][]*plan.Outcome
+	alone    []*plan.Outcome
+	retained map[object.Identity]*plan.Retained
+	blocked  map[object.Identity]reason.Reason
 }
 
 func newLayout(p *plan.Plan) *layout {
 	l := &layout{
 		plan: p, lineOf: make([]int, len(p.Steps)), byObject: map[object.Identity]int{},
-		terminating: map[object.Identity]*plan.Outcome{}, pending: map[object.Identity]bool{}, deleted: map[object.Identity]bool{}, retained: map[object.Identity]*plan.Retained{},
-		uncertain: map[object.Identity]reason.Reason{},
+		outcomes: map[object.Identity]*plan.Outcome{}, below: map[object.Identity][]*plan.Outcome{},
+		retained: map[object.Identity]*plan.Retained{}, blocked: map[object.Identity]reason.Reason{},
 	}
 	for i := range p.Outcomes {
-		o := &p.Outcomes[i]
-		switch o.State {
-		case plan.Terminating:
-			l.terminating[o.Object] = o
-		case plan.Pending:
-			l.pending[o.Object] = true
-		case plan.Deleted:
-			l.deleted[o.Object] = true
-		case plan.Changed, plan.Unchanged:
-		}
-		if o.Nondeterministic.Reason != nil {
-			l.uncertain[o.Object] = o.Nondeterministic.Reason
-		}
+		l.outcomes[p.Outcomes[i].Object] = &p.Outcomes[i]
 	}
 	for i := range p.Retained {
 		l.retained[p.Retained[i].Object] = &p.Retained[i]
+	}
+	for i := range p.Blocked {
+		l.blocked[p.Blocked[i].Object] = p.Blocked[i].Reason
 	}
 	byID := make(map[string]int, len(p.Steps))
 	for i := range p.Steps {
 		byID[p.Steps[i].ID] = i
 	}
 	l.groupSteps()
-	for i := range p.Outcomes {
-		o := &p.Outcomes[i]
-		step, known := byID[o.Follows]
-		if _, ownLine := l.byObject[o.Object]; !known || ownLine {
-			continue
-		}
-		on := &l.lines[l.lineOf[step]]
-		on.contents = append(on.contents, o.Object)
-		switch o.State {
-		case plan.Terminating:
-			on.terminating++
-		case plan.Pending:
-			on.pending++
-		case plan.Deleted, plan.Changed, plan.Unchanged:
-		}
-	}
+	l.placeOutcomes(byID)
 	l.setParents(byID)
 	l.setChildren()
 	return l
+}
+
+// placeOutcomes places what has no line: contents of an object below it, and in a plan that cascades
+// what is deleted later below an owner. What a line cannot reach so stands alone.
+func (l *layout) placeOutcomes(byID map[string]int) {
+	var later []*plan.Outcome
+	for i := range l.plan.Outcomes {
+		o := &l.plan.Outcomes[i]
+		step, follows := byID[o.Follows]
+		switch _, ownLine := l.byObject[o.Object]; {
+		case ownLine || o.When != plan.Later && !follows:
+		case o.When != plan.Later || l.plan.Mode.Cascades() && follows && l.step(step).Object.IsNamespace() && l.step(step).Object.Name == o.Object.Namespace:
+			by := l.step(step).Object.Identity
+			l.below[by] = append(l.below[by], o)
+		case l.plan.Mode.Cascades() && len(o.After) > 0:
+			l.below[o.After[0]] = append(l.below[o.After[0]], o)
+			later = append(later, o)
+		default:
+			l.alone = append(l.alone, o)
+		}
+	}
+	placed := map[object.Identity]bool{}
+	place := func(from object.Identity) {
+		for next := []object.Identity{from}; len(next) > 0; next = next[1:] {
+			if !placed[next[0]] {
+				placed[next[0]] = true
+				for _, o := range l.below[next[0]] {
+					next = append(next, o.Object)
+				}
+			}
+		}
+	}
+	for o := range l.byObject {
+		place(o)
+	}
+	for _, o := range l.alone {
+		place(o.Object)
+	}
+	unreachable, parents := map[*plan.Outcome]bool{}, map[object.Identity]bool{}
+	for _, o := range later {
+		if !placed[o.Object] {
+			l.alone = append(l.alone, o)
+			unreachable[o], parents[o.After[0]] = true, true
+			place(o.Object)
+		}
+	}
+	for parent := range parents {
+		l.below[parent] = slices.DeleteFunc(l.below[parent], func(o *plan.Outcome) bool { return unreachable[o] })
+	}
 }
 
 func (l *layout) step(i int) *plan.Step { return &l.plan.Steps[i] }
@@ -168,42 +191,77 @@ func (l *layout) setChildren() {
 	}
 }
 
+// eachBelow calls do with everything that has no line and is deleted because of an object, and with
+// the object above it.
+func (l *layout) eachBelow(from object.Identity, do func(above object.Identity, o *plan.Outcome)) {
+	for next := []object.Identity{from}; len(next) > 0; next = next[1:] {
+		for _, o := range l.below[next[0]] {
+			do(next[0], o)
+			next = append(next, o.Object)
+		}
+	}
+}
+
+// later returns the outcome of an object that is deleted later, or nil.
+func (l *layout) later(o object.Identity) *plan.Outcome {
+	if out := l.outcomes[o]; out != nil && out.When == plan.Later {
+		return out
+	}
+	return nil
+}
+
+// terminating returns the outcome of an object that is terminating after the run, or nil.
+func (l *layout) terminating(o object.Identity) *plan.Outcome {
+	if out := l.outcomes[o]; out != nil && out.State == plan.Terminating {
+		return out
+	}
+	return nil
+}
+
+// uncertain returns why the outcome for an object may differ, or nil if it cannot.
+func (l *layout) uncertain(o object.Identity) reason.Reason {
+	if out := l.outcomes[o]; out != nil {
+		return out.Nondeterministic.Reason
+	}
+	return nil
+}
+
 // deletes reports whether a line deletes its object.
 func (l *layout) deletes(i int) bool {
 	s := l.main(i)
-	return s.Action == plan.ActionDelete || l.plan.Mode == plan.FinalizerRemoval && s.Action == plan.ActionRemoveFinalizer && l.deleted[s.Object.Identity]
-}
-
-// whyAlong returns why one of the contents of a line is deleted. A requested removal of a finalizer
-// deletes what waited for its object.
-func (l *layout) whyAlong(line int, content object.Identity) string {
-	switch object := l.main(line).Object; {
-	case l.main(line).Action != plan.ActionRemoveFinalizer:
-		return withContainer
-	case content.IsNamespace(), content.IsCRD():
-		return "its deletion can complete, since nothing is left in it"
-	case object.Kind == "Pod":
-		return "its namespace is being deleted, and no Pod is left in it"
-	}
-	return withContainer
+	out := l.outcomes[s.Object.Identity]
+	return s.Action == plan.ActionDelete || l.plan.Mode == plan.FinalizerRemoval && s.Action == plan.ActionRemoveFinalizer && out != nil && out.State == plan.Deleted
 }
 
 // contentsOf returns what is deleted with a line's object, and how; both are empty if
 // nothing is.
 func (l *layout) contentsOf(i int) (what, how string) {
-	on := &l.lines[i]
-	if len(on.contents) == 0 {
+	in := l.main(i).Object.Identity
+	contents := l.below[in]
+	if len(contents) == 0 {
 		return "", ""
 	}
-	what, how = wording.Count(len(on.contents), "object")+" in it", withContainer
-	if l.main(i).Object.IsCRD() {
-		what = wording.Count(len(on.contents), "object") + " of its kind"
+	what, how = wording.Count(len(contents), "object")+" in it", withContainer
+	switch {
+	case in.IsCRD():
+		what = wording.Count(len(contents), "object") + " of its kind"
+	case !in.IsNamespace():
+		return wording.Count(len(contents), "object"), "deleted after it"
 	}
-	if on.terminating > 0 {
-		how += ", " + wording.Thousands(on.terminating) + " of them blocked"
+	terminating, later := 0, 0
+	for _, o := range contents {
+		switch {
+		case o.State == plan.Terminating:
+			terminating++
+		case o.When == plan.Later:
+			later++
+		}
 	}
-	if on.pending > 0 {
-		how += ", " + wording.Thousands(on.pending) + " of them later"
+	if terminating > 0 {
+		how += ", " + wording.Thousands(terminating) + " of them blocked"
+	}
+	if later > 0 {
+		how += ", " + wording.Thousands(later) + " of them later"
 	}
 	return what, how
 }

@@ -3,8 +3,6 @@ package planview
 import (
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
@@ -49,7 +47,7 @@ func Blocked(w io.Writer, blocked []plan.Blocked, palette *color.Palette) error 
 	}
 	var rows []Row
 	for _, b := range blocked[:min(len(blocked), maxLines)] {
-		rows = append(rows, unchangedRow(unchangedObject{labelBlocked, b.Object, b.Reason, palette.Changed}))
+		rows = append(rows, unchangedRow(unchangedObject{labelBlocked, b.Object, escape.Line(b.Reason.Message()), palette.Changed}))
 	}
 	return table.Write(w, headings, cells(rows))
 }
@@ -112,19 +110,26 @@ func (d *drawing) add(row func() Row) {
 func (d *drawing) draw() {
 	for _, root := range d.layout.roots {
 		d.add(func() Row { return d.line(root) })
-		table.Tree(d.below(root), func(n node, depth int, branches string) []node {
-			d.add(func() Row {
-				row := d.row(n)
-				row.Depth, row.branches = depth, branches
-				return row
-			})
-			if n.content == nil && !n.counts {
-				return d.below(n.line)
-			}
-			return nil
-		})
+		d.drawBelow(d.below(root))
 	}
 	d.unchanged()
+}
+
+func (d *drawing) drawBelow(top []node) {
+	table.Tree(top, func(n node, depth int, branches string) []node {
+		d.add(func() Row {
+			row := d.row(n)
+			row.Depth, row.branches = depth, branches
+			return row
+		})
+		switch {
+		case n.counts:
+			return nil
+		case n.content != nil:
+			return d.outcomesBelow(n.line, n.content.Object)
+		}
+		return d.below(n.line)
+	})
 }
 
 // unchanged adds the objects without a step: what stays, what is blocked, what is deleted
@@ -132,6 +137,9 @@ func (d *drawing) draw() {
 func (d *drawing) unchanged() {
 	d.eachUnchanged(func(u unchangedObject) {
 		d.add(func() Row { return unchangedRow(u) })
+		if u.label == labelLater {
+			d.drawBelow(d.outcomesBelow(none, u.object))
+		}
 	})
 }
 
@@ -143,7 +151,8 @@ const (
 	labelUnknown   unchangedLabel = "unknown"
 	labelUncertain unchangedLabel = "uncertain"
 	labelBlocked   unchangedLabel = "blocked"
-	labelLater     unchangedLabel = "delete later"
+	labelLater     unchangedLabel = "then delete"
+	labelNextRun   unchangedLabel = "next run"
 	labelLeave     unchangedLabel = "leave"
 )
 
@@ -151,74 +160,92 @@ const (
 type unchangedObject struct {
 	label  unchangedLabel
 	object object.Identity
-	why    reason.Reason
+	why    string
 	paint  func(string) string
 }
 
 // eachUnchanged calls do with every object without a step.
 func (d *drawing) eachUnchanged(do func(unchangedObject)) {
-	p := d.layout.plan
+	l, p := d.layout, d.layout.plan
+	add := func(label unchangedLabel, o object.Identity, why reason.Reason, paint func(string) string) {
+		do(unchangedObject{label, o, escape.Line(why.Message()), paint})
+	}
 	for _, r := range p.Retained {
-		switch _, hasStep := d.layout.byObject[r.Object]; {
-		case hasStep || d.layout.uncertain[r.Object] != nil:
+		switch _, hasStep := l.byObject[r.Object]; {
+		case hasStep || l.uncertain(r.Object) != nil:
 		case r.Uncertain:
-			do(unchangedObject{labelUnknown, r.Object, r.Reason, d.palette.Changed})
+			add(labelUnknown, r.Object, r.Reason, d.palette.Changed)
 		default:
-			do(unchangedObject{labelKeep, r.Object, r.Reason, d.palette.Kept})
+			add(labelKeep, r.Object, r.Reason, d.palette.Kept)
 		}
 	}
 	for i := range p.Outcomes {
 		o := &p.Outcomes[i]
-		if _, hasStep := d.layout.byObject[o.Object]; o.State == plan.Unchanged && !hasStep {
-			do(unchangedObject{labelUncertain, o.Object, o.Nondeterministic.Reason, d.palette.Changed})
+		if _, hasStep := l.byObject[o.Object]; o.State == plan.Unchanged && !hasStep {
+			add(labelUncertain, o.Object, o.Nondeterministic.Reason, d.palette.Changed)
 		}
 	}
 	for _, b := range p.Blocked {
-		do(unchangedObject{labelBlocked, b.Object, b.Reason, d.palette.Changed})
-	}
-	for _, l := range p.DeletedLater {
-		if d.layout.uncertain[l.Object] == nil {
-			do(unchangedObject{labelLater, l.Object, l.Reason, d.palette.Changed})
+		if !d.shown(b.Object) {
+			add(labelBlocked, b.Object, b.Reason, d.palette.Changed)
 		}
 	}
+	for _, o := range l.alone {
+		label := labelLater
+		if o.Follows == "" && !p.Mode.Cascades() {
+			label = labelNextRun
+		}
+		do(unchangedObject{label, o.Object, l.whyWithout(o, none, object.Identity{}), d.palette.Changed})
+	}
 	for _, k := range p.Kept {
-		do(unchangedObject{labelLeave, k.Object, k.Reason, d.palette.Dim})
+		add(labelLeave, k.Object, k.Reason, d.palette.Dim)
 	}
 }
 
+// shown reports whether a row about the deletion of an object says what blocks it.
+func (d *drawing) shown(o object.Identity) bool {
+	out := d.layout.outcomes[o]
+	if line, hasStep := d.layout.byObject[o]; hasStep {
+		return d.layout.held(line) != ""
+	}
+	return out != nil && out.State.Deletes() && (d.listContents || out.When == plan.Later)
+}
+
 func unchangedRow(u unchangedObject) Row {
-	return Row{Label: u.paint(string(u.label)), Object: u.object, Name: u.paint(name(u.object)), Why: escape.Line(u.why.Message())}
+	return Row{Label: u.paint(string(u.label)), Object: u.object, Name: u.paint(name(u.object)), Why: u.why}
 }
 
 // node is what has a row below another: a line, or contents of the line's object.
 type node struct {
-	line    int
-	content *object.Identity // one of the contents; nil for another node
-	counts  bool             // set if the row counts the contents
+	line    int           // or none
+	content *plan.Outcome // an object without a line; nil for another node
+	counts  bool          // set if the row counts the contents
+	// above is the object of the row above it, and label the first column of that.
+	above object.Identity
+	label string
 }
 
 // below returns the nodes below a line: the contents of its object, then its children.
 func (d *drawing) below(line int) []node {
-	on := &d.layout.lines[line]
-	var out []node
-	switch {
-	case d.listContents:
-		for i := range on.contents {
-			if !d.layout.pending[on.contents[i]] { // these are among the objects that are deleted later
-				out = append(out, node{line: line, content: &on.contents[i]})
-			}
-		}
-	case len(on.contents) > 0:
-		out = append(out, node{line: line, counts: true})
+	on := d.layout.main(line)
+	out := d.outcomesBelow(line, on.Object.Identity)
+	if !d.listContents && len(out) > 0 {
+		out = []node{{line: line, counts: true}}
 	}
-	for _, child := range on.children {
-		out = append(out, node{line: child})
+	for _, child := range d.layout.lines[line].children {
+		out = append(out, node{line: child, above: on.Object.Identity, label: d.label(on)})
 	}
 	return out
 }
 
-// withContainer is why one of the contents of an object is deleted.
-const withContainer = "deleted along with it"
+// outcomesBelow returns the nodes of what has no line and is deleted because of an object.
+func (d *drawing) outcomesBelow(line int, o object.Identity) []node {
+	var out []node
+	for _, content := range d.layout.below[o] {
+		out = append(out, node{line: line, content: content, above: o, label: d.labelOf(o)})
+	}
+	return out
+}
 
 func (d *drawing) row(n node) Row {
 	switch {
@@ -226,55 +253,49 @@ func (d *drawing) row(n node) Row {
 		what, how := d.layout.contentsOf(n.line)
 		return Row{sameAction: true, sameNamespace: true, Name: d.palette.Deleted(what), Why: how}
 	case n.content != nil:
-		why := d.whyContent(*n.content)
-		if d.layout.terminating[*n.content] == nil {
-			why = slices.Insert(why, 0, d.layout.whyAlong(n.line, *n.content))
-		}
+		o := n.content.Object
+		label := d.labelOf(o)
 		return Row{
-			Action: plan.ActionDelete, Label: word(plan.ActionDelete), sameAction: d.layout.main(n.line).Action == plan.ActionDelete, Object: *n.content,
-			Name: d.palette.Deleted(name(*n.content)), Why: d.palette.Dim(strings.Join(why, "; ")),
+			Action: plan.ActionDelete, Label: d.palette.Deleted(label), sameAction: n.label == label, sameNamespace: n.above.Namespace == o.Namespace, Object: o,
+			Name: d.palette.Deleted(name(o)), Why: d.palette.Dim(d.layout.whyWithout(n.content, n.line, n.above)),
 		}
 	}
-	return d.line(n.line)
-}
-
-// whyContent returns what there is to say about one of the contents of an object besides that it
-// is deleted along with it.
-func (d *drawing) whyContent(o object.Identity) []string {
-	var why []string
-	if left := d.layout.terminating[o]; left != nil {
-		why = append(why, waits(left))
-	}
-	if uncertain := d.layout.uncertain[o]; uncertain != nil {
-		why = append(why, "uncertain: "+escape.Line(uncertain.Message()))
-	}
-	return why
+	row := d.line(n.line)
+	row.sameAction = n.label == d.label(d.layout.main(n.line))
+	row.sameNamespace = n.above.Namespace == row.Object.Namespace
+	return row
 }
 
 func (d *drawing) line(i int) Row {
 	s := d.layout.main(i)
-	row := Row{
+	return Row{
 		Action: s.Action, Label: paint(s.Action, d.label(s), d.palette), Object: s.Object.Identity,
 		Name: paint(s.Action, name(s.Object.Identity), d.palette), Why: d.layout.why(i, d.palette),
 	}
-	if why := d.layout.uncertain[s.Object.Identity]; why != nil {
-		row.Why += "; uncertain: " + escape.Line(why.Message())
-	}
-	if parent := d.layout.lines[i].parent; parent != none {
-		row.sameAction = d.layout.main(parent).Action == s.Action
-		row.sameNamespace = d.layout.main(parent).Object.Namespace == s.Object.Namespace
-	}
-	return row
 }
 
 // label returns what a step means for its object: the preview of a deletion says what happens to
 // objects, not which writes do it.
 func (d *drawing) label(s *plan.Step) string {
 	switch cascades := d.layout.plan.Mode.Cascades(); {
+	case cascades && s.Action == plan.ActionUnlink && d.layout.later(s.Object.Identity) != nil:
+		return string(labelLater)
 	case cascades && s.Action == plan.ActionUnlink:
 		return "keep"
 	case cascades && s.Action == plan.ActionRemoveFinalizer && !s.Requested:
 		return word(plan.ActionDelete)
 	}
 	return word(s.Action)
+}
+
+// labelOf returns the first column of an object that is deleted.
+func (d *drawing) labelOf(o object.Identity) string {
+	line, hasStep := d.layout.byObject[o]
+	switch {
+	case hasStep:
+		return d.label(d.layout.main(line))
+	case d.layout.later(o) != nil:
+		return string(labelLater)
+	}
+	return word(plan.ActionDelete)
 }

@@ -21,7 +21,7 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-var row = regexp.MustCompile(`^(delete later|[\w-]*) +(?:a|b|-|) *[│├└─ ]*(\w+/[\w.]+|\d+ objects?)`)
+var row = regexp.MustCompile(`^(next run|then delete|[\w-]*) +(?:a|b|-|) *[│├└─ ]*(\w+/[\w.]+|\d+ objects?)`)
 
 // shown returns the objects of a preview's lines, or how many objects a line counts, and
 // how many more lines there are.
@@ -42,7 +42,7 @@ func shown(t *rapid.T, p *plan.Plan, limit int) (objects []string, more int) {
 			t.Fatalf("not a row: %q", line)
 		}
 		what := found[2]
-		if found[1] == "blocked" || found[1] == "delete later" {
+		if found[1] == "blocked" || found[1] == "next run" || found[1] == "then delete" {
 			what = found[1] + " " + what
 		}
 		objects = append(objects, what)
@@ -54,23 +54,30 @@ func TestPreviewShowsEveryStepOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := plan.New(collector.NewJudge(graph.New(Draw(t))), plan.Options{Mode: plan.Collect})
 		var want []string
-		own := map[object.Identity]bool{}
+		own, ends := map[object.Identity]bool{}, map[object.Identity]bool{}
 		for _, s := range p.Steps {
+			ends[s.Object.Identity] = ends[s.Object.Identity] || s.Action == plan.ActionDelete || s.Action == plan.ActionRemoveFinalizer
 			if o := s.Object.Identity; !own[o] {
 				own[o] = true
 				want = append(want, o.String())
 			}
 		}
-		for _, b := range p.Blocked {
-			want = append(want, "blocked "+b.Object.String())
-		}
-		for _, l := range p.DeletedLater {
-			want = append(want, "delete later "+l.Object.String())
-		}
 		contents := 0
+		terminating := map[object.Identity]bool{} // whose row says what blocks them
 		for _, o := range p.Outcomes {
-			if !own[o.Object] {
+			switch {
+			case o.When == plan.Later && o.Follows == "" && !own[o.Object]:
+				want = append(want, "next run "+o.Object.String())
+			case o.When == plan.Later && !own[o.Object]:
+				want = append(want, "then delete "+o.Object.String())
+			case !own[o.Object]:
 				contents++
+			}
+			terminating[o.Object] = o.State == plan.Terminating && ends[o.Object]
+		}
+		for _, b := range p.Blocked {
+			if !terminating[b.Object] {
+				want = append(want, "blocked "+b.Object.String())
 			}
 		}
 

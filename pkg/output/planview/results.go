@@ -1,6 +1,7 @@
 package planview
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"sort"
@@ -26,20 +27,28 @@ type Result struct {
 	Reason reason.Reason // may be nil
 }
 
-// RunSummary returns in one line, without its line break and full stop, what a run did.
-func RunSummary(p *plan.Plan, results []Result, elapsed time.Duration) string {
+// RunSummary returns in one line, without its line break and full stop, what a run did: how many of
+// the objects that the plan deletes are gone, and which other steps were done. If stuck is not empty,
+// it ends a first line.
+func RunSummary(p *plan.Plan, results []Result, gone int, stuck string, elapsed time.Duration) string {
 	ended := map[string]event.Status{}
 	for _, r := range results {
 		ended[r.Step] = r.Status
 	}
-	text := countActions(p, past, func(s *plan.Step) bool { return ended[s.ID] == event.Done })
-	if text == "" {
-		text = "nothing was changed"
+	text := countActions(p, past, func(s *plan.Step) bool { return s.Action != plan.ActionDelete && ended[s.ID] == event.Done })
+	if planned := p.Losses(); planned > 0 && (gone > 0 || slices.ContainsFunc(results, func(r Result) bool { return r.Status == event.Done })) {
+		deleted := "deleted " + wording.Thousands(gone)
+		if gone < planned {
+			deleted += " of " + wording.Thousands(planned)
+		}
+		text = strings.TrimSuffix(deleted+", "+text, ", ")
 	}
-	if n := countContents(p, ended); n > 0 {
-		text += " (and " + wording.Count(n, "object") + " deleted along with them)"
+	text = cmp.Or(text, "nothing was changed")
+	if stuck != "" {
+		text = strings.ToUpper(text[:1]) + text[1:] + ". " + stuck + "\nIt took " + took(elapsed)
+	} else {
+		text += " in " + took(elapsed)
 	}
-	text += " in " + took(elapsed)
 	counts := map[event.Status]int{}
 	for i := range p.Steps {
 		counts[ended[p.Steps[i].ID]]++
@@ -59,20 +68,28 @@ func RunSummary(p *plan.Plan, results []Result, elapsed time.Duration) string {
 	return text
 }
 
-// countContents counts the objects without a step that the API server or the namespace
-// controller deleted because of a step.
-func countContents(p *plan.Plan, ended map[string]event.Status) int {
-	hasStep := map[object.Identity]bool{}
-	for i := range p.Steps {
-		hasStep[p.Steps[i].Object.Identity] = true
+// Stuck returns an object that a run has not deleted, one that was requested if there is any, and
+// what holds it, as a sentence; ok is false if nothing is blocked.
+func Stuck(p *plan.Plan, blocked []plan.Blocked) (stuck object.Identity, sentence string, ok bool) {
+	if len(blocked) == 0 {
+		return object.Identity{}, "", false
 	}
-	n := 0
-	for i := range p.Outcomes {
-		if o := &p.Outcomes[i]; o.State == plan.Deleted && ended[o.Follows] == event.Done && !hasStep[o.Object] {
-			n++
+	first := &blocked[0]
+	for i := range p.Steps {
+		at := slices.IndexFunc(blocked, func(b plan.Blocked) bool { return p.Steps[i].Requested && b.Object == p.Steps[i].Object.Identity })
+		if at >= 0 {
+			first = &blocked[at]
+			break
 		}
 	}
-	return n
+	held := slices.IndexFunc(blocked, func(b plan.Blocked) bool {
+		_, byFinalizers := b.Reason.(reason.HeldByFinalizers)
+		return byFinalizers && b.Object.Namespace == first.Object.Name
+	})
+	if first.Object.IsNamespace() && held >= 0 {
+		return first.Object, name(first.Object) + " is stuck: " + name(blocked[held].Object) + " " + escape.Line(blocked[held].Reason.Message()) + ".", true
+	}
+	return first.Object, name(first.Object) + " " + escape.Line(first.Reason.Message()) + ".", true
 }
 
 func took(elapsed time.Duration) string {

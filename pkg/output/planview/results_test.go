@@ -43,19 +43,20 @@ func TestRan(t *testing.T) {
 	for name, c := range map[string]struct {
 		plan    *plan.Plan
 		results []planview.Result
+		gone    int
 		elapsed time.Duration
 		want    string
 	}{
-		"all steps are done":      {p, all(p, event.Done), 31 * time.Second, "deleted 3, unlinked 2, unblocked 2, removed finalizer 1 in 31s"},
-		"some steps are not":      {p, some, 75 * time.Second, "deleted 2, unblocked 2, removed finalizer 1 in 75s; 1 skipped, 2 failed"},
-		"no step is":              {p, all(p, event.Failed), 412345 * time.Microsecond, "nothing was changed in 412ms; 8 failed"},
-		"it was interrupted":      {p, all(p, event.Done)[:1], time.Hour, "deleted 1 in 60m; 7 not started"},
-		"there was nothing to do": {numbered(), nil, 0, "nothing was changed in 0s"},
-		"a repair":                {numbered(stepsOf(2, plan.ActionUpdateVersion)), []planview.Result{{Step: "1", Status: event.Done}, {Step: "2", Status: event.Skipped}}, time.Second, "updated 1 in 1s; 1 skipped"},
-		"an unknown action":       {numbered(stepsOf(1, "adopt")), []planview.Result{{Step: "1", Status: event.Done}}, time.Second, "adopt 1 in 1s"},
+		"all steps are done":      {p, all(p, event.Done), 3, 31 * time.Second, "deleted 3, unlinked 2, unblocked 2, removed finalizer 1 in 31s"},
+		"some steps are not":      {p, some, 2, 75 * time.Second, "deleted 2 of 3, unblocked 2, removed finalizer 1 in 75s; 1 skipped, 2 failed"},
+		"no step is":              {p, all(p, event.Failed), 0, 412345 * time.Microsecond, "nothing was changed in 412ms; 8 failed"},
+		"it was interrupted":      {p, all(p, event.Done)[:1], 1, time.Hour, "deleted 1 of 3 in 60m; 7 not started"},
+		"there was nothing to do": {numbered(), nil, 0, 0, "nothing was changed in 0s"},
+		"a repair":                {numbered(stepsOf(2, plan.ActionUpdateVersion)), []planview.Result{{Step: "1", Status: event.Done}, {Step: "2", Status: event.Skipped}}, 0, time.Second, "updated 1 in 1s; 1 skipped"},
+		"an unknown action":       {numbered(stepsOf(1, "adopt")), []planview.Result{{Step: "1", Status: event.Done}}, 0, time.Second, "adopt 1 in 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, planview.RunSummary(c.plan, c.results, c.elapsed)); diff != "" {
+			if diff := cmp.Diff(c.want, planview.RunSummary(c.plan, c.results, c.gone, "", c.elapsed)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,6 +33,7 @@ func SummaryLine(p *plan.Plan, where string) string {
 		sum += "; " + wording.Count(n, "more object") + " along with them"
 	}
 	sum += rest(len(p.Blocked), "remains blocked", "remain blocked")
+	sum += rest(nextRun(p), "is left for the next run", "are left for the next run")
 	sum += rest(len(p.Kept), "is left alone", "are left alone")
 	return sum + ". " + wording.Scan(p.Complete)
 }
@@ -68,54 +68,119 @@ func countActions(p *plan.Plan, word func(plan.Action) string, matches func(*pla
 	return strings.Join(out, ", ")
 }
 
-// DeletionSummary returns in one line, without its line break, how many objects of each
-// kind a deletion deletes, and whether PersistentVolumeClaims are among them. It returns an
+// nextRun counts the objects that only another run deletes.
+func nextRun(p *plan.Plan) int {
+	n := 0
+	for i := range p.Outcomes {
+		if o := &p.Outcomes[i]; o.When == plan.Later && o.Follows == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// DeletionSummary returns in one line, without its line break, how many objects of each kind a
+// deletion deletes now and later, and whether PersistentVolumeClaims are among them. It returns an
 // empty string if nothing is deleted.
 func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
-	counts := map[schema.GroupKind]int{}
+	counts, later := map[schema.GroupKind]int{}, map[schema.GroupKind]int{}
 	critical := map[schema.GroupKind]bool{}
-	claims := false
+	var finalizers []string // that later ones wait for
+	total, claims := 0, false
 	for i := range p.Outcomes {
-		if o := &p.Outcomes[i]; p.Deletes(o) {
-			kind := groupKind(o.Object)
-			counts[kind]++
-			critical[kind] = o.Object.IsNamespace() || o.Object.IsCRD() || isStorage(o.Object)
-			claims = claims || isClaim(o.Object)
+		o := &p.Outcomes[i]
+		if !o.State.Deletes() {
+			continue
 		}
-	}
-	if len(counts) == 0 {
-		return ""
+		kind := groupKind(o.Object)
+		if o.When == plan.Later {
+			later[kind]++
+			total++
+			finalizers = append(finalizers, o.WaitsFor...)
+		} else {
+			counts[kind]++
+		}
+		critical[kind] = o.Object.IsNamespace() || o.Object.IsCRD() || isStorage(o.Object)
+		claims = claims || isClaim(o.Object)
 	}
 	var parts []string
-	kinds := slices.Collect(maps.Keys(counts))
-	sort.Slice(kinds, func(i, j int) bool {
-		return cmp.Or(strings.Compare(kinds[i].Kind, kinds[j].Kind), strings.Compare(kinds[i].Group, kinds[j].Group)) < 0
+	if len(counts) > 0 {
+		parts = append(parts, listKinds(counts, critical, palette))
+	}
+	if total > 0 {
+		parts = append(parts, wording.Thousands(total)+" more "+once(finalizers)+": "+listKinds(later, critical, palette))
+	}
+	switch {
+	case len(parts) == 0:
+		return ""
+	case !claims:
+		parts = append(parts, "no PersistentVolumeClaim")
+	}
+	return "Deletes: " + strings.Join(parts, "; ") + "."
+}
+
+// listKinds returns how many objects of each kind there are: "ConfigMap 1, Pod 2".
+func listKinds(counts map[schema.GroupKind]int, critical map[schema.GroupKind]bool, palette *color.Palette) string {
+	kinds := slices.SortedFunc(maps.Keys(counts), func(a, b schema.GroupKind) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Group, b.Group))
 	})
-	for _, kind := range kinds {
-		one := escape.Word(kind.Kind) + " " + wording.Thousands(counts[kind])
-		if critical[kind] {
-			one = palette.Deleted(one)
+	parts := make([]string, len(kinds))
+	for i, kind := range kinds {
+		if parts[i] = escape.Word(kind.Kind) + " " + wording.Thousands(counts[kind]); critical[kind] {
+			parts[i] = palette.Deleted(parts[i])
 		}
-		parts = append(parts, one)
 	}
-	line := "Deletes: " + strings.Join(parts, ", ")
-	if !claims {
-		line += "; no PersistentVolumeClaim"
+	return strings.Join(parts, ", ")
+}
+
+// once returns when objects go that wait for these finalizers, as a clause.
+func once(finalizers []string) string {
+	var controllers, unknown []string
+	finalizers = foreign(finalizers)
+	slices.Sort(finalizers)
+	for _, f := range slices.Compact(finalizers) {
+		switch controller, _, known := simulate.FinalizerController(f); {
+		case f == object.NamespaceFinalizer:
+		case !known:
+			unknown = append(unknown, escape.Word(f))
+		case !slices.Contains(controllers, controller):
+			controllers = append(controllers, controller)
+		}
 	}
-	return line + "."
+	switch {
+	case len(controllers)+len(unknown) == 0:
+		return "once what they wait for is gone"
+	case len(unknown) == 0:
+		return "once " + finished(controllers)
+	case len(controllers) == 0:
+		return "once whoever set it has removed " + wording.List(unknown, maxNames)
+	}
+	return "once " + finished(controllers) + ", and whoever set it has removed " + wording.List(unknown, maxNames)
+}
+
+func finished(controllers []string) string {
+	if len(controllers) == 1 {
+		return controllers[0] + " has finished"
+	}
+	last := len(controllers) - 1
+	return wording.List(controllers[:last], maxNames) + " and " + controllers[last] + " have finished"
 }
 
 func deletionSummaryLine(p *plan.Plan, where string) string {
-	var deleted, blocked, uncertain, keep int
+	var deleted, blocked, later, uncertain, keep int
 	unclear := map[object.Identity]bool{}
 	for i := range p.Outcomes {
-		switch o := &p.Outcomes[i]; {
+		o := &p.Outcomes[i]
+		switch {
+		case !o.State.Deletes():
+		case o.When == plan.Later:
+			later++
 		case o.State == plan.Deleted:
 			deleted++
-		case o.State == plan.Terminating && p.Deletes(o):
+		default:
 			blocked++
 		}
-		if o := &p.Outcomes[i]; o.Nondeterministic.Reason != nil {
+		if o.Nondeterministic.Reason != nil {
 			unclear[o.Object] = true
 			uncertain++
 		}
@@ -129,28 +194,29 @@ func deletionSummaryLine(p *plan.Plan, where string) string {
 			keep++
 		}
 	}
-	if deleted+blocked+keep+uncertain+len(p.DeletedLater)+len(p.Blocked) == 0 {
+	if deleted+blocked+later+keep+uncertain+len(p.Blocked) == 0 {
 		return "Nothing to do" + where + ". " + wording.Scan(p.Complete)
 	}
-	var parts []string
+	var parts, notNow []string
 	if p.Mode == plan.FinalizerRemoval {
 		parts = append(parts, word(plan.ActionRemoveFinalizer)+" "+wording.Thousands(countRequested(p)))
 	}
-	if n := deleted + blocked; n > 0 || len(parts) == 0 {
+	add := func(to *[]string, format string, n int) {
+		if n > 0 {
+			*to = append(*to, fmt.Sprintf(format, wording.Thousands(n)))
+		}
+	}
+	if n := deleted + blocked + later; n > 0 || len(parts) == 0 {
+		add(&notNow, "%s blocked", blocked)
+		add(&notNow, "%s later", later)
 		part := "delete " + wording.Thousands(n)
-		if blocked > 0 {
-			part += " (" + wording.Thousands(blocked) + " blocked)"
+		if len(notNow) > 0 {
+			part += " (" + strings.Join(notNow, ", ") + ")"
 		}
 		parts = append(parts, part)
 	}
-	add := func(words string, n int) {
-		if n > 0 {
-			parts = append(parts, words+" "+wording.Thousands(n))
-		}
-	}
-	add("delete later", len(p.DeletedLater))
-	add("keep", keep)
-	add("uncertain", uncertain)
+	add(&parts, "keep %s", keep)
+	add(&parts, "uncertain %s", uncertain)
 	return strings.Join(parts, ", ") + where + ". " + wording.Scan(p.Complete)
 }
 
@@ -165,24 +231,37 @@ func countRequested(p *plan.Plan) int {
 }
 
 // CriticalDeletions names the namespaces, CustomResourceDefinitions, volumes, claims and
-// objects in kube-system that the plan deletes, with their contents, in the order of the
+// objects in kube-system that the plan deletes, now or later, with their contents, in the order of the
 // plan.
 func CriticalDeletions(p *plan.Plan) []string {
 	var out []string
-	l := newLayout(p)
-	for i := range l.lines {
-		if o := l.main(i).Object.Identity; l.deletes(i) && critical(o) {
-			text := arguments(o)
+	l, lost := newLayout(p), map[object.Identity]bool{}
+	for _, one := range p.LostObjects() {
+		lost[one.Object] = critical(one.Object)
+	}
+	add := func(_ object.Identity, o *plan.Outcome) {
+		if !lost[o.Object] {
+			return
+		}
+		text := arguments(o.Object)
+		if i, hasLine := l.byObject[o.Object]; hasLine {
 			if what, how := l.contentsOf(i); what != "" {
 				text += ": " + what + " " + how
 			}
-			out = append(out, text)
 		}
-		for _, o := range l.lines[i].contents {
-			if critical(o) {
-				out = append(out, arguments(o))
-			}
+		if o.When == plan.Later {
+			text += ", later"
 		}
+		out = append(out, text)
+	}
+	for i := range l.lines {
+		o := l.main(i).Object.Identity
+		add(o, cmp.Or(l.outcomes[o], &plan.Outcome{Object: o}))
+		l.eachBelow(o, add)
+	}
+	for _, o := range l.alone {
+		add(o.Object, o)
+		l.eachBelow(o.Object, add)
 	}
 	return out
 }

@@ -34,7 +34,7 @@ func Totals(w io.Writer, p *plan.Plan, screen, limit int, palette *color.Palette
 	if lines <= screen {
 		return false, nil
 	}
-	d := drawing{layout: l, palette: palette, limit: limit}
+	d := drawing{layout: l, palette: palette, limit: limit, listContents: true}
 	d.drawNamed()
 	kinds, causes := d.byKind(), d.byCause()
 	if 2*(d.total+len(kinds)+len(causes)) > lines {
@@ -76,21 +76,19 @@ func (d *drawing) writeTotals(w io.Writer, kinds, causes [][]string, lines int) 
 func (d *drawing) drawNamed() {
 	l := d.layout
 	for i := range l.lines {
-		on := &l.lines[i]
 		if named(l, i) {
 			d.add(func() Row { return d.lineAlone(i) })
 		}
-		for _, o := range on.contents {
-			if l.pending[o] || !critical(o) && l.terminating[o] == nil && l.uncertain[o] == nil {
-				continue
+		l.eachBelow(l.main(i).Object.Identity, func(above object.Identity, o *plan.Outcome) {
+			if critical(o.Object) || o.State == plan.Terminating || o.Nondeterministic.Reason != nil {
+				d.add(func() Row {
+					row := d.row(node{line: i, content: o})
+					row.sameAction = false
+					row.Why = strings.Replace(l.whyWithout(o, i, object.Identity{}), withContainer, "deleted along with "+name(above), 1)
+					return row
+				})
 			}
-			d.add(func() Row {
-				row := d.row(node{line: i, content: &o})
-				row.sameAction = false
-				row.Why = strings.Join(slices.Insert(d.whyContent(o), 0, "deleted along with "+name(l.main(i).Object.Identity)), "; ")
-				return row
-			})
-		}
+		})
 	}
 	d.eachUnchanged(func(u unchangedObject) {
 		switch u.label {
@@ -99,7 +97,7 @@ func (d *drawing) drawNamed() {
 			if !critical(u.object) {
 				return
 			}
-		case labelKeep, labelLeave:
+		case labelKeep, labelLeave, labelNextRun:
 			return
 		}
 		d.add(func() Row { return unchangedRow(u) })
@@ -110,7 +108,7 @@ func (d *drawing) drawNamed() {
 func named(l *layout, i int) bool {
 	s := l.main(i)
 	o := s.Object.Identity
-	return l.uncertain[o] != nil || l.terminating[o] != nil || l.deletes(i) && (critical(o) || slices.ContainsFunc(s.References, isMistake))
+	return l.uncertain(o) != nil || l.terminating(o) != nil || l.deletes(i) && (critical(o) || slices.ContainsFunc(s.References, isMistake))
 }
 
 // isMistake reports whether a reference is likely wrong, so that its object is not garbage:
@@ -125,9 +123,6 @@ func (d *drawing) lineAlone(i int) Row {
 	row := d.line(i)
 	row.sameAction, row.sameNamespace = false, false
 	row.Why = d.layout.whyAlone(i, d.palette)
-	if why := d.layout.uncertain[row.Object]; why != nil {
-		row.Why += "; uncertain: " + escape.Line(why.Message())
-	}
 	if what, how := d.layout.contentsOf(i); what != "" {
 		row.Why += "; " + what + ": " + how
 	}
@@ -173,16 +168,24 @@ func (d *drawing) byKind() [][]string {
 		totals[k].in.add(o)
 	}
 	l := d.layout
+	countBelow := func(_ object.Identity, o *plan.Outcome) {
+		order := urgency(plan.ActionDelete)
+		if o.When == plan.Later {
+			order = len(actions) + 1
+		}
+		count(order, d.labelOf(o.Object), o.Object, d.palette.Deleted)
+	}
 	for i := range l.lines {
 		action := l.main(i).Action
 		count(urgency(action), d.label(l.main(i)), l.main(i).Object.Identity, func(s string) string { return paint(action, s, d.palette) })
-		for _, o := range l.lines[i].contents {
-			if !l.pending[o] {
-				count(urgency(plan.ActionDelete), word(plan.ActionDelete), o, d.palette.Deleted)
-			}
-		}
+		l.eachBelow(l.main(i).Object.Identity, countBelow)
 	}
-	d.eachUnchanged(func(u unchangedObject) { count(len(actions)+1, string(u.label), u.object, u.paint) })
+	d.eachUnchanged(func(u unchangedObject) {
+		count(len(actions)+1, string(u.label), u.object, u.paint)
+		if u.label == labelLater {
+			l.eachBelow(u.object, countBelow)
+		}
+	})
 
 	all := slices.Collect(maps.Values(totals))
 	sort.Slice(all, func(i, j int) bool {
@@ -231,12 +234,12 @@ func (d *drawing) byCause() [][]string {
 		for below := []int{root}; len(below) > 0; {
 			i := below[len(below)-1]
 			below = append(below[:len(below)-1], l.lines[i].children...)
-			if d.label(l.main(i)) == word(plan.ActionDelete) {
+			if label := d.label(l.main(i)); label == word(plan.ActionDelete) || label == string(labelLater) {
 				c.deletes++
 			} else {
 				c.changes++
 			}
-			c.deletes += len(l.lines[i].contents) - l.lines[i].pending
+			l.eachBelow(l.main(i).Object.Identity, func(object.Identity, *plan.Outcome) { c.deletes++ })
 		}
 	}
 	all := slices.Collect(maps.Values(causes))

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // why returns why a line's object changes, what else is done to it, and what blocks it
@@ -42,6 +43,12 @@ func (l *layout) withConsequences(i int, why string, p *color.Palette) string {
 	}
 	if held := l.held(i); held != "" {
 		parts = append(parts, p.Changed(held))
+	}
+	if o := l.later(s.Object.Identity); o != nil {
+		parts = append(parts, p.Changed("deleted "+l.whenGone(o, object.Identity{})))
+	}
+	if uncertain := l.uncertain(s.Object.Identity); uncertain != nil {
+		parts = append(parts, "uncertain: "+escape.Line(uncertain.Message()))
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
@@ -114,32 +121,115 @@ func (l *layout) otherSteps(i int) []string {
 
 // held returns what blocks an object after its deletion or the removal of a finalizer.
 func (l *layout) held(i int) string {
-	left := l.terminating[l.main(i).Object.Identity]
+	left := l.terminating(l.main(i).Object.Identity)
 	final := func(step int) bool {
 		return l.step(step).Action == plan.ActionDelete || l.step(step).Action == plan.ActionRemoveFinalizer
 	}
 	if left == nil || !final(l.lines[i].main) && !slices.ContainsFunc(l.lines[i].others, final) {
 		return ""
 	}
-	return waits(left)
+	return l.waits(left)
 }
 
-// waits returns what a terminating object waits for. A plan says "kubernetes" for the
-// namespace controller or a kubelet.
-func waits(left *plan.Outcome) string {
-	var by []string
-	for _, finalizer := range left.WaitsFor {
-		if finalizer != object.ForegroundFinalizer && finalizer != object.OrphanFinalizer {
-			by = append(by, escape.Word(finalizer))
-		}
+// waits returns what a terminating object waits for.
+func (l *layout) waits(left *plan.Outcome) string {
+	blocked := l.blocked[left.Object]
+	if _, byFinalizers := blocked.(reason.HeldByFinalizers); blocked != nil && !byFinalizers {
+		return "then " + escape.Line(blocked.Message())
 	}
-	switch kubernetes := slices.Equal(by, []string{"kubernetes"}); {
-	case kubernetes && left.Object.IsNamespace():
-		return "then waits for its contents"
-	case kubernetes && left.Object.Kind == "Pod":
-		return "then must stop"
+	switch by := foreign(left.WaitsFor); {
+	case len(by) > 0 && by[0] != object.NamespaceFinalizer:
+		return "then held until " + removal(by)
 	case len(by) == 0:
 		return "then waits for its dependents"
+	case left.Object.Kind == "Pod":
+		return "then must stop"
 	}
-	return "then blocked by " + wording.List(by, maxNames)
+	return "then waits for its contents"
+}
+
+// foreign returns the finalizers that are not those of the garbage collector. A plan says "kubernetes"
+// for the namespace controller or a kubelet.
+func foreign(finalizers []string) []string {
+	return slices.DeleteFunc(slices.Clone(finalizers), func(f string) bool {
+		return f == object.ForegroundFinalizer || f == object.OrphanFinalizer
+	})
+}
+
+// removal returns who removes which finalizers, as a clause.
+func removal(finalizers []string) string {
+	var parts, unknown []string
+	for _, f := range foreign(finalizers) {
+		switch controller, _, known := simulate.FinalizerController(f); {
+		case f == object.NamespaceFinalizer:
+			parts = append(parts, "Kubernetes has finished")
+		case known:
+			parts = append(parts, controller+" removes "+escape.Word(f))
+		default:
+			unknown = append(unknown, escape.Word(f))
+		}
+	}
+	switch {
+	case len(unknown) == 1:
+		parts = append(parts, "whoever set "+unknown[0]+" removes it")
+	case len(unknown) > 1:
+		parts = append(parts, "whoever set "+wording.List(unknown, maxNames)+" removes them")
+	case len(parts) == 0:
+		parts = append(parts, "the garbage collector has finished")
+	}
+	return strings.Join(parts, " and ")
+}
+
+// withContainer is why one of the contents of an object is deleted.
+const withContainer = "deleted along with it"
+
+// whyWithout returns why an object without a line is deleted, below the row of another object if that
+// is not the zero value. A requested removal of a finalizer deletes what waited for its object.
+func (l *layout) whyWithout(o *plan.Outcome, line int, above object.Identity) string {
+	var parts []string
+	switch {
+	case o.When == plan.Later && o.Follows == "" && !l.plan.Mode.Cascades():
+		parts = append(parts, "the next run deletes it "+l.whenGone(o, above))
+	case o.When == plan.Later:
+		parts = append(parts, l.whenGone(o, above))
+	case o.State == plan.Terminating:
+		parts = append(parts, withContainer, l.waits(o))
+	case len(o.WaitsFor) > 0:
+		parts = append(parts, "its deletion was under way, and now "+removal(o.WaitsFor))
+	case l.main(line).Action != plan.ActionRemoveFinalizer:
+		parts = append(parts, withContainer)
+	case o.Object.IsNamespace(), o.Object.IsCRD():
+		parts = append(parts, "its deletion can complete, since nothing is left in it")
+	case above.Kind == "Pod":
+		parts = append(parts, "its namespace is being deleted, and no Pod is left in it")
+	default:
+		parts = append(parts, withContainer)
+	}
+	if uncertain := o.Nondeterministic.Reason; uncertain != nil {
+		parts = append(parts, "uncertain: "+escape.Line(uncertain.Message()))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// whenGone returns after what an object is deleted later: "once its owner is gone". Below the row of
+// what it waits for, it leaves out what that row says.
+func (l *layout) whenGone(o *plan.Outcome, above object.Identity) string {
+	names := make([]string, len(o.After))
+	for i, before := range o.After {
+		names[i] = name(before)
+	}
+	text := "once " + wording.List(names, maxNames) + " are gone"
+	if len(names) == 1 {
+		text = "once " + names[0] + " is gone"
+	}
+	switch parent := l.outcomes[above]; {
+	case len(names) == 0:
+		return "its deletion was under way, held until " + removal(o.WaitsFor)
+	case len(names) == 1 && names[0] == name(above):
+		text = "once its owner is gone"
+		if parent != nil && slices.Equal(foreign(parent.WaitsFor), foreign(o.WaitsFor)) {
+			return text
+		}
+	}
+	return text + ", held until " + removal(o.WaitsFor)
 }

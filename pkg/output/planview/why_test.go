@@ -35,7 +35,7 @@ func TestWhy(t *testing.T) {
 		"its owner is not deleted":                 {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Action = plan.ActionRemoveFinalizer }, reason},
 		"its owner could not be verified":          {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.VerdictUnknown }, reason},
 		"it has to stop":                           {func(_ *plan.Plan, _, pod *plan.Step) { pod.WaitsForKubelet = true }, "its owner is deleted; must stop first (grace period)"},
-		"it is blocked afterwards":                 {leaves("foregroundDeletion", "x/y"), "its owner is deleted; then blocked by x/y"},
+		"it is blocked afterwards":                 {leaves("foregroundDeletion", "x/y"), "its owner is deleted; then held until whoever set x/y removes it"},
 		"its dependents are not deleted":           {leaves("foregroundDeletion"), "its owner is deleted; then waits for its dependents"},
 		"its grace period does not end":            {leaves("kubernetes"), "its owner is deleted; then must stop"},
 		"it is blocked, but not deleted": {
