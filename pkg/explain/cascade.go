@@ -26,6 +26,13 @@ func (b *builder) addCascade() {
 	if b.answer.Consequence == collector.ConsequenceDelete {
 		b.addDeleted(b.result, deleted)
 	}
+	for _, n := range deleted.Nodes() { // what they own may be terminating already, and go because of them
+		for _, e := range b.graph.Dependents(n) {
+			if o := b.graph.Object(e.Node); o.Terminating() && !b.object.Terminating() && int(e.Node) < b.graph.Listed() {
+				deleted.Add(e.Node)
+			}
+		}
+	}
 	deleted.Remove(b.node)
 	b.answer.Cascade = b.cascadeOf(deleted.Nodes())
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
@@ -290,15 +291,25 @@ func TestDeletion(t *testing.T) {
 }
 
 func TestProtectedClaimNamespaces(t *testing.T) {
-	claim := Object("v1", "PersistentVolumeClaim", "a/claim", WithFinalizers(simulate.ClaimProtection))
+	claim, pod := Object("v1", "PersistentVolumeClaim", "a/claim", WithFinalizers(simulate.ClaimProtection)), Pod("a/pod")
+	leaving := Object("v1", "PersistentVolumeClaim", "a/leaving", Terminating(simulate.ClaimProtection))
 	volume := Object("v1", "PersistentVolume", "volume", WithFinalizers(simulate.VolumeProtection))
-	seen := New(Serving(Workloads()...), Listing(claim, volume, Pod("a/pod")))
-	if diff := cmp.Diff([]string{"", "a"}, deleting(seen, inBackground, claim, volume).ProtectedClaimNamespaces()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	free := New(Serving(Workloads()...), Listing(claim, Pod("a/pod", WithClaims())))
-	if got := deleting(free, inBackground, claim).ProtectedClaimNamespaces(); len(got) > 0 {
-		t.Errorf("nobody uses the claim, and yet %q", got)
+	for name, c := range map[string]struct {
+		seen, targets []object.Object
+		want          []string
+	}{
+		"of what is deleted":                       {[]object.Object{claim, volume, pod}, []object.Object{claim, volume}, []string{"", "a"}},
+		"not if nobody uses the claim":             {[]object.Object{claim, Pod("a/pod", WithClaims())}, []object.Object{claim}, nil},
+		"of a claim that may wait for the Pod":     {[]object.Object{leaving, pod}, []object.Object{pod}, []string{"a"}},
+		"not of a claim in another namespace":      {[]object.Object{leaving, Pod("b/pod")}, []object.Object{Pod("b/pod")}, nil},
+		"not of a claim that is not being deleted": {[]object.Object{claim, pod}, []object.Object{pod}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen := New(Serving(Workloads()...), Listing(c.seen...))
+			if diff := cmp.Diff(c.want, deleting(seen, inBackground, c.targets...).ProtectedClaimNamespaces(graph.New(seen)), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

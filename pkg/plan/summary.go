@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
@@ -77,14 +78,23 @@ func (p *Plan) ObjectsToBackUp() []object.Identity {
 func (s *Step) BacksUp() bool { return s.Action == ActionDelete || s.Requested || len(s.Repairs) > 0 }
 
 // ProtectedClaimNamespaces returns the sorted namespaces of PersistentVolumeClaims that keep their protection
-// finalizer, and the empty one for PersistentVolumes. Metadata does not show which Pods use
-// a claim: if that is read (see object.Object's Claims), a new plan can tell more.
-func (p *Plan) ProtectedClaimNamespaces() []string {
+// finalizer, and the empty one for PersistentVolumes: those that the plan deletes, and those whose
+// deletion was under way beside Pods that it deletes. Metadata does not show which Pods use a claim:
+// if that is read (see object.Object's Claims), a new plan can tell more.
+func (p *Plan) ProtectedClaimNamespaces(g *graph.Graph) []string {
 	var out []string
-	for _, o := range p.Outcomes {
+	pods := map[string]bool{} // the namespaces where Pods are deleted
+	for i := range p.Outcomes {
+		o := &p.Outcomes[i]
 		guarded := slices.Contains(o.WaitsFor, simulate.ClaimProtection) || slices.Contains(o.WaitsFor, simulate.VolumeProtection)
 		if guarded && o.State == Terminating {
 			out = append(out, o.Object.Namespace)
+		}
+		pods[o.Object.Namespace] = pods[o.Object.Namespace] || o.Object.Kind == "Pod" && o.State.Deletes()
+	}
+	for n := range g.Listed() {
+		if o := g.Object(graph.Node(n)); o.Terminating() && pods[o.Namespace] && slices.Contains(o.Finalizers, simulate.ClaimProtection) {
+			out = append(out, o.Namespace)
 		}
 	}
 	slices.Sort(out)

@@ -154,14 +154,14 @@ func (c *deleteCommand) Replan(ctx context.Context, p *cli.PlannedScan) error {
 	return c.planDeletion(ctx, p, true)
 }
 
-// planDeletion plans the deletion of the selected objects. If it deletes
-// PersistentVolumeClaims, it first reads which Pods use them.
+// planDeletion plans the deletion of the selected objects. If PersistentVolumeClaims are deleted
+// because of it, it first reads which Pods use them.
 func (c *deleteCommand) planDeletion(ctx context.Context, p *cli.PlannedScan, ignoreMissing bool) (err error) {
 	if c.targets, err = c.findTargets(p.Graph(), ignoreMissing); err != nil {
 		return err
 	}
 	p.Plan = c.plan(p.Judge, c.options.AcceptedGaps)
-	guarded := p.Plan.ProtectedClaimNamespaces()
+	guarded := p.Plan.ProtectedClaimNamespaces(p.Graph())
 	if p.Cluster == nil || len(guarded) == 0 {
 		return nil
 	}
