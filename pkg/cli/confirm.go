@@ -89,7 +89,7 @@ func intent(p *plan.Plan) (what, want string) {
 		if changes > 0 {
 			what += fmt.Sprintf(" and change %d", changes)
 		}
-		return what, strconv.Itoa(n)
+		return what + withData(p), strconv.Itoa(n)
 	}
 	return fmt.Sprintf("Change %s", wording.Count(changes, "object")), "yes"
 }
@@ -99,9 +99,20 @@ func removal(p *plan.Plan) (what, want string) {
 	s := p.Steps[0]
 	what = fmt.Sprintf("Remove finalizer %s of %s", escape.Short(s.Finalizer, 300), escape.Short(s.Object.String(), 300))
 	if n := p.Losses(); n > 0 {
-		return fmt.Sprintf("%s and delete %s", what, wording.Count(n, "object")), strconv.Itoa(n)
+		return fmt.Sprintf("%s and delete %s%s", what, wording.Count(n, "object"), withData(p)), strconv.Itoa(n)
 	}
 	return what, "yes"
+}
+
+// withData returns whose data is, or may be, lost with the objects that a plan deletes.
+func withData(p *plan.Plan) string {
+	switch d := p.Data(); {
+	case d.Lost > 0:
+		return ", with " + planview.LostData(d) + ","
+	case d.Unknown > 0:
+		return ", perhaps with the data of " + wording.Count(d.Unknown, "volume") + ","
+	}
+	return ""
 }
 
 // changed counts the objects that the plan changes and does not delete.

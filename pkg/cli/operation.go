@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -28,8 +29,7 @@ import (
 type MutatingCommand interface {
 	// Scope returns what every scan of the operation reads.
 	Scope(served []snapshot.Type) (scan.Scope, error)
-	// Plan plans what the user requested. It may read more about the scanned objects,
-	// and replace the snapshot and the judge by ones that contain it.
+	// Plan plans what the user requested. It is called again once more is known about the volumes.
 	Plan(context.Context, *PlannedScan) error
 	// Replan is Plan after the user has confirmed. Requested objects may be gone by then.
 	Replan(context.Context, *PlannedScan) error
@@ -74,7 +74,8 @@ type Operation struct {
 	failure  atomic.Pointer[error]
 }
 
-// Prepare scans the cluster and plans. With a saved plan, the current plan is what
+// Prepare scans the cluster and plans. If claims or volumes would go, it reads who uses them and what becomes
+// of their data, and plans again. With a saved plan, the current plan is what
 // remains valid of it.
 func (op *Operation) Prepare(ctx context.Context) error {
 	return op.prepare(ctx, op.Command.Plan)
@@ -87,6 +88,16 @@ func (op *Operation) prepare(ctx context.Context, plans planFunc) error {
 	now, err := op.scanAndPlan(ctx, plans)
 	if err != nil {
 		return err
+	}
+	if namespaces := now.Plan.VolumeNamespaces(now.Graph()); now.Cluster != nil && len(namespaces) > 0 {
+		seen, err := read.MarkVolumes(ctx, now.Cluster, now.Snapshot, namespaces)
+		if err != nil {
+			return err
+		}
+		now.Snapshot, now.Judge = seen, collector.NewJudge(graph.New(seen))
+		if err := plans(ctx, &now); err != nil {
+			return err
+		}
 	}
 	if op.Saved != nil {
 		op.NewGaps = plan.NewGaps(op.Saved, now.Plan)

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -215,6 +216,9 @@ func (op *Operation) printResult(o *runOutcome, r *result) error {
 	}
 	if o.backup != "" && r.Summary.Done > 0 && (o.plan.Summary.Delete > 0 || o.plan.Mode == plan.Repair || o.plan.Mode == plan.FinalizerRemoval) {
 		line += " Undo: " + escape.Short(op.Options.Scan.Suggest("restore", o.backup), 4000)
+		if d := o.plan.Data(); d.Lost+d.Unknown > 0 {
+			line += fmt.Sprintf(" (objects, not the data of %s)", wording.Count(d.Lost+d.Unknown, "volume"))
+		}
 	}
 	if _, err := fmt.Fprintln(op.Options.Scan.Out, line); err != nil {
 		return err

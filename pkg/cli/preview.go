@@ -82,6 +82,9 @@ func (op *Operation) preview() error {
 			notes = append(notes, sum)
 		}
 	}
+	if sum := planview.DataSummary(p, palette); sum != "" {
+		notes = append(notes, sum)
+	}
 	for _, note := range slices.Concat(notes, planview.NotRestored(p, palette), planview.AcceptedGaps(p, maxPreviewLines, palette)) {
 		if _, err := fmt.Fprintln(out, note); err != nil {
 			return err

@@ -29,6 +29,8 @@ type Object struct {
 	// namespace/name of the one that a PersistentVolume is bound to. Nil if they were not
 	// read, empty if there are none.
 	Claims []string `json:"claims,omitzero"`
+	// Storage is what the object says about data. Nil if it holds none, or if that was not read.
+	Storage *Storage `json:"storage,omitempty"`
 	// NamespaceStatus is what a terminating Namespace says about its deletion. Nil if the object
 	// is none, or if that was not read.
 	NamespaceStatus *NamespaceStatus  `json:"namespaceStatus,omitempty"`

@@ -290,7 +290,7 @@ func TestDeletion(t *testing.T) {
 	}
 }
 
-func TestProtectedClaimNamespaces(t *testing.T) {
+func TestVolumeNamespaces(t *testing.T) {
 	claim, pod := Object("v1", "PersistentVolumeClaim", "a/claim", WithFinalizers(simulate.ClaimProtection)), Pod("a/pod")
 	leaving := Object("v1", "PersistentVolumeClaim", "a/leaving", Terminating(simulate.ClaimProtection))
 	volume := Object("v1", "PersistentVolume", "volume", WithFinalizers(simulate.VolumeProtection))
@@ -299,17 +299,40 @@ func TestProtectedClaimNamespaces(t *testing.T) {
 		want          []string
 	}{
 		"of what is deleted":                       {[]object.Object{claim, volume, pod}, []object.Object{claim, volume}, []string{"", "a"}},
-		"not if nobody uses the claim":             {[]object.Object{claim, Pod("a/pod", WithClaims())}, []object.Object{claim}, nil},
 		"of a claim that may wait for the Pod":     {[]object.Object{leaving, pod}, []object.Object{pod}, []string{"a"}},
 		"not of a claim in another namespace":      {[]object.Object{leaving, Pod("b/pod")}, []object.Object{Pod("b/pod")}, nil},
 		"not of a claim that is not being deleted": {[]object.Object{claim, pod}, []object.Object{pod}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			seen := New(Serving(Workloads()...), Listing(c.seen...))
-			if diff := cmp.Diff(c.want, deleting(seen, inBackground, c.targets...).ProtectedClaimNamespaces(graph.New(seen)), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(c.want, deleting(seen, inBackground, c.targets...).VolumeNamespaces(graph.New(seen)), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestDataOfAPlan(t *testing.T) {
+	with := func(s object.Storage) Option { return func(o *object.Object) { o.Storage = &s } }
+	owner := Secret("a/owner")
+	lost := Object("v1", "PersistentVolumeClaim", "a/lost", OwnedBy(owner), with(object.Storage{Size: "2Gi", Volume: "pv-1"}))
+	kept := Object("v1", "PersistentVolumeClaim", "a/kept", OwnedBy(owner), with(object.Storage{Size: "3Gi", Volume: "pv-2"}))
+	unknown := Object("v1", "PersistentVolumeClaim", "a/unknown", OwnedBy(owner))
+	seen := New(Serving(append(Workloads(), snapshot.Type{Group: "snapshot.storage.k8s.io", Version: "v1", Resource: "volumesnapshots", Kind: "VolumeSnapshot", Namespaced: true, Verbs: []string{"delete", "list", "watch"}, Preferred: true})...),
+		Listing(owner, lost, kept, unknown,
+			Object("v1", "PersistentVolume", "pv-1", with(object.Storage{Size: "2Gi", ReclaimPolicy: "Delete"})),
+			Object("v1", "PersistentVolume", "pv-2", with(object.Storage{Size: "3Gi", ReclaimPolicy: "Retain"})),
+			Object("snapshot.storage.k8s.io/v1", "VolumeSnapshot", "a/stays", with(object.Storage{Claim: "lost"})),
+			Object("snapshot.storage.k8s.io/v1", "VolumeSnapshot", "a/goes", OwnedBy(owner), with(object.Storage{Claim: "lost"}))))
+	p := deleting(seen, inBackground, owner)
+	total := p.Data()
+	if got := []any{total.Lost, total.Kept, total.Unknown, total.Size.String()}; !slices.Equal(got, []any{1, 1, 1, "2Gi"}) {
+		t.Errorf("totals %v", got)
+	}
+	i := slices.IndexFunc(p.Outcomes, func(o plan.Outcome) bool { return o.Object.Name == "lost" })
+	want := &simulate.Data{Size: "2Gi", Volume: "pv-1", ReclaimPolicy: "Delete", Lost: simulate.DataLost, Snapshots: []string{"stays"}}
+	if diff := cmp.Diff(want, p.Outcomes[i].Data); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

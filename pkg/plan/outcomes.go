@@ -46,6 +46,7 @@ func (b *builder) outcomes() []Outcome {
 		}
 		out = append(out, o)
 	}
+	b.addData(out)
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Object.Compare(out[j].Object) < 0 })
 	return out
 }

@@ -158,6 +158,8 @@ type Outcome struct {
 	// its namespace, its CustomResourceDefinition or the Service of these Endpoints, or later. It is
 	// empty for what only another run deletes.
 	Follows string `json:"follows,omitempty"`
+	// Data is what becomes of the data of a claim or a volume that is, or may be, deleted; nil for others.
+	Data *simulate.Data `json:"data,omitempty"`
 	// Nondeterministic is why the outcome may differ; its Reason is nil if it cannot.
 	Nondeterministic reason.Nested `json:"nondeterministic,omitzero"`
 	// MayBeDeleted reports that another order of events deletes the object.

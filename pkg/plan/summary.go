@@ -77,17 +77,16 @@ func (p *Plan) ObjectsToBackUp() []object.Identity {
 // finalizer at a person's request is, what the garbage collector would change as well is not.
 func (s *Step) BacksUp() bool { return s.Action == ActionDelete || s.Requested || len(s.Repairs) > 0 }
 
-// ProtectedClaimNamespaces returns the sorted namespaces of PersistentVolumeClaims that keep their protection
-// finalizer, and the empty one for PersistentVolumes: those that the plan deletes, and those whose
-// deletion was under way beside Pods that it deletes. Metadata does not show which Pods use a claim:
-// if that is read (see object.Object's Claims), a new plan can tell more.
-func (p *Plan) ProtectedClaimNamespaces(g *graph.Graph) []string {
+// VolumeNamespaces returns the sorted namespaces of PersistentVolumeClaims, and the empty one for
+// PersistentVolumes: those that the plan deletes, and those whose deletion was under way beside Pods
+// that it deletes. Metadata does not show which Pods use a claim, nor what becomes of its data: if that
+// is read (see object.Object's Claims and Storage), a new plan can tell more.
+func (p *Plan) VolumeNamespaces(g *graph.Graph) []string {
 	var out []string
 	pods := map[string]bool{} // the namespaces where Pods are deleted
 	for i := range p.Outcomes {
 		o := &p.Outcomes[i]
-		guarded := slices.Contains(o.WaitsFor, simulate.ClaimProtection) || slices.Contains(o.WaitsFor, simulate.VolumeProtection)
-		if guarded && o.State == Terminating {
+		if o.Data != nil {
 			out = append(out, o.Object.Namespace)
 		}
 		pods[o.Object.Namespace] = pods[o.Object.Namespace] || o.Object.Kind == "Pod" && o.State.Deletes()

@@ -86,7 +86,7 @@ var table = map[string]allowed{
 	"pkg/output/structured":       {own: "object output/escape", other: "github.com/spf13/pflag k8s.io/cli-runtime"},
 	"pkg/output/table":            {other: "github.com/olekukonko/tablewriter"},
 	"pkg/output/tree":             {own: "audit collector graph object output/color output/escape output/table output/wording snapshot"},
-	"pkg/output/wording":          {},
+	"pkg/output/wording":          {own: "object output/escape simulate"},
 	"pkg/plan":                    {own: "audit collector graph input object reason repair simulate snapshot"},
 	"pkg/plugin":                  {},
 	"pkg/reason":                  {own: "object"},

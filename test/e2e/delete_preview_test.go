@@ -87,8 +87,8 @@ func (d *deletion) preview(s observation) {
 	g := graph.New(s.seen)
 	options := d.options(s, g)
 	d.plan = plan.New(collector.NewJudge(g), options)
-	if guarded := d.plan.ProtectedClaimNamespaces(); len(guarded) > 0 {
-		marked, err := read.MarkClaims(s.Context(), s.cluster, s.seen, guarded)
+	if guarded := d.plan.VolumeNamespaces(g); len(guarded) > 0 {
+		marked, err := read.MarkVolumes(s.Context(), s.cluster, s.seen, guarded)
 		s.must(err)
 		g = graph.New(marked)
 		options = d.options(s, g)

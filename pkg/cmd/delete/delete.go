@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
@@ -145,31 +144,19 @@ func (c *deleteCommand) run(ctx context.Context, args []string) error {
 }
 
 // Plan plans the deletion of the selected objects.
-func (c *deleteCommand) Plan(ctx context.Context, p *cli.PlannedScan) error {
-	return c.planDeletion(ctx, p, c.ignoreMissing)
+func (c *deleteCommand) Plan(_ context.Context, p *cli.PlannedScan) error {
+	return c.planDeletion(p, c.ignoreMissing)
 }
 
 // Replan is Plan, but objects may be missing.
-func (c *deleteCommand) Replan(ctx context.Context, p *cli.PlannedScan) error {
-	return c.planDeletion(ctx, p, true)
+func (c *deleteCommand) Replan(_ context.Context, p *cli.PlannedScan) error {
+	return c.planDeletion(p, true)
 }
 
-// planDeletion plans the deletion of the selected objects. If PersistentVolumeClaims are deleted
-// because of it, it first reads which Pods use them.
-func (c *deleteCommand) planDeletion(ctx context.Context, p *cli.PlannedScan, ignoreMissing bool) (err error) {
+func (c *deleteCommand) planDeletion(p *cli.PlannedScan, ignoreMissing bool) (err error) {
 	if c.targets, err = c.findTargets(p.Graph(), ignoreMissing); err != nil {
 		return err
 	}
-	p.Plan = c.plan(p.Judge, c.options.AcceptedGaps)
-	guarded := p.Plan.ProtectedClaimNamespaces(p.Graph())
-	if p.Cluster == nil || len(guarded) == 0 {
-		return nil
-	}
-	seen, err := read.MarkClaims(ctx, p.Cluster, p.Snapshot, guarded)
-	if err != nil {
-		return err
-	}
-	p.Snapshot, p.Judge = seen, collector.NewJudge(graph.New(seen)) // with the same nodes, so that c.targets stays valid
 	p.Plan = c.plan(p.Judge, c.options.AcceptedGaps)
 	return nil
 }

@@ -119,6 +119,35 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 	return "Deletes: " + strings.Join(parts, "; ") + "."
 }
 
+// DataSummary returns in one line, without its line break, what becomes of the data of the claims and volumes that
+// a plan deletes. It returns an empty string if there are none.
+func DataSummary(p *plan.Plan, palette *color.Palette) string {
+	var parts []string
+	d := p.Data()
+	if d.Lost > 0 {
+		parts = append(parts, palette.Deleted(LostData(d)+" is DELETED"))
+	}
+	if d.Kept > 0 {
+		parts = append(parts, "the data of "+wording.Count(d.Kept, "volume")+" is kept")
+	}
+	if d.Unknown > 0 {
+		parts = append(parts, palette.Changed("what becomes of the data of "+wording.Count(d.Unknown, "volume")+" is unknown"))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Data: " + strings.Join(parts, "; ") + "."
+}
+
+// LostData returns whose data is lost: "the data of 2 volumes (60Gi)".
+func LostData(d plan.DataTotals) string {
+	out := "the data of " + wording.Count(d.Lost, "volume")
+	if !d.Size.IsZero() {
+		out += " (" + d.Size.String() + ")"
+	}
+	return out
+}
+
 // listKinds returns how many objects of each kind there are: "ConfigMap 1, Pod 2".
 func listKinds(counts map[schema.GroupKind]int, critical map[schema.GroupKind]bool, palette *color.Palette) string {
 	kinds := slices.SortedFunc(maps.Keys(counts), func(a, b schema.GroupKind) int {

@@ -44,6 +44,9 @@ func (l *layout) withConsequences(i int, why string, p *color.Palette) string {
 	if held := l.held(i); held != "" {
 		parts = append(parts, p.Changed(held))
 	}
+	if o := l.outcomes[s.Object.Identity]; o != nil && o.Data != nil {
+		parts = append(parts, data(o, p))
+	}
 	if o := l.later(s.Object.Identity); o != nil {
 		parts = append(parts, p.Changed("deleted "+l.whenGone(o, object.Identity{})))
 	}
@@ -205,10 +208,22 @@ func (l *layout) whyWithout(o *plan.Outcome, line int, above object.Identity) st
 	default:
 		parts = append(parts, withContainer)
 	}
+	if o.Data != nil {
+		parts = append(parts, wording.Data(o.Object, o.Data))
+	}
 	if uncertain := o.Nondeterministic.Reason; uncertain != nil {
 		parts = append(parts, "uncertain: "+escape.Line(uncertain.Message()))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// data returns what becomes of the data of a claim or a volume.
+func data(o *plan.Outcome, p *color.Palette) string {
+	text := wording.Data(o.Object, o.Data)
+	if o.Data.Lost == simulate.DataLost {
+		return p.Deleted(text)
+	}
+	return text
 }
 
 // whenGone returns after what an object is deleted later: "once its owner is gone". Below the row of

@@ -1,0 +1,113 @@
+package read
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// MarkVolumes returns a copy of the snapshot with the Claims of its Pods and volumes, and with the
+// Storage of its claims, volumes and VolumeSnapshots: of all volumes, and of what is in the given
+// namespaces; the empty one is ignored. These are not metadata, so whole objects are read. What cannot be read stays
+// unmarked. So do all Pods of a namespace if one that the scan did not see uses a claim. The
+// error is the context's.
+func MarkVolumes(ctx context.Context, c *client.Client, s *snapshot.Snapshot, namespaces []string) (*snapshot.Snapshot, error) {
+	known := map[types.UID]bool{}
+	for _, o := range s.Objects {
+		known[o.UID] = true
+	}
+	queries := []client.Query{{Type: snapshot.Type{Version: "v1", Resource: "persistentvolumes", Kind: "PersistentVolume"}}}
+	for _, t := range s.Types {
+		isCore := t.Group == "" && (t.Resource == "pods" || t.Resource == "persistentvolumeclaims")
+		if isCore || t.Preferred && t.Group == object.VolumeSnapshot.Group && t.Kind == object.VolumeSnapshot.Kind {
+			for _, namespace := range namespaces {
+				if namespace != "" {
+					queries = append(queries, client.Query{Type: t, Namespace: namespace})
+				}
+			}
+		}
+	}
+	found, err := client.InParallel(ctx, c.Options.Concurrency, queries, func(q client.Query) map[types.UID]volumeFacts {
+		facts, err := readVolumeFacts(ctx, c, q)
+		unseen := func(uid types.UID) bool { return !known[uid] && len(facts[uid].claims) > 0 }
+		if err != nil || q.Type.Resource == "pods" && slices.ContainsFunc(slices.Collect(maps.Keys(facts)), unseen) {
+			return nil
+		}
+		return facts
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := map[types.UID]volumeFacts{}
+	for _, some := range found {
+		maps.Copy(all, some)
+	}
+	marked := *s
+	marked.Objects = slices.Clone(s.Objects)
+	for i, o := range marked.Objects {
+		if facts, ok := all[o.UID]; ok {
+			of := *o
+			of.Claims, of.Storage = facts.claims, facts.storage
+			marked.Objects[i] = &of
+		}
+	}
+	return &marked, nil
+}
+
+// volumeFacts are the Claims and the Storage of an object.
+type volumeFacts struct {
+	claims  []string
+	storage *object.Storage
+}
+
+// readVolumeFacts reads every object of a query, page by page.
+func readVolumeFacts(ctx context.Context, c *client.Client, in client.Query) (map[types.UID]volumeFacts, error) {
+	out := map[types.UID]volumeFacts{}
+	options := metav1.ListOptions{Limit: c.Options.ChunkSize}
+	for list := (client.Pages{}); ; options.Continue = list.Continue {
+		raw, err := c.Fetch(ctx, in, client.AcceptWhole, options)
+		if apierrors.IsResourceExpired(err) && options.Continue != "" {
+			clear(out)
+			options, list = metav1.ListOptions{}, client.Pages{}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		items, meta, err := client.ReadPage(raw, in, false)
+		if err != nil {
+			return nil, err
+		}
+		first := ""
+		for k, raw := range items {
+			item, err := client.ReadItem(raw, in, false)
+			if err != nil {
+				return nil, err
+			}
+			var held struct{ Spec, Status json.RawMessage }
+			if err := json.Unmarshal(raw, &held); err != nil {
+				return nil, err
+			}
+			if k == 0 {
+				first = item.Namespace + "/" + item.Name
+			}
+			i := object.Identity{APIVersion: in.Type.APIVersion(), Kind: in.Type.Kind, Name: item.Name}
+			out[item.UID] = volumeFacts{object.ClaimsOf(i, held.Spec, held.Status), object.StorageOf(i, held.Spec, held.Status)}
+		}
+		switch more, err := list.Next(meta, first, len(items)); {
+		case err != nil:
+			return nil, err
+		case !more:
+			return out, nil
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package wording
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+)
+
+// Data returns what becomes of the data of a claim or a volume that is deleted, to continue a sentence.
+func Data(of object.Identity, d *simulate.Data) string {
+	isVolume := of.GroupVersionKind().GroupKind() == object.Volume
+	out := ""
+	if d.Size != "" {
+		out = escape.Word(d.Size) + ", "
+	}
+	switch volume := escape.Word(d.Volume); {
+	case d.Lost == simulate.DataLost && isVolume:
+		out += "its data is DELETED"
+	case d.Lost == simulate.DataLost:
+		out += "volume " + volume + " is DELETED with its data"
+	case d.Lost == simulate.DataKept && d.Volume == "":
+		out += "without a volume"
+	case d.Lost == simulate.DataKept && isVolume:
+		out += "its data stays in the storage"
+	case d.Lost == simulate.DataKept:
+		out += "volume " + volume + " is kept with its data (Retain)"
+	case d.ReclaimPolicy != "":
+		out += "what becomes of its data depends on the storage driver"
+	case d.Volume != "":
+		out += "what becomes of volume " + volume + " and its data is unknown"
+	default:
+		out += "what becomes of its data is unknown"
+	}
+	if len(d.Snapshots) > 0 {
+		names := make([]string, len(d.Snapshots))
+		for i, name := range d.Snapshots {
+			names[i] = "VolumeSnapshot/" + escape.Word(name)
+		}
+		out += "; " + List(names, 3) + map[bool]string{true: " stays", false: " stay"}[len(names) == 1]
+	}
+	return out
+}
