@@ -137,12 +137,16 @@ func (d *NamespaceDeletions) Diagnose(n graph.Node) NamespaceDiagnosis {
 	for _, c := range out.status.True() {
 		out.found.Conditions = append(out.found.Conditions, reason.ReportedCondition{Type: c.Type, Message: c.Message})
 	}
-	out.discovery(n)
-	if out.status.Is(object.GroupVersionFailure) {
-		out.fails = true
-		out.add(reason.VersionParsingFails)
+	if out.status.Finalized {
+		out.contents, out.unread = nil, nil
+	} else {
+		out.discovery(n)
+		if out.status.Is(object.GroupVersionFailure) {
+			out.fails = true
+			out.add(reason.VersionParsingFails)
+		}
+		out.deletion()
 	}
-	out.deletion()
 	out.finalizers()
 	out.contentsLeft()
 	out.unknown()

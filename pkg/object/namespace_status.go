@@ -14,6 +14,9 @@ type NamespaceStatus struct {
 	Conditions []Condition `json:"conditions"`
 	// Finalizers are those of the spec, without the namespace controller's own.
 	Finalizers []string `json:"finalizers,omitempty"`
+	// Finalized reports that the namespace controller has removed its own finalizer, so that
+	// no contents hold the Namespace any more.
+	Finalized bool `json:"finalized,omitzero"`
 }
 
 // Condition is a condition of a Namespace.
@@ -52,7 +55,7 @@ func NamespaceStatusOf(rawSpec, rawStatus json.RawMessage) *NamespaceStatus {
 	if unmarshalOptional(rawSpec, &spec) != nil || unmarshalOptional(rawStatus, &status) != nil {
 		return nil
 	}
-	out := &NamespaceStatus{Conditions: []Condition{}}
+	out := &NamespaceStatus{Conditions: []Condition{}, Finalized: rawSpec != nil && !slices.Contains(spec.Finalizers, NamespaceFinalizer)}
 	for _, known := range namespaceConditions {
 		for _, c := range status.Conditions {
 			if c.Type != known {

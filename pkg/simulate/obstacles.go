@@ -182,14 +182,15 @@ func (m *Model) heldBack(n graph.Node) (held, certain bool) {
 	held = len(gaps) > 0
 	if s := m.graph.Object(n).NamespaceStatus; s != nil {
 		certain = certain || len(s.Finalizers) > 0
-		held = held || certain || s.Fails()
+		held = held || certain || s.Fails() && !s.Finalized
 	}
 	return held, certain
 }
 
-// FinalizationGaps returns View.FinalizationGaps of a Namespace, and nil for other objects.
+// FinalizationGaps returns View.FinalizationGaps of a Namespace, and nil for other objects, and for a
+// Namespace whose contents do not hold it any more.
 func (m *Model) FinalizationGaps(n graph.Node) (gaps []snapshot.Gap, certain bool) {
-	if o := m.graph.Object(n); o.IsNamespace() {
+	if o := m.graph.Object(n); o.IsNamespace() && (o.NamespaceStatus == nil || !o.NamespaceStatus.Finalized) {
 		return m.graph.View().FinalizationGaps(o.Name)
 	}
 	return nil, false
