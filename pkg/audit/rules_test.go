@@ -699,6 +699,14 @@ func TestCausesOfStuckNamespace(t *testing.T) {
 			[]st.Part{st.Unreadable("widgets.example.com", snapshot.Forbidden)},
 			[]string{"waits for its contents to be deleted, and may stay because of some that could not be listed: widgets.example.com (forbidden)"},
 		},
+		"says only what holds it if the namespace controller has finished, whatever its conditions say": {
+			func(o *object.Object) {
+				st.Reporting(object.DiscoveryFailure, "stale", object.ContentFailure, "stale")(o)
+				o.NamespaceStatus.Finalized, o.Finalizers = true, []string{"x/y"}
+			},
+			[]st.Part{st.Unreadable("widgets.example.com", snapshot.Webhook), st.Undiscovered("metrics.k8s.io", snapshot.Unavailable), st.Listing(st.Secret("shop/left"))},
+			[]string{"is held by x/y"},
+		},
 		"says that the conditions could not be read": {
 			func(*object.Object) {}, nil, []string{"has conditions that could not be read, so it is unknown whether the namespace controller fails"},
 		},

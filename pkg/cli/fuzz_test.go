@@ -39,7 +39,7 @@ func FuzzTargets(f *testing.F) {
 				t.Errorf("%q names %+v", line, to)
 			}
 		}
-		resolved, err := ResolveTargets(targets, st.Types())
+		resolved, err := ResolveTargets(targets, st.Types(), "server")
 		if err != nil {
 			expectPrintable(t, err)
 			return

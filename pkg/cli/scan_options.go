@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/kubeconfig"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -31,6 +32,7 @@ type ScanOptions struct {
 	From          string
 	AllNamespaces bool
 	Strict        bool
+	complete      bool // all objects of the types in From are in it
 	NeedsCluster  bool // --from cannot be used, so no hint names it
 	// NamespaceMayBeMissing means that the command does without the namespace of -n or of the
 	// context, or requires it by itself.
@@ -91,7 +93,8 @@ func (s *ScanOptions) addConnectionFlags(root *cobra.Command) {
 // AddReadingFlags adds the flags of every command that can read a file instead of a cluster.
 func (s *ScanOptions) AddReadingFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&s.From, "from", "", "read this file instead of a cluster: a snapshot, or output of kubectl get -o json|yaml; - is standard input")
+	flags.StringVar(&s.From, "from", "", "read this file instead of a cluster: a snapshot, or output of kubectl get -o json|yaml, or a folder of such output; - is standard input")
+	flags.BoolVar(&s.complete, "complete", false, "with --from of what kubectl wrote: it has all objects of each of its types, so that an owner that is not in it does not exist")
 	flags.BoolVarP(&s.AllNamespaces, "all-namespaces", "A", false, "scan all namespaces")
 	flags.BoolVar(&s.Strict, "strict", false, "exit with 3 if anything could not be read")
 	CompleteFlag(cmd, "from", CompleteDocuments)
@@ -107,6 +110,7 @@ func (s *ScanOptions) Validate() error {
 		UsageIf(s.chunkSize < 0, "--chunk-size must not be negative"),
 		UsageIf(s.concurrency < 1, "--concurrency must be at least 1"),
 		UsageIf(s.maxMemory.Value() < minMemory, "--max-memory must be at least 64Mi"),
+		UsageIf(s.complete && s.From == "", "--complete works only with --from"),
 		UsageIf(s.AllNamespaces && s.Config.Namespace() != "", "-n cannot be combined with -A"),
 		CheckNamespaceName("namespace", s.Config.Namespace()),
 		timeoutErr,
@@ -212,18 +216,14 @@ func WithFileHint(err error) error {
 }
 
 func (s *ScanOptions) load() (*snapshot.Snapshot, error) {
-	name, in := s.From, s.In
-	if s.From == "-" {
+	name := s.From
+	if name == "-" {
 		name = "standard input"
-	} else {
-		f, err := os.Open(s.From)
-		if err != nil {
-			return nil, fmt.Errorf("read snapshot: %w", err)
-		}
-		defer f.Close()
-		in = f
 	}
-	saved, err := snapshot.Load(in, s.Now(), s.MaxFileBytes())
+	saved, err := s.open()
+	if errors.Is(err, snapshot.ErrKnowsComplete) {
+		return nil, Usagef("--complete is for files that kubectl wrote: %w", err)
+	}
 	if err != nil {
 		return nil, WithFileHint(fmt.Errorf("read snapshot %s: %w", name, err))
 	}
@@ -231,7 +231,32 @@ func (s *ScanOptions) load() (*snapshot.Snapshot, error) {
 		fmt.Fprintf(s.Err, "warning: snapshot %s has a field %q that this version does not know and ignores; another version wrote it\n",
 			escape.Short(name, 200), escape.Short(saved.UnknownField, 200))
 	}
+	if saved.LeftOut > 0 {
+		fmt.Fprintf(s.Err, "warning: left out %s of %s that kubectl did not read from a cluster. The first: %s\n",
+			wording.Count(saved.LeftOut, "part"), escape.Short(name, 200), escape.Short(saved.FirstLeftOut.Error(), 200))
+	}
 	return saved, nil
+}
+
+// open reads the file or the folder of --from.
+func (s *ScanOptions) open() (*snapshot.Snapshot, error) {
+	if s.From == "-" {
+		return snapshot.Load(s.In, s.Now(), s.MaxFileBytes(), s.complete)
+	}
+	if info, err := os.Stat(s.From); err == nil && info.IsDir() {
+		folder, err := os.OpenRoot(s.From) // no link in it leads out of it
+		if err != nil {
+			return nil, errors.Unwrap(err) // the caller names the file
+		}
+		defer folder.Close()
+		return snapshot.LoadFolder(folder.FS(), s.Now(), s.MaxFileBytes(), s.complete)
+	}
+	f, err := os.Open(s.From)
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	defer f.Close()
+	return snapshot.Load(f, s.Now(), s.MaxFileBytes(), s.complete)
 }
 
 // Connect returns the client of this command, without sending a request. All scans share
@@ -262,6 +287,25 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 	}
 	s.connected, err = client.New(config, options)
 	return s.connected, err
+}
+
+// Source returns what the types come from, as a noun.
+func (s *ScanOptions) Source() string {
+	if s.From == "" {
+		return "server"
+	}
+	return "file"
+}
+
+// fromWords returns the flags of this command line that choose a file; none for a cluster.
+func (s *ScanOptions) fromWords() []string {
+	switch {
+	case s.From == "":
+		return nil
+	case s.complete:
+		return []string{"--from", s.From, "--complete"}
+	}
+	return []string{"--from", s.From}
 }
 
 // orFile returns what a hint adds for a command that can read a file.

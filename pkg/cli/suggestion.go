@@ -59,7 +59,7 @@ func (s *ScanOptions) SuggestWords(words ...string) (suggested []string, onClust
 		if reads == plansFile && !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "--dry-run") }) {
 			suggested = append(suggested, "--dry-run")
 		}
-		suggested = append(suggested, "--from", s.From)
+		suggested = append(suggested, s.fromWords()...)
 	}
 	return append(suggested, s.connectionWords(nil)...), s.From != "" && reads != readsFile && reads != plansFile
 }
@@ -92,11 +92,7 @@ var commandFlags = map[string]string{
 // ReadingFlags returns the flags with which a command reads what this one has read, as part of
 // a command line.
 func (s *ScanOptions) ReadingFlags() string {
-	var words []string
-	if s.From != "" {
-		words = []string{"--from", s.From}
-	}
-	return escape.Terminal(ShellCommand(append(words, s.connectionWords(nil)...)...))
+	return escape.Terminal(ShellCommand(append(s.fromWords(), s.connectionWords(nil)...)...))
 }
 
 // inKubectl reports whether kubectl has the flag.

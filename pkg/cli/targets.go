@@ -62,9 +62,10 @@ func ParseTargets(args []string) ([]Target, error) {
 	return out, nil
 }
 
-// ResolveTargets returns the targets with their types. A target that has a type already keeps it if
-// it is not served any more: the type of custom resources goes with their definition.
-func ResolveTargets(targets []Target, types []snapshot.Type) ([]Target, error) {
+// ResolveTargets returns the targets with their types, which source has. A target that has a type
+// already keeps it if it is not served any more: the type of custom resources goes with their
+// definition.
+func ResolveTargets(targets []Target, types []snapshot.Type, source string) ([]Target, error) {
 	out := make([]Target, len(targets))
 	for i, t := range targets {
 		found := snapshot.Find(types, t.Word)
@@ -72,7 +73,7 @@ func ResolveTargets(targets []Target, types []snapshot.Type) ([]Target, error) {
 		case len(found) > 0:
 			t.Type = found[0]
 		case t.Type.Resource == "":
-			return nil, Usagef("the server has no resource type %s", Quote(t.Word))
+			return nil, Usagef("the %s has no resource type %s", source, Quote(t.Word))
 		}
 		out[i] = t
 	}
@@ -105,11 +106,15 @@ func FindTarget(g *graph.Graph, t Target, namespace string, into graph.Set) erro
 	if err := UnreadError(g, t, namespace); err != nil {
 		return err
 	}
-	missing := &notFoundError{Usagef("%s%s does not exist", Quote(t.String()), t.where(namespace))}
+	return t.withNamespaceHint(&notFoundError{Usagef("%s%s does not exist", Quote(t.String()), t.where(namespace))}, namespace)
+}
+
+// withNamespaceHint adds to an error that the target may be in another namespace.
+func (t Target) withNamespaceHint(err error, namespace string) error {
 	if t.Type.Namespaced && namespace != "" {
-		return WithHint(missing, "choose another namespace with -n, or use -A for all namespaces")
+		return WithHint(err, "choose another namespace with -n, or use -A for all namespaces")
 	}
-	return missing
+	return err
 }
 
 // NodesIn returns the objects that the target names.
@@ -129,7 +134,11 @@ func UnreadError(g *graph.Graph, t Target, namespace string) error {
 	if l := g.View().Lookup(at); l != nil && l.Outcome == snapshot.Failed {
 		return Usagef("%s%s could not be read (%s): %s", Quote(t.String()), t.where(namespace), l.Reason, l.Message)
 	}
-	if gap := g.View().GapAt(t.Type.GroupResource(), at.Namespace); gap != nil {
+	switch gap := g.View().GapAt(t.Type.GroupResource(), at.Namespace); {
+	case gap == nil:
+	case gap.Reason == snapshot.NotInFile:
+		return t.withNamespaceHint(Usagef("%s%s is not in the file", Quote(t.String()), t.where(namespace)), namespace)
+	default:
 		return Usagef("%s%s was not found, but %s could not be read (%s)", Quote(t.String()), t.where(namespace), gap, gap.Reason)
 	}
 	return nil
@@ -173,11 +182,12 @@ type Selection struct {
 	Selector  labels.Selector // nil without -l
 	Namespace string          // empty for all namespaces
 	Bound     bool            // -n names the namespace
+	source    string          // of the types
 }
 
 // Select returns the selection of these targets, the value of -l, and -n.
 func (s *ScanOptions) Select(targets []Target, selector string) (Selection, error) {
-	sel := Selection{Targets: targets}
+	sel := Selection{Targets: targets, source: s.Source()}
 	var err error
 	if sel.Selector, err = ParseSelector(selector); err == nil {
 		sel.Namespace, sel.Bound, err = s.Namespace()
@@ -210,7 +220,7 @@ func (s *Selection) HasLabels(o *object.Object) bool {
 // and, if all of them are in the namespace, with that.
 func (s *Selection) Scope(served []snapshot.Type) (scan.Scope, error) {
 	scope := scan.Scope{Labels: s.Selector != nil}
-	targets, err := ResolveTargets(s.Targets, served)
+	targets, err := ResolveTargets(s.Targets, served, s.source)
 	if err != nil {
 		return scope, err
 	}

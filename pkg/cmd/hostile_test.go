@@ -88,7 +88,7 @@ func TestAllJSONIsSafeOnATerminal(t *testing.T) {
 		r := run(t, "snapshot", "-o", "-", server)
 		check("stdout", r.out, escapes...)
 		check("stderr", r.errors+"\n")
-		got, err := snapshot.Load(strings.NewReader(r.out), time.Time{}, 1<<30)
+		got, err := snapshot.Load(strings.NewReader(r.out), time.Time{}, 1<<30, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,9 +41,10 @@ func (j *Judge) Behavior() Behavior { return j.behavior() }
 //
 // An owner that a list showed at the coordinates outweighs a gap. A gap outweighs
 // everything that only the owner's absence would prove, such as another object in its
-// place, unless a lookup found that object. The lookup of this reference outweighs what
-// another reference's lookup found (docs/gc-semantics.md#conflicting-claims). For a
-// contested UID only the reference's own lookup counts.
+// place, unless a lookup found that object, or a file shows the owner elsewhere. The lookup
+// of this reference outweighs what another reference's lookup found
+// (docs/gc-semantics.md#conflicting-claims). For a contested UID only the reference's own
+// lookup counts.
 //
 // The owner of a reference that snapshot.LooksUp leaves out is never absent, so that what a user may write into one
 // object leads to few steps.
@@ -171,6 +172,9 @@ func (j *Judge) judgeByCoordinates(out Judgement, dependent *object.Object, r ob
 		}
 		if gr := out.Mapping.Type.GroupResource(); (resident == nil || resident.UID != r.UID) && !j.view.Listed(gr, c.Namespace) {
 			out.Gap = j.view.GapAt(gr, c.Namespace)
+			if out.Gap != nil && out.Gap.Reason == snapshot.NotInFile {
+				return judgeInFile(out, dependent, r, c, resident)
+			}
 			return unverified(out)
 		}
 	}
@@ -180,6 +184,18 @@ func (j *Judge) judgeByCoordinates(out Judgement, dependent *object.Object, r ob
 	}
 	out.NameHolder = resident
 	return judgeAbsent(out, dependent, r)
+}
+
+// judgeInFile judges a reference by a file that may lack objects. That proves that an owner is not at
+// its coordinates c only if it shows the UID elsewhere: an object's namespace and name never change. An
+// object with the owner's name and another UID may be older than the owner.
+func judgeInFile(out Judgement, dependent *object.Object, r object.Reference, c snapshot.Coordinates, resident *object.Object) Judgement {
+	if h := out.UIDHolder; h != nil && (h.Namespace != c.Namespace || h.Name != c.Name) {
+		out.Gap = nil
+		return judgeAbsent(out, dependent, r)
+	}
+	out.NameHolder = resident
+	return unverified(out)
 }
 
 func contested(o *object.Object) bool { return o != nil && o.Contested }

@@ -35,7 +35,7 @@ func (b *builder) evidence(r object.Reference, j collector.Judgement) []string {
 	case collector.CauseTerminating:
 		return []string{fmt.Sprintf("%s is being deleted in the foreground: it waits until its dependents are deleted", r)}
 	case collector.CauseUnverified:
-		return []string{fmt.Sprintf("it is unknown whether %s exists: %s", r, j.Unverified(r).Obstacle()), "this tool never treats unknown as absent"}
+		return []string{j.Unverified(r).Message(), "this tool never treats unknown as absent"}
 	case collector.CauseClusterToNamespaced:
 		return append(b.uidHolder(j), fmt.Sprintf("%s is cluster-scoped, and %s is a namespaced kind: such an owner can never be found", b.object.Identity, r.Kind))
 	case collector.CauseUnservedVersion:
@@ -98,8 +98,11 @@ func (b *builder) notFound(r object.Reference, j collector.Judgement, here strin
 		return fmt.Sprintf("%s%s has a different UID than the reference names", r, here)
 	}
 	_, at, _ := b.graph.View().CoordinatesOf(b.object.Namespace, r)
-	if b.graph.View().Lookup(at) != nil {
+	switch {
+	case b.graph.View().Lookup(at) != nil:
 		return fmt.Sprintf("%s does not exist%s: this tool requested it by name", r, here)
+	case !b.graph.View().Listed(j.Mapping.Type.GroupResource(), at.Namespace):
+		return fmt.Sprintf("%s does not exist%s: the namespace and the name of an object never change", r, here)
 	}
 	return fmt.Sprintf("%s does not exist%s: the list of %s does not contain it", r, here, j.Mapping.Type)
 }

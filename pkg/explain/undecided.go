@@ -51,7 +51,7 @@ func (b *builder) onceResolved() {
 // unknown explains an object for which an owner could not be verified.
 func (b *builder) unknown(index int) {
 	r, j := b.object.Owners[index], b.judgements[index]
-	b.answer.say(collector.ConsequenceUnknown, fmt.Sprintf("It is unknown what happens to %s: whether its owner %s exists could not be verified.", b.object, r))
+	b.answer.say(collector.ConsequenceUnknown, fmt.Sprintf("It is unknown what happens to %s: %s could not be verified.", b.object, j.Unverified(r).Question()))
 	b.onceResolved()
 	b.answer.next("The cluster's garbage collector may be able to read more than you, and act on it. If its request also fails, it keeps the object and tries again.")
 	switch {

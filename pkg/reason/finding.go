@@ -162,7 +162,7 @@ func (r OwnerUnverified) Brief() string {
 func (r OwnerUnverified) BriefObstacle() string {
 	switch {
 	case r.Gap != nil && r.Gap.ErrorClass == classNotInFile:
-		return "not in the file"
+		return r.inFile("in the file as %s", "another UID in the file", "not in the file")
 	case r.Gap != nil && r.Gap.ErrorClass == classForbidden:
 		return fmt.Sprintf("may not list %s", r.Gap)
 	case r.Gap != nil:
@@ -177,7 +177,7 @@ func (r OwnerUnverified) BriefObstacle() string {
 func (r OwnerUnverified) Obstacle() string {
 	switch {
 	case r.Gap != nil && r.Gap.ErrorClass == classNotInFile:
-		return "the file does not contain its type"
+		return r.inFile("the file has it as %s, and does not show whether it is served as "+r.Owner.APIVersion+" too", "the file has only one with another UID", "it is not in the file")
 	case r.Gap != nil && r.Gap.ErrorClass == classForbidden:
 		return fmt.Sprintf("listing %s is forbidden", r.Gap)
 	case r.Gap != nil:
@@ -190,8 +190,28 @@ func (r OwnerUnverified) Obstacle() string {
 	return "its type was not part of this scan"
 }
 
+// inFile returns where a file has the owner: under another type, for which served is a format,
+// with another UID, or not at all.
+func (r OwnerUnverified) inFile(served, replaced, absent string) string {
+	switch holder := r.Owner.holder(); {
+	case holder.Kind != "":
+		return fmt.Sprintf(served, holder.APIVersion+" "+holder.Kind)
+	case r.Owner.replacement().Kind != "":
+		return replaced
+	}
+	return absent
+}
+
+// Question returns what is unknown, as a clause.
+func (r OwnerUnverified) Question() string {
+	if r.Gap != nil && r.Gap.ErrorClass == classNotInFile && r.Owner.holder().Kind != "" {
+		return fmt.Sprintf("whether the garbage collector finds its owner %s", r.Owner)
+	}
+	return fmt.Sprintf("whether its owner %s exists", r.Owner)
+}
+
 func (r OwnerUnverified) Message() string {
-	return fmt.Sprintf("it is unknown whether its owner %s exists: %s", r.Owner, r.Obstacle())
+	return fmt.Sprintf("it is unknown %s: %s", r.Question(), r.Obstacle())
 }
 
 // OwnersInCycle means that objects own each other, so that none of them is ever garbage.

@@ -26,6 +26,8 @@ type Gap struct {
 // String returns the gap as kubectl names types: resource.group.
 func (g Gap) String() string {
 	switch {
+	case g.Group == All && g.ErrorClass == classNotInFile:
+		return "objects that the file may lack"
 	case g.Group == All:
 		return "all other types"
 	case g.Resource == All:

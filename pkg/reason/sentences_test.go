@@ -160,6 +160,10 @@ func TestTheSentencesOfEffects(t *testing.T) {
 }
 
 func TestTheSentencesOfFindings(t *testing.T) {
+	notInFile := &reason.Gap{Resource: "pods", ErrorClass: "not-in-file"}
+	of := func(uidHolder, nameHolder *object.Identity) reason.Owner {
+		return reason.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "api", UID: "u-3", Found: reason.Found{UIDHolder: uidHolder, NameHolder: nameHolder}}
+	}
 	for _, c := range []struct {
 		reason         reason.Brief
 		brief, message string
@@ -176,7 +180,10 @@ func TestTheSentencesOfFindings(t *testing.T) {
 		{reason.OwnerKindUnknown{Owner: gone}, "apps/v1 Deployment/api: no such kind", "its reference names apps/v1 Deployment/api, a kind that the API server does not know"},
 		{reason.OwnerUnverified{Owner: gone}, "Deployment/api: not scanned", "it is unknown whether its owner Deployment/api exists: its type was not part of this scan"},
 		{reason.OwnerUnverified{Owner: gone, Gap: &gap}, "Deployment/api: may not list deployments.apps", "it is unknown whether its owner Deployment/api exists: listing deployments.apps is forbidden"},
-		{reason.OwnerUnverified{Owner: gone, Gap: &reason.Gap{Resource: "pods", ErrorClass: "not-in-file"}}, "Deployment/api: not in the file", "it is unknown whether its owner Deployment/api exists: the file does not contain its type"},
+		{reason.OwnerUnverified{Owner: of(nil, nil), Gap: notInFile}, "Deployment/api: not in the file", "it is unknown whether its owner Deployment/api exists: it is not in the file"},
+		{reason.OwnerUnverified{Owner: of(nil, &pod), Gap: notInFile}, "Deployment/api: another UID in the file", "it is unknown whether its owner Deployment/api exists: the file has only one with another UID"},
+		{reason.OwnerUnverified{Owner: of(&object.Identity{APIVersion: "apps/v2", Kind: "Deployment", Name: "api"}, nil), Gap: notInFile}, "Deployment/api: in the file as apps/v2 Deployment", "it is unknown whether the garbage collector finds its owner Deployment/api: the file has it as apps/v2 Deployment, and does not show whether it is served as apps/v1 too"},
+		{reason.OwnerUnverified{Owner: of(&pod, nil), Gap: notInFile}, "Deployment/api: in the file as v1 Pod", "it is unknown whether the garbage collector finds its owner Deployment/api: the file has it as v1 Pod, and does not show whether it is served as apps/v1 too"},
 		{reason.OwnerUnverified{Owner: gone, Gap: &reason.Gap{Resource: "pods", ErrorClass: "timeout"}}, "Deployment/api: pods: timeout", "it is unknown whether its owner Deployment/api exists: pods could not be read (timeout)"},
 		{reason.OwnerUnverified{Owner: gone, ErrorClass: "bad-name"}, "Deployment/api: invalid name", "it is unknown whether its owner Deployment/api exists: no object can have this name, so this tool did not request it"},
 		{reason.OwnerUnverified{Owner: gone, ErrorClass: "timeout", Detail: "no answer"}, "Deployment/api: timeout", "it is unknown whether its owner Deployment/api exists: reading it failed (timeout): no answer"},

@@ -18,7 +18,7 @@ func TestSaveKeepsUnreadClaimsApartFromNone(t *testing.T) {
 	if err := s.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	again, err := snapshot.Load(&file, time.Now(), 1<<30)
+	again, err := snapshot.Load(&file, time.Now(), 1<<30, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestSaveKeepsUnreadClaimsApartFromNone(t *testing.T) {
 func TestLoadKubectlListReadsClaims(t *testing.T) {
 	const list = `{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"a","name":"p","uid":"u"},
 		"spec":{"nodeName":"n","volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"c"}}]}}]}`
-	s, err := snapshot.Load(strings.NewReader(list), time.Now(), 1<<30)
+	s, err := snapshot.Load(strings.NewReader(list), time.Now(), 1<<30, false)
 	if err != nil {
 		t.Fatal(err)
 	}

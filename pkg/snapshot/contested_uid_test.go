@@ -69,7 +69,7 @@ func TestObjectInTwoGroupsIsNotContested(t *testing.T) {
 			`{"apiVersion":%q,"kind":"Deployment","metadata":{"name":"web","namespace":"shop","uid":"u","creationTimestamp":"2026-11-19T08:00:00Z"}}`, apiVersion))
 	}
 	load := func(items ...string) *snapshot.Snapshot {
-		s, err := snapshot.Load(strings.NewReader(`{"apiVersion":"v1","kind":"List","items":[`+strings.Join(items, ",")+`]}`), st.Taken, 1<<30)
+		s, err := snapshot.Load(strings.NewReader(`{"apiVersion":"v1","kind":"List","items":[`+strings.Join(items, ",")+`]}`), st.Taken, 1<<30, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestSaveKeepsContested(t *testing.T) {
 	if err := s.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	again, err := snapshot.Load(&file, st.Taken, 1<<30)
+	again, err := snapshot.Load(&file, st.Taken, 1<<30, false)
 	if err != nil {
 		t.Fatal(err)
 	}

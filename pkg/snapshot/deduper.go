@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
@@ -35,8 +36,8 @@ func (d *Deduper) Grow(more int) {
 	d.objects = slices.Grow(d.objects, more)
 }
 
-// Add adds objects without changing them. Of two objects with one UID, the smaller identity
-// is kept, so that the result does not depend on the order of arrival.
+// Add adds objects without changing them. If one object is read twice, its newer state is kept,
+// under the smaller identity. The result does not depend on the order of arrival.
 func (d *Deduper) Add(objects ...*object.Object) {
 	d.Grow(len(objects))
 	for _, o := range objects {
@@ -83,9 +84,16 @@ func (d *Deduper) addDuplicate(i int, o *object.Object) {
 	all.identities = append(append(all.identities, o.Identity), o.Aliases...)
 	all.contested = all.contested || kept.Contested || o.Contested || !o.Same(kept)
 	d.duplicates[i] = all
+	first, other := kept, o
 	if order := o.Identity.Compare(kept.Identity); order < 0 || order == 0 && o.Created.Before(kept.Created) {
-		d.objects[i] = o
+		first, other = o, kept
 	}
+	if newer, err := resourceversion.CompareResourceVersion(other.ResourceVersion, first.ResourceVersion); err == nil && newer > 0 && o.Same(kept) {
+		newest := *other
+		newest.Identity = first.Identity
+		first = &newest
+	}
+	d.objects[i] = first
 }
 
 // merge replaces the i-th object by a copy with the aliases of its duplicates.

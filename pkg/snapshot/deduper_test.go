@@ -40,6 +40,25 @@ func TestDeduperKeepsOneObjectPerUID(t *testing.T) {
 	}
 }
 
+func version(v string) st.Option { return func(o *object.Object) { o.ResourceVersion = v } }
+
+// An object may be in several files of one folder, which were written one after the other.
+func TestDeduperKeepsTheNewestState(t *testing.T) {
+	older := st.Object("a/v1", "Thing", "n/x", st.UID("u"), version("9"), st.Labeled("state", "old"))
+	newer := st.Object("b/v1", "Thing", "n/x", st.UID("u"), version("10"), st.Labeled("state", "new"))
+	for _, arrivals := range [][]object.Object{{older, newer}, {newer, older}, {older, newer, older}, {newer, older, newer}} {
+		var d snapshot.Deduper
+		d.Add(st.Pointers(arrivals)...)
+		got := d.Object("u")
+		if got.Identity != older.Identity || got.ResourceVersion != "10" || got.Labels["state"] != "new" || got.Contested || !slices.Contains(got.Aliases, newer.Identity) {
+			t.Errorf("got %+v", got)
+		}
+	}
+	if older.Labels["state"] != "old" || newer.APIVersion != "b/v1" {
+		t.Error("an argument was changed")
+	}
+}
+
 func TestEmptyDeduper(t *testing.T) {
 	var d snapshot.Deduper
 	if d.Object("u") != nil || len(d.Objects()) != 0 {

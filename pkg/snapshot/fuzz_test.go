@@ -31,18 +31,18 @@ func FuzzLoad(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		loaded, err := snapshot.Load(bytes.NewReader(data), st.Taken, 1<<30)
+		loaded, err := snapshot.Load(bytes.NewReader(data), st.Taken, 1<<30, false)
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n\r") || err.Error() == "" {
 				t.Fatalf("the error is not one line: %q", err)
 			}
 			return
 		}
-		again, err := snapshot.Load(bytes.NewReader(saved(t, loaded, false)), st.Taken, 1<<30)
+		again, err := snapshot.Load(bytes.NewReader(saved(t, loaded, false)), st.Taken, 1<<30, false)
 		if err != nil {
 			t.Fatalf("what was accepted does not survive: %v", err)
 		}
-		loaded.UnknownField = "" // it is of the file that was loaded
+		loaded.UnknownField, loaded.LeftOut, loaded.FirstLeftOut = "", 0, nil // they are of the file that was loaded
 		if diff := cmp.Diff(loaded, again, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}

@@ -49,7 +49,7 @@ func TestLoadRefusesExpandingFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var err error
-			took := st.Allocated(func() { _, err = snapshot.Load(strings.NewReader(c.file), st.Taken, 1<<30) })
+			took := st.Allocated(func() { _, err = snapshot.Load(strings.NewReader(c.file), st.Taken, 1<<30, false) })
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %.300v, want %s", err, c.want)
 			}

@@ -2,7 +2,9 @@ package snapshot
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,12 +19,16 @@ import (
 
 // kubectlList collects the objects in the output of `kubectl get -o json|yaml`.
 //
-// Such a file has no discovery data: the types of its objects count as listed, all others as
-// a gap, and the newest version of a type as the preferred one. Objects that kubectl left
-// out because of a name, selector or namespace on its command line look absent.
+// Such a file has no discovery data: its types are those of its objects and those that its
+// CustomResourceDefinitions define, and the newest version of a type is the preferred one. No
+// type counts as listed, as a name, selector or namespace on kubectl's command line leaves no
+// trace in the file.
 type kubectlList struct {
-	objects Deduper
-	types   map[schema.GroupVersionKind]*Type
+	objects      Deduper
+	types        map[schema.GroupVersionKind]*Type
+	definitions  map[schema.GroupKind][]Type // the served versions that a CustomResourceDefinition defines
+	leftOut      int                         // what is no object of a cluster
+	firstLeftOut error
 }
 
 type kubectlObject struct {
@@ -33,16 +39,34 @@ type kubectlObject struct {
 	Items    json.RawMessage   `json:"items"`
 }
 
-func (l *kubectlList) add(document []byte) error {
-	return l.addItem(document, header{}, 0)
+// add adds an object, or the items of a list or of an array, as support bundles have them, and
+// counts what is neither. defaults is the item type of a typed list; depth is the number of lists
+// around the item.
+func (l *kubectlList) add(item []byte, defaults header, depth int) {
+	if err := l.addItem(item, defaults, depth); err != nil {
+		l.leaveOut(err)
+	}
 }
+
+func (l *kubectlList) leaveOut(why error) {
+	if l.leftOut++; l.leftOut == 1 {
+		l.firstLeftOut = why
+	}
+}
+
+var errNeither = errors.New("neither a snapshot nor what kubectl get -o json|yaml writes: it lacks its apiVersion, kind or name")
 
 // maxDepth limits nested lists, as each level is parsed once more. kubectl nests none.
 const maxDepth = 4
 
-// addItem adds an object, or the items of a list. defaults is the item type of a typed
-// list; depth is the number of lists around the item.
 func (l *kubectlList) addItem(document []byte, defaults header, depth int) error {
+	switch document[0] {
+	case '[':
+		return l.addItems(document, header{}, depth+1)
+	case '{':
+	default:
+		return errNeither
+	}
 	var o kubectlObject
 	if err := json.Unmarshal(document, &o); err != nil {
 		return explain(document, err)
@@ -51,16 +75,13 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 		o.header = defaults
 	}
 	if item, isList := strings.CutSuffix(o.Kind, "List"); isList && o.Metadata.Name == "" {
-		if depth == maxDepth {
-			return fmt.Errorf("there are more than %d lists in each other", maxDepth)
-		}
 		return l.addItems(o.Items, header{APIVersion: o.APIVersion, Kind: item}, depth+1)
 	}
 	if o.Kind == "" || o.APIVersion == "" || o.Metadata.Name == "" {
-		return fmt.Errorf("an item of the list lacks its apiVersion, kind or name")
+		return errNeither
 	}
 	if o.Metadata.UID == "" {
-		return fmt.Errorf("%q has no uid: the file is a manifest, not what kubectl get reads from a cluster", o.Kind+"/"+o.Metadata.Name)
+		return fmt.Errorf("%q has no uid: it is a manifest, not what kubectl get reads from a cluster", o.Kind+"/"+o.Metadata.Name)
 	}
 	for _, t := range []*metav1.Time{&o.Metadata.CreationTimestamp, o.Metadata.DeletionTimestamp} {
 		if t != nil && (t.UTC().Year() < 0 || t.UTC().Year() > 9999) {
@@ -69,15 +90,11 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 	}
 	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
 	if l.types == nil {
-		l.types = map[schema.GroupVersionKind]*Type{}
+		l.types, l.definitions = map[schema.GroupVersionKind]*Type{}, map[schema.GroupKind][]Type{}
 	}
 	t, ok := l.types[gvk]
 	if !ok {
-		plural, singular := meta.UnsafeGuessKindToResource(gvk)
-		t = &Type{
-			Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Resource: plural.Resource, Singular: singular.Resource,
-			ShortNames: shortNames[gvk.Kind], Verbs: []string{"delete", "get", "list", "watch"}, Preferred: true,
-		}
+		t = guessType(gvk)
 		l.types[gvk] = t
 	}
 	t.Namespaced = t.Namespaced || o.Metadata.Namespace != ""
@@ -91,6 +108,9 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 		}
 		if added.Kind == "Pod" && added.APIVersion == "v1" && added.InGracePeriod() {
 			added.Node = object.PodNodeOf(o.Spec)
+		}
+		if added.IsCRD() {
+			l.define(added.Name, o.Spec)
 		}
 		l.objects.Add(&added)
 	}
@@ -113,16 +133,63 @@ func (l *kubectlList) addItems(list json.RawMessage, defaults header, depth int)
 	if list == nil {
 		return nil
 	}
+	if depth > maxDepth {
+		return fmt.Errorf("there are more than %d lists in each other", maxDepth)
+	}
 	var items []json.RawMessage
 	if err := json.Unmarshal(list, &items); err != nil {
 		return explain(list, err)
 	}
 	for _, item := range items {
-		if err := l.addItem(item, defaults, depth); err != nil {
-			return err
-		}
+		l.add(item, defaults, depth)
 	}
 	return nil
+}
+
+// allVerbs are those of a type that the collector watches.
+var allVerbs = []string{"delete", "get", "list", "watch"}
+
+// guessType returns a type as most clusters serve it, cluster-scoped.
+func guessType(gvk schema.GroupVersionKind) *Type {
+	plural, singular := meta.UnsafeGuessKindToResource(gvk) // wrong for Gateway, Mesh, Elasticsearch and Box
+	for ending, of := range endings {
+		if of.MatchString(singular.Resource) {
+			plural.Resource = singular.Resource + ending
+		}
+	}
+	return &Type{
+		Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Resource: plural.Resource, Singular: singular.Resource,
+		ShortNames: shortNames[gvk.Kind], Verbs: allVerbs, Preferred: true,
+	}
+}
+
+var endings = map[string]*regexp.Regexp{"s": regexp.MustCompile(`[aeiou]y$`), "es": regexp.MustCompile(`(ch|sh|x)$`)}
+
+// define adds the types that the CustomResourceDefinition with that name serves.
+func (l *kubectlList) define(name string, spec json.RawMessage) {
+	var d struct {
+		Group, Scope string
+		Names        struct {
+			Type
+			Plural string
+		}
+		Versions []struct {
+			Name   string
+			Served bool
+		}
+	}
+	if json.Unmarshal(spec, &d) != nil || d.Names.Kind == "" || d.Group == "" || name != d.Names.Plural+"."+d.Group {
+		return
+	}
+	t := d.Names.Type
+	t.Group, t.Resource, t.Namespaced, t.Verbs = d.Group, d.Names.Plural, d.Scope == "Namespaced", allVerbs
+	var served []Type
+	for _, v := range d.Versions {
+		if t.Version = v.Name; v.Served {
+			served = append(served, t)
+		}
+	}
+	l.definitions[schema.GroupKind{Group: t.Group, Kind: t.Kind}] = served
 }
 
 // shortNames are those of the built-in kinds, as the file has no discovery data.
@@ -135,27 +202,41 @@ var shortNames = map[string][]string{
 	"ServiceAccount": {"sa"}, "StatefulSet": {"sts"}, "StorageClass": {"sc"},
 }
 
-func (l *kubectlList) snapshot(now time.Time) *Snapshot {
-	s := &Snapshot{
-		Taken:   now,
-		Objects: l.objects.Objects(),
-		Gaps: []Gap{{
-			Group: All, Resource: All, Reason: NotInFile,
-			Message: "a kubectl list holds only what was asked for",
-		}},
+// The messages of the gap of a file that kubectl wrote.
+const (
+	mayLackObjects = "the file may lack objects, so an owner that is not in it counts as unknown. If it has all objects of each of its types, add --complete"
+	lacksTypes     = "the file has all objects of its types, as --complete says. Dependents of objects of other types are not judged"
+)
+
+// snapshot returns what was added. If it is complete, its objects are all that there are of their types.
+func (l *kubectlList) snapshot(now time.Time, complete bool) *Snapshot {
+	gap := Gap{Group: All, Resource: All, Reason: NotInFile, Message: mayLackObjects}
+	s := &Snapshot{Taken: now, Objects: l.objects.Objects(), LeftOut: l.leftOut, FirstLeftOut: l.firstLeftOut}
+	for _, served := range l.definitions {
+		s.Types = append(s.Types, served...)
 	}
+	for gvk, t := range l.types {
+		served := l.definitions[gvk.GroupKind()]
+		if len(served) > 0 {
+			t.Resource = served[0].Resource
+		}
+		if !slices.ContainsFunc(served, func(d Type) bool { return d.Version == t.Version }) {
+			s.Types = append(s.Types, *t)
+		}
+		if complete && t.Monitored() {
+			gap.Message = lacksTypes
+			s.Listed = append(s.Listed, Listing{Group: t.Group, Resource: t.Resource})
+		}
+	}
+	s.Gaps = []Gap{gap}
 	newest := map[schema.GroupResource]string{}
-	for _, t := range l.types {
+	for _, t := range s.Types {
 		if other, ok := newest[t.GroupResource()]; !ok || version.CompareKubeAwareVersionStrings(t.Version, other) > 0 {
 			newest[t.GroupResource()] = t.Version
 		}
 	}
-	for _, t := range l.types {
-		t.Preferred = t.Version == newest[t.GroupResource()]
-		s.Types = append(s.Types, *t)
-		if t.Monitored() {
-			s.Listed = append(s.Listed, Listing{Group: t.Group, Resource: t.Resource})
-		}
+	for i, t := range s.Types {
+		s.Types[i].Preferred = t.Version == newest[t.GroupResource()]
 	}
 	s.Normalize()
 	s.Listed = slices.Compact(s.Listed)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"regexp"
 	"strings"
 	"time"
 
@@ -15,64 +17,112 @@ import (
 
 // Load reads a saved snapshot or the output of `kubectl get -o json|yaml`, gzipped or not,
 // in UTF-8 or in an encoding with a byte order mark, as Windows writes. now becomes the scan
-// time of a kubectl list, which has none. An unpacked text of more than maxBytes is an
+// time of a kubectl list, which has none. If complete is set, the list has all objects of its
+// types, and a snapshot is ErrKnowsComplete. An unpacked text of more than maxBytes is an
 // *input.TooLongError. Errors have one line and do not name the file.
-func Load(r io.Reader, now time.Time, maxBytes int64) (*Snapshot, error) {
-	in, err := input.Gunzip(r)
-	if err != nil {
+func Load(r io.Reader, now time.Time, maxBytes int64, complete bool) (*Snapshot, error) {
+	var list kubectlList
+	own, _, err := list.read(r, maxBytes)
+	switch {
+	case err != nil:
 		return nil, err
+	case own != nil && complete:
+		return nil, ErrKnowsComplete
+	case own != nil:
+		return decodeSnapshot(own)
+	case len(list.types) == 0 && list.leftOut > 0:
+		return nil, list.firstLeftOut
 	}
-	data, err := input.ReadAll(input.DecodeBOM(in), maxBytes)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("truncated gzip after %d bytes", len(data))
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, errors.New("the file is empty")
-	}
-	documents, err := split(data)
-	if err != nil {
-		return nil, err
-	}
-	return decode(documents, now)
+	return list.snapshot(now, complete), nil
 }
+
+// ErrKnowsComplete reports that a snapshot says by itself what it has completely.
+var ErrKnowsComplete = errors.New("a snapshot of this program knows what was read")
+
+// LoadFolder reads what kubectl wrote into the JSON and YAML files of a folder, at any depth,
+// gzipped or not, as Load does. It leaves out links, other files, and what is no object of a cluster.
+// maxBytes limits all files together. A folder with a snapshot, or without an object, is an error.
+func LoadFolder(folder fs.FS, now time.Time, maxBytes int64, complete bool) (*Snapshot, error) {
+	var list kubectlList
+	err := fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() || !folderFile.MatchString(name) {
+			return err
+		}
+		f, err := folder.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		before := list.leftOut
+		own, size, err := list.read(f, maxBytes)
+		maxBytes -= size
+		switch _, long := errors.AsType[*input.TooLongError](err); {
+		case long:
+			return fmt.Errorf("%q and the files before it: %w", name, err)
+		case own != nil:
+			return fmt.Errorf("%q is a snapshot, which stands alone", name)
+		case err != nil:
+			list.leaveOut(err)
+		}
+		if before == 0 && list.leftOut > 0 {
+			list.firstLeftOut = fmt.Errorf("%q: %w", name, list.firstLeftOut)
+		}
+		return nil
+	})
+	if err == nil && len(list.types) == 0 {
+		err = errors.New("no .json or .yaml file in it has an object of a cluster")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list.snapshot(now, complete), nil
+}
+
+// folderFile matches the names of files in a folder that may hold what kubectl wrote.
+var folderFile = regexp.MustCompile(`(?i)\.(json|ya?ml)(\.gz)?$`)
 
 type header struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 }
 
-func decode(documents [][]byte, now time.Time) (*Snapshot, error) {
-	var list kubectlList
+// read adds the documents in a text. It returns the text's unpacked length in bytes, and the
+// document if that is a snapshot of this program.
+func (l *kubectlList) read(r io.Reader, maxBytes int64) (own []byte, size int64, err error) {
+	in, err := input.Gunzip(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	data, err := input.ReadAll(input.DecodeBOM(in), maxBytes)
+	size = int64(len(data))
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, size, fmt.Errorf("truncated gzip after %d bytes", size)
+	case err != nil:
+		return nil, size, err
+	case len(bytes.TrimSpace(data)) == 0:
+		return nil, size, errors.New("the file is empty")
+	}
+	documents, err := split(data)
 	for _, d := range documents {
-		if d[0] != '{' {
-			return nil, errors.New("neither a snapshot nor what kubectl get -o json|yaml writes: no object")
-		}
 		var h header
-		if err := json.Unmarshal(d, &h); err != nil {
-			return nil, explain(d, err)
-		}
+		_ = json.Unmarshal(d, &h) // what is no object is left out
 		group, version, _ := strings.Cut(h.APIVersion, "/")
 		ownGroup, _, _ := strings.Cut(APIVersion, "/")
 		switch {
-		case group == ownGroup && h.Kind != Kind:
-			return nil, fmt.Errorf("it holds a %q, not a snapshot", h.Kind)
-		case group == ownGroup && h.APIVersion != APIVersion:
-			return nil, fmt.Errorf("the snapshot has format %q, newer than this version of the program reads (%s): update it", version, APIVersion)
-		case group == ownGroup && len(documents) > 1:
-			return nil, fmt.Errorf("a snapshot stands alone, but the file holds %d documents", len(documents))
-		case group == ownGroup:
-			return decodeSnapshot(d)
-		case h.APIVersion == "" || h.Kind == "":
-			return nil, errors.New("neither a snapshot nor what kubectl get -o json|yaml writes: no apiVersion or kind")
-		}
-		if err := list.add(d); err != nil {
-			return nil, err
+		case group != ownGroup:
+			l.add(d, header{}, 0)
+		case h.Kind != Kind:
+			return nil, size, fmt.Errorf("it holds a %q, not a snapshot", h.Kind)
+		case h.APIVersion != APIVersion:
+			return nil, size, fmt.Errorf("the snapshot has format %q, newer than this version of the program reads (%s): update it", version, APIVersion)
+		case len(documents) > 1:
+			return nil, size, fmt.Errorf("a snapshot stands alone, but the file holds %d documents", len(documents))
+		default:
+			own = d
 		}
 	}
-	return list.snapshot(now), nil
+	return own, size, err
 }
 
 func decodeSnapshot(data []byte) (*Snapshot, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,8 +21,10 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func load(text string) (*snapshot.Snapshot, error) {
-	return snapshot.Load(strings.NewReader(text), st.Taken, 1<<30)
+func load(text string) (*snapshot.Snapshot, error) { return loadAs(text, false) }
+
+func loadAs(text string, complete bool) (*snapshot.Snapshot, error) {
+	return snapshot.Load(strings.NewReader(text), st.Taken, 1<<30, complete)
 }
 
 func TestLoadErrors(t *testing.T) {
@@ -37,8 +40,8 @@ func TestLoadErrors(t *testing.T) {
 		"a JSON string":                  {`"pods"`, "neither a snapshot nor what kubectl get"},
 		"a JSON null":                    {"null", "no object"},
 		"a JSON array":                   {`[{"kind":"Pod"}]`, "neither a snapshot nor what kubectl get"},
-		"an empty JSON object":           {"{}", "no apiVersion or kind"},
-		"any other JSON":                 {`{"a":1}`, "no apiVersion or kind"},
+		"an empty JSON object":           {"{}", "lacks its apiVersion, kind or name"},
+		"any other JSON":                 {`{"a":1}`, "lacks its apiVersion, kind or name"},
 		"a table of kubectl get":         {"NAME   READY   STATUS\nweb    1/1     Running\n", "neither"},
 		"binary":                         {"\x00\x01\x02", "neither JSON nor YAML"},
 		"malformed JSON":                 {`{"apiVersion": v1}`, "malformed JSON at byte 16"},
@@ -57,13 +60,13 @@ func TestLoadErrors(t *testing.T) {
 		"a lookup found a nameless":      {head + `"lookups":[{"kind":"Pod","name":"x","outcome":"found","object":{"kind":"Pod","name":"x"}}]}`, `lacks its kind, name or uid`},
 		"a lookup of unknown outcome":    {head + `"lookups":[{"kind":"Pod","name":"x","outcome":"perhaps"}]}`, `says "perhaps"`},
 		"a lookup without an outcome":    {head + `"lookups":[{"kind":"Pod","name":"x"}]}`, `says ""`},
-		"a manifest":                     {"apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n", `"Pod/web" has no uid: the file is a manifest`},
+		"a manifest":                     {"apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n", `"Pod/web" has no uid: it is a manifest`},
 		"a manifest in a list":           {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"}}]}`, "is a manifest"},
 		"a manifest with a hostile name": {`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a\nb"}}`, `"Pod/a\nb" has no uid`},
 		"a time beyond all years":        {`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","uid":"u","creationTimestamp":"9999-12-31T23:59:59-23:59"}}`, `"Pod/a" has a timestamp`},
 		"an item without a name":         {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"uid":"u"}}]}`, "lacks its apiVersion, kind or name"},
 		"an item of List without a kind": {`{"apiVersion":"v1","kind":"List","items":[{"metadata":{"name":"x","uid":"u"}}]}`, "lacks its apiVersion, kind or name"},
-		"an item that is a text":         {`{"apiVersion":"v1","kind":"List","items":["x"]}`, "malformed JSON"},
+		"an item that is a text":         {`{"apiVersion":"v1","kind":"List","items":["x"]}`, "neither a snapshot nor what kubectl get"},
 		"a name that is a number":        {"apiVersion: v1\nkind: Pod\nmetadata:\n  name: 1\n  uid: u\n", "name"},
 		"half a gzip header":             {"\x1f\x8b", "gzip"},
 		"a gzip of nothing":              {zipped(t, ""), "empty"},
@@ -97,7 +100,7 @@ func TestLoadRefusesEveryTruncation(t *testing.T) {
 	for name, whole := range files {
 		t.Run(name, func(t *testing.T) {
 			for n := range whole {
-				if _, err := snapshot.Load(bytes.NewReader(whole[:n]), st.Taken, 1<<30); err == nil {
+				if _, err := snapshot.Load(bytes.NewReader(whole[:n]), st.Taken, 1<<30, false); err == nil {
 					t.Fatalf("the first %d of %d bytes were taken for a whole file", n, len(whole))
 				} else if strings.ContainsAny(err.Error(), "\n\r") {
 					t.Fatalf("cut after %d bytes: the error has several lines: %q", n, err)
@@ -111,7 +114,7 @@ func TestLoadMergesIdentities(t *testing.T) {
 	s := st.New(st.Listing(
 		st.Object("networking.k8s.io/v1", "Ingress", "shop/web", st.UID("u")),
 		st.Object("extensions/v1beta1", "Ingress", "shop/web", st.UID("u"))))
-	loaded, err := snapshot.Load(bytes.NewReader(saved(t, s, false)), time.Time{}, 1<<30)
+	loaded, err := snapshot.Load(bytes.NewReader(saved(t, s, false)), time.Time{}, 1<<30, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,13 +127,13 @@ func TestLoadMergesIdentities(t *testing.T) {
 func TestLoadReportsWhereAFileIsTruncated(t *testing.T) {
 	whole := bytes.TrimSpace(saved(t, st.New(st.Listing(st.Pod("shop/a"))), false))
 	for _, n := range []int{1, len(whole) / 2, len(whole) - 1} {
-		_, err := snapshot.Load(bytes.NewReader(whole[:n]), st.Taken, 1<<30)
+		_, err := snapshot.Load(bytes.NewReader(whole[:n]), st.Taken, 1<<30, false)
 		if want := fmt.Sprintf("truncated JSON: it ends after %d bytes", n); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	packed := []byte(zipped(t, string(whole)))
-	_, err := snapshot.Load(bytes.NewReader(packed[:len(packed)-4]), st.Taken, 1<<30)
+	_, err := snapshot.Load(bytes.NewReader(packed[:len(packed)-4]), st.Taken, 1<<30, false)
 	if want := "truncated gzip"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
@@ -204,8 +207,10 @@ func TestLoadKubectlList(t *testing.T) {
 			{Version: "v1", Resource: "nodes", Kind: "Node", Singular: "node", ShortNames: []string{"no"}, Verbs: all, Preferred: true},
 			{Group: "apps", Version: "v1", Resource: "replicasets", Kind: "ReplicaSet", Singular: "replicaset", ShortNames: []string{"rs"}, Namespaced: true, Verbs: all, Preferred: true},
 		},
-		Listed: []snapshot.Listing{{Resource: "nodes"}, {Group: "apps", Resource: "replicasets"}},
-		Gaps:   []snapshot.Gap{{Group: "*", Resource: "*", Reason: snapshot.NotInFile, Message: "a kubectl list holds only what was asked for"}},
+		Gaps: []snapshot.Gap{{
+			Group: "*", Resource: "*", Reason: snapshot.NotInFile,
+			Message: "the file may lack objects, so an owner that is not in it counts as unknown. If it has all objects of each of its types, add --complete",
+		}},
 		Objects: []*object.Object{
 			{
 				Identity: object.Identity{APIVersion: "v1", Kind: "Node", Name: "n", UID: "n"},
@@ -336,7 +341,7 @@ func TestLoadKubectlListPrefersNewestVersion(t *testing.T) {
 		for _, v := range order {
 			items = append(items, fmt.Sprintf(item, v))
 		}
-		s, err := load(`{"apiVersion":"v1","kind":"List","items":[` + strings.Join(items, ",") + `]}`)
+		s, err := loadAs(`{"apiVersion":"v1","kind":"List","items":[`+strings.Join(items, ",")+`]}`, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,6 +367,107 @@ func TestLoadKubectlListIgnoresEvents(t *testing.T) {
 	}
 	if len(s.Listed) != 0 {
 		t.Errorf("listed %v", s.Listed)
+	}
+}
+
+func TestLoadKubectlListCompletesNoTypeByItself(t *testing.T) {
+	const file = kubectlJSON + `{"apiVersion":"v1","kind":"EventList","items":[{"metadata":{"name":"e","namespace":"shop","uid":"e"}}]}`
+	for complete, want := range map[bool][]snapshot.Listing{false: nil, true: {{Resource: "nodes"}, {Group: "apps", Resource: "replicasets"}}} {
+		s, err := loadAs(file, complete)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, s.Listed); diff != "" {
+			t.Errorf("complete %t: %s", complete, diff)
+		}
+		if s.Complete() || strings.Contains(s.Gaps[0].Message, "other types are not judged") != complete {
+			t.Errorf("complete %t: types that are not in the file are no gap: %v", complete, s.Gaps)
+		}
+	}
+	own := string(saved(t, st.New(st.Listing(st.Pod("shop/a"))), false))
+	if _, err := loadAs(own, true); !errors.Is(err, snapshot.ErrKnowsComplete) {
+		t.Errorf("got %v for a snapshot", err)
+	}
+}
+
+const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"%[1]s.example.com","uid":"d"},
+	"spec":{"group":"example.com","scope":"Cluster","names":{"kind":"Cactus","plural":"cacti","singular":"cactus","shortNames":["cc"],"categories":["plants"]},
+	"versions":[{"name":"v1","served":true},{"name":"v1beta1","served":true},{"name":"v1alpha1","served":false}]}}`
+
+func TestLoadTakesTypesFromDefinitions(t *testing.T) {
+	const later = `{"apiVersion":"example.com/v1alpha1","kind":"Cactus","metadata":{"name":"a","uid":"a"}}{"apiVersion":"example.com/v1beta1","kind":"Cactus","metadata":{"name":"b","uid":"b"}}`
+	for name, file := range map[string]string{
+		"before the objects": fmt.Sprintf(definition, "cacti") + later,
+		"after the objects":  later + fmt.Sprintf(definition, "cacti"),
+	} {
+		s, err := load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, typ := range s.Types {
+			if typ.Group == "example.com" {
+				got = append(got, fmt.Sprintf("%s %s %v %t %t", typ, typ.Version, typ.ShortNames, typ.Namespaced, typ.Preferred))
+			}
+		}
+		want := []string{"cacti.example.com v1 [cc] false true", "cacti.example.com v1alpha1 [] false false", "cacti.example.com v1beta1 [cc] false false"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	s, err := load(fmt.Sprintf(definition, "pods") + later)
+	if err != nil || len(snapshot.Find(s.Types, "cc")) > 0 {
+		t.Errorf("%v: a definition of another name defines %v", err, s.Types)
+	}
+}
+
+// The plural of a kind without a definition is a guess that people read and type.
+func TestLoadGuessesPlurals(t *testing.T) {
+	for kind, want := range map[string]string{
+		"Gateway": "gateways", "Elasticsearch": "elasticsearches", "NetworkPolicy": "networkpolicies", "Endpoints": "endpoints",
+		"Ingress": "ingresses", "Mesh": "meshes", "Box": "boxes", "Kafka": "kafkas", "Alloy": "alloys", "Redis": "redises",
+	} {
+		s, err := load(fmt.Sprintf(`{"apiVersion":"v1","kind":%q,"metadata":{"name":"a","uid":"u"}}`, kind))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Types[0].Resource; got != want {
+			t.Errorf("%s is one of %s, want %s", kind, got, want)
+		}
+	}
+}
+
+func TestLoadLeavesOutWhatIsNoObjectOfACluster(t *testing.T) {
+	const manifest = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"}}`
+	for name, c := range map[string]struct {
+		rest  string
+		count int
+		first string
+	}{
+		"nothing else":      {`{"apiVersion":"v1","kind":"PodList","items":[]}`, 0, ""},
+		"a manifest":        {manifest, 1, `"Pod/web" has no uid`},
+		"one in a list":     {`{"apiVersion":"v1","kind":"List","items":[` + manifest + `,` + manifest + `]}`, 2, `"Pod/web" has no uid`},
+		"a kustomization":   {`{"apiVersion":"kustomize.config.k8s.io/v1beta1","kind":"Kustomization","resources":["a.yaml"]}`, 1, "lacks its apiVersion, kind or name"},
+		"another document":  {`{"a":1}`, 1, "lacks its apiVersion, kind or name"},
+		"an array of texts": {`["a","b"]`, 2, "neither a snapshot nor what kubectl get"},
+		"a name in digits":  {`{"apiVersion":"v1","kind":"Pod","metadata":{"name":1,"uid":"u"}}`, 1, "field metadata.name holds a number"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := load(kubectlJSON + c.rest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(s.Objects) != 2 || s.LeftOut != c.count || c.first != "" && !strings.Contains(s.FirstLeftOut.Error(), c.first) {
+				t.Errorf("%d objects, left out %d, the first: %v", len(s.Objects), s.LeftOut, s.FirstLeftOut)
+			}
+		})
+	}
+}
+
+func TestLoadReadsArrays(t *testing.T) {
+	s, err := load(`[{"apiVersion":"v1","kind":"Node","metadata":{"name":"a","uid":"u"}},{"apiVersion":"v1","kind":"Node","metadata":{"name":"b","uid":"v"}}]`)
+	if err != nil || len(s.Objects) != 2 {
+		t.Errorf("%v, %v", s, err)
 	}
 }
 
@@ -391,7 +497,7 @@ func TestLoadKubectlListReadsRunning(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ns", "uid": "u"}, ` + c.rest + `}`
-			s, err := snapshot.Load(strings.NewReader(file), time.Time{}, 1<<30)
+			s, err := snapshot.Load(strings.NewReader(file), time.Time{}, 1<<30, false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,7 @@ func savedAndLoaded(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	if err := s.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	again, err := snapshot.Load(&file, time.Now(), 1<<30)
+	again, err := snapshot.Load(&file, time.Now(), 1<<30, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestLoadKubectlListReadsStatusOfTerminatingNamespaces(t *testing.T) {
 		{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"alive","uid":"1"},"status":{"conditions":[]}},
 		{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"stuck","uid":"2","deletionTimestamp":"2026-11-20T05:00:00Z"},
 			"status":{"conditions":[{"type":"NamespaceDeletionContentFailure","status":"True","message":"denied"}]}}]}`
-	s, err := snapshot.Load(strings.NewReader(list), time.Now(), 1<<30)
+	s, err := snapshot.Load(strings.NewReader(list), time.Now(), 1<<30, false)
 	if err != nil {
 		t.Fatal(err)
 	}

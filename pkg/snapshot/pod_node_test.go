@@ -26,7 +26,7 @@ func TestLoadKubectlListReadsTheNodeOfPodsThatAreStopping(t *testing.T) {
 		{"apiVersion":"v1","kind":"Pod","metadata":{"name":"alive","namespace":"ns","uid":"1"},"spec":{"nodeName":"worker-3"}},
 		{"apiVersion":"v1","kind":"Pod","metadata":{"name":"lost","namespace":"ns","uid":"2","deletionTimestamp":"2026-11-20T05:00:00Z","deletionGracePeriodSeconds":30},
 			"spec":{"nodeName":"worker-3"}}]}`
-	s, err := snapshot.Load(strings.NewReader(list), time.Now(), 1<<30)
+	s, err := snapshot.Load(strings.NewReader(list), time.Now(), 1<<30, false)
 	if err != nil {
 		t.Fatal(err)
 	}

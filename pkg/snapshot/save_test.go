@@ -20,7 +20,7 @@ func TestLoadReadsWhatSaveWrote(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawAnything(t)
 		compress := rapid.Bool().Draw(t, "compress")
-		loaded, err := snapshot.Load(bytes.NewReader(saved(t, s, compress)), time.Time{}, 1<<30)
+		loaded, err := snapshot.Load(bytes.NewReader(saved(t, s, compress)), time.Time{}, 1<<30, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestSaveIsDeterministic(t *testing.T) {
 			Objects: rapid.Permutation(s.Objects).Draw(t, "objects"),
 			Lookups: rapid.Permutation(s.Lookups).Draw(t, "lookups"),
 		}
-		loaded, err := snapshot.Load(bytes.NewReader(saved(t, shuffled, false)), time.Time{}, 1<<30)
+		loaded, err := snapshot.Load(bytes.NewReader(saved(t, shuffled, false)), time.Time{}, 1<<30, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestSaveWritesOneEntryPerLine(t *testing.T) {
 }
 
 func TestSaveEmptySnapshot(t *testing.T) {
-	loaded, err := snapshot.Load(bytes.NewReader(saved(t, &snapshot.Snapshot{Taken: st.Taken}, false)), time.Time{}, 1<<30)
+	loaded, err := snapshot.Load(bytes.NewReader(saved(t, &snapshot.Snapshot{Taken: st.Taken}, false)), time.Time{}, 1<<30, false)
 	if err != nil {
 		t.Fatal(err)
 	}

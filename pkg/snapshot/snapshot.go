@@ -24,6 +24,10 @@ type Snapshot struct {
 	// UnknownField is the first field of a loaded file that this version does not know and
 	// left out. Empty if there is none.
 	UnknownField string
+	// LeftOut counts what a file of kubectl holds besides objects of a cluster, such as manifests.
+	// FirstLeftOut says about the first what it is; nil if there is none.
+	LeftOut      int
+	FirstLeftOut error
 }
 
 // Listing reports that all objects of a type were listed: in one namespace, or in the

@@ -151,6 +151,7 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/incidents/velero.md", "tar", "veleroArchive writes what would be in the archive"},
 	{"docs/rules/misspelled-owner-kind.md", "kubectl patch configmap old", "a server of today stores no such object any more"},
 	{"docs/rules/stuck-namespace.md", "kubectl get lease", "the kube-controller-manager of the test has none"},
+	{"docs/commands/audit.md", "kubectl gc audit --from must-gather", "there is no such folder; test/script has one"},
 	{"docs/commands/audit.md", "kubectl gc audit --contexts", "there is one cluster; test/script and test/e2e have several"},
 	{"docs/commands/audit.md", "kubectl gc audit --without", "a server of today does not serve that version any more"},
 	{"docs/commands/audit.md", "kubectl gc audit --settle", "it waits for half a minute; test/e2e does it"},

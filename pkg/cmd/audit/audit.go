@@ -94,9 +94,11 @@ kubectl gc audit --terminating
 # What appears and disappears while a rollout, a repair or a collector is at work
 kubectl gc audit --watch -n shop
 
-# A file that kubectl wrote, without a cluster
+# What kubectl wrote, without a cluster: a file with all objects of its types, or a
+# folder such as a support bundle, in which owners may be missing
 kubectl get deployments,replicasets,pods -A -o json > dump.json
-kubectl gc audit --from dump.json
+kubectl gc audit --from dump.json --complete
+kubectl gc audit --from must-gather
 
 # For a code scanner
 kubectl gc audit -o sarif > audit.sarif

@@ -180,7 +180,7 @@ func (c *restoreCommand) filter(served []snapshot.Type) (func(object.Identity) b
 	if namespace == "" && len(c.wanted) == 0 {
 		return nil, nil
 	}
-	wanted, err := cli.ResolveTargets(c.wanted, served)
+	wanted, err := cli.ResolveTargets(c.wanted, served, c.options.Scan.Source())
 	if err != nil { // its definition may be in the backup
 		return nil, cli.WithHint(err, "if its CustomResourceDefinition is in the backup, restore that first")
 	}

@@ -98,11 +98,10 @@ kubectl gc tree deployment/web -o dot | dot -Tsvg > web.svg`),
 // selectTargets reads what the command line selects, and returns an error if that is not
 // clear.
 func (c *treeCommand) selectTargets(args []string) error {
+	targets, targetsErr := cli.ParseTargets(args)
+	var selectionErr error
+	c.selection, selectionErr = c.scan.Select(targets, c.selector)
 	sel := &c.selection
-	var targetsErr, selectorErr, namespaceErr error
-	sel.Targets, targetsErr = cli.ParseTargets(args)
-	sel.Selector, selectorErr = cli.ParseSelector(c.selector)
-	sel.Namespace, sel.Bound, namespaceErr = c.scan.Namespace()
 	if len(c.uids) > 0 && !sel.Bound {
 		sel.Namespace = "" // a UID may be anywhere
 	}
@@ -112,10 +111,9 @@ func (c *treeCommand) selectTargets(args []string) error {
 		cli.UsageIf(c.depth < 0, "--depth must not be negative"),
 		targetsErr,
 		cli.UsageIf(len(sel.Targets) > 0 && len(c.uids) > 0, "targets by name cannot be combined with --uid"),
-		selectorErr,
+		selectionErr,
 		cli.UsageIf(sel.Selector != nil && (named || len(c.uids) > 0), "--selector needs types, not names"),
 		cli.UsageIf(c.everything() && (c.depth > 0 || c.owners || c.dependents), "--depth, --owners and --dependents need an object"),
-		namespaceErr,
 	)
 }
 

@@ -261,10 +261,10 @@ func TestGaps(t *testing.T) {
 			many[:2], 0,
 			"warning: 2 of 68 types could not be read: things00.example.com (unavailable), things01.example.com (unavailable). Their dependents are not judged.",
 		},
-		"a kubectl list": {
-			[]snapshot.Gap{gap("*", "*", "", snapshot.NotInFile)},
+		"a kubectl list says what it lacks": {
+			[]snapshot.Gap{{Group: "*", Resource: "*", Reason: snapshot.NotInFile, Message: "the file may lack\x1b objects"}},
 			3,
-			"warning: the file holds 68 types only. Dependents of objects of other types are not judged.",
+			`warning: the file may lack\x1b objects.`,
 		},
 		"failed discovery": {
 			[]snapshot.Gap{gap("*", "*", "", snapshot.Unavailable)},

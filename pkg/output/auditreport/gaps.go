@@ -33,7 +33,7 @@ func unread(gaps []snapshot.Gap, types, limit int) string {
 	case len(unread) == 0:
 		return wording.Count(len(gaps), "type") + " could not be searched in the other namespaces, so an owner that is called missing may live there."
 	case len(unread) == 1 && unread[0].Group == snapshot.All && unread[0].Reason == snapshot.NotInFile:
-		return fmt.Sprintf("the file holds %s only. Dependents of objects of other types are not judged.", wording.Count(types, "type"))
+		return escape.Sentence(unread[0].Message + ".")
 	}
 	common, name := "", unreadable.String
 	if sameNamespace(unread) {
