@@ -13,7 +13,8 @@ import (
 
 // predict corrects the consequences of findings where an object's references alone do not decide
 // them: an owner orphans the object, the collector has no reason to process it, or the order of
-// events decides. It costs nothing if no finding says that the collector deletes or unlinks.
+// events decides. It costs nothing if no finding says that the collector deletes, unlinks, or finds a
+// namespaced owner of a cluster-scoped object.
 func (r *ruleContext) predict(report *Report) {
 	var possible *simulate.Possibilities
 	var of references
@@ -22,13 +23,18 @@ func (r *ruleContext) predict(report *Report) {
 		f := &report.Findings[i]
 		waits, blocked := f.Effect.(reason.Waits)
 		blocked = blocked && !waits.Idle && !waits.Unknown
-		if !blocked && !removesObjectOrReference(f) && !assessed.hasBadDouble(r, f) {
+		outOfScope := f.Verdict == collector.VerdictScopeError
+		if !blocked && !outOfScope && !removesObjectOrReference(f) && !assessed.hasBadDouble(r, f) {
 			continue
 		}
 		if possible == nil {
 			possible = simulate.NewPossibilities(simulate.NewModel(r.judge, simulate.Predicting))
 		}
 		switch n := r.graph.Find(f.Object.UID); {
+		case outOfScope && !blocked:
+			if possible.MayDelete(n) || possible.UnlinkUncertain(n) {
+				f.Nondeterministic = possible.Reason(n)
+			}
 		case !blocked:
 			if n != of.node || of.index == nil {
 				of = r.referencesOf(possible, n)

@@ -215,6 +215,25 @@ func TestClusterToNamespacedOwner(t *testing.T) {
 	})
 }
 
+// The collector may see a dependent in a namespace first, and look for the owners of the object there.
+func TestClusterToNamespacedOwnerDependsOnTheOrderIfADependentIsInANamespace(t *testing.T) {
+	wrong := st.Node("n", st.Owned(st.To(pod, st.Blocking), st.To(st.Node("m"))))
+	for name, c := range map[string]struct {
+		dependents []object.Object
+		want       bool
+	}{
+		"no dependent":               {nil, false},
+		"a cluster-scoped dependent": {[]object.Object{st.Node("other", st.OwnedBy(wrong))}, false},
+		"a dependent in a namespace": {[]object.Object{st.ConfigMap("shop/c", st.OwnedBy(wrong))}, true},
+	} {
+		s := st.New(st.Listing(append(c.dependents, wrong, st.Node("m"))...))
+		report := run(t, s, audit.Options{Rules: []string{"cluster-to-namespaced-owner"}})
+		if f := report.Findings[0]; (f.Nondeterministic != nil) != c.want || f.Consequence != collector.ConsequenceStuck {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
 func TestUnservedOwnerVersion(t *testing.T) {
 	deployment := st.Deployment("ns/d")
 	rule(t, "unserved-owner-version", []ruleCase{

@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
@@ -114,7 +115,7 @@ func (p *Possibilities) Reason(n graph.Node) reason.Reason {
 	r := &p.reached[i]
 	if r.unverified {
 		for k, j := range p.model.judge.Object(n) {
-			if !j.Verdict.Decidable() {
+			if !j.Verdict.Decidable() && j.Verdict != collector.VerdictScopeError {
 				return reason.OwnerUndecidable{Owner: j.Owner(r.object.Owners[k])}
 			}
 		}

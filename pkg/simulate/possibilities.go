@@ -227,12 +227,29 @@ func (p *Possibilities) startingPoints() []graph.Node {
 	return slices.Concat(snapshot.Parallel(len(p.model.now), func(from, to int) []graph.Node {
 		var out []graph.Node
 		for n := graph.Node(from); int(n) < to; n++ {
-			if o := p.graph.Object(n); o.Terminating() || len(o.Owners) > 0 && p.model.actsOn(n) && slices.ContainsFunc(p.model.judged(n), isBadOrUnknown) {
+			if o := p.graph.Object(n); o.Terminating() || len(o.Owners) > 0 && p.model.actsOn(n) && slices.ContainsFunc(p.verdicts(n), isBadOrUnknown) {
 				out = append(out, n)
 			}
 		}
 		return out
 	})...)
+}
+
+// verdicts returns the verdicts on the references of an object. A collector that starts may see a
+// dependent in a namespace before a cluster-scoped object. Then it may process the object as a virtual
+// owner with that namespace, and look for a namespaced owner there (docs/gc-semantics.md#virtual-owners).
+func (p *Possibilities) verdicts(n graph.Node) []collector.Verdict {
+	out := p.model.judged(n)
+	inNamespace := func(e graph.Edge) bool { return p.graph.Object(e.Node).Namespace != "" }
+	if p.starting && slices.Contains(out, collector.VerdictScopeError) && slices.ContainsFunc(p.graph.Dependents(n), inNamespace) {
+		out = slices.Clone(out)
+		for i, v := range out {
+			if v == collector.VerdictScopeError {
+				out[i] = collector.VerdictUnknown
+			}
+		}
+	}
+	return out
 }
 
 func isBadOrUnknown(v collector.Verdict) bool {
@@ -254,7 +271,7 @@ func (p *Possibilities) containerKeys(o *object.Object) []string {
 
 func (p *Possibilities) describe(i int32) {
 	r := &p.reached[i]
-	r.verdicts = p.model.judged(r.node)
+	r.verdicts = p.verdicts(r.node)
 	r.unverified = slices.Contains(r.verdicts, collector.VerdictUnknown)
 	r.solid = !slices.ContainsFunc(r.verdicts, func(v collector.Verdict) bool { return v != collector.VerdictSolid })
 	r.resolvable = len(r.verdicts) > 0 && !slices.ContainsFunc(r.verdicts, func(v collector.Verdict) bool { return !resolvable(v) })
