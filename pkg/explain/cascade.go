@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // addCascade counts what is deleted with the object: if it were deleted now, and, if the
@@ -93,6 +95,7 @@ var claim = Kind{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
 
 func (b *builder) cascadeOf(nodes []graph.Node) *Cascade {
 	out := &Cascade{Objects: len(nodes), Claims: []object.Identity{}}
+	out.ClaimsUnread = slices.ContainsFunc(b.graph.Snapshot().Gaps, snapshot.Gap.HidesClaims)
 	kinds := map[Kind]int{claim: 0}
 	for _, n := range nodes {
 		i := b.graph.Object(n).Identity

@@ -91,6 +91,8 @@ type Cascade struct {
 	Objects int               `json:"objects"`
 	Kinds   []Kind            `json:"kinds"` // always with PersistentVolumeClaim
 	Claims  []object.Identity `json:"persistentVolumeClaims"`
+	// ClaimsUnread reports that there may be more PersistentVolumeClaims: not all could be read.
+	ClaimsUnread bool `json:"claimsUnread,omitzero"`
 }
 
 // Kind counts the objects of one kind.

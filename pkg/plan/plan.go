@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
@@ -73,6 +75,9 @@ type Plan struct {
 	Kept []Kept
 	Lost []Lost
 }
+
+// ClaimsUnread reports whether there may be PersistentVolumeClaims that the scan did not read.
+func (p *Plan) ClaimsUnread() bool { return slices.ContainsFunc(p.Gaps, snapshot.Gap.HidesClaims) }
 
 // Object is an object in the state that a step depends on.
 type Object struct {

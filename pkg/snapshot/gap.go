@@ -63,6 +63,11 @@ const (
 	Exists   ErrorClass = "exists"   // another object already has the name of the one to create
 )
 
+// HidesClaims reports whether the gap may hide PersistentVolumeClaims.
+func (g Gap) HidesClaims() bool {
+	return g.Group == All || g.Group == "" && (g.Resource == All || g.Resource == "persistentvolumeclaims")
+}
+
 // Parameter returns the gap as the parameter of a reason, without the server's message.
 func (g Gap) Parameter() reason.Gap {
 	return reason.Gap{Group: g.Group, Resource: g.Resource, Namespace: g.Namespace, Name: g.Name, ErrorClass: string(g.Reason)}

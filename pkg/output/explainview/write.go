@@ -220,6 +220,9 @@ func (w *answerWriter) cascade() {
 	line := prefix + strings.Join(kinds, ", ")
 	if len(a.Claims) == 0 {
 		line += "; no PersistentVolumeClaim"
+		if a.ClaimsUnread {
+			line += " that was read"
+		}
 	}
 	w.line("cascade", w.view.Palette.Deleted(line))
 	var claims []string

@@ -113,6 +113,8 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 	switch {
 	case len(parts) == 0:
 		return ""
+	case !claims && p.ClaimsUnread():
+		parts = append(parts, "no PersistentVolumeClaim that was read")
 	case !claims:
 		parts = append(parts, "no PersistentVolumeClaim")
 	}
