@@ -74,6 +74,7 @@ type OrderMatters struct {
 	Orphaned  bool             `json:"orphaned,omitzero"`  // the owner orphans the object
 	Unblocked bool             `json:"unblocked,omitzero"` // the object stops blocking the owner's deletion
 	UnderWay  bool             `json:"underWay,omitzero"`  // the owner's deletion began before the scan
+	Unserved  bool             `json:"unserved,omitzero"`  // the kind of an owner is deleted
 }
 
 func (r OrderMatters) Message() string {
@@ -82,6 +83,8 @@ func (r OrderMatters) Message() string {
 		owner = r.Owner.String()
 	}
 	switch {
+	case r.Unserved:
+		return "it stays if the kind of its owner is no longer served when the garbage collector looks for the owner"
 	case r.Owner == nil && !r.Orphaned:
 		return "that depends on the order in which the garbage collector processes objects"
 	case r.UnderWay && !r.Unblocked:

@@ -109,8 +109,29 @@ func (p *Possibilities) CompletionUncertain(n graph.Node) bool {
 	return i >= 0 && (p.may[i]^p.must[i])&vanishes != 0
 }
 
-// Reason returns why what becomes of an object is Nondeterministic.
+// Reason returns why what becomes of an object is Nondeterministic. If that depends on other objects,
+// it names the one at which this begins.
 func (p *Possibilities) Reason(n graph.Node) reason.Reason {
+	root := n
+	for range maxPassed {
+		switch own := p.ownReason(root); {
+		case own != nil && root == n:
+			return own
+		case own != nil:
+			return reason.DependsOn{Object: p.graph.Object(root).Identity}
+		}
+		if root = p.nondeterministicNeighbor(root); root == graph.None {
+			break
+		}
+	}
+	return reason.OrderMatters{}
+}
+
+// maxPassed limits how many objects Reason passes: the root may be in a cycle, or far away.
+const maxPassed = 20
+
+// ownReason is Reason if that is no other object; nil if it is.
+func (p *Possibilities) ownReason(n graph.Node) reason.Reason {
 	i := p.at(n)
 	r := &p.reached[i]
 	if r.unverified {
@@ -120,6 +141,9 @@ func (p *Possibilities) Reason(n graph.Node) reason.Reason {
 			}
 		}
 		return reason.OrderMatters{} // it depends on which dependent the collector sees first: see describe
+	}
+	if p.mayBeUnserved(r) {
+		return reason.OrderMatters{Unserved: true}
 	}
 	if lost, orphaned := p.orphanedAfterLoss(r); orphaned {
 		out := reason.OrderMatters{Orphaned: true}
@@ -140,10 +164,7 @@ func (p *Possibilities) Reason(n graph.Node) reason.Reason {
 			}
 		}
 	}
-	if other := p.nondeterministicNeighbor(r, i); other != graph.None {
-		return reason.DependsOn{Object: p.graph.Object(other).Identity}
-	}
-	return reason.OrderMatters{}
+	return nil
 }
 
 // orphanedAfterLoss returns an owner that is lost while another one orphans the object.
@@ -170,7 +191,9 @@ func (p *Possibilities) releasesEarlier(r *reachedObject, k int) bool {
 // nondeterministicNeighbor returns an object that the outcome for another one depends on, or
 // graph.None: the first owner, or else the first in order among its dependents, what contains it,
 // or its contents.
-func (p *Possibilities) nondeterministicNeighbor(r *reachedObject, i int32) graph.Node {
+func (p *Possibilities) nondeterministicNeighbor(n graph.Node) graph.Node {
+	i := p.at(n)
+	r := &p.reached[i]
 	uncertain := func(other int32) bool {
 		return other >= 0 && other != i && p.Nondeterministic(p.reached[other].node)
 	}
