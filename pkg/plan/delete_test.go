@@ -93,7 +93,7 @@ func TestDeletion(t *testing.T) {
 			[]Part{Listing(owner, ConfigMap("a/x", Owned(To(owner, Blocking)), WithFinalizers("x/y")))},
 			inForeground,
 			[]object.Object{owner},
-			[]string{"delete owner: requested; its dependents are deleted first (foreground)", "delete x: its only owner, Secret/owner, is being deleted in the foreground and waits for it"},
+			[]string{"delete owner: requested; its dependents are deleted first, all at once and in no order (foreground)", "delete x: its only owner, Secret/owner, is being deleted in the foreground and waits for it"},
 			[]string{"x terminating x/y", "owner terminating foregroundDeletion", "x blocked: is held by x/y", "owner blocked: is blocked by ConfigMap/x, which is held by x/y"},
 		},
 		"what is let go of stays": {
@@ -150,7 +150,7 @@ func TestDeletion(t *testing.T) {
 			inForeground,
 			[]object.Object{owner},
 			[]string{
-				"delete owner: requested; its dependents are deleted first (foreground)",
+				"delete owner: requested; its dependents are deleted first, all at once and in no order (foreground)",
 				"delete x: its only owner, Secret/owner, is being deleted in the foreground and waits for it; its own dependents are deleted first (foreground)",
 				"remove-finalizer owner: nothing blocks its foreground deletion any more",
 				"delete y: its only owner, ConfigMap/x, is being deleted in the foreground and waits for it",
@@ -183,10 +183,17 @@ func TestDeletion(t *testing.T) {
 			},
 		},
 		"what has a controller is made anew": {
-			[]Part{Listing(set, Pod("a/pod", Owned(To(set, Controlling))))},
+			[]Part{Listing(set, Pod("a/pod", Owned(To(set, Controlling)), Running()))},
 			inBackground,
 			[]object.Object{Pod("a/pod")},
 			[]string{"delete pod: requested; its controller Deployment/set stays, and will likely create another"},
+			[]string{"pod deleted"},
+		},
+		"but not a Pod that has finished": {
+			[]Part{Listing(set, Pod("a/pod", Owned(To(set, Controlling))))},
+			inBackground,
+			[]object.Object{Pod("a/pod")},
+			[]string{"delete pod: requested; its controller Deployment/set stays, and does not replace a Pod that has failed or completed"},
 			[]string{"pod deleted"},
 		},
 		"unless that goes, too": {
@@ -201,7 +208,7 @@ func TestDeletion(t *testing.T) {
 			inForeground,
 			[]object.Object{owner},
 			[]string{
-				"delete owner: requested, although it is already being deleted; its dependents are deleted first (foreground)",
+				"delete owner: requested, although it is already being deleted; its dependents are deleted first, all at once and in no order (foreground)",
 				"delete x: its only owner, Secret/owner, is being deleted in the foreground and waits for it",
 				"remove-finalizer owner: nothing blocks its foreground deletion any more",
 			},

@@ -81,9 +81,12 @@ func (b *builder) requested(transition *simulate.Transition) reason.Requested {
 		RecreatedBy: b.recreatedBy(transition),
 	}
 	out.PolicyIgnored = out.Definition && !out.Terminating && transition.Policy != metav1.DeletePropagationBackground
-	if before := transition.StateBefore; before.Running || before.InGracePeriod() {
+	before := transition.StateBefore
+	if before.Running || before.InGracePeriod() {
 		out.GraceSeconds = transition.GraceSeconds
 	}
+	// A StatefulSet and a DaemonSet delete a Pod that has failed, and create another one.
+	out.NotRunning = out.RecreatedBy != nil && before.Kind == "Pod" && !before.Running && !before.Terminating() && !slices.Contains([]string{"StatefulSet", "DaemonSet"}, out.RecreatedBy.Kind)
 	if len(b.graph.Dependents(transition.Node)) > 0 {
 		out.Dependents = reason.Cascade(cmp.Or(transition.Policy, metav1.DeletePropagationBackground))
 	}

@@ -252,7 +252,7 @@ func TestTheSentencesOfSteps(t *testing.T) {
 		message string
 	}{
 		{reason.Requested{}, "requested"},
-		{reason.Requested{Terminating: true, Dependents: reason.Foreground}, "requested, although it is already being deleted; its dependents are deleted first (foreground)"},
+		{reason.Requested{Terminating: true, Dependents: reason.Foreground}, "requested, although it is already being deleted; its dependents are deleted first, all at once and in no order (foreground)"},
 		{reason.Requested{Namespace: true, Dependents: reason.Orphan}, "requested: everything in it is deleted with it; its dependents stay (orphan)"},
 		{reason.Requested{Definition: true, PolicyIgnored: true}, "requested: every object of its kind is deleted with it; the API server ignores the policy for this kind"},
 		{reason.Requested{Dependents: reason.Background, RecreatedBy: &job}, "requested; its dependents are deleted afterwards (background); its controller Job/import stays, and will likely create another"},

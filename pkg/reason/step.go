@@ -43,6 +43,7 @@ type Requested struct {
 	PolicyIgnored bool             `json:"policyIgnored,omitzero"` // the API server ignores the policy for this kind
 	Dependents    Cascade          `json:"dependents,omitempty"`   // what happens to its dependents; empty where it has none
 	RecreatedBy   *object.Identity `json:"recreatedBy,omitempty"`  // its controller, which stays and will likely create another
+	NotRunning    bool             `json:"notRunning,omitzero"`    // it is a Pod that no kubelet runs: RecreatedBy replaces it only if it has not finished
 	// GraceSeconds is the requested grace period of a Pod that its kubelet has to stop; nil: the Pod's own.
 	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
 }
@@ -62,7 +63,7 @@ func (r Requested) Message() string {
 	case r.PolicyIgnored:
 		text += "; the API server ignores the policy for this kind"
 	case r.Dependents == Foreground:
-		text += "; its dependents are deleted first (foreground)"
+		text += "; its dependents are deleted first, all at once and in no order (foreground)"
 	case r.Dependents == Orphan:
 		text += "; its dependents stay (orphan)"
 	case r.Dependents == Background:
@@ -75,7 +76,11 @@ func (r Requested) Message() string {
 	default:
 		text += fmt.Sprintf("; with a grace period of %ds", *r.GraceSeconds)
 	}
-	if r.RecreatedBy != nil {
+	switch {
+	case r.RecreatedBy == nil:
+	case r.NotRunning:
+		text += "; its controller " + r.RecreatedBy.String() + " stays, and does not replace a Pod that has failed or completed"
+	default:
 		text += "; its controller " + r.RecreatedBy.String() + " stays, and will likely create another"
 	}
 	return text
