@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -49,7 +50,10 @@ func Run(j *collector.Judge, o Options) (*Report, error) {
 		return nil, err
 	}
 	g := j.Graph()
-	r := &ruleContext{graph: g, judge: j, planner: repair.New(j), options: o, traces: simulate.NewFinalizerTraces(g)}
+	r := &ruleContext{
+		graph: g, judge: j, planner: repair.New(j), options: o, traces: simulate.NewFinalizerTraces(g),
+		model: sync.OnceValue(func() *simulate.Model { return simulate.NewModel(j, simulate.Options{}) }),
+	}
 	s := g.Snapshot()
 	report := &Report{Complete: s.Complete(), Gaps: gapsOf(s.Gaps, ""), Findings: []Finding{}}
 	for _, part := range snapshot.Parallel(g.Observed(), func(from, to int) Report { return r.part(rules, from, to) }) {
@@ -98,7 +102,7 @@ func (r *ruleContext) part(rules []Rule, from, to int) Report {
 
 func (r *ruleContext) objectContext(n graph.Node, judgements []collector.Judgement) objectContext {
 	obj := r.graph.Object(n)
-	c := objectContext{rules: r, object: obj, judgements: judgements}
+	c := objectContext{rules: r, node: n, object: obj, judgements: judgements}
 	c.assessment = collector.Assess(obj, collector.Verdicts(c.judgements))
 	if slices.ContainsFunc(c.judgements, func(j collector.Judgement) bool { return j.Cause != collector.CauseNone || j.NamesOutdatedVersion() }) {
 		c.repairs = r.planner.Object(n)

@@ -17,7 +17,7 @@ var blockedDeletion = Rule{
 		if len(deletions) == 0 {
 			return nil
 		}
-		before := simulate.NewModel(r.judge, simulate.Options{})
+		before := r.model()
 		after := simulate.Run(r.judge, simulate.Options{}, simulate.Bounds{}).Model
 		blockersBefore, blockersAfter := NewBlockers(before), NewBlockers(after)
 		var out []Finding
@@ -116,11 +116,11 @@ func (b *Blockers) Blocker(n graph.Node) Blocker {
 func (b *Blockers) reason(at simulate.Obstacle) reason.Reason {
 	switch at.Reason {
 	case simulate.HeldByFinalizers:
-		return reason.HeldByFinalizers{Finalizers: b.model.Object(at.Node).ForeignFinalizers(), Since: b.since(at.Node)}
+		return b.model.HeldBy(at.Node)
 	case simulate.PodStillStopping:
-		return reason.GracePeriod{Since: b.since(at.Node)}
+		return reason.GracePeriod{Since: b.model.Since(at.Node)}
 	case simulate.ContentsStillDeleting:
-		return reason.ContentsRemain{Since: b.since(at.Node)}
+		return reason.ContentsRemain{Since: b.model.Since(at.Node)}
 	case simulate.InCycle:
 		return reason.WaitsInCycle
 	case simulate.CannotBeJudged:
@@ -140,14 +140,6 @@ func (b *Blockers) reason(at simulate.Obstacle) reason.Reason {
 	case simulate.NothingBlocks:
 	}
 	return reason.NothingBlocks
-}
-
-// since returns how long a deletion had been under way at the time of the scan.
-func (b *Blockers) since(n graph.Node) reason.Since {
-	if o := b.graph.Object(n); o.Terminating() {
-		return reason.Since{Deleted: *o.Deleted, Scanned: b.graph.Snapshot().Taken}
-	}
-	return reason.Since{}
 }
 
 // UndecidableReference returns the owner of the i-th reference that an object has in the

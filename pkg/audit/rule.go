@@ -50,11 +50,13 @@ type ruleContext struct {
 	planner *repair.Planner
 	options Options
 	traces  *simulate.FinalizerTraces
+	model   func() *simulate.Model // of the scanned state
 }
 
 // objectContext is what rules know about one object.
 type objectContext struct {
 	rules      *ruleContext
+	node       graph.Node
 	object     *object.Object
 	judgements []collector.Judgement // one per reference
 	repairs    []repair.Repair       // one per reference; nil if every reference is solid and names the preferred version

@@ -15,13 +15,13 @@ var stuckFinalizer = Rule{
 	ID:      "stuck-finalizer",
 	Summary: "An object has long been terminating and waits for a finalizer that is not the collector's.",
 	find: func(o objectContext) []Finding {
-		held, scanned := o.object.ForeignFinalizers(), o.rules.graph.Snapshot().Taken
-		if !o.object.Terminating() || len(held) == 0 || scanned.Sub(*o.object.Deleted) <= o.rules.options.StuckAfter {
+		held := o.object.ForeignFinalizers()
+		if !o.object.Terminating() || len(held) == 0 || o.rules.graph.Snapshot().Taken.Sub(*o.object.Deleted) <= o.rules.options.StuckAfter {
 			return nil
 		}
 		return []Finding{{
 			Severity: Warning, Object: o.object.Identity, Consequence: collector.ConsequenceNone, Fix: NoFix, Effect: reason.WaitsForController,
-			Reason: reason.FinalizerStuck{Finalizers: held, Since: reason.Since{Deleted: *o.object.Deleted, Scanned: scanned}, Traces: o.rules.traces.All(held)},
+			Reason: reason.FinalizerStuck{HeldByFinalizers: o.rules.model().HeldBy(o.node), Traces: o.rules.traces.All(held)},
 		}}
 	},
 }

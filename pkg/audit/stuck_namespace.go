@@ -29,7 +29,7 @@ var stuckNamespace = Rule{
 		if len(stuck) == 0 {
 			return nil
 		}
-		deletions := NewNamespaceDeletions(simulate.NewModel(r.judge, simulate.Options{}))
+		deletions := NewNamespaceDeletions(r.model())
 		out := make([]Finding, len(stuck))
 		for i, n := range stuck {
 			out[i] = deletions.Diagnose(n).finding(r.graph, n)

@@ -137,7 +137,7 @@ type holders struct {
 func (h *holders) object(n graph.Node) TerminatingObject {
 	o := h.graph.Object(n)
 	t := TerminatingObject{Object: o.Identity, Requested: o.DeletionRequested(), Scanned: h.graph.Snapshot().Taken, Finalizers: []HoldingFinalizer{}}
-	since := h.now.since(n)
+	since := h.before.Since(n)
 	switch {
 	case o.Contested:
 		t.holds(HolderUnknown, snapshot.UIDContested(o))
@@ -151,7 +151,7 @@ func (h *holders) object(n graph.Node) TerminatingObject {
 	case o.IsCRD() && h.waitsForContents(n):
 		t.holds(HolderContents, reason.ContentsRemain{Since: since})
 	case len(o.ForeignFinalizers()) > 0:
-		t.holds(HolderFinalizer, reason.HeldByFinalizers{Finalizers: o.ForeignFinalizers(), Since: since}, o.ForeignFinalizers()...)
+		t.holds(HolderFinalizer, h.before.HeldBy(n), o.ForeignFinalizers()...)
 	default:
 		t.holds(HolderNothing, reason.NothingHolds)
 	}
@@ -211,7 +211,7 @@ func (h *holders) namespace(t *TerminatingObject, n graph.Node) {
 	case reason.HeldBySpecFinalizers:
 		t.holds(HolderFinalizer, c, c.Finalizers...)
 	case reason.HeldByFinalizers:
-		c.Since = h.now.since(n)
+		c.Since = h.before.Since(n)
 		t.holds(HolderFinalizer, c, c.Finalizers...)
 	case reason.ContentsLeft:
 		var finalizers []string
@@ -254,6 +254,19 @@ func (t *TerminatingObject) Kubelet() string {
 	why, err := t.Load()
 	if overdue, ok := why.(reason.PodOverdue); err == nil && ok && overdue.Node != nil {
 		return overdue.Kubelet()
+	}
+	return ""
+}
+
+// Because returns, as a sentence without its full stop, why a finalizer of Kubernetes is still there;
+// empty if the scan does not show that.
+func (t *TerminatingObject) Because() string {
+	why, _ := t.Load() // nil on an error
+	switch held, _ := why.(reason.HeldByFinalizers); {
+	case held.Due != nil:
+		return held.Due.Finalizer + held.Because()
+	case len(held.UsedBy) > 0:
+		return t.Object.String() + " " + t.Message
 	}
 	return ""
 }

@@ -211,7 +211,8 @@ func because(f *audit.Finding) reason.Reason {
 	case reason.DeletionBlocked:
 		return found.Because.Reason
 	case reason.FinalizerStuck:
-		return reason.HeldByFinalizers{Finalizers: found.Finalizers}
+		found.Since = reason.Since{} // said of the object itself
+		return found.HeldByFinalizers
 	case reason.NamespaceStuck:
 		return found.Causes[0].Reason
 	}

@@ -107,7 +107,7 @@ func (b *builder) blockedContents(silent bool) {
 		if f := o.ForeignFinalizers(); len(f) > 0 {
 			held = append(held, fmt.Sprintf("%s (%s)", o, strings.Join(f, ", ")))
 			if len(b.answer.WaitsFor) < maxNames {
-				b.answer.WaitsFor = append(b.answer.WaitsFor, Link{o.Identity, "is in it, and is held by " + list(f)})
+				b.answer.WaitsFor = append(b.answer.WaitsFor, Link{o.Identity, "is in it, and is held by " + list(f) + b.explainer.initial.HeldBy(n).Because()})
 			}
 		}
 	}

@@ -64,7 +64,7 @@ func (b *builder) namespaceHeadline(since string, d audit.NamespaceDiagnosis) {
 		say("and the namespace controller reports that it fails")
 		b.answer.Consequence = collector.ConsequenceStuck
 	case left != nil && len(left.ForeignFinalizers()) > 0:
-		say("held by " + b.foreign(b.node))
+		say("held by " + foreign(b.result.Model.HeldBy(b.node)))
 	case contents > 0:
 		say("with everything in it: " + remaining(contents))
 	default:
@@ -101,7 +101,7 @@ func (b *builder) namespaceCause(cause reason.Reason, d audit.NamespaceDiagnosis
 		return true
 	case reason.HeldByFinalizers:
 		if left := b.result.Model.Object(b.node); left != nil && len(left.ForeignFinalizers()) > 0 {
-			b.explainFinalizers(b.object.Identity, left)
+			b.explainFinalizers(b.object.Identity, b.result.Model.HeldBy(b.node))
 			return true
 		}
 	}

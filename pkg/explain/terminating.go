@@ -21,7 +21,7 @@ func (b *builder) terminating() {
 	case b.object.HasCollectorFinalizer() && b.result.Model.Object(b.node).HasCollectorFinalizer():
 		b.stuck(since)
 	default:
-		b.held(since)
+		b.held(since, b.result.Model)
 	}
 	if b.explainer.firstTransition(b.node, collector.ActionUnlink) != nil && b.result.Model.Object(b.node) != nil {
 		if b.answer.Consequence == collector.ConsequenceNone {
@@ -38,8 +38,8 @@ func (b *builder) completes(since string) {
 	case !b.object.HasCollectorFinalizer() && !byContents && b.object.InGracePeriod():
 		b.stopping(since)
 		return
-	case !b.object.HasCollectorFinalizer() && !byContents && !b.object.IsNamespace() && !b.object.IsCRD():
-		b.nothingBlocks(since)
+	case !b.object.HasCollectorFinalizer() && !byContents && !b.object.IsNamespace() && !(b.object.IsCRD() && len(b.contents()) > 0):
+		b.held(since, b.explainer.initial)
 		return
 	case !b.object.HasCollectorFinalizer() && !byContents && b.object.IsNamespace() && b.overdue():
 		b.namespace(since)
@@ -57,7 +57,11 @@ func (b *builder) completes(since string) {
 		return
 	}
 	blocking := b.explainer.initial.Blocking(b.node)
-	if len(blocking) == 0 {
+	switch {
+	case len(blocking) == 0 && len(b.object.ForeignFinalizers()) > 0:
+		b.held(since, b.explainer.initial)
+		return
+	case len(blocking) == 0:
 		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s has been terminating for %s (foreground: dependents that block it are deleted first), and nothing blocks it any more: the garbage collector completes the deletion.", b.object, since))
 		b.collectorIsLate()
 		return
@@ -83,10 +87,11 @@ func (b *builder) collectorIsLate() {
 	b.answer.suggest("complete the deletion, if no garbage collector runs; this previews all that it would do in the namespace", plugin.Line("collect", "-n", b.object.Namespace, "--dry-run")...)
 }
 
-// held explains a deletion that waits for something other than the garbage collector.
-func (b *builder) held(since string) {
+// held explains a deletion that waits for something other than the garbage collector, in the state
+// of a model.
+func (b *builder) held(since string, m *simulate.Model) {
 	o := b.object
-	left := b.result.Model.Object(b.node)
+	left := m.Object(b.node)
 	switch held := left.ForeignFinalizers(); {
 	case o.IsCRD() && len(b.contents()) > 0:
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, with every object of its kind: %s.", o, since, remaining(len(b.contents()))))
@@ -94,8 +99,8 @@ func (b *builder) held(since string) {
 	case o.IsNamespace():
 		b.namespace(since)
 	case len(held) > 0:
-		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, held by %s.", o, since, b.foreign(b.node)))
-		b.explainFinalizers(o.Identity, left)
+		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, held by %s.", o, since, foreign(m.HeldBy(b.node))))
+		b.explainFinalizers(o.Identity, m.HeldBy(b.node))
 		if b.explainer.initial.Overdue(o) {
 			b.answer.next(fmt.Sprintf("%s %s.", o, b.podOverdue().Message()))
 		}
@@ -120,7 +125,7 @@ func (b *builder) stopping(since string) {
 
 // podOverdue returns what holds a Pod past its grace period.
 func (b *builder) podOverdue() reason.PodOverdue {
-	return reason.PodOverdue{Since: reason.Since{Deleted: *b.object.Deleted, Scanned: b.graph.Snapshot().Taken}, Node: b.object.Node}
+	return reason.PodOverdue{Since: b.explainer.initial.Since(b.node), Node: b.object.Node}
 }
 
 // nothingBlocks explains an object that was read just before its removal, or whose
@@ -134,18 +139,36 @@ func (b *builder) nothingBlocks(since string) {
 
 func remaining(n int) string { return count(n, "object") + " still " + plural(n, "exists", "exist") }
 
-// explainFinalizers says who has to remove the finalizers of others.
-func (b *builder) explainFinalizers(i object.Identity, o *object.Object) {
-	for _, f := range o.ForeignFinalizers() {
+// explainFinalizers says who has to remove the finalizers of others, and what a person may do.
+func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinalizers) {
+	for _, f := range held.Finalizers {
 		if i == b.object.Identity {
 			break // each of its own finalizers is listed with its controller
 		}
 		b.explainFinalizer(f)
 	}
 	b.answer.next("The garbage collector only removes its own finalizers.")
-	for _, f := range o.ForeignFinalizers() {
+	ask := "ask the controller behind it to remove it. If that is gone, this previews what its removal skips and deletes"
+	switch {
+	case held.Due != nil && !held.Due.Late:
+		return
+	case held.Due != nil:
+		b.answer.suggest("see whether the control plane works", plugin.Line("doctor")...)
+		ask = "remove it in place of " + held.Due.Controller + ". This previews what its removal skips and deletes"
+	case len(held.UsedBy) > 0:
+		words := []string{"delete"}
+		for _, user := range held.UsedBy {
+			words = append(words, b.explainer.arguments(user)[0])
+		}
+		b.answer.suggest("delete what uses it, also a Pod that has completed; this previews what goes with that", plugin.Line(append(words, "-n", held.UsedBy[0].Namespace, "--dry-run")...)...)
+		return
+	}
+	for _, f := range held.Finalizers {
+		if who, _, _ := simulate.FinalizerController(f); who == simulate.Nobody {
+			ask = "remove it. This previews what that deletes"
+		}
 		if f != simulate.DefinitionFinalizer {
-			b.answer.suggest("ask the controller behind it to remove it. If that is gone, this previews what its removal skips and deletes", b.explainer.command("repair", i, "--finalizer", f, "--dry-run")...)
+			b.answer.suggest(ask, b.explainer.command("repair", i, "--finalizer", f, "--dry-run")...)
 			break
 		}
 	}
@@ -161,7 +184,10 @@ func (b *builder) explainFinalizer(finalizer string) {
 
 // finalizerController returns who removes a finalizer, and when, as far as its name tells.
 func finalizerController(finalizer string) string {
-	switch who, when, known := simulate.FinalizerController(finalizer); {
+	who, when, known := simulate.FinalizerController(finalizer)
+	switch {
+	case who == simulate.Nobody:
+		return "nobody removes it: it is a misspelled finalizer of the garbage collector"
 	case when != "":
 		return fmt.Sprintf("%s removes it when %s", who, when)
 	case known:
@@ -214,8 +240,11 @@ func (b *builder) stuck(since string) {
 	case simulate.SharesUID:
 		say(collector.ConsequenceUnknown, "it is unknown what happens to it: "+snapshot.UIDContested(b.graph.Object(end.Node)).Contest())
 	case simulate.HeldByFinalizers:
-		say(collector.ConsequenceNone, waits+", which is held by "+b.foreign(end.Node))
-		b.explainFinalizers(last, b.result.Model.Object(end.Node))
+		if waits += ", which is held by "; len(links) == 1 {
+			waits = "is held by "
+		}
+		say(collector.ConsequenceNone, waits+foreign(model.HeldBy(end.Node)))
+		b.explainFinalizers(last, model.HeldBy(end.Node))
 	case simulate.PodStillStopping:
 		say(collector.ConsequenceNone, waits+", a Pod that is still stopping")
 	case simulate.ContentsUnlistable:
@@ -223,14 +252,10 @@ func (b *builder) stuck(since string) {
 	case simulate.ContentsStillDeleting, simulate.GroupsUndiscoverable, simulate.LimitReached, simulate.NothingBlocks:
 		say(collector.ConsequenceNone, waits+", which "+b.explainer.blockers.Blocker(end.Node).Reason.Message())
 	}
-	if end.Reason == simulate.HeldByFinalizers && len(links) == 1 {
-		say(collector.ConsequenceNone, "is held by "+b.foreign(end.Node))
-	}
 }
 
-func (b *builder) foreign(n graph.Node) string {
-	held := b.result.Model.Object(n).ForeignFinalizers()
-	return plural(len(held), "the finalizer ", "the finalizers ") + list(held)
+func foreign(held reason.HeldByFinalizers) string {
+	return plural(len(held.Finalizers), "the finalizer ", "the finalizers ") + list(held.Finalizers) + held.Because()
 }
 
 // link returns what blocks the deletion in an object of the chain. last is set for the end

@@ -41,12 +41,34 @@ var (
 
 // HeldByFinalizers means that the object is being deleted, and finalizers that are not the collector's keep it.
 type HeldByFinalizers struct {
-	Finalizers []string `json:"finalizers"`
-	Since      Since    `json:"since"`
+	Finalizers []string          `json:"finalizers"`
+	Since      Since             `json:"since"`
+	UsedBy     []object.Identity `json:"usedBy,omitempty"` // what one of the finalizers protects it for
+	Due        *DueFinalizer     `json:"due,omitempty"`    // the one that should go next; nil if a scan does not show that
+}
+
+// DueFinalizer is a finalizer that a controller of Kubernetes may remove now.
+type DueFinalizer struct {
+	Finalizer  string `json:"finalizer"`
+	Controller string `json:"controller"`    // a noun
+	Late       bool   `json:"late,omitzero"` // it might have done so long ago
 }
 
 func (r HeldByFinalizers) Message() string {
-	return "is held by " + strings.Join(r.Finalizers, ", ") + r.Since.phrase()
+	return "is held by " + strings.Join(r.Finalizers, ", ") + r.Since.phrase() + r.Because()
+}
+
+// Because returns why the finalizers are still there, as what follows them, or an empty string.
+func (r HeldByFinalizers) Because() string {
+	switch {
+	case r.Due != nil && r.Due.Late:
+		return fmt.Sprintf("; %s should have removed its finalizer: look there", r.Due.Controller)
+	case r.Due != nil:
+		return fmt.Sprintf("; %s removes its finalizer within seconds", r.Due.Controller)
+	case len(r.UsedBy) > 0:
+		return ", because it is used by " + first(mostNamed, len(r.UsedBy), ", ", "%d more", func(i int) string { return r.UsedBy[i].String() })
+	}
+	return ""
 }
 
 // Those with one parameter.

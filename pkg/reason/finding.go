@@ -258,17 +258,17 @@ func (r TwoControllers) Message() string {
 
 // FinalizerStuck means that the object has long been terminating and waits for a finalizer that is not the collector's.
 type FinalizerStuck struct {
-	Finalizers []string           `json:"finalizers"`
-	Since      Since              `json:"since"`
-	Traces     []ControllerTraces `json:"traces,omitempty"` // of the controllers behind the finalizers
+	HeldByFinalizers
+
+	Traces []ControllerTraces `json:"traces,omitempty"` // of the controllers behind the finalizers
 }
 
 func (r FinalizerStuck) Brief() string {
-	return fmt.Sprintf("terminating %s, held by %s", duration.HumanDuration(r.Since.Age()), strings.Join(r.Finalizers, ", "))
+	return fmt.Sprintf("terminating %s, held by %s", duration.HumanDuration(r.Since.Age()), strings.Join(r.Finalizers, ", ")) + r.Because()
 }
 
 func (r FinalizerStuck) Message() string {
-	text := fmt.Sprintf("it has been terminating since %s and is held by %s", r.Since.Deleted.Format(time.RFC3339), strings.Join(r.Finalizers, ", "))
+	text := fmt.Sprintf("it has been terminating since %s and is held by %s", r.Since.Deleted.Format(time.RFC3339), strings.Join(r.Finalizers, ", ")) + r.Because()
 	for _, t := range r.Traces {
 		text += ". " + t.Sentence()
 	}

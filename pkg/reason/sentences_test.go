@@ -39,6 +39,9 @@ func TestTheSentencesOfBlockers(t *testing.T) {
 	}{
 		{reason.HeldByFinalizers{Finalizers: []string{"x/a", "x/b"}}, "is held by x/a, x/b"},
 		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, Since: minute}, "is held by x/a for 60s"},
+		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, Due: &reason.DueFinalizer{Finalizer: "x/a", Controller: "the a controller"}}, "is held by x/a; the a controller removes its finalizer within seconds"},
+		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, Since: minute, Due: &reason.DueFinalizer{Finalizer: "x/a", Controller: "the a controller", Late: true}}, "is held by x/a for 60s; the a controller should have removed its finalizer: look there"},
+		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, UsedBy: []object.Identity{job}}, "is held by x/a, because it is used by Job/import"},
 		{reason.GracePeriod{Since: minute}, "has been stopping for 60s"},
 		{reason.PodOverdue{Since: minute}, "has been past the end of its grace period for 60s: its kubelet has not confirmed that it stopped, so its node may be down or gone"},
 		{overdueOn(object.NodeAbsent, time.Time{}), "has been past the end of its grace period for 60s: it waits for the kubelet of Node worker-3, which does not exist"},
@@ -194,7 +197,7 @@ func TestTheSentencesOfFindings(t *testing.T) {
 		{reason.OwnerDuplicated{Earlier: gone, Later: gone, LaterIndex: 1}, "Deployment/api and Deployment/api have the same UID", "its references 1 and 2, Deployment/api and Deployment/api, have the same UID"},
 		{reason.TwoControllers{First: gone, Second: gone}, "Deployment/api and Deployment/api both control it", "Deployment/api and Deployment/api both claim to be its controller, so the API server refuses every update that keeps both"},
 		{reason.DeletionBlocked{Because: held}, "its deletion is held by x/a", "it is being deleted, and is held by x/a"},
-		{reason.FinalizerStuck{Finalizers: []string{"x/a"}, Since: minute}, "terminating 60s, held by x/a", "it has been terminating since 1970-01-01T00:00:00Z and is held by x/a"},
+		{reason.FinalizerStuck{HeldByFinalizers: reason.HeldByFinalizers{Finalizers: []string{"x/a"}, Since: minute}}, "terminating 60s, held by x/a", "it has been terminating since 1970-01-01T00:00:00Z and is held by x/a"},
 		{reason.NamespaceStuck{Since: minute, Causes: []reason.Nested{{Reason: reason.VersionParsingFails}, held}}, "terminating 60s, stays while the namespace controller cannot parse the version of an API group", "it has been terminating since 1970-01-01T00:00:00Z; it stays while the namespace controller cannot parse the version of an API group; it is held by x/a"},
 		{reason.NamespaceStuck{Since: minute, Causes: []reason.Nested{held}, Conditions: []reason.ReportedCondition{{Type: object.ContentFailure, Message: `no "way"; it is fine`}, {Type: object.ContentRemaining, Message: "1"}}}, "terminating 60s, is held by x/a", `it has been terminating since 1970-01-01T00:00:00Z; it is held by x/a; the namespace controller reports NamespaceDeletionContentFailure: "no \"way\"; it is fine"`},
 		{reason.OwnerNotMonitored{Owner: gone, Type: "deployments.apps"}, "Deployment/api: GC does not watch its kind", "its owner Deployment/api exists, but the garbage collector does not watch deployments.apps, so it notices the owner's deletion late"},

@@ -272,7 +272,7 @@ func (s *simulation) complete(d contentsDeletion) bool {
 	switch {
 	case o == nil:
 		return true
-	case o.IsNamespace() && (len(o.Finalizers) > 0 || s.heldBack(d.node)), completionRejected(o):
+	case o.IsNamespace() && (len(o.Finalizers) > 0 || s.heldBack(d.node)), completionRejected(o), s.model.late(d.node, DefinitionFinalizer):
 		return false
 	}
 	for _, member := range d.kept {

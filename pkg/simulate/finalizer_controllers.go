@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -15,8 +14,7 @@ import (
 type finalizerControllers struct {
 	sim    *simulation
 	queue  []graph.Node
-	queued graph.Set    // the same nodes
-	usage  *volumeUsage // nil until first used
+	queued graph.Set // the same nodes
 
 	goneServices []graph.Node          // their Endpoints still have to be deleted
 	endpoints    map[string]graph.Node // by namespace/name; nil until first used
@@ -30,9 +28,6 @@ func newFinalizerControllers(s *simulation) *finalizerControllers {
 func (c *finalizerControllers) clone(s *simulation) *finalizerControllers {
 	out := newFinalizerControllers(s)
 	out.endpoints = c.endpoints
-	if c.usage != nil {
-		out.usage = c.usage.clone()
-	}
 	return out
 }
 
@@ -47,8 +42,8 @@ func (c *finalizerControllers) onStateChange(n graph.Node, old *object.Object) {
 	if now == nil && old != nil && old.GroupVersionKind().GroupKind() == serviceKind {
 		c.goneServices = append(c.goneServices, n)
 	}
-	if c.usage != nil && old != nil {
-		c.usage.onStateChange(c, n, old)
+	if old != nil && (old.Kind == podKind.Kind || old.Kind == claimKind.Kind) {
+		c.enqueueUsed(n, old)
 	}
 }
 
@@ -119,16 +114,22 @@ func (c *finalizerControllers) removeFinalizer(n graph.Node) bool {
 		m.SetState(n, left)
 		return true
 	}
-	i := slices.IndexFunc(o.Finalizers, func(f string) bool {
-		k := knownFinalizers[f]
-		return k.removable != nil && k.kind == o.GroupVersionKind().GroupKind() && k.removable(c, n)
-	})
-	if i < 0 {
+	i := c.removable(n)
+	if i < 0 || m.late(n, o.Finalizers[i]) {
 		return false
 	}
 	c.sim.result.FinalizersRemoved.Add(n)
 	m.SetState(n, StateAfterPatch(o, object.Change{RemoveFinalizer: o.Finalizers[i]}))
 	return true
+}
+
+// removable returns the index of the first finalizer that its controller removes now, or -1.
+func (c *finalizerControllers) removable(n graph.Node) int {
+	o := c.sim.model.now[n]
+	return slices.IndexFunc(o.Finalizers, func(f string) bool {
+		k := knownFinalizers[f]
+		return k.removable != nil && k.kind == o.GroupVersionKind().GroupKind() && k.removable(c, n)
+	})
 }
 
 // jobTrackingDone reports whether the Job controller removes its finalizer from a Pod: the
@@ -148,25 +149,4 @@ func (c *finalizerControllers) jobTrackingDone(n graph.Node) bool {
 	}
 	job := m.Object(m.graph.Find(r.UID))
 	return o.Terminating() || job != nil && job.Terminating()
-}
-
-// claimUnused reports whether no Pod uses a claim that is being deleted
-// (pvc_protection_controller.go, podUsesPVCForDeletion).
-func (c *finalizerControllers) claimUnused(n graph.Node) bool {
-	return c.sim.model.now[n].Terminating() && c.volumeUsage().unused(c, n)
-}
-
-// volumeUnbound reports whether no claim is bound to a volume that is being deleted
-// (pv_protection_controller.go, isBeingUsed).
-func (c *finalizerControllers) volumeUnbound(n graph.Node) bool {
-	m := c.sim.model
-	o := m.now[n]
-	if !o.Terminating() || o.Claims == nil {
-		return false
-	}
-	if len(o.Claims) == 0 {
-		return true
-	}
-	namespace, _, _ := strings.Cut(o.Claims[0], "/")
-	return m.graph.View().Listed(claims, namespace) && m.Object(c.volumeUsage().claim(o.Claims[0])) == nil
 }

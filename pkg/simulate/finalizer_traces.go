@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -59,19 +58,14 @@ func (t *FinalizerTraces) All(finalizers []string) []reason.ControllerTraces {
 
 // controllerDomain returns the domain of the controller behind a finalizer, or an empty string.
 func controllerDomain(finalizer string) string {
-	domain, _, _ := strings.Cut(finalizer, "/")
-	for _, known := range []string{"kubernetes.io", "k8s.io"} {
-		if domain == known || strings.HasSuffix(domain, "."+known) {
-			return ""
-		}
+	domain := domainOf(finalizer)
+	if ofKubernetes(domain) || domain == "kopf.zalando.org" {
+		return ""
 	}
 	for _, d := range finalizerDomains {
-		if domain == d.domain || strings.HasSuffix(domain, "."+d.domain) {
-			return d.domain
+		if within(domain, d.domain) {
+			domain = d.domain // at the end, that of the whole project
 		}
-	}
-	if !strings.Contains(domain, ".") {
-		return ""
 	}
 	return domain
 }

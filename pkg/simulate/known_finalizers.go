@@ -13,37 +13,49 @@ import (
 type knownFinalizer struct {
 	controller string // a noun: "the Job controller"
 	condition  string // for the removal, a clause: "the Job is being deleted"
+	protects   bool   // it protects the object until nothing uses it: see Model.UsersOf
 	kind       schema.GroupKind
 	// removable reports whether the controller removes the finalizer from an object of
 	// kind. Nil: that depends on what a scan does not show, so the finalizer stays.
 	removable func(*finalizerControllers, graph.Node) bool
 }
 
-// These finalizers depend on who uses a claim or a volume: see object.Object.Claims.
+// These finalizers depend on who uses the object: see Model.UsersOf.
 const (
-	ClaimProtection  = "kubernetes.io/pvc-protection"
-	VolumeProtection = "kubernetes.io/pv-protection"
+	ClaimProtection         = "kubernetes.io/pvc-protection"
+	VolumeProtection        = "kubernetes.io/pv-protection"
+	ResourceClaimProtection = "resource.kubernetes.io/delete-protection"
+	PodGroupProtection      = "scheduling.k8s.io/podgroup-protection"
 )
 
 // knownFinalizers are those of Kubernetes, and some of widely used controllers.
 var knownFinalizers = map[string]knownFinalizer{
-	object.ForegroundFinalizer:                                              {controller: "the garbage collector", condition: "no dependent blocks the deletion any more"},
-	object.OrphanFinalizer:                                                  {controller: "the garbage collector", condition: "every dependent has lost its reference to the object"},
-	DefinitionFinalizer:                                                     {controller: "the API server", condition: "every object of the kind is gone"},
-	"batch.kubernetes.io/job-tracking":                                      {controller: "the Job controller", condition: "the Pod is being deleted, its Job is, or the Pod has no controller", kind: podKind, removable: (*finalizerControllers).jobTrackingDone},
-	ClaimProtection:                                                         {controller: "the volume protection of Kubernetes", condition: "no Pod on a node uses the claim", kind: claimKind, removable: (*finalizerControllers).claimUnused},
-	VolumeProtection:                                                        {controller: "the volume protection of Kubernetes", condition: "no claim is bound to the volume", kind: volumeKind, removable: (*finalizerControllers).volumeUnbound},
-	"kubernetes.io/vac-protection":                                          {controller: "the volume protection of Kubernetes", condition: "no volume and no claim uses the class"},
-	"kubernetes.io/pv-controller":                                           {controller: "the volume controller of Kubernetes", condition: "the storage behind the volume is deleted"},
-	"resource.kubernetes.io/delete-protection":                              {controller: "the resource claim controller", condition: "no Pod uses the claim"},
-	"networking.k8s.io/service-cidr-finalizer":                              {controller: "the service CIDR controller", condition: "no Service has an address of the range"},
-	"scheduling.k8s.io/podgroup-protection":                                 {controller: "the Pod group protection of Kubernetes", condition: "no Pod is in the group"},
-	"service.kubernetes.io/load-balancer-cleanup":                           {controller: "the cloud's service controller", condition: "the load balancer is deleted"},
-	"external-provisioner.volume.kubernetes.io/finalizer":                   {controller: "the storage driver's provisioner", condition: "the storage behind the volume is deleted"},
-	"snapshot.storage.kubernetes.io/volumesnapshot-bound-protection":        {controller: "the snapshot controller", condition: "the snapshot and its content are no longer bound"},
+	object.ForegroundFinalizer:                                       {controller: "the garbage collector", condition: "no dependent blocks the deletion any more"},
+	object.OrphanFinalizer:                                           {controller: "the garbage collector", condition: "every dependent has lost its reference to the object"},
+	DefinitionFinalizer:                                              {controller: "the API server", condition: "every object of the kind is gone"},
+	"batch.kubernetes.io/job-tracking":                               {controller: "the Job controller (kube-controller-manager)", condition: "the Pod is being deleted, its Job is, or the Pod has no controller", kind: podKind, removable: (*finalizerControllers).jobTrackingDone},
+	"foregrounddeletion":                                             {controller: Nobody},
+	"kubernetes.io/foregroundDeletion":                               {controller: Nobody},
+	"kubernetes.io/foreground-deletion":                              {controller: Nobody},
+	"kubernetes.io/orphan":                                           {controller: Nobody},
+	ClaimProtection:                                                  {controller: "the volume protection (kube-controller-manager)", condition: "no Pod on a node uses the claim", kind: claimKind, protects: true, removable: (*finalizerControllers).unused},
+	VolumeProtection:                                                 {controller: "the volume protection (kube-controller-manager)", condition: "no claim is bound to the volume", kind: volumeKind, protects: true, removable: (*finalizerControllers).unused},
+	"kubernetes.io/vac-protection":                                   {controller: "the volume protection (kube-controller-manager)", condition: "no volume and no claim uses the class"},
+	"kubernetes.io/pv-controller":                                    {controller: "the volume controller (kube-controller-manager)", condition: "the storage behind the volume is deleted"},
+	ResourceClaimProtection:                                          {controller: "the resource claim controller (kube-controller-manager)", condition: "no Pod uses the claim", kind: resourceClaimKind, protects: true, removable: (*finalizerControllers).unused},
+	"networking.k8s.io/service-cidr-finalizer":                       {controller: "the service CIDR controller (kube-controller-manager)", condition: "no Service has an address of the range"},
+	PodGroupProtection:                                               {controller: "the Pod group protection (kube-controller-manager)", condition: "no Pod is in the group", kind: podGroupKind, protects: true, removable: (*finalizerControllers).unused},
+	"service.kubernetes.io/load-balancer-cleanup":                    {controller: "the cloud's service controller (cloud-controller-manager)", condition: "the load balancer is deleted"},
+	"external-provisioner.volume.kubernetes.io/finalizer":            {controller: "the storage driver's csi-provisioner", condition: "the storage behind the volume is deleted"},
+	"snapshot.storage.kubernetes.io/volumesnapshot-bound-protection": {controller: "the snapshot controller", condition: "the snapshot and its content are no longer bound"},
 	"snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection": {controller: "the snapshot controller", condition: "the snapshot and its content are no longer bound"},
 	"snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection":    {controller: "the snapshot controller", condition: "no volume is being created from the snapshot"},
 	"snapshot.storage.kubernetes.io/pvc-as-source-protection":               {controller: "the snapshot controller", condition: "no snapshot is being taken of the claim"},
+	"delete-knative-eventing-manifest":                                      {controller: "the Knative operator", condition: "what it installed is deleted"},
+	"delete-knative-serving-manifest":                                       {controller: "the Knative operator", condition: "what it installed is deleted"},
+	"finalizer.kiali":                                                       {controller: "the Kiali operator", condition: "what it installed is deleted"},
+	"foregroundDeleteVirtualMachine":                                        {controller: "KubeVirt", condition: "the virtual machine has stopped"},
+	"wrangler.cattle.io/on-helm-chart-remove":                               {controller: "the Helm controller of K3s and RKE2", condition: "the chart is uninstalled"},
 	"resources-finalizer.argocd.argoproj.io":                                {controller: "Argo CD", condition: "what the application deployed is deleted"},
 	"finalizer.acme.cert-manager.io":                                        {controller: "cert-manager", condition: "the challenge is cleaned up"},
 	"karpenter.sh/termination":                                              {controller: "Karpenter", condition: "the node is drained and its machine is gone"},
@@ -52,21 +64,29 @@ var knownFinalizers = map[string]knownFinalizer{
 	"elbv2.k8s.aws/resources":                                               {controller: "the AWS load balancer controller", condition: "what it created in the cloud is deleted"},
 }
 
-// finalizerDomains are the domains of controllers that use several finalizers.
+// finalizerDomains are the domains of controllers that use several finalizers. A domain comes before
+// the one that it is part of. A library gives all controllers that are built with it the same domain.
 var finalizerDomains = []struct{ domain, controller string }{
 	{"argocd.argoproj.io", "Argo CD"},
+	{"wrangler.cattle.io", "a controller built with the library wrangler (K3s, RKE2, Harvester or Rancher)"},
+	{"fleet.cattle.io", "Fleet"},
 	{"cattle.io", "Rancher"},
 	{"ceph.rook.io", "Rook"},
 	{"cert-manager.io", "cert-manager"},
 	{"cluster.x-k8s.io", "Cluster API"},
 	{"crossplane.io", "Crossplane"},
 	{"fluxcd.io", "Flux"},
+	{"gateway.networking.k8s.io", "the controller of the Gateway's class"},
+	{"harvesterhci.io", "Harvester"},
 	{"istio.io", "Istio"},
 	{"k8s.aws", "an AWS controller"},
 	{"karpenter.sh", "Karpenter"},
 	{"keda.sh", "KEDA"},
+	{"kiali.io", "the Kiali operator"},
 	{"knative.dev", "Knative"},
+	{"kopf.zalando.org", "an operator built with the library kopf"},
 	{"kubevirt.io", "KubeVirt"},
+	{"kueue.x-k8s.io", "Kueue"},
 	{"longhorn.io", "Longhorn"},
 	{"snapshot.storage.kubernetes.io", "the snapshot controller"},
 	{"strimzi.io", "Strimzi"},
@@ -82,17 +102,40 @@ func FinalizerController(finalizer string) (controller, condition string, known 
 	if f, ok := knownFinalizers[finalizer]; ok {
 		return f.controller, f.condition, true
 	}
-	domain, _, slashed := strings.Cut(finalizer, "/")
-	if domain == "external-attacher" {
-		return "the storage driver's attacher", "the volume is detached from its node", true
+	if strings.HasPrefix(finalizer, "external-attacher/") {
+		return "the storage driver's csi-attacher", "the volume is detached from its node", true
 	}
+	domain := domainOf(finalizer)
 	for _, d := range finalizerDomains {
-		if domain == d.domain || strings.HasSuffix(domain, "."+d.domain) {
+		if within(domain, d.domain) {
 			return d.controller, "", true
 		}
 	}
-	if !slashed && !strings.Contains(domain, ".") {
+	if ofKubernetes(domain) {
 		return "", "", false
 	}
 	return domain, "", false
+}
+
+// Nobody is in place of the controller of a finalizer whose name is a misspelling of one of the
+// collector's, which removes only those.
+const Nobody = "nobody (a misspelled finalizer of the garbage collector)"
+
+// domainOf returns the DNS domain in the name of a finalizer, or an empty string.
+func domainOf(finalizer string) string {
+	domain, _, slashed := strings.Cut(finalizer, "/")
+	if first, rest, _ := strings.Cut(domain, "."); !slashed && strings.HasPrefix(first, "finalizer") {
+		domain = rest
+	}
+	if !strings.Contains(domain, ".") {
+		return ""
+	}
+	return domain
+}
+
+// within reports whether a DNS domain is another one or a part of it.
+func within(domain, of string) bool { return domain == of || strings.HasSuffix(domain, "."+of) }
+
+func ofKubernetes(domain string) bool {
+	return within(domain, "kubernetes.io") || within(domain, "k8s.io")
 }

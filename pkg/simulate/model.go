@@ -19,10 +19,11 @@ type Model struct {
 	judge   *collector.Judge
 	options Options
 	taken   time.Time
-	// These are computed on first use: whether every possible dependent was listed, the index of
-	// contents, and the names of all CustomResourceDefinitions.
+	// These are computed on first use: whether every possible dependent was listed, the indexes of
+	// contents and of users, and the names of all CustomResourceDefinitions.
 	complete    func() bool
 	contents    func() *contentsIndex
+	users       func() *usersIndex
 	definitions func() map[string]bool
 
 	now      []*object.Object      // per observed node; nil: gone
@@ -33,6 +34,7 @@ type Model struct {
 	// begun reports, per node, whether it is or was in foreground deletion: the collector
 	// never takes that mark back (docs/gc-semantics.md#graph).
 	begun []bool
+	due   map[graph.Node]string // dueFinalizers
 
 	simulation *simulation // learns of changes; nil unless it is running
 }
@@ -67,6 +69,7 @@ func NewModel(j *collector.Judge, o Options) *Model {
 	}
 	m.verdicts = make([][]collector.Verdict, len(m.now))
 	m.contents = sync.OnceValue(func() *contentsIndex { return newContentsIndex(g) })
+	m.users = sync.OnceValue(func() *usersIndex { return newUsersIndex(g) })
 	m.complete = sync.OnceValue(func() bool {
 		return o.Actor == collector.ActorControllerManager && !o.Cautious || dependentsListed(g, o.Accepted)
 	})
@@ -82,6 +85,7 @@ func NewModel(j *collector.Judge, o Options) *Model {
 	for n := range g.Listed() {
 		m.count(graph.Node(n), m.now[n], 1)
 	}
+	m.due = m.dueFinalizers()
 	return m
 }
 

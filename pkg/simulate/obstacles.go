@@ -158,7 +158,7 @@ func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 		return at(NothingBlocks)
 	case completionRejected(o) && len(m.contentsOf(n)) == 0:
 		return at(PatchRejected)
-	case o.IsCRD() && slices.Contains(o.Finalizers, DefinitionFinalizer):
+	case o.IsCRD() && slices.Contains(o.Finalizers, DefinitionFinalizer) && m.due[n] == "":
 		return at(ContentsStillDeleting)
 	case len(o.ForeignFinalizers()) > 0:
 		return at(HeldByFinalizers)

@@ -480,10 +480,11 @@ func (r *reachedObject) dormant(finalizer string) bool {
 	return !r.object.Terminating() && slices.Contains(r.object.Finalizers, finalizer)
 }
 
-// held reports whether a finalizer that no known controller removes keeps the object.
-func (r *reachedObject) held() bool {
+// held reports whether a finalizer keeps the object that no known controller removes, or that its
+// controller should have removed long ago.
+func (p *Possibilities) held(r *reachedObject) bool {
 	return slices.ContainsFunc(r.object.ForeignFinalizers(), func(f string) bool {
-		return f != DefinitionFinalizer && knownFinalizers[f].removable == nil
+		return f != DefinitionFinalizer && knownFinalizers[f].removable == nil || p.model.late(r.node, f)
 	})
 }
 

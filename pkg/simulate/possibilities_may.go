@@ -39,7 +39,7 @@ func (p *Possibilities) mayHappen(may []fact, i int32) fact {
 	}))
 	set(sweeps, p.sweepsContents(may, out, i))
 	mustWait := p.must[i]&waits != 0 && !p.stripped(may, r, metav1.DeletePropagationForeground)
-	set(vanishes, !r.held() && p.stops(r) && (!mustWait || out&releasable != 0) && (!r.keepsFinalizer() && !p.losesTrack(r) || p.sweptByNamespace(may, r)) &&
+	set(vanishes, !p.held(r) && p.stops(r) && (!mustWait || out&releasable != 0) && (!r.keepsFinalizer() && !p.losesTrack(r) || p.sweptByNamespace(may, r)) &&
 		!completionRejected(r.object) && p.mayFinalize(r, true) && p.contentsVanish(may, i))
 	return out
 }

@@ -33,7 +33,7 @@ func (p *Possibilities) mustHappen(must []fact, i int32) fact {
 	set(sweeps, p.sweepsContents(must, out, i))
 	completes := p.sweptByNamespace(must, r) || !r.interrupted() && !r.keepsFinalizer() &&
 		(p.may[i]&waits == 0 || out&releasable != 0) && (p.may[i]&orphans == 0 || out&orphaned != 0) && p.may[i]&(waits|orphans) != waits|orphans
-	set(vanishes, !r.held() && p.stops(r) && completes && !completionRejected(r.object) && p.mayFinalize(r, false) && p.contentsVanish(must, i))
+	set(vanishes, !p.held(r) && p.stops(r) && completes && !completionRejected(r.object) && p.mayFinalize(r, false) && p.contentsVanish(must, i))
 	return out
 }
 
@@ -111,7 +111,7 @@ func (p *Possibilities) mayBecomeUnknown(r *reachedObject, k int) bool {
 // goesUnlessItWaits reports whether an object that is deleted is gone at once or soon, unless it
 // is in foreground deletion. Either way, references to it are bad from then on.
 func (p *Possibilities) goesUnlessItWaits(r *reachedObject) bool {
-	return r.listed && !r.held() && p.stops(r) && !DeletesContents(r.object.Identity)
+	return r.listed && !p.held(r) && p.stops(r) && !DeletesContents(r.object.Identity)
 }
 
 // blocksUntilProcessed reports whether an owner in foreground deletion waits until the

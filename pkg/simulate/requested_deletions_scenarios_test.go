@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -248,6 +249,12 @@ func TestSimulateFinalizerControllers(t *testing.T) {
 	volume := func(with ...st.Option) o {
 		return st.Object("v1", "PersistentVolume", "volume", append(with, st.WithFinalizers(simulate.VolumeProtection))...)
 	}
+	devices := func(with ...st.Option) o {
+		return st.Object("resource.k8s.io/v1", "ResourceClaim", "ns/devices", append(with, st.WithFinalizers(simulate.ResourceClaimProtection))...)
+	}
+	group := func(with ...st.Option) o {
+		return st.Object("scheduling.k8s.io/v1alpha2", "PodGroup", "ns/group", append(with, st.WithFinalizers(simulate.PodGroupProtection))...)
+	}
 	set := st.Deployment("ns/set")
 	do := func(moves ...string) []string { return moves }
 	checkRequests(t, []request{
@@ -318,6 +325,34 @@ func TestSimulateFinalizerControllers(t *testing.T) {
 			moves: do("ask delete set Foreground"), left: do("pod terminating", "set terminating foregroundDeletion"),
 		},
 		{
+			name: "what the Job controller is about to release goes", seen: listing(job(), pod(ofJob, st.TerminatingFor(50*time.Second, tracking))), asked: delete(inForeground, job()),
+			moves: do("ask delete job Foreground", "2 remove-finalizer job foregroundDeletion"), left: do("job gone", "pod gone"),
+		},
+		{
+			name: "what it should have released stays", seen: listing(job(), pod(ofJob, st.TerminatingFor(2*time.Minute, tracking))), asked: delete(inForeground, job()),
+			moves: do("ask delete job Foreground"), left: do("job terminating foregroundDeletion", "pod terminating "+tracking),
+		},
+		{
+			name: "a claim of resources goes with the Pod that owns it", seen: listing(pod(), devices(st.OwnedBy(pod()))), asked: delete(inBackground, pod()),
+			moves: do("ask delete pod Background", "2 delete devices Background"), left: do("devices gone", "pod gone"),
+		},
+		{
+			name: "and waits for that Pod", seen: listing(pod(st.Running()), devices(st.OwnedBy(pod())), st.Pod("ns/other")), asked: delete(inBackground, devices()),
+			moves: do("ask delete devices Background"), left: do("devices terminating " + simulate.ResourceClaimProtection),
+		},
+		{
+			name: "one that any Pod may use waits for all of them", seen: listing(pod(), devices(), st.Pod("ns/other")), asked: delete(inBackground, devices(), pod()),
+			moves: do("ask delete devices Background", "ask delete pod Background"), left: do("devices terminating "+simulate.ResourceClaimProtection, "pod gone"),
+		},
+		{
+			name: "and goes with the last one", seen: listing(pod(), devices(), st.Pod("ns/other")), asked: delete(inBackground, devices(), pod(), st.Pod("ns/other")),
+			moves: do("ask delete devices Background", "ask delete pod Background", "ask delete other Background"), left: do("devices gone", "other gone", "pod gone"),
+		},
+		{
+			name: "a group of Pods goes after them", seen: listing(set, group(st.OwnedBy(set)), pod(st.OwnedBy(set, group()))), asked: delete(inBackground, set, pod()),
+			moves: do("ask delete set Background", "ask delete pod Background", "2 delete group Background"), left: do("group gone", "pod gone", "set gone"),
+		},
+		{
 			name: "a namespace goes with its claims and the Pods of its Jobs", seen: listing(st.Namespace("ns"), claim(), job(), pod(ofJob, st.WithFinalizers(tracking), st.WithClaims("claim"))), asked: delete(inBackground, st.Namespace("ns")),
 			moves: do("ask delete ns Background"), left: do("claim gone", "job gone", "ns gone", "pod gone"),
 		},
@@ -384,9 +419,21 @@ func TestFinalizerController(t *testing.T) {
 		when  bool
 		known bool
 	}{
-		simulate.ClaimProtection:                  {"the volume protection of Kubernetes", true, true},
+		simulate.ClaimProtection:                  {"the volume protection (kube-controller-manager)", true, true},
 		"foregroundDeletion":                      {"the garbage collector", true, true},
-		"external-attacher/csi-example":           {"the storage driver's attacher", true, true},
+		"external-attacher/csi-example":           {"the storage driver's csi-attacher", true, true},
+		"kubernetes.io/foregroundDeletion":        {simulate.Nobody, false, true},
+		"kubernetes.io/orphan":                    {simulate.Nobody, false, true},
+		"example.com/foregroundDeletion":          {"example.com", false, false},
+		"kubernetes.io/unheard-of":                {"", false, false},
+		"finalizer.kiali":                         {"the Kiali operator", true, true},
+		"finalizer.example":                       {"", false, false},
+		"finalizers.example.com":                  {"example.com", false, false},
+		"foregroundDeleteVirtualMachine":          {"KubeVirt", true, true},
+		"delete-knative-serving-manifest":         {"the Knative operator", true, true},
+		"wrangler.cattle.io/on-helm-chart-remove": {"the Helm controller of K3s and RKE2", true, true},
+		"wrangler.cattle.io/other":                {"a controller built with the library wrangler (K3s, RKE2, Harvester or Rancher)", false, true},
+		"controller.cattle.io/namespace-auth":     {"Rancher", false, true},
 		"finalizer.managedresource.crossplane.io": {"Crossplane", false, true},
 		"machine.cluster.x-k8s.io":                {"Cluster API", false, true},
 		"example.com/hold":                        {"example.com", false, false},

@@ -102,6 +102,7 @@ func (w *watched) explain(ctx context.Context) (answer, compared *explain.Answer
 		}
 		w.read, w.version = now, o.ResourceVersion
 	}
+	w.readUsers(ctx, o)
 	return w.present(n), w.presentAt(n, w.begun), ctx.Err()
 }
 

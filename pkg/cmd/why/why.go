@@ -251,11 +251,23 @@ func (c *whyCommand) uid(ctx context.Context, uid types.UID) *explain.Answer {
 
 func (c *whyCommand) present(ctx context.Context, n graph.Node) *explain.Answer {
 	o := c.graph.Object(n)
+	c.readUsers(ctx, o)
 	a := c.explainer.Object(n, c.eventHistory(ctx, o.Identity))
 	if len(o.Owners)+len(o.Finalizers) > 0 {
 		a.AddWriters(c.writers(ctx, o.Identity))
 	}
 	return a
+}
+
+// readUsers adds to the scan who uses a claim or volume that is being deleted, if that can be read:
+// it is not metadata.
+func (c *whyCommand) readUsers(ctx context.Context, o *object.Object) {
+	if c.live == nil || !o.Terminating() || o.APIVersion != "v1" || o.Kind != "PersistentVolumeClaim" && o.Kind != "PersistentVolume" {
+		return
+	}
+	if seen, err := read.MarkVolumes(ctx, c.live, c.graph.Snapshot(), []string{o.Namespace}); err == nil { // else the context has ended
+		c.setScan(seen, c.live)
+	}
 }
 
 // writers returns who wrote the references and finalizers of an object. A scan does not keep

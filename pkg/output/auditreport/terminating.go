@@ -54,17 +54,22 @@ func TerminatingTable(w io.Writer, r *audit.TerminatingReport, wide, clusters bo
 const maxTraces = 10
 
 // TerminatingTraces writes a line for each finalizer that holds something and of whose controller
-// the scan shows no trace, in the order of the report.
+// the scan shows no trace, or shows that it does not act, and for what uses an object that
+// Kubernetes protects, in the order of the report.
 func TerminatingTraces(w io.Writer, r *audit.TerminatingReport) error {
 	var lines []string
+	add := func(line string) {
+		if line = escape.Sentence(line + "."); !slices.Contains(lines, line) && len(lines) < maxTraces {
+			lines = append(lines, line)
+		}
+	}
 	for i := range r.Objects {
+		if why := r.Objects[i].Because(); why != "" {
+			add(why)
+		}
 		for _, f := range r.Objects[i].Finalizers {
-			if f.Traces == nil || f.Traces.Any() {
-				continue
-			}
-			line := escape.Sentence(f.Name + ": " + f.Traces.Sentence() + ".")
-			if !slices.Contains(lines, line) && len(lines) < maxTraces {
-				lines = append(lines, line)
+			if f.Traces != nil && !f.Traces.Any() {
+				add(f.Name + ": " + f.Traces.Sentence())
 			}
 		}
 	}

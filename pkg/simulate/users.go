@@ -1,0 +1,146 @@
+package simulate
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+var (
+	podKind       = schema.GroupKind{Kind: "Pod"}
+	claimKind     = schema.GroupKind{Kind: "PersistentVolumeClaim"}
+	volumeKind    = schema.GroupKind{Kind: "PersistentVolume"}
+	serviceKind   = schema.GroupKind{Kind: "Service"}
+	endpointsKind = schema.GroupKind{Kind: "Endpoints"}
+
+	resourceClaimKind = schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceClaim"}
+	podGroupKind      = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PodGroup"}
+
+	pods   = schema.GroupResource{Resource: "pods"}
+	claims = schema.GroupResource{Resource: "persistentvolumeclaims"}
+)
+
+// usersIndex finds what uses the objects that Kubernetes protects until nothing does. It never
+// changes.
+type usersIndex struct {
+	users, uses map[graph.Node][]graph.Node // of a protected object, and the reverse
+	pods        map[string][]graph.Node     // by namespace
+	guarded     map[graph.Node]bool         // any of these may use it: the scan does not show which do
+}
+
+func newUsersIndex(g *graph.Graph) *usersIndex {
+	u := &usersIndex{map[graph.Node][]graph.Node{}, map[graph.Node][]graph.Node{}, map[string][]graph.Node{}, map[graph.Node]bool{}}
+	byName, unread := map[string]graph.Node{}, map[string]bool{}
+	for i := range g.Listed() {
+		switch n, o := graph.Node(i), g.Object(graph.Node(i)); o.GroupVersionKind().GroupKind() {
+		case claimKind:
+			byName[o.Namespace+"/"+o.Name] = n
+		case podKind:
+			u.pods[o.Namespace] = append(u.pods[o.Namespace], n)
+			unread[o.Namespace] = unread[o.Namespace] || o.Claims == nil
+		}
+	}
+	use := func(user, used graph.Node) {
+		u.users[used], u.uses[user] = append(u.users[used], user), append(u.uses[user], used)
+	}
+	for i := range g.Listed() {
+		switch n, o := graph.Node(i), g.Object(graph.Node(i)); o.GroupVersionKind().GroupKind() {
+		case claimKind:
+			u.guarded[n] = unread[o.Namespace]
+		case podKind:
+			for _, name := range o.Claims {
+				if claim, ok := byName[o.Namespace+"/"+name]; ok {
+					use(n, claim)
+				}
+			}
+		case volumeKind:
+			for _, name := range o.Claims {
+				if claim, ok := byName[name]; ok {
+					use(claim, n)
+				}
+			}
+		case resourceClaimKind, podGroupKind: // its Pod owns the former, and the latter owns its Pods
+			known := slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.Kind == podKind.Kind })
+			related := slices.Clone(g.Owners(n))
+			for _, e := range g.Dependents(n) {
+				related = append(related, e.Node)
+			}
+			for _, pod := range related {
+				if at := g.Object(pod); at != nil && at.GroupVersionKind().GroupKind() == podKind {
+					use(pod, n)
+					known = true
+				}
+			}
+			u.guarded[n] = !known
+		}
+	}
+	return u
+}
+
+// UsersOf returns what uses an object that Kubernetes protects until nothing does: the Pods that
+// mount a claim, the claim that is bound to a volume, and the Pods of a ResourceClaim or PodGroup.
+// certain reports whether the scan shows all of them.
+func (m *Model) UsersOf(n graph.Node) (users []graph.Node, certain bool) {
+	o, index := m.graph.Object(n), m.users()
+	for _, user := range index.users[n] {
+		if m.uses(user, n) {
+			users = append(users, user)
+		}
+	}
+	if o.GroupVersionKind().GroupKind() != volumeKind {
+		return users, m.graph.View().Listed(pods, o.Namespace) && !(index.guarded[n] && m.anyLeft(index.pods[o.Namespace]))
+	}
+	certain = o.Claims != nil
+	for _, claim := range o.Claims {
+		namespace, _, _ := strings.Cut(claim, "/")
+		certain = certain && m.graph.View().Listed(claims, namespace)
+	}
+	return users, certain
+}
+
+// uses reports whether a user still keeps the object. A Pod no longer keeps the claim of its own
+// ephemeral volume once it has stopped.
+func (m *Model) uses(user, n graph.Node) bool {
+	o := m.now[user]
+	stopped := o != nil && o.Terminating() && !o.InGracePeriod()
+	return o != nil && !(stopped && slices.ContainsFunc(m.graph.Object(n).Owners, func(r object.Reference) bool { return r.UID == o.UID && r.Controls() }))
+}
+
+// anyLeft reports whether one of the objects exists. Those in front are the first to go.
+func (m *Model) anyLeft(nodes []graph.Node) bool {
+	for _, n := range slices.Backward(nodes) {
+		if m.now[n] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// unused reports whether nothing uses a protected object that is being deleted
+// (pvc_protection_controller.go, podUsesPVCForDeletion; pv_protection_controller.go, isBeingUsed;
+// resourceclaim/controller.go, syncClaim; podgroup_protection_controller.go, hasActivePods).
+func (c *finalizerControllers) unused(n graph.Node) bool {
+	users, certain := c.sim.model.UsersOf(n)
+	if len(users) > 0 {
+		c.enqueue(users[0]) // it may be stopping
+	}
+	return c.sim.model.now[n].Terminating() && len(users) == 0 && certain
+}
+
+// enqueueUsed queues what a change of an object from the state old may release.
+func (c *finalizerControllers) enqueueUsed(n graph.Node, old *object.Object) {
+	m := c.sim.model
+	index := m.users()
+	for _, used := range index.uses[n] {
+		c.enqueue(used)
+	}
+	if m.now[n] == nil && old.GroupVersionKind().GroupKind() == podKind && !m.anyLeft(index.pods[old.Namespace]) {
+		for _, used := range m.contents().byNamespace[old.Namespace] {
+			c.enqueue(used) // it may be guarded
+		}
+	}
+}
