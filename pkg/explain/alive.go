@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -124,19 +125,11 @@ func needsPerson(m repair.Repair) bool { return m.Fix == repair.None || m.NeedsD
 
 // noOwnerKeeps returns, as a clause, why no owner keeps the object.
 func (b *builder) noOwnerKeeps() string {
-	waiting, n := b.waitingOwners(), len(b.object.Owners)
-	switch {
-	case waiting == n && n == 1:
-		return "its only owner is being deleted in the foreground and waits for its dependents"
-	case waiting == n:
-		return fmt.Sprintf("all of its %d owners are being deleted in the foreground and wait for their dependents", n)
-	case waiting > 0:
-		return fmt.Sprintf("none of its %d owners keeps it: %s being deleted in the foreground, the others do not exist", n,
-			plural(waiting, "one is", fmt.Sprintf("%d are", waiting)))
-	case n == 1:
-		return "its only owner does not exist"
+	found := reason.OwnersLost{}
+	for i, j := range b.judgements {
+		found.Owners = append(found.Owners, j.Owner(b.object.Owners[i]))
 	}
-	return fmt.Sprintf("none of its %d owners exists", n)
+	return found.Message()
 }
 
 // waitingOwners returns how many references name an owner in foreground deletion.

@@ -26,7 +26,7 @@ func TestGoneSinceSaysWhatWasPredictedAndWhatRemains(t *testing.T) {
 		t.Errorf("it is %s: %q, want %q", a.State, a.Headline, want)
 	}
 	got := strings.Join(a.Next, "\n")
-	if want := "The last answer before that: The garbage collector will delete ConfigMap/doomed: its only owner does not exist.\n1 object still names it as its owner."; got != want {
+	if want := "The last answer before that: The garbage collector will delete ConfigMap/doomed: its only owner, Pod/gone, does not exist.\n1 object still names it as its owner."; got != want {
 		t.Errorf("what it says next is %q, want %q", got, want)
 	}
 	if len(a.Suggestions) != 2 || !strings.Contains(strings.Join(a.Suggestions[0].Command, " "), "why secret/dependent") {

@@ -141,25 +141,13 @@ func (b *builder) losesReferences(transition *simulate.Transition) {
 
 // lostReferences returns which references the object loses, and why.
 func (b *builder) lostReferences() string {
-	var missing, waiting []string
+	var lost []string
 	for i, j := range b.judgements {
-		switch r := b.object.Owners[i].String(); j.Verdict {
-		case collector.VerdictDangling:
-			missing = append(missing, r)
-		case collector.VerdictWaiting:
-			waiting = append(waiting, r)
-		case collector.VerdictSolid, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown:
+		if r := b.object.Owners[i]; j.Verdict.IsDanglingOrWaiting() {
+			lost = append(lost, fmt.Sprintf("its reference to %s, which %s", r, j.Owner(r).Predicate()))
 		}
 	}
-	var parts []string
-	if n := len(missing); n > 0 {
-		parts = append(parts, fmt.Sprintf("its %s to %s, which %s not exist", plural(n, "reference", "references"), list(missing), plural(n, "does", "do")))
-	}
-	if n := len(waiting); n > 0 {
-		parts = append(parts, fmt.Sprintf("its %s to %s, which %s being deleted in the foreground and %s for %s dependents",
-			plural(n, "reference", "references"), list(waiting), plural(n, "is", "are"), plural(n, "waits", "wait"), plural(n, "its", "their")))
-	}
-	return strings.Join(parts, ", and ")
+	return strings.Join(lost, ", and ")
 }
 
 // remainingOwners explains which owners are left afterwards.

@@ -17,10 +17,11 @@ import (
 // reference.
 func (b *builder) undecidable(index int) {
 	b.answer.say(collector.ConsequenceStuck, fmt.Sprintf("%s stays as it is: the garbage collector cannot resolve its reference to %s.", b.object, b.object.Owners[index]))
-	b.answer.next("Nothing happens until that reference is repaired: because of one reference that it cannot resolve, the garbage collector skips the whole object.")
+	b.answer.next("Because of one reference that it cannot resolve, the garbage collector skips the whole object.")
 	if b.judgements[index].Verdict == collector.VerdictUnresolvable {
 		b.answer.next("It retries forever, and reports this nowhere.")
 	}
+	b.whenServed(index)
 	b.onceResolved()
 	for i, j := range b.judgements {
 		if j.Verdict == collector.VerdictUnresolvable || j.Verdict == collector.VerdictScopeError {
@@ -28,6 +29,23 @@ func (b *builder) undecidable(index int) {
 		}
 	}
 	b.suggestDelete()
+}
+
+// whenServed explains what happens if the type that a reference names is served later.
+func (b *builder) whenServed(index int) {
+	r, once, then := b.object.Owners[index], "", "deletes this object"
+	switch b.judgements[index].Cause {
+	case collector.CauseUnknownKind:
+		once = ", for example because its CustomResourceDefinition is installed"
+	case collector.CauseUnservedVersion:
+	default:
+		b.answer.next("Nothing happens until that reference is repaired.")
+		return
+	}
+	if b.assessment.ReferencesLeft > 0 {
+		then = "removes the reference"
+	}
+	b.answer.next(fmt.Sprintf("Take care: once kind %s is served in %s%s, the garbage collector %s, often within seconds, unless %s exists then with the UID that the reference names.", r.Kind, r.APIVersion, once, then, r))
 }
 
 // onceResolved explains what the garbage collector would do if it could resolve all

@@ -100,7 +100,7 @@ func (CannotDecide) Brief() string { return "cannot resolve owner, keeps object"
 
 func (r CannotDecide) Message() string {
 	if r.Culprit == nil {
-		return "the garbage collector cannot resolve this owner and keeps the object until this is repaired"
+		return "the garbage collector cannot resolve this owner and keeps the object as long as it cannot"
 	}
 	text := fmt.Sprintf("the garbage collector cannot resolve the object's reference to %s, so it keeps the object", r.Culprit)
 	if r.Repaired != nil {

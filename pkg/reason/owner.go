@@ -125,8 +125,8 @@ var predicates = map[OwnerState]string{
 	StateReplacementTerminating: "exists, with another UID, but is being deleted",
 }
 
-// predicate returns what was found of the owner, as what follows its name.
-func (o Found) predicate() string {
+// Predicate returns what was found of the owner, as what follows its name.
+func (o Found) Predicate() string {
 	text, known := predicates[o.State]
 	switch {
 	case !known:
@@ -144,4 +144,4 @@ func facts(of []Owner) string {
 }
 
 // fact returns the owner with what was found of it, as in "Deployment/web does not exist".
-func (o Owner) fact() string { return o.String() + " " + o.predicate() }
+func (o Owner) fact() string { return o.String() + " " + o.Predicate() }

@@ -97,13 +97,13 @@ type RestoredReference struct {
 func (r RestoredReference) phrase() string {
 	switch {
 	case r.Dropped:
-		return fmt.Sprintf("without its reference to %s, which %s", r, r.predicate())
+		return fmt.Sprintf("without its reference to %s, which %s", r, r.Predicate())
 	case r.Effect != "":
-		return fmt.Sprintf("with its reference to %s, which %s (%s)", r, r.predicate(), r.Effect.phrase())
+		return fmt.Sprintf("with its reference to %s, which %s (%s)", r, r.Predicate(), r.Effect.phrase())
 	case r.Adopted:
 		return fmt.Sprintf("adopted by %s", r)
 	}
-	return fmt.Sprintf("owned by %s, which %s", r, r.predicate())
+	return fmt.Sprintf("owned by %s, which %s", r, r.Predicate())
 }
 
 // Restored means that the object is created from its backup, or gets references back.
@@ -182,7 +182,7 @@ type (
 )
 
 func (r ReferencesLost) Message() string {
-	return fmt.Sprintf("references to %s, which %s", r.Owner, r.Owner.predicate())
+	return fmt.Sprintf("references to %s, which %s", r.Owner, r.Owner.Predicate())
 }
 
 func (r ClaimVolumeUnverified) Message() string {

@@ -184,7 +184,7 @@ type OwnerNotRepairable struct {
 }
 
 func (r OwnerNotRepairable) Message() string {
-	return fmt.Sprintf("its owner %s %s", r.Owner, r.predicate())
+	return fmt.Sprintf("its owner %s %s", r.Owner, r.Predicate())
 }
 
 // RepairedOtherwise means that the reference to an owner needs another fix now than planned.

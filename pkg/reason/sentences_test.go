@@ -131,7 +131,7 @@ func TestTheSentencesOfEffects(t *testing.T) {
 		{reason.RemovesReference{}, "removes reference, no owner remains", "the garbage collector will remove this reference and keep the object, which then has no owner left and is never collected"},
 		{reason.RemovesReference{OwnersLeft: 1}, "removes reference, 1 owner remains", "the garbage collector will remove this reference and keep the object, which then has 1 owner left"},
 		{reason.RemovesReference{OwnersLeft: 2}, "removes reference, 2 owners remain", "the garbage collector will remove this reference and keep the object, which then has 2 owners left"},
-		{reason.CannotDecide{}, "cannot resolve owner, keeps object", "the garbage collector cannot resolve this owner and keeps the object until this is repaired"},
+		{reason.CannotDecide{}, "cannot resolve owner, keeps object", "the garbage collector cannot resolve this owner and keeps the object as long as it cannot"},
 		{reason.CannotDecide{Culprit: &gone}, "cannot resolve owner, keeps object", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object"},
 		{reason.CannotDecide{Culprit: &gone, Repaired: &reason.Nested{Reason: reason.DeletesObject}}, "cannot resolve owner, keeps object", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object; once that is repaired, it may delete this object"},
 		{reason.CannotDecide{Culprit: &gone, Repaired: &reason.Nested{Reason: reason.RemovesReference{}}}, "cannot resolve owner, keeps object", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object; once that is repaired, it may remove this reference"},

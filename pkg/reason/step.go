@@ -125,7 +125,7 @@ type OwnersLost struct {
 func (r OwnersLost) Message() string {
 	text := fmt.Sprintf("none of its %d owners keeps it: %s", len(r.Owners), facts(r.Owners))
 	if len(r.Owners) == 1 {
-		text = fmt.Sprintf("its only owner, %s, %s", r.Owners[0], r.Owners[0].predicate())
+		text = fmt.Sprintf("its only owner, %s, %s", r.Owners[0], r.Owners[0].Predicate())
 	}
 	switch r.Cascade {
 	case Foreground:

@@ -108,6 +108,29 @@ func TestEveryCommandSaysTheSameAboutAFinalizer(t *testing.T) {
 	}
 }
 
+// An Application whose owner is of a kind that this cluster does not serve: nothing happens to it
+// today, and the collector deletes it when somebody installs that kind (argoproj-labs/argocd-agent#523).
+func TestArgoCDAgent523AnOwnerKindMayBeServedLater(t *testing.T) {
+	set := st.To(st.Object("argoproj.io/v1alpha1", "ApplicationSet", "argocd/shop"), st.Controlling, st.Blocking)
+	config := st.ConfigMap("argocd/config")
+	file := saved(t, st.New(st.Listing(config,
+		st.Object("example.com/v1", "Widget", "argocd/shop", st.Owned(set)),
+		st.Object("example.com/v1", "Widget", "argocd/kept", st.Owned(st.To(config), set)),
+		st.Object("example.com/v1", "Widget", "argocd/old", st.Owned(st.To(st.Deployment("argocd/old"), st.As("apps/v1beta1", "Deployment")))),
+	)))
+	for name, want := range map[string][]string{
+		"shop": {"cannot resolve its reference to ApplicationSet/shop.", "once kind ApplicationSet is served in argoproj.io/v1alpha1", "deletes this object, often within seconds, unless ApplicationSet/shop exists then"},
+		"kept": {"once kind ApplicationSet is served in argoproj.io/v1alpha1", "removes the reference, often within seconds"},
+		"old":  {"once kind Deployment is served in apps/v1beta1", "deletes this object"},
+	} {
+		text := message(t, file, name, "why", "widget/"+name, "-n", "argocd")
+		says(t, "why", text, want...)
+		if strings.Contains(text, "Nothing happens until") {
+			t.Errorf("why %s: %q", name, text)
+		}
+	}
+}
+
 func says(t *testing.T, who, text string, want ...string) {
 	t.Helper()
 	for _, w := range want {

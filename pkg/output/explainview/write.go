@@ -128,7 +128,7 @@ func (w *answerWriter) reference(i int) {
 		shown += " (" + strings.Join(flags, ", ") + ")"
 	}
 	w.label = ""
-	w.line(fmt.Sprintf("owner %d of %d", i+1, len(w.answer.References)), shown+"   "+w.verdict(r.Verdict))
+	w.line(fmt.Sprintf("owner %d of %d", i+1, len(w.answer.References)), shown+"   "+w.verdict(r))
 	for _, e := range r.Evidence {
 		w.more(w.view.Palette.Dim(escape.Sentence(e)))
 	}
@@ -163,9 +163,12 @@ func (w *answerWriter) writers(writes []object.Write) {
 	}
 }
 
-func (w *answerWriter) verdict(v collector.Verdict) string {
-	shown := escape.Word(string(v)) + ": " + Meaning(v)
-	switch v {
+func (w *answerWriter) verdict(r *explain.Reference) string {
+	shown := escape.Word(string(r.Verdict)) + ": " + Meaning(r.Verdict)
+	if r.Verdict == collector.VerdictDangling && r.UIDHolder != nil {
+		shown = escape.Word(string(r.Verdict)) + ": the owner is not where the reference says"
+	}
+	switch r.Verdict {
 	case collector.VerdictSolid:
 		return w.view.Palette.Kept(shown)
 	case collector.VerdictDangling:
