@@ -22,7 +22,7 @@ func notChecked(why string) (Status, reason.Reason) {
 // gaps returns the gaps of whole groups, or those of types.
 func gaps(o *Observations, ofGroups bool) []snapshot.Gap {
 	return slices.DeleteFunc(slices.Clone(o.Graph.Snapshot().Gaps), func(g snapshot.Gap) bool {
-		return g.Name != "" || g.Namespace != "" || (g.Resource == snapshot.All) != ofGroups
+		return g.Name != "" || g.Namespace == snapshot.All || (g.Resource == snapshot.All) != ofGroups
 	})
 }
 
@@ -185,8 +185,9 @@ func deletions(o *Observations) (Status, reason.Reason) {
 	for i := range o.Report.Findings {
 		f := &o.Report.Findings[i]
 		waits, _ := f.Effect.(reason.Waits)
+		sameObject := func(other *audit.Finding) bool { return other.Object == f.Object } // under another rule
 		switch {
-		case !slices.Contains(longDeletions, f.Rule):
+		case !slices.Contains(longDeletions, f.Rule), slices.ContainsFunc(idle, sameObject), slices.ContainsFunc(waiting, sameObject) && !waits.Idle:
 		case o.since(f).Age() <= o.StuckAfter:
 		case waits.Idle:
 			idle = append(idle, f)

@@ -310,3 +310,29 @@ func TestOnlyAnAggregatedAPIMayBeDeleted(t *testing.T) {
 		}
 	}
 }
+
+// A namespace that one finalizer keeps is under two rules, and is one deletion.
+func TestALongDeletionIsCountedOnce(t *testing.T) {
+	stuck := st.Namespace("old", st.TerminatingFor(time.Hour, "example.com/hold"), st.Reporting())
+	held := st.ConfigMap("old/held", st.TerminatingFor(50*time.Minute, "example.com/hold"))
+	d := doctor.Diagnose(observed(t, st.New(st.Serving(st.TypesWithContents()...), st.Listing(stuck, held))))
+	i := slices.IndexFunc(d.Checks, func(c doctor.Check) bool { return c.ID == "deletions" })
+	got := d.Checks[i].Detail.Message()
+	if want := "2 long deletions; Namespace/old has been terminating for 60m: it is held by example.com/hold"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Whoever may read one namespace alone reads no type of the cluster, and is not told otherwise.
+func TestListsOfOneNamespaceThatFailAreNotOK(t *testing.T) {
+	seen := st.New(st.Listing(orphan), func(s *snapshot.Snapshot) {
+		s.Gaps = append(s.Gaps,
+			snapshot.Gap{Resource: "secrets", Namespace: "shop", Reason: snapshot.Forbidden},
+			snapshot.Gap{Resource: "nodes", Namespace: snapshot.All, Reason: snapshot.Forbidden})
+	})
+	d := doctor.Diagnose(observed(t, seen, orphan))
+	i := slices.IndexFunc(d.Checks, func(c doctor.Check) bool { return c.ID == "resource-lists" })
+	if c := d.Checks[i]; c.Status != doctor.Unknown || !strings.HasSuffix(c.Detail.Message(), "not secrets in namespace shop (forbidden)") {
+		t.Errorf("%s: %s", c.Status, c.Detail.Message())
+	}
+}
