@@ -37,16 +37,21 @@ type manifestRepair struct {
 	left      int // references that are bad, and stay
 }
 
+// checkFiles returns an error if another flag is given that has no meaning for the manifests of -f.
+func (c *repairCommand) checkFiles() error {
+	for _, flag := range notWithFiles {
+		if len(c.files) > 0 && c.given(flag) {
+			return cli.Usagef("-f cannot be combined with --%s: nothing in the cluster is changed", flag)
+		}
+	}
+	return nil
+}
+
 // repairManifests writes the manifests of -f to standard output, with references that suit the
 // cluster as it is, and what was changed to standard error.
 func (c *repairCommand) repairManifests(ctx context.Context, args []string) error {
 	if len(args) > 0 {
 		return cli.Usagef("-f cannot be combined with targets")
-	}
-	for _, flag := range notWithFiles {
-		if c.given(flag) {
-			return cli.Usagef("-f cannot be combined with --%s: nothing in the cluster is changed", flag)
-		}
 	}
 	if err := c.checkFix(); err != nil {
 		return err

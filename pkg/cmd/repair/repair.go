@@ -113,7 +113,12 @@ kubectl gc repair pvc/import-scratch -n shop --finalizer example.com/hold --dry-
 kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: scan.CompleteTargets,
-		RunE:              c.options.Run(c.run),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.checkFiles(); err != nil { // first: others ask for a flag that -f refuses
+				return err
+			}
+			return c.options.Run(c.run)(cmd, args)
+		},
 	}
 	c.options.AddFlags(cmd)
 	flags := cmd.Flags()
