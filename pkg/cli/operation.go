@@ -114,6 +114,21 @@ func (op *Operation) scanAndPlan(ctx context.Context, plans planFunc) (PlannedSc
 		return PlannedScan{}, err
 	}
 	p.Judge = collector.NewJudge(graph.New(p.Snapshot))
+	var nodes []string
+	if err = plans(ctx, &p); err == nil {
+		for _, lost := range p.Plan.LostObjects() {
+			if lost.Object.IsNode() {
+				nodes = append(nodes, lost.Object.Name)
+			}
+		}
+	}
+	if err != nil || len(nodes) == 0 {
+		return p, err
+	}
+	if p.Snapshot, err = read.MarkPodsOf(ctx, p.Cluster, p.Snapshot, nodes); err != nil {
+		return p, err
+	}
+	p.Judge = collector.NewJudge(graph.New(p.Snapshot))
 	return p, plans(ctx, &p)
 }
 

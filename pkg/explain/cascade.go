@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -24,7 +25,18 @@ func (b *builder) addCascade() {
 	}
 	result := b.simulateDeletion()
 	b.addDeleted(result, deleted)
-	b.addDeleted(&result.SimulateRelease().Result, deleted)
+	release := result.SimulateRelease()
+	b.addDeleted(&release.Result, deleted)
+	for _, n := range release.DeletionsBegun { // also without a transition of their own
+		if slices.ContainsFunc(release.Causes[n], deleted.Has) {
+			deleted.Add(n)
+		}
+	}
+	for _, n := range release.Result.FinalizersRemoved.Nodes() { // claims that only Pods held
+		if b.object.IsNode() && b.graph.Object(n).Terminating() && release.Result.Model.Object(n) == nil {
+			deleted.Add(n)
+		}
+	}
 	if b.answer.Consequence == collector.ConsequenceDelete {
 		b.addDeleted(b.result, deleted)
 	}
@@ -89,6 +101,25 @@ func (b *builder) losesOwner(t *simulate.Transition, deleted graph.Set) bool {
 		}
 	}
 	return false
+}
+
+// podsOfNode names the Pods that are deleted once a Node is gone
+// (docs/gc-semantics.md#pods-of-a-node).
+func (b *builder) podsOfNode() {
+	var pods, bare []string
+	for _, o := range b.graph.Snapshot().Objects {
+		if b.object.IsNode() && o.Node != nil && o.Node.Name == b.object.Name {
+			if pods = append(pods, name(o.Identity, "")); !o.Controlled() {
+				bare = append(bare, name(o.Identity, ""))
+			}
+		}
+	}
+	if len(pods) > 0 {
+		b.answer.next(fmt.Sprintf("About a minute after it is gone, kube-controller-manager deletes the %s on it: %s.", count(len(pods), "Pod"), list(pods)))
+	}
+	if len(bare) > 0 {
+		b.answer.next(fmt.Sprintf("No controller recreates %s.", list(bare)))
+	}
 }
 
 var claim = Kind{APIVersion: "v1", Kind: "PersistentVolumeClaim"}

@@ -75,6 +75,7 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 	}
 	b.answer.Nondeterministic.Reason = b.nondeterministic()
 	b.addCascade()
+	b.podsOfNode()
 	b.previousIncarnations()
 	b.answer.Events = b.collectorEvents(history)
 	b.caveats()

@@ -39,6 +39,10 @@ func (i Identity) InNamespace() string {
 	return i.Namespace
 }
 
+// IsNode reports whether the object is a Node, whose Pods are deleted after it
+// (docs/gc-semantics.md#pods-of-a-node).
+func (i Identity) IsNode() bool { return i.APIVersion == "v1" && i.Kind == "Node" }
+
 // IsCRD reports whether the object is a CustomResourceDefinition, whose instances are
 // deleted with it (docs/gc-semantics.md#instances-of-a-crd).
 func (i Identity) IsCRD() bool {

@@ -34,7 +34,7 @@ type Object struct {
 	// NamespaceStatus is what a terminating Namespace says about its deletion. Nil if the object
 	// is none, or if that was not read.
 	NamespaceStatus *NamespaceStatus  `json:"namespaceStatus,omitempty"`
-	Node            *PodNode          `json:"node,omitempty"`   // of a Pod past its grace period; nil if it was not read
+	Node            *PodNode          `json:"node,omitempty"`   // of a Pod; nil if it has none, or if that was not read
 	Owners          []Reference       `json:"owners,omitempty"` // in the order of the metadata
 	Finalizers      []string          `json:"finalizers,omitempty"`
 	Labels          map[string]string `json:"labels,omitempty"`  // nil if they were not requested
@@ -77,6 +77,9 @@ func (o *Object) DeletionRequested() time.Time {
 
 // Overdue reports whether the object is a Pod whose grace period was over at that time.
 func (o *Object) Overdue(at time.Time) bool { return o.InGracePeriod() && at.After(*o.Deleted) }
+
+// Controlled reports whether an owner is the object's managing controller.
+func (o *Object) Controlled() bool { return slices.ContainsFunc(o.Owners, Reference.Controls) }
 
 // ForeignFinalizers returns the finalizers that are not the collector's, in their order.
 func (o *Object) ForeignFinalizers() []string {

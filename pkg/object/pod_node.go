@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// PodNode is the Node of a Pod that is stopping, as far as it could be read.
+// PodNode is the Node of a Pod, as far as it could be read. Its state is read if the Pod is past its
+// grace period.
 type PodNode struct {
 	Name  string    `json:"name"`
 	State NodeState `json:"state"`

@@ -96,6 +96,7 @@ func (b *builder) deletedLater() map[graph.Node]Outcome {
 			if b.options.Mode.Cascades() {
 				o.Follows = cmp.Or(out[causes[0]].Follows, steps[causes[0]], b.firstStep())
 			}
+			o.NotRecreated = b.graph.Object(n).Node != nil && !b.graph.Object(n).Controlled()
 			out[n] = o
 		}
 	}
@@ -116,7 +117,9 @@ func (b *builder) heldBy(known map[*graph.Node]Outcome, holders []graph.Node) Ou
 	if !seen {
 		for _, n := range holders {
 			o.After = append(o.After, b.graph.Object(n).Identity)
-			o.WaitsFor = append(o.WaitsFor, waitsFor(b.result.Model.Object(n))...)
+			if holder := b.result.Model.Object(n); holder != nil { // a Node that is gone still has Pods
+				o.WaitsFor = append(o.WaitsFor, waitsFor(holder)...)
+			}
 		}
 		slices.Sort(o.WaitsFor)
 		o.WaitsFor = slices.Compact(o.WaitsFor)

@@ -165,6 +165,8 @@ type Outcome struct {
 	Follows string `json:"follows,omitempty"`
 	// Data is what becomes of the data of a claim or a volume that is, or may be, deleted; nil for others.
 	Data *simulate.Data `json:"data,omitempty"`
+	// NotRecreated reports that a Pod goes with its Node, and no controller creates another one.
+	NotRecreated bool `json:"notRecreated,omitempty"`
 	// Nondeterministic is why the outcome may differ; its Reason is nil if it cannot.
 	Nondeterministic reason.Nested `json:"nondeterministic,omitzero"`
 	// MayBeDeleted reports that another order of events deletes the object.

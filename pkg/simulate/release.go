@@ -9,7 +9,7 @@ import (
 )
 
 // Release is what happens after a simulation once nothing holds the objects that it left
-// terminating.
+// terminating, and the Pods of Nodes that are gone were deleted.
 type Release struct {
 	Result Result
 	// DeletionsBegun are the objects whose deletion begins only then, in that order.
@@ -80,7 +80,7 @@ func (s *simulation) releaseHeld() bool {
 	if s.release == nil {
 		return false
 	}
-	any := false
+	any := s.deletePodsOfGoneNodes()
 	for r := s.release; len(r.held) > 0; {
 		n := r.held[0]
 		r.held = r.held[1:]
@@ -97,6 +97,30 @@ func (s *simulation) releaseHeld() bool {
 		}
 		s.model.SetState(n, left)
 	}
+	return any
+}
+
+// deletePodsOfGoneNodes deletes what kube-controller-manager deletes a while after a Node is gone: each
+// of its Pods, without a grace period (docs/gc-semantics.md#pods-of-a-node). It reports whether
+// there was any.
+func (s *simulation) deletePodsOfGoneNodes() bool {
+	causes := map[string][]graph.Node{} // by the name of the Node
+	for i := range s.goneNodes {
+		node := s.goneNodes[i : i+1 : i+1]
+		if causes[s.model.graph.Object(node[0]).Name] = s.causesOf(node); s.causesOf(node) == nil {
+			causes[s.model.graph.Object(node[0]).Name] = node
+		}
+	}
+	any := false
+	for n := range s.model.graph.Listed() {
+		pod := graph.Node(n)
+		if now := s.model.now[pod]; len(causes) > 0 && now != nil && now.Node != nil && causes[now.Node.Name] != nil && !now.Contested {
+			any = true
+			s.addCauses(pod, causes[now.Node.Name])
+			s.model.SetState(pod, StateAfterGracefulDelete(now, "", new(int64), s.model.taken))
+		}
+	}
+	s.goneNodes = nil
 	return any
 }
 

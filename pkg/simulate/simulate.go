@@ -147,6 +147,7 @@ type simulation struct {
 	contentsDeletions contentsDeletions
 	deletedBy         map[graph.Node]graph.Node // the Namespace or CustomResourceDefinition of what its deletion left
 	contentsEnd       map[graph.Node][]int      // per Namespace or CustomResourceDefinition, the transitions that emptied it
+	goneNodes         []graph.Node              // Nodes that are gone, and whose Pods are left
 }
 
 // start makes the simulation follow the changes of its model.
@@ -215,6 +216,9 @@ func (s *simulation) keepVerdicts(n graph.Node) {
 // onStateChange reacts to a change of a node from the state old.
 func (s *simulation) onStateChange(n graph.Node, old *object.Object) {
 	s.contentsDeletions.onStateChange(n, s.model.now[n] == nil)
+	if s.model.now[n] == nil && old != nil && old.IsNode() {
+		s.goneNodes = append(s.goneNodes, n)
+	}
 	if s.release != nil {
 		s.release.onStateChange(s, n, old)
 	}
@@ -230,6 +234,7 @@ func (s *simulation) clone() *simulation {
 		model: s.model.clone(), bounds: s.bounds, last: make([]int32, len(s.last)), queued: graph.NewSet(s.model.graph),
 		underWay: s.underWay, contentsDeletions: s.contentsDeletions.clone(),
 		deletedBy: maps.Clone(s.deletedBy), contentsEnd: map[graph.Node][]int{},
+		goneNodes: slices.Clone(s.goneNodes),
 	}
 	if s.controllers != nil {
 		out.controllers = s.controllers.clone(out)

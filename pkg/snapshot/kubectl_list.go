@@ -106,7 +106,7 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 		if added.Terminating() && added.IsNamespace() {
 			added.NamespaceStatus = object.NamespaceStatusOf(o.Spec, o.Status)
 		}
-		if added.Kind == "Pod" && added.APIVersion == "v1" && added.InGracePeriod() {
+		if added.Kind == "Pod" && added.APIVersion == "v1" {
 			added.Node = object.PodNodeOf(o.Spec)
 		}
 		if added.IsCRD() {

@@ -21,7 +21,7 @@ func TestSaveKeepsTheNodeOfAPod(t *testing.T) {
 	}
 }
 
-func TestLoadKubectlListReadsTheNodeOfPodsThatAreStopping(t *testing.T) {
+func TestLoadKubectlListReadsTheNodeOfPods(t *testing.T) {
 	const list = `{"apiVersion":"v1","kind":"List","items":[
 		{"apiVersion":"v1","kind":"Pod","metadata":{"name":"alive","namespace":"ns","uid":"1"},"spec":{"nodeName":"worker-3"}},
 		{"apiVersion":"v1","kind":"Pod","metadata":{"name":"lost","namespace":"ns","uid":"2","deletionTimestamp":"2026-11-20T05:00:00Z","deletionGracePeriodSeconds":30},
@@ -30,7 +30,7 @@ func TestLoadKubectlListReadsTheNodeOfPodsThatAreStopping(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []*object.PodNode{nil, {Name: "worker-3", State: object.NodeUnknown}}
+	want := []*object.PodNode{{Name: "worker-3", State: object.NodeUnknown}, {Name: "worker-3", State: object.NodeUnknown}}
 	if diff := cmp.Diff(want, []*object.PodNode{s.Objects[0].Node, s.Objects[1].Node}); diff != "" {
 		t.Error(diff)
 	}

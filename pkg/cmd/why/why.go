@@ -259,13 +259,19 @@ func (c *whyCommand) present(ctx context.Context, n graph.Node) *explain.Answer 
 	return a
 }
 
-// readUsers adds to the scan who uses a claim or volume that is being deleted, if that can be read:
-// it is not metadata.
+// readUsers adds to the scan what is no metadata of an object: which Pods are on a Node, and what uses a claim or
+// volume that is being deleted, if that can be read.
 func (c *whyCommand) readUsers(ctx context.Context, o *object.Object) {
-	if c.live == nil || !o.Terminating() || o.APIVersion != "v1" || o.Kind != "PersistentVolumeClaim" && o.Kind != "PersistentVolume" {
+	seen, err := c.graph.Snapshot(), error(nil)
+	switch kind := o.GroupVersionKind().GroupKind(); {
+	case o.IsNode():
+		seen, err = read.MarkPodsOf(ctx, c.live, seen, []string{o.Name})
+	case c.live != nil && o.Terminating() && (kind == object.VolumeClaim || kind == object.Volume):
+		seen, err = read.MarkVolumes(ctx, c.live, seen, []string{o.Namespace})
+	default:
 		return
 	}
-	if seen, err := read.MarkVolumes(ctx, c.live, c.graph.Snapshot(), []string{o.Namespace}); err == nil { // else the context has ended
+	if err == nil { // else the context has ended
 		c.setScan(seen, c.live)
 	}
 }

@@ -107,8 +107,12 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 	if len(counts) > 0 {
 		parts = append(parts, listKinds(counts, critical, palette))
 	}
+	when := once(finalizers)
+	if countAfterNode(p) > 0 {
+		when = afterNode
+	}
 	if total > 0 {
-		parts = append(parts, wording.Thousands(total)+" more "+once(finalizers)+": "+listKinds(later, critical, palette))
+		parts = append(parts, wording.Thousands(total)+" more "+when+": "+listKinds(later, critical, palette))
 	}
 	switch {
 	case len(parts) == 0:
@@ -148,6 +152,19 @@ func LostData(d plan.DataTotals) string {
 		out += " (" + d.Size.String() + ")"
 	}
 	return out
+}
+
+const afterNode = "about a minute after the Node is gone"
+
+// countAfterNode counts the objects that go some time after a Node.
+func countAfterNode(p *plan.Plan) int {
+	n := 0
+	for i := range p.Outcomes {
+		if after := p.Outcomes[i].After; len(after) > 0 && after[0].IsNode() {
+			n++
+		}
+	}
+	return n
 }
 
 // listKinds returns how many objects of each kind there are: "ConfigMap 1, Pod 2".

@@ -238,6 +238,10 @@ func (l *layout) whenGone(o *plan.Outcome, above object.Identity) string {
 		text = "once " + names[0] + " is gone"
 	}
 	switch parent := l.outcomes[above]; {
+	case len(names) == 1 && o.After[0].IsNode() && o.NotRecreated:
+		return "about a minute after " + names[0] + " is gone; no controller creates another one"
+	case len(names) == 1 && o.After[0].IsNode():
+		return "about a minute after " + names[0] + " is gone"
 	case len(names) == 0:
 		return "its deletion was under way, held until " + removal(o.WaitsFor)
 	case len(names) == 1 && names[0] == name(above):
