@@ -136,6 +136,7 @@ func (op *Operation) scanAndPlan(ctx context.Context, plans planFunc) (PlannedSc
 // result.
 func (op *Operation) Run(ctx context.Context) error {
 	op.warn()
+	op.warnOfRefusals(ctx)
 	if err := op.preview(); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}

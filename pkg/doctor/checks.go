@@ -53,6 +53,28 @@ func apiDiscovery(o *Observations) (Status, reason.Reason) {
 	return statusOfGaps(failed), reason.GroupsUnavailable{Gaps: snapshot.Parameters(failed), Backends: o.backendsOf(false)}
 }
 
+func webhooks(o *Observations) (Status, reason.Reason) {
+	switch refusals := o.refusals(); {
+	case o.Webhooks.Unknown != "":
+		return notChecked(o.Webhooks.Unknown)
+	case len(refusals) > 0:
+		return Fail, reason.Combine(refusals)
+	}
+	return OK, reason.WebhooksAnswer
+}
+
+// refusals returns what the webhooks without a backend refuse, without duplicates.
+func (o *Observations) refusals() (out []reason.Reason) {
+	for _, w := range o.Webhooks.Value {
+		for _, w.Refuses.Operation = range []string{"DELETE", "UPDATE"} {
+			if w.Calls(w.Refuses.Operation) && !slices.Contains(out, reason.Reason(w.Refuses)) {
+				out = append(out, w.Refuses)
+			}
+		}
+	}
+	return out
+}
+
 func resourceLists(o *Observations) (Status, reason.Reason) {
 	types := o.Graph.Snapshot().MonitoredTypes()
 	failed := gaps(o, false)

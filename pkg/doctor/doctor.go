@@ -28,6 +28,8 @@ type Observations struct {
 	StuckAfter time.Duration
 	// Backends are those of the groups and types that could not be read, as far as they are known.
 	Backends []reason.Backend
+	// Webhooks are the admission webhooks without a backend.
+	Webhooks Observed[[]snapshot.AdmissionWebhook]
 	// ForegroundDeletion reports whether the API server honours that policy.
 	ForegroundDeletion Observed[bool]
 	Leader             Observed[Leader]
@@ -161,6 +163,7 @@ var checks = []struct {
 	check     func(*Observations) (Status, reason.Reason)
 }{
 	{"api-discovery", "API discovery", apiDiscovery},
+	{"webhooks", "Admission webhooks", webhooks},
 	{"resource-lists", "Resource lists", resourceLists},
 	{"api-server", "API server GC support", apiServer},
 	{"leader", "Controller manager leader", leader},

@@ -1,6 +1,7 @@
 package doctor_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -334,5 +335,39 @@ func TestListsOfOneNamespaceThatFailAreNotOK(t *testing.T) {
 	i := slices.IndexFunc(d.Checks, func(c doctor.Check) bool { return c.ID == "resource-lists" })
 	if c := d.Checks[i]; c.Status != doctor.Unknown || !strings.HasSuffix(c.Detail.Message(), "not secrets in namespace shop (forbidden)") {
 		t.Errorf("%s: %s", c.Status, c.Detail.Message())
+	}
+}
+
+// TestKyverno2750DoctorNamesTheWebhookWithoutABackend: deletions are refused as long as nothing answers for a webhook.
+func TestKyverno2750DoctorNamesTheWebhookWithoutABackend(t *testing.T) {
+	var policy snapshot.AdmissionWebhook
+	if err := json.Unmarshal([]byte(`{"rules":[{"operations":["DELETE"]}]}`), &policy); err != nil {
+		t.Fatal(err)
+	}
+	policy.Refuses = reason.WebhookRefuses{Configuration: object.Identity{Kind: "ValidatingWebhookConfiguration", Name: "policy"}, Service: "ops/policy", State: reason.BackendMissing}
+	for name, c := range map[string]struct {
+		webhooks doctor.Observed[[]snapshot.AdmissionWebhook]
+		want     string
+		failed   bool
+	}{
+		"two webhooks of a configuration": {doctor.Observed[[]snapshot.AdmissionWebhook]{Value: []snapshot.AdmissionWebhook{policy, policy}}, "fail ValidatingWebhookConfiguration/policy refuses deletions: its Service ops/policy does not exist", true},
+		"none":                            {doctor.Observed[[]snapshot.AdmissionWebhook]{}, "ok none refuses deletions or updates for lack of a backend", false},
+		"none that may be read":           {doctor.Observed[[]snapshot.AdmissionWebhook]{Unknown: "forbidden"}, "unknown not known: forbidden", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observed(t, st.New())
+			o.Webhooks = c.webhooks
+			d := doctor.Diagnose(o)
+			i := slices.IndexFunc(d.Checks, func(c doctor.Check) bool { return c.ID == "webhooks" })
+			if got := fmt.Sprintf("%s %s", d.Checks[i].Status, d.Checks[i].Detail.Message()); got != c.want || d.Failed() != c.failed {
+				t.Errorf("got %q, failed: %v", got, d.Failed())
+			}
+			remedy := slices.ContainsFunc(d.Suggestions, func(s doctor.Suggestion) bool {
+				return s.Sentence == "restore Service ops/policy, or delete the ValidatingWebhookConfiguration if nothing needs it" && strings.Join(s.Command, " ") == "kubectl delete validatingwebhookconfiguration policy"
+			})
+			if remedy != c.failed {
+				t.Errorf("suggestions are %v", d.Suggestions)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
@@ -15,6 +16,12 @@ func (d *Diagnosis) suggest(o *Observations) {
 	}
 	add := func(sentence string, command ...string) {
 		d.Suggestions = append(d.Suggestions, Suggestion{sentence, append([]string{}, command...)})
+	}
+	for _, w := range o.Webhooks.Value {
+		sentence, command := w.Refuses.Remedy()
+		if !slices.ContainsFunc(d.Suggestions, func(s Suggestion) bool { return slices.Equal(s.Command, command) }) {
+			add(sentence, command...)
+		}
 	}
 	if d.status("api-server") == Fail {
 		add("start kube-apiserver without --enable-garbage-collector=false, as kube-controller-manager must have the same value")

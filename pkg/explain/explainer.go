@@ -24,6 +24,9 @@ type Explainer struct {
 	cycles      map[graph.Node][]graph.Node // members of each node's cycle; nil until first used
 	namespaces  *audit.NamespaceDeletions   // of the scanned state; nil until first used
 	traces      *simulate.FinalizerTraces
+
+	// Webhooks are the admission webhooks without a backend, as far as they could be read.
+	Webhooks []snapshot.AdmissionWebhook
 }
 
 // NewExplainer simulates the garbage collector on the scanned objects.
@@ -66,6 +69,7 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 		b.answer.Finalizers = append(b.answer.Finalizers, finalizer)
 	}
 	b.conditions()
+	b.webhooks()
 	if o.Terminating() {
 		b.answer.State = Terminating
 		b.terminating()
@@ -95,6 +99,7 @@ type builder struct {
 	judgements []collector.Judgement // per reference
 	repairs    []repair.Repair       // per reference
 	assessment collector.Assessment
+	refused    bool // webhooks refuse what ends the object or its contents: see webhooks
 }
 
 // nondeterministic returns why the order of events decides whether the consequence comes about,

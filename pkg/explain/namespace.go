@@ -2,6 +2,8 @@ package explain
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -135,7 +137,13 @@ func (b *builder) suggestRepairOfNamespace(d audit.NamespaceDiagnosis) {
 	for _, cause := range d.Causes {
 		switch c := cause.(type) {
 		case reason.ContentsDeletionFails:
-			if len(d.Undeleted) > 0 {
+			failed := func(c reason.ReportedCondition) bool { return strings.Contains(c.Message, "failed calling webhook") }
+			switch {
+			case b.refused:
+			case slices.ContainsFunc(d.Conditions, failed):
+				b.answer.suggest("restore what answers for the webhook that its condition names, or delete its configuration if nothing needs it; this shows which has it",
+					"kubectl", "get", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "-o", "custom-columns=KIND:.kind,NAME:.metadata.name,WEBHOOKS:.webhooks[*].name")
+			case len(d.Undeleted) > 0:
 				first := b.graph.Object(d.Undeleted[0]).Identity
 				b.answer.suggest("see who refuses to delete "+first.String()+"; with --dry-run=server, nothing is deleted",
 					append(append([]string{"kubectl", "delete"}, b.explainer.arguments(first)...), "--dry-run=server")...)
@@ -155,5 +163,16 @@ func (b *builder) suggestLook(cause reason.Fixed) {
 	case cause.Equal(reason.NothingReported), cause.Equal(reason.NothingHoldsNamespace):
 		b.answer.suggest("see when kube-controller-manager, which runs the namespace controller, last renewed its lease",
 			"kubectl", "get", "lease/kube-controller-manager", "-n", "kube-system", "-o", "jsonpath={.spec.renewTime}")
+	}
+}
+
+// webhooks names the admission webhooks without a backend because of which the API server refuses what
+// ends the object, or what it contains.
+func (b *builder) webhooks() {
+	for _, r := range audit.Refusals(b.graph, b.explainer.Webhooks, func(o *object.Object) bool { return o == b.object }) {
+		b.refused = true
+		b.answer.next(r.Message() + ".")
+		sentence, command := r.Remedy()
+		b.answer.suggest(sentence, command...)
 	}
 }

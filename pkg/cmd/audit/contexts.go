@@ -12,9 +12,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -149,6 +151,10 @@ func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options au
 		return audit.Cluster{}, err
 	}
 	out.Name, out.Took = v.name, took
+	if f.terminating && live != nil {
+		webhooks, _ := health.Webhooks(ctx, live) // nothing is said of what may not be read
+		v.scan.WarnOfRefusals(audit.Refusals(judge.Graph(), webhooks, (*object.Object).Terminating))
+	}
 	if f.settle > 0 {
 		err = v.scan.Settle(ctx, live, judge.Graph(), out.Report, f.settle)
 	}

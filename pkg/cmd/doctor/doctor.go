@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/doctorview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 type doctorCommand struct {
@@ -109,6 +110,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	elsewhere := start(func() ([]object.Identity, error) {
 		return health.ObjectsWithOwnersElsewhere(ctx, live, c.scan.Config.Namespace())
 	})
+	webhooks := start(func() ([]snapshot.AdmissionWebhook, error) { return health.Webhooks(ctx, live) })
 	m := c.observeManager(ctx, live, leader)
 	before, collectorGraph := m.queues(ctx), m.graph(ctx, live, g)
 	var test *doctor.Observed[doctor.Canary]
@@ -126,7 +128,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 		return err
 	}
 	d := doctor.Diagnose(&doctor.Observations{
-		Graph: g, Report: report, StuckAfter: c.stuckAfter, Backends: backends,
+		Graph: g, Report: report, StuckAfter: c.stuckAfter, Backends: backends, Webhooks: webhooks(),
 		ForegroundDeletion: foreground(), Leader: leader(), InOtherNamespaces: elsewhere(), QueuesBefore: before.Value, Queues: m.queues(ctx), CollectorGraph: collectorGraph, Canary: test,
 	})
 	switch {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -33,7 +34,8 @@ type whyCommand struct {
 	graph     *graph.Graph // of the scan
 	explainer *explain.Explainer
 	live      *client.Client // nil if the scan read a file
-	unknown   bool           // a requested object does not exist, and nothing is known of it
+	webhooks  []snapshot.AdmissionWebhook
+	unknown   bool // a requested object does not exist, and nothing is known of it
 }
 
 // New returns the command why.
@@ -123,6 +125,9 @@ func (c *whyCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if live != nil {
+		c.webhooks, _ = health.Webhooks(ctx, live) // nothing is said of what may not be read
+	}
 	c.setScan(taken, live)
 	answers, err := c.all(ctx)
 	if err != nil {
@@ -142,6 +147,7 @@ func (c *whyCommand) run(ctx context.Context, args []string) error {
 func (c *whyCommand) setScan(taken *snapshot.Snapshot, live *client.Client) {
 	c.graph, c.live = graph.New(taken), live
 	c.explainer = explain.NewExplainer(collector.NewJudge(c.graph))
+	c.explainer.Webhooks = c.webhooks
 }
 
 // scope returns the whole cluster, as owners, dependents and blockers may be anywhere. A

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// WarnOfRefusals warns of what the API server refuses, and says what a person may do about it.
+func (s *ScanOptions) WarnOfRefusals(refusals []reason.WebhookRefuses) {
+	for i, r := range refusals {
+		fmt.Fprintf(s.Err, "warning: %s\n", escape.Sentence(r.Message()))
+		if sentence, command := r.Remedy(); i+1 == len(refusals) || refusals[i+1].Configuration != r.Configuration {
+			fmt.Fprintf(s.Err, "hint: %s: %s\n", escape.Sentence(sentence), s.SuggestKubectl(command[1:]...))
+		}
+	}
+}
+
+// warnOfRefusals warns of writes of the current plan, and of deletions that follow from them, that the API
+// server refuses for lack of a webhook's backend.
+func (op *Operation) warnOfRefusals(ctx context.Context) {
+	p := op.Current.Plan
+	if op.Current.Cluster == nil || len(p.Steps) == 0 || p.Mode == plan.Restore {
+		return
+	}
+	webhooks, _ := health.Webhooks(ctx, op.Current.Cluster) // nothing is said of what may not be read
+	var writes []snapshot.Write
+	for _, lost := range p.LostObjects() {
+		if lost.By == nil || !lost.By.Object.IsCRD() || lost.By.Object.Identity == lost.Object { // instances are deleted without admission
+			writes = append(writes, snapshot.Write{Object: lost.Object, Operation: "DELETE"})
+		}
+	}
+	for i := range p.Steps {
+		if p.Steps[i].Action != plan.ActionDelete {
+			writes = append(writes, snapshot.Write{Object: p.Steps[i].Object.Identity, Operation: "UPDATE"})
+		}
+	}
+	op.Options.Scan.WarnOfRefusals(op.Current.Graph().View().Refusals(webhooks, writes))
+}
