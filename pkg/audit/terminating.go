@@ -152,10 +152,25 @@ func (h *holders) object(n graph.Node) TerminatingObject {
 		t.holds(HolderContents, reason.ContentsRemain{Since: since})
 	case len(o.ForeignFinalizers()) > 0:
 		t.holds(HolderFinalizer, h.before.HeldBy(n), o.ForeignFinalizers()...)
+		if attachments := AttachmentsOf(h.graph, o); len(attachments) > 0 {
+			t.RootCause = &attachments[0]
+		}
 	default:
 		t.holds(HolderNothing, reason.NothingHolds)
 	}
 	return t
+}
+
+// AttachmentsOf returns the VolumeAttachments of a volume, which its storage driver removes before it
+// lets the volume go, as far as it is known what they attach.
+func AttachmentsOf(g *graph.Graph, volume *object.Object) []object.Identity {
+	var out []object.Identity
+	for _, o := range g.Snapshot().Objects {
+		if volume.Kind == "PersistentVolume" && o.Kind == "VolumeAttachment" && slices.Contains(o.Claims, volume.Name) {
+			out = append(out, o.Identity)
+		}
+	}
+	return out
 }
 
 func (h *holders) waitsForContents(n graph.Node) bool {

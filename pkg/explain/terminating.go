@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -15,6 +16,10 @@ import (
 // terminating explains an object with a deletion timestamp.
 func (b *builder) terminating() {
 	since := b.explainer.since(b.object.DeletionRequested())
+	for _, i := range audit.AttachmentsOf(b.graph, b.object) {
+		b.answer.WaitsFor = append(b.answer.WaitsFor, Link{i, "attaches it to a node, and has to go first"})
+		b.answer.suggest("see what keeps "+i.String(), b.explainer.command("why", i)...)
+	}
 	switch {
 	case b.result.Model.Object(b.node) == nil:
 		b.completes(since)

@@ -2,14 +2,16 @@ package object
 
 import "encoding/json"
 
-// ClaimsOf returns an object's Claims from its spec and status: nil unless it is a Pod or a
-// PersistentVolume, and empty for a Pod without a node and a malformed object.
+// ClaimsOf returns an object's Claims from its spec and status: nil unless it is a Pod, a
+// PersistentVolume or a VolumeAttachment, and empty for a Pod without a node and a malformed object.
 func ClaimsOf(i Identity, spec, status json.RawMessage) []string {
 	switch {
 	case i.APIVersion == "v1" && i.Kind == "Pod":
 		return mountedClaims(i.Name, spec)
 	case i.APIVersion == "v1" && i.Kind == "PersistentVolume":
 		return boundClaim(spec, status)
+	case i.Kind == "VolumeAttachment" && i.GroupVersionKind().Group == "storage.k8s.io":
+		return attachedVolume(spec)
 	}
 	return nil
 }
@@ -47,4 +49,14 @@ func boundClaim(rawSpec, rawStatus json.RawMessage) []string {
 		return []string{}
 	}
 	return []string{spec.ClaimRef.Namespace + "/" + spec.ClaimRef.Name}
+}
+
+func attachedVolume(rawSpec json.RawMessage) []string {
+	var spec struct {
+		Source struct{ PersistentVolumeName string }
+	}
+	if json.Unmarshal(rawSpec, &spec) != nil || spec.Source.PersistentVolumeName == "" {
+		return []string{}
+	}
+	return []string{spec.Source.PersistentVolumeName}
 }

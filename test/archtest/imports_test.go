@@ -44,7 +44,7 @@ var table = map[string]allowed{
 	"pkg/cluster/scan":            {own: "cluster/client cluster/discovery object snapshot"},
 	"pkg/cluster/write":           {own: "cluster/client cluster/discovery cluster/scan object snapshot", other: "k8s.io/client-go"},
 	"pkg/cmd":                     {own: "cli cmd/audit cmd/collect cmd/completion cmd/delete cmd/doctor cmd/repair cmd/report cmd/restore cmd/snapshot cmd/tree cmd/version cmd/why plugin", other: "github.com/spf13/cobra"},
-	"pkg/cmd/audit":               {own: "audit cli cluster/discovery cluster/health cluster/scan collector graph input object output/auditreport output/escape output/prometheus output/sarif output/structured output/wording snapshot", other: "github.com/spf13/cobra"},
+	"pkg/cmd/audit":               {own: "audit cli cluster/client cluster/discovery cluster/health cluster/read cluster/scan collector graph input object output/auditreport output/escape output/prometheus output/sarif output/structured output/wording snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/collect":             {own: "audit backup cli cluster/client cluster/health cluster/lease cluster/monitor cluster/read cluster/scan collector controller event execute execute/planrun graph object output/escape output/planview output/wording plan reason simulate snapshot", other: "github.com/prometheus/client_golang github.com/spf13/cobra github.com/spf13/pflag"},
 	"pkg/cmd/completion":          {own: "cli plugin", other: "github.com/spf13/cobra"},
 	"pkg/cmd/delete":              {own: "cli cluster/read cluster/scan collector event execute execute/planrun graph object output/escape plan simulate snapshot", other: "github.com/spf13/cobra"},

@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// MarkVolumes returns a copy of the snapshot with the Claims of its Pods and volumes, and with the
+// MarkVolumes returns a copy of the snapshot with the Claims of its Pods, volumes and VolumeAttachments, and with the
 // Storage of its claims, volumes and VolumeSnapshots: of all volumes, and of what is in the given
-// namespaces; the empty one is ignored. These are not metadata, so whole objects are read. What cannot be read stays
+// namespaces. The empty one stands for the VolumeAttachments. These are not metadata, so whole objects are read. What cannot be read stays
 // unmarked. So do all Pods of a namespace if one that the scan did not see uses a claim. The
 // error is the context's.
 func MarkVolumes(ctx context.Context, c *client.Client, s *snapshot.Snapshot, namespaces []string) (*snapshot.Snapshot, error) {
@@ -26,6 +26,9 @@ func MarkVolumes(ctx context.Context, c *client.Client, s *snapshot.Snapshot, na
 		known[o.UID] = true
 	}
 	queries := []client.Query{{Type: snapshot.Type{Version: "v1", Resource: "persistentvolumes", Kind: "PersistentVolume"}}}
+	if slices.Contains(namespaces, "") {
+		queries = append(queries, client.Query{Type: snapshot.Type{Group: "storage.k8s.io", Version: "v1", Resource: "volumeattachments", Kind: "VolumeAttachment"}})
+	}
 	for _, t := range s.Types {
 		isCore := t.Group == "" && (t.Resource == "pods" || t.Resource == "persistentvolumeclaims")
 		if isCore || t.Preferred && t.Group == object.VolumeSnapshot.Group && t.Kind == object.VolumeSnapshot.Kind {

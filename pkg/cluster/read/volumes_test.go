@@ -43,7 +43,7 @@ func TestMarkVolumes(t *testing.T) {
 	seen := st.New(st.Listing(
 		st.Pod("a/p", st.UID("1")), st.Pod("a/q", st.UID("2")), st.Pod("b/p", st.UID("3")), st.Pod("c/p", st.UID("4")), st.Pod("d/p", st.UID("5")),
 		st.Object("v1", "PersistentVolume", "v", st.UID("6")), st.Object("v1", "PersistentVolumeClaim", "a/data", st.UID("7")),
-		st.Object("snapshot.storage.k8s.io/v1", "VolumeSnapshot", "a/nightly", st.UID("8")),
+		st.Object("snapshot.storage.k8s.io/v1", "VolumeSnapshot", "a/nightly", st.UID("8")), st.Object("storage.k8s.io/v1", "VolumeAttachment", "csi-1", st.UID("9")),
 	))
 	snapshots := snapshot.Type{Group: "snapshot.storage.k8s.io", Version: "v1", Resource: "volumesnapshots", Kind: "VolumeSnapshot", Namespaced: true, Preferred: true}
 	claims := snapshot.Type{Version: "v1", Resource: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Namespaced: true, Preferred: true}
@@ -69,6 +69,8 @@ func TestMarkVolumes(t *testing.T) {
 		"/api/v1/namespaces/c/pods": clustertest.Reply(podList("", podOf("c", "4", "data"), podOf("c", "came since", "other"))),
 		"/api/v1/persistentvolumes": list("v1", "PersistentVolume", "", "6",
 			clustertest.Fields{"claimRef": clustertest.Fields{"namespace": "a", "name": "data"}, "persistentVolumeReclaimPolicy": "Delete"}, clustertest.Fields{"phase": "Bound"}),
+		"/apis/storage.k8s.io/v1/volumeattachments": list("storage.k8s.io/v1", "VolumeAttachment", "", "9",
+			clustertest.Fields{"source": clustertest.Fields{"persistentVolumeName": "v"}}, nil),
 		"/api/v1/namespaces/a/persistentvolumeclaims": list("v1", "PersistentVolumeClaim", "a", "7",
 			clustertest.Fields{"volumeName": "v"}, clustertest.Fields{"capacity": clustertest.Fields{"storage": "8Gi"}}),
 		"/api/v1/namespaces/b/persistentvolumeclaims": forbidden,
@@ -78,7 +80,7 @@ func TestMarkVolumes(t *testing.T) {
 		"/apis/snapshot.storage.k8s.io/v1/namespaces/b/volumesnapshots": forbidden,
 		"/apis/snapshot.storage.k8s.io/v1/namespaces/c/volumesnapshots": forbidden,
 	})
-	marked, err := MarkVolumes(t.Context(), c, seen, []string{"a", "b", "c"})
+	marked, err := MarkVolumes(t.Context(), c, seen, []string{"", "a", "b", "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +98,7 @@ func TestMarkVolumes(t *testing.T) {
 		"5": nil,        // not requested
 		"6": {"a/data"}, // bound
 		"7": nil, "8": nil,
+		"9": {"v"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
