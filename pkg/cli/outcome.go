@@ -54,12 +54,12 @@ type result struct {
 }
 
 type summary struct {
-	Deleted int `json:"deleted"` // objects that are gone
 	Done    int `json:"done"`
 	Skipped int `json:"skipped"`
 	Failed  int `json:"failed"`
 	Blocked int `json:"blocked"`
 	Left    int `json:"left"`
+	Deleted int `json:"deleted"` // objects that are gone
 }
 
 // resultStep is a step of the plan, with its reason, and how it ended.

@@ -83,7 +83,8 @@ type builder struct {
 	judge   *collector.Judge
 	result  *simulate.Result
 	options Options
-	refused []Blocked // requested deletions that are left out
+	refused []Blocked         // requested deletions that are left out
+	release *simulate.Release // what follows the run; nil if nothing does
 }
 
 func build(j *collector.Judge, o Options) *Plan {

@@ -9,22 +9,32 @@ import (
 )
 
 // Loss is an object that is deleted, now or later: by a step, along with another object, or because
-// a requested run completes a deletion that was under way.
+// the run lets a deletion go on that was under way.
 type Loss struct {
 	Object object.Identity
 	// By is the step that deletes the object, itself or by deleting another one; nil if its deletion
 	// was under way.
 	By *Step
+	// Outcome is what becomes of the object; nil only in a plan that does not say.
+	Outcome *Outcome
 	// Kinds are the kinds of the owners whose absence or deletion started the cascade.
 	Kinds []schema.GroupKind
 }
 
-// LostObjects returns all losses of a plan, in the order of its steps and then of its outcomes.
+// Later reports whether the object is deleted only after the run.
+func (l *Loss) Later() bool { return l.Outcome != nil && l.Outcome.When == Later }
+
+// LostObjects returns all losses of a plan, in the order of its steps and then of its outcomes. What
+// only another run deletes is not among them.
 func (p *Plan) LostObjects() []Loss {
 	var out []Loss
+	outcomes := make(map[object.Identity]*Outcome, len(p.Outcomes))
+	for i := range p.Outcomes {
+		outcomes[p.Outcomes[i].Object] = &p.Outcomes[i]
+	}
 	byID := make(map[string]*Step, len(p.Steps))
 	kinds := make(map[string][]schema.GroupKind, len(p.Steps)) // by step id
-	own := map[string]bool{}
+	deleted, ended := map[object.Identity]bool{}, map[object.Identity]bool{}
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		byID[s.ID] = s
@@ -34,14 +44,15 @@ func (p *Plan) LostObjects() []Loss {
 			kinds[s.ID] = ownerKinds(s.References)
 		}
 		if s.Action == ActionDelete {
-			own[string(s.Object.UID)] = true
-			out = append(out, Loss{s.Object.Identity, s, kinds[s.ID]})
+			deleted[s.Object.Identity] = true
+			out = append(out, Loss{s.Object.Identity, s, outcomes[s.Object.Identity], kinds[s.ID]})
 		}
+		ended[s.Object.Identity] = ended[s.Object.Identity] || s.Action == ActionRemoveFinalizer
 	}
 	for i := range p.Outcomes {
 		o := &p.Outcomes[i]
-		if (o.Follows != "" || p.Mode.Cascades() && o.State.Deletes()) && !own[string(o.Object.UID)] {
-			out = append(out, Loss{o.Object, byID[o.Follows], kinds[o.Follows]})
+		if !deleted[o.Object] && (o.Follows != "" || p.Mode.Cascades() && o.State.Deletes() && (ended[o.Object] || o.When == Later)) {
+			out = append(out, Loss{o.Object, byID[o.Follows], o, kinds[o.Follows]})
 		}
 	}
 	return out

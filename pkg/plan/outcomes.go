@@ -22,7 +22,7 @@ func (b *builder) outcomes() []Outcome {
 	for _, n := range concerned.Nodes() {
 		left := b.result.Model.Object(n)
 		o, goesLater := later[n]
-		o.Object, o.Nondeterministic.Reason, o.MayBeDeleted = b.graph.Object(n).Identity, b.nondeterministic(n), b.result.MayBeDeleted(n)
+		o.Object, o.Nondeterministic.Reason, o.MayBeDeleted = b.graph.Object(n).Identity, b.nondeterministic(n), b.mayBeDeleted(n)
 		switch {
 		case goesLater:
 			o.State, o.When = Deleted, Later
@@ -35,6 +35,9 @@ func (b *builder) outcomes() []Outcome {
 			o.State, o.When, o.WaitsFor = Unchanged, Now, []string{}
 		case left.Terminating():
 			o.State, o.When, o.WaitsFor = Terminating, Now, waitsFor(left)
+			if b.result.FinalizersRemoved.Has(n) {
+				o.Follows = b.firstStep()
+			}
 			if gaps, certain := b.result.Model.FinalizationGaps(n); len(gaps) > 0 && !certain {
 				o.Nondeterministic.Reason = snapshot.NotFinalized(gaps, false)
 			}
@@ -58,7 +61,8 @@ func (b *builder) deletedLater() map[graph.Node]Outcome {
 	if !b.options.Mode.Cascades() && !slices.ContainsFunc(touched, b.terminating) {
 		return nil
 	}
-	release, steps := b.result.SimulateRelease(), b.lastSteps()
+	b.release = b.result.SimulateRelease()
+	release, steps := b.release, b.lastSteps()
 	out := map[graph.Node]Outcome{}
 	holders := map[*graph.Node]Outcome{} // by the first element of a list that many objects share
 	candidates := slices.Concat(release.DeletionsBegun, release.Result.FinalizersRemoved.Nodes(), b.result.Requested)
@@ -171,7 +175,7 @@ func (b *builder) mayChange() graph.Set {
 		}
 	}
 	for _, n := range b.result.Reached() {
-		if left := b.result.Model.Object(n); b.result.MayBeDeleted(n) || left != nil && b.result.Nondeterministic(n) {
+		if left := b.result.Model.Object(n); b.mayBeDeleted(n) || left != nil && b.nondeterministic(n) != nil {
 			out.Add(n)
 		}
 	}
@@ -204,8 +208,16 @@ func waitsFor(o *object.Object) []string {
 // nondeterministic returns why the outcome for an object may differ in another order of events, or
 // nil if it cannot.
 func (b *builder) nondeterministic(n graph.Node) reason.Reason {
-	if !b.result.Nondeterministic(n) {
-		return nil
+	switch {
+	case b.result.Nondeterministic(n):
+		return b.result.Possibilities().Reason(n)
+	case b.release != nil && b.release.Result.Nondeterministic(n):
+		return b.release.Result.Possibilities().Reason(n)
 	}
-	return b.result.Possibilities().Reason(n)
+	return nil
+}
+
+// mayBeDeleted reports whether another order of events deletes an object that stays, now or later.
+func (b *builder) mayBeDeleted(n graph.Node) bool {
+	return b.result.MayBeDeleted(n) || b.release != nil && b.release.Result.MayBeDeleted(n)
 }

@@ -5,7 +5,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
@@ -292,7 +291,7 @@ func (s *simulation) complete(d contentsDeletion) bool {
 // completionRejected reports whether the API server rejects the update that completes the deletion
 // of a Namespace or CustomResourceDefinition, because of its owner references.
 func completionRejected(o *object.Object) bool {
-	return DeletesContents(o.Identity) && collector.UpdateRejected(&object.Object{Owners: o.Owners})
+	return DeletesContents(o.Identity) && releaseRejected(o)
 }
 
 // heldBack reports whether the namespace controller cannot complete the deletion of an empty

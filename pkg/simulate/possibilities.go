@@ -50,6 +50,7 @@ type Possibilities struct {
 	forced   map[graph.Node]bool // a request gives the object no time to stop
 	starting bool                // the collector has just started: it has not processed anything yet
 	removal  FinalizerRemoval    // the requested one
+	released bool                // other controllers remove their finalizers
 	// containers are the Namespaces and CustomResourceDefinitions that delete their contents, by
 	// kind and name.
 	containers map[string]graph.Node
@@ -124,11 +125,12 @@ type processing struct {
 
 // NewPossibilities returns the bounds for a collector that starts with the scanned objects. The
 // model must be in its first state, and must not change.
-func NewPossibilities(m *Model) *Possibilities { return newPossibilities(m, Bounds{}, true) }
+func NewPossibilities(m *Model) *Possibilities { return newPossibilities(m, Bounds{}, true, false) }
 
-// newPossibilities returns the bounds for what is requested of a model in its first state.
-func newPossibilities(m *Model, b Bounds, starting bool) *Possibilities {
-	p := &Possibilities{model: m, graph: m.graph, behavior: m.judge.Behavior(), starting: starting, removal: b.Removal, requests: map[graph.Node][]metav1.DeletionPropagation{}, repeated: map[graph.Node][]metav1.DeletionPropagation{}, forced: map[graph.Node]bool{}, index: map[graph.Node]int32{}, differing: map[graph.Node]bool{}}
+// newPossibilities returns the bounds for what is requested of a model in its first state. If released
+// is set, other controllers remove their finalizers.
+func newPossibilities(m *Model, b Bounds, starting, released bool) *Possibilities {
+	p := &Possibilities{model: m, graph: m.graph, behavior: m.judge.Behavior(), starting: starting, released: released, removal: b.Removal, requests: map[graph.Node][]metav1.DeletionPropagation{}, repeated: map[graph.Node][]metav1.DeletionPropagation{}, forced: map[graph.Node]bool{}, index: map[graph.Node]int32{}, differing: map[graph.Node]bool{}}
 	for _, d := range b.Deletes {
 		o := m.graph.Object(d.Node)
 		switch {
@@ -483,7 +485,7 @@ func (r *reachedObject) dormant(finalizer string) bool {
 // held reports whether a finalizer keeps the object that no known controller removes, or that its
 // controller should have removed long ago.
 func (p *Possibilities) held(r *reachedObject) bool {
-	return slices.ContainsFunc(r.object.ForeignFinalizers(), func(f string) bool {
+	return (!p.released || releaseRejected(r.object)) && slices.ContainsFunc(r.object.ForeignFinalizers(), func(f string) bool {
 		return f != DefinitionFinalizer && knownFinalizers[f].removable == nil || p.model.late(r.node, f)
 	})
 }
@@ -618,5 +620,5 @@ func (r *reachedObject) rejected(finalizer string) bool {
 // stops reports whether the object, if it is a Pod, stops within its grace period or needs
 // not stop.
 func (p *Possibilities) stops(r *reachedObject) bool {
-	return p.forced[r.node] || !p.model.Overdue(r.object)
+	return p.released || p.forced[r.node] || !p.model.Overdue(r.object)
 }

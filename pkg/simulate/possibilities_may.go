@@ -301,7 +301,7 @@ func (p *Possibilities) sweepsContents(facts []fact, now fact, i int32) bool {
 // if that is a Namespace. Where that is uncertain, it returns otherwise.
 func (p *Possibilities) mayFinalize(r *reachedObject, otherwise bool) bool {
 	held, certain := p.model.heldBack(r.node)
-	return !held || !certain && otherwise
+	return !held || p.released || !certain && otherwise
 }
 
 // contentsVanish reports whether the contents of a Namespace or CustomResourceDefinition, if

@@ -41,7 +41,9 @@ func (c *Result) SimulateRelease() *Release {
 	}
 	changed := slices.Concat(c.Requested, c.FinalizersRemoved.Nodes())
 	for i := range c.Transitions {
-		changed = append(changed, c.Transitions[i].Node)
+		if t := &c.Transitions[i]; !t.StateBefore.Terminating() || t.Action != collector.ActionUnlink { // others hold that anyway
+			changed = append(changed, t.Node)
+		}
 	}
 	for n := range c.ContentsDeleted {
 		changed = append(changed, n)
@@ -50,8 +52,23 @@ func (c *Result) SimulateRelease() *Release {
 	for _, n := range slices.Compact(changed) {
 		s.release.addHeld(s, n)
 	}
+	for _, n := range c.Requested { // what contains it may wait for it
+		if c.Model.graph.Object(n).Terminating() && !c.Model.Changed(n) {
+			for _, container := range s.containersOf(n) {
+				s.deleteContents(none, container)
+			}
+		}
+	}
+	if p := c.possibilities; p != nil && slices.ContainsFunc(p.reached, p.mayHold) {
+		s.result.possibilities = newPossibilities(NewModel(s.model.judge, s.model.options), s.bounds, s.bounds.Roots == nil, true)
+	}
 	s.release.release.Result = *s.runPasses(0)
 	return s.release.release
+}
+
+// mayHold reports whether an object may be terminating, and be released then.
+func (p *Possibilities) mayHold(r reachedObject) bool {
+	return p.may[p.at(r.node)]&terminates != 0 && (len(r.object.ForeignFinalizers()) > 0 || r.object.InGracePeriod() || r.object.IsNamespace())
 }
 
 func (r *releaseState) addHeld(s *simulation, n graph.Node) {
@@ -91,7 +108,7 @@ func (s *simulation) releaseHeld() bool {
 		r.released[n], any = true, true
 		left := podStopped(o)
 		for _, f := range o.ForeignFinalizers() {
-			if left != nil && f != DefinitionFinalizer {
+			if left != nil && f != DefinitionFinalizer && !releaseRejected(o) {
 				left = StateAfterPatch(left, object.Change{RemoveFinalizer: f})
 			}
 		}
@@ -122,6 +139,12 @@ func (s *simulation) deletePodsOfGoneNodes() bool {
 	}
 	s.goneNodes = nil
 	return any
+}
+
+// releaseRejected reports whether the API server rejects every update that removes a finalizer of
+// another controller, because of the owner references.
+func releaseRejected(o *object.Object) bool {
+	return collector.UpdateRejected(&object.Object{Owners: o.Owners})
 }
 
 // attribute records which releases cause a transition: an object is deleted because of

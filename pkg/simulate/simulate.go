@@ -120,7 +120,7 @@ func runFrom(m *Model, b Bounds) *Result {
 	}
 	s.start()
 	if starting := b.Roots == nil; m.options.Actor == collector.ActorControllerManager && (starting || len(b.Deletes) > 0 || b.Removal.requested()) {
-		s.result.possibilities = newPossibilities(m, b, starting)
+		s.result.possibilities = newPossibilities(m, b, starting, false)
 		if starting {
 			s.continueDeletions()
 		}

@@ -91,15 +91,19 @@ func (d Disagreement) String() string {
 
 // End is one state in which the orders of a scenario ended.
 type End struct {
-	Orders  int
-	objects map[types.UID]*scenario.Object
+	Orders   int
+	objects  map[types.UID]*scenario.Object
+	released map[types.UID]*scenario.Object // after other controllers have removed their finalizers
 }
 
 // Ends returns the ends of a reply.
 func Ends(r scenario.Reply) []End {
 	out := make([]End, len(r.Ends))
 	for i, e := range r.Ends {
-		out[i] = End{Orders: e.Orders, objects: byUID(e.Objects)}
+		out[i] = End{Orders: e.Orders, objects: byUID(e.Objects), released: byUID(e.Objects)}
+		if e.Released != nil {
+			out[i].released = byUID(e.Released)
+		}
 	}
 	return out
 }
@@ -120,6 +124,9 @@ func (e End) Deleted(uid types.UID) bool {
 	o := e.objects[uid]
 	return o == nil || o.DeletionTimestamp != nil
 }
+
+// Released returns the end after other controllers have removed their finalizers.
+func (e End) Released() End { return End{Orders: e.Orders, objects: e.released, released: e.released} }
 
 // Compare returns where predictions and ends disagree.
 func Compare(predictions []Prediction, ends []End) []Disagreement {

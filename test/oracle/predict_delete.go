@@ -1,7 +1,9 @@
 package oracle
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -60,7 +62,9 @@ func policyOf(o *object.Object, policy metav1.DeletionPropagation) metav1.Deleti
 //   - the state of every object: deleted, terminating with these finalizers, or not deleted.
 //     An object without an outcome stays as it is.
 //   - the references of every object that stays and is not terminating.
-//   - which objects are backed up. An object that was terminating before is not among them.
+//   - which objects are backed up.
+//   - which objects are gone once other controllers have removed their finalizers, and the number that
+//     the command asks for.
 //
 // An outcome may be nondeterministic, or the object may be deleted later, or an owner may be
 // unverified.
@@ -72,6 +76,10 @@ func PredictDelete(s scenario.Scenario) []Prediction {
 	}
 	reserves := reservesOf(p)
 	owners := ownersAfter(p)
+	lost := map[types.UID]bool{}
+	for _, l := range p.LostObjects() {
+		lost[l.Object.UID] = true
+	}
 	backedUp := map[types.UID]bool{}
 	for _, o := range p.ObjectsToBackUp() {
 		backedUp[o.UID] = true
@@ -87,8 +95,57 @@ func PredictDelete(s scenario.Scenario) []Prediction {
 			said.references = formatOwners(after)
 		}
 		out = append(out, said.predictions(s, o)...)
+		out = append(out, predictRelease(s, o, outcomes[o.UID], lost[o.UID], reserves[o.UID], backedUp[o.UID])...)
+	}
+	if !slices.ContainsFunc(slices.Collect(maps.Values(reserves)), func(r Reserve) bool { return r != Later }) {
+		out = append(out, predictNumber(s, lost))
 	}
 	return out
+}
+
+// predictRelease returns what the plan says about an object once other controllers have removed their
+// finalizers from what the deletions leave terminating.
+func predictRelease(s scenario.Scenario, o *scenario.Object, outcome *plan.Outcome, deletes bool, reserve Reserve, backedUp bool) []Prediction {
+	mayStay := outcome != nil && outcome.State == plan.Terminating // until something ends that nobody removes: a cycle, or a missing API group
+	describe := func(e End) string { return stateOf(e.Released().Object(o.UID)) }
+	var out []Prediction
+	if reserve != Nondeterministic && reserve != Unverified && (deletes || o.DeletionTimestamp == nil) {
+		said := "stays"
+		if deletes {
+			said = "deleted in the end"
+		}
+		out = append(out, Prediction{
+			Command: "delete", Aspect: "release", Object: o.UID, Said: said, None: Wrong, Some: FalselyCertain, Describe: describe,
+			Holds: func(e End) bool {
+				return e.Released().Deleted(o.UID) == deletes && (!deletes || mayStay || e.Released().Object(o.UID) == nil) || deletedWithNamespace(s, e.Released(), o)
+			},
+		})
+	}
+	if !backedUp && (deletes || o.DeletionTimestamp == nil) {
+		out = append(out, Prediction{
+			Command: "delete", Aspect: "backup of the release", Object: o.UID, Said: "not backed up", None: NotBackedUp, Some: NotBackedUp, Describe: describe,
+			Holds: func(e End) bool { return !e.Released().Deleted(o.UID) || deletedWithNamespace(s, e.Released(), o) },
+		})
+	}
+	return out
+}
+
+// predictNumber returns that as many objects are gone in the end as the command asks for.
+func predictNumber(s scenario.Scenario, counted map[types.UID]bool) Prediction {
+	gone := func(e End) int {
+		n := 0
+		for i := range s.Objects {
+			o := &s.Objects[i]
+			if (counted[o.UID] || o.DeletionTimestamp == nil) && e.Released().Deleted(o.UID) && (counted[o.UID] || !deletedWithNamespace(s, e.Released(), o)) {
+				n++
+			}
+		}
+		return n
+	}
+	return Prediction{
+		Command: "delete", Aspect: "number", Said: strconv.Itoa(len(counted)), None: Wrong, Some: FalselyCertain,
+		Holds: func(e End) bool { return gone(e) == len(counted) }, Describe: func(e End) string { return strconv.Itoa(gone(e)) },
+	}
 }
 
 // forecast is what is said about the end of one object.

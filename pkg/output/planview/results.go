@@ -90,7 +90,8 @@ func Stuck(p *plan.Plan, blocked []plan.Blocked) (stuck object.Identity, sentenc
 		return byFinalizers && b.Object.Namespace == first.Object.Name
 	})
 	if first.Object.IsNamespace() && held >= 0 {
-		return first.Object, name(first.Object) + " is stuck: " + name(blocked[held].Object) + " " + escape.Line(blocked[held].Reason.Message()) + ".", true
+		why := reason.HeldByFinalizers{Finalizers: blocked[held].Reason.(reason.HeldByFinalizers).Finalizers}
+		return first.Object, name(first.Object) + " is stuck: " + name(blocked[held].Object) + " " + escape.Line(why.Message()) + ".", true
 	}
 	return first.Object, name(first.Object) + " " + escape.Line(first.Reason.Message()) + ".", true
 }

@@ -87,21 +87,18 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 	critical := map[schema.GroupKind]bool{}
 	var finalizers []string // that later ones wait for
 	total, claims := 0, false
-	for i := range p.Outcomes {
-		o := &p.Outcomes[i]
-		if !o.State.Deletes() {
-			continue
-		}
-		kind := groupKind(o.Object)
-		if o.When == plan.Later {
+	for _, lost := range p.LostObjects() {
+		o := lost.Object
+		kind := groupKind(o)
+		if lost.Later() {
 			later[kind]++
 			total++
-			finalizers = append(finalizers, o.WaitsFor...)
+			finalizers = append(finalizers, lost.Outcome.WaitsFor...)
 		} else {
 			counts[kind]++
 		}
-		critical[kind] = o.Object.IsNamespace() || o.Object.IsCRD() || isStorage(o.Object)
-		claims = claims || isClaim(o.Object)
+		critical[kind] = o.IsNamespace() || o.IsCRD() || isStorage(o)
+		claims = claims || isClaim(o)
 	}
 	var parts []string
 	if len(counts) > 0 {
@@ -217,17 +214,18 @@ func finished(controllers []string) string {
 func deletionSummaryLine(p *plan.Plan, where string) string {
 	var deleted, blocked, later, uncertain, keep int
 	unclear := map[object.Identity]bool{}
+	for _, lost := range p.LostObjects() {
+		switch {
+		case lost.Later():
+			later++
+		case lost.Outcome != nil && lost.Outcome.State == plan.Terminating:
+			blocked++
+		default:
+			deleted++
+		}
+	}
 	for i := range p.Outcomes {
 		o := &p.Outcomes[i]
-		switch {
-		case !o.State.Deletes():
-		case o.When == plan.Later:
-			later++
-		case o.State == plan.Deleted:
-			deleted++
-		default:
-			blocked++
-		}
 		if o.Nondeterministic.Reason != nil {
 			unclear[o.Object] = true
 			uncertain++

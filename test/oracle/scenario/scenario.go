@@ -83,4 +83,7 @@ type End struct {
 	// Settled are the objects before the first Delete, when the controllers had nothing left
 	// to do. Nil if they equal those of the scenario.
 	Settled []Object `json:",omitzero"`
+	// Released are the objects after other controllers have removed their finalizers, too, from
+	// what the user's requests left terminating. Nil if they equal Objects.
+	Released []Object `json:",omitzero"`
 }

@@ -51,6 +51,8 @@ type cluster struct {
 	namespaces map[string]int  // per terminating Namespace, what changed() was at its controller's last round
 	cleanups   map[string]int  // likewise per CustomResourceDefinition
 	removed    []scenario.Type // no longer served, but the REST mapper does not know yet
+
+	removable func(apiserver.Object) bool // whose finalizers other controllers remove; nil before they do
 }
 
 // watchStream has the watch events of one resource that the informer has not delivered yet.

@@ -7,10 +7,12 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/kubernetes/pkg/controller/namespace/deletion"
 
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/oracle/_build/apiserver"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/oracle/_build/scenario"
 )
 
 const (
@@ -36,6 +38,9 @@ func (c *cluster) addControllerSteps(add func(func())) {
 			add(func() { c.deleteInstances(o) })
 		}
 	}
+	if c.removable != nil {
+		c.addRemovals(add)
+	}
 	for i, t := range c.served {
 		if t.Custom && !c.defined(t.Resource+"."+t.Group) && c.hadDefinition(t.Resource+"."+t.Group) {
 			add(func() {
@@ -55,6 +60,54 @@ func (c *cluster) addControllerSteps(add func(func())) {
 			c.removed = nil
 			c.handled++
 		})
+	}
+}
+
+// release makes other controllers remove their finalizers from now on, unless nothing is held. An object
+// that was terminating before is not up to the user's requests, unless they name it, or its Namespace or
+// CustomResourceDefinition, or have changed its finalizers.
+func (c *cluster) release(before, now []scenario.Object) {
+	was, containers := map[types.UID]scenario.Object{}, map[string]bool{}
+	for _, o := range before {
+		was[o.UID] = o
+	}
+	begun := func(o scenario.Object) bool {
+		old := was[o.UID]
+		return o.DeletionTimestamp != nil && (old.DeletionTimestamp == nil || !slices.Equal(old.Finalizers, o.Finalizers) ||
+			slices.ContainsFunc(c.scenario.Deletes, func(d scenario.Delete) bool { return d.UID == string(o.UID) }))
+	}
+	for _, o := range now {
+		containers[o.Kind+"/"+o.Name] = containers[o.Kind+"/"+o.Name] || begun(o)
+	}
+	kept, held := map[types.UID]bool{}, false
+	for _, o := range now {
+		inside := containers["Namespace/"+o.Namespace]
+		for _, t := range c.scenario.Types {
+			inside = inside || t.Kind == o.Kind && containers["CustomResourceDefinition/"+t.Resource+"."+t.Group]
+		}
+		kept[o.UID] = o.DeletionTimestamp != nil && !begun(o) && !inside
+		held = held || o.DeletionTimestamp != nil && !kept[o.UID]
+	}
+	if held {
+		c.removable = func(o apiserver.Object) bool { return !kept[o.UID] }
+	}
+}
+
+// addRemovals adds the removal of each finalizer that other controllers remove after the user's
+// requests. The kubelet of a lost node is back then.
+func (c *cluster) addRemovals(add func(func())) {
+	for _, o := range c.server.Objects() {
+		if o.DeletionTimestamp == nil || !c.removable(o) {
+			continue
+		}
+		if c.nodeLost(o) && o.DeletionGracePeriodSeconds != nil && *o.DeletionGracePeriodSeconds > 0 {
+			add(func() { c.stopPod(o) })
+		}
+		for _, f := range o.Finalizers {
+			if f != metav1.FinalizerDeleteDependents && f != metav1.FinalizerOrphanDependents && f != cleanupFinalizer {
+				add(func() { c.server.RemoveFinalizer(o.UID, f) })
+			}
+		}
 	}
 }
 

@@ -73,6 +73,10 @@ func (c *cluster) run(before string) (*scenario.End, error) {
 	}
 	c.settle(true)
 	end.Objects = c.objects()
+	if c.release(settled, end.Objects); c.removable != nil {
+		c.settle(false)
+		end.Released = c.objects()
+	}
 	return end, nil
 }
 
