@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -125,15 +124,16 @@ func (b *builder) podsOfNode() {
 var claim = Kind{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
 
 func (b *builder) cascadeOf(nodes []graph.Node) *Cascade {
-	out := &Cascade{Objects: len(nodes), Claims: []object.Identity{}}
+	out := &Cascade{Objects: len(nodes), Claims: []Claim{}}
 	out.ClaimsUnread = slices.ContainsFunc(b.graph.Snapshot().Gaps, snapshot.Gap.HidesClaims)
 	kinds := map[Kind]int{claim: 0}
+	volumes := simulate.NewVolumes(b.graph)
 	for _, n := range nodes {
 		i := b.graph.Object(n).Identity
 		k := Kind{APIVersion: i.APIVersion, Kind: i.Kind}
 		kinds[k]++
 		if k == claim {
-			out.Claims = append(out.Claims, i)
+			out.Claims = append(out.Claims, Claim{i, volumes.Data(n)})
 		}
 	}
 	for k, n := range kinds {

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -88,11 +89,17 @@ type Link struct {
 
 // Cascade is what is deleted with an object, itself not counted.
 type Cascade struct {
-	Objects int               `json:"objects"`
-	Kinds   []Kind            `json:"kinds"` // always with PersistentVolumeClaim
-	Claims  []object.Identity `json:"persistentVolumeClaims"`
+	Objects int     `json:"objects"`
+	Kinds   []Kind  `json:"kinds"` // always with PersistentVolumeClaim
+	Claims  []Claim `json:"persistentVolumeClaims"`
 	// ClaimsUnread reports that there may be more PersistentVolumeClaims: not all could be read.
 	ClaimsUnread bool `json:"claimsUnread,omitzero"`
+}
+
+// Claim is a PersistentVolumeClaim that is deleted with an object.
+type Claim struct {
+	object.Identity
+	Data *simulate.Data `json:"data"`
 }
 
 // Kind counts the objects of one kind.

@@ -258,7 +258,21 @@ func (c *whyCommand) uid(ctx context.Context, uid types.UID) *explain.Answer {
 func (c *whyCommand) present(ctx context.Context, n graph.Node) *explain.Answer {
 	o := c.graph.Object(n)
 	c.readUsers(ctx, o)
-	a := c.explainer.Object(n, c.eventHistory(ctx, o.Identity))
+	history := c.eventHistory(ctx, o.Identity)
+	a := c.explainer.Object(n, history)
+	var namespaces []string
+	if c.live != nil && a.Cascade != nil {
+		for _, claim := range a.Cascade.Claims {
+			namespaces = append(namespaces, claim.Namespace)
+		}
+	}
+	if len(namespaces) > 0 {
+		slices.Sort(namespaces)
+		if seen, err := read.MarkVolumes(ctx, c.live, c.graph.Snapshot(), slices.Compact(namespaces)); err == nil { // else the context has ended
+			c.setScan(seen, c.live)
+			a = c.explainer.Object(n, history)
+		}
+	}
 	if len(o.Owners)+len(o.Finalizers) > 0 {
 		a.AddWriters(c.writers(ctx, o.Identity))
 	}

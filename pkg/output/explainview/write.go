@@ -228,12 +228,12 @@ func (w *answerWriter) cascade() {
 		}
 	}
 	w.line("cascade", w.view.Palette.Deleted(line))
-	var claims []string
-	for _, c := range a.Claims {
-		claims = append(claims, w.located(c))
-	}
-	if len(claims) > 0 {
-		w.more(w.view.Palette.Deleted(wording.List(claims, maxNames)))
+	for i, c := range a.Claims {
+		if i == maxNames {
+			w.more(w.view.Palette.Deleted(fmt.Sprintf("… and %s", wording.Count(len(a.Claims)-i, "more PersistentVolumeClaim"))))
+			break
+		}
+		w.more(w.view.Palette.Deleted(w.located(c.Identity) + ": " + wording.Data(c.Identity, c.Data)))
 	}
 }
 
