@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sort"
 
@@ -65,11 +66,7 @@ func (b *builder) deletedLater() map[graph.Node]Outcome {
 	release, steps := b.release, b.lastSteps()
 	out := map[graph.Node]Outcome{}
 	holders := map[*graph.Node]Outcome{} // by the first element of a list that many objects share
-	candidates := slices.Concat(release.DeletionsBegun, release.Result.FinalizersRemoved.Nodes(), b.result.Requested)
-	for i := range release.Result.Transitions {
-		candidates = append(candidates, release.Result.Transitions[i].Node)
-	}
-	for _, n := range candidates {
+	for _, n := range slices.Concat(release.DeletionsBegun, release.Result.FinalizersRemoved.Nodes(), b.result.Requested, slices.Collect(maps.Keys(release.Causes))) {
 		causes := release.Causes[n]
 		by, pending := b.result.ContentsPending[n]
 		switch _, known := out[n]; {
@@ -211,6 +208,7 @@ func (b *builder) nondeterministic(n graph.Node) reason.Reason {
 	switch {
 	case b.result.Nondeterministic(n):
 		return b.result.Possibilities().Reason(n)
+	case b.begunBefore(n): // the release is not up to this run
 	case b.release != nil && b.release.Result.Nondeterministic(n):
 		return b.release.Result.Possibilities().Reason(n)
 	}
@@ -219,5 +217,8 @@ func (b *builder) nondeterministic(n graph.Node) reason.Reason {
 
 // mayBeDeleted reports whether another order of events deletes an object that stays, now or later.
 func (b *builder) mayBeDeleted(n graph.Node) bool {
-	return b.result.MayBeDeleted(n) || b.release != nil && b.release.Result.MayBeDeleted(n)
+	return b.result.MayBeDeleted(n) || b.release != nil && !b.begunBefore(n) && b.release.Result.MayBeDeleted(n)
 }
+
+// begunBefore reports whether the deletion of an object was under way before the run.
+func (b *builder) begunBefore(n graph.Node) bool { return b.graph.Object(n).Terminating() }

@@ -280,6 +280,7 @@ func (s *simulation) complete(d contentsDeletion) bool {
 	if d.continued {
 		s.result.ContentsDeleted[d.node] = d.transition
 	}
+	s.addCauses(d.node, s.causesOf(d.kept))
 	if o.IsNamespace() {
 		s.model.SetState(d.node, nil)
 	} else {

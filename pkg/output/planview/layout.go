@@ -3,6 +3,7 @@ package planview
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
@@ -19,32 +20,26 @@ type line struct {
 	others   []int // the further ones, ascending
 	parent   int   // the line that causes this one, or none
 	children []int
+	outcome  *plan.Outcome // of an object that is deleted without a step of its own; else nil
 }
 
 // layout is the tree of lines of a plan.
 type layout struct {
 	plan     *plan.Plan
+	steps    []*plan.Step // of the plan, then one for each object that is deleted without one
 	lines    []line
 	lineOf   []int // per step
 	byObject map[object.Identity]int
 	roots    []int // lines without parent
 	outcomes map[object.Identity]*plan.Outcome
-	// below are the outcomes of objects without a line that are deleted because of another object, and
-	// alone those of others that are deleted later.
-	below    map[object.Identity][]*plan.Outcome
-	alone    []*plan.Outcome
 	retained map[object.Identity]*plan.Retained
 	blocked  map[object.Identity]reason.Reason
 }
 
 func newLayout(p *plan.Plan) *layout {
 	l := &layout{
-		plan: p, lineOf: make([]int, len(p.Steps)), byObject: map[object.Identity]int{},
-		outcomes: map[object.Identity]*plan.Outcome{}, below: map[object.Identity][]*plan.Outcome{},
+		plan: p, byObject: map[object.Identity]int{}, outcomes: map[object.Identity]*plan.Outcome{},
 		retained: map[object.Identity]*plan.Retained{}, blocked: map[object.Identity]reason.Reason{},
-	}
-	for i := range p.Outcomes {
-		l.outcomes[p.Outcomes[i].Object] = &p.Outcomes[i]
 	}
 	for i := range p.Retained {
 		l.retained[p.Retained[i].Object] = &p.Retained[i]
@@ -52,67 +47,49 @@ func newLayout(p *plan.Plan) *layout {
 	for i := range p.Blocked {
 		l.blocked[p.Blocked[i].Object] = p.Blocked[i].Reason
 	}
-	byID := make(map[string]int, len(p.Steps))
+	byID, stepOn := make(map[string]int, len(p.Steps)), make(map[object.Identity]string, len(p.Steps))
 	for i := range p.Steps {
-		byID[p.Steps[i].ID] = i
+		s := &p.Steps[i]
+		l.steps, byID[s.ID], stepOn[s.Object.Identity] = append(l.steps, s), i, s.ID
 	}
+	l.addOutcomes(byID, stepOn)
 	l.groupSteps()
-	l.placeOutcomes(byID)
 	l.setParents(byID)
 	l.setChildren()
 	return l
 }
 
-// placeOutcomes places what has no line: contents of an object below it, and in a plan that cascades
-// what is deleted later below an owner. What a line cannot reach so stands alone.
-func (l *layout) placeOutcomes(byID map[string]int) {
-	var later []*plan.Outcome
+// addOutcomes adds a step for each object that is deleted without one. It follows the step on what it
+// is in or, in a plan that cascades, on the owner that it waits for.
+func (l *layout) addOutcomes(byID map[string]int, stepOn map[object.Identity]string) {
+	first := len(l.steps)
+	var added []*plan.Outcome
 	for i := range l.plan.Outcomes {
 		o := &l.plan.Outcomes[i]
-		step, follows := byID[o.Follows]
-		switch _, ownLine := l.byObject[o.Object]; {
-		case ownLine || o.When != plan.Later && !follows:
-		case o.When != plan.Later || l.plan.Mode.Cascades() && follows && l.step(step).Object.IsNamespace() && l.step(step).Object.Name == o.Object.Namespace:
-			by := l.step(step).Object.Identity
-			l.below[by] = append(l.below[by], o)
-		case l.plan.Mode.Cascades() && len(o.After) > 0:
-			l.below[o.After[0]] = append(l.below[o.After[0]], o)
-			later = append(later, o)
-		default:
-			l.alone = append(l.alone, o)
+		l.outcomes[o.Object] = o
+		_, follows := byID[o.Follows]
+		if stepOn[o.Object] == "" && (o.When == plan.Later || follows) {
+			id := "outcome " + strconv.Itoa(i)
+			added, byID[id], stepOn[o.Object] = append(added, o), first+len(added), id
 		}
 	}
-	placed := map[object.Identity]bool{}
-	place := func(from object.Identity) {
-		for next := []object.Identity{from}; len(next) > 0; next = next[1:] {
-			if !placed[next[0]] {
-				placed[next[0]] = true
-				for _, o := range l.below[next[0]] {
-					next = append(next, o.Object)
-				}
+	for _, o := range added {
+		s := &plan.Step{ID: stepOn[o.Object], Action: plan.ActionDelete, Object: plan.Object{Identity: o.Object}, Follows: o.Follows}
+		if o.When == plan.Later {
+			by, follows := byID[o.Follows]
+			switch {
+			case !l.plan.Mode.Cascades():
+				s.Follows = ""
+			case follows && l.steps[by].Object.IsNamespace() && l.steps[by].Object.Name == o.Object.Namespace:
+			case len(o.After) > 0:
+				s.Follows = stepOn[o.After[0]]
 			}
 		}
-	}
-	for o := range l.byObject {
-		place(o)
-	}
-	for _, o := range l.alone {
-		place(o.Object)
-	}
-	unreachable, parents := map[*plan.Outcome]bool{}, map[object.Identity]bool{}
-	for _, o := range later {
-		if !placed[o.Object] {
-			l.alone = append(l.alone, o)
-			unreachable[o], parents[o.After[0]] = true, true
-			place(o.Object)
-		}
-	}
-	for parent := range parents {
-		l.below[parent] = slices.DeleteFunc(l.below[parent], func(o *plan.Outcome) bool { return unreachable[o] })
+		l.steps = append(l.steps, s)
 	}
 }
 
-func (l *layout) step(i int) *plan.Step { return &l.plan.Steps[i] }
+func (l *layout) step(i int) *plan.Step { return l.steps[i] }
 
 // main returns the most urgent step of a line.
 func (l *layout) main(i int) *plan.Step { return l.step(l.lines[i].main) }
@@ -120,12 +97,15 @@ func (l *layout) main(i int) *plan.Step { return l.step(l.lines[i].main) }
 // groupSteps makes a line of the steps on each object. Of several equally urgent steps the
 // first is the main one.
 func (l *layout) groupSteps() {
-	for i := range l.plan.Steps {
-		s := l.step(i)
+	l.lineOf = make([]int, len(l.steps))
+	for i, s := range l.steps {
 		at, seen := l.byObject[s.Object.Identity]
 		if !seen {
 			l.byObject[s.Object.Identity], l.lineOf[i] = len(l.lines), len(l.lines)
 			l.lines = append(l.lines, line{main: i, parent: none})
+			if i >= len(l.plan.Steps) {
+				l.lines[l.lineOf[i]].outcome = l.outcomes[s.Object.Identity]
+			}
 			continue
 		}
 		l.lineOf[i] = at
@@ -171,7 +151,7 @@ func (l *layout) parentOf(i int, byID map[string]int) int {
 	}
 }
 
-// setChildren sorts roots and children by urgency, then in the order of the plan.
+// setChildren sorts roots and children by urgency, with contents first, then in the order of the plan.
 func (l *layout) setChildren() {
 	all := make([]int, len(l.lines))
 	for i := range all {
@@ -180,6 +160,7 @@ func (l *layout) setChildren() {
 	slices.SortFunc(all, func(a, b int) int {
 		return cmp.Or(
 			cmp.Compare(urgency(l.main(a).Action), urgency(l.main(b).Action)),
+			cmp.Compare(l.lines[b].contents(), l.lines[a].contents()),
 			cmp.Compare(l.lines[a].main, l.lines[b].main))
 	})
 	for _, i := range all {
@@ -191,14 +172,20 @@ func (l *layout) setChildren() {
 	}
 }
 
-// eachBelow calls do with everything that has no line and is deleted because of an object, and with
-// the object above it.
-func (l *layout) eachBelow(from object.Identity, do func(above object.Identity, o *plan.Outcome)) {
-	for next := []object.Identity{from}; len(next) > 0; next = next[1:] {
-		for _, o := range l.below[next[0]] {
-			do(next[0], o)
-			next = append(next, o.Object)
-		}
+// contents returns 1 for an object that is deleted along with another one, and 0 for others.
+func (on *line) contents() int {
+	if on.outcome != nil && on.outcome.When != plan.Later {
+		return 1
+	}
+	return 0
+}
+
+// each calls do with every line from one on, depth first.
+func (l *layout) each(from []int, do func(i int)) {
+	for next := slices.Clone(from); len(next) > 0; {
+		i := next[0]
+		next = slices.Concat(l.lines[i].children, next[1:])
+		do(i)
 	}
 }
 
@@ -233,29 +220,32 @@ func (l *layout) deletes(i int) bool {
 	return s.Action == plan.ActionDelete || l.plan.Mode == plan.FinalizerRemoval && s.Action == plan.ActionRemoveFinalizer && out != nil && out.State == plan.Deleted
 }
 
-// contentsOf returns what is deleted with a line's object, and how; both are empty if
-// nothing is.
+// contentsOf returns what is deleted with a line's object without a step of its own, and how; both are
+// empty if nothing is.
 func (l *layout) contentsOf(i int) (what, how string) {
-	in := l.main(i).Object.Identity
-	contents := l.below[in]
-	if len(contents) == 0 {
-		return "", ""
-	}
-	what, how = wording.Count(len(contents), "object")+" in it", withContainer
-	switch {
-	case in.IsCRD():
-		what = wording.Count(len(contents), "object") + " of its kind"
-	case !in.IsNamespace():
-		return wording.Count(len(contents), "object"), "deleted after it"
-	}
-	terminating, later := 0, 0
-	for _, o := range contents {
+	in, contents, terminating, later := l.main(i).Object.Identity, 0, 0, 0
+	for _, child := range l.lines[i].children {
+		o := l.lines[child].outcome
 		switch {
+		case o == nil:
+			continue
 		case o.State == plan.Terminating:
 			terminating++
 		case o.When == plan.Later:
 			later++
 		}
+		contents++
+	}
+	what, how = wording.Count(contents, "object"), withContainer
+	switch {
+	case contents == 0:
+		return "", ""
+	case in.IsCRD():
+		what += " of its kind"
+	case in.IsNamespace():
+		what += " in it"
+	default:
+		return what, "deleted after it"
 	}
 	if terminating > 0 {
 		how += ", " + wording.Thousands(terminating) + " of them blocked"

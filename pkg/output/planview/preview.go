@@ -110,36 +110,20 @@ func (d *drawing) add(row func() Row) {
 func (d *drawing) draw() {
 	for _, root := range d.layout.roots {
 		d.add(func() Row { return d.line(root) })
-		d.drawBelow(d.below(root))
-	}
-	d.unchanged()
-}
-
-func (d *drawing) drawBelow(top []node) {
-	table.Tree(top, func(n node, depth int, branches string) []node {
-		d.add(func() Row {
-			row := d.row(n)
-			row.Depth, row.branches = depth, branches
-			return row
+		table.Tree(d.below(root), func(n node, depth int, branches string) []node {
+			d.add(func() Row {
+				row := d.row(n)
+				row.Depth, row.branches = depth, branches
+				return row
+			})
+			if n.counts {
+				return nil
+			}
+			return d.below(n.line)
 		})
-		switch {
-		case n.counts:
-			return nil
-		case n.content != nil:
-			return d.outcomesBelow(n.line, n.content.Object)
-		}
-		return d.below(n.line)
-	})
-}
-
-// unchanged adds the objects without a step: what stays, what is blocked, what is deleted
-// later and what is left alone.
-func (d *drawing) unchanged() {
+	}
 	d.eachUnchanged(func(u unchangedObject) {
 		d.add(func() Row { return unchangedRow(u) })
-		if u.label == labelLater {
-			d.drawBelow(d.outcomesBelow(none, u.object))
-		}
 	})
 }
 
@@ -151,8 +135,6 @@ const (
 	labelUnknown   unchangedLabel = "unknown"
 	labelUncertain unchangedLabel = "uncertain"
 	labelBlocked   unchangedLabel = "blocked"
-	labelLater     unchangedLabel = "then delete"
-	labelNextRun   unchangedLabel = "next run"
 	labelLeave     unchangedLabel = "leave"
 )
 
@@ -190,13 +172,6 @@ func (d *drawing) eachUnchanged(do func(unchangedObject)) {
 			add(labelBlocked, b.Object, b.Reason, d.palette.Changed)
 		}
 	}
-	for _, o := range l.alone {
-		label := labelLater
-		if o.Follows == "" && !p.Mode.Cascades() {
-			label = labelNextRun
-		}
-		do(unchangedObject{label, o.Object, l.whyWithout(o, none, object.Identity{}), d.palette.Changed})
-	}
 	for _, k := range p.Kept {
 		add(labelLeave, k.Object, k.Reason, d.palette.Dim)
 	}
@@ -204,98 +179,79 @@ func (d *drawing) eachUnchanged(do func(unchangedObject)) {
 
 // shown reports whether a row about the deletion of an object says what blocks it.
 func (d *drawing) shown(o object.Identity) bool {
-	out := d.layout.outcomes[o]
-	if line, hasStep := d.layout.byObject[o]; hasStep {
-		return d.layout.held(line) != ""
+	i, hasLine := d.layout.byObject[o]
+	if hasLine && d.layout.lines[i].contents() == 1 {
+		return d.listContents
 	}
-	return out != nil && out.State.Deletes() && (d.listContents || out.When == plan.Later)
+	return hasLine && (d.layout.lines[i].outcome != nil || d.layout.held(i) != "")
 }
 
 func unchangedRow(u unchangedObject) Row {
 	return Row{Label: u.paint(string(u.label)), Object: u.object, Name: u.paint(name(u.object)), Why: u.why}
 }
 
-// node is what has a row below another: a line, or contents of the line's object.
+// node is what has a row below another: a line, or the number of the contents of the line's object.
 type node struct {
-	line    int           // or none
-	content *plan.Outcome // an object without a line; nil for another node
-	counts  bool          // set if the row counts the contents
-	// above is the object of the row above it, and label the first column of that.
-	above object.Identity
-	label string
+	line   int
+	counts bool // set if the row counts the contents
 }
 
 // below returns the nodes below a line: the contents of its object, then its children.
 func (d *drawing) below(line int) []node {
-	on := d.layout.main(line)
-	out := d.outcomesBelow(line, on.Object.Identity)
-	if !d.listContents && len(out) > 0 {
-		out = []node{{line: line, counts: true}}
-	}
-	for _, child := range d.layout.lines[line].children {
-		out = append(out, node{line: child, above: on.Object.Identity, label: d.label(on)})
-	}
-	return out
-}
-
-// outcomesBelow returns the nodes of what has no line and is deleted because of an object.
-func (d *drawing) outcomesBelow(line int, o object.Identity) []node {
 	var out []node
-	for _, content := range d.layout.below[o] {
-		out = append(out, node{line: line, content: content, above: o, label: d.labelOf(o)})
+	for _, child := range d.layout.lines[line].children {
+		switch counted := !d.listContents && d.layout.lines[child].contents() == 1; {
+		case !counted:
+			out = append(out, node{line: child})
+		case len(out) == 0:
+			out = append(out, node{line: line, counts: true})
+		}
 	}
 	return out
 }
 
 func (d *drawing) row(n node) Row {
-	switch {
-	case n.counts:
+	if n.counts {
 		what, how := d.layout.contentsOf(n.line)
 		return Row{sameAction: true, sameNamespace: true, Name: d.palette.Deleted(what), Why: how}
-	case n.content != nil:
-		o := n.content.Object
-		label := d.labelOf(o)
-		return Row{
-			Action: plan.ActionDelete, Label: d.palette.Deleted(label), sameAction: n.label == label, sameNamespace: n.above.Namespace == o.Namespace, Object: o,
-			Name: d.palette.Deleted(name(o)), Why: d.palette.Dim(d.layout.whyWithout(n.content, n.line, n.above)),
-		}
 	}
-	row := d.line(n.line)
-	row.sameAction = n.label == d.label(d.layout.main(n.line))
-	row.sameNamespace = n.above.Namespace == row.Object.Namespace
+	row, parent := d.line(n.line), d.layout.lines[n.line].parent
+	row.sameAction = d.label(parent) == d.label(n.line)
+	row.sameNamespace = d.layout.main(parent).Object.Namespace == row.Object.Namespace
 	return row
 }
 
 func (d *drawing) line(i int) Row {
 	s := d.layout.main(i)
-	return Row{
-		Action: s.Action, Label: paint(s.Action, d.label(s), d.palette), Object: s.Object.Identity,
+	row := Row{
+		Action: s.Action, Label: paint(s.Action, d.label(i), d.palette), Object: s.Object.Identity,
 		Name: paint(s.Action, name(s.Object.Identity), d.palette), Why: d.layout.why(i, d.palette),
 	}
+	if d.label(i) == labelNextRun {
+		row.Action = ""
+	}
+	return row
 }
 
-// label returns what a step means for its object: the preview of a deletion says what happens to
+const (
+	labelLater   = "then delete"
+	labelNextRun = "next run"
+)
+
+// label returns what a line means for its object: the preview of a deletion says what happens to
 // objects, not which writes do it.
-func (d *drawing) label(s *plan.Step) string {
-	switch cascades := d.layout.plan.Mode.Cascades(); {
-	case cascades && s.Action == plan.ActionUnlink && d.layout.later(s.Object.Identity) != nil:
-		return string(labelLater)
+func (d *drawing) label(i int) string {
+	s, on := d.layout.main(i), &d.layout.lines[i]
+	cascades := d.layout.plan.Mode.Cascades()
+	switch later := d.layout.later(s.Object.Identity) != nil; {
+	case later && on.outcome != nil && on.outcome.Follows == "" && !cascades:
+		return labelNextRun
+	case later && (on.outcome != nil || cascades && s.Action == plan.ActionUnlink):
+		return labelLater
 	case cascades && s.Action == plan.ActionUnlink:
 		return "keep"
 	case cascades && s.Action == plan.ActionRemoveFinalizer && !s.Requested:
 		return word(plan.ActionDelete)
 	}
 	return word(s.Action)
-}
-
-// labelOf returns the first column of an object that is deleted.
-func (d *drawing) labelOf(o object.Identity) string {
-	line, hasStep := d.layout.byObject[o]
-	switch {
-	case hasStep:
-		return d.label(d.layout.main(line))
-	case d.layout.later(o) != nil:
-		return string(labelLater)
-	}
-	return word(plan.ActionDelete)
 }

@@ -285,29 +285,26 @@ func CriticalDeletions(p *plan.Plan) []string {
 	for _, one := range p.LostObjects() {
 		lost[one.Object] = critical(one.Object)
 	}
-	add := func(_ object.Identity, o *plan.Outcome) {
-		if !lost[o.Object] {
-			return
+	var inPlanOrder []int // with contents below what they are in
+	for i := range l.lines {
+		if on := &l.lines[i]; on.outcome == nil || on.parent == none {
+			inPlanOrder = append(inPlanOrder, i)
+			l.each(slices.DeleteFunc(slices.Clone(on.children), func(child int) bool { return l.lines[child].outcome == nil }), func(i int) { inPlanOrder = append(inPlanOrder, i) })
 		}
-		text := arguments(o.Object)
-		if i, hasLine := l.byObject[o.Object]; hasLine {
-			if what, how := l.contentsOf(i); what != "" {
-				text += ": " + what + " " + how
-			}
+	}
+	for _, i := range inPlanOrder {
+		o := l.main(i).Object.Identity
+		if !lost[o] {
+			continue
 		}
-		if o.When == plan.Later {
+		text := arguments(o)
+		if what, how := l.contentsOf(i); what != "" {
+			text += ": " + what + " " + how
+		}
+		if l.later(o) != nil {
 			text += ", later"
 		}
 		out = append(out, text)
-	}
-	for i := range l.lines {
-		o := l.main(i).Object.Identity
-		add(o, cmp.Or(l.outcomes[o], &plan.Outcome{Object: o}))
-		l.eachBelow(o, add)
-	}
-	for _, o := range l.alone {
-		add(o.Object, o)
-		l.eachBelow(o.Object, add)
 	}
 	return out
 }

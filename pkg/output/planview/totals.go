@@ -79,25 +79,11 @@ func (d *drawing) drawNamed() {
 		if named(l, i) {
 			d.add(func() Row { return d.lineAlone(i) })
 		}
-		l.eachBelow(l.main(i).Object.Identity, func(above object.Identity, o *plan.Outcome) {
-			if critical(o.Object) || o.State == plan.Terminating || o.Nondeterministic.Reason != nil {
-				d.add(func() Row {
-					row := d.row(node{line: i, content: o})
-					row.sameAction = false
-					row.Why = strings.Replace(l.whyWithout(o, i, object.Identity{}), withContainer, "deleted along with "+name(above), 1)
-					return row
-				})
-			}
-		})
 	}
 	d.eachUnchanged(func(u unchangedObject) {
 		switch u.label {
 		case labelBlocked, labelUnknown, labelUncertain:
-		case labelLater:
-			if !critical(u.object) {
-				return
-			}
-		case labelKeep, labelLeave, labelNextRun:
+		case labelKeep, labelLeave:
 			return
 		}
 		d.add(func() Row { return unchangedRow(u) })
@@ -168,24 +154,15 @@ func (d *drawing) byKind() [][]string {
 		totals[k].in.add(o)
 	}
 	l := d.layout
-	countBelow := func(_ object.Identity, o *plan.Outcome) {
-		order := urgency(plan.ActionDelete)
-		if o.When == plan.Later {
-			order = len(actions) + 1
-		}
-		count(order, d.labelOf(o.Object), o.Object, d.palette.Deleted)
-	}
 	for i := range l.lines {
 		action := l.main(i).Action
-		count(urgency(action), d.label(l.main(i)), l.main(i).Object.Identity, func(s string) string { return paint(action, s, d.palette) })
-		l.eachBelow(l.main(i).Object.Identity, countBelow)
-	}
-	d.eachUnchanged(func(u unchangedObject) {
-		count(len(actions)+1, string(u.label), u.object, u.paint)
-		if u.label == labelLater {
-			l.eachBelow(u.object, countBelow)
+		order, label := urgency(action), d.label(i)
+		if label == labelLater || label == labelNextRun {
+			order = len(actions) + 1
 		}
-	})
+		count(order, label, l.main(i).Object.Identity, func(s string) string { return paint(action, s, d.palette) })
+	}
+	d.eachUnchanged(func(u unchangedObject) { count(len(actions)+1, string(u.label), u.object, u.paint) })
 
 	all := slices.Collect(maps.Values(totals))
 	sort.Slice(all, func(i, j int) bool {
@@ -219,9 +196,15 @@ func (d *drawing) byCause() [][]string {
 	causes := map[string]*cause{}
 	l := d.layout
 	for _, root := range l.roots {
+		if d.label(root) == labelNextRun {
+			continue
+		}
 		s := l.main(root)
 		text := escape.Line(reason.Cause(s.Reason))
 		key := text + "\x00" + strings.Join(s.OwnerUIDs, "\x00")
+		if l.lines[root].outcome != nil {
+			text, key = l.whyAlone(root, d.palette), string(s.Object.UID)
+		}
 		if s.Requested {
 			text, key = name(s.Object.Identity)+": requested", string(s.Object.UID)
 		}
@@ -231,16 +214,13 @@ func (d *drawing) byCause() [][]string {
 			causes[key] = c
 		}
 		c.in.add(s.Object.Identity)
-		for below := []int{root}; len(below) > 0; {
-			i := below[len(below)-1]
-			below = append(below[:len(below)-1], l.lines[i].children...)
-			if label := d.label(l.main(i)); label == word(plan.ActionDelete) || label == string(labelLater) {
+		l.each([]int{root}, func(i int) {
+			if label := d.label(i); label == word(plan.ActionDelete) || label == labelLater {
 				c.deletes++
 			} else {
 				c.changes++
 			}
-			l.eachBelow(l.main(i).Object.Identity, func(object.Identity, *plan.Outcome) { c.deletes++ })
-		}
+		})
 	}
 	all := slices.Collect(maps.Values(causes))
 	sort.Slice(all, func(i, j int) bool {

@@ -19,6 +19,13 @@ import (
 // why returns why a line's object changes, what else is done to it, and what blocks it
 // then. What the tree already shows is dim.
 func (l *layout) why(i int, p *color.Palette) string {
+	if o, parent := l.lines[i].outcome, l.lines[i].parent; o != nil {
+		above := object.Identity{}
+		if parent != none {
+			above = l.main(parent).Object.Identity
+		}
+		return p.Dim(l.whyWithout(o, above))
+	}
 	if short := l.ownerDeleted(i); short != "" {
 		return l.withConsequences(i, p.Dim(short), p)
 	}
@@ -27,6 +34,13 @@ func (l *layout) why(i int, p *color.Palette) string {
 
 // whyAlone is why for a row that does not stand below its cause.
 func (l *layout) whyAlone(i int, p *color.Palette) string {
+	if o := l.lines[i].outcome; o != nil {
+		text := l.whyWithout(o, object.Identity{})
+		if parent := l.lines[i].parent; parent != none {
+			text = strings.Replace(text, withContainer, "deleted along with "+name(l.main(parent).Object.Identity), 1)
+		}
+		return text
+	}
 	return l.withConsequences(i, escape.Line(reason.Message(l.main(i).Reason)), p)
 }
 
@@ -188,7 +202,11 @@ const withContainer = "deleted along with it"
 
 // whyWithout returns why an object without a line is deleted, below the row of another object if that
 // is not the zero value. A requested removal of a finalizer deletes what waited for its object.
-func (l *layout) whyWithout(o *plan.Outcome, line int, above object.Identity) string {
+func (l *layout) whyWithout(o *plan.Outcome, above object.Identity) string {
+	var by *plan.Step // on the object above
+	if i, hasLine := l.byObject[above]; hasLine {
+		by = l.main(i)
+	}
 	var parts []string
 	switch {
 	case o.When == plan.Later && o.Follows == "" && !l.plan.Mode.Cascades():
@@ -199,7 +217,7 @@ func (l *layout) whyWithout(o *plan.Outcome, line int, above object.Identity) st
 		parts = append(parts, withContainer, l.waits(o))
 	case len(o.WaitsFor) > 0:
 		parts = append(parts, "its deletion was under way, and now "+removal(o.WaitsFor))
-	case l.main(line).Action != plan.ActionRemoveFinalizer:
+	case by == nil || by.Action != plan.ActionRemoveFinalizer:
 		parts = append(parts, withContainer)
 	case o.Object.IsNamespace(), o.Object.IsCRD():
 		parts = append(parts, "its deletion can complete, since nothing is left in it")

@@ -52,7 +52,7 @@ type cluster struct {
 	cleanups   map[string]int  // likewise per CustomResourceDefinition
 	removed    []scenario.Type // no longer served, but the REST mapper does not know yet
 
-	removable func(apiserver.Object) bool // whose finalizers other controllers remove; nil before they do
+	earlier map[types.UID]bool // what was terminating before the user's requests; nil until other controllers remove their finalizers
 }
 
 // watchStream has the watch events of one resource that the informer has not delivered yet.

@@ -38,7 +38,7 @@ func (c *cluster) addControllerSteps(add func(func())) {
 			add(func() { c.deleteInstances(o) })
 		}
 	}
-	if c.removable != nil {
+	if c.earlier != nil {
 		c.addRemovals(add)
 	}
 	for i, t := range c.served {
@@ -64,33 +64,33 @@ func (c *cluster) addControllerSteps(add func(func())) {
 }
 
 // release makes other controllers remove their finalizers from now on, unless nothing is held. An object
-// that was terminating before is not up to the user's requests, unless they name it, or its Namespace or
-// CustomResourceDefinition, or have changed its finalizers.
+// that was terminating before is not up to the user's requests, unless they name it, or have changed its
+// finalizers, or delete its Namespace or CustomResourceDefinition.
 func (c *cluster) release(before, now []scenario.Object) {
-	was, containers := map[types.UID]scenario.Object{}, map[string]bool{}
+	was := map[types.UID]scenario.Object{}
 	for _, o := range before {
 		was[o.UID] = o
 	}
-	begun := func(o scenario.Object) bool {
+	held := false
+	c.earlier = map[types.UID]bool{}
+	for _, o := range now {
 		old := was[o.UID]
-		return o.DeletionTimestamp != nil && (old.DeletionTimestamp == nil || !slices.Equal(old.Finalizers, o.Finalizers) ||
-			slices.ContainsFunc(c.scenario.Deletes, func(d scenario.Delete) bool { return d.UID == string(o.UID) }))
+		requested := slices.ContainsFunc(c.scenario.Deletes, func(d scenario.Delete) bool { return d.UID == string(o.UID) })
+		c.earlier[o.UID] = old.DeletionTimestamp != nil && slices.Equal(old.Finalizers, o.Finalizers) && !requested
+		held = held || o.DeletionTimestamp != nil && !c.earlier[o.UID]
 	}
-	for _, o := range now {
-		containers[o.Kind+"/"+o.Name] = containers[o.Kind+"/"+o.Name] || begun(o)
+	if !held {
+		c.earlier = nil
 	}
-	kept, held := map[types.UID]bool{}, false
-	for _, o := range now {
-		inside := containers["Namespace/"+o.Namespace]
-		for _, t := range c.scenario.Types {
-			inside = inside || t.Kind == o.Kind && containers["CustomResourceDefinition/"+t.Resource+"."+t.Group]
-		}
-		kept[o.UID] = o.DeletionTimestamp != nil && !begun(o) && !inside
-		held = held || o.DeletionTimestamp != nil && !kept[o.UID]
-	}
-	if held {
-		c.removable = func(o apiserver.Object) bool { return !kept[o.UID] }
-	}
+}
+
+// removable reports whether other controllers remove their finalizers from a terminating object.
+func (c *cluster) removable(o apiserver.Object) bool {
+	t := o.Type.GroupVersionResource
+	return !c.earlier[o.UID] || slices.ContainsFunc(c.server.Objects(), func(container apiserver.Object) bool {
+		inside := container.Type.GroupVersionResource == namespaceResource && container.Name == o.Namespace || isDefinition(container) && container.Name == t.Resource+"."+t.Group
+		return inside && container.DeletionTimestamp != nil && !c.earlier[container.UID]
+	})
 }
 
 // addRemovals adds the removal of each finalizer that other controllers remove after the user's

@@ -73,7 +73,7 @@ func (c *cluster) run(before string) (*scenario.End, error) {
 	}
 	c.settle(true)
 	end.Objects = c.objects()
-	if c.release(settled, end.Objects); c.removable != nil {
+	if c.release(settled, end.Objects); c.earlier != nil {
 		c.settle(false)
 		end.Released = c.objects()
 	}
