@@ -179,7 +179,7 @@ func TestRepairRemovesOneFinalizer(t *testing.T) {
 			shows string
 			left  []string
 		}{
-			"label":     {`{"metadata":{"labels":{"beat":"1"}}}`, "removed finalizer 1 in ", []string{"example.com/other"}},
+			"label":     {`{"metadata":{"labels":{"beat":"1"}}}`, "Deleted 0 of 1, removed finalizer 1. ConfigMap/label is held by example.com/other", []string{"example.com/other"}},
 			"finalizer": {`{"metadata":{"finalizers":["` + finalizer + `"]}}`, "its finalizers now differ from the plan", []string{finalizer}},
 		} {
 			o := s.create(configMap(ns, name, heldBy(finalizer, "example.com/other")))
