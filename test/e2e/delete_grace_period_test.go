@@ -42,7 +42,7 @@ func TestDeleteForcesAPodWithoutAKubelet(t *testing.T) {
 		if seconds := remaining(lost); seconds != 30 {
 			t.Errorf("its grace period is %d", seconds)
 		}
-		s.gc("delete", "pod/lost", "-n", ns, "--dry-run").exits(t, 0).shows(t, "has been stopping\n", "delete 0, delete later 1")
+		s.gc("delete", "pod/lost", "-n", ns, "--dry-run").exits(t, 0).shows(t, "has been stopping\n", "delete 1 (1 later)")
 		forced := s.gc("delete", "pod/lost", "-n", ns, "--force", "--dry-run").exits(t, 0).
 			shows(t, "requested, although it is already being deleted; its dependents are deleted afterwards (background); "+skips).
 			warns(t, "warning: --force does not wait")
@@ -70,7 +70,7 @@ func TestDeleteForcesAPodWithoutAKubelet(t *testing.T) {
 	t.Run("a finalizer keeps it all the same", func(t *testing.T) {
 		s := s.forSubtest(t)
 		held := s.create(pod(ns, "held", onNode("none"), heldBy("example.com/hold")))
-		s.gc("delete", "pod/held", "-n", ns, "--force", "--dry-run").exits(t, 0).shows(t, skips+"; then blocked by example.com/hold")
+		s.gc("delete", "pod/held", "-n", ns, "--force", "--dry-run").exits(t, 0).shows(t, skips+"; then held until whoever set example.com/hold removes it")
 		s.gc("delete", "pod/held", "-n", ns, "--force", "--yes", "--wait=false").exits(t, 0)
 		if seconds := remaining(held); seconds != 0 {
 			t.Errorf("its grace period is %d", seconds)

@@ -1,9 +1,11 @@
 package oracle
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/test/oracle/scenario"
 )
@@ -100,7 +103,58 @@ func PredictDelete(s scenario.Scenario) []Prediction {
 	if !slices.ContainsFunc(slices.Collect(maps.Values(reserves)), func(r Reserve) bool { return r != Later }) {
 		out = append(out, predictNumber(s, lost))
 	}
-	return out
+	return append(out, predictRestoration(s, p))
+}
+
+// notRecreated are the reasons why an object is left alone: somebody else had deleted it or its
+// Namespace before, its controller creates another, a scenario has no schemas and may leave out
+// Namespaces, and an Event is about the past.
+var notRecreated = []string{"it was already being deleted", "is no longer served", "its namespace ", "it reports a past event", " exists and creates "}
+
+// predictRestoration returns that a restoration creates each object again that is in the backup and gone
+// in the end.
+func predictRestoration(s scenario.Scenario, p *plan.Plan) Prediction {
+	manifests := map[types.UID]json.RawMessage{}
+	for i := range s.Objects {
+		manifests[s.Objects[i].UID], _ = json.Marshal(s.Objects[i].PartialObjectMetadata) // it holds only strings
+	}
+	b := restore.Backup{Plan: p, Manifest: func(o restore.Saved) (json.RawMessage, error) { return manifests[o.Object.UID], nil }}
+	for _, o := range p.ObjectsToBackUp() {
+		b.Saved = append(b.Saved, restore.Saved{Object: o})
+	}
+	slices.SortFunc(b.Saved, func(a, b restore.Saved) int { return a.Object.Compare(b.Object) })
+	missing := func(e End) []string {
+		var left []scenario.Object
+		for i := range s.Objects {
+			if o := e.Released().Object(s.Objects[i].UID); o != nil {
+				left = append(left, *o)
+			}
+		}
+		plan, created := restore.New(b, Scan(settled(s, left)), restore.Options{}).Plan, map[types.UID]bool{}
+		for i := range plan.Steps {
+			created[plan.Steps[i].Object.UID] = true
+		}
+		var out []string
+		for _, o := range b.Saved {
+			if e.Released().Object(o.Object.UID) == nil && !created[o.Object.UID] {
+				why := "without a reason"
+				for _, k := range plan.Kept {
+					if k.Object.UID == o.Object.UID {
+						why = k.Reason.Message()
+					}
+				}
+				if slices.ContainsFunc(notRecreated, func(by string) bool { return strings.Contains(why, by) }) {
+					continue
+				}
+				out = append(out, string(o.Object.UID)+": "+why)
+			}
+		}
+		return out
+	}
+	return Prediction{
+		Command: "delete", Aspect: "restoration", Said: "everything in the backup is there again", None: Wrong, Some: Wrong,
+		Holds: func(e End) bool { return len(missing(e)) == 0 }, Describe: func(e End) string { return strings.Join(missing(e), ", ") },
+	}
 }
 
 // predictRelease returns what the plan says about an object once other controllers have removed their

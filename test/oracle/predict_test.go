@@ -27,7 +27,7 @@ func TestPredictionsAreCompared(t *testing.T) {
 				object v1 ConfigMap a/d d owner=v1,ConfigMap,o,o
 				delete o Background`, PredictDelete,
 			[]string{"", "object v1 ConfigMap a/d d"},
-			[]string{"falsely certain state d"},
+			[]string{"falsely certain state d", "falsely certain release d", "falsely certain number "},
 		},
 		{
 			"delete/a held dependent", `
@@ -52,7 +52,7 @@ func TestPredictionsAreCompared(t *testing.T) {
 				object v1 ConfigMap a/other other
 				delete o Background`, PredictDelete,
 			[]string{"object v1 ConfigMap a/other other", ""},
-			[]string{"falsely certain state other", "not backed up backup other"},
+			[]string{"falsely certain state other", "not backed up backup other", "falsely certain release other", "not backed up backup of the release other", "falsely certain number "},
 		},
 		{
 			"delete/a reference that is removed", `
