@@ -227,6 +227,7 @@ func TestTheSentencesOfWhatAPlanKeeps(t *testing.T) {
 		{reason.OwnersRemain{Owners: []object.Identity{pod, job}}, "is also owned by Pod/web and 1 more"},
 		{reason.LastReferenceLost, "loses its last owner reference and then has no owner"},
 		{reason.NotReached, "the garbage collector does not process it"},
+		{reason.UsersUnknown, "its deletion was under way, and whether anything else uses it is unknown"},
 		{reason.OrderMatters{Orphaned: true}, "it stays if the garbage collector removes its reference to an owner that is gone before another owner orphans it"},
 		{reason.OrderMatters{}, "that depends on the order in which the garbage collector processes objects"},
 		{reason.OrderMatters{Owner: &job, Released: true, UnderWay: true}, "it does not block Job/import, whose deletion is already under way, so it may stay until Job/import is gone"},

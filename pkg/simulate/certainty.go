@@ -142,6 +142,11 @@ func (p *Possibilities) ownReason(n graph.Node) reason.Reason {
 		}
 		return reason.OrderMatters{} // it depends on which dependent the collector sees first: see describe
 	}
+	if r.object.Terminating() && slices.ContainsFunc(r.object.Finalizers, func(f string) bool { return knownFinalizers[f].protects }) {
+		if _, certain := p.model.UsersOf(n); !certain {
+			return reason.UsersUnknown
+		}
+	}
 	if p.mayBeUnserved(r) {
 		return reason.OrderMatters{Unserved: true}
 	}

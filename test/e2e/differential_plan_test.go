@@ -60,12 +60,13 @@ type (
 		ServedVersions []string  `json:"servedVersions"`
 	}
 	plannedOutcome struct {
-		Object           identity `json:"object"`
-		State            string   `json:"state"`
-		When             string   `json:"when"`
-		WaitsFor         []string `json:"waitsFor"`
-		Follows          string   `json:"follows"`
-		Nondeterministic Because  `json:"nondeterministic"`
+		Object           identity   `json:"object"`
+		State            string     `json:"state"`
+		When             string     `json:"when"`
+		WaitsFor         []string   `json:"waitsFor"`
+		After            []identity `json:"after"`
+		Follows          string     `json:"follows"`
+		Nondeterministic Because    `json:"nondeterministic"`
 	}
 	plannedBlocked struct {
 		Object identity   `json:"object"`
@@ -89,6 +90,7 @@ type (
 		Gaps         []gap  `json:"gaps"`
 	}
 	collectedSummary struct {
+		Deleted int `json:"deleted"`
 		Done    int `json:"done"`
 		Skipped int `json:"skipped"`
 		Failed  int `json:"failed"`

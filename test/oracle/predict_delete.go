@@ -118,9 +118,13 @@ func predictRestoration(s scenario.Scenario, p *plan.Plan) Prediction {
 	for i := range s.Objects {
 		manifests[s.Objects[i].UID], _ = json.Marshal(s.Objects[i].PartialObjectMetadata) // it holds only strings
 	}
-	b := restore.Backup{Plan: p, Manifest: func(o restore.Saved) (json.RawMessage, error) { return manifests[o.Object.UID], nil }}
+	b := restore.Backup{Mode: p.Mode, Manifest: func(o restore.Saved) (json.RawMessage, error) { return manifests[o.Object.UID], nil }}
 	for _, o := range p.ObjectsToBackUp() {
 		b.Saved = append(b.Saved, restore.Saved{Object: o})
+	}
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		b.Steps = append(b.Steps, restore.Step{ID: step.ID, Action: step.Action, Requested: step.Requested, Object: step.Object.UID})
 	}
 	slices.SortFunc(b.Saved, func(a, b restore.Saved) int { return a.Object.Compare(b.Object) })
 	missing := func(e End) []string {

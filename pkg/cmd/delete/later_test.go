@@ -37,7 +37,7 @@ func TestHarvester6668HeldDeletionShowsWhatFollows(t *testing.T) {
 		"then delete             ├─ ConfigMap/notes                    once its owner is gone\n",
 		"                        │  └─ Secret/key                      once its owner is gone, held until whoever set example.com/hold removes it\n",
 		"then delete             └─ VirtualMachineRestore/from-monday  once its owner is gone\n",
-		"                           └─ PersistentVolumeClaim/data      once its owner is gone\n",
+		"                           └─ PersistentVolumeClaim/data      once its owner is gone; what becomes of its data is unknown\n",
 		"Deletes: VirtualMachine 1; 4 more once KubeVirt has finished, and whoever set it has removed example.com/hold: ConfigMap 1, PersistentVolumeClaim 1, Secret 1, VirtualMachineRestore 1.\n",
 		"delete 5 (1 blocked, 4 later) in namespace vms",
 	} {
@@ -57,9 +57,9 @@ func TestTekton1784ClaimThatWaitsForFinishedPodsHasARow(t *testing.T) {
 {"apiVersion": "tekton.dev/v1", "kind": "PipelineRun", "metadata": {"namespace": "ci", "name": "nightly", "uid": "1", "resourceVersion": "1"}},
 {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "ci", "name": "clone", "uid": "2", "resourceVersion": "1", "ownerReferences": [{"apiVersion": "tekton.dev/v1", "kind": "PipelineRun", "name": "nightly", "uid": "1"}]}, "spec": {"nodeName": "n", "volumes": [{"name": "w", "persistentVolumeClaim": {"claimName": "work"}}]}, "status": {"phase": "Succeeded"}},
 {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"namespace": "ci", "name": "work", "uid": "3", "resourceVersion": "1", "deletionTimestamp": "2026-11-20T08:00:00Z", "deletionGracePeriodSeconds": 0, "finalizers": ["kubernetes.io/pvc-protection"], "ownerReferences": [{"apiVersion": "tekton.dev/v1", "kind": "PipelineRun", "name": "nightly", "uid": "1"}]}}`,
-		"pipelinerun/nightly", "-n", "ci")
+		"pipelinerun/nightly", "-n", "ci", "--complete")
 	for _, want := range []string{
-		"├─ PersistentVolumeClaim/work  its deletion was under way, and now the volume protection of Kubernetes removes kubernetes.io/pvc-protection\n",
+		"├─ PersistentVolumeClaim/work  its deletion was under way, and now the volume protection (kube-controller-manager) removes kubernetes.io/pvc-protection; what becomes of its data is unknown\n",
 		"Deletes: PersistentVolumeClaim 1, PipelineRun 1, Pod 1.\n", "delete 3 in namespace ci",
 	} {
 		if !strings.Contains(out, want) {

@@ -111,7 +111,15 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 	if total > 0 {
 		parts = append(parts, wording.Thousands(total)+" more "+when+": "+listKinds(later, critical, palette))
 	}
+	perhaps := 0 // claims that another order of events deletes
+	for i := range p.Outcomes {
+		if o := &p.Outcomes[i]; o.MayBeDeleted && isClaim(o.Object) {
+			perhaps++
+		}
+	}
 	switch {
+	case perhaps > 0:
+		parts = append(parts, "perhaps PersistentVolumeClaim "+wording.Thousands(perhaps))
 	case len(parts) == 0:
 		return ""
 	case !claims && p.ClaimsUnread():
