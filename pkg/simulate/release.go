@@ -107,14 +107,20 @@ func (s *simulation) releaseHeld() bool {
 		}
 		r.released[n], any = true, true
 		left := podStopped(o)
-		for _, f := range o.ForeignFinalizers() {
-			if left != nil && f != DefinitionFinalizer && !releaseRejected(o) {
-				left = StateAfterPatch(left, object.Change{RemoveFinalizer: f})
-			}
+		if left != nil && !releaseRejected(o) && slices.ContainsFunc(left.Finalizers, othersRemove) {
+			released := *left
+			released.Finalizers = slices.DeleteFunc(slices.Clone(left.Finalizers), othersRemove)
+			left = StateAfterPatch(&released, object.Change{})
 		}
 		s.model.SetState(n, left)
 	}
 	return any
+}
+
+// othersRemove reports whether a release removes a finalizer: it is neither the garbage collector's nor that of a
+// definition, which goes with the last object of its kind.
+func othersRemove(finalizer string) bool {
+	return finalizer != object.ForegroundFinalizer && finalizer != object.OrphanFinalizer && finalizer != DefinitionFinalizer
 }
 
 // deletePodsOfGoneNodes deletes what kube-controller-manager deletes a while after a Node is gone: each
