@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
 // A cluster is identified by the UID of its Namespace kube-system, because two clusters may
@@ -29,16 +26,4 @@ func (op *Operation) IdentifyCluster(ctx context.Context, consequence string) {
 		fmt.Fprintf(op.Options.Scan.Err, "warning: cannot identify this cluster, so %s: %s\n", consequence, escape.Short(err.Error(), 2000))
 	}
 	op.ClusterUID = uid
-}
-
-// CheckPlanCluster returns an error if the plan was saved on another cluster. An unknown
-// cluster is no error, because each step is bound to the UID of its object.
-func CheckPlanCluster(p *plan.Plan, uid types.UID) error {
-	if p.ClusterUID == "" || uid == "" || p.ClusterUID == string(uid) {
-		return nil
-	}
-	return WithHint(
-		Usagef("the plan is of another cluster: its Namespace kube-system has UID %s, here it has UID %s", Quote(p.ClusterUID), Quote(string(uid))),
-		"select its context with --context, or make a new plan with --plan-out",
-	)
 }

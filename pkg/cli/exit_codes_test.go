@@ -2,11 +2,6 @@ package cli
 
 import (
 	"testing"
-
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
 // completeRun returns the facts of a run that did everything, with a change.
@@ -95,34 +90,6 @@ func forAllFacts(do func(exitFacts)) {
 					failed: count(4), left: count(5), blocked: count(6), unrecorded: is(7), verification: v,
 				})
 			}
-		}
-	}
-}
-
-// Objects that became garbage meanwhile do not belong to a saved plan, unless they depend on
-// objects that it deletes.
-func TestRemainingStepsOfASavedPlan(t *testing.T) {
-	step := func(uid string, owners ...string) plan.Step {
-		return plan.Step{Object: plan.Object{Identity: object.Identity{UID: types.UID(uid)}}, OwnerUIDs: owners}
-	}
-	saved := &plan.Plan{
-		Steps:    []plan.Step{step("deleted")},
-		Outcomes: []plan.Outcome{{Object: object.Identity{UID: "along"}, State: plan.Deleted}},
-	}
-	for name, c := range map[string]struct {
-		left []plan.Step
-		want int
-	}{
-		"nothing":                             {nil, 0},
-		"an object of a step":                 {[]plan.Step{step("deleted")}, 1},
-		"an object deleted with another":      {[]plan.Step{step("along")}, 1},
-		"something else":                      {[]plan.Step{step("other", "gone")}, 0},
-		"what depends on what was deleted":    {[]plan.Step{step("dependent", "deleted")}, 1},
-		"what depends on that":                {[]plan.Step{step("dependent", "deleted"), step("below", "dependent")}, 2},
-		"one that belongs to it, and one not": {[]plan.Step{step("other"), step("along"), step("below other", "other")}, 1},
-	} {
-		if got := remainingSteps(saved, &plan.Plan{Steps: c.left}); got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
 }

@@ -57,13 +57,7 @@ type Operation struct {
 	Options *MutatingOptions
 	Command MutatingCommand
 	Current PlannedScan // the latest one before the run
-	// Saved is the plan of --plan. Only its steps whose objects have not changed since
-	// are carried out; Stale are the others. NewGaps are what the scan of the saved plan
-	// could read and the current one could not.
-	Saved   *plan.Plan
-	Stale   []plan.Stale
-	NewGaps []snapshot.Gap
-	Notes   []string // lines to print after the preview
+	Notes   []string    // lines to print after the preview
 	// LeavesRestToCollector means that this tool does only what the user requested, and
 	// the cluster's own garbage collector what follows from it.
 	LeavesRestToCollector bool
@@ -75,8 +69,7 @@ type Operation struct {
 }
 
 // Prepare scans the cluster and plans. If claims or volumes would go, it reads who uses them and what becomes
-// of their data, and plans again. With a saved plan, the current plan is what
-// remains valid of it.
+// of their data, and plans again.
 func (op *Operation) Prepare(ctx context.Context) error {
 	return op.prepare(ctx, op.Command.Plan)
 }
@@ -98,10 +91,6 @@ func (op *Operation) prepare(ctx context.Context, plans planFunc) error {
 		if err := plans(ctx, &now); err != nil {
 			return err
 		}
-	}
-	if op.Saved != nil {
-		op.NewGaps = plan.NewGaps(op.Saved, now.Plan)
-		now.Plan, op.Stale = plan.Revalidate(op.Saved, now.Plan)
 	}
 	op.Current = now
 	return nil
@@ -159,8 +148,6 @@ func (op *Operation) Run(ctx context.Context) error {
 		return op.refuseIncomplete()
 	case options.DryRun == dryRunServer:
 		return op.dryRunServer(ctx)
-	case len(op.NewGaps) > 0:
-		return op.refuseNewGaps()
 	case len(op.Current.Plan.Steps) == 0:
 		return op.reportNothingToDo()
 	case len(refused) > 0:
@@ -182,9 +169,6 @@ func (op *Operation) Run(ctx context.Context) error {
 
 func (op *Operation) warn() {
 	op.Options.Scan.WarnOfGaps(op.Current.Snapshot)
-	if len(op.NewGaps) > 0 && !op.Options.Mutates() {
-		fmt.Fprintln(op.Options.Scan.Err, "warning: a run would refuse this plan, because this scan could not read what the scan of the saved plan read: "+nameList(op.NewGaps, MaxNamedGaps))
-	}
 	op.warnOfTooManyDeletes()
 	op.warnOfUnusedAcceptGaps()
 	if server := op.Current.Snapshot.Server; !op.Current.Judge.Behavior().IdentityAwareOwners && len(op.Current.Plan.Steps) > 0 {
@@ -203,37 +187,21 @@ func (op *Operation) warnOfTooManyDeletes() {
 // plan differs. The new plan is the one to carry out: it is bound to the current state of
 // the objects.
 func (op *Operation) planAgain(ctx context.Context) error {
-	confirmed := op.currentDigest()
+	confirmed := op.Current.Plan.Digest
 	if err := op.prepare(ctx, op.Command.Replan); err != nil {
 		return err
 	}
 	switch {
 	case op.Options.Scan.Strict && !op.Current.Plan.CompleteButAccepted():
 		return op.refuseIncomplete()
-	case op.currentDigest() != confirmed:
+	case op.Current.Plan.Digest != confirmed:
 		return Refuse(op.Options.Scan.Streams, ExitUnconfirmed, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "preview it again: "+op.Options.rerunCommand())
 	}
 	return nil
 }
 
-// currentDigest returns the digest of the steps to run. The current plan has it already,
-// unless it is the rest of a saved plan, which keeps the digest of the whole.
-func (op *Operation) currentDigest() string {
-	if op.Saved == nil {
-		return op.Current.Plan.Digest
-	}
-	return op.Current.Plan.Finalized().Digest
-}
-
 func (op *Operation) refuseIncomplete() error {
 	return Refuse(op.Options.Scan.Streams, ExitIncomplete, "the scan is incomplete; refused because of --strict: nothing was changed", "")
-}
-
-// refuseNewGaps refuses a saved plan as a whole: what a new gap hides may depend on any
-// object of the plan.
-func (op *Operation) refuseNewGaps() error {
-	return Refuse(op.Options.Scan.Streams, ExitUnconfirmed, "this scan could not read what the scan of the saved plan read: "+nameList(op.NewGaps, MaxNamedGaps)+". Nothing was changed",
-		"make a new plan, which names what could not be read: "+op.Options.rerunCommand("plan")+" --dry-run --plan-out FILE")
 }
 
 // reportNothingToDo ends an operation without steps. Its own scan verifies that nothing
@@ -295,7 +263,7 @@ func (op *Operation) apply(ctx context.Context) error {
 // outcome returns the outcome of a run that has done nothing yet.
 func (op *Operation) outcome() runOutcome {
 	p := op.Current.Plan
-	return runOutcome{plan: p, stale: op.Stale, gaps: p.Gaps, facts: exitFacts{
+	return runOutcome{plan: p, gaps: p.Gaps, facts: exitFacts{
 		dryRun: op.Options.DryRun, strict: op.Options.Scan.Strict, complete: p.CompleteButAccepted(), verification: verifiedNone,
 	}}
 }
@@ -324,7 +292,7 @@ func (op *Operation) execute(ctx context.Context, b *runBackup) *execute.Report 
 // own garbage collector, it waits for that, and explains a stall.
 func (op *Operation) RunPlan(ctx context.Context, b planrun.BackupWriter, common execute.Options) *execute.Report {
 	w := write.New(op.Current.Cluster, op.Current.Snapshot, common.DryRun)
-	o := planrun.Options{Common: common, RequireUnchanged: op.Saved != nil, RequestedOnly: op.LeavesRestToCollector}
+	o := planrun.Options{Common: common, RequestedOnly: op.LeavesRestToCollector}
 	if op.LeavesRestToCollector && !op.SkipVerification && !common.DryRun {
 		o.Watcher = w
 		watchdog := startWatchdog(ctx, op.explainStall)

@@ -21,7 +21,6 @@ import (
 type runOutcome struct {
 	facts   exitFacts
 	plan    *plan.Plan
-	stale   []plan.Stale
 	done    *execute.Report // nil if there was nothing to do
 	backup  string          // the folder; empty if there is no backup
 	gone    int             // how many of the objects that the plan deletes
@@ -84,10 +83,8 @@ func (o *runOutcome) result() *result {
 	for i := range o.blocked {
 		r.Blocked = append(r.Blocked, o.blocked[i].Store())
 	}
-	all, results := o.allSteps()
-	for i := range all.Steps {
-		s := &all.Steps[i]
-		ended := results[i]
+	for i := range o.plan.Steps {
+		s, ended := &o.plan.Steps[i], planview.Result(o.done.Results[i])
 		if ended.Status == "" {
 			ended.Status, ended.Reason = event.Skipped, reason.LeftToCollector
 		}
@@ -111,41 +108,20 @@ func (o *runOutcome) result() *result {
 	return r
 }
 
-// shownSteps is allSteps without the steps that are left to the garbage collector, and
-// their number.
+// shownSteps returns the plan without the steps that are left to the garbage collector, how
+// each ended, and the number of the others.
 func (o *runOutcome) shownSteps() (shown *plan.Plan, results []planview.Result, others int) {
-	all, ended := o.allSteps()
-	kept := *all
+	kept := *o.plan
 	kept.Steps = nil
-	for i, s := range all.Steps {
-		if ended[i].Status == "" {
+	for i, s := range o.plan.Steps {
+		ended := planview.Result(o.done.Results[i])
+		if ended.Status == "" {
 			others++
 			continue
 		}
-		kept.Steps, results = append(kept.Steps, s), append(results, ended[i])
+		kept.Steps, results = append(kept.Steps, s), append(results, ended)
 	}
 	return &kept, results, others
-}
-
-// allSteps returns the plan including the stale steps of a saved plan, and how each ended.
-func (o *runOutcome) allSteps() (*plan.Plan, []planview.Result) {
-	all := *o.plan
-	var results []planview.Result
-	if o.done != nil {
-		for _, ended := range o.done.Results {
-			results = append(results, planview.Result(ended))
-		}
-	}
-	for _, s := range o.stale {
-		all.Steps = append(slices.Clip(all.Steps), s.Step)
-		results = append(results, refused(s))
-	}
-	return &all, results
-}
-
-// refused returns the result of a stale step.
-func refused(s plan.Stale) planview.Result {
-	return planview.Result{Step: s.Step.ID, Status: event.Failed, Reason: reason.StepRefused{Because: reason.Nested{Reason: s.Reason}}}
 }
 
 // report prints how the run ended, and returns its exit code as an error.
@@ -173,7 +149,7 @@ func (op *Operation) writeResult(o *runOutcome, r *result) error {
 			Backup       string       `json:"backup"`
 			Verification verification `json:"verification"`
 		}{"finished", r.Summary, o.backup, o.facts.verification})
-	case o.done != nil || len(o.stale) > 0:
+	case o.done != nil:
 		return op.printResult(o, r)
 	}
 	return nil
@@ -192,8 +168,8 @@ func (r *result) done() []object.Identity {
 
 // printResult writes the result for a person.
 func (op *Operation) printResult(o *runOutcome, r *result) error {
-	all, results, others := o.shownSteps()
-	if err := planview.Unfinished(op.Options.Scan.Out, all, results, op.Options.Scan.Palette()); err != nil {
+	shown, results, others := o.shownSteps()
+	if err := planview.Unfinished(op.Options.Scan.Out, shown, results, op.Options.Scan.Palette()); err != nil {
 		return err
 	}
 	if o.plan.Mode.Cascades() && !o.dryRun() {
@@ -202,13 +178,13 @@ func (op *Operation) printResult(o *runOutcome, r *result) error {
 		}
 	}
 	stuck := ""
-	if object, why, ok := planview.Stuck(o.plan, o.blocked); ok && o.done != nil && o.gone < o.plan.Losses() {
+	if object, why, ok := planview.Stuck(o.plan, o.blocked); ok && o.gone < o.plan.Losses() {
 		stuck = why + " Next: " + op.Options.Scan.Suggest("why", strings.ToLower(object.Kind)+"/"+object.Name, "-n", object.Namespace)
 	}
-	line := planview.RunSummary(all, results, o.gone, stuck, o.took)
+	line := planview.RunSummary(shown, results, o.gone, stuck, o.took)
 	switch {
 	case o.dryRun():
-		line = fmt.Sprintf("The API server would accept %d of %d steps. Nothing was changed: dry run, digest %s.", r.Summary.Done, len(all.Steps), r.Digest)
+		line = fmt.Sprintf("The API server would accept %d of %d steps. Nothing was changed: dry run, digest %s.", r.Summary.Done, len(o.plan.Steps), r.Digest)
 	case others > 0:
 		line += "; the cluster's garbage collector does the rest, and nothing was verified."
 	default:
@@ -224,7 +200,7 @@ func (op *Operation) printResult(o *runOutcome, r *result) error {
 		return err
 	}
 	if !o.interrupted() && r.Summary.Failed == 0 && r.Summary.Left > 0 && !op.LeavesRestToCollector {
-		next := op.Options.rerunCommand("plan")
+		next := op.Options.rerunCommand()
 		if o.plan.Mode.Cascades() { // the objects that it named are gone
 			next = op.suggestCollect(o.left)
 		}
@@ -233,16 +209,9 @@ func (op *Operation) printResult(o *runOutcome, r *result) error {
 	return nil
 }
 
-// verificationLine returns what the scan after the run found, as the end of a sentence, or
-// "" if there was no run.
+// verificationLine returns what the scan after the run found, as the end of a sentence.
 func (op *Operation) verificationLine(o *runOutcome, r *result) string {
-	if o.done == nil {
-		return ""
-	}
 	found := foundLeft(r.Summary.Left, o.blocked)
-	if r.Summary.Left > 0 && o.facts.left == 0 {
-		found += " (none of it part of this plan)"
-	}
 	switch {
 	case o.facts.verification == verifiedComplete:
 		return "; a scan afterwards found " + found

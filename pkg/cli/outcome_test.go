@@ -20,7 +20,6 @@ func TestResultContainsEveryStepAndHowItEnded(t *testing.T) {
 			{Step: "2", Status: event.Done},
 			{Step: "3"},
 		}},
-		stale: []plan.Stale{{Step: plan.Step{ID: "4"}, Reason: reason.ChangedSincePlanned}},
 	}
 	data, err := json.Marshal(o.result())
 	if err != nil {
@@ -40,9 +39,6 @@ func TestResultContainsEveryStepAndHowItEnded(t *testing.T) {
 		{"1", "delete", "failed", reason.Stored{Code: "WriteFailed", Parameters: json.RawMessage(`{"errorClass":"forbidden","detail":"no"}`), Message: "no"}},
 		{"2", "", "done", reason.Stored{}},
 		{"3", "", "skipped", reason.Stored{Code: "LeftToCollector", Message: "left to the cluster's garbage collector"}},
-		{"4", "", "failed", reason.Stored{
-			Code: "StepRefused", Parameters: json.RawMessage(`{"because":{"reason":"ChangedSincePlanned","message":"it changed since the plan was made"}}`), Message: "refused: it changed since the plan was made",
-		}},
 	}
 	if diff := cmp.Diff(want, got.Steps); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

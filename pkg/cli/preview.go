@@ -94,17 +94,6 @@ func (op *Operation) preview() error {
 	if op.Options.DryRun == dryRunClient {
 		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", p.Digest)
 	}
-	if n := len(op.Stale); n > 0 {
-		sum += fmt.Sprintf(" %d of %d steps of the saved plan are refused.", n, n+len(p.Steps))
-		results := make([]planview.Result, n)
-		stale := &plan.Plan{}
-		for i, s := range op.Stale {
-			stale.Steps, results[i] = append(stale.Steps, s.Step), refused(s)
-		}
-		if err := planview.Unfinished(out, stale, results, palette); err != nil {
-			return err
-		}
-	}
 	_, err := fmt.Fprintln(out, sum)
 	return err
 }
@@ -112,7 +101,7 @@ func (op *Operation) preview() error {
 // hintConfirm tells, after a dry run, how to carry out this plan, unless that would be refused.
 func (op *Operation) hintConfirm(refused []refusal) {
 	p, o := op.Current.Plan, op.Options
-	cannotRun := o.Scan.From != "" || len(refused)+len(op.NewGaps) > 0 || o.Scan.Strict && !p.CompleteButAccepted() || o.exceedsMaxDeletes(p) != ""
+	cannotRun := o.Scan.From != "" || len(refused) > 0 || o.Scan.Strict && !p.CompleteButAccepted() || o.exceedsMaxDeletes(p) != ""
 	if o.ForPerson() && len(p.Steps) > 0 && !cannotRun {
 		fmt.Fprintf(o.Scan.Err, "Run exactly this plan: %s --confirm %s\n", o.rerunCommand(), p.Digest)
 	}

@@ -14,14 +14,14 @@ import (
 
 // unrelatedFlags are the flags that do not influence the plan.
 var unrelatedFlags = []string{
-	"dry-run", "yes", "confirm", "plan-out", "output", "template", "allow-missing-template-keys", "color", "v",
+	"dry-run", "yes", "confirm", "output", "template", "allow-missing-template-keys", "color", "v",
 }
 
-// rerunCommand returns the command line without unrelatedFlags and without these flags, to
-// be pasted into a shell. Credentials are replaced by redact.Mark, not left out: without
-// them the command would run as another user.
-func (o *MutatingOptions) rerunCommand(without ...string) string {
-	return commandLine(o.command, o.args, o.given, without...)
+// rerunCommand returns the command line without unrelatedFlags, to be pasted into a shell.
+// Credentials are replaced by redact.Mark, not left out: without them the command would run
+// as another user.
+func (o *MutatingOptions) rerunCommand() string {
+	return commandLine(o.command, o.args, o.given)
 }
 
 func commandLine(command string, args []string, given *pflag.FlagSet, without ...string) string {

@@ -53,9 +53,6 @@ func (op *Operation) verify(ctx context.Context, o *runOutcome) {
 	o.gone = countGone(o.plan, o.done, now.Graph())
 	o.left, o.blocked = now.Plan, slices.Concat(o.blocked, blocked, op.deletedButPresent(o.done, now.Graph()))
 	o.facts.left = len(now.Plan.Steps)
-	if op.Saved != nil {
-		o.facts.left = remainingSteps(op.Saved, now.Plan)
-	}
 	if !now.Plan.CompleteButAccepted() {
 		if !slices.Equal(now.Plan.Gaps, op.Current.Plan.Gaps) {
 			op.Options.Scan.WarnOfGaps(now.Snapshot)
@@ -130,26 +127,4 @@ func (op *Operation) stillTerminating(j *collector.Judge, known graph.Set) []pla
 		}
 	}
 	return out
-}
-
-// remainingSteps counts the steps of left that concern objects of p, or objects owned by
-// these, directly or not.
-func remainingSteps(p, left *plan.Plan) int {
-	known := map[string]bool{}
-	for i := range p.Steps {
-		known[string(p.Steps[i].Object.UID)] = true
-	}
-	for i := range p.Outcomes {
-		known[string(p.Outcomes[i].Object.UID)] = true
-	}
-	n := 0
-	for i := range left.Steps {
-		s := &left.Steps[i]
-		uid := string(s.Object.UID)
-		if known[uid] || slices.ContainsFunc(s.OwnerUIDs, func(owner string) bool { return known[owner] }) {
-			known[uid] = true
-			n++
-		}
-	}
-	return n
 }

@@ -84,7 +84,6 @@ func TestNoErrorContainsACredential(t *testing.T) {
 		"a target, which takes no URL":               {"tree", with("https://", gone)},
 		"a flag that takes something else":           {"audit", "--chunk-size", with("https://", gone)},
 		"a command that is none":                     {with("https://", gone)},
-		"--plan and --plan-out, which take no URL":   {"collect", "--plan", with("https://", gone) + "/plan.json"},
 		"several clusters":                           {"audit", "--contexts", "x", "--kubeconfig", kubeconfigOf(t, clientcmdapi.Cluster{Server: with("http://", errs)}, clientcmdapi.AuthInfo{Token: canary})},
 		"several clusters, one with a bad proxy URL": {"audit", "--contexts", "x", "--kubeconfig", kubeconfigOf(t, clientcmdapi.Cluster{Server: "http://example.invalid", ProxyURL: with("ftp://", gone)}, clientcmdapi.AuthInfo{})},
 	} {
@@ -129,7 +128,7 @@ func TestNoOutputContainsACredential(t *testing.T) {
 	check("kubectl gc collect --proxy-url http://REDACTED@"+host+" -s http://"+host+" --token REDACTED --confirm ",
 		"collect", "--dry-run", "--server", "http://"+host, "--token", canary, "--proxy-url", "http://me:"+canary+"@"+host)
 	check(" -f 'http://REDACTED@"+strings.TrimPrefix(serving.URL, "http://")+"/web.yaml?REDACTED' -s http://REDACTED@", "delete", "--dry-run", "-f", from, "--server", server)
-	check(`"digest"`, "collect", "--dry-run", "--server", server, "-o", "json", "--plan-out", filepath.Join(home, "plan.json"))
+	check(`"digest"`, "collect", "--dry-run", "--server", server, "-o", "json")
 	check(`"Snapshot"`, "snapshot", "--server", server, "-o", "-")
 	check("saved ", "snapshot", "--server", server, "-o", filepath.Join(home, "snapshot.json"))
 	check(`"finished"`, "collect", "--yes", "--server", server, "-o", "jsonl", "--backup-dir", backups)
@@ -159,7 +158,7 @@ func TestNoSuggestedCommandContainsAPassword(t *testing.T) {
 		}
 		// Not percent-encoded, it may be no URL at all.
 		raw := "http://me:" + strings.Map(visible, password) + "@" + host
-		for _, args := range [][]string{{"restore", raw}, {"tree", raw}, {"audit", "--from", raw}, {"collect", "--plan=" + raw}} {
+		for _, args := range [][]string{{"restore", raw}, {"tree", raw}, {"audit", "--from", raw}} {
 			got := run(t, args...)
 			if text := got.out + got.errors; strings.Contains(text, canary) {
 				r.Errorf("%q: %+v", args, got)

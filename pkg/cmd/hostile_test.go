@@ -18,7 +18,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
@@ -124,18 +123,6 @@ func TestAllJSONIsSafeOnATerminal(t *testing.T) {
 				}
 			}
 			check(name, string(text), escapes...)
-		}
-	})
-	t.Run("collect --plan-out", func(t *testing.T) {
-		file := filepath.Join(home, "plan.json")
-		run(t, "collect", "--dry-run", "--plan-out", file, server)
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		check("the plan", string(text), escapes...)
-		if _, err := plan.Load(bytes.NewReader(text), 1<<30); err != nil {
-			t.Errorf("the plan is not the one that its digest is of: %v", err)
 		}
 	})
 	t.Run("collect -o jsonl", func(t *testing.T) {

@@ -51,11 +51,6 @@ func markAccepted(g *graph.Graph, p, without *Plan) {
 	}
 }
 
-// unaccepted returns the words that a step depends on and a plan does not have.
-func unaccepted(s Step, p *Plan) []string {
-	return slices.DeleteFunc(slices.Clone(s.AcceptedGaps), func(word string) bool { return slices.Contains(p.AcceptedGaps, word) })
-}
-
 // CompleteButAccepted reports whether everything was read except accepted gaps.
 func (p *Plan) CompleteButAccepted() bool {
 	return p.Complete || !slices.ContainsFunc(p.Gaps, func(g snapshot.Gap) bool { return !p.AcceptedGaps.Covers(g) })

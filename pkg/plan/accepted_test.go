@@ -125,36 +125,6 @@ func TestDeletionWithAcceptedGap(t *testing.T) {
 	}
 }
 
-func TestSavedPlanNeedsTheSameAcceptedGaps(t *testing.T) {
-	release := Listing(ConfigMap("a/release", Foreground()))
-	hidden, whole := New(release, noMetrics), New(release)
-	for name, c := range map[string]struct {
-		saved, fresh *plan.Plan
-		steps        int
-		why          string
-	}{
-		"the same":         {accepting(hidden, "metrics.k8s.io"), accepting(hidden, "metrics.k8s.io"), 1, ""},
-		"none":             {accepting(hidden, "metrics.k8s.io"), accepting(hidden), 0, "you must accept again: --accept-gap metrics.k8s.io"},
-		"nothing hides it": {accepting(hidden, "metrics.k8s.io"), accepting(whole), 1, ""},
-		"a new gap":        {accepting(whole), accepting(hidden, "metrics.k8s.io"), 0, "a gap that the saved plan did not accept"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, stale := plan.Revalidate(c.saved, c.fresh)
-			if len(got.Steps) != c.steps || len(stale) != 1-c.steps {
-				t.Fatalf("steps %+v, stale %+v", got.Steps, stale)
-			}
-			if c.why != "" && !strings.Contains(stale[0].Reason.Message(), c.why) {
-				t.Errorf("refused: %s", stale[0].Reason.Message())
-			}
-			for _, word := range got.AcceptedGaps {
-				if !slices.Contains(c.saved.AcceptedGaps, word) {
-					t.Errorf("%s was accepted later", word)
-				}
-			}
-		})
-	}
-}
-
 // Accepting gaps changes no verdict, and no step depends on an owner that could not be
 // verified.
 func TestAcceptedGapNeverProvesAbsence(t *testing.T) {

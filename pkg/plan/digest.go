@@ -1,16 +1,15 @@
 package plan
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"hash"
-	"io"
+	"fmt"
 	"slices"
 	"sort"
-	"unicode/utf8"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -27,70 +26,86 @@ func (p *Plan) summarize() {
 	}
 }
 
-// Finalized returns the plan with the digest of its own steps, which Load requires. A
-// revalidated plan has the digest of the saved plan instead.
+// Finalized returns the plan with its digest.
 func (p *Plan) Finalized() *Plan {
 	out := *p
 	out.Digest = p.digest()
 	return &out
 }
 
-func (p *Plan) digest() string { return p.sum(notConfirmed)[:digestLength] }
-
 // digestLength is that of a digest, in hexadecimal digits. 64 bits prevent a stranger who
 // can choose names and UIDs from building another plan with the same digest.
 const digestLength = 16
 
-// digest returns the digest of a plan, given its stored form.
-func digest(stored []byte) string { return sum(stored, notConfirmed)[:digestLength] }
+// The digest covers what a person confirms: completeness, gaps, steps with their reasons and
+// order, outcomes, and what stays. It leaves out prose, which may be reworded;
+// resourceVersions, which change for reasons that do not matter here (a write is bound to
+// the one that its decision rests on); and Blocked, which follows from the rest and tells
+// how long something has been waiting.
+type (
+	confirmedHead struct {
+		Mode         Mode
+		Complete     bool
+		Gaps         []snapshot.Gap // without messages
+		AcceptedGaps snapshot.AcceptedGaps
+		Lengths      [5]int // of the lists that follow
+	}
+	confirmedReason struct {
+		Code       reason.Code
+		Parameters reason.Reason
+	}
+	confirmedStep struct {
+		*Step
+		Object object.Identity `json:"object"` // in place of the step's
+		Why    confirmedReason
+	}
+	confirmedOutcome struct {
+		*Outcome
+		Nondeterministic confirmedReason `json:"nondeterministic"` // in place of the outcome's
+	}
+	confirmedRest struct { // one of these
+		*Retained
+		*Kept
+		*Lost
+		Why confirmedReason
+	}
+)
 
-// checksum returns the checksum of a plan, given its stored form.
-func checksum(stored []byte) string { return sum(stored, notChecked) }
+func confirmedOf(r reason.Reason) confirmedReason { return confirmedReason{reason.CodeOf(r), r} }
 
-// notConfirmed reports the fields that the digest does not cover. The digest covers what a
-// person confirms: completeness, gaps, steps with their reasons and order, and outcomes. It
-// leaves out prose, which may be reworded; resourceVersions, which change for reasons that
-// do not matter here (a step is bound to its own anyway); fields about the document; and
-// fields that follow from others.
-func notConfirmed(depth int, key string) bool {
-	return key == "message" || key == "resourceVersion" ||
-		depth == 1 && slices.Contains([]string{"apiVersion", "kind", "digest", "checksum", "clusterUID", "summary", "blocked"}, key)
-}
-
-// notChecked reports the fields that the checksum does not cover: itself, and those that
-// Load compares.
-func notChecked(depth int, key string) bool {
-	return depth == 1 && (key == "checksum" || key == "apiVersion" || key == "kind")
-}
-
-func sum(stored []byte, drop dropFunc) string {
-	hash := sha256.Sum256(canonical(stored, drop))
-	return hex.EncodeToString(hash[:])
-}
-
-// sum returns what the function sum returns for the stored form of the plan.
-func (p *Plan) sum(drop dropFunc) string {
-	out := newSum(drop)
-	p.encode(out.output)
-	return out.hex()
-}
-
-// planSum sums what encode writes to its output.
-type planSum struct {
-	hash   hash.Hash
-	output output
-}
-
-func newSum(drop dropFunc) planSum {
-	h := sha256.New()
-	_, _ = io.WriteString(h, "{")
-	return planSum{h, output{h, (&canonicalizer{drop: drop}).rewrite, noNewline, ":", drop}}
-}
-
-// hex returns the sum, after which nothing may be written.
-func (s planSum) hex() string {
-	_, _ = io.WriteString(s.hash, "}")
-	return hex.EncodeToString(s.hash.Sum(nil))
+// digest hashes one entry at a time, because the JSON of a plan is several times larger
+// than the plan.
+func (p *Plan) digest() string {
+	hash := sha256.New()
+	encoder := json.NewEncoder(hash)
+	add := func(value any) {
+		if err := encoder.Encode(value); err != nil {
+			panic(fmt.Sprintf("encode a plan: %v", err)) // it holds only strings and numbers
+		}
+	}
+	gaps := slices.Clone(p.Gaps)
+	for i := range gaps {
+		gaps[i].Message = ""
+	}
+	add(confirmedHead{p.Mode, p.Complete, gaps, p.AcceptedGaps, [...]int{len(p.Steps), len(p.Outcomes), len(p.Retained), len(p.Kept), len(p.Lost)}})
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		add(confirmedStep{s, s.Object.Identity, confirmedOf(s.Reason)})
+	}
+	for i := range p.Outcomes {
+		o := &p.Outcomes[i]
+		add(confirmedOutcome{o, confirmedOf(o.Nondeterministic.Reason)})
+	}
+	for i := range p.Retained {
+		add(confirmedRest{Retained: &p.Retained[i], Why: confirmedOf(p.Retained[i].Reason)})
+	}
+	for i := range p.Kept {
+		add(confirmedRest{Kept: &p.Kept[i], Why: confirmedOf(p.Kept[i].Reason)})
+	}
+	for i := range p.Lost {
+		add(confirmedRest{Lost: &p.Lost[i], Why: confirmedOf(p.Lost[i].Reason)})
+	}
+	return hex.EncodeToString(hash.Sum(nil))[:digestLength]
 }
 
 // distinct returns gaps sorted and without duplicates. Messages are not compared: a server
@@ -102,127 +117,4 @@ func distinct(gaps []snapshot.Gap) []snapshot.Gap {
 		a.Message, b.Message = "", ""
 		return a == b
 	})
-}
-
-// dropFunc reports whether the canonical form leaves out a field. The fields of the
-// outermost object are at depth 1.
-type dropFunc func(depth int, key string) bool
-
-// canonical returns a valid JSON document in canonical form: without white space, each
-// string with the fewest escapes, the keys in the order of the document, and without the
-// fields that drop reports. Two documents with the same content have the same canonical
-// form, whichever program wrote them and however they are indented.
-func canonical(data []byte, drop dropFunc) []byte {
-	return (&canonicalizer{drop: drop}).rewrite(data, 1)
-}
-
-// canonicalizer rewrites valid JSON values.
-type canonicalizer struct {
-	drop dropFunc
-	data []byte
-	at   int
-	out  []byte
-}
-
-// rewrite returns the canonical form of a value at a depth. The result is valid until the
-// next call.
-func (c *canonicalizer) rewrite(data []byte, depth int) []byte {
-	c.data, c.at, c.out = data, 0, c.out[:0]
-	c.value(depth)
-	return c.out
-}
-
-// next skips white space and returns the byte after it.
-func (c *canonicalizer) next() byte {
-	for c.data[c.at] == ' ' || c.data[c.at] == '\t' || c.data[c.at] == '\n' || c.data[c.at] == '\r' {
-		c.at++
-	}
-	return c.data[c.at]
-}
-
-func (c *canonicalizer) value(depth int) {
-	switch c.next() {
-	case '{':
-		c.list('}', func() bool { return c.field(depth) })
-	case '[':
-		c.list(']', func() bool { c.value(depth + 1); return true })
-	case '"':
-		c.text()
-	default: // a number, true, false or null
-		for c.at < len(c.data) && c.data[c.at] > ' ' && c.data[c.at] != ',' && c.data[c.at] != '}' && c.data[c.at] != ']' {
-			c.out = append(c.out, c.data[c.at])
-			c.at++
-		}
-	}
-}
-
-// list rewrites what is between two brackets. element reports whether it wrote anything.
-func (c *canonicalizer) list(end byte, element func() bool) {
-	c.out = append(c.out, c.data[c.at])
-	c.at++
-	for written := false; c.next() != end; {
-		if c.data[c.at] == ',' {
-			c.at++
-		}
-		before := len(c.out)
-		if written {
-			c.out = append(c.out, ',')
-		}
-		if element() {
-			written = true
-		} else {
-			c.out = c.out[:before]
-		}
-	}
-	c.at++
-	c.out = append(c.out, end)
-}
-
-func (c *canonicalizer) field(depth int) bool {
-	c.next()
-	key := string(c.text())
-	c.out = append(c.out, ':')
-	c.next() // the colon
-	c.at++
-	c.value(depth + 1)
-	return !c.drop(depth, key)
-}
-
-// text rewrites the string that begins here and returns its content.
-func (c *canonicalizer) text() []byte {
-	begin := c.at
-	c.at++
-	for ; c.data[c.at] != '"'; c.at++ {
-		if c.data[c.at] == '\\' {
-			c.at++
-		}
-	}
-	c.at++
-	quoted := c.data[begin:c.at]
-	if bytes.IndexByte(quoted, '\\') < 0 && utf8.Valid(quoted) {
-		c.out = append(c.out, quoted...)
-		return quoted[1 : len(quoted)-1]
-	}
-	var text string
-	if err := json.Unmarshal(quoted, &text); err != nil {
-		panic("a string of a valid JSON document: " + err.Error())
-	}
-	c.out = appendString(c.out, text)
-	return []byte(text)
-}
-
-func appendString(out []byte, text string) []byte {
-	const hex = "0123456789abcdef"
-	out = append(out, '"')
-	for _, b := range []byte(text) {
-		switch {
-		case b == '"' || b == '\\':
-			out = append(out, '\\', b)
-		case b < ' ':
-			out = append(out, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
-		default:
-			out = append(out, b)
-		}
-	}
-	return append(out, '"')
 }

@@ -61,10 +61,6 @@ type Plan struct {
 	AcceptedGaps snapshot.AcceptedGaps
 
 	Digest string // of what a person confirms
-	// ClusterUID is the UID of Namespace kube-system; empty if it is unknown and in a plan that
-	// is not saved. The digest does not cover it, because each step is bound to the UID of its
-	// object.
-	ClusterUID string
 
 	Steps    []Step
 	Outcomes []Outcome
@@ -107,9 +103,9 @@ type Step struct {
 	WaitsForKubelet bool   `json:"waitsForKubelet,omitempty"`
 	Manifest        string `json:"manifest,omitempty"` // of Create: the SHA-256 of the backed up manifest
 
-	// Transition is the simulated transition; nil in a loaded plan.
+	// Transition is the simulated transition; nil in a plan of mode Restore.
 	Transition *simulate.Transition `json:"-"`
-	// Repairs are the repairs of References; nil in a loaded plan and in other modes than
+	// Repairs are the repairs of References; nil in a plan of mode Restore and in other modes than
 	// Repair.
 	Repairs []repair.Repair `json:"-"`
 }

@@ -1,7 +1,6 @@
 package plan_test
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
@@ -312,16 +311,8 @@ func TestRepairOptions(t *testing.T) {
 
 func TestRepairStepsNameOldAndNewReferences(t *testing.T) {
 	p := repairOf(plan.RepairOptions{}, absent, Listing(Secret("a/x", Owned(To(gone), To(web, WithUID("before"), Controlling))), web))
-	var file bytes.Buffer
-	if err := p.Save(&file); err != nil {
-		t.Fatal(err)
-	}
-	read, err := plan.Load(&file, 1<<30)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got []string
-	for _, s := range read.Steps {
+	for _, s := range p.Steps {
 		for _, r := range s.References {
 			line := fmt.Sprintf("%s after %v: %s %s controls %v", s.Action, s.After, r.Name, r.UID, r.Controller)
 			if r.Becomes != nil {
@@ -337,8 +328,8 @@ func TestRepairStepsNameOldAndNewReferences(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("references (-want +got):\n%s", diff)
 	}
-	if s := read.Summary; s.Relink != 1 || s.Unlink != 1 || len(read.Outcomes) != 1 || read.Outcomes[0].WithoutRepair != collector.ConsequenceDelete {
-		t.Errorf("summary %+v, outcomes %+v", s, read.Outcomes)
+	if s := p.Summary; s.Relink != 1 || s.Unlink != 1 || len(p.Outcomes) != 1 || p.Outcomes[0].WithoutRepair != collector.ConsequenceDelete {
+		t.Errorf("summary %+v, outcomes %+v", s, p.Outcomes)
 	}
 }
 

@@ -103,9 +103,6 @@ type (
 	objectParameter struct {
 		Object object.Identity `json:"object"`
 	}
-	objectsParameter struct {
-		Objects []object.Identity `json:"objects"`
-	}
 	causeParameter struct {
 		Because Nested `json:"because"`
 	}

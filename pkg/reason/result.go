@@ -9,7 +9,7 @@ import (
 // Why a step ended as it did. Each is said of the object of the step. A step that was done
 // as planned has no reason.
 var _ = register(
-	RecordFailed{}, NotPermitted{}, StepRefused{}, ObjectChanged{}, OwnerStillExists{}, OwnerNotResolved{},
+	RecordFailed{}, NotPermitted{}, ObjectChanged{}, OwnerStillExists{}, OwnerNotResolved{},
 	DependentExists{}, DependentBlocks{}, OtherFinalizerFirst{}, DecidedOtherwise{}, PrecedingStepNotDone{},
 	OwnerNotRepairable{}, RepairedOtherwise{}, NewOwnerGone{}, NewOwnerTerminating{}, DependentsNotListed{},
 	DependentsIncomplete{}, ContentsNotListed{}, ContentsIncomplete{}, ContentsAdded{}, KeepsChanging{}, BackupFailed{},
@@ -24,8 +24,6 @@ var (
 	TimedOut = fixed("TimedOut", "the run ended before this step")
 	// the step comes after one that is not in the plan, or that waits for it in turn
 	PrecedingStepNeverEnds = fixed("PrecedingStepNeverEnds", "it comes after a step that never completes")
-	// the plan was read from a file and not compared with a scan
-	PlanNotRevalidated = fixed("PlanNotRevalidated", "the plan must be compared with a new scan before it is run")
 	// nothing was sent, as the API server would refuse another step
 	OtherStepNotPermitted = fixed("OtherStepNotPermitted", "not sent, because another step would be refused")
 	// the step is left to the cluster's garbage collector, and the run does not wait for it
@@ -42,7 +40,7 @@ var (
 	AlreadyTerminating = fixed("AlreadyTerminating", "it is already being deleted")
 	// the object is in the state already that the step would bring about
 	AlreadyDone = fixed("AlreadyDone", "nothing to do: it is already in this state")
-	// the object changed since the plan was made, and only unchanged objects are written
+	// the object is not as it was when the plan was made, so a dry run of the step would prove nothing
 	ChangedSincePlanned = fixed("ChangedSincePlanned", "it changed since the plan was made")
 	// the object has other owner references than the plan shows
 	OwnersChanged = fixed("OwnersChanged", "its owners now differ from the plan")
@@ -53,11 +51,6 @@ var (
 	// no owner of the object exists any more, so the collector would delete it and not remove references
 	NoOwnerLeft = fixed("NoOwnerLeft", "it has no owner left, so it would be deleted now")
 )
-
-// StepRefused means that the step of a saved plan does not fit the cluster any more.
-type StepRefused causeParameter
-
-func (r StepRefused) Message() string { return "refused: " + Message(r.Because.Reason) }
 
 // The API server or the disk reported an error.
 type (

@@ -289,24 +289,6 @@ func TestTheSentencesOfSteps(t *testing.T) {
 	}
 }
 
-func TestTheSentencesOfStaleSteps(t *testing.T) {
-	for _, c := range []struct {
-		reason  reason.Reason
-		message string
-	}{
-		{reason.GapsNotAccepted{Accept: []string{"apps", "secrets"}}, "it depends on gaps that you must accept again: --accept-gap apps,secrets"},
-		{reason.NoLongerPlanned, "the garbage collector would no longer change it"},
-		{reason.PlannedOtherwise, "the garbage collector would now do something else with it, or for another reason"},
-		{reason.GapNotInPlan, "it would depend on a gap that the saved plan did not accept: make a new plan"},
-		{reason.MoreContents{Objects: []object.Identity{pod}}, "more would be deleted with it than the plan shows: Pod/web"},
-		{reason.ContentsNotPlanned{Objects: []object.Identity{pod}}, "what would be deleted with it is no longer part of the plan: Pod/web"},
-	} {
-		if got := c.reason.Message(); got != c.message {
-			t.Errorf("%#v says %q, want %q", c.reason, got, c.message)
-		}
-	}
-}
-
 func TestTheSentencesOfARestoration(t *testing.T) {
 	for _, c := range []struct {
 		reason  reason.Reason

@@ -269,7 +269,6 @@ func TestSecretsOccurOnlyInBackups(t *testing.T) {
 		}
 	}
 	run(ns, "collect", "--dry-run=server").exits(t, 0)
-	run(ns, "collect", "--dry-run", "--plan-out", filepath.Join(home, "plan.json")).exits(t, 0)
 	run(ns, "snapshot", "-o", filepath.Join(home, "snapshot.json")).exits(t, 0)
 	run(ns, "snapshot", "-o", "-").exits(t, 0)
 	run(ns, "__complete", "tree", "secret/").exits(t, 0)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -275,23 +274,20 @@ func TestCollectCompletesDeletionIfUnavailableAPIIsAccepted(t *testing.T) {
 		warns(t, "warning: --accept-gap secrets has no effect", hint)
 	s.requireUnchanged(release)
 
-	saved := filepath.Join(t.TempDir(), "plan.json")
-	accepted := s.gc("collect", "-n", ns, "--dry-run", "--accept-gap", group, "--plan-out", saved).exits(t, 0).
+	accepted := s.gc("collect", "-n", ns, "--dry-run", "--accept-gap", group).exits(t, 0).
 		shows(t, "Accepted although it could not be read: "+group+". These actions depend on it:",
 			"ConfigMap/release -n "+ns+": removes finalizer foregroundDeletion although its dependents in "+group+" were not read").
 		warns(t, "kubectl gc collect --accept-gap "+group+" -n "+ns+" --confirm ")
 	if strings.Contains(accepted.Stderr, "hint:") {
 		t.Errorf("what is accepted is proposed: %s", accepted.Stderr)
 	}
-	s.gc("collect", "-n", ns, "--yes", "--plan", saved).exits(t, 1).
-		shows(t, "it depends on gaps that you must accept again: --accept-gap "+group)
 	plain := s.tool().plan("-n", ns).Digest
 	s.gc("collect", "-n", ns, "--accept-gap", group, "--confirm", plain).exits(t, 4)
 	s.gc("collect", "-n", ns, "--accept-gap", group).exits(t, 4)
 	s.gc("collect", "-n", ns, "--yes", "--strict").exits(t, 3)
 	s.requireUnchanged(release)
 
-	s.gc("collect", "-n", ns, "--yes", "--strict", "--accept-gap", group, "--plan", saved).exits(t, 0)
+	s.gc("collect", "-n", ns, "--yes", "--strict", "--accept-gap", group).exits(t, 0)
 	s.requireGone(release)
 }
 
@@ -377,24 +373,15 @@ func TestRunSucceedsOnlyAfterCompleteScanFindsNothingLeft(t *testing.T) {
 	}
 }
 
-// Objects that become garbage during a run are reported as left, except by the run of a saved
-// plan, which is not about them.
+// Objects that become garbage during a run are reported as left.
 func TestGarbageLeftAfterRunFailsIt(t *testing.T) {
 	t.Parallel()
-	for name, saved := range map[string]bool{"a pass": false, "a saved plan": true} {
-		t.Run(name, func(t *testing.T) {
-			s := newScene(t)
-			ns := s.namespace("meanwhile")
-			orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
-			args, code, says := []string{"collect", "-n", ns, "--yes"}, 1, "a scan afterwards found 1 more to do."
-			if saved {
-				args, code, says = append(args, "--plan", s.savedPlan(ns)), 0, "a scan afterwards found 1 more to do (none of it part of this plan)."
-			}
-			var more object
-			f := s.proxyCalling(deleting(single("configmaps", "orphan")), func() { more = s.create(configMap(ns, "more", ownedBy(missingOwner()))) })
-			f.gc(args...).exits(t, code).shows(t, "deleted 1 in ", says)
-			s.requireGone(orphan)
-			s.requireUnchanged(more)
-		})
-	}
+	s := newScene(t)
+	ns := s.namespace("meanwhile")
+	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
+	var more object
+	f := s.proxyCalling(deleting(single("configmaps", "orphan")), func() { more = s.create(configMap(ns, "more", ownedBy(missingOwner()))) })
+	f.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "deleted 1 in ", "a scan afterwards found 1 more to do.")
+	s.requireGone(orphan)
+	s.requireUnchanged(more)
 }

@@ -377,14 +377,3 @@ func TestCollectFromSnapshotPredictsTheSame(t *testing.T) {
 		}
 	}
 }
-
-// A plan made from a snapshot file is executed like any other plan.
-func TestCollectExecutesPlanMadeFromSnapshot(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("offline-plan")
-	objects := s.createGarbage(ns, 3)
-	file := t.TempDir() + "/plan.json"
-	s.gc("collect", "--from", s.snapshot(), "--dry-run", "-n", ns, "--plan-out", file).exits(t, 0)
-	s.gc("collect", "--plan", file, "--yes").exits(t, 0).shows(t, "deleted 3")
-	s.requireGone(objects...)
-}

@@ -115,7 +115,7 @@ func TestKubectlCompletesThePlugin(t *testing.T) {
 		"in another context, with permission":    {[]string{"tree", "--context", s.controlPlane.Context("alice"), "-n", ns, "secret", ""}, []string{"token"}, ":4"},
 		"in another context, without permission": {[]string{"tree", "--context", s.controlPlane.Context("alice"), "-n", ns, "configmap", ""}, nil, ":4"},
 		"no server answers":                      {[]string{"tree", "--server=https://127.0.0.1:1", ""}, nil, ":4"},
-		"files":                                  {[]string{"collect", "--plan", ""}, []string{"json", "yaml", "yml", "gz"}, ":8"},
+		"files":                                  {[]string{"audit", "--from", ""}, []string{"json", "yaml", "yml", "gz"}, ":8"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kubectl := kubectl

@@ -79,12 +79,12 @@ func TestControlCharactersAreEscaped(t *testing.T) {
 	t.Parallel()
 	const csi, override = "\u009b", "\u202e"
 	for name, args := range map[string][]string{
-		"JSON lines":   {"collect", "--yes", "-o", "jsonl"},
-		"a snapshot":   {"snapshot", "-o", "-"},
-		"a saved plan": {"collect", "--dry-run", "--plan-out", "/dev/stdout"},
-		"a report":     {"audit"},
-		"a document":   {"audit", "-o", "json"},
-		"a tree":       {"tree", "-A", "--all"},
+		"JSON lines": {"collect", "--yes", "-o", "jsonl"},
+		"a snapshot": {"snapshot", "-o", "-"},
+		"a plan":     {"collect", "--dry-run", "-o", "json"},
+		"a report":   {"audit"},
+		"a document": {"audit", "-o", "json"},
+		"a tree":     {"tree", "-A", "--all"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

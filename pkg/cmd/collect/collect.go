@@ -4,9 +4,7 @@ package collect
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,11 +23,9 @@ import (
 )
 
 type collectCommand struct {
-	options  *cli.MutatingOptions
-	rules    []string
-	planOut  string
-	planFile string
-	watch    watchFlags
+	options *cli.MutatingOptions
+	rules   []string
+	watch   watchFlags
 }
 
 // New returns the command collect.
@@ -77,7 +73,7 @@ kubectl gc collect --dry-run -o wide
 # Run it with at most 50 writes per second
 kubectl gc collect --rate 50/s
 
-# Run exactly what a preview showed, without a terminal
+# Run exactly what a preview showed: later, or without a terminal
 kubectl gc collect --confirm 5f2a9c41d07e9b12
 
 # Proceed although the metrics API is down
@@ -87,11 +83,7 @@ kubectl gc collect --accept-gap metrics.k8s.io
 kubectl gc collect -n shop --rule replaced-owner
 
 # Collect whatever becomes garbage, on a control plane without a collector of its own
-kubectl gc collect --watch --yes
-
-# Plan now, have the plan reviewed, run it later
-kubectl gc collect --dry-run --plan-out plan.json
-kubectl gc collect --plan plan.json`),
+kubectl gc collect --watch --yes`),
 		Args: cli.NoArguments,
 		RunE: c.options.Run(c.run),
 	}
@@ -99,75 +91,24 @@ kubectl gc collect --plan plan.json`),
 	flags := cmd.Flags()
 	c.options.AddAcceptGapFlag(flags)
 	flags.StringSliceVar(&c.rules, "rule", nil, "start only from objects flagged by these audit rules: "+strings.Join(audit.IDs(), ", "))
-	flags.StringVar(&c.planOut, "plan-out", "", "save the plan to this file; with --dry-run, do nothing else")
-	flags.StringVar(&c.planFile, "plan", "", "carry out this saved plan; steps whose objects changed since are refused")
 	c.watch.add(flags)
 	cli.CompleteFlag(cmd, "leader-elect-namespace", scan.CompleteNamespaces)
 	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.IDs()))
-	cli.CompleteFlag(cmd, "plan-out", cli.CompleteDocuments)
-	cli.CompleteFlag(cmd, "plan", cli.CompleteDocuments)
 	return cmd
 }
 
-func (c *collectCommand) validate() error {
-	saved := c.planFile != ""
-	return cmp.Or(
-		cli.UsageIf(saved && c.options.Scan.From != "", "--plan cannot be combined with --from: a plan runs against a cluster"),
-		cli.UsageIf(saved && (len(c.rules) > 0 || c.planOut != ""), "--plan cannot be combined with --rule or --plan-out"),
-		cli.CheckRules(c.rules),
-		c.validateWatch(),
-	)
-}
-
 func (c *collectCommand) run(ctx context.Context, _ []string) error {
-	if err := c.validate(); err != nil {
+	if err := cmp.Or(cli.CheckRules(c.rules), c.validateWatch()); err != nil {
 		return err
 	}
 	if c.watch.on {
 		return c.runWatch(ctx)
 	}
 	op := &cli.Operation{Options: c.options, Command: c}
-	if c.planFile != "" {
-		var err error
-		if op.Saved, err = c.loadPlan(); err != nil {
-			return err
-		}
-	}
 	if err := op.Prepare(ctx); err != nil {
 		return err
 	}
-	if c.planOut != "" || op.Saved != nil && op.Saved.ClusterUID != "" {
-		op.IdentifyCluster(ctx, "the plan is neither checked against it nor bound to it")
-	}
-	if op.Saved != nil {
-		if err := cli.CheckPlanCluster(op.Saved, op.ClusterUID); err != nil {
-			return err
-		}
-	}
-	if c.planOut != "" {
-		saving := *op.Current.Plan
-		saving.ClusterUID = string(op.ClusterUID)
-		if err := cli.ReplaceFile(c.planOut, cli.PrivateFile, cli.EscapeJSON(saving.Save)); err != nil {
-			return fmt.Errorf("write plan: %w", err)
-		}
-	}
 	return op.Run(ctx)
-}
-
-func (c *collectCommand) loadPlan() (*plan.Plan, error) {
-	file, err := os.Open(c.planFile)
-	if err != nil {
-		return nil, fmt.Errorf("read plan: %w", err)
-	}
-	defer file.Close()
-	saved, err := plan.Load(file, c.options.Scan.MaxFileBytes())
-	if err != nil {
-		return nil, cli.WithFileHint(fmt.Errorf("read plan %s: %w", c.planFile, err))
-	}
-	if saved.Mode != plan.Collect {
-		return nil, cli.Usagef("%s is a plan for %s, not for collect", cli.Quote(c.planFile), cli.Quote(string(saved.Mode)))
-	}
-	return saved, nil
 }
 
 // Scope returns everything.

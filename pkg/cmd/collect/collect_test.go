@@ -15,8 +15,6 @@ func TestCollect(t *testing.T) {
 	}{
 		"previews a pass":                              {[]string{"--from", clitest.DemoCluster, "--dry-run", "--rule", "missing-owner"}, cli.ExitDone, "unlink 1 in namespace shop (file ../../../docs/demo/cluster.json). Complete scan. Nothing was changed: dry run, digest ", ""},
 		"refuses to run against a file":                {[]string{"--from", clitest.DemoCluster}, cli.ExitUsage, "", "error: --from works only with --dry-run=client\n"},
-		"refuses a plan together with a file":          {[]string{"--from", clitest.DemoCluster, "--dry-run", "--plan", "p.json"}, cli.ExitUsage, "", "error: --plan cannot be combined with --from"},
-		"refuses a plan together with rules":           {[]string{"--plan", "p.json", "--rule", "missing-owner"}, cli.ExitUsage, "", "error: --plan cannot be combined with --rule or --plan-out\n"},
 		"refuses a digest that is none":                {[]string{"--confirm", "yes"}, cli.ExitUsage, "", "error: --confirm \"yes\" is not a digest"},
 		"refuses a gap that names everything":          {[]string{"--accept-gap", "*"}, cli.ExitUsage, "", "error: --accept-gap \"*\": name a type"},
 		"refuses events in a dry run of the client":    {[]string{"--from", clitest.DemoCluster, "--dry-run", "-o", "jsonl"}, cli.ExitUsage, "", "error: -o jsonl cannot be combined with --dry-run=client\n"},

@@ -71,7 +71,7 @@ func (c *collectCommand) validateWatch() error {
 		}
 		return nil
 	}
-	for _, flag := range []string{"plan", "plan-out", "rule", "from", "confirm", "timeout", "strict"} {
+	for _, flag := range []string{"rule", "from", "confirm", "timeout", "strict"} {
 		if w.given.Changed(flag) {
 			return cli.Usagef("--watch cannot be combined with --%s", flag)
 		}

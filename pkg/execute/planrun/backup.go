@@ -38,7 +38,7 @@ func (r *run) backUpAll(ctx context.Context) {
 			r.live.setGone(n)
 		default:
 			saved++
-			r.setBackedUp(n, written[i].Object)
+			r.live.setBackedUp(n, written[i].Object)
 		}
 	}
 	var result reason.Reason = reason.BackedUp{Saved: saved, Total: len(nodes), Repair: len(r.repaired) > 0}
@@ -106,24 +106,11 @@ func (r *run) writeBackup(ctx context.Context, objects []object.Identity) ([]Wri
 	return written, err
 }
 
-// setBackedUp records that an object was backed up as o. It reports false if the live
-// model has another state: the object needs another backup before it is deleted.
-func (r *run) setBackedUp(n graph.Node, o *object.Object) bool {
-	known := r.live.object(n)
-	if r.mustBeUnchanged(n) && (known == nil || known.ResourceVersion != o.ResourceVersion) {
-		return false
-	}
-	return r.live.setBackedUp(n, o)
-}
-
 // backUp backs up the current state of the step's object. It returns nil if the step has
 // to be evaluated again.
 func (t *task) backUp(ctx context.Context, o *object.Object) *runner.Outcome {
 	if err := t.run.backupErrors[t.node]; err != nil {
 		return runner.Failed(reason.BackupFailed{Failure: runner.FailureOf(err)})
-	}
-	if t.run.mustBeUnchanged(t.node) {
-		return runner.Failed(reason.ChangedSincePlanned)
 	}
 	written, err := t.run.writeBackup(ctx, []object.Identity{o.Identity})
 	if err == nil {
@@ -137,7 +124,7 @@ func (t *task) backUp(ctx context.Context, o *object.Object) *runner.Outcome {
 	case written[0].Object == nil:
 		t.run.live.setGone(t.node)
 		return nil
-	case t.run.setBackedUp(t.node, written[0].Object):
+	case t.run.live.setBackedUp(t.node, written[0].Object):
 		return nil
 	}
 	t.attempts++

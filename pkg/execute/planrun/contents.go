@@ -66,15 +66,6 @@ func (c *contents) deleting() bool {
 	return len(c.done) > 0
 }
 
-// deletes reports whether this run has caused the deletion of the object as contents of
-// another.
-func (c *contents) deletes(n graph.Node) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	step, ok := c.deletedBy[n]
-	return ok && c.done[step]
-}
-
 // checkContents lists again what the deletion of the step's object deletes too, right
 // before the DELETE, which has no precondition on that. It returns nil if the plan
 // showed all of it.

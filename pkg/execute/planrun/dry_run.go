@@ -42,8 +42,6 @@ func (r *run) dryRun(ctx context.Context, step *plan.Step) *runner.Outcome {
 			return runner.Skipped(reason.ObjectGone)
 		case class != snapshot.Conflict:
 			return runner.Failed(reason.WriteFailed{Failure: runner.FailureOf(err)})
-		case r.options.RequireUnchanged:
-			return runner.Failed(reason.ChangedSincePlanned)
 		}
 		now, err := r.server.Read(ctx, o.Identity)
 		switch {

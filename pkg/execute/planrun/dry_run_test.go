@@ -96,14 +96,6 @@ func TestDryRunSkipsChangedObjects(t *testing.T) {
 		"delete busy: done", "delete changed: skipped ChangedSincePlanned", "delete went: skipped ObjectGone")
 }
 
-func TestDryRunFailsOnAnyChangeWithRequireUnchanged(t *testing.T) {
-	busy := Secret("a/busy", OwnedBy(gone))
-	s := dryRunScenario(busy)
-	s.options.RequireUnchanged = true
-	s.server.edit(uid(busy), func(*object.Object) {})
-	s.checkResults(t, s.run(t.Context()), "delete busy: failed ChangedSincePlanned")
-}
-
 func TestDryRunFailsIfAnObjectCannotBeReadAgain(t *testing.T) {
 	busy, busier := Secret("a/busy", OwnedBy(gone)), Secret("a/busier", OwnedBy(gone))
 	s := dryRunScenario(busy, busier)

@@ -16,7 +16,6 @@ type evaluation struct {
 	decision collector.Decision
 	backedUp bool          // in the object's present state
 	skip     reason.Reason // why the step is not to be done; nil: it is
-	exact    bool          // the step does exactly what was planned
 
 	// rereads are the objects that must have been read since the latest write for the
 	// evaluation to count.
@@ -42,11 +41,10 @@ func (m *liveModel) evaluate(step *plan.Step, read map[graph.Node]observation, c
 	}
 	switch {
 	case step.Requested:
-		e.decision, e.exact = step.Transition.Decision, true
+		e.decision = step.Transition.Decision
 		e.skip = changeSincePlanned(step, e.object)
 	case isRepair(step):
 		e.decision, e.skip, e.rereads = m.decideRepair(step, e.object)
-		e.exact = e.skip == nil && doesPlanned(step, &e)
 		return e
 	default:
 		e.decision = m.model.Decide(n)
@@ -55,8 +53,6 @@ func (m *liveModel) evaluate(step *plan.Step, read map[graph.Node]observation, c
 		}
 		if plan.Action(e.decision.Action) != step.Action || e.decision.Change.RemoveFinalizer != step.Finalizer {
 			e.skip = skipReason(m.model, step, n, e.decision)
-		} else {
-			e.exact = e.decision.Policy == step.Transition.Policy && doesPlanned(step, &e)
 		}
 	}
 	switch {
@@ -100,18 +96,4 @@ func (m *liveModel) neighbors(n graph.Node) []graph.Node {
 		seen[n] = true
 		return duplicate || m.model.Object(n) == nil
 	})
-}
-
-// doesPlanned reports whether an evaluated decision changes the references that the plan
-// showed.
-func doesPlanned(step *plan.Step, e *evaluation) bool {
-	return sameReferences(touchedReferences(e.object, e.decision), touchedReferences(step.Transition.StateBefore, step.Transition.Decision))
-}
-
-func touchedReferences(o *object.Object, d collector.Decision) []object.Reference {
-	var out []object.Reference
-	for _, i := range d.Change.Touched() {
-		out = append(out, o.Owners[i])
-	}
-	return out
 }

@@ -57,7 +57,7 @@ func (t *task) checkDependents(ctx context.Context) *runner.Outcome {
 	if d := l.model.Decide(n); plan.Action(d.Action) != t.step.Action || d.Change.RemoveFinalizer != t.step.Finalizer {
 		return runner.Skipped(skipReason(l.model, t.step, n, d))
 	}
-	if !t.run.mustBeUnchanged(t.node) && !t.run.live.updateVersion(t.node, o) {
+	if !t.run.live.updateVersion(t.node, o) {
 		t.run.live.observe(t.node, observation{object: o, judgements: l.judge.Object(n)})
 		t.changed = true
 	}

@@ -24,13 +24,12 @@ type liveModel struct {
 	backedUp map[graph.Node]string
 	repairer *repair.Planner
 	repairs  map[graph.Node]ownerRepairs
-	written  map[graph.Node]bool
 }
 
 func newLiveModel(j *collector.Judge, accepted snapshot.AcceptedGaps) *liveModel {
 	return &liveModel{
 		graph: j.Graph(), model: simulate.NewModel(j, simulate.Options{Applying: true, Accepted: accepted}), repairer: repair.New(j),
-		backedUp: map[graph.Node]string{}, repairs: map[graph.Node]ownerRepairs{}, written: map[graph.Node]bool{},
+		backedUp: map[graph.Node]string{}, repairs: map[graph.Node]ownerRepairs{},
 	}
 }
 
@@ -48,7 +47,6 @@ func (m *liveModel) setGone(n graph.Node) { m.observe(n, observation{}) }
 func (m *liveModel) setWritten(n graph.Node, before, left *object.Object) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.written[n] = true
 	switch {
 	case m.model.Object(n) == nil: // a watch was faster, and a UID is never reused
 		return
@@ -60,13 +58,6 @@ func (m *liveModel) setWritten(n graph.Node, before, left *object.Object) {
 		m.backedUp[n] = left.ResourceVersion
 	}
 	m.model.SetState(n, m.withKnownIdentity(n, left))
-}
-
-// hasWritten reports whether this run has written to an object.
-func (m *liveModel) hasWritten(n graph.Node) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.written[n]
 }
 
 // observe records the state of an object and the judgements on its references.

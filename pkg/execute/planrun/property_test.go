@@ -109,7 +109,7 @@ func TestRunEndsAsPredicted(t *testing.T) {
 		p, g := newCollectPlan(s)
 		backup := &fakeBackup{server: f}
 		report := planrun.Run(t.Context(), p, collector.NewJudge(g), f, backup, planrun.Options{
-			Common: execute.Options{Concurrency: rapid.IntRange(1, 5).Draw(t, "concurrency")}, RequireUnchanged: rapid.Bool().Draw(t, "require unchanged"),
+			Common: execute.Options{Concurrency: rapid.IntRange(1, 5).Draw(t, "concurrency")},
 		})
 		deletesContents := slices.ContainsFunc(p.Steps, func(s plan.Step) bool {
 			return s.Action == plan.ActionDelete && (s.Object.Kind == "Namespace" || s.Object.Kind == "CustomResourceDefinition")

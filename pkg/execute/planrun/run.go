@@ -26,16 +26,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // Options tune the run of a plan. The zero value is usable.
 type Options struct {
 	Common execute.Options
-	// RequireUnchanged fails a step if others changed its object since the plan was
-	// made, or if the step would not do exactly what was planned. Otherwise the
-	// collector decides again.
-	RequireUnchanged bool
 	// RequestedOnly leaves all steps but the requested ones to the cluster's own
 	// collector. What that deletes is backed up all the same.
 	RequestedOnly bool
@@ -48,7 +43,7 @@ type Options struct {
 }
 
 // Run carries out the plan and returns when every step has ended. The plan must have
-// been made or revalidated from the graph of j; neither is changed. If b is nil, nothing is
+// been made from the graph of j; neither is changed. If b is nil, nothing is
 // backed up.
 //
 // When the context ends no further write begins, and the Server completes those in
@@ -142,10 +137,7 @@ func (r *run) watches() bool {
 
 func (r *run) perform(ctx context.Context, i int) *runner.Outcome {
 	step := &r.plan.Steps[i]
-	switch {
-	case step.Transition == nil:
-		return runner.Failed(reason.PlanNotRevalidated)
-	case r.options.Common.DryRun:
+	if r.options.Common.DryRun {
 		return r.dryRun(ctx, step)
 	}
 	t := &task{run: r, step: step, index: i, node: step.Transition.Node}

@@ -394,46 +394,10 @@ func TestInterruptBeforeTheStartSkipsEverything(t *testing.T) {
 	}
 }
 
-func TestRequireUnchangedFailsOnAChangedObject(t *testing.T) {
-	stays := ConfigMap("a/stays")
-	child, other := Secret("a/child", OwnedBy(gone)), Secret("a/other", OwnedBy(gone, stays))
-	third := Secret("a/third", OwnedBy(gone))
-	s := newScenario(stays, child, other, third)
-	s.options.RequireUnchanged = true
-	for _, o := range []object.Object{child, other} {
-		s.server.edit(uid(o), func(*object.Object) {})
-	}
-	s.onRequest("delete third", 1, func() { s.server.edit(uid(third), func(*object.Object) {}) })
-	s.checkResults(t, s.run(t.Context()),
-		"unlink other: failed ChangedSincePlanned",
-		"delete child: failed ChangedSincePlanned",
-		"delete third: failed ChangedSincePlanned")
-	s.checkRequests(t, []string{"verify"})
-}
-
-// After a failed step, the next one would do more than planned.
-func TestRequireUnchangedDoesNotExceedThePlan(t *testing.T) {
-	parent, stays := ConfigMap("a/parent", OwnedBy(gone)), ConfigMap("a/stays")
-	child := Secret("a/child", OwnedBy(gone, parent, stays))
-	for requireUnchanged, last := range map[bool]string{false: "done", true: "failed ChangedSincePlanned"} {
-		s := newScenario(parent, stays, child)
-		s.options.RequireUnchanged = requireUnchanged
-		s.onRequestErr("patch child", 1, func() error { return forbidden })
-		s.checkResults(t, s.run(t.Context()), "unlink child: failed WriteFailed forbidden refused: forbidden", "delete parent: done", "unlink child: "+last)
-	}
-}
-
 func TestRemovesOneFinalizerPerStep(t *testing.T) {
 	s := newScenario(ConfigMap("a/owner", Terminating(object.OrphanFinalizer, object.ForegroundFinalizer)))
 	s.onRequestErr("patch owner", 1, func() error { return forbidden })
 	s.checkResults(t, s.run(t.Context()),
 		"remove-finalizer owner: failed WriteFailed forbidden refused: forbidden",
 		"remove-finalizer owner: skipped OtherFinalizerFirst orphan")
-}
-
-func TestFailsAPlanThatWasNotRevalidated(t *testing.T) {
-	s := newScenario(Secret("a/child", OwnedBy(gone)))
-	s.plan.Steps[0].Transition = nil
-	s.checkResults(t, s.run(t.Context()), "delete child: failed PlanNotRevalidated")
-	s.checkRequests(t, []string{"backup", "delete"})
 }

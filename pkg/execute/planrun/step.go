@@ -61,8 +61,6 @@ func (t *task) evaluate(ctx context.Context) (evaluation, *runner.Outcome) {
 			return e, runner.Skipped(reason.ObjectChanged{Because: reason.Nested{Reason: e.skip}})
 		case e.skip != nil:
 			return e, runner.Skipped(e.skip)
-		case t.run.options.RequireUnchanged && !e.exact:
-			return e, runner.Failed(reason.ChangedSincePlanned)
 		default:
 			return e, t.unfinishedDependents(e)
 		}
@@ -132,8 +130,6 @@ func (t *task) write(ctx context.Context, e evaluation) *runner.Outcome {
 	switch {
 	case err == nil:
 		return t.complete(ctx, e, left)
-	case runner.ClassOf(err) == snapshot.Conflict && t.run.mustBeUnchanged(t.node):
-		return runner.Failed(reason.ChangedSincePlanned)
 	case runner.ClassOf(err) == snapshot.Conflict:
 		return t.rereadObject(ctx)
 	case runner.ClassOf(err) == snapshot.Gone:
@@ -141,12 +137,6 @@ func (t *task) write(ctx context.Context, e evaluation) *runner.Outcome {
 		return nil
 	}
 	return runner.Failed(reason.WriteFailed{Failure: runner.FailureOf(err)})
-}
-
-// mustBeUnchanged reports whether an object may only be written in the state that the plan
-// was made from. Changes that this run caused are allowed.
-func (r *run) mustBeUnchanged(n graph.Node) bool {
-	return r.options.RequireUnchanged && !r.live.hasWritten(n) && !r.contents.deletes(n)
 }
 
 func (r *run) send(ctx context.Context, o *object.Object, d collector.Decision) (*object.Object, error) {

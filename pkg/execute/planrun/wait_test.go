@@ -138,16 +138,13 @@ func TestDeletesDependentsOfInstancesOfADeletedDefinition(t *testing.T) {
 	held := Object("example.com/v1", "Widget", "a/held", WithFinalizers("x/y"))
 	released := Object("example.com/v1", "Widget", "a/released", Foreground())
 	child := Secret("a/child", OwnedBy(widget))
-	for _, requireUnchanged := range []bool{false, true} {
-		s := newScenario(crd, Secret("a/owner"), widget, held, released, child, Secret("a/blocks", Owned(To(released, Blocking))))
-		s.plan, s.graph = newCollectPlan(New(Serving(TypesWithContents()...), showing(s.server.base), Absent("v1", "Node", "gone")))
-		s.options.RequireUnchanged = requireUnchanged
-		report := s.run(t.Context())
-		if report.Failed+report.Skipped > 0 || s.server.state(uid(child)) != nil || s.server.state(uid(released)) != nil {
-			t.Errorf("%+v", report.Results)
-		}
-		s.checkRequests(t, []string{"wait"}) // a finalizer blocks an instance
+	s := newScenario(crd, Secret("a/owner"), widget, held, released, child, Secret("a/blocks", Owned(To(released, Blocking))))
+	s.plan, s.graph = newCollectPlan(New(Serving(TypesWithContents()...), showing(s.server.base), Absent("v1", "Node", "gone")))
+	report := s.run(t.Context())
+	if report.Failed+report.Skipped > 0 || s.server.state(uid(child)) != nil || s.server.state(uid(released)) != nil {
+		t.Errorf("%+v", report.Results)
 	}
+	s.checkRequests(t, []string{"wait"}) // a finalizer blocks an instance
 }
 
 // showing lists copies of the objects in another snapshot.

@@ -1,0 +1,73 @@
+package plan
+
+import (
+	"encoding/json"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Kind is the kind of the JSON document of a plan.
+const Kind = "Plan"
+
+type (
+	// StoredStep is a step as JSON documents hold it: with its reason as a code, parameters and a message.
+	StoredStep struct {
+		*Step
+		reason.Stored
+	}
+	// StoredBlocked is a blocked object as JSON documents hold it.
+	StoredBlocked struct {
+		*Blocked
+		reason.Stored
+	}
+	storedRetained struct {
+		*Retained
+		reason.Stored
+	}
+	storedKept struct {
+		*Kept
+		reason.Stored
+	}
+	storedLost struct {
+		reason.Stored
+		*Lost
+	}
+)
+
+// Store returns the step in its stored form, which shares its fields.
+func (s *Step) Store() StoredStep { return StoredStep{s, reason.Store(s.Reason)} }
+
+// Store returns the blocked object in its stored form, which shares its fields.
+func (b *Blocked) Store() StoredBlocked { return StoredBlocked{b, reason.Store(b.Reason)} }
+
+// MarshalJSON implements json.Marshaler.
+func (p *Plan) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Mode         Mode                  `json:"mode"`
+		Complete     bool                  `json:"complete"`
+		Gaps         []snapshot.Gap        `json:"gaps"`
+		Summary      Summary               `json:"summary"`
+		AcceptedGaps snapshot.AcceptedGaps `json:"acceptedGaps,omitempty"`
+		Digest       string                `json:"digest"`
+		Steps        []StoredStep          `json:"steps"`
+		Outcomes     []Outcome             `json:"outcomes"`
+		Blocked      []StoredBlocked       `json:"blocked"`
+		Retained     []storedRetained      `json:"retained,omitempty"`
+		Kept         []storedKept          `json:"kept,omitempty"`
+		Lost         []storedLost          `json:"lost,omitempty"`
+	}{
+		p.Mode, p.Complete, p.Gaps, p.Summary, p.AcceptedGaps, p.Digest, stored(p.Steps, (*Step).Store), p.Outcomes, stored(p.Blocked, (*Blocked).Store),
+		stored(p.Retained, func(r *Retained) storedRetained { return storedRetained{r, reason.Store(r.Reason)} }),
+		stored(p.Kept, func(k *Kept) storedKept { return storedKept{k, reason.Store(k.Reason)} }),
+		stored(p.Lost, func(l *Lost) storedLost { return storedLost{reason.Store(l.Reason), l} }),
+	})
+}
+
+func stored[T, S any](all []T, store func(*T) S) []S {
+	out := make([]S, len(all))
+	for i := range all {
+		out[i] = store(&all[i])
+	}
+	return out
+}

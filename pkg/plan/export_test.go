@@ -1,8 +1,0 @@
-package plan
-
-// Checksum and DigestOf are for tests that change a saved plan as another version would
-// have written it.
-var (
-	Checksum = checksum
-	DigestOf = digest
-)
