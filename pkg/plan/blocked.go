@@ -81,10 +81,11 @@ func (b *builder) undecidable(blockers *audit.Blockers, n graph.Node) (owner rea
 	return blockers.UndecidableReference(n, d.UndecidableReference), true
 }
 
-// contentsGaps returns the gaps that may hide contents of a namespace or
-// CustomResourceDefinition.
+// contentsGaps returns the gaps that may hide contents of a namespace or CustomResourceDefinition, which is
+// then not deleted. What a file may lack is none: nothing is deleted from a file, and the API server has it.
 func (b *builder) contentsGaps(n graph.Node) []snapshot.Gap {
-	return b.graph.View().ContentsGaps(b.graph.Object(n).Identity, b.options.Accepted)
+	gaps := b.graph.View().ContentsGaps(b.graph.Object(n).Identity, b.options.Accepted)
+	return slices.DeleteFunc(gaps, func(g snapshot.Gap) bool { return g.Reason == snapshot.NotInFile })
 }
 
 // refuseUnlistedContents leaves out deletions whose contents were not completely listed.

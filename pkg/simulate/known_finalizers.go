@@ -13,6 +13,7 @@ import (
 type knownFinalizer struct {
 	controller string // a noun: "the Job controller"
 	condition  string // for the removal, a clause: "the Job is being deleted"
+	deletes    string // objects without owner references that the controller deletes first: "what the chart installed"
 	protects   bool   // it protects the object until nothing uses it: see Model.UsersOf
 	kind       schema.GroupKind
 	// removable reports whether the controller removes the finalizer from an object of
@@ -51,12 +52,13 @@ var knownFinalizers = map[string]knownFinalizer{
 	"snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection": {controller: "the snapshot controller", condition: "the snapshot and its content are no longer bound"},
 	"snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection":    {controller: "the snapshot controller", condition: "no volume is being created from the snapshot"},
 	"snapshot.storage.kubernetes.io/pvc-as-source-protection":               {controller: "the snapshot controller", condition: "no snapshot is being taken of the claim"},
-	"delete-knative-eventing-manifest":                                      {controller: "the Knative operator", condition: "what it installed is deleted"},
-	"delete-knative-serving-manifest":                                       {controller: "the Knative operator", condition: "what it installed is deleted"},
-	"finalizer.kiali":                                                       {controller: "the Kiali operator", condition: "what it installed is deleted"},
+	"delete-knative-eventing-manifest":                                      {controller: "the Knative operator", condition: "what it installed is deleted", deletes: "what it installed"},
+	"delete-knative-serving-manifest":                                       {controller: "the Knative operator", condition: "what it installed is deleted", deletes: "what it installed"},
+	"finalizer.kiali":                                                       {controller: "the Kiali operator", condition: "what it installed is deleted", deletes: "what it installed"},
 	"foregroundDeleteVirtualMachine":                                        {controller: "KubeVirt", condition: "the virtual machine has stopped"},
-	"wrangler.cattle.io/on-helm-chart-remove":                               {controller: "the Helm controller of K3s and RKE2", condition: "the chart is uninstalled"},
-	"resources-finalizer.argocd.argoproj.io":                                {controller: "Argo CD", condition: "what the application deployed is deleted"},
+	"wrangler.cattle.io/on-helm-chart-remove":                               {controller: "the Helm controller of K3s and RKE2", condition: "the chart is uninstalled", deletes: "what the chart installed"},
+	"resources-finalizer.argocd.argoproj.io":                                {controller: "Argo CD", condition: "what the application deployed is deleted", deletes: "what the application deployed"},
+	"finalizers.fluxcd.io":                                                  {controller: "Flux", condition: "what it deployed is deleted, unless that is kept", deletes: "what it deployed"},
 	"finalizer.acme.cert-manager.io":                                        {controller: "cert-manager", condition: "the challenge is cleaned up"},
 	"karpenter.sh/termination":                                              {controller: "Karpenter", condition: "the node is drained and its machine is gone"},
 	"service.k8s.aws/resources":                                             {controller: "the AWS load balancer controller", condition: "what it created in the cloud is deleted"},
@@ -68,6 +70,7 @@ var knownFinalizers = map[string]knownFinalizer{
 // the one that it is part of. A library gives all controllers that are built with it the same domain.
 var finalizerDomains = []struct{ domain, controller string }{
 	{"argocd.argoproj.io", "Argo CD"},
+	{"serviceoperator.azure.com", "the Azure Service Operator"},
 	{"wrangler.cattle.io", "a controller built with the library wrangler (K3s, RKE2, Harvester or Rancher)"},
 	{"fleet.cattle.io", "Fleet"},
 	{"cattle.io", "Rancher"},
@@ -79,6 +82,7 @@ var finalizerDomains = []struct{ domain, controller string }{
 	{"gateway.networking.k8s.io", "the controller of the Gateway's class"},
 	{"harvesterhci.io", "Harvester"},
 	{"istio.io", "Istio"},
+	{"ingress.k8s.aws", "the AWS load balancer controller"},
 	{"k8s.aws", "an AWS controller"},
 	{"karpenter.sh", "Karpenter"},
 	{"keda.sh", "KEDA"},
@@ -88,9 +92,11 @@ var finalizerDomains = []struct{ domain, controller string }{
 	{"kubevirt.io", "KubeVirt"},
 	{"kueue.x-k8s.io", "Kueue"},
 	{"longhorn.io", "Longhorn"},
+	{"operators.coreos.com", "the Operator Lifecycle Manager"},
 	{"snapshot.storage.kubernetes.io", "the snapshot controller"},
 	{"strimzi.io", "Strimzi"},
 	{"tekton.dev", "Tekton"},
+	{"tigera.io", "the Tigera operator (Calico)"},
 	{"velero.io", "Velero"},
 }
 
@@ -116,6 +122,10 @@ func FinalizerController(finalizer string) (controller, condition string, known 
 	}
 	return domain, "", false
 }
+
+// DeletesFirst returns what the controller of a finalizer deletes before it removes the finalizer, though no
+// owner reference says so: "what the chart installed". It returns an empty string if that is unknown.
+func DeletesFirst(finalizer string) string { return knownFinalizers[finalizer].deletes }
 
 // Nobody is in place of the controller of a finalizer whose name is a misspelling of one of the
 // collector's, which removes only those.
