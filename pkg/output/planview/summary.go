@@ -122,12 +122,28 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 		parts = append(parts, "perhaps PersistentVolumeClaim "+wording.Thousands(perhaps))
 	case len(parts) == 0:
 		return ""
+	case deletesFirst(p) != "":
+		parts = append(parts, deletesFirst(p)+", which is not shown here")
 	case !claims && p.ClaimsUnread():
 		parts = append(parts, "no PersistentVolumeClaim that was read")
 	case !claims:
 		parts = append(parts, "no PersistentVolumeClaim")
 	}
 	return "Deletes: " + strings.Join(parts, "; ") + "."
+}
+
+// deletesFirst returns whom a plan leaves to delete more than owner references show, and what: "Argo CD
+// deletes what the application deployed".
+func deletesFirst(p *plan.Plan) string {
+	for i := range p.Outcomes {
+		for _, f := range p.Outcomes[i].WaitsFor {
+			if what := simulate.DeletesFirst(f); what != "" {
+				controller, _, _ := simulate.FinalizerController(f)
+				return controller + " deletes " + what
+			}
+		}
+	}
+	return ""
 }
 
 // DataSummary returns in one line, without its line break, what becomes of the data of the claims and volumes that

@@ -180,6 +180,8 @@ func removal(finalizers []string) string {
 		switch controller, _, known := simulate.FinalizerController(f); {
 		case f == object.NamespaceFinalizer:
 			parts = append(parts, "Kubernetes has finished")
+		case known && simulate.DeletesFirst(f) != "":
+			parts = append(parts, controller+" has deleted "+simulate.DeletesFirst(f)+" (not shown here) and removes "+escape.Word(f))
 		case known:
 			parts = append(parts, controller+" removes "+escape.Word(f))
 		default:
