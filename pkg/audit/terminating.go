@@ -219,9 +219,16 @@ func (h *holders) blocked(t *TerminatingObject, n graph.Node) {
 	t.holds(holder, by.Reason, finalizers...)
 }
 
-// namespace sets what keeps a Namespace: the first cause, the one to repair first.
+// namespace sets what keeps a Namespace: the first cause, the one to repair first. Contents that
+// are known to be held come before those that could not be read.
 func (h *holders) namespace(t *TerminatingObject, n graph.Node) {
-	cause := h.namespaces.Diagnose(n).Causes[0]
+	causes := h.namespaces.Diagnose(n).Causes
+	cause := causes[0]
+	if _, unread := cause.(reason.ContentsUnlistable); unread && len(causes) > 1 {
+		if c, ok := causes[1].(reason.ContentsLeft); ok && len(c.Finalizers) > 0 {
+			cause = c
+		}
+	}
 	switch c := cause.(type) {
 	case reason.HeldBySpecFinalizers:
 		t.holds(HolderFinalizer, c, c.Finalizers...)
