@@ -375,7 +375,6 @@ func TestRunSucceedsOnlyAfterCompleteScanFindsNothingLeft(t *testing.T) {
 
 // Objects that become garbage during a run are reported as left.
 func TestGarbageLeftAfterRunFailsIt(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	ns := s.namespace("meanwhile")
 	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))

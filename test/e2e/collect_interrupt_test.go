@@ -68,7 +68,7 @@ func TestCollectDrainsOnFirstInterrupt(t *testing.T) {
 	}
 	// A second run completes the work.
 	more := s.tool().collect("-n", ns)
-	if more.Summary != (collectedSummary{Done: got.Skipped}) {
+	if more.Summary != (collectedSummary{Deleted: got.Skipped, Done: got.Skipped}) {
 		t.Errorf("the second run: %+v", more.Summary)
 	}
 	s.requireGone(objects...)
@@ -189,7 +189,7 @@ func TestCollectContinuesWhenPodHasStopped(t *testing.T) {
 		collectedSummary
 	}
 	s.must(json.Unmarshal([]byte(last[len(last)-1]), &finished))
-	if finished.Event != "finished" || finished.collectedSummary != (collectedSummary{Done: 2}) {
+	if finished.Event != "finished" || finished.collectedSummary != (collectedSummary{Deleted: 2, Done: 2}) {
 		t.Errorf("it ends with %s", last[len(last)-1])
 	}
 }

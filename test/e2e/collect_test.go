@@ -242,7 +242,7 @@ func TestCollectSendsOneRequestPerUnchangedObject(t *testing.T) {
 	ns := s.namespace("many")
 	s.createGarbage(ns, many)
 	f := s.throughProxy(nil).allowWrites()
-	if got := f.tool.collect("-n", ns); got.Summary != (collectedSummary{Done: many}) {
+	if got := f.tool.collect("-n", ns); got.Summary != (collectedSummary{Deleted: many, Done: many}) {
 		t.Errorf("%+v", got.Summary)
 	}
 	if writes := len(f.recordedWrites()); writes != many {

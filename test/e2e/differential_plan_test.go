@@ -142,7 +142,7 @@ func checkCollected(t testing.TB, c collected) {
 	if (c.Verification == "complete") != (len(c.Gaps) == 0) && c.Verification != "none" && c.Verification != "failed" {
 		t.Errorf("the verification is %s, with the gaps %+v", c.Verification, c.Gaps)
 	}
-	counted := collectedSummary{Blocked: len(c.Blocked), Left: len(c.Left)}
+	counted := collectedSummary{Deleted: c.Summary.Deleted, Blocked: len(c.Blocked), Left: len(c.Left)} // deletions are not among the steps alone
 	for _, s := range c.Steps {
 		switch s.Status {
 		case "done":
