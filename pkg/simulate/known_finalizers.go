@@ -58,7 +58,6 @@ var knownFinalizers = map[string]knownFinalizer{
 	"foregroundDeleteVirtualMachine":                                        {controller: "KubeVirt", condition: "the virtual machine has stopped"},
 	"wrangler.cattle.io/on-helm-chart-remove":                               {controller: "the Helm controller of K3s and RKE2", condition: "the chart is uninstalled", deletes: "what the chart installed"},
 	"resources-finalizer.argocd.argoproj.io":                                {controller: "Argo CD", condition: "what the application deployed is deleted", deletes: "what the application deployed"},
-	"finalizers.fluxcd.io":                                                  {controller: "Flux", condition: "what it deployed is deleted, unless that is kept", deletes: "what it deployed"},
 	"finalizer.acme.cert-manager.io":                                        {controller: "cert-manager", condition: "the challenge is cleaned up"},
 	"karpenter.sh/termination":                                              {controller: "Karpenter", condition: "the node is drained and its machine is gone"},
 	"service.k8s.aws/resources":                                             {controller: "the AWS load balancer controller", condition: "what it created in the cloud is deleted"},
