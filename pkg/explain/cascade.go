@@ -128,6 +128,14 @@ func (b *builder) cascadeOf(nodes []graph.Node) *Cascade {
 	out.ClaimsUnread = slices.ContainsFunc(b.graph.Snapshot().Gaps, snapshot.Gap.HidesClaims)
 	kinds := map[Kind]int{claim: 0}
 	volumes := simulate.NewVolumes(b.graph)
+	for _, n := range append(nodes, b.node) {
+		for _, f := range b.graph.Object(n).Finalizers {
+			if what := simulate.DeletesFirst(f); what != "" {
+				controller, _, _ := simulate.FinalizerController(f)
+				out.Unseen = controller + " deletes " + what
+			}
+		}
+	}
 	for _, n := range nodes {
 		i := b.graph.Object(n).Identity
 		k := Kind{APIVersion: i.APIVersion, Kind: i.Kind}

@@ -94,6 +94,9 @@ type Cascade struct {
 	Claims  []Claim `json:"persistentVolumeClaims"`
 	// ClaimsUnread reports that there may be more PersistentVolumeClaims: not all could be read.
 	ClaimsUnread bool `json:"claimsUnread,omitzero"`
+	// Unseen is what a controller deletes besides, though no owner reference says so: "Argo CD deletes
+	// what the application deployed". It is empty if that is unknown.
+	Unseen string `json:"unseen,omitempty"`
 }
 
 // Claim is a PersistentVolumeClaim that is deleted with an object.

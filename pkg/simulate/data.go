@@ -13,6 +13,7 @@ type Data struct {
 	Volume        string   `json:"volume,omitempty"`        // empty for a claim without a volume
 	ReclaimPolicy string   `json:"reclaimPolicy,omitempty"` // of the volume; empty if unknown
 	Lost          DataLoss `json:"lost"`
+	VolumeGoes    bool     `json:"volumeGoes,omitzero"` // of a claim: its PersistentVolume is being deleted, whatever becomes of the data
 	Snapshots     []string `json:"snapshots,omitempty"` // sorted names of the VolumeSnapshots of the claim, in its namespace
 }
 
@@ -67,7 +68,7 @@ func (v *Volumes) Data(n graph.Node) *Data {
 	}
 	out.Lost = DataLossUnknown
 	if volume := v.volumes[out.Volume]; volume != nil {
-		out.ReclaimPolicy, out.Lost = volume.Storage.ReclaimPolicy, lostWithClaim(volume)
+		out.ReclaimPolicy, out.Lost, out.VolumeGoes = volume.Storage.ReclaimPolicy, lostWithClaim(volume), volume.Terminating()
 	}
 	return out
 }

@@ -206,7 +206,12 @@ func (w *answerWriter) cascade() {
 	if a == nil {
 		return
 	}
-	if a.Objects == 0 {
+	switch {
+	case a.Objects > 0:
+	case a.Unseen != "":
+		w.line("cascade", w.view.Palette.Deleted(escape.Line(a.Unseen)+", which is not shown here"))
+		return
+	default:
 		w.line("cascade", "nothing else is deleted")
 		return
 	}
@@ -221,11 +226,13 @@ func (w *answerWriter) cascade() {
 		}
 	}
 	line := prefix + strings.Join(kinds, ", ")
-	if len(a.Claims) == 0 {
+	switch {
+	case a.Unseen != "":
+		line += "; " + escape.Line(a.Unseen) + ", which is not shown here"
+	case len(a.Claims) == 0 && a.ClaimsUnread:
+		line += "; no PersistentVolumeClaim that was read"
+	case len(a.Claims) == 0:
 		line += "; no PersistentVolumeClaim"
-		if a.ClaimsUnread {
-			line += " that was read"
-		}
 	}
 	w.line("cascade", w.view.Palette.Deleted(line))
 	for i, c := range a.Claims {

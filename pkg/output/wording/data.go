@@ -20,6 +20,8 @@ func Data(of object.Identity, d *simulate.Data) string {
 		out += "volume " + volume + " is DELETED with its data"
 	case d.Lost == simulate.DataKept && d.Volume == "":
 		out += "without a volume"
+	case d.Lost == simulate.DataKept && d.VolumeGoes:
+		out += "volume " + volume + " is being deleted, and its data stays in the storage"
 	case d.Lost == simulate.DataKept && isVolume:
 		out += "its data stays in the storage"
 	case d.Lost == simulate.DataKept:

@@ -18,6 +18,7 @@ func TestData(t *testing.T) {
 		{claim, simulate.Data{Size: "8Gi", Volume: "pv-1", ReclaimPolicy: "Delete", Lost: simulate.DataLost}, "8Gi, volume pv-1 is DELETED with its data"},
 		{claim, simulate.Data{Size: "8Gi", Volume: "pv-1", ReclaimPolicy: "Delete", Lost: simulate.DataLost, Snapshots: []string{"a", "b"}}, "8Gi, volume pv-1 is DELETED with its data; VolumeSnapshot/a, VolumeSnapshot/b stay"},
 		{claim, simulate.Data{Size: "8Gi", Volume: "pv-1", ReclaimPolicy: "Retain", Lost: simulate.DataKept, Snapshots: []string{"a"}}, "8Gi, volume pv-1 is kept with its data (Retain); VolumeSnapshot/a stays"},
+		{claim, simulate.Data{Size: "8Gi", Volume: "pv-1", ReclaimPolicy: "Retain", Lost: simulate.DataKept, VolumeGoes: true}, "8Gi, volume pv-1 is being deleted, and its data stays in the storage"},
 		{claim, simulate.Data{Size: "8Gi", Lost: simulate.DataKept}, "8Gi, without a volume"},
 		{claim, simulate.Data{Size: "8Gi", Volume: "pv-1", Lost: simulate.DataLossUnknown}, "8Gi, what becomes of volume pv-1 and its data is unknown"},
 		{claim, simulate.Data{Lost: simulate.DataLossUnknown}, "what becomes of its data is unknown"},
