@@ -39,7 +39,8 @@ func TestDataOfDeletedClaimsAndVolumes(t *testing.T) {
 		"a claim that was not read":              {claim(), nil, &simulate.Data{Lost: simulate.DataLossUnknown}},
 		"a claim without a volume":               {claim(storage(object.Storage{Size: "8Gi"})), nil, &simulate.Data{Size: "8Gi", Lost: simulate.DataKept}},
 		"snapshots of the claim, in its namespace": {
-			bound, []object.Object{volume("Delete"), snapshotOf("shop/b", "data"), snapshotOf("shop/a", "data"), snapshotOf("shop/c", "other"), snapshotOf("bank/d", "data")},
+			bound,
+			[]object.Object{volume("Delete"), snapshotOf("shop/b", "data"), snapshotOf("shop/a", "data"), snapshotOf("shop/c", "other"), snapshotOf("bank/d", "data")},
 			&simulate.Data{Size: "8Gi", Volume: "pv", ReclaimPolicy: "Delete", Lost: simulate.DataLost, Snapshots: []string{"a", "b"}},
 		},
 		"a volume whose provisioner deletes the storage":              {volume("Delete", st.WithFinalizers(provisioner)), nil, &simulate.Data{Size: "8Gi", Volume: "pv", ReclaimPolicy: "Delete", Lost: simulate.DataLost}},
