@@ -18,8 +18,7 @@ var (
 	LastReferenceLost = fixed("LastReferenceLost", "loses its last owner reference and then has no owner")
 	// nothing makes the collector process the object
 	NotReached = fixed("NotReached", "the garbage collector does not process it")
-	// UsersUnknown means that a finalizer protects the object until nothing uses it, and that not everything was
-	// read that may use it.
+	// a finalizer protects the object until nothing uses it, and not everything that may use it was read
 	UsersUnknown = fixed("UsersUnknown", "its deletion was under way, and whether anything else uses it is unknown")
 	// the object's namespace or definition is deleted
 	ContentsDeleted = fixed("ContentsDeleted", "its namespace or definition is deleted")
