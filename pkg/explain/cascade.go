@@ -129,12 +129,7 @@ func (b *builder) cascadeOf(nodes []graph.Node) *Cascade {
 	kinds := map[Kind]int{claim: 0}
 	volumes := simulate.NewVolumes(b.graph)
 	for _, n := range append(nodes, b.node) {
-		for _, f := range b.graph.Object(n).Finalizers {
-			if what := simulate.DeletesFirst(f); what != "" {
-				controller, _, _ := simulate.FinalizerController(f)
-				out.Unseen = controller + " deletes " + what
-			}
-		}
+		out.Unseen = cmp.Or(out.Unseen, simulate.AlsoDeleted(b.graph.Object(n).Finalizers))
 	}
 	for _, n := range nodes {
 		i := b.graph.Object(n).Identity

@@ -166,8 +166,8 @@ func (b *builder) suggestLook(cause reason.Fixed) {
 	}
 }
 
-// webhooks names the admission webhooks without a backend because of which the API server refuses what
-// ends the object, or what it contains.
+// webhooks names the admission webhooks that have no backend, so that the API server refuses what ends
+// the object, or what it contains.
 func (b *builder) webhooks() {
 	for _, r := range audit.Refusals(b.graph, b.explainer.Webhooks, func(o *object.Object) bool { return o == b.object }) {
 		b.refused = true

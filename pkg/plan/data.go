@@ -12,8 +12,7 @@ import (
 // addData adds to the outcomes what becomes of the data of claims and volumes. VolumeSnapshots that are deleted
 // as well are left out.
 func (b *builder) addData(outcomes []Outcome) {
-	deleted := map[object.Identity]bool{}
-	var volumes *simulate.Volumes
+	deleted, volumes := map[object.Identity]bool{}, simulate.NewVolumes(b.graph)
 	for i := range outcomes {
 		o := &outcomes[i]
 		if !o.State.Deletes() && !o.MayBeDeleted {
@@ -23,9 +22,6 @@ func (b *builder) addData(outcomes []Outcome) {
 		case object.VolumeSnapshot:
 			deleted[object.Identity{Namespace: o.Object.Namespace, Name: o.Object.Name}] = true
 		case object.VolumeClaim, object.Volume:
-			if volumes == nil {
-				volumes = simulate.NewVolumes(b.graph)
-			}
 			o.Data = volumes.Data(b.graph.Find(o.Object.UID))
 		}
 	}

@@ -30,15 +30,21 @@ const (
 // Volumes finds out what becomes of data. It is for one graph.
 type Volumes struct {
 	graph     *graph.Graph
-	volumes   map[string]*object.Object // by name
+	volumes   map[string]*object.Object // by name; nil until a claim needs it
 	snapshots map[string][]string       // names by the namespace/name of the claim
 }
 
-// NewVolumes indexes the volumes and snapshots of a graph.
-func NewVolumes(g *graph.Graph) *Volumes {
-	v := &Volumes{g, map[string]*object.Object{}, map[string][]string{}}
-	for n := range g.Listed() {
-		switch o := g.Object(graph.Node(n)); {
+// NewVolumes returns the Volumes of a graph.
+func NewVolumes(g *graph.Graph) *Volumes { return &Volumes{graph: g} }
+
+// index indexes the volumes and snapshots, on first use.
+func (v *Volumes) index() {
+	if v.volumes != nil {
+		return
+	}
+	v.volumes, v.snapshots = map[string]*object.Object{}, map[string][]string{}
+	for n := range v.graph.Listed() {
+		switch o := v.graph.Object(graph.Node(n)); {
 		case o.Storage == nil:
 		case o.GroupVersionKind().GroupKind() == object.Volume:
 			v.volumes[o.Name] = o
@@ -47,7 +53,6 @@ func NewVolumes(g *graph.Graph) *Volumes {
 			v.snapshots[of] = append(v.snapshots[of], o.Name)
 		}
 	}
-	return v
 }
 
 // Data returns what becomes of the data of an object when it is deleted, or nil if it is neither a
@@ -62,6 +67,7 @@ func (v *Volumes) Data(n graph.Node) *Data {
 	case kind == object.Volume:
 		return &Data{Size: o.Storage.Size, Volume: o.Name, ReclaimPolicy: o.Storage.ReclaimPolicy, Lost: lostWithVolume(o)}
 	}
+	v.index()
 	out := &Data{Size: o.Storage.Size, Volume: o.Storage.Volume, Lost: DataKept, Snapshots: slices.Sorted(slices.Values(v.snapshots[o.Namespace+"/"+o.Name]))}
 	if out.Volume == "" {
 		return out

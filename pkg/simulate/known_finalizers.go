@@ -39,8 +39,8 @@ var knownFinalizers = map[string]knownFinalizer{
 	"kubernetes.io/foregroundDeletion":                               {controller: Nobody},
 	"kubernetes.io/foreground-deletion":                              {controller: Nobody},
 	"kubernetes.io/orphan":                                           {controller: Nobody},
-	ClaimProtection:                                                  {controller: "the volume protection (kube-controller-manager)", condition: "no Pod on a node uses the claim", kind: claimKind, protects: true, removable: (*finalizerControllers).unused},
-	VolumeProtection:                                                 {controller: "the volume protection (kube-controller-manager)", condition: "no claim is bound to the volume", kind: volumeKind, protects: true, removable: (*finalizerControllers).unused},
+	ClaimProtection:                                                  {controller: "the volume protection (kube-controller-manager)", condition: "no Pod on a node uses the claim", kind: object.VolumeClaim, protects: true, removable: (*finalizerControllers).unused},
+	VolumeProtection:                                                 {controller: "the volume protection (kube-controller-manager)", condition: "no claim is bound to the volume", kind: object.Volume, protects: true, removable: (*finalizerControllers).unused},
 	"kubernetes.io/vac-protection":                                   {controller: "the volume protection (kube-controller-manager)", condition: "no volume and no claim uses the class"},
 	"kubernetes.io/pv-controller":                                    {controller: "the volume controller (kube-controller-manager)", condition: "the storage behind the volume is deleted"},
 	ResourceClaimProtection:                                          {controller: "the resource claim controller (kube-controller-manager)", condition: "no Pod uses the claim", kind: resourceClaimKind, protects: true, removable: (*finalizerControllers).unused},
@@ -125,6 +125,18 @@ func FinalizerController(finalizer string) (controller, condition string, known 
 // DeletesFirst returns what the controller of a finalizer deletes before it removes the finalizer, though no
 // owner reference says so: "what the chart installed". It returns an empty string if that is unknown.
 func DeletesFirst(finalizer string) string { return knownFinalizers[finalizer].deletes }
+
+// AlsoDeleted returns whose controller deletes what before it removes one of the finalizers: "Argo CD deletes what the
+// application deployed". It returns an empty string if that is unknown of all.
+func AlsoDeleted(finalizers []string) string {
+	for _, f := range finalizers {
+		if what := DeletesFirst(f); what != "" {
+			controller, _, _ := FinalizerController(f)
+			return controller + " deletes " + what
+		}
+	}
+	return ""
+}
 
 // Nobody is in place of the controller of a finalizer whose name is a misspelling of one of the
 // collector's, which removes only those.

@@ -12,8 +12,6 @@ import (
 
 var (
 	podKind       = schema.GroupKind{Kind: "Pod"}
-	claimKind     = schema.GroupKind{Kind: "PersistentVolumeClaim"}
-	volumeKind    = schema.GroupKind{Kind: "PersistentVolume"}
 	serviceKind   = schema.GroupKind{Kind: "Service"}
 	endpointsKind = schema.GroupKind{Kind: "Endpoints"}
 
@@ -37,7 +35,7 @@ func newUsersIndex(g *graph.Graph) *usersIndex {
 	byName, unread := map[string]graph.Node{}, map[string]bool{}
 	for i := range g.Listed() {
 		switch n, o := graph.Node(i), g.Object(graph.Node(i)); o.GroupVersionKind().GroupKind() {
-		case claimKind:
+		case object.VolumeClaim:
 			byName[o.Namespace+"/"+o.Name] = n
 		case podKind:
 			u.pods[o.Namespace] = append(u.pods[o.Namespace], n)
@@ -49,7 +47,7 @@ func newUsersIndex(g *graph.Graph) *usersIndex {
 	}
 	for i := range g.Listed() {
 		switch n, o := graph.Node(i), g.Object(graph.Node(i)); o.GroupVersionKind().GroupKind() {
-		case claimKind:
+		case object.VolumeClaim:
 			u.guarded[n] = unread[o.Namespace]
 		case podKind:
 			for _, name := range o.Claims {
@@ -57,7 +55,7 @@ func newUsersIndex(g *graph.Graph) *usersIndex {
 					use(n, claim)
 				}
 			}
-		case volumeKind:
+		case object.Volume:
 			for _, name := range o.Claims {
 				if claim, ok := byName[name]; ok {
 					use(claim, n)
@@ -91,7 +89,7 @@ func (m *Model) UsersOf(n graph.Node) (users []graph.Node, certain bool) {
 			users = append(users, user)
 		}
 	}
-	if o.GroupVersionKind().GroupKind() != volumeKind {
+	if o.GroupVersionKind().GroupKind() != object.Volume {
 		return users, m.graph.View().Listed(pods, o.Namespace) && !(index.guarded[n] && m.anyLeft(index.pods[o.Namespace]))
 	}
 	certain = o.Claims != nil

@@ -15,7 +15,7 @@ type webhookConfiguration struct {
 	Metadata metav1.ObjectMeta
 	Webhooks []struct {
 		snapshot.AdmissionWebhook
-		ClientConfig  struct{ Service *serviceReference } // nil: a URL, of which nothing is known
+		ClientConfig  struct{ Service *serviceReference } // nil for a URL, which is not checked
 		FailurePolicy string
 	}
 }

@@ -136,11 +136,8 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 // deletes what the application deployed".
 func deletesFirst(p *plan.Plan) string {
 	for i := range p.Outcomes {
-		for _, f := range p.Outcomes[i].WaitsFor {
-			if what := simulate.DeletesFirst(f); what != "" {
-				controller, _, _ := simulate.FinalizerController(f)
-				return controller + " deletes " + what
-			}
+		if deletes := simulate.AlsoDeleted(p.Outcomes[i].WaitsFor); deletes != "" {
+			return deletes
 		}
 	}
 	return ""
