@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxNameLength limits an encoded name. With every suffix it stays below 143 bytes,
+// maxNameLength limits an encoded name. With its hash it stays below 143 bytes,
 // the strictest limit of a file system in use.
 const maxNameLength = 100
 

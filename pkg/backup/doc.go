@@ -4,15 +4,14 @@
 // A backup is one folder per run:
 //
 //	index.json         which run it was, and when it finished
-//	plan.json          the plan, as the caller encoded it
-//	<Kind.group>.json  manifests of one type, one per line, as the API server sent them
-//	objects.jsonl      where each manifest is, and its sha256
+//	steps.jsonl        the steps of the plan
+//	objects.jsonl      for each object two lines: which it is, with the sha256 of its manifest,
+//	                   and the manifest as the API server sent it
 //	done.jsonl         how each step ended, in that order
 //	restored.jsonl     what restorations did; absent before the first one
 //
 // What was saved before Folder.Sync returned nil survives a kill and a power
-// failure, as far as the disk honors a sync. So call Sync before a DELETE. A
-// manifest is on disk before the line that names it is written, and no line is
+// failure, as far as the disk honors a sync. So call Sync before a DELETE. No line is
 // overwritten or shortened, so what an interrupted run leaves differs from
 // damage: see Backup.Truncated.
 //
@@ -22,7 +21,7 @@
 // before you create an object with kubectl: the garbage collector deletes an object
 // whose owner was replaced.
 //
-// Open does not trust the folder. No file name in it leads out of it, no length is
+// Open does not trust the folder. No length is
 // believed beyond the size of the file, no line may exceed 16 MiB, and a manifest is
 // returned only if it has the sha256 and the identity that objects.jsonl states.
 // There is no signature, so none of this protects against someone who can write to

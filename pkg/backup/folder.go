@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
@@ -25,18 +23,17 @@ type Folder struct {
 	path string
 	root *os.Root
 
-	// diskMu serializes writes of manifests and the index. Callers can save meanwhile
+	// diskMu serializes writes of manifests and the header. Callers can save meanwhile
 	// and share the next write. It is locked before mu.
 	diskMu  sync.Mutex
 	header  Header
 	objects *os.File
+	written int64 // bytes in objects
 	steps   *os.File
 
-	mu    sync.Mutex // never held during a write
-	files map[schema.GroupKind]*manifestFile
-	names map[string]bool // file names in lower case
-	batch batch           // saved and not yet written
-	err   error           // of the first failed write, or errClosed
+	mu      sync.Mutex // never held during a write
+	pending []byte     // lines that are saved and not yet written
+	err     error      // of the first failed write, or errClosed
 
 	results recordFile
 }
@@ -71,8 +68,6 @@ func Create(root, name string, h Header) (*Folder, error) {
 	}
 	f := &Folder{
 		path: path, header: h,
-		files:   map[schema.GroupKind]*manifestFile{},
-		names:   map[string]bool{indexFile: true},
 		results: recordFile{path: filepath.Join(path, doneFile), doing: "record a step in"},
 	}
 	if err := f.initialize(parent, created); err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -23,14 +22,13 @@ const (
 	Kind       = "Backup"
 )
 
-// The files of a folder in addition to its manifests.
+// The files of a folder.
 const (
-	indexFile      = "index.json"
-	stepsFile      = "steps.jsonl"
-	objectsFile    = "objects.jsonl"
-	doneFile       = "done.jsonl"
-	restoredFile   = "restored.jsonl"
-	manifestSuffix = ".json"
+	indexFile    = "index.json"
+	stepsFile    = "steps.jsonl"
+	objectsFile  = "objects.jsonl"
+	doneFile     = "done.jsonl"
+	restoredFile = "restored.jsonl"
 )
 
 const maxLine = 16 << 20 // bytes of a line, and of index.json
@@ -56,14 +54,14 @@ type index struct {
 	Header     `json:",inline"`
 }
 
-// Entry says where the manifest of an object is: a line of objects.jsonl.
+// Entry is a line of objects.jsonl. The manifest of the object is the line after it.
 type Entry struct {
 	Object          object.Identity `json:"object"`
 	ResourceVersion string          `json:"resourceVersion"`
-	File            string          `json:"file"` // name in the folder
-	Offset          int64           `json:"offset"`
-	Length          int64           `json:"length"` // without the line break
-	SHA256          string          `json:"sha256"` // in hexadecimal
+	Length          int64           `json:"length"` // of the manifest in bytes, without the line break
+	SHA256          string          `json:"sha256"` // of the manifest, in hexadecimal
+
+	offset int64 // of the manifest
 }
 
 func (e Entry) validate() error {
@@ -71,18 +69,12 @@ func (e Entry) validate() error {
 	switch {
 	case incomplete(e.Object):
 		return errObjectIncomplete
-	case !isPathElement(e.File) || !isManifestFile(e.File):
-		return fmt.Errorf("%q is not a valid name of a file with manifests", e.File)
-	case e.Offset < 0 || e.Length <= 0 || e.Length > maxLine || e.Offset+e.Length < e.Offset:
-		return fmt.Errorf("a manifest cannot have %d bytes at offset %d", e.Length, e.Offset)
+	case e.Length <= 0 || e.Length > maxLine:
+		return fmt.Errorf("a manifest cannot have %d bytes", e.Length)
 	case err != nil || len(sum) != 32:
 		return fmt.Errorf("%q is not a sha256", e.SHA256)
 	}
 	return nil
-}
-
-func isManifestFile(name string) bool {
-	return strings.HasSuffix(name, manifestSuffix) && name != indexFile
 }
 
 func incomplete(i object.Identity) bool {

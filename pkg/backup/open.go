@@ -9,7 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"sort"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -77,35 +77,27 @@ func (b *Backup) read() error {
 	if err := b.readHeader(); err != nil {
 		return fmt.Errorf("%s: %w", indexFile, err)
 	}
-	ends, err := b.readEntries()
-	if err != nil {
+	if err := b.readEntries(); err != nil {
 		return err
 	}
-	if err := b.findUnindexed(ends); err != nil {
+	if err := readLines(b, stepsFile, appendTo(&b.Steps)); err != nil {
 		return err
 	}
-	err = readLines(b, stepsFile, func(_, _ int, s Step) error {
-		b.Steps = append(b.Steps, s)
-		return nil
-	})
-	if err != nil {
+	if err := readLines(b, doneFile, appendTo(&b.Results)); err != nil {
 		return err
 	}
-	err = readLines(b, doneFile, func(_, _ int, r Result) error {
-		b.Results = append(b.Results, r)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	err = readLines(b, restoredFile, func(_, _ int, r Restored) error {
-		b.Restored = append(b.Restored, r)
-		return nil
-	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := readLines(b, restoredFile, appendTo(&b.Restored)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
+}
+
+// appendTo returns a function for readLines that appends what it reads to a slice.
+func appendTo[T any](into *[]T) func(line, T) (skip int64, err error) {
+	return func(_ line, v T) (int64, error) {
+		*into = append(*into, v)
+		return 0, nil
+	}
 }
 
 // keep makes Prune keep the folder as long as the Backup is open.
@@ -150,57 +142,25 @@ func (b *Backup) readHeader() error {
 	return nil
 }
 
-// readEntries reads objects.jsonl and returns where the last manifest in each file ends.
-func (b *Backup) readEntries() (ends map[string]int64, err error) {
-	ends, sizes := map[string]int64{}, map[string]int64{}
+// readEntries reads objects.jsonl without the manifests in it.
+func (b *Backup) readEntries() error {
 	latest := map[types.UID]int{}
-	err = readLines(b, objectsFile, func(n, _ int, e Entry) error {
-		size, ok := sizes[e.File]
-		if !ok {
-			var err error
-			if size, err = fileSize(b.root, e.File); err != nil {
-				return fmt.Errorf("%s: %w", position(e.File, 0), err)
-			}
-			sizes[e.File] = size
-		}
-		end := e.Offset + e.Length
-		ends[e.File] = max(ends[e.File], end)
-		if end > size {
-			b.Truncated = append(b.Truncated, Truncated{objectsFile, n, fmt.Sprintf("%s ends before the end of the manifest of %q", position(e.File, 0), e.Object.String())})
-			return nil
+	err := readLines(b, objectsFile, func(at line, e Entry) (skip int64, err error) {
+		e.offset = at.end
+		if e.offset+e.Length > at.size {
+			b.Truncated = append(b.Truncated, Truncated{objectsFile, at.number, fmt.Sprintf("the file ends before the end of the manifest of %q", e.Object.String())})
+			return at.size, nil
 		}
 		if i, ok := latest[e.Object.UID]; ok {
 			b.Entries[i] = e
-			return nil
+		} else {
+			latest[e.Object.UID] = len(b.Entries)
+			b.Entries = append(b.Entries, e)
 		}
-		latest[e.Object.UID] = len(b.Entries)
-		b.Entries = append(b.Entries, e)
-		return nil
+		return e.Length + 1, nil
 	})
-	sort.Slice(b.Entries, func(i, j int) bool { return b.Entries[i].Object.Compare(b.Entries[j].Object) < 0 })
-	return ends, err
-}
-
-// findUnindexed finds manifests that no line of objects.jsonl names: the run was
-// interrupted between the two writes, or lines are lost.
-func (b *Backup) findUnindexed(ends map[string]int64) error {
-	files, err := fs.ReadDir(b.root.FS(), ".")
-	if err != nil {
-		return withoutPath(err)
-	}
-	for _, f := range files {
-		if !f.Type().IsRegular() || !isManifestFile(f.Name()) {
-			continue
-		}
-		info, err := f.Info()
-		if err != nil {
-			return fmt.Errorf("%s: %w", position(f.Name(), 0), withoutPath(err))
-		}
-		if rest := info.Size() - ends[f.Name()]; rest > 1 { // more than the line break
-			b.Truncated = append(b.Truncated, Truncated{f.Name(), 0, fmt.Sprintf("no line of %s names its last %d bytes", objectsFile, rest)})
-		}
-	}
-	return nil
+	slices.SortFunc(b.Entries, func(x, y Entry) int { return x.Object.Compare(y.Object) })
+	return err
 }
 
 // Manifest reads the manifest of an entry. It fails unless the bytes have the entry's
@@ -208,7 +168,7 @@ func (b *Backup) findUnindexed(ends map[string]int64) error {
 func (b *Backup) Manifest(e Entry) (json.RawMessage, error) {
 	data, err := b.manifest(e)
 	if err != nil {
-		return nil, fmt.Errorf("read manifest of %q from %s in %s: %w", e.Object.String(), position(e.File, 0), b.path, err)
+		return nil, fmt.Errorf("read manifest of %q from %s in %s: %w", e.Object.String(), objectsFile, b.path, err)
 	}
 	return data, nil
 }
@@ -217,16 +177,16 @@ func (b *Backup) manifest(e Entry) (json.RawMessage, error) {
 	if err := e.validate(); err != nil {
 		return nil, err
 	}
-	file, info, err := openRegular(b.root, e.File, os.O_RDONLY)
+	file, info, err := openRegular(b.root, objectsFile, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	if e.Offset+e.Length > info.Size() {
+	if e.offset+e.Length > info.Size() {
 		return nil, io.ErrUnexpectedEOF
 	}
 	data := make([]byte, e.Length)
-	if _, err := file.ReadAt(data, e.Offset); err != nil {
+	if _, err := file.ReadAt(data, e.offset); err != nil {
 		return nil, withoutPath(err)
 	}
 	if sum := sha256.Sum256(data); !strings.EqualFold(hex.EncodeToString(sum[:]), e.SHA256) {

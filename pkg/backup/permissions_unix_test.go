@@ -27,9 +27,8 @@ func TestOpenRejectsBackupWritableByOthers(t *testing.T) {
 		"all may write into a sticky folder":  {".", change(0o777 | fs.ModeSticky), "others may write to it"},
 		"all may write the index":             {"index.json", change(0o602), "index.json: others may write to it"},
 		"the group may write objects.jsonl":   {"objects.jsonl", change(0o620), "objects.jsonl: others may write to it"},
-		"the group may write a manifest":      {"Secret.json", change(0o660), "Secret.json: others may write to it"},
 		"the folder belongs to another user":  {".", chown, "it belongs to another user (uid 12345)"},
-		"a file belongs to another user":      {"Secret.json", chown, "Secret.json: it belongs to another user"},
+		"a file belongs to another user":      {"objects.jsonl", chown, "objects.jsonl: it belongs to another user"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := finishedRun(t)
@@ -47,7 +46,7 @@ func TestOpenRejectsBackupWritableByOthers(t *testing.T) {
 	}
 	t.Run("others may read it", func(t *testing.T) {
 		path := finishedRun(t)
-		if err := errors.Join(os.Chmod(path, 0o755), os.Chmod(filepath.Join(path, "Secret.json"), 0o644)); err != nil {
+		if err := errors.Join(os.Chmod(path, 0o755), os.Chmod(filepath.Join(path, "objects.jsonl"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		shut := open(t, path)

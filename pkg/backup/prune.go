@@ -107,7 +107,7 @@ func stored(folder *os.Root, prefix string) ([]storedBackup, error) {
 }
 
 // usedByNamespace divides the size of a backup among the namespaces of its objects and steps, by the lengths of their
-// lines and manifests. What cannot be read counts for none.
+// lines. What cannot be read counts for none.
 func usedByNamespace(folder *os.Root, name string, bytes int64) map[string]int64 {
 	root, err := folder.OpenRoot(name)
 	if err != nil {
@@ -116,14 +116,15 @@ func usedByNamespace(folder *os.Root, name string, bytes int64) map[string]int64
 	defer root.Close() // nothing is written to it
 	b := &Backup{root: root}
 	lengths, all := map[string]int64{}, int64(0)
-	count := func(o object.Identity, length int64) error {
+	count := func(o object.Identity, at line, manifest int64) (skip int64, err error) {
+		length := int64(at.length) + manifest
 		lengths[o.InNamespace()] += length
 		all += length
-		return nil
+		return manifest, nil
 	}
-	_ = readLines(b, objectsFile, func(_, length int, e Entry) error { return count(e.Object, int64(length)+e.Length) })
-	_ = readLines(b, stepsFile, func(_, length int, s Step) error { return count(s.Object, int64(length)) })
-	_ = readLines(b, doneFile, func(_, length int, r Result) error { return count(r.Object, int64(length)) })
+	_ = readLines(b, objectsFile, func(at line, e Entry) (int64, error) { return count(e.Object, at, e.Length+1) })
+	_ = readLines(b, stepsFile, func(at line, s Step) (int64, error) { return count(s.Object, at, 0) })
+	_ = readLines(b, doneFile, func(at line, r Result) (int64, error) { return count(r.Object, at, 0) })
 	for namespace, length := range lengths {
 		lengths[namespace] = int64(float64(bytes) * float64(length) / float64(max(all, 1)))
 	}

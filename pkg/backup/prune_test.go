@@ -20,7 +20,7 @@ import (
 // fakeBackup writes a folder with the files of a backup, last changed at this time. It uses sizeOfFake bytes.
 func fakeBackup(t *testing.T, path string, at time.Time) {
 	t.Helper()
-	writeFiles(t, path, at, map[string]int{indexFile: 40, "Secret.json": 60})
+	writeFiles(t, path, at, map[string]int{indexFile: 40, objectsFile: 60})
 }
 
 const sizeOfFake = 3 * block
@@ -62,7 +62,7 @@ func TestPrune(t *testing.T) {
 			ages: []time.Duration{3 * day, 2 * day}, maxAge: 9 * day, maxBytes: 2 * sizeOfFake, want: "0-files 0-nested 0-notes a b",
 			other: func(t *testing.T, root string) {
 				writeFiles(t, root, now.Add(-99*day), map[string]int{"0-notes": 500})
-				writeFiles(t, filepath.Join(root, "0-files"), now.Add(-99*day), map[string]int{"Secret.json": 500})
+				writeFiles(t, filepath.Join(root, "0-files"), now.Add(-99*day), map[string]int{objectsFile: 500})
 				writeFiles(t, filepath.Join(root, "0-nested", "more"), now.Add(-99*day), map[string]int{"x": 500})
 				fakeBackup(t, filepath.Join(root, "0-nested"), now.Add(-99*day)) // no backup has a folder in it
 			},

@@ -51,14 +51,6 @@ func openRegular(root *os.Root, name string, flag int) (*os.File, fs.FileInfo, e
 	return file, info, nil
 }
 
-func fileSize(root *os.Root, name string) (int64, error) {
-	file, info, err := openRegular(root, name, os.O_RDONLY)
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), file.Close()
-}
-
 // checkFolder returns a WorldWritableError if others may write to the open folder.
 func checkFolder(root *os.Root) error {
 	info, err := root.Stat(".")
@@ -81,57 +73,74 @@ func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	return data, withoutPath(err)
 }
 
-// readLines calls add for every valid line of a file, with the line number starting at 1 and its length.
+// line is where a line is in its file.
+type line struct {
+	number int   // starting at 1; manifests are not counted
+	length int   // in bytes, without the line break
+	end    int64 // where the next line begins
+	size   int64 // of the file
+}
+
+// readLines calls add for every valid line of a file, except for as many bytes after the line as add returns.
 // Lines that a kill or a power failure left incomplete go to b.Truncated.
-func readLines[T interface{ validate() error }](b *Backup, name string, add func(n, length int, v T) error) error {
-	file, _, err := openRegular(b.root, name, os.O_RDONLY)
+func readLines[T interface{ validate() error }](b *Backup, name string, add func(line, T) (skip int64, err error)) error {
+	file, info, err := openRegular(b.root, name, os.O_RDONLY)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	defer file.Close()
 
+	at := line{size: info.Size()}
+	skip := int64(0)
 	complete := true // the last line ends with a line break
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine+2)
-	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+	lines.Split(func(data []byte, atEOF bool) (advance int, token []byte, err error) {
+		skipped := int(min(skip, int64(len(data))))
+		skip -= int64(skipped)
+		defer func() { at.end += int64(advance) }()
+		data = data[skipped:] // at the end of the file, the scanner does not call again after a mere skip
 		if i := bytes.IndexByte(data, '\n'); i >= 0 {
-			return i + 1, data[:i], nil
+			return skipped + i + 1, data[:i], nil
 		}
 		if !atEOF || len(data) == 0 {
-			return 0, nil, nil
+			return skipped, nil, nil
 		}
 		complete = false
-		return len(data), data, nil
+		return skipped + len(data), data, nil
 	})
-	n := 1
-	for ; lines.Scan(); n++ {
-		line := lines.Bytes()
-		if bytes.IndexByte(line, 0) >= 0 {
+	for at.number = 1; lines.Scan(); at.number++ {
+		text := lines.Bytes()
+		at.length = len(text)
+		if bytes.IndexByte(text, 0) >= 0 {
 			// The length of a file can reach the disk before its contents. JSON contains no
 			// zero bytes, and the hole contains no line break, so it is within one line.
-			b.Truncated = append(b.Truncated, Truncated{name, n, "it contains zero bytes, as after a power failure"})
+			b.Truncated = append(b.Truncated, Truncated{name, at.number, "it contains zero bytes, as after a power failure"})
+			if name == objectsFile { // whether the next line is a manifest is unknown
+				break
+			}
 			continue
 		}
-		if !complete && !json.Valid(line) {
-			b.Truncated = append(b.Truncated, Truncated{name, n, fmt.Sprintf("it is cut off after %d bytes", len(line))})
+		if !complete && !json.Valid(text) {
+			b.Truncated = append(b.Truncated, Truncated{name, at.number, fmt.Sprintf("it is cut off after %d bytes", len(text))})
 			continue
 		}
 		var v T
-		if err := utiljson.Unmarshal(line, &v); err != nil {
-			return fmt.Errorf("%s: malformed JSON: %w", position(name, n), err)
+		if err := utiljson.Unmarshal(text, &v); err != nil {
+			return fmt.Errorf("%s: malformed JSON: %w", position(name, at.number), err)
 		}
 		err := v.validate()
 		if err == nil {
-			err = add(n, len(line), v)
+			skip, err = add(at, v)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", position(name, n), err)
+			return fmt.Errorf("%s: %w", position(name, at.number), err)
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return fmt.Errorf("%s: it is longer than %d bytes", position(name, n), maxLine)
+		return fmt.Errorf("%s: it is longer than %d bytes", position(name, at.number), maxLine)
 	} else if err != nil {
-		return fmt.Errorf("%s: %w", position(name, n), withoutPath(err))
+		return fmt.Errorf("%s: %w", position(name, at.number), withoutPath(err))
 	}
 	return nil
 }

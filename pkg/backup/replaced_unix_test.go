@@ -57,7 +57,7 @@ func TestFolderReplacedAfterCreateIsStillWritten(t *testing.T) {
 	if got := filesIn(t, elsewhere); len(got) > 0 {
 		t.Errorf("the target of the link contains %q", got)
 	}
-	if got, want := filesIn(t, moved), []string{"Secret.json", "done.jsonl", "index.json", "objects.jsonl", "steps.jsonl"}; !slices.Equal(got, want) {
+	if got, want := filesIn(t, moved), []string{"done.jsonl", "index.json", "objects.jsonl", "steps.jsonl"}; !slices.Equal(got, want) {
 		t.Errorf("the folder contains %q, want %q", got, want)
 	}
 }

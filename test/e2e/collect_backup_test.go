@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,29 +25,18 @@ import (
 // the documented layout of the folder.
 func (s *scene) backupManifests(folder string) map[string]map[string]any {
 	s.Helper()
-	index, err := os.ReadFile(filepath.Join(folder, "objects.jsonl"))
+	file, err := os.ReadFile(filepath.Join(folder, "objects.jsonl"))
 	if err != nil {
 		s.Errorf("read the backup: %v", err)
 		return nil
 	}
 	out := map[string]map[string]any{}
-	for line := range bytes.Lines(index) {
-		var entry struct {
-			Object         identity
-			File           string
-			Offset, Length int64
-		}
+	for pair := range slices.Chunk(bytes.Split(bytes.TrimSuffix(file, []byte("\n")), []byte("\n")), 2) {
+		var entry struct{ Object identity }
 		manifest := map[string]any{}
-		if err := json.Unmarshal(line, &entry); err != nil {
-			s.Errorf("%v in %s", err, line)
+		if err := errors.Join(json.Unmarshal(pair[0], &entry), json.Unmarshal(pair[len(pair)-1], &manifest)); err != nil {
+			s.Errorf("%v in %s", err, pair)
 			continue
-		}
-		file, err := os.ReadFile(filepath.Join(folder, entry.File))
-		if err == nil {
-			err = json.Unmarshal(file[entry.Offset:entry.Offset+entry.Length], &manifest)
-		}
-		if err != nil {
-			s.Errorf("%s: %v", entry.Object, err)
 		}
 		out[entry.Object.UID] = manifest
 	}
@@ -294,7 +285,7 @@ func TestSecretsOccurOnlyInBackups(t *testing.T) {
 		text, err := os.ReadFile(path)
 		found := leaked(string(text))
 		switch {
-		case d.Name() == "Secret.json":
+		case d.Name() == "objects.jsonl":
 			held += len(found)
 		case found != nil:
 			t.Errorf("%s holds %q", path, found)
