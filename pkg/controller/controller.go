@@ -152,9 +152,9 @@ func (c *controller) round(ctx context.Context) (pause time.Duration, err error)
 		c.options.Monitor.Everything()
 	}
 	due := c.due(begun)
-	part, err := c.options.Monitor.SnapshotOfChanges(ctx, due...)
-	r := Round{Snapshot: part.Snapshot}
-	if c.parts = part.Whole != nil; !c.parts {
+	changes, err := c.options.Monitor.SnapshotOfChanges(ctx, due...)
+	r := Round{Snapshot: changes.Snapshot}
+	if c.parts = changes.Whole != nil; !c.parts {
 		c.whole = begun
 	}
 	switch {
@@ -163,7 +163,7 @@ func (c *controller) round(ctx context.Context) (pause time.Duration, err error)
 	case isFinal(err):
 		return 0, err
 	case err == nil:
-		if err = c.collect(ctx, &r, part); err == nil {
+		if err = c.collect(ctx, &r, changes); err == nil {
 			c.release(due, begun)
 		}
 	}
@@ -189,12 +189,12 @@ func isFinal(err error) bool {
 }
 
 // collect plans a pass over the round's snapshot and carries it out.
-func (c *controller) collect(ctx context.Context, r *Round, part monitor.Part) error {
-	judge := collector.NewJudge(graph.NewWithMapper(r.Snapshot, part.Mapper))
-	if part.Whole == nil {
+func (c *controller) collect(ctx context.Context, r *Round, changes monitor.Changes) error {
+	judge := collector.NewJudge(graph.NewWithMapper(r.Snapshot, changes.Mapper))
+	if changes.Whole == nil {
 		c.left = newLeftOut()
 	}
-	planned, err := c.planWithin(judge, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.within(judge.Graph(), part.Whole)}, Accepted: c.options.Accepted, Unconfirmed: true})
+	planned, err := c.planWithin(judge, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.within(judge.Graph(), changes.Whole)}, Accepted: c.options.Accepted, Unconfirmed: true})
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (c *controller) collect(ctx context.Context, r *Round, part monitor.Part) e
 		writer, closeBackup = b, b.Close
 		o.Common = recording(o.Common, b)
 	}
-	r.Report = planrun.Run(ctx, r.Plan, judge, write.NewWithMapper(c.options.Client, r.Snapshot, part.Mapper, false), writer, o)
+	r.Report = planrun.Run(ctx, r.Plan, judge, write.NewWithMapper(c.options.Client, r.Snapshot, changes.Mapper, false), writer, o)
 	c.holdAfter(judge.Graph(), r)
 	if err := closeBackup(); err != nil {
 		return fmt.Errorf("close the backup: %w", err)

@@ -198,15 +198,6 @@ func (x *index) take() (changed []types.UID, everything bool) {
 	return changed, everything
 }
 
-// part is a part of the objects, for a scan.
-type part struct {
-	monitor  *Monitor
-	lists    lists
-	selected map[*store][]*object.Object
-}
-
-var _ scan.Part = (*part)(nil)
-
 // part selects the objects with these UIDs, all that depends on them, and all owners of these. whole are
 // those whose dependents are all selected. ok is false if that is no small part of all objects, or
 // if one of these UIDs is that of an object with contents, which are not found by their owners.
@@ -252,49 +243,19 @@ func (x *index) part(uids []types.UID) (selected map[*store][]*object.Object, wh
 	return selected, whole, true
 }
 
-// ListAll returns the selected objects of the live lists.
-func (p *part) ListAll(ctx context.Context, queries []client.Query, _ bool) ([]client.ListResult, error) {
-	out := make([]client.ListResult, len(queries))
-	for i, t := range p.monitor.ensure(queries...) {
-		if err := p.monitor.wait(ctx, t.synced); err != nil {
-			return nil, err
-		}
-		out[i] = t.state()
-		if out[i].Err != nil {
-			continue
-		}
-		out[i].Objects = p.selected[t.store]
-	}
-	return out, nil
-}
-
-// Objects returns the selected objects of complete lists.
-func (p *part) Objects() []*object.Object {
-	var out []*object.Object
-	for s, objects := range p.selected {
-		if p.lists.complete[s] != nil {
-			out = append(out, objects...)
-		}
-	}
-	return out
-}
-
-// Lists returns the complete lists, and gaps for the others.
-func (p *part) Lists() ([]snapshot.Listing, []snapshot.Gap) { return p.lists.listed, p.lists.gaps }
-
-// Lacks reports whether a list is up to date with the state of an object and no list has it.
-func (p *part) Lacks(at snapshot.Listing, o *object.Object) bool {
-	for s := range p.lists.complete {
+// lacks reports whether one of these lists is up to date with the state of an object and no list has it.
+func (m *Monitor) lacks(l lists, at snapshot.Listing, o *object.Object) bool {
+	for s := range l.complete {
 		// the version first: a store has its objects before that
 		if s.query.Listing() == at && client.NotAfter(o.ResourceVersion, s.state().ResourceVersion) {
-			return !p.monitor.index.holds(o.UID)
+			return !m.index.holds(o.UID)
 		}
 	}
 	return false
 }
 
-// Part is a snapshot for new decisions after changes.
-type Part struct {
+// Changes is a snapshot for new decisions after changes.
+type Changes struct {
 	*snapshot.Snapshot
 	Mapper *snapshot.Mapper // of the snapshot's types
 	// Whole reports whether the snapshot has all that a decision on the object with that UID depends
@@ -312,30 +273,48 @@ const (
 // on them, all owners of these, and the same for more. If that is too much, or if changes are not only those
 // of single objects, or without Options.Parts, it returns a snapshot of everything. Its errors are those
 // of Snapshot; after an error, the next one is of everything.
-func (m *Monitor) SnapshotOfChanges(ctx context.Context, more ...types.UID) (Part, error) {
+func (m *Monitor) SnapshotOfChanges(ctx context.Context, more ...types.UID) (Changes, error) {
 	if m.index == nil {
 		return m.everything(ctx)
 	}
 	changed, everything := m.index.take()
+	var selected map[*store][]*object.Object
+	var whole map[types.UID]bool
 	if !everything {
-		if selected, whole, ok := m.index.part(append(changed, more...)); ok {
-			p := &part{monitor: m, lists: m.latestLists(), selected: selected}
-			out, err := m.scan(ctx, func(discovered *discovery.Result) (*snapshot.Snapshot, error) {
-				return scan.RunPart(ctx, p, m.memo, m.client, discovered, m.options.Scope, m.options.Now)
-			})
-			if err != nil || len(out.Listed) < len(p.lists.listed) { // a lookup contradicts a list, which has to be listed again
-				m.notify()
-			}
-			if err != nil {
-				m.index.markEverything()
-			}
-			out.Whole = func(uid types.UID) bool { return whole[uid] }
-			return out, err
-		}
+		selected, whole, _ = m.index.part(append(changed, more...))
 	}
-	out, err := m.everything(ctx)
+	var out Changes
+	var err error
+	if whole != nil {
+		out, err = m.partOf(ctx, selected)
+		out.Whole = func(uid types.UID) bool { return whole[uid] }
+	} else {
+		out, err = m.everything(ctx)
+	}
 	if err != nil {
 		m.index.markEverything()
+	}
+	return out, err
+}
+
+// partOf returns a snapshot of selected objects.
+func (m *Monitor) partOf(ctx context.Context, selected map[*store][]*object.Object) (Changes, error) {
+	lists := m.latestLists()
+	part := &scan.Part{
+		Listed: lists.listed, Gaps: lists.gaps,
+		Lacks: func(at snapshot.Listing, o *object.Object) bool { return m.lacks(lists, at, o) },
+	}
+	for s, objects := range selected {
+		if lists.complete[s] != nil {
+			part.Objects = append(part.Objects, objects...)
+		}
+	}
+	out, err := m.scan(ctx, func(discovered *discovery.Result) (*snapshot.Snapshot, error) {
+		live := scan.Live{Lists: &liveLists{monitor: m, selected: selected}, Memo: m.memo, Part: part}
+		return scan.RunLive(ctx, live, m.client, discovered, m.options.Scope, m.options.Now)
+	})
+	if err != nil || len(out.Listed) < len(lists.listed) { // a lookup contradicts a list, which has to be listed again
+		m.notify()
 	}
 	return out, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -158,11 +159,11 @@ func (m *Monitor) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
 	return everything.Snapshot, err
 }
 
-// everything returns Snapshot as a Part.
-func (m *Monitor) everything(ctx context.Context) (Part, error) {
+// everything returns Snapshot as Changes.
+func (m *Monitor) everything(ctx context.Context) (Changes, error) {
 	return m.scan(ctx, func(discovered *discovery.Result) (*snapshot.Snapshot, error) {
 		live := &liveLists{monitor: m, lists: lists{complete: map[*store]*typeMonitor{}}}
-		s, err := scan.RunFrom(ctx, live, m.memo, m.client, discovered, m.options.Scope, m.options.Now)
+		s, err := scan.RunLive(ctx, scan.Live{Lists: live, Memo: m.memo}, m.client, discovered, m.options.Scope, m.options.Now)
 		if err == nil {
 			live.relistContradicted(s)
 			m.setLists(live.lists)
@@ -172,24 +173,24 @@ func (m *Monitor) everything(ctx context.Context) (Part, error) {
 }
 
 // scan calls run with the current types, one call at a time.
-func (m *Monitor) scan(ctx context.Context, run func(*discovery.Result) (*snapshot.Snapshot, error)) (Part, error) {
+func (m *Monitor) scan(ctx context.Context, run func(*discovery.Result) (*snapshot.Snapshot, error)) (Changes, error) {
 	select {
 	case m.turn <- struct{}{}:
 		defer func() { <-m.turn }()
 	case <-ctx.Done():
-		return Part{}, ctx.Err()
+		return Changes{}, ctx.Err()
 	}
 	m.mu.Lock()
 	discovered, err := m.discovered, m.discoveryErr
 	m.mu.Unlock()
 	switch {
 	case m.ctx.Err() != nil:
-		return Part{}, context.Cause(m.ctx)
+		return Changes{}, context.Cause(m.ctx)
 	case err != nil:
-		return Part{}, err
+		return Changes{}, err
 	}
 	s, err := run(discovered)
-	return Part{Snapshot: s, Mapper: discovered.Mapper}, err
+	return Changes{Snapshot: s, Mapper: discovered.Mapper}, err
 }
 
 // lists are the lists of one snapshot of everything, without their objects and those that select by
@@ -224,8 +225,9 @@ func (m *Monitor) latestLists() lists {
 
 // liveLists returns the live lists of a Monitor.
 type liveLists struct {
-	monitor *Monitor
-	lists   lists
+	monitor  *Monitor
+	selected map[*store][]*object.Object // nil for all objects
+	lists    lists                       // those returned, without selected objects
 }
 
 // ListAll returns the live lists. A list that was not requested before is monitored from now on.
@@ -235,8 +237,15 @@ func (l *liveLists) ListAll(ctx context.Context, queries []client.Query, _ bool)
 		if err := l.monitor.wait(ctx, t.synced); err != nil {
 			return nil, err
 		}
-		if out[i] = t.result(); t.query.FieldSelector == "" {
-			l.lists.add(t, out[i].Err)
+		switch {
+		case l.selected == nil:
+			if out[i] = t.result(); t.query.FieldSelector == "" {
+				l.lists.add(t, out[i].Err)
+			}
+		default:
+			if out[i] = t.state(); out[i].Err == nil {
+				out[i].Objects = l.selected[t.store]
+			}
 		}
 	}
 	return out, nil

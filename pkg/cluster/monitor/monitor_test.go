@@ -169,7 +169,7 @@ func TestListThatALookupContradictsIsMadeAgain(t *testing.T) {
 
 // takePart sends an event after a snapshot of everything, and returns both that and the part that
 // SnapshotOfChanges makes because of the event.
-func takePart(t *testing.T, m *monitor.Monitor, s clustertest.Server, event clustertest.Fields) (whole *snapshot.Snapshot, part monitor.Part) {
+func takePart(t *testing.T, m *monitor.Monitor, s clustertest.Server, event clustertest.Fields) (whole *snapshot.Snapshot, part monitor.Changes) {
 	t.Helper()
 	next := func() bool {
 		var err error

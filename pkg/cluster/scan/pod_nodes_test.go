@@ -162,7 +162,7 @@ func TestMemoKeepsNodesUntilTheyMayHaveChanged(t *testing.T) {
 			}
 			memo, now := NewMemo(), time.Unix(0, 0)
 			for range 2 {
-				s, err := RunFrom(t.Context(), conn, memo, conn, discovered, Scope{}, func() time.Time { return now })
+				s, err := RunLive(t.Context(), Live{Lists: conn, Memo: memo}, conn, discovered, Scope{}, func() time.Time { return now })
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -65,7 +65,7 @@ type scanner struct {
 	client    *client.Client
 	source    Source
 	memo      *Memo // nil: the objects are of this scan alone
-	part      Part  // nil: the source returns everything
+	part      *Part // nil: the source returns everything
 	scope     Scope
 	discovery *discovery.Result
 
@@ -127,44 +127,44 @@ func Run(ctx context.Context, c *client.Client, discovered *discovery.Result, sc
 	return newScan(c, discovered, scope).run(ctx, now)
 }
 
-// RunFrom is like Run with lists from a source. The memo keeps what was requested besides them for
-// the next scan from the same source.
-func RunFrom(ctx context.Context, source Source, memo *Memo, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
-	sc := newScan(c, discovered, scope)
-	sc.source, sc.memo = source, memo
-	defer memo.begin(now)()
-	return sc.run(ctx, now)
+// Live is a copy of lists that is kept up to date.
+type Live struct {
+	Lists Source
+	Memo  *Memo // what scans request in addition, for the next one
+	Part  *Part // nil for all objects
 }
 
-// Part is a part of the objects of a Source. As a Source itself, it returns only these.
-type Part interface {
-	Source
-	// Objects returns the objects of complete lists.
-	Objects() []*object.Object
-	// Lists returns the complete lists, and gaps for the others. Both are shared.
-	Lists() ([]snapshot.Listing, []snapshot.Gap)
+// Part is what a scan reads of a live copy for some decisions: on objects whose dependents are all in it.
+type Part struct {
+	Objects []*object.Object   // of complete lists; with each, all of its owners that a list has
+	Listed  []snapshot.Listing // the complete lists, shared
+	Gaps    []snapshot.Gap     // the other lists, shared
 	// Lacks reports whether a complete list is not older than the state of an object and does not have
 	// it, in this part or not.
-	Lacks(snapshot.Listing, *object.Object) bool
+	Lacks func(snapshot.Listing, *object.Object) bool
 }
 
-// RunPart is like RunFrom for a part of the objects. It must have, with each object, all owners that
-// the source holds. What the snapshot says of listed types is true of the source: it is for
-// decisions on objects whose dependents are all in the part, too.
-func RunPart(ctx context.Context, part Part, memo *Memo, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
+// RunLive is like Run with lists that are kept up to date. What the snapshot says of listed types is true of the
+// whole copy.
+func RunLive(ctx context.Context, live Live, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
 	sc := newScan(c, discovered, scope)
-	sc.source, sc.part, sc.memo = part, part, memo
-	memo.setNow(now)
+	sc.source, sc.memo, sc.part = live.Lists, live.Memo, live.Part
+	if live.Part != nil {
+		live.Memo.setNow(now)
+	} else {
+		defer live.Memo.begin(now)()
+	}
 	s, err := sc.run(ctx, now)
 	if err == nil {
-		s.Part = true
+		s.Part = live.Part != nil
 	}
 	return s, err
 }
 
 func (sc *scanner) run(ctx context.Context, now func() time.Time) (*snapshot.Snapshot, error) {
 	if sc.part != nil {
-		sc.takePart()
+		sc.listed, sc.gaps = append(sc.listed, sc.part.Listed...), append(sc.gaps, sc.part.Gaps...)
+		sc.objects.Add(sc.part.Objects...)
 	} else if err := sc.list(ctx, sc.queries(sc.scope.Namespaces), false); err != nil {
 		return nil, err
 	}
@@ -248,13 +248,6 @@ func Queries(types []snapshot.Type, namespaces []string) []client.Query {
 		}
 	}
 	return queries
-}
-
-// takePart adds the part. Its lists were made before.
-func (sc *scanner) takePart() {
-	listed, gaps := sc.part.Lists()
-	sc.listed, sc.gaps = append(sc.listed, listed...), append(sc.gaps, gaps...)
-	sc.objects.Add(sc.part.Objects()...)
 }
 
 // list runs the queries that were not run yet and adds their results. search is true for lists
