@@ -93,12 +93,6 @@ type Check struct {
 	Detail reason.Reason
 }
 
-// Suggestion is what a person may do about a fault.
-type Suggestion struct {
-	Sentence string   `json:"sentence"`
-	Command  []string `json:"command"` // its words, unquoted; may be empty
-}
-
 // MarshalJSON implements json.Marshaler.
 func (c Check) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
@@ -115,7 +109,7 @@ type Diagnosis struct {
 	State       State
 	Conclusion  reason.Reason
 	Checks      []Check
-	Suggestions []Suggestion // never nil
+	Suggestions []reason.Suggestion // never nil
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -125,8 +119,8 @@ func (d *Diagnosis) MarshalJSON() ([]byte, error) {
 		Gaps     []snapshot.Gap `json:"gaps"`
 		State    State          `json:"state"`
 		reason.Stored
-		Checks      []Check      `json:"checks"`
-		Suggestions []Suggestion `json:"suggestions"`
+		Checks      []Check             `json:"checks"`
+		Suggestions []reason.Suggestion `json:"suggestions"`
 	}{d.Complete, d.Gaps, d.State, reason.Store(d.Conclusion), d.Checks, d.Suggestions})
 }
 
@@ -145,7 +139,7 @@ const (
 // Diagnose makes all checks.
 func Diagnose(o *Observations) *Diagnosis {
 	s := o.Graph.Snapshot()
-	d := &Diagnosis{Complete: s.Complete(), Gaps: append([]snapshot.Gap{}, s.Gaps...), Suggestions: []Suggestion{}}
+	d := &Diagnosis{Complete: s.Complete(), Gaps: append([]snapshot.Gap{}, s.Gaps...), Suggestions: []reason.Suggestion{}}
 	for _, c := range checks {
 		if status, detail := c.check(o); detail != nil {
 			d.Checks = append(d.Checks, Check{c.id, c.title, status, detail})

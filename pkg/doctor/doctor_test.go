@@ -362,7 +362,7 @@ func TestKyverno2750DoctorNamesTheWebhookWithoutABackend(t *testing.T) {
 			if got := fmt.Sprintf("%s %s", d.Checks[i].Status, d.Checks[i].Detail.Message()); got != c.want || d.Failed() != c.failed {
 				t.Errorf("got %q, failed: %v", got, d.Failed())
 			}
-			remedy := slices.ContainsFunc(d.Suggestions, func(s doctor.Suggestion) bool {
+			remedy := slices.ContainsFunc(d.Suggestions, func(s reason.Suggestion) bool {
 				return s.Sentence == "restore Service ops/policy, or delete the ValidatingWebhookConfiguration if nothing needs it" && strings.Join(s.Command, " ") == "kubectl delete validatingwebhookconfiguration policy"
 			})
 			if remedy != c.failed {

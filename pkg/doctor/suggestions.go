@@ -15,11 +15,11 @@ func (d *Diagnosis) suggest(o *Observations) {
 		d.Suggestions = append(d.Suggestions, forBackend(b))
 	}
 	add := func(sentence string, command ...string) {
-		d.Suggestions = append(d.Suggestions, Suggestion{sentence, append([]string{}, command...)})
+		d.Suggestions = append(d.Suggestions, reason.Suggestion{Sentence: sentence, Command: append([]string{}, command...)})
 	}
 	for _, w := range o.Webhooks.Value {
 		sentence, command := w.Refuses.Remedy()
-		if !slices.ContainsFunc(d.Suggestions, func(s Suggestion) bool { return slices.Equal(s.Command, command) }) {
+		if !slices.ContainsFunc(d.Suggestions, func(s reason.Suggestion) bool { return slices.Equal(s.Command, command) }) {
 			add(sentence, command...)
 		}
 	}
@@ -46,14 +46,14 @@ func (d *Diagnosis) suggest(o *Observations) {
 	}
 }
 
-func forBackend(b reason.Backend) Suggestion {
+func forBackend(b reason.Backend) reason.Suggestion {
 	switch {
 	case b.Object.IsCRD():
-		return Suggestion{fmt.Sprintf("restore %s, which converts %s", serviceOf(b), b.Serves), []string{}}
+		return reason.Suggestion{Sentence: fmt.Sprintf("restore %s, which converts %s", serviceOf(b), b.Serves), Command: []string{}}
 	case b.Service == "": // the API server itself serves it, or nobody knows who does
-		return Suggestion{fmt.Sprintf("see why %s does not answer", b.Serves), []string{"kubectl", "describe", "apiservice", b.Object.Name}}
+		return reason.Suggestion{Sentence: fmt.Sprintf("see why %s does not answer", b.Serves), Command: []string{"kubectl", "describe", "apiservice", b.Object.Name}}
 	}
-	return Suggestion{fmt.Sprintf("restore %s, or delete the APIService if nothing needs %s", serviceOf(b), b.Serves), []string{"kubectl", "delete", "apiservice", b.Object.Name}}
+	return reason.Suggestion{Sentence: fmt.Sprintf("restore %s, or delete the APIService if nothing needs %s", serviceOf(b), b.Serves), Command: []string{"kubectl", "delete", "apiservice", b.Object.Name}}
 }
 
 func serviceOf(b reason.Backend) string {

@@ -128,7 +128,7 @@ func (b *builder) nondeterministic() reason.Reason {
 func newAnswer(i object.Identity) *Answer {
 	return &Answer{
 		Object: i, References: []Reference{}, Finalizers: []Finalizer{}, Conditions: []Condition{}, Next: []string{}, WaitsFor: []Link{},
-		Suggestions: []Suggestion{}, ReferencedBy: []Referrer{}, Events: []Event{}, Caveats: []string{},
+		Suggestions: []reason.Suggestion{}, ReferencedBy: []Referrer{}, Events: []object.Event{}, Caveats: []string{},
 	}
 }
 
@@ -139,7 +139,7 @@ func (a *Answer) say(c collector.Consequence, headline string) {
 func (a *Answer) next(sentences ...string) { a.Next = append(a.Next, sentences...) }
 
 func (a *Answer) suggest(sentence string, command ...string) {
-	a.Suggestions = append(a.Suggestions, Suggestion{sentence, append([]string{}, command...)})
+	a.Suggestions = append(a.Suggestions, reason.Suggestion{Sentence: sentence, Command: append([]string{}, command...)})
 }
 
 // firstTransition returns the first transition of a node by an action, or nil.

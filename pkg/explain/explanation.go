@@ -1,8 +1,6 @@
 package explain
 
 import (
-	"time"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -39,17 +37,17 @@ type Answer struct {
 	Headline    string                `json:"headline"`
 	// Nondeterministic is why the order of events decides whether the consequence comes about;
 	// its Reason is nil if it does not.
-	Nondeterministic reason.Nested `json:"nondeterministic,omitzero"`
-	References       []Reference   `json:"references"` // in the order of the metadata
-	Finalizers       []Finalizer   `json:"finalizers"` // in the order of the metadata
-	Conditions       []Condition   `json:"conditions"` // of a terminating Namespace: those that are true
-	Next             []string      `json:"next"`       // what happens next
-	WaitsFor         []Link        `json:"waitsFor"`   // each waits for the next; the object waits for the first
-	Cascade          *Cascade      `json:"cascade"`    // nil if the object is gone
-	Suggestions      []Suggestion  `json:"suggestions"`
-	ReferencedBy     []Referrer    `json:"referencedBy"` // references to an object that is gone, or to an earlier one of this name
-	Events           []Event       `json:"events"`       // the latest last
-	Caveats          []string      `json:"caveats"`      // what weakens the answer
+	Nondeterministic reason.Nested       `json:"nondeterministic,omitzero"`
+	References       []Reference         `json:"references"` // in the order of the metadata
+	Finalizers       []Finalizer         `json:"finalizers"` // in the order of the metadata
+	Conditions       []Condition         `json:"conditions"` // of a terminating Namespace: those that are true
+	Next             []string            `json:"next"`       // what happens next
+	WaitsFor         []Link              `json:"waitsFor"`   // each waits for the next; the object waits for the first
+	Cascade          *Cascade            `json:"cascade"`    // nil if the object is gone
+	Suggestions      []reason.Suggestion `json:"suggestions"`
+	ReferencedBy     []Referrer          `json:"referencedBy"` // references to an object that is gone, or to an earlier one of this name
+	Events           []object.Event      `json:"events"`       // the latest last
+	Caveats          []string            `json:"caveats"`      // what weakens the answer
 }
 
 // Reference is an owner reference with its verdict.
@@ -112,12 +110,6 @@ type Kind struct {
 	Objects    int    `json:"objects"`
 }
 
-// Suggestion is a suggestion that would change what happens.
-type Suggestion struct {
-	Sentence string   `json:"sentence"`
-	Command  []string `json:"command"` // its words, unquoted; may be empty
-}
-
 // Referrer is an object with a reference to one that is gone.
 type Referrer struct {
 	Object    object.Identity `json:"object"`
@@ -126,17 +118,6 @@ type Referrer struct {
 
 // EventHistory is what the cluster's Events report about an object.
 type EventHistory struct {
-	Events []Event // in any order
-	Unread string  // why they could not be read; empty if they were
-}
-
-// Event is an Event of the cluster.
-type Event struct {
-	Last    time.Time `json:"last"`
-	Count   int       `json:"count"` // how often, at least 1
-	Type    string    `json:"type"`  // Normal or Warning
-	Reason  string    `json:"reason"`
-	Source  string    `json:"source"` // who reported it
-	Message string    `json:"message"`
-	UID     string    `json:"uid"` // of the object it is about; may be empty
+	Events []object.Event // in any order
+	Unread string         // why they could not be read; empty if they were
 }

@@ -162,15 +162,15 @@ const invalidNamespaceReason = "OwnerRefInvalidNamespace"
 
 // collectorEvents returns what the garbage collector itself has reported about an existing
 // object.
-func (b *builder) collectorEvents(history EventHistory) []Event {
-	return sortedEvents(slices.DeleteFunc(slices.Clone(history.Events), func(e Event) bool {
+func (b *builder) collectorEvents(history EventHistory) []object.Event {
+	return sortedEvents(slices.DeleteFunc(slices.Clone(history.Events), func(e object.Event) bool {
 		return e.Reason != invalidNamespaceReason || e.UID != "" && e.UID != string(b.object.UID)
 	}))
 }
 
 // sortedEvents returns the Events, the latest last.
-func sortedEvents(history []Event) []Event {
-	out := append([]Event{}, history...)
+func sortedEvents(history []object.Event) []object.Event {
+	out := append([]object.Event{}, history...)
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Last.Compare(out[j].Last) < 0 })
 	return out
 }

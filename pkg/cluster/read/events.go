@@ -15,17 +15,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Event is what an Event says about an object.
-type Event struct {
-	Last    time.Time // last observed; zero: unknown
-	Count   int       // number of occurrences, at least 1
-	Type    string    // Normal or Warning
-	Reason  string
-	Source  string // the component that reported it
-	Message string // not escaped
-	UID     string // of the object the Event is about; may be empty
-}
-
 // maxEvents limits the Events returned.
 const maxEvents = 20
 
@@ -43,7 +32,7 @@ var eventTypes = []struct {
 // by UID if the kind is unknown. Events about cluster-scoped objects are in namespace default
 // (docs/gc-semantics.md#invalid-namespace-event). The error is a *client.RequestError and does
 // not say whether there are any.
-func Events(ctx context.Context, c *client.Client, of object.Identity) ([]Event, error) {
+func Events(ctx context.Context, c *client.Client, of object.Identity) ([]object.Event, error) {
 	var first error
 	for _, t := range eventTypes {
 		found, err := listEvents(ctx, c, t.of, t.about, of)
@@ -56,7 +45,7 @@ func Events(ctx context.Context, c *client.Client, of object.Identity) ([]Event,
 	return nil, client.NewRequestError("read the Events about", of, reason, first)
 }
 
-func listEvents(ctx context.Context, c *client.Client, t snapshot.Type, about string, of object.Identity) ([]Event, error) {
+func listEvents(ctx context.Context, c *client.Client, t snapshot.Type, about string, of object.Identity) ([]object.Event, error) {
 	is := func(field, value string) selector.Selector { return selector.OneTermEqualSelector(about+field, value) }
 	wanted, namespace := selector.AndSelectors(is("kind", of.Kind), is("name", of.Name)), cmp.Or(of.Namespace, metav1.NamespaceDefault)
 	if of.Kind == "" {
@@ -66,7 +55,7 @@ func listEvents(ctx context.Context, c *client.Client, t snapshot.Type, about st
 	if err != nil {
 		return nil, err
 	}
-	var out []Event
+	var out []object.Event
 	for i := range found {
 		if found[i].about(of) {
 			out = append(out, found[i].event())
@@ -100,7 +89,7 @@ func (e *eventObject) about(of object.Identity) bool {
 	return apiVersion == "" || of.Kind == "" || err == nil && gv.Group == of.GroupVersionKind().Group
 }
 
-func (e *eventObject) event() Event {
+func (e *eventObject) event() object.Event {
 	last := e.Metadata.CreationTimestamp.Time
 	for _, t := range []time.Time{e.Series.LastObservedTime.Time, e.LastTimestamp.Time, e.DeprecatedLastTimestamp.Time, e.EventTime.Time} {
 		if !t.IsZero() {
@@ -108,7 +97,7 @@ func (e *eventObject) event() Event {
 			break
 		}
 	}
-	return Event{
+	return object.Event{
 		Last: last.UTC(), Count: max(e.Series.Count, e.Count, e.DeprecatedCount, 1), Type: e.Type, Reason: e.Reason,
 		Source:  cmp.Or(e.Source.Component, e.DeprecatedSource.Component, e.ReportingComponent, e.ReportingController),
 		Message: cmp.Or(e.Message, e.Note), UID: cmp.Or(e.InvolvedObject.UID, e.Regarding.UID),

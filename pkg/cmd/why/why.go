@@ -324,9 +324,5 @@ func (c *whyCommand) eventHistory(ctx context.Context, id object.Identity) expla
 		message, _, _ := strings.Cut(err.Error(), "\n")
 		return explain.EventHistory{Unread: message}
 	}
-	var history explain.EventHistory
-	for _, event := range found {
-		history.Events = append(history.Events, explain.Event(event))
-	}
-	return history
+	return explain.EventHistory{Events: found}
 }

@@ -26,7 +26,7 @@ func TestWrite(t *testing.T) {
 					{Title: "Server version", Status: doctor.Unknown, Detail: reason.NotChecked{Detail: "for\x1bbidden"}},
 				},
 				State: doctor.NotWorking, Conclusion: reason.ManagerDown,
-				Suggestions: []doctor.Suggestion{{Sentence: "start it"}, {Sentence: "delete it", Command: []string{"kubectl", "delete", "apiservice", "a b"}}},
+				Suggestions: []reason.Suggestion{{Sentence: "start it"}, {Sentence: "delete it", Command: []string{"kubectl", "delete", "apiservice", "a b"}}},
 			},
 			`CHECK                      STATUS   DETAIL
 API discovery              ok       every API group answers
@@ -43,7 +43,7 @@ Fix: delete it: kubectl delete apiservice 'a b'
 				Checks:      []doctor.Check{{Title: "Long deletions", Status: doctor.Warn, Detail: reason.NoLongDeletion}},
 				State:       doctor.Unverified,
 				Conclusion:  reason.CollectorUnverified,
-				Suggestions: []doctor.Suggestion{{Sentence: "see it work"}},
+				Suggestions: []reason.Suggestion{{Sentence: "see it work"}},
 			},
 			`CHECK           STATUS  DETAIL
 Long deletions  warn    no deletion takes long

@@ -262,7 +262,7 @@ func (w *answerWriter) history() {
 	}
 }
 
-func (w *answerWriter) event(e explain.Event) string {
+func (w *answerWriter) event(e object.Event) string {
 	var parts []string
 	if !e.Last.IsZero() {
 		parts = append(parts, age(w.view.Taken.Sub(e.Last))+" ago")

@@ -32,14 +32,9 @@ type Object struct {
 
 // Owner is a reference with its verdict and the audit rule that reports it, if any.
 type Owner struct {
-	APIVersion         string            `json:"apiVersion"`
-	Kind               string            `json:"kind"`
-	Name               string            `json:"name"`
-	UID                string            `json:"uid"`
-	Controller         bool              `json:"controller"`
-	BlockOwnerDeletion bool              `json:"blockOwnerDeletion"`
-	Verdict            collector.Verdict `json:"verdict"`
-	Rule               string            `json:"rule,omitempty"`
+	audit.Reference
+	Verdict collector.Verdict `json:"verdict"`
+	Rule    string            `json:"rule,omitempty"`
 }
 
 // NewDocument returns the family as a document.
@@ -77,11 +72,7 @@ func documented(o *object.Object, judgements []collector.Judgement) Object {
 		out.Created = &o.Created
 	}
 	for i, r := range o.Owners {
-		out.Owners = append(out.Owners, Owner{
-			APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: string(r.UID),
-			Controller: r.Controls(), BlockOwnerDeletion: r.Blocks(),
-			Verdict: judgements[i].Verdict, Rule: audit.RuleForCause(judgements[i].Cause),
-		})
+		out.Owners = append(out.Owners, Owner{*audit.ReferenceOf(r), judgements[i].Verdict, audit.RuleForCause(judgements[i].Cause)})
 	}
 	return out
 }
