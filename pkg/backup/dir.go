@@ -35,7 +35,7 @@ func Dir(root, context string) string {
 // characters that are special in a shell.
 func encodeName(s string) string {
 	stem, _, _ := strings.Cut(s, ".")
-	device := IsWindowsDevice(stem)
+	device := isWindowsDevice(stem)
 	var out strings.Builder
 	for i := range len(s) {
 		if c := s[i]; isWordCharacter(c) && !(i == 0 && device) ||
@@ -48,9 +48,9 @@ func encodeName(s string) string {
 	return out.String()
 }
 
-// IsWindowsDevice reports whether Windows treats a name, without its extension, as a
+// isWindowsDevice reports whether Windows treats a name, without its extension, as a
 // device. It ignores devices whose names are not ASCII or contain a $.
-func IsWindowsDevice(name string) bool {
+func isWindowsDevice(name string) bool {
 	switch name = strings.ToLower(name); name {
 	case "con", "prn", "aux", "nul":
 		return true

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
@@ -28,11 +27,6 @@ const notReplaced = fs.ModeDir | fs.ModeDevice | fs.ModeCharDevice | fs.ModeName
 // On Windows the file has the permissions of its folder instead of mode, and a file that
 // another program has open is not replaced.
 func ReplaceFile(name string, mode fs.FileMode, write func(io.Writer) error) (err error) {
-	if runtime.GOOS == "windows" {
-		if err := checkWindowsPath(name); err != nil {
-			return err
-		}
-	}
 	if info, statErr := os.Stat(name); statErr == nil && info.Mode()&notReplaced != 0 {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		if err != nil {
