@@ -32,7 +32,7 @@ const (
 	longestPause = time.Minute
 )
 
-// wholeInterval is after which time a round over everything follows those over parts of the objects.
+// wholeInterval is how long rounds may look only at what changed before one looks at everything.
 const wholeInterval = time.Minute
 
 // Options configures Run.
@@ -144,8 +144,8 @@ func (c *controller) wait(ctx context.Context, pause time.Duration) error {
 	return nil
 }
 
-// round plans and carries out one pass. It returns after which pause the next one is due even if
-// nothing changes; 0: not at all.
+// round plans and carries out one pass. It returns how long to wait for a change before the next one;
+// 0 is for ever.
 func (c *controller) round(ctx context.Context) (pause time.Duration, err error) {
 	begun := time.Now()
 	if (c.parts || c.left.full()) && begun.Sub(c.whole) >= wholeInterval {

@@ -16,7 +16,7 @@ func TestClaimsOf(t *testing.T) {
 	}{
 		"a Pod on a node keeps what it mounts, and what is made for it": {"Pod", `{"nodeName":"n",` + volumes + `}`, ``, []string{"a", "it-scratch"}},
 		"a Pod without a node keeps nothing":                            {"Pod", `{` + volumes + `}`, ``, []string{}},
-		"what is no Pod within keeps nothing":                           {"Pod", `[1]`, ``, []string{}},
+		"an item that is not a Pod keeps nothing":                       {"Pod", `[1]`, ``, []string{}},
 		"a volume is bound to a claim":                                  {"PersistentVolume", `{"claimRef":{"namespace":"ns","name":"a"}}`, `{"phase":"Bound"}`, []string{"ns/a"}},
 		"a volume that is released is not":                              {"PersistentVolume", `{"claimRef":{"namespace":"ns","name":"a"}}`, `{"phase":"Released"}`, []string{}},
 		"an attachment is for a volume":                                 {"VolumeAttachment", `{"source":{"persistentVolumeName":"pv-1"}}`, ``, []string{"pv-1"}},

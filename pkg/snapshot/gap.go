@@ -13,7 +13,7 @@ type Gap struct {
 	Group     string     `json:"group"`          // All: every group
 	Resource  string     `json:"resource"`       // All: every resource of the group
 	Namespace string     `json:"namespace"`      // empty: everywhere; All: only the search of other namespaces for lost owners failed
-	Name      string     `json:"name,omitempty"` // if set, the type was read, but single owners of it could not be, this one first
+	Name      string     `json:"name,omitempty"` // the first owner of the type that could not be looked up; empty if the whole type could not be read
 	Reason    ErrorClass `json:"reason"`
 	Message   string     `json:"message"` // the server's, unescaped
 }

@@ -27,7 +27,7 @@ type kubectlList struct {
 	objects      Deduper
 	types        map[schema.GroupVersionKind]*Type
 	definitions  map[schema.GroupKind][]Type // the served versions that a CustomResourceDefinition defines
-	leftOut      int                         // what is no object of a cluster
+	leftOut      int                         // documents that are not an object of a cluster
 	firstLeftOut error
 }
 

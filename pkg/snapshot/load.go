@@ -40,7 +40,7 @@ func Load(r io.Reader, now time.Time, maxBytes int64, complete bool) (*Snapshot,
 var ErrKnowsComplete = errors.New("a snapshot of this program knows what was read")
 
 // LoadFolder reads what kubectl wrote into the JSON and YAML files of a folder, at any depth,
-// gzipped or not, as Load does. It leaves out links, other files, and what is no object of a cluster.
+// gzipped or not, as Load does. It leaves out links, other files, and documents that are not an object of a cluster.
 // maxBytes limits all files together. A folder with a snapshot, or without an object, is an error.
 func LoadFolder(folder fs.FS, now time.Time, maxBytes int64, complete bool) (*Snapshot, error) {
 	var list kubectlList
@@ -106,7 +106,7 @@ func (l *kubectlList) read(r io.Reader, maxBytes int64) (own []byte, size int64,
 	documents, err := split(data)
 	for _, d := range documents {
 		var h header
-		_ = json.Unmarshal(d, &h) // what is no object is left out
+		_ = json.Unmarshal(d, &h) // other documents are left out
 		group, version, _ := strings.Cut(h.APIVersion, "/")
 		ownGroup, _, _ := strings.Cut(APIVersion, "/")
 		switch {

@@ -199,8 +199,8 @@ func (x *index) take() (changed []types.UID, everything bool) {
 }
 
 // part selects the objects with these UIDs, all that depends on them, and all owners of these. whole are
-// those whose dependents are all selected. ok is false if that is no small part of all objects, or
-// if one of these UIDs is that of an object with contents, which are not found by their owners.
+// those whose dependents are all selected. ok is false if that is too many of all objects, or
+// if one of these UIDs is that of a namespace or a definition, whose contents have no reference to it.
 func (x *index) part(uids []types.UID) (selected map[*store][]*object.Object, whole map[types.UID]bool, ok bool) {
 	selected, whole = map[*store][]*object.Object{}, map[types.UID]bool{}
 	x.mu.Lock()
@@ -319,5 +319,5 @@ func (m *Monitor) partOf(ctx context.Context, selected map[*store][]*object.Obje
 	return out, err
 }
 
-// Everything makes the next SnapshotOfChanges one of everything.
+// Everything makes the next SnapshotOfChanges return all objects.
 func (m *Monitor) Everything() { m.index.markEverything() }

@@ -45,7 +45,7 @@ type watchFlags struct {
 	given          *pflag.FlagSet
 }
 
-// only are the flags that mean nothing without --watch.
+// watchOnly are the flags that need --watch.
 var watchOnly = []string{"allow-running-collector", "leader-elect", "leader-elect-namespace", "metrics-bind-address", "backup-max-age", "backup-max-size"}
 
 func (w *watchFlags) add(flags *pflag.FlagSet) {
@@ -60,7 +60,7 @@ func (w *watchFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&w.backupMaxSize, "backup-max-size", "with --watch, remove its oldest backups when all are larger than this together; one namespace may use a quarter")
 }
 
-// validate checks the flags that --watch needs, and those that it excludes.
+// validateWatch returns an error if --watch lacks a flag or excludes one, or a flag lacks --watch.
 func (c *collectCommand) validateWatch() error {
 	w := &c.watch
 	if !w.on {

@@ -74,8 +74,8 @@ func (l *roundLog) step(s *plan.Step, e event.Event) {
 const maxSkippedSteps = 10_000
 
 // round writes what is new about the scans: failures, what could not be read, and that everything
-// can be read again. That a part of it can be read again it does not write: after a restart of the API
-// server that would be a line for each type.
+// can be read again. It does not say so of single types: after a restart of the API server, that would
+// be a line for each.
 func (l *roundLog) round(r *controller.Round) {
 	failure := ""
 	if r.Err != nil {

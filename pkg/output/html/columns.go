@@ -171,7 +171,7 @@ func (b *builder) findings() findings {
 
 // references has an entry for each owner reference, those of the first object first.
 type references struct {
-	To  []int `json:"to"`  // the place of what bears the UID
+	To  []int `json:"to"`  // the index of the object with the UID
 	How []int `json:"how"` // the verdict's number, and the flags
 	// Claims has the references that are not plain, or name their owner differently: index of
 	// the reference, apiVersion, kind and name in Texts, index of the finding or -1.

@@ -22,9 +22,10 @@ func Command(words ...string) string {
 
 var plainOnWindows = regexp.MustCompile(`^[A-Za-z0-9_./\\:=+-][A-Za-z0-9_./\\:=+,@-]*$`)
 
-// CommandOnWindows is the same for the two shells of Windows. Single quotes are none to
-// cmd, and a path has backslashes there, which are nothing special. Where double ones
-// would let PowerShell put something else in, the line is for PowerShell only.
+// CommandOnWindows quotes words for both shells of Windows, cmd and PowerShell. It uses double
+// quotes, because cmd does not know single ones, and leaves the backslashes of paths alone. A
+// word with characters that PowerShell expands in double quotes gets single ones: such a line
+// works only in PowerShell.
 func CommandOnWindows(words ...string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
@@ -34,7 +35,7 @@ func CommandOnWindows(words ...string) string {
 		case strings.ContainsAny(w, "\"$`“”„"):
 			out[i] = "'" + quotedInPowerShell.Replace(w) + "'"
 		default:
-			ending := w[len(strings.TrimRight(w, `\`)):] // before a quote, the program reads each as half of one
+			ending := w[len(strings.TrimRight(w, `\`)):] // a program takes two backslashes before a quote for one
 			out[i] = `"` + w + ending + `"`
 		}
 	}

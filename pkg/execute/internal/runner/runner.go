@@ -72,7 +72,7 @@ func (r *Runner) Run(ctx context.Context, perform func(ctx context.Context, i in
 			ready = append(ready, i)
 		}
 	}
-	ended := make(chan int, 1) // a step without a goroutine of its own has nobody who receives
+	ended := make(chan int)
 	interrupted := ctx.Done()
 	for inProgress := 0; inProgress > 0 || len(ready) > 0; {
 		var slot chan<- struct{}
@@ -88,16 +88,11 @@ func (r *Runner) Run(ctx context.Context, perform func(ctx context.Context, i in
 			}
 			i := ready[0]
 			ready, begun[i], inProgress = ready[1:], true, inProgress+1
-			step := func() {
+			go func() {
 				r.step(ctx, i)
 				<-r.slots
 				ended <- i
-			}
-			if len(begun) == 1 { // a new goroutine's stack would have to grow for the request
-				step()
-			} else {
-				go step()
-			}
+			}()
 		case i := <-ended:
 			inProgress--
 			for _, next := range successors[i] {
