@@ -43,9 +43,7 @@ func SetUpRoot(root *cobra.Command, scan *ScanOptions) {
 // Execute runs one command line and returns its exit code.
 func Execute(ctx context.Context, root *cobra.Command, scan *ScanOptions, args []string) int {
 	root.SetArgs(args)
-	code := exitCode(ctx, args, scan, root.ExecuteContext(ctx))
-	scan.printRequestStats()
-	return code
+	return exitCode(ctx, args, scan, root.ExecuteContext(ctx))
 }
 
 // exitCode prints the error of a command, if there is one, and returns the exit code.

@@ -44,12 +44,11 @@ type ScanOptions struct {
 	connected             *client.Client // by Connect, for all scans of the command
 	flags                 *pflag.FlagSet
 	color                 color.Mode
-	requestStats          *client.RequestStats
 	scanned               bool // by Scan
 }
 
 func NewScanOptions(s Streams) *ScanOptions {
-	return &ScanOptions{Streams: s, Config: kubeconfig.New("30s"), color: color.Auto, requestStats: &client.RequestStats{}, maxMemory: resource.QuantityValue{Quantity: *resource.NewQuantity(client.DefaultMaxMemory, resource.BinarySI)}}
+	return &ScanOptions{Streams: s, Config: kubeconfig.New("30s"), color: color.Auto, maxMemory: resource.QuantityValue{Quantity: *resource.NewQuantity(client.DefaultMaxMemory, resource.BinarySI)}}
 }
 
 // ForContext returns the same options for another context, one of several that are scanned
@@ -73,7 +72,7 @@ func (s *ScanOptions) addConnectionFlags(root *cobra.Command) {
 	s.Config.AddFlags(flags)
 	flags.Lookup("namespace").Usage = "the namespace to scan"
 	flags.Lookup("request-timeout").Usage = "time limit of one request to the server; 0 means no limit"
-	flags.Int64Var(&s.chunkSize, "chunk-size", client.DefaultChunkSize, "how many objects to request per page; 0 requests all of a type at once; by default 0 since Kubernetes 1.33, and before that "+strconv.Itoa(client.DefaultChunkSize)+" to "+strconv.Itoa(client.MaxChunkSize)+", as the server is quick")
+	flags.Int64Var(&s.chunkSize, "chunk-size", client.DefaultChunkSize, "how many objects to request per page; 0 requests all of a type at once; by default 0 since Kubernetes 1.33, and before that "+strconv.Itoa(client.DefaultChunkSize))
 	flags.Lookup("chunk-size").DefValue = "0" // shown as no default: the text above says what it is
 	flags.IntVar(&s.concurrency, "concurrency", 8, "how many requests to send in parallel; by default "+strconv.Itoa(smallConcurrency)+" where each request is for one object or one namespace")
 	flags.Var(&s.maxMemory, "max-memory", "memory limit for what is read from the server and from files")
@@ -273,7 +272,7 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := client.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, Stats: s.requestStats, MaxMemory: s.maxMemory.Value()}
+	options := client.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, MaxMemory: s.maxMemory.Value()}
 	if !s.flags.Changed("concurrency") {
 		options.SmallConcurrency = smallConcurrency
 	}

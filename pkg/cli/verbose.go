@@ -2,7 +2,6 @@ package cli
 
 import (
 	"flag"
-	"fmt"
 	"io"
 	"strconv"
 
@@ -12,13 +11,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
-// The levels of -v. From 8 on client-go also logs bodies, which contain Secrets in a backup
-// and a restoration, so the highest level here is that of headers. In these client-go
-// masks credentials.
-const (
-	logsRequests = 6
-	logsHeaders  = 7
-)
+// logsHeaders is the highest level of -v. client-go names requests from 6 on, and shows their
+// headers from 7 on, in which it masks credentials. From 8 on it would log bodies, which contain
+// Secrets in a backup and a restoration.
+const logsHeaders = 7
 
 // addVerbosity adds klog's flag -v, by which client-go logs its requests.
 func addVerbosity(root *cobra.Command, s Streams) {
@@ -31,9 +27,9 @@ func addVerbosity(root *cobra.Command, s Streams) {
 	level := set.Lookup("v")
 	_ = level.Value.Set("0") // klog keeps the level between two command lines of a process
 	level.Value = Level{level.Value}
-	level.Usage = "log requests: 6 names and counts them, 7 shows their headers; bodies are never shown, as they may contain Secrets"
+	level.Usage = "log requests: 6 names them, 7 shows their headers; bodies are never shown, as they may contain Secrets"
 	root.PersistentFlags().AddGoFlag(level)
-	CompleteFlag(root, "v", CompleteOne("6\tname and count requests", "7\tshow their headers, too"))
+	CompleteFlag(root, "v", CompleteOne("6\tname requests", "7\tshow their headers, too"))
 }
 
 // Level is a klog level that logs no bodies. Its name is what help shows as the value of -v.
@@ -59,11 +55,4 @@ func (v verboseWriter) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
-}
-
-// printRequestStats prints how many requests were sent, if requests are logged.
-func (s *ScanOptions) printRequestStats() {
-	if klog.V(logsRequests).Enabled() {
-		fmt.Fprintln(s.Err, s.requestStats.String())
-	}
 }

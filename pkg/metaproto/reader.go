@@ -54,9 +54,6 @@ var ErrTooManyObjects = errors.New("it holds more objects than are read")
 // Reader decodes the pages of one list, which share repeated strings. It is not safe for
 // concurrent use.
 type Reader struct {
-	// OnListMeta is called with the metadata of a list, which servers send before the items.
-	// Optional.
-	OnListMeta func(metav1.ListMeta)
 	// OnObject is called with every object as soon as it is decoded. An error ends Append.
 	// Optional.
 	OnObject func(*object.Object) error
@@ -169,9 +166,6 @@ func (r *Reader) list(into []*object.Object, meta *metav1.ListMeta, s *stream, l
 		if number == listMetadata {
 			if err := decodeListMeta(meta, message); err != nil {
 				return into, err
-			}
-			if r.OnListMeta != nil {
-				r.OnListMeta(*meta)
 			}
 			continue
 		}

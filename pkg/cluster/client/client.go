@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -21,15 +22,13 @@ import (
 // Options configures a Client. The zero value is usable.
 type Options struct {
 	ChunkSize        int64         // objects per page; 0: no pages
-	ChooseChunkSize  bool          // pages grow, and a server that streams lists is asked for no pages; see ForServer
+	ChooseChunkSize  bool          // a server that streams lists is asked for no pages; see ForServer
 	Concurrency      int           // requests in flight; at least 1
 	SmallConcurrency int           // same, for requests about one object or namespace; 0: Concurrency
 	Timeout          time.Duration // per request, including retries, and until a watch begins; 0: none
 	MaxMemory        int64         // bytes held by one scan or backup; 0: DefaultMaxMemory
 	// Progress is called after every list, never concurrently. It may be nil.
 	Progress func(Progress)
-	// Stats counts every request. It may be nil.
-	Stats *RequestStats
 	// maxAnswer replaces maxAnswerBytes in tests, if it is not 0.
 	maxAnswer int64
 }
@@ -39,12 +38,10 @@ type Progress struct{ Done, Total, Objects int }
 
 // Client is a connection to one API server.
 type Client struct {
-	Options          Options
-	Server           string
-	REST             rest.Interface
-	metadata         metadata.Interface // used for watches
-	compression      *compression
-	resourceVersions *resourceVersions
+	Options  Options
+	Server   string
+	REST     rest.Interface
+	metadata metadata.Interface // used for watches
 	// DiscoveredTypes is shared by all scans of a connection.
 	DiscoveredTypes *TypeHistory
 	Memory          *Memory // a scan or a backup has its own
@@ -65,11 +62,11 @@ func New(config *rest.Config, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
 	}
+	if isLoopback(at.Hostname()) {
+		config.DisableCompression = true // compressing costs more than sending
+	}
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
-		if o.Stats != nil {
-			rt = &metricsTransport{rt, at.Path, o.Stats}
-		}
-		return &limitingTransport{rt, at.Path, o.MaxMemory, cmp.Or(o.maxAnswer, maxAnswerBytes)}
+		return &limitingTransport{rt, o.MaxMemory, cmp.Or(o.maxAnswer, maxAnswerBytes)}
 	})
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -92,11 +89,15 @@ func New(config *rest.Config, o Options) (*Client, error) {
 		o.SmallConcurrency = o.Concurrency
 	}
 	c := &Client{
-		Options: o, Server: config.Host, REST: r, metadata: m, compression: &compression{},
-		resourceVersions: &resourceVersions{newest: map[schema.GroupResource]uint64{}},
-		DiscoveredTypes:  &TypeHistory{Types: map[schema.GroupResource]bool{}, Custom: map[schema.GroupResource]bool{}},
+		Options: o, Server: config.Host, REST: r, metadata: m,
+		DiscoveredTypes: &TypeHistory{Types: map[schema.GroupResource]bool{}, Custom: map[schema.GroupResource]bool{}},
 	}
 	return c.WithOwnMemory(), nil
+}
+
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
 // WithOwnMemory returns a copy of the client that counts memory separately.

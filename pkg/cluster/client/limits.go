@@ -21,12 +21,10 @@ const (
 	maxEventBytes  = 16 << 20 // one event; client-go itself limits those in protobuf
 )
 
-// A backup reads whole objects. It holds two pages of them, or one object per request in flight,
-// and each may be held twice while it is decoded. So their limits are fractions of MaxMemory.
-const (
-	pageShare   = 16 // also of metadata as JSON, which cannot be decoded as it arrives
-	objectShare = 64
-)
+// wholeShare limits an answer with whole objects, and a metadata list in JSON, which cannot be decoded
+// as it arrives, to a fraction of MaxMemory: two pages of a backup are held at a time, and each may
+// be held twice while it is decoded.
+const wholeShare = 16
 
 // TooLongError reports a response that exceeds its limit.
 type TooLongError struct {
@@ -41,7 +39,6 @@ func (e *TooLongError) Error() string {
 // limitingTransport limits and verifies every response.
 type limitingTransport struct {
 	http.RoundTripper
-	base   string
 	memory int64 // Options.MaxMemory
 	answer int64 // limit of what is no list, event or whole object
 }
@@ -58,21 +55,20 @@ func (t *limitingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		response.Body = failedBody{err}
 		return response, nil
 	}
+	if response.StatusCode >= http.StatusBadRequest {
+		return response, nil // limited above
+	}
 	body := &limitedBody{ReadCloser: response.Body, what: "an answer", limit: t.answer}
-	ok := response.StatusCode >= 200 && response.StatusCode < 300
-	inProtobuf, verb := strings.Contains(response.Header.Get("Content-Type"), "protobuf"), verbOf(r, t.base)
+	inProtobuf, accept := strings.Contains(response.Header.Get("Content-Type"), "protobuf"), r.Header.Get("Accept")
 	switch {
-	case !ok:
-	case verb == verbWatch && inProtobuf: // client-go limits each event
+	case r.URL.Query().Has("watch") && inProtobuf: // client-go limits each event
 		return response, nil
-	case verb == verbWatch:
+	case r.URL.Query().Has("watch"):
 		body.what, body.limit, body.perLine = "an event", maxEventBytes, true
-	case verb == verbList && r.Header.Get("Accept") == acceptList && inProtobuf:
+	case accept == acceptList && inProtobuf:
 		body.what, body.limit = "a list", maxListBytes
-	case verb == verbList:
-		body.what, body.limit = "a list", t.memory/pageShare
-	case r.Header.Get("Accept") == AcceptWhole:
-		body.what, body.limit = "an object", t.memory/objectShare
+	case accept == AcceptWhole, accept == AcceptTable, strings.Contains(accept, "as=PartialObjectMetadataList"):
+		body.limit = t.memory / wholeShare
 	}
 	response.Body = body
 	return response, nil

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -218,7 +217,7 @@ func TestEndlessListFails(t *testing.T) {
 	}{
 		"a page that offers itself": {
 			func(w http.ResponseWriter, _ int) { _, _ = w.Write(pageOf(t, "again", "a")) },
-			ErrRepeatedPage.Error(),
+			ErrEndlessPages.Error(),
 		},
 		"items that are cut off": {
 			func(w http.ResponseWriter, _ int) { _, _ = w.Write(append(proper(1<<30), entry(5)...)) },
@@ -233,34 +232,38 @@ func TestEndlessListFails(t *testing.T) {
 	}
 }
 
-func everNew(n int) string { return fmt.Sprint(n) }
-
 func TestPagesNext(t *testing.T) {
+	more := int64(3)
 	for name, test := range map[string]struct {
-		token func(int) string
-		first func(int) string
-		size  int
-		want  error
-		pages int
+		pages []metav1.ListMeta
+		size  int   // objects of each page
+		says  error // of the last page; nil: it ends the list
+		total int
 	}{
-		"with the last":                                      {func(n int) string { return strings.Repeat("x", 3-n) }, everNew, 10, nil, 3},
-		"where the server repeats itself":                    {func(int) string { return "x" }, everNew, 10, ErrRepeatedPage, 2},
-		"where the tokens alternate":                         {func(n int) string { return fmt.Sprint(n % 2) }, func(n int) string { return fmt.Sprint(n % 2) }, 5000, ErrRepeatedPage, 3},
-		"where the tokens are ever new, and the page is not": {everNew, func(int) string { return "a" }, 5000, ErrRepeatedPage, 2},
-		"where there are ever more pages":                    {everNew, everNew, 5000, errTooManyPages, maxObjects/5000 + 1},
-		"where there are ever more pages, with nothing in":   {everNew, everNew, 0, errTooManyPages, maxEmptyPages + 1},
+		"with the last":             {[]metav1.ListMeta{{Continue: "a", RemainingItemCount: &more}, {Continue: "b"}, {}}, 10, nil, 30},
+		"where a token repeats":     {[]metav1.ListMeta{{Continue: "a"}, {Continue: "a"}}, 10, ErrEndlessPages, 20},
+		"where a page is empty":     {[]metav1.ListMeta{{Continue: "a"}}, 0, ErrEndlessPages, 0},
+		"where there are ever more": {[]metav1.ListMeta{{Continue: "a"}, {Continue: "b"}}, maxObjects/2 + 1, ErrEndlessPages, maxObjects + 2},
+		"with a lost token":         {[]metav1.ListMeta{{RemainingItemCount: &more}}, 10, &AnswerError{"its last page says that more objects remain"}, 13},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var p Pages
-			n, more, err := 0, true, error(nil)
-			for more && n < 2*maxObjects {
-				n++
-				more, err = p.Next(metav1.ListMeta{ResourceVersion: "9", Continue: test.token(n)}, test.first(n), test.size)
+			var goesOn bool
+			var err error
+			for i, page := range test.pages {
+				page.ResourceVersion = "9"
+				goesOn, err = p.Next(page, test.size)
+				if last := i == len(test.pages)-1; !last && (err != nil || !goesOn) {
+					t.Fatalf("page %d: %t, %v", i, goesOn, err)
+				}
 			}
-			if !errors.Is(err, test.want) || n != test.pages {
-				t.Errorf("%v after %d pages, want %v after %d", err, n, test.want, test.pages)
+			if fmt.Sprint(err) != fmt.Sprint(test.says) || goesOn || p.Total() != test.total {
+				t.Errorf("%v, of %d objects, want %v, of %d", err, p.Total(), test.says, test.total)
 			}
 		})
+	}
+	if _, err := new(Pages).Next(metav1.ListMeta{}, 1); err == nil {
+		t.Error("a list without a resourceVersion is accepted")
 	}
 }
 

@@ -2,12 +2,13 @@ package client
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -33,18 +34,24 @@ type ListResult struct {
 	Err             error
 }
 
-// Lister requests lists, within limits that all of its lists share.
+// Lister requests lists, within a limit that all of its lists share.
 type Lister struct {
-	client *Client
-	limits *listLimits
+	client  *Client
+	flights *semaphore.Weighted
 }
 
 // NewLister returns a Lister of whole types.
-func (c *Client) NewLister() *Lister { return &Lister{c, newListLimits(c.Options.Concurrency)} }
+func (c *Client) NewLister() *Lister {
+	return &Lister{c, semaphore.NewWeighted(int64(c.Options.Concurrency))}
+}
 
-// List requests one list, as soon as the limits allow it.
+// List requests one list, as soon as the limit allows it.
 func (l *Lister) List(ctx context.Context, q Query, labels bool) ListResult {
-	return l.client.listWithin(ctx, l.limits, q, labels)
+	if err := l.flights.Acquire(ctx, 1); err != nil {
+		return ListResult{Err: err}
+	}
+	defer l.flights.Release(1)
+	return l.client.List(ctx, q, labels)
 }
 
 // ListAll requests the lists concurrently and returns their results in the same order. A list
@@ -54,11 +61,10 @@ func (c *Client) ListAll(ctx context.Context, queries []Query, labels bool) ([]L
 	if slices.ContainsFunc(queries, func(q Query) bool { return q.Namespace == "" }) {
 		flights = c.Options.Concurrency
 	}
-	limits := newListLimits(flights)
 	var mu sync.Mutex // guards progress
 	progress := Progress{Total: len(queries)}
 	return InParallel(ctx, flights, queries, func(q Query) ListResult {
-		a := c.listWithin(ctx, limits, q, labels)
+		a := c.List(ctx, q, labels)
 		if c.Options.Progress != nil && q.FieldSelector == "" {
 			mu.Lock()
 			defer mu.Unlock()
@@ -74,65 +80,36 @@ func (c *Client) ListAll(ctx context.Context, queries []Query, labels bool) ([]L
 // stops sending them would use up all memory.
 const maxObjects = 10_000_000
 
-// List requests one list.
+// List requests one list. If a continue token expires (410), it starts over once, without pages.
+// What was read before an error is returned with it.
 func (c *Client) List(ctx context.Context, q Query, labels bool) ListResult {
-	return c.NewLister().List(ctx, q, labels)
-}
-
-// listWithin requests a list page by page. If the continue token expires (410) or the pages
-// contradict each other, it starts over once, without pages. What was read before an error is
-// returned with it. limits are shared with the other lists of a scan.
-func (c *Client) listWithin(ctx context.Context, limits *listLimits, q Query, labels bool) ListResult {
-	if err := limits.requests.Acquire(ctx, 1); err != nil {
-		return ListResult{Err: err}
-	}
-	defer limits.requests.Release(1)
 	var objects []*object.Object
-	newest := c.resourceVersions.newestOf(q.Type.GroupResource())
-	p := c.newPager(q, labels, limits)
-	defer p.close()
+	r := c.newListReader(q, labels)
 	options := metav1.ListOptions{Limit: c.Options.ChunkSize, FieldSelector: q.FieldSelector}
 	for pages, restarted := (Pages{}), false; ; options.Continue = pages.Continue {
-		if options.Continue != "" && options.Limit > 0 {
-			options.Limit = p.nextSize
-		}
-		all, page, err := p.page(ctx, options, objects, maxObjects-pages.read)
-		more := false
-		if err == nil {
-			fresh := all[len(objects):]
-			objects = all
-			if more, err = pages.Next(page, firstName(fresh), len(fresh)); err == nil {
-				err = c.resourceVersions.record(q.Type.GroupResource(), newest, page.ResourceVersion)
-			}
-		}
-		startOver := apierrors.IsResourceExpired(err) && options.Continue != "" || errors.Is(err, ErrContradictoryPages)
-		switch {
-		case startOver && !restarted:
+		all, page, err := r.page(ctx, options, objects, maxObjects-len(objects))
+		if apierrors.IsResourceExpired(err) && options.Continue != "" && !restarted {
 			c.Memory.Drop(objects...)
 			objects, pages, restarted = nil, Pages{}, true
 			options.Limit = 0
-		case err != nil || !more:
-			return ListResult{objects, pages.version, err}
-		default:
-			objects = slices.Grow(objects, int(min(announced(page), maxPreallocated)))
+			continue
 		}
+		more := false
+		if err == nil {
+			more, err = pages.Next(page, len(all)-len(objects))
+			objects = all
+		}
+		if err != nil || !more {
+			return ListResult{objects, page.ResourceVersion, err}
+		}
+		objects = slices.Grow(objects, int(min(announced(page), maxPreallocated)))
 	}
 }
 
 // FirstPage returns the objects on the first page of a list, at most limit.
 func (c *Client) FirstPage(ctx context.Context, q Query, limit int64) ([]*object.Object, error) {
-	p := c.newPager(q, false, nil)
-	defer p.close()
-	objects, _, err := p.page(ctx, metav1.ListOptions{Limit: limit}, nil, maxObjects)
+	objects, _, err := c.newListReader(q, false).page(ctx, metav1.ListOptions{Limit: limit}, nil, maxObjects)
 	return objects, err
-}
-
-// firstName returns namespace and name of the first object, or an empty string.
-func firstName(page []*object.Object) string {
-	if len(page) == 0 {
-		return ""
-	}
-	return page[0].Namespace + "/" + page[0].Name
 }
 
 // maxPreallocated limits how many objects are allocated on a server's announcement.
@@ -144,4 +121,28 @@ func announced(page metav1.ListMeta) int64 {
 		return 0
 	}
 	return max(0, *page.RemainingItemCount)
+}
+
+// DefaultChunkSize is how many objects a page requests from a server that does not stream lists.
+const DefaultChunkSize = 5000
+
+// streamingRelease is the first release that sends a list while it encodes it, and serves one
+// without pages from its cache (StreamingCollectionEncodingToProtobuf, ConsistentListFromCache).
+// From then on pages cost more than they save: those behind the first are read from etcd, unless
+// the type has changed since the last compaction.
+var streamingRelease = version.MustParseGeneric("1.33")
+
+// ForServer returns the client for a server of that version, such as v1.36.3. With
+// Options.ChooseChunkSize it reads no pages from a server that streams lists. An unknown version
+// changes nothing.
+func (c *Client) ForServer(release string) *Client {
+	if !c.Options.ChooseChunkSize || c.Options.ChunkSize == 0 {
+		return c
+	}
+	if v, err := version.ParseGeneric(release); err != nil || v.LessThan(streamingRelease) {
+		return c
+	}
+	out := *c
+	out.Options.ChunkSize = 0
+	return &out
 }

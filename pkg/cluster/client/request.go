@@ -120,14 +120,9 @@ func (c *Client) Fetch(ctx context.Context, q Query, accept string, o metav1.Lis
 
 // GetRaw requests a path that is not an object.
 func (c *Client) GetRaw(ctx context.Context, path, accept string) ([]byte, error) {
-	ctx, record := c.compression.traceLatency(ctx)
-	raw, err := c.do(ctx, func() *rest.Request {
+	return c.do(ctx, func() *rest.Request {
 		return c.REST.Get().AbsPath(path).SetHeader("Accept", accept).MaxRetries(MaxRetryAfter)
 	})
-	if err == nil {
-		record()
-	}
-	return raw, err
 }
 
 // InParallel calls ask for every element, limit at a time, and returns the results in the same

@@ -3,20 +3,15 @@ package client
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
-	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	strict "k8s.io/apimachinery/pkg/util/json" // is case-sensitive
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -134,23 +129,16 @@ func VerifyKind(got Envelope, t snapshot.Type, suffix string, metadata bool) err
 	return NewAnswerError("it is of %s, not of kind %q of %q", got, t.Kind+suffix, t.APIVersion())
 }
 
-var (
-	ErrNoMetadata error = &AnswerError{"it holds no object metadata"}
-	ErrNotText    error = &AnswerError{"it is broken: it holds what is no text"}
-)
+var ErrNoMetadata error = &AnswerError{"it holds no object metadata"}
 
 // VerifyObject returns an error unless the metadata is that of an object which the query asks
-// for. A U+FFFD in a UID or namespace shows that the answer was damaged: JSON decoders put it in
-// place of invalid text. Names of RBAC objects may hold anything but "/" and "%", so none says
-// anything about the answer.
+// for.
 func VerifyObject(q Query, namespace, name, uid, resourceVersion string) error {
 	switch {
 	case name == "" || uid == "":
 		return ErrNoMetadata
 	case resourceVersion == "" && !q.DryRun:
 		return NewAnswerError("%q has no resourceVersion", name)
-	case !isText(uid) || !isText(namespace):
-		return ErrNotText
 	case q.Type.Namespaced && namespace == "", !q.Type.Namespaced && namespace != "":
 		return NewAnswerError("%q is in namespace %q, which cannot be of %s", name, namespace, q.Type)
 	case q.Namespace != "" && q.Type.Namespaced && namespace != q.Namespace:
@@ -159,10 +147,6 @@ func VerifyObject(q Query, namespace, name, uid, resourceVersion string) error {
 		return NewAnswerError("it is of another object, %q", name)
 	}
 	return nil
-}
-
-func isText(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsRune(s, utf8.RuneError)
 }
 
 // VerifySuccess returns an error unless an answer is a Status of success, which a server may send
@@ -187,8 +171,6 @@ func ReadObject(raw []byte, q Query, metadata bool) (out *metav1.PartialObjectMe
 		if err == nil {
 			err = out.Unmarshal(unknown.Raw)
 		}
-	} else if !utf8.Valid(raw) {
-		err = ErrNotText
 	} else if err = strict.Unmarshal(raw, out); err == nil {
 		err = VerifyKind(Envelope{APIVersion: out.APIVersion, Kind: out.Kind}, q.Type, "", metadata)
 	}
@@ -214,9 +196,6 @@ func ReadPage(raw []byte, q Query, metadata bool) ([]json.RawMessage, metav1.Lis
 		var unknown runtime.Unknown
 		_ = unknown.Unmarshal(raw[len(ProtobufPrefix):]) // undecodable data has no kind
 		return nil, metav1.ListMeta{}, NewAnswerError("it is of %s", Envelope{APIVersion: unknown.APIVersion, Kind: unknown.Kind})
-	}
-	if !utf8.Valid(raw) {
-		return nil, metav1.ListMeta{}, ErrNotText
 	}
 	var p jsonList
 	if err := strict.Unmarshal(raw, &p); err != nil {
@@ -250,116 +229,40 @@ func ReadItem(raw json.RawMessage, q Query, metadata bool) (*metav1.PartialObjec
 	return out, VerifyObject(q, out.Namespace, out.Name, string(out.UID), out.ResourceVersion)
 }
 
-var errTooManyPages error = &AnswerError{"there are more and more pages, of more objects than any cluster holds"}
-
-var ErrRepeatedPage error = &AnswerError{"the same page comes again and again"}
-
-// ErrContradictoryPages reports pages that do not belong together, or a missing page.
-var ErrContradictoryPages = errors.New("its pages contradict each other")
-
-// maxEmptyPages limits how many pages of a list may be empty.
-const maxEmptyPages = 100
+// ErrEndlessPages reports pages that lead to no last one, or to more objects than any cluster holds.
+var ErrEndlessPages error = &AnswerError{"its pages have no end"}
 
 // Pages tracks how far a list was read. The zero value is before the first page.
 type Pages struct {
-	Continue   string // token of the next page; empty: the first
-	read       int    // objects so far
-	empty      int    // pages without objects
-	version    string // resourceVersion of the first page, which all must share
-	total      int64  // objects in all pages, as announced; 0: unknown
-	firstNames map[string]bool
+	Continue string // token of the next page; empty: the first
+	read     int    // objects so far
+	total    int    // with those that the last page announced
 }
 
-// Next advances to the next page and reports whether there is one. first is the namespace and
-// name of the page's first object. After ErrContradictoryPages, it may help to request the list
-// without pages.
-func (p *Pages) Next(meta metav1.ListMeta, first string, objects int) (more bool, err error) {
+// Next advances to the next page and reports whether there is one. objects is how many the page
+// has.
+func (p *Pages) Next(meta metav1.ListMeta, objects int) (more bool, err error) {
 	p.read += objects
-	if objects == 0 {
-		p.empty++
+	p.total = p.read + int(announced(meta))
+	more = meta.Continue != ""
+	switch {
+	case meta.ResourceVersion == "":
+		err = NewAnswerError("the list has no resourceVersion")
+	case !more && p.total > p.read:
+		err = NewAnswerError("its last page says that more objects remain")
+	case more && (objects == 0 || meta.Continue == p.Continue), p.read > maxObjects:
+		err = ErrEndlessPages
 	}
-	err = p.verifyPage(meta, first, objects)
 	p.Continue = meta.Continue
-	return err == nil && p.Continue != "", err
-}
-
-// Resume returns the state after a token that continues the list at a newer state.
-func (p *Pages) Resume(token string) Pages {
-	return Pages{Continue: token, read: p.read, empty: p.empty}
+	return more && err == nil, err
 }
 
 // Total returns how many objects the list has as far as is known.
-func (p *Pages) Total() int { return max(p.read, int(p.total)) }
-
-// verifyPage returns an error if a page does not continue the ones before.
-func (p *Pages) verifyPage(meta metav1.ListMeta, first string, objects int) error {
-	remaining := announced(meta)
-	if p.version == "" {
-		p.version, p.firstNames = meta.ResourceVersion, map[string]bool{}
-	}
-	if p.total == 0 && remaining > 0 {
-		p.total = int64(p.read) + remaining
-	}
-	switch {
-	case meta.ResourceVersion == "":
-		return NewAnswerError("the list has no resourceVersion")
-	case meta.ResourceVersion != p.version:
-		return fmt.Errorf("%w: the first is of resourceVersion %s, another of %s", ErrContradictoryPages, p.version, meta.ResourceVersion)
-	case objects > 0 && p.firstNames[first], meta.Continue != "" && meta.Continue == p.Continue:
-		return ErrRepeatedPage
-	case meta.Continue == "" && p.total > 0 && int64(p.read) != p.total:
-		return fmt.Errorf("%w: %d objects were announced, and %d came", ErrContradictoryPages, p.total, p.read)
-	case meta.Continue == "" && remaining > 0:
-		return fmt.Errorf("%w: the last one says that more objects remain", ErrContradictoryPages)
-	case p.read > maxObjects, p.empty > maxEmptyPages:
-		return errTooManyPages
-	}
-	if objects > 0 {
-		p.firstNames[first] = true
-	}
-	return nil
-}
-
-// resourceVersions holds the newest resourceVersion seen for each type. Lists are requested
-// without a resourceVersion, so a server must return its newest state (Kubernetes API concepts,
-// "the resourceVersion parameter"). An older one comes from a server that lags behind or from a
-// cache. Versions that are not numbers are not compared. It is safe for concurrent use.
-type resourceVersions struct {
-	mu     sync.Mutex
-	newest map[schema.GroupResource]uint64
-}
-
-// newestOf returns the newest resourceVersion seen for a type, or 0.
-func (s *resourceVersions) newestOf(of schema.GroupResource) uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.newest[of]
-}
-
-// record records a resourceVersion. It returns an error if that is older than floor, the newest
-// one when the request was sent.
-func (s *resourceVersions) record(of schema.GroupResource, floor uint64, resourceVersion string) error {
-	version, err := strconv.ParseUint(resourceVersion, 10, 64)
-	if err != nil {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.newest[of] = max(s.newest[of], version)
-	if version < floor {
-		return NewAnswerError("the list is of resourceVersion %d, and %d was seen before", version, floor)
-	}
-	return nil
-}
+func (p *Pages) Total() int { return p.total }
 
 // NotAfter reports whether the object's resourceVersion is known to be no newer than the list's.
 func NotAfter(object, list string) bool {
 	of, err := strconv.ParseUint(object, 10, 64)
 	made, none := strconv.ParseUint(list, 10, 64)
 	return err == nil && none == nil && of <= made
-}
-
-// NoteState records the resourceVersion of an object that was read or written.
-func (c *Client) NoteState(t snapshot.Type, m *metav1.PartialObjectMetadata) {
-	_ = c.resourceVersions.record(t.GroupResource(), 0, m.ResourceVersion) // cannot be older than 0
 }

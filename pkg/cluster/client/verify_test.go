@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -134,7 +133,6 @@ func TestReadItem(t *testing.T) {
 		"one without a name":                   {Query{Type: podType}, item("Pod", "ns", "", "u", "1"), false},
 		"one without a UID":                    {Query{Type: podType}, item("Pod", "ns", "a", "", "1"), false},
 		"one without a resourceVersion":        {Query{Type: podType}, item("Pod", "ns", "a", "u", ""), false},
-		"one whose UID is no text":             {Query{Type: podType}, item("Pod", "ns", "a", "u\uFFFD", "1"), false},
 		"null":                                 {Query{Type: podType}, `null`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -143,45 +141,6 @@ func TestReadItem(t *testing.T) {
 				t.Errorf("got %+v, %v", got, err)
 			} else if !test.want {
 				refuses(t, err)
-			}
-		})
-	}
-}
-
-func TestVerifyPage(t *testing.T) {
-	type page struct {
-		version, next, first string
-		objects              int
-		remaining            int64 // 0: unknown
-	}
-	for name, test := range map[string]struct {
-		pages []page
-		again bool // the list may be right if it is read without pages
-		want  bool
-	}{
-		"of one resourceVersion":                       {[]page{{"9", "x", "a", 2, 1}, {"9", "", "c", 1, 0}}, false, true},
-		"without a count":                              {[]page{{"9", "x", "a", 2, 0}, {"9", "", "c", 1, 0}}, false, true},
-		"without a resourceVersion":                    {[]page{{"", "", "a", 2, 0}}, false, false},
-		"of an older resourceVersion behind the first": {[]page{{"9", "x", "a", 2, 0}, {"8", "", "c", 1, 0}}, true, false},
-		"with more objects announced behind the last":  {[]page{{"9", "", "a", 2, 3}}, true, false},
-		"of fewer objects than announced":              {[]page{{"9", "x", "a", 2, 5}, {"9", "", "c", 1, 0}}, true, false},
-		"of more objects than announced":               {[]page{{"9", "x", "a", 2, 1}, {"9", "", "c", 3, 0}}, true, false},
-		"with one object twice":                        {[]page{{"9", "x", "a", 2, 0}, {"9", "y", "c", 2, 0}, {"9", "z", "a", 2, 0}}, false, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var p Pages
-			var err error
-			for _, page := range test.pages {
-				meta := metav1.ListMeta{ResourceVersion: page.version, Continue: page.next}
-				if page.remaining > 0 {
-					meta.RemainingItemCount = &page.remaining
-				}
-				if _, err = p.Next(meta, page.first, page.objects); err != nil {
-					break
-				}
-			}
-			if (err == nil) != test.want || errors.Is(err, ErrContradictoryPages) != test.again {
-				t.Errorf("got %v", err)
 			}
 		})
 	}
@@ -205,8 +164,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
-// A user may give an RBAC object such a name, and the list is read all the same. Bytes that are no
-// text show that JSON was damaged.
+// A user may give an RBAC object such a name, and the list is read all the same.
 func TestNamesMayHoldAnyText(t *testing.T) {
 	body := func(name string) []byte {
 		return []byte(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[{"metadata":{"namespace":"ns","name":"` + name + `","uid":"u","resourceVersion":"1"}}]}`)
@@ -220,9 +178,6 @@ func TestNamesMayHoldAnyText(t *testing.T) {
 		if got, err := ReadItem(items[0], q, true); err != nil || got.Name != name {
 			t.Errorf("%q: got %+v, %v", name, got, err)
 		}
-	}
-	if _, _, err := ReadPage(body("a\xff"), q, true); !errors.Is(err, ErrNotText) {
-		t.Errorf("invalid bytes: %v", err)
 	}
 	if err := VerifyObject(q, "ns", "\xff", "u", "1"); err != nil { // of protobuf, which has the bytes that the server stores
 		t.Error(err)

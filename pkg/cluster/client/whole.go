@@ -24,39 +24,45 @@ func GetWhole(ctx context.Context, c *Client, q Query, into any) error {
 	return nil
 }
 
-// Limits of ListWhole.
-const (
-	maxWholePages = 4
-	wholePage     = 500 // objects
-)
+// maxWhole is how many objects ListWhole returns, on pages of wholePage objects.
+const maxWhole, wholePage = 2000, 500
 
-// ListWhole is like GetWhole for the objects of a list that the options select, but at most 2,000
-// of them.
-func ListWhole[T any](ctx context.Context, c *Client, q Query, options metav1.ListOptions) ([]T, error) {
-	var out []T
+// ListWhole is like GetWhole for the objects of a list that the options select, but at most
+// maxWhole of them.
+func ListWhole[T any](ctx context.Context, c *Client, q Query, options metav1.ListOptions) (out []T, err error) {
 	options.Limit = wholePage
-	for range maxWholePages {
+	err = EachWhole(ctx, c, q, options, func(item T) bool {
+		out = append(out, item)
+		return len(out) < maxWhole
+	})
+	return out, err
+}
+
+// EachWhole is like GetWhole for each object of a list, until each returns false.
+func EachWhole[T any](ctx context.Context, c *Client, q Query, options metav1.ListOptions, each func(T) bool) error {
+	for list := (Pages{}); ; options.Continue = list.Continue {
 		raw, err := c.Fetch(ctx, q, AcceptWhole, options)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		items, meta, err := ReadPage(raw, q, false)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, raw := range items {
 			var item T
 			if _, err := ReadItem(raw, q, false); err != nil {
-				return nil, err
+				return err
 			}
 			if err := json.Unmarshal(raw, &item); err != nil {
-				return nil, fmt.Errorf("decode a %s: %w", q.Type.Kind, err)
+				return fmt.Errorf("decode a %s: %w", q.Type.Kind, err)
 			}
-			out = append(out, item)
+			if !each(item) {
+				return nil
+			}
 		}
-		if options.Continue = meta.Continue; options.Continue == "" {
-			break
+		if more, err := list.Next(meta, len(items)); err != nil || !more {
+			return err
 		}
 	}
-	return out, nil
 }

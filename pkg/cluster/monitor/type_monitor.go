@@ -246,7 +246,6 @@ func (t *typeMonitor) apply(item any, change func(*object.Object)) error {
 		return t.ctx.Err()
 	}
 	m := item.(*metav1.PartialObjectMetadata)
-	t.parent.client.NoteState(t.query.Type, m)
 	o := object.FromMeta(t.query.Type.APIVersion(), t.query.Type.Kind, m, t.labels)
 	change(&o)
 	if of := t.query.Type.GroupResource(); of == discovery.Definitions.GroupResource() || of == discovery.APIServices.GroupResource() {

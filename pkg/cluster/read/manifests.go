@@ -74,36 +74,23 @@ func ByName(seen *snapshot.Snapshot, wanted []object.Identity) []object.Identity
 	return one
 }
 
-// maxExpired limits how often a list is continued after its token expired (410).
-const maxExpired = 10
-
 // list delivers the wanted objects of a list page by page and requests the next page meanwhile.
-// It returns those that the list lacks, or that were not read because an answer was wrong or because
-// the list is long. A list that lacks an object does not prove that it is gone, so the caller must
+// It returns those that the list lacks, or that were not read because an answer was wrong, a token
+// expired, or the list is long. A list that lacks an object does not prove that it is gone, so the caller must
 // request them by name.
 func (m *manifestReader) list(ctx context.Context, l client.Batch) (rest []object.Identity, err error) {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var at client.Pages
-	expired := 0
 	pending := m.startPage(reading, l.Query, at.Continue)
 	for {
 		got := <-pending
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if apierrors.IsResourceExpired(got.err) && at.Continue != "" {
-			next := nextToken(got.err)
-			if expired++; next == "" || next == at.Continue || expired > maxExpired {
-				return m.undelivered(l.Wanted), nil
-			}
-			at = at.Resume(next)
-			pending = m.startPage(reading, l.Query, at.Continue)
-			continue
-		}
 		more, err := false, got.err
 		if err == nil {
-			more, err = at.Next(got.meta, got.first, len(got.items))
+			more, err = at.Next(got.meta, len(got.items))
 		}
 		if more = more && (!l.Query.Type.Can("get") || client.WorthListing(len(l.Wanted), at.Total())); more {
 			pending = m.startPage(reading, l.Query, at.Continue)
@@ -117,7 +104,7 @@ func (m *manifestReader) list(ctx context.Context, l client.Batch) (rest []objec
 		switch {
 		case m.stopped != nil:
 			return nil, m.stopped
-		case err != nil && !isAnswerError(err):
+		case err != nil && !apierrors.IsResourceExpired(err) && !isAnswerError(err):
 			for _, o := range m.undelivered(l.Wanted) {
 				m.failed[o.UID] = client.NewRequestError("read", o, client.ClassifyRequest(err), err)
 			}
@@ -128,26 +115,16 @@ func (m *manifestReader) list(ctx context.Context, l client.Batch) (rest []objec
 	}
 }
 
-// nextToken returns the token that the server offers for continuing an expired list.
-func nextToken(err error) string {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
-		return ""
-	}
-	return status.Status().Continue
-}
-
 // isAnswerError reports whether a request failed because of the content of its answer. Requesting
 // the objects one by one may then help.
 func isAnswerError(err error) bool {
-	return errors.As(err, new(*client.AnswerError)) || errors.As(err, new(*client.TooLongError)) || errors.Is(err, client.ErrContradictoryPages)
+	return errors.As(err, new(*client.AnswerError)) || errors.As(err, new(*client.TooLongError))
 }
 
 type manifestPage struct {
 	items []json.RawMessage
 	meta  metav1.ListMeta
-	first string // namespace/name of the first object
-	held  int64  // bytes of memory
+	held  int64 // bytes of memory
 	err   error
 }
 
@@ -171,14 +148,7 @@ func (m *manifestReader) readPage(ctx context.Context, q client.Query, o metav1.
 	if p.err = m.client.Memory.Take(p.held); p.err != nil {
 		return p
 	}
-	if p.items, p.meta, p.err = client.ReadPage(raw, q, false); p.err != nil || len(p.items) == 0 {
-		return p
-	}
-	var first struct {
-		Metadata struct{ Namespace, Name string }
-	}
-	p.err = json.Unmarshal(p.items[0], &first)
-	p.first = first.Metadata.Namespace + "/" + first.Metadata.Name
+	p.items, p.meta, p.err = client.ReadPage(raw, q, false)
 	return p
 }
 
@@ -254,7 +224,7 @@ func (m *manifestReader) get(ctx context.Context, o object.Identity) (json.RawMe
 // the answer was damaged; a decoder would replace it by U+FFFD.
 func (m *manifestReader) deliver(q client.Query, raw json.RawMessage) error {
 	if !utf8.Valid(raw) {
-		return client.ErrNotText
+		return client.NewAnswerError("it is broken: it holds what is no text")
 	}
 	var read struct {
 		metav1.TypeMeta

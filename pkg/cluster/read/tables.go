@@ -92,16 +92,15 @@ func renderTable(ctx context.Context, c *client.Client, r tableRequest) map[type
 		if json.Unmarshal(raw, &table) != nil || table.Kind != "Table" || !slices.Contains(client.MetadataVersions, table.APIVersion) {
 			return out
 		}
-		first := readTable(&table, r.query, out)
-		if more, err := list.Next(table.ListMeta, first, len(table.Rows)); !more || err != nil || r.query.Name != "" {
+		readTable(&table, r.query, out)
+		if more, err := list.Next(table.ListMeta, len(table.Rows)); !more || err != nil || r.query.Name != "" {
 			return out
 		}
 	}
 }
 
-// readTable adds the cells of the objects that the query asks for and returns namespace/name of
-// the first one, or an empty string.
-func readTable(table *metav1.Table, q client.Query, into map[types.UID]Cells) (first string) {
+// readTable adds the cells of the objects that the query asks for.
+func readTable(table *metav1.Table, q client.Query, into map[types.UID]Cells) {
 	column := func(name string) int {
 		return slices.IndexFunc(table.ColumnDefinitions, func(c metav1.TableColumnDefinition) bool {
 			return strings.EqualFold(c.Name, name)
@@ -112,9 +111,6 @@ func readTable(table *metav1.Table, q client.Query, into map[types.UID]Cells) (f
 		var meta metav1.PartialObjectMetadata
 		if json.Unmarshal(row.Object.Raw, &meta) != nil || client.VerifyObject(q, meta.Namespace, meta.Name, string(meta.UID), meta.ResourceVersion) != nil {
 			continue
-		}
-		if first == "" {
-			first = meta.Namespace + "/" + meta.Name
 		}
 		cell := func(i int) string {
 			if i < 0 || i >= len(row.Cells) || row.Cells[i] == nil {
@@ -131,5 +127,4 @@ func readTable(table *metav1.Table, q client.Query, into map[types.UID]Cells) (f
 		}
 		into[meta.UID] = cells
 	}
-	return first
 }

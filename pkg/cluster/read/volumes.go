@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -74,43 +73,15 @@ type volumeFacts struct {
 
 // readVolumeFacts reads every object of a query, page by page.
 func readVolumeFacts(ctx context.Context, c *client.Client, in client.Query) (map[types.UID]volumeFacts, error) {
-	out := map[types.UID]volumeFacts{}
-	options := metav1.ListOptions{Limit: c.Options.ChunkSize}
-	for list := (client.Pages{}); ; options.Continue = list.Continue {
-		raw, err := c.Fetch(ctx, in, client.AcceptWhole, options)
-		if apierrors.IsResourceExpired(err) && options.Continue != "" {
-			clear(out)
-			options, list = metav1.ListOptions{}, client.Pages{}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		items, meta, err := client.ReadPage(raw, in, false)
-		if err != nil {
-			return nil, err
-		}
-		first := ""
-		for k, raw := range items {
-			item, err := client.ReadItem(raw, in, false)
-			if err != nil {
-				return nil, err
-			}
-			var held struct{ Spec, Status json.RawMessage }
-			if err := json.Unmarshal(raw, &held); err != nil {
-				return nil, err
-			}
-			if k == 0 {
-				first = item.Namespace + "/" + item.Name
-			}
-			i := object.Identity{APIVersion: in.Type.APIVersion(), Kind: in.Type.Kind, Name: item.Name}
-			out[item.UID] = volumeFacts{object.ClaimsOf(i, held.Spec, held.Status), object.StorageOf(i, held.Spec, held.Status)}
-		}
-		switch more, err := list.Next(meta, first, len(items)); {
-		case err != nil:
-			return nil, err
-		case !more:
-			return out, nil
-		}
+	type whole struct {
+		Metadata     struct{ UID, Name string }
+		Spec, Status json.RawMessage
 	}
+	out := map[types.UID]volumeFacts{}
+	err := client.EachWhole(ctx, c, in, metav1.ListOptions{Limit: c.Options.ChunkSize}, func(o whole) bool {
+		i := object.Identity{APIVersion: in.Type.APIVersion(), Kind: in.Type.Kind, Name: o.Metadata.Name}
+		out[types.UID(o.Metadata.UID)] = volumeFacts{object.ClaimsOf(i, o.Spec, o.Status), object.StorageOf(i, o.Spec, o.Status)}
+		return true
+	})
+	return out, err
 }

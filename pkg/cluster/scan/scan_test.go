@@ -19,26 +19,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-func TestContradictoryPagesAreReadAsOne(t *testing.T) {
-	first := clustertest.List(clustertest.Item("a"), clustertest.Item("b"))
-	first["metadata"] = clustertest.Fields{"resourceVersion": "10", "continue": "more"}
-	older := clustertest.List(clustertest.Item("c"))
-	older["metadata"] = clustertest.Fields{"resourceVersion": "8"}
-	whole := clustertest.List(clustertest.Item("a"), clustertest.Item("b"), clustertest.Item("c"))
-	c, f := clustertest.Serve(t, map[string]func(*http.Request) any{"/api/v1/pods": func(r *http.Request) any {
-		switch q := r.URL.Query(); {
-		case q.Get("continue") != "":
-			return older
-		case q.Get("limit") != "":
-			return first
-		}
-		return whole
-	}})
-	if s := take(t, c); len(s.Objects) != 3 || !s.Complete() || f.Count("GET /api/v1/pods") != 3 {
-		t.Errorf("got %v, gaps %v, in %d requests", identities(s), s.Gaps, f.Count("GET /api/v1/pods"))
-	}
-}
-
 func TestTypeThatVanishesDuringAScanIsNoGapOnceDiscoveryLacksIt(t *testing.T) {
 	before := vanishedPause
 	vanishedPause = 0
@@ -79,22 +59,6 @@ func TestTypeThatVanishesDuringAScanIsNoGapOnceDiscoveryLacksIt(t *testing.T) {
 				t.Errorf("gaps %s, want %s; widgets were listed %d times", got, c.want, f.Count("GET /apis/example.com/v1/widgets"))
 			}
 		})
-	}
-}
-
-func TestOlderListIsGap(t *testing.T) {
-	version := "10"
-	c, _ := clustertest.Serve(t, map[string]func(*http.Request) any{"/api/v1/pods": func(*http.Request) any {
-		out := clustertest.List(clustertest.Item("a"))
-		out["metadata"] = clustertest.Fields{"resourceVersion": version}
-		return out
-	}})
-	if s := take(t, c); !s.Complete() {
-		t.Fatalf("gaps %v", s.Gaps)
-	}
-	version = "9"
-	if s := take(t, c); len(s.Gaps) != 1 || s.Gaps[0].Resource != "pods" || s.Gaps[0].Reason != snapshot.Unreadable {
-		t.Errorf("gaps %v", s.Gaps)
 	}
 }
 

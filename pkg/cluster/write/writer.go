@@ -210,7 +210,6 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 		return w.Read(ctx, o.Identity)
 	}
 	preferred := w.view.Versions(m.Type.Group, m.Type.Kind)[0]
-	w.client.NoteState(m.Type, left)
 	out := object.FromMeta(preferred.APIVersion(), preferred.Kind, left, false)
 	if !isKept(&out) && (verb == "delete" || out.Terminating()) {
 		return nil, nil // many types return the object that was just deleted
