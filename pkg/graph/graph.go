@@ -30,7 +30,7 @@ type Graph struct {
 	objects []*object.Object // of the nodes that are not absent; shared with the snapshot unless a lookup found another
 	listed  int
 	absent  []types.UID
-	byUID   *snapshot.Index
+	byUID   map[types.UID]Node
 
 	ownerStart []int32 // where the owners of each object start in owners, plus the end
 	owners     []Node
@@ -50,15 +50,15 @@ func NewWithMapper(s *snapshot.Snapshot, m *snapshot.Mapper) *Graph {
 }
 
 func (g *Graph) addObjects(s *snapshot.Snapshot) {
-	g.byUID = snapshot.NewIndex(len(s.Objects), func(position int) types.UID { return g.UID(Node(position)) })
+	g.byUID = make(map[types.UID]Node, len(s.Objects))
 	g.objects = slices.Clip(s.Objects)
 	for n, o := range g.objects {
-		g.byUID.Insert(o.UID, n)
+		g.byUID[o.UID] = Node(n)
 	}
 	g.listed = len(g.objects)
 	for i := range s.Lookups {
-		o := s.Lookups[i].Object
-		if o != nil && g.byUID.Insert(o.UID, len(g.objects)) == len(g.objects) {
+		if o := s.Lookups[i].Object; o != nil && g.Find(o.UID) == None {
+			g.byUID[o.UID] = Node(len(g.objects))
 			g.objects = append(g.objects, o)
 		}
 	}
@@ -73,11 +73,13 @@ func (g *Graph) link() {
 	for _, toAbsent := range snapshot.Parallel(len(g.objects), g.linkObjects) {
 		for _, e := range toAbsent {
 			uid := g.Reference(e).UID
-			owner := g.byUID.Insert(uid, g.Len())
-			if owner == g.Len() {
+			owner, ok := g.byUID[uid]
+			if !ok {
+				owner = Node(g.Len())
+				g.byUID[uid] = owner
 				g.absent = append(g.absent, uid)
 			}
-			g.Owners(e.Node)[e.Index] = Node(owner)
+			g.Owners(e.Node)[e.Index] = owner
 		}
 	}
 	g.edgeStart = make([]int32, g.Len()+1)
@@ -102,9 +104,8 @@ func (g *Graph) linkObjects(from, to int) (toAbsent []Edge) {
 	for n := from; n < to; n++ {
 		owners := g.Owners(Node(n))
 		for i, r := range g.objects[n].Owners {
-			owner, ok := g.byUID.Find(r.UID)
-			owners[i] = Node(owner)
-			if !ok {
+			owners[i] = g.Find(r.UID)
+			if owners[i] == None {
 				toAbsent = append(toAbsent, Edge{Node(n), i})
 			}
 		}
@@ -131,8 +132,8 @@ func (g *Graph) Observed() int { return len(g.objects) }
 
 // Find returns the node of a UID, or None if neither an object nor a reference has it.
 func (g *Graph) Find(uid types.UID) Node {
-	if position, ok := g.byUID.Find(uid); ok {
-		return Node(position)
+	if n, ok := g.byUID[uid]; ok {
+		return n
 	}
 	return None
 }

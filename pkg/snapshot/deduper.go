@@ -17,7 +17,7 @@ import (
 // contested. The zero value is ready for use. It is not safe for concurrent use.
 type Deduper struct {
 	objects []*object.Object
-	byUID   *Index
+	byUID   map[types.UID]int32 // positions in objects
 	// duplicates are merged into their objects only on request, as there may be any number
 	// of them in any order. The key is a position in objects.
 	duplicates map[int]duplicates
@@ -31,7 +31,7 @@ type duplicates struct {
 // Grow reserves capacity for more objects.
 func (d *Deduper) Grow(more int) {
 	if d.byUID == nil {
-		d.byUID = NewIndex(more, func(i int) types.UID { return d.objects[i].UID })
+		d.byUID = make(map[types.UID]int32, more)
 	}
 	d.objects = slices.Grow(d.objects, more)
 }
@@ -41,24 +41,22 @@ func (d *Deduper) Grow(more int) {
 func (d *Deduper) Add(objects ...*object.Object) {
 	d.Grow(len(objects))
 	for _, o := range objects {
-		if i := d.byUID.Insert(o.UID, len(d.objects)); i < len(d.objects) {
-			d.addDuplicate(i, o)
+		if i, ok := d.byUID[o.UID]; ok {
+			d.addDuplicate(int(i), o)
 			continue
 		}
+		d.byUID[o.UID] = int32(len(d.objects))
 		d.objects = append(d.objects, o)
 	}
 }
 
 // Object returns the object with a UID, or nil.
 func (d *Deduper) Object(uid types.UID) *object.Object {
-	if d.byUID == nil {
-		return nil
-	}
-	i, ok := d.byUID.Find(uid)
+	i, ok := d.byUID[uid]
 	if !ok {
 		return nil
 	}
-	d.merge(i)
+	d.merge(int(i))
 	return d.objects[i]
 }
 
