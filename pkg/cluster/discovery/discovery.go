@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	apidiscovery "k8s.io/api/apidiscovery/v2"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -104,25 +105,24 @@ func orUnreachable(ctx context.Context, c *client.Client, result *Result, err er
 // adds gaps for what is announced but missing.
 func discover(ctx context.Context, c *client.Client, withAnnounced bool) (*Result, error) {
 	result := &Result{versions: map[schema.GroupVersion]bool{}}
-	var core, others *groupList
-	var coreErr, othersErr error
-	rest := []func(){
-		func() { others, othersErr = readRoot(ctx, c, groupRoot) },
-		func() { result.Server = serverVersion(ctx, c) },
+	var connected atomic.Bool
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
+	// Alone, so that the other requests share its connection instead of opening their own.
+	core, coreErr := readRoot(httptrace.WithClientTrace(ctx, trace), c, coreRoot)
+	if coreErr != nil && !connected.Load() {
+		return nil, coreErr
 	}
+	var others *groupList
+	var othersErr error
+	var all sync.WaitGroup
+	all.Go(func() { others, othersErr = readRoot(ctx, c, groupRoot) })
+	all.Go(func() { result.Server = serverVersion(ctx, c) })
 	if withAnnounced {
-		rest = append(rest,
-			func() { result.Announced.services = c.List(ctx, client.Query{Type: APIServices}, true) },
-			func() { result.Announced.definitions = c.List(ctx, client.Query{Type: Definitions}, true) })
+		all.Go(func() { result.Announced.services = c.List(ctx, client.Query{Type: APIServices}, true) })
+		all.Go(func() { result.Announced.definitions = c.List(ctx, client.Query{Type: Definitions}, true) })
 	}
-	err := afterConnecting(ctx, func(ctx context.Context) error {
-		core, coreErr = readRoot(ctx, c, coreRoot)
-		return coreErr
-	}, rest...)
-	switch {
-	case err != nil && others == nil && othersErr == nil: // without a connection nothing else was requested
-		return nil, err
-	case coreErr != nil && othersErr != nil:
+	all.Wait()
+	if coreErr != nil && othersErr != nil {
 		return nil, coreErr
 	}
 	failed := map[schema.GroupVersion]error{}
@@ -158,36 +158,6 @@ func discover(ctx context.Context, c *client.Client, withAnnounced bool) (*Resul
 		return result, nil
 	}
 	return result, addUnannouncedGaps(ctx, c, result)
-}
-
-// afterConnecting calls first, and rest as soon as there is a connection that they can share:
-// otherwise each would open its own. It returns the error of first. Without a connection, rest is
-// not called.
-func afterConnecting(ctx context.Context, first func(context.Context) error, rest ...func()) (err error) {
-	connected, ended := make(chan struct{}), make(chan struct{})
-	connect := sync.OnceFunc(func() { close(connected) })
-	go func() {
-		defer close(ended)
-		err = first(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connect() }}))
-	}()
-	select {
-	case <-connected:
-	case <-ended:
-		select {
-		case <-connected: // both happened at once
-		default:
-			if err != nil {
-				return err
-			}
-		}
-	}
-	var all sync.WaitGroup
-	for _, ask := range rest {
-		all.Go(ask)
-	}
-	all.Wait()
-	<-ended
-	return err
 }
 
 // serverVersion returns the server's version, or an empty string if it is unknown.
