@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -98,7 +97,7 @@ func (t *Tracker) Update(r *Report, g *graph.Graph) []Change {
 		}
 		removed = append(removed, Change{Type: Removed, Time: scanned, Outcome: outcome(g, &old.Finding, added[old.Object]), Finding: old.Finding})
 	}
-	sort.Slice(removed, func(i, j int) bool { return compareFindings(&removed[i].Finding, &removed[j].Finding) < 0 })
+	slices.SortFunc(removed, func(a, b Change) int { return compareFindings(&a.Finding, &b.Finding) })
 	t.findings = now
 	return append(out, removed...)
 }

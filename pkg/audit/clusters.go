@@ -3,7 +3,6 @@ package audit
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -68,7 +67,7 @@ func Join(clusters []Cluster) *Report {
 		return clusters[0].Report
 	}
 	clusters = slices.Clone(clusters)
-	sort.SliceStable(clusters, func(i, j int) bool { return clusters[i].Name < clusters[j].Name })
+	slices.SortStableFunc(clusters, func(a, b Cluster) int { return cmp.Compare(a.Name, b.Name) })
 	all := &Report{Complete: true, Gaps: []Gap{}, Findings: []Finding{}}
 	for _, c := range clusters {
 		all.Clusters = append(all.Clusters, Counts{c.Name, c.Answered, c.Complete, c.Server, c.Summary})

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"slices"
-	"sort"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -33,7 +32,7 @@ func (r *ruleContext) cycle(nodes []graph.Node) (f Finding, inScope bool) {
 		deleting = deleting || o.Terminating()
 		members = append(members, o.Identity)
 	}
-	sort.Slice(members, func(i, j int) bool { return members[i].Compare(members[j]) < 0 })
+	slices.SortFunc(members, object.Identity.Compare)
 	f = Finding{
 		Severity: Error, Object: members[0], Members: members, Consequence: collector.ConsequenceStuck, Fix: Unlink,
 		Reason: reason.OwnersInCycle{Members: members}, Effect: reason.NeverCollected{},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"sort"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -205,7 +204,7 @@ func (r *Report) count() {
 
 // sort is stable: findings of one object and rule keep the order of its references.
 func (r *Report) sort() {
-	sort.SliceStable(r.Findings, func(i, j int) bool { return compareFindings(&r.Findings[i], &r.Findings[j]) < 0 })
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return compareFindings(&a, &b) })
 }
 
 // compareFindings orders findings by object, then by rule.

@@ -3,7 +3,6 @@ package audit
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -217,7 +216,7 @@ func (d *namespaceDiagnosis) servicesOf(groups []snapshot.Gap) []APIService {
 	if len(named) > 0 {
 		all = named
 	}
-	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
+	slices.SortFunc(all, func(a, b APIService) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
 
@@ -321,9 +320,8 @@ func (d *namespaceDiagnosis) contentsLeft() {
 	for f, n := range objects {
 		found.Finalizers = append(found.Finalizers, reason.FinalizerCount{Finalizer: f, Objects: n})
 	}
-	sort.Slice(found.Finalizers, func(i, j int) bool {
-		a, b := found.Finalizers[i], found.Finalizers[j]
-		return cmp.Or(b.Objects-a.Objects, strings.Compare(a.Finalizer, b.Finalizer)) < 0
+	slices.SortFunc(found.Finalizers, func(a, b reason.FinalizerCount) int {
+		return cmp.Or(b.Objects-a.Objects, strings.Compare(a.Finalizer, b.Finalizer))
 	})
 	named := d.fails && len(d.found.Undeleted) == len(d.contents) && len(found.Finalizers) == 0
 	if len(d.contents) > 0 && !named {
@@ -358,6 +356,6 @@ func (d *namespaceDiagnosis) byType(nodes []graph.Node) []reason.TypeCount {
 	for t, n := range counts {
 		out = append(out, reason.TypeCount{Type: t, Objects: n})
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Type < out[j].Type })
+	slices.SortFunc(out, func(a, b reason.TypeCount) int { return cmp.Compare(a.Type, b.Type) })
 	return out
 }

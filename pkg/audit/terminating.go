@@ -3,7 +3,6 @@ package audit
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -83,9 +82,8 @@ func JoinTerminating(clusters []Cluster) *TerminatingReport {
 			out.Objects = append(out.Objects, t)
 		}
 	}
-	sort.SliceStable(out.Objects, func(i, j int) bool {
-		a, b := &out.Objects[i], &out.Objects[j]
-		return cmp.Or(a.Requested.Compare(b.Requested), cmp.Compare(a.Cluster, b.Cluster), a.Object.Compare(b.Object)) < 0
+	slices.SortStableFunc(out.Objects, func(a, b TerminatingObject) int {
+		return cmp.Or(a.Requested.Compare(b.Requested), cmp.Compare(a.Cluster, b.Cluster), a.Object.Compare(b.Object))
 	})
 	return out
 }

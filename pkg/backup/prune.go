@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,8 +100,8 @@ func stored(folder *os.Root, prefix string) ([]storedBackup, error) {
 			all = append(all, storedBackup{e.Name(), at, bytes, usedByNamespace(folder, e.Name(), bytes)})
 		}
 	}
-	sort.Slice(all, func(i, j int) bool {
-		return cmp.Or(all[i].at.Compare(all[j].at), strings.Compare(all[i].name, all[j].name)) < 0
+	slices.SortFunc(all, func(a, b storedBackup) int {
+		return cmp.Or(a.at.Compare(b.at), strings.Compare(a.name, b.name))
 	})
 	return all, nil
 }

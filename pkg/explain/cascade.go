@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -143,9 +142,8 @@ func (b *builder) cascadeOf(nodes []graph.Node) *Cascade {
 		k.Objects = n
 		out.Kinds = append(out.Kinds, k)
 	}
-	sort.Slice(out.Kinds, func(i, j int) bool {
-		a, b := out.Kinds[i], out.Kinds[j]
-		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.APIVersion, b.APIVersion)) < 0
+	slices.SortFunc(out.Kinds, func(a, b Kind) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.APIVersion, b.APIVersion))
 	})
 	return out
 }

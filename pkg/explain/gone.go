@@ -3,7 +3,6 @@ package explain
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
@@ -144,7 +143,7 @@ func (e *Explainer) referrers(edges []graph.Edge) []Referrer {
 	for _, edge := range edges {
 		out = append(out, Referrer{e.graph.Object(edge.Node).Identity, *audit.ReferenceOf(e.graph.Reference(edge))})
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Object.Compare(out[j].Object) < 0 })
+	slices.SortStableFunc(out, func(a, b Referrer) int { return a.Object.Compare(b.Object) })
 	return out
 }
 
@@ -171,6 +170,6 @@ func (b *builder) collectorEvents(history EventHistory) []object.Event {
 // sortedEvents returns the Events, the latest last.
 func sortedEvents(history []object.Event) []object.Event {
 	out := append([]object.Event{}, history...)
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Last.Compare(out[j].Last) < 0 })
+	slices.SortStableFunc(out, func(a, b object.Event) int { return a.Last.Compare(b.Last) })
 	return out
 }

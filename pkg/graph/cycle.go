@@ -1,8 +1,8 @@
 package graph
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 )
 
 // Cycles returns the strongly connected components of more than one node, along the
@@ -36,7 +36,7 @@ func (g *Graph) cycles(target func(Edge) Node, candidate func(Node) bool) [][]No
 			t.run(Node(n))
 		}
 	}
-	sort.Slice(t.found, func(i, j int) bool { return t.found[i][0] < t.found[j][0] })
+	slices.SortFunc(t.found, func(a, b []Node) int { return cmp.Compare(a[0], b[0]) })
 	return t.found
 }
 

@@ -2,7 +2,7 @@ package object
 
 import (
 	"encoding/json"
-	"sort"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,5 +87,5 @@ func readElement(element, prefix string, into any) bool {
 // sortWrites puts those without a time first, and the latest last. Those of the same time keep the
 // API server's order.
 func sortWrites(writes []Write) {
-	sort.SliceStable(writes, func(i, j int) bool { return writes[i].Time.Before(writes[j].Time) })
+	slices.SortStableFunc(writes, func(a, b Write) int { return a.Time.Compare(b.Time) })
 }

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"sort"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -54,7 +53,7 @@ func (b *builder) blocked() []Blocked {
 			}
 		}
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Object.Compare(out[j].Object) < 0 })
+	slices.SortStableFunc(out, func(a, b Blocked) int { return a.Object.Compare(b.Object) })
 	return out
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sort"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -112,7 +111,7 @@ func (p *Plan) digest() string {
 // words the same failure differently each time.
 func distinct(gaps []snapshot.Gap) []snapshot.Gap {
 	out := append([]snapshot.Gap{}, gaps...)
-	sort.Slice(out, func(i, j int) bool { return out[i].Compare(out[j]) < 0 })
+	slices.SortFunc(out, snapshot.Gap.Compare)
 	return slices.CompactFunc(out, func(a, b snapshot.Gap) bool {
 		a.Message, b.Message = "", ""
 		return a == b

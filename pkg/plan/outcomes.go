@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"sort"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -51,7 +50,7 @@ func (b *builder) outcomes() []Outcome {
 		out = append(out, o)
 	}
 	b.addData(out)
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Object.Compare(out[j].Object) < 0 })
+	slices.SortStableFunc(out, func(a, b Outcome) int { return a.Object.Compare(b.Object) })
 	return out
 }
 

@@ -3,7 +3,6 @@ package plan
 import (
 	"maps"
 	"slices"
-	"sort"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -177,7 +176,7 @@ func (r *repairBuilder) blockedObjects() []Blocked {
 	for n, why := range r.blocked {
 		out = append(out, Blocked{Object: r.graph.Object(n).Identity, By: []object.Identity{}, Reason: reason.Combine(why)})
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Object.Compare(out[j].Object) < 0 })
+	slices.SortFunc(out, func(a, b Blocked) int { return a.Object.Compare(b.Object) })
 	return out
 }
 

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"sort"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -55,7 +54,7 @@ func (b *builder) retained(outcomes []Outcome) []Retained {
 			out = append(out, b.retain(blockers, e.Node, orphaned))
 		}
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Object.Compare(out[j].Object) < 0 })
+	slices.SortStableFunc(out, func(a, b Retained) int { return a.Object.Compare(b.Object) })
 	return out
 }
 
@@ -71,7 +70,7 @@ func (b *builder) retain(blockers *audit.Blockers, n graph.Node, orphaned map[gr
 		seen[owner.Identity] = true
 		s.KeptBy = append(s.KeptBy, owner.Identity)
 	}
-	sort.SliceStable(s.KeptBy, func(i, j int) bool { return s.KeptBy[i].Compare(s.KeptBy[j]) < 0 })
+	slices.SortStableFunc(s.KeptBy, object.Identity.Compare)
 	s.Reason, s.Uncertain = b.retainedReason(blockers, n, s, orphaned)
 	return s
 }

@@ -2,7 +2,7 @@ package restore
 
 import (
 	"cmp"
-	"sort"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
@@ -171,8 +171,8 @@ func definedTypes(m manifest) []snapshot.Type {
 			})
 		}
 	}
-	sort.Slice(out, func(i, j int) bool {
-		return cmp.Or(version.CompareKubeAwareVersionStrings(out[j].Version, out[i].Version), out[i].Compare(out[j])) < 0
+	slices.SortFunc(out, func(a, b snapshot.Type) int {
+		return cmp.Or(version.CompareKubeAwareVersionStrings(b.Version, a.Version), a.Compare(b))
 	})
 	if len(out) > 0 {
 		out[0].Preferred = true

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"sort"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -91,7 +90,7 @@ func (p *planner) lost(order []*recreation) []plan.Lost {
 	}
 	for i := range out {
 		objects := out[i].Objects
-		sort.Slice(objects, func(i, j int) bool { return objects[i].Compare(objects[j]) < 0 })
+		slices.SortFunc(objects, object.Identity.Compare)
 		out[i].Objects = slices.Compact(out[i].Objects)
 	}
 	return out

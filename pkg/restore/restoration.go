@@ -2,7 +2,7 @@ package restore
 
 import (
 	"encoding/json"
-	"sort"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -41,7 +41,7 @@ func New(b Backup, seen *snapshot.Snapshot, o Options) *Restoration {
 	p.resolveReferences()
 	order, after := p.creationOrder()
 	steps, works := p.steps(order, after)
-	sort.SliceStable(p.kept, func(i, j int) bool { return p.kept[i].Object.Compare(p.kept[j].Object) < 0 })
+	slices.SortStableFunc(p.kept, func(a, b plan.Kept) int { return a.Object.Compare(b.Object) })
 	out := &plan.Plan{
 		Mode: plan.Restore, Complete: seen.Complete(), Gaps: append([]snapshot.Gap{}, seen.Gaps...),
 		Steps: steps, Kept: p.kept, Lost: p.lost(order),

@@ -1,8 +1,8 @@
 package restore
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -40,7 +40,7 @@ func rankOf(o object.Identity) int {
 // earlier restoration created, and those that are left alone.
 func (p *planner) selectObjects() {
 	byRank := slices.Clone(p.backup.Saved)
-	sort.SliceStable(byRank, func(i, j int) bool { return rankOf(byRank[i].Object) < rankOf(byRank[j].Object) })
+	slices.SortStableFunc(byRank, func(a, b Saved) int { return cmp.Compare(rankOf(a.Object), rankOf(b.Object)) })
 	for _, saved := range byRank {
 		if p.options.Only != nil && !p.options.Only(saved.Object) {
 			continue

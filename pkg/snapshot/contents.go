@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"slices"
-	"sort"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -37,7 +36,7 @@ func (v *View) ContentsGaps(container object.Identity, accepted AcceptedGaps) []
 		out = v.typeGaps(schema.ParseGroupResource(container.Name), "")
 	}
 	out = slices.DeleteFunc(out, func(g Gap) bool { return g.Reason != ContestedUID && accepted.Covers(g) })
-	sort.Slice(out, func(i, j int) bool { return out[i].Compare(out[j]) < 0 })
+	slices.SortFunc(out, Gap.Compare)
 	return slices.Compact(out)
 }
 

@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"slices"
-	"sort"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -99,6 +98,6 @@ func (s *Snapshot) contestedGaps(contested []*object.Object) []Gap {
 // objects that have the UID.
 func UIDContested(o *object.Object) reason.UIDContested {
 	all := append([]object.Identity{o.Identity}, o.Aliases...)
-	sort.Slice(all, func(i, j int) bool { return all[i].Compare(all[j]) < 0 })
+	slices.SortFunc(all, object.Identity.Compare)
 	return reason.UIDContested{Objects: all}
 }

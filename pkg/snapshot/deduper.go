@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"slices"
-	"sort"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -110,7 +109,7 @@ func (d *Deduper) merge(i int) {
 // aliases returns the identities other than own, sorted and without duplicates.
 func aliases(own object.Identity, all []object.Identity) []object.Identity {
 	all = slices.Clone(all)
-	sort.Slice(all, func(i, j int) bool { return all[i].Compare(all[j]) < 0 })
+	slices.SortFunc(all, object.Identity.Compare)
 	all = slices.DeleteFunc(slices.Compact(all), func(i object.Identity) bool { return i == own })
 	if len(all) == 0 {
 		return nil

@@ -3,7 +3,6 @@ package snapshot
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -90,7 +89,7 @@ func Find(types []Type, word string) []Type {
 			found = append(found, t)
 		}
 	}
-	sort.SliceStable(found, func(i, j int) bool { return found[i].Compare(found[j]) < 0 })
+	slices.SortStableFunc(found, Type.Compare)
 	return found
 }
 

@@ -3,6 +3,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,7 +11,6 @@ import (
 	"maps"
 	"net/http/httptrace"
 	"slices"
-	"sort"
 	"sync"
 	"sync/atomic"
 
@@ -145,7 +145,7 @@ func discover(ctx context.Context, c *client.Client, withAnnounced bool) (*Resul
 		all := snapshot.Listing{Group: snapshot.All, Resource: snapshot.All}
 		result.Gaps = append(result.Gaps, client.GapOf(all, othersErr))
 	}
-	sort.Slice(result.Types, func(i, j int) bool { return result.Types[i].Compare(result.Types[j]) < 0 })
+	slices.SortFunc(result.Types, snapshot.Type.Compare)
 	result.Mapper = snapshot.NewMapper(result.Types)
 	result.served = make(map[schema.GroupResource]bool, len(result.Types))
 	for _, t := range result.Types {
@@ -198,7 +198,7 @@ func typesOf(groups []apidiscovery.APIGroupDiscovery) []snapshot.Type {
 // is where an operator has to look.
 func groupGaps(failed map[schema.GroupVersion]error) []snapshot.Gap {
 	versions := slices.Collect(maps.Keys(failed))
-	sort.Slice(versions, func(i, j int) bool { return versions[i].String() < versions[j].String() })
+	slices.SortFunc(versions, func(a, b schema.GroupVersion) int { return cmp.Compare(a.String(), b.String()) })
 	var gaps []snapshot.Gap
 	for _, gv := range versions {
 		reason, message := client.Classify(failed[gv])

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	apidiscovery "k8s.io/api/apidiscovery/v2"
@@ -179,8 +178,13 @@ func readResources(ctx context.Context, c *client.Client, root, version string) 
 
 func preferredFirst(g metav1.APIGroup) []metav1.GroupVersionForDiscovery {
 	versions := slices.Clone(g.Versions)
-	preferred := func(i int) bool { return versions[i].GroupVersion == g.PreferredVersion.GroupVersion }
-	sort.SliceStable(versions, func(i, j int) bool { return preferred(i) && !preferred(j) })
+	rank := func(v metav1.GroupVersionForDiscovery) int {
+		if v.GroupVersion == g.PreferredVersion.GroupVersion {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(versions, func(a, b metav1.GroupVersionForDiscovery) int { return rank(a) - rank(b) })
 	return versions
 }
 

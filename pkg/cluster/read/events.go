@@ -3,7 +3,7 @@ package read
 import (
 	"cmp"
 	"context"
-	"sort"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,7 +61,7 @@ func listEvents(ctx context.Context, c *client.Client, t snapshot.Type, about st
 			out = append(out, found[i].event())
 		}
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Last.Compare(out[j].Last) < 0 })
+	slices.SortStableFunc(out, func(a, b object.Event) int { return a.Last.Compare(b.Last) })
 	return out[max(len(out)-maxEvents, 0):], nil
 }
 

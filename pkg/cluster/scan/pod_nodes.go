@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"sort"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -25,9 +24,8 @@ var pods = snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespace
 // not name a Pod's Node, so each is requested whole. The error is the context's.
 func (sc *scanner) readPodNodes(ctx context.Context, now time.Time) error {
 	overdue := sc.selectObjects(func(o *object.Object) bool { return o.Kind == "Pod" && o.APIVersion == "v1" && o.Overdue(now) })
-	sort.Slice(overdue, func(i, j int) bool {
-		a, b := *overdue[i], *overdue[j]
-		return cmp.Or(a.Deleted.Compare(*b.Deleted), a.Identity.Compare(b.Identity)) < 0
+	slices.SortFunc(overdue, func(a, b **object.Object) int {
+		return cmp.Or((*a).Deleted.Compare(*(*b).Deleted), (*a).Identity.Compare((*b).Identity))
 	})
 	overdue = overdue[:min(len(overdue), maxOverduePods)]
 	nodes, err := client.InParallel(ctx, sc.client.Options.SmallConcurrency, overdue, func(o **object.Object) *object.PodNode {

@@ -3,7 +3,7 @@ package write
 import (
 	"context"
 	"errors"
-	"sort"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -39,7 +39,7 @@ func (w *Writer) Verify(ctx context.Context, at object.Identity) (*snapshot.Snap
 		}
 	}
 	s.Taken = time.Now().UTC().Truncate(time.Second)
-	sort.Slice(s.Lookups, func(i, j int) bool { return s.Lookups[i].Compare(s.Lookups[j].Coordinates) < 0 }) // the other lists are shared and sorted
+	slices.SortFunc(s.Lookups, func(a, b snapshot.Lookup) int { return a.Compare(b.Coordinates) }) // the other lists are shared and sorted
 	return s, nil
 }
 

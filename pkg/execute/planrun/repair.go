@@ -1,8 +1,8 @@
 package planrun
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -67,7 +67,7 @@ func (m *liveModel) decideRepair(step *plan.Step, o *object.Object) (d collector
 		return d, reason.AlreadyDone, nil
 	}
 	slices.Sort(d.Change.Drop)
-	sort.Slice(d.Change.Rewrite, func(i, j int) bool { return d.Change.Rewrite[i].Index < d.Change.Rewrite[j].Index })
+	slices.SortFunc(d.Change.Rewrite, func(a, b object.Rewrite) int { return cmp.Compare(a.Index, b.Index) })
 	return d, nil, rereads
 }
 

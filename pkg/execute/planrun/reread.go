@@ -3,7 +3,6 @@ package planrun
 import (
 	"context"
 	"slices"
-	"sort"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
@@ -76,7 +75,7 @@ func (r *run) readRelocatedOwners(ctx context.Context, s *snapshot.Snapshot) err
 			}
 		}
 	}
-	sort.Slice(s.Lookups, func(i, j int) bool { return s.Lookups[i].Compare(s.Lookups[j].Coordinates) < 0 })
+	slices.SortFunc(s.Lookups, func(a, b snapshot.Lookup) int { return a.Compare(b.Coordinates) })
 	return nil
 }
 

@@ -8,7 +8,6 @@ package diagram
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -59,9 +58,8 @@ func newDrawing(g *graph.Graph, nodes graph.Set, problem func(graph.Edge) string
 			d.edges = append(d.edges, e)
 		}
 	}
-	sort.Slice(d.edges, func(i, j int) bool {
-		a, b := d.edges[i], d.edges[j]
-		return cmp.Or(a.dependent.number-b.dependent.number, a.owner.number-b.owner.number, strings.Compare(a.problem, b.problem)) < 0
+	slices.SortFunc(d.edges, func(a, b edge) int {
+		return cmp.Or(a.dependent.number-b.dependent.number, a.owner.number-b.owner.number, strings.Compare(a.problem, b.problem))
 	})
 	d.edges = slices.CompactFunc(d.edges, func(a, b edge) bool { return a.dependent == b.dependent && a.owner == b.owner })
 	return d

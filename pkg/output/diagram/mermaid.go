@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sort"
 	"strings"
 	"unicode"
 
@@ -58,9 +57,8 @@ func Mermaid(w io.Writer, g *graph.Graph, nodes graph.Set, problem func(graph.Ed
 	if namespace != "" {
 		fmt.Fprintln(out, "  end")
 	}
-	sort.Slice(d.edges, func(i, j int) bool {
-		a, b := d.edges[i], d.edges[j]
-		return cmp.Or(a.owner.number-b.owner.number, a.dependent.number-b.dependent.number) < 0
+	slices.SortFunc(d.edges, func(a, b edge) int {
+		return cmp.Or(a.owner.number-b.owner.number, a.dependent.number-b.dependent.number)
 	})
 	for _, e := range d.edges {
 		arrow := "-->"

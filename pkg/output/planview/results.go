@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"io"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -177,7 +176,7 @@ func grouped(groups []stepGroup) []stepGroup {
 		}
 		out[i].steps = append(out[i].steps, g.steps...)
 	}
-	sort.SliceStable(out, func(i, j int) bool { return len(out[j].steps) < len(out[i].steps) })
+	slices.SortStableFunc(out, func(a, b stepGroup) int { return cmp.Compare(len(b.steps), len(a.steps)) })
 	return out
 }
 

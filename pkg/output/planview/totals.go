@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -165,9 +164,8 @@ func (d *drawing) byKind() [][]string {
 	d.eachUnchanged(func(u unchangedObject) { count(len(actions)+1, string(u.label), u.object, u.paint) })
 
 	all := slices.Collect(maps.Values(totals))
-	sort.Slice(all, func(i, j int) bool {
-		a, b := all[i], all[j]
-		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.label, b.label), cmp.Compare(b.objects, a.objects), cmp.Compare(a.kind, b.kind)) < 0
+	slices.SortFunc(all, func(a, b *total) int {
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.label, b.label), cmp.Compare(b.objects, a.objects), cmp.Compare(a.kind, b.kind))
 	})
 	var rows [][]string
 	rest, more := 0, 0
@@ -223,9 +221,8 @@ func (d *drawing) byCause() [][]string {
 		})
 	}
 	all := slices.Collect(maps.Values(causes))
-	sort.Slice(all, func(i, j int) bool {
-		a, b := all[i], all[j]
-		return cmp.Or(cmp.Compare(b.deletes, a.deletes), cmp.Compare(b.changes, a.changes), cmp.Compare(a.text, b.text), cmp.Compare(a.in.String(), b.in.String())) < 0
+	slices.SortFunc(all, func(a, b *cause) int {
+		return cmp.Or(cmp.Compare(b.deletes, a.deletes), cmp.Compare(b.changes, a.changes), cmp.Compare(a.text, b.text), cmp.Compare(a.in.String(), b.in.String()))
 	})
 	var rows [][]string
 	rest := cause{in: places{}}

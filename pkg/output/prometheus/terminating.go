@@ -3,7 +3,6 @@ package prometheus
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strconv"
 	"time"
 
@@ -43,8 +42,8 @@ func deletions(c audit.Cluster) []deletionState {
 	for _, s := range states {
 		all = append(all, s)
 	}
-	sort.Slice(all, func(i, j int) bool {
-		return cmp.Or(all[j].objects-all[i].objects, compare(all[i], all[j])) < 0
+	slices.SortFunc(all, func(a, b deletionState) int {
+		return cmp.Or(b.objects-a.objects, compare(a, b))
 	})
 	if len(all) > maxDeletions {
 		rest := all[maxDeletions:]
@@ -60,7 +59,7 @@ func deletions(c audit.Cluster) []deletionState {
 			all = append(all, s)
 		}
 	}
-	sort.Slice(all, func(i, j int) bool { return compare(all[i], all[j]) < 0 })
+	slices.SortFunc(all, compare)
 	return all
 }
 

@@ -1,7 +1,7 @@
 package tree
 
 import (
-	"sort"
+	"slices"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
@@ -52,8 +52,8 @@ func NewDocument(g *graph.Graph, judge *collector.Judge, family Family) *Documen
 			}
 		}
 	}
-	sort.Slice(d.Targets, func(i, j int) bool { return d.Targets[i].Compare(d.Targets[j]) < 0 })
-	sort.Slice(d.Objects, func(i, j int) bool { return d.Objects[i].Compare(d.Objects[j].Identity) < 0 })
+	slices.SortFunc(d.Targets, object.Identity.Compare)
+	slices.SortFunc(d.Objects, func(a, b Object) int { return a.Compare(b.Identity) })
 	return d
 }
 

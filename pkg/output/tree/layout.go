@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -70,7 +69,7 @@ func Layout(g *graph.Graph, judge *collector.Judge, family Family, now time.Time
 		}
 	}
 	claims := slices.Collect(maps.Keys(l.claimed))
-	sort.Slice(claims, func(i, j int) bool { return compareClaims(claims[i], claims[j]) < 0 })
+	slices.SortFunc(claims, compareClaims)
 	for _, claim := range claims {
 		l.drawClaim(claim)
 	}
