@@ -149,26 +149,15 @@ func (h *holders) object(n graph.Node) TerminatingObject {
 	case o.IsCRD() && h.waitsForContents(n):
 		t.holds(HolderContents, reason.ContentsRemain{Since: since})
 	case len(o.ForeignFinalizers()) > 0:
-		t.holds(HolderFinalizer, h.before.HeldBy(n), o.ForeignFinalizers()...)
-		if attachments := AttachmentsOf(h.graph, o); len(attachments) > 0 {
-			t.RootCause = &attachments[0]
+		held := h.before.HeldBy(n)
+		t.holds(HolderFinalizer, held, held.Finalizers...)
+		if i := slices.IndexFunc(held.UsedBy, object.Identity.IsAttachment); i >= 0 {
+			t.RootCause = &held.UsedBy[i]
 		}
 	default:
 		t.holds(HolderNothing, reason.NothingHolds)
 	}
 	return t
-}
-
-// AttachmentsOf returns the VolumeAttachments of a volume, which its storage driver removes before it
-// lets the volume go, as far as it is known what they attach.
-func AttachmentsOf(g *graph.Graph, volume *object.Object) []object.Identity {
-	var out []object.Identity
-	for _, o := range g.Snapshot().Objects {
-		if volume.Kind == "PersistentVolume" && o.Kind == "VolumeAttachment" && slices.Contains(o.Claims, volume.Name) {
-			out = append(out, o.Identity)
-		}
-	}
-	return out
 }
 
 func (h *holders) waitsForContents(n graph.Node) bool {

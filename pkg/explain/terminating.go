@@ -3,7 +3,6 @@ package explain
 import (
 	"fmt"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -16,9 +15,11 @@ import (
 // terminating explains an object with a deletion timestamp.
 func (b *builder) terminating() {
 	since := b.explainer.since(b.object.DeletionRequested())
-	for _, i := range audit.AttachmentsOf(b.graph, b.object) {
-		b.answer.WaitsFor = append(b.answer.WaitsFor, Link{i, "attaches it to a node, and has to go first"})
-		b.answer.suggest("see what keeps "+i.String(), b.explainer.command("why", i)...)
+	for _, i := range b.explainer.initial.HeldBy(b.node).UsedBy {
+		if i.IsAttachment() {
+			b.answer.WaitsFor = append(b.answer.WaitsFor, Link{i, "attaches it to a node, and has to go first"})
+			b.answer.suggest("see what keeps "+i.String(), b.explainer.command("why", i)...)
+		}
 	}
 	switch {
 	case b.result.Model.Object(b.node) == nil:
@@ -163,9 +164,13 @@ func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinaliz
 	case len(held.UsedBy) > 0:
 		words := []string{"delete"}
 		for _, user := range held.UsedBy {
-			words = append(words, b.explainer.arguments(user)[0])
+			if !user.IsAttachment() {
+				words = append(words, b.explainer.arguments(user)[0])
+			}
 		}
-		b.answer.suggest("delete what uses it, also a Pod that has completed; this previews what goes with that", plugin.Line(append(words, "-n", held.UsedBy[0].Namespace, "--dry-run")...)...)
+		if len(words) > 1 {
+			b.answer.suggest("delete what uses it, also a Pod that has completed; this previews what goes with that", plugin.Line(append(words, "-n", held.UsedBy[0].Namespace, "--dry-run")...)...)
+		}
 		return
 	}
 	for _, f := range held.Finalizers {

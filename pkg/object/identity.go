@@ -43,6 +43,10 @@ func (i Identity) InNamespace() string {
 // (docs/gc-semantics.md#pods-of-a-node).
 func (i Identity) IsNode() bool { return i.APIVersion == "v1" && i.Kind == "Node" }
 
+// IsAttachment reports whether the object is a VolumeAttachment, which its storage driver removes before it lets the
+// volume go.
+func (i Identity) IsAttachment() bool { return i.GroupVersionKind().GroupKind() == VolumeAttachment }
+
 // IsCRD reports whether the object is a CustomResourceDefinition, whose instances are
 // deleted with it (docs/gc-semantics.md#instances-of-a-crd).
 func (i Identity) IsCRD() bool {

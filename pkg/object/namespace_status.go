@@ -78,7 +78,7 @@ func NamespaceStatusOf(rawSpec, rawStatus json.RawMessage) *NamespaceStatus {
 }
 
 func unmarshalOptional(raw json.RawMessage, into any) error {
-	if raw == nil {
+	if len(raw) == 0 {
 		return nil
 	}
 	return json.Unmarshal(raw, into)

@@ -7,11 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// The kinds that have a Storage.
+// The kinds that use or hold data.
 var (
-	VolumeClaim    = schema.GroupKind{Kind: "PersistentVolumeClaim"}
-	Volume         = schema.GroupKind{Kind: "PersistentVolume"}
-	VolumeSnapshot = schema.GroupKind{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshot"}
+	Pod              = schema.GroupKind{Kind: "Pod"}
+	VolumeClaim      = schema.GroupKind{Kind: "PersistentVolumeClaim"}
+	Volume           = schema.GroupKind{Kind: "PersistentVolume"}
+	VolumeAttachment = schema.GroupKind{Group: "storage.k8s.io", Kind: "VolumeAttachment"}
+	VolumeSnapshot   = schema.GroupKind{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshot"}
 )
 
 // Storage is what a claim, a volume or a snapshot of a volume says about data.
@@ -20,33 +22,78 @@ type Storage struct {
 	Volume        string `json:"volume,omitempty"`        // the PersistentVolume of a claim; empty if it has none
 	ReclaimPolicy string `json:"reclaimPolicy,omitempty"` // of a PersistentVolume
 	Claim         string `json:"claim,omitempty"`         // the claim that a VolumeSnapshot was taken of, in its namespace
+	ReadyToUse    bool   `json:"readyToUse,omitzero"`     // of a VolumeSnapshot; until then it needs its claim
 }
 
-// StorageOf returns an object's Storage from its spec and status: nil for another kind and for a malformed object.
-func StorageOf(i Identity, rawSpec, rawStatus json.RawMessage) *Storage {
-	switch i.GroupVersionKind().GroupKind() {
-	case VolumeClaim, Volume, VolumeSnapshot:
+// StorageOf returns an object's Claims and Storage from its spec and status: nil for another kind and
+// for a malformed object. A Pod without a node uses no claims.
+func StorageOf(i Identity, rawSpec, rawStatus json.RawMessage) (claims []string, storage *Storage) {
+	kind := i.GroupVersionKind().GroupKind()
+	switch kind {
+	case Pod, VolumeClaim, Volume, VolumeAttachment, VolumeSnapshot:
 	default:
-		return nil
+		return nil, nil
 	}
 	type sizes struct{ Storage *resource.Quantity }
 	var spec struct {
+		NodeName string
+		Volumes  []struct {
+			Name                  string
+			PersistentVolumeClaim *struct{ ClaimName string }
+			Ephemeral             *struct{}
+		}
 		VolumeName                    string
+		ClaimRef                      *struct{ Namespace, Name string }
 		PersistentVolumeReclaimPolicy string
 		Capacity                      sizes
 		Resources                     struct{ Requests sizes }
-		Source                        struct{ PersistentVolumeClaimName string }
+		Source                        struct{ PersistentVolumeName, PersistentVolumeClaimName string }
 	}
-	var status struct{ Capacity sizes }
-	if json.Unmarshal(rawSpec, &spec) != nil || len(rawStatus) > 0 && json.Unmarshal(rawStatus, &status) != nil {
-		return nil
+	var status struct {
+		Phase      string
+		Capacity   sizes
+		ReadyToUse bool
 	}
-	out := &Storage{Volume: spec.VolumeName, ReclaimPolicy: spec.PersistentVolumeReclaimPolicy, Claim: spec.Source.PersistentVolumeClaimName}
+	if unmarshalOptional(rawSpec, &spec) != nil || unmarshalOptional(rawStatus, &status) != nil {
+		return nil, nil
+	}
+	claims = []string{}
+	switch kind {
+	case Pod:
+		for _, v := range spec.Volumes {
+			switch {
+			case spec.NodeName == "":
+			case v.PersistentVolumeClaim != nil:
+				claims = append(claims, v.PersistentVolumeClaim.ClaimName)
+			case v.Ephemeral != nil: // its claim is named after the Pod and the volume
+				claims = append(claims, i.Name+"-"+v.Name)
+			}
+		}
+		return claims, nil
+	case VolumeAttachment:
+		if spec.Source.PersistentVolumeName != "" {
+			claims = append(claims, spec.Source.PersistentVolumeName)
+		}
+		return claims, nil
+	case Volume:
+		if status.Phase == "Bound" && spec.ClaimRef != nil {
+			claims = append(claims, spec.ClaimRef.Namespace+"/"+spec.ClaimRef.Name)
+		}
+	default:
+		claims = nil
+	}
+	if len(rawSpec) == 0 {
+		return claims, nil
+	}
+	storage = &Storage{
+		Volume: spec.VolumeName, ReclaimPolicy: spec.PersistentVolumeReclaimPolicy,
+		Claim: spec.Source.PersistentVolumeClaimName, ReadyToUse: status.ReadyToUse,
+	}
 	for _, size := range []*resource.Quantity{status.Capacity.Storage, spec.Capacity.Storage, spec.Resources.Requests.Storage} {
 		if size != nil {
-			out.Size = size.String()
+			storage.Size = size.String()
 			break
 		}
 	}
-	return out
+	return claims, storage
 }

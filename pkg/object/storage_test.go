@@ -2,6 +2,7 @@ package object_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,15 +29,45 @@ func TestStorageOf(t *testing.T) {
 		"a snapshot is of a claim": {
 			"snapshot.storage.k8s.io/v1", "VolumeSnapshot", `{"source":{"persistentVolumeClaimName":"data"}}`, `{}`, &object.Storage{Claim: "data"},
 		},
+		"a snapshot may be ready": {
+			"snapshot.storage.k8s.io/v1", "VolumeSnapshot", `{"source":{"persistentVolumeClaimName":"data"}}`, `{"readyToUse":true}`, &object.Storage{Claim: "data", ReadyToUse: true},
+		},
 		"a malformed claim is unknown":      {"v1", "PersistentVolumeClaim", `{"resources":{"requests":{"storage":"much"}}}`, `{}`, nil},
 		"a claim without a spec is unknown": {"v1", "PersistentVolumeClaim", ``, ``, nil},
 		"another kind of that name":         {"example.com/v1", "PersistentVolumeClaim", `{"volumeName":"pv"}`, `{}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			i := object.Identity{APIVersion: c.apiVersion, Kind: c.kind, Name: "it"}
-			if diff := cmp.Diff(c.want, object.StorageOf(i, json.RawMessage(c.spec), json.RawMessage(c.status))); diff != "" {
+			_, got := object.StorageOf(i, json.RawMessage(c.spec), json.RawMessage(c.status))
+			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestStorageOfReturnsClaims(t *testing.T) {
+	const volumes = `"volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"a"}},{"name":"scratch","ephemeral":{}},{"name":"map","configMap":{"name":"x"}}]`
+	for name, c := range map[string]struct {
+		kind, spec, status string
+		want               []string
+	}{
+		"a Pod on a node keeps what it mounts, and what is made for it": {"Pod", `{"nodeName":"n",` + volumes + `}`, ``, []string{"a", "it-scratch"}},
+		"a Pod without a node keeps nothing":                            {"Pod", `{` + volumes + `}`, ``, []string{}},
+		"of what is no Pod within nothing is known":                     {"Pod", `[1]`, ``, nil},
+		"a volume is bound to a claim":                                  {"PersistentVolume", `{"claimRef":{"namespace":"ns","name":"a"}}`, `{"phase":"Bound"}`, []string{"ns/a"}},
+		"a volume that is released is not":                              {"PersistentVolume", `{"claimRef":{"namespace":"ns","name":"a"}}`, `{"phase":"Released"}`, []string{}},
+		"an attachment is for a volume":                                 {"VolumeAttachment", `{"source":{"persistentVolumeName":"pv-1"}}`, ``, []string{"pv-1"}},
+		"an attachment of an inline volume is for none":                 {"VolumeAttachment", `{"source":{"inlineVolumeSpec":{}}}`, ``, []string{}},
+		"of anything else nothing is known":                             {"ConfigMap", `{"nodeName":"n",` + volumes + `}`, ``, nil},
+	} {
+		i := object.Identity{APIVersion: "v1", Kind: c.kind, Name: "it"}
+		if c.kind == "VolumeAttachment" {
+			i.APIVersion = "storage.k8s.io/v1"
+		}
+		got, _ := object.StorageOf(i, json.RawMessage(c.spec), json.RawMessage(c.status))
+		if !slices.Equal(got, c.want) || (got == nil) != (c.want == nil) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }

@@ -183,7 +183,7 @@ func emptiesContents(o *object.Object) bool {
 // podsFirst separates Pods from other objects.
 func (s *simulation) podsFirst(contents []graph.Node) (pods, others []graph.Node) {
 	for _, member := range contents {
-		if s.model.graph.Object(member).GroupVersionKind().GroupKind() == podKind {
+		if s.model.graph.Object(member).GroupVersionKind().GroupKind() == object.Pod {
 			pods = append(pods, member)
 		} else {
 			others = append(others, member)

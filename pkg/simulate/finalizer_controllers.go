@@ -42,7 +42,7 @@ func (c *finalizerControllers) onStateChange(n graph.Node, old *object.Object) {
 	if now == nil && old != nil && old.GroupVersionKind().GroupKind() == serviceKind {
 		c.goneServices = append(c.goneServices, n)
 	}
-	if old != nil && (old.Kind == podKind.Kind || old.Kind == object.VolumeClaim.Kind) {
+	if old != nil && (old.Kind == object.Pod.Kind || old.Kind == object.VolumeClaim.Kind) {
 		c.enqueueUsed(n, old)
 	}
 }

@@ -29,12 +29,18 @@ const (
 	PodGroupProtection      = "scheduling.k8s.io/podgroup-protection"
 )
 
+// Storage drivers remove these once no VolumeAttachment, or no snapshot that is not ready, is left.
+const (
+	attacherPrefix   = "external-attacher/"
+	sourceProtection = "snapshot.storage.kubernetes.io/pvc-as-source-protection"
+)
+
 // knownFinalizers are those of Kubernetes, and some of widely used controllers.
 var knownFinalizers = map[string]knownFinalizer{
 	object.ForegroundFinalizer:                                       {controller: "the garbage collector", condition: "no dependent blocks the deletion any more"},
 	object.OrphanFinalizer:                                           {controller: "the garbage collector", condition: "every dependent has lost its reference to the object"},
 	DefinitionFinalizer:                                              {controller: "the API server", condition: "every object of the kind is gone"},
-	"batch.kubernetes.io/job-tracking":                               {controller: "the Job controller (kube-controller-manager)", condition: "the Pod is being deleted, its Job is, or the Pod has no controller", kind: podKind, removable: (*finalizerControllers).jobTrackingDone},
+	"batch.kubernetes.io/job-tracking":                               {controller: "the Job controller (kube-controller-manager)", condition: "the Pod is being deleted, its Job is, or the Pod has no controller", kind: object.Pod, removable: (*finalizerControllers).jobTrackingDone},
 	"foregrounddeletion":                                             {controller: Nobody},
 	"kubernetes.io/foregroundDeletion":                               {controller: Nobody},
 	"kubernetes.io/foreground-deletion":                              {controller: Nobody},
@@ -51,18 +57,18 @@ var knownFinalizers = map[string]knownFinalizer{
 	"snapshot.storage.kubernetes.io/volumesnapshot-bound-protection": {controller: "the snapshot controller", condition: "the snapshot and its content are no longer bound"},
 	"snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection": {controller: "the snapshot controller", condition: "the snapshot and its content are no longer bound"},
 	"snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection":    {controller: "the snapshot controller", condition: "no volume is being created from the snapshot"},
-	"snapshot.storage.kubernetes.io/pvc-as-source-protection":               {controller: "the snapshot controller", condition: "no snapshot is being taken of the claim"},
-	"delete-knative-eventing-manifest":                                      {controller: "the Knative operator", condition: "what it installed is deleted", deletes: "what it installed"},
-	"delete-knative-serving-manifest":                                       {controller: "the Knative operator", condition: "what it installed is deleted", deletes: "what it installed"},
-	"finalizer.kiali":                                                       {controller: "the Kiali operator", condition: "what it installed is deleted", deletes: "what it installed"},
-	"foregroundDeleteVirtualMachine":                                        {controller: "KubeVirt", condition: "the virtual machine has stopped"},
-	"wrangler.cattle.io/on-helm-chart-remove":                               {controller: "the Helm controller of K3s and RKE2", condition: "the chart is uninstalled", deletes: "what the chart installed"},
-	"resources-finalizer.argocd.argoproj.io":                                {controller: "Argo CD", condition: "what the application deployed is deleted", deletes: "what the application deployed"},
-	"finalizer.acme.cert-manager.io":                                        {controller: "cert-manager", condition: "the challenge is cleaned up"},
-	"karpenter.sh/termination":                                              {controller: "Karpenter", condition: "the node is drained and its machine is gone"},
-	"service.k8s.aws/resources":                                             {controller: "the AWS load balancer controller", condition: "what it created in the cloud is deleted"},
-	"ingress.k8s.aws/resources":                                             {controller: "the AWS load balancer controller", condition: "what it created in the cloud is deleted"},
-	"elbv2.k8s.aws/resources":                                               {controller: "the AWS load balancer controller", condition: "what it created in the cloud is deleted"},
+	sourceProtection:                          {controller: "the snapshot controller", condition: "no snapshot is being taken of the claim"},
+	"delete-knative-eventing-manifest":        {controller: "the Knative operator", condition: "what it installed is deleted", deletes: "what it installed"},
+	"delete-knative-serving-manifest":         {controller: "the Knative operator", condition: "what it installed is deleted", deletes: "what it installed"},
+	"finalizer.kiali":                         {controller: "the Kiali operator", condition: "what it installed is deleted", deletes: "what it installed"},
+	"foregroundDeleteVirtualMachine":          {controller: "KubeVirt", condition: "the virtual machine has stopped"},
+	"wrangler.cattle.io/on-helm-chart-remove": {controller: "the Helm controller of K3s and RKE2", condition: "the chart is uninstalled", deletes: "what the chart installed"},
+	"resources-finalizer.argocd.argoproj.io":  {controller: "Argo CD", condition: "what the application deployed is deleted", deletes: "what the application deployed"},
+	"finalizer.acme.cert-manager.io":          {controller: "cert-manager", condition: "the challenge is cleaned up"},
+	"karpenter.sh/termination":                {controller: "Karpenter", condition: "the node is drained and its machine is gone"},
+	"service.k8s.aws/resources":               {controller: "the AWS load balancer controller", condition: "what it created in the cloud is deleted"},
+	"ingress.k8s.aws/resources":               {controller: "the AWS load balancer controller", condition: "what it created in the cloud is deleted"},
+	"elbv2.k8s.aws/resources":                 {controller: "the AWS load balancer controller", condition: "what it created in the cloud is deleted"},
 }
 
 // finalizerDomains are the domains of controllers that use several finalizers. A domain comes before
@@ -107,7 +113,7 @@ func FinalizerController(finalizer string) (controller, condition string, known 
 	if f, ok := knownFinalizers[finalizer]; ok {
 		return f.controller, f.condition, true
 	}
-	if strings.HasPrefix(finalizer, "external-attacher/") {
+	if strings.HasPrefix(finalizer, attacherPrefix) {
 		return "the storage driver's csi-attacher", "the volume is detached from its node", true
 	}
 	domain := domainOf(finalizer)

@@ -262,7 +262,7 @@ func (p *Possibilities) maySwept(may []fact, r *reachedObject) bool {
 
 // sweptBy returns the fact about a container that deletes the object: Pods go first.
 func (p *Possibilities) sweptBy(container int32, r *reachedObject) fact {
-	if p.reached[container].object.IsNamespace() && r.object.GroupVersionKind().GroupKind() == podKind {
+	if p.reached[container].object.IsNamespace() && r.object.GroupVersionKind().GroupKind() == object.Pod {
 		return terminates
 	}
 	return sweeps
@@ -293,7 +293,7 @@ func (p *Possibilities) sweepsContents(facts []fact, now fact, i int32) bool {
 	}
 	return r.object.IsCRD() || !p.behavior.OrderedNamespaceDeletion || p.every(sweepPods, i, len(r.contents), func(k int) bool {
 		member := r.contents[k]
-		return p.reached[member].object.GroupVersionKind().GroupKind() != podKind || facts[member]&vanishes != 0
+		return p.reached[member].object.GroupVersionKind().GroupKind() != object.Pod || facts[member]&vanishes != 0
 	})
 }
 

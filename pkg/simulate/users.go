@@ -11,7 +11,6 @@ import (
 )
 
 var (
-	podKind       = schema.GroupKind{Kind: "Pod"}
 	serviceKind   = schema.GroupKind{Kind: "Service"}
 	endpointsKind = schema.GroupKind{Kind: "Endpoints"}
 
@@ -28,16 +27,17 @@ type usersIndex struct {
 	users, uses map[graph.Node][]graph.Node // of a protected object, and the reverse
 	pods        map[string][]graph.Node     // by namespace
 	guarded     map[graph.Node]bool         // any of these may use it: the scan does not show which do
+	storage     map[graph.Node][]graph.Node // the VolumeAttachments of a volume, and the snapshots of a claim that are not ready
 }
 
 func newUsersIndex(g *graph.Graph) *usersIndex {
-	u := &usersIndex{map[graph.Node][]graph.Node{}, map[graph.Node][]graph.Node{}, map[string][]graph.Node{}, map[graph.Node]bool{}}
+	u := &usersIndex{map[graph.Node][]graph.Node{}, map[graph.Node][]graph.Node{}, map[string][]graph.Node{}, map[graph.Node]bool{}, map[graph.Node][]graph.Node{}}
 	byName, unread := map[string]graph.Node{}, map[string]bool{}
 	for i := range g.Listed() {
 		switch n, o := graph.Node(i), g.Object(graph.Node(i)); o.GroupVersionKind().GroupKind() {
-		case object.VolumeClaim:
+		case object.VolumeClaim, object.Volume:
 			byName[o.Namespace+"/"+o.Name] = n
-		case podKind:
+		case object.Pod:
 			u.pods[o.Namespace] = append(u.pods[o.Namespace], n)
 			unread[o.Namespace] = unread[o.Namespace] || o.Claims == nil
 		}
@@ -49,7 +49,7 @@ func newUsersIndex(g *graph.Graph) *usersIndex {
 		switch n, o := graph.Node(i), g.Object(graph.Node(i)); o.GroupVersionKind().GroupKind() {
 		case object.VolumeClaim:
 			u.guarded[n] = unread[o.Namespace]
-		case podKind:
+		case object.Pod:
 			for _, name := range o.Claims {
 				if claim, ok := byName[o.Namespace+"/"+name]; ok {
 					use(n, claim)
@@ -61,14 +61,27 @@ func newUsersIndex(g *graph.Graph) *usersIndex {
 					use(claim, n)
 				}
 			}
+		case object.VolumeAttachment:
+			for _, name := range o.Claims {
+				if volume, ok := byName["/"+name]; ok {
+					u.storage[volume] = append(u.storage[volume], n)
+				}
+			}
+		case object.VolumeSnapshot:
+			if o.Storage == nil || o.Storage.ReadyToUse {
+				continue
+			}
+			if claim, ok := byName[o.Namespace+"/"+o.Storage.Claim]; ok {
+				u.storage[claim] = append(u.storage[claim], n)
+			}
 		case resourceClaimKind, podGroupKind: // its Pod owns the former, and the latter owns its Pods
-			known := slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.Kind == podKind.Kind })
+			known := slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.Kind == object.Pod.Kind })
 			related := slices.Clone(g.Owners(n))
 			for _, e := range g.Dependents(n) {
 				related = append(related, e.Node)
 			}
 			for _, pod := range related {
-				if at := g.Object(pod); at != nil && at.GroupVersionKind().GroupKind() == podKind {
+				if at := g.Object(pod); at != nil && at.GroupVersionKind().GroupKind() == object.Pod {
 					use(pod, n)
 					known = true
 				}
@@ -136,7 +149,7 @@ func (c *finalizerControllers) enqueueUsed(n graph.Node, old *object.Object) {
 	for _, used := range index.uses[n] {
 		c.enqueue(used)
 	}
-	if m.now[n] == nil && old.GroupVersionKind().GroupKind() == podKind && !m.anyLeft(index.pods[old.Namespace]) {
+	if m.now[n] == nil && old.GroupVersionKind().GroupKind() == object.Pod && !m.anyLeft(index.pods[old.Namespace]) {
 		for _, used := range m.contents().byNamespace[old.Namespace] {
 			c.enqueue(used) // it may be guarded
 		}

@@ -101,8 +101,7 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 	if t.Monitored() { // a scan lists no other types (docs/gc-semantics.md#monitored-types)
 		added := object.FromMeta(o.APIVersion, o.Kind, &o.Metadata, true)
 		added.Running = o.running()
-		added.Claims = object.ClaimsOf(added.Identity, o.Spec, o.Status)
-		added.Storage = object.StorageOf(added.Identity, o.Spec, o.Status)
+		added.Claims, added.Storage = object.StorageOf(added.Identity, o.Spec, o.Status)
 		if added.Terminating() && added.IsNamespace() {
 			added.NamespaceStatus = object.NamespaceStatusOf(o.Spec, o.Status)
 		}

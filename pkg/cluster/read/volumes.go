@@ -14,6 +14,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
+// MarkUsers is MarkVolumes for what uses the claims and volumes among the selected objects.
+func MarkUsers(ctx context.Context, c *client.Client, s *snapshot.Snapshot, selected func(*object.Object) bool) (*snapshot.Snapshot, error) {
+	var namespaces []string // of volumes: empty
+	for _, o := range s.Objects {
+		kind := o.GroupVersionKind().GroupKind()
+		if (kind == object.VolumeClaim || kind == object.Volume) && selected(o) {
+			namespaces = append(namespaces, o.Namespace)
+		}
+	}
+	if len(namespaces) == 0 {
+		return s, nil
+	}
+	slices.Sort(namespaces)
+	return MarkVolumes(ctx, c, s, slices.Compact(namespaces))
+}
+
 // MarkVolumes returns a copy of the snapshot with the Claims of its Pods, volumes and VolumeAttachments, and with the
 // Storage of its claims, volumes and VolumeSnapshots: of all volumes, and of what is in the given
 // namespaces. The empty one stands for the VolumeAttachments. These are not metadata, so whole objects are read. What cannot be read stays
@@ -80,7 +96,8 @@ func readVolumeFacts(ctx context.Context, c *client.Client, in client.Query) (ma
 	out := map[types.UID]volumeFacts{}
 	err := client.EachWhole(ctx, c, in, metav1.ListOptions{Limit: c.Options.ChunkSize}, func(o whole) bool {
 		i := object.Identity{APIVersion: in.Type.APIVersion(), Kind: in.Type.Kind, Name: o.Metadata.Name}
-		out[types.UID(o.Metadata.UID)] = volumeFacts{object.ClaimsOf(i, o.Spec, o.Status), object.StorageOf(i, o.Spec, o.Status)}
+		claims, storage := object.StorageOf(i, o.Spec, o.Status)
+		out[types.UID(o.Metadata.UID)] = volumeFacts{claims, storage}
 		return true
 	})
 	return out, err

@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
@@ -149,7 +148,7 @@ func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options au
 		took = v.scan.Now().Sub(begun)
 	}
 	if f.terminating && live != nil {
-		if seen, err = markUsers(ctx, live, seen); err != nil {
+		if seen, err = read.MarkUsers(ctx, live, seen, (*object.Object).Terminating); err != nil {
 			return audit.Cluster{}, err
 		}
 	}
@@ -166,17 +165,6 @@ func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options au
 		err = v.scan.Settle(ctx, live, judge.Graph(), out.Report, f.settle)
 	}
 	return out, err
-}
-
-// markUsers returns the scan with what uses the claims and volumes that are being deleted.
-func markUsers(ctx context.Context, live *client.Client, seen *snapshot.Snapshot) (*snapshot.Snapshot, error) {
-	var namespaces []string // sorted, empty for volumes
-	for _, o := range seen.Objects {
-		if o.Terminating() && (o.Kind == "PersistentVolume" || o.Kind == "PersistentVolumeClaim") {
-			namespaces = append(namespaces, o.Namespace)
-		}
-	}
-	return read.MarkVolumes(ctx, live, seen, slices.Compact(namespaces))
 }
 
 // judge audits one scan.

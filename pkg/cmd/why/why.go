@@ -283,11 +283,11 @@ func (c *whyCommand) present(ctx context.Context, n graph.Node) *explain.Answer 
 // volume that is being deleted, if that can be read.
 func (c *whyCommand) readUsers(ctx context.Context, o *object.Object) {
 	seen, err := c.graph.Snapshot(), error(nil)
-	switch kind := o.GroupVersionKind().GroupKind(); {
+	switch {
 	case o.IsNode():
 		seen, err = read.MarkPodsOf(ctx, c.live, seen, []string{o.Name})
-	case c.live != nil && o.Terminating() && (kind == object.VolumeClaim || kind == object.Volume):
-		seen, err = read.MarkVolumes(ctx, c.live, seen, []string{o.Namespace})
+	case c.live != nil && o.Terminating():
+		seen, err = read.MarkUsers(ctx, c.live, seen, func(of *object.Object) bool { return of == o })
 	default:
 		return
 	}
