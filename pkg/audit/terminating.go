@@ -206,14 +206,14 @@ func (h *holders) blocked(t *TerminatingObject, n graph.Node) {
 	t.holds(holder, by.Reason, finalizers...)
 }
 
-// namespace sets what keeps a Namespace: the first cause, the one to repair first. Contents that
-// are known to be held come before those that could not be read.
+// namespace sets what keeps a Namespace: the first cause, the one to repair first. What is known to hold it
+// comes before contents that could not be read.
 func (h *holders) namespace(t *TerminatingObject, n graph.Node) {
 	causes := h.namespaces.Diagnose(n).Causes
 	cause := causes[0]
-	if _, unread := cause.(reason.ContentsUnlistable); unread && len(causes) > 1 {
-		if c, ok := causes[1].(reason.ContentsLeft); ok && len(c.Finalizers) > 0 {
-			cause = c
+	if _, unread := cause.(reason.ContentsUnlistable); unread {
+		if i := slices.IndexFunc(causes, holdsNamespace); i > 0 {
+			cause = causes[i]
 		}
 	}
 	switch c := cause.(type) {
@@ -242,6 +242,16 @@ func (h *holders) namespace(t *TerminatingObject, n graph.Node) {
 			t.holds(HolderUnknown, cause)
 		}
 	}
+}
+
+func holdsNamespace(cause reason.Reason) bool {
+	switch c := cause.(type) {
+	case reason.HeldBySpecFinalizers, reason.HeldByFinalizers:
+		return true
+	case reason.ContentsLeft:
+		return len(c.Finalizers) > 0
+	}
+	return false
 }
 
 // holds sets what holds the object.

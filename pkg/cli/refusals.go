@@ -25,10 +25,10 @@ func (s *ScanOptions) WarnOfRefusals(refusals []reason.WebhookRefuses) {
 // server refuses for lack of a webhook's backend.
 func (op *Operation) warnOfRefusals(ctx context.Context) {
 	p := op.Current.Plan
-	if op.Current.Cluster == nil || len(p.Steps) == 0 || p.Mode == plan.Restore {
+	if len(p.Steps) == 0 || p.Mode == plan.Restore {
 		return
 	}
-	webhooks, _ := health.Webhooks(ctx, op.Current.Cluster) // nothing is said of what may not be read
+	webhooks, _ := health.Webhooks(ctx, op.Current.Cluster, op.Current.Snapshot) // nothing is said of what may not be read
 	var writes []snapshot.Write
 	for _, lost := range p.LostObjects() {
 		if lost.By == nil || !lost.By.Object.IsCRD() || lost.By.Object.Identity == lost.Object { // instances are deleted without admission

@@ -20,6 +20,40 @@ type AdmissionWebhook struct {
 	MatchPolicy                       string
 }
 
+// WebhookConfiguration is a ValidatingWebhookConfiguration or a MutatingWebhookConfiguration.
+type WebhookConfiguration struct {
+	APIVersion, Kind string
+	Metadata         metav1.ObjectMeta
+	Webhooks         []struct {
+		AdmissionWebhook
+		ClientConfig  struct{ Service *ServiceReference } // nil for a URL, which is not checked
+		FailurePolicy string
+	}
+}
+
+// ServiceReference names the Service behind an API or webhook.
+type ServiceReference struct{ Namespace, Name string }
+
+// WithoutBackend returns the webhooks of a configuration for a DELETE or an UPDATE that fail closed, and whose Service
+// is proven to be missing or to have no endpoint that is ready.
+func (c *WebhookConfiguration) WithoutBackend(state func(ServiceReference) reason.BackendState) []AdmissionWebhook {
+	var out []AdmissionWebhook
+	for _, w := range c.Webhooks {
+		service := w.ClientConfig.Service
+		if service == nil || w.FailurePolicy == "Ignore" || !w.Calls("DELETE") && !w.Calls("UPDATE") {
+			continue
+		}
+		if state := state(*service); state == reason.BackendMissing || state == reason.BackendNoEndpoints {
+			w.Refuses = reason.WebhookRefuses{
+				Configuration: object.Identity{APIVersion: c.APIVersion, Kind: c.Kind, Name: c.Metadata.Name, UID: c.Metadata.UID},
+				Service:       service.Namespace + "/" + service.Name, State: state,
+			}
+			out = append(out, w.AdmissionWebhook)
+		}
+	}
+	return out
+}
+
 type webhookRule struct {
 	Operations, APIGroups, APIVersions, Resources []string
 	Scope                                         string

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // kubectlList collects the objects in the output of `kubectl get -o json|yaml`.
@@ -27,7 +28,9 @@ type kubectlList struct {
 	objects      Deduper
 	types        map[schema.GroupVersionKind]*Type
 	definitions  map[schema.GroupKind][]Type // the served versions that a CustomResourceDefinition defines
-	leftOut      int                         // documents that are not an object of a cluster
+	nodes        map[string]object.PodNode   // by name
+	webhooks     []WebhookConfiguration
+	leftOut      int // documents that are not an object of a cluster
 	firstLeftOut error
 }
 
@@ -90,7 +93,7 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 	}
 	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
 	if l.types == nil {
-		l.types, l.definitions = map[schema.GroupVersionKind]*Type{}, map[schema.GroupKind][]Type{}
+		l.types, l.definitions, l.nodes = map[schema.GroupVersionKind]*Type{}, map[schema.GroupKind][]Type{}, map[string]object.PodNode{}
 	}
 	t, ok := l.types[gvk]
 	if !ok {
@@ -108,8 +111,19 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 		if added.Kind == "Pod" && added.APIVersion == "v1" {
 			added.Node = object.PodNodeOf(o.Spec)
 		}
-		if added.IsCRD() {
+		switch {
+		case added.IsCRD():
 			l.define(added.Name, o.Spec)
+		case added.IsNode():
+			state, since := object.NodeStateOf(o.Status)
+			l.nodes[added.Name] = object.PodNode{Name: added.Name, State: state, Since: since}
+		case gvk.Group == "admissionregistration.k8s.io" && strings.HasSuffix(o.Kind, "WebhookConfiguration"):
+			var c WebhookConfiguration
+			if err := json.Unmarshal(document, &c); err != nil {
+				return explain(document, err)
+			}
+			c.APIVersion, c.Kind = o.APIVersion, o.Kind
+			l.webhooks = append(l.webhooks, c)
 		}
 		l.objects.Add(&added)
 	}
@@ -228,6 +242,28 @@ func (l *kubectlList) snapshot(now time.Time, complete bool) *Snapshot {
 		}
 	}
 	s.Gaps = []Gap{gap}
+	services := map[ServiceReference]bool{}
+	for _, o := range s.Objects {
+		if o.Kind == "Service" && o.APIVersion == "v1" {
+			services[ServiceReference{o.Namespace, o.Name}] = true
+		}
+		if o.Node == nil {
+			continue
+		}
+		if node, ok := l.nodes[o.Node.Name]; ok {
+			*o.Node = node
+		} else if complete && len(l.nodes) > 0 {
+			o.Node.State = object.NodeAbsent
+		}
+	}
+	for _, c := range l.webhooks {
+		s.Webhooks = append(s.Webhooks, c.WithoutBackend(func(of ServiceReference) reason.BackendState {
+			if complete && len(services) > 0 && !services[of] {
+				return reason.BackendMissing
+			}
+			return reason.BackendUnknown
+		})...)
+	}
 	newest := map[schema.GroupResource]string{}
 	for _, t := range s.Types {
 		if other, ok := newest[t.GroupResource()]; !ok || version.CompareKubeAwareVersionStrings(t.Version, other) > 0 {

@@ -21,6 +21,8 @@ type Snapshot struct {
 	// Part reports that more objects were listed than these, which are for some decisions only.
 	// It is not saved.
 	Part bool
+	// Webhooks are the admission webhooks whose Service a file of kubectl proves to be missing. They are not saved.
+	Webhooks []AdmissionWebhook
 	// UnknownField is the first field of a loaded file that this version does not know and
 	// left out. Empty if there is none.
 	UnknownField string

@@ -86,6 +86,19 @@ func TestKubeflow7297ReportCountsWhatIsGone(t *testing.T) {
 	}
 }
 
+// TestKubeflow4720HeldObjectsAreNotCountedAsDeleted is about a report of four deletions of which one has not happened.
+func TestKubeflow4720HeldObjectsAreNotCountedAsDeleted(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("profile")
+	words := []string{"delete"}
+	for _, name := range []string{"a", "b", "c"} {
+		s.create(configMap(ns, name))
+		words = append(words, "configmap/"+name)
+	}
+	s.create(configMap(ns, "stuck", heldBy("example.com/hold")))
+	s.gc(append(words, "configmap/stuck", "-n", ns, "--yes")...).exits(t, 1).shows(t, "Deleted 3 of 4. ConfigMap/stuck is held by example.com/hold")
+}
+
 // A claim that was being deleted goes with the last finished Pod that uses it.
 func TestTekton5776ClaimOfFinishedPodsIsPartOfTheDeletion(t *testing.T) {
 	s := sceneWithCollector(t)

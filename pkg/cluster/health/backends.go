@@ -22,14 +22,11 @@ var (
 	endpointSlices = snapshot.Type{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices", Kind: "EndpointSlice", Namespaced: true}
 )
 
-// serviceReference names the service behind an API or webhook.
-type serviceReference struct{ Namespace, Name string }
-
 type apiService struct {
 	Metadata metav1.ObjectMeta
 	Spec     struct {
 		Group, Version string
-		Service        *serviceReference // nil: the API server itself
+		Service        *snapshot.ServiceReference // nil: the API server itself
 	}
 	Status struct {
 		Conditions []struct{ Type, Status, Message string }
@@ -41,7 +38,7 @@ type definition struct {
 	Spec     struct {
 		Conversion struct {
 			Webhook struct {
-				ClientConfig struct{ Service *serviceReference }
+				ClientConfig struct{ Service *snapshot.ServiceReference }
 			}
 		}
 	}
@@ -109,7 +106,7 @@ func webhookOf(ctx context.Context, c *client.Client, g snapshot.Gap) reason.Bac
 }
 
 // withService returns the backend with the state of its service, which may be nil.
-func withService(ctx context.Context, c *client.Client, b reason.Backend, s *serviceReference) reason.Backend {
+func withService(ctx context.Context, c *client.Client, b reason.Backend, s *snapshot.ServiceReference) reason.Backend {
 	if s == nil {
 		b.State = reason.BackendExternal
 		return b
@@ -122,7 +119,7 @@ func withService(ctx context.Context, c *client.Client, b reason.Backend, s *ser
 	return b
 }
 
-func serviceState(ctx context.Context, c *client.Client, s *serviceReference) (reason.BackendState, error) {
+func serviceState(ctx context.Context, c *client.Client, s *snapshot.ServiceReference) (reason.BackendState, error) {
 	var service struct{ Spec struct{ Type string } }
 	err := client.GetWhole(ctx, c, client.Query{Type: services, Namespace: s.Namespace, Name: s.Name}, &service)
 	switch {

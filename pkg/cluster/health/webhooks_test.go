@@ -40,7 +40,7 @@ func TestWebhooks(t *testing.T) {
 		},
 	}
 	cluster, _ := clustertest.Serve(t, replies)
-	found, err := Webhooks(t.Context(), cluster)
+	found, err := Webhooks(t.Context(), cluster, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,8 +157,8 @@ func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options au
 		return audit.Cluster{}, err
 	}
 	out.Name, out.Took = v.name, took
-	if f.terminating && live != nil {
-		webhooks, _ := health.Webhooks(ctx, live) // nothing is said of what may not be read
+	if f.terminating {
+		webhooks, _ := health.Webhooks(ctx, live, seen) // nothing is said of what may not be read
 		v.scan.WarnOfRefusals(audit.Refusals(judge.Graph(), webhooks, (*object.Object).Terminating))
 	}
 	if f.settle > 0 {

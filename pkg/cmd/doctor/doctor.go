@@ -110,7 +110,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	elsewhere := start(func() ([]object.Identity, error) {
 		return health.ObjectsWithOwnersElsewhere(ctx, live, c.scan.Config.Namespace())
 	})
-	webhooks := start(func() ([]snapshot.AdmissionWebhook, error) { return health.Webhooks(ctx, live) })
+	webhooks := start(func() ([]snapshot.AdmissionWebhook, error) { return health.Webhooks(ctx, live, seen) })
 	m := c.observeManager(ctx, live, leader)
 	before, collectorGraph := m.queues(ctx), m.graph(ctx, live, g)
 	var test *doctor.Observed[doctor.Canary]

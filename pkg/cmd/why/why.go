@@ -125,9 +125,7 @@ func (c *whyCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if live != nil {
-		c.webhooks, _ = health.Webhooks(ctx, live) // nothing is said of what may not be read
-	}
+	c.webhooks, _ = health.Webhooks(ctx, live, taken) // nothing is said of what may not be read
 	c.setScan(taken, live)
 	answers, err := c.all(ctx)
 	if err != nil {
