@@ -79,6 +79,7 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 	}
 	b.answer.Nondeterministic.Reason = b.nondeterministic()
 	b.addCascade()
+	b.irreversible()
 	b.podsOfNode()
 	b.previousIncarnations()
 	b.answer.Events = b.collectorEvents(history)

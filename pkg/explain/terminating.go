@@ -37,6 +37,24 @@ func (b *builder) terminating() {
 	}
 }
 
+// irreversible says of a deletion under way that it cannot be undone, and how the data on volumes can still be kept.
+func (b *builder) irreversible() {
+	if !b.object.Terminating() {
+		return
+	}
+	b.answer.next("Its deletion cannot be canceled. Once it is gone, it can be created again: with " + plugin.Command() + " restore if this tool deleted it, or from a manifest.")
+	lost := []*simulate.Data{simulate.NewVolumes(b.graph).Data(b.node)}
+	for _, c := range b.answer.Cascade.Claims {
+		lost = append(lost, c.Data)
+	}
+	for _, d := range lost[:min(len(lost), maxNames)] {
+		if d != nil && d.Lost != simulate.DataKept && d.Volume != "" {
+			b.answer.suggest("keep the data on volume "+d.Volume+", if its deletion has not begun: with the policy Retain, no controller deletes it",
+				"kubectl", "patch", "persistentvolume/"+d.Volume, "--patch", `{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}`)
+		}
+	}
+}
+
 // completes explains a deletion that the garbage collector completes.
 func (b *builder) completes(since string) {
 	_, byContents := b.result.ContentsDeleted[b.node]
