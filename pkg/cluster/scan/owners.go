@@ -3,6 +3,7 @@ package scan
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -25,7 +26,7 @@ func (sc *scanner) resolveOwners(ctx context.Context) error {
 	objects := sc.objects.Objects()
 	next := snapshot.UniqueCoordinates(append(sc.unseenTargets(), sc.view().UnverifiedOwners(objects, known)...))
 	for len(next) > 0 {
-		next = sc.withinBudget(next, objects)
+		next = sc.withinBudget(next, objects, known)
 		answers, err := sc.lookupAll(ctx, next, objects, known)
 		if err != nil {
 			return err
@@ -50,11 +51,10 @@ const lookupBudget = 5000
 // withinBudget returns the coordinates that are within the budgets of namespaces, and adds a failed lookup for
 // each of the others. The owners of the first objects come first, so that the next scan goes on where this
 // one has led to deletions.
-func (sc *scanner) withinBudget(next []snapshot.Coordinates, objects []*object.Object) []snapshot.Coordinates {
+func (sc *scanner) withinBudget(next []snapshot.Coordinates, objects []*object.Object, known func(types.UID) *object.Object) []snapshot.Coordinates {
 	if len(next) <= lookupBudget {
 		return next
 	}
-	view := sc.view()
 	wanted := make(map[snapshot.Coordinates]bool, len(next)) // true once it is in a budget
 	for _, c := range next {
 		wanted[c] = false
@@ -62,20 +62,16 @@ func (sc *scanner) withinBudget(next []snapshot.Coordinates, objects []*object.O
 	for _, c := range sc.scope.Targets {
 		wanted[c] = true
 	}
-	used := map[string]int{}
+	view, byNamespace := sc.view(), map[string][]*object.Object{}
 	for _, o := range objects {
-		for i, r := range o.Owners {
-			if used[o.Namespace] == lookupBudget {
-				break
-			}
-			if !snapshot.LooksUp(i, r) {
-				continue
-			}
-			r, _ = view.WithServedVersion(r)
-			_, c, _ := view.CoordinatesOf(o.Namespace, r)
-			if taken, ok := wanted[c]; ok && !taken {
+		byNamespace[o.Namespace] = append(byNamespace[o.Namespace], o)
+	}
+	for _, namespace := range slices.Sorted(maps.Keys(byNamespace)) {
+		used := 0
+		for _, c := range view.UnverifiedOwners(byNamespace[namespace], known) {
+			if taken, ok := wanted[c]; ok && !taken && used < lookupBudget {
 				wanted[c] = true
-				used[o.Namespace]++
+				used++
 			}
 		}
 	}
