@@ -13,7 +13,7 @@ var blockedDeletion = Rule{
 	ID:      "blocked-deletion",
 	Summary: "A deletion waits for dependents, and the garbage collector cannot complete it.",
 	group: func(r *ruleContext) []Finding {
-		deletions := r.deletionsUnderWay()
+		deletions := r.listed(func(_ graph.Node, o *object.Object) bool { return o.HasCollectorFinalizer() })
 		if len(deletions) == 0 {
 			return nil
 		}
@@ -33,12 +33,11 @@ var blockedDeletion = Rule{
 	},
 }
 
-// deletionsUnderWay returns the objects in scope whose deletion the garbage collector has to
-// complete.
-func (r *ruleContext) deletionsUnderWay() []graph.Node {
+// listed returns the listed objects in scope that are selected.
+func (r *ruleContext) listed(selected func(graph.Node, *object.Object) bool) []graph.Node {
 	var out []graph.Node
 	for n := graph.Node(0); int(n) < r.graph.Listed(); n++ {
-		if o := r.graph.Object(n); o.HasCollectorFinalizer() && r.inScope(o) {
+		if o := r.graph.Object(n); r.inScope(o) && selected(n, o) {
 			out = append(out, n)
 		}
 	}

@@ -19,12 +19,7 @@ var stuckNamespace = Rule{
 	ID:      "stuck-namespace",
 	Summary: "A namespace has long been terminating, because something in it or around it keeps it.",
 	group: func(r *ruleContext) []Finding {
-		var stuck []graph.Node
-		for n := graph.Node(0); int(n) < r.graph.Listed(); n++ {
-			if o := r.graph.Object(n); o.Terminating() && o.IsNamespace() && r.inScope(o) && r.overdue(n) {
-				stuck = append(stuck, n)
-			}
-		}
+		stuck := r.listed(func(n graph.Node, o *object.Object) bool { return o.Terminating() && o.IsNamespace() && r.overdue(n) })
 		if len(stuck) == 0 {
 			return nil
 		}

@@ -97,12 +97,7 @@ func NewReport(s *snapshot.Snapshot) *Report {
 // order of the graph. It ignores the rules of the options.
 func Terminating(j *collector.Judge, o Options) []TerminatingObject {
 	r := &ruleContext{graph: j.Graph(), judge: j, options: o}
-	var nodes []graph.Node
-	for n := graph.Node(0); int(n) < r.graph.Listed(); n++ {
-		if o := r.graph.Object(n); o.Terminating() && r.inScope(o) {
-			nodes = append(nodes, n)
-		}
-	}
+	nodes := r.listed(func(_ graph.Node, o *object.Object) bool { return o.Terminating() })
 	if len(nodes) == 0 {
 		return nil
 	}

@@ -103,15 +103,16 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 	t.Namespaced = t.Namespaced || o.Metadata.Namespace != ""
 	if t.Monitored() { // a scan lists no other types (docs/gc-semantics.md#monitored-types)
 		added := object.FromMeta(o.APIVersion, o.Kind, &o.Metadata, true)
-		added.Running = o.running()
 		added.Claims, added.Storage = object.StorageOf(added.Identity, o.Spec, o.Status)
 		if added.Terminating() && added.IsNamespace() {
 			added.NamespaceStatus = object.NamespaceStatusOf(o.Spec, o.Status)
 		}
-		if added.Kind == "Pod" && added.APIVersion == "v1" {
-			added.Node = object.PodNodeOf(o.Spec)
-		}
 		switch {
+		case added.Kind == "Pod" && added.APIVersion == "v1":
+			var status struct{ Phase string }
+			_ = json.Unmarshal(o.Status, &status) // a malformed Pod is like a running one
+			added.Node = object.PodNodeOf(o.Spec)
+			added.Running = added.Node != nil && !added.Terminating() && status.Phase != "Succeeded" && status.Phase != "Failed"
 		case added.IsCRD():
 			l.define(added.Name, o.Spec)
 		case added.IsNode():
@@ -128,18 +129,6 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 		l.objects.Add(&added)
 	}
 	return nil
-}
-
-// running reports whether the object is a Pod that a kubelet has to stop before it is
-// deleted (docs/gc-semantics.md#graceful-pods).
-func (o *kubectlObject) running() bool {
-	if o.APIVersion != "v1" || o.Kind != "Pod" || o.Metadata.DeletionTimestamp != nil {
-		return false
-	}
-	var spec struct{ NodeName string }
-	var status struct{ Phase string }
-	_, _ = json.Unmarshal(o.Spec, &spec), json.Unmarshal(o.Status, &status) // a malformed Pod is not running
-	return spec.NodeName != "" && status.Phase != "Succeeded" && status.Phase != "Failed"
 }
 
 func (l *kubectlList) addItems(list json.RawMessage, defaults header, depth int) error {
