@@ -50,6 +50,7 @@ type TerminatingObject struct {
 	// contains; never nil.
 	Finalizers []HoldingFinalizer `json:"finalizers"`
 	reason.Stored
+	because reason.Reason // what is stored
 }
 
 // HoldingFinalizer is a finalizer, and who removes it, as far as its name tells.
@@ -133,24 +134,24 @@ func (h *holders) object(n graph.Node) TerminatingObject {
 	since := h.before.Since(n)
 	switch {
 	case o.Contested:
-		t.holds(HolderUnknown, snapshot.UIDContested(o))
+		t.Hold(HolderUnknown, snapshot.UIDContested(o))
 	case o.HasCollectorFinalizer() && h.collectorFinalizer(&t, n):
 	case h.before.Overdue(o):
-		t.holds(HolderKubelet, reason.PodOverdue{Since: since, Node: o.Node}, o.ForeignFinalizers()...)
+		t.Hold(HolderKubelet, reason.PodOverdue{Since: since, Node: o.Node}, o.ForeignFinalizers()...)
 	case o.InGracePeriod():
-		t.holds(HolderGracePeriod, reason.GracePeriod{Since: since}, o.ForeignFinalizers()...)
+		t.Hold(HolderGracePeriod, reason.GracePeriod{Since: since}, o.ForeignFinalizers()...)
 	case o.IsNamespace():
 		h.namespace(&t, n)
 	case o.IsCRD() && h.waitsForContents(n):
-		t.holds(HolderContents, reason.ContentsRemain{Since: since})
+		t.Hold(HolderContents, reason.ContentsRemain{Since: since})
 	case len(o.ForeignFinalizers()) > 0:
 		held := h.before.HeldBy(n)
-		t.holds(HolderFinalizer, held, held.Finalizers...)
+		t.Hold(HolderFinalizer, held, held.Finalizers...)
 		if i := slices.IndexFunc(held.UsedBy, object.Identity.IsAttachment); i >= 0 {
 			t.RootCause = &held.UsedBy[i]
 		}
 	default:
-		t.holds(HolderNothing, reason.NothingHolds)
+		t.Hold(HolderNothing, reason.NothingHolds)
 	}
 	return t
 }
@@ -170,11 +171,11 @@ func (h *holders) collectorFinalizer(t *TerminatingObject, n graph.Node) bool {
 	}
 	switch blocking := h.before.Blocking(n); {
 	case len(blocking) > 0:
-		t.holds(HolderDependents, reason.WaitsForDependents{By: h.graph.Object(blocking[0]).Identity, More: len(blocking) - 1})
+		t.Hold(HolderDependents, reason.WaitsForDependents{By: h.graph.Object(blocking[0]).Identity, More: len(blocking) - 1})
 	case len(o.ForeignFinalizers()) > 0 || o.InGracePeriod():
 		return false
 	default:
-		t.holds(HolderCollector, reason.NothingBlocks)
+		t.Hold(HolderCollector, reason.NothingBlocks)
 	}
 	return true
 }
@@ -198,7 +199,7 @@ func (h *holders) blocked(t *TerminatingObject, n graph.Node) {
 	if root := by.RootCause.Node; root != n {
 		t.RootCause = &h.graph.Object(root).Identity
 	}
-	t.holds(holder, by.Reason, finalizers...)
+	t.Hold(holder, by.Reason, finalizers...)
 }
 
 // namespace sets what keeps a Namespace: the first cause, the one to repair first. What is known to hold it
@@ -213,28 +214,28 @@ func (h *holders) namespace(t *TerminatingObject, n graph.Node) {
 	}
 	switch c := cause.(type) {
 	case reason.HeldBySpecFinalizers:
-		t.holds(HolderFinalizer, c, c.Finalizers...)
+		t.Hold(HolderFinalizer, c, c.Finalizers...)
 	case reason.HeldByFinalizers:
 		c.Since = h.before.Since(n)
-		t.holds(HolderFinalizer, c, c.Finalizers...)
+		t.Hold(HolderFinalizer, c, c.Finalizers...)
 	case reason.ContentsLeft:
 		var finalizers []string
 		for _, f := range c.Finalizers {
 			finalizers = append(finalizers, f.Finalizer)
 		}
-		t.holds(HolderContents, c, finalizers...)
+		t.Hold(HolderContents, c, finalizers...)
 	case reason.ContentsDeletionFails:
-		t.holds(HolderContents, c)
+		t.Hold(HolderContents, c)
 	case reason.DiscoveryFails, reason.GroupsUndiscoverable:
-		t.holds(HolderDiscovery, c)
+		t.Hold(HolderDiscovery, c)
 	default:
 		switch cause {
 		case reason.VersionParsingFails:
-			t.holds(HolderDiscovery, cause)
+			t.Hold(HolderDiscovery, cause)
 		case reason.NothingReported, reason.NothingHoldsNamespace:
-			t.holds(HolderNothing, cause)
+			t.Hold(HolderNothing, cause)
 		default: // its contents or conditions were not read
-			t.holds(HolderUnknown, cause)
+			t.Hold(HolderUnknown, cause)
 		}
 	}
 }
@@ -249,9 +250,9 @@ func holdsNamespace(cause reason.Reason) bool {
 	return false
 }
 
-// holds sets what holds the object.
-func (t *TerminatingObject) holds(holder Holder, because reason.Reason, finalizers ...string) {
-	t.Holder, t.Stored = holder, reason.Store(because)
+// Hold sets what holds the object.
+func (t *TerminatingObject) Hold(holder Holder, because reason.Reason, finalizers ...string) {
+	t.Holder, t.Stored, t.because = holder, reason.Store(because), because
 	for _, f := range finalizers {
 		held := HoldingFinalizer{Name: f}
 		var known bool
@@ -265,8 +266,7 @@ func (t *TerminatingObject) holds(holder Holder, because reason.Reason, finalize
 // Kubelet returns the kubelet that a Pod past its grace period waits for, and the state of its Node,
 // as a noun; empty for other objects and if the Node is unknown.
 func (t *TerminatingObject) Kubelet() string {
-	why, err := t.Load()
-	if overdue, ok := why.(reason.PodOverdue); err == nil && ok && overdue.Node != nil {
+	if overdue, ok := t.because.(reason.PodOverdue); ok && overdue.Node != nil {
 		return overdue.Kubelet()
 	}
 	return ""
@@ -275,8 +275,7 @@ func (t *TerminatingObject) Kubelet() string {
 // Because returns, as a sentence without its full stop, why a finalizer of Kubernetes is still there;
 // empty if the scan does not show that.
 func (t *TerminatingObject) Because() string {
-	why, _ := t.Load() // nil on an error
-	switch held, _ := why.(reason.HeldByFinalizers); {
+	switch held, _ := t.because.(reason.HeldByFinalizers); {
 	case held.Due != nil:
 		return held.Due.Finalizer + held.Because()
 	case len(held.UsedBy) > 0:
