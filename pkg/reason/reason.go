@@ -1,7 +1,6 @@
 package reason
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -83,48 +82,11 @@ func StoreOptional(r Reason) *Stored {
 	return &s
 }
 
-// Load returns the reason that was stored: nil where there was none. The message is not
-// read, as another version may word it otherwise. A code or parameter that this version
-// does not know is an error.
-func (s Stored) Load() (Reason, error) {
-	if s.Code == "" {
-		return nil, nil
-	}
-	zero, known := byCode[s.Code]
-	if !known {
-		return nil, fmt.Errorf("unknown reason %q", s.Code)
-	}
-	into := reflect.New(reflect.TypeOf(zero))
-	into.Elem().Set(reflect.ValueOf(zero))
-	if len(s.Parameters) > 0 {
-		if err := decodeStrictly(s.Parameters, into.Interface()); err != nil {
-			return nil, fmt.Errorf("parameters of reason %s: %w", s.Code, err)
-		}
-	}
-	return into.Elem().Interface().(Reason), nil
-}
-
 // Nested is a reason as a field of another value. In JSON it is an object of its own.
 type Nested struct{ Reason Reason }
 
 // MarshalJSON implements json.Marshaler.
 func (n Nested) MarshalJSON() ([]byte, error) { return json.Marshal(Store(n.Reason)) }
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (n *Nested) UnmarshalJSON(data []byte) error {
-	var s Stored
-	err := decodeStrictly(data, &s)
-	if err == nil {
-		n.Reason, err = s.Load()
-	}
-	return err
-}
-
-func decodeStrictly(data []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	return d.Decode(into)
-}
 
 // byCode has every reason by its code, without values for its parameters.
 var byCode = map[Code]Reason{}
@@ -138,7 +100,7 @@ func Registered() []Reason {
 	return out
 }
 
-// register makes reasons with parameters known to Load. Each file registers those that it
+// register adds reasons with parameters to Registered. Each file registers those that it
 // declares.
 func register(reasons ...Reason) struct{} {
 	for _, r := range reasons {
@@ -153,7 +115,7 @@ type Fixed struct {
 	message, brief string
 }
 
-// fixed returns a reason without parameters, and makes it known to Load. Its short form is
+// fixed returns a reason without parameters, and adds it to Registered. Its short form is
 // the message if none is given.
 func fixed(code Code, message string, brief ...string) Fixed {
 	f := Fixed{code, message, append(brief, message)[0]}

@@ -1,21 +1,17 @@
 package reason_test
 
 import (
-	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
@@ -65,44 +61,6 @@ func TestEveryReasonIsRegistered(t *testing.T) {
 	}
 	if diff := cmp.Diff(declared(t), codes); diff != "" {
 		t.Errorf("declared reasons (-), registered codes (+)\n%s", diff)
-	}
-}
-
-func TestLoadReadsWhatStoreWrote(t *testing.T) {
-	pod := object.Identity{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "u-1"}
-	for _, r := range []reason.Reason{
-		nil,
-		reason.NothingBlocks,
-		reason.HeldByFinalizers{Finalizers: []string{"a", "b"}, Since: reason.Since{Deleted: time.Unix(60, 0).UTC(), Scanned: time.Unix(120, 0).UTC()}},
-		reason.BlockedByDependents{By: pod, RootCause: pod, Because: reason.Nested{Reason: reason.GracePeriod{}}},
-		reason.DeletionIncomplete{WaitsFor: &reason.Nested{Reason: reason.WaitsForKubelet}},
-		reason.DeletionIncomplete{Failure: &reason.Failure{ErrorClass: "timeout", Detail: "no answer"}},
-		reason.OwnerMismatched{Owner: reason.Owner{Kind: "Pod", Name: "x", Found: reason.Found{State: reason.StateMismatched, UIDHolder: &pod}}},
-	} {
-		data, err := json.Marshal(reason.Store(r))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var stored reason.Stored
-		if err := json.Unmarshal(data, &stored); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := stored.Load(); err != nil || !reflect.DeepEqual(got, r) {
-			t.Errorf("%s is loaded as %#v (%v)", data, got, err)
-		}
-	}
-}
-
-func TestLoadUnknownCodeOrParameter(t *testing.T) {
-	for _, stored := range []reason.Stored{
-		{Code: "InventedYesterday"},
-		{Code: "NothingBlocks", Parameters: json.RawMessage(`{"more": 1}`)},
-		{Code: "HeldByFinalizers", Parameters: json.RawMessage(`[]`)},
-		{Code: "BlockedByDependents", Parameters: json.RawMessage(`{"because": {"reason": "InventedYesterday"}}`)},
-	} {
-		if r, err := stored.Load(); err == nil {
-			t.Errorf("%s %s is loaded as %#v", stored.Code, stored.Parameters, r)
-		}
 	}
 }
 
