@@ -54,9 +54,7 @@ func (c *Result) SimulateRelease() *Release {
 	}
 	for _, n := range c.Requested { // what contains it may wait for it
 		if c.Model.graph.Object(n).Terminating() && !c.Model.Changed(n) {
-			for _, container := range s.containersOf(n) {
-				s.deleteContents(none, container)
-			}
+			s.continueContainers(n)
 		}
 	}
 	if p := c.possibilities; p != nil && slices.ContainsFunc(p.reached, p.mayHold) {

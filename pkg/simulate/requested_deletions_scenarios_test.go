@@ -382,6 +382,21 @@ func TestSimulateDeletionsWithAGracePeriod(t *testing.T) {
 			moves: do("ask delete pod Background"), left: do("pod terminating"), later: do("child"),
 		},
 		{
+			name: "the contents of its namespace wait for the last Pod", seen: listing(pod(st.InGracePeriod()), st.Namespace("ns", st.Terminating()), st.ConfigMap("ns/config")),
+			asked: delete(inBackground, pod()), grace: new(int64(0)),
+			moves: do("ask delete pod Background"), left: do("config gone", "ns gone", "pod gone"),
+		},
+		{
+			name: "another Pod that stops no more keeps them", seen: listing(pod(st.InGracePeriod()), st.Namespace("ns", st.Terminating()), st.ConfigMap("ns/config"), st.Pod("ns/other", st.InGracePeriod())),
+			asked: delete(inBackground, pod()), grace: new(int64(0)),
+			moves: do("ask delete pod Background"), left: do("ns terminating", "other terminating", "pod gone"),
+		},
+		{
+			name: "a request that changes nothing does not continue the deletion of its namespace", seen: listing(pod(st.InGracePeriod()), st.Namespace("ns", st.Terminating()), st.ConfigMap("ns/config")),
+			asked: delete(inBackground, pod()),
+			left:  do("ns terminating", "pod terminating"), later: do("config"),
+		},
+		{
 			name: "a period that is not shorter changes nothing", seen: listing(pod(soon), child), asked: delete(inBackground, pod()), grace: new(int64(30)),
 			left: do("pod terminating"), later: do("child"),
 		},

@@ -9,25 +9,38 @@ import (
 
 // requestDeletions makes the transitions of Bounds.Deletes and returns how many passes
 // that is. A DELETE that changes nothing makes no transition, and none is sent for an
-// object with a contested UID. Side effects come after the last request.
+// object with a contested UID. Side effects come after the last request. If all objects are
+// terminating, the deletions of what contains them continue: a Namespace's other contents go
+// once its last Pod was forced out.
 func (s *simulation) requestDeletions() int {
-	for _, d := range s.bounds.Deletes {
+	effective := func(d Deletion) bool {
 		before := s.model.Object(d.Node)
-		s.result.Requested = append(s.result.Requested, d.Node)
 		if before == nil || before.Contested || int(d.Node) >= s.model.graph.Listed() {
-			continue
+			return false
 		}
 		after := StateAfterGracefulDelete(before, d.Policy, d.GraceSeconds, s.model.taken)
-		if after != nil && before.Terminating() && slices.Equal(before.Finalizers, after.Finalizers) && !shortensGracePeriod(before, d.GraceSeconds) {
+		return after == nil || !before.Terminating() || !slices.Equal(before.Finalizers, after.Finalizers) || shortensGracePeriod(before, d.GraceSeconds)
+	}
+	beginning := func(d Deletion) bool { o := s.model.Object(d.Node); return o != nil && !o.Terminating() }
+	continued := len(s.contentsDeletions.all)
+	if !slices.ContainsFunc(s.bounds.Deletes, beginning) && slices.ContainsFunc(s.bounds.Deletes, effective) {
+		for _, d := range s.bounds.Deletes {
+			s.continueContainers(d.Node)
+		}
+	}
+	for _, d := range s.bounds.Deletes {
+		s.result.Requested = append(s.result.Requested, d.Node)
+		if !effective(d) {
 			continue
 		}
 		decision := collector.Decision{Action: collector.ActionDelete, Policy: d.Policy, GraceSeconds: d.GraceSeconds}
 		s.apply(Transition{
-			Decision: decision, Requested: true, Pass: 1, Node: d.Node, StateBefore: before, Verdicts: s.verdicts(d.Node),
+			Decision: decision, Requested: true, Pass: 1, Node: d.Node, StateBefore: s.model.Object(d.Node), Verdicts: s.verdicts(d.Node),
 			OrphanedFrom: graph.None, Prerequisites: s.prerequisites(d.Node, decision), CausedBy: -1,
 		})
 	}
 	requested := len(s.result.Transitions)
+	s.attributeContents(continued, requested-1)
 	for i := range requested {
 		if n := s.result.Transitions[i].Node; s.model.now[n] != nil && s.last[n] == int32(i) {
 			s.applySideEffects(i, n)
@@ -50,18 +63,30 @@ func (s *simulation) requestRemoval() int {
 		return 0
 	}
 	continued := len(s.contentsDeletions.all)
-	for _, container := range s.containersOf(r.Node) {
-		s.deleteContents(none, container)
-	}
+	s.continueContainers(r.Node)
 	index := s.apply(Transition{
 		Decision:  collector.Decision{Action: collector.ActionRemoveFinalizer, Change: r.change()},
 		Requested: true, Pass: 1, Node: r.Node, StateBefore: before, OrphanedFrom: graph.None, CausedBy: -1,
 	})
-	for i := range s.contentsDeletions.all[continued:] {
-		d := &s.contentsDeletions.all[continued+i]
-		d.transition, d.continued = index, true
-	}
+	s.attributeContents(continued, index)
 	return 1
+}
+
+// continueContainers continues the deletions of what contains an object, unless it has done so before.
+func (s *simulation) continueContainers(n graph.Node) {
+	for _, container := range s.containersOf(n) {
+		if len(s.contentsDeletions.byNode[container]) == 0 {
+			s.deleteContents(none, container)
+		}
+	}
+}
+
+// attributeContents records that what is still left of the deletions from that index on waits for a transition.
+func (s *simulation) attributeContents(from, transition int) {
+	for i := range s.contentsDeletions.all[from:] {
+		d := &s.contentsDeletions.all[from+i]
+		d.transition, d.continued = transition, true
+	}
 }
 
 // transition records a decision on a node and applies it. orphanedFrom is the owner that

@@ -203,11 +203,15 @@ func removal(finalizers []string) string {
 const withContainer = "deleted along with it"
 
 // whyWithout returns why an object without a line is deleted, below the row of another object if that
-// is not the zero value. A requested removal of a finalizer deletes what waited for its object.
+// is not the zero value. What lets a Pod or a finalizer go deletes what waited for its object.
 func (l *layout) whyWithout(o *plan.Outcome, above object.Identity) string {
-	var by *plan.Step // on the object above
-	if i, hasLine := l.byObject[above]; hasLine {
-		by = l.main(i)
+	_, below := l.byObject[above]
+	container := withContainer
+	switch {
+	case below && (o.Object.IsNamespace() || o.Object.IsCRD()):
+		container = "its deletion can complete, since nothing is left in it"
+	case below && above.Kind == "Pod":
+		container = "its namespace is being deleted, and no Pod is left in it"
 	}
 	var parts []string
 	switch {
@@ -216,17 +220,11 @@ func (l *layout) whyWithout(o *plan.Outcome, above object.Identity) string {
 	case o.When == plan.Later:
 		parts = append(parts, l.whenGone(o, above))
 	case o.State == plan.Terminating:
-		parts = append(parts, withContainer, l.waits(o))
+		parts = append(parts, container, l.waits(o))
 	case len(o.WaitsFor) > 0:
 		parts = append(parts, "its deletion was under way, and now "+removal(o.WaitsFor))
-	case by == nil || by.Action != plan.ActionRemoveFinalizer:
-		parts = append(parts, withContainer)
-	case o.Object.IsNamespace(), o.Object.IsCRD():
-		parts = append(parts, "its deletion can complete, since nothing is left in it")
-	case above.Kind == "Pod":
-		parts = append(parts, "its namespace is being deleted, and no Pod is left in it")
 	default:
-		parts = append(parts, withContainer)
+		parts = append(parts, container)
 	}
 	if o.Data != nil {
 		parts = append(parts, wording.Data(o.Object, o.Data))
@@ -266,6 +264,9 @@ func (l *layout) whenGone(o *plan.Outcome, above object.Identity) string {
 		return "its deletion was under way, held until " + removal(o.WaitsFor)
 	case len(names) == 1 && names[0] == name(above):
 		text = "once its owner is gone"
+		if o.Object.IsNamespace() || o.Object.IsCRD() {
+			text = "once nothing is left in it"
+		}
 		if parent != nil && slices.Equal(foreign(parent.WaitsFor), foreign(o.WaitsFor)) {
 			return text
 		}
