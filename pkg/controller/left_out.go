@@ -101,10 +101,10 @@ func (l *leftOut) add(p *plan.Plan, o Options) (more, exceeded bool) {
 	for _, loss := range losses {
 		at := loss.Object.InNamespace()
 		in[at]++
-		if len(loss.Kinds) == 0 {
+		kind := loss.Kind
+		if kind.Empty() {
 			continue
 		}
-		kind := loss.Kinds[0]
 		if of[kind] == nil {
 			of[kind] = map[string]int{}
 		}

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -17,8 +15,8 @@ type Loss struct {
 	By *Step
 	// Outcome is what becomes of the object; nil only in a plan that does not say.
 	Outcome *Outcome
-	// Kinds are the kinds of the owners whose absence or deletion started the cascade.
-	Kinds []schema.GroupKind
+	// Kind is the kind of the first owner whose absence or deletion started the cascade; empty if there is none.
+	Kind schema.GroupKind
 }
 
 // Later reports whether the object is deleted only after the run.
@@ -33,15 +31,15 @@ func (p *Plan) LostObjects() []Loss {
 		outcomes[p.Outcomes[i].Object] = &p.Outcomes[i]
 	}
 	byID := make(map[string]*Step, len(p.Steps))
-	kinds := make(map[string][]schema.GroupKind, len(p.Steps)) // by step id
+	kinds := make(map[string]schema.GroupKind, len(p.Steps)) // by step id
 	deleted, ended := map[object.Identity]bool{}, map[object.Identity]bool{}
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		byID[s.ID] = s
 		if before, ok := kinds[s.Follows]; ok { // a step follows an earlier one
 			kinds[s.ID] = before
-		} else {
-			kinds[s.ID] = ownerKinds(s.References)
+		} else if len(s.References) > 0 {
+			kinds[s.ID] = schema.FromAPIVersionAndKind(s.References[0].APIVersion, s.References[0].Kind).GroupKind()
 		}
 		if s.Action == ActionDelete {
 			deleted[s.Object.Identity] = true
@@ -53,16 +51,6 @@ func (p *Plan) LostObjects() []Loss {
 		o := &p.Outcomes[i]
 		if !deleted[o.Object] && (o.Follows != "" || p.Mode.Cascades() && o.State.Deletes() && (ended[o.Object] || o.When == Later)) {
 			out = append(out, Loss{o.Object, byID[o.Follows], o, kinds[o.Follows]})
-		}
-	}
-	return out
-}
-
-func ownerKinds(references []Reference) []schema.GroupKind {
-	var out []schema.GroupKind
-	for _, r := range references {
-		if k := schema.FromAPIVersionAndKind(r.APIVersion, r.Kind).GroupKind(); !slices.Contains(out, k) {
-			out = append(out, k)
 		}
 	}
 	return out
