@@ -114,14 +114,14 @@ func (op *Operation) deletedButPresent(done *execute.Report, g *graph.Graph) []p
 }
 
 // stillTerminating returns the objects that this run has deleted and that still exist,
-// except the known ones, and adds them to known.
+// except the known ones, and adds them to known. What goes after a Node is not waited for.
 func (op *Operation) stillTerminating(j *collector.Judge, known graph.Set) []plan.Blocked {
 	g := j.Graph()
 	blockers := audit.NewBlockers(simulate.NewModel(j, simulate.Options{Applying: true, Accepted: op.Options.AcceptedGaps}))
 	var out []plan.Blocked
 	for _, o := range op.Current.Plan.Outcomes {
 		n := g.Find(o.Object.UID)
-		if now := g.Object(n); now != nil && now.Terminating() && known.Add(n) {
+		if now := g.Object(n); now != nil && now.Terminating() && !o.AfterNode() && known.Add(n) {
 			by := blockers.Blocker(n)
 			out = append(out, plan.Blocked{Object: o.Object, By: by.By, Reason: by.Reason})
 		}

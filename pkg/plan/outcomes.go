@@ -58,7 +58,8 @@ func (b *builder) outcomes() []Outcome {
 // an outcome for each object whose deletion begins or completes only then, with what it waits for.
 func (b *builder) deletedLater() map[graph.Node]Outcome {
 	touched := b.touched().Nodes()
-	if !b.options.Mode.Cascades() && !slices.ContainsFunc(touched, b.terminating) {
+	left := func(n graph.Node) bool { return b.terminating(n) || b.graph.Object(n).IsNode() }
+	if !b.options.Mode.Cascades() && !slices.ContainsFunc(touched, left) {
 		return nil
 	}
 	b.release = b.result.SimulateRelease()
@@ -93,7 +94,7 @@ func (b *builder) deletedLater() map[graph.Node]Outcome {
 			} else if by, withContents := release.Result.ContentsDeleted[n]; withContents {
 				o.After = []object.Identity{b.graph.Object(release.Result.Transitions[by].Node).Identity}
 			}
-			if b.options.Mode.Cascades() {
+			if b.options.Mode.Cascades() || o.AfterNode() && o.After[0].IsNode() { // others delete its Pods
 				o.Follows = cmp.Or(out[causes[0]].Follows, steps[causes[0]], b.firstStep())
 			}
 			o.NotRecreated = b.graph.Object(n).Node != nil && !b.graph.Object(n).Controlled()
@@ -102,6 +103,10 @@ func (b *builder) deletedLater() map[graph.Node]Outcome {
 	}
 	return out
 }
+
+// AfterNode reports whether an object is deleted because of a Node that is gone: kube-controller-manager
+// deletes its Pods about a minute later, and nobody else has to act.
+func (o *Outcome) AfterNode() bool { return len(o.After) > 0 && len(o.WaitsFor) == 0 }
 
 func (b *builder) terminating(n graph.Node) bool {
 	o := b.result.Model.Object(n)

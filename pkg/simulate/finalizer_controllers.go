@@ -119,6 +119,7 @@ func (c *finalizerControllers) removeFinalizer(n graph.Node) bool {
 		return false
 	}
 	c.sim.result.FinalizersRemoved.Add(n)
+	c.sim.addCauses(n, c.sim.causesOf(m.users().users[n]))
 	m.SetState(n, StateAfterPatch(o, object.Change{RemoveFinalizer: o.Finalizers[i]}))
 	return true
 }

@@ -78,7 +78,7 @@ func (l *layout) addOutcomes(byID map[string]int, stepOn map[object.Identity]str
 		if o.When == plan.Later {
 			by, follows := byID[o.Follows]
 			switch {
-			case !l.plan.Mode.Cascades():
+			case !l.plan.Mode.Cascades() && !o.AfterNode():
 				s.Follows = ""
 			case follows && l.steps[by].Object.IsNamespace() && l.steps[by].Object.Name == o.Object.Namespace:
 			case len(o.After) > 0:

@@ -61,7 +61,7 @@ func RunSummary(p *plan.Plan, results []Result, gone int, stuck string, elapsed 
 			rest = append(rest, wording.Thousands(n)+" "+group.words)
 		}
 	}
-	if n := countAfterNode(p); n > 0 && gone > 0 && gone < p.Losses() {
+	if n := min(countAfterNode(p), p.Losses()-gone); n > 0 && gone > 0 {
 		rest = append(rest, wording.Thousands(n)+" to go "+afterNode)
 	}
 	if len(rest) > 0 {

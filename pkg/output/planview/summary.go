@@ -29,8 +29,12 @@ func SummaryLine(p *plan.Plan, where string) string {
 		sum = "Nothing to do"
 	}
 	sum += where
-	if n := p.Losses() - p.Summary.Delete; n > 0 {
+	after := countAfterNode(p)
+	if n := p.Losses() - p.Summary.Delete - after; n > 0 {
 		sum += "; " + wording.Count(n, "more object") + " along with them"
+	}
+	if after > 0 {
+		sum += "; " + wording.Count(after, "more object") + " " + afterNode
 	}
 	sum += rest(len(p.Blocked), "remains blocked", "remain blocked")
 	sum += rest(nextRun(p), "is left for the next run", "are left for the next run")
@@ -105,7 +109,7 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 		parts = append(parts, listKinds(counts, critical, palette))
 	}
 	when := once(finalizers)
-	if countAfterNode(p) > 0 {
+	if countAfterNode(p) == total {
 		when = afterNode
 	}
 	if total > 0 {
@@ -174,11 +178,11 @@ func LostData(d plan.DataTotals) string {
 
 const afterNode = "about a minute after the Node is gone"
 
-// countAfterNode counts the objects that go some time after a Node.
+// countAfterNode counts the objects that the plan deletes some time after a Node.
 func countAfterNode(p *plan.Plan) int {
 	n := 0
-	for i := range p.Outcomes {
-		if after := p.Outcomes[i].After; len(after) > 0 && after[0].IsNode() {
+	for _, lost := range p.LostObjects() {
+		if lost.Outcome != nil && lost.Outcome.AfterNode() {
 			n++
 		}
 	}
@@ -201,35 +205,25 @@ func listKinds(counts map[schema.GroupKind]int, critical map[schema.GroupKind]bo
 
 // once returns when objects go that wait for these finalizers, as a clause.
 func once(finalizers []string) string {
-	var controllers, unknown []string
-	finalizers = foreign(finalizers)
 	slices.Sort(finalizers)
-	for _, f := range slices.Compact(finalizers) {
-		switch controller, _, known := simulate.FinalizerController(f); {
-		case f == object.NamespaceFinalizer:
-		case !known:
-			unknown = append(unknown, escape.Word(f))
-		case !slices.Contains(controllers, controller):
+	known, unknown := byController(slices.Compact(finalizers))
+	var controllers, parts []string
+	for _, f := range known {
+		if controller, _, _ := simulate.FinalizerController(f); !slices.Contains(controllers, controller) {
 			controllers = append(controllers, controller)
 		}
 	}
-	switch {
-	case len(controllers)+len(unknown) == 0:
-		return "once what they wait for is gone"
-	case len(unknown) == 0:
-		return "once " + finished(controllers)
-	case len(controllers) == 0:
-		return "once whoever set it has removed " + wording.List(unknown, maxNames)
+	switch len(controllers) {
+	case 0:
+	case 1:
+		parts = append(parts, controllers[0]+" has finished")
+	default:
+		parts = append(parts, strings.Join(controllers, " and ")+" have finished")
 	}
-	return "once " + finished(controllers) + ", and whoever set it has removed " + wording.List(unknown, maxNames)
-}
-
-func finished(controllers []string) string {
-	if len(controllers) == 1 {
-		return controllers[0] + " has finished"
+	if len(unknown) > 0 {
+		parts = append(parts, "whoever set it has removed "+wording.List(unknown, maxNames))
 	}
-	last := len(controllers) - 1
-	return wording.List(controllers[:last], maxNames) + " and " + controllers[last] + " have finished"
+	return "once " + cmp.Or(strings.Join(parts, ", and "), "what they wait for is gone")
 }
 
 func deletionSummaryLine(p *plan.Plan, where string) string {

@@ -1,6 +1,7 @@
 package planview
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -173,30 +174,42 @@ func foreign(finalizers []string) []string {
 	})
 }
 
-// removal returns who removes which finalizers, as a clause.
-func removal(finalizers []string) string {
-	var parts, unknown []string
+// byController splits the finalizers of other controllers into those whose controller is known, and others,
+// which are escaped.
+func byController(finalizers []string) (known, unknown []string) {
 	for _, f := range foreign(finalizers) {
-		switch controller, _, known := simulate.FinalizerController(f); {
+		switch _, _, isKnown := simulate.FinalizerController(f); {
 		case f == object.NamespaceFinalizer:
-			parts = append(parts, "Kubernetes has finished")
-		case known && simulate.DeletesFirst(f) != "":
-			parts = append(parts, controller+" has deleted "+simulate.DeletesFirst(f)+" (not shown here) and removes "+escape.Word(f))
-		case known:
-			parts = append(parts, controller+" removes "+escape.Word(f))
+		case isKnown:
+			known = append(known, f)
 		default:
 			unknown = append(unknown, escape.Word(f))
 		}
+	}
+	return known, unknown
+}
+
+// removal returns who removes which finalizers, as a clause.
+func removal(finalizers []string) string {
+	known, unknown := byController(finalizers)
+	var parts []string
+	if slices.Contains(finalizers, object.NamespaceFinalizer) {
+		parts = append(parts, "Kubernetes has finished")
+	}
+	for _, f := range known {
+		controller, _, _ := simulate.FinalizerController(f)
+		if deletes := simulate.DeletesFirst(f); deletes != "" {
+			controller += " has deleted " + deletes + " (not shown here) and"
+		}
+		parts = append(parts, controller+" removes "+escape.Word(f))
 	}
 	switch {
 	case len(unknown) == 1:
 		parts = append(parts, "whoever set "+unknown[0]+" removes it")
 	case len(unknown) > 1:
 		parts = append(parts, "whoever set "+wording.List(unknown, maxNames)+" removes them")
-	case len(parts) == 0:
-		parts = append(parts, "the garbage collector has finished")
 	}
-	return strings.Join(parts, " and ")
+	return cmp.Or(strings.Join(parts, " and "), "the garbage collector has finished")
 }
 
 // withContainer is why one of the contents of an object is deleted.
@@ -256,10 +269,11 @@ func (l *layout) whenGone(o *plan.Outcome, above object.Identity) string {
 		text = "once " + names[0] + " is gone"
 	}
 	switch parent := l.outcomes[above]; {
-	case len(names) == 1 && o.After[0].IsNode() && o.NotRecreated:
-		return "about a minute after " + names[0] + " is gone; no controller creates another one"
-	case len(names) == 1 && o.After[0].IsNode():
-		return "about a minute after " + names[0] + " is gone"
+	case len(names) == 1 && o.After[0].IsNode() && (o.AfterNode() || o.Object.Kind == "Pod"):
+		if text = "about a minute after " + names[0] + " is gone"; o.NotRecreated {
+			text += "; no controller creates another one"
+		}
+		return text
 	case len(names) == 0:
 		return "its deletion was under way, held until " + removal(o.WaitsFor)
 	case len(names) == 1 && names[0] == name(above):
@@ -270,6 +284,9 @@ func (l *layout) whenGone(o *plan.Outcome, above object.Identity) string {
 		if parent != nil && slices.Equal(foreign(parent.WaitsFor), foreign(o.WaitsFor)) {
 			return text
 		}
+	}
+	if o.AfterNode() {
+		return text
 	}
 	return text + ", held until " + removal(o.WaitsFor)
 }
