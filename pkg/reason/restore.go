@@ -27,7 +27,7 @@ var (
 	// the object's namespace is being deleted
 	NamespaceTerminating = fixed("NamespaceTerminating", "its namespace is being deleted: once that is gone, recreate it first")
 	// the object was being deleted already when it was backed up
-	WasTerminating = fixed("WasTerminating", "it was already being deleted when it was backed up")
+	WasTerminating = fixed("WasTerminating", "it was already being deleted when it was backed up; to have it again, create it from its manifest in the backup")
 	// a controller creates the object for its Service
 	CreatedForService = fixed("CreatedForService", "a controller creates it for its Service")
 	// the holder of the Lease creates it again

@@ -308,7 +308,7 @@ func TestTheSentencesOfARestoration(t *testing.T) {
 		{reason.TypeNotServed{APIVersion: "x/v1", Kind: "Y", ServedVersions: []string{"x/v2"}}, "x/v1 Y is no longer served, only x/v2"},
 		{reason.NamespaceMissing, "its namespace does not exist: create that first"},
 		{reason.NamespaceTerminating, "its namespace is being deleted: once that is gone, recreate it first"},
-		{reason.WasTerminating, "it was already being deleted when it was backed up"},
+		{reason.WasTerminating, "it was already being deleted when it was backed up; to have it again, create it from its manifest in the backup"},
 		{reason.ControllerCreatesPods{Controller: "Job/import"}, "its controller Job/import exists and creates the Pods that it needs"},
 		{reason.ComesWithNamespace{}, "a controller creates it in every namespace"},
 		{reason.ComesWithNamespace{ContentsLost: true}, "a controller creates it in every namespace; what was added to it is not restored"},

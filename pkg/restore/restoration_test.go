@@ -177,7 +177,7 @@ func TestNew(t *testing.T) {
 		},
 		"leaves an object alone that was terminating before the run": {
 			scenario{gone: []object.Object{ConfigMap("shop/a", Terminating("example.com/hold"))}},
-			[]string{"leave ConfigMap/a: it was already being deleted when it was backed up"},
+			[]string{"leave ConfigMap/a: it was already being deleted when it was backed up; to have it again, create it from its manifest in the backup"},
 		},
 		"recreates an object whose deletion the run completed": {
 			scenario{gone: []object.Object{ConfigMap("shop/a", Terminating("example.com/hold")), flags}, run: finalizerRemoved},
@@ -185,14 +185,14 @@ func TestNew(t *testing.T) {
 		},
 		"leaves other objects alone whose deletion that run completed": {
 			scenario{gone: []object.Object{Secret("shop/a", Terminating(object.ForegroundFinalizer))}, run: finalizerRemoved},
-			[]string{"leave Secret/a: it was already being deleted when it was backed up"},
+			[]string{"leave Secret/a: it was already being deleted when it was backed up; to have it again, create it from its manifest in the backup"},
 		},
 		"leaves an object alone whose finalizer the run did not remove": {
 			scenario{
 				gone: []object.Object{ConfigMap("shop/a", Terminating("example.com/hold"))}, run: finalizerRemoved,
 				ended: []restore.StepResult{{Step: "1", Object: ConfigMap("shop/a").UID, Action: "remove-finalizer", Status: event.Skipped}},
 			},
-			[]string{"leave ConfigMap/a: it was already being deleted when it was backed up"},
+			[]string{"leave ConfigMap/a: it was already being deleted when it was backed up; to have it again, create it from its manifest in the backup"},
 		},
 		"leaves an object alone whose namespace is missing or terminating": {
 			scenario{gone: []object.Object{ConfigMap("other/a"), ConfigMap("going/a")}, live: []object.Object{Namespace("going", Terminating())}},
