@@ -37,20 +37,31 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 			unrepaired[n] = collector.ConsequenceDelete
 		}
 	}
-	worst := r.uncertainty()
+	var worst *snapshot.Snapshot // nil if the scan is complete
+	var worstWithout builder
+	affected := map[graph.Node]bool{} // deleted in the worst case, and only because of the repair
+	if scan := r.graph.Snapshot(); !scan.Complete() {
+		worst = worstCase(scan)
+		worstWithout = r.simulateRepaired(worst, nil)
+	}
 	leftOut, forced := map[graph.Node]repairWork{}, map[graph.Node]bool{}
 	for round := 1; ; round++ {
-		with := r.simulateRepaired(r.graph.Snapshot())
+		with := r.simulateRepaired(r.graph.Snapshot(), r.wanted)
 		lost := r.lost(with)
-		worst.update(r)
+		if worst != nil {
+			with := r.simulateRepaired(worst, r.wanted)
+			for n := range r.wanted {
+				affected[n] = affected[n] || r.deletedAfter(n, with) && !r.deletedAfter(n, worstWithout)
+			}
+		}
 		harmed := slices.DeleteFunc(r.nodes(), func(n graph.Node) bool {
-			return lost[n] == nil && !worst.affected[n] || without.Deletes(n) || forced[n]
+			return lost[n] == nil && !affected[n] || without.Deletes(n) || forced[n]
 		})
 		notSaved := slices.DeleteFunc(slices.Sorted(maps.Keys(leftOut)), func(n graph.Node) bool { return !r.deletedAfter(n, with) })
 		if len(harmed)+len(notSaved) == 0 || round == maxRounds {
 			r.released = r.completedDeletions(without.Model, with)
 			for n := range leftOut {
-				r.blocked[n] = append(r.blocked[n], reason.RepairWouldDelete{Uncertain: worst.affected[n]})
+				r.blocked[n] = append(r.blocked[n], reason.RepairWouldDelete{Uncertain: affected[n]})
 			}
 			for n, why := range lost {
 				r.blocked[n] = append(r.blocked[n], reason.DeletedDespiteRepair{Because: reason.Nested{Reason: why}, FromRepairs: forced[n]})
@@ -79,12 +90,12 @@ func consequence(o *object.Object, verdicts []collector.Verdict) collector.Conse
 	return collector.ConsequenceNone
 }
 
-// simulateRepaired simulates the garbage collector after the repair of a scan of the same
+// simulateRepaired simulates the garbage collector after these repairs of a scan of the same
 // objects. The model has its own graph, whose nodes of unlisted objects may differ.
-func (r *repairBuilder) simulateRepaired(scan *snapshot.Snapshot) builder {
+func (r *repairBuilder) simulateRepaired(scan *snapshot.Snapshot, repairs map[graph.Node]repairWork) builder {
 	repaired := *scan
 	repaired.Objects = slices.Clone(repaired.Objects)
-	for n, wanted := range r.wanted {
+	for n, wanted := range repairs {
 		for _, part := range wanted.changes() {
 			changed := part.change.Apply(*repaired.Objects[n])
 			repaired.Objects[n] = &changed
@@ -130,41 +141,10 @@ func (r *repairBuilder) lost(with builder) map[graph.Node]reason.Reason {
 	return out
 }
 
-// uncertainty simulates the worst case of an incomplete scan. The model keeps objects whose
-// owner could not be verified; a repair must not rely on that if it lets the garbage
-// collector decide about an object that it leaves alone today.
-type uncertainty struct {
-	scan     *snapshot.Snapshot // nil if the scan is complete
-	without  *simulate.Result   // without the repair
-	affected map[graph.Node]bool
-}
-
-func (r *repairBuilder) uncertainty() *uncertainty {
-	u := &uncertainty{affected: map[graph.Node]bool{}}
-	if s := r.graph.Snapshot(); !s.Complete() {
-		u.scan = worstCase(s)
-		g := graph.New(u.scan)
-		u.without = simulate.Run(collector.NewJudge(g), simulate.Options{}, simulate.Bounds{})
-	}
-	return u
-}
-
-// update adds the objects that in the worst case are deleted only because of the repair.
-func (u *uncertainty) update(r *repairBuilder) {
-	if u.scan == nil {
-		return
-	}
-	with := r.simulateRepaired(u.scan)
-	for n := range r.wanted {
-		if r.deletedAfter(n, with) && !u.without.Deletes(n) {
-			u.affected[n] = true
-		}
-	}
-}
-
 // worstCase returns a scan of the same objects in which everything that could not be read is
 // absent. Groups that could not be discovered remain unknown. The nodes of listed objects
-// are the same.
+// are the same. The model keeps objects whose owner could not be verified; a repair must not
+// rely on that if it lets the garbage collector decide about an object that it leaves alone today.
 func worstCase(s *snapshot.Snapshot) *snapshot.Snapshot {
 	worst := *s
 	worst.Gaps, worst.Listed = nil, nil

@@ -97,7 +97,7 @@ func (r *repairBuilder) choose(n graph.Node) {
 	if !slices.ContainsFunc(judgements, repairable) {
 		return
 	}
-	var wanted repairWork
+	wanted := repairWork{}
 	for i, m := range r.repairs(n) {
 		if !r.selects(judgements[i], m) {
 			continue
@@ -109,14 +109,14 @@ func (r *repairBuilder) choose(n graph.Node) {
 			r.reportUnrepaired(n, i, judgements[i], m)
 		}
 	}
-	if !wanted.empty() {
+	if len(wanted) > 0 {
 		r.wanted[n] = wanted
 	}
 }
 
 // dropRequested removes the references of one object to the owners in options.References.
 func (r *repairBuilder) dropRequested(n graph.Node) {
-	var wanted repairWork
+	wanted := repairWork{}
 	if of := r.graph.Object(n); of.Contested {
 		r.blocked[n] = append(r.blocked[n], snapshot.UIDContested(of))
 		return
@@ -126,7 +126,7 @@ func (r *repairBuilder) dropRequested(n graph.Node) {
 			wanted.add(repair.Unlink, i, m)
 		}
 	}
-	if !wanted.empty() {
+	if len(wanted) > 0 {
 		r.wanted[n] = wanted
 	}
 }
@@ -238,36 +238,27 @@ func referenceOf(r object.Reference, j collector.Judgement, m repair.Repair, act
 	return out
 }
 
-// repairWork is everything that is done to the references of one object.
-type repairWork struct {
-	relink, updateVersion []object.Rewrite
-	drop                  []int
-}
+// repairWork are the changes to the references of one object, by action.
+type repairWork map[Action]object.Change
 
-func (p *repairWork) add(fix repair.Fix, i int, m repair.Repair) {
-	switch fix {
-	case repair.Relink:
-		p.relink = append(p.relink, object.Rewrite{Index: i, Reference: m.Becomes})
-	case repair.UpdateVersion:
-		p.updateVersion = append(p.updateVersion, object.Rewrite{Index: i, Reference: m.Becomes})
-	case repair.Unlink:
-		p.drop = append(p.drop, i)
-	case repair.None:
+func (w repairWork) add(fix repair.Fix, i int, m repair.Repair) {
+	change := w[Action(fix)]
+	if fix == repair.Unlink {
+		change.Drop = append(change.Drop, i)
+	} else {
+		change.Rewrite = append(change.Rewrite, object.Rewrite{Index: i, Reference: m.Becomes})
 	}
+	w[Action(fix)] = change
 }
-
-func (p *repairWork) empty() bool { return len(p.relink)+len(p.updateVersion)+len(p.drop) == 0 }
 
 // changes returns the changes to one object by action. Those that add a solid owner come
 // first, because the garbage collector may run in between. No change moves a reference that
 // a later one has the index of.
-func (p *repairWork) changes() []part {
+func (w repairWork) changes() []part {
 	var out []part
-	for _, p := range []part{
-		{ActionRelink, object.Change{Rewrite: p.relink}}, {ActionUpdateVersion, object.Change{Rewrite: p.updateVersion}}, {ActionUnlink, object.Change{Drop: p.drop}},
-	} {
-		if !p.change.Empty() {
-			out = append(out, p)
+	for _, action := range []Action{ActionRelink, ActionUpdateVersion, ActionUnlink} {
+		if change, ok := w[action]; ok {
+			out = append(out, part{action, change})
 		}
 	}
 	return out
