@@ -18,13 +18,6 @@ func (p *Plan) Finalize() {
 	p.Digest = p.digest()
 }
 
-func (p *Plan) summarize() {
-	p.Summary = Summary{Blocked: len(p.Blocked), Kept: len(p.Kept)}
-	for i := range p.Steps {
-		p.Summary.add(p.Steps[i].Action)
-	}
-}
-
 // Finalized returns the plan with its digest.
 func (p *Plan) Finalized() *Plan {
 	out := *p

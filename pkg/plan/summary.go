@@ -23,24 +23,17 @@ type Summary struct {
 	Kept            int `json:"kept,omitempty"`
 }
 
-func (s *Summary) add(action Action) {
-	switch action {
-	case ActionDelete:
-		s.Delete++
-	case ActionUnlink:
-		s.Unlink++
-	case ActionUnblock:
-		s.Unblock++
-	case ActionRemoveFinalizer:
-		s.RemoveFinalizer++
-	case ActionRelink:
-		s.Relink++
-	case ActionUpdateVersion:
-		s.UpdateVersion++
-	case ActionCreate:
-		s.Create++
-	case ActionLink:
-		s.Link++
+func (p *Plan) summarize() {
+	p.Summary = Summary{Blocked: len(p.Blocked), Kept: len(p.Kept)}
+	s := &p.Summary
+	counters := map[Action]*int{
+		ActionDelete: &s.Delete, ActionUnlink: &s.Unlink, ActionUnblock: &s.Unblock, ActionRemoveFinalizer: &s.RemoveFinalizer,
+		ActionRelink: &s.Relink, ActionUpdateVersion: &s.UpdateVersion, ActionCreate: &s.Create, ActionLink: &s.Link,
+	}
+	for i := range p.Steps {
+		if n := counters[p.Steps[i].Action]; n != nil {
+			*n++
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package planview
 import (
 	"fmt"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
@@ -12,13 +11,12 @@ import (
 // " in 3 namespaces". It returns "" if none has a namespace. Objects without one are named
 // only beside others: " in namespace shop and at the cluster scope".
 func Place(p *plan.Plan) string {
-	namespaces := map[string]bool{}
-	add := func(o object.Identity) { namespaces[o.Namespace] = true }
+	namespaces := places{}
 	for i := range p.Steps {
-		add(p.Steps[i].Object.Identity)
+		namespaces.add(p.Steps[i].Object.Identity)
 	}
 	for i := range p.Outcomes {
-		add(p.Outcomes[i].Object)
+		namespaces.add(p.Outcomes[i].Object)
 	}
 	more := ""
 	if namespaces[""] {

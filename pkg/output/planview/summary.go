@@ -260,7 +260,8 @@ func deletionSummaryLine(p *plan.Plan, where string) string {
 	}
 	var parts, notNow []string
 	if p.Mode == plan.FinalizerRemoval {
-		parts = append(parts, word(plan.ActionRemoveFinalizer)+" "+wording.Thousands(countRequested(p)))
+		removes := countActions(p, word, func(s *plan.Step) bool { return s.Requested })
+		parts = append(parts, cmp.Or(removes, word(plan.ActionRemoveFinalizer)+" 0"))
 	}
 	add := func(to *[]string, format string, n int) {
 		if n > 0 {
@@ -279,16 +280,6 @@ func deletionSummaryLine(p *plan.Plan, where string) string {
 	add(&parts, "keep %s", keep)
 	add(&parts, "uncertain %s", uncertain)
 	return strings.Join(parts, ", ") + where + ". " + wording.Scan(p.Complete)
-}
-
-func countRequested(p *plan.Plan) int {
-	n := 0
-	for i := range p.Steps {
-		if p.Steps[i].Requested {
-			n++
-		}
-	}
-	return n
 }
 
 // CriticalDeletions names the namespaces, CustomResourceDefinitions, volumes, claims and
