@@ -118,8 +118,8 @@ func (l *layout) groupSteps() {
 	}
 }
 
-// setParents finds the parent of each line. It breaks cycles, which only a plan from a file
-// can have.
+// setParents finds the parent of each line. It breaks cycles, as those of owners that go later because of
+// each other.
 func (l *layout) setParents(byID map[string]int) {
 	for i := range l.lines {
 		l.lines[i].parent = l.parentOf(i, byID)
@@ -189,35 +189,19 @@ func (l *layout) each(from []int, do func(i int)) {
 	}
 }
 
-// later returns the outcome of an object that is deleted later, or nil.
-func (l *layout) later(o object.Identity) *plan.Outcome {
-	if out := l.outcomes[o]; out != nil && out.When == plan.Later {
-		return out
-	}
-	return nil
-}
-
-// terminating returns the outcome of an object that is terminating after the run, or nil.
-func (l *layout) terminating(o object.Identity) *plan.Outcome {
-	if out := l.outcomes[o]; out != nil && out.State == plan.Terminating {
-		return out
-	}
-	return nil
-}
-
-// uncertain returns why the outcome for an object may differ, or nil if it cannot.
-func (l *layout) uncertain(o object.Identity) reason.Reason {
+// outcome returns the outcome for an object; it is empty if the plan has none.
+func (l *layout) outcome(o object.Identity) *plan.Outcome {
 	if out := l.outcomes[o]; out != nil {
-		return out.Nondeterministic.Reason
+		return out
 	}
-	return nil
+	return &plan.Outcome{}
 }
 
 // deletes reports whether a line deletes its object.
 func (l *layout) deletes(i int) bool {
 	s := l.main(i)
-	out := l.outcomes[s.Object.Identity]
-	return s.Action == plan.ActionDelete || l.plan.Mode == plan.FinalizerRemoval && s.Action == plan.ActionRemoveFinalizer && out != nil && out.State == plan.Deleted
+	removed := l.plan.Mode == plan.FinalizerRemoval && s.Action == plan.ActionRemoveFinalizer
+	return s.Action == plan.ActionDelete || removed && l.outcome(s.Object.Identity).State == plan.Deleted
 }
 
 // contentsOf returns what is deleted with a line's object without a step of its own, and how; both are

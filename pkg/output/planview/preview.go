@@ -154,7 +154,7 @@ func (d *drawing) eachUnchanged(do func(unchangedObject)) {
 	}
 	for _, r := range p.Retained {
 		switch _, hasStep := l.byObject[r.Object]; {
-		case hasStep || l.uncertain(r.Object) != nil:
+		case hasStep || l.outcome(r.Object).Nondeterministic.Reason != nil:
 		case r.Uncertain:
 			add(labelUnknown, r.Object, r.Reason, d.palette.Changed)
 		default:
@@ -243,7 +243,7 @@ const (
 func (d *drawing) label(i int) string {
 	s, on := d.layout.main(i), &d.layout.lines[i]
 	cascades := d.layout.plan.Mode.Cascades()
-	switch later := d.layout.later(s.Object.Identity) != nil; {
+	switch later := d.layout.outcome(s.Object.Identity).When == plan.Later; {
 	case later && on.outcome != nil && on.outcome.Follows == "" && !cascades:
 		return labelNextRun
 	case later && (on.outcome != nil || cascades && s.Action == plan.ActionUnlink):

@@ -307,7 +307,7 @@ func CriticalDeletions(p *plan.Plan) []string {
 		if what, how := l.contentsOf(i); what != "" {
 			text += ": " + what + " " + how
 		}
-		if l.later(o) != nil {
+		if l.outcome(o).When == plan.Later {
 			text += ", later"
 		}
 		out = append(out, text)

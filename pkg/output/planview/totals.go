@@ -92,8 +92,8 @@ func (d *drawing) drawNamed() {
 // named reports whether the object of a line is named beside the totals.
 func named(l *layout, i int) bool {
 	s := l.main(i)
-	o := s.Object.Identity
-	return l.uncertain(o) != nil || l.terminating(o) != nil || l.deletes(i) && (critical(o) || slices.ContainsFunc(s.References, isMistake))
+	o, out := s.Object.Identity, l.outcome(s.Object.Identity)
+	return out.Nondeterministic.Reason != nil || out.State == plan.Terminating || l.deletes(i) && (critical(o) || slices.ContainsFunc(s.References, isMistake))
 }
 
 // isMistake reports whether a reference is likely wrong, so that its object is not garbage:

@@ -59,13 +59,14 @@ func (l *layout) withConsequences(i int, why string, p *color.Palette) string {
 	if held := l.held(i); held != "" {
 		parts = append(parts, p.Changed(held))
 	}
-	if o := l.outcomes[s.Object.Identity]; o != nil && o.Data != nil {
+	o := l.outcome(s.Object.Identity)
+	if o.Data != nil {
 		parts = append(parts, data(o, p))
 	}
-	if o := l.later(s.Object.Identity); o != nil {
+	if o.When == plan.Later {
 		parts = append(parts, p.Changed("deleted "+l.whenGone(o, object.Identity{})))
 	}
-	if uncertain := l.uncertain(s.Object.Identity); uncertain != nil {
+	if uncertain := o.Nondeterministic.Reason; uncertain != nil {
 		parts = append(parts, "uncertain: "+escape.Line(uncertain.Message()))
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
@@ -139,11 +140,11 @@ func (l *layout) otherSteps(i int) []string {
 
 // held returns what blocks an object after its deletion or the removal of a finalizer.
 func (l *layout) held(i int) string {
-	left := l.terminating(l.main(i).Object.Identity)
+	left := l.outcome(l.main(i).Object.Identity)
 	final := func(step int) bool {
 		return l.step(step).Action == plan.ActionDelete || l.step(step).Action == plan.ActionRemoveFinalizer
 	}
-	if left == nil || !final(l.lines[i].main) && !slices.ContainsFunc(l.lines[i].others, final) {
+	if left.State != plan.Terminating || !final(l.lines[i].main) && !slices.ContainsFunc(l.lines[i].others, final) {
 		return ""
 	}
 	return l.waits(left)
@@ -268,7 +269,7 @@ func (l *layout) whenGone(o *plan.Outcome, above object.Identity) string {
 	if len(names) == 1 {
 		text = "once " + names[0] + " is gone"
 	}
-	switch parent := l.outcomes[above]; {
+	switch {
 	case len(names) == 1 && o.After[0].IsNode() && (o.AfterNode() || o.Object.Kind == "Pod"):
 		if text = "about a minute after " + names[0] + " is gone"; o.NotRecreated {
 			text += "; no controller creates another one"
@@ -281,7 +282,7 @@ func (l *layout) whenGone(o *plan.Outcome, above object.Identity) string {
 		if o.Object.IsNamespace() || o.Object.IsCRD() {
 			text = "once nothing is left in it"
 		}
-		if parent != nil && slices.Equal(foreign(parent.WaitsFor), foreign(o.WaitsFor)) {
+		if slices.Equal(foreign(l.outcome(above).WaitsFor), foreign(o.WaitsFor)) {
 			return text
 		}
 	}
