@@ -28,7 +28,7 @@ func TestAlarming(t *testing.T) {
 		"an object that only loses a reference is not": {[]object.Object{stays, Pod("kube-system/x", OwnedBy(gone, stays))}, nil},
 		"volumes and claims are": {
 			[]object.Object{Object("v1", "PersistentVolume", "disk", OwnedBy(gone)), top, claim("shop/data", OwnedBy(top))},
-			[]string{"PersistentVolume/disk", "PersistentVolumeClaim/data -n shop"},
+			[]string{"PersistentVolumeClaim/data -n shop", "PersistentVolume/disk"}, // as in the preview
 		},
 		"namespaces and definitions are, with their contents": {
 			[]object.Object{

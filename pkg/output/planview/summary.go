@@ -284,24 +284,17 @@ func deletionSummaryLine(p *plan.Plan, where string) string {
 
 // CriticalDeletions names the namespaces, CustomResourceDefinitions, volumes, claims and
 // objects in kube-system that the plan deletes, now or later, with their contents, in the order of the
-// plan.
+// preview.
 func CriticalDeletions(p *plan.Plan) []string {
 	var out []string
 	l, lost := newLayout(p), map[object.Identity]bool{}
 	for _, one := range p.LostObjects() {
 		lost[one.Object] = critical(one.Object)
 	}
-	var inPlanOrder []int // with contents below what they are in
-	for i := range l.lines {
-		if on := &l.lines[i]; on.outcome == nil || on.parent == none {
-			inPlanOrder = append(inPlanOrder, i)
-			l.each(slices.DeleteFunc(slices.Clone(on.children), func(child int) bool { return l.lines[child].outcome == nil }), func(i int) { inPlanOrder = append(inPlanOrder, i) })
-		}
-	}
-	for _, i := range inPlanOrder {
+	l.each(l.roots, func(i int) {
 		o := l.main(i).Object.Identity
 		if !lost[o] {
-			continue
+			return
 		}
 		text := arguments(o)
 		if what, how := l.contentsOf(i); what != "" {
@@ -311,7 +304,7 @@ func CriticalDeletions(p *plan.Plan) []string {
 			text += ", later"
 		}
 		out = append(out, text)
-	}
+	})
 	return out
 }
 
