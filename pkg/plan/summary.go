@@ -43,27 +43,25 @@ func (p *Plan) Losses() int { return len(p.LostObjects()) }
 // ObjectsToBackUp returns the objects that a run backs up before its first write, without duplicates.
 func (p *Plan) ObjectsToBackUp() []object.Identity {
 	var out []object.Identity
-	known := map[object.Identity]bool{}
-	add := func(o object.Identity) {
-		if !known[o] {
-			known[o] = true
-			out = append(out, o)
-		}
-	}
 	for i := range p.Steps {
 		if s := &p.Steps[i]; s.BacksUp() {
-			add(s.Object.Identity)
+			out = append(out, s.Object.Identity)
 		}
 	}
 	for _, lost := range p.LostObjects() {
-		add(lost.Object)
+		out = append(out, lost.Object)
 	}
 	for i := range p.Outcomes {
 		if o := &p.Outcomes[i]; o.MayBeDeleted {
-			add(o.Object)
+			out = append(out, o.Object)
 		}
 	}
-	return out
+	known := map[object.Identity]bool{}
+	return slices.DeleteFunc(out, func(o object.Identity) bool {
+		before := known[o]
+		known[o] = true
+		return before
+	})
 }
 
 // BacksUp reports whether a step's object is backed up: what is deleted, repaired or loses a

@@ -115,36 +115,27 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 	if total > 0 {
 		parts = append(parts, wording.Thousands(total)+" more "+when+": "+listKinds(later, critical, palette))
 	}
-	perhaps := 0 // claims that another order of events deletes
+	perhaps, unseen := 0, "" // claims that another order of events deletes; who deletes what owner references do not show
 	for i := range p.Outcomes {
-		if o := &p.Outcomes[i]; o.MayBeDeleted && isClaim(o.Object) {
+		o := &p.Outcomes[i]
+		if o.MayBeDeleted && isClaim(o.Object) {
 			perhaps++
 		}
+		unseen = cmp.Or(unseen, simulate.AlsoDeleted(o.WaitsFor))
 	}
 	switch {
 	case perhaps > 0:
 		parts = append(parts, "perhaps PersistentVolumeClaim "+wording.Thousands(perhaps))
 	case len(parts) == 0:
 		return ""
-	case deletesFirst(p) != "":
-		parts = append(parts, deletesFirst(p)+", which is not shown here")
+	case unseen != "":
+		parts = append(parts, unseen+", which is not shown here")
 	case !claims && p.ClaimsUnread():
 		parts = append(parts, "no PersistentVolumeClaim that was read")
 	case !claims:
 		parts = append(parts, "no PersistentVolumeClaim")
 	}
 	return "Deletes: " + strings.Join(parts, "; ") + "."
-}
-
-// deletesFirst returns whom a plan leaves to delete more than owner references show, and what: "Argo CD
-// deletes what the application deployed".
-func deletesFirst(p *plan.Plan) string {
-	for i := range p.Outcomes {
-		if deletes := simulate.AlsoDeleted(p.Outcomes[i].WaitsFor); deletes != "" {
-			return deletes
-		}
-	}
-	return ""
 }
 
 // DataSummary returns in one line, without its line break, what becomes of the data of the claims and volumes that
