@@ -131,8 +131,7 @@ func VerifyKind(got Envelope, t snapshot.Type, suffix string, metadata bool) err
 
 var ErrNoMetadata error = &AnswerError{"it holds no object metadata"}
 
-// VerifyObject returns an error unless the metadata is that of an object which the query asks
-// for.
+// VerifyObject returns an error unless the metadata is that of an object which the query asks for.
 func VerifyObject(q Query, namespace, name, uid, resourceVersion string) error {
 	switch {
 	case name == "" || uid == "":
@@ -239,8 +238,7 @@ type Pages struct {
 	total    int    // with those that the last page announced
 }
 
-// Next advances to the next page and reports whether there is one. objects is how many the page
-// has.
+// Next advances past a page of so many objects and reports whether there is another one.
 func (p *Pages) Next(meta metav1.ListMeta, objects int) (more bool, err error) {
 	p.read += objects
 	p.total = p.read + int(announced(meta))

@@ -76,8 +76,8 @@ func ByName(seen *snapshot.Snapshot, wanted []object.Identity) []object.Identity
 
 // list delivers the wanted objects of a list page by page and requests the next page meanwhile.
 // It returns those that the list lacks, or that were not read because an answer was wrong, a token
-// expired, or the list is long. A list that lacks an object does not prove that it is gone, so the caller must
-// request them by name.
+// expired, or the list is long. A list that lacks an object does not prove that it is gone, so the
+// caller must request them by name.
 func (m *manifestReader) list(ctx context.Context, l client.Batch) (rest []object.Identity, err error) {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
