@@ -358,6 +358,19 @@ func TestDigestCoversRetainedAndDeletedLater(t *testing.T) {
 	}
 }
 
+// The API server rejects every update of an object that names an Event as its owner.
+func TestDeletionThatNobodyCanCompleteEndsAsTerminating(t *testing.T) {
+	held := Secret("a/held", WithFinalizers("x/y"))
+	event := Object("v1", "Event", "a/e", OwnedBy(held))
+	stuck := Secret("a/stuck", OwnedBy(event), WithFinalizers("x/y"))
+	for _, o := range deleting(New(Listing(held, event, stuck)), inBackground, held).Outcomes {
+		if o.Object == stuck.Identity && o.State == plan.Terminating && o.When == plan.Later {
+			return
+		}
+	}
+	t.Error("its finalizer cannot be removed, and it does not end as terminating")
+}
+
 func TestPlanKeepsTheRequestedGracePeriod(t *testing.T) {
 	pod := Pod("a/pod", Running())
 	g := graph.New(New(Listing(pod, ConfigMap("a/x", OwnedBy(pod)))))
@@ -427,7 +440,7 @@ func TestRandomDeletions(t *testing.T) {
 			}
 		}
 		for _, o := range p.Outcomes {
-			if o.When == plan.Later && (o.State != plan.Deleted || len(o.WaitsFor) == 0) {
+			if o.When == plan.Later && (!o.State.Deletes() || len(o.WaitsFor) == 0) {
 				t.Errorf("%s goes later, and waits for nothing", o.Object)
 			}
 			if slices.Contains(o.After, o.Object) {

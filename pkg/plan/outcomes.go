@@ -26,6 +26,9 @@ func (b *builder) outcomes() []Outcome {
 		switch {
 		case goesLater:
 			o.State, o.When = Deleted, Later
+			if b.release.Result.Model.Object(n) != nil { // something holds it that nobody removes
+				o.State = Terminating
+			}
 		case left == nil:
 			o.State, o.When, o.WaitsFor = Deleted, Now, []string{}
 			if before := b.graph.Object(n); before.Terminating() && b.result.FinalizersRemoved.Has(n) {
