@@ -84,7 +84,7 @@ func (o *runOutcome) result() *result {
 		r.Blocked = append(r.Blocked, o.blocked[i].Store())
 	}
 	for i := range o.plan.Steps {
-		s, ended := &o.plan.Steps[i], planview.Result(o.done.Results[i])
+		s, ended := &o.plan.Steps[i], o.done.Results[i]
 		if ended.Status == "" {
 			ended.Status, ended.Reason = event.Skipped, reason.LeftToCollector
 		}
@@ -110,11 +110,11 @@ func (o *runOutcome) result() *result {
 
 // shownSteps returns the plan without the steps that are left to the garbage collector, how
 // each ended, and the number of the others.
-func (o *runOutcome) shownSteps() (shown *plan.Plan, results []planview.Result, others int) {
+func (o *runOutcome) shownSteps() (shown *plan.Plan, results []event.Result, others int) {
 	kept := *o.plan
 	kept.Steps = nil
 	for i, s := range o.plan.Steps {
-		ended := planview.Result(o.done.Results[i])
+		ended := o.done.Results[i]
 		if ended.Status == "" {
 			others++
 			continue

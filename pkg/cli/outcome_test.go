@@ -15,10 +15,10 @@ import (
 func TestResultContainsEveryStepAndHowItEnded(t *testing.T) {
 	o := runOutcome{
 		plan: &plan.Plan{Steps: []plan.Step{{ID: "1", Action: plan.ActionDelete}, {ID: "2"}, {ID: "3"}}},
-		done: &execute.Report{Results: []execute.Result{
-			{Step: "1", Status: event.Failed, Reason: reason.WriteFailed{Failure: reason.Failure{ErrorClass: "forbidden", Detail: "no"}}},
-			{Step: "2", Status: event.Done},
-			{Step: "3"},
+		done: &execute.Report{Results: []event.Result{
+			{Status: event.Failed, Reason: reason.WriteFailed{Failure: reason.Failure{ErrorClass: "forbidden", Detail: "no"}}},
+			{Status: event.Done},
+			{},
 		}},
 	}
 	data, err := json.Marshal(o.result())

@@ -170,13 +170,13 @@ func (op *Operation) refuseRun(refused []refusal) error {
 			byStep[o.Follows] = denied[o.Object]
 		}
 	}
-	done := &execute.Report{Results: make([]execute.Result, len(op.Current.Plan.Steps))}
+	done := &execute.Report{Results: make([]event.Result, len(op.Current.Plan.Steps))}
 	for i := range op.Current.Plan.Steps {
 		s := &op.Current.Plan.Steps[i]
 		why := cmp.Or(denied[s.Object.Identity], byStep[s.ID])
-		done.Results[i] = execute.Result{Step: s.ID, Status: event.Failed, Reason: why}
+		done.Results[i] = event.Result{Status: event.Failed, Reason: why}
 		if why == nil {
-			done.Results[i].Status, done.Results[i].Reason = event.Skipped, reason.OtherStepNotPermitted
+			done.Results[i] = event.Result{Status: event.Skipped, Reason: reason.OtherStepNotPermitted}
 		}
 	}
 	o := op.outcome()

@@ -29,6 +29,12 @@ const (
 	Failed  Status = "failed"
 )
 
+// Result is how a step ended. It is empty for a step that has not ended, or is not part of the run.
+type Result struct {
+	Status Status
+	Reason reason.Reason // nil if the step was done as planned
+}
+
 // Event is an event of a run.
 type Event struct {
 	Event  Kind

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -36,20 +35,13 @@ type Options struct {
 
 // Report is the result of a run.
 type Report struct {
-	Results []Result // one per step of the plan, in the plan's order
+	Results []event.Result // one per step of the plan, in the plan's order
 	// Deleted and Changed count the steps that are done, Skipped and Failed the others.
 	Deleted, Changed, Skipped, Failed int
 	// Gone are the objects that the plan deletes and that the run knows to be gone.
 	Gone map[types.UID]bool
 	// Interrupted reports whether the context ended before every step had ended.
 	Interrupted bool
-}
-
-// Result tells how a step ended.
-type Result struct {
-	Step   string        // the step's ID in the plan
-	Status event.Status  // empty if the step is not part of this run
-	Reason reason.Reason // nil if the step was done as planned, or is not part of this run
 }
 
 // ClassifiedError is an error of a known class. Errors of a server are, or wrap, one

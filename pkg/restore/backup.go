@@ -13,10 +13,10 @@ import (
 
 // Backup is what a run backed up and did.
 type Backup struct {
-	Saved       []Saved      // one per UID, sorted by identity
-	Mode        plan.Mode    // of the run
-	Steps       []Step       // of the run, in the order of its plan
-	StepResults []StepResult // how they ended; not every step is listed
+	Saved []Saved       // one per UID, sorted by identity
+	Mode  plan.Mode     // of the run
+	Steps []Step        // of the run, in the order of its plan
+	Ended []event.Event // how they ended; not every step is listed
 	// Recreated maps the old UID of an object to the UID of what an earlier restoration of
 	// this backup created. An entry counts only while an object with that UID exists
 	// under the object's name.
@@ -46,14 +46,6 @@ type Step struct {
 type ReferenceChange struct {
 	Before object.Reference
 	After  *object.Reference // nil if it was removed, or no longer blocks
-}
-
-// StepResult is how a step of the run ended.
-type StepResult struct {
-	Step   string
-	Object types.UID
-	Action string
-	Status event.Status
 }
 
 // Options configure a restoration.

@@ -163,16 +163,16 @@ func TestNew(t *testing.T) {
 			scenario{
 				gone:  []object.Object{flags},
 				run:   run{plan.Delete, []restore.Step{{ID: "1", Action: plan.ActionDelete, Object: flags.UID}}},
-				ended: []restore.StepResult{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Skipped}},
+				ended: []event.Event{{Step: "1", Object: &flags.Identity, Action: "delete", Status: event.Skipped}},
 			},
 			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},
 		},
 		"leaves an object alone that the run skipped": {
-			scenario{gone: []object.Object{flags}, ended: []restore.StepResult{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Skipped}}},
+			scenario{gone: []object.Object{flags}, ended: []event.Event{{Step: "1", Object: &flags.Identity, Action: "delete", Status: event.Skipped}}},
 			[]string{"leave ConfigMap/flags: the run did not delete it"},
 		},
 		"recreates an object that the run failed to delete and that is gone": {
-			scenario{gone: []object.Object{flags}, ended: []restore.StepResult{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Failed}}},
+			scenario{gone: []object.Object{flags}, ended: []event.Event{{Step: "1", Object: &flags.Identity, Action: "delete", Status: event.Failed}}},
 			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},
 		},
 		"leaves an object alone that was terminating before the run": {
@@ -190,7 +190,7 @@ func TestNew(t *testing.T) {
 		"leaves an object alone whose finalizer the run did not remove": {
 			scenario{
 				gone: []object.Object{ConfigMap("shop/a", Terminating("example.com/hold"))}, run: finalizerRemoved,
-				ended: []restore.StepResult{{Step: "1", Object: ConfigMap("shop/a").UID, Action: "remove-finalizer", Status: event.Skipped}},
+				ended: []event.Event{{Step: "1", Object: &object.Identity{UID: ConfigMap("shop/a").UID}, Action: "remove-finalizer", Status: event.Skipped}},
 			},
 			[]string{"leave ConfigMap/a: it was already being deleted when it was backed up; to have it again, create it from its manifest in the backup"},
 		},
@@ -328,7 +328,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 		"does not restore a reference that the run skipped removing": {
 			scenario{
 				live: []object.Object{ConfigMap("shop/flags"), cache}, run: unlinked(flags, To(cache)),
-				ended: []restore.StepResult{{Step: "1", Object: flags.UID, Action: "unlink", Status: event.Skipped}},
+				ended: []event.Event{{Step: "1", Object: &flags.Identity, Action: "unlink", Status: event.Skipped}},
 			},
 			nil,
 		},

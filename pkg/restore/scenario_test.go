@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
@@ -24,7 +25,7 @@ type scenario struct {
 	live    []object.Object
 	parts   []Part // further changes of the snapshot
 	run     run
-	ended   []restore.StepResult
+	ended   []event.Event
 	made    map[types.UID]types.UID
 	options restore.Options
 }
@@ -72,7 +73,7 @@ func (s scenario) snapshot() *snapshot.Snapshot {
 
 func (s scenario) backup(t testing.TB) restore.Backup {
 	t.Helper()
-	b := restore.Backup{Mode: s.run.mode, Steps: s.run.steps, StepResults: s.ended, Recreated: s.made}
+	b := restore.Backup{Mode: s.run.mode, Steps: s.run.steps, Ended: s.ended, Recreated: s.made}
 	manifests := map[types.UID]json.RawMessage{}
 	for _, text := range s.saved {
 		raw, err := yaml.YAMLToJSON([]byte(text))

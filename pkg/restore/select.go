@@ -65,14 +65,14 @@ func (p *planner) readRun() {
 		p.repaired[step.Object] = mode == plan.Repair
 		p.released[step.Object] = mode == plan.FinalizerRemoval && step.Requested
 	}
-	for _, e := range p.backup.StepResults {
+	for _, e := range p.backup.Ended {
 		skipped := e.Status == event.Skipped && !unrequested[e.Step]
 		p.undone[e.Step] = skipped || e.Status == event.Failed
 		if skipped {
-			delete(p.released, e.Object)
+			delete(p.released, e.Object.UID)
 		}
 		if e.Action == string(plan.ActionDelete) {
-			p.notDeleted[e.Object] = skipped
+			p.notDeleted[e.Object.UID] = skipped
 		}
 	}
 }

@@ -132,7 +132,7 @@ func readBackup(saved *backup.Backup, warnings io.Writer) restore.Backup {
 		in.Saved = append(in.Saved, restore.Saved{Object: e.Object, ResourceVersion: e.ResourceVersion, SHA256: e.SHA256})
 	}
 	for _, d := range saved.Results {
-		in.StepResults = append(in.StepResults, restore.StepResult{Step: d.Step, Object: d.Object.UID, Action: d.Action, Status: event.Status(d.Status)})
+		in.Ended = append(in.Ended, event.Event{Event: event.Ended, Step: d.Step, Action: d.Action, Object: &d.Object, Status: event.Status(d.Status)})
 	}
 	for _, made := range saved.Restored {
 		if made.UID != "" {

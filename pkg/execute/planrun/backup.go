@@ -108,7 +108,7 @@ func (r *run) writeBackup(ctx context.Context, objects []object.Identity) ([]Wri
 
 // backUp backs up the current state of the step's object. It returns nil if the step has
 // to be evaluated again.
-func (t *task) backUp(ctx context.Context, o *object.Object) *runner.Outcome {
+func (t *task) backUp(ctx context.Context, o *object.Object) *event.Result {
 	if err := t.run.backupErrors[t.node]; err != nil {
 		return runner.Failed(reason.BackupFailed{Failure: runner.FailureOf(err)})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -69,7 +70,7 @@ func (c *contents) deleting() bool {
 // checkContents lists again what the deletion of the step's object deletes too, right
 // before the DELETE, which has no precondition on that. It returns nil if the plan
 // showed all of it.
-func (t *task) checkContents(ctx context.Context, o *object.Object) *runner.Outcome {
+func (t *task) checkContents(ctx context.Context, o *object.Object) *event.Result {
 	s, err := t.run.server.Contents(ctx, o.Identity)
 	switch {
 	case ctx.Err() != nil:

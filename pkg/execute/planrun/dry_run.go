@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -18,7 +19,7 @@ import (
 // dryRun sends a step against the state that the plan was made from, without the effects
 // of earlier steps. A patch is reduced to the part that applies to that state. It is sent
 // even if nothing is left of it, to learn whether the API server allows it.
-func (r *run) dryRun(ctx context.Context, step *plan.Step) *runner.Outcome {
+func (r *run) dryRun(ctx context.Context, step *plan.Step) *event.Result {
 	o := r.graph.Object(step.Transition.Node)
 	d := collector.Decision{
 		Action: collector.Action(step.Action), Policy: metav1.DeletionPropagation(step.PropagationPolicy), GraceSeconds: step.GracePeriodSeconds,

@@ -33,7 +33,7 @@ func TestDryRunSendsEveryStepAndChangesNothing(t *testing.T) {
 		p, g := newCollectPlan(s)
 		backup := &fakeBackup{server: f}
 		report := planrun.Run(t.Context(), p, collector.NewJudge(g), f, backup, planrun.Options{Common: execute.Options{Concurrency: 3, DryRun: true}})
-		if slices.ContainsFunc(report.Results, func(r execute.Result) bool { return r.Status != event.Done }) {
+		if slices.ContainsFunc(report.Results, func(r event.Result) bool { return r.Status != event.Done }) {
 			t.Fatalf("%+v", report.Results)
 		}
 		if diff := cmp.Diff(before, describeStates(f.state, s)); diff != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -32,7 +33,7 @@ func (r *run) relist(ctx context.Context, _ struct{}) (*relisted, error) {
 // checkDependents lists every object again and skips the step if the collector would not
 // do it then, or if the scan is incomplete. It returns nil if the step has to be
 // evaluated again.
-func (t *task) checkDependents(ctx context.Context) *runner.Outcome {
+func (t *task) checkDependents(ctx context.Context) *event.Result {
 	var l *relisted
 	err := t.run.runner.Check(func() (err error) {
 		l, err = t.run.relists.do(ctx, struct{}{})

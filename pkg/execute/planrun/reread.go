@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -81,7 +82,7 @@ func (r *run) readRelocatedOwners(ctx context.Context, s *snapshot.Snapshot) err
 
 // rereadObject verifies the step's object. It returns nil if the step has to be evaluated
 // again.
-func (t *task) rereadObject(ctx context.Context) *runner.Outcome {
+func (t *task) rereadObject(ctx context.Context) *event.Result {
 	at := t.step.Object.Identity
 	now, err := t.run.verify(ctx, t.node, at)
 	switch {
@@ -104,7 +105,7 @@ func (t *task) rereadObject(ctx context.Context) *runner.Outcome {
 // no precondition detects their changes. It returns the evaluation of the step on what
 // was read, with no other update of the model in between. What cannot be read fails a
 // step that would be done, and does not matter to a step that would be skipped.
-func (t *task) rereadDependencies(ctx context.Context, e evaluation, nodes []graph.Node) (evaluation, *runner.Outcome) {
+func (t *task) rereadDependencies(ctx context.Context, e evaluation, nodes []graph.Node) (evaluation, *event.Result) {
 	if t.reread == nil {
 		t.reread = map[graph.Node]bool{}
 	}

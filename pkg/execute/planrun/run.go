@@ -135,7 +135,7 @@ func (r *run) watches() bool {
 	return r.options.RequestedOnly && r.options.Watcher != nil && !r.options.Common.DryRun
 }
 
-func (r *run) perform(ctx context.Context, i int) *runner.Outcome {
+func (r *run) perform(ctx context.Context, i int) *event.Result {
 	step := &r.plan.Steps[i]
 	if r.options.Common.DryRun {
 		return r.dryRun(ctx, step)

@@ -105,7 +105,7 @@ func (s *scenario) onRequest(name string, nth int, do func()) {
 }
 
 // describeResult returns the status of a step, and the code and parameters of its reason.
-func describeResult(r execute.Result) string {
+func describeResult(r event.Result) string {
 	return strings.TrimSpace(string(r.Status) + " " + describeReason(r.Reason))
 }
 

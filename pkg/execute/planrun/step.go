@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -31,7 +32,7 @@ type task struct {
 }
 
 // perform does the step if it is still what the collector would do.
-func (t *task) perform(ctx context.Context) *runner.Outcome {
+func (t *task) perform(ctx context.Context) *event.Result {
 	for {
 		e, out := t.evaluate(ctx)
 		if out == nil {
@@ -44,11 +45,11 @@ func (t *task) perform(ctx context.Context) *runner.Outcome {
 }
 
 // evaluate reads again what the step depends on. It returns an evaluation of a step that
-// is to be done, or the outcome of one that is not.
-func (t *task) evaluate(ctx context.Context) (evaluation, *runner.Outcome) {
+// is to be done, or the result of one that is not.
+func (t *task) evaluate(ctx context.Context) (evaluation, *event.Result) {
 	for e := t.evaluateNow(); ; {
 		unread := slices.DeleteFunc(slices.Clone(e.rereads), func(n graph.Node) bool { return t.reread[n] })
-		var out *runner.Outcome
+		var out *event.Result
 		switch {
 		case ctx.Err() != nil:
 			return e, t.run.runner.Interrupted(ctx)
@@ -76,7 +77,7 @@ func (t *task) evaluateNow() evaluation {
 
 // advance does the next thing that has to precede the write, or writes. It returns nil
 // if the step has to be evaluated again.
-func (t *task) advance(ctx context.Context, e evaluation) *runner.Outcome {
+func (t *task) advance(ctx context.Context, e evaluation) *event.Result {
 	switch {
 	case t.attempts == runner.MaxAttempts:
 		return runner.Failed(reason.KeepsChanging{Attempts: runner.MaxAttempts})
@@ -94,17 +95,17 @@ func (t *task) advance(ctx context.Context, e evaluation) *runner.Outcome {
 
 // waitForTurn waits until the next write may be sent. What the step depends on is read again
 // afterwards, except for lists: other steps cannot keep this one waiting for long.
-func (t *task) waitForTurn(ctx context.Context) *runner.Outcome {
+func (t *task) waitForTurn(ctx context.Context) *event.Result {
 	t.mayWrite, t.verified, t.reread = true, false, nil
 	return t.run.runner.WaitForTurn(ctx)
 }
 
-// unfinishedDependents returns the outcome of a step that must not remove the foreground
+// unfinishedDependents returns the result of a step that must not remove the foreground
 // finalizer of an owner, or nil. It has to stay if another finalizer keeps the owner and an
 // earlier step on a dependent was not done but is still due: without the foreground
 // finalizer the owner would be solid, and the dependent would stay for good
 // (docs/differences.md).
-func (t *task) unfinishedDependents(e evaluation) *runner.Outcome {
+func (t *task) unfinishedDependents(e evaluation) *event.Result {
 	if e.decision.Change.RemoveFinalizer != object.ForegroundFinalizer || simulate.StateAfterPatch(e.object, e.decision.Change) == nil {
 		return nil
 	}
@@ -123,7 +124,7 @@ func (t *task) unfinishedDependents(e evaluation) *runner.Outcome {
 
 // write sends the evaluated decision, with the evaluated state as precondition. It returns
 // nil if the step has to be evaluated again.
-func (t *task) write(ctx context.Context, e evaluation) *runner.Outcome {
+func (t *task) write(ctx context.Context, e evaluation) *event.Result {
 	left, err := t.run.send(ctx, e.object, e.decision)
 	t.attempts++
 	t.reread, t.contentsChecked, t.mayWrite = nil, false, false
@@ -148,7 +149,7 @@ func (r *run) send(ctx context.Context, o *object.Object, d collector.Decision) 
 
 // complete updates the live model with what a write left, and waits for the deletion that
 // the write may have caused.
-func (t *task) complete(ctx context.Context, e evaluation, left *object.Object) *runner.Outcome {
+func (t *task) complete(ctx context.Context, e evaluation, left *object.Object) *event.Result {
 	deletes := e.decision.Action == collector.ActionDelete
 	expected := e.object.Owners
 	if !deletes {

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -102,7 +103,7 @@ func (r *run) setContentsGone(n graph.Node) []graph.Node {
 }
 
 // waitForController waits for the cluster's own collector to do the step.
-func (t *task) waitForController(ctx context.Context) *runner.Outcome {
+func (t *task) waitForController(ctx context.Context) *event.Result {
 	if !t.causeHappened() {
 		return runner.Skipped(reason.CausingStepNotDone)
 	}
@@ -123,7 +124,7 @@ func (t *task) causeHappened() bool {
 
 // waitForGone waits until everything is gone that the plan expects to be gone because of the step: its
 // object, if this is the last step on it, and what has no step of its own.
-func (t *task) waitForGone(ctx context.Context) *runner.Outcome {
+func (t *task) waitForGone(ctx context.Context) *event.Result {
 	for _, n := range t.expectedGone() {
 		if !t.run.waitUntil(ctx, n, func(o *object.Object) bool { return o == nil }) {
 			t.run.runner.SetInterrupted()
@@ -164,7 +165,7 @@ func hasDone(step *plan.Step) func(*object.Object) bool {
 // waitForDeletion waits for deletions that the plan expects to complete, and that only need a
 // grace period or the deletion of contents to end: later steps depend on that of the step's object.
 // Of an object that is held, what else is deleted with it goes all the same.
-func (t *task) waitForDeletion(ctx context.Context) *runner.Outcome {
+func (t *task) waitForDeletion(ctx context.Context) *event.Result {
 	blocked, ok := t.run.live.blockedForNow(t.node)
 	awaited := []graph.Node{t.node}
 	if !t.run.expectedGone.Has(t.node) {

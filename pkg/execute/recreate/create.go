@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -16,7 +17,7 @@ import (
 // A controller whose dependents are missing from its cache creates others at once. So
 // dependents that a controller is to adopt are created before it, and given time to
 // reach its cache.
-func (r *run) create(ctx context.Context, i int) *runner.Outcome {
+func (r *run) create(ctx context.Context, i int) *event.Result {
 	step, work := &r.restoration.Plan.Steps[i], r.restoration.Instructions(i)
 	add, missing := r.withCurrentUIDs(work.Add)
 	if missing != nil {
@@ -62,9 +63,9 @@ func (r *run) create(ctx context.Context, i int) *runner.Outcome {
 }
 
 // send sends the object of a step to the API server, without the fields that servers
-// allocate if the server refuses it with them; changed reports whether. The outcome is
+// allocate if the server refuses it with them; changed reports whether. The result is
 // nil if the object was created.
-func (r *run) send(ctx context.Context, i int, add []restore.Addition) (o *object.Object, changed bool, out *runner.Outcome) {
+func (r *run) send(ctx context.Context, i int, add []restore.Addition) (o *object.Object, changed bool, out *event.Result) {
 	at := r.restoration.Plan.Steps[i].Object.Identity
 	body, err := r.restoration.Body(i, references(add))
 	if err != nil {

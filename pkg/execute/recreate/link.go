@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -15,7 +16,7 @@ import (
 
 // link adds the references that an object has lost, unless its controller has done so. It
 // keeps what others have changed meanwhile.
-func (r *run) link(ctx context.Context, i int) *runner.Outcome {
+func (r *run) link(ctx context.Context, i int) *event.Result {
 	step, work := &r.restoration.Plan.Steps[i], r.restoration.Instructions(i)
 	at := step.Object.Identity
 	uid, created := r.currentUID(at.UID)
@@ -28,7 +29,7 @@ func (r *run) link(ctx context.Context, i int) *runner.Outcome {
 		return runner.Skipped(reason.OwnerNotCreated{Owner: *missing})
 	}
 	o, err := r.readAdopted(ctx, at, work, add)
-	out := r.patch(ctx, at, o, err, func(o *object.Object) (object.Change, *runner.Outcome) {
+	out := r.patch(ctx, at, o, err, func(o *object.Object) (object.Change, *event.Result) {
 		change, conflicting := linkChange(o, add)
 		switch {
 		case o.Terminating():
@@ -70,11 +71,11 @@ func (r *run) readAdopted(ctx context.Context, at object.Identity, work *restore
 }
 
 // patch changes an object, which was read with the result o and err, as decide says. After
-// a conflict it reads and decides again. It returns the outcome of decide if there is one,
+// a conflict it reads and decides again. It returns the result of decide if there is one,
 // and nil if the object was changed.
 func (r *run) patch(
-	ctx context.Context, at object.Identity, o *object.Object, err error, decide func(*object.Object) (object.Change, *runner.Outcome),
-) *runner.Outcome {
+	ctx context.Context, at object.Identity, o *object.Object, err error, decide func(*object.Object) (object.Change, *event.Result),
+) *event.Result {
 	for range runner.MaxAttempts {
 		switch {
 		case ctx.Err() != nil:

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -53,7 +54,7 @@ type run struct {
 	created map[types.UID]types.UID // new UIDs by UID in the backup
 }
 
-func (r *run) perform(ctx context.Context, i int) *runner.Outcome {
+func (r *run) perform(ctx context.Context, i int) *event.Result {
 	if r.restoration.Plan.Steps[i].Action == plan.ActionCreate {
 		return r.create(ctx, i)
 	}
@@ -63,7 +64,7 @@ func (r *run) perform(ctx context.Context, i int) *runner.Outcome {
 // dryRun sends a step to a server that changes nothing, so that nothing of earlier steps
 // exists. It leaves out references to what they create, and skips a step that cannot be
 // tried without it.
-func (r *run) dryRun(ctx context.Context, i int) *runner.Outcome {
+func (r *run) dryRun(ctx context.Context, i int) *event.Result {
 	if ctx.Err() != nil {
 		return r.runner.Interrupted(ctx)
 	}
@@ -72,14 +73,14 @@ func (r *run) dryRun(ctx context.Context, i int) *runner.Outcome {
 	if missing, ok := r.missingPrerequisite(step); ok {
 		return runner.Skipped(reason.DryRunImpossible{Missing: missing})
 	}
-	var out *runner.Outcome
+	var out *event.Result
 	if step.Action == plan.ActionCreate {
 		if out = r.runner.WaitForTurn(ctx); out == nil {
 			_, _, out = r.send(ctx, i, add)
 		}
 	} else {
 		o, err := r.creator.Read(ctx, step.Object.Identity)
-		out = r.patch(ctx, step.Object.Identity, o, err, func(o *object.Object) (object.Change, *runner.Outcome) {
+		out = r.patch(ctx, step.Object.Identity, o, err, func(o *object.Object) (object.Change, *event.Result) {
 			change, _ := linkChange(o, add)
 			return change, nil
 		})
@@ -145,10 +146,10 @@ func references(add []restore.Addition) []object.Reference {
 	return out
 }
 
-// checkWrite returns the outcome of a step that may not write, or nil if it may. It reads
+// checkWrite returns the result of a step that may not write, or nil if it may. It reads
 // the owners that the plan found solid, apart from those that this run creates: none may be
 // gone or wait for its dependents to be deleted.
-func (r *run) checkWrite(ctx context.Context, step *plan.Step) *runner.Outcome {
+func (r *run) checkWrite(ctx context.Context, step *plan.Step) *event.Result {
 	for i := range step.References {
 		ref := &step.References[i]
 		uid := types.UID(ref.UID)

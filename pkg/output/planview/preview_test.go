@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
@@ -231,7 +232,7 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 	if err := planview.Preview(broken{want}, p, 0, none); !errors.Is(err, want) {
 		t.Errorf("Preview: got %v", err)
 	}
-	if err := planview.Unfinished(broken{want}, p, []planview.Result{{Step: "1", Status: "failed"}}, none); !errors.Is(err, want) {
+	if err := planview.Unfinished(broken{want}, p, []event.Result{{Status: event.Failed}}, none); !errors.Is(err, want) {
 		t.Errorf("Unfinished: got %v", err)
 	}
 }

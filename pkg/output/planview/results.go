@@ -19,23 +19,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// Result is how a step of a plan ended. A step without one was not started.
-type Result struct {
-	Step   string // its ID
-	Status event.Status
-	Reason reason.Reason // may be nil
-}
-
 // RunSummary returns in one line, without its line break and full stop, what a run did: how many of
-// the objects that the plan deletes are gone, and which other steps were done. If stuck is not empty,
-// it ends a first line.
-func RunSummary(p *plan.Plan, results []Result, gone int, stuck string, elapsed time.Duration) string {
-	ended := map[string]event.Status{}
-	for _, r := range results {
-		ended[r.Step] = r.Status
+// the objects that the plan deletes are gone, and which other steps were done. There is a result for each
+// step. If stuck is not empty, it ends a first line.
+func RunSummary(p *plan.Plan, results []event.Result, gone int, stuck string, elapsed time.Duration) string {
+	done := map[string]bool{}
+	counts := map[event.Status]int{}
+	for i := range p.Steps {
+		done[p.Steps[i].ID] = results[i].Status == event.Done
+		counts[results[i].Status]++
 	}
-	text := countActions(p, past, func(s *plan.Step) bool { return s.Action != plan.ActionDelete && ended[s.ID] == event.Done })
-	if planned := p.Losses(); planned > 0 && (gone > 0 || slices.ContainsFunc(results, func(r Result) bool { return r.Status == event.Done })) {
+	text := countActions(p, past, func(s *plan.Step) bool { return s.Action != plan.ActionDelete && done[s.ID] })
+	if planned := p.Losses(); planned > 0 && (gone > 0 || counts[event.Done] > 0) {
 		deleted := "deleted " + wording.Thousands(gone)
 		if gone < planned {
 			deleted += " of " + wording.Thousands(planned)
@@ -47,10 +42,6 @@ func RunSummary(p *plan.Plan, results []Result, gone int, stuck string, elapsed 
 		text = strings.ToUpper(text[:1]) + text[1:] + ". " + stuck + "\nIt took " + took(elapsed)
 	} else {
 		text += " in " + took(elapsed)
-	}
-	counts := map[event.Status]int{}
-	for i := range p.Steps {
-		counts[ended[p.Steps[i].ID]]++
 	}
 	var rest []string
 	for _, group := range []struct {
@@ -110,8 +101,8 @@ const (
 )
 
 // Unfinished writes a line for each step that failed, then for each that was skipped, in
-// the order of the plan. It writes nothing if there are none.
-func Unfinished(w io.Writer, p *plan.Plan, results []Result, palette *color.Palette) error {
+// the order of the plan. It writes nothing if there are none. There is a result for each step.
+func Unfinished(w io.Writer, p *plan.Plan, results []event.Result, palette *color.Palette) error {
 	failed, skipped := stepsWith(event.Failed, p, results), stepsWith(event.Skipped, p, results)
 	if len(skipped) > maxSkipped {
 		skipped = grouped(skipped)
@@ -145,17 +136,11 @@ type stepGroup struct {
 	reason reason.Reason
 }
 
-func stepsWith(status event.Status, p *plan.Plan, results []Result) []stepGroup {
-	why := map[string]reason.Reason{}
-	for _, r := range results {
-		if r.Status == status {
-			why[r.Step] = r.Reason
-		}
-	}
+func stepsWith(status event.Status, p *plan.Plan, results []event.Result) []stepGroup {
 	var out []stepGroup
-	for i := range p.Steps {
-		if r, ended := why[p.Steps[i].ID]; ended {
-			out = append(out, stepGroup{[]*plan.Step{&p.Steps[i]}, r})
+	for i, r := range results {
+		if r.Status == status {
+			out = append(out, stepGroup{[]*plan.Step{&p.Steps[i]}, r.Reason})
 		}
 	}
 	return out

@@ -34,7 +34,7 @@ type Runner struct {
 	plan      *plan.Plan
 	options   execute.Options
 	ownership func(i int) Ownership
-	perform   func(ctx context.Context, i int) *Outcome
+	perform   func(ctx context.Context, i int) *event.Result
 	indices   map[string]int // by step ID
 
 	slots       chan struct{} // every step in progress holds one, unless it waits
@@ -47,7 +47,7 @@ type Runner struct {
 func New(p *plan.Plan, o execute.Options, ownership func(i int) Ownership) *Runner {
 	r := &Runner{
 		plan: p, options: o, ownership: ownership, indices: make(map[string]int, len(p.Steps)),
-		slots: make(chan struct{}, max(o.Concurrency, 1)), report: &execute.Report{Results: make([]execute.Result, len(p.Steps))},
+		slots: make(chan struct{}, max(o.Concurrency, 1)), report: &execute.Report{Results: make([]event.Result, len(p.Steps))},
 	}
 	for i := range p.Steps {
 		r.indices[p.Steps[i].ID] = i
@@ -58,7 +58,7 @@ func New(p *plan.Plan, o execute.Options, ownership func(i int) Ownership) *Runn
 // Run calls perform with the index of every step that is not Ignored, when all steps
 // that it comes after have ended. It takes time linear in steps and dependencies. Steps
 // that have not begun when ctx ends are skipped.
-func (r *Runner) Run(ctx context.Context, perform func(ctx context.Context, i int) *Outcome) *execute.Report {
+func (r *Runner) Run(ctx context.Context, perform func(ctx context.Context, i int) *event.Result) *execute.Report {
 	r.perform = perform
 	remaining, successors := r.order()
 	begun := make([]bool, len(remaining))
@@ -67,7 +67,6 @@ func (r *Runner) Run(ctx context.Context, perform func(ctx context.Context, i in
 		switch {
 		case r.ownership(i) == Ignored:
 			begun[i] = true
-			r.report.Results[i].Step = r.plan.Steps[i].ID
 		case n == 0:
 			ready = append(ready, i)
 		}
@@ -145,7 +144,7 @@ func (r *Runner) order() (remaining []int, successors [][]int) {
 
 func (r *Runner) step(ctx context.Context, i int) {
 	r.emitStep(&r.plan.Steps[i], event.Started, "", nil)
-	var out *Outcome
+	var out *event.Result
 	if r.ownership(i) == Own {
 		out = r.CheckReady()
 	}
@@ -155,8 +154,8 @@ func (r *Runner) step(ctx context.Context, i int) {
 	r.end(i, out)
 }
 
-// CheckReady returns the outcome of a step that may not write, or nil if it may.
-func (r *Runner) CheckReady() *Outcome {
+// CheckReady returns the result of a step that may not write, or nil if it may.
+func (r *Runner) CheckReady() *event.Result {
 	if r.options.Ready == nil || r.options.DryRun {
 		return nil
 	}
@@ -166,9 +165,9 @@ func (r *Runner) CheckReady() *Outcome {
 	return nil
 }
 
-func (r *Runner) end(i int, out *Outcome) {
+func (r *Runner) end(i int, out *event.Result) {
 	step := &r.plan.Steps[i]
-	r.report.Results[i] = execute.Result{Step: step.ID, Status: out.Status, Reason: out.Reason}
+	r.report.Results[i] = *out
 	r.emitStep(step, event.Ended, out.Status, out.Reason)
 }
 
@@ -222,9 +221,9 @@ func (r *Runner) Check(check func() error) error {
 // Paced reports whether a write has to wait for its turn.
 func (r *Runner) Paced() bool { return r.options.Pace != nil }
 
-// WaitForTurn waits until the next write may be sent. It returns the outcome of the step if
+// WaitForTurn waits until the next write may be sent. It returns the result of the step if
 // the context ends before, and nil otherwise.
-func (r *Runner) WaitForTurn(ctx context.Context) *Outcome {
+func (r *Runner) WaitForTurn(ctx context.Context) *event.Result {
 	if r.Paced() && (r.options.Pace(ctx) != nil || ctx.Err() != nil) {
 		return r.Interrupted(ctx)
 	}
@@ -253,24 +252,21 @@ func (r *Runner) emitStep(step *plan.Step, kind event.Kind, status event.Status,
 	})
 }
 
-// Outcome tells how a step ended. A function that returns a nil *Outcome has not ended
-// the step.
-type Outcome struct {
-	Status event.Status
-	Reason reason.Reason // nil if the step was done as planned
+// Where a function returns a *event.Result, nil means that the step has not ended.
+
+// Done returns the result of a step that was done; why may be nil.
+func Done(why reason.Reason) *event.Result { return &event.Result{Status: event.Done, Reason: why} }
+
+// Skipped returns the result of a step that is not needed or not right any more.
+func Skipped(why reason.Reason) *event.Result {
+	return &event.Result{Status: event.Skipped, Reason: why}
 }
 
-// Done returns the outcome of a step that was done; why may be nil.
-func Done(why reason.Reason) *Outcome { return &Outcome{event.Done, why} }
+// Failed returns the result of a step that could not be done.
+func Failed(why reason.Reason) *event.Result { return &event.Result{Status: event.Failed, Reason: why} }
 
-// Skipped returns the outcome of a step that is not needed or not right any more.
-func Skipped(why reason.Reason) *Outcome { return &Outcome{event.Skipped, why} }
-
-// Failed returns the outcome of a step that could not be done.
-func Failed(why reason.Reason) *Outcome { return &Outcome{event.Failed, why} }
-
-// Interrupted returns the outcome of a step that had not written when ctx ended.
-func (r *Runner) Interrupted(ctx context.Context) *Outcome {
+// Interrupted returns the result of a step that had not written when ctx ended.
+func (r *Runner) Interrupted(ctx context.Context) *event.Result {
 	r.SetInterrupted()
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return Skipped(reason.TimedOut)
