@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,10 +27,10 @@ func (o *MutatingOptions) validateAcceptedGaps() error {
 		Quote(strings.Join(o.AcceptedGaps, ",")))
 }
 
-func (op *Operation) warnOfUnusedAcceptGaps() {
-	for _, name := range op.Options.AcceptedGaps {
-		if !slices.Contains(op.Current.Plan.AcceptedGaps, name) {
-			fmt.Fprintf(op.Options.Scan.Err, "warning: --accept-gap %s has no effect: no gap with that name blocks this plan\n", escape.Short(name, 200))
+func warnOfUnusedAcceptGaps(o *MutatingOptions, p *plan.Plan) {
+	for _, name := range o.AcceptedGaps {
+		if !slices.Contains(p.AcceptedGaps, name) {
+			fmt.Fprintf(o.Scan.Err, "warning: --accept-gap %s has no effect: no gap with that name blocks this plan\n", escape.Short(name, 200))
 		}
 	}
 }
@@ -39,15 +40,15 @@ const maxHintedObjects = 5
 
 // hintAcceptGap names the gaps that the user would have to accept for blocked objects to
 // be processed, and these objects.
-func (op *Operation) hintAcceptGap() error {
-	if len(op.Current.Plan.Blocked) == 0 {
+func hintAcceptGap(ctx context.Context, j Job, now Planned) error {
+	if len(now.Plan.Blocked) == 0 || j.Options.given.Lookup("accept-gap") == nil {
 		return nil
 	}
-	names := plan.AcceptableGaps(op.Current.Graph(), op.Current.Plan)
+	names := plan.AcceptableGaps(now.Graph(), now.Plan)
 	if len(names) == 0 {
 		return nil
 	}
-	accepting, err := op.Command.PlanAccepting(&op.Current, slices.Concat(op.Options.AcceptedGaps, names))
+	accepting, err := j.Plan(ctx, now.Scanned, slices.Concat(j.Options.AcceptedGaps, names))
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (op *Operation) hintAcceptGap() error {
 	for _, name := range slices.Compact(needed) {
 		flags = append(flags, "--accept-gap "+escape.Short(name, 200))
 	}
-	_, err = fmt.Fprintf(op.Options.Scan.Err, "hint: with %s, %s would be processed although related objects may be unread: %s\n",
+	_, err = fmt.Fprintf(j.Options.Scan.Err, "hint: with %s, %s would be processed although related objects may be unread: %s\n",
 		strings.Join(flags, " "), wording.Count(len(proceeding), "more object"), wording.List(proceeding, maxHintedObjects))
 	return err
 }

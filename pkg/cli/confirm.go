@@ -15,7 +15,7 @@ import (
 
 // confirmPlan asks whether to carry out the plan that was shown, unless flags answer that.
 // The error is an ExitError if it was not confirmed.
-func (o *MutatingOptions) confirmPlan(ctx context.Context, p *plan.Plan) error {
+func confirmPlan(ctx context.Context, o *MutatingOptions, p *plan.Plan) error {
 	s := o.Scan.Streams
 	if names := planview.CriticalDeletions(p); len(names) > 0 {
 		fmt.Fprintln(s.Err, "The deletion includes:\n  "+strings.Join(names, "\n  "))

@@ -25,6 +25,24 @@ func (e ExitError) OrNil() error {
 	return e
 }
 
+// verification is what the scan after a run proves. The values are part of the JSON
+// contract.
+type verification string
+
+const (
+	verifiedComplete   verification = "complete"   // the scan read everything: what it did not find does not exist
+	verifiedIncomplete verification = "incomplete" // the scan had gaps
+	verifiedFailed     verification = "failed"     // the scan failed
+	verifiedNone       verification = "none"       // there was no scan
+)
+
+func verifiedBy(complete bool) verification {
+	if complete {
+		return verifiedComplete
+	}
+	return verifiedIncomplete
+}
+
 // exitFacts are everything about a run that decides its exit code.
 type exitFacts struct {
 	dryRun       string // the value of --dry-run

@@ -150,10 +150,14 @@ func (o *MutatingOptions) Mutates() bool { return o.DryRun == DryRunNone }
 // Prompts reports whether the user is asked before anything is changed.
 func (o *MutatingOptions) Prompts() bool { return !o.Yes && o.confirm == "" }
 
-// BackupRoot returns the folder of the backups of a context.
-func (o *MutatingOptions) BackupRoot(context string) (string, error) {
+// BackupRoot returns the folder of the backups of the context in use.
+func (o *MutatingOptions) BackupRoot() (string, error) {
 	if o.backupDir != "" {
 		return o.backupDir, nil
+	}
+	context, _, err := o.Scan.ContextAndServer()
+	if err != nil {
+		return "", err
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {

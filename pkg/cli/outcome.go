@@ -19,6 +19,7 @@ import (
 
 // runOutcome is how a run ended.
 type runOutcome struct {
+	job     Job
 	facts   exitFacts
 	plan    *plan.Plan
 	done    *execute.Report // nil if there was nothing to do
@@ -28,6 +29,13 @@ type runOutcome struct {
 	gaps    []snapshot.Gap // of the last scan
 	left    *plan.Plan     // of the scan after the run; nil if there was none
 	blocked []plan.Blocked // by the last scan
+}
+
+// notRun returns the outcome of a run that has done nothing yet.
+func notRun(j Job, p *plan.Plan) runOutcome {
+	return runOutcome{job: j, plan: p, gaps: p.Gaps, facts: exitFacts{
+		dryRun: j.Options.DryRun, strict: j.Options.Scan.Strict, complete: p.CompleteButAccepted(), verification: verifiedNone,
+	}}
 }
 
 // dryRun reports whether this is the outcome of a server-side dry run.
@@ -125,32 +133,33 @@ func (o *runOutcome) shownSteps() (shown *plan.Plan, results []event.Result, oth
 }
 
 // report prints how the run ended, and returns its exit code as an error.
-func (op *Operation) report(o runOutcome) error {
+func report(o runOutcome) error {
 	r := o.result()
 	o.facts.failed, o.facts.blocked = r.Summary.Failed, r.Summary.Blocked
 	code := o.facts.code()
-	if err := op.writeResult(&o, r); err != nil { // printed here, because what follows is still due
-		fmt.Fprintf(op.Options.Scan.Err, "error: write the result: %s\n", escape.Short(err.Error(), 2000))
+	if err := o.writeResult(r); err != nil { // printed here, because what follows is still due
+		fmt.Fprintf(o.job.Options.Scan.Err, "error: write the result: %s\n", escape.Short(err.Error(), 2000))
 		code = ExitUsage
 	}
-	op.printInterrupted(&o, r)
+	o.printInterrupted(r)
 	return code.OrNil()
 }
 
 // writeResult writes how the run ended in the format of -o.
-func (op *Operation) writeResult(o *runOutcome, r *result) error {
+func (o *runOutcome) writeResult(r *result) error {
+	options := o.job.Options
 	switch {
-	case op.Options.Output.Structured():
-		return op.Options.Output.Write("Result", r, r.done()...)
-	case op.Options.Output.Format == jsonLines:
-		return op.Options.Scan.WriteLine(struct {
+	case options.Output.Structured():
+		return options.Output.Write("Result", r, r.done()...)
+	case options.JSONLines():
+		return options.Scan.WriteLine(struct {
 			Event string `json:"event"`
 			summary
 			Backup       string       `json:"backup"`
 			Verification verification `json:"verification"`
 		}{"finished", r.Summary, o.backup, o.facts.verification})
 	case o.done != nil:
-		return op.printResult(o, r)
+		return o.printResult(r)
 	}
 	return nil
 }
@@ -167,19 +176,20 @@ func (r *result) done() []object.Identity {
 }
 
 // printResult writes the result for a person.
-func (op *Operation) printResult(o *runOutcome, r *result) error {
+func (o *runOutcome) printResult(r *result) error {
+	scan := o.job.Options.Scan
 	shown, results, others := o.shownSteps()
-	if err := planview.Unfinished(op.Options.Scan.Out, shown, results, op.Options.Scan.Palette()); err != nil {
+	if err := planview.Unfinished(scan.Out, shown, results, scan.Palette()); err != nil {
 		return err
 	}
 	if o.plan.Mode.Cascades() && !o.dryRun() {
-		if err := planview.Blocked(op.Options.Scan.Out, o.blocked, op.Options.Scan.Palette()); err != nil {
+		if err := planview.Blocked(scan.Out, o.blocked, scan.Palette()); err != nil {
 			return err
 		}
 	}
 	stuck := ""
 	if object, why, ok := planview.Stuck(o.plan, o.blocked); ok && o.gone < o.plan.Losses() {
-		stuck = why + " Next: " + op.Options.Scan.Suggest("why", strings.ToLower(object.Kind)+"/"+object.Name, "-n", object.Namespace)
+		stuck = why + " Next: " + scan.Suggest("why", strings.ToLower(object.Kind)+"/"+object.Name, "-n", object.Namespace)
 	}
 	line := planview.RunSummary(shown, results, o.gone, stuck, o.took)
 	switch {
@@ -188,29 +198,29 @@ func (op *Operation) printResult(o *runOutcome, r *result) error {
 	case others > 0:
 		line += "; the cluster's garbage collector does the rest, and nothing was verified."
 	default:
-		line += op.verificationLine(o, r) + "."
+		line += o.verificationLine(r) + "."
 	}
 	if o.backup != "" && r.Summary.Done > 0 && (o.plan.Summary.Delete > 0 || o.plan.Mode == plan.Repair || o.plan.Mode == plan.FinalizerRemoval) {
-		line += " Undo: " + escape.Short(op.Options.Scan.Suggest("restore", o.backup), 4000)
+		line += " Undo: " + escape.Short(scan.Suggest("restore", o.backup), 4000)
 		if d := o.plan.Data(); d.Lost+d.Unknown > 0 {
 			line += fmt.Sprintf(" (objects, not the data of %s)", wording.Count(d.Lost+d.Unknown, "volume"))
 		}
 	}
-	if _, err := fmt.Fprintln(op.Options.Scan.Out, line); err != nil {
+	if _, err := fmt.Fprintln(scan.Out, line); err != nil {
 		return err
 	}
-	if !o.interrupted() && r.Summary.Failed == 0 && r.Summary.Left > 0 && !op.LeavesRestToCollector {
-		next := op.Options.rerunCommand()
+	if !o.interrupted() && r.Summary.Failed == 0 && r.Summary.Left > 0 && !o.job.LeavesRestToCollector {
+		next := o.job.Options.rerunCommand()
 		if o.plan.Mode.Cascades() { // the objects that it named are gone
-			next = op.suggestCollect(o.left)
+			next = suggestCollect(o.job.Options, o.left)
 		}
-		fmt.Fprintf(op.Options.Scan.Err, "More to do, continue with: %s\n", next)
+		fmt.Fprintf(scan.Err, "More to do, continue with: %s\n", next)
 	}
 	return nil
 }
 
 // verificationLine returns what the scan after the run found, as the end of a sentence.
-func (op *Operation) verificationLine(o *runOutcome, r *result) string {
+func (o *runOutcome) verificationLine(r *result) string {
 	found := foundLeft(r.Summary.Left, o.blocked)
 	switch {
 	case o.facts.verification == verifiedComplete:
@@ -221,27 +231,28 @@ func (op *Operation) verificationLine(o *runOutcome, r *result) string {
 		return "; an incomplete scan afterwards found " + found
 	case o.facts.verification == verifiedFailed:
 		return "; the scan afterwards failed, so what is left is not known"
-	case op.SkipVerification && !o.interrupted():
+	case o.job.SkipVerification && !o.interrupted():
 		return "; nothing was verified"
 	}
 	return ""
 }
 
 // printInterrupted prints, in every format, why a run ended early.
-func (op *Operation) printInterrupted(o *runOutcome, r *result) {
+func (o *runOutcome) printInterrupted(r *result) {
+	stderr := o.job.Options.Scan.Err
 	switch {
 	case o.facts.timedOut:
-		fmt.Fprintf(op.Options.Scan.Err, "error: not finished within --timeout %s%s; %s\n", op.Options.runTimeout, stillThere(r), op.nextCommand(o))
+		fmt.Fprintf(stderr, "error: not finished within --timeout %s%s; %s\n", o.job.Options.runTimeout, stillThere(r), o.nextCommand())
 	case o.interrupted() && o.dryRun():
-		fmt.Fprintln(op.Options.Scan.Err, "interrupted: nothing was changed")
+		fmt.Fprintln(stderr, "interrupted: nothing was changed")
 	case o.interrupted():
-		fmt.Fprintf(op.Options.Scan.Err, "interrupted: only the steps above were done%s; %s\n", stillThere(r), op.nextCommand(o))
+		fmt.Fprintf(stderr, "interrupted: only the steps above were done%s; %s\n", stillThere(r), o.nextCommand())
 	}
 }
 
 // suggestCollect returns a preview of the collection that does the rest of a plan, nil for an
 // unknown one. It is as narrow as can be: one namespace if everything left is in one.
-func (op *Operation) suggestCollect(left *plan.Plan) string {
+func suggestCollect(o *MutatingOptions, left *plan.Plan) string {
 	words := []string{"collect", "--dry-run"}
 	if left != nil && len(left.Steps) > 0 {
 		namespace := left.Steps[0].Object.Namespace
@@ -251,15 +262,15 @@ func (op *Operation) suggestCollect(left *plan.Plan) string {
 			words = append(words, "-A")
 		}
 	}
-	return op.Options.Scan.Suggest(words...)
+	return o.Scan.Suggest(words...)
 }
 
 // nextCommand returns what does the rest of an interrupted run.
-func (op *Operation) nextCommand(o *runOutcome) string {
+func (o *runOutcome) nextCommand() string {
 	switch {
-	case op.LeavesRestToCollector && o.facts.left > 0:
-		return op.suggestCollect(o.left) + " previews the rest"
-	case op.LeavesRestToCollector:
+	case o.job.LeavesRestToCollector && o.facts.left > 0:
+		return suggestCollect(o.job.Options, o.left) + " previews the rest"
+	case o.job.LeavesRestToCollector:
 		return "the cluster's garbage collector continues with the rest"
 	}
 	return "run the command again to continue"

@@ -31,37 +31,38 @@ type refusal struct {
 
 // preflight returns the rights that the plan needs and that the API server denies, and
 // warns of them. A server-side dry run does not need it.
-func (op *Operation) preflight(ctx context.Context) []refusal {
-	if op.Current.Cluster == nil || op.Options.DryRun == dryRunServer || len(op.Current.Plan.Steps) == 0 || op.Options.Scan.Strict && !op.Current.Plan.CompleteButAccepted() {
+func preflight(ctx context.Context, j Job, now Planned) []refusal {
+	o := j.Options
+	if now.Cluster == nil || o.DryRun == dryRunServer || len(now.Plan.Steps) == 0 || o.Scan.Strict && !now.Plan.CompleteButAccepted() {
 		return nil
 	}
 	var byName []object.Identity
-	if saved := op.Current.Plan.ObjectsToBackUp(); !op.Options.NoBackup && len(saved) > 0 {
-		byName = read.ByName(op.Current.Snapshot, saved)
+	if saved := now.Plan.ObjectsToBackUp(); !o.NoBackup && len(saved) > 0 {
+		byName = read.ByName(now.Snapshot, saved)
 	}
 	var rights []read.Right
-	for _, n := range op.Current.Plan.Needs(op.LeavesRestToCollector, byName) {
+	for _, n := range now.Plan.Needs(j.LeavesRestToCollector, byName) {
 		rights = append(rights, read.Right(n))
 	}
 	needed := len(rights)
 	var samples []*plan.Step
-	if op.Options.Mutates() && !op.LeavesRestToCollector { // otherwise this run changes no references
-		samples = op.Current.Plan.PreflightSamples()
+	if o.Mutates() && !j.LeavesRestToCollector { // otherwise this run changes no references
+		samples = now.Plan.PreflightSamples()
 	}
 	for _, s := range samples {
 		rights = append(rights, read.Right{Verb: "delete", Objects: []object.Identity{s.Object.Identity}})
 	}
-	grants := read.ReviewAccess(ctx, op.Current.Cluster, op.Current.Snapshot, rights)
+	grants := read.ReviewAccess(ctx, now.Cluster, now.Snapshot, rights)
 	refused, unknown := refusals(rights[:needed], grants)
 	if len(refused) == 0 {
-		refused = op.dryRunSteps(ctx, samples, grants[needed:])
+		refused = dryRunSteps(ctx, now.Scanned, samples, grants[needed:])
 	}
 	if ctx.Err() != nil {
 		return refused
 	}
-	op.Options.Scan.warnOfRefusals(refused, unknown)
-	if len(refused) > 0 && !op.Options.Mutates() {
-		fmt.Fprintf(op.Options.Scan.Err, "hint: a run would be refused, because the API server would not permit part of it; %s\n", rightsHint)
+	o.Scan.warnOfRefusals(refused, unknown)
+	if len(refused) > 0 && !o.Mutates() {
+		fmt.Fprintf(o.Scan.Err, "hint: a run would be refused, because the API server would not permit part of it; %s\n", rightsHint)
 	}
 	return refused
 }
@@ -123,8 +124,8 @@ const maxDryRuns = 20
 // admission plugin OwnerReferencesPermissionEnforcement may refuse them to a user who may
 // patch the object, but not delete it, or if the new reference blocks the deletion of its
 // owner. The grants are those to delete the object of each step.
-func (op *Operation) dryRunSteps(ctx context.Context, samples []*plan.Step, grants []read.Grant) []refusal {
-	writer := write.New(op.Current.Cluster, op.Current.Snapshot, true)
+func dryRunSteps(ctx context.Context, seen Scanned, samples []*plan.Step, grants []read.Grant) []refusal {
+	writer := write.New(seen.Cluster, seen.Snapshot, true)
 	var all sync.WaitGroup
 	refused := make([][]refusal, len(samples))
 	sent := 0
@@ -134,7 +135,7 @@ func (op *Operation) dryRunSteps(ctx context.Context, samples []*plan.Step, gran
 		}
 		sent++
 		all.Go(func() {
-			_, err := writer.Patch(ctx, op.Current.Graph().Object(s.Transition.Node), s.Transition.Change)
+			_, err := writer.Patch(ctx, seen.Graph().Object(s.Transition.Node), s.Transition.Change)
 			var failed *client.RequestError
 			if !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden {
 				return // the run will report it
@@ -157,7 +158,7 @@ func addsBlockingReference(s *plan.Step) bool {
 }
 
 // refuseRun reports a run that does not start because the API server would deny a part of it.
-func (op *Operation) refuseRun(refused []refusal) error {
+func refuseRun(j Job, p *plan.Plan, refused []refusal) error {
 	denied := map[object.Identity]reason.Reason{}
 	for _, r := range refused {
 		for _, o := range r.objects {
@@ -165,24 +166,23 @@ func (op *Operation) refuseRun(refused []refusal) error {
 		}
 	}
 	byStep := map[string]reason.Reason{}
-	for i := range op.Current.Plan.Outcomes {
-		if o := &op.Current.Plan.Outcomes[i]; o.Follows != "" && denied[o.Object] != nil {
+	for i := range p.Outcomes {
+		if o := &p.Outcomes[i]; o.Follows != "" && denied[o.Object] != nil {
 			byStep[o.Follows] = denied[o.Object]
 		}
 	}
-	done := &execute.Report{Results: make([]event.Result, len(op.Current.Plan.Steps))}
-	for i := range op.Current.Plan.Steps {
-		s := &op.Current.Plan.Steps[i]
+	r := notRun(j, p)
+	r.done = &execute.Report{Results: make([]event.Result, len(p.Steps))}
+	for i := range p.Steps {
+		s := &p.Steps[i]
 		why := cmp.Or(denied[s.Object.Identity], byStep[s.ID])
-		done.Results[i] = event.Result{Status: event.Failed, Reason: why}
+		r.done.Results[i] = event.Result{Status: event.Failed, Reason: why}
 		if why == nil {
-			done.Results[i] = event.Result{Status: event.Skipped, Reason: reason.OtherStepNotPermitted}
+			r.done.Results[i] = event.Result{Status: event.Skipped, Reason: reason.OtherStepNotPermitted}
 		}
 	}
-	o := op.outcome()
-	o.done = done
-	err := op.report(o)
-	fmt.Fprintln(op.Options.Scan.Err, "error: the API server would not permit part of this plan: nothing was changed")
-	fmt.Fprintln(op.Options.Scan.Err, "hint: "+rightsHint)
+	err := report(r)
+	fmt.Fprintln(j.Options.Scan.Err, "error: the API server would not permit part of this plan: nothing was changed")
+	fmt.Fprintln(j.Options.Scan.Err, "hint: "+rightsHint)
 	return err
 }

@@ -46,12 +46,11 @@ func (s *Streams) screen(out io.Writer) (lines int, ok bool) {
 
 // writePlan writes the plan for a person: every line of it if the format is wide, and totals if
 // it has more lines than the terminal.
-func (op *Operation) writePlan(out io.Writer, palette *color.Palette) error {
-	p := op.Current.Plan
-	if op.Options.Output.Format == wide {
+func writePlan(o *MutatingOptions, p *plan.Plan, out io.Writer, palette *color.Palette) error {
+	if o.Output.Format == wide {
 		return planview.Preview(out, p, 0, palette)
 	}
-	if lines, ok := op.Options.Scan.screen(out); ok && (p.Mode == plan.Collect || p.Mode.Cascades()) {
+	if lines, ok := o.Scan.screen(out); ok && (p.Mode == plan.Collect || p.Mode.Cascades()) {
 		if written, err := planview.Totals(out, p, lines, maxPreviewLines, palette); written || err != nil {
 			return err
 		}
@@ -61,22 +60,22 @@ func (op *Operation) writePlan(out io.Writer, palette *color.Palette) error {
 
 // preview prints the plan: for a program if it is the result of the command, for a person
 // always, on standard error if standard output is for a program.
-func (op *Operation) preview() error {
-	p, out := op.Current.Plan, op.Options.Scan.Out
+func preview(o *MutatingOptions, p *plan.Plan, notes []string) error {
+	out := o.Scan.Out
 	switch {
-	case op.Options.Output.Structured() && op.Options.DryRun == dryRunClient:
-		return op.Options.Output.Write(plan.Kind, p, planObjects(p)...)
-	case op.Options.ForPerson():
-	case op.Options.Prompts() && op.Options.Mutates():
-		out = op.Options.Scan.Err
+	case o.Output.Structured() && o.DryRun == dryRunClient:
+		return o.Output.Write(plan.Kind, p, planObjects(p)...)
+	case o.ForPerson():
+	case o.Prompts() && o.Mutates():
+		out = o.Scan.Err
 	default:
 		return nil
 	}
-	palette := op.Options.Scan.Palette()
-	if err := op.writePlan(out, palette); err != nil {
+	palette := o.Scan.Palette()
+	if err := writePlan(o, p, out, palette); err != nil {
 		return err
 	}
-	notes := slices.Clip(op.Notes)
+	notes = slices.Clip(notes)
 	if p.Mode.Cascades() {
 		if sum := planview.DeletionSummary(p, palette); sum != "" {
 			notes = append(notes, sum)
@@ -90,8 +89,8 @@ func (op *Operation) preview() error {
 			return err
 		}
 	}
-	sum := planview.SummaryLine(p, op.Options.place(p))
-	if op.Options.DryRun == dryRunClient {
+	sum := planview.SummaryLine(p, o.place(p))
+	if o.DryRun == dryRunClient {
 		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", p.Digest)
 	}
 	_, err := fmt.Fprintln(out, sum)
@@ -99,8 +98,7 @@ func (op *Operation) preview() error {
 }
 
 // hintConfirm tells, after a dry run, how to carry out this plan, unless that would be refused.
-func (op *Operation) hintConfirm(refused []refusal) {
-	p, o := op.Current.Plan, op.Options
+func hintConfirm(o *MutatingOptions, p *plan.Plan, refused []refusal) {
 	cannotRun := o.Scan.From != "" || len(refused) > 0 || o.Scan.Strict && !p.CompleteButAccepted() || o.exceedsMaxDeletes(p) != ""
 	if o.ForPerson() && len(p.Steps) > 0 && !cannotRun {
 		fmt.Fprintf(o.Scan.Err, "Run exactly this plan: %s --confirm %s\n", o.rerunCommand(), p.Digest)

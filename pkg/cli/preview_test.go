@@ -43,12 +43,11 @@ func TestAPlanWithMoreLinesThanTheTerminalIsShownAsTotals(t *testing.T) {
 			options.Scan.Out, options.Scan.OutTerm, options.Scan.ErrTerm = stdout, c.terminal, c.errTerm
 			options.Scan.Height = func() int { return c.height }
 			options.Output.Format = c.format
-			op := &Operation{Options: options, Current: PlannedScan{Plan: c.plan}}
 			out := stdout
 			if c.toErr {
 				out = stderr
 			}
-			if err := op.writePlan(out, color.New(color.Never, false, false)); err != nil {
+			if err := writePlan(options, c.plan, out, color.New(color.Never, false, false)); err != nil {
 				t.Fatal(err)
 			}
 			if totals := strings.Contains(out.String(), "\ndelete  Secret  50       a\n"); totals != c.totals || strings.Contains(out.String(), "Secret/x49") == totals {

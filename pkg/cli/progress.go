@@ -46,18 +46,3 @@ func (p *progressLine) note(lines string) {
 	}
 	fmt.Fprint(p.scan.Err, lines)
 }
-
-// onEvent returns what observes a run with this backup, or without one.
-func (op *Operation) onEvent(b *runBackup) func(event.Event) {
-	return func(e event.Event) {
-		op.progress.observe(e)
-		if op.Options.Output.Format == jsonLines {
-			_ = op.Options.Scan.WriteLine(e) // a broken pipe must not stop a run halfway
-		}
-		if b != nil && e.Event == event.Ended {
-			if err := b.noteResult(e, op.Options.Scan.Now()); err != nil {
-				op.RecordFailure(StopsRun, err)
-			}
-		}
-	}
-}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
 // rate is the value of --rate: how many writes are sent per second; 0 is no limit. With less
@@ -63,14 +64,14 @@ func (r *rate) pace() func(context.Context) error {
 
 // checkRate returns an error if the plan cannot be carried out within --timeout because of
 // --rate. A preview only warns.
-func (op *Operation) checkRate() error {
-	o := op.Options
+func checkRate(j Job, p *plan.Plan) error {
+	o := j.Options
 	if o.rate == 0 || o.runTimeout == 0 {
 		return nil
 	}
 	writes := 0
-	for i := range op.Current.Plan.Steps {
-		if !op.LeavesRestToCollector || op.Current.Plan.Steps[i].Requested {
+	for i := range p.Steps {
+		if !j.LeavesRestToCollector || p.Steps[i].Requested {
 			writes++
 		}
 	}

@@ -105,8 +105,7 @@ func TestARunThatTheRateMakesTooLongIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			options, _, stderr := offline(t)
 			options.rate, options.runTimeout, options.DryRun = c.rate, c.timeout, c.dryRun
-			op := &Operation{Options: options, LeavesRestToCollector: c.rest, Current: PlannedScan{Plan: &plan.Plan{Steps: steps}}}
-			err := op.checkRate()
+			err := checkRate(Job{Options: options, LeavesRestToCollector: c.rest}, &plan.Plan{Steps: steps})
 			if got := errorText(err); got != c.err {
 				t.Errorf("got %q, want %q", got, c.err)
 			}

@@ -21,14 +21,14 @@ func (s *ScanOptions) WarnOfRefusals(refusals []reason.WebhookRefuses) {
 	}
 }
 
-// warnOfRefusals warns of writes of the current plan, and of deletions that follow from them, that the API
+// warnOfRefusedWrites warns of writes of the plan, and of deletions that follow from them, that the API
 // server refuses for lack of a webhook's backend.
-func (op *Operation) warnOfRefusals(ctx context.Context) {
-	p := op.Current.Plan
+func warnOfRefusedWrites(ctx context.Context, s *ScanOptions, now Planned) {
+	p := now.Plan
 	if len(p.Steps) == 0 || p.Mode == plan.Restore {
 		return
 	}
-	webhooks, _ := health.Webhooks(ctx, op.Current.Cluster, op.Current.Snapshot) // nothing is said of what may not be read
+	webhooks, _ := health.Webhooks(ctx, now.Cluster, now.Snapshot) // nothing is said of what may not be read
 	var writes []snapshot.Write
 	for _, lost := range p.LostObjects() {
 		if lost.By == nil || !lost.By.Object.IsCRD() || lost.By.Object.Identity == lost.Object { // instances are deleted without admission
@@ -40,5 +40,5 @@ func (op *Operation) warnOfRefusals(ctx context.Context) {
 			writes = append(writes, snapshot.Write{Object: p.Steps[i].Object.Identity, Operation: "UPDATE"})
 		}
 	}
-	op.Options.Scan.WarnOfRefusals(op.Current.Graph().View().Refusals(webhooks, writes))
+	s.WarnOfRefusals(now.Graph().View().Refusals(webhooks, writes))
 }

@@ -24,65 +24,70 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// runBackup writes the objects that a run deletes or changes into one folder.
-type runBackup struct {
+// A cluster is identified by the UID of its Namespace kube-system, because two clusters may
+// share a server URL or the name of a context. An unknown UID equals no other, not even
+// another unknown one.
+
+// IdentifyCluster returns the UID of the scanned cluster; empty if that was a file. If the scan does not
+// have it and it cannot be read, it warns of the consequence.
+func IdentifyCluster(ctx context.Context, s *ScanOptions, live *client.Client, seen *snapshot.Snapshot, consequence string) types.UID {
+	if live == nil {
+		return ""
+	}
+	if uid := read.UIDInScan(seen); uid != "" {
+		return uid
+	}
+	uid, err := read.UID(ctx, live)
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(s.Err, "warning: cannot identify this cluster, so %s: %s\n", consequence, escape.Short(err.Error(), 2000))
+	}
+	return uid
+}
+
+// RunBackup is the backup of one run, or of one round of a run without end: a folder with the objects that it
+// deletes or changes.
+type RunBackup struct {
 	cluster  *client.Client
 	snapshot *snapshot.Snapshot
 	folder   *backup.Folder
 	shares   *backup.Shares // nil: without a limit
+	now      func() time.Time
 }
 
-// newRunBackup creates the folder of this run. It returns nil for --no-backup.
-func (op *Operation) newRunBackup() (*runBackup, error) {
-	if op.Options.NoBackup {
+// newRunBackup creates the folder of a run. It returns nil for --no-backup.
+func newRunBackup(o *MutatingOptions, clusterUID types.UID, now Planned) (*RunBackup, error) {
+	if o.NoBackup {
 		return nil, nil
 	}
-	name, _, err := op.Options.Scan.ContextAndServer()
+	root, err := o.BackupRoot()
 	if err != nil {
 		return nil, err
 	}
-	root, err := op.Options.BackupRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	return op.newBackupIn(root, "", nil)
-}
-
-// RoundBackup is the backup of one round of a run without end. It implements controller.Backup.
-type RoundBackup struct {
-	*runBackup
-	now func() time.Time
+	return NewRunBackup(o, BackupPlace{Root: root, ClusterUID: clusterUID}, now.Cluster, now.Snapshot, now.Plan)
 }
 
 // RoundPrefix begins the names of the backups of rounds.
 const RoundPrefix = "watch-"
 
-// NewRoundBackup creates the folder of one round below root. It refuses objects that exceed the share of
-// their namespace, to which its steps count as well.
-func (op *Operation) NewRoundBackup(root string, shares *backup.Shares) (*RoundBackup, error) {
-	b, err := op.newBackupIn(root, RoundPrefix, shares)
-	if err != nil {
-		return nil, err
-	}
-	return &RoundBackup{b, op.Options.Scan.Now}, nil
+// BackupPlace is where a run is backed up.
+type BackupPlace struct {
+	Root       string    // the folder of all backups
+	Prefix     string    // begins the name of the new one
+	ClusterUID types.UID // empty if unknown
+	// Shares limit the objects of each namespace, to which the steps count as well. Nil: without a limit.
+	Shares *backup.Shares
 }
 
-// Record records the result of a step.
-func (b *RoundBackup) Record(e event.Event) error { return b.noteResult(e, b.now()) }
-
-// Close completes the backup.
-func (b *RoundBackup) Close() error { return b.close(true, b.now()) }
-
-// newBackupIn creates the folder of the current plan below root, with its steps. Its name begins with the prefix.
-func (op *Operation) newBackupIn(root, prefix string, shares *backup.Shares) (*runBackup, error) {
-	name, server, err := op.Options.Scan.ContextAndServer()
+// NewRunBackup creates the folder of a plan, with its steps.
+func NewRunBackup(o *MutatingOptions, at BackupPlace, live *client.Client, seen *snapshot.Snapshot, p *plan.Plan) (*RunBackup, error) {
+	name, server, err := o.Scan.ContextAndServer()
 	if err != nil {
 		return nil, err
 	}
-	now := op.Options.Scan.Now().UTC()
-	folder, err := backup.Create(root, prefix+now.Format("2006-01-02T15-04-05Z"), backup.Header{
-		Tool: Release(), ClusterUID: string(op.ClusterUID), Server: server, ServerVersion: op.Current.Snapshot.Server, Context: name,
-		Command: op.Options.command, Mode: string(op.Current.Plan.Mode), Digest: op.Current.Plan.Digest, Started: now,
+	now := o.Scan.Now().UTC()
+	folder, err := backup.Create(at.Root, at.Prefix+now.Format("2006-01-02T15-04-05Z"), backup.Header{
+		Tool: Release(), ClusterUID: string(at.ClusterUID), Server: server, ServerVersion: seen.Server, Context: name,
+		Command: o.command, Mode: string(p.Mode), Digest: p.Digest, Started: now,
 	})
 	if errors.As(err, new(*backup.WorldWritableError)) {
 		return nil, WithHint(err, "use --backup-dir to choose a folder that only you can read: backups may contain Secrets")
@@ -90,15 +95,15 @@ func (op *Operation) newBackupIn(root, prefix string, shares *backup.Shares) (*r
 	if err != nil {
 		return nil, err
 	}
-	err = folder.SaveSteps(storedSteps(op.Current.Plan), func(s backup.Step, bytes int) {
-		if shares != nil {
-			_ = shares.Take(s.Object.InNamespace(), bytes) // it remembers which are full
+	err = folder.SaveSteps(storedSteps(p), func(s backup.Step, bytes int) {
+		if at.Shares != nil {
+			_ = at.Shares.Take(s.Object.InNamespace(), bytes) // it remembers which are full
 		}
 	})
 	if err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
-	return &runBackup{cluster: op.Current.Cluster, snapshot: op.Current.Snapshot, folder: folder, shares: shares}, nil
+	return &RunBackup{cluster: live, snapshot: seen, folder: folder, shares: at.Shares, now: o.Scan.Now}, nil
 }
 
 // storedSteps returns the steps of a plan as a backup stores them.
@@ -129,7 +134,7 @@ func storedSteps(p *plan.Plan) iter.Seq[backup.Step] {
 const maxStoredReason = 1000
 
 // Write implements planrun.BackupWriter.
-func (b *runBackup) Write(ctx context.Context, objects []object.Identity) ([]planrun.Written, error) {
+func (b *RunBackup) Write(ctx context.Context, objects []object.Identity) ([]planrun.Written, error) {
 	written := map[types.UID]planrun.Written{}
 	failed, err := read.Manifests(ctx, b.cluster, b.snapshot, objects, func(o object.Object, manifest json.RawMessage) error {
 		if err := b.save(o, manifest); err != nil {
@@ -154,7 +159,7 @@ func (b *runBackup) Write(ctx context.Context, objects []object.Identity) ([]pla
 }
 
 // save saves a manifest if the share of its namespace has room.
-func (b *runBackup) save(o object.Object, manifest json.RawMessage) error {
+func (b *RunBackup) save(o object.Object, manifest json.RawMessage) error {
 	if b.shares != nil {
 		if err := b.shares.Take(o.InNamespace(), len(manifest)); err != nil {
 			return err
@@ -163,43 +168,27 @@ func (b *runBackup) save(o object.Object, manifest json.RawMessage) error {
 	return b.folder.Save(o, manifest)
 }
 
-// noteResult records the result of a step.
-func (b *runBackup) noteResult(e event.Event, at time.Time) error {
+// Record records the result of a step.
+func (b *RunBackup) Record(e event.Event) error {
 	return b.folder.AddResult(backup.Result{
-		Step: e.Step, Action: e.Action, Object: *e.Object, Status: string(e.Status), Stored: reason.StoreOptional(e.Reason), Time: at.UTC(),
+		Step: e.Step, Action: e.Action, Object: *e.Object, Status: string(e.Status), Stored: reason.StoreOptional(e.Reason), Time: b.now().UTC(),
 	})
 }
 
-// close closes the backup, and records the time unless the run was interrupted.
-func (b *runBackup) close(finished bool, at time.Time) error {
-	if b == nil {
+// Close completes the backup.
+func (b *RunBackup) Close() error {
+	return errors.Join(b.folder.Finish(b.now().UTC()), b.folder.Close())
+}
+
+// closeBackup closes the backup, if there is one. That of an interrupted run is not completed.
+func closeBackup(b *RunBackup, finished bool) error {
+	switch {
+	case b == nil:
 		return nil
+	case finished:
+		return b.Close()
 	}
-	var err error
-	if finished {
-		err = b.folder.Finish(at.UTC())
-	}
-	return errors.Join(err, b.folder.Close())
-}
-
-// StopsRun is the format of an error after which a run starts no further step, because
-// a later restoration relies on the record.
-const StopsRun = "%s: no further step is started"
-
-// RecordFailure reports, once per run, that something could not be recorded. The run then
-// starts no further step.
-func (op *Operation) RecordFailure(format string, err error) {
-	if op.failure.CompareAndSwap(nil, &err) {
-		op.progress.note("error: " + fmt.Sprintf(format, escape.Short(err.Error(), 2000)) + "\n")
-	}
-}
-
-// recordError returns the first error of RecordFailure.
-func (op *Operation) recordError() error {
-	if err := op.failure.Load(); err != nil {
-		return *err
-	}
-	return nil
+	return b.folder.Close()
 }
 
 // ContextAndServer returns the name of the context in use and the URL of its server,

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
 // stallAfter is how long nothing may happen before the stall is explained. A working garbage
@@ -63,8 +64,8 @@ func (w *stallWatchdog) stop() {
 
 // explainStall prints what blocks the deletions that the cluster's own garbage collector
 // has to complete.
-func (op *Operation) explainStall(ctx context.Context) {
-	now, blocked, err := op.remaining(ctx)
+func explainStall(ctx context.Context, j Job, running *plan.Plan, progress *progressLine) {
+	now, blocked, err := remaining(ctx, j, running)
 	if err != nil {
 		return // the explanation is optional
 	}
@@ -77,10 +78,10 @@ func (op *Operation) explainStall(ctx context.Context) {
 		lines = append(lines, fmt.Sprintf("%s %s", escape.Short(b.Object.String(), 200), escape.Short(b.Reason.Message(), 600)))
 	}
 	if idle := len(now.Plan.Steps); idle > 0 {
-		lines = append(lines, idleWarning(idle, op.suggestCollect(now.Plan)))
+		lines = append(lines, idleWarning(idle, suggestCollect(j.Options, now.Plan)))
 	}
 	if len(lines) > 0 {
-		op.progress.note("no progress for a while:\n  " + strings.Join(lines, "\n  ") + "\n")
+		progress.note("no progress for a while:\n  " + strings.Join(lines, "\n  ") + "\n")
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -211,8 +210,7 @@ func (c *controller) collect(ctx context.Context, r *Round, changes monitor.Chan
 		if err != nil {
 			return fmt.Errorf("open a backup: %w", err)
 		}
-		writer, closeBackup = b, b.Close
-		o.Common = recording(o.Common, b)
+		writer, closeBackup, o.Common.Record = b, b.Close, b.Record
 	}
 	r.Report = planrun.Run(ctx, r.Plan, judge, write.NewWithMapper(c.options.Client, r.Snapshot, changes.Mapper, false), writer, o)
 	c.holdAfter(judge.Graph(), r)
@@ -233,27 +231,6 @@ func (c *controller) onEvent(p *plan.Plan) func(event.Event) {
 			c.options.OnStep(steps[e.Step], e)
 		}
 	}
-}
-
-// recording returns options that record the result of every step. After a failure, no step starts.
-func recording(o execute.Options, b Backup) execute.Options {
-	var failed atomic.Pointer[error]
-	onEvent := o.OnEvent
-	o.OnEvent = func(e event.Event) {
-		if e.Event == event.Ended {
-			if err := b.Record(e); err != nil {
-				failed.CompareAndSwap(nil, &err)
-			}
-		}
-		onEvent(e)
-	}
-	o.Ready = func() error {
-		if err := failed.Load(); err != nil {
-			return *err
-		}
-		return nil
-	}
-	return o
 }
 
 // due returns the objects whose holds end by time. They have to be decided on again even if nothing

@@ -24,13 +24,14 @@ type Options struct {
 	// state that the plan was made from, in no order. Nothing is backed up, recorded
 	// or waited for.
 	DryRun bool
-	// Ready returns an error if no further step may begin, for example because the run
-	// cannot record its results. It is called before the first write of each step. It
-	// may be nil.
-	Ready func() error
 	// OnEvent is called with every event, one at a time; the run waits for it to
 	// return. It may be nil.
 	OnEvent func(event.Event)
+	// Record is called like OnEvent when a step has ended. After its first error no
+	// further step begins. It may be nil.
+	Record func(event.Event) error
+	// OnUnrecorded is called once, with the first error of recording. It may be nil.
+	OnUnrecorded func(error)
 }
 
 // Report is the result of a run.
@@ -42,6 +43,7 @@ type Report struct {
 	Gone map[types.UID]bool
 	// Interrupted reports whether the context ended before every step had ended.
 	Interrupted bool
+	Unrecorded  error // the first error of recording
 }
 
 // ClassifiedError is an error of a known class. Errors of a server are, or wrap, one

@@ -14,8 +14,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
@@ -104,41 +102,39 @@ func (c *collectCommand) run(ctx context.Context, _ []string) error {
 	if c.watch.on {
 		return c.runWatch(ctx)
 	}
-	op := &cli.Operation{Options: c.options, Command: c}
-	if err := op.Prepare(ctx); err != nil {
+	job := cli.Job{Options: c.options, Scope: c.scope, Plan: c.plan, Remaining: c.planRemaining}
+	seen, err := cli.Scan(ctx, job)
+	if err != nil {
 		return err
 	}
-	return op.Run(ctx)
+	now, err := cli.Plan(ctx, job, seen)
+	if err != nil {
+		return err
+	}
+	return cli.Run(ctx, job, now)
 }
 
-// Scope returns everything.
-func (c *collectCommand) Scope(served []snapshot.Type) (scan.Scope, error) {
+// scope returns everything.
+func (c *collectCommand) scope(served []snapshot.Type) (scan.Scope, error) {
 	return c.options.Scan.Everything(scan.Scope{Running: true})(served)
 }
 
-// Plan plans one pass of the garbage collector.
-func (c *collectCommand) Plan(_ context.Context, p *cli.PlannedScan) (err error) {
-	p.Plan, err = c.PlanAccepting(p, c.options.AcceptedGaps)
-	return err
-}
-
-func (c *collectCommand) Replan(ctx context.Context, p *cli.PlannedScan) error { return c.Plan(ctx, p) }
-
-// PlanRemaining plans another pass.
-func (c *collectCommand) PlanRemaining(ctx context.Context, _ *plan.Plan, p *cli.PlannedScan) error {
-	return c.Plan(ctx, p)
-}
-
-func (c *collectCommand) PlanAccepting(p *cli.PlannedScan, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
-	o := plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.options.Scan.InScope(p.Graph())}, Accepted: accepted}
+// plan plans one pass of the garbage collector.
+func (c *collectCommand) plan(_ context.Context, seen cli.Scanned, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
+	o := plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.options.Scan.InScope(seen.Graph())}, Accepted: accepted}
 	if len(c.rules) > 0 {
-		roots, err := c.flagged(p.Judge)
+		roots, err := c.flagged(seen.Judge)
 		if err != nil {
 			return nil, err
 		}
 		o.Bounds.Roots = roots
 	}
-	return plan.New(p.Judge, o), nil
+	return plan.New(seen.Judge, o), nil
+}
+
+// planRemaining plans another pass.
+func (c *collectCommand) planRemaining(ctx context.Context, _ *plan.Plan, after cli.Scanned) (*plan.Plan, error) {
+	return c.plan(ctx, after, c.options.AcceptedGaps)
 }
 
 // flagged returns a filter for the objects that the rules of --rule flag.
@@ -156,9 +152,4 @@ func (c *collectCommand) flagged(j *collector.Judge) (func(graph.Node) bool, err
 		}
 	}
 	return func(n graph.Node) bool { return flagged[j.Graph().UID(n)] }, nil
-}
-
-// Perform carries out the pass.
-func (c *collectCommand) Perform(ctx context.Context, op *cli.Operation, b planrun.BackupWriter, o execute.Options) *execute.Report {
-	return op.RunPlan(ctx, b, o)
 }

@@ -172,7 +172,7 @@ func (s *service) run(ctx context.Context) error {
 	if err := s.refuseBesideOwn(ctx); err != nil {
 		return err
 	}
-	scope, err := s.command.Scope(nil)
+	scope, err := s.command.scope(nil)
 	if err != nil {
 		return err
 	}
@@ -263,14 +263,6 @@ func (s *service) limits() backup.Limits {
 	return backup.Limits{MaxAge: s.command.watch.backupMaxAge, MaxBytes: s.command.watch.backupMaxSize.Value()}
 }
 
-func (s *service) backupRoot() (string, error) {
-	name, _, err := s.command.options.Scan.ContextAndServer()
-	if err != nil {
-		return "", err
-	}
-	return s.command.options.BackupRoot(name)
-}
-
 // prune removes old backups, at most once in an interval, and finds out how much each namespace uses.
 func (s *service) prune() {
 	now := s.command.options.Scan.Now()
@@ -278,7 +270,7 @@ func (s *service) prune() {
 		return
 	}
 	s.pruned = now
-	root, err := s.backupRoot()
+	root, err := s.command.options.BackupRoot()
 	if err == nil {
 		var used map[string]int64
 		_, used, err = backup.Prune(root, cli.RoundPrefix, s.limits(), now)
@@ -293,18 +285,18 @@ func (s *service) prune() {
 
 // openBackup opens the backup of a round, after removing the oldest ones.
 func (s *service) openBackup(ctx context.Context, seen *snapshot.Snapshot, p *plan.Plan) (controller.Backup, error) {
-	c := s.command
+	o := s.command.options
 	s.prune()
-	root, err := s.backupRoot()
+	root, err := o.BackupRoot()
 	if err != nil {
 		return nil, err
 	}
-	op := &cli.Operation{Options: c.options, Command: c, ClusterUID: s.clusterUID, Current: cli.PlannedScan{Cluster: s.client, Snapshot: seen, Plan: p}}
-	op.IdentifyCluster(ctx, "its backups can be restored only with --to-another-cluster")
-	s.clusterUID = op.ClusterUID
-	b, err := op.NewRoundBackup(root, s.shares)
+	if s.clusterUID == "" {
+		s.clusterUID = cli.IdentifyCluster(ctx, o.Scan, s.client, seen, "its backups can be restored only with --to-another-cluster")
+	}
+	b, err := cli.NewRunBackup(o, cli.BackupPlace{Root: root, Prefix: cli.RoundPrefix, ClusterUID: s.clusterUID, Shares: s.shares}, s.client, seen, p)
 	if err != nil {
-		return nil, err // not a nil *RoundBackup in an interface
+		return nil, err // not a nil *RunBackup in an interface
 	}
 	return b, nil
 }

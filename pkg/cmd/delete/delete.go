@@ -12,8 +12,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -35,7 +33,6 @@ type deleteCommand struct {
 
 	selection cli.Selection
 	manifests []object.Identity // of the files
-	targets   []graph.Node      // the selected objects in the latest scan
 }
 
 // cascades are the values of --cascade.
@@ -123,57 +120,48 @@ func (c *deleteCommand) run(ctx context.Context, args []string) error {
 	if err := c.selectTargets(ctx, args); err != nil {
 		return err
 	}
-	op := &cli.Operation{
-		Options: c.options, LeavesRestToCollector: !c.clientSide, SkipVerification: !c.clientSide && !c.wait,
-		Command: c,
+	job := cli.Job{
+		Options: c.options, Scope: c.scope, Plan: c.plan, Remaining: c.planRemaining,
+		LeavesRestToCollector: !c.clientSide, SkipVerification: !c.clientSide && !c.wait,
 	}
-	if err := op.Prepare(ctx); err != nil {
+	seen, err := cli.Scan(ctx, job)
+	if err != nil {
 		return err
 	}
-	op.Notes = c.defaultPolicyNotes(op.Current.Graph())
-	if note := c.grace.note(op.Current.Plan); note != "" {
-		op.Notes = append(op.Notes, note)
+	targets, err := c.findTargets(seen.Graph(), c.ignoreMissing)
+	if err != nil {
+		return err
 	}
-	if warning := c.grace.warning(op.Current.Plan); warning != "" {
+	notes := c.defaultPolicyNotes(seen.Graph(), targets)
+	now, err := cli.Plan(ctx, job, seen)
+	if err != nil {
+		return err
+	}
+	if note := c.grace.note(now.Plan); note != "" {
+		notes = append(notes, note)
+	}
+	if warning := c.grace.warning(now.Plan); warning != "" {
 		fmt.Fprintln(c.options.Scan.Err, warning)
 	}
-	if !op.Current.Plan.Complete {
-		op.Notes = append(op.Notes, "The scan is incomplete: unread dependents of these objects are not predicted, and are deleted all the same.")
+	if !now.Plan.Complete {
+		notes = append(notes, "The scan is incomplete: unread dependents of these objects are not predicted, and are deleted all the same.")
 	}
-	return op.Run(ctx)
+	return cli.Run(ctx, job, now, notes...)
 }
 
-// Plan plans the deletion of the selected objects.
-func (c *deleteCommand) Plan(_ context.Context, p *cli.PlannedScan) error {
-	return c.planDeletion(p, c.ignoreMissing)
-}
-
-// Replan is Plan, but objects may be missing.
-func (c *deleteCommand) Replan(_ context.Context, p *cli.PlannedScan) error {
-	return c.planDeletion(p, true)
-}
-
-func (c *deleteCommand) planDeletion(p *cli.PlannedScan, ignoreMissing bool) (err error) {
-	if c.targets, err = c.findTargets(p.Graph(), ignoreMissing); err != nil {
-		return err
+// plan plans the deletion of the selected objects that exist.
+func (c *deleteCommand) plan(_ context.Context, seen cli.Scanned, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
+	targets, err := c.findTargets(seen.Graph(), true)
+	if err != nil {
+		return nil, err
 	}
-	p.Plan = c.plan(p.Judge, c.options.AcceptedGaps)
-	return nil
-}
-
-// PlanAccepting returns the plan of the same deletions.
-func (c *deleteCommand) PlanAccepting(p *cli.PlannedScan, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
-	return c.plan(p.Judge, accepted), nil
-}
-
-func (c *deleteCommand) plan(j *collector.Judge, accepted snapshot.AcceptedGaps) *plan.Plan {
-	deletes := make([]simulate.Deletion, len(c.targets))
-	for i, n := range c.targets {
+	deletes := make([]simulate.Deletion, len(targets))
+	for i, n := range targets {
 		deletes[i] = simulate.Deletion{Node: n, Policy: c.policy(), GraceSeconds: c.grace.requested()}
 	}
 	o := plan.DeleteOptions(c.actor(), deletes...)
 	o.Accepted = accepted
-	return plan.New(j, o)
+	return plan.New(seen.Judge, o), nil
 }
 
 // actor returns who does the work of the garbage collector.
@@ -184,17 +172,11 @@ func (c *deleteCommand) actor() collector.Actor {
 	return collector.ActorControllerManager
 }
 
-// PlanRemaining plans what the garbage collector still has to do with the objects of the
+// planRemaining plans what the garbage collector still has to do with the objects of the
 // plan. With --client-side that includes new dependents of them; otherwise the cluster's own
 // garbage collector takes care of these.
-func (c *deleteCommand) PlanRemaining(_ context.Context, done *plan.Plan, p *cli.PlannedScan) error {
-	p.Plan = plan.Remaining(done, p.Judge, plan.Options{Actor: c.actor(), Accepted: c.options.AcceptedGaps}, c.clientSide)
-	return nil
-}
-
-// Perform deletes the objects.
-func (c *deleteCommand) Perform(ctx context.Context, op *cli.Operation, b planrun.BackupWriter, o execute.Options) *execute.Report {
-	return op.RunPlan(ctx, b, o)
+func (c *deleteCommand) planRemaining(_ context.Context, done *plan.Plan, after cli.Scanned) (*plan.Plan, error) {
+	return plan.Remaining(done, after.Judge, plan.Options{Actor: c.actor(), Accepted: c.options.AcceptedGaps}, c.clientSide), nil
 }
 
 // policy returns the deletion policy of --cascade.
@@ -210,9 +192,9 @@ func (c *deleteCommand) policy() metav1.DeletionPropagation {
 
 // defaultPolicyNotes names the types whose default policy is another than the one that is
 // sent (docs/gc-semantics.md#finalizers-after-a-delete).
-func (c *deleteCommand) defaultPolicyNotes(g *graph.Graph) []string {
+func (c *deleteCommand) defaultPolicyNotes(g *graph.Graph, targets []graph.Node) []string {
 	var out []string
-	for _, n := range c.targets {
+	for _, n := range targets {
 		o := g.Object(n)
 		policy := simulate.DefaultPolicy(o.Identity)
 		if policy == c.policy() || policy != metav1.DeletePropagationOrphan {

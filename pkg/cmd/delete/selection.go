@@ -45,10 +45,10 @@ func (c *deleteCommand) selectTargets(ctx context.Context, args []string) error 
 	return err
 }
 
-// Scope returns the whole cluster, as dependents may be anywhere. It begins with the
+// scope returns the whole cluster, as dependents may be anywhere. It begins with the
 // namespace if there is only one, for users who may read no more, and includes the targets,
 // for types that cannot be listed.
-func (c *deleteCommand) Scope(served []snapshot.Type) (scan.Scope, error) {
+func (c *deleteCommand) scope(served []snapshot.Type) (scan.Scope, error) {
 	scope, err := c.selection.Scope(served)
 	scope.Running = true
 	if len(c.manifests) > 0 {

@@ -7,8 +7,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -49,23 +47,32 @@ func (c *repairCommand) removeFinalizer(ctx context.Context, args []string) erro
 	if f.selection, err = c.options.Scan.Select(targets, ""); err != nil {
 		return err
 	}
-	op := &cli.Operation{Options: c.options, LeavesRestToCollector: true, Command: f}
-	if err := op.Prepare(ctx); err != nil {
+	job := cli.Job{Options: c.options, Scope: f.scope, Plan: f.plan, Remaining: f.planRemaining, LeavesRestToCollector: true}
+	seen, err := cli.Scan(ctx, job)
+	if err != nil {
 		return err
 	}
-	if !op.Current.Plan.Complete {
-		op.Notes = append(op.Notes, "The scan is incomplete: unread dependents of this object are not predicted, and are deleted all the same.")
+	if err := f.check(seen.Graph()); err != nil {
+		return err
 	}
-	for _, s := range op.Current.Plan.Steps {
+	now, err := cli.Plan(ctx, job, seen)
+	if err != nil {
+		return err
+	}
+	var notes []string
+	if !now.Plan.Complete {
+		notes = append(notes, "The scan is incomplete: unread dependents of this object are not predicted, and are deleted all the same.")
+	}
+	for _, s := range now.Plan.Steps {
 		if why, ok := s.Reason.(reason.FinalizerRemoval); ok && why.Traces != nil {
-			op.Notes = append(op.Notes, escape.Sentence(why.Traces.Sentence()+"."))
+			notes = append(notes, escape.Sentence(why.Traces.Sentence()+"."))
 		}
 	}
-	return op.Run(ctx)
+	return cli.Run(ctx, job, now, notes...)
 }
 
-// Scope returns the whole cluster, as dependents may be anywhere.
-func (f *finalizerRemoval) Scope(served []snapshot.Type) (scan.Scope, error) {
+// scope returns the whole cluster, as dependents may be anywhere.
+func (f *finalizerRemoval) scope(served []snapshot.Type) (scan.Scope, error) {
 	scope, err := f.selection.Scope(served)
 	scope.Running = true
 	if scope.Namespaces != nil {
@@ -74,26 +81,17 @@ func (f *finalizerRemoval) Scope(served []snapshot.Type) (scan.Scope, error) {
 	return scope, err
 }
 
-// Plan plans the removal, and returns an error unless the object is being deleted and has the
-// finalizer.
-func (f *finalizerRemoval) Plan(ctx context.Context, p *cli.PlannedScan) error {
-	found := graph.NewSet(p.Graph())
-	if err := f.selection.Find(p.Graph(), found); err != nil {
+// check returns an error unless one object is selected that is being deleted and has the finalizer.
+func (f *finalizerRemoval) check(g *graph.Graph) error {
+	found := graph.NewSet(g)
+	if err := f.selection.Find(g, found); err != nil {
 		return err
 	}
 	nodes := found.Nodes()
 	if len(nodes) != 1 {
 		return cli.WithHint(cli.Usagef("%s names %d objects: --finalizer changes only one", cli.Quote(f.selection.Targets[0].String()), len(nodes)), "use -n to choose its namespace")
 	}
-	if err := f.check(p.Graph(), nodes[0]); err != nil {
-		return err
-	}
-	return f.Replan(ctx, p)
-}
-
-// check returns why the finalizer cannot be removed from a node, or nil.
-func (f *finalizerRemoval) check(g *graph.Graph, n graph.Node) error {
-	o := g.Object(n)
+	n, o := nodes[0], g.Object(nodes[0])
 	name, finalizer := cli.Quote(o.String()), cli.Quote(f.finalizer)
 	switch {
 	case int(n) >= g.Listed():
@@ -130,34 +128,18 @@ func escaped(names []string) []string {
 	return out
 }
 
-// Replan plans the removal from the object if it is still there.
-func (f *finalizerRemoval) Replan(_ context.Context, p *cli.PlannedScan) error {
-	p.Plan = f.plan(p.Judge, nil)
-	return nil
-}
-
-func (f *finalizerRemoval) plan(j *collector.Judge, accepted snapshot.AcceptedGaps) *plan.Plan {
-	found := graph.NewSet(j.Graph())
+// plan plans the removal from the object if it is still there.
+func (f *finalizerRemoval) plan(_ context.Context, seen cli.Scanned, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
+	found := graph.NewSet(seen.Graph())
 	o := plan.FinalizerOptions(graph.None, "")
-	if err := f.selection.Find(j.Graph(), found); err == nil && len(found.Nodes()) == 1 {
+	if err := f.selection.Find(seen.Graph(), found); err == nil && len(found.Nodes()) == 1 {
 		o = plan.FinalizerOptions(found.Nodes()[0], f.finalizer)
 	}
 	o.Accepted = accepted
-	return plan.New(j, o)
+	return plan.New(seen.Judge, o), nil
 }
 
-// PlanRemaining plans what the garbage collector still has to do with the objects of the plan.
-func (f *finalizerRemoval) PlanRemaining(_ context.Context, done *plan.Plan, p *cli.PlannedScan) error {
-	p.Plan = plan.Remaining(done, p.Judge, plan.Options{Actor: collector.ActorControllerManager}, false)
-	return nil
-}
-
-// PlanAccepting returns the plan of the same removal.
-func (f *finalizerRemoval) PlanAccepting(p *cli.PlannedScan, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
-	return f.plan(p.Judge, accepted), nil
-}
-
-// Perform removes the finalizer.
-func (f *finalizerRemoval) Perform(ctx context.Context, op *cli.Operation, b planrun.BackupWriter, o execute.Options) *execute.Report {
-	return op.RunPlan(ctx, b, o)
+// planRemaining plans what the garbage collector still has to do with the objects of the plan.
+func (f *finalizerRemoval) planRemaining(_ context.Context, done *plan.Plan, after cli.Scanned) (*plan.Plan, error) {
+	return plan.Remaining(done, after.Judge, plan.Options{Actor: collector.ActorControllerManager}, false), nil
 }

@@ -9,8 +9,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
@@ -146,43 +144,33 @@ func (c *repairCommand) run(ctx context.Context, args []string) error {
 	if err := c.selectReferences(args); err != nil {
 		return err
 	}
-	op := &cli.Operation{Options: c.options, Command: c}
-	if err := op.Prepare(ctx); err != nil {
+	job := cli.Job{Options: c.options, Scope: c.scope, Plan: c.plan, Remaining: c.planRemaining}
+	seen, err := cli.Scan(ctx, job)
+	if err != nil {
 		return err
 	}
-	return op.Run(ctx)
-}
-
-// Plan plans the repairs, and returns an error if the selected objects do not exist.
-func (c *repairCommand) Plan(ctx context.Context, p *cli.PlannedScan) error {
-	if err := c.validateIn(p.Graph()); err != nil {
+	if err := c.validateIn(seen.Graph()); err != nil {
 		return err
 	}
-	return c.Replan(ctx, p)
+	now, err := cli.Plan(ctx, job, seen)
+	if err != nil {
+		return err
+	}
+	return cli.Run(ctx, job, now)
 }
 
-// Replan plans the repairs. Selected objects may be missing.
-func (c *repairCommand) Replan(_ context.Context, p *cli.PlannedScan) error {
-	targets := graph.NewSet(p.Graph())
-	_ = c.selection.Find(p.Graph(), targets) // it stops at the first one that is missing
+// plan plans the repairs of the selected objects that exist. Accepted gaps make no difference: a reference
+// whose owner could not be read is never changed.
+func (c *repairCommand) plan(ctx context.Context, seen cli.Scanned, _ snapshot.AcceptedGaps) (*plan.Plan, error) {
+	return c.planRemaining(ctx, nil, seen)
+}
+
+// planRemaining plans the same repairs again.
+func (c *repairCommand) planRemaining(_ context.Context, _ *plan.Plan, seen cli.Scanned) (*plan.Plan, error) {
+	g := seen.Graph()
+	targets := graph.NewSet(g)
+	_ = c.selection.Find(g, targets) // it stops at the first one that is missing
 	options := c.repairs
-	options.Within = func(n graph.Node) bool { return c.selects(p.Graph().Object(n), n, targets) }
-	p.Plan = plan.NewRepair(p.Judge, options)
-	return nil
-}
-
-// PlanRemaining plans the same repairs again.
-func (c *repairCommand) PlanRemaining(ctx context.Context, _ *plan.Plan, p *cli.PlannedScan) error {
-	return c.Replan(ctx, p)
-}
-
-// PlanAccepting returns the same plan: a reference whose owner could not be read is never
-// changed.
-func (c *repairCommand) PlanAccepting(p *cli.PlannedScan, _ snapshot.AcceptedGaps) (*plan.Plan, error) {
-	return p.Plan, nil
-}
-
-// Perform carries out the repairs.
-func (c *repairCommand) Perform(ctx context.Context, op *cli.Operation, b planrun.BackupWriter, o execute.Options) *execute.Report {
-	return op.RunPlan(ctx, b, o)
+	options.Within = func(n graph.Node) bool { return c.selects(g.Object(n), n, targets) }
+	return plan.NewRepair(seen.Judge, options), nil
 }

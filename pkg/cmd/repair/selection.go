@@ -86,9 +86,9 @@ func (c *repairCommand) causes() ([]collector.Cause, error) {
 	return out, nil
 }
 
-// Scope returns the whole cluster, as dependents may be anywhere, or the namespace of -n if
+// scope returns the whole cluster, as dependents may be anywhere, or the namespace of -n if
 // that contains all targets.
-func (c *repairCommand) Scope(served []snapshot.Type) (scan.Scope, error) {
+func (c *repairCommand) scope(served []snapshot.Type) (scan.Scope, error) {
 	scope, err := c.selection.Scope(served)
 	scope.Running, scope.Widen = true, scan.WidenAll
 	if !c.selection.Bound {

@@ -20,15 +20,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// backupRoot returns the folder of the backups of the current context.
-func (c *restoreCommand) backupRoot() (string, error) {
-	name, _, err := c.options.Scan.ContextAndServer()
-	if err != nil {
-		return "", err
-	}
-	return c.options.BackupRoot(name)
-}
-
 // open opens the backup in a folder, or with a name below the folder of the context.
 func (c *restoreCommand) open(name string) (*backup.Backup, error) {
 	saved, err := c.find(name)
@@ -42,7 +33,7 @@ func (c *restoreCommand) find(name string) (*backup.Backup, error) {
 	if info, err := os.Stat(name); filepath.Base(name) != name || err == nil && info.IsDir() {
 		return backup.Open(name)
 	}
-	root, err := c.backupRoot()
+	root, err := c.options.BackupRoot()
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +49,7 @@ func (c *restoreCommand) list() error {
 	if !c.options.ForPerson() || c.options.Scan.From != "" {
 		return cli.WithHelp(cli.Usagef("no backup given"), cli.CommandName+" restore")
 	}
-	root, err := c.backupRoot()
+	root, err := c.options.BackupRoot()
 	if err != nil {
 		return err
 	}
@@ -120,7 +111,7 @@ func (c *restoreCommand) completeBackup(_ *cobra.Command, args []string, typed s
 	if len(args) > 0 {
 		return cli.WithoutWords(cli.HarmlessWithPrefix(c.objectNames(args[0]), typed), args[1:]), cobra.ShellCompDirectiveNoFileComp
 	}
-	root, err := c.backupRoot()
+	root, err := c.options.BackupRoot()
 	if err != nil || strings.ContainsRune(typed, filepath.Separator) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}

@@ -2,6 +2,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -28,7 +30,6 @@ type restoreCommand struct {
 	restoration *restore.Restoration         // of the latest scan before the run
 	manager     func(object.Identity) string // the field managers of the created objects
 	journal     *backup.Journal              // nil in a dry run
-	op          *cli.Operation
 
 	mu      sync.Mutex
 	created map[types.UID]types.UID // by this run: new UIDs by old ones
@@ -111,16 +112,30 @@ func (c *restoreCommand) run(ctx context.Context, args []string) error {
 		}
 	}
 	c.input, c.manager = readBackup(saved, c.options.Scan.Err), fieldManagers(saved.Header)
-	defer c.close()
-	c.op = &cli.Operation{Options: c.options, Command: c}
-	if err := c.op.Prepare(ctx); err != nil {
+	err = c.restore(ctx)
+	if closeErr := c.closeJournal(); closeErr != nil {
+		fmt.Fprintf(c.options.Scan.Err, "error: close the journal of the restoration: %s\n", escape.Short(closeErr.Error(), 2000))
+		err = cmp.Or[error](err, cli.ExitError(cli.ExitFound))
+	}
+	return err
+}
+
+// restore restores the backup that was read.
+func (c *restoreCommand) restore(ctx context.Context) error {
+	job := cli.Job{Options: c.options, Scope: c.scope, Plan: c.plan, Remaining: c.planRemaining, Recreate: c.recreate}
+	seen, err := cli.Scan(ctx, job)
+	if err != nil {
+		return err
+	}
+	now, err := cli.Plan(ctx, job, seen)
+	if err != nil {
 		return err
 	}
 	c.warnOfExact()
 	if n := c.restoration.AlreadyCreated; n > 0 && c.options.ForPerson() {
 		fmt.Fprintf(c.options.Scan.Err, "An earlier restoration created %d of the objects.\n", n)
 	}
-	return c.op.Run(ctx)
+	return cli.Run(ctx, job, now)
 }
 
 // checkNamespace returns an error if the backup has nothing in the namespace of -n. The cluster

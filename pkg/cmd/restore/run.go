@@ -21,7 +21,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/recreate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -31,8 +30,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Scope returns the whole cluster or the namespace of -n, and the objects of the backup.
-func (c *restoreCommand) Scope(served []snapshot.Type) (scan.Scope, error) {
+// scope returns the whole cluster or the namespace of -n, and the objects of the backup.
+func (c *restoreCommand) scope(served []snapshot.Type) (scan.Scope, error) {
 	var err error
 	if c.how.Only, err = c.filter(served); err != nil {
 		return scan.Scope{}, err
@@ -41,50 +40,33 @@ func (c *restoreCommand) Scope(served []snapshot.Type) (scan.Scope, error) {
 	return o.Everything(scan.Scope{Targets: c.input.Targets(served, o.Config.Namespace())})(served)
 }
 
-// Plan plans the restoration.
-func (c *restoreCommand) Plan(ctx context.Context, p *cli.PlannedScan) error {
-	if p.Cluster != nil {
-		if err := c.recognise(ctx, p.Cluster, p.Snapshot); err != nil {
-			return err
+// plan plans the restoration. Accepted gaps make no difference to it.
+func (c *restoreCommand) plan(ctx context.Context, seen cli.Scanned, _ snapshot.AcceptedGaps) (*plan.Plan, error) {
+	if seen.Cluster != nil {
+		if err := c.recognise(ctx, seen.Cluster, seen.Snapshot); err != nil {
+			return nil, err
 		}
 	}
-	c.restoration = restore.New(c.input, p.Snapshot, c.how)
-	p.Plan = c.restoration.Plan
-	return nil
+	c.restoration = restore.New(c.input, seen.Snapshot, c.how)
+	return c.restoration.Plan, nil
 }
 
-// Replan plans the restoration again.
-func (c *restoreCommand) Replan(ctx context.Context, p *cli.PlannedScan) error { return c.Plan(ctx, p) }
-
-// PlanAccepting returns the same plan: accepted gaps make no difference to a restoration.
-func (c *restoreCommand) PlanAccepting(p *cli.PlannedScan, _ snapshot.AcceptedGaps) (*plan.Plan, error) {
-	return p.Plan, nil
-}
-
-// PlanRemaining plans another restoration, which knows the objects that this one created.
-func (c *restoreCommand) PlanRemaining(_ context.Context, _ *plan.Plan, p *cli.PlannedScan) error {
+// planRemaining plans another restoration, which knows the objects that this one created.
+func (c *restoreCommand) planRemaining(_ context.Context, _ *plan.Plan, after cli.Scanned) (*plan.Plan, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	input := c.input
 	input.Recreated = maps.Clone(input.Recreated)
 	maps.Copy(input.Recreated, c.created)
-	p.Plan = restore.New(input, p.Snapshot, c.how).Plan
-	return nil
+	return restore.New(input, after.Snapshot, c.how).Plan, nil
 }
 
-// Perform creates the objects.
-func (c *restoreCommand) Perform(ctx context.Context, op *cli.Operation, _ planrun.BackupWriter, o execute.Options) *execute.Report {
-	now := &op.Current
+// recreate creates the objects of the planned restoration, and records each.
+func (c *restoreCommand) recreate(ctx context.Context, now cli.Planned, o execute.Options) *execute.Report {
 	future := *now.Snapshot
 	future.Types = slices.Concat(now.Snapshot.Types, c.restoration.Types)
-	if !o.DryRun {
-		o.OnEvent = c.recordResults(o.OnEvent)
-	}
-	report := recreate.Run(ctx, c.restoration, write.New(now.Cluster, &future, o.DryRun).Creator(c.manager), c, o)
-	if err := c.closeJournal(); err != nil {
-		op.RecordFailure("close the journal of the restoration: %s", err)
-	}
-	return report
+	o.Record = c.recordResult
+	return recreate.Run(ctx, c.restoration, write.New(now.Cluster, &future, o.DryRun).Creator(c.manager), c, o)
 }
 
 // recognise finds the objects that an earlier restoration created without recording it,
@@ -167,30 +149,19 @@ func (c *restoreCommand) RecordCreated(o object.Identity, uid types.UID) error {
 	c.mu.Lock()
 	c.created[o.UID] = uid
 	c.mu.Unlock()
-	return c.record(backup.Restored{
+	return c.journal.Add(backup.Restored{
 		Action: string(plan.ActionCreate), Object: o, UID: uid, Status: string(event.Done), Time: c.options.Scan.Now().UTC(),
 	})
 }
 
-// recordResults returns an observer that records the results of steps for which
-// RecordCreated is not called, and passes every event on.
-func (c *restoreCommand) recordResults(next func(event.Event)) func(event.Event) {
-	return func(e event.Event) {
-		if e.Event == event.Ended && (e.Action != string(plan.ActionCreate) || e.Status != event.Done) {
-			_ = c.record(backup.Restored{ // record reports the error
-				Action: e.Action, Object: *e.Object, Status: string(e.Status), Stored: reason.StoreOptional(e.Reason), Time: c.options.Scan.Now().UTC(),
-			})
-		}
-		next(e)
+// recordResult records the result of a step for which RecordCreated is not called.
+func (c *restoreCommand) recordResult(e event.Event) error {
+	if e.Action == string(plan.ActionCreate) && e.Status == event.Done {
+		return nil
 	}
-}
-
-func (c *restoreCommand) record(result backup.Restored) error {
-	err := c.journal.Add(result)
-	if err != nil {
-		c.op.RecordFailure(cli.StopsRun, err)
-	}
-	return err
+	return c.journal.Add(backup.Restored{
+		Action: e.Action, Object: *e.Object, Status: string(e.Status), Stored: reason.StoreOptional(e.Reason), Time: c.options.Scan.Now().UTC(),
+	})
 }
 
 // closeJournal closes the journal, if it is open.
@@ -201,11 +172,4 @@ func (c *restoreCommand) closeJournal() error {
 	err := c.journal.Close()
 	c.journal = nil
 	return err
-}
-
-// close closes the journal if the restoration did not run.
-func (c *restoreCommand) close() {
-	if err := c.closeJournal(); err != nil {
-		fmt.Fprintf(c.options.Scan.Err, "warning: close the journal of the restoration: %s\n", escape.Short(err.Error(), 2000))
-	}
 }

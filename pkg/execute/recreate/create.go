@@ -47,6 +47,7 @@ func (r *run) create(ctx context.Context, i int) *event.Result {
 		remark = reason.AddressReplaced
 	}
 	if err := r.recorder.RecordCreated(step.Object.Identity, o.UID); err != nil {
+		r.runner.SetUnrecorded(err)
 		remark = reason.CreatedUnrecorded{Failure: runner.FailureOf(err)}
 	}
 	if len(work.Defines) == 0 {

@@ -41,6 +41,7 @@ type Runner struct {
 	eventMu     sync.Mutex
 	report      *execute.Report
 	interrupted atomic.Bool
+	unrecorded  atomic.Pointer[error]
 }
 
 // New returns a runner of the steps of p. It calls ownership with the index of a step.
@@ -156,13 +157,17 @@ func (r *Runner) step(ctx context.Context, i int) {
 
 // CheckReady returns the result of a step that may not write, or nil if it may.
 func (r *Runner) CheckReady() *event.Result {
-	if r.options.Ready == nil || r.options.DryRun {
-		return nil
-	}
-	if err := r.options.Ready(); err != nil {
-		return Failed(reason.RecordFailed{Failure: FailureOf(err)})
+	if err := r.unrecorded.Load(); err != nil {
+		return Failed(reason.RecordFailed{Failure: FailureOf(*err)})
 	}
 	return nil
+}
+
+// SetUnrecorded records that something could not be recorded: no further step begins.
+func (r *Runner) SetUnrecorded(err error) {
+	if r.unrecorded.CompareAndSwap(nil, &err) && r.options.OnUnrecorded != nil {
+		r.options.OnUnrecorded(err)
+	}
 }
 
 func (r *Runner) end(i int, out *event.Result) {
@@ -173,6 +178,9 @@ func (r *Runner) end(i int, out *event.Result) {
 
 func (r *Runner) count() {
 	r.report.Interrupted = r.interrupted.Load()
+	if err := r.unrecorded.Load(); err != nil {
+		r.report.Unrecorded = *err
+	}
 	for i, result := range r.report.Results {
 		switch {
 		case result.Status == "":
@@ -230,14 +238,19 @@ func (r *Runner) WaitForTurn(ctx context.Context) *event.Result {
 	return nil
 }
 
-// Emit passes an event to the options' OnEvent.
+// Emit passes an event to the options' OnEvent and Record.
 func (r *Runner) Emit(e event.Event) {
-	if r.options.OnEvent == nil {
-		return
-	}
 	r.eventMu.Lock()
 	defer r.eventMu.Unlock()
-	r.options.OnEvent(e)
+	if r.options.OnEvent != nil {
+		r.options.OnEvent(e)
+	}
+	if e.Event != event.Ended || r.options.Record == nil || r.options.DryRun {
+		return
+	}
+	if err := r.options.Record(e); err != nil {
+		r.SetUnrecorded(err)
+	}
 }
 
 // EmitWaiting emits that a step waits.

@@ -12,36 +12,34 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// pass is a command that plans a pass of the garbage collector over everything.
-type pass struct{}
-
-func (pass) Scope([]snapshot.Type) (scan.Scope, error) { return scan.Scope{}, nil }
-
-func (pass) Plan(_ context.Context, p *PlannedScan) error {
-	p.Plan = plan.New(p.Judge, plan.Options{Mode: plan.Collect})
-	return nil
+// pass plans a pass of the garbage collector over everything.
+func pass(o *MutatingOptions) Job {
+	return Job{
+		Options: o, Scope: scan.Always(scan.Scope{}),
+		Plan: func(_ context.Context, seen Scanned, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
+			return plan.New(seen.Judge, plan.Options{Mode: plan.Collect, Accepted: accepted}), nil
+		},
+	}
 }
 
-func (c pass) Replan(ctx context.Context, p *PlannedScan) error { return c.Plan(ctx, p) }
-
-func (c pass) PlanRemaining(ctx context.Context, _ *plan.Plan, p *PlannedScan) error {
-	return c.Plan(ctx, p)
-}
-
-func (pass) PlanAccepting(p *PlannedScan, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
-	return plan.New(p.Judge, plan.Options{Mode: plan.Collect, Accepted: accepted}), nil
-}
-
-func (pass) Perform(context.Context, *Operation, planrun.BackupWriter, execute.Options) *execute.Report {
-	panic("a scan of a file is never carried out")
+// planned scans and plans.
+func planned(t *testing.T, j Job) Planned {
+	t.Helper()
+	seen, err := Scan(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err := Plan(t.Context(), j, seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return now
 }
 
 // offline returns the options of a pass whose scans read a file, and a function that writes
@@ -99,13 +97,10 @@ func TestAConfirmedPlanIsMadeAgainAndRefusedIfItDiffers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			options, write, errs := offline(t)
 			options.Scan.Strict = c.strict
-			op := &Operation{Options: options, Command: pass{}}
 			write(before())
-			if err := op.Prepare(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			confirmed := planned(t, pass(options)).Plan.Digest
 			write(c.after)
-			if err := op.planAgain(t.Context()); !errors.Is(err, c.want) {
+			if _, err := planAgain(t.Context(), pass(options), confirmed); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v; it says %s", err, c.want, errs)
 			}
 		})
@@ -113,16 +108,14 @@ func TestAConfirmedPlanIsMadeAgainAndRefusedIfItDiffers(t *testing.T) {
 
 	t.Run("the new plan is carried out", func(t *testing.T) {
 		options, write, _ := offline(t)
-		op := &Operation{Options: options, Command: pass{}}
 		write(before())
-		if err := op.Prepare(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		confirmed := planned(t, pass(options)).Plan.Digest
 		write(scan(at("2", garbage), inside))
-		if err := op.planAgain(t.Context()); err != nil {
+		now, err := planAgain(t.Context(), pass(options), confirmed)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if got := op.Current.Plan.Steps[0].Object.ResourceVersion; got != "2" {
+		if got := now.Plan.Steps[0].Object.ResourceVersion; got != "2" {
 			t.Errorf("the deletion is bound to resourceVersion %s", got)
 		}
 	})

@@ -1,0 +1,398 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// This file is the way of collect, delete, repair and restore from the first scan to the report, in the order in
+// which things happen. A command calls Scan, Plan and Run.
+
+// Job is what a command does, as far as it differs from what the others do.
+type Job struct {
+	Options *MutatingOptions
+	// Scope returns what every scan reads.
+	Scope ScopeFunc
+	// Plan plans what the user requested, if these gaps are accepted. Requested objects may be gone.
+	Plan func(context.Context, Scanned, snapshot.AcceptedGaps) (*plan.Plan, error)
+	// Remaining plans what is left to do after a run of done.
+	Remaining func(_ context.Context, done *plan.Plan, after Scanned) (*plan.Plan, error)
+	// Recreate carries out the plan of a restoration. Nil: the plan is carried out as it is.
+	Recreate func(context.Context, Planned, execute.Options) *execute.Report
+	// LeavesRestToCollector means that this tool does only what the user requested, and
+	// the cluster's own garbage collector what follows from it.
+	LeavesRestToCollector bool
+	SkipVerification      bool // do not scan after the run
+}
+
+// Scanned is what one scan read.
+type Scanned struct {
+	Cluster  *client.Client // nil if the scan read a file
+	Snapshot *snapshot.Snapshot
+	Judge    *collector.Judge // of the snapshot's graph
+}
+
+// Graph returns the graph of the snapshot.
+func (s Scanned) Graph() *graph.Graph { return s.Judge.Graph() }
+
+// Planned is what one scan read, and the plan made from it.
+type Planned struct {
+	Scanned
+	Plan *plan.Plan
+}
+
+// Scan scans the cluster, or reads the file of --from.
+func Scan(ctx context.Context, j Job) (Scanned, error) {
+	seen, live, err := j.Options.Scan.Scan(ctx, j.Scope)
+	if err != nil {
+		return Scanned{}, err
+	}
+	return scanned(live, seen), nil
+}
+
+func scanned(live *client.Client, seen *snapshot.Snapshot) Scanned {
+	return Scanned{live, seen, collector.NewJudge(graph.New(seen))}
+}
+
+// Plan plans by what a scan read. If Nodes would go, it reads which Pods run on them, and if claims or volumes would,
+// who uses them and what becomes of their data, and plans again.
+func Plan(ctx context.Context, j Job, seen Scanned) (now Planned, err error) {
+	now = Planned{Scanned: seen}
+	if now.Plan, err = j.Plan(ctx, seen, j.Options.AcceptedGaps); err != nil {
+		return now, err
+	}
+	for _, readMore := range []func(context.Context, Planned) (*snapshot.Snapshot, error){readPodsOfNodes, readVolumes} {
+		more, err := readMore(ctx, now)
+		if err != nil {
+			return now, err
+		}
+		if more == now.Snapshot {
+			continue
+		}
+		now.Scanned = scanned(now.Cluster, more)
+		if now.Plan, err = j.Plan(ctx, now.Scanned, j.Options.AcceptedGaps); err != nil {
+			return now, err
+		}
+	}
+	return now, nil
+}
+
+func readPodsOfNodes(ctx context.Context, now Planned) (*snapshot.Snapshot, error) {
+	var nodes []string
+	for _, lost := range now.Plan.LostObjects() {
+		if lost.Object.IsNode() {
+			nodes = append(nodes, lost.Object.Name)
+		}
+	}
+	if len(nodes) == 0 {
+		return now.Snapshot, nil
+	}
+	return read.MarkPodsOf(ctx, now.Cluster, now.Snapshot, nodes)
+}
+
+func readVolumes(ctx context.Context, now Planned) (*snapshot.Snapshot, error) {
+	namespaces := now.Plan.VolumeNamespaces(now.Graph())
+	if now.Cluster == nil || len(namespaces) == 0 {
+		return now.Snapshot, nil
+	}
+	return read.MarkVolumes(ctx, now.Cluster, now.Snapshot, namespaces)
+}
+
+// Run shows the plan, and the notes below it. If the user confirms it, it plans again, backs up, carries out the plan,
+// verifies the result and reports it.
+func Run(ctx context.Context, j Job, now Planned, notes ...string) error {
+	o := j.Options
+	warn(ctx, o, now)
+	if err := preview(o, now.Plan, notes); err != nil {
+		return fmt.Errorf("write the plan: %w", err)
+	}
+	if err := hintAcceptGap(ctx, j, now); err != nil {
+		return err
+	}
+	refused := preflight(ctx, j, now)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err := checkRate(j, now.Plan); err != nil {
+		return err
+	}
+	switch {
+	case o.DryRun == dryRunClient:
+		hintConfirm(o, now.Plan, refused)
+		return notRun(j, now.Plan).facts.code().OrNil()
+	case o.Scan.Strict && !now.Plan.CompleteButAccepted():
+		return refuseIncomplete(o)
+	case o.DryRun == dryRunServer:
+		return tryOut(ctx, j, now)
+	case len(now.Plan.Steps) == 0:
+		return reportNothingToDo(j, now.Plan)
+	case len(refused) > 0:
+		return refuseRun(j, now.Plan, refused)
+	}
+	var clusterUID types.UID
+	if !o.NoBackup {
+		clusterUID = IdentifyCluster(ctx, o.Scan, now.Cluster, now.Snapshot, "its backup can be restored only with --to-another-cluster")
+	}
+	if err := confirmPlan(ctx, o, now.Plan); err != nil {
+		return err
+	}
+	if o.Prompts() { // the objects may have changed while the user was reading
+		var err error
+		if now, err = planAgain(ctx, j, now.Plan.Digest); err != nil {
+			return err
+		}
+	}
+	return apply(ctx, j, now, clusterUID)
+}
+
+func warn(ctx context.Context, o *MutatingOptions, now Planned) {
+	o.Scan.WarnOfGaps(now.Snapshot)
+	if excess := o.exceedsMaxDeletes(now.Plan); !o.Mutates() && excess != "" {
+		fmt.Fprintf(o.Scan.Err, "warning: with --yes or --confirm, a run would refuse this plan: it %s; to allow it, use --max-deletes %d\n", excess, now.Plan.Losses())
+	}
+	warnOfUnusedAcceptGaps(o, now.Plan)
+	if !now.Judge.Behavior().IdentityAwareOwners && len(now.Plan.Steps) > 0 {
+		fmt.Fprintf(o.Scan.Err, "warning: this server is %s: before 1.20 its garbage collector may also delete valid dependents of a bad reference's owner, which this plan does not predict\n", Quote(now.Snapshot.Server))
+	}
+	warnOfRefusedWrites(ctx, o.Scan, now)
+}
+
+func refuseIncomplete(o *MutatingOptions) error {
+	return Refuse(o.Scan.Streams, ExitIncomplete, "the scan is incomplete; refused because of --strict: nothing was changed", "")
+}
+
+// tryOut sends every step to the API server as a dry run.
+func tryOut(ctx context.Context, j Job, now Planned) error {
+	r := notRun(j, now.Plan)
+	r.blocked = now.Plan.Blocked
+	r.done = carryOut(ctx, j, now, nil)
+	r.facts.interrupted = r.done.Interrupted
+	return report(r)
+}
+
+// reportNothingToDo ends a command whose plan has no steps. Its scan verifies that nothing is left.
+func reportNothingToDo(j Job, p *plan.Plan) error {
+	r := notRun(j, p)
+	r.blocked, r.facts.verification = p.Blocked, verifiedBy(r.facts.complete)
+	if !r.facts.complete {
+		fmt.Fprintln(j.Options.Scan.Err, "warning: the scan was incomplete, so there may be more to do than it could find")
+	}
+	return report(r)
+}
+
+// planAgain scans and plans once more after the user has confirmed a plan, and returns an error if the new one
+// differs. The new plan is the one to carry out: it is bound to the current state of the objects.
+func planAgain(ctx context.Context, j Job, confirmed string) (Planned, error) {
+	seen, err := Scan(ctx, j)
+	if err != nil {
+		return Planned{}, err
+	}
+	now, err := Plan(ctx, j, seen)
+	switch {
+	case err != nil:
+		return Planned{}, err
+	case j.Options.Scan.Strict && !now.Plan.CompleteButAccepted():
+		return Planned{}, refuseIncomplete(j.Options)
+	case now.Plan.Digest != confirmed:
+		return Planned{}, Refuse(j.Options.Scan.Streams, ExitUnconfirmed, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "preview it again: "+j.Options.rerunCommand())
+	}
+	return now, nil
+}
+
+// apply opens the backup, carries out the plan, verifies the result and reports it.
+func apply(ctx context.Context, j Job, now Planned, clusterUID types.UID) error {
+	o, r := j.Options, notRun(j, now.Plan)
+	running, cancel := withTimeout(ctx, o.runTimeout)
+	defer cancel()
+	signal.Ignore(syscall.SIGPIPE) // a run continues when nobody reads its output any more
+	b, err := newRunBackup(o, clusterUID, now)
+	if err != nil {
+		return err
+	}
+	if b != nil {
+		r.backup = b.folder.Path()
+	}
+	if !o.ForPerson() && !o.Prompts() { // neither a preview nor a question has named the cluster
+		fmt.Fprintln(o.Scan.Err, "running the plan"+o.place(now.Plan))
+	}
+	begun := o.Scan.Now()
+	r.done = carryOut(running, j, now, b)
+	r.took = o.Scan.Now().Sub(begun)
+	r.gone = len(r.done.Gone)
+	r.facts.unrecorded = r.done.Unrecorded != nil
+	if err := closeBackup(b, !r.done.Interrupted); err != nil {
+		r.facts.unrecorded = true
+		fmt.Fprintf(o.Scan.Err, "warning: close the backup: %s\n", escape.Short(err.Error(), 2000))
+	}
+	if now.Plan.Mode.Cascades() {
+		r.blocked = now.Plan.Refused() // a plan of what remains does not know what was requested
+	}
+	r.facts.timedOut = ctx.Err() == nil && r.done.Interrupted
+	if ctx.Err() == nil && !j.SkipVerification {
+		verify(ctx, &r)
+	}
+	r.facts.interrupted = ctx.Err() != nil
+	return report(r)
+}
+
+func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, timeout)
+}
+
+// carryOut carries out the plan, with a backup unless b is nil. If it leaves the rest to the cluster's own garbage
+// collector, it waits for that, and explains a stall.
+func carryOut(ctx context.Context, j Job, now Planned, b *RunBackup) *execute.Report {
+	scan := j.Options.Scan
+	progress := &progressLine{scan: scan, line: planview.NewProgress(now.Plan), begun: scan.Now(), on: scan.ErrTerm}
+	defer progress.clear()
+	o := j.Options.ExecuteOptions()
+	o.DryRun = j.Options.DryRun == dryRunServer
+	o.OnEvent = func(e event.Event) {
+		progress.observe(e)
+		if j.Options.JSONLines() {
+			_ = scan.WriteLine(e) // a broken pipe must not stop a run halfway
+		}
+	}
+	o.OnUnrecorded = func(err error) {
+		progress.note(fmt.Sprintf("error: %s: no further step is started\n", escape.Short(err.Error(), 2000)))
+	}
+	if j.Recreate != nil {
+		return j.Recreate(ctx, now, o)
+	}
+	var writer planrun.BackupWriter // a nil *RunBackup would be one that is not nil
+	if b != nil {
+		writer, o.Record = b, b.Record
+	}
+	w := write.New(now.Cluster, now.Snapshot, o.DryRun)
+	if !j.LeavesRestToCollector || j.SkipVerification || o.DryRun {
+		return planrun.Run(ctx, now.Plan, now.Judge, w, writer, planrun.Options{Common: o, RequestedOnly: j.LeavesRestToCollector})
+	}
+	watchdog := startWatchdog(ctx, func(ctx context.Context) { explainStall(ctx, j, now.Plan, progress) })
+	defer watchdog.stop()
+	onEvent := o.OnEvent
+	o.OnEvent = func(e event.Event) {
+		watchdog.observe(e)
+		onEvent(e)
+	}
+	return planrun.Run(ctx, now.Plan, now.Judge, w, writer, planrun.Options{Common: o, RequestedOnly: true, Watcher: w})
+}
+
+// verify scans the cluster after the run, with the same time limit as the run, and adds what is left.
+func verify(ctx context.Context, r *runOutcome) {
+	o := r.job.Options
+	scanning, cancel := withTimeout(ctx, o.runTimeout)
+	defer cancel()
+	after, blocked, err := remaining(scanning, r.job, r.plan)
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
+		r.facts.verification, r.blocked = verifiedFailed, r.plan.Blocked
+		fmt.Fprintf(o.Scan.Err, "warning: the scan after the run failed, so what is left is not known: %s\n", escape.Short(err.Error(), 2000))
+		return
+	}
+	complete := after.Plan.CompleteButAccepted()
+	r.facts.verification, r.gaps = verifiedBy(complete), after.Plan.Gaps
+	r.gone = countGone(r.plan, r.done, after.Graph())
+	r.left, r.blocked = after.Plan, slices.Concat(r.blocked, blocked, deletedButPresent(r.plan, r.done, after.Graph()))
+	r.facts.left = len(after.Plan.Steps)
+	if !complete {
+		if !slices.Equal(after.Plan.Gaps, r.plan.Gaps) {
+			o.Scan.WarnOfGaps(after.Snapshot)
+		}
+		fmt.Fprintln(o.Scan.Err, "warning: the scan after the run was incomplete, so more may be left than it could find")
+	}
+	if r.job.LeavesRestToCollector && r.facts.left > 0 {
+		fmt.Fprintln(o.Scan.Err, "warning: "+idleWarning(r.facts.left, suggestCollect(o, r.left)))
+	}
+}
+
+// remaining scans the cluster and returns the plan of what a run of done has left to do, and what is
+// blocked: according to that plan, and of the deletions that the run started.
+func remaining(ctx context.Context, j Job, done *plan.Plan) (Planned, []plan.Blocked, error) {
+	seen, err := Scan(ctx, j)
+	if err != nil {
+		return Planned{}, nil, err
+	}
+	left, err := j.Remaining(ctx, done, seen)
+	if err != nil {
+		return Planned{}, nil, err
+	}
+	known := graph.NewSet(seen.Graph())
+	for _, b := range left.Blocked {
+		known.Add(seen.Graph().Find(b.Object.UID))
+	}
+	return Planned{seen, left}, append(left.Blocked, stillTerminating(j, done, seen.Judge, known)...), nil
+}
+
+// countGone returns how many objects that the plan deletes are gone: the run or a list after it has
+// shown that.
+func countGone(p *plan.Plan, done *execute.Report, after *graph.Graph) int {
+	gone := 0
+	for _, lost := range p.LostObjects() {
+		m, served := after.View().Map(lost.Object.APIVersion, lost.Object.Kind)
+		absent := served && after.Object(after.Find(lost.Object.UID)) == nil && after.View().Listed(m.Type.GroupResource(), lost.Object.Namespace)
+		if absent || done.Gone[lost.Object.UID] {
+			gone++
+		}
+	}
+	return gone
+}
+
+// deletedButPresent returns the objects that a step deleted successfully and that exist
+// all the same, not even terminating.
+func deletedButPresent(p *plan.Plan, done *execute.Report, after *graph.Graph) []plan.Blocked {
+	var out []plan.Blocked
+	for i, result := range done.Results {
+		s := &p.Steps[i]
+		if s.Action != plan.ActionDelete || result.Status != event.Done {
+			continue
+		}
+		if now := after.Object(after.Find(s.Object.UID)); now != nil && !now.Terminating() {
+			out = append(out, plan.Blocked{Object: s.Object.Identity, By: []object.Identity{}, Reason: reason.DeletionWithoutEffect})
+		}
+	}
+	return out
+}
+
+// stillTerminating returns the objects that a run of done has deleted and that still exist,
+// except the known ones, and adds them to known. What goes after a Node is not waited for.
+func stillTerminating(j Job, done *plan.Plan, after *collector.Judge, known graph.Set) []plan.Blocked {
+	g := after.Graph()
+	blockers := audit.NewBlockers(simulate.NewModel(after, simulate.Options{Applying: true, Accepted: j.Options.AcceptedGaps}))
+	var out []plan.Blocked
+	for _, o := range done.Outcomes {
+		n := g.Find(o.Object.UID)
+		if now := g.Object(n); now != nil && now.Terminating() && !o.AfterNode() && known.Add(n) {
+			by := blockers.Blocker(n)
+			out = append(out, plan.Blocked{Object: o.Object, By: by.By, Reason: by.Reason})
+		}
+	}
+	return out
+}
