@@ -1,12 +1,16 @@
 package repair
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli/clitest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
 // stuckObjects are two Secrets whose deletion waits for example.com, with an owner and a dependent
@@ -74,5 +78,24 @@ func TestRemoveFinalizer(t *testing.T) {
 			}
 			r.Expect(t, c.code, c.stdout, c.error)
 		})
+	}
+}
+
+// TestRemoveFinalizerSuggestsNoFlagThatItLacks has a namespace that is not deleted because some of its contents were not read.
+func TestRemoveFinalizerSuggestsNoFlagThatItLacks(t *testing.T) {
+	node := st.Node("stuck", st.Terminating("example.com/cleanup"))
+	seen := st.New(st.Serving(st.TypesWithContents()...), st.Listing(node, st.Namespace("garbage", st.OwnedBy(node))))
+	seen.Gaps = []snapshot.Gap{{Group: "metrics.k8s.io", Resource: snapshot.All, Reason: snapshot.Unavailable}}
+	var saved bytes.Buffer
+	if err := seen.Save(&saved); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "seen.json")
+	if err := os.WriteFile(file, saved.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := clitest.Run(t, New, "--from", file, "--dry-run", "--finalizer", "example.com/cleanup", "node/stuck")
+	if strings.Contains(r.Stderr, "--accept-gap") {
+		t.Errorf("it suggests a flag that it lacks:\n%s", r.Stderr)
 	}
 }
