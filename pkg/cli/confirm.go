@@ -97,7 +97,7 @@ func intent(p *plan.Plan) (what, want string) {
 // removal is intent for the removal of a finalizer. The plan has the requested step.
 func removal(p *plan.Plan) (what, want string) {
 	s := p.Steps[0]
-	what = fmt.Sprintf("Remove finalizer %s of %s", escape.Short(s.Finalizer, 300), escape.Short(s.Object.String(), 300))
+	what = fmt.Sprintf("Remove finalizer %s of %s", escape.Short(s.Finalizer(), 300), escape.Short(s.Object.String(), 300))
 	if n := p.Losses(); n > 0 {
 		return fmt.Sprintf("%s and delete %s%s", what, wording.Count(n, "object"), withData(p)), strconv.Itoa(n)
 	}

@@ -135,7 +135,7 @@ func dryRunSteps(ctx context.Context, seen Scanned, samples []*plan.Step, grants
 		}
 		sent++
 		all.Go(func() {
-			_, err := writer.Patch(ctx, seen.Graph().Object(s.Transition.Node), s.Transition.Change)
+			_, err := writer.Patch(ctx, seen.Graph().Object(s.Patch.Node), s.Patch.Change)
 			var failed *client.RequestError
 			if !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden {
 				return // the run will report it

@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
@@ -29,10 +31,10 @@ func markAccepted(g *graph.Graph, p, without *Plan) {
 	type write struct {
 		object    object.Identity
 		action    Action
-		policy    string
+		policy    metav1.DeletionPropagation
 		finalizer string
 	}
-	writeOf := func(s *Step) write { return write{s.Object.Identity, s.Action, s.PropagationPolicy, s.Finalizer} }
+	writeOf := func(s *Step) write { return write{s.Object.Identity, s.Action, s.Transition().Policy, s.Finalizer()} }
 	known := map[write]bool{}
 	for i := range without.Steps {
 		known[writeOf(&without.Steps[i])] = true

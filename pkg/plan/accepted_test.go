@@ -132,9 +132,9 @@ func TestAcceptedGapNeverProvesAbsence(t *testing.T) {
 		s := Draw(t)
 		words := plan.AcceptableGaps(graph.New(s), accepting(s))
 		for _, step := range accepting(s, words...).Steps {
-			for i, v := range step.Transition.Verdicts {
-				if v == collector.VerdictUnknown && step.Transition.OrphanedFrom == graph.None { // an owner that is orphaned lets go whatever else there is
-					t.Errorf("%s %s, though its owner %s is unknown", step.Action, step.Object, step.Transition.StateBefore.Owners[i])
+			for i, v := range step.Transition().Verdicts {
+				if v == collector.VerdictUnknown && step.Transition().OrphanedFrom == graph.None { // an owner that is orphaned lets go whatever else there is
+					t.Errorf("%s %s, though its owner %s is unknown", step.Action, step.Object, step.Transition().StateBefore.Owners[i])
 				}
 			}
 		}

@@ -126,9 +126,12 @@ func (b *builder) step(i int) Step {
 	transition := &b.result.Transitions[i]
 	out := Step{
 		ID: id(i), Pass: transition.Pass, Requested: transition.Requested, Action: Action(transition.Action), Object: b.object(transition.Node),
-		PropagationPolicy: string(transition.Policy), GracePeriodSeconds: transition.GraceSeconds, Finalizer: transition.Change.RemoveFinalizer,
 		After: make([]string, len(transition.Prerequisites)), References: b.references(transition),
-		WaitsForKubelet: b.result.StoppedPods[i], Transition: transition,
+	}
+	if transition.Action == collector.ActionDelete {
+		out.Deletion = &Deletion{Transition: transition, WaitsForKubelet: b.result.StoppedPods[i]}
+	} else {
+		out.Patch = &Patch{Transition: transition}
 	}
 	for k, before := range transition.Prerequisites {
 		out.After[k] = id(before)
@@ -136,7 +139,6 @@ func (b *builder) step(i int) Step {
 	if transition.CausedBy >= 0 {
 		out.Follows = id(transition.CausedBy)
 	}
-	out.OwnerUIDs = owners(out.References)
 	out.Reason = b.reason(i, out)
 	return out
 }
@@ -148,18 +150,6 @@ func id(transition int) string { return strconv.Itoa(transition + 1) }
 func (b *builder) object(n graph.Node) Object {
 	o := b.graph.Object(n)
 	return Object{Identity: o.Identity, ResourceVersion: o.ResourceVersion}
-}
-
-func owners(references []Reference) []string {
-	out := []string{}
-	seen := map[string]bool{}
-	for _, r := range references {
-		if !seen[r.UID] {
-			seen[r.UID] = true
-			out = append(out, r.UID)
-		}
-	}
-	return out
 }
 
 // references returns the references that a transition depends on: those that it removes or

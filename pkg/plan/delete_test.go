@@ -378,13 +378,13 @@ func TestPlanKeepsTheRequestedGracePeriod(t *testing.T) {
 		return plan.New(collector.NewJudge(g), plan.DeleteOptions(collector.ActorControllerManager, simulate.Deletion{Node: g.Find(pod.UID), Policy: inBackground, GraceSeconds: grace}))
 	}
 	forced := in(new(int64))
-	if s := forced.Steps[0]; s.GracePeriodSeconds == nil || *s.GracePeriodSeconds != 0 || s.WaitsForKubelet {
+	if s := forced.Steps[0]; s.Deletion.GraceSeconds == nil || *s.Deletion.GraceSeconds != 0 || s.Deletion.WaitsForKubelet {
 		t.Errorf("the first step is %+v", s)
 	}
-	if s := forced.Steps[1]; s.GracePeriodSeconds != nil {
-		t.Errorf("the dependent has a grace period of %d", *s.GracePeriodSeconds)
+	if s := forced.Steps[1]; s.Deletion.GraceSeconds != nil {
+		t.Errorf("the dependent has a grace period of %d", *s.Deletion.GraceSeconds)
 	}
-	if s := in(new(int64(5))).Steps[0]; !s.WaitsForKubelet {
+	if s := in(new(int64(5))).Steps[0]; !s.Deletion.WaitsForKubelet {
 		t.Error("a Pod that gets five seconds does not wait for its kubelet")
 	}
 	digests := map[string]bool{}
@@ -430,7 +430,7 @@ func TestRandomDeletions(t *testing.T) {
 			}
 		}
 		for _, step := range p.Steps {
-			if of := step.Object.Identity; step.Action == plan.ActionDelete && !step.Transition.StateBefore.Terminating() && len(view.ContentsGaps(of, nil)) > 0 {
+			if of := step.Object.Identity; step.Action == plan.ActionDelete && !step.Transition().StateBefore.Terminating() && len(view.ContentsGaps(of, nil)) > 0 {
 				t.Errorf("%s is deleted, and what is in it was not all listed", of)
 			}
 		}

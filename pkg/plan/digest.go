@@ -47,7 +47,7 @@ type (
 		Parameters reason.Reason
 	}
 	confirmedStep struct {
-		*Step
+		stepFields
 		Object object.Identity `json:"object"` // in place of the step's
 		Why    confirmedReason
 	}
@@ -82,7 +82,7 @@ func (p *Plan) digest() string {
 	add(confirmedHead{p.Mode, p.Complete, gaps, p.AcceptedGaps, [...]int{len(p.Steps), len(p.Outcomes), len(p.Retained), len(p.Kept), len(p.Lost)}})
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		add(confirmedStep{s, s.Object.Identity, confirmedOf(s.Reason)})
+		add(confirmedStep{s.fields(), s.Object.Identity, confirmedOf(s.Reason)})
 	}
 	for i := range p.Outcomes {
 		o := &p.Outcomes[i]

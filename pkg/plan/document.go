@@ -13,8 +13,25 @@ const Kind = "Plan"
 type (
 	// StoredStep is a step as JSON documents hold it: with its reason as a code, parameters and a message.
 	StoredStep struct {
-		*Step
+		stepFields
 		reason.Stored
+	}
+	stepFields struct {
+		ID                 string                `json:"id"`
+		Pass               int                   `json:"pass"`
+		Requested          bool                  `json:"requested,omitempty"`
+		Action             Action                `json:"action"`
+		Object             Object                `json:"object"`
+		PropagationPolicy  string                `json:"propagationPolicy"`            // of a deletion
+		GracePeriodSeconds *int64                `json:"gracePeriodSeconds,omitempty"` // requested; nil: the object's own
+		OwnerUIDs          []string              `json:"ownerUIDs"`
+		Finalizer          string                `json:"finalizer"`
+		After              []string              `json:"after"`
+		References         []Reference           `json:"references"`
+		AcceptedGaps       snapshot.AcceptedGaps `json:"acceptedGaps,omitempty"`
+		Follows            string                `json:"follows"`
+		WaitsForKubelet    bool                  `json:"waitsForKubelet,omitempty"`
+		Manifest           string                `json:"manifest,omitempty"`
 	}
 	// StoredBlocked is a blocked object as JSON documents hold it.
 	StoredBlocked struct {
@@ -36,7 +53,21 @@ type (
 )
 
 // Store returns the step in its stored form, which shares its fields.
-func (s *Step) Store() StoredStep { return StoredStep{s, reason.Store(s.Reason)} }
+func (s *Step) Store() StoredStep { return StoredStep{s.fields(), reason.Store(s.Reason)} }
+
+func (s *Step) fields() stepFields {
+	out := stepFields{
+		ID: s.ID, Pass: s.Pass, Requested: s.Requested, Action: s.Action, Object: s.Object, OwnerUIDs: s.OwnerUIDs(), Finalizer: s.Finalizer(),
+		After: s.After, References: s.References, AcceptedGaps: s.AcceptedGaps, Follows: s.Follows,
+	}
+	if d := s.Deletion; d != nil {
+		out.PropagationPolicy, out.GracePeriodSeconds, out.WaitsForKubelet = string(d.Policy), d.GraceSeconds, d.WaitsForKubelet
+	}
+	if s.Creation != nil {
+		out.Manifest = s.Creation.Manifest
+	}
+	return out
+}
 
 // Store returns the blocked object in its stored form, which shares its fields.
 func (b *Blocked) Store() StoredBlocked { return StoredBlocked{b, reason.Store(b.Reason)} }

@@ -65,11 +65,9 @@ type Plan struct {
 	Steps    []Step
 	Outcomes []Outcome
 	Blocked  []Blocked
-	// Retained is set by modes that cascade.
-	Retained []Retained
-	// Set by Restore.
-	Kept []Kept
-	Lost []Lost
+	Retained []Retained // dependents of what is deleted by request
+	Kept     []Kept     // what a restoration leaves alone
+	Lost     []Lost     // what it does not bring back
 }
 
 // ClaimsUnread reports whether there may be PersistentVolumeClaims that the scan did not read.
@@ -81,33 +79,87 @@ type Object struct {
 	ResourceVersion string `json:"resourceVersion"`
 }
 
-// Step is one write.
+// Step is one write. It has one of the payloads Deletion, Patch and Creation.
 type Step struct {
-	ID                string `json:"id"` // within the plan
-	Pass              int    `json:"pass"`
-	Requested         bool   `json:"requested,omitempty"` // a person asked for it
-	Action            Action `json:"action"`
-	Object            Object `json:"object"`
-	PropagationPolicy string `json:"propagationPolicy"` // of ActionDelete
-	// GracePeriodSeconds is the grace period that a person requested; nil: the object's own.
-	GracePeriodSeconds *int64        `json:"gracePeriodSeconds,omitempty"`
-	OwnerUIDs          []string      `json:"ownerUIDs"`  // of References, without duplicates
-	Finalizer          string        `json:"finalizer"`  // of ActionRemoveFinalizer
-	Reason             reason.Reason `json:"-"`          // stored beside the step
-	After              []string      `json:"after"`      // ids of the steps that must be done before
-	References         []Reference   `json:"references"` // those it removes or changes, or all of an object that it deletes
+	ID         string // within the plan
+	Pass       int
+	Requested  bool // a person asked for it
+	Action     Action
+	Object     Object
+	Reason     reason.Reason
+	References []Reference // those it adds, removes or changes, or all of an object that it deletes
+	After      []string    // ids of the steps that must be done before
+	Follows    string      // id of the step that causes it; may be empty
 	// AcceptedGaps are the words for gaps that may hide what the step depends on.
-	AcceptedGaps snapshot.AcceptedGaps `json:"acceptedGaps,omitempty"`
+	AcceptedGaps snapshot.AcceptedGaps
 
-	Follows         string `json:"follows"` // id of the step that causes it; may be empty
-	WaitsForKubelet bool   `json:"waitsForKubelet,omitempty"`
-	Manifest        string `json:"manifest,omitempty"` // of Create: the SHA-256 of the backed up manifest
+	Deletion *Deletion
+	Patch    *Patch
+	Creation *Creation
+}
 
-	// Transition is the simulated transition; nil in a plan of mode Restore.
-	Transition *simulate.Transition `json:"-"`
-	// Repairs are the repairs of References; nil in a plan of mode Restore and in other modes than
-	// Repair.
-	Repairs []repair.Repair `json:"-"`
+// Deletion deletes an object.
+type Deletion struct {
+	*simulate.Transition
+	WaitsForKubelet bool // it is over when the kubelet has stopped the Pod
+}
+
+// Patch removes or changes owner references, or removes a finalizer.
+type Patch struct {
+	*simulate.Transition
+	// Repairs are those of the references. Empty: the collector decides about them, or a person.
+	Repairs []repair.Repair
+}
+
+// Creation creates an object from its manifest in a backup, or adds the references that it had there. References to
+// objects that are yet to be created carry the UID of the deleted object.
+type Creation struct {
+	Manifest string     // the SHA-256 of the manifest; empty if only references are added
+	Add      []Addition // the references that it is created with, or that are added
+	// WaitForCaches says that the object is a controller and that the dependents which it
+	// adopts were created shortly before: controllers must have them in their caches
+	// first.
+	WaitForCaches bool
+	// OwnerAdopts says that the new owner is a controller that adopts the object
+	// by itself after a while.
+	OwnerAdopts bool
+	// Defines are the types that must be served before the step is done.
+	Defines []snapshot.Type
+}
+
+// Addition is a reference that an object gets.
+type Addition struct {
+	object.Reference
+	Replaces []object.Reference // those that it replaces
+}
+
+// Transition returns the simulated transition of a step that deletes or patches an object.
+func (s *Step) Transition() *simulate.Transition {
+	if s.Deletion != nil {
+		return s.Deletion.Transition
+	}
+	return s.Patch.Transition
+}
+
+// Finalizer returns the finalizer that the step removes, or an empty string.
+func (s *Step) Finalizer() string {
+	if s.Patch == nil {
+		return ""
+	}
+	return s.Patch.Change.RemoveFinalizer
+}
+
+// OwnerUIDs returns the UIDs in References, without duplicates. It is never nil.
+func (s *Step) OwnerUIDs() []string {
+	out := []string{}
+	seen := map[string]bool{}
+	for _, r := range s.References {
+		if !seen[r.UID] {
+			seen[r.UID] = true
+			out = append(out, r.UID)
+		}
+	}
+	return out
 }
 
 // Reference is an owner reference and what was found of its owner.
@@ -168,7 +220,7 @@ type Outcome struct {
 	// MayBeDeleted reports that another order of events deletes the object.
 	MayBeDeleted bool `json:"mayBeDeleted,omitempty"`
 	// WithoutRepair is what the garbage collector would do with a repaired object without the
-	// repair; empty in other modes.
+	// repair; empty for others.
 	WithoutRepair collector.Consequence `json:"withoutRepair,omitempty"`
 }
 

@@ -104,7 +104,7 @@ func (p *Plan) PreflightSamples() []*Step {
 		first := !changed[o]
 		changed[o] = true
 		o.Name, o.UID = "", ""
-		if first && s.Transition != nil && slices.Contains(changesReferences, s.Action) && !sampled[o] {
+		if first && slices.Contains(changesReferences, s.Action) && !sampled[o] {
 			sampled[o] = true
 			out = append(out, s)
 		}

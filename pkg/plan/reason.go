@@ -119,13 +119,13 @@ func (b *builder) recreatedBy(transition *simulate.Transition) *object.Identity 
 
 // repairReason returns the reason for a step of a repair. completes are the owners whose
 // deletion it lets complete; without is what the garbage collector would do otherwise.
-func repairReason(transition *simulate.Transition, s Step, completes []string, without reason.WithoutRepair) reason.Reason {
+func repairReason(s Step, completes []string, without reason.WithoutRepair) reason.Reason {
 	if s.Action == ActionUnlink {
-		return reason.ReferencesDropped{Owners: dropped(s), Chosen: s.Repairs[0].UserSelected, Kept: kept(transition), Completes: completes, WithoutRepair: without}
+		return reason.ReferencesDropped{Owners: dropped(s), Chosen: s.Patch.Repairs[0].UserSelected, Kept: kept(s.Patch.Transition), Completes: completes, WithoutRepair: without}
 	}
 	out := reason.ReferencesRepaired{Completes: completes, WithoutRepair: without}
 	for i, r := range s.References {
-		out.References = append(out.References, reason.Repaired{Owner: r.Owner(), Version: s.Repairs[i].Becomes.APIVersion, Relinked: s.Action == ActionRelink, Served: s.Repairs[i].Optional})
+		out.References = append(out.References, reason.Repaired{Owner: r.Owner(), Version: s.Patch.Repairs[i].Becomes.APIVersion, Relinked: s.Action == ActionRelink, Served: s.Patch.Repairs[i].Optional})
 	}
 	return out
 }
@@ -133,7 +133,7 @@ func repairReason(transition *simulate.Transition, s Step, completes []string, w
 // dropped returns the owners of removed references, with why another fix was not possible.
 func dropped(s Step) []reason.Owner {
 	out := ownersOf(s.References)
-	for i, m := range s.Repairs {
+	for i, m := range s.Patch.Repairs {
 		if m.Fix == repair.Unlink && !m.UserSelected && m.Found.State != "" {
 			out[i].Found = m.Found
 		}

@@ -192,7 +192,7 @@ func (r *repairBuilder) steps(n graph.Node, at int, unrepaired collector.Consequ
 			Pass:     1, Node: n, StateBefore: before, Verdicts: slices.Clone(verdicts), OrphanedFrom: graph.None, CausedBy: -1,
 		}
 		s := Step{
-			ID: id(at + k), Pass: 1, Action: part.action, After: []string{}, Transition: transition,
+			ID: id(at + k), Pass: 1, Action: part.action, After: []string{}, Patch: &Patch{Transition: transition},
 			Object: Object{Identity: o.Identity, ResourceVersion: o.ResourceVersion},
 		}
 		if k > 0 {
@@ -201,14 +201,13 @@ func (r *repairBuilder) steps(n graph.Node, at int, unrepaired collector.Consequ
 		}
 		for _, i := range part.change.Touched() {
 			s.References = append(s.References, referenceOf(before.Owners[i], judgements[i], repairs[i], part.action))
-			s.Repairs = append(s.Repairs, repairs[i])
+			s.Patch.Repairs = append(s.Patch.Repairs, repairs[i])
 		}
-		s.OwnerUIDs = owners(s.References)
 		var without reason.WithoutRepair
 		if k == 0 {
 			without = withoutRepair[unrepaired]
 		}
-		s.Reason = repairReason(transition, s, r.completed(s.References), without)
+		s.Reason = repairReason(s, r.completed(s.References), without)
 		out = append(out, s)
 		for _, w := range part.change.Rewrite {
 			verdicts[w.Index] = collector.VerdictSolid

@@ -23,7 +23,7 @@ func cleaned(t *testing.T, s scenario) (map[string]any, []string) {
 	if len(r.Plan.Steps) == 0 {
 		t.Fatalf("no steps: %+v", r.Plan.Kept)
 	}
-	body, err := r.Body(0, nil)
+	body, err := r.Body(&r.Plan.Steps[0], nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func FuzzBody(f *testing.F) {
 			Manifest: func(restore.Saved) (json.RawMessage, error) { return json.RawMessage(manifest), nil },
 		}, scenario{}.snapshot(), restore.Options{})
 		for i := range r.Plan.Steps {
-			body, err := r.Body(i, nil)
+			body, err := r.Body(&r.Plan.Steps[i], nil)
 			var decoded map[string]any
 			if err == nil && json.Unmarshal(body, &decoded) != nil {
 				t.Errorf("%s", body)

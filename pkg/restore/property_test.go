@@ -64,7 +64,7 @@ func (c *cluster) execute(t *rapid.T, r *restore.Restoration, i int) {
 	step := &r.Plan.Steps[i]
 	var refs []object.Reference
 	replaced := map[object.Reference]bool{}
-	for _, a := range r.Instructions(i).Add {
+	for _, a := range step.Creation.Add {
 		a.UID = c.uid(a.UID)
 		if _, exists := c.objects[a.UID]; !exists && (step.Action == plan.ActionCreate || a.UID != c.uid(step.Object.UID)) {
 			t.Fatalf("step %s: %s %s to %s, which does not exist", step.ID, step.Action, step.Object, a)

@@ -21,7 +21,6 @@ type Restoration struct {
 	// AlreadyCreated is the number of objects that an earlier restoration created.
 	AlreadyCreated int
 
-	works    []Instructions
 	manifest func(Saved) (manifest, error)
 	volumes  *volumeContext
 }
@@ -40,27 +39,25 @@ func New(b Backup, seen *snapshot.Snapshot, o Options) *Restoration {
 	p.findReferences()
 	p.resolveReferences()
 	order, after := p.creationOrder()
-	steps, works := p.steps(order, after)
 	slices.SortStableFunc(p.kept, func(a, b plan.Kept) int { return a.Object.Compare(b.Object) })
 	out := &plan.Plan{
 		Mode: plan.Restore, Complete: seen.Complete(), Gaps: append([]snapshot.Gap{}, seen.Gaps...),
-		Steps: steps, Kept: p.kept, Lost: p.lost(order),
+		Steps: p.steps(order, after), Kept: p.kept, Lost: p.lost(order),
 		Outcomes: []plan.Outcome{}, Blocked: []plan.Blocked{},
 	}
 	out.Finalize()
-	return &Restoration{Plan: out, Types: p.newTypes, AlreadyCreated: len(p.alreadyCreated), works: works, manifest: b.parse, volumes: p.volumes}
+	return &Restoration{Plan: out, Types: p.newTypes, AlreadyCreated: len(p.alreadyCreated), manifest: b.parse, volumes: p.volumes}
 }
 
-// Body returns the request body that creates the object of the i-th step: the
+// Body returns the request body that creates the object of a step: the
 // saved manifest without what the API server sets and what belonged to the deleted
 // object, and with exactly these owner references.
-func (r *Restoration) Body(i int, refs []object.Reference) (json.RawMessage, error) {
-	saved := r.works[i].saved
-	m, err := r.manifest(saved)
+func (r *Restoration) Body(step *plan.Step, refs []object.Reference) (json.RawMessage, error) {
+	m, err := r.manifest(Saved{step.Object.Identity, step.Object.ResourceVersion, step.Creation.Manifest})
 	if err != nil {
 		return nil, err
 	}
-	clean(m, kindOf(saved.Object), r.volumes)
+	clean(m, kindOf(step.Object.Identity), r.volumes)
 	if len(refs) == 0 {
 		m.drop("metadata", "ownerReferences")
 	} else {

@@ -21,7 +21,7 @@ import (
 func lines(p *plan.Plan) []string {
 	var out []string
 	for _, s := range p.Steps {
-		line := fmt.Sprintf("%s %s to %s", s.Action, s.Object, strings.Join(s.OwnerUIDs, ", "))
+		line := fmt.Sprintf("%s %s to %s", s.Action, s.Object, strings.Join(s.OwnerUIDs(), ", "))
 		if s.Reason.Message() != "" {
 			line += ": " + s.Reason.Message()
 		}

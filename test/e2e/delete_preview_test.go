@@ -176,7 +176,7 @@ func (d *deletion) planText(uid types.UID) string {
 	out := ""
 	for _, s := range d.plan.Steps {
 		if s.Object.UID == uid {
-			out += fmt.Sprintf("\n  step %s:   %s %s%s: %s", s.ID, s.Action, s.PropagationPolicy, s.Finalizer, s.Reason.Message())
+			out += fmt.Sprintf("\n  step %s:   %s %s%s: %s", s.ID, s.Action, s.Transition().Policy, s.Finalizer(), s.Reason.Message())
 		}
 	}
 	for _, s := range d.plan.Retained {

@@ -274,7 +274,7 @@ func reservesOf(p *plan.Plan) map[types.UID]Reserve {
 func ownersAfter(p *plan.Plan) map[types.UID][]object.Reference {
 	out := map[types.UID][]object.Reference{}
 	for i := range p.Steps {
-		t := p.Steps[i].Transition
+		t := p.Steps[i].Transition()
 		out[t.StateBefore.UID] = t.Change.Apply(*t.StateBefore).Owners
 	}
 	return out

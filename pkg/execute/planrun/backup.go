@@ -63,21 +63,18 @@ func (r *run) toBackUp() (nodes []graph.Node, writes map[graph.Node][]graph.Node
 	}
 	for i := range r.plan.Steps {
 		step := &r.plan.Steps[i]
-		if step.Transition == nil {
-			continue
-		}
-		cause := []graph.Node{step.Transition.Node}
+		cause := []graph.Node{step.Transition().Node}
 		if r.ownership(i) != runner.Own {
 			cause = causes[step.Follows]
 			if cause == nil {
 				cause = deleted
 			}
 		} else if step.Action == plan.ActionDelete || step.Requested {
-			deleted = append(deleted, step.Transition.Node)
+			deleted = append(deleted, step.Transition().Node)
 		}
 		causes[step.ID] = cause
 		if step.BacksUp() {
-			add(step.Transition.Node, cause)
+			add(step.Transition().Node, cause)
 		}
 	}
 	uncertain := map[graph.Node]bool{} // any step may delete them

@@ -4,9 +4,6 @@ import (
 	"context"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -20,13 +17,10 @@ import (
 // of earlier steps. A patch is reduced to the part that applies to that state. It is sent
 // even if nothing is left of it, to learn whether the API server allows it.
 func (r *run) dryRun(ctx context.Context, step *plan.Step) *event.Result {
-	o := r.graph.Object(step.Transition.Node)
-	d := collector.Decision{
-		Action: collector.Action(step.Action), Policy: metav1.DeletionPropagation(step.PropagationPolicy), GraceSeconds: step.GracePeriodSeconds,
-		Change: applicablePart(o, step.Transition),
-	}
-	if isRepair(step) { // only the last step on an object changes the indices of its references
-		d.Change = step.Transition.Change
+	o := r.graph.Object(step.Transition().Node)
+	d := step.Transition().Decision
+	if !isRepair(step) { // of a repair, only the last step on an object changes the indices of its references
+		d.Change = applicablePart(o, step.Transition())
 	}
 	for range runner.MaxAttempts {
 		if ctx.Err() != nil {

@@ -33,7 +33,7 @@ func (m *liveModel) evaluate(step *plan.Step, read map[graph.Node]observation, c
 	for n, now := range read {
 		m.observeRead(n, now)
 	}
-	n := step.Transition.Node
+	n := step.Transition().Node
 	e := evaluation{object: m.model.Object(n)}
 	if e.object != nil {
 		version, ok := m.backedUp[n]
@@ -41,17 +41,17 @@ func (m *liveModel) evaluate(step *plan.Step, read map[graph.Node]observation, c
 	}
 	switch {
 	case step.Requested:
-		e.decision = step.Transition.Decision
+		e.decision = step.Transition().Decision
 		e.skip = changeSincePlanned(step, e.object)
 	case isRepair(step):
 		e.decision, e.skip, e.rereads = m.decideRepair(step, e.object)
 		return e
 	default:
 		e.decision = m.model.Decide(n)
-		if owner := step.Transition.OrphanedFrom; owner != graph.None {
+		if owner := step.Transition().OrphanedFrom; owner != graph.None {
 			e.decision = m.model.DecideOrphan(owner, n)
 		}
-		if plan.Action(e.decision.Action) != step.Action || e.decision.Change.RemoveFinalizer != step.Finalizer {
+		if plan.Action(e.decision.Action) != step.Action || e.decision.Change.RemoveFinalizer != step.Finalizer() {
 			e.skip = skipReason(m.model, step, n, e.decision)
 		}
 	}
@@ -59,7 +59,7 @@ func (m *liveModel) evaluate(step *plan.Step, read map[graph.Node]observation, c
 	case e.object == nil:
 	case e.skip != nil && contentsDeleting:
 		e.rereads = m.neighbors(n)
-	case e.skip == nil && step.Transition.OrphanedFrom == graph.None && !step.Requested && !e.object.Terminating():
+	case e.skip == nil && step.Transition().OrphanedFrom == graph.None && !step.Requested && !e.object.Terminating():
 		e.rereads, e.ownerUnknown = m.waitingOwners(n)
 	}
 	return e

@@ -55,7 +55,7 @@ func (t *task) checkDependents(ctx context.Context) *event.Result {
 		t.run.live.setGone(t.node)
 		return nil
 	}
-	if d := l.model.Decide(n); plan.Action(d.Action) != t.step.Action || d.Change.RemoveFinalizer != t.step.Finalizer {
+	if d := l.model.Decide(n); plan.Action(d.Action) != t.step.Action || d.Change.RemoveFinalizer != t.step.Finalizer() {
 		return runner.Skipped(skipReason(l.model, t.step, n, d))
 	}
 	if !t.run.live.updateVersion(t.node, o) {

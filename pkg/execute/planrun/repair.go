@@ -22,7 +22,7 @@ type ownerRepairs struct {
 var unknownRepair = repair.Repair{Fix: repair.None, Found: reason.Found{State: reason.StateUnverified}}
 
 // isRepair reports whether package repair decides about a step, and not the collector.
-func isRepair(step *plan.Step) bool { return len(step.Repairs) > 0 }
+func isRepair(step *plan.Step) bool { return step.Patch != nil && len(step.Patch.Repairs) > 0 }
 
 // decideRepair decides again on a step that repairs o. The step is done if the same
 // repairs are needed as planned; skip is nil then. Rereads are the new owners, which must
@@ -32,18 +32,18 @@ func (m *liveModel) decideRepair(step *plan.Step, o *object.Object) (d collector
 	switch {
 	case o == nil:
 		return d, reason.ObjectGone, nil
-	case o.Terminating() && !step.Repairs[0].UserSelected:
+	case o.Terminating() && !step.Patch.Repairs[0].UserSelected:
 		return d, reason.AlreadyTerminating, nil
 	}
-	touched, left := step.Transition.Change.Touched(), slices.Clone(o.Owners)
-	for k, planned := range step.Repairs {
-		ref := step.Transition.StateBefore.Owners[touched[k]]
+	touched, left := step.Patch.Change.Touched(), slices.Clone(o.Owners)
+	for k, planned := range step.Patch.Repairs {
+		ref := step.Patch.StateBefore.Owners[touched[k]]
 		i := slices.IndexFunc(left, ref.SameOwner)
 		if i < 0 {
 			continue // somebody else has repaired or removed it
 		}
 		left[i] = object.Reference{} // a duplicate reference is another one
-		now, same := m.repairOf(step.Transition.Node, ref, func(now repair.Repair) bool { return stillFits(step.Action, planned, now) })
+		now, same := m.repairOf(step.Patch.Node, ref, func(now repair.Repair) bool { return stillFits(step.Action, planned, now) })
 		switch {
 		case !same && now.Fix == repair.None:
 			return d, reason.OwnerNotRepairable{Owner: ref, Found: now.Found}, nil

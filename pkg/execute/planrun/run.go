@@ -140,7 +140,7 @@ func (r *run) perform(ctx context.Context, i int) *event.Result {
 	if r.options.Common.DryRun {
 		return r.dryRun(ctx, step)
 	}
-	t := &task{run: r, step: step, index: i, node: step.Transition.Node}
+	t := &task{run: r, step: step, index: i, node: step.Transition().Node}
 	if r.ownership(i) != runner.Own {
 		return t.waitForController(ctx)
 	}

@@ -40,13 +40,13 @@ func skipReason(m *simulate.Model, step *plan.Step, n graph.Node, d collector.De
 // changeSincePlanned returns why a requested step is skipped: how its object differs from
 // what the plan showed. It returns nil if nothing that matters has changed.
 func changeSincePlanned(step *plan.Step, now *object.Object) reason.Reason {
-	shown := step.Transition.StateBefore
+	shown := step.Transition().StateBefore
 	switch {
 	case now == nil:
 		return reason.AlreadyGone
 	case now.Terminating() != shown.Terminating():
 		return reason.AlreadyTerminating
-	case step.Action == plan.ActionRemoveFinalizer && !slices.Contains(now.Finalizers, step.Finalizer):
+	case step.Action == plan.ActionRemoveFinalizer && !slices.Contains(now.Finalizers, step.Finalizer()):
 		return reason.AlreadyDone
 	case !sameReferences(now.Owners, shown.Owners):
 		return reason.OwnersChanged
@@ -88,7 +88,7 @@ func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collecto
 			return reason.NoOwnerReferences
 		}
 	case collector.AllOwnersSolid:
-		among := step.OwnerUIDs
+		among := step.OwnerUIDs()
 		if step.Action == plan.ActionDelete {
 			among = nil
 		}

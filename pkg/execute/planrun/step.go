@@ -115,7 +115,7 @@ func (t *task) unfinishedDependents(e evaluation) *event.Result {
 			continue
 		}
 		earlier := &t.run.plan.Steps[i]
-		if n := earlier.Transition.Node; slices.Contains(t.run.graph.Owners(n), t.node) && t.run.live.isDue(n) {
+		if n := earlier.Transition().Node; slices.Contains(t.run.graph.Owners(n), t.node) && t.run.live.isDue(n) {
 			return runner.Skipped(reason.PrecedingStepNotDone{Action: string(earlier.Action), Object: earlier.Object.Identity})
 		}
 	}

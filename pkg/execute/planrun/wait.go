@@ -119,7 +119,7 @@ func (t *task) waitForController(ctx context.Context) *event.Result {
 // done, or its object is gone anyway.
 func (t *task) causeHappened() bool {
 	cause, known := t.run.runner.Index(t.step.Follows)
-	return !known || cause >= t.index || t.run.runner.IsDone(cause) || t.run.live.object(t.run.plan.Steps[cause].Transition.Node) == nil
+	return !known || cause >= t.index || t.run.runner.IsDone(cause) || t.run.live.object(t.run.plan.Steps[cause].Transition().Node) == nil
 }
 
 // waitForGone waits until everything is gone that the plan expects to be gone because of the step: its
@@ -145,7 +145,7 @@ func (t *task) expectedGone() []graph.Node {
 
 // hasDone returns a function that reports whether an object is as the step leaves it.
 func hasDone(step *plan.Step) func(*object.Object) bool {
-	before, change := step.Transition.StateBefore, step.Transition.Change
+	before, change := step.Transition().StateBefore, step.Transition().Change
 	return func(o *object.Object) bool {
 		switch {
 		case o == nil || step.Action == plan.ActionUnblock && o.Terminating():

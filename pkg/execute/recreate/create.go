@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -18,12 +19,12 @@ import (
 // dependents that a controller is to adopt are created before it, and given time to
 // reach its cache.
 func (r *run) create(ctx context.Context, i int) *event.Result {
-	step, work := &r.restoration.Plan.Steps[i], r.restoration.Instructions(i)
-	add, missing := r.withCurrentUIDs(work.Add)
+	step := &r.restoration.Plan.Steps[i]
+	add, missing := r.withCurrentUIDs(step.Creation.Add)
 	if missing != nil {
 		return runner.Skipped(reason.OwnerNotCreated{Owner: *missing})
 	}
-	if work.WaitForCaches {
+	if step.Creation.WaitForCaches {
 		r.runner.EmitWaiting(step, reason.WaitsForWatchers)
 		if r.runner.WithoutSlot(func() error { return r.creator.WaitForWatches(ctx) }) != nil {
 			return r.runner.Interrupted(ctx)
@@ -35,7 +36,7 @@ func (r *run) create(ctx context.Context, i int) *event.Result {
 	if out := r.checkWrite(ctx, step); out != nil {
 		return out
 	}
-	o, changed, out := r.send(ctx, i, add)
+	o, changed, out := r.send(ctx, step, add)
 	if out != nil {
 		return out
 	}
@@ -50,11 +51,11 @@ func (r *run) create(ctx context.Context, i int) *event.Result {
 		r.runner.SetUnrecorded(err)
 		remark = reason.CreatedUnrecorded{Failure: runner.FailureOf(err)}
 	}
-	if len(work.Defines) == 0 {
+	if len(step.Creation.Defines) == 0 {
 		return runner.Done(remark)
 	}
 	r.runner.EmitWaiting(step, reason.WaitsForTypes) // later steps create objects of these types
-	if r.runner.WithoutSlot(func() error { return r.creator.WaitForServed(ctx, work.Defines) }) == nil {
+	if r.runner.WithoutSlot(func() error { return r.creator.WaitForServed(ctx, step.Creation.Defines) }) == nil {
 		return runner.Done(remark)
 	}
 	if ctx.Err() != nil {
@@ -66,9 +67,9 @@ func (r *run) create(ctx context.Context, i int) *event.Result {
 // send sends the object of a step to the API server, without the fields that servers
 // allocate if the server refuses it with them; changed reports whether. The result is
 // nil if the object was created.
-func (r *run) send(ctx context.Context, i int, add []restore.Addition) (o *object.Object, changed bool, out *event.Result) {
-	at := r.restoration.Plan.Steps[i].Object.Identity
-	body, err := r.restoration.Body(i, references(add))
+func (r *run) send(ctx context.Context, step *plan.Step, add []plan.Addition) (o *object.Object, changed bool, out *event.Result) {
+	at := step.Object.Identity
+	body, err := r.restoration.Body(step, references(add))
 	if err != nil {
 		return nil, false, runner.Failed(reason.BackupUnreadable{Failure: runner.FailureOf(err)})
 	}

@@ -9,26 +9,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
-	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // link adds the references that an object has lost, unless its controller has done so. It
 // keeps what others have changed meanwhile.
 func (r *run) link(ctx context.Context, i int) *event.Result {
-	step, work := &r.restoration.Plan.Steps[i], r.restoration.Instructions(i)
+	step := &r.restoration.Plan.Steps[i]
 	at := step.Object.Identity
 	uid, created := r.currentUID(at.UID)
 	if !created {
 		return runner.Skipped(reason.NotCreated)
 	}
 	at.UID = uid
-	add, missing := r.withCurrentUIDs(work.Add)
+	add, missing := r.withCurrentUIDs(step.Creation.Add)
 	if len(add) == 0 && missing != nil {
 		return runner.Skipped(reason.OwnerNotCreated{Owner: *missing})
 	}
-	o, err := r.readAdopted(ctx, at, work, add)
+	o, err := r.readAdopted(ctx, at, step.Creation.OwnerAdopts, add)
 	out := r.patch(ctx, at, o, err, func(o *object.Object) (object.Change, *event.Result) {
 		change, conflicting := linkChange(o, add)
 		switch {
@@ -36,7 +36,7 @@ func (r *run) link(ctx context.Context, i int) *event.Result {
 			return change, runner.Skipped(reason.AlreadyTerminating)
 		case conflicting != nil:
 			return change, runner.Skipped(reason.ConflictingController{Owner: *conflicting})
-		case change.Empty() && work.OwnerAdopts:
+		case change.Empty() && step.Creation.OwnerAdopts:
 			return change, runner.Done(nil)
 		case change.Empty():
 			return change, runner.Skipped(reason.AlreadyDone)
@@ -53,8 +53,8 @@ func (r *run) link(ctx context.Context, i int) *event.Result {
 }
 
 // readAdopted reads the object after its controller, if there is one, had time to adopt it.
-func (r *run) readAdopted(ctx context.Context, at object.Identity, work *restore.Instructions, add []restore.Addition) (o *object.Object, err error) {
-	if !work.OwnerAdopts {
+func (r *run) readAdopted(ctx context.Context, at object.Identity, adopts bool, add []plan.Addition) (o *object.Object, err error) {
+	if !adopts {
 		return r.creator.Read(ctx, at)
 	}
 	var controller types.UID
@@ -108,7 +108,7 @@ func (r *run) patch(
 
 // linkChange returns the change that adds the missing references to an object. An object
 // can have only one controller: conflicting is the one that it has already, or nil.
-func linkChange(o *object.Object, add []restore.Addition) (c object.Change, conflicting *object.Reference) {
+func linkChange(o *object.Object, add []plan.Addition) (c object.Change, conflicting *object.Reference) {
 	for _, a := range add {
 		for i, x := range o.Owners {
 			if slices.ContainsFunc(a.Replaces, func(over object.Reference) bool { return sameReference(x, over) }) && !sameReference(x, a.Reference) {
@@ -132,7 +132,7 @@ func linkChange(o *object.Object, add []restore.Addition) (c object.Change, conf
 // satisfies reports whether an object with reference x does not need the addition. The
 // flags of x may differ, as a controller may have set it, unless the addition replaces
 // other references.
-func satisfies(x object.Reference, a restore.Addition) bool {
+func satisfies(x object.Reference, a plan.Addition) bool {
 	return x.UID == a.UID && x.Kind == a.Kind && x.Name == a.Name && (len(a.Replaces) == 0 || sameReference(x, a.Reference))
 }
 

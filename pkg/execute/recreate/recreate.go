@@ -68,15 +68,15 @@ func (r *run) dryRun(ctx context.Context, i int) *event.Result {
 	if ctx.Err() != nil {
 		return r.runner.Interrupted(ctx)
 	}
-	step, work := &r.restoration.Plan.Steps[i], r.restoration.Instructions(i)
-	add := slices.DeleteFunc(slices.Clone(work.Add), func(a restore.Addition) bool { return r.toCreate[a.UID] })
+	step := &r.restoration.Plan.Steps[i]
+	add := slices.DeleteFunc(slices.Clone(step.Creation.Add), func(a plan.Addition) bool { return r.toCreate[a.UID] })
 	if missing, ok := r.missingPrerequisite(step); ok {
 		return runner.Skipped(reason.DryRunImpossible{Missing: missing})
 	}
 	var out *event.Result
 	if step.Action == plan.ActionCreate {
 		if out = r.runner.WaitForTurn(ctx); out == nil {
-			_, _, out = r.send(ctx, i, add)
+			_, _, out = r.send(ctx, step, add)
 		}
 	} else {
 		o, err := r.creator.Read(ctx, step.Object.Identity)
@@ -104,7 +104,7 @@ func (r *run) missingPrerequisite(step *plan.Step) (missing reason.Prerequisite,
 		if before.Object.IsNamespace() && before.Object.Name == step.Object.Namespace {
 			return reason.ItsNamespace, true
 		}
-		if slices.ContainsFunc(r.restoration.Instructions(i).Defines, func(t snapshot.Type) bool { return t.Group == kind.Group && t.Kind == kind.Kind }) {
+		if slices.ContainsFunc(before.Creation.Defines, func(t snapshot.Type) bool { return t.Group == kind.Group && t.Kind == kind.Kind }) {
 			return reason.ItsType, true
 		}
 	}
@@ -125,7 +125,7 @@ func (r *run) currentUID(old types.UID) (types.UID, bool) {
 
 // withCurrentUIDs returns the additions with the current UIDs of the owners. It leaves out
 // owners that were not created, and returns the last of them as missing.
-func (r *run) withCurrentUIDs(add []restore.Addition) (current []restore.Addition, missing *object.Reference) {
+func (r *run) withCurrentUIDs(add []plan.Addition) (current []plan.Addition, missing *object.Reference) {
 	for _, a := range add {
 		uid, created := r.currentUID(a.UID)
 		if !created {
@@ -138,7 +138,7 @@ func (r *run) withCurrentUIDs(add []restore.Addition) (current []restore.Additio
 	return current, missing
 }
 
-func references(add []restore.Addition) []object.Reference {
+func references(add []plan.Addition) []object.Reference {
 	out := make([]object.Reference, len(add))
 	for i, a := range add {
 		out[i] = a.Reference

@@ -5,10 +5,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -61,7 +63,7 @@ func TestAcceptedGapsListsStepsThatNeedThem(t *testing.T) {
 		s := plan.Step{Action: action, AcceptedGaps: words}
 		s.Object.Identity = object.Identity{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name}
 		if action == plan.ActionRemoveFinalizer {
-			s.Finalizer = object.ForegroundFinalizer
+			s.Patch = &plan.Patch{Transition: &simulate.Transition{Decision: collector.Decision{Change: object.Change{RemoveFinalizer: object.ForegroundFinalizer}}}}
 		}
 		return s
 	}

@@ -330,7 +330,7 @@ func despiteGap(s *plan.Step) string {
 	in := escape.Line(strings.Join(s.AcceptedGaps, ", "))
 	switch {
 	case s.Action == plan.ActionRemoveFinalizer:
-		return fmt.Sprintf("removes finalizer %s although its dependents in %s were not read", escape.Word(s.Finalizer), in)
+		return fmt.Sprintf("removes finalizer %s although its dependents in %s were not read", escape.Word(s.Finalizer()), in)
 	case s.Action == plan.ActionDelete && simulate.DeletesContents(s.Object.Identity):
 		return fmt.Sprintf("deletes it although its contents in %s were not read; they are deleted with it and not backed up", in)
 	case s.Action == plan.ActionDelete:

@@ -199,7 +199,7 @@ func (d *drawing) byCause() [][]string {
 		}
 		s := l.main(root)
 		text := escape.Line(reason.Cause(s.Reason))
-		key := text + "\x00" + strings.Join(s.OwnerUIDs, "\x00")
+		key := text + "\x00" + strings.Join(s.OwnerUIDs(), "\x00")
 		if l.lines[root].outcome != nil {
 			text, key = l.whyAlone(root, d.palette), string(s.Object.UID)
 		}

@@ -53,7 +53,7 @@ func (l *layout) withConsequences(i int, why string, p *color.Palette) string {
 		why = escape.Line(r.Reason.Message()) + "; removes " + wording.Count(r.DroppedReferences, "reference")
 	}
 	parts := append([]string{why}, l.otherSteps(i)...)
-	if s.WaitsForKubelet {
+	if s.Deletion != nil && s.Deletion.WaitsForKubelet {
 		parts = append(parts, p.Changed("must stop first (grace period)"))
 	}
 	if held := l.held(i); held != "" {
@@ -95,7 +95,7 @@ func (l *layout) ownerDeleted(i int) string {
 	case collector.VerdictSolid, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown:
 		return ""
 	}
-	switch metav1.DeletionPropagation(s.PropagationPolicy) {
+	switch s.Deletion.Policy {
 	case metav1.DeletePropagationForeground:
 		why += "; its own dependents are deleted first (foreground)"
 	case metav1.DeletePropagationOrphan:

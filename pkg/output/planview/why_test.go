@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
@@ -23,8 +24,8 @@ func TestWhy(t *testing.T) {
 	}{
 		"its only owner is deleted":                {func(*plan.Plan, *plan.Step, *plan.Step) {}, "its owner is deleted"},
 		"its only owner waits for it":              {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.VerdictWaiting }, "deleted before its owner, which waits for it"},
-		"its own dependents are deleted first":     {func(_ *plan.Plan, _, pod *plan.Step) { pod.PropagationPolicy = "Foreground" }, "its owner is deleted; its own dependents are deleted first (foreground)"},
-		"its own dependents stay":                  {func(_ *plan.Plan, _, pod *plan.Step) { pod.PropagationPolicy = "Orphan" }, "its owner is deleted; its own dependents stay (orphan)"},
+		"its own dependents are deleted first":     {func(_ *plan.Plan, _, pod *plan.Step) { pod.Deletion.Policy = "Foreground" }, "its owner is deleted; its own dependents are deleted first (foreground)"},
+		"its own dependents stay":                  {func(_ *plan.Plan, _, pod *plan.Step) { pod.Deletion.Policy = "Orphan" }, "its owner is deleted; its own dependents stay (orphan)"},
 		"its owner is cluster-scoped":              {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "" }, "its owner is deleted"},
 		"its owner was in another namespace":       {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "b" }, reason},
 		"its owner had another name":               {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Name = "other" }, reason},
@@ -34,7 +35,7 @@ func TestWhy(t *testing.T) {
 		"it is not deleted":                        {func(_ *plan.Plan, _, pod *plan.Step) { pod.Action = plan.ActionUnlink }, reason},
 		"its owner is not deleted":                 {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Action = plan.ActionRemoveFinalizer }, reason},
 		"its owner could not be verified":          {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.VerdictUnknown }, reason},
-		"it has to stop":                           {func(_ *plan.Plan, _, pod *plan.Step) { pod.WaitsForKubelet = true }, "its owner is deleted; must stop first (grace period)"},
+		"it has to stop":                           {func(_ *plan.Plan, _, pod *plan.Step) { pod.Deletion.WaitsForKubelet = true }, "its owner is deleted; must stop first (grace period)"},
 		"it is blocked afterwards":                 {leaves("foregroundDeletion", "x/y"), "its owner is deleted; then held until whoever set x/y removes it"},
 		"its dependents are not deleted":           {leaves("foregroundDeletion"), "its owner is deleted; then waits for its dependents"},
 		"its grace period does not end":            {leaves("kubernetes"), "its owner is deleted; then must stop"},
@@ -51,7 +52,7 @@ func TestWhy(t *testing.T) {
 				{ID: "1", Action: plan.ActionDelete, Object: plan.Object{Identity: owner.Identity}, Reason: said("owner's")},
 				{ID: "2", Action: plan.ActionDelete, Object: plan.Object{Identity: Pod("a/pod").Identity}, Reason: said(reason), Follows: "1", References: []plan.Reference{
 					{Reference: *audit.ReferenceOf(To(owner)), Verdict: collector.VerdictDangling},
-				}},
+				}, Deletion: &plan.Deletion{Transition: &simulate.Transition{}}},
 			}}
 			c.change(p, &p.Steps[0], &p.Steps[1])
 			_, got, _ := strings.Cut(previewed(t, p, 0, color.Never), "Pod/pod")
