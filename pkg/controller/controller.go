@@ -77,11 +77,6 @@ type Round struct {
 	Err      error // why the round failed; it will be tried again
 }
 
-// Idle reports whether there was nothing to do, and nothing will be tried again.
-func (r *Round) Idle() bool {
-	return r.Err == nil && r.Plan != nil && len(r.Plan.Steps) == 0 && r.Held == 0
-}
-
 // Run collects garbage until the context ends, and then returns its error. Another error is that of a
 // Monitor that has ended.
 func Run(ctx context.Context, o Options) error {

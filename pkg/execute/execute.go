@@ -37,8 +37,6 @@ type Options struct {
 // Report is the result of a run.
 type Report struct {
 	Results []event.Result // one per step of the plan, in the plan's order
-	// Deleted and Changed count the steps that are done, Skipped and Failed the others.
-	Deleted, Changed, Skipped, Failed int
 	// Gone are the objects that the plan deletes and that the run knows to be gone.
 	Gone map[types.UID]bool
 	// Interrupted reports whether the context ended before every step had ended.

@@ -148,6 +148,26 @@ func parameters(v reflect.Value) string {
 	return strings.Join(out, " ")
 }
 
+// tally counts the steps of a run.
+type tally struct{ deleted, changed, skipped, failed int }
+
+func tallyOf(p *plan.Plan, report *execute.Report) tally {
+	var out tally
+	for i, r := range report.Results {
+		switch {
+		case r.Status == event.Skipped:
+			out.skipped++
+		case r.Status == event.Failed:
+			out.failed++
+		case r.Status == event.Done && p.Steps[i].Action == plan.ActionDelete:
+			out.deleted++
+		case r.Status == event.Done:
+			out.changed++
+		}
+	}
+	return out
+}
+
 // checkResults checks how the steps ended, in the order of the plan: each as "action name:
 // status code parameters". want has the beginnings.
 func (s *scenario) checkResults(t *testing.T, report *execute.Report, want ...string) {

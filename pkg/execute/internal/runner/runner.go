@@ -113,7 +113,10 @@ func (r *Runner) Run(ctx context.Context, perform func(ctx context.Context, i in
 			r.end(i, Failed(reason.PrecedingStepNeverEnds))
 		}
 	}
-	r.count()
+	r.report.Interrupted = r.interrupted.Load()
+	if err := r.unrecorded.Load(); err != nil {
+		r.report.Unrecorded = *err
+	}
 	return r.report
 }
 
@@ -174,26 +177,6 @@ func (r *Runner) end(i int, out *event.Result) {
 	step := &r.plan.Steps[i]
 	r.report.Results[i] = *out
 	r.emitStep(step, event.Ended, out.Status, out.Reason)
-}
-
-func (r *Runner) count() {
-	r.report.Interrupted = r.interrupted.Load()
-	if err := r.unrecorded.Load(); err != nil {
-		r.report.Unrecorded = *err
-	}
-	for i, result := range r.report.Results {
-		switch {
-		case result.Status == "":
-		case result.Status == event.Skipped:
-			r.report.Skipped++
-		case result.Status == event.Failed:
-			r.report.Failed++
-		case r.plan.Steps[i].Action == plan.ActionDelete:
-			r.report.Deleted++
-		default:
-			r.report.Changed++
-		}
-	}
 }
 
 // Index returns the index of the step with that ID.
