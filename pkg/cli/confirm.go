@@ -58,7 +58,7 @@ func (o *MutatingOptions) place(p *plan.Plan) string {
 func question(p *plan.Plan, place string) (prompt, want string) {
 	what, want := intent(p)
 	kept := ""
-	if p.Losses() == 0 && p.Mode != plan.Restore {
+	if p.Losses()+p.Summary.Create+p.Summary.Link == 0 {
 		kept = " Nothing will be deleted."
 	}
 	return fmt.Sprintf("%s%s?%s Type %s to confirm: ", what, place, kept, want), want

@@ -200,7 +200,7 @@ func (o *runOutcome) printResult(r *result) error {
 	default:
 		line += o.verificationLine(r) + "."
 	}
-	if o.backup != "" && r.Summary.Done > 0 && (o.plan.Summary.Delete > 0 || o.plan.Mode == plan.Repair || o.plan.Mode == plan.FinalizerRemoval) {
+	if o.backup != "" && r.Summary.Done > 0 && slices.ContainsFunc(o.plan.Steps, func(s plan.Step) bool { return s.BacksUp() }) {
 		line += " Undo: " + escape.Short(scan.Suggest("restore", o.backup), 4000)
 		if d := o.plan.Data(); d.Lost+d.Unknown > 0 {
 			line += fmt.Sprintf(" (objects, not the data of %s)", wording.Count(d.Lost+d.Unknown, "volume"))

@@ -6,7 +6,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -25,10 +24,6 @@ func (s *ScanOptions) WarnOfRefusals(refusals []reason.WebhookRefuses) {
 // server refuses for lack of a webhook's backend.
 func warnOfRefusedWrites(ctx context.Context, s *ScanOptions, now Planned) {
 	p := now.Plan
-	if len(p.Steps) == 0 || p.Mode == plan.Restore {
-		return
-	}
-	webhooks, _ := health.Webhooks(ctx, now.Cluster, now.Snapshot) // nothing is said of what may not be read
 	var writes []snapshot.Write
 	for _, lost := range p.LostObjects() {
 		if lost.By == nil || !lost.By.Object.IsCRD() || lost.By.Object.Identity == lost.Object { // instances are deleted without admission
@@ -36,9 +31,13 @@ func warnOfRefusedWrites(ctx context.Context, s *ScanOptions, now Planned) {
 		}
 	}
 	for i := range p.Steps {
-		if p.Steps[i].Action != plan.ActionDelete {
+		if p.Steps[i].Patch != nil {
 			writes = append(writes, snapshot.Write{Object: p.Steps[i].Object.Identity, Operation: "UPDATE"})
 		}
 	}
+	if len(p.Steps) == 0 || len(writes) == 0 {
+		return
+	}
+	webhooks, _ := health.Webhooks(ctx, now.Cluster, now.Snapshot) // nothing is said of what may not be read
 	s.WarnOfRefusals(now.Graph().View().Refusals(webhooks, writes))
 }

@@ -63,7 +63,7 @@ func (p *planner) readRun() {
 	for _, step := range p.backup.Steps {
 		unrequested[step.ID] = mode.Cascades() && !step.Requested
 		p.repaired[step.Object] = mode == plan.Repair
-		p.released[step.Object] = mode == plan.FinalizerRemoval && step.Requested
+		p.released[step.Object] = step.Requested && step.Action == plan.ActionRemoveFinalizer
 	}
 	for _, e := range p.backup.Ended {
 		skipped := e.Status == event.Skipped && !unrequested[e.Step]

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
@@ -31,13 +30,12 @@ type restoreCommand struct {
 	manager     func(object.Identity) string // the field managers of the created objects
 	journal     *backup.Journal              // nil in a dry run
 
-	mu      sync.Mutex
-	created map[types.UID]types.UID // by this run: new UIDs by old ones
+	mu sync.Mutex // held while input.Recreated is written
 }
 
 // New returns the command restore.
 func New(scan *cli.ScanOptions) *cobra.Command {
-	c := &restoreCommand{options: cli.NewMutatingOptions("restore", scan), created: map[types.UID]types.UID{}}
+	c := &restoreCommand{options: cli.NewMutatingOptions("restore", scan)}
 	cmd := &cobra.Command{
 		Use:   "restore BACKUP [TYPE/NAME ...]",
 		Short: "Recreate objects from a backup",

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -53,12 +52,7 @@ func (c *restoreCommand) plan(ctx context.Context, seen cli.Scanned, _ snapshot.
 
 // planRemaining plans another restoration, which knows the objects that this one created.
 func (c *restoreCommand) planRemaining(_ context.Context, _ *plan.Plan, after cli.Scanned) (*plan.Plan, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	input := c.input
-	input.Recreated = maps.Clone(input.Recreated)
-	maps.Copy(input.Recreated, c.created)
-	return restore.New(input, after.Snapshot, c.how).Plan, nil
+	return restore.New(c.input, after.Snapshot, c.how).Plan, nil
 }
 
 // recreate creates the objects of the planned restoration, and records each.
@@ -147,7 +141,7 @@ func fieldManagers(h backup.Header) func(object.Identity) string {
 // recognises the object by its field manager.
 func (c *restoreCommand) RecordCreated(o object.Identity, uid types.UID) error {
 	c.mu.Lock()
-	c.created[o.UID] = uid
+	c.input.Recreated[o.UID] = uid
 	c.mu.Unlock()
 	return c.journal.Add(backup.Restored{
 		Action: string(plan.ActionCreate), Object: o, UID: uid, Status: string(event.Done), Time: c.options.Scan.Now().UTC(),
