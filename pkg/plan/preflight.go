@@ -89,8 +89,6 @@ func (n *needs) add(verb string, o object.Identity) {
 	n.all[i].Objects = append(n.all[i].Objects, o)
 }
 
-var changesReferences = []Action{ActionUnlink, ActionUnblock, ActionRelink, ActionUpdateVersion}
-
 // PreflightSamples returns, for each kind and namespace, the first step that changes owner
 // references of an object in the state of the scan. An API server may have rules about such
 // changes that no permission list shows
@@ -104,7 +102,7 @@ func (p *Plan) PreflightSamples() []*Step {
 		first := !changed[o]
 		changed[o] = true
 		o.Name, o.UID = "", ""
-		if first && slices.Contains(changesReferences, s.Action) && !sampled[o] {
+		if first && s.Patch != nil && s.Finalizer() == "" && !sampled[o] {
 			sampled[o] = true
 			out = append(out, s)
 		}
