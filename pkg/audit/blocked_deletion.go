@@ -54,7 +54,7 @@ func (r *ruleContext) overdue(n graph.Node) bool {
 func (r *ruleContext) blocked(n graph.Node, by Blocker) Finding {
 	f := Finding{
 		Object: r.graph.Object(n).Identity, Severity: Warning, Consequence: collector.ConsequenceNone, Fix: NoFix,
-		Reason: reason.DeletionBlocked{Because: reason.Nested{Reason: by.Reason}}, Effect: reason.Waits{}, Members: append([]object.Identity{}, by.By...),
+		Reason: reason.DeletionBlocked{Because: reason.Nested{Reason: by.Reason}}, Effect: reason.Waits{}, Members: append([]object.Identity{}, by.By...), Blocker: by.Reason,
 	}
 	unknown := by.Unverified
 	switch by.RootCause.Reason {
@@ -63,7 +63,7 @@ func (r *ruleContext) blocked(n graph.Node, by Blocker) Finding {
 	case simulate.NotAllListed, simulate.SharesUID, simulate.ContentsNotListed, simulate.ContentsUnlistable:
 		unknown = true
 	case simulate.NothingBlocks:
-		f.Effect = reason.Waits{Idle: true}
+		f.Idle, f.Effect = true, reason.Waits{Idle: true}
 	case simulate.HeldByFinalizers, simulate.PodStillStopping, simulate.ContentsStillDeleting, simulate.GroupsUndiscoverable, simulate.LimitReached:
 	}
 	if unknown {
@@ -90,6 +90,8 @@ type Blocker struct {
 	By        []object.Identity // the dependents that block it; empty where there are none
 	RootCause simulate.Obstacle
 	Reason    reason.Reason
+	// Finalizers are those of others that hold the object itself; empty if something else blocks it.
+	Finalizers []string
 	// Unverified reports that the root cause is a reference of which too little could be read, so
 	// that the collector may be able to judge it.
 	Unverified bool
@@ -106,8 +108,11 @@ func (b *Blockers) Blocker(n graph.Node) Blocker {
 	if at := out.RootCause; at.Reason == simulate.CannotBeJudged {
 		out.Unverified = b.reference(at.Node, at.Reference).Verdict == collector.VerdictUnknown
 	}
-	if len(out.By) > 0 && out.RootCause.Node != n {
+	switch {
+	case len(out.By) > 0 && out.RootCause.Node != n:
 		out.Reason = reason.BlockedByDependents{By: out.By[0], RootCause: b.graph.Object(out.RootCause.Node).Identity, Because: reason.Nested{Reason: out.Reason}}
+	case out.RootCause.Reason == simulate.HeldByFinalizers:
+		out.Finalizers = b.model.Object(out.RootCause.Node).ForeignFinalizers()
 	}
 	return out
 }

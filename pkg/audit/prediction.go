@@ -21,8 +21,7 @@ func (r *ruleContext) predict(report *Report) {
 	var assessed assessedObject
 	for i := range report.Findings {
 		f := &report.Findings[i]
-		waits, blocked := f.Effect.(reason.Waits)
-		blocked = blocked && !waits.Idle && !waits.Unknown
+		blocked := f.Rule == blockedDeletion.ID && !f.Idle && f.Consequence != collector.ConsequenceUnknown
 		outOfScope := f.Verdict == collector.VerdictScopeError
 		if !blocked && !outOfScope && !removesObjectOrReference(f) && !assessed.hasBadDouble(r, f) {
 			continue
@@ -42,7 +41,7 @@ func (r *ruleContext) predict(report *Report) {
 			r.predictFinding(f, possible, of)
 		case possible.CompletionUncertain(n):
 			f.Nondeterministic = possible.Reason(n)
-		case waits.Forever && possible.MustVanish(n): // it waits for something that the cluster's own collector brings about
+		case f.Consequence == collector.ConsequenceStuck && possible.MustVanish(n): // it waits for something that the cluster's own collector brings about
 			f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceNone, reason.Waits{}
 		}
 	}

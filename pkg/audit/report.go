@@ -58,6 +58,10 @@ type Finding struct {
 	Evidence reason.Reason
 	Fix      Fix
 	Members  []object.Identity // of a cycle; sorted
+	// Blocker is why the deletion of the object has not ended, said of the object; nil if the
+	// finding is not about a deletion.
+	Blocker reason.Reason
+	Idle    bool // nothing blocks that deletion, and only the garbage collector has to complete it
 }
 
 // Message returns what was found and what the garbage collector does about it, as one

@@ -16,6 +16,7 @@ type Settlement struct {
 	InProgress int             `json:"inProgress"` // gone or changed: no longer reported
 	Remaining  int             `json:"remaining"`  // as the scan showed them
 	Unread     int             `json:"unread"`     // could not be read again
+	First      object.Identity `json:"-"`          // of the remaining ones; the zero value if there are none
 }
 
 func (s *Settlement) add(o *Settlement) {
@@ -64,6 +65,9 @@ func (r *Report) Settle(again map[object.Identity]Reread, after time.Duration) {
 		f := &r.Findings[i]
 		if now, pending := again[f.Object]; pending && removesObjectOrReference(f) {
 			f.Evidence = evidence(now, settled.After)
+			if now.Failed == nil && !changed[f.Object] && settled.First == (object.Identity{}) {
+				settled.First = f.Object
+			}
 		}
 	}
 	for at, now := range again {

@@ -41,7 +41,7 @@ func TestSettle(t *testing.T) {
 			doomed,
 			audit.Reread{Object: &doomed},
 			[]string{"Pod/gone: NotProcessed", "Pod/absent: NotProcessed"},
-			audit.Settlement{Remaining: 1},
+			audit.Settlement{Remaining: 1, First: doomed.Identity},
 		},
 		"reports what could not be read again": {
 			doomed,

@@ -19,9 +19,12 @@ var stuckFinalizer = Rule{
 		if !o.object.Terminating() || len(held) == 0 || o.rules.graph.Snapshot().Taken.Sub(*o.object.Deleted) <= o.rules.options.StuckAfter {
 			return nil
 		}
+		by := o.rules.model().HeldBy(o.node)
+		found := reason.FinalizerStuck{HeldByFinalizers: by, Traces: o.rules.traces.All(held)}
+		by.Since = reason.Since{} // said of the object itself
 		return []Finding{{
 			Severity: Warning, Object: o.object.Identity, Consequence: collector.ConsequenceNone, Fix: NoFix, Effect: reason.WaitsForController,
-			Reason: reason.FinalizerStuck{HeldByFinalizers: o.rules.model().HeldBy(o.node), Traces: o.rules.traces.All(held)},
+			Reason: found, Blocker: by,
 		}}
 	},
 }

@@ -67,7 +67,7 @@ func NewNamespaceDeletions(m *simulate.Model) *NamespaceDeletions {
 
 // NamespaceDiagnosis is what keeps one terminating Namespace.
 type NamespaceDiagnosis struct {
-	Causes     []reason.Reason            // the one to repair first comes first; never empty
+	Causes     []NamespaceCause           // the one to repair first comes first; never empty
 	Conditions []reason.ReportedCondition // those that are true; empty if they were not read
 	// Consequence is ConsequenceStuck if the namespace controller fails until somebody repairs the
 	// cause, ConsequenceNone if it waits, and ConsequenceUnknown if it is unknown what keeps it.
@@ -79,6 +79,31 @@ type NamespaceDiagnosis struct {
 	Unlistable  []snapshot.Gap
 	APIServices []APIService
 }
+
+// NamespaceCause is one thing that keeps a Namespace.
+type NamespaceCause struct {
+	Kind   NamespaceCauseKind
+	Reason reason.Reason // said of the Namespace
+	// Finalizers are those of others that hold the Namespace or what it contains.
+	Finalizers []string
+	Outdated   bool // it seems to be over, although the namespace controller reports it
+}
+
+// NamespaceCauseKind is what a cause is about.
+type NamespaceCauseKind int
+
+// The kinds of causes.
+const (
+	CauseDiscovery        NamespaceCauseKind = iota // an API group cannot be discovered
+	CauseVersionParsing                             // the version of an API group cannot be parsed
+	CauseDeletionFails                              // contents cannot be deleted
+	CauseContentsUnread                             // contents may exist that could not be listed
+	CauseSpecFinalizers                             // finalizers in the spec
+	CauseFinalizers                                 // finalizers in the metadata
+	CauseContentsLeft                               // contents
+	CauseConditionsUnread                           // the conditions were not read
+	CauseNothing                                    // nothing that was read
+)
 
 // APIService is an APIService of a group that cannot be discovered.
 type APIService struct {
@@ -95,9 +120,9 @@ func (d NamespaceDiagnosis) finding(g *graph.Graph, n graph.Node) Finding {
 		Conditions: append([]reason.ReportedCondition{}, d.Conditions...),
 	}
 	for _, c := range d.Causes {
-		found.Causes = append(found.Causes, reason.Nested{Reason: c})
+		found.Causes = append(found.Causes, reason.Nested{Reason: c.Reason})
 	}
-	f := Finding{Object: o.Identity, Severity: Warning, Consequence: d.Consequence, Fix: NoFix, Reason: found, Effect: reason.NoEffect{Terminating: true}}
+	f := Finding{Object: o.Identity, Severity: Warning, Consequence: d.Consequence, Fix: NoFix, Reason: found, Effect: reason.NoEffect{Terminating: true}, Blocker: d.Causes[0].Reason}
 	switch d.Consequence {
 	case collector.ConsequenceStuck:
 		f.Severity, f.Effect = Error, reason.NamespaceControllerFails
@@ -137,7 +162,7 @@ func (d *NamespaceDeletions) Diagnose(n graph.Node) NamespaceDiagnosis {
 		out.discovery(n)
 		if out.status.Is(object.GroupVersionFailure) {
 			out.fails = true
-			out.add(reason.VersionParsingFails)
+			out.add(NamespaceCause{Kind: CauseVersionParsing, Reason: reason.VersionParsingFails})
 		}
 		out.deletion()
 	}
@@ -155,7 +180,7 @@ func (d *NamespaceDeletions) Diagnose(n graph.Node) NamespaceDiagnosis {
 	return out.found
 }
 
-func (d *namespaceDiagnosis) add(cause reason.Reason) { d.found.Causes = append(d.found.Causes, cause) }
+func (d *namespaceDiagnosis) add(c NamespaceCause) { d.found.Causes = append(d.found.Causes, c) }
 
 // discovery adds that API groups cannot be discovered. What the namespace controller reports may
 // be outdated; what only this scan noticed may be over before that controller tries again.
@@ -174,11 +199,11 @@ func (d *namespaceDiagnosis) discovery(n graph.Node) {
 			found.APIServices = append(found.APIServices, s.Name)
 		}
 		d.fails, d.outdated = d.fails || !found.Outdated, d.outdated || found.Outdated
-		d.add(found)
+		d.add(NamespaceCause{Kind: CauseDiscovery, Reason: found, Outdated: found.Outdated})
 	case certain:
 		d.held = true
 		d.found.APIServices = d.servicesOf(groups)
-		d.add(snapshot.NotFinalized(groups, certain))
+		d.add(NamespaceCause{Kind: CauseDiscovery, Reason: snapshot.NotFinalized(groups, certain)})
 	}
 }
 
@@ -242,10 +267,10 @@ func (d *namespaceDiagnosis) deletion() {
 	switch {
 	case d.status.Is(object.ContentFailure) && !d.allDeleted():
 		d.fails, d.outdated = d.fails || !found.Outdated, d.outdated || found.Outdated
-		d.add(found)
+		d.add(NamespaceCause{Kind: CauseDeletionFails, Reason: found, Outdated: found.Outdated})
 	case len(d.unread) > 0:
 		if types := slices.DeleteFunc(slices.Clone(d.unread), ofGroup); len(types) > 0 || len(d.found.Causes) == 0 {
-			d.add(snapshot.NotFinalized(d.unread, false))
+			d.add(NamespaceCause{Kind: CauseContentsUnread, Reason: snapshot.NotFinalized(d.unread, false)})
 		}
 	}
 }
@@ -288,13 +313,13 @@ func isPod(o *object.Object) bool { return o.Kind == "Pod" && o.GroupVersionKind
 
 // finalizers adds the finalizers of the Namespace itself.
 func (d *namespaceDiagnosis) finalizers() {
-	if len(d.status.Finalizers) > 0 {
+	if by := d.status.Finalizers; len(by) > 0 {
 		d.held = true
-		d.add(reason.HeldBySpecFinalizers{Finalizers: d.status.Finalizers})
+		d.add(NamespaceCause{Kind: CauseSpecFinalizers, Reason: reason.HeldBySpecFinalizers{Finalizers: by}, Finalizers: by})
 	}
-	if len(d.namespace.Finalizers) > 0 {
+	if by := d.namespace.Finalizers; len(by) > 0 {
 		d.held = true
-		d.add(reason.HeldByFinalizers{Finalizers: d.namespace.Finalizers})
+		d.add(NamespaceCause{Kind: CauseFinalizers, Reason: reason.HeldByFinalizers{Finalizers: by}, Finalizers: by})
 	}
 }
 
@@ -320,7 +345,11 @@ func (d *namespaceDiagnosis) contentsLeft() {
 	})
 	named := d.fails && len(d.found.Undeleted) == len(d.contents) && len(found.Finalizers) == 0
 	if len(d.contents) > 0 && !named {
-		d.add(found)
+		cause := NamespaceCause{Kind: CauseContentsLeft, Reason: found}
+		for _, f := range found.Finalizers {
+			cause.Finalizers = append(cause.Finalizers, f.Finalizer)
+		}
+		d.add(cause)
 	}
 }
 
@@ -328,11 +357,11 @@ func (d *namespaceDiagnosis) contentsLeft() {
 func (d *namespaceDiagnosis) unknown() {
 	switch {
 	case d.namespace.NamespaceStatus == nil:
-		d.add(reason.ConditionsUnread)
+		d.add(NamespaceCause{Kind: CauseConditionsUnread, Reason: reason.ConditionsUnread})
 	case len(d.status.Conditions) == 0:
-		d.add(reason.NothingReported)
+		d.add(NamespaceCause{Kind: CauseNothing, Reason: reason.NothingReported})
 	case !d.fails && !d.held && !d.outdated && len(d.unread) == 0:
-		d.add(reason.NothingHoldsNamespace)
+		d.add(NamespaceCause{Kind: CauseNothing, Reason: reason.NothingHoldsNamespace})
 	}
 }
 

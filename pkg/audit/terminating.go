@@ -50,7 +50,15 @@ type TerminatingObject struct {
 	// contains; never nil.
 	Finalizers []HoldingFinalizer `json:"finalizers"`
 	reason.Stored
-	because reason.Reason // what is stored
+
+	// Kubelet is the kubelet that a Pod past its grace period waits for, and the state of its Node,
+	// as a noun; empty for other objects and if the Node is unknown.
+	Kubelet string `json:"-"`
+	// Because is, as a sentence without its full stop, why a finalizer of Kubernetes is still
+	// there; empty if the scan does not show that.
+	Because string `json:"-"`
+
+	collects bool // the dependents that it waits for are those that the collector processes
 }
 
 // HoldingFinalizer is a finalizer, and who removes it, as far as its name tells.
@@ -134,24 +142,29 @@ func (h *holders) object(n graph.Node) TerminatingObject {
 	since := h.before.Since(n)
 	switch {
 	case o.Contested:
-		t.Hold(HolderUnknown, snapshot.UIDContested(o))
+		t.holds(HolderUnknown, snapshot.UIDContested(o))
 	case o.HasCollectorFinalizer() && h.collectorFinalizer(&t, n):
 	case h.before.Overdue(o):
-		t.Hold(HolderKubelet, reason.PodOverdue{Since: since, Node: o.Node}, o.ForeignFinalizers()...)
+		overdue := reason.PodOverdue{Since: since, Node: o.Node}
+		t.holds(HolderKubelet, overdue, o.ForeignFinalizers()...)
+		if o.Node != nil {
+			t.Kubelet = overdue.Kubelet()
+		}
 	case o.InGracePeriod():
-		t.Hold(HolderGracePeriod, reason.GracePeriod{Since: since}, o.ForeignFinalizers()...)
+		t.holds(HolderGracePeriod, reason.GracePeriod{Since: since}, o.ForeignFinalizers()...)
 	case o.IsNamespace():
 		h.namespace(&t, n)
 	case o.IsCRD() && h.waitsForContents(n):
-		t.Hold(HolderContents, reason.ContentsRemain{Since: since})
+		t.holds(HolderContents, reason.ContentsRemain{Since: since})
 	case len(o.ForeignFinalizers()) > 0:
 		held := h.before.HeldBy(n)
-		t.Hold(HolderFinalizer, held, held.Finalizers...)
+		t.holds(HolderFinalizer, held, held.Finalizers...)
+		t.explain(held)
 		if i := slices.IndexFunc(held.UsedBy, object.Identity.IsAttachment); i >= 0 {
 			t.RootCause = &held.UsedBy[i]
 		}
 	default:
-		t.Hold(HolderNothing, reason.NothingHolds)
+		t.holds(HolderNothing, reason.NothingHolds)
 	}
 	return t
 }
@@ -171,11 +184,12 @@ func (h *holders) collectorFinalizer(t *TerminatingObject, n graph.Node) bool {
 	}
 	switch blocking := h.before.Blocking(n); {
 	case len(blocking) > 0:
-		t.Hold(HolderDependents, reason.WaitsForDependents{By: h.graph.Object(blocking[0]).Identity, More: len(blocking) - 1})
+		t.collects = true
+		t.holds(HolderDependents, reason.WaitsForDependents{By: h.graph.Object(blocking[0]).Identity, More: len(blocking) - 1})
 	case len(o.ForeignFinalizers()) > 0 || o.InGracePeriod():
 		return false
 	default:
-		t.Hold(HolderCollector, reason.NothingBlocks)
+		t.holds(HolderCollector, reason.NothingBlocks)
 	}
 	return true
 }
@@ -196,10 +210,13 @@ func (h *holders) blocked(t *TerminatingObject, n graph.Node) {
 	if root := by.RootCause.Node; by.RootCause.Reason == simulate.HeldByFinalizers {
 		finalizers = h.after.Object(root).ForeignFinalizers()
 	}
-	if root := by.RootCause.Node; root != n {
+	switch root := by.RootCause.Node; {
+	case root != n:
 		t.RootCause = &h.graph.Object(root).Identity
+	case by.RootCause.Reason == simulate.HeldByFinalizers:
+		t.explain(h.after.HeldBy(n))
 	}
-	t.Hold(holder, by.Reason, finalizers...)
+	t.holds(holder, by.Reason, finalizers...)
 }
 
 // namespace sets what keeps a Namespace: the first cause, the one to repair first. What is known to hold it
@@ -207,52 +224,28 @@ func (h *holders) blocked(t *TerminatingObject, n graph.Node) {
 func (h *holders) namespace(t *TerminatingObject, n graph.Node) {
 	causes := h.namespaces.Diagnose(n).Causes
 	cause := causes[0]
-	if _, unread := cause.(reason.ContentsUnlistable); unread {
-		if i := slices.IndexFunc(causes, holdsNamespace); i > 0 {
+	if cause.Kind == CauseContentsUnread {
+		if i := slices.IndexFunc(causes, func(c NamespaceCause) bool { return len(c.Finalizers) > 0 }); i > 0 {
 			cause = causes[i]
 		}
 	}
-	switch c := cause.(type) {
-	case reason.HeldBySpecFinalizers:
-		t.Hold(HolderFinalizer, c, c.Finalizers...)
-	case reason.HeldByFinalizers:
-		c.Since = h.before.Since(n)
-		t.Hold(HolderFinalizer, c, c.Finalizers...)
-	case reason.ContentsLeft:
-		var finalizers []string
-		for _, f := range c.Finalizers {
-			finalizers = append(finalizers, f.Finalizer)
-		}
-		t.Hold(HolderContents, c, finalizers...)
-	case reason.ContentsDeletionFails:
-		t.Hold(HolderContents, c)
-	case reason.DiscoveryFails, reason.GroupsUndiscoverable:
-		t.Hold(HolderDiscovery, c)
-	default:
-		switch cause {
-		case reason.VersionParsingFails:
-			t.Hold(HolderDiscovery, cause)
-		case reason.NothingReported, reason.NothingHoldsNamespace:
-			t.Hold(HolderNothing, cause)
-		default: // its contents or conditions were not read
-			t.Hold(HolderUnknown, cause)
-		}
+	because := cause.Reason
+	if cause.Kind == CauseFinalizers {
+		because = reason.HeldByFinalizers{Finalizers: cause.Finalizers, Since: h.before.Since(n)}
 	}
+	t.holds(namespaceHolders[cause.Kind], because, cause.Finalizers...)
 }
 
-func holdsNamespace(cause reason.Reason) bool {
-	switch c := cause.(type) {
-	case reason.HeldBySpecFinalizers, reason.HeldByFinalizers:
-		return true
-	case reason.ContentsLeft:
-		return len(c.Finalizers) > 0
-	}
-	return false
+var namespaceHolders = map[NamespaceCauseKind]Holder{
+	CauseDiscovery: HolderDiscovery, CauseVersionParsing: HolderDiscovery,
+	CauseDeletionFails: HolderContents, CauseContentsLeft: HolderContents,
+	CauseSpecFinalizers: HolderFinalizer, CauseFinalizers: HolderFinalizer, CauseNothing: HolderNothing,
+	CauseContentsUnread: HolderUnknown, CauseConditionsUnread: HolderUnknown,
 }
 
-// Hold sets what holds the object.
-func (t *TerminatingObject) Hold(holder Holder, because reason.Reason, finalizers ...string) {
-	t.Holder, t.Stored, t.because = holder, reason.Store(because), because
+// holds sets what holds the object.
+func (t *TerminatingObject) holds(holder Holder, because reason.Reason, finalizers ...string) {
+	t.Holder, t.Stored = holder, reason.Store(because)
 	for _, f := range finalizers {
 		held := HoldingFinalizer{Name: f}
 		var known bool
@@ -263,25 +256,13 @@ func (t *TerminatingObject) Hold(holder Holder, because reason.Reason, finalizer
 	}
 }
 
-// Kubelet returns the kubelet that a Pod past its grace period waits for, and the state of its Node,
-// as a noun; empty for other objects and if the Node is unknown.
-func (t *TerminatingObject) Kubelet() string {
-	if overdue, ok := t.because.(reason.PodOverdue); ok && overdue.Node != nil {
-		return overdue.Kubelet()
+// explain sets why the finalizers of the object are still there.
+func (t *TerminatingObject) explain(held reason.HeldByFinalizers) {
+	if held.Due != nil {
+		t.Because = held.Due.Finalizer + held.Because()
+	} else if len(held.UsedBy) > 0 {
+		t.Because = t.Object.String() + " " + held.Message()
 	}
-	return ""
-}
-
-// Because returns, as a sentence without its full stop, why a finalizer of Kubernetes is still there;
-// empty if the scan does not show that.
-func (t *TerminatingObject) Because() string {
-	switch held, _ := t.because.(reason.HeldByFinalizers); {
-	case held.Due != nil:
-		return held.Due.Finalizer + held.Because()
-	case len(held.UsedBy) > 0:
-		return t.Object.String() + " " + t.Message
-	}
-	return ""
 }
 
 // Controllers returns who has to act before the object can go, as nouns without duplicates; none
@@ -307,7 +288,7 @@ func (t *TerminatingObject) Controllers() []string {
 			add("the API server")
 		}
 	case HolderDependents:
-		if t.Code == reason.CodeOf(reason.WaitsForDependents{}) {
+		if t.collects {
 			add("the garbage collector")
 		}
 	case HolderFinalizer, HolderNothing, HolderUnknown:

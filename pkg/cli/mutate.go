@@ -391,7 +391,7 @@ func stillTerminating(j Job, done *plan.Plan, after *collector.Judge, known grap
 		n := g.Find(o.Object.UID)
 		if now := g.Object(n); now != nil && now.Terminating() && !o.AfterNode() && known.Add(n) {
 			by := blockers.Blocker(n)
-			out = append(out, plan.Blocked{Object: o.Object, By: by.By, Reason: by.Reason})
+			out = append(out, plan.Blocked{Object: o.Object, By: by.By, Reason: by.Reason, Finalizers: by.Finalizers})
 		}
 	}
 	return out

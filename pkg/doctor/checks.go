@@ -166,7 +166,7 @@ func garbage(o *Observations) (Status, reason.Reason) {
 	case s.Remaining > 0 && s.InProgress > 0:
 		return Warn, reason.GarbageProcessedSlowly{Processed: s.InProgress, Left: s.Remaining, After: s.After}
 	case s.Remaining > 0:
-		return Fail, reason.GarbageLeft{Objects: s.Remaining, First: o.firstLeft(), After: s.After}
+		return Fail, reason.GarbageLeft{Objects: s.Remaining, First: s.First, After: s.After}
 	case s.Unread > 0:
 		return notChecked("the objects to collect could not be read again")
 	case s.InProgress > 0:
@@ -187,16 +187,6 @@ func canary(o *Observations) (Status, reason.Reason) {
 	return Fail, reason.CanaryNotCollected{Waited: watched(o.Canary.Value.Took)}
 }
 
-// firstLeft returns the first object that was read again and has not changed.
-func (o *Observations) firstLeft() object.Identity {
-	for _, f := range o.Report.Findings {
-		if _, unchanged := f.Evidence.(reason.NotProcessed); unchanged {
-			return f.Object
-		}
-	}
-	return object.Identity{}
-}
-
 // longDeletions are the rules that report deletions which wait.
 var longDeletions = []string{"blocked-deletion", "stuck-finalizer", "stuck-namespace"}
 
@@ -206,12 +196,11 @@ func deletions(o *Observations) (Status, reason.Reason) {
 	var idle, waiting []*audit.Finding
 	for i := range o.Report.Findings {
 		f := &o.Report.Findings[i]
-		waits, _ := f.Effect.(reason.Waits)
 		sameObject := func(other *audit.Finding) bool { return other.Object == f.Object } // under another rule
 		switch {
-		case !slices.Contains(longDeletions, f.Rule), slices.ContainsFunc(idle, sameObject), slices.ContainsFunc(waiting, sameObject) && !waits.Idle:
+		case !slices.Contains(longDeletions, f.Rule), slices.ContainsFunc(idle, sameObject), slices.ContainsFunc(waiting, sameObject) && !f.Idle:
 		case o.since(f).Age() <= o.StuckAfter:
-		case waits.Idle:
+		case f.Idle:
 			idle = append(idle, f)
 		default:
 			waiting = append(waiting, f)
@@ -223,23 +212,9 @@ func deletions(o *Observations) (Status, reason.Reason) {
 		return Fail, reason.DeletionsIdle{Objects: len(idle), Oldest: oldest.Object, Since: o.since(oldest)}
 	case len(waiting) > 0:
 		oldest := o.oldest(waiting)
-		return Warn, reason.DeletionsWait{Objects: len(waiting), Oldest: oldest.Object, Since: o.since(oldest), Because: reason.Nested{Reason: because(oldest)}}
+		return Warn, reason.DeletionsWait{Objects: len(waiting), Oldest: oldest.Object, Since: o.since(oldest), Because: reason.Nested{Reason: oldest.Blocker}}
 	}
 	return OK, reason.NoLongDeletion
-}
-
-// because returns why a deletion waits, said of its object.
-func because(f *audit.Finding) reason.Reason {
-	switch found := f.Reason.(type) {
-	case reason.DeletionBlocked:
-		return found.Because.Reason
-	case reason.FinalizerStuck:
-		found.Since = reason.Since{} // said of the object itself
-		return found.HeldByFinalizers
-	case reason.NamespaceStuck:
-		return found.Causes[0].Reason
-	}
-	return nil
 }
 
 func (o *Observations) object(f *audit.Finding) *object.Object {

@@ -77,45 +77,39 @@ func (b *builder) namespaceHeadline(since string, d audit.NamespaceDiagnosis) {
 // namespaceCause explains one cause, and reports whether that keeps the Namespace now. For some
 // minutes after the DELETE it is normal that the namespace controller has not reported or done
 // anything.
-func (b *builder) namespaceCause(cause reason.Reason, d audit.NamespaceDiagnosis) bool {
+func (b *builder) namespaceCause(cause audit.NamespaceCause, d audit.NamespaceDiagnosis) bool {
 	_, certain := b.graph.View().FinalizationGaps(b.object.Name)
-	switch c := cause.(type) {
-	case reason.Fixed:
-		if !c.Equal(reason.VersionParsingFails) && !b.overdue() {
+	switch cause.Kind {
+	case audit.CauseConditionsUnread, audit.CauseNothing:
+		if !b.overdue() {
 			return false
 		}
-	case reason.GroupsUndiscoverable, reason.DiscoveryFails:
+	case audit.CauseDiscovery:
 		if certain {
 			b.explainGaps()
 			return true
 		}
-	case reason.ContentsUnlistable:
+	case audit.CauseContentsUnread:
 		if !certain {
 			b.explainGaps()
 			return true
 		}
-	case reason.ContentsLeft:
-		b.answer.next("It " + c.Message() + ".")
-		for _, f := range c.Finalizers[:min(len(c.Finalizers), maxNames)] {
-			b.explainFinalizer(f.Finalizer)
+	case audit.CauseContentsLeft:
+		b.answer.next("It " + cause.Reason.Message() + ".")
+		for _, f := range cause.Finalizers[:min(len(cause.Finalizers), maxNames)] {
+			b.explainFinalizer(f)
 		}
 		b.blockedContents(d.Consequence == collector.ConsequenceStuck || b.overdue())
 		return true
-	case reason.HeldByFinalizers:
+	case audit.CauseFinalizers:
 		if left := b.result.Model.Object(b.node); left != nil && len(left.ForeignFinalizers()) > 0 {
 			b.explainFinalizers(b.object.Identity, b.result.Model.HeldBy(b.node))
 			return true
 		}
+	case audit.CauseVersionParsing, audit.CauseDeletionFails, audit.CauseSpecFinalizers:
 	}
-	b.answer.next("It " + cause.Message() + ".")
-	return !outdated(cause)
-}
-
-// outdated reports whether a cause is over, as far as this scan tells.
-func outdated(cause reason.Reason) bool {
-	discovery, isDiscovery := cause.(reason.DiscoveryFails)
-	deletion, isDeletion := cause.(reason.ContentsDeletionFails)
-	return isDiscovery && discovery.Outdated || isDeletion && deletion.Outdated
+	b.answer.next("It " + cause.Reason.Message() + ".")
+	return !cause.Outdated
 }
 
 // suggestRepairOfNamespace suggests what repairs the causes.
@@ -135,8 +129,8 @@ func (b *builder) suggestRepairOfNamespace(d audit.NamespaceDiagnosis) {
 		}
 	}
 	for _, cause := range d.Causes {
-		switch c := cause.(type) {
-		case reason.ContentsDeletionFails:
+		switch cause.Kind {
+		case audit.CauseDeletionFails:
 			failed := func(c reason.ReportedCondition) bool { return strings.Contains(c.Message, "failed calling webhook") }
 			switch {
 			case b.refused:
@@ -148,21 +142,17 @@ func (b *builder) suggestRepairOfNamespace(d audit.NamespaceDiagnosis) {
 				b.answer.suggest("see who refuses to delete "+first.String()+"; with --dry-run=server, nothing is deleted",
 					append(append([]string{"kubectl", "delete"}, b.explainer.arguments(first)...), "--dry-run=server")...)
 			}
-		case reason.Fixed:
-			b.suggestLook(c)
+		case audit.CauseConditionsUnread:
+			if b.overdue() {
+				b.answer.suggest("read its conditions", "kubectl", "get", "namespace/"+b.object.Name, "-o", "jsonpath={.status.conditions}")
+			}
+		case audit.CauseNothing:
+			if b.overdue() {
+				b.answer.suggest("see when kube-controller-manager, which runs the namespace controller, last renewed its lease",
+					"kubectl", "get", "lease/kube-controller-manager", "-n", "kube-system", "-o", "jsonpath={.spec.renewTime}")
+			}
+		case audit.CauseDiscovery, audit.CauseVersionParsing, audit.CauseContentsUnread, audit.CauseSpecFinalizers, audit.CauseFinalizers, audit.CauseContentsLeft:
 		}
-	}
-}
-
-// suggestLook suggests where to look if it is unknown what keeps a Namespace.
-func (b *builder) suggestLook(cause reason.Fixed) {
-	switch {
-	case !b.overdue():
-	case cause.Equal(reason.ConditionsUnread):
-		b.answer.suggest("read its conditions", "kubectl", "get", "namespace/"+b.object.Name, "-o", "jsonpath={.status.conditions}")
-	case cause.Equal(reason.NothingReported), cause.Equal(reason.NothingHoldsNamespace):
-		b.answer.suggest("see when kube-controller-manager, which runs the namespace controller, last renewed its lease",
-			"kubectl", "get", "lease/kube-controller-manager", "-n", "kube-system", "-o", "jsonpath={.spec.renewTime}")
 	}
 }
 

@@ -40,7 +40,7 @@ func (b *builder) blocked() []Blocked {
 			}
 		case stuck && b.inScope(node, changed.Has(node) || withContents && b.options.Mode.Cascades()):
 			by := blockers.Blocker(node)
-			out = append(out, Blocked{Object: o.Identity, By: by.By, Reason: by.Reason})
+			out = append(out, Blocked{Object: o.Identity, By: by.By, Reason: by.Reason, Finalizers: by.Finalizers})
 		case o.Terminating() || len(o.Owners) == 0:
 		case simulate.DeletesContents(o.Identity) && b.result.Model.Decide(node).NoAction == collector.ContentsUnknown:
 			losesOwner := slices.ContainsFunc(b.graph.Owners(node), b.result.Model.Changed)

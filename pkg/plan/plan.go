@@ -235,6 +235,8 @@ type Blocked struct {
 	Object object.Identity   `json:"object"`
 	By     []object.Identity `json:"by"` // the dependents that block it; never nil
 	Reason reason.Reason     `json:"-"`
+	// Finalizers are those of others that hold the object itself; empty if something else blocks it.
+	Finalizers []string `json:"-"`
 }
 
 // Kept is an object that a restoration leaves alone.

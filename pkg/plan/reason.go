@@ -82,7 +82,7 @@ func (b *builder) requested(transition *simulate.Transition) reason.Requested {
 	}
 	out.PolicyIgnored = out.Definition && !out.Terminating && transition.Policy != metav1.DeletePropagationBackground
 	before := transition.StateBefore
-	if before.Running || before.InGracePeriod() {
+	if stoppedByKubelet(before) {
 		out.GraceSeconds = transition.GraceSeconds
 	}
 	// A StatefulSet and a DaemonSet delete a Pod that has failed, and create another one.
@@ -92,6 +92,9 @@ func (b *builder) requested(transition *simulate.Transition) reason.Requested {
 	}
 	return out
 }
+
+// stoppedByKubelet reports whether an object is a Pod that a kubelet has to stop.
+func stoppedByKubelet(o *object.Object) bool { return o.Running || o.InGracePeriod() }
 
 // finalizerRemoval returns what the removal of a finalizer that somebody asked for skips.
 func finalizerRemoval(g *graph.Graph, transition *simulate.Transition) reason.FinalizerRemoval {

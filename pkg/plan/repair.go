@@ -97,7 +97,7 @@ func (r *repairBuilder) choose(n graph.Node) {
 	if !slices.ContainsFunc(judgements, repairable) {
 		return
 	}
-	wanted := repairWork{}
+	wanted, left := repairWork{}, []reason.Unrepaired{}
 	for i, m := range r.repairs(n) {
 		if !r.selects(judgements[i], m) {
 			continue
@@ -106,8 +106,14 @@ func (r *repairBuilder) choose(n graph.Node) {
 		case fix != repair.None:
 			wanted.add(fix, i, m)
 		case r.options.Fix == "" || r.options.Named && m.Fix == repair.None: // otherwise the options exclude it
-			r.reportUnrepaired(n, i, judgements[i], m)
+			if owner := judgements[i].Owner(r.graph.Object(n).Owners[i]); r.reports(n, judgements[i]) {
+				owner.Found = m.Found
+				left = append(left, reason.Unrepaired{Owner: owner, ByHand: m.NeedsDecision})
+			}
 		}
+	}
+	if len(left) > 0 {
+		r.blocked[n] = append(r.blocked[n], reason.NotRepaired{References: left})
 	}
 	if len(wanted) > 0 {
 		r.wanted[n] = wanted
@@ -151,24 +157,10 @@ func (r *repairBuilder) selects(j collector.Judgement, m repair.Repair) bool {
 	return j.Verdict != collector.VerdictSolid && (len(r.options.Causes) == 0 || slices.Contains(r.options.Causes, j.Cause))
 }
 
-// reportUnrepaired records why a reference is not repaired. If that is unknown or has no
-// consequence, it is recorded only for objects that a person named.
-func (r *repairBuilder) reportUnrepaired(n graph.Node, i int, j collector.Judgement, m repair.Repair) {
-	of := r.graph.Object(n)
-	if !r.options.Named && (of.Terminating() || j.Cause == collector.CauseUnverified || j.Cause == collector.CauseTerminating) {
-		return
-	}
-	owner := j.Owner(of.Owners[i])
-	owner.Found = m.Found
-	left := reason.Unrepaired{Owner: owner, ByHand: m.NeedsDecision}
-	if last := len(r.blocked[n]) - 1; last >= 0 {
-		if before, ok := r.blocked[n][last].(reason.NotRepaired); ok {
-			before.References = append(before.References, left)
-			r.blocked[n][last] = before
-			return
-		}
-	}
-	r.blocked[n] = append(r.blocked[n], reason.NotRepaired{References: []reason.Unrepaired{left}})
+// reports reports whether the plan says that a reference is not repaired. If that is unknown or
+// has no consequence, it says so only of objects that a person named.
+func (r *repairBuilder) reports(n graph.Node, j collector.Judgement) bool {
+	return r.options.Named || !r.graph.Object(n).Terminating() && j.Cause != collector.CauseUnverified && j.Cause != collector.CauseTerminating
 }
 
 func (r *repairBuilder) blockedObjects() []Blocked {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
@@ -97,8 +96,7 @@ func (p *Plan) VolumeNamespaces(g *graph.Graph) []string {
 // one that is requested itself, and that its kubelet has to stop.
 func (p *Plan) HonorsGracePeriod() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool {
-		r, ok := s.Reason.(reason.Requested)
-		return ok && r.GraceSeconds != nil
+		return s.Requested && s.Deletion != nil && s.Deletion.GraceSeconds != nil && stoppedByKubelet(s.Deletion.StateBefore)
 	})
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -63,10 +62,8 @@ func (c *repairCommand) removeFinalizer(ctx context.Context, args []string) erro
 	if !now.Plan.Complete {
 		notes = append(notes, "The scan is incomplete: unread dependents of this object are not predicted, and are deleted all the same.")
 	}
-	for _, s := range now.Plan.Steps {
-		if why, ok := s.Reason.(reason.FinalizerRemoval); ok && why.Traces != nil {
-			notes = append(notes, escape.Sentence(why.Traces.Sentence()+"."))
-		}
+	if traces := simulate.NewFinalizerTraces(now.Graph()).Of(f.finalizer); traces != nil && len(now.Plan.Steps) > 0 {
+		notes = append(notes, escape.Sentence(traces.Sentence()+"."))
 	}
 	return cli.Run(ctx, job, now, notes...)
 }

@@ -64,7 +64,7 @@ func TerminatingTraces(w io.Writer, r *audit.TerminatingReport) error {
 		}
 	}
 	for i := range r.Objects {
-		if why := r.Objects[i].Because(); why != "" {
+		if why := r.Objects[i].Because; why != "" {
 			add(why)
 		}
 		for _, f := range r.Objects[i].Finalizers {
@@ -97,7 +97,7 @@ var holderWords = map[audit.Holder]string{
 // heldBy returns what holds an object: "example.com/hold", "dependents: Pod/web: example.com/hold".
 func heldBy(t *audit.TerminatingObject) string {
 	var parts, finalizers []string
-	if word := cmp.Or(escape.Line(t.Kubelet()), holderWords[t.Holder]); word != "" {
+	if word := cmp.Or(escape.Line(t.Kubelet), holderWords[t.Holder]); word != "" {
 		parts = append(parts, word)
 	}
 	if t.RootCause != nil {

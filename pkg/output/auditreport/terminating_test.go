@@ -24,7 +24,7 @@ func TestTerminatingTableHasARowPerObjectAndEscapesNames(t *testing.T) {
 	node := found(time.Minute, "Node", audit.HolderNothing)
 	node.Object.Namespace = ""
 	lost := found(time.Minute, "Pod", audit.HolderKubelet)
-	lost.Hold(audit.HolderKubelet, reason.PodOverdue{Node: &object.PodNode{Name: "worker-3\x1b[31m", State: object.NodeAbsent}})
+	lost.Kubelet = reason.PodOverdue{Node: &object.PodNode{Name: "worker-3\x1b[31m", State: object.NodeAbsent}}.Kubelet()
 	r := &audit.TerminatingReport{Objects: []audit.TerminatingObject{blocked, found(2*time.Minute, "Pod", audit.HolderKubelet), lost, node}}
 	var out bytes.Buffer
 	if err := auditreport.TerminatingTable(&out, r, false, true); err != nil {

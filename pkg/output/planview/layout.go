@@ -8,7 +8,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // none is the index of no step, or of no line.
@@ -33,19 +32,19 @@ type layout struct {
 	roots    []int // lines without parent
 	outcomes map[object.Identity]*plan.Outcome
 	retained map[object.Identity]*plan.Retained
-	blocked  map[object.Identity]reason.Reason
+	blocked  map[object.Identity]*plan.Blocked
 }
 
 func newLayout(p *plan.Plan) *layout {
 	l := &layout{
 		plan: p, byObject: map[object.Identity]int{}, outcomes: map[object.Identity]*plan.Outcome{},
-		retained: map[object.Identity]*plan.Retained{}, blocked: map[object.Identity]reason.Reason{},
+		retained: map[object.Identity]*plan.Retained{}, blocked: map[object.Identity]*plan.Blocked{},
 	}
 	for i := range p.Retained {
 		l.retained[p.Retained[i].Object] = &p.Retained[i]
 	}
 	for i := range p.Blocked {
-		l.blocked[p.Blocked[i].Object] = p.Blocked[i].Reason
+		l.blocked[p.Blocked[i].Object] = &p.Blocked[i]
 	}
 	byID, stepOn := make(map[string]int, len(p.Steps)), make(map[object.Identity]string, len(p.Steps))
 	for i := range p.Steps {

@@ -76,11 +76,10 @@ func Stuck(p *plan.Plan, blocked []plan.Blocked) (stuck object.Identity, sentenc
 		}
 	}
 	held := slices.IndexFunc(blocked, func(b plan.Blocked) bool {
-		_, byFinalizers := b.Reason.(reason.HeldByFinalizers)
-		return byFinalizers && b.Object.Namespace == first.Object.Name
+		return len(b.Finalizers) > 0 && b.Object.Namespace == first.Object.Name
 	})
 	if first.Object.IsNamespace() && held >= 0 {
-		why := reason.HeldByFinalizers{Finalizers: blocked[held].Reason.(reason.HeldByFinalizers).Finalizers}
+		why := reason.HeldByFinalizers{Finalizers: blocked[held].Finalizers}
 		return first.Object, name(first.Object) + " is stuck: " + name(blocked[held].Object) + " " + escape.Line(why.Message()) + ".", true
 	}
 	return first.Object, name(first.Object) + " " + escape.Line(first.Reason.Message()) + ".", true

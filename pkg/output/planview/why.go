@@ -152,9 +152,8 @@ func (l *layout) held(i int) string {
 
 // waits returns what a terminating object waits for.
 func (l *layout) waits(left *plan.Outcome) string {
-	blocked := l.blocked[left.Object]
-	if _, byFinalizers := blocked.(reason.HeldByFinalizers); blocked != nil && !byFinalizers {
-		return "then " + escape.Line(blocked.Message())
+	if b := l.blocked[left.Object]; b != nil && len(b.Finalizers) == 0 {
+		return "then " + escape.Line(b.Reason.Message())
 	}
 	switch by := foreign(left.WaitsFor); {
 	case len(by) > 0 && by[0] != object.NamespaceFinalizer:
