@@ -54,7 +54,7 @@ func (r *ruleContext) overdue(n graph.Node) bool {
 func (r *ruleContext) blocked(n graph.Node, by Blocker) Finding {
 	f := Finding{
 		Object: r.graph.Object(n).Identity, Severity: Warning, Consequence: collector.ConsequenceNone, Fix: NoFix,
-		Reason: reason.DeletionBlocked{Because: reason.Nested{Reason: by.Reason}}, Effect: reason.Waits{}, Members: append([]object.Identity{}, by.By...), Blocker: by.Reason,
+		Reason: reason.DeletionBlocked.Of(reason.Nested{Reason: by.Reason}), Effect: reason.Waits{}, Members: append([]object.Identity{}, by.By...), Blocker: by.Reason,
 	}
 	unknown := by.Unverified
 	switch by.RootCause.Reason {
@@ -122,13 +122,13 @@ func (b *Blockers) reason(at simulate.Obstacle) reason.Reason {
 	case simulate.HeldByFinalizers:
 		return b.model.HeldBy(at.Node)
 	case simulate.PodStillStopping:
-		return reason.GracePeriod{Since: b.model.Since(at.Node)}
+		return reason.GracePeriod.Of(b.model.Since(at.Node))
 	case simulate.ContentsStillDeleting:
-		return reason.ContentsRemain{Since: b.model.Since(at.Node)}
+		return reason.ContentsRemain.Of(b.model.Since(at.Node))
 	case simulate.InCycle:
 		return reason.WaitsInCycle
 	case simulate.CannotBeJudged:
-		return reason.OwnerUndecidable{Owner: b.UndecidableReference(at.Node, at.Reference)}
+		return reason.OwnerUndecidable.Of(b.UndecidableReference(at.Node, at.Reference))
 	case simulate.LimitReached:
 		return reason.OutOfScope
 	case simulate.NotAllListed:

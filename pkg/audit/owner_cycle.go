@@ -35,11 +35,11 @@ func (r *ruleContext) cycle(nodes []graph.Node) (f Finding, inScope bool) {
 	slices.SortFunc(members, object.Identity.Compare)
 	f = Finding{
 		Severity: Error, Object: members[0], Members: members, Consequence: collector.ConsequenceStuck, Fix: Unlink,
-		Reason: reason.OwnersInCycle{Members: members}, Effect: reason.NeverCollected{},
+		Reason: reason.OwnersInCycle.Of(members), Effect: reason.NeverCollected.Of(false),
 	}
 	switch {
 	case r.deadlocked(nodes):
-		f.Effect = reason.NeverCompletes{}
+		f.Effect = reason.NeverCompletes.Of(false)
 	case deleting:
 		f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceNone, reason.DeletionUnderWay
 	}

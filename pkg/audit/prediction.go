@@ -105,12 +105,12 @@ func (r *ruleContext) predictFinding(f *Finding, possible *simulate.Possibilitie
 	case f.Consequence == collector.ConsequenceDelete && mayDelete:
 		f.Effect, f.Nondeterministic = reason.MayDeleteObject, of.why()
 	case mayUnlink:
-		f.Consequence, f.Effect = collector.ConsequenceUnlink, reason.RemovesReference{OwnersLeft: of.left}
+		f.Consequence, f.Effect = collector.ConsequenceUnlink, reason.RemovesReference.Of(of.left)
 		if !mustUnlink {
 			f.Effect, f.Nondeterministic = reason.MayRemoveReference, of.why()
 		}
 	default:
-		f.Consequence, f.Effect = collector.ConsequenceNone, reason.NoEffect{Terminating: o.Terminating()}
+		f.Consequence, f.Effect = collector.ConsequenceNone, reason.NoEffect.Of(o.Terminating())
 	}
 	f.Severity = severityOf(f.Verdict, f.Consequence)
 }

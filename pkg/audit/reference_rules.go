@@ -21,10 +21,10 @@ var ownerRules = []Rule{
 		}),
 	ownerRule("replaced-owner", collector.CauseReplaced,
 		"An object of the owner's kind and name exists, but with another UID: it is a successor, not the owner.",
-		func(o objectContext, i int) reason.Brief { return reason.OwnerReplaced{Owner: o.owner(i)} }),
+		func(o objectContext, i int) reason.Brief { return reason.OwnerReplaced.Of(o.owner(i)) }),
 	ownerRule("mismatched-owner", collector.CauseMismatched,
 		"The owner's UID belongs to an object of another name or kind.",
-		func(o objectContext, i int) reason.Brief { return reason.OwnerMismatched{Owner: o.owner(i)} }),
+		func(o objectContext, i int) reason.Brief { return reason.OwnerMismatched.Of(o.owner(i)) }),
 	ownerRule("cross-namespace-owner", collector.CauseCrossNamespace,
 		"The owner lives in another namespace, where the garbage collector never searches for it.",
 		func(o objectContext, i int) reason.Brief {
@@ -32,19 +32,19 @@ var ownerRules = []Rule{
 		}),
 	ownerRule("cluster-to-namespaced-owner", collector.CauseClusterToNamespaced,
 		"A cluster-scoped object names an owner of a namespaced kind, which it can never have.",
-		func(o objectContext, i int) reason.Brief { return reason.OwnerNamespaced{Owner: o.owner(i)} }),
+		func(o objectContext, i int) reason.Brief { return reason.OwnerNamespaced.Of(o.owner(i)) }),
 	ownerRule("unserved-owner-version", collector.CauseUnservedVersion,
 		"The owner's kind is known or its UID exists, but the reference's apiVersion is not served.",
-		func(o objectContext, i int) reason.Brief { return reason.OwnerVersionNotServed{Owner: o.owner(i)} }),
+		func(o objectContext, i int) reason.Brief { return reason.OwnerVersionNotServed.Of(o.owner(i)) }),
 	ownerRule("unknown-owner-kind", collector.CauseUnknownKind,
 		"The server knows no such kind, in any version.",
-		func(o objectContext, i int) reason.Brief { return reason.OwnerKindUnknown{Owner: o.owner(i)} }),
+		func(o objectContext, i int) reason.Brief { return reason.OwnerKindUnknown.Of(o.owner(i)) }),
 	ownerRule("unverified-owner", collector.CauseUnverified,
 		"Whether the owner exists could not be verified.",
 		func(o objectContext, i int) reason.Brief { return o.judgements[i].Unverified(o.object.Owners[i]) }),
 	ownerRule("terminating-owner", collector.CauseTerminating,
 		"The owner is being deleted in the foreground and waits for its dependents.",
-		func(o objectContext, i int) reason.Brief { return reason.OwnerWaiting{Owner: o.owner(i)} }),
+		func(o objectContext, i int) reason.Brief { return reason.OwnerWaiting.Of(o.owner(i)) }),
 }
 
 // ownerRule returns the rule that reports every reference of one cause; found returns what
@@ -112,10 +112,10 @@ var selfOwner = Rule{
 			}
 			f := o.finding(i, reason.OwnsItself, Unlink)
 			if f.Verdict == collector.VerdictSolid && !o.object.Terminating() {
-				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCollected{Itself: true}
+				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCollected.Of(true)
 			}
 			if r.Blocks() && o.object.DeletingDependents() && !o.object.Orphaning() { // docs/gc-semantics.md#stuck-foreground-deletions
-				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCompletes{Itself: true}
+				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCompletes.Of(true)
 			}
 			out = append(out, f)
 		}

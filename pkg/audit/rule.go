@@ -88,14 +88,14 @@ func (o objectContext) effect(i int, c collector.Consequence) reason.Brief {
 	case collector.ConsequenceDelete:
 		return reason.DeletesObject
 	case collector.ConsequenceUnlink:
-		return reason.RemovesReference{OwnersLeft: o.assessment.ReferencesLeft}
+		return reason.RemovesReference.Of(o.assessment.ReferencesLeft)
 	case collector.ConsequenceStuck:
 		return o.cannotDecide(i)
 	case collector.ConsequenceUnknown:
 		return reason.EffectUnknown
 	case collector.ConsequenceNone:
 	}
-	return reason.NoEffect{Terminating: o.object.Terminating()}
+	return reason.NoEffect.Of(o.object.Terminating())
 }
 
 // cannotDecide returns which reference keeps the garbage collector from deciding, and what it
@@ -110,7 +110,7 @@ func (o objectContext) cannotDecide(i int) reason.CannotDecide {
 	if o.judgements[i].Verdict == collector.VerdictDangling {
 		out.Repaired = &reason.Nested{Reason: reason.DeletesObject}
 		if o.assessment.ConsequenceIfDecidable() == collector.ConsequenceUnlink {
-			out.Repaired.Reason = reason.RemovesReference{OwnersLeft: o.assessment.ReferencesLeft}
+			out.Repaired.Reason = reason.RemovesReference.Of(o.assessment.ReferencesLeft)
 		}
 	}
 	return out

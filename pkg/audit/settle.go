@@ -91,7 +91,7 @@ func hasChanged(now *object.Object, of *Reference) bool {
 
 func evidence(now Reread, after metav1.Duration) reason.Reason {
 	if now.Failed != nil {
-		return reason.NotReadAgain{Detail: now.Failed.Error()}
+		return reason.NotReadAgain.Of(now.Failed.Error())
 	}
-	return reason.NotProcessed{After: after}
+	return reason.NotProcessed.Of(after)
 }

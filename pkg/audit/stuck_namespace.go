@@ -122,7 +122,7 @@ func (d NamespaceDiagnosis) finding(g *graph.Graph, n graph.Node) Finding {
 	for _, c := range d.Causes {
 		found.Causes = append(found.Causes, reason.Nested{Reason: c.Reason})
 	}
-	f := Finding{Object: o.Identity, Severity: Warning, Consequence: d.Consequence, Fix: NoFix, Reason: found, Effect: reason.NoEffect{Terminating: true}, Blocker: d.Causes[0].Reason}
+	f := Finding{Object: o.Identity, Severity: Warning, Consequence: d.Consequence, Fix: NoFix, Reason: found, Effect: reason.NoEffect.Of(true), Blocker: d.Causes[0].Reason}
 	switch d.Consequence {
 	case collector.ConsequenceStuck:
 		f.Severity, f.Effect = Error, reason.NamespaceControllerFails
@@ -315,7 +315,7 @@ func isPod(o *object.Object) bool { return o.Kind == "Pod" && o.GroupVersionKind
 func (d *namespaceDiagnosis) finalizers() {
 	if by := d.status.Finalizers; len(by) > 0 {
 		d.held = true
-		d.add(NamespaceCause{Kind: CauseSpecFinalizers, Reason: reason.HeldBySpecFinalizers{Finalizers: by}, Finalizers: by})
+		d.add(NamespaceCause{Kind: CauseSpecFinalizers, Reason: reason.HeldBySpecFinalizers.Of(by), Finalizers: by})
 	}
 	if by := d.namespace.Finalizers; len(by) > 0 {
 		d.held = true

@@ -151,11 +151,11 @@ func (h *holders) object(n graph.Node) TerminatingObject {
 			t.Kubelet = overdue.Kubelet()
 		}
 	case o.InGracePeriod():
-		t.holds(HolderGracePeriod, reason.GracePeriod{Since: since}, o.ForeignFinalizers()...)
+		t.holds(HolderGracePeriod, reason.GracePeriod.Of(since), o.ForeignFinalizers()...)
 	case o.IsNamespace():
 		h.namespace(&t, n)
 	case o.IsCRD() && h.waitsForContents(n):
-		t.holds(HolderContents, reason.ContentsRemain{Since: since})
+		t.holds(HolderContents, reason.ContentsRemain.Of(since))
 	case len(o.ForeignFinalizers()) > 0:
 		held := h.before.HeldBy(n)
 		t.holds(HolderFinalizer, held, held.Finalizers...)

@@ -16,7 +16,7 @@ func TestResultContainsEveryStepAndHowItEnded(t *testing.T) {
 	o := runOutcome{
 		plan: &plan.Plan{Steps: []plan.Step{{ID: "1", Action: plan.ActionDelete}, {ID: "2"}, {ID: "3"}}},
 		done: &execute.Report{Results: []event.Result{
-			{Status: event.Failed, Reason: reason.WriteFailed{Failure: reason.Failure{ErrorClass: "forbidden", Detail: "no"}}},
+			{Status: event.Failed, Reason: reason.WriteFailed.Of(reason.Failure{ErrorClass: "forbidden", Detail: "no"})},
 			{Status: event.Done},
 			{},
 		}},

@@ -16,7 +16,7 @@ import (
 )
 
 func notChecked(why string) (Status, reason.Reason) {
-	return Unknown, reason.NotChecked{Detail: why}
+	return Unknown, reason.NotChecked.Of(why)
 }
 
 // gaps returns the gaps of whole groups, or those of types.
@@ -79,7 +79,7 @@ func resourceLists(o *Observations) (Status, reason.Reason) {
 	types := o.Graph.Snapshot().MonitoredTypes()
 	failed := gaps(o, false)
 	if len(failed) == 0 {
-		return OK, reason.TypesListed{Types: types}
+		return OK, reason.TypesListed.Of(types)
 	}
 	return statusOfGaps(failed), reason.TypesNotListed{Types: types, Gaps: snapshot.Parameters(failed), Backends: o.backendsOf(true)}
 }
@@ -102,7 +102,7 @@ func leader(o *Observations) (Status, reason.Reason) {
 	case !l.Exists:
 		return Unknown, reason.NoLease
 	case l.Renews:
-		return OK, reason.LeaderRenewsLease{Holder: l.Holder}
+		return OK, reason.LeaderRenewsLease.Of(l.Holder)
 	case l.Holder == "":
 		return Fail, reason.LeaseNotHeld
 	}
@@ -131,7 +131,7 @@ func queues(o *Observations) (Status, reason.Reason) {
 			return Warn, reason.QueueWaits{Queue: q.Name, Items: q.Depth}
 		}
 	}
-	return OK, reason.QueuesShort{Items: items}
+	return OK, reason.QueuesShort.Of(items)
 }
 
 // UnknownToCollector returns the objects of the scan with owners or dependents that the collector
@@ -157,7 +157,7 @@ func collectorGraph(o *Observations) (Status, reason.Reason) {
 	if len(missing) > 0 {
 		return Warn, reason.GraphIncomplete{Objects: objects, Missing: len(missing), First: missing[0]}
 	}
-	return OK, reason.GraphComplete{Objects: objects}
+	return OK, reason.GraphComplete.Of(objects)
 }
 
 func garbage(o *Observations) (Status, reason.Reason) {
@@ -182,9 +182,9 @@ func canary(o *Observations) (Status, reason.Reason) {
 	case o.Canary.Unknown != "":
 		return notChecked(o.Canary.Unknown)
 	case o.Canary.Value.Collected:
-		return OK, reason.CanaryCollected{Took: metav1.Duration{Duration: o.Canary.Value.Took.Round(time.Millisecond)}}
+		return OK, reason.CanaryCollected.Of(metav1.Duration{Duration: o.Canary.Value.Took.Round(time.Millisecond)})
 	}
-	return Fail, reason.CanaryNotCollected{Waited: watched(o.Canary.Value.Took)}
+	return Fail, reason.CanaryNotCollected.Of(watched(o.Canary.Value.Took))
 }
 
 // longDeletions are the rules that report deletions which wait.
@@ -246,5 +246,5 @@ func serverVersion(o *Observations) (Status, reason.Reason) {
 	if assumed := collector.BehaviorOf(server).Assumption(); assumed != nil {
 		return Unknown, assumed
 	}
-	return OK, reason.BehaviorKnown{Server: server}
+	return OK, reason.BehaviorKnown.Of(server)
 }

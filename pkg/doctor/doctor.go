@@ -192,11 +192,11 @@ func (d *Diagnosis) conclude(o *Observations) (State, reason.Reason) {
 	case d.status("leader") == Fail:
 		return NotWorking, reason.ManagerDown
 	case d.status("canary") == Fail, d.status("queues") == Fail, !processed && (d.status("garbage") == Fail || d.status("deletions") == Fail):
-		return NotWorking, reason.CollectorIdle{ManagerRuns: d.status("leader") == OK}
+		return NotWorking, reason.CollectorIdle.Of(d.status("leader") == OK)
 	case slices.ContainsFunc(d.Checks, func(c Check) bool {
 		return c.Status == Fail || c.Status == Warn && c.ID != "deletions" && c.ID != "owner-namespaces"
 	}):
-		return Hindered, reason.CollectorHindered{Proven: processed}
+		return Hindered, reason.CollectorHindered.Of(processed)
 	case processed:
 		return Working, reason.CollectorWorks
 	}

@@ -49,7 +49,7 @@ func (b *builder) blocked() []Blocked {
 			}
 		case !b.options.Mode.Cascades() && b.inScope(node, false):
 			if owner, ok := b.undecidable(blockers, node); ok {
-				out = append(out, b.blockedObject(node, reason.OwnerLossUndecided{Owner: owner}))
+				out = append(out, b.blockedObject(node, reason.OwnerLossUndecided.Of(owner)))
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func (b *builder) refuseAll(n graph.Node) {
 
 // cascadeRefused returns why a deletion that cascades to n is left out.
 func (b *builder) cascadeRefused(n graph.Node) reason.CascadeRefused {
-	return reason.CascadeRefused{Object: b.graph.Object(n).Identity, Gaps: snapshot.ContentsUnknown(b.contentsGaps(n)).Gaps}
+	return reason.CascadeRefused{Object: b.graph.Object(n).Identity, Gaps: snapshot.Parameters(b.contentsGaps(n))}
 }
 
 func (b *builder) refuse(n graph.Node, why reason.Reason) {

@@ -61,7 +61,7 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 		if len(harmed)+len(notSaved) == 0 || round == maxRounds {
 			r.released = r.completedDeletions(without.Model, with)
 			for n := range leftOut {
-				r.blocked[n] = append(r.blocked[n], reason.RepairWouldDelete{Uncertain: affected[n]})
+				r.blocked[n] = append(r.blocked[n], reason.RepairWouldDelete.Of(affected[n]))
 			}
 			for n, why := range lost {
 				r.blocked[n] = append(r.blocked[n], reason.DeletedDespiteRepair{Because: reason.Nested{Reason: why}, FromRepairs: forced[n]})

@@ -27,7 +27,7 @@ func (b *builder) reason(index int, s Step) reason.Reason {
 		return reason.OwnersLost{Owners: ownersOf(s.References), Cascade: reason.Cascade(transition.Policy)}
 	case collector.ActionUnlink:
 		if transition.OrphanedFrom != graph.None {
-			return reason.OwnerOrphansDependents{Owner: b.graph.Object(transition.OrphanedFrom).Identity}
+			return reason.OwnerOrphansDependents.Of(b.graph.Object(transition.OrphanedFrom).Identity)
 		}
 		return reason.OwnersPartlyLost{Owners: ownersOf(s.References), Remaining: remaining(transition)}
 	case collector.ActionUnblock:

@@ -113,7 +113,7 @@ func (r *repairBuilder) choose(n graph.Node) {
 		}
 	}
 	if len(left) > 0 {
-		r.blocked[n] = append(r.blocked[n], reason.NotRepaired{References: left})
+		r.blocked[n] = append(r.blocked[n], reason.NotRepaired.Of(left))
 	}
 	if len(wanted) > 0 {
 		r.wanted[n] = wanted

@@ -86,11 +86,11 @@ func (b *builder) retainedReason(blockers *audit.Blockers, n graph.Node, s Retai
 		return snapshot.UIDContested(b.graph.Object(n)), true
 	case d.NoAction == collector.ReferenceUnknown:
 		verdict := b.result.Model.Verdicts(n)[d.UndecidableReference]
-		return reason.OwnerUndecidable{Owner: blockers.UndecidableReference(n, d.UndecidableReference)}, verdict == collector.VerdictUnknown
+		return reason.OwnerUndecidable.Of(blockers.UndecidableReference(n, d.UndecidableReference)), verdict == collector.VerdictUnknown
 	case orphans:
 		return reason.OrphanedByOwner{Owner: b.graph.Object(owner).Identity, Remaining: slices.Clip(kept)}, false
 	case len(kept) > 0:
-		return reason.OwnersRemain{Owners: kept}, false
+		return reason.OwnersRemain.Of(kept), false
 	case len(b.result.Model.Object(n).Owners) == 0:
 		return reason.LastReferenceLost, false
 	}

@@ -11,12 +11,6 @@ import (
 
 // What keeps a deletion from ending. Each is said of the object that is in the way, as
 // what follows its name.
-var _ = register(
-	HeldByFinalizers{}, GracePeriod{}, ContentsRemain{}, OwnerUndecidable{}, ContentsUnknown{}, UIDContested{},
-	BlockedByDependents{}, GroupsUndiscoverable{}, ContentsUnlistable{}, PodOverdue{}, WaitsForDependents{},
-)
-
-// Those without parameters.
 var (
 	// the object waits for itself, or for another that waits for it
 	WaitsInCycle = fixed("WaitsInCycle",
@@ -37,6 +31,31 @@ var (
 		"is held by nothing that could be read: it should be gone, or its deletion was interrupted")
 	// the API server accepted the deletion of the object, and lists it afterwards as if nothing had happened
 	DeletionWithoutEffect = fixed("DeletionWithoutEffect", "the API server accepted its deletion, but still lists it unchanged")
+
+	// the object is a Pod that is stopping
+	GracePeriod = says("GracePeriod", "since", func(since Since) string { return "has been stopping" + since.phrase() })
+	// the object is a Namespace or CustomResourceDefinition that is being deleted and still has something in it
+	ContentsRemain = says("ContentsRemain", "since", func(since Since) string {
+		if since.Deleted.IsZero() {
+			return "waits for its contents to be deleted"
+		}
+		return "has waited" + since.phrase() + " for its contents to be deleted"
+	})
+	// one of the object's owner references cannot be resolved, so that the collector skips the whole object
+	OwnerUndecidable = says("OwnerUndecidable", "owner", func(o Owner) string { return "is left alone: " + o.Undecidable() })
+	// the object is a Namespace or CustomResourceDefinition whose contents could not be listed, so it is not deleted
+	ContentsUnknown = says("ContentsUnknown", "gaps", func(gaps []Gap) string {
+		return "is not deleted, because its contents could not be listed: " + listGaps(gaps)
+	})
+	// the object is a Namespace that is being deleted, and stays as long as the API server cannot tell what it serves
+	// in an API group
+	GroupsUndiscoverable = says("GroupsUndiscoverable", "gaps", func(gaps []Gap) string {
+		return "stays while the API server cannot discover " + listGaps(gaps) + ", even if it is empty"
+	})
+	// the object is a Namespace that is being deleted, and may stay because of contents that could not be listed
+	ContentsUnlistable = says("ContentsUnlistable", "gaps", func(gaps []Gap) string {
+		return "waits for its contents to be deleted, and may stay because of some that could not be listed: " + listGaps(gaps)
+	})
 )
 
 // HeldByFinalizers means that the object is being deleted, and finalizers that are not the collector's keep it.
@@ -70,15 +89,6 @@ func (r HeldByFinalizers) Because() string {
 	}
 	return ""
 }
-
-// Those with one parameter.
-type (
-	GracePeriod      sinceParameter // the object is a Pod that is stopping
-	ContentsRemain   sinceParameter // the object is a Namespace or CustomResourceDefinition that is being deleted and still has something in it
-	OwnerUndecidable ownerParameter // one of the object's owner references cannot be resolved, so that the collector skips the whole object
-)
-
-func (r GracePeriod) Message() string { return "has been stopping" + r.Since.phrase() }
 
 // PodOverdue means that the object is a Pod whose grace period is over, and no kubelet has confirmed
 // that it stopped.
@@ -114,15 +124,6 @@ func (r PodOverdue) Kubelet() string {
 	return text + ", whose state could not be read"
 }
 
-func (r ContentsRemain) Message() string {
-	if r.Since.Deleted.IsZero() {
-		return "waits for its contents to be deleted"
-	}
-	return "has waited" + r.Since.phrase() + " for its contents to be deleted"
-}
-
-func (r OwnerUndecidable) Message() string { return "is left alone: " + r.Owner.Undecidable() }
-
 // Undecidable returns why the collector cannot decide about a reference, as a clause.
 func (o Owner) Undecidable() string {
 	switch o.State {
@@ -137,36 +138,6 @@ func (o Owner) Undecidable() string {
 	default:
 		return fmt.Sprintf("it is unknown whether its owner %s exists", o)
 	}
-}
-
-// ContentsUnknown means that the object is a Namespace or CustomResourceDefinition whose
-// contents could not be listed, so it is not deleted.
-type ContentsUnknown struct {
-	Gaps []Gap `json:"gaps"`
-}
-
-func (r ContentsUnknown) Message() string {
-	return "is not deleted, because its contents could not be listed: " + listGaps(r.Gaps)
-}
-
-// GroupsUndiscoverable means that the object is a Namespace that is being deleted, and stays as
-// long as the API server cannot tell what it serves in an API group.
-type GroupsUndiscoverable struct {
-	Gaps []Gap `json:"gaps"`
-}
-
-func (r GroupsUndiscoverable) Message() string {
-	return "stays while the API server cannot discover " + listGaps(r.Gaps) + ", even if it is empty"
-}
-
-// ContentsUnlistable means that the object is a Namespace that is being deleted, and may stay
-// because of contents that could not be listed.
-type ContentsUnlistable struct {
-	Gaps []Gap `json:"gaps"`
-}
-
-func (r ContentsUnlistable) Message() string {
-	return "waits for its contents to be deleted, and may stay because of some that could not be listed: " + listGaps(r.Gaps)
 }
 
 // UIDContested means that the object's UID was read of another object, too, so nothing is done with either.

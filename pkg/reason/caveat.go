@@ -3,14 +3,14 @@ package reason
 import "fmt"
 
 // What weakens a prediction as a whole.
-var _ = register(VersionAssumed{})
-
-// VersionAssumed means that the version of the server is unknown, or newer than what this
-// program knows, so that it predicts the server as if it were the newest release that it knows.
-type VersionAssumed struct {
-	Server string `json:"server,omitempty"` // empty: unknown
-	Known  string `json:"known"`            // a release, such as 1.36
-}
+type (
+	// VersionAssumed means that the version of the server is unknown, or newer than what this
+	// program knows, so that it predicts the server as if it were the newest release that it knows.
+	VersionAssumed struct {
+		Server string `json:"server,omitempty"` // empty: unknown
+		Known  string `json:"known"`            // a release, such as 1.36
+	}
+)
 
 func (r VersionAssumed) Message() string {
 	if r.Server == "" {

@@ -10,13 +10,6 @@ import (
 )
 
 // What a check of the cluster's own garbage collector found (kubectl gc doctor).
-var _ = register(
-	NotChecked{}, GroupsUnavailable{}, TypesListed{}, TypesNotListed{}, LeaderRenewsLease{}, LeaderSilent{},
-	GarbageProcessed{}, GarbageLeft{}, GarbageProcessedSlowly{}, DeletionsIdle{}, DeletionsWait{}, OwnersInOtherNamespaces{}, BehaviorKnown{},
-	CanaryCollected{}, CanaryNotCollected{}, QueuesShort{}, QueueWaits{}, QueueStuck{}, GraphComplete{}, GraphIncomplete{},
-)
-
-// Those without parameters.
 var (
 	// discovery knows the types of every API group
 	GroupsAvailable = fixed("GroupsAvailable", "every API group answers")
@@ -36,14 +29,30 @@ var (
 	NoLongDeletion = fixed("NoLongDeletion", "no deletion takes long")
 	// the cluster has no event about an owner in another namespace
 	NoOwnersInOtherNamespaces = fixed("NoOwnersInOtherNamespaces", "no event OwnerRefInvalidNamespace")
+
+	// a check gave no result
+	NotChecked = with[string]("NotChecked", "detail", "not known: %s")
+	// every type was listed
+	TypesListed = with[int]("TypesListed", "types", "%d of %[1]d types")
+	// a kube-controller-manager is running
+	LeaderRenewsLease = with[string]("LeaderRenewsLease", "holderIdentity", "%s renews its lease")
+	// the collector keeps up with its work
+	QueuesShort = says("QueuesShort", "items", func(items int) string { return count(items, "item") + " waiting" })
+	// the collector knows every object with owners or dependents that the scan listed
+	GraphComplete = says("GraphComplete", "objects", func(objects int) string {
+		return "it has all " + count(objects, "object") + " with owners or dependents"
+	})
+	// the collector deleted the dependent of an owner that this program created and deleted (--canary)
+	CanaryCollected = says("CanaryCollected", "took", func(took metav1.Duration) string {
+		return fmt.Sprintf("a dependent was deleted %s after its owner", took.Duration)
+	})
+	// the collector did not delete that dependent
+	CanaryNotCollected = says("CanaryNotCollected", "waited", func(waited metav1.Duration) string {
+		return fmt.Sprintf("a dependent was still there %s after its owner was deleted", waited.Duration)
+	})
+	// this program knows the garbage collector of the server's version
+	BehaviorKnown = with[string]("BehaviorKnown", "server", "%s")
 )
-
-// NotChecked means that a check gave no result.
-type NotChecked struct {
-	Detail string `json:"detail"` // why
-}
-
-func (r NotChecked) Message() string { return "not known: " + r.Detail }
 
 // Backend is what an API group or a type depends on, as far as it could be read.
 type Backend struct {
@@ -109,13 +118,6 @@ func (r GroupsUnavailable) Message() string {
 	return backends(r.Backends)
 }
 
-// TypesListed means that every type was listed.
-type TypesListed struct {
-	Types int `json:"types"`
-}
-
-func (r TypesListed) Message() string { return fmt.Sprintf("%d of %[1]d types", r.Types) }
-
 // TypesNotListed means that some types could not be listed.
 type TypesNotListed struct {
 	Types    int       `json:"types"` // that should be listed
@@ -130,13 +132,6 @@ func (r TypesNotListed) Message() string {
 	}
 	return text
 }
-
-// LeaderRenewsLease means that a kube-controller-manager is running.
-type LeaderRenewsLease struct {
-	Holder string `json:"holderIdentity"`
-}
-
-func (r LeaderRenewsLease) Message() string { return r.Holder + " renews its lease" }
 
 // LeaderSilent means that the holder of the lease of kube-controller-manager did not renew it in
 // the time that it has for that.
@@ -222,13 +217,6 @@ func (r OwnersInOtherNamespaces) Message() string {
 	return fmt.Sprintf("events OwnerRefInvalidNamespace about %s, such as %s", count(r.Objects, "object"), located(r.First))
 }
 
-// QueuesShort means that the collector keeps up with its work.
-type QueuesShort struct {
-	Items int `json:"items"` // that wait
-}
-
-func (r QueuesShort) Message() string { return count(r.Items, "item") + " waiting" }
-
 // QueueWaits means that a work queue of the collector did not become shorter.
 type QueueWaits struct {
 	Queue string `json:"queue"`
@@ -249,16 +237,6 @@ func (r QueueStuck) Message() string {
 	return fmt.Sprintf("one item of %s has been processed for %s", r.Queue, r.For.Duration)
 }
 
-// GraphComplete means that the collector knows every object with owners or dependents that the
-// scan listed.
-type GraphComplete struct {
-	Objects int `json:"objects"` // that were compared
-}
-
-func (r GraphComplete) Message() string {
-	return "it has all " + count(r.Objects, "object") + " with owners or dependents"
-}
-
 // GraphIncomplete means that the collector does not know some of them.
 type GraphIncomplete struct {
 	Objects int             `json:"objects"` // that were compared
@@ -269,32 +247,6 @@ type GraphIncomplete struct {
 func (r GraphIncomplete) Message() string {
 	return fmt.Sprintf("it lacks %d of %s with owners or dependents, such as %s", r.Missing, count(r.Objects, "object"), located(r.First))
 }
-
-// CanaryCollected means that the collector deleted the dependent of an owner that this program
-// created and deleted (--canary).
-type CanaryCollected struct {
-	Took metav1.Duration `json:"took"` // from the deletion of the owner until the dependent was seen to be gone
-}
-
-func (r CanaryCollected) Message() string {
-	return fmt.Sprintf("a dependent was deleted %s after its owner", r.Took.Duration)
-}
-
-// CanaryNotCollected means that it did not.
-type CanaryNotCollected struct {
-	Waited metav1.Duration `json:"waited"`
-}
-
-func (r CanaryNotCollected) Message() string {
-	return fmt.Sprintf("a dependent was still there %s after its owner was deleted", r.Waited.Duration)
-}
-
-// BehaviorKnown means that this program knows the garbage collector of the server's version.
-type BehaviorKnown struct {
-	Server string `json:"server"`
-}
-
-func (r BehaviorKnown) Message() string { return r.Server }
 
 // located returns an object with its namespace.
 func located(i object.Identity) string {
@@ -312,9 +264,6 @@ func count(n int, noun string) string {
 }
 
 // What the checks together tell about the garbage collector.
-var _ = register(CollectorIdle{}, CollectorHindered{})
-
-// Those without parameters.
 var (
 	// the API server does not do its part
 	CollectorDisabled = fixed("CollectorDisabled",
@@ -325,29 +274,13 @@ var (
 	CollectorWorks = fixed("CollectorWorks", "the garbage collector works")
 	// no check failed, and there was nothing to collect
 	CollectorUnverified = fixed("CollectorUnverified", "no fault was found, but there was nothing to collect either, so nothing shows that the garbage collector works")
+
+	// the collector does nothing although it has something to do; it may be unknown whether its manager runs
+	CollectorIdle = either("CollectorIdle", "managerRuns",
+		"the garbage collector does nothing, although kube-controller-manager is running: it is switched off, has not started yet, or waits for a type that it cannot list",
+		"nothing collects garbage")
+	// nothing shows that the collector stands still, but it cannot do everything; that it runs is proven if garbage
+	// was processed
+	CollectorHindered = either("CollectorHindered", "proven",
+		"the garbage collector is running, but cannot do everything", "the garbage collector may be running, but cannot do everything")
 )
-
-// CollectorIdle means that the collector does nothing although it has something to do.
-type CollectorIdle struct {
-	ManagerRuns bool `json:"managerRuns"` // else that is unknown
-}
-
-func (r CollectorIdle) Message() string {
-	if r.ManagerRuns {
-		return "the garbage collector does nothing, although kube-controller-manager is running: it is switched off, has not started yet, or waits for a type that it cannot list"
-	}
-	return "nothing collects garbage"
-}
-
-// CollectorHindered means that nothing shows that the collector stands still, but that it cannot
-// do everything.
-type CollectorHindered struct {
-	Proven bool `json:"proven"` // garbage was processed
-}
-
-func (r CollectorHindered) Message() string {
-	if r.Proven {
-		return "the garbage collector is running, but cannot do everything"
-	}
-	return "the garbage collector may be running, but cannot do everything"
-}

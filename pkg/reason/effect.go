@@ -3,11 +3,6 @@ package reason
 import "fmt"
 
 // What the collector does with the object of a finding.
-var _ = register(
-	RemovesReference{}, CannotDecide{}, NoEffect{}, NeverCollected{}, NeverCompletes{}, Waits{},
-)
-
-// Those without parameters.
 var (
 	// the collector will delete the object
 	DeletesObject = fixed("DeletesObject", "the garbage collector will delete this object", "deletes object")
@@ -34,48 +29,33 @@ var (
 	// it is unknown whether the namespace controller completes the deletion of the Namespace
 	NamespaceEndUnknown = fixed("NamespaceEndUnknown",
 		"it is unknown whether the namespace controller completes the deletion", "unknown")
+
+	// the collector never collects an object that owns itself, if only by way of others
+	NeverCollected = either("NeverCollected", "itself,omitzero",
+		"the garbage collector never collects it, and if the reference blocks, a foreground deletion of the object would never complete",
+		"each has an existing owner, so the garbage collector never collects any of them until someone deletes one", "never collected")
+	// a foreground deletion waits for itself
+	NeverCompletes = either("NeverCompletes", "itself,omitzero",
+		"it is being deleted in the foreground and waits for itself, so its deletion never completes",
+		"all of them are being deleted in the foreground and each waits for another, so their deletion never completes", "deletion never completes")
+	// the collector does nothing about it, for example because the object is being deleted already
+	NoEffect = either("NoEffect", "terminating,omitzero",
+		"the object is already being deleted, so the garbage collector does nothing about it", "the garbage collector does nothing about it",
+		"nothing: object is being deleted", "nothing")
+	// the collector will remove the reference and keep the object
+	RemovesReference = says("RemovesReference", "ownersLeft", func(left int) string {
+		text := "the garbage collector will remove this reference and keep the object, which then has " + owners(left) + " left"
+		if left == 0 {
+			text += " and is never collected"
+		}
+		return text
+	}, func(left int) string {
+		if left > 1 {
+			return "removes reference, " + owners(left) + " remain"
+		}
+		return "removes reference, " + owners(left) + " remains"
+	})
 )
-
-// Those with one parameter.
-type (
-	NeverCollected cycleParameter // the collector never collects an object that owns itself, if only by way of others
-	NeverCompletes cycleParameter // a foreground deletion waits for itself
-)
-
-func (NeverCollected) Brief() string { return "never collected" }
-func (r NeverCollected) Message() string {
-	if r.Itself {
-		return "the garbage collector never collects it, and if the reference blocks, a foreground deletion of the object would never complete"
-	}
-	return "each has an existing owner, so the garbage collector never collects any of them until someone deletes one"
-}
-func (NeverCompletes) Brief() string { return "deletion never completes" }
-func (r NeverCompletes) Message() string {
-	if r.Itself {
-		return "it is being deleted in the foreground and waits for itself, so its deletion never completes"
-	}
-	return "all of them are being deleted in the foreground and each waits for another, so their deletion never completes"
-}
-
-// RemovesReference means that the collector will remove the reference and keep the object.
-type RemovesReference struct {
-	OwnersLeft int `json:"ownersLeft"`
-}
-
-func (r RemovesReference) Brief() string {
-	if r.OwnersLeft > 1 {
-		return "removes reference, " + owners(r.OwnersLeft) + " remain"
-	}
-	return "removes reference, " + owners(r.OwnersLeft) + " remains"
-}
-
-func (r RemovesReference) Message() string {
-	text := "the garbage collector will remove this reference and keep the object, which then has " + owners(r.OwnersLeft) + " left"
-	if r.OwnersLeft == 0 {
-		text += " and is never collected"
-	}
-	return text
-}
 
 func owners(n int) string {
 	switch n {
@@ -111,25 +91,6 @@ func (r CannotDecide) Message() string {
 		text += "; once that is repaired, it may " + would
 	}
 	return text
-}
-
-// NoEffect means that the collector does nothing about it.
-type NoEffect struct {
-	Terminating bool `json:"terminating,omitzero"` // the object is being deleted already
-}
-
-func (r NoEffect) Brief() string {
-	if r.Terminating {
-		return "nothing: object is being deleted"
-	}
-	return "nothing"
-}
-
-func (r NoEffect) Message() string {
-	if r.Terminating {
-		return "the object is already being deleted, so the garbage collector does nothing about it"
-	}
-	return "the garbage collector does nothing about it"
 }
 
 // Waits means that the collector cannot complete the deletion now.

@@ -3,9 +3,6 @@ package reason
 import "fmt"
 
 // What happens during a run, besides the end of a step.
-var _ = register(BackedUp{}, NothingBackedUp{})
-
-// Those without parameters.
 var (
 	// the run waits for the cluster's garbage collector to do the step
 	WaitsForCollector = fixed("WaitsForCollector", "waits for the cluster's garbage collector")
@@ -16,6 +13,9 @@ var (
 	// the run waits until the API server serves the types that the object defines
 	WaitsForTypes = fixed("WaitsForTypes", "waits until the types that it defines are served")
 )
+
+// NothingBackedUp means that no object could be backed up.
+var NothingBackedUp = failed("NothingBackedUp", "nothing could be backed up: ")
 
 // BackedUp means that the objects were backed up that the run deletes or changes.
 type BackedUp struct {
@@ -30,8 +30,3 @@ func (r BackedUp) Message() string {
 	}
 	return fmt.Sprintf("backed up %d of %d objects to delete", r.Saved, r.Total)
 }
-
-// NothingBackedUp means that no object could be backed up.
-type NothingBackedUp struct{ Failure }
-
-func (r NothingBackedUp) Message() string { return "nothing could be backed up: " + r.Failure.Text() }

@@ -7,20 +7,11 @@ import (
 )
 
 // What a later read of the object of a finding showed.
-var _ = register(NotProcessed{}, NotReadAgain{})
-
-// NotProcessed means that the object was still as the scan showed it when it was read again.
-type NotProcessed struct {
-	After metav1.Duration `json:"after"` // the least time between the scan and that read
-}
-
-func (r NotProcessed) Message() string {
-	return fmt.Sprintf("%s later it had not done so", r.After.Duration)
-}
-
-// NotReadAgain means that the object could not be read again.
-type NotReadAgain struct {
-	Detail string `json:"detail"` // the text of the error
-}
-
-func (r NotReadAgain) Message() string { return "the object could not be read again: " + r.Detail }
+var (
+	// the object was still as the scan showed it when it was read again: after is the least time between the two
+	NotProcessed = says("NotProcessed", "after", func(after metav1.Duration) string {
+		return fmt.Sprintf("%s later it had not done so", after.Duration)
+	})
+	// the object could not be read again
+	NotReadAgain = with[string]("NotReadAgain", "detail", "the object could not be read again: %s")
+)

@@ -12,25 +12,49 @@ import (
 )
 
 // What a rule of the audit found. Each is said of the object of the finding.
-var _ = register(
-	OwnerMissing{}, OwnerReplaced{}, OwnerMismatched{}, OwnerInOtherNamespace{}, OwnerNamespaced{}, OwnerVersionNotServed{},
-	OwnerKindUnknown{}, OwnerUnverified{}, OwnerWaiting{}, OwnersInCycle{}, OwnerDuplicated{}, TwoControllers{},
-	DeletionBlocked{}, FinalizerStuck{}, NamespaceStuck{}, OwnerNotMonitored{}, OwnerKindMisspelled{}, OwnerVersionOutdated{},
-)
-
-// Those without parameters.
 var (
 	// the object names itself as its owner
 	OwnsItself = fixed("OwnsItself", "it names itself as its owner", "it owns itself")
-)
 
-// Brief is a reason that also has a short form, for the cell of a table whose other
-// columns say the rest.
-type Brief interface {
-	Reason
-	// Brief returns the short form. It is not escaped.
-	Brief() string
-}
+	// an object of the owner's kind and name exists, with another UID
+	OwnerReplaced = says("OwnerReplaced", "owner", func(o Owner) string {
+		return fmt.Sprintf("its owner %s was replaced: the reference names UID %s, the existing object has UID %s", o, o.UID, o.replacement().UID)
+	}, func(o Owner) string { return o.String() + " exists, with another UID" })
+	// the owner's UID belongs to an object of another name or kind
+	OwnerMismatched = says("OwnerMismatched", "owner", func(o Owner) string {
+		return fmt.Sprintf("its reference names %s %s, but the UID belongs to %s %s", o.APIVersion, o, o.holder().APIVersion, o.holder())
+	}, func(o Owner) string { return fmt.Sprintf("%s: UID belongs to %s", o, o.holder()) })
+	// the object is cluster-scoped and names an owner of a namespaced kind, which it can never have
+	OwnerNamespaced = says("OwnerNamespaced", "owner", func(o Owner) string {
+		where := ""
+		if holder := o.holder(); holder.Namespace != "" {
+			where = ", which is in namespace " + holder.Namespace
+		}
+		return fmt.Sprintf("this object is cluster-scoped and names the namespaced %s as its owner%s; since Kubernetes 1.20 the garbage collector never acts on such an object", o, where)
+	}, func(o Owner) string { return o.String() + " is namespaced, the object is not" })
+	// the owner's kind is known or its UID exists, but the reference's apiVersion is not served
+	OwnerVersionNotServed = says("OwnerVersionNotServed", "owner", func(o Owner) string {
+		return fmt.Sprintf("its reference names %s as %s, which is not served (served: %s)", o, o.APIVersion, strings.Join(o.ServedVersions, ", "))
+	}, func(o Owner) string {
+		return fmt.Sprintf("%s %s, served: %s", o.APIVersion, o, strings.Join(o.ServedVersions, ", "))
+	})
+	// the server knows no such kind, in any version
+	OwnerKindUnknown = says("OwnerKindUnknown", "owner", func(o Owner) string {
+		return fmt.Sprintf("its reference names %s %s, a kind that the API server does not know", o.APIVersion, o)
+	}, func(o Owner) string { return fmt.Sprintf("%s %s: no such kind", o.APIVersion, o) })
+	// the owner is being deleted in the foreground and waits for its dependents
+	OwnerWaiting = says("OwnerWaiting", "owner", func(o Owner) string {
+		return fmt.Sprintf("its owner %s is being deleted in the foreground and waits for its dependents to be deleted", o)
+	}, func(o Owner) string { return o.String() + " is being deleted (foreground)" })
+	// the object is being deleted, and a pass of the collector does not complete that
+	DeletionBlocked = says("DeletionBlocked", "because", func(why Nested) string { return "it is being deleted, and " + Message(why.Reason) },
+		func(why Nested) string { return "its deletion " + Message(why.Reason) })
+	// objects own each other, so that none of them is ever garbage
+	OwnersInCycle = says("OwnersInCycle", "members", func(members []object.Identity) string {
+		names := first(mostNamed, len(members), ", ", "%d more", func(i int) string { return members[i].String() })
+		return fmt.Sprintf("%d objects own each other: %s", len(members), names)
+	})
+)
 
 // OwnerMissing means that no object has the owner's UID, and none has its name.
 type OwnerMissing struct {
@@ -45,68 +69,6 @@ func (r OwnerMissing) Message() string {
 		return fmt.Sprintf("its owner %s does not exist, and no object has its UID", r.Owner)
 	}
 	return fmt.Sprintf("its owner %s does not exist, and no object that could be read has its UID", r.Owner)
-}
-
-// Those with one parameter.
-type (
-	OwnerReplaced         ownerParameter // an object of the owner's kind and name exists, with another UID
-	OwnerMismatched       ownerParameter // the owner's UID belongs to an object of another name or kind
-	OwnerNamespaced       ownerParameter // the object is cluster-scoped and names an owner of a namespaced kind, which it can never have
-	OwnerVersionNotServed ownerParameter // the owner's kind is known or its UID exists, but the reference's apiVersion is not served
-	OwnerKindUnknown      ownerParameter // the server knows no such kind, in any version
-	OwnerWaiting          ownerParameter // the owner is being deleted in the foreground and waits for its dependents
-	DeletionBlocked       causeParameter // the object is being deleted, and a pass of the collector does not complete that
-)
-
-func (r OwnerReplaced) Brief() string { return fmt.Sprintf("%s exists, with another UID", r.Owner) }
-func (r OwnerReplaced) Message() string {
-	return fmt.Sprintf("its owner %s was replaced: the reference names UID %s, the existing object has UID %s", r.Owner, r.Owner.UID, r.Owner.replacement().UID)
-}
-
-func (r OwnerMismatched) Brief() string {
-	return fmt.Sprintf("%s: UID belongs to %s", r.Owner, r.Owner.holder())
-}
-
-func (r OwnerMismatched) Message() string {
-	return fmt.Sprintf("its reference names %s %s, but the UID belongs to %s %s", r.Owner.APIVersion, r.Owner, r.Owner.holder().APIVersion, r.Owner.holder())
-}
-
-func (r OwnerNamespaced) Brief() string {
-	return fmt.Sprintf("%s is namespaced, the object is not", r.Owner)
-}
-
-func (r OwnerNamespaced) Message() string {
-	where := ""
-	if holder := r.Owner.holder(); holder.Namespace != "" {
-		where = ", which is in namespace " + holder.Namespace
-	}
-	return fmt.Sprintf("this object is cluster-scoped and names the namespaced %s as its owner%s; since Kubernetes 1.20 the garbage collector never acts on such an object", r.Owner, where)
-}
-
-func (r OwnerVersionNotServed) Brief() string {
-	return fmt.Sprintf("%s %s, served: %s", r.Owner.APIVersion, r.Owner, strings.Join(r.Owner.ServedVersions, ", "))
-}
-
-func (r OwnerVersionNotServed) Message() string {
-	return fmt.Sprintf("its reference names %s as %s, which is not served (served: %s)", r.Owner, r.Owner.APIVersion, strings.Join(r.Owner.ServedVersions, ", "))
-}
-
-func (r OwnerKindUnknown) Brief() string {
-	return fmt.Sprintf("%s %s: no such kind", r.Owner.APIVersion, r.Owner)
-}
-
-func (r OwnerKindUnknown) Message() string {
-	return fmt.Sprintf("its reference names %s %s, a kind that the API server does not know", r.Owner.APIVersion, r.Owner)
-}
-
-func (r OwnerWaiting) Brief() string { return fmt.Sprintf("%s is being deleted (foreground)", r.Owner) }
-
-func (r OwnerWaiting) Message() string {
-	return fmt.Sprintf("its owner %s is being deleted in the foreground and waits for its dependents to be deleted", r.Owner)
-}
-func (r DeletionBlocked) Brief() string { return "its deletion " + Message(r.Because.Reason) }
-func (r DeletionBlocked) Message() string {
-	return "it is being deleted, and " + Message(r.Because.Reason)
 }
 
 // OwnerInOtherNamespace means that the owner lives in another namespace, where the collector never looks for it.
@@ -213,18 +175,6 @@ func (r OwnerUnverified) Question() string {
 func (r OwnerUnverified) Message() string {
 	return fmt.Sprintf("it is unknown %s: %s", r.Question(), r.Obstacle())
 }
-
-// OwnersInCycle means that objects own each other, so that none of them is ever garbage.
-type OwnersInCycle struct {
-	Members []object.Identity `json:"members"` // sorted
-}
-
-func (r OwnersInCycle) Brief() string {
-	names := first(mostNamed, len(r.Members), ", ", "%d more", func(i int) string { return r.Members[i].String() })
-	return fmt.Sprintf("%d objects own each other: %s", len(r.Members), names)
-}
-
-func (r OwnersInCycle) Message() string { return r.Brief() }
 
 // OwnerDuplicated means that two references of the object carry the same UID.
 type OwnerDuplicated struct {

@@ -7,12 +7,6 @@ import (
 )
 
 // Why a plan leaves an object as it is, for now or for good.
-var _ = register(
-	OwnerLossUndecided{}, CascadeRefused{}, OrphanedByOwner{}, OwnersRemain{}, OrderMatters{},
-	DependsOn{}, NotRepaired{}, RepairWouldDelete{}, DeletedDespiteRepair{}, Several{},
-)
-
-// Those without parameters.
 var (
 	// the object loses its last owner reference and stays
 	LastReferenceLost = fixed("LastReferenceLost", "loses its last owner reference and then has no owner")
@@ -22,19 +16,32 @@ var (
 	UsersUnknown = fixed("UsersUnknown", "its deletion was under way, and whether anything else uses it is unknown")
 	// the object's namespace or definition is deleted
 	ContentsDeleted = fixed("ContentsDeleted", "its namespace or definition is deleted")
+
+	// the object would lose an owner, but another of its references cannot be resolved, so the collector skips it
+	OwnerLossUndecided = says("OwnerLossUndecided", "owner", func(o Owner) string { return "would lose an owner, but is left alone: " + o.Undecidable() })
+	// the outcome depends on that for another object
+	DependsOn = with[object.Identity]("DependsOn", "object", "it depends on the outcome for %s")
+	// the object has other owners, which stay
+	OwnersRemain = says("OwnersRemain", "owners", func(owners []object.Identity) string { return "is also owned by " + named(owners) })
+	// references of the object are left as they are
+	NotRepaired = says("NotRepaired", "references", func(references []Unrepaired) string {
+		return firstFew(len(references), func(i int) string {
+			if references[i].ByHand {
+				return references[i].fact() + " (to remove the reference anyway: --fix unlink)"
+			}
+			return references[i].fact()
+		})
+	})
+	// the object is left as it is, since the collector would delete it if it were repaired in part, and does not
+	// delete it now; that is uncertain if not everything could be read on which it depends
+	RepairWouldDelete = either("RepairWouldDelete", "uncertain,omitzero",
+		"is not repaired: the garbage collector does not delete it now, but might after the repair, because not everything that this depends on could be read",
+		"is not repaired: the garbage collector does not delete it now, but would after a partial repair")
+	// more than one reason applies
+	Several = says("Several", "reasons", func(reasons []Nested) string {
+		return firstFew(len(reasons), func(i int) string { return Message(reasons[i].Reason) })
+	})
 )
-
-// Those with one parameter.
-type (
-	OwnerLossUndecided ownerParameter  // the object would lose an owner, but another of its references cannot be resolved, so the collector skips it
-	DependsOn          objectParameter // the outcome depends on that for another object
-)
-
-func (r OwnerLossUndecided) Message() string {
-	return "would lose an owner, but is left alone: " + r.Owner.Undecidable()
-}
-
-func (r DependsOn) Message() string { return "it depends on the outcome for " + r.Object.String() }
 
 // CascadeRefused means that the object is not deleted, as the deletion of another object
 // would follow whose contents could not be listed.
@@ -59,13 +66,6 @@ func (r OrphanedByOwner) Message() string {
 	}
 	return r.Owner.String() + " orphans it, and " + named(r.Remaining) + " remains"
 }
-
-// OwnersRemain means that the object has other owners, which stay.
-type OwnersRemain struct {
-	Owners []object.Identity `json:"owners"`
-}
-
-func (r OwnersRemain) Message() string { return "is also owned by " + named(r.Owners) }
 
 // OrderMatters means that the outcome for the object depends on the order in which the
 // collector processes it and an owner.
@@ -109,33 +109,6 @@ type Unrepaired struct {
 	ByHand bool `json:"byHand,omitzero"` // --fix unlink would remove it
 }
 
-// NotRepaired means that references of the object are left as they are.
-type NotRepaired struct {
-	References []Unrepaired `json:"references"`
-}
-
-func (r NotRepaired) Message() string {
-	return firstFew(len(r.References), func(i int) string {
-		if r.References[i].ByHand {
-			return r.References[i].fact() + " (to remove the reference anyway: --fix unlink)"
-		}
-		return r.References[i].fact()
-	})
-}
-
-// RepairWouldDelete means that the object is left as it is, since the collector would
-// delete it if it were repaired in part, and does not delete it now.
-type RepairWouldDelete struct {
-	Uncertain bool `json:"uncertain,omitzero"` // it may be deleted, as not everything could be read on which that depends
-}
-
-func (r RepairWouldDelete) Message() string {
-	if r.Uncertain {
-		return "is not repaired: the garbage collector does not delete it now, but might after the repair, because not everything that this depends on could be read"
-	}
-	return "is not repaired: the garbage collector does not delete it now, but would after a partial repair"
-}
-
 // DeletedDespiteRepair means that the collector deletes the object after the repair.
 type DeletedDespiteRepair struct {
 	Because     Nested `json:"because"`              // why it deletes the object
@@ -149,23 +122,14 @@ func (r DeletedDespiteRepair) Message() string {
 	return "would be deleted even if it is repaired: " + Message(r.Because.Reason)
 }
 
-// Several means that more than one reason applies.
-type Several struct {
-	Reasons []Nested `json:"reasons"`
-}
-
-func (r Several) Message() string {
-	return firstFew(len(r.Reasons), func(i int) string { return Message(r.Reasons[i].Reason) })
-}
-
 // Combine returns one reason for several: that one itself where it is alone.
 func Combine(reasons []Reason) Reason {
 	if len(reasons) == 1 {
 		return reasons[0]
 	}
-	out := Several{}
-	for _, r := range reasons {
-		out.Reasons = append(out.Reasons, Nested{r})
+	all := make([]Nested, len(reasons))
+	for i, r := range reasons {
+		all[i] = Nested{r}
 	}
-	return out
+	return Several.Of(all)
 }

@@ -7,11 +7,6 @@ import (
 
 // What keeps a Namespace that has long been terminating. Each is said of the Namespace, as
 // what follows its name.
-var _ = register(
-	DiscoveryFails{}, ContentsDeletionFails{}, ContentsLeft{}, HeldBySpecFinalizers{},
-)
-
-// Those without parameters.
 var (
 	// the namespace controller reports that it cannot parse the version of an API group
 	VersionParsingFails = fixed("VersionParsingFails",
@@ -26,6 +21,11 @@ var (
 	NothingHoldsNamespace = fixed("NothingHoldsNamespace",
 		"has nothing that holds it or its contents, so the namespace controller may not be running")
 )
+
+// HeldBySpecFinalizers means that finalizers in the spec of the Namespace keep it, besides that of the namespace controller.
+var HeldBySpecFinalizers = says("HeldBySpecFinalizers", "finalizers", func(finalizers []string) string {
+	return "is held by spec.finalizers: " + strings.Join(finalizers, ", ")
+})
 
 // DiscoveryFails means that the namespace controller reports that it cannot discover every API group.
 type DiscoveryFails struct {
@@ -116,13 +116,4 @@ func (r ContentsLeft) Message() string {
 		text += fmt.Sprintf("; %d Pods should have stopped", r.OverduePods)
 	}
 	return text
-}
-
-// HeldBySpecFinalizers means that finalizers in the spec of the Namespace keep it, besides that of the namespace controller.
-type HeldBySpecFinalizers struct {
-	Finalizers []string `json:"finalizers"`
-}
-
-func (r HeldBySpecFinalizers) Message() string {
-	return "is held by spec.finalizers: " + strings.Join(r.Finalizers, ", ")
 }

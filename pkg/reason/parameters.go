@@ -86,39 +86,11 @@ func (f *Failure) Text() string {
 	return f.Detail
 }
 
-// What several reasons have as their only parameter.
-type (
-	ownerParameter struct {
-		Owner Owner `json:"owner"`
-	}
-	referenceParameter struct {
-		Owner object.Reference `json:"owner"`
-	}
-	ownerObjectParameter struct {
-		Owner object.Identity `json:"owner"`
-	}
-	dependentParameter struct {
-		Dependent *object.Identity `json:"dependent,omitempty"` // nil where it is not known which
-	}
-	objectParameter struct {
-		Object object.Identity `json:"object"`
-	}
-	causeParameter struct {
-		Because Nested `json:"because"`
-	}
-	gapParameter struct {
-		Gap Gap `json:"gap"`
-	}
-	sinceParameter struct {
-		Since Since `json:"since"`
-	}
-	cycleParameter struct {
-		Itself bool `json:"itself,omitzero"` // the object alone, not a cycle of several
-	}
-	volumeParameter struct {
-		Volume string `json:"volume"`
-	}
-)
+// failed returns the reasons whose parameters are those of a failure, and whose message is its text
+// after a beginning.
+func failed(code Code, beginning string) *With[Failure] {
+	return says(code, "", func(f Failure) string { return beginning + f.Text() })
+}
 
 // named returns the first of several objects, and how many more there are.
 func named(of []object.Identity) string {

@@ -3,19 +3,27 @@ package reason
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
+	"strings"
 )
 
 // Code is the stable name of a reason, in CamelCase as in the conditions of Kubernetes
 // objects. It is part of the JSON contract.
 type Code string
 
-// Reason is why something is done, is not done, or is the case.
+// Reason is why something is done, is not done, or is the case. In JSON it is an object with
+// its parameters.
 type Reason interface {
 	// Message returns the sentence for people, without a full stop. It is not escaped.
 	Message() string
+}
+
+// Brief is a reason that also has a short form, for the cell of a table whose other
+// columns say the rest.
+type Brief interface {
+	Reason
+	// Brief returns the short form. It is not escaped.
+	Brief() string
 }
 
 // CodeOf returns the code of a reason, and an empty one for nil.
@@ -23,8 +31,8 @@ func CodeOf(r Reason) Code {
 	switch r := r.(type) {
 	case nil:
 		return ""
-	case Fixed:
-		return r.code
+	case interface{ Code() Code }:
+		return r.Code()
 	}
 	return Code(reflect.TypeOf(r).Name())
 }
@@ -88,40 +96,19 @@ type Nested struct{ Reason Reason }
 // MarshalJSON implements json.Marshaler.
 func (n Nested) MarshalJSON() ([]byte, error) { return json.Marshal(Store(n.Reason)) }
 
-// byCode has every reason by its code, without values for its parameters.
-var byCode = map[Code]Reason{}
-
-// Registered returns the zero value of every reason, sorted by code.
-func Registered() []Reason {
-	out := make([]Reason, 0, len(byCode))
-	for _, code := range slices.Sorted(maps.Keys(byCode)) {
-		out = append(out, byCode[code])
-	}
-	return out
-}
-
-// register adds reasons with parameters to Registered. Each file registers those that it
-// declares.
-func register(reasons ...Reason) struct{} {
-	for _, r := range reasons {
-		byCode[CodeOf(r)] = r
-	}
-	return struct{}{}
-}
-
 // Fixed is a reason without parameters. Each is a variable that has the code as its name.
 type Fixed struct {
 	code           Code
 	message, brief string
 }
 
-// fixed returns a reason without parameters, and adds it to Registered. Its short form is
-// the message if none is given.
+// fixed returns a reason without parameters. Its short form is the message if none is given.
 func fixed(code Code, message string, brief ...string) Fixed {
-	f := Fixed{code, message, append(brief, message)[0]}
-	byCode[code] = f
-	return f
+	return Fixed{code, message, append(brief, message)[0]}
 }
+
+// Code returns the code.
+func (f Fixed) Code() Code { return f.code }
 
 // Message implements Reason.
 func (f Fixed) Message() string { return f.message }
@@ -131,3 +118,70 @@ func (f Fixed) Brief() string { return f.brief }
 
 // Equal reports whether f and other are the same reason.
 func (f Fixed) Equal(other Fixed) bool { return f == other }
+
+// With is what the reasons of one code have in common that have one parameter, a V. Each is a
+// variable that has the code as its name.
+type With[V any] struct {
+	code Code
+	// parameter is its name in JSON, with ",omitzero" where the zero value is left out; if it is
+	// empty, the fields of V are the parameters.
+	parameter      string
+	message, brief func(V) string
+}
+
+// with returns the reasons whose message is a format for the parameter.
+func with[V any](code Code, parameter, format string) *With[V] {
+	return says(code, parameter, func(v V) string { return fmt.Sprintf(format, v) })
+}
+
+// says returns the reasons with this message. Their short form is the message if none is given.
+func says[V any](code Code, parameter string, message func(V) string, brief ...func(V) string) *With[V] {
+	return &With[V]{code, parameter, message, append(brief, message)[0]}
+}
+
+// either returns the reasons with one of two messages. Their short forms are these, too, unless one
+// is given, or one for each.
+func either(code Code, parameter, yes, no string, brief ...string) *With[bool] {
+	choose := func(yes, no string) func(bool) string {
+		return func(is bool) string {
+			if is {
+				return yes
+			}
+			return no
+		}
+	}
+	brief = append(brief, brief...)
+	if len(brief) == 0 {
+		brief = []string{yes, no}
+	}
+	return says(code, parameter, choose(yes, no), choose(brief[0], brief[1]))
+}
+
+// Of returns the reason with this parameter.
+func (w *With[V]) Of(v V) Brief { return parametrized[V]{w, v} }
+
+// Code returns the code.
+func (w *With[V]) Code() Code { return w.code }
+
+type parametrized[V any] struct {
+	*With[V]
+	Value V
+}
+
+func (p parametrized[V]) Message() string { return p.message(p.Value) }
+func (p parametrized[V]) Brief() string   { return p.brief(p.Value) }
+
+// Equal reports whether p and other are the same reason.
+func (p parametrized[V]) Equal(other parametrized[V]) bool { return reflect.DeepEqual(p, other) }
+
+// MarshalJSON implements json.Marshaler.
+func (p parametrized[V]) MarshalJSON() ([]byte, error) {
+	name, optional := strings.CutSuffix(p.parameter, ",omitzero")
+	switch {
+	case name == "":
+		return json.Marshal(p.Value)
+	case optional && reflect.ValueOf(&p.Value).Elem().IsZero():
+		return []byte("{}"), nil
+	}
+	return json.Marshal(map[string]V{name: p.Value})
+}

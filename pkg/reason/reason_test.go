@@ -1,78 +1,85 @@
 package reason_test
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"go/types"
+	"encoding/json"
+	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// declared returns the names of the types in this package that have a Message, and those of
-// the reasons without parameters.
-func declared(t *testing.T) []string {
-	t.Helper()
+// TestEverySentenceIsTested looks for the code of each reason with parameters in the tests of the
+// sentences.
+func TestEverySentenceIsTested(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []string
+	var program, tests strings.Builder
 	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
+		text, err := os.ReadFile(name)
+		switch {
+		case err != nil:
 			t.Fatal(err)
-		}
-		for _, d := range file.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				if d.Name.Name == "Message" && d.Recv != nil {
-					out = append(out, d.Recv.List[0].Type.(*ast.Ident).Name)
-				}
-			case *ast.GenDecl:
-				for _, s := range d.Specs {
-					if v, ok := s.(*ast.ValueSpec); ok && len(v.Values) == 1 {
-						if call, ok := v.Values[0].(*ast.CallExpr); ok && types.ExprString(call.Fun) == "fixed" {
-							out = append(out, v.Names[0].Name)
-						}
-					}
-				}
-			}
+		case strings.HasSuffix(name, "_test.go"):
+			tests.Write(text)
+		default:
+			program.Write(text)
 		}
 	}
-	out = slices.DeleteFunc(out, func(name string) bool { return name == "Fixed" }) // the type of those without
-	slices.Sort(out)
-	return out
-}
-
-func TestEveryReasonIsRegistered(t *testing.T) {
-	var codes []string
-	for _, r := range reason.Registered() {
-		codes = append(codes, string(reason.CodeOf(r)))
+	codes := 0
+	for _, found := range regexp.MustCompile(`(?m)^\t?(?:var )?(\w+)\s+= (?:with|says|failed|either)\b|^func \(r? ?(\w+)\) Message`).FindAllStringSubmatch(program.String(), -1) {
+		code := found[1] + found[2]
+		if codes++; !regexp.MustCompile(`reason\.` + code + `\b`).MatchString(tests.String()) {
+			t.Errorf("no test has the sentence of %s", code)
+		}
 	}
-	if diff := cmp.Diff(declared(t), codes); diff != "" {
-		t.Errorf("declared reasons (-), registered codes (+)\n%s", diff)
+	if codes < 120 {
+		t.Errorf("only %d codes were found", codes)
 	}
 }
 
-func TestMessageWithoutParameters(t *testing.T) {
-	for _, r := range reason.Registered() {
-		_ = r.Message() // a plan written by hand may lack them
-		if brief, ok := r.(reason.Brief); ok {
-			_ = brief.Brief()
+func TestParametersAreFieldsOfAnObject(t *testing.T) {
+	pod := object.Identity{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "u-1"}
+	for want, r := range map[string]reason.Reason{
+		`{"reason":"","message":""}`:                                                                                                                             nil,
+		`{"reason":"AlreadyGone","message":"already gone"}`:                                                                                                      reason.AlreadyGone,
+		`{"reason":"NoEffect","message":"the garbage collector does nothing about it"}`:                                                                          reason.NoEffect.Of(false),
+		`{"reason":"KeepsChanging","parameters":{"attempts":0},"message":"it keeps changing: gave up after 0 attempts"}`:                                         reason.KeepsChanging.Of(0),
+		`{"reason":"WriteFailed","parameters":{"errorClass":"timeout","detail":"no answer"},"message":"no answer"}`:                                              reason.WriteFailed.Of(reason.Failure{ErrorClass: "timeout", Detail: "no answer"}),
+		`{"reason":"NotProcessed","parameters":{"after":"1m0s"},"message":"1m0s later it had not done so"}`:                                                      reason.NotProcessed.Of(metav1.Duration{Duration: time.Minute}),
+		`{"reason":"WaitsForDependents","parameters":{"by":` + encoded(t, pod) + `},"message":"waits for Pod/web, which the garbage collector processes first"}`: reason.WaitsForDependents{By: pod},
+		`{"reason":"DependentExists","message":"something depends on it"}`:                                                                                       reason.DependentExists.Of(nil),
+	} {
+		if got := encoded(t, reason.Store(r)); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		nested := encoded(t, struct{ Because reason.Nested }{reason.Nested{Reason: r}})
+		if want := `{"Because":` + want + `}`; nested != want {
+			t.Errorf("got  %s\nwant %s", nested, want)
 		}
 	}
+}
+
+func encoded(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestMessageWithoutWhatWasFound(t *testing.T) {
 	for _, state := range []reason.OwnerState{reason.StateMismatched, reason.StateInOtherNamespace, reason.StateReplaced, "Invented"} {
-		lost := reason.ReferencesLost{Owner: reason.Owner{Kind: "Pod", Name: "web", Found: reason.Found{State: state}}}
+		lost := reason.ReferencesLost.Of(reason.Owner{Kind: "Pod", Name: "web", Found: reason.Found{State: state}})
 		if lost.Message() == "references to Pod/web, which " {
 			t.Errorf("no sentence for state %s", state)
 		}

@@ -7,12 +7,6 @@ import (
 )
 
 // What a restoration does with an object, why it leaves one alone, and what is lost.
-var _ = register(
-	Restored{}, ManifestUnreadable{}, NameTaken{}, TypeUnverified{}, TypeNotServed{}, ControllerCreatesPods{},
-	ComesWithNamespace{}, ReferencesLost{}, ClaimVolumeUnverified{}, ClaimVolumeBound{},
-)
-
-// Those without parameters.
 var (
 	// the object is still being deleted
 	StillTerminating = fixed("StillTerminating", "it is still being deleted: restore it once it is gone")
@@ -63,6 +57,26 @@ var (
 		"data on PersistentVolumes: they are recreated, but their data exists only if their storage still does")
 	// claims of volumes that are gone get new, empty ones
 	ClaimsEmpty = fixed("ClaimsEmpty", "data on volumes that are gone: their PersistentVolumeClaims get new, empty ones")
+
+	// the object is created from its backup, or gets references back
+	Restored = says("Restored", "references,omitzero", func(references []RestoredReference) string {
+		return first(mostNamed, len(references), "; ", "and %d more references", func(i int) string { return references[i].phrase() })
+	})
+	// it is unknown whether the object's type is served
+	TypeUnverified     = says("TypeUnverified", "gap", func(gap Gap) string { return "its type could not be verified: " + listGaps([]Gap{gap}) })
+	ManifestUnreadable = with[string]("ManifestUnreadable", "detail", "its manifest cannot be read: %s")
+	// another object has the object's name
+	NameTaken = says("NameTaken", "created", func(created time.Time) string {
+		return "another object of that name exists, created " + created.UTC().Format("2006-01-02 15:04:05")
+	})
+	ControllerCreatesPods = with[string]("ControllerCreatesPods", "controller", "its controller %s exists and creates the Pods that it needs")
+	// a controller creates the object in every namespace; contents are lost if what was added to it does not come back
+	ComesWithNamespace = either("ComesWithNamespace", "contentsLost,omitzero",
+		"a controller creates it in every namespace; what was added to it is not restored", "a controller creates it in every namespace")
+	// references to an owner are not restored
+	ReferencesLost        = says("ReferencesLost", "owner", func(o Owner) string { return fmt.Sprintf("references to %s, which %s", o, o.Predicate()) })
+	ClaimVolumeUnverified = with[string]("ClaimVolumeUnverified", "volume", "it is unknown whether PersistentVolume/%s still exists: its claim names it, and waits forever if it does not")
+	ClaimVolumeBound      = with[string]("ClaimVolumeBound", "volume", "PersistentVolume/%s still names the UID of its old claim, and the new claim waits until you remove spec.claimRef.uid from it")
 )
 
 // Effect is what the collector does about a restored reference whose owner does not exist.
@@ -106,38 +120,6 @@ func (r RestoredReference) phrase() string {
 	return fmt.Sprintf("owned by %s, which %s", r, r.Predicate())
 }
 
-// Restored means that the object is created from its backup, or gets references back.
-type Restored struct {
-	References []RestoredReference `json:"references,omitempty"`
-}
-
-func (r Restored) Message() string {
-	return first(mostNamed, len(r.References), "; ", "and %d more references", func(i int) string { return r.References[i].phrase() })
-}
-
-// TypeUnverified means that it is unknown whether the object's type is served.
-type TypeUnverified gapParameter
-
-func (r TypeUnverified) Message() string {
-	return fmt.Sprintf("its type could not be verified: %s (%s)", r.Gap, r.Gap.ErrorClass)
-}
-
-// ManifestUnreadable means that the object's manifest in the backup cannot be read.
-type ManifestUnreadable struct {
-	Detail string `json:"detail"`
-}
-
-func (r ManifestUnreadable) Message() string { return "its manifest cannot be read: " + r.Detail }
-
-// NameTaken means that another object has the object's name.
-type NameTaken struct {
-	Created time.Time `json:"created"` // when that one was created
-}
-
-func (r NameTaken) Message() string {
-	return "another object of that name exists, created " + r.Created.UTC().Format("2006-01-02 15:04:05")
-}
-
 // TypeNotServed means that the server no longer serves the object's type in that version.
 type TypeNotServed struct {
 	APIVersion     string   `json:"apiVersion"`
@@ -151,44 +133,4 @@ func (r TypeNotServed) Message() string {
 		text += ", only " + strings.Join(r.ServedVersions, ", ")
 	}
 	return text
-}
-
-// ControllerCreatesPods means that the Pod's controller exists and creates the Pods that it needs.
-type ControllerCreatesPods struct {
-	Controller string `json:"controller"` // Kind/name
-}
-
-func (r ControllerCreatesPods) Message() string {
-	return fmt.Sprintf("its controller %s exists and creates the Pods that it needs", r.Controller)
-}
-
-// ComesWithNamespace means that a controller creates the object in every namespace.
-type ComesWithNamespace struct {
-	ContentsLost bool `json:"contentsLost,omitzero"` // what was added to it does not come back
-}
-
-func (r ComesWithNamespace) Message() string {
-	if r.ContentsLost {
-		return "a controller creates it in every namespace; what was added to it is not restored"
-	}
-	return "a controller creates it in every namespace"
-}
-
-// What is lost.
-type (
-	ReferencesLost        ownerParameter  // references to an owner are not restored
-	ClaimVolumeUnverified volumeParameter // it is unknown whether a claim's volume exists
-	ClaimVolumeBound      volumeParameter // a claim's volume still names the UID of the old claim
-)
-
-func (r ReferencesLost) Message() string {
-	return fmt.Sprintf("references to %s, which %s", r.Owner, r.Owner.Predicate())
-}
-
-func (r ClaimVolumeUnverified) Message() string {
-	return fmt.Sprintf("it is unknown whether PersistentVolume/%s still exists: its claim names it, and waits forever if it does not", r.Volume)
-}
-
-func (r ClaimVolumeBound) Message() string {
-	return fmt.Sprintf("PersistentVolume/%s still names the UID of its old claim, and the new claim waits until you remove spec.claimRef.uid from it", r.Volume)
 }

@@ -8,15 +8,6 @@ import (
 
 // Why a step ended as it did. Each is said of the object of the step. A step that was done
 // as planned has no reason.
-var _ = register(
-	RecordFailed{}, NotPermitted{}, ObjectChanged{}, OwnerStillExists{}, OwnerNotResolved{},
-	DependentExists{}, DependentBlocks{}, OtherFinalizerFirst{}, DecidedOtherwise{}, PrecedingStepNotDone{},
-	OwnerNotRepairable{}, RepairedOtherwise{}, NewOwnerGone{}, NewOwnerTerminating{}, DependentsNotListed{},
-	DependentsIncomplete{}, ContentsNotListed{}, ContentsIncomplete{}, ContentsAdded{}, KeepsChanging{}, BackupFailed{},
-	WriteFailed{}, RereadFailed{}, DependencyReadFailed{}, DeletionIncomplete{},
-)
-
-// Those without parameters.
 var (
 	// the step was not begun before the run was interrupted
 	Interrupted = fixed("Interrupted", "the run ended before this step")
@@ -50,27 +41,50 @@ var (
 	NoOwnerReferences = fixed("NoOwnerReferences", "it no longer has owners")
 	// no owner of the object exists any more, so the collector would delete it and not remove references
 	NoOwnerLeft = fixed("NoOwnerLeft", "it has no owner left, so it would be deleted now")
+
+	// the step was not begun, as the run could no longer record what it did
+	RecordFailed = failed("RecordFailed", "not started: ")
+	// the dependents of the object could not be listed again, so its finalizer stays
+	DependentsNotListed = failed("DependentsNotListed", "its dependents could not be listed again: ")
+	// the contents of the Namespace or CustomResourceDefinition could not be listed again, so it is not deleted
+	ContentsNotListed = failed("ContentsNotListed", "refused: its contents could not be listed again: ")
+	// the object, or one that is deleted along with it, could not be backed up, so it is not written
+	BackupFailed = failed("BackupFailed", "not backed up: ")
+	// the API server refused the write, or it is not known whether it was carried out
+	WriteFailed = failed("WriteFailed", "")
+
+	// the object changed during the run, and the step no longer applies to it as it is now
+	ObjectChanged = says("ObjectChanged", "because", func(why Nested) string { return "it changed: " + Message(why.Reason) })
+	// an owner of the object exists, so the reference to it stays
+	OwnerStillExists = with[object.Reference]("OwnerStillExists", "owner", "its owner %s exists")
+	// one of the object's owner references cannot be resolved now, so that the collector skips the whole object
+	OwnerNotResolved    = with[object.Reference]("OwnerNotResolved", "owner", "its owner %s cannot be resolved")
+	NewOwnerGone        = with[object.Reference]("NewOwnerGone", "owner", "%s, the planned new owner, no longer exists")
+	NewOwnerTerminating = with[object.Reference]("NewOwnerTerminating", "owner", "%s, the planned new owner, is being deleted")
+	// a dependent refers to the object, so its finalizer orphan stays
+	DependentExists = says("DependentExists", "dependent,omitzero", func(by *object.Identity) string { return nameOf(by) + " depends on it" })
+	// a dependent blocks the deletion of the object, so its finalizer foregroundDeletion stays
+	DependentBlocks = says("DependentBlocks", "dependent,omitzero", func(by *object.Identity) string { return nameOf(by) + " blocks its deletion" })
+	// part of the contents of the Namespace or CustomResourceDefinition could not be listed again, so it is not deleted
+	ContentsIncomplete = says("ContentsIncomplete", "gap", func(gap Gap) string {
+		return "refused: not all of its contents could be listed again: " + listGaps([]Gap{gap})
+	})
+	// the Namespace or CustomResourceDefinition contains an object that is not in the plan, so it is not deleted
+	ContentsAdded       = with[object.Identity]("ContentsAdded", "object", "refused: %s in it was not in the plan, and would be deleted with it")
+	OtherFinalizerFirst = with[string]("OtherFinalizerFirst", "finalizer", "another finalizer must be removed first: %s")
+	// the collector would do something else with the object now, with an action as in steps[].action
+	DecidedOtherwise = with[string]("DecidedOtherwise", "action", "the garbage collector would now do something else with it: %s")
+	// not every type that may depend on the object could be listed again, so its finalizer stays; without a gap, the
+	// list as a whole proves nothing
+	DependentsIncomplete = says("DependentsIncomplete", "gap,omitzero", func(gap *Gap) string {
+		text := "not all of its dependents could be listed again"
+		if gap != nil {
+			text += ": " + listGaps([]Gap{*gap})
+		}
+		return text
+	})
+	KeepsChanging = with[int]("KeepsChanging", "attempts", "it keeps changing: gave up after %d attempts")
 )
-
-// The API server or the disk reported an error.
-type (
-	RecordFailed        struct{ Failure } // the step was not begun, as the run could no longer record what it did
-	DependentsNotListed struct{ Failure } // the dependents of the object could not be listed again, so its finalizer stays
-	ContentsNotListed   struct{ Failure } // the contents of the Namespace or CustomResourceDefinition could not be listed again, so it is not deleted
-	BackupFailed        struct{ Failure } // the object, or one that is deleted along with it, could not be backed up, so it is not written
-	WriteFailed         struct{ Failure } // the API server refused the write, or that it is not known whether it was carried out
-)
-
-func (r RecordFailed) Message() string { return "not started: " + r.Failure.Text() }
-func (r DependentsNotListed) Message() string {
-	return "its dependents could not be listed again: " + r.Failure.Text()
-}
-
-func (r ContentsNotListed) Message() string {
-	return "refused: its contents could not be listed again: " + r.Failure.Text()
-}
-func (r BackupFailed) Message() string { return "not backed up: " + r.Failure.Text() }
-func (r WriteFailed) Message() string  { return r.Failure.Text() }
 
 // NotPermitted means that nothing was sent, as the API server would refuse this step.
 type NotPermitted struct {
@@ -96,68 +110,11 @@ func (r NotPermitted) Message() string {
 	return text
 }
 
-// ObjectChanged means that the object changed during the run, and the step no longer applies to it as it is now.
-type ObjectChanged causeParameter
-
-func (r ObjectChanged) Message() string { return "it changed: " + Message(r.Because.Reason) }
-
-// Another object is not as the plan shows it.
-type (
-	OwnerStillExists    referenceParameter // an owner of the object exists, so the reference to it stays
-	OwnerNotResolved    referenceParameter // one of the object's owner references cannot be resolved now, so that the collector skips the whole object
-	NewOwnerGone        referenceParameter // the owner to which the reference would be rewritten does not exist any more
-	NewOwnerTerminating referenceParameter // the owner to which the reference would be rewritten is being deleted
-	DependentExists     dependentParameter // a dependent refers to the object, so its finalizer orphan stays
-	DependentBlocks     dependentParameter // a dependent blocks the deletion of the object, so its finalizer foregroundDeletion stays
-	ContentsIncomplete  gapParameter       // part of the contents of the Namespace or CustomResourceDefinition could not be listed again, so it is not deleted
-	ContentsAdded       objectParameter    // the Namespace or CustomResourceDefinition contains an object that is not in the plan, so it is not deleted
-)
-
-func (r OwnerStillExists) Message() string { return fmt.Sprintf("its owner %s exists", r.Owner) }
-func (r OwnerNotResolved) Message() string {
-	return fmt.Sprintf("its owner %s cannot be resolved", r.Owner)
-}
-
-func (r NewOwnerGone) Message() string {
-	return fmt.Sprintf("%s, the planned new owner, no longer exists", r.Owner)
-}
-
-func (r NewOwnerTerminating) Message() string {
-	return fmt.Sprintf("%s, the planned new owner, is being deleted", r.Owner)
-}
-func (r DependentExists) Message() string { return nameOf(r.Dependent) + " depends on it" }
-func (r DependentBlocks) Message() string { return nameOf(r.Dependent) + " blocks its deletion" }
-func (r ContentsIncomplete) Message() string {
-	return "refused: not all of its contents could be listed again: " + listGaps([]Gap{r.Gap})
-}
-
-func (r ContentsAdded) Message() string {
-	return fmt.Sprintf("refused: %s in it was not in the plan, and would be deleted with it", r.Object)
-}
-
 func nameOf(o *object.Identity) string {
 	if o == nil {
 		return "something"
 	}
 	return o.String()
-}
-
-// OtherFinalizerFirst means that another finalizer of the collector has to be removed before this one.
-type OtherFinalizerFirst struct {
-	Finalizer string `json:"finalizer"`
-}
-
-func (r OtherFinalizerFirst) Message() string {
-	return "another finalizer must be removed first: " + r.Finalizer
-}
-
-// DecidedOtherwise means that the collector would do something else with the object now.
-type DecidedOtherwise struct {
-	Action string `json:"action"` // as in steps[].action
-}
-
-func (r DecidedOtherwise) Message() string {
-	return "the garbage collector would now do something else with it: " + r.Action
 }
 
 // PrecedingStepNotDone means that another step has to be done before this one, and was not done.
@@ -188,29 +145,6 @@ type RepairedOtherwise struct {
 
 func (r RepairedOtherwise) Message() string {
 	return fmt.Sprintf("its reference to %s now needs another fix: %s", r.Owner, r.Fix)
-}
-
-// DependentsIncomplete means that not every type that may depend on the object could be
-// listed again, so its finalizer stays.
-type DependentsIncomplete struct {
-	Gap *Gap `json:"gap,omitempty"` // the first type that could not be listed; nil where the list as a whole proves nothing
-}
-
-func (r DependentsIncomplete) Message() string {
-	text := "not all of its dependents could be listed again"
-	if r.Gap != nil {
-		text += ": " + listGaps([]Gap{*r.Gap})
-	}
-	return text
-}
-
-// KeepsChanging means that the object changed before each attempt to write it.
-type KeepsChanging struct {
-	Attempts int `json:"attempts"`
-}
-
-func (r KeepsChanging) Message() string {
-	return fmt.Sprintf("it keeps changing: gave up after %d attempts", r.Attempts)
 }
 
 // RereadFailed means that the object could not be read again.

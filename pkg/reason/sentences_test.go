@@ -42,7 +42,7 @@ func TestTheSentencesOfBlockers(t *testing.T) {
 		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, Due: &reason.DueFinalizer{Finalizer: "x/a", Controller: "the a controller"}}, "is held by x/a; the a controller removes its finalizer within seconds"},
 		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, Since: minute, Due: &reason.DueFinalizer{Finalizer: "x/a", Controller: "the a controller", Late: true}}, "is held by x/a for 60s; the a controller should have removed its finalizer: look there"},
 		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, UsedBy: []object.Identity{job}}, "is held by x/a, because it is used by Job/import"},
-		{reason.GracePeriod{Since: minute}, "has been stopping for 60s"},
+		{reason.GracePeriod.Of(minute), "has been stopping for 60s"},
 		{reason.PodOverdue{Since: minute}, "has been past the end of its grace period for 60s: its kubelet has not confirmed that it stopped, so its node may be down or gone"},
 		{overdueOn(object.NodeAbsent, time.Time{}), "has been past the end of its grace period for 60s: it waits for the kubelet of Node worker-3, which does not exist"},
 		{overdueOn(object.NodeNotReady, time.Unix(30, 0)), "has been past the end of its grace period for 60s: it waits for the kubelet of Node worker-3, which has not been ready for 30s"},
@@ -52,20 +52,20 @@ func TestTheSentencesOfBlockers(t *testing.T) {
 		{reason.NothingHolds, "is held by nothing that could be read: it should be gone, or its deletion was interrupted"},
 		{reason.WaitsForDependents{By: pod}, "waits for Pod/web, which the garbage collector processes first"},
 		{reason.WaitsForDependents{By: pod, More: 2}, "waits for Pod/web and 2 more, which the garbage collector processes first"},
-		{reason.ContentsRemain{}, "waits for its contents to be deleted"},
-		{reason.ContentsRemain{Since: minute}, "has waited for 60s for its contents to be deleted"},
+		{reason.ContentsRemain.Of(reason.Since{}), "waits for its contents to be deleted"},
+		{reason.ContentsRemain.Of(minute), "has waited for 60s for its contents to be deleted"},
 		{reason.PatchRejected, "cannot be changed: the API server rejects every update of its metadata, for example because of two controllers or an owner that is an Event"},
 		{reason.WaitsInCycle, "waits in a cycle: each object in it is being deleted in the foreground and blocks another, or itself"},
-		{reason.OwnerUndecidable{Owner: named(reason.StateKindIsList)}, "is left alone: its reference to Deployment/api names a list kind, most likely by mistake"},
-		{reason.OwnerUndecidable{Owner: named(reason.StateNamespaced)}, "is left alone: it is cluster-scoped, and its reference to Deployment/api names a namespaced kind"},
-		{reason.OwnerUndecidable{Owner: named(reason.StateVersionNotServed)}, "is left alone: its reference to Deployment/api names apps/v1, a version that is not served"},
-		{reason.OwnerUndecidable{Owner: named(reason.StateKindUnknown)}, "is left alone: its reference to Deployment/api names a kind that is not served in apps/v1"},
-		{reason.OwnerUndecidable{Owner: named(reason.StateUnverified)}, "is left alone: it is unknown whether its owner Deployment/api exists"},
+		{reason.OwnerUndecidable.Of(named(reason.StateKindIsList)), "is left alone: its reference to Deployment/api names a list kind, most likely by mistake"},
+		{reason.OwnerUndecidable.Of(named(reason.StateNamespaced)), "is left alone: it is cluster-scoped, and its reference to Deployment/api names a namespaced kind"},
+		{reason.OwnerUndecidable.Of(named(reason.StateVersionNotServed)), "is left alone: its reference to Deployment/api names apps/v1, a version that is not served"},
+		{reason.OwnerUndecidable.Of(named(reason.StateKindUnknown)), "is left alone: its reference to Deployment/api names a kind that is not served in apps/v1"},
+		{reason.OwnerUndecidable.Of(named(reason.StateUnverified)), "is left alone: it is unknown whether its owner Deployment/api exists"},
 		{reason.OutOfScope, "is outside the scope of this run"},
 		{reason.DependentsUnknown, "keeps its finalizer, because not all of its possible dependents could be listed"},
-		{reason.ContentsUnknown{Gaps: []reason.Gap{gap}}, "is not deleted, because its contents could not be listed: deployments.apps (forbidden)"},
-		{reason.GroupsUndiscoverable{Gaps: []reason.Gap{{Group: "metrics.k8s.io", Resource: "*", ErrorClass: "unavailable"}}}, "stays while the API server cannot discover API group metrics.k8s.io (unavailable), even if it is empty"},
-		{reason.ContentsUnlistable{Gaps: []reason.Gap{{Group: "example.com", Resource: "widgets", ErrorClass: "conversion-webhook"}}}, "waits for its contents to be deleted, and may stay because of some that could not be listed: widgets.example.com (conversion-webhook)"},
+		{reason.ContentsUnknown.Of([]reason.Gap{gap}), "is not deleted, because its contents could not be listed: deployments.apps (forbidden)"},
+		{reason.GroupsUndiscoverable.Of([]reason.Gap{{Group: "metrics.k8s.io", Resource: "*", ErrorClass: "unavailable"}}), "stays while the API server cannot discover API group metrics.k8s.io (unavailable), even if it is empty"},
+		{reason.ContentsUnlistable.Of([]reason.Gap{{Group: "example.com", Resource: "widgets", ErrorClass: "conversion-webhook"}}), "waits for its contents to be deleted, and may stay because of some that could not be listed: widgets.example.com (conversion-webhook)"},
 		{reason.UIDContested{}, "is left alone: another object has the same UID"},
 		{reason.UIDContested{Objects: []object.Identity{pod}}, "is left alone: Pod shop/web (v1) was read with the same UID u-1 and different creation times"},
 		{reason.UIDContested{Objects: []object.Identity{pod, job}}, "is left alone: Pod shop/web (v1) and Job shop/import (batch/v1) are different objects with the same UID u-1"},
@@ -98,7 +98,7 @@ func TestTheSentencesAboutStuckNamespaces(t *testing.T) {
 		{reason.ContentsDeletionFails{Outdated: true}, "stayed because the namespace controller could not delete some of its contents, which are gone now"},
 		{reason.ContentsLeft{Types: types}, "still contains configmaps (2), secrets (1)"},
 		{reason.ContentsLeft{Types: types, Finalizers: []reason.FinalizerCount{{Finalizer: "x/a", Objects: 2}}, OverduePods: 2}, "still contains configmaps (2), secrets (1); finalizer x/a holds 2 of them; 2 Pods should have stopped"},
-		{reason.HeldBySpecFinalizers{Finalizers: []string{"x/a", "x/b"}}, "is held by spec.finalizers: x/a, x/b"},
+		{reason.HeldBySpecFinalizers.Of([]string{"x/a", "x/b"}), "is held by spec.finalizers: x/a, x/b"},
 		{reason.ConditionsUnread, "has conditions that could not be read, so it is unknown whether the namespace controller fails"},
 		{reason.NothingReported, "has no condition of the namespace controller, which may not be running"},
 		{reason.NothingHoldsNamespace, "has nothing that holds it or its contents, so the namespace controller may not be running"},
@@ -111,10 +111,10 @@ func TestTheSentencesAboutStuckNamespaces(t *testing.T) {
 
 func TestTheSentencesOfCaveatsAndEvidence(t *testing.T) {
 	for r, message := range map[reason.Reason]string{
-		reason.VersionAssumed{Known: "1.36"}:                                    "this program predicts a server of unknown version as if it were Kubernetes 1.36",
-		reason.NotProcessed{After: metav1.Duration{Duration: 90 * time.Second}}: "1m30s later it had not done so",
-		reason.NotReadAgain{Detail: "forbidden"}:                                "the object could not be read again: forbidden",
-		reason.VersionAssumed{Server: "v1.39.0", Known: "1.36"}:                 "this program knows the garbage collector up to Kubernetes 1.36, and predicts v1.39.0 as if it were that",
+		reason.VersionAssumed{Known: "1.36"}:                                "this program predicts a server of unknown version as if it were Kubernetes 1.36",
+		reason.NotProcessed.Of(metav1.Duration{Duration: 90 * time.Second}): "1m30s later it had not done so",
+		reason.NotReadAgain.Of("forbidden"):                                 "the object could not be read again: forbidden",
+		reason.VersionAssumed{Server: "v1.39.0", Known: "1.36"}:             "this program knows the garbage collector up to Kubernetes 1.36, and predicts v1.39.0 as if it were that",
 	} {
 		if got := r.Message(); got != message {
 			t.Errorf("%#v says %q, want %q", r, got, message)
@@ -128,20 +128,20 @@ func TestTheSentencesOfEffects(t *testing.T) {
 		brief, message string
 	}{
 		{reason.DeletesObject, "deletes object", "the garbage collector will delete this object"},
-		{reason.RemovesReference{}, "removes reference, no owner remains", "the garbage collector will remove this reference and keep the object, which then has no owner left and is never collected"},
-		{reason.RemovesReference{OwnersLeft: 1}, "removes reference, 1 owner remains", "the garbage collector will remove this reference and keep the object, which then has 1 owner left"},
-		{reason.RemovesReference{OwnersLeft: 2}, "removes reference, 2 owners remain", "the garbage collector will remove this reference and keep the object, which then has 2 owners left"},
+		{reason.RemovesReference.Of(0), "removes reference, no owner remains", "the garbage collector will remove this reference and keep the object, which then has no owner left and is never collected"},
+		{reason.RemovesReference.Of(1), "removes reference, 1 owner remains", "the garbage collector will remove this reference and keep the object, which then has 1 owner left"},
+		{reason.RemovesReference.Of(2), "removes reference, 2 owners remain", "the garbage collector will remove this reference and keep the object, which then has 2 owners left"},
 		{reason.CannotDecide{}, "cannot resolve owner, keeps object", "the garbage collector cannot resolve this owner and keeps the object as long as it cannot"},
 		{reason.CannotDecide{Culprit: &gone}, "cannot resolve owner, keeps object", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object"},
 		{reason.CannotDecide{Culprit: &gone, Repaired: &reason.Nested{Reason: reason.DeletesObject}}, "cannot resolve owner, keeps object", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object; once that is repaired, it may delete this object"},
-		{reason.CannotDecide{Culprit: &gone, Repaired: &reason.Nested{Reason: reason.RemovesReference{}}}, "cannot resolve owner, keeps object", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object; once that is repaired, it may remove this reference"},
+		{reason.CannotDecide{Culprit: &gone, Repaired: &reason.Nested{Reason: reason.RemovesReference.Of(0)}}, "cannot resolve owner, keeps object", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object; once that is repaired, it may remove this reference"},
 		{reason.EffectUnknown, "unknown", "it is unknown what the garbage collector will do"},
-		{reason.NoEffect{}, "nothing", "the garbage collector does nothing about it"},
-		{reason.NoEffect{Terminating: true}, "nothing: object is being deleted", "the object is already being deleted, so the garbage collector does nothing about it"},
-		{reason.NeverCollected{}, "never collected", "each has an existing owner, so the garbage collector never collects any of them until someone deletes one"},
-		{reason.NeverCollected{Itself: true}, "never collected", "the garbage collector never collects it, and if the reference blocks, a foreground deletion of the object would never complete"},
-		{reason.NeverCompletes{}, "deletion never completes", "all of them are being deleted in the foreground and each waits for another, so their deletion never completes"},
-		{reason.NeverCompletes{Itself: true}, "deletion never completes", "it is being deleted in the foreground and waits for itself, so its deletion never completes"},
+		{reason.NoEffect.Of(false), "nothing", "the garbage collector does nothing about it"},
+		{reason.NoEffect.Of(true), "nothing: object is being deleted", "the object is already being deleted, so the garbage collector does nothing about it"},
+		{reason.NeverCollected.Of(false), "never collected", "each has an existing owner, so the garbage collector never collects any of them until someone deletes one"},
+		{reason.NeverCollected.Of(true), "never collected", "the garbage collector never collects it, and if the reference blocks, a foreground deletion of the object would never complete"},
+		{reason.NeverCompletes.Of(false), "deletion never completes", "all of them are being deleted in the foreground and each waits for another, so their deletion never completes"},
+		{reason.NeverCompletes.Of(true), "deletion never completes", "it is being deleted in the foreground and waits for itself, so its deletion never completes"},
 		{reason.DeletionUnderWay, "nothing: deletion in progress", "one of them is already being deleted"},
 		{reason.RemovesAllWithUID, "removes every reference to that UID", "the garbage collector removes references by UID, so it removes the valid reference together with the invalid one"},
 		{reason.UpdateRefused, "cannot remove reference: update refused", "the garbage collector tries to remove another reference, and the API server refuses every attempt"},
@@ -174,13 +174,13 @@ func TestTheSentencesOfFindings(t *testing.T) {
 		{reason.OwnerVersionOutdated{Owner: gone, Preferred: "apps/v2"}, "apps/v1 Deployment/api, preferred: apps/v2", "its reference names Deployment/api as apps/v1; the API server serves that version, but prefers apps/v2"},
 		{reason.OwnerMissing{Owner: gone, ScanComplete: true}, "Deployment/api does not exist", "its owner Deployment/api does not exist, and no object has its UID"},
 		{reason.OwnerMissing{Owner: gone}, "Deployment/api does not exist", "its owner Deployment/api does not exist, and no object that could be read has its UID"},
-		{reason.OwnerReplaced{Owner: named(reason.StateReplaced)}, "Deployment/api exists, with another UID", "its owner Deployment/api was replaced: the reference names UID u-3, the existing object has UID u-2"},
-		{reason.OwnerMismatched{Owner: named(reason.StateMismatched)}, "Deployment/api: UID belongs to Pod/web", "its reference names apps/v1 Deployment/api, but the UID belongs to v1 Pod/web"},
+		{reason.OwnerReplaced.Of(named(reason.StateReplaced)), "Deployment/api exists, with another UID", "its owner Deployment/api was replaced: the reference names UID u-3, the existing object has UID u-2"},
+		{reason.OwnerMismatched.Of(named(reason.StateMismatched)), "Deployment/api: UID belongs to Pod/web", "its reference names apps/v1 Deployment/api, but the UID belongs to v1 Pod/web"},
 		{reason.OwnerInOtherNamespace{Owner: named(reason.StateInOtherNamespace), Namespace: "far"}, "Deployment/api: UID belongs to Pod/web in shop", "its owner Pod/web is in namespace shop, but an owner must be in the dependent's own namespace or cluster-scoped; this object is in namespace far"},
 		{reason.OwnerInOtherNamespace{Owner: reason.Owner{Kind: "Pod", Name: "web", Found: reason.Found{UIDHolder: &pod}}}, "Pod/web is in namespace shop", "its owner Pod/web is in namespace shop, but an owner must be in the dependent's own namespace or cluster-scoped; this object is in no namespace (cluster-scoped)"},
-		{reason.OwnerNamespaced{Owner: named(reason.StateNamespaced)}, "Deployment/api is namespaced, the object is not", "this object is cluster-scoped and names the namespaced Deployment/api as its owner, which is in namespace shop; since Kubernetes 1.20 the garbage collector never acts on such an object"},
-		{reason.OwnerVersionNotServed{Owner: named(reason.StateVersionNotServed)}, "apps/v1 Deployment/api, served: apps/v2", "its reference names Deployment/api as apps/v1, which is not served (served: apps/v2)"},
-		{reason.OwnerKindUnknown{Owner: gone}, "apps/v1 Deployment/api: no such kind", "its reference names apps/v1 Deployment/api, a kind that the API server does not know"},
+		{reason.OwnerNamespaced.Of(named(reason.StateNamespaced)), "Deployment/api is namespaced, the object is not", "this object is cluster-scoped and names the namespaced Deployment/api as its owner, which is in namespace shop; since Kubernetes 1.20 the garbage collector never acts on such an object"},
+		{reason.OwnerVersionNotServed.Of(named(reason.StateVersionNotServed)), "apps/v1 Deployment/api, served: apps/v2", "its reference names Deployment/api as apps/v1, which is not served (served: apps/v2)"},
+		{reason.OwnerKindUnknown.Of(gone), "apps/v1 Deployment/api: no such kind", "its reference names apps/v1 Deployment/api, a kind that the API server does not know"},
 		{reason.OwnerUnverified{Owner: gone}, "Deployment/api: not scanned", "it is unknown whether its owner Deployment/api exists: its type was not part of this scan"},
 		{reason.OwnerUnverified{Owner: gone, Gap: &gap}, "Deployment/api: may not list deployments.apps", "it is unknown whether its owner Deployment/api exists: listing deployments.apps is forbidden"},
 		{reason.OwnerUnverified{Owner: of(nil, nil), Gap: notInFile}, "Deployment/api: not in the file", "it is unknown whether its owner Deployment/api exists: it is not in the file"},
@@ -190,13 +190,13 @@ func TestTheSentencesOfFindings(t *testing.T) {
 		{reason.OwnerUnverified{Owner: gone, Gap: &reason.Gap{Resource: "pods", ErrorClass: "timeout"}}, "Deployment/api: pods: timeout", "it is unknown whether its owner Deployment/api exists: pods could not be read (timeout)"},
 		{reason.OwnerUnverified{Owner: gone, ErrorClass: "bad-name"}, "Deployment/api: invalid name", "it is unknown whether its owner Deployment/api exists: no object can have this name, so this tool did not request it"},
 		{reason.OwnerUnverified{Owner: gone, ErrorClass: "timeout", Detail: "no answer"}, "Deployment/api: timeout", "it is unknown whether its owner Deployment/api exists: reading it failed (timeout): no answer"},
-		{reason.OwnerWaiting{Owner: gone}, "Deployment/api is being deleted (foreground)", "its owner Deployment/api is being deleted in the foreground and waits for its dependents to be deleted"},
-		{reason.OwnersInCycle{Members: []object.Identity{pod, job}}, "2 objects own each other: Pod/web, Job/import", "2 objects own each other: Pod/web, Job/import"},
-		{reason.OwnersInCycle{Members: []object.Identity{pod, pod, pod, pod, job}}, "5 objects own each other: Pod/web, Pod/web, Pod/web, Pod/web, 1 more", "5 objects own each other: Pod/web, Pod/web, Pod/web, Pod/web, 1 more"},
+		{reason.OwnerWaiting.Of(gone), "Deployment/api is being deleted (foreground)", "its owner Deployment/api is being deleted in the foreground and waits for its dependents to be deleted"},
+		{reason.OwnersInCycle.Of([]object.Identity{pod, job}), "2 objects own each other: Pod/web, Job/import", "2 objects own each other: Pod/web, Job/import"},
+		{reason.OwnersInCycle.Of([]object.Identity{pod, pod, pod, pod, job}), "5 objects own each other: Pod/web, Pod/web, Pod/web, Pod/web, 1 more", "5 objects own each other: Pod/web, Pod/web, Pod/web, Pod/web, 1 more"},
 		{reason.OwnsItself, "it owns itself", "it names itself as its owner"},
 		{reason.OwnerDuplicated{Earlier: gone, Later: gone, LaterIndex: 1}, "Deployment/api and Deployment/api have the same UID", "its references 1 and 2, Deployment/api and Deployment/api, have the same UID"},
 		{reason.TwoControllers{First: gone, Second: gone}, "Deployment/api and Deployment/api both control it", "Deployment/api and Deployment/api both claim to be its controller, so the API server refuses every update that keeps both"},
-		{reason.DeletionBlocked{Because: held}, "its deletion is held by x/a", "it is being deleted, and is held by x/a"},
+		{reason.DeletionBlocked.Of(held), "its deletion is held by x/a", "it is being deleted, and is held by x/a"},
 		{reason.FinalizerStuck{HeldByFinalizers: reason.HeldByFinalizers{Finalizers: []string{"x/a"}, Since: minute}}, "terminating 60s, held by x/a", "it has been terminating since 1970-01-01T00:00:00Z and is held by x/a"},
 		{reason.NamespaceStuck{Since: minute, Causes: []reason.Nested{{Reason: reason.VersionParsingFails}, held}}, "terminating 60s, stays while the namespace controller cannot parse the version of an API group", "it has been terminating since 1970-01-01T00:00:00Z; it stays while the namespace controller cannot parse the version of an API group; it is held by x/a"},
 		{reason.NamespaceStuck{Since: minute, Causes: []reason.Nested{held}, Conditions: []reason.ReportedCondition{{Type: object.ContentFailure, Message: `no "way"; it is fine`}, {Type: object.ContentRemaining, Message: "1"}}}, "terminating 60s, is held by x/a", `it has been terminating since 1970-01-01T00:00:00Z; it is held by x/a; the namespace controller reports NamespaceDeletionContentFailure: "no \"way\"; it is fine"`},
@@ -220,11 +220,11 @@ func TestTheSentencesOfWhatAPlanKeeps(t *testing.T) {
 		reason  reason.Reason
 		message string
 	}{
-		{reason.OwnerLossUndecided{Owner: named(reason.StateKindUnknown)}, "would lose an owner, but is left alone: its reference to Deployment/api names a kind that is not served in apps/v1"},
+		{reason.OwnerLossUndecided.Of(named(reason.StateKindUnknown)), "would lose an owner, but is left alone: its reference to Deployment/api names a kind that is not served in apps/v1"},
 		{reason.CascadeRefused{Object: pod, Gaps: []reason.Gap{gap}}, "is not deleted, because this would also delete Pod/web, whose contents could not be listed: deployments.apps (forbidden)"},
 		{reason.OrphanedByOwner{Owner: job}, "Job/import orphans it, and no owner remains"},
 		{reason.OrphanedByOwner{Owner: job, Remaining: []object.Identity{pod}}, "Job/import orphans it, and Pod/web remains"},
-		{reason.OwnersRemain{Owners: []object.Identity{pod, job}}, "is also owned by Pod/web and 1 more"},
+		{reason.OwnersRemain.Of([]object.Identity{pod, job}), "is also owned by Pod/web and 1 more"},
 		{reason.LastReferenceLost, "loses its last owner reference and then has no owner"},
 		{reason.NotReached, "the garbage collector does not process it"},
 		{reason.UsersUnknown, "its deletion was under way, and whether anything else uses it is unknown"},
@@ -235,14 +235,14 @@ func TestTheSentencesOfWhatAPlanKeeps(t *testing.T) {
 		{reason.OrderMatters{Owner: &job, Released: true, OwnerHeld: true}, "it does not block Job/import, which a finalizer holds: it stays if the garbage collector processes it late"},
 		{reason.OrderMatters{Owner: &job, Released: true, Unblocked: true}, "it no longer blocks Job/import: it waits for its own dependents if the garbage collector processes it in time"},
 		{reason.OrderMatters{Owner: &job, Released: true, Unblocked: true, OwnerHeld: true}, "it no longer blocks Job/import, which a finalizer holds: it is deleted if the garbage collector processes it in time"},
-		{reason.DependsOn{Object: pod}, "it depends on the outcome for Pod/web"},
-		{reason.NotRepaired{References: []reason.Unrepaired{{Owner: gone}, {Owner: named(reason.StateKindUnknown), ByHand: true}}}, "Deployment/api does not exist; Deployment/api is of a kind that is not served (to remove the reference anyway: --fix unlink)"},
-		{reason.RepairWouldDelete{}, "is not repaired: the garbage collector does not delete it now, but would after a partial repair"},
-		{reason.RepairWouldDelete{Uncertain: true}, "is not repaired: the garbage collector does not delete it now, but might after the repair, because not everything that this depends on could be read"},
+		{reason.DependsOn.Of(pod), "it depends on the outcome for Pod/web"},
+		{reason.NotRepaired.Of([]reason.Unrepaired{{Owner: gone}, {Owner: named(reason.StateKindUnknown), ByHand: true}}), "Deployment/api does not exist; Deployment/api is of a kind that is not served (to remove the reference anyway: --fix unlink)"},
+		{reason.RepairWouldDelete.Of(false), "is not repaired: the garbage collector does not delete it now, but would after a partial repair"},
+		{reason.RepairWouldDelete.Of(true), "is not repaired: the garbage collector does not delete it now, but might after the repair, because not everything that this depends on could be read"},
 		{reason.DeletedDespiteRepair{Because: lost}, "would be deleted even if it is repaired: its only owner, Deployment/api, does not exist"},
 		{reason.DeletedDespiteRepair{Because: lost, FromRepairs: true}, "would be deleted because other objects are repaired, even if it is not: its only owner, Deployment/api, does not exist"},
 		{reason.ContentsDeleted, "its namespace or definition is deleted"},
-		{reason.Several{Reasons: []reason.Nested{held, lost}}, "is held by x/a; its only owner, Deployment/api, does not exist"},
+		{reason.Several.Of([]reason.Nested{held, lost}), "is held by x/a; its only owner, Deployment/api, does not exist"},
 	} {
 		if got := c.reason.Message(); got != c.message {
 			t.Errorf("%#v says %q, want %q", c.reason, got, c.message)
@@ -268,7 +268,7 @@ func TestTheSentencesOfSteps(t *testing.T) {
 		{reason.FinalizerRemoval{Finalizer: "y"}, "requested: removes its finalizer y and skips the cleanup of its controller, which the name does not tell"},
 		{reason.OwnersLost{Owners: []reason.Owner{gone}, Cascade: reason.Foreground}, "its only owner, Deployment/api, does not exist; its own dependents are deleted first (foreground)"},
 		{reason.OwnersLost{Owners: []reason.Owner{gone, gone}, Cascade: reason.Orphan}, "none of its 2 owners keeps it: Deployment/api does not exist; Deployment/api does not exist; its own dependents stay (finalizer orphan)"},
-		{reason.OwnerOrphansDependents{Owner: job}, "its owner Job/import is being deleted and orphans its dependents"},
+		{reason.OwnerOrphansDependents.Of(job), "its owner Job/import is being deleted and orphans its dependents"},
 		{reason.OwnersPartlyLost{Owners: []reason.Owner{gone}, Remaining: reason.Remaining{}}, "Deployment/api does not exist; the garbage collector also removes the valid reference with the same UID, so no owner remains"},
 		{reason.OwnersPartlyLost{Owners: []reason.Owner{gone}, Remaining: reason.Remaining{Count: 1, Only: "Job/import"}}, "Deployment/api does not exist; Job/import remains"},
 		{reason.OwnersPartlyLost{Owners: []reason.Owner{gone}, Remaining: reason.Remaining{Count: 2, Twin: true}}, "Deployment/api does not exist; 2 owners remain (the cluster's garbage collector would also remove the valid reference with the same UID)"},
@@ -294,24 +294,24 @@ func TestTheSentencesOfARestoration(t *testing.T) {
 		reason  reason.Reason
 		message string
 	}{
-		{reason.Restored{References: []reason.RestoredReference{{Owner: gone, Dropped: true}}}, "without its reference to Deployment/api, which does not exist"},
-		{reason.Restored{References: []reason.RestoredReference{{Owner: gone, Effect: reason.EffectDelete}, {Owner: gone, Effect: reason.EffectUnlink}, {Owner: gone, Effect: reason.EffectOther}}}, "with its reference to Deployment/api, which does not exist (the garbage collector will delete the object because of it); with its reference to Deployment/api, which does not exist (the garbage collector will remove it again); with its reference to Deployment/api, which does not exist (it is unknown what the garbage collector does about it)"},
-		{reason.Restored{References: []reason.RestoredReference{{Owner: gone, Adopted: true}, {Owner: named(reason.StateRecreated)}}}, "adopted by Deployment/api; owned by Deployment/api, which is recreated"},
+		{reason.Restored.Of([]reason.RestoredReference{{Owner: gone, Dropped: true}}), "without its reference to Deployment/api, which does not exist"},
+		{reason.Restored.Of([]reason.RestoredReference{{Owner: gone, Effect: reason.EffectDelete}, {Owner: gone, Effect: reason.EffectUnlink}, {Owner: gone, Effect: reason.EffectOther}}), "with its reference to Deployment/api, which does not exist (the garbage collector will delete the object because of it); with its reference to Deployment/api, which does not exist (the garbage collector will remove it again); with its reference to Deployment/api, which does not exist (it is unknown what the garbage collector does about it)"},
+		{reason.Restored.Of([]reason.RestoredReference{{Owner: gone, Adopted: true}, {Owner: named(reason.StateRecreated)}}), "adopted by Deployment/api; owned by Deployment/api, which is recreated"},
 		{reason.StillTerminating, "it is still being deleted: restore it once it is gone"},
 		{reason.StillExists, "it still exists"},
-		{reason.ManifestUnreadable{Detail: "no JSON"}, "its manifest cannot be read: no JSON"},
+		{reason.ManifestUnreadable.Of("no JSON"), "its manifest cannot be read: no JSON"},
 		{reason.RestoredAndTerminating, "it was restored before, and is being deleted again"},
-		{reason.NameTaken{Created: time.Unix(0, 0)}, "another object of that name exists, created 1970-01-01 00:00:00"},
+		{reason.NameTaken.Of(time.Unix(0, 0)), "another object of that name exists, created 1970-01-01 00:00:00"},
 		{reason.NotDeletedByRun, "the run did not delete it"},
-		{reason.TypeUnverified{Gap: gap}, "its type could not be verified: deployments.apps (forbidden)"},
+		{reason.TypeUnverified.Of(gap), "its type could not be verified: deployments.apps (forbidden)"},
 		{reason.TypeNotServed{APIVersion: "x/v1", Kind: "Y"}, "x/v1 Y is no longer served"},
 		{reason.TypeNotServed{APIVersion: "x/v1", Kind: "Y", ServedVersions: []string{"x/v2"}}, "x/v1 Y is no longer served, only x/v2"},
 		{reason.NamespaceMissing, "its namespace does not exist: create that first"},
 		{reason.NamespaceTerminating, "its namespace is being deleted: once that is gone, recreate it first"},
 		{reason.WasTerminating, "it was already being deleted when it was backed up; to have it again, create it from its manifest in the backup"},
-		{reason.ControllerCreatesPods{Controller: "Job/import"}, "its controller Job/import exists and creates the Pods that it needs"},
-		{reason.ComesWithNamespace{}, "a controller creates it in every namespace"},
-		{reason.ComesWithNamespace{ContentsLost: true}, "a controller creates it in every namespace; what was added to it is not restored"},
+		{reason.ControllerCreatesPods.Of("Job/import"), "its controller Job/import exists and creates the Pods that it needs"},
+		{reason.ComesWithNamespace.Of(false), "a controller creates it in every namespace"},
+		{reason.ComesWithNamespace.Of(true), "a controller creates it in every namespace; what was added to it is not restored"},
 		{reason.CreatedForService, "a controller creates it for its Service"},
 		{reason.LeaseRenewed, "its holder recreates it"},
 		{reason.EventPast, "it reports a past event"},
@@ -319,7 +319,7 @@ func TestTheSentencesOfARestoration(t *testing.T) {
 		{reason.MirrorPod, "its kubelet runs it from a file and recreates it"},
 		{reason.PodFinished, "it had finished: if recreated, it would run again"},
 		{reason.ServerFieldsLost, "UIDs, creation times, status and field managers: recreated objects get new ones"},
-		{reason.ReferencesLost{Owner: gone}, "references to Deployment/api, which does not exist"},
+		{reason.ReferencesLost.Of(gone), "references to Deployment/api, which does not exist"},
 		{reason.TokensReplaced, "service account tokens: their Secrets get new ones"},
 		{reason.PodsRestart, "data that containers wrote outside of volumes: Pods start again, on any node that fits"},
 		{reason.DebugContainersLost, "debug containers that were added to a running Pod"},
@@ -327,8 +327,8 @@ func TestTheSentencesOfARestoration(t *testing.T) {
 		{reason.JobsRestartCount, "progress of unfinished Jobs, which was in their status: they count their Pods from zero"},
 		{reason.ServiceAddressesMayChange, "clusterIP or nodePort of a Service, if it is taken now: the Service gets another"},
 		{reason.VolumeContentsNotRestored, "data on PersistentVolumes: they are recreated, but their data exists only if their storage still does"},
-		{reason.ClaimVolumeUnverified{Volume: "pv-1"}, "it is unknown whether PersistentVolume/pv-1 still exists: its claim names it, and waits forever if it does not"},
-		{reason.ClaimVolumeBound{Volume: "pv-1"}, "PersistentVolume/pv-1 still names the UID of its old claim, and the new claim waits until you remove spec.claimRef.uid from it"},
+		{reason.ClaimVolumeUnverified.Of("pv-1"), "it is unknown whether PersistentVolume/pv-1 still exists: its claim names it, and waits forever if it does not"},
+		{reason.ClaimVolumeBound.Of("pv-1"), "PersistentVolume/pv-1 still names the UID of its old claim, and the new claim waits until you remove spec.claimRef.uid from it"},
 		{reason.ClaimsEmpty, "data on volumes that are gone: their PersistentVolumeClaims get new, empty ones"},
 	} {
 		if got := c.reason.Message(); got != c.message {
@@ -369,7 +369,7 @@ func TestTheSentencesOfOwnerStates(t *testing.T) {
 		reason.StateReplacementTerminating: "exists, with another UID, but is being deleted",
 	} {
 		want = "references to Deployment/api, which " + want
-		if got := (reason.ReferencesLost{Owner: named(state)}).Message(); got != want {
+		if got := (reason.ReferencesLost.Of(named(state))).Message(); got != want {
 			t.Errorf("of %s it says %q, want %q", state, got, want)
 		}
 	}
@@ -387,17 +387,17 @@ func TestTheSentencesOfDiagnoses(t *testing.T) {
 		reason  reason.Reason
 		message string
 	}{
-		{reason.NotChecked{Detail: "forbidden"}, "not known: forbidden"},
+		{reason.NotChecked.Of("forbidden"), "not known: forbidden"},
 		{reason.GroupsUnavailable{Gaps: []reason.Gap{gap}}, "deployments.apps (forbidden)"},
 		{reason.GroupsUnavailable{Backends: in(apiService, reason.BackendMissing, "")}, "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io, service ops/metrics does not exist"},
 		{reason.GroupsUnavailable{Backends: in(apiService, reason.BackendNoEndpoints, "")}, "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io, service ops/metrics has no endpoints"},
 		{reason.GroupsUnavailable{Backends: in(apiService, reason.BackendReady, "timeout")}, "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io, service ops/metrics has endpoints, but does not answer (timeout)"},
 		{reason.GroupsUnavailable{Backends: in(apiService, reason.BackendUnknown, "forbidden")}, "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io (forbidden)"},
 		{reason.GroupsUnavailable{Backends: in(apiService, reason.BackendExternal, "")}, "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io"},
-		{reason.TypesListed{Types: 57}, "57 of 57 types"},
+		{reason.TypesListed.Of(57), "57 of 57 types"},
 		{reason.TypesNotListed{Types: 57, Gaps: []reason.Gap{gap}}, "56 of 57 types; not deployments.apps (forbidden)"},
 		{reason.TypesNotListed{Types: 57, Gaps: []reason.Gap{gap}, Backends: []reason.Backend{crd}}, "56 of 57 types; not deployments.apps (forbidden); widgets.example.com: conversion webhook, service ops/convert does not exist"},
-		{reason.LeaderRenewsLease{Holder: "master-0"}, "master-0 renews its lease"},
+		{reason.LeaderRenewsLease.Of("master-0"), "master-0 renews its lease"},
 		{reason.LeaderSilent{Holder: "master-0", Renewed: time.Unix(0, 0), Watched: seconds(15)}, "master-0 has not renewed its lease for at least 15s, since 1970-01-01T00:00:00Z"},
 		{reason.GarbageProcessed{Objects: 2, After: seconds(30)}, "2 objects processed within 30s"},
 		{reason.GarbageProcessedSlowly{Processed: 2, Left: 3, After: seconds(30)}, "2 objects processed within 30s, 3 left"},
@@ -406,18 +406,18 @@ func TestTheSentencesOfDiagnoses(t *testing.T) {
 		{reason.DeletionsWait{Objects: 1, Oldest: pod, Since: minute, Because: held}, "1 long deletion; Pod/web in shop has been terminating for 60s: it is held by x/a"},
 		{reason.DeletionsWait{Objects: 1, Oldest: object.Identity{Kind: "Node", Name: "n"}, Since: minute}, "1 long deletion; Node/n has been terminating for 60s"},
 		{reason.OwnersInOtherNamespaces{Objects: 1, First: pod}, "events OwnerRefInvalidNamespace about 1 object, such as Pod/web in shop"},
-		{reason.CanaryCollected{Took: seconds(1)}, "a dependent was deleted 1s after its owner"},
-		{reason.CanaryNotCollected{Waited: seconds(30)}, "a dependent was still there 30s after its owner was deleted"},
-		{reason.BehaviorKnown{Server: "v1.36.3"}, "v1.36.3"},
-		{reason.QueuesShort{}, "0 items waiting"},
+		{reason.CanaryCollected.Of(seconds(1)), "a dependent was deleted 1s after its owner"},
+		{reason.CanaryNotCollected.Of(seconds(30)), "a dependent was still there 30s after its owner was deleted"},
+		{reason.BehaviorKnown.Of("v1.36.3"), "v1.36.3"},
+		{reason.QueuesShort.Of(0), "0 items waiting"},
 		{reason.QueueWaits{Queue: "q", Items: 1}, "1 item waiting in q, and no fewer than before"},
 		{reason.QueueStuck{Queue: "q", For: seconds(90)}, "one item of q has been processed for 1m30s"},
-		{reason.GraphComplete{Objects: 2}, "it has all 2 objects with owners or dependents"},
+		{reason.GraphComplete.Of(2), "it has all 2 objects with owners or dependents"},
 		{reason.GraphIncomplete{Objects: 2, Missing: 1, First: pod}, "it lacks 1 of 2 objects with owners or dependents, such as Pod/web in shop"},
-		{reason.CollectorIdle{}, "nothing collects garbage"},
-		{reason.CollectorIdle{ManagerRuns: true}, "the garbage collector does nothing, although kube-controller-manager is running: it is switched off, has not started yet, or waits for a type that it cannot list"},
-		{reason.CollectorHindered{}, "the garbage collector may be running, but cannot do everything"},
-		{reason.CollectorHindered{Proven: true}, "the garbage collector is running, but cannot do everything"},
+		{reason.CollectorIdle.Of(false), "nothing collects garbage"},
+		{reason.CollectorIdle.Of(true), "the garbage collector does nothing, although kube-controller-manager is running: it is switched off, has not started yet, or waits for a type that it cannot list"},
+		{reason.CollectorHindered.Of(false), "the garbage collector may be running, but cannot do everything"},
+		{reason.CollectorHindered.Of(true), "the garbage collector is running, but cannot do everything"},
 	} {
 		if got := c.reason.Message(); got != c.message {
 			t.Errorf("%#v says %q, want %q", c.reason, got, c.message)
@@ -438,6 +438,21 @@ func TestTheSentencesOfControllerTraces(t *testing.T) {
 	} {
 		if got := c.traces.Sentence(); got != c.sentence {
 			t.Errorf("%#v says %q, want %q", c.traces, got, c.sentence)
+		}
+	}
+}
+
+func TestTheSentencesOfWebhooks(t *testing.T) {
+	webhook := object.Identity{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingWebhookConfiguration", Name: "guard", UID: "u-4"}
+	for want, r := range map[string]reason.WebhookRefuses{
+		"ValidatingWebhookConfiguration/guard refuses deletions: its Service ops/guard does not exist":                                       {State: reason.BackendMissing, Operation: "DELETE"},
+		"ValidatingWebhookConfiguration/guard may refuse updates: its Service ops/guard has no endpoint that is ready":                       {State: reason.BackendNoEndpoints, Operation: "UPDATE", Uncertain: true},
+		"ValidatingWebhookConfiguration/guard refuses the deletion of Pod/web: its Service ops/guard does not exist":                         {State: reason.BackendMissing, Operation: "DELETE", First: pod},
+		"ValidatingWebhookConfiguration/guard refuses the update of Pod/web and 2 more: its Service ops/guard has no endpoint that is ready": {State: reason.BackendNoEndpoints, Operation: "UPDATE", First: pod, More: 2},
+	} {
+		r.Configuration, r.Service = webhook, "ops/guard"
+		if got := r.Message(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
 }

@@ -8,11 +8,6 @@ import (
 )
 
 // Why a step of a plan is taken.
-var _ = register(
-	Requested{}, FinalizerRemoval{}, OwnersLost{}, OwnerOrphansDependents{}, OwnersPartlyLost{}, ReferencesRepaired{}, ReferencesDropped{},
-)
-
-// Those without parameters.
 var (
 	// the object waits in a cycle with what it owns, so its references stop blocking the deletion of their owners
 	CycleBroken = fixed("CycleBroken",
@@ -139,11 +134,7 @@ func (r OwnersLost) Message() string {
 
 // OwnerOrphansDependents means that an owner of the object is being deleted with the policy
 // Orphan, so its dependents lose their references to it.
-type OwnerOrphansDependents ownerObjectParameter
-
-func (r OwnerOrphansDependents) Message() string {
-	return fmt.Sprintf("its owner %s is being deleted and orphans its dependents", r.Owner)
-}
+var OwnerOrphansDependents = with[object.Identity]("OwnerOrphansDependents", "owner", "its owner %s is being deleted and orphans its dependents")
 
 // Remaining is what keeps an object that loses references.
 type Remaining struct {

@@ -8,9 +8,6 @@ import (
 )
 
 // What the API server refuses because nothing answers for an admission webhook.
-var _ = register(WebhookRefuses{})
-
-// Those without parameters.
 var (
 	// every admission webhook that has to answer a DELETE or an UPDATE has a backend, as far as could be read
 	WebhooksAnswer = fixed("WebhooksAnswer", "none refuses deletions or updates for lack of a backend")

@@ -144,9 +144,9 @@ func cleanClaim(m manifest, v *volumeContext) []reason.Reason {
 	}
 	switch volume, absent := v.live.find("PersistentVolume", name); {
 	case volume != nil:
-		return []reason.Reason{reason.ClaimVolumeBound{Volume: name}}
+		return []reason.Reason{reason.ClaimVolumeBound.Of(name)}
 	case !absent:
-		return []reason.Reason{reason.ClaimVolumeUnverified{Volume: name}}
+		return []reason.Reason{reason.ClaimVolumeUnverified.Of(name)}
 	}
 	m.drop("spec", "volumeName")
 	return []reason.Reason{reason.ClaimsEmpty}

@@ -87,8 +87,8 @@ var kinds = map[schema.GroupKind]kind{
 	{Kind: "PersistentVolumeClaim"}: {clean: cleanClaim},
 
 	{Kind: "Secret"}:         {clean: cleanToken, prerequisites: tokenPrerequisites},
-	{Kind: "ServiceAccount"}: {skip: []skipRule{{objectName, "default", reason.ComesWithNamespace{ContentsLost: true}}}},
-	{Kind: "ConfigMap"}:      {skip: []skipRule{{objectName, "kube-root-ca.crt", reason.ComesWithNamespace{}}}},
+	{Kind: "ServiceAccount"}: {skip: []skipRule{{objectName, "default", reason.ComesWithNamespace.Of(true)}}},
+	{Kind: "ConfigMap"}:      {skip: []skipRule{{objectName, "kube-root-ca.crt", reason.ComesWithNamespace.Of(false)}}},
 
 	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}: {
 		skip: []skipRule{{label("endpointslice.kubernetes.io/managed-by"), "", reason.CreatedForService}},

@@ -19,8 +19,8 @@ var effects = map[collector.Consequence]reason.Effect{
 }
 
 // reason returns which owners an object has after the restoration, and which no more.
-func (h *referenceHolder) reason() reason.Restored {
-	var out reason.Restored
+func (h *referenceHolder) reason() reason.Reason {
+	var references []reason.RestoredReference
 	for _, r := range h.references {
 		restored := reason.RestoredReference{Owner: reason.NewOwner(r.original, r.evidence())}
 		switch {
@@ -32,9 +32,9 @@ func (h *referenceHolder) reason() reason.Restored {
 			restored.Owner = reason.NewOwner(r.restored, r.evidence())
 			restored.Adopted = r.owner.pending() && r.linkedLater && adopting(r.restored) && r.restored.Controls()
 		}
-		out.References = append(out.References, restored)
+		references = append(references, restored)
 	}
-	return out
+	return reason.Restored.Of(references)
 }
 
 // evidence returns what was found out about the owner.
@@ -84,7 +84,7 @@ func (p *planner) lost(order []*recreation) []plan.Lost {
 	for _, h := range p.holders {
 		for _, r := range h.references {
 			if !r.accepted {
-				add(reason.ReferencesLost{Owner: reason.NewOwner(r.original, r.evidence())}, h.object)
+				add(reason.ReferencesLost.Of(reason.NewOwner(r.original, r.evidence())), h.object)
 			}
 		}
 	}

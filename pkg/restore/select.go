@@ -97,7 +97,7 @@ func (p *planner) selectObject(saved Saved) reason.Reason {
 	}
 	m, err := p.backup.parse(saved)
 	if err != nil {
-		return reason.ManifestUnreadable{Detail: err.Error()}
+		return reason.ManifestUnreadable.Of(err.Error())
 	}
 	c := &recreation{saved: saved, kind: kindOf(o), owners: m.owners()}
 	if c.kind.prerequisites != nil {
@@ -110,7 +110,7 @@ func (p *planner) selectObject(saved Saved) reason.Reason {
 			return why
 		}
 	case p.backup.Recreated[o.UID] != c.live.UID:
-		return reason.NameTaken{Created: c.live.Created.UTC()}
+		return reason.NameTaken.Of(c.live.Created.UTC())
 	case c.live.Terminating():
 		return reason.RestoredAndTerminating
 	}
@@ -147,7 +147,7 @@ func (p *planner) typeOf(o object.Identity) (t snapshot.Type, why reason.Reason)
 	}
 	kind := o.GroupVersionKind()
 	if gap := p.live.view.GroupGap(kind.Group); gap != nil {
-		return t, reason.TypeUnverified{Gap: gap.Parameter()}
+		return t, reason.TypeUnverified.Of(gap.Parameter())
 	}
 	var served []string
 	for _, t := range p.live.view.Versions(kind.Group, kind.Kind) {
@@ -189,7 +189,7 @@ func (p *planner) leftToController(c *recreation) reason.Reason {
 		// An owner of the backup may live in another namespace than the reference says.
 		owner := p.byUID[r.UID]
 		if live != nil && !live.Terminating() && (owner == nil || owner.live == live) {
-			return reason.ControllerCreatesPods{Controller: r.String()}
+			return reason.ControllerCreatesPods.Of(r.String())
 		}
 	}
 	return nil

@@ -118,7 +118,7 @@ func (p *Possibilities) Reason(n graph.Node) reason.Reason {
 		case own != nil && root == n:
 			return own
 		case own != nil:
-			return reason.DependsOn{Object: p.graph.Object(root).Identity}
+			return reason.DependsOn.Of(p.graph.Object(root).Identity)
 		}
 		if root = p.nondeterministicNeighbor(root); root == graph.None {
 			break
@@ -137,7 +137,7 @@ func (p *Possibilities) ownReason(n graph.Node) reason.Reason {
 	if r.unverified {
 		for k, j := range p.model.judge.Object(n) {
 			if !j.Verdict.Decidable() && j.Verdict != collector.VerdictScopeError {
-				return reason.OwnerUndecidable{Owner: j.Owner(r.object.Owners[k])}
+				return reason.OwnerUndecidable.Of(j.Owner(r.object.Owners[k]))
 			}
 		}
 		return reason.OrderMatters{} // it depends on which dependent the collector sees first: see describe

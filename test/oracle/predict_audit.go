@@ -134,12 +134,12 @@ func (a *auditPredictions) finding(f *audit.Finding) {
 // stuck adds what a finding about a reference predicts that the collector cannot act on.
 func (a *auditPredictions) stuck(f *audit.Finding, aspect, said string, outside func(func(End) bool) func(End) bool) {
 	o := a.objects[f.Object.UID]
-	switch f.Effect.(type) {
-	case reason.NeverCompletes: // a foreground deletion waits for itself
+	switch reason.CodeOf(f.Effect) {
+	case "NeverCompletes": // a foreground deletion waits for itself
 		a.add(aspect, o.UID, said, outside(func(e End) bool { return e.Object(o.UID) != nil }))
-	case reason.NeverCollected: // it owns itself, so it is deleted only with others
+	case "NeverCollected": // it owns itself, so it is deleted only with others
 		a.add(aspect, o.UID, said, func(e End) bool { return !e.Deleted(o.UID) || a.explained(e, o) })
-	case reason.CannotDecide:
+	case "CannotDecide":
 		a.add(aspect, o.UID, said, outside(func(e End) bool {
 			if a.orphaned(o) {
 				return true
@@ -171,13 +171,13 @@ func (a *auditPredictions) groupFinding(f *audit.Finding) {
 			continue
 		}
 		exists := func(e End) bool { return e.Object(o.UID) != nil || withContainer(a.scenario, e, o) }
-		switch effect := f.Effect.(type) {
-		case reason.NeverCollected:
+		switch reason.CodeOf(f.Effect) {
+		case "NeverCollected":
 			a.add(aspect, o.UID, said, func(e End) bool { return !e.Deleted(o.UID) || a.explained(e, o) })
-		case reason.NeverCompletes:
+		case "NeverCompletes":
 			a.add(aspect, o.UID, said, exists)
-		case reason.Waits:
-			if effect.Forever || effect == (reason.Waits{}) && waitsForFinalizer(f.Reason) {
+		case "Waits":
+			if f.Effect == (reason.Waits{Forever: true}) || f.Effect == (reason.Waits{}) && waitsForFinalizer(f.Blocker) {
 				a.add(aspect, o.UID, said, exists)
 			}
 		default:
@@ -197,8 +197,6 @@ func isNeverRemoved(finalizer string) bool {
 // the end. Everything else that may block one goes by itself.
 func waitsForFinalizer(found reason.Reason) bool {
 	switch found := found.(type) {
-	case reason.DeletionBlocked:
-		return waitsForFinalizer(found.Because.Reason)
 	case reason.BlockedByDependents:
 		return waitsForFinalizer(found.Because.Reason)
 	case reason.HeldByFinalizers:

@@ -26,8 +26,8 @@ func Accepted(s scenario.Scenario) scenario.Scenario {
 	for len(s.Deletes) > 0 {
 		refused := map[string]bool{}
 		for _, b := range previewOf(s).Blocked {
-			switch b.Reason.(type) {
-			case reason.ContentsUnknown, reason.CascadeRefused:
+			switch reason.CodeOf(b.Reason) {
+			case "ContentsUnknown", "CascadeRefused":
 				refused[string(b.Object.UID)] = true
 			}
 		}

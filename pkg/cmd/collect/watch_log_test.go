@@ -44,8 +44,8 @@ var (
 		Reason: reason.OwnersLost{Owners: []reason.Owner{{APIVersion: "apps/v1", Kind: "Deployment", Name: "old", UID: "2", Found: reason.Found{State: reason.StateMissing}}}},
 	}
 	done    = event.Event{Event: event.Ended, Status: event.Done}
-	changed = event.Event{Event: event.Ended, Status: event.Skipped, Reason: reason.KeepsChanging{Attempts: 3}}
-	refused = event.Event{Event: event.Ended, Status: event.Failed, Reason: reason.KeepsChanging{Attempts: 5}}
+	changed = event.Event{Event: event.Ended, Status: event.Skipped, Reason: reason.KeepsChanging.Of(3)}
+	refused = event.Event{Event: event.Ended, Status: event.Failed, Reason: reason.KeepsChanging.Of(5)}
 )
 
 func TestStepThatIsTriedAgainIsLoggedOncePerReason(t *testing.T) {

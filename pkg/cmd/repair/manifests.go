@@ -201,7 +201,7 @@ func (m *manifestRepair) references(o manifest.Owned, repairs repair.ManifestRep
 			if r.Found.State != "" {
 				owner.Found = r.Found
 			}
-			m.say(o, "left", reason.NotRepaired{References: []reason.Unrepaired{{Owner: owner, ByHand: r.NeedsDecision}}})
+			m.say(o, "left", reason.NotRepaired.Of([]reason.Unrepaired{{Owner: owner, ByHand: r.NeedsDecision}}))
 			continue
 		}
 		changed = true

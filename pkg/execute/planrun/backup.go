@@ -43,7 +43,7 @@ func (r *run) backUpAll(ctx context.Context) {
 	}
 	var result reason.Reason = reason.BackedUp{Saved: saved, Total: len(nodes), Repair: len(r.repaired) > 0}
 	if err != nil {
-		result = reason.NothingBackedUp{Failure: runner.FailureOf(err)}
+		result = reason.NothingBackedUp.Of(runner.FailureOf(err))
 	}
 	r.runner.Emit(event.Event{Event: event.Backup, Reason: result})
 }
@@ -107,7 +107,7 @@ func (r *run) writeBackup(ctx context.Context, objects []object.Identity) ([]Wri
 // to be evaluated again.
 func (t *task) backUp(ctx context.Context, o *object.Object) *event.Result {
 	if err := t.run.backupErrors[t.node]; err != nil {
-		return runner.Failed(reason.BackupFailed{Failure: runner.FailureOf(err)})
+		return runner.Failed(reason.BackupFailed.Of(runner.FailureOf(err)))
 	}
 	written, err := t.run.writeBackup(ctx, []object.Identity{o.Identity})
 	if err == nil {
@@ -117,7 +117,7 @@ func (t *task) backUp(ctx context.Context, o *object.Object) *event.Result {
 	case err != nil && ctx.Err() != nil:
 		return t.run.runner.Interrupted(ctx)
 	case err != nil:
-		return runner.Failed(reason.BackupFailed{Failure: runner.FailureOf(err)})
+		return runner.Failed(reason.BackupFailed.Of(runner.FailureOf(err)))
 	case written[0].Object == nil:
 		t.run.live.setGone(t.node)
 		return nil

@@ -36,7 +36,7 @@ func (r *run) dryRun(ctx context.Context, step *plan.Step) *event.Result {
 		case class == snapshot.Gone:
 			return runner.Skipped(reason.ObjectGone)
 		case class != snapshot.Conflict:
-			return runner.Failed(reason.WriteFailed{Failure: runner.FailureOf(err)})
+			return runner.Failed(reason.WriteFailed.Of(runner.FailureOf(err)))
 		}
 		now, err := r.server.Read(ctx, o.Identity)
 		switch {
@@ -53,7 +53,7 @@ func (r *run) dryRun(ctx context.Context, step *plan.Step) *event.Result {
 		renewed.ResourceVersion = now.ResourceVersion
 		o = &renewed
 	}
-	return runner.Failed(reason.KeepsChanging{Attempts: runner.MaxAttempts})
+	return runner.Failed(reason.KeepsChanging.Of(runner.MaxAttempts))
 }
 
 // applicablePart returns the part of a transition's change that applies to o, the object

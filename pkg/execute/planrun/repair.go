@@ -56,9 +56,9 @@ func (m *liveModel) decideRepair(step *plan.Step, o *object.Object) (d collector
 		owner := m.graph.Find(now.Becomes.UID)
 		switch o := m.model.Object(owner); {
 		case o == nil:
-			return d, reason.NewOwnerGone{Owner: now.Becomes}, nil
+			return d, reason.NewOwnerGone.Of(now.Becomes), nil
 		case o.Terminating():
-			return d, reason.NewOwnerTerminating{Owner: now.Becomes}, nil
+			return d, reason.NewOwnerTerminating.Of(now.Becomes), nil
 		}
 		d.Change.Rewrite = append(d.Change.Rewrite, object.Rewrite{Index: i, Reference: now.Becomes})
 		rereads = append(rereads, owner)

@@ -117,7 +117,11 @@ func describeReason(r reason.Reason) string {
 	case reason.Fixed:
 		return string(reason.CodeOf(r))
 	}
-	return strings.TrimSpace(string(reason.CodeOf(r)) + " " + parameters(reflect.ValueOf(r)))
+	of := reflect.ValueOf(r)
+	if parameter := of.FieldByName("Value"); parameter.IsValid() {
+		of = parameter
+	}
+	return strings.TrimSpace(string(reason.CodeOf(r)) + " " + parameters(of))
 }
 
 // parameters returns the values in v that are not zero.

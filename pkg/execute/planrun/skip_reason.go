@@ -18,10 +18,10 @@ func skipReason(m *simulate.Model, step *plan.Step, n graph.Node, d collector.De
 	case collector.ActionNone:
 		return noActionReason(m, step, n, d)
 	case collector.ActionOrphanDependents:
-		return reason.DependentExists{Dependent: dependentOf(m, n)}
+		return reason.DependentExists.Of(dependentOf(m, n))
 	case collector.ActionUnlink:
 		if owner, ok := solidOwner(m, n, nil); ok && step.Action == plan.ActionDelete {
-			return reason.OwnerStillExists{Owner: owner}
+			return reason.OwnerStillExists.Of(owner)
 		}
 	case collector.ActionDelete:
 		if step.Action == plan.ActionUnlink {
@@ -31,10 +31,10 @@ func skipReason(m *simulate.Model, step *plan.Step, n graph.Node, d collector.De
 		if step.Action != plan.ActionRemoveFinalizer {
 			return reason.AlreadyTerminating
 		}
-		return reason.OtherFinalizerFirst{Finalizer: d.Change.RemoveFinalizer}
+		return reason.OtherFinalizerFirst.Of(d.Change.RemoveFinalizer)
 	case collector.ActionUnblock:
 	}
-	return reason.DecidedOtherwise{Action: string(d.Action)}
+	return reason.DecidedOtherwise.Of(string(d.Action))
 }
 
 // changeSincePlanned returns why a requested step is skipped: how its object differs from
@@ -72,7 +72,7 @@ func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collecto
 		if step.Action != plan.ActionRemoveFinalizer {
 			return reason.AlreadyTerminating
 		}
-		return reason.DependentBlocks{Dependent: blockingDependent(m, n)}
+		return reason.DependentBlocks.Of(blockingDependent(m, n))
 	case collector.DependentsUnknown:
 		return reason.DependentsUnknown
 	case collector.PatchRejected:
@@ -82,7 +82,7 @@ func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collecto
 	case collector.UIDContested:
 		return snapshot.UIDContested(m.Object(n))
 	case collector.ReferenceUnknown:
-		return reason.OwnerNotResolved{Owner: m.Object(n).Owners[d.UndecidableReference]}
+		return reason.OwnerNotResolved.Of(m.Object(n).Owners[d.UndecidableReference])
 	case collector.NoOwners:
 		if step.Action == plan.ActionDelete {
 			return reason.NoOwnerReferences
@@ -93,7 +93,7 @@ func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collecto
 			among = nil
 		}
 		if owner, ok := solidOwner(m, n, among); ok {
-			return reason.OwnerStillExists{Owner: owner}
+			return reason.OwnerStillExists.Of(owner)
 		}
 	case collector.ActionTaken:
 	}

@@ -59,7 +59,7 @@ func (t *task) evaluate(ctx context.Context) (evaluation, *event.Result) {
 			out = t.rereadObject(ctx)
 			e = t.evaluateNow()
 		case e.skip != nil && t.changed && e.object != nil:
-			return e, runner.Skipped(reason.ObjectChanged{Because: reason.Nested{Reason: e.skip}})
+			return e, runner.Skipped(reason.ObjectChanged.Of(reason.Nested{Reason: e.skip}))
 		case e.skip != nil:
 			return e, runner.Skipped(e.skip)
 		default:
@@ -80,7 +80,7 @@ func (t *task) evaluateNow() evaluation {
 func (t *task) advance(ctx context.Context, e evaluation) *event.Result {
 	switch {
 	case t.attempts == runner.MaxAttempts:
-		return runner.Failed(reason.KeepsChanging{Attempts: runner.MaxAttempts})
+		return runner.Failed(reason.KeepsChanging.Of(runner.MaxAttempts))
 	case t.run.backup != nil && t.step.BacksUp() && (!e.backedUp || t.run.backupErrors[t.node] != nil):
 		return t.backUp(ctx, e.object)
 	case e.decision.Action == collector.ActionRemoveFinalizer && !t.step.Requested && !t.relisted:
@@ -137,7 +137,7 @@ func (t *task) write(ctx context.Context, e evaluation) *event.Result {
 		t.run.live.setGone(t.node)
 		return nil
 	}
-	return runner.Failed(reason.WriteFailed{Failure: runner.FailureOf(err)})
+	return runner.Failed(reason.WriteFailed.Of(runner.FailureOf(err)))
 }
 
 func (r *run) send(ctx context.Context, o *object.Object, d collector.Decision) (*object.Object, error) {

@@ -175,7 +175,7 @@ func (t *task) waitForDeletion(ctx context.Context) *event.Result {
 	if !ok || t.run.options.RequestedOnly || t.run.contents.needsLaterStep(t.node, t.index) {
 		return runner.Done(nil)
 	}
-	var why reason.Reason = reason.ContentsRemain{}
+	var why reason.Reason = reason.ContentsRemain.Of(reason.Since{})
 	if blocked == simulate.PodStillStopping {
 		why = reason.WaitsForKubelet
 	}

@@ -26,7 +26,7 @@ func (r *run) link(ctx context.Context, i int) *event.Result {
 	at.UID = uid
 	add, missing := r.withCurrentUIDs(step.Creation.Add)
 	if len(add) == 0 && missing != nil {
-		return runner.Skipped(reason.OwnerNotCreated{Owner: *missing})
+		return runner.Skipped(reason.OwnerNotCreated.Of(*missing))
 	}
 	o, err := r.readAdopted(ctx, at, step.Creation.OwnerAdopts, add)
 	out := r.patch(ctx, at, o, err, func(o *object.Object) (object.Change, *event.Result) {
@@ -35,7 +35,7 @@ func (r *run) link(ctx context.Context, i int) *event.Result {
 		case o.Terminating():
 			return change, runner.Skipped(reason.AlreadyTerminating)
 		case conflicting != nil:
-			return change, runner.Skipped(reason.ConflictingController{Owner: *conflicting})
+			return change, runner.Skipped(reason.ConflictingController.Of(*conflicting))
 		case change.Empty() && step.Creation.OwnerAdopts:
 			return change, runner.Done(nil)
 		case change.Empty():
@@ -47,7 +47,7 @@ func (r *run) link(ctx context.Context, i int) *event.Result {
 	case out != nil:
 		return out
 	case missing != nil:
-		return runner.Done(reason.PartlyLinked{Owner: *missing})
+		return runner.Done(reason.PartlyLinked.Of(*missing))
 	}
 	return runner.Done(nil)
 }
@@ -99,11 +99,11 @@ func (r *run) patch(
 		case class == snapshot.Gone:
 			return runner.Skipped(reason.ObjectGone)
 		case class != snapshot.Conflict:
-			return runner.Failed(reason.WriteFailed{Failure: runner.FailureOf(err)})
+			return runner.Failed(reason.WriteFailed.Of(runner.FailureOf(err)))
 		}
 		o, err = r.creator.Read(ctx, at)
 	}
-	return runner.Failed(reason.KeepsChanging{Attempts: runner.MaxAttempts})
+	return runner.Failed(reason.KeepsChanging.Of(runner.MaxAttempts))
 }
 
 // linkChange returns the change that adds the missing references to an object. An object

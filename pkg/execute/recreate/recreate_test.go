@@ -210,7 +210,7 @@ type outcome struct {
 
 var (
 	done      = outcome{Status: event.Done}
-	forbidden = outcome{event.Failed, reason.WriteFailed{Failure: reason.Failure{ErrorClass: "forbidden", Detail: "refused: forbidden"}}}
+	forbidden = outcome{event.Failed, reason.WriteFailed.Of(reason.Failure{ErrorClass: "forbidden", Detail: "refused: forbidden"})}
 )
 
 func skipped(why reason.Reason) outcome { return outcome{event.Skipped, why} }
@@ -366,7 +366,7 @@ func TestRunAdaptsToChanges(t *testing.T) {
 				return nil
 			},
 			want: map[string]outcome{
-				"create Role/plain": skipped(reason.AlreadyExists), "create Secret/below": skipped(reason.OwnerNotCreated{Owner: To(goneRole)}),
+				"create Role/plain": skipped(reason.AlreadyExists), "create Secret/below": skipped(reason.OwnerNotCreated.Of(To(goneRole))),
 			},
 		},
 		"skips the dependents of an object that the server refuses": {
@@ -378,7 +378,7 @@ func TestRunAdaptsToChanges(t *testing.T) {
 				return nil
 			},
 			want: map[string]outcome{
-				"create Role/plain": forbidden, "create Secret/below": skipped(reason.OwnerNotCreated{Owner: To(goneRole)}),
+				"create Role/plain": forbidden, "create Secret/below": skipped(reason.OwnerNotCreated.Of(To(goneRole))),
 			},
 		},
 		"does not link to a controller that was not created": {
@@ -391,7 +391,7 @@ func TestRunAdaptsToChanges(t *testing.T) {
 			},
 			want: map[string]outcome{
 				"create Pod/web-1-a": done, "create ReplicaSet/web-1": forbidden,
-				"link Pod/web-1-a": skipped(reason.OwnerNotCreated{Owner: To(goneSet, Controlling, Blocking)}),
+				"link Pod/web-1-a": skipped(reason.OwnerNotCreated.Of(To(goneSet, Controlling, Blocking))),
 			},
 		},
 		"skips a dependent whose owner is gone": {
@@ -402,7 +402,7 @@ func TestRunAdaptsToChanges(t *testing.T) {
 				}
 				return nil
 			},
-			want: map[string]outcome{"create Secret/below": skipped(reason.OwnerGone{Owner: To(goneRole)})},
+			want: map[string]outcome{"create Secret/below": skipped(reason.OwnerGone.Of(To(goneRole)))},
 		},
 		"skips a dependent whose owner waits for its dependents": {
 			there: []object.Object{owner}, gone: []object.Object{goneDependent},
@@ -412,7 +412,7 @@ func TestRunAdaptsToChanges(t *testing.T) {
 				}
 				return nil
 			},
-			want: map[string]outcome{"create Secret/below": skipped(reason.OwnerGone{Owner: To(goneRole)})},
+			want: map[string]outcome{"create Secret/below": skipped(reason.OwnerGone.Of(To(goneRole)))},
 		},
 		"links an object that keeps changing": {
 			there: []object.Object{survivor}, gone: []object.Object{goneRole},
@@ -446,7 +446,7 @@ func TestRunAdaptsToChanges(t *testing.T) {
 				return nil
 			},
 			want: map[string]outcome{
-				"create Pod/web-1-a": done, "create ReplicaSet/web-1": done, "link Pod/web-1-a": skipped(reason.ConflictingController{Owner: To(rival, Controlling)}),
+				"create Pod/web-1-a": done, "create ReplicaSet/web-1": done, "link Pod/web-1-a": skipped(reason.ConflictingController.Of(To(rival, Controlling))),
 			},
 		},
 	}
@@ -470,7 +470,7 @@ func TestDryRunCreatesNothing(t *testing.T) {
 	got := outcomes(r, recreate.Run(t.Context(), r, f, f, execute.Options{DryRun: true}))
 	for what, want := range map[string]outcome{
 		"create ConfigMap/flags": done, "create Pod/web-1-a": done, "create Namespace/new": done, "link ConfigMap/survivor": done,
-		"create ConfigMap/a": skipped(reason.DryRunImpossible{Missing: reason.ItsNamespace}), "link Pod/web-1-a": skipped(reason.DryRunImpossible{Missing: reason.Itself}),
+		"create ConfigMap/a": skipped(reason.DryRunImpossible.Of(reason.ItsNamespace)), "link Pod/web-1-a": skipped(reason.DryRunImpossible.Of(reason.Itself)),
 	} {
 		if got[what] != want {
 			t.Errorf("%s: %q, want %q", what, got[what], want)

@@ -23,7 +23,7 @@ func TestWrite(t *testing.T) {
 				Checks: []doctor.Check{
 					{Title: "API discovery", Status: doctor.OK, Detail: reason.GroupsAvailable},
 					{Title: "Controller manager leader", Status: doctor.Fail, Detail: reason.LeaseNotHeld},
-					{Title: "Server version", Status: doctor.Unknown, Detail: reason.NotChecked{Detail: "for\x1bbidden"}},
+					{Title: "Server version", Status: doctor.Unknown, Detail: reason.NotChecked.Of("for\x1bbidden")},
 				},
 				State: doctor.NotWorking, Conclusion: reason.ManagerDown,
 				Suggestions: []reason.Suggestion{{Sentence: "start it"}, {Sentence: "delete it", Command: []string{"kubectl", "delete", "apiservice", "a b"}}},

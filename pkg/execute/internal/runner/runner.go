@@ -161,7 +161,7 @@ func (r *Runner) step(ctx context.Context, i int) {
 // CheckReady returns the result of a step that may not write, or nil if it may.
 func (r *Runner) CheckReady() *event.Result {
 	if err := r.unrecorded.Load(); err != nil {
-		return Failed(reason.RecordFailed{Failure: FailureOf(*err)})
+		return Failed(reason.RecordFailed.Of(FailureOf(*err)))
 	}
 	return nil
 }

@@ -1,0 +1,50 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestNothingDecidesByAReason looks for code that tells reasons apart by their types or codes. What
+// decides has to be a field of the finding, the step or the object that the reason is about.
+func TestNothingDecidesByAReason(t *testing.T) {
+	err := filepath.WalkDir("../../pkg", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || filepath.Base(filepath.Dir(path)) == "reason" {
+			return err
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		check := func(types ...ast.Expr) {
+			for _, e := range types {
+				if of, is := e.(*ast.SelectorExpr); is {
+					if from, is := of.X.(*ast.Ident); is && from.Name == "reason" {
+						t.Errorf("%s decides by the reason %s", files.Position(e.Pos()), of.Sel.Name)
+					}
+				}
+			}
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.TypeAssertExpr:
+				check(n.Type)
+			case *ast.TypeSwitchStmt:
+				for _, c := range n.Body.List {
+					check(c.(*ast.CaseClause).List...)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
