@@ -12,24 +12,20 @@ import (
 // What keeps a deletion from ending. Each is said of the object that is in the way, as
 // what follows its name.
 var (
-	// the object waits for itself, or for another that waits for it
 	WaitsInCycle = fixed("WaitsInCycle",
 		"waits in a cycle: each object in it is being deleted in the foreground and blocks another, or itself")
 	// the object would be deleted, but lies outside of what this run may change
-	OutOfScope = fixed("OutOfScope", "is outside the scope of this run")
-	// the object keeps its finalizer, as not every type that may depend on it could be listed
+	OutOfScope        = fixed("OutOfScope", "is outside the scope of this run")
 	DependentsUnknown = fixed("DependentsUnknown",
 		"keeps its finalizer, because not all of its possible dependents could be listed")
 	// the API server rejects every change of the object's metadata, so the collector cannot remove a reference or finalizer
 	PatchRejected = fixed("PatchRejected",
 		"cannot be changed: the API server rejects every update of its metadata, for example because of two controllers or an owner that is an Event")
-	// nothing is in the way: the collector has yet to process the object, or has lost it
 	NothingBlocks = fixed("NothingBlocks",
 		"is not blocked: the garbage collector has not processed it yet, or has lost track of it")
 	// nothing that could be read holds the object, and the collector has no part in its deletion
 	NothingHolds = fixed("NothingHolds",
 		"is held by nothing that could be read: it should be gone, or its deletion was interrupted")
-	// the API server accepted the deletion of the object, and lists it afterwards as if nothing had happened
 	DeletionWithoutEffect = fixed("DeletionWithoutEffect", "the API server accepted its deletion, but still lists it unchanged")
 
 	// the object is a Pod that is stopping

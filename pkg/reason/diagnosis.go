@@ -11,30 +11,19 @@ import (
 
 // What a check of the cluster's own garbage collector found (kubectl gc doctor).
 var (
-	// discovery knows the types of every API group
-	GroupsAvailable = fixed("GroupsAvailable", "every API group answers")
-	// a foreground deletion, sent as a dry run, gave the object the collector's finalizer
+	GroupsAvailable             = fixed("GroupsAvailable", "every API group answers")
 	ForegroundDeletionSupported = fixed("ForegroundDeletionSupported", "foreground deletion sets its finalizer (dry run)")
-	// a foreground deletion, sent as a dry run, would have deleted the object at once
-	ForegroundDeletionIgnored = fixed("ForegroundDeletionIgnored", "foreground deletion is ignored (dry run), as with --enable-garbage-collector=false")
-	// nothing holds the lease of kube-controller-manager
-	LeaseNotHeld = fixed("LeaseNotHeld", "nothing holds the lease of kube-controller-manager")
-	// there is no lease of kube-controller-manager
-	NoLease = fixed("NoLease", "there is no lease of kube-controller-manager: it runs without leader election, or not in this cluster")
-	// the scan found nothing that the collector has to delete or change
-	NoGarbage = fixed("NoGarbage", "there is nothing to collect")
-	// the kube-controller-manager has no work queue of the collector
-	NoQueues = fixed("NoQueues", "kube-controller-manager has no work queue of the garbage collector, so it has not started it")
-	// no deletion is under way that takes long
-	NoLongDeletion = fixed("NoLongDeletion", "no deletion takes long")
-	// the cluster has no event about an owner in another namespace
-	NoOwnersInOtherNamespaces = fixed("NoOwnersInOtherNamespaces", "no event OwnerRefInvalidNamespace")
+	ForegroundDeletionIgnored   = fixed("ForegroundDeletionIgnored", "foreground deletion is ignored (dry run), as with --enable-garbage-collector=false")
+	LeaseNotHeld                = fixed("LeaseNotHeld", "nothing holds the lease of kube-controller-manager")
+	NoLease                     = fixed("NoLease", "there is no lease of kube-controller-manager: it runs without leader election, or not in this cluster")
+	NoGarbage                   = fixed("NoGarbage", "there is nothing to collect")
+	NoQueues                    = fixed("NoQueues", "kube-controller-manager has no work queue of the garbage collector, so it has not started it")
+	NoLongDeletion              = fixed("NoLongDeletion", "no deletion takes long")
+	NoOwnersInOtherNamespaces   = fixed("NoOwnersInOtherNamespaces", "no event OwnerRefInvalidNamespace")
 
-	// a check gave no result
 	NotChecked = with[string]("NotChecked", "detail", "not known: %s")
 	// every type was listed
-	TypesListed = with[int]("TypesListed", "types", "%d of %[1]d types")
-	// a kube-controller-manager is running
+	TypesListed       = with[int]("TypesListed", "types", "%d of %[1]d types")
 	LeaderRenewsLease = with[string]("LeaderRenewsLease", "holderIdentity", "%s renews its lease")
 	// the collector keeps up with its work
 	QueuesShort = says("QueuesShort", "items", func(items int) string { return count(items, "item") + " waiting" })
@@ -265,14 +254,11 @@ func count(n int, noun string) string {
 
 // What the checks together tell about the garbage collector.
 var (
-	// the API server does not do its part
 	CollectorDisabled = fixed("CollectorDisabled",
 		"the API server runs without garbage collection, so foreground and orphan deletions do not do what was requested")
-	// nothing runs the collector
 	ManagerDown = fixed("ManagerDown", "no kube-controller-manager is running, so nothing collects garbage")
 	// no check failed, and garbage was collected
-	CollectorWorks = fixed("CollectorWorks", "the garbage collector works")
-	// no check failed, and there was nothing to collect
+	CollectorWorks      = fixed("CollectorWorks", "the garbage collector works")
 	CollectorUnverified = fixed("CollectorUnverified", "no fault was found, but there was nothing to collect either, so nothing shows that the garbage collector works")
 
 	// the collector does nothing although it has something to do; it may be unknown whether its manager runs

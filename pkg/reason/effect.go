@@ -4,29 +4,22 @@ import "fmt"
 
 // What the collector does with the object of a finding.
 var (
-	// the collector will delete the object
 	DeletesObject = fixed("DeletesObject", "the garbage collector will delete this object", "deletes object")
 	// it depends on the order of events whether the collector deletes the object
 	MayDeleteObject = fixed("MayDeleteObject", "the garbage collector may delete this object", "may delete object")
 	// it depends on the order of events whether the collector removes the reference
 	MayRemoveReference = fixed("MayRemoveReference", "the garbage collector may remove this reference", "may remove reference")
-	// it is unknown what the collector will do
-	EffectUnknown = fixed("EffectUnknown", "it is unknown what the garbage collector will do", "unknown")
+	EffectUnknown      = fixed("EffectUnknown", "it is unknown what the garbage collector will do", "unknown")
 	// a member of the cycle is being deleted already
-	DeletionUnderWay = fixed("DeletionUnderWay", "one of them is already being deleted", "nothing: deletion in progress")
-	// the collector removes references by UID, so that a good one goes with the bad one
+	DeletionUnderWay  = fixed("DeletionUnderWay", "one of them is already being deleted", "nothing: deletion in progress")
 	RemovesAllWithUID = fixed("RemovesAllWithUID",
 		"the garbage collector removes references by UID, so it removes the valid reference together with the invalid one", "removes every reference to that UID")
-	// the API server refuses the collector's update of the object
 	UpdateRefused = fixed("UpdateRefused",
 		"the garbage collector tries to remove another reference, and the API server refuses every attempt", "cannot remove reference: update refused")
-	// whoever set the finalizer has to remove it
 	WaitsForController = fixed("WaitsForController",
 		"the garbage collector only removes its own finalizers", "waits for the finalizer's controller")
-	// the namespace controller tries to complete the deletion of the Namespace, and cannot
 	NamespaceControllerFails = fixed("NamespaceControllerFails",
 		"the namespace controller tries again and again, and fails until somebody repairs the cause", "namespace controller fails")
-	// it is unknown whether the namespace controller completes the deletion of the Namespace
 	NamespaceEndUnknown = fixed("NamespaceEndUnknown",
 		"it is unknown whether the namespace controller completes the deletion", "unknown")
 

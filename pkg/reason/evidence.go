@@ -12,6 +12,5 @@ var (
 	NotProcessed = says("NotProcessed", "after", func(after metav1.Duration) string {
 		return fmt.Sprintf("%s later it had not done so", after.Duration)
 	})
-	// the object could not be read again
 	NotReadAgain = with[string]("NotReadAgain", "detail", "the object could not be read again: %s")
 )

@@ -13,7 +13,6 @@ import (
 
 // What a rule of the audit found. Each is said of the object of the finding.
 var (
-	// the object names itself as its owner
 	OwnsItself = fixed("OwnsItself", "it names itself as its owner", "it owns itself")
 
 	// an object of the owner's kind and name exists, with another UID

@@ -8,19 +8,15 @@ import (
 
 // Why a plan leaves an object as it is, for now or for good.
 var (
-	// the object loses its last owner reference and stays
 	LastReferenceLost = fixed("LastReferenceLost", "loses its last owner reference and then has no owner")
-	// nothing makes the collector process the object
-	NotReached = fixed("NotReached", "the garbage collector does not process it")
+	NotReached        = fixed("NotReached", "the garbage collector does not process it")
 	// a finalizer protects the object until nothing uses it, and not everything that may use it was read
-	UsersUnknown = fixed("UsersUnknown", "its deletion was under way, and whether anything else uses it is unknown")
-	// the object's namespace or definition is deleted
+	UsersUnknown    = fixed("UsersUnknown", "its deletion was under way, and whether anything else uses it is unknown")
 	ContentsDeleted = fixed("ContentsDeleted", "its namespace or definition is deleted")
 
 	// the object would lose an owner, but another of its references cannot be resolved, so the collector skips it
 	OwnerLossUndecided = says("OwnerLossUndecided", "owner", func(o Owner) string { return "would lose an owner, but is left alone: " + o.Undecidable() })
-	// the outcome depends on that for another object
-	DependsOn = with[object.Identity]("DependsOn", "object", "it depends on the outcome for %s")
+	DependsOn          = with[object.Identity]("DependsOn", "object", "it depends on the outcome for %s")
 	// the object has other owners, which stay
 	OwnersRemain = says("OwnersRemain", "owners", func(owners []object.Identity) string { return "is also owned by " + named(owners) })
 	// references of the object are left as they are

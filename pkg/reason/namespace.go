@@ -8,16 +8,12 @@ import (
 // What keeps a Namespace that has long been terminating. Each is said of the Namespace, as
 // what follows its name.
 var (
-	// the namespace controller reports that it cannot parse the version of an API group
 	VersionParsingFails = fixed("VersionParsingFails",
 		"stays while the namespace controller cannot parse the version of an API group")
-	// the conditions of the Namespace could not be read, so it is unknown whether the namespace controller fails
 	ConditionsUnread = fixed("ConditionsUnread",
 		"has conditions that could not be read, so it is unknown whether the namespace controller fails")
-	// the Namespace has none of the conditions that the namespace controller sets
 	NothingReported = fixed("NothingReported",
 		"has no condition of the namespace controller, which may not be running")
-	// nothing that was read holds the Namespace or its contents
 	NothingHoldsNamespace = fixed("NothingHoldsNamespace",
 		"has nothing that holds it or its contents, so the namespace controller may not be running")
 )

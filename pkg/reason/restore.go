@@ -8,54 +8,33 @@ import (
 
 // What a restoration does with an object, why it leaves one alone, and what is lost.
 var (
-	// the object is still being deleted
-	StillTerminating = fixed("StillTerminating", "it is still being deleted: restore it once it is gone")
-	// the very object exists
-	StillExists = fixed("StillExists", "it still exists")
-	// the object was restored before, and is being deleted again
+	StillTerminating       = fixed("StillTerminating", "it is still being deleted: restore it once it is gone")
+	StillExists            = fixed("StillExists", "it still exists")
 	RestoredAndTerminating = fixed("RestoredAndTerminating", "it was restored before, and is being deleted again")
-	// the run did not delete the object
-	NotDeletedByRun = fixed("NotDeletedByRun", "the run did not delete it")
-	// the object's namespace does not exist
-	NamespaceMissing = fixed("NamespaceMissing", "its namespace does not exist: create that first")
-	// the object's namespace is being deleted
-	NamespaceTerminating = fixed("NamespaceTerminating", "its namespace is being deleted: once that is gone, recreate it first")
-	// the object was being deleted already when it was backed up
-	WasTerminating = fixed("WasTerminating", "it was already being deleted when it was backed up; to have it again, create it from its manifest in the backup")
-	// a controller creates the object for its Service
-	CreatedForService = fixed("CreatedForService", "a controller creates it for its Service")
+	NotDeletedByRun        = fixed("NotDeletedByRun", "the run did not delete it")
+	NamespaceMissing       = fixed("NamespaceMissing", "its namespace does not exist: create that first")
+	NamespaceTerminating   = fixed("NamespaceTerminating", "its namespace is being deleted: once that is gone, recreate it first")
+	WasTerminating         = fixed("WasTerminating", "it was already being deleted when it was backed up; to have it again, create it from its manifest in the backup")
+	CreatedForService      = fixed("CreatedForService", "a controller creates it for its Service")
 	// the holder of the Lease creates it again
-	LeaseRenewed = fixed("LeaseRenewed", "its holder recreates it")
-	// the object is an Event, which reports what is over
-	EventPast = fixed("EventPast", "it reports a past event")
-	// the API server creates the object for what it serves
-	CreatedByServer = fixed("CreatedByServer", "the API server creates it for a type that it serves")
-	// the Pod only shows what a kubelet runs from a file
-	MirrorPod = fixed("MirrorPod", "its kubelet runs it from a file and recreates it")
-	// the Pod had finished and would run again
-	PodFinished = fixed("PodFinished", "it had finished: if recreated, it would run again")
-	// the API server sets new values in fields of what it creates
+	LeaseRenewed     = fixed("LeaseRenewed", "its holder recreates it")
+	EventPast        = fixed("EventPast", "it reports a past event")
+	CreatedByServer  = fixed("CreatedByServer", "the API server creates it for a type that it serves")
+	MirrorPod        = fixed("MirrorPod", "its kubelet runs it from a file and recreates it")
+	PodFinished      = fixed("PodFinished", "it had finished: if recreated, it would run again")
 	ServerFieldsLost = fixed("ServerFieldsLost",
 		"UIDs, creation times, status and field managers: recreated objects get new ones")
-	// ServiceAccounts get new tokens
-	TokensReplaced = fixed("TokensReplaced", "service account tokens: their Secrets get new ones")
-	// Pods start again from their images, on any node
-	PodsRestart = fixed("PodsRestart", "data that containers wrote outside of volumes: Pods start again, on any node that fits")
-	// ephemeral containers do not come back
-	DebugContainersLost = fixed("DebugContainersLost", "debug containers that were added to a running Pod")
-	// Jobs that had finished are created suspended
+	TokensReplaced        = fixed("TokensReplaced", "service account tokens: their Secrets get new ones")
+	PodsRestart           = fixed("PodsRestart", "data that containers wrote outside of volumes: Pods start again, on any node that fits")
+	DebugContainersLost   = fixed("DebugContainersLost", "debug containers that were added to a running Pod")
 	FinishedJobsSuspended = fixed("FinishedJobsSuspended",
 		"completion of finished Jobs, which was in their status: they are created suspended, or they would run again")
-	// Jobs that had not finished count their Pods from zero
 	JobsRestartCount = fixed("JobsRestartCount",
 		"progress of unfinished Jobs, which was in their status: they count their Pods from zero")
-	// a Service whose address is taken gets another
 	ServiceAddressesMayChange = fixed("ServiceAddressesMayChange",
 		"clusterIP or nodePort of a Service, if it is taken now: the Service gets another")
-	// a PersistentVolume is created, and not what was on it
 	VolumeContentsNotRestored = fixed("VolumeContentsNotRestored",
 		"data on PersistentVolumes: they are recreated, but their data exists only if their storage still does")
-	// claims of volumes that are gone get new, empty ones
 	ClaimsEmpty = fixed("ClaimsEmpty", "data on volumes that are gone: their PersistentVolumeClaims get new, empty ones")
 
 	// the object is created from its backup, or gets references back

@@ -15,32 +15,21 @@ var (
 	TimedOut = fixed("TimedOut", "the run ended before this step")
 	// the step comes after one that is not in the plan, or that waits for it in turn
 	PrecedingStepNeverEnds = fixed("PrecedingStepNeverEnds", "it comes after a step that never completes")
-	// nothing was sent, as the API server would refuse another step
-	OtherStepNotPermitted = fixed("OtherStepNotPermitted", "not sent, because another step would be refused")
-	// the step is left to the cluster's garbage collector, and the run does not wait for it
-	LeftToCollector = fixed("LeftToCollector", "left to the cluster's garbage collector")
-	// the step would follow from another, which was not done
-	CausingStepNotDone = fixed("CausingStepNotDone", "not waited for: the step that causes it was not done")
-	// the cluster's garbage collector did not do the step before the run ended
-	NotCollectedInTime = fixed("NotCollectedInTime", "the cluster's garbage collector did not process it before the run ended")
-	// the object to delete does not exist any more
-	AlreadyGone = fixed("AlreadyGone", "already gone")
+	OtherStepNotPermitted  = fixed("OtherStepNotPermitted", "not sent, because another step would be refused")
+	LeftToCollector        = fixed("LeftToCollector", "left to the cluster's garbage collector")
+	CausingStepNotDone     = fixed("CausingStepNotDone", "not waited for: the step that causes it was not done")
+	NotCollectedInTime     = fixed("NotCollectedInTime", "the cluster's garbage collector did not process it before the run ended")
+	AlreadyGone            = fixed("AlreadyGone", "already gone")
 	// the object was deleted after the plan was made
-	ObjectGone = fixed("ObjectGone", "it no longer exists")
-	// the object is being deleted already
+	ObjectGone         = fixed("ObjectGone", "it no longer exists")
 	AlreadyTerminating = fixed("AlreadyTerminating", "it is already being deleted")
-	// the object is in the state already that the step would bring about
-	AlreadyDone = fixed("AlreadyDone", "nothing to do: it is already in this state")
+	AlreadyDone        = fixed("AlreadyDone", "nothing to do: it is already in this state")
 	// the object is not as it was when the plan was made, so a dry run of the step would prove nothing
 	ChangedSincePlanned = fixed("ChangedSincePlanned", "it changed since the plan was made")
-	// the object has other owner references than the plan shows
-	OwnersChanged = fixed("OwnersChanged", "its owners now differ from the plan")
-	// the object has other finalizers than the plan shows
-	FinalizersChanged = fixed("FinalizersChanged", "its finalizers now differ from the plan")
-	// the object has no owner references any more, so it is not garbage
-	NoOwnerReferences = fixed("NoOwnerReferences", "it no longer has owners")
-	// no owner of the object exists any more, so the collector would delete it and not remove references
-	NoOwnerLeft = fixed("NoOwnerLeft", "it has no owner left, so it would be deleted now")
+	OwnersChanged       = fixed("OwnersChanged", "its owners now differ from the plan")
+	FinalizersChanged   = fixed("FinalizersChanged", "its finalizers now differ from the plan")
+	NoOwnerReferences   = fixed("NoOwnerReferences", "it no longer has owners")
+	NoOwnerLeft         = fixed("NoOwnerLeft", "it has no owner left, so it would be deleted now")
 
 	// the step was not begun, as the run could no longer record what it did
 	RecordFailed = failed("RecordFailed", "not started: ")

@@ -369,7 +369,7 @@ func TestTheSentencesOfOwnerStates(t *testing.T) {
 		reason.StateReplacementTerminating: "exists, with another UID, but is being deleted",
 	} {
 		want = "references to Deployment/api, which " + want
-		if got := (reason.ReferencesLost.Of(named(state))).Message(); got != want {
+		if got := reason.ReferencesLost.Of(named(state)).Message(); got != want {
 			t.Errorf("of %s it says %q, want %q", state, got, want)
 		}
 	}

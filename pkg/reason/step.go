@@ -9,7 +9,6 @@ import (
 
 // Why a step of a plan is taken.
 var (
-	// the object waits in a cycle with what it owns, so its references stop blocking the deletion of their owners
 	CycleBroken = fixed("CycleBroken",
 		"it waits in a cycle with its dependents, which are being deleted in the foreground: its references stop blocking, so the deletion can complete")
 	// no dependent refers to the object any more, so its orphan finalizer can be removed

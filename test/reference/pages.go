@@ -207,6 +207,9 @@ Parameters that many reasons share:
   the UID), ` + "`nameHolder`" + ` (the object that has the name) and ` + "`servedVersions`" + `.
 * A **gap** has ` + "`group`, `resource`, `namespace`, `name` and `errorClass`" + `.
 * **because** is a reason itself.
+
+Where the sentence of a reason says what it means, the tables have that: it is about the object of the finding, the step or the
+result, and ` + "`{owner}`" + ` stands for a parameter.
 `
 
 // versionsPage returns the page about differences between releases of Kubernetes.
