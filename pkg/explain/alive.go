@@ -39,9 +39,11 @@ func (b *builder) alive() {
 	case deletion != nil:
 		b.deletedLater(deletion)
 	case byContents:
-		b.deletedWithContents(b.result.Transitions[b.result.ContentsDeleted[b.node]].Node)
+		b.deletedWith(b.result.Transitions[b.result.ContentsDeleted[b.node]].Node, ".")
+		b.afterDeletion()
 	case pending:
-		b.deletedAfterPods(b.result.Transitions[by].Node)
+		b.deletedWith(b.result.Transitions[by].Node, ", once no Pod is left in it.")
+		b.answer.next("For now, a Pod stays in the namespace.")
 	case unlinked == nil && d.Action == collector.ActionUnlink && b.container != nil: // it is deleted with that
 		b.losesReferences(&simulate.Transition{Decision: d, OrphanedFrom: graph.None})
 	case unlinked == nil && d.Action == collector.ActionUnlink:
@@ -214,23 +216,10 @@ func (b *builder) firstCause(transition *simulate.Transition) {
 	b.answer.suggest("see why that happens to "+name(i, b.object.Namespace), b.explainer.command("why", i)...)
 }
 
-// deletedWithContents explains a deletion with the object's namespace or
-// CustomResourceDefinition.
-func (b *builder) deletedWithContents(container graph.Node) {
-	b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes.", b.object, b.graph.Object(container).Identity))
-	b.afterDeletion()
-	b.suggestContainer(container)
-}
-
-// deletedAfterPods explains a deletion with the object's namespace, which first waits for
-// Pods that stay.
-func (b *builder) deletedAfterPods(namespace graph.Node) {
-	b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes, once no Pod is left in it.", b.object, b.graph.Object(namespace).Identity))
-	b.answer.next("For now, a Pod stays in the namespace.")
-	b.suggestContainer(namespace)
-}
-
-func (b *builder) suggestContainer(container graph.Node) {
+// deletedWith explains a deletion with the object's namespace or CustomResourceDefinition. rest is
+// how the sentence about it ends.
+func (b *builder) deletedWith(container graph.Node, rest string) {
 	i := b.graph.Object(container).Identity
+	b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes%s", b.object, i, rest))
 	b.answer.suggest("see why that happens to "+i.String(), b.explainer.command("why", i)...)
 }

@@ -96,19 +96,20 @@ func listGaps(gaps []snapshot.Gap) string {
 func (b *builder) blockedContents(silent bool) {
 	members := b.contents()
 	var held, overdue []string
+	waitFor := func(o *object.Object, why string) {
+		if len(b.answer.WaitsFor) < maxNames {
+			b.answer.WaitsFor = append(b.answer.WaitsFor, Link{o.Identity, "is in it, and " + why})
+		}
+	}
 	for _, n := range members {
 		o := b.graph.Object(n)
 		if b.explainer.initial.Overdue(o) {
 			overdue = append(overdue, o.String())
-			if len(b.answer.WaitsFor) < maxNames {
-				b.answer.WaitsFor = append(b.answer.WaitsFor, Link{o.Identity, "is in it, and should have stopped " + b.explainer.since(*o.Deleted) + " ago"})
-			}
+			waitFor(o, "should have stopped "+b.explainer.since(*o.Deleted)+" ago")
 		}
 		if f := o.ForeignFinalizers(); len(f) > 0 {
 			held = append(held, fmt.Sprintf("%s (%s)", o, strings.Join(f, ", ")))
-			if len(b.answer.WaitsFor) < maxNames {
-				b.answer.WaitsFor = append(b.answer.WaitsFor, Link{o.Identity, "is in it, and is held by " + list(f) + b.explainer.initial.HeldBy(n).Because()})
-			}
+			waitFor(o, "is held by "+list(f)+b.explainer.initial.HeldBy(n).Because())
 		}
 	}
 	if len(overdue) > 0 {

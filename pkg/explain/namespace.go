@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -37,12 +36,12 @@ func (b *builder) overdue() bool {
 
 // namespace explains a Namespace that waits for something other than the garbage collector, or
 // should be gone.
-func (b *builder) namespace(since string) {
+func (b *builder) namespace() {
 	if b.explainer.namespaces == nil {
 		b.explainer.namespaces = audit.NewNamespaceDeletions(b.explainer.initial)
 	}
 	d := b.explainer.namespaces.Diagnose(b.node)
-	b.namespaceHeadline(since, d)
+	b.namespaceHeadline(d)
 	b.suggestRepairOfNamespace(d)
 	kept := false
 	for _, cause := range d.Causes {
@@ -56,21 +55,17 @@ func (b *builder) namespace(since string) {
 	}
 }
 
-func (b *builder) namespaceHeadline(since string, d audit.NamespaceDiagnosis) {
+func (b *builder) namespaceHeadline(d audit.NamespaceDiagnosis) {
 	contents, left := len(b.contents()), b.result.Model.Object(b.node)
-	say := func(what string) {
-		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, %s.", b.object, since, what))
-	}
 	switch {
 	case d.Consequence == collector.ConsequenceStuck:
-		say("and the namespace controller reports that it fails")
-		b.answer.Consequence = collector.ConsequenceStuck
+		b.underWay(collector.ConsequenceStuck, ", and the namespace controller reports that it fails.")
 	case left != nil && len(left.ForeignFinalizers()) > 0:
-		say("held by " + foreign(b.result.Model.HeldBy(b.node)))
+		b.underWay(collector.ConsequenceNone, ", held by "+foreign(b.result.Model.HeldBy(b.node))+".")
 	case contents > 0:
-		say("with everything in it: " + remaining(contents))
+		b.underWay(collector.ConsequenceNone, ", with everything in it: "+remaining(contents)+".")
 	default:
-		say("and nothing that could be read is left in it")
+		b.underWay(collector.ConsequenceNone, ", and nothing that could be read is left in it.")
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 
 // terminating explains an object with a deletion timestamp.
 func (b *builder) terminating() {
-	since := b.explainer.since(b.object.DeletionRequested())
 	for _, i := range b.explainer.initial.HeldBy(b.node).UsedBy {
 		if i.IsAttachment() {
 			b.answer.WaitsFor = append(b.answer.WaitsFor, Link{i, "attaches it to a node, and has to go first"})
@@ -23,11 +22,11 @@ func (b *builder) terminating() {
 	}
 	switch {
 	case b.result.Model.Object(b.node) == nil:
-		b.completes(since)
+		b.completes()
 	case b.object.HasCollectorFinalizer() && b.result.Model.Object(b.node).HasCollectorFinalizer():
-		b.stuck(since)
+		b.stuck()
 	default:
-		b.held(since, b.result.Model)
+		b.held(b.result.Model)
 	}
 	if b.explainer.firstTransition(b.node, collector.ActionUnlink) != nil && b.result.Model.Object(b.node) != nil {
 		if b.answer.Consequence == collector.ConsequenceNone {
@@ -55,27 +54,36 @@ func (b *builder) irreversible() {
 	}
 }
 
+// foregroundDeletion is what a foreground deletion does.
+const foregroundDeletion = "foreground: dependents that block it are deleted first"
+
+// underWay says for how long the object has been terminating, and the rest of the sentence.
+func (b *builder) underWay(c collector.Consequence, rest string) {
+	b.answer.say(c, fmt.Sprintf("%s has been terminating for %s%s", b.object, b.explainer.since(b.object.DeletionRequested()), rest))
+}
+
 // completes explains a deletion that the garbage collector completes.
-func (b *builder) completes(since string) {
+func (b *builder) completes() {
 	_, byContents := b.result.ContentsDeleted[b.node]
 	switch {
 	case !b.object.HasCollectorFinalizer() && !byContents && b.object.InGracePeriod():
-		b.stopping(since)
+		b.stopping()
 		return
 	case !b.object.HasCollectorFinalizer() && !byContents && !b.object.IsNamespace() && !(b.object.IsCRD() && len(b.contents()) > 0):
-		b.held(since, b.explainer.initial)
+		b.held(b.explainer.initial)
 		return
 	case !b.object.HasCollectorFinalizer() && !byContents && b.object.IsNamespace() && b.overdue():
-		b.namespace(since)
+		b.namespace()
 		return
 	case !b.object.HasCollectorFinalizer() && !byContents:
-		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and is deleted after its contents. No action is needed.", b.object, since))
+		b.underWay(collector.ConsequenceNone, ", and is deleted after its contents. No action is needed.")
 		return
 	case byContents:
-		b.deletedWithContents(b.result.Transitions[b.result.ContentsDeleted[b.node]].Node)
+		b.deletedWith(b.result.Transitions[b.result.ContentsDeleted[b.node]].Node, ".")
+		b.afterDeletion()
 		return
 	case b.object.Orphaning():
-		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s has been terminating for %s (orphan: its dependents stay, and lose their references to it): then the garbage collector completes the deletion.", b.object, since))
+		b.underWay(collector.ConsequenceDelete, " (orphan: its dependents stay, and lose their references to it): then the garbage collector completes the deletion.")
 		b.answer.next(fmt.Sprintf("%s: each loses its reference to it, and stays.", count(objects(b.explainer.referrers(b.graph.Dependents(b.node))), "dependent")))
 		b.collectorIsLate()
 		return
@@ -83,14 +91,14 @@ func (b *builder) completes(since string) {
 	blocking := b.explainer.initial.Blocking(b.node)
 	switch {
 	case len(blocking) == 0 && len(b.object.ForeignFinalizers()) > 0:
-		b.held(since, b.explainer.initial)
+		b.held(b.explainer.initial)
 		return
 	case len(blocking) == 0:
-		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s has been terminating for %s (foreground: dependents that block it are deleted first), and nothing blocks it any more: the garbage collector completes the deletion.", b.object, since))
+		b.underWay(collector.ConsequenceDelete, " ("+foregroundDeletion+"), and nothing blocks it any more: the garbage collector completes the deletion.")
 		b.collectorIsLate()
 		return
 	}
-	b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s has been terminating for %s (foreground: dependents that block it are deleted first): the garbage collector deletes it after the %s it.", b.object, since,
+	b.underWay(collector.ConsequenceDelete, fmt.Sprintf(" (%s): the garbage collector deletes it after the %s it.", foregroundDeletion,
 		plural(len(blocking), "object that blocks", fmt.Sprintf("%d objects that block", len(blocking)))))
 	for _, n := range blocking[:min(len(blocking), maxNames)] {
 		b.answer.WaitsFor = append(b.answer.WaitsFor, Link{b.graph.Object(n).Identity, "blocks it, and is deleted before it"})
@@ -113,17 +121,17 @@ func (b *builder) collectorIsLate() {
 
 // held explains a deletion that waits for something other than the garbage collector, in the state
 // of a model.
-func (b *builder) held(since string, m *simulate.Model) {
+func (b *builder) held(m *simulate.Model) {
 	o := b.object
 	left := m.Object(b.node)
 	switch held := left.ForeignFinalizers(); {
 	case o.IsCRD() && len(b.contents()) > 0:
-		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, with every object of its kind: %s.", o, since, remaining(len(b.contents()))))
+		b.underWay(collector.ConsequenceNone, ", with every object of its kind: "+remaining(len(b.contents()))+".")
 		b.blockedContents(false)
 	case o.IsNamespace():
-		b.namespace(since)
+		b.namespace()
 	case len(held) > 0:
-		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, held by %s.", o, since, foreign(m.HeldBy(b.node))))
+		b.underWay(collector.ConsequenceNone, ", held by "+foreign(m.HeldBy(b.node))+".")
 		b.explainFinalizers(o.Identity, m.HeldBy(b.node))
 		if b.explainer.initial.Overdue(o) {
 			b.answer.next(fmt.Sprintf("%s %s.", o, b.podOverdue().Message()))
@@ -135,15 +143,15 @@ func (b *builder) held(since string, m *simulate.Model) {
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s %s.", o, b.podOverdue().Message()))
 		b.answer.next("It is deleted when its kubelet reports that it has stopped.")
 	case left.InGracePeriod():
-		b.stopping(since)
+		b.stopping()
 	default:
-		b.nothingBlocks(since)
+		b.nothingBlocks()
 	}
 }
 
 // stopping explains a Pod in its grace period.
-func (b *builder) stopping(since string) {
-	b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and is still stopping: its kubelet has %ds to stop its containers (grace period).", b.object, since, *b.object.GraceSeconds))
+func (b *builder) stopping() {
+	b.underWay(collector.ConsequenceNone, fmt.Sprintf(", and is still stopping: its kubelet has %ds to stop its containers (grace period).", *b.object.GraceSeconds))
 	b.answer.next("It is deleted when its kubelet reports that it has stopped.")
 }
 
@@ -155,8 +163,8 @@ func (b *builder) podOverdue() reason.PodOverdue {
 // nothingBlocks explains an object that was read just before its removal, or whose
 // deletion was interrupted between the server's two writes (Store.Delete): the garbage
 // collector skips a terminating object without its own finalizers (attemptToDeleteItem).
-func (b *builder) nothingBlocks(since string) {
-	b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and nothing that could be read blocks it.", b.object, since))
+func (b *builder) nothingBlocks() {
+	b.underWay(collector.ConsequenceNone, ", and nothing that could be read blocks it.")
 	b.answer.next("It should be gone at the next scan. If it stays, its deletion was interrupted: the API server marked it, but did not remove it. The garbage collector does not process it again.")
 	b.answer.suggest("if it stays, delete it again, which completes the deletion", append([]string{"kubectl", "delete"}, b.explainer.arguments(b.object.Identity)...)...)
 }
@@ -228,18 +236,18 @@ func finalizerController(finalizer string) string {
 
 // stuck explains a deletion that the garbage collector cannot complete, with the chain of
 // objects that block it.
-func (b *builder) stuck(since string) {
+func (b *builder) stuck() {
 	model := b.result.Model
 	links, end, _ := model.Chain(b.node)
 	for i, n := range links[1:] {
 		b.answer.WaitsFor = append(b.answer.WaitsFor, Link{b.graph.Object(n).Identity, b.link(n, i+2 == len(links) && end.Reason != simulate.InCycle)})
 	}
-	how := "foreground: dependents that block it are deleted first"
+	how := foregroundDeletion
 	if model.Object(b.node).Orphaning() {
 		how = "orphan: its dependents lose their references to it first"
 	}
 	say := func(c collector.Consequence, what string) {
-		b.answer.say(c, fmt.Sprintf("%s has been terminating for %s (%s), and %s.", b.object, since, how, what))
+		b.underWay(c, " ("+how+"), and "+what+".")
 	}
 	last := b.graph.Object(end.Node).Identity
 	waits := "is blocked by " + name(last, b.object.Namespace)
