@@ -81,7 +81,7 @@ func (r HeldByFinalizers) Because() string {
 	case r.Due != nil:
 		return fmt.Sprintf("; %s removes its finalizer within seconds", r.Due.Controller)
 	case len(r.UsedBy) > 0:
-		return ", because it is used by " + first(mostNamed, len(r.UsedBy), ", ", "%d more", func(i int) string { return r.UsedBy[i].String() })
+		return ", because it is used by " + first(mostNamed, r.UsedBy, ", ", "%d more", object.Identity.String)
 	}
 	return ""
 }

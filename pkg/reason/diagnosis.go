@@ -91,7 +91,7 @@ func (b Backend) String() string {
 }
 
 func backends(all []Backend) string {
-	return first(3, len(all), "; ", "and %d more", func(i int) string { return all[i].String() })
+	return first(3, all, "; ", "and %d more", Backend.String)
 }
 
 // GroupsUnavailable means that the API server does not know what some API groups serve.

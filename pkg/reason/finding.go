@@ -1,7 +1,6 @@
 package reason
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -50,8 +49,7 @@ var (
 		func(why Nested) string { return "its deletion " + Message(why.Reason) })
 	// objects own each other, so that none of them is ever garbage
 	OwnersInCycle = says("OwnersInCycle", "members", func(members []object.Identity) string {
-		names := first(mostNamed, len(members), ", ", "%d more", func(i int) string { return members[i].String() })
-		return fmt.Sprintf("%d objects own each other: %s", len(members), names)
+		return fmt.Sprintf("%d objects own each other: %s", len(members), first(mostNamed, members, ", ", "%d more", object.Identity.String))
 	})
 )
 
@@ -115,64 +113,49 @@ const (
 	classBadName   = "bad-name"
 )
 
-func (r OwnerUnverified) Brief() string {
-	return fmt.Sprintf("%s: %s", r.Owner, r.BriefObstacle())
-}
+func (r OwnerUnverified) Brief() string { return fmt.Sprintf("%s: %s", r.Owner, r.BriefObstacle()) }
 
 // BriefObstacle returns what kept the owner from being verified, in a few words.
 func (r OwnerUnverified) BriefObstacle() string {
-	switch {
-	case r.Gap != nil && r.Gap.ErrorClass == classNotInFile:
-		return r.inFile("in the file as %s", "another UID in the file", "not in the file")
-	case r.Gap != nil && r.Gap.ErrorClass == classForbidden:
-		return fmt.Sprintf("may not list %s", r.Gap)
-	case r.Gap != nil:
-		return fmt.Sprintf("%s: %s", r.Gap, r.Gap.ErrorClass)
-	case r.ErrorClass == classBadName:
-		return "invalid name"
-	}
-	return cmp.Or(r.ErrorClass, "not scanned")
+	words, _ := r.obstacle()
+	return words
 }
 
-// Obstacle returns what kept the owner from being verified, as a clause.
-func (r OwnerUnverified) Obstacle() string {
-	switch {
-	case r.Gap != nil && r.Gap.ErrorClass == classNotInFile:
-		return r.inFile("the file has it as %s, and does not show whether it is served as "+r.Owner.APIVersion+" too", "the file has only one with another UID", "it is not in the file")
+// obstacle returns what kept the owner from being verified, in a few words and as a clause.
+func (r OwnerUnverified) obstacle() (words, clause string) {
+	holder, replacement := r.Owner.holder(), r.Owner.replacement()
+	switch served := holder.APIVersion + " " + holder.Kind; {
+	case r.notInFile() && holder.Kind != "":
+		return "in the file as " + served, fmt.Sprintf("the file has it as %s, and does not show whether it is served as %s too", served, r.Owner.APIVersion)
+	case r.notInFile() && replacement.Kind != "":
+		return "another UID in the file", "the file has only one with another UID"
+	case r.notInFile():
+		return "not in the file", "it is not in the file"
 	case r.Gap != nil && r.Gap.ErrorClass == classForbidden:
-		return fmt.Sprintf("listing %s is forbidden", r.Gap)
+		return fmt.Sprintf("may not list %s", r.Gap), fmt.Sprintf("listing %s is forbidden", r.Gap)
 	case r.Gap != nil:
-		return fmt.Sprintf("%s could not be read (%s)", r.Gap, r.Gap.ErrorClass)
+		return fmt.Sprintf("%s: %s", r.Gap, r.Gap.ErrorClass), fmt.Sprintf("%s could not be read (%s)", r.Gap, r.Gap.ErrorClass)
 	case r.ErrorClass == classBadName:
-		return "no object can have this name, so this tool did not request it"
+		return "invalid name", "no object can have this name, so this tool did not request it"
 	case r.ErrorClass != "":
-		return fmt.Sprintf("reading it failed (%s): %s", r.ErrorClass, r.Detail)
+		return r.ErrorClass, fmt.Sprintf("reading it failed (%s): %s", r.ErrorClass, r.Detail)
 	}
-	return "its type was not part of this scan"
+	return "not scanned", "its type was not part of this scan"
 }
 
-// inFile returns where a file has the owner: under another type, for which served is a format,
-// with another UID, or not at all.
-func (r OwnerUnverified) inFile(served, replaced, absent string) string {
-	switch holder := r.Owner.holder(); {
-	case holder.Kind != "":
-		return fmt.Sprintf(served, holder.APIVersion+" "+holder.Kind)
-	case r.Owner.replacement().Kind != "":
-		return replaced
-	}
-	return absent
-}
+func (r OwnerUnverified) notInFile() bool { return r.Gap != nil && r.Gap.ErrorClass == classNotInFile }
 
 // Question returns what is unknown, as a clause.
 func (r OwnerUnverified) Question() string {
-	if r.Gap != nil && r.Gap.ErrorClass == classNotInFile && r.Owner.holder().Kind != "" {
+	if r.notInFile() && r.Owner.holder().Kind != "" {
 		return fmt.Sprintf("whether the garbage collector finds its owner %s", r.Owner)
 	}
 	return fmt.Sprintf("whether its owner %s exists", r.Owner)
 }
 
 func (r OwnerUnverified) Message() string {
-	return fmt.Sprintf("it is unknown %s: %s", r.Question(), r.Obstacle())
+	_, why := r.obstacle()
+	return fmt.Sprintf("it is unknown %s: %s", r.Question(), why)
 }
 
 // OwnerDuplicated means that two references of the object carry the same UID.

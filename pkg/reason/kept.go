@@ -21,11 +21,11 @@ var (
 	OwnersRemain = says("OwnersRemain", "owners", func(owners []object.Identity) string { return "is also owned by " + named(owners) })
 	// references of the object are left as they are
 	NotRepaired = says("NotRepaired", "references", func(references []Unrepaired) string {
-		return firstFew(len(references), func(i int) string {
-			if references[i].ByHand {
-				return references[i].fact() + " (to remove the reference anyway: --fix unlink)"
+		return firstFew(references, func(r Unrepaired) string {
+			if r.ByHand {
+				return r.fact() + " (to remove the reference anyway: --fix unlink)"
 			}
-			return references[i].fact()
+			return r.fact()
 		})
 	})
 	// the object is left as it is, since the collector would delete it if it were repaired in part, and does not
@@ -35,7 +35,7 @@ var (
 		"is not repaired: the garbage collector does not delete it now, but would after a partial repair")
 	// more than one reason applies
 	Several = says("Several", "reasons", func(reasons []Nested) string {
-		return firstFew(len(reasons), func(i int) string { return Message(reasons[i].Reason) })
+		return firstFew(reasons, func(n Nested) string { return Message(n.Reason) })
 	})
 )
 

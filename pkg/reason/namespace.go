@@ -42,7 +42,7 @@ func (r DiscoveryFails) Message() string {
 	}
 	text := "stays while the namespace controller cannot discover " + what
 	if len(r.APIServices) > 0 {
-		text += ": see " + first(3, len(r.APIServices), ", ", "and %d more", func(i int) string { return "APIService " + r.APIServices[i] })
+		text += ": see " + first(3, r.APIServices, ", ", "and %d more", func(name string) string { return "APIService " + name })
 	}
 	return text
 }
@@ -54,7 +54,7 @@ type TypeCount struct {
 }
 
 func listTypes(types []TypeCount) string {
-	return first(3, len(types), ", ", "and %d more types", func(i int) string { return fmt.Sprintf("%s (%d)", types[i].Type, types[i].Objects) })
+	return first(3, types, ", ", "and %d more types", func(c TypeCount) string { return fmt.Sprintf("%s (%d)", c.Type, c.Objects) })
 }
 
 // ContentsDeletionFails means that the namespace controller reports that it cannot delete contents of the Namespace.
@@ -100,8 +100,8 @@ type ContentsLeft struct {
 func (r ContentsLeft) Message() string {
 	text := "still contains " + listTypes(r.Types)
 	if len(r.Finalizers) > 0 {
-		text += "; " + first(3, len(r.Finalizers), ", ", "and %d more finalizers", func(i int) string {
-			return fmt.Sprintf("finalizer %s holds %d of them", r.Finalizers[i].Finalizer, r.Finalizers[i].Objects)
+		text += "; " + first(3, r.Finalizers, ", ", "and %d more finalizers", func(f FinalizerCount) string {
+			return fmt.Sprintf("finalizer %s holds %d of them", f.Finalizer, f.Objects)
 		})
 	}
 	switch r.OverduePods {

@@ -140,7 +140,7 @@ func (o Found) Predicate() string {
 
 // facts returns what was found of each owner, the first few of them.
 func facts(of []Owner) string {
-	return firstFew(len(of), func(i int) string { return of[i].fact() })
+	return firstFew(of, Owner.fact)
 }
 
 // fact returns the owner with what was found of it, as in "Deployment/web does not exist".

@@ -49,7 +49,7 @@ func (g Gap) String() string {
 
 // listGaps returns the first few gaps with why each could not be read.
 func listGaps(gaps []Gap) string {
-	return first(3, len(gaps), ", ", "and %d more", func(i int) string { return fmt.Sprintf("%s (%s)", gaps[i], gaps[i].ErrorClass) })
+	return first(3, gaps, ", ", "and %d more", func(g Gap) string { return fmt.Sprintf("%s (%s)", g, g.ErrorClass) })
 }
 
 // Since is how long a deletion had been under way when the cluster was scanned. The deletion
@@ -107,18 +107,18 @@ func named(of []object.Identity) string {
 const mostNamed = 4
 
 // firstFew returns the first few of several phrases, and how many more there are.
-func firstFew(count int, phrase func(i int) string) string {
-	return first(mostNamed, count, "; ", "and %d more", phrase)
+func firstFew[T any](of []T, phrase func(T) string) string {
+	return first(mostNamed, of, "; ", "and %d more", phrase)
 }
 
 // first joins the first few of several phrases; more is the format for the number of the others.
-func first(most, count int, separator, more string, phrase func(i int) string) string {
+func first[T any](most int, of []T, separator, more string, phrase func(T) string) string {
 	var phrases []string
-	for i := range min(count, most) {
-		phrases = append(phrases, phrase(i))
+	for _, item := range of[:min(len(of), most)] {
+		phrases = append(phrases, phrase(item))
 	}
-	if count > most {
-		phrases = append(phrases, fmt.Sprintf(more, count-most))
+	if len(of) > most {
+		phrases = append(phrases, fmt.Sprintf(more, len(of)-most))
 	}
 	return strings.Join(phrases, separator)
 }

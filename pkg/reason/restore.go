@@ -39,7 +39,7 @@ var (
 
 	// the object is created from its backup, or gets references back
 	Restored = says("Restored", "references,omitzero", func(references []RestoredReference) string {
-		return first(mostNamed, len(references), "; ", "and %d more references", func(i int) string { return references[i].phrase() })
+		return first(mostNamed, references, "; ", "and %d more references", RestoredReference.phrase)
 	})
 	// it is unknown whether the object's type is served
 	TypeUnverified     = says("TypeUnverified", "gap", func(gap Gap) string { return "its type could not be verified: " + listGaps([]Gap{gap}) })

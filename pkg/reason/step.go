@@ -202,8 +202,8 @@ type ReferencesRepaired struct {
 }
 
 func (r ReferencesRepaired) Message() string {
-	references := firstFew(len(r.References), func(i int) string {
-		switch o := r.References[i]; {
+	references := firstFew(r.References, func(o Repaired) string {
+		switch {
 		case o.Served:
 			return fmt.Sprintf("%s is referenced in %s, which is not the preferred version: the reference gets %s", o, o.APIVersion, o.Version)
 		case !o.Relinked:
@@ -254,11 +254,11 @@ func (k Kept) phrase() string {
 }
 
 func (r ReferencesDropped) Message() string {
-	references := firstFew(len(r.Owners), func(i int) string {
+	references := firstFew(r.Owners, func(o Owner) string {
 		if r.Chosen {
-			return r.Owners[i].fact() + ", but you chose to remove this reference"
+			return o.fact() + ", but you chose to remove this reference"
 		}
-		return r.Owners[i].fact()
+		return o.fact()
 	})
 	return references + "; " + r.Kept.phrase() + completes(r.Completes) + withoutRepairEndings[r.WithoutRepair]
 }
