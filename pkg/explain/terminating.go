@@ -41,7 +41,7 @@ func (b *builder) irreversible() {
 	if !b.object.Terminating() {
 		return
 	}
-	b.answer.next("Its deletion cannot be canceled. Once it is gone, it can be created again: with " + plugin.Command() + " restore if this tool deleted it, or from a manifest.")
+	b.answer.next("Its deletion cannot be canceled. Once it is gone, it can be created again: from the backup if this tool deleted it, or from a manifest.")
 	lost := []*simulate.Data{simulate.NewVolumes(b.graph).Data(b.node)}
 	for _, c := range b.answer.Cascade.Claims {
 		lost = append(lost, c.Data)
