@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
@@ -22,6 +23,39 @@ import (
 )
 
 const rightsHint = "the required permissions are listed in https://github.com/kubectl-gc/kubectl-gc/blob/main/docs/rbac.md"
+
+// warnOfRefusedWrites warns of writes of the plan, and of deletions that follow from them, that the API
+// server refuses for lack of a webhook's backend.
+func warnOfRefusedWrites(ctx context.Context, s *ScanOptions, now Planned) {
+	p := now.Plan
+	var writes []snapshot.Write
+	for _, lost := range p.LostObjects() {
+		if lost.By == nil || !lost.By.Object.IsCRD() || lost.By.Object.Identity == lost.Object { // instances are deleted without admission
+			writes = append(writes, snapshot.Write{Object: lost.Object, Operation: "DELETE"})
+		}
+	}
+	for i := range p.Steps {
+		if p.Steps[i].Patch != nil {
+			writes = append(writes, snapshot.Write{Object: p.Steps[i].Object.Identity, Operation: "UPDATE"})
+		}
+	}
+	if len(p.Steps) == 0 || len(writes) == 0 {
+		return
+	}
+	webhooks, _ := health.Webhooks(ctx, now.Cluster, now.Snapshot) // nothing is said of what may not be read
+	s.WarnOfWebhooks(now.Graph().View().Refusals(webhooks, writes))
+}
+
+// WarnOfWebhooks warns of what the API server refuses for lack of a webhook's backend, and says what a
+// person may do about it.
+func (s *ScanOptions) WarnOfWebhooks(refusals []reason.WebhookRefuses) {
+	for i, r := range refusals {
+		fmt.Fprintf(s.Err, "warning: %s\n", escape.Sentence(r.Message()))
+		if sentence, command := r.Remedy(); i+1 == len(refusals) || refusals[i+1].Configuration != r.Configuration {
+			fmt.Fprintf(s.Err, "hint: %s: %s\n", escape.Sentence(sentence), s.SuggestKubectl(command[1:]...))
+		}
+	}
+}
 
 // refusal is a right that a run needs and that the API server denies for these objects.
 type refusal struct {

@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
 // progressLine shows the progress of a run on standard error, if that is a terminal. It is
@@ -45,4 +50,82 @@ func (p *progressLine) note(lines string) {
 		lines = "\r\x1b[K" + lines
 	}
 	fmt.Fprint(p.scan.Err, lines)
+}
+
+// stallAfter is how long nothing may happen before the stall is explained. A working garbage
+// collector needs less than a second for a step, and a Pod mostly 30 to stop.
+const stallAfter = 15 * time.Second
+
+// stallWatchdog notices when a run makes no progress.
+type stallWatchdog struct {
+	progress chan struct{}
+	cancel   context.CancelFunc
+	stopped  chan struct{}
+}
+
+// startWatchdog calls explain once each time that there is no progress for stallAfter.
+func startWatchdog(ctx context.Context, explain func(context.Context)) *stallWatchdog {
+	ctx, cancel := context.WithCancel(ctx)
+	w := &stallWatchdog{make(chan struct{}, 1), cancel, make(chan struct{})}
+	go func() {
+		defer close(w.stopped)
+		quiet := time.NewTimer(stallAfter)
+		defer quiet.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-w.progress:
+				quiet.Reset(stallAfter)
+			case <-quiet.C:
+				explain(ctx)
+			}
+		}
+	}()
+	return w
+}
+
+// observe records an event as progress, unless it says that the run waits.
+func (w *stallWatchdog) observe(e event.Event) {
+	if e.Event == event.Waiting {
+		return
+	}
+	select {
+	case w.progress <- struct{}{}:
+	default:
+	}
+}
+
+// stop stops the watchdog, and returns when explain is not running any more.
+func (w *stallWatchdog) stop() {
+	w.cancel()
+	<-w.stopped
+}
+
+// explainStall prints what blocks the deletions that the cluster's own garbage collector
+// has to complete.
+func explainStall(ctx context.Context, j Job, running *plan.Plan, progress *progressLine) {
+	now, blocked, err := remaining(ctx, j, running)
+	if err != nil {
+		return // the explanation is optional
+	}
+	var lines []string
+	for i, b := range blocked {
+		if i == maxNamedLeft {
+			lines = append(lines, fmt.Sprintf("… and %d more", len(blocked)-maxNamedLeft))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("%s %s", escape.Short(b.Object.String(), 200), escape.Short(b.Reason.Message(), 600)))
+	}
+	if idle := len(now.Plan.Steps); idle > 0 {
+		lines = append(lines, idleWarning(idle, suggestCollect(j.Options, now.Plan)))
+	}
+	if len(lines) > 0 {
+		progress.note("no progress for a while:\n  " + strings.Join(lines, "\n  ") + "\n")
+	}
+}
+
+// idleWarning warns that the cluster's own garbage collector does not do its work.
+func idleWarning(idle int, collect string) string {
+	return fmt.Sprintf("the cluster's garbage collector has not processed %s yet: check that kube-controller-manager runs, or preview its work with: %s", wording.Count(idle, "object"), collect)
 }

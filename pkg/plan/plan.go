@@ -141,6 +141,9 @@ func (s *Step) Transition() *simulate.Transition {
 	return s.Patch.Transition
 }
 
+// IsRepair reports whether package repair decides about the step, and not the collector.
+func (s *Step) IsRepair() bool { return s.Patch != nil && len(s.Patch.Repairs) > 0 }
+
 // Finalizer returns the finalizer that the step removes, or an empty string.
 func (s *Step) Finalizer() string {
 	if s.Patch == nil {

@@ -66,7 +66,7 @@ func (p *Plan) ObjectsToBackUp() []object.Identity {
 // BacksUp reports whether a step's object is backed up: what is deleted, repaired or loses a
 // finalizer at a person's request is, what the garbage collector would change as well is not.
 func (s *Step) BacksUp() bool {
-	return s.Action == ActionDelete || s.Requested || s.Patch != nil && len(s.Patch.Repairs) > 0
+	return s.Action == ActionDelete || s.Requested || s.IsRepair()
 }
 
 // VolumeNamespaces returns the sorted namespaces of PersistentVolumeClaims, and the empty one for

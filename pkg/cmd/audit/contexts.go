@@ -159,7 +159,7 @@ func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options au
 	out.Name, out.Took = v.name, took
 	if f.terminating {
 		webhooks, _ := health.Webhooks(ctx, live, seen) // nothing is said of what may not be read
-		v.scan.WarnOfRefusals(audit.Refusals(judge.Graph(), webhooks, (*object.Object).Terminating))
+		v.scan.WarnOfWebhooks(audit.Refusals(judge.Graph(), webhooks, (*object.Object).Terminating))
 	}
 	if f.settle > 0 {
 		err = v.scan.Settle(ctx, live, judge.Graph(), out.Report, f.settle)

@@ -19,7 +19,7 @@ import (
 func (r *run) dryRun(ctx context.Context, step *plan.Step) *event.Result {
 	o := r.graph.Object(step.Transition().Node)
 	d := step.Transition().Decision
-	if !isRepair(step) { // of a repair, only the last step on an object changes the indices of its references
+	if !step.IsRepair() { // of a repair, only the last step on an object changes the indices of its references
 		d.Change = applicablePart(o, step.Transition())
 	}
 	for range runner.MaxAttempts {

@@ -43,7 +43,7 @@ func (m *liveModel) evaluate(step *plan.Step, read map[graph.Node]observation, c
 	case step.Requested:
 		e.decision = step.Transition().Decision
 		e.skip = changeSincePlanned(step, e.object)
-	case isRepair(step):
+	case step.IsRepair():
 		e.decision, e.skip, e.rereads = m.decideRepair(step, e.object)
 		return e
 	default:

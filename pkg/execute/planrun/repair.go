@@ -21,9 +21,6 @@ type ownerRepairs struct {
 // unknownRepair is the repair of a reference that could not be looked up.
 var unknownRepair = repair.Repair{Fix: repair.None, Found: reason.Found{State: reason.StateUnverified}}
 
-// isRepair reports whether package repair decides about a step, and not the collector.
-func isRepair(step *plan.Step) bool { return step.Patch != nil && len(step.Patch.Repairs) > 0 }
-
 // decideRepair decides again on a step that repairs o. The step is done if the same
 // repairs are needed as planned; skip is nil then. Rereads are the new owners, which must
 // have been read since the latest write.

@@ -73,7 +73,7 @@ func Run(ctx context.Context, p *plan.Plan, j *collector.Judge, s Server, b Back
 		step := &p.Steps[i]
 		n := g.Find(step.Object.UID)
 		r.lastStep[n] = i
-		if isRepair(step) {
+		if step.IsRepair() {
 			r.repaired[n] = true
 		}
 	}

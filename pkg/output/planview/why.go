@@ -116,7 +116,7 @@ func (l *layout) otherSteps(i int) []string {
 	var before, after, unblocked, finalizers int
 	for _, other := range l.lines[i].others {
 		switch s := l.step(other); {
-		case l.plan.Mode == plan.Repair:
+		case s.IsRepair():
 			out = append(out, word(s.Action)+": "+escape.Line(reason.Message(s.Reason)))
 		case s.Action == plan.ActionUnlink && other < l.lines[i].main:
 			before += len(s.References)
