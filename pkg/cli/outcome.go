@@ -276,13 +276,12 @@ func (o *runOutcome) nextCommand() string {
 	return "run the command again to continue"
 }
 
-var deletionIncomplete = reason.CodeOf(reason.DeletionIncomplete{})
-
-// stillThere names the objects whose deletion this run started and did not see completed.
+// stillThere names the objects whose deletion this run started and did not see completed: of a step
+// that was done to the end, there is nothing to explain.
 func stillThere(r *result) string {
 	var names []string
 	for _, s := range r.Steps {
-		if s.Status == event.Done && s.Result.Code == deletionIncomplete {
+		if s.Status == event.Done && s.Result.Code != "" {
 			names = append(names, escape.Short(s.Object.String()+" "+s.Result.Message, 200))
 		}
 	}

@@ -33,6 +33,10 @@ func TestNothingDecidesByAReason(t *testing.T) {
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
+			case *ast.BinaryExpr:
+				if call, is := n.X.(*ast.CallExpr); is {
+					check(call.Fun)
+				}
 			case *ast.TypeAssertExpr:
 				check(n.Type)
 			case *ast.TypeSwitchStmt:
