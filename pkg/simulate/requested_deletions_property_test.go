@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -54,7 +55,8 @@ func TestRequestedDeletionsComeFirst(t *testing.T) {
 	})
 }
 
-// Everything that changes is connected with a target by references, or is in its contents.
+// Everything that changes is connected with a target by references, is in its contents, or in those of
+// a namespace or definition whose deletion was under way and continues with the target.
 func TestRequestedDeletionsChangeOnlyConnectedObjects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
@@ -64,6 +66,13 @@ func TestRequestedDeletionsChangeOnlyConnectedObjects(t *testing.T) {
 		for n := range c.ContentsDeleted {
 			reached = append(reached, n)
 		}
+		for _, n := range c.Requested {
+			for m := range g.Listed() {
+				if shareContainer(g.Object(n), g.Object(graph.Node(m))) {
+					reached = append(reached, graph.Node(m))
+				}
+			}
+		}
 		below := st.Component(g, reached...)
 		for n := range g.Listed() {
 			if c.Model.Changed(graph.Node(n)) && !below.Has(graph.Node(n)) {
@@ -71,6 +80,18 @@ func TestRequestedDeletionsChangeOnlyConnectedObjects(t *testing.T) {
 			}
 		}
 	})
+}
+
+// shareContainer reports whether two objects are in one namespace or of one definition, or one is the other's.
+func shareContainer(a, b *object.Object) bool {
+	names := func(o *object.Object) []string {
+		if o.IsCRD() {
+			return []string{o.Name}
+		}
+		kind := o.GroupVersionKind().GroupKind()
+		return []string{o.InNamespace(), strings.ToLower(kind.Kind) + "s." + kind.Group}
+	}
+	return slices.ContainsFunc(names(a), func(name string) bool { return name != "" && slices.Contains(names(b), name) })
 }
 
 func TestNoDecisionIsLeftAfterRequestedDeletions(t *testing.T) {
