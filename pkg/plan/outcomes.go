@@ -71,11 +71,13 @@ func (b *builder) deletedLater() map[graph.Node]Outcome {
 	holders := map[*graph.Node]Outcome{} // by the first element of a list that many objects share
 	for _, n := range slices.Concat(release.DeletionsBegun, release.Result.FinalizersRemoved.Nodes(), b.result.Requested, slices.Collect(maps.Keys(release.Causes))) {
 		causes := release.Causes[n]
+		if slices.Contains(causes, n) { // it owns itself, or what it waits for
+			causes = slices.DeleteFunc(slices.Clone(causes), func(cause graph.Node) bool { return cause == n })
+		}
 		by, pending := b.result.ContentsPending[n]
 		switch _, known := out[n]; {
 		case known || b.result.Model.Object(n) == nil:
 		case b.terminating(n):
-			causes = slices.DeleteFunc(slices.Clone(causes), func(cause graph.Node) bool { return cause == n })
 			held := len(causes) > 0 || len(b.graph.Object(n).ForeignFinalizers()) > 0
 			if !held || b.result.Model.Changed(n) || release.Result.Model.Object(n) != nil || !b.options.Mode.Cascades() {
 				continue
@@ -141,7 +143,7 @@ func (b *builder) heldBy(known map[*graph.Node]Outcome, holders []graph.Node) Ou
 func (b *builder) goingOwners(release *simulate.Release, n graph.Node) []object.Identity {
 	var out []object.Identity
 	for _, owner := range b.graph.Owners(n) {
-		if before := b.result.Model.Object(owner); before == nil || !release.Result.Deletes(owner) || slices.Contains(out, before.Identity) {
+		if before := b.result.Model.Object(owner); owner == n || before == nil || !release.Result.Deletes(owner) || slices.Contains(out, before.Identity) {
 			continue
 		}
 		out = append(out, b.graph.Object(owner).Identity)
