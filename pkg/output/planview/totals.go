@@ -93,7 +93,8 @@ func (d *drawing) drawNamed() {
 func named(l *layout, i int) bool {
 	s := l.main(i)
 	o, out := s.Object.Identity, l.outcome(s.Object.Identity)
-	return out.Nondeterministic.Reason != nil || out.State == plan.Terminating || l.deletes(i) && (critical(o) || slices.ContainsFunc(s.References, isMistake))
+	blocked := out.When == plan.Later && l.blocked[o] != nil
+	return blocked || out.Nondeterministic.Reason != nil || out.State == plan.Terminating || l.deletes(i) && (critical(o) || slices.ContainsFunc(s.References, isMistake))
 }
 
 // isMistake reports whether a reference is likely wrong, so that its object is not garbage:
@@ -201,7 +202,8 @@ func (d *drawing) byCause() [][]string {
 		text := escape.Line(reason.Cause(s.Reason))
 		key := text + "\x00" + strings.Join(s.OwnerUIDs(), "\x00")
 		if l.lines[root].outcome != nil {
-			text, key = l.whyAlone(root, d.palette), string(s.Object.UID)
+			text = l.whyAlone(root, d.palette)
+			key = text
 		}
 		if s.Requested {
 			text, key = name(s.Object.Identity)+": requested", string(s.Object.UID)
