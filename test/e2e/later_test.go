@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // backupOf returns the folder of the backup that a run with -o json reports.
@@ -48,8 +50,10 @@ func TestHarvester6668RestoredClaimIsPartOfTheDeletion(t *testing.T) {
 		s.patch(held, `{"metadata":{"finalizers":null}}`)
 	}
 	s.await("the claim to go", func(context.Context) (bool, error) {
-		if !s.gone(claim) {
-			s.patch(claim, `{"metadata":{"finalizers":null}}`) // no claim protection runs here
+		// no claim protection runs here
+		_, err := s.client(claim).Patch(s.Context(), "disk", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return false, err
 		}
 		return s.gone(vm) && s.gone(restored) && s.gone(claim), nil
 	})
