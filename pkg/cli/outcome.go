@@ -276,12 +276,12 @@ func (o *runOutcome) nextCommand() string {
 	return "run the command again to continue"
 }
 
-// stillThere names the objects whose deletion this run started and did not see completed: of a step
-// that was done to the end, there is nothing to explain.
+// stillThere names the objects whose deletion this run started and did not see completed: of another
+// step that was done there is nothing to explain, except in a restoration, which deletes nothing.
 func stillThere(r *result) string {
 	var names []string
 	for _, s := range r.Steps {
-		if s.Status == event.Done && s.Result.Code != "" {
+		if s.Status == event.Done && s.Result.Code != "" && s.Action != plan.ActionCreate && s.Action != plan.ActionLink {
 			names = append(names, escape.Short(s.Object.String()+" "+s.Result.Message, 200))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
@@ -42,5 +43,32 @@ func TestResultContainsEveryStepAndHowItEnded(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got.Steps); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestOnlyUnfinishedDeletionsAreStillThere(t *testing.T) {
+	step := func(action plan.Action, why reason.Reason) (*plan.Plan, *execute.Report) {
+		s := plan.Step{ID: "1", Action: action, Object: plan.Object{Identity: object.Identity{Kind: "Service", Name: "web"}}}
+		if action == plan.ActionCreate {
+			s.Creation = &plan.Creation{}
+		}
+		return &plan.Plan{Steps: []plan.Step{s}}, &execute.Report{Results: []event.Result{{Status: event.Done, Reason: why}}}
+	}
+	for name, c := range map[string]struct {
+		action plan.Action
+		why    reason.Reason
+		want   string
+	}{
+		"a deletion that is not complete":         {plan.ActionDelete, reason.DeletionIncomplete{}, ": Service/web " + reason.DeletionIncomplete{}.Message()},
+		"a deletion that is":                      {plan.ActionDelete, nil, ""},
+		"a Service that is created, with remarks": {plan.ActionCreate, reason.AddressReplaced, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var o runOutcome
+			o.plan, o.done = step(c.action, c.why)
+			if got := stillThere(o.result()); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
 	}
 }
