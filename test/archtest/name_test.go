@@ -14,14 +14,9 @@ import (
 // may have another name, which pkg/plugin returns. Examples may contain the name, since
 // cli.Examples replaces it.
 func TestNameIsSpelledOnce(t *testing.T) {
-	err := filepath.WalkDir("../../pkg", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || d.Name() == "plugin.go" {
-			return err
-		}
-		files := token.NewFileSet()
-		file, err := parser.ParseFile(files, path, nil, 0)
-		if err != nil {
-			return err
+	eachFile(t, func(path string, file *ast.File, files *token.FileSet) {
+		if filepath.Base(path) == "plugin.go" {
+			return
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			if call, is := n.(*ast.CallExpr); is {
@@ -37,7 +32,22 @@ func TestNameIsSpelledOnce(t *testing.T) {
 			}
 			return true
 		})
-		return nil
+	})
+}
+
+// eachFile parses each file of the packages below pkg, without tests.
+func eachFile(t *testing.T, do func(path string, file *ast.File, files *token.FileSet)) {
+	t.Helper()
+	err := filepath.WalkDir("../../pkg", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err == nil {
+			do(path, file, files)
+		}
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,25 +2,17 @@ package archtest
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
 // TestNothingDecidesByAReason looks for code that tells reasons apart by their types or codes. What
 // decides has to be a field of the finding, the step or the object that the reason is about.
 func TestNothingDecidesByAReason(t *testing.T) {
-	err := filepath.WalkDir("../../pkg", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || filepath.Base(filepath.Dir(path)) == "reason" {
-			return err
-		}
-		files := token.NewFileSet()
-		file, err := parser.ParseFile(files, path, nil, 0)
-		if err != nil {
-			return err
+	eachFile(t, func(path string, file *ast.File, files *token.FileSet) {
+		if filepath.Base(filepath.Dir(path)) == "reason" {
+			return
 		}
 		check := func(types ...ast.Expr) {
 			for _, e := range types {
@@ -46,9 +38,5 @@ func TestNothingDecidesByAReason(t *testing.T) {
 			}
 			return true
 		})
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
