@@ -1,10 +1,9 @@
 package collector_test
 
 import (
-	"slices"
+	"os"
+	"strings"
 	"testing"
-
-	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -42,20 +41,12 @@ func TestBehaviorOf(t *testing.T) {
 	}
 }
 
-func TestChangesAreSortedAndComplete(t *testing.T) {
-	if !slices.IsSortedFunc(collector.Changes, func(a, b collector.Change) int {
-		if version.MustParseGeneric(a.Since).LessThan(version.MustParseGeneric(b.Since)) {
-			return -1
-		}
-		return 1
-	}) {
-		t.Error("the changes are not in the order of their releases")
+func TestThePageOfVersionsNamesTheNewestRelease(t *testing.T) {
+	page, err := os.ReadFile("../../docs/versions.md")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, c := range collector.Changes {
-		for _, text := range []string{c.Since, c.Change, c.Before, c.Concerns, c.Modeled, c.Upstream} {
-			if text == "" {
-				t.Errorf("a field of the change of %s is empty", c.Since)
-			}
-		}
+	if want := "up to Kubernetes " + collector.NewestRelease + "."; !strings.Contains(string(page), want) {
+		t.Errorf("docs/versions.md lacks %q", want)
 	}
 }

@@ -1,6 +1,5 @@
 // Command reference writes the pages that come from the program itself: the commands (docs/commands),
-// the reason codes (docs/reasons.md), the differences between releases of Kubernetes
-// (docs/versions.md), and man pages.
+// the reason codes (docs/reasons.md), and man pages.
 //
 //	go run ./test/reference -markdown docs/commands
 //	go run ./test/reference -man bin/man
@@ -72,7 +71,7 @@ func pages(reasons string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]string{"versions.md": versionsPage()}
+	out := map[string]string{}
 	if out["reasons.md"], err = reasonsPage(reasons); err != nil {
 		return nil, err
 	}
