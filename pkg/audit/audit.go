@@ -54,8 +54,7 @@ func Run(j *collector.Judge, o Options) (*Report, error) {
 		graph: g, judge: j, planner: repair.New(j), options: o, traces: simulate.NewFinalizerTraces(g),
 		model: sync.OnceValue(func() *simulate.Model { return simulate.NewModel(j, simulate.Options{}) }),
 	}
-	s := g.Snapshot()
-	report := &Report{Complete: s.Complete(), Gaps: gapsOf(s.Gaps, ""), Findings: []Finding{}}
+	report := NewReport(g.Snapshot())
 	for _, part := range snapshot.Parallel(g.Observed(), func(from, to int) Report { return r.part(rules, from, to) }) {
 		report.Findings = append(report.Findings, part.Findings...)
 		report.Summary.add(part.Summary)

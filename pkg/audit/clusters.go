@@ -23,32 +23,7 @@ type Cluster struct {
 // UnansweredCluster returns a cluster that could not be scanned, with a gap for all of it.
 func UnansweredCluster(name string, reason snapshot.ErrorClass, message string) Cluster {
 	gap := snapshot.Gap{Group: snapshot.All, Resource: snapshot.All, Reason: reason, Message: message}
-	return Cluster{Name: name, Report: &Report{Gaps: gapsOf([]snapshot.Gap{gap}, ""), Findings: []Finding{}}}
-}
-
-// Gap is what could not be read.
-type Gap struct {
-	Cluster string `json:"cluster,omitempty"` // set in a report about several clusters
-	snapshot.Gap
-}
-
-// String returns the gap as kubectl names types, with its cluster.
-func (g Gap) String() string {
-	switch {
-	case g.Cluster == "":
-		return g.Gap.String()
-	case g.Group == snapshot.All:
-		return "cluster " + g.Cluster
-	}
-	return g.Gap.String() + " in cluster " + g.Cluster
-}
-
-func gapsOf(gaps []snapshot.Gap, cluster string) []Gap {
-	out := make([]Gap, len(gaps))
-	for i, g := range gaps {
-		out[i] = Gap{cluster, g}
-	}
-	return out
+	return Cluster{Name: name, Report: &Report{Gaps: []snapshot.Gap{gap}, Findings: []Finding{}}}
 }
 
 // Counts is the summary of one of several clusters.
@@ -68,7 +43,7 @@ func Join(clusters []Cluster) *Report {
 	}
 	clusters = slices.Clone(clusters)
 	slices.SortStableFunc(clusters, func(a, b Cluster) int { return cmp.Compare(a.Name, b.Name) })
-	all := &Report{Complete: true, Gaps: []Gap{}, Findings: []Finding{}}
+	all := &Report{Complete: true, Gaps: []snapshot.Gap{}, Findings: []Finding{}}
 	for _, c := range clusters {
 		all.Clusters = append(all.Clusters, Counts{c.Name, c.Answered, c.Complete, c.Server, c.Summary})
 		all.Complete = all.Complete && c.Complete
@@ -82,7 +57,8 @@ func Join(clusters []Cluster) *Report {
 			all.Known.add(c.Known)
 		}
 		for _, g := range c.Gaps {
-			all.Gaps = append(all.Gaps, Gap{c.Name, g.Gap})
+			g.Cluster = c.Name
+			all.Gaps = append(all.Gaps, g)
 		}
 		for _, f := range c.Findings {
 			f.Cluster = c.Name

@@ -12,7 +12,7 @@ import (
 )
 
 func clusterOf(name string, rules ...string) audit.Cluster {
-	r := &audit.Report{Complete: true, Gaps: []audit.Gap{}, Findings: []audit.Finding{}}
+	r := &audit.Report{Complete: true, Gaps: []snapshot.Gap{}, Findings: []audit.Finding{}}
 	r.Summary = audit.Summary{Objects: 10, References: 5, Errors: len(rules)}
 	for _, rule := range rules {
 		r.Findings = append(r.Findings, audit.Finding{Rule: rule, Severity: audit.Error})
@@ -34,15 +34,15 @@ func TestJoinKeepsReportOfSingleCluster(t *testing.T) {
 func TestJoin(t *testing.T) {
 	prod, staging := clusterOf("prod", "owner-cycle", "missing-owner"), clusterOf("staging", "self-owner")
 	staging.Complete = false
-	staging.Gaps = append(staging.Gaps, audit.Gap{Gap: snapshot.Gap{Resource: "secrets", Reason: snapshot.Forbidden}})
+	staging.Gaps = append(staging.Gaps, snapshot.Gap{Resource: "secrets", Reason: snapshot.Forbidden})
 	silent := audit.UnansweredCluster("edge", snapshot.Unavailable, "connection refused")
 
 	got := audit.Join([]audit.Cluster{staging, prod, silent})
 	want := &audit.Report{
 		Summary: audit.Summary{Objects: 20, References: 10, Errors: 3},
-		Gaps: []audit.Gap{
-			{Cluster: "edge", Gap: snapshot.Gap{Group: "*", Resource: "*", Reason: snapshot.Unavailable, Message: "connection refused"}},
-			{Cluster: "staging", Gap: snapshot.Gap{Resource: "secrets", Reason: snapshot.Forbidden}},
+		Gaps: []snapshot.Gap{
+			{Cluster: "edge", Group: "*", Resource: "*", Reason: snapshot.Unavailable, Message: "connection refused"},
+			{Cluster: "staging", Resource: "secrets", Reason: snapshot.Forbidden},
 		},
 		Clusters: []audit.Counts{
 			{Name: "edge"},

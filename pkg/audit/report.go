@@ -11,13 +11,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // Report is the result of an audit.
 type Report struct {
-	Complete bool    `json:"complete"`
-	Gaps     []Gap   `json:"gaps"`
-	Summary  Summary `json:"summary"`
+	Complete bool           `json:"complete"`
+	Gaps     []snapshot.Gap `json:"gaps"`
+	Summary  Summary        `json:"summary"`
 	// Clusters are those of a report about several clusters, sorted by name; else nil.
 	Clusters []Counts `json:"clusters,omitempty"`
 	// Without are the API versions that were taken for not served, although they are; nil if
@@ -29,6 +30,11 @@ type Report struct {
 	Known *SeverityCounts `json:"known,omitempty"`
 	// Findings are sorted by object, then by rule, then by reference; never nil.
 	Findings []Finding `json:"findings"`
+}
+
+// NewReport returns the report of a scan under no rule.
+func NewReport(s *snapshot.Snapshot) *Report {
+	return &Report{Complete: s.Complete(), Gaps: append([]snapshot.Gap{}, s.Gaps...), Findings: []Finding{}}
 }
 
 // Summary counts objects, references and findings.

@@ -75,8 +75,8 @@ func (t *TerminatingObject) Age() time.Duration { return max(0, t.Scanned.Sub(t.
 
 // TerminatingReport has everything that is being deleted.
 type TerminatingReport struct {
-	Complete bool  `json:"complete"`
-	Gaps     []Gap `json:"gaps"`
+	Complete bool           `json:"complete"`
+	Gaps     []snapshot.Gap `json:"gaps"`
 	// Objects are sorted by the time at which their deletion was requested; never nil.
 	Objects []TerminatingObject `json:"objects"`
 }
@@ -95,11 +95,6 @@ func JoinTerminating(clusters []Cluster) *TerminatingReport {
 		return cmp.Or(a.Requested.Compare(b.Requested), cmp.Compare(a.Cluster, b.Cluster), a.Object.Compare(b.Object))
 	})
 	return out
-}
-
-// NewReport returns the report of a scan under no rule.
-func NewReport(s *snapshot.Snapshot) *Report {
-	return &Report{Complete: s.Complete(), Gaps: gapsOf(s.Gaps, ""), Findings: []Finding{}}
 }
 
 // Terminating returns every listed object in scope that is being deleted, whatever its age, in the

@@ -10,10 +10,11 @@ import (
 
 // Gap is a type, a group or a namespace of a type that could not be read.
 type Gap struct {
-	Group     string     `json:"group"`          // All: every group
-	Resource  string     `json:"resource"`       // All: every resource of the group
-	Namespace string     `json:"namespace"`      // empty: everywhere; All: only the search of other namespaces for lost owners failed
-	Name      string     `json:"name,omitempty"` // the first owner of the type that could not be looked up; empty if the whole type could not be read
+	Cluster   string     `json:"cluster,omitempty"` // set in an answer about several clusters
+	Group     string     `json:"group"`             // All: every group
+	Resource  string     `json:"resource"`          // All: every resource of the group
+	Namespace string     `json:"namespace"`         // empty: everywhere; All: only the search of other namespaces for lost owners failed
+	Name      string     `json:"name,omitempty"`    // the first owner of the type that could not be looked up; empty if the whole type could not be read
 	Reason    ErrorClass `json:"reason"`
 	Message   string     `json:"message"` // the server's, unescaped
 }
@@ -82,8 +83,16 @@ func Parameters(gaps []Gap) []reason.Gap {
 	return out
 }
 
-// String returns resource.group, as kubectl names types.
-func (g Gap) String() string { return g.Parameter().String() }
+// String returns resource.group, as kubectl names types, with the cluster.
+func (g Gap) String() string {
+	switch {
+	case g.Cluster == "":
+		return g.Parameter().String()
+	case g.Group == All:
+		return "cluster " + g.Cluster
+	}
+	return g.Parameter().String() + " in cluster " + g.Cluster
+}
 
 // Compare orders gaps by group, resource, namespace, name, reason and message.
 func (g Gap) Compare(o Gap) int {

@@ -132,7 +132,7 @@ func auditOf(t *testing.T, file string) []string {
 	}
 	var report struct {
 		Complete bool
-		Gaps     []audit.Gap
+		Gaps     []snapshot.Gap
 		Findings []struct {
 			Rule   string
 			Object object.Identity

@@ -38,7 +38,7 @@ func findings(n int, rule string, severity audit.Severity) func(*audit.Cluster) 
 func missingType(reason snapshot.ErrorClass) func(*audit.Cluster) {
 	return func(c *audit.Cluster) {
 		c.Complete = false
-		c.Gaps = append(c.Gaps, audit.Gap{Gap: snapshot.Gap{Resource: "secrets", Reason: reason}})
+		c.Gaps = append(c.Gaps, snapshot.Gap{Resource: "secrets", Reason: reason})
 	}
 }
 

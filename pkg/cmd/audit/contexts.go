@@ -207,15 +207,11 @@ func (f *auditFlags) warnOf(c audit.Cluster) {
 	if c.Name != "" {
 		where = "cluster " + escape.Short(c.Name, 200) + ": "
 	}
-	var gaps []snapshot.Gap
-	for _, g := range c.Gaps {
-		gaps = append(gaps, g.Gap)
-	}
 	if !c.Answered {
-		fmt.Fprintf(f.scan.Err, "warning: %sno answer: %s\n", where, escape.Short(gaps[0].Message, 2000))
+		fmt.Fprintf(f.scan.Err, "warning: %sno answer: %s\n", where, escape.Short(c.Gaps[0].Message, 2000))
 		return
 	}
-	f.scan.WarnOfClusterGaps(c.Name, gaps, c.Types)
+	f.scan.WarnOfClusterGaps(c.Name, c.Gaps, c.Types)
 	f.scan.WarnOfVersion(where, c.Server)
 	if warning := cli.OldServerWarning(c.Server, len(c.Findings)); warning != "" {
 		fmt.Fprintf(f.scan.Err, "warning: %s%s\n", where, warning)

@@ -350,10 +350,10 @@ func BenchmarkTable(b *testing.B) {
 }
 
 func TestSummaryLineCountsTypes(t *testing.T) {
-	gap := func(resource, namespace, name string) audit.Gap {
-		return audit.Gap{Gap: snapshot.Gap{Resource: resource, Namespace: namespace, Name: name}}
+	gap := func(resource, namespace, name string) snapshot.Gap {
+		return snapshot.Gap{Resource: resource, Namespace: namespace, Name: name}
 	}
-	for want, gaps := range map[string][]audit.Gap{
+	for want, gaps := range map[string][]snapshot.Gap{
 		"Incomplete scan: 55 of 57 resource types.": {gap("secrets", "a", ""), gap("secrets", "b", ""), gap("pods", "", ""), gap("nodes", "", "single")},
 		"Incomplete scan.":                          {gap("nodes", "", "single"), gap("jobs", snapshot.All, "")},
 		"Incomplete scan. ":                         {gap("pods", "", ""), gap(snapshot.All, "", "")},

@@ -103,7 +103,7 @@ func TestGapsAreCountedByReason(t *testing.T) {
 	c := answered("")
 	c.Complete = false
 	for _, reason := range []snapshot.ErrorClass{snapshot.Forbidden, snapshot.Forbidden, "of-tomorrow"} {
-		c.Gaps = append(c.Gaps, audit.Gap{Gap: snapshot.Gap{Reason: reason}})
+		c.Gaps = append(c.Gaps, snapshot.Gap{Reason: reason})
 	}
 	got := of(written(t, []audit.Cluster{c}), "audit_gaps")
 	if len(got) != len(snapshot.GapErrorClasses)+1 {

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 const (
@@ -66,7 +67,7 @@ func descriptors(rules []audit.Rule) []descriptor {
 }
 
 // invoked returns a successful invocation even if there are gaps: they are warnings.
-func invoked(gaps []audit.Gap) invocation {
+func invoked(gaps []snapshot.Gap) invocation {
 	i := invocation{ExecutionSuccessful: true}
 	for _, g := range gaps {
 		text := fmt.Sprintf("could not read %s (%s); dependents of what is there are not judged", g, g.Reason)

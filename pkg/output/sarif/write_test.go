@@ -55,7 +55,7 @@ func report() *audit.Report {
 	info := finding(cluster, "harmless")
 	info.Rule, info.Severity, info.Verdict, info.Consequence, info.Fix = "misspelled-owner-kind", audit.Info, collector.VerdictSolid, collector.ConsequenceNone, audit.NoFix
 	return &audit.Report{
-		Gaps:     []audit.Gap{{Gap: snapshot.Gap{Group: "billing.example.com", Resource: "invoices", Reason: snapshot.Forbidden, Message: "no {0} for \u202eyou"}}},
+		Gaps:     []snapshot.Gap{{Group: "billing.example.com", Resource: "invoices", Reason: snapshot.Forbidden, Message: "no {0} for \u202eyou"}},
 		Findings: []audit.Finding{finding(secret("restored"), "its owner was replaced"), cycle, info},
 	}
 }
