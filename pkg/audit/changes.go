@@ -154,7 +154,9 @@ func outcome(g *graph.Graph, f *Finding, added []*Finding) Outcome {
 // sameFinding reports whether two findings differ at most in the time of the scan, and in
 // sentences, which have ages.
 func sameFinding(a, b *Finding) bool {
-	return reflect.DeepEqual(a, b) || bytes.Equal(WithoutTimes(a), WithoutTimes(b))
+	was := *a
+	was.Edge = b.Edge
+	return reflect.DeepEqual(&was, b) || bytes.Equal(WithoutTimes(a), WithoutTimes(b))
 }
 
 // WithoutTimes returns a finding or a report in JSON, without sentences and without the times of the

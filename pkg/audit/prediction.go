@@ -3,8 +3,6 @@ package audit
 import (
 	"sync"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -17,13 +15,12 @@ import (
 // namespaced owner of a cluster-scoped object.
 func (r *ruleContext) predict(report *Report) {
 	var possible *simulate.Possibilities
-	var of references
-	var assessed assessedObject
+	var of uncertainty
 	for i := range report.Findings {
 		f := &report.Findings[i]
 		blocked := f.Rule == blockedDeletion.ID && !f.Idle && f.Consequence != collector.ConsequenceUnknown
 		outOfScope := f.Verdict == collector.VerdictScopeError
-		if !blocked && !outOfScope && !removesObjectOrReference(f) && !assessed.hasBadDouble(r, f) {
+		if !blocked && !outOfScope && !removesObjectOrReference(f) && !f.RepeatsBad {
 			continue
 		}
 		if possible == nil {
@@ -35,8 +32,8 @@ func (r *ruleContext) predict(report *Report) {
 				f.Nondeterministic = possible.Reason(n)
 			}
 		case !blocked:
-			if n != of.node || of.index == nil {
-				of = r.referencesOf(possible, n)
+			if n != of.node || of.why == nil {
+				of = r.uncertaintyOf(possible, n)
 			}
 			r.predictFinding(f, possible, of)
 		case possible.CompletionUncertain(n):
@@ -53,39 +50,16 @@ func removesObjectOrReference(f *Finding) bool {
 	return f.Reference != nil && (f.Consequence == collector.ConsequenceDelete || f.Consequence == collector.ConsequenceUnlink)
 }
 
-// assessedObject is one object with its assessment. It may have many findings.
-type assessedObject struct {
-	uid        types.UID
-	assessment collector.Assessment
+// uncertainty is what the order of events leaves open about one object, which may have many findings.
+type uncertainty struct {
+	node graph.Node
+	left int // how many references the object keeps in every order
+	why  func() reason.Reason
 }
 
-// hasBadDouble reports whether a finding says that a solid reference repeats a bad one, and that
-// nothing happens to it: once an owner has orphaned the object, both may be removed.
-func (a *assessedObject) hasBadDouble(r *ruleContext, f *Finding) bool {
-	if f.Rule != duplicateOwner.ID || f.Verdict != collector.VerdictSolid || f.Consequence != collector.ConsequenceNone {
-		return false
-	}
-	if a.uid != f.Object.UID {
-		n := r.graph.Find(f.Object.UID)
-		*a = assessedObject{f.Object.UID, collector.Assess(r.graph.Object(n), collector.Verdicts(r.judge.Object(n)))}
-	}
-	return a.assessment.IsBad(types.UID(f.Reference.UID))
-}
-
-// references finds the references of one object, which may have many findings.
-type references struct {
-	node  graph.Node
-	index map[Reference]int // the first one that is equal
-	left  int               // how many the object keeps in every order
-	why   func() reason.Reason
-}
-
-func (r *ruleContext) referencesOf(possible *simulate.Possibilities, n graph.Node) references {
-	out := references{node: n, index: map[Reference]int{}, why: sync.OnceValue(func() reason.Reason { return possible.Reason(n) })}
-	for i, of := range r.graph.Object(n).Owners {
-		if key := *ReferenceOf(of); out.index[key] == 0 {
-			out.index[key] = i + 1
-		}
+func (r *ruleContext) uncertaintyOf(possible *simulate.Possibilities, n graph.Node) uncertainty {
+	out := uncertainty{node: n, why: sync.OnceValue(func() reason.Reason { return possible.Reason(n) })}
+	for i := range r.graph.Owners(n) {
 		if !possible.MayUnlink(graph.Edge{Node: n, Index: i}) {
 			out.left++
 		}
@@ -93,10 +67,8 @@ func (r *ruleContext) referencesOf(possible *simulate.Possibilities, n graph.Nod
 	return out
 }
 
-func (r *ruleContext) predictFinding(f *Finding, possible *simulate.Possibilities, of references) {
-	n := of.node
-	o := r.graph.Object(n)
-	e := graph.Edge{Node: n, Index: of.index[*f.Reference] - 1}
+func (r *ruleContext) predictFinding(f *Finding, possible *simulate.Possibilities, of uncertainty) {
+	n, e := of.node, f.Edge
 	mayDelete, mustDelete := possible.MayDelete(n), possible.MustDelete(n)
 	mayUnlink, mustUnlink := possible.MayUnlink(e), possible.MustUnlink(e)
 	switch {
@@ -110,7 +82,7 @@ func (r *ruleContext) predictFinding(f *Finding, possible *simulate.Possibilitie
 			f.Effect, f.Nondeterministic = reason.MayRemoveReference, of.why()
 		}
 	default:
-		f.Consequence, f.Effect = collector.ConsequenceNone, reason.NoEffect.Of(o.Terminating())
+		f.Consequence, f.Effect = collector.ConsequenceNone, reason.NoEffect.Of(r.graph.Object(n).Terminating())
 	}
 	f.Severity = severityOf(f.Verdict, f.Consequence)
 }

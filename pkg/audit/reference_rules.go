@@ -157,6 +157,7 @@ func (o objectContext) duplicate(earlier, i int, losesGood bool) Finding {
 	if losesGood {
 		f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceUnlink, reason.RemovesAllWithUID
 	}
+	f.RepeatsBad = f.Verdict == collector.VerdictSolid && f.Consequence == collector.ConsequenceNone && o.assessment.IsBad(o.object.Owners[i].UID)
 	return f
 }
 

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
@@ -53,6 +54,7 @@ type Finding struct {
 	Severity    Severity
 	Object      object.Identity   // of a cycle, its first member
 	Reference   *Reference        // nil if the finding is not about one
+	Edge        graph.Edge        // of Reference, in the graph that was audited
 	Verdict     collector.Verdict // of Reference; empty without one
 	Consequence collector.Consequence
 	Reason      reason.Brief // what was found
@@ -68,6 +70,9 @@ type Finding struct {
 	// finding is not about a deletion.
 	Blocker reason.Reason
 	Idle    bool // nothing blocks that deletion, and only the garbage collector has to complete it
+	// RepeatsBad reports that Reference is solid and has the UID of a bad one, and that it stays: once
+	// an owner has orphaned the object, the garbage collector may remove both.
+	RepeatsBad bool
 }
 
 // Message returns what was found and what the garbage collector does about it, as one

@@ -70,6 +70,7 @@ func (o objectContext) finding(i int, found reason.Brief, fix Fix) Finding {
 		Severity:    severityOf(o.judgements[i].Verdict, consequence),
 		Object:      o.object.Identity,
 		Reference:   ReferenceOf(o.object.Owners[i]),
+		Edge:        graph.Edge{Node: o.node, Index: i},
 		Verdict:     o.judgements[i].Verdict,
 		Consequence: consequence,
 		Reason:      found,

@@ -186,20 +186,20 @@ const (
 
 func (b *builder) references() references {
 	type claim struct {
-		node graph.Node
+		edge graph.Edge
 		rule string
-		of   audit.Reference
 	}
-	finding := map[claim]int{} // the index of the first one
-	for i, f := range slices.Backward(b.sorted) {
+	finding := map[claim]int{}
+	for i, f := range b.sorted {
 		if f.Reference != nil {
-			finding[claim{b.graph.Find(f.Object.UID), f.Rule, *f.Reference}] = i
+			finding[claim{f.Edge, f.Rule}] = i
 		}
 	}
 	all := references{To: []int{}, How: []int{}, Claims: [][5]int{}}
 	for n := graph.Node(0); b.graph.Object(n) != nil; n++ {
 		for i, r := range b.graph.Object(n).Owners {
-			j := b.judge.Reference(graph.Edge{Node: n, Index: i})
+			e := graph.Edge{Node: n, Index: i}
+			j := b.judge.Reference(e)
 			how := slices.Index(verdicts, j.Verdict)
 			if r.Controls() {
 				how |= controls
@@ -208,7 +208,7 @@ func (b *builder) references() references {
 				how |= blocks
 			}
 			if !plain(j) || !namesExactly(r, j.UIDHolder) {
-				found, known := finding[claim{n, audit.RuleForCause(j.Cause), *audit.ReferenceOf(r)}]
+				found, known := finding[claim{e, audit.RuleForCause(j.Cause)}]
 				if !known {
 					found = none
 				}
