@@ -189,7 +189,7 @@ func (x *index) take() (changed []types.UID, everything bool) {
 	}
 	// What an owner waits for may be over.
 	for uid := range x.owners {
-		if slices.ContainsFunc(x.holders[uid], func(h holder) bool { return h.object.Terminating() && h.object.HasCollectorFinalizer() }) {
+		if slices.ContainsFunc(x.holders[uid], func(h holder) bool { return h.object.HasCollectorFinalizer() }) {
 			changed = append(changed, uid)
 		}
 	}

@@ -196,16 +196,16 @@ func (sc *scanner) widerQueries() []client.Query {
 			}
 		}
 	}
-	if sc.scope.Widen == WidenAll && (unresolved || sc.hasCollectorFinalizer()) {
+	if sc.scope.Widen == WidenAll && (unresolved || sc.needsAllDependents()) {
 		return sc.queries(nil)
 	}
 	return slices.DeleteFunc(sc.queries(nil), func(q client.Query) bool { return !kinds[q.Listing()] })
 }
 
-// hasCollectorFinalizer reports whether an object has a finalizer of the garbage collector. Its
-// dependents count by UID in all namespaces, and the finalizer may only be removed once all of
-// them were listed (docs/gc-semantics.md#graph, docs/differences.md#it-is-more-careful).
-func (sc *scanner) hasCollectorFinalizer() bool {
+// needsAllDependents reports whether an object has a finalizer of the garbage collector, whether it is
+// terminating or not. Its dependents count by UID in all namespaces, and the finalizer may only be
+// removed once all of them were listed (docs/gc-semantics.md#graph, docs/differences.md#it-is-more-careful).
+func (sc *scanner) needsAllDependents() bool {
 	hasFinalizer := func(o *object.Object) bool { return o != nil && len(o.ForeignFinalizers()) < len(o.Finalizers) }
 	return slices.ContainsFunc(sc.objects.Objects(), hasFinalizer) ||
 		slices.ContainsFunc(sc.lookups, func(a snapshot.Lookup) bool { return hasFinalizer(a.Object) })
