@@ -1,7 +1,13 @@
 package audit_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,16 +34,46 @@ type ruleCase struct {
 
 const beta = "rbac.authorization.k8s.io/v1beta1"
 
-// rule checks the findings of a single rule.
+// rule checks the findings of a single rule, and compares those of the first case that has any with the
+// JSON in testdata/rules, which -update writes.
 func rule(t *testing.T, id string, cases []ruleCase) {
 	t.Helper()
+	options := audit.Options{Rules: []string{id}, StuckAfter: audit.DefaultStuckAfter}
+	shown := false
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			options := audit.Options{Rules: []string{id}, StuckAfter: audit.DefaultStuckAfter}
-			if diff := cmp.Diff(c.want, lines(run(t, st.New(c.seen...), options))); diff != "" {
+			report := run(t, st.New(c.seen...), options)
+			if diff := cmp.Diff(c.want, lines(report)); diff != "" {
 				t.Error(diff)
 			}
+			if len(report.Findings) > 0 && !shown {
+				shown = true
+				golden(t, "rules/"+id+".json", report.Findings)
+			}
 		})
+	}
+}
+
+// golden compares the JSON of a value with a file in testdata, which -update writes.
+func golden(t *testing.T, name string, value any) {
+	t.Helper()
+	got, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, '\n')
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("run with -update to accept:\n%s", diff)
 	}
 }
 
@@ -897,4 +933,65 @@ func TestOutdatedOwnerVersion(t *testing.T) {
 			[]string{"ConfigMap/ns/child: Role/role info solid none none"},
 		},
 	})
+}
+
+// The ids and their order are part of the JSON contract: docs/rules/README.md has them. -update adds the
+// rows of new rules, with the severity that testdata/rules shows.
+func TestRules(t *testing.T) {
+	file := filepath.Join("..", "..", "docs", "rules", "README.md")
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := regexp.MustCompile(`(?m)^\| \[([a-z-]+)\]\(([a-z-]+)\.md\) \| (.+) \| (error|warning|info) \|\n`)
+	rows := table.FindAllSubmatchIndex(page, -1)
+	var documented []string
+	for _, row := range table.FindAllSubmatch(page, -1) {
+		documented = append(documented, fmt.Sprintf("%s (%s.md): %s", row[1], row[2], row[3]))
+	}
+	var rules []string
+	for _, rule := range audit.Rules {
+		rules = append(rules, fmt.Sprintf("%s (%[1]s.md): %s", rule.ID, rule.Summary))
+		if rule.Summary == "" || !strings.HasSuffix(rule.Summary, ".") || strings.Count(rule.Summary, ".") > 1 {
+			t.Errorf("%s: the summary is not one sentence: %q", rule.ID, rule.Summary)
+		}
+	}
+	if *update {
+		added := ""
+		for _, rule := range audit.Rules[len(rows):] {
+			added += fmt.Sprintf("| [%s](%[1]s.md) | %s | %s |\n", rule.ID, rule.Summary, shown(t, rule.ID)[0].Severity)
+		}
+		end := rows[len(rows)-1][1]
+		if err := os.WriteFile(file, slices.Concat(page[:end], []byte(added), page[end:]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if diff := cmp.Diff(documented, rules); diff != "" {
+		t.Errorf("docs/rules/README.md has other rules: run with -update to add new ones (-page +program):\n%s", diff)
+	}
+}
+
+// shown returns the findings in testdata/rules of a rule.
+func shown(t *testing.T, id string) []struct{ Rule, Severity string } {
+	t.Helper()
+	var findings []struct{ Rule, Severity string }
+	text, err := os.ReadFile(filepath.Join("testdata", "rules", id+".json"))
+	if err == nil {
+		err = json.Unmarshal(text, &findings)
+	}
+	if err != nil || len(findings) == 0 || findings[0].Rule != id {
+		t.Fatalf("no test shows the rule %s: %v", id, err)
+	}
+	return findings
+}
+
+func TestEveryRuleHasAPage(t *testing.T) {
+	for _, id := range audit.IDs() {
+		shown(t, id)
+		page, err := os.ReadFile(filepath.Join("..", "..", "docs", "rules", id+".md"))
+		if err != nil {
+			t.Error(err)
+		} else if !bytes.Contains(page, []byte(id)) {
+			t.Errorf("the page of %s does not name it", id)
+		}
+	}
 }

@@ -51,7 +51,7 @@ func TestSettle(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			report := run(t, st.New(st.Listing(c.scanned, pod)), audit.Options{})
+			report := run(t, st.New(st.Listing(c.scanned, pod)), audit.Options{Rules: audit.Dangling})
 			if diff := cmp.Diff([]object.Identity{c.scanned.Identity}, report.Pending()); diff != "" {
 				t.Fatal(diff)
 			}

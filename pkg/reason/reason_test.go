@@ -16,19 +16,23 @@ import (
 )
 
 // TestEverySentenceIsTested looks for the code of each reason with parameters in the tests of the
-// sentences.
+// sentences, and in the findings that the tests of the rules of audit show.
 func TestEverySentenceIsTested(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
+	findings, err := filepath.Glob("../audit/testdata/rules/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var program, tests strings.Builder
-	for _, name := range files {
+	for _, name := range append(files, findings...) {
 		text, err := os.ReadFile(name)
 		switch {
 		case err != nil:
 			t.Fatal(err)
-		case strings.HasSuffix(name, "_test.go"):
+		case !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			tests.Write(text)
 		default:
 			program.Write(text)
@@ -37,7 +41,7 @@ func TestEverySentenceIsTested(t *testing.T) {
 	codes := 0
 	for _, found := range regexp.MustCompile(`(?m)^\t?(?:var )?(\w+)\s+= (?:with|says|failed|either)\b|^func \(r? ?(\w+)\) Message`).FindAllStringSubmatch(program.String(), -1) {
 		code := found[1] + found[2]
-		if codes++; !regexp.MustCompile(`reason\.` + code + `\b`).MatchString(tests.String()) {
+		if codes++; !regexp.MustCompile(`reason\.` + code + `\b|"reason": "` + code + `"`).MatchString(tests.String()) {
 			t.Errorf("no test has the sentence of %s", code)
 		}
 	}

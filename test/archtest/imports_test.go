@@ -82,7 +82,7 @@ var table = map[string]allowed{
 	"pkg/output/html":             {own: "audit collector explain graph object output/auditreport output/escape output/explainview output/planview output/tree plan plugin"},
 	"pkg/output/planview":         {own: "collector event object output/color output/escape output/table output/wording plan reason simulate"},
 	"pkg/output/prometheus":       {own: "audit output/escape snapshot"},
-	"pkg/output/sarif":            {own: "audit object output/escape"},
+	"pkg/output/sarif":            {own: "audit object output/escape snapshot"},
 	"pkg/output/structured":       {own: "object output/escape", other: "github.com/spf13/pflag k8s.io/cli-runtime"},
 	"pkg/output/table":            {other: "github.com/olekukonko/tablewriter"},
 	"pkg/output/tree":             {own: "audit collector graph object output/color output/escape output/table output/wording snapshot"},
