@@ -3,69 +3,47 @@ package snapshot
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// markContested marks the objects whose UID a lookup found on another object, and adds the
-// gaps of all contested objects.
+// markContested marks the objects of lists and lookups whose UID a lookup found on an object with
+// another namespace, name or creation time, and adds the gaps of all contested objects.
 func (s *Snapshot) markContested() {
-	s.compareLookups()
-	var contested []*object.Object
+	var all Deduper
+	for _, l := range s.Lookups {
+		if l.Object != nil {
+			all.Add(l.Object)
+		}
+	}
 	for _, o := range s.Objects {
+		if _, found := all.byUID[o.UID]; found {
+			all.Add(o)
+		}
+	}
+	var contested []*object.Object
+	mark := func(o *object.Object) *object.Object {
+		if merged := all.Object(o.UID); merged != nil && merged.Contested {
+			marked := *o // other snapshots may share o
+			marked.Contested = true
+			marked.Aliases = aliases(o.Identity, append([]object.Identity{merged.Identity}, merged.Aliases...))
+			o = &marked
+		}
 		if o.Contested {
 			contested = append(contested, o)
 		}
-	}
-	for i := range s.Lookups {
-		if o := s.Lookups[i].Object; o != nil && o.Contested {
-			contested = append(contested, o)
-		}
-	}
-	if len(contested) > 0 {
-		s.Gaps = append(slices.Clone(s.Gaps), s.contestedGaps(contested)...)
-	}
-}
-
-// compareLookups marks the objects of lists and lookups whose UID a lookup found on an
-// object with another namespace, name or creation time.
-func (s *Snapshot) compareLookups() {
-	found := map[types.UID]bool{}
-	var all Deduper
-	for i := range s.Lookups {
-		if o := s.Lookups[i].Object; o != nil {
-			found[o.UID] = true
-			all.Add(o)
-		}
-	}
-	if len(found) == 0 {
-		return
-	}
-	for _, o := range s.Objects {
-		if found[o.UID] {
-			all.Add(o)
-		}
-	}
-	mark := func(o *object.Object) *object.Object {
-		if o == nil || !found[o.UID] {
-			return o
-		}
-		merged := all.Object(o.UID)
-		if !merged.Contested {
-			return o
-		}
-		marked := *o // other snapshots may share o
-		marked.Contested = true
-		marked.Aliases = aliases(o.Identity, append([]object.Identity{merged.Identity}, merged.Aliases...))
-		return &marked
+		return o
 	}
 	for i, o := range s.Objects {
 		s.Objects[i] = mark(o)
 	}
-	for i := range s.Lookups {
-		s.Lookups[i].Object = mark(s.Lookups[i].Object)
+	for i, l := range s.Lookups {
+		if l.Object != nil {
+			s.Lookups[i].Object = mark(l.Object)
+		}
+	}
+	if len(contested) > 0 {
+		s.Gaps = append(slices.Clone(s.Gaps), s.contestedGaps(contested)...)
 	}
 }
 

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -17,14 +18,9 @@ import (
 type Deduper struct {
 	objects []*object.Object
 	byUID   map[types.UID]int32 // positions in objects
-	// duplicates are merged into their objects only on request, as there may be any number
-	// of them in any order. The key is a position in objects.
-	duplicates map[int]duplicates
-}
-
-type duplicates struct {
-	identities []object.Identity // of all, including the kept object
-	contested  bool
+	// duplicates has all objects that were read with the UID of the one at a position, where there are
+	// several. They are merged only on request, as there may be any number of them in any order.
+	duplicates map[int][]*object.Object
 }
 
 // Grow reserves capacity for more objects.
@@ -71,38 +67,37 @@ func (d *Deduper) Objects() []*object.Object {
 // addDuplicate records o as another object with the UID of the i-th.
 func (d *Deduper) addDuplicate(i int, o *object.Object) {
 	if d.duplicates == nil {
-		d.duplicates = map[int]duplicates{}
+		d.duplicates = map[int][]*object.Object{}
 	}
-	kept := d.objects[i]
-	all, ok := d.duplicates[i]
-	if !ok {
-		all.identities = append([]object.Identity{kept.Identity}, kept.Aliases...)
+	if d.duplicates[i] == nil {
+		d.duplicates[i] = []*object.Object{d.objects[i]}
 	}
-	all.identities = append(append(all.identities, o.Identity), o.Aliases...)
-	all.contested = all.contested || kept.Contested || o.Contested || !o.Same(kept)
-	d.duplicates[i] = all
-	first, other := kept, o
-	if order := o.Identity.Compare(kept.Identity); order < 0 || order == 0 && o.Created.Before(kept.Created) {
-		first, other = o, kept
-	}
-	if newer, err := resourceversion.CompareResourceVersion(other.ResourceVersion, first.ResourceVersion); err == nil && newer > 0 && o.Same(kept) {
-		newest := *other
-		newest.Identity = first.Identity
-		first = &newest
-	}
-	d.objects[i] = first
+	d.duplicates[i] = append(d.duplicates[i], o)
 }
 
-// merge replaces the i-th object by a copy with the aliases of its duplicates.
+// merge replaces the i-th object by a copy that stands for its duplicates, too.
 func (d *Deduper) merge(i int) {
 	all, ok := d.duplicates[i]
 	if !ok {
 		return
 	}
 	delete(d.duplicates, i)
-	merged := *d.objects[i]
-	merged.Contested = all.contested
-	merged.Aliases = aliases(merged.Identity, all.identities)
+	first := slices.MinFunc(all, func(a, b *object.Object) int {
+		return cmp.Or(a.Identity.Compare(b.Identity), a.Created.Compare(b.Created))
+	})
+	newest, contested := first, false
+	var identities []object.Identity
+	for _, o := range all {
+		identities = append(append(identities, o.Identity), o.Aliases...)
+		if contested = contested || o.Contested || !o.Same(first); !o.Same(first) {
+			continue
+		}
+		if newer, err := resourceversion.CompareResourceVersion(o.ResourceVersion, newest.ResourceVersion); err == nil && newer > 0 {
+			newest = o
+		}
+	}
+	merged := *newest
+	merged.Identity, merged.Contested, merged.Aliases = first.Identity, contested, aliases(first.Identity, identities)
 	d.objects[i] = &merged
 }
 
