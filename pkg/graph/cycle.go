@@ -9,30 +9,26 @@ import (
 // references for which follow returns true. Members are ascending, and cycles are in the
 // order of their first members. An object that owns itself is not a cycle.
 func (g *Graph) Cycles(follow func(Edge) bool) [][]Node {
-	return g.cycles(func(e Edge) Node {
-		if follow(e) {
-			return g.Owners(e.Node)[e.Index]
+	return g.CyclesThrough(func(e Edge) Node {
+		if len(g.Dependents(e.Node)) == 0 || !follow(e) { // most have none, and a member of a cycle has one
+			return None
 		}
-		return None
-	}, func(n Node) bool { return len(g.Dependents(n)) > 0 }) // most have none, and a member of a cycle has one
+		return g.Owners(e.Node)[e.Index]
+	})
 }
 
 // CyclesThrough returns the cycles of references whose owners differ from their UIDs: target
 // returns the owner of each, or None to ignore it.
+//
+// It is Tarjan's algorithm with an explicit stack, since a chain of owners may be as long as the
+// cluster is large.
 func (g *Graph) CyclesThrough(target func(Edge) Node) [][]Node {
-	return g.cycles(target, func(Node) bool { return true })
-}
-
-// cycles finds the cycles with Tarjan's algorithm, with an explicit stack, since a chain of
-// owners may be as long as the cluster is large. candidate is false for nodes that cannot be
-// in a cycle.
-func (g *Graph) cycles(target func(Edge) Node, candidate func(Node) bool) [][]Node {
 	t := tarjan{
 		g: g, target: target,
 		index: make([]int32, g.Len()), low: make([]int32, g.Len()), onStack: make([]bool, g.Len()),
 	}
 	for n := range g.objects {
-		if t.index[n] == 0 && len(g.Owners(Node(n))) > 0 && candidate(Node(n)) {
+		if t.index[n] == 0 && len(g.Owners(Node(n))) > 0 {
 			t.run(Node(n))
 		}
 	}

@@ -1,28 +1,28 @@
 package escape
 
 import (
+	"bytes"
 	"io"
-	"unicode/utf8"
 )
 
-// JSONWriter returns a writer that escapes JSON documents like JSON and writes them to w.
-// A character may be split between two writes. Close writes an incomplete character and
-// does not close w. It is not safe for concurrent use.
+// JSONWriter returns a writer that escapes JSON documents like JSON and writes them to w, whole
+// lines at a time. Close writes an incomplete line and does not close w. It is not safe for
+// concurrent use.
 func JSONWriter(w io.Writer) io.WriteCloser { return &writer{to: w} }
 
 type writer struct {
 	to   io.Writer
-	rest []byte // the beginning of a character, at most three bytes
+	line []byte // the beginning of a line: a character may be split between two writes
 }
 
 func (w *writer) Write(p []byte) (int, error) {
-	in := p
-	if len(w.rest) > 0 {
-		in = append(w.rest, p...)
+	whole := bytes.LastIndexByte(p, '\n') + 1
+	if whole == 0 {
+		w.line = append(w.line, p...)
+		return len(p), nil
 	}
-	whole := wholeCharacters(in)
-	err := w.write(in[:whole])
-	w.rest = append([]byte(nil), in[whole:]...)
+	_, err := w.to.Write(JSON(append(w.line, p[:whole]...)))
+	w.line = append(w.line[:0], p[whole:]...)
 	if err != nil {
 		return 0, err
 	}
@@ -30,28 +30,10 @@ func (w *writer) Write(p []byte) (int, error) {
 }
 
 func (w *writer) Close() error {
-	rest := w.rest
-	w.rest = nil
-	return w.write(rest)
-}
-
-func (w *writer) write(in []byte) error {
-	if len(in) == 0 {
+	if len(w.line) == 0 {
 		return nil
 	}
-	_, err := w.to.Write(JSON(in))
+	_, err := w.to.Write(JSON(w.line))
+	w.line = nil
 	return err
-}
-
-// wholeCharacters returns the length of b without an incomplete last character.
-func wholeCharacters(b []byte) int {
-	for i := len(b) - 1; i >= 0 && i >= len(b)-utf8.UTFMax; i-- {
-		if utf8.RuneStart(b[i]) {
-			if utf8.FullRune(b[i:]) {
-				return len(b)
-			}
-			return i
-		}
-	}
-	return len(b)
 }

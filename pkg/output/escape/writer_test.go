@@ -34,7 +34,7 @@ func (b broken) Write([]byte) (int, error) { return 0, b.error }
 
 func TestWriterReturnsErrors(t *testing.T) {
 	want := errors.New("pipe closed")
-	if _, err := escape.JSONWriter(broken{want}).Write([]byte("x")); !errors.Is(err, want) {
+	if _, err := escape.JSONWriter(broken{want}).Write([]byte("x\n")); !errors.Is(err, want) {
 		t.Errorf("got %v, want %v", err, want)
 	}
 }
