@@ -19,9 +19,6 @@ type SeverityCounts struct {
 	Infos    int `json:"infos"`
 }
 
-// Total returns the number of findings.
-func (k SeverityCounts) Total() int { return k.Errors + k.Warnings + k.Infos }
-
 func (k *SeverityCounts) add(o *SeverityCounts) {
 	k.Errors += o.Errors
 	k.Warnings += o.Warnings

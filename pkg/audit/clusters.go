@@ -71,7 +71,5 @@ func Join(clusters []Cluster) *Report {
 func (s *Summary) add(o Summary) {
 	s.Objects += o.Objects
 	s.References += o.References
-	s.Errors += o.Errors
-	s.Warnings += o.Warnings
-	s.Infos += o.Infos
+	s.SeverityCounts.add(&o.SeverityCounts)
 }

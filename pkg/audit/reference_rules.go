@@ -214,13 +214,13 @@ var misspelledOwnerKind = Rule{
 		for i, j := range o.judgements {
 			found := reason.OwnerKindMisspelled{Owner: o.owner(i), Spelling: j.Mapping.Spelling}
 			switch j.Mapping.Spelling {
-			case snapshot.ExactSpelling:
+			case reason.ExactSpelling:
 				continue
-			case snapshot.Lowercase:
+			case reason.LowerCaseKind:
 				found.Resolved = j.Mapping.Type.Kind
-			case snapshot.ListKind:
+			case reason.KindOfList:
 				found.Resolved, found.Unserved = j.Mapping.Type.String(), !j.Mapping.Served
-			case snapshot.NoVersion:
+			case reason.NoVersionInGroup:
 				found.Resolved = j.Mapping.Type.APIVersion()
 			}
 			out = append(out, o.finding(i, found, NoFix))

@@ -42,9 +42,7 @@ func NewReport(s *snapshot.Snapshot) *Report {
 type Summary struct {
 	Objects    int `json:"objects"`
 	References int `json:"references"`
-	Errors     int `json:"errors"`
-	Warnings   int `json:"warnings"`
-	Infos      int `json:"infos"`
+	SeverityCounts
 }
 
 // Finding is what one rule found on one object or cycle.
@@ -210,11 +208,10 @@ func (r *Report) add(rule Rule, found []Finding) {
 
 // count counts the findings by severity.
 func (r *Report) count() {
-	var found SeverityCounts
+	r.Summary.SeverityCounts = SeverityCounts{}
 	for i := range r.Findings {
-		found.count(r.Findings[i].Severity)
+		r.Summary.count(r.Findings[i].Severity)
 	}
-	r.Summary.Errors, r.Summary.Warnings, r.Summary.Infos = found.Errors, found.Warnings, found.Infos
 }
 
 // sort is stable: findings of one object and rule keep the order of its references.

@@ -205,10 +205,10 @@ func TestWorst(t *testing.T) {
 		found   bool
 	}{
 		"nothing":           {audit.Summary{Objects: 1}, "", false},
-		"an info":           {audit.Summary{Infos: 1}, audit.Info, true},
-		"a warning":         {audit.Summary{Warnings: 1, Infos: 1}, audit.Warning, true},
-		"an error":          {audit.Summary{Errors: 1, Warnings: 1, Infos: 1}, audit.Error, true},
-		"nothing but error": {audit.Summary{Errors: 1}, audit.Error, true},
+		"an info":           {audit.Summary{SeverityCounts: audit.SeverityCounts{Infos: 1}}, audit.Info, true},
+		"a warning":         {audit.Summary{SeverityCounts: audit.SeverityCounts{Warnings: 1, Infos: 1}}, audit.Warning, true},
+		"an error":          {audit.Summary{SeverityCounts: audit.SeverityCounts{Errors: 1, Warnings: 1, Infos: 1}}, audit.Error, true},
+		"nothing but error": {audit.Summary{SeverityCounts: audit.SeverityCounts{Errors: 1}}, audit.Error, true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

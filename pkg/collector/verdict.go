@@ -83,7 +83,7 @@ func Verdicts(judgements []Judgement) []Verdict {
 // program takes that for a mistake and deletes nothing because of it
 // (docs/gc-semantics.md#kind-spelling).
 func (j Judgement) NamesListKind() bool {
-	return j.Verdict == VerdictDangling && j.Mapping.Spelling == snapshot.ListKind
+	return j.Verdict == VerdictDangling && j.Mapping.Spelling == reason.KindOfList
 }
 
 // Broken reports whether the reference does not lead to an owner that could be verified.
@@ -98,7 +98,7 @@ func (j Judgement) Unmonitored() bool {
 // NamesOutdatedVersion reports whether the reference is solid and names a version of the owner's
 // kind that is served, but not preferred.
 func (j Judgement) NamesOutdatedVersion() bool {
-	return j.Verdict == VerdictSolid && j.Mapping.Served && j.Mapping.Spelling == snapshot.ExactSpelling && j.Mapping.Type.Resource != "" && !j.Mapping.Type.Preferred
+	return j.Verdict == VerdictSolid && j.Mapping.Served && j.Mapping.Spelling == reason.ExactSpelling && j.Mapping.Type.Resource != "" && !j.Mapping.Type.Preferred
 }
 
 // Owner returns the owner that r names, with what the judgement found.

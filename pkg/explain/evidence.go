@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // reference returns the i-th reference with its verdict and the evidence for it.
@@ -132,12 +132,12 @@ func (b *builder) uidNotFound() string {
 func (b *builder) remarks(r object.Reference, j collector.Judgement) []string {
 	var out []string
 	switch j.Mapping.Spelling {
-	case snapshot.ExactSpelling:
-	case snapshot.Lowercase:
+	case reason.ExactSpelling:
+	case reason.LowerCaseKind:
 		out = append(out, fmt.Sprintf("the kind is %s; %q in lower case works by accident", j.Mapping.Type.Kind, r.Kind))
-	case snapshot.ListKind:
+	case reason.KindOfList:
 		out = append(out, fmt.Sprintf("%q is most likely a mistake for %q", r.Kind, strings.TrimSuffix(r.Kind, "List")))
-	case snapshot.NoVersion:
+	case reason.NoVersionInGroup:
 		out = append(out, fmt.Sprintf("the apiVersion %q names no version; the garbage collector reads it as %s", r.APIVersion, j.Mapping.Type.APIVersion()))
 	}
 	if j.Verdict.OwnerExists() && j.Unmonitored() {

@@ -291,9 +291,10 @@ type OwnerKindMisspelled struct {
 // Spelling is how a reference misspells the kind or apiVersion of its owner.
 type Spelling string
 
-// The spellings that map although nobody should write them
+// The exact spelling, and those that map although nobody should write them
 // (docs/gc-semantics.md#kind-spelling).
 const (
+	ExactSpelling    Spelling = ""
 	LowerCaseKind    Spelling = "lower-case kind"
 	KindOfList       Spelling = "list kind"                     // maps to a resource that nothing serves
 	NoVersionInGroup Spelling = "empty or malformed apiVersion" // maps to the group's preferred version

@@ -142,7 +142,7 @@ func (p *planner) typeOf(o object.Identity) (t snapshot.Type, why reason.Reason)
 			return t, nil
 		}
 	}
-	if mapped, ok := p.live.view.Map(o.APIVersion, o.Kind); ok && mapped.Served && mapped.Spelling == snapshot.ExactSpelling {
+	if mapped, ok := p.live.view.Map(o.APIVersion, o.Kind); ok && mapped.Served && mapped.Spelling == reason.ExactSpelling {
 		return mapped.Type, nil
 	}
 	kind := o.GroupVersionKind()

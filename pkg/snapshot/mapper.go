@@ -12,22 +12,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// KindSpelling is how a reference spells its apiVersion and kind.
-type KindSpelling = reason.Spelling
-
-// Plain is the exact spelling; the others map although nobody should write them.
-const (
-	ExactSpelling KindSpelling = ""
-	Lowercase                  = reason.LowerCaseKind
-	ListKind                   = reason.KindOfList
-	NoVersion                  = reason.NoVersionInGroup
-)
-
 // Mapping is the resource from which the collector requests an apiVersion and kind.
 type Mapping struct {
 	Type     Type
-	Spelling KindSpelling
-	Served   bool // false for the guessed resource of a list kind, where every GET returns 404
+	Spelling reason.Spelling // of the apiVersion and kind
+	Served   bool            // false for the guessed resource of a list kind, where every GET returns 404
 }
 
 // Mapper maps kinds to types as the collector's RESTMapper does. It is
@@ -104,7 +93,7 @@ func (m *Mapper) inVersion(gvk schema.GroupVersionKind) (Mapping, bool) {
 		return Mapping{Type: *t, Served: true}, true
 	}
 	if t, ok := m.lower()[gvk]; ok {
-		return Mapping{Type: *t, Spelling: Lowercase, Served: true}, true
+		return Mapping{Type: *t, Spelling: reason.LowerCaseKind, Served: true}, true
 	}
 	return m.listKind(gvk)
 }
@@ -117,8 +106,8 @@ func (m *Mapper) anyVersion(gvk schema.GroupVersionKind) (Mapping, bool) {
 		case t.Kind, strings.ToLower(t.Kind), t.Kind + "List", "List":
 			gvk.Version = t.Version
 			mapping, ok := m.inVersion(gvk)
-			if mapping.Spelling != ListKind {
-				mapping.Spelling = NoVersion
+			if mapping.Spelling != reason.KindOfList {
+				mapping.Spelling = reason.NoVersionInGroup
 			}
 			return mapping, ok
 		}
@@ -173,8 +162,8 @@ func (m *Mapper) listKind(gvk schema.GroupVersionKind) (Mapping, bool) {
 	}
 	plural, _ := meta.UnsafeGuessKindToResource(gvk)
 	if t := m.inGroup(gvk.Group, func(t *Type) bool { return t.Version == gvk.Version && t.Resource == plural.Resource }); t != nil {
-		return Mapping{Type: *t, Spelling: ListKind, Served: true}, true
+		return Mapping{Type: *t, Spelling: reason.KindOfList, Served: true}, true
 	}
 	guessed := Type{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Resource: plural.Resource, Namespaced: ok && itemType.Namespaced}
-	return Mapping{Type: guessed, Spelling: ListKind}, true
+	return Mapping{Type: guessed, Spelling: reason.KindOfList}, true
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/restmapper"
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -22,35 +23,35 @@ func TestMap(t *testing.T) {
 		name             string
 		apiVersion, kind string
 		want             string
-		spelling         snapshot.KindSpelling
+		spelling         reason.Spelling
 	}{
-		{"a core kind", "v1", "Pod", "pods v1", snapshot.ExactSpelling},
-		{"a kind of a group", "apps/v1", "Deployment", "deployments.apps v1", snapshot.ExactSpelling},
-		{"a served version that is not the preferred one", "rbac.authorization.k8s.io/v1beta1", "Role", "roles.rbac.authorization.k8s.io v1beta1", snapshot.ExactSpelling},
-		{"the core group spelled with its slash", "/v1", "Pod", "pods v1", snapshot.ExactSpelling},
+		{"a core kind", "v1", "Pod", "pods v1", reason.ExactSpelling},
+		{"a kind of a group", "apps/v1", "Deployment", "deployments.apps v1", reason.ExactSpelling},
+		{"a served version that is not the preferred one", "rbac.authorization.k8s.io/v1beta1", "Role", "roles.rbac.authorization.k8s.io v1beta1", reason.ExactSpelling},
+		{"the core group spelled with its slash", "/v1", "Pod", "pods v1", reason.ExactSpelling},
 		{"an unserved version has no fallback", "apps/v1beta1", "Deployment", nowhere, ""},
 		{"an unknown group", "extensions/v1beta1", "Deployment", nowhere, ""},
 		{"an unknown kind", "v1", "Foo", nowhere, ""},
-		{"the kind in lower case", "v1", "pod", "pods v1", snapshot.Lowercase},
-		{"the kind in lower case, of several words", "v1", "configmap", "configmaps v1", snapshot.Lowercase},
+		{"the kind in lower case", "v1", "pod", "pods v1", reason.LowerCaseKind},
+		{"the kind in lower case, of several words", "v1", "configmap", "configmaps v1", reason.LowerCaseKind},
 		{"the kind in upper case", "v1", "POD", nowhere, ""},
 		{"the kind in another mixed case", "v1", "Configmap", nowhere, ""},
 		{"the plural", "v1", "pods", nowhere, ""},
-		{"the list kind leads to a guessed resource", "v1", "PodList", "podlists v1 guessed", snapshot.ListKind},
-		{"the list kind of a cluster-scoped kind", "v1", "NodeList", "nodelists v1 guessed", snapshot.ListKind},
-		{"the bare list", "v1", "List", "lists v1 guessed", snapshot.ListKind},
-		{"the bare list of a group", "apps/v1", "List", "lists.apps v1 guessed", snapshot.ListKind},
+		{"the list kind leads to a guessed resource", "v1", "PodList", "podlists v1 guessed", reason.KindOfList},
+		{"the list kind of a cluster-scoped kind", "v1", "NodeList", "nodelists v1 guessed", reason.KindOfList},
+		{"the bare list", "v1", "List", "lists v1 guessed", reason.KindOfList},
+		{"the bare list of a group", "apps/v1", "List", "lists.apps v1 guessed", reason.KindOfList},
 		{"the bare list of an unserved version", "apps/v9", "List", nowhere, ""},
 		{"the list of an unknown kind", "v1", "FooList", nowhere, ""},
 		{"the list of a lower-case kind", "v1", "podList", nowhere, ""},
-		{"a malformed apiVersion leads to the core group", "a/b/c", "Pod", "pods v1", snapshot.NoVersion},
-		{"an empty apiVersion leads to the core group", "", "Pod", "pods v1", snapshot.NoVersion},
+		{"a malformed apiVersion leads to the core group", "a/b/c", "Pod", "pods v1", reason.NoVersionInGroup},
+		{"an empty apiVersion leads to the core group", "", "Pod", "pods v1", reason.NoVersionInGroup},
 		{"a malformed apiVersion does not reach other groups", "a/b/c", "Deployment", nowhere, ""},
-		{"an empty version of a group takes the preferred one", "rbac.authorization.k8s.io/", "Role", "roles.rbac.authorization.k8s.io v1", snapshot.NoVersion},
-		{"the internal version is none", "__internal", "Pod", "pods v1", snapshot.NoVersion},
-		{"an empty apiVersion and a lower-case kind", "", "pod", "pods v1", snapshot.NoVersion},
-		{"an empty apiVersion and a list kind", "", "PodList", "podlists v1 guessed", snapshot.ListKind},
-		{"an empty apiVersion and the bare list", "", "List", "lists v1 guessed", snapshot.ListKind},
+		{"an empty version of a group takes the preferred one", "rbac.authorization.k8s.io/", "Role", "roles.rbac.authorization.k8s.io v1", reason.NoVersionInGroup},
+		{"the internal version is none", "__internal", "Pod", "pods v1", reason.NoVersionInGroup},
+		{"an empty apiVersion and a lower-case kind", "", "pod", "pods v1", reason.NoVersionInGroup},
+		{"an empty apiVersion and a list kind", "", "PodList", "podlists v1 guessed", reason.KindOfList},
+		{"an empty apiVersion and the bare list", "", "List", "lists v1 guessed", reason.KindOfList},
 		{"an empty kind", "v1", "", nowhere, ""},
 	}
 	mapper := snapshot.NewMapper(st.Types())

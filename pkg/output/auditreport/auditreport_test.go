@@ -33,7 +33,7 @@ func (s said) Message() string { return string(s) }
 // report returns findings in the order of a report.
 func report() *audit.Report {
 	return &audit.Report{
-		Summary: audit.Summary{Objects: 50132, References: 60418, Errors: 3, Warnings: 2},
+		Summary: audit.Summary{Objects: 50132, References: 60418, SeverityCounts: audit.SeverityCounts{Errors: 3, Warnings: 2}},
 		Findings: []audit.Finding{
 			{
 				Rule: "unserved-owner-version", Severity: audit.Error, Object: id("shop", "ConfigMap", "flags"),
@@ -166,9 +166,9 @@ func TestTableDoesNotChangeTheReport(t *testing.T) {
 func TestSummaryLine(t *testing.T) {
 	for want, r := range map[string]audit.Report{
 		"3 errors, 2 warnings in 50,132 objects with 60,418 references. Incomplete scan.":                     {Summary: report().Summary},
-		"1 error, 1 warning, 1 info in 1 object with 1 reference. Complete scan: 57 of 57 resource types.":    {Complete: true, Summary: audit.Summary{Objects: 1, References: 1, Errors: 1, Warnings: 1, Infos: 1}},
-		"2 infos in 999 objects with 1,000 references. Complete scan: 57 of 57 resource types.":               {Complete: true, Summary: audit.Summary{Objects: 999, References: 1000, Infos: 2}},
-		"1,234,567 warnings in 12,345,678 objects with 0 references. Complete scan: 57 of 57 resource types.": {Complete: true, Summary: audit.Summary{Objects: 12345678, Warnings: 1234567}},
+		"1 error, 1 warning, 1 info in 1 object with 1 reference. Complete scan: 57 of 57 resource types.":    {Complete: true, Summary: audit.Summary{Objects: 1, References: 1, SeverityCounts: audit.SeverityCounts{Errors: 1, Warnings: 1, Infos: 1}}},
+		"2 infos in 999 objects with 1,000 references. Complete scan: 57 of 57 resource types.":               {Complete: true, Summary: audit.Summary{Objects: 999, References: 1000, SeverityCounts: audit.SeverityCounts{Infos: 2}}},
+		"1,234,567 warnings in 12,345,678 objects with 0 references. Complete scan: 57 of 57 resource types.": {Complete: true, Summary: audit.Summary{Objects: 12345678, SeverityCounts: audit.SeverityCounts{Warnings: 1234567}}},
 		"Nothing to report in 7 objects with 3 references. Complete scan: 57 of 57 resource types.":           {Complete: true, Summary: audit.Summary{Objects: 7, References: 3}},
 		"Nothing to report in 0 objects with 0 references. Incomplete scan.":                                  {},
 	} {

@@ -75,5 +75,5 @@ func Known(k *audit.SeverityCounts) string {
 	if k == nil {
 		return ""
 	}
-	return fmt.Sprintf("In the baseline, so not reported: %s.", counts(k.Errors, k.Warnings, k.Infos, "nothing"))
+	return fmt.Sprintf("In the baseline, so not reported: %s.", counts(*k, "nothing"))
 }

@@ -19,22 +19,22 @@ func SummaryLine(r *audit.Report, types int) string { return CountsLine(r) + " "
 
 // CountsLine is SummaryLine without whether the scan was complete.
 func CountsLine(r *audit.Report) string {
-	what := counts(r.Summary.Errors, r.Summary.Warnings, r.Summary.Infos, "Nothing to report")
+	what := counts(r.Summary.SeverityCounts, "Nothing to report")
 	return fmt.Sprintf("%s in %s with %s%s.", what,
 		wording.Count(r.Summary.Objects, "object"), wording.Count(r.Summary.References, "reference"), clusters(r.Clusters))
 }
 
 // counts returns how many findings there are of each severity, or none if there are no findings.
-func counts(errors, warnings, infos int, none string) string {
+func counts(of audit.SeverityCounts, none string) string {
 	var found []string
 	add := func(n int, noun string) {
 		if n > 0 {
 			found = append(found, wording.Count(n, noun))
 		}
 	}
-	add(errors, "error")
-	add(warnings, "warning")
-	add(infos, "info")
+	add(of.Errors, "error")
+	add(of.Warnings, "warning")
+	add(of.Infos, "info")
 	return cmp.Or(strings.Join(found, ", "), none)
 }
 
