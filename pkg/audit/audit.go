@@ -79,24 +79,40 @@ func (r *ruleContext) part(rules []Rule, from, to int) Report {
 		if !r.inScope(obj) {
 			continue
 		}
-		if r.graph.Virtual(n) {
-			report.addVirtual(r, rules, n)
-			continue
+		virtual := r.graph.Virtual(n)
+		if !virtual {
+			report.Summary.Objects++
+			report.Summary.References += len(obj.Owners)
 		}
-		report.Summary.Objects++
-		report.Summary.References += len(obj.Owners)
-		if len(obj.Owners) == 0 && !obj.Terminating() {
+		if !r.isProcessed(n) {
 			continue
 		}
 		judgements = r.judge.Append(judgements[:0], n)
 		c := r.objectContext(n, judgements)
 		for _, rule := range rules {
-			if rule.find != nil {
-				report.add(rule, rule.find(c))
+			if rule.find == nil {
+				continue
 			}
+			found := rule.find(c)
+			for i := range found {
+				if virtual {
+					found[i].Fix = NoFix // repair only patches listed objects
+				}
+			}
+			report.add(rule, found)
 		}
 	}
 	return report
+}
+
+// isProcessed reports whether the collector processes an object, so that rules can say something
+// about it.
+func (r *ruleContext) isProcessed(n graph.Node) bool {
+	o := r.graph.Object(n)
+	if r.graph.Virtual(n) {
+		return !o.Terminating() && len(o.Owners) > 0 && r.graph.KnownToCollector(n)
+	}
+	return len(o.Owners) > 0 || o.Terminating()
 }
 
 func (r *ruleContext) objectContext(n graph.Node, judgements []collector.Judgement) objectContext {

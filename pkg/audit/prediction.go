@@ -86,20 +86,3 @@ func (r *ruleContext) predictFinding(f *Finding, possible *simulate.Possibilitie
 	}
 	f.Severity = severityOf(f.Verdict, f.Consequence)
 }
-
-// addVirtual adds the findings about an object that was only looked up.
-func (r *Report) addVirtual(c *ruleContext, rules []Rule, n graph.Node) {
-	if c.graph.Object(n).Terminating() || len(c.graph.Owners(n)) == 0 || !c.graph.KnownToCollector(n) {
-		return // the collector does not process it
-	}
-	for _, rule := range rules {
-		if rule.find == nil {
-			continue
-		}
-		found := rule.find(c.objectContext(n, c.judge.Object(n)))
-		for i := range found {
-			found[i].Fix = NoFix // repair only patches listed objects
-		}
-		r.add(rule, found)
-	}
-}

@@ -81,12 +81,10 @@ type Coordinates struct {
 
 // Compare orders coordinates like Identity.Compare.
 func (c Coordinates) Compare(o Coordinates) int {
-	return cmp.Or(
-		strings.Compare(c.Kind, o.Kind),
-		strings.Compare(c.Namespace, o.Namespace),
-		strings.Compare(c.Name, o.Name),
-		strings.Compare(c.APIVersion, o.APIVersion),
-	)
+	identity := func(c Coordinates) object.Identity {
+		return object.Identity{APIVersion: c.APIVersion, Kind: c.Kind, Namespace: c.Namespace, Name: c.Name}
+	}
+	return identity(c).Compare(identity(o))
 }
 
 // UniqueCoordinates removes duplicates and keeps the order. It reuses the slice.

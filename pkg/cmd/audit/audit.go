@@ -231,7 +231,7 @@ func (f *auditFlags) write(clusters []audit.Cluster, r *audit.Report, rules []st
 func (f *auditFlags) forPerson() bool { return f.output.Format == "table" || f.output.Format == "wide" }
 
 func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error {
-	if err := auditreport.Table(f.scan.Out, r, f.output.Format == "wide", f.scan.Palette()); err != nil {
+	if err := auditreport.Table(f.scan.Out, r, nil, f.output.Format == "wide", f.scan.Palette()); err != nil {
 		return err
 	}
 	for _, line := range []string{auditreport.SummaryLine(r, typesOf(clusters)), auditreport.Without(r.Without), auditreport.Known(r.Known), auditreport.Settled(r.Settled)} {

@@ -124,7 +124,7 @@ func (w *watched) draw(sight *cli.Sight, c audit.Cluster) error {
 	if len(c.Findings) > 0 {
 		fmt.Fprintln(sight.Out)
 	}
-	if err := auditreport.WatchedTable(sight.Out, c.Report, &w.tracker, w.output.Format == "wide", sight.Palette()); err != nil {
+	if err := auditreport.Table(sight.Out, c.Report, &w.tracker, w.output.Format == "wide", sight.Palette()); err != nil {
 		return err
 	}
 	w.on(sight).warnOf(c)

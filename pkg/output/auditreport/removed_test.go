@@ -33,7 +33,7 @@ func TestWatchedTables(t *testing.T) {
 	follow(0, st.New(st.Listing(first)))
 	follow(time.Minute, st.New(st.Listing(first, second)))
 	var out bytes.Buffer
-	if err := auditreport.WatchedTable(&out, report, &tracker, false, color.New(color.Never, false, false)); err != nil {
+	if err := auditreport.Table(&out, report, &tracker, false, color.New(color.Never, false, false)); err != nil {
 		t.Fatal(err)
 	}
 	removed := follow(2*time.Minute, st.New(st.Listing(first)))

@@ -26,18 +26,9 @@ const maxWidth = 120
 // Table writes a row per finding, in the order of MostSevereFirst, and the number of
 // findings by rule. The wide format adds the object's UID, the verdict and the fix, and
 // always has one line per finding. In a report on several clusters each row begins with
-// its cluster. Table writes nothing if there are no findings.
-func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
-	return writeTable(w, r, nil, wide, p)
-}
-
-// WatchedTable is Table with the time since when each finding is there, unless the first scan had
-// it.
-func WatchedTable(w io.Writer, r *audit.Report, tracker *audit.Tracker, wide bool, p *color.Palette) error {
-	return writeTable(w, r, tracker, wide, p)
-}
-
-func writeTable(w io.Writer, r *audit.Report, tracker *audit.Tracker, wide bool, p *color.Palette) error {
+// its cluster. With a tracker, a row has the time since when its finding is there, unless the first
+// scan had it. Table writes nothing if there are no findings.
+func Table(w io.Writer, r *audit.Report, tracker *audit.Tracker, wide bool, p *color.Palette) error {
 	if len(r.Findings) == 0 {
 		return nil
 	}

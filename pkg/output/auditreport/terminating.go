@@ -1,7 +1,6 @@
 package auditreport
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -42,12 +41,7 @@ func TerminatingTable(w io.Writer, r *audit.TerminatingReport, wide, clusters bo
 		}
 		rows[i] = row
 	}
-	var out bytes.Buffer
-	if err := table.Write(&out, header, rows); err != nil {
-		return err
-	}
-	_, err := w.Write(out.Bytes())
-	return err
+	return table.Write(w, header, rows)
 }
 
 // maxTraces is how many controllers TerminatingTraces names.

@@ -36,10 +36,7 @@ type objects struct {
 }
 
 func (b *builder) objects() objects {
-	seen := 0
-	for b.graph.Object(graph.Node(seen)) != nil {
-		seen++
-	}
+	seen := b.graph.Observed()
 	all := objects{
 		Listed: b.graph.Listed(), Name: make([]string, seen), Kind: make([]int, seen), Namespace: make([]int, seen), Age: make([]int, seen),
 		UID: make([]string, b.graph.Len()), Owners: make([]int, seen), Outcome: make([]int, seen), Ending: [][]int{}, Finalizers: [][]int{},

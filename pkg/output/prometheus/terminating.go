@@ -2,6 +2,7 @@ package prometheus
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -28,42 +29,28 @@ type deletionState struct {
 
 // deletions counts the objects that are being deleted, by kind and holder: the most frequent pairs,
 // and the others together. They are sorted.
-func deletions(c audit.Cluster) []deletionState {
-	states := map[deletion]deletionState{}
+func deletions(c audit.Cluster) []*deletionState {
+	states := map[deletion]*deletionState{}
 	add := func(d deletion, objects int, oldest time.Duration) {
-		s := states[d]
-		states[d] = deletionState{d, s.objects + objects, max(s.oldest, oldest)}
+		if states[d] == nil {
+			states[d] = &deletionState{deletion: d}
+		}
+		states[d].objects += objects
+		states[d].oldest = max(states[d].oldest, oldest)
 	}
 	for i := range c.Terminating {
 		t := &c.Terminating[i]
 		add(deletion{t.Object.Kind, holder(t)}, 1, t.Age())
 	}
-	all := make([]deletionState, 0, len(states))
-	for _, s := range states {
-		all = append(all, s)
+	frequent := slices.SortedFunc(maps.Values(states), func(a, b *deletionState) int { return cmp.Or(b.objects-a.objects, compare(a, b)) })
+	for _, s := range frequent[min(len(frequent), maxDeletions):] {
+		delete(states, s.deletion)
+		add(deletion{other, other}, s.objects, s.oldest)
 	}
-	slices.SortFunc(all, func(a, b deletionState) int {
-		return cmp.Or(b.objects-a.objects, compare(a, b))
-	})
-	if len(all) > maxDeletions {
-		rest := all[maxDeletions:]
-		clear(states)
-		for _, s := range all[:maxDeletions] {
-			states[s.deletion] = s
-		}
-		for _, s := range rest {
-			add(deletion{other, other}, s.objects, s.oldest)
-		}
-		all = all[:0]
-		for _, s := range states {
-			all = append(all, s)
-		}
-	}
-	slices.SortFunc(all, compare)
-	return all
+	return slices.SortedFunc(maps.Values(states), compare)
 }
 
-func compare(a, b deletionState) int {
+func compare(a, b *deletionState) int {
 	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.holder, b.holder))
 }
 
@@ -81,7 +68,7 @@ func holder(t *audit.TerminatingObject) string {
 }
 
 // deletionSeries returns a series per kind and holder.
-func deletionSeries(value func(deletionState) string) func(audit.Cluster) []series {
+func deletionSeries(value func(*deletionState) string) func(audit.Cluster) []series {
 	return func(c audit.Cluster) []series {
 		var out []series
 		for _, d := range deletions(c) {
@@ -91,8 +78,8 @@ func deletionSeries(value func(deletionState) string) func(audit.Cluster) []seri
 	}
 }
 
-func objects(d deletionState) string { return strconv.Itoa(d.objects) }
+func objects(d *deletionState) string { return strconv.Itoa(d.objects) }
 
-func oldest(d deletionState) string {
+func oldest(d *deletionState) string {
 	return strconv.FormatInt(int64(d.oldest/time.Second), 10)
 }
