@@ -174,9 +174,6 @@ func warn(ctx context.Context, o *MutatingOptions, now Planned) {
 		fmt.Fprintf(o.Scan.Err, "warning: with --yes or --confirm, a run would refuse this plan: it %s; to allow it, use --max-deletes %d\n", excess, now.Plan.Losses())
 	}
 	warnOfUnusedAcceptGaps(o, now.Plan)
-	if !now.Judge.Behavior().IdentityAwareOwners && len(now.Plan.Steps) > 0 {
-		fmt.Fprintf(o.Scan.Err, "warning: this server is %s: before 1.20 its garbage collector may also delete valid dependents of a bad reference's owner, which this plan does not predict\n", Quote(now.Snapshot.Server))
-	}
 	warnOfRefusedWrites(ctx, o.Scan, now)
 }
 

@@ -47,15 +47,6 @@ func nameList[T fmt.Stringer](items []T, limit int) string {
 	return wording.List(names, limit)
 }
 
-// OldServerWarning warns of a server whose garbage collector deletes more than the
-// findings say. It returns "" for other servers.
-func OldServerWarning(server string, findings int) string {
-	if collector.BehaviorOf(server).IdentityAwareOwners || findings == 0 {
-		return ""
-	}
-	return "this server is " + Quote(server) + ": before 1.20 one bad reference can also delete the valid dependents of the same owner, and the garbage collector deletes a cluster-scoped object with a namespaced owner"
-}
-
 // NextCommands returns the commands to run after an audit of objects with these labels, empty
 // for all. more are further flags.
 func (s *ScanOptions) NextCommands(selector string, more ...string) auditreport.Commands {

@@ -6,25 +6,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// NewestRelease is the newest release of Kubernetes whose rules this program knows.
-const NewestRelease = "1.36"
+// The oldest and the newest release of Kubernetes whose rules this program knows.
+const (
+	OldestRelease = "1.28"
+	NewestRelease = "1.36"
+)
 
 // Behavior is what the rules of the garbage collector and of the namespace controller
 // depend on besides the objects: the release of the server. docs/versions.md lists all known
 // differences between releases; a prediction depends on these.
 type Behavior struct {
-	// Assumed reports that the release is not known, or is newer than NewestRelease, whose
-	// rules then apply.
-	Assumed bool
-	server  string
+	assumed reason.Reason // nil if the release is one that this program knows
 
-	// IdentityAwareOwners reports that each reference is judged at its own coordinates, and
-	// that a cluster-scoped object with a namespaced owner is left alone. Before, absence was
-	// remembered by UID alone, and the owner of such an object counted as absent.
-	IdentityAwareOwners bool
-	// NamesGraphByController reports that the path of the collector's debug graph has the name
-	// garbage-collector-controller. Before, it was garbagecollector.
-	NamesGraphByController bool
 	// StartsWithUnsyncedTypes reports that a type that cannot be listed does not stop the
 	// collector.
 	StartsWithUnsyncedTypes bool
@@ -38,27 +31,24 @@ type Behavior struct {
 
 // BehaviorOf returns the behavior of a server with this git version, such as "v1.36.3". A
 // server whose version is empty, cannot be parsed or is newer than NewestRelease behaves
-// like NewestRelease.
+// like NewestRelease, and one that is older than OldestRelease like that.
 func BehaviorOf(server string) Behavior {
-	release := version.MustParseGeneric(NewestRelease)
-	v, err := version.ParseGeneric(server)
-	assumed := err != nil || release.LessThan(version.MajorMinor(v.Major(), v.Minor()))
-	if !assumed {
+	oldest, release := version.MustParseGeneric(OldestRelease), version.MustParseGeneric(NewestRelease)
+	var assumed reason.Reason
+	switch v, err := version.ParseGeneric(server); {
+	case err != nil || release.LessThan(version.MajorMinor(v.Major(), v.Minor())):
+		assumed = reason.VersionAssumed{Server: server, Known: NewestRelease}
+	case v.LessThan(oldest):
+		assumed, release = reason.VersionAssumed{Server: server, Known: OldestRelease, Older: true}, oldest
+	default:
 		release = version.MajorMinor(v.Major(), v.Minor())
 	}
 	since := func(minor uint) bool { return release.AtLeast(version.MajorMinor(1, minor)) }
 	return Behavior{
-		Assumed: assumed, server: server,
-		IdentityAwareOwners: since(20), NamesGraphByController: since(28), StartsWithUnsyncedTypes: since(32),
-		OrderedNamespaceDeletion: since(33), DeleteNamesResourceVersion: since(34),
+		assumed: assumed, StartsWithUnsyncedTypes: since(32), OrderedNamespaceDeletion: since(33), DeleteNamesResourceVersion: since(34),
 	}
 }
 
-// Assumption returns what to tell the user if the behavior is assumed; otherwise it
-// returns nil.
-func (b Behavior) Assumption() reason.Reason {
-	if !b.Assumed {
-		return nil
-	}
-	return reason.VersionAssumed{Server: b.server, Known: NewestRelease}
-}
+// Assumption returns what to tell the user if the server is predicted as if it were of another
+// release; otherwise it returns nil.
+func (b Behavior) Assumption() reason.Reason { return b.assumed }

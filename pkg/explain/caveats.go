@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -19,9 +18,6 @@ func (b *builder) caveats() {
 	server, behavior := b.graph.Snapshot().Server, b.explainer.judge.Behavior()
 	if assumed := behavior.Assumption(); assumed != nil {
 		b.answer.Caveats = append(b.answer.Caveats, capitalized(assumed.Message())+".")
-	}
-	if !behavior.IdentityAwareOwners {
-		b.before120(server)
 	}
 	broken := func(g snapshot.Gap) bool { return g.Reason == snapshot.Webhook && g.Resource != snapshot.All }
 	if i := slices.IndexFunc(b.graph.Snapshot().Gaps, broken); i >= 0 && !behavior.StartsWithUnsyncedTypes && b.answer.Consequence != collector.ConsequenceNone {
@@ -46,35 +42,5 @@ func (e *Explainer) incomplete(a *Answer, meaning string) {
 		a.Caveats = append(a.Caveats, fmt.Sprintf("Not everything could be read, so %s. Not read: %s.", meaning, list(names)))
 	case !e.initial.Complete():
 		a.Caveats = append(a.Caveats, fmt.Sprintf("Not everything was scanned, so %s.", meaning))
-	}
-}
-
-// before120 warns of collectors before 1.20 (docs/gc-semantics.md#versions): they
-// identified objects by UID alone, and requested a namespaced owner of a cluster-scoped
-// object without a namespace.
-func (b *builder) before120(server string) {
-	for i, j := range b.judgements {
-		if j.Cause == collector.CauseClusterToNamespaced {
-			b.answer.Caveats = append(b.answer.Caveats, fmt.Sprintf("This server is %s: before 1.20 the garbage collector deletes such an object. Remove the reference to %s.", server, b.object.Owners[i]))
-			return
-		}
-	}
-	seen := map[graph.Node]bool{}
-	for i, j := range b.judgements {
-		if j.Cause == collector.CauseCrossNamespace {
-			b.answer.Caveats = append(b.answer.Caveats, fmt.Sprintf("This server is %s: before 1.20 the garbage collector notices this at an unpredictable time, often at the next restart of the controller manager; it may then also delete the valid dependents of %s.", server, b.object.Owners[i]))
-			return
-		}
-		owner := b.graph.Owners(b.node)[i]
-		if j.Verdict != collector.VerdictSolid || seen[owner] {
-			continue
-		}
-		seen[owner] = true
-		for _, e := range b.graph.Dependents(owner) {
-			if e.Node != b.node && b.explainer.judge.Reference(e).Cause == collector.CauseCrossNamespace {
-				b.answer.Caveats = append(b.answer.Caveats, fmt.Sprintf("This server is %s: before 1.20, because of one invalid reference, the garbage collector can also delete the valid dependents of the same owner, and %s names %s from another namespace.", server, b.name(e.Node), b.object.Owners[i]))
-				return
-			}
-		}
 	}
 }

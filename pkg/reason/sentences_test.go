@@ -111,10 +111,11 @@ func TestTheSentencesAboutStuckNamespaces(t *testing.T) {
 
 func TestTheSentencesOfCaveatsAndEvidence(t *testing.T) {
 	for r, message := range map[reason.Reason]string{
-		reason.VersionAssumed{Known: "1.36"}:                                "this program predicts a server of unknown version as if it were Kubernetes 1.36",
-		reason.NotProcessed.Of(metav1.Duration{Duration: 90 * time.Second}): "1m30s later it had not done so",
-		reason.NotReadAgain.Of("forbidden"):                                 "the object could not be read again: forbidden",
-		reason.VersionAssumed{Server: "v1.39.0", Known: "1.36"}:             "this program knows the garbage collector up to Kubernetes 1.36, and predicts v1.39.0 as if it were that",
+		reason.VersionAssumed{Known: "1.36"}:                                  "this program predicts a server of unknown version as if it were Kubernetes 1.36",
+		reason.NotProcessed.Of(metav1.Duration{Duration: 90 * time.Second}):   "1m30s later it had not done so",
+		reason.NotReadAgain.Of("forbidden"):                                   "the object could not be read again: forbidden",
+		reason.VersionAssumed{Server: "v1.39.0", Known: "1.36"}:               "this program knows the garbage collector up to Kubernetes 1.36, and predicts v1.39.0 as if it were that",
+		reason.VersionAssumed{Server: "v1.19.16", Known: "1.28", Older: true}: "this program knows the garbage collector since Kubernetes 1.28, and predicts v1.19.16 as if it were that",
 	} {
 		if got := r.Message(); got != message {
 			t.Errorf("%#v says %q, want %q", r, got, message)

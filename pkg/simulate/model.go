@@ -199,8 +199,7 @@ func (m *Model) judged(n graph.Node) []collector.Verdict {
 
 // verdict returns the verdict that the actor acts on. This program does not act where the
 // collector errs. It verifies a waiting owner before it deletes a dependent, and it cannot
-// verify one whose UID is contested. Collectors before 1.20 do not find the namespaced owner
-// of a cluster-scoped object (docs/versions.md).
+// verify one whose UID is contested.
 func (m *Model) verdict(j collector.Judgement) collector.Verdict {
 	client := m.options.Actor == collector.ActorClient
 	switch {
@@ -208,8 +207,6 @@ func (m *Model) verdict(j collector.Judgement) collector.Verdict {
 		return collector.VerdictUnknown
 	case client && j.Verdict == collector.VerdictWaiting && j.Unmonitored(): // nobody completes that deletion (docs/gc-semantics.md#virtual-owners)
 		return collector.VerdictSolid
-	case !client && j.Verdict == collector.VerdictScopeError && !m.judge.Behavior().IdentityAwareOwners:
-		return collector.VerdictDangling
 	}
 	return j.Verdict
 }

@@ -142,27 +142,6 @@ func TestD3APodThatShouldHaveStoppedStaysInADeletedNamespace(t *testing.T) {
 	})
 }
 
-// See docs/versions.md.
-func TestBefore120ACollectorDeletesAClusterScopedObjectWithANamespacedOwner(t *testing.T) {
-	owner, other := st.ConfigMap("a/owner"), st.Node("other")
-	node := st.Node("dependent", st.OwnedBy(owner, other))
-	seen := listing(owner, other, node)
-	checkRequests(t, []request{
-		{
-			name: "when its other owner goes", seen: append(slices.Clone(seen), st.FromServer("v1.19.16")), asked: deletionOf(other),
-			moves: []string{"ask delete other Background", "2 delete dependent Background"}, left: []string{"dependent gone", "other gone"},
-		},
-		{
-			name: "and since then leaves it alone", seen: append(slices.Clone(seen), st.FromServer("v1.20.0")), asked: deletionOf(other),
-			moves: []string{"ask delete other Background"}, left: []string{"other gone"},
-		},
-	})
-	m := modelOf(st.New(append(seen, st.FromServer("v1.19.16"))...))
-	if got := m.Decide(m.Graph().Find(node.UID)).NoAction; got != collector.ReferenceUnknown {
-		t.Errorf("this program does not leave the object alone: %v", got)
-	}
-}
-
 // See docs/versions.md and docs/gc-semantics.md#breaking-a-cycle.
 func TestD4UpTo133TheDeletionAfterACycleIsBrokenIsNotRefused(t *testing.T) {
 	block := func(owner object.Object) st.Option { return st.Owned(st.To(owner, st.Blocking)) }

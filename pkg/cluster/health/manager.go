@@ -192,12 +192,9 @@ func longestOf(queue string) string {
 }
 
 // Graph returns which of the wanted UIDs are those of objects that the collector watches and that
-// have owners or dependents. legacy is true for servers before 1.28, where the path was another.
-func (m *Manager) Graph(ctx context.Context, legacy bool, wanted func(types.UID) bool) (map[types.UID]bool, error) {
-	path := "/debug/controllers/garbage-collector-controller/graph"
-	if legacy {
-		path = "/debug/controllers/garbagecollector/graph"
-	}
+// have owners or dependents.
+func (m *Manager) Graph(ctx context.Context, wanted func(types.UID) bool) (map[types.UID]bool, error) {
+	const path = "/debug/controllers/garbage-collector-controller/graph"
 	out, isGraph, missing := map[types.UID]bool{}, false, false
 	var uid types.UID
 	err := m.lines(ctx, path, maxGraphBytes, func(line []byte) {

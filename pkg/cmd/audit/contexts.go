@@ -213,7 +213,4 @@ func (f *auditFlags) warnOf(c audit.Cluster) {
 	}
 	f.scan.WarnOfClusterGaps(c.Name, c.Gaps, c.Types)
 	f.scan.WarnOfVersion(where, c.Server)
-	if warning := cli.OldServerWarning(c.Server, len(c.Findings)); warning != "" {
-		fmt.Fprintf(f.scan.Err, "warning: %s%s\n", where, warning)
-	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/doctor"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 )
@@ -69,7 +68,7 @@ func (m managerObserver) graph(ctx context.Context, live *client.Client, g *grap
 	}
 	return observe(func() (map[types.UID]bool, error) {
 		seen := g.Snapshot()
-		known, err := m.manager.Graph(ctx, !collector.BehaviorOf(seen.Server).NamesGraphByController, func(uid types.UID) bool { return g.Find(uid) != graph.None })
+		known, err := m.manager.Graph(ctx, func(uid types.UID) bool { return g.Find(uid) != graph.None })
 		if err != nil {
 			return nil, err
 		}

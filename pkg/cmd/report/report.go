@@ -139,9 +139,6 @@ func (f *reportFlags) page(j *collector.Judge, found *audit.Report) html.Page {
 			p.Plan = plan.New(j, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: within}})
 		}
 	}
-	if warning := cli.OldServerWarning(j.Graph().Snapshot().Server, len(found.Findings)); warning != "" {
-		p.Warnings = append(p.Warnings, warning)
-	}
 	return p
 }
 
