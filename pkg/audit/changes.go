@@ -21,23 +21,23 @@ const (
 	Removed ChangeType = "REMOVED"
 )
 
-// Outcome is why a finding was removed. The values are part of the JSON contract.
-type Outcome string
+// RemovalOutcome is why a finding was removed. The values are part of the JSON contract.
+type RemovalOutcome string
 
 // The outcomes.
 const (
-	ObjectDeleted Outcome = "deleted"    // its object is proven absent
-	Resolved      Outcome = "resolved"   // its object exists, and the rule does not report it any more
-	Superseded    Outcome = "superseded" // another rule reports the same reference instead
-	NoLongerRead  Outcome = "unknown"    // its object was only looked up because others named it, and none does any more
+	ObjectDeleted RemovalOutcome = "deleted"    // its object is proven absent
+	Resolved      RemovalOutcome = "resolved"   // its object exists, and the rule does not report it any more
+	Superseded    RemovalOutcome = "superseded" // another rule reports the same reference instead
+	NoLongerRead  RemovalOutcome = "unknown"    // its object was only looked up because others named it, and none does any more
 )
 
-// Change is a difference between the findings of two scans.
-type Change struct {
-	Type    ChangeType `json:"type"`
-	Time    time.Time  `json:"time"`              // end of the scan that showed it
-	Outcome Outcome    `json:"outcome,omitempty"` // of a removed finding
-	Finding Finding    `json:"finding"`           // of a removed one: as it was last
+// FindingChange is a difference between the findings of two scans.
+type FindingChange struct {
+	Type    ChangeType     `json:"type"`
+	Time    time.Time      `json:"time"`              // end of the scan that showed it
+	Outcome RemovalOutcome `json:"outcome,omitempty"` // of a removed finding
+	Finding Finding        `json:"finding"`           // of a removed one: as it was last
 }
 
 // Tracker follows findings from one scan to the next. The zero value has no findings.
@@ -60,12 +60,12 @@ type trackedFinding struct {
 // Update compares a report with the one before, and returns the changes in the order of the
 // findings, the removed ones last. A finding whose object could not be read is not removed: it
 // stays as it was until its object can be read again.
-func (t *Tracker) Update(r *Report, g *graph.Graph) []Change {
+func (t *Tracker) Update(r *Report, g *graph.Graph) []FindingChange {
 	scanned := g.Snapshot().Taken
 	first := t.findings == nil
 	now := make(map[trackedKey]trackedFinding, len(r.Findings))
 	added := map[object.Identity][]*Finding{}
-	var out []Change
+	var out []FindingChange
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		key := trackedKey{findingKey: keyOf(f.Cluster, f.Rule, f.Object, f.Reference)}
@@ -80,13 +80,13 @@ func (t *Tracker) Update(r *Report, g *graph.Graph) []Change {
 				tracked.since = scanned
 			}
 			added[f.Object] = append(added[f.Object], f)
-			out = append(out, Change{Type: Added, Time: scanned, Finding: *f})
+			out = append(out, FindingChange{Type: Added, Time: scanned, Finding: *f})
 		case !sameFinding(&old.Finding, f):
-			out = append(out, Change{Type: Changed, Time: scanned, Finding: *f})
+			out = append(out, FindingChange{Type: Changed, Time: scanned, Finding: *f})
 		}
 		now[key] = tracked
 	}
-	var removed []Change
+	var removed []FindingChange
 	for key, old := range t.findings {
 		if _, still := now[key]; still {
 			continue
@@ -95,9 +95,9 @@ func (t *Tracker) Update(r *Report, g *graph.Graph) []Change {
 			now[key] = old
 			continue
 		}
-		removed = append(removed, Change{Type: Removed, Time: scanned, Outcome: outcome(g, &old.Finding, added[old.Object]), Finding: old.Finding})
+		removed = append(removed, FindingChange{Type: Removed, Time: scanned, Outcome: outcome(g, &old.Finding, added[old.Object]), Finding: old.Finding})
 	}
-	slices.SortFunc(removed, func(a, b Change) int { return compareFindings(&a.Finding, &b.Finding) })
+	slices.SortFunc(removed, func(a, b FindingChange) int { return compareFindings(&a.Finding, &b.Finding) })
 	t.findings = now
 	return append(out, removed...)
 }
@@ -137,7 +137,7 @@ func unreadable(g *graph.Graph, f *Finding) bool {
 
 // outcome returns why a finding is not reported any more. added are the new findings about its
 // object.
-func outcome(g *graph.Graph, f *Finding, added []*Finding) Outcome {
+func outcome(g *graph.Graph, f *Finding, added []*Finding) RemovalOutcome {
 	if g.Object(g.Find(f.Object.UID)) == nil {
 		m, mapped := g.View().Map(f.Object.APIVersion, f.Object.Kind)
 		if mapped && !g.View().Listed(m.Type.GroupResource(), f.Object.Namespace) {

@@ -101,18 +101,18 @@ func UniqueCoordinates(all []Coordinates) []Coordinates {
 // list showed there (docs/gc-semantics.md#verdicts).
 type Lookup struct {
 	Coordinates
-	Outcome Outcome        `json:"outcome"`
+	Outcome LookupOutcome  `json:"outcome"`
 	Object  *object.Object `json:"object,omitempty"`  // if found
 	Reason  ErrorClass     `json:"reason,omitempty"`  // if failed
 	Message string         `json:"message,omitempty"` // if failed, unescaped
 }
 
-// Outcome is the outcome of a lookup.
-type Outcome string
+// LookupOutcome is the outcome of a lookup.
+type LookupOutcome string
 
 // Found and Absent are proof, Failed is not.
 const (
-	Found  Outcome = "found"
-	Absent Outcome = "absent" // a 404 that names the object, of a type whose list succeeded
-	Failed Outcome = "failed"
+	Found  LookupOutcome = "found"
+	Absent LookupOutcome = "absent" // a 404 that names the object, of a type whose list succeeded
+	Failed LookupOutcome = "failed"
 )

@@ -27,7 +27,7 @@ type watched struct {
 	*auditFlags
 	options audit.Options
 	tracker audit.Tracker
-	gone    []audit.Change // the latest first, at most maxGone
+	gone    []audit.FindingChange // the latest first, at most maxGone
 	allGone int
 	begun   time.Time // end of the first scan
 	synced  *syncLine // the last one; nil before the first
@@ -82,7 +82,7 @@ func (w *watched) show(_ context.Context, sight *cli.Sight) (cli.Shown, error) {
 }
 
 // keepGone remembers the latest findings that are gone.
-func (w *watched) keepGone(changes []audit.Change) {
+func (w *watched) keepGone(changes []audit.FindingChange) {
 	for _, c := range changes {
 		if c.Type == audit.Removed {
 			w.allGone++
@@ -92,7 +92,7 @@ func (w *watched) keepGone(changes []audit.Change) {
 	w.gone = w.gone[:min(len(w.gone), maxGone)]
 }
 
-func (w *watched) writeLines(sight *cli.Sight, r *audit.Report, changes []audit.Change) error {
+func (w *watched) writeLines(sight *cli.Sight, r *audit.Report, changes []audit.FindingChange) error {
 	for _, c := range changes {
 		if err := sight.WriteLine(c); err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 )
 
 // outcomeWords are the words for the outcomes in the table.
-var outcomeWords = map[audit.Outcome]string{
+var outcomeWords = map[audit.RemovalOutcome]string{
 	audit.ObjectDeleted: "object deleted",
 	audit.Resolved:      "resolved",
 	audit.Superseded:    "another rule reports it",
@@ -20,7 +20,7 @@ var outcomeWords = map[audit.Outcome]string{
 
 // RemovedTable writes the latest findings that were removed, in the order given, after how many
 // were in all since a time. It writes nothing if there are none.
-func RemovedTable(w io.Writer, latest []audit.Change, all int, since time.Time) error {
+func RemovedTable(w io.Writer, latest []audit.FindingChange, all int, since time.Time) error {
 	if len(latest) == 0 {
 		return nil
 	}

@@ -21,7 +21,7 @@ func TestWatchedTables(t *testing.T) {
 	first, second := st.ConfigMap("ns/first", st.OwnedBy(st.Pod("ns/gone"))), st.ConfigMap("ns/sec\x1bond", st.OwnedBy(st.Pod("ns/gone")))
 	var tracker audit.Tracker
 	var report *audit.Report
-	follow := func(after time.Duration, s *snapshot.Snapshot) []audit.Change {
+	follow := func(after time.Duration, s *snapshot.Snapshot) []audit.FindingChange {
 		s.Taken = st.Taken.Add(after)
 		g := graph.New(s)
 		var err error
