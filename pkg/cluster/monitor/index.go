@@ -2,14 +2,12 @@ package monitor
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -20,9 +18,8 @@ type index struct {
 	mu         sync.Mutex
 	holders    map[types.UID][]holder
 	dependents map[types.UID]uidSet // by owner
-	changed    map[types.UID]bool
-	owners     map[types.UID]bool // of what has changed
-	everything bool               // changes are not only those of single objects
+	changed    map[types.UID]bool   // and owners that may have waited for that
+	everything bool                 // changes are not only those of single objects
 }
 
 // holder is a store that has an object. Usually an object has one; more if it is served under
@@ -77,26 +74,21 @@ func (s uidSet) appendTo(uids []types.UID) []types.UID {
 
 func newIndex() *index {
 	return &index{
-		holders: map[types.UID][]holder{}, dependents: map[types.UID]uidSet{},
-		changed: map[types.UID]bool{}, owners: map[types.UID]bool{}, everything: true,
+		holders: map[types.UID][]holder{}, dependents: map[types.UID]uidSet{}, changed: map[types.UID]bool{}, everything: true,
 	}
 }
 
-// set records that a store has o in place of old; nil is none.
-func (x *index) set(s *store, old, o *object.Object) {
+// replace records that a store has these objects in place of old ones.
+func (x *index) replace(s *store, old, objects []*object.Object) {
 	if x == nil {
 		return
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.setLocked(s, old, o)
-}
-
-func (x *index) setLocked(s *store, old, o *object.Object) {
-	if old != nil {
-		x.remove(s, old)
+	for _, o := range old {
+		x.remove(s, o)
 	}
-	if o != nil {
+	for _, o := range objects {
 		x.holders[o.UID] = append(x.holders[o.UID], holder{s, o})
 		for _, r := range o.Owners {
 			x.dependents[r.UID] = x.dependents[r.UID].with(o.UID)
@@ -127,44 +119,21 @@ func (x *index) remove(s *store, old *object.Object) {
 	}
 }
 
-// replace records that a store has new objects in place of old ones.
-func (x *index) replace(s *store, old, objects []*object.Object) {
+// mark notes that an object has changed, by its states before and after.
+func (x *index) mark(states ...*object.Object) {
 	if x == nil {
 		return
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, o := range old {
-		x.remove(s, o)
-	}
-	for _, o := range objects {
-		x.setLocked(s, nil, o)
-	}
-}
-
-// mark notes that an object has changed; nil is its absence.
-func (x *index) mark(old, o *object.Object) {
-	if x == nil {
-		return
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for _, state := range []*object.Object{old, o} {
-		if state == nil {
-			continue
-		}
-		x.changed[state.UID] = true
-		for _, r := range state.Owners {
-			x.owners[r.UID] = true
+	for _, o := range states {
+		x.changed[o.UID] = true
+		for _, r := range o.Owners {
+			if slices.ContainsFunc(x.holders[r.UID], func(h holder) bool { return h.object.Terminating() && h.object.HasCollectorFinalizer() }) {
+				x.changed[r.UID] = true
+			}
 		}
 	}
-}
-
-// holds reports whether a store has an object with that UID.
-func (x *index) holds(uid types.UID) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return len(x.holders[uid]) > 0
 }
 
 // markEverything notes that types, gaps or whole lists have changed.
@@ -182,26 +151,16 @@ func (x *index) markEverything() {
 func (x *index) take() (changed []types.UID, everything bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	everything = x.everything
+	changed, everything = slices.Collect(maps.Keys(x.changed)), x.everything
 	x.everything = false
-	for uid := range x.changed {
-		changed = append(changed, uid)
-	}
-	// What an owner waits for may be over.
-	for uid := range x.owners {
-		if slices.ContainsFunc(x.holders[uid], func(h holder) bool { return h.object.HasCollectorFinalizer() }) {
-			changed = append(changed, uid)
-		}
-	}
 	clear(x.changed)
-	clear(x.owners)
 	return changed, everything
 }
 
 // part selects the objects with these UIDs, all that depends on them, and all owners of these. whole are
-// those whose dependents are all selected. ok is false if that is too many of all objects, or
+// those whose dependents are all selected. Both are nil if that is too many of all objects, or
 // if one of these UIDs is that of a namespace or a definition, whose contents have no reference to it.
-func (x *index) part(uids []types.UID) (selected map[*store][]*object.Object, whole map[types.UID]bool, ok bool) {
+func (x *index) part(uids []types.UID) (selected map[*store][]*object.Object, whole map[types.UID]bool) {
 	selected, whole = map[*store][]*object.Object{}, map[types.UID]bool{}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -229,7 +188,7 @@ func (x *index) part(uids []types.UID) (selected map[*store][]*object.Object, wh
 		}
 		whole[uid] = true
 		if !add(uid) || slices.ContainsFunc(x.holders[uid], func(h holder) bool { return h.object.IsNamespace() || h.object.IsCRD() }) {
-			return nil, nil, false
+			return nil, nil
 		}
 		next = x.dependents[uid].appendTo(next)
 	}
@@ -237,21 +196,10 @@ func (x *index) part(uids []types.UID) (selected map[*store][]*object.Object, wh
 		uid := owners[len(owners)-1]
 		owners = owners[:len(owners)-1]
 		if !add(uid) {
-			return nil, nil, false
+			return nil, nil
 		}
 	}
-	return selected, whole, true
-}
-
-// lacks reports whether one of these lists is up to date with the state of an object and no list has it.
-func (m *Monitor) lacks(l lists, at snapshot.Listing, o *object.Object) bool {
-	for s := range l.complete {
-		// the version first: a store has its objects before that
-		if s.query.Listing() == at && client.NotAfter(o.ResourceVersion, s.state().ResourceVersion) {
-			return !m.index.holds(o.UID)
-		}
-	}
-	return false
+	return selected, whole
 }
 
 // Changes is a snapshot for new decisions after changes.
@@ -275,46 +223,20 @@ const (
 // of Snapshot; after an error, the next one is of everything.
 func (m *Monitor) SnapshotOfChanges(ctx context.Context, more ...types.UID) (Changes, error) {
 	if m.index == nil {
-		return m.everything(ctx)
+		return m.snapshotOf(ctx, nil)
 	}
 	changed, everything := m.index.take()
 	var selected map[*store][]*object.Object
 	var whole map[types.UID]bool
 	if !everything {
-		selected, whole, _ = m.index.part(append(changed, more...))
+		selected, whole = m.index.part(append(changed, more...))
 	}
-	var out Changes
-	var err error
+	out, err := m.snapshotOf(ctx, selected)
 	if whole != nil {
-		out, err = m.partOf(ctx, selected)
 		out.Whole = func(uid types.UID) bool { return whole[uid] }
-	} else {
-		out, err = m.everything(ctx)
 	}
 	if err != nil {
 		m.index.markEverything()
-	}
-	return out, err
-}
-
-// partOf returns a snapshot of selected objects.
-func (m *Monitor) partOf(ctx context.Context, selected map[*store][]*object.Object) (Changes, error) {
-	lists := m.latestLists()
-	part := &scan.Part{
-		Listed: lists.listed, Gaps: lists.gaps,
-		Lacks: func(at snapshot.Listing, o *object.Object) bool { return m.lacks(lists, at, o) },
-	}
-	for s, objects := range selected {
-		if lists.complete[s] != nil {
-			part.Objects = append(part.Objects, objects...)
-		}
-	}
-	out, err := m.scan(ctx, func(discovered *discovery.Result) (*snapshot.Snapshot, error) {
-		live := scan.Live{Lists: &liveLists{monitor: m, selected: selected}, Memo: m.memo, Part: part}
-		return scan.RunLive(ctx, live, m.client, discovered, m.options.Scope, m.options.Now)
-	})
-	if err != nil || len(out.Listed) < len(lists.listed) { // a lookup contradicts a list, which has to be listed again
-		m.notify()
 	}
 	return out, err
 }

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -26,7 +27,7 @@ func indexed(objects []*object.Object) *index {
 		if stores[kind] == nil {
 			stores[kind] = &store{query: client.Query{Type: snapshot.Type{Resource: kind}}}
 		}
-		x.set(stores[kind], nil, o)
+		x.replace(stores[kind], nil, []*object.Object{o})
 	}
 	return x
 }
@@ -41,8 +42,8 @@ func TestPartDecidesLikeTheWhole(t *testing.T) {
 		}
 		x := indexed(whole.Objects)
 		changed := whole.Objects[rapid.IntRange(0, len(whole.Objects)-1).Draw(t, "changed")]
-		selected, decided, ok := x.part([]types.UID{changed.UID})
-		if !ok {
+		selected, decided := x.part([]types.UID{changed.UID})
+		if decided == nil {
 			return // of an object with contents
 		}
 		s := *whole
@@ -101,23 +102,22 @@ func TestIndexFollowsChanges(t *testing.T) {
 		x, objects := newIndex(), map[types.UID]*object.Object{}
 		for range rapid.IntRange(0, 40).Draw(t, "changes") {
 			uid := types.UID(rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "uid"))
-			old := objects[uid]
-			var o *object.Object
+			var old, now []*object.Object
+			if o := objects[uid]; o != nil {
+				old = append(old, o)
+			}
+			delete(objects, uid)
 			if rapid.Bool().Draw(t, "exists") {
-				o = &object.Object{Identity: object.Identity{Name: string(uid), UID: uid}}
+				o := &object.Object{Identity: object.Identity{Name: string(uid), UID: uid}}
 				for _, owner := range rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "x"}), 0, 3).Draw(t, "owners") {
 					o.Owners = append(o.Owners, object.Reference{UID: types.UID(owner)})
 				}
+				objects[uid], now = o, append(now, o)
 			}
-			x.set(s, old, o)
-			if objects[uid] = o; o == nil {
-				delete(objects, uid)
-			}
+			x.replace(s, old, now)
 		}
 		want := newIndex()
-		for _, o := range objects {
-			want.set(s, nil, o)
-		}
+		want.replace(s, nil, slices.Collect(maps.Values(objects)))
 		if diff := cmp.Diff(want.dependents, x.dependents, cmp.AllowUnexported(uidSet{})); diff != "" {
 			t.Error(diff)
 		}
@@ -132,7 +132,7 @@ func TestChangesOfDependentsConcernOwnersThatWait(t *testing.T) {
 	dependent := st.Secret("a/dependent", st.OwnedBy(waiting, live))
 	x := indexed([]*object.Object{&waiting, &live, &dependent})
 	x.take()
-	x.mark(&dependent, nil)
+	x.mark(&dependent)
 	changed, everything := x.take()
 	slices.Sort(changed)
 	want := []types.UID{dependent.UID, waiting.UID}

@@ -59,7 +59,6 @@ type Monitor struct {
 	discovered   *discovery.Result
 	discoveryErr error // of the last attempt
 	monitors     map[key]*typeMonitor
-	lists        lists // of the latest snapshot of everything
 }
 
 type counts struct{ relists, watchErrors, events, discoveries atomic.Int64 }
@@ -155,25 +154,12 @@ func (m *Monitor) WaitForSync(ctx context.Context) error {
 // the error is that of discovery, and a *scan.NothingReadableError if no list is. After a
 // *client.MemoryError and after Stop, every call returns the same error.
 func (m *Monitor) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
-	everything, err := m.everything(ctx)
+	everything, err := m.snapshotOf(ctx, nil)
 	return everything.Snapshot, err
 }
 
-// everything returns Snapshot as Changes.
-func (m *Monitor) everything(ctx context.Context) (Changes, error) {
-	return m.scan(ctx, func(discovered *discovery.Result) (*snapshot.Snapshot, error) {
-		live := &liveLists{monitor: m, lists: lists{complete: map[*store]*typeMonitor{}}}
-		s, err := scan.RunLive(ctx, scan.Live{Lists: live, Memo: m.memo}, m.client, discovered, m.options.Scope, m.options.Now)
-		if err == nil {
-			live.relistContradicted(s)
-			m.setLists(live.lists)
-		}
-		return s, err
-	})
-}
-
-// scan calls run with the current types, one call at a time.
-func (m *Monitor) scan(ctx context.Context, run func(*discovery.Result) (*snapshot.Snapshot, error)) (Changes, error) {
+// snapshotOf returns a snapshot of the selected objects, nil for all objects. It makes one at a time.
+func (m *Monitor) snapshotOf(ctx context.Context, selected map[*store][]*object.Object) (Changes, error) {
 	select {
 	case m.turn <- struct{}{}:
 		defer func() { <-m.turn }()
@@ -182,6 +168,7 @@ func (m *Monitor) scan(ctx context.Context, run func(*discovery.Result) (*snapsh
 	}
 	m.mu.Lock()
 	discovered, err := m.discovered, m.discoveryErr
+	complete := make(map[snapshot.Listing]*typeMonitor, len(m.monitors))
 	m.mu.Unlock()
 	switch {
 	case m.ctx.Err() != nil:
@@ -189,78 +176,56 @@ func (m *Monitor) scan(ctx context.Context, run func(*discovery.Result) (*snapsh
 	case err != nil:
 		return Changes{}, err
 	}
-	s, err := run(discovered)
+	live := &liveLists{Monitor: m, selected: selected, complete: complete}
+	s, err := scan.RunLive(ctx, scan.Live{Lists: live, Memo: m.memo, Part: selected != nil}, m.client, discovered, m.options.Scope, m.options.Now)
+	if err == nil {
+		live.relistContradicted(s)
+	}
 	return Changes{Snapshot: s, Mapper: discovered.Mapper}, err
 }
 
-// lists are the lists of one snapshot of everything, without their objects and those that select by
-// a field. It is not changed any more once the snapshot was made: whatever changes it makes the next
-// snapshot one of everything (Monitor.notify).
-type lists struct {
-	complete map[*store]*typeMonitor
-	listed   []snapshot.Listing // the complete ones
-	gaps     []snapshot.Gap     // the others
-}
-
-func (l *lists) add(t *typeMonitor, err error) {
-	if err != nil {
-		l.gaps = append(l.gaps, client.GapOf(t.query.Listing(), err))
-		return
-	}
-	l.complete[t.store] = t
-	l.listed = append(l.listed, t.query.Listing())
-}
-
-func (m *Monitor) setLists(l lists) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.lists = l
-}
-
-func (m *Monitor) latestLists() lists {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.lists
-}
-
-// liveLists returns the live lists of a Monitor.
+// liveLists are the live lists of a Monitor, for one snapshot.
 type liveLists struct {
-	monitor  *Monitor
+	*Monitor
 	selected map[*store][]*object.Object // nil for all objects
-	lists    lists                       // those returned, without selected objects
+	complete map[snapshot.Listing]*typeMonitor
 }
+
+var _ scan.Lists = (*liveLists)(nil)
 
 // ListAll returns the live lists. A list that was not requested before is monitored from now on.
 func (l *liveLists) ListAll(ctx context.Context, queries []client.Query, _ bool) ([]client.ListResult, error) {
 	out := make([]client.ListResult, len(queries))
-	for i, t := range l.monitor.ensure(queries...) {
-		if err := l.monitor.wait(ctx, t.synced); err != nil {
+	for i, t := range l.ensure(queries...) {
+		if err := l.wait(ctx, t.synced); err != nil {
 			return nil, err
 		}
-		switch {
-		case l.selected == nil:
-			if out[i] = t.result(); t.query.FieldSelector == "" {
-				l.lists.add(t, out[i].Err)
-			}
-		default:
-			if out[i] = t.state(); out[i].Err == nil {
-				out[i].Objects = l.selected[t.store]
-			}
+		if out[i] = t.result(l.selected); out[i].Err == nil && t.query.FieldSelector == "" {
+			l.complete[t.query.Listing()] = t
 		}
 	}
 	return out, nil
 }
 
-// relistContradicted lists the types again whose lists the snapshot does not trust.
-func (l *liveLists) relistContradicted(s *snapshot.Snapshot) {
-	listed := map[snapshot.Listing]bool{}
-	for _, at := range s.Listed {
-		listed[at] = true
+// Find returns the object that a list has at a place now, or nil.
+func (l *liveLists) Find(at snapshot.Listing, namespace, name string) *object.Object {
+	if t := l.complete[at]; t != nil {
+		return t.find(namespace, name)
 	}
-	for _, t := range l.lists.complete {
-		if !listed[t.query.Listing()] {
-			t.relist()
-		}
+	return nil
+}
+
+// relistContradicted lists the types again whose lists the snapshot does not trust. If that has only a
+// part of the objects, everything is decided again.
+func (l *liveLists) relistContradicted(s *snapshot.Snapshot) {
+	for _, at := range s.Listed {
+		delete(l.complete, at)
+	}
+	for _, t := range l.complete {
+		t.relist()
+	}
+	if len(l.complete) > 0 && l.selected != nil {
+		l.notify()
 	}
 }
 

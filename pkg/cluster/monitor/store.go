@@ -42,21 +42,29 @@ func comparePlaces(a, b *object.Object) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// result returns the objects as a list does. They are left out while they may be out of date.
-func (s *store) result() client.ListResult {
+// result returns the objects, or if selected is not nil those of this store in it, as a list does. They are left
+// out while they may be out of date.
+func (s *store) result(selected map[*store][]*object.Object) client.ListResult {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil {
+	switch {
+	case s.err != nil:
 		return client.ListResult{Err: s.err}
+	case selected != nil:
+		return client.ListResult{Objects: selected[s], ResourceVersion: s.version}
 	}
 	return client.ListResult{Objects: slices.Clone(s.objects), ResourceVersion: s.version}
 }
 
-// state returns the list without its objects.
-func (s *store) state() client.ListResult {
+// find returns the object at a place, or nil.
+func (s *store) find(namespace, name string) *object.Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return client.ListResult{ResourceVersion: s.version, Err: s.err}
+	at := &object.Object{Identity: object.Identity{Namespace: namespace, Name: name}}
+	if i, found := slices.BinarySearchFunc(s.objects, at, comparePlaces); found {
+		return s.objects[i]
+	}
+	return nil
 }
 
 func (s *store) size() (objects int, err error) {
@@ -112,7 +120,6 @@ func (s *store) replace(objects []*object.Object, version string) {
 	s.parent.client.Memory.Drop(s.objects...)
 	s.parent.index.replace(s, s.objects, objects)
 	s.objects, s.version = objects, version
-	s.parent.memo.ForgetType(s.query.Type.GroupResource())
 	if differs {
 		s.parent.notify()
 	}
@@ -131,20 +138,17 @@ func (s *store) put(o *object.Object) {
 	i, found := slices.BinarySearchFunc(s.objects, o, comparePlaces)
 	if !found {
 		s.objects = slices.Insert(s.objects, i, o)
-		s.forget(o)
-		s.changed(nil, o)
+		s.parent.index.replace(s, nil, []*object.Object{o})
+		s.changed(o)
 		return
 	}
 	old := s.objects[i]
 	s.parent.client.Memory.Drop(old)
 	share(o, old)
 	s.objects[i] = o
-	s.forget(old)
-	s.forget(o)
+	s.parent.index.replace(s, []*object.Object{old}, []*object.Object{o})
 	if s.matters(old, o) {
 		s.changed(old, o)
-	} else {
-		s.parent.index.set(s, old, o)
 	}
 }
 
@@ -153,14 +157,14 @@ func (s *store) remove(o *object.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, found := slices.BinarySearchFunc(s.objects, o, comparePlaces)
-	s.forget(o)
 	if s.closed || !found {
 		return
 	}
 	old := s.objects[i]
 	s.parent.client.Memory.Drop(old)
 	s.objects = slices.Delete(s.objects, i, i+1)
-	s.changed(old, nil)
+	s.parent.index.replace(s, []*object.Object{old}, nil)
+	s.changed(old)
 }
 
 // close releases the objects. No event changes the store any more.
@@ -175,15 +179,10 @@ func (s *store) close() {
 // verifyOrder returns an error if an event would bring back an earlier state of an object, or
 // deletes another object than the one that is known.
 func (s *store) verifyOrder(m *metav1.PartialObjectMetadata, deleted bool) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := &object.Object{Identity: object.Identity{Namespace: m.Namespace, Name: m.Name}}
-	i, found := slices.BinarySearchFunc(s.objects, at, comparePlaces)
-	if !found {
-		return nil
-	}
-	known := s.objects[i]
+	known := s.find(m.Namespace, m.Name)
 	switch {
+	case known == nil:
+		return nil
 	case deleted && known.UID != m.UID:
 		return client.NewAnswerError("an event says that %q is deleted, with another UID", m.Name)
 	case known.ResourceVersion != m.ResourceVersion && client.NotAfter(m.ResourceVersion, known.ResourceVersion):
@@ -200,14 +199,9 @@ func (s *store) UpdateResourceVersion(version string) {
 	s.version = version
 }
 
-func (s *store) forget(o *object.Object) {
-	s.parent.memo.Forget(s.query.Type.GroupResource(), o.Identity)
-}
-
-// changed reports a change of an object that matters; nil is its absence.
-func (s *store) changed(old, o *object.Object) {
-	s.parent.index.set(s, old, o)
-	s.parent.index.mark(old, o)
+// changed reports a change of an object that matters, by its states before and after.
+func (s *store) changed(states ...*object.Object) {
+	s.parent.index.mark(states...)
 	s.parent.signal()
 }
 

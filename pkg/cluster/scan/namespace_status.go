@@ -18,7 +18,7 @@ var namespaces = snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Nam
 func (sc *scanner) readNamespaceStatuses(ctx context.Context) error {
 	terminating := sc.selectObjects(func(o *object.Object) bool { return o.Terminating() && o.IsNamespace() })
 	statuses, err := client.InParallel(ctx, sc.client.Options.SmallConcurrency, terminating, func(o **object.Object) *object.NamespaceStatus {
-		return remember(sc.memo, stateOf(*o), func() (*object.NamespaceStatus, bool) { return readNamespaceStatus(ctx, sc.client, *o), true })
+		return remember(sc, stateOf(*o), func() (*object.NamespaceStatus, bool) { return readNamespaceStatus(ctx, sc.client, *o), true })
 	})
 	for i, o := range terminating {
 		sc.own(o).NamespaceStatus = statuses[i]
@@ -46,7 +46,7 @@ func (sc *scanner) selectObjects(matches func(*object.Object) bool) []**object.O
 
 // own replaces an object that others share by a copy, and returns it.
 func (sc *scanner) own(o **object.Object) *object.Object {
-	if sc.memo != nil {
+	if sc.lists != nil {
 		*o = new(**o)
 	}
 	return *o

@@ -147,14 +147,13 @@ func (sc *scanner) dropContradictedLists() {
 		if !ok {
 			continue
 		}
-		for _, namespace := range slices.Compact([]string{"", a.Namespace}) {
-			at := snapshot.Listing{Group: m.Type.Group, Resource: m.Type.Resource, Namespace: namespace}
+		for _, at := range listingsOf(m.Type, a.Namespace) {
 			if failed[at] || !sc.lacks(at, a.Object) {
 				continue
 			}
 			failed[at] = true
 			sc.gaps = append(sc.gaps, snapshot.Gap{
-				Group: at.Group, Resource: at.Resource, Namespace: namespace, Reason: snapshot.Unreadable,
+				Group: at.Group, Resource: at.Resource, Namespace: at.Namespace, Reason: snapshot.Unreadable,
 				Message: fmt.Sprintf("the list lacks %s, which a request for it alone found", a.Object),
 			})
 		}
@@ -165,10 +164,21 @@ func (sc *scanner) dropContradictedLists() {
 // lacks reports whether a list succeeded and is not older than the state of an object, which it
 // does not have. o is not among the objects.
 func (sc *scanner) lacks(at snapshot.Listing, o *object.Object) bool {
-	if sc.part != nil {
-		return sc.part.Lacks(at, o)
+	if sc.lists != nil { // they may have returned a part of their objects
+		if there := sc.lists.Find(at, o.Namespace, o.Name); there != nil && there.UID == o.UID {
+			return false
+		}
 	}
 	return client.NotAfter(o.ResourceVersion, sc.versions[at])
+}
+
+// listingsOf returns the lists that show the objects of a type in a namespace, which may be empty.
+func listingsOf(t snapshot.Type, namespace string) []snapshot.Listing {
+	out := []snapshot.Listing{{Group: t.Group, Resource: t.Resource}}
+	if namespace != "" {
+		out = append(out, snapshot.Listing{Group: t.Group, Resource: t.Resource, Namespace: namespace})
+	}
+	return out
 }
 
 // widerQueries returns the lists that extend a scan of namespaces. They may show owners whose UID

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -20,16 +19,17 @@ const maxOverduePods = 100
 
 var pods = snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}
 
-// readPodNodes reads the Nodes of the Pods whose grace period was over at that time. Metadata does
-// not name a Pod's Node, so each is requested whole. The error is the context's.
-func (sc *scanner) readPodNodes(ctx context.Context, now time.Time) error {
+// readPodNodes reads the Nodes of the Pods whose grace period is over. Metadata does not name a Pod's
+// Node, so each is requested whole. The error is the context's.
+func (sc *scanner) readPodNodes(ctx context.Context) error {
+	now := sc.now()
 	overdue := sc.selectObjects(func(o *object.Object) bool { return o.Kind == "Pod" && o.APIVersion == "v1" && o.Overdue(now) })
 	slices.SortFunc(overdue, func(a, b **object.Object) int {
 		return cmp.Or((*a).Deleted.Compare(*(*b).Deleted), (*a).Identity.Compare((*b).Identity))
 	})
 	overdue = overdue[:min(len(overdue), maxOverduePods)]
 	nodes, err := client.InParallel(ctx, sc.client.Options.SmallConcurrency, overdue, func(o **object.Object) *object.PodNode {
-		return remember(sc.memo, stateOf(*o), func() (*object.PodNode, bool) { return readNodeOfPod(ctx, sc.client, *o), true })
+		return remember(sc, stateOf(*o), func() (*object.PodNode, bool) { return readNodeOfPod(ctx, sc.client, *o), true })
 	})
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (sc *scanner) readNodes(ctx context.Context, names []string) (map[string]*o
 		if !listed {
 			at = objectState{unlisted: name}
 		}
-		return remember(sc.memo, at, func() (*object.PodNode, bool) { return sc.readNode(ctx, view, name) })
+		return remember(sc, at, func() (*object.PodNode, bool) { return sc.readNode(ctx, view, name) })
 	})
 	out := map[string]*object.PodNode{}
 	for i, n := range nodes {

@@ -141,6 +141,11 @@ func TestScanLimitsHowManyPodsItRequestsWhole(t *testing.T) {
 	}
 }
 
+// requested are lists that are requested for every scan.
+type requested struct{ *client.Client }
+
+func (requested) Find(snapshot.Listing, string, string) *object.Object { return nil }
+
 func TestMemoKeepsNodesUntilTheyMayHaveChanged(t *testing.T) {
 	for name, c := range map[string]struct {
 		nodes func(*http.Request) any // the list of Nodes
@@ -162,7 +167,7 @@ func TestMemoKeepsNodesUntilTheyMayHaveChanged(t *testing.T) {
 			}
 			memo, now := NewMemo(), time.Unix(0, 0)
 			for range 2 {
-				s, err := RunLive(t.Context(), Live{Lists: conn, Memo: memo}, conn, discovered, Scope{}, func() time.Time { return now })
+				s, err := RunLive(t.Context(), Live{Lists: requested{conn}, Memo: memo}, conn, discovered, Scope{}, func() time.Time { return now })
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -21,7 +21,7 @@ func (sc *scanner) markRunning(ctx context.Context) error {
 		return nil
 	}
 	queries := sc.runningPodQueries()
-	answers, err := sc.source.ListAll(ctx, queries, false)
+	answers, err := sc.listAll(ctx, queries, false)
 	if err != nil {
 		return err
 	}

@@ -55,19 +55,13 @@ func (e *NothingReadableError) Error() string {
 	return fmt.Sprintf("nothing could be read: all of %d types failed, the first is %s (%s): %s", len(e.Gaps), first, first.Reason, first.Message)
 }
 
-// Source returns the results of lists, in the order of the queries. Its error is the context's.
-// A Client is one. The objects of any other Source are shared and stay unchanged.
-type Source interface {
-	ListAll(ctx context.Context, queries []client.Query, labels bool) ([]client.ListResult, error)
-}
-
 type scanner struct {
 	client    *client.Client
-	source    Source
-	memo      *Memo // nil: the objects are of this scan alone
-	part      *Part // nil: the source returns everything
+	lists     Lists // live; nil: the client makes them
+	memo      *Memo
 	scope     Scope
 	discovery *discovery.Result
+	now       func() time.Time
 
 	objects  snapshot.Deduper
 	listed   []snapshot.Listing
@@ -124,48 +118,44 @@ func hasVanished(g snapshot.Gap) bool {
 // cannot be read becomes a gap; if nothing can be read, the error is a *NothingReadableError. now
 // is called at the end of the scan, and when the Pods past their grace period are selected.
 func Run(ctx context.Context, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
-	return newScan(c, discovered, scope).run(ctx, now)
+	return newScan(c, discovered, scope, now).run(ctx)
+}
+
+// Lists are kept up to date. Their objects are shared and stay unchanged.
+type Lists interface {
+	// ListAll returns the results in the order of the queries. The error is the context's.
+	ListAll(ctx context.Context, queries []client.Query, labels bool) ([]client.ListResult, error)
+	// Find returns the object that a list has at a place now, or nil. It may not be among those that
+	// ListAll returned.
+	Find(at snapshot.Listing, namespace, name string) *object.Object
 }
 
 // Live is a copy of lists that is kept up to date.
 type Live struct {
-	Lists Source
+	Lists Lists
 	Memo  *Memo // what scans request in addition, for the next one
-	Part  *Part // nil for all objects
-}
-
-// Part is what a scan reads of a live copy for some decisions: on objects whose dependents are all in it.
-type Part struct {
-	Objects []*object.Object   // of complete lists; with each, all of its owners that a list has
-	Listed  []snapshot.Listing // the complete lists, shared
-	Gaps    []snapshot.Gap     // the other lists, shared
-	// Lacks reports whether a complete list is not older than the state of an object and does not have
-	// it, in this part or not.
-	Lacks func(snapshot.Listing, *object.Object) bool
+	// Part reports that the lists return only a part of their objects, for some decisions: on objects whose
+	// dependents are all in it. With each object, it has all of its owners that a list has.
+	Part bool
 }
 
 // RunLive is like Run with lists that are kept up to date. What the snapshot says of listed types is true of the
 // whole copy.
 func RunLive(ctx context.Context, live Live, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
-	sc := newScan(c, discovered, scope)
-	sc.source, sc.memo, sc.part = live.Lists, live.Memo, live.Part
-	if live.Part != nil {
-		live.Memo.setNow(now)
-	} else {
-		defer live.Memo.begin(now)()
+	sc := newScan(c, discovered, scope, now)
+	sc.lists, sc.memo = live.Lists, live.Memo
+	if !live.Part {
+		live.Memo.begin()
 	}
-	s, err := sc.run(ctx, now)
+	s, err := sc.run(ctx)
 	if err == nil {
-		s.Part = live.Part != nil
+		s.Part = live.Part
 	}
 	return s, err
 }
 
-func (sc *scanner) run(ctx context.Context, now func() time.Time) (*snapshot.Snapshot, error) {
-	if sc.part != nil {
-		sc.listed, sc.gaps = append(sc.listed, sc.part.Listed...), append(sc.gaps, sc.part.Gaps...)
-		sc.objects.Add(sc.part.Objects...)
-	} else if err := sc.list(ctx, sc.queries(sc.scope.Namespaces), false); err != nil {
+func (sc *scanner) run(ctx context.Context) (*snapshot.Snapshot, error) {
+	if err := sc.list(ctx, sc.queries(sc.scope.Namespaces), false); err != nil {
 		return nil, err
 	}
 	if len(sc.listed) == 0 && len(sc.gaps) > 0 {
@@ -183,11 +173,11 @@ func (sc *scanner) run(ctx context.Context, now func() time.Time) (*snapshot.Sna
 		return nil, err
 	}
 	sc.dropContradictedLists()
-	if err := cmp.Or(sc.markRunning(ctx), sc.readNamespaceStatuses(ctx), sc.readPodNodes(ctx, now())); err != nil {
+	if err := cmp.Or(sc.markRunning(ctx), sc.readNamespaceStatuses(ctx), sc.readPodNodes(ctx)); err != nil {
 		return nil, err
 	}
 	sc.gaps = append(sc.gaps, sc.lookupGaps()...)
-	return sc.finish(now()), nil
+	return sc.finish(), nil
 }
 
 // Contents lists what the deletion of a Namespace or CustomResourceDefinition also deletes. Types
@@ -198,7 +188,7 @@ func Contents(ctx context.Context, c *client.Client, of object.Identity) (*snaps
 	if err != nil {
 		return nil, err
 	}
-	sc := newScan(c, discovered, Scope{})
+	sc := newScan(c, discovered, Scope{}, time.Now)
 	var queries []client.Query
 	switch {
 	case of.IsNamespace():
@@ -209,14 +199,14 @@ func Contents(ctx context.Context, c *client.Client, of object.Identity) (*snaps
 	if err := sc.list(ctx, queries, false); err != nil {
 		return nil, err
 	}
-	return sc.finish(time.Now()), nil
+	return sc.finish(), nil
 }
 
 // newScan returns a scanner that counts memory separately.
-func newScan(c *client.Client, discovered *discovery.Result, scope Scope) *scanner {
+func newScan(c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) *scanner {
 	c = c.WithOwnMemory().ForServer(discovered.Server)
 	return &scanner{
-		client: c, source: c, scope: scope, discovery: discovered, gaps: append([]snapshot.Gap(nil), discovered.Gaps...),
+		client: c, scope: scope, discovery: discovered, now: now, gaps: slices.Clone(discovered.Gaps),
 		reader:   &ObjectReader{client: c, labels: scope.Labels, probes: map[probeKey]func() error{}},
 		versions: map[snapshot.Listing]string{},
 	}
@@ -229,13 +219,7 @@ func (sc *scanner) queries(namespaces []string) []client.Query {
 // Queries returns the lists of the monitored types that are in these namespaces, or of all
 // monitored types if namespaces is nil.
 func Queries(types []snapshot.Type, namespaces []string) []client.Query {
-	monitored := 0
-	for i := range types {
-		if types[i].Monitored() {
-			monitored++
-		}
-	}
-	queries := make([]client.Query, 0, monitored*max(len(namespaces), 1))
+	queries := make([]client.Query, 0, len(types)*max(len(namespaces), 1))
 	for _, t := range types {
 		switch {
 		case !t.Monitored():
@@ -262,7 +246,7 @@ func (sc *scanner) list(ctx context.Context, queries []client.Query, search bool
 		}
 		sc.versions[q.Listing()] = ""
 		var a *client.ListResult
-		if sc.memo == nil { // a source has newer ones
+		if sc.lists == nil { // live ones are newer
 			a = sc.discovery.Announced.ListFor(q)
 		}
 		if a == nil {
@@ -276,7 +260,7 @@ func (sc *scanner) list(ctx context.Context, queries []client.Query, search bool
 			}
 		}
 	}
-	answers, err := sc.source.ListAll(ctx, fresh, sc.scope.Labels)
+	answers, err := sc.listAll(ctx, fresh, sc.scope.Labels)
 	if err != nil {
 		return err
 	}
@@ -307,6 +291,13 @@ func (sc *scanner) list(ctx context.Context, queries []client.Query, search bool
 	return nil
 }
 
+func (sc *scanner) listAll(ctx context.Context, queries []client.Query, labels bool) ([]client.ListResult, error) {
+	if sc.lists != nil {
+		return sc.lists.ListAll(ctx, queries, labels)
+	}
+	return sc.client.ListAll(ctx, queries, labels)
+}
+
 // byKind returns the indexes of the queries in the order of their objects
 // (object.Identity.Compare). Servers send lists nearly in that order, so little is left to sort.
 func byKind(queries []client.Query) []int {
@@ -320,10 +311,10 @@ func byKind(queries []client.Query) []int {
 	return places
 }
 
-// finish returns the sorted snapshot of a scan that ended at this time.
-func (sc *scanner) finish(now time.Time) *snapshot.Snapshot {
+// finish returns the sorted snapshot of a scan that ends now.
+func (sc *scanner) finish() *snapshot.Snapshot {
 	s := sc.snapshot()
-	s.Taken = now.UTC().Truncate(time.Second)
+	s.Taken = sc.now().UTC().Truncate(time.Second)
 	s.Normalize()
 	return s
 }
