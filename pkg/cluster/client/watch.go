@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,9 +19,9 @@ const watchOverrun = 30 * time.Second
 // Watch starts a watch of the metadata of a query's objects. The server has to begin its answer within
 // Options.Timeout; from then on, the watch lasts until the server or the context ends it, or Stop does.
 // A watch that lasts longer than its timeoutSeconds and watchOverrun may have missed any event: it
-// ends with the error that events have expired, after which a reflector lists again. Its events are
-// not verified.
-func (c *Client) Watch(ctx context.Context, q Query, o metav1.ListOptions) (watch.Interface, error) {
+// ends with the error that events have expired, after which a reflector lists again. Every other event
+// is what verify returns of it, if that keeps it.
+func (c *Client) Watch(ctx context.Context, q Query, o metav1.ListOptions, verify func(watch.Event) (event watch.Event, keep bool)) (watch.Interface, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if c.Options.Timeout > 0 {
 		late := time.AfterFunc(c.Options.Timeout, func() { cancel(context.DeadlineExceeded) })
@@ -37,22 +36,21 @@ func (c *Client) Watch(ctx context.Context, q Query, o metav1.ListOptions) (watc
 		cancel(nil)
 		return nil, err
 	}
-	w := &begunWatch{in: in, events: make(chan watch.Event), stopped: make(chan struct{}), cancel: func() { cancel(nil) }}
-	go w.forward(o.TimeoutSeconds)
+	w := &begunWatch{Interface: in, events: make(chan watch.Event), cancel: cancel}
+	go w.forward(ctx, o.TimeoutSeconds, verify)
 	return w, nil
 }
 
 // begunWatch ends the context of its request, too, and is bounded in time.
 type begunWatch struct {
-	in      watch.Interface
-	events  chan watch.Event
-	stop    sync.Once
-	stopped chan struct{}
-	cancel  func()
+	watch.Interface
+	events chan watch.Event
+	cancel context.CancelCauseFunc
 }
 
 // forward passes on events until the watch ends, or has lasted longer than the server was asked for.
-func (w *begunWatch) forward(timeoutSeconds *int64) {
+// watch.Filter would leak a goroutine if a watch is stopped while an event arrives.
+func (w *begunWatch) forward(ctx context.Context, timeoutSeconds *int64, verify func(watch.Event) (watch.Event, bool)) {
 	defer close(w.events)
 	var overdue <-chan time.Time
 	if timeoutSeconds != nil {
@@ -62,21 +60,23 @@ func (w *begunWatch) forward(timeoutSeconds *int64) {
 	}
 	for last := false; !last; {
 		var event watch.Event
-		var ok bool
+		keep := true
 		select {
-		case event, ok = <-w.in.ResultChan():
+		case received, ok := <-w.Interface.ResultChan():
+			if !ok || ctx.Err() != nil { // what comes after Stop is an error because of that
+				return
+			}
+			event, keep = verify(received)
 		case <-overdue:
 			expired := apierrors.NewResourceExpired("the watch did not end in time, so it may have missed events").Status()
-			event, ok, last = watch.Event{Type: watch.Error, Object: &expired}, true, true
-			w.in.Stop()
-			w.cancel()
+			event, last = watch.Event{Type: watch.Error, Object: &expired}, true
 		}
-		if !ok {
-			return
+		if !keep {
+			continue
 		}
 		select {
 		case w.events <- event:
-		case <-w.stopped:
+		case <-ctx.Done():
 			return
 		}
 	}
@@ -87,9 +87,8 @@ func (w *begunWatch) ResultChan() <-chan watch.Event { return w.events }
 
 // Stop ends the watch.
 func (w *begunWatch) Stop() {
-	w.stop.Do(func() { close(w.stopped) })
-	w.in.Stop()
-	w.cancel()
+	w.cancel(nil)
+	w.Interface.Stop()
 }
 
 // ListWatch returns what a reflector needs to list and watch the metadata of a query's objects.
@@ -103,7 +102,7 @@ func (c *Client) ListWatch(q Query) *cache.ListWatch {
 			return c.resource(q).List(ctx, o)
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return c.Watch(ctx, q, o)
+			return c.Watch(ctx, q, o, func(e watch.Event) (watch.Event, bool) { return e, true })
 		},
 	}
 }

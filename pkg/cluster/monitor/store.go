@@ -78,9 +78,6 @@ func (s *store) failure() error {
 	return err
 }
 
-// complete records that a list and a watch have succeeded.
-func (s *store) complete() { s.setErr(nil) }
-
 // fail records that the objects may be out of date.
 func (s *store) fail(err error) {
 	var full *client.MemoryError
@@ -93,6 +90,7 @@ func (s *store) fail(err error) {
 	}
 }
 
+// setErr records why the objects may be out of date; nil if a list and a watch have succeeded.
 func (s *store) setErr(err error) {
 	s.mu.Lock()
 	same := err == nil && s.err == nil || err != nil && s.err != nil && err.Error() == s.err.Error()

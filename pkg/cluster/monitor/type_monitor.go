@@ -124,16 +124,14 @@ func (t *typeMonitor) list(ctx context.Context, _ metav1.ListOptions) (runtime.O
 // watch starts a watch whose events are verified. As soon as it is established, the objects are
 // complete.
 func (t *typeMonitor) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	w, err := t.parent.client.Watch(ctx, t.query, o)
+	w, err := t.parent.client.Watch(ctx, t.query, o, t.verify)
 	switch {
-	case ctx.Err() != nil && err != nil:
-		return nil, err
-	case err != nil:
+	case err == nil:
+		t.setErr(nil)
+	case ctx.Err() == nil:
 		t.endWatch(err)
-		return nil, err
 	}
-	t.complete()
-	return t.verified(w), nil
+	return w, err
 }
 
 // endWatch counts an error of a watch. It is a gap until a list and a watch succeed, unless the
@@ -143,44 +141,6 @@ func (t *typeMonitor) endWatch(err error) {
 	if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
 		t.fail(fmt.Errorf("could not be watched: %w", err))
 	}
-}
-
-// verifiedWatch passes on the events of a watch that were verified.
-type verifiedWatch struct {
-	watch.Interface
-	events  chan watch.Event
-	stopped chan struct{}
-	stop    sync.Once
-}
-
-// verified verifies every event of a watch. watch.Filter would leak a goroutine if a watch is
-// stopped while an event arrives.
-func (t *typeMonitor) verified(in watch.Interface) watch.Interface {
-	out := &verifiedWatch{Interface: in, events: make(chan watch.Event), stopped: make(chan struct{})}
-	t.parent.all.Go(func() {
-		defer close(out.events)
-		for event := range in.ResultChan() {
-			event, keep := t.verify(event)
-			if !keep {
-				continue
-			}
-			select {
-			case out.events <- event:
-			case <-out.stopped:
-				return
-			}
-		}
-	})
-	return out
-}
-
-// ResultChan returns the verified events.
-func (w *verifiedWatch) ResultChan() <-chan watch.Event { return w.events }
-
-// Stop ends the watch.
-func (w *verifiedWatch) Stop() {
-	w.stop.Do(func() { close(w.stopped) })
-	w.Interface.Stop()
 }
 
 // verify replaces an event that is not what was asked for by an error, which ends the watch.
