@@ -32,46 +32,24 @@ type Observations struct {
 	Webhooks Observed[[]snapshot.AdmissionWebhook]
 	// ForegroundDeletion reports whether the API server honours that policy.
 	ForegroundDeletion Observed[bool]
-	Leader             Observed[Leader]
+	Leader             Observed[reason.Leader]
 	// QueuesBefore are the collector's work queues before the wait for garbage, Queues those after
 	// it, in the same order.
-	QueuesBefore []Queue
-	Queues       Observed[[]Queue]
+	QueuesBefore []reason.Queue
+	Queues       Observed[[]reason.Queue]
 	// CollectorGraph are the objects that the collector knows, of those with owners or dependents,
 	// and those that were deleted since the scan.
 	CollectorGraph Observed[map[types.UID]bool]
 	// InOtherNamespaces are the objects about which the collector has sent an event
 	// OwnerRefInvalidNamespace.
 	InOtherNamespaces Observed[[]object.Identity]
-	Canary            *Observed[Canary] // nil if it was not requested
-}
-
-// Queue is a work queue of the collector.
-type Queue struct {
-	Name           string
-	Depth          int     // how many items wait
-	LongestSeconds float64 // for how long one item has been processed
-}
-
-// Canary is what the collector did with a dependent whose owner was deleted.
-type Canary struct {
-	Collected bool
-	Took      time.Duration // or for how long it was waited for
+	Canary            *Observed[reason.CanaryTest] // nil if it was not requested
 }
 
 // Observed is a value that could be observed, or why it could not.
 type Observed[T any] struct {
 	Value   T
 	Unknown string // empty if the value is known
-}
-
-// Leader is the lease of kube-controller-manager, watched for some time.
-type Leader struct {
-	Exists  bool
-	Holder  string        // empty if nothing holds it
-	Renewed time.Time     // the last time
-	Renews  bool          // it was renewed while it was watched
-	Watched time.Duration // for how long it was watched
 }
 
 // Status is the result of a check. The values are part of the JSON contract.

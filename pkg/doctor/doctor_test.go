@@ -23,8 +23,8 @@ import (
 
 var (
 	orphan = st.ConfigMap("shop/orphan", st.Owned(st.To(st.Pod("shop/gone"))))
-	leader = doctor.Leader{Exists: true, Holder: "master-0", Renewed: time.Unix(0, 0), Renews: true}
-	silent = doctor.Leader{Exists: true, Holder: "master-0", Renewed: time.Unix(0, 0), Watched: 15*time.Second + time.Millisecond}
+	leader = reason.Leader{Exists: true, Holder: "master-0", Renewed: time.Unix(0, 0), Renews: true}
+	silent = reason.Leader{Exists: true, Holder: "master-0", Renewed: time.Unix(0, 0), Watched: 15*time.Second + time.Millisecond}
 )
 
 // observed returns what a healthy cluster shows, except that the pending objects of the scan are
@@ -46,12 +46,12 @@ func observed(t *testing.T, seen *snapshot.Snapshot, again ...object.Object) *do
 	report.Settle(reread, 30*time.Second)
 	return &doctor.Observations{
 		Graph: g, Report: report, StuckAfter: audit.DefaultStuckAfter,
-		ForegroundDeletion: doctor.Observed[bool]{Value: true}, Leader: doctor.Observed[doctor.Leader]{Value: leader},
-		QueuesBefore: idle, Queues: doctor.Observed[[]doctor.Queue]{Value: idle}, CollectorGraph: doctor.Observed[map[types.UID]bool]{Value: knownObjects(g)},
+		ForegroundDeletion: doctor.Observed[bool]{Value: true}, Leader: doctor.Observed[reason.Leader]{Value: leader},
+		QueuesBefore: idle, Queues: doctor.Observed[[]reason.Queue]{Value: idle}, CollectorGraph: doctor.Observed[map[types.UID]bool]{Value: knownObjects(g)},
 	}
 }
 
-var idle = []doctor.Queue{{Name: "attempt_to_delete"}}
+var idle = []reason.Queue{{Name: "attempt_to_delete"}}
 
 // knownObjects returns all objects.
 func knownObjects(g *graph.Graph) map[types.UID]bool {
@@ -63,8 +63,8 @@ func knownObjects(g *graph.Graph) map[types.UID]bool {
 }
 
 func TestDiagnoseOfTheControllerManager(t *testing.T) {
-	queue := func(depth int, seconds float64) []doctor.Queue {
-		return []doctor.Queue{{Name: "attempt_to_delete", Depth: depth, LongestSeconds: seconds}}
+	queue := func(depth int, seconds float64) []reason.Queue {
+		return []reason.Queue{{Name: "attempt_to_delete", Depth: depth, LongestSeconds: seconds}}
 	}
 	owned := st.ConfigMap("shop/owned", st.OwnedBy(st.Pod("shop/owner")))
 	seen := func() *snapshot.Snapshot {
@@ -159,7 +159,7 @@ func TestDiagnose(t *testing.T) {
 		"a lease that nobody holds means that nothing runs": {
 			func(t *testing.T) *doctor.Observations {
 				o := healthy(t)
-				o.Leader.Value = doctor.Leader{Exists: true}
+				o.Leader.Value = reason.Leader{Exists: true}
 				return o
 			},
 			doctor.NotWorking, "ManagerDown",
@@ -168,7 +168,7 @@ func TestDiagnose(t *testing.T) {
 		"without a lease nothing is known of the manager": {
 			func(t *testing.T) *doctor.Observations {
 				o := healthy(t)
-				o.Leader.Value = doctor.Leader{}
+				o.Leader.Value = reason.Leader{}
 				return o
 			},
 			doctor.Unverified, "CollectorUnverified",
@@ -222,7 +222,7 @@ func TestDiagnose(t *testing.T) {
 		"a canary that is collected proves that the collector works": {
 			func(t *testing.T) *doctor.Observations {
 				o := healthy(t)
-				o.Canary = &doctor.Observed[doctor.Canary]{Value: doctor.Canary{Collected: true, Took: time.Second}}
+				o.Canary = &doctor.Observed[reason.CanaryTest]{Value: reason.CanaryTest{Collected: true, Took: time.Second}}
 				return o
 			},
 			doctor.Working, "CollectorWorks", nil,
@@ -230,7 +230,7 @@ func TestDiagnose(t *testing.T) {
 		"a canary that stays shows that it does not": {
 			func(t *testing.T) *doctor.Observations {
 				o := healthy(t)
-				o.Canary = &doctor.Observed[doctor.Canary]{Value: doctor.Canary{Took: 30 * time.Second}}
+				o.Canary = &doctor.Observed[reason.CanaryTest]{Value: reason.CanaryTest{Took: 30 * time.Second}}
 				return o
 			},
 			doctor.NotWorking, "CollectorIdle",

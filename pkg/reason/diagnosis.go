@@ -43,6 +43,28 @@ var (
 	BehaviorKnown = with[string]("BehaviorKnown", "server", "%s")
 )
 
+// Leader is the lease of kube-controller-manager, watched for some time.
+type Leader struct {
+	Exists  bool
+	Holder  string        // empty if nothing holds it
+	Renewed time.Time     // the last time, by the clock of the holder
+	Renews  bool          // it was renewed while it was watched
+	Watched time.Duration // for how long it was watched
+}
+
+// Queue is a work queue of the garbage collector.
+type Queue struct {
+	Name           string
+	Depth          int     // how many items wait
+	LongestSeconds float64 // for how long the collector has worked on one item
+}
+
+// CanaryTest is what the collector did with a dependent whose owner was deleted.
+type CanaryTest struct {
+	Collected bool          // the dependent is gone
+	Took      time.Duration // until it was seen to be gone, or for how long that was waited for
+}
+
 // Backend is what an API group or a type depends on, as far as it could be read.
 type Backend struct {
 	Serves  string          `json:"serves"`            // the group and version, or the type

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -65,10 +66,9 @@ type part struct {
 
 // Result is what the collector did, and what became of the objects.
 type Result struct {
-	Collected bool              // the dependent is gone
-	Took      time.Duration     // until it was seen to be gone, or for how long that was waited for
-	Removed   []object.Identity // what an earlier canary had left, and is deleted now
-	Left      []Left            // what is left of this canary, or of an earlier one and unchanged
+	Test    reason.CanaryTest
+	Removed []object.Identity // what an earlier canary had left, and is deleted now
+	Left    []Left            // what is left of this canary, or of an earlier one and unchanged
 }
 
 // Left is an object that a canary could not delete.
@@ -126,7 +126,7 @@ func (c *Canary) Run(ctx context.Context, patience time.Duration) (Result, error
 		}
 	}
 	var err error
-	out.Collected, out.Took, err = c.observe(ctx, patience)
+	out.Test, err = c.observe(ctx, patience)
 	cleaning, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	for _, p := range []*part{c.owner, c.dependent} {
@@ -141,25 +141,25 @@ func (c *Canary) Run(ctx context.Context, patience time.Duration) (Result, error
 }
 
 // observe creates the objects, deletes the owner and waits until the dependent is gone.
-func (c *Canary) observe(ctx context.Context, patience time.Duration) (collected bool, took time.Duration, err error) {
+func (c *Canary) observe(ctx context.Context, patience time.Duration) (out reason.CanaryTest, err error) {
 	owner, err := c.create(ctx, c.owner)
 	if err != nil {
-		return false, 0, err
+		return out, err
 	}
 	if _, err := c.create(ctx, c.dependent, metav1.OwnerReference{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, UID: owner.UID}); err != nil {
-		return false, 0, err
+		return out, err
 	}
 	if _, err := c.writer.Delete(ctx, owner, metav1.DeletePropagationBackground, nil); err != nil {
-		return false, 0, err
+		return out, err
 	}
 	for begun := time.Now(); ; {
 		now, err := c.writer.Read(ctx, c.dependent.Identity)
-		took := time.Since(begun)
-		if err != nil || now == nil || took >= patience {
-			return err == nil && now == nil, took, err
+		out.Collected, out.Took = err == nil && now == nil, time.Since(begun)
+		if err != nil || out.Collected || out.Took >= patience {
+			return out, err
 		}
 		if err := client.Wait(ctx, poll); err != nil {
-			return false, took, err
+			return out, err
 		}
 	}
 }

@@ -4,13 +4,10 @@ import (
 	"context"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/lease"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
-
-var leases = snapshot.Type{Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Kind: "Lease", Namespaced: true}
 
 // The lease of kube-controller-manager (--leader-elect-resource-name and -namespace).
 const (
@@ -26,54 +23,31 @@ const (
 	maxLease     = time.Minute
 )
 
-// Leader is the lease of kube-controller-manager, watched for some time.
-type Leader struct {
-	Exists  bool
-	Holder  string        // empty if nothing holds it
-	Renewed time.Time     // the last time, by the clock of the holder
-	Renews  bool          // it was renewed while it was watched
-	Watched time.Duration // for how long it was watched
-}
-
-type lease struct {
-	Spec struct {
-		HolderIdentity       string
-		LeaseDurationSeconds int
-		RenewTime            metav1.MicroTime
-	}
-}
-
 // WatchLeader reads the lease of kube-controller-manager until it is renewed, or until the time is
 // over in which its holder, or after that another candidate, would have renewed it. It compares no
 // clocks.
-func WatchLeader(ctx context.Context, c *client.Client) (Leader, error) {
-	var first, now lease
-	q := client.Query{Type: leases, Namespace: leaseNamespace, Name: leaseName}
-	err := client.GetWhole(ctx, c, q, &first)
-	if client.IsNotFound(err, leases.GroupResource(), leaseName) {
-		return Leader{}, nil
+func WatchLeader(ctx context.Context, c *client.Client) (reason.Leader, error) {
+	first, err := lease.Read(ctx, c, leaseNamespace, leaseName)
+	if first == nil {
+		return reason.Leader{}, err
 	}
-	if err != nil {
-		return Leader{}, err
+	lasts := min(first.Duration(), maxLease)
+	if lasts <= 0 {
+		lasts = defaultLease
 	}
-	duration := defaultLease
-	if s := time.Duration(first.Spec.LeaseDurationSeconds) * time.Second; s > 0 {
-		duration = min(s, maxLease)
-	}
-	patience := duration * 3 / 2 // a candidate takes the lease over soon after it has expired
+	patience := lasts * 3 / 2 // a candidate takes the lease over soon after it has expired
 	begun := time.Now()
-	for now = first; ; {
-		out := Leader{Exists: true, Holder: now.Spec.HolderIdentity, Renewed: now.Spec.RenewTime.Time, Watched: time.Since(begun)}
-		out.Renews = out.Holder != "" && !now.Spec.RenewTime.Equal(&first.Spec.RenewTime)
+	for now := first; ; {
+		out := reason.Leader{Exists: true, Holder: now.HolderIdentity, Renewed: now.RenewTime.Time, Watched: time.Since(begun)}
+		out.Renews = out.Holder != "" && !now.RenewTime.Time.Equal(first.RenewTime.Time)
 		if out.Renews || out.Watched >= patience {
 			return out, nil
 		}
 		if err := client.Wait(ctx, leasePoll); err != nil {
-			return Leader{}, err
+			return reason.Leader{}, err
 		}
-		now = lease{}
-		if err := client.GetWhole(ctx, c, q, &now); err != nil {
-			return Leader{}, err
+		if now, err = lease.Read(ctx, c, leaseNamespace, leaseName); now == nil {
+			return reason.Leader{}, err
 		}
 	}
 }

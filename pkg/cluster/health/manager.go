@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -136,20 +137,12 @@ func (m *Manager) lines(ctx context.Context, path string, most int64, each func(
 	return in.Err()
 }
 
-// Queue is a work queue of the garbage collector.
-type Queue struct {
-	Name  string
-	Depth int // how many items wait
-	// LongestSeconds is for how long the collector has worked on one item.
-	LongestSeconds float64
-}
-
 // The queues of the garbage collector.
 var queueNames = []string{"garbage_collector_attempt_to_delete", "garbage_collector_attempt_to_orphan", "garbage_collector_graph_changes"}
 
 // Queues returns the collector's work queues, none if the kube-controller-manager has not started
 // it.
-func (m *Manager) Queues(ctx context.Context) ([]Queue, error) {
+func (m *Manager) Queues(ctx context.Context) ([]reason.Queue, error) {
 	wanted := map[string]float64{}
 	for _, name := range queueNames {
 		wanted[depthOf(name)], wanted[longestOf(name)] = math.NaN(), math.NaN()
@@ -172,14 +165,14 @@ func (m *Manager) Queues(ctx context.Context) ([]Queue, error) {
 	case !found:
 		return nil, errors.New("GET /metrics of kube-controller-manager: the answer has no metrics")
 	}
-	var out []Queue
+	var out []reason.Queue
 	for _, name := range queueNames {
 		if depth := wanted[depthOf(name)]; !math.IsNaN(depth) {
 			longest := wanted[longestOf(name)]
 			if math.IsNaN(longest) {
 				longest = 0
 			}
-			out = append(out, Queue{name, int(depth), longest})
+			out = append(out, reason.Queue{Name: name, Depth: int(depth), LongestSeconds: longest})
 		}
 	}
 	return out, nil

@@ -12,7 +12,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -52,19 +54,35 @@ func (l *Lock) Object() object.Identity {
 	return object.Identity{APIVersion: Leases.APIVersion(), Kind: Leases.Kind, Namespace: l.query.Namespace, Name: l.query.Name}
 }
 
-type record struct {
-	Metadata struct {
-		ResourceVersion string
-	}
-	Spec spec
+// Lease is what the API server has of a Lease.
+type Lease struct {
+	HolderIdentity       string           `json:"holderIdentity"` // empty if nothing holds it
+	LeaseDurationSeconds int              `json:"leaseDurationSeconds"`
+	AcquireTime          metav1.MicroTime `json:"acquireTime,omitzero"`
+	RenewTime            metav1.MicroTime `json:"renewTime,omitzero"` // by the clock of the holder
+	LeaseTransitions     int              `json:"leaseTransitions"`
+
+	version string // resourceVersion; empty for a Lease to create
 }
 
-type spec struct {
-	HolderIdentity       string            `json:"holderIdentity"`
-	LeaseDurationSeconds int               `json:"leaseDurationSeconds"`
-	AcquireTime          *metav1.MicroTime `json:"acquireTime,omitempty"`
-	RenewTime            *metav1.MicroTime `json:"renewTime,omitempty"`
-	LeaseTransitions     int               `json:"leaseTransitions"`
+// Duration returns after which time without a renewal the Lease is free.
+func (l *Lease) Duration() time.Duration { return time.Duration(l.LeaseDurationSeconds) * time.Second }
+
+// Read returns a Lease, nil if it does not exist.
+func Read(ctx context.Context, c *client.Client, namespace, name string) (*Lease, error) {
+	var whole struct {
+		Metadata struct{ ResourceVersion string }
+		Spec     Lease
+	}
+	err := client.GetWhole(ctx, c, client.Query{Type: Leases, Namespace: namespace, Name: name}, &whole)
+	switch {
+	case client.IsNotFound(err, Leases.GroupResource(), name):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	whole.Spec.version = whole.Metadata.ResourceVersion
+	return &whole.Spec, nil
 }
 
 // Acquire waits until this candidate holds the Lease. It calls waiting, if not nil, when another
@@ -114,77 +132,65 @@ func (l *Lock) Hold(ctx context.Context) error {
 
 // try takes or renews the Lease if it is free or held by this candidate, and returns its holder.
 func (l *Lock) try(ctx context.Context) (holder string, err error) {
-	var now record
-	err = client.GetWhole(ctx, l.client, l.query, &now)
-	if client.IsNotFound(err, Leases.GroupResource(), l.query.Name) {
-		return l.create(ctx)
-	}
+	now, err := l.read(ctx)
 	if err != nil {
 		return "", l.failed("read", err)
 	}
-	if now.Metadata.ResourceVersion != l.observed {
-		l.observed, l.observedAt = now.Metadata.ResourceVersion, time.Now()
-	}
-	if other := now.Spec.HolderIdentity; other != "" && other != l.candidate {
-		lasts := time.Duration(now.Spec.LeaseDurationSeconds) * time.Second
-		if time.Since(l.observedAt) < max(lasts, time.Second) {
-			return other, nil
+	at := metav1.NowMicro()
+	next := Lease{HolderIdentity: l.candidate, LeaseDurationSeconds: int(duration / time.Second), AcquireTime: at, RenewTime: at}
+	if now == nil {
+		switch err := l.write(ctx, l.client.REST.Post(), "", next); {
+		case apierrors.IsAlreadyExists(err): // another candidate was quicker
+			return "", nil
+		case err != nil:
+			return "", l.failed("create", err)
 		}
+		return l.candidate, nil
 	}
-	next := l.next(now.Spec)
-	if err := l.write(ctx, now.Metadata.ResourceVersion, next); err != nil {
+	if now.version != l.observed {
+		l.observed, l.observedAt = now.version, time.Now()
+	}
+	switch other := now.HolderIdentity; {
+	case other == l.candidate:
+		next.AcquireTime, next.LeaseTransitions = now.AcquireTime, now.LeaseTransitions
+	case other != "" && time.Since(l.observedAt) < max(now.Duration(), time.Second):
+		return other, nil
+	default:
+		next.LeaseTransitions = now.LeaseTransitions + 1
+	}
+	next.version = now.version
+	if err := l.change(ctx, next); err != nil {
 		return "", l.failed("renew", err)
 	}
 	return l.candidate, nil
 }
 
-// next returns the Lease after this candidate has taken or renewed it.
-func (l *Lock) next(now spec) spec {
-	at := metav1.NowMicro()
-	next := spec{l.candidate, int(duration / time.Second), now.AcquireTime, &at, now.LeaseTransitions}
-	if now.HolderIdentity != l.candidate {
-		next.AcquireTime = &at
-		next.LeaseTransitions++
-	}
-	return next
+func (l *Lock) read(ctx context.Context) (*Lease, error) {
+	return Read(ctx, l.client, l.query.Namespace, l.query.Name)
 }
 
-func (l *Lock) create(ctx context.Context) (holder string, err error) {
-	at := metav1.NowMicro()
+// change changes the Lease if it still has this version.
+func (l *Lock) change(ctx context.Context, next Lease) error {
+	return l.write(ctx, l.client.REST.Patch(types.MergePatchType), l.query.Name, next)
+}
+
+// write sends the Lease to the path of that name.
+func (l *Lock) write(ctx context.Context, r *rest.Request, name string, next Lease) error {
 	body, err := json.Marshal(map[string]any{
-		"apiVersion": Leases.APIVersion(), "kind": Leases.Kind,
-		"metadata": map[string]any{"namespace": l.query.Namespace, "name": l.query.Name},
-		"spec":     spec{l.candidate, int(duration / time.Second), &at, &at, 0},
+		"apiVersion": Leases.APIVersion(), "kind": Leases.Kind, "spec": next,
+		"metadata": metav1.ObjectMeta{Namespace: l.query.Namespace, Name: l.query.Name, ResourceVersion: next.version},
 	})
 	if err != nil {
-		return "", l.failed("create", err)
+		return err
 	}
-	r := client.SetPath(l.client.REST.Post(), Leases, l.query.Namespace, "").SetHeader("Content-Type", "application/json").Body(body)
+	r = client.SetPath(r, Leases, l.query.Namespace, name).Body(body)
+	if name == "" {
+		r = r.SetHeader("Content-Type", runtime.ContentTypeJSON)
+	}
 	raw, err := l.client.Send(ctx, r)
-	if apierrors.IsAlreadyExists(err) {
-		return "", nil // another candidate was quicker
-	}
 	if err == nil {
 		_, err = client.ReadObject(raw, l.query, false)
 	}
-	if err != nil {
-		return "", l.failed("create", err)
-	}
-	return l.candidate, nil
-}
-
-// write changes the Lease if it still has this resourceVersion.
-func (l *Lock) write(ctx context.Context, version string, s spec) error {
-	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": version}, "spec": s})
-	if err != nil {
-		return err
-	}
-	r := client.SetPath(l.client.REST.Patch(types.MergePatchType), Leases, l.query.Namespace, l.query.Name).Body(body)
-	raw, err := l.client.Send(ctx, r)
-	if err != nil {
-		return err
-	}
-	_, err = client.ReadObject(raw, l.query, false)
 	return err
 }
 
@@ -193,13 +199,10 @@ func (l *Lock) write(ctx context.Context, version string, s spec) error {
 func (l *Lock) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, retryPeriod)
 	defer cancel()
-	var now record
-	if client.GetWhole(ctx, l.client, l.query, &now) != nil || now.Spec.HolderIdentity != l.candidate {
-		return
+	if now, err := l.read(ctx); err == nil && now != nil && now.HolderIdentity == l.candidate {
+		now.HolderIdentity, now.LeaseDurationSeconds = "", 1
+		_ = l.change(ctx, *now)
 	}
-	free := now.Spec
-	free.HolderIdentity, free.LeaseDurationSeconds = "", 1
-	_ = l.write(ctx, now.Metadata.ResourceVersion, free)
 }
 
 func (l *Lock) failed(doing string, err error) error {

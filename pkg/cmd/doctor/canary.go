@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/doctor"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -29,13 +30,9 @@ func (c *doctorCommand) prepareCanary(ctx context.Context, live *client.Client, 
 }
 
 // runCanary runs a canary and prints what is left of it, which it reports.
-func (c *doctorCommand) runCanary(ctx context.Context, bird *canary.Canary) (test doctor.Observed[doctor.Canary], left bool) {
-	var result canary.Result
-	test = observe(func() (doctor.Canary, error) {
-		var err error
-		result, err = bird.Run(ctx, c.settle)
-		return doctor.Canary{Collected: result.Collected, Took: result.Took}, err
-	})
+func (c *doctorCommand) runCanary(ctx context.Context, bird *canary.Canary) (test doctor.Observed[reason.CanaryTest], left bool) {
+	result, err := bird.Run(ctx, c.settle)
+	test = observed(result.Test, err)
 	for _, o := range result.Removed {
 		fmt.Fprintf(c.scan.Err, "deleted %s, which an earlier --canary had left\n", located(o))
 	}

@@ -5,11 +5,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/doctorview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -86,10 +87,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	}
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
-	leader := start(func() (doctor.Leader, error) {
-		l, err := health.WatchLeader(watching, live)
-		return doctor.Leader(l), err
-	})
+	leader := start(func() (reason.Leader, error) { return health.WatchLeader(watching, live) })
 	seen, _, err := c.scan.Scan(ctx, c.scan.Everything(scan.Scope{}))
 	if err != nil {
 		return err
@@ -111,13 +109,22 @@ func (c *doctorCommand) run(ctx context.Context) error {
 		return health.ObjectsWithOwnersElsewhere(ctx, live, c.scan.Config.Namespace())
 	})
 	webhooks := start(func() ([]snapshot.AdmissionWebhook, error) { return health.Webhooks(ctx, live, seen) })
-	m := c.observeManager(ctx, live, leader)
-	before, collectorGraph := m.queues(ctx), m.graph(ctx, live, g)
-	var test *doctor.Observed[doctor.Canary]
+	m, noManager := c.findManager(ctx, live, leader)
+	queues := func() doctor.Observed[[]reason.Queue] {
+		if noManager != nil {
+			return observed([]reason.Queue(nil), noManager)
+		}
+		return observed(m.Queues(ctx))
+	}
+	before, known := queues(), observed(map[types.UID]bool(nil), noManager)
+	if noManager == nil {
+		known = observed(collectorGraph(ctx, m, live, g))
+	}
+	var test *doctor.Observed[reason.CanaryTest]
 	left := false // of the canary
 	if bird != nil && ctx.Err() == nil {
-		observed, remains := c.runCanary(ctx, bird)
-		test, left = &observed, remains
+		ended, remains := c.runCanary(ctx, bird)
+		test, left = &ended, remains
 	}
 	backends := health.Backends(ctx, live, seen.Gaps)
 	err = c.scan.Settle(ctx, live, g, report, c.settle)
@@ -129,7 +136,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	}
 	d := doctor.Diagnose(&doctor.Observations{
 		Graph: g, Report: report, StuckAfter: c.stuckAfter, Backends: backends, Webhooks: webhooks(),
-		ForegroundDeletion: foreground(), Leader: leader(), InOtherNamespaces: elsewhere(), QueuesBefore: before.Value, Queues: m.queues(ctx), CollectorGraph: collectorGraph, Canary: test,
+		ForegroundDeletion: foreground(), Leader: leader(), InOtherNamespaces: elsewhere(), QueuesBefore: before.Value, Queues: queues(), CollectorGraph: known, Canary: test,
 	})
 	switch {
 	case ctx.Err() != nil && test != nil:
@@ -147,13 +154,11 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	return nil
 }
 
-// observe makes an observation.
-func observe[T any](ask func() (T, error)) doctor.Observed[T] {
-	value, err := ask()
+// observed returns what an observation has given.
+func observed[T any](value T, err error) doctor.Observed[T] {
 	if err != nil {
 		_, message := client.Classify(err)
-		first, _, _ := strings.Cut(message, "\n")
-		return doctor.Observed[T]{Unknown: redact.Text(first)}
+		return doctor.Observed[T]{Unknown: redact.Text(message)}
 	}
 	return doctor.Observed[T]{Value: value}
 }
@@ -162,7 +167,7 @@ func observe[T any](ask func() (T, error)) doctor.Observed[T] {
 func start[T any](ask func() (T, error)) func() doctor.Observed[T] {
 	var out doctor.Observed[T]
 	var done sync.WaitGroup
-	done.Go(func() { out = observe(ask) })
+	done.Go(func() { out = observed(ask()) })
 	return func() doctor.Observed[T] {
 		done.Wait()
 		return out
