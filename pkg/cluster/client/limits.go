@@ -22,8 +22,8 @@ const (
 )
 
 // wholeShare limits an answer with whole objects, and a metadata list in JSON, which cannot be decoded
-// as it arrives, to a fraction of MaxMemory: two pages of a backup are held at a time, and each may
-// be held twice while it is decoded.
+// as it arrives, to a fraction of MaxMemory: several answers are held at a time, and each may be held
+// twice while it is decoded.
 const wholeShare = 16
 
 // TooLongError reports a response that exceeds its limit.
@@ -156,9 +156,9 @@ func sizeOf(o *object.Object) int64 {
 	return int64(n)
 }
 
-// JSONCost is how many times its length a JSON response uses while it is decoded: the bytes
+// jsonCost is how many times its length a JSON response uses while it is decoded: the bytes
 // received, the items cut from it, and the decoded values.
-const JSONCost = 3
+const jsonCost = 3
 
 // readAll reads a response to its end. The caller must release held, even on an error.
 func (m *Memory) readAll(in io.Reader) (raw []byte, held int64, err error) {
@@ -166,7 +166,7 @@ func (m *Memory) readAll(in io.Reader) (raw []byte, held int64, err error) {
 	for {
 		n, err := in.Read(chunk)
 		raw = append(raw, chunk[:n]...)
-		cost := int64(n) * JSONCost
+		cost := int64(n) * jsonCost
 		held += cost
 		if full := m.Take(cost); full != nil {
 			return nil, held, full

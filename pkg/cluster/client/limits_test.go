@@ -257,8 +257,8 @@ func TestPagesNext(t *testing.T) {
 					t.Fatalf("page %d: %t, %v", i, goesOn, err)
 				}
 			}
-			if fmt.Sprint(err) != fmt.Sprint(test.says) || goesOn || p.Total() != test.total {
-				t.Errorf("%v, of %d objects, want %v, of %d", err, p.Total(), test.says, test.total)
+			if fmt.Sprint(err) != fmt.Sprint(test.says) || goesOn || p.total != test.total {
+				t.Errorf("%v, of %d objects, want %v, of %d", err, p.total, test.says, test.total)
 			}
 		})
 	}

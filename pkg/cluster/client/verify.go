@@ -255,9 +255,6 @@ func (p *Pages) Next(meta metav1.ListMeta, objects int) (more bool, err error) {
 	return more && err == nil, err
 }
 
-// Total returns how many objects the list has as far as is known.
-func (p *Pages) Total() int { return p.total }
-
 // NotAfter reports whether the object's resourceVersion is known to be no newer than the list's.
 func NotAfter(object, list string) bool {
 	of, err := strconv.ParseUint(object, 10, 64)

@@ -2,6 +2,7 @@ package read
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,11 +24,9 @@ import (
 const (
 	// maxConcurrentManifests limits how many objects that are requested one by one are held.
 	maxConcurrentManifests = 16
-	// manifestPageSize is the number of whole objects per page; two pages are held at a time. The
-	// first page is shorter: if a page is too long to be read, its objects are requested one by
-	// one.
-	manifestPageSize      = 500
-	firstManifestPageSize = 100
+	// manifestPageSize is the number of whole objects per page. If a page is too long to be read, its
+	// objects are requested one by one.
+	manifestPageSize = 500
 )
 
 // Manifests reads whole objects and calls each for them with their current metadata, never
@@ -74,82 +73,46 @@ func ByName(seen *snapshot.Snapshot, wanted []object.Identity) []object.Identity
 	return one
 }
 
-// list delivers the wanted objects of a list page by page and requests the next page meanwhile.
-// It returns those that the list lacks, or that were not read because an answer was wrong, a token
-// expired, or the list is long. A list that lacks an object does not prove that it is gone, so the
-// caller must request them by name.
+// list delivers the wanted objects of a list page by page. It returns those that the list lacks, or
+// that were not read because an answer was wrong, a token expired, or the list is long. A list that
+// lacks an object does not prove that it is gone, so the caller must request them by name.
 func (m *manifestReader) list(ctx context.Context, l client.Batch) (rest []object.Identity, err error) {
-	reading, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var at client.Pages
-	pending := m.startPage(reading, l.Query, at.Continue)
-	for {
-		got := <-pending
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		more, err := false, got.err
-		if err == nil {
-			more, err = at.Next(got.meta, len(got.items))
-		}
-		if more = more && (!l.Query.Type.Can("get") || client.WorthListing(len(l.Wanted), at.Total())); more {
-			pending = m.startPage(reading, l.Query, at.Continue)
-		}
-		for _, item := range got.items {
-			if err == nil {
-				err = m.deliver(l.Query, item)
+	err = m.client.EachPage(ctx, l.Query, metav1.ListOptions{Limit: manifestPageSize}, func(items []json.RawMessage, total int) (bool, error) {
+		for _, item := range items {
+			if err := m.deliver(l.Query, item); err != nil {
+				return false, err
 			}
 		}
-		m.client.Memory.Release(got.held)
-		switch {
-		case m.stopped != nil:
-			return nil, m.stopped
-		case err != nil && !apierrors.IsResourceExpired(err) && !isAnswerError(err):
-			for _, o := range m.undelivered(l.Wanted) {
-				m.failed[o.UID] = client.NewRequestError("read", o, client.ClassifyRequest(err), err)
-			}
-			return nil, nil
-		case err != nil, !more:
-			return m.undelivered(l.Wanted), nil
-		}
+		return !l.Query.Type.Can("get") || client.WorthListing(len(l.Wanted), total), nil
+	})
+	if ctx.Err() != nil || m.stopped != nil {
+		return nil, cmp.Or(ctx.Err(), m.stopped)
 	}
+	rest = slices.DeleteFunc(slices.Clone(l.Wanted), func(o object.Identity) bool {
+		_, waits := m.wanted[o.UID]
+		return !waits
+	})
+	if err == nil || apierrors.IsResourceExpired(err) || isAnswerError(err) {
+		return rest, nil
+	}
+	for _, o := range rest {
+		m.fail(o, err)
+	}
+	return nil, nil
+}
+
+func (m *manifestReader) fail(o object.Identity, err error) {
+	var failed *client.RequestError
+	if !errors.As(err, &failed) {
+		failed = client.NewRequestError("read", o, client.ClassifyRequest(err), err)
+	}
+	m.failed[o.UID] = failed
 }
 
 // isAnswerError reports whether a request failed because of the content of its answer. Requesting
 // the objects one by one may then help.
 func isAnswerError(err error) bool {
 	return errors.As(err, new(*client.AnswerError)) || errors.As(err, new(*client.TooLongError))
-}
-
-type manifestPage struct {
-	items []json.RawMessage
-	meta  metav1.ListMeta
-	held  int64 // bytes of memory
-	err   error
-}
-
-// startPage requests a page in the background.
-func (m *manifestReader) startPage(ctx context.Context, q client.Query, at string) <-chan manifestPage {
-	pending := make(chan manifestPage, 1) // buffered, so that the sender never blocks
-	limit := int64(manifestPageSize)
-	if at == "" {
-		limit = firstManifestPageSize
-	}
-	go func() { pending <- m.readPage(ctx, q, metav1.ListOptions{Limit: limit, Continue: at}) }()
-	return pending
-}
-
-func (m *manifestReader) readPage(ctx context.Context, q client.Query, o metav1.ListOptions) (p manifestPage) {
-	raw, err := m.client.Fetch(ctx, q, client.AcceptWhole, o)
-	if err != nil {
-		return manifestPage{err: err}
-	}
-	p.held = int64(len(raw)) * client.JSONCost
-	if p.err = m.client.Memory.Take(p.held); p.err != nil {
-		return p
-	}
-	p.items, p.meta, p.err = client.ReadPage(raw, q, false)
-	return p
 }
 
 // readByName requests the objects one by one, several at a time.
@@ -179,15 +142,11 @@ func (m *manifestReader) readByName(ctx context.Context, objects []object.Identi
 					a.Err = m.verifyReplaced(ctx, o)
 				}
 			}
-			var failed *client.RequestError
-			switch {
-			case m.stopped != nil:
+			if m.stopped != nil {
 				return m.stopped
-			case a.Err == nil:
-			case errors.As(a.Err, &failed):
-				m.failed[o.UID] = failed
-			default:
-				m.failed[o.UID] = client.NewRequestError("read", o, client.ClassifyRequest(a.Err), a.Err)
+			}
+			if a.Err != nil {
+				m.fail(o, a.Err)
 			}
 		}
 	}
@@ -255,14 +214,6 @@ func (m *manifestReader) deliver(q client.Query, raw json.RawMessage) error {
 	delete(m.wanted, found.UID)
 	m.stopped = m.each(object.FromMeta(o.APIVersion, o.Kind, &found, false), withType(raw, found.TypeMeta, q.Type))
 	return m.stopped
-}
-
-// undelivered returns the objects that were not delivered yet.
-func (m *manifestReader) undelivered(of []object.Identity) []object.Identity {
-	return slices.DeleteFunc(slices.Clone(of), func(o object.Identity) bool {
-		_, waits := m.wanted[o.UID]
-		return !waits
-	})
 }
 
 // withType adds apiVersion and kind to an object that lacks them.
