@@ -74,17 +74,14 @@ func preflight(ctx context.Context, j Job, now Planned) []refusal {
 	if saved := now.Plan.ObjectsToBackUp(); !o.NoBackup && len(saved) > 0 {
 		byName = read.ByName(now.Snapshot, saved)
 	}
-	var rights []read.Right
-	for _, n := range now.Plan.Needs(j.LeavesRestToCollector, byName) {
-		rights = append(rights, read.Right(n))
-	}
+	rights := now.Plan.Needs(j.LeavesRestToCollector, byName)
 	needed := len(rights)
 	var samples []*plan.Step
 	if o.Mutates() && !j.LeavesRestToCollector { // otherwise this run changes no references
 		samples = now.Plan.PreflightSamples()
 	}
 	for _, s := range samples {
-		rights = append(rights, read.Right{Verb: "delete", Objects: []object.Identity{s.Object.Identity}})
+		rights = append(rights, object.Right{Verb: "delete", Objects: []object.Identity{s.Object.Identity}})
 	}
 	grants := read.ReviewAccess(ctx, now.Cluster, now.Snapshot, rights)
 	refused, unknown := refusals(rights[:needed], grants)
@@ -104,7 +101,7 @@ func preflight(ctx context.Context, j Job, now Planned) []refusal {
 // RequireRights returns an error, after naming each right, if the API server denies rights without
 // which something that is not a plan must not begin. A right that could not be reviewed is only
 // warned of, as for a plan.
-func (s *ScanOptions) RequireRights(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, what string, rights []read.Right) error {
+func (s *ScanOptions) RequireRights(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, what string, rights []object.Right) error {
 	refused, unknown := refusals(rights, read.ReviewAccess(ctx, c, seen, rights))
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -117,7 +114,7 @@ func (s *ScanOptions) RequireRights(ctx context.Context, c *client.Client, seen 
 }
 
 // refusals returns the rights that are denied, and those that could not be reviewed as text.
-func refusals(rights []read.Right, grants []read.Grant) (refused []refusal, unknown []string) {
+func refusals(rights []object.Right, grants []read.Grant) (refused []refusal, unknown []string) {
 	for i, r := range rights {
 		g := grants[i]
 		right := reason.NotPermitted{Verb: r.Verb, Type: g.Type.String(), Namespace: r.Objects[0].Namespace}

@@ -143,3 +143,9 @@ func FromMeta(apiVersion, kind string, m metav1.Object, labels bool) Object {
 	}
 	return o
 }
+
+// Right is a permission: a verb on objects of one kind in one namespace.
+type Right struct {
+	Verb    string     // as in kubectl auth can-i
+	Objects []Identity // never empty
+}

@@ -7,20 +7,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Need is a permission that steps of a run require: a verb on objects of one kind in one
-// namespace.
-type Need struct {
-	Verb    string            // as in kubectl auth can-i
-	Objects []object.Identity // once each, in the order of the plan; never empty
-}
-
-// Needs returns the permissions that a run requires, in the order in which it uses them. If
+// Needs returns the permissions that a run requires, in the order in which it uses them, each with its
+// objects once in the order of the plan. If
 // requestedOnly is set, the run does only requested steps. backedUp are the objects that it
 // reads one by one first.
 //
 // Objects that a restoration creates in a namespace that it also creates, or where it binds
 // a role, are left out: the user may have other permissions there by then.
-func (p *Plan) Needs(requestedOnly bool, backedUp []object.Identity) []Need {
+func (p *Plan) Needs(requestedOnly bool, backedUp []object.Identity) []object.Right {
 	n := needs{known: map[needKey]int{}}
 	for _, o := range backedUp {
 		n.add("get", o)
@@ -65,8 +59,8 @@ func (p *Plan) entitled() map[string]bool {
 
 // needs groups permissions by verb, kind and namespace.
 type needs struct {
-	all   []Need
-	known map[needKey]int // the Need of an object, and that of its kind and namespace
+	all   []object.Right
+	known map[needKey]int // the right of an object, and that of its kind and namespace
 }
 
 type needKey struct {
@@ -83,7 +77,7 @@ func (n *needs) add(verb string, o object.Identity) {
 	if !known {
 		i = len(n.all)
 		n.known[group] = i
-		n.all = append(n.all, Need{Verb: verb})
+		n.all = append(n.all, object.Right{Verb: verb})
 	}
 	n.known[needKey{verb, o}] = i
 	n.all[i].Objects = append(n.all[i].Objects, o)

@@ -14,7 +14,7 @@ import (
 )
 
 // needed returns a line per need.
-func needed(needs []plan.Need) []string {
+func needed(needs []object.Right) []string {
 	out := []string{}
 	for _, n := range needs {
 		var names []string

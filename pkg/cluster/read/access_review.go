@@ -15,13 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Right is a verb on objects of one kind in one namespace.
-type Right struct {
-	Verb    string            // as in kubectl auth can-i
-	Objects []object.Identity // never empty
-}
-
-// Grant is the result of access reviews for a Right. It is zero if the type is not served: a
+// Grant is the result of access reviews for a right. It is zero if the type is not served: a
 // restoration may create its definition first.
 type Grant struct {
 	Type snapshot.Type
@@ -49,7 +43,7 @@ const (
 // ReviewAccess asks the API server for each right: first in the whole cluster; if that is
 // refused, in the namespace; and if that is refused too, object by object up to the first
 // refusal, since a role may be limited to names. Admission may still refuse what is allowed here.
-func ReviewAccess(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, rights []Right) []Grant {
+func ReviewAccess(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, rights []object.Right) []Grant {
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
 	grants := make([]Grant, len(rights))
@@ -69,9 +63,9 @@ func ReviewAccess(ctx context.Context, c *client.Client, seen *snapshot.Snapshot
 		}
 		about := make([]resourceAttributes, len(open))
 		for k, i := range open {
-			about[k] = rights[i].attributes(grants[i].Type, step)
+			about[k] = attributesOf(rights[i], grants[i].Type, step)
 		}
-		addDecisions(ctx, c, about, decisions, most)
+		review(ctx, c, about, decisions, most)
 		var next []int
 		for k, i := range open {
 			switch d := decisions[about[k]]; {
@@ -89,8 +83,8 @@ func ReviewAccess(ctx context.Context, c *client.Client, seen *snapshot.Snapshot
 	return grants
 }
 
-// attributes describes a request that uses the right.
-func (r Right) attributes(t snapshot.Type, step int) resourceAttributes {
+// attributesOf describes a request that uses the right.
+func attributesOf(r object.Right, t snapshot.Type, step int) resourceAttributes {
 	out := resourceAttributes{Verb: r.Verb, Group: t.Group, Resource: t.Resource}
 	if step >= inNamespace {
 		out.Namespace = r.Objects[0].Namespace
@@ -111,8 +105,8 @@ type decision struct {
 	err            error
 }
 
-// addDecisions requests the decisions that are missing, but at most most.
-func addDecisions(ctx context.Context, c *client.Client, about []resourceAttributes, decisions map[resourceAttributes]decision, most int) {
+// review requests the decisions that are missing, but at most most.
+func review(ctx context.Context, c *client.Client, about []resourceAttributes, decisions map[resourceAttributes]decision, most int) {
 	var missing []resourceAttributes
 	for _, a := range about {
 		if _, asked := decisions[a]; !asked && len(missing) < most {
@@ -172,25 +166,15 @@ func isAllowed(ctx context.Context, c *client.Client, about resourceAttributes) 
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return false, fmt.Errorf("decode a %s: %w", accessReviewKind.Kind, err)
 	}
-	switch err := verifyReview(&answer, about); {
-	case err != nil:
-		return false, err
+	switch repeated := answer.Spec.ResourceAttributes; {
+	case answer.Envelope != accessReviewKind:
+		return false, client.NewAnswerError("it is of %s, not of kind %q", answer.Envelope, accessReviewKind.Kind)
+	case repeated != nil && *repeated != about:
+		return false, client.NewAnswerError("it is about %+v", *repeated)
 	case answer.Status.Allowed == nil:
 		return false, errors.New("the answer does not say whether it is allowed")
 	case !*answer.Status.Allowed && answer.Status.EvaluationError != "":
 		return false, errors.New(answer.Status.EvaluationError)
 	}
 	return *answer.Status.Allowed, nil
-}
-
-// verifyReview returns an error unless an answer is an access review and, if it repeats the
-// question, about the same request.
-func verifyReview(got *accessReview, about resourceAttributes) error {
-	switch repeated := got.Spec.ResourceAttributes; {
-	case got.Envelope != accessReviewKind:
-		return client.NewAnswerError("it is of %s, not of kind %q", got.Envelope, accessReviewKind.Kind)
-	case repeated != nil && *repeated != about:
-		return client.NewAnswerError("it is about %+v", *repeated)
-	}
-	return nil
 }

@@ -70,7 +70,7 @@ func (a *authorizer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	clustertest.ReplyWith(201, clustertest.Fields{"kind": asked.Kind, "apiVersion": asked.APIVersion, "spec": asked.Spec, "status": clustertest.Fields{"allowed": allowed}})(w, r)
 }
 
-func (a *authorizer) review(t *testing.T, rights ...Right) []Grant {
+func (a *authorizer) review(t *testing.T, rights ...object.Right) []Grant {
 	t.Helper()
 	c := clustertest.Connect(t, a, client.Options{Concurrency: 1, SmallConcurrency: 3, Timeout: time.Minute})
 	nodes := snapshot.Type{Version: "v1", Resource: "nodes", Kind: "Node", Preferred: true}
@@ -78,8 +78,8 @@ func (a *authorizer) review(t *testing.T, rights ...Right) []Grant {
 	return ReviewAccess(t.Context(), c, &snapshot.Snapshot{Types: []snapshot.Type{clustertest.Pods, nodes, namespaces}}, rights)
 }
 
-func to(verb, kind, namespace string, names ...string) Right {
-	r := Right{Verb: verb}
+func to(verb, kind, namespace string, names ...string) object.Right {
+	r := object.Right{Verb: verb}
 	for _, n := range names {
 		r.Objects = append(r.Objects, object.Identity{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: n})
 	}
@@ -106,7 +106,7 @@ func granted(grants []Grant) []string {
 }
 
 // inEach returns rights to one Pod in each of n namespaces.
-func inEach(namespaces int, verb string) (out []Right) {
+func inEach(namespaces int, verb string) (out []object.Right) {
 	for i := range namespaces {
 		out = append(out, to(verb, "Pod", fmt.Sprintf("ns-%03d", i), "x"))
 	}
@@ -119,7 +119,7 @@ func TestReviewAccess(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		authorizer *authorizer
-		rights     []Right
+		rights     []object.Right
 		want       []string
 		asked      []string
 	}{
@@ -130,58 +130,58 @@ func TestReviewAccess(t *testing.T) {
 		},
 		"what is allowed in a namespace is allowed for all objects in it": {
 			&authorizer{rules: map[string][]rule{"a": {verbs("*")}, "b": {verbs("get")}}},
-			[]Right{to("delete", "Pod", "a", "x", "y"), to("delete", "Pod", "b", "x"), to("get", "Pod", "b", "x")},
+			[]object.Right{to("delete", "Pod", "a", "x", "y"), to("delete", "Pod", "b", "x"), to("get", "Pod", "b", "x")},
 			[]string{"may", "not x", "may"},
 			[]string{"delete pods /", "get pods /", "delete pods a/", "delete pods b/", "get pods b/", "delete pods b/x"},
 		},
 		"the first name that is refused is enough": {
 			&authorizer{rules: map[string][]rule{"a": {verbs("delete")}}},
-			[]Right{to("delete", "Pod", "a", "x", "y"), to("patch", "Pod", "a", "x", "y")},
+			[]object.Right{to("delete", "Pod", "a", "x", "y"), to("patch", "Pod", "a", "x", "y")},
 			[]string{"may", "not x y"},
 			[]string{"delete pods /", "patch pods /", "delete pods a/", "patch pods a/", "patch pods a/x"},
 		},
 		"a role for names allows these": {
 			&authorizer{rules: map[string][]rule{"a": {onlyNamed("pods", "x", "y")}}},
-			[]Right{to("delete", "Pod", "a", "x", "y")},
+			[]object.Right{to("delete", "Pod", "a", "x", "y")},
 			[]string{"may"},
 			[]string{"delete pods /", "delete pods a/", "delete pods a/x", "delete pods a/y"},
 		},
 		"a role for names does not allow others": {
 			&authorizer{rules: map[string][]rule{"a": {onlyNamed("pods", "x")}}},
-			[]Right{to("delete", "Pod", "a", "x", "y")},
+			[]object.Right{to("delete", "Pod", "a", "x", "y")},
 			[]string{"not y"},
 			[]string{"delete pods /", "delete pods a/", "delete pods a/x", "delete pods a/y"},
 		},
 		"what is created has no name": {
 			&authorizer{rules: map[string][]rule{"a": {onlyNamed("*", "x")}}},
-			[]Right{to("create", "Pod", "a", "x", "y")},
+			[]object.Right{to("create", "Pod", "a", "x", "y")},
 			[]string{"not x y"},
 			[]string{"create pods /", "create pods a/"},
 		},
 		"what is cluster-scoped is in no namespace": {
 			&authorizer{rules: map[string][]rule{"": {verbs("delete"), onlyNamed("nodes", "x")}}},
-			[]Right{to("delete", "Node", "", "x", "y"), to("patch", "Node", "", "x", "y")},
+			[]object.Right{to("delete", "Node", "", "x", "y"), to("patch", "Node", "", "x", "y")},
 			[]string{"may", "not y"},
 			[]string{"delete nodes /", "patch nodes /", "patch nodes /x", "patch nodes /y"},
 		},
 		"a request about a namespace is one in it": {
 			&authorizer{rules: map[string][]rule{"x": {onlyNamed("namespaces", "x")}}},
-			[]Right{to("delete", "Namespace", "", "x", "y"), to("create", "Namespace", "", "x")},
+			[]object.Right{to("delete", "Namespace", "", "x", "y"), to("create", "Namespace", "", "x")},
 			[]string{"not y", "not x"},
 			[]string{"delete namespaces /", "create namespaces /", "delete namespaces x/x", "delete namespaces y/y"},
 		},
 		"what is not served yet may be by then": {
-			&authorizer{}, []Right{to("create", "Gadget", "a", "x")}, []string{"may"}, nil,
+			&authorizer{}, []object.Right{to("create", "Gadget", "a", "x")}, []string{"may"}, nil,
 		},
 		"a server without access reviews leaves it unknown": {
 			&authorizer{says: clustertest.ReplyWith(404, clustertest.Status(404, "NotFound", "the server could not find the requested resource", nil))},
-			[]Right{to("delete", "Pod", "a", "x")},
+			[]object.Right{to("delete", "Pod", "a", "x")},
 			[]string{"unknown"},
 			[]string{"delete pods /"},
 		},
 		"an answer of another kind does, too": {
 			&authorizer{says: clustertest.ReplyWith(201, clustertest.Fields{"kind": "Status", "status": "Success"})},
-			[]Right{to("delete", "Pod", "a", "x")},
+			[]object.Right{to("delete", "Pod", "a", "x")},
 			[]string{"unknown"},
 			[]string{"delete pods /"},
 		},
@@ -190,19 +190,19 @@ func TestReviewAccess(t *testing.T) {
 				"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "status": clustertest.Fields{"allowed": false},
 				"spec": clustertest.Fields{"resourceAttributes": clustertest.Fields{"verb": "delete", "resource": "nodes"}},
 			})},
-			[]Right{to("delete", "Pod", "a", "x")},
+			[]object.Right{to("delete", "Pod", "a", "x")},
 			[]string{"unknown"},
 			[]string{"delete pods /"},
 		},
 		"and an answer without a decision": {
 			&authorizer{says: says(clustertest.Fields{})},
-			[]Right{to("delete", "Pod", "a", "x")},
+			[]object.Right{to("delete", "Pod", "a", "x")},
 			[]string{"unknown"},
 			[]string{"delete pods /"},
 		},
 		"and a refusal that an error led to": {
 			&authorizer{says: says(clustertest.Fields{"allowed": false, "evaluationError": "no role"})},
-			[]Right{to("delete", "Pod", "a", "x")},
+			[]object.Right{to("delete", "Pod", "a", "x")},
 			[]string{"unknown"},
 			[]string{"delete pods /"},
 		},
@@ -234,14 +234,14 @@ func TestReviewAccessIsLimited(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		rules  map[string][]rule
-		rights []Right
+		rights []object.Right
 		want   map[string]int
 		asked  int
 	}{
 		"150 namespaces, refused in each":    {nil, inEach(150, "delete"), map[string]int{"not x": 49, "unknown": 101}, 1 + 49 + 49},
 		"150 namespaces, allowed in each":    {everywhere, inEach(150, "delete"), map[string]int{"may": 49, "unknown": 101}, 1 + 49},
-		"150 names, allowed for each":        {map[string][]rule{"": {onlyNamed("nodes", names...)}}, []Right{to("delete", "Node", "", names...)}, map[string]int{"unknown": 1}, 100},
-		"150 names, refused for the last":    {map[string][]rule{"": {onlyNamed("nodes", names[:149]...)}}, []Right{to("delete", "Node", "", names...)}, map[string]int{"unknown": 1}, 100},
+		"150 names, allowed for each":        {map[string][]rule{"": {onlyNamed("nodes", names...)}}, []object.Right{to("delete", "Node", "", names...)}, map[string]int{"unknown": 1}, 100},
+		"150 names, refused for the last":    {map[string][]rule{"": {onlyNamed("nodes", names[:149]...)}}, []object.Right{to("delete", "Node", "", names...)}, map[string]int{"unknown": 1}, 100},
 		"150 verbs, refused for each object": {nil, verbed(150), map[string]int{"unknown": 150}, 100},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -258,7 +258,7 @@ func TestReviewAccessIsLimited(t *testing.T) {
 }
 
 // verbed returns n rights to one Node.
-func verbed(n int) (out []Right) {
+func verbed(n int) (out []object.Right) {
 	for i := range n {
 		out = append(out, to(fmt.Sprint("verb-", i), "Node", "", "x"))
 	}

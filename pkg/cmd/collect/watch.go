@@ -21,7 +21,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/lease"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/monitor"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/controller"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -133,9 +132,9 @@ func (c *collectCommand) runWatch(ctx context.Context) error {
 func (s *service) runAsLeader(ctx context.Context) error {
 	host, _ := os.Hostname() // only for people
 	lock := lease.New(s.client, s.command.watch.leaseNamespace, leaseName, host+"_"+string(uuid.NewUUID()))
-	var rights []read.Right
+	var rights []object.Right
 	for _, verb := range []string{"get", "create", "patch"} {
-		rights = append(rights, read.Right{Verb: verb, Objects: []object.Identity{lock.Object()}})
+		rights = append(rights, object.Right{Verb: verb, Objects: []object.Identity{lock.Object()}})
 	}
 	if err := s.command.options.Scan.RequireRights(ctx, s.client, &snapshot.Snapshot{Types: []snapshot.Type{lease.Leases}}, "--leader-elect", rights); err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/canary"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/doctor"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -22,9 +21,9 @@ func (c *doctorCommand) prepareCanary(ctx context.Context, live *client.Client, 
 		return nil, nil
 	}
 	out := canary.New(live, seen, c.canary)
-	var rights []read.Right
+	var rights []object.Right
 	for _, verb := range []string{"create", "get", "delete"} {
-		rights = append(rights, read.Right{Verb: verb, Objects: out.Objects()})
+		rights = append(rights, object.Right{Verb: verb, Objects: out.Objects()})
 	}
 	return out, c.scan.RequireRights(ctx, live, seen, "--canary", rights)
 }
