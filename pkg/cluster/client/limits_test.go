@@ -82,7 +82,7 @@ func TestEndlessResponseIsLimited(t *testing.T) {
 		return c.List(context.Background(), Query{Type: podType}, false).Err
 	}
 	get := func(c *Client) error {
-		result, err := c.do(context.Background(), func() *rest.Request { return c.get(podType, "ns", "name", AcceptObject) })
+		result, err := c.do(context.Background(), func() *rest.Request { return c.get(Query{Type: podType, Namespace: "ns", Name: "name"}, AcceptObject) })
 		if err != nil {
 			return err
 		}

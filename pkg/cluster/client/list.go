@@ -23,6 +23,15 @@ type Query struct {
 	DryRun        bool   // the answer is that of a dry run, which may lack a resourceVersion
 }
 
+// QueryOf returns the query for one object. The error is ErrNotServed if no request can be made for it.
+func QueryOf(view *snapshot.View, o object.Identity) (Query, error) {
+	m, ok := view.Map(o.APIVersion, o.Kind)
+	if !ok || !m.Served || !snapshot.ValidName(o.Name) {
+		return Query{}, ErrNotServed
+	}
+	return Query{Type: m.Type, Namespace: o.Namespace, Name: o.Name}, nil
+}
+
 func (q Query) Listing() snapshot.Listing {
 	return snapshot.Listing{Group: q.Type.Group, Resource: q.Type.Resource, Namespace: q.Namespace}
 }

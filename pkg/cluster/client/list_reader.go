@@ -37,7 +37,7 @@ func (c *Client) newListReader(q Query, labels bool) *listReader {
 // off is requested again; its objects are dropped.
 func (r *listReader) page(ctx context.Context, o metav1.ListOptions, into []*object.Object, most int) (all []*object.Object, page metav1.ListMeta, err error) {
 	err = r.client.retry(ctx, func(ctx context.Context) error {
-		body, err := r.client.get(r.query.Type, r.query.Namespace, "", acceptList).
+		body, err := r.client.get(r.query, acceptList).
 			SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion).Stream(ctx)
 		if err != nil {
 			return err

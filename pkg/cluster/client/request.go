@@ -28,14 +28,14 @@ const MaxRetryAfter = 2
 // RetryBackoff is the schedule for retrying transient errors.
 var RetryBackoff = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 4, Jitter: 0.2, Steps: 3}
 
-// get returns a GET request for a type, or for one object of it. The name must be a valid path
-// segment.
-func (c *Client) get(t snapshot.Type, namespace, name, accept string) *rest.Request {
-	return SetPath(c.REST.Get(), t, namespace, name).SetHeader("Accept", accept).MaxRetries(MaxRetryAfter)
+// get returns a GET request for what the query names, which must be a valid path segment.
+func (c *Client) get(q Query, accept string) *rest.Request {
+	return SetPath(c.REST.Get(), q).SetHeader("Accept", accept).MaxRetries(MaxRetryAfter)
 }
 
-// SetPath sets the path of a request to that of a type, or of one object of it.
-func SetPath(r *rest.Request, t snapshot.Type, namespace, name string) *rest.Request {
+// SetPath sets the path of a request to that of the query's type, or of its object.
+func SetPath(r *rest.Request, q Query) *rest.Request {
+	t := q.Type
 	root := []string{"apis", t.Group, t.Version}
 	if t.Group == "" {
 		root = []string{"api", t.Version}
@@ -46,12 +46,12 @@ func SetPath(r *rest.Request, t snapshot.Type, namespace, name string) *rest.Req
 		}
 	}
 	r = r.AbsPath(root...)
-	if t.Namespaced && namespace != "" {
-		r = r.Namespace(namespace)
+	if t.Namespaced && q.Namespace != "" {
+		r = r.Namespace(q.Namespace)
 	}
 	r = r.Resource(t.Resource)
-	if name != "" {
-		r = r.Name(name)
+	if q.Name != "" {
+		r = r.Name(q.Name)
 	}
 	return r
 }
@@ -90,20 +90,24 @@ func (c *Client) WithTimeout(ctx context.Context) (context.Context, context.Canc
 func (c *Client) retry(ctx context.Context, ask func(context.Context) error) error {
 	ctx, cancel := c.WithTimeout(ctx)
 	defer cancel()
-	var failed error
-	err := wait.ExponentialBackoffWithContext(ctx, RetryBackoff, func(ctx context.Context) (bool, error) {
-		failed = ask(ctx)
-		return failed == nil || !isTransient(failed), nil
-	})
-	if failed == nil && wait.Interrupted(err) {
-		return ctx.Err()
+	return Retry(ctx, RetryBackoff, isTransient, func() error { return ask(ctx) })
+}
+
+// Retry calls ask until it succeeds, or fails with an error for which again is false, or the schedule is
+// over. Once the context has ended, it does not call it again.
+func Retry(ctx context.Context, schedule wait.Backoff, again func(error) bool, ask func() error) error {
+	for {
+		err := ask()
+		pause := schedule.Step()
+		if err == nil || !again(err) || schedule.Steps == 0 || Wait(ctx, pause) != nil {
+			return err
+		}
 	}
-	return failed
 }
 
 // GetObject returns the metadata of the object that the query names.
 func (c *Client) GetObject(ctx context.Context, q Query) (*metav1.PartialObjectMetadata, error) {
-	raw, err := c.do(ctx, func() *rest.Request { return c.get(q.Type, q.Namespace, q.Name, AcceptObject) })
+	raw, err := c.do(ctx, func() *rest.Request { return c.get(q, AcceptObject) })
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +118,7 @@ func (c *Client) GetObject(ctx context.Context, q Query) (*metav1.PartialObjectM
 // for one object.
 func (c *Client) Fetch(ctx context.Context, q Query, accept string, o metav1.ListOptions) ([]byte, error) {
 	return c.do(ctx, func() *rest.Request {
-		return c.get(q.Type, q.Namespace, q.Name, accept).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
+		return c.get(q, accept).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
 	})
 }
 

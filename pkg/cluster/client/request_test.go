@@ -28,7 +28,8 @@ func FuzzPath(f *testing.F) {
 		if !snapshot.ValidName(name) && name != "" {
 			return // callers check names first
 		}
-		request := c.get(snapshot.Type{Group: group, Version: version, Resource: resource, Namespaced: true}, namespace, name, AcceptObject)
+		at := snapshot.Type{Group: group, Version: version, Resource: resource, Namespaced: true}
+		request := c.get(Query{Type: at, Namespace: namespace, Name: name}, AcceptObject)
 		if request.Error() != nil {
 			return
 		}

@@ -139,7 +139,8 @@ func (l *Lock) try(ctx context.Context) (holder string, err error) {
 	at := metav1.NowMicro()
 	next := Lease{HolderIdentity: l.candidate, LeaseDurationSeconds: int(duration / time.Second), AcquireTime: at, RenewTime: at}
 	if now == nil {
-		switch err := l.write(ctx, l.client.REST.Post(), "", next); {
+		all := client.Query{Type: Leases, Namespace: l.query.Namespace}
+		switch err := l.write(ctx, l.client.REST.Post().SetHeader("Content-Type", runtime.ContentTypeJSON), all, next); {
 		case apierrors.IsAlreadyExists(err): // another candidate was quicker
 			return "", nil
 		case err != nil:
@@ -171,11 +172,10 @@ func (l *Lock) read(ctx context.Context) (*Lease, error) {
 
 // change changes the Lease if it still has this version.
 func (l *Lock) change(ctx context.Context, next Lease) error {
-	return l.write(ctx, l.client.REST.Patch(types.MergePatchType), l.query.Name, next)
+	return l.write(ctx, l.client.REST.Patch(types.MergePatchType), l.query, next)
 }
 
-// write sends the Lease to the path of that name.
-func (l *Lock) write(ctx context.Context, r *rest.Request, name string, next Lease) error {
+func (l *Lock) write(ctx context.Context, r *rest.Request, at client.Query, next Lease) error {
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": Leases.APIVersion(), "kind": Leases.Kind, "spec": next,
 		"metadata": metav1.ObjectMeta{Namespace: l.query.Namespace, Name: l.query.Name, ResourceVersion: next.version},
@@ -183,11 +183,7 @@ func (l *Lock) write(ctx context.Context, r *rest.Request, name string, next Lea
 	if err != nil {
 		return err
 	}
-	r = client.SetPath(r, Leases, l.query.Namespace, name).Body(body)
-	if name == "" {
-		r = r.SetHeader("Content-Type", runtime.ContentTypeJSON)
-	}
-	raw, err := l.client.Send(ctx, r)
+	raw, err := l.client.Send(ctx, client.SetPath(r, at).Body(body))
 	if err == nil {
 		_, err = client.ReadObject(raw, l.query, false)
 	}

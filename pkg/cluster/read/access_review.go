@@ -166,15 +166,25 @@ func isAllowed(ctx context.Context, c *client.Client, about resourceAttributes) 
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return false, fmt.Errorf("decode a %s: %w", accessReviewKind.Kind, err)
 	}
-	switch repeated := answer.Spec.ResourceAttributes; {
-	case answer.Envelope != accessReviewKind:
-		return false, client.NewAnswerError("it is of %s, not of kind %q", answer.Envelope, accessReviewKind.Kind)
-	case repeated != nil && *repeated != about:
-		return false, client.NewAnswerError("it is about %+v", *repeated)
+	switch err := verifyReview(&answer, about); {
+	case err != nil:
+		return false, err
 	case answer.Status.Allowed == nil:
 		return false, errors.New("the answer does not say whether it is allowed")
 	case !*answer.Status.Allowed && answer.Status.EvaluationError != "":
 		return false, errors.New(answer.Status.EvaluationError)
 	}
 	return *answer.Status.Allowed, nil
+}
+
+// verifyReview returns an error unless an answer is an access review and, if it repeats the
+// question, about the same request.
+func verifyReview(got *accessReview, about resourceAttributes) error {
+	switch repeated := got.Spec.ResourceAttributes; {
+	case got.Envelope != accessReviewKind:
+		return client.NewAnswerError("it is of %s, not of kind %q", got.Envelope, accessReviewKind.Kind)
+	case repeated != nil && *repeated != about:
+		return client.NewAnswerError("it is about %+v", *repeated)
+	}
+	return nil
 }

@@ -136,8 +136,8 @@ func (m *manifestReader) readByName(ctx context.Context, objects []object.Identi
 			o := batch[i]
 			m.client.Memory.Release(int64(len(a.raw)))
 			if a.Err == nil && a.raw != nil {
-				mapping, _ := m.view.Map(o.APIVersion, o.Kind)
-				a.Err = m.deliver(client.Query{Type: mapping.Type, Namespace: o.Namespace, Name: o.Name}, a.raw)
+				q, _ := client.QueryOf(m.view, o)
+				a.Err = m.deliver(q, a.raw)
 				if _, waits := m.wanted[o.UID]; waits && a.Err == nil {
 					a.Err = m.verifyReplaced(ctx, o)
 				}
@@ -164,19 +164,15 @@ func (m *manifestReader) verifyReplaced(ctx context.Context, o object.Identity) 
 
 // get reads one whole object. It returns nil if the object is proven to be gone.
 func (m *manifestReader) get(ctx context.Context, o object.Identity) (json.RawMessage, error) {
-	mapping, ok := m.view.Map(o.APIVersion, o.Kind)
-	if !ok || !mapping.Served || !mapping.Type.Can("get") || !snapshot.ValidName(o.Name) {
+	q, err := client.QueryOf(m.view, o)
+	if err != nil || !q.Type.Can("get") {
 		return nil, client.NewRequestError("read", o, snapshot.Unverified, client.ErrNotServed)
 	}
-	raw, err := m.client.Fetch(ctx, client.Query{Type: mapping.Type, Namespace: o.Namespace, Name: o.Name}, client.AcceptWhole, metav1.ListOptions{})
-	if err == nil {
-		return bytes.TrimSpace(raw), nil
-	}
-	if client.IsNotFound(err, mapping.Type.GroupResource(), o.Name) &&
-		m.objects.IsAbsent(ctx, m.view, mapping.Type, o) {
+	raw, err := m.client.Fetch(ctx, q, client.AcceptWhole, metav1.ListOptions{})
+	if m.objects.IsAbsent(ctx, m.view, q, err) {
 		return nil, nil
 	}
-	return nil, err
+	return bytes.TrimSpace(raw), err
 }
 
 // deliver verifies an object and passes it on, once, if it is wanted. Invalid UTF-8 shows that

@@ -67,9 +67,8 @@ func tableRequests(seen *snapshot.Snapshot, objects []*object.Object) []tableReq
 		out = append(out, tableRequest{query: l.Query})
 	}
 	for _, o := range single {
-		m, ok := view.Map(o.APIVersion, o.Kind)
-		if ok && m.Served && m.Type.Can("get") && snapshot.ValidName(o.Name) {
-			out = append(out, tableRequest{client.Query{Type: m.Type, Namespace: o.Namespace, Name: o.Name}, versions[o]})
+		if q, err := client.QueryOf(view, o); err == nil && q.Type.Can("get") {
+			out = append(out, tableRequest{q, versions[o]})
 		}
 	}
 	return out

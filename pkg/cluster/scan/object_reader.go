@@ -65,24 +65,23 @@ func (r *ObjectReader) holderOf(uid types.UID) *object.Object {
 // lookup requests the object at the coordinates.
 func (r *ObjectReader) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coordinates) snapshot.Lookup {
 	out := snapshot.Lookup{Coordinates: at, Outcome: snapshot.Failed}
-	m, ok := view.Map(at.APIVersion, at.Kind)
-	if !ok || !m.Served || !snapshot.ValidName(at.Name) {
-		out.Reason, out.Message = snapshot.Unverified, "no request can be made for it"
+	q, err := client.QueryOf(view, object.Identity{APIVersion: at.APIVersion, Kind: at.Kind, Namespace: at.Namespace, Name: at.Name})
+	if err == nil && !q.Type.Can("get") {
+		err = fmt.Errorf("the server does not offer to read one of %s", q.Type)
+	}
+	if err != nil {
+		out.Reason, out.Message = snapshot.Unverified, err.Error()
 		return out
 	}
-	if !m.Type.Can("get") {
-		out.Reason, out.Message = snapshot.Unverified, fmt.Sprintf("the server does not offer to read one of %s", m.Type)
-		return out
-	}
-	found, err := r.client.GetObject(ctx, client.Query{Type: m.Type, Namespace: at.Namespace, Name: at.Name})
+	found, err := r.client.GetObject(ctx, q)
 	switch {
 	case err == nil:
 		// as a list would show it, whatever version the reference uses
-		preferred := view.Versions(m.Type.Group, m.Type.Kind)[0]
+		preferred := view.Versions(q.Type.Group, q.Type.Kind)[0]
 		o := object.FromMeta(preferred.APIVersion(), preferred.Kind, found, r.labels)
 		out.Outcome, out.Object = snapshot.Found, &o
-	case client.IsNotFound(err, m.Type.GroupResource(), at.Name):
-		out = r.absent(ctx, view, m.Type, out)
+	case client.IsNotFound(err, q.Type.GroupResource(), at.Name):
+		out = r.absent(ctx, view, q.Type, out)
 	default:
 		out.Reason, out.Message = client.Classify(err)
 		if out.Reason == snapshot.Vanished {
@@ -182,9 +181,10 @@ type probeKey struct {
 	namespace string
 }
 
-// IsAbsent reports whether a 404 that names the object proves that it is absent.
-func (r *ObjectReader) IsAbsent(ctx context.Context, view *snapshot.View, t snapshot.Type, o object.Identity) bool {
-	return r.absent(ctx, view, t, snapshot.Lookup{Coordinates: coordinatesOf(o)}).Outcome == snapshot.Absent
+// IsAbsent reports whether an error about the object of a query proves that it is absent.
+func (r *ObjectReader) IsAbsent(ctx context.Context, view *snapshot.View, q client.Query, err error) bool {
+	at := snapshot.Coordinates{Namespace: q.Namespace, Name: q.Name}
+	return client.IsNotFound(err, q.Type.GroupResource(), q.Name) && r.absent(ctx, view, q.Type, snapshot.Lookup{Coordinates: at}).Outcome == snapshot.Absent
 }
 
 func coordinatesOf(i object.Identity) snapshot.Coordinates {

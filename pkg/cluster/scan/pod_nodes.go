@@ -92,19 +92,19 @@ func (sc *scanner) readNodes(ctx context.Context, names []string) (map[string]*o
 // it.
 func (sc *scanner) readNode(ctx context.Context, view *snapshot.View, name string) (node *object.PodNode, lasting bool) {
 	node = &object.PodNode{Name: name, State: object.NodeUnknown}
-	m, ok := view.Map("v1", "Node")
-	if !ok || !m.Served || !snapshot.ValidName(name) {
+	q, err := client.QueryOf(view, object.Identity{APIVersion: "v1", Kind: "Node", Name: name})
+	if err != nil {
 		return node, false
 	}
 	var whole struct{ Status json.RawMessage }
-	err := client.GetWhole(ctx, sc.client, client.Query{Type: m.Type, Name: name}, &whole)
+	err = client.GetWhole(ctx, sc.client, q, &whole)
 	switch {
 	case err == nil:
 		node.State, node.Since = object.NodeStateOf(whole.Status)
-	case client.IsNotFound(err, m.Type.GroupResource(), name) && sc.reader.IsAbsent(ctx, view, m.Type, object.Identity{APIVersion: "v1", Kind: "Node", Name: name}):
+	case sc.reader.IsAbsent(ctx, view, q, err):
 		node.State = object.NodeAbsent
 	default:
 		return node, false
 	}
-	return node, view.Listed(m.Type.GroupResource(), "")
+	return node, view.Listed(q.Type.GroupResource(), "")
 }

@@ -33,14 +33,14 @@ func (w *Writer) Creator(manager func(object.Identity) string) *Creator { return
 // answer is lost. For any other existing object the error is a *client.RequestError with class
 // Exists.
 func (c *Creator) Create(ctx context.Context, at object.Identity, body json.RawMessage) (*object.Object, error) {
-	mapped, ok := c.view.Map(at.APIVersion, at.Kind)
-	if !ok || !mapped.Served || !snapshot.ValidName(at.Name) {
-		return nil, client.NewRequestError("create", at, snapshot.Unverified, client.ErrNotServed)
+	q, err := client.QueryOf(c.view, at)
+	if err != nil {
+		return nil, client.NewRequestError("create", at, snapshot.Unverified, err)
 	}
 	ctx, over := withGracePeriod(ctx)
 	defer over()
 	raw, err := sendWrite(ctx, c.client, func() *rest.Request {
-		r := client.SetPath(c.client.REST.Post(), mapped.Type, at.Namespace, "").SetHeader("Content-Type", "application/json").
+		r := client.SetPath(c.client.REST.Post(), client.Query{Type: q.Type, Namespace: at.Namespace}).SetHeader("Content-Type", "application/json").
 			Param("fieldManager", c.manager(at)).Body([]byte(body))
 		if c.dryRun {
 			r = r.Param("dryRun", metav1.DryRunAll)
@@ -62,7 +62,8 @@ func (c *Creator) Create(ctx context.Context, at object.Identity, body json.RawM
 	case err != nil:
 		return nil, client.NewRequestError("create", at, client.ClassifyRequest(err), err)
 	}
-	made, err := client.ReadObject(raw, client.Query{Type: mapped.Type, Namespace: at.Namespace, Name: at.Name, DryRun: c.dryRun}, true)
+	q.DryRun = c.dryRun
+	made, err := client.ReadObject(raw, q, true)
 	if err != nil { // the object was created all the same
 		if o, unread := c.readOwn(ctx, at); unread == nil && o != nil {
 			return o, nil
@@ -98,10 +99,13 @@ func (c *Creator) verifyCreated(ctx context.Context, at object.Identity, made *o
 // readOwn returns the object if this Creator created it and it is not terminating, otherwise nil.
 // The error says that this could not be found out.
 func (c *Creator) readOwn(ctx context.Context, at object.Identity) (*object.Object, error) {
-	mapped, _ := c.view.Map(at.APIVersion, at.Kind)
-	found, err := c.client.GetObject(ctx, client.Query{Type: mapped.Type, Namespace: at.Namespace, Name: at.Name})
+	q, err := client.QueryOf(c.view, at)
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.client.GetObject(ctx, q)
 	switch {
-	case err != nil && client.IsNotFound(err, mapped.Type.GroupResource(), at.Name):
+	case client.IsNotFound(err, q.Type.GroupResource(), at.Name):
 		return nil, nil
 	case err != nil:
 		return nil, err

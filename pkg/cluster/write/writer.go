@@ -109,9 +109,9 @@ func (w *Writer) deleteOnce(ctx context.Context, o *object.Object, policy metav1
 		return nil, nil, client.NewRequestError("delete", o.Identity, snapshot.Refused, err)
 	}
 	sent := 0
-	left, err = w.send(ctx, "delete", o, func(t snapshot.Type) *rest.Request {
+	left, err = w.send(ctx, "delete", o, func() *rest.Request {
 		sent++
-		return client.SetPath(w.client.REST.Delete(), t, o.Namespace, o.Name).SetHeader("Content-Type", "application/json").Body(body)
+		return w.client.REST.Delete().SetHeader("Content-Type", "application/json").Body(body)
 	})
 	var failed *client.RequestError
 	known := w.dryRun || !errors.As(err, &failed) || failed.Reason == snapshot.Gone
@@ -143,8 +143,8 @@ func (w *Writer) patch(ctx context.Context, o *object.Object, c object.Change) (
 	if err != nil {
 		return nil, client.NewRequestError("patch", o.Identity, snapshot.Refused, err)
 	}
-	left, err := w.send(ctx, "patch", o, func(t snapshot.Type) *rest.Request {
-		r := client.SetPath(w.client.REST.Patch(types.JSONPatchType), t, o.Namespace, o.Name).Body(body)
+	left, err := w.send(ctx, "patch", o, func() *rest.Request {
+		r := w.client.REST.Patch(types.JSONPatchType).Body(body)
 		if w.dryRun {
 			r = r.Param("dryRun", metav1.DryRunAll)
 		}
@@ -178,26 +178,26 @@ var (
 
 // send sends a write about o and returns what is left of o. Only a 404 that names the object, of a
 // type that can be listed, means gone.
-func (w *Writer) send(ctx context.Context, verb string, o *object.Object, request func(snapshot.Type) *rest.Request) (*object.Object, error) {
+func (w *Writer) send(ctx context.Context, verb string, o *object.Object, request func() *rest.Request) (*object.Object, error) {
 	if o.UID == "" || o.ResourceVersion == "" {
 		return nil, client.NewRequestError(verb, o.Identity, snapshot.Unverified, errNoPrecondition)
 	}
-	m, ok := w.view.Map(o.APIVersion, o.Kind)
-	if !ok || !m.Served || !snapshot.ValidName(o.Name) {
-		return nil, client.NewRequestError(verb, o.Identity, snapshot.Unverified, client.ErrNotServed)
+	q, err := client.QueryOf(w.view, o.Identity)
+	if err != nil {
+		return nil, client.NewRequestError(verb, o.Identity, snapshot.Unverified, err)
 	}
-	raw, err := sendWrite(ctx, w.client, func() *rest.Request { return request(m.Type) })
+	raw, err := sendWrite(ctx, w.client, func() *rest.Request { return client.SetPath(request(), q) })
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return nil, client.NewRequestError(verb, o.Identity, snapshot.TimedOut, errUnanswered)
-	case client.IsNotFound(err, m.Type.GroupResource(), o.Name) && w.reader().IsAbsent(ctx, w.view, m.Type, o.Identity):
+	case w.reader().IsAbsent(ctx, w.view, q, err):
 		return nil, client.NewRequestError(verb, o.Identity, snapshot.Gone, err)
 	case err != nil:
 		return nil, client.NewRequestError(verb, o.Identity, client.ClassifyRequest(err), err)
 	case verb == "delete" && client.VerifySuccess(raw) == nil:
 		return nil, nil
 	}
-	left, err := client.ReadObject(raw, client.Query{Type: m.Type, Namespace: o.Namespace, Name: o.Name}, true)
+	left, err := client.ReadObject(raw, q, true)
 	if err == nil && left.UID != o.UID {
 		err = client.NewAnswerError("it is of another object of that name")
 	}
@@ -209,7 +209,7 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 	case err != nil: // the write was done all the same
 		return w.Read(ctx, o.Identity)
 	}
-	preferred := w.view.Versions(m.Type.Group, m.Type.Kind)[0]
+	preferred := w.view.Versions(q.Type.Group, q.Type.Kind)[0]
 	out := object.FromMeta(preferred.APIVersion(), preferred.Kind, left, false)
 	if !isKept(&out) && (verb == "delete" || out.Terminating()) {
 		return nil, nil // many types return the object that was just deleted
@@ -237,7 +237,7 @@ const writeGrace = 10 * time.Second
 // withGracePeriod returns a context for a write. It outlives ctx by writeGrace, so that the
 // answer to a write in flight is still received. The caller must call the function.
 func withGracePeriod(ctx context.Context) (context.Context, context.CancelFunc) {
-	out, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), runKey{}, ctx.Done()))
+	out, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), runKey{}, ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(writeGrace, cancel) })
 	return out, func() {
 		stop()
@@ -245,30 +245,20 @@ func withGracePeriod(ctx context.Context) (context.Context, context.CancelFunc) 
 	}
 }
 
-// runKey is the context key of the channel that is closed when the run ends: no new request may
-// start then.
+// runKey is the context key of the context of the run: when that has ended, no new request may start.
 type runKey struct{}
 
 // sendWrite sends the request, retries temporary errors within Options.Timeout, and returns the
-// answer.
-func sendWrite(ctx context.Context, c *client.Client, request func() *rest.Request) ([]byte, error) {
+// answer. The context is one of withGracePeriod.
+func sendWrite(ctx context.Context, c *client.Client, request func() *rest.Request) (raw []byte, err error) {
 	ctx, cancel := c.WithTimeout(ctx)
 	defer cancel()
-	for pause := writeBackoff; ; {
-		raw, err := c.Send(ctx, request().SetHeader("Accept", client.AcceptObject).MaxRetries(maxWriteRetryAfter))
-		next := pause.Step()
-		if err == nil || ctx.Err() != nil || !isTemporary(err) || pause.Steps == 0 {
-			return raw, err
-		}
-		over, _ := ctx.Value(runKey{}).(<-chan struct{}) // nil, which never ends, if only ctx decides
-		select {
-		case <-ctx.Done():
-			return nil, err
-		case <-over:
-			return nil, err
-		case <-time.After(next):
-		}
-	}
+	again := func(err error) bool { return ctx.Err() == nil && isTemporary(err) }
+	err = client.Retry(ctx.Value(runKey{}).(context.Context), writeBackoff, again, func() error {
+		raw, err = c.Send(ctx, request().SetHeader("Accept", client.AcceptObject).MaxRetries(maxWriteRetryAfter))
+		return err
+	})
+	return raw, err
 }
 
 // isTemporary reports whether retrying a write may help. client-go has honoured Retry-After
