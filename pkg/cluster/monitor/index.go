@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// index finds the objects of all stores by their UID and by those of their owners, and notes which have
+// index finds the objects of all monitors by their UID and by those of their owners, and notes which have
 // changed. It is safe for concurrent use. A nil index does nothing.
 type index struct {
 	mu         sync.Mutex
@@ -22,11 +22,11 @@ type index struct {
 	everything bool                 // changes are not only those of single objects
 }
 
-// holder is a store that has an object. Usually an object has one; more if it is served under
+// holder is a monitor that has an object. Usually an object has one; more if it is served under
 // several names, or is a running Pod.
 type holder struct {
-	store  *store
-	object *object.Object
+	monitor *typeMonitor
+	object  *object.Object
 }
 
 // uidSet is a set of UIDs. Most owners have one dependent, and one is held without a map: an object may
@@ -78,27 +78,27 @@ func newIndex() *index {
 	}
 }
 
-// replace records that a store has these objects in place of old ones.
-func (x *index) replace(s *store, old, objects []*object.Object) {
+// replace records that a monitor has these objects in place of old ones.
+func (x *index) replace(t *typeMonitor, old, objects []*object.Object) {
 	if x == nil {
 		return
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, o := range old {
-		x.remove(s, o)
+		x.remove(t, o)
 	}
 	for _, o := range objects {
-		x.holders[o.UID] = append(x.holders[o.UID], holder{s, o})
+		x.holders[o.UID] = append(x.holders[o.UID], holder{t, o})
 		for _, r := range o.Owners {
 			x.dependents[r.UID] = x.dependents[r.UID].with(o.UID)
 		}
 	}
 }
 
-func (x *index) remove(s *store, old *object.Object) {
+func (x *index) remove(t *typeMonitor, old *object.Object) {
 	left := slices.DeleteFunc(x.holders[old.UID], func(h holder) bool {
-		return h.store == s && h.object.Name == old.Name && h.object.Namespace == old.Namespace
+		return h.monitor == t && h.object.Name == old.Name && h.object.Namespace == old.Namespace
 	})
 	if len(left) == 0 {
 		delete(x.holders, old.UID)
@@ -160,8 +160,8 @@ func (x *index) take() (changed []types.UID, everything bool) {
 // part selects the objects with these UIDs, all that depends on them, and all owners of these. whole are
 // those whose dependents are all selected. Both are nil if that is too many of all objects, or
 // if one of these UIDs is that of a namespace or a definition, whose contents have no reference to it.
-func (x *index) part(uids []types.UID) (selected map[*store][]*object.Object, whole map[types.UID]bool) {
-	selected, whole = map[*store][]*object.Object{}, map[types.UID]bool{}
+func (x *index) part(uids []types.UID) (selected map[*typeMonitor][]*object.Object, whole map[types.UID]bool) {
+	selected, whole = map[*typeMonitor][]*object.Object{}, map[types.UID]bool{}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	most := max(len(x.holders)/maxPart, alwaysPart)
@@ -173,7 +173,7 @@ func (x *index) part(uids []types.UID) (selected map[*store][]*object.Object, wh
 		}
 		added[uid] = true
 		for _, h := range x.holders[uid] {
-			selected[h.store] = append(selected[h.store], h.object)
+			selected[h.monitor] = append(selected[h.monitor], h.object)
 			for _, r := range h.object.Owners {
 				owners = append(owners, r.UID)
 			}
@@ -226,7 +226,7 @@ func (m *Monitor) SnapshotOfChanges(ctx context.Context, more ...types.UID) (Cha
 		return m.snapshotOf(ctx, nil)
 	}
 	changed, everything := m.index.take()
-	var selected map[*store][]*object.Object
+	var selected map[*typeMonitor][]*object.Object
 	var whole map[types.UID]bool
 	if !everything {
 		selected, whole = m.index.part(append(changed, more...))

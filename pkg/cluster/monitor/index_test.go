@@ -19,13 +19,13 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// indexed returns an index of the objects, in one store per kind.
+// indexed returns an index of the objects, in one monitor per kind.
 func indexed(objects []*object.Object) *index {
-	x, stores := newIndex(), map[string]*store{}
+	x, stores := newIndex(), map[string]*typeMonitor{}
 	for _, o := range objects {
 		kind := o.APIVersion + " " + o.Kind
 		if stores[kind] == nil {
-			stores[kind] = &store{query: client.Query{Type: snapshot.Type{Resource: kind}}}
+			stores[kind] = &typeMonitor{query: client.Query{Type: snapshot.Type{Resource: kind}}}
 		}
 		x.replace(stores[kind], nil, []*object.Object{o})
 	}
@@ -98,7 +98,7 @@ func lookedUp(whole *snapshot.Snapshot, part []*object.Object) (out []snapshot.L
 
 func TestIndexFollowsChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := &store{}
+		s := &typeMonitor{}
 		x, objects := newIndex(), map[types.UID]*object.Object{}
 		for range rapid.IntRange(0, 40).Draw(t, "changes") {
 			uid := types.UID(rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "uid"))

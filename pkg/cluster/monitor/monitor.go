@@ -6,6 +6,7 @@ package monitor
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -159,7 +160,7 @@ func (m *Monitor) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
 }
 
 // snapshotOf returns a snapshot of the selected objects, nil for all objects. It makes one at a time.
-func (m *Monitor) snapshotOf(ctx context.Context, selected map[*store][]*object.Object) (Changes, error) {
+func (m *Monitor) snapshotOf(ctx context.Context, selected map[*typeMonitor][]*object.Object) (Changes, error) {
 	select {
 	case m.turn <- struct{}{}:
 		defer func() { <-m.turn }()
@@ -187,7 +188,7 @@ func (m *Monitor) snapshotOf(ctx context.Context, selected map[*store][]*object.
 // liveLists are the live lists of a Monitor, for one snapshot.
 type liveLists struct {
 	*Monitor
-	selected map[*store][]*object.Object // nil for all objects
+	selected map[*typeMonitor][]*object.Object // nil for all objects
 	complete map[snapshot.Listing]*typeMonitor
 }
 
@@ -330,19 +331,14 @@ func (m *Monitor) repeatDiscovery() {
 // adopt starts and ends monitors as the types require.
 func (m *Monitor) adopt(discovered *discovery.Result, err error) {
 	m.mu.Lock()
-	recovered := (err == nil) != (m.discoveryErr == nil)
+	changed := (err == nil) != (m.discoveryErr == nil)
 	m.discoveryErr = err
-	if err != nil {
-		m.mu.Unlock()
-		if recovered {
-			m.notify()
-		}
-		return
-	}
-	same := sameTypes(m.discovered.Types, discovered.Types)
-	quiet := same && !recovered && slices.Equal(m.discovered.Gaps, discovered.Gaps)
-	m.discovered = discovered
+	same := err != nil || reflect.DeepEqual(m.discovered.Types, discovered.Types)
 	var gone []*typeMonitor
+	if err == nil {
+		changed = changed || !same || !slices.Equal(m.discovered.Gaps, discovered.Gaps)
+		m.discovered = discovered
+	}
 	if !same {
 		served := map[key]bool{}
 		for _, q := range scan.Queries(discovered.Types, nil) {
@@ -363,14 +359,7 @@ func (m *Monitor) adopt(discovered *discovery.Result, err error) {
 		m.memo.Clear()
 		m.ensure(m.queries(discovered)...)
 	}
-	if !quiet {
+	if changed {
 		m.notify()
 	}
-}
-
-func sameTypes(a, b []snapshot.Type) bool {
-	return slices.EqualFunc(a, b, func(a, b snapshot.Type) bool {
-		return a.Compare(b) == 0 && a.Namespaced == b.Namespaced && a.Preferred == b.Preferred && a.Singular == b.Singular &&
-			slices.Equal(a.Verbs, b.Verbs) && slices.Equal(a.ShortNames, b.ShortNames) && slices.Equal(a.Categories, b.Categories)
-	})
 }

@@ -31,11 +31,17 @@ const (
 // errShortWatch reports that two watches in a row ended at once.
 var errShortWatch = errors.New("could not be watched: every watch ends soon after it began")
 
-// typeMonitor lists and watches the objects of one query by a reflector, whose store it is.
+// typeMonitor lists and watches the objects of one query by a reflector, whose store it is. An object is
+// never modified, only replaced.
 type typeMonitor struct {
-	*store
+	parent *Monitor
+	query  client.Query
+	labels bool
 	ctx    context.Context
 	cancel context.CancelFunc
+	// synced is closed once the objects were complete or have failed to be.
+	synced     chan struct{}
+	closeFirst sync.Once
 
 	// A reflector that ends does not wait for its list. The next one must not begin before that has stored
 	// its objects, or has noticed that it ended.
@@ -44,12 +50,16 @@ type typeMonitor struct {
 
 	mu      sync.Mutex
 	endList context.CancelFunc // ends the present list and watch; another begins after a pause
+	objects []*object.Object   // in the order of comparePlaces
+	version string             // resourceVersion up to which the objects are complete
+	err     error              // why they are not complete
+	closed  bool
 }
 
 var _ cache.ReflectorStore = (*typeMonitor)(nil)
 
 func newTypeMonitor(m *Monitor, q client.Query) *typeMonitor {
-	t := &typeMonitor{store: newStore(m, q)}
+	t := &typeMonitor{parent: m, query: q, labels: m.options.Scope.Labels && q.FieldSelector == "", synced: make(chan struct{})}
 	t.ctx, t.cancel = context.WithCancel(m.ctx)
 	return t
 }
