@@ -39,7 +39,7 @@ var table = map[string]allowed{
 	"pkg/cluster/discovery":       {own: "cluster/client object snapshot", other: "k8s.io/api/apidiscovery"},
 	"pkg/cluster/health":          {own: "cluster/client cluster/discovery cluster/lease cluster/write object reason snapshot", other: "k8s.io/client-go"},
 	"pkg/cluster/lease":           {own: "cluster/client object snapshot", other: "k8s.io/client-go"},
-	"pkg/cluster/monitor":         {own: "cluster/client cluster/discovery cluster/scan object snapshot", other: "k8s.io/client-go k8s.io/klog"},
+	"pkg/cluster/monitor":         {own: "cluster/client cluster/discovery cluster/scan object snapshot", other: "golang.org/x/sync k8s.io/client-go k8s.io/klog"},
 	"pkg/cluster/read":            {own: "cluster/client cluster/scan object snapshot"},
 	"pkg/cluster/scan":            {own: "cluster/client cluster/discovery object snapshot"},
 	"pkg/cluster/write":           {own: "cluster/client cluster/discovery cluster/scan object snapshot", other: "k8s.io/client-go"},

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -41,26 +40,6 @@ type ListResult struct {
 	Objects         []*object.Object
 	ResourceVersion string
 	Err             error
-}
-
-// Lister requests lists, within a limit that all of its lists share.
-type Lister struct {
-	client  *Client
-	flights *semaphore.Weighted
-}
-
-// NewLister returns a Lister of whole types.
-func (c *Client) NewLister() *Lister {
-	return &Lister{c, semaphore.NewWeighted(int64(c.Options.Concurrency))}
-}
-
-// List requests one list, as soon as the limit allows it.
-func (l *Lister) List(ctx context.Context, q Query, labels bool) ListResult {
-	if err := l.flights.Acquire(ctx, 1); err != nil {
-		return ListResult{Err: err}
-	}
-	defer l.flights.Release(1)
-	return l.client.List(ctx, q, labels)
 }
 
 // ListAll requests the lists concurrently and returns their results in the same order. A list

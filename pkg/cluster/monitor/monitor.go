@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
@@ -42,8 +43,8 @@ type Options struct {
 
 // Monitor keeps a live copy of what a scan of its scope would read. It is safe for concurrent use.
 type Monitor struct {
-	client  *client.Client // counts the memory of all objects
-	lister  *client.Lister
+	client  *client.Client      // counts the memory of all objects
+	lists   *semaphore.Weighted // under way
 	options Options
 	memo    *scan.Memo
 
@@ -102,7 +103,7 @@ func Start(ctx context.Context, c *client.Client, o Options) (*Monitor, error) {
 	}
 	c = c.WithOwnMemory().ForServer(discovered.Server)
 	m := &Monitor{
-		client: c, lister: c.NewLister(), options: o, memo: scan.NewMemo(), discovered: discovered, monitors: map[key]*typeMonitor{},
+		client: c, lists: semaphore.NewWeighted(int64(c.Options.Concurrency)), options: o, memo: scan.NewMemo(), discovered: discovered, monitors: map[key]*typeMonitor{},
 		changed: make(chan struct{}, 1), discover: make(chan struct{}, 1), turn: make(chan struct{}, 1),
 	}
 	if o.Parts && o.Scope.Namespaces == nil {

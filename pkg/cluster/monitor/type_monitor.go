@@ -111,14 +111,15 @@ func (t *typeMonitor) IsWatchListSemanticsUnSupported() bool { return true }
 func (t *typeMonitor) list(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
 	t.listing.Lock()
 	defer t.listing.Unlock()
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	if err := t.parent.lists.Acquire(ctx, 1); err != nil {
+		return nil, err
 	}
+	defer t.parent.lists.Release(1)
 	if t.listed {
 		t.parent.counts.relists.Add(1)
 	}
 	t.listed = true
-	a := t.parent.lister.List(ctx, t.query, t.labels)
+	a := t.parent.client.List(ctx, t.query, t.labels)
 	if ctx.Err() == nil && a.Err == nil {
 		t.replace(a.Objects, a.ResourceVersion)
 		return &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: a.ResourceVersion}}, nil
