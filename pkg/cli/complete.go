@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -273,11 +273,14 @@ func (s *ScanOptions) CompleteVersions(cmd *cobra.Command, args []string, typed 
 	return s.completeFromCluster(versions)(cmd, args, typed)
 }
 
+// maxCompleted limits how many objects a completion requests.
+const maxCompleted = 500
+
 // namespaces lists the namespaces of the cluster, or of the objects in a file.
 func (s *ScanOptions) namespaces(ctx context.Context) (names []string) {
 	if s.From == "" {
 		if live, err := s.Connect(); err == nil {
-			found, _ := read.FirstPage(ctx, live, namespaceType, "")
+			found, _ := live.FirstPage(ctx, client.Query{Type: namespaceType}, maxCompleted)
 			for _, o := range found {
 				names = append(names, o.Name)
 			}
@@ -300,7 +303,7 @@ func (s *ScanOptions) completionTypes(ctx context.Context) (types []snapshot.Typ
 		}
 		types, _ = discovery.Types(ctx, live)
 		return types, func(t snapshot.Type, namespace string) []*object.Object {
-			objects, _ := read.FirstPage(ctx, live, t, namespace)
+			objects, _ := live.FirstPage(ctx, client.Query{Type: t, Namespace: namespace}, maxCompleted)
 			return objects
 		}
 	}

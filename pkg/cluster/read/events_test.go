@@ -25,7 +25,7 @@ func told(minute int, reason string) clustertest.Fields {
 	}
 }
 
-func events(items ...clustertest.Fields) clustertest.Fields {
+func listOf(items ...clustertest.Fields) clustertest.Fields {
 	return clustertest.Fields{"kind": "EventList", "apiVersion": "v1", "metadata": clustertest.Fields{"resourceVersion": "10"}, "items": items}
 }
 
@@ -56,7 +56,7 @@ func TestEventsAreSelectedByObject(t *testing.T) {
 			asked := ""
 			cluster, _ := clustertest.Serve(t, map[string]func(*http.Request) any{c.path: func(r *http.Request) any {
 				asked = r.URL.Query().Get("fieldSelector")
-				return events()
+				return listOf()
 			}})
 			if found, err := Events(context.Background(), cluster, c.of); err != nil || len(found) > 0 {
 				t.Fatalf("got %v, %v", found, err)
@@ -76,9 +76,9 @@ func TestLatestEventsComeLast(t *testing.T) {
 	}
 	c, _ := clustertest.Serve(t, map[string]func(*http.Request) any{"/api/v1/namespaces/ns/events": func(r *http.Request) any {
 		if r.URL.Query().Get("continue") == "more" {
-			return events(second...)
+			return listOf(second...)
 		}
-		page := events(first...)
+		page := listOf(first...)
 		page["metadata"] = clustertest.Fields{"resourceVersion": "10", "continue": "more"}
 		return page
 	}})
@@ -91,20 +91,19 @@ func TestLatestEventsComeLast(t *testing.T) {
 func TestEventsOfOtherGroupsAreLeftOut(t *testing.T) {
 	other := told(1, "other")
 	other["involvedObject"] = clustertest.Fields{"apiVersion": "example.com/v1", "uid": "x"}
-	c, _ := clustertest.Serve(t, map[string]func(*http.Request) any{"/api/v1/namespaces/ns/events": clustertest.Reply(events(other, told(2, "its")))})
+	c, _ := clustertest.Serve(t, map[string]func(*http.Request) any{"/api/v1/namespaces/ns/events": clustertest.Reply(listOf(other, told(2, "its")))})
 	found, err := Events(context.Background(), c, worker)
 	if err != nil || reasons(found) != "its" {
 		t.Errorf("got %s, %v", reasons(found), err)
 	}
 }
 
-func TestEventsFallBackToOtherGroup(t *testing.T) {
+func TestEventOfASeriesIsAsOldAsItsLatest(t *testing.T) {
 	c, _ := clustertest.Serve(t, map[string]func(*http.Request) any{
-		"/api/v1/namespaces/ns/events": clustertest.Reply(clustertest.Refuse(http.StatusForbidden, "Forbidden")),
-		"/apis/events.k8s.io/v1/namespaces/ns/events": clustertest.Reply(clustertest.Fields{"kind": "EventList", "apiVersion": "events.k8s.io/v1", "metadata": clustertest.Fields{"resourceVersion": "10"}, "items": []clustertest.Fields{{
-			"metadata": meta("failed"), "regarding": clustertest.Fields{"apiVersion": "v1", "uid": "u"}, "type": "Warning", "reason": "Failed", "note": "it did not",
-			"reportingController": "example.com/c", "eventTime": "2026-11-20T08:00:00.000000Z", "series": clustertest.Fields{"count": 7, "lastObservedTime": "2026-11-20T08:30:00.000000Z"},
-		}}}),
+		"/api/v1/namespaces/ns/events": clustertest.Reply(listOf(clustertest.Fields{
+			"metadata": meta("failed"), "involvedObject": clustertest.Fields{"apiVersion": "v1", "uid": "u"}, "type": "Warning", "reason": "Failed", "message": "it did not",
+			"reportingComponent": "example.com/c", "eventTime": "2026-11-20T08:00:00.000000Z", "series": clustertest.Fields{"count": 7, "lastObservedTime": "2026-11-20T08:30:00.000000Z"},
+		})),
 	})
 	found, err := Events(context.Background(), c, worker)
 	if err != nil {
@@ -119,8 +118,7 @@ func TestEventsFallBackToOtherGroup(t *testing.T) {
 
 func TestUnreadableEventsAreAnError(t *testing.T) {
 	c, _ := clustertest.Serve(t, map[string]func(*http.Request) any{
-		"/api/v1/namespaces/ns/events":                clustertest.Reply(clustertest.Refuse(http.StatusForbidden, "Forbidden")),
-		"/apis/events.k8s.io/v1/namespaces/ns/events": clustertest.Reply(clustertest.Refuse(http.StatusNotFound, "NotFound")),
+		"/api/v1/namespaces/ns/events": clustertest.Reply(clustertest.Refuse(http.StatusForbidden, "Forbidden")),
 	})
 	_, err := Events(context.Background(), c, worker)
 	var failed *client.RequestError

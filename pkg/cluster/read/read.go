@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -41,12 +40,4 @@ func UIDInScan(seen *snapshot.Snapshot) types.UID {
 		}
 	}
 	return ""
-}
-
-const firstPageLimit = 500
-
-// FirstPage returns the metadata on the first page of a list, in one namespace or, if that is
-// empty, in all.
-func FirstPage(ctx context.Context, c *client.Client, t snapshot.Type, namespace string) ([]*object.Object, error) {
-	return c.FirstPage(ctx, client.Query{Type: t, Namespace: namespace}, firstPageLimit)
 }

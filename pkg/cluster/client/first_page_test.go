@@ -1,4 +1,4 @@
-package read
+package client_test
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
 )
+
+const firstPageLimit = 500
 
 func TestFirstPageReadsOnePage(t *testing.T) {
 	requests := 0
@@ -27,7 +29,7 @@ func TestFirstPageReadsOnePage(t *testing.T) {
 		page["metadata"] = clustertest.Fields{"resourceVersion": "10", "continue": "more"}
 		clustertest.ReplyWith(200, page)(w, r)
 	}), client.Options{Timeout: time.Minute})
-	got, err := FirstPage(t.Context(), c, clustertest.Pods, "ns")
+	got, err := c.FirstPage(t.Context(), client.Query{Type: clustertest.Pods, Namespace: "ns"}, firstPageLimit)
 	if err != nil || requests != 1 || len(got) != firstPageLimit || got[0].Name != "pod-000" {
 		t.Errorf("%d objects after %d requests, %v", len(got), requests, err)
 	}
@@ -40,7 +42,8 @@ func TestFirstPageError(t *testing.T) {
 		"objects in another namespace": clustertest.ReplyWith(200, clustertest.List(clustertest.Item("a"))),
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := FirstPage(t.Context(), clustertest.Connect(t, answer, client.Options{Timeout: time.Minute}), clustertest.Pods, "other")
+			c := clustertest.Connect(t, answer, client.Options{Timeout: time.Minute})
+			got, err := c.FirstPage(t.Context(), client.Query{Type: clustertest.Pods, Namespace: "other"}, firstPageLimit)
 			if err == nil || got != nil {
 				t.Errorf("objects %v and error %v", got, err)
 			}
