@@ -90,7 +90,6 @@ func (c *Client) List(ctx context.Context, q Query, labels bool) ListResult {
 		if err != nil || !more {
 			return ListResult{objects, page.ResourceVersion, err}
 		}
-		objects = slices.Grow(objects, int(min(announced(page), maxPreallocated)))
 	}
 }
 
@@ -99,9 +98,6 @@ func (c *Client) FirstPage(ctx context.Context, q Query, limit int64) ([]*object
 	objects, _, err := c.newListReader(q, false).page(ctx, metav1.ListOptions{Limit: limit}, nil, maxObjects)
 	return objects, err
 }
-
-// maxPreallocated limits how many objects are allocated on a server's announcement.
-const maxPreallocated = 1 << 20
 
 // announced returns how many more objects the page announces, 0 if that is unknown.
 func announced(page metav1.ListMeta) int64 {

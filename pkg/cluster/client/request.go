@@ -133,10 +133,6 @@ func (c *Client) GetRaw(ctx context.Context, path, accept string) ([]byte, error
 // order. Once the context ends it makes no new calls and returns the context's error.
 func InParallel[T, R any](ctx context.Context, limit int, in []T, ask func(T) R) ([]R, error) {
 	out := make([]R, len(in))
-	if len(in) == 1 && ctx.Err() == nil { // without a goroutine, whose stack would have to grow for the request
-		out[0] = ask(in[0])
-		return out, ctx.Err()
-	}
 	var group errgroup.Group
 	group.SetLimit(limit)
 	for i, of := range in {

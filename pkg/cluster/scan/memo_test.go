@@ -61,7 +61,7 @@ func TestMemoKeepsALookupUntilItMayBeWrong(t *testing.T) {
 			types := []snapshot.Type{{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true, Preferred: true, Verbs: []string{"list"}}}
 			newScanner := func(has *object.Object) *scanner {
 				sc := &scanner{
-					lists: fixedLists{has}, memo: memo, now: func() time.Time { return now }, reader: &ObjectReader{client: &client.Client{}},
+					lists: fixedLists{has}, memo: memo, now: func() time.Time { return now }, reader: &ObjectReader{client: &client.Client{Options: client.Options{SmallConcurrency: 1}}},
 					discovery: &discovery.Result{Types: types, Mapper: snapshot.NewMapper(types)},
 				}
 				if test.listed {

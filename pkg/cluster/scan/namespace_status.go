@@ -17,13 +17,29 @@ var namespaces = snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Nam
 // hold it, so each is requested whole. What cannot be read stays nil. The error is the context's.
 func (sc *scanner) readNamespaceStatuses(ctx context.Context) error {
 	terminating := sc.selectObjects(func(o *object.Object) bool { return o.Terminating() && o.IsNamespace() })
-	statuses, err := client.InParallel(ctx, sc.client.Options.SmallConcurrency, terminating, func(o **object.Object) *object.NamespaceStatus {
-		return remember(sc, stateOf(*o), func() (*object.NamespaceStatus, bool) { return readNamespaceStatus(ctx, sc.client, *o), true })
-	})
+	statuses, err := readWhole(ctx, sc, namespaces, terminating, object.NamespaceStatusOf)
 	for i, o := range terminating {
 		sc.own(o).NamespaceStatus = statuses[i]
 	}
 	return err
+}
+
+// readWhole requests objects of a type whole and returns what parse makes of each, nil if it cannot be
+// read or was replaced. The error is the context's.
+func readWhole[T any](ctx context.Context, sc *scanner, t snapshot.Type, objects []**object.Object, parse func(spec, status json.RawMessage) *T) ([]*T, error) {
+	return client.InParallel(ctx, sc.client.Options.SmallConcurrency, objects, func(o **object.Object) *T {
+		return remember(sc, stateOf(*o), func() (*T, bool) {
+			var whole struct {
+				Metadata     struct{ UID types.UID }
+				Spec, Status json.RawMessage
+			}
+			err := client.GetWhole(ctx, sc.client, client.Query{Type: t, Namespace: (*o).Namespace, Name: (*o).Name}, &whole)
+			if err != nil || whole.Metadata.UID != (*o).UID {
+				return nil, true
+			}
+			return parse(whole.Spec, whole.Status), true
+		})
+	})
 }
 
 // selectObjects returns the places of the objects that were read and that matches accepts.
@@ -50,17 +66,4 @@ func (sc *scanner) own(o **object.Object) *object.Object {
 		*o = new(**o)
 	}
 	return *o
-}
-
-// readNamespaceStatus returns nil if the Namespace cannot be read, or was replaced.
-func readNamespaceStatus(ctx context.Context, c *client.Client, o *object.Object) *object.NamespaceStatus {
-	var whole struct {
-		Metadata     struct{ UID types.UID }
-		Spec, Status json.RawMessage
-	}
-	err := client.GetWhole(ctx, c, client.Query{Type: namespaces, Name: o.Name}, &whole)
-	if err != nil || whole.Metadata.UID != o.UID {
-		return nil
-	}
-	return object.NamespaceStatusOf(whole.Spec, whole.Status)
 }

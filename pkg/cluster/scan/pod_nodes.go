@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -28,9 +26,7 @@ func (sc *scanner) readPodNodes(ctx context.Context) error {
 		return cmp.Or((*a).Deleted.Compare(*(*b).Deleted), (*a).Identity.Compare((*b).Identity))
 	})
 	overdue = overdue[:min(len(overdue), maxOverduePods)]
-	nodes, err := client.InParallel(ctx, sc.client.Options.SmallConcurrency, overdue, func(o **object.Object) *object.PodNode {
-		return remember(sc, stateOf(*o), func() (*object.PodNode, bool) { return readNodeOfPod(ctx, sc.client, *o), true })
-	})
+	nodes, err := readWhole(ctx, sc, pods, overdue, func(spec, _ json.RawMessage) *object.PodNode { return object.PodNodeOf(spec) })
 	if err != nil {
 		return err
 	}
@@ -48,19 +44,6 @@ func (sc *scanner) readPodNodes(ctx context.Context) error {
 		}
 	}
 	return err
-}
-
-// readNodeOfPod returns nil if the Pod cannot be read, was replaced, or has no Node.
-func readNodeOfPod(ctx context.Context, c *client.Client, o *object.Object) *object.PodNode {
-	var whole struct {
-		Metadata struct{ UID types.UID }
-		Spec     json.RawMessage
-	}
-	err := client.GetWhole(ctx, c, client.Query{Type: pods, Namespace: o.Namespace, Name: o.Name}, &whole)
-	if err != nil || whole.Metadata.UID != o.UID {
-		return nil
-	}
-	return object.PodNodeOf(whole.Spec)
 }
 
 // readNodes returns the Nodes with these names, all of them.
