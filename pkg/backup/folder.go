@@ -2,6 +2,7 @@ package backup
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,37 +10,29 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
-// Folder is a backup that is being written. Its methods are safe for concurrent use.
+// Folder is a backup that is being written. Its methods are safe for concurrent use, Finish once.
 //
 // Once a manifest could not be written, nothing more is saved, and every later Save
 // and Sync returns the same error.
 type Folder struct {
-	path string
-	root *os.Root
-
-	// diskMu serializes writes of manifests and the header. Callers can save meanwhile
-	// and share the next write. It is locked before mu.
-	diskMu  sync.Mutex
+	path    string
+	root    *os.Root
 	header  Header
-	objects *os.File
-	written int64 // bytes in objects
-	steps   *os.File
-
-	mu      sync.Mutex // never held during a write
-	pending []byte     // lines that are saved and not yet written
-	err     error      // of the first failed write, or errClosed
-
+	closed  atomic.Bool
+	objects recordFile
+	steps   recordFile
 	results recordFile
-}
 
-// errClosed is what the methods of a Folder return after Close.
-var errClosed = fmt.Errorf("write backup: %w", os.ErrClosed)
+	// Both are accessed in objects.unlessFailed.
+	pending []byte // lines that are saved and not yet written
+	written int64  // bytes in objects
+}
 
 // Create creates the folder of a run below root: root/name or, if that exists,
 // root/name-2, -3 and so on. It creates root if it is missing; name must be a single
@@ -66,10 +59,7 @@ func Create(root, name string, h Header) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make backup folder %s: %w", path, withoutPath(err))
 	}
-	f := &Folder{
-		path: path, header: h,
-		results: recordFile{path: filepath.Join(path, doneFile), doing: "record a step in"},
-	}
+	f := &Folder{path: path, header: h}
 	if err := f.initialize(parent, created); err != nil {
 		return nil, fmt.Errorf("make backup folder %s: %w", path, errors.Join(err, f.discard(), parent.Remove(created)))
 	}
@@ -81,13 +71,9 @@ func (f *Folder) initialize(parent *os.Root, name string) (err error) {
 	if f.root, err = openCreated(parent, name); err != nil {
 		return err
 	}
-	if f.objects, err = f.create(objectsFile); err != nil {
-		return err
-	}
-	if f.steps, err = f.create(stepsFile); err != nil {
-		return err
-	}
-	if f.results.file, err = f.create(doneFile); err != nil {
+	if err := cmp.Or(
+		f.create(&f.objects, objectsFile, "save manifests to"), f.create(&f.steps, stepsFile, "write"), f.create(&f.results, doneFile, "record a step in"),
+	); err != nil {
 		return err
 	}
 	if err := f.writeHeader(); err != nil {
@@ -130,12 +116,12 @@ func openCreated(parent *os.Root, name string) (*os.Root, error) {
 	return root, nil
 }
 
-func (f *Folder) create(name string) (*os.File, error) {
-	file, err := f.root.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, fileMode)
-	if err != nil {
-		return nil, f.fileError("create", name, err)
+func (f *Folder) create(r *recordFile, name, doing string) (err error) {
+	r.path, r.doing = filepath.Join(f.path, name), doing
+	if r.file, err = f.root.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, fileMode); err != nil {
+		return r.failure("create", err)
 	}
-	return file, nil
+	return nil
 }
 
 func (f *Folder) writeHeader() error {
@@ -152,28 +138,22 @@ func (f *Folder) Path() string { return f.path }
 // SaveSteps durably stores the steps of the plan, before the first one is carried out. size, unless nil, is called with how many
 // bytes each takes. Call it once.
 func (f *Folder) SaveSteps(steps iter.Seq[Step], size func(Step, int)) error {
-	f.diskMu.Lock()
-	defer f.diskMu.Unlock()
-	if err := f.writeError(); err != nil {
-		return err
-	}
-	to := bufio.NewWriter(f.steps)
-	for s := range steps {
-		line, err := encodeLine(s)
-		if err == nil {
-			_, err = to.Write(line)
+	return f.steps.unlessFailed(func() error {
+		to := bufio.NewWriter(f.steps.file)
+		for s := range steps {
+			line, err := encodeLine(s)
+			if err == nil {
+				_, err = to.Write(line)
+			}
+			if err != nil {
+				return err
+			}
+			if size != nil {
+				size(s, len(line))
+			}
 		}
-		if err != nil {
-			return f.fileError("write", stepsFile, err)
-		}
-		if size != nil {
-			size(s, len(line))
-		}
-	}
-	if err := errors.Join(to.Flush(), f.steps.Sync()); err != nil {
-		return f.fileError("write", stepsFile, err)
-	}
-	return nil
+		return errors.Join(to.Flush(), f.steps.file.Sync())
+	})
 }
 
 // AddResult records how a step ended. The operating system has the line when the
@@ -191,11 +171,6 @@ func (f *Folder) Finish(at time.Time) error {
 	if err := f.results.sync(); err != nil {
 		return err
 	}
-	f.diskMu.Lock()
-	defer f.diskMu.Unlock()
-	if err := f.writeError(); err != nil {
-		return err
-	}
 	f.header.Finished = at
 	return f.writeHeader()
 }
@@ -203,37 +178,12 @@ func (f *Folder) Finish(at time.Time) error {
 // Close makes everything durable and closes the files. It returns an earlier error of
 // Sync, too. A second Close does nothing.
 func (f *Folder) Close() error {
-	err := f.Sync()
-	if errors.Is(err, errClosed) {
+	if !f.closed.CompareAndSwap(false, true) {
 		return nil
 	}
-	err = errors.Join(err, f.results.sync())
-	f.diskMu.Lock()
-	defer f.diskMu.Unlock()
-	f.results.mu.Lock()
-	defer f.results.mu.Unlock()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if errors.Is(f.err, errClosed) {
-		return nil
-	}
-	f.err, f.results.err = errClosed, errClosed
-	return errors.Join(err, f.closeFiles(), f.root.Close())
+	return errors.Join(f.Sync(), f.results.sync(), f.closeFiles(), f.root.Close())
 }
 
 func (f *Folder) closeFiles() error {
-	var errs []error
-	for _, file := range []*os.File{f.objects, f.steps, f.results.file} {
-		if file != nil {
-			errs = append(errs, file.Close())
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// writeError returns why nothing more can be saved, or nil.
-func (f *Folder) writeError() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.err
+	return errors.Join(f.objects.close(), f.steps.close(), f.results.close())
 }

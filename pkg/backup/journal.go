@@ -85,16 +85,11 @@ func (j *Journal) Add(r Restored) error { return j.records.add(r) }
 // Close makes the lines durable and unlocks the file. It removes an empty file. It
 // returns the error of an earlier write, too. Call it before Backup.Close.
 func (j *Journal) Close() error {
-	r := &j.records
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	err := errors.Join(r.err, r.file.Sync())
-	if info, failed := r.file.Stat(); failed == nil && info.Size() == 0 {
+	err := j.records.sync()
+	if info, failed := j.records.file.Stat(); failed == nil && info.Size() == 0 {
 		err = errors.Join(err, j.root.Remove(restoredFile))
 	}
-	err = errors.Join(err, r.file.Close())
-	r.err = r.failure(r.doing, os.ErrClosed)
-	return err
+	return errors.Join(err, j.records.close())
 }
 
 // recordFile appends records to a file, one a line. Once a line could not be written,
@@ -116,22 +111,33 @@ func (r *recordFile) add(record interface{ validate() error }) error {
 	if err != nil {
 		return r.failure(r.doing, err)
 	}
-	return r.unlessFailed(r.doing, func() error {
+	return r.unlessFailed(func() error {
 		_, err := r.file.Write(line)
 		return err
 	})
 }
 
 // sync makes the records durable.
-func (r *recordFile) sync() error { return r.unlessFailed("sync", r.file.Sync) }
+func (r *recordFile) sync() error { return r.unlessFailed(func() error { return r.file.Sync() }) }
 
-// unlessFailed calls write unless an earlier call failed, and returns the first error.
-func (r *recordFile) unlessFailed(doing string, write func() error) error {
+// close closes the file, if there is one. Every later call returns an error.
+func (r *recordFile) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file == nil {
+		return nil
+	}
+	r.err = r.failure(r.doing, os.ErrClosed)
+	return r.file.Close()
+}
+
+// unlessFailed calls write, one call at a time, unless an earlier one failed. It returns the first error.
+func (r *recordFile) unlessFailed(write func() error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err == nil {
 		if err := write(); err != nil {
-			r.err = r.failure(doing, err)
+			r.err = r.failure(r.doing, err)
 		}
 	}
 	return r.err

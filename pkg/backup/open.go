@@ -30,9 +30,9 @@ type Backup struct {
 	// complete manifest of each UID.
 	Truncated []Truncated
 
-	path string
-	root *os.Root
-	used *os.File // locked, so that Prune keeps the folder
+	path    string
+	root    *os.Root
+	objects *os.File // locked, so that Prune keeps the folder
 }
 
 // Open reads the folder of a run, even of an interrupted one, without its manifests.
@@ -71,11 +71,11 @@ func (b *Backup) read() error {
 	if err := checkFolder(b.root); err != nil {
 		return err
 	}
-	if err := b.keep(); err != nil {
-		return err
-	}
 	if err := b.readHeader(); err != nil {
 		return fmt.Errorf("%s: %w", indexFile, err)
+	}
+	if err := b.openObjects(); err != nil {
+		return fmt.Errorf("%s: %w", objectsFile, err)
 	}
 	if err := b.readEntries(); err != nil {
 		return err
@@ -100,25 +100,23 @@ func appendTo[T any](into *[]T) func(line, T) (skip int64, err error) {
 	}
 }
 
-// keep makes Prune keep the folder as long as the Backup is open.
-func (b *Backup) keep() error {
-	file, _, err := openRegular(b.root, objectsFile, os.O_RDONLY)
-	if err != nil {
-		return nil //nolint:nilerr // reading it says so
+// openObjects makes Prune keep the folder as long as the Backup is open.
+func (b *Backup) openObjects() (err error) {
+	if b.objects, _, err = openRegular(b.root, objectsFile, os.O_RDONLY); err != nil {
+		return err
 	}
-	if err := lockShared(file); err != nil {
-		return errors.Join(fmt.Errorf("%s: it is being removed, or cannot be locked: %w", objectsFile, err), file.Close())
+	if err := lockShared(b.objects); err != nil {
+		return fmt.Errorf("it is being removed, or cannot be locked: %w", err)
 	}
-	b.used = file
 	return nil
 }
 
 // Close closes the folder. Manifests cannot be read afterwards.
 func (b *Backup) Close() error {
-	if b.used == nil {
+	if b.objects == nil {
 		return b.root.Close()
 	}
-	return errors.Join(b.used.Close(), b.root.Close())
+	return errors.Join(b.objects.Close(), b.root.Close())
 }
 
 func (b *Backup) readHeader() error {
@@ -177,16 +175,10 @@ func (b *Backup) manifest(e Entry) (json.RawMessage, error) {
 	if err := e.validate(); err != nil {
 		return nil, err
 	}
-	file, info, err := openRegular(b.root, objectsFile, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	if e.offset+e.Length > info.Size() {
-		return nil, io.ErrUnexpectedEOF
-	}
 	data := make([]byte, e.Length)
-	if _, err := file.ReadAt(data, e.offset); err != nil {
+	if _, err := b.objects.ReadAt(data, e.offset); errors.Is(err, io.EOF) {
+		return nil, io.ErrUnexpectedEOF
+	} else if err != nil {
 		return nil, withoutPath(err)
 	}
 	if sum := sha256.Sum256(data); !strings.EqualFold(hex.EncodeToString(sum[:]), e.SHA256) {

@@ -46,68 +46,42 @@ func (f *Folder) save(o object.Object, manifest json.RawMessage) error {
 	if err := checkIdentity(id, want, version, o.ResourceVersion); err != nil {
 		return err
 	}
-	full, err := f.add(id, version, line)
-	if err != nil || !full {
-		return err
-	}
-	return f.Sync()
-}
-
-// add adds the lines of a manifest to those that the next Sync writes, and reports whether they should be written.
-func (f *Folder) add(id object.Identity, version string, manifest []byte) (full bool, err error) {
-	sum := sha256.Sum256(manifest)
+	sum := sha256.Sum256(line)
 	entry, err := encodeLine(Entry{
-		Object: id, ResourceVersion: version, Length: int64(len(manifest)), SHA256: hex.EncodeToString(sum[:]),
+		Object: id, ResourceVersion: version, Length: int64(len(line)), SHA256: hex.EncodeToString(sum[:]),
 	})
 	if err != nil {
-		return false, fmt.Errorf("its entry: %w", err)
+		return fmt.Errorf("its entry: %w", err)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err != nil {
-		return false, f.err
-	}
-	f.pending = append(append(append(f.pending, entry...), manifest...), '\n')
-	return len(f.pending) >= flushSize, nil
+	return f.objects.unlessFailed(func() error {
+		f.pending = append(append(append(f.pending, entry...), line...), '\n')
+		if len(f.pending) < flushSize {
+			return nil
+		}
+		return f.write()
+	})
 }
 
-// Sync makes everything durable that was saved before the call. Concurrent callers
-// share a write.
+// Sync makes everything durable that was saved before the call.
 //
 // An error is final: nothing that was saved since the last Sync is safe, and nothing
 // more can be saved.
-func (f *Folder) Sync() error {
-	f.diskMu.Lock()
-	defer f.diskMu.Unlock()
-	f.mu.Lock()
-	if f.err != nil || len(f.pending) == 0 {
-		defer f.mu.Unlock()
-		return f.err
-	}
-	taken := f.pending
-	f.pending = nil
-	f.mu.Unlock()
+func (f *Folder) Sync() error { return f.objects.unlessFailed(f.write) }
 
-	err := f.write(taken)
-	if err != nil {
-		err = f.fileError("save manifests to", objectsFile, err)
-		f.mu.Lock()
-		f.err = err
-		f.mu.Unlock()
+// write makes the pending lines durable. It is called in objects.unlessFailed.
+func (f *Folder) write() error {
+	if len(f.pending) == 0 {
+		return nil
 	}
-	return err
-}
-
-func (f *Folder) write(lines []byte) error {
-	n, err := f.objects.Write(lines)
-	f.written += int64(n)
+	n, err := f.objects.file.Write(f.pending)
+	f.pending, f.written = nil, f.written+int64(n)
 	if err == nil {
-		err = f.objects.Sync()
+		err = f.objects.file.Sync()
 	}
 	if err != nil {
 		return err
 	}
-	ours, err := f.objects.Stat()
+	ours, err := f.objects.file.Stat()
 	if err != nil {
 		return err
 	}
