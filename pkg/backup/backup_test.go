@@ -14,6 +14,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
@@ -132,7 +133,7 @@ func finishedRun(t testing.TB) string {
 	save(t, f, newObject("v1", "Secret", "b", "3"), newObject("v1", "Secret", "a", "4"))
 	sync(t, f)
 	for i, name := range []string{"a", "b"} {
-		r := backup.Result{
+		r := event.Record{
 			Step: fmt.Sprint(i + 1), Action: "delete", Object: newObject("v1", "Secret", name, "").Identity,
 			Status: "done", Time: started.Add(time.Duration(i) * time.Second),
 		}
@@ -150,9 +151,9 @@ func finishedRun(t testing.TB) string {
 	return f.Path()
 }
 
-var steps = []backup.Step{
-	{Step: "1", Action: "delete", Object: newObject("v1", "Secret", "a", "").Identity, Why: "its only owner is gone"},
-	{Step: "2", Action: "unlink", Object: newObject("v1", "Secret", "b", "").Identity, References: []backup.ReferenceChange{
+var steps = []event.Step{
+	{ID: "1", Action: "delete", Object: newObject("v1", "Secret", "a", "").Identity, Why: "its only owner is gone"},
+	{ID: "2", Action: "unlink", Object: newObject("v1", "Secret", "b", "").Identity, References: []event.ReferenceChange{
 		{Before: object.Reference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: "uid-of-web"}},
 	}},
 }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
@@ -137,11 +138,11 @@ func (f *Folder) Path() string { return f.path }
 
 // SaveSteps durably stores the steps of the plan, before the first one is carried out. size, unless nil, is called with how many
 // bytes each takes. Call it once.
-func (f *Folder) SaveSteps(steps iter.Seq[Step], size func(Step, int)) error {
+func (f *Folder) SaveSteps(steps iter.Seq[event.Step], size func(event.Step, int)) error {
 	return f.steps.unlessFailed(func() error {
 		to := bufio.NewWriter(f.steps.file)
 		for s := range steps {
-			line, err := encodeLine(s)
+			line, err := encodeLine(s, validateStep)
 			if err == nil {
 				_, err = to.Write(line)
 			}
@@ -160,7 +161,7 @@ func (f *Folder) SaveSteps(steps iter.Seq[Step], size func(Step, int)) error {
 // method returns, so a kill does not lose it; it is durable after Finish or Close. Once
 // a line could not be written, nothing more is recorded, and every call returns the
 // same error.
-func (f *Folder) AddResult(r Result) error { return f.results.add(r) }
+func (f *Folder) AddResult(r event.Record) error { return f.results.add(r, validateResult) }
 
 // Finish makes everything durable and then records when the run finished. It does not
 // close the folder.

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
@@ -46,7 +47,7 @@ func TestOpenReadsWhatWasWritten(t *testing.T) {
 	if diff := cmp.Diff(want.String(), string(got)); diff != "" {
 		t.Errorf("only white space may change: %s", diff)
 	}
-	results := []backup.Result{
+	results := []event.Record{
 		{Step: "1", Action: "delete", Object: a.Identity, Status: "done", Time: started},
 		{Step: "2", Action: "delete", Object: newObject("v1", "Secret", "b", "").Identity, Status: "done", Time: started.Add(time.Second)},
 	}
@@ -120,7 +121,7 @@ func TestSyncIsDurableWithoutClose(t *testing.T) {
 	save(t, f, newObject("v1", "Secret", "a", "1"))
 	sync(t, f)
 	save(t, f, newObject("v1", "Secret", "b", "1"))
-	if err := f.AddResult(backup.Result{Step: "1", Action: "delete", Status: "done"}); err != nil {
+	if err := f.AddResult(event.Record{Step: "1", Action: "delete", Status: "done"}); err != nil {
 		t.Fatal(err)
 	}
 	b := open(t, f.Path())
@@ -285,7 +286,7 @@ func TestFolderSavesNothingAfterAFailedWrite(t *testing.T) {
 			if err := f.Finish(started); !errors.Is(err, first) {
 				t.Errorf("Finish returns %v, want %v", err, first)
 			}
-			if err := f.AddResult(backup.Result{Action: "delete", Status: "done"}); err != nil {
+			if err := f.AddResult(event.Record{Action: "delete", Status: "done"}); err != nil {
 				t.Errorf("results can still be recorded, but: %v", err)
 			}
 			if err := f.Close(); !errors.Is(err, first) {
@@ -304,7 +305,7 @@ func TestClosedFolderReturnsErrors(t *testing.T) {
 		"Save":      f.Save(a, manifest(a)),
 		"Sync":      f.Sync(),
 		"SaveSteps": f.SaveSteps(slices.Values(steps), nil),
-		"AddResult": f.AddResult(backup.Result{Action: "delete", Status: "done"}),
+		"AddResult": f.AddResult(event.Record{Action: "delete", Status: "done"}),
 		"Finish":    f.Finish(started),
 	} {
 		if !errors.Is(err, fs.ErrClosed) {
@@ -315,9 +316,9 @@ func TestClosedFolderReturnsErrors(t *testing.T) {
 
 func TestAddResultRequiresActionAndStatus(t *testing.T) {
 	f := create(t)
-	checkError(t, f.AddResult(backup.Result{Step: "1", Status: "done"}), "done.jsonl", "lacks an action")
-	checkError(t, f.AddResult(backup.Result{Step: "1", Action: "delete"}), "done.jsonl", "lacks an action")
-	if err := f.AddResult(backup.Result{Step: "1", Action: "delete", Status: "done"}); err != nil {
+	checkError(t, f.AddResult(event.Record{Step: "1", Status: "done"}), "done.jsonl", "lacks an action")
+	checkError(t, f.AddResult(event.Record{Step: "1", Action: "delete"}), "done.jsonl", "lacks an action")
+	if err := f.AddResult(event.Record{Step: "1", Action: "delete", Status: "done"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -332,7 +333,7 @@ func TestConcurrentSave(t *testing.T) {
 				o := newObject("v1", []string{"Secret", "ConfigMap", "Pod"}[i%3], fmt.Sprintf("%d-%d", w, i), "1")
 				if err := errors.Join(
 					f.Save(o, manifest(o)), f.Sync(),
-					f.AddResult(backup.Result{Action: "delete", Status: "done", Object: o.Identity}),
+					f.AddResult(event.Record{Action: "delete", Status: "done", Object: o.Identity}),
 				); err != nil {
 					t.Error(err)
 				}

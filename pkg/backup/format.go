@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // The apiVersion and kind of index.json. Open rejects any other apiVersion.
@@ -54,25 +54,15 @@ type index struct {
 	Header     `json:",inline"`
 }
 
-// Entry is a line of objects.jsonl. The manifest of the object is the line after it.
-type Entry struct {
-	Object          object.Identity `json:"object"`
-	ResourceVersion string          `json:"resourceVersion"`
-	Length          int64           `json:"length"` // of the manifest in bytes, without the line break
-	SHA256          string          `json:"sha256"` // of the manifest, in hexadecimal
-
-	offset int64 // of the manifest
-}
-
-func (e Entry) validate() error {
-	sum, err := hex.DecodeString(e.SHA256)
+func validateSaved(s event.Saved) error {
+	sum, err := hex.DecodeString(s.SHA256)
 	switch {
-	case incomplete(e.Object):
+	case incomplete(s.Object):
 		return errObjectIncomplete
-	case e.Length <= 0 || e.Length > maxLine:
-		return fmt.Errorf("a manifest cannot have %d bytes", e.Length)
+	case s.Length <= 0 || s.Length > maxLine:
+		return fmt.Errorf("a manifest cannot have %d bytes", s.Length)
 	case err != nil || len(sum) != 32:
-		return fmt.Errorf("%q is not a sha256", e.SHA256)
+		return fmt.Errorf("%q is not a sha256", s.SHA256)
 	}
 	return nil
 }
@@ -87,26 +77,9 @@ var (
 	errNoAction         = errors.New("it lacks a step or an action")
 )
 
-// Step is a step of the plan: a line of steps.jsonl.
-type Step struct {
-	Step      string          `json:"step"` // its id in the plan
-	Action    string          `json:"action"`
-	Requested bool            `json:"requested,omitempty"` // a person asked for it
-	Object    object.Identity `json:"object"`
-	Why       string          `json:"why"` // prose, shortened
-	// References are those that the step removes or changes. Those of a deleted object are in its manifest.
-	References []ReferenceChange `json:"references,omitempty"`
-}
-
-// ReferenceChange is what a step does to an owner reference.
-type ReferenceChange struct {
-	Before object.Reference  `json:"before"`
-	After  *object.Reference `json:"after,omitempty"` // nil if it is removed, or no longer blocks
-}
-
-func (s Step) validate() error {
+func validateStep(s event.Step) error {
 	switch {
-	case s.Step == "" || s.Action == "":
+	case s.ID == "" || s.Action == "":
 		return errNoAction
 	case incomplete(s.Object):
 		return errObjectIncomplete
@@ -114,38 +87,18 @@ func (s Step) validate() error {
 	return nil
 }
 
-// Result is how a step of the plan ended: a line of done.jsonl.
-type Result struct {
-	Step   string          `json:"step"` // its id in the plan
-	Action string          `json:"action"`
-	Object object.Identity `json:"object"`
-	Status string          `json:"status"`
-	*reason.Stored
-	Time time.Time `json:"time,omitzero"`
-}
-
-func (r Result) validate() error {
+func validateResult(r event.Record) error {
 	if r.Action == "" || r.Status == "" {
 		return errNoStatus
 	}
 	return nil
 }
 
-// Restored is what a restoration did with an object: a line of restored.jsonl.
-type Restored struct {
-	Action string          `json:"action"`
-	Object object.Identity `json:"object"`        // as it was backed up
-	UID    types.UID       `json:"uid,omitempty"` // of the recreated object
-	Status string          `json:"status"`
-	*reason.Stored
-	Time time.Time `json:"time,omitzero"`
-}
-
-func (r Restored) validate() error {
-	switch {
-	case r.Action == "" || r.Status == "":
-		return errNoStatus
-	case incomplete(r.Object):
+func validateRestored(r event.Record) error {
+	if err := validateResult(r); err != nil {
+		return err
+	}
+	if incomplete(r.Object) {
 		return errObjectIncomplete
 	}
 	return nil

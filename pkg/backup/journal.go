@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
@@ -80,7 +81,7 @@ func repairTail(file *os.File) error {
 // Add appends a line. The operating system has it when the method returns, so a kill
 // does not lose it; it is durable after Close. Once a line could not be written, nothing
 // more is written, and every call returns the same error.
-func (j *Journal) Add(r Restored) error { return j.records.add(r) }
+func (j *Journal) Add(r event.Record) error { return j.records.add(r, validateRestored) }
 
 // Close makes the lines durable and unlocks the file. It removes an empty file. It
 // returns the error of an earlier write, too. Call it before Backup.Close.
@@ -106,8 +107,8 @@ type recordFile struct {
 
 // add appends a record that Open accepts. The operating system has the line when the
 // method returns, so a kill does not lose it.
-func (r *recordFile) add(record interface{ validate() error }) error {
-	line, err := encodeLine(record)
+func (r *recordFile) add(record event.Record, validate func(event.Record) error) error {
+	line, err := encodeLine(record, validate)
 	if err != nil {
 		return r.failure(r.doing, err)
 	}
@@ -147,21 +148,16 @@ func (r *recordFile) failure(doing string, err error) error {
 	return fmt.Errorf("%s %s: %w", doing, r.path, withoutPath(err))
 }
 
-// encodeLine encodes a record as a line that Open accepts.
-func encodeLine(record interface{ validate() error }) ([]byte, error) {
-	line, err := encode(record)
+// encodeLine encodes a record as a line that Open accepts. It escapes characters that control a
+// terminal or hide text, because people read these files.
+func encodeLine[T any](record T, validate func(T) error) ([]byte, error) {
+	line, err := json.Marshal(record)
+	line = escape.JSON(line)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(line) > maxLine:
 		return nil, fmt.Errorf("%d bytes exceed the limit of %d", len(line), maxLine)
 	}
-	return append(line, '\n'), record.validate()
-}
-
-// encode is json.Marshal that also escapes every character which controls a terminal
-// or hides text, because people read these files.
-func encode(v any) ([]byte, error) {
-	data, err := json.Marshal(v)
-	return escape.JSON(data), err
+	return append(line, '\n'), validate(record)
 }

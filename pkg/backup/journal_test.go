@@ -12,18 +12,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-func restored(name string, uid types.UID) backup.Restored {
-	return backup.Restored{
+func restored(name string, uid types.UID) event.Record {
+	return event.Record{
 		Action: "create", Object: object.Identity{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: name, UID: "u-" + uid},
 		UID: uid, Status: "done", Time: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC),
 	}
 }
 
 // appendJournal appends lines to the journal of a backup.
-func appendJournal(t testing.TB, path string, lines ...backup.Restored) {
+func appendJournal(t testing.TB, path string, lines ...event.Record) {
 	t.Helper()
 	b := open(t, path)
 	defer b.Close()
@@ -50,13 +51,13 @@ func TestJournalAppends(t *testing.T) {
 	for name, test := range map[string]struct {
 		before    string
 		truncated int
-		want      []backup.Restored
+		want      []event.Record
 	}{
-		"a complete journal":      {line, 0, []backup.Restored{one, two, three}},
-		"a line is cut off":       {line + line[:30], 1, []backup.Restored{one, two, three}},
-		"a line break is missing": {strings.TrimSuffix(line, "\n"), 0, []backup.Restored{one, two, three}},
-		"zero bytes at the end":   {line + "\x00\x00\x00", 1, []backup.Restored{one, two, three}},
-		"an empty journal":        {"", 0, []backup.Restored{two, three}},
+		"a complete journal":      {line, 0, []event.Record{one, two, three}},
+		"a line is cut off":       {line + line[:30], 1, []event.Record{one, two, three}},
+		"a line break is missing": {strings.TrimSuffix(line, "\n"), 0, []event.Record{one, two, three}},
+		"zero bytes at the end":   {line + "\x00\x00\x00", 1, []event.Record{one, two, three}},
+		"an empty journal":        {"", 0, []event.Record{two, three}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			write(t, file, test.before)

@@ -15,16 +15,18 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 )
 
 // Backup is a folder that was read. Its methods are safe for concurrent use.
 type Backup struct {
 	Header  Header
-	Entries []Entry  // the latest of each UID, sorted by identity
-	Steps   []Step   // in the order of the plan
-	Results []Result // in the order in which steps ended
+	Entries []event.Saved  // the latest of each UID, sorted by identity
+	Steps   []event.Step   // in the order of the plan
+	Results []event.Record // in the order in which steps ended
 	// Restored is what restorations of this backup recorded.
-	Restored []Restored
+	Restored []event.Record
 	// Truncated is what an interrupted run did not write completely. None of it is in
 	// Entries, Steps, Results or Restored. If a file was shortened later, Entries has the latest
 	// complete manifest of each UID.
@@ -80,13 +82,13 @@ func (b *Backup) read() error {
 	if err := b.readEntries(); err != nil {
 		return err
 	}
-	if err := readLines(b, stepsFile, appendTo(&b.Steps)); err != nil {
+	if err := readLines(b, stepsFile, validateStep, appendTo(&b.Steps)); err != nil {
 		return err
 	}
-	if err := readLines(b, doneFile, appendTo(&b.Results)); err != nil {
+	if err := readLines(b, doneFile, validateResult, appendTo(&b.Results)); err != nil {
 		return err
 	}
-	if err := readLines(b, restoredFile, appendTo(&b.Restored)); !errors.Is(err, fs.ErrNotExist) {
+	if err := readLines(b, restoredFile, validateRestored, appendTo(&b.Restored)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -143,9 +145,9 @@ func (b *Backup) readHeader() error {
 // readEntries reads objects.jsonl without the manifests in it.
 func (b *Backup) readEntries() error {
 	latest := map[types.UID]int{}
-	err := readLines(b, objectsFile, func(at line, e Entry) (skip int64, err error) {
-		e.offset = at.end
-		if e.offset+e.Length > at.size {
+	err := readLines(b, objectsFile, validateSaved, func(at line, e event.Saved) (skip int64, err error) {
+		e.Offset = at.end
+		if e.Offset+e.Length > at.size {
 			b.Truncated = append(b.Truncated, Truncated{objectsFile, at.number, fmt.Sprintf("the file ends before the end of the manifest of %q", e.Object.String())})
 			return at.size, nil
 		}
@@ -157,13 +159,13 @@ func (b *Backup) readEntries() error {
 		}
 		return e.Length + 1, nil
 	})
-	slices.SortFunc(b.Entries, func(x, y Entry) int { return x.Object.Compare(y.Object) })
+	slices.SortFunc(b.Entries, func(x, y event.Saved) int { return x.Object.Compare(y.Object) })
 	return err
 }
 
 // Manifest reads the manifest of an entry. It fails unless the bytes have the entry's
 // sha256 and the manifest has the entry's identity and resourceVersion.
-func (b *Backup) Manifest(e Entry) (json.RawMessage, error) {
+func (b *Backup) Manifest(e event.Saved) (json.RawMessage, error) {
 	data, err := b.manifest(e)
 	if err != nil {
 		return nil, fmt.Errorf("read manifest of %q from %s in %s: %w", e.Object.String(), objectsFile, b.path, err)
@@ -171,12 +173,12 @@ func (b *Backup) Manifest(e Entry) (json.RawMessage, error) {
 	return data, nil
 }
 
-func (b *Backup) manifest(e Entry) (json.RawMessage, error) {
-	if err := e.validate(); err != nil {
+func (b *Backup) manifest(e event.Saved) (json.RawMessage, error) {
+	if err := validateSaved(e); err != nil {
 		return nil, err
 	}
 	data := make([]byte, e.Length)
-	if _, err := b.objects.ReadAt(data, e.offset); errors.Is(err, io.EOF) {
+	if _, err := b.objects.ReadAt(data, e.Offset); errors.Is(err, io.EOF) {
 		return nil, io.ErrUnexpectedEOF
 	} else if err != nil {
 		return nil, withoutPath(err)

@@ -14,13 +14,14 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 )
 
 // A truncated file does not affect what precedes the cut or what other files contain.
 func TestTruncatedFileLosesOnlyItsTail(t *testing.T) {
 	path := finishedRun(t)
 	type line struct {
-		backup.Entry
+		event.Saved
 		end      int // of the manifest in objects.jsonl, without its line break
 		manifest string
 	}
@@ -33,7 +34,7 @@ func TestTruncatedFileLosesOnlyItsTail(t *testing.T) {
 			continue
 		}
 		lines = append(lines, line{})
-		if err := json.Unmarshal([]byte(data), &lines[len(lines)-1].Entry); err != nil {
+		if err := json.Unmarshal([]byte(data), &lines[len(lines)-1].Saved); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -234,22 +235,22 @@ func TestManifestMatchesItsEntry(t *testing.T) {
 	path := finishedRun(t)
 	b := open(t, path)
 	deployment, a := b.Entries[0], b.Entries[1]
-	change := func(e backup.Entry, change func(*backup.Entry)) backup.Entry {
+	change := func(e event.Saved, change func(*event.Saved)) event.Saved {
 		change(&e)
 		return e
 	}
 	tests := map[string]struct {
-		entry backup.Entry
+		entry event.Saved
 		want  string
 	}{
-		"another sha256":         {change(a, func(e *backup.Entry) { e.SHA256 = deployment.SHA256 }), "its sha256 is not the recorded one"},
-		"another length":         {change(a, func(e *backup.Entry) { e.Length-- }), "its sha256 is not the recorded one"},
-		"beyond the end":         {change(a, func(e *backup.Entry) { e.Length += 2 }), "unexpected EOF"},
-		"another object":         {change(a, func(e *backup.Entry) { e.Object.UID = "other" }), "of another object"},
-		"another namespace":      {change(a, func(e *backup.Entry) { e.Object.Namespace = "" }), "of another object"},
-		"another version":        {change(a, func(e *backup.Entry) { e.ResourceVersion = "9" }), `resourceVersion "4", not "9"`},
-		"another object's bytes": {change(deployment, func(e *backup.Entry) { e.Object = a.Object }), "of another object"},
-		"no entry at all":        {backup.Entry{}, "lacks the object's"},
+		"another sha256":         {change(a, func(e *event.Saved) { e.SHA256 = deployment.SHA256 }), "its sha256 is not the recorded one"},
+		"another length":         {change(a, func(e *event.Saved) { e.Length-- }), "its sha256 is not the recorded one"},
+		"beyond the end":         {change(a, func(e *event.Saved) { e.Length += 2 }), "unexpected EOF"},
+		"another object":         {change(a, func(e *event.Saved) { e.Object.UID = "other" }), "of another object"},
+		"another namespace":      {change(a, func(e *event.Saved) { e.Object.Namespace = "" }), "of another object"},
+		"another version":        {change(a, func(e *event.Saved) { e.ResourceVersion = "9" }), `resourceVersion "4", not "9"`},
+		"another object's bytes": {change(deployment, func(e *event.Saved) { e.Object = a.Object }), "of another object"},
+		"no entry at all":        {event.Saved{}, "lacks the object's"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

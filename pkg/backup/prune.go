@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
@@ -122,9 +123,9 @@ func usedByNamespace(folder *os.Root, name string, bytes int64) map[string]int64
 		all += length
 		return manifest, nil
 	}
-	_ = readLines(b, objectsFile, func(at line, e Entry) (int64, error) { return count(e.Object, at, e.Length+1) })
-	_ = readLines(b, stepsFile, func(at line, s Step) (int64, error) { return count(s.Object, at, 0) })
-	_ = readLines(b, doneFile, func(at line, r Result) (int64, error) { return count(r.Object, at, 0) })
+	_ = readLines(b, objectsFile, validateSaved, func(at line, e event.Saved) (int64, error) { return count(e.Object, at, e.Length+1) })
+	_ = readLines(b, stepsFile, validateStep, func(at line, s event.Step) (int64, error) { return count(s.Object, at, 0) })
+	_ = readLines(b, doneFile, validateResult, func(at line, r event.Record) (int64, error) { return count(r.Object, at, 0) })
 	for namespace, length := range lengths {
 		lengths[namespace] = int64(float64(bytes) * float64(length) / float64(max(all, 1)))
 	}

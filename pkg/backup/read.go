@@ -83,7 +83,7 @@ type line struct {
 
 // readLines calls add for every valid line of a file, except for as many bytes after the line as add returns.
 // Lines that a kill or a power failure left incomplete go to b.Truncated.
-func readLines[T interface{ validate() error }](b *Backup, name string, add func(line, T) (skip int64, err error)) error {
+func readLines[T any](b *Backup, name string, validate func(T) error, add func(line, T) (skip int64, err error)) error {
 	file, info, err := openRegular(b.root, name, os.O_RDONLY)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -129,7 +129,7 @@ func readLines[T interface{ validate() error }](b *Backup, name string, add func
 		if err := utiljson.Unmarshal(text, &v); err != nil {
 			return fmt.Errorf("%s: malformed JSON: %w", position(name, at.number), err)
 		}
-		err := v.validate()
+		err := validate(v)
 		if err == nil {
 			skip, err = add(at, v)
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
@@ -48,8 +49,8 @@ func TestFolderReplacedAfterCreateIsStillWritten(t *testing.T) {
 	}
 	moved, elsewhere := replaceWithLink(t, f.Path())
 	err = errors.Join(
-		f.Save(secret, json.RawMessage(secretManifest)), f.Sync(), f.SaveSteps(slices.Values([]Step{{Step: "1", Action: "delete", Object: secret.Identity}}), nil),
-		f.AddResult(Result{Action: "delete", Status: "done"}), f.Finish(time.Now()), f.Close(),
+		f.Save(secret, json.RawMessage(secretManifest)), f.Sync(), f.SaveSteps(slices.Values([]event.Step{{ID: "1", Action: "delete", Object: secret.Identity}}), nil),
+		f.AddResult(event.Record{Action: "delete", Status: "done"}), f.Finish(time.Now()), f.Close(),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +78,7 @@ func TestBackupReplacedAfterOpenIsStillUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(j.Add(Restored{Action: "create", Object: secret.Identity, Status: "done"}), j.Close()); err != nil {
+	if err := errors.Join(j.Add(event.Record{Action: "create", Object: secret.Identity, Status: "done"}), j.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if got := filesIn(t, elsewhere); len(got) > 0 {
@@ -94,7 +95,7 @@ func newBackup(t *testing.T) (path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.Save(secret, json.RawMessage(secretManifest)), f.SaveSteps(slices.Values([]Step{{Step: "1", Action: "delete", Object: secret.Identity}}), nil), f.Close()); err != nil {
+	if err := errors.Join(f.Save(secret, json.RawMessage(secretManifest)), f.SaveSteps(slices.Values([]event.Step{{ID: "1", Action: "delete", Object: secret.Identity}}), nil), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return f.Path()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
@@ -47,9 +48,9 @@ func (f *Folder) save(o object.Object, manifest json.RawMessage) error {
 		return err
 	}
 	sum := sha256.Sum256(line)
-	entry, err := encodeLine(Entry{
+	entry, err := encodeLine(event.Saved{
 		Object: id, ResourceVersion: version, Length: int64(len(line)), SHA256: hex.EncodeToString(sum[:]),
-	})
+	}, validateSaved)
 	if err != nil {
 		return fmt.Errorf("its entry: %w", err)
 	}

@@ -95,7 +95,7 @@ func NewRunBackup(o *MutatingOptions, at BackupPlace, live *client.Client, seen 
 	if err != nil {
 		return nil, err
 	}
-	err = folder.SaveSteps(storedSteps(p), func(s backup.Step, bytes int) {
+	err = folder.SaveSteps(storedSteps(p), func(s event.Step, bytes int) {
 		if at.Shares != nil {
 			_ = at.Shares.Take(s.Object.InNamespace(), bytes) // it remembers which are full
 		}
@@ -107,16 +107,16 @@ func NewRunBackup(o *MutatingOptions, at BackupPlace, live *client.Client, seen 
 }
 
 // storedSteps returns the steps of a plan as a backup stores them.
-func storedSteps(p *plan.Plan) iter.Seq[backup.Step] {
-	return func(yield func(backup.Step) bool) {
+func storedSteps(p *plan.Plan) iter.Seq[event.Step] {
+	return func(yield func(event.Step) bool) {
 		for i := range p.Steps {
 			s := &p.Steps[i]
-			out := backup.Step{Step: s.ID, Action: string(s.Action), Requested: s.Requested, Object: s.Object.Identity, Why: escape.Short(reason.Message(s.Reason), maxStoredReason)}
+			out := event.Step{ID: s.ID, Action: string(s.Action), Requested: s.Requested, Object: s.Object.Identity, Why: escape.Short(reason.Message(s.Reason), maxStoredReason)}
 			for _, r := range s.References {
 				if s.Action == plan.ActionDelete {
 					break
 				}
-				change := backup.ReferenceChange{Before: r.OwnerReference()}
+				change := event.ReferenceChange{Before: r.OwnerReference()}
 				if r.Becomes != nil {
 					after := r.Becomes.OwnerReference()
 					change.After = &after
@@ -170,8 +170,8 @@ func (b *RunBackup) save(o object.Object, manifest json.RawMessage) error {
 
 // Record records the result of a step.
 func (b *RunBackup) Record(e event.Event) error {
-	return b.folder.AddResult(backup.Result{
-		Step: e.Step, Action: e.Action, Object: *e.Object, Status: string(e.Status), Stored: reason.StoreOptional(e.Reason), Time: b.now().UTC(),
+	return b.folder.AddResult(event.Record{
+		Step: e.Step, Action: e.Action, Object: *e.Object, Status: e.Status, Stored: reason.StoreOptional(e.Reason), Time: b.now().UTC(),
 	})
 }
 

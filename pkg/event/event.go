@@ -1,4 +1,4 @@
-// Package event defines the events that a run emits about its progress.
+// Package event defines the events that a run emits about its progress, and what it records of itself.
 package event
 
 import (

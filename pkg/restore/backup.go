@@ -13,39 +13,17 @@ import (
 
 // Backup is what a run backed up and did.
 type Backup struct {
-	Saved []Saved       // one per UID, sorted by identity
-	Mode  plan.Mode     // of the run
-	Steps []Step        // of the run, in the order of its plan
-	Ended []event.Event // how they ended; not every step is listed
+	Mode    plan.Mode      // of the run
+	Saved   []event.Saved  // one per UID, sorted by identity
+	Steps   []event.Step   // of the run, in the order of its plan
+	Results []event.Record // how they ended; not every step is listed
 	// Recreated maps the old UID of an object to the UID of what an earlier restoration of
 	// this backup created. An entry counts only while an object with that UID exists
 	// under the object's name.
 	Recreated map[types.UID]types.UID
 	// Manifest reads the manifest of a saved object. It is called twice for an
 	// object that is created, and must return the same both times.
-	Manifest func(Saved) (json.RawMessage, error)
-}
-
-// Saved is an object whose manifest is in the backup.
-type Saved struct {
-	Object          object.Identity // when it was backed up
-	ResourceVersion string
-	SHA256          string // of the manifest
-}
-
-// Step is a step of the run.
-type Step struct {
-	ID        string
-	Action    plan.Action
-	Requested bool
-	Object    types.UID
-	Changes   []ReferenceChange // of an object that it does not delete
-}
-
-// ReferenceChange is what a step did to a reference.
-type ReferenceChange struct {
-	Before object.Reference
-	After  *object.Reference // nil if it was removed, or no longer blocks
+	Manifest func(event.Saved) (json.RawMessage, error)
 }
 
 // Options configure a restoration.
@@ -97,7 +75,7 @@ func (b Backup) Targets(served []snapshot.Type, namespace string) []snapshot.Coo
 	return snapshot.UniqueCoordinates(out)
 }
 
-func (b Backup) parse(saved Saved) (manifest, error) {
+func (b Backup) parse(saved event.Saved) (manifest, error) {
 	raw, err := b.Manifest(saved)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
@@ -24,8 +25,8 @@ func FuzzBody(f *testing.F) {
 			o.APIVersion = version
 		}
 		r := restore.New(restore.Backup{
-			Saved:    []restore.Saved{{Object: o}},
-			Manifest: func(restore.Saved) (json.RawMessage, error) { return json.RawMessage(manifest), nil },
+			Saved:    []event.Saved{{Object: o}},
+			Manifest: func(event.Saved) (json.RawMessage, error) { return json.RawMessage(manifest), nil },
 		}, scenario{}.snapshot(), restore.Options{})
 		for i := range r.Plan.Steps {
 			body, err := r.Body(&r.Plan.Steps[i], nil)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -40,7 +41,7 @@ func deleteSome(t *rapid.T, s *snapshot.Snapshot) (cluster, restore.Backup) {
 	}
 	c.snapshot.Lookups = nil
 	b.Recreated = c.made
-	b.Manifest = func(s restore.Saved) (json.RawMessage, error) { return manifests[s.Object.UID], nil }
+	b.Manifest = func(s event.Saved) (json.RawMessage, error) { return manifests[s.Object.UID], nil }
 	return c, b
 }
 

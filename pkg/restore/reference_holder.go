@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
@@ -107,7 +108,7 @@ func (h *referenceHolder) owners() []object.Reference {
 
 // revert adds the reference as it was before a change, unless it was changed again
 // since.
-func (h *referenceHolder) revert(c ReferenceChange) {
+func (h *referenceHolder) revert(c event.ReferenceChange) {
 	for i, has := range h.live.Owners {
 		replaced := c.After != nil && has.SameOwner(*c.After)
 		if !replaced && !has.SameOwner(c.Before) {
@@ -126,11 +127,11 @@ func (h *referenceHolder) revert(c ReferenceChange) {
 // changedReferences returns what the run did to the references of objects that it
 // did not delete, by the object's UID. A step without a recorded end counts, and so
 // does a skipped one that the cluster's own garbage collector may have performed.
-func (p *planner) changedReferences() map[types.UID][]ReferenceChange {
-	out := map[types.UID][]ReferenceChange{}
+func (p *planner) changedReferences() map[types.UID][]event.ReferenceChange {
+	out := map[types.UID][]event.ReferenceChange{}
 	for _, s := range p.backup.Steps {
-		if s.Action != plan.ActionDelete && !p.undone[s.ID] {
-			out[s.Object] = append(out[s.Object], s.Changes...)
+		if s.Action != string(plan.ActionDelete) && !p.undone[s.ID] {
+			out[s.Object.UID] = append(out[s.Object.UID], s.References...)
 		}
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -21,8 +22,9 @@ type Restoration struct {
 	// AlreadyCreated is the number of objects that an earlier restoration created.
 	AlreadyCreated int
 
-	manifest func(Saved) (manifest, error)
-	volumes  *volumeContext
+	backup  Backup
+	saved   map[types.UID]event.Saved // the objects to create
+	volumes *volumeContext
 }
 
 // New plans the restoration of a backup into the scanned cluster. It takes time
@@ -46,14 +48,18 @@ func New(b Backup, seen *snapshot.Snapshot, o Options) *Restoration {
 		Outcomes: []plan.Outcome{}, Blocked: []plan.Blocked{},
 	}
 	out.Finalize()
-	return &Restoration{Plan: out, Types: p.newTypes, AlreadyCreated: len(p.alreadyCreated), manifest: b.parse, volumes: p.volumes}
+	saved := make(map[types.UID]event.Saved, len(p.toCreate))
+	for _, c := range p.toCreate {
+		saved[c.saved.Object.UID] = c.saved
+	}
+	return &Restoration{Plan: out, Types: p.newTypes, AlreadyCreated: len(p.alreadyCreated), backup: b, saved: saved, volumes: p.volumes}
 }
 
 // Body returns the request body that creates the object of a step: the
 // saved manifest without what the API server sets and what belonged to the deleted
 // object, and with exactly these owner references.
 func (r *Restoration) Body(step *plan.Step, refs []object.Reference) (json.RawMessage, error) {
-	m, err := r.manifest(Saved{step.Object.Identity, step.Object.ResourceVersion, step.Creation.Manifest})
+	m, err := r.backup.parse(r.saved[step.Object.UID])
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +98,7 @@ type planner struct {
 // recreation is an object of the backup that is to be created, or that an earlier
 // restoration created.
 type recreation struct {
-	saved         Saved
+	saved         event.Saved
 	kind          kind
 	owners        []object.Reference
 	prerequisites []prerequisite

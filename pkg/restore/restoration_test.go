@@ -50,18 +50,18 @@ func successor(o object.Object) object.Object {
 
 // unlinked returns a run that removed references from an object.
 func unlinked(o object.Object, refs ...object.Reference) run {
-	s := restore.Step{ID: "1", Action: plan.ActionUnlink, Object: o.UID}
+	s := event.Step{ID: "1", Action: string(plan.ActionUnlink), Object: o.Identity}
 	for _, r := range refs {
-		s.Changes = append(s.Changes, restore.ReferenceChange{Before: r})
+		s.References = append(s.References, event.ReferenceChange{Before: r})
 	}
-	return run{plan.Collect, []restore.Step{s}}
+	return run{plan.Collect, []event.Step{s}}
 }
 
 // relinked returns a repair that pointed a reference at another owner.
 func relinked(o object.Object, from, to object.Reference) run {
 	r := unlinked(o, from)
-	r.mode, r.steps[0].Action = plan.Repair, plan.ActionRelink
-	r.steps[0].Changes[0].After = &to
+	r.mode, r.steps[0].Action = plan.Repair, string(plan.ActionRelink)
+	r.steps[0].References[0].After = &to
 	return r
 }
 
@@ -72,7 +72,7 @@ func TestNew(t *testing.T) {
 	cache := widget("shop/cache")
 	flags := ConfigMap("shop/flags", OwnedBy(cache))
 	elsewhere := widget("other/cache")
-	finalizerRemoved := run{plan.FinalizerRemoval, []restore.Step{{ID: "1", Requested: true, Action: plan.ActionRemoveFinalizer, Object: ConfigMap("shop/a").UID}}}
+	finalizerRemoved := run{plan.FinalizerRemoval, []event.Step{{ID: "1", Requested: true, Action: string(plan.ActionRemoveFinalizer), Object: ConfigMap("shop/a").Identity}}}
 	tests := map[string]struct {
 		scenario
 		want []string
@@ -162,17 +162,17 @@ func TestNew(t *testing.T) {
 		"recreates an object whose cascading deletion the run skipped": {
 			scenario{
 				gone:  []object.Object{flags},
-				run:   run{plan.Delete, []restore.Step{{ID: "1", Action: plan.ActionDelete, Object: flags.UID}}},
-				ended: []event.Event{{Step: "1", Object: &flags.Identity, Action: "delete", Status: event.Skipped}},
+				run:   run{plan.Delete, []event.Step{{ID: "1", Action: string(plan.ActionDelete), Object: flags.Identity}}},
+				ended: []event.Record{{Step: "1", Object: flags.Identity, Action: "delete", Status: event.Skipped}},
 			},
 			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},
 		},
 		"leaves an object alone that the run skipped": {
-			scenario{gone: []object.Object{flags}, ended: []event.Event{{Step: "1", Object: &flags.Identity, Action: "delete", Status: event.Skipped}}},
+			scenario{gone: []object.Object{flags}, ended: []event.Record{{Step: "1", Object: flags.Identity, Action: "delete", Status: event.Skipped}}},
 			[]string{"leave ConfigMap/flags: the run did not delete it"},
 		},
 		"recreates an object that the run failed to delete and that is gone": {
-			scenario{gone: []object.Object{flags}, ended: []event.Event{{Step: "1", Object: &flags.Identity, Action: "delete", Status: event.Failed}}},
+			scenario{gone: []object.Object{flags}, ended: []event.Record{{Step: "1", Object: flags.Identity, Action: "delete", Status: event.Failed}}},
 			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},
 		},
 		"leaves an object alone that was terminating before the run": {
@@ -190,7 +190,7 @@ func TestNew(t *testing.T) {
 		"leaves an object alone whose finalizer the run did not remove": {
 			scenario{
 				gone: []object.Object{ConfigMap("shop/a", Terminating("example.com/hold"))}, run: finalizerRemoved,
-				ended: []event.Event{{Step: "1", Object: &object.Identity{UID: ConfigMap("shop/a").UID}, Action: "remove-finalizer", Status: event.Skipped}},
+				ended: []event.Record{{Step: "1", Object: object.Identity{UID: ConfigMap("shop/a").UID}, Action: "remove-finalizer", Status: event.Skipped}},
 			},
 			[]string{"leave ConfigMap/a: it was already being deleted when it was backed up; to have it again, create it from its manifest in the backup"},
 		},
@@ -328,7 +328,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 		"does not restore a reference that the run skipped removing": {
 			scenario{
 				live: []object.Object{ConfigMap("shop/flags"), cache}, run: unlinked(flags, To(cache)),
-				ended: []event.Event{{Step: "1", Object: &flags.Identity, Action: "unlink", Status: event.Skipped}},
+				ended: []event.Record{{Step: "1", Object: flags.Identity, Action: "unlink", Status: event.Skipped}},
 			},
 			nil,
 		},

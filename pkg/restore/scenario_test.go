@@ -25,7 +25,7 @@ type scenario struct {
 	live    []object.Object
 	parts   []Part // further changes of the snapshot
 	run     run
-	ended   []event.Event
+	ended   []event.Record
 	made    map[types.UID]types.UID
 	options restore.Options
 }
@@ -33,7 +33,7 @@ type scenario struct {
 // run is what a run did.
 type run struct {
 	mode  plan.Mode
-	steps []restore.Step
+	steps []event.Step
 }
 
 // extraTypes are served in addition to those of snapshottest.
@@ -73,7 +73,7 @@ func (s scenario) snapshot() *snapshot.Snapshot {
 
 func (s scenario) backup(t testing.TB) restore.Backup {
 	t.Helper()
-	b := restore.Backup{Mode: s.run.mode, Steps: s.run.steps, Ended: s.ended, Recreated: s.made}
+	b := restore.Backup{Mode: s.run.mode, Steps: s.run.steps, Results: s.ended, Recreated: s.made}
 	manifests := map[types.UID]json.RawMessage{}
 	for _, text := range s.saved {
 		raw, err := yaml.YAMLToJSON([]byte(text))
@@ -85,8 +85,8 @@ func (s scenario) backup(t testing.TB) restore.Backup {
 	for i := range s.gone {
 		b.Saved = append(b.Saved, savedOf(t, metadataManifest(t, &s.gone[i]), manifests))
 	}
-	slices.SortFunc(b.Saved, func(x, y restore.Saved) int { return x.Object.Compare(y.Object) })
-	b.Manifest = func(s restore.Saved) (json.RawMessage, error) {
+	slices.SortFunc(b.Saved, func(x, y event.Saved) int { return x.Object.Compare(y.Object) })
+	b.Manifest = func(s event.Saved) (json.RawMessage, error) {
 		if raw, ok := manifests[s.Object.UID]; ok {
 			return raw, nil
 		}
@@ -95,7 +95,7 @@ func (s scenario) backup(t testing.TB) restore.Backup {
 	return b
 }
 
-func savedOf(t failer, raw json.RawMessage, into map[types.UID]json.RawMessage) restore.Saved {
+func savedOf(t failer, raw json.RawMessage, into map[types.UID]json.RawMessage) event.Saved {
 	t.Helper()
 	var m struct {
 		object.Identity
@@ -107,7 +107,7 @@ func savedOf(t failer, raw json.RawMessage, into map[types.UID]json.RawMessage) 
 	o := m.Metadata
 	o.APIVersion, o.Kind = m.APIVersion, m.Kind
 	into[o.UID] = raw
-	return restore.Saved{Object: o, ResourceVersion: "1", SHA256: fmt.Sprintf("%x", len(raw))}
+	return event.Saved{Object: o, ResourceVersion: "1", SHA256: fmt.Sprintf("%x", len(raw))}
 }
 
 // failer is implemented by testing.TB and *rapid.T.

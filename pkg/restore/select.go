@@ -40,7 +40,7 @@ func rankOf(o object.Identity) int {
 // earlier restoration created, and those that are left alone.
 func (p *planner) selectObjects() {
 	byRank := slices.Clone(p.backup.Saved)
-	slices.SortStableFunc(byRank, func(a, b Saved) int { return cmp.Compare(rankOf(a.Object), rankOf(b.Object)) })
+	slices.SortStableFunc(byRank, func(a, b event.Saved) int { return cmp.Compare(rankOf(a.Object), rankOf(b.Object)) })
 	for _, saved := range byRank {
 		if p.options.Only != nil && !p.options.Only(saved.Object) {
 			continue
@@ -62,10 +62,10 @@ func (p *planner) readRun() {
 	mode := p.backup.Mode
 	for _, step := range p.backup.Steps {
 		unrequested[step.ID] = mode.Cascades() && !step.Requested
-		p.repaired[step.Object] = mode == plan.Repair
-		p.released[step.Object] = step.Requested && step.Action == plan.ActionRemoveFinalizer
+		p.repaired[step.Object.UID] = mode == plan.Repair
+		p.released[step.Object.UID] = step.Requested && step.Action == string(plan.ActionRemoveFinalizer)
 	}
-	for _, e := range p.backup.Ended {
+	for _, e := range p.backup.Results {
 		skipped := e.Status == event.Skipped && !unrequested[e.Step]
 		p.undone[e.Step] = skipped || e.Status == event.Failed
 		if skipped {
@@ -80,7 +80,7 @@ func (p *planner) readRun() {
 // selectObject adds an object to those that are or were created. If it does not, it
 // returns the reason, or nil for an object that a repair changed: that still exists,
 // and only its references are restored.
-func (p *planner) selectObject(saved Saved) reason.Reason {
+func (p *planner) selectObject(saved event.Saved) reason.Reason {
 	o := saved.Object
 	switch live := p.live.byUID[o.UID]; {
 	case live == nil:

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	recorded "github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
@@ -526,7 +527,7 @@ func (s *scene) awaitValue(o object, want any, path ...string) {
 }
 
 // restoredResults returns the results of restorations in a backup.
-func (s *scene) restoredResults(folder string) []backup.Restored {
+func (s *scene) restoredResults(folder string) []recorded.Record {
 	s.Helper()
 	b, err := backup.Open(folder)
 	s.must(err)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	recorded "github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -118,15 +119,15 @@ func predictRestoration(s scenario.Scenario, p *plan.Plan) Prediction {
 	for i := range s.Objects {
 		manifests[s.Objects[i].UID], _ = json.Marshal(s.Objects[i].PartialObjectMetadata) // it holds only strings
 	}
-	b := restore.Backup{Mode: p.Mode, Manifest: func(o restore.Saved) (json.RawMessage, error) { return manifests[o.Object.UID], nil }}
+	b := restore.Backup{Mode: p.Mode, Manifest: func(o recorded.Saved) (json.RawMessage, error) { return manifests[o.Object.UID], nil }}
 	for _, o := range p.ObjectsToBackUp() {
-		b.Saved = append(b.Saved, restore.Saved{Object: o})
+		b.Saved = append(b.Saved, recorded.Saved{Object: o})
 	}
 	for i := range p.Steps {
 		step := &p.Steps[i]
-		b.Steps = append(b.Steps, restore.Step{ID: step.ID, Action: step.Action, Requested: step.Requested, Object: step.Object.UID})
+		b.Steps = append(b.Steps, recorded.Step{ID: step.ID, Action: string(step.Action), Requested: step.Requested, Object: step.Object.Identity})
 	}
-	slices.SortFunc(b.Saved, func(a, b restore.Saved) int { return a.Object.Compare(b.Object) })
+	slices.SortFunc(b.Saved, func(a, b recorded.Saved) int { return a.Object.Compare(b.Object) })
 	missing := func(e End) []string {
 		var left []scenario.Object
 		for i := range s.Objects {

@@ -95,7 +95,7 @@ func row(root, name string) []string {
 	}
 	restored := map[string]bool{}
 	for _, r := range b.Restored {
-		if r.Action == string(plan.ActionCreate) && r.Status == string(event.Done) {
+		if r.Action == string(plan.ActionCreate) && r.Status == event.Done {
 			restored[string(r.Object.UID)] = true
 		}
 	}

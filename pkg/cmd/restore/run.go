@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -101,27 +100,14 @@ func readBackup(saved *backup.Backup, warnings io.Writer) restore.Backup {
 	for _, truncated := range saved.Truncated {
 		fmt.Fprintf(warnings, "warning: the backup is truncated: %s\n", escape.Short(truncated.String(), 2000))
 	}
-	entries := make(map[types.UID]backup.Entry, len(saved.Entries))
-	in := restore.Backup{Mode: plan.Mode(saved.Header.Mode), Recreated: map[types.UID]types.UID{}}
-	for _, e := range saved.Entries {
-		entries[e.Object.UID] = e
-		in.Saved = append(in.Saved, restore.Saved{Object: e.Object, ResourceVersion: e.ResourceVersion, SHA256: e.SHA256})
-	}
-	for _, d := range saved.Results {
-		in.Ended = append(in.Ended, event.Event{Event: event.Ended, Step: d.Step, Action: d.Action, Object: &d.Object, Status: event.Status(d.Status)})
+	in := restore.Backup{
+		Mode: plan.Mode(saved.Header.Mode), Saved: saved.Entries, Steps: saved.Steps, Results: saved.Results, Manifest: saved.Manifest,
+		Recreated: map[types.UID]types.UID{},
 	}
 	for _, made := range saved.Restored {
 		if made.UID != "" {
 			in.Recreated[made.Object.UID] = made.UID
 		}
-	}
-	in.Manifest = func(s restore.Saved) (json.RawMessage, error) { return saved.Manifest(entries[s.Object.UID]) }
-	for _, s := range saved.Steps {
-		step := restore.Step{ID: s.Step, Action: plan.Action(s.Action), Requested: s.Requested, Object: s.Object.UID}
-		for _, r := range s.References {
-			step.Changes = append(step.Changes, restore.ReferenceChange(r))
-		}
-		in.Steps = append(in.Steps, step)
 	}
 	return in
 }
@@ -143,8 +129,8 @@ func (c *restoreCommand) RecordCreated(o object.Identity, uid types.UID) error {
 	c.mu.Lock()
 	c.input.Recreated[o.UID] = uid
 	c.mu.Unlock()
-	return c.journal.Add(backup.Restored{
-		Action: string(plan.ActionCreate), Object: o, UID: uid, Status: string(event.Done), Time: c.options.Scan.Now().UTC(),
+	return c.journal.Add(event.Record{
+		Action: string(plan.ActionCreate), Object: o, UID: uid, Status: event.Done, Time: c.options.Scan.Now().UTC(),
 	})
 }
 
@@ -153,8 +139,8 @@ func (c *restoreCommand) recordResult(e event.Event) error {
 	if e.Action == string(plan.ActionCreate) && e.Status == event.Done {
 		return nil
 	}
-	return c.journal.Add(backup.Restored{
-		Action: e.Action, Object: *e.Object, Status: string(e.Status), Stored: reason.StoreOptional(e.Reason), Time: c.options.Scan.Now().UTC(),
+	return c.journal.Add(event.Record{
+		Action: e.Action, Object: *e.Object, Status: e.Status, Stored: reason.StoreOptional(e.Reason), Time: c.options.Scan.Now().UTC(),
 	})
 }
 

@@ -189,11 +189,11 @@ func (f *fakeServer) plan(gone ...object.Object) *restore.Restoration {
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		b.Saved = append(b.Saved, restore.Saved{Object: o.Identity})
+		b.Saved = append(b.Saved, event.Saved{Object: o.Identity})
 		manifests[o.UID] = raw
 	}
-	slices.SortFunc(b.Saved, func(x, y restore.Saved) int { return x.Object.Compare(y.Object) })
-	b.Manifest = func(s restore.Saved) (json.RawMessage, error) { return manifests[s.Object.UID], nil }
+	slices.SortFunc(b.Saved, func(x, y event.Saved) int { return x.Object.Compare(y.Object) })
+	b.Manifest = func(s event.Saved) (json.RawMessage, error) { return manifests[s.Object.UID], nil }
 	there := slices.Collect(maps.Values(f.objects))
 	sets := snapshot.Type{Group: "apps", Version: "v1", Resource: "replicasets", Kind: "ReplicaSet", Namespaced: true, Preferred: true, Verbs: Types()[0].Verbs}
 	parts := []Part{Serving(TypesWithContents()...), Listing(Namespace("shop")), Listing(there...)}
