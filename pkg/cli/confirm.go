@@ -21,15 +21,15 @@ func confirmPlan(ctx context.Context, o *MutatingOptions, p *plan.Plan) error {
 		fmt.Fprintln(s.Err, "The deletion includes:\n  "+strings.Join(names, "\n  "))
 	}
 	switch {
-	case o.confirm != "" && o.confirm != p.Digest:
-		return Refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan differs from the confirmed one: its digest is %s, not %s", p.Digest, o.confirm), "preview the plan again, and confirm its digest")
+	case o.confirm != "" && o.confirm != p.Digest():
+		return Refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan differs from the confirmed one: its digest is %s, not %s", p.Digest(), o.confirm), "preview the plan again, and confirm its digest")
 	case !o.Prompts() && o.exceedsMaxDeletes(p) != "":
 		return Refuse(s, ExitUnconfirmed, "the plan "+o.exceedsMaxDeletes(p),
 			fmt.Sprintf("to allow it, use --max-deletes %d", p.Losses()))
 	case !o.Prompts():
 		return nil
 	case !s.InTerm:
-		return Refuse(s, ExitUnconfirmed, "not confirmed: standard input is not a terminal", "use --yes, or --confirm "+p.Digest)
+		return Refuse(s, ExitUnconfirmed, "not confirmed: standard input is not a terminal", "use --yes, or --confirm "+p.Digest())
 	}
 	return ask(ctx, s, p, o.place(p))
 }
@@ -58,7 +58,7 @@ func (o *MutatingOptions) place(p *plan.Plan) string {
 func question(p *plan.Plan, place string) (prompt, want string) {
 	what, want := intent(p)
 	kept := ""
-	if p.Losses()+p.Summary.Create+p.Summary.Link == 0 {
+	if p.Losses()+p.Summary().Create+p.Summary().Link == 0 {
 		kept = " Nothing will be deleted."
 	}
 	return fmt.Sprintf("%s%s?%s Type %s to confirm: ", what, place, kept, want), want
@@ -74,9 +74,9 @@ func intent(p *plan.Plan) (what, want string) {
 		}
 		return fmt.Sprintf("Change %s of %s", wording.Count(references, "reference"), wording.Count(len(p.Outcomes), "object")), "yes"
 	case plan.Restore:
-		what = "Create " + wording.Count(p.Summary.Create, "object")
-		if p.Summary.Link > 0 {
-			what += fmt.Sprintf(" and link %d", p.Summary.Link)
+		what = "Create " + wording.Count(p.Summary().Create, "object")
+		if p.Summary().Link > 0 {
+			what += fmt.Sprintf(" and link %d", p.Summary().Link)
 		}
 		return what, "yes"
 	case plan.FinalizerRemoval:
@@ -118,7 +118,7 @@ func withData(p *plan.Plan) string {
 // changed counts the objects that the plan changes and does not delete.
 func changed(p *plan.Plan) int {
 	if p.Mode == plan.Collect {
-		return len(p.Steps) - p.Summary.Delete
+		return len(p.Steps) - p.Summary().Delete
 	}
 	n := 0
 	for i := range p.Outcomes {

@@ -161,7 +161,7 @@ func Run(ctx context.Context, j Job, now Planned, notes ...string) error {
 	}
 	if o.Prompts() { // the objects may have changed while the user was reading
 		var err error
-		if now, err = planAgain(ctx, j, now.Plan.Digest); err != nil {
+		if now, err = planAgain(ctx, j, now.Plan.Digest()); err != nil {
 			return err
 		}
 	}
@@ -213,7 +213,7 @@ func planAgain(ctx context.Context, j Job, confirmed string) (Planned, error) {
 		return Planned{}, err
 	case j.Options.Scan.Strict && !now.Plan.CompleteButAccepted():
 		return Planned{}, refuseIncomplete(j.Options)
-	case now.Plan.Digest != confirmed:
+	case now.Plan.Digest() != confirmed:
 		return Planned{}, Refuse(j.Options.Scan.Streams, ExitUnconfirmed, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "preview it again: "+j.Options.rerunCommand())
 	}
 	return now, nil

@@ -84,7 +84,7 @@ type left struct {
 
 func (o *runOutcome) result() *result {
 	r := &result{
-		Mode: o.plan.Mode, DryRun: o.dryRun(), Complete: o.plan.Complete, Digest: o.plan.Digest, Backup: o.backup,
+		Mode: o.plan.Mode, DryRun: o.dryRun(), Complete: o.plan.Complete, Digest: o.plan.Digest(), Backup: o.backup,
 		Steps: []resultStep{}, Blocked: []plan.StoredBlocked{}, Left: []left{},
 		Verification: o.facts.verification, Gaps: append([]snapshot.Gap{}, o.gaps...),
 	}

@@ -91,7 +91,7 @@ func preview(o *MutatingOptions, p *plan.Plan, notes []string) error {
 	}
 	sum := planview.SummaryLine(p, o.place(p))
 	if o.DryRun == dryRunClient {
-		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", p.Digest)
+		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", p.Digest())
 	}
 	_, err := fmt.Fprintln(out, sum)
 	return err
@@ -101,6 +101,6 @@ func preview(o *MutatingOptions, p *plan.Plan, notes []string) error {
 func hintConfirm(o *MutatingOptions, p *plan.Plan, refused []refusal) {
 	cannotRun := o.Scan.From != "" || len(refused) > 0 || o.Scan.Strict && !p.CompleteButAccepted() || o.exceedsMaxDeletes(p) != ""
 	if o.ForPerson() && len(p.Steps) > 0 && !cannotRun {
-		fmt.Fprintf(o.Scan.Err, "Run exactly this plan: %s --confirm %s\n", o.rerunCommand(), p.Digest)
+		fmt.Fprintf(o.Scan.Err, "Run exactly this plan: %s --confirm %s\n", o.rerunCommand(), p.Digest())
 	}
 }

@@ -188,7 +188,7 @@ func (c *controller) collect(ctx context.Context, r *Round, changes monitor.Chan
 	if changes.Whole == nil {
 		c.left = newLeftOut()
 	}
-	planned, err := c.planWithin(judge, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.within(judge.Graph(), changes.Whole)}, Accepted: c.options.Accepted, Unconfirmed: true})
+	planned, err := c.planWithin(judge, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.within(judge.Graph(), changes.Whole)}, Accepted: c.options.Accepted})
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (c *controller) collect(ctx context.Context, r *Round, changes monitor.Chan
 	var writer planrun.BackupWriter
 	closeBackup := func() error { return nil }
 	if c.options.Backup != nil && len(r.Plan.ObjectsToBackUp()) > 0 {
-		b, err := c.options.Backup(ctx, r.Snapshot, r.Plan.Finalized())
+		b, err := c.options.Backup(ctx, r.Snapshot, r.Plan)
 		if err != nil {
 			return fmt.Errorf("open a backup: %w", err)
 		}

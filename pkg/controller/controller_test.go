@@ -67,7 +67,7 @@ func TestRoundThatFailedIsTriedAgainThoughNothingChanges(t *testing.T) {
 		MaxDeletes: 10,
 		Backup: func(_ context.Context, _ *snapshot.Snapshot, p *plan.Plan) (controller.Backup, error) {
 			deletes = append(deletes, p.Losses())
-			if p.Digest == "" {
+			if p.Digest() == "" {
 				t.Error("a plan to back up has no digest")
 			}
 			return nil, full

@@ -19,8 +19,6 @@ type Options struct {
 	Actor  collector.Actor // who does everything except requested deletions
 	// Accepted are the words for gaps that a person accepted.
 	Accepted snapshot.AcceptedGaps
-	// Unconfirmed leaves out the digest, as nobody confirms the plan. Plan.Finalized adds it.
-	Unconfirmed bool
 }
 
 // DeleteOptions returns the options of a plan for those deletions and what follows from them.
@@ -69,10 +67,6 @@ func New(j *collector.Judge, o Options) *Plan {
 	if p.AcceptedGaps = accepted(j.Graph(), p, o); len(p.AcceptedGaps) > 0 {
 		o.Accepted = nil
 		markAccepted(j.Graph(), p, build(j, o))
-	}
-	p.summarize()
-	if !o.Unconfirmed {
-		p.Digest = p.digest()
 	}
 	return p
 }

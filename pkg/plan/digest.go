@@ -12,19 +12,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Finalize fills in the plan's summary and digest.
-func (p *Plan) Finalize() {
-	p.summarize()
-	p.Digest = p.digest()
-}
-
-// Finalized returns the plan with its digest.
-func (p *Plan) Finalized() *Plan {
-	out := *p
-	out.Digest = p.digest()
-	return &out
-}
-
 // digestLength is that of a digest, in hexadecimal digits. 64 bits prevent a stranger who
 // can choose names and UIDs from building another plan with the same digest.
 const digestLength = 16
@@ -65,9 +52,9 @@ type (
 
 func confirmedOf(r reason.Reason) confirmedReason { return confirmedReason{reason.CodeOf(r), r} }
 
-// digest hashes one entry at a time, because the JSON of a plan is several times larger
-// than the plan.
-func (p *Plan) digest() string {
+// Digest returns the digest of what a person confirms. It hashes one entry at a time, because
+// the JSON of a plan is several times larger than the plan.
+func (p *Plan) Digest() string {
 	hash := sha256.New()
 	encoder := json.NewEncoder(hash)
 	add := func(value any) {

@@ -88,7 +88,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		Kept         []storedKept          `json:"kept,omitempty"`
 		Lost         []storedLost          `json:"lost,omitempty"`
 	}{
-		p.Mode, p.Complete, p.Gaps, p.Summary, p.AcceptedGaps, p.Digest, stored(p.Steps, (*Step).Store), p.Outcomes, stored(p.Blocked, (*Blocked).Store),
+		p.Mode, p.Complete, p.Gaps, p.Summary(), p.AcceptedGaps, p.Digest(), stored(p.Steps, (*Step).Store), p.Outcomes, stored(p.Blocked, (*Blocked).Store),
 		stored(p.Retained, func(r *Retained) storedRetained { return storedRetained{r, reason.Store(r.Reason)} }),
 		stored(p.Kept, func(k *Kept) storedKept { return storedKept{k, reason.Store(k.Reason)} }),
 		stored(p.Lost, func(l *Lost) storedLost { return storedLost{reason.Store(l.Reason), l} }),

@@ -56,11 +56,8 @@ type Plan struct {
 	Mode     Mode
 	Complete bool
 	Gaps     []snapshot.Gap
-	Summary  Summary
 	// AcceptedGaps are the words for the gaps that a person accepted.
 	AcceptedGaps snapshot.AcceptedGaps
-
-	Digest string // of what a person confirms
 
 	Steps    []Step
 	Outcomes []Outcome

@@ -62,7 +62,6 @@ func NewRepair(j *collector.Judge, o RepairOptions) *Plan {
 		p.Steps, p.Outcomes = append(p.Steps, steps...), append(p.Outcomes, outcome)
 	}
 	p.Blocked = r.blockedObjects()
-	p.Finalize()
 	return p
 }
 

@@ -328,7 +328,7 @@ func TestRepairStepsNameOldAndNewReferences(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("references (-want +got):\n%s", diff)
 	}
-	if s := p.Summary; s.Relink != 1 || s.Unlink != 1 || len(p.Outcomes) != 1 || p.Outcomes[0].WithoutRepair != collector.ConsequenceDelete {
+	if s := p.Summary(); s.Relink != 1 || s.Unlink != 1 || len(p.Outcomes) != 1 || p.Outcomes[0].WithoutRepair != collector.ConsequenceDelete {
 		t.Errorf("summary %+v, outcomes %+v", s, p.Outcomes)
 	}
 }

@@ -22,9 +22,9 @@ type Summary struct {
 	Kept            int `json:"kept,omitempty"`
 }
 
-func (p *Plan) summarize() {
-	p.Summary = Summary{Blocked: len(p.Blocked), Kept: len(p.Kept)}
-	s := &p.Summary
+// Summary returns the summary of the plan.
+func (p *Plan) Summary() Summary {
+	s := Summary{Blocked: len(p.Blocked), Kept: len(p.Kept)}
 	counters := map[Action]*int{
 		ActionDelete: &s.Delete, ActionUnlink: &s.Unlink, ActionUnblock: &s.Unblock, ActionRemoveFinalizer: &s.RemoveFinalizer,
 		ActionRelink: &s.Relink, ActionUpdateVersion: &s.UpdateVersion, ActionCreate: &s.Create, ActionLink: &s.Link,
@@ -34,6 +34,7 @@ func (p *Plan) summarize() {
 			*n++
 		}
 	}
+	return s
 }
 
 // Losses returns the number of objects that are deleted: see LostObjects.

@@ -47,7 +47,6 @@ func New(b Backup, seen *snapshot.Snapshot, o Options) *Restoration {
 		Steps: p.steps(order, after), Kept: p.kept, Lost: p.lost(order),
 		Outcomes: []plan.Outcome{}, Blocked: []plan.Blocked{},
 	}
-	out.Finalize()
 	saved := make(map[types.UID]event.Saved, len(p.toCreate))
 	for _, c := range p.toCreate {
 		saved[c.saved.Object.UID] = c.saved

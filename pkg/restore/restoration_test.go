@@ -429,7 +429,7 @@ func TestDigestCoversManifests(t *testing.T) {
 	s := scenario{gone: []object.Object{ConfigMap("shop/a")}}
 	one, two := s.backup(t), s.backup(t)
 	two.Saved[0].SHA256 = "another"
-	if restore.New(one, s.snapshot(), s.options).Plan.Digest == restore.New(two, s.snapshot(), s.options).Plan.Digest {
+	if restore.New(one, s.snapshot(), s.options).Plan.Digest() == restore.New(two, s.snapshot(), s.options).Plan.Digest() {
 		t.Error("another manifest has the same digest")
 	}
 }

@@ -242,7 +242,7 @@ type steps struct {
 
 func (b *builder) steps() *steps {
 	all := &steps{
-		Sum: planview.SummaryLine(b.page.Plan, ""), Digest: b.page.Plan.Digest,
+		Sum: planview.SummaryLine(b.page.Plan, ""), Digest: b.page.Plan.Digest(),
 		Tone: []int{}, Action: []int{}, Name: []string{}, Object: []int{}, Why: []int{}, Depth: []int{},
 	}
 	for _, r := range planview.Rows(b.page.Plan) {

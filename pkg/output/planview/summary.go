@@ -30,7 +30,7 @@ func SummaryLine(p *plan.Plan, where string) string {
 	}
 	sum += where
 	after := countAfterNode(p)
-	if n := p.Losses() - p.Summary.Delete - after; n > 0 {
+	if n := p.Losses() - p.Summary().Delete - after; n > 0 {
 		sum += "; " + wording.Count(n, "more object") + " along with them"
 	}
 	if after > 0 {
