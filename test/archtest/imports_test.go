@@ -62,7 +62,7 @@ var table = map[string]allowed{
 	"pkg/doctor":                  {own: "audit collector graph object plugin reason snapshot"},
 	"pkg/event":                   {own: "object reason"},
 	"pkg/execute":                 {own: "event snapshot"},
-	"pkg/execute/internal/runner": {own: "event execute plan reason snapshot"},
+	"pkg/execute/internal/runner": {own: "event execute object plan reason snapshot"},
 	"pkg/execute/planrun":         {own: "collector event execute execute/internal/runner graph object plan reason repair simulate snapshot"},
 	"pkg/execute/recreate":        {own: "collector event execute execute/internal/runner object plan reason restore snapshot"},
 	"pkg/explain":                 {own: "audit collector graph object plugin reason repair simulate snapshot"},

@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // dryRun sends a step against the state that the plan was made from, without the effects
@@ -22,38 +21,20 @@ func (r *run) dryRun(ctx context.Context, step *plan.Step) *event.Result {
 	if !step.IsRepair() { // of a repair, only the last step on an object changes the indices of its references
 		d.Change = applicablePart(o, step.Transition())
 	}
-	for range runner.MaxAttempts {
-		if ctx.Err() != nil {
-			return r.runner.Interrupted(ctx)
-		}
-		if out := r.runner.WaitForTurn(ctx); out != nil {
-			return out
-		}
-		_, err := r.send(ctx, o, d)
-		switch class := runner.ClassOf(err); {
-		case err == nil:
-			return runner.Done(nil)
-		case class == snapshot.Gone:
-			return runner.Skipped(reason.ObjectGone)
-		case class != snapshot.Conflict:
-			return runner.Failed(reason.WriteFailed.Of(runner.FailureOf(err)))
-		}
-		now, err := r.server.Read(ctx, o.Identity)
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return r.runner.Interrupted(ctx)
-		case err != nil:
-			return runner.Failed(reason.RereadFailed{Failure: runner.FailureOf(err), Changed: true})
-		case now == nil:
-			return runner.Skipped(reason.ObjectGone)
-		case !unchanged(now, o):
-			return runner.Skipped(reason.ChangedSincePlanned)
+	read := func() (*object.Object, error) { return r.server.Read(ctx, o.Identity) }
+	out := r.runner.Write(ctx, o, nil, read, func(now *object.Object) (*event.Result, error) {
+		if !unchanged(now, o) {
+			return runner.Skipped(reason.ChangedSincePlanned), nil
 		}
 		renewed := *o
 		renewed.ResourceVersion = now.ResourceVersion
-		o = &renewed
+		_, err := r.send(ctx, &renewed, d)
+		return nil, err
+	})
+	if out == nil {
+		out = runner.Done(nil)
 	}
-	return runner.Failed(reason.KeepsChanging.Of(runner.MaxAttempts))
+	return out
 }
 
 // applicablePart returns the part of a transition's change that applies to o, the object

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // link adds the references that an object has lost, unless its controller has done so. It
@@ -70,40 +69,20 @@ func (r *run) readAdopted(ctx context.Context, at object.Identity, adopts bool, 
 	return o, err
 }
 
-// patch changes an object, which was read with the result o and err, as decide says. After
-// a conflict it reads and decides again. It returns the result of decide if there is one,
-// and nil if the object was changed.
+// patch changes an object, which was read with the result o and err, as decide says. It returns
+// the result of decide if there is one, and nil if the object was changed.
 func (r *run) patch(
 	ctx context.Context, at object.Identity, o *object.Object, err error, decide func(*object.Object) (object.Change, *event.Result),
 ) *event.Result {
-	for range runner.MaxAttempts {
-		switch {
-		case ctx.Err() != nil:
-			return r.runner.Interrupted(ctx)
-		case err != nil:
-			return runner.Failed(reason.RereadFailed{Failure: runner.FailureOf(err)})
-		case o == nil:
-			return runner.Skipped(reason.ObjectGone)
-		}
-		if out := r.runner.WaitForTurn(ctx); out != nil {
-			return out
-		}
-		change, out := decide(o)
+	read := func() (*object.Object, error) { return r.creator.Read(ctx, at) }
+	return r.runner.Write(ctx, o, err, read, func(now *object.Object) (*event.Result, error) {
+		change, out := decide(now)
 		if out != nil {
-			return out
+			return out, nil
 		}
-		_, err = r.creator.Patch(ctx, o, change)
-		switch class := runner.ClassOf(err); {
-		case err == nil:
-			return nil
-		case class == snapshot.Gone:
-			return runner.Skipped(reason.ObjectGone)
-		case class != snapshot.Conflict:
-			return runner.Failed(reason.WriteFailed.Of(runner.FailureOf(err)))
-		}
-		o, err = r.creator.Read(ctx, at)
-	}
-	return runner.Failed(reason.KeepsChanging.Of(runner.MaxAttempts))
+		_, err := r.creator.Patch(ctx, now, change)
+		return nil, err
+	})
 }
 
 // linkChange returns the change that adds the missing references to an object. An object

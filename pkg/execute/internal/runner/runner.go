@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -219,6 +220,41 @@ func (r *Runner) WaitForTurn(ctx context.Context) *event.Result {
 		return r.Interrupted(ctx)
 	}
 	return nil
+}
+
+// Write calls write with an object, which was read with the result o and err. After a conflict it
+// reads the object again, and repeats that. It returns the result of write if there is one, and nil
+// if write has sent its request.
+func (r *Runner) Write(
+	ctx context.Context, o *object.Object, err error, read func() (*object.Object, error), write func(*object.Object) (*event.Result, error),
+) *event.Result {
+	for attempt := range MaxAttempts {
+		switch {
+		case ctx.Err() != nil:
+			return r.Interrupted(ctx)
+		case err != nil:
+			return Failed(reason.RereadFailed{Failure: FailureOf(err), Changed: attempt > 0})
+		case o == nil:
+			return Skipped(reason.ObjectGone)
+		}
+		if out := r.WaitForTurn(ctx); out != nil {
+			return out
+		}
+		var out *event.Result
+		if out, err = write(o); out != nil {
+			return out
+		}
+		switch class := ClassOf(err); {
+		case err == nil:
+			return nil
+		case class == snapshot.Gone:
+			return Skipped(reason.ObjectGone)
+		case class != snapshot.Conflict:
+			return Failed(reason.WriteFailed.Of(FailureOf(err)))
+		}
+		o, err = read()
+	}
+	return Failed(reason.KeepsChanging.Of(MaxAttempts))
 }
 
 // Emit passes an event to the options' OnEvent and Record.
