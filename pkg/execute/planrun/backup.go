@@ -55,39 +55,36 @@ func (r *run) toBackUp() (nodes []graph.Node, writes map[graph.Node][]graph.Node
 	writes = map[graph.Node][]graph.Node{}
 	causes := make(map[string][]graph.Node, len(r.plan.Steps)) // by step ID
 	var deleted []graph.Node                                   // by steps of this run
-	add := func(n graph.Node, causes []graph.Node) {
-		if writes[n] == nil {
-			nodes = append(nodes, n)
-		}
-		writes[n] = append(writes[n], causes...)
-	}
 	for i := range r.plan.Steps {
 		step := &r.plan.Steps[i]
-		cause := []graph.Node{step.Transition().Node}
+		n := step.Transition().Node
+		cause := []graph.Node{n}
 		if r.ownership(i) != runner.Own {
 			cause = causes[step.Follows]
 			if cause == nil {
 				cause = deleted
 			}
 		} else if step.Action == plan.ActionDelete || step.Requested {
-			deleted = append(deleted, step.Transition().Node)
+			deleted = append(deleted, n)
 		}
 		causes[step.ID] = cause
 		if step.BacksUp() {
-			add(step.Transition().Node, cause)
+			writes[n] = append(writes[n], cause...)
 		}
 	}
 	uncertain := map[graph.Node]bool{} // any step may delete them
 	for _, o := range r.plan.Outcomes {
 		n := r.graph.Find(o.Object.UID)
-		if cause, follows := causes[o.Follows]; follows && r.graph.Object(n) != nil {
-			add(n, cause)
-		}
+		writes[n] = append(writes[n], causes[o.Follows]...)
 		uncertain[n] = o.MayBeDeleted
 	}
 	for _, o := range r.plan.ObjectsToBackUp() {
-		if n := r.graph.Find(o.UID); len(deleted) > 0 && r.graph.Object(n) != nil && (writes[n] == nil || uncertain[n]) {
-			add(n, deleted)
+		n := r.graph.Find(o.UID)
+		if writes[n] == nil || uncertain[n] {
+			writes[n] = append(writes[n], deleted...)
+		}
+		if writes[n] != nil && r.graph.Object(n) != nil {
+			nodes = append(nodes, n)
 		}
 	}
 	return nodes, writes

@@ -121,7 +121,7 @@ func (t *task) rereadDependencies(ctx context.Context, e evaluation, nodes []gra
 			return e, runner.Failed(reason.DependencyReadFailed{Object: t.run.graph.Object(n).Identity, Failure: runner.FailureOf(err)})
 		}
 	}
-	return t.run.live.evaluate(t.step, read, t.run.contents.deleting()), nil
+	return t.run.live.evaluate(t.step, read, t.run.contents.deleting.Load()), nil
 }
 
 // read returns the current state of an object, with judgements only if its references

@@ -72,7 +72,7 @@ func (t *task) evaluate(ctx context.Context) (evaluation, *event.Result) {
 }
 
 func (t *task) evaluateNow() evaluation {
-	return t.run.live.evaluate(t.step, nil, t.run.contents.deleting())
+	return t.run.live.evaluate(t.step, nil, t.run.contents.deleting.Load())
 }
 
 // advance does the next thing that has to precede the write, or writes. It returns nil
@@ -164,9 +164,10 @@ func (t *task) complete(ctx context.Context, e evaluation, left *object.Object) 
 	} else {
 		t.run.live.setWritten(t.node, e.object, left)
 	}
-	if deletes {
-		t.run.contents.setDone(t.node, t.index)
-	} else if e.decision.Action != collector.ActionRemoveFinalizer {
+	if deletes && len(t.run.contents.inside[t.node]) > 0 {
+		t.run.contents.deleting.Store(true)
+	}
+	if !deletes && e.decision.Action != collector.ActionRemoveFinalizer {
 		return runner.Done(nil)
 	}
 	return t.waitForDeletion(ctx)
