@@ -27,7 +27,7 @@ const maxBytes = 256 << 20
 // decode appends the objects of all documents and the items of lists. No error quotes
 // the text, which may be a Secret.
 func decode(in io.Reader, source string, into *[]Named) error {
-	text, err := input.ReadAll(in, maxBytes)
+	text, err := input.ReadAll(input.DecodeBOM(in), maxBytes)
 	if err != nil {
 		return fmt.Errorf("error reading %s: %w", source, err)
 	}

@@ -19,8 +19,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
@@ -53,7 +51,7 @@ func (f Files) Read(ctx context.Context, stdin io.Reader) ([]Named, error) {
 			err = errors.New("standard input cannot be used for multiple arguments")
 		case name == "-":
 			stdinRead = true
-			err = decode(toUTF8(stdin), "standard input", &out)
+			err = decode(stdin, "standard input", &out)
 		case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
 			err = f.download(ctx, name, &out)
 		case strings.Contains(name, "://"):
@@ -66,7 +64,7 @@ func (f Files) Read(ctx context.Context, stdin io.Reader) ([]Named, error) {
 		}
 	}
 	if f.Kustomize != "" {
-		if err := kustomize(ctx, f.Kustomize, &out); err != nil {
+		if err := kustomize(f.Kustomize, &out); err != nil {
 			return nil, err
 		}
 	}
@@ -122,12 +120,7 @@ func readFile(path string, into *[]Named) error {
 		return err
 	}
 	defer f.Close() // read only
-	return decode(toUTF8(f), path, into)
-}
-
-// toUTF8 converts a text with a byte order mark to UTF-8.
-func toUTF8(in io.Reader) io.Reader {
-	return transform.NewReader(in, unicode.BOMOverride(unicode.UTF8.NewDecoder()))
+	return decode(f, path, into)
 }
 
 // retries is how a request is repeated after a server error.

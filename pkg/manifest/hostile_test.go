@@ -1,8 +1,6 @@
 package manifest_test
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -27,35 +25,6 @@ func TestReadRejectsAliasBombs(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
-	}
-}
-
-// A kustomization may read hostile files.
-func TestKustomizeRejectsAliasBombs(t *testing.T) {
-	laughs := "x: &a " + strings.Repeat("x", 100_000) + "\ny: [" + strings.Repeat("*a,", 100_000) + "]\n"
-	for name, test := range map[string]struct {
-		files map[string]string
-		want  string
-	}{
-		"aliases in a resource":        {map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": configMap("a") + laughs}, "a.yaml: its aliases"},
-		"aliases in the kustomization": {map[string]string{"kustomization.yaml": laughs}, "kustomization.yaml: its aliases"},
-		"aliases in a patch":           {map[string]string{"kustomization.yaml": "resources: [a.yaml]\npatches: [{path: p.yaml}]\n", "a.yaml": configMap("a"), "p.yaml": configMap("a") + laughs}, "p.yaml: its aliases"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := manifest.Files{Kustomize: folder(t, test.files)}.Read(t.Context(), nil)
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v", err)
-			}
-		})
-	}
-}
-
-func TestKustomizationIsCanceled(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	dir := folder(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": configMap("a")})
-	if _, err := (manifest.Files{Kustomize: dir}).Read(ctx, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
 	}
 }
 

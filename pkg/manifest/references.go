@@ -29,7 +29,7 @@ type Documents struct{ nodes []*yaml.RNode }
 // ReadDocuments reads YAML or JSON documents and lists. No error quotes the text, which may be a
 // Secret.
 func ReadDocuments(in io.Reader) (*Documents, error) {
-	text, err := input.ReadAll(toUTF8(in), maxBytes)
+	text, err := input.ReadAll(input.DecodeBOM(in), maxBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ var table = map[string]allowed{
 	"pkg/graph":                   {own: "object snapshot"},
 	"pkg/input":                   {other: "go.yaml.in/yaml/v3 golang.org/x/text"},
 	"pkg/kubeconfig":              {own: "redact", other: "github.com/spf13/pflag k8s.io/client-go"},
-	"pkg/manifest":                {own: "input object redact", other: "golang.org/x/text sigs.k8s.io/kustomize/api sigs.k8s.io/kustomize/kyaml"},
+	"pkg/manifest":                {own: "input object redact", other: "sigs.k8s.io/kustomize/api sigs.k8s.io/kustomize/kyaml"},
 	"pkg/metaproto":               {own: "object", other: "google.golang.org/protobuf/encoding"},
 	"pkg/object":                  {},
 	"pkg/output/auditreport":      {own: "audit collector output/color output/escape output/table output/wording snapshot"},
