@@ -108,22 +108,14 @@ func validateRestored(r event.Record) error {
 // completely. Unless the file was shortened later, Sync had not confirmed it.
 type Truncated struct {
 	File string // name in the folder
-	Line int    // starting at 1; 0 means the whole file
+	Line int    // starting at 1
 	What string
 }
 
-// String returns one line. It quotes an unusual file name.
+// String returns one line.
 func (t Truncated) String() string { return position(t.File, t.Line) + ": " + t.What }
 
-func position(file string, line int) string {
-	if quoted := fmt.Sprintf("%q", file); quoted != `"`+file+`"` {
-		file = quoted
-	}
-	if line == 0 {
-		return file
-	}
-	return fmt.Sprintf("%s line %d", file, line)
-}
+func position(file string, line int) string { return fmt.Sprintf("%s line %d", file, line) }
 
 // compact returns a manifest on one line. It escapes characters that control a
 // terminal or hide text, and replaces invalid bytes as decoders do. Numbers and the
