@@ -1,11 +1,9 @@
 package restore
 
 import (
-	"cmp"
-	"slices"
+	"encoding/json"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -155,27 +153,11 @@ func tokenPrerequisites(m manifest) []prerequisite {
 // customResourceVerbs are the verbs of every custom resource.
 var customResourceVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
-// definedTypes returns the types that a CustomResourceDefinition serves, the
-// preferred one first; none if the manifest is not valid.
+// definedTypes returns the types that a CustomResourceDefinition serves.
 func definedTypes(m manifest) []snapshot.Type {
-	var out []snapshot.Type
-	group, plural, kind := m.text("spec", "group"), m.text("spec", "names", "plural"), m.text("spec", "names", "kind")
-	if group == "" || kind == "" || plural+"."+group != m.text("metadata", "name") {
+	spec, err := json.Marshal(m["spec"])
+	if err != nil {
 		return nil
 	}
-	for _, v := range m.items("spec", "versions") {
-		if name := v.text("name"); name != "" && v.flag("served") {
-			out = append(out, snapshot.Type{
-				Group: group, Version: name, Resource: plural, Kind: kind, Singular: m.text("spec", "names", "singular"),
-				Namespaced: m.text("spec", "scope") == "Namespaced", Verbs: customResourceVerbs,
-			})
-		}
-	}
-	slices.SortFunc(out, func(a, b snapshot.Type) int {
-		return cmp.Or(version.CompareKubeAwareVersionStrings(b.Version, a.Version), a.Compare(b))
-	})
-	if len(out) > 0 {
-		out[0].Preferred = true
-	}
-	return out
+	return snapshot.DefinedTypes(m.text("metadata", "name"), spec, customResourceVerbs)
 }

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -114,7 +115,9 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 			added.Node = object.PodNodeOf(o.Spec)
 			added.Running = added.Node != nil && !added.Terminating() && status.Phase != "Succeeded" && status.Phase != "Failed"
 		case added.IsCRD():
-			l.define(added.Name, o.Spec)
+			if served := DefinedTypes(added.Name, o.Spec, allVerbs); len(served) > 0 {
+				l.definitions[schema.GroupKind{Group: served[0].Group, Kind: served[0].Kind}] = served
+			}
 		case added.IsNode():
 			state, since := object.NodeStateOf(o.Status)
 			l.nodes[added.Name] = object.PodNode{Name: added.Name, State: state, Since: since}
@@ -167,8 +170,9 @@ func guessType(gvk schema.GroupVersionKind) *Type {
 
 var endings = map[string]*regexp.Regexp{"s": regexp.MustCompile(`[aeiou]y$`), "es": regexp.MustCompile(`(ch|sh|x)$`)}
 
-// define adds the types that the CustomResourceDefinition with that name serves.
-func (l *kubectlList) define(name string, spec json.RawMessage) {
+// DefinedTypes returns the types that a CustomResourceDefinition with that name and spec serves, the
+// preferred one first; none if it is not valid.
+func DefinedTypes(name string, spec json.RawMessage, verbs []string) []Type {
 	var d struct {
 		Group, Scope string
 		Names        struct {
@@ -181,17 +185,23 @@ func (l *kubectlList) define(name string, spec json.RawMessage) {
 		}
 	}
 	if json.Unmarshal(spec, &d) != nil || d.Names.Kind == "" || d.Group == "" || name != d.Names.Plural+"."+d.Group {
-		return
+		return nil
 	}
 	t := d.Names.Type
-	t.Group, t.Resource, t.Namespaced, t.Verbs = d.Group, d.Names.Plural, d.Scope == "Namespaced", allVerbs
+	t.Group, t.Resource, t.Namespaced, t.Verbs = d.Group, d.Names.Plural, d.Scope == "Namespaced", verbs
 	var served []Type
 	for _, v := range d.Versions {
-		if t.Version = v.Name; v.Served {
+		if t.Version = v.Name; v.Served && v.Name != "" {
 			served = append(served, t)
 		}
 	}
-	l.definitions[schema.GroupKind{Group: t.Group, Kind: t.Kind}] = served
+	slices.SortFunc(served, func(a, b Type) int {
+		return cmp.Or(version.CompareKubeAwareVersionStrings(b.Version, a.Version), a.Compare(b))
+	})
+	if len(served) > 0 {
+		served[0].Preferred = true
+	}
+	return served
 }
 
 // shortNames are those of the built-in kinds, as the file has no discovery data.
