@@ -56,7 +56,7 @@ func Run(ctx context.Context, p *plan.Plan, j *collector.Judge, s Server, b Back
 	r := &run{
 		plan: p, graph: g, options: o, server: s, backup: b, live: newLiveModel(j, p.AcceptedGaps),
 		expectedGone: graph.NewSet(g), expectedLeaving: graph.NewSet(g), repaired: map[graph.Node]bool{},
-		waiters: map[graph.Node][]*waiter{}, lastStep: map[graph.Node]int{}, backupErrors: map[graph.Node]error{},
+		waiters: map[graph.Node]chan struct{}{}, lastStep: map[graph.Node]int{}, backupErrors: map[graph.Node]error{},
 	}
 	r.runner = runner.New(p, o.Common, r.ownership)
 	r.contents = newContents(g, p, r.runner.Index)
@@ -117,7 +117,7 @@ type run struct {
 	relists freshGroup[struct{}, *relisted]
 
 	waitersMu sync.Mutex
-	waiters   map[graph.Node][]*waiter
+	waiters   map[graph.Node]chan struct{} // closed when the object has changed
 }
 
 func (r *run) ownership(i int) runner.Ownership {

@@ -16,42 +16,36 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-// waiter is a step that waits for what the cluster's own collector does.
-type waiter struct {
-	condition func(*object.Object) bool
-	met       chan struct{}
-}
-
-// notify ends the waiting of those whose condition an object meets; nil means gone.
-func (r *run) notify(n graph.Node, now *object.Object) {
+// notify wakes the steps that wait for an object, as it has changed.
+func (r *run) notify(n graph.Node) {
 	r.waitersMu.Lock()
 	defer r.waitersMu.Unlock()
-	r.waiters[n] = slices.DeleteFunc(r.waiters[n], func(w *waiter) bool {
-		if w.condition(now) {
-			close(w.met)
-			return true
-		}
-		return false
-	})
+	if changed, waits := r.waiters[n]; waits {
+		close(changed)
+		delete(r.waiters, n)
+	}
 }
 
 // waitUntil waits for an object to meet a condition, and reports whether it did before
-// the context ended.
+// the context ended. Nil means gone.
 func (r *run) waitUntil(ctx context.Context, n graph.Node, condition func(*object.Object) bool) bool {
-	w := &waiter{condition, make(chan struct{})}
-	r.waitersMu.Lock()
-	if condition(r.live.object(n)) { // observe updates the model before it notifies, so no change is missed
-		r.waitersMu.Unlock()
-		return true
-	}
-	r.waiters[n] = append(r.waiters[n], w)
-	r.waitersMu.Unlock()
 	return r.runner.WithoutSlot(func() error {
-		select {
-		case <-w.met:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
+		for {
+			r.waitersMu.Lock()
+			if condition(r.live.object(n)) { // observe updates the model before it notifies, so no change is missed
+				r.waitersMu.Unlock()
+				return nil
+			}
+			if r.waiters[n] == nil {
+				r.waiters[n] = make(chan struct{})
+			}
+			changed := r.waiters[n]
+			r.waitersMu.Unlock()
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
 	}) == nil
 }
@@ -85,10 +79,10 @@ func (r *run) observe(uid types.UID, now *object.Object) {
 	if r.graph.Object(n) == nil || !r.live.observeWatched(n, now) {
 		return
 	}
-	r.notify(n, now)
+	r.notify(n)
 	if now == nil {
 		for _, inside := range r.setContentsGone(n) {
-			r.notify(inside, nil)
+			r.notify(inside)
 		}
 	}
 }
