@@ -170,9 +170,7 @@ func (b *RunBackup) save(o object.Object, manifest json.RawMessage) error {
 
 // Record records the result of a step.
 func (b *RunBackup) Record(e event.Event) error {
-	return b.folder.AddResult(event.Record{
-		Step: e.Step, Action: e.Action, Object: *e.Object, Status: e.Status, Stored: reason.StoreOptional(e.Reason), Time: b.now().UTC(),
-	})
+	return b.folder.AddResult(e.Record(b.now()))
 }
 
 // Close completes the backup.

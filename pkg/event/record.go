@@ -45,3 +45,8 @@ type Record struct {
 	*reason.Stored
 	Time time.Time `json:"time,omitzero"`
 }
+
+// Record returns the record of a step that has ended at that time.
+func (e Event) Record(at time.Time) Record {
+	return Record{Step: e.Step, Action: e.Action, Object: *e.Object, Status: e.Status, Stored: reason.StoreOptional(e.Reason), Time: at.UTC()}
+}

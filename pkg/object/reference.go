@@ -49,6 +49,9 @@ func (r Reference) SameOwner(o Reference) bool {
 	return r.UID == o.UID && r.Name == o.Name && r.Kind == o.Kind && r.APIVersion == o.APIVersion
 }
 
+// Equivalent reports whether two references are the same to the garbage collector.
+func (r Reference) Equivalent(o Reference) bool { return r.SameOwner(o) && r.Blocks() == o.Blocks() }
+
 // Equal reports whether two references are equal, flags included. An unset flag differs from a
 // false one. The API server drops references that equal an earlier one.
 func (r Reference) Equal(o Reference) bool {

@@ -138,7 +138,7 @@ func (h *referenceHolder) isUnchanged(r *reference) bool {
 		return false
 	}
 	return !slices.ContainsFunc(r.replaces, func(i int) bool {
-		return !h.live.Owners[i].SameOwner(r.restored) || h.live.Owners[i].Blocks() != r.restored.Blocks()
+		return !h.live.Owners[i].Equivalent(r.restored)
 	})
 }
 

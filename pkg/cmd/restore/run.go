@@ -23,7 +23,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -139,9 +138,9 @@ func (c *restoreCommand) recordResult(e event.Event) error {
 	if e.Action == string(plan.ActionCreate) && e.Status == event.Done {
 		return nil
 	}
-	return c.journal.Add(event.Record{
-		Action: e.Action, Object: *e.Object, Status: e.Status, Stored: reason.StoreOptional(e.Reason), Time: c.options.Scan.Now().UTC(),
-	})
+	r := e.Record(c.options.Scan.Now())
+	r.Step = ""
+	return c.journal.Add(r)
 }
 
 // closeJournal closes the journal, if it is open.

@@ -182,7 +182,5 @@ func unchanged(a, b *object.Object) bool {
 }
 
 func sameReferences(a, b []object.Reference) bool {
-	return slices.EqualFunc(a, b, func(x, y object.Reference) bool {
-		return x.SameOwner(y) && x.Blocks() == y.Blocks()
-	})
+	return slices.EqualFunc(a, b, object.Reference.Equivalent)
 }

@@ -90,7 +90,7 @@ func (r *run) patch(
 func linkChange(o *object.Object, add []plan.Addition) (c object.Change, conflicting *object.Reference) {
 	for _, a := range add {
 		for i, x := range o.Owners {
-			if slices.ContainsFunc(a.Replaces, func(over object.Reference) bool { return sameReference(x, over) }) && !sameReference(x, a.Reference) {
+			if slices.ContainsFunc(a.Replaces, func(over object.Reference) bool { return x.Equivalent(over) }) && !x.Equivalent(a.Reference) {
 				c.Drop = append(c.Drop, i)
 			}
 		}
@@ -112,7 +112,5 @@ func linkChange(o *object.Object, add []plan.Addition) (c object.Change, conflic
 // flags of x may differ, as a controller may have set it, unless the addition replaces
 // other references.
 func satisfies(x object.Reference, a plan.Addition) bool {
-	return x.UID == a.UID && x.Kind == a.Kind && x.Name == a.Name && (len(a.Replaces) == 0 || sameReference(x, a.Reference))
+	return x.UID == a.UID && x.Kind == a.Kind && x.Name == a.Name && (len(a.Replaces) == 0 || x.Equivalent(a.Reference))
 }
-
-func sameReference(a, b object.Reference) bool { return a.SameOwner(b) && a.Blocks() == b.Blocks() }
