@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -42,6 +43,17 @@ type Report struct {
 	// Interrupted reports whether the context ended before every step had ended.
 	Interrupted bool
 	Unrecorded  error // the first error of recording
+}
+
+// Patcher reads and patches objects.
+type Patcher interface {
+	// Patch changes o, if its UID and resourceVersion are still the same. It returns
+	// what is left of the object: nil if the change completed its deletion. An empty
+	// change is sent too, for the server's answer to it.
+	Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error)
+	// Read returns the current state of an object, or nil if it is proven to be gone or
+	// replaced by another of its name.
+	Read(ctx context.Context, at object.Identity) (*object.Object, error)
 }
 
 // ClassifiedError is an error of a known class. Errors of a server are, or wrap, one

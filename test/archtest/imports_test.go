@@ -61,7 +61,7 @@ var table = map[string]allowed{
 	"pkg/controller":              {own: "cluster/client cluster/monitor cluster/write collector event execute execute/planrun graph object plan simulate snapshot", other: "k8s.io/client-go"},
 	"pkg/doctor":                  {own: "audit collector graph object plugin reason snapshot"},
 	"pkg/event":                   {own: "object reason"},
-	"pkg/execute":                 {own: "event snapshot"},
+	"pkg/execute":                 {own: "event object snapshot"},
 	"pkg/execute/internal/runner": {own: "event execute object plan reason snapshot"},
 	"pkg/execute/planrun":         {own: "collector event execute execute/internal/runner graph object plan reason repair simulate snapshot"},
 	"pkg/execute/recreate":        {own: "collector event execute execute/internal/runner object plan reason restore snapshot"},

@@ -21,8 +21,7 @@ func (r *run) dryRun(ctx context.Context, step *plan.Step) *event.Result {
 	if !step.IsRepair() { // of a repair, only the last step on an object changes the indices of its references
 		d.Change = applicablePart(o, step.Transition())
 	}
-	read := func() (*object.Object, error) { return r.server.Read(ctx, o.Identity) }
-	out := r.runner.Write(ctx, o, nil, read, func(now *object.Object) (*event.Result, error) {
+	out := r.runner.Write(ctx, r.server, o.Identity, o, nil, func(now *object.Object) (*event.Result, error) {
 		if !unchanged(now, o) {
 			return runner.Skipped(reason.ChangedSincePlanned), nil
 		}

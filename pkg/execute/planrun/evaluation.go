@@ -31,7 +31,7 @@ func (m *liveModel) evaluate(step *plan.Step, read map[graph.Node]observation, c
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for n, now := range read {
-		m.observeRead(n, now)
+		m.observeState(n, now)
 	}
 	n := step.Transition().Node
 	e := evaluation{object: m.model.Object(n)}

@@ -76,35 +76,27 @@ func (m *liveModel) observeLocked(n graph.Node, now observation) {
 	m.model.SetObserved(n, o, now.judgements)
 }
 
-// observeRead records the result of run.read. An unchanged state is recorded too: it is
-// more recent than what a lookup of the plan found.
-func (m *liveModel) observeRead(n graph.Node, now observation) {
-	switch known := m.model.Object(n); {
-	case known == nil:
-	case now.object == nil || now.judgements != nil:
-		m.observeLocked(n, now)
-	case sameReferences(now.object.Owners, known.Owners):
-		m.model.SetState(n, m.withKnownIdentity(n, now.object))
-	default:
-		m.observeLocked(n, unverified(now.object))
-	}
-}
-
 // observeWatched records what a watch showed of an object, nil meaning gone. It reports
 // whether the model did not know the object as gone before.
 func (m *liveModel) observeWatched(n graph.Node, now *object.Object) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := m.model.Object(n)
-	switch {
+	return m.observeState(n, observation{object: now})
+}
+
+// observeState is observe for what may come without judgements: references that the model knows
+// keep theirs. An unchanged state is recorded too, as it is more recent than what a lookup of the
+// plan found. It reports whether the model did not know the object as gone before.
+func (m *liveModel) observeState(n graph.Node, now observation) bool {
+	switch known := m.model.Object(n); {
 	case known == nil: // a UID is never reused
 		return false
-	case now == nil:
-		m.model.SetObserved(n, nil, nil)
-	case len(positions(now.Owners, known.Owners)) == len(now.Owners):
-		m.model.SetState(n, m.withKnownIdentity(n, now))
+	case now.object == nil || now.judgements != nil:
+		m.observeLocked(n, now)
+	case len(positions(now.object.Owners, known.Owners)) == len(now.object.Owners):
+		m.model.SetState(n, m.withKnownIdentity(n, now.object))
 	default:
-		m.observeLocked(n, unverified(now))
+		m.observeLocked(n, unverified(now.object))
 	}
 	return true
 }

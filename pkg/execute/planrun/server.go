@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -14,17 +15,11 @@ import (
 // write in flight when its context ends is completed, within bounds. Errors of a known
 // class are or wrap an execute.ClassifiedError; a run handles Conflict and Gone.
 type Server interface {
+	execute.Patcher
 	// Delete deletes o, with its UID and resourceVersion as preconditions, and with this
 	// grace period in seconds; nil is the object's own. It returns what is left of the
 	// object: nil if it is gone.
 	Delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation, grace *int64) (*object.Object, error)
-	// Patch changes o, if its UID and resourceVersion are still the same. It returns
-	// what is left of the object: nil if the change completed its deletion. An empty
-	// change is sent too, for the server's answer to it.
-	Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error)
-	// Read returns the current state of an object, or nil if it is proven to be gone or
-	// replaced by another of its name.
-	Read(ctx context.Context, at object.Identity) (*object.Object, error)
 	// Verify reads an object and everything that its references name. The snapshot
 	// lists this object alone, or none if it is proven to be gone or replaced.
 	Verify(ctx context.Context, at object.Identity) (*snapshot.Snapshot, error)

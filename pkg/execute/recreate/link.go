@@ -74,8 +74,7 @@ func (r *run) readAdopted(ctx context.Context, at object.Identity, adopts bool, 
 func (r *run) patch(
 	ctx context.Context, at object.Identity, o *object.Object, err error, decide func(*object.Object) (object.Change, *event.Result),
 ) *event.Result {
-	read := func() (*object.Object, error) { return r.creator.Read(ctx, at) }
-	return r.runner.Write(ctx, o, err, read, func(now *object.Object) (*event.Result, error) {
+	return r.runner.Write(ctx, r.creator, at, o, err, func(now *object.Object) (*event.Result, error) {
 		change, out := decide(now)
 		if out != nil {
 			return out, nil

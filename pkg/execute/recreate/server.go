@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -15,15 +16,10 @@ import (
 // known class are or wrap an execute.ClassifiedError; a restoration handles Exists,
 // Invalid, Conflict and Gone.
 type Creator interface {
+	execute.Patcher
 	// Create creates an object and returns it. If an earlier restoration of the same
 	// backup has created it, Create returns that object.
 	Create(ctx context.Context, at object.Identity, body json.RawMessage) (*object.Object, error)
-	// Patch changes o, if its UID and resourceVersion are still the same, and returns
-	// what is left of it.
-	Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error)
-	// Read returns the current state of an object, or nil if it is proven to be gone or
-	// replaced by another of its name.
-	Read(ctx context.Context, at object.Identity) (*object.Object, error)
 	// WaitForServed returns when the types, whose definition was just created, are served.
 	WaitForServed(ctx context.Context, types []snapshot.Type) error
 	// WaitForWatches returns when the watches of controllers can be expected to have seen

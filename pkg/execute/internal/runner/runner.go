@@ -222,11 +222,11 @@ func (r *Runner) WaitForTurn(ctx context.Context) *event.Result {
 	return nil
 }
 
-// Write calls write with an object, which was read with the result o and err. After a conflict it
-// reads the object again, and repeats that. It returns the result of write if there is one, and nil
+// Write calls write with the object at, which was read from s with the result o and err. After a
+// conflict it reads the object again, and repeats that. It returns the result of write if there is one, and nil
 // if write has sent its request.
 func (r *Runner) Write(
-	ctx context.Context, o *object.Object, err error, read func() (*object.Object, error), write func(*object.Object) (*event.Result, error),
+	ctx context.Context, s execute.Patcher, at object.Identity, o *object.Object, err error, write func(*object.Object) (*event.Result, error),
 ) *event.Result {
 	for attempt := range MaxAttempts {
 		switch {
@@ -252,7 +252,7 @@ func (r *Runner) Write(
 		case class != snapshot.Conflict:
 			return Failed(reason.WriteFailed.Of(FailureOf(err)))
 		}
-		o, err = read()
+		o, err = s.Read(ctx, at)
 	}
 	return Failed(reason.KeepsChanging.Of(MaxAttempts))
 }
