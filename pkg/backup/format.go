@@ -2,6 +2,7 @@ package backup
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -58,7 +59,7 @@ func validateSaved(s event.Saved) error {
 	sum, err := hex.DecodeString(s.SHA256)
 	switch {
 	case incomplete(s.Object):
-		return errObjectIncomplete
+		return validateObject(s.Object)
 	case s.Length <= 0 || s.Length > maxLine:
 		return fmt.Errorf("a manifest cannot have %d bytes", s.Length)
 	case err != nil || len(sum) != 32:
@@ -71,37 +72,29 @@ func incomplete(i object.Identity) bool {
 	return i.APIVersion == "" || i.Kind == "" || i.Name == "" || i.UID == ""
 }
 
-var (
-	errObjectIncomplete = errors.New("it lacks the object's apiVersion, kind, name or uid")
-	errNoStatus         = errors.New("it lacks an action or a status")
-	errNoAction         = errors.New("it lacks a step or an action")
-)
-
-func validateStep(s event.Step) error {
-	switch {
-	case s.ID == "" || s.Action == "":
-		return errNoAction
-	case incomplete(s.Object):
-		return errObjectIncomplete
+func validateObject(o object.Identity) error {
+	if incomplete(o) {
+		return errors.New("it lacks the object's apiVersion, kind, name or uid")
 	}
 	return nil
 }
 
+func validateStep(s event.Step) error {
+	if s.ID == "" || s.Action == "" {
+		return errors.New("it lacks a step or an action")
+	}
+	return validateObject(s.Object)
+}
+
 func validateResult(r event.Record) error {
 	if r.Action == "" || r.Status == "" {
-		return errNoStatus
+		return errors.New("it lacks an action or a status")
 	}
 	return nil
 }
 
 func validateRestored(r event.Record) error {
-	if err := validateResult(r); err != nil {
-		return err
-	}
-	if incomplete(r.Object) {
-		return errObjectIncomplete
-	}
-	return nil
+	return cmp.Or(validateResult(r), validateObject(r.Object))
 }
 
 // Truncated describes a part of a file that an interrupted run did not write, or not

@@ -96,8 +96,8 @@ func (r *repairBuilder) simulateRepaired(scan *snapshot.Snapshot, repairs map[gr
 	repaired := *scan
 	repaired.Objects = slices.Clone(repaired.Objects)
 	for n, wanted := range repairs {
-		for _, part := range wanted.changes() {
-			changed := part.change.Apply(*repaired.Objects[n])
+		for _, change := range wanted.changes() {
+			changed := change.Apply(*repaired.Objects[n])
 			repaired.Objects[n] = &changed
 		}
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -177,21 +178,22 @@ func (r *repairBuilder) steps(n graph.Node, at int, unrepaired collector.Consequ
 	o, judgements, repairs, wanted := r.graph.Object(n), r.judge.Object(n), r.repairs(n), r.wanted[n]
 	before, verdicts := o, collector.Verdicts(judgements)
 	var out []Step
-	for k, part := range wanted.changes() {
+	for action, change := range wanted.changes() {
+		k := len(out)
 		transition := &simulate.Transition{
-			Decision: collector.Decision{Action: collector.Action(part.action), Change: part.change, UndecidableReference: -1},
+			Decision: collector.Decision{Action: collector.Action(action), Change: change, UndecidableReference: -1},
 			Pass:     1, Node: n, StateBefore: before, Verdicts: slices.Clone(verdicts), OrphanedFrom: graph.None, CausedBy: -1,
 		}
 		s := Step{
-			ID: id(at + k), Pass: 1, Action: part.action, After: []string{}, Patch: &Patch{Transition: transition},
+			ID: id(at + k), Pass: 1, Action: action, After: []string{}, Patch: &Patch{Transition: transition},
 			Object: Object{Identity: o.Identity, ResourceVersion: o.ResourceVersion},
 		}
 		if k > 0 {
 			transition.CausedBy, transition.Prerequisites = at+k-1, []int{at + k - 1}
 			s.Follows, s.After = id(at+k-1), []string{id(at + k - 1)}
 		}
-		for _, i := range part.change.Touched() {
-			s.References = append(s.References, referenceOf(before.Owners[i], judgements[i], repairs[i], part.action))
+		for _, i := range change.Touched() {
+			s.References = append(s.References, referenceOf(before.Owners[i], judgements[i], repairs[i], action))
 			s.Patch.Repairs = append(s.Patch.Repairs, repairs[i])
 		}
 		var without reason.WithoutRepair
@@ -200,10 +202,10 @@ func (r *repairBuilder) steps(n graph.Node, at int, unrepaired collector.Consequ
 		}
 		s.Reason = repairReason(s, r.completed(s.References), without)
 		out = append(out, s)
-		for _, w := range part.change.Rewrite {
+		for _, w := range change.Rewrite {
 			verdicts[w.Index] = collector.VerdictSolid
 		}
-		after := part.change.Apply(*before)
+		after := change.Apply(*before)
 		before = &after
 	}
 	return out, Outcome{Object: o.Identity, State: Changed, When: Now, WaitsFor: []string{}, WithoutRepair: unrepaired}
@@ -244,17 +246,12 @@ func (w repairWork) add(fix repair.Fix, i int, m repair.Repair) {
 // changes returns the changes to one object by action. Those that add a solid owner come
 // first, because the garbage collector may run in between. No change moves a reference that
 // a later one has the index of.
-func (w repairWork) changes() []part {
-	var out []part
-	for _, action := range []Action{ActionRelink, ActionUpdateVersion, ActionUnlink} {
-		if change, ok := w[action]; ok {
-			out = append(out, part{action, change})
+func (w repairWork) changes() iter.Seq2[Action, object.Change] {
+	return func(yield func(Action, object.Change) bool) {
+		for _, action := range []Action{ActionRelink, ActionUpdateVersion, ActionUnlink} {
+			if change, ok := w[action]; ok && !yield(action, change) {
+				return
+			}
 		}
 	}
-	return out
-}
-
-type part struct {
-	action Action
-	change object.Change
 }
