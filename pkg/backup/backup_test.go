@@ -141,7 +141,7 @@ func finishedRun(t testing.TB) string {
 			t.Fatal(err)
 		}
 	}
-	if err := f.SaveSteps(slices.Values(steps), nil); err != nil {
+	if err := f.SaveSteps(slices.Values(steps)); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Finish(started.Add(time.Minute)); err != nil {

@@ -22,6 +22,9 @@ import (
 // Once a manifest could not be written, nothing more is saved, and every later Save
 // and Sync returns the same error.
 type Folder struct {
+	// Shares count what is saved. Set it before; nil: without a limit.
+	Shares *Shares
+
 	path    string
 	root    *os.Root
 	header  Header
@@ -136,9 +139,9 @@ func (f *Folder) writeHeader() error {
 // Path returns the path of the folder, which Open takes.
 func (f *Folder) Path() string { return f.path }
 
-// SaveSteps durably stores the steps of the plan, before the first one is carried out. size, unless nil, is called with how many
-// bytes each takes. Call it once.
-func (f *Folder) SaveSteps(steps iter.Seq[event.Step], size func(event.Step, int)) error {
+// SaveSteps durably stores the steps of the plan, before the first one is carried out. They are saved even if
+// a share is used up. Call it once.
+func (f *Folder) SaveSteps(steps iter.Seq[event.Step]) error {
 	return f.steps.unlessFailed(func() error {
 		to := bufio.NewWriter(f.steps.file)
 		for s := range steps {
@@ -149,9 +152,7 @@ func (f *Folder) SaveSteps(steps iter.Seq[event.Step], size func(event.Step, int
 			if err != nil {
 				return err
 			}
-			if size != nil {
-				size(s, len(line))
-			}
+			_ = f.Shares.Take(s.Object.InNamespace(), len(line)) // it remembers which are full
 		}
 		return errors.Join(to.Flush(), f.steps.file.Sync())
 	})

@@ -304,7 +304,7 @@ func TestClosedFolderReturnsErrors(t *testing.T) {
 	for name, err := range map[string]error{
 		"Save":      f.Save(a, manifest(a)),
 		"Sync":      f.Sync(),
-		"SaveSteps": f.SaveSteps(slices.Values(steps), nil),
+		"SaveSteps": f.SaveSteps(slices.Values(steps)),
 		"AddResult": f.AddResult(event.Record{Action: "delete", Status: "done"}),
 		"Finish":    f.Finish(started),
 	} {
@@ -341,7 +341,7 @@ func TestConcurrentSave(t *testing.T) {
 		})
 	}
 	group.Go(func() {
-		if err := f.SaveSteps(slices.Values(steps), nil); err != nil {
+		if err := f.SaveSteps(slices.Values(steps)); err != nil {
 			t.Error(err)
 		}
 	})

@@ -39,7 +39,7 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 			save(t, f, newObject("v1", "Secret", "a", "1"))
-			if err := f.SaveSteps(slices.Values(steps), nil); err != nil {
+			if err := f.SaveSteps(slices.Values(steps)); err != nil {
 				t.Fatal(err)
 			}
 			if err := f.Finish(started); err != nil {

@@ -49,7 +49,7 @@ func TestFolderReplacedAfterCreateIsStillWritten(t *testing.T) {
 	}
 	moved, elsewhere := replaceWithLink(t, f.Path())
 	err = errors.Join(
-		f.Save(secret, json.RawMessage(secretManifest)), f.Sync(), f.SaveSteps(slices.Values([]event.Step{{ID: "1", Action: "delete", Object: secret.Identity}}), nil),
+		f.Save(secret, json.RawMessage(secretManifest)), f.Sync(), f.SaveSteps(slices.Values([]event.Step{{ID: "1", Action: "delete", Object: secret.Identity}})),
 		f.AddResult(event.Record{Action: "delete", Status: "done"}), f.Finish(time.Now()), f.Close(),
 	)
 	if err != nil {
@@ -95,7 +95,7 @@ func newBackup(t *testing.T) (path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.Save(secret, json.RawMessage(secretManifest)), f.SaveSteps(slices.Values([]event.Step{{ID: "1", Action: "delete", Object: secret.Identity}}), nil), f.Close()); err != nil {
+	if err := errors.Join(f.Save(secret, json.RawMessage(secretManifest)), f.SaveSteps(slices.Values([]event.Step{{ID: "1", Action: "delete", Object: secret.Identity}})), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return f.Path()

@@ -22,8 +22,11 @@ const flushSize = 8 << 20
 // The manifest must have the identity and resourceVersion of the object, except for
 // apiVersion and kind: one UID can be served under two of them, and those of the
 // manifest are stored. An error also means that the manifest is not JSON or longer
-// than 16 MiB. It concerns only this object, unless a write has failed before.
+// than 16 MiB, or ErrShareUsed. It concerns only this object, unless a write has failed before.
 func (f *Folder) Save(o object.Object, manifest json.RawMessage) error {
+	if err := f.Shares.Take(o.InNamespace(), len(manifest)); err != nil {
+		return err
+	}
 	if err := f.save(o, manifest); err != nil {
 		return fmt.Errorf("save %q to %s: %w", o.String(), f.path, err)
 	}

@@ -50,7 +50,6 @@ type RunBackup struct {
 	cluster  *client.Client
 	snapshot *snapshot.Snapshot
 	folder   *backup.Folder
-	shares   *backup.Shares // nil: without a limit
 	now      func() time.Time
 }
 
@@ -95,15 +94,11 @@ func NewRunBackup(o *MutatingOptions, at BackupPlace, live *client.Client, seen 
 	if err != nil {
 		return nil, err
 	}
-	err = folder.SaveSteps(storedSteps(p), func(s event.Step, bytes int) {
-		if at.Shares != nil {
-			_ = at.Shares.Take(s.Object.InNamespace(), bytes) // it remembers which are full
-		}
-	})
-	if err != nil {
+	folder.Shares = at.Shares
+	if err := folder.SaveSteps(storedSteps(p)); err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
-	return &RunBackup{cluster: live, snapshot: seen, folder: folder, shares: at.Shares, now: o.Scan.Now}, nil
+	return &RunBackup{cluster: live, snapshot: seen, folder: folder, now: o.Scan.Now}, nil
 }
 
 // storedSteps returns the steps of a plan as a backup stores them.
@@ -137,7 +132,7 @@ const maxStoredReason = 1000
 func (b *RunBackup) Write(ctx context.Context, objects []object.Identity) ([]planrun.Written, error) {
 	written := map[types.UID]planrun.Written{}
 	failed, err := read.Manifests(ctx, b.cluster, b.snapshot, objects, func(o object.Object, manifest json.RawMessage) error {
-		if err := b.save(o, manifest); err != nil {
+		if err := b.folder.Save(o, manifest); err != nil {
 			written[o.UID] = planrun.Written{Err: err}
 		} else {
 			written[o.UID] = planrun.Written{Object: &o}
@@ -156,16 +151,6 @@ func (b *RunBackup) Write(ctx context.Context, objects []object.Identity) ([]pla
 		out[i].Err = cmp.Or(out[i].Err, failed[o.UID])
 	}
 	return out, nil
-}
-
-// save saves a manifest if the share of its namespace has room.
-func (b *RunBackup) save(o object.Object, manifest json.RawMessage) error {
-	if b.shares != nil {
-		if err := b.shares.Take(o.InNamespace(), len(manifest)); err != nil {
-			return err
-		}
-	}
-	return b.folder.Save(o, manifest)
 }
 
 // Record records the result of a step.
