@@ -17,7 +17,7 @@ var ownerRules = []Rule{
 	ownerRule("missing-owner", collector.CauseMissing,
 		"No object has the owner's UID, and none has its name.",
 		func(o objectContext, i int) reason.Brief {
-			return reason.OwnerMissing{Owner: o.owner(i), ScanComplete: o.rules.graph.Snapshot().Complete()}
+			return reason.OwnerMissing.Of(o.owner(i), o.rules.graph.Snapshot().Complete())
 		}),
 	ownerRule("replaced-owner", collector.CauseReplaced,
 		"An object of the owner's kind and name exists, but with another UID: it is a successor, not the owner.",
@@ -28,7 +28,7 @@ var ownerRules = []Rule{
 	ownerRule("cross-namespace-owner", collector.CauseCrossNamespace,
 		"The owner lives in another namespace, where the garbage collector never searches for it.",
 		func(o objectContext, i int) reason.Brief {
-			return reason.OwnerInOtherNamespace{Owner: o.owner(i), Namespace: o.object.Namespace}
+			return reason.OwnerInOtherNamespace.Of(o.owner(i), o.object.Namespace)
 		}),
 	ownerRule("cluster-to-namespaced-owner", collector.CauseClusterToNamespaced,
 		"A cluster-scoped object names an owner of a namespaced kind, which it can never have.",
@@ -182,7 +182,7 @@ var multipleControllers = Rule{
 
 // secondController returns the finding that the i-th reference names a second controller.
 func (o objectContext) secondController(first, i int, refused bool) Finding {
-	f := o.finding(i, reason.TwoControllers{First: o.owner(first), Second: o.owner(i)}, Unlink)
+	f := o.finding(i, reason.TwoControllers.Of(o.owner(first), o.owner(i)), Unlink)
 	switch {
 	case refused:
 		f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.UpdateRefused
@@ -199,7 +199,7 @@ var unmonitoredOwner = Rule{
 		var out []Finding
 		for i, j := range o.judgements {
 			if j.Verdict.OwnerExists() && j.Unmonitored() {
-				out = append(out, o.finding(i, reason.OwnerNotMonitored{Owner: o.owner(i), Type: j.Mapping.Type.String()}, NoFix))
+				out = append(out, o.finding(i, reason.OwnerNotMonitored.Of(o.owner(i), j.Mapping.Type.String()), NoFix))
 			}
 		}
 		return out
@@ -240,7 +240,7 @@ var outdatedOwnerVersion = Rule{
 			}
 			t := j.Mapping.Type
 			preferred := o.rules.graph.View().Versions(t.Group, t.Kind)[0].APIVersion()
-			out = append(out, o.finding(i, reason.OwnerVersionOutdated{Owner: o.owner(i), Preferred: preferred}, o.repairs[i].Fix))
+			out = append(out, o.finding(i, reason.OwnerVersionOutdated.Of(o.owner(i), preferred), o.repairs[i].Fix))
 		}
 		return out
 	},

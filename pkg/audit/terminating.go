@@ -180,7 +180,7 @@ func (h *holders) collectorFinalizer(t *TerminatingObject, n graph.Node) bool {
 	switch blocking := h.before.Blocking(n); {
 	case len(blocking) > 0:
 		t.collects = true
-		t.holds(HolderDependents, reason.WaitsForDependents{By: h.graph.Object(blocking[0]).Identity, More: len(blocking) - 1})
+		t.holds(HolderDependents, reason.WaitsForDependents.Of(h.graph.Object(blocking[0]).Identity, len(blocking)-1))
 	case len(o.ForeignFinalizers()) > 0 || o.InGracePeriod():
 		return false
 	default:

@@ -50,7 +50,7 @@ func apiDiscovery(o *Observations) (Status, reason.Reason) {
 	if len(failed) == 0 {
 		return OK, reason.GroupsAvailable
 	}
-	return statusOfGaps(failed), reason.GroupsUnavailable{Gaps: snapshot.Parameters(failed), Backends: o.backendsOf(false)}
+	return statusOfGaps(failed), reason.GroupsUnavailable.Of(snapshot.Parameters(failed), o.backendsOf(false))
 }
 
 func webhooks(o *Observations) (Status, reason.Reason) {
@@ -126,9 +126,9 @@ func queues(o *Observations) (Status, reason.Reason) {
 		items += q.Depth
 		switch {
 		case q.LongestSeconds > maxProcessing:
-			return Warn, reason.QueueStuck{Queue: q.Name, For: watched(time.Duration(q.LongestSeconds * float64(time.Second)))}
+			return Warn, reason.QueueStuck.Of(q.Name, watched(time.Duration(q.LongestSeconds*float64(time.Second))))
 		case q.Depth > 0 && i < len(before) && q.Depth >= before[i].Depth && before[i].Depth > 0:
-			return Warn, reason.QueueWaits{Queue: q.Name, Items: q.Depth}
+			return Warn, reason.QueueWaits.Of(q.Name, q.Depth)
 		}
 	}
 	return OK, reason.QueuesShort.Of(items)
@@ -170,7 +170,7 @@ func garbage(o *Observations) (Status, reason.Reason) {
 	case s.Unread > 0:
 		return notChecked("the objects to collect could not be read again")
 	case s.InProgress > 0:
-		return OK, reason.GarbageProcessed{Objects: s.InProgress, After: s.After}
+		return OK, reason.GarbageProcessed.Of(s.InProgress, s.After)
 	}
 	return OK, reason.NoGarbage
 }
@@ -238,7 +238,7 @@ func ownerNamespaces(o *Observations) (Status, reason.Reason) {
 	case len(found.Value) == 0:
 		return OK, reason.NoOwnersInOtherNamespaces
 	}
-	return Warn, reason.OwnersInOtherNamespaces{Objects: len(found.Value), First: found.Value[0]}
+	return Warn, reason.OwnersInOtherNamespaces.Of(len(found.Value), found.Value[0])
 }
 
 func serverVersion(o *Observations) (Status, reason.Reason) {

@@ -136,8 +136,8 @@ func (b *builder) refuseAll(n graph.Node) {
 }
 
 // cascadeRefused returns why a deletion that cascades to n is left out.
-func (b *builder) cascadeRefused(n graph.Node) reason.CascadeRefused {
-	return reason.CascadeRefused{Object: b.graph.Object(n).Identity, Gaps: snapshot.Parameters(b.contentsGaps(n))}
+func (b *builder) cascadeRefused(n graph.Node) reason.Reason {
+	return reason.CascadeRefused.Of(b.graph.Object(n).Identity, snapshot.Parameters(b.contentsGaps(n)))
 }
 
 func (b *builder) refuse(n graph.Node, why reason.Reason) {

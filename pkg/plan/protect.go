@@ -64,7 +64,7 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 				r.blocked[n] = append(r.blocked[n], reason.RepairWouldDelete.Of(affected[n]))
 			}
 			for n, why := range lost {
-				r.blocked[n] = append(r.blocked[n], reason.DeletedDespiteRepair{Because: reason.Nested{Reason: why}, FromRepairs: forced[n]})
+				r.blocked[n] = append(r.blocked[n], reason.DeletedDespiteRepair.Of(reason.Nested{Reason: why}, forced[n]))
 			}
 			return unrepaired
 		}

@@ -88,7 +88,7 @@ func (b *builder) retainedReason(blockers *audit.Blockers, n graph.Node, s Retai
 		verdict := b.result.Model.Verdicts(n)[d.UndecidableReference]
 		return reason.OwnerUndecidable.Of(blockers.UndecidableReference(n, d.UndecidableReference)), verdict == collector.VerdictUnknown
 	case orphans:
-		return reason.OrphanedByOwner{Owner: b.graph.Object(owner).Identity, Remaining: slices.Clip(kept)}, false
+		return reason.OrphanedByOwner.Of(b.graph.Object(owner).Identity, append([]object.Identity(nil), kept...)), false
 	case len(kept) > 0:
 		return reason.OwnersRemain.Of(kept), false
 	case len(b.result.Model.Object(n).Owners) == 0:

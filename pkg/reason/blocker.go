@@ -39,6 +39,14 @@ var (
 	})
 	// one of the object's owner references cannot be resolved, so that the collector skips the whole object
 	OwnerUndecidable = says("OwnerUndecidable", "owner", func(o Owner) string { return "is left alone: " + o.Undecidable() })
+	// the object is being deleted in the foreground, and the collector deletes or releases the dependents that block it first
+	WaitsForDependents = says2("WaitsForDependents", "by more,omitzero", func(by object.Identity, more int) string {
+		text := "waits for " + by.String()
+		if more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		return text + ", which the garbage collector processes first"
+	})
 	// the object is a Namespace or CustomResourceDefinition whose contents could not be listed, so it is not deleted
 	ContentsUnknown = says("ContentsUnknown", "gaps", func(gaps []Gap) string {
 		return "is not deleted, because its contents could not be listed: " + listGaps(gaps)
@@ -180,19 +188,4 @@ func (r BlockedByDependents) Message() string {
 		return fmt.Sprintf("is blocked by %s, which %s", r.By, Message(r.Because.Reason))
 	}
 	return fmt.Sprintf("is blocked by %s (root cause: %s %s)", r.By, r.RootCause, Message(r.Because.Reason))
-}
-
-// WaitsForDependents means that the object is being deleted in the foreground, and the collector
-// deletes or releases the dependents that block it first.
-type WaitsForDependents struct {
-	By   object.Identity `json:"by"`            // the first of them
-	More int             `json:"more,omitzero"` // how many others there are
-}
-
-func (r WaitsForDependents) Message() string {
-	text := "waits for " + r.By.String()
-	if r.More > 0 {
-		text += fmt.Sprintf(" and %d more", r.More)
-	}
-	return text + ", which the garbage collector processes first"
 }

@@ -39,6 +39,29 @@ var (
 	CanaryNotCollected = says("CanaryNotCollected", "waited", func(waited metav1.Duration) string {
 		return fmt.Sprintf("a dependent was still there %s after its owner was deleted", waited.Duration)
 	})
+	// the API server does not know what some API groups serve; backends are those that could be read
+	GroupsUnavailable = says2("GroupsUnavailable", "gaps backends", func(gaps []Gap, read []Backend) string {
+		if len(read) == 0 {
+			return listGaps(gaps)
+		}
+		return backends(read)
+	})
+	// objects which the collector had to delete or change were gone or changed some time later
+	GarbageProcessed = says2("GarbageProcessed", "objects after", func(objects int, after metav1.Duration) string {
+		return fmt.Sprintf("%s processed within %s", count(objects, "object"), after.Duration)
+	})
+	// the collector reported references to owners in other namespaces
+	OwnersInOtherNamespaces = says2("OwnersInOtherNamespaces", "objects first", func(objects int, first object.Identity) string {
+		return fmt.Sprintf("events OwnerRefInvalidNamespace about %s, such as %s", count(objects, "object"), located(first))
+	})
+	// a work queue of the collector did not become shorter
+	QueueWaits = says2("QueueWaits", "queue items", func(queue string, items int) string {
+		return fmt.Sprintf("%s waiting in %s, and no fewer than before", count(items, "item"), queue)
+	})
+	// the collector has worked for long on one item
+	QueueStuck = says2("QueueStuck", "queue for", func(queue string, long metav1.Duration) string {
+		return fmt.Sprintf("one item of %s has been processed for %s", queue, long.Duration)
+	})
 	// this program knows the garbage collector of the server's version
 	BehaviorKnown = with[string]("BehaviorKnown", "server", "%s")
 )
@@ -116,19 +139,6 @@ func backends(all []Backend) string {
 	return first(3, all, "; ", "and %d more", Backend.String)
 }
 
-// GroupsUnavailable means that the API server does not know what some API groups serve.
-type GroupsUnavailable struct {
-	Gaps     []Gap     `json:"gaps"`
-	Backends []Backend `json:"backends"` // those that could be read
-}
-
-func (r GroupsUnavailable) Message() string {
-	if len(r.Backends) == 0 {
-		return listGaps(r.Gaps)
-	}
-	return backends(r.Backends)
-}
-
 // TypesNotListed means that some types could not be listed.
 type TypesNotListed struct {
 	Types    int       `json:"types"` // that should be listed
@@ -154,17 +164,6 @@ type LeaderSilent struct {
 
 func (r LeaderSilent) Message() string {
 	return fmt.Sprintf("%s has not renewed its lease for at least %s, since %s", r.Holder, r.Watched.Duration, r.Renewed.UTC().Format(time.RFC3339))
-}
-
-// GarbageProcessed means that objects which the collector had to delete or change were gone or
-// changed some time later.
-type GarbageProcessed struct {
-	Objects int             `json:"objects"`
-	After   metav1.Duration `json:"after"`
-}
-
-func (r GarbageProcessed) Message() string {
-	return fmt.Sprintf("%s processed within %s", count(r.Objects, "object"), r.After.Duration)
 }
 
 // GarbageLeft means that nothing has processed the objects that the collector has to delete or
@@ -215,37 +214,6 @@ func (r DeletionsWait) Message() string {
 		text += ": it " + why
 	}
 	return text
-}
-
-// OwnersInOtherNamespaces means that the collector reported references to owners in other
-// namespaces.
-type OwnersInOtherNamespaces struct {
-	Objects int             `json:"objects"`
-	First   object.Identity `json:"first"`
-}
-
-func (r OwnersInOtherNamespaces) Message() string {
-	return fmt.Sprintf("events OwnerRefInvalidNamespace about %s, such as %s", count(r.Objects, "object"), located(r.First))
-}
-
-// QueueWaits means that a work queue of the collector did not become shorter.
-type QueueWaits struct {
-	Queue string `json:"queue"`
-	Items int    `json:"items"`
-}
-
-func (r QueueWaits) Message() string {
-	return fmt.Sprintf("%s waiting in %s, and no fewer than before", count(r.Items, "item"), r.Queue)
-}
-
-// QueueStuck means that the collector has worked for long on one item.
-type QueueStuck struct {
-	Queue string          `json:"queue"`
-	For   metav1.Duration `json:"for"`
-}
-
-func (r QueueStuck) Message() string {
-	return fmt.Sprintf("one item of %s has been processed for %s", r.Queue, r.For.Duration)
 }
 
 // GraphIncomplete means that the collector does not know some of them.

@@ -1,8 +1,8 @@
 // Package reason names why things are as they are: why an object is deleted, kept or
 // skipped, what was found of an owner, what blocks a deletion.
 //
-// A reason without parameters or with one is a variable: a line of a table with its code and
-// its sentence. One with several parameters is a type, whose fields are the parameters. The
+// A reason with up to two parameters that cannot be mixed up is a variable: a line of a table
+// with its code and its sentence. Any other is a type, whose fields are the parameters. The
 // code is the name, which scripts may rely on, and the Message is the sentence for people,
 // which may change at any time. Nothing compares or hashes a Message, and nothing outside
 // of this package tells reasons apart: they are only rendered. See Stored.

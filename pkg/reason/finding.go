@@ -47,45 +47,44 @@ var (
 	// the object is being deleted, and a pass of the collector does not complete that
 	DeletionBlocked = says("DeletionBlocked", "because", func(why Nested) string { return "it is being deleted, and " + Message(why.Reason) },
 		func(why Nested) string { return "its deletion " + Message(why.Reason) })
+	// no object has the owner's UID, and none has its name
+	OwnerMissing = says2("OwnerMissing", "owner scanComplete", func(o Owner, complete bool) string {
+		if complete {
+			return fmt.Sprintf("its owner %s does not exist, and no object has its UID", o)
+		}
+		return fmt.Sprintf("its owner %s does not exist, and no object that could be read has its UID", o)
+	}, func(o Owner, _ bool) string { return o.String() + " does not exist" })
+	// the owner lives in another namespace, where the collector never looks for it; namespace is the object's own, empty
+	// where it is cluster-scoped
+	OwnerInOtherNamespace = says2("OwnerInOtherNamespace", "owner namespace", func(o Owner, namespace string) string {
+		return fmt.Sprintf("its owner %s is in %s, but an owner must be in the dependent's own namespace or cluster-scoped; this object is in %s",
+			o.holder(), place(o.holder().Namespace), place(namespace))
+	}, func(o Owner, _ string) string {
+		holder := o.holder()
+		if o.Kind != holder.Kind || o.Name != holder.Name {
+			return fmt.Sprintf("%s: UID belongs to %s in %s", o, holder, holder.Namespace)
+		}
+		return fmt.Sprintf("%s is in namespace %s", o, holder.Namespace)
+	})
+	// the owner is of a kind that the collector does not watch
+	OwnerNotMonitored = says2("OwnerNotMonitored", "owner type", func(o Owner, typ string) string {
+		return fmt.Sprintf("its owner %s exists, but the garbage collector does not watch %s, so it notices the owner's deletion late", o, typ)
+	}, func(o Owner, _ string) string { return o.String() + ": GC does not watch its kind" })
+	// the owner exists, and the API server serves the version that the reference names, but prefers another
+	OwnerVersionOutdated = says2("OwnerVersionOutdated", "owner preferred", func(o Owner, preferred string) string {
+		return fmt.Sprintf("its reference names %s as %s; the API server serves that version, but prefers %s", o, o.APIVersion, preferred)
+	}, func(o Owner, preferred string) string {
+		return fmt.Sprintf("%s %s, preferred: %s", o.APIVersion, o, preferred)
+	})
+	// two owners claim to be the managing controller
+	TwoControllers = says2("TwoControllers", "first second", func(a, b Owner) string {
+		return fmt.Sprintf("%s and %s both claim to be its controller, so the API server refuses every update that keeps both", a, b)
+	}, func(a, b Owner) string { return fmt.Sprintf("%s and %s both control it", a, b) })
 	// objects own each other, so that none of them is ever garbage
 	OwnersInCycle = says("OwnersInCycle", "members", func(members []object.Identity) string {
 		return fmt.Sprintf("%d objects own each other: %s", len(members), first(mostNamed, members, ", ", "%d more", object.Identity.String))
 	})
 )
-
-// OwnerMissing means that no object has the owner's UID, and none has its name.
-type OwnerMissing struct {
-	Owner        Owner `json:"owner"`
-	ScanComplete bool  `json:"scanComplete"`
-}
-
-func (r OwnerMissing) Brief() string { return fmt.Sprintf("%s does not exist", r.Owner) }
-
-func (r OwnerMissing) Message() string {
-	if r.ScanComplete {
-		return fmt.Sprintf("its owner %s does not exist, and no object has its UID", r.Owner)
-	}
-	return fmt.Sprintf("its owner %s does not exist, and no object that could be read has its UID", r.Owner)
-}
-
-// OwnerInOtherNamespace means that the owner lives in another namespace, where the collector never looks for it.
-type OwnerInOtherNamespace struct {
-	Owner     Owner  `json:"owner"`
-	Namespace string `json:"namespace"` // the object's own; empty where it is cluster-scoped
-}
-
-func (r OwnerInOtherNamespace) Brief() string {
-	holder := r.Owner.holder()
-	if r.Owner.Kind != holder.Kind || r.Owner.Name != holder.Name {
-		return fmt.Sprintf("%s: UID belongs to %s in %s", r.Owner, holder, holder.Namespace)
-	}
-	return fmt.Sprintf("%s is in namespace %s", r.Owner, holder.Namespace)
-}
-
-func (r OwnerInOtherNamespace) Message() string {
-	return fmt.Sprintf("its owner %s is in %s, but an owner must be in the dependent's own namespace or cluster-scoped; this object is in %s",
-		r.Owner.holder(), place(r.Owner.holder().Namespace), place(r.Namespace))
-}
 
 func place(namespace string) string {
 	if namespace == "" {
@@ -174,20 +173,6 @@ func (r OwnerDuplicated) Message() string {
 	return fmt.Sprintf("its references %d and %d, %s and %s, have the same UID", r.EarlierIndex+1, r.LaterIndex+1, r.Earlier, r.Later)
 }
 
-// TwoControllers means that two owners claim to be the managing controller.
-type TwoControllers struct {
-	First  Owner `json:"first"`
-	Second Owner `json:"second"`
-}
-
-func (r TwoControllers) Brief() string {
-	return fmt.Sprintf("%s and %s both control it", r.First, r.Second)
-}
-
-func (r TwoControllers) Message() string {
-	return fmt.Sprintf("%s and %s both claim to be its controller, so the API server refuses every update that keeps both", r.First, r.Second)
-}
-
 // FinalizerStuck means that the object has long been terminating and waits for a finalizer that is not the collector's.
 type FinalizerStuck struct {
 	HeldByFinalizers
@@ -248,35 +233,6 @@ func (r NamespaceStuck) Message() string {
 		}
 	}
 	return text
-}
-
-// OwnerNotMonitored means that the owner is of a kind that the collector does not watch.
-type OwnerNotMonitored struct {
-	Owner Owner  `json:"owner"`
-	Type  string `json:"type"` // resource.group
-}
-
-func (r OwnerNotMonitored) Brief() string {
-	return fmt.Sprintf("%s: GC does not watch its kind", r.Owner)
-}
-
-func (r OwnerNotMonitored) Message() string {
-	return fmt.Sprintf("its owner %s exists, but the garbage collector does not watch %s, so it notices the owner's deletion late", r.Owner, r.Type)
-}
-
-// OwnerVersionOutdated means that the owner exists, and that the API server serves the version that
-// the reference names, but prefers another.
-type OwnerVersionOutdated struct {
-	Owner     Owner  `json:"owner"`
-	Preferred string `json:"preferred"` // the preferred apiVersion
-}
-
-func (r OwnerVersionOutdated) Brief() string {
-	return fmt.Sprintf("%s %s, preferred: %s", r.Owner.APIVersion, r.Owner, r.Preferred)
-}
-
-func (r OwnerVersionOutdated) Message() string {
-	return fmt.Sprintf("its reference names %s as %s; the API server serves that version, but prefers %s", r.Owner, r.Owner.APIVersion, r.Preferred)
 }
 
 // OwnerKindMisspelled means that the reference spells the owner's kind or apiVersion so

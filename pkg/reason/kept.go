@@ -33,35 +33,29 @@ var (
 	RepairWouldDelete = either("RepairWouldDelete", "uncertain,omitzero",
 		"is not repaired: the garbage collector does not delete it now, but might after the repair, because not everything that this depends on could be read",
 		"is not repaired: the garbage collector does not delete it now, but would after a partial repair")
+	// the collector deletes the object after the repair; fromRepairs: because others are repaired, whether this one is or not
+	DeletedDespiteRepair = says2("DeletedDespiteRepair", "because fromRepairs,omitzero", func(why Nested, others bool) string {
+		if others {
+			return "would be deleted because other objects are repaired, even if it is not: " + Message(why.Reason)
+		}
+		return "would be deleted even if it is repaired: " + Message(why.Reason)
+	})
+	// the object is not deleted, as the deletion of another object would follow whose contents could not be listed
+	CascadeRefused = says2("CascadeRefused", "object gaps", func(o object.Identity, gaps []Gap) string {
+		return fmt.Sprintf("is not deleted, because this would also delete %s, whose contents could not be listed: %s", o, listGaps(gaps))
+	})
+	// an owner is deleted with the policy Orphan, and the object stays; remaining are its other owners
+	OrphanedByOwner = says2("OrphanedByOwner", "owner remaining,omitzero", func(owner object.Identity, remaining []object.Identity) string {
+		if len(remaining) == 0 {
+			return owner.String() + " orphans it, and no owner remains"
+		}
+		return owner.String() + " orphans it, and " + named(remaining) + " remains"
+	})
 	// more than one reason applies
 	Several = says("Several", "reasons", func(reasons []Nested) string {
 		return firstFew(reasons, func(n Nested) string { return Message(n.Reason) })
 	})
 )
-
-// CascadeRefused means that the object is not deleted, as the deletion of another object
-// would follow whose contents could not be listed.
-type CascadeRefused struct {
-	Object object.Identity `json:"object"`
-	Gaps   []Gap           `json:"gaps"`
-}
-
-func (r CascadeRefused) Message() string {
-	return fmt.Sprintf("is not deleted, because this would also delete %s, whose contents could not be listed: %s", r.Object, listGaps(r.Gaps))
-}
-
-// OrphanedByOwner means that an owner is deleted with the policy Orphan, and the object stays.
-type OrphanedByOwner struct {
-	Owner     object.Identity   `json:"owner"`
-	Remaining []object.Identity `json:"remaining,omitempty"` // its owners that remain
-}
-
-func (r OrphanedByOwner) Message() string {
-	if len(r.Remaining) == 0 {
-		return r.Owner.String() + " orphans it, and no owner remains"
-	}
-	return r.Owner.String() + " orphans it, and " + named(r.Remaining) + " remains"
-}
 
 // OrderMatters means that the outcome for the object depends on the order in which the
 // collector processes it and an owner.
@@ -103,19 +97,6 @@ func (r OrderMatters) Message() string {
 type Unrepaired struct {
 	Owner
 	ByHand bool `json:"byHand,omitzero"` // --fix unlink would remove it
-}
-
-// DeletedDespiteRepair means that the collector deletes the object after the repair.
-type DeletedDespiteRepair struct {
-	Because     Nested `json:"because"`              // why it deletes the object
-	FromRepairs bool   `json:"fromRepairs,omitzero"` // because others are repaired, whether this one is or not
-}
-
-func (r DeletedDespiteRepair) Message() string {
-	if r.FromRepairs {
-		return "would be deleted because other objects are repaired, even if it is not: " + Message(r.Because.Reason)
-	}
-	return "would be deleted even if it is repaired: " + Message(r.Because.Reason)
 }
 
 // Combine returns one reason for several: that one itself where it is alone.

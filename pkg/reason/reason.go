@@ -129,6 +129,17 @@ type With[V any] struct {
 	message, brief func(V) string
 }
 
+// With2 is With for two parameters. They have different types, or either may come first, so that a call
+// cannot mix them up.
+type With2[A, B any] struct{ With[pair[A, B]] }
+
+type pair[A, B any] struct {
+	A A
+	B B
+}
+
+func (p pair[A, B]) values() []any { return []any{p.A, p.B} }
+
 // with returns the reasons whose message is a format for the parameter.
 func with[V any](code Code, parameter, format string) *With[V] {
 	return says(code, parameter, func(v V) string { return fmt.Sprintf(format, v) })
@@ -137,6 +148,18 @@ func with[V any](code Code, parameter, format string) *With[V] {
 // says returns the reasons with this message. Their short form is the message if none is given.
 func says[V any](code Code, parameter string, message func(V) string, brief ...func(V) string) *With[V] {
 	return &With[V]{code, parameter, message, append(brief, message)[0]}
+}
+
+// with2 returns the reasons whose message is a format for two parameters; a blank is between their names.
+func with2[A, B any](code Code, parameters, format string) *With2[A, B] {
+	return says2(code, parameters, func(a A, b B) string { return fmt.Sprintf(format, a, b) })
+}
+
+// says2 is says for two parameters; a blank is between their names.
+func says2[A, B any](code Code, parameters string, message func(A, B) string, brief ...func(A, B) string) *With2[A, B] {
+	short := append(brief, message)[0]
+	return &With2[A, B]{*says(code, parameters,
+		func(p pair[A, B]) string { return message(p.A, p.B) }, func(p pair[A, B]) string { return short(p.A, p.B) })}
 }
 
 // either returns the reasons with one of two messages. Their short forms are these, too, unless one
@@ -160,6 +183,9 @@ func either(code Code, parameter, yes, no string, brief ...string) *With[bool] {
 // Of returns the reason with this parameter.
 func (w *With[V]) Of(v V) Brief { return parametrized[V]{w, v} }
 
+// Of returns the reason with these parameters.
+func (w *With2[A, B]) Of(a A, b B) Brief { return w.With.Of(pair[A, B]{a, b}) }
+
 // Code returns the code.
 func (w *With[V]) Code() Code { return w.code }
 
@@ -176,12 +202,24 @@ func (p parametrized[V]) Equal(other parametrized[V]) bool { return reflect.Deep
 
 // MarshalJSON implements json.Marshaler.
 func (p parametrized[V]) MarshalJSON() ([]byte, error) {
-	name, optional := strings.CutSuffix(p.parameter, ",omitzero")
-	switch {
-	case name == "":
+	if p.parameter == "" {
 		return json.Marshal(p.Value)
-	case optional && reflect.ValueOf(&p.Value).Elem().IsZero():
-		return []byte("{}"), nil
 	}
-	return json.Marshal(map[string]V{name: p.Value})
+	values := []any{p.Value}
+	if several, ok := values[0].(interface{ values() []any }); ok {
+		values = several.values()
+	}
+	var fields []string
+	for i, name := range strings.Fields(p.parameter) {
+		name, optional := strings.CutSuffix(name, ",omitzero")
+		if optional && reflect.ValueOf(values[i]).IsZero() {
+			continue
+		}
+		value, err := json.Marshal(values[i])
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, fmt.Sprintf("%q:%s", name, value))
+	}
+	return []byte("{" + strings.Join(fields, ",") + "}"), nil
 }

@@ -39,7 +39,7 @@ func TestEverySentenceIsTested(t *testing.T) {
 		}
 	}
 	codes := 0
-	for _, found := range regexp.MustCompile(`(?m)^\t?(?:var )?(\w+)\s+= (?:with|says|failed|either)\b|^func \(r? ?(\w+)\) Message`).FindAllStringSubmatch(program.String(), -1) {
+	for _, found := range regexp.MustCompile(`(?m)^\t?(?:var )?(\w+)\s+= (?:with2?|says2?|failed|either)\b|^func \(r? ?(\w+)\) Message`).FindAllStringSubmatch(program.String(), -1) {
 		code := found[1] + found[2]
 		if codes++; !regexp.MustCompile(`reason\.` + code + `\b|"reason": "` + code + `"`).MatchString(tests.String()) {
 			t.Errorf("no test has the sentence of %s", code)
@@ -59,7 +59,7 @@ func TestParametersAreFieldsOfAnObject(t *testing.T) {
 		`{"reason":"KeepsChanging","parameters":{"attempts":0},"message":"it keeps changing: gave up after 0 attempts"}`:                                         reason.KeepsChanging.Of(0),
 		`{"reason":"WriteFailed","parameters":{"errorClass":"timeout","detail":"no answer"},"message":"no answer"}`:                                              reason.WriteFailed.Of(reason.Failure{ErrorClass: "timeout", Detail: "no answer"}),
 		`{"reason":"NotProcessed","parameters":{"after":"1m0s"},"message":"1m0s later it had not done so"}`:                                                      reason.NotProcessed.Of(metav1.Duration{Duration: time.Minute}),
-		`{"reason":"WaitsForDependents","parameters":{"by":` + encoded(t, pod) + `},"message":"waits for Pod/web, which the garbage collector processes first"}`: reason.WaitsForDependents{By: pod},
+		`{"reason":"WaitsForDependents","parameters":{"by":` + encoded(t, pod) + `},"message":"waits for Pod/web, which the garbage collector processes first"}`: reason.WaitsForDependents.Of(pod, 0),
 		`{"reason":"DependentExists","message":"something depends on it"}`:                                                                                       reason.DependentExists.Of(nil),
 	} {
 		if got := encoded(t, reason.Store(r)); got != want {

@@ -72,7 +72,11 @@ var (
 		}
 		return text
 	})
-	KeepsChanging = with[int]("KeepsChanging", "attempts", "it keeps changing: gave up after %d attempts")
+	// another step has to be done before this one, and was not done
+	PrecedingStepNotDone = with2[string, object.Identity]("PrecedingStepNotDone", "action object", "%s %s comes first, and was not done")
+	// the reference to an owner needs another fix now than planned, as in findings[].fix
+	RepairedOtherwise = with2[object.Reference, string]("RepairedOtherwise", "owner fix", "its reference to %s now needs another fix: %s")
+	KeepsChanging     = with[int]("KeepsChanging", "attempts", "it keeps changing: gave up after %d attempts")
 )
 
 // NotPermitted means that nothing was sent, as the API server would refuse this step.
@@ -106,16 +110,6 @@ func nameOf(o *object.Identity) string {
 	return o.String()
 }
 
-// PrecedingStepNotDone means that another step has to be done before this one, and was not done.
-type PrecedingStepNotDone struct {
-	Action string          `json:"action"`
-	Object object.Identity `json:"object"`
-}
-
-func (r PrecedingStepNotDone) Message() string {
-	return fmt.Sprintf("%s %s comes first, and was not done", r.Action, r.Object)
-}
-
 // OwnerNotRepairable means that the reference to an owner cannot be repaired any more.
 type OwnerNotRepairable struct {
 	Owner object.Reference `json:"owner"`
@@ -124,16 +118,6 @@ type OwnerNotRepairable struct {
 
 func (r OwnerNotRepairable) Message() string {
 	return fmt.Sprintf("its owner %s %s", r.Owner, r.Predicate())
-}
-
-// RepairedOtherwise means that the reference to an owner needs another fix now than planned.
-type RepairedOtherwise struct {
-	Owner object.Reference `json:"owner"`
-	Fix   string           `json:"fix"` // as in findings[].fix
-}
-
-func (r RepairedOtherwise) Message() string {
-	return fmt.Sprintf("its reference to %s now needs another fix: %s", r.Owner, r.Fix)
 }
 
 // RereadFailed means that the object could not be read again.

@@ -120,12 +120,19 @@ func (p reasons) row(group *ast.GenDecl, spec ast.Spec) (string, error) {
 			return "", nil
 		}
 		code, doc = spec.Names[0].Name, spec.Doc
-		if with, ok := call.Fun.(*ast.IndexExpr); ok && isNamed(with.X, "with") {
-			parameters = []string{text(call.Args[1])}
-			sentence = verb.ReplaceAllString(text(call.Args[2]), "{"+parameters[0]+"}")
-			break
+		of := call.Fun
+		switch types := of.(type) {
+		case *ast.IndexExpr:
+			of = types.X
+		case *ast.IndexListExpr:
+			of = types.X
 		}
 		switch {
+		case isNamed(of, "with"):
+			parameters = []string{text(call.Args[1])}
+			sentence = verb.ReplaceAllString(text(call.Args[2]), "{"+parameters[0]+"}")
+		case isNamed(of, "with2"), isNamed(of, "says2"):
+			parameters = strings.Fields(strings.ReplaceAll(text(call.Args[1]), ",omitzero", ""))
 		case isNamed(call.Fun, "fixed"):
 			sentence = text(call.Args[1])
 		case isNamed(call.Fun, "failed"):

@@ -45,7 +45,7 @@ func (m *liveModel) decideRepair(step *plan.Step, o *object.Object) (d collector
 		case !same && now.Fix == repair.None:
 			return d, reason.OwnerNotRepairable{Owner: ref, Found: now.Found}, nil
 		case !same:
-			return d, reason.RepairedOtherwise{Owner: ref, Fix: string(now.Fix)}, nil
+			return d, reason.RepairedOtherwise.Of(ref, string(now.Fix)), nil
 		case step.Action == plan.ActionUnlink:
 			d.Change.Drop = append(d.Change.Drop, i)
 			continue

@@ -116,7 +116,7 @@ func (t *task) unfinishedDependents(e evaluation) *event.Result {
 		}
 		earlier := &t.run.plan.Steps[i]
 		if n := earlier.Transition().Node; slices.Contains(t.run.graph.Owners(n), t.node) && t.run.live.isDue(n) {
-			return runner.Skipped(reason.PrecedingStepNotDone{Action: string(earlier.Action), Object: earlier.Object.Identity})
+			return runner.Skipped(reason.PrecedingStepNotDone.Of(string(earlier.Action), earlier.Object.Identity))
 		}
 	}
 	return nil
