@@ -1,11 +1,6 @@
 package planview
 
-import (
-	"fmt"
-
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-)
+import "github.com/kubectl-gc/kubectl-gc/pkg/plan"
 
 // Place returns where the objects are that the plan changes or deletes: " in namespace shop",
 // " in 3 namespaces". It returns "" if none has a namespace. Objects without one are named
@@ -27,9 +22,7 @@ func Place(p *plan.Plan) string {
 	case 0:
 		return ""
 	case 1:
-		for name := range namespaces {
-			return " in namespace " + escape.Word(name) + more
-		}
+		return " in namespace " + namespaces.String() + more
 	}
-	return fmt.Sprintf(" in %d namespaces", len(namespaces)) + more
+	return " in " + namespaces.String() + more
 }

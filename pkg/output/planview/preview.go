@@ -19,7 +19,7 @@ var headings = []string{"ACTION", "NAMESPACE", "OBJECT", "WHY"}
 // blocked and what is left alone. It counts the lines beyond limit; zero is no limit. It
 // writes nothing for a plan that does nothing and has nothing blocked.
 func Preview(w io.Writer, p *plan.Plan, limit int, palette *color.Palette) error {
-	d := drawing{layout: newLayout(p), palette: palette, listContents: p.Mode.Cascades(), limit: limit}
+	d := drawing{layout: newLayout(p, palette), listContents: p.Mode.Cascades(), limit: limit}
 	d.draw()
 	return d.writeRows(w)
 }
@@ -47,7 +47,7 @@ func Blocked(w io.Writer, blocked []plan.Blocked, palette *color.Palette) error 
 	}
 	var rows []Row
 	for _, b := range blocked[:min(len(blocked), maxLines)] {
-		rows = append(rows, unchangedRow(unchangedObject{labelBlocked, b.Object, escape.Line(b.Reason.Message()), palette.Changed}))
+		rows = append(rows, unchanged(labelBlocked, b.Object, b.Reason, palette.Changed))
 	}
 	return table.Write(w, headings, cells(rows))
 }
@@ -61,6 +61,7 @@ type Row struct {
 	Why    string
 	Depth  int // below a root
 
+	label                     string // the Label without colors
 	branches                  string // before the name
 	sameAction, sameNamespace bool   // as the row above it in the tree
 }
@@ -68,7 +69,7 @@ type Row struct {
 // Rows returns all lines of a preview, with the contents of namespaces and
 // CustomResourceDefinitions by name.
 func Rows(p *plan.Plan) []Row {
-	d := drawing{layout: newLayout(p), palette: color.New(color.Never, false, true), listContents: true}
+	d := drawing{layout: newLayout(p, color.New(color.Never, false, true)), listContents: true}
 	d.draw()
 	return d.rows
 }
@@ -90,8 +91,8 @@ func cells(rows []Row) [][]string {
 }
 
 type drawing struct {
-	layout       *layout
-	palette      *color.Palette
+	*layout
+
 	listContents bool // name the contents of namespaces and definitions, instead of counting them
 	limit        int  // of rows; zero is no limit
 	rows         []Row
@@ -108,11 +109,11 @@ func (d *drawing) add(row func() Row) {
 
 // draw adds the tree, then the objects without a step.
 func (d *drawing) draw() {
-	for _, root := range d.layout.roots {
-		d.add(func() Row { return d.line(root) })
+	for _, root := range d.roots {
+		d.add(func() Row { return d.row(root, d.why(root)) })
 		table.Tree(d.below(root), func(n node, depth int, branches string) []node {
 			d.add(func() Row {
-				row := d.row(n)
+				row := d.rowBelow(n)
 				row.Depth, row.branches = depth, branches
 				return row
 			})
@@ -122,134 +123,121 @@ func (d *drawing) draw() {
 			return d.below(n.line)
 		})
 	}
-	d.eachUnchanged(func(u unchangedObject) {
-		d.add(func() Row { return unchangedRow(u) })
+	d.eachUnchanged(func(r Row) {
+		d.add(func() Row { return r })
 	})
 }
 
-// unchangedLabel is what the first column of the preview says of an object without a step.
-type unchangedLabel string
-
+// The labels of objects that have no step, or that are deleted after the run.
 const (
-	labelKeep      unchangedLabel = "keep"
-	labelUnknown   unchangedLabel = "unknown"
-	labelUncertain unchangedLabel = "uncertain"
-	labelBlocked   unchangedLabel = "blocked"
-	labelLeave     unchangedLabel = "leave"
+	labelKeep      = "keep"
+	labelUnknown   = "unknown"
+	labelUncertain = "uncertain"
+	labelBlocked   = "blocked"
+	labelLeave     = "leave"
+	labelLater     = "then delete"
+	labelNextRun   = "next run"
 )
 
-// unchangedObject is an object without a step.
-type unchangedObject struct {
-	label  unchangedLabel
-	object object.Identity
-	why    string
-	paint  func(string) string
+// unchanged returns the row of an object without a step.
+func unchanged(label string, o object.Identity, why reason.Reason, paint func(string) string) Row {
+	return Row{label: label, Label: paint(label), Object: o, Name: paint(name(o)), Why: escape.Line(why.Message())}
 }
 
-// eachUnchanged calls do with every object without a step.
-func (d *drawing) eachUnchanged(do func(unchangedObject)) {
-	l, p := d.layout, d.layout.plan
-	add := func(label unchangedLabel, o object.Identity, why reason.Reason, paint func(string) string) {
-		do(unchangedObject{label, o, escape.Line(why.Message()), paint})
+// eachUnchanged calls do with the row of every object without a step.
+func (d *drawing) eachUnchanged(do func(Row)) {
+	add := func(label string, o object.Identity, why reason.Reason, paint func(string) string) {
+		do(unchanged(label, o, why, paint))
 	}
-	for _, r := range p.Retained {
-		switch _, hasStep := l.byObject[r.Object]; {
-		case hasStep || l.outcome(r.Object).Nondeterministic.Reason != nil:
+	for _, r := range d.plan.Retained {
+		switch {
+		case d.byObject[r.Object] != nil || d.outcome(r.Object).Nondeterministic.Reason != nil:
 		case r.Uncertain:
 			add(labelUnknown, r.Object, r.Reason, d.palette.Changed)
 		default:
 			add(labelKeep, r.Object, r.Reason, d.palette.Kept)
 		}
 	}
-	for i := range p.Outcomes {
-		o := &p.Outcomes[i]
-		if _, hasStep := l.byObject[o.Object]; o.State == plan.Unchanged && !hasStep {
+	for i := range d.plan.Outcomes {
+		o := &d.plan.Outcomes[i]
+		if o.State == plan.Unchanged && d.byObject[o.Object] == nil {
 			add(labelUncertain, o.Object, o.Nondeterministic.Reason, d.palette.Changed)
 		}
 	}
-	for _, b := range p.Blocked {
+	for _, b := range d.plan.Blocked {
 		if !d.shown(b.Object) {
 			add(labelBlocked, b.Object, b.Reason, d.palette.Changed)
 		}
 	}
-	for _, k := range p.Kept {
+	for _, k := range d.plan.Kept {
 		add(labelLeave, k.Object, k.Reason, d.palette.Dim)
 	}
 }
 
 // shown reports whether a row about the deletion of an object says what blocks it.
 func (d *drawing) shown(o object.Identity) bool {
-	i, hasLine := d.layout.byObject[o]
-	if hasLine && d.layout.lines[i].contents() == 1 {
+	on := d.byObject[o]
+	if on != nil && on.contents() == 1 {
 		return d.listContents
 	}
-	return hasLine && (d.layout.lines[i].outcome != nil || d.layout.held(i) != "")
-}
-
-func unchangedRow(u unchangedObject) Row {
-	return Row{Label: u.paint(string(u.label)), Object: u.object, Name: u.paint(name(u.object)), Why: u.why}
+	return on != nil && (on.outcome != nil || d.held(on) != "")
 }
 
 // node is what has a row below another: a line, or the number of the contents of the line's object.
 type node struct {
-	line   int
+	line   *line
 	counts bool // set if the row counts the contents
 }
 
 // below returns the nodes below a line: the contents of its object, then its children.
-func (d *drawing) below(line int) []node {
+func (d *drawing) below(on *line) []node {
 	var out []node
-	for _, child := range d.layout.lines[line].children {
-		switch counted := !d.listContents && d.layout.lines[child].contents() == 1; {
+	for _, child := range on.children {
+		switch counted := !d.listContents && child.contents() == 1; {
 		case !counted:
 			out = append(out, node{line: child})
 		case len(out) == 0:
-			out = append(out, node{line: line, counts: true})
+			out = append(out, node{line: on, counts: true})
 		}
 	}
 	return out
 }
 
-func (d *drawing) row(n node) Row {
+// rowBelow returns the row of a node below another.
+func (d *drawing) rowBelow(n node) Row {
 	if n.counts {
-		what, how := d.layout.contentsOf(n.line)
+		what, how := contentsOf(n.line)
 		return Row{sameAction: true, sameNamespace: true, Name: d.palette.Deleted(what), Why: how}
 	}
-	row, parent := d.line(n.line), d.layout.lines[n.line].parent
-	row.sameAction = d.label(parent) == d.label(n.line)
-	row.sameNamespace = d.layout.main(parent).Object.Namespace == row.Object.Namespace
+	row := d.row(n.line, d.why(n.line))
+	row.sameAction = d.label(n.line.parent) == d.label(n.line)
+	row.sameNamespace = n.line.parent.object().Namespace == row.Object.Namespace
 	return row
 }
 
-func (d *drawing) line(i int) Row {
-	s := d.layout.main(i)
+func (d *drawing) row(on *line, why string) Row {
+	action, label := on.main.Action, d.label(on)
 	row := Row{
-		Action: s.Action, Label: paint(s.Action, d.label(i), d.palette), Object: s.Object.Identity,
-		Name: paint(s.Action, name(s.Object.Identity), d.palette), Why: d.layout.why(i, d.palette),
+		Action: action, label: label, Label: paint(action, label, d.palette), Object: on.object(),
+		Name: paint(action, name(on.object()), d.palette), Why: why,
 	}
-	if d.label(i) == labelNextRun {
+	if label == labelNextRun {
 		row.Action = ""
 	}
 	return row
 }
 
-const (
-	labelLater   = "then delete"
-	labelNextRun = "next run"
-)
-
 // label returns what a line means for its object: the preview of a deletion says what happens to
 // objects, not which writes do it.
-func (d *drawing) label(i int) string {
-	s, on := d.layout.main(i), &d.layout.lines[i]
-	cascades := d.layout.plan.Mode.Cascades()
-	switch later := d.layout.outcome(s.Object.Identity).When == plan.Later; {
+func (d *drawing) label(on *line) string {
+	s, cascades := on.main, d.plan.Mode.Cascades()
+	switch later := d.outcome(on.object()).When == plan.Later; {
 	case later && on.outcome != nil && on.outcome.Follows == "" && !cascades:
 		return labelNextRun
 	case later && (on.outcome != nil || cascades && s.Action == plan.ActionUnlink):
 		return labelLater
 	case cascades && s.Action == plan.ActionUnlink:
-		return "keep"
+		return labelKeep
 	case cascades && s.Action == plan.ActionRemoveFinalizer && !s.Requested:
 		return word(plan.ActionDelete)
 	}

@@ -103,10 +103,7 @@ const (
 // the order of the plan. It writes nothing if there are none. There is a result for each step.
 func Unfinished(w io.Writer, p *plan.Plan, results []event.Result, palette *color.Palette) error {
 	failed, skipped := stepsWith(event.Failed, p, results), stepsWith(event.Skipped, p, results)
-	if len(skipped) > maxSkipped {
-		skipped = grouped(skipped)
-	}
-	rows := append(rowsOf(failed, palette.Deleted("failed"), palette), rowsOf(skipped, palette.Changed("skipped"), palette)...)
+	rows := append(rowsOf(failed, palette.Deleted("failed"), palette), rowsOf(grouped(skipped), palette.Changed("skipped"), palette)...)
 	if len(rows) == 0 {
 		return nil
 	}
@@ -145,8 +142,11 @@ func stepsWith(status event.Status, p *plan.Plan, results []event.Result) []step
 	return out
 }
 
-// grouped joins groups with the same action and reason, the most frequent first.
+// grouped joins many groups if they have the same action and reason, the most frequent first.
 func grouped(groups []stepGroup) []stepGroup {
+	if len(groups) <= maxSkipped {
+		return groups
+	}
 	var out []stepGroup
 	index := map[[3]string]int{}
 	for _, g := range groups {

@@ -278,17 +278,17 @@ func deletionSummaryLine(p *plan.Plan, where string) string {
 // preview.
 func CriticalDeletions(p *plan.Plan) []string {
 	var out []string
-	l, lost := newLayout(p), map[object.Identity]bool{}
+	l, lost := newLayout(p, nil), map[object.Identity]bool{}
 	for _, one := range p.LostObjects() {
 		lost[one.Object] = critical(one.Object)
 	}
-	l.each(l.roots, func(i int) {
-		o := l.main(i).Object.Identity
+	each(l.roots, func(on *line) {
+		o := on.object()
 		if !lost[o] {
 			return
 		}
 		text := arguments(o)
-		if what, how := l.contentsOf(i); what != "" {
+		if what, how := contentsOf(on); what != "" {
 			text += ": " + what + " " + how
 		}
 		if l.outcome(o).When == plan.Later {

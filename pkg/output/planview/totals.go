@@ -28,12 +28,12 @@ const (
 // before, at most limit of them: see drawNamed. It reports whether it wrote anything. It does
 // not if the plan fits on the screen, or if the totals would take more than half of its lines.
 func Totals(w io.Writer, p *plan.Plan, screen, limit int, palette *color.Palette) (written bool, err error) {
-	l := newLayout(p)
+	l := newLayout(p, palette)
 	lines := countLines(l)
 	if lines <= screen {
 		return false, nil
 	}
-	d := drawing{layout: l, palette: palette, limit: limit, listContents: true}
+	d := drawing{layout: l, limit: limit, listContents: true}
 	d.drawNamed()
 	kinds, causes := d.byKind(), d.byCause()
 	if 2*(d.total+len(kinds)+len(causes)) > lines {
@@ -44,7 +44,7 @@ func Totals(w io.Writer, p *plan.Plan, screen, limit int, palette *color.Palette
 
 // countLines returns how many lines Preview writes of a plan without a limit.
 func countLines(l *layout) int {
-	d := drawing{layout: l, palette: color.New(color.Never, false, true), listContents: l.plan.Mode.Cascades(), limit: 1}
+	d := drawing{layout: l, listContents: l.plan.Mode.Cascades(), limit: 1}
 	d.draw()
 	return d.total
 }
@@ -73,28 +73,23 @@ func (d *drawing) writeTotals(w io.Writer, kinds, causes [][]string, lines int) 
 // CriticalDeletions names, what is deleted although its reference is likely a mistake, what
 // is blocked, and what cannot be predicted.
 func (d *drawing) drawNamed() {
-	l := d.layout
-	for i := range l.lines {
-		if named(l, i) {
-			d.add(func() Row { return d.lineAlone(i) })
+	for _, on := range d.lines {
+		if d.named(on) {
+			d.add(func() Row { return d.rowAlone(on) })
 		}
 	}
-	d.eachUnchanged(func(u unchangedObject) {
-		switch u.label {
-		case labelBlocked, labelUnknown, labelUncertain:
-		case labelKeep, labelLeave:
-			return
+	d.eachUnchanged(func(r Row) {
+		if r.label != labelKeep && r.label != labelLeave {
+			d.add(func() Row { return r })
 		}
-		d.add(func() Row { return unchangedRow(u) })
 	})
 }
 
 // named reports whether the object of a line is named beside the totals.
-func named(l *layout, i int) bool {
-	s := l.main(i)
-	o, out := s.Object.Identity, l.outcome(s.Object.Identity)
+func (l *layout) named(on *line) bool {
+	o, out := on.object(), l.outcome(on.object())
 	blocked := out.When == plan.Later && l.blocked[o] != nil
-	return blocked || out.Nondeterministic.Reason != nil || out.State == plan.Terminating || l.deletes(i) && (critical(o) || slices.ContainsFunc(s.References, isMistake))
+	return blocked || out.Nondeterministic.Reason != nil || out.State == plan.Terminating || l.deletes(on) && (critical(o) || slices.ContainsFunc(on.main.References, isMistake))
 }
 
 // isMistake reports whether a reference is likely wrong, so that its object is not garbage:
@@ -103,13 +98,11 @@ func isMistake(r plan.Reference) bool {
 	return r.State == reason.StateReplaced || r.State == reason.StateMismatched || r.State == reason.StateInOtherNamespace
 }
 
-// lineAlone returns the row of a line that is not below its cause. It counts the contents of
+// rowAlone returns the row of a line that is not below its cause. It counts the contents of
 // the object.
-func (d *drawing) lineAlone(i int) Row {
-	row := d.line(i)
-	row.sameAction, row.sameNamespace = false, false
-	row.Why = d.layout.whyAlone(i, d.palette)
-	if what, how := d.layout.contentsOf(i); what != "" {
+func (d *drawing) rowAlone(on *line) Row {
+	row := d.row(on, d.whyAlone(on))
+	if what, how := contentsOf(on); what != "" {
 		row.Why += "; " + what + ": " + how
 	}
 	return row
@@ -142,27 +135,25 @@ func (d *drawing) byKind() [][]string {
 		key
 		objects int
 		in      places
-		paint   func(string) string
+		painted string // the label
 	}
 	totals := map[key]*total{}
-	count := func(order int, label string, o object.Identity, paint func(string) string) {
-		k := key{order, label, groupKind(o).String()}
+	count := func(order int, r Row) {
+		k := key{order, r.label, groupKind(r.Object).String()}
 		if totals[k] == nil {
-			totals[k] = &total{key: k, in: places{}, paint: paint}
+			totals[k] = &total{key: k, in: places{}, painted: r.Label}
 		}
 		totals[k].objects++
-		totals[k].in.add(o)
+		totals[k].in.add(r.Object)
 	}
-	l := d.layout
-	for i := range l.lines {
-		action := l.main(i).Action
-		order, label := urgency(action), d.label(i)
-		if label == labelLater || label == labelNextRun {
+	for _, on := range d.lines {
+		row, order := d.row(on, ""), urgency(on.main.Action)
+		if row.label == labelLater || row.label == labelNextRun {
 			order = len(actions) + 1
 		}
-		count(order, label, l.main(i).Object.Identity, func(s string) string { return paint(action, s, d.palette) })
+		count(order, row)
 	}
-	d.eachUnchanged(func(u unchangedObject) { count(len(actions)+1, string(u.label), u.object, u.paint) })
+	d.eachUnchanged(func(r Row) { count(len(actions)+1, r) })
 
 	all := slices.Collect(maps.Values(totals))
 	slices.SortFunc(all, func(a, b *total) int {
@@ -175,7 +166,7 @@ func (d *drawing) byKind() [][]string {
 			rest, more = rest+t.objects, more+1
 			continue
 		}
-		rows = append(rows, []string{t.paint(t.label), escape.Word(t.kind), wording.Thousands(t.objects), t.in.String()})
+		rows = append(rows, []string{t.painted, escape.Word(t.kind), wording.Thousands(t.objects), t.in.String()})
 	}
 	if more > 0 {
 		rows = append(rows, []string{"and " + wording.Count(more, "more row"), "", wording.Thousands(rest)})
@@ -193,16 +184,15 @@ func (d *drawing) byCause() [][]string {
 		deletes, changes int
 	}
 	causes := map[string]*cause{}
-	l := d.layout
-	for _, root := range l.roots {
+	for _, root := range d.roots {
 		if d.label(root) == labelNextRun {
 			continue
 		}
-		s := l.main(root)
+		s := root.main
 		text := escape.Line(reason.Cause(s.Reason))
 		key := text + "\x00" + strings.Join(s.OwnerUIDs(), "\x00")
-		if l.lines[root].outcome != nil {
-			text = l.whyAlone(root, d.palette)
+		if root.outcome != nil {
+			text = d.whyAlone(root)
 			key = text
 		}
 		if s.Requested {
@@ -214,8 +204,8 @@ func (d *drawing) byCause() [][]string {
 			causes[key] = c
 		}
 		c.in.add(s.Object.Identity)
-		l.each([]int{root}, func(i int) {
-			if label := d.label(i); label == word(plan.ActionDelete) || label == labelLater {
+		each([]*line{root}, func(on *line) {
+			if label := d.label(on); label == word(plan.ActionDelete) || label == labelLater {
 				c.deletes++
 			} else {
 				c.changes++

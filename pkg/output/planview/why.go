@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -19,68 +18,83 @@ import (
 
 // why returns why a line's object changes, what else is done to it, and what blocks it
 // then. What the tree already shows is dim.
-func (l *layout) why(i int, p *color.Palette) string {
-	if o, parent := l.lines[i].outcome, l.lines[i].parent; o != nil {
-		above := object.Identity{}
-		if parent != none {
-			above = l.main(parent).Object.Identity
-		}
-		return p.Dim(l.whyWithout(o, above))
+func (l *layout) why(on *line) string {
+	switch short := l.ownerDeleted(on); {
+	case on.outcome != nil && on.parent != nil:
+		return l.palette.Dim(l.whyWithout(on.outcome, on.parent.object()))
+	case on.outcome != nil:
+		return l.palette.Dim(l.whyWithout(on.outcome, object.Identity{}))
+	case short != "":
+		return l.withConsequences(on, l.palette.Dim(short))
 	}
-	if short := l.ownerDeleted(i); short != "" {
-		return l.withConsequences(i, p.Dim(short), p)
-	}
-	return l.whyAlone(i, p)
+	return l.whyAlone(on)
 }
 
 // whyAlone is why for a row that does not stand below its cause.
-func (l *layout) whyAlone(i int, p *color.Palette) string {
-	if o := l.lines[i].outcome; o != nil {
-		text := l.whyWithout(o, object.Identity{})
-		if parent := l.lines[i].parent; parent != none {
-			text = strings.Replace(text, withContainer, "deleted along with "+name(l.main(parent).Object.Identity), 1)
-		}
-		return text
+func (l *layout) whyAlone(on *line) string {
+	if on.outcome == nil {
+		return l.withConsequences(on, escape.Line(reason.Message(on.main.Reason)))
 	}
-	return l.withConsequences(i, escape.Line(reason.Message(l.main(i).Reason)), p)
+	text := l.whyWithout(on.outcome, object.Identity{})
+	if on.parent != nil {
+		text = strings.Replace(text, withContainer, "deleted along with "+name(on.parent.object()), 1)
+	}
+	return text
 }
 
 // withConsequences returns why a line's object changes, followed by what else is done to it
 // and what blocks it then.
-func (l *layout) withConsequences(i int, why string, p *color.Palette) string {
-	s := l.main(i)
-	if r, keep := l.retained[s.Object.Identity]; keep && r.DroppedReferences > 0 && s.Action == plan.ActionUnlink {
+func (l *layout) withConsequences(on *line, why string) string {
+	s, p := on.main, l.palette
+	if r, keep := l.retained[on.object()]; keep && r.DroppedReferences > 0 && s.Action == plan.ActionUnlink {
 		why = escape.Line(r.Reason.Message()) + "; removes " + wording.Count(r.DroppedReferences, "reference")
 	}
-	parts := append([]string{why}, l.otherSteps(i)...)
+	parts := append([]string{why}, otherSteps(on)...)
 	if s.Deletion != nil && s.Deletion.WaitsForKubelet {
 		parts = append(parts, p.Changed("must stop first (grace period)"))
 	}
-	if held := l.held(i); held != "" {
-		parts = append(parts, p.Changed(held))
+	o := l.outcome(on.object())
+	volume := data(o)
+	if o.Data != nil && o.Data.Lost == simulate.DataLost {
+		volume = p.Deleted(volume)
 	}
-	o := l.outcome(s.Object.Identity)
-	if o.Data != nil {
-		parts = append(parts, data(o, p))
-	}
+	parts = append(parts, p.Changed(l.held(on)), volume)
 	if o.When == plan.Later {
 		parts = append(parts, p.Changed("deleted "+l.whenGone(o, object.Identity{})))
 	}
-	if uncertain := o.Nondeterministic.Reason; uncertain != nil {
-		parts = append(parts, "uncertain: "+escape.Line(uncertain.Message()))
-	}
+	return joined(append(parts, uncertain(o)))
+}
+
+// joined joins the parts of a text that are not empty.
+func joined(parts []string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
+}
+
+// data returns what becomes of the data of a claim or a volume, and an empty string for others.
+func data(o *plan.Outcome) string {
+	if o.Data == nil {
+		return ""
+	}
+	return wording.Data(o.Object, o.Data)
+}
+
+// uncertain returns why an outcome may differ, or an empty string if it cannot.
+func uncertain(o *plan.Outcome) string {
+	if why := o.Nondeterministic.Reason; why != nil {
+		return "uncertain: " + escape.Line(why.Message())
+	}
+	return ""
 }
 
 // ownerDeleted returns a shorter reason for the deletion of an object whose only owner is
 // the parent line: one that does not name the owner again. It returns an empty string if
 // there is more to say.
-func (l *layout) ownerDeleted(i int) string {
-	s, parent := l.main(i), l.lines[i].parent
-	if parent == none || s.Action != plan.ActionDelete || !l.deletes(parent) || len(s.References) != 1 {
+func (l *layout) ownerDeleted(on *line) string {
+	s, parent := on.main, on.parent
+	if parent == nil || s.Action != plan.ActionDelete || !l.deletes(parent) || len(s.References) != 1 {
 		return ""
 	}
-	reference, owner := &s.References[0], l.main(parent).Object
+	reference, owner := &s.References[0], parent.object()
 	// A reference that was bad before that has a reason of its own.
 	if reference.UID != string(owner.UID) || reference.Name != owner.Name || reference.Kind != owner.Kind ||
 		owner.Namespace != "" && owner.Namespace != s.Object.Namespace {
@@ -106,7 +120,7 @@ func (l *layout) ownerDeleted(i int) string {
 }
 
 // otherSteps returns what the other steps on a line's object do.
-func (l *layout) otherSteps(i int) []string {
+func otherSteps(on *line) []string {
 	var out []string
 	add := func(n int, text string) {
 		if n > 0 {
@@ -114,14 +128,15 @@ func (l *layout) otherSteps(i int) []string {
 		}
 	}
 	var before, after, unblocked, finalizers int
-	for _, other := range l.lines[i].others {
-		switch s := l.step(other); {
+	removed := &before
+	for _, s := range on.steps {
+		switch {
+		case s == on.main:
+			removed = &after
 		case s.IsRepair():
 			out = append(out, word(s.Action)+": "+escape.Line(reason.Message(s.Reason)))
-		case s.Action == plan.ActionUnlink && other < l.lines[i].main:
-			before += len(s.References)
 		case s.Action == plan.ActionUnlink:
-			after += len(s.References)
+			*removed += len(s.References)
 		case s.Action == plan.ActionUnblock:
 			unblocked++
 		case s.Action == plan.ActionRemoveFinalizer:
@@ -139,12 +154,11 @@ func (l *layout) otherSteps(i int) []string {
 }
 
 // held returns what blocks an object after its deletion or the removal of a finalizer.
-func (l *layout) held(i int) string {
-	left := l.outcome(l.main(i).Object.Identity)
-	final := func(step int) bool {
-		return l.step(step).Action == plan.ActionDelete || l.step(step).Action == plan.ActionRemoveFinalizer
-	}
-	if left.State != plan.Terminating || !final(l.lines[i].main) && !slices.ContainsFunc(l.lines[i].others, final) {
+func (l *layout) held(on *line) string {
+	left := l.outcome(on.object())
+	if left.State != plan.Terminating || !slices.ContainsFunc(on.steps, func(s *plan.Step) bool {
+		return s.Action == plan.ActionDelete || s.Action == plan.ActionRemoveFinalizer
+	}) {
 		return ""
 	}
 	return l.waits(left)
@@ -218,7 +232,7 @@ const withContainer = "deleted along with it"
 // whyWithout returns why an object without a line is deleted, below the row of another object if that
 // is not the zero value. What lets a Pod or a finalizer go deletes what waited for its object.
 func (l *layout) whyWithout(o *plan.Outcome, above object.Identity) string {
-	_, below := l.byObject[above]
+	below := l.byObject[above] != nil
 	container := withContainer
 	switch {
 	case below && (o.Object.IsNamespace() || o.Object.IsCRD()):
@@ -239,22 +253,7 @@ func (l *layout) whyWithout(o *plan.Outcome, above object.Identity) string {
 	default:
 		parts = append(parts, container)
 	}
-	if o.Data != nil {
-		parts = append(parts, wording.Data(o.Object, o.Data))
-	}
-	if uncertain := o.Nondeterministic.Reason; uncertain != nil {
-		parts = append(parts, "uncertain: "+escape.Line(uncertain.Message()))
-	}
-	return strings.Join(parts, "; ")
-}
-
-// data returns what becomes of the data of a claim or a volume.
-func data(o *plan.Outcome, p *color.Palette) string {
-	text := wording.Data(o.Object, o.Data)
-	if o.Data.Lost == simulate.DataLost {
-		return p.Deleted(text)
-	}
-	return text
+	return joined(append(parts, data(o), uncertain(o)))
 }
 
 // whenGone returns after what an object is deleted later: "once its owner is gone". Below the row of
