@@ -16,10 +16,10 @@ import (
 
 // alive explains an object without a deletion timestamp.
 func (b *builder) alive() {
-	d := b.explainer.initial.Decide(b.node)
+	d := b.initial.Decide(b.node)
 	_, byContents := b.result.ContentsDeleted[b.node]
 	by, pending := b.result.ContentsPending[b.node]
-	deletion, unlinked := b.explainer.firstTransition(b.node, collector.ActionDelete), b.explainer.firstTransition(b.node, collector.ActionUnlink)
+	deletion, unlinked := b.firstTransition(b.node, collector.ActionDelete), b.firstTransition(b.node, collector.ActionUnlink)
 	switch {
 	case !b.graph.KnownToCollector(b.node):
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: the garbage collector does not watch objects of its type, and no object that it watches names this one as its owner.", b.object))
@@ -80,7 +80,7 @@ func (b *builder) will() string {
 // unmonitored types.
 func (b *builder) unnoticed() {
 	what := b.noOwnerKeeps() + ", but"
-	if b.explainer.initial.Decide(b.node).Action == collector.ActionUnlink {
+	if b.initial.Decide(b.node).Action == collector.ActionUnlink {
 		what = "it keeps " + b.lostReferences() + ", since"
 	}
 	b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: %s the garbage collector does not watch %s.", b.object, what, plural(b.waitingOwners(), "it", "them")))
@@ -97,7 +97,7 @@ func (b *builder) unmonitored() bool {
 // deletedNow explains a deletion that follows from the references as they are.
 func (b *builder) deletedNow(policy metav1.DeletionPropagation) {
 	b.answer.next("A running garbage collector acts within seconds.")
-	if b.explainer.firstTransition(b.node, collector.ActionUnblock) != nil {
+	if b.firstTransition(b.node, collector.ActionUnblock) != nil {
 		b.answer.next("It waits in a cycle with its dependents, so its references stop blocking their owners first.")
 	}
 	b.propagation(policy)
@@ -105,7 +105,7 @@ func (b *builder) deletedNow(policy metav1.DeletionPropagation) {
 	switch {
 	case b.graph.Virtual(b.node):
 	case len(b.repairs) > 1 && !slices.ContainsFunc(b.repairs, needsPerson): // one reference alone would not keep it
-		b.answer.suggest("keep it by repairing its references", b.explainer.command("repair", b.object.Identity)...)
+		b.answer.suggest("keep it by repairing its references", b.command("repair", b.object.Identity)...)
 	default:
 		for i, j := range b.judgements {
 			if b.suggestRepair(i, j, "keep it by ") {
@@ -114,12 +114,12 @@ func (b *builder) deletedNow(policy metav1.DeletionPropagation) {
 		}
 	}
 	if len(b.answer.Suggestions) == 0 { // an owner that waits for its dependents is no mistake
-		b.answer.suggest(fmt.Sprintf("keep it by removing its reference to %s from its metadata", b.object.Owners[0]), append([]string{"kubectl", "edit"}, b.explainer.arguments(b.object.Identity)...)...)
+		b.answer.suggest(fmt.Sprintf("keep it by removing its reference to %s from its metadata", b.object.Owners[0]), append([]string{"kubectl", "edit"}, b.arguments(b.object.Identity)...)...)
 	}
 	if b.graph.Virtual(b.node) {
 		return // this tool deletes only listed objects
 	}
-	b.answer.suggest("delete it now, if no garbage collector runs; this previews what is deleted with it", b.explainer.command("delete", b.object.Identity, "--client-side", "--dry-run")...)
+	b.answer.suggest("delete it now, if no garbage collector runs; this previews what is deleted with it", b.command("delete", b.object.Identity, "--client-side", "--dry-run")...)
 }
 
 // needsPerson reports whether repair leaves a reference alone unless a person chooses what to do.
@@ -159,7 +159,7 @@ func (b *builder) propagation(p metav1.DeletionPropagation) {
 // it.
 func (b *builder) afterDeletion() {
 	if left := b.result.Model.Object(b.node); left != nil {
-		b.answer.next("After that, it still exists: it " + b.explainer.blockers.Blocker(b.node).Reason.Message() + ".")
+		b.answer.next("After that, it still exists: it " + b.blockers.Blocker(b.node).Reason.Message() + ".")
 	} else if b.object.Running {
 		b.answer.next("Its containers get their grace period to stop.")
 	}
@@ -213,7 +213,7 @@ func (b *builder) firstCause(transition *simulate.Transition) {
 	}
 	i := b.graph.Object(first.Node).Identity
 	b.answer.next(fmt.Sprintf("It begins with %s, which the garbage collector %s.", name(i, b.object.Namespace), verb(first)))
-	b.answer.suggest("see why that happens to "+name(i, b.object.Namespace), b.explainer.command("why", i)...)
+	b.answer.suggest("see why that happens to "+name(i, b.object.Namespace), b.command("why", i)...)
 }
 
 // deletedWith explains a deletion with the object's namespace or CustomResourceDefinition. rest is
@@ -221,5 +221,5 @@ func (b *builder) firstCause(transition *simulate.Transition) {
 func (b *builder) deletedWith(container graph.Node, rest string) {
 	i := b.graph.Object(container).Identity
 	b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes%s", b.object, i, rest))
-	b.answer.suggest("see why that happens to "+i.String(), b.explainer.command("why", i)...)
+	b.answer.suggest("see why that happens to "+i.String(), b.command("why", i)...)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -67,7 +68,7 @@ func (b *builder) simulateDeletion() *simulate.Result {
 	} else {
 		bounds.Deletes = []simulate.Deletion{{Node: b.node, Policy: metav1.DeletePropagationBackground}}
 	}
-	return simulate.Run(b.explainer.judge, simulate.Options{Actor: collector.ActorControllerManager}, bounds)
+	return simulate.Run(b.judge, simulate.Options{Actor: collector.ActorControllerManager}, bounds)
 }
 
 // addDeleted adds what a simulation deletes because its owners are in deleted, directly or
@@ -113,7 +114,7 @@ func (b *builder) podsOfNode() {
 		}
 	}
 	if len(pods) > 0 {
-		b.answer.next(fmt.Sprintf("About a minute after it is gone, kube-controller-manager deletes the %s on it: %s.", count(len(pods), "Pod"), list(pods)))
+		b.answer.next(fmt.Sprintf("About a minute after it is gone, kube-controller-manager deletes the %s on it: %s.", reason.Count(len(pods), "Pod"), list(pods)))
 	}
 	if len(bare) > 0 {
 		b.answer.next(fmt.Sprintf("No controller recreates %s.", list(bare)))

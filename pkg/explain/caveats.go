@@ -11,11 +11,11 @@ import (
 // caveats adds what weakens the answer about an existing object, and what differs on a
 // server of this version.
 func (b *builder) caveats() {
-	b.explainer.incomplete(b.answer, "more objects than are named here may depend on it or block it")
+	b.incomplete(b.answer, "more objects than are named here may depend on it or block it")
 	if b.graph.Virtual(b.node) && !b.unmonitored() {
 		b.answer.Caveats = append(b.answer.Caveats, "Objects of its type could not be listed; this tool read only this one, by name.")
 	}
-	server, behavior := b.graph.Snapshot().Server, b.explainer.judge.Behavior()
+	server, behavior := b.graph.Snapshot().Server, b.judge.Behavior()
 	if assumed := behavior.Assumption(); assumed != nil {
 		b.answer.Caveats = append(b.answer.Caveats, capitalized(assumed.Message())+".")
 	}

@@ -25,12 +25,12 @@ func (b *builder) contentsDeletion() {
 	if o.IsCRD() {
 		what = "the API server deletes all objects of its kind"
 	}
-	b.answer.Next = append([]string{fmt.Sprintf("%s has been terminating for %s: %s, regardless of owners.", o.Identity, b.explainer.since(*o.Deleted), what)}, b.answer.Next...)
+	b.answer.Next = append([]string{fmt.Sprintf("%s has been terminating for %s: %s, regardless of owners.", o.Identity, b.since(*o.Deleted), what)}, b.answer.Next...)
 	b.answer.WaitsFor = []Link{}
 	if o.NamespaceStatus != nil && o.NamespaceStatus.Fails() {
 		b.answer.Headline = strings.TrimSuffix(b.answer.Headline, ".") + ", unless the namespace controller goes on failing."
 		b.answer.next("The namespace controller reports that its last attempt failed.")
-		b.answer.suggest("see what keeps "+o.String(), b.explainer.command("why", o.Identity)...)
+		b.answer.suggest("see what keeps "+o.String(), b.command("why", o.Identity)...)
 	}
 }
 
@@ -103,13 +103,13 @@ func (b *builder) blockedContents(silent bool) {
 	}
 	for _, n := range members {
 		o := b.graph.Object(n)
-		if b.explainer.initial.Overdue(o) {
+		if b.initial.Overdue(o) {
 			overdue = append(overdue, o.String())
-			waitFor(o, "should have stopped "+b.explainer.since(*o.Deleted)+" ago")
+			waitFor(o, "should have stopped "+b.since(*o.Deleted)+" ago")
 		}
 		if f := o.ForeignFinalizers(); len(f) > 0 {
 			held = append(held, fmt.Sprintf("%s (%s)", o, strings.Join(f, ", ")))
-			waitFor(o, "is held by "+list(f)+b.explainer.initial.HeldBy(n).Because())
+			waitFor(o, "is held by "+list(f)+b.initial.HeldBy(n).Because())
 		}
 	}
 	if len(overdue) > 0 {
@@ -119,11 +119,11 @@ func (b *builder) blockedContents(silent bool) {
 	case len(held) > 0:
 		b.answer.next("Finalizers have to be removed from: " + list(held) + ".")
 		first := b.answer.WaitsFor[0].Object
-		b.answer.suggest("see why the first of them still exists", b.explainer.command("why", first)...)
+		b.answer.suggest("see why the first of them still exists", b.command("why", first)...)
 	case len(overdue) == 0 && !silent:
 		b.answer.next("None of these has a finalizer that blocks its deletion, so they should be deleted without help.")
 	}
-	if b.object.IsNamespace() && b.explainer.judge.Behavior().OrderedNamespaceDeletion && slices.ContainsFunc(members, func(n graph.Node) bool {
+	if b.object.IsNamespace() && b.judge.Behavior().OrderedNamespaceDeletion && slices.ContainsFunc(members, func(n graph.Node) bool {
 		return b.graph.Object(n).Kind == "Pod"
 	}) {
 		b.answer.next("The namespace controller deletes the Pods first, and everything else once none is left.")

@@ -49,7 +49,7 @@ func (b *builder) evidence(r object.Reference, j collector.Judgement) []string {
 		return append(append([]string{b.notFound(r, j, here)}, b.uidHolder(j)...), "the garbage collector looks for an owner by kind and name, so a correct UID alone does not help")
 	case collector.CauseReplaced:
 		return []string{
-			fmt.Sprintf("another %s exists%s, created %s ago, with a different UID", r, here, b.explainer.since(j.NameHolder.Created)),
+			fmt.Sprintf("another %s exists%s, created %s ago, with a different UID", r, here, b.since(j.NameHolder.Created)),
 			"a reference identifies its owner by UID: a recreated object is not the same owner",
 		}
 	case collector.CauseMissing:

@@ -54,8 +54,8 @@ func (e *Explainer) Explanation(answers []*Answer) *Explanation {
 func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 	o := e.graph.Object(n)
 	b := &builder{
-		explainer: e, graph: e.graph, result: e.result, answer: newAnswer(o.Identity),
-		node: n, object: o, container: e.containerOf(o), judgements: e.judge.Object(n), repairs: e.planner.Object(n),
+		Explainer: e, answer: newAnswer(o.Identity), node: n, object: o,
+		container: e.containerOf(o), judgements: e.judge.Object(n), repairs: e.planner.Object(n),
 	}
 	b.assessment = collector.Assess(o, collector.Verdicts(b.judgements))
 	for i := range b.judgements {
@@ -89,11 +89,9 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 
 // builder writes the answer about one object.
 type builder struct {
-	explainer *Explainer
-	graph     *graph.Graph     // the explainer's
-	result    *simulate.Result // the explainer's
-	answer    *Answer
+	*Explainer
 
+	answer     *Answer
 	node       graph.Node
 	object     *object.Object
 	container  *object.Object        // see containerOf

@@ -10,21 +10,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // Gone explains an object that does not exist. at is what is known of it; its UID may be
-// empty. history is what the cluster's Events report about objects of that kind and name.
-func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
-	return e.gone(at, history, nil)
-}
-
-// GoneSince explains an object that existed until a moment ago. last is the last answer about it.
-func (e *Explainer) GoneSince(last *Answer, history EventHistory) *Answer {
-	return e.gone(last.Object, history, last)
-}
-
-// gone explains an object that does not exist. last is nil if no scan showed it.
-func (e *Explainer) gone(at object.Identity, history EventHistory, last *Answer) *Answer {
+// empty. history is what the cluster's Events report about objects of that kind and name. last is
+// the last answer about an object that existed until a moment ago, and nil for others.
+func (e *Explainer) Gone(at object.Identity, history EventHistory, last *Answer) *Answer {
 	a := newAnswer(at)
 	a.State = Gone
 	if at.UID != "" {
@@ -49,7 +41,7 @@ func (e *Explainer) gone(at object.Identity, history EventHistory, last *Answer)
 		a.say(collector.ConsequenceNone, fmt.Sprintf("%s is gone: it was deleted while this command watched it.", capitalized(what)))
 		a.next("The last answer before that: " + last.Headline)
 		if n > 0 {
-			a.next(fmt.Sprintf("%s still %s it as %s owner.", capitalized(count(n, "object")), plural(n, "names", "name"), plural(n, "its", "their")))
+			a.next(fmt.Sprintf("%s still %s it as %s owner.", capitalized(reason.Count(n, "object")), plural(n, "names", "name"), plural(n, "its", "their")))
 			e.suggestFirst(a)
 		}
 	case !a.HasTraces():
@@ -57,7 +49,7 @@ func (e *Explainer) gone(at object.Identity, history EventHistory, last *Answer)
 		a.next("Either it never existed, or it was deleted without a trace. Events are kept for an hour, unless the cluster is configured otherwise.")
 		e.otherNamespaces(a)
 	case n > 0:
-		a.say(collector.ConsequenceNone, fmt.Sprintf("%s no longer exists: %s still %s it as %s owner.", capitalized(what), count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
+		a.say(collector.ConsequenceNone, fmt.Sprintf("%s no longer exists: %s still %s it as %s owner.", capitalized(what), reason.Count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
 		a.next("So it most likely existed: a reference names a UID, and only a created object has one. A reference does not say who deleted its owner, or when.")
 		e.suggestFirst(a)
 	default:
@@ -149,9 +141,9 @@ func (e *Explainer) referrers(edges []graph.Edge) []Referrer {
 
 // previousIncarnations mentions references to an earlier object of the same name.
 func (b *builder) previousIncarnations() {
-	if b.answer.ReferencedBy = b.explainer.referrers(b.explainer.referencesTo(b.object.Identity)); len(b.answer.ReferencedBy) > 0 {
+	if b.answer.ReferencedBy = b.referrers(b.referencesTo(b.object.Identity)); len(b.answer.ReferencedBy) > 0 {
 		n := objects(b.answer.ReferencedBy)
-		b.answer.next(fmt.Sprintf("An earlier %s no longer exists: %s still %s that one as %s owner, not this one.", b.object, count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
+		b.answer.next(fmt.Sprintf("An earlier %s no longer exists: %s still %s that one as %s owner, not this one.", b.object, reason.Count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
 	}
 }
 

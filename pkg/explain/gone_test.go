@@ -21,7 +21,7 @@ func TestGoneSinceSaysWhatWasPredictedAndWhatRemains(t *testing.T) {
 	g, before := explainer(st.New(st.Listing(doomed, dependent)))
 	last := before.Object(g.Find(doomed.UID), explain.EventHistory{})
 	_, after := explainer(st.New(st.Listing(dependent)))
-	a := after.GoneSince(last, explain.EventHistory{})
+	a := after.Gone(last.Object, explain.EventHistory{}, last)
 	if want := "ConfigMap/doomed in namespace ns is gone: it was deleted while this command watched it."; a.State != explain.Gone || a.Headline != want {
 		t.Errorf("it is %s: %q, want %q", a.State, a.Headline, want)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
@@ -76,14 +77,14 @@ func (b *builder) ownersTerminating() bool {
 		return false
 	}
 	first := b.graph.Object(terminating[0])
-	link := Link{first.Identity, "is being deleted, and " + b.explainer.blockers.Blocker(terminating[0]).Reason.Message()}
+	link := Link{first.Identity, "is being deleted, and " + b.blockers.Blocker(terminating[0]).Reason.Message()}
 	b.answer.WaitsFor = append(b.answer.WaitsFor, link)
 	if collector.Assess(b.object, afterwards).ConsequenceIfDecidable() == collector.ConsequenceDelete {
 		b.answer.next(fmt.Sprintf("After the deletion of %s, no owner is left, and the garbage collector deletes it.", list(b.names(terminating))))
 	} else {
 		b.answer.next(fmt.Sprintf("After the deletion of %s, it loses the reference and stays, because another owner exists.", list(b.names(terminating))))
 	}
-	b.answer.suggest("see what its owner waits for", b.explainer.command("why", first.Identity)...)
+	b.answer.suggest("see what its owner waits for", b.command("why", first.Identity)...)
 	return true
 }
 
@@ -105,26 +106,26 @@ func (b *builder) ownsItself() bool { return slices.Contains(b.graph.Owners(b.no
 
 // cycle returns the members of the object's ownership cycle, or nil.
 func (b *builder) cycle() []graph.Node {
-	if b.explainer.cycles == nil {
-		b.explainer.cycles = map[graph.Node][]graph.Node{}
-		for _, cycle := range b.graph.Cycles(b.explainer.judge.Resolves) {
+	if b.cycles == nil {
+		b.cycles = map[graph.Node][]graph.Node{}
+		for _, cycle := range b.graph.Cycles(b.judge.Resolves) {
 			for _, n := range cycle {
-				b.explainer.cycles[n] = cycle
+				b.cycles[n] = cycle
 			}
 		}
 	}
-	return b.explainer.cycles[b.node]
+	return b.cycles[b.node]
 }
 
 func (b *builder) suggestDelete() {
-	b.answer.suggest("delete it; this previews what is deleted with it", b.explainer.command("delete", b.object.Identity, "--dry-run")...)
+	b.answer.suggest("delete it; this previews what is deleted with it", b.command("delete", b.object.Identity, "--dry-run")...)
 }
 
 // losesReferences explains an object that stays and loses references.
 func (b *builder) losesReferences(transition *simulate.Transition) {
 	n := len(transition.Change.Drop)
 	what := plural(n, "an owner reference", fmt.Sprintf("%d owner references", n))
-	switch d := b.explainer.initial.Decide(b.node); {
+	switch d := b.initial.Decide(b.node); {
 	case transition.OrphanedFrom != graph.None:
 		b.answer.say(collector.ConsequenceUnlink, fmt.Sprintf("%s stays, and loses its reference to %s, which is being deleted and orphans its dependents.", b.object, b.name(transition.OrphanedFrom)))
 	case d.Action == collector.ActionUnlink:
@@ -135,7 +136,7 @@ func (b *builder) losesReferences(transition *simulate.Transition) {
 	}
 	b.remainingOwners(transition)
 	if end := b.result.Model.Decide(b.node); end.NoAction == collector.ReferenceUnknown {
-		b.answer.next(fmt.Sprintf("After that, the garbage collector leaves it alone: %s.", b.explainer.blockers.UndecidableReference(b.node, end.UndecidableReference).Undecidable()))
+		b.answer.next(fmt.Sprintf("After that, the garbage collector leaves it alone: %s.", b.blockers.UndecidableReference(b.node, end.UndecidableReference).Undecidable()))
 	}
 }
 
@@ -161,15 +162,15 @@ func (b *builder) remainingOwners(transition *simulate.Transition) {
 		if b.assessment.ReferencesLeft == 0 {
 			b.answer.next("Then it has no owner left, and the garbage collector never deletes it.")
 		}
-		b.answer.suggest("keep its owner by removing only the invalid reference, before the garbage collector acts", b.explainer.command("repair", b.object.Identity)...)
+		b.answer.suggest("keep its owner by removing only the invalid reference, before the garbage collector acts", b.command("repair", b.object.Identity)...)
 		return
 	}
 	if n := len(left.Owners); n == 0 {
 		b.answer.next("Then it has no owner left, and the garbage collector never deletes it.")
 	} else {
-		b.answer.next(fmt.Sprintf("%s and %s it. A running garbage collector does this within seconds.", count(n, "owner")+plural(n, " remains", " remain"), plural(n, "keeps", "keep")))
+		b.answer.next(fmt.Sprintf("%s %s and %s it. A running garbage collector does this within seconds.", reason.Count(n, "owner"), plural(n, "remains", "remain"), plural(n, "keeps", "keep")))
 	}
-	if transition.OrphanedFrom == graph.None && b.explainer.initial.Decide(b.node).Action == collector.ActionUnlink {
+	if transition.OrphanedFrom == graph.None && b.initial.Decide(b.node).Action == collector.ActionUnlink {
 		for i, j := range b.judgements {
 			b.suggestRepair(i, j, "do the same now by ")
 		}

@@ -37,10 +37,10 @@ func (b *builder) overdue() bool {
 // namespace explains a Namespace that waits for something other than the garbage collector, or
 // should be gone.
 func (b *builder) namespace() {
-	if b.explainer.namespaces == nil {
-		b.explainer.namespaces = audit.NewNamespaceDeletions(b.explainer.initial)
+	if b.namespaces == nil {
+		b.namespaces = audit.NewNamespaceDeletions(b.initial)
 	}
-	d := b.explainer.namespaces.Diagnose(b.node)
+	d := b.namespaces.Diagnose(b.node)
 	b.namespaceHeadline(d)
 	b.suggestRepairOfNamespace(d)
 	kept := false
@@ -135,7 +135,7 @@ func (b *builder) suggestRepairOfNamespace(d audit.NamespaceDiagnosis) {
 			case len(d.Undeleted) > 0:
 				first := b.graph.Object(d.Undeleted[0]).Identity
 				b.answer.suggest("see who refuses to delete "+first.String()+"; with --dry-run=server, nothing is deleted",
-					append(append([]string{"kubectl", "delete"}, b.explainer.arguments(first)...), "--dry-run=server")...)
+					append(append([]string{"kubectl", "delete"}, b.arguments(first)...), "--dry-run=server")...)
 			}
 		case audit.CauseConditionsUnread:
 			if b.overdue() {
@@ -154,7 +154,7 @@ func (b *builder) suggestRepairOfNamespace(d audit.NamespaceDiagnosis) {
 // webhooks names the admission webhooks that have no backend, so that the API server refuses what ends
 // the object, or what it contains.
 func (b *builder) webhooks() {
-	for _, r := range audit.Refusals(b.graph, b.explainer.Webhooks, func(o *object.Object) bool { return o == b.object }) {
+	for _, r := range audit.Refusals(b.graph, b.Webhooks, func(o *object.Object) bool { return o == b.object }) {
 		b.refused = true
 		b.answer.next(r.Message() + ".")
 		sentence, command := r.Remedy()

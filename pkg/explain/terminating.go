@@ -14,10 +14,10 @@ import (
 
 // terminating explains an object with a deletion timestamp.
 func (b *builder) terminating() {
-	for _, i := range b.explainer.initial.HeldBy(b.node).UsedBy {
+	for _, i := range b.initial.HeldBy(b.node).UsedBy {
 		if i.IsAttachment() {
 			b.answer.WaitsFor = append(b.answer.WaitsFor, Link{i, "attaches it to a node, and has to go first"})
-			b.answer.suggest("see what keeps "+i.String(), b.explainer.command("why", i)...)
+			b.answer.suggest("see what keeps "+i.String(), b.command("why", i)...)
 		}
 	}
 	switch {
@@ -28,7 +28,7 @@ func (b *builder) terminating() {
 	default:
 		b.held(b.result.Model)
 	}
-	if b.explainer.firstTransition(b.node, collector.ActionUnlink) != nil && b.result.Model.Object(b.node) != nil {
+	if b.firstTransition(b.node, collector.ActionUnlink) != nil && b.result.Model.Object(b.node) != nil {
 		if b.answer.Consequence == collector.ConsequenceNone {
 			b.answer.Consequence = collector.ConsequenceUnlink
 		}
@@ -59,7 +59,7 @@ const foregroundDeletion = "foreground: dependents that block it are deleted fir
 
 // underWay says for how long the object has been terminating, and the rest of the sentence.
 func (b *builder) underWay(c collector.Consequence, rest string) {
-	b.answer.say(c, fmt.Sprintf("%s has been terminating for %s%s", b.object, b.explainer.since(b.object.DeletionRequested()), rest))
+	b.answer.say(c, fmt.Sprintf("%s has been terminating for %s%s", b.object, b.since(b.object.DeletionRequested()), rest))
 }
 
 // completes explains a deletion that the garbage collector completes.
@@ -70,7 +70,7 @@ func (b *builder) completes() {
 		b.stopping()
 		return
 	case !b.object.HasCollectorFinalizer() && !byContents && !b.object.IsNamespace() && !(b.object.IsCRD() && len(b.contents()) > 0):
-		b.held(b.explainer.initial)
+		b.held(b.initial)
 		return
 	case !b.object.HasCollectorFinalizer() && !byContents && b.object.IsNamespace() && b.overdue():
 		b.namespace()
@@ -84,14 +84,14 @@ func (b *builder) completes() {
 		return
 	case b.object.Orphaning():
 		b.underWay(collector.ConsequenceDelete, " (orphan: its dependents stay, and lose their references to it): then the garbage collector completes the deletion.")
-		b.answer.next(fmt.Sprintf("%s: each loses its reference to it, and stays.", count(objects(b.explainer.referrers(b.graph.Dependents(b.node))), "dependent")))
+		b.answer.next(fmt.Sprintf("%s: each loses its reference to it, and stays.", reason.Count(objects(b.referrers(b.graph.Dependents(b.node))), "dependent")))
 		b.collectorIsLate()
 		return
 	}
-	blocking := b.explainer.initial.Blocking(b.node)
+	blocking := b.initial.Blocking(b.node)
 	switch {
 	case len(blocking) == 0 && len(b.object.ForeignFinalizers()) > 0:
-		b.held(b.explainer.initial)
+		b.held(b.initial)
 		return
 	case len(blocking) == 0:
 		b.underWay(collector.ConsequenceDelete, " ("+foregroundDeletion+"), and nothing blocks it any more: the garbage collector completes the deletion.")
@@ -104,7 +104,7 @@ func (b *builder) completes() {
 		b.answer.WaitsFor = append(b.answer.WaitsFor, Link{b.graph.Object(n).Identity, "blocks it, and is deleted before it"})
 	}
 	if more := len(blocking) - maxNames; more > 0 {
-		b.answer.next(fmt.Sprintf("%s block it as well.", count(more, "more object")))
+		b.answer.next(fmt.Sprintf("%s block it as well.", reason.Count(more, "more object")))
 	}
 	b.collectorIsLate()
 }
@@ -133,13 +133,13 @@ func (b *builder) held(m *simulate.Model) {
 	case len(held) > 0:
 		b.underWay(collector.ConsequenceNone, ", held by "+foreign(m.HeldBy(b.node))+".")
 		b.explainFinalizers(o.Identity, m.HeldBy(b.node))
-		if b.explainer.initial.Overdue(o) {
+		if b.initial.Overdue(o) {
 			b.answer.next(fmt.Sprintf("%s %s.", o, b.podOverdue().Message()))
 		}
 		if o.DeletingDependents() {
 			b.answer.next("The garbage collector removes its own finalizer first; that is not enough.")
 		}
-	case b.explainer.initial.Overdue(left):
+	case b.initial.Overdue(left):
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s %s.", o, b.podOverdue().Message()))
 		b.answer.next("It is deleted when its kubelet reports that it has stopped.")
 	case left.InGracePeriod():
@@ -157,7 +157,7 @@ func (b *builder) stopping() {
 
 // podOverdue returns what holds a Pod past its grace period.
 func (b *builder) podOverdue() reason.PodOverdue {
-	return reason.PodOverdue{Since: b.explainer.initial.Since(b.node), Node: b.object.Node}
+	return reason.PodOverdue{Since: b.initial.Since(b.node), Node: b.object.Node}
 }
 
 // nothingBlocks explains an object that was read just before its removal, or whose
@@ -166,10 +166,12 @@ func (b *builder) podOverdue() reason.PodOverdue {
 func (b *builder) nothingBlocks() {
 	b.underWay(collector.ConsequenceNone, ", and nothing that could be read blocks it.")
 	b.answer.next("It should be gone at the next scan. If it stays, its deletion was interrupted: the API server marked it, but did not remove it. The garbage collector does not process it again.")
-	b.answer.suggest("if it stays, delete it again, which completes the deletion", append([]string{"kubectl", "delete"}, b.explainer.arguments(b.object.Identity)...)...)
+	b.answer.suggest("if it stays, delete it again, which completes the deletion", append([]string{"kubectl", "delete"}, b.arguments(b.object.Identity)...)...)
 }
 
-func remaining(n int) string { return count(n, "object") + " still " + plural(n, "exists", "exist") }
+func remaining(n int) string {
+	return fmt.Sprintf("%s still %s", reason.Count(n, "object"), plural(n, "exists", "exist"))
+}
 
 // explainFinalizers says who has to remove the finalizers of others, and what a person may do.
 func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinalizers) {
@@ -191,7 +193,7 @@ func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinaliz
 		words := []string{"delete"}
 		for _, user := range held.UsedBy {
 			if !user.IsAttachment() {
-				words = append(words, b.explainer.arguments(user)[0])
+				words = append(words, b.arguments(user)[0])
 			}
 		}
 		if len(words) > 1 {
@@ -204,7 +206,7 @@ func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinaliz
 			ask = "remove it. This previews what that deletes"
 		}
 		if f != simulate.DefinitionFinalizer {
-			b.answer.suggest(ask, b.explainer.command("repair", i, "--finalizer", f, "--dry-run")...)
+			b.answer.suggest(ask, b.command("repair", i, "--finalizer", f, "--dry-run")...)
 			break
 		}
 	}
@@ -213,7 +215,7 @@ func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinaliz
 // explainFinalizer says who has to remove a finalizer, and what the scan shows of its controller.
 func (b *builder) explainFinalizer(finalizer string) {
 	b.answer.next(fmt.Sprintf("The finalizer %s: %s.", finalizer, finalizerController(finalizer)))
-	if traces := b.explainer.traces.Of(finalizer); traces != nil {
+	if traces := b.traces.Of(finalizer); traces != nil {
 		b.answer.next(traces.Sentence() + ".")
 	}
 }
@@ -254,7 +256,7 @@ func (b *builder) stuck() {
 	if len(links) == 1 {
 		waits = "is blocked"
 	} else if more := len(model.Blocking(b.node)) - 1; more > 0 {
-		b.answer.next(fmt.Sprintf("%s %s it, besides the one that is named here.", count(more, "more object"), plural(more, "blocks", "block")))
+		b.answer.next(fmt.Sprintf("%s %s it, besides the one that is named here.", reason.Count(more, "more object"), plural(more, "blocks", "block")))
 	}
 	switch end.Reason {
 	case simulate.InCycle:
@@ -263,16 +265,16 @@ func (b *builder) stuck() {
 			cycle = "waits for itself to be deleted first, so the deletion never completes"
 		}
 		say(collector.ConsequenceStuck, cycle)
-		b.answer.suggest("complete the deletion by deleting it again, without waiting for dependents; this previews that", b.explainer.command("delete", b.object.Identity, "--cascade=background", "--dry-run")...)
+		b.answer.suggest("complete the deletion by deleting it again, without waiting for dependents; this previews that", b.command("delete", b.object.Identity, "--cascade=background", "--dry-run")...)
 	case simulate.CannotBeJudged:
 		say(collector.ConsequenceStuck, waits+", which the garbage collector skips, so the deletion never completes")
-		b.answer.next(fmt.Sprintf("About %s: %s.", last, b.explainer.blockers.UndecidableReference(end.Node, end.Reference).Undecidable()))
-		b.answer.suggest("see what is wrong with "+last.String(), b.explainer.command("why", last)...)
+		b.answer.next(fmt.Sprintf("About %s: %s.", last, b.blockers.UndecidableReference(end.Node, end.Reference).Undecidable()))
+		b.answer.suggest("see what is wrong with "+last.String(), b.command("why", last)...)
 	case simulate.NotAllListed:
 		say(collector.ConsequenceUnknown, "it is unknown whether anything blocks it: not all of its possible dependents could be read")
 	case simulate.ContentsNotListed: // only in a model of this tool's own actions
 	case simulate.PatchRejected:
-		say(collector.ConsequenceStuck, waits+", which "+b.explainer.blockers.Blocker(end.Node).Reason.Message())
+		say(collector.ConsequenceStuck, waits+", which "+b.blockers.Blocker(end.Node).Reason.Message())
 	case simulate.SharesUID:
 		say(collector.ConsequenceUnknown, "it is unknown what happens to it: "+snapshot.UIDContested(b.graph.Object(end.Node)).Contest())
 	case simulate.HeldByFinalizers:
@@ -284,9 +286,9 @@ func (b *builder) stuck() {
 	case simulate.PodStillStopping:
 		say(collector.ConsequenceNone, waits+", a Pod that is still stopping")
 	case simulate.ContentsUnlistable:
-		say(collector.ConsequenceUnknown, waits+", which "+b.explainer.blockers.Blocker(end.Node).Reason.Message())
+		say(collector.ConsequenceUnknown, waits+", which "+b.blockers.Blocker(end.Node).Reason.Message())
 	case simulate.ContentsStillDeleting, simulate.GroupsUndiscoverable, simulate.LimitReached, simulate.NothingBlocks:
-		say(collector.ConsequenceNone, waits+", which "+b.explainer.blockers.Blocker(end.Node).Reason.Message())
+		say(collector.ConsequenceNone, waits+", which "+b.blockers.Blocker(end.Node).Reason.Message())
 	}
 }
 
@@ -301,7 +303,7 @@ func (b *builder) link(n graph.Node, last bool) string {
 	case !last:
 		return "blocks it, and waits for a dependent to be deleted first"
 	case b.result.Model.Object(n).Terminating():
-		return "blocks it, and " + b.explainer.blockers.Blocker(n).Reason.Message()
+		return "blocks it, and " + b.blockers.Blocker(n).Reason.Message()
 	}
 	return "blocks it, and is not deleted"
 }

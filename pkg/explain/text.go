@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,13 +16,6 @@ import (
 
 // maxNames is how many names one sentence lists.
 const maxNames = 4
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
 
 func list(names []string) string {
 	if more := len(names) - maxNames; more > 0 {
@@ -62,15 +56,12 @@ func plural(n int, one, many string) string {
 }
 
 // arguments returns the command-line arguments that select an object.
-func (e *Explainer) arguments(i object.Identity) []string { return Arguments(e.graph, i, "")[1:] }
-
-// Arguments returns the arguments of a command about an object, which begin with its name.
-func Arguments(g *graph.Graph, i object.Identity, command string, flags ...string) []string {
-	words := []string{command, TypeArgument(g, i.APIVersion, i.Kind) + "/" + i.Name}
+func (e *Explainer) arguments(i object.Identity) []string {
+	words := []string{TypeArgument(e.graph, i.APIVersion, i.Kind) + "/" + i.Name}
 	if i.Namespace != "" {
 		words = append(words, "-n", i.Namespace)
 	}
-	return append(words, flags...)
+	return words
 }
 
 // TypeArgument returns what selects a type on a command line: its kind, unless that also
@@ -87,5 +78,5 @@ func TypeArgument(g *graph.Graph, apiVersion, kind string) string {
 
 // command returns a command line of this program about an object.
 func (e *Explainer) command(command string, i object.Identity, flags ...string) []string {
-	return plugin.Line(Arguments(e.graph, i, command, flags...)...)
+	return plugin.Line(slices.Concat([]string{command}, e.arguments(i), flags)...)
 }

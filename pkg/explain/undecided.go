@@ -80,7 +80,7 @@ func (b *builder) unknown(index int) {
 	case j.Gap != nil && j.Gap.Reason == snapshot.NotInFile:
 		b.answer.suggest("scan the whole cluster into a file, and ask that", plugin.Line("snapshot", "-o", "cluster.json.gz")...)
 	default:
-		b.answer.suggest("try again when the API server can answer", b.explainer.command("why", b.object.Identity)...)
+		b.answer.suggest("try again when the API server can answer", b.command("why", b.object.Identity)...)
 	}
 }
 
@@ -126,7 +126,7 @@ func (b *builder) listKind() {
 	i := slices.IndexFunc(b.judgements, collector.Judgement.NamesListKind)
 	b.answer.say(assessment.ConsequenceIfDecidable(), fmt.Sprintf("%s names %s as its owner, with a list kind, most likely by mistake: because of that, the cluster's garbage collector %s.", b.object, b.object.Owners[i], what))
 	b.answer.next("A running garbage collector acts within seconds. " + plugin.Command() + " collect does not: it leaves the object alone.")
-	b.answer.suggest("remove the reference, or correct its kind", append([]string{"kubectl", "edit"}, b.explainer.arguments(b.object.Identity)...)...)
+	b.answer.suggest("remove the reference, or correct its kind", append([]string{"kubectl", "edit"}, b.arguments(b.object.Identity)...)...)
 }
 
 // updateRefused explains an object for which the API server refuses every update that the
@@ -177,11 +177,11 @@ func (b *builder) suggestRepair(i int, j collector.Judgement, purpose string) bo
 	if m.NeedsDecision { // only a person can tell that the owner does not exist
 		flags = append(flags, "--fix", string(repair.Unlink))
 	}
-	b.answer.suggest(purpose+fix, b.explainer.command("repair", b.object.Identity, flags...)...)
+	b.answer.suggest(purpose+fix, b.command("repair", b.object.Identity, flags...)...)
 	return true
 }
 
 // suggestUnlink suggests removing valid references.
 func (b *builder) suggestUnlink(purpose string, uids ...string) {
-	b.answer.suggest(purpose, b.explainer.command("repair", b.object.Identity, "--fix", string(repair.Unlink), "--reference", strings.Join(uids, ","))...)
+	b.answer.suggest(purpose, b.command("repair", b.object.Identity, "--fix", string(repair.Unlink), "--reference", strings.Join(uids, ","))...)
 }

@@ -26,10 +26,10 @@ var (
 	TypesListed       = with[int]("TypesListed", "types", "%d of %[1]d types")
 	LeaderRenewsLease = with[string]("LeaderRenewsLease", "holderIdentity", "%s renews its lease")
 	// the collector keeps up with its work
-	QueuesShort = says("QueuesShort", "items", func(items int) string { return count(items, "item") + " waiting" })
+	QueuesShort = says("QueuesShort", "items", func(items int) string { return Count(items, "item") + " waiting" })
 	// the collector knows every object with owners or dependents that the scan listed
 	GraphComplete = says("GraphComplete", "objects", func(objects int) string {
-		return "it has all " + count(objects, "object") + " with owners or dependents"
+		return "it has all " + Count(objects, "object") + " with owners or dependents"
 	})
 	// the collector deleted the dependent of an owner that this program created and deleted (--canary)
 	CanaryCollected = says("CanaryCollected", "took", func(took metav1.Duration) string {
@@ -48,15 +48,15 @@ var (
 	})
 	// objects which the collector had to delete or change were gone or changed some time later
 	GarbageProcessed = says2("GarbageProcessed", "objects after", func(objects int, after metav1.Duration) string {
-		return fmt.Sprintf("%s processed within %s", count(objects, "object"), after.Duration)
+		return fmt.Sprintf("%s processed within %s", Count(objects, "object"), after.Duration)
 	})
 	// the collector reported references to owners in other namespaces
 	OwnersInOtherNamespaces = says2("OwnersInOtherNamespaces", "objects first", func(objects int, first object.Identity) string {
-		return fmt.Sprintf("events OwnerRefInvalidNamespace about %s, such as %s", count(objects, "object"), located(first))
+		return fmt.Sprintf("events OwnerRefInvalidNamespace about %s, such as %s", Count(objects, "object"), located(first))
 	})
 	// a work queue of the collector did not become shorter
 	QueueWaits = says2("QueueWaits", "queue items", func(queue string, items int) string {
-		return fmt.Sprintf("%s waiting in %s, and no fewer than before", count(items, "item"), queue)
+		return fmt.Sprintf("%s waiting in %s, and no fewer than before", Count(items, "item"), queue)
 	})
 	// the collector has worked for long on one item
 	QueueStuck = says2("QueueStuck", "queue for", func(queue string, long metav1.Duration) string {
@@ -175,7 +175,7 @@ type GarbageLeft struct {
 }
 
 func (r GarbageLeft) Message() string {
-	return fmt.Sprintf("%s to collect, unchanged for at least %s, such as %s", count(r.Objects, "object"), r.After.Duration, located(r.First))
+	return fmt.Sprintf("%s to collect, unchanged for at least %s, such as %s", Count(r.Objects, "object"), r.After.Duration, located(r.First))
 }
 
 // GarbageProcessedSlowly means that the collector processed only some of the objects.
@@ -186,7 +186,7 @@ type GarbageProcessedSlowly struct {
 }
 
 func (r GarbageProcessedSlowly) Message() string {
-	return fmt.Sprintf("%s processed within %s, %d left", count(r.Processed, "object"), r.After.Duration, r.Left)
+	return fmt.Sprintf("%s processed within %s, %d left", Count(r.Processed, "object"), r.After.Duration, r.Left)
 }
 
 // DeletionsIdle means that deletions which nothing blocks are not completed by the collector.
@@ -197,7 +197,7 @@ type DeletionsIdle struct {
 }
 
 func (r DeletionsIdle) Message() string {
-	return fmt.Sprintf("%s that only the garbage collector has to complete; %s has been terminating%s", count(r.Objects, "deletion"), located(r.Oldest), r.Since.phrase())
+	return fmt.Sprintf("%s that only the garbage collector has to complete; %s has been terminating%s", Count(r.Objects, "deletion"), located(r.Oldest), r.Since.phrase())
 }
 
 // DeletionsWait means that deletions wait for something else than the collector.
@@ -209,7 +209,7 @@ type DeletionsWait struct {
 }
 
 func (r DeletionsWait) Message() string {
-	text := fmt.Sprintf("%s; %s has been terminating%s", count(r.Objects, "long deletion"), located(r.Oldest), r.Since.phrase())
+	text := fmt.Sprintf("%s; %s has been terminating%s", Count(r.Objects, "long deletion"), located(r.Oldest), r.Since.phrase())
 	if why := Message(r.Because.Reason); why != "" {
 		text += ": it " + why
 	}
@@ -224,7 +224,7 @@ type GraphIncomplete struct {
 }
 
 func (r GraphIncomplete) Message() string {
-	return fmt.Sprintf("it lacks %d of %s with owners or dependents, such as %s", r.Missing, count(r.Objects, "object"), located(r.First))
+	return fmt.Sprintf("it lacks %d of %s with owners or dependents, such as %s", r.Missing, Count(r.Objects, "object"), located(r.First))
 }
 
 // located returns an object with its namespace.
@@ -233,13 +233,6 @@ func located(i object.Identity) string {
 		return i.String()
 	}
 	return i.String() + " in " + i.Namespace
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // What the checks together tell about the garbage collector.

@@ -51,13 +51,10 @@ var (
 )
 
 func owners(n int) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "no owner"
-	case 1:
-		return "1 owner"
 	}
-	return fmt.Sprintf("%d owners", n)
+	return Count(n, "owner")
 }
 
 // CannotDecide means that a reference of the object cannot be resolved, so that the collector skips the whole object.

@@ -104,12 +104,8 @@ func (r ContentsLeft) Message() string {
 			return fmt.Sprintf("finalizer %s holds %d of them", f.Finalizer, f.Objects)
 		})
 	}
-	switch r.OverduePods {
-	case 0:
-	case 1:
-		text += "; 1 Pod should have stopped"
-	default:
-		text += fmt.Sprintf("; %d Pods should have stopped", r.OverduePods)
+	if r.OverduePods > 0 {
+		text += "; " + Count(r.OverduePods, "Pod") + " should have stopped"
 	}
 	return text
 }

@@ -92,6 +92,14 @@ func failed(code Code, beginning string) *With[Failure] {
 	return says(code, "", func(f Failure) string { return beginning + f.Text() })
 }
 
+// Count returns a number with its noun, which takes an s: "1 object", "2 objects".
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
 // named returns the first of several objects, and how many more there are.
 func named(of []object.Identity) string {
 	switch len(of) {

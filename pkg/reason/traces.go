@@ -35,25 +35,20 @@ func (t ControllerTraces) Sentence() string {
 		return fmt.Sprintf("No API group, CustomResourceDefinition, APIService or webhook configuration of %s exists in this cluster. Its controller may have been uninstalled", t.Domain)
 	}
 	var parts []string
-	add := func(one, several string, names []string) {
-		switch len(names) {
-		case 0:
-		case 1:
-			parts = append(parts, one+" "+names[0])
-		default:
-			parts = append(parts, several+" "+strings.Join(names, ", "))
+	add := func(what string, names []string) {
+		if len(names) > 1 {
+			what += "s"
+		}
+		if len(names) > 0 {
+			parts = append(parts, what+" "+strings.Join(names, ", "))
 		}
 	}
-	add("serves API group", "serves API groups", t.Groups)
-	switch t.Definitions {
-	case 0:
-	case 1:
-		parts = append(parts, fmt.Sprintf("has 1 CustomResourceDefinition of %s", t.Domain))
-	default:
-		parts = append(parts, fmt.Sprintf("has %d CustomResourceDefinitions of %s", t.Definitions, t.Domain))
+	add("serves API group", t.Groups)
+	if t.Definitions > 0 {
+		parts = append(parts, fmt.Sprintf("has %s of %s", Count(t.Definitions, "CustomResourceDefinition"), t.Domain))
 	}
-	add("registers APIService", "registers APIServices", t.APIServices)
-	add("has webhook configuration", "has webhook configurations", t.Webhooks)
+	add("registers APIService", t.APIServices)
+	add("has webhook configuration", t.Webhooks)
 	text := "The cluster " + parts[0]
 	if last := len(parts) - 1; last > 0 {
 		text = "The cluster " + strings.Join(parts[:last], ", ") + " and " + parts[last]

@@ -92,7 +92,7 @@ func (w *watched) explain(ctx context.Context) (answer, compared *explain.Answer
 		if err := w.unread(id); err != nil {
 			return nil, nil, err
 		}
-		answer = w.explainer.GoneSince(w.answer, w.eventHistory(ctx, id))
+		answer = w.explainer.Gone(w.answer.Object, w.eventHistory(ctx, id), w.answer)
 		return answer, answer, ctx.Err()
 	}
 	if now := w.scan.Now(); o.ResourceVersion != w.version || now.Sub(w.read) >= cli.WatchRefresh {

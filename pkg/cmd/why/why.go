@@ -307,7 +307,7 @@ func (c *whyCommand) writers(ctx context.Context, id object.Identity) object.Wri
 }
 
 func (c *whyCommand) gone(ctx context.Context, at object.Identity) *explain.Answer {
-	a := c.explainer.Gone(at, c.eventHistory(ctx, at))
+	a := c.explainer.Gone(at, c.eventHistory(ctx, at), nil)
 	c.unknown = c.unknown || !a.HasTraces()
 	return a
 }
