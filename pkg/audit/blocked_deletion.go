@@ -53,21 +53,16 @@ func (r *ruleContext) overdue(n graph.Node) bool {
 
 func (r *ruleContext) blocked(n graph.Node, by Blocker) Finding {
 	f := Finding{
-		Object: r.graph.Object(n).Identity, Severity: Warning, Consequence: collector.ConsequenceNone, Fix: NoFix,
+		Object: r.graph.Object(n).Identity, Severity: Warning, Consequence: by.Consequence, Fix: NoFix,
 		Reason: reason.DeletionBlocked.Of(reason.Nested{Reason: by.Reason}), Effect: reason.Waits{}, Members: append([]object.Identity{}, by.By...), Blocker: by.Reason,
 	}
-	unknown := by.Unverified
-	switch by.RootCause.Reason {
-	case simulate.InCycle, simulate.CannotBeJudged, simulate.PatchRejected:
-		f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.Waits{Forever: true}
-	case simulate.NotAllListed, simulate.SharesUID, simulate.ContentsNotListed, simulate.ContentsUnlistable:
-		unknown = true
-	case simulate.NothingBlocks:
+	switch {
+	case by.Consequence == collector.ConsequenceStuck:
+		f.Severity, f.Effect = Error, reason.Waits{Forever: true}
+	case by.Consequence == collector.ConsequenceUnknown:
+		f.Effect = reason.Waits{Unknown: true}
+	case by.RootCause.Reason == simulate.NothingBlocks:
 		f.Idle, f.Effect = true, reason.Waits{Idle: true}
-	case simulate.HeldByFinalizers, simulate.PodStillStopping, simulate.ContentsStillDeleting, simulate.GroupsUndiscoverable, simulate.LimitReached:
-	}
-	if unknown {
-		f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceUnknown, reason.Waits{Unknown: true}
 	}
 	return f
 }
@@ -89,12 +84,13 @@ func NewBlockers(m *simulate.Model) *Blockers {
 type Blocker struct {
 	By        []object.Identity // the dependents that block it; empty where there are none
 	RootCause simulate.Obstacle
-	Reason    reason.Reason
+	Reason    reason.Reason // said of the object that is deleted
+	Cause     reason.Reason // said of the object of RootCause
 	// Finalizers are those of others that hold the object itself; empty if something else blocks it.
 	Finalizers []string
-	// Unverified reports that the root cause is a reference of which too little could be read, so
-	// that the collector may be able to judge it.
-	Unverified bool
+	// Consequence is ConsequenceStuck if the deletion never completes by itself, ConsequenceUnknown if too
+	// little could be read to tell, and ConsequenceNone if it waits for something else.
+	Consequence collector.Consequence
 }
 
 // Blocker returns what blocks the deletion of a terminating object.
@@ -104,17 +100,35 @@ func (b *Blockers) Blocker(n graph.Node) Blocker {
 		out.By = append(out.By, b.graph.Object(by).Identity)
 	}
 	out.RootCause, _ = b.obstacles.RootCause(n)
-	out.Reason = b.reason(out.RootCause)
-	if at := out.RootCause; at.Reason == simulate.CannotBeJudged {
-		out.Unverified = b.reference(at.Node, at.Reference).Verdict == collector.VerdictUnknown
-	}
-	switch {
-	case len(out.By) > 0 && out.RootCause.Node != n:
-		out.Reason = reason.BlockedByDependents{By: out.By[0], RootCause: b.graph.Object(out.RootCause.Node).Identity, Because: reason.Nested{Reason: out.Reason}}
+	out.Cause = b.reason(out.RootCause)
+	out.Reason = out.Cause
+	out.Consequence = b.consequence(out.RootCause)
+	switch root := b.graph.Object(out.RootCause.Node).Identity; {
+	case out.RootCause.Node != n:
+		if len(out.By) == 0 { // an orphan whose reference to it cannot be removed
+			out.By = append(out.By, root)
+		}
+		out.Reason = reason.BlockedByDependents{By: out.By[0], RootCause: root, Because: reason.Nested{Reason: out.Cause}}
 	case out.RootCause.Reason == simulate.HeldByFinalizers:
 		out.Finalizers = b.model.Object(out.RootCause.Node).ForeignFinalizers()
 	}
 	return out
+}
+
+func (b *Blockers) consequence(at simulate.Obstacle) collector.Consequence {
+	switch at.Reason {
+	case simulate.CannotBeJudged:
+		if b.reference(at.Node, at.Reference).Verdict == collector.VerdictUnknown { // the collector may read more
+			return collector.ConsequenceUnknown
+		}
+		return collector.ConsequenceStuck
+	case simulate.InCycle, simulate.PatchRejected:
+		return collector.ConsequenceStuck
+	case simulate.NotAllListed, simulate.SharesUID, simulate.ContentsNotListed, simulate.ContentsUnlistable:
+		return collector.ConsequenceUnknown
+	case simulate.NothingBlocks, simulate.HeldByFinalizers, simulate.PodStillStopping, simulate.ContentsStillDeleting, simulate.GroupsUndiscoverable, simulate.LimitReached:
+	}
+	return collector.ConsequenceNone
 }
 
 func (b *Blockers) reason(at simulate.Obstacle) reason.Reason {

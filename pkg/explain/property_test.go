@@ -115,10 +115,24 @@ func TestAnswersAreWholeSentences(t *testing.T) {
 			texts = append(texts, r.Sentence)
 		}
 		for _, s := range texts {
-			for _, slip := range []string{"%!", "null", "nil", " ,", "  ", "to ,", " to .", ": .", " 0 "} {
+			for _, slip := range []string{"%!", "null", "nil", " ,", "  ", "to ,", " to .", ": .", " 0 ", "blocked, which"} {
 				if strings.Contains(s, slip) && !odd(a, slip) {
 					t.Fatalf("%q in %q", slip, s)
 				}
+			}
+		}
+	})
+}
+
+// Another user, or the collector, may be able to read what this one could not.
+func TestNothingIsStuckBecauseOfWhatCouldNotBeRead(t *testing.T) {
+	eachObject(t, func(t *rapid.T, _ *graph.Graph, _ graph.Node, a *explain.Answer, _ *object.Object) {
+		for _, s := range a.Next {
+			if a.Consequence == collector.ConsequenceStuck && strings.HasPrefix(s, "About ") && strings.Contains(s, "it is unknown") {
+				t.Fatalf("%s %s", a.Headline, s)
+			}
+			if strings.HasPrefix(s, "0 ") {
+				t.Fatalf("%q counts nothing", s)
 			}
 		}
 	})

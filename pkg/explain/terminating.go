@@ -84,7 +84,9 @@ func (b *builder) completes() {
 		return
 	case b.object.Orphaning():
 		b.underWay(collector.ConsequenceDelete, " (orphan: its dependents stay, and lose their references to it): then the garbage collector completes the deletion.")
-		b.answer.next(fmt.Sprintf("%s: each loses its reference to it, and stays.", reason.Count(objects(b.referrers(b.graph.Dependents(b.node))), "dependent")))
+		if n := objects(b.referrers(b.graph.Dependents(b.node))); n > 0 {
+			b.answer.next(fmt.Sprintf("%s: each loses its reference to it, and stays.", reason.Count(n, "dependent")))
+		}
 		b.collectorIsLate()
 		return
 	}
@@ -248,14 +250,17 @@ func (b *builder) stuck() {
 	if model.Object(b.node).Orphaning() {
 		how = "orphan: its dependents lose their references to it first"
 	}
-	say := func(c collector.Consequence, what string) {
-		b.underWay(c, " ("+how+"), and "+what+".")
+	blocker := b.blockers.Blocker(b.node)
+	say := func(what string) {
+		b.underWay(blocker.Consequence, " ("+how+"), and "+what+".")
 	}
 	last := b.graph.Object(end.Node).Identity
 	waits := "is blocked by " + name(last, b.object.Namespace)
-	if len(links) == 1 {
-		waits = "is blocked"
-	} else if more := len(model.Blocking(b.node)) - 1; more > 0 {
+	which := waits + ", which "
+	if end.Node == b.node { // it is in its own way
+		which = ""
+	}
+	if more := len(model.Blocking(b.node)) - 1; len(links) > 1 && more > 0 {
 		b.answer.next(fmt.Sprintf("%s %s it, besides the one that is named here.", reason.Count(more, "more object"), plural(more, "blocks", "block")))
 	}
 	switch end.Reason {
@@ -264,31 +269,27 @@ func (b *builder) stuck() {
 		if len(links) == 1 {
 			cycle = "waits for itself to be deleted first, so the deletion never completes"
 		}
-		say(collector.ConsequenceStuck, cycle)
+		say(cycle)
 		b.answer.suggest("complete the deletion by deleting it again, without waiting for dependents; this previews that", b.command("delete", b.object.Identity, "--cascade=background", "--dry-run")...)
 	case simulate.CannotBeJudged:
-		say(collector.ConsequenceStuck, waits+", which the garbage collector skips, so the deletion never completes")
+		skips := ", which the garbage collector skips, so the deletion never completes"
+		if blocker.Consequence == collector.ConsequenceUnknown {
+			skips = ", which the garbage collector may skip, so it is unknown whether the deletion completes"
+		}
+		say(waits + skips)
 		b.answer.next(fmt.Sprintf("About %s: %s.", last, b.blockers.UndecidableReference(end.Node, end.Reference).Undecidable()))
 		b.answer.suggest("see what is wrong with "+last.String(), b.command("why", last)...)
 	case simulate.NotAllListed:
-		say(collector.ConsequenceUnknown, "it is unknown whether anything blocks it: not all of its possible dependents could be read")
-	case simulate.ContentsNotListed: // only in a model of this tool's own actions
-	case simulate.PatchRejected:
-		say(collector.ConsequenceStuck, waits+", which "+b.blockers.Blocker(end.Node).Reason.Message())
+		say("it is unknown whether anything blocks it: not all of its possible dependents could be read")
 	case simulate.SharesUID:
-		say(collector.ConsequenceUnknown, "it is unknown what happens to it: "+snapshot.UIDContested(b.graph.Object(end.Node)).Contest())
+		say("it is unknown what happens to it: " + snapshot.UIDContested(b.graph.Object(end.Node)).Contest())
 	case simulate.HeldByFinalizers:
-		if waits += ", which is held by "; len(links) == 1 {
-			waits = "is held by "
-		}
-		say(collector.ConsequenceNone, waits+foreign(model.HeldBy(end.Node)))
+		say(which + "is held by " + foreign(model.HeldBy(end.Node)))
 		b.explainFinalizers(last, model.HeldBy(end.Node))
 	case simulate.PodStillStopping:
-		say(collector.ConsequenceNone, waits+", a Pod that is still stopping")
-	case simulate.ContentsUnlistable:
-		say(collector.ConsequenceUnknown, waits+", which "+b.blockers.Blocker(end.Node).Reason.Message())
-	case simulate.ContentsStillDeleting, simulate.GroupsUndiscoverable, simulate.LimitReached, simulate.NothingBlocks:
-		say(collector.ConsequenceNone, waits+", which "+b.blockers.Blocker(end.Node).Reason.Message())
+		say(waits + ", a Pod that is still stopping")
+	case simulate.PatchRejected, simulate.ContentsUnlistable, simulate.ContentsNotListed, simulate.ContentsStillDeleting, simulate.GroupsUndiscoverable, simulate.LimitReached, simulate.NothingBlocks:
+		say(which + blocker.Cause.Message())
 	}
 }
 
