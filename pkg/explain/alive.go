@@ -48,7 +48,7 @@ func (b *builder) alive() {
 		b.losesReferences(&simulate.Transition{Decision: d, OrphanedFrom: graph.None})
 	case unlinked == nil && d.Action == collector.ActionUnlink:
 		b.unnoticed()
-	case unlinked != nil && d.Action != collector.ActionUnlink:
+	case unlinked != nil:
 		b.losesReferences(unlinked)
 	case d.NoAction == collector.ReferenceUnknown && b.assessment.UndecidableReference >= 0:
 		b.undecidable(d.UndecidableReference)
@@ -56,8 +56,6 @@ func (b *builder) alive() {
 		b.unknown(d.UndecidableReference)
 	case d.NoAction == collector.PatchRejected:
 		b.updateRefused()
-	case unlinked != nil:
-		b.losesReferences(unlinked)
 	case len(b.object.Owners) == 0:
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: %s.", b.object, KeptReason(nil)))
 		b.suggestDelete()

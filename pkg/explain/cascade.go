@@ -58,13 +58,9 @@ func (b *builder) simulateDeletion() *simulate.Result {
 		for _, n := range append(b.contents(), b.node) {
 			bounds.Deletes = append(bounds.Deletes, simulate.Deletion{Node: n}) // with the policy that it has
 		}
-		roots := map[graph.Node]bool{b.node: true}
-		if b.object.DeletingDependents() {
-			for _, e := range b.graph.Dependents(b.node) {
-				roots[e.Node] = true
-			}
+		bounds.Roots = func(n graph.Node) bool {
+			return n == b.node || b.object.DeletingDependents() && slices.Contains(b.graph.Owners(n), b.node)
 		}
-		bounds.Roots = func(n graph.Node) bool { return roots[n] }
 	} else {
 		bounds.Deletes = []simulate.Deletion{{Node: b.node, Policy: metav1.DeletePropagationBackground}}
 	}

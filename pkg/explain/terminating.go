@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -62,63 +63,56 @@ func (b *builder) underWay(c collector.Consequence, rest string) {
 	b.answer.say(c, fmt.Sprintf("%s has been terminating for %s%s", b.object, b.since(b.object.DeletionRequested()), rest))
 }
 
-// completes explains a deletion that the garbage collector completes.
+// completes explains a deletion that ends without help.
 func (b *builder) completes() {
 	_, byContents := b.result.ContentsDeleted[b.node]
 	switch {
-	case !b.object.HasCollectorFinalizer() && !byContents && b.object.InGracePeriod():
-		b.stopping()
-		return
-	case !b.object.HasCollectorFinalizer() && !byContents && !b.object.IsNamespace() && !(b.object.IsCRD() && len(b.contents()) > 0):
-		b.held(b.initial)
-		return
-	case !b.object.HasCollectorFinalizer() && !byContents && b.object.IsNamespace() && b.overdue():
-		b.namespace()
-		return
-	case !b.object.HasCollectorFinalizer() && !byContents:
-		b.underWay(collector.ConsequenceNone, ", and is deleted after its contents. No action is needed.")
-		return
 	case byContents:
 		b.deletedWith(b.result.Transitions[b.result.ContentsDeleted[b.node]].Node, ".")
 		b.afterDeletion()
-		return
+	case b.object.HasCollectorFinalizer():
+		b.collectorCompletes()
+	case b.object.InGracePeriod():
+		b.stopping()
+	case !b.object.IsNamespace() && !(b.object.IsCRD() && len(b.contents()) > 0):
+		b.held(b.initial)
+	case b.object.IsNamespace() && b.overdue():
+		b.namespace()
+	default:
+		b.underWay(collector.ConsequenceNone, ", and is deleted after its contents. No action is needed.")
+	}
+}
+
+// collectorCompletes explains a deletion that the garbage collector completes.
+func (b *builder) collectorCompletes() {
+	blocking := b.initial.Blocking(b.node)
+	switch n := len(blocking); {
 	case b.object.Orphaning():
 		b.underWay(collector.ConsequenceDelete, " (orphan: its dependents stay, and lose their references to it): then the garbage collector completes the deletion.")
 		if n := objects(b.referrers(b.graph.Dependents(b.node))); n > 0 {
 			b.answer.next(fmt.Sprintf("%s: each loses its reference to it, and stays.", reason.Count(n, "dependent")))
 		}
-		b.collectorIsLate()
-		return
-	}
-	blocking := b.initial.Blocking(b.node)
-	switch {
-	case len(blocking) == 0 && len(b.object.ForeignFinalizers()) > 0:
+	case n == 0 && len(b.object.ForeignFinalizers()) > 0:
 		b.held(b.initial)
 		return
-	case len(blocking) == 0:
+	case n == 0:
 		b.underWay(collector.ConsequenceDelete, " ("+foregroundDeletion+"), and nothing blocks it any more: the garbage collector completes the deletion.")
-		b.collectorIsLate()
-		return
+	default:
+		b.underWay(collector.ConsequenceDelete, fmt.Sprintf(" (%s): the garbage collector deletes it after the %s it.", foregroundDeletion,
+			plural(n, "object that blocks", fmt.Sprintf("%d objects that block", n))))
+		for _, n := range blocking[:min(n, maxNames)] {
+			b.answer.WaitsFor = append(b.answer.WaitsFor, Link{b.graph.Object(n).Identity, "blocks it, and is deleted before it"})
+		}
+		if more := n - maxNames; more > 0 {
+			b.answer.next(fmt.Sprintf("%s %s it as well.", reason.Count(more, "more object"), plural(more, "blocks", "block")))
+		}
 	}
-	b.underWay(collector.ConsequenceDelete, fmt.Sprintf(" (%s): the garbage collector deletes it after the %s it.", foregroundDeletion,
-		plural(len(blocking), "object that blocks", fmt.Sprintf("%d objects that block", len(blocking)))))
-	for _, n := range blocking[:min(len(blocking), maxNames)] {
-		b.answer.WaitsFor = append(b.answer.WaitsFor, Link{b.graph.Object(n).Identity, "blocks it, and is deleted before it"})
-	}
-	if more := len(blocking) - maxNames; more > 0 {
-		b.answer.next(fmt.Sprintf("%s block it as well.", reason.Count(more, "more object")))
-	}
-	b.collectorIsLate()
-}
-
-// collectorIsLate explains what to do if the deletion is not completed soon.
-func (b *builder) collectorIsLate() {
 	b.answer.next("A running garbage collector does this within seconds. If the object stays longer, the garbage collector is off or has lost track of it: then this tool, or a restart of the controller manager, completes the deletion.")
-	if b.object.Namespace == "" {
-		b.answer.suggest("complete the deletion, if no garbage collector runs; this previews all that it would do in the cluster", plugin.Line("collect", "-A", "--dry-run")...)
-		return
+	where, of := "the cluster", []string{"-A"}
+	if b.object.Namespace != "" {
+		where, of = "the namespace", []string{"-n", b.object.Namespace}
 	}
-	b.answer.suggest("complete the deletion, if no garbage collector runs; this previews all that it would do in the namespace", plugin.Line("collect", "-n", b.object.Namespace, "--dry-run")...)
+	b.answer.suggest("complete the deletion, if no garbage collector runs; this previews all that it would do in "+where, plugin.Line(slices.Concat([]string{"collect"}, of, []string{"--dry-run"})...)...)
 }
 
 // held explains a deletion that waits for something other than the garbage collector, in the state
