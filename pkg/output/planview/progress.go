@@ -75,27 +75,16 @@ func (p *Progress) Line(elapsed time.Duration, width int) string {
 	if width > 0 {
 		size = min(size, width/4)
 	}
-	parts := []string{
-		fmt.Sprintf("%s %s  %s/%s", p.mode, p.bar(size), wording.Thousands(p.ended), wording.Thousands(p.total)),
-		wording.Thousands(p.failed) + " failed",
-	}
-	if p.skipped > 0 {
-		parts = append(parts, wording.Thousands(p.skipped)+" skipped")
-	}
-	if rate := p.rate(elapsed); rate != "" {
-		parts = append(parts, rate)
-	}
+	now := ""
 	switch {
 	case len(p.waiting) > 0:
-		what := "waiting for " + p.waiting[0].waitsFor
-		if more := len(p.waiting) - 1; more > 0 {
-			what += " and " + wording.Thousands(more) + " more"
-		}
-		parts = append(parts, what)
+		now = joined(" and ", "waiting for "+p.waiting[0].waitsFor, some(len(p.waiting)-1, "1 more", "%s more"))
 	case p.backups:
-		parts = append(parts, "writing backups")
+		now = "writing backups"
 	}
-	return cut(strings.Join(parts, "   "), width)
+	return cut(joined("   ",
+		fmt.Sprintf("%s %s  %s/%s", p.mode, p.bar(size), wording.Thousands(p.ended), wording.Thousands(p.total)),
+		wording.Thousands(p.failed)+" failed", some(p.skipped, "1 skipped", "%s skipped"), p.rate(elapsed), now), width)
 }
 
 // maxBar is how many blocks a bar has, if there is room.

@@ -35,7 +35,7 @@ func RunSummary(p *plan.Plan, results []event.Result, gone int, stuck string, el
 		if gone < planned {
 			deleted += " of " + wording.Thousands(planned)
 		}
-		text = strings.TrimSuffix(deleted+", "+text, ", ")
+		text = joined(", ", deleted, text)
 	}
 	text = cmp.Or(text, "nothing was changed")
 	if stuck != "" {
@@ -43,22 +43,15 @@ func RunSummary(p *plan.Plan, results []event.Result, gone int, stuck string, el
 	} else {
 		text += " in " + took(elapsed)
 	}
-	var rest []string
-	for _, group := range []struct {
-		status event.Status
-		words  string
-	}{{event.Skipped, "skipped"}, {event.Failed, "failed"}, {"", "not started"}} {
-		if n := counts[group.status]; n > 0 {
-			rest = append(rest, wording.Thousands(n)+" "+group.words)
-		}
+	toGo := 0
+	if gone > 0 {
+		toGo = min(countAfterNode(p), p.Losses()-gone)
 	}
-	if n := min(countAfterNode(p), p.Losses()-gone); n > 0 && gone > 0 {
-		rest = append(rest, wording.Thousands(n)+" to go "+afterNode)
-	}
-	if len(rest) > 0 {
-		text += "; " + strings.Join(rest, ", ")
-	}
-	return text
+	return joined("; ", text, joined(", ",
+		some(counts[event.Skipped], "1 skipped", "%s skipped"),
+		some(counts[event.Failed], "1 failed", "%s failed"),
+		some(counts[""], "1 not started", "%s not started"),
+		some(toGo, "1 to go "+afterNode, "%s to go "+afterNode)))
 }
 
 // Stuck returns an object that a run has not deleted, one that was requested if there is any, and

@@ -24,34 +24,32 @@ func SummaryLine(p *plan.Plan, where string) string {
 	if p.Mode.Cascades() {
 		return deletionSummaryLine(p, where)
 	}
-	sum := countActions(p, word, func(*plan.Step) bool { return true })
-	if sum == "" {
-		sum = "Nothing to do"
-	}
-	sum += where
 	after := countAfterNode(p)
-	if n := p.Losses() - p.Summary().Delete - after; n > 0 {
-		sum += "; " + wording.Count(n, "more object") + " along with them"
-	}
-	if after > 0 {
-		sum += "; " + wording.Count(after, "more object") + " " + afterNode
-	}
-	sum += rest(len(p.Blocked), "remains blocked", "remain blocked")
-	sum += rest(nextRun(p), "is left for the next run", "are left for the next run")
-	sum += rest(len(p.Kept), "is left alone", "are left alone")
-	return sum + ". " + wording.Scan(p.Complete)
+	return joined("; ",
+		cmp.Or(countActions(p, word, func(*plan.Step) bool { return true }), "Nothing to do")+where,
+		some(p.Losses()-p.Summary().Delete-after, "1 more object along with them", "%s more objects along with them"),
+		some(after, "1 more object "+afterNode, "%s more objects "+afterNode),
+		some(len(p.Blocked), "1 remains blocked", "%s remain blocked"),
+		some(nextRun(p), "1 is left for the next run", "%s are left for the next run"),
+		some(len(p.Kept), "1 is left alone", "%s are left alone"),
+	) + ". " + wording.Scan(p.Complete)
 }
 
-// rest returns a further part of a summary: n with the verb for one object or for several.
-// It returns an empty string if n is zero.
-func rest(n int, one, several string) string {
-	switch n {
-	case 0:
+// joined joins the parts of a text that are not empty.
+func joined(separator string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
+}
+
+// some returns the text for one, or for several with their number in the place of %s. It returns an
+// empty string for none.
+func some(n int, one, several string) string {
+	switch {
+	case n <= 0:
 		return ""
-	case 1:
-		return "; 1 " + one
+	case n == 1:
+		return one
 	}
-	return "; " + wording.Thousands(n) + " " + several
+	return fmt.Sprintf(several, wording.Thousands(n))
 }
 
 // countActions counts the steps that match, as in "delete 3, unlink 1". It returns an empty
@@ -141,21 +139,16 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 // DataSummary returns in one line, without its line break, what becomes of the data of the claims and volumes that
 // a plan deletes. It returns an empty string if there are none.
 func DataSummary(p *plan.Plan, palette *color.Palette) string {
-	var parts []string
-	d := p.Data()
+	d, lost := p.Data(), ""
 	if d.Lost > 0 {
-		parts = append(parts, palette.Deleted(LostData(d)+" is DELETED"))
+		lost = palette.Deleted(LostData(d) + " is DELETED")
 	}
-	if d.Kept > 0 {
-		parts = append(parts, "the data of "+wording.Count(d.Kept, "volume")+" is kept")
-	}
-	if d.Unknown > 0 {
-		parts = append(parts, palette.Changed("what becomes of the data of "+wording.Count(d.Unknown, "volume")+" is unknown"))
-	}
-	if len(parts) == 0 {
+	sum := joined("; ", lost, some(d.Kept, "the data of 1 volume is kept", "the data of %s volumes is kept"),
+		palette.Changed(some(d.Unknown, "what becomes of the data of 1 volume is unknown", "what becomes of the data of %s volumes is unknown")))
+	if sum == "" {
 		return ""
 	}
-	return "Data: " + strings.Join(parts, "; ") + "."
+	return "Data: " + sum + "."
 }
 
 // LostData returns whose data is lost: "the data of 2 volumes (60Gi)".
@@ -249,28 +242,18 @@ func deletionSummaryLine(p *plan.Plan, where string) string {
 	if deleted+blocked+later+keep+uncertain+len(p.Blocked) == 0 {
 		return "Nothing to do" + where + ". " + wording.Scan(p.Complete)
 	}
-	var parts, notNow []string
+	removes, deletes := "", ""
 	if p.Mode == plan.FinalizerRemoval {
-		removes := countActions(p, word, func(s *plan.Step) bool { return s.Requested })
-		parts = append(parts, cmp.Or(removes, word(plan.ActionRemoveFinalizer)+" 0"))
+		removes = cmp.Or(countActions(p, word, func(s *plan.Step) bool { return s.Requested }), word(plan.ActionRemoveFinalizer)+" 0")
 	}
-	add := func(to *[]string, format string, n int) {
-		if n > 0 {
-			*to = append(*to, fmt.Sprintf(format, wording.Thousands(n)))
+	if n := deleted + blocked + later; n > 0 || removes == "" {
+		deletes = "delete " + wording.Thousands(n)
+		if notNow := joined(", ", some(blocked, "1 blocked", "%s blocked"), some(later, "1 later", "%s later")); notNow != "" {
+			deletes += " (" + notNow + ")"
 		}
 	}
-	if n := deleted + blocked + later; n > 0 || len(parts) == 0 {
-		add(&notNow, "%s blocked", blocked)
-		add(&notNow, "%s later", later)
-		part := "delete " + wording.Thousands(n)
-		if len(notNow) > 0 {
-			part += " (" + strings.Join(notNow, ", ") + ")"
-		}
-		parts = append(parts, part)
-	}
-	add(&parts, "keep %s", keep)
-	add(&parts, "uncertain %s", uncertain)
-	return strings.Join(parts, ", ") + where + ". " + wording.Scan(p.Complete)
+	sum := joined(", ", removes, deletes, some(keep, "keep 1", "keep %s"), some(uncertain, "uncertain 1", "uncertain %s"))
+	return sum + where + ". " + wording.Scan(p.Complete)
 }
 
 // CriticalDeletions names the namespaces, CustomResourceDefinitions, volumes, claims and

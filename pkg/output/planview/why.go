@@ -62,12 +62,7 @@ func (l *layout) withConsequences(on *line, why string) string {
 	if o.When == plan.Later {
 		parts = append(parts, p.Changed("deleted "+l.whenGone(o, object.Identity{})))
 	}
-	return joined(append(parts, uncertain(o)))
-}
-
-// joined joins the parts of a text that are not empty.
-func joined(parts []string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
+	return joined("; ", append(parts, uncertain(o))...)
 }
 
 // data returns what becomes of the data of a claim or a volume, and an empty string for others.
@@ -253,7 +248,7 @@ func (l *layout) whyWithout(o *plan.Outcome, above object.Identity) string {
 	default:
 		parts = append(parts, container)
 	}
-	return joined(append(parts, data(o), uncertain(o)))
+	return joined("; ", append(parts, data(o), uncertain(o))...)
 }
 
 // whenGone returns after what an object is deleted later: "once its owner is gone". Below the row of
