@@ -38,7 +38,7 @@ const (
 
 // Write writes one answer, with a line break at the end.
 func (v View) Write(out io.Writer, a *explain.Answer) error {
-	w := &answerWriter{view: v, answer: a}
+	w := &answerWriter{View: v, answer: a}
 	w.headline()
 	if why := a.Nondeterministic.Reason; why != nil {
 		w.line("uncertain", v.Palette.Changed(escape.Sentence("This depends on the order of events: "+why.Message()+".")))
@@ -75,7 +75,8 @@ func (v View) Write(out io.Writer, a *explain.Answer) error {
 }
 
 type answerWriter struct {
-	view   View
+	View
+
 	answer *explain.Answer
 	out    bytes.Buffer
 	label  string // of the previous line
@@ -96,8 +97,8 @@ func (w *answerWriter) more(what string) { fmt.Fprintf(&w.out, "     %s\n", what
 
 func (w *answerWriter) headline() {
 	// A consequence of none has no colour, as others may still delete the object.
-	w.out.WriteString(w.view.Palette.Consequence(w.answer.Consequence, escape.Sentence(w.answer.Headline)) + "\n")
-	if w.view.Wide && w.answer.Object.UID != "" {
+	w.out.WriteString(w.Palette.Consequence(w.answer.Consequence, escape.Sentence(w.answer.Headline)) + "\n")
+	if w.Wide && w.answer.Object.UID != "" {
 		w.more(escape.Word(w.answer.Object.APIVersion) + ", UID " + escape.Word(string(w.answer.Object.UID)))
 	}
 }
@@ -130,10 +131,10 @@ func (w *answerWriter) reference(i int) {
 	w.label = ""
 	w.line(fmt.Sprintf("owner %d of %d", i+1, len(w.answer.References)), shown+"   "+w.verdict(r))
 	for _, e := range r.Evidence {
-		w.more(w.view.Palette.Dim(escape.Sentence(e)))
+		w.more(w.Palette.Dim(escape.Sentence(e)))
 	}
 	w.writers(r.WrittenBy)
-	if !w.view.Wide {
+	if !w.Wide {
 		return
 	}
 	w.more(escape.Word(r.APIVersion) + ", UID " + escape.Word(r.UID))
@@ -159,7 +160,7 @@ func (w *answerWriter) writers(writes []object.Write) {
 		if !by.Time.IsZero() {
 			line += ", at " + by.Time.UTC().Format(time.RFC3339) + " or before"
 		}
-		w.more(w.view.Palette.Dim(line))
+		w.more(w.Palette.Dim(line))
 	}
 }
 
@@ -170,12 +171,12 @@ func (w *answerWriter) verdict(r *explain.Reference) string {
 	}
 	switch r.Verdict {
 	case collector.VerdictSolid:
-		return w.view.Palette.Kept(shown)
+		return w.Palette.Kept(shown)
 	case collector.VerdictDangling:
-		return w.view.Palette.Deleted(shown)
+		return w.Palette.Deleted(shown)
 	case collector.VerdictWaiting, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown:
 	}
-	return w.view.Palette.Changed(shown)
+	return w.Palette.Changed(shown)
 }
 
 // chain writes what the object waits for. Of a very long chain it writes the beginning and
@@ -188,7 +189,7 @@ func (w *answerWriter) chain() {
 		} else if hidden > 0 && i >= maxLinks && i < len(links)-1 {
 			continue
 		}
-		w.line("waits for", w.located(l.Object)+": "+w.view.Palette.Changed(escape.Sentence(l.Sentence)))
+		w.line("waits for", w.located(l.Object)+": "+w.Palette.Changed(escape.Sentence(l.Sentence)))
 	}
 }
 
@@ -206,41 +207,36 @@ func (w *answerWriter) cascade() {
 	if a == nil {
 		return
 	}
-	switch {
-	case a.Objects > 0:
-	case a.Unseen != "":
-		w.line("cascade", w.view.Palette.Deleted(escape.Line(a.Unseen)+", which is not shown here"))
-		return
-	default:
-		w.line("cascade", "nothing else is deleted")
-		return
-	}
-	prefix := "deleting it also deletes "
-	if w.answer.Consequence == collector.ConsequenceDelete {
-		prefix = "also deletes "
-	}
-	var kinds []string
+	var parts, kinds []string
 	for _, k := range a.Kinds {
 		if k.Objects > 0 {
 			kinds = append(kinds, wording.Count(k.Objects, escape.Word(k.Kind)))
 		}
 	}
-	line := prefix + strings.Join(kinds, ", ")
+	switch also := "also deletes " + strings.Join(kinds, ", "); {
+	case a.Objects > 0 && w.answer.Consequence == collector.ConsequenceDelete:
+		parts = append(parts, also)
+	case a.Objects > 0:
+		parts = append(parts, "deleting it "+also)
+	case a.Unseen == "":
+		w.line("cascade", "nothing else is deleted")
+		return
+	}
 	switch {
 	case a.Unseen != "":
-		line += "; " + escape.Line(a.Unseen) + ", which is not shown here"
+		parts = append(parts, escape.Line(a.Unseen)+", which is not shown here")
 	case len(a.Claims) == 0 && a.ClaimsUnread:
-		line += "; no PersistentVolumeClaim that was read"
+		parts = append(parts, "no PersistentVolumeClaim that was read")
 	case len(a.Claims) == 0:
-		line += "; no PersistentVolumeClaim"
+		parts = append(parts, "no PersistentVolumeClaim")
 	}
-	w.line("cascade", w.view.Palette.Deleted(line))
+	w.line("cascade", w.Palette.Deleted(strings.Join(parts, "; ")))
 	for i, c := range a.Claims {
 		if i == maxNames {
-			w.more(w.view.Palette.Deleted(fmt.Sprintf("… and %s", wording.Count(len(a.Claims)-i, "more PersistentVolumeClaim"))))
+			w.more(w.Palette.Deleted(fmt.Sprintf("… and %s", wording.Count(len(a.Claims)-i, "more PersistentVolumeClaim"))))
 			break
 		}
-		w.more(w.view.Palette.Deleted(w.located(c.Identity) + ": " + wording.Data(c.Identity, c.Data)))
+		w.more(w.Palette.Deleted(w.located(c.Identity) + ": " + wording.Data(c.Identity, c.Data)))
 	}
 }
 
@@ -252,7 +248,7 @@ func (w *answerWriter) history() {
 			break
 		}
 		line := w.located(n.Object)
-		if w.view.Wide {
+		if w.Wide {
 			line += ", as " + escape.Word(n.Reference.APIVersion) + ", UID " + escape.Word(n.Reference.UID)
 		}
 		w.line("referenced by", line)
@@ -265,7 +261,7 @@ func (w *answerWriter) history() {
 func (w *answerWriter) event(e object.Event) string {
 	var parts []string
 	if !e.Last.IsZero() {
-		parts = append(parts, age(w.view.Taken.Sub(e.Last))+" ago")
+		parts = append(parts, age(w.Taken.Sub(e.Last))+" ago")
 	}
 	parts = append(parts, escape.Word(e.Type), escape.Word(e.Reason))
 	if e.Source != "" {
@@ -276,7 +272,7 @@ func (w *answerWriter) event(e object.Event) string {
 	}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	line := strings.Join(parts, ", ") + ": " + escape.Sentence(e.Message)
-	if w.view.Wide && e.UID != "" {
+	if w.Wide && e.UID != "" {
 		line += " (UID " + escape.Word(e.UID) + ")"
 	}
 	return line
@@ -286,7 +282,7 @@ func (w *answerWriter) suggestions() {
 	for _, r := range w.answer.Suggestions {
 		w.line("you can", escape.Sentence(r.Sentence))
 		if len(r.Command) > 0 {
-			fmt.Fprintf(&w.out, "%18s%s\n", "", w.view.Palette.Bold(escape.Sentence(w.view.Command(r.Command...))))
+			fmt.Fprintf(&w.out, "%18s%s\n", "", w.Palette.Bold(escape.Sentence(w.Command(r.Command...))))
 		}
 	}
 }
