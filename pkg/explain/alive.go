@@ -22,19 +22,19 @@ func (b *builder) alive() {
 	deletion, unlinked := b.firstTransition(b.node, collector.ActionDelete), b.firstTransition(b.node, collector.ActionUnlink)
 	switch {
 	case !b.graph.KnownToCollector(b.node):
-		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: the garbage collector does not watch objects of its type, and no object that it watches names this one as its owner.", b.object))
+		b.answer.say(collector.ConsequenceNone, "%s stays: the garbage collector does not watch objects of its type, and no object that it watches names this one as its owner.", b.object)
 		b.suggestDelete()
 	case b.onlyListKinds():
 		b.listKind()
 	case b.object.Contested:
-		b.answer.say(collector.ConsequenceUnknown, fmt.Sprintf("It is unknown what happens to %s: %s.", b.object, snapshot.UIDContested(b.object).Contest()))
+		b.answer.say(collector.ConsequenceUnknown, "It is unknown what happens to %s: %s.", b.object, snapshot.UIDContested(b.object).Contest())
 	case deletion == nil && d.Action == collector.ActionDelete && b.container == nil:
 		b.unnoticed()
 	case d.Action == collector.ActionDelete || d.Action == collector.ActionUnblock:
 		if deletion != nil {
 			d = deletion.Decision
 		}
-		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector %s delete %s: %s.", b.will(), b.object, b.noOwnerKeeps()))
+		b.answer.say(collector.ConsequenceDelete, "The garbage collector %s delete %s: %s.", b.will(), b.object, b.noOwnerKeeps())
 		b.deletedNow(d.Policy)
 	case deletion != nil:
 		b.deletedLater(deletion)
@@ -57,7 +57,7 @@ func (b *builder) alive() {
 	case d.NoAction == collector.PatchRejected:
 		b.updateRefused()
 	case len(b.object.Owners) == 0:
-		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: %s.", b.object, KeptReason(nil)))
+		b.answer.say(collector.ConsequenceNone, "%s stays: %s.", b.object, KeptReason(nil))
 		b.suggestDelete()
 	default:
 		b.kept()
@@ -81,7 +81,7 @@ func (b *builder) unnoticed() {
 	if b.initial.Decide(b.node).Action == collector.ActionUnlink {
 		what = "it keeps " + b.lostReferences() + ", since"
 	}
-	b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: %s the garbage collector does not watch %s.", b.object, what, plural(b.waitingOwners(), "it", "them")))
+	b.answer.say(collector.ConsequenceNone, "%s stays: %s the garbage collector does not watch %s.", b.object, what, plural(b.waitingOwners(), "it", "them"))
 	b.answer.next("It notices no foreground deletion of an object that it does not watch, so it neither deletes the dependents nor completes the deletion.")
 	b.suggestDelete()
 }
@@ -174,13 +174,13 @@ func (b *builder) deletedLater(transition *simulate.Transition) {
 	}
 	switch n := len(owners); n {
 	case 0: // an existing owner removes its reference first
-		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector %s delete %s: the owner that keeps it orphans it, and no other owner exists.", b.will(), b.object))
+		b.answer.say(collector.ConsequenceDelete, "The garbage collector %s delete %s: the owner that keeps it orphans it, and no other owner exists.", b.will(), b.object)
 	default:
-		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector %s delete %s as a consequence: its %s deleted first.", b.will(), b.object,
-			plural(n, "owner "+list(owners)+" is", "owners "+list(owners)+" are")))
+		b.answer.say(collector.ConsequenceDelete, "The garbage collector %s delete %s as a consequence: its %s deleted first.", b.will(), b.object,
+			plural(n, "owner "+list(owners)+" is", "owners "+list(owners)+" are"))
 	}
 	if len(b.object.Owners) > 1 {
-		b.answer.next(fmt.Sprintf("Then none of its %d owners keeps it.", len(b.object.Owners)))
+		b.answer.nextf("Then none of its %d owners keeps it.", len(b.object.Owners))
 	}
 	b.firstCause(transition)
 	b.propagation(transition.Policy)
@@ -210,7 +210,7 @@ func (b *builder) firstCause(transition *simulate.Transition) {
 		return
 	}
 	i := b.graph.Object(first.Node).Identity
-	b.answer.next(fmt.Sprintf("It begins with %s, which the garbage collector %s.", name(i, b.object.Namespace), verb(first)))
+	b.answer.nextf("It begins with %s, which the garbage collector %s.", name(i, b.object.Namespace), verb(first))
 	b.answer.suggest("see why that happens to "+name(i, b.object.Namespace), b.command("why", i)...)
 }
 
@@ -218,6 +218,6 @@ func (b *builder) firstCause(transition *simulate.Transition) {
 // how the sentence about it ends.
 func (b *builder) deletedWith(container graph.Node, rest string) {
 	i := b.graph.Object(container).Identity
-	b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes%s", b.object, i, rest))
+	b.answer.say(collector.ConsequenceDelete, "%s is deleted with %s, which the garbage collector deletes%s", b.object, i, rest)
 	b.answer.suggest("see why that happens to "+i.String(), b.command("why", i)...)
 }

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -110,10 +109,10 @@ func (b *builder) podsOfNode() {
 		}
 	}
 	if len(pods) > 0 {
-		b.answer.next(fmt.Sprintf("About a minute after it is gone, kube-controller-manager deletes the %s on it: %s.", reason.Count(len(pods), "Pod"), list(pods)))
+		b.answer.nextf("About a minute after it is gone, kube-controller-manager deletes the %s on it: %s.", reason.Count(len(pods), "Pod"), list(pods))
 	}
 	if len(bare) > 0 {
-		b.answer.next(fmt.Sprintf("No controller recreates %s.", list(bare)))
+		b.answer.nextf("No controller recreates %s.", list(bare))
 	}
 }
 

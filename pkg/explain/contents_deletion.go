@@ -76,9 +76,9 @@ func (b *builder) explainGaps() {
 			fmt.Sprintf("It stays until the API server can discover %s again: the namespace controller completes no deletion while discovery fails, not even of an empty namespace.", listGaps(gaps)),
 			"It deletes the contents that it can discover all the same.")
 	case len(gaps) > 0:
-		b.answer.next(fmt.Sprintf("It may stay until the API server can list %s: the namespace controller cannot complete the deletion if its requests fail, too.", listGaps(gaps)))
+		b.answer.nextf("It may stay until the API server can list %s: the namespace controller cannot complete the deletion if its requests fail, too.", listGaps(gaps))
 	case len(hidden) > 0:
-		b.answer.next(fmt.Sprintf("Whether anything keeps it is unknown: it may contain objects that could not be read (%s).", listGaps(hidden)))
+		b.answer.nextf("Whether anything keeps it is unknown: it may contain objects that could not be read (%s).", listGaps(hidden))
 	}
 }
 

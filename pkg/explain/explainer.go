@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"fmt"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -131,9 +133,11 @@ func newAnswer(i object.Identity) *Answer {
 	}
 }
 
-func (a *Answer) say(c collector.Consequence, headline string) {
-	a.Consequence, a.Headline = c, headline
+func (a *Answer) say(c collector.Consequence, headline string, args ...any) {
+	a.Consequence, a.Headline = c, fmt.Sprintf(headline, args...)
 }
+
+func (a *Answer) nextf(sentence string, args ...any) { a.next(fmt.Sprintf(sentence, args...)) }
 
 func (a *Answer) next(sentences ...string) { a.Next = append(a.Next, sentences...) }
 

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -38,22 +37,22 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory, last *Answer)
 	}
 	switch n := objects(a.ReferencedBy); {
 	case last != nil:
-		a.say(collector.ConsequenceNone, fmt.Sprintf("%s is gone: it was deleted while this command watched it.", capitalized(what)))
+		a.say(collector.ConsequenceNone, "%s is gone: it was deleted while this command watched it.", capitalized(what))
 		a.next("The last answer before that: " + last.Headline)
 		if n > 0 {
-			a.next(fmt.Sprintf("%s still %s it as %s owner.", capitalized(reason.Count(n, "object")), plural(n, "names", "name"), plural(n, "its", "their")))
+			a.nextf("%s still %s it as %s owner.", capitalized(reason.Count(n, "object")), plural(n, "names", "name"), plural(n, "its", "their"))
 			e.suggestFirst(a)
 		}
 	case !a.HasTraces():
-		a.say(collector.ConsequenceNone, fmt.Sprintf("No %s exists, and nothing refers to it: no object names it as its owner%s.", what, events))
+		a.say(collector.ConsequenceNone, "No %s exists, and nothing refers to it: no object names it as its owner%s.", what, events)
 		a.next("Either it never existed, or it was deleted without a trace. Events are kept for an hour, unless the cluster is configured otherwise.")
 		e.otherNamespaces(a)
 	case n > 0:
-		a.say(collector.ConsequenceNone, fmt.Sprintf("%s no longer exists: %s still %s it as %s owner.", capitalized(what), reason.Count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
+		a.say(collector.ConsequenceNone, "%s no longer exists: %s still %s it as %s owner.", capitalized(what), reason.Count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their"))
 		a.next("So it most likely existed: a reference names a UID, and only a created object has one. A reference does not say who deleted its owner, or when.")
 		e.suggestFirst(a)
 	default:
-		a.say(collector.ConsequenceNone, fmt.Sprintf("%s no longer exists: Events still mention it.", capitalized(what)))
+		a.say(collector.ConsequenceNone, "%s no longer exists: Events still mention it.", capitalized(what))
 	}
 	e.replacement(a)
 	if last != nil || a.HasTraces() {
@@ -76,7 +75,7 @@ func (e *Explainer) suggestFirst(a *Answer) {
 func (e *Explainer) replacement(a *Answer) {
 	for n := range e.graph.Listed() {
 		if o := e.graph.Object(graph.Node(n)); a.Object.UID != "" && o.ServedAs(a.Object.APIVersion, a.Object.Kind, a.Object.Namespace, a.Object.Name) {
-			a.next(fmt.Sprintf("Another %s exists now, created %s ago, with a different UID.", o, e.since(o.Created)))
+			a.nextf("Another %s exists now, created %s ago, with a different UID.", o, e.since(o.Created))
 		}
 	}
 }
@@ -93,7 +92,7 @@ func (e *Explainer) otherNamespaces(a *Answer) {
 		}
 	}
 	if len(in) > 0 {
-		a.next(fmt.Sprintf("One of that name exists in %s %s.", plural(len(in), "namespace", "the namespaces"), list(in)))
+		a.nextf("One of that name exists in %s %s.", plural(len(in), "namespace", "the namespaces"), list(in))
 	}
 }
 
@@ -143,7 +142,7 @@ func (e *Explainer) referrers(edges []graph.Edge) []Referrer {
 func (b *builder) previousIncarnations() {
 	if b.answer.ReferencedBy = b.referrers(b.referencesTo(b.object.Identity)); len(b.answer.ReferencedBy) > 0 {
 		n := objects(b.answer.ReferencedBy)
-		b.answer.next(fmt.Sprintf("An earlier %s no longer exists: %s still %s that one as %s owner, not this one.", b.object, reason.Count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
+		b.answer.nextf("An earlier %s no longer exists: %s still %s that one as %s owner, not this one.", b.object, reason.Count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their"))
 	}
 }
 

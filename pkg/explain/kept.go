@@ -17,15 +17,15 @@ func (b *builder) kept() {
 	n := len(b.object.Owners)
 	switch cycle := b.cycle(); {
 	case b.ownsItself() && n == 1:
-		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: it names itself as its owner, so its owner always exists.", b.object))
+		b.answer.say(collector.ConsequenceNone, "%s stays: it names itself as its owner, so its owner always exists.", b.object)
 		b.answer.next("The garbage collector never deletes it.")
 		b.suggestUnlink("remove the reference to itself", string(b.object.UID))
 	case cycle != nil:
-		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: it is in a cycle of %d objects that own each other, so each of them has an existing owner.", b.object, len(cycle)))
-		b.answer.next(fmt.Sprintf("The cycle is %s. The garbage collector deletes none of them until someone deletes one.", list(b.names(cycle))))
+		b.answer.say(collector.ConsequenceNone, "%s stays: it is in a cycle of %d objects that own each other, so each of them has an existing owner.", b.object, len(cycle))
+		b.answer.nextf("The cycle is %s. The garbage collector deletes none of them until someone deletes one.", list(b.names(cycle)))
 		b.suggestUnlink("break the cycle by removing its reference to "+b.cycleReference(cycle).String(), string(b.cycleReference(cycle).UID))
 	default:
-		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: %s.", b.object, KeptReason(b.object.Owners)))
+		b.answer.say(collector.ConsequenceNone, "%s stays: %s.", b.object, KeptReason(b.object.Owners))
 	}
 	if !b.ownersTerminating() {
 		b.whenOwnersAreDeleted()
@@ -56,9 +56,9 @@ func (b *builder) whenOwnersAreDeleted() {
 	switch n := len(owners); {
 	case n == 0 || b.ownsItself() || b.cycle() != nil:
 	case n == 1:
-		b.answer.next(fmt.Sprintf("The garbage collector deletes it after %s is deleted.", b.object.Owners[0]))
+		b.answer.nextf("The garbage collector deletes it after %s is deleted.", b.object.Owners[0])
 	default:
-		b.answer.next(fmt.Sprintf("The garbage collector deletes it after the last of its %d owners is deleted. Until then, it only loses the references to deleted owners.", n))
+		b.answer.nextf("The garbage collector deletes it after the last of its %d owners is deleted. Until then, it only loses the references to deleted owners.", n)
 	}
 }
 
@@ -80,9 +80,9 @@ func (b *builder) ownersTerminating() bool {
 	link := Link{first.Identity, "is being deleted, and " + b.blockers.Blocker(terminating[0]).Reason.Message()}
 	b.answer.WaitsFor = append(b.answer.WaitsFor, link)
 	if collector.Assess(b.object, afterwards).ConsequenceIfDecidable() == collector.ConsequenceDelete {
-		b.answer.next(fmt.Sprintf("After the deletion of %s, no owner is left, and the garbage collector deletes it.", list(b.names(terminating))))
+		b.answer.nextf("After the deletion of %s, no owner is left, and the garbage collector deletes it.", list(b.names(terminating)))
 	} else {
-		b.answer.next(fmt.Sprintf("After the deletion of %s, it loses the reference and stays, because another owner exists.", list(b.names(terminating))))
+		b.answer.nextf("After the deletion of %s, it loses the reference and stays, because another owner exists.", list(b.names(terminating)))
 	}
 	b.answer.suggest("see what its owner waits for", b.command("why", first.Identity)...)
 	return true
@@ -127,16 +127,16 @@ func (b *builder) losesReferences(transition *simulate.Transition) {
 	what := plural(n, "an owner reference", fmt.Sprintf("%d owner references", n))
 	switch d := b.initial.Decide(b.node); {
 	case transition.OrphanedFrom != graph.None:
-		b.answer.say(collector.ConsequenceUnlink, fmt.Sprintf("%s stays, and loses its reference to %s, which is being deleted and orphans its dependents.", b.object, b.name(transition.OrphanedFrom)))
+		b.answer.say(collector.ConsequenceUnlink, "%s stays, and loses its reference to %s, which is being deleted and orphans its dependents.", b.object, b.name(transition.OrphanedFrom))
 	case d.Action == collector.ActionUnlink:
-		b.answer.say(collector.ConsequenceUnlink, fmt.Sprintf("%s stays, and loses %s.", b.object, b.lostReferences()))
+		b.answer.say(collector.ConsequenceUnlink, "%s stays, and loses %s.", b.object, b.lostReferences())
 	default:
-		b.answer.say(collector.ConsequenceUnlink, fmt.Sprintf("%s stays, and loses %s after an owner is deleted.", b.object, what))
+		b.answer.say(collector.ConsequenceUnlink, "%s stays, and loses %s after an owner is deleted.", b.object, what)
 		b.firstCause(transition)
 	}
 	b.remainingOwners(transition)
 	if end := b.result.Model.Decide(b.node); end.NoAction == collector.ReferenceUnknown {
-		b.answer.next(fmt.Sprintf("After that, the garbage collector leaves it alone: %s.", b.blockers.UndecidableReference(b.node, end.UndecidableReference).Undecidable()))
+		b.answer.nextf("After that, the garbage collector leaves it alone: %s.", b.blockers.UndecidableReference(b.node, end.UndecidableReference).Undecidable())
 	}
 }
 
@@ -168,7 +168,7 @@ func (b *builder) remainingOwners(transition *simulate.Transition) {
 	if n := len(left.Owners); n == 0 {
 		b.answer.next("Then it has no owner left, and the garbage collector never deletes it.")
 	} else {
-		b.answer.next(fmt.Sprintf("%s %s and %s it. A running garbage collector does this within seconds.", reason.Count(n, "owner"), plural(n, "remains", "remain"), plural(n, "keeps", "keep")))
+		b.answer.nextf("%s %s and %s it. A running garbage collector does this within seconds.", reason.Count(n, "owner"), plural(n, "remains", "remain"), plural(n, "keeps", "keep"))
 	}
 	if transition.OrphanedFrom == graph.None && b.initial.Decide(b.node).Action == collector.ActionUnlink {
 		for i, j := range b.judgements {

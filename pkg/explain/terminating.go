@@ -60,7 +60,7 @@ const foregroundDeletion = "foreground: dependents that block it are deleted fir
 
 // underWay says for how long the object has been terminating, and the rest of the sentence.
 func (b *builder) underWay(c collector.Consequence, rest string) {
-	b.answer.say(c, fmt.Sprintf("%s has been terminating for %s%s", b.object, b.since(b.object.DeletionRequested()), rest))
+	b.answer.say(c, "%s has been terminating for %s%s", b.object, b.since(b.object.DeletionRequested()), rest)
 }
 
 // completes explains a deletion that ends without help.
@@ -90,7 +90,7 @@ func (b *builder) collectorCompletes() {
 	case b.object.Orphaning():
 		b.underWay(collector.ConsequenceDelete, " (orphan: its dependents stay, and lose their references to it): then the garbage collector completes the deletion.")
 		if n := objects(b.referrers(b.graph.Dependents(b.node))); n > 0 {
-			b.answer.next(fmt.Sprintf("%s: each loses its reference to it, and stays.", reason.Count(n, "dependent")))
+			b.answer.nextf("%s: each loses its reference to it, and stays.", reason.Count(n, "dependent"))
 		}
 	case n == 0 && len(b.object.ForeignFinalizers()) > 0:
 		b.held(b.initial)
@@ -104,7 +104,7 @@ func (b *builder) collectorCompletes() {
 			b.answer.WaitsFor = append(b.answer.WaitsFor, Link{b.graph.Object(n).Identity, "blocks it, and is deleted before it"})
 		}
 		if more := n - maxNames; more > 0 {
-			b.answer.next(fmt.Sprintf("%s %s it as well.", reason.Count(more, "more object"), plural(more, "blocks", "block")))
+			b.answer.nextf("%s %s it as well.", reason.Count(more, "more object"), plural(more, "blocks", "block"))
 		}
 	}
 	b.answer.next("A running garbage collector does this within seconds. If the object stays longer, the garbage collector is off or has lost track of it: then this tool, or a restart of the controller manager, completes the deletion.")
@@ -130,13 +130,13 @@ func (b *builder) held(m *simulate.Model) {
 		b.underWay(collector.ConsequenceNone, ", held by "+foreign(m.HeldBy(b.node))+".")
 		b.explainFinalizers(o.Identity, m.HeldBy(b.node))
 		if b.initial.Overdue(o) {
-			b.answer.next(fmt.Sprintf("%s %s.", o, b.podOverdue().Message()))
+			b.answer.nextf("%s %s.", o, b.podOverdue().Message())
 		}
 		if o.DeletingDependents() {
 			b.answer.next("The garbage collector removes its own finalizer first; that is not enough.")
 		}
 	case b.initial.Overdue(left):
-		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s %s.", o, b.podOverdue().Message()))
+		b.answer.say(collector.ConsequenceNone, "%s %s.", o, b.podOverdue().Message())
 		b.answer.next("It is deleted when its kubelet reports that it has stopped.")
 	case left.InGracePeriod():
 		b.stopping()
@@ -210,7 +210,7 @@ func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinaliz
 
 // explainFinalizer says who has to remove a finalizer, and what the scan shows of its controller.
 func (b *builder) explainFinalizer(finalizer string) {
-	b.answer.next(fmt.Sprintf("The finalizer %s: %s.", finalizer, finalizerController(finalizer)))
+	b.answer.nextf("The finalizer %s: %s.", finalizer, finalizerController(finalizer))
 	if traces := b.traces.Of(finalizer); traces != nil {
 		b.answer.next(traces.Sentence() + ".")
 	}
@@ -255,7 +255,7 @@ func (b *builder) stuck() {
 		which = ""
 	}
 	if more := len(model.Blocking(b.node)) - 1; len(links) > 1 && more > 0 {
-		b.answer.next(fmt.Sprintf("%s %s it, besides the one that is named here.", reason.Count(more, "more object"), plural(more, "blocks", "block")))
+		b.answer.nextf("%s %s it, besides the one that is named here.", reason.Count(more, "more object"), plural(more, "blocks", "block"))
 	}
 	switch end.Reason {
 	case simulate.InCycle:
@@ -271,7 +271,7 @@ func (b *builder) stuck() {
 			skips = ", which the garbage collector may skip, so it is unknown whether the deletion completes"
 		}
 		say(waits + skips)
-		b.answer.next(fmt.Sprintf("About %s: %s.", last, b.blockers.UndecidableReference(end.Node, end.Reference).Undecidable()))
+		b.answer.nextf("About %s: %s.", last, b.blockers.UndecidableReference(end.Node, end.Reference).Undecidable())
 		b.answer.suggest("see what is wrong with "+last.String(), b.command("why", last)...)
 	case simulate.NotAllListed:
 		say("it is unknown whether anything blocks it: not all of its possible dependents could be read")

@@ -16,7 +16,7 @@ import (
 // undecidable explains an object that the garbage collector skips because of one
 // reference.
 func (b *builder) undecidable(index int) {
-	b.answer.say(collector.ConsequenceStuck, fmt.Sprintf("%s stays as it is: the garbage collector cannot resolve its reference to %s.", b.object, b.object.Owners[index]))
+	b.answer.say(collector.ConsequenceStuck, "%s stays as it is: the garbage collector cannot resolve its reference to %s.", b.object, b.object.Owners[index])
 	b.answer.next("Because of one reference that it cannot resolve, the garbage collector skips the whole object.")
 	if b.judgements[index].Verdict == collector.VerdictUnresolvable {
 		b.answer.next("It retries forever, and reports this nowhere.")
@@ -45,7 +45,7 @@ func (b *builder) whenServed(index int) {
 	if b.assessment.ReferencesLeft > 0 {
 		then = "removes the reference"
 	}
-	b.answer.next(fmt.Sprintf("Take care: once kind %s is served in %s%s, the garbage collector %s, often within seconds, unless %s exists then with the UID that the reference names.", r.Kind, r.APIVersion, once, then, r))
+	b.answer.nextf("Take care: once kind %s is served in %s%s, the garbage collector %s, often within seconds, unless %s exists then with the UID that the reference names.", r.Kind, r.APIVersion, once, then, r)
 }
 
 // onceResolved explains what the garbage collector would do if it could resolve all
@@ -60,16 +60,16 @@ func (b *builder) onceResolved() {
 	switch {
 	case lost == 0:
 	case b.assessment.ConsequenceIfDecidable() == collector.ConsequenceUnlink:
-		b.answer.next(fmt.Sprintf("Once that can be resolved, it may lose %s that %s to no owner.", plural(lost, "another reference", fmt.Sprintf("%d other references", lost)), plural(lost, "leads", "lead")))
+		b.answer.nextf("Once that can be resolved, it may lose %s that %s to no owner.", plural(lost, "another reference", fmt.Sprintf("%d other references", lost)), plural(lost, "leads", "lead"))
 	default:
-		b.answer.next(fmt.Sprintf("Take care: %s, so once that can be resolved, the garbage collector may delete it.", plural(lost, "its other owner does not exist", fmt.Sprintf("%d other owners do not exist", lost))))
+		b.answer.nextf("Take care: %s, so once that can be resolved, the garbage collector may delete it.", plural(lost, "its other owner does not exist", fmt.Sprintf("%d other owners do not exist", lost)))
 	}
 }
 
 // unknown explains an object for which an owner could not be verified.
 func (b *builder) unknown(index int) {
 	r, j := b.object.Owners[index], b.judgements[index]
-	b.answer.say(collector.ConsequenceUnknown, fmt.Sprintf("It is unknown what happens to %s: %s could not be verified.", b.object, j.Unverified(r).Question()))
+	b.answer.say(collector.ConsequenceUnknown, "It is unknown what happens to %s: %s could not be verified.", b.object, j.Unverified(r).Question())
 	b.onceResolved()
 	b.answer.next("The cluster's garbage collector may be able to read more than you, and act on it. If its request also fails, it keeps the object and tries again.")
 	switch {
@@ -124,7 +124,7 @@ func (b *builder) listKind() {
 		what = "removes that reference"
 	}
 	i := slices.IndexFunc(b.judgements, collector.Judgement.NamesListKind)
-	b.answer.say(assessment.ConsequenceIfDecidable(), fmt.Sprintf("%s names %s as its owner, with a list kind, most likely by mistake: because of that, the cluster's garbage collector %s.", b.object, b.object.Owners[i], what))
+	b.answer.say(assessment.ConsequenceIfDecidable(), "%s names %s as its owner, with a list kind, most likely by mistake: because of that, the cluster's garbage collector %s.", b.object, b.object.Owners[i], what)
 	b.answer.next("A running garbage collector acts within seconds. " + plugin.Command() + " collect does not: it leaves the object alone.")
 	b.answer.suggest("remove the reference, or correct its kind", append([]string{"kubectl", "edit"}, b.arguments(b.object.Identity)...)...)
 }
@@ -132,11 +132,11 @@ func (b *builder) listKind() {
 // updateRefused explains an object for which the API server refuses every update that the
 // garbage collector sends.
 func (b *builder) updateRefused() {
-	b.answer.say(collector.ConsequenceStuck, fmt.Sprintf("%s stays as it is: the garbage collector tries to remove one of its references, and the API server refuses that.", b.object))
+	b.answer.say(collector.ConsequenceStuck, "%s stays as it is: the garbage collector tries to remove one of its references, and the API server refuses that.", b.object)
 	rejected := slices.IndexFunc(b.object.Owners, collector.ReferenceRejected)
 	switch finalizers := (&object.Object{Finalizers: b.object.Finalizers}); {
 	case rejected >= 0:
-		b.answer.next(fmt.Sprintf("The API server accepts no reference to %s, so it refuses every change that keeps that.", b.object.Owners[rejected]))
+		b.answer.nextf("The API server accepts no reference to %s, so it refuses every change that keeps that.", b.object.Owners[rejected])
 	case collector.UpdateRejected(finalizers):
 		b.answer.next("It has both finalizers of the garbage collector, orphan and foregroundDeletion. The API server refuses every change that keeps both.")
 	default:
