@@ -69,6 +69,12 @@ func (s Since) phrase() string {
 	return " for " + duration.HumanDuration(s.Age())
 }
 
+// Suggestion is what a person may do about what was found.
+type Suggestion struct {
+	Sentence string   `json:"sentence"`
+	Command  []string `json:"command"` // its words, unquoted; may be empty
+}
+
 // Failure is an error of the API server or of the disk.
 type Failure struct {
 	// ErrorClass is as in gaps[].reason, or conflict, gone, invalid, refused or exists;

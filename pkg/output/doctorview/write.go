@@ -41,16 +41,14 @@ func Write(w io.Writer, d *doctor.Diagnosis, p *color.Palette, command func(word
 	return err
 }
 
-// shown are the statuses in a table: what needs attention is in upper case.
-var shown = map[doctor.Status]string{doctor.OK: "ok", doctor.Warn: "warn", doctor.Fail: "FAIL", doctor.Unknown: "unknown"}
-
+// paint returns a status as a table shows it: what needs attention is in upper case.
 func paint(p *color.Palette, s doctor.Status) string {
 	switch s {
 	case doctor.Fail:
-		return p.Deleted(shown[s])
+		return p.Deleted(strings.ToUpper(string(s)))
 	case doctor.Warn, doctor.Unknown:
-		return p.Changed(shown[s])
+		return p.Changed(string(s))
 	case doctor.OK:
 	}
-	return p.Kept(shown[s])
+	return p.Kept(string(s))
 }
