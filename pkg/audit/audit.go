@@ -25,13 +25,6 @@ type Options struct {
 	StuckAfter time.Duration   // how long a terminating object may wait for a foreign finalizer
 }
 
-// UnknownRuleError reports an id that no rule has.
-type UnknownRuleError struct{ ID string }
-
-func (e *UnknownRuleError) Error() string {
-	return fmt.Sprintf("there is no rule %q: rules are %s", e.ID, strings.Join(IDs(), ", "))
-}
-
 // IDs returns the ids of all rules, in their order.
 func IDs() []string {
 	out := make([]string, len(Rules))
@@ -43,7 +36,7 @@ func IDs() []string {
 
 // Run audits the objects of a graph: those that were listed, and those that were only looked up
 // because a reference names them, as the collector processes these, too
-// (docs/gc-semantics.md#virtual-owners). The only error is an *UnknownRuleError.
+// (docs/gc-semantics.md#virtual-owners). The only error is that of Check.
 func Run(j *collector.Judge, o Options) (*Report, error) {
 	rules, err := choose(o.Rules)
 	if err != nil {
@@ -132,7 +125,7 @@ func (r *ruleContext) inScope(o *object.Object) bool {
 	return r.options.Selector == nil || r.options.Selector.Matches(labels.Set(o.Labels))
 }
 
-// Check returns an *UnknownRuleError for the first id that names no rule.
+// Check returns an error that names the first id that no rule has, and all rules.
 func Check(ids []string) error {
 	_, err := choose(ids)
 	return err
@@ -144,7 +137,7 @@ func choose(ids []string) ([]Rule, error) {
 	}
 	for _, id := range ids {
 		if !slices.Contains(IDs(), id) {
-			return nil, &UnknownRuleError{ID: id}
+			return nil, fmt.Errorf("there is no rule %q: rules are %s", id, strings.Join(IDs(), ", "))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(Rules), func(r Rule) bool { return !slices.Contains(ids, r.ID) }), nil

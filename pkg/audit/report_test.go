@@ -2,7 +2,6 @@ package audit_test
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"slices"
 	"strings"
@@ -154,8 +153,7 @@ func TestOptions(t *testing.T) {
 
 func TestUnknownRule(t *testing.T) {
 	_, err := audit.Run(collector.NewJudge(graph.New(st.New())), audit.Options{Rules: []string{"self-owner", "nonsense"}})
-	var unknown *audit.UnknownRuleError
-	if !errors.As(err, &unknown) || unknown.ID != "nonsense" || !strings.Contains(err.Error(), "owner-cycle") {
+	if err == nil || !strings.Contains(err.Error(), `"nonsense"`) || !strings.Contains(err.Error(), "owner-cycle") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -167,8 +165,7 @@ func TestCheck(t *testing.T) {
 	if err := audit.Check(nil); err != nil {
 		t.Error(err)
 	}
-	var unknown *audit.UnknownRuleError
-	if err := audit.Check([]string{"Self-Owner"}); !errors.As(err, &unknown) || unknown.ID != "Self-Owner" {
+	if err := audit.Check([]string{"Self-Owner"}); err == nil || !strings.Contains(err.Error(), `"Self-Owner"`) {
 		t.Errorf("got %v", err)
 	}
 }

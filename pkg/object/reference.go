@@ -3,19 +3,11 @@ package object
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // Reference is an entry of metadata.ownerReferences. An unset flag differs from a false one,
 // so that the reference can be restored exactly.
-type Reference struct {
-	APIVersion         string    `json:"apiVersion"`
-	Kind               string    `json:"kind"`
-	Name               string    `json:"name"`
-	UID                types.UID `json:"uid"`
-	Controller         *bool     `json:"controller,omitempty"`
-	BlockOwnerDeletion *bool     `json:"blockOwnerDeletion,omitempty"`
-}
+type Reference metav1.OwnerReference
 
 // String returns Kind/name as the reference has them, not escaped for terminals.
 func (r Reference) String() string {
@@ -68,10 +60,8 @@ func ReferencesOf(refs []metav1.OwnerReference) []Reference {
 	}
 	out := make([]Reference, len(refs))
 	for i, r := range refs {
-		out[i] = Reference{
-			APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: r.UID,
-			Controller: sharedFlag(r.Controller), BlockOwnerDeletion: sharedFlag(r.BlockOwnerDeletion),
-		}
+		r.Controller, r.BlockOwnerDeletion = sharedFlag(r.Controller), sharedFlag(r.BlockOwnerDeletion)
+		out[i] = Reference(r)
 	}
 	return out
 }

@@ -47,18 +47,8 @@ func Formats() []string {
 	return slices.Concat([]string{"json", "yaml", "kyaml", nameFormat}, paths, templates)
 }
 
-// UnknownFormatError is returned for a format that is not supported.
-type UnknownFormatError struct {
-	Format  string
-	Allowed []string
-}
-
-func (e *UnknownFormatError) Error() string {
-	return fmt.Sprintf("%q is not an output format: choose one of %s", e.Format, strings.Join(e.Allowed, ", "))
-}
-
 // ToPrinter returns the printer of a format. own are the formats of the command itself,
-// which are named in an UnknownFormatError. Like kubectl, it takes a template without a
+// which the error about an unknown one names. Like kubectl, it takes a template without a
 // format for a go-template.
 func (f *Flags) ToPrinter(format string, own ...string) (*Printer, error) {
 	if format == "" && f.template != "" {
@@ -75,7 +65,7 @@ func (f *Flags) ToPrinter(format string, own ...string) (*Printer, error) {
 		word, template, _ = strings.Cut(format, "=")
 	}
 	if !slices.Contains(paths, word) && !slices.Contains(templates, word) {
-		return nil, &UnknownFormatError{Format: format, Allowed: slices.Concat(own, Formats())}
+		return nil, fmt.Errorf("%q is not an output format: choose one of %s", format, strings.Join(slices.Concat(own, Formats()), ", "))
 	}
 	printer, err := f.templated(word, template)
 	if err != nil {
