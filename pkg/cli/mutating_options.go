@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -93,18 +92,8 @@ const defaultWriters = 64
 
 var digestFormat = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
-// Run returns the RunE of a command: it validates the command line, and calls run.
-func (o *MutatingOptions) Run(run func(_ context.Context, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := o.complete(cmd, args); err != nil {
-			return err
-		}
-		return run(cmd.Context(), args)
-	}
-}
-
-// complete takes over and validates the command line, before any request to a cluster.
-func (o *MutatingOptions) complete(cmd *cobra.Command, args []string) error {
+// Complete takes over and validates the command line, before any request to a cluster.
+func (o *MutatingOptions) Complete(cmd *cobra.Command, args []string) error {
 	o.given, o.args = cmd.Flags(), args
 	if !o.given.Changed("concurrency") {
 		o.writers = defaultWriters

@@ -83,7 +83,7 @@ kubectl gc collect -n shop --rule replaced-owner
 # Collect whatever becomes garbage, on a control plane without a collector of its own
 kubectl gc collect --watch --yes`),
 		Args: cli.NoArguments,
-		RunE: c.options.Run(c.run),
+		RunE: c.run,
 	}
 	c.options.AddFlags(cmd)
 	flags := cmd.Flags()
@@ -95,10 +95,11 @@ kubectl gc collect --watch --yes`),
 	return cmd
 }
 
-func (c *collectCommand) run(ctx context.Context, _ []string) error {
-	if err := cmp.Or(cli.CheckRules(c.rules), c.validateWatch()); err != nil {
+func (c *collectCommand) run(cmd *cobra.Command, args []string) error {
+	if err := cmp.Or(c.options.Complete(cmd, args), cli.CheckRules(c.rules), c.validateWatch()); err != nil {
 		return err
 	}
+	ctx := cmd.Context()
 	if c.watch.on {
 		return c.runWatch(ctx)
 	}

@@ -99,7 +99,7 @@ kubectl gc delete deployment/web -n shop --confirm 5f2a9c41d07e9b12
 kubectl gc delete deployment/web -n shop --client-side`),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: scan.CompleteTargets,
-		RunE:              c.options.Run(c.run),
+		RunE:              c.run,
 	}
 	c.options.AddFlags(cmd)
 	flags := cmd.Flags()
@@ -116,7 +116,11 @@ kubectl gc delete deployment/web -n shop --client-side`),
 	return cmd
 }
 
-func (c *deleteCommand) run(ctx context.Context, args []string) error {
+func (c *deleteCommand) run(cmd *cobra.Command, args []string) error {
+	if err := c.options.Complete(cmd, args); err != nil {
+		return err
+	}
+	ctx := cmd.Context()
 	if err := c.selectTargets(ctx, args); err != nil {
 		return err
 	}

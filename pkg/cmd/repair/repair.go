@@ -2,6 +2,7 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -111,12 +112,7 @@ kubectl gc repair pvc/import-scratch -n shop --finalizer example.com/hold --dry-
 kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: scan.CompleteTargets,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := c.checkFiles(); err != nil { // first: others ask for a flag that -f refuses
-				return err
-			}
-			return c.options.Run(c.run)(cmd, args)
-		},
+		RunE:              c.run,
 	}
 	c.options.AddFlags(cmd)
 	flags := cmd.Flags()
@@ -134,7 +130,12 @@ kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 	return cmd
 }
 
-func (c *repairCommand) run(ctx context.Context, args []string) error {
+func (c *repairCommand) run(cmd *cobra.Command, args []string) error {
+	// checkFiles is first: other errors ask for a flag that -f refuses.
+	if err := cmp.Or(c.checkFiles(), c.options.Complete(cmd, args)); err != nil {
+		return err
+	}
+	ctx := cmd.Context()
 	if len(c.files) > 0 {
 		return c.repairManifests(ctx, args)
 	}

@@ -70,7 +70,7 @@ kubectl gc restore 2026-11-20T08-31-07Z
 # Only some of its objects
 kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/flags`),
 		Args:              cobra.ArbitraryArgs,
-		RunE:              c.options.Run(c.run),
+		RunE:              c.run,
 		ValidArgsFunction: c.completeBackup,
 	}
 	c.options.AddFlagsWithoutBackup(cmd)
@@ -81,11 +81,15 @@ kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/flags`)
 }
 
 // run restores a backup, or of it only some objects. Without a backup it lists them all.
-func (c *restoreCommand) run(ctx context.Context, args []string) error {
-	if len(args) == 0 {
+func (c *restoreCommand) run(cmd *cobra.Command, args []string) error {
+	err := c.options.Complete(cmd, args)
+	switch {
+	case err != nil:
+		return err
+	case len(args) == 0:
 		return c.list()
 	}
-	var err error
+	ctx := cmd.Context()
 	if c.wanted, err = cli.ParseTargets(args[1:]); err != nil {
 		return err
 	}
