@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
@@ -34,8 +35,8 @@ import (
 // Job is what a command does, as far as it differs from what the others do.
 type Job struct {
 	Options *MutatingOptions
-	// Scope returns what every scan reads.
-	Scope ScopeFunc
+	// Scope is what every scan reads.
+	Scope scan.Scope
 	// Plan plans what the user requested, if these gaps are accepted. Requested objects may be gone.
 	Plan func(context.Context, Scanned, snapshot.AcceptedGaps) (*plan.Plan, error)
 	// Remaining plans what is left to do after a run of done.
@@ -265,15 +266,15 @@ func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, c
 // carryOut carries out the plan, with a backup unless b is nil. If it leaves the rest to the cluster's own garbage
 // collector, it waits for that, and explains a stall.
 func carryOut(ctx context.Context, j Job, now Planned, b *RunBackup) *execute.Report {
-	scan := j.Options.Scan
-	progress := &progressLine{scan: scan, line: planview.NewProgress(now.Plan), begun: scan.Now(), on: scan.ErrTerm}
+	s := j.Options.Scan
+	progress := &progressLine{scan: s, line: planview.NewProgress(now.Plan), begun: s.Now(), on: s.ErrTerm}
 	defer progress.clear()
 	o := j.Options.ExecuteOptions()
 	o.DryRun = j.Options.DryRun == dryRunServer
 	o.OnEvent = func(e event.Event) {
 		progress.observe(e)
 		if j.Options.JSONLines() {
-			_ = scan.WriteLine(e) // a broken pipe must not stop a run halfway
+			_ = s.WriteLine(e) // a broken pipe must not stop a run halfway
 		}
 	}
 	o.OnUnrecorded = func(err error) {

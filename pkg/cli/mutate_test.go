@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -21,7 +20,7 @@ import (
 // pass plans a pass of the garbage collector over everything.
 func pass(o *MutatingOptions) Job {
 	return Job{
-		Options: o, Scope: scan.Always(scan.Scope{}),
+		Options: o,
 		Plan: func(_ context.Context, seen Scanned, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
 			return plan.New(seen.Judge, plan.Options{Mode: plan.Collect, Accepted: accepted}), nil
 		},

@@ -44,7 +44,10 @@ type ScanOptions struct {
 	connected             *client.Client // by Connect, for all scans of the command
 	flags                 *pflag.FlagSet
 	color                 color.Mode
-	scanned               bool // by Scan
+	quiet                 bool               // no progress is printed
+	scanned               bool               // by Scan
+	file                  *snapshot.Snapshot // that Types has read, for the next scan
+	discovered            *discovery.Result  // the same of a cluster
 }
 
 func NewScanOptions(s Streams) *ScanOptions {
@@ -128,41 +131,55 @@ func (s *ScanOptions) requestTimeout() (time.Duration, error) {
 	return d, nil
 }
 
-// ScopeFunc returns what a scan reads, given the served types.
-type ScopeFunc func(served []snapshot.Type) (scan.Scope, error)
-
-// Scan scans the cluster, or reads the file of --from; then live is nil. It calls scope for
-// a file as well, so that unknown types are refused. The first scan of a command is an error if
-// the namespace that it is limited to does not exist; it may go during a run.
-func (s *ScanOptions) Scan(ctx context.Context, scope ScopeFunc) (seen *snapshot.Snapshot, live *client.Client, err error) {
-	var limits scan.Scope
-	remember := func(served []snapshot.Type) (_ scan.Scope, err error) {
-		limits, err = scope(served)
-		return limits, err
+// Types returns the types that the cluster serves, or that the file of --from has. The next scan
+// does not read them again.
+func (s *ScanOptions) Types(ctx context.Context) ([]snapshot.Type, error) {
+	if s.From != "" {
+		seen, err := s.load()
+		if err != nil {
+			return nil, err
+		}
+		s.file = seen
+		return seen.Types, nil
 	}
-	if seen, live, err = s.read(ctx, remember); err != nil {
+	live, err := s.Connect()
+	if err != nil {
+		return nil, err
+	}
+	if s.discovered, err = discovery.Discover(ctx, live); err != nil {
+		return nil, s.withScanHint(err)
+	}
+	return s.discovered.Types, nil
+}
+
+// Scan scans the cluster, or reads the file of --from; then live is nil. The first scan of a
+// command is an error if the namespace that it is limited to does not exist; it may go during a run.
+func (s *ScanOptions) Scan(ctx context.Context, scope scan.Scope) (seen *snapshot.Snapshot, live *client.Client, err error) {
+	if seen, live, err = s.read(ctx, scope); err != nil {
 		return nil, nil, err
 	}
 	if !s.scanned && !s.NamespaceMayBeMissing {
-		err = s.requireScanned(ctx, limits, seen, live)
+		err = s.requireScanned(ctx, scope, seen, live)
 	}
 	s.scanned = true
 	return seen, live, err
 }
 
 // read makes one scan, or reads the file.
-func (s *ScanOptions) read(ctx context.Context, scope ScopeFunc) (seen *snapshot.Snapshot, live *client.Client, err error) {
-	if s.From != "" {
-		if seen, err = s.load(); err != nil {
-			return nil, nil, err
-		}
-		_, err = scope(seen.Types)
+func (s *ScanOptions) read(ctx context.Context, scope scan.Scope) (seen *snapshot.Snapshot, live *client.Client, err error) {
+	file, discovered := s.file, s.discovered
+	s.file, s.discovered = nil, nil
+	switch {
+	case file != nil:
+		return file, nil, nil
+	case s.From != "":
+		seen, err = s.load()
 		return seen, nil, err
 	}
 	if live, err = s.Connect(); err != nil {
 		return nil, nil, err
 	}
-	seen, err = scan.Cluster(ctx, live, scope, s.Now)
+	seen, err = scan.Cluster(ctx, live, discovered, scope, s.Now)
 	if s.ErrTerm {
 		fmt.Fprint(s.Err, "\r\x1b[K")
 	}
@@ -179,12 +196,12 @@ func (s *ScanOptions) StrictExit(seen *snapshot.Snapshot) error {
 
 // Everything returns the scope of a command that scans the whole cluster, or all of the
 // namespace of -n, in addition to the scope more.
-func (s *ScanOptions) Everything(more scan.Scope) ScopeFunc {
+func (s *ScanOptions) Everything(more scan.Scope) scan.Scope {
 	more.Widen = scan.WidenAll
 	if ns := s.Config.Namespace(); ns != "" {
 		more.Namespaces = []string{ns}
 	}
-	return scan.Always(more)
+	return more
 }
 
 // InScope returns a filter for the namespace of -n, or nil without -n.
@@ -279,7 +296,7 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 	if !s.flags.Changed("chunk-size") {
 		options.ChooseChunkSize = true
 	}
-	if s.ErrTerm {
+	if s.ErrTerm && !s.quiet {
 		options.Progress = func(p client.Progress) {
 			fmt.Fprintf(s.Err, "\r\x1b[Klisted %d of %d types, %d objects", p.Done, p.Total, p.Objects)
 		}

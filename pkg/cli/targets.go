@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -62,22 +63,16 @@ func ParseTargets(args []string) ([]Target, error) {
 	return out, nil
 }
 
-// ResolveTargets returns the targets with their types, which source has. A target that has a type
-// already keeps it if it is not served any more: the type of custom resources goes with their
-// definition.
-func ResolveTargets(targets []Target, types []snapshot.Type, source string) ([]Target, error) {
-	out := make([]Target, len(targets))
+// ResolveTargets sets the types of the targets, which source has.
+func ResolveTargets(targets []Target, types []snapshot.Type, source string) error {
 	for i, t := range targets {
 		found := snapshot.Find(types, t.Word)
-		switch {
-		case len(found) > 0:
-			t.Type = found[0]
-		case t.Type.Resource == "":
-			return nil, Usagef("the %s has no resource type %s", source, Quote(t.Word))
+		if len(found) == 0 {
+			return Usagef("the %s has no resource type %s", source, Quote(t.Word))
 		}
-		out[i] = t
+		targets[i].Type = found[0]
 	}
-	return out, nil
+	return nil
 }
 
 // matches reports whether the target names an object, in a namespace or, if that is empty,
@@ -182,12 +177,11 @@ type Selection struct {
 	Selector  labels.Selector // nil without -l
 	Namespace string          // empty for all namespaces
 	Bound     bool            // -n names the namespace
-	source    string          // of the types
 }
 
 // Select returns the selection of these targets, the value of -l, and -n.
 func (s *ScanOptions) Select(targets []Target, selector string) (Selection, error) {
-	sel := Selection{Targets: targets, source: s.Source()}
+	sel := Selection{Targets: targets}
 	var err error
 	if sel.Selector, err = ParseSelector(selector); err == nil {
 		sel.Namespace, sel.Bound, err = s.Namespace()
@@ -216,17 +210,21 @@ func (s *Selection) HasLabels(o *object.Object) bool {
 	return s.Selector == nil || s.Selector.Matches(labels.Set(o.Labels))
 }
 
-// Scope sets the types of the targets. It returns a scope with the targets that have a name
-// and, if all of them are in the namespace, with that.
-func (s *Selection) Scope(served []snapshot.Type) (scan.Scope, error) {
+// Scope sets the types of the targets, by those that the cluster or the file has. It returns a scope
+// with the targets that have a name and, if all of them are in the namespace, with that.
+func (s *Selection) Scope(ctx context.Context, o *ScanOptions) (scan.Scope, error) {
 	scope := scan.Scope{Labels: s.Selector != nil}
-	targets, err := ResolveTargets(s.Targets, served, s.source)
-	if err != nil {
-		return scope, err
+	if len(s.Targets) > 0 {
+		types, err := o.Types(ctx)
+		if err != nil {
+			return scope, err
+		}
+		if err := ResolveTargets(s.Targets, types, o.Source()); err != nil {
+			return scope, err
+		}
 	}
-	s.Targets = targets
 	local := s.Namespace != ""
-	for _, t := range targets {
+	for _, t := range s.Targets {
 		local = local && t.Type.Namespaced
 		if t.Name != "" && (s.Namespace != "" || !t.Type.Namespaced) {
 			scope.Targets = append(scope.Targets, t.Coordinates(s.Namespace))

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/monitor"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -83,6 +82,7 @@ func (w *Watch) Complete(others ...string) error {
 		return Usagef("--watch cannot be combined with -o %s: choose one of %s, %s, %s", Quote(w.output.Format), person, wide, lines)
 	}
 	w.lines = w.output.Format == lines
+	w.scan.NeedsCluster, w.scan.quiet = true, true
 	return nil
 }
 
@@ -133,31 +133,20 @@ type watching struct {
 // Run calls show with every new state of the scope, until the context or the answer ends. args are
 // the arguments of the command. An error of the first state ends it; later ones are shown, until
 // the cluster can be read again.
-func (w *Watch) Run(ctx context.Context, command string, args []string, scope ScopeFunc, show func(context.Context, *Sight) (Shown, error)) error {
-	w.scan.NeedsCluster = true
-	quiet := *w.scan
-	quiet.ErrTerm = false
-	c, err := quiet.Connect()
-	if err != nil {
-		return err
-	}
-	served, err := discovery.Discover(ctx, c)
-	if err != nil {
-		return w.scan.withScanHint(err)
-	}
-	wanted, err := scope(served.Types)
+func (w *Watch) Run(ctx context.Context, command string, args []string, scope scan.Scope, show func(context.Context, *Sight) (Shown, error)) error {
+	c, err := w.scan.Connect()
 	if err != nil {
 		return err
 	}
 	if !w.scan.NamespaceMayBeMissing {
-		if err := w.scan.requireScanned(ctx, wanted, &snapshot.Snapshot{}, c); err != nil {
+		if err := w.scan.requireScanned(ctx, scope, &snapshot.Snapshot{}, c); err != nil {
 			return err
 		}
 	}
 	if w.scan.ErrTerm {
 		fmt.Fprint(w.scan.Err, "\r\x1b[Kreading the cluster")
 	}
-	m, err := monitor.Start(ctx, c, monitor.Options{Scope: wanted, Now: w.scan.Now})
+	m, err := monitor.Start(ctx, c, monitor.Options{Scope: scope, Now: w.scan.Now})
 	if err != nil {
 		return w.scan.withScanHint(err)
 	}

@@ -224,7 +224,7 @@ func (c *Collector) checkIdle(ctx context.Context) error {
 
 // plan returns what there is to do, by a new scan.
 func (c *Collector) plan(ctx context.Context) (*plan.Plan, error) {
-	s, err := scan.Cluster(ctx, c.client, scan.Always(scope), time.Now)
+	s, err := scan.Cluster(ctx, c.client, nil, scope, time.Now)
 	if err != nil {
 		return nil, err
 	}

@@ -443,7 +443,7 @@ func (c *churnCluster) createProbes(kinds []int) {
 
 // pass reads the cluster, and plans what a collector has to do there.
 func (c *churnCluster) pass(ctx context.Context) (*snapshot.Snapshot, *plan.Plan, error) {
-	s, err := scan.Cluster(ctx, c.client, scan.Always(scan.Scope{}), time.Now)
+	s, err := scan.Cluster(ctx, c.client, nil, scan.Scope{}, time.Now)
 	if err != nil {
 		return nil, nil, err
 	}

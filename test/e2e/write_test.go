@@ -29,7 +29,7 @@ func (s *scene) scan(scope scan.Scope) observation {
 	s.Helper()
 	c, err := client.New(s.config, client.Options{ChunkSize: 500, Concurrency: 4, Timeout: waitTimeout})
 	s.must(err)
-	seen, err := scan.Cluster(s.Context(), c, scan.Always(scope), time.Now)
+	seen, err := scan.Cluster(s.Context(), c, nil, scope, time.Now)
 	s.must(err)
 	return observation{s, c, seen}
 }

@@ -73,19 +73,17 @@ type scanner struct {
 	overBudget map[snapshot.Coordinates]bool // see withinBudget
 }
 
-// Cluster discovers what the server serves, asks scope what to read of it, and runs a scan. If a type
-// vanished between the two, such as that of a CustomResourceDefinition that was just deleted, it
-// does both once more. Errors are those of discovery, scope and Run.
-func Cluster(ctx context.Context, c *client.Client, scope func([]snapshot.Type) (Scope, error), now func() time.Time) (*snapshot.Snapshot, error) {
-	discovered, err := discovery.Discover(ctx, c)
-	if err != nil {
-		return nil, err
+// Cluster discovers what the server serves, unless discovered is that already, and runs a scan. If a
+// type vanished between the two, such as that of a CustomResourceDefinition that was just deleted, it
+// does both once more. Errors are those of discovery and Run.
+func Cluster(ctx context.Context, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
+	if discovered == nil {
+		var err error
+		if discovered, err = discovery.Discover(ctx, c); err != nil {
+			return nil, err
+		}
 	}
-	wanted, err := scope(discovered.Types)
-	if err != nil {
-		return nil, err
-	}
-	s, err := Run(ctx, c, discovered, wanted, now)
+	s, err := Run(ctx, c, discovered, scope, now)
 	if err != nil || !slices.ContainsFunc(s.Gaps, hasVanished) {
 		return s, err
 	}
@@ -98,12 +96,7 @@ func Cluster(ctx context.Context, c *client.Client, scope func([]snapshot.Type) 
 	}) {
 		return s, ctx.Err() // a second scan would not show more
 	}
-	return Run(ctx, c, later, wanted, now)
-}
-
-// Always returns a scope for Cluster that does not depend on the types.
-func Always(scope Scope) func([]snapshot.Type) (Scope, error) {
-	return func([]snapshot.Type) (Scope, error) { return scope, nil }
+	return Run(ctx, c, later, scope, now)
 }
 
 // vanishedPause is how long Cluster waits, as discovery lags some milliseconds behind a definition

@@ -51,7 +51,7 @@ func TestTypeThatVanishesDuringAScanIsNoGapOnceDiscoveryLacksIt(t *testing.T) {
 					return clustertest.TypeList("example.com/v1", clustertest.NamespacedType("widgets", "Widget"))
 				},
 			})
-			s, err := Cluster(t.Context(), cluster, Always(Scope{}), time.Now)
+			s, err := Cluster(t.Context(), cluster, nil, Scope{}, time.Now)
 			if err != nil {
 				t.Fatal(err)
 			}

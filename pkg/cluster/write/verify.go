@@ -47,7 +47,7 @@ func (w *Writer) Verify(ctx context.Context, at object.Identity) (*snapshot.Snap
 // it is proven to be removed. The error may be a *scan.NothingReadableError or a
 // *discovery.UnreachableError.
 func (w *Writer) Relist(ctx context.Context) (*snapshot.Snapshot, error) {
-	return scan.Cluster(ctx, w.client, scan.Always(scan.Scope{}), time.Now)
+	return scan.Cluster(ctx, w.client, nil, scan.Scope{}, time.Now)
 }
 
 // Contents lists what the deletion of a Namespace or CustomResourceDefinition also deletes.

@@ -88,7 +88,7 @@ func TestTypeMissingAtRelistIsGap(t *testing.T) {
 
 func scanAll(t *testing.T, c *client.Client) *snapshot.Snapshot {
 	t.Helper()
-	s, err := scan.Cluster(t.Context(), c, scan.Always(scan.Scope{}), time.Now)
+	s, err := scan.Cluster(t.Context(), c, nil, scan.Scope{}, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func (c *collectCommand) run(cmd *cobra.Command, args []string) error {
 	if c.watch.on {
 		return c.runWatch(ctx)
 	}
-	job := cli.Job{Options: c.options, Scope: c.scope, Plan: c.plan, Remaining: c.planRemaining}
+	job := cli.Job{Options: c.options, Scope: c.scope(), Plan: c.plan, Remaining: c.planRemaining}
 	seen, err := cli.Scan(ctx, job)
 	if err != nil {
 		return err
@@ -116,8 +116,8 @@ func (c *collectCommand) run(cmd *cobra.Command, args []string) error {
 }
 
 // scope returns everything.
-func (c *collectCommand) scope(served []snapshot.Type) (scan.Scope, error) {
-	return c.options.Scan.Everything(scan.Scope{Running: true})(served)
+func (c *collectCommand) scope() scan.Scope {
+	return c.options.Scan.Everything(scan.Scope{Running: true})
 }
 
 // plan plans one pass of the garbage collector.

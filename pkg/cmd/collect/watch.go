@@ -171,11 +171,7 @@ func (s *service) run(ctx context.Context) error {
 	if err := s.refuseBesideOwn(ctx); err != nil {
 		return err
 	}
-	scope, err := s.command.scope(nil)
-	if err != nil {
-		return err
-	}
-	m, err := monitor.Start(ctx, s.client, monitor.Options{Scope: scope, Now: s.command.options.Scan.Now, Parts: true})
+	m, err := monitor.Start(ctx, s.client, monitor.Options{Scope: s.command.scope(), Now: s.command.options.Scan.Now, Parts: true})
 	if err != nil {
 		return err
 	}

@@ -124,8 +124,12 @@ func (c *deleteCommand) run(cmd *cobra.Command, args []string) error {
 	if err := c.selectTargets(ctx, args); err != nil {
 		return err
 	}
+	scope, err := c.scope(ctx)
+	if err != nil {
+		return err
+	}
 	job := cli.Job{
-		Options: c.options, Scope: c.scope, Plan: c.plan, Remaining: c.planRemaining,
+		Options: c.options, Scope: scope, Plan: c.plan, Remaining: c.planRemaining,
 		LeavesRestToCollector: !c.clientSide, SkipVerification: !c.clientSide && !c.wait,
 	}
 	seen, err := cli.Scan(ctx, job)

@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // selectTargets reads what the command line selects, and returns an error if that is not
@@ -48,8 +47,8 @@ func (c *deleteCommand) selectTargets(ctx context.Context, args []string) error 
 // scope returns the whole cluster, as dependents may be anywhere. It begins with the
 // namespace if there is only one, for users who may read no more, and includes the targets,
 // for types that cannot be listed.
-func (c *deleteCommand) scope(served []snapshot.Type) (scan.Scope, error) {
-	scope, err := c.selection.Scope(served)
+func (c *deleteCommand) scope(ctx context.Context) (scan.Scope, error) {
+	scope, err := c.selection.Scope(ctx, c.options.Scan)
 	scope.Running = true
 	if len(c.manifests) > 0 {
 		scope.Namespaces = nil

@@ -46,7 +46,11 @@ func (c *repairCommand) removeFinalizer(ctx context.Context, args []string) erro
 	if f.selection, err = c.options.Scan.Select(targets, ""); err != nil {
 		return err
 	}
-	job := cli.Job{Options: c.options, Scope: f.scope, Plan: f.plan, Remaining: f.planRemaining, LeavesRestToCollector: true}
+	scope, err := f.scope(ctx)
+	if err != nil {
+		return err
+	}
+	job := cli.Job{Options: c.options, Scope: scope, Plan: f.plan, Remaining: f.planRemaining, LeavesRestToCollector: true}
 	seen, err := cli.Scan(ctx, job)
 	if err != nil {
 		return err
@@ -69,8 +73,8 @@ func (c *repairCommand) removeFinalizer(ctx context.Context, args []string) erro
 }
 
 // scope returns the whole cluster, as dependents may be anywhere.
-func (f *finalizerRemoval) scope(served []snapshot.Type) (scan.Scope, error) {
-	scope, err := f.selection.Scope(served)
+func (f *finalizerRemoval) scope(ctx context.Context) (scan.Scope, error) {
+	scope, err := f.selection.Scope(ctx, f.options.Scan)
 	scope.Running = true
 	if scope.Namespaces != nil {
 		scope.Widen = scan.WidenAlways

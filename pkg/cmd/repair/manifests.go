@@ -67,9 +67,11 @@ func (c *repairCommand) repairManifests(ctx context.Context, args []string) erro
 		return err
 	}
 	s.NamespaceMayBeMissing = !named || m.creates(namespace)
-	seen, _, err := s.Scan(ctx, func(served []snapshot.Type) (scan.Scope, error) {
-		return m.scope(served, namespace), nil
-	})
+	served, err := s.Types(ctx)
+	if err != nil {
+		return err
+	}
+	seen, _, err := s.Scan(ctx, m.scope(served, namespace))
 	if err != nil {
 		return err
 	}

@@ -145,7 +145,11 @@ func (c *repairCommand) run(cmd *cobra.Command, args []string) error {
 	if err := c.selectReferences(args); err != nil {
 		return err
 	}
-	job := cli.Job{Options: c.options, Scope: c.scope, Plan: c.plan, Remaining: c.planRemaining}
+	scope, err := c.scope(ctx)
+	if err != nil {
+		return err
+	}
+	job := cli.Job{Options: c.options, Scope: scope, Plan: c.plan, Remaining: c.planRemaining}
 	seen, err := cli.Scan(ctx, job)
 	if err != nil {
 		return err

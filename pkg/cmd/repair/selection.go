@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -13,7 +14,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // selectReferences reads what the command line selects, and returns an error if that is not
@@ -88,8 +88,8 @@ func (c *repairCommand) causes() ([]collector.Cause, error) {
 
 // scope returns the whole cluster, as dependents may be anywhere, or the namespace of -n if
 // that contains all targets.
-func (c *repairCommand) scope(served []snapshot.Type) (scan.Scope, error) {
-	scope, err := c.selection.Scope(served)
+func (c *repairCommand) scope(ctx context.Context) (scan.Scope, error) {
+	scope, err := c.selection.Scope(ctx, c.options.Scan)
 	scope.Running, scope.Widen = true, scan.WidenAll
 	if !c.selection.Bound {
 		scope.Namespaces = nil

@@ -124,7 +124,11 @@ func (c *restoreCommand) run(cmd *cobra.Command, args []string) error {
 
 // restore restores the backup that was read.
 func (c *restoreCommand) restore(ctx context.Context) error {
-	job := cli.Job{Options: c.options, Scope: c.scope, Plan: c.plan, Remaining: c.planRemaining, Recreate: c.recreate}
+	scope, err := c.scope(ctx)
+	if err != nil {
+		return err
+	}
+	job := cli.Job{Options: c.options, Scope: scope, Plan: c.plan, Remaining: c.planRemaining, Recreate: c.recreate}
 	seen, err := cli.Scan(ctx, job)
 	if err != nil {
 		return err
@@ -197,8 +201,7 @@ func (c *restoreCommand) filter(served []snapshot.Type) (func(object.Identity) b
 	if namespace == "" && len(c.wanted) == 0 {
 		return nil, nil
 	}
-	wanted, err := cli.ResolveTargets(c.wanted, served, c.options.Scan.Source())
-	if err != nil { // its definition may be in the backup
+	if err := cli.ResolveTargets(c.wanted, served, c.options.Scan.Source()); err != nil { // its definition may be in the backup
 		return nil, cli.WithHint(err, "if its CustomResourceDefinition is in the backup, restore that first")
 	}
 	mapper := snapshot.NewMapper(served)
@@ -207,7 +210,7 @@ func (c *restoreCommand) filter(served []snapshot.Type) (func(object.Identity) b
 			return false
 		}
 		m, ok := mapper.Map(o.APIVersion, o.Kind)
-		return len(wanted) == 0 || ok && slices.ContainsFunc(wanted, func(t cli.Target) bool {
+		return len(c.wanted) == 0 || ok && slices.ContainsFunc(c.wanted, func(t cli.Target) bool {
 			return t.Name == o.Name && t.Type.GroupResource() == m.Type.GroupResource()
 		})
 	}, nil

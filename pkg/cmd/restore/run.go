@@ -28,13 +28,16 @@ import (
 )
 
 // scope returns the whole cluster or the namespace of -n, and the objects of the backup.
-func (c *restoreCommand) scope(served []snapshot.Type) (scan.Scope, error) {
-	var err error
+func (c *restoreCommand) scope(ctx context.Context) (scan.Scope, error) {
+	o := c.options.Scan
+	served, err := o.Types(ctx)
+	if err != nil {
+		return scan.Scope{}, err
+	}
 	if c.how.Only, err = c.filter(served); err != nil {
 		return scan.Scope{}, err
 	}
-	o := c.options.Scan
-	return o.Everything(scan.Scope{Targets: c.input.Targets(served, o.Config.Namespace())})(served)
+	return o.Everything(scan.Scope{Targets: c.input.Targets(served, o.Config.Namespace())}), nil
 }
 
 // plan plans the restoration. Accepted gaps make no difference to it.

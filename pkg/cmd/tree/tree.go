@@ -126,10 +126,14 @@ func (c *treeCommand) run(ctx context.Context, args []string) error {
 	if err := cmp.Or(c.selectTargets(args), c.watch.Complete(), c.output.Complete(c.scan.Streams)); err != nil {
 		return err
 	}
-	if c.watch.On {
-		return c.runWatch(ctx, args)
+	scope, err := c.scope(ctx)
+	if err != nil {
+		return err
 	}
-	taken, live, err := c.scan.Scan(ctx, c.scope)
+	if c.watch.On {
+		return c.runWatch(ctx, args, scope)
+	}
+	taken, live, err := c.scan.Scan(ctx, scope)
 	if err != nil {
 		return err
 	}
@@ -154,8 +158,8 @@ func (c *treeCommand) setScan(taken *snapshot.Snapshot, live *client.Client) {
 // scope returns a scope that contains the owners and dependents of the targets. Those of a
 // namespaced object are in its namespace, except cluster-scoped owners, which are read one
 // by one.
-func (c *treeCommand) scope(served []snapshot.Type) (scan.Scope, error) {
-	scope, err := c.selection.Scope(served)
+func (c *treeCommand) scope(ctx context.Context) (scan.Scope, error) {
+	scope, err := c.selection.Scope(ctx, c.scan)
 	scope.Widen = scan.WidenKinds
 	c.limited = scope.Namespaces != nil
 	return scope, err

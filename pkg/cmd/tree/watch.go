@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/tree"
 )
@@ -29,10 +30,10 @@ type timedDocument struct {
 }
 
 // runWatch shows the tree of every new state of the cluster.
-func (c *treeCommand) runWatch(ctx context.Context, args []string) error {
+func (c *treeCommand) runWatch(ctx context.Context, args []string, scope scan.Scope) error {
 	c.named = map[types.UID]bool{}
 	w := &watched{treeCommand: c}
-	return c.watch.Run(ctx, "tree", args, c.scope, w.show)
+	return c.watch.Run(ctx, "tree", args, scope, w.show)
 }
 
 func (w *watched) show(ctx context.Context, sight *cli.Sight) (cli.Shown, error) {

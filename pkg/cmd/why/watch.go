@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -33,12 +34,9 @@ type timedExplanation struct {
 }
 
 // runWatch explains the object in every new state of the cluster, until it is gone.
-func (c *whyCommand) runWatch(ctx context.Context, args []string) error {
-	if len(c.selection.Targets)+len(c.uids) != 1 {
-		return cli.Usagef("--watch follows one object, and %d are given", len(c.selection.Targets)+len(c.uids))
-	}
+func (c *whyCommand) runWatch(ctx context.Context, args []string, scope scan.Scope) error {
 	w := &watched{whyCommand: c}
-	if err := c.watch.Run(ctx, "why", args, c.scope, w.show); err != nil || !c.unknown {
+	if err := c.watch.Run(ctx, "why", args, scope, w.show); err != nil || !c.unknown {
 		return err
 	}
 	return cli.ExitError(cli.ExitFound)

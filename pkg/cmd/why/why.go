@@ -118,10 +118,17 @@ func (c *whyCommand) run(ctx context.Context, args []string) error {
 	if err := cmp.Or(c.selectTargets(args), c.watch.Complete(), c.output.Complete(c.scan.Streams)); err != nil {
 		return err
 	}
-	if c.watch.On {
-		return c.runWatch(ctx, args)
+	if given := len(c.selection.Targets) + len(c.uids); c.watch.On && given != 1 {
+		return cli.Usagef("--watch follows one object, and %d are given", given)
 	}
-	taken, live, err := c.scan.Scan(ctx, c.scope)
+	scope, err := c.scope(ctx)
+	if err != nil {
+		return err
+	}
+	if c.watch.On {
+		return c.runWatch(ctx, args, scope)
+	}
+	taken, live, err := c.scan.Scan(ctx, scope)
 	if err != nil {
 		return err
 	}
@@ -150,8 +157,8 @@ func (c *whyCommand) setScan(taken *snapshot.Snapshot, live *client.Client) {
 
 // scope returns the whole cluster, as owners, dependents and blockers may be anywhere. A
 // known namespace comes first, for users who may read nothing else.
-func (c *whyCommand) scope(served []snapshot.Type) (scan.Scope, error) {
-	scope, err := c.selection.Scope(served)
+func (c *whyCommand) scope(ctx context.Context) (scan.Scope, error) {
+	scope, err := c.selection.Scope(ctx, c.scan)
 	if err != nil {
 		return scope, err
 	}
