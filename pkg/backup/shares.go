@@ -9,7 +9,7 @@ import (
 var ErrShareUsed = errors.New("the backups of its namespace use up a namespace's share of the space for backups")
 
 // Shares counts how much of the space for backups each namespace uses, so that one cannot displace
-// the backups of others. It is safe for concurrent use.
+// the backups of others. It is safe for concurrent use. Nil is without a limit.
 type Shares struct {
 	mu    sync.Mutex
 	limit int64

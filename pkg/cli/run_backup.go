@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -73,8 +72,7 @@ type BackupPlace struct {
 	Root       string    // the folder of all backups
 	Prefix     string    // begins the name of the new one
 	ClusterUID types.UID // empty if unknown
-	// Shares limit the objects of each namespace, to which the steps count as well. Nil: without a limit.
-	Shares *backup.Shares
+	Shares     *backup.Shares
 }
 
 // NewRunBackup creates the folder of a plan, with its steps.
@@ -130,15 +128,7 @@ const maxStoredReason = 1000
 
 // Write implements planrun.BackupWriter.
 func (b *RunBackup) Write(ctx context.Context, objects []object.Identity) ([]planrun.Written, error) {
-	written := map[types.UID]planrun.Written{}
-	failed, err := read.Manifests(ctx, b.cluster, b.snapshot, objects, func(o object.Object, manifest json.RawMessage) error {
-		if err := b.folder.Save(o, manifest); err != nil {
-			written[o.UID] = planrun.Written{Err: err}
-		} else {
-			written[o.UID] = planrun.Written{Object: &o}
-		}
-		return nil
-	})
+	saved, failed, err := read.Manifests(ctx, b.cluster, b.snapshot, objects, b.folder.Save)
 	if err != nil {
 		return nil, err
 	}
@@ -147,8 +137,7 @@ func (b *RunBackup) Write(ctx context.Context, objects []object.Identity) ([]pla
 	}
 	out := make([]planrun.Written, len(objects))
 	for i, o := range objects {
-		out[i] = written[o.UID]
-		out[i].Err = cmp.Or(out[i].Err, failed[o.UID])
+		out[i] = planrun.Written{Object: saved[o.UID], Err: failed[o.UID]}
 	}
 	return out, nil
 }

@@ -2,7 +2,6 @@ package read
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,17 +28,17 @@ const (
 	manifestPageSize = 500
 )
 
-// Manifests reads whole objects and calls each for them with their current metadata, never
-// concurrently and in the same order for the same answers. The JSON is the server's, byte by
-// byte, except that missing apiVersion and kind are added to list items; each may keep it.
+// Manifests reads whole objects and saves them with their current metadata, never concurrently
+// and in the same order for the same answers. The JSON is the server's, byte by byte, except that
+// missing apiVersion and kind are added to list items; save may keep it.
 //
-// Objects that are gone or were replaced are left out. failed holds, by UID, a
-// *client.RequestError for each object that could not be read. The error is the context's or that
-// of each, which stops the reading.
-func Manifests(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, wanted []object.Identity, each func(object.Object, json.RawMessage) error) (failed map[types.UID]error, err error) {
+// saved has the metadata of the saved objects. failed has a *client.RequestError for each object
+// that could not be read, or the error of save. An object in neither is gone or was replaced. The
+// error is the context's.
+func Manifests(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, wanted []object.Identity, save func(object.Object, json.RawMessage) error) (saved map[types.UID]*object.Object, failed map[types.UID]error, err error) {
 	c = c.WithOwnMemory()
 	m := &manifestReader{
-		client: c, each: each, failed: map[types.UID]error{}, wanted: make(map[types.UID]object.Identity, len(wanted)),
+		client: c, save: save, saved: map[types.UID]*object.Object{}, failed: map[types.UID]error{}, wanted: make(map[types.UID]object.Identity, len(wanted)),
 		objects: scan.NewObjectReader(c, seen), view: snapshot.NewView(seen),
 	}
 	for _, o := range wanted {
@@ -49,21 +48,21 @@ func Manifests(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, w
 	for _, l := range lists {
 		rest, err := m.list(ctx, l)
 		if err != nil {
-			return m.failed, err
+			return nil, nil, err
 		}
 		single = append(single, rest...)
 	}
-	return m.failed, m.readByName(ctx, single)
+	return m.saved, m.failed, m.readByName(ctx, single)
 }
 
 type manifestReader struct {
 	client  *client.Client
 	objects *scan.ObjectReader
 	view    *snapshot.View
-	each    func(object.Object, json.RawMessage) error
+	save    func(object.Object, json.RawMessage) error
 	wanted  map[types.UID]object.Identity // not yet delivered
+	saved   map[types.UID]*object.Object
 	failed  map[types.UID]error
-	stopped error // an error of each
 }
 
 // ByName returns the objects that Manifests requests one by one, which requires the right to get
@@ -85,8 +84,8 @@ func (m *manifestReader) list(ctx context.Context, l client.Batch) (rest []objec
 		}
 		return !l.Query.Type.Can("get") || client.WorthListing(len(l.Wanted), total), nil
 	})
-	if ctx.Err() != nil || m.stopped != nil {
-		return nil, cmp.Or(ctx.Err(), m.stopped)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	rest = slices.DeleteFunc(slices.Clone(l.Wanted), func(o object.Identity) bool {
 		_, waits := m.wanted[o.UID]
@@ -142,9 +141,6 @@ func (m *manifestReader) readByName(ctx context.Context, objects []object.Identi
 					a.Err = m.verifyReplaced(ctx, o)
 				}
 			}
-			if m.stopped != nil {
-				return m.stopped
-			}
 			if a.Err != nil {
 				m.fail(o, a.Err)
 			}
@@ -175,7 +171,7 @@ func (m *manifestReader) get(ctx context.Context, o object.Identity) (json.RawMe
 	return bytes.TrimSpace(raw), err
 }
 
-// deliver verifies an object and passes it on, once, if it is wanted. Invalid UTF-8 shows that
+// deliver verifies an object and saves it, once, if it is wanted. Invalid UTF-8 shows that
 // the answer was damaged; a decoder would replace it by U+FFFD.
 func (m *manifestReader) deliver(q client.Query, raw json.RawMessage) error {
 	if !utf8.Valid(raw) {
@@ -208,8 +204,13 @@ func (m *manifestReader) deliver(q client.Query, raw json.RawMessage) error {
 		return client.NewAnswerError("%q has the UID of %s", found.Name, o)
 	}
 	delete(m.wanted, found.UID)
-	m.stopped = m.each(object.FromMeta(o.APIVersion, o.Kind, &found, false), withType(raw, found.TypeMeta, q.Type))
-	return m.stopped
+	now := object.FromMeta(o.APIVersion, o.Kind, &found, false)
+	if err := m.save(now, withType(raw, found.TypeMeta, q.Type)); err != nil {
+		m.failed[found.UID] = err
+	} else {
+		m.saved[found.UID] = &now
+	}
+	return nil
 }
 
 // withType adds apiVersion and kind to an object that lacks them.

@@ -156,7 +156,7 @@ func TestManifests(t *testing.T) {
 				wanted = append(wanted, o.Identity)
 			}
 			passed := map[types.UID]string{}
-			failed, err := Manifests(t.Context(), c, seen, wanted, func(o object.Object, raw json.RawMessage) error {
+			saved, failed, err := Manifests(t.Context(), c, seen, wanted, func(o object.Object, raw json.RawMessage) error {
 				if o.ResourceVersion != "2" || o.Kind != "Pod" || o.APIVersion != "v1" {
 					t.Errorf("got %+v", o)
 				}
@@ -180,7 +180,7 @@ func TestManifests(t *testing.T) {
 					t.Errorf("%s: %v", uid, failed[uid])
 				}
 			}
-			if len(failed) != len(test.failed) || len(passed) != test.passed || len(s.Requests()) != test.asked {
+			if len(failed) != len(test.failed) || len(passed) != test.passed || len(saved) != test.passed || len(s.Requests()) != test.asked {
 				t.Errorf("failed %v, passed %d, want %d, asked %d, want %d", failed, len(passed), test.passed, len(s.Requests()), test.asked)
 			}
 		})
