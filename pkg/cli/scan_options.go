@@ -210,10 +210,13 @@ func (s *ScanOptions) InScope(g *graph.Graph) func(graph.Node) bool {
 	if namespace == "" {
 		return nil
 	}
-	return func(n graph.Node) bool {
-		o := g.Object(n)
-		return o != nil && o.Namespace == namespace
+	in := graph.NewSet(g)
+	for n := graph.Node(0); int(n) < g.Len(); n++ {
+		if o := g.Object(n); o != nil && o.Namespace == namespace {
+			in.Add(n)
+		}
 	}
+	return in.Has
 }
 
 // fileCost is how many times its length a file takes while it is read: the bytes, the documents cut from

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
@@ -145,12 +144,12 @@ func (c *collectCommand) flagged(j *collector.Judge) (func(graph.Node) bool, err
 	if err != nil {
 		return nil, err
 	}
-	flagged := map[types.UID]bool{}
+	flagged := graph.NewSet(j.Graph())
 	for _, finding := range report.Findings {
-		flagged[finding.Object.UID] = true
+		flagged.Add(j.Graph().Find(finding.Object.UID))
 		for _, member := range finding.Members {
-			flagged[member.UID] = true
+			flagged.Add(j.Graph().Find(member.UID))
 		}
 	}
-	return func(n graph.Node) bool { return flagged[j.Graph().UID(n)] }, nil
+	return flagged.Has, nil
 }
