@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -127,19 +126,11 @@ func storedSteps(p *plan.Plan) iter.Seq[event.Step] {
 const maxStoredReason = 1000
 
 // Write implements planrun.BackupWriter.
-func (b *RunBackup) Write(ctx context.Context, objects []object.Identity) ([]planrun.Written, error) {
-	saved, failed, err := read.Manifests(ctx, b.cluster, b.snapshot, objects, b.folder.Save)
-	if err != nil {
-		return nil, err
+func (b *RunBackup) Write(ctx context.Context, objects []object.Identity) (saved map[types.UID]*object.Object, failed map[types.UID]error, err error) {
+	if saved, failed, err = read.Manifests(ctx, b.cluster, b.snapshot, objects, b.folder.Save); err == nil {
+		err = b.folder.Sync()
 	}
-	if err := b.folder.Sync(); err != nil {
-		return nil, err
-	}
-	out := make([]planrun.Written, len(objects))
-	for i, o := range objects {
-		out[i] = planrun.Written{Object: saved[o.UID], Err: failed[o.UID]}
-	}
-	return out, nil
+	return saved, failed, err
 }
 
 // Record records the result of a step.

@@ -1,8 +1,10 @@
 package planrun
 
 import (
+	"cmp"
 	"context"
-	"errors"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
@@ -22,26 +24,22 @@ func (r *run) backUpAll(ctx context.Context) {
 	for i, n := range nodes {
 		objects[i] = r.graph.Object(n).Identity
 	}
-	written, err := r.writeBackup(ctx, objects)
-	saved := 0
-	for i, n := range nodes {
-		failed := err
-		if err == nil {
-			failed = written[i].Err
-		}
+	saved, failed, err := r.writeBackup(ctx, objects)
+	for _, n := range nodes {
+		o := saved[r.graph.UID(n)]
+		why := cmp.Or(err, failed[r.graph.UID(n)])
 		switch {
-		case failed != nil:
+		case why != nil:
 			for _, write := range writes[n] {
-				r.backupErrors[write] = failed
+				r.backupErrors[write] = why
 			}
-		case written[i].Object == nil:
+		case o == nil:
 			r.live.setGone(n)
 		default:
-			saved++
-			r.live.setBackedUp(n, written[i].Object)
+			r.live.setBackedUp(n, o)
 		}
 	}
-	var result reason.Reason = reason.BackedUp{Saved: saved, Total: len(nodes), Repair: len(r.repaired) > 0}
+	var result reason.Reason = reason.BackedUp{Saved: len(saved), Total: len(nodes), Repair: len(r.repaired) > 0}
 	if err != nil {
 		result = reason.NothingBackedUp.Of(runner.FailureOf(err))
 	}
@@ -90,14 +88,10 @@ func (r *run) toBackUp() (nodes []graph.Node, writes map[graph.Node][]graph.Node
 	return nodes, writes
 }
 
-func (r *run) writeBackup(ctx context.Context, objects []object.Identity) ([]Written, error) {
+func (r *run) writeBackup(ctx context.Context, objects []object.Identity) (saved map[types.UID]*object.Object, failed map[types.UID]error, err error) {
 	r.backupMu.Lock()
 	defer r.backupMu.Unlock()
-	written, err := r.backup.Write(ctx, objects)
-	if err == nil && len(written) != len(objects) {
-		err = errors.New("the backup does not answer for every object")
-	}
-	return written, err
+	return r.backup.Write(ctx, objects)
 }
 
 // backUp backs up the current state of the step's object. It returns nil if the step has
@@ -106,19 +100,18 @@ func (t *task) backUp(ctx context.Context, o *object.Object) *event.Result {
 	if err := t.run.backupErrors[t.node]; err != nil {
 		return runner.Failed(reason.BackupFailed.Of(runner.FailureOf(err)))
 	}
-	written, err := t.run.writeBackup(ctx, []object.Identity{o.Identity})
-	if err == nil {
-		err = written[0].Err
-	}
+	saved, failed, err := t.run.writeBackup(ctx, []object.Identity{o.Identity})
+	now := saved[o.UID]
+	err = cmp.Or(err, failed[o.UID])
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return t.run.runner.Interrupted(ctx)
 	case err != nil:
 		return runner.Failed(reason.BackupFailed.Of(runner.FailureOf(err)))
-	case written[0].Object == nil:
+	case now == nil:
 		t.run.live.setGone(t.node)
 		return nil
-	case t.run.live.setBackedUp(t.node, written[0].Object):
+	case t.run.live.setBackedUp(t.node, now):
 		return nil
 	}
 	t.attempts++

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
@@ -484,30 +483,31 @@ func (d *fakeBackup) has(uid types.UID, version string) bool {
 	return false
 }
 
-func (d *fakeBackup) Write(_ context.Context, objects []object.Identity) ([]planrun.Written, error) {
+func (d *fakeBackup) Write(_ context.Context, objects []object.Identity) (saved map[types.UID]*object.Object, failed map[types.UID]error, err error) {
 	if d.err != nil {
-		return nil, d.err
+		return nil, nil, d.err
 	}
 	if d.versions == nil {
 		d.versions = map[types.UID][]string{}
 	}
-	out := make([]planrun.Written, len(objects))
-	for i, at := range objects {
+	saved, failed = map[types.UID]*object.Object{}, map[types.UID]error{}
+	for _, at := range objects {
 		err := d.server.begin(call{verb: "backup", at: at})
 		d.server.finish()
 		if err == nil {
 			err = d.fails[at.Name]
 		}
 		if err != nil {
-			out[i].Err = fmt.Errorf("save %s: %w", at.Name, err)
+			failed[at.UID] = fmt.Errorf("save %s: %w", at.Name, err)
 			continue
 		}
 		d.server.mu.Lock()
-		out[i].Object = d.server.copy(at.UID)
+		o := d.server.copy(at.UID)
 		d.server.mu.Unlock()
-		if o := out[i].Object; o != nil {
+		if o != nil {
+			saved[at.UID] = o
 			d.versions[o.UID] = append(d.versions[o.UID], o.ResourceVersion)
 		}
 	}
-	return out, nil
+	return saved, failed, nil
 }

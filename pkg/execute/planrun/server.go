@@ -37,15 +37,9 @@ type Server interface {
 // BackupWriter backs up objects before they are deleted or repaired. It is called once
 // at a time, and again for an object that has changed since.
 type BackupWriter interface {
-	// Write returns one result per object. Objects without an error are on disk when
-	// it returns. An error means that nothing can be backed up.
-	Write(ctx context.Context, objects []object.Identity) ([]Written, error)
-}
-
-// Written is the result of backing up one object.
-type Written struct {
-	Object *object.Object // as it was backed up; nil: it was not
-	Err    error          // nil if it was backed up, is gone or was replaced
+	// Write returns the objects as it saved them, which are on disk then, and why it failed to save
+	// others. An object in neither is gone or was replaced. An error means that nothing can be backed up.
+	Write(ctx context.Context, objects []object.Identity) (saved map[types.UID]*object.Object, failed map[types.UID]error, err error)
 }
 
 // Watcher watches objects.
