@@ -37,6 +37,16 @@ func UsageIf(mistake bool, format string, a ...any) error {
 	return Usagef(format, a...)
 }
 
+// RefuseFlags returns a usage error, in which %s is the flag, for the first of these flags that is given.
+func RefuseFlags(given func(flag string) bool, format string, flags ...string) error {
+	for _, flag := range flags {
+		if given(flag) {
+			return Usagef(format, flag)
+		}
+	}
+	return nil
+}
+
 // CheckRules returns a usage error for the first id that names no audit rule.
 func CheckRules(ids []string) error {
 	if err := audit.Check(ids); err != nil {

@@ -236,6 +236,17 @@ func (s *Selection) Scope(ctx context.Context, o *ScanOptions) (scan.Scope, erro
 	return scope, nil
 }
 
+// CascadeScope is Scope for a command that follows what is deleted with the targets: the whole cluster, as
+// dependents may be anywhere. A known namespace comes first, for users who may read nothing else.
+func (s *Selection) CascadeScope(ctx context.Context, o *ScanOptions) (scan.Scope, error) {
+	scope, err := s.Scope(ctx, o)
+	scope.Running = true
+	if scope.Namespaces != nil {
+		scope.Widen = scan.WidenAlways
+	}
+	return scope, err
+}
+
 // Find adds the objects that the targets name to into, until a target with a name does not
 // exist.
 func (s *Selection) Find(g *graph.Graph, into graph.Set) error {

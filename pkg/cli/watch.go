@@ -60,10 +60,8 @@ func (w *Watch) Complete(others ...string) error {
 	if !w.On {
 		return nil
 	}
-	for _, flag := range append([]string{"from", "strict", "template"}, others...) {
-		if w.given.Changed(flag) {
-			return Usagef("--watch cannot be combined with --%s", flag)
-		}
+	if err := RefuseFlags(w.given.Changed, "--watch cannot be combined with --%s", append([]string{"from", "strict", "template"}, others...)...); err != nil {
+		return err
 	}
 	const lines = "json"
 	person := w.output.own[0]

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
@@ -17,18 +18,11 @@ func (f *auditFlags) checkTerminating() error {
 	if !f.terminating {
 		return nil
 	}
-	for _, flag := range findingFlags {
-		if f.changed(flag) {
-			return cli.Usagef("--terminating cannot be combined with --%s: it lists deletions, not findings", flag)
-		}
-	}
-	switch f.output.Format {
-	case metricsFormat:
-		return cli.Usagef("--terminating cannot be combined with -o %s: its metrics count deletions without that flag", metricsFormat)
-	case "sarif":
-		return cli.Usagef("--terminating cannot be combined with -o sarif: it lists deletions, not findings")
-	}
-	return nil
+	return cmp.Or(
+		cli.RefuseFlags(f.changed, "--terminating cannot be combined with --%s: it lists deletions, not findings", findingFlags...),
+		cli.UsageIf(f.output.Format == metricsFormat, "--terminating cannot be combined with -o %s: its metrics count deletions without that flag", metricsFormat),
+		cli.UsageIf(f.output.Format == "sarif", "--terminating cannot be combined with -o sarif: it lists deletions, not findings"),
+	)
 }
 
 // showTerminating writes what is being deleted, and warnings.

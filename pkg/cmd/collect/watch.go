@@ -63,19 +63,10 @@ func (w *watchFlags) add(flags *pflag.FlagSet) {
 func (c *collectCommand) validateWatch() error {
 	w := &c.watch
 	if !w.on {
-		for _, flag := range watchOnly {
-			if w.given.Changed(flag) {
-				return cli.Usagef("--%s needs --watch", flag)
-			}
-		}
-		return nil
-	}
-	for _, flag := range []string{"rule", "from", "confirm", "timeout", "strict"} {
-		if w.given.Changed(flag) {
-			return cli.Usagef("--watch cannot be combined with --%s", flag)
-		}
+		return cli.RefuseFlags(w.given.Changed, "--%s needs --watch", watchOnly...)
 	}
 	return cmp.Or(
+		cli.RefuseFlags(w.given.Changed, "--watch cannot be combined with --%s", "rule", "from", "confirm", "timeout", "strict"),
 		cli.CheckNamespaceName("leader-elect-namespace", w.leaseNamespace),
 		cli.WithCommandHint(cli.UsageIf(!c.options.Mutates(), "--watch cannot be combined with --dry-run"),
 			"to see what is garbage at any time, use %s", "audit", "--watch"),

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -124,9 +125,12 @@ func (c *deleteCommand) run(cmd *cobra.Command, args []string) error {
 	if err := c.selectTargets(ctx, args); err != nil {
 		return err
 	}
-	scope, err := c.scope(ctx)
+	scope, err := c.selection.CascadeScope(ctx, c.options.Scan)
 	if err != nil {
 		return err
+	}
+	if len(c.manifests) > 0 { // each has a namespace of its own
+		scope.Namespaces, scope.Widen = nil, scan.WidenKinds
 	}
 	job := cli.Job{
 		Options: c.options, Scope: scope, Plan: c.plan, Remaining: c.planRemaining,

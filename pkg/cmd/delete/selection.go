@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 )
 
@@ -42,21 +41,6 @@ func (c *deleteCommand) selectTargets(ctx context.Context, args []string) error 
 	c.options.Scan.NamespaceMayBeMissing = c.ignoreMissing
 	c.manifests, err = c.files.ReadObjects(ctx, c.options.Scan)
 	return err
-}
-
-// scope returns the whole cluster, as dependents may be anywhere. It begins with the
-// namespace if there is only one, for users who may read no more, and includes the targets,
-// for types that cannot be listed.
-func (c *deleteCommand) scope(ctx context.Context) (scan.Scope, error) {
-	scope, err := c.selection.Scope(ctx, c.options.Scan)
-	scope.Running = true
-	if len(c.manifests) > 0 {
-		scope.Namespaces = nil
-	}
-	if scope.Namespaces != nil {
-		scope.Widen = scan.WidenAlways
-	}
-	return scope, err
 }
 
 // findTargets returns the selected objects among the scanned ones.

@@ -39,12 +39,10 @@ type manifestRepair struct {
 
 // checkFiles returns an error if another flag is given that has no meaning for the manifests of -f.
 func (c *repairCommand) checkFiles() error {
-	for _, flag := range notWithFiles {
-		if len(c.files) > 0 && c.given(flag) {
-			return cli.Usagef("-f cannot be combined with --%s: nothing in the cluster is changed", flag)
-		}
+	if len(c.files) == 0 {
+		return nil
 	}
-	return nil
+	return cli.RefuseFlags(c.given, "-f cannot be combined with --%s: nothing in the cluster is changed", notWithFiles...)
 }
 
 // repairManifests writes the manifests of -f to standard output, with references that suit the

@@ -155,16 +155,11 @@ func (c *whyCommand) setScan(taken *snapshot.Snapshot, live *client.Client) {
 	c.explainer.Webhooks = c.webhooks
 }
 
-// scope returns the whole cluster, as owners, dependents and blockers may be anywhere. A
-// known namespace comes first, for users who may read nothing else.
+// scope returns the whole cluster, as owners and blockers may be anywhere, too.
 func (c *whyCommand) scope(ctx context.Context) (scan.Scope, error) {
-	scope, err := c.selection.Scope(ctx, c.scan)
+	scope, err := c.selection.CascadeScope(ctx, c.scan)
 	if err != nil {
 		return scope, err
-	}
-	scope.Running = true
-	if scope.Namespaces != nil {
-		scope.Widen = scan.WidenAlways
 	}
 	for _, t := range c.selection.Targets {
 		if t.Type.Namespaced && c.scan.AllNamespaces {
