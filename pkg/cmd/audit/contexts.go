@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
@@ -44,10 +46,8 @@ func (f *auditFlags) contextScans() ([]contextScan, error) {
 	if !f.changed("contexts") {
 		return []contextScan{{scan: f.scan}}, nil
 	}
-	for _, flag := range singleClusterFlags {
-		if f.changed(flag) {
-			return nil, cli.Usagef("--contexts cannot be combined with --%s", flag)
-		}
+	if err := cli.RefuseFlags(f.changed, "--contexts cannot be combined with --%s", singleClusterFlags...); err != nil {
+		return nil, err
 	}
 	known, _, err := f.scan.Config.Contexts()
 	if err != nil {
@@ -96,36 +96,29 @@ func (f *auditFlags) warnOfSameServer(scans []contextScan) {
 // auditContexts audits all clusters, some of them concurrently, and returns the results in
 // the same order. A cluster that cannot be scanned becomes a gap, unless there is no other.
 func (f *auditFlags) auditContexts(ctx context.Context, scans []contextScan, options audit.Options) ([]audit.Cluster, error) {
-	out, failures := make([]audit.Cluster, len(scans)), make([]error, len(scans))
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	done, slots := 0, make(chan struct{}, maxConcurrentScans)
-	for i, v := range scans {
-		all.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			out[i], failures[i] = f.auditContext(ctx, v, options)
-			mu.Lock()
-			defer mu.Unlock()
-			if done++; f.scan.ErrTerm && v.name != "" {
-				fmt.Fprintf(f.scan.Err, "\r\x1b[Kasked %d of %d clusters", done, len(scans))
-			}
-		})
+	if len(scans) == 1 {
+		one, err := f.auditContext(ctx, scans[0], options)
+		return []audit.Cluster{one}, cmp.Or(ctx.Err(), err)
 	}
-	all.Wait()
-	if f.scan.ErrTerm && scans[0].name != "" {
+	var mu sync.Mutex
+	done := 0
+	out, err := client.InParallel(ctx, maxConcurrentScans, scans, func(v contextScan) audit.Cluster {
+		one, err := f.auditContext(ctx, v, options)
+		if err != nil {
+			one = unreachable(v.name, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; f.scan.ErrTerm {
+			fmt.Fprintf(f.scan.Err, "\r\x1b[Kasked %d of %d clusters", done, len(scans))
+		}
+		return one
+	})
+	if f.scan.ErrTerm {
 		fmt.Fprint(f.scan.Err, "\r\x1b[K")
 	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if len(scans) == 1 {
-		return out, failures[0]
-	}
-	for i, err := range failures {
-		if err != nil {
-			out[i] = unreachable(scans[i].name, err)
-		}
+	if err != nil {
+		return nil, err
 	}
 	if !slices.ContainsFunc(out, func(c audit.Cluster) bool { return c.Answered }) {
 		for _, c := range out {
