@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -97,7 +98,14 @@ type Sight struct {
 
 // Shown is what a command has to say about its answer.
 type Shown struct {
-	Changed bool // the answer is another than before, not only its times
+	// Compared becomes other JSON if the answer is another than before, and not only its times. Nil if the
+	// command compares by itself, and writes its own lines.
+	Compared any
+	// Line is the answer for a program, a document of this kind.
+	Kind string
+	Line any
+
+	Changed bool // the answer is another; set if Compared is
 	Aging   bool // it may change with time alone
 	Ended   bool // it is the last one
 	// Status tells whether the objects of a resource are part of it, so that every event counts.
@@ -121,6 +129,7 @@ type watching struct {
 	screen  *screen
 
 	answer  string // the last one
+	last    []byte // what is compared of it
 	shown   Shown
 	changed time.Time
 	scanned *snapshot.Snapshot // of the answer
@@ -230,6 +239,18 @@ func (w *watching) ask(ctx context.Context, taken *snapshot.Snapshot) error {
 	if err != nil {
 		return err
 	}
+	if shown.Compared != nil {
+		now, err := json.Marshal(shown.Compared)
+		if err != nil {
+			return err
+		}
+		shown.Changed, w.last = !bytes.Equal(now, w.last), now
+		if w.lines && (shown.Changed || w.failed != nil) {
+			if err := out.WriteLine(structured.NewDocument(shown.Kind, shown.Line)); err != nil {
+				return err
+			}
+		}
+	}
 	if shown.Changed || w.scanned == nil {
 		w.changed = taken.Taken
 	}
@@ -284,11 +305,6 @@ func (w *watching) wait(ctx context.Context, least time.Duration) error {
 			}
 		}
 	}
-}
-
-// WriteDocument writes a document as a line of JSON.
-func (s *Sight) WriteDocument(kind string, value any) error {
-	return s.WriteLine(structured.NewDocument(kind, value))
 }
 
 // GapsWithoutMessages returns gaps for a comparison: the words of the server differ from one

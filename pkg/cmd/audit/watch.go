@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"reflect"
@@ -31,8 +30,6 @@ type watched struct {
 	allGone int
 	begun   time.Time // end of the first scan
 	synced  *syncLine // the last one; nil before the first
-
-	terminating []byte // the last list of --terminating, for a comparison
 }
 
 // timedTerminating is a line of JSON of --terminating.
@@ -134,16 +131,13 @@ func (w *watched) draw(sight *cli.Sight, c audit.Cluster) error {
 // showTerminating shows what is being deleted.
 func (w *watched) showTerminating(sight *cli.Sight, c audit.Cluster) (cli.Shown, error) {
 	found := audit.JoinTerminating([]audit.Cluster{c})
-	now := audit.WithoutTimes(found)
-	shown := cli.Shown{Changed: !bytes.Equal(now, w.terminating), Aging: len(found.Objects) > 0}
-	w.terminating = now
-	switch {
-	case !w.watch.Lines():
-		return shown, w.on(sight).showTerminating([]audit.Cluster{c})
-	case shown.Changed || sight.After != nil:
-		return shown, sight.WriteDocument("TerminatingReport", timedTerminating{sight.Taken.Taken, found})
+	shown := cli.Shown{
+		Compared: audit.WithoutTimes(found), Kind: "TerminatingReport", Line: timedTerminating{sight.Taken.Taken, found}, Aging: len(found.Objects) > 0,
 	}
-	return shown, nil
+	if w.watch.Lines() {
+		return shown, nil
+	}
+	return shown, w.on(sight).showTerminating([]audit.Cluster{c})
 }
 
 // on returns the command with its output there.

@@ -1,9 +1,7 @@
 package tree
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -18,7 +16,6 @@ import (
 // watched is what --watch knows from the states before.
 type watched struct {
 	*treeCommand
-	last     []byte // the last answer, for a comparison
 	cells    map[types.UID]tree.Cells
 	versions map[types.UID]string // the resourceVersions of the objects with these cells
 }
@@ -41,7 +38,7 @@ func (w *watched) show(ctx context.Context, sight *cli.Sight) (cli.Shown, error)
 	c.scan = sight.ScanOptions
 	c.setScan(sight.Taken, sight.Client)
 	family, isolated, missing := c.family()
-	if missing != nil && (w.last == nil || !cli.IsNotFound(missing)) {
+	if missing != nil && (len(c.named) == 0 || !cli.IsNotFound(missing)) {
 		return cli.Shown{}, missing
 	}
 	for _, t := range c.selection.Targets {
@@ -52,26 +49,22 @@ func (w *watched) show(ctx context.Context, sight *cli.Sight) (cli.Shown, error)
 		}
 	}
 	document := tree.NewDocument(c.graph, c.judge, family)
+	compared := *document
+	compared.Gaps = cli.GapsWithoutMessages(document.Gaps)
 	if w.watch.Lines() {
-		changed, err := w.differs(document)
-		if err == nil && (changed || sight.After != nil) {
-			err = sight.WriteDocument("Tree", timedDocument{sight.Taken.Taken, document})
-		}
-		return cli.Shown{Changed: changed}, err
+		return cli.Shown{Compared: compared, Kind: "Tree", Line: timedDocument{sight.Taken.Taken, document}}, nil
 	}
 	if err := w.printCells(ctx, &c, c.shown(family)); err != nil {
 		return cli.Shown{}, err
 	}
-	changed, err := w.differs(document)
-	switch {
-	case err != nil:
-	case missing != nil:
+	var err error
+	if missing != nil {
 		fmt.Fprintln(sight.Out, missing)
-	default:
+	} else {
 		err = c.printRows(family, isolated, w.cells)
 	}
 	sight.WarnOfGaps(sight.Taken)
-	return cli.Shown{Changed: changed, Aging: true, Status: true}, err
+	return cli.Shown{Compared: []any{compared, w.cells}, Aging: true, Status: true}, err
 }
 
 // printCells asks the server for READY and STATUS of the objects that have changed. AGE is left
@@ -97,17 +90,4 @@ func (w *watched) printCells(ctx context.Context, c *treeCommand, shown []*objec
 	}
 	w.cells, w.versions = cells, versions
 	return nil
-}
-
-// differs reports whether an answer is another than the one before.
-func (w *watched) differs(document *tree.Document) (bool, error) {
-	compared := *document
-	compared.Gaps = cli.GapsWithoutMessages(document.Gaps)
-	now, err := json.Marshal(struct {
-		*tree.Document
-		Cells map[types.UID]tree.Cells
-	}{&compared, w.cells})
-	changed := !bytes.Equal(now, w.last)
-	w.last = now
-	return changed, err
 }

@@ -1,9 +1,7 @@
 package why
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
@@ -18,7 +16,6 @@ type watched struct {
 	*whyCommand
 	begun  time.Time       // end of the first scan
 	answer *explain.Answer // the last one; nil before the first
-	last   []byte          // the same, for a comparison
 
 	// What was read of the object besides the scan, and when and of which version.
 	history explain.EventHistory
@@ -53,22 +50,16 @@ func (w *watched) show(ctx context.Context, sight *cli.Sight) (cli.Shown, error)
 	}
 	w.answer = answer
 	e := w.explanation([]*explain.Answer{answer})
-	now, err := json.Marshal(explain.Explanation{Complete: e.Complete, Gaps: cli.GapsWithoutMessages(e.Gaps), Answers: []*explain.Answer{compared}})
-	if err != nil {
-		return cli.Shown{}, err
-	}
-	shown := cli.Shown{Changed: !bytes.Equal(now, w.last), Aging: true, Ended: answer.State == explain.Gone}
-	w.last = now
-	switch {
-	case !w.watch.Lines():
+	if !w.watch.Lines() {
 		out := *w.whyCommand
 		out.scan = sight.ScanOptions
 		err = out.write(sight.Taken, e)
 		sight.WarnOfGaps(sight.Taken)
-	case shown.Changed || sight.After != nil:
-		err = sight.WriteDocument("Explanation", timedExplanation{sight.Taken.Taken, e})
 	}
-	return shown, err
+	return cli.Shown{
+		Compared: explain.Explanation{Complete: e.Complete, Gaps: cli.GapsWithoutMessages(e.Gaps), Answers: []*explain.Answer{compared}},
+		Kind:     "Explanation", Line: timedExplanation{sight.Taken.Taken, e}, Aging: true, Ended: answer.State == explain.Gone,
+	}, err
 }
 
 // explain returns the answer, and the same with the ages of the first scan, for a comparison.
