@@ -50,13 +50,8 @@ const (
 	maxRatio    = 200
 )
 
-// UnpackLimitError reports that a text unpacks to more than any snapshot does.
-type UnpackLimitError struct{}
-
-// Error does not name the text.
-func (UnpackLimitError) Error() string {
-	return fmt.Sprintf("it unpacks to more than %d times its size, as no snapshot does: it may have no end", maxRatio)
-}
+// ErrUnpackLimit reports that a text unpacks to more than any snapshot does.
+var ErrUnpackLimit = fmt.Errorf("it unpacks to more than %d times its size, as no snapshot does: it may have no end", maxRatio)
 
 // Gunzip unpacks a text if it is gzipped. Reading a gzip bomb fails before it fills the
 // memory.
@@ -92,7 +87,7 @@ type ratioReader struct {
 func (r *ratioReader) Read(p []byte) (int, error) {
 	n, err := r.unpacked.Read(p)
 	if r.unpacked.n > minUnpacked+r.packed.n*maxRatio {
-		return 0, UnpackLimitError{}
+		return 0, ErrUnpackLimit
 	}
 	return n, err
 }

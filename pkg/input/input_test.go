@@ -68,7 +68,7 @@ func TestGunzipStopsAtABomb(t *testing.T) {
 			n, err = io.Copy(io.Discard, in)
 		}
 	})
-	if !errors.As(err, new(input.UnpackLimitError)) {
+	if !errors.Is(err, input.ErrUnpackLimit) {
 		t.Errorf("%d bytes of %d unpack to %d: %v", len(bomb), 8000<<20, n, err)
 	}
 	if n > 128<<20 || took > 16<<20 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	node "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
@@ -52,8 +53,7 @@ func CheckAliases(document []byte) error {
 	if err := node.Unmarshal(document, &root); err != nil {
 		return fmt.Errorf("malformed YAML: %w", err)
 	}
-	m := expansion{limit: max(int64(minExpanded), maxExpansion*int64(len(document))), anchors: map[*node.Node]int64{}}
-	if m.length(&root) > m.limit {
+	if left := max(minExpanded, maxExpansion*len(document)); !fits(&root, &left, 0) {
 		return ErrAliases
 	}
 	return nil
@@ -69,31 +69,15 @@ func isJSON(text []byte) bool {
 	}
 }
 
-// expansion measures nodes with their aliases resolved. It is exact up to the limit.
-type expansion struct {
-	limit   int64
-	anchors map[*node.Node]int64 // lengths of nodes with an anchor
-}
+// maxDepth is deeper than any document nests. A node that contains itself has no end.
+const maxDepth = 10_000
 
-func (m *expansion) length(n *node.Node) int64 {
+// fits takes the length of a node, with its aliases resolved, from what is left, and reports whether
+// that was enough.
+func fits(n *node.Node, left *int, depth int) bool {
 	if n.Kind == node.AliasNode {
 		n = n.Alias
 	}
-	if n.Anchor != "" {
-		if known, ok := m.anchors[n]; ok {
-			return known
-		}
-		m.anchors[n] = m.limit + 1 // a node that contains itself has no end
-	}
-	length := int64(len(n.Value)) + 1
-	for _, child := range n.Content {
-		if length > m.limit {
-			break
-		}
-		length += m.length(child)
-	}
-	if n.Anchor != "" {
-		m.anchors[n] = length
-	}
-	return length
+	*left -= len(n.Value) + 1
+	return *left >= 0 && depth < maxDepth && !slices.ContainsFunc(n.Content, func(child *node.Node) bool { return !fits(child, left, depth+1) })
 }
