@@ -226,11 +226,12 @@ func apply(ctx context.Context, j Job, now Planned, clusterUID types.UID) error 
 	running, cancel := withTimeout(ctx, o.runTimeout)
 	defer cancel()
 	signal.Ignore(syscall.SIGPIPE) // a run continues when nobody reads its output any more
-	b, err := newRunBackup(o, clusterUID, now)
-	if err != nil {
-		return err
-	}
-	if b != nil {
+	var b *RunBackup
+	if !o.NoBackup {
+		var err error
+		if b, err = NewRunBackup(o, BackupPlace{ClusterUID: clusterUID}, now.Cluster, now.Snapshot, now.Plan); err != nil {
+			return err
+		}
 		r.backup = b.folder.Path()
 	}
 	if !o.ForPerson() && !o.Prompts() { // neither a preview nor a question has named the cluster

@@ -51,37 +51,28 @@ type RunBackup struct {
 	now      func() time.Time
 }
 
-// newRunBackup creates the folder of a run. It returns nil for --no-backup.
-func newRunBackup(o *MutatingOptions, clusterUID types.UID, now Planned) (*RunBackup, error) {
-	if o.NoBackup {
-		return nil, nil
-	}
-	root, err := o.BackupRoot()
-	if err != nil {
-		return nil, err
-	}
-	return NewRunBackup(o, BackupPlace{Root: root, ClusterUID: clusterUID}, now.Cluster, now.Snapshot, now.Plan)
-}
-
 // RoundPrefix begins the names of the backups of rounds.
 const RoundPrefix = "watch-"
 
-// BackupPlace is where a run is backed up.
+// BackupPlace is where a run is backed up, below BackupRoot.
 type BackupPlace struct {
-	Root       string    // the folder of all backups
-	Prefix     string    // begins the name of the new one
+	Prefix     string    // begins the name of the folder
 	ClusterUID types.UID // empty if unknown
 	Shares     *backup.Shares
 }
 
 // NewRunBackup creates the folder of a plan, with its steps.
 func NewRunBackup(o *MutatingOptions, at BackupPlace, live *client.Client, seen *snapshot.Snapshot, p *plan.Plan) (*RunBackup, error) {
+	root, err := o.BackupRoot()
+	if err != nil {
+		return nil, err
+	}
 	name, server, err := o.Scan.ContextAndServer()
 	if err != nil {
 		return nil, err
 	}
 	now := o.Scan.Now().UTC()
-	folder, err := backup.Create(at.Root, at.Prefix+now.Format("2006-01-02T15-04-05Z"), backup.Header{
+	folder, err := backup.Create(root, at.Prefix+now.Format("2006-01-02T15-04-05Z"), backup.Header{
 		Tool: Release(), ClusterUID: string(at.ClusterUID), Server: server, ServerVersion: seen.Server, Context: name,
 		Command: o.command, Mode: string(p.Mode), Digest: p.Digest(), Started: now,
 	})

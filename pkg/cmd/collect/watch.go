@@ -273,14 +273,10 @@ func (s *service) prune() {
 func (s *service) openBackup(ctx context.Context, seen *snapshot.Snapshot, p *plan.Plan) (controller.Backup, error) {
 	o := s.command.options
 	s.prune()
-	root, err := o.BackupRoot()
-	if err != nil {
-		return nil, err
-	}
 	if s.clusterUID == "" {
 		s.clusterUID = cli.IdentifyCluster(ctx, o.Scan, s.client, seen, "its backups can be restored only with --to-another-cluster")
 	}
-	b, err := cli.NewRunBackup(o, cli.BackupPlace{Root: root, Prefix: cli.RoundPrefix, ClusterUID: s.clusterUID, Shares: s.shares}, s.client, seen, p)
+	b, err := cli.NewRunBackup(o, cli.BackupPlace{Prefix: cli.RoundPrefix, ClusterUID: s.clusterUID, Shares: s.shares}, s.client, seen, p)
 	if err != nil {
 		return nil, err // not a nil *RunBackup in an interface
 	}
