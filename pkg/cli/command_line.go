@@ -35,9 +35,6 @@ func SetUpRoot(root *cobra.Command, scan *ScanOptions) {
 	root.PersistentPreRunE = refuseEmpty // of every command: cobra runs only the nearest one
 	scan.addConnectionFlags(root)
 	addVerbosity(root, scan.Streams)
-	for _, cmd := range append(root.Commands(), root) {
-		completeBools(cmd)
-	}
 }
 
 // Execute runs one command line and returns its exit code.

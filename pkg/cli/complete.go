@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
@@ -24,22 +23,15 @@ func CompleteFlag(cmd *cobra.Command, flag string, complete cobra.CompletionFunc
 	}
 }
 
-func completeBools(cmd *cobra.Command) {
-	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
-		flags.VisitAll(func(f *pflag.Flag) {
-			if _, registered := cmd.GetFlagCompletionFunc(f.Name); f.Value.Type() == "bool" && !registered {
-				CompleteFlag(cmd, f.Name, CompleteOne("true", "false"))
-			}
-		})
-	}
-}
-
 // CompleteOne offers these words. A tab in a word separates it from its description.
 func CompleteOne(words ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return withPrefix(words, typed), cobra.ShellCompDirectiveNoFileComp
 	}
 }
+
+// CompleteBool is for a flag that is given to turn something off.
+var CompleteBool = CompleteOne("true", "false")
 
 // CompleteSome offers these words for the last item of a comma-separated list. From the
 // second item on it leaves out descriptions: with them, bash's script does not find a word

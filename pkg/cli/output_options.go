@@ -35,6 +35,7 @@ func (f *OutputFlags) AddFlags(cmd *cobra.Command) {
 	f.templates.Add(cmd.Flags())
 	CompleteFlag(cmd, "output", CompleteOne(formats...))
 	CompleteFlag(cmd, "template", CompleteFiles())
+	CompleteFlag(cmd, "allow-missing-template-keys", CompleteBool)
 }
 
 // Complete chooses the default format, unless -o or a template is given. It returns an error

@@ -180,9 +180,7 @@ func (s *ScanOptions) read(ctx context.Context, scope scan.Scope) (seen *snapsho
 		return nil, nil, err
 	}
 	seen, err = scan.Cluster(ctx, live, discovered, scope, s.Now)
-	if s.ErrTerm {
-		fmt.Fprint(s.Err, "\r\x1b[K")
-	}
+	s.Progress("")
 	return seen, live, s.withScanHint(err)
 }
 
@@ -301,7 +299,7 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 	}
 	if s.ErrTerm && !s.quiet {
 		options.Progress = func(p client.Progress) {
-			fmt.Fprintf(s.Err, "\r\x1b[Klisted %d of %d types, %d objects", p.Done, p.Total, p.Objects)
+			s.Progress("listed %d of %d types, %d objects", p.Done, p.Total, p.Objects)
 		}
 	}
 	s.connected, err = client.New(config, options)

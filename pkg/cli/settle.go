@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
@@ -21,10 +20,8 @@ func (s *ScanOptions) Settle(ctx context.Context, live *client.Client, g *graph.
 		report.Settle(nil, after)
 		return nil
 	}
-	if s.ErrTerm {
-		fmt.Fprintf(s.Err, "\r\x1b[Kwaiting %s to read %s again", after, wording.Count(len(pending), "object"))
-		defer fmt.Fprint(s.Err, "\r\x1b[K")
-	}
+	s.Progress("waiting %s to read %s again", after, wording.Count(len(pending), "object"))
+	defer s.Progress("")
 	if err := client.Wait(ctx, after); err != nil {
 		return err
 	}

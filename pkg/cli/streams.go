@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -37,6 +38,13 @@ func Process() Streams {
 			return 0
 		},
 		Getenv: os.Getenv, Now: time.Now,
+	}
+}
+
+// Progress replaces the last line of standard error, if that is a terminal. An empty one clears it.
+func (s *Streams) Progress(format string, a ...any) {
+	if s.ErrTerm {
+		fmt.Fprintf(s.Err, "\r\x1b[K"+format, a...)
 	}
 }
 

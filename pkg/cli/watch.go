@@ -150,18 +150,14 @@ func (w *Watch) Run(ctx context.Context, command string, args []string, scope sc
 			return err
 		}
 	}
-	if w.scan.ErrTerm {
-		fmt.Fprint(w.scan.Err, "\r\x1b[Kreading the cluster")
-	}
+	w.scan.Progress("reading the cluster")
 	m, err := monitor.Start(ctx, c, monitor.Options{Scope: scope, Now: w.scan.Now})
 	if err != nil {
 		return w.scan.withScanHint(err)
 	}
 	defer m.Stop()
 	err = m.WaitForSync(ctx)
-	if w.scan.ErrTerm {
-		fmt.Fprint(w.scan.Err, "\r\x1b[K")
-	}
+	w.scan.Progress("")
 	if err != nil {
 		return w.scan.withScanHint(err)
 	}

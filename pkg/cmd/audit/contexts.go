@@ -109,14 +109,11 @@ func (f *auditFlags) auditContexts(ctx context.Context, scans []contextScan, opt
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if done++; f.scan.ErrTerm {
-			fmt.Fprintf(f.scan.Err, "\r\x1b[Kasked %d of %d clusters", done, len(scans))
-		}
+		done++
+		f.scan.Progress("asked %d of %d clusters", done, len(scans))
 		return one
 	})
-	if f.scan.ErrTerm {
-		fmt.Fprint(f.scan.Err, "\r\x1b[K")
-	}
+	f.scan.Progress("")
 	if err != nil {
 		return nil, err
 	}

@@ -89,6 +89,7 @@ kubectl gc collect --watch --yes`),
 	c.options.AddAcceptGapFlag(flags)
 	flags.StringSliceVar(&c.rules, "rule", nil, "start only from objects flagged by these audit rules: "+strings.Join(audit.IDs(), ", "))
 	c.watch.add(flags)
+	cli.CompleteFlag(cmd, "leader-elect", cli.CompleteBool)
 	cli.CompleteFlag(cmd, "leader-elect-namespace", scan.CompleteNamespaces)
 	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.IDs()))
 	return cmd

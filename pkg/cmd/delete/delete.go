@@ -113,6 +113,7 @@ kubectl gc delete deployment/web -n shop --client-side`),
 	flags.BoolVar(&c.clientSide, "client-side", false, "do the garbage collector's work, in a cluster that has none or whose own is broken")
 	flags.BoolVar(&c.wait, "wait", true, "wait until the cluster's garbage collector has deleted everything")
 	c.grace.addFlags(cmd)
+	cli.CompleteFlag(cmd, "wait", cli.CompleteBool)
 	cli.CompleteFlag(cmd, "cascade", cli.CompleteOne(cascades...))
 	return cmd
 }
