@@ -197,16 +197,12 @@ func (s *ScanOptions) CompleteTargets(cmd *cobra.Command, args []string, typed s
 func (s *ScanOptions) CompleteFinalizers(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	finalizers := func(ctx context.Context) (names []string) {
 		targets, err := ParseTargets(args)
-		namespace, _, otherErr := s.Namespace()
-		if err != nil || otherErr != nil || len(targets) != 1 {
+		if err != nil || len(targets) != 1 {
 			return nil
 		}
-		types, objectsOf := s.completionTypes(ctx)
-		if found := snapshot.Find(types, targets[0].Word); len(found) > 0 {
-			for _, o := range objectsOf(found[0], namespace) {
-				if o.Name == targets[0].Name {
-					names = append(names, o.ForeignFinalizers()...)
-				}
+		for _, o := range s.objectsOf(ctx, targets[0].Word) {
+			if o.Name == targets[0].Name {
+				names = append(names, o.ForeignFinalizers()...)
 			}
 		}
 		return names
@@ -230,22 +226,27 @@ func (s *ScanOptions) typeNames(prefix, suffix string) func(context.Context) []s
 // objectNames returns a function that lists the objects of some types in the current
 // namespace.
 func (s *ScanOptions) objectNames(prefix string, typeNames ...string) func(context.Context) []string {
-	return func(ctx context.Context) []string {
-		namespace, _, err := s.Namespace()
-		if err != nil {
-			return nil
+	return func(ctx context.Context) (words []string) {
+		for _, o := range s.objectsOf(ctx, typeNames...) {
+			words = append(words, prefix+o.Name)
 		}
-		var names []string
-		types, objectsOf := s.completionTypes(ctx)
-		for _, word := range typeNames {
-			if found := snapshot.Find(types, word); len(found) > 0 {
-				for _, o := range objectsOf(found[0], namespace) {
-					names = append(names, o.Name)
-				}
-			}
-		}
-		return prepend(prefix, names)
+		return words
 	}
+}
+
+// objectsOf lists the objects of some types in the current namespace.
+func (s *ScanOptions) objectsOf(ctx context.Context, typeNames ...string) (out []*object.Object) {
+	namespace, _, err := s.Namespace()
+	if err != nil {
+		return nil
+	}
+	types, list := s.completionTypes(ctx)
+	for _, word := range typeNames {
+		if found := snapshot.Find(types, word); len(found) > 0 {
+			out = append(out, list(found[0], namespace)...)
+		}
+	}
+	return out
 }
 
 // CompleteNamespaces completes the name of a namespace.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
@@ -157,29 +156,26 @@ const maxDryRuns = 20
 // owner. The grants are those to delete the object of each step.
 func dryRunSteps(ctx context.Context, seen Scanned, samples []*plan.Step, grants []read.Grant) []refusal {
 	writer := write.New(seen.Cluster, seen.Snapshot, true)
-	var all sync.WaitGroup
-	refused := make([][]refusal, len(samples))
-	sent := 0
+	var sent []int
 	for i, s := range samples {
-		if len(grants[i].Refused) == 0 && !addsBlockingReference(s) || sent == maxDryRuns {
-			continue
+		if len(sent) < maxDryRuns && (len(grants[i].Refused) > 0 || addsBlockingReference(s)) {
+			sent = append(sent, i)
 		}
-		sent++
-		all.Go(func() {
-			_, err := writer.Patch(ctx, seen.Graph().Object(s.Patch.Node), s.Patch.Change)
-			var failed *client.RequestError
-			if !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden {
-				return // the run will report it
-			}
-			right := reason.NotPermitted{
-				Verb: "patch", Type: grants[i].Type.String(), Namespace: s.Object.Namespace,
-				Failure: &reason.Failure{ErrorClass: string(failed.Reason), Detail: failed.Err.Error(), Hint: failed.Hint()},
-			}
-			refused[i] = []refusal{{right, []object.Identity{s.Object.Identity}}}
-		})
 	}
-	all.Wait()
-	return slices.Concat(refused...)
+	refused, _ := client.InParallel(ctx, maxDryRuns, sent, func(i int) []refusal {
+		s := samples[i]
+		_, err := writer.Patch(ctx, seen.Graph().Object(s.Patch.Node), s.Patch.Change)
+		var failed *client.RequestError
+		if !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden {
+			return nil // the run will report it
+		}
+		right := reason.NotPermitted{
+			Verb: "patch", Type: grants[i].Type.String(), Namespace: s.Object.Namespace,
+			Failure: &reason.Failure{ErrorClass: string(failed.Reason), Detail: failed.Err.Error(), Hint: failed.Hint()},
+		}
+		return []refusal{{right, []object.Identity{s.Object.Identity}}}
+	})
+	return slices.Concat(refused...) // the caller looks whether the context has ended
 }
 
 // addsBlockingReference reports whether the step points a reference that blocks the deletion
