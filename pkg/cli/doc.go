@@ -5,8 +5,9 @@
 //   - scan_options.go, targets.go, manifests.go: what to scan, and which objects are meant
 //   - output_options.go, warnings.go: how results are written
 //   - mutating_options.go, accept_gap.go: flags of commands that change something
-//   - operation.go: a plan from the preview to the report; then preview.go, preflight.go,
-//     confirm.go, run_backup.go, progress.go, stall_watchdog.go, verify.go, outcome.go
+//   - mutate.go: from the first scan to the report; then preview.go, preflight.go, confirm.go,
+//     run_backup.go, progress.go, outcome.go
+//   - watch.go, screen.go: an answer that is given again whenever it changes
 //   - complete.go: completion
 //
 // Standard output carries the result and nothing else. Everything that comes from a
