@@ -58,48 +58,38 @@ const stallAfter = 15 * time.Second
 
 // stallWatchdog notices when a run makes no progress.
 type stallWatchdog struct {
-	progress chan struct{}
-	cancel   context.CancelFunc
-	stopped  chan struct{}
+	quiet      *time.Timer
+	cancel     context.CancelFunc
+	explaining sync.Mutex
 }
 
 // startWatchdog calls explain once each time that there is no progress for stallAfter.
 func startWatchdog(ctx context.Context, explain func(context.Context)) *stallWatchdog {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &stallWatchdog{make(chan struct{}, 1), cancel, make(chan struct{})}
-	go func() {
-		defer close(w.stopped)
-		quiet := time.NewTimer(stallAfter)
-		defer quiet.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-w.progress:
-				quiet.Reset(stallAfter)
-			case <-quiet.C:
-				explain(ctx)
-			}
+	w := &stallWatchdog{cancel: cancel}
+	w.quiet = time.AfterFunc(stallAfter, func() {
+		w.explaining.Lock()
+		defer w.explaining.Unlock()
+		if ctx.Err() == nil {
+			explain(ctx)
 		}
-	}()
+	})
 	return w
 }
 
 // observe records an event as progress, unless it says that the run waits.
 func (w *stallWatchdog) observe(e event.Event) {
-	if e.Event == event.Waiting {
-		return
-	}
-	select {
-	case w.progress <- struct{}{}:
-	default:
+	if e.Event != event.Waiting {
+		w.quiet.Reset(stallAfter)
 	}
 }
 
 // stop stops the watchdog, and returns when explain is not running any more.
 func (w *stallWatchdog) stop() {
 	w.cancel()
-	<-w.stopped
+	w.quiet.Stop()
+	w.explaining.Lock()
+	defer w.explaining.Unlock()
 }
 
 // explainStall prints what blocks the deletions that the cluster's own garbage collector
