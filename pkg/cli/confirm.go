@@ -38,10 +38,10 @@ func confirmPlan(ctx context.Context, o *MutatingOptions, p *plan.Plan) error {
 // sentence, and "" if it allows the plan.
 func (o *MutatingOptions) exceedsMaxDeletes(p *plan.Plan) string {
 	losses := p.Losses()
-	if losses <= o.maxDeletes {
+	if losses <= o.MaxDeletes {
 		return ""
 	}
-	return fmt.Sprintf("deletes %s, more than --max-deletes allows (%d)", wording.Count(losses, "object"), o.maxDeletes)
+	return fmt.Sprintf("deletes %s, more than --max-deletes allows (%d)", wording.Count(losses, "object"), o.MaxDeletes)
 }
 
 // place returns where a plan changes what: " in namespace shop on prod (https://10.0.0.5:6443)".

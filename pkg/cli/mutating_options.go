@@ -25,7 +25,7 @@ type MutatingOptions struct {
 	NoBackup     bool
 	AcceptedGaps snapshot.AcceptedGaps // of --accept-gap
 	confirm      string
-	maxDeletes   int
+	MaxDeletes   int // without asking
 	backupDir    string
 	runTimeout   time.Duration
 	rate         rate
@@ -63,7 +63,7 @@ var dryRunChoices = Choices{
 func (o *MutatingOptions) AddFlags(cmd *cobra.Command) {
 	o.AddFlagsWithoutBackup(cmd)
 	flags := cmd.Flags()
-	flags.IntVar(&o.maxDeletes, "max-deletes", 1000, "refuse to delete more objects than this, unless you typed the number at the prompt; 0 refuses every deletion")
+	flags.IntVar(&o.MaxDeletes, "max-deletes", 1000, "refuse to delete more objects than this, unless you typed the number at the prompt; 0 refuses every deletion")
 	flags.StringVar(&o.backupDir, "backup-dir", "", "where to back up what is deleted or changed (default ~/.kube/gc-backup/CONTEXT)")
 	flags.BoolVar(&o.NoBackup, "no-backup", false, "do not back up what is deleted or changed")
 	CompleteFlag(cmd, "backup-dir", CompleteFolders)
@@ -103,7 +103,7 @@ func (o *MutatingOptions) Complete(cmd *cobra.Command, args []string) error {
 		dryRunChoices.Check("dry-run", o.DryRun),
 		UsageIf(o.confirm != "" && !digestFormat.MatchString(o.confirm),
 			"--confirm %s is not a digest: use the 16 hexadecimal digits that a preview shows", Quote(o.confirm)),
-		UsageIf(o.maxDeletes < 0, "--max-deletes must not be negative"),
+		UsageIf(o.MaxDeletes < 0, "--max-deletes must not be negative"),
 		UsageIf(o.runTimeout < 0, "--timeout must not be negative"),
 		UsageIf(o.NoBackup && o.backupDir != "", "--backup-dir cannot be combined with --no-backup"),
 		UsageIf(o.Scan.From != "" && o.DryRun != dryRunClient, "--from works only with --dry-run=client"),
@@ -120,9 +120,6 @@ func (o *MutatingOptions) ForPerson() bool {
 
 // JSONLines reports whether events are written as lines of JSON.
 func (o *MutatingOptions) JSONLines() bool { return o.Output.Format == jsonLines }
-
-// MaxDeletes returns how many objects may be deleted without asking.
-func (o *MutatingOptions) MaxDeletes() int { return o.maxDeletes }
 
 // ExecuteOptions returns how many writes may be in flight, and how fast they may follow each other.
 func (o *MutatingOptions) ExecuteOptions() execute.Options {

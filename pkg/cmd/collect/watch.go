@@ -71,7 +71,7 @@ func (c *collectCommand) validateWatch() error {
 		cli.WithCommandHint(cli.UsageIf(!c.options.Mutates(), "--watch cannot be combined with --dry-run"),
 			"to see what is garbage at any time, use %s", "audit", "--watch"),
 		cli.UsageIf(!c.options.Yes, "--watch deletes whatever becomes garbage, without asking: it needs --yes"),
-		cli.UsageIf(c.options.MaxDeletes() == 0, "--watch needs a --max-deletes of at least 1: with 0 it could delete nothing"),
+		cli.UsageIf(c.options.MaxDeletes == 0, "--watch needs a --max-deletes of at least 1: with 0 it could delete nothing"),
 		cli.UsageIf(c.options.Output.Structured() && !c.options.JSONLines(), "--watch writes lines: use -o jsonl, or no -o"),
 		cli.UsageIf(w.backupMaxAge <= 0 || w.backupMaxSize.Value() <= 0, "--backup-max-age and --backup-max-size must be positive: to back up nothing, use --no-backup"),
 	)
@@ -217,7 +217,7 @@ func (s *service) refuseBesideOwn(ctx context.Context) error {
 func (s *service) options(m *monitor.Monitor) controller.Options {
 	c := s.command
 	o := controller.Options{
-		Client: s.client, Monitor: m, Accepted: c.options.AcceptedGaps, MaxDeletes: c.options.MaxDeletes(),
+		Client: s.client, Monitor: m, Accepted: c.options.AcceptedGaps, MaxDeletes: c.options.MaxDeletes,
 		Execute: c.options.ExecuteOptions(), Within: func(g *graph.Graph) func(graph.Node) bool { return c.options.Scan.InScope(g) },
 		OnStep: func(step *plan.Step, e event.Event) {
 			s.metrics.observeStep(step, e)

@@ -126,7 +126,7 @@ func (l *roundLog) noteLeftOut(all []controller.LeftOut) {
 	ended := slices.DeleteFunc(slices.Clone(l.leftOut), func(name string) bool { return slices.Contains(names, name) })
 	if len(begun) > 0 {
 		l.note(fmt.Sprintf("warning: left out, as more would be deleted at once than --max-deletes allows (%d): %s; everything else is collected. "+
-			"Look at them with %s; to allow this, use --max-deletes %d", l.options.MaxDeletes(), wording.List(begun, cli.MaxNamedGaps), l.options.Scan.Suggest("collect", "--dry-run"), most))
+			"Look at them with %s; to allow this, use --max-deletes %d", l.options.MaxDeletes, wording.List(begun, cli.MaxNamedGaps), l.options.Scan.Suggest("collect", "--dry-run"), most))
 	}
 	if len(full) > 0 {
 		l.note("warning: left out, as the backups of the last day use up the share of one namespace of --backup-max-size: " +

@@ -170,7 +170,11 @@ func (c *treeCommand) scope(ctx context.Context) (scan.Scope, error) {
 func (c *treeCommand) write(ctx context.Context, family tree.Family, isolated int) error {
 	switch c.output.Format {
 	case "tree", "wide":
-		return c.printTree(ctx, family, isolated)
+		cells, err := c.cells(ctx, c.shown(family))
+		if err != nil {
+			return err
+		}
+		return c.printRows(family, isolated, cells)
 	case "dot":
 		return diagram.DOT(c.scan.Out, c.graph, c.drawn(family))
 	case "mermaid":
@@ -183,14 +187,6 @@ func (c *treeCommand) write(ctx context.Context, family tree.Family, isolated in
 	}
 	document := tree.NewDocument(c.graph, c.judge, family)
 	return c.output.Write("Tree", document, document.Identities()...)
-}
-
-func (c *treeCommand) printTree(ctx context.Context, family tree.Family, isolated int) error {
-	cells, err := c.cells(ctx, c.shown(family))
-	if err != nil {
-		return err
-	}
-	return c.printRows(family, isolated, cells)
 }
 
 func (c *treeCommand) printRows(family tree.Family, isolated int, cells map[types.UID]tree.Cells) error {
