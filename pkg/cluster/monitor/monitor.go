@@ -63,7 +63,7 @@ type Monitor struct {
 	monitors     map[key]*typeMonitor
 }
 
-type counts struct{ relists, watchErrors, events, discoveries atomic.Int64 }
+type counts struct{ relists, watchErrors, events atomic.Int64 }
 
 // Stats counts what a Monitor holds and what it did so far.
 type Stats struct {
@@ -74,7 +74,6 @@ type Stats struct {
 	Relists     int64 // lists after the first of each monitor
 	WatchErrors int64 // watches that could not be established or ended with an error
 	Events      int64
-	Discoveries int64
 }
 
 // key identifies a monitor. A type that changes in any of these gets another monitor.
@@ -109,7 +108,6 @@ func Start(ctx context.Context, c *client.Client, o Options) (*Monitor, error) {
 	if o.Parts && o.Scope.Namespaces == nil {
 		m.index = newIndex()
 	}
-	m.counts.discoveries.Store(1)
 	m.ctx, m.cancel = context.WithCancelCause(ctx)
 	m.ensure(m.queries(discovered)...)
 	m.all.Go(m.repeatDiscovery)
@@ -235,7 +233,7 @@ func (l *liveLists) relistContradicted(s *snapshot.Snapshot) {
 func (m *Monitor) Stats() Stats {
 	s := Stats{
 		Bytes: m.client.Memory.Held(), Relists: m.counts.relists.Load(), WatchErrors: m.counts.watchErrors.Load(),
-		Events: m.counts.events.Load(), Discoveries: m.counts.discoveries.Load(),
+		Events: m.counts.events.Load(),
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -318,7 +316,6 @@ func (m *Monitor) repeatDiscovery() {
 		if m.ctx.Err() != nil {
 			return
 		}
-		m.counts.discoveries.Add(1)
 		m.adopt(discovered, err)
 		if pause = m.options.DiscoveryInterval; err != nil {
 			pause = min(discoveryDelay, pause)
