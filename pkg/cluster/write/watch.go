@@ -69,43 +69,43 @@ type objectWatch struct {
 
 var _ cache.ReflectorStore = (*objectWatch)(nil)
 
-// run watches the objects, or polls them if watching is not allowed.
+// run watches the objects. Where that is not allowed, it reads them from time to time.
 func (f *objectWatch) run(ctx context.Context) {
-	pause := firstPause
-	for ctx.Err() == nil && len(f.left) > 0 {
+	for pause := firstPause; ctx.Err() == nil && len(f.left) > 0; pause = min(pause*2, longestPause) {
 		f.ctx, f.stop = context.WithCancel(ctx)
 		reflector := cache.NewReflectorWithOptions(f.writer.client.ListWatch(f.query), &metav1.PartialObjectMetadata{}, f, cache.ReflectorOptions{})
 		err := reflector.ListAndWatchWithContext(f.ctx)
+		if err != nil && f.ctx.Err() == nil && isLasting(client.ClassifyRequest(err)) {
+			_ = f.read(nil) // again after the pause
+			pause = longestPause
+		}
+		ended := f.ctx.Err() != nil
 		f.stop()
 		switch {
-		case ctx.Err() != nil || len(f.left) == 0:
+		case ended:
 			return
 		case err == nil: // servers end every watch after a while
 			pause = firstPause
-			continue
-		case isLasting(client.ClassifyRequest(err)):
-			f.poll(ctx)
+		case client.Wait(ctx, pause) != nil:
 			return
 		}
-		if client.Wait(ctx, pause) != nil {
-			return
-		}
-		pause = min(pause*2, longestPause)
 	}
 }
 
-// poll reads the objects one by one until all are gone.
-func (f *objectWatch) poll(ctx context.Context) {
-	for {
-		for _, at := range f.left {
-			if o, err := f.writer.Read(ctx, at); err == nil {
-				f.changed(at.UID, o)
-			}
+// read reads the objects that are not known to be there, one by one.
+func (f *objectWatch) read(there map[types.UID]bool) (failed error) {
+	for uid, at := range f.left {
+		if there[uid] {
+			continue
 		}
-		if len(f.left) == 0 || client.Wait(ctx, longestPause) != nil {
-			return
+		o, err := f.writer.Read(f.ctx, at)
+		if err != nil {
+			failed = err
+			continue
 		}
+		f.changed(uid, o)
 	}
+	return failed
 }
 
 // changed reports the state of an object; nil means gone. It stops the reflector when no object is
@@ -166,17 +166,7 @@ func (f *objectWatch) Replace(all []any, _ string) error {
 		}
 		_ = f.Add(item)
 	}
-	for uid, at := range f.left {
-		if there[uid] {
-			continue
-		}
-		o, err := f.writer.Read(f.ctx, at)
-		if err != nil {
-			return err // the reflector lists again
-		}
-		f.changed(uid, o)
-	}
-	return nil
+	return f.read(there) // after an error, the reflector lists again
 }
 
 // Resync does nothing.
