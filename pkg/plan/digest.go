@@ -52,9 +52,18 @@ type (
 
 func confirmedOf(r reason.Reason) confirmedReason { return confirmedReason{reason.CodeOf(r), r} }
 
-// Digest returns the digest of what a person confirms. It hashes one entry at a time, because
-// the JSON of a plan is several times larger than the plan.
+// Digest returns the digest of what a person confirms. The first call computes it, so nothing may
+// change the plan afterwards. It is not safe for concurrent use.
 func (p *Plan) Digest() string {
+	if p.digest == "" {
+		p.digest = p.hash()
+	}
+	return p.digest
+}
+
+// hash hashes one entry at a time, because the JSON of a plan is several times larger than the
+// plan.
+func (p *Plan) hash() string {
 	hash := sha256.New()
 	encoder := json.NewEncoder(hash)
 	add := func(value any) {

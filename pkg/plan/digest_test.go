@@ -82,11 +82,20 @@ func TestDigestCoversGaps(t *testing.T) {
 	}
 }
 
+// digestOf returns the digest of a plan as it is now.
+func digestOf(p *plan.Plan) string {
+	now := &plan.Plan{
+		Mode: p.Mode, Complete: p.Complete, Gaps: p.Gaps, AcceptedGaps: p.AcceptedGaps, Steps: p.Steps, Outcomes: p.Outcomes,
+		Blocked: p.Blocked, Retained: p.Retained, Kept: p.Kept, Lost: p.Lost,
+	}
+	return now.Digest()
+}
+
 func TestDigestCoversCompleteness(t *testing.T) {
 	p := planOf(absent, Listing(Secret("a/x", OwnedBy(gone))))
-	complete := p.Digest()
+	complete := digestOf(p)
 	p.Complete = false
-	if p.Digest() == complete {
+	if digestOf(p) == complete {
 		t.Error("a complete and an incomplete scan have the same digest")
 	}
 }
@@ -109,7 +118,7 @@ func TestDigestCoversReasonsAndReferences(t *testing.T) {
 	of := func(change func(*plan.Plan)) string {
 		p := planOf(absent, Listing(Secret("a/x", OwnedBy(gone)), Secret("a/y", OwnedBy(gone))))
 		change(p)
-		return p.Digest()
+		return digestOf(p)
 	}
 	before := of(func(*plan.Plan) {})
 	for name, other := range map[string]string{

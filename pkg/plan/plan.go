@@ -65,6 +65,8 @@ type Plan struct {
 	Retained []Retained // dependents of what is deleted by request
 	Kept     []Kept     // what a restoration leaves alone
 	Lost     []Lost     // what it does not bring back
+
+	digest string // see Digest
 }
 
 // ClaimsUnread reports whether there may be PersistentVolumeClaims that the scan did not read.
