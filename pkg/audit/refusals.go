@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Refusals returns what the API server refuses because of these webhooks of what ends the selected objects,
-// and with a Namespace its contents: their deletion, or if that was accepted the removal of their
-// finalizers.
+// Refusals returns what these webhooks make the API server refuse about the selected objects: their
+// deletion or, for an object that is already terminating, the removal of its finalizers. The
+// contents of a selected Namespace count as selected.
 func Refusals(g *graph.Graph, webhooks []snapshot.AdmissionWebhook, selected func(*object.Object) bool) []reason.WebhookRefuses {
 	var writes []snapshot.Write
 	going := map[string]bool{} // namespaces

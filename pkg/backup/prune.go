@@ -28,11 +28,12 @@ const share = 4
 // backups together are too large, a younger one is removed.
 const minAge = 24 * time.Hour
 
-// Prune removes the oldest backups below root whose names begin with the prefix: until none is older than
-// MaxAge, until all together are not larger than MaxBytes, and those older than a day if a namespace that exceeds
-// its share has more than half of them. It never removes the latest one, or one that is open (on a system with
-// locks). It returns how many bytes each namespace uses of the others. Only folders with the files
-// of a backup are removed. If root does not exist, there is nothing to remove.
+// Prune removes backups below root whose names begin with the prefix, the oldest first: those older
+// than MaxAge; as many as it takes until the rest is within MaxBytes; and those older than a day of
+// which more than half belongs to a namespace that exceeds its share. It keeps the latest backup
+// and, where the system has locks, any that is open, and it removes only folders that hold the
+// files of a backup. used is what each namespace uses of the backups that are kept. A missing root
+// is not an error.
 func Prune(root, prefix string, limits Limits, now time.Time) (removed int, used map[string]int64, err error) {
 	used = map[string]int64{}
 	folder, err := os.OpenRoot(root)

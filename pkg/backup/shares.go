@@ -43,8 +43,8 @@ func (s *Shares) Take(namespace string, bytes int) error {
 	return nil
 }
 
-// Set replaces what was counted by what Prune returns. A full namespace remains full unless a quarter of its
-// share is free, since each attempt to delete its objects reads them.
+// Set replaces the counts with those that Prune returned. A full namespace stays full until a quarter of
+// its share is free, because every attempt to delete its objects reads them first.
 func (s *Shares) Set(used map[string]int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,9 +28,9 @@ func (s *ScanOptions) ClusterName() string {
 // plainContext matches the name of a context that needs no quotes.
 var plainContext = regexp.MustCompile(`^[A-Za-z0-9_.:/@-]+$`)
 
-// Scope returns where a command works that is about everything in a namespace or a cluster:
+// Place returns where a command works that is about everything in a namespace or a cluster:
 // " in namespace shop on prod (https://10.0.0.5:6443)".
-func (o *MutatingOptions) Scope() string {
+func (o *MutatingOptions) Place() string {
 	in := " in all namespaces"
 	if namespace := o.Scan.Config.Namespace(); namespace != "" {
 		in = " in namespace " + escape.Word(namespace)

@@ -29,10 +29,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// This file is the way of collect, delete, repair and restore from the first scan to the report, in the order in
-// which things happen. A command calls Scan, Plan and Run.
+// This file carries collect, delete, repair and restore from the first scan to the report, in the
+// order in which things happen. A command builds a Job and calls Scan, Plan and Run. collect --watch
+// does not come this way: see package controller.
 
-// Job is what a command does, as far as it differs from what the others do.
+// Job is what differs between the commands that change something.
 type Job struct {
 	Options *MutatingOptions
 	// Scope is what every scan reads.
@@ -143,7 +144,7 @@ func Run(ctx context.Context, j Job, now Planned, notes ...string) error {
 	switch {
 	case o.DryRun == dryRunClient:
 		hintConfirm(o, now.Plan, refused)
-		return notRun(j, now.Plan).facts.code().OrNil()
+		return newOutcome(j, now.Plan).facts.code().OrNil()
 	case o.Scan.Strict && !now.Plan.CompleteButAccepted():
 		return refuseIncomplete(o)
 	case o.DryRun == dryRunServer:
@@ -184,7 +185,7 @@ func refuseIncomplete(o *MutatingOptions) error {
 
 // tryOut sends every step to the API server as a dry run.
 func tryOut(ctx context.Context, j Job, now Planned) error {
-	r := notRun(j, now.Plan)
+	r := newOutcome(j, now.Plan)
 	r.blocked = now.Plan.Blocked
 	r.done = carryOut(ctx, j, now, nil)
 	r.facts.interrupted = r.done.Interrupted
@@ -193,7 +194,7 @@ func tryOut(ctx context.Context, j Job, now Planned) error {
 
 // reportNothingToDo ends a command whose plan has no steps. Its scan verifies that nothing is left.
 func reportNothingToDo(j Job, p *plan.Plan) error {
-	r := notRun(j, p)
+	r := newOutcome(j, p)
 	r.blocked, r.facts.verification = p.Blocked, verifiedBy(r.facts.complete)
 	if !r.facts.complete {
 		fmt.Fprintln(j.Options.Scan.Err, "warning: the scan was incomplete, so there may be more to do than it could find")
@@ -222,7 +223,7 @@ func planAgain(ctx context.Context, j Job, confirmed string) (Planned, error) {
 
 // apply opens the backup, carries out the plan, verifies the result and reports it.
 func apply(ctx context.Context, j Job, now Planned, clusterUID types.UID) error {
-	o, r := j.Options, notRun(j, now.Plan)
+	o, r := j.Options, newOutcome(j, now.Plan)
 	running, cancel := withTimeout(ctx, o.runTimeout)
 	defer cancel()
 	signal.Ignore(syscall.SIGPIPE) // a run continues when nobody reads its output any more

@@ -94,8 +94,8 @@ func (s *ScanOptions) requireScanned(ctx context.Context, scope scan.Scope, seen
 	return WithHint(err, "the namespace is that of the context: choose another with -n")
 }
 
-// requireWholeFile returns an error if -A asks for more than a file has, and otherwise warns if it is a scan of
-// one namespace, as its answer reads like that of a whole cluster.
+// requireWholeFile returns an error if -A asks for more than a file holds. Otherwise it warns if the file
+// is a scan of one namespace, because the answer looks like one about the whole cluster.
 func (s *ScanOptions) requireWholeFile(seen *snapshot.Snapshot) error {
 	if len(seen.Listed) == 0 || seen.Listed[0].Namespace == "" || slices.ContainsFunc(seen.Listed, func(l snapshot.Listing) bool { return l.Namespace != seen.Listed[0].Namespace }) {
 		return nil

@@ -31,8 +31,8 @@ type runOutcome struct {
 	blocked []plan.Blocked // by the last scan
 }
 
-// notRun returns the outcome of a run that has done nothing yet.
-func notRun(j Job, p *plan.Plan) runOutcome {
+// newOutcome returns the outcome of a run that has done nothing yet.
+func newOutcome(j Job, p *plan.Plan) runOutcome {
 	return runOutcome{job: j, plan: p, gaps: p.Gaps, facts: exitFacts{
 		dryRun: j.Options.DryRun, strict: j.Options.Scan.Strict, complete: p.CompleteButAccepted(), verification: verifiedNone,
 	}}
@@ -276,8 +276,8 @@ func (o *runOutcome) nextCommand() string {
 	return "run the command again to continue"
 }
 
-// stillThere names the objects whose deletion this run started and did not see completed: of another
-// step that was done there is nothing to explain, except in a restoration, which deletes nothing.
+// stillThere names the objects whose deletion this run started but did not see completed. A restoration
+// deletes nothing, so its steps are left out.
 func stillThere(r *result) string {
 	var names []string
 	for _, s := range r.Steps {

@@ -97,9 +97,9 @@ func preflight(ctx context.Context, j Job, now Planned) []refusal {
 	return refused
 }
 
-// RequireRights returns an error, after naming each right, if the API server denies rights without
-// which something that is not a plan must not begin. A right that could not be reviewed is only
-// warned of, as for a plan.
+// RequireRights is preflight for an action that has no plan, such as taking a Lease. If the API server
+// denies one of the rights, it names each and returns an error. A right that could not be reviewed
+// only causes a warning.
 func (s *ScanOptions) RequireRights(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, what string, rights []object.Right) error {
 	refused, unknown := refusals(rights, read.ReviewAccess(ctx, c, seen, rights))
 	if ctx.Err() != nil {
@@ -198,7 +198,7 @@ func refuseRun(j Job, p *plan.Plan, refused []refusal) error {
 			byStep[o.Follows] = denied[o.Object]
 		}
 	}
-	r := notRun(j, p)
+	r := newOutcome(j, p)
 	r.done = &execute.Report{Results: make([]event.Result, len(p.Steps))}
 	for i := range p.Steps {
 		s := &p.Steps[i]

@@ -88,12 +88,13 @@ func (w *Watch) Complete(others ...string) error {
 // Lines reports whether the answers are lines of JSON.
 func (w *Watch) Lines() bool { return w.lines }
 
-// Sight is a state of the cluster while it is watched, and where the answer about it goes.
+// Sight is one state of the watched cluster, and where to write the answer about it. Missed is why
+// the states before it could not be read; nil if they could.
 type Sight struct {
 	*ScanOptions // its Out and Err are the answer
 	Taken        *snapshot.Snapshot
 	Client       *client.Client
-	After        error // why the states before this one could not be read; nil if they could
+	Missed       error // why the states before this one could not be read; nil if they could
 }
 
 // Shown is what a command has to say about its answer.
@@ -231,7 +232,7 @@ func (w *watching) ask(ctx context.Context, taken *snapshot.Snapshot) error {
 	var answer bytes.Buffer
 	out := *w.scan
 	out.Out, out.Err, out.ErrTerm = &answer, &answer, false
-	shown, err := w.show(ctx, &Sight{ScanOptions: &out, Taken: taken, Client: w.client, After: w.failed})
+	shown, err := w.show(ctx, &Sight{ScanOptions: &out, Taken: taken, Client: w.client, Missed: w.failed})
 	if err != nil {
 		return err
 	}

@@ -46,11 +46,12 @@ func (j *Judge) Behavior() Behavior { return j.behavior() }
 // (docs/gc-semantics.md#conflicting-claims). For a contested UID only the reference's own
 // lookup counts.
 //
-// The owner of a reference that snapshot.LooksUp leaves out is never absent, so that what a user may write into one
-// object leads to few steps.
+// An owner that snapshot.LooksUp excludes never counts as absent. So what a user writes into one object
+// cannot cause many requests or deletions.
 //
-// The collector looks for a namespaced owner of a cluster-scoped object that it does not watch
-// in the namespace of any one of that object's dependents, so what it finds is unknown.
+// A cluster-scoped object has no namespace in which to look for a namespaced owner. If the collector
+// does not watch the object, it looks in the namespace of any one of the object's dependents. What it
+// finds there is unknown.
 func (j *Judge) Reference(e graph.Edge) Judgement {
 	out := j.judge(j.graph.Object(e.Node), j.graph.Reference(e), j.graph.Owners(e.Node)[e.Index])
 	switch {

@@ -24,8 +24,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// The pauses before a step that was not done is tried again, and before the cluster is read again
-// after that failed.
+// Bounds of the pause before a step that was not done is tried again, and before a failed round is
+// repeated.
 const (
 	firstPause   = 100 * time.Millisecond
 	longestPause = time.Minute
@@ -42,15 +42,16 @@ type Options struct {
 	// if it may act on all of them. It may be nil itself.
 	Within   func(*graph.Graph) func(graph.Node) bool
 	Accepted snapshot.AcceptedGaps
-	// MaxDeletes limits how many objects of a namespace one round deletes, and how many whose owners of one
-	// kind are gone, without those of the five namespaces that have most of them. What exceeds it is left out
-	// as a whole until a round over everything would delete less. With 0, nothing is deleted.
+	// MaxDeletes limits what one round deletes: the objects of any one namespace, and the objects that
+	// lost owners of any one kind, not counting the five namespaces with the most of those. What
+	// exceeds a limit is left out entirely, until a round over everything finds it within the limit.
+	// With 0, nothing is deleted.
 	MaxDeletes int
 	// Full reports whether nothing more of a namespace can be backed up for now. It is left out. It may be nil.
 	Full    func(namespace string) bool
 	Execute execute.Options
-	// Backup returns where a round backs up what it deletes, by a plan with its digest. Run closes it. It is
-	// nil if nothing is backed up.
+	// Backup opens the backup of a round. Its plan has a digest. Run closes the backup. A nil function
+	// means that nothing is backed up.
 	Backup func(context.Context, *snapshot.Snapshot, *plan.Plan) (Backup, error)
 	// OnStep is called when a step has ended, one at a time. It may be nil.
 	OnStep func(*plan.Step, event.Event)
@@ -58,7 +59,7 @@ type Options struct {
 	OnRound func(Round)
 }
 
-// Backup backs up what one round deletes, and records what it did.
+// Backup stores what one round is about to delete, and the result of each step.
 type Backup interface {
 	planrun.BackupWriter
 	// Record records the result of a step. After an error, the round starts no further step.
@@ -143,7 +144,7 @@ func (c *controller) wait(ctx context.Context, pause time.Duration) error {
 func (c *controller) round(ctx context.Context) (pause time.Duration, err error) {
 	begun := time.Now()
 	if (c.parts || c.left.full()) && begun.Sub(c.whole) >= wholeInterval {
-		c.options.Monitor.Everything()
+		c.options.Monitor.ForceEverything()
 	}
 	due := c.due(begun)
 	changes, err := c.options.Monitor.SnapshotOfChanges(ctx, due...)
@@ -163,7 +164,7 @@ func (c *controller) round(ctx context.Context) (pause time.Duration, err error)
 	}
 	r.Took, r.Held, r.LeftOut = time.Since(begun), len(c.held), c.left.sorted()
 	if r.Err = err; err != nil {
-		c.options.Monitor.Everything() // the changes that it read would not be read again
+		c.options.Monitor.ForceEverything() // the changes that it read would not be read again
 		pause = backoff(c.failures)
 		c.failures++
 	} else {
@@ -287,8 +288,9 @@ func (c *controller) holdAfter(g *graph.Graph, r *Round) {
 	}
 }
 
-// nextRound returns how long it takes until the first hold ends by time, or until a round over
-// everything is due, after one over a part or because a namespace may no longer be full; 0 if neither is.
+// nextRound returns the time until the next round is due even if nothing changes: because a hold
+// ends, because a round over a part has to be followed by one over everything, or because a full
+// namespace may have space again. 0 means that none is due.
 func (c *controller) nextRound() time.Duration {
 	var first time.Time
 	if c.parts || c.left.full() {

@@ -17,10 +17,11 @@ import (
 
 // LeftOut is a namespace, or a kind of owners, whose objects rounds leave alone.
 type LeftOut struct {
-	// Namespace is left out with all that is in it; empty are objects without a namespace.
+	// Namespace is left out with everything in it. Empty stands for cluster-scoped objects, or for no
+	// namespace if OwnerKind is set.
 	Namespace string
-	// OwnerKind is not empty if this is about objects in all namespaces, which have owners of this kind
-	// that do not exist, or are being deleted.
+	// OwnerKind, if set, is a kind of owner: left out are the objects, in any namespace, with an owner of
+	// this kind that does not exist or is being deleted.
 	OwnerKind schema.GroupKind
 	Deletes   int // objects that would be deleted
 	Reason    LeftOutReason
@@ -34,13 +35,14 @@ const (
 	BackupFull                      // Options.Full
 )
 
-// leftOut is what rounds leave alone: so much would be deleted at once that somebody has to look at
-// it first, or it could not be backed up. A round over everything decides again; those over parts leave the
-// same alone.
+// leftOut is what rounds must not touch: so much of it would be deleted at once that a person should
+// look first, or its backup would not fit. A round over everything decides this anew; a round over
+// a part keeps the last decision.
 type leftOut struct {
 	namespaces map[string]LeftOut
 	kinds      map[schema.GroupKind]LeftOut
-	// others are objects elsewhere whose deletion takes along what is in these namespaces: CRDs.
+	// others are objects outside these namespaces whose deletion would delete something in them, such as
+	// CustomResourceDefinitions.
 	others map[types.UID]bool
 }
 
@@ -48,7 +50,7 @@ func newLeftOut() leftOut {
 	return leftOut{map[string]LeftOut{}, map[schema.GroupKind]LeftOut{}, map[types.UID]bool{}}
 }
 
-// errCannotLeaveOut reports that a plan deletes what it was to leave alone.
+// errCannotLeaveOut reports that a plan still deletes something that was left out.
 var errCannotLeaveOut = errors.New("the plan of this round exceeds --max-deletes, and no part of it could be left out")
 
 // planWithin plans a round over what is not left out, and leaves out what exceeds the limits.
@@ -88,12 +90,12 @@ func (l *leftOut) has(judge *collector.Judge, n graph.Node) bool {
 
 func kindOf(r object.Reference) schema.GroupKind { return r.GroupVersionKind().GroupKind() }
 
-// add leaves out the namespaces, and if there are none the kinds of owners, for which a plan does too
-// much. It reports whether it left out more than before, and whether anything exceeds the limits.
+// add leaves out every namespace for which the plan exceeds a limit or, if there is none, every kind of
+// owner. It reports whether it left out more than before, and whether anything exceeded a limit.
 //
-// A kind of owners is judged without the namespaces in which most would be deleted: else whoever may
-// create objects in a few namespaces could have it left out in all. For the same reason, an object counts
-// for one kind.
+// The namespaces with the most deletions do not count against a kind of owner. Otherwise anyone who
+// can create objects in a few namespaces could have that kind left out everywhere. For the same
+// reason an object counts for one kind only.
 func (l *leftOut) add(p *plan.Plan, o Options) (more, exceeded bool) {
 	losses := p.LostObjects()
 	in := map[string]int{}
@@ -144,7 +146,8 @@ func (l *leftOut) add(p *plan.Plan, o Options) (more, exceeded bool) {
 	return len(l.namespaces)+len(l.kinds)+len(l.others) > before, exceeded
 }
 
-// fewNamespaces is in how many namespaces somebody may create objects who is not trusted with all.
+// fewNamespaces is the largest number of namespaces in which an untrusted user is expected to be able
+// to create objects.
 const fewNamespaces = 5
 
 func sum(numbers []int) (total int) {

@@ -60,5 +60,5 @@ type Patcher interface {
 // where the class is known.
 type ClassifiedError interface {
 	error
-	Refusal() snapshot.ErrorClass
+	Class() snapshot.ErrorClass
 }

@@ -73,9 +73,8 @@ func (b *builder) will() string {
 	return "may"
 }
 
-// unnoticed explains an object that the garbage collector would delete or change, and has no reason
-// to process: the owners that do not keep it are being deleted in the foreground, and are of
-// unmonitored types.
+// unnoticed explains an object that the garbage collector would delete or change but has no reason to
+// process: its bad owners are all in foreground deletion and of unmonitored types.
 func (b *builder) unnoticed() {
 	what := b.noOwnerKeeps() + ", but"
 	if b.initial.Decide(b.node).Action == collector.ActionUnlink {

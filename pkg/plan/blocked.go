@@ -80,8 +80,8 @@ func (b *builder) undecidable(blockers *audit.Blockers, n graph.Node) (owner rea
 	return blockers.UndecidableReference(n, d.UndecidableReference), true
 }
 
-// contentsGaps returns the gaps that may hide contents of a namespace or CustomResourceDefinition, which is
-// then not deleted. What a file may lack is none: nothing is deleted from a file, and the API server has it.
+// contentsGaps returns the gaps that may hide contents of a Namespace or CustomResourceDefinition, which
+// is then not deleted. What a file leaves out does not count: a plan from a file deletes nothing.
 func (b *builder) contentsGaps(n graph.Node) []snapshot.Gap {
 	gaps := b.graph.View().ContentsGaps(b.graph.Object(n).Identity, b.options.Accepted)
 	return slices.DeleteFunc(gaps, func(g snapshot.Gap) bool { return g.Reason == snapshot.NotInFile })

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Loss is an object that is deleted, now or later: by a step, along with another object, or because
-// the run lets a deletion go on that was under way.
+// Loss is an object that is deleted, now or later: by a step, together with another object, or because
+// the run unblocks a deletion that had already begun.
 type Loss struct {
 	Object object.Identity
 	// By is the step that deletes the object, itself or by deleting another one; nil if its deletion

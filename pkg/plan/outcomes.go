@@ -57,8 +57,9 @@ func (b *builder) outcomes() []Outcome {
 	return out
 }
 
-// deletedLater simulates what follows the run once others have removed their finalizers. It returns
-// an outcome for each object whose deletion begins or completes only then, with what it waits for.
+// deletedLater simulates what happens after the run, when other controllers have removed their
+// finalizers. It returns an outcome for each object whose deletion only then begins or completes,
+// with what it waits for.
 func (b *builder) deletedLater() map[graph.Node]Outcome {
 	touched := b.touched().Nodes()
 	left := func(n graph.Node) bool { return b.terminating(n) || b.graph.Object(n).IsNode() }

@@ -106,8 +106,8 @@ func finalizerRemoval(g *graph.Graph, transition *simulate.Transition) reason.Fi
 	return out
 }
 
-// recreatedBy returns the controller of an object where it stays: most likely it creates
-// another one. A CronJob does not, as it goes by the time.
+// recreatedBy returns the controller of an object if it survives: it will probably create a
+// replacement. A CronJob will not, because it follows its schedule.
 func (b *builder) recreatedBy(transition *simulate.Transition) *object.Identity {
 	i := slices.IndexFunc(transition.StateBefore.Owners, object.Reference.Controls)
 	if i < 0 || verdictOf(transition, i) != collector.VerdictSolid {

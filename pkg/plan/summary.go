@@ -64,8 +64,9 @@ func (p *Plan) ObjectsToBackUp() []object.Identity {
 	})
 }
 
-// BacksUp reports whether a step's object is backed up: what is deleted, repaired or loses a
-// finalizer at a person's request is, what the garbage collector would change as well is not.
+// BacksUp reports whether the object of a step is backed up: if the step deletes or repairs it, or
+// removes its finalizer at a person's request. A change that the garbage collector would also make is
+// not backed up.
 func (s *Step) BacksUp() bool {
 	return s.Action == ActionDelete || s.Requested || s.IsRepair()
 }

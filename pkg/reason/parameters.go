@@ -92,8 +92,7 @@ func (f *Failure) Text() string {
 	return f.Detail
 }
 
-// failed returns the reasons whose parameters are those of a failure, and whose message is its text
-// after a beginning.
+// failed returns reasons that carry a Failure. The message is the text of the failure after a beginning.
 func failed(code Code, beginning string) *With[Failure] {
 	return says(code, "", func(f Failure) string { return beginning + f.Text() })
 }

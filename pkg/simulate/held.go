@@ -35,7 +35,8 @@ func (m *Model) dueFinalizers() map[graph.Node]string {
 	return due
 }
 
-// late reports whether a finalizer of the scan is there although its controller should have removed it.
+// late reports whether the controller of a finalizer could have removed it well before the scan, and
+// did not.
 func (m *Model) late(n graph.Node, finalizer string) bool {
 	return m.due[n] == finalizer && finalizer != "" && m.taken.Sub(*m.graph.Object(n).Deleted) > promptly
 }

@@ -128,12 +128,13 @@ func FinalizerController(finalizer string) (controller, condition string, known 
 	return domain, "", false
 }
 
-// DeletesFirst returns what the controller of a finalizer deletes before it removes the finalizer, though no
-// owner reference says so: "what the chart installed". It returns an empty string if that is unknown.
+// DeletesFirst returns what a finalizer's controller deletes before it removes the finalizer, without any
+// owner reference saying so: "what the chart installed". It returns an empty string if that is not
+// known.
 func DeletesFirst(finalizer string) string { return knownFinalizers[finalizer].deletes }
 
-// AlsoDeleted returns whose controller deletes what before it removes one of the finalizers: "Argo CD deletes what the
-// application deployed". It returns an empty string if that is unknown of all.
+// AlsoDeleted says which controller deletes what before it removes one of the finalizers: "Argo CD
+// deletes what the application deployed". It returns an empty string if no such controller is known.
 func AlsoDeleted(finalizers []string) string {
 	for _, f := range finalizers {
 		if what := DeletesFirst(f); what != "" {
@@ -144,8 +145,8 @@ func AlsoDeleted(finalizers []string) string {
 	return ""
 }
 
-// Nobody is in place of the controller of a finalizer whose name is a misspelling of one of the
-// collector's, which removes only those.
+// Nobody stands for the controller of a misspelled finalizer of the collector. The collector removes only
+// the exact names, so nothing ever removes it.
 const Nobody = "nobody (a misspelled finalizer of the garbage collector)"
 
 // domainOf returns the DNS domain in the name of a finalizer, or an empty string.

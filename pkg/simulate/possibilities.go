@@ -59,8 +59,9 @@ type Possibilities struct {
 	index   map[graph.Node]int32 // where a node is in reached
 
 	may, must []fact
-	// scanned is, per list that a rule goes through and per object, how many elements meet the
-	// rule's condition. They never stop to meet it.
+	// counted holds, for each list that a rule walks through and each object, how many elements at the
+	// front of the list are known to meet the rule's condition. Once met, a condition stays met, so
+	// the rule continues from there.
 	scanned [lists][]int32
 	// dependentWaits reports, per object, whether a dependent may be in foreground deletion, and
 	// dependentWaitsAnyway whether it may for another reason than the object's own deletion.

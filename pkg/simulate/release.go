@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Release is what happens after a simulation once nothing holds the objects that it left
-// terminating, and the Pods of Nodes that are gone were deleted.
+// Release is what happens after a simulation, once nothing holds the objects that it left terminating
+// and the Pods of deleted Nodes are gone.
 type Release struct {
 	Result Result
 	// DeletionsBegun are the objects whose deletion begins only then, in that order.
@@ -115,8 +115,8 @@ func (s *simulation) releaseHeld() bool {
 	return any
 }
 
-// othersRemove reports whether a release removes a finalizer: it is neither the garbage collector's nor that of a
-// definition, which goes with the last object of its kind.
+// othersRemove reports whether a release removes this finalizer. The collector removes its own, and the
+// API server removes that of a CustomResourceDefinition with the last instance.
 func othersRemove(finalizer string) bool {
 	return finalizer != object.ForegroundFinalizer && finalizer != object.OrphanFinalizer && finalizer != DefinitionFinalizer
 }

@@ -81,7 +81,8 @@ func (s *simulation) continueContainers(n graph.Node) {
 	}
 }
 
-// attributeContents records that what is still left of the deletions from that index on waits for a transition.
+// attributeContents records that the contents still left of the deletions from index from on wait for a
+// transition.
 func (s *simulation) attributeContents(from, transition int) {
 	for i := range s.contentsDeletions.all[from:] {
 		d := &s.contentsDeletions.all[from+i]

@@ -101,9 +101,10 @@ const (
 	maxOwnerName = 253 // bytes of a name or UID: the longest name that nearly all types accept
 )
 
-// LooksUp reports whether the owner of an object's i-th reference is looked up if no list shows it. Objects
-// have a few owners; one of 1.5 MB, as etcd accepts, may have 10,000, or names and UIDs of any length, which would cost
-// requests and memory in every scan. Another owner is unknown unless a list shows it.
+// LooksUp reports whether a scan looks up the owner of an object's i-th reference if no list shows it.
+// Objects have few owners, but an object of 1.5 MB, the limit of etcd, has room for 10,000, or for
+// very long names and UIDs, which would cost requests and memory in every scan. The owner of an
+// excluded reference is unknown unless a list shows it.
 func LooksUp(i int, r object.Reference) bool {
 	return i < MaxLookedUp && len(r.Name) <= maxOwnerName && len(r.UID) <= maxOwnerName
 }

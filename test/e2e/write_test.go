@@ -60,7 +60,7 @@ func (s observation) current(o object) *subject.Object {
 func errorClass(err error) snapshot.ErrorClass {
 	var failed *client.RequestError
 	if errors.As(err, &failed) {
-		return failed.Refusal()
+		return failed.Class()
 	}
 	return snapshot.ErrorClass(fmt.Sprint(err))
 }

@@ -110,10 +110,10 @@ func (c *Canary) Objects() []object.Identity {
 	return []object.Identity{c.owner.Identity, c.dependent.Identity}
 }
 
-// Run waits for the collector as long as patience. It first removes what a canary has left that
-// was killed, as far as the scan shows it, and in the end its own objects, also if the context has
-// ended. It deletes only what nobody has changed, and the Result says what is left, also with an
-// error. Two canaries at a time in one namespace may remove each other's objects.
+// Run waits up to patience for the collector. First it removes what a killed canary has left, as far as
+// the scan shows it. In the end it removes its own objects, even if the context has ended. It
+// deletes only objects that nobody else has changed; the Result says what is left, even with an
+// error. Two canaries in one namespace at the same time may remove each other's objects.
 func (c *Canary) Run(ctx context.Context, patience time.Duration) (Result, error) {
 	var out Result
 	for _, p := range c.leftovers {

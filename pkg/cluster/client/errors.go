@@ -111,8 +111,8 @@ func (e *RequestError) Error() string {
 
 func (e *RequestError) Unwrap() error { return e.Err }
 
-// Refusal returns the error class, which decides what a caller does next.
-func (e *RequestError) Refusal() snapshot.ErrorClass { return e.Reason }
+// Class returns the error class, which decides what a caller does next.
+func (e *RequestError) Class() snapshot.ErrorClass { return e.Reason }
 
 // Hint returns what a user can do about the error, or an empty string.
 func (e *RequestError) Hint() string {

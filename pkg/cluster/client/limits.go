@@ -40,7 +40,7 @@ func (e *TooLongError) Error() string {
 type limitingTransport struct {
 	http.RoundTripper
 	memory int64 // Options.MaxMemory
-	answer int64 // limit of what is no list, event or whole object
+	answer int64 // limit for everything except lists, events and whole objects
 }
 
 // RoundTrip returns verification errors when the body is read. An error returned here would be

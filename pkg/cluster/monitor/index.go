@@ -202,7 +202,7 @@ func (x *index) part(uids []types.UID) (selected map[*typeMonitor][]*object.Obje
 	return selected, whole
 }
 
-// Changes is a snapshot for new decisions after changes.
+// Changes is the snapshot on which the decisions after a change are based.
 type Changes struct {
 	*snapshot.Snapshot
 	Mapper *snapshot.Mapper // of the snapshot's types
@@ -211,16 +211,16 @@ type Changes struct {
 	Whole func(types.UID) bool
 }
 
-// A part has at most so many objects: one of maxPart of all, or alwaysPart if that is more.
+// A part holds at most one in maxPart of all objects, but may always hold alwaysPart.
 const (
 	maxPart    = 4
 	alwaysPart = 100
 )
 
-// SnapshotOfChanges returns a snapshot with the objects that have changed since the call before, what depends
-// on them, all owners of these, and the same for more. If that is too much, or if changes are not only those
-// of single objects, or without Options.Parts, it returns a snapshot of everything. Its errors are those
-// of Snapshot; after an error, the next one is of everything.
+// SnapshotOfChanges returns a snapshot of the objects that have changed since the last call and of the
+// objects in more, with everything that depends on them and all owners. It returns a snapshot of
+// everything without Options.Parts, if that part would be too large, or if more than single objects
+// has changed. Its errors are those of Snapshot; the call after an error returns everything.
 func (m *Monitor) SnapshotOfChanges(ctx context.Context, more ...types.UID) (Changes, error) {
 	if m.index == nil {
 		return m.snapshotOf(ctx, nil)
@@ -241,5 +241,5 @@ func (m *Monitor) SnapshotOfChanges(ctx context.Context, more ...types.UID) (Cha
 	return out, err
 }
 
-// Everything makes the next SnapshotOfChanges return all objects.
-func (m *Monitor) Everything() { m.index.markEverything() }
+// ForceEverything makes the next SnapshotOfChanges return all objects.
+func (m *Monitor) ForceEverything() { m.index.markEverything() }

@@ -37,7 +37,8 @@ type Options struct {
 	Scope             scan.Scope
 	DiscoveryInterval time.Duration    // 0: DefaultDiscoveryInterval
 	Now               func() time.Time // nil: time.Now
-	// Parts keeps an index, so that SnapshotOf can return a part of the objects. It costs memory.
+	// Parts keeps an index of owners and dependents, so that SnapshotOfChanges can return only the
+	// objects that a change affects. It costs memory.
 	Parts bool
 }
 

@@ -145,8 +145,8 @@ func (t *typeMonitor) watch(ctx context.Context, o metav1.ListOptions) (watch.In
 	return w, err
 }
 
-// endWatch counts an error of a watch. It is a gap until a list and a watch succeed, unless the
-// server only no longer has the events since the last one (410).
+// endWatch counts a failed watch. The type is a gap until a list and a watch succeed, unless the server
+// has merely dropped the events since the last one (410).
 func (t *typeMonitor) endWatch(err error) {
 	t.parent.counts.watchErrors.Add(1)
 	if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {

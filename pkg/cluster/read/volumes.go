@@ -30,11 +30,11 @@ func MarkUsers(ctx context.Context, c *client.Client, s *snapshot.Snapshot, sele
 	return MarkVolumes(ctx, c, s, slices.Compact(namespaces))
 }
 
-// MarkVolumes returns a copy of the snapshot with the Claims of its Pods, volumes and VolumeAttachments, and with the
-// Storage of its claims, volumes and VolumeSnapshots: of all volumes, and of what is in the given
-// namespaces. The empty one stands for the VolumeAttachments. These are not metadata, so whole objects are read. What cannot be read stays
-// unmarked. So do all Pods of a namespace if one that the scan did not see uses a claim. The
-// error is the context's.
+// MarkVolumes returns a copy of the snapshot with the Claims and Storage of its objects filled in: of all
+// PersistentVolumes, and of Pods, PersistentVolumeClaims and VolumeSnapshots in these namespaces.
+// If "" is among the namespaces, VolumeAttachments are included. This is not metadata, so whole
+// objects are read. What cannot be read stays unmarked, and so do all Pods of a namespace in which a
+// Pod that the scan did not see uses a claim. The error is the context's.
 func MarkVolumes(ctx context.Context, c *client.Client, s *snapshot.Snapshot, namespaces []string) (*snapshot.Snapshot, error) {
 	known := map[types.UID]bool{}
 	for _, o := range s.Objects {

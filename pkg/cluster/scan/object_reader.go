@@ -91,10 +91,10 @@ func (r *ObjectReader) lookup(ctx context.Context, view *snapshot.View, at snaps
 	return out
 }
 
-// LookupAll looks up all coordinates. It looks up an object a second time if its UID is known
-// neither from a list at that place nor from a reference of the objects. Such a UID means that an
-// owner was replaced and that its dependents may be deleted, and one damaged answer must not be
-// enough for that. known returns the object with a UID, or nil.
+// LookupAll looks up all coordinates. An answer with an unexpected UID - one that neither a list showed
+// there nor a reference names - is confirmed by a second lookup. Such a UID means that an owner was
+// replaced and its dependents are garbage, and one damaged answer must not be enough for that. known
+// returns the object with a UID, or nil.
 func (r *ObjectReader) LookupAll(ctx context.Context, view *snapshot.View, at []snapshot.Coordinates, objects []*object.Object, known func(types.UID) *object.Object) ([]snapshot.Lookup, error) {
 	answers, err := client.InParallel(ctx, r.client.Options.SmallConcurrency, at, func(c snapshot.Coordinates) snapshot.Lookup { return r.lookup(ctx, view, c) })
 	unexpected := map[types.UID]bool{}

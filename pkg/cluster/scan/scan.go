@@ -132,8 +132,8 @@ type Live struct {
 	Part bool
 }
 
-// RunLive is like Run with lists that are kept up to date. What the snapshot says of listed types is true of the
-// whole copy.
+// RunLive is Run on lists that are kept up to date, instead of new ones. Snapshot.Listed describes the
+// whole copy, even if the snapshot has only a part of the objects.
 func RunLive(ctx context.Context, live Live, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
 	sc := newScan(c, discovered, scope, now)
 	sc.lists, sc.memo = live.Lists, live.Memo

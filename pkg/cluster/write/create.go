@@ -37,7 +37,7 @@ func (c *Creator) Create(ctx context.Context, at object.Identity, body json.RawM
 	if err != nil {
 		return nil, client.NewRequestError("create", at, snapshot.Unverified, err)
 	}
-	ctx, over := withGracePeriod(ctx)
+	ctx, over := outlasting(ctx)
 	defer over()
 	raw, err := sendWrite(ctx, c.client, func() *rest.Request {
 		r := client.SetPath(c.client.REST.Post(), client.Query{Type: q.Type, Namespace: at.Namespace}).SetHeader("Content-Type", "application/json").

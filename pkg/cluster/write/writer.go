@@ -19,9 +19,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Writer writes to single objects and reads what decides on the next write. Every write is bound
-// to the UID and resourceVersion of the object it is given. A write in flight when its context
-// ends may finish within a grace period, so that its answer is received. Errors are a
+// Writer sends the writes of a run, and the reads that decide what to write next. Every write is
+// bound to the UID and resourceVersion of the object it is given. A write that is in flight when
+// its context ends gets writeGrace longer, so that its answer is received. Errors are a
 // *client.RequestError or the context's, except those of Relist and Contents. A Writer is safe
 // for concurrent use.
 type Writer struct {
@@ -53,7 +53,7 @@ func NewWithMapper(c *client.Client, seen *snapshot.Snapshot, m *snapshot.Mapper
 // an object with only the garbage collector's finalizers may take several writes, each bound to
 // the state after the one before.
 func (w *Writer) Delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation, grace *int64) (*object.Object, error) {
-	ctx, over := withGracePeriod(ctx)
+	ctx, over := outlasting(ctx)
 	defer over()
 	left, err := w.delete(ctx, o, policy, grace)
 	var failed *client.RequestError
@@ -79,14 +79,14 @@ func (w *Writer) deleteWithoutFinalizers(ctx context.Context, o *object.Object, 
 	return w.delete(ctx, o, metav1.DeletePropagationBackground, grace)
 }
 
-// maxDeletes limits how often a DELETE is sent for an object that an earlier one left
+// maxDeleteAttempts limits how often a DELETE is sent for an object that an earlier one left
 // terminating.
-const maxDeletes = 3
+const maxDeleteAttempts = 3
 
 func (w *Writer) delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation, grace *int64) (*object.Object, error) {
 	for tries := 1; ; tries++ {
 		left, marked, err := w.deleteOnce(ctx, o, policy, grace)
-		if marked == nil || tries == maxDeletes || ctx.Err() != nil {
+		if marked == nil || tries == maxDeleteAttempts || ctx.Err() != nil {
 			return left, err
 		}
 		o = marked
@@ -133,7 +133,7 @@ func (w *Writer) deleteOnce(ctx context.Context, o *object.Object, policy metav1
 // Patch applies a change to the object in exactly the given state and returns what is left of it,
 // nil if the change completed its deletion. An empty change verifies the right to patch.
 func (w *Writer) Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error) {
-	ctx, over := withGracePeriod(ctx)
+	ctx, over := outlasting(ctx)
 	defer over()
 	return w.patch(ctx, o, c)
 }
@@ -234,9 +234,9 @@ const maxWriteRetryAfter = 4
 // writeGrace is how long a write in flight may take after its run has ended.
 const writeGrace = 10 * time.Second
 
-// withGracePeriod returns a context for a write. It outlives ctx by writeGrace, so that the
-// answer to a write in flight is still received. The caller must call the function.
-func withGracePeriod(ctx context.Context) (context.Context, context.CancelFunc) {
+// outlasting returns a context for one write. It ends writeGrace after ctx, so that the answer to a
+// write in flight is still received. The caller must call the returned function.
+func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), runKey{}, ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(writeGrace, cancel) })
 	return out, func() {
@@ -249,7 +249,7 @@ func withGracePeriod(ctx context.Context) (context.Context, context.CancelFunc) 
 type runKey struct{}
 
 // sendWrite sends the request, retries temporary errors within Options.Timeout, and returns the
-// answer. The context is one of withGracePeriod.
+// answer. The context is one of outlasting.
 func sendWrite(ctx context.Context, c *client.Client, request func() *rest.Request) (raw []byte, err error) {
 	ctx, cancel := c.WithTimeout(ctx)
 	defer cancel()

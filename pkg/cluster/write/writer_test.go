@@ -97,7 +97,7 @@ func TestFailedWriteReason(t *testing.T) {
 			switch {
 			case test.want == "" && err != nil:
 				t.Errorf("got %v", err)
-			case test.want != "" && (!errors.As(err, &failed) || failed.Refusal() != test.want):
+			case test.want != "" && (!errors.As(err, &failed) || failed.Class() != test.want):
 				t.Errorf("got %v, want %s", err, test.want)
 			}
 			if got := s.Count(test.verb); got != test.tries {

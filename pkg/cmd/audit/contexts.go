@@ -142,7 +142,7 @@ func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options au
 			return audit.Cluster{}, err
 		}
 	}
-	out, judge, err := f.judge(seen, options)
+	out, judge, err := f.audit(seen, options)
 	if err != nil {
 		return audit.Cluster{}, err
 	}
@@ -157,8 +157,8 @@ func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options au
 	return out, err
 }
 
-// judge audits one scan.
-func (f *auditFlags) judge(seen *snapshot.Snapshot, options audit.Options) (out audit.Cluster, judge *collector.Judge, err error) {
+// audit audits one scan.
+func (f *auditFlags) audit(seen *snapshot.Snapshot, options audit.Options) (out audit.Cluster, judge *collector.Judge, err error) {
 	out = audit.Cluster{Answered: true, Server: seen.Server, Types: seen.MonitoredTypes(), Taken: seen.Taken}
 	if seen, err = f.withoutVersions(seen); err != nil {
 		return out, nil, err

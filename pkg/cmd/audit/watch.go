@@ -55,7 +55,7 @@ func (f *auditFlags) runWatch(ctx context.Context, options audit.Options) error 
 }
 
 func (w *watched) show(_ context.Context, sight *cli.Sight) (cli.Shown, error) {
-	c, judge, err := w.judge(sight.Taken, w.options)
+	c, judge, err := w.audit(sight.Taken, w.options)
 	if err != nil {
 		return cli.Shown{}, err
 	}
@@ -96,7 +96,7 @@ func (w *watched) writeLines(sight *cli.Sight, r *audit.Report, changes []audit.
 		}
 	}
 	line := &syncLine{"SYNCED", sight.Taken.Taken, r.Complete, append([]snapshot.Gap{}, sight.Taken.Gaps...), r.Summary}
-	if w.synced != nil && sight.After == nil && w.synced.Complete == line.Complete &&
+	if w.synced != nil && sight.Missed == nil && w.synced.Complete == line.Complete &&
 		reflect.DeepEqual(cli.GapsWithoutMessages(w.synced.Gaps), cli.GapsWithoutMessages(line.Gaps)) {
 		return nil
 	}

@@ -106,7 +106,7 @@ func (c *collectCommand) runWatch(ctx context.Context) error {
 		}
 		defer stop()
 	}
-	s.log.note("starting" + c.options.Scope() + ": everything that becomes garbage will be deleted")
+	s.log.note("starting" + c.options.Place() + ": everything that becomes garbage will be deleted")
 	run := s.runAsLeader
 	if !c.watch.leaderElect {
 		run = s.run
@@ -176,7 +176,7 @@ func (s *service) run(ctx context.Context) error {
 			if client.Wait(running, ownCollectorInterval) != nil {
 				return
 			}
-			// An error to find that out is no reason to stop: the API server may restart.
+			// If the check itself fails, carry on: the API server may be restarting.
 			if err := s.refuseBesideOwn(running); errors.As(err, new(cli.ExitError)) {
 				cancel(err)
 			}

@@ -73,9 +73,9 @@ func (l *roundLog) step(s *plan.Step, e event.Event) {
 // maxSkippedSteps limits the memory for steps that were not done.
 const maxSkippedSteps = 10_000
 
-// round writes what is new about the scans: failures, what could not be read, and that everything
-// can be read again. It does not say so of single types: after a restart of the API server, that would
-// be a line for each.
+// round logs what is new in a round: that it failed, what could not be read, and that everything can be
+// read again. It does not report single types that have recovered: after a restart of the API
+// server that would be a line for each.
 func (l *roundLog) round(r *controller.Round) {
 	failure := ""
 	if r.Err != nil {

@@ -115,9 +115,9 @@ func (m *metrics) observeRound(r *controller.Round) {
 }
 
 const (
-	// maxWaiting limits the connections to the port of the metrics that have not sent a request yet, and so
-	// their memory. For another one, the oldest is closed: a probe sends its request at once, and does not wait
-	// behind connections that never send one.
+	// maxWaiting limits the connections to the metrics port that have not sent a request yet, and so their
+	// memory. A further connection closes the oldest of them, so a probe, which sends its request at
+	// once, never queues behind idle connections.
 	maxWaiting = 2000
 	// maxScrapes limits the requests for the metrics that are answered at once.
 	maxScrapes = 20

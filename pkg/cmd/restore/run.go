@@ -114,9 +114,9 @@ func readBackup(saved *backup.Backup, warnings io.Writer) restore.Backup {
 	return in
 }
 
-// fieldManagers returns the field managers of the objects that are created from a backup. A later
-// restoration recognizes an object by its manager. Nobody learns it from another object, and so
-// nobody can pass off an object of theirs as restored.
+// fieldManagers returns a function that derives the field manager of an object created from a backup. A
+// later restoration recognizes its objects by it. It depends on facts of the backup that the cluster
+// does not show, so that nobody can pass off another object as restored.
 func fieldManagers(h backup.Header) func(object.Identity) string {
 	key := h.Server + "\n" + h.Digest + "\n" + h.Started.UTC().String()
 	return func(o object.Identity) string {

@@ -279,8 +279,8 @@ func (c *whyCommand) present(ctx context.Context, n graph.Node) *explain.Answer 
 	return a
 }
 
-// readUsers adds to the scan what is no metadata of an object: which Pods are on a Node, and what uses a claim or
-// volume that is being deleted, if that can be read.
+// readUsers adds to the scan what metadata does not show: the Pods on a Node, and what uses a claim or
+// volume that is being deleted, as far as it can be read.
 func (c *whyCommand) readUsers(ctx context.Context, o *object.Object) {
 	seen, err := c.graph.Snapshot(), error(nil)
 	switch {

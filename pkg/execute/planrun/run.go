@@ -142,7 +142,7 @@ func (r *run) perform(ctx context.Context, i int) *event.Result {
 	}
 	t := &task{run: r, step: step, index: i, node: step.Transition().Node}
 	if r.ownership(i) != runner.Own {
-		return t.waitForController(ctx)
+		return t.waitForCollector(ctx)
 	}
 	out := t.perform(ctx)
 	if out.Status == event.Done && r.watches() {

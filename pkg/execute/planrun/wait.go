@@ -96,8 +96,8 @@ func (r *run) setContentsGone(n graph.Node) []graph.Node {
 	return r.contents.inside[n]
 }
 
-// waitForController waits for the cluster's own collector to do the step.
-func (t *task) waitForController(ctx context.Context) *event.Result {
+// waitForCollector waits until the cluster's own garbage collector has carried out the step.
+func (t *task) waitForCollector(ctx context.Context) *event.Result {
 	if !t.causeHappened() {
 		return runner.Skipped(reason.CausingStepNotDone)
 	}
@@ -156,9 +156,9 @@ func hasDone(step *plan.Step) func(*object.Object) bool {
 	}
 }
 
-// waitForDeletion waits for deletions that the plan expects to complete, and that only need a
-// grace period or the deletion of contents to end: later steps depend on that of the step's object.
-// Of an object that is held, what else is deleted with it goes all the same.
+// waitForDeletion waits for deletions that the plan expects to complete and that need nothing but time: a
+// Pod's grace period, or the deletion of contents. Later steps depend on the end of the object of
+// this step. If that object is held, the contents deleted with it are awaited instead.
 func (t *task) waitForDeletion(ctx context.Context) *event.Result {
 	blocked, ok := t.run.live.blockedForNow(t.node)
 	awaited := []graph.Node{t.node}

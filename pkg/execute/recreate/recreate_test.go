@@ -31,7 +31,7 @@ import (
 type classified struct{ class snapshot.ErrorClass }
 
 func (e classified) Error() string                { return "refused: " + string(e.class) }
-func (e classified) Refusal() snapshot.ErrorClass { return e.class }
+func (e classified) Class() snapshot.ErrorClass { return e.class }
 
 // fakeServer is an API server in memory and a Recorder. It fails the test if a reference
 // is written to an owner that does not exist.

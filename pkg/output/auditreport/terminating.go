@@ -47,9 +47,9 @@ func TerminatingTable(w io.Writer, r *audit.TerminatingReport, wide, clusters bo
 // maxTraces is how many controllers TerminatingTraces names.
 const maxTraces = 10
 
-// TerminatingTraces writes a line for each finalizer that holds something and of whose controller
-// the scan shows no trace, or shows that it does not act, and for what uses an object that
-// Kubernetes protects, in the order of the report.
+// TerminatingTraces writes a line for each finalizer that holds something, if the scan shows no trace of
+// its controller or shows that the controller does not act. It also writes what uses an object that
+// Kubernetes protects. Lines are in the order of the report.
 func TerminatingTraces(w io.Writer, r *audit.TerminatingReport) error {
 	var lines []string
 	add := func(line string) {

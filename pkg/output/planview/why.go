@@ -224,8 +224,9 @@ func removal(finalizers []string) string {
 // withContainer is why one of the contents of an object is deleted.
 const withContainer = "deleted along with it"
 
-// whyWithout returns why an object without a line is deleted, below the row of another object if that
-// is not the zero value. What lets a Pod or a finalizer go deletes what waited for its object.
+// whyWithout returns why an object that has no line of its own is deleted. above is the object of the
+// row it stands under, or the zero value. An object that waited for a Pod or a finalizer names that
+// as the cause.
 func (l *layout) whyWithout(o *plan.Outcome, above object.Identity) string {
 	below := l.byObject[above] != nil
 	container := withContainer

@@ -200,9 +200,9 @@ func (r *Runner) WithoutSlot(wait func() error) error {
 	return wait()
 }
 
-// Check calls check, which reads what the next write depends on, and returns its error.
-// Another step may use the slot of the current one meanwhile, unless writes are paced: then
-// many steps could wait for their turn with what one of them has read long ago.
+// Check calls check, which reads what the next write depends on, and returns its error. Meanwhile another
+// step may use this step's slot, unless writes are paced: otherwise many steps would queue for
+// their turn with answers that are already old.
 func (r *Runner) Check(check func() error) error {
 	if r.Paced() {
 		return check()
@@ -310,7 +310,7 @@ func (r *Runner) Interrupted(ctx context.Context) *event.Result {
 func ClassOf(err error) snapshot.ErrorClass {
 	var classified execute.ClassifiedError
 	if errors.As(err, &classified) {
-		return classified.Refusal()
+		return classified.Class()
 	}
 	return ""
 }
