@@ -55,6 +55,8 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 		type v1 Namespace namespaces
 		type v1 Event events namespaced
 		type apiextensions.k8s.io/v1 CustomResourceDefinition customresourcedefinitions
+		type apps/v1 Deployment deployments namespaced
+		type batch/v1 Job jobs namespaced
 		type example.com/v1 Widget widgets namespaced custom also=v1beta1
 		type example.com/v1 Gadget gadgets custom
 		type metrics.example.com/v1 Reading readings namespaced unwatchable
@@ -98,6 +100,13 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 			object v1 Pod a/p p pod=30 owner=v1,ConfigMap,d,d,block
 			delete o Foreground`,
 			map[string]string{"o": gone, "p": differs},
+		},
+		"D5 also if a deletion that was under way leads to the held dependent": {
+			`object batch/v1 Job a/j j finalizers=foregroundDeletion deleted=1m0s
+			object v1 Pod a/p p pod=30 owner=batch/v1,Job,j,j,block
+			object example.com/v1 Widget a/w w finalizers=example.com/hold owner=v1,Pod,p,p,block
+			object apps/v1 Deployment a/d d owner=example.com/v1,Widget,w,w`,
+			map[string]string{"j": "terminating, waits for foregroundDeletion", "w": "terminating, waits for example.com/hold", "d": differs},
 		},
 		"D6 an Event is deleted with its owner, and what it owns": {
 			`object v1 Secret a/s s
