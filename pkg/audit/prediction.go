@@ -14,7 +14,7 @@ import (
 // events decides. It costs nothing if no finding says that the collector deletes, unlinks, or finds a
 // namespaced owner of a cluster-scoped object.
 func (r *ruleContext) predict(report *Report) {
-	var possible *simulate.Possibilities
+	var possible *simulate.Result
 	var of uncertainty
 	for i := range report.Findings {
 		f := &report.Findings[i]
@@ -24,11 +24,11 @@ func (r *ruleContext) predict(report *Report) {
 			continue
 		}
 		if possible == nil {
-			possible = simulate.NewPossibilities(simulate.NewModel(r.judge, simulate.Predicting))
+			possible = simulate.Run(r.judge, simulate.Predicting, simulate.Bounds{})
 		}
 		switch n := r.graph.Find(f.Object.UID); {
 		case outOfScope && !blocked:
-			if possible.MayDelete(n) || possible.UnlinkUncertain(n) {
+			if possible.Nondeterministic(n) {
 				f.Nondeterministic = possible.Reason(n)
 			}
 		case !blocked:
@@ -57,7 +57,7 @@ type uncertainty struct {
 	why  func() reason.Reason
 }
 
-func (r *ruleContext) uncertaintyOf(possible *simulate.Possibilities, n graph.Node) uncertainty {
+func (r *ruleContext) uncertaintyOf(possible *simulate.Result, n graph.Node) uncertainty {
 	out := uncertainty{node: n, why: sync.OnceValue(func() reason.Reason { return possible.Reason(n) })}
 	for i := range r.graph.Owners(n) {
 		if !possible.MayUnlink(graph.Edge{Node: n, Index: i}) {
@@ -67,7 +67,7 @@ func (r *ruleContext) uncertaintyOf(possible *simulate.Possibilities, n graph.No
 	return out
 }
 
-func (r *ruleContext) predictFinding(f *Finding, possible *simulate.Possibilities, of uncertainty) {
+func (r *ruleContext) predictFinding(f *Finding, possible *simulate.Result, of uncertainty) {
 	n, e := of.node, f.Edge
 	mayDelete, mustDelete := possible.MayDelete(n), possible.MustDelete(n)
 	mayUnlink, mustUnlink := possible.MayUnlink(e), possible.MustUnlink(e)

@@ -67,7 +67,7 @@ func (b *builder) alive() {
 
 // will returns "will" if the object is deleted in every order of events, and "may" if not.
 func (b *builder) will() string {
-	if b.container != nil || b.result.Possibilities().MustDelete(b.node) {
+	if b.container != nil || b.result.MustDelete(b.node) {
 		return "will"
 	}
 	return "may"

@@ -18,7 +18,7 @@ func (b *builder) contentsDeletion() {
 		return
 	}
 	b.answer.Headline = fmt.Sprintf("%s is deleted %s.", b.object, DeletedWith(o))
-	if possible := b.result.Possibilities(); o.IsNamespace() && !possible.MustDelete(b.node) && !b.object.Contested {
+	if o.IsNamespace() && !b.result.MustDelete(b.node) && !b.object.Contested {
 		b.answer.Headline = fmt.Sprintf("%s is deleted %s, once no Pod is left in it.", b.object, DeletedWith(o))
 	}
 	what := "the namespace controller deletes everything in it"

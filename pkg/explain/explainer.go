@@ -106,7 +106,7 @@ type builder struct {
 // nondeterministic returns why the order of events decides whether the consequence comes about,
 // or nil if it does not.
 func (b *builder) nondeterministic() reason.Reason {
-	possible, uncertain := b.result.Possibilities(), false
+	possible, uncertain := b.result, false
 	_, pending := b.result.ContentsPending[b.node]
 	switch c := b.answer.Consequence; {
 	case c == collector.ConsequenceUnknown || pending || b.container != nil:

@@ -181,7 +181,11 @@ func (b *builder) mayChange() graph.Set {
 			out.Add(n)
 		}
 	}
-	for _, n := range b.result.Reached() {
+	doubtful := b.result.Doubtful()
+	if b.release != nil {
+		doubtful = append(doubtful, b.release.Result.Doubtful()...)
+	}
+	for _, n := range doubtful {
 		if left := b.result.Model.Object(n); b.mayBeDeleted(n) || left != nil && b.nondeterministic(n) != nil {
 			out.Add(n)
 		}
@@ -217,10 +221,10 @@ func waitsFor(o *object.Object) []string {
 func (b *builder) nondeterministic(n graph.Node) reason.Reason {
 	switch {
 	case b.result.Nondeterministic(n):
-		return b.result.Possibilities().Reason(n)
+		return b.result.Reason(n)
 	case b.begunBefore(n): // the release is not up to this run
 	case b.release != nil && b.release.Result.Nondeterministic(n):
-		return b.release.Result.Possibilities().Reason(n)
+		return b.release.Result.Reason(n)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
@@ -175,4 +176,17 @@ func finalizersFor(finalizers []string, policy metav1.DeletionPropagation) []str
 
 func isCollectors(finalizer string) bool {
 	return finalizer == object.ForegroundFinalizer || finalizer == object.OrphanFinalizer
+}
+
+// deleteFails reports whether the API server refuses every DELETE of an object that names a
+// resourceVersion: a DELETE of an Event removes the collector's finalizers, and where those are
+// the only ones, the API server compares a resourceVersion that it has not written.
+func deleteFails(o *object.Object, b collector.Behavior) bool {
+	return b.DeleteNamesResourceVersion && isEvent(o) && len(o.Finalizers) > 0 && len(o.ForeignFinalizers()) == 0
+}
+
+// isEvent reports whether an object is an Event, whose deletion ignores every policy.
+func isEvent(o *object.Object) bool {
+	gk := o.GroupVersionKind().GroupKind()
+	return gk.Kind == "Event" && (gk.Group == "" || gk.Group == "events.k8s.io")
 }

@@ -77,6 +77,13 @@ func (c *contentsDeletions) onStateChange(n graph.Node, gone bool) {
 	}
 }
 
+// swept reports whether the contents of a Namespace are deleted, and not only its Pods.
+func (c *contentsDeletions) swept(ns graph.Node) bool {
+	return slices.ContainsFunc(c.byNode[ns], func(i int) bool { return len(c.all[i].pending) == 0 })
+}
+
+func isPod(o *object.Object) bool { return o.GroupVersionKind().GroupKind() == object.Pod }
+
 // contentsIndex finds objects by namespace and by type.
 type contentsIndex struct{ byNamespace, byType map[string][]graph.Node }
 
@@ -183,7 +190,7 @@ func emptiesContents(o *object.Object) bool {
 // podsFirst separates Pods from other objects.
 func (s *simulation) podsFirst(contents []graph.Node) (pods, others []graph.Node) {
 	for _, member := range contents {
-		if s.model.graph.Object(member).GroupVersionKind().GroupKind() == object.Pod {
+		if isPod(s.model.graph.Object(member)) {
 			pods = append(pods, member)
 		} else {
 			others = append(others, member)
@@ -217,6 +224,9 @@ func (s *simulation) deleteMembers(d *contentsDeletion, members []graph.Node, be
 		if now != nil {
 			kept = append(kept, member)
 			s.deletedBy[member] = d.node
+			if s.release != nil && s.begunByRun(d.node) {
+				s.release.addHeld(s, member) // it may have been terminating before
+			}
 		}
 	}
 	return kept

@@ -160,7 +160,7 @@ func TestTerminatingNamespaceMayStayForWhatItReports(t *testing.T) {
 			s := st.New(st.Serving(st.TypesWithContents()...), st.Listing(shop, st.ConfigMap("shop/c"), st.Secret("other/s", st.OwnedBy(shop))))
 			judge := collector.NewJudge(graph.New(s))
 			result := simulate.Run(judge, simulate.Predicting, simulate.Bounds{})
-			possible := simulate.NewPossibilities(simulate.NewModel(judge, simulate.Predicting))
+			possible := simulate.Run(judge, simulate.Predicting, simulate.Bounds{})
 			n, dependent := judge.Graph().Find(shop.UID), judge.Graph().Find("Secret/other/s")
 			if got := result.Model.Object(n) == nil; got != c.vanishes {
 				t.Errorf("it vanishes in the simulation: %v, want %v", got, c.vanishes)

@@ -87,7 +87,7 @@ func TestSimulateFinalizerRemoval(t *testing.T) {
 				along = append(along, g.Object(n).Name)
 			}
 			slices.Sort(along)
-			for _, n := range result.Reached() {
+			for _, n := range result.Doubtful() {
 				if result.Nondeterministic(n) {
 					races = append(races, g.Object(n).Name)
 				}

@@ -162,3 +162,10 @@ func (s *simulation) orphanDependents(pass int, owner graph.Node) {
 func (s *simulation) deleteConflicts(n graph.Node) bool {
 	return s.model.options.Actor == collector.ActorControllerManager && s.model.judge.Behavior().DeleteNamesResourceVersion && s.last[n] >= 0 && s.result.Transitions[s.last[n]].Action == collector.ActionUnblock
 }
+
+// losesTrack reports whether the collector forgets a foreground deletion because it orphans the
+// dependents first.
+func losesTrack(g *graph.Graph, n graph.Node) bool {
+	o := g.Object(n)
+	return o != nil && o.Orphaning() && o.DeletingDependents() && !slices.ContainsFunc(g.Dependents(n), func(e graph.Edge) bool { return g.Reference(e).Blocks() })
+}

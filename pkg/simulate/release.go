@@ -48,25 +48,29 @@ func (c *Result) SimulateRelease() *Release {
 	for n := range c.ContentsDeleted {
 		changed = append(changed, n)
 	}
+	for _, d := range s.contentsDeletions.all { // what is in it may hold it, since before the run, too
+		if s.begunByRun(d.node) {
+			changed = append(changed, d.kept...)
+		}
+	}
 	slices.Sort(changed)
 	for _, n := range slices.Compact(changed) {
 		s.release.addHeld(s, n)
 	}
 	for _, n := range c.Requested { // what contains it may wait for it
-		if c.Model.graph.Object(n).Terminating() && !c.Model.Changed(n) {
+		if o := c.Model.graph.Object(n); o.Terminating() && (!c.Model.Changed(n) || emptiesContents(o)) {
 			s.continueContainers(n)
 		}
 	}
-	if p := c.possibilities; p != nil && slices.ContainsFunc(p.reached, p.mayHold) {
-		s.result.possibilities = newPossibilities(NewModel(s.model.judge, s.model.options), s.bounds, s.bounds.Roots == nil, true)
-	}
+	s.earlier = slices.Concat(c.simulation.earlier, c.Transitions)
 	s.release.release.Result = *s.runPasses(0)
 	return s.release.release
 }
 
-// mayHold reports whether an object may be terminating, and be released then.
-func (p *Possibilities) mayHold(r reachedObject) bool {
-	return p.may[p.at(r.node)]&terminates != 0 && (len(r.object.ForeignFinalizers()) > 0 || r.object.InGracePeriod() || r.object.IsNamespace())
+// begunByRun reports whether the deletion of an object was requested, or was not under way before.
+func (s *simulation) begunByRun(n graph.Node) bool {
+	requested := func(d Deletion) bool { return d.Node == n }
+	return !s.model.graph.Object(n).Terminating() || slices.ContainsFunc(s.bounds.Deletes, requested)
 }
 
 func (r *releaseState) addHeld(s *simulation, n graph.Node) {

@@ -86,8 +86,8 @@ type Result struct {
 	// see FinalizerController.
 	FinalizersRemoved graph.Set
 
-	simulation    *simulation
-	possibilities *Possibilities // nil unless the actor is ActorControllerManager
+	simulation *simulation
+	order      *order // nil unless the actor is ActorControllerManager
 }
 
 // Deletes reports whether an object is gone or terminating in the final state, or will be
@@ -119,11 +119,8 @@ func runFrom(m *Model, b Bounds) *Result {
 		s.controllers = newFinalizerControllers(s)
 	}
 	s.start()
-	if starting := b.Roots == nil; m.options.Actor == collector.ActorControllerManager && (starting || len(b.Deletes) > 0 || b.Removal.requested()) {
-		s.result.possibilities = newPossibilities(m, b, starting, false)
-		if starting {
-			s.continueDeletions()
-		}
+	if b.Roots == nil && m.options.Actor == collector.ActorControllerManager {
+		s.continueDeletions()
 	}
 	s.queueFirstPass()
 	return s.runPasses(max(s.requestDeletions(), s.requestRemoval()))
@@ -134,6 +131,8 @@ type simulation struct {
 	bounds Bounds
 	result *Result
 	last   []int32 // per node, its last transition, or -1
+	// earlier are the transitions before SimulateRelease.
+	earlier []Transition
 
 	next        []graph.Node // the next pass processes these
 	queued      graph.Set    // the same nodes
@@ -170,6 +169,9 @@ func (s *simulation) runPasses(before int) *Result {
 	}
 	s.model.simulation = nil
 	s.result.ContentsPending = s.pendingContents()
+	if s.model.options.Actor == collector.ActorControllerManager {
+		s.result.order = newOrder(s)
+	}
 	return s.result
 }
 

@@ -12,13 +12,13 @@ import (
 )
 
 // started returns the bounds for the cluster's own collector that starts with a snapshot.
-func started(s *snapshot.Snapshot) (*graph.Graph, *simulate.Possibilities) {
+func started(s *snapshot.Snapshot) (*graph.Graph, *simulate.Result) {
 	g := graph.New(s)
-	return g, simulate.NewPossibilities(simulate.NewModel(collector.NewJudge(g), simulate.Options{Actor: collector.ActorControllerManager}))
+	return g, simulate.Run(collector.NewJudge(g), simulate.Options{Actor: collector.ActorControllerManager}, simulate.Bounds{})
 }
 
 // outcome returns what the bounds allow for an object: deleted, perhaps or kept.
-func outcome(g *graph.Graph, p *simulate.Possibilities, o object.Object) string {
+func outcome(g *graph.Graph, p *simulate.Result, o object.Object) string {
 	n := g.Find(o.UID)
 	switch {
 	case p.MustDelete(n):

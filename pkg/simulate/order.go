@@ -1,0 +1,385 @@
+package simulate
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// doubt is what the order of events may change about an object.
+type doubt uint8
+
+const (
+	deletion    doubt = 1 << iota // whether it is deleted
+	completion                    // it is deleted: whether it is gone at the end, or with which finalizers it stays
+	unlinks                       // it is not deleted: which references it loses
+	propagation                   // it is deleted and ends alike: whether in the foreground
+	sweep                         // a Namespace: whether its contents are deleted, not only its Pods
+
+	differs = deletion | completion | unlinks // at the end
+)
+
+// order finds the objects for which the order matters in which the cluster's own collector
+// processes objects and receives notifications: a simulation shows one order. It looks for the few
+// shapes in which the order decides (see examine), in what the simulation did, and doubts
+// everything that depends on an object in one of them (see spread). It leans to the side of
+// caution: it may doubt what happens in every order.
+//
+// Doubts are never taken back, and each costs one step per neighbor, so the cost is linear.
+type order struct {
+	model    *Model // at the end
+	graph    *graph.Graph
+	contents *contentsDeletions
+	starting bool // the collector has just started: it has not processed anything yet
+	released bool // others have removed their finalizers
+
+	requests  map[graph.Node][]metav1.DeletionPropagation
+	several   bool // more than one deletion is requested
+	collected map[graph.Node]bool
+	unblocked map[graph.Node]bool // an object whose references stop blocking, or may, before it is deleted
+	orphaned  map[graph.Node]bool // an owner that orphans its dependents
+	// containers are the Namespaces and CustomResourceDefinitions that are deleted with their
+	// contents, by kind and name.
+	containers map[string]graph.Node
+
+	doubts map[graph.Node]doubt
+	causes map[graph.Node]cause
+	queue  []doubted
+	keeper map[graph.Node]int // see kept
+	of     map[graph.Node]*references
+}
+
+// cause is why the order matters: the object at which that begins, and the reason there.
+type cause struct {
+	root graph.Node
+	why  reason.Reason
+}
+
+type doubted struct {
+	node  graph.Node
+	doubt doubt
+}
+
+// newOrder returns the doubts about the result of a simulation that has ended.
+func newOrder(s *simulation) *order {
+	u := &order{
+		model: s.model, graph: s.model.graph, contents: &s.contentsDeletions,
+		starting: s.bounds.Roots == nil, released: s.release != nil,
+		requests: map[graph.Node][]metav1.DeletionPropagation{}, several: len(s.bounds.Deletes) > 1,
+		collected: map[graph.Node]bool{}, unblocked: map[graph.Node]bool{}, orphaned: map[graph.Node]bool{},
+		containers: map[string]graph.Node{}, doubts: map[graph.Node]doubt{}, causes: map[graph.Node]cause{},
+		keeper: map[graph.Node]int{}, of: map[graph.Node]*references{},
+	}
+	for _, d := range s.bounds.Deletes {
+		u.requests[d.Node] = append(u.requests[d.Node], d.Policy)
+	}
+	for _, transitions := range [][]Transition{s.earlier, s.result.Transitions} {
+		for i := range transitions {
+			switch t := &transitions[i]; {
+			case t.Action == collector.ActionUnblock:
+				u.collected[t.Node], u.unblocked[t.Node] = true, true
+			case t.Action == collector.ActionDelete && !t.Requested:
+				u.collected[t.Node] = true
+			case t.Change.RemoveFinalizer == object.OrphanFinalizer:
+				u.orphaned[t.Node] = true
+			}
+		}
+	}
+	for i, now := range u.model.now {
+		n, o := graph.Node(i), u.graph.Object(graph.Node(i))
+		if o.Orphaning() || orphaning(now) {
+			u.orphaned[n] = true
+		}
+		if DeletesContents(o.Identity) && u.deleted(n) && (!o.Terminating() || emptiesContents(o)) {
+			u.containers[o.Kind+"/"+o.Name] = n
+		}
+	}
+	for i := range u.model.now {
+		if n := graph.Node(i); u.concerned(n) {
+			u.examine(n)
+		}
+	}
+	for len(u.queue) > 0 {
+		next := u.queue[0]
+		u.queue = u.queue[1:]
+		u.spread(next.node, next.doubt)
+	}
+	return u
+}
+
+// concerned reports whether something happens to an object or to one of its owners.
+func (u *order) concerned(n graph.Node) bool {
+	changed := func(n graph.Node) bool {
+		o := u.graph.Object(n)
+		return o != nil && (u.model.now[n] != o || len(u.requests[n]) > 0 || u.starting && o.Terminating())
+	}
+	isNotSolid := func(v collector.Verdict) bool { return v != collector.VerdictSolid }
+	return changed(n) || slices.ContainsFunc(u.graph.Owners(n), changed) || u.starting && slices.ContainsFunc(u.model.judged(n), isNotSolid)
+}
+
+// deleted reports whether an object is gone or terminating at the end of the simulation.
+func (u *order) deleted(n graph.Node) bool {
+	now := u.model.Object(n)
+	return u.graph.Object(n) != nil && (now == nil || now.Terminating())
+}
+
+// waits reports whether the simulation has an object in foreground deletion at some time.
+func (u *order) waits(n graph.Node) bool {
+	o := u.graph.Object(n)
+	return o != nil && (u.model.begun[n] || o.DeletingDependents())
+}
+
+// mayWait reports whether an object is in foreground deletion at some time of some order.
+func (u *order) mayWait(n graph.Node) bool {
+	return u.waits(n) || u.graph.Object(n) != nil && u.doubts[n]&(deletion|completion|propagation) != 0
+}
+
+// changes reports whether an object stops keeping its dependents at some time.
+func (u *order) changes(n graph.Node) bool {
+	o := u.graph.Object(n)
+	return o != nil && (u.waits(n) && u.model.now[n] != o || u.orphaned[n] || u.model.now[n] == nil)
+}
+
+// held reports whether an object is left at the end, or may be, once nothing waits for its dependents
+// any more. Then it keeps those that are left.
+func (u *order) held(n graph.Node) bool {
+	now := u.model.Object(n)
+	return now != nil && (len(now.ForeignFinalizers()) > 0 || !now.Terminating() || len(now.Finalizers) == 0)
+}
+
+// mayOrphan reports whether an object orphans its dependents if it is deleted, or may.
+func (u *order) mayOrphan(n graph.Node) bool {
+	o := u.graph.Object(n)
+	return o != nil && (u.orphaned[n] || slices.Contains(o.Finalizers, object.OrphanFinalizer) || slices.Contains(u.requests[n], metav1.DeletePropagationOrphan))
+}
+
+// kept reports whether an owner keeps an object in every order.
+func (u *order) kept(n graph.Node) bool {
+	groups := u.references(n).groups
+	for k := u.keeper[n]; k < len(groups); k++ {
+		w := groups[k].owner
+		stays := u.graph.Object(w) == nil || u.model.Object(w) != nil && !u.mayWait(w) && !u.orphaned[w]
+		if groups[k].solid && stays {
+			u.keeper[n] = k
+			return true
+		}
+	}
+	u.keeper[n] = len(groups)
+	return false
+}
+
+// references are the references of an object in the first state.
+type references struct {
+	groups []ownerGroup
+	group  []int // the group of each reference
+}
+
+// ownerGroup is what the references of an object with one UID have in common: they are removed together.
+type ownerGroup struct {
+	owner       graph.Node
+	first, size int
+	verdict     collector.Verdict // on the first one
+	mixed       bool              // the verdicts differ
+	solid, bad  bool              // all of them, and any
+	unresolved  bool              // the collector cannot resolve one
+	blocks      bool              // one blocks the owner
+	lastBlocks  bool              // the last one does
+}
+
+func (u *order) references(n graph.Node) *references {
+	if r := u.of[n]; r != nil {
+		return r
+	}
+	r, at := &references{}, map[types.UID]int{}
+	for k, of := range u.graph.Object(n).Owners {
+		v := u.verdict(n, k)
+		i, known := at[of.UID]
+		if !known {
+			i = len(r.groups)
+			at[of.UID] = i
+			r.groups = append(r.groups, ownerGroup{owner: u.graph.Owners(n)[k], first: k, verdict: v, solid: true})
+		}
+		g := &r.groups[i]
+		g.size++
+		g.mixed = g.mixed || v != g.verdict
+		g.solid = g.solid && v == collector.VerdictSolid
+		g.bad = g.bad || v.IsDanglingOrWaiting() || v == collector.VerdictUnknown
+		g.unresolved = g.unresolved || v == collector.VerdictUnresolvable || v == collector.VerdictScopeError
+		g.lastBlocks = of.Blocks()
+		g.blocks = g.blocks || g.lastBlocks
+		r.group = append(r.group, i)
+	}
+	u.of[n] = r
+	return r
+}
+
+// group returns the group of a reference.
+func (u *order) group(e graph.Edge) *ownerGroup {
+	r := u.references(e.Node)
+	return &r.groups[r.group[e.Index]]
+}
+
+// verdict returns the verdict on a reference in the first state. A collector that starts may see a
+// dependent in a namespace before a cluster-scoped object. Then it may process the object as a virtual
+// owner with that namespace, and look for a namespaced owner there (docs/gc-semantics.md#virtual-owners).
+func (u *order) verdict(n graph.Node, k int) collector.Verdict {
+	v := u.model.verdict(u.model.judge.Reference(graph.Edge{Node: n, Index: k}))
+	inNamespace := func(e graph.Edge) bool { return u.graph.Object(e.Node).Namespace != "" }
+	if u.starting && v == collector.VerdictScopeError && slices.ContainsFunc(u.graph.Dependents(n), inNamespace) {
+		return collector.VerdictUnknown
+	}
+	return v
+}
+
+// blocks reports whether an object blocks the foreground deletion of the owner that a reference names.
+func (u *order) blocks(e graph.Edge) bool {
+	return int(e.Node) < u.graph.Listed() && u.group(e).blocks
+}
+
+// undecidable reports whether the collector can never resolve a reference of an object: an owner that
+// orphans the object removes it.
+func (u *order) undecidable(n graph.Node) bool {
+	return slices.ContainsFunc(u.references(n).groups, func(g ownerGroup) bool { return g.unresolved && !u.mayOrphan(g.owner) })
+}
+
+// doubt adds doubts about an object, because of another one or for a reason of its own.
+func (u *order) doubt(n graph.Node, d doubt, because cause) {
+	o := u.graph.Object(n)
+	if o == nil || o.Contested {
+		return
+	}
+	requested, inNamespace, inDefinition := len(u.requests[n]) > 0, false, false
+	for _, container := range u.containersOf(n) {
+		switch {
+		case u.doubts[container]&(deletion|sweep) != 0:
+		case u.graph.Object(container).IsCRD():
+			inDefinition = true
+		default:
+			inNamespace = u.model.Object(n) == nil && (isPod(o) || u.contents.swept(container))
+		}
+	}
+	switch {
+	case inNamespace && d&sweep == 0: // the namespace controller deletes it, in whatever state it is
+		return
+	case requested && !u.several:
+		d &^= deletion | propagation
+	case d&deletion != 0 && !o.Terminating() && u.deleted(n) && (requested || inDefinition):
+		d = d&^deletion | propagation
+	}
+	if d &^= u.doubts[n]; d == 0 {
+		return
+	}
+	if u.doubts[n]&differs == 0 {
+		if because.root == graph.None {
+			because = u.own(n)
+		}
+		u.causes[n] = because
+	}
+	u.doubts[n] |= d
+	u.queue = append(u.queue, doubted{n, d})
+}
+
+// begin adds doubts about an object that begin there.
+func (u *order) begin(n graph.Node, d doubt) { u.doubt(n, d, u.own(n)) }
+
+// own is the cause of doubts that begin at an object, for no reason that has a name.
+func (u *order) own(n graph.Node) cause { return cause{n, reason.OrderMatters{}} }
+
+// containersOf returns the Namespace and the CustomResourceDefinition that are deleted with an object.
+func (u *order) containersOf(n graph.Node) []graph.Node {
+	o := u.graph.Object(n)
+	if len(u.containers) == 0 || int(n) >= u.graph.Listed() {
+		return nil
+	}
+	var out []graph.Node
+	if container, ok := u.containers["Namespace/"+o.Namespace]; ok && o.Namespace != "" {
+		out = append(out, container)
+	}
+	m, _ := u.graph.View().Map(o.APIVersion, o.Kind)
+	if container, ok := u.containers["CustomResourceDefinition/"+m.Type.String()]; ok {
+		out = append(out, container)
+	}
+	return out
+}
+
+// spread doubts what depends on an object with a new doubt: its dependents, the owners that it blocks,
+// what contains it, what it uses and what it contains.
+func (u *order) spread(n graph.Node, d doubt) {
+	o, from := u.graph.Object(n), cause{root: graph.None}
+	if u.doubts[n]&differs != 0 {
+		from.root = u.causes[n].root
+	}
+	dependents := u.graph.Dependents(n)
+	mayBlock := func(e graph.Edge) bool {
+		return u.blocks(e) && (u.model.now[e.Node] != nil || u.doubts[e.Node]&differs != 0)
+	}
+	others := u.mayOrphan(n) || u.graph.Virtual(n) // nobody waits for the dependents, or not always
+	if d&propagation != 0 && len(dependents) > 0 && (others || slices.ContainsFunc(dependents, mayBlock)) {
+		u.doubt(n, completion, u.causes[n])
+	}
+	if d&(deletion|completion|propagation) != 0 {
+		below := propagation
+		underWay := u.starting && o.DeletingDependents() // the collector may not process what does not block it
+		if d&deletion != 0 || others || u.held(n) || underWay {
+			below = deletion | unlinks
+		}
+		u.doubtDependents(n, below, from)
+	}
+	for k, owner := range u.graph.Owners(n) {
+		// An owner that is deleted because its own owner waits does so in the foreground if n is left at that time.
+		mayWait := u.mayWait(owner) || u.collected[owner] && slices.ContainsFunc(u.graph.Owners(owner), u.waits)
+		if mayWait && d&differs != 0 && u.blocks(graph.Edge{Node: n, Index: k}) {
+			u.doubt(owner, completion, from)
+		}
+		if mayWait && d&^unlinks != 0 && !u.unblocked[owner] && u.mayUnblock(owner, n) {
+			u.unblocked[owner] = true
+			u.examine(owner)
+		}
+	}
+	if d&(deletion|completion) != 0 {
+		for _, container := range u.containersOf(n) {
+			u.doubt(container, completion, from)
+			if u.graph.Object(container).IsNamespace() && u.model.judge.Behavior().OrderedNamespaceDeletion && isPod(o) {
+				u.doubt(container, sweep, from)
+			}
+		}
+		for _, used := range u.model.users().uses[n] {
+			if u.deleted(used) {
+				u.doubt(used, completion, from)
+			}
+		}
+	}
+	if d&(deletion|sweep) != 0 && DeletesContents(o.Identity) {
+		for _, member := range u.model.contentsOf(n) {
+			if !u.graph.Object(member).Terminating() && (d&deletion != 0 || !isPod(u.graph.Object(member))) {
+				u.doubt(member, deletion|sweep, from)
+			}
+		}
+	}
+}
+
+// doubtDependents doubts the dependents of an object with that doubt.
+func (u *order) doubtDependents(owner graph.Node, d doubt, from cause) {
+	for _, e := range u.graph.Dependents(owner) {
+		g, orphans := u.group(e), u.mayOrphan(owner)
+		switch {
+		case u.graph.Object(e.Node).Terminating(), u.undecidable(e.Node):
+			if orphans { // that needs no decision on the dependent
+				u.doubt(e.Node, unlinks, from)
+			}
+		case g.verdict == collector.VerdictDangling && !g.mixed && !orphans:
+		case u.kept(e.Node):
+			u.doubt(e.Node, d&unlinks, from)
+		case !u.deleted(e.Node):
+			u.doubt(e.Node, deletion, from)
+		default:
+			u.doubt(e.Node, d&^unlinks, from)
+		}
+	}
+}
