@@ -155,14 +155,11 @@ func (m *Model) Verdicts(n graph.Node) []collector.Verdict {
 	if o == nil {
 		return nil
 	}
-	return m.appendVerdicts(make([]collector.Verdict, 0, len(o.Owners)), n)
-}
-
-func (m *Model) appendVerdicts(to []collector.Verdict, n graph.Node) []collector.Verdict {
-	for i, v := range m.judged(n) {
-		to = append(to, m.currentVerdict(v, m.graph.Find(m.now[n].Owners[i].UID)))
+	out := slices.Clone(m.judged(n))
+	for i, v := range out {
+		out[i] = m.currentVerdict(v, m.graph.Find(o.Owners[i].UID))
 	}
-	return to
+	return out
 }
 
 // currentVerdict updates a verdict of judged for the owner's present state.
@@ -237,13 +234,12 @@ func (m *Model) orphanRejected(owner graph.Node) graph.Node {
 
 // decide is Decide, except that an owner may be unable to orphan its dependents.
 func (m *Model) decide(n graph.Node) collector.Decision {
-	var few [16]collector.Verdict // on the stack
 	o := m.Object(n)
 	in := collector.DecisionInput{Object: o, Complete: m.complete, Actor: m.options.Actor}
 	if o != nil {
 		in.Dependents, in.Blockers, in.Deleting = int(m.dependents[n]), int(m.blockers[n]), int(m.deleting[n])
 		if !o.Terminating() {
-			in.Verdicts = m.appendVerdicts(few[:0], n)
+			in.Verdicts = m.Verdicts(n)
 			in.Custom = len(o.Owners) > 1 && slices.Contains(in.Verdicts, collector.VerdictWaiting) && m.custom(o)
 			in.DeletedBeforeOwner = m.deletedBeforeOwner(o, in.Verdicts)
 			in.ContentsUnknown = m.options.Applying && len(o.Owners) > 0 && DeletesContents(o.Identity) && len(m.ContentsGaps(n)) > 0

@@ -56,7 +56,7 @@ func (s *simulation) pass(pass int) {
 	work := s.take()
 	for next := work; len(next) > 0; {
 		for _, n := range next {
-			if s.decide(n).Action == collector.ActionOrphanDependents {
+			if s.model.Decide(n).Action == collector.ActionOrphanDependents {
 				s.orphanDependents(pass, n)
 			}
 		}
@@ -67,14 +67,14 @@ func (s *simulation) pass(pass int) {
 	work = slices.Compact(work)
 	var agenda [phases][]graph.Node
 	for _, n := range work {
-		if at := s.phase(n, s.decide(n)); at != noPhase {
+		if at := s.phase(n, s.model.Decide(n)); at != noPhase {
 			agenda[at] = append(agenda[at], n)
 		}
 	}
 	agenda[deletingLate] = s.dependentsFirst(agenda[deletingLate])
 	for at, nodes := range agenda {
 		for _, n := range nodes {
-			d := s.decide(n)
+			d := s.model.Decide(n)
 			switch now := s.phase(n, d); {
 			case now == noPhase:
 			case now == deleting && s.deleteConflicts(n) && s.result.Transitions[s.last[n]].Pass == pass-1:
@@ -94,7 +94,7 @@ func (s *simulation) pass(pass int) {
 // its owners, so that none of those may change before.
 func (s *simulation) hasPendingDependent(owner graph.Node) bool {
 	return slices.ContainsFunc(s.queuedDependents(owner), func(n graph.Node) bool {
-		return s.model.now[n] != nil && !s.model.now[n].Terminating() && !s.deleteConflicts(n) && s.decide(n).Action != collector.ActionNone
+		return s.model.now[n] != nil && !s.model.now[n].Terminating() && !s.deleteConflicts(n) && s.model.Decide(n).Action != collector.ActionNone
 	})
 }
 
@@ -103,7 +103,7 @@ func (s *simulation) hasPendingDependent(owner graph.Node) bool {
 // Otherwise, the owner would count as solid for it until the dependent is orphaned.
 func (s *simulation) hasDependentToDelete(owner graph.Node, d collector.Decision) bool {
 	return d.Policy == metav1.DeletePropagationOrphan && slices.ContainsFunc(s.queuedDependents(owner), func(n graph.Node) bool {
-		return !s.deleteConflicts(n) && s.phase(n, s.decide(n)) == deleting
+		return !s.deleteConflicts(n) && s.phase(n, s.model.Decide(n)) == deleting
 	})
 }
 

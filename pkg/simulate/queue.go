@@ -53,10 +53,15 @@ func relevant(o *object.Object) bool {
 	return o != nil && (o.HasCollectorFinalizer() || !o.Terminating() && len(o.Owners) > 0)
 }
 
-// enqueue adds a node to the next pass, because the decision on it may have changed.
+// enqueue adds a node to the next pass, because the decision on it may have changed. Its references
+// will be needed again and again, so it keeps what they were judged.
 func (s *simulation) enqueue(n graph.Node) {
-	if s.model.actsOn(n) && s.withinBounds(n) && s.queued.Add(n) {
-		s.next = append(s.next, n)
+	if !s.model.actsOn(n) || !s.withinBounds(n) || !s.queued.Add(n) {
+		return
+	}
+	s.next = append(s.next, n)
+	if !s.model.now[n].Terminating() {
+		s.model.verdicts[n] = s.model.judged(n)
 	}
 }
 
@@ -68,7 +73,7 @@ func (s *simulation) withinBounds(n graph.Node) bool {
 // on the order in which objects were listed.
 func (s *simulation) take() []graph.Node {
 	work := s.next
-	s.next, s.nextByOwner = nil, ownerIndex{}
+	s.next = nil
 	for _, n := range work {
 		s.queued.Remove(n)
 	}
@@ -76,26 +81,15 @@ func (s *simulation) take() []graph.Node {
 	return work
 }
 
-// ownerIndex indexes the queue by owner. It is built on demand, since few dependents of
-// an owner are queued, and most owners are never asked about. The zero value is empty.
-type ownerIndex struct {
-	dependents map[graph.Node][]graph.Node
-	indexed    int // how much of the queue is indexed
-}
-
 // queuedDependents returns the queued dependents of an owner, once per reference.
 func (s *simulation) queuedDependents(owner graph.Node) []graph.Node {
-	index := &s.nextByOwner
-	if index.dependents == nil {
-		index.dependents = map[graph.Node][]graph.Node{}
-	}
-	for ; index.indexed < len(s.next); index.indexed++ {
-		n := s.next[index.indexed]
-		for _, of := range s.model.graph.Owners(n) {
-			index.dependents[of] = append(index.dependents[of], n)
+	var out []graph.Node
+	for _, e := range s.model.graph.Dependents(owner) {
+		if s.queued.Has(e.Node) {
+			out = append(out, e.Node)
 		}
 	}
-	return index.dependents[owner]
+	return out
 }
 
 // canDefer reports whether an object would be deleted only because of waiting owners that
@@ -151,7 +145,7 @@ func (q *deferredQueue) add(g *graph.Graph, n graph.Node) {
 // requeueDeferred moves deferred nodes that still need an action to the queue.
 func (s *simulation) requeueDeferred() {
 	for n := range s.deferred.nodes {
-		if s.decide(n).Action != collector.ActionNone {
+		if s.model.Decide(n).Action != collector.ActionNone {
 			s.enqueue(n)
 		}
 	}

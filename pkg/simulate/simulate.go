@@ -134,11 +134,10 @@ type simulation struct {
 	// earlier are the transitions before SimulateRelease.
 	earlier []Transition
 
-	next        []graph.Node // the next pass processes these
-	queued      graph.Set    // the same nodes
-	nextByOwner ownerIndex   // the same nodes
-	deferred    deferredQueue
-	underWay    map[graph.Node]bool // owners whose foreground deletion began before the simulation
+	next     []graph.Node // the next pass processes these
+	queued   graph.Set    // the same nodes
+	deferred deferredQueue
+	underWay map[graph.Node]bool // owners whose foreground deletion began before the simulation
 
 	controllers *finalizerControllers // nil for ActorClient
 	release     *releaseState         // nil except in SimulateRelease
@@ -193,26 +192,13 @@ func (s *simulation) hasWork() bool {
 	}
 }
 
-// decide is Model.Decide, for an object that will be needed again.
-func (s *simulation) decide(n graph.Node) collector.Decision {
-	s.keepVerdicts(n)
-	return s.model.Decide(n)
-}
-
 // verdicts returns Model.Verdicts for a transition, which has none for a terminating
 // object.
 func (s *simulation) verdicts(n graph.Node) []collector.Verdict {
 	if s.model.now[n].Terminating() {
 		return nil
 	}
-	s.keepVerdicts(n)
 	return s.model.Verdicts(n)
-}
-
-func (s *simulation) keepVerdicts(n graph.Node) {
-	if o := s.model.now[n]; o != nil && !o.Terminating() {
-		s.model.verdicts[n] = s.model.judged(n)
-	}
 }
 
 // onStateChange reacts to a change of a node from the state old.
