@@ -17,7 +17,6 @@ type contentsDeletion struct {
 	kept       []graph.Node // contents that were not gone at once
 	left       int          // how many of kept are not gone yet
 	pending    []graph.Node // contents that are deleted once kept is gone
-	complete   bool
 	// continued reports that it was under way before the simulation, and transition is what it
 	// may have waited for.
 	continued bool
@@ -206,7 +205,7 @@ func (s *simulation) deleteMembers(d *contentsDeletion, members []graph.Node, be
 	if s.model.now[d.node].IsNamespace() {
 		policy = metav1.DeletePropagationBackground
 	}
-	causes := s.causesOf(because)
+	causes := s.release.causesOf(because...)
 	for _, member := range members {
 		now := s.model.now[member]
 		if now == nil || now.Contested {
@@ -216,7 +215,7 @@ func (s *simulation) deleteMembers(d *contentsDeletion, members []graph.Node, be
 			s.result.ContentsDeleted[member] = d.transition
 			s.last[member] = int32(d.transition)
 		}
-		s.addCauses(member, causes)
+		s.release.add(member, causes)
 		if now = s.model.afterKubelet(now); now != nil {
 			now = s.model.afterKubelet(StateAfterDelete(now, policy, s.model.taken))
 		}
@@ -248,7 +247,7 @@ func (s *simulation) completeContentsDeletions() {
 		return
 	}
 	for _, i := range empty {
-		c.all[i].complete = c.all[i].complete || s.complete(c.all[i])
+		s.complete(c.all[i])
 	}
 }
 
@@ -275,14 +274,12 @@ func (s *simulation) pendingContents() map[graph.Node]int {
 }
 
 // complete removes an empty Namespace or CustomResourceDefinition, unless finalizers or gaps
-// hold it, and reports whether it did.
-func (s *simulation) complete(d contentsDeletion) bool {
+// hold it.
+func (s *simulation) complete(d contentsDeletion) {
 	o := s.model.now[d.node]
-	switch {
-	case o == nil:
-		return true
-	case o.IsNamespace() && (len(o.Finalizers) > 0 || s.heldBack(d.node)), completionRejected(o), s.model.late(d.node, DefinitionFinalizer):
-		return false
+	if o == nil || !emptiesContents(o) || completionRejected(o) || s.model.late(d.node, DefinitionFinalizer) ||
+		o.IsNamespace() && (len(o.Finalizers) > 0 || s.heldBack(d.node)) {
+		return
 	}
 	for _, member := range d.kept {
 		s.contentsEnd[d.node] = append(s.contentsEnd[d.node], int(s.last[member]))
@@ -290,13 +287,12 @@ func (s *simulation) complete(d contentsDeletion) bool {
 	if d.continued {
 		s.result.ContentsDeleted[d.node] = d.transition
 	}
-	s.addCauses(d.node, s.causesOf(d.kept))
+	s.release.add(d.node, s.release.causesOf(d.kept...))
 	if o.IsNamespace() {
 		s.model.SetState(d.node, nil)
 	} else {
 		s.model.SetState(d.node, StateAfterPatch(o, object.Change{RemoveFinalizer: DefinitionFinalizer}))
 	}
-	return true
 }
 
 // completionRejected reports whether the API server rejects the update that completes the deletion

@@ -92,7 +92,7 @@ func (c *finalizerControllers) deleteEndpoints(service graph.Node) bool {
 	if by := c.sim.last[service]; by >= 0 {
 		c.sim.result.ContentsDeleted[n], c.sim.last[n] = int(by), by
 	}
-	c.sim.attribute(n, service)
+	c.sim.release.add(n, c.sim.release.causesOf(service))
 	m.SetState(n, StateAfterDelete(m.now[n], "", m.taken))
 	return true
 }
@@ -119,7 +119,7 @@ func (c *finalizerControllers) removeFinalizer(n graph.Node) bool {
 		return false
 	}
 	c.sim.result.FinalizersRemoved.Add(n)
-	c.sim.addCauses(n, c.sim.causesOf(m.users().users[n]))
+	c.sim.release.add(n, c.sim.release.causesOf(m.users().users[n]...))
 	m.SetState(n, StateAfterPatch(o, object.Change{RemoveFinalizer: o.Finalizers[i]}))
 	return true
 }

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -26,7 +27,7 @@ type releaseState struct {
 	held     []graph.Node                // terminating, and not released yet
 	released map[graph.Node]bool         // objects whose foreign finalizers were removed
 	causes   map[graph.Node][]graph.Node // as Release.Causes, for everything that changed; see attribute
-	lists    map[uint64][][]graph.Node   // the lists in causes, without duplicates, by hash
+	lists    map[string][]graph.Node     // the lists in causes, without duplicates
 }
 
 // SimulateRelease continues the simulation from its end. It removes foreign finalizers
@@ -37,7 +38,7 @@ func (c *Result) SimulateRelease() *Release {
 	s.start()
 	s.release = &releaseState{
 		release:  &Release{Causes: map[graph.Node][]graph.Node{}},
-		released: map[graph.Node]bool{}, causes: map[graph.Node][]graph.Node{}, lists: map[uint64][][]graph.Node{},
+		released: map[graph.Node]bool{}, causes: map[graph.Node][]graph.Node{}, lists: map[string][]graph.Node{},
 	}
 	changed := slices.Concat(c.Requested, c.FinalizersRemoved.Nodes())
 	for i := range c.Transitions {
@@ -132,16 +133,18 @@ func (s *simulation) deletePodsOfGoneNodes() bool {
 	causes := map[string][]graph.Node{} // by the name of the Node
 	for i := range s.goneNodes {
 		node := s.goneNodes[i : i+1 : i+1]
-		if causes[s.model.graph.Object(node[0]).Name] = s.causesOf(node); s.causesOf(node) == nil {
-			causes[s.model.graph.Object(node[0]).Name] = node
+		by := s.release.causesOf(node...)
+		if by == nil {
+			by = node
 		}
+		causes[s.model.graph.Object(node[0]).Name] = by
 	}
 	any := false
 	for n := range s.model.graph.Listed() {
 		pod := graph.Node(n)
 		if now := s.model.now[pod]; len(causes) > 0 && now != nil && now.Node != nil && causes[now.Node.Name] != nil && !now.Contested {
 			any = true
-			s.addCauses(pod, causes[now.Node.Name])
+			s.release.add(pod, causes[now.Node.Name])
 			s.model.SetState(pod, StateAfterGracefulDelete(now, "", new(int64), s.model.taken))
 		}
 	}
@@ -177,53 +180,37 @@ func (r *releaseState) attribute(s *simulation, t *Transition) {
 			}
 		}
 	}
-	r.addCauses(t.Node, by...)
+	r.add(t.Node, r.causesOf(by...))
 }
 
-// attribute records that n changes because of another object, without a transition.
-func (s *simulation) attribute(n, by graph.Node) {
-	s.addCauses(n, s.causesOf([]graph.Node{by}))
-}
-
-// causesOf returns which releases cause what follows from a change of these objects.
-func (s *simulation) causesOf(objects []graph.Node) []graph.Node {
-	if s.release == nil {
-		return nil
-	}
-	return s.release.causesOf(objects)
-}
-
-// addCauses adds causes to those of n.
-func (s *simulation) addCauses(n graph.Node, causes []graph.Node) {
-	if s.release != nil {
-		s.release.add(n, causes)
-	}
-}
-
-// addCauses adds the causes of other objects to those of n.
-func (r *releaseState) addCauses(n graph.Node, others ...graph.Node) {
-	r.add(n, r.causesOf(others))
-}
-
+// add adds causes to those of n. It does nothing without a release.
 func (r *releaseState) add(n graph.Node, causes []graph.Node) {
-	if all := r.union([][]graph.Node{r.causes[n], causes}); len(all) > 0 {
+	if r == nil {
+		return
+	}
+	if all := r.union(r.causes[n], causes); len(all) > 0 {
 		r.causes[n] = all
 	}
 }
 
-func (r *releaseState) causesOf(objects []graph.Node) []graph.Node {
+// causesOf returns which releases cause what follows from a change of these objects. Without a
+// release, it returns nil.
+func (r *releaseState) causesOf(objects ...graph.Node) []graph.Node {
+	if r == nil {
+		return nil
+	}
 	lists := make([][]graph.Node, len(objects))
 	for i, n := range objects {
 		if lists[i] = r.causes[n]; r.released[n] {
 			lists[i] = []graph.Node{n}
 		}
 	}
-	return r.union(lists)
+	return r.union(lists...)
 }
 
 // union returns the sorted nodes of all lists. It returns a list itself where the others are
 // empty or the same, so the cost of a chain is linear.
-func (r *releaseState) union(lists [][]graph.Node) []graph.Node {
+func (r *releaseState) union(lists ...[]graph.Node) []graph.Node {
 	var different [][]graph.Node
 	for _, list := range lists {
 		if last := len(different) - 1; len(list) > 0 && (last < 0 || !identical(different[last], list)) {
@@ -238,24 +225,14 @@ func (r *releaseState) union(lists [][]graph.Node) []graph.Node {
 	}
 	all := slices.Concat(different...)
 	slices.Sort(all)
-	return r.deduplicated(slices.Compact(all))
+	all = slices.Compact(all)
+	key := fmt.Sprint(all)
+	if earlier, known := r.lists[key]; known {
+		return earlier
+	}
+	r.lists[key] = all
+	return all
 }
 
 // identical reports whether two lists share their memory.
 func identical(a, b []graph.Node) bool { return len(a) == len(b) && &a[0] == &b[0] }
-
-// deduplicated returns the earlier list that equals list, if there is one.
-func (r *releaseState) deduplicated(list []graph.Node) []graph.Node {
-	const prime = 1099511628211 // of FNV-1a
-	key := uint64(len(list))
-	for _, n := range list {
-		key = (key ^ uint64(n)) * prime
-	}
-	for _, earlier := range r.lists[key] {
-		if slices.Equal(earlier, list) {
-			return earlier
-		}
-	}
-	r.lists[key] = append(r.lists[key], list)
-	return list
-}
