@@ -14,22 +14,15 @@ import (
 // are gone (docs/gc-semantics.md#instances-of-a-crd). The API server adds and removes it.
 const DefinitionFinalizer = "customresourcecleanup.apiextensions.k8s.io"
 
-// StateAfterDelete returns the state of an object after a DELETE with this policy, or nil if it is
-// gone at once (docs/gc-semantics.md#delete-request). The empty policy leaves the
-// collector's finalizers as they are. now is the deletion timestamp unless there is one
-// already.
+// StateAfterDelete returns the state of an object after a DELETE with this policy and grace period in
+// seconds, or nil if it is gone at once (docs/gc-semantics.md#delete-request). The empty policy leaves the
+// collector's finalizers as they are, and a nil grace period is the object's own. now is the deletion
+// timestamp unless there is one already.
 //
-// A Namespace is never gone at once, since its contents go first. A second DELETE of it changes
-// nothing while it has contents.
-func StateAfterDelete(o *object.Object, policy metav1.DeletionPropagation, now time.Time) *object.Object {
-	return StateAfterGracefulDelete(o, policy, nil, now)
-}
-
-// StateAfterGracefulDelete is StateAfterDelete with a grace period in seconds; nil is the
-// object's own. It counts only for a Pod that a kubelet has to stop. If the kubelet is
-// stopping it already, only a shorter period has an effect
-// (docs/gc-semantics.md#graceful-pods).
-func StateAfterGracefulDelete(o *object.Object, policy metav1.DeletionPropagation, seconds *int64, now time.Time) *object.Object {
+// The grace period counts only for a Pod that a kubelet has to stop. If the kubelet is stopping it
+// already, only a shorter period has an effect (docs/gc-semantics.md#graceful-pods). A Namespace is never
+// gone at once, since its contents go first. A second DELETE of it changes nothing while it has contents.
+func StateAfterDelete(o *object.Object, policy metav1.DeletionPropagation, seconds *int64, now time.Time) *object.Object {
 	first, shortens := !o.Terminating(), shortensGracePeriod(o, seconds)
 	if o.InGracePeriod() && !shortens || o.IsNamespace() && !first { // the API server ignores the policy
 		return o

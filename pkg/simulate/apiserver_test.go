@@ -85,7 +85,7 @@ func TestFinalizersAfterADelete(t *testing.T) {
 				want = test.want
 			}
 			alive := st.ConfigMap("ns/o", st.WithFinalizers(strings.Fields(test.finalizers)...))
-			if got := describeState(simulate.StateAfterDelete(&alive, test.policy, st.Taken)); got != want {
+			if got := describeState(simulate.StateAfterDelete(&alive, test.policy, nil, st.Taken)); got != want {
 				t.Errorf("alive: got %q, want %q", got, want)
 			}
 			if test.finalizers == "" {
@@ -93,7 +93,7 @@ func TestFinalizersAfterADelete(t *testing.T) {
 			}
 			// A later DELETE swaps the finalizer of a terminating object.
 			terminating := st.ConfigMap("ns/o", st.Terminating(strings.Fields(test.finalizers)...))
-			if got := describeState(simulate.StateAfterDelete(&terminating, test.policy, st.Taken)); got != want {
+			if got := describeState(simulate.StateAfterDelete(&terminating, test.policy, nil, st.Taken)); got != want {
 				t.Errorf("terminating: got %q, want %q", got, want)
 			}
 		})
@@ -140,7 +140,7 @@ func TestStateAfterADelete(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := test.object
-			got := simulate.StateAfterDelete(&test.object, test.policy, st.Taken.Add(time.Hour))
+			got := simulate.StateAfterDelete(&test.object, test.policy, nil, st.Taken.Add(time.Hour))
 			if describeState(got) != test.want {
 				t.Errorf("got %q, want %q", describeState(got), test.want)
 			}
@@ -179,7 +179,7 @@ func TestStateAfterADeleteWithAGracePeriod(t *testing.T) {
 		{"a stopping Pod goes at once without any time", st.Pod("ns/p", st.InGracePeriod()), background, 0, "gone", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := simulate.StateAfterGracefulDelete(&test.object, test.policy, &test.seconds, st.Taken)
+			got := simulate.StateAfterDelete(&test.object, test.policy, &test.seconds, st.Taken)
 			if describeState(got) != test.want {
 				t.Errorf("got %q, want %q", describeState(got), test.want)
 			}

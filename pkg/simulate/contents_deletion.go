@@ -217,7 +217,7 @@ func (s *simulation) deleteMembers(d *contentsDeletion, members []graph.Node, be
 		}
 		s.release.add(member, causes)
 		if now = s.model.afterKubelet(now); now != nil {
-			now = s.model.afterKubelet(StateAfterDelete(now, policy, s.model.taken))
+			now = s.model.afterKubelet(StateAfterDelete(now, policy, nil, s.model.taken))
 		}
 		s.model.SetState(member, now)
 		if now != nil {

@@ -136,7 +136,7 @@ func (w *environment) open(n graph.Node, parent *object.Object) {
 func (w *environment) empty(members []graph.Node, policy metav1.DeletionPropagation) {
 	for _, m := range members {
 		if next := stopped(w.Object(m)); next != nil {
-			next = simulate.StateAfterDelete(next, policy, st.Taken)
+			next = simulate.StateAfterDelete(next, policy, nil, st.Taken)
 			w.SetState(m, stopped(next))
 		} else {
 			w.SetState(m, nil)

@@ -93,7 +93,7 @@ func (c *finalizerControllers) deleteEndpoints(service graph.Node) bool {
 		c.sim.result.ContentsDeleted[n], c.sim.last[n] = int(by), by
 	}
 	c.sim.release.add(n, c.sim.release.causesOf(service))
-	m.SetState(n, StateAfterDelete(m.now[n], "", m.taken))
+	m.SetState(n, StateAfterDelete(m.now[n], "", nil, m.taken))
 	return true
 }
 

@@ -311,7 +311,7 @@ func (m *Model) Apply(n graph.Node, d collector.Decision) {
 	o := m.Object(n)
 	switch d.Action {
 	case collector.ActionDelete:
-		m.SetState(n, StateAfterGracefulDelete(o, d.Policy, d.GraceSeconds, m.taken))
+		m.SetState(n, StateAfterDelete(o, d.Policy, d.GraceSeconds, m.taken))
 	case collector.ActionUnlink, collector.ActionUnblock, collector.ActionRemoveFinalizer:
 		next := StateAfterPatch(o, d.Change)
 		if next != nil && m.options.Actor == collector.ActorControllerManager {

@@ -145,7 +145,7 @@ func (s *simulation) deletePodsOfGoneNodes() bool {
 		if now := s.model.now[pod]; len(causes) > 0 && now != nil && now.Node != nil && causes[now.Node.Name] != nil && !now.Contested {
 			any = true
 			s.release.add(pod, causes[now.Node.Name])
-			s.model.SetState(pod, StateAfterGracefulDelete(now, "", new(int64), s.model.taken))
+			s.model.SetState(pod, StateAfterDelete(now, "", new(int64), s.model.taken))
 		}
 	}
 	s.goneNodes = nil

@@ -46,7 +46,7 @@ func run(t *testing.T, scenarios []scenario) {
 					if m.Object(n) == nil {
 						t.Fatalf("there is no %s", d.uid)
 					}
-					m.SetState(n, simulate.StateAfterDelete(m.Object(n), d.policy, st.Taken))
+					m.SetState(n, simulate.StateAfterDelete(m.Object(n), d.policy, nil, st.Taken))
 				}
 				c := simulate.RunFrom(m, simulate.Bounds{})
 				if t.Failed() {

@@ -18,7 +18,7 @@ func (s *simulation) requestDeletions() int {
 		if before == nil || before.Contested || int(d.Node) >= s.model.graph.Listed() {
 			return false
 		}
-		after := StateAfterGracefulDelete(before, d.Policy, d.GraceSeconds, s.model.taken)
+		after := StateAfterDelete(before, d.Policy, d.GraceSeconds, s.model.taken)
 		return after == nil || !before.Terminating() || !slices.Equal(before.Finalizers, after.Finalizers) || shortensGracePeriod(before, d.GraceSeconds)
 	}
 	beginning := func(d Deletion) bool { o := s.model.Object(d.Node); return o != nil && !o.Terminating() }

@@ -166,7 +166,7 @@ func TestI5OnlyBackgroundDeletionDeletesPods(t *testing.T) {
 	m := modelOf(st.New(st.Listing(objects...)))
 	for i := range 50 {
 		n := m.Graph().Find(replicas(fmt.Sprintf("rc%d", i)).UID)
-		m.SetState(n, simulate.StateAfterDelete(m.Object(n), ways[i%5].policy, st.Taken))
+		m.SetState(n, simulate.StateAfterDelete(m.Object(n), ways[i%5].policy, nil, st.Taken))
 	}
 	simulate.RunFrom(m, simulate.Bounds{})
 	owners, orphans := 0, 0

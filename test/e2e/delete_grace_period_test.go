@@ -163,7 +163,7 @@ func TestDeleteWithAGracePeriodLeavesThePredictedState(t *testing.T) {
 				seen := *scanned.find(objects[p*len(cases)+i])
 				seen.Running = len(test.more) > 0 && !seen.Terminating()
 				begun := time.Now()
-				want := simulate.StateAfterGracefulDelete(&seen, policy, &test.seconds, begun)
+				want := simulate.StateAfterDelete(&seen, policy, &test.seconds, begun)
 				got, err := write.New(scanned.cluster, scanned.seen, false).Delete(t.Context(), &seen, policy, &test.seconds)
 				s.must(err)
 				if describe(got) != describe(want) {

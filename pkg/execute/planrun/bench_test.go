@@ -21,7 +21,7 @@ import (
 type instantServer struct{ s *snapshot.Snapshot }
 
 func (instantServer) Delete(_ context.Context, o *object.Object, policy metav1.DeletionPropagation, _ *int64) (*object.Object, error) {
-	return simulate.StateAfterDelete(o, policy, Taken), nil
+	return simulate.StateAfterDelete(o, policy, nil, Taken), nil
 }
 
 func (instantServer) Patch(_ context.Context, o *object.Object, c object.Change) (*object.Object, error) {

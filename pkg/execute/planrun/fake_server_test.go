@@ -195,7 +195,7 @@ func (f *fakeServer) write(c call, o *object.Object, make func(*object.Object) *
 
 func (f *fakeServer) Delete(_ context.Context, o *object.Object, policy metav1.DeletionPropagation, grace *int64) (*object.Object, error) {
 	return f.write(call{verb: "delete", policy: policy, grace: grace}, o, func(there *object.Object) *object.Object {
-		return simulate.StateAfterGracefulDelete(there, policy, grace, now)
+		return simulate.StateAfterDelete(there, policy, grace, now)
 	})
 }
 
@@ -318,7 +318,7 @@ func (f *fakeServer) deleteInside(container *object.Object, policy metav1.Deleti
 		}
 		did, f.deletedInside[uid], f.deleted[uid] = true, true, true
 		if o = f.stopped(o); o != nil {
-			o = f.stopped(simulate.StateAfterDelete(o, policy, now))
+			o = f.stopped(simulate.StateAfterDelete(o, policy, nil, now))
 		}
 		f.store(uid, o)
 	}
