@@ -83,8 +83,12 @@ func (c *contentsDeletions) swept(ns graph.Node) bool {
 
 func isPod(o *object.Object) bool { return o.GroupVersionKind().GroupKind() == object.Pod }
 
-// contentsIndex finds objects by namespace and by type.
-type contentsIndex struct{ byNamespace, byType map[string][]graph.Node }
+// contentsIndex finds objects by namespace and by type, and the Namespaces and
+// CustomResourceDefinitions by name.
+type contentsIndex struct {
+	byNamespace, byType     map[string][]graph.Node
+	namespaces, definitions map[string]graph.Node
+}
 
 // DeletesContents reports whether the deletion of an object deletes others: those in a
 // Namespace, or the instances of a CustomResourceDefinition.
@@ -101,10 +105,16 @@ func (m *Model) contentsOf(n graph.Node) []graph.Node {
 }
 
 func newContentsIndex(g *graph.Graph) *contentsIndex {
-	c := &contentsIndex{map[string][]graph.Node{}, map[string][]graph.Node{}}
+	c := &contentsIndex{map[string][]graph.Node{}, map[string][]graph.Node{}, map[string]graph.Node{}, map[string]graph.Node{}}
 	for n := range g.Listed() {
 		node := graph.Node(n)
 		o := g.Object(node)
+		switch {
+		case o.IsNamespace():
+			c.namespaces[o.Name] = node
+		case o.IsCRD():
+			c.definitions[o.Name] = node
+		}
 		if o.Namespace != "" {
 			c.byNamespace[o.Namespace] = append(c.byNamespace[o.Namespace], node)
 		}
@@ -114,6 +124,32 @@ func newContentsIndex(g *graph.Graph) *contentsIndex {
 		}
 	}
 	return c
+}
+
+// definitionOf returns the CustomResourceDefinition of a kind.
+func (c *contentsIndex) definitionOf(g *graph.Graph, apiVersion, kind string) (crd graph.Node, ok bool) {
+	m, ok := g.View().Map(apiVersion, kind)
+	if !ok {
+		return graph.None, false
+	}
+	crd, ok = c.definitions[m.Type.String()]
+	return crd, ok
+}
+
+// containersOf returns the Namespace and the CustomResourceDefinition of an object.
+func (m *Model) containersOf(n graph.Node) []graph.Node {
+	if int(n) >= m.graph.Listed() {
+		return nil
+	}
+	var out []graph.Node
+	o := m.graph.Object(n)
+	if ns, ok := m.contents().namespaces[o.Namespace]; ok {
+		out = append(out, ns)
+	}
+	if crd, ok := m.contents().definitionOf(m.graph, o.APIVersion, o.Kind); ok {
+		out = append(out, crd)
+	}
+	return out
 }
 
 // applySideEffects applies what other components do about an object that a transition
@@ -161,23 +197,6 @@ func (s *simulation) continueDeletions() {
 		}
 		s.controllers.enqueue(node)
 	}
-}
-
-// containersOf returns what deletes an object as part of its contents: its Namespace and its
-// CustomResourceDefinition if they are being deleted, and the object itself if it is one of those.
-func (s *simulation) containersOf(n graph.Node) []graph.Node {
-	var out []graph.Node
-	for container := range s.model.graph.Listed() {
-		at := graph.Node(container)
-		o := s.model.graph.Object(at)
-		if !o.Terminating() || s.model.now[at] == nil || o.Contested || !emptiesContents(o) {
-			continue
-		}
-		if at == n || slices.Contains(s.model.contentsOf(at), n) {
-			out = append(out, at)
-		}
-	}
-	return out
 }
 
 // emptiesContents reports whether the contents of a terminating object are deleted: not those

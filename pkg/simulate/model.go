@@ -19,12 +19,11 @@ type Model struct {
 	judge   *collector.Judge
 	options Options
 	taken   time.Time
-	// These are computed on first use: whether every possible dependent was listed, the indexes of
-	// contents and of users, and the names of all CustomResourceDefinitions.
-	complete    func() bool
-	contents    func() *contentsIndex
-	users       func() *usersIndex
-	definitions func() map[string]bool
+	// These are computed on first use: whether every possible dependent was listed, and the indexes of
+	// contents and of users.
+	complete func() bool
+	contents func() *contentsIndex
+	users    func() *usersIndex
 
 	now      []*object.Object      // per observed node; nil: gone
 	verdicts [][]collector.Verdict // per observed node, see judged; nil: not kept
@@ -72,15 +71,6 @@ func NewModel(j *collector.Judge, o Options) *Model {
 	m.users = sync.OnceValue(func() *usersIndex { return newUsersIndex(g) })
 	m.complete = sync.OnceValue(func() bool {
 		return o.Actor == collector.ActorControllerManager && !o.Cautious || dependentsListed(g, o.Accepted)
-	})
-	m.definitions = sync.OnceValue(func() map[string]bool {
-		out := map[string]bool{}
-		for n := range g.Listed() {
-			if o := g.Object(graph.Node(n)); o.IsCRD() {
-				out[o.Name] = true
-			}
-		}
-		return out
 	})
 	for n := range g.Listed() {
 		m.count(graph.Node(n), m.now[n], 1)
@@ -250,8 +240,8 @@ func (m *Model) decide(n graph.Node) collector.Decision {
 
 // custom reports whether a CustomResourceDefinition defines the type of an object.
 func (m *Model) custom(o *object.Object) bool {
-	mapping, ok := m.graph.View().Map(o.APIVersion, o.Kind)
-	return ok && m.definitions()[mapping.Type.String()]
+	_, ok := m.contents().definitionOf(m.graph, o.APIVersion, o.Kind)
+	return ok
 }
 
 // deletedBeforeOwner reports whether an object is deleted before one of its waiting

@@ -44,9 +44,8 @@ type order struct {
 	collected map[graph.Node]bool
 	unblocked map[graph.Node]bool // an object whose references stop blocking, or may, before it is deleted
 	orphaned  map[graph.Node]bool // an owner that orphans its dependents
-	// containers are the Namespaces and CustomResourceDefinitions that are deleted with their
-	// contents, by kind and name.
-	containers map[string]graph.Node
+	// containers are the Namespaces and CustomResourceDefinitions that are deleted with their contents.
+	containers map[graph.Node]bool
 
 	doubts map[graph.Node]doubt
 	causes map[graph.Node]cause
@@ -73,7 +72,7 @@ func newOrder(s *simulation) *order {
 		starting: s.bounds.Roots == nil, released: s.release != nil,
 		requests: map[graph.Node][]metav1.DeletionPropagation{}, several: len(s.bounds.Deletes) > 1,
 		collected: map[graph.Node]bool{}, unblocked: map[graph.Node]bool{}, orphaned: map[graph.Node]bool{},
-		containers: map[string]graph.Node{}, doubts: map[graph.Node]doubt{}, causes: map[graph.Node]cause{},
+		containers: map[graph.Node]bool{}, doubts: map[graph.Node]doubt{}, causes: map[graph.Node]cause{},
 		keeper: map[graph.Node]int{}, of: map[graph.Node]*references{},
 	}
 	for _, d := range s.bounds.Deletes {
@@ -97,7 +96,7 @@ func newOrder(s *simulation) *order {
 			u.orphaned[n] = true
 		}
 		if DeletesContents(o.Identity) && u.deleted(n) && (!o.Terminating() || emptiesContents(o)) {
-			u.containers[o.Kind+"/"+o.Name] = n
+			u.containers[n] = true
 		}
 	}
 	for i := range u.model.now {
@@ -293,19 +292,10 @@ func (u *order) own(n graph.Node) cause { return cause{n, reason.OrderMatters{}}
 
 // containersOf returns the Namespace and the CustomResourceDefinition that are deleted with an object.
 func (u *order) containersOf(n graph.Node) []graph.Node {
-	o := u.graph.Object(n)
-	if len(u.containers) == 0 || int(n) >= u.graph.Listed() {
+	if len(u.containers) == 0 {
 		return nil
 	}
-	var out []graph.Node
-	if container, ok := u.containers["Namespace/"+o.Namespace]; ok && o.Namespace != "" {
-		out = append(out, container)
-	}
-	m, _ := u.graph.View().Map(o.APIVersion, o.Kind)
-	if container, ok := u.containers["CustomResourceDefinition/"+m.Type.String()]; ok {
-		out = append(out, container)
-	}
-	return out
+	return slices.DeleteFunc(u.model.containersOf(n), func(container graph.Node) bool { return !u.containers[container] })
 }
 
 // spread doubts what depends on an object with a new doubt: its dependents, the owners that it blocks,

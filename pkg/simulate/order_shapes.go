@@ -294,9 +294,8 @@ func (u *order) mayBeUnserved(n graph.Node, k int) bool {
 	}
 	o := u.graph.Object(n)
 	r := o.Owners[k]
-	m, ok := u.graph.View().Map(r.APIVersion, r.Kind)
-	definition, dies := u.containers["CustomResourceDefinition/"+m.Type.String()]
-	if !ok || !dies || u.model.Object(definition) != nil && u.doubts[definition] == 0 {
+	crd, ok := u.model.contents().definitionOf(u.graph, r.APIVersion, r.Kind)
+	if !ok || !u.containers[crd] || u.model.Object(crd) != nil && u.doubts[crd] == 0 {
 		return false
 	}
 	of := u.graph.Object(u.graph.Owners(n)[k])

@@ -30,10 +30,6 @@ type FinalizerRemoval struct {
 	Finalizer string // empty: none
 }
 
-func (r FinalizerRemoval) requested() bool { return r.Finalizer != "" }
-
-func (r FinalizerRemoval) change() object.Change { return object.Change{RemoveFinalizer: r.Finalizer} }
-
 // Deletion is a DELETE request by a user.
 type Deletion struct {
 	Node         graph.Node
@@ -123,7 +119,7 @@ func runFrom(m *Model, b Bounds) *Result {
 		s.continueDeletions()
 	}
 	s.queueFirstPass()
-	return s.runPasses(max(s.requestDeletions(), s.requestRemoval()))
+	return s.runPasses(s.request())
 }
 
 type simulation struct {

@@ -5,77 +5,72 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// requestDeletions makes the transitions of Bounds.Deletes and returns how many passes
-// that is. A DELETE that changes nothing makes no transition, and none is sent for an
-// object with a contested UID. Side effects come after the last request. If all objects are
-// terminating, the deletions of what contains them continue: a Namespace's other contents go
-// once its last Pod was forced out.
-func (s *simulation) requestDeletions() int {
-	effective := func(d Deletion) bool {
-		before := s.model.Object(d.Node)
-		if before == nil || before.Contested || int(d.Node) >= s.model.graph.Listed() {
-			return false
-		}
-		after := StateAfterDelete(before, d.Policy, d.GraceSeconds, s.model.taken)
-		return after == nil || !before.Terminating() || !slices.Equal(before.Finalizers, after.Finalizers) || shortensGracePeriod(before, d.GraceSeconds)
-	}
-	beginning := func(d Deletion) bool { o := s.model.Object(d.Node); return o != nil && !o.Terminating() }
-	continued := len(s.contentsDeletions.all)
-	if !slices.ContainsFunc(s.bounds.Deletes, beginning) && slices.ContainsFunc(s.bounds.Deletes, effective) {
-		for _, d := range s.bounds.Deletes {
-			s.continueContainers(d.Node)
-		}
-	}
+// request makes the transitions of Bounds.Deletes and Bounds.Removal, and returns how many passes
+// that is. A request that changes nothing makes no transition, and none is sent for an object with a
+// contested UID. Side effects come after the last request. If all objects are terminating, the
+// deletions of what contains them continue, which may have waited for them: a Namespace's other
+// contents go once its last Pod was forced out.
+func (s *simulation) request() int {
+	var requests []Transition
 	for _, d := range s.bounds.Deletes {
-		s.result.Requested = append(s.result.Requested, d.Node)
-		if !effective(d) {
-			continue
-		}
-		decision := collector.Decision{Action: collector.ActionDelete, Policy: d.Policy, GraceSeconds: d.GraceSeconds}
-		s.apply(Transition{
-			Decision: decision, Requested: true, Pass: 1, Node: d.Node, StateBefore: s.model.Object(d.Node), Verdicts: s.verdicts(d.Node),
-			OrphanedFrom: graph.None, Prerequisites: s.prerequisites(d.Node, decision), CausedBy: -1,
+		requests = append(requests, Transition{
+			Node: d.Node, Decision: collector.Decision{Action: collector.ActionDelete, Policy: d.Policy, GraceSeconds: d.GraceSeconds},
 		})
+	}
+	if r := s.bounds.Removal; r.Finalizer != "" {
+		requests = append(requests, Transition{
+			Node: r.Node, Decision: collector.Decision{Action: collector.ActionRemoveFinalizer, Change: object.Change{RemoveFinalizer: r.Finalizer}},
+		})
+	}
+	beginning := func(t Transition) bool { o := s.model.Object(t.Node); return o != nil && !o.Terminating() }
+	continued := len(s.contentsDeletions.all)
+	if !slices.ContainsFunc(requests, beginning) && slices.ContainsFunc(requests, s.effective) {
+		for _, t := range requests {
+			s.continueContainers(t.Node)
+		}
+	}
+	for _, t := range requests {
+		s.result.Requested = append(s.result.Requested, t.Node)
+		if s.effective(t) {
+			t.Requested, t.Pass, t.StateBefore, t.Verdicts = true, 1, s.model.Object(t.Node), s.verdicts(t.Node)
+			t.OrphanedFrom, t.Prerequisites, t.CausedBy = graph.None, s.prerequisites(t.Node, t.Decision), -1
+			s.apply(t)
+		}
 	}
 	requested := len(s.result.Transitions)
 	s.attributeContents(continued, requested-1)
 	for i := range requested {
-		if n := s.result.Transitions[i].Node; s.model.now[n] != nil && s.last[n] == int32(i) {
+		t := &s.result.Transitions[i]
+		if n := t.Node; t.Action == collector.ActionDelete && s.model.now[n] != nil && s.last[n] == int32(i) {
 			s.applySideEffects(i, n)
 		}
 	}
 	return min(requested, 1)
 }
 
-// requestRemoval makes the transition of Bounds.Removal and returns how many passes that is. It
-// also continues the deletions of what contains the object, which may have waited for it. An
-// object with a contested UID is not changed.
-func (s *simulation) requestRemoval() int {
-	r := s.bounds.Removal
-	if !r.requested() {
-		return 0
+// effective reports whether a request changes its object.
+func (s *simulation) effective(t Transition) bool {
+	before := s.model.Object(t.Node)
+	if before == nil || before.Contested || int(t.Node) >= s.model.graph.Listed() {
+		return false
 	}
-	before := s.model.Object(r.Node)
-	s.result.Requested = append(s.result.Requested, r.Node)
-	if before == nil || before.Contested || !before.Terminating() || int(r.Node) >= s.model.graph.Listed() || !slices.Contains(before.Finalizers, r.Finalizer) {
-		return 0
+	if t.Action == collector.ActionRemoveFinalizer {
+		return before.Terminating() && slices.Contains(before.Finalizers, t.Change.RemoveFinalizer)
 	}
-	continued := len(s.contentsDeletions.all)
-	s.continueContainers(r.Node)
-	index := s.apply(Transition{
-		Decision:  collector.Decision{Action: collector.ActionRemoveFinalizer, Change: r.change()},
-		Requested: true, Pass: 1, Node: r.Node, StateBefore: before, OrphanedFrom: graph.None, CausedBy: -1,
-	})
-	s.attributeContents(continued, index)
-	return 1
+	after := StateAfterDelete(before, t.Policy, t.GraceSeconds, s.model.taken)
+	return after == nil || !before.Terminating() || !slices.Equal(before.Finalizers, after.Finalizers) || shortensGracePeriod(before, t.GraceSeconds)
 }
 
-// continueContainers continues the deletions of what contains an object, unless it has done so before.
+// continueContainers continues the deletions of what contains an object and of what it contains, unless
+// it has done so before.
 func (s *simulation) continueContainers(n graph.Node) {
-	for _, container := range s.containersOf(n) {
-		if len(s.contentsDeletions.byNode[container]) == 0 {
+	for _, container := range append(s.model.containersOf(n), n) {
+		o := s.model.graph.Object(container)
+		underWay := o.Terminating() && s.model.now[container] != nil && !o.Contested && emptiesContents(o)
+		if underWay && len(s.contentsDeletions.byNode[container]) == 0 {
 			s.deleteContents(none, container)
 		}
 	}
