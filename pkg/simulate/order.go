@@ -149,7 +149,7 @@ func (u *order) changes(n graph.Node) bool {
 // any more. Then it keeps those that are left.
 func (u *order) held(n graph.Node) bool {
 	now := u.model.Object(n)
-	return now != nil && (len(now.ForeignFinalizers()) > 0 || !now.Terminating() || len(now.Finalizers) == 0)
+	return now != nil && (len(now.ForeignFinalizers()) > 0 || !now.Terminating() || len(now.Finalizers) == 0 || DeletesContents(now.Identity))
 }
 
 // mayOrphan reports whether an object orphans its dependents if it is deleted, or may.

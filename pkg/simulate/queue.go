@@ -53,8 +53,7 @@ func relevant(o *object.Object) bool {
 	return o != nil && (o.HasCollectorFinalizer() || !o.Terminating() && len(o.Owners) > 0)
 }
 
-// enqueue adds a node to the next pass, because the decision on it may have changed. Its references
-// will be needed again and again, so it keeps what they were judged.
+// enqueue adds a node to the next pass, because the decision on it may have changed.
 func (s *simulation) enqueue(n graph.Node) {
 	if !s.model.actsOn(n) || !s.withinBounds(n) || !s.queued.Add(n) {
 		return

@@ -189,11 +189,12 @@ func (s *simulation) hasWork() bool {
 }
 
 // verdicts returns Model.Verdicts for a transition, which has none for a terminating
-// object.
+// object. It keeps what the references were judged, since that is needed again and again.
 func (s *simulation) verdicts(n graph.Node) []collector.Verdict {
 	if s.model.now[n].Terminating() {
 		return nil
 	}
+	s.model.verdicts[n] = s.model.judged(n)
 	return s.model.Verdicts(n)
 }
 
