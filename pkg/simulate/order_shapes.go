@@ -141,7 +141,8 @@ func (u *order) examineContents(n graph.Node) {
 // object that also orphans its dependents, and nothing makes it look again.
 func (u *order) staysWithBoth(n graph.Node) bool {
 	goes := func(e graph.Edge) bool { return u.deleted(e.Node) }
-	return u.starting && losesTrack(u.graph, n) && len(u.graph.Owners(n)) == 0 && !slices.ContainsFunc(u.graph.Dependents(n), goes)
+	alone := len(u.graph.Owners(n)) == 0 && len(u.containersOf(n)) == 0 && !slices.ContainsFunc(u.graph.Dependents(n), goes)
+	return u.starting && losesTrack(u.graph, n) && alone
 }
 
 // hasRejectedDependent reports whether an owner may be unable to orphan a dependent.
@@ -222,12 +223,15 @@ func (u *order) examineOwners(n graph.Node) {
 	case !kept && waiting > 0 && changing > 1, goes && u.deleted(n) && len(u.requests[n]) > 0:
 		u.begin(n, propagation)
 	}
-	// It may have lost the reference before it is deleted, or stop blocking the owner right after that.
+	// It may have lost the reference before it is deleted, or stop blocking the owner right after that. It stops
+	// only if a dependent waits at that time: one that is gone at the end may be gone by then.
 	waits := func(e graph.Edge) bool {
 		contained := DeletesContents(o.Identity) && u.deleted(e.Node) && len(u.graph.Dependents(e.Node)) > 0
-		return int(e.Node) < u.graph.Listed() && (u.waits(e.Node) || contained)
+		gone := u.model.now[e.Node] == nil
+		return int(e.Node) < u.graph.Listed() && (u.waits(e.Node) || contained) && (gone || !u.unblocked[n])
 	}
-	if u.model.now[n] != nil && u.deleted(n) && (kept || changing > 1 || u.collected[n] && !u.unblocked[n] && slices.ContainsFunc(u.graph.Dependents(n), waits)) {
+	mayUnblock := u.collected[n] && slices.ContainsFunc(u.graph.Dependents(n), waits)
+	if u.model.now[n] != nil && u.deleted(n) && (kept || changing > 1 || mayUnblock) {
 		for i := range groups {
 			if g := &groups[i]; (u.change(g) || u.starting) && u.waits(g.owner) && g.blocks {
 				u.begin(g.owner, completion)
