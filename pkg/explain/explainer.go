@@ -106,24 +106,24 @@ type builder struct {
 // nondeterministic returns why the order of events decides whether the consequence comes about,
 // or nil if it does not.
 func (b *builder) nondeterministic() reason.Reason {
-	possible, uncertain := b.result, false
+	result, uncertain := b.result, false
 	_, pending := b.result.ContentsPending[b.node]
 	switch c := b.answer.Consequence; {
 	case c == collector.ConsequenceUnknown || pending || b.container != nil:
 	case b.object.IsNamespace() && b.object.Terminating() && !b.object.HasCollectorFinalizer(): // only others decide
 	case b.object.Terminating() && c == collector.ConsequenceDelete:
-		uncertain = !possible.MustVanish(b.node)
+		uncertain = !result.MustVanish(b.node)
 	case b.object.Terminating():
-		uncertain = c == collector.ConsequenceUnlink && possible.UnlinkUncertain(b.node) || c != collector.ConsequenceNone && possible.CompletionUncertain(b.node)
+		uncertain = c == collector.ConsequenceUnlink && result.UnlinkUncertain(b.node) || c != collector.ConsequenceNone && result.CompletionUncertain(b.node)
 	case c == collector.ConsequenceDelete:
-		uncertain = !possible.MustDelete(b.node)
+		uncertain = !result.MustDelete(b.node)
 	default:
-		uncertain = possible.MayDelete(b.node) || possible.UnlinkUncertain(b.node)
+		uncertain = result.MayDelete(b.node) || result.UnlinkUncertain(b.node)
 	}
 	if !uncertain {
 		return nil
 	}
-	return possible.Reason(b.node)
+	return result.Reason(b.node)
 }
 
 func newAnswer(i object.Identity) *Answer {

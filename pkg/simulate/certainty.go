@@ -69,15 +69,10 @@ func (c *Result) MustUnlink(e graph.Edge) bool {
 	return c.unlinks(e) && c.doubts(e.Node)&(deletion|unlinks) == 0
 }
 
-// unlinks reports whether the simulation removes a reference. All with one UID go together.
+// unlinks reports whether an object that is left has lost a reference. All with one UID go together.
 func (c *Result) unlinks(e graph.Edge) bool {
-	uid := c.Model.graph.Reference(e).UID
-	if o := c.Model.Object(e.Node); o != nil {
-		return !slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == uid })
-	}
-	return slices.ContainsFunc(c.Transitions, func(t Transition) bool {
-		return t.Node == e.Node && slices.ContainsFunc(t.Change.Drop, func(k int) bool { return t.StateBefore.Owners[k].UID == uid })
-	})
+	o, uid := c.Model.Object(e.Node), c.Model.graph.Reference(e).UID
+	return o != nil && !slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == uid })
 }
 
 // mayGo reports whether the owner of a reference is not certain to stay.

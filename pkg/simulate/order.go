@@ -155,7 +155,8 @@ func (u *order) held(n graph.Node) bool {
 // mayOrphan reports whether an object orphans its dependents if it is deleted, or may.
 func (u *order) mayOrphan(n graph.Node) bool {
 	o := u.graph.Object(n)
-	return o != nil && (u.orphaned[n] || slices.Contains(o.Finalizers, object.OrphanFinalizer) || slices.Contains(u.requests[n], metav1.DeletePropagationOrphan))
+	asked := slices.Contains(u.requests[n], metav1.DeletePropagationOrphan)
+	return o != nil && (asked || u.orphaned[n] || slices.Contains(o.Finalizers, object.OrphanFinalizer))
 }
 
 // kept reports whether an owner keeps an object in every order.
