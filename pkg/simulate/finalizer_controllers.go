@@ -24,13 +24,6 @@ func newFinalizerControllers(s *simulation) *finalizerControllers {
 	return &finalizerControllers{sim: s, queued: graph.NewSet(s.model.graph)}
 }
 
-// clone returns the controllers of a clone of the simulation. The queues must be empty.
-func (c *finalizerControllers) clone(s *simulation) *finalizerControllers {
-	out := newFinalizerControllers(s)
-	out.endpoints = c.endpoints
-	return out
-}
-
 func (c *finalizerControllers) onStateChange(n graph.Node, old *object.Object) {
 	c.enqueue(n)
 	now := c.sim.model.now[n]

@@ -79,8 +79,8 @@ func (s *simulation) pass(pass int) {
 			case now == noPhase:
 			case now == deleting && s.deleteConflicts(n) && s.result.Transitions[s.last[n]].Pass == pass-1:
 				s.enqueue(n)
-			case now == releasing && s.deferred.owners[n]:
-				s.deferred.add(s.model.graph, n)
+			case now == releasing && s.deferredOwners[n]:
+				s.postpone(n)
 			case now != phase(at), now == releasing && s.hasPendingDependent(n), now == deletingLate && s.hasDependentToDelete(n, d):
 				s.enqueue(n) // a transition of this pass changed the decision, or it is too early
 			default:

@@ -26,7 +26,7 @@ func (s *simulation) queueFirstPass() {
 		switch {
 		case !s.model.actsOn(node), !relevant(s.model.now[n]), s.bounds.Roots != nil && !s.bounds.Roots(node), s.unnoticed(node):
 		case s.canDefer(node):
-			s.deferred.add(s.model.graph, node)
+			s.postpone(node)
 		default:
 			s.enqueue(node)
 		}
@@ -121,32 +121,21 @@ func blocksOwner(o *object.Object, owner object.Reference) bool {
 	return slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == owner.UID && r.Blocks() })
 }
 
-// deferredQueue contains what is processed when nothing else is left to do. The zero
-// value is empty.
-type deferredQueue struct {
-	nodes  map[graph.Node]bool
-	owners map[graph.Node]bool // of those nodes
-}
-
-func (q *deferredQueue) add(g *graph.Graph, n graph.Node) {
-	if q.nodes == nil {
-		q.nodes, q.owners = map[graph.Node]bool{}, map[graph.Node]bool{}
-	}
-	if q.nodes[n] {
-		return
-	}
-	q.nodes[n] = true
-	for _, owner := range g.Owners(n) {
-		q.owners[owner] = true
+// postpone defers a node until nothing else is left to do.
+func (s *simulation) postpone(n graph.Node) {
+	s.deferred[n] = true
+	for _, owner := range s.model.graph.Owners(n) {
+		s.deferredOwners[owner] = true
 	}
 }
 
 // requeueDeferred moves deferred nodes that still need an action to the queue.
 func (s *simulation) requeueDeferred() {
-	for n := range s.deferred.nodes {
+	for n := range s.deferred {
 		if s.model.Decide(n).Action != collector.ActionNone {
 			s.enqueue(n)
 		}
 	}
-	s.deferred = deferredQueue{}
+	clear(s.deferred)
+	clear(s.deferredOwners)
 }

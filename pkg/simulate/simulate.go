@@ -130,10 +130,11 @@ type simulation struct {
 	// earlier are the transitions before SimulateRelease.
 	earlier []Transition
 
-	next     []graph.Node // the next pass processes these
-	queued   graph.Set    // the same nodes
-	deferred deferredQueue
+	next     []graph.Node        // the next pass processes these
+	queued   graph.Set           // the same nodes
 	underWay map[graph.Node]bool // owners whose foreground deletion began before the simulation
+	// deferred are processed when nothing else is left to do.
+	deferred, deferredOwners map[graph.Node]bool
 
 	controllers *finalizerControllers // nil for ActorClient
 	release     *releaseState         // nil except in SimulateRelease
@@ -153,6 +154,7 @@ func (s *simulation) start() {
 	for n := range s.last {
 		s.last[n] = -1
 	}
+	s.deferred, s.deferredOwners = map[graph.Node]bool{}, map[graph.Node]bool{}
 	s.model.simulation = s
 }
 
@@ -222,7 +224,7 @@ func (s *simulation) clone() *simulation {
 		goneNodes: slices.Clone(s.goneNodes),
 	}
 	if s.controllers != nil {
-		out.controllers = s.controllers.clone(out)
+		out.controllers = newFinalizerControllers(out)
 	}
 	return out
 }
