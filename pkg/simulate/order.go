@@ -307,8 +307,10 @@ func (u *order) spread(n graph.Node, d doubt) {
 		from.root = u.causes[n].root
 	}
 	dependents := u.graph.Dependents(n)
-	mayBlock := func(e graph.Edge) bool {
-		return u.blocks(e) && (u.model.now[e.Node] != nil || u.doubts[e.Node]&differs != 0)
+	mayBlock := func(e graph.Edge) bool { // unless it goes or loses the reference in every order
+		now, uid := u.model.now[e.Node], u.graph.UID(n)
+		named := now != nil && slices.ContainsFunc(now.Owners, func(r object.Reference) bool { return r.UID == uid })
+		return u.blocks(e) && (named || u.doubts[e.Node]&differs != 0)
 	}
 	others := u.mayOrphan(n) || u.graph.Virtual(n) // nobody waits for the dependents, or not always
 	if d&propagation != 0 && len(dependents) > 0 && (others || slices.ContainsFunc(dependents, mayBlock)) {
