@@ -271,6 +271,41 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 			delete o Foreground`,
 			map[string]string{"o": differs},
 		},
+		"a Namespace that waits for a held object keeps the others, unless it is in foreground deletion itself": {
+			`object v1 Namespace a ns spec=kubernetes owner=example.com/v1,Gadget,g,g
+			object v1 ConfigMap a/c c finalizers=example.com/hold owner=v1,Namespace,a,ns,block
+			object v1 Secret a/s s owner=v1,Namespace,a,ns
+			object v1 Pod a/p p finalizers=example.com/hold
+			object example.com/v1 Gadget g g
+			delete g Foreground`,
+			map[string]string{"g": gone, "s": differs},
+		},
+		"an instance with both finalizers may miss that it is deleted with its definition": {
+			`object apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com crd owner=example.com/v1,Gadget,gone,gone
+			object example.com/v1 Widget a/w w finalizers=orphan,foregroundDeletion deleted=1h0m0s`,
+			map[string]string{"w": differs},
+		},
+		"an object stops blocking its owner only while a dependent of its own waits": {
+			`object example.com/v1 Widget a/o o finalizers=foregroundDeletion deleted=1h0m0s
+			object example.com/v1 Widget a/d d finalizers=example.com/hold owner=example.com/v1,Widget,o,o,block
+			object example.com/v1 Widget a/e e finalizers=foregroundDeletion deleted=1m0s owner=example.com/v1,Widget,d,d
+			object example.com/v1 Widget a/f f owner=example.com/v1,Widget,e,e,block`,
+			map[string]string{"o": differs},
+		},
+		"an orphaned object keeps its reference to an unmonitored owner in foreground deletion": {
+			`object v1 ConfigMap a/o o
+			object v1 ConfigMap a/solid s
+			object metrics.example.com/v1 Meter m m finalizers=foregroundDeletion deleted=1m0s
+			object v1 Secret a/d d owner=metrics.example.com/v1,Meter,m,m owner=v1,ConfigMap,o,o owner=v1,ConfigMap,solid,s
+			delete o Orphan`,
+			map[string]string{"o": gone, "d": alive},
+		},
+		"an owner waits for a dependent that has yet to lose a doubled reference": {
+			`object example.com/v1 Widget a/o o finalizers=foregroundDeletion deleted=1m0s
+			object apps/v1 Deployment a/e e owner=example.com/v1,Widget,o,o,block
+			object batch/v1 Job a/d d finalizers=example.com/hold owner=apps/v1,Deployment,e,e owner=example.com/v1,Gadget,e,e,block`,
+			map[string]string{"o": differs},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := mustParse(t, served+c.scenario)
