@@ -264,7 +264,7 @@ func (r OwnerKindMisspelled) Message() string {
 		return fmt.Sprintf("kind %q is in lower case; this works by accident, the kind is %s", r.Owner.Kind, r.Resolved)
 	case NoVersionInGroup:
 		return fmt.Sprintf("apiVersion %q names no version; the garbage collector reads it as %s", r.Owner.APIVersion, r.Resolved)
-	case KindOfList:
+	case KindOfList, ExactSpelling:
 	}
 	text := fmt.Sprintf("kind %q is a list kind; the garbage collector looks for the owner among %s", r.Owner.Kind, r.Resolved)
 	if r.Unserved {

@@ -71,7 +71,7 @@ func (c call) String() string { return c.verb + " " + c.at.Name }
 // classified is an execute.ClassifiedError.
 type classified struct{ class snapshot.ErrorClass }
 
-func (e classified) Error() string                { return "refused: " + string(e.class) }
+func (e classified) Error() string              { return "refused: " + string(e.class) }
 func (e classified) Class() snapshot.ErrorClass { return e.class }
 
 var now = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)

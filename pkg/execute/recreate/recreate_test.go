@@ -30,7 +30,7 @@ import (
 // classified is an execute.ClassifiedError.
 type classified struct{ class snapshot.ErrorClass }
 
-func (e classified) Error() string                { return "refused: " + string(e.class) }
+func (e classified) Error() string              { return "refused: " + string(e.class) }
 func (e classified) Class() snapshot.ErrorClass { return e.class }
 
 // fakeServer is an API server in memory and a Recorder. It fails the test if a reference
