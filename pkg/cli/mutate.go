@@ -38,9 +38,10 @@ type Job struct {
 	Options *MutatingOptions
 	// Scope is what every scan reads.
 	Scope scan.Scope
-	// Plan plans what the user requested, if these gaps are accepted. Requested objects may be gone.
+	// Plan plans what the user requested, if these gaps are accepted. It is called again after the
+	// question; an object that is gone by then is no error.
 	Plan func(context.Context, Scanned, snapshot.AcceptedGaps) (*plan.Plan, error)
-	// Remaining plans what is left to do after a run of done.
+	// Remaining plans what the plan done has left to do.
 	Remaining func(_ context.Context, done *plan.Plan, after Scanned) (*plan.Plan, error)
 	// Recreate carries out the plan of a restoration. Nil: the plan is carried out as it is.
 	Recreate func(context.Context, Planned, execute.Options) *execute.Report
@@ -382,7 +383,8 @@ func deletedButPresent(p *plan.Plan, done *execute.Report, after *graph.Graph) [
 }
 
 // stillTerminating returns the objects that a run of done has deleted and that still exist,
-// except the known ones, and adds them to known. What goes after a Node is not waited for.
+// except the known ones, and adds them to known. Objects that
+// kube-controller-manager deletes because their Node is gone are left out.
 func stillTerminating(j Job, done *plan.Plan, after *collector.Judge, known graph.Set) []plan.Blocked {
 	g := after.Graph()
 	blockers := audit.NewBlockers(simulate.NewModel(after, simulate.Options{Applying: true, Accepted: j.Options.AcceptedGaps}))

@@ -25,7 +25,7 @@ type MutatingOptions struct {
 	NoBackup     bool
 	AcceptedGaps snapshot.AcceptedGaps // of --accept-gap
 	confirm      string
-	MaxDeletes   int // without asking
+	MaxDeletes   int // of a run that asks nobody
 	backupDir    string
 	runTimeout   time.Duration
 	rate         rate

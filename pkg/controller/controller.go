@@ -122,7 +122,7 @@ type hold struct {
 // backoff returns the pause after that many failures in a row.
 func backoff(failures int) time.Duration { return min(firstPause<<min(failures, 16), longestPause) }
 
-// wait waits until the cluster changes, or until the pause is over; 0 is no pause.
+// wait waits until the cluster changes or the pause is over. If the pause is 0, only a change ends it.
 func (c *controller) wait(ctx context.Context, pause time.Duration) error {
 	var over <-chan time.Time
 	if pause > 0 {
@@ -140,7 +140,7 @@ func (c *controller) wait(ctx context.Context, pause time.Duration) error {
 }
 
 // round plans and carries out one pass. It returns how long to wait for a change before the next one;
-// 0 is for ever.
+// 0: without limit.
 func (c *controller) round(ctx context.Context) (pause time.Duration, err error) {
 	begun := time.Now()
 	if (c.parts || c.left.full()) && begun.Sub(c.whole) >= wholeInterval {
@@ -149,7 +149,7 @@ func (c *controller) round(ctx context.Context) (pause time.Duration, err error)
 	due := c.due(begun)
 	changes, err := c.options.Monitor.SnapshotOfChanges(ctx, due...)
 	r := Round{Snapshot: changes.Snapshot}
-	if c.parts = changes.Whole != nil; !c.parts {
+	if c.parts = changes.Decidable != nil; !c.parts {
 		c.whole = begun
 	}
 	switch {
@@ -186,10 +186,10 @@ func isFinal(err error) bool {
 // collect plans a pass over the round's snapshot and carries it out.
 func (c *controller) collect(ctx context.Context, r *Round, changes monitor.Changes) error {
 	judge := collector.NewJudge(graph.NewWithMapper(r.Snapshot, changes.Mapper))
-	if changes.Whole == nil {
+	if changes.Decidable == nil {
 		c.left = newLeftOut()
 	}
-	planned, err := c.planWithin(judge, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.within(judge.Graph(), changes.Whole)}, Accepted: c.options.Accepted})
+	planned, err := c.planWithin(judge, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.within(judge.Graph(), changes.Decidable)}, Accepted: c.options.Accepted})
 	if err != nil {
 		return err
 	}

@@ -122,8 +122,8 @@ func (g *Graph) View() *snapshot.View { return g.view }
 // Len returns the number of nodes, including absent ones.
 func (g *Graph) Len() int { return len(g.objects) + len(g.absent) }
 
-// Listed returns the number of listed objects. Their nodes are 0 to Listed()-1, and the
-// collector judges only their references.
+// Listed returns the number of listed objects. Their nodes are 0 to Listed()-1. Objects
+// that were only looked up come after them: see Virtual.
 func (g *Graph) Listed() int { return g.listed }
 
 // Observed returns the number of objects: the listed ones and those that only a lookup found.

@@ -222,7 +222,7 @@ func (m *Model) orphanRejected(owner graph.Node) graph.Node {
 	return rejected
 }
 
-// decide is Decide, except that an owner may be unable to orphan its dependents.
+// decide is Decide without the check whether the API server rejects the patches that orphan dependents.
 func (m *Model) decide(n graph.Node) collector.Decision {
 	o := m.Object(n)
 	in := collector.DecisionInput{Object: o, Complete: m.complete, Actor: m.options.Actor}

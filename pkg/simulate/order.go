@@ -43,7 +43,7 @@ type order struct {
 	several   bool // more than one deletion is requested
 	collected map[graph.Node]bool
 	unblocked map[graph.Node]bool // an object whose references stop blocking, or may, before it is deleted
-	orphaned  map[graph.Node]bool // an owner that orphans its dependents
+	orphans   map[graph.Node]bool // an owner that orphans its dependents
 	// containers are the Namespaces and CustomResourceDefinitions that are deleted with their contents.
 	containers map[graph.Node]bool
 
@@ -71,7 +71,7 @@ func newOrder(s *simulation) *order {
 		model: s.model, graph: s.model.graph, contents: &s.contentsDeletions,
 		starting: s.bounds.Roots == nil, released: s.release != nil,
 		requests: map[graph.Node][]metav1.DeletionPropagation{}, several: len(s.bounds.Deletes) > 1,
-		collected: map[graph.Node]bool{}, unblocked: map[graph.Node]bool{}, orphaned: map[graph.Node]bool{},
+		collected: map[graph.Node]bool{}, unblocked: map[graph.Node]bool{}, orphans: map[graph.Node]bool{},
 		containers: map[graph.Node]bool{}, doubts: map[graph.Node]doubt{}, causes: map[graph.Node]cause{},
 		keeper: map[graph.Node]int{}, of: map[graph.Node]*references{},
 	}
@@ -86,14 +86,14 @@ func newOrder(s *simulation) *order {
 			case t.Action == collector.ActionDelete && !t.Requested:
 				u.collected[t.Node] = true
 			case t.Change.RemoveFinalizer == object.OrphanFinalizer:
-				u.orphaned[t.Node] = true
+				u.orphans[t.Node] = true
 			}
 		}
 	}
 	for i, now := range u.model.now {
 		n, o := graph.Node(i), u.graph.Object(graph.Node(i))
 		if o.Orphaning() || orphaning(now) {
-			u.orphaned[n] = true
+			u.orphans[n] = true
 		}
 		if DeletesContents(o.Identity) && u.deleted(n) && (!o.Terminating() || emptiesContents(o)) {
 			u.containers[n] = true
@@ -142,7 +142,7 @@ func (u *order) mayWait(n graph.Node) bool {
 // changes reports whether an object stops keeping its dependents at some time.
 func (u *order) changes(n graph.Node) bool {
 	o := u.graph.Object(n)
-	return o != nil && (u.waits(n) && u.model.now[n] != o || u.orphaned[n] || u.model.now[n] == nil)
+	return o != nil && (u.waits(n) && u.model.now[n] != o || u.orphans[n] || u.model.now[n] == nil)
 }
 
 // held reports whether an object is left at the end, or may be, once nothing waits for its dependents
@@ -156,7 +156,7 @@ func (u *order) held(n graph.Node) bool {
 func (u *order) mayOrphan(n graph.Node) bool {
 	o := u.graph.Object(n)
 	asked := slices.Contains(u.requests[n], metav1.DeletePropagationOrphan)
-	return o != nil && (asked || u.orphaned[n] || slices.Contains(o.Finalizers, object.OrphanFinalizer))
+	return o != nil && (asked || u.orphans[n] || slices.Contains(o.Finalizers, object.OrphanFinalizer))
 }
 
 // kept reports whether an owner keeps an object in every order.
@@ -164,7 +164,7 @@ func (u *order) kept(n graph.Node) bool {
 	groups := u.references(n).groups
 	for k := u.keeper[n]; k < len(groups); k++ {
 		w := groups[k].owner
-		stays := u.graph.Object(w) == nil || u.model.Object(w) != nil && !u.mayWait(w) && !u.orphaned[w]
+		stays := u.graph.Object(w) == nil || u.model.Object(w) != nil && !u.mayWait(w) && !u.orphans[w]
 		if groups[k].solid && stays {
 			u.keeper[n] = k
 			return true

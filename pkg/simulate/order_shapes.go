@@ -36,7 +36,7 @@ func (u *order) examine(n graph.Node) {
 	}
 	u.examineRequests(n)
 	switch {
-	case u.orphaned[n] && (o.DeletingDependents() && !u.staysWithBoth(n) || u.hasRejectedDependent(n)):
+	case u.orphans[n] && (o.DeletingDependents() && !u.staysWithBoth(n) || u.hasRejectedDependent(n)):
 		u.begin(n, completion)
 	case o.Terminating() && !u.starting:
 		u.examineUnderWay(n)
@@ -161,7 +161,7 @@ func (u *order) examineOwners(n graph.Node) {
 	var wakes, orphaning, goes, doubled bool
 	for i := range groups {
 		g := &groups[i]
-		change, orphans := u.change(g), u.orphaned[g.owner]
+		change, orphans := u.change(g), u.orphans[g.owner]
 		wakes, orphaning = wakes || u.changes(g.owner), orphaning || orphans
 		goes = goes || (change || g.bad) && !orphans
 		doubled = doubled || g.size > 1 && (change && !orphans || g.mixed)
@@ -193,7 +193,7 @@ func (u *order) examineOwners(n graph.Node) {
 	}
 	for i := range groups {
 		// The collector does not know the dependents of an owner that it does not watch.
-		if g := &groups[i]; orphaning && !kept && (g.bad || u.change(g) && !u.orphaned[g.owner] || g.mixed || u.graph.Virtual(n)) {
+		if g := &groups[i]; orphaning && !kept && (g.bad || u.change(g) && !u.orphans[g.owner] || g.mixed || u.graph.Virtual(n)) {
 			lost := reason.OrderMatters{Orphaned: true}
 			if of := u.graph.Object(g.owner); of != nil {
 				lost.Owner = &of.Identity

@@ -37,7 +37,7 @@ func (t Type) APIVersion() string {
 // String returns resource.group, as kubectl names a type.
 func (t Type) String() string { return qualified(t.Resource, t.Group) }
 
-// Monitored reports whether the collector watches this type: the preferred version, with
+// Monitored reports whether the collector lists and watches this type: the preferred version, with
 // the verbs delete, list and watch, and not one of the two Event types
 // (docs/gc-semantics.md#monitored-types).
 func (t Type) Monitored() bool {
@@ -47,7 +47,7 @@ func (t Type) Monitored() bool {
 	return t.Can("delete") && t.Can("list") && t.Can("watch")
 }
 
-// Watched reports whether the collector watches the objects of this type, in whichever version.
+// Watched reports whether the collector watches the objects of this type, in this or another version.
 func (t Type) Watched() bool {
 	t.Preferred = true // a served version that is not the preferred one leads to the same objects
 	return t.Monitored()

@@ -18,7 +18,7 @@ type index struct {
 	mu         sync.Mutex
 	holders    map[types.UID][]holder
 	dependents map[types.UID]uidSet // by owner
-	changed    map[types.UID]bool   // and owners that may have waited for that
+	changed    map[types.UID]bool   // UIDs of changed objects, and of terminating owners that may have waited for the change
 	everything bool                 // changes are not only those of single objects
 }
 
@@ -206,9 +206,9 @@ func (x *index) part(uids []types.UID) (selected map[*typeMonitor][]*object.Obje
 type Changes struct {
 	*snapshot.Snapshot
 	Mapper *snapshot.Mapper // of the snapshot's types
-	// Whole reports whether the snapshot has all that a decision on the object with that UID depends
+	// Decidable reports whether the snapshot has all that a decision on the object with that UID depends
 	// on. It is nil if the snapshot has all objects.
-	Whole func(types.UID) bool
+	Decidable func(types.UID) bool
 }
 
 // A part holds at most one in maxPart of all objects, but may always hold alwaysPart.
@@ -233,7 +233,7 @@ func (m *Monitor) SnapshotOfChanges(ctx context.Context, more ...types.UID) (Cha
 	}
 	out, err := m.snapshotOf(ctx, selected)
 	if whole != nil {
-		out.Whole = func(uid types.UID) bool { return whole[uid] }
+		out.Decidable = func(uid types.UID) bool { return whole[uid] }
 	}
 	if err != nil {
 		m.index.markEverything()

@@ -176,10 +176,10 @@ func takePart(t *testing.T, m *monitor.Monitor, s clustertest.Server, event clus
 		if part, err = m.SnapshotOfChanges(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if part.Whole == nil {
+		if part.Decidable == nil {
 			whole = part.Snapshot
 		}
-		return part.Whole != nil
+		return part.Decidable != nil
 	}
 	await(t, "an end of changes of everything", next)
 	s.RawEvents(pods) <- event

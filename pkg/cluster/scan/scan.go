@@ -43,7 +43,7 @@ type Widening int
 // Values of Scope.Widen.
 const (
 	WidenKinds  Widening = iota // list the kinds of unresolved owners in all namespaces
-	WidenAll                    // list everything, also if a finalizer of the garbage collector may wait for dependents elsewhere
+	WidenAll                    // list everything if an owner is unresolved, or if the collector's finalizers are in use, as dependents elsewhere may count
 	WidenAlways                 // list everything in any case
 )
 
@@ -73,7 +73,7 @@ type scanner struct {
 	overBudget map[snapshot.Coordinates]bool // see withinBudget
 }
 
-// Cluster discovers what the server serves, unless discovered is that already, and runs a scan. If a
+// Cluster scans. discovered is the result of an earlier discovery; if it is nil, Cluster discovers the types first. If a
 // type vanished between the two, such as that of a CustomResourceDefinition that was just deleted, it
 // does both once more. Errors are those of discovery and Run.
 func Cluster(ctx context.Context, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {

@@ -23,7 +23,7 @@ type task struct {
 	node  graph.Node
 
 	attempts        int
-	changed         bool                // the object was not as the live model knew it
+	changed         bool                // the object was read again because it is not as the plan knew it
 	verified        bool                // the object was read with its owners, after the latest write if there was one
 	reread          map[graph.Node]bool // objects that were read since the latest write
 	relisted        bool

@@ -222,9 +222,9 @@ func (r *Runner) WaitForTurn(ctx context.Context) *event.Result {
 	return nil
 }
 
-// Write calls write with the object at, which was read from s with the result o and err. After a
-// conflict it reads the object again, and repeats that. It returns the result of write if there is one, and nil
-// if write has sent its request.
+// Write sends a write about an object. o and err are what s returned for it before. write sends the
+// request and returns nil, or a result if there is nothing to send. After a conflict, Write reads
+// the object again and repeats.
 func (r *Runner) Write(
 	ctx context.Context, s execute.Patcher, at object.Identity, o *object.Object, err error, write func(*object.Object) (*event.Result, error),
 ) *event.Result {
