@@ -57,6 +57,9 @@ func (u *order) examineRequests(n graph.Node) {
 	if contained && u.mayOrphan(n) && u.deleted(n) { // or the namespace controller removes that finalizer first
 		u.doubtDependents(n, deletion|unlinks, cause{root: graph.None})
 	}
+	if len(of) > 0 && u.waits(n) && slices.Contains(u.graph.Owners(n), n) && !u.kept(n) { // it may stop blocking itself first
+		u.begin(n, completion)
+	}
 	differ := func(other metav1.DeletionPropagation) bool { return other != of[0] }
 	left := contained && u.model.now[n] != nil
 	switch {
@@ -249,8 +252,9 @@ func (u *order) change(g *ownerGroup) bool {
 func (u *order) examineOwner(n graph.Node, g *ownerGroup, d doubt) {
 	o, w := u.graph.Object(n), u.graph.Object(g.owner)
 	// The collector only notices that references are removed if the last one blocks
-	// (graph_builder.go, referencesDiffs).
-	if g.size > 1 && u.waits(g.owner) && g.blocks && !g.lastBlocks {
+	// (graph_builder.go, referencesDiffs). That of an object that owns itself may stop blocking before.
+	ownsItself := slices.Contains(u.graph.Owners(n), n)
+	if g.size > 1 && u.waits(g.owner) && g.blocks && (!g.lastBlocks || ownsItself) {
 		u.begin(g.owner, completion)
 	}
 	if !u.waits(g.owner) || !u.change(g) && !u.starting {

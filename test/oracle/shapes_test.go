@@ -108,6 +108,27 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 			object apps/v1 Deployment a/d d owner=example.com/v1,Widget,w,w`,
 			map[string]string{"j": "terminating, waits for foregroundDeletion", "w": "terminating, waits for example.com/hold", "d": differs},
 		},
+		"an object that owns itself may stop blocking itself": {
+			`object v1 Secret a/s s finalizers=foregroundDeletion,orphan owner=example.com/v1,Widget,gone,gone owner=v1,Secret,s,s,block
+			delete s`,
+			nil,
+		},
+		"and then whom else it blocks, unnoticed": {
+			`object v1 ConfigMap a/o o
+			object apps/v1 Deployment a/d d owner=v1,ConfigMap,o,o
+			object v1 Secret a/s s owner=apps/v1,Deployment,d,d,block owner=v1,ConfigMap,o,o owner=apps/v1,Deployment,d,d owner=apps/v1,Deployment,d,d,block owner=v1,Secret,s,s
+			delete o Foreground`,
+			nil,
+		},
+		"a CustomResourceDefinition that may stay keeps its dependents": {
+			`object apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com crd
+			object example.com/v1 Widget a/w w finalizers=foregroundDeletion
+			object v1 Secret a/solid s
+			object v1 ConfigMap a/d d owner=example.com/v1,Widget,w,w owner=apiextensions.k8s.io/v1,CustomResourceDefinition,widgets.example.com,crd
+			object v1 Secret a/e e owner=example.com/v1,Widget,w,w,block owner=v1,Secret,solid,s owner=example.com/v1,Widget,w,w
+			delete crd Background`,
+			map[string]string{"crd": differs, "d": differs},
+		},
 		"D6 an Event is deleted with its owner, and what it owns": {
 			`object v1 Secret a/s s
 			object v1 Event a/e e owner=v1,Secret,s,s
