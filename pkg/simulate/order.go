@@ -319,7 +319,7 @@ func (u *order) spread(n graph.Node, d doubt) {
 	if d&(deletion|completion|propagation) != 0 {
 		below := propagation
 		underWay := u.starting && o.DeletingDependents() // the collector may not process what does not block it
-		stays := d&completion != 0 && !u.waits(n) // then it keeps them, as its deletion is not in the foreground
+		stays := d&completion != 0 && !u.waits(n)        // then it keeps them, as its deletion is not in the foreground
 		if d&deletion != 0 || stays || others || u.held(n) || underWay {
 			below = deletion | unlinks
 		}
