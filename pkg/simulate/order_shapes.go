@@ -64,7 +64,7 @@ func (u *order) examineRequests(n graph.Node) {
 	left := contained && u.model.now[n] != nil
 	switch {
 	case len(of) == 0 || !u.several && !contained || !u.deleted(n):
-	case u.graph.Object(n).HasCollectorFinalizer(), slices.ContainsFunc(of, differ), left && slices.ContainsFunc(of, changesFinalizers):
+	case u.graph.Object(n).HasCollectorFinalizer(), collector.UpdateRejected(u.graph.Object(n)), slices.ContainsFunc(of, differ), left && slices.ContainsFunc(of, changesFinalizers):
 		u.begin(n, completion)
 	case contained:
 		u.begin(n, propagation)

@@ -120,6 +120,14 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 			delete o Foreground`,
 			nil,
 		},
+		"whether an object with two controllers goes depends on which of two deletions is first": {
+			`object v1 ConfigMap a/o o
+			object v1 Secret a/s s owner=example.com/v1,Widget,w,w,controller owner=v1,ConfigMap,o,o,controller
+			object example.com/v1 Widget a/w w
+			delete o Foreground
+			delete s Foreground`,
+			map[string]string{"o": gone, "s": differs},
+		},
 		"a CustomResourceDefinition that may stay keeps its dependents": {
 			`object apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com crd
 			object example.com/v1 Widget a/w w finalizers=foregroundDeletion
