@@ -11,8 +11,7 @@ import (
 
 // predict corrects the consequences of findings where an object's references alone do not decide
 // them: an owner orphans the object, the collector has no reason to process it, or the order of
-// events decides. It costs nothing if no finding says that the collector deletes, unlinks, or finds a
-// namespaced owner of a cluster-scoped object.
+// events decides. It simulates only if a finding needs it.
 func (r *ruleContext) predict(report *Report) {
 	var possible *simulate.Result
 	var of uncertainty

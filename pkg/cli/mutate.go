@@ -124,8 +124,8 @@ func readVolumes(ctx context.Context, now Planned) (*snapshot.Snapshot, error) {
 	return read.MarkVolumes(ctx, now.Cluster, now.Snapshot, namespaces)
 }
 
-// Run shows the plan, and the notes below it. If the user confirms it, it plans again, backs up, carries out the plan,
-// verifies the result and reports it.
+// Run shows the plan and the notes below it. A dry run ends there. Otherwise it asks for confirmation unless flags
+// give it, plans again if it asked, backs up, carries out the plan, verifies the result and reports it.
 func Run(ctx context.Context, j Job, now Planned, notes ...string) error {
 	o := j.Options
 	warn(ctx, o, now)
@@ -286,7 +286,7 @@ func carryOut(ctx context.Context, j Job, now Planned, b *RunBackup) *execute.Re
 	if j.Recreate != nil {
 		return j.Recreate(ctx, now, o)
 	}
-	var writer planrun.BackupWriter // a nil *RunBackup would be one that is not nil
+	var writer planrun.BackupWriter // a nil *RunBackup in the interface would not equal nil
 	if b != nil {
 		writer, o.Record = b, b.Record
 	}

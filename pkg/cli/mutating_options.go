@@ -92,7 +92,7 @@ const defaultWriters = 64
 
 var digestFormat = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
-// Complete takes over and validates the command line, before any request to a cluster.
+// Complete records and validates the command line, before any request to a cluster.
 func (o *MutatingOptions) Complete(cmd *cobra.Command, args []string) error {
 	o.given, o.args = cmd.Flags(), args
 	if !o.given.Changed("concurrency") {

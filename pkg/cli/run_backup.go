@@ -42,8 +42,8 @@ func IdentifyCluster(ctx context.Context, s *ScanOptions, live *client.Client, s
 	return uid
 }
 
-// RunBackup is the backup of one run, or of one round of collect --watch: a folder with the objects that
-// it deletes or changes.
+// RunBackup is the backup of one run, or of one round of collect --watch: a folder with its steps, and
+// the manifests of the objects that it deletes or repairs.
 type RunBackup struct {
 	cluster  *client.Client
 	snapshot *snapshot.Snapshot

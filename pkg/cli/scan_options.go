@@ -105,7 +105,7 @@ func (s *ScanOptions) AddReadingFlags(cmd *cobra.Command) {
 // minMemory is the least memory with which server responses can be read.
 const minMemory = 64 << 20
 
-// Validate checks the flags that no scan can work with.
+// Validate returns an error if the flags rule out any scan.
 func (s *ScanOptions) Validate() error {
 	_, timeoutErr := s.requestTimeout()
 	return cmp.Or(

@@ -47,11 +47,11 @@ type Options struct {
 	// exceeds a limit is left out entirely, until a round over everything finds it within the limit.
 	// With 0, nothing is deleted.
 	MaxDeletes int
-	// Full reports whether nothing more of a namespace can be backed up for now. It is left out. It may be nil.
+	// Full reports whether the backups of a namespace are full for now: a round leaves that namespace
+	// out. Nil means never.
 	Full    func(namespace string) bool
 	Execute execute.Options
-	// Backup opens the backup of a round. Its plan has a digest. Run closes the backup. A nil function
-	// means that nothing is backed up.
+	// Backup opens the backup of a round, which Run closes. Nil means that nothing is backed up.
 	Backup func(context.Context, *snapshot.Snapshot, *plan.Plan) (Backup, error)
 	// OnStep is called when a step has ended, one at a time. It may be nil.
 	OnStep func(*plan.Step, event.Event)
@@ -78,8 +78,8 @@ type Round struct {
 	Err      error // why the round failed; it will be tried again
 }
 
-// Run collects garbage until the context ends, and then returns its error. Another error is that of a
-// Monitor that has ended.
+// Run collects garbage until the context ends and returns the context's error, or the Monitor's if the
+// Monitor ends first.
 func Run(ctx context.Context, o Options) error {
 	if err := o.Monitor.WaitForSync(ctx); err != nil {
 		return err

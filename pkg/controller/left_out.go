@@ -91,7 +91,7 @@ func (l *leftOut) has(judge *collector.Judge, n graph.Node) bool {
 func kindOf(r object.Reference) schema.GroupKind { return r.GroupVersionKind().GroupKind() }
 
 // add leaves out every namespace for which the plan exceeds a limit or, if there is none, every kind of
-// owner. It reports whether it left out more than before, and whether anything exceeded a limit.
+// owner that exceeds one. It reports whether it left out more than before, and whether anything exceeded a limit.
 //
 // The namespaces with the most deletions do not count against a kind of owner. Otherwise anyone who
 // can create objects in a few namespaces could have that kind left out everywhere. For the same

@@ -229,7 +229,7 @@ func (s *simulation) clone() *simulation {
 	return out
 }
 
-// clip returns a copy of m to whose lists may be appended without changing those of m.
+// clip returns a copy of m whose slices can be appended to without affecting those of m.
 func clip[K comparable, V any](m map[K][]V) map[K][]V {
 	out := make(map[K][]V, len(m))
 	for k, v := range m {

@@ -52,8 +52,8 @@ func (a *announcements) ListFor(j client.Query) *client.ListResult {
 // announced. It lags some milliseconds behind a definition that was just created or deleted.
 var catchUpPauses = []time.Duration{100 * time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond}
 
-// addUnannouncedGaps adds gaps for what is announced but missing from discovery.
-func addUnannouncedGaps(ctx context.Context, c *client.Client, result *Result) error {
+// addUndiscoveredGaps adds gaps for what is announced but missing from discovery.
+func addUndiscoveredGaps(ctx context.Context, c *client.Client, result *Result) error {
 	for of, list := range map[*snapshot.Type]*client.ListResult{&APIServices: &result.Announced.services, &Definitions: &result.Announced.definitions} {
 		if list.Err != nil && !result.needsNoGap(of, list.Err) {
 			result.Gaps = append(result.Gaps, client.GapOf(client.Query{Type: *of}.Listing(), list.Err))

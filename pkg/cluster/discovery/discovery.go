@@ -157,7 +157,7 @@ func discover(ctx context.Context, c *client.Client, withAnnounced bool) (*Resul
 	if !withAnnounced {
 		return result, nil
 	}
-	return result, addUnannouncedGaps(ctx, c, result)
+	return result, addUndiscoveredGaps(ctx, c, result)
 }
 
 // serverVersion returns the server's version, or an empty string if it is unknown.

@@ -54,7 +54,7 @@ func (l *Lock) Object() object.Identity {
 	return object.Identity{APIVersion: Leases.APIVersion(), Kind: Leases.Kind, Namespace: l.query.Namespace, Name: l.query.Name}
 }
 
-// Lease is what the API server has of a Lease.
+// Lease is the spec of a Lease object.
 type Lease struct {
 	HolderIdentity       string           `json:"holderIdentity"` // empty if nothing holds it
 	LeaseDurationSeconds int              `json:"leaseDurationSeconds"`
@@ -65,7 +65,7 @@ type Lease struct {
 	version string // resourceVersion; empty for a Lease to create
 }
 
-// Duration returns after which time without a renewal the Lease is free.
+// Duration returns how long the Lease stays held without a renewal.
 func (l *Lease) Duration() time.Duration { return time.Duration(l.LeaseDurationSeconds) * time.Second }
 
 // Read returns a Lease, nil if it does not exist.

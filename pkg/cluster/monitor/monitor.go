@@ -45,7 +45,7 @@ type Options struct {
 // Monitor keeps a live copy of what a scan of its scope would read. It is safe for concurrent use.
 type Monitor struct {
 	client  *client.Client      // counts the memory of all objects
-	lists   *semaphore.Weighted // under way
+	lists   *semaphore.Weighted // limits the lists in flight
 	options Options
 	memo    *scan.Memo
 
@@ -151,8 +151,8 @@ func (m *Monitor) WaitForSync(ctx context.Context) error {
 	return nil
 }
 
-// Snapshot returns what scan.Run would return now. If not even the types are known at the moment,
-// the error is that of discovery, and a *scan.NothingReadableError if no list is. After a
+// Snapshot returns what scan.Run would return now. If the latest discovery failed, it returns
+// that error; if no list is usable, a *scan.NothingReadableError. After a
 // *client.MemoryError and after Stop, every call returns the same error.
 func (m *Monitor) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
 	everything, err := m.snapshotOf(ctx, nil)

@@ -65,7 +65,7 @@ type scanner struct {
 
 	objects  snapshot.Deduper
 	listed   []snapshot.Listing
-	versions map[snapshot.Listing]string // resourceVersions of the lists, empty of those that failed
+	versions map[snapshot.Listing]string // resourceVersions of the lists; empty for failed lists
 	gaps     []snapshot.Gap
 	lookups  []snapshot.Lookup
 
@@ -74,8 +74,8 @@ type scanner struct {
 }
 
 // Cluster scans. discovered is the result of an earlier discovery; if it is nil, Cluster discovers the types first. If a
-// type vanished between the two, such as that of a CustomResourceDefinition that was just deleted, it
-// does both once more. Errors are those of discovery and Run.
+// type vanishes between discovery and scan, such as that of a deleted CustomResourceDefinition, it
+// repeats both once. Errors are those of discovery and Run.
 func Cluster(ctx context.Context, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
 	if discovered == nil {
 		var err error

@@ -115,7 +115,7 @@ func (c *collectCommand) run(cmd *cobra.Command, args []string) error {
 	return cli.Run(ctx, job, now)
 }
 
-// scope returns everything.
+// scope is what the command scans: the cluster, or the namespace of -n.
 func (c *collectCommand) scope() scan.Scope {
 	return c.options.Scan.Everything(scan.Scope{Running: true})
 }

@@ -88,7 +88,8 @@ type service struct {
 	log        *roundLog
 }
 
-// runWatch collects until the context ends.
+// runWatch collects until the context ends or the service has to stop: the Lease is lost, or the cluster's own
+// collector is alive.
 func (c *collectCommand) runWatch(ctx context.Context) error {
 	live, err := c.options.Scan.Connect()
 	if err != nil {
@@ -269,7 +270,7 @@ func (s *service) prune() {
 	}
 }
 
-// openBackup opens the backup of a round, after removing the oldest ones.
+// openBackup opens the backup of a round. At most once a minute, it first removes old backups.
 func (s *service) openBackup(ctx context.Context, seen *snapshot.Snapshot, p *plan.Plan) (controller.Backup, error) {
 	o := s.command.options
 	s.prune()

@@ -16,9 +16,9 @@ import (
 // contents knows what other controllers delete because a step deletes the Namespace or
 // CustomResourceDefinition around it. It is safe for concurrent use.
 type contents struct {
-	inside   map[graph.Node][]graph.Node // by object around
-	lastStep map[graph.Node]int          // by object around, the last step on an object inside
-	// following are what the cluster deletes because of a step, without a step of its own. By that step.
+	inside   map[graph.Node][]graph.Node // by container: the Namespace or CustomResourceDefinition
+	lastStep map[graph.Node]int          // by container, the index of the last step on one of its contents
+	// following maps a step to what the cluster deletes because of it without a step of its own.
 	following map[int][]graph.Node
 
 	deleting atomic.Bool // whether this run has caused any deletion of contents

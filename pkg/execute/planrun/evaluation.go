@@ -26,7 +26,7 @@ type evaluation struct {
 }
 
 // evaluate updates the model with what was read and decides again on a step.
-// ContentsDeleting reports whether others may have deleted objects because of this run.
+// contentsDeleting reports whether others may have deleted objects because of this run.
 func (m *liveModel) evaluate(step *plan.Step, read map[graph.Node]observation, contentsDeleting bool) evaluation {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,7 +66,7 @@ func (m *liveModel) evaluate(step *plan.Step, read map[graph.Node]observation, c
 }
 
 // waitingOwners returns the owners of an object that wait for their dependents to be
-// deleted: any of them may have become solid. Unknown reports that one of them is not in
+// deleted: any of them may have become solid. unknown reports that one of them is not in
 // the graph.
 func (m *liveModel) waitingOwners(n graph.Node) (owners []graph.Node, unknown bool) {
 	for i, v := range m.model.Verdicts(n) {

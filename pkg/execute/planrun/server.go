@@ -34,8 +34,8 @@ type Server interface {
 	WaitForGone(ctx context.Context, at object.Identity) error
 }
 
-// BackupWriter backs up objects before they are deleted or repaired. It is called once
-// at a time, and again for an object that has changed since.
+// BackupWriter backs up objects before they are deleted or repaired. Calls do not
+// overlap; an object that has changed is written again.
 type BackupWriter interface {
 	// Write returns the objects as it saved them, which are on disk then, and why it failed to save
 	// others. An object in neither is gone or was replaced. An error means that nothing can be backed up.

@@ -156,9 +156,14 @@ func (on *line) contents() int {
 
 // each calls do with every line from these on, depth first.
 func each(from []*line, do func(*line)) {
-	for next := slices.Clone(from); len(next) > 0; {
-		on := next[0]
-		next = slices.Concat(on.children, next[1:])
+	next := slices.Clone(from)
+	slices.Reverse(next)
+	for len(next) > 0 {
+		on := next[len(next)-1]
+		next = next[:len(next)-1]
+		for _, child := range slices.Backward(on.children) {
+			next = append(next, child)
+		}
 		do(on)
 	}
 }
