@@ -99,6 +99,8 @@ func (u *order) examineUnderWay(n graph.Node) {
 			u.begin(n, completion)
 		}
 		return
+	case o.IsNamespace() && o.DeletingDependents() && now != o: // a scan does not show whether its contents are gone already
+		u.begin(n, completion)
 	case !lost && u.model.Decide(n).Action != collector.ActionNone:
 		u.begin(n, completion)
 	}
@@ -233,7 +235,7 @@ func (u *order) examineOwners(n graph.Node) {
 		gone := u.model.now[e.Node] == nil
 		return int(e.Node) < u.graph.Listed() && (u.waits(e.Node) || contained) && (gone || !u.unblocked[n])
 	}
-	mayUnblock := u.collected[n] && slices.ContainsFunc(u.graph.Dependents(n), waits)
+	mayUnblock := (u.collected[n] || u.several && len(u.requests[n]) > 0) && slices.ContainsFunc(u.graph.Dependents(n), waits)
 	if u.model.now[n] != nil && u.deleted(n) && (kept || changing > 1 || mayUnblock) {
 		for i := range groups {
 			if g := &groups[i]; (u.change(g) || u.starting) && u.waits(g.owner) && g.blocks {

@@ -128,6 +128,21 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 			delete s Foreground`,
 			map[string]string{"o": gone, "s": differs},
 		},
+		"whether a Namespace in foreground deletion waits for its contents is not known": {
+			`object v1 Namespace n n finalizers=foregroundDeletion deleted=1m0s
+			object example.com/v1 Gadget g g owner=v1,Namespace,n,n,block owner=apps/v1,Deployment,gone,gone
+			delete g Orphan`,
+			nil,
+		},
+		"a held dependent that is deleted, too, may stop blocking its owner": {
+			`object v1 ConfigMap a/o o
+			object example.com/v1 Widget a/w w finalizers=example.com/hold owner=v1,ConfigMap,o,o owner=v1,ConfigMap,o,o,block
+			object example.com/v1 Widget a/d d owner=example.com/v1,Widget,w,w
+			delete o Foreground
+			delete d Foreground
+			delete w Foreground`,
+			nil,
+		},
 		"a CustomResourceDefinition that may stay keeps its dependents": {
 			`object apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com crd
 			object example.com/v1 Widget a/w w finalizers=foregroundDeletion
