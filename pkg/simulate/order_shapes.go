@@ -57,7 +57,7 @@ func (u *order) examineRequests(n graph.Node) {
 	if contained && u.mayOrphan(n) && u.deleted(n) { // or the namespace controller removes that finalizer first
 		u.doubtDependents(n, deletion|unlinks, cause{root: graph.None})
 	}
-	if len(of) > 0 && u.waits(n) && slices.Contains(u.graph.Owners(n), n) && !u.kept(n) { // it may stop blocking itself first
+	if len(of) > 0 && u.waits(n) && slices.Contains(u.graph.Owners(n), n) { // it may stop blocking itself first
 		u.begin(n, completion)
 	}
 	differ := func(other metav1.DeletionPropagation) bool { return other != of[0] }
