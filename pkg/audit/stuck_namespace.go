@@ -295,11 +295,11 @@ func (d *namespaceDiagnosis) undeleted() []graph.Node {
 	stopping := false
 	for _, n := range d.contents {
 		switch o := d.of.graph.Object(n); {
-		case !isPod(o) && !o.Terminating():
+		case !o.IsPod() && !o.Terminating():
 			others = append(others, n)
-		case isPod(o) && o.Terminating():
+		case o.IsPod() && o.Terminating():
 			stopping = true
-		case isPod(o):
+		case o.IsPod():
 			pods = append(pods, n)
 		}
 	}
@@ -308,8 +308,6 @@ func (d *namespaceDiagnosis) undeleted() []graph.Node {
 	}
 	return append(pods, others...)
 }
-
-func isPod(o *object.Object) bool { return o.Kind == "Pod" && o.GroupVersionKind().Group == "" }
 
 // finalizers adds the finalizers of the Namespace itself.
 func (d *namespaceDiagnosis) finalizers() {

@@ -43,6 +43,9 @@ func (i Identity) InNamespace() string {
 // (docs/gc-semantics.md#pods-of-a-node).
 func (i Identity) IsNode() bool { return i.APIVersion == "v1" && i.Kind == "Node" }
 
+// IsPod reports whether the object is a Pod.
+func (i Identity) IsPod() bool { return i.GroupVersionKind().GroupKind() == Pod }
+
 // IsAttachment reports whether the object is a VolumeAttachment, which its storage driver removes before it lets the
 // volume go.
 func (i Identity) IsAttachment() bool { return i.GroupVersionKind().GroupKind() == VolumeAttachment }

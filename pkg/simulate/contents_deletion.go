@@ -81,8 +81,6 @@ func (c *contentsDeletions) swept(ns graph.Node) bool {
 	return slices.ContainsFunc(c.byNode[ns], func(i int) bool { return len(c.all[i].pending) == 0 })
 }
 
-func isPod(o *object.Object) bool { return o.GroupVersionKind().GroupKind() == object.Pod }
-
 // contentsIndex finds objects by namespace and by type, and the Namespaces and
 // CustomResourceDefinitions by name.
 type contentsIndex struct {
@@ -208,7 +206,7 @@ func emptiesContents(o *object.Object) bool {
 // podsFirst separates Pods from other objects.
 func (s *simulation) podsFirst(contents []graph.Node) (pods, others []graph.Node) {
 	for _, member := range contents {
-		if isPod(s.model.graph.Object(member)) {
+		if s.model.graph.Object(member).IsPod() {
 			pods = append(pods, member)
 		} else {
 			others = append(others, member)

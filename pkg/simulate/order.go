@@ -261,7 +261,7 @@ func (u *order) doubt(n graph.Node, d doubt, because cause) {
 		case u.graph.Object(container).IsCRD():
 			inDefinition = true
 		default:
-			inNamespace = u.model.Object(n) == nil && (isPod(o) || u.contents.swept(container))
+			inNamespace = u.model.Object(n) == nil && (o.IsPod() || u.contents.swept(container))
 		}
 	}
 	switch {
@@ -339,7 +339,7 @@ func (u *order) spread(n graph.Node, d doubt) {
 	if d&(deletion|completion) != 0 {
 		for _, container := range u.containersOf(n) {
 			u.doubt(container, completion, from)
-			if u.graph.Object(container).IsNamespace() && u.model.judge.Behavior().OrderedNamespaceDeletion && isPod(o) {
+			if u.graph.Object(container).IsNamespace() && u.model.judge.Behavior().OrderedNamespaceDeletion && o.IsPod() {
 				u.doubt(container, sweep, from)
 			}
 		}
@@ -351,7 +351,7 @@ func (u *order) spread(n graph.Node, d doubt) {
 	}
 	if d&(deletion|sweep) != 0 && DeletesContents(o.Identity) {
 		for _, member := range u.model.contentsOf(n) {
-			if !u.graph.Object(member).Terminating() && (d&deletion != 0 || !isPod(u.graph.Object(member))) {
+			if !u.graph.Object(member).Terminating() && (d&deletion != 0 || !u.graph.Object(member).IsPod()) {
 				u.doubt(member, deletion|sweep, from)
 			}
 		}

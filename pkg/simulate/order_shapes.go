@@ -24,6 +24,7 @@ import (
 //   - An owner cannot be looked up at times: an error, or a kind that is deleted itself (garbagecollector.go, isDangling).
 //   - Its deletion is requested, and others delete it as well or it was terminating: the last request
 //     decides about the finalizers (store.go, deletionFinalizersForGarbageCollection).
+//   - It owns itself, and may stop blocking itself, and whom else it blocks, before it is deleted.
 //   - It was terminating before, and the scan does not show what the controllers have missed or have done.
 //   - The collector does not watch it: it looks for it where a dependent says (graph_builder.go, addDependentToOwners).
 func (u *order) examine(n graph.Node) {
@@ -53,7 +54,7 @@ func (u *order) examine(n graph.Node) {
 // examineRequests doubts an object whose deletion is requested, among others, if the collector or
 // somebody else deletes it as well.
 func (u *order) examineRequests(n graph.Node) {
-	of, contained := u.requests[n], len(u.containersOf(n)) > 0
+	o, of, contained := u.graph.Object(n), u.requests[n], len(u.containersOf(n)) > 0
 	if contained && u.mayOrphan(n) && u.deleted(n) { // or the namespace controller removes that finalizer first
 		u.doubtDependents(n, deletion|unlinks, cause{root: graph.None})
 	}
@@ -64,7 +65,8 @@ func (u *order) examineRequests(n graph.Node) {
 	left := contained && u.model.now[n] != nil
 	switch {
 	case len(of) == 0 || !u.several && !contained || !u.deleted(n):
-	case u.graph.Object(n).HasCollectorFinalizer(), collector.UpdateRejected(u.graph.Object(n)), slices.ContainsFunc(of, differ), left && slices.ContainsFunc(of, changesFinalizers):
+	case o.HasCollectorFinalizer(), collector.UpdateRejected(o), slices.ContainsFunc(of, differ),
+		left && slices.ContainsFunc(of, changesFinalizers):
 		u.begin(n, completion)
 	case contained:
 		u.begin(n, propagation)
@@ -127,7 +129,7 @@ func (u *order) examineContents(n graph.Node) {
 	// It keeps its Namespace from deleting other contents.
 	isHeldPod := func(n graph.Node) bool {
 		o := u.model.Object(n)
-		return o != nil && isPod(o) && o.Terminating() && (u.model.Overdue(o) || len(o.ForeignFinalizers()) > 0)
+		return o != nil && o.IsPod() && o.Terminating() && (u.model.Overdue(o) || len(o.ForeignFinalizers()) > 0)
 	}
 	contents := u.model.contentsOf(n)
 	goesOn := u.released || o.IsCRD() || !slices.ContainsFunc(contents, isHeldPod)

@@ -81,7 +81,7 @@ func newUsersIndex(g *graph.Graph) *usersIndex {
 				related = append(related, e.Node)
 			}
 			for _, pod := range related {
-				if at := g.Object(pod); at != nil && at.GroupVersionKind().GroupKind() == object.Pod {
+				if at := g.Object(pod); at != nil && at.IsPod() {
 					use(pod, n)
 					known = true
 				}
@@ -149,7 +149,7 @@ func (c *finalizerControllers) enqueueUsed(n graph.Node, old *object.Object) {
 	for _, used := range index.uses[n] {
 		c.enqueue(used)
 	}
-	if m.now[n] == nil && old.GroupVersionKind().GroupKind() == object.Pod && !m.anyLeft(index.pods[old.Namespace]) {
+	if m.now[n] == nil && old.IsPod() && !m.anyLeft(index.pods[old.Namespace]) {
 		for _, used := range m.contents().byNamespace[old.Namespace] {
 			c.enqueue(used) // it may be guarded
 		}

@@ -109,7 +109,7 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 			added.NamespaceStatus = object.NamespaceStatusOf(o.Spec, o.Status)
 		}
 		switch {
-		case added.Kind == "Pod" && added.APIVersion == "v1":
+		case added.IsPod():
 			var status struct{ Phase string }
 			_ = json.Unmarshal(o.Status, &status) // a malformed Pod is like a running one
 			added.Node = object.PodNodeOf(o.Spec)

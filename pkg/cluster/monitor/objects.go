@@ -186,7 +186,7 @@ func (t *typeMonitor) changed(states ...*object.Object) {
 // resourceVersion do not, except while a Namespace or a Pod is being deleted: there the status
 // says how far that is.
 func (t *typeMonitor) matters(old, o *object.Object) bool {
-	reports := o.Terminating() && (o.IsNamespace() || o.Kind == "Pod" && o.APIVersion == "v1")
+	reports := o.Terminating() && (o.IsNamespace() || o.IsPod())
 	return old.Identity != o.Identity || !old.Created.Equal(o.Created) ||
 		!equal(old.Deleted, o.Deleted) || !equal(old.GraceSeconds, o.GraceSeconds) ||
 		!slices.EqualFunc(old.Owners, o.Owners, object.Reference.Equal) || !slices.Equal(old.Finalizers, o.Finalizers) ||

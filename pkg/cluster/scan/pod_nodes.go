@@ -21,7 +21,7 @@ var pods = snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespace
 // Node, so each is requested whole. The error is the context's.
 func (sc *scanner) readPodNodes(ctx context.Context) error {
 	now := sc.now()
-	overdue := sc.selectObjects(func(o *object.Object) bool { return o.Kind == "Pod" && o.APIVersion == "v1" && o.Overdue(now) })
+	overdue := sc.selectObjects(func(o *object.Object) bool { return o.IsPod() && o.Overdue(now) })
 	slices.SortFunc(overdue, func(a, b **object.Object) int {
 		return cmp.Or((*a).Deleted.Compare(*(*b).Deleted), (*a).Identity.Compare((*b).Identity))
 	})
