@@ -22,7 +22,7 @@ import (
 // Once a manifest could not be written, nothing more is saved, and every later Save
 // and Sync returns the same error.
 type Folder struct {
-	// Shares count what is saved. Set it before; nil: without a limit.
+	// Shares limits what is saved of each namespace. It is set before the first Save; nil means no limit.
 	Shares *Shares
 
 	path    string

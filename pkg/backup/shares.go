@@ -9,7 +9,7 @@ import (
 var ErrShareUsed = errors.New("the backups of its namespace use up a namespace's share of the space for backups")
 
 // Shares counts how much of the space for backups each namespace uses, so that one cannot displace
-// the backups of others. It is safe for concurrent use. Nil is without a limit.
+// the backups of others. It is safe for concurrent use. Nil counts nothing.
 type Shares struct {
 	mu    sync.Mutex
 	limit int64
@@ -27,7 +27,7 @@ const perObject = 2 << 10
 
 // Take counts a manifest of that many bytes. ErrShareUsed means that it exceeds the share of the
 // namespace, which is full from then on. The first one never does, so that a manifest that is larger than a share
-// is not refused for ever. Without shares nothing is.
+// is not refused for ever. Nil refuses nothing.
 func (s *Shares) Take(namespace string, bytes int) error {
 	if s == nil {
 		return nil

@@ -36,7 +36,7 @@ const (
 )
 
 // leftOut is what rounds must not touch: so much of it would be deleted at once that a person should
-// look first, or its backup would not fit. A round over everything decides this anew; a round over
+// look first, or its backup would not fit. A round over everything decides this again; a round over
 // a part keeps the last decision.
 type leftOut struct {
 	namespaces map[string]LeftOut
