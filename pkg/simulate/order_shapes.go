@@ -18,6 +18,8 @@ import (
 //   - It may stop blocking its owners before it is deleted, to break a cycle, so that these do not wait
 //     for it any more (patch.go, unblockOwnerReferencesStrategicMergePatch).
 //   - It blocks an owner, is held, and may lose that reference before it is deleted or not.
+//   - It has both of the collector's finalizers: it orphans first, and whether the collector then waits for
+//     dependents depends on what it sees next (graph_builder.go, processTransitions).
 //   - One owner orphans it and another one goes: either may be first (garbagecollector.go, orphanDependents).
 //   - Several references have one UID and go together, whatever they say (graph_builder.go, referencesDiffs).
 //   - The API server rejects a change of it, as long as some references are left (docs/gc-semantics.md#metadata-validation).
@@ -37,7 +39,7 @@ func (u *order) examine(n graph.Node) {
 	}
 	u.examineRequests(n)
 	switch {
-	case u.orphans[n] && (o.DeletingDependents() && !u.staysWithBoth(n) || u.hasRejectedDependent(n)):
+	case u.orphans[n] && (slices.Contains(o.Finalizers, object.ForegroundFinalizer) && !u.staysWithBoth(n) || u.hasRejectedDependent(n)):
 		u.begin(n, completion)
 	case o.Terminating() && !u.starting:
 		u.examineUnderWay(n)

@@ -329,6 +329,11 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 			object example.com/v1 Widget a/w w finalizers=orphan,foregroundDeletion deleted=1h0m0s`,
 			map[string]string{"w": differs},
 		},
+		"a definition keeps both finalizers when it is deleted, and goes only after a restart of the collector": {
+			`object apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com crd finalizers=foregroundDeletion,orphan
+			delete crd Orphan`,
+			map[string]string{"crd": "terminating, waits for foregroundDeletion"},
+		},
 		"an object stops blocking its owner only while a dependent of its own waits": {
 			`object example.com/v1 Widget a/o o finalizers=foregroundDeletion deleted=1h0m0s
 			object example.com/v1 Widget a/d d finalizers=example.com/hold owner=example.com/v1,Widget,o,o,block
