@@ -56,6 +56,11 @@ func (r *ruleContext) blocked(n graph.Node, by Blocker) Finding {
 		Object: r.graph.Object(n).Identity, Severity: Warning, Consequence: by.Consequence, Fix: NoFix,
 		Reason: reason.DeletionBlocked.Of(reason.Nested{Reason: by.Reason}), Effect: reason.Waits{}, Members: append([]object.Identity{}, by.By...), Blocker: by.Reason,
 	}
+	if root := by.RootCause.Node; root != n {
+		f.Cause = &Cause{Object: r.graph.Object(root).Identity}
+	} else if len(by.Finalizers) > 0 {
+		f.Cause = heldBy(by.Finalizers)
+	}
 	switch {
 	case by.Consequence == collector.ConsequenceStuck:
 		f.Severity, f.Effect = Error, reason.Waits{Forever: true}

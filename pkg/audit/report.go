@@ -64,6 +64,8 @@ type Finding struct {
 	Evidence reason.Reason
 	Fix      Fix
 	Members  []object.Identity // of a cycle; sorted
+	// Cause is what other findings may share; nil if that is the owner that Reference names, or nothing.
+	Cause *Cause
 	// Blocker is why the deletion of the object has not ended, said of the object; nil if the
 	// finding is not about a deletion.
 	Blocker reason.Reason

@@ -76,6 +76,7 @@ func (o objectContext) finding(i int, found reason.Brief, fix Fix) Finding {
 		Reason:      found,
 		Effect:      o.effect(i, consequence),
 		Fix:         fix,
+		Cause:       causeOf(&o.judgements[i]),
 	}
 }
 

@@ -24,7 +24,7 @@ var stuckFinalizer = Rule{
 		by.Since = reason.Since{} // said of the object itself
 		return []Finding{{
 			Severity: Warning, Object: o.object.Identity, Consequence: collector.ConsequenceNone, Fix: NoFix, Effect: reason.WaitsForController,
-			Reason: found, Blocker: by,
+			Reason: found, Blocker: by, Cause: heldBy(held),
 		}}
 	},
 }

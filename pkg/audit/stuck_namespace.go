@@ -123,6 +123,12 @@ func (d NamespaceDiagnosis) finding(g *graph.Graph, n graph.Node) Finding {
 		found.Causes = append(found.Causes, reason.Nested{Reason: c.Reason})
 	}
 	f := Finding{Object: o.Identity, Severity: Warning, Consequence: d.Consequence, Fix: NoFix, Reason: found, Effect: reason.NoEffect.Of(true), Blocker: d.Causes[0].Reason}
+	switch first := d.Causes[0]; {
+	case first.Kind == CauseDiscovery:
+		f.Cause = &Cause{Discovery: true}
+	case len(first.Finalizers) > 0:
+		f.Cause = heldBy(first.Finalizers)
+	}
 	switch d.Consequence {
 	case collector.ConsequenceStuck:
 		f.Severity, f.Effect = Error, reason.NamespaceControllerFails

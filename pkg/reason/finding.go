@@ -114,6 +114,8 @@ const (
 
 func (r OwnerUnverified) Brief() string { return fmt.Sprintf("%s: %s", r.Owner, r.BriefObstacle()) }
 
+func (r OwnerUnverified) shared() string { return "owner not verified: " + r.BriefObstacle() }
+
 // BriefObstacle returns what kept the owner from being verified, in a few words.
 func (r OwnerUnverified) BriefObstacle() string {
 	words, _ := r.obstacle()
@@ -184,6 +186,10 @@ func (r FinalizerStuck) Brief() string {
 	return fmt.Sprintf("terminating %s, held by %s", duration.HumanDuration(r.Since.Age()), strings.Join(r.Finalizers, ", ")) + r.Because()
 }
 
+func (r FinalizerStuck) shared() string {
+	return "terminating, held by " + strings.Join(r.Finalizers, ", ")
+}
+
 func (r FinalizerStuck) Message() string {
 	text := fmt.Sprintf("it has been terminating since %s and is held by %s", r.Since.Deleted.Format(time.RFC3339), strings.Join(r.Finalizers, ", ")) + r.Because()
 	for _, t := range r.Traces {
@@ -214,6 +220,8 @@ type NamespaceStuck struct {
 func (r NamespaceStuck) Brief() string {
 	return fmt.Sprintf("terminating %s, %s", duration.HumanDuration(r.Since.Age()), r.cause(0))
 }
+
+func (r NamespaceStuck) shared() string { return "terminating, " + r.cause(0) }
 
 func (r NamespaceStuck) cause(i int) string {
 	if i >= len(r.Causes) {

@@ -37,6 +37,15 @@ func CodeOf(r Reason) Code {
 	return Code(reflect.TypeOf(r).Name())
 }
 
+// Shared returns the short form of a reason without what it says of one object alone, such as an
+// age: a table says it of all objects with the same cause. It is not escaped.
+func Shared(r Brief) string {
+	if r, ok := r.(interface{ shared() string }); ok {
+		return r.shared()
+	}
+	return r.Brief()
+}
+
 // Message returns the sentence of a reason, and an empty one for nil.
 func Message(r Reason) string {
 	if r == nil {

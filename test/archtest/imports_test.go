@@ -73,7 +73,7 @@ var table = map[string]allowed{
 	"pkg/manifest":                {own: "input object redact", other: "sigs.k8s.io/kustomize/api sigs.k8s.io/kustomize/kyaml"},
 	"pkg/metaproto":               {own: "object", other: "google.golang.org/protobuf/encoding"},
 	"pkg/object":                  {},
-	"pkg/output/auditreport":      {own: "audit collector output/color output/escape output/table output/wording snapshot"},
+	"pkg/output/auditreport":      {own: "audit collector object output/color output/escape output/table output/wording reason snapshot"},
 	"pkg/output/color":            {own: "audit collector", other: "github.com/fatih/color"},
 	"pkg/output/diagram":          {own: "graph object output/escape"},
 	"pkg/output/doctorview":       {own: "doctor output/color output/escape output/table"},

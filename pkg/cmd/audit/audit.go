@@ -28,7 +28,7 @@ type auditFlags struct {
 	selector                         string
 	dangling, crossNamespace, cyclic bool
 	rules                            []string
-	failOn                           string
+	failOn, groupBy                  string
 	stuckAfter, settle               time.Duration
 	baseline                         string // file
 	without                          []string
@@ -48,6 +48,11 @@ const neverFail = "never"
 // failOnChoices are the values of --fail-on.
 var failOnChoices = cli.Choices{"error", "warning\terrors and warnings", neverFail}
 
+// groupByChoices are the values of --group-by.
+var groupByChoices = cli.Choices{
+	string(audit.ByCause) + "\tsuch as the same absent owner", string(audit.ByOwner), string(audit.ByNamespace), string(audit.ByRule), string(audit.ByNone) + "\ta row per finding",
+}
+
 // New returns the command audit.
 func New(scan *cli.ScanOptions) *cobra.Command {
 	f := &auditFlags{scan: scan, output: cli.NewOutputFlags("table", "wide", "sarif", metricsFormat)}
@@ -57,6 +62,10 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 		Short: "Find every bad owner reference and every stuck deletion",
 		Long: `Find every bad owner reference and every stuck deletion, and show what the
 garbage collector does about each and how to repair it.
+
+Findings with one cause are one row: all objects that name the same absent owner, or
+that wait for the same finalizer. -o wide has a row for each finding, as do the
+formats for programs.
 
 Checks the whole cluster unless -n names a namespace. What could not be read is
 named, and makes the answer weaker: an owner of a type that could not be listed
@@ -74,6 +83,9 @@ Exit codes: 0 nothing at or above --fail-on, 1 something, 2 no answer,
 		Example: cli.Examples(`
 # Everything that is wrong in the whole cluster
 kubectl gc audit
+
+# A row per finding, with UID, verdict and fix
+kubectl gc audit -o wide
 
 # References that cross a namespace boundary
 kubectl gc audit --cross-namespace
@@ -121,6 +133,7 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	flags.BoolVar(&f.cyclic, "cyclic", false, "only cycles: "+strings.Join(audit.Cyclic, ", "))
 	flags.StringSliceVar(&f.rules, "rule", nil, "only these rules: "+strings.Join(audit.IDs(), ", "))
 	flags.StringVar(&f.failOn, "fail-on", "error", "exit with 1 on findings of at least this severity: error, warning or never")
+	flags.StringVar(&f.groupBy, "group-by", string(audit.ByCause), "show findings that share this in one row: cause, owner, namespace, rule or none")
 	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a finalizer of another controller")
 	flags.DurationVar(&f.settle, "settle", 0, "wait this long, then read again what the garbage collector should have deleted or changed, and report only what it has not")
 	flags.StringVar(&f.baseline, "baseline", "", "leave out the findings of this earlier report (a file from -o json), also for the exit code")
@@ -132,6 +145,7 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	cli.CompleteFlag(cmd, "baseline", cli.CompleteFiles("json"))
 	cli.CompleteFlag(cmd, "contexts", f.scan.CompleteContexts)
 	cli.CompleteFlag(cmd, "fail-on", cli.CompleteOne(failOnChoices...))
+	cli.CompleteFlag(cmd, "group-by", cli.CompleteOne(groupByChoices...))
 	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.IDs()))
 	return cmd
 }
@@ -153,7 +167,7 @@ func (f *auditFlags) options() (audit.Options, error) {
 
 func (f *auditFlags) run(ctx context.Context) error {
 	options, err := f.options()
-	if err := cmp.Or(f.scan.Validate(), err, failOnChoices.Check("fail-on", f.failOn)); err != nil {
+	if err := cmp.Or(f.scan.Validate(), err, failOnChoices.Check("fail-on", f.failOn), groupByChoices.Check("group-by", f.groupBy)); err != nil {
 		return err
 	}
 	if err := cmp.Or(f.watch.Complete(unwatchedFlags...), f.completeOutput(), f.checkTerminating(), cli.CheckRules(options.Rules)); err != nil {
@@ -206,7 +220,7 @@ func (f *auditFlags) completeOutput() error {
 		f.output.Format, f.metricsFile = format, file
 		return cli.UsageIf(file == "", "-o prometheus= names no file")
 	}
-	return f.output.Complete(f.scan.Streams)
+	return cmp.Or(f.output.Complete(f.scan.Streams), cli.UsageIf(f.changed("group-by") && f.output.Format != "table", "--group-by works only with -o table"))
 }
 
 // write writes the reports of the clusters, or the joined one, in the format of -o. The rules
@@ -231,7 +245,13 @@ func (f *auditFlags) write(clusters []audit.Cluster, r *audit.Report, rules []st
 func (f *auditFlags) forPerson() bool { return f.output.Format == "table" || f.output.Format == "wide" }
 
 func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error {
-	if err := auditreport.Table(f.scan.Out, r, nil, f.output.Format == "wide", f.scan.Palette()); err != nil {
+	var err error
+	if wide := f.output.Format == "wide"; wide || f.groupBy == string(audit.ByNone) {
+		err = auditreport.Table(f.scan.Out, r, nil, wide, f.scan.Palette())
+	} else {
+		err = auditreport.GroupTable(f.scan.Out, r, audit.GroupBy(f.groupBy), f.scan.Palette())
+	}
+	if err != nil {
 		return err
 	}
 	for _, line := range []string{auditreport.SummaryLine(r, typesOf(clusters)), auditreport.Without(r.Without), auditreport.Known(r.Known), auditreport.Settled(r.Settled)} {

@@ -15,9 +15,13 @@ func TestAudit(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		"exits with 1 if there are errors":             {[]string{"--from", clitest.DemoCluster, "-n", "shop"}, cli.ExitFound, "error     replaced-owner          shop       Secret/restored", "Repair references: kubectl gc repair --dry-run"},
+		"exits with 1 if there are errors":             {[]string{"--from", clitest.DemoCluster, "-n", "shop"}, cli.ExitFound, "error     replaced-owner          shop: Secret/restored ", "Repair references: kubectl gc repair --dry-run"},
 		"exits with 0 if findings are below --fail-on": {[]string{"--from", clitest.DemoCluster, "-n", "shop", "--rule", "missing-owner"}, cli.ExitDone, "1 warning in 14 objects with 11 references. Complete scan", "Explain one object"},
 		"fails on warnings if --fail-on says so":       {[]string{"--from", clitest.DemoCluster, "-n", "shop", "--rule", "missing-owner", "--fail-on", "warning"}, cli.ExitFound, "missing-owner", "Explain one object"},
+		"has a row per finding with -o wide":           {[]string{"--from", clitest.DemoCluster, "-n", "shop", "-o", "wide"}, cli.ExitFound, "error     replaced-owner          shop       Secret/restored ", "Explain one object"},
+		"groups findings by rule":                      {[]string{"--from", clitest.DemoCluster, "--dangling", "--group-by", "namespace"}, cli.ExitFound, "replaced-owner + 1 more", "Explain one object"},
+		"refuses a group that does not exist":          {[]string{"--from", clitest.DemoCluster, "--group-by", "kind"}, cli.ExitUsage, "", "error: --group-by \"kind\": must be cause, owner, namespace, rule or none\n"},
+		"refuses to group what has a row per finding":  {[]string{"--from", clitest.DemoCluster, "--group-by", "rule", "-o", "wide"}, cli.ExitUsage, "", "error: --group-by works only with -o table\n"},
 		"writes a document and no hints with -o json":  {[]string{"--from", clitest.DemoCluster, "--rule", "owner-cycle", "-o", "json"}, cli.ExitFound, "\"kind\": \"AuditReport\"", ""},
 		"refuses a severity that does not exist":       {[]string{"--from", clitest.DemoCluster, "--fail-on", "fatal"}, cli.ExitUsage, "", "error: --fail-on \"fatal\": must be error, warning or never\n"},
 		"refuses a rule that does not exist":           {[]string{"--from", clitest.DemoCluster, "--rule", "nonsense"}, cli.ExitUsage, "", "nonsense"},

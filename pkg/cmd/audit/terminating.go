@@ -11,7 +11,7 @@ import (
 )
 
 // findingFlags select or change findings, and --terminating prints none.
-var findingFlags = []string{"dangling", "cross-namespace", "cyclic", "rule", "fail-on", "stuck-after", "settle", "baseline", "without"}
+var findingFlags = []string{"dangling", "cross-namespace", "cyclic", "rule", "group-by", "fail-on", "stuck-after", "settle", "baseline", "without"}
 
 // checkTerminating returns an error if --terminating cannot work.
 func (f *auditFlags) checkTerminating() error {

@@ -16,7 +16,7 @@ import (
 )
 
 // unwatchedFlags are the flags that do not work with --watch.
-var unwatchedFlags = []string{"contexts", "settle", "baseline", "fail-on"}
+var unwatchedFlags = []string{"contexts", "settle", "baseline", "fail-on", "group-by"}
 
 // maxGone is how many findings that are gone are shown.
 const maxGone = 5

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,56 +80,37 @@ func TestTable(t *testing.T) {
 		mode   color.Mode
 		want   string
 	}{
-		"the most severe come first, else the report's order stays; a wide problem has its own line": {
+		"the most severe come first, else the report's order stays": {
 			report(), false, color.Never,
-			`SEVERITY  RULE                    NAMESPACE  OBJECT            GC RESULT
-error     replaced-owner          shop       Secret/restored   deletes it
-          Deployment/web has another UID now
-error     unserved-owner-version  shop       ConfigMap/flags   can never decide
-          apps/v1beta1 Deployment/web, served: v1
-warning   missing-owner           shop       ConfigMap/shared  drops the reference, 1 owner remains
-          Deployment/old is gone
-warning   unverified-owner        billing    Secret/token      unknown
-          Invoice/2026-11: may not list invoices
-By rule: 1 replaced-owner, 1 unserved-owner-version, 1 missing-owner, 1 unverified-owner
+			`SEVERITY  RULE                    NAMESPACE  OBJECT            PROBLEM                                  RESULT
+error     replaced-owner          shop       Secret/restored   Deployment/web has another UID now       deletes it
+error     unserved-owner-version  shop       ConfigMap/flags   apps/v1beta1 Deployment/web, served: v1  can never decide
+warning   missing-owner           shop       ConfigMap/shared  Deployment/old is gone                   drops the reference, 1 owner remains
+warning   unverified-owner        billing    Secret/token      Invoice/2026-11: may not list invoices   unknown
 `,
 		},
 		"wide adds UID, verdict and fix, and keeps one line per finding": {
 			&audit.Report{Findings: report().Findings[1:2]}, true, color.Never,
-			`SEVERITY  RULE           NAMESPACE  OBJECT            PROBLEM                 GC RESULT                             UID  VERDICT   FIX
+			`SEVERITY  RULE           NAMESPACE  OBJECT            PROBLEM                 RESULT                                UID  VERDICT   FIX
 warning   missing-owner  shop       ConfigMap/shared  Deployment/old is gone  drops the reference, 1 owner remains  u-1  dangling  unlink
-By rule: 1 missing-owner
 `,
 		},
 		"wide says of a finding about no reference that it has no verdict": {
 			&audit.Report{Findings: []audit.Finding{{Rule: "owner-cycle", Severity: audit.Error, Object: id("a", "B", "c"), Fix: audit.Unlink, Reason: said("b"), Effect: said("e")}}}, true, color.Never,
-			`SEVERITY  RULE         NAMESPACE  OBJECT  PROBLEM  GC RESULT  UID  VERDICT  FIX
-error     owner-cycle  a          B/c     b        e          u-1  -        unlink
-By rule: 1 owner-cycle
+			`SEVERITY  RULE         NAMESPACE  OBJECT  PROBLEM  RESULT  UID  VERDICT  FIX
+error     owner-cycle  a          B/c     b        e       u-1  -        unlink
 `,
 		},
 		"colours underline severity and effect": {
 			&audit.Report{Findings: report().Findings[1:3]}, false, color.Always,
-			"SEVERITY  RULE            NAMESPACE  OBJECT            GC RESULT\n" +
-				"\x1b[31merror\x1b[0m     \x1b[0mreplaced-owner  shop       Secret/restored   \x1b[31mdeletes it\x1b[0m\n" +
-				"          Deployment/web has another UID now\n" +
-				"\x1b[33mwarning\x1b[0m   \x1b[0mmissing-owner   shop       ConfigMap/shared  \x1b[33mdrops the reference, 1 owner remains\x1b[0m\n" +
-				"          Deployment/old is gone\n" +
-				"By rule: 1 replaced-owner, 1 missing-owner\n",
-		},
-		"a narrow problem has a column": {
-			&audit.Report{Findings: append(report().Findings[3:], report().Findings[3:]...)}, false, color.Never,
-			`SEVERITY  RULE              NAMESPACE  OBJECT        PROBLEM                                 GC RESULT
-warning   unverified-owner  billing    Secret/token  Invoice/2026-11: may not list invoices  unknown
-warning   unverified-owner  billing    Secret/token  Invoice/2026-11: may not list invoices  unknown
-By rule: 2 unverified-owner
-`,
+			"SEVERITY  RULE            NAMESPACE  OBJECT            PROBLEM                             RESULT\n" +
+				"\x1b[31merror\x1b[0m     \x1b[0mreplaced-owner  shop       Secret/restored   Deployment/web has another UID now  \x1b[31mdeletes it\x1b[0m\n" +
+				"\x1b[33mwarning\x1b[0m   \x1b[0mmissing-owner   shop       ConfigMap/shared  Deployment/old is gone              \x1b[33mdrops the reference, 1 owner remains\x1b[0m\n",
 		},
 		"names from the cluster are escaped and shortened": {
 			hostile, false, color.Never,
-			"SEVERITY  RULE           NAMESPACE  OBJECT                 GC RESULT\n" +
-				`info      missing-owner  -          Node/n\nerror  forged  nothing` + "\n" +
-				"          " + strings.Repeat("x", 200) + "…(102414 bytes)\nBy rule: 1 missing-owner\n",
+			"SEVERITY  RULE           NAMESPACE  OBJECT                 PROBLEM" + strings.Repeat(" ", 208) + "  RESULT\n" +
+				`info      missing-owner  -          Node/n\nerror  forged  ` + strings.Repeat("x", 200) + "…(102414 bytes)  nothing\n",
 		},
 		"without findings there is no table": {&audit.Report{}, true, color.Always, ""},
 	} {
@@ -140,18 +122,57 @@ By rule: 2 unverified-owner
 	}
 }
 
-func TestTableBreaksTheSummaryByRule(t *testing.T) {
-	var r audit.Report
-	for i := range 12 {
-		for range i/10 + 1 {
-			r.Findings = append(r.Findings, audit.Finding{Rule: fmt.Sprintf("rule-number-%d", i), Reason: said("x"), Effect: said("y")})
-		}
+func grouped(t *testing.T, r *audit.Report, by audit.GroupBy, mode color.Mode) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := auditreport.GroupTable(&out, r, by, color.New(mode, false, false)); err != nil {
+		t.Fatal(err)
 	}
-	_, got, _ := strings.Cut(written(t, &r, false, color.Never), "By rule: ")
-	want := "2 rule-number-10, 2 rule-number-11, 1 rule-number-0, 1 rule-number-1, 1 rule-number-2, 1 rule-number-3,\n" +
-		"         1 rule-number-4, 1 rule-number-5, 1 rule-number-6, 1 rule-number-7, 1 rule-number-8, 1 rule-number-9\n"
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+	return out.String()
+}
+
+func TestGroupTable(t *testing.T) {
+	lost := func(namespace, kind string, names ...string) (out []audit.Finding) {
+		for _, name := range names {
+			f := report().Findings[2]
+			f.Rule, f.Object, f.Reason = "missing-owner", id(namespace, kind, name), said("Deployment/old does not exist")
+			f.Reference = &audit.Reference{Kind: "Deployment", Name: "old", UID: "u-old"}
+			out = append(out, f)
+		}
+		return out
+	}
+	var many []string
+	for i := range 60 {
+		many = append(many, fmt.Sprintf("c-%02d", i+1))
+	}
+	for name, c := range map[string]struct {
+		findings []audit.Finding
+		by       audit.GroupBy
+		want     string // without repeated blanks
+	}{
+		"one finding is an ordinary row":                 {lost("shop", "Secret", "a"), audit.ByCause, "error missing-owner shop: Secret/a Deployment/old does not exist deletes it"},
+		"a cluster-scoped object has no namespace":       {lost("", "Node", "a"), audit.ByCause, "error missing-owner Node/a Deployment/old does not exist deletes it"},
+		"60 objects with one cause are one row":          {lost("big", "ConfigMap", many...), audit.ByCause, "error missing-owner big: ConfigMap/c-01, c-02, c-03 + 57 more Deployment/old does not exist deletes it"},
+		"three objects are named, each kind once":        {append(lost("a", "ConfigMap", "x", "y"), lost("a", "Secret", "z")...), audit.ByCause, "error missing-owner a: ConfigMap/x, y, Secret/z Deployment/old does not exist deletes it"},
+		"the namespace with the most objects is first":   {append(lost("a", "Secret", "x"), lost("b", "Secret", "x", "y", "z")...), audit.ByCause, "error missing-owner b: Secret/x, y + 1 more; a: Secret/x Deployment/old does not exist deletes it"},
+		"namespaces beyond the third are counted":        {slices.Concat(lost("a", "Secret", "x"), lost("b", "Secret", "x"), lost("c", "Secret", "x"), lost("d", "Secret", "x", "y"), lost("e", "Secret", "x")), audit.ByCause, "error missing-owner d: Secret/x + 1 more; a: Secret/x; b: Secret/x + 2 more in 2 namespaces Deployment/old does not exist deletes it"},
+		"what differs in a group is counted":             {append(lost("shop", "Secret", "a"), report().Findings[2], report().Findings[0]), audit.ByNamespace, "error missing-owner + 2 more shop: Secret/a, restored, ConfigMap/flags Deployment/old does not exist + 2 more deletes it + 1 more"},
+		"names that a terminal would act on are escaped": {lost("n\x1b", "Secret", "a\n"), audit.ByCause, `error missing-owner n\x1b: Secret/a\n Deployment/old does not exist deletes it`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, rows, _ := strings.Cut(grouped(t, &audit.Report{Findings: c.findings}, c.by, color.Never), "\n")
+			if diff := cmp.Diff(c.want, strings.Join(strings.Fields(rows), " ")); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+	if got := grouped(t, &audit.Report{}, audit.ByCause, color.Always); got != "" {
+		t.Errorf("without findings it writes %q", got)
+	}
+	r := report()
+	r.Clusters = []audit.Counts{{Name: "prod", Answered: true}}
+	if got := grouped(t, r, audit.ByCause, color.Always); !strings.HasPrefix(got, "CLUSTER  SEVERITY") || !strings.Contains(got, "\x1b[31mdeletes it") {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -295,7 +316,7 @@ func TestClustersAreNamed(t *testing.T) {
 	if !strings.HasPrefix(lines[0], "CLUSTER  ") {
 		t.Errorf("the header is %q", lines[0])
 	}
-	for _, line := range lines[1 : len(lines)-2] {
+	for _, line := range lines[1 : len(lines)-1] {
 		if !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "prod  ") && !strings.HasPrefix(line, "staging  ") {
 			t.Errorf("no cluster in %q", line)
 		}
@@ -329,8 +350,8 @@ func FuzzTable(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, namespace, kind, brief string) {
 		r := &audit.Report{Findings: []audit.Finding{{Severity: audit.Error, Object: id(namespace, kind, brief), Reason: said(brief), Effect: said(brief)}}}
-		got := written(t, r, true, color.Never)
-		if strings.Count(got, "\n") != 3 || strings.ContainsFunc(got, func(r rune) bool { return escape.Hidden(r) && r != '\n' }) {
+		got := written(t, r, true, color.Never) + grouped(t, r, audit.ByCause, color.Never)
+		if strings.Count(got, "\n") != 4 || strings.ContainsFunc(got, func(r rune) bool { return escape.Hidden(r) && r != '\n' }) {
 			t.Errorf("got %q", got)
 		}
 	})
@@ -344,6 +365,9 @@ func BenchmarkTable(b *testing.B) {
 	p := color.New(color.Always, true, false)
 	for b.Loop() {
 		if err := auditreport.Table(io.Discard, &r, nil, false, p); err != nil {
+			b.Fatal(err)
+		}
+		if err := auditreport.GroupTable(io.Discard, &r, audit.ByCause, p); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -40,10 +40,9 @@ func TestWatchedTables(t *testing.T) {
 	if err := auditreport.RemovedTable(&out, removed, 7, st.Taken); err != nil {
 		t.Fatal(err)
 	}
-	want := `SINCE      SEVERITY  RULE           NAMESPACE  OBJECT              PROBLEM                  GC RESULT
+	want := `SINCE      SEVERITY  RULE           NAMESPACE  OBJECT              PROBLEM                  RESULT
 -          error     missing-owner  ns         ConfigMap/first     Pod/gone does not exist  deletes object
 08:01:00Z  error     missing-owner  ns         ConfigMap/sec\x1bond  Pod/gone does not exist  deletes object
-By rule: 2 missing-owner
 7 findings gone since 08:00:00Z, the latest first:
 GONE AT    RULE           NAMESPACE  OBJECT              OUTCOME
 08:02:00Z  missing-owner  ns         ConfigMap/sec\x1bond  object deleted

@@ -125,7 +125,7 @@ func (b *builder) container(o *object.Object) *object.Object {
 }
 
 // findings has an entry for each finding in every list, in the order of
-// auditreport.MostSevereFirst.
+// audit.MostSevereFirst.
 type findings struct {
 	Rule        []int    `json:"rule"`     // in Rules
 	Severity    []int    `json:"severity"` // 0 error, 1 warning, 2 info

@@ -111,7 +111,7 @@ type builder struct {
 
 func documentOf(p Page) *document {
 	b := &builder{
-		page: p, graph: p.Judge.Graph(), judge: p.Judge, sorted: auditreport.MostSevereFirst(p.Report.Findings),
+		page: p, graph: p.Judge.Graph(), judge: p.Judge, sorted: audit.MostSevereFirst(p.Report.Findings),
 		texts: newList[string](), kinds: newList[[2]string](), outcomes: newList[outcome](), containers: map[[3]string]*object.Object{},
 	}
 	b.texts.number("") // is 0

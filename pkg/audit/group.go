@@ -1,0 +1,171 @@
+package audit
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// GroupBy is what the findings of a group have in common.
+type GroupBy string
+
+// The ways to group findings.
+const (
+	ByCause     GroupBy = "cause" // such as the same absent owner or the same finalizer, with the same result
+	ByOwner     GroupBy = "owner" // the owner that the reference names
+	ByNamespace GroupBy = "namespace"
+	ByRule      GroupBy = "rule"
+	ByNone      GroupBy = "none" // each finding is a group
+)
+
+// Group is findings that have something in common.
+type Group struct {
+	Findings   []*Finding        // the most severe first; never empty
+	Objects    []object.Identity // of the findings, each once
+	Namespaces []NamespaceCount  // of the objects; the one with the most objects first
+}
+
+// NamespaceCount is how many objects are in a namespace; its name is empty for cluster-scoped ones.
+type NamespaceCount struct {
+	Name    string `json:"name"`
+	Objects int    `json:"objects"`
+}
+
+// Groups groups findings. The most severe group comes first, then the one with the most objects.
+// Groups of several clusters are apart.
+func Groups(findings []Finding, by GroupBy) []Group {
+	index := map[shared]int{}
+	var out []Group
+	for i, f := range MostSevereFirst(findings) {
+		key := sharedBy(f, by)
+		if by == ByNone {
+			key.position = i
+		}
+		at, known := index[key]
+		if !known {
+			at = len(out)
+			index[key] = at
+			out = append(out, Group{})
+		}
+		out[at].Findings = append(out[at].Findings, f)
+	}
+	for i := range out {
+		out[i].count()
+	}
+	slices.SortStableFunc(out, func(a, b Group) int {
+		return cmp.Or(compareSeverity(a.Findings[0], b.Findings[0]), len(b.Objects)-len(a.Objects))
+	})
+	return out
+}
+
+// count sets the objects and namespaces.
+func (g *Group) count() {
+	seen, in := map[object.Identity]bool{}, map[string]int{}
+	for _, f := range g.Findings {
+		if seen[f.Object] {
+			continue
+		}
+		seen[f.Object] = true
+		g.Objects = append(g.Objects, f.Object)
+		at, known := in[f.Object.Namespace]
+		if !known {
+			at = len(g.Namespaces)
+			in[f.Object.Namespace] = at
+			g.Namespaces = append(g.Namespaces, NamespaceCount{Name: f.Object.Namespace})
+		}
+		g.Namespaces[at].Objects++
+	}
+	slices.SortStableFunc(g.Namespaces, func(a, b NamespaceCount) int { return b.Objects - a.Objects })
+}
+
+// Cause is what one repair, or one controller, would change for all findings that have it. One field is set.
+type Cause struct {
+	Namespace  string          // of owners that are in another namespace than their dependents
+	Gap        snapshot.Gap    // what could not be read, so that owners are not verified
+	Finalizers string          // of other controllers, that hold what is being deleted
+	Object     object.Identity // at the end of what deletions wait for
+	Discovery  bool            // API groups that cannot be discovered keep every Namespace
+}
+
+func causeOf(j *collector.Judgement) *Cause {
+	switch {
+	case j.Gap != nil:
+		gap := *j.Gap
+		gap.Message = ""
+		return &Cause{Gap: gap}
+	case j.Cause == collector.CauseCrossNamespace && j.UIDHolder != nil:
+		return &Cause{Namespace: j.UIDHolder.Namespace}
+	}
+	return nil
+}
+
+func heldBy(finalizers []string) *Cause { return &Cause{Finalizers: strings.Join(finalizers, ",")} }
+
+// shared is what the findings of a group share. Fields that do not matter are empty.
+type shared struct {
+	cluster, rule string
+	severity      Severity
+	effect        reason.Code
+	cause         Cause
+	owner         Reference
+	namespace     string
+	object        object.Identity // the only one of the group
+	position      int
+}
+
+func sharedBy(f *Finding, by GroupBy) shared {
+	key := shared{cluster: f.Cluster}
+	switch by {
+	case ByNone:
+	case ByNamespace:
+		key.namespace = f.Object.Namespace
+	case ByRule:
+		key.rule = f.Rule
+	case ByOwner:
+		key.setOwner(f)
+	case ByCause:
+		key.rule, key.severity, key.effect = f.Rule, f.Severity, reason.CodeOf(f.Effect)
+		switch {
+		case f.Cause != nil:
+			key.cause = *f.Cause
+		case f.Rule != selfOwner.ID: // each such object names another owner, and the cause is one
+			key.setOwner(f)
+		}
+	}
+	return key
+}
+
+// setOwner sets the owner, or the object of a finding that is not about one.
+func (k *shared) setOwner(f *Finding) {
+	if f.Reference == nil {
+		k.object = f.Object
+		return
+	}
+	k.owner = *f.Reference
+	k.owner.Controller, k.owner.BlockOwnerDeletion = false, false
+}
+
+// consequences is the order of findings of one severity: what will be deleted comes first.
+var consequences = []collector.Consequence{
+	collector.ConsequenceDelete, collector.ConsequenceStuck, collector.ConsequenceUnlink, collector.ConsequenceUnknown, collector.ConsequenceNone,
+}
+
+// compareSeverity orders findings by severity, then by consequence.
+func compareSeverity(a, b *Finding) int {
+	return cmp.Or(b.Severity.rank()-a.Severity.rank(), slices.Index(consequences, a.Consequence)-slices.Index(consequences, b.Consequence))
+}
+
+// MostSevereFirst returns the findings by severity, then by consequence, else in the given order.
+func MostSevereFirst(findings []Finding) []*Finding {
+	out := make([]*Finding, len(findings))
+	for i := range findings {
+		out[i] = &findings[i]
+	}
+	slices.SortStableFunc(out, compareSeverity)
+	return out
+}
