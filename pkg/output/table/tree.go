@@ -1,6 +1,9 @@
 package table
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Tree calls row for each child and, depth first, for everything below it. depth is 1 for
 // these children, and branches belong before the name of a row. row returns the children of
@@ -41,3 +44,17 @@ func branch(indent string, depth int, last bool) (branches, childIndent string) 
 		return indent + "├─ ", indent + "│  "
 	}
 }
+
+// branchesOf returns the branches that a cell begins with.
+func branchesOf(cell string) string {
+	name := strings.TrimLeft(cell, " │├└─")
+	if branches := strings.TrimSuffix(cell, name); strings.ContainsAny(branches, "├└") {
+		return branches
+	}
+	return ""
+}
+
+// trunks returns what a tree draws on a line above that cell.
+func trunks(cell string) string { return trunk.Replace(branchesOf(cell)) }
+
+var trunk = strings.NewReplacer("├─", "│ ", "└─", "│ ")

@@ -1,6 +1,7 @@
 // Package table writes rows as kubectl does: an upper-case header, left-aligned columns,
-// no borders, nothing wrapped, cut or merged, no blanks at the end of a line. Cells may
-// have colours, wide characters, tree glyphs and leading blanks. The caller escapes them.
+// no borders, nothing cut or merged, no blanks at the end of a line. Cells may have
+// colours, wide characters, tree glyphs and leading blanks. The caller escapes them. On a
+// terminal that is too narrow, cells go on below at blanks; words and trees are never broken.
 // Time and memory are linear in the number of rows.
 package table
 
@@ -14,13 +15,26 @@ import (
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 )
 
 const gap = "  "
 
 // Write writes the header, unless it is nil, and the rows. A row may be shorter than the
-// header. Nothing is written if the layout fails.
-func Write(w io.Writer, header []string, rows [][]string) error {
+// header. Nothing is written if the layout fails. If w is a wrap.Writer, the table fits its
+// terminal, as far as that can be had by shrinking the columns with these titles, the first one
+// first. The others keep their width.
+func Write(w io.Writer, header []string, rows [][]string, shrink ...string) error {
+	w, columns := wrap.Unwrap(w)
+	clean := make([][]string, len(rows))
+	for i, row := range rows {
+		clean[i] = oneLine(row)
+	}
+	fitted := fit(columns, header, clean, shrink)
+	if fitted != nil {
+		clean = fitted.lines
+	}
 	var out bytes.Buffer // the renderer drops the errors of its writer
 	t := tablewriter.NewTable(&out,
 		tablewriter.WithConfig(config()),
@@ -39,15 +53,15 @@ func Write(w io.Writer, header []string, rows [][]string) error {
 		}
 		t.Header(titles)
 	}
-	for _, row := range rows {
-		if err := t.Append(oneLine(row)); err != nil {
+	for _, row := range clean {
+		if err := t.Append(row); err != nil {
 			return fmt.Errorf("lay out table: %w", err)
 		}
 	}
 	if err := t.Render(); err != nil {
 		return fmt.Errorf("lay out table: %w", err)
 	}
-	_, err := w.Write(trimLines(out.Bytes()))
+	_, err := w.Write(fitted.addTails(trimLines(out.Bytes())))
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 )
 
 func TestWrite(t *testing.T) {
@@ -130,13 +131,16 @@ func BenchmarkWrite(b *testing.B) {
 		for i := range rows {
 			rows[i] = []string{"error", "replaced-owner", fmt.Sprintf("shop Secret/restored-%d", i), "Deployment/web has another UID now", "deletes it"}
 		}
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := table.Write(io.Discard, []string{"SEVERITY", "RULE", "OBJECT", "OWNER", "THE COLLECTOR"}, rows); err != nil {
-					b.Fatal(err)
+		for _, columns := range []int{0, 80} {
+			b.Run(fmt.Sprintf("%d rows, %d columns", n, columns), func(b *testing.B) {
+				out := wrap.NewWriter(io.Discard, func() int { return columns })
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := table.Write(out, []string{"SEVERITY", "RULE", "OBJECT", "OWNER", "THE COLLECTOR"}, rows, "OWNER", "OBJECT"); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }

@@ -1,0 +1,108 @@
+package table_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
+)
+
+func TestWriteFitsTheTerminal(t *testing.T) {
+	const red, reset = "\x1b[31m", "\x1b[0m"
+	header := []string{"ACTION", "OBJECT", "WHY"}
+	for name, c := range map[string]struct {
+		columns int
+		header  []string
+		rows    [][]string
+		want    string
+	}{
+		"nothing is broken without a limit": {
+			0, header, [][]string{{"delete", "Pod/a", strings.Repeat("its owner is deleted ", 20) + "."}},
+			"ACTION  OBJECT  WHY\ndelete  Pod/a   " + strings.Repeat("its owner is deleted ", 20) + ".\n",
+		},
+		"text goes on below, in its own column": {
+			40, header, [][]string{{"delete", "Pod/a", "its only owner, Deployment/web, does not exist"}, {"keep", "Pod/b", "short"}},
+			"ACTION  OBJECT  WHY\n" +
+				"delete  Pod/a   its only owner,\n" +
+				"                Deployment/web, does not\n" +
+				"                exist\n" +
+				"keep    Pod/b   short\n",
+		},
+		"the cells after a long word begin below it": {
+			40, header, [][]string{{"delete", "PersistentVolumeClaim/data-postgresql-0", "its owner is deleted"}, {"delete", "Pod/b", "its owner is deleted"}},
+			"ACTION  OBJECT  WHY\n" +
+				"delete  PersistentVolumeClaim/data-postgresql-0\n" +
+				"                its owner is deleted\n" +
+				"delete  Pod/b   its owner is deleted\n",
+		},
+		"a word that is longer than the terminal stays whole": {
+			30, []string{"A", "WHY"}, [][]string{{"x", "see https://kubernetes.io/docs/concepts/architecture/garbage-collection/ for more"}, {"y", "z"}},
+			"A  WHY\nx  see\n   https://kubernetes.io/docs/concepts/architecture/garbage-collection/\n   for more\ny  z\n",
+		},
+		"the lines of a tree go on": {
+			44, header, [][]string{
+				{"delete", "Deployment/web", "requested; its dependents are deleted afterwards"},
+				{"", "├─ ReplicaSet/a", "its owner is deleted, and nothing else keeps it"},
+				{"", "│  └─ Pod/b", "its owner is deleted, and nothing else keeps it"},
+				{"", "└─ ConfigMap/c", "its owner is deleted, and nothing else keeps it"},
+				{"keep", "Secret/d", "it has another owner"},
+			},
+			"ACTION  OBJECT           WHY\n" +
+				"delete  Deployment/web   requested; its\n" +
+				"        │                dependents are\n" +
+				"        │                deleted afterwards\n" +
+				"        ├─ ReplicaSet/a  its owner is\n" +
+				"        │  │             deleted, and\n" +
+				"        │  │             nothing else keeps\n" +
+				"        │  │             it\n" +
+				"        │  └─ Pod/b      its owner is\n" +
+				"        │                deleted, and\n" +
+				"        │                nothing else keeps\n" +
+				"        │                it\n" +
+				"        └─ ConfigMap/c   its owner is\n" +
+				"                         deleted, and\n" +
+				"                         nothing else keeps\n" +
+				"                         it\n" +
+				"keep    Secret/d         it has another\n" +
+				"                         owner\n",
+		},
+		"a long name in a tree keeps its branches": {
+			40, header, [][]string{
+				{"delete", "Namespace/shop", "requested"},
+				{"", "├─ 61 objects in it, and some more words", "deleted along with it, if nothing holds them"},
+				{"", "└─ StatefulSet/postgresql-ha", "its owner is deleted"},
+			},
+			"ACTION  OBJECT             WHY\n" +
+				"delete  Namespace/shop     requested\n" +
+				"        ├─ 61 objects in   deleted along\n" +
+				"        │    it, and some  with it, if\n" +
+				"        │    more words    nothing holds\n" +
+				"        │                  them\n" +
+				"        └─ StatefulSet/postgresql-ha\n" +
+				"                           its owner is\n" +
+				"                           deleted\n",
+		},
+		"a colour goes on after a break": {
+			20, []string{"A", "WHY"}, [][]string{{"x", red + "one two three four five" + reset + " six"}},
+			"A  WHY\nx  " + red + "one two three" + reset + "\n   " + red + "four five" + reset + " six" + reset + "\n",
+		},
+		"a command is not broken": {
+			30, []string{"A", "WHY"}, [][]string{{"x", "to repair it: kubectl gc repair pod/a -n shop --dry-run"}},
+			"A  WHY\nx  to repair it:\n   kubectl gc repair pod/a -n shop --dry-run\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := table.Write(wrap.NewWriter(&out, func() int { return c.columns }), c.header, c.rows, "WHY", "OBJECT"); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, out.String()); diff != "" {
+				t.Errorf("(-want +got)\n%s\n%s", diff, out.String())
+			}
+		})
+	}
+}

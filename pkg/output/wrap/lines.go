@@ -1,0 +1,90 @@
+// Package wrap breaks lines at blanks, so that text for a person fits her terminal. It never
+// breaks a word or a command: they can be pasted, and may be wider than the terminal. Time and
+// memory are linear in the text.
+package wrap
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+)
+
+// Width returns how many columns a text takes on a terminal. Colours take none.
+func Width(text string) int {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return twwidth.WidthWithOptions(text, twwidth.Options{})
+		}
+	}
+	return len(text)
+}
+
+// Lines returns a line of text in lines that are at most first columns wide, from the second on
+// at most rest, unless a word or a command is wider. A command begins with kubectl and ends with
+// the text, or before a word in parentheses. Colours go on after a break.
+func Lines(text string, first, rest int) []string {
+	if Width(text) <= first {
+		return []string{text}
+	}
+	var out []string
+	var line strings.Builder
+	used, room, color := 0, first, "" // color is the sequence of the colour at the end of the line
+	for _, unit := range units(text) {
+		word := strings.TrimLeft(unit, " ")
+		if columns := Width(unit); used+columns <= room || used == 0 || word == "" {
+			line.WriteString(unit)
+			used += columns
+		} else {
+			if color != "" {
+				line.WriteString(reset)
+			}
+			out = append(out, line.String())
+			line.Reset()
+			line.WriteString(color + word)
+			used, room = Width(word), rest
+		}
+		color = colorAfter(unit, color)
+	}
+	return append(out, line.String())
+}
+
+const reset = "\x1b[0m"
+
+// sequence matches what begins or ends a colour.
+var sequence = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// colorAfter returns the sequence of the colour at the end of a text that begins with one; it is
+// empty if there is none.
+func colorAfter(text, color string) string {
+	if !strings.Contains(text, "\x1b") {
+		return color
+	}
+	for _, color = range sequence.FindAllString(text, -1) {
+		if color == reset || color == "\x1b[22m" {
+			color = ""
+		}
+	}
+	return color
+}
+
+// units returns the parts of a text between which it may be broken: words and commands, each with
+// the blanks before it.
+func units(text string) []string {
+	var out []string
+	unit, inCommand := 0, false // where the current one begins
+	for at := 0; at < len(text); {
+		word := at + len(text[at:]) - len(strings.TrimLeft(text[at:], " "))
+		end := len(text)
+		if blank := strings.IndexByte(text[word:], ' '); blank >= 0 {
+			end = word + blank
+		}
+		if at > 0 && (!inCommand || text[word:end] != "" && text[word] == '(') {
+			out = append(out, text[unit:at])
+			unit, inCommand = at, false
+		}
+		inCommand = inCommand || strings.HasSuffix(text[word:end], "kubectl") && sequence.ReplaceAllString(text[word:end], "") == "kubectl"
+		at = end
+	}
+	return append(out, text[unit:])
+}

@@ -1,0 +1,47 @@
+package wrap
+
+import (
+	"bytes"
+	"io"
+	"strings"
+)
+
+// Writer writes text for a terminal: it breaks the lines that are too long, and indents what
+// follows a break. A line has to be written at once.
+type Writer struct {
+	out   io.Writer
+	width func() int
+}
+
+// NewWriter returns a Writer to a terminal of so many columns; 0 is no limit.
+func NewWriter(out io.Writer, width func() int) *Writer { return &Writer{out, width} }
+
+// Unwrap returns the writer below a Writer, and the columns of its terminal, for text that is laid
+// out already. It returns another writer as it is, with 0 columns, which is no limit.
+func Unwrap(w io.Writer) (out io.Writer, columns int) {
+	if wrapped, ok := w.(*Writer); ok {
+		return wrapped.out, max(wrapped.width(), 0)
+	}
+	return w, 0
+}
+
+// indent is how much farther right a line goes on after a break.
+const indent = 2
+
+func (w *Writer) Write(text []byte) (int, error) {
+	out, columns := Unwrap(w)
+	if columns == 0 || bytes.ContainsRune(text, '\r') { // a line that the next one overwrites
+		return out.Write(text)
+	}
+	var wrapped strings.Builder
+	for line := range strings.Lines(string(text)) {
+		content := strings.TrimSuffix(line, "\n")
+		begin := len(content) - len(strings.TrimLeft(content, " ")) + indent
+		wrapped.WriteString(strings.Join(Lines(content, columns, columns-begin), "\n"+strings.Repeat(" ", begin)))
+		wrapped.WriteString(line[len(content):])
+	}
+	if _, err := io.WriteString(out, wrapped.String()); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
