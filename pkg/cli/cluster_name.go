@@ -46,6 +46,8 @@ func (s *ScanOptions) where() string {
 		return " on " + s.ClusterName()
 	case "-":
 		return " (standard input)"
+	case demoFile:
+		return " on demo"
 	}
 	return " (file " + escape.Short(s.From, 200) + ")"
 }

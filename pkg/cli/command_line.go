@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,9 @@ func SetUpRoot(root *cobra.Command, scan *ScanOptions) {
 		return WithHelp(err, cmd.CommandPath())
 	})
 	root.SetUsageFunc(printUsage)
-	root.PersistentPreRunE = refuseEmpty // of every command: cobra runs only the nearest one
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error { // of every command: cobra runs only the nearest one
+		return cmp.Or(refuseEmpty(cmd, args), scan.refuseDemo(cmd))
+	}
 	scan.addConnectionFlags(root)
 	addVerbosity(root, scan.Streams)
 }
@@ -84,7 +87,7 @@ func urls(args []string) (out []string) {
 }
 
 // printUsage writes how a command is called and its own flags. Of the flags that all
-// commands have it shows -n only, next to -A.
+// commands have it shows -n, next to -A, and --demo, next to --from.
 func printUsage(cmd *cobra.Command) error {
 	var b strings.Builder
 	line := cmd.UseLine()
@@ -108,6 +111,9 @@ func printUsage(cmd *cobra.Command) error {
 		shown.AddFlagSet(cmd.LocalFlags())
 		if cmd.LocalFlags().Lookup("all-namespaces") != nil {
 			shown.AddFlag(cmd.InheritedFlags().Lookup("namespace"))
+		}
+		if cmd.LocalFlags().Lookup("from") != nil {
+			shown.AddFlag(cmd.InheritedFlags().Lookup("demo"))
 		}
 		fmt.Fprintf(&b, "\nFlags:\n%s\n", shown.FlagUsages())
 	}

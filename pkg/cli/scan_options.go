@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-gc/kubectl-gc/docs/demo"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
@@ -29,9 +32,10 @@ import (
 type ScanOptions struct {
 	Streams
 	Config        *kubeconfig.Flags
-	From          string
+	From          string // a file, or demoFile; empty for a cluster
 	AllNamespaces bool
 	Strict        bool
+	demo          bool // of --demo; From is demoFile then, unless --from is given, too
 	complete      bool // all objects of the types in From are in it
 	NeedsCluster  bool // --from cannot be used, so no hint names it
 	// NamespaceMayBeMissing means that the command does without the namespace of -n or of the
@@ -49,6 +53,9 @@ type ScanOptions struct {
 	file                  *snapshot.Snapshot // that Types has read, for the next scan
 	discovered            *discovery.Result  // the same of a cluster
 }
+
+// demoFile stands for the embedded demo cluster in ScanOptions.From. It is the flag that selects it.
+const demoFile = "--demo"
 
 func NewScanOptions(s Streams) *ScanOptions {
 	return &ScanOptions{Streams: s, Config: kubeconfig.New("30s"), color: color.Auto, maxMemory: resource.QuantityValue{Quantity: *resource.NewQuantity(client.DefaultMaxMemory, resource.BinarySI)}}
@@ -73,6 +80,8 @@ func (s *ScanOptions) addConnectionFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	s.flags = flags
 	s.Config.AddFlags(flags)
+	flags.Var(demoFlag{s}, "demo", "read a demo cluster that is part of the program, instead of your cluster")
+	flags.Lookup("demo").NoOptDefVal = "true"
 	flags.Lookup("namespace").Usage = "the namespace to scan"
 	flags.Lookup("request-timeout").Usage = "time limit of one request to the server; 0 means no limit"
 	flags.Int64Var(&s.chunkSize, "chunk-size", client.DefaultChunkSize, "how many objects to request per page; 0 requests all of a type at once; by default 0 since Kubernetes 1.33, and before that "+strconv.Itoa(client.DefaultChunkSize))
@@ -102,6 +111,23 @@ func (s *ScanOptions) AddReadingFlags(cmd *cobra.Command) {
 	CompleteFlag(cmd, "from", CompleteDocuments)
 }
 
+// demoFlag is the value of --demo.
+type demoFlag struct{ scan *ScanOptions }
+
+func (d demoFlag) String() string { return strconv.FormatBool(d.scan != nil && d.scan.demo) }
+func (d demoFlag) Type() string   { return "bool" }
+func (d demoFlag) Set(given string) (err error) {
+	if d.scan.demo, err = strconv.ParseBool(given); d.scan.demo && d.scan.From == "" {
+		d.scan.From = demoFile
+	}
+	return err
+}
+
+// refuseDemo returns an error if --demo is given to a command that does not read files.
+func (s *ScanOptions) refuseDemo(cmd *cobra.Command) error {
+	return UsageIf(s.demo && cmd.Flags().Lookup("from") == nil, "--demo works only with commands that can read a snapshot, and %s cannot", cmd.CommandPath())
+}
+
 // minMemory is the least memory with which server responses can be read.
 const minMemory = 64 << 20
 
@@ -112,7 +138,8 @@ func (s *ScanOptions) Validate() error {
 		UsageIf(s.chunkSize < 0, "--chunk-size must not be negative"),
 		UsageIf(s.concurrency < 1, "--concurrency must be at least 1"),
 		UsageIf(s.maxMemory.Value() < minMemory, "--max-memory must be at least 64Mi"),
-		UsageIf(s.complete && s.From == "", "--complete works only with --from"),
+		UsageIf(s.demo && s.From != demoFile, "--demo cannot be combined with --from"),
+		UsageIf(s.complete && (s.From == "" || s.demo), "--complete works only with --from"),
 		UsageIf(s.AllNamespaces && s.Config.Namespace() != "", "-n cannot be combined with -A"),
 		CheckNamespaceName("namespace", s.Config.Namespace()),
 		timeoutErr,
@@ -257,8 +284,11 @@ func (s *ScanOptions) load() (*snapshot.Snapshot, error) {
 
 // open reads the file or the folder of --from.
 func (s *ScanOptions) open() (*snapshot.Snapshot, error) {
-	if s.From == "-" {
+	switch s.From {
+	case "-":
 		return snapshot.Load(s.In, s.Now(), s.MaxFileBytes(), s.complete)
+	case demoFile:
+		return snapshot.Load(bytes.NewReader(demo.Cluster), s.Now(), s.MaxFileBytes(), false)
 	}
 	if info, err := os.Stat(s.From); err == nil && info.IsDir() {
 		folder, err := os.OpenRoot(s.From) // no link in it leads out of it
@@ -314,11 +344,25 @@ func (s *ScanOptions) Source() string {
 	return "file"
 }
 
+// FileName returns how messages name the file, without its folder: "demo" for the demo cluster, and empty for
+// a cluster and standard input.
+func (s *ScanOptions) FileName() string {
+	switch s.From {
+	case "", "-":
+		return ""
+	case demoFile:
+		return "demo"
+	}
+	return filepath.Base(s.From)
+}
+
 // fromWords returns the flags of this command line that choose a file; none for a cluster.
 func (s *ScanOptions) fromWords() []string {
 	switch {
 	case s.From == "":
 		return nil
+	case s.From == demoFile:
+		return []string{demoFile}
 	case s.complete:
 		return []string{"--from", s.From, "--complete"}
 	}
@@ -330,7 +374,7 @@ func (s *ScanOptions) orFile() string {
 	if s.NeedsCluster {
 		return ""
 	}
-	return ", or read a file with --from"
+	return ", or read a file with --from, or try --demo"
 }
 
 // withScanHint adds to an error of a scan what the user can do about it.

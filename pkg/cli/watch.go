@@ -61,7 +61,7 @@ func (w *Watch) Complete(others ...string) error {
 	if !w.On {
 		return nil
 	}
-	if err := RefuseFlags(w.given.Changed, "--watch cannot be combined with --%s", append([]string{"from", "strict", "template"}, others...)...); err != nil {
+	if err := RefuseFlags(w.given.Changed, "--watch cannot be combined with --%s", append([]string{"from", "demo", "strict", "template"}, others...)...); err != nil {
 		return err
 	}
 	const lines = "json"

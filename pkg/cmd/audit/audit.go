@@ -320,7 +320,7 @@ func (f *auditFlags) checkSettle() error {
 	if f.settle < 0 {
 		return cli.Usagef("--settle must not be negative")
 	}
-	return cli.UsageIf(f.settle > 0 && f.scan.From != "", "--settle cannot be combined with --from: the objects of a file cannot be read again")
+	return cli.UsageIf(f.settle > 0 && f.scan.From != "", "--settle needs a cluster: the objects of a file cannot be read again")
 }
 
 // typesOf returns how many types the only cluster has; 0, which is not shown, for several.

@@ -38,7 +38,7 @@ type contextScan struct {
 // singleClusterFlags select one cluster or its user. Applied to several clusters, they would
 // send the credentials of one to the others.
 var singleClusterFlags = []string{
-	"from", "context", "cluster", "user", "server", "token", "client-certificate", "client-key", "certificate-authority", "tls-server-name",
+	"from", "demo", "context", "cluster", "user", "server", "token", "client-certificate", "client-key", "certificate-authority", "tls-server-name",
 }
 
 // contextScans returns the clusters to audit, sorted by context and without duplicates.

@@ -14,7 +14,7 @@ func TestCollect(t *testing.T) {
 		stdout, stderr string
 	}{
 		"previews a pass":                              {[]string{"--from", clitest.DemoCluster, "--dry-run", "--rule", "missing-owner"}, cli.ExitDone, "unlink 1 in namespace shop (file ../../../docs/demo/cluster.json). Complete scan. Nothing was changed: dry run, digest ", ""},
-		"refuses to run against a file":                {[]string{"--from", clitest.DemoCluster}, cli.ExitUsage, "", "error: --from works only with --dry-run=client\n"},
+		"refuses to run against a file":                {[]string{"--from", clitest.DemoCluster}, cli.ExitUsage, "", "error: a snapshot can only be previewed: add --dry-run\n"},
 		"refuses a digest that is none":                {[]string{"--confirm", "yes"}, cli.ExitUsage, "", "error: --confirm \"yes\" is not a digest"},
 		"refuses a gap that names everything":          {[]string{"--accept-gap", "*"}, cli.ExitUsage, "", "error: --accept-gap \"*\": name a type"},
 		"refuses events in a dry run of the client":    {[]string{"--from", clitest.DemoCluster, "--dry-run", "-o", "jsonl"}, cli.ExitUsage, "", "error: -o jsonl cannot be combined with --dry-run=client\n"},

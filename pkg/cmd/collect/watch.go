@@ -66,7 +66,7 @@ func (c *collectCommand) validateWatch() error {
 		return cli.RefuseFlags(w.given.Changed, "--%s needs --watch", watchOnly...)
 	}
 	return cmp.Or(
-		cli.RefuseFlags(w.given.Changed, "--watch cannot be combined with --%s", "rule", "from", "confirm", "timeout", "strict"),
+		cli.RefuseFlags(w.given.Changed, "--watch cannot be combined with --%s", "rule", "from", "demo", "confirm", "timeout", "strict"),
 		cli.CheckNamespaceName("leader-elect-namespace", w.leaseNamespace),
 		cli.WithCommandHint(cli.UsageIf(!c.options.Mutates(), "--watch cannot be combined with --dry-run"),
 			"to see what is garbage at any time, use %s", "audit", "--watch"),

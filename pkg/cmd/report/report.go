@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -127,11 +126,8 @@ func (f *reportFlags) run(ctx context.Context) error {
 func (f *reportFlags) page(j *collector.Judge, found *audit.Report) html.Page {
 	p := html.Page{
 		Judge: j, Report: found, Pass: plan.New(j, plan.Options{Mode: plan.Collect}), Version: cli.Release(),
-		Source: html.Source{Namespace: f.scan.Config.Namespace(), Selector: f.selector, Flags: f.scan.ReadingFlags()},
+		Source: html.Source{Namespace: f.scan.Config.Namespace(), Selector: f.selector, Flags: f.scan.ReadingFlags(), File: f.scan.FileName()},
 		Hints:  strings.Join(auditreport.Hints(found, f.scan.NextCommands(f.selector)), "    "),
-	}
-	if f.scan.From != "" && f.scan.From != "-" {
-		p.Source.File = filepath.Base(f.scan.From)
 	}
 	if f.plan {
 		p.Plan = p.Pass
