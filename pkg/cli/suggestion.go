@@ -85,7 +85,7 @@ const (
 
 // commandFlags are the commands that work on everything in scope unless they have a target.
 var commandFlags = map[string]string{
-	"audit": readsFile, "report": readsFile, "tree": readsFile, "why": readsFile,
+	"audit": readsFile, "report": readsFile, "stuck": readsFile, "tree": readsFile, "why": readsFile,
 	"collect": plansFile, "delete": plansFile, "repair": plansFile, "doctor": liveOnly,
 }
 

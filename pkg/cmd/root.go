@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/report"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/stuck"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/tree"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/version"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/why"
@@ -76,7 +77,7 @@ kubectl gc audit --from cluster.json.gz`),
 		},
 	}
 	root.AddCommand(
-		tree.New(scan), audit.New(scan), report.New(scan), why.New(scan), collect.New(scan), delete.New(scan), doctor.New(scan), repair.New(scan), restore.New(scan), snapshot.New(scan),
+		tree.New(scan), audit.New(scan), stuck.New(scan), report.New(scan), why.New(scan), collect.New(scan), delete.New(scan), doctor.New(scan), repair.New(scan), restore.New(scan), snapshot.New(scan),
 		version.New(scan), completion.New(scan), newOptions(),
 	)
 	cli.SetUpRoot(root, scan)

@@ -19,5 +19,5 @@ func TestExternalAttacher66AVolumeIsHeldByItsAttachment(t *testing.T) {
 	})))
 	s.remove(volume, metav1.DeletePropagationBackground)
 	s.gc("why", "persistentvolume/"+name).exits(t, 0).shows(t, "VolumeAttachment/csi-"+name+": attaches it to a node, and has to go first", "kubectl gc why volumeattachment/csi-"+name)
-	s.gc("audit", "--terminating").exits(t, 0).shows(t, "VolumeAttachment/csi-"+name+": external-attacher/disk-example-com")
+	s.gc("stuck").exits(t, 0).shows(t, "VolumeAttachment/csi-"+name+": external-attacher/disk-example-com")
 }

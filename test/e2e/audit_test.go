@@ -64,14 +64,14 @@ func TestAuditTerminatingNamesWhatHoldsDeletions(t *testing.T) {
 	owner := s.create(configMap(ns, "owner"))
 	child := s.create(configMap(ns, "child", ownedBy(referenceTo(owner, blocking)), heldBy("karpenter.sh/termination")))
 	s.create(configMap(ns, "stays"))
-	s.gc("audit", "--terminating", "-n", ns).exits(t, 0).shows(t, "Nothing is being deleted. Complete scan")
+	s.gc("stuck", "-n", ns).exits(t, 0).shows(t, "Nothing is being deleted. Complete scan")
 	s.remove(lost, metav1.DeletePropagationBackground)
 	s.remove(held, metav1.DeletePropagationBackground)
 	s.remove(owner, metav1.DeletePropagationForeground)
 
 	var got terminatingReport
 	s.await("the grace period to end and the collector to delete the dependent", func(context.Context) (bool, error) {
-		got = decode[terminatingReport](t, s.gc("audit", "--terminating", "-n", ns, "-o", "json").exits(t, 0))
+		got = decode[terminatingReport](t, s.gc("stuck", "-n", ns, "-o", "json").exits(t, 0))
 		overdue := slices.ContainsFunc(got.Objects, func(o terminatingObject) bool { return o.Holder == "kubelet" })
 		return overdue && s.live(child).GetDeletionTimestamp() != nil && len(got.Objects) == 4, nil
 	})
@@ -109,11 +109,11 @@ func TestAuditTerminatingNamesWhatHoldsDeletions(t *testing.T) {
 		"repair configmap/held -n "+ns+" --finalizer example.com/hold --dry-run")
 	const waits = "it waits for the kubelet of Node e2e-lost-node, which does not exist"
 	s.gc("why", "pod/lost", "-n", ns).exits(t, 0).shows(t, "has been past the end of its grace period for ", waits)
-	s.gc("audit", "--terminating", "-n", ns, "-o", "wide").exits(t, 0).shows(t, waits)
+	s.gc("stuck", "-n", ns, "-o", "wide").exits(t, 0).shows(t, waits)
 	saved := filepath.Join(t.TempDir(), "cluster.json")
 	s.gc("snapshot", "-o", saved).exits(t, 0)
-	s.gc("audit", "--terminating", "-n", ns, "--from", saved, "-o", "wide").exits(t, 0).shows(t, waits)
-	table := s.gc("audit", "--terminating", "-n", ns).exits(t, 0).shows(t, "example.com/hold: No API group, ",
+	s.gc("stuck", "-n", ns, "--from", saved, "-o", "wide").exits(t, 0).shows(t, waits)
+	table := s.gc("stuck", "-n", ns).exits(t, 0).shows(t, "example.com/hold: No API group, ",
 		"AGE", "NAMESPACE", "OBJECT", "HELD BY", "CONTROLLER",
 		"kubelet of Node e2e-lost-node, which does not exist", "dependents: ConfigMap/child: karpenter.sh/termination", "4 objects are being deleted, the oldest for ")
 	t.Log("\n" + table.Stdout)

@@ -250,7 +250,7 @@ func TestEveryCommand(t *testing.T) {
 		args := []string{"repair", "configmap/held", "--finalizer", hold}
 		s.gc(append(args, "--yes")...).exits(t, 2).warns(t, "is not being deleted")
 		s.remove(held, metav1.DeletePropagationBackground)
-		s.gc("audit", "--terminating").exits(t, 0).shows(t, "ConfigMap/held", hold)
+		s.gc("stuck").exits(t, 0).shows(t, "ConfigMap/held", hold)
 		marked := s.live(held)
 		s.refuses("gc-scan", args...)
 		s.requireUnchanged(marked)

@@ -31,7 +31,7 @@ func TestKubernetes109429WithoutTheJobController(t *testing.T) {
 	s.gc("why", "job/import", "-n", ns).exits(t, 0).shows(t, "is blocked by Pod/import-x", late).lacks(t, "within seconds")
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, late, "1 remains blocked")
 	s.gc("audit", "-n", ns, "--stuck-after", "1m").exits(t, 0).shows(t, late)
-	s.gc("audit", "--terminating", "-n", ns).exits(t, 0).shows(t, late)
+	s.gc("stuck", "-n", ns).exits(t, 0).shows(t, late)
 	if s.gone(tracked) || s.gone(owner) {
 		t.Error("something completed the deletion after all")
 	}

@@ -49,7 +49,7 @@ func TestKyverno2750DeletionsAreRefusedForLackOfABackend(t *testing.T) {
 	stuck := s.deleteStuck(ns, "NamespaceDeletionContentFailure")
 	why := s.gc("why", "namespace/"+ns).exits(t, 0).shows(t, "refuses the deletion of ConfigMap/data and ", fault, remedy)
 	why.lacks(t, "see who refuses")
-	s.gc("audit", "--terminating").exits(t, 0).warns(t, "refuses the deletion of ConfigMap/data and ", fault, remedy)
+	s.gc("stuck").exits(t, 0).warns(t, "refuses the deletion of ConfigMap/data and ", fault, remedy)
 
 	s.remove(webhook, metav1.DeletePropagationBackground)
 	s.await("the end of the namespace", func(ctx context.Context) (bool, error) {
@@ -72,7 +72,7 @@ func TestNetbird46UpdatesAreRefusedForLackOfABackend(t *testing.T) {
 	const refusal = "ValidatingWebhookConfiguration/netbird-operator refuses the update of ConfigMap/held: its Service kyverno/kyverno-svc does not exist"
 	s.gc("doctor", "--settle=0s").exits(t, 1).shows(t, "netbird-operator refuses updates: ")
 	s.gc("why", "configmap/held", "-n", ns).exits(t, 0).shows(t, refusal, "kubectl delete validatingwebhookconfiguration netbird-operator")
-	s.gc("audit", "--terminating").exits(t, 0).warns(t, refusal)
+	s.gc("stuck").exits(t, 0).warns(t, refusal)
 	s.gc("repair", "configmap/held", "-n", ns, "--finalizer", hold, "--dry-run").exits(t, 0).warns(t, refusal)
 	s.gc("repair", "configmap/held", "-n", ns, "--finalizer", hold, "--yes", "--no-backup").exits(t, 1)
 	s.remove(webhook, metav1.DeletePropagationBackground)

@@ -90,13 +90,13 @@ func TestEveryCommandSaysTheSameAboutAFinalizer(t *testing.T) {
 					file := saved(t, st.New(types, st.Listing(append(objects, held)...)))
 
 					because := c.state.because(age)
-					says(t, "audit --terminating", message(t, file, held.Name, "audit", "--terminating"), c.finalizer, because)
+					says(t, "stuck", message(t, file, held.Name, "stuck"), c.finalizer, because)
 					says(t, "audit", message(t, file, held.Name, "audit", "--stuck-after=1s", "--rule=stuck-finalizer"), c.finalizer, because)
 					says(t, "why", message(t, file, held.Name, "why", target(held)...), c.finalizer, because)
 					if !blocks {
 						return
 					}
-					says(t, "audit --terminating of what it blocks", message(t, file, "waiting", "audit", "--terminating"), held.String(), c.finalizer, because)
+					says(t, "stuck of what it blocks", message(t, file, "waiting", "stuck"), held.String(), c.finalizer, because)
 					says(t, "audit of what it blocks", message(t, file, "waiting", "audit", "--stuck-after=1s", "--rule=blocked-deletion"), held.String(), c.finalizer, because)
 					says(t, "collect of what it blocks", message(t, file, "waiting", "collect", "-A", "--dry-run"), held.String(), c.finalizer, because)
 					if c.state != due || age != "5s" { // the collector completes it by itself

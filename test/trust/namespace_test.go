@@ -40,7 +40,7 @@ func namespaceCommands(t *testing.T, u *user) map[string][]string {
 	return map[string][]string{
 		"audit":           {"audit", "--strict"},
 		"audit contexts":  {"audit", "--contexts", "test"},
-		"terminating":     {"audit", "--terminating"},
+		"terminating":     {"stuck"},
 		"audit watch":     {"audit", "--watch"},
 		"collect":         {"collect", "--yes"},
 		"collect dry run": {"collect", "--dry-run"},

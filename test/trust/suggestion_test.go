@@ -100,7 +100,7 @@ func TestSuggestionsAreAcceptedAndKeepClusterAndScope(t *testing.T) {
 		{"audit", "-n", "shop"},
 		{"audit", "-A"},
 		{"audit", "-n", "shop", "-l", "app=web"},
-		{"audit", "--terminating", "-n", "shop"},
+		{"stuck", "-n", "shop"},
 		{"audit", "-n", "shop", "--without", "apps/v1"},
 		{"collect", "--dry-run"},
 		{"collect", "-n", "shop", "--dry-run"},

@@ -15,16 +15,20 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/prometheus"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/sarif"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 type auditFlags struct {
 	scan                             *cli.ScanOptions
 	changed                          func(flag string) bool // whether the flag is given
-	contexts                         []string
+	contexts                         *cli.Contexts
 	selector                         string
 	dangling, crossNamespace, cyclic bool
 	rules                            []string
@@ -33,7 +37,6 @@ type auditFlags struct {
 	baseline                         string // file
 	without                          []string
 	removed                          []schema.GroupVersion // of without
-	terminating                      bool
 	output                           *cli.OutputFlags
 	watch                            *cli.Watch
 	metricsFile                      string // of -o prometheus=FILE
@@ -56,7 +59,7 @@ var groupByChoices = cli.Choices{
 // New returns the command audit.
 func New(scan *cli.ScanOptions) *cobra.Command {
 	f := &auditFlags{scan: scan, output: cli.NewOutputFlags("table", "wide", "sarif", metricsFormat)}
-	f.watch = cli.NewWatch(scan, f.output)
+	f.watch, f.contexts = cli.NewWatch(scan, f.output), cli.NewContexts(scan)
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Find every bad owner reference and every stuck deletion",
@@ -73,10 +76,6 @@ is "unverified", never "missing".
 
 --watch shows findings as they appear and disappear, until it is interrupted: on a
 terminal as a screen, elsewhere and with -o json as lines of JSON.
-
---terminating lists deletions instead: every object that is being deleted,
-whatever its age, with what holds it and which controller has to act. It exits
-with 0 whatever it finds.
 
 Exit codes: 0 nothing at or above --fail-on, 1 something, 2 no answer,
 3 an incomplete scan with --strict. Each rule has a page in docs/rules.`,
@@ -99,9 +98,6 @@ kubectl gc audit --settle 30s --baseline known.json
 
 # Before an upgrade that removes an API version: what it breaks
 kubectl gc audit --without batch/v1beta1
-
-# Everything that is being deleted, oldest first, with what holds it
-kubectl gc audit --terminating
 
 # What appears and disappears while a rollout, a repair or a collector is at work
 kubectl gc audit --watch -n shop
@@ -126,7 +122,7 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	flags := cmd.Flags()
 	f.changed = flags.Changed
 	f.scan.AddReadingFlags(cmd)
-	flags.StringSliceVar(&f.contexts, "contexts", nil, "audit the clusters of these contexts at once, in one report; all means every context of the kubeconfig")
+	f.contexts.AddFlag(cmd)
 	flags.StringVarP(&f.selector, "selector", "l", "", "check only objects with these labels")
 	flags.BoolVar(&f.dangling, "dangling", false, "only references that lead to no owner: "+strings.Join(audit.Dangling, ", "))
 	flags.BoolVar(&f.crossNamespace, "cross-namespace", false, "only references that cross a namespace boundary: "+strings.Join(audit.CrossNamespace, ", "))
@@ -138,12 +134,10 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	flags.DurationVar(&f.settle, "settle", 0, "wait this long, then read again what the garbage collector should have deleted or changed, and report only what it has not")
 	flags.StringVar(&f.baseline, "baseline", "", "leave out the findings of this earlier report (a file from -o json), also for the exit code")
 	flags.StringSliceVar(&f.without, "without", nil, "judge as if the API server did not serve this API version, such as apps/v1beta1")
-	flags.BoolVar(&f.terminating, "terminating", false, "list everything that is being deleted instead of findings, oldest first, with what holds it")
 	f.output.AddFlags(cmd)
 	f.watch.AddFlag(cmd)
 	cli.CompleteFlag(cmd, "without", scan.CompleteVersions)
 	cli.CompleteFlag(cmd, "baseline", cli.CompleteFiles("json"))
-	cli.CompleteFlag(cmd, "contexts", f.scan.CompleteContexts)
 	cli.CompleteFlag(cmd, "fail-on", cli.CompleteOne(failOnChoices...))
 	cli.CompleteFlag(cmd, "group-by", cli.CompleteOne(groupByChoices...))
 	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.IDs()))
@@ -170,7 +164,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := cmp.Or(f.scan.Validate(), err, failOnChoices.Check("fail-on", f.failOn), groupByChoices.Check("group-by", f.groupBy)); err != nil {
 		return err
 	}
-	if err := cmp.Or(f.watch.Complete(unwatchedFlags...), f.completeOutput(), f.checkTerminating(), cli.CheckRules(options.Rules)); err != nil {
+	if err := cmp.Or(f.watch.Complete(unwatchedFlags...), f.completeOutput(), cli.CheckRules(options.Rules)); err != nil {
 		return err
 	}
 	if err := cmp.Or(f.checkSettle(), f.checkWithout()); err != nil {
@@ -183,16 +177,15 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	scans, err := f.contextScans()
+	scans, err := f.contexts.Scans()
 	if err != nil {
 		return err
 	}
-	clusters, err := f.auditContexts(ctx, scans, options)
+	clusters, err := f.contexts.Audit(ctx, scans, func(ctx context.Context, v cli.ContextScan) (audit.Cluster, error) {
+		return f.auditContext(ctx, v, options)
+	})
 	if err != nil {
 		return err
-	}
-	if f.terminating {
-		return f.showTerminating(clusters)
 	}
 	if known != nil {
 		for _, c := range clusters {
@@ -254,7 +247,7 @@ func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error
 	if err != nil {
 		return err
 	}
-	for _, line := range []string{auditreport.SummaryLine(r, typesOf(clusters)), auditreport.Without(r.Without), auditreport.Known(r.Known), auditreport.Settled(r.Settled)} {
+	for _, line := range []string{auditreport.SummaryLine(r, cli.TypesOf(clusters)), auditreport.Without(r.Without), auditreport.Known(r.Known), auditreport.Settled(r.Settled)} {
 		if line == "" {
 			continue
 		}
@@ -279,12 +272,12 @@ func (f *auditFlags) writeMetrics(clusters []audit.Cluster, rules []string) erro
 // warn prints what is missing from the report, and what to do next.
 func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
 	for _, c := range clusters {
-		f.warnOf(c)
+		f.scan.WarnOfCluster(c)
 	}
 	if !f.forPerson() {
 		return
 	}
-	commands := f.scan.NextCommands(f.selector, f.oneContext()...)
+	commands := f.scan.NextCommands(f.selector, f.contexts.One()...)
 	if r.Without != nil { // the other commands are about the cluster as it is
 		commands = auditreport.Commands{}
 		if slices.ContainsFunc(r.Findings, func(found audit.Finding) bool { return found.Fix == audit.UpdateVersion }) {
@@ -294,25 +287,9 @@ func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
 	for _, hint := range auditreport.Hints(r, commands) {
 		fmt.Fprintln(f.scan.Err, hint)
 	}
-	if hint := auditreport.MayBeInProgress(r, f.scan.Suggest(append([]string{"audit", "--settle", "30s"}, f.sameContexts()...)...)); hint != "" && f.scan.From == "" && r.Without == nil {
+	if hint := auditreport.MayBeInProgress(r, f.scan.Suggest(append([]string{"audit", "--settle", "30s"}, f.contexts.Same()...)...)); hint != "" && f.scan.From == "" && r.Without == nil {
 		fmt.Fprintln(f.scan.Err, hint)
 	}
-}
-
-// sameContexts returns the flag with which another audit asks the same clusters.
-func (f *auditFlags) sameContexts() []string {
-	if !f.changed("contexts") {
-		return nil
-	}
-	return []string{"--contexts", strings.Join(f.contexts, ",")}
-}
-
-// oneContext returns the flags with which a command asks one of the clusters of --contexts.
-func (f *auditFlags) oneContext() []string {
-	if !f.changed("contexts") {
-		return nil
-	}
-	return []string{"--context", "CLUSTER"}
 }
 
 // checkSettle returns an error if --settle cannot work.
@@ -323,10 +300,41 @@ func (f *auditFlags) checkSettle() error {
 	return cli.UsageIf(f.settle > 0 && f.scan.From != "", "--settle needs a cluster: the objects of a file cannot be read again")
 }
 
-// typesOf returns how many types the only cluster has; 0, which is not shown, for several.
-func typesOf(clusters []audit.Cluster) int {
-	if len(clusters) == 1 {
-		return clusters[0].Types
+// auditContext scans and audits one cluster, or a file.
+func (f *auditFlags) auditContext(ctx context.Context, v cli.ContextScan, options audit.Options) (audit.Cluster, error) {
+	begun := v.Scan.Now()
+	seen, live, err := v.Scan.Scan(ctx, v.Scan.Everything(scan.Scope{Labels: options.Selector != nil}))
+	if err != nil {
+		return audit.Cluster{}, err
 	}
-	return 0
+	took := time.Duration(0)
+	if live != nil {
+		took = v.Scan.Now().Sub(begun)
+	}
+	out, judge, err := f.audit(seen, options)
+	if err != nil {
+		return audit.Cluster{}, err
+	}
+	out.Name, out.Took = v.Name, took
+	if f.settle > 0 {
+		err = v.Scan.Settle(ctx, live, judge.Graph(), out.Report, f.settle)
+	}
+	return out, err
+}
+
+// audit audits one scan.
+func (f *auditFlags) audit(seen *snapshot.Snapshot, options audit.Options) (out audit.Cluster, judge *collector.Judge, err error) {
+	out = audit.Cluster{Answered: true, Server: seen.Server, Types: seen.MonitoredTypes(), Taken: seen.Taken}
+	if seen, err = f.withoutVersions(seen); err != nil {
+		return out, nil, err
+	}
+	judge = collector.NewJudge(graph.New(seen))
+	if f.output.Format == metricsFormat {
+		out.Terminating = audit.Terminating(judge, options)
+	}
+	if out.Report, err = audit.Run(judge, options); err != nil {
+		return out, nil, err
+	}
+	out.Report.Without = f.without
+	return out, judge, nil
 }

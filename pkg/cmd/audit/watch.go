@@ -32,12 +32,6 @@ type watched struct {
 	synced  *syncLine // the last one; nil before the first
 }
 
-// timedTerminating is a line of JSON of --terminating.
-type timedTerminating struct {
-	Time time.Time `json:"time"` // end of the scan
-	*audit.TerminatingReport
-}
-
 // syncLine is the line of JSON after the findings of the first scan, and when what could not be
 // read has changed.
 type syncLine struct {
@@ -58,9 +52,6 @@ func (w *watched) show(_ context.Context, sight *cli.Sight) (cli.Shown, error) {
 	c, judge, err := w.audit(sight.Taken, w.options)
 	if err != nil {
 		return cli.Shown{}, err
-	}
-	if w.auditFlags.terminating {
-		return w.showTerminating(sight, c)
 	}
 	g := judge.Graph()
 	changes := w.tracker.Update(c.Report, g)
@@ -124,25 +115,6 @@ func (w *watched) draw(sight *cli.Sight, c audit.Cluster) error {
 	if err := auditreport.Table(sight.Out, c.Report, &w.tracker, w.output.Format == "wide", sight.Palette()); err != nil {
 		return err
 	}
-	w.on(sight).warnOf(c)
+	sight.WarnOfCluster(c)
 	return nil
-}
-
-// showTerminating shows what is being deleted.
-func (w *watched) showTerminating(sight *cli.Sight, c audit.Cluster) (cli.Shown, error) {
-	found := audit.JoinTerminating([]audit.Cluster{c})
-	shown := cli.Shown{
-		Compared: audit.WithoutTimes(found), Kind: "TerminatingReport", Line: timedTerminating{sight.Taken.Taken, found}, Aging: len(found.Objects) > 0,
-	}
-	if w.watch.Lines() {
-		return shown, nil
-	}
-	return shown, w.on(sight).showTerminating([]audit.Cluster{c})
-}
-
-// on returns the command with its output there.
-func (w *watched) on(sight *cli.Sight) *auditFlags {
-	f := *w.auditFlags
-	f.scan = sight.ScanOptions
-	return &f
 }

@@ -21,7 +21,7 @@ func (f *auditFlags) checkWithout() error {
 	switch {
 	case len(f.without) > 0 && f.settle > 0:
 		return cli.Usagef("--without cannot be combined with --settle: the garbage collector acts on the cluster as it is")
-	case len(f.without) > 0 && f.changed("contexts"):
+	case len(f.without) > 0 && f.contexts.Given():
 		return cli.Usagef("--without cannot be combined with --contexts")
 	}
 	return nil

@@ -86,6 +86,11 @@ kubectl gc why secret/token -n shop -o jsonpath='{.answers[0].consequence}'`),
 	return cmd
 }
 
+// Run explains the objects that args name, for a command with these flags.
+func Run(ctx context.Context, scan *cli.ScanOptions, output *cli.OutputFlags, watch *cli.Watch, args []string) error {
+	return (&whyCommand{scan: scan, output: output, watch: watch}).run(ctx, args)
+}
+
 // selectTargets reads what the command line selects, and returns an error if that is not
 // clear.
 func (c *whyCommand) selectTargets(args []string) error {

@@ -1,0 +1,184 @@
+// Package stuck is the command kubectl gc stuck.
+package stuck
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/why"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+type stuckCommand struct {
+	scan     *cli.ScanOptions
+	changed  func(flag string) bool // whether the flag is given
+	contexts *cli.Contexts
+	selector string
+	output   *cli.OutputFlags
+	watch    *cli.Watch
+}
+
+// New returns the command stuck.
+func New(scan *cli.ScanOptions) *cobra.Command {
+	c := &stuckCommand{scan: scan, output: cli.NewOutputFlags("table", "wide"), contexts: cli.NewContexts(scan)}
+	c.watch = cli.NewWatch(scan, c.output)
+	cmd := &cobra.Command{
+		Use:   "stuck [TYPE/NAME ...]",
+		Short: "List what is being deleted, and what holds it",
+		Long: `List every object that is being deleted, oldest first, with what holds it and which
+controller has to act. With TYPE/NAME, explain these objects, as "` + cli.CommandName + ` why" does.
+
+It looks at the whole cluster unless -n names a namespace. It changes nothing.
+
+--watch follows the list until you interrupt it: on a terminal as a screen, otherwise,
+or with -o json, as lines of JSON.
+
+Exit codes: 0 listed, whatever it found; with TYPE/NAME those of why; 2 no answer;
+3 incomplete scan with --strict.`,
+		Example: cli.Examples(`
+# Everything that is being deleted, and what holds it
+kubectl gc stuck
+
+# Why does this namespace not go away?
+kubectl gc stuck namespace/legacy
+
+# Deletions in one namespace, as they end
+kubectl gc stuck -n shop --watch
+
+# Several clusters at once
+kubectl gc stuck --contexts staging,prod`),
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: scan.CompleteTargets,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+	}
+	flags := cmd.Flags()
+	c.changed = flags.Changed
+	scan.AddReadingFlags(cmd)
+	c.contexts.AddFlag(cmd)
+	flags.StringVarP(&c.selector, "selector", "l", "", "List only objects with these labels.")
+	c.output.AddFlags(cmd)
+	c.watch.AddFlag(cmd)
+	return cmd
+}
+
+func (c *stuckCommand) run(ctx context.Context, args []string) error {
+	if len(args) > 0 {
+		if err := cli.RefuseFlags(c.changed, "--%s cannot be combined with TYPE/NAME", "selector", "contexts"); err != nil {
+			return err
+		}
+		return why.Run(ctx, c.scan, c.output, c.watch, args)
+	}
+	selector, err := cli.ParseSelector(c.selector)
+	if err := cmp.Or(c.scan.Validate(), err, c.watch.Complete("contexts"), c.output.Complete(c.scan.Streams)); err != nil {
+		return err
+	}
+	options := audit.Options{Namespace: c.scan.Config.Namespace(), Selector: selector}
+	scope := c.scan.Everything(scan.Scope{Labels: selector != nil})
+	if c.watch.On {
+		return c.watch.Run(ctx, "stuck", nil, scope, func(_ context.Context, sight *cli.Sight) (cli.Shown, error) {
+			cluster, _ := list(sight.Taken, options)
+			return c.shown(sight, cluster)
+		})
+	}
+	scans, err := c.contexts.Scans()
+	if err != nil {
+		return err
+	}
+	clusters, err := c.contexts.Audit(ctx, scans, func(ctx context.Context, v cli.ContextScan) (audit.Cluster, error) {
+		seen, live, err := v.Scan.Scan(ctx, scope)
+		if err == nil && live != nil {
+			seen, err = read.MarkUsers(ctx, live, seen, (*object.Object).Terminating)
+		}
+		if err != nil {
+			return audit.Cluster{}, err
+		}
+		out, g := list(seen, options)
+		out.Name = v.Name
+		webhooks, _ := health.Webhooks(ctx, live, seen) // nothing is said of what may not be read
+		v.Scan.WarnOfWebhooks(audit.Refusals(g, webhooks, (*object.Object).Terminating))
+		return out, nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.show(clusters)
+}
+
+// list returns what is being deleted in a scan.
+func list(seen *snapshot.Snapshot, o audit.Options) (audit.Cluster, *graph.Graph) {
+	g := graph.New(seen)
+	return audit.Cluster{
+		Answered: true, Server: seen.Server, Types: seen.MonitoredTypes(), Taken: seen.Taken,
+		Report: audit.NewReport(seen), Terminating: audit.Terminating(collector.NewJudge(g), o),
+	}, g
+}
+
+// show writes what is being deleted, and warnings.
+func (c *stuckCommand) show(clusters []audit.Cluster) error {
+	found := audit.JoinTerminating(clusters)
+	if err := c.write(clusters, found); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	for _, one := range clusters {
+		c.scan.WarnOfCluster(one)
+	}
+	if !c.output.Structured() && len(found.Objects) > 0 {
+		fmt.Fprintln(c.scan.Err, "Explain one object: "+c.scan.NextCommands("", c.contexts.One()...).Explain)
+	}
+	if c.scan.Strict && !found.Complete {
+		return cli.ExitError(cli.ExitIncomplete)
+	}
+	return nil
+}
+
+func (c *stuckCommand) write(clusters []audit.Cluster, found *audit.TerminatingReport) error {
+	if c.output.Structured() {
+		objects := make([]object.Identity, len(found.Objects))
+		for i, t := range found.Objects {
+			objects[i] = t.Object
+		}
+		return c.output.Write("TerminatingReport", found, objects...)
+	}
+	if err := auditreport.TerminatingTable(c.scan.Out, found, c.output.Format == "wide", c.contexts.Given()); err != nil {
+		return err
+	}
+	if err := auditreport.TerminatingTraces(c.scan.Out, found); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(c.scan.Out, auditreport.TerminatingSummary(found, audit.Join(clusters), cli.TypesOf(clusters)))
+	return err
+}
+
+// timedReport is a line of JSON.
+type timedReport struct {
+	Time time.Time `json:"time"` // end of the scan
+	*audit.TerminatingReport
+}
+
+// shown is show for --watch.
+func (c *stuckCommand) shown(sight *cli.Sight, cluster audit.Cluster) (cli.Shown, error) {
+	clusters := []audit.Cluster{cluster}
+	found := audit.JoinTerminating(clusters)
+	out := cli.Shown{
+		Compared: audit.WithoutTimes(found), Kind: "TerminatingReport", Line: timedReport{sight.Taken.Taken, found}, Aging: len(found.Objects) > 0,
+	}
+	if c.watch.Lines() {
+		return out, nil
+	}
+	there := *c
+	there.scan = sight.ScanOptions
+	return out, there.show(clusters)
+}
