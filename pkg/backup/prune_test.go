@@ -149,14 +149,14 @@ func TestPruneKeepsWhatARunWrites(t *testing.T) {
 
 func TestPruneKeepsTheBackupsOfOtherRuns(t *testing.T) {
 	root, now := t.TempDir(), time.Now()
-	for _, name := range []string{"2026-11-20T08-31-07Z", "watch-2026-11-20T08-31-07Z", "watch-2026-11-20T08-31-08Z"} {
+	for _, name := range []string{"2026-11-20T08-31-07Z", "controller-2026-11-20T08-31-07Z", "controller-2026-11-20T08-31-08Z"} {
 		fakeBackup(t, filepath.Join(root, name), now.Add(-99*time.Hour))
 	}
-	if removed, _, err := Prune(root, "watch-", Limits{time.Hour, 1}, now); removed != 1 || err != nil {
+	if removed, _, err := Prune(root, "controller-", Limits{time.Hour, 1}, now); removed != 1 || err != nil {
 		t.Errorf("%d removed, %v", removed, err)
 	}
 	left, err := filepath.Glob(filepath.Join(root, "*"))
-	if want := []string{filepath.Join(root, "2026-11-20T08-31-07Z"), filepath.Join(root, "watch-2026-11-20T08-31-08Z")}; err != nil || !slices.Equal(left, want) {
+	if want := []string{filepath.Join(root, "2026-11-20T08-31-07Z"), filepath.Join(root, "controller-2026-11-20T08-31-08Z")}; err != nil || !slices.Equal(left, want) {
 		t.Errorf("%v is left, want %v", left, want)
 	}
 }

@@ -30,7 +30,7 @@ import (
 )
 
 // This file carries collect, delete, repair and restore from the first scan to the report, in the
-// order in which things happen. A command builds a Job and calls Scan, Plan and Run. collect --watch
+// order in which things happen. A command builds a Job and calls Scan, Plan and Run. controller
 // does not come this way: see package controller.
 
 // Job is what differs between the commands that change something.

@@ -43,7 +43,7 @@ const wide = "wide"
 const jsonLines = "jsonl"
 
 func NewMutatingOptions(command string, scan *ScanOptions) *MutatingOptions {
-	return &MutatingOptions{Scan: scan, Output: NewOutputFlags("table", wide, jsonLines), command: command}
+	return &MutatingOptions{Scan: scan, Output: NewOutputFlags("table", wide, jsonLines), DryRun: DryRunNone, command: command}
 }
 
 // The values of --dry-run.
@@ -62,11 +62,7 @@ var dryRunChoices = Choices{
 // AddFlags adds the flags of a command that deletes or changes objects.
 func (o *MutatingOptions) AddFlags(cmd *cobra.Command) {
 	o.AddFlagsWithoutBackup(cmd)
-	flags := cmd.Flags()
-	flags.IntVar(&o.MaxDeletes, "max-deletes", 1000, "refuse to delete more objects than this, unless you typed the number at the prompt; 0 refuses every deletion")
-	flags.StringVar(&o.backupDir, "backup-dir", "", "where to back up what is deleted or changed (default ~/.kube/gc-backup/CONTEXT)")
-	flags.BoolVar(&o.NoBackup, "no-backup", false, "do not back up what is deleted or changed")
-	CompleteFlag(cmd, "backup-dir", CompleteFolders)
+	o.addBackupFlags(cmd)
 }
 
 // AddFlagsWithoutBackup adds the flags of a command that needs no backup.
@@ -76,12 +72,38 @@ func (o *MutatingOptions) AddFlagsWithoutBackup(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.DryRun, "dry-run", DryRunNone, "change nothing: client shows the plan, server also asks the API server whether it would accept each step")
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
-	flags.BoolVarP(&o.Yes, "yes", "y", false, "proceed without asking")
 	flags.StringVar(&o.confirm, "confirm", "", "proceed without asking, only if the plan has this digest")
 	flags.DurationVar(&o.runTimeout, "timeout", 10*time.Minute, "time limit of the run, including all waiting, and again of the scan after it; 0 means no limit")
+	CompleteFlag(cmd, "dry-run", CompleteOne(dryRunChoices...))
+	o.addRunFlags(cmd)
+}
+
+// ServiceFormats are the formats of AddServiceFlags.
+var ServiceFormats = Choices{"table", jsonLines}
+
+// AddServiceFlags adds the flags of a command that deletes until it is interrupted, and asks nobody.
+func (o *MutatingOptions) AddServiceFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.Scan.AllNamespaces, "all-namespaces", "A", false, "scan all namespaces")
+	flags.StringVarP(&o.Output.Format, "output", "o", ServiceFormats[0], "the format of each step: table, jsonl")
+	CompleteFlag(cmd, "output", CompleteOne(ServiceFormats...))
+	o.addRunFlags(cmd)
+	o.addBackupFlags(cmd)
+}
+
+func (o *MutatingOptions) addRunFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.Yes, "yes", "y", false, "proceed without asking")
 	flags.Var(&o.rate, "rate", "send at most this many writes per second, such as 50/s (default: no limit)")
 	CompleteFlag(cmd, "rate", CompleteOne(rates...))
-	CompleteFlag(cmd, "dry-run", CompleteOne(dryRunChoices...))
+}
+
+func (o *MutatingOptions) addBackupFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.IntVar(&o.MaxDeletes, "max-deletes", 1000, "refuse to delete more objects than this, unless you typed the number at the prompt; 0 refuses every deletion")
+	flags.StringVar(&o.backupDir, "backup-dir", "", "where to back up what is deleted or changed (default ~/.kube/gc-backup/CONTEXT)")
+	flags.BoolVar(&o.NoBackup, "no-backup", false, "do not back up what is deleted or changed")
+	CompleteFlag(cmd, "backup-dir", CompleteFolders)
 }
 
 // defaultWriters is how many writes are in flight unless --concurrency is given. Upstream's

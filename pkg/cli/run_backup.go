@@ -42,7 +42,7 @@ func IdentifyCluster(ctx context.Context, s *ScanOptions, live *client.Client, s
 	return uid
 }
 
-// RunBackup is the backup of one run, or of one round of collect --watch: a folder with its steps, and
+// RunBackup is the backup of one run, or of one round of controller: a folder with its steps, and
 // the manifests of the objects that it deletes or repairs.
 type RunBackup struct {
 	cluster  *client.Client
@@ -52,7 +52,7 @@ type RunBackup struct {
 }
 
 // RoundPrefix begins the names of the backups of rounds.
-const RoundPrefix = "watch-"
+const RoundPrefix = "controller-"
 
 // BackupPlace is where a run is backed up, below BackupRoot.
 type BackupPlace struct {

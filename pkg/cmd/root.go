@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/collect"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/completion"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/controller"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/delete"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/doctor"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/repair"
@@ -77,7 +78,7 @@ kubectl gc audit --from cluster.json.gz`),
 		},
 	}
 	root.AddCommand(
-		tree.New(scan), audit.New(scan), stuck.New(scan), report.New(scan), why.New(scan), collect.New(scan), delete.New(scan), doctor.New(scan), repair.New(scan), restore.New(scan), snapshot.New(scan),
+		tree.New(scan), audit.New(scan), stuck.New(scan), report.New(scan), why.New(scan), collect.New(scan), controller.New(scan), delete.New(scan), doctor.New(scan), repair.New(scan), restore.New(scan), snapshot.New(scan),
 		version.New(scan), completion.New(scan), newOptions(),
 	)
 	cli.SetUpRoot(root, scan)

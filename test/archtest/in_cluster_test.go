@@ -109,7 +109,7 @@ func TestOnlyOwnContainerMountsServiceAccountToken(t *testing.T) {
 					continue
 				}
 				ours++
-				if name, _, _ := strings.Cut(c.Image, "@"); name != oursInCluster || c.Name != "audit" && c.Name != "collect" {
+				if name, _, _ := strings.Cut(c.Image, "@"); name != oursInCluster || c.Name != "audit" && c.Name != "controller" {
 					t.Errorf("%s: the container %s with the image %s mounts the token", variant, c.Name, c.Image)
 				}
 				if want := "/var/run/secrets/kubernetes.io/serviceaccount"; mount.MountPath != want {

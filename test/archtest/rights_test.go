@@ -89,7 +89,7 @@ func TestShippedRolesMatchPage(t *testing.T) {
 }
 
 func TestInClusterManifestsHaveDocumentedRoles(t *testing.T) {
-	for variant, role := range map[string]string{"audit": "gc-scan", "collect": "gc-collect-watch"} {
+	for variant, role := range map[string]string{"audit": "gc-scan", "controller": "gc-controller"} {
 		if diff := cmp.Diff(read(t, "docs", "rbac", role+".yaml"), read(t, "docs", "in-cluster", variant, "role.yaml")); diff != "" {
 			t.Errorf("docs/rbac/%s.yaml (-) and docs/in-cluster/%s/role.yaml (+) differ:\n%s", role, variant, diff)
 		}

@@ -35,7 +35,7 @@ import (
 )
 
 // TestWatchCollectsLikeTheRealCollector runs one random workload on two control planes at the same
-// time: one with the real collector, one with collect --watch. Whenever both are at rest they
+// time: one with the real collector, one with controller. Whenever both are at rest they
 // must have the same objects, references and finalizers, and everything that had a solid owner all
 // the time. OPERATIONS and SEEDS ask for more than the usual workload, and FAULTS=1 for restarts of
 // the API servers, watches that are cut, and an etcd that stands still.
@@ -61,7 +61,7 @@ const manyOperations = 1000
 
 func churn(t *testing.T, seed uint64, operations int, faults bool) {
 	theirs := newChurnCluster(t, "the real collector", testcluster.On)
-	ours := newChurnCluster(t, "collect --watch", testcluster.Absent)
+	ours := newChurnCluster(t, "controller", testcluster.Absent)
 	stop := ours.startWatch(faults)
 	defer stop()
 	w := newChurnWorkload(seed, operations > manyOperations)
@@ -186,11 +186,11 @@ func (c *churnCluster) startWatch(faults bool) (stop func()) {
 		}).allowWrites().tool
 	}
 	tool.limit = 10 * time.Hour
-	p := tool.start("collect", "--watch", "--yes", "--no-backup", "--leader-elect=false", "--max-deletes=1000000")
+	p := tool.start("controller", "--yes", "--no-backup", "--leader-elect=false", "--max-deletes=1000000")
 	return func() {
 		_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails if it has ended
 		if r := p.wait(); r.Code != 130 {
-			c.Errorf("collect --watch ends with %d: %s", r.Code, r.Stderr)
+			c.Errorf("controller ends with %d: %s", r.Code, r.Stderr)
 		}
 	}
 }

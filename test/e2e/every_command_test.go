@@ -73,7 +73,7 @@ func TestEveryCommand(t *testing.T) {
 	for _, role := range all.shippedRoles() {
 		// Other tests may have defined their kinds, which these roles do not name.
 		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{customGroup}, Resources: []string{"*"}, Verbs: role.Rules[0].Verbs})
-		if role.Name == "gc-collect-watch" {
+		if role.Name == "gc-controller" {
 			role.Rules = append(role.Rules, all.leaseRules()...)
 		}
 		common.holders[role.Name] = all.userWithRole("", role)
@@ -258,8 +258,8 @@ func TestEveryCommand(t *testing.T) {
 		s.requireGone(held)
 		s.requireSaved("finalizer", marked)
 	})
-	step("collect --watch collects what becomes garbage, until it is interrupted", func(t *testing.T, s shop) {
-		p := s.tool().start(watchCollect(ns, s.folder("watch"), "--as", s.holders["gc-collect-watch"])...)
+	step("controller collects what becomes garbage, until it is interrupted", func(t *testing.T, s shop) {
+		p := s.tool().start(watchCollect(ns, s.folder("watch"), "--as", s.holders["gc-controller"])...)
 		p.awaitText(collecting)
 		parent := s.create(configMap(ns, "parent"))
 		child := s.create(secret(ns, "child", ownedBy(referenceTo(parent))))

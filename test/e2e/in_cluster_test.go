@@ -210,14 +210,14 @@ func TestAuditRunsInAnEmptyImage(t *testing.T) {
 // the command of its container.
 func (s *scene) testCollectorInImage(image, ns string) {
 	s.Helper()
-	s.apply("collect-claim")
-	s.apply("collect")
+	s.apply("controller-claim")
+	s.apply("controller")
 	container := func(variant string) (pod object, args []string) {
 		deployment := s.rendered(variant)["Deployment"]
 		template, _, err := unstructured.NestedMap(deployment.Object, "spec", "template")
 		s.must(err)
-		pod = s.create(newObject("v1", "Pod", "gc-collect", "of-"+variant, withField("spec", template["spec"])))
-		if got := s.containersWithToken(pod); !slices.Equal(got, []string{"collect"}) {
+		pod = s.create(newObject("v1", "Pod", "gc-controller", "of-"+variant, withField("spec", template["spec"])))
+		if got := s.containersWithToken(pod); !slices.Equal(got, []string{"controller"}) {
 			s.Errorf("%s: the token is mounted into %q", variant, got)
 		}
 		containers, _, err := unstructured.NestedSlice(pod.Object, "spec", "containers")
@@ -226,10 +226,10 @@ func (s *scene) testCollectorInImage(image, ns string) {
 		s.must(err)
 		return pod, args
 	}
-	container("collect-claim")
-	_, args := container("collect")
+	container("controller-claim")
+	_, args := container("controller")
 
-	s.mountToken(image, "gc-collect")
+	s.mountToken(image, "gc-controller")
 	address := fmt.Sprintf("127.0.0.1:%d", s.unusedPort())
 	args[slices.Index(args, "--metrics-bind-address=:8080")] = "--metrics-bind-address=" + address
 	p := &process{scene: s, cmd: s.commandInImage(image, args...), stdout: &screen{}, stderr: &screen{}, ended: make(chan error, 1)}
@@ -239,7 +239,7 @@ func (s *scene) testCollectorInImage(image, ns string) {
 	p.awaitText(collecting)
 	orphan := s.create(configMap(ns, "late-orphan", ownedBy(missingOwner())))
 	s.awaitGone(orphan)
-	if page := p.read("http://" + address + "/metrics"); !strings.Contains(page, "kubectl_gc_collect_leader 1\n") || !strings.Contains(page, "kubectl_gc_collect_gaps 0\n") {
+	if page := p.read("http://" + address + "/metrics"); !strings.Contains(page, "kubectl_gc_controller_leader 1\n") || !strings.Contains(page, "kubectl_gc_controller_gaps 0\n") {
 		s.Errorf("the metrics are %s", short(page))
 	}
 	p.terminate().exits(s, 130)

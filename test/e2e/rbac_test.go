@@ -134,13 +134,13 @@ var limitedCommands = map[string]struct {
 			"patch":                    {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/shared", "nothing was changed"}},
 		},
 	},
-	"collect --watch": {
+	"controller": {
 		func(s *scene, ns string, whole bool) attempt {
 			owner := s.create(secret(ns, "owner"))
 			orphan := s.create(configMap(ns, "orphan", ownedBy(withFormerUID(referenceTo(owner)))))
 			shared := s.create(configMap(ns, "shared", ownedBy(referenceTo(owner), withFormerUID(referenceTo(owner)))))
 			a := attempt{
-				args: []string{"collect", "--watch", "--yes", "-n", ns, "--leader-elect-namespace", ns, "--backup-dir", s.TempDir()}, endless: true, code: 130,
+				args: []string{"controller", "--yes", "-n", ns, "--leader-elect-namespace", ns, "--backup-dir", s.TempDir()}, endless: true, code: 130,
 				deleted: []object{orphan}, unchanged: []object{orphan, shared}, shows: []string{"deleted ConfigMap/orphan", "unlinked ConfigMap/shared"},
 				partly: []string{"delete", "patch"},
 			}
@@ -304,7 +304,7 @@ func (s *scene) allowIdentifyingCluster(user string) {
 	})
 }
 
-// leaseRules returns the rights to the Lease of collect --watch, as docs/in-cluster grants them.
+// leaseRules returns the rights to the Lease of controller, as docs/in-cluster grants them.
 func (s *scene) leaseRules() (rules []rbacv1.PolicyRule) {
 	s.Helper()
 	var role rbacv1.Role

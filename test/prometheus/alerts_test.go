@@ -24,7 +24,7 @@ import (
 // The groups of alerts: about the audit, and about the collector in service.
 const (
 	auditGroup   = "kubectl-gc"
-	collectGroup = "kubectl-gc-collect"
+	collectGroup = "kubectl-gc-controller"
 )
 
 // alerts returns the alerts of these groups.

@@ -27,7 +27,7 @@ func TestEmptyShellVariableSelectsNothing(t *testing.T) {
 		{"audit", "--as", ""},
 		{"audit", "--context", ""},
 		{"audit", "--baseline", ""},
-		{"collect", "--yes", "--watch", "--leader-elect=false", "--allow-running-collector", "-n", ""},
+		{"controller", "--yes", "--leader-elect=false", "--allow-running-collector", "-n", ""},
 	} {
 		u.runs(args...).exits(2)
 	}

@@ -11,8 +11,8 @@ func TestMaxDeletesOfZeroRefusesEveryDeletion(t *testing.T) {
 	garbage := s.Add(ownedBy(Secrets.Object("shop", "garbage"), missingOwner(Deployments)))
 	u := newUser(t, s)
 	u.runs("collect", "--yes", "--max-deletes=0").exits(4).warns("more than --max-deletes allows (0)")
-	u.runs("collect", "--watch", "--yes", "--leader-elect=false", "--allow-running-collector", "--no-backup", "--max-deletes=0").exits(2).
-		warns("error: --watch needs a --max-deletes of at least 1")
+	u.runs("controller", "--yes", "--leader-elect=false", "--allow-running-collector", "--no-backup", "--max-deletes=0").exits(2).
+		warns("error: --max-deletes must be at least 1")
 	requireKept(t, s, garbage)
 }
 

@@ -44,7 +44,7 @@ func namespaceCommands(t *testing.T, u *user) map[string][]string {
 		"audit watch":     {"audit", "--watch"},
 		"collect":         {"collect", "--yes"},
 		"collect dry run": {"collect", "--dry-run"},
-		"collect watch":   {"collect", "--watch", "--yes", "--leader-elect=false", "--allow-running-collector"},
+		"controller":      {"controller", "--yes", "--leader-elect=false", "--allow-running-collector"},
 		"repair":          {"repair", "--yes"},
 		"repair one":      {"repair", "secret/garbage", "--yes"},
 		"tree":            {"tree"},

@@ -22,7 +22,7 @@ func (u *user) startsService(args ...string) (p *process, log func() string) {
 	file, err := os.Create(path)
 	u.must(err)
 	defer file.Close()
-	args = append([]string{"collect", "--watch", "--yes", "--leader-elect=false", "--allow-running-collector"}, args...)
+	args = append([]string{"controller", "--yes", "--leader-elect=false", "--allow-running-collector"}, args...)
 	p = &process{user: u, args: args, cmd: u.command(args...)}
 	p.cmd.Stdout, p.cmd.Stderr = file, file
 	u.must(p.cmd.Start())
@@ -133,7 +133,7 @@ func TestBackupStaysWhileItsPreviewIsRead(t *testing.T) {
 	service, log := u.startsService()
 	u.awaits("the first backup", s.gone(first))
 	service.stops(log)
-	all, err := filepath.Glob(filepath.Join(u.home, ".kube", "gc-backup", "*", "watch-*"))
+	all, err := filepath.Glob(filepath.Join(u.home, ".kube", "gc-backup", "*", "controller-*"))
 	u.must(err)
 	if len(all) != 1 {
 		t.Fatalf("backups: %v", all)

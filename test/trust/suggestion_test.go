@@ -115,7 +115,6 @@ func TestSuggestionsAreAcceptedAndKeepClusterAndScope(t *testing.T) {
 		{"report", "-o", "pdf", "-n", "shop"},
 		{"doctor", "-n", "shop", "--settle", "0s"},
 		{"restore", "none"},
-		{"collect", "--watch", "--yes", "--dry-run", "-n", "shop"},
 	} {
 		for _, source := range [][]string{connection, append([]string{"--from", file}, connection...)} {
 			if len(source) > len(connection) && slices.Contains([]string{"doctor", "restore"}, scene[0]) {

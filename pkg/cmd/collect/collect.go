@@ -22,7 +22,6 @@ import (
 type collectCommand struct {
 	options *cli.MutatingOptions
 	rules   []string
-	watch   watchFlags
 }
 
 // New returns the command collect.
@@ -43,13 +42,6 @@ is never treated as absent: nothing is deleted or changed because of it. Every
 write is applied only if the object has not changed since the plan. An object on
 which something unread may depend keeps its finalizer, unless you accept that gap
 with --accept-gap.
-
-With --watch it does not end: it watches the cluster and collects whatever becomes
-garbage, by the same rules and with the same precautions, until it is interrupted. It
-asks nothing, so it needs --yes. It refuses to run beside a kube-controller-manager
-that is alive. One of several instances acts, the others wait to take over. It leaves out a
-namespace, or a kind of owners, for which it would delete more than --max-deletes
-objects at once, says so, and collects the rest.
 
 Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
 something is left, blocked or not verified, 2 no answer, 3 an incomplete scan with
@@ -77,10 +69,7 @@ kubectl gc collect --confirm 5f2a9c41d07e9b12
 kubectl gc collect --accept-gap metrics.k8s.io
 
 # Only objects whose owner was replaced by another of the same name, in one namespace
-kubectl gc collect -n shop --rule replaced-owner
-
-# Collect whatever becomes garbage, on a control plane without a collector of its own
-kubectl gc collect --watch --yes`),
+kubectl gc collect -n shop --rule replaced-owner`),
 		Args: cli.NoArguments,
 		RunE: c.run,
 	}
@@ -88,21 +77,15 @@ kubectl gc collect --watch --yes`),
 	flags := cmd.Flags()
 	c.options.AddAcceptGapFlag(flags)
 	flags.StringSliceVar(&c.rules, "rule", nil, "start only from objects flagged by these audit rules: "+strings.Join(audit.IDs(), ", "))
-	c.watch.add(flags)
-	cli.CompleteFlag(cmd, "leader-elect", cli.CompleteBool)
-	cli.CompleteFlag(cmd, "leader-elect-namespace", scan.CompleteNamespaces)
 	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.IDs()))
 	return cmd
 }
 
 func (c *collectCommand) run(cmd *cobra.Command, args []string) error {
-	if err := cmp.Or(c.options.Complete(cmd, args), cli.CheckRules(c.rules), c.validateWatch()); err != nil {
+	if err := cmp.Or(c.options.Complete(cmd, args), cli.CheckRules(c.rules)); err != nil {
 		return err
 	}
 	ctx := cmd.Context()
-	if c.watch.on {
-		return c.runWatch(ctx)
-	}
 	job := cli.Job{Options: c.options, Scope: c.scope(), Plan: c.plan, Remaining: c.planRemaining}
 	seen, err := cli.Scan(ctx, job)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/prometheus/prometheus/promql/promqltest"
 )
 
-// collectorPage returns the metrics of an instance of collect --watch at rest, as a test in its
+// collectorPage returns the metrics of an instance of controller at rest, as a test in its
 // package keeps them.
 func collectorPage(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "pkg", "cmd", "collect", "testdata", "metrics.prom"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "pkg", "cmd", "controller", "testdata", "metrics.prom"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func collectorPage(t *testing.T) string {
 func TestCollectorAlertsFire(t *testing.T) {
 	const (
 		minutes = 120
-		prefix  = "kubectl_gc_collect_"
+		prefix  = "kubectl_gc_controller_"
 		never   = "0x120"
 		grows   = "0+1x120"
 	)

@@ -1,7 +1,6 @@
-package collect
+package controller
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
 
@@ -21,6 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/lease"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/monitor"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/controller"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -30,56 +28,11 @@ import (
 )
 
 // leaseName is the name of the Lease by which only one of several instances acts.
-const leaseName = "kubectl-gc-collect"
+const leaseName = "kubectl-gc-controller"
 
-// watchFlags are the flags of --watch.
-type watchFlags struct {
-	on             bool
-	besideOwn      bool
-	leaderElect    bool
-	leaseNamespace string
-	metricsAddress string
-	backupMaxAge   time.Duration
-	backupMaxSize  resource.QuantityValue
-	given          *pflag.FlagSet
-}
-
-// watchOnly are the flags that need --watch.
-var watchOnly = []string{"allow-running-collector", "leader-elect", "leader-elect-namespace", "metrics-bind-address", "backup-max-age", "backup-max-size"}
-
-func (w *watchFlags) add(flags *pflag.FlagSet) {
-	w.given = flags
-	w.backupMaxSize.Quantity = resource.MustParse("1Gi")
-	flags.BoolVarP(&w.on, "watch", "w", false, "collect whatever becomes garbage, until interrupted")
-	flags.BoolVar(&w.besideOwn, "allow-running-collector", false, "with --watch, run although kube-controller-manager is alive")
-	flags.BoolVar(&w.leaderElect, "leader-elect", true, "with --watch, act only while holding a Lease, so that one of several instances acts")
-	flags.StringVar(&w.leaseNamespace, "leader-elect-namespace", "kube-system", "with --watch, the namespace of that Lease")
-	flags.StringVar(&w.metricsAddress, "metrics-bind-address", "", "with --watch, serve /metrics, /healthz and /readyz at this address, such as :8080")
-	flags.DurationVar(&w.backupMaxAge, "backup-max-age", 7*24*time.Hour, "with --watch, remove its backups that are older")
-	flags.Var(&w.backupMaxSize, "backup-max-size", "with --watch, remove its oldest backups when all are larger than this together; one namespace may use a quarter")
-}
-
-// validateWatch returns an error if --watch lacks a flag or excludes one, or a flag lacks --watch.
-func (c *collectCommand) validateWatch() error {
-	w := &c.watch
-	if !w.on {
-		return cli.RefuseFlags(w.given.Changed, "--%s needs --watch", watchOnly...)
-	}
-	return cmp.Or(
-		cli.RefuseFlags(w.given.Changed, "--watch cannot be combined with --%s", "rule", "from", "demo", "confirm", "timeout", "strict"),
-		cli.CheckNamespaceName("leader-elect-namespace", w.leaseNamespace),
-		cli.WithCommandHint(cli.UsageIf(!c.options.Mutates(), "--watch cannot be combined with --dry-run"),
-			"to see what is garbage at any time, use %s", "audit", "--watch"),
-		cli.UsageIf(!c.options.Yes, "--watch deletes whatever becomes garbage, without asking: it needs --yes"),
-		cli.UsageIf(c.options.MaxDeletes == 0, "--watch needs a --max-deletes of at least 1: with 0 it could delete nothing"),
-		cli.UsageIf(c.options.Output.Structured() && !c.options.JSONLines(), "--watch writes lines: use -o jsonl, or no -o"),
-		cli.UsageIf(w.backupMaxAge <= 0 || w.backupMaxSize.Value() <= 0, "--backup-max-age and --backup-max-size must be positive: to back up nothing, use --no-backup"),
-	)
-}
-
-// service is a run of collect --watch.
+// service is a run of the command.
 type service struct {
-	command    *collectCommand
+	command    *controllerCommand
 	client     *client.Client
 	metrics    *metrics
 	clusterUID types.UID      // empty if unknown or not read yet
@@ -88,9 +41,9 @@ type service struct {
 	log        *roundLog
 }
 
-// runWatch collects until the context ends or the service has to stop: the Lease is lost, or the cluster's own
+// serve collects until the context ends or the service has to stop: the Lease is lost, or the cluster's own
 // collector is alive.
-func (c *collectCommand) runWatch(ctx context.Context) error {
+func (c *controllerCommand) serve(ctx context.Context) error {
 	live, err := c.options.Scan.Connect()
 	if err != nil {
 		return err
@@ -100,8 +53,8 @@ func (c *collectCommand) runWatch(ctx context.Context) error {
 	}
 	signal.Ignore(syscall.SIGPIPE) // the service continues when nobody reads its output any more
 	s := &service{command: c, client: live, metrics: newMetrics(), log: &roundLog{options: c.options}}
-	if c.watch.metricsAddress != "" {
-		stop, err := s.metrics.serve(c.watch.metricsAddress)
+	if c.metricsAddress != "" {
+		stop, err := s.metrics.serve(c.metricsAddress)
 		if err != nil {
 			return err
 		}
@@ -109,7 +62,7 @@ func (c *collectCommand) runWatch(ctx context.Context) error {
 	}
 	s.log.note("starting" + c.options.Place() + ": everything that becomes garbage will be deleted")
 	run := s.runAsLeader
-	if !c.watch.leaderElect {
+	if !c.leaderElect {
 		run = s.run
 	}
 	err = run(ctx)
@@ -123,7 +76,7 @@ func (c *collectCommand) runWatch(ctx context.Context) error {
 // runAsLeader runs while this instance holds the Lease.
 func (s *service) runAsLeader(ctx context.Context) error {
 	host, _ := os.Hostname() // only for people
-	lock := lease.New(s.client, s.command.watch.leaseNamespace, leaseName, host+"_"+string(uuid.NewUUID()))
+	lock := lease.New(s.client, s.command.leaseNamespace, leaseName, host+"_"+string(uuid.NewUUID()))
 	var rights []object.Right
 	for _, verb := range []string{"get", "create", "patch"} {
 		rights = append(rights, object.Right{Verb: verb, Objects: []object.Identity{lock.Object()}})
@@ -135,7 +88,7 @@ func (s *service) runAsLeader(ctx context.Context) error {
 		if err != nil {
 			s.log.note("warning: " + err.Error())
 		} else {
-			s.log.note("waiting: the Lease " + s.command.watch.leaseNamespace + "/" + leaseName + " is held by " + holder)
+			s.log.note("waiting: the Lease " + s.command.leaseNamespace + "/" + leaseName + " is held by " + holder)
 		}
 	})
 	if err != nil {
@@ -163,7 +116,7 @@ func (s *service) run(ctx context.Context) error {
 	if err := s.refuseBesideOwn(ctx); err != nil {
 		return err
 	}
-	m, err := monitor.Start(ctx, s.client, monitor.Options{Scope: s.command.scope(), Now: s.command.options.Scan.Now, Parts: true})
+	m, err := monitor.Start(ctx, s.client, monitor.Options{Scope: s.command.options.Scan.Everything(scan.Scope{Running: true}), Now: s.command.options.Scan.Now, Parts: true})
 	if err != nil {
 		return err
 	}
@@ -196,7 +149,7 @@ const ownCollectorInterval = 30 * time.Second
 
 // refuseBesideOwn returns an error if the cluster's own garbage collector may be alive.
 func (s *service) refuseBesideOwn(ctx context.Context) error {
-	if s.command.watch.besideOwn {
+	if s.command.besideOwn {
 		return nil
 	}
 	leader, err := health.WatchLeader(ctx, s.client)
@@ -247,7 +200,7 @@ func (s *service) options(m *monitor.Monitor) controller.Options {
 const pruneInterval = time.Minute
 
 func (s *service) limits() backup.Limits {
-	return backup.Limits{MaxAge: s.command.watch.backupMaxAge, MaxBytes: s.command.watch.backupMaxSize.Value()}
+	return backup.Limits{MaxAge: s.command.backupMaxAge, MaxBytes: s.command.backupMaxSize.Value()}
 }
 
 // prune removes old backups, at most once in an interval, and finds out how much each namespace uses.

@@ -1,4 +1,4 @@
-package collect
+package controller
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// roundLog writes what collect --watch does, a line per step to standard output, and what else
+// roundLog writes what the collector does, a line per step to standard output, and what else
 // there is to say to standard error. It writes nothing twice in a row.
 type roundLog struct {
 	options *cli.MutatingOptions

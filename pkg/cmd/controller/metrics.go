@@ -1,4 +1,4 @@
-package collect
+package controller
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// metrics are what collect --watch reports about itself. Their names are a public contract.
+// metrics are what the collector reports about itself. Their names are a public contract.
 type metrics struct {
 	registry *prometheus.Registry
 	monitor  atomic.Pointer[monitor.Monitor] // nil while another instance acts
@@ -42,7 +42,7 @@ const (
 )
 
 func newMetrics() *metrics {
-	const prefix = "kubectl_gc_collect_"
+	const prefix = "kubectl_gc_controller_"
 	gauge := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: prefix + name, Help: help})
 	}

@@ -21,7 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// collectionStep is a line of collect --watch -o jsonl.
+// collectionStep is a line of controller -o jsonl.
 type collectionStep struct {
 	Time   time.Time
 	Action string
@@ -33,7 +33,7 @@ type collectionStep struct {
 // watchCollect returns the command line of the collector in service for one namespace, with its
 // Lease there.
 func watchCollect(ns, backups string, more ...string) []string {
-	return append([]string{"collect", "--watch", "--yes", "-n", ns, "--leader-elect-namespace", ns, "--backup-dir", backups, "-o", "jsonl"}, more...)
+	return append([]string{"controller", "--yes", "-n", ns, "--leader-elect-namespace", ns, "--backup-dir", backups, "-o", "jsonl"}, more...)
 }
 
 const collecting = "collecting garbage until interrupted"
@@ -83,7 +83,7 @@ func (s *scene) countGone(objects []object) int {
 
 // collectorLease returns the Lease of the collectors in service of a namespace.
 func collectorLease(ns string) object {
-	return newObject("coordination.k8s.io/v1", "Lease", ns, "kubectl-gc-collect")
+	return newObject("coordination.k8s.io/v1", "Lease", ns, "kubectl-gc-controller")
 }
 
 // collectorLeader returns the holder of that Lease, empty if it is free.
@@ -130,7 +130,7 @@ func TestCollectWatchCollectsWhatBecomesGarbage(t *testing.T) {
 	})
 
 	page := p.read("http://" + address + "/metrics")
-	for _, want := range []string{"kubectl_gc_collect_leader 1\n", `kubectl_gc_collect_rounds_total{result="failed"} 0`, `kubectl_gc_collect_steps_total{action="delete",status="failed"} 0`} {
+	for _, want := range []string{"kubectl_gc_controller_leader 1\n", `kubectl_gc_controller_rounds_total{result="failed"} 0`, `kubectl_gc_controller_steps_total{action="delete",status="failed"} 0`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("/metrics has no %q:\n%s", want, short(page))
 		}
@@ -194,7 +194,7 @@ func TestCollectWatchCompletesWritesUnderWayWhenInterrupted(t *testing.T) {
 		t.Errorf("%d objects are gone, and it reports %d of %d", gone, done, len(objects))
 	}
 	writes := f.recordedWrites()
-	if last := writes[len(writes)-1]; last.name() != "kubectl-gc-collect" || !strings.Contains(last.Body, `"holderIdentity":""`) {
+	if last := writes[len(writes)-1]; last.name() != "kubectl-gc-controller" || !strings.Contains(last.Body, `"holderIdentity":""`) {
 		t.Errorf("the last write is %s %s %s, and not the release of the Lease", last.Method, last.Path, last.Body)
 	}
 }
@@ -216,7 +216,7 @@ func TestCollectWatchOnlyOneOfTwoInstancesActs(t *testing.T) {
 	}).allowWrites().start(watchCollect(ns, backups[0], "--concurrency=4")...)
 	first.awaitText(collecting)
 	second := s.tool().start(watchCollect(ns, backups[1])...)
-	second.awaitText("waiting: the Lease " + ns + "/kubectl-gc-collect is held by " + s.collectorLeader(ns))
+	second.awaitText("waiting: the Lease " + ns + "/kubectl-gc-controller is held by " + s.collectorLeader(ns))
 
 	objects := s.createGarbage(ns, all)
 	<-full
