@@ -25,7 +25,7 @@ func (o *MutatingOptions) rerunCommand() string {
 }
 
 func commandLine(command string, args []string, given *pflag.FlagSet, without ...string) string {
-	words := []string{command}
+	words := strings.Fields(command)
 	for _, arg := range args {
 		words = append(words, withoutCredentials("", arg))
 	}

@@ -86,7 +86,7 @@ const (
 // commandFlags are the commands that work on everything in scope unless they have a target.
 var commandFlags = map[string]string{
 	"audit": readsFile, "report": readsFile, "stuck": readsFile, "tree": readsFile, "why": readsFile,
-	"collect": plansFile, "delete": plansFile, "repair": plansFile, "controller": liveOnly, "doctor": liveOnly,
+	"collect": plansFile, "delete": plansFile, "finalizer": plansFile, "repair": plansFile, "controller": liveOnly, "doctor": liveOnly,
 }
 
 // ReadingFlags returns the flags with which a command reads what this one has read, as part of

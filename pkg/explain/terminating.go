@@ -202,7 +202,7 @@ func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinaliz
 			ask = "remove it. This previews what that deletes"
 		}
 		if f != simulate.DefinitionFinalizer {
-			b.answer.suggest(ask, b.command("repair", i, "--finalizer", f, "--dry-run")...)
+			b.answer.suggest(ask, plugin.Line(slices.Concat([]string{"finalizer", "remove"}, slices.Insert(b.arguments(i), 1, f), []string{"--dry-run"})...)...)
 			break
 		}
 	}

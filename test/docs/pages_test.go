@@ -138,7 +138,7 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/debugging.md", "make cluster", "it starts a control plane of its own; test/controlplane tests it"},
 	{"docs/demo/README.md", "make build", "the program of this test is in bin already"},
 	{"docs/demo/README.md", "go run", "it starts a control plane of its own; test/demo does it"},
-	{"docs/repair.md", "kubectl gc repair pvc/import-scratch -n shop --finalizer example.com/hold   #", "nothing removes the finalizer of the Job without a collector; test/e2e does it with one"},
+	{"docs/repair.md", "kubectl gc finalizer remove pvc/import-scratch example.com/hold -n shop   #", "nothing removes the finalizer of the Job without a collector; test/e2e does it with one"},
 	{"docs/envtest.md", "go get", "it is for the module of an operator"},
 	{"docs/envtest.md", "make", "the binaries are built already"},
 	{"docs/envtest.md", "KUBEBUILDER_ASSETS", "make test-all runs it"},

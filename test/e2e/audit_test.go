@@ -106,7 +106,7 @@ func TestAuditTerminatingNamesWhatHoldsDeletions(t *testing.T) {
 	}
 	s.gc("why", "configmap/held", "-n", ns).exits(t, 0).shows(t,
 		"No API group, CustomResourceDefinition, APIService or webhook configuration of example.com exists in this cluster. Its controller may have been uninstalled.",
-		"repair configmap/held -n "+ns+" --finalizer example.com/hold --dry-run")
+		"finalizer remove configmap/held example.com/hold -n "+ns+" --dry-run")
 	const waits = "it waits for the kubelet of Node e2e-lost-node, which does not exist"
 	s.gc("why", "pod/lost", "-n", ns).exits(t, 0).shows(t, "has been past the end of its grace period for ", waits)
 	s.gc("stuck", "-n", ns, "-o", "wide").exits(t, 0).shows(t, waits)

@@ -246,8 +246,8 @@ func TestEveryCommand(t *testing.T) {
 		f.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "skipped", "nothing was changed")
 		s.requireReferences(late, referenceTo(owner))
 	})
-	step("repair --finalizer completes a deletion", func(t *testing.T, s shop) {
-		args := []string{"repair", "configmap/held", "--finalizer", hold}
+	step("finalizer remove completes a deletion", func(t *testing.T, s shop) {
+		args := []string{"finalizer", "remove", "configmap/held", hold}
 		s.gc(append(args, "--yes")...).exits(t, 2).warns(t, "is not being deleted")
 		s.remove(held, metav1.DeletePropagationBackground)
 		s.gc("stuck").exits(t, 0).shows(t, "ConfigMap/held", hold)

@@ -23,11 +23,11 @@ func TestKubernetes109429WithoutTheJobController(t *testing.T) {
 	deleted := s.live(tracked).GetDeletionTimestamp().Time
 
 	soon, late := "the Job controller (kube-controller-manager) removes its finalizer within seconds", "the Job controller (kube-controller-manager) should have removed its finalizer: look there"
-	s.gc("why", "pod/import-x", "-n", ns).exits(t, 0).shows(t, soon).lacks(t, "delete it again", "--finalizer")
+	s.gc("why", "pod/import-x", "-n", ns).exits(t, 0).shows(t, soon).lacks(t, "delete it again", "finalizer remove")
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, soon)
 
 	time.Sleep(time.Until(deleted.Add(62 * time.Second)))
-	s.gc("why", "pod/import-x", "-n", ns).exits(t, 0).shows(t, late, "kubectl gc doctor", "--finalizer "+tracking).lacks(t, "delete it again")
+	s.gc("why", "pod/import-x", "-n", ns).exits(t, 0).shows(t, late, "kubectl gc doctor", "finalizer remove pod/import-x "+tracking).lacks(t, "delete it again")
 	s.gc("why", "job/import", "-n", ns).exits(t, 0).shows(t, "is blocked by Pod/import-x", late).lacks(t, "within seconds")
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, late, "1 remains blocked")
 	s.gc("audit", "-n", ns, "--stuck-after", "1m").exits(t, 0).shows(t, late)
@@ -35,7 +35,7 @@ func TestKubernetes109429WithoutTheJobController(t *testing.T) {
 	if s.gone(tracked) || s.gone(owner) {
 		t.Error("something completed the deletion after all")
 	}
-	s.gc("repair", "pod/import-x", "-n", ns, "--finalizer", tracking, "--yes").exits(t, 0)
+	s.gc("finalizer", "remove", "pod/import-x", tracking, "-n", ns, "--yes").exits(t, 0)
 	s.awaitGone(tracked, owner)
 }
 

@@ -206,13 +206,13 @@ var limitedCommands = map[string]struct {
 			"patch": {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/subject", "nothing was changed"}},
 		},
 	},
-	"repair --finalizer": {
+	"finalizer remove": {
 		func(s *scene, ns string, whole bool) attempt {
 			stuck := s.create(configMap(ns, "stuck", heldBy("example.com/hold")))
 			s.remove(stuck, metav1.DeletePropagationBackground)
 			return attempt{
 				code:    exitUnlessComplete(whole),
-				args:    []string{"repair", "configmap/stuck", "-n", ns, "--finalizer", "example.com/hold", "--yes", "--backup-dir", s.TempDir()},
+				args:    []string{"finalizer", "remove", "configmap/stuck", "example.com/hold", "-n", ns, "--yes", "--backup-dir", s.TempDir()},
 				deleted: []object{stuck}, unchanged: []object{s.live(stuck)}, shows: []string{"removed finalizer 1 in "},
 			}
 		},

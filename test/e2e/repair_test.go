@@ -120,12 +120,12 @@ func TestRepairBreaksACycleOnRequest(t *testing.T) {
 
 // An object whose deletion waits for a controller that does not exist, with an owner that waits
 // for it, and a dependent.
-func TestRepairRemovesOneFinalizer(t *testing.T) {
+func TestFinalizerRemoveRemovesOneFinalizer(t *testing.T) {
 	s := sceneWithCollector(t)
 	const finalizer = "traces.example.org/hold"
 	s.define(definition("traces.example.org", "Trace", "Namespaced", version("v1", true)))
 	remove := func(target, ns string, more ...string) []string {
-		return append([]string{"repair", target, "-n", ns, "--finalizer", finalizer}, more...)
+		return append([]string{"finalizer", "remove", target, finalizer, "-n", ns}, more...)
 	}
 
 	t.Run("and all that waited for it is deleted", func(t *testing.T) {

@@ -73,10 +73,10 @@ func TestNetbird46UpdatesAreRefusedForLackOfABackend(t *testing.T) {
 	s.gc("doctor", "--settle=0s").exits(t, 1).shows(t, "netbird-operator refuses updates: ")
 	s.gc("why", "configmap/held", "-n", ns).exits(t, 0).shows(t, refusal, "kubectl delete validatingwebhookconfiguration netbird-operator")
 	s.gc("stuck").exits(t, 0).warns(t, refusal)
-	s.gc("repair", "configmap/held", "-n", ns, "--finalizer", hold, "--dry-run").exits(t, 0).warns(t, refusal)
-	s.gc("repair", "configmap/held", "-n", ns, "--finalizer", hold, "--yes", "--no-backup").exits(t, 1)
+	s.gc("finalizer", "remove", "configmap/held", hold, "-n", ns, "--dry-run").exits(t, 0).warns(t, refusal)
+	s.gc("finalizer", "remove", "configmap/held", hold, "-n", ns, "--yes", "--no-backup").exits(t, 1)
 	s.remove(webhook, metav1.DeletePropagationBackground)
 	s.await("the removal of the finalizer", func(context.Context) (bool, error) {
-		return s.gc("repair", "configmap/held", "-n", ns, "--finalizer", hold, "--yes", "--no-backup").Code == 0, nil
+		return s.gc("finalizer", "remove", "configmap/held", hold, "-n", ns, "--yes", "--no-backup").Code == 0, nil
 	})
 }

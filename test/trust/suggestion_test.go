@@ -109,8 +109,8 @@ func TestSuggestionsAreAcceptedAndKeepClusterAndScope(t *testing.T) {
 		{"delete", "configmap/none", "-n", "shop", "--dry-run"},
 		{"delete", "pods", "-l", "a=b", "-n", "shop", "--dry-run"},
 		{"repair", "-n", "shop", "--dry-run"},
-		{"repair", "configmap/free", "-n", "shop", "--finalizer", "foregroundDeletion", "--dry-run"},
-		{"repair", "secret/replaced", "-n", "shop", "--finalizer", "example.com/x", "--dry-run"},
+		{"finalizer", "remove", "configmap/free", "foregroundDeletion", "-n", "shop", "--dry-run"},
+		{"finalizer", "remove", "secret/replaced", "example.com/x", "-n", "shop", "--dry-run"},
 		{"why", "secrets", "-n", "shop"},
 		{"report", "-o", "pdf", "-n", "shop"},
 		{"doctor", "-n", "shop", "--settle", "0s"},
@@ -163,7 +163,7 @@ func (u *user) runsSuggestion(words []string) {
 			args[i] = "0s"
 		}
 	}
-	if args[0] == "doctor" || after(args, "--finalizer") != "" || slices.Contains(args, "--watch") {
+	if args[0] == "doctor" || args[0] == "finalizer" || slices.Contains(args, "--watch") {
 		return // these write without --dry-run, or do not end
 	}
 	plans := slices.Contains(mutating, args[0]) && len(args) > 1 && !(args[0] == "restore" && strings.HasPrefix(args[1], "-"))

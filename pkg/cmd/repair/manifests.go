@@ -23,7 +23,7 @@ import (
 
 // notWithFiles are the flags that have no meaning for manifests: nothing in the cluster changes.
 var notWithFiles = []string{
-	"selector", "rule", "reference", "all-namespaces", "dry-run", "yes", "confirm", "timeout", "rate", "backup-dir", "no-backup", "output", "from", "demo", "accept-gap", "finalizer",
+	"selector", "rule", "reference", "all-namespaces", "dry-run", "yes", "confirm", "timeout", "rate", "backup-dir", "no-backup", "output", "from", "demo",
 }
 
 // manifestRepair repairs the references of manifests before they are applied.

@@ -23,7 +23,6 @@ type repairCommand struct {
 	fix        string
 	references []string // UIDs of owners
 	files      []string // manifests to repair instead of objects in the cluster
-	finalizer  string   // the one to remove instead of repairing references
 	given      func(flag string) bool
 
 	selection cli.Selection
@@ -57,8 +56,7 @@ have them. There are three repairs:
 The repair is chosen per reference; "` + cli.CommandName + ` audit" shows it. A valid reference
 is changed only if --reference names it, or to the preferred version with
 --fix update-version. One that could not be verified is not changed, and a changed
-reference always points at an owner that was read. Nothing is deleted,
-except with --finalizer.
+reference always points at an owner that was read. Nothing is deleted.
 
 Without targets, it repairs everything in the whole cluster, or in the namespace
 that -n names. First it shows what it would change, and what the garbage collector
@@ -68,11 +66,6 @@ scans again. Every change is applied only if the object has not changed since.
 With -f it changes nothing in the cluster: it reads manifests, compares their
 references with the cluster, and writes them to standard output so that the garbage
 collector does not delete the objects as soon as they are applied.
-
-With --finalizer it removes one finalizer from one object that is being deleted, when
-the controller that should remove it is gone. Its cleanup is skipped, so what it
-manages outside of the cluster may stay. The preview shows what is deleted then: the
-object, its dependents, and an owner or a namespace that waited for it.
 
 Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
 something is left, cannot be repaired or is not verified, 2 no answer, 3 an
@@ -105,9 +98,6 @@ kubectl gc repair configmap/flags -n shop --fix unlink
 # Break a cycle at one valid reference
 kubectl gc repair configmap/egg -n shop --fix unlink --reference 6ba7b810-9dad-11d1-80b4-00c04fd430c8
 
-# A deletion that waits for a controller that is gone: preview what removing its finalizer deletes
-kubectl gc repair pvc/import-scratch -n shop --finalizer example.com/hold --dry-run
-
 # Run exactly what a preview showed, without a terminal
 kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 		Args:              cobra.ArbitraryArgs,
@@ -119,8 +109,6 @@ kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 	c.given = flags.Changed
 	flags.StringSliceVarP(&c.files, "filename", "f", nil, "repair the manifests in these files before they are applied, and write them to standard output; - is standard input")
 	cli.CompleteFlag(cmd, "filename", cli.CompleteDocuments)
-	flags.StringVar(&c.finalizer, "finalizer", "", "with one TYPE/NAME that is being deleted: remove this finalizer, and so skip the cleanup of its controller")
-	cli.CompleteFlag(cmd, "finalizer", scan.CompleteFinalizers)
 	flags.StringVarP(&c.selector, "selector", "l", "", "repair only objects with these labels")
 	flags.StringSliceVar(&c.rules, "rule", nil, "repair only references flagged by these audit rules: "+strings.Join(audit.RepairableRules(), ", "))
 	flags.StringVar(&c.fix, "fix", autoFix, "the repair: chosen per reference (auto), or only "+strings.Join(fixes.Values()[1:], ", "))
@@ -138,9 +126,6 @@ func (c *repairCommand) run(cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
 	if len(c.files) > 0 {
 		return c.repairManifests(ctx, args)
-	}
-	if c.given("finalizer") {
-		return c.removeFinalizer(ctx, args)
 	}
 	if err := c.selectReferences(args); err != nil {
 		return err

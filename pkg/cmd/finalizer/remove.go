@@ -1,8 +1,10 @@
-package repair
+package finalizer
 
 import (
 	"context"
 	"slices"
+
+	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -15,20 +17,75 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// notWithFinalizer are the flags that select more than one object, or references.
-var notWithFinalizer = []string{"selector", "rule", "fix", "reference", "all-namespaces"}
+type removeCommand struct {
+	options   *cli.MutatingOptions
+	finalizer string
+	selection cli.Selection // of the one object
+}
 
-// removeFinalizer removes the finalizer of --finalizer from the one target, which is being deleted.
-func (c *repairCommand) removeFinalizer(ctx context.Context, args []string) error {
-	if err := cli.RefuseFlags(c.given, "--finalizer cannot be combined with --%s: it removes one finalizer from one object", notWithFinalizer...); err != nil {
+func newRemove(scan *cli.ScanOptions) *cobra.Command {
+	c := &removeCommand{options: cli.NewMutatingOptions("finalizer remove", scan)}
+	cmd := &cobra.Command{
+		Use:   "remove TYPE/NAME FINALIZER",
+		Short: "Remove one finalizer from an object that is being deleted",
+		Long: `Remove one finalizer from an object that is being deleted, when the controller that
+should remove it is gone for good.
+
+Its controller's cleanup is skipped: what it manages outside of the cluster may stay.
+The preview shows what is deleted then: the object, its dependents, and an owner or a
+namespace that waited for it. Then it asks, backs up what goes, and removes the
+finalizer, only if the object has not changed since.
+
+Exit codes: 0 done, and a complete scan found nothing left; 1 a step failed, or
+something is left or not verified; 2 no answer; 3 incomplete scan with --strict;
+4 not confirmed; 130 interrupted.`,
+		Example: cli.Examples(`
+# What holds it, and who should remove that?
+kubectl gc stuck pvc/import-scratch -n shop
+
+# Preview what the removal deletes
+kubectl gc finalizer remove pvc/import-scratch example.com/hold -n shop --dry-run
+
+# Do it, after a preview and a confirmation
+kubectl gc finalizer remove pvc/import-scratch example.com/hold -n shop`),
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeRemove(scan),
+		RunE:              c.run,
+	}
+	c.options.AddFlags(cmd)
+	return cmd
+}
+
+// completeRemove completes the object, and then one of its finalizers.
+func completeRemove(scan *cli.ScanOptions) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		switch len(args) {
+		case 0:
+			return scan.CompleteTargets(cmd, args, typed)
+		case 1:
+			return scan.CompleteFinalizers(cmd, args, typed)
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func (c *removeCommand) run(cmd *cobra.Command, args []string) error {
+	if err := c.options.Complete(cmd, args); err != nil {
 		return err
 	}
-	targets, err := cli.ParseTargets(args)
+	if len(args) != 2 {
+		return cli.WithHelp(cli.Usagef("it needs one TYPE/NAME and one FINALIZER"), cmd.CommandPath())
+	}
+	ctx := cmd.Context()
+	c.finalizer = args[1]
+	targets, err := cli.ParseTargets(args[:1])
 	switch {
 	case err != nil:
 		return err
 	case len(targets) != 1 || targets[0].Name == "":
-		return cli.WithHint(cli.Usagef("--finalizer needs exactly one TYPE/NAME"), "removing a finalizer skips the cleanup of its controller: decide about each object")
+		return cli.WithHint(cli.Usagef("%s is not TYPE/NAME", cli.Quote(args[0])), "removing a finalizer skips the cleanup of its controller: decide about each object")
+	case c.options.Scan.AllNamespaces:
+		return cli.WithHint(cli.Usagef("-A cannot be combined with TYPE/NAME: only one object is changed"), "use -n to choose its namespace")
 	case c.finalizer == object.ForegroundFinalizer || c.finalizer == object.OrphanFinalizer:
 		return cli.WithCommandHint(cli.Usagef("%s is the garbage collector's own finalizer: it stays until the dependents are deleted or orphaned", c.finalizer), "%s previews that, and what removes it then", "collect", "--dry-run")
 	}
@@ -62,14 +119,14 @@ func (c *repairCommand) removeFinalizer(ctx context.Context, args []string) erro
 }
 
 // checkFinalizer returns an error unless one object is selected that is being deleted and has the finalizer.
-func (c *repairCommand) checkFinalizer(g *graph.Graph) error {
+func (c *removeCommand) checkFinalizer(g *graph.Graph) error {
 	found := graph.NewSet(g)
 	if err := c.selection.Find(g, found); err != nil {
 		return err
 	}
 	nodes := found.Nodes()
 	if len(nodes) != 1 {
-		return cli.WithHint(cli.Usagef("%s names %d objects: --finalizer changes only one", cli.Quote(c.selection.Targets[0].String()), len(nodes)), "use -n to choose its namespace")
+		return cli.WithHint(cli.Usagef("%s names %d objects: only one is changed", cli.Quote(c.selection.Targets[0].String()), len(nodes)), "use -n to choose its namespace")
 	}
 	n, o := nodes[0], g.Object(nodes[0])
 	name, finalizer := cli.Quote(o.String()), cli.Quote(c.finalizer)
@@ -105,7 +162,7 @@ func otherFinalizers(o *object.Object) string {
 }
 
 // planRemoval plans the removal from the object if it is still there.
-func (c *repairCommand) planRemoval(_ context.Context, seen cli.Scanned, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
+func (c *removeCommand) planRemoval(_ context.Context, seen cli.Scanned, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
 	found := graph.NewSet(seen.Graph())
 	o := plan.FinalizerOptions(graph.None, "")
 	if err := c.selection.Find(seen.Graph(), found); err == nil && len(found.Nodes()) == 1 {

@@ -1,4 +1,4 @@
-package repair
+package finalizer
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 )
 
 // stuckObjects are two Secrets whose deletion waits for example.com, with an owner and a dependent
-// of the first, a terminating namespace that only a Pod keeps, and objects of which --finalizer
-// removes nothing.
+// of the first, a terminating namespace that only a Pod keeps, and objects from which the
+// command removes nothing.
 const stuckObjects = `{"apiVersion": "v1", "kind": "List", "items": [
 {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": "shop", "name": "stuck", "uid": "1", "resourceVersion": "1", "deletionTimestamp": "2020-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0,
  "finalizers": ["example.com/cleanup"], "ownerReferences": [{"apiVersion": "v1", "kind": "Secret", "name": "owner", "uid": "2", "blockOwnerDeletion": true}]}},
@@ -35,7 +35,10 @@ func TestRemoveFinalizer(t *testing.T) {
 		t.Fatal(err)
 	}
 	remove := func(finalizer string, more ...string) []string {
-		return append([]string{"--finalizer", finalizer}, more...)
+		if len(more) == 0 {
+			return []string{"remove", finalizer}
+		}
+		return append([]string{"remove", more[0], finalizer}, more[1:]...)
 	}
 	const cleanup = "example.com/cleanup"
 	for name, c := range map[string]struct {
@@ -60,19 +63,14 @@ func TestRemoveFinalizer(t *testing.T) {
 		"refuses the finalizer in a namespace's spec":     {remove("kubernetes", "namespace/old"), cli.ExitUsage, "", "error: \"kubernetes\" is not in the metadata of \"Namespace/old\": the namespace controller removes it from the spec when the namespace is empty\nhint: kubectl gc why namespace/old "},
 		"refuses the finalizer of a definition's objects": {remove("customresourcecleanup.apiextensions.k8s.io", "crd/widgets.example.com"), cli.ExitUsage, "", "until all its objects are deleted: without it they would stay in storage, where nobody can read them\n"},
 		"refuses an object that does not exist":           {remove(cleanup, "secret/none", "-n", "shop"), cli.ExitUsage, "", "error: \"secrets/none\" in namespace \"shop\""},
-		"refuses an empty name":                           {remove("", "secret/stuck"), cli.ExitUsage, "", "error: --finalizer has an empty value\n"},
-		"refuses no target":                               {remove(cleanup), cli.ExitUsage, "", "error: --finalizer needs exactly one TYPE/NAME\n"},
-		"refuses a type":                                  {remove(cleanup, "secrets"), cli.ExitUsage, "", "error: --finalizer needs exactly one TYPE/NAME\n"},
-		"refuses several targets":                         {remove(cleanup, "secret/stuck", "secret/twice"), cli.ExitUsage, "", "error: --finalizer needs exactly one TYPE/NAME\n"},
-		"refuses a selector":                              {remove(cleanup, "secret/stuck", "-l", "app=web"), cli.ExitUsage, "", "error: --finalizer cannot be combined with --selector: it removes one finalizer from one object\n"},
-		"refuses a rule":                                  {remove(cleanup, "secret/stuck", "--rule", "missing-owner"), cli.ExitUsage, "", "error: --finalizer cannot be combined with --rule"},
-		"refuses a fix":                                   {remove(cleanup, "secret/stuck", "--fix", "unlink"), cli.ExitUsage, "", "error: --finalizer cannot be combined with --fix"},
-		"refuses a reference":                             {remove(cleanup, "secret/stuck", "--reference", "2"), cli.ExitUsage, "", "error: --finalizer cannot be combined with --reference"},
-		"refuses all namespaces":                          {remove(cleanup, "secret/stuck", "-A"), cli.ExitUsage, "", "error: --finalizer cannot be combined with --all-namespaces"},
-		"refuses files":                                   {remove(cleanup, "-f", "x.yaml"), cli.ExitUsage, "", "error: -f cannot be combined with --"},
+		"refuses an empty name":                           {remove("", "secret/stuck"), cli.ExitUsage, "", "error: an argument is empty\n"},
+		"refuses no target":                               {remove(cleanup), cli.ExitUsage, "", "error: it needs one TYPE/NAME and one FINALIZER\n"},
+		"refuses a type":                                  {remove(cleanup, "secrets"), cli.ExitUsage, "", "error: \"secrets\" is not TYPE/NAME\n"},
+		"refuses several targets":                         {remove(cleanup, "secret/stuck", "secret/twice"), cli.ExitUsage, "", "error: it needs one TYPE/NAME and one FINALIZER\n"},
+		"refuses all namespaces":                          {remove(cleanup, "secret/stuck", "-A"), cli.ExitUsage, "", "error: -A cannot be combined with TYPE/NAME: only one object is changed\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := clitest.Run(t, New, append([]string{"--from", file, "--dry-run"}, c.args...)...)
+			r := clitest.Run(t, New, append(c.args, "--from", file, "--dry-run")...)
 			if c.error == "" {
 				c.error = r.Stderr // only the warnings of a file
 			}
@@ -94,7 +92,7 @@ func TestRemoveFinalizerSuggestsNoFlagThatItLacks(t *testing.T) {
 	if err := os.WriteFile(file, saved.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := clitest.Run(t, New, "--from", file, "--dry-run", "--finalizer", "example.com/cleanup", "node/stuck")
+	r := clitest.Run(t, New, "remove", "node/stuck", "example.com/cleanup", "--from", file, "--dry-run")
 	if strings.Contains(r.Stderr, "--accept-gap") {
 		t.Errorf("it suggests a flag that it lacks:\n%s", r.Stderr)
 	}
