@@ -79,7 +79,7 @@ fuzz: ## run every fuzz target for a while (FUZZTIME=30s)
 bench: ## compare audit with a plain transfer, and collect with bare DELETEs and the real collector
 	$(GO) run ./test/bench
 
-docs: ## write docs/commands and docs/reasons.md, and man pages in bin, from the code
+docs: ## write docs/commands, docs/schemas and docs/reasons.md, and man pages in bin, from the code
 	$(GO) run ./test/reference -markdown docs/commands -man bin/man
 pictures: ## make the pictures in docs from what the program prints now; needs Chromium
 	$(GO) run ./test/screenshot

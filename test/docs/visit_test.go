@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-gc/kubectl-gc/test/schema"
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
@@ -111,6 +112,9 @@ func (v *visit) run(t *testing.T, commands []command) {
 		}
 		if !exitsAsExpected(v.file, c, answers[i]) {
 			t.Errorf("%s:%d: %q ends with %d:\n%s", v.file, c.line, c.text, answers[i].code, strings.Join(answers[i].output, "\n"))
+		}
+		if err := schema.Check(filepath.Join(root, "docs/schemas"), []byte(strings.Join(answers[i].output, "\n"))); err != nil {
+			t.Errorf("%s:%d: %q: %v", v.file, c.line, c.text, err)
 		}
 		if c.shows {
 			v.compare(t, c, answers[i])

@@ -18,6 +18,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/kubectl-gc/kubectl-gc/test/schema"
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
@@ -107,6 +108,9 @@ func (t tool) attempt(program string, args ...string) (r result, ended bool) {
 		}
 	case err != nil:
 		t.Fatal(err)
+	}
+	if err := schema.Check("../../docs/schemas", stdout.Bytes()); err != nil {
+		t.Errorf("kubectl gc %s: %v", r.output(), err)
 	}
 	return r, true
 }

@@ -1,5 +1,5 @@
-// Command reference writes the pages that come from the program itself: the commands (docs/commands),
-// the reason codes (docs/reasons.md), and man pages.
+// Command reference writes what comes from the program itself: the pages of the commands
+// (docs/commands), the reason codes (docs/reasons.md), the JSON Schemas (docs/schemas), and man pages.
 //
 //	go run ./test/reference -markdown docs/commands
 //	go run ./test/reference -man bin/man
@@ -25,7 +25,7 @@ import (
 )
 
 func main() {
-	markdown := flag.String("markdown", "", "write the pages of the commands into this folder, and the other pages into the one above")
+	markdown := flag.String("markdown", "", "write the pages of the commands into this folder, and everything else into the one above")
 	man := flag.String("man", "", "write man pages into this folder")
 	flag.Parse()
 	if err := run(*markdown, *man); err != nil {
@@ -36,15 +36,17 @@ func main() {
 
 func run(markdown, man string) error {
 	if markdown != "" {
-		pages, err := pages("pkg/reason")
+		pages, err := pages("pkg")
 		if err != nil {
 			return err
 		}
-		if err := os.RemoveAll(markdown); err != nil { // and with it the pages of former commands
-			return err
-		}
-		if err := os.MkdirAll(markdown, 0o755); err != nil {
-			return err
+		for _, folder := range []string{markdown, filepath.Join(filepath.Dir(markdown), "schemas")} {
+			if err := os.RemoveAll(folder); err != nil { // and with it the pages of former commands
+				return err
+			}
+			if err := os.MkdirAll(folder, 0o755); err != nil {
+				return err
+			}
 		}
 		for name, text := range pages {
 			if err := os.WriteFile(filepath.Join(filepath.Dir(markdown), filepath.FromSlash(name)), []byte(text), 0o644); err != nil {
@@ -65,16 +67,21 @@ func run(markdown, man string) error {
 	return nil
 }
 
-// pages returns all pages, by their path in docs. reasons is the folder of package reason.
-func pages(reasons string) (map[string]string, error) {
+// pages returns all pages, by their path in docs. sources is the folder of the program's packages.
+func pages(sources string) (map[string]string, error) {
 	root, err := commands()
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]string{}
-	if out["reasons.md"], err = reasonsPage(reasons); err != nil {
+	reasons, codes, err := reasonsPage(filepath.Join(sources, "reason"))
+	if err != nil {
 		return nil, err
 	}
+	out, err := schemas(sources, codes)
+	if err != nil {
+		return nil, err
+	}
+	out["reasons.md"] = reasons
 	for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
 		var page bytes.Buffer
 		page.WriteString("<!-- Written by \"make docs\" from the commands themselves: change those. -->\n\n")

@@ -16,11 +16,11 @@ import (
 
 // reasonsPage returns the page of all reason codes, from the source of package reason in a folder.
 // Each file there is a part of the page, named by the comment of its first group. What a code means is
-// its comment, or its sentence if it has none.
-func reasonsPage(folder string) (string, error) {
+// its comment, or its sentence if it has none. codes are all codes, sorted.
+func reasonsPage(folder string) (page string, codes []any, err error) {
 	files, err := parseFolder(folder)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	p := reasons{structs: map[string]*ast.StructType{}, said: map[string]bool{}}
 	for _, file := range files {
@@ -42,9 +42,9 @@ func reasonsPage(folder string) (string, error) {
 				if v, ok := spec.(*ast.ValueSpec); ok && group.Tok == token.CONST && isNamed(v.Type, "OwnerState") {
 					fmt.Fprintf(&states, "| `%s` | %s |\n", text(v.Values[0]), strings.TrimSpace(v.Comment.Text()))
 				} else if row, err := p.row(group, spec); err != nil {
-					return "", err
+					return "", nil, err
 				} else if row != "" {
-					rows = append(rows, row)
+					rows, codes = append(rows, row), append(codes, strings.Split(row, "`")[1])
 				}
 			}
 		}
@@ -53,7 +53,8 @@ func reasonsPage(folder string) (string, error) {
 			fmt.Fprintf(&out, "\n## %s\n\n| reason | it means that | parameters |\n| --- | --- | --- |\n%s", title, strings.Join(rows, ""))
 		}
 	}
-	return out.String() + "\n## States of an owner\n\n| state | meaning |\n| --- | --- |\n" + states.String(), nil
+	slices.SortFunc(codes, func(a, b any) int { return cmp.Compare(a.(string), b.(string)) })
+	return out.String() + "\n## States of an owner\n\n| state | meaning |\n| --- | --- |\n" + states.String(), codes, nil
 }
 
 // parseFolder returns the Go files of a folder in the order of their names, without the tests.

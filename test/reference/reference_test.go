@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,16 +13,20 @@ import (
 func TestPagesAreUpToDate(t *testing.T) {
 	t.Setenv("HOME", "/home/of/somebody") // the pages are the same for every user
 	t.Setenv("KUBECACHEDIR", "/somewhere/else")
-	want, err := pages("../../pkg/reason")
+	want, err := pages("../../pkg")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("../../docs/commands/*")
+	pages, err := filepath.Glob("../../docs/commands/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schemas, err := filepath.Glob("../../docs/schemas/*")
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
-	for _, file := range append(files, "../../docs/reasons.md") {
+	for _, file := range slices.Concat(pages, schemas, []string{"../../docs/reasons.md"}) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

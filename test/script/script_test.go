@@ -5,8 +5,11 @@
 package script
 
 import (
+	"bytes"
 	"context"
 	"flag"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,14 +19,28 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd"
+	"github.com/kubectl-gc/kubectl-gc/test/schema"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"kubectl-gc": func() { os.Exit(cmd.Main(context.Background(), os.Args[1:], cli.Process())) },
+		"kubectl-gc": func() { os.Exit(runChecked()) },
 	})
+}
+
+// runChecked runs the program. It fails where a document on standard output does not match its schema.
+func runChecked() int {
+	var out bytes.Buffer
+	s := cli.Process()
+	s.Out = io.MultiWriter(s.Out, &out)
+	code := cmd.Main(context.Background(), os.Args[1:], s)
+	if err := schema.Check(os.Getenv("SCHEMAS"), out.Bytes()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 70 // no exit code of the program
+	}
+	return code
 }
 
 // removeWritePermissions takes write permissions from other users, whatever the umask is: the
@@ -60,8 +77,9 @@ func TestScripts(t *testing.T) {
 			if err := removeWritePermissions(e.WorkDir); err != nil {
 				return err
 			}
-			demo, err := filepath.Abs("../../docs/demo/cluster.json")
-			e.Setenv("DEMO", demo)
+			docs, err := filepath.Abs("../../docs")
+			e.Setenv("DEMO", filepath.Join(docs, "demo", "cluster.json"))
+			e.Setenv("SCHEMAS", filepath.Join(docs, "schemas"))
 			return err
 		},
 	})

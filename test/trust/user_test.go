@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/kubectl-gc/kubectl-gc/test/schema"
 )
 
 // runTimeout is the time limit of a run that does not wait for anything.
@@ -97,6 +99,9 @@ func (p *process) ends(most time.Duration) *result {
 	p.exited(p.cmd.Wait())
 	if !late.Stop() {
 		p.Fatalf("kubectl gc %s runs for more than %s", strings.Join(p.args, " "), most)
+	}
+	if err := schema.Check("../../docs/schemas", p.stdout.Bytes()); err != nil {
+		p.Errorf("kubectl gc %s: %v", strings.Join(p.args, " "), err)
 	}
 	return &result{p.T, p.args, p.cmd.ProcessState.ExitCode(), p.stdout.String(), p.stderr.String()}
 }
