@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -61,6 +62,28 @@ func (f *OutputFlags) Structured() bool { return f.write != nil }
 // Write writes a value in a structured format; -o name writes the objects.
 func (f *OutputFlags) Write(kind string, value any, objects ...object.Identity) error {
 	return f.write(structured.NewDocument(kind, value, objects...))
+}
+
+// OutputFile is -o of a command that writes one file.
+type OutputFile string
+
+// AddFlag adds the flag. The shell completes files with these extensions.
+func (f *OutputFile) AddFlag(cmd *cobra.Command, extensions ...string) {
+	cmd.Flags().StringVarP((*string)(f), "output", "o", "-", "File to write; - is standard output.")
+	CompleteFlag(cmd, "output", CompleteFiles(extensions...))
+}
+
+// Standard reports whether the file is standard output.
+func (f OutputFile) Standard() bool { return f == "-" }
+
+// Check returns a usage error if the file is a terminal, or has the name of a format, such as json,
+// which other commands take. command is the name of this one, and example a file for it.
+func (f OutputFile) Check(s *ScanOptions, command, example string) error {
+	return cmp.Or(
+		WithCommandHint(UsageIf(slices.Contains(append(structured.Formats(), "html", "wide", "sarif"), string(f)), "-o %s: %s writes a file, so -o names it", Quote(string(f)), command),
+			"for a format, use %s", "audit", "-o", "FORMAT"),
+		WithCommandHint(UsageIf(f.Standard() && s.OutTerm, "standard output is a terminal: name a file"), "%s", command, "-o", example),
+	)
 }
 
 // Palette decides on colours: by --color, then NO_COLOR, then whether standard output is a

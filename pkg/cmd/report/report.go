@@ -22,16 +22,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-// htmlFormat is the one format of a report.
-const htmlFormat = "html"
-
 type reportFlags struct {
 	scan       *cli.ScanOptions
 	selector   string
 	stuckAfter time.Duration
 	plan       bool
-	output     string
-	file       string
+	file       cli.OutputFile
 }
 
 // New returns the command report.
@@ -53,13 +49,13 @@ Exit codes: 0 the page is written, whatever it says, 2 no answer, 3 an incomplet
 scan with --strict. To fail on findings, use audit.`,
 		Example: cli.Examples(`
 # The whole cluster
-kubectl gc report -o html > report.html
+kubectl gc report -o report.html
 
 # One namespace, with what collect would do there
-kubectl gc report -n shop --plan --output-file shop.html
+kubectl gc report -n shop --plan -o shop.html
 
 # From a snapshot, without a cluster
-kubectl gc report --from cluster.json.gz > report.html`),
+kubectl gc report --from cluster.json.gz -o report.html`),
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
 	}
@@ -68,29 +64,12 @@ kubectl gc report --from cluster.json.gz > report.html`),
 	flags.StringVarP(&f.selector, "selector", "l", "", "check only objects with these labels")
 	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a finalizer of another controller")
 	flags.BoolVar(&f.plan, "plan", false, "also show the steps of a pass of the garbage collector, as collect --dry-run does")
-	flags.StringVarP(&f.output, "output", "o", htmlFormat, "the format: "+htmlFormat)
-	flags.StringVar(&f.file, "output-file", "-", "the file to write, atomically; - is standard output")
-	cli.CompleteFlag(cmd, "output", cli.CompleteOne(htmlFormat))
-	cli.CompleteFlag(cmd, "output-file", cli.CompleteFiles())
+	f.file.AddFlag(cmd, "html")
 	return cmd
 }
 
-func (f *reportFlags) validate() error {
-	return cmp.Or(
-		cli.WithCommandHint(
-			cli.UsageIf(f.output != htmlFormat, "-o %s: a report is always %s", cli.Quote(f.output), htmlFormat),
-			"for a table, JSON, YAML or SARIF, use %s", "audit", "-o", "FORMAT",
-		),
-		cli.WithCommandHint(
-			cli.UsageIf(f.file == "-" && f.scan.OutTerm, "standard output is a terminal, and the page is for a browser"),
-			"%s > report.html", "report",
-		),
-		f.scan.Validate(),
-	)
-}
-
 func (f *reportFlags) run(ctx context.Context) error {
-	if err := f.validate(); err != nil {
+	if err := cmp.Or(f.file.Check(f.scan, "report", "report.html"), f.scan.Validate()); err != nil {
 		return err
 	}
 	selector, err := cli.ParseSelector(f.selector)
@@ -115,8 +94,8 @@ func (f *reportFlags) run(ctx context.Context) error {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	f.scan.WarnOfGaps(seen)
-	if f.file != "-" {
-		fmt.Fprintf(f.scan.Err, "wrote %s: open it in a browser\n", cli.Quote(f.file))
+	if !f.file.Standard() {
+		fmt.Fprintf(f.scan.Err, "wrote %s: open it in a browser\n", cli.Quote(string(f.file)))
 	}
 	return f.scan.StrictExit(seen)
 }
@@ -139,8 +118,8 @@ func (f *reportFlags) page(j *collector.Judge, found *audit.Report) html.Page {
 }
 
 func (f *reportFlags) write(p html.Page) error {
-	if f.file == "-" {
+	if f.file.Standard() {
 		return html.Write(f.scan.Out, p)
 	}
-	return cli.ReplaceFile(f.file, cli.PrivateFile, func(w io.Writer) error { return html.Write(w, p) })
+	return cli.ReplaceFile(string(f.file), cli.PrivateFile, func(w io.Writer) error { return html.Write(w, p) })
 }

@@ -14,8 +14,8 @@ func TestReport(t *testing.T) {
 		stdout, stderr string
 	}{
 		"writes a page to standard output": {[]string{"--from", clitest.DemoCluster}, cli.ExitDone, "<!DOCTYPE html>", ""},
-		"refuses another format than html": {[]string{"--from", clitest.DemoCluster, "-o", "pdf"}, cli.ExitUsage, "", "error: -o \"pdf\": a report is always html\n"},
-		"refuses an empty file name":       {[]string{"--from", clitest.DemoCluster, "--output-file", ""}, cli.ExitUsage, "", "error: --output-file has an empty value\n"},
+		"refuses a format":                 {[]string{"--from", clitest.DemoCluster, "-o", "json"}, cli.ExitUsage, "", "error: -o \"json\": report writes a file, so -o names it\nhint: for a format, use kubectl gc audit -o FORMAT"},
+		"refuses an empty file name":       {[]string{"--from", clitest.DemoCluster, "-o", ""}, cli.ExitUsage, "", "error: --output has an empty value\n"},
 	} {
 		t.Run(name, func(t *testing.T) { clitest.Run(t, New, c.args...).Expect(t, c.code, c.stdout, c.stderr) })
 	}

@@ -19,14 +19,14 @@ import (
 
 type snapshotFlags struct {
 	scan   *cli.ScanOptions
-	output string
+	output cli.OutputFile
 }
 
 // New returns the command snapshot.
 func New(scan *cli.ScanOptions) *cobra.Command {
 	f := &snapshotFlags{scan: scan}
 	cmd := &cobra.Command{
-		Use:   "snapshot -o FILE",
+		Use:   "snapshot",
 		Short: "Save one scan of the cluster to a file",
 		Long: `Save one scan of the cluster to a file. Every reading command accepts it with
 --from FILE, and answers as it would have answered live.
@@ -39,22 +39,20 @@ its name. A name that ends in .gz is compressed.`,
 kubectl gc snapshot -o cluster.json.gz
 kubectl gc audit --from cluster.json.gz
 
-# One namespace, to standard output
-kubectl gc snapshot -n shop -o -`),
+# One namespace, to another program
+kubectl gc snapshot -n shop | kubectl gc audit --from -`),
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.output, "output", "o", "", "the file to write; - is standard output")
+	f.output.AddFlag(cmd, "json", "gz")
 	flags.BoolVarP(&f.scan.AllNamespaces, "all-namespaces", "A", false, "scan all namespaces, which is the default")
 	flags.BoolVar(&f.scan.Strict, "strict", false, "exit with 3 if anything could not be read")
-	cli.CompleteFlag(cmd, "output", cli.CompleteFiles("json", "gz"))
 	return cmd
 }
 
 func (f *snapshotFlags) run(ctx context.Context) error {
-	noFile := cli.UsageIf(f.output == "", "-o needs a file name")
-	if err := cmp.Or(f.scan.Validate(), cli.WithHelp(noFile, cli.CommandName+" snapshot")); err != nil {
+	if err := cmp.Or(f.scan.Validate(), f.output.Check(f.scan, "snapshot", "cluster.json.gz")); err != nil {
 		return err
 	}
 	f.scan.NeedsCluster = true
@@ -66,21 +64,22 @@ func (f *snapshotFlags) run(ctx context.Context) error {
 		return err
 	}
 	f.scan.WarnOfGaps(s)
-	if f.output != "-" {
-		fmt.Fprintf(f.scan.Err, "saved %d objects of %d types to %s\n", len(s.Objects), len(s.Listed), cli.Quote(f.output))
+	if !f.output.Standard() {
+		fmt.Fprintf(f.scan.Err, "saved %d objects of %d types to %s\n", len(s.Objects), len(s.Listed), cli.Quote(string(f.output)))
 	}
 	return f.scan.StrictExit(s)
 }
 
 func (f *snapshotFlags) write(s *snapshot.Snapshot) error {
 	save := cli.EscapeJSON(s.Save)
-	if f.output == "-" {
+	file := string(f.output)
+	if f.output.Standard() {
 		return save(f.scan.Out)
 	}
-	if strings.EqualFold(filepath.Ext(f.output), ".gz") { // some file systems ignore case
+	if strings.EqualFold(filepath.Ext(file), ".gz") { // some file systems ignore case
 		save = compressed(save)
 	}
-	if err := cli.ReplaceFile(f.output, cli.PrivateFile, save); err != nil {
+	if err := cli.ReplaceFile(file, cli.PrivateFile, save); err != nil {
 		return fmt.Errorf("write snapshot: %w", err)
 	}
 	return nil

@@ -13,7 +13,7 @@ func TestSnapshot(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		"needs a file name": {[]string{}, cli.ExitUsage, "", "error: -o needs a file name\n"},
+		"refuses a format":  {[]string{"-o", "yaml"}, cli.ExitUsage, "", "error: -o \"yaml\": snapshot writes a file, so -o names it\n"},
 		"has no --from":     {[]string{"-o", "-", "--from", clitest.DemoCluster}, cli.ExitUsage, "", "error: unknown flag: --from\n"},
 		"needs a cluster":   {[]string{"-o", "-"}, cli.ExitUsage, "", "error: "},
 	} {

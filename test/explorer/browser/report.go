@@ -26,7 +26,7 @@ func Report(program, snapshot, page string, flags ...string) error {
 		return err
 	}
 	// The commands on the page name the file as it was given.
-	c := exec.Command(program, append([]string{"report", "--from", filepath.Base(snapshot), "--output-file", page}, flags...)...)
+	c := exec.Command(program, append([]string{"report", "--from", filepath.Base(snapshot), "-o", page}, flags...)...)
 	c.Dir = filepath.Dir(snapshot)
 	if said, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("write the report: %w\n%s", err, said)
