@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/controller"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/delete"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/doctor"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/report"
@@ -79,7 +80,7 @@ kubectl gc audit --from cluster.json.gz`),
 		},
 	}
 	root.AddCommand(
-		tree.New(scan), audit.New(scan), stuck.New(scan), report.New(scan), why.New(scan), collect.New(scan), controller.New(scan), delete.New(scan), doctor.New(scan), repair.New(scan), finalizer.New(scan), restore.New(scan), snapshot.New(scan),
+		tree.New(scan), audit.New(scan), stuck.New(scan), report.New(scan), why.New(scan), explain.New(scan), collect.New(scan), controller.New(scan), delete.New(scan), doctor.New(scan), repair.New(scan), finalizer.New(scan), restore.New(scan), snapshot.New(scan),
 		version.New(scan), completion.New(scan), newOptions(),
 	)
 	cli.SetUpRoot(root, scan)

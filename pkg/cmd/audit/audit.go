@@ -78,7 +78,7 @@ is "unverified", never "missing".
 terminal as a screen, elsewhere and with -o json as lines of JSON.
 
 Exit codes: 0 nothing at or above --fail-on, 1 something, 2 no answer,
-3 an incomplete scan with --strict. Each rule has a page in docs/rules.`,
+3 an incomplete scan with --strict. To learn about a rule, use explain.`,
 		Example: cli.Examples(`
 # Everything that is wrong in the whole cluster
 kubectl gc audit

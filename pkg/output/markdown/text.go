@@ -1,0 +1,105 @@
+// Package markdown writes Markdown as plain text.
+package markdown
+
+import (
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
+)
+
+// Text writes a page for a terminal. A paragraph becomes one line, and so does an item of a list: w
+// may break them. Links are reduced to their text, and code is indented.
+func Text(w io.Writer, page string) error {
+	b := &block{w: w}
+	code := false
+	for line := range strings.Lines(page) {
+		line = strings.TrimRight(line, "\n")
+		fence := strings.HasPrefix(line, "```")
+		switch {
+		case fence:
+			b.flush()
+			code = !code
+		case code && line != "":
+			b.print("    " + line)
+		case line == "" || code:
+			b.flush()
+			b.print("")
+		case strings.HasPrefix(line, "|"):
+			b.addRow(line)
+		case strings.HasPrefix(line, "# "):
+			b.print(line[2:])
+		case strings.HasPrefix(line, "#"):
+			b.print(strings.ToUpper(strings.TrimLeft(line, "# ")))
+		default:
+			if item.MatchString(line) {
+				b.flush()
+			}
+			b.text = append(b.text, strings.TrimSpace(line))
+		}
+	}
+	b.flush()
+	return b.err
+}
+
+// item matches the beginning of an item of a list.
+var item = regexp.MustCompile(`^(\*|\d+\.) `)
+
+// block is the paragraph or the table that is being read.
+type block struct {
+	w    io.Writer
+	text []string   // lines of a paragraph
+	rows [][]string // of a table; the first is its header
+	err  error      // the first one
+}
+
+func (b *block) print(line string) {
+	if b.err == nil {
+		_, b.err = io.WriteString(b.w, line+"\n")
+	}
+}
+
+// flush writes the block.
+func (b *block) flush() {
+	switch {
+	case len(b.text) > 0:
+		b.print(plain(strings.Join(b.text, " ")))
+	case len(b.rows) > 0 && b.err == nil:
+		b.err = table.Write(b.w, b.rows[0], b.rows[1:])
+	}
+	b.text, b.rows = nil, nil
+}
+
+// addRow adds the row of a line, unless it is the one below the header.
+func (b *block) addRow(line string) {
+	if strings.HasPrefix(line, "| ---") {
+		return
+	}
+	cells := strings.Split(strings.Trim(line, "| "), " | ")
+	for i, cell := range cells {
+		cells[i] = plain(strings.ReplaceAll(cell, `\|`, "|"))
+		if len(b.rows) == 0 {
+			cells[i] = strings.ToUpper(cells[i])
+		}
+	}
+	b.rows = append(b.rows, cells)
+}
+
+var (
+	link = regexp.MustCompile(`\[([^\]]+)\]\(([^)]*)\)`)
+	bold = regexp.MustCompile("\\*\\*([^*`]+)\\*\\*")
+)
+
+// plain returns the text of a paragraph or a cell. The address of a link stays if it is not of
+// another page.
+func plain(text string) string {
+	text = link.ReplaceAllStringFunc(text, func(found string) string {
+		parts := link.FindStringSubmatch(found)
+		if strings.Contains(parts[2], "://") {
+			return parts[1] + " (" + parts[2] + ")"
+		}
+		return parts[1]
+	})
+	return bold.ReplaceAllString(text, "$1")
+}
