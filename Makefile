@@ -5,7 +5,7 @@ NAME ?= gc
 FILE  = kubectl-$(subst -,_,$(NAME))
 VERSION := $(or $(VERSION),$(shell git describe --tags --match 'v[0-9]*' --abbrev=12 --dirty 2>/dev/null),v0.0.0-g$(shell git describe --always --abbrev=12 --dirty --exclude '*'))
 MODULE   = github.com/kubectl-gc/kubectl-gc
-LDFLAGS  = -s -w -buildid= -X $(MODULE)/pkg/cli.release=$(VERSION) -X $(MODULE)/pkg/plugin.name=$(NAME)
+LDFLAGS  = -s -w -buildid= -X $(MODULE)/pkg/cli.release=$(VERSION) -X $(MODULE)/pkg/cli.commit=$(shell git rev-parse HEAD 2>/dev/null) -X $(MODULE)/pkg/plugin.name=$(NAME)
 
 # Without C, tests link in half the time. Without the path of the checkout in them, compiled
 # packages are found in the build cache from any checkout.

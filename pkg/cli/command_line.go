@@ -33,6 +33,9 @@ func SetUpRoot(root *cobra.Command, scan *ScanOptions) {
 		return WithHelp(err, cmd.CommandPath())
 	})
 	root.SetUsageFunc(printUsage)
+	root.Version = Release()
+	root.SetVersionTemplate("kubectl-gc {{.Version}}\n")
+	root.Flags().Bool("version", false, "Print the version.")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error { // of every command: cobra runs only the nearest one
 		return cmp.Or(refuseEmpty(cmd, args), scan.refuseDemo(cmd))
 	}
@@ -142,8 +145,11 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	return WithHelp(Usagef("unexpected argument %s", Quote(args[0])), cmd.CommandPath())
 }
 
-// release is set by the linker (-X …/pkg/cli.release=v1.2.3).
-var release string
+// release and commit are set by the linker (-X …/pkg/cli.release=v1.2.3).
+var release, commit string
+
+// Commit returns the commit that the program was built from; empty if that is unknown.
+func Commit() string { return commit }
 
 // Release returns the version: of the release, or else of the module that was built.
 func Release() string {

@@ -58,7 +58,7 @@ var table = map[string]allowed{
 	"pkg/cmd/snapshot":            {own: "cli cluster/scan snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/stuck":               {own: "audit cli cluster/client cluster/health cluster/read cluster/scan cmd/why collector graph object output/auditreport snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/tree":                {own: "audit cli cluster/client cluster/read cluster/scan collector graph object output/diagram output/tree snapshot", other: "github.com/spf13/cobra"},
-	"pkg/cmd/version":             {own: "cli", other: "github.com/spf13/cobra"},
+	"pkg/cmd/version":             {own: "cli collector", other: "github.com/spf13/cobra"},
 	"pkg/cmd/why":                 {own: "cli cluster/client cluster/health cluster/read cluster/scan collector explain graph object output/explainview snapshot", other: "github.com/spf13/cobra"},
 	"pkg/collector":               {own: "graph object reason snapshot"},
 	"pkg/collector/collectortest": {own: "collector graph object snapshot snapshot/snapshottest"},
