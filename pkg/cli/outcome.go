@@ -178,12 +178,13 @@ func (r *result) done() []object.Identity {
 // printResult writes the result for a person.
 func (o *runOutcome) printResult(r *result) error {
 	scan := o.job.Options.Scan
+	out := scan.Text()
 	shown, results, others := o.shownSteps()
-	if err := planview.Unfinished(scan.Out, shown, results, scan.Palette()); err != nil {
+	if err := planview.Unfinished(out, shown, results, scan.Palette()); err != nil {
 		return err
 	}
 	if o.plan.Mode.Cascades() && !o.dryRun() {
-		if err := planview.Blocked(scan.Out, o.blocked, scan.Palette()); err != nil {
+		if err := planview.Blocked(out, o.blocked, scan.Palette()); err != nil {
 			return err
 		}
 	}
@@ -206,7 +207,7 @@ func (o *runOutcome) printResult(r *result) error {
 			line += fmt.Sprintf(" (objects, not the data of %s)", wording.Count(d.Lost+d.Unknown, "volume"))
 		}
 	}
-	if _, err := fmt.Fprintln(scan.Out, line); err != nil {
+	if _, err := fmt.Fprintln(out, line); err != nil {
 		return err
 	}
 	if !o.interrupted() && r.Summary.Failed == 0 && r.Summary.Left > 0 && !o.job.LeavesRestToCollector {

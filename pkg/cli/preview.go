@@ -38,7 +38,7 @@ const usualHeight = 40
 // screen returns how many lines the terminal has that a preview is written to; ok is false if
 // it is written elsewhere.
 func (s *Streams) screen(out io.Writer) (lines int, ok bool) {
-	if out == s.Out && !s.OutTerm || out == s.Err && !s.ErrTerm {
+	if out == s.Err && !s.ErrTerm || out != s.Err && !s.OutTerm {
 		return 0, false
 	}
 	return cmp.Or(s.Height(), usualHeight), true
@@ -61,7 +61,7 @@ func writePlan(o *MutatingOptions, p *plan.Plan, out io.Writer, palette *color.P
 // preview prints the plan: for a program if it is the result of the command, for a person
 // always, on standard error if standard output is for a program.
 func preview(o *MutatingOptions, p *plan.Plan, notes []string) error {
-	out := o.Scan.Out
+	out := o.Scan.Text()
 	switch {
 	case o.Output.Structured() && o.DryRun == dryRunClient:
 		return o.Output.Write(plan.Kind, p, planObjects(p)...)

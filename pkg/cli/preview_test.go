@@ -40,7 +40,7 @@ func TestAPlanWithMoreLinesThanTheTerminalIsShownAsTotals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			options, _, stderr := offline(t)
 			stdout := &bytes.Buffer{}
-			options.Scan.Out, options.Scan.OutTerm, options.Scan.ErrTerm = stdout, c.terminal, c.errTerm
+			options.Scan.Out, options.Scan.Err, options.Scan.OutTerm, options.Scan.ErrTerm = stdout, stderr, c.terminal, c.errTerm
 			options.Scan.Height = func() int { return c.height }
 			options.Output.Format = c.format
 			out := stdout

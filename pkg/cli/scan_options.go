@@ -25,6 +25,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -57,7 +58,10 @@ type ScanOptions struct {
 // demoFile stands for the embedded demo cluster in ScanOptions.From. It is the flag that selects it.
 const demoFile = "--demo"
 
+// NewScanOptions returns the options of a command line with these streams. What it prints on Err is
+// for a person, so it is broken into lines that fit the terminal.
 func NewScanOptions(s Streams) *ScanOptions {
+	s.Err = wrap.NewWriter(s.Err, s.ErrWidth)
 	return &ScanOptions{Streams: s, Config: kubeconfig.New("30s"), color: color.Auto, maxMemory: resource.QuantityValue{Quantity: *resource.NewQuantity(client.DefaultMaxMemory, resource.BinarySI)}}
 }
 

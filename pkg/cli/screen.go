@@ -6,9 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/width"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 )
 
 // The control sequences of a terminal.
@@ -53,12 +52,10 @@ func (s *screen) draw(text string) error {
 	return err
 }
 
-// adjust draws the text again if the size of the terminal has changed.
-func (s *screen) adjust() error {
-	if columns, lines := s.size(); !s.open || columns == s.columns && lines == s.lines {
-		return nil
-	}
-	return s.draw(s.text)
+// resized reports whether the terminal has another size than the one that the text was drawn for.
+func (s *screen) resized() bool {
+	columns, lines := s.size()
+	return s.open && (columns != s.columns || lines != s.lines)
 }
 
 // close restores what the terminal showed before, and leaves the whole last text below it.
@@ -79,7 +76,7 @@ func fit(text string, columns, lines int) []string {
 	var out []string
 	whole, rows := 0, 0 // how many lines, and their rows, leave a row for the notice
 	for i, line := range all {
-		out = append(out, wrap(line, columns)...)
+		out = append(out, split(line, columns)...)
 		switch {
 		case lines <= 0 || len(out) < lines-1:
 			whole, rows = i+1, len(out)
@@ -97,9 +94,8 @@ func hiddenLines(n int) string {
 	return "… " + wording.Thousands(n) + " lines do not fit"
 }
 
-// wrap returns a line in parts of at most so many columns. It does not split control sequences
-// and takes characters that may be wide for wide.
-func wrap(line string, columns int) []string {
+// split returns a line in parts of at most so many columns. It does not split control sequences.
+func split(line string, columns int) []string {
 	if columns <= 0 {
 		return []string{line}
 	}
@@ -111,7 +107,7 @@ func wrap(line string, columns int) []string {
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(line[i:])
-		wide := cells(r)
+		wide := wrap.Width(string(r))
 		if used+wide > columns && used > 0 {
 			out = append(out, line[begin:i])
 			begin, used = i, 0
@@ -133,14 +129,4 @@ func sequence(text string) int {
 		}
 	}
 	return len(text)
-}
-
-// cells returns how many columns a character takes.
-func cells(r rune) int {
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	case width.Neutral, width.EastAsianAmbiguous, width.EastAsianNarrow, width.EastAsianHalfwidth:
-	}
-	return 1
 }

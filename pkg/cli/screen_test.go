@@ -68,8 +68,13 @@ func TestScreen(t *testing.T) {
 	written("a screen that was not opened is not closed", s.close(), "")
 	written("the first text opens it", s.draw("one\ntwo\n"), "\x1b[?1049h\x1b[?25l\x1b[H\x1b[Kone\r\n\x1b[Ktwo\r\n\x1b[J")
 	written("the next one replaces it", s.draw("three\n"), "\x1b[H\x1b[Kthree\r\n\x1b[J")
-	written("the same size needs nothing", s.adjust(), "")
+	if s.resized() {
+		t.Error("the same size is none to draw again for")
+	}
 	columns = 3
-	written("a change of the size draws it again", s.adjust(), "\x1b[H\x1b[Kthr\r\n\x1b[Kee\r\n\x1b[J")
+	if !s.resized() {
+		t.Error("another size is one to draw again for")
+	}
+	written("it is drawn for the new size", s.draw("three\n"), "\x1b[H\x1b[Kthr\r\n\x1b[Kee\r\n\x1b[J")
 	written("closing leaves the whole text", s.close(), "\x1b[?25h\x1b[?1049lthree\n")
 }

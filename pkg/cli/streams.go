@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 )
 
 // Streams are what a command uses of its process, so that a test can replace it.
@@ -40,6 +42,9 @@ func Process() Streams {
 		Getenv: os.Getenv, Now: time.Now,
 	}
 }
+
+// Text returns Out for what a person reads: lines and tables fit the terminal.
+func (s *Streams) Text() io.Writer { return wrap.NewWriter(s.Out, s.OutWidth) }
 
 // Progress replaces the last line of standard error, if that is a terminal. An empty one clears it.
 func (s *Streams) Progress(format string, a ...any) {

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -231,7 +232,7 @@ func (e *writeError) Unwrap() error { return e.error }
 func (w *watching) ask(ctx context.Context, taken *snapshot.Snapshot) error {
 	var answer bytes.Buffer
 	out := *w.scan
-	out.Out, out.Err, out.ErrTerm = &answer, &answer, false
+	out.Out, out.Err, out.ErrTerm = &answer, wrap.NewWriter(&answer, out.OutWidth), false
 	shown, err := w.show(ctx, &Sight{ScanOptions: &out, Taken: taken, Client: w.client, Missed: w.failed})
 	if err != nil {
 		return err
@@ -265,11 +266,13 @@ func (w *watching) ask(ctx context.Context, taken *snapshot.Snapshot) error {
 
 // frame returns what the screen shows.
 func (w *watching) frame() string {
-	head := fmt.Sprintf("%s   changed %s   %s\n", w.header, w.changed.UTC().Format(time.RFC3339), wording.Scan(w.scanned.Complete()))
+	var out bytes.Buffer
+	head := wrap.NewWriter(&out, w.scan.OutWidth)
+	fmt.Fprintf(head, "%s   changed %s   %s\n", w.header, w.changed.UTC().Format(time.RFC3339), wording.Scan(w.scanned.Complete()))
 	if w.failed != nil {
-		head += fmt.Sprintf("The cluster cannot be read: %s\nThis is its state of %s:\n", escape.Short(redact.Error(w.failed).Error(), 500), w.scanned.Taken.UTC().Format(time.RFC3339))
+		fmt.Fprintf(head, "The cluster cannot be read: %s\nThis is its state of %s:\n", escape.Short(redact.Error(w.failed).Error(), 500), w.scanned.Taken.UTC().Format(time.RFC3339))
 	}
-	return head + "\n" + w.answer
+	return out.String() + "\n" + w.answer
 }
 
 // wait waits at least so long, and then until there may be another answer.
@@ -297,8 +300,8 @@ func (w *watching) wait(ctx context.Context, least time.Duration) error {
 			if w.shown.Status && w.monitor.Stats().Events != w.events {
 				return nil
 			}
-			if err := w.screen.adjust(); err != nil {
-				return err
+			if w.screen.resized() {
+				return nil
 			}
 		}
 	}

@@ -240,9 +240,9 @@ func (f *auditFlags) forPerson() bool { return f.output.Format == "table" || f.o
 func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error {
 	var err error
 	if wide := f.output.Format == "wide"; wide || f.groupBy == string(audit.ByNone) {
-		err = auditreport.Table(f.scan.Out, r, nil, wide, f.scan.Palette())
+		err = auditreport.Table(f.scan.Text(), r, nil, wide, f.scan.Palette())
 	} else {
-		err = auditreport.GroupTable(f.scan.Out, r, audit.GroupBy(f.groupBy), f.scan.Palette())
+		err = auditreport.GroupTable(f.scan.Text(), r, audit.GroupBy(f.groupBy), f.scan.Palette())
 	}
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error
 		if line == "" {
 			continue
 		}
-		if _, err := fmt.Fprintln(f.scan.Out, line); err != nil {
+		if _, err := fmt.Fprintln(f.scan.Text(), line); err != nil {
 			return err
 		}
 	}

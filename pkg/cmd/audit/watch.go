@@ -97,22 +97,23 @@ func (w *watched) writeLines(sight *cli.Sight, r *audit.Report, changes []audit.
 
 // draw writes what is gone before what is left, as the end may not fit on the screen.
 func (w *watched) draw(sight *cli.Sight, c audit.Cluster) error {
-	fmt.Fprintln(sight.Out, auditreport.CountsLine(c.Report))
+	out := sight.Text()
+	fmt.Fprintln(out, auditreport.CountsLine(c.Report))
 	for _, line := range []string{auditreport.Without(c.Without), auditreport.Unverified(w.tracker.Unverified())} {
 		if line != "" {
-			fmt.Fprintln(sight.Out, line)
+			fmt.Fprintln(out, line)
 		}
 	}
 	if len(w.gone) > 0 {
-		fmt.Fprintln(sight.Out)
+		fmt.Fprintln(out)
 	}
-	if err := auditreport.RemovedTable(sight.Out, w.gone, w.allGone, w.begun); err != nil {
+	if err := auditreport.RemovedTable(out, w.gone, w.allGone, w.begun); err != nil {
 		return err
 	}
 	if len(c.Findings) > 0 {
-		fmt.Fprintln(sight.Out)
+		fmt.Fprintln(out)
 	}
-	if err := auditreport.Table(sight.Out, c.Report, &w.tracker, w.output.Format == "wide", sight.Palette()); err != nil {
+	if err := auditreport.Table(out, c.Report, &w.tracker, w.output.Format == "wide", sight.Palette()); err != nil {
 		return err
 	}
 	sight.WarnOfCluster(c)

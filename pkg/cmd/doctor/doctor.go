@@ -181,5 +181,5 @@ func (c *doctorCommand) write(d *doctor.Diagnosis) error {
 	if c.output.Structured() {
 		return c.output.Write("Diagnosis", d)
 	}
-	return doctorview.Write(c.scan.Out, d, c.scan.Palette(), cli.ShellCommand)
+	return doctorview.Write(c.scan.Text(), d, c.scan.Palette(), cli.ShellCommand)
 }

@@ -65,7 +65,7 @@ func (c *restoreCommand) list() error {
 	for i, name := range names {
 		rows[i] = row(root, name)
 	}
-	return table.Write(c.options.Scan.Out, []string{"BACKUP", "COMMAND", "BACKED UP", "RESTORED", "STATE"}, rows)
+	return table.Write(c.options.Scan.Text(), []string{"BACKUP", "COMMAND", "BACKED UP", "RESTORED", "STATE"}, rows, "STATE", "BACKUP")
 }
 
 func backupNames(root string) ([]string, error) {

@@ -152,13 +152,13 @@ func (c *stuckCommand) write(clusters []audit.Cluster, found *audit.TerminatingR
 		}
 		return c.output.Write("TerminatingReport", found, objects...)
 	}
-	if err := auditreport.TerminatingTable(c.scan.Out, found, c.output.Format == "wide", c.contexts.Given()); err != nil {
+	if err := auditreport.TerminatingTable(c.scan.Text(), found, c.output.Format == "wide", c.contexts.Given()); err != nil {
 		return err
 	}
-	if err := auditreport.TerminatingTraces(c.scan.Out, found); err != nil {
+	if err := auditreport.TerminatingTraces(c.scan.Text(), found); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(c.scan.Out, auditreport.TerminatingSummary(found, audit.Join(clusters), cli.TypesOf(clusters)))
+	_, err := fmt.Fprintln(c.scan.Text(), auditreport.TerminatingSummary(found, audit.Join(clusters), cli.TypesOf(clusters)))
 	return err
 }
 

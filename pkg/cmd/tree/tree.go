@@ -196,7 +196,7 @@ func (c *treeCommand) printRows(family tree.Family, isolated int, cells map[type
 		fmt.Fprintln(c.scan.Err, "Nothing to show: no object in scope has an owner or a dependent.")
 		return nil
 	}
-	return view.Write(c.scan.Out, rows)
+	return view.Write(c.scan.Text(), rows)
 }
 
 // shown returns the objects of the family that exist.

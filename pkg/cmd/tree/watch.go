@@ -59,7 +59,7 @@ func (w *watched) show(ctx context.Context, sight *cli.Sight) (cli.Shown, error)
 	}
 	var err error
 	if missing != nil {
-		fmt.Fprintln(sight.Out, missing)
+		fmt.Fprintln(sight.Text(), missing)
 	} else {
 		err = c.printRows(family, isolated, w.cells)
 	}

@@ -21,7 +21,7 @@ func GroupTable(w io.Writer, r *audit.Report, by audit.GroupBy, p *color.Palette
 	if len(r.Findings) == 0 {
 		return nil
 	}
-	header := []string{"SEVERITY", "RULE", "OBJECT", "PROBLEM", "RESULT"}
+	header := withoutRule(w, []string{"SEVERITY", "RULE", "OBJECT", "PROBLEM", "RESULT"})
 	if r.Clusters != nil {
 		header = slices.Insert(header, 0, "CLUSTER")
 	}
@@ -35,7 +35,7 @@ func GroupTable(w io.Writer, r *audit.Report, by audit.GroupBy, p *color.Palette
 		cells["RESULT"] = several(g.Findings, func(f *audit.Finding) string { return f.Effect.Brief() })
 		rows = append(rows, row(header, cells, first, p))
 	}
-	return table.Write(w, header, rows)
+	return table.Write(w, header, rows, shrink...)
 }
 
 // Problem returns what was found of a group in a few words.

@@ -32,7 +32,7 @@ func RemovedTable(w io.Writer, latest []audit.FindingChange, all int, since time
 		cells := cellsOf(&latest[i].Finding)
 		rows[i] = []string{clock(latest[i].Time), cells["RULE"], cells["NAMESPACE"], cells["OBJECT"], outcomeWords[latest[i].Outcome]}
 	}
-	return table.Write(w, []string{"GONE AT", "RULE", "NAMESPACE", "OBJECT", "OUTCOME"}, rows)
+	return table.Write(w, []string{"GONE AT", "RULE", "NAMESPACE", "OBJECT", "OUTCOME"}, rows, "OUTCOME", "OBJECT", "NAMESPACE", "RULE")
 }
 
 // Unverified returns, in one line without its line break, how many findings are left out because

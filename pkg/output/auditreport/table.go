@@ -12,7 +12,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 )
+
+// shrink has the columns that get narrower on a narrow terminal.
+var shrink = []string{"PROBLEM", "OBJECT", "RESULT", "NAMESPACE"}
+
+// forRule is how many columns a terminal has that has room for the one of the rule. On another one, the
+// rule stands before the problem.
+const forRule = 120
+
+func withoutRule(w io.Writer, header []string) []string {
+	if _, columns := wrap.Unwrap(w); columns == 0 || columns >= forRule {
+		return header
+	}
+	return slices.DeleteFunc(header, func(title string) bool { return title == "RULE" })
+}
 
 // Table writes a row per finding, in the order of audit.MostSevereFirst. The wide format adds the
 // object's UID, the verdict and the fix. In a report on several clusters each row begins with
@@ -28,6 +43,8 @@ func Table(w io.Writer, r *audit.Report, tracker *audit.Tracker, wide bool, p *c
 	}
 	if wide {
 		header = append(header, "UID", "VERDICT", "FIX")
+	} else {
+		header = withoutRule(w, header)
 	}
 	if r.Clusters != nil {
 		header = slices.Insert(header, 0, "CLUSTER")
@@ -40,13 +57,16 @@ func Table(w io.Writer, r *audit.Report, tracker *audit.Tracker, wide bool, p *c
 		}
 		rows = append(rows, row(header, cells, f, p))
 	}
-	return table.Write(w, header, rows)
+	return table.Write(w, header, rows, shrink...)
 }
 
 // row returns the cells of these columns, colored as the finding demands.
 func row(header []string, cells map[string]string, f *audit.Finding, p *color.Palette) []string {
 	cells["SEVERITY"] = p.Severity(f.Severity, cells["SEVERITY"])
 	cells["RESULT"] = paint(f.Consequence, cells["RESULT"], p)
+	if !slices.Contains(header, "RULE") {
+		cells["PROBLEM"] = cells["RULE"] + ": " + cells["PROBLEM"]
+	}
 	var out []string
 	for _, title := range header {
 		out = append(out, cells[title])

@@ -41,7 +41,7 @@ func TerminatingTable(w io.Writer, r *audit.TerminatingReport, wide, clusters bo
 		}
 		rows[i] = row
 	}
-	return table.Write(w, header, rows)
+	return table.Write(w, header, rows, "HELD BY", "OBJECT", "CONTROLLER", "NAMESPACE")
 }
 
 // maxTraces is how many controllers TerminatingTraces names.

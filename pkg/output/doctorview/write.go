@@ -3,7 +3,6 @@
 package doctorview
 
 import (
-	"bytes"
 	"io"
 	"strings"
 
@@ -20,10 +19,10 @@ func Write(w io.Writer, d *doctor.Diagnosis, p *color.Palette, command func(word
 	for _, c := range d.Checks {
 		rows = append(rows, []string{c.Title, paint(p, c.Status), escape.Line(c.Detail.Message())})
 	}
-	var out bytes.Buffer
-	if err := table.Write(&out, []string{"CHECK", "STATUS", "DETAIL"}, rows); err != nil {
+	if err := table.Write(w, []string{"CHECK", "STATUS", "DETAIL"}, rows, "DETAIL", "CHECK"); err != nil {
 		return err
 	}
+	var out strings.Builder
 	conclusion := escape.Sentence(d.Conclusion.Message())
 	out.WriteString("\n" + strings.ToUpper(conclusion[:1]) + conclusion[1:] + ".\n")
 	label := "Fix: "
@@ -37,7 +36,7 @@ func Write(w io.Writer, d *doctor.Diagnosis, p *color.Palette, command func(word
 		}
 		out.WriteString(line + "\n")
 	}
-	_, err := w.Write(out.Bytes())
+	_, err := io.WriteString(w, out.String())
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 )
 
 // View says how answers are written.
@@ -38,7 +39,8 @@ const (
 
 // Write writes one answer, with a line break at the end.
 func (v View) Write(out io.Writer, a *explain.Answer) error {
-	w := &answerWriter{View: v, answer: a}
+	out, columns := wrap.Unwrap(out)
+	w := &answerWriter{View: v, answer: a, columns: columns}
 	w.headline()
 	if why := a.Nondeterministic.Reason; why != nil {
 		w.line("uncertain", v.Palette.Changed(escape.Sentence("This depends on the order of events: "+why.Message()+".")))
@@ -77,9 +79,10 @@ func (v View) Write(out io.Writer, a *explain.Answer) error {
 type answerWriter struct {
 	View
 
-	answer *explain.Answer
-	out    bytes.Buffer
-	label  string // of the previous line
+	answer  *explain.Answer
+	columns int // of the terminal; 0 is no limit
+	out     bytes.Buffer
+	label   string // of the previous line
 }
 
 // line writes a fact after its label. A label is not repeated on the next line.
@@ -89,15 +92,21 @@ func (w *answerWriter) line(label, what string) {
 		shown = ""
 	}
 	w.label = label
-	fmt.Fprintf(&w.out, "  %-13s %s\n", shown, what)
+	shown = fmt.Sprintf("  %-13s ", shown)
+	w.write(shown+what, len(shown))
 }
 
 // more writes further text on the fact above.
-func (w *answerWriter) more(what string) { fmt.Fprintf(&w.out, "     %s\n", what) }
+func (w *answerWriter) more(what string) { w.write("     "+what, 5) }
+
+// write writes a line, and indents what does not fit on it.
+func (w *answerWriter) write(line string, indent int) {
+	w.out.WriteString(wrap.Text(line, indent, w.columns) + "\n")
+}
 
 func (w *answerWriter) headline() {
 	// A consequence of none has no colour, as others may still delete the object.
-	w.out.WriteString(w.Palette.Consequence(w.answer.Consequence, escape.Sentence(w.answer.Headline)) + "\n")
+	w.write(w.Palette.Consequence(w.answer.Consequence, escape.Sentence(w.answer.Headline)), 2)
 	if w.Wide && w.answer.Object.UID != "" {
 		w.more(escape.Word(w.answer.Object.APIVersion) + ", UID " + escape.Word(string(w.answer.Object.UID)))
 	}

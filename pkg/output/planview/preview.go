@@ -13,7 +13,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-var headings = []string{"ACTION", "NAMESPACE", "OBJECT", "WHY"}
+var (
+	headings = []string{"ACTION", "NAMESPACE", "OBJECT", "WHY"}
+	shrink   = []string{"WHY", "OBJECT", "NAMESPACE"} // on a narrow terminal
+)
 
 // Preview writes what the plan does: a tree with deletions first, then what stays, what is
 // blocked and what is left alone. It counts the lines beyond limit; zero is no limit. It
@@ -30,7 +33,7 @@ func (d *drawing) writeRows(w io.Writer) error {
 	if d.total == 0 {
 		return nil
 	}
-	if err := table.Write(w, headings, cells(d.rows)); err != nil {
+	if err := table.Write(w, headings, cells(d.rows), shrink...); err != nil {
 		return err
 	}
 	if more := d.total - len(d.rows); more > 0 {
@@ -49,7 +52,7 @@ func Blocked(w io.Writer, blocked []plan.Blocked, palette *color.Palette) error 
 	for _, b := range blocked[:min(len(blocked), maxLines)] {
 		rows = append(rows, unchanged(labelBlocked, b.Object, b.Reason, palette.Changed))
 	}
-	return table.Write(w, headings, cells(rows))
+	return table.Write(w, headings, cells(rows), shrink...)
 }
 
 // Row is one line of a preview. Its text is escaped and shortened.

@@ -100,7 +100,7 @@ func Unfinished(w io.Writer, p *plan.Plan, results []event.Result, palette *colo
 	if len(rows) == 0 {
 		return nil
 	}
-	return table.Write(w, []string{"RESULT", "ACTION", "NAMESPACE", "OBJECT", "WHY"}, rows)
+	return table.Write(w, []string{"RESULT", "ACTION", "NAMESPACE", "OBJECT", "WHY"}, rows, shrink...)
 }
 
 func rowsOf(groups []stepGroup, result string, palette *color.Palette) [][]string {

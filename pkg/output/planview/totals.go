@@ -56,12 +56,12 @@ func (d *drawing) writeTotals(w io.Writer, kinds, causes [][]string, lines int) 
 	if len(d.rows) > 0 {
 		fmt.Fprintln(w)
 	}
-	if err := table.Write(w, []string{"ACTION", "KIND", "OBJECTS", "NAMESPACE"}, kinds); err != nil {
+	if err := table.Write(w, []string{"ACTION", "KIND", "OBJECTS", "NAMESPACE"}, kinds, "KIND", "NAMESPACE"); err != nil {
 		return err
 	}
 	if len(causes) > 0 {
 		fmt.Fprintln(w)
-		if err := table.Write(w, []string{"CAUSE", "NAMESPACE", "DELETES", "CHANGES"}, causes); err != nil {
+		if err := table.Write(w, []string{"CAUSE", "NAMESPACE", "DELETES", "CHANGES"}, causes, "CAUSE", "NAMESPACE"); err != nil {
 			return err
 		}
 	}

@@ -10,11 +10,14 @@ import (
 )
 
 // floors are how narrow columns become: all that may shrink do so to one floor before any
-// shrinks to the next.
-var floors = []int{40, 28, 20, 12}
+// shrinks to the next. The first column becomes no narrower than leastText.
+var floors = []int{40, leastText, 20, 12}
+
+const leastText = 28
 
 // fitting is how rows are broken into lines.
 type fitting struct {
+	header []string
 	widths []int        // of the columns; a cell that is wider is a tail
 	lines  [][]string   // each with all cells
 	tails  map[int]tail // by line
@@ -26,8 +29,8 @@ type tail struct {
 	text   string
 }
 
-// fit breaks the cells of the columns to shrink, the first of them first, so that a table is at
-// most as wide as the terminal. It returns nil if the table is no wider, or terminal is 0.
+// fit lays out a table for a terminal. It returns nil if the table is no wider than that, if it has
+// too many columns, or if terminal is 0.
 func fit(terminal int, header []string, rows [][]string, shrink []string) *fitting {
 	if terminal == 0 {
 		return nil
@@ -38,27 +41,54 @@ func fit(terminal int, header []string, rows [][]string, shrink []string) *fitti
 			columns = append(columns, c)
 		}
 	}
-	f := fitting{widths: widths(header, rows), tails: map[int]tail{}}
-	excess := f.offset(len(f.widths)) - len(gap) - terminal
-	if excess <= 0 || len(columns) == 0 {
+	f := fitting{header: header, widths: widths(header, rows), tails: map[int]tail{}}
+	if f.excess(terminal) <= 0 || len(columns) == 0 {
 		return nil
 	}
-	for _, floor := range floors {
-		for _, c := range columns {
-			less := max(min(f.widths[c]-max(floor, len(header[c])), excess), 0)
-			f.widths[c] -= less
-			excess -= less
-		}
+	if !f.shrink(columns, floors[:2], terminal, rows) {
+		return fitBelow(terminal, header, rows, columns)
 	}
-	for _, c := range columns[1:] { // the first column gets the room that the others do not need
-		before := f.widths[c]
-		f.widths[c] = f.used(c, header[c], rows)
-		f.widths[columns[0]] += before - f.widths[c]
-	}
-	for i, row := range rows {
-		f.add(row, below(rows, i))
+	for i := range rows {
+		f.add(rows, i)
 	}
 	f.widths = widths(header, f.lines)
+	return &f
+}
+
+// fitBelow lays out a table without its first column to shrink. Its cells stand below their rows,
+// and begin in the second.
+func fitBelow(terminal int, header []string, rows [][]string, columns []int) *fitting {
+	if len(columns) < 2 {
+		return nil
+	}
+	without := func(row []string) []string {
+		if columns[0] >= len(row) {
+			return row
+		}
+		return slices.Delete(slices.Clone(row), columns[0], columns[0]+1)
+	}
+	rest := make([][]string, len(rows))
+	for i, row := range rows {
+		rest[i] = without(row)
+	}
+	var others []int
+	for _, c := range columns[1:] {
+		if c > columns[0] {
+			c--
+		}
+		others = append(others, c)
+	}
+	f := fitting{header: without(header), widths: widths(without(header), rest), tails: map[int]tail{}}
+	if !f.shrink(others, floors, terminal, rest) {
+		return nil
+	}
+	for i, row := range rows {
+		f.add(rest, i)
+		if text := at(row, columns[0]); text != "" {
+			f.addBelow(text, rest, i, others[0], terminal)
+		}
+	}
+	f.widths = widths(f.header, f.lines)
 	return &f
 }
 
@@ -76,9 +106,39 @@ func widths(header []string, rows [][]string) []int {
 	return out
 }
 
+// offset returns where a column begins.
+func (f *fitting) offset(column int) int {
+	total := 0
+	for _, width := range f.widths[:column] {
+		total += width + len(gap)
+	}
+	return total
+}
+
+// excess returns how much wider than the terminal the columns are.
+func (f *fitting) excess(terminal int) int { return f.offset(len(f.widths)) - len(gap) - terminal }
+
+// shrink makes columns as narrow as the terminal demands, and reports whether that is possible.
+func (f *fitting) shrink(columns, floors []int, terminal int, rows [][]string) bool {
+	for _, floor := range floors {
+		for _, c := range columns {
+			f.widths[c] -= max(min(f.widths[c]-max(floor, len(f.header[c])), f.excess(terminal)), 0)
+		}
+	}
+	if f.excess(terminal) > 0 {
+		return false
+	}
+	for _, c := range columns[1:] { // the first column gets the room that the others do not need
+		before := f.widths[c]
+		f.widths[c] = f.used(c, rows)
+		f.widths[columns[0]] += before - f.widths[c]
+	}
+	return true
+}
+
 // used returns the width of the widest line in a column that is no tail.
-func (f *fitting) used(column int, title string, rows [][]string) int {
-	widest := len(title)
+func (f *fitting) used(column int, rows [][]string) int {
+	widest := len(f.header[column])
 	for i, row := range rows {
 		for _, line := range f.broken(column, at(row, column), at(below(rows, i), column)) {
 			if width := wrap.Width(line); width <= f.widths[column] {
@@ -89,50 +149,58 @@ func (f *fitting) used(column int, title string, rows [][]string) int {
 	return widest
 }
 
-// offset returns where a column begins.
-func (f *fitting) offset(column int) int {
-	total := 0
-	for _, width := range f.widths[:column] {
-		total += width + len(gap)
-	}
-	return total
-}
-
-// add adds the lines of a row. Below a tail, the cells after it begin. Lines of a tree go on to
-// the next row.
-func (f *fitting) add(row, next []string) {
+// add adds the lines of row i. The cells after a tail begin below it.
+func (f *fitting) add(rows [][]string, i int) {
+	next := below(rows, i)
 	first, begin := len(f.lines), len(f.lines)
-	for c, cell := range row {
-		above := begin // of the next cells
-		for i, text := range f.broken(c, cell, at(next, c)) {
-			for len(f.lines) <= begin+i {
+	for c, cell := range rows[i] {
+		after := begin
+		for k, text := range f.broken(c, cell, at(next, c)) {
+			for len(f.lines) <= begin+k {
 				f.lines = append(f.lines, f.between(len(f.lines) > first, next))
 			}
 			if wrap.Width(text) > f.widths[c] {
-				f.tails[begin+i], text, above = tail{c, text}, "", begin+i+1
+				f.tails[begin+k], text, after = tail{c, text}, "", begin+k+1
 			}
-			f.lines[begin+i][c] = text
+			f.lines[begin+k][c] = text
 		}
-		begin = above
+		begin = after
+	}
+}
+
+// addBelow adds a text below row i, from a column to the end of the terminal.
+func (f *fitting) addBelow(text string, rows [][]string, i, column, terminal int) {
+	margin := margin(at(rows[i], column), at(below(rows, i), column))
+	room := max(terminal-f.offset(column)-wrap.Width(margin), leastText)
+	for _, line := range wrap.Lines(text, room, room) {
+		f.tails[len(f.lines)] = tail{column, margin + line}
+		f.lines = append(f.lines, make([]string, len(f.widths)))
 	}
 }
 
 // broken returns the lines of a cell; next is the cell below it.
 func (f *fitting) broken(column int, cell, next string) []string {
-	own, below := branchesOf(cell), trunks(next)
+	own, rest := branchesOf(cell), trunks(next)
 	if own != "" {
-		below += strings.Repeat(" ", max(wrap.Width(own)+2-wrap.Width(below), 0))
+		rest = margin(cell, next)
 	}
 	const least = 12
-	out := wrap.Lines(cell[len(own):], max(f.widths[column]-wrap.Width(own), least), max(f.widths[column]-wrap.Width(below), least))
+	out := wrap.Lines(cell[len(own):], max(f.widths[column]-wrap.Width(own), least), max(f.widths[column]-wrap.Width(rest), least))
 	for i := range out {
 		if i == 0 {
 			out[i] = own + out[i]
 		} else {
-			out[i] = below + out[i]
+			out[i] = rest + out[i]
 		}
 	}
 	return out
+}
+
+// margin returns what is before a text between a cell and the next one: the lines of a tree, and an
+// indent.
+func margin(cell, next string) string {
+	begin := trunks(next)
+	return begin + strings.Repeat(" ", max(wrap.Width(branchesOf(cell))+2-wrap.Width(begin), 0))
 }
 
 // between returns the cells of a new line, with the lines of a tree if it is not the first of its row.
@@ -146,7 +214,7 @@ func (f *fitting) between(continued bool, next []string) []string {
 	return line
 }
 
-// addTails adds to a table with a header, whose lines were broken, the cells that end a line.
+// addTails adds to the text of a table with a header the cells that end a line.
 func (f *fitting) addTails(text []byte) []byte {
 	if f == nil || len(f.tails) == 0 {
 		return text
@@ -173,6 +241,7 @@ func below(rows [][]string, i int) []string {
 	return nil
 }
 
+// at returns a cell, which is empty if the row is too short.
 func at(row []string, column int) string {
 	if column < len(row) {
 		return row[column]

@@ -25,26 +25,35 @@ func TestWriteFitsTheTerminal(t *testing.T) {
 			"ACTION  OBJECT  WHY\ndelete  Pod/a   " + strings.Repeat("its owner is deleted ", 20) + ".\n",
 		},
 		"text goes on below, in its own column": {
-			40, header, [][]string{{"delete", "Pod/a", "its only owner, Deployment/web, does not exist"}, {"keep", "Pod/b", "short"}},
+			46, header, [][]string{{"delete", "Pod/a", "its only owner, Deployment/web, does not exist"}, {"keep", "Pod/b", "short"}},
 			"ACTION  OBJECT  WHY\n" +
 				"delete  Pod/a   its only owner,\n" +
-				"                Deployment/web, does not\n" +
-				"                exist\n" +
+				"                Deployment/web, does not exist\n" +
 				"keep    Pod/b   short\n",
 		},
 		"the cells after a long word begin below it": {
-			40, header, [][]string{{"delete", "PersistentVolumeClaim/data-postgresql-0", "its owner is deleted"}, {"delete", "Pod/b", "its owner is deleted"}},
+			66, header, [][]string{{"delete", "PersistentVolumeClaim/data-postgresql-0", "its owner is deleted"}, {"delete", "Pod/b", "its owner is deleted"}},
 			"ACTION  OBJECT  WHY\n" +
 				"delete  PersistentVolumeClaim/data-postgresql-0\n" +
 				"                its owner is deleted\n" +
 				"delete  Pod/b   its owner is deleted\n",
 		},
+		"text that has too little room stands below its row": {
+			40, header, [][]string{{"delete", "Deployment/web", "its only owner, Deployment/web, does not exist"}, {"delete", "PersistentVolumeClaim/data-postgresql-0", "its owner is deleted"}, {"keep", "Pod/c", ""}},
+			"ACTION  OBJECT\n" +
+				"delete  Deployment/web\n" +
+				"          its only owner,\n" +
+				"          Deployment/web, does not exist\n" +
+				"delete  PersistentVolumeClaim/data-postgresql-0\n" +
+				"          its owner is deleted\n" +
+				"keep    Pod/c\n",
+		},
 		"a word that is longer than the terminal stays whole": {
-			30, []string{"A", "WHY"}, [][]string{{"x", "see https://kubernetes.io/docs/concepts/architecture/garbage-collection/ for more"}, {"y", "z"}},
+			40, []string{"A", "WHY"}, [][]string{{"x", "see https://kubernetes.io/docs/concepts/architecture/garbage-collection/ for more"}, {"y", "z"}},
 			"A  WHY\nx  see\n   https://kubernetes.io/docs/concepts/architecture/garbage-collection/\n   for more\ny  z\n",
 		},
 		"the lines of a tree go on": {
-			44, header, [][]string{
+			54, header, [][]string{
 				{"delete", "Deployment/web", "requested; its dependents are deleted afterwards"},
 				{"", "├─ ReplicaSet/a", "its owner is deleted, and nothing else keeps it"},
 				{"", "│  └─ Pod/b", "its owner is deleted, and nothing else keeps it"},
@@ -52,47 +61,46 @@ func TestWriteFitsTheTerminal(t *testing.T) {
 				{"keep", "Secret/d", "it has another owner"},
 			},
 			"ACTION  OBJECT           WHY\n" +
-				"delete  Deployment/web   requested; its\n" +
-				"        │                dependents are\n" +
+				"delete  Deployment/web   requested; its dependents are\n" +
 				"        │                deleted afterwards\n" +
-				"        ├─ ReplicaSet/a  its owner is\n" +
-				"        │  │             deleted, and\n" +
-				"        │  │             nothing else keeps\n" +
-				"        │  │             it\n" +
-				"        │  └─ Pod/b      its owner is\n" +
-				"        │                deleted, and\n" +
-				"        │                nothing else keeps\n" +
-				"        │                it\n" +
-				"        └─ ConfigMap/c   its owner is\n" +
-				"                         deleted, and\n" +
-				"                         nothing else keeps\n" +
-				"                         it\n" +
-				"keep    Secret/d         it has another\n" +
-				"                         owner\n",
+				"        ├─ ReplicaSet/a  its owner is deleted, and\n" +
+				"        │  │             nothing else keeps it\n" +
+				"        │  └─ Pod/b      its owner is deleted, and\n" +
+				"        │                nothing else keeps it\n" +
+				"        └─ ConfigMap/c   its owner is deleted, and\n" +
+				"                         nothing else keeps it\n" +
+				"keep    Secret/d         it has another owner\n",
 		},
-		"a long name in a tree keeps its branches": {
+		"text below the rows of a tree keeps its branches": {
 			40, header, [][]string{
 				{"delete", "Namespace/shop", "requested"},
-				{"", "├─ 61 objects in it, and some more words", "deleted along with it, if nothing holds them"},
-				{"", "└─ StatefulSet/postgresql-ha", "its owner is deleted"},
+				{"", "├─ StatefulSet/postgresql-ha", "its owner is deleted"},
+				{"", "│  └─ Pod/postgresql-ha-0", "its owner is deleted"},
+				{"", "└─ 61 objects in it, and some more words", "deleted along with it, if nothing holds them"},
 			},
-			"ACTION  OBJECT             WHY\n" +
-				"delete  Namespace/shop     requested\n" +
-				"        ├─ 61 objects in   deleted along\n" +
-				"        │    it, and some  with it, if\n" +
-				"        │    more words    nothing holds\n" +
-				"        │                  them\n" +
-				"        └─ StatefulSet/postgresql-ha\n" +
-				"                           its owner is\n" +
-				"                           deleted\n",
+			"ACTION  OBJECT\n" +
+				"delete  Namespace/shop\n" +
+				"        │  requested\n" +
+				"        ├─ StatefulSet/postgresql-ha\n" +
+				"        │  │  its owner is deleted\n" +
+				"        │  └─ Pod/postgresql-ha-0\n" +
+				"        │       its owner is deleted\n" +
+				"        └─ 61 objects in it, and some\n" +
+				"             more words\n" +
+				"             deleted along with it, if\n" +
+				"             nothing holds them\n",
 		},
-		"a colour goes on after a break": {
-			20, []string{"A", "WHY"}, [][]string{{"x", red + "one two three four five" + reset + " six"}},
-			"A  WHY\nx  " + red + "one two three" + reset + "\n   " + red + "four five" + reset + " six" + reset + "\n",
+		"a color goes on after a break": {
+			31, []string{"A", "WHY"}, [][]string{{"x", red + "one two three four five six" + reset + " seven"}},
+			"A  WHY\nx  " + red + "one two three four five six" + reset + "\n   seven\n",
 		},
 		"a command is not broken": {
-			30, []string{"A", "WHY"}, [][]string{{"x", "to repair it: kubectl gc repair pod/a -n shop --dry-run"}},
+			32, []string{"A", "WHY"}, [][]string{{"x", "to repair it: kubectl gc repair pod/a -n shop --dry-run"}},
 			"A  WHY\nx  to repair it:\n   kubectl gc repair pod/a -n shop --dry-run\n",
+		},
+		"a table with too many columns stays whole": {
+			12, []string{"ACTION", "OBJECT"}, [][]string{{"delete", "one two three"}},
+			"ACTION  OBJECT\ndelete  one two three\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,9 +22,10 @@ import (
 const gap = "  "
 
 // Write writes the header, unless it is nil, and the rows. A row may be shorter than the
-// header. Nothing is written if the layout fails. If w is a wrap.Writer, the table fits its
-// terminal, as far as that can be had by shrinking the columns with these titles, the first one
-// first. The others keep their width.
+// header. Nothing is written if the layout fails. If w is a wrap.Writer and the table wider than
+// its terminal, the columns with these titles shrink, the first one first; the others keep their
+// width. If too little room would be left for the first, its cells stand below their rows, and
+// begin in the second. A table that does not fit even so is written as without a terminal.
 func Write(w io.Writer, header []string, rows [][]string, shrink ...string) error {
 	w, columns := wrap.Unwrap(w)
 	clean := make([][]string, len(rows))
@@ -33,7 +34,7 @@ func Write(w io.Writer, header []string, rows [][]string, shrink ...string) erro
 	}
 	fitted := fit(columns, header, clean, shrink)
 	if fitted != nil {
-		clean = fitted.lines
+		header, clean = fitted.header, fitted.lines
 	}
 	var out bytes.Buffer // the renderer drops the errors of its writer
 	t := tablewriter.NewTable(&out,

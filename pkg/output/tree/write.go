@@ -50,7 +50,7 @@ func (v View) Write(w io.Writer, rows []Row) error {
 		cells[i] = v.cells(r, namespace)
 	}
 	header, cells = table.DropEmpty(header, cells, "READY", "STATUS", "AGE")
-	if err := table.Write(w, header, cells); err != nil {
+	if err := table.Write(w, header, cells, "", "NAME", "NAMESPACE"); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(w, v.summary(rows))

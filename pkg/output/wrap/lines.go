@@ -20,6 +20,15 @@ func Width(text string) int {
 	return len(text)
 }
 
+// Text returns a line in lines that are at most so many columns wide; 0 is no limit. All but the first
+// are indented.
+func Text(line string, indent, columns int) string {
+	if columns <= 0 {
+		return line
+	}
+	return strings.Join(Lines(line, columns, columns-indent), "\n"+strings.Repeat(" ", indent))
+}
+
 // Lines returns a line of text in lines that are at most first columns wide, from the second on
 // at most rest, unless a word or a command is wider. A command begins with kubectl and ends with
 // the text, or before a word in parentheses. Colours go on after a break.

@@ -13,16 +13,20 @@ type Writer struct {
 	width func() int
 }
 
-// NewWriter returns a Writer to a terminal of so many columns; 0 is no limit.
+// NewWriter returns a Writer to a terminal of so many columns; 0 is no limit, and so is a nil width.
 func NewWriter(out io.Writer, width func() int) *Writer { return &Writer{out, width} }
 
 // Unwrap returns the writer below a Writer, and the columns of its terminal, for text that is laid
 // out already. It returns another writer as it is, with 0 columns, which is no limit.
 func Unwrap(w io.Writer) (out io.Writer, columns int) {
-	if wrapped, ok := w.(*Writer); ok {
-		return wrapped.out, max(wrapped.width(), 0)
+	wrapped, ok := w.(*Writer)
+	switch {
+	case !ok:
+		return w, 0
+	case wrapped.width == nil:
+		return wrapped.out, 0
 	}
-	return w, 0
+	return wrapped.out, max(wrapped.width(), 0)
 }
 
 // indent is how much farther right a line goes on after a break.
@@ -37,7 +41,7 @@ func (w *Writer) Write(text []byte) (int, error) {
 	for line := range strings.Lines(string(text)) {
 		content := strings.TrimSuffix(line, "\n")
 		begin := len(content) - len(strings.TrimLeft(content, " ")) + indent
-		wrapped.WriteString(strings.Join(Lines(content, columns, columns-begin), "\n"+strings.Repeat(" ", begin)))
+		wrapped.WriteString(Text(content, begin, columns))
 		wrapped.WriteString(line[len(content):])
 	}
 	if _, err := io.WriteString(out, wrapped.String()); err != nil {
