@@ -17,10 +17,11 @@ const leastText = 28
 
 // fitting is how rows are broken into lines.
 type fitting struct {
-	header []string
-	widths []int        // of the columns; a cell that is wider is a tail
-	lines  [][]string   // each with all cells
-	tails  map[int]tail // by line
+	terminal int // columns
+	header   []string
+	widths   []int        // of the columns; a cell that is wider is a tail
+	lines    [][]string   // each with all cells
+	tails    map[int]tail // by line
 }
 
 // tail is a cell that is wider than its column, and ends its line.
@@ -41,11 +42,11 @@ func fit(terminal int, header []string, rows [][]string, shrink []string) *fitti
 			columns = append(columns, c)
 		}
 	}
-	f := fitting{header: header, widths: widths(header, rows), tails: map[int]tail{}}
-	if f.excess(terminal) <= 0 || len(columns) == 0 {
+	f := fitting{terminal: terminal, header: header, widths: widths(header, rows), tails: map[int]tail{}}
+	if f.excess() <= 0 || len(columns) == 0 {
 		return nil
 	}
-	if !f.shrink(columns, floors[:2], terminal, rows) {
+	if !f.shrink(columns, floors[:2], rows) {
 		return fitBelow(terminal, header, rows, columns)
 	}
 	for i := range rows {
@@ -78,14 +79,14 @@ func fitBelow(terminal int, header []string, rows [][]string, columns []int) *fi
 		}
 		others = append(others, c)
 	}
-	f := fitting{header: without(header), widths: widths(without(header), rest), tails: map[int]tail{}}
-	if !f.shrink(others, floors, terminal, rest) {
+	f := fitting{terminal: terminal, header: without(header), widths: widths(without(header), rest), tails: map[int]tail{}}
+	if !f.shrink(others, floors, rest) {
 		return nil
 	}
 	for i, row := range rows {
 		f.add(rest, i)
 		if text := at(row, columns[0]); text != "" {
-			f.addBelow(text, rest, i, others[0], terminal)
+			f.addBelow(text, rest, i, others[0])
 		}
 	}
 	f.widths = widths(f.header, f.lines)
@@ -116,16 +117,16 @@ func (f *fitting) offset(column int) int {
 }
 
 // excess returns how much wider than the terminal the columns are.
-func (f *fitting) excess(terminal int) int { return f.offset(len(f.widths)) - len(gap) - terminal }
+func (f *fitting) excess() int { return f.offset(len(f.widths)) - len(gap) - f.terminal }
 
 // shrink makes columns as narrow as the terminal demands, and reports whether that is possible.
-func (f *fitting) shrink(columns, floors []int, terminal int, rows [][]string) bool {
+func (f *fitting) shrink(columns, floors []int, rows [][]string) bool {
 	for _, floor := range floors {
 		for _, c := range columns {
-			f.widths[c] -= max(min(f.widths[c]-max(floor, len(f.header[c])), f.excess(terminal)), 0)
+			f.widths[c] -= max(min(f.widths[c]-max(floor, len(f.header[c])), f.excess()), 0)
 		}
 	}
-	if f.excess(terminal) > 0 {
+	if f.excess() > 0 {
 		return false
 	}
 	for _, c := range columns[1:] { // the first column gets the room that the others do not need
@@ -149,29 +150,38 @@ func (f *fitting) used(column int, rows [][]string) int {
 	return widest
 }
 
-// add adds the lines of row i. The cells after a tail begin below it.
+// add adds the lines of row i. No cell stands beside a tail of one before it.
 func (f *fitting) add(rows [][]string, i int) {
-	next := below(rows, i)
-	first, begin := len(f.lines), len(f.lines)
+	next, first := below(rows, i), len(f.lines)
 	for c, cell := range rows[i] {
-		after := begin
-		for k, text := range f.broken(c, cell, at(next, c)) {
+		lines := f.broken(c, cell, at(next, c))
+		begin := f.free(first, len(lines))
+		for k, text := range lines {
 			for len(f.lines) <= begin+k {
 				f.lines = append(f.lines, f.between(len(f.lines) > first, next))
 			}
 			if wrap.Width(text) > f.widths[c] {
-				f.tails[begin+k], text, after = tail{c, text}, "", begin+k+1
+				f.tails[begin+k], text = tail{c, text}, ""
 			}
 			f.lines[begin+k][c] = text
 		}
-		begin = after
 	}
 }
 
+// free returns the first line from which on so many have no tail.
+func (f *fitting) free(from, lines int) int {
+	for k := from; k < from+lines; k++ {
+		if _, taken := f.tails[k]; taken {
+			from = k + 1
+		}
+	}
+	return from
+}
+
 // addBelow adds a text below row i, from a column to the end of the terminal.
-func (f *fitting) addBelow(text string, rows [][]string, i, column, terminal int) {
+func (f *fitting) addBelow(text string, rows [][]string, i, column int) {
 	margin := margin(at(rows[i], column), at(below(rows, i), column))
-	room := max(terminal-f.offset(column)-wrap.Width(margin), leastText)
+	room := max(f.terminal-f.offset(column)-wrap.Width(margin), leastText)
 	for _, line := range wrap.Lines(text, room, room) {
 		f.tails[len(f.lines)] = tail{column, margin + line}
 		f.lines = append(f.lines, make([]string, len(f.widths)))
@@ -224,7 +234,11 @@ func (f *fitting) addTails(text []byte) []byte {
 	for line := range bytes.Lines(text) {
 		if tail, ok := f.tails[i]; ok {
 			line = bytes.TrimSuffix(line, []byte("\n"))
-			blanks := max(f.offset(tail.column)-wrap.Width(string(line)), 0)
+			begin := f.offset(tail.column)
+			if left := f.terminal - wrap.Width(tail.text); left >= 0 && len(line) == 0 && !strings.HasPrefix(tail.text, "│") {
+				begin = min(begin, left)
+			}
+			blanks := max(begin-wrap.Width(string(line)), 0)
 			line = fmt.Appendf(slices.Clip(line), "%*s%s\n", blanks, "", tail.text)
 		}
 		out.Write(line)

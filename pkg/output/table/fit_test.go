@@ -52,6 +52,10 @@ func TestWriteFitsTheTerminal(t *testing.T) {
 			40, []string{"A", "WHY"}, [][]string{{"x", "see https://kubernetes.io/docs/concepts/architecture/garbage-collection/ for more"}, {"y", "z"}},
 			"A  WHY\nx  see\n   https://kubernetes.io/docs/concepts/architecture/garbage-collection/\n   for more\ny  z\n",
 		},
+		"a word that is longer than its column begins farther left": {
+			40, []string{"A", "WHY", "B"}, [][]string{{"x", "is held by PersistentVolumeClaim/data-postgresql-0 only", "y"}},
+			"A  WHY         B\nx  is held by  y\n PersistentVolumeClaim/data-postgresql-0\n   only\n",
+		},
 		"the lines of a tree go on": {
 			54, header, [][]string{
 				{"delete", "Deployment/web", "requested; its dependents are deleted afterwards"},
