@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -94,6 +95,13 @@ func (v *visit) prepare(t *testing.T) {
 	}
 }
 
+// pageColumns is the width of the terminals that pages show.
+const pageColumns = 90
+
+// asksDemo matches the commands whose output is the same in every run, so that it can be broken into
+// lines, and goes to the terminal.
+var asksDemo = regexp.MustCompile(`^kubectl gc [^|>]*(--demo|--from docs/demo/cluster\.json)[^|>]*$`)
+
 // run runs commands in one shell.
 func (v *visit) run(t *testing.T, commands []command) {
 	t.Helper()
@@ -101,7 +109,11 @@ func (v *visit) run(t *testing.T, commands []command) {
 	for i, c := range commands {
 		typed[i] = replaceNames(c.text, v.names)
 	}
-	answers, err := shell(t.Context(), v.dir, v.env, typed)
+	env := v.env
+	if commands[0].shows && asksDemo.MatchString(commands[0].text) {
+		env = append(slices.Clip(env), "PAGE_COLUMNS="+strconv.Itoa(pageColumns))
+	}
+	answers, err := shell(t.Context(), v.dir, env, typed)
 	if err != nil {
 		t.Fatalf("%s:%d: %v", v.file, commands[0].line, err)
 	}

@@ -32,7 +32,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{plane: testcluster.New(t, testcluster.Options{Collector: testcluster.Off}), bin: t.TempDir()}
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", filepath.Join(w.bin, "kubectl-gc"), "github.com/kubectl-gc/kubectl-gc/cmd/kubectl-gc").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", filepath.Join(w.bin, "kubectl-gc"), "github.com/kubectl-gc/kubectl-gc/test/docs/program").CombinedOutput()
 	if err != nil {
 		t.Fatalf("build the program: %v\n%s", err, out)
 	}
