@@ -115,7 +115,7 @@ var changing = regexp.MustCompile(`127\.0\.0\.1:[0-9]+|\b[0-9a-f]{16}\b|/\S*/.ku
 func requireFits(t *testing.T, screen func(columns int) string) {
 	t.Helper()
 	whole := screen(0)
-	for _, columns := range []int{80, 90, 100, 120, 200} {
+	for _, columns := range []int{60, 80, 90, 100, 120, 200} {
 		got := screen(columns)
 		for line := range strings.Lines(got) {
 			line = strings.TrimSuffix(line, "\n")

@@ -235,7 +235,7 @@ func (f *fitting) addTails(text []byte) []byte {
 		if tail, ok := f.tails[i]; ok {
 			line = bytes.TrimSuffix(line, []byte("\n"))
 			begin := f.offset(tail.column)
-			if left := f.terminal - wrap.Width(tail.text); left >= 0 && len(line) == 0 && !strings.HasPrefix(tail.text, "│") {
+			if left := f.terminal - wrap.Width(tail.text); left >= 0 && len(line) == 0 && !strings.ContainsAny(tail.text, "│├└") {
 				begin = min(begin, left)
 			}
 			blanks := max(begin-wrap.Width(string(line)), 0)

@@ -94,6 +94,15 @@ func TestWriteFitsTheTerminal(t *testing.T) {
 				"             deleted along with it, if\n" +
 				"             nothing holds them\n",
 		},
+		"a name in a tree does not leave its branch": {
+			50, header, [][]string{{"delete", "Deployment/web", "requested"}, {"", "├─ PersistentVolumeClaim/data-of-a-long-name", ""}, {"", "└─ Pod/b", "its owner is deleted"}},
+			"ACTION  OBJECT\n" +
+				"delete  Deployment/web\n" +
+				"        │  requested\n" +
+				"        ├─ PersistentVolumeClaim/data-of-a-long-name\n" +
+				"        └─ Pod/b\n" +
+				"             its owner is deleted\n",
+		},
 		"a color goes on after a break": {
 			31, []string{"A", "WHY"}, [][]string{{"x", red + "one two three four five six" + reset + " seven"}},
 			"A  WHY\nx  " + red + "one two three four five six" + reset + "\n   seven\n",

@@ -31,7 +31,7 @@ func Text(line string, indent, columns int) string {
 
 // Lines returns a line of text in lines that are at most first columns wide, from the second on
 // at most rest, unless a word or a command is wider. A command begins with kubectl and ends with
-// the text, or before a word in parentheses. Colours go on after a break.
+// the text, before two blanks, or before a word in parentheses. Colours go on after a break.
 func Lines(text string, first, rest int) []string {
 	if Width(text) <= first {
 		return []string{text}
@@ -88,7 +88,8 @@ func units(text string) []string {
 		if blank := strings.IndexByte(text[word:], ' '); blank >= 0 {
 			end = word + blank
 		}
-		if at > 0 && (!inCommand || text[word:end] != "" && text[word] == '(') {
+		gap := word-at > 1 || strings.HasPrefix(text[word:], "(")
+		if at > 0 && (!inCommand || gap) {
 			out = append(out, text[unit:at])
 			unit, inCommand = at, false
 		}

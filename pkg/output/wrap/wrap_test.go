@@ -18,17 +18,18 @@ func TestLines(t *testing.T) {
 		first, rest int
 		want        []string
 	}{
-		"what fits is left alone":                  {"a line  with blanks ", 20, 20, []string{"a line  with blanks "}},
-		"blanks at a break go":                     {"one two  three", 7, 7, []string{"one two", "three"}},
-		"blanks elsewhere stay":                    {"  one  two three", 10, 10, []string{"  one  two", "three"}},
-		"the lines after the first have their own": {"one two three four", 12, 5, []string{"one two", "three", "four"}},
-		"a long word is not broken":                {"in Pod/web-77bbc49f4c-8lhm2 it", 10, 10, []string{"in", "Pod/web-77bbc49f4c-8lhm2", "it"}},
-		"blanks at the end stay, as of a prompt":   {"Type 5 to confirm: ", 12, 12, []string{"Type 5 to", "confirm: "}},
-		"a command is not broken":                  {"Undo: kubectl gc restore 2026 (objects only)", 12, 12, []string{"Undo:", "kubectl gc restore 2026", "(objects", "only)"}},
-		"a colour is resumed":                      {dim + "one two" + normal + " " + red + "three four" + reset + " five", 4, 5, []string{dim + "one" + reset, dim + "two" + normal, red + "three" + reset, red + "four" + reset, "five"}},
-		"wide characters take two columns":         {"日本 日本 日本", 9, 9, []string{"日本 日本", "日本"}},
-		"nothing":                                  {"", 1, 1, []string{""}},
-		"no room at all":                           {"a b", 0, -3, []string{"a", "b"}},
+		"what fits is left alone":                   {"a line  with blanks ", 20, 20, []string{"a line  with blanks "}},
+		"blanks at a break go":                      {"one two  three", 7, 7, []string{"one two", "three"}},
+		"blanks elsewhere stay":                     {"  one  two three", 10, 10, []string{"  one  two", "three"}},
+		"the lines after the first have their own":  {"one two three four", 12, 5, []string{"one two", "three", "four"}},
+		"a long word is not broken":                 {"in Pod/web-77bbc49f4c-8lhm2 it", 10, 10, []string{"in", "Pod/web-77bbc49f4c-8lhm2", "it"}},
+		"blanks at the end stay, as of a prompt":    {"Type 5 to confirm: ", 12, 12, []string{"Type 5 to", "confirm: "}},
+		"a command is not broken":                   {"Undo: kubectl gc restore 2026 (objects only)", 12, 12, []string{"Undo:", "kubectl gc restore 2026", "(objects", "only)"}},
+		"what stands apart is no part of a command": {"kubectl gc audit   changed now", 20, 20, []string{"kubectl gc audit", "changed now"}},
+		"a colour is resumed":                       {dim + "one two" + normal + " " + red + "three four" + reset + " five", 4, 5, []string{dim + "one" + reset, dim + "two" + normal, red + "three" + reset, red + "four" + reset, "five"}},
+		"wide characters take two columns":          {"日本 日本 日本", 9, 9, []string{"日本 日本", "日本"}},
+		"nothing":                                   {"", 1, 1, []string{""}},
+		"no room at all":                            {"a b", 0, -3, []string{"a", "b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, wrap.Lines(c.text, c.first, c.rest)); diff != "" {
