@@ -37,16 +37,22 @@ func IDs() []string {
 // Run audits the objects of a graph: those that were listed, and those that were only looked up
 // because a reference names them, as the collector processes these, too
 // (docs/gc-semantics.md#virtual-owners). The only error is that of Check.
-func Run(j *collector.Judge, o Options) (*Report, error) {
-	rules, err := choose(o.Rules)
+func Run(j *collector.Judge, o Options) (*Report, error) { return newRuleContext(j, o).run() }
+
+func newRuleContext(j *collector.Judge, o Options) *ruleContext {
+	return &ruleContext{
+		graph: j.Graph(), judge: j, planner: repair.New(j), options: o, traces: simulate.NewFinalizerTraces(j.Graph()),
+		model: sync.OnceValue(func() *simulate.Model { return simulate.NewModel(j, simulate.Options{}) }),
+		after: sync.OnceValue(func() *simulate.Model { return simulate.Run(j, simulate.Options{}, simulate.Bounds{}).Model }),
+	}
+}
+
+func (r *ruleContext) run() (*Report, error) {
+	rules, err := choose(r.options.Rules)
 	if err != nil {
 		return nil, err
 	}
-	g := j.Graph()
-	r := &ruleContext{
-		graph: g, judge: j, planner: repair.New(j), options: o, traces: simulate.NewFinalizerTraces(g),
-		model: sync.OnceValue(func() *simulate.Model { return simulate.NewModel(j, simulate.Options{}) }),
-	}
+	g := r.graph
 	report := NewReport(g.Snapshot())
 	for _, part := range snapshot.Parallel(g.Observed(), func(from, to int) Report { return r.part(rules, from, to) }) {
 		report.Findings = append(report.Findings, part.Findings...)

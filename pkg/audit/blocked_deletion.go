@@ -17,8 +17,7 @@ var blockedDeletion = Rule{
 		if len(deletions) == 0 {
 			return nil
 		}
-		before := r.model()
-		after := simulate.Run(r.judge, simulate.Options{}, simulate.Bounds{}).Model
+		before, after := r.model(), r.after()
 		blockersBefore, blockersAfter := NewBlockers(before), NewBlockers(after)
 		var out []Finding
 		for _, n := range deletions {

@@ -65,22 +65,30 @@ func Groups(findings []Finding, by GroupBy) []Group {
 
 // count sets the objects and namespaces.
 func (g *Group) count() {
-	seen, in := map[object.Identity]bool{}, map[string]int{}
+	seen := map[object.Identity]bool{}
 	for _, f := range g.Findings {
-		if seen[f.Object] {
-			continue
+		if !seen[f.Object] {
+			seen[f.Object] = true
+			g.Objects = append(g.Objects, f.Object)
 		}
-		seen[f.Object] = true
-		g.Objects = append(g.Objects, f.Object)
-		at, known := in[f.Object.Namespace]
-		if !known {
-			at = len(g.Namespaces)
-			in[f.Object.Namespace] = at
-			g.Namespaces = append(g.Namespaces, NamespaceCount{Name: f.Object.Namespace})
-		}
-		g.Namespaces[at].Objects++
 	}
-	slices.SortStableFunc(g.Namespaces, func(a, b NamespaceCount) int { return b.Objects - a.Objects })
+	g.Namespaces = CountNamespaces(g.Objects)
+}
+
+// CountNamespaces returns how many objects are in each namespace; the one with the most comes first.
+func CountNamespaces(objects []object.Identity) (out []NamespaceCount) {
+	in := map[string]int{}
+	for _, o := range objects {
+		at, known := in[o.Namespace]
+		if !known {
+			at = len(out)
+			in[o.Namespace] = at
+			out = append(out, NamespaceCount{Name: o.Namespace})
+		}
+		out[at].Objects++
+	}
+	slices.SortStableFunc(out, func(a, b NamespaceCount) int { return b.Objects - a.Objects })
+	return out
 }
 
 // Cause is what one repair, or one controller, would change for all findings that have it. One field is set.

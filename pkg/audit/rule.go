@@ -51,6 +51,7 @@ type ruleContext struct {
 	options Options
 	traces  *simulate.FinalizerTraces
 	model   func() *simulate.Model // of the scanned state
+	after   func() *simulate.Model // of what is left when the collector has done all it can
 }
 
 // objectContext is what rules know about one object.

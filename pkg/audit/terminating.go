@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -100,24 +101,44 @@ func JoinTerminating(clusters []Cluster) *TerminatingReport {
 // Terminating returns every listed object in scope that is being deleted, whatever its age, in the
 // order of the graph. It ignores the rules of the options.
 func Terminating(j *collector.Judge, o Options) []TerminatingObject {
-	r := &ruleContext{graph: j.Graph(), judge: j, options: o}
-	nodes := r.listed(func(_ graph.Node, o *object.Object) bool { return o.Terminating() })
+	return newRuleContext(j, o).terminating((*object.Object).Terminating)
+}
+
+// RunWithStuck is Run, and also returns those of Terminating whose deletion was requested more than
+// o.StuckAfter before the scan, the oldest first, and how many other objects are being deleted.
+func RunWithStuck(j *collector.Judge, o Options) (report *Report, stuck []TerminatingObject, younger int, err error) {
+	r := newRuleContext(j, o)
+	if report, err = r.run(); err != nil {
+		return nil, nil, 0, err
+	}
+	stuck = r.terminating(func(of *object.Object) bool {
+		old := of.Terminating() && r.graph.Snapshot().Taken.Sub(of.DeletionRequested()) > o.StuckAfter
+		if of.Terminating() && !old {
+			younger++
+		}
+		return old
+	})
+	slices.SortStableFunc(stuck, func(a, b TerminatingObject) int { return a.Requested.Compare(b.Requested) })
+	return report, stuck, younger, nil
+}
+
+// terminating returns what is known of those objects of Terminating that are selected.
+func (r *ruleContext) terminating(selected func(*object.Object) bool) []TerminatingObject {
+	nodes := r.listed(func(_ graph.Node, of *object.Object) bool { return selected(of) })
 	if len(nodes) == 0 {
 		return nil
 	}
-	before := simulate.NewModel(j, simulate.Options{})
-	after := simulate.Run(j, simulate.Options{}, simulate.Bounds{}).Model
+	before := r.model()
 	h := &holders{
-		graph: r.graph, before: before, after: after,
-		now: NewBlockers(before), later: NewBlockers(after), namespaces: NewNamespaceDeletions(before),
+		graph: r.graph, before: before, after: r.after, now: NewBlockers(before), namespaces: NewNamespaceDeletions(before),
+		later: sync.OnceValue(func() *Blockers { return NewBlockers(r.after()) }),
 	}
-	traces := simulate.NewFinalizerTraces(r.graph)
 	out := make([]TerminatingObject, len(nodes))
 	for i, n := range nodes {
 		out[i] = h.object(n)
 		for k := range out[i].Finalizers {
 			f := &out[i].Finalizers[k]
-			f.Traces = traces.Of(f.Name)
+			f.Traces = r.traces.Of(f.Name)
 		}
 	}
 	return out
@@ -125,10 +146,12 @@ func Terminating(j *collector.Judge, o Options) []TerminatingObject {
 
 // holders finds out what holds objects that are being deleted.
 type holders struct {
-	graph         *graph.Graph
-	before, after *simulate.Model // of the scan, and of what is left when the collector has done all it can
-	now, later    *Blockers       // of these models
-	namespaces    *NamespaceDeletions
+	graph      *graph.Graph
+	before     *simulate.Model // of the scan
+	after      func() *simulate.Model
+	now        *Blockers // of before
+	later      func() *Blockers
+	namespaces *NamespaceDeletions
 }
 
 func (h *holders) object(n graph.Node) TerminatingObject {
@@ -173,7 +196,7 @@ func (h *holders) waitsForContents(n graph.Node) bool {
 // if the collector can remove it and a finalizer of another controller stays.
 func (h *holders) collectorFinalizer(t *TerminatingObject, n graph.Node) bool {
 	o := h.graph.Object(n)
-	if left := h.after.Object(n); left != nil && left.HasCollectorFinalizer() {
+	if left := h.after().Object(n); left != nil && left.HasCollectorFinalizer() {
 		h.blocked(t, n)
 		return true
 	}
@@ -191,7 +214,7 @@ func (h *holders) collectorFinalizer(t *TerminatingObject, n graph.Node) bool {
 
 // blocked sets what keeps the collector from completing a deletion.
 func (h *holders) blocked(t *TerminatingObject, n graph.Node) {
-	by := h.later.Blocker(n)
+	by := h.later().Blocker(n)
 	holder := HolderDependents
 	switch by.RootCause.Reason {
 	case simulate.NothingBlocks:
@@ -203,13 +226,13 @@ func (h *holders) blocked(t *TerminatingObject, n graph.Node) {
 	}
 	var finalizers []string
 	if root := by.RootCause.Node; by.RootCause.Reason == simulate.HeldByFinalizers {
-		finalizers = h.after.Object(root).ForeignFinalizers()
+		finalizers = h.after().Object(root).ForeignFinalizers()
 	}
 	switch root := by.RootCause.Node; {
 	case root != n:
 		t.RootCause = &h.graph.Object(root).Identity
 	case by.RootCause.Reason == simulate.HeldByFinalizers:
-		t.explain(h.after.HeldBy(n))
+		t.explain(h.after().HeldBy(n))
 	}
 	t.holds(holder, by.Reason, finalizers...)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
@@ -23,6 +24,29 @@ func (s *ScanOptions) ClusterName() string {
 		return fmt.Sprintf("%s (%s)", Quote(context), server)
 	}
 	return fmt.Sprintf("%s (%s)", escape.Short(context, 200), server)
+}
+
+// ScanTitle names what was scanned, with the version of its server, if that is known:
+// "prod (https://10.0.0.5:6443, v1.37.2)", "cluster.json (v1.37.2), namespace shop".
+func (s *ScanOptions) ScanTitle(version string) string {
+	title := escape.Short(s.From, 200)
+	switch s.From {
+	case "":
+		title = s.ClusterName()
+	case "-":
+		title = "standard input"
+	}
+	if version = escape.Word(version); version != "" {
+		if before, inParentheses := strings.CutSuffix(title, ")"); inParentheses && s.From == "" {
+			title = before + ", " + version + ")"
+		} else {
+			title += " (" + version + ")"
+		}
+	}
+	if namespace := s.Config.Namespace(); namespace != "" {
+		title += ", namespace " + escape.Word(namespace)
+	}
+	return title
 }
 
 // plainContext matches the name of a context that needs no quotes.

@@ -95,7 +95,7 @@ func printUsage(cmd *cobra.Command) error {
 	var b strings.Builder
 	line := cmd.UseLine()
 	if cmd.HasAvailableSubCommands() {
-		line = cmd.CommandPath() + " COMMAND"
+		line = cmd.CommandPath() + " [COMMAND] [flags]"
 	}
 	fmt.Fprintf(&b, "Usage:\n  %s\n", line)
 	if cmd.HasExample() {
@@ -109,17 +109,16 @@ func printUsage(cmd *cobra.Command) error {
 			}
 		}
 		fmt.Fprintf(&b, "\nUse %q for more about a command.\n", cmd.CommandPath()+" COMMAND --help")
-	} else {
-		shown := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
-		shown.AddFlagSet(cmd.LocalFlags())
-		if cmd.LocalFlags().Lookup("all-namespaces") != nil {
-			shown.AddFlag(cmd.InheritedFlags().Lookup("namespace"))
-		}
-		if cmd.LocalFlags().Lookup("from") != nil {
-			shown.AddFlag(cmd.InheritedFlags().Lookup("demo"))
-		}
-		fmt.Fprintf(&b, "\nFlags:\n%s\n", shown.FlagUsages())
 	}
+	shown := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
+	shown.AddFlagSet(cmd.LocalNonPersistentFlags())
+	if cmd.LocalFlags().Lookup("all-namespaces") != nil {
+		shown.AddFlag(cmd.Flag("namespace"))
+	}
+	if cmd.LocalFlags().Lookup("from") != nil {
+		shown.AddFlag(cmd.Flag("demo"))
+	}
+	fmt.Fprintf(&b, "\nFlags:\n%s\n", shown.FlagUsages())
 	fmt.Fprintf(&b, "Use %q for the flags that every command takes.\n", CommandName+" options")
 	_, err := cmd.OutOrStdout().Write([]byte(b.String()))
 	return err

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/doctor"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/overview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/report"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/restore"
@@ -23,7 +24,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/tree"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/version"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/why"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
 // Main runs one command line and returns its exit code.
@@ -36,49 +36,7 @@ func Main(ctx context.Context, args []string, s cli.Streams) int {
 func Commands(s cli.Streams) *cobra.Command { return newRoot(cli.NewScanOptions(s)) }
 
 func newRoot(scan *cli.ScanOptions) *cobra.Command {
-	root := &cobra.Command{
-		Use:   plugin.File(),
-		Short: "See what the Kubernetes garbage collector sees",
-		Long: `See what the Kubernetes garbage collector sees: owners and dependents through
-metadata.ownerReferences, and what it will do because of them.
-
-Only collect, delete, repair and restore change the cluster, after a preview and a
-confirmation. doctor --canary creates two ConfigMaps and deletes them again.`,
-		Example: cli.Examples(`
-# Who owns a Deployment, and what depends on it
-kubectl gc tree deployment/web
-
-# Every bad owner reference in the cluster, and what the garbage collector does about it
-kubectl gc audit
-
-# Preview a pass of the garbage collector, and run it
-kubectl gc collect --dry-run
-kubectl gc collect
-
-# What happens to one object, and why
-kubectl gc why secret/restored -n shop
-
-# Does the cluster's own garbage collector work?
-kubectl gc doctor
-
-# Preview the deletion of a Deployment
-kubectl gc delete deployment/web -n shop --dry-run
-
-# Repair references instead of losing objects, and restore what a run deleted
-kubectl gc repair --dry-run
-kubectl gc restore
-
-# Scan now, and analyse later without the cluster
-kubectl gc snapshot -o cluster.json.gz
-kubectl gc audit --from cluster.json.gz`),
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cli.WithHelp(cli.Usagef("unknown command %s", cli.Quote(args[0])), cli.CommandName)
-			}
-			return cmd.Help()
-		},
-	}
+	root := overview.New(scan)
 	root.AddCommand(
 		tree.New(scan), audit.New(scan), stuck.New(scan), report.New(scan), why.New(scan), explain.New(scan), collect.New(scan), controller.New(scan), delete.New(scan), doctor.New(scan), repair.New(scan), finalizer.New(scan), restore.New(scan), snapshot.New(scan),
 		version.New(scan), completion.New(scan), newOptions(),

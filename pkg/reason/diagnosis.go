@@ -5,6 +5,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
@@ -20,6 +21,16 @@ var (
 	NoQueues                    = fixed("NoQueues", "kube-controller-manager has no work queue of the garbage collector, so it has not started it")
 	NoLongDeletion              = fixed("NoLongDeletion", "no deletion takes long")
 	NoOwnersInOtherNamespaces   = fixed("NoOwnersInOtherNamespaces", "no event OwnerRefInvalidNamespace")
+
+	ManagerUnknown = fixed("ManagerUnknown", "whether the kube-controller-manager is running is unknown: its lease could not be read")
+	// kube-controller-manager has renewed its lease within the last minute
+	ManagerRuns = says("ManagerRuns", "ago", func(ago metav1.Duration) string {
+		return fmt.Sprintf("the kube-controller-manager is running: it renewed its lease %s ago", duration.HumanDuration(ago.Duration))
+	})
+	// it has not
+	ManagerSilent = says("ManagerSilent", "ago", func(ago metav1.Duration) string {
+		return fmt.Sprintf("the kube-controller-manager may be down: it last renewed its lease %s ago", duration.HumanDuration(ago.Duration))
+	})
 
 	NotChecked = with[string]("NotChecked", "detail", "not known: %s")
 	// every type was listed

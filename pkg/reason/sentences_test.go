@@ -399,6 +399,8 @@ func TestTheSentencesOfDiagnoses(t *testing.T) {
 		{reason.TypesNotListed{Types: 57, Gaps: []reason.Gap{gap}}, "56 of 57 types; not deployments.apps (forbidden)"},
 		{reason.TypesNotListed{Types: 57, Gaps: []reason.Gap{gap}, Backends: []reason.Backend{crd}}, "56 of 57 types; not deployments.apps (forbidden); widgets.example.com: conversion webhook, service ops/convert does not exist"},
 		{reason.LeaderRenewsLease.Of("master-0"), "master-0 renews its lease"},
+		{reason.ManagerRuns.Of(seconds(2)), "the kube-controller-manager is running: it renewed its lease 2s ago"},
+		{reason.ManagerSilent.Of(seconds(10800)), "the kube-controller-manager may be down: it last renewed its lease 3h ago"},
 		{reason.LeaderSilent{Holder: "master-0", Renewed: time.Unix(0, 0), Watched: seconds(15)}, "master-0 has not renewed its lease for at least 15s, since 1970-01-01T00:00:00Z"},
 		{reason.GarbageProcessed.Of(2, seconds(30)), "2 objects processed within 30s"},
 		{reason.GarbageProcessedSlowly{Processed: 2, Left: 3, After: seconds(30)}, "2 objects processed within 30s, 3 left"},

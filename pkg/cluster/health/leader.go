@@ -23,6 +23,15 @@ const (
 	maxLease     = time.Minute
 )
 
+// ReadLeader reads the lease of kube-controller-manager once.
+func ReadLeader(ctx context.Context, c *client.Client) (reason.Leader, error) {
+	now, err := lease.Read(ctx, c, leaseNamespace, leaseName)
+	if now == nil {
+		return reason.Leader{}, err
+	}
+	return reason.Leader{Exists: true, Holder: now.HolderIdentity, Renewed: now.RenewTime.Time}, nil
+}
+
 // WatchLeader reads the lease of kube-controller-manager until it is renewed, or until the time is
 // over in which its holder, or after that another candidate, would have renewed it. It compares no
 // clocks.

@@ -16,17 +16,22 @@ import (
 // clusters, else empty. A type that could not be read in several namespaces for one reason
 // is named once.
 func Gaps(cluster string, gaps []snapshot.Gap, types, limit int) string {
-	if len(gaps) == 0 {
+	sentence := Unread(gaps, types, limit)
+	if sentence == "" {
 		return ""
 	}
 	prefix := "warning: "
 	if cluster != "" {
 		prefix += "cluster " + escape.Word(cluster) + ": "
 	}
-	return prefix + unread(gaps, types, limit)
+	return prefix + sentence
 }
 
-func unread(gaps []snapshot.Gap, types, limit int) string {
+// Unread is Gaps without the words before the sentence.
+func Unread(gaps []snapshot.Gap, types, limit int) string {
+	if len(gaps) == 0 {
+		return ""
+	}
 	search := func(g snapshot.Gap) bool { return g.Namespace == snapshot.All }
 	unread := merge(slices.DeleteFunc(slices.Clone(gaps), search))
 	switch {

@@ -32,7 +32,7 @@ func GroupTable(w io.Writer, r *audit.Report, by audit.GroupBy, p *color.Palette
 		cells["RULE"] = several(g.Findings, func(f *audit.Finding) string { return f.Rule })
 		cells["OBJECT"] = objects(&g)
 		cells["PROBLEM"] = Problem(&g)
-		cells["RESULT"] = several(g.Findings, func(f *audit.Finding) string { return f.Effect.Brief() })
+		cells["RESULT"] = Result(&g)
 		rows = append(rows, row(header, cells, first, p))
 	}
 	return table.Write(w, header, rows, shrink...)
@@ -46,6 +46,11 @@ func Problem(g *audit.Group) string {
 		}
 		return f.Reason.Brief()
 	})
+}
+
+// Result returns what the garbage collector does about a group in a few words.
+func Result(g *audit.Group) string {
+	return several(g.Findings, func(f *audit.Finding) string { return f.Effect.Brief() })
 }
 
 // several returns the text of the first finding, and how many others there are.

@@ -32,7 +32,7 @@ func TerminatingTable(w io.Writer, r *audit.TerminatingReport, wide, clusters bo
 	rows := make([][]string, len(r.Objects))
 	for i := range r.Objects {
 		t := &r.Objects[i]
-		row := []string{duration.HumanDuration(t.Age()), dash(t.Object.Namespace), escape.Line(t.Object.String()), heldBy(t), dash(strings.Join(t.Controllers(), ", "))}
+		row := []string{duration.HumanDuration(t.Age()), dash(t.Object.Namespace), escape.Line(t.Object.String()), HeldBy(t), dash(strings.Join(t.Controllers(), ", "))}
 		if wide {
 			row = append(row, escape.Word(string(t.Object.UID)), escape.Word(t.Message))
 		}
@@ -88,8 +88,8 @@ var holderWords = map[audit.Holder]string{
 	audit.HolderUnknown:     "unknown",
 }
 
-// heldBy returns what holds an object: "example.com/hold", "dependents: Pod/web: example.com/hold".
-func heldBy(t *audit.TerminatingObject) string {
+// HeldBy returns what holds an object: "example.com/hold", "dependents: Pod/web: example.com/hold".
+func HeldBy(t *audit.TerminatingObject) string {
 	var parts, finalizers []string
 	if word := cmp.Or(escape.Line(t.Kubelet), holderWords[t.Holder]); word != "" {
 		parts = append(parts, word)

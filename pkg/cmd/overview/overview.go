@@ -1,0 +1,142 @@
+// Package overview is the command kubectl gc without a further word.
+package overview
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/overviewview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/overview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+type overviewCommand struct {
+	scan   *cli.ScanOptions
+	output *cli.OutputFlags
+}
+
+// New returns the root command, which shows the overview and has no other commands yet.
+func New(s *cli.ScanOptions) *cobra.Command {
+	c := &overviewCommand{scan: s, output: cli.NewOutputFlags("text")}
+	cmd := &cobra.Command{
+		Use:   plugin.File(),
+		Short: "See what the Kubernetes garbage collector sees",
+		Long: `Without a command, show on one screen what the garbage collector will delete,
+which deletions are stuck and what holds them, which owner references are broken,
+what could not be read, and what to run next. This scans the cluster once and
+changes nothing. It exits with 0 whatever it finds, with 2 without an answer, and
+with 3 after an incomplete scan with --strict.
+
+The commands show owners and dependents through metadata.ownerReferences, and what
+the garbage collector will do because of them. Only collect, delete, repair and
+restore change the cluster, after a preview and a confirmation. doctor --canary
+creates two ConfigMaps and deletes them again.`,
+		Example: cli.Examples(`
+# Is anything wrong with deletion in this cluster?
+kubectl gc
+
+# Who owns a Deployment, and what depends on it
+kubectl gc tree deployment/web
+
+# Every bad owner reference in the cluster, and what the garbage collector does about it
+kubectl gc audit
+
+# Preview a pass of the garbage collector, and run it
+kubectl gc collect --dry-run
+kubectl gc collect
+
+# What happens to one object, and why
+kubectl gc why secret/restored -n shop
+
+# Does the cluster's own garbage collector work?
+kubectl gc doctor
+
+# Preview the deletion of a Deployment
+kubectl gc delete deployment/web -n shop --dry-run
+
+# Repair references instead of losing objects, and restore what a run deleted
+kubectl gc repair --dry-run
+kubectl gc restore
+
+# Scan now, and analyse later without the cluster
+kubectl gc snapshot -o cluster.json.gz
+kubectl gc --from cluster.json.gz`),
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.WithHelp(cli.Usagef("unknown command %s", cli.Quote(args[0])), cli.CommandName)
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	s.AddReadingFlags(cmd)
+	c.output.AddFlags(cmd)
+	return cmd
+}
+
+func (c *overviewCommand) run(ctx context.Context) error {
+	if err := cmp.Or(c.scan.Validate(), c.output.Complete(c.scan.Streams)); err != nil {
+		return err
+	}
+	seen, live, err := c.scan.Scan(ctx, c.scan.Everything(scan.Scope{}))
+	if err != nil {
+		return err
+	}
+	options := audit.Options{Namespace: c.scan.Config.Namespace(), StuckAfter: audit.DefaultStuckAfter}
+	judge := collector.NewJudge(graph.New(seen))
+	report, stuck, younger, err := audit.RunWithStuck(judge, options)
+	if err != nil {
+		return err
+	}
+	v := overview.New(judge.Graph(), report, options, stuck, younger)
+	if live != nil {
+		v.Cluster.Context, v.Cluster.Server, _ = c.scan.ContextAndServer() // the scan has read the kubeconfig
+		v.Manager = reason.StoreOptional(c.manager(ctx, live))
+	} else if c.scan.From != "-" {
+		v.Cluster.File = filepath.Base(c.scan.From)
+	}
+	if err := c.write(v); err != nil {
+		return fmt.Errorf("write the overview: %w", err)
+	}
+	if c.output.Structured() {
+		c.scan.WarnOfGaps(seen)
+	} else {
+		c.scan.WarnOfVersion("", seen.Server)
+	}
+	return c.scan.StrictExit(seen)
+}
+
+// patience is how long the overview waits for the lease of kube-controller-manager.
+const patience = 2 * time.Second
+
+// manager returns whether kube-controller-manager runs.
+func (c *overviewCommand) manager(ctx context.Context, live *client.Client) reason.Reason {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	leader, err := health.ReadLeader(ctx, live)
+	return overview.Manager(leader, c.scan.Now(), err)
+}
+
+func (c *overviewCommand) write(v *overview.Overview) error {
+	if !c.output.Structured() {
+		return overviewview.Write(c.scan.Text(), v, c.scan.ScanTitle(v.Cluster.Version), c.scan.Suggest, c.scan.Palette())
+	}
+	v.EditCommands(func(words []string) []string {
+		words, _ = c.scan.SuggestWords(plugin.Line(words...)...)
+		return words
+	})
+	return c.output.Write("Overview", v, v.Objects()...)
+}

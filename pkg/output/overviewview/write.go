@@ -1,0 +1,180 @@
+// Package overviewview writes an overview for a person, on one screen. Text from the cluster is
+// escaped and shortened here.
+package overviewview
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/overview"
+)
+
+// The most rows of a section, and the most names in a row.
+const (
+	maxRows  = 5
+	maxNames = 3
+)
+
+// Write writes an overview. title is what was scanned, escaped; suggest returns a command line for
+// the user's shell, escaped, from words without the name of the program.
+func Write(w io.Writer, v *overview.Overview, title string, suggest func(words ...string) string, p *color.Palette) error {
+	s := screen{suggest: suggest, palette: p}
+	s.line("%s   %s, %s", p.Bold(title), wording.Count(v.Summary.Objects, "object"), wording.Count(v.Summary.References, "owner reference"))
+	if v.Healthy() {
+		s.line("Nothing will be deleted, nothing is stuck, no reference is broken. Complete scan.")
+	} else {
+		s.sections(v)
+	}
+	s.next(v)
+	_, err := w.Write(s.out.Bytes())
+	return err
+}
+
+// screen collects the lines.
+type screen struct {
+	out     bytes.Buffer
+	suggest func(words ...string) string
+	palette *color.Palette
+}
+
+func (s *screen) line(format string, a ...any) { fmt.Fprintf(&s.out, format+"\n", a...) }
+
+func (s *screen) sections(v *overview.Overview) {
+	if groups := v.WillBeDeleted; len(groups) > 0 {
+		s.line("\n%s by the garbage collector, with their dependents", s.palette.Deleted("WILL BE DELETED"))
+		s.groups(groups, func(g *overview.Group) string {
+			if g.Findings[0].Nondeterministic != nil {
+				return " (uncertain)"
+			}
+			return ""
+		})
+	}
+	if len(v.Stuck) > 0 {
+		s.line("\n%s deletions, under way for more than %s", s.palette.Changed("STUCK"), duration.HumanDuration(v.StuckAfter.Duration))
+		for i := range v.Stuck[:min(len(v.Stuck), maxRows)] {
+			held := &v.Stuck[i]
+			text := located(held.Object) + " " + escape.Line(held.Message)
+			if held.Count > 1 {
+				text = fmt.Sprintf("%s, the oldest for %s: held by %s", counted(held.Namespaces), duration.HumanDuration(held.Age()), auditreport.HeldBy(&held.TerminatingObject))
+			}
+			s.row(text, held.Command)
+		}
+		s.more(len(v.Stuck)-maxRows, "stuck")
+	}
+	if groups := v.Broken; len(groups) > 0 {
+		s.line("\n%s owner references", s.palette.Changed("BROKEN"))
+		s.groups(groups, func(g *overview.Group) string { return " (" + auditreport.Result(&g.Group) + ")" })
+	}
+	if warning := auditreport.Unread(v.Gaps, v.Types, maxRows); warning != "" {
+		s.line("\n%s", s.palette.Changed("NOT READ"))
+		s.line("  %s", capitalized(warning))
+		if v.Unverified > 0 {
+			s.row(owners(v.Unverified)+" could not be verified", []string{"audit", "--rule", "unverified-owner"})
+		}
+	}
+	if len(v.WillBeDeleted)+len(v.Stuck)+len(v.Broken) == 0 {
+		s.line("\nNothing in what was read will be deleted, is stuck, or has a broken reference.")
+	}
+}
+
+func owners(objects int) string {
+	if objects == 1 {
+		return "The owner of 1 object"
+	}
+	return "The owners of " + wording.Count(objects, "object")
+}
+
+// groups writes a row per group. result follows what was found of it.
+func (s *screen) groups(groups []overview.Group, result func(*overview.Group) string) {
+	for i := range groups[:min(len(groups), maxRows)] {
+		g := &groups[i]
+		s.row(objects(&g.Group)+": "+auditreport.Problem(&g.Group)+result(g), g.Command)
+	}
+	s.more(len(groups)-maxRows, "audit")
+}
+
+// row writes what was found, and what to run next on a line of its own, so that it can be pasted.
+func (s *screen) row(text string, command []string) {
+	s.line("  %s", text)
+	s.line("      %s", s.palette.Dim(s.suggest(command...)))
+}
+
+func (s *screen) more(rows int, command ...string) {
+	if rows > 0 {
+		s.row("+ "+wording.Thousands(rows)+" more", command)
+	}
+}
+
+// objects returns the only object of a group, or how many there are and where.
+func objects(g *audit.Group) string {
+	if len(g.Objects) == 1 {
+		return located(g.Objects[0])
+	}
+	return counted(g.Namespaces)
+}
+
+// counted returns how many objects there are in these namespaces: "61 objects in big (60), shop (1)".
+func counted(in []audit.NamespaceCount) string {
+	total := 0
+	var names []string
+	for _, n := range in {
+		total += n.Objects
+		name := cmp.Or(escape.Word(n.Name), "no namespace")
+		if len(in) > 1 {
+			name += " (" + wording.Thousands(n.Objects) + ")"
+		}
+		names = append(names, name)
+	}
+	if len(in) == 1 && in[0].Name == "" {
+		return wording.Count(total, "object")
+	}
+	return wording.Count(total, "object") + " in " + wording.List(names, maxNames)
+}
+
+// located returns an object with its namespace.
+func located(o object.Identity) string {
+	if o.Namespace == "" {
+		return escape.Line(o.String())
+	}
+	return escape.Line(o.String()) + " in " + escape.Word(o.Namespace)
+}
+
+// next writes whether the garbage collector runs, and what to do next.
+func (s *screen) next(v *overview.Overview) {
+	hint := func(sentence string, command ...string) { s.line("%s: %s", sentence, s.suggest(command...)) }
+	if !v.Healthy() && (v.Younger > 0 || v.Manager != nil) {
+		s.line("")
+	}
+	switch v.Younger {
+	case 0:
+	case 1:
+		hint("1 deletion is under way. See what holds it", "stuck")
+	default:
+		hint(wording.Count(v.Younger, "deletion")+" are under way. See what holds them", "stuck")
+	}
+	if v.Manager != nil {
+		sentence := capitalized(escape.Sentence(v.Manager.Message)) + "."
+		if v.Overdue > 0 {
+			s.line("%s", sentence)
+			hint("A working garbage collector deletes such objects within seconds. Check it", "doctor")
+		} else {
+			hint(sentence+" Check its garbage collector", "doctor")
+		}
+	}
+	if v.Healthy() {
+		hint("What goes if you delete something", "delete", "TYPE/NAME", "--dry-run")
+	}
+}
+
+func capitalized(sentence string) string { return strings.ToUpper(sentence[:1]) + sentence[1:] }

@@ -1,0 +1,261 @@
+// Package overview sums up one scan for somebody who wants to know whether anything is wrong with
+// deletion in a cluster: what the garbage collector will delete, which deletions are stuck, which
+// references are broken, and what to run next. It knows no client.
+//
+// Strings from the cluster are not escaped.
+package overview
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Overview is what one scan shows.
+type Overview struct {
+	Cluster  Cluster        `json:"cluster"`
+	Complete bool           `json:"complete"`
+	Gaps     []snapshot.Gap `json:"gaps"`
+	Summary  audit.Summary  `json:"summary"`
+	Types    int            `json:"-"` // how many the garbage collector watches
+	// WillBeDeleted are the objects that the garbage collector will delete, without their dependents.
+	WillBeDeleted []Group         `json:"willBeDeleted"` // never nil
+	Stuck         []Stuck         `json:"stuck"`         // the oldest first; never nil
+	StuckAfter    metav1.Duration `json:"stuckAfter"`
+	Younger       int             `json:"deletionsUnderWay"` // deletions that are not stuck yet
+	Broken        []Group         `json:"broken"`            // references that the collector cannot resolve or removes; never nil
+	// Unverified is of how many objects it is unknown what the collector does with them, because the
+	// scan is incomplete.
+	Unverified int `json:"unverified"`
+	// Overdue is how many of the objects of WillBeDeleted a working collector would have deleted by now,
+	// unless their owner was deleted within the last seconds.
+	Overdue int `json:"overdue"`
+	// Manager is whether kube-controller-manager runs, which has the garbage collector; nil for a file.
+	Manager *reason.Stored `json:"controllerManager,omitempty"`
+}
+
+// Cluster is what was scanned.
+type Cluster struct {
+	Context string `json:"context,omitempty"` // of the kubeconfig; empty without one
+	Server  string `json:"server,omitempty"`  // its URL
+	File    string `json:"file,omitempty"`    // that was read instead
+	Version string `json:"version,omitempty"` // empty if unknown
+}
+
+// Group is a cause with its objects.
+type Group struct {
+	audit.Group
+	Command []string // what to run next, as words without the name of the program
+}
+
+// maxObjects is how many objects of a group the document names.
+const maxObjects = 3
+
+// MarshalJSON implements json.Marshaler.
+func (g Group) MarshalJSON() ([]byte, error) {
+	first := g.Findings[0]
+	return json.Marshal(struct {
+		Rule       string                 `json:"rule"`
+		Severity   audit.Severity         `json:"severity"`
+		Count      int                    `json:"count"`
+		Namespaces []audit.NamespaceCount `json:"namespaces"`
+		Objects    []object.Identity      `json:"objects"`
+		reason.Stored
+		Effect  reason.Nested `json:"effect"`
+		Command []string      `json:"command"`
+	}{
+		first.Rule, first.Severity, len(g.Objects), g.Namespaces, g.Objects[:min(len(g.Objects), maxObjects)],
+		reason.Store(first.Reason),
+		reason.Nested{Reason: first.Effect},
+		g.Command,
+	})
+}
+
+// Stuck is deletions that take long, and that the same thing holds.
+type Stuck struct {
+	audit.TerminatingObject // the oldest of them
+
+	Count      int                    `json:"count"`
+	Namespaces []audit.NamespaceCount `json:"namespaces"`
+	Command    []string               `json:"command"`
+	objects    []object.Identity
+}
+
+// settle is how long a working collector may need for an object.
+const settle = 30 * time.Second
+
+// New sums up the audit of a scan. stuck and younger are those of audit.RunWithStuck.
+func New(g *graph.Graph, r *audit.Report, o audit.Options, stuck []audit.TerminatingObject, younger int) *Overview {
+	s := g.Snapshot()
+	v := &Overview{
+		Cluster: Cluster{Version: s.Server}, Complete: r.Complete, Gaps: r.Gaps, Summary: r.Summary, Types: s.MonitoredTypes(),
+		WillBeDeleted: []Group{}, Stuck: []Stuck{}, StuckAfter: metav1.Duration{Duration: o.StuckAfter}, Younger: younger, Broken: []Group{},
+	}
+	v.addStuck(g, stuck)
+	var deleted, broken []audit.Finding
+	unverified, overdue := map[types.UID]bool{}, map[types.UID]bool{}
+	for _, f := range r.Findings {
+		switch {
+		case f.Blocker != nil: // it is about a deletion
+		case f.Consequence == collector.ConsequenceDelete:
+			deleted = append(deleted, f)
+			if isOverdue(g, &f) {
+				overdue[f.Object.UID] = true
+			}
+		case f.Consequence == collector.ConsequenceUnknown:
+			unverified[f.Object.UID] = true
+		case f.Severity.AtLeast(audit.Warning):
+			broken = append(broken, f)
+		}
+	}
+	v.Unverified, v.Overdue = len(unverified), len(overdue)
+	for _, group := range audit.Groups(deleted, audit.ByCause) {
+		v.WillBeDeleted = append(v.WillBeDeleted, Group{group, show(g, &group)})
+	}
+	for _, group := range audit.Groups(broken, audit.ByCause) {
+		v.Broken = append(v.Broken, Group{group, repair(g, &group)})
+	}
+	return v
+}
+
+// heldBy is what holds deletions.
+type heldBy struct {
+	holder              audit.Holder
+	kubelet, finalizers string
+	rootCause           object.Identity
+	only                object.Identity // set if no other deletion has the same holder
+}
+
+// addStuck groups deletions by what holds them.
+func (v *Overview) addStuck(g *graph.Graph, stuck []audit.TerminatingObject) {
+	index := map[heldBy]int{}
+	for _, t := range stuck {
+		key := heldBy{holder: t.Holder, kubelet: t.Kubelet}
+		for _, f := range t.Finalizers {
+			key.finalizers += f.Name + ","
+		}
+		if t.RootCause != nil {
+			key.rootCause = *t.RootCause
+		}
+		if t.Holder != audit.HolderDiscovery && key == (heldBy{holder: t.Holder}) {
+			key.only = t.Object
+		}
+		at, known := index[key]
+		if !known {
+			at = len(v.Stuck)
+			index[key] = at
+			v.Stuck = append(v.Stuck, Stuck{TerminatingObject: t})
+		}
+		v.Stuck[at].objects = append(v.Stuck[at].objects, t.Object)
+	}
+	for i := range v.Stuck {
+		held := &v.Stuck[i]
+		held.Count, held.Namespaces = len(held.objects), audit.CountNamespaces(held.objects)
+		if held.Command = command(g, "why", held.Object); held.Count > 1 {
+			held.Command = inNamespace(held.Namespaces, "stuck")
+		}
+	}
+}
+
+// Healthy reports whether there is nothing to show of a complete scan.
+func (v *Overview) Healthy() bool {
+	return v.Complete && len(v.WillBeDeleted)+len(v.Stuck)+len(v.Broken)+v.Unverified == 0
+}
+
+// Objects returns the objects of all sections.
+func (v *Overview) Objects() []object.Identity {
+	var out []object.Identity
+	for _, g := range slices.Concat(v.WillBeDeleted, v.Broken) {
+		out = append(out, g.Objects...)
+	}
+	for _, held := range v.Stuck {
+		out = append(out, held.objects...)
+	}
+	return out
+}
+
+// EditCommands replaces every command by what edit returns for it.
+func (v *Overview) EditCommands(edit func(words []string) []string) {
+	for _, groups := range [][]Group{v.WillBeDeleted, v.Broken} {
+		for i, g := range groups {
+			groups[i].Command = edit(g.Command)
+		}
+	}
+	for i, t := range v.Stuck {
+		v.Stuck[i].Command = edit(t.Command)
+	}
+}
+
+// isOverdue reports whether a working collector would have deleted the object of a finding: an owner
+// in another namespace may escape it until it starts again.
+func isOverdue(g *graph.Graph, f *audit.Finding) bool {
+	o := g.Object(g.Find(f.Object.UID))
+	return f.Verdict == collector.VerdictDangling && f.Nondeterministic == nil && f.Rule != audit.RuleForCause(collector.CauseCrossNamespace) &&
+		!o.Created.IsZero() && g.Snapshot().Taken.Sub(o.Created) > settle
+}
+
+// Manager returns whether kube-controller-manager runs, by its lease as it was read at a time.
+func Manager(l reason.Leader, at time.Time, err error) reason.Reason {
+	// A renewal is 2 s old at most, and the clocks of two machines differ.
+	const alive = time.Minute
+	switch age := max(at.Sub(l.Renewed), 0).Truncate(time.Second); {
+	case err != nil:
+		return reason.ManagerUnknown
+	case !l.Exists:
+		return reason.NoLease
+	case l.Holder == "":
+		return reason.LeaseNotHeld
+	case age > alive:
+		return reason.ManagerSilent.Of(metav1.Duration{Duration: age})
+	default:
+		return reason.ManagerRuns.Of(metav1.Duration{Duration: age})
+	}
+}
+
+// show returns the command that shows the objects of a group.
+func show(g *graph.Graph, group *audit.Group) []string {
+	if len(group.Objects) == 1 {
+		return command(g, "why", group.Objects[0])
+	}
+	return inNamespace(group.Namespaces, "audit", "--rule", group.Findings[0].Rule, "-o", "wide")
+}
+
+// repair returns the command that previews the repair of a group, or shows it if there is none.
+func repair(g *graph.Graph, group *audit.Group) []string {
+	first := group.Findings[0]
+	if _, ok := audit.RepairFor(first.Rule); !ok || first.Fix == audit.NoFix {
+		return show(g, group)
+	}
+	if len(group.Objects) == 1 {
+		return append(command(g, "repair", first.Object), "--dry-run")
+	}
+	return inNamespace(group.Namespaces, "repair", "--rule", first.Rule, "--dry-run")
+}
+
+// command returns a command about one object.
+func command(g *graph.Graph, name string, o object.Identity) []string {
+	words := []string{name, explain.TypeArgument(g, o.APIVersion, o.Kind) + "/" + o.Name}
+	if o.Namespace != "" {
+		words = append(words, "-n", o.Namespace)
+	}
+	return words
+}
+
+// inNamespace returns a command about all objects in these namespaces, limited to one if there is only one.
+func inNamespace(in []audit.NamespaceCount, words ...string) []string {
+	if len(in) == 1 && in[0].Name != "" {
+		words = append(words, "-n", in[0].Name)
+	}
+	return words
+}
