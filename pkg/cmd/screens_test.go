@@ -39,6 +39,7 @@ func onScreen(t *testing.T, columns int, args ...string) string {
 
 // ofDemo are command lines about the cluster of docs/demo, by the name of their screen.
 var ofDemo = map[string][]string{
+	"overview":  {},
 	"audit":     {"audit"},
 	"each":      {"audit", "--group-by", "none"},
 	"stuck":     {"audit", "--terminating"},
@@ -75,6 +76,7 @@ func TestEveryViewFitsTheTerminal(t *testing.T) {
 		})
 	}
 	for name, commands := range map[string][][]string{
+		"the overview": {{}},
 		"doctor":       {{"doctor", "--settle", "1ms"}},
 		"a run":        {{"collect", "--yes"}},
 		"the backups":  {{"collect", "--yes"}, {"restore"}},
@@ -209,7 +211,7 @@ func TestScreens(t *testing.T) {
 				t.Errorf("%s (-want +got)\n%s", file, diff)
 			}
 		}
-		for _, name := range []string{"audit", "why", "delete", "collect", "stuck"} {
+		for _, name := range []string{"overview", "audit", "why", "delete", "collect", "stuck"} {
 			compare(name, demo(t, columns, slices.Clone(ofDemo[name])...))
 		}
 		compare("doctor", live(t, columns, []string{"doctor", "--settle", "1ms"}))

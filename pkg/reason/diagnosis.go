@@ -22,14 +22,14 @@ var (
 	NoLongDeletion              = fixed("NoLongDeletion", "no deletion takes long")
 	NoOwnersInOtherNamespaces   = fixed("NoOwnersInOtherNamespaces", "no event OwnerRefInvalidNamespace")
 
-	ManagerUnknown = fixed("ManagerUnknown", "whether the kube-controller-manager is running is unknown: its lease could not be read")
+	ManagerUnknown = fixed("ManagerUnknown", "whether the controller manager is running is unknown: its lease could not be read")
 	// kube-controller-manager has renewed its lease within the last minute
 	ManagerRuns = says("ManagerRuns", "ago", func(ago metav1.Duration) string {
-		return fmt.Sprintf("the kube-controller-manager is running: it renewed its lease %s ago", duration.HumanDuration(ago.Duration))
+		return fmt.Sprintf("the controller manager renewed its lease %s ago", duration.HumanDuration(ago.Duration))
 	})
 	// it has not
 	ManagerSilent = says("ManagerSilent", "ago", func(ago metav1.Duration) string {
-		return fmt.Sprintf("the kube-controller-manager may be down: it last renewed its lease %s ago", duration.HumanDuration(ago.Duration))
+		return fmt.Sprintf("the controller manager may be down: it last renewed its lease %s ago", duration.HumanDuration(ago.Duration))
 	})
 
 	NotChecked = with[string]("NotChecked", "detail", "not known: %s")

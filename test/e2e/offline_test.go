@@ -28,7 +28,7 @@ func (s *scene) sameFromFile(file string, args ...string) {
 
 var (
 	// onlyLive matches the hint of audit at --settle, which a file does not allow.
-	onlyLive = regexp.MustCompile(`(?m)^A running garbage collector may be about to .*\n`)
+	onlyLive = regexp.MustCompile(`(?m)^Leave out what a running garbage collector is about to do: .*\n`)
 
 	// source matches how a preview names its cluster or file, and how a suggestion does.
 	source = regexp.MustCompile(` on \S+ \(https://\S+\)| \(file [^)\n]*\)| --from \S+`)

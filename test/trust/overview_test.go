@@ -28,11 +28,11 @@ func TestOverviewOnlyReads(t *testing.T) {
 			Text(http.StatusOK, "application/json", fmt.Sprintf(`{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
 				"metadata": {"namespace": "kube-system", "name": "kube-controller-manager", "uid": "u-lease", "resourceVersion": "1"},
 				"spec": {"holderIdentity": "master-0", "leaseDurationSeconds": 15, "renewTime": %q}}`, time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00"))),
-			"The kube-controller-manager is running: it renewed its lease ",
+			"The controller manager renewed its lease ",
 		},
 		"forbidden": {
 			Refuse(apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "kube-controller-manager", nil)),
-			"Whether the kube-controller-manager is running is unknown: its lease could not be read.",
+			"Whether the controller manager is running is unknown: its lease could not be read.",
 		},
 	} {
 		s.StopLying()

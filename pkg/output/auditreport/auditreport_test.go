@@ -409,7 +409,7 @@ func TestSettled(t *testing.T) {
 
 func TestMayBeInProgress(t *testing.T) {
 	pending := &audit.Report{Findings: []audit.Finding{{Reference: &audit.Reference{}, Consequence: collector.ConsequenceUnlink}, {Consequence: collector.ConsequenceStuck}}}
-	want := "A running garbage collector may be about to delete or change 1 of these objects. To report only what it leaves: audit --settle 30s"
+	want := "Leave out what a running garbage collector is about to do: audit --settle 30s"
 	if diff := cmp.Diff(want, auditreport.MayBeInProgress(pending, "audit --settle 30s")); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

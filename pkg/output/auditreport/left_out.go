@@ -41,16 +41,14 @@ func are(objects int) string {
 	return wording.Count(objects, "object") + " are"
 }
 
-// MayBeInProgress returns, in one line without its line break, that a garbage collector may be
-// about to process objects of the report, and the command that leaves these out. It returns an
-// empty string if there are none, or if they were read again.
+// MayBeInProgress returns, in one line without its line break, the command that leaves out what a garbage
+// collector is about to process. It returns an empty string if there are no such objects, or if they
+// were read again.
 func MayBeInProgress(r *audit.Report, command string) string {
-	n := len(r.Pending())
-	if n == 0 || r.Settled != nil {
+	if len(r.Pending()) == 0 || r.Settled != nil {
 		return ""
 	}
-	return fmt.Sprintf("A running garbage collector may be about to delete or change %s of these objects. To report only what it leaves: %s",
-		wording.Thousands(n), command)
+	return "Leave out what a running garbage collector is about to do: " + command
 }
 
 // Without returns, in one line without its line break, which served API versions were taken for

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
@@ -32,7 +33,7 @@ func Write(w io.Writer, v *overview.Overview, title string, suggest func(words .
 	s := screen{suggest: suggest, palette: p}
 	s.line("%s   %s, %s", p.Bold(title), wording.Count(v.Summary.Objects, "object"), wording.Count(v.Summary.References, "owner reference"))
 	if v.Healthy() {
-		s.line("Nothing will be deleted, nothing is stuck, no reference is broken. Complete scan.")
+		s.line("Nothing to delete, nothing stuck, no broken owner reference. Complete scan.")
 	} else {
 		s.sections(v)
 	}
@@ -72,9 +73,21 @@ func (s *screen) sections(v *overview.Overview) {
 		}
 		s.more(len(v.Stuck)-maxRows, "stuck")
 	}
-	if groups := v.Broken; len(groups) > 0 {
-		s.line("\n%s owner references", s.palette.Changed("BROKEN"))
-		s.groups(groups, func(g *overview.Group) string { return " (" + auditreport.Result(&g.Group) + ")" })
+	var never, kept []overview.Group
+	for _, g := range v.Broken {
+		if g.Findings[0].Consequence == collector.ConsequenceStuck {
+			never = append(never, g)
+		} else {
+			kept = append(kept, g)
+		}
+	}
+	if len(never) > 0 {
+		s.line("\n%s, because an owner reference is broken", s.palette.Changed("NEVER COLLECTED"))
+		s.groups(never, func(*overview.Group) string { return "" })
+	}
+	if len(kept) > 0 {
+		s.line("\n%s, with a broken owner reference", s.palette.Kept("KEPT"))
+		s.groups(kept, func(g *overview.Group) string { return " (" + auditreport.Result(&g.Group) + ")" })
 	}
 	if warning := auditreport.Unread(v.Gaps, v.Types, maxRows); warning != "" {
 		s.line("\n%s", s.palette.Changed("NOT READ"))
@@ -84,7 +97,7 @@ func (s *screen) sections(v *overview.Overview) {
 		}
 	}
 	if len(v.WillBeDeleted)+len(v.Stuck)+len(v.Broken) == 0 {
-		s.line("\nNothing in what was read will be deleted, is stuck, or has a broken reference.")
+		s.line("\nIn what was read: nothing to delete, nothing stuck, no broken owner reference.")
 	}
 }
 
@@ -112,7 +125,7 @@ func (s *screen) row(text string, command []string) {
 
 func (s *screen) more(rows int, command ...string) {
 	if rows > 0 {
-		s.row("+ "+wording.Thousands(rows)+" more", command)
+		s.line("  + %s more: %s", wording.Thousands(rows), s.suggest(command...))
 	}
 }
 
@@ -167,9 +180,9 @@ func (s *screen) next(v *overview.Overview) {
 		sentence := capitalized(escape.Sentence(v.Manager.Message)) + "."
 		if v.Overdue > 0 {
 			s.line("%s", sentence)
-			hint("A working garbage collector deletes such objects within seconds. Check it", "doctor")
+			hint("A working garbage collector deletes these within seconds. If they stay", "doctor")
 		} else {
-			hint(sentence+" Check its garbage collector", "doctor")
+			hint(sentence+" Check it", "doctor")
 		}
 	}
 	if v.Healthy() {

@@ -67,18 +67,18 @@ func TestWrite(t *testing.T) {
 			runs,
 			[]st.Part{st.Listing(web, st.ConfigMap("ns/a", st.OwnedBy(web)), hold("ns/b", time.Minute))},
 			`prod (https://10.0.0.5:6443, v1.37.2)   3 objects, 1 owner reference
-Nothing will be deleted, nothing is stuck, no reference is broken. Complete scan.
+Nothing to delete, nothing stuck, no broken owner reference. Complete scan.
 1 deletion is under way. See what holds it: kubectl gc stuck
-The kube-controller-manager is running: it renewed its lease 2s ago. Check its garbage collector: kubectl gc doctor
+The controller manager renewed its lease 2s ago. Check it: kubectl gc doctor
 What goes if you delete something: kubectl gc delete TYPE/NAME --dry-run
 `,
 		},
 		"every section, and what a working collector would have done": {
 			runs,
-			[]st.Part{st.Listing(append(many, web, st.ConfigMap("shop/x", st.OwnedBy(old)), st.ConfigMap("ns/both", st.OwnedBy(old, web)),
+			[]st.Part{st.Listing(append(many, web, st.ConfigMap("shop/x", st.OwnedBy(old)), st.ConfigMap("ns/both", st.OwnedBy(old, web)), st.ConfigMap("ns/beta", st.Owned(st.To(web, st.As("apps/v1beta1", "Deployment")))),
 				hold("ns/a", time.Hour), hold("ns/b", 2*time.Hour), hold("ns/young", time.Minute), hold("ns/younger", time.Minute), st.Namespace("legacy", st.TerminatingFor(3*time.Hour, "other.example.com/x")),
 			)...), absent, st.Absent("apps/v1", "Deployment", "big/old"), st.Absent("apps/v1", "Deployment", "shop/old")},
-			`prod (https://10.0.0.5:6443, v1.37.2)   68 objects, 63 owner references
+			`prod (https://10.0.0.5:6443, v1.37.2)   69 objects, 64 owner references
 
 WILL BE DELETED by the garbage collector, with their dependents
   61 objects in big (60), shop (1): Deployment/old does not exist
@@ -90,13 +90,17 @@ STUCK deletions, under way for more than 10m
   2 objects in ns, the oldest for 120m: held by example.com/hold
       kubectl gc stuck -n ns
 
-BROKEN owner references
+NEVER COLLECTED, because an owner reference is broken
+  ConfigMap/beta in ns: apps/v1beta1 Deployment/web, served: apps/v1
+      kubectl gc repair configmap/beta -n ns --dry-run
+
+KEPT, with a broken owner reference
   ConfigMap/both in ns: Deployment/old does not exist (removes reference, 1 owner remains)
       kubectl gc repair configmap/both -n ns --dry-run
 
 2 deletions are under way. See what holds them: kubectl gc stuck
-The kube-controller-manager is running: it renewed its lease 2s ago.
-A working garbage collector deletes such objects within seconds. Check it: kubectl gc doctor
+The controller manager renewed its lease 2s ago.
+A working garbage collector deletes these within seconds. If they stay: kubectl gc doctor
 `,
 		},
 		"five causes are shown, and the others are counted": {
@@ -114,8 +118,7 @@ WILL BE DELETED by the garbage collector, with their dependents
       kubectl gc why configmap/c-03 -n ns
   ConfigMap/c-04 in ns: Deployment/old-04 does not exist
       kubectl gc why configmap/c-04 -n ns
-  + 12 more
-      kubectl gc audit
+  + 12 more: kubectl gc audit
 `,
 		},
 		"what could not be read": {
@@ -128,7 +131,7 @@ NOT READ
   The owner of 1 object could not be verified
       kubectl gc audit --rule unverified-owner
 
-Nothing in what was read will be deleted, is stuck, or has a broken reference.
+In what was read: nothing to delete, nothing stuck, no broken owner reference.
 `,
 		},
 		"text from the cluster is escaped": {
