@@ -18,7 +18,8 @@ import (
 // AddAcceptGapFlag adds the flag by which the user accepts that something could not be
 // read.
 func (o *MutatingOptions) AddAcceptGapFlag(flags *pflag.FlagSet) {
-	flags.StringSliceVar((*[]string)(&o.AcceptedGaps), "accept-gap", nil, "proceed although this type (RESOURCE or RESOURCE.GROUP) or API group could not be read; dependents and namespace contents of that type are then unknown")
+	flags.StringSliceVar((*[]string)(&o.AcceptedGaps), "accept-gap", nil, "Go on although RESOURCE[.GROUP] or GROUP is unread, its objects unknown.")
+	MarkAdvanced(flags, "accept-gap")
 }
 
 func (o *MutatingOptions) validateAcceptedGaps() error {

@@ -36,7 +36,8 @@ func SetUpRoot(root *cobra.Command, scan *ScanOptions) {
 	root.Version = Release()
 	root.SetVersionTemplate("kubectl-gc {{.Version}}\n")
 	root.Flags().Bool("version", false, "Print the version.")
-	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error { // of every command: cobra runs only the nearest one
+	root.PersistentFlags().BoolP("help", "h", false, "Show the help of a command.") // cobra's own has another style
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {        // of every command: cobra runs only the nearest one
 		return cmp.Or(refuseEmpty(cmd, args), scan.refuseDemo(cmd))
 	}
 	scan.addConnectionFlags(root)
@@ -118,10 +119,41 @@ func printUsage(cmd *cobra.Command) error {
 	if cmd.LocalFlags().Lookup("from") != nil {
 		shown.AddFlag(cmd.Flag("demo"))
 	}
-	fmt.Fprintf(&b, "\nFlags:\n%s\n", shown.FlagUsages())
+	if shown.HasFlags() {
+		fmt.Fprintf(&b, "\nFlags:\n%s", FlagUsages(shown))
+	}
+	b.WriteString("\n")
 	fmt.Fprintf(&b, "Use %q for the flags that every command takes.\n", CommandName+" options")
 	_, err := cmd.OutOrStdout().Write([]byte(b.String()))
 	return err
+}
+
+// advanced is the annotation of a flag that few users need.
+const advanced = "advanced"
+
+// MarkAdvanced marks flags of the set that few users need.
+func MarkAdvanced(flags *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		if err := flags.SetAnnotation(name, advanced, []string{"true"}); err != nil {
+			panic(err) // no such flag
+		}
+	}
+}
+
+// FlagUsages describes flags, those that few users need below the others.
+func FlagUsages(flags *pflag.FlagSet) string {
+	usual, rare := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[advanced] != nil {
+			rare.AddFlag(f)
+		} else {
+			usual.AddFlag(f)
+		}
+	})
+	if !rare.HasFlags() {
+		return usual.FlagUsages()
+	}
+	return usual.FlagUsages() + "\nAdvanced flags:\n" + rare.FlagUsages()
 }
 
 // Examples indents a block of examples as help shows it, with the name that the program

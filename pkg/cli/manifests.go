@@ -18,9 +18,9 @@ type ManifestFlags struct{ files manifest.Files }
 
 func (f *ManifestFlags) AddFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&f.files.Names, "filename", "f", nil, "delete the objects in these files, folders or URLs; - is standard input")
-	flags.BoolVarP(&f.files.Recursive, "recursive", "R", false, "process the folders of -f recursively")
-	flags.StringVarP(&f.files.Kustomize, "kustomize", "k", "", "delete the objects of this kustomization; cannot be combined with -f")
+	flags.StringSliceVarP(&f.files.Names, "filename", "f", nil, "Delete the objects in these files, folders or URLs; - is standard input.")
+	flags.BoolVarP(&f.files.Recursive, "recursive", "R", false, "Read the folders of -f recursively.")
+	flags.StringVarP(&f.files.Kustomize, "kustomize", "k", "", "Delete the objects of this kustomization.")
 	CompleteFlag(cmd, "filename", CompleteDocuments)
 	CompleteFlag(cmd, "kustomize", CompleteFolders)
 }

@@ -70,10 +70,11 @@ func (o *MutatingOptions) AddFlagsWithoutBackup(cmd *cobra.Command) {
 	o.Scan.AddReadingFlags(cmd)
 	o.Output.AddFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&o.DryRun, "dry-run", DryRunNone, "change nothing: client shows the plan, server also asks the API server whether it would accept each step")
-	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
-	flags.StringVar(&o.confirm, "confirm", "", "proceed without asking, only if the plan has this digest")
-	flags.DurationVar(&o.runTimeout, "timeout", 10*time.Minute, "time limit of the run, including all waiting, and again of the scan after it; 0 means no limit")
+	flags.StringVar(&o.DryRun, "dry-run", DryRunNone, "Only preview; server also asks the API server whether it accepts each step.")
+	dryRun := flags.Lookup("dry-run")
+	dryRun.NoOptDefVal, dryRun.DefValue = dryRunClient, "" // shown as no default
+	flags.StringVar(&o.confirm, "confirm", "", "Proceed without asking, only if the plan has this digest.")
+	flags.DurationVar(&o.runTimeout, "timeout", 10*time.Minute, "Time limit of the run, and of the scan after it; 0 is none.")
 	CompleteFlag(cmd, "dry-run", CompleteOne(dryRunChoices...))
 	o.addRunFlags(cmd)
 }
@@ -84,8 +85,8 @@ var ServiceFormats = Choices{"table", jsonLines}
 // AddServiceFlags adds the flags of a command that deletes until it is interrupted, and asks nobody.
 func (o *MutatingOptions) AddServiceFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.Scan.AllNamespaces, "all-namespaces", "A", false, "scan all namespaces")
-	flags.StringVarP(&o.Output.Format, "output", "o", ServiceFormats[0], "the format of each step: table, jsonl")
+	flags.BoolVarP(&o.Scan.AllNamespaces, "all-namespaces", "A", false, "Collect in all namespaces, which is the default.")
+	flags.StringVarP(&o.Output.Format, "output", "o", ServiceFormats[0], "Format of each step: table or jsonl.")
 	CompleteFlag(cmd, "output", CompleteOne(ServiceFormats...))
 	o.addRunFlags(cmd)
 	o.addBackupFlags(cmd)
@@ -93,16 +94,22 @@ func (o *MutatingOptions) AddServiceFlags(cmd *cobra.Command) {
 
 func (o *MutatingOptions) addRunFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.Yes, "yes", "y", false, "proceed without asking")
-	flags.Var(&o.rate, "rate", "send at most this many writes per second, such as 50/s (default: no limit)")
+	flags.BoolVarP(&o.Yes, "yes", "y", false, "Proceed without asking.")
+	flags.Var(&o.rate, "rate", "Send at most this many writes per second, such as 50/s.")
+	MarkAdvanced(flags, "rate")
 	CompleteFlag(cmd, "rate", CompleteOne(rates...))
+}
+
+// AddMaxDeletesFlag adds the flag that limits how many objects are deleted without a prompt.
+func (o *MutatingOptions) AddMaxDeletesFlag(flags *pflag.FlagSet) {
+	flags.IntVar(&o.MaxDeletes, "max-deletes", 1000, "Delete no more than this without a prompt; 0 refuses all.")
 }
 
 func (o *MutatingOptions) addBackupFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.IntVar(&o.MaxDeletes, "max-deletes", 1000, "refuse to delete more objects than this, unless you typed the number at the prompt; 0 refuses every deletion")
-	flags.StringVar(&o.backupDir, "backup-dir", "", "where to back up what is deleted or changed (default ~/.kube/gc-backup/CONTEXT)")
-	flags.BoolVar(&o.NoBackup, "no-backup", false, "do not back up what is deleted or changed")
+	flags.StringVar(&o.backupDir, "backup-dir", "", "Folder for backups (default: ~/.kube/gc-backup/CONTEXT).")
+	flags.BoolVar(&o.NoBackup, "no-backup", false, "Do not back up what is deleted or changed.")
+	MarkAdvanced(flags, "backup-dir")
 	CompleteFlag(cmd, "backup-dir", CompleteFolders)
 }
 

@@ -32,8 +32,9 @@ func NewOutputFlags(own ...string) *OutputFlags {
 
 func (f *OutputFlags) AddFlags(cmd *cobra.Command) {
 	formats := slices.Concat(f.own, structured.Formats())
-	cmd.Flags().StringVarP(&f.Format, "output", "o", "", "the format: "+strings.Join(formats, ", ")+" (default "+f.own[0]+")")
+	cmd.Flags().StringVarP(&f.Format, "output", "o", "", "Format (default "+f.own[0]+"): "+strings.Join(append(f.own[1:len(f.own):len(f.own)], structured.Usual...), ", ")+".")
 	f.templates.Add(cmd.Flags())
+	MarkAdvanced(cmd.Flags(), "template", "allow-missing-template-keys")
 	CompleteFlag(cmd, "output", CompleteOne(formats...))
 	CompleteFlag(cmd, "template", CompleteFiles())
 	CompleteFlag(cmd, "allow-missing-template-keys", CompleteBool)

@@ -84,15 +84,16 @@ func (s *ScanOptions) addConnectionFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	s.flags = flags
 	s.Config.AddFlags(flags)
-	flags.Var(demoFlag{s}, "demo", "read a demo cluster that is part of the program, instead of your cluster")
+	flags.Var(demoFlag{s}, "demo", "Read a demo cluster that is part of the program, instead of yours.")
 	flags.Lookup("demo").NoOptDefVal = "true"
-	flags.Lookup("namespace").Usage = "the namespace to scan"
-	flags.Lookup("request-timeout").Usage = "time limit of one request to the server; 0 means no limit"
-	flags.Int64Var(&s.chunkSize, "chunk-size", client.DefaultChunkSize, "how many objects to request per page; 0 requests all of a type at once; by default 0 since Kubernetes 1.33, and before that "+strconv.Itoa(client.DefaultChunkSize))
-	flags.Lookup("chunk-size").DefValue = "0" // shown as no default: the text above says what it is
-	flags.IntVar(&s.concurrency, "concurrency", 8, "how many requests to send in parallel; by default "+strconv.Itoa(smallConcurrency)+" where each request is for one object or one namespace")
-	flags.Var(&s.maxMemory, "max-memory", "memory limit for what is read from the server and from files")
-	flags.Var(&s.color, "color", "colour the output: auto, always or never")
+	flags.Lookup("namespace").Usage = "Namespace to work in."
+	flags.Lookup("request-timeout").Usage = "Time limit of one request to the server; 0 means no limit."
+	flags.Int64Var(&s.chunkSize, "chunk-size", client.DefaultChunkSize, "Objects per page of a list; 0 means no pages. The default depends on the server.")
+	flags.Lookup("chunk-size").DefValue = "0" // shown as no default
+	flags.IntVar(&s.concurrency, "concurrency", 8, "Requests in parallel; by default 32 where each is for a single object.")
+	flags.Var(&s.maxMemory, "max-memory", "Memory limit for what is read from the server and from files.")
+	MarkAdvanced(flags, "cache-dir", "chunk-size", "concurrency", "max-memory")
+	flags.Var(&s.color, "color", "Color the output: auto, always or never.")
 
 	CompleteFlag(root, "color", CompleteOne(string(color.Auto)+"\ton a terminal, unless NO_COLOR is set", string(color.Always), string(color.Never)))
 	CompleteFlag(root, "namespace", s.CompleteNamespaces)
@@ -108,10 +109,10 @@ func (s *ScanOptions) addConnectionFlags(root *cobra.Command) {
 // AddReadingFlags adds the flags of every command that can read a file instead of a cluster.
 func (s *ScanOptions) AddReadingFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&s.From, "from", "", "read this file instead of a cluster: a snapshot, or output of kubectl get -o json|yaml, or a folder of such output; - is standard input")
-	flags.BoolVar(&s.complete, "complete", false, "with --from of what kubectl wrote: it has all objects of each of its types, so that an owner that is not in it does not exist")
-	flags.BoolVarP(&s.AllNamespaces, "all-namespaces", "A", false, "scan all namespaces")
-	flags.BoolVar(&s.Strict, "strict", false, "exit with 3 if anything could not be read")
+	flags.StringVar(&s.From, "from", "", "Read a snapshot or kubectl output from a file or folder; - is stdin.")
+	flags.BoolVar(&s.complete, "complete", false, "The --from file is complete: an owner that it lacks does not exist.")
+	flags.BoolVarP(&s.AllNamespaces, "all-namespaces", "A", false, "Scan all namespaces.")
+	flags.BoolVar(&s.Strict, "strict", false, "Exit with 3 if anything could not be read.")
 	CompleteFlag(cmd, "from", CompleteDocuments)
 }
 

@@ -27,7 +27,7 @@ func addVerbosity(root *cobra.Command, s Streams) {
 	level := set.Lookup("v")
 	_ = level.Value.Set("0") // klog keeps the level between two command lines of a process
 	level.Value = Level{level.Value}
-	level.Usage = "log requests: 6 names them, 7 shows their headers; bodies are never shown, as they may contain Secrets"
+	level.Usage = "Log requests: 6 names them, 7 shows headers. Bodies are never shown."
 	root.PersistentFlags().AddGoFlag(level)
 	CompleteFlag(root, "v", CompleteOne("6\tname requests", "7\tshow their headers, too"))
 }

@@ -52,7 +52,7 @@ func NewWatch(scan *ScanOptions, output *OutputFlags) *Watch {
 // AddFlag adds the flag.
 func (w *Watch) AddFlag(cmd *cobra.Command) {
 	w.given = cmd.Flags()
-	w.given.BoolVarP(&w.On, "watch", "w", false, "keep watching: draw the answer again on a terminal when it changes, else write lines of JSON")
+	w.given.BoolVarP(&w.On, "watch", "w", false, "Keep showing the answer as it changes; without a terminal, as lines of JSON.")
 }
 
 // Complete chooses the format, if --watch is given: lines of JSON with -o json and where no screen

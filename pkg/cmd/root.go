@@ -53,7 +53,7 @@ func newOptions() *cobra.Command {
 		Short: "List the flags that every command takes",
 		Args:  cli.NoArguments,
 		Run: func(cmd *cobra.Command, _ []string) {
-			cmd.Println("Every command takes these flags:\n\n" + cmd.InheritedFlags().FlagUsages())
+			cmd.Println("Every command takes these flags:\n\n" + cli.FlagUsages(cmd.InheritedFlags()))
 		},
 	}
 }

@@ -64,11 +64,19 @@ func (f *Flags) AddFlags(all *pflag.FlagSet) {
 	named.ClusterOverrideFlags.APIServer.ShortName = "s"
 	named.Timeout.Default = f.overrides.Timeout
 	clientcmd.BindOverrideFlags(&f.overrides, flags, named)
-	flags.StringArrayVar(&f.userExtra, "as-user-extra", nil, "User extras to impersonate for the operation, this flag can be repeated to specify multiple values for the same key.")
+	flags.StringArrayVar(&f.userExtra, "as-user-extra", nil, "User extras to impersonate for the operation; may be repeated.")
 	flags.StringVar(&f.file, clientcmd.RecommendedConfigPathFlag, "", "Path to the kubeconfig file to use for CLI requests.")
 	// kubectl's default
 	cache := cmp.Or(os.Getenv("KUBECACHEDIR"), filepath.Join(homedir.HomeDir(), clientcmd.RecommendedHomeDir, "cache"))
-	flags.String("cache-dir", cache, "taken as kubectl takes it; nothing is cached here")
+	flags.String("cache-dir", cache, "Accepted for compatibility; unused.")
+	for name, short := range map[string]string{
+		"as-group":                 "Group to impersonate for the operation; may be repeated.",
+		"insecure-skip-tls-verify": "Do not verify the server's certificate: connections are insecure.",
+		"tls-server-name":          "Server name to verify the server's certificate against (default: its host).",
+	} {
+		flags.Lookup(name).Usage = short
+	}
+	flags.VisitAll(func(f *pflag.Flag) { f.Usage = strings.TrimSuffix(f.Usage, ".") + "." })
 	all.AddFlagSet(flags)
 }
 

@@ -62,23 +62,22 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	f.watch, f.contexts = cli.NewWatch(scan, f.output), cli.NewContexts(scan)
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "Find every bad owner reference and every stuck deletion",
-		Long: `Find every bad owner reference and every stuck deletion, and show what the
-garbage collector does about each and how to repair it.
+		Short: "Find bad owner references and stuck deletions",
+		Long: `Find bad owner references and stuck deletions, and show what the garbage collector
+does about each and how to repair it. To learn about a rule, use explain.
 
 Findings with one cause are one row: all objects that name the same absent owner, or
 that wait for the same finalizer. -o wide has a row for each finding, as do the
 formats for programs.
 
-Checks the whole cluster unless -n names a namespace. What could not be read is
-named, and makes the answer weaker: an owner of a type that could not be listed
-is "unverified", never "missing".
+It checks the whole cluster unless -n names a namespace. It lists what it cannot read,
+and marks findings that depend on that: such an owner is "unverified", never "missing".
 
---watch shows findings as they appear and disappear, until it is interrupted: on a
-terminal as a screen, elsewhere and with -o json as lines of JSON.
+--watch shows findings as they appear and disappear, until you interrupt it: on a
+terminal as a screen, otherwise, or with -o json, as lines of JSON.
 
-Exit codes: 0 nothing at or above --fail-on, 1 something, 2 no answer,
-3 an incomplete scan with --strict. To learn about a rule, use explain.`,
+Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 no answer, 3 incomplete scan
+with --strict.`,
 		Example: cli.Examples(`
 # Everything that is wrong in the whole cluster
 kubectl gc audit
@@ -92,18 +91,18 @@ kubectl gc audit --cross-namespace
 # One namespace, as JSON, failing on warnings too
 kubectl gc audit -n shop -o json --fail-on=warning
 
-# In CI: only what a running garbage collector leaves for 30 seconds, and what an
-# earlier report (-o json) does not have
+# In CI: only what a running garbage collector leaves for 30 seconds, and what is new
+# since an earlier report (-o json)
 kubectl gc audit --settle 30s --baseline known.json
 
-# Before an upgrade that removes an API version: what it breaks
+# What does an upgrade break that removes this API version?
 kubectl gc audit --without batch/v1beta1
 
-# What appears and disappears while a rollout, a repair or a collector is at work
+# Findings that appear and disappear, for example during a rollout
 kubectl gc audit --watch -n shop
 
-# What kubectl wrote, without a cluster: a file with all objects of its types, or a
-# folder such as a support bundle, in which owners may be missing
+# Without a cluster, output of kubectl: a file that has all objects of its types, and a
+# folder, such as a support bundle, that may lack some
 kubectl get deployments,replicasets,pods -A -o json > dump.json
 kubectl gc audit --from dump.json --complete
 kubectl gc audit --from must-gather
@@ -123,17 +122,17 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	f.changed = flags.Changed
 	f.scan.AddReadingFlags(cmd)
 	f.contexts.AddFlag(cmd)
-	flags.StringVarP(&f.selector, "selector", "l", "", "check only objects with these labels")
-	flags.BoolVar(&f.dangling, "dangling", false, "only references that lead to no owner: "+strings.Join(audit.Dangling, ", "))
-	flags.BoolVar(&f.crossNamespace, "cross-namespace", false, "only references that cross a namespace boundary: "+strings.Join(audit.CrossNamespace, ", "))
-	flags.BoolVar(&f.cyclic, "cyclic", false, "only cycles: "+strings.Join(audit.Cyclic, ", "))
-	flags.StringSliceVar(&f.rules, "rule", nil, "only these rules: "+strings.Join(audit.IDs(), ", "))
-	flags.StringVar(&f.failOn, "fail-on", "error", "exit with 1 on findings of at least this severity: error, warning or never")
-	flags.StringVar(&f.groupBy, "group-by", string(audit.ByCause), "show findings that share this in one row: cause, owner, namespace, rule or none")
-	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a finalizer of another controller")
-	flags.DurationVar(&f.settle, "settle", 0, "wait this long, then read again what the garbage collector should have deleted or changed, and report only what it has not")
-	flags.StringVar(&f.baseline, "baseline", "", "leave out the findings of this earlier report (a file from -o json), also for the exit code")
-	flags.StringSliceVar(&f.without, "without", nil, "judge as if the API server did not serve this API version, such as apps/v1beta1")
+	flags.StringVarP(&f.selector, "selector", "l", "", "Check only objects with these labels.")
+	flags.BoolVar(&f.dangling, "dangling", false, "Only references that lead to no owner.")
+	flags.BoolVar(&f.crossNamespace, "cross-namespace", false, "Only references that cross a namespace boundary.")
+	flags.BoolVar(&f.cyclic, "cyclic", false, "Only cycles of owners.")
+	flags.StringSliceVar(&f.rules, "rule", nil, "Only these rules, of those that "+cli.CommandName+" explain lists.")
+	flags.StringVar(&f.failOn, "fail-on", "error", "Exit with 1 at or above this severity: error, warning or never.")
+	flags.StringVar(&f.groupBy, "group-by", string(audit.ByCause), "Show in one row findings that share this: cause, owner, namespace, rule or none.")
+	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "Report objects that have been Terminating for longer than this.")
+	flags.DurationVar(&f.settle, "settle", 0, "Wait this long, then report only what the garbage collector has left.")
+	flags.StringVar(&f.baseline, "baseline", "", "Ignore the findings that this earlier report (-o json) has.")
+	flags.StringSliceVar(&f.without, "without", nil, "Pretend that this API version is removed, such as apps/v1beta1.")
 	f.output.AddFlags(cmd)
 	f.watch.AddFlag(cmd)
 	cli.CompleteFlag(cmd, "without", scan.CompleteVersions)

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,22 +29,22 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "collect",
 		Short: "Run one pass of the garbage collector: preview, confirm, run",
-		Long: `Run one complete pass of the garbage collector: for a cluster whose own collector
-is disabled, missing or broken, or to preview what it would do.
+		Long: `Run one complete pass of the garbage collector: for a cluster whose own collector is
+disabled, missing or broken, or to preview what it would do. To collect all the time,
+use controller.
 
-First it shows the plan: which objects it deletes, which references and finalizers
-it removes, and which deletions remain blocked and by what. Then it asks, backs up
-what it will delete, carries out the plan, and scans again.
+First it shows the plan: which objects it deletes, which references and finalizers it
+removes, and which deletions stay blocked, and by what. Then it asks, backs up what it
+will delete, carries out the plan, and scans again.
 
-It collects the whole cluster unless -n names a namespace. What could not be read
-is never treated as absent: nothing is deleted or changed because of it. Every
-write is applied only if the object has not changed since the plan. An object on
-which something unread may depend keeps its finalizer, unless you accept that gap
-with --accept-gap.
+It collects the whole cluster unless -n names a namespace. It never takes what it cannot
+read for absent, so it deletes and changes nothing because of that. It writes only if the
+object has not changed since the plan. If something unread may depend on an object, the
+object keeps its finalizer, unless you accept that gap with --accept-gap.
 
-Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
-something is left, blocked or not verified, 2 no answer, 3 an incomplete scan with
---strict, 4 not confirmed, 130 interrupted.`,
+Exit codes: 0 done, and a complete scan found nothing left; 1 a step failed, or
+something is left, blocked or not verified; 2 no answer; 3 incomplete scan with
+--strict; 4 not confirmed; 130 interrupted.`,
 		Example: cli.Examples(`
 # Preview a pass
 kubectl gc collect --dry-run
@@ -65,10 +64,10 @@ kubectl gc collect --rate 50/s
 # Run exactly what a preview showed: later, or without a terminal
 kubectl gc collect --confirm 5f2a9c41d07e9b12
 
-# Proceed although the metrics API is down
+# Go on although the metrics API is down
 kubectl gc collect --accept-gap metrics.k8s.io
 
-# Only objects whose owner was replaced by another of the same name, in one namespace
+# In one namespace, only objects whose owner was replaced by another of the same name
 kubectl gc collect -n shop --rule replaced-owner`),
 		Args: cli.NoArguments,
 		RunE: c.run,
@@ -76,7 +75,8 @@ kubectl gc collect -n shop --rule replaced-owner`),
 	c.options.AddFlags(cmd)
 	flags := cmd.Flags()
 	c.options.AddAcceptGapFlag(flags)
-	flags.StringSliceVar(&c.rules, "rule", nil, "start only from objects flagged by these audit rules: "+strings.Join(audit.IDs(), ", "))
+	c.options.AddMaxDeletesFlag(flags)
+	flags.StringSliceVar(&c.rules, "rule", nil, "Start only from objects that these rules flag; "+cli.CommandName+" explain lists them.")
 	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.IDs()))
 	return cmd
 }

@@ -44,7 +44,7 @@ source <(` + cli.CommandName + ` completion bash)`),
 			return script(cmd.Root(), args[0], scan.Out)
 		},
 	}
-	cmd.Flags().StringVar(&directory, "install-shim", "", "write "+shimName+" into this directory")
+	cmd.Flags().StringVar(&directory, "install-shim", "", "Write "+shimName+" into this directory.")
 	cli.CompleteFlag(cmd, "install-shim", cli.CompleteFolders)
 	return cmd
 }

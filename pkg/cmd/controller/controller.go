@@ -63,12 +63,14 @@ kubectl gc controller --yes --metrics-bind-address :8080 --backup-dir /backup`),
 	c.backupMaxSize.Quantity = resource.MustParse("1Gi")
 	flags := cmd.Flags()
 	c.options.AddAcceptGapFlag(flags)
+	c.options.AddMaxDeletesFlag(flags)
+	flags.Lookup("max-deletes").Usage = "Leave out a namespace where more would be deleted at once."
 	flags.BoolVar(&c.besideOwn, "allow-running-collector", false, "Run although kube-controller-manager is alive.")
-	flags.BoolVar(&c.leaderElect, "leader-elect", true, "Act only while holding a Lease, so that one of several instances acts.")
+	flags.BoolVar(&c.leaderElect, "leader-elect", true, "Act only while this instance holds a Lease.")
 	flags.StringVar(&c.leaseNamespace, "leader-elect-namespace", "kube-system", "Namespace of that Lease.")
 	flags.StringVar(&c.metricsAddress, "metrics-bind-address", "", "Serve /metrics, /healthz and /readyz at this address, such as :8080.")
-	flags.DurationVar(&c.backupMaxAge, "backup-max-age", 7*24*time.Hour, "Remove backups of this command that are older.")
-	flags.Var(&c.backupMaxSize, "backup-max-size", "Remove its oldest backups above this size; one namespace may use a quarter.")
+	flags.DurationVar(&c.backupMaxAge, "backup-max-age", 7*24*time.Hour, "Remove backups of this command older than this.")
+	flags.Var(&c.backupMaxSize, "backup-max-size", "Remove the oldest beyond this; a namespace gets a quarter.")
 	cli.CompleteFlag(cmd, "leader-elect", cli.CompleteBool)
 	cli.CompleteFlag(cmd, "leader-elect-namespace", scan.CompleteNamespaces)
 	return cmd

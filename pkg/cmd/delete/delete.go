@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,29 +47,27 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	c := &deleteCommand{options: cli.NewMutatingOptions("delete", scan)}
 	cmd := &cobra.Command{
 		Use:   "delete (TYPE/NAME ... | TYPE -l SELECTOR | -f FILE)",
-		Short: "Delete objects, after a preview of everything that is deleted with them",
-		Long: `Delete objects, after a preview of everything that is deleted with them.
+		Short: "Delete objects, after a preview of everything that goes with them",
+		Long: `Delete objects, after a preview of everything that goes with them.
 
-First it shows which objects are deleted, which are kept and by which other owner,
-which references are removed, what blocks the deletion, and what is unknown because
-it could not be read. Then it asks, backs up what will be deleted, and deletes. The
-cluster's garbage collector does the rest, and this command waits until it is done;
-in a cluster without one, --client-side does its work.
+First it shows which objects go, which stay and because of which other owner, which
+references are removed, what blocks the deletion, and what it cannot read. Then it asks,
+backs up what will go, and deletes. The cluster's garbage collector does the rest, and
+this command waits for it; in a cluster without one, --client-side does its work.
 
---cascade determines what happens to dependents. It is always sent, so the default
-of a type never applies:
+--cascade decides what happens to dependents. It is always sent, so the default of a
+type never applies:
   background  delete the object at once, its dependents after it (the default)
   foreground  delete its dependents first, the object last
   orphan      keep its dependents, without their reference to it
 
---grace-period, --now and --force are those of kubectl. Only Pods have a grace
-period, and only the named ones get this one: Pods that are deleted because of
-their owner or namespace keep their own, also with --client-side. --force removes
-a Pod, for example of a dead node, while its containers may still run.
+--grace-period, --now and --force are those of kubectl. They apply only to Pods that you
+name: Pods that go with their owner or namespace keep their own grace period. --force
+removes a Pod, for example of a dead node, while its containers may still run.
 
-Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
-something is left, blocked or not verified, 2 nothing to delete, 3 an incomplete
-scan with --strict, 4 not confirmed, 130 interrupted.`,
+Exit codes: 0 done, and a complete scan found nothing left; 1 a step failed, or
+something is left, blocked or not verified; 2 nothing to delete; 3 incomplete scan with
+--strict; 4 not confirmed; 130 interrupted.`,
 		Example: cli.Examples(`
 # Preview the deletion of a Deployment
 kubectl gc delete deployment/web -n shop --dry-run
@@ -84,7 +81,7 @@ kubectl gc delete deployment/web -n shop --cascade=foreground
 # Delete it and keep its Pods
 kubectl gc delete deployment/web -n shop --cascade=orphan
 
-# Pods on a dead node, whose kubelet will never confirm that they have stopped
+# Pods on a dead node, whose kubelet never confirms that they have stopped
 kubectl gc delete pods -l app=web -n shop --force
 
 # Every Job of an import, in all namespaces
@@ -105,13 +102,14 @@ kubectl gc delete deployment/web -n shop --client-side`),
 	c.options.AddFlags(cmd)
 	flags := cmd.Flags()
 	c.options.AddAcceptGapFlag(flags)
-	flags.StringVarP(&c.selector, "selector", "l", "", "delete the objects of a type that have these labels")
-	flags.BoolVar(&c.all, "all", false, "delete all objects of a type")
+	c.options.AddMaxDeletesFlag(flags)
+	flags.StringVarP(&c.selector, "selector", "l", "", "Delete the objects of a type that have these labels.")
+	flags.BoolVar(&c.all, "all", false, "Delete all objects of a type.")
 	c.files.AddFlags(cmd)
-	flags.BoolVar(&c.ignoreMissing, "ignore-not-found", false, "treat objects that do not exist as deleted")
-	flags.StringVar(&c.cascade, "cascade", "background", "what happens to dependents: "+strings.Join(cascades.Values(), ", "))
-	flags.BoolVar(&c.clientSide, "client-side", false, "do the garbage collector's work, in a cluster that has none or whose own is broken")
-	flags.BoolVar(&c.wait, "wait", true, "wait until the cluster's garbage collector has deleted everything")
+	flags.BoolVar(&c.ignoreMissing, "ignore-not-found", false, "Treat objects that do not exist as deleted.")
+	flags.StringVar(&c.cascade, "cascade", "background", "Policy for dependents: background, foreground, orphan.")
+	flags.BoolVar(&c.clientSide, "client-side", false, "Do the garbage collector's work, in a cluster without a working one.")
+	flags.BoolVar(&c.wait, "wait", true, "Wait until the garbage collector has deleted everything.")
 	c.grace.addFlags(cmd)
 	cli.CompleteFlag(cmd, "wait", cli.CompleteBool)
 	cli.CompleteFlag(cmd, "cascade", cli.CompleteOne(cascades...))

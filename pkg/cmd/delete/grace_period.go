@@ -18,9 +18,9 @@ type gracePeriod struct {
 
 func (g *gracePeriod) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.IntVar(&g.seconds, "grace-period", -1, "how many seconds requested Pods have to stop; negative means each Pod's own, and 0 needs --force")
-	flags.BoolVar(&g.now, "now", false, "give requested Pods 1 second to stop (the same as --grace-period=1)")
-	flags.BoolVar(&g.force, "force", false, "remove requested Pods without waiting for their kubelets (the same as --grace-period=0); their containers may continue to run")
+	flags.IntVar(&g.seconds, "grace-period", -1, "Seconds for named Pods to stop; -1 is their own, 0 needs --force.")
+	flags.BoolVar(&g.now, "now", false, "Give named Pods 1 second to stop, as --grace-period=1 does.")
+	flags.BoolVar(&g.force, "force", false, "Delete named Pods at once; their containers may keep running.")
 }
 
 func (g *gracePeriod) validate() error {

@@ -40,22 +40,22 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether the cluster's own garbage collector works",
-		Long: `Check whether the cluster's own garbage collector can work, and whether it does:
-whether the API server can tell what it serves and list it, whether it honours
-deletion policies, whether kube-controller-manager is running, and whether what
-should be collected is.
+		Long: `Check whether the cluster's own garbage collector can work, and whether it does: whether
+the API server can list what it serves and honors deletion policies, whether
+kube-controller-manager runs, and whether it collects garbage.
 
-It changes nothing, unless --canary names a namespace. To learn whether the API server
-honours deletion policies, it sends the deletion of one ConfigMap, kube-root-ca.crt,
-as a dry run. What you may not read is "unknown", never "ok".
+It changes nothing, unless --canary names a namespace: there it creates a ConfigMap and
+its owner, deletes the owner, and measures how long the ConfigMap stays. To learn whether
+the API server honors deletion policies, it sends the deletion of one ConfigMap,
+kube-root-ca.crt, as a dry run. What you may not read is "unknown", never "ok".
 
-Exit codes: 0 no check failed, 1 a check failed or something is left of --canary, 2 no answer.`,
+Exit codes: 0 no check failed; 1 a check failed, or something is left of --canary; 2 no
+answer.`,
 		Example: cli.Examples(`
-# Objects are not deleted: is the garbage collector at work?
+# Objects stay: does the garbage collector work?
 kubectl gc doctor
 
-# See it work: this creates a ConfigMap and its owner in namespace default,
-# deletes the owner, and waits until the ConfigMap is gone
+# See it work, on two ConfigMaps in namespace default
 kubectl gc doctor --canary default
 
 # Wait longer for a slow one
@@ -67,10 +67,11 @@ kubectl gc doctor -o jsonpath='{.state}'`),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
-	flags.DurationVar(&c.settle, "settle", 30*time.Second, "how long the garbage collector has to process what the scan found")
-	flags.DurationVar(&c.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a deletion may take before it is reported")
-	flags.StringVar(&c.canary, "canary", "", "create a ConfigMap and its owner in this namespace, delete the owner, and measure when the ConfigMap is gone")
-	flags.StringVar(&c.manager, "controller-manager", "", "the https URL of kube-controller-manager, which gets your credentials once its certificate is verified; by default its Pod behind the API server")
+	flags.DurationVar(&c.settle, "settle", 30*time.Second, "How long the garbage collector has to act on what the scan found.")
+	flags.DurationVar(&c.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "Report deletions that take longer than this.")
+	flags.StringVar(&c.canary, "canary", "", "Namespace for a test: create a ConfigMap and its owner, and delete the owner.")
+	flags.StringVar(&c.manager, "controller-manager", "", "URL of kube-controller-manager; it gets your credentials. Default: its Pod.")
+	cli.MarkAdvanced(flags, "controller-manager")
 	c.output.AddFlags(cmd)
 	cli.CompleteFlag(cmd, "canary", scan.CompleteNamespaces)
 	return cmd

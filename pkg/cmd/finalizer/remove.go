@@ -53,6 +53,7 @@ kubectl gc finalizer remove pvc/import-scratch example.com/hold -n shop`),
 		RunE:              c.run,
 	}
 	c.options.AddFlags(cmd)
+	c.options.AddMaxDeletesFlag(cmd.Flags())
 	return cmd
 }
 

@@ -33,47 +33,45 @@ func New(s *cli.ScanOptions) *cobra.Command {
 	c := &overviewCommand{scan: s, output: cli.NewOutputFlags("text")}
 	cmd := &cobra.Command{
 		Use:   plugin.File(),
-		Short: "See what the Kubernetes garbage collector sees",
+		Short: "Explain, preview, repair and undo what the Kubernetes garbage collector does",
 		Long: `Without a command, show on one screen what the garbage collector will delete,
 which deletions are stuck and what holds them, which owner references are broken,
 what could not be read, and what to run next. This scans the cluster once and
 changes nothing. It exits with 0 whatever it finds, with 2 without an answer, and
 with 3 after an incomplete scan with --strict.
 
-The commands show owners and dependents through metadata.ownerReferences, and what
-the garbage collector will do because of them. Only collect, delete, repair and
-restore change the cluster, after a preview and a confirmation. doctor --canary
-creates two ConfigMaps and deletes them again.`,
+collect, delete, repair, restore and finalizer remove change the cluster, after a preview
+and a confirmation; controller changes it without. doctor --canary creates two ConfigMaps
+and deletes them again. Everything else only reads.`,
 		Example: cli.Examples(`
 # Is anything wrong with deletion in this cluster?
 kubectl gc
 
-# Who owns a Deployment, and what depends on it
-kubectl gc tree deployment/web
+# What is stuck in Terminating, and what holds it?
+kubectl gc stuck
 
-# Every bad owner reference in the cluster, and what the garbage collector does about it
-kubectl gc audit
-
-# Preview a pass of the garbage collector, and run it
-kubectl gc collect --dry-run
-kubectl gc collect
-
-# What happens to one object, and why
+# What happens to this object, and why?
 kubectl gc why secret/restored -n shop
 
-# Does the cluster's own garbage collector work?
-kubectl gc doctor
-
-# Preview the deletion of a Deployment
+# What goes with this Deployment? Delete it, and undo that
 kubectl gc delete deployment/web -n shop --dry-run
-
-# Repair references instead of losing objects, and restore what a run deleted
-kubectl gc repair --dry-run
+kubectl gc delete deployment/web -n shop
 kubectl gc restore
 
-# Scan now, and analyse later without the cluster
+# What will the garbage collector delete next? Fix bad references instead
+kubectl gc audit
+kubectl gc repair --dry-run
+
+# Who owns a Deployment, and what depends on it?
+kubectl gc tree deployment/web
+
+# Does the cluster's own garbage collector work? If not, do its work
+kubectl gc doctor
+kubectl gc collect --dry-run
+
+# Scan now, and analyze later without the cluster
 kubectl gc snapshot -o cluster.json.gz
-kubectl gc --from cluster.json.gz`),
+kubectl gc audit --from cluster.json.gz`),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

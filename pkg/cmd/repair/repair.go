@@ -4,7 +4,6 @@ package repair
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,31 +44,31 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	c := &repairCommand{options: cli.NewMutatingOptions("repair", scan)}
 	cmd := &cobra.Command{
 		Use:   "repair [TYPE/NAME ...] [-l SELECTOR]",
-		Short: "Repair owner references, so that the garbage collector does not act on them",
-		Long: `Repair owner references that lead to no owner, instead of losing the objects that
-have them. There are three repairs:
+		Short: "Fix broken owner references, so that the objects are not deleted",
+		Long: `Fix broken owner references, so that the objects are not deleted. There are three
+repairs:
 
   unlink          removes a reference whose owner is gone, or can never be its owner
   relink          points a reference at the object that now has the owner's name
   update-version  changes an apiVersion that is not served to one that is
 
-The repair is chosen per reference; "` + cli.CommandName + ` audit" shows it. A valid reference
-is changed only if --reference names it, or to the preferred version with
---fix update-version. One that could not be verified is not changed, and a changed
-reference always points at an owner that was read. Nothing is deleted.
+It chooses the repair per reference; "` + cli.CommandName + ` audit" shows which. It changes a valid
+reference only if --reference names it, or to the preferred version with --fix
+update-version. It leaves a reference that it cannot verify as it is, and points others
+only at owners that it has read. It deletes nothing.
 
-Without targets, it repairs everything in the whole cluster, or in the namespace
-that -n names. First it shows what it would change, and what the garbage collector
-would do without the repair. Then it asks, backs up the objects, repairs them, and
-scans again. Every change is applied only if the object has not changed since.
+Without targets, it repairs everything in the whole cluster, or in the namespace that -n
+names. First it shows what it would change, and what the garbage collector would do
+otherwise. Then it asks, backs up the objects, repairs those that have not changed
+since, and scans again.
 
-With -f it changes nothing in the cluster: it reads manifests, compares their
-references with the cluster, and writes them to standard output so that the garbage
-collector does not delete the objects as soon as they are applied.
+With -f it changes nothing in the cluster: it reads manifests, compares their references
+with the cluster, and prints them so that the garbage collector does not delete the
+objects as soon as you apply them.
 
-Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
-something is left, cannot be repaired or is not verified, 2 no answer, 3 an
-incomplete scan with --strict, 4 not confirmed, 130 interrupted.`,
+Exit codes: 0 done, and a complete scan found nothing left; 1 a step failed, or
+something is left, cannot be repaired or is not verified; 2 no answer; 3 incomplete scan
+with --strict; 4 not confirmed; 130 interrupted.`,
 		Example: cli.Examples(`
 # Preview what would be repaired, and what the garbage collector would do otherwise
 kubectl gc repair --dry-run
@@ -107,12 +106,12 @@ kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 	c.options.AddFlags(cmd)
 	flags := cmd.Flags()
 	c.given = flags.Changed
-	flags.StringSliceVarP(&c.files, "filename", "f", nil, "repair the manifests in these files before they are applied, and write them to standard output; - is standard input")
+	flags.StringSliceVarP(&c.files, "filename", "f", nil, "Repair these manifests, not the cluster, and print them; - is standard input.")
 	cli.CompleteFlag(cmd, "filename", cli.CompleteDocuments)
-	flags.StringVarP(&c.selector, "selector", "l", "", "repair only objects with these labels")
-	flags.StringSliceVar(&c.rules, "rule", nil, "repair only references flagged by these audit rules: "+strings.Join(audit.RepairableRules(), ", "))
-	flags.StringVar(&c.fix, "fix", autoFix, "the repair: chosen per reference (auto), or only "+strings.Join(fixes.Values()[1:], ", "))
-	flags.StringSliceVar(&c.references, "reference", nil, "with --fix unlink and one object: remove only its references to the owner with this UID, even if they are valid")
+	flags.StringVarP(&c.selector, "selector", "l", "", "Repair only objects with these labels.")
+	flags.StringSliceVar(&c.rules, "rule", nil, "Repair only references that these rules flag; "+cli.CommandName+" explain lists them.")
+	flags.StringVar(&c.fix, "fix", autoFix, "How to repair: auto, unlink, relink or update-version.")
+	flags.StringSliceVar(&c.references, "reference", nil, "With --fix unlink: remove references to this owner UID, even valid ones.")
 	cli.CompleteFlag(cmd, "fix", cli.CompleteOne(fixes...))
 	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.RepairableRules()))
 	return cmd

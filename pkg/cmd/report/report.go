@@ -35,18 +35,17 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	f := &reportFlags{scan: scan}
 	cmd := &cobra.Command{
 		Use:   "report",
-		Short: "Write a page to explore in a browser: findings, owners, dependents",
-		Long: `Write a page to explore in a browser: every finding of the audit, every object
-with its owners and dependents, what a pass of the garbage collector would do with
-each, and what could not be read. With --plan also the steps of that pass.
+		Short: "Write an HTML report to explore in a browser",
+		Long: `Write an HTML report to explore in a browser: every finding of the audit, every object
+with its owners and dependents, what a pass of the garbage collector would do with each,
+and what could not be read. --plan adds the steps of that pass.
 
-It is one file, which a browser opens from disk. It needs no server and no network,
-and sends nothing. It contains the names, owner references and finalizers of
-everything that was read, and no other content. Share it only with people who may
-see those.
+It is one file, which a browser opens from disk. It needs no server and no network, and
+sends nothing. It has the names, owner references and finalizers of everything that was
+read, and no other content. Share it only with people who may see those.
 
-Exit codes: 0 the page is written, whatever it says, 2 no answer, 3 an incomplete
-scan with --strict. To fail on findings, use audit.`,
+Exit codes: 0 the page is written, whatever it says; 2 no answer; 3 incomplete scan with
+--strict. To fail on findings, use audit.`,
 		Example: cli.Examples(`
 # The whole cluster
 kubectl gc report -o report.html
@@ -61,9 +60,9 @@ kubectl gc report --from cluster.json.gz -o report.html`),
 	}
 	flags := cmd.Flags()
 	f.scan.AddReadingFlags(cmd)
-	flags.StringVarP(&f.selector, "selector", "l", "", "check only objects with these labels")
-	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a finalizer of another controller")
-	flags.BoolVar(&f.plan, "plan", false, "also show the steps of a pass of the garbage collector, as collect --dry-run does")
+	flags.StringVarP(&f.selector, "selector", "l", "", "Check only objects with these labels.")
+	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "Report objects that have been Terminating for longer than this.")
+	flags.BoolVar(&f.plan, "plan", false, "Also show the steps of collect --dry-run.")
 	f.file.AddFlag(cmd, "html")
 	return cmd
 }

@@ -39,21 +39,20 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore BACKUP [TYPE/NAME ...]",
 		Short: "Recreate objects from a backup",
-		Long: `Recreate the objects that a run deleted, from its backup: owners first, with every
-owner reference pointing at the owner's new UID. References that the run removed
-from existing objects are restored, too.
+		Long: `Recreate the objects that a run deleted, from its backup: owners first, with every owner
+reference pointing at the owner's new UID. It also restores references that the run
+removed from existing objects.
 
-BACKUP is a folder, or the name of one below ~/.kube/gc-backup/CONTEXT. Without
-it, the command lists the existing backups.
+BACKUP is a folder, or the name of one below ~/.kube/gc-backup/CONTEXT. Without it, the
+command lists the existing backups.
 
-First it shows the plan, and what is not restored. Objects that exist already are
-left alone, and named. No object gets a reference for which the garbage collector
-would delete it: such references are omitted, and named. Run an interrupted
-restoration again to continue it.
+First it shows the plan, and what it does not restore. It leaves objects alone that
+exist already, and lists them. It leaves out references that would get an object
+deleted again, and lists them. If you interrupt it, run it again to continue.
 
-Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
-something is left or not verified, 2 no answer, 3 an incomplete scan with --strict,
-4 not confirmed, 130 interrupted.`,
+Exit codes: 0 done, and a complete scan found nothing left; 1 a step failed, or
+something is left or not verified; 2 no answer; 3 incomplete scan with --strict; 4 not
+confirmed; 130 interrupted.`,
 		Example: cli.Examples(`
 # List the backups
 kubectl gc restore
@@ -75,8 +74,8 @@ kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/flags`)
 	}
 	c.options.AddFlagsWithoutBackup(cmd)
 	flags := cmd.Flags()
-	flags.BoolVar(&c.how.Exact, "exact", false, "restore every reference as it was, even if the garbage collector will delete the object because of it")
-	flags.BoolVar(&c.toAnotherCluster, "to-another-cluster", false, "restore a backup of another cluster to this one")
+	flags.BoolVar(&c.how.Exact, "exact", false, "Restore every reference, even one that gets its object deleted again.")
+	flags.BoolVar(&c.toAnotherCluster, "to-another-cluster", false, "Restore a backup of another cluster to this one.")
 	return cmd
 }
 

@@ -28,12 +28,12 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "snapshot",
 		Short: "Save one scan of the cluster to a file",
-		Long: `Save one scan of the cluster to a file. Every reading command accepts it with
---from FILE, and answers as it would have answered live.
+		Long: `Save one scan of the cluster to a file. Every command that reads a cluster accepts it
+with --from FILE, and answers as it would have answered live.
 
-A snapshot holds metadata only: names, labels, owner references, finalizers and
-times. It holds no spec, no status, no annotations and nothing of a Secret but
-its name. A name that ends in .gz is compressed.`,
+A snapshot has only metadata: names, labels, owner references, finalizers and times. It
+has no spec, no status, no annotations and no content of a Secret. If the name of the
+file ends in .gz, it is compressed.`,
 		Example: cli.Examples(`
 # The whole cluster
 kubectl gc snapshot -o cluster.json.gz
@@ -46,8 +46,8 @@ kubectl gc snapshot -n shop | kubectl gc audit --from -`),
 	}
 	flags := cmd.Flags()
 	f.output.AddFlag(cmd, "json", "gz")
-	flags.BoolVarP(&f.scan.AllNamespaces, "all-namespaces", "A", false, "scan all namespaces, which is the default")
-	flags.BoolVar(&f.scan.Strict, "strict", false, "exit with 3 if anything could not be read")
+	flags.BoolVarP(&f.scan.AllNamespaces, "all-namespaces", "A", false, "Scan all namespaces, which is the default.")
+	flags.BoolVar(&f.scan.Strict, "strict", false, "Exit with 3 if anything could not be read.")
 	return cmd
 }
 

@@ -49,16 +49,16 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	c.watch = cli.NewWatch(scan, c.output)
 	cmd := &cobra.Command{
 		Use:   "tree [TYPE NAME | TYPE/NAME ...]",
-		Short: "Show owners above an object and dependents below it",
-		Long: `Show owners above an object and dependents below it. Without an object, show the
-trees of the namespace: objects that have an owner or a dependent.
+		Short: "Show the owners and dependents of an object as a tree",
+		Long: `Show an object as a tree, with its owners above and its dependents below. Without an
+object, show the trees of the namespace: all objects that have an owner or a dependent.
 
-An object with several owners is shown in full once; other rows refer to it. An
-owner that is missing or invalid is shown where it would be. READY, STATUS and AGE
-are what the server prints for kubectl get; output from a file has AGE only.
+An object with several owners appears in full once; other rows refer to it. An owner
+that is missing or invalid appears where it would be. READY, STATUS and AGE are those of
+kubectl get; a file has only AGE.
 
---watch draws the tree again whenever it changes, until it is interrupted. Elsewhere than
-on a terminal, and with -o json, it writes each new tree as a line of JSON.`,
+--watch draws the tree again whenever it changes, until you interrupt it. Without a
+terminal, and with -o json, it writes each new tree as a line of JSON.`,
 		Example: cli.Examples(`
 # One Deployment: what owns it, what depends on it
 kubectl gc tree deployment/web
@@ -84,12 +84,12 @@ kubectl gc tree deployment/web -o dot | dot -Tsvg > web.svg`),
 	}
 	flags := cmd.Flags()
 	c.scan.AddReadingFlags(cmd)
-	flags.StringSliceVar(&c.uids, "uid", nil, "show the object with this UID")
-	flags.BoolVar(&c.owners, "owners", false, "show only owners above")
-	flags.BoolVar(&c.dependents, "dependents", false, "show only dependents below")
-	flags.IntVar(&c.depth, "depth", 0, "show this many levels above and below; 0 shows all")
-	flags.BoolVar(&c.all, "all", false, "also show objects with neither owner nor dependent")
-	flags.StringVarP(&c.selector, "selector", "l", "", "show objects with these labels, their owners and their dependents")
+	flags.StringSliceVar(&c.uids, "uid", nil, "Show the object with this UID.")
+	flags.BoolVar(&c.owners, "owners", false, "Show only owners.")
+	flags.BoolVar(&c.dependents, "dependents", false, "Show only dependents.")
+	flags.IntVar(&c.depth, "depth", 0, "Show this many levels above and below; 0 shows all.")
+	flags.BoolVar(&c.all, "all", false, "Also show objects with neither owner nor dependent.")
+	flags.StringVarP(&c.selector, "selector", "l", "", "Show objects with these labels, their owners and their dependents.")
 	c.output.AddFlags(cmd)
 	c.watch.AddFlag(cmd)
 	return cmd

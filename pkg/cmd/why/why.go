@@ -45,24 +45,23 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "why TYPE/NAME ...",
 		Short: "Explain what happens to an object, and why",
-		Long: `Explain what happens to an object, and why: each owner reference and the state of
-its owner, who wrote the reference, what the garbage collector does next, what it waits
-for, what is deleted with the object, and what would change that.
+		Long: `Explain what happens to an object, and why: its owner references, the state of each
+owner and who wrote the reference, what the garbage collector does next and what goes
+with the object, and what would change that.
 
-For an object that is being deleted, it shows which finalizers block it, which
-controllers remove them as far as known, and the chain of what it waits for. For an
-object that is gone, it shows what remains: the cluster's Events, and objects that
-reference it as their owner.
+If the object is being deleted, it shows which finalizers hold it, which controllers
+remove them as far as known, and the chain of what it waits for. If it is gone, it shows
+what remains: the cluster's Events, and objects that name it as their owner.
 
---watch follows one object until it is gone, and gives the answer again whenever it
-changes: on a terminal as a screen, elsewhere and with -o json as lines of JSON.
+--watch follows one object until it is gone: on a terminal as a screen, otherwise, or
+with -o json, as lines of JSON.
 
 It changes nothing. You can paste the commands that it suggests.
 
-Exit codes: 0 answered, 1 an object does not exist and no trace of it remains, 2 no
-answer, 3 an incomplete scan with --strict.`,
+Exit codes: 0 answered; 1 an object does not exist and left no trace; 2 no answer; 3
+incomplete scan with --strict.`,
 		Example: cli.Examples(`
-# Why is this not deleted? Why was that deleted?
+# Why does this stay? Why is that gone?
 kubectl gc why deployment/web
 kubectl gc why pod/worker -n shop
 
@@ -80,7 +79,7 @@ kubectl gc why secret/token -n shop -o jsonpath='{.answers[0].consequence}'`),
 	}
 	flags := cmd.Flags()
 	c.scan.AddReadingFlags(cmd)
-	flags.StringSliceVar(&c.uids, "uid", nil, "explain the object with this UID")
+	flags.StringSliceVar(&c.uids, "uid", nil, "Explain the object with this UID.")
 	c.output.AddFlags(cmd)
 	c.watch.AddFlag(cmd)
 	return cmd

@@ -26,8 +26,8 @@ func NewFlags(readFile func(name string) ([]byte, error)) *Flags {
 
 // Add adds the flags to a flag set.
 func (f *Flags) Add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.template, "template", "", "Template string or path to template file to use when -o=go-template, -o=go-template-file. The template format is golang templates [http://golang.org/pkg/text/template/#pkg-overview].")
-	flags.BoolVar(&f.allowMissing, "allow-missing-template-keys", true, "If true, ignore any errors in templates when a field or map key is missing in the template. Only applies to golang and jsonpath output formats.")
+	flags.StringVar(&f.template, "template", "", "Go template, or its file, for -o go-template and -o go-template-file.")
+	flags.BoolVar(&f.allowMissing, "allow-missing-template-keys", true, "Ignore fields that a template names and the output lacks.")
 }
 
 // Template returns the value of --template.
@@ -40,6 +40,9 @@ var (
 	paths     = []string{"jsonpath", "jsonpath-as-json", "jsonpath-file"}
 	templates = []string{"go-template", "go-template-file", "template", "templatefile"}
 )
+
+// Usual are the formats that help names: the others are rare.
+var Usual = []string{"json", "yaml", nameFormat, "jsonpath"}
 
 // Formats returns the formats of ToPrinter, for help and errors. Those with a template may
 // be followed by = and the template or its file.

@@ -1,0 +1,52 @@
+package cmd
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+)
+
+// everyCommand calls check with the root command and every command below it.
+func everyCommand(t *testing.T, check func(t *testing.T, c *cobra.Command)) {
+	all := []*cobra.Command{Commands(cli.Streams{Out: io.Discard, Err: io.Discard})}
+	for i := 0; i < len(all); i++ {
+		all = append(all, all[i].Commands()...)
+		t.Run(all[i].CommandPath(), func(t *testing.T) { check(t, all[i]) })
+	}
+}
+
+func TestFlagsAreDescribedInOneLine(t *testing.T) {
+	everyCommand(t, func(t *testing.T, c *cobra.Command) {
+		described := func(f *pflag.Flag) {
+			if len(f.Usage) > 100 || f.Usage[:1] != strings.ToUpper(f.Usage[:1]) || !strings.HasSuffix(f.Usage, ".") {
+				t.Errorf("--%s: %q has %d columns; want a capital, a period, and 100 columns at most", f.Name, f.Usage, len(f.Usage))
+			}
+		}
+		c.Flags().VisitAll(described)
+		c.PersistentFlags().VisitAll(described)
+	})
+}
+
+func TestHelpIsNarrow(t *testing.T) {
+	everyCommand(t, func(t *testing.T, c *cobra.Command) {
+		var help bytes.Buffer
+		c.SetOut(&help)
+		if err := c.Help(); err != nil {
+			t.Fatal(err)
+		}
+		if c.Name() == "options" {
+			c.Run(c, nil)
+		}
+		for line := range strings.Lines(help.String()) {
+			if len(line) > 115 {
+				t.Errorf("%d columns: %s", len(line), line)
+			}
+		}
+	})
+}
