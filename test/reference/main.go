@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd"
@@ -82,15 +83,33 @@ func pages(sources string) (map[string]string, error) {
 		return nil, err
 	}
 	out["reasons.md"] = reasons
-	for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
+	for _, c := range withSubcommands(root) {
 		var page bytes.Buffer
 		page.WriteString("<!-- Written by \"make docs\" from the commands themselves: change those. -->\n\n")
 		if err := doc.GenMarkdownCustom(c, &page, fileName); err != nil {
 			return nil, fmt.Errorf("write the page of %s: %w", c.CommandPath(), err)
 		}
-		out["commands/"+fileName(strings.ReplaceAll(c.CommandPath(), " ", "_")+".md")] = strings.Replace(page.String(), "### Examples\n\n```\n", "### Examples\n\n```sh\n", 1)
+		text := strings.Replace(page.String(), "### Examples\n\n```\n", "### Examples\n\n```sh\n", 1)
+		for _, flags := range []*pflag.FlagSet{c.NonInheritedFlags(), c.InheritedFlags()} {
+			if flags.HasAvailableFlags() { // as help groups them
+				text = strings.Replace(text, flags.FlagUsages(), cli.FlagUsages(flags), 1)
+			}
+		}
+		if c.Name() != "options" { // one page has the flags of all
+			text = strings.Replace(text, "```\n"+cli.FlagUsages(c.InheritedFlags())+"```\n", "[kubectl gc options](options.md) has them.\n", 1)
+		}
+		out["commands/"+fileName(strings.ReplaceAll(c.CommandPath(), " ", "_")+".md")] = text
 	}
 	return out, nil
+}
+
+// withSubcommands returns a command and all commands below it.
+func withSubcommands(c *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{c}
+	for _, sub := range c.Commands() {
+		all = append(all, withSubcommands(sub)...)
+	}
+	return all
 }
 
 // fileName shortens the name that package doc gives to the page of a command.
@@ -113,7 +132,7 @@ func commands() (*cobra.Command, error) {
 		In: strings.NewReader(""), Out: io.Discard, Err: io.Discard,
 		Getenv: func(string) string { return "" }, Now: time.Now,
 	})
-	for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
+	for _, c := range withSubcommands(root) {
 		c.DisableAutoGenTag = true
 		c.Long = strings.ReplaceAll(c.Long, "\n  ", "\n* ")
 		c.Example = strings.TrimPrefix(strings.ReplaceAll("\n"+c.Example, "\n  ", "\n"), "\n")
