@@ -28,8 +28,7 @@ func TestEveryFlagIsCompleted(t *testing.T) {
 		"max-memory", "metrics-bind-address", "proxy-url", "reference", "request-timeout", "selector", "server", "settle", "stuck-after", "timeout", "tls-server-name", "token",
 		"uid",
 	}
-	root := Commands(streams(io.Discard, io.Discard))
-	for _, cmd := range append(root.Commands(), root) {
+	for _, cmd := range allCommands() {
 		if cmd.Name() == "help" {
 			continue
 		}
@@ -45,9 +44,8 @@ func TestEveryFlagIsCompleted(t *testing.T) {
 }
 
 func TestFlagsAcceptTheValuesThatCompletionOffers(t *testing.T) {
-	root := Commands(streams(io.Discard, io.Discard))
 	offered := map[string]bool{}
-	for _, cmd := range append(root.Commands(), root) {
+	for _, cmd := range allCommands() {
 		for _, flag := range []string{"cascade", "color", "dry-run", "fail-on", "fix", "rate", "v"} {
 			complete, registered := cmd.GetFlagCompletionFunc(flag)
 			if cmd.LocalFlags().Lookup(flag) == nil || !registered {
@@ -65,6 +63,22 @@ func TestFlagsAcceptTheValuesThatCompletionOffers(t *testing.T) {
 	}
 	if len(offered) != 7 {
 		t.Errorf("words are offered for %v", slices.Sorted(maps.Keys(offered)))
+	}
+}
+
+func TestArgumentsAreCompleted(t *testing.T) {
+	const demo = "--from=../../docs/demo/cluster.json"
+	for want, line := range map[string][]string{
+		"missing-owner\tNo object has the owner's UID, and none has its name.\n:4\n": {"explain", "missing-o"},
+		":4\n":                     {"explain", "missing-owner", ""},
+		"job/import\n:4\n":         {"stuck", demo, "-n", "shop", "job/"},
+		"pvc/import-scratch\n:4\n": {"finalizer", "remove", demo, "-n", "shop", "pvc/"},
+		"example.com/hold\n:4\n":   {"finalizer", "remove", demo, "-n", "shop", "pvc/import-scratch", ""},
+	} {
+		var out, said bytes.Buffer
+		if Main(t.Context(), append([]string{"__complete"}, line...), streams(&out, &said)); out.String() != want {
+			t.Errorf("%q: %q, want %q", line, &out, want)
+		}
 	}
 }
 

@@ -8,16 +8,20 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 )
 
-// everyCommand calls check with the root command and every command below it.
-func everyCommand(t *testing.T, check func(t *testing.T, c *cobra.Command)) {
-	all := []*cobra.Command{Commands(cli.Streams{Out: io.Discard, Err: io.Discard})}
+// allCommands returns the root command and every command below it.
+func allCommands() []*cobra.Command {
+	all := []*cobra.Command{Commands(streams(io.Discard, io.Discard))}
 	for i := 0; i < len(all); i++ {
 		all = append(all, all[i].Commands()...)
-		t.Run(all[i].CommandPath(), func(t *testing.T) { check(t, all[i]) })
+	}
+	return all
+}
+
+func everyCommand(t *testing.T, check func(t *testing.T, c *cobra.Command)) {
+	for _, c := range allCommands() {
+		t.Run(c.CommandPath(), func(t *testing.T) { check(t, c) })
 	}
 }
 
