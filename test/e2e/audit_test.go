@@ -55,7 +55,7 @@ func TestAuditSettleLeavesOutWhatTheCollectorProcesses(t *testing.T) {
 
 // The deletions are held by a kubelet that does not exist, by a finalizer of another controller,
 // and by a dependent that is held by such a finalizer.
-func TestAuditTerminatingNamesWhatHoldsDeletions(t *testing.T) {
+func TestStuckNamesWhatHoldsDeletions(t *testing.T) {
 	s := sceneWithCollector(t)
 	ns := s.namespace("terminating")
 	shortGrace := func(o object) { o.Object["spec"].(map[string]any)["terminationGracePeriodSeconds"] = int64(1) }

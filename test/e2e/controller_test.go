@@ -30,9 +30,9 @@ type collectionStep struct {
 	Because
 }
 
-// watchCollect returns the command line of the collector in service for one namespace, with its
+// runController returns the command line of the collector in service for one namespace, with its
 // Lease there.
-func watchCollect(ns, backups string, more ...string) []string {
+func runController(ns, backups string, more ...string) []string {
 	return append([]string{"controller", "--yes", "-n", ns, "--leader-elect-namespace", ns, "--backup-dir", backups, "-o", "jsonl"}, more...)
 }
 
@@ -108,12 +108,12 @@ func (p *process) read(url string) string {
 	return string(body)
 }
 
-func TestCollectWatchCollectsWhatBecomesGarbage(t *testing.T) {
+func TestControllerCollectsWhatBecomesGarbage(t *testing.T) {
 	s := newScene(t)
 	ns, backups := s.namespace("service"), filepath.Join(t.TempDir(), "backups")
 	early := s.createGarbage(ns, 2)
 	address := fmt.Sprintf("127.0.0.1:%d", s.unusedPort())
-	p := s.tool().start(watchCollect(ns, backups, "--metrics-bind-address", address)...)
+	p := s.tool().start(runController(ns, backups, "--metrics-bind-address", address)...)
 	p.awaitText(collecting)
 	s.awaitGone(early...)
 
@@ -176,12 +176,12 @@ func TestCollectWatchCollectsWhatBecomesGarbage(t *testing.T) {
 }
 
 // interruptingProxy interrupts the collector while its first three writes are under way.
-func TestCollectWatchCompletesWritesUnderWayWhenInterrupted(t *testing.T) {
+func TestControllerCompletesWritesUnderWayWhenInterrupted(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("interrupted")
 	objects := s.createGarbage(ns, 40)
 	f, run := s.interruptingProxy(3)
-	p := run(watchCollect(ns, t.TempDir(), "--concurrency=3")...)
+	p := run(runController(ns, t.TempDir(), "--concurrency=3")...)
 	p.wait().exits(t, 130).warns(t, "stopped: interrupted")
 	done := 0
 	for _, step := range p.collected() {
@@ -199,7 +199,7 @@ func TestCollectWatchCompletesWritesUnderWayWhenInterrupted(t *testing.T) {
 	}
 }
 
-func TestCollectWatchOnlyOneOfTwoInstancesActs(t *testing.T) {
+func TestControllerOnlyOneOfTwoInstancesActs(t *testing.T) {
 	s := newScene(t)
 	ns, backups := s.namespace("pair"), []string{t.TempDir(), t.TempDir()}
 	const before, all = 10, 30
@@ -213,9 +213,9 @@ func TestCollectWatchOnlyOneOfTwoInstancesActs(t *testing.T) {
 			}
 			return n > before
 		}), stall}}
-	}).allowWrites().start(watchCollect(ns, backups[0], "--concurrency=4")...)
+	}).allowWrites().start(runController(ns, backups[0], "--concurrency=4")...)
 	first.awaitText(collecting)
-	second := s.tool().start(watchCollect(ns, backups[1])...)
+	second := s.tool().start(runController(ns, backups[1])...)
 	second.awaitText("waiting: the Lease " + ns + "/kubectl-gc-controller is held by " + s.collectorLeader(ns))
 
 	objects := s.createGarbage(ns, all)
@@ -265,17 +265,17 @@ func TestCollectWatchOnlyOneOfTwoInstancesActs(t *testing.T) {
 	s.patch(collectorLease(ns), `{"spec":{"holderIdentity":"somebody"}}`)
 	second.wait().exits(t, 1).warns(t, `the lease was lost: "somebody" holds it`)
 	late := s.create(configMap(ns, "late", ownedBy(missingOwner())))
-	third := s.tool().start(watchCollect(ns, backups[1])...)
+	third := s.tool().start(runController(ns, backups[1])...)
 	third.awaitText("is held by somebody")
 	s.requireUnchanged(late)
 	third.terminate().exits(t, 130)
 }
 
-func TestCollectWatchLeavesOutTooManyDeletes(t *testing.T) {
+func TestControllerLeavesOutTooManyDeletes(t *testing.T) {
 	s := newScene(t)
 	ns, backups := s.namespace("many"), t.TempDir()
 	objects := s.createGarbage(ns, 5)
-	p := s.tool().start(watchCollect(ns, backups, "--max-deletes=4")...)
+	p := s.tool().start(runController(ns, backups, "--max-deletes=4")...)
 	p.awaitText("left out, as more would be deleted at once than --max-deletes allows (4): namespace " + ns + " (5 objects)")
 	p.terminate().exits(t, 130)
 	s.requireUnchanged(objects...)
@@ -287,7 +287,7 @@ func TestCollectWatchLeavesOutTooManyDeletes(t *testing.T) {
 	}
 }
 
-func TestCollectWatchRefusesBesideKubeControllerManager(t *testing.T) {
+func TestControllerRefusesBesideKubeControllerManager(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("beside")
 	manager := newObject("coordination.k8s.io/v1", "Lease", "kube-system", "kube-controller-manager")
@@ -316,16 +316,16 @@ func TestCollectWatchRefusesBesideKubeControllerManager(t *testing.T) {
 	}
 
 	stop := renew()
-	refuses(s.gc(watchCollect(ns, t.TempDir())...))
+	refuses(s.gc(runController(ns, t.TempDir())...))
 	s.requireUnchanged(orphan)
-	allowed := s.tool().start(watchCollect(ns, t.TempDir(), "--allow-running-collector")...)
+	allowed := s.tool().start(runController(ns, t.TempDir(), "--allow-running-collector")...)
 	s.awaitGone(orphan)
 	allowed.terminate().exits(t, 130)
 	stop()
 
 	// A manager that renews its lease no longer is no reason to refuse, until it is alive again.
 	again := s.create(configMap(ns, "again", ownedBy(missingOwner())))
-	alone := s.tool().start(watchCollect(ns, t.TempDir())...)
+	alone := s.tool().start(runController(ns, t.TempDir())...)
 	s.awaitGone(again)
 	stop = renew()
 	refuses(alone.wait())
@@ -335,14 +335,14 @@ func TestCollectWatchRefusesBesideKubeControllerManager(t *testing.T) {
 	}
 }
 
-func TestCollectWatchLeavesDependentsOfUnreadableTypesAlone(t *testing.T) {
+func TestControllerLeavesDependentsOfUnreadableTypesAlone(t *testing.T) {
 	s := newScene(t)
 	ns, user := s.namespace("gap"), fmt.Sprintf("service-%d", users.Add(1))
 	every := []any{"get", "list", "watch", "delete", "patch", "create"}
 	s.grant(user, ns, []any{"coordination.k8s.io"}, []any{"leases"}, every)
 	s.grant(user, "", []any{""}, []any{"configmaps"}, every)
 	left := s.create(configMap(ns, "left", ownedBy(reference("v1", "Secret", "gone", "gone"))))
-	p := s.tool().start(watchCollect(ns, t.TempDir(), "--allow-running-collector", "--as", user)...)
+	p := s.tool().start(runController(ns, t.TempDir(), "--allow-running-collector", "--as", user)...)
 	p.awaitText("not read, and nothing is concluded about it")
 	orphan := s.create(configMap(ns, "orphan", ownedBy(reference("v1", "ConfigMap", "gone", "gone"))))
 	s.awaitGone(orphan)

@@ -259,7 +259,7 @@ func TestEveryCommand(t *testing.T) {
 		s.requireSaved("finalizer", marked)
 	})
 	step("controller collects what becomes garbage, until it is interrupted", func(t *testing.T, s shop) {
-		p := s.tool().start(watchCollect(ns, s.folder("watch"), "--as", s.holders["gc-controller"])...)
+		p := s.tool().start(runController(ns, s.folder("watch"), "--as", s.holders["gc-controller"])...)
 		p.awaitText(collecting)
 		parent := s.create(configMap(ns, "parent"))
 		child := s.create(secret(ns, "child", ownedBy(referenceTo(parent))))

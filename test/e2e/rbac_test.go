@@ -65,6 +65,9 @@ var limitedCommands = map[string]struct {
 	"audit": {reads(1, "missing-owner", "audit"), map[string]shortfall{
 		"list": unreadable, "get": {0, []string{"unverified-owner", "could not be read", "forbidden"}},
 	}},
+	"stuck": {reads(0, "Nothing is being deleted", "stuck"), map[string]shortfall{
+		"list": unreadable, "get": {0, []string{"could not be read", "forbidden"}},
+	}},
 	"doctor": {reads(1, "1 object to collect, unchanged", "doctor", "--settle", "1ms"), map[string]shortfall{
 		"list": unreadable, "get": {0, []string{"Controller manager leader", "not known", "forbidden"}},
 	}},
