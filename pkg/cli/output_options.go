@@ -66,24 +66,29 @@ func (f *OutputFlags) Write(kind string, value any, objects ...object.Identity) 
 }
 
 // OutputFile is -o of a command that writes one file.
-type OutputFile string
+type OutputFile struct {
+	Name  string
+	given func(flag string) bool
+}
 
 // AddFlag adds the flag. The shell completes files with these extensions.
 func (f *OutputFile) AddFlag(cmd *cobra.Command, extensions ...string) {
-	cmd.Flags().StringVarP((*string)(f), "output", "o", "-", "File to write; - is standard output.")
+	f.given = cmd.Flags().Changed
+	cmd.Flags().StringVarP(&f.Name, "output", "o", "-", "File to write; - is standard output.")
 	CompleteFlag(cmd, "output", CompleteFiles(extensions...))
 }
 
 // Standard reports whether the file is standard output.
-func (f OutputFile) Standard() bool { return f == "-" }
+func (f *OutputFile) Standard() bool { return f.Name == "-" }
 
-// Check returns a usage error if the file is a terminal, or has the name of a format, such as json,
-// which other commands take. command is the name of this one, and example a file for it.
-func (f OutputFile) Check(s *ScanOptions, command, example string) error {
+// Check returns a usage error if the file has the name of a format, such as json, which other commands
+// take, or if none is given and standard output is a terminal. command is the name of this one, and
+// example a file for it.
+func (f *OutputFile) Check(s *ScanOptions, command, example string) error {
 	return cmp.Or(
-		WithCommandHint(UsageIf(slices.Contains(append(structured.Formats(), "html", "wide", "sarif"), string(f)), "-o %s: %s writes a file, so -o names it", Quote(string(f)), command),
+		WithCommandHint(UsageIf(slices.Contains(append(structured.Formats(), "html", "wide", "sarif"), f.Name), "-o %s: %s writes a file, so -o names it", Quote(f.Name), command),
 			"for a format, use %s", "audit", "-o", "FORMAT"),
-		WithCommandHint(UsageIf(f.Standard() && s.OutTerm, "standard output is a terminal: name a file"), "%s", command, "-o", example),
+		WithCommandHint(UsageIf(!f.given("output") && s.OutTerm, "standard output is a terminal: name a file"), "%s", command, "-o", example),
 	)
 }
 

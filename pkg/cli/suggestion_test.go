@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func TestSuggestionsKeepWhatChoseClusterAndUser(t *testing.T) {
@@ -48,5 +49,12 @@ func TestSuggestionsKeepWhatChoseClusterAndUser(t *testing.T) {
 				t.Errorf("%s (on the cluster: %t)\nwant\n%s", got, onCluster, c.want)
 			}
 		})
+	}
+}
+
+func TestCommandLineNamesASubcommandInTwoWords(t *testing.T) {
+	none := pflag.NewFlagSet("", pflag.ContinueOnError)
+	if got, want := commandLine("finalizer remove", []string{"pvc/scratch", "example.com/hold"}, none), "kubectl gc finalizer remove pvc/scratch example.com/hold"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

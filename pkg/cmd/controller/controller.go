@@ -79,7 +79,7 @@ kubectl gc controller --yes --metrics-bind-address :8080 --backup-dir /backup`),
 func (c *controllerCommand) validate() error {
 	return cmp.Or(
 		cli.CheckNamespaceName("leader-elect-namespace", c.leaseNamespace),
-		cli.UsageIf(!c.options.Yes, "it deletes whatever becomes garbage, without asking: it needs --yes"),
+		cli.UsageIf(!c.options.Yes, "controller deletes whatever becomes garbage, without asking: it needs --yes"),
 		cli.UsageIf(c.options.MaxDeletes == 0, "--max-deletes must be at least 1: with 0 it could delete nothing"),
 		cli.UsageIf(c.backupMaxAge <= 0 || c.backupMaxSize.Value() <= 0, "--backup-max-age and --backup-max-size must be positive: to back up nothing, use --no-backup"),
 	)

@@ -75,7 +75,7 @@ func (c *removeCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if len(args) != 2 {
-		return cli.WithHelp(cli.Usagef("it needs one TYPE/NAME and one FINALIZER"), cmd.CommandPath())
+		return cli.WithHelp(cli.Usagef("name one object as TYPE/NAME, and one finalizer"), cmd.CommandPath())
 	}
 	ctx := cmd.Context()
 	c.finalizer = args[1]

@@ -94,7 +94,7 @@ func (f *reportFlags) run(ctx context.Context) error {
 	}
 	f.scan.WarnOfGaps(seen)
 	if !f.file.Standard() {
-		fmt.Fprintf(f.scan.Err, "wrote %s: open it in a browser\n", cli.Quote(string(f.file)))
+		fmt.Fprintf(f.scan.Err, "wrote %s: open it in a browser\n", cli.Quote(f.file.Name))
 	}
 	return f.scan.StrictExit(seen)
 }
@@ -120,5 +120,5 @@ func (f *reportFlags) write(p html.Page) error {
 	if f.file.Standard() {
 		return html.Write(f.scan.Out, p)
 	}
-	return cli.ReplaceFile(string(f.file), cli.PrivateFile, func(w io.Writer) error { return html.Write(w, p) })
+	return cli.ReplaceFile(f.file.Name, cli.PrivateFile, func(w io.Writer) error { return html.Write(w, p) })
 }

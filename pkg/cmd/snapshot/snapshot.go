@@ -65,14 +65,14 @@ func (f *snapshotFlags) run(ctx context.Context) error {
 	}
 	f.scan.WarnOfGaps(s)
 	if !f.output.Standard() {
-		fmt.Fprintf(f.scan.Err, "saved %d objects of %d types to %s\n", len(s.Objects), len(s.Listed), cli.Quote(string(f.output)))
+		fmt.Fprintf(f.scan.Err, "saved %d objects of %d types to %s\n", len(s.Objects), len(s.Listed), cli.Quote(f.output.Name))
 	}
 	return f.scan.StrictExit(s)
 }
 
 func (f *snapshotFlags) write(s *snapshot.Snapshot) error {
 	save := cli.EscapeJSON(s.Save)
-	file := string(f.output)
+	file := f.output.Name
 	if f.output.Standard() {
 		return save(f.scan.Out)
 	}
