@@ -83,7 +83,7 @@ func exitsAsExpected(file string, c command, a answer) bool {
 		case found == nil:
 		case found[1] == "audit":
 			return true
-		case found[1] == "collect" || found[1] == "repair" || found[1] == "delete":
+		case found[1] == "collect" || found[1] == "repair" || found[1] == "finalizer" || found[1] == "delete":
 			return strings.Contains(strings.Join(a.output, "\n"), "blocked")
 		}
 	}

@@ -311,7 +311,7 @@ func (s *scene) allowIdentifyingCluster(user string) {
 func (s *scene) leaseRules() (rules []rbacv1.PolicyRule) {
 	s.Helper()
 	var role rbacv1.Role
-	s.must(runtime.DefaultUnstructuredConverter.FromUnstructured(s.rendered("collect")["Role"].Object, &role))
+	s.must(runtime.DefaultUnstructuredConverter.FromUnstructured(s.rendered("controller")["Role"].Object, &role))
 	return role.Rules
 }
 
