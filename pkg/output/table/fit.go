@@ -10,7 +10,7 @@ import (
 )
 
 // floors are how narrow columns become: all that may shrink do so to one floor before any
-// shrinks to the next. The first column becomes no narrower than leastText.
+// shrinks to the next. Text gets no column that is narrower than leastText.
 var floors = []int{40, leastText, 20, 12}
 
 const leastText = 28
@@ -19,6 +19,7 @@ const leastText = 28
 type fitting struct {
 	terminal int // columns
 	header   []string
+	rows     [][]string
 	widths   []int        // of the columns; a cell that is wider is a tail
 	lines    [][]string   // each with all cells
 	tails    map[int]tail // by line
@@ -36,61 +37,56 @@ func fit(terminal int, header []string, rows [][]string, shrink []string) *fitti
 	if terminal == 0 {
 		return nil
 	}
-	var columns []int
-	for _, title := range shrink {
-		if c := slices.Index(header, title); c >= 0 {
-			columns = append(columns, c)
-		}
-	}
-	f := fitting{terminal: terminal, header: header, widths: widths(header, rows), tails: map[int]tail{}}
+	columns := positions(header, shrink)
+	f := newFitting(terminal, header, rows)
 	if f.excess() <= 0 || len(columns) == 0 {
 		return nil
 	}
-	if !f.shrink(columns, floors[:2], rows) {
-		return fitBelow(terminal, header, rows, columns)
+	var texts []string
+	if !f.shrink(columns, floors[:2]) {
+		// The cells of the first column stand below their rows, and begin in the second.
+		header, rows, texts = without(columns[0], header, rows)
+		columns = positions(header, shrink)
+		f = newFitting(terminal, header, rows)
+		if len(columns) == 0 || !f.shrink(columns, floors) {
+			return nil
+		}
 	}
 	for i := range rows {
-		f.add(rows, i)
+		f.add(i)
+		if texts != nil && texts[i] != "" {
+			f.addBelow(i, columns[0], texts[i])
+		}
 	}
 	f.widths = widths(header, f.lines)
-	return &f
+	return f
 }
 
-// fitBelow lays out a table without its first column to shrink. Its cells stand below their rows,
-// and begin in the second.
-func fitBelow(terminal int, header []string, rows [][]string, columns []int) *fitting {
-	if len(columns) < 2 {
-		return nil
-	}
-	without := func(row []string) []string {
-		if columns[0] >= len(row) {
-			return row
-		}
-		return slices.Delete(slices.Clone(row), columns[0], columns[0]+1)
-	}
-	rest := make([][]string, len(rows))
-	for i, row := range rows {
-		rest[i] = without(row)
-	}
-	var others []int
-	for _, c := range columns[1:] {
-		if c > columns[0] {
-			c--
-		}
-		others = append(others, c)
-	}
-	f := fitting{terminal: terminal, header: without(header), widths: widths(without(header), rest), tails: map[int]tail{}}
-	if !f.shrink(others, floors, rest) {
-		return nil
-	}
-	for i, row := range rows {
-		f.add(rest, i)
-		if text := at(row, columns[0]); text != "" {
-			f.addBelow(text, rest, i, others[0])
+func newFitting(terminal int, header []string, rows [][]string) *fitting {
+	return &fitting{terminal: terminal, header: header, rows: rows, widths: widths(header, rows), tails: map[int]tail{}}
+}
+
+// positions returns where the columns with these titles are.
+func positions(header, titles []string) (out []int) {
+	for _, title := range titles {
+		if c := slices.Index(header, title); c >= 0 {
+			out = append(out, c)
 		}
 	}
-	f.widths = widths(f.header, f.lines)
-	return &f
+	return out
+}
+
+// without returns a table without a column, and the cells of that.
+func without(column int, header []string, rows [][]string) (titles []string, rest [][]string, cells []string) {
+	titles = slices.Delete(slices.Clone(header), column, column+1)
+	for _, row := range rows {
+		cells = append(cells, at(row, column))
+		if column < len(row) {
+			row = slices.Delete(slices.Clone(row), column, column+1)
+		}
+		rest = append(rest, row)
+	}
+	return titles, rest, cells
 }
 
 // widths returns how wide the widest cell of each column is.
@@ -120,7 +116,7 @@ func (f *fitting) offset(column int) int {
 func (f *fitting) excess() int { return f.offset(len(f.widths)) - len(gap) - f.terminal }
 
 // shrink makes columns as narrow as the terminal demands, and reports whether that is possible.
-func (f *fitting) shrink(columns, floors []int, rows [][]string) bool {
+func (f *fitting) shrink(columns, floors []int) bool {
 	for _, floor := range floors {
 		for _, c := range columns {
 			f.widths[c] -= max(min(f.widths[c]-max(floor, len(f.header[c])), f.excess()), 0)
@@ -130,18 +126,18 @@ func (f *fitting) shrink(columns, floors []int, rows [][]string) bool {
 		return false
 	}
 	for _, c := range columns[1:] { // the first column gets the room that the others do not need
-		before := f.widths[c]
-		f.widths[c] = f.used(c, rows)
-		f.widths[columns[0]] += before - f.widths[c]
+		used := f.used(c)
+		f.widths[columns[0]] += f.widths[c] - used
+		f.widths[c] = used
 	}
 	return true
 }
 
 // used returns the width of the widest line in a column that is no tail.
-func (f *fitting) used(column int, rows [][]string) int {
+func (f *fitting) used(column int) int {
 	widest := len(f.header[column])
-	for i, row := range rows {
-		for _, line := range f.broken(column, at(row, column), at(below(rows, i), column)) {
+	for i := range f.rows {
+		for _, line := range f.broken(i, column) {
 			if width := wrap.Width(line); width <= f.widths[column] {
 				widest = max(widest, width)
 			}
@@ -150,15 +146,22 @@ func (f *fitting) used(column int, rows [][]string) int {
 	return widest
 }
 
-// add adds the lines of row i. No cell stands beside a tail of one before it.
-func (f *fitting) add(rows [][]string, i int) {
-	next, first := below(rows, i), len(f.lines)
-	for c, cell := range rows[i] {
-		lines := f.broken(c, cell, at(next, c))
+// add adds the lines of row i. No cell stands beside a tail of one before it. The lines of a tree go
+// on to the next row.
+func (f *fitting) add(i int) {
+	first := len(f.lines)
+	for c := range f.rows[i] {
+		lines := f.broken(i, c)
 		begin := f.free(first, len(lines))
 		for k, text := range lines {
 			for len(f.lines) <= begin+k {
-				f.lines = append(f.lines, f.between(len(f.lines) > first, next))
+				line := make([]string, len(f.widths))
+				for c := range line {
+					if len(f.lines) > first {
+						line[c] = trunks(f.cell(i+1, c))
+					}
+				}
+				f.lines = append(f.lines, line)
 			}
 			if wrap.Width(text) > f.widths[c] {
 				f.tails[begin+k], text = tail{c, text}, ""
@@ -179,8 +182,8 @@ func (f *fitting) free(from, lines int) int {
 }
 
 // addBelow adds a text below row i, from a column to the end of the terminal.
-func (f *fitting) addBelow(text string, rows [][]string, i, column int) {
-	margin := margin(at(rows[i], column), at(below(rows, i), column))
+func (f *fitting) addBelow(i, column int, text string) {
+	margin := f.margin(i, column)
 	room := max(f.terminal-f.offset(column)-wrap.Width(margin), leastText)
 	for _, line := range wrap.Lines(text, room, room) {
 		f.tails[len(f.lines)] = tail{column, margin + line}
@@ -188,40 +191,45 @@ func (f *fitting) addBelow(text string, rows [][]string, i, column int) {
 	}
 }
 
-// broken returns the lines of a cell; next is the cell below it.
-func (f *fitting) broken(column int, cell, next string) []string {
-	own, rest := branchesOf(cell), trunks(next)
+// broken returns the lines of a cell of row i.
+func (f *fitting) broken(i, column int) []string {
+	const least = 12 // however deep in a tree
+	cell, rest := f.cell(i, column), trunks(f.cell(i+1, column))
+	own := branchesOf(cell)
 	if own != "" {
-		rest = margin(cell, next)
+		rest = f.margin(i, column)
 	}
-	const least = 12
 	out := wrap.Lines(cell[len(own):], max(f.widths[column]-wrap.Width(own), least), max(f.widths[column]-wrap.Width(rest), least))
-	for i := range out {
-		if i == 0 {
-			out[i] = own + out[i]
+	for k := range out {
+		if k == 0 {
+			out[k] = own + out[k]
 		} else {
-			out[i] = rest + out[i]
+			out[k] = rest + out[k]
 		}
 	}
 	return out
 }
 
-// margin returns what is before a text between a cell and the next one: the lines of a tree, and an
-// indent.
-func margin(cell, next string) string {
-	begin := trunks(next)
-	return begin + strings.Repeat(" ", max(wrap.Width(branchesOf(cell))+2-wrap.Width(begin), 0))
+// margin returns what is before a text below a cell of row i: the lines of a tree, and an indent.
+func (f *fitting) margin(i, column int) string {
+	begin := trunks(f.cell(i+1, column))
+	return begin + strings.Repeat(" ", max(wrap.Width(branchesOf(f.cell(i, column)))+2-wrap.Width(begin), 0))
 }
 
-// between returns the cells of a new line, with the lines of a tree if it is not the first of its row.
-func (f *fitting) between(continued bool, next []string) []string {
-	line := make([]string, len(f.widths))
-	for c := range line {
-		if continued {
-			line[c] = trunks(at(next, c))
-		}
+// cell returns a cell of row i; it is empty beyond the ends of the table.
+func (f *fitting) cell(i, column int) string {
+	if i < len(f.rows) {
+		return at(f.rows[i], column)
 	}
-	return line
+	return ""
+}
+
+// at returns a cell, which is empty if the row is too short.
+func at(row []string, column int) string {
+	if column < len(row) {
+		return row[column]
+	}
+	return ""
 }
 
 // addTails adds to the text of a table with a header the cells that end a line.
@@ -236,29 +244,12 @@ func (f *fitting) addTails(text []byte) []byte {
 			line = bytes.TrimSuffix(line, []byte("\n"))
 			begin := f.offset(tail.column)
 			if left := f.terminal - wrap.Width(tail.text); left >= 0 && len(line) == 0 && !strings.ContainsAny(tail.text, "│├└") {
-				begin = min(begin, left)
+				begin = min(begin, left) // there it fits
 			}
-			blanks := max(begin-wrap.Width(string(line)), 0)
-			line = fmt.Appendf(slices.Clip(line), "%*s%s\n", blanks, "", tail.text)
+			line = fmt.Appendf(slices.Clip(line), "%*s%s\n", max(begin-wrap.Width(string(line)), 0), "", tail.text)
 		}
 		out.Write(line)
 		i++
 	}
 	return out.Bytes()
-}
-
-// below returns the row after row i, or nil.
-func below(rows [][]string, i int) []string {
-	if i+1 < len(rows) {
-		return rows[i+1]
-	}
-	return nil
-}
-
-// at returns a cell, which is empty if the row is too short.
-func at(row []string, column int) string {
-	if column < len(row) {
-		return row[column]
-	}
-	return ""
 }
