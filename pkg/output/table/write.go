@@ -1,6 +1,6 @@
 // Package table writes rows as kubectl does: an upper-case header, left-aligned columns,
 // no borders, nothing cut or merged, no blanks at the end of a line. Cells may have
-// colours, wide characters, tree glyphs and leading blanks. The caller escapes them. On a
+// colors, wide characters, tree glyphs and leading blanks. The caller escapes them. On a
 // terminal that is too narrow, cells go on below at blanks; words and trees are never broken.
 // Time and memory are linear in the number of rows.
 package table
@@ -90,14 +90,14 @@ func oneLine(row []string) []string {
 	return out
 }
 
-// trimLines removes the blanks at the end of every line, also those before the colour
-// reset that the renderer writes after a coloured cell.
+// trimLines removes the blanks at the end of every line, also those before the color
+// reset that the renderer writes after a colored cell.
 func trimLines(text []byte) []byte {
 	const reset = "\x1b[0m"
 	out := make([]byte, 0, len(text))
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimRight(line, " \n")
-		if text, coloured := bytes.CutSuffix(line, []byte(reset)); coloured {
+		if text, colored := bytes.CutSuffix(line, []byte(reset)); colored {
 			line = append(bytes.TrimSuffix(bytes.TrimRight(text, " "), []byte(reset)), reset...)
 		}
 		out = append(append(out, line...), '\n')

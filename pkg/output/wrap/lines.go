@@ -10,7 +10,7 @@ import (
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 )
 
-// Width returns how many columns a text takes on a terminal. Colours take none.
+// Width returns how many columns a text takes on a terminal. Colors take none.
 func Width(text string) int {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
@@ -31,14 +31,14 @@ func Text(line string, indent, columns int) string {
 
 // Lines returns a line of text in lines that are at most first columns wide, from the second on
 // at most rest, unless a word or a command is wider. A command begins with kubectl and ends with
-// the text, before two blanks, or before a word in parentheses. Colours go on after a break.
+// the text, before two blanks, or before a word in parentheses. Colors go on after a break.
 func Lines(text string, first, rest int) []string {
 	if Width(text) <= first {
 		return []string{text}
 	}
 	var out []string
 	var line strings.Builder
-	used, room, color := 0, first, "" // color is the sequence of the colour at the end of the line
+	used, room, color := 0, first, "" // color is the sequence of the color at the end of the line
 	for _, unit := range units(text) {
 		word := strings.TrimLeft(unit, " ")
 		if columns := Width(unit); used+columns <= room || used == 0 || word == "" {
@@ -60,10 +60,10 @@ func Lines(text string, first, rest int) []string {
 
 const reset = "\x1b[0m"
 
-// sequence matches what begins or ends a colour.
+// sequence matches what begins or ends a color.
 var sequence = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// colorAfter returns the sequence of the colour at the end of a text that begins with one; it is
+// colorAfter returns the sequence of the color at the end of a text that begins with one; it is
 // empty if there is none.
 func colorAfter(text, color string) string {
 	if !strings.Contains(text, "\x1b") {
