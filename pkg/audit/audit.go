@@ -131,12 +131,6 @@ func (r *ruleContext) inScope(o *object.Object) bool {
 	return r.options.Selector == nil || r.options.Selector.Matches(labels.Set(o.Labels))
 }
 
-// Check returns an error that names the first id that no rule has, and all rules.
-func Check(ids []string) error {
-	_, err := choose(ids)
-	return err
-}
-
 func choose(ids []string) ([]Rule, error) {
 	if len(ids) == 0 {
 		return Rules, nil

@@ -158,18 +158,6 @@ func TestUnknownRule(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
-	if err := audit.Check(audit.IDs()); err != nil {
-		t.Error(err)
-	}
-	if err := audit.Check(nil); err != nil {
-		t.Error(err)
-	}
-	if err := audit.Check([]string{"Self-Owner"}); err == nil || !strings.Contains(err.Error(), `"Self-Owner"`) {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestRuleForEveryCause(t *testing.T) {
 	if got := audit.RuleForCause(collector.CauseNone); got != "" {
 		t.Errorf("no cause has the rule %s", got)

@@ -29,16 +29,19 @@ func SetUpRoot(root *cobra.Command, scan *ScanOptions) {
 	root.SetIn(scan.In)
 	root.SetOut(scan.Out)
 	root.SetErr(scan.Err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return WithHelp(err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
+	root.Args, root.SuggestionsMinimumDistance = UnknownCommand, 2 // edits, as by default in cobra
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = unknownTopic
+	}
 	root.SetUsageFunc(printUsage)
 	root.Version = Release()
 	root.SetVersionTemplate("kubectl-gc {{.Version}}\n")
 	root.Flags().Bool("version", false, "Print the version.")
 	root.PersistentFlags().BoolP("help", "h", false, "Show the help of a command.") // cobra's own has another style
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {        // of every command: cobra runs only the nearest one
-		return cmp.Or(refuseEmpty(cmd, args), scan.refuseDemo(cmd))
+		return cmp.Or(refuseEmpty(cmd, args), refuseNegative(cmd), refuseStrayValues(cmd, args), scan.refuseDemo(cmd))
 	}
 	scan.addConnectionFlags(root)
 	addVerbosity(root, scan.Streams)
@@ -166,14 +169,6 @@ func Examples(block string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
-}
-
-// NoArguments is the Args of a command that takes none.
-func NoArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return WithHelp(Usagef("unexpected argument %s", Quote(args[0])), cmd.CommandPath())
 }
 
 // release and commit are set by the linker (-X …/pkg/cli.release=v1.2.3).

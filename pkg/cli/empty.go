@@ -8,6 +8,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// refuseNegative returns an error if a number of objects or a time is negative, of a flag that has no
+// negative default.
+func refuseNegative(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch f.Value.Type() {
+		case "int", "int64", "duration":
+			if strings.HasPrefix(f.Value.String(), "-") && !strings.HasPrefix(f.DefValue, "-") {
+				err = Usagef("--%s must not be negative", f.Name)
+			}
+		}
+	})
+	return err
+}
+
 // refuseEmpty returns an error if a flag or an argument was given without a value, as -n "$NS" is
 // if NS is not set. No command may take that for a flag that was not given, which selects
 // everything.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -49,8 +50,11 @@ func RefuseFlags(given func(flag string) bool, format string, flags ...string) e
 
 // CheckRules returns a usage error for the first id that names no audit rule.
 func CheckRules(ids []string) error {
-	if err := audit.Check(ids); err != nil {
-		return &usageError{err: err}
+	for _, id := range ids {
+		if !slices.Contains(audit.IDs(), id) {
+			err := Usagef("there is no rule %s%s", Quote(id), DidYouMean(Nearest(id, audit.IDs())))
+			return WithCommandHint(err, "%s lists the rules", "explain")
+		}
 	}
 	return nil
 }

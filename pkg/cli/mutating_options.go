@@ -132,8 +132,6 @@ func (o *MutatingOptions) Complete(cmd *cobra.Command, args []string) error {
 		dryRunChoices.Check("dry-run", o.DryRun),
 		UsageIf(o.confirm != "" && !digestFormat.MatchString(o.confirm),
 			"--confirm %s is not a digest: use the 16 hexadecimal digits that a preview shows", Quote(o.confirm)),
-		UsageIf(o.MaxDeletes < 0, "--max-deletes must not be negative"),
-		UsageIf(o.runTimeout < 0, "--timeout must not be negative"),
 		UsageIf(o.NoBackup && o.backupDir != "", "--backup-dir cannot be combined with --no-backup"),
 		UsageIf(o.Scan.demo && o.DryRun != dryRunClient, "the demo cluster can only be previewed: add --dry-run"),
 		UsageIf(o.Scan.From != "" && o.DryRun != dryRunClient, "a snapshot can only be previewed: add --dry-run"),

@@ -39,10 +39,7 @@ func IsMissingNamespace(err error) bool { return errors.As(err, new(*missingName
 // newMissingNamespaceError returns an error with a message, and the known namespaces that the user may
 // have meant.
 func newMissingNamespaceError(message, name string, known []string) error {
-	if near := Nearest(name, known); len(near) > 0 {
-		message += "; similar names: " + Quote(strings.Join(near, ", "))
-	}
-	return &missingNamespaceError{Usagef("%s", message)}
+	return &missingNamespaceError{Usagef("%s%s", message, DidYouMean(Nearest(name, known)))}
 }
 
 // RequireNamespace returns an error if a namespace does not exist. seen is the scan in which it was

@@ -51,10 +51,25 @@ func (f *OutputFlags) Complete(s Streams) error {
 	}
 	printer, err := f.templates.ToPrinter(f.Format, f.own...)
 	if err != nil {
-		return &usageError{err: err}
+		return f.withHint(&usageError{err: err})
 	}
 	f.write = func(d *structured.Document) error { return printer.Print(s.Out, d, s.OutTerm) }
 	return nil
+}
+
+// withHint returns the error of a format, with what the user can use instead.
+func (f *OutputFlags) withHint(err error) error {
+	word, _, _ := strings.Cut(f.Format, "=")
+	near := Nearest(word, slices.Concat(f.own, structured.Formats()))
+	switch {
+	case word == "html":
+		return WithCommandHint(err, "for a page to open in a browser, use %s", "report")
+	case strings.HasPrefix(word, "custom-columns"):
+		return WithHint(err, "for columns of your own, use -o jsonpath")
+	case len(near) > 0 && near[0] != word:
+		return Usagef("%s is not an output format%s", Quote(f.Format), DidYouMean(near))
+	}
+	return err
 }
 
 // Structured reports whether the format is a structured one.

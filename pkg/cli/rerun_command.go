@@ -54,7 +54,7 @@ func flagWords(f *pflag.Flag) []string {
 	switch {
 	case f.Value.Type() == "bool" && values[0] == "true":
 		return []string{"--" + f.Name}
-	case f.Value.Type() == "bool":
+	case f.NoOptDefVal != "": // a value needs the =
 		return []string{"--" + f.Name + "=" + values[0]}
 	case f.Value.Type() == "stringArray": // a comma is part of a value
 		var words []string

@@ -68,11 +68,43 @@ func ResolveTargets(targets []Target, types []snapshot.Type, source string) erro
 	for i, t := range targets {
 		found := snapshot.Find(types, t.Word)
 		if len(found) == 0 {
-			return Usagef("the %s has no resource type %s", source, Quote(t.Word))
+			return Usagef("the %s has no resource type %s%s", source, Quote(t.Word), DidYouMean(t.nearestTypes(types)))
 		}
 		targets[i].Type = found[0]
 	}
 	return nil
+}
+
+// nearestTypes returns what the user may have meant by a target whose type does not exist.
+func (t Target) nearestTypes(types []snapshot.Type) []string {
+	if len(snapshot.Find(types, t.Name)) > 0 { // NAME TYPE
+		return []string{t.Name + "/" + t.Word}
+	}
+	var words []string
+	for _, of := range types {
+		if of.Can("list") {
+			words = append(words, of.Resource, of.Singular)
+			words = append(words, slices.DeleteFunc(slices.Clone(of.ShortNames), func(short string) bool { return len(short) < 4 })...)
+		}
+	}
+	word, _, _ := strings.Cut(t.Word, ".")
+	return Nearest(word, words)
+}
+
+// withoutCategories returns the targets with the types of a category, such as all, in its place.
+func withoutCategories(targets []Target, types []snapshot.Type) (out []Target) {
+	for _, t := range targets {
+		before := len(out)
+		for _, of := range types {
+			if t.Name == "" && of.Monitored() && slices.Contains(of.Categories, t.Word) {
+				out = append(out, Target{Word: of.String()})
+			}
+		}
+		if len(out) == before || len(snapshot.Find(types, t.Word)) > 0 {
+			out = append(out[:before], t)
+		}
+	}
+	return out
 }
 
 // matches reports whether the target names an object, in a namespace or, if that is empty,
@@ -101,13 +133,34 @@ func FindTarget(g *graph.Graph, t Target, namespace string, into graph.Set) erro
 	if err := UnreadError(g, t, namespace); err != nil {
 		return err
 	}
-	return t.withNamespaceHint(&notFoundError{Usagef("%s%s does not exist", Quote(t.String()), t.where(namespace))}, namespace)
+	return t.withNamespaceHint(&notFoundError{Usagef("%s%s does not exist%s", Quote(t.String()), t.where(namespace), DidYouMean(t.Nearest(g, namespace)))}, namespace)
+}
+
+// Nearest returns what the user may have meant by a target that does not exist in a namespace, as arguments.
+func (t Target) Nearest(g *graph.Graph, namespace string) (near []string) {
+	var elsewhere, names []string
+	of := Target{Type: t.Type}
+	for _, n := range of.NodesIn(g, "") {
+		switch o := g.Object(n); {
+		case o.Name == t.Name:
+			elsewhere = append(elsewhere, t.Word+"/"+o.Name+" -n "+o.Namespace)
+		case !t.Type.Namespaced || namespace == "" || o.Namespace == namespace:
+			names = append(names, o.Name)
+		}
+	}
+	if len(elsewhere) > 0 {
+		return elsewhere[:min(len(elsewhere), maxNearest)]
+	}
+	for _, name := range Nearest(t.Name, names) {
+		near = append(near, t.Word+"/"+name)
+	}
+	return near
 }
 
 // withNamespaceHint adds to an error that the target may be in another namespace.
 func (t Target) withNamespaceHint(err error, namespace string) error {
 	if t.Type.Namespaced && namespace != "" {
-		return WithHint(err, "choose another namespace with -n, or use -A for all namespaces")
+		return WithHint(err, "choose another namespace with -n")
 	}
 	return err
 }
@@ -219,8 +272,9 @@ func (s *Selection) Scope(ctx context.Context, o *ScanOptions) (scan.Scope, erro
 		if err != nil {
 			return scope, err
 		}
+		s.Targets = withoutCategories(s.Targets, types)
 		if err := ResolveTargets(s.Targets, types, o.Source()); err != nil {
-			return scope, err
+			return scope, s.orObject(ctx, o, err)
 		}
 	}
 	local := s.Namespace != ""
@@ -234,6 +288,37 @@ func (s *Selection) Scope(ctx context.Context, o *ScanOptions) (scan.Scope, erro
 		scope.Namespaces = []string{s.Namespace}
 	}
 	return scope, nil
+}
+
+// orObject returns the error about a target whose type does not exist; if it is the name of objects
+// instead, an error that names those.
+func (s *Selection) orObject(ctx context.Context, o *ScanOptions, err error) error {
+	if len(s.Targets) != 1 || s.Targets[0].Name != "" || s.Namespace == "" && o.From == "" { // then it would list the whole cluster
+		return err
+	}
+	within := scan.Scope{}
+	if s.Namespace != "" {
+		within.Namespaces = []string{s.Namespace}
+	}
+	seen, _, scanErr := o.read(ctx, within)
+	if scanErr != nil {
+		return err
+	}
+	var near []string
+	for _, found := range seen.Objects {
+		if found.Name != s.Targets[0].Word || found.Namespace != s.Namespace && s.Namespace != "" {
+			continue
+		}
+		arg := strings.ToLower(found.Kind) + "/" + found.Name
+		if found.Namespace != s.Namespace {
+			arg += " -n " + found.Namespace
+		}
+		near = append(near, arg)
+	}
+	if len(near) == 0 {
+		return err
+	}
+	return Usagef("%s is not a resource type, but the name of an object%s", Quote(s.Targets[0].Word), DidYouMean(near[:min(len(near), maxNearest)]))
 }
 
 // CascadeScope is Scope for a command that follows what is deleted with the targets: the whole cluster, as

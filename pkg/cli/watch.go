@@ -62,7 +62,10 @@ func (w *Watch) Complete(others ...string) error {
 	if !w.On {
 		return nil
 	}
-	if err := RefuseFlags(w.given.Changed, "--watch cannot be combined with --%s", append([]string{"from", "demo", "strict", "template"}, others...)...); err != nil {
+	if err := cmp.Or(
+		UsageIf(w.scan.From != "", "--watch needs a cluster: a file does not change"),
+		RefuseFlags(w.given.Changed, "--watch cannot be combined with --%s", append([]string{"strict", "template"}, others...)...),
+	); err != nil {
 		return err
 	}
 	const lines = "json"

@@ -35,12 +35,28 @@ func Main(ctx context.Context, args []string, s cli.Streams) int {
 // Commands returns the root command, for documentation. It makes no request to a cluster.
 func Commands(s cli.Streams) *cobra.Command { return newRoot(cli.NewScanOptions(s)) }
 
+// synonyms are words of other programs for what a command does.
+var synonyms = map[string][]string{
+	"audit":    {"check", "find", "lint", "list", "orphans", "scan"},
+	"collect":  {"clean", "cleanup", "prune", "purge", "sweep"},
+	"delete":   {"remove", "rm"},
+	"doctor":   {"health", "status"},
+	"repair":   {"fix"},
+	"restore":  {"recover", "rollback", "undo"},
+	"snapshot": {"dump", "export", "save"},
+	"tree":     {"get", "graph", "list", "ls", "show"},
+	"why":      {"describe", "trace"},
+}
+
 func newRoot(scan *cli.ScanOptions) *cobra.Command {
 	root := overview.New(scan)
 	root.AddCommand(
 		tree.New(scan), audit.New(scan), stuck.New(scan), report.New(scan), why.New(scan), explain.New(scan), collect.New(scan), controller.New(scan), delete.New(scan), doctor.New(scan), repair.New(scan), finalizer.New(scan), restore.New(scan), snapshot.New(scan),
 		version.New(scan), completion.New(scan), newOptions(),
 	)
+	for _, command := range root.Commands() {
+		command.SuggestFor = synonyms[command.Name()]
+	}
 	cli.SetUpRoot(root, scan)
 	return root
 }

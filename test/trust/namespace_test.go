@@ -70,7 +70,7 @@ func TestNamespaceThatDoesNotExistIsAnErrorOfEveryCommand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := *u
 			u.T = t
-			r := u.runs(append(args, "-n", "shpo")...).exits(2).warns(`namespace "shpo"`, `similar names: "shop"`)
+			r := u.runs(append(args, "-n", "shpo")...).exits(2).warns(`namespace "shpo"`, `Did you mean shop?`)
 			if r.stdout != "" {
 				t.Errorf("it answers: %s", short(r.stdout))
 			}
@@ -80,7 +80,7 @@ func TestNamespaceThatDoesNotExistIsAnErrorOfEveryCommand(t *testing.T) {
 	for _, args := range [][]string{
 		{"audit", "--strict"}, {"collect", "--dry-run"}, {"repair", "--dry-run"}, {"tree"}, {"why", "secret/garbage"}, {"delete", "secret/garbage", "--dry-run"}, {"report"},
 	} {
-		u.runs(append(args, "-n", "shpo", "--from", "all.json")...).exits(2).warns(`the file has no object in namespace "shpo"; similar names: "shop"`)
+		u.runs(append(args, "-n", "shpo", "--from", "all.json")...).exits(2).warns(`the file has no object in namespace "shpo". Did you mean shop?`)
 	}
 	requireKept(t, s, garbage)
 	if w := s.Writes()[before:]; len(w) > 0 {

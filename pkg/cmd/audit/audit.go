@@ -293,9 +293,6 @@ func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
 
 // checkSettle returns an error if --settle cannot work.
 func (f *auditFlags) checkSettle() error {
-	if f.settle < 0 {
-		return cli.Usagef("--settle must not be negative")
-	}
 	return cli.UsageIf(f.settle > 0 && f.scan.From != "", "--settle needs a cluster: the objects of a file cannot be read again")
 }
 

@@ -95,7 +95,12 @@ func (c *collectCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return cli.Run(ctx, job, now)
+	var notes []string
+	if len(c.rules) > 0 && len(now.Plan.Steps)+len(now.Plan.Blocked) == 0 {
+		audit := c.options.Scan.Suggest("audit", "--rule", strings.Join(c.rules, ","))
+		notes = append(notes, "The garbage collector does nothing about what --rule selects. To see what that is: "+audit)
+	}
+	return cli.Run(ctx, job, now, notes...)
 }
 
 // scope is what the command scans: the cluster, or the namespace of -n.

@@ -2,6 +2,7 @@
 package delete
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -108,6 +109,7 @@ kubectl gc delete deployment/web -n shop --client-side`),
 	c.files.AddFlags(cmd)
 	flags.BoolVar(&c.ignoreMissing, "ignore-not-found", false, "Treat objects that do not exist as deleted.")
 	flags.StringVar(&c.cascade, "cascade", "background", "Policy for dependents: background, foreground, orphan.")
+	flags.Lookup("cascade").NoOptDefVal = "background"
 	flags.BoolVar(&c.clientSide, "client-side", false, "Do the garbage collector's work, in a cluster without a working one.")
 	flags.BoolVar(&c.wait, "wait", true, "Wait until the garbage collector has deleted everything.")
 	c.grace.addFlags(cmd)
@@ -125,7 +127,7 @@ func (c *deleteCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	scope, err := c.selection.CascadeScope(ctx, c.options.Scan)
-	if err != nil {
+	if err := cmp.Or(err, c.requireObjects()); err != nil {
 		return err
 	}
 	if len(c.manifests) > 0 { // each has a namespace of its own

@@ -14,12 +14,12 @@ func TestDelete(t *testing.T) {
 		stdout, stderr string
 	}{
 		"previews everything that is deleted with an object": {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployment/web", "-n", "shop"}, cli.ExitDone, "delete 6, keep 2 in namespace shop (file ../../../docs/demo/cluster.json). Complete scan.", ""},
-		"keeps dependents with --cascade=orphan":             {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployment/web", "-n", "shop", "--cascade", "orphan"}, cli.ExitDone, "keep 4", ""},
+		"keeps dependents with --cascade=orphan":             {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployment/web", "-n", "shop", "--cascade=orphan"}, cli.ExitDone, "keep 4", ""},
 		"refuses an object that does not exist":              {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployment/nope", "-n", "shop"}, cli.ExitUsage, "", "--ignore-not-found to treat it as deleted"},
 		"accepts a missing object with --ignore-not-found":   {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployment/nope", "-n", "shop", "--ignore-not-found"}, cli.ExitDone, "Nothing was changed", ""},
 		"refuses an empty command line":                      {[]string{}, cli.ExitUsage, "", "error: nothing to delete given\n"},
 		"refuses a type without a selection":                 {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployments"}, cli.ExitUsage, "", "error: \"deployments\" is a type: specify which of its objects\n"},
-		"refuses a cascade that does not exist":              {[]string{"deployment/web", "--cascade", "all"}, cli.ExitUsage, "", "error: --cascade \"all\": must be background, foreground or orphan\n"},
+		"refuses a cascade that does not exist":              {[]string{"deployment/web", "--cascade=all"}, cli.ExitUsage, "", "error: --cascade \"all\": must be background, foreground or orphan\n"},
 		"refuses files together with targets":                {[]string{"deployment/web", "-f", "x.yaml"}, cli.ExitUsage, "", "error: -f cannot be combined with targets, -l or --all\n"},
 	} {
 		t.Run(name, func(t *testing.T) { clitest.Run(t, New, c.args...).Expect(t, c.code, c.stdout, c.stderr) })

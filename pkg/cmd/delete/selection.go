@@ -23,7 +23,7 @@ func (c *deleteCommand) selectTargets(ctx context.Context, args []string) error 
 	named := slices.IndexFunc(targets, func(t cli.Target) bool { return t.Name != "" })
 	switch {
 	case len(targets) == 0 && !c.files.Any():
-		return cli.WithHint(cli.Usagef("nothing to delete given"), "use TYPE/NAME, TYPE -l SELECTOR, or -f FILE")
+		return cli.WithHint(cli.Usagef("nothing to delete given"), "use TYPE/NAME, TYPE -l SELECTOR, TYPE --all, or -f FILE")
 	case len(targets) > 0 && c.files.Any(), c.files.Any() && (c.selector != "" || c.all):
 		return cli.Usagef("-f cannot be combined with targets, -l or --all")
 	case c.selector != "" && c.all:
@@ -32,8 +32,6 @@ func (c *deleteCommand) selectTargets(ctx context.Context, args []string) error 
 		return cli.Usagef("-l and --all need types, not names")
 	case named >= 0 && c.options.Scan.AllNamespaces:
 		return cli.WithHint(cli.Usagef("%s cannot be deleted by name in all namespaces", cli.Quote(targets[named].Word+"/"+targets[named].Name)), "use -n to choose its namespace")
-	case len(targets) > 0 && named < 0 && c.selector == "" && !c.all:
-		return cli.WithHint(cli.Usagef("%s is a type: specify which of its objects", cli.Quote(targets[0].Word)), "use TYPE/NAME, -l SELECTOR, or --all")
 	}
 	if c.selection, err = c.options.Scan.Select(targets, c.selector); err != nil {
 		return err
@@ -49,12 +47,12 @@ func (c *deleteCommand) findTargets(g *graph.Graph, ignoreMissing bool) ([]graph
 	found := graph.NewSet(g)
 	for _, t := range sel.Targets {
 		if err := cli.FindTarget(g, t, sel.Namespace, found); err != nil && !(ignoreMissing && cli.IsNotFound(err)) {
-			return nil, withNotFoundHint(err)
+			return nil, withNotFoundHint(err, t.Word+"/"+t.Name, sel.Namespace)
 		}
 	}
 	for _, m := range c.manifests {
 		if err := cli.FindManifest(g, m, sel.Namespace, sel.Bound, found); err != nil && !(ignoreMissing && cli.IsNotFound(err)) {
-			return nil, withNotFoundHint(err)
+			return nil, withNotFoundHint(err, strings.ToLower(m.Kind)+"/"+m.Name, cmp.Or(m.Namespace, sel.Namespace))
 		}
 	}
 	var out []graph.Node
@@ -74,9 +72,17 @@ func (c *deleteCommand) findTargets(g *graph.Graph, ignoreMissing bool) ([]graph
 	return out, nil
 }
 
-func withNotFoundHint(err error) error {
+// requireObjects returns an error if the targets are types, of which nothing selects objects.
+func (c *deleteCommand) requireObjects() error {
+	if t := c.selection.Targets; len(t) > 0 && t[0].Name == "" && c.selector == "" && !c.all {
+		return cli.WithHint(cli.Usagef("%s is a type: specify which of its objects", cli.Quote(t[0].Word)), "use TYPE/NAME, -l SELECTOR, or --all")
+	}
+	return nil
+}
+
+func withNotFoundHint(err error, arg, namespace string) error {
 	if cli.IsNotFound(err) {
-		return cli.WithCommandHint(err, "use %s to see what is known of it, or --ignore-not-found to treat it as deleted", "why", "TYPE/NAME", "-n", "NAMESPACE")
+		return cli.WithCommandHint(err, "use %s to see what is known of it, or --ignore-not-found to treat it as deleted", "why", arg, "-n", namespace)
 	}
 	return err
 }

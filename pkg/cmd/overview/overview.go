@@ -72,13 +72,7 @@ kubectl gc collect --dry-run
 # Scan now, and analyze later without the cluster
 kubectl gc snapshot -o cluster.json.gz
 kubectl gc audit --from cluster.json.gz`),
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cli.WithHelp(cli.Usagef("unknown command %s", cli.Quote(args[0])), cli.CommandName)
-			}
-			return c.run(cmd.Context())
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	s.AddReadingFlags(cmd)
 	c.output.AddFlags(cmd)

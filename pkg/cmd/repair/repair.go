@@ -145,7 +145,11 @@ func (c *repairCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return cli.Run(ctx, job, now)
+	var notes []string
+	if (len(c.rules) > 0 || len(c.selection.Targets) > 0) && len(now.Plan.Steps)+len(now.Plan.Blocked) == 0 {
+		notes = append(notes, "Nothing that was selected has a reference to repair. To see what needs a repair: "+c.options.Scan.Suggest("audit"))
+	}
+	return cli.Run(ctx, job, now, notes...)
 }
 
 // plan plans the repairs of the selected objects that exist. Accepted gaps make no difference: a reference

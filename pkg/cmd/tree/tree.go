@@ -108,7 +108,7 @@ func (c *treeCommand) selectTargets(args []string) error {
 	named := slices.ContainsFunc(sel.Targets, func(t cli.Target) bool { return t.Name != "" })
 	return cmp.Or(
 		c.scan.Validate(),
-		cli.UsageIf(c.depth < 0, "--depth must not be negative"),
+		cli.UsageIf(c.owners && c.dependents, "--owners cannot be combined with --dependents: without them, tree shows both"),
 		targetsErr,
 		cli.UsageIf(len(sel.Targets) > 0 && len(c.uids) > 0, "targets by name cannot be combined with --uid"),
 		selectionErr,
@@ -123,7 +123,7 @@ func (c *treeCommand) everything() bool {
 }
 
 func (c *treeCommand) run(ctx context.Context, args []string) error {
-	if err := cmp.Or(c.selectTargets(args), c.watch.Complete(), c.output.Complete(c.scan.Streams)); err != nil {
+	if err := cmp.Or(c.watch.Complete(), c.output.Complete(c.scan.Streams), c.selectTargets(args)); err != nil {
 		return err
 	}
 	scope, err := c.scope(ctx)
@@ -193,7 +193,11 @@ func (c *treeCommand) printRows(family tree.Family, isolated int, cells map[type
 	rows := tree.Layout(c.graph, c.judge, family, c.graph.Snapshot().Taken)
 	view := tree.View{Graph: c.graph, Judge: c.judge, Cells: cells, Palette: c.scan.Palette(), Wide: c.output.Format == "wide", Isolated: isolated}
 	if len(rows) == 0 {
-		fmt.Fprintln(c.scan.Err, "Nothing to show: no object in scope has an owner or a dependent.")
+		nothing := "no object in scope has an owner or a dependent"
+		if c.selection.Selector != nil {
+			nothing = "no object has the labels " + cli.Quote(c.selector) + cli.InNamespace(c.selection.Namespace)
+		}
+		fmt.Fprintln(c.scan.Err, "Nothing to show: "+nothing+".")
 		return nil
 	}
 	return view.Write(c.scan.Text(), rows)

@@ -35,7 +35,8 @@ type whyCommand struct {
 	explainer *explain.Explainer
 	live      *client.Client // nil if the scan read a file
 	webhooks  []snapshot.AdmissionWebhook
-	unknown   bool // a requested object does not exist, and nothing is known of it
+	near      []string // what may have been meant by targets that do not exist
+	unknown   bool     // a requested object does not exist, and nothing is known of it
 }
 
 // New returns the command why.
@@ -105,8 +106,8 @@ func (c *whyCommand) selectTargets(args []string) error {
 		return cli.Usagef("targets by name cannot be combined with --uid")
 	case len(targets) == 0 && len(c.uids) == 0:
 		return cli.WithHelp(cli.Usagef("no object given: use TYPE/NAME, or --uid UID"), cli.CommandName+" why")
-	case slices.ContainsFunc(targets, func(t cli.Target) bool { return t.Name == "" }):
-		return cli.WithCommandHint(cli.Usagef("%s is a type: why explains single objects, given as TYPE/NAME", cli.Quote(args[0])), "%s checks all objects", "audit")
+	case c.watch.On && len(targets)+len(c.uids) != 1:
+		return cli.Usagef("--watch follows one object, and %d are given", len(targets)+len(c.uids))
 	}
 	if c.selection, err = c.scan.Select(targets, ""); err != nil {
 		return err
@@ -119,11 +120,8 @@ func (c *whyCommand) selectTargets(args []string) error {
 }
 
 func (c *whyCommand) run(ctx context.Context, args []string) error {
-	if err := cmp.Or(c.selectTargets(args), c.watch.Complete(), c.output.Complete(c.scan.Streams)); err != nil {
+	if err := cmp.Or(c.watch.Complete(), c.output.Complete(c.scan.Streams), c.selectTargets(args)); err != nil {
 		return err
-	}
-	if given := len(c.selection.Targets) + len(c.uids); c.watch.On && given != 1 {
-		return cli.Usagef("--watch follows one object, and %d are given", given)
 	}
 	scope, err := c.scope(ctx)
 	if err != nil {
@@ -144,6 +142,9 @@ func (c *whyCommand) run(ctx context.Context, args []string) error {
 	}
 	if err := c.write(taken, c.explanation(answers)); err != nil {
 		return fmt.Errorf("write the explanation: %w", err)
+	}
+	if len(c.near) > 0 {
+		fmt.Fprintln(c.scan.Err, strings.TrimPrefix(cli.DidYouMean(c.near), ". "))
 	}
 	c.scan.WarnOfGaps(taken)
 	if err := c.scan.StrictExit(taken); err != nil || !c.unknown {
@@ -166,6 +167,9 @@ func (c *whyCommand) scope(ctx context.Context) (scan.Scope, error) {
 		return scope, err
 	}
 	for _, t := range c.selection.Targets {
+		if t.Name == "" {
+			return scope, cli.WithCommandHint(cli.Usagef("%s is a type: why explains single objects, given as TYPE/NAME", cli.Quote(t.Word)), "%s checks all objects", "audit")
+		}
 		if t.Type.Namespaced && c.scan.AllNamespaces {
 			return scope, cli.WithHint(cli.Usagef("%s may exist in several namespaces, and why explains one object", cli.Quote(t.String())), "choose its namespace with -n, or the object with --uid")
 		}
@@ -230,6 +234,7 @@ func (c *whyCommand) target(ctx context.Context, t cli.Target) (*explain.Answer,
 		if a.HasTraces() {
 			return a, nil
 		}
+		c.near = append(c.near, t.Nearest(c.graph, namespace)...)
 		return a, c.scan.RequireNamespace(ctx, at.Namespace, c.graph.Snapshot(), c.live)
 	case 1:
 		return c.present(ctx, found[0]), nil

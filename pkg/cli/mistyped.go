@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// UnknownCommand is the Args of a root command: what is left on its command line is no command.
+func UnknownCommand(root *cobra.Command, args []string) error {
+	return refuseArgument(root, args, "unknown command", root.SuggestionsFor)
+}
+
+// unknownTopic is the Args of cobra's help command.
+func unknownTopic(help *cobra.Command, args []string) error {
+	if found, _, err := help.Root().Find(args); err != nil || found.HasParent() {
+		return err
+	}
+	return UnknownCommand(help.Root(), args)
+}
+
+// NoArguments is the Args of a command that takes none.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	return refuseArgument(cmd, args, "unexpected argument", func(string) []string { return nil })
+}
+
+// refuseArgument returns an error if there is an argument. near returns the words for which it may be a mistake.
+func refuseArgument(cmd *cobra.Command, args []string, what string, near func(arg string) []string) error {
+	if len(args) == 0 || isBlank(args[0]) { // refuseEmpty refuses it
+		return nil
+	}
+	meant := near(args[0])
+	switch {
+	case strayValue(cmd, args[0]) != "":
+		meant = append(meant, strayValue(cmd, args[0]))
+	case !isFile(args[0]):
+	case cmd.Flags().Lookup("from") != nil:
+		meant = append(meant, "--from "+ShellCommand(args[0]))
+	case cmd.Flags().Lookup("output") != nil:
+		meant = append(meant, "-o "+ShellCommand(args[0]))
+	}
+	slices.Sort(meant)
+	err := Usagef("%s %s%s", what, Quote(args[0]), DidYouMean(slices.Compact(meant)))
+	return WithHelp(cmp.Or(unexpectedTarget(cmd, args[0]), err), cmd.CommandPath())
+}
+
+// unexpectedTarget returns an error that leads to why, if an argument that is not expected is TYPE/NAME.
+func unexpectedTarget(cmd *cobra.Command, arg string) error {
+	targets, err := ParseTargets([]string{arg})
+	if err != nil || targets[0].Name == "" || isFile(arg) {
+		return nil
+	}
+	words := []string{"why", arg}
+	if n := cmd.Flag("namespace"); n != nil {
+		words = append(words, "-n", n.Value.String())
+	}
+	return WithCommandHint(Usagef("unexpected argument %s", Quote(arg)), "to explain one object, use %s", words...)
+}
+
+// isFile reports whether a word is the name of a document, or would be the name of one.
+func isFile(word string) bool {
+	_, err := os.Stat(word)
+	return err == nil || slices.Contains([]string{".json", ".yaml", ".yml", ".gz"}, filepath.Ext(word))
+}
+
+// strayValue returns the flag of which an argument is the value, if such a flag is given without =,
+// which it needs: --dry-run=server for server after --dry-run. Otherwise it returns "".
+func strayValue(cmd *cobra.Command, arg string) (flag string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if complete, ok := cmd.GetFlagCompletionFunc(f.Name); ok && f.Value.Type() != "bool" && f.NoOptDefVal != "" && f.NoOptDefVal == f.Value.String() {
+			if words, _ := complete(cmd, nil, ""); slices.Contains(Choices(words).Values(), arg) {
+				flag = "--" + f.Name + "=" + arg
+			}
+		}
+	})
+	return flag
+}
+
+// refuseStrayValues returns an error if an argument looks like the value of a flag. An object of that
+// name would be deleted, and the flag would not have its effect.
+func refuseStrayValues(cmd *cobra.Command, args []string) error {
+	for _, arg := range args {
+		if flag := strayValue(cmd, arg); flag != "" {
+			return WithHint(Usagef("unexpected argument %s%s", Quote(arg), DidYouMean([]string{flag})), "for an object of that name, write TYPE/NAME")
+		}
+	}
+	return nil
+}
+
+// numbers are the types of flags whose errors name functions of Go's library, and what such a flag takes.
+var numbers = map[string]string{
+	"int": "a whole number", "int64": "a whole number", "Level": "a whole number",
+	"duration": "a duration such as 30s, 5m or 24h", "quantity": "an amount of memory such as 512Mi or 2Gi",
+}
+
+// flagError returns the usage error for an error of parsing flags.
+func flagError(cmd *cobra.Command, err error) error {
+	if words := cmd.Flags().Args(); !cmd.HasParent() && len(words) > 0 { // the flag is that of the command which was meant
+		return UnknownCommand(cmd, words)
+	}
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
+		return WithHelp(unknownFlag(cmd, unknown.GetSpecifiedName()), cmd.CommandPath())
+	}
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		flag, takes := "--"+invalid.GetFlag().Name, numbers[invalid.GetFlag().Value.Type()]
+		switch {
+		case errors.Is(err, strconv.ErrRange):
+			err = Usagef("%s %s: too large", flag, Quote(invalid.GetValue()))
+		case takes != "":
+			err = Usagef("%s %s: must be %s", flag, Quote(invalid.GetValue()), takes)
+		}
+	}
+	return WithHelp(err, cmd.CommandPath())
+}
+
+// unknownFlag returns the error of a flag that a command does not have: the flags that may have been
+// meant, or else the commands that have it.
+func unknownFlag(cmd *cobra.Command, name string) error {
+	var near, commands []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { near = append(near, f.Name) })
+	near = prepend("--", Nearest(name, near))
+	err := Usagef("unknown flag: --%s%s", name, DidYouMean(near))
+	for _, other := range cmd.Root().Commands() {
+		if other.Flags().Lookup(name) != nil {
+			commands = append(commands, other.Name())
+		}
+	}
+	if len(near) > 0 || len(commands) == 0 {
+		return err
+	}
+	return WithHint(err, "commands with --"+name+": "+strings.Join(commands, ", "))
+}
