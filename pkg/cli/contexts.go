@@ -82,7 +82,7 @@ func (c *Contexts) Scans() ([]ContextScan, error) {
 	}
 	known, _, err := c.scan.Config.Contexts()
 	if err != nil {
-		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+		return nil, c.scan.kubeconfigError(err)
 	}
 	slices.Sort(known)
 	names := c.names
@@ -95,7 +95,7 @@ func (c *Contexts) Scans() ([]ContextScan, error) {
 	var out []ContextScan
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		if !slices.Contains(known, name) {
-			return nil, WithHint(Usagef("--contexts: the kubeconfig has no context %s", Quote(name)), "its contexts: "+strings.Join(known, ", "))
+			return nil, WithHint(Usagef("--contexts: the kubeconfig has no context %s%s", Quote(name), DidYouMean(Nearest(name, known))), "its contexts: "+strings.Join(known, ", "))
 		}
 		out = append(out, ContextScan{name, c.scan.ForContext(name)})
 	}

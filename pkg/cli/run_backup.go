@@ -151,7 +151,7 @@ func (s *ScanOptions) ContextAndServer() (name, server string, err error) {
 	_, name, contextsErr := s.Config.Contexts()
 	config, err := s.Config.Config()
 	if err := cmp.Or(contextsErr, err); err != nil {
-		return "", "", fmt.Errorf("read the kubeconfig: %w", err)
+		return "", "", s.kubeconfigError(err)
 	}
 	return name, redact.URL(config.Host), nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -140,7 +141,6 @@ const minMemory = 64 << 20
 func (s *ScanOptions) Validate() error {
 	_, timeoutErr := s.requestTimeout()
 	return cmp.Or(
-		UsageIf(s.chunkSize < 0, "--chunk-size must not be negative"),
 		UsageIf(s.concurrency < 1, "--concurrency must be at least 1"),
 		UsageIf(s.maxMemory.Value() < minMemory, "--max-memory must be at least 64Mi"),
 		UsageIf(s.demo && s.From != demoFile, "--demo cannot be combined with --from"),
@@ -319,7 +319,7 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 	}
 	config, err := s.Config.Config()
 	if err != nil {
-		return nil, WithHint(fmt.Errorf("read the kubeconfig: %w", err), "choose a cluster with --kubeconfig, --context or KUBECONFIG"+s.orFile())
+		return nil, s.kubeconfigError(err)
 	}
 	timeout, err := s.requestTimeout()
 	if err != nil {
@@ -339,6 +339,15 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 	}
 	s.connected, err = client.New(config, options)
 	return s.connected, err
+}
+
+// kubeconfigError returns the error of a kubeconfig that gives no cluster.
+func (s *ScanOptions) kubeconfigError(err error) error {
+	known, context, listErr := s.Config.Contexts()
+	if listErr == nil && context != "" && !slices.Contains(known, context) {
+		err = fmt.Errorf("it has no context %s%s", Quote(context), DidYouMean(Nearest(context, known)))
+	}
+	return WithHint(fmt.Errorf("read the kubeconfig: %w", err), "choose a cluster with --kubeconfig, --context or KUBECONFIG"+s.orFile())
 }
 
 // Source returns what the types come from, as a noun.
@@ -379,14 +388,20 @@ func (s *ScanOptions) orFile() string {
 	if s.NeedsCluster {
 		return ""
 	}
-	return ", or read a file with --from, or try --demo"
+	return ", read a file with --from, or try --demo"
 }
 
 // withScanHint adds to an error of a scan what the user can do about it.
 func (s *ScanOptions) withScanHint(err error) error {
 	if unreachable, ok := errors.AsType[*discovery.UnreachableError](err); ok {
-		if unreachable.Refused() {
+		context, _, _ := s.Config.Target()
+		switch {
+		case unreachable.LoggedOut():
+			return WithHint(err, "log in as for kubectl: your token or certificate may have expired")
+		case unreachable.Refused():
 			return WithHint(err, "log in, or check your RBAC permissions: ClusterRole system:discovery permits this to all authenticated users")
+		case context == "":
+			return WithHint(err, "check the address of the server"+s.orFile())
 		}
 		return WithHint(err, "check the context with "+s.SuggestKubectl("config", "current-context")+s.orFile())
 	}
@@ -410,7 +425,7 @@ func (s *ScanOptions) Namespace() (name string, named bool, err error) {
 	}
 	name, err = s.Config.CurrentNamespace()
 	if err != nil {
-		err = fmt.Errorf("read the kubeconfig: %w", err)
+		err = s.kubeconfigError(err)
 	}
 	return name, false, err
 }

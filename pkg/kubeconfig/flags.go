@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -184,6 +185,9 @@ func (f *Flags) raw() (api.Config, error) {
 	return loaded.RawConfig()
 }
 
+// otherKind matches client-go's error about a file that is something else.
+var otherKind = regexp.MustCompile(`error loading config file ("[^"]*"): no kind ("[^"]*") is registered .*`)
+
 // loader reads and merges the files. Without files and --server, a Pod uses its own
 // cluster. The Pod's token is never sent to another cluster.
 func (f *Flags) loader() (clientcmd.ClientConfig, error) {
@@ -191,11 +195,17 @@ func (f *Flags) loader() (clientcmd.ClientConfig, error) {
 	rules.ExplicitPath = f.file
 	config, err := rules.Load()
 	if err != nil {
-		return nil, err
+		return nil, errors.New(otherKind.ReplaceAllString(err.Error(), "$1 is not a kubeconfig, but of kind $2"))
 	}
-	if api.IsConfigEmpty(config) && f.overrides.ClusterInfo.Server == "" {
-		if pod := f.pod(); pod != nil {
+	if chosen := f.overrides.ClusterInfo.Server + f.overrides.Context.Cluster; chosen == "" {
+		if pod := f.pod(); api.IsConfigEmpty(config) && pod != nil {
 			config = pod
+		}
+		switch {
+		case api.IsConfigEmpty(config):
+			return nil, fmt.Errorf("there is none: %s does not exist or is empty", strings.Join(rules.GetLoadingPrecedence(), ", "))
+		case cmp.Or(f.overrides.CurrentContext, config.CurrentContext) == "":
+			return nil, errors.New("it has no current context")
 		}
 	}
 	if context := config.Contexts[f.overrides.CurrentContext]; f.multiple && context != nil {

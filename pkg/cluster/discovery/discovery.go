@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	apidiscovery "k8s.io/api/apidiscovery/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
@@ -42,6 +43,9 @@ type UnreachableError struct {
 }
 
 func (e *UnreachableError) Error() string {
+	if e.LoggedOut() {
+		return fmt.Sprintf("you are not logged in to %s: %v", e.Server, e.Err)
+	}
 	if e.Refused() {
 		return fmt.Sprintf("the server at %s does not tell you what it serves: %v", e.Server, e.Err)
 	}
@@ -49,6 +53,9 @@ func (e *UnreachableError) Error() string {
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// LoggedOut reports whether the server does not accept the user's credentials.
+func (e *UnreachableError) LoggedOut() bool { return apierrors.IsUnauthorized(e.Err) }
 
 // Refused reports whether the server answered but forbids discovery to this user.
 func (e *UnreachableError) Refused() bool { return client.ClassifyRequest(e.Err) == snapshot.Forbidden }

@@ -30,7 +30,11 @@ func (c *restoreCommand) open(name string) (*backup.Backup, error) {
 }
 
 func (c *restoreCommand) find(name string) (*backup.Backup, error) {
-	if info, err := os.Stat(name); filepath.Base(name) != name || err == nil && info.IsDir() {
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && !info.IsDir():
+		return nil, cli.Usagef("%s is not a backup, which is a folder", cli.Quote(name))
+	case err == nil || filepath.Base(name) != name:
 		return backup.Open(name)
 	}
 	root, err := c.options.BackupRoot()
@@ -38,10 +42,11 @@ func (c *restoreCommand) find(name string) (*backup.Backup, error) {
 		return nil, err
 	}
 	saved, err := backup.Open(filepath.Join(root, name))
-	if err != nil {
-		return nil, cli.WithCommandHint(err, "give a folder, or a backup listed by: %s", "restore")
+	if errors.Is(err, fs.ErrNotExist) {
+		known, _ := backupNames(root) // the hint leads to the error
+		err = cli.Usagef("there is no backup %s of this context%s", cli.Quote(name), cli.DidYouMean(cli.Nearest(name, known)))
 	}
-	return saved, nil
+	return saved, cli.WithCommandHint(err, "give a folder, or a backup listed by: %s", "restore")
 }
 
 // list lists the backups of the current context.
