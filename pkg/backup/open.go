@@ -73,7 +73,10 @@ func (b *Backup) read() error {
 	if err := checkFolder(b.root); err != nil {
 		return err
 	}
-	if err := b.readHeader(); err != nil {
+	switch err := b.readHeader(); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("it is not a backup: %s: %w", indexFile, err)
+	case err != nil:
 		return fmt.Errorf("%s: %w", indexFile, err)
 	}
 	if err := b.openObjects(); err != nil {

@@ -34,7 +34,11 @@ func (f *auditFlags) withoutVersions(seen *snapshot.Snapshot) (*snapshot.Snapsho
 	}
 	for i, gv := range f.removed {
 		if !slices.ContainsFunc(seen.Types, func(t snapshot.Type) bool { return t.Group == gv.Group && t.Version == gv.Version }) {
-			return nil, cli.WithHint(cli.Usagef("--without %s: the API server does not serve this version", cli.Quote(f.without[i])), "versions that it serves: "+f.scan.SuggestKubectl("api-versions"))
+			var served []string
+			for _, t := range seen.Types {
+				served = append(served, t.APIVersion())
+			}
+			return nil, cli.Usagef("--without %s: the API server does not serve this version%s", cli.Quote(f.without[i]), cli.DidYouMean(cli.Nearest(f.without[i], served)))
 		}
 	}
 	return seen.WithoutVersions(f.removed...), nil

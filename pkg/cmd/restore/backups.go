@@ -41,8 +41,9 @@ func (c *restoreCommand) find(name string) (*backup.Backup, error) {
 	if err != nil {
 		return nil, err
 	}
-	saved, err := backup.Open(filepath.Join(root, name))
-	if errors.Is(err, fs.ErrNotExist) {
+	path := filepath.Join(root, name)
+	saved, err := backup.Open(path)
+	if _, statErr := os.Stat(path); errors.Is(statErr, fs.ErrNotExist) {
 		known, _ := backupNames(root) // the hint leads to the error
 		err = cli.Usagef("there is no backup %s of this context%s", cli.Quote(name), cli.DidYouMean(cli.Nearest(name, known)))
 	}
