@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"strings"
 
 	"github.com/spf13/cobra"
 

@@ -26,7 +26,7 @@ func TestLines(t *testing.T) {
 		"blanks at the end stay, as of a prompt":    {"Type 5 to confirm: ", 12, 12, []string{"Type 5 to", "confirm: "}},
 		"a command is not broken":                   {"Undo: kubectl gc restore 2026 (objects only)", 12, 12, []string{"Undo:", "kubectl gc restore 2026", "(objects", "only)"}},
 		"what stands apart is no part of a command": {"kubectl gc audit   changed now", 20, 20, []string{"kubectl gc audit", "changed now"}},
-		"a color is resumed":                       {dim + "one two" + normal + " " + red + "three four" + reset + " five", 4, 5, []string{dim + "one" + reset, dim + "two" + normal, red + "three" + reset, red + "four" + reset, "five"}},
+		"a color is resumed":                        {dim + "one two" + normal + " " + red + "three four" + reset + " five", 4, 5, []string{dim + "one" + reset, dim + "two" + normal, red + "three" + reset, red + "four" + reset, "five"}},
 		"wide characters take two columns":          {"日本 日本 日本", 9, 9, []string{"日本 日本", "日本"}},
 		"nothing":                                   {"", 1, 1, []string{""}},
 		"no room at all":                            {"a b", 0, -3, []string{"a", "b"}},
