@@ -102,7 +102,7 @@ type Cause struct {
 
 func causeOf(j *collector.Judgement) *Cause {
 	switch {
-	case j.Gap != nil:
+	case j.Gap != nil && j.Gap.Reason != snapshot.NotInFile: // one object may be added to a file
 		gap := *j.Gap
 		gap.Message = ""
 		return &Cause{Gap: gap}

@@ -89,6 +89,11 @@ func TestGroups(t *testing.T) {
 			[]st.Part{st.Listing(of("ns/a", old), of("ns/b", older)), st.Unreadable("deployments.apps", snapshot.Forbidden)},
 			[]string{"unverified-owner 2 ConfigMap/a ns 2"},
 		},
+		"owners that a file may lack are causes of their own": {
+			audit.ByCause,
+			[]st.Part{st.Listing(of("ns/a", old), of("ns/b", older), of("ns/c", older)), st.Unreadable("deployments.apps", snapshot.NotInFile)},
+			[]string{"unverified-owner 2 ConfigMap/b ns 2", "unverified-owner 1 ConfigMap/a ns 1"},
+		},
 		"by owner, whatever the result": {
 			audit.ByOwner,
 			[]st.Part{st.Listing(web, of("ns/a", old), of("ns/b", old, web)), st.Absent("apps/v1", "Deployment", "ns/old")},

@@ -13,7 +13,6 @@ import (
 // them: an owner orphans the object, the collector has no reason to process it, or the order of
 // events decides. It simulates only if a finding needs it.
 func (r *ruleContext) predict(report *Report) {
-	var possible *simulate.Result
 	var of uncertainty
 	for i := range report.Findings {
 		f := &report.Findings[i]
@@ -22,9 +21,10 @@ func (r *ruleContext) predict(report *Report) {
 		if !blocked && !outOfScope && !removesObjectOrReference(f) && !f.RepeatsBad {
 			continue
 		}
-		if possible == nil {
-			possible = simulate.Run(r.judge, simulate.Predicting, simulate.Bounds{})
+		if r.possible == nil {
+			r.possible = simulate.Run(r.judge, simulate.Predicting, simulate.Bounds{})
 		}
+		possible := r.possible
 		switch n := r.graph.Find(f.Object.UID); {
 		case outOfScope && !blocked:
 			if possible.Nondeterministic(n) {

@@ -52,6 +52,8 @@ type ruleContext struct {
 	traces  *simulate.FinalizerTraces
 	model   func() *simulate.Model // of the scanned state
 	after   func() *simulate.Model // of what is left when the collector has done all it can
+	// possible is what the cluster's own collector does; nil until a finding needs it.
+	possible *simulate.Result
 }
 
 // objectContext is what rules know about one object.

@@ -104,22 +104,57 @@ func Terminating(j *collector.Judge, o Options) []TerminatingObject {
 	return newRuleContext(j, o).terminating((*object.Object).Terminating)
 }
 
-// RunWithStuck is Run, and also returns those of Terminating whose deletion was requested more than
-// o.StuckAfter before the scan, the oldest first, and how many other objects are being deleted.
-func RunWithStuck(j *collector.Judge, o Options) (report *Report, stuck []TerminatingObject, younger int, err error) {
+// Deletions are a Report with the deletions that are under way or follow from it.
+type Deletions struct {
+	*Report
+
+	Stuck      []TerminatingObject // requested more than Options.StuckAfter before the scan; the oldest first
+	Younger    int                 // how many other objects are being deleted
+	Dependents int                 // how many objects the collector may delete because it deletes those of findings
+}
+
+// RunWithDeletions is Run and Terminating with one simulation.
+func RunWithDeletions(j *collector.Judge, o Options) (*Deletions, error) {
 	r := newRuleContext(j, o)
-	if report, err = r.run(); err != nil {
-		return nil, nil, 0, err
+	report, err := r.run()
+	if err != nil {
+		return nil, err
 	}
-	stuck = r.terminating(func(of *object.Object) bool {
+	out := &Deletions{Report: report, Dependents: r.cascade(report)}
+	out.Stuck = r.terminating(func(of *object.Object) bool {
 		old := of.Terminating() && r.graph.Snapshot().Taken.Sub(of.DeletionRequested()) > o.StuckAfter
 		if of.Terminating() && !old {
-			younger++
+			out.Younger++
 		}
 		return old
 	})
-	slices.SortStableFunc(stuck, func(a, b TerminatingObject) int { return a.Requested.Compare(b.Requested) })
-	return report, stuck, younger, nil
+	slices.SortStableFunc(out.Stuck, func(a, b TerminatingObject) int { return a.Requested.Compare(b.Requested) })
+	return out, nil
+}
+
+// cascade returns how many objects the collector may delete because it deletes those of findings.
+func (r *ruleContext) cascade(report *Report) (dependents int) {
+	reached := graph.NewSet(r.graph)
+	var next []graph.Node
+	for i := range report.Findings {
+		if f := &report.Findings[i]; f.Consequence == collector.ConsequenceDelete {
+			n := r.graph.Find(f.Object.UID)
+			reached.Add(n)
+			next = append(next, n)
+		}
+	}
+	for len(next) > 0 {
+		n := next[len(next)-1]
+		next = next[:len(next)-1]
+		for _, e := range r.graph.Dependents(n) {
+			if o := r.graph.Object(e.Node); !reached.Has(e.Node) && !o.Terminating() && r.inScope(o) && r.possible.MayDelete(e.Node) {
+				reached.Add(e.Node)
+				next = append(next, e.Node)
+				dependents++
+			}
+		}
+	}
+	return dependents
 }
 
 // terminating returns what is known of those objects of Terminating that are selected.

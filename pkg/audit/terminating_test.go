@@ -151,3 +151,24 @@ func TestJoinTerminatingNamesTheClusterAndIsIncompleteIfOneGaveNoAnswer(t *testi
 		t.Errorf("complete %t, gaps %v", r.Complete, r.Gaps)
 	}
 }
+
+func TestRunWithDeletionsCountsWhatIsDeletedWithTheObjectsOfFindings(t *testing.T) {
+	old, web := st.Deployment("ns/old"), st.Deployment("ns/web")
+	set := st.Object("apps/v1", "ReplicaSet", "ns/old-1", st.OwnedBy(old))
+	gone := st.Namespace("gone", st.Terminating())
+	found, err := audit.RunWithDeletions(collector.NewJudge(graph.New(st.New(st.Listing(
+		web, set, st.Pod("ns/a", st.OwnedBy(set)), st.Pod("ns/b", st.OwnedBy(set)), st.Pod("ns/shared", st.OwnedBy(set, web)),
+		st.ConfigMap("ns/lost-too", st.OwnedBy(old)), gone, st.ConfigMap("gone/content"),
+		st.ConfigMap("ns/young", st.TerminatingFor(time.Minute)), st.ConfigMap("ns/late", st.TerminatingFor(time.Hour)), st.ConfigMap("ns/later", st.TerminatingFor(2*time.Hour)),
+	), st.Absent("apps/v1", "Deployment", "ns/old")))), audit.Options{StuckAfter: audit.DefaultStuckAfter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stuck []string
+	for _, s := range found.Stuck {
+		stuck = append(stuck, s.Object.Name)
+	}
+	if diff := cmp.Diff([]string{"later", "late"}, stuck); diff != "" || found.Dependents != 2 || found.Younger != 2 {
+		t.Errorf("%d dependents, %d younger deletions, %s", found.Dependents, found.Younger, diff)
+	}
+}

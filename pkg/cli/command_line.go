@@ -98,8 +98,11 @@ func urls(args []string) (out []string) {
 func printUsage(cmd *cobra.Command) error {
 	var b strings.Builder
 	line := cmd.UseLine()
-	if cmd.HasAvailableSubCommands() {
+	switch {
+	case cmd.HasAvailableSubCommands() && cmd.Runnable():
 		line = cmd.CommandPath() + " [COMMAND] [flags]"
+	case cmd.HasAvailableSubCommands():
+		line = cmd.CommandPath() + " COMMAND"
 	}
 	fmt.Fprintf(&b, "Usage:\n  %s\n", line)
 	if cmd.HasExample() {

@@ -31,6 +31,7 @@ type Overview struct {
 	Types    int            `json:"-"` // how many the garbage collector watches
 	// WillBeDeleted are the objects that the garbage collector will delete, without their dependents.
 	WillBeDeleted []Group         `json:"willBeDeleted"` // never nil
+	Dependents    int             `json:"dependents"`    // how many are deleted, or may be, because of these
 	Stuck         []Stuck         `json:"stuck"`         // the oldest first; never nil
 	StuckAfter    metav1.Duration `json:"stuckAfter"`
 	Younger       int             `json:"deletionsUnderWay"` // deletions that are not stuck yet
@@ -95,14 +96,14 @@ type Stuck struct {
 // settle is how long a working collector may need for an object.
 const settle = 30 * time.Second
 
-// New sums up the audit of a scan. stuck and younger are those of audit.RunWithStuck.
-func New(g *graph.Graph, r *audit.Report, o audit.Options, stuck []audit.TerminatingObject, younger int) *Overview {
+// New sums up the audit of a scan with these options.
+func New(g *graph.Graph, r *audit.Deletions, o audit.Options) *Overview {
 	s := g.Snapshot()
 	v := &Overview{
 		Cluster: Cluster{Version: s.Server}, Complete: r.Complete, Gaps: r.Gaps, Summary: r.Summary, Types: s.MonitoredTypes(),
-		WillBeDeleted: []Group{}, Stuck: []Stuck{}, StuckAfter: metav1.Duration{Duration: o.StuckAfter}, Younger: younger, Broken: []Group{},
+		WillBeDeleted: []Group{}, Stuck: []Stuck{}, StuckAfter: metav1.Duration{Duration: o.StuckAfter}, Younger: r.Younger, Dependents: r.Dependents, Broken: []Group{},
 	}
-	v.addStuck(g, stuck)
+	v.addStuck(g, r.Stuck)
 	var deleted, broken []audit.Finding
 	unverified, overdue := map[types.UID]bool{}, map[types.UID]bool{}
 	for _, f := range r.Findings {
@@ -171,6 +172,17 @@ func (v *Overview) addStuck(g *graph.Graph, stuck []audit.TerminatingObject) {
 // Healthy reports whether there is nothing to show of a complete scan.
 func (v *Overview) Healthy() bool {
 	return v.Complete && len(v.WillBeDeleted)+len(v.Stuck)+len(v.Broken)+v.Unverified == 0
+}
+
+// Doomed returns how many objects WillBeDeleted has.
+func (v *Overview) Doomed() int {
+	objects := map[types.UID]bool{}
+	for _, g := range v.WillBeDeleted {
+		for _, o := range g.Objects {
+			objects[o.UID] = true
+		}
+	}
+	return len(objects)
 }
 
 // Objects returns the objects of all sections.

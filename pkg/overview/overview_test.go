@@ -24,11 +24,11 @@ func of(t *testing.T, seen ...st.Part) *overview.Overview {
 	t.Helper()
 	j := collector.NewJudge(graph.New(st.New(seen...)))
 	o := audit.Options{StuckAfter: audit.DefaultStuckAfter}
-	r, stuck, younger, err := audit.RunWithStuck(j, o)
+	r, err := audit.RunWithDeletions(j, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return overview.New(j.Graph(), r, o, stuck, younger)
+	return overview.New(j.Graph(), r, o)
 }
 
 func createdBefore(age time.Duration) st.Option {

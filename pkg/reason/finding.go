@@ -114,7 +114,12 @@ const (
 
 func (r OwnerUnverified) Brief() string { return fmt.Sprintf("%s: %s", r.Owner, r.BriefObstacle()) }
 
-func (r OwnerUnverified) shared() string { return "owner not verified: " + r.BriefObstacle() }
+func (r OwnerUnverified) shared() string {
+	if r.Gap == nil || r.notInFile() {
+		return r.Brief() // the owner itself is what they share
+	}
+	return "owner not verified: " + r.BriefObstacle()
+}
 
 // BriefObstacle returns what kept the owner from being verified, in a few words.
 func (r OwnerUnverified) BriefObstacle() string {

@@ -88,6 +88,9 @@ func TestSuggestionsAreAcceptedAndKeepClusterAndScope(t *testing.T) {
 
 	ran := map[string]bool{}
 	for _, scene := range [][]string{
+		{"--strict"},
+		{"-A"},
+		{"-n", "shop"},
 		{"why", "secret/garbage", "-n", "shop"},
 		{"why", "secret/replaced", "-n", "shop"},
 		{"why", "secret/waits", "-n", "shop"},

@@ -128,7 +128,7 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	flags.BoolVar(&f.cyclic, "cyclic", false, "Only cycles of owners.")
 	flags.StringSliceVar(&f.rules, "rule", nil, "Only these rules, of those that "+cli.CommandName+" explain lists.")
 	flags.StringVar(&f.failOn, "fail-on", "error", "Exit with 1 at or above this severity: error, warning or never.")
-	flags.StringVar(&f.groupBy, "group-by", string(audit.ByCause), "Show in one row findings that share this: cause, owner, namespace, rule or none.")
+	flags.StringVar(&f.groupBy, "group-by", string(audit.ByCause), "Group findings by cause, owner, namespace, rule or none.")
 	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "Report objects that have been Terminating for longer than this.")
 	flags.DurationVar(&f.settle, "settle", 0, "Wait this long, then report only what the garbage collector has left.")
 	flags.StringVar(&f.baseline, "baseline", "", "Ignore the findings that this earlier report (-o json) has.")

@@ -34,11 +34,12 @@ func New(s *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   plugin.File(),
 		Short: "Explain, preview, repair and undo what the Kubernetes garbage collector does",
-		Long: `Without a command, show on one screen what the garbage collector will delete,
-which deletions are stuck and what holds them, which owner references are broken,
-what could not be read, and what to run next. This scans the cluster once and
-changes nothing. It exits with 0 whatever it finds, with 2 without an answer, and
-with 3 after an incomplete scan with --strict.
+		Long: `Explain, preview, repair and undo what the Kubernetes garbage collector does.
+
+Without a command, show on one screen what the garbage collector will delete, which
+deletions are stuck and what holds them, which owner references are broken, what could
+not be read, and what to run next. This scans the cluster once and changes nothing.
+Exit codes: 0 whatever it finds, 2 no answer, 3 incomplete scan with --strict.
 
 collect, delete, repair, restore and finalizer remove change the cluster, after a preview
 and a confirmation; controller changes it without. doctor --canary creates two ConfigMaps
@@ -89,11 +90,11 @@ func (c *overviewCommand) run(ctx context.Context) error {
 	}
 	options := audit.Options{Namespace: c.scan.Config.Namespace(), StuckAfter: audit.DefaultStuckAfter}
 	judge := collector.NewJudge(graph.New(seen))
-	report, stuck, younger, err := audit.RunWithStuck(judge, options)
+	found, err := audit.RunWithDeletions(judge, options)
 	if err != nil {
 		return err
 	}
-	v := overview.New(judge.Graph(), report, options, stuck, younger)
+	v := overview.New(judge.Graph(), found, options)
 	if live != nil {
 		v.Cluster.Context, v.Cluster.Server, _ = c.scan.ContextAndServer() // the scan has read the kubeconfig
 		v.Manager = reason.StoreOptional(c.manager(ctx, live))

@@ -53,7 +53,11 @@ func (s *screen) line(format string, a ...any) { fmt.Fprintf(&s.out, format+"\n"
 
 func (s *screen) sections(v *overview.Overview) {
 	if groups := v.WillBeDeleted; len(groups) > 0 {
-		s.line("\n%s by the garbage collector, with their dependents", s.palette.Deleted("WILL BE DELETED"))
+		then := ""
+		if v.Dependents > 0 {
+			then = ", then " + wording.Count(v.Dependents, "dependent")
+		}
+		s.line("\n%s by the garbage collector: %s%s", s.palette.Deleted("WILL BE DELETED"), wording.Count(v.Doomed(), "object"), then)
 		s.groups(groups, func(g *overview.Group) string {
 			if g.Findings[0].Nondeterministic != nil {
 				return " (uncertain)"

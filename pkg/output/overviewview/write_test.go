@@ -25,11 +25,11 @@ func written(t *testing.T, mode color.Mode, leader *reason.Leader, seen ...st.Pa
 	t.Helper()
 	j := collector.NewJudge(graph.New(st.New(seen...)))
 	o := audit.Options{StuckAfter: audit.DefaultStuckAfter}
-	r, stuck, younger, err := audit.RunWithStuck(j, o)
+	r, err := audit.RunWithDeletions(j, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := overview.New(j.Graph(), r, o, stuck, younger)
+	v := overview.New(j.Graph(), r, o)
 	if leader != nil {
 		v.Manager = reason.StoreOptional(overview.Manager(*leader, st.Taken, nil))
 	}
@@ -75,12 +75,12 @@ What goes if you delete something: kubectl gc delete TYPE/NAME --dry-run
 		},
 		"every section, and what a working collector would have done": {
 			runs,
-			[]st.Part{st.Listing(append(many, web, st.ConfigMap("shop/x", st.OwnedBy(old)), st.ConfigMap("ns/both", st.OwnedBy(old, web)), st.ConfigMap("ns/beta", st.Owned(st.To(web, st.As("apps/v1beta1", "Deployment")))),
+			[]st.Part{st.Listing(append(many, web, st.Pod("big/p", st.OwnedBy(many[0])), st.ConfigMap("shop/x", st.OwnedBy(old)), st.ConfigMap("ns/both", st.OwnedBy(old, web)), st.ConfigMap("ns/beta", st.Owned(st.To(web, st.As("apps/v1beta1", "Deployment")))),
 				hold("ns/a", time.Hour), hold("ns/b", 2*time.Hour), hold("ns/young", time.Minute), hold("ns/younger", time.Minute), st.Namespace("legacy", st.TerminatingFor(3*time.Hour, "other.example.com/x")),
 			)...), absent, st.Absent("apps/v1", "Deployment", "big/old"), st.Absent("apps/v1", "Deployment", "shop/old")},
-			`prod (https://10.0.0.5:6443, v1.37.2)   69 objects, 64 owner references
+			`prod (https://10.0.0.5:6443, v1.37.2)   70 objects, 65 owner references
 
-WILL BE DELETED by the garbage collector, with their dependents
+WILL BE DELETED by the garbage collector: 61 objects, then 1 dependent
   61 objects in big (60), shop (1): Deployment/old does not exist
       kubectl gc audit --rule missing-owner -o wide
 
@@ -107,7 +107,7 @@ A working garbage collector deletes these within seconds. If they stay: kubectl 
 			nil, append(gone, st.Listing(causes...)),
 			`prod (https://10.0.0.5:6443, v1.37.2)   17 objects, 17 owner references
 
-WILL BE DELETED by the garbage collector, with their dependents
+WILL BE DELETED by the garbage collector: 17 objects
   ConfigMap/c-00 in ns: Deployment/old-00 does not exist
       kubectl gc why configmap/c-00 -n ns
   ConfigMap/c-01 in ns: Deployment/old-01 does not exist
@@ -139,7 +139,7 @@ In what was read: nothing to delete, nothing stuck, no broken owner reference.
 			[]st.Part{st.Listing(st.ConfigMap("ns/a\x1b[31m", st.OwnedBy(old))), absent},
 			`prod (https://10.0.0.5:6443, v1.37.2)   1 object, 1 owner reference
 
-WILL BE DELETED by the garbage collector, with their dependents
+WILL BE DELETED by the garbage collector: 1 object
   ConfigMap/a\x1b[31m in ns: Deployment/old does not exist
       kubectl gc why configmap/a` + "\x1b[31m" + ` -n ns
 `,
