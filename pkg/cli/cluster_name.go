@@ -35,6 +35,8 @@ func (s *ScanOptions) ScanTitle(version string) string {
 		title = s.ClusterName()
 	case "-":
 		title = "standard input"
+	case demoFile:
+		title = "demo"
 	}
 	if version = escape.Word(version); version != "" {
 		if before, inParentheses := strings.CutSuffix(title, ")"); inParentheses && s.From == "" {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -95,11 +94,10 @@ func (c *overviewCommand) run(ctx context.Context) error {
 		return err
 	}
 	v := overview.New(judge.Graph(), found, options)
+	v.Cluster.File = c.scan.File()
 	if live != nil {
 		v.Cluster.Context, v.Cluster.Server, _ = c.scan.ContextAndServer() // the scan has read the kubeconfig
 		v.Manager = reason.StoreOptional(c.manager(ctx, live))
-	} else if c.scan.From != "-" {
-		v.Cluster.File = filepath.Base(c.scan.From)
 	}
 	if err := c.write(v); err != nil {
 		return fmt.Errorf("write the overview: %w", err)
