@@ -22,6 +22,11 @@ type Rule struct {
 	group func(*ruleContext) []Finding
 }
 
+// Page returns the address of the page about the rule.
+func (r Rule) Page() string {
+	return "https://github.com/kubectl-gc/kubectl-gc/blob/main/docs/rules/" + r.ID + ".md"
+}
+
 // Rules are all rules, in the order of an object's findings.
 var Rules = slices.Concat(ownerRules, []Rule{
 	ownerCycle,

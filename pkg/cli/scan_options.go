@@ -129,15 +129,6 @@ func (d demoFlag) Set(given string) (err error) {
 	return err
 }
 
-// File returns the name of the file or folder that was read; empty if that was a cluster, standard
-// input or the demo cluster.
-func (s *ScanOptions) File() string {
-	if s.From == "" || s.From == "-" || s.From == demoFile {
-		return ""
-	}
-	return filepath.Base(s.From)
-}
-
 // refuseDemo returns an error if --demo is given to a command that does not read files.
 func (s *ScanOptions) refuseDemo(cmd *cobra.Command) error {
 	return UsageIf(s.demo && cmd.Flags().Lookup("from") == nil, "--demo works only with commands that can read a snapshot, and %s cannot", cmd.CommandPath())

@@ -16,11 +16,11 @@ func TestFilterFindings(t *testing.T) {
 	if got := p.text(`document.querySelectorAll("#list [role=option]").length`); got != "8" {
 		t.Errorf("%s findings are listed", got)
 	}
-	p.click("[data-grade=warning]")
+	p.click("[data-value=warning]")
 	p.shows("ConfigMap/shared", "Job/import")
 	p.choose("kind", "Job")
 	p.shows("Job/import")
-	p.click("[data-grade=warning]") // undoes the filter
+	p.click("[data-value=warning]") // undoes the filter
 	p.choose("kind", "ConfigMap")
 	p.choose("rule", "unserved-owner-version")
 	p.shows("ConfigMap/flags")
@@ -93,7 +93,7 @@ func TestObjectShowsGCResult(t *testing.T) {
 	p.search("pod/redis-exporter-0")
 	p.row("#list", "Pod/redis-exporter-0")
 	p.title("Pod/redis-exporter-0")
-	if got := p.text(`document.querySelector(".callout").textContent`); got != "A collection pass: deleteits owner is deleted" {
+	if got := p.text(`document.querySelector(".callout").textContent`); got != "The garbage collector will: deleteits owner is deleted" {
 		t.Errorf("the text about a Pod whose owner is deleted is %s", got)
 	}
 }
@@ -208,7 +208,7 @@ const faint = `(() => {
 func TestLinkRestoresView(t *testing.T) {
 	file := pageOf(t, demo)
 	first := open(t, file, "", browser.Look{})
-	first.click("[data-grade=error]")
+	first.click("[data-value=error]")
 	first.row("#list", "flags")
 	first.title("ConfigMap/flags")
 	again := open(t, file, first.text("location.hash"), browser.Look{})

@@ -94,7 +94,7 @@ func (c *overviewCommand) run(ctx context.Context) error {
 		return err
 	}
 	v := overview.New(judge.Graph(), found, options)
-	v.Cluster.File = c.scan.File()
+	v.Cluster.File = c.scan.FileName()
 	if live != nil {
 		v.Cluster.Context, v.Cluster.Server, _ = c.scan.ContextAndServer() // the scan has read the kubeconfig
 		v.Manager = reason.StoreOptional(c.manager(ctx, live))

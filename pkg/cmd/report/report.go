@@ -103,7 +103,7 @@ func (f *reportFlags) run(ctx context.Context) error {
 // cluster, but shows only the steps that collect has with the same flags.
 func (f *reportFlags) page(j *collector.Judge, found *audit.Report) html.Page {
 	p := html.Page{
-		Judge: j, Report: found, Pass: plan.New(j, plan.Options{Mode: plan.Collect}), Version: cli.Release(),
+		Judge: j, Report: found, Pass: plan.New(j, plan.Options{Mode: plan.Collect}), Version: cli.Release(), Suggest: f.scan.Suggest,
 		Source: html.Source{Namespace: f.scan.Config.Namespace(), Selector: f.selector, Flags: f.scan.ReadingFlags(), File: f.scan.FileName()},
 		Hints:  strings.Join(auditreport.Hints(found, f.scan.NextCommands(f.selector)), "    "),
 	}

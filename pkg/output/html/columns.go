@@ -3,6 +3,7 @@ package html
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
@@ -10,10 +11,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/tree"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 )
 
 // none is no index in a list.
@@ -133,7 +136,9 @@ type findings struct {
 	Brief       []int    `json:"brief"`  // in Texts, as all below
 	Effect      []int    `json:"effect"` // what the collector does
 	Consequence []int    `json:"consequence"`
-	Fix         []int    `json:"fix"`
+	Repair      []int    `json:"repair"`   // a command line; empty if only a person can tell
+	Group       []int    `json:"group"`    // of findings with the same cause, in the order of audit.Groups
+	Problems    []int    `json:"problems"` // per group
 	Message     []string `json:"message"`
 	Members     [][]int  `json:"members"` // per cycle: the index of the finding, then its objects
 }
@@ -143,9 +148,17 @@ var severities = []audit.Severity{audit.Error, audit.Warning, audit.Info}
 func (b *builder) findings() findings {
 	ids := audit.IDs()
 	all := findings{
-		Rule: []int{}, Severity: []int{}, Object: []int{}, Brief: []int{}, Effect: []int{}, Consequence: []int{}, Fix: []int{},
-		Message: []string{}, Members: [][]int{},
+		Rule: []int{}, Severity: []int{}, Object: []int{}, Brief: []int{}, Effect: []int{}, Consequence: []int{},
+		Repair: []int{}, Group: []int{}, Problems: []int{}, Message: []string{}, Members: [][]int{},
 	}
+	group := map[*audit.Finding]int{}
+	for i, g := range audit.Groups(b.page.Report.Findings, audit.ByCause) {
+		all.Problems = append(all.Problems, b.texts.number(auditreport.Problem(&g)))
+		for _, f := range g.Findings {
+			group[f] = i
+		}
+	}
+	planner, repairs := repair.New(b.judge), map[graph.Node][]repair.Repair{}
 	for i, f := range b.sorted {
 		all.Rule = append(all.Rule, slices.Index(ids, f.Rule))
 		all.Severity = append(all.Severity, slices.Index(severities, f.Severity))
@@ -153,7 +166,12 @@ func (b *builder) findings() findings {
 		all.Brief = append(all.Brief, b.text(f.Reason.Brief()))
 		all.Effect = append(all.Effect, b.text(f.Effect.Brief()))
 		all.Consequence = append(all.Consequence, b.text(string(f.Consequence)))
-		all.Fix = append(all.Fix, b.text(string(f.Fix)))
+		if f.Reference != nil && repairs[f.Edge.Node] == nil {
+			repairs[f.Edge.Node] = planner.Object(f.Edge.Node)
+		}
+		byPerson := f.Reference != nil && repairs[f.Edge.Node][f.Edge.Index].NeedsDecision
+		all.Repair = append(all.Repair, b.texts.number(b.repairCommand(f, byPerson)))
+		all.Group = append(all.Group, group[f])
 		all.Message = append(all.Message, escape.Sentence(f.Message()))
 		if len(f.Members) > 0 {
 			members := []int{i}
@@ -164,6 +182,48 @@ func (b *builder) findings() findings {
 		}
 	}
 	return all
+}
+
+// repairCommand returns the command that previews the repair of a finding. It is empty if there is none, if the
+// object was only looked up, or if its name cannot be shown as it is. byPerson reports that only a person can
+// decide on the repair.
+func (b *builder) repairCommand(f *audit.Finding, byPerson bool) string {
+	name := f.Object.Name
+	if f.Fix == audit.NoFix || b.page.Suggest == nil || b.graph.Virtual(b.graph.Find(f.Object.UID)) || escape.Line(name) != name {
+		return ""
+	}
+	words := []string{"repair", explain.TypeArgument(b.graph, f.Object.APIVersion, f.Object.Kind) + "/" + name, "-n", f.Object.Namespace}
+	if _, repairable := audit.RepairFor(f.Rule); repairable {
+		words = append(words, "--rule", f.Rule)
+	} else {
+		uid := b.surplus(f)
+		if uid == "" {
+			return ""
+		}
+		words, byPerson = append(words, "--reference", string(uid)), true
+	}
+	if byPerson {
+		words = append(words, "--fix", string(f.Fix))
+	}
+	return b.page.Suggest(append(words, "--dry-run")...)
+}
+
+// surplus returns the UID in the reference that a finding is about: of a cycle, in the first that its first
+// member has to it. It is empty if the object has several references to that UID, as all of them would go.
+func (b *builder) surplus(f *audit.Finding) types.UID {
+	owners := b.graph.Object(b.graph.Find(f.Object.UID)).Owners
+	in := map[types.UID]bool{}
+	if f.Reference != nil {
+		in[types.UID(f.Reference.UID)] = true
+	}
+	for _, m := range f.Members {
+		in[m.UID] = len(f.Members) == 1 || m.UID != f.Object.UID
+	}
+	first := slices.IndexFunc(owners, func(r object.Reference) bool { return in[r.UID] })
+	if first < 0 || slices.ContainsFunc(owners[first+1:], func(r object.Reference) bool { return r.UID == owners[first].UID }) {
+		return ""
+	}
+	return owners[first].UID
 }
 
 // references has an entry for each owner reference, those of the first object first.

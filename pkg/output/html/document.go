@@ -51,6 +51,7 @@ type about struct {
 type rule struct {
 	ID      string `json:"id"`
 	Summary string `json:"summary"`
+	Page    string `json:"page"`
 }
 
 type verdict struct {
@@ -122,7 +123,7 @@ func documentOf(p Page) *document {
 	}
 	doc := &document{About: b.about(), Gaps: b.gaps(), Kinds: []kind{}}
 	for _, r := range audit.Rules {
-		doc.Rules = append(doc.Rules, rule{r.ID, r.Summary})
+		doc.Rules = append(doc.Rules, rule{r.ID, r.Summary, r.Page()})
 	}
 	for _, v := range verdicts {
 		doc.Verdicts = append(doc.Verdicts, verdict{string(v), explainview.Meaning(v)})

@@ -33,7 +33,8 @@ type Page struct {
 	Source   Source
 	Hints    string // what to do next, in a line; may be empty
 	Warnings []string
-	Version  string // of this program
+	Version  string                       // of this program
+	Suggest  func(words ...string) string // makes a command of this program a line to paste; nil: no suggestions
 }
 
 // Source says of what the scan was made. Each field may be empty.
@@ -67,7 +68,7 @@ var files embed.FS
 var (
 	styleParts  = []string{"colour", "page", "control", "list", "family", "panel", "print"}
 	scriptParts = []string{
-		"element", "data", "object", "reference", "finding", "route", "list", "filter", "findings", "search",
+		"element", "data", "measure", "object", "reference", "finding", "route", "list", "filter", "findings", "search",
 		"steps", "family", "tree", "panel", "overview", "head", "theme", "help", "keyboard", "print", "main",
 	}
 )

@@ -23,7 +23,6 @@ import (
 
 const (
 	repository = "https://github.com/kubectl-gc/kubectl-gc"
-	rulePages  = repository + "/blob/main/docs/rules/"
 	schema     = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 
@@ -57,10 +56,9 @@ func Write(w io.Writer, r *audit.Report, rules []audit.Rule, version string) err
 func descriptors(rules []audit.Rule) []descriptor {
 	out := []descriptor{}
 	for _, r := range rules {
-		page := rulePages + r.ID + ".md"
 		out = append(out, descriptor{
 			ID: r.ID, ShortDescription: message{r.Summary}, FullDescription: message{r.Summary},
-			Help: message{r.Summary + " See " + page}, HelpURI: page,
+			Help: message{r.Summary + " See " + r.Page()}, HelpURI: r.Page(),
 		})
 	}
 	return out

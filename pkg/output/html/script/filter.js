@@ -6,18 +6,19 @@ const search = element("input", {
 });
 
 // choice is a list to choose one of, with how many rows each has.
-function choice(key, label, counts) {
+function choice(key, label, counts, named = (value) => value || "(cluster-scoped)") {
 	const options = [...counts].sort(([a], [b]) => a < b ? -1 : 1)
-		.map(([value, n]) => element("option", {value: ":" + value}, (value || "(cluster-scoped)") + "  " + thousands(n)));
+		.map(([value, n]) => element("option", {value: ":" + value}, named(value) + "  " + thousands(n)));
 	return element("select", {"aria-label": label, "data-key": key, onchange: (e) => go({[key]: e.target.value}, true)},
 		element("option", {value: ""}, "any " + label), options);
 }
 
-// toggles choose a severity, or take that back.
-function toggles(counts) {
-	return element("div", {class: "toggles", role: "group", "aria-label": "severity"}, grades.map((grade) =>
-		element("button", {type: "button", class: "toggle " + grade, "data-grade": grade, onclick: () => go({severity: route.severity === grade ? "" : grade}, true)},
-			grade, element("span", {class: "number"}, thousands(counts.get(grade) ?? 0)))));
+// toggles choose one of some values, or take that back. tones are the values with their colours, count is how many
+// rows have one.
+function toggles(key, tones, count) {
+	return element("div", {class: "toggles", role: "group", "aria-label": key}, Object.entries(tones).map(([value, tone]) =>
+		element("button", {type: "button", class: "toggle " + tone, "data-toggle": key, "data-value": value, onclick: () => go({[key]: route[key] === value ? "" : value}, true)},
+			value, element("span", {class: "number"}, thousands(count(value))))));
 }
 
 // tally counts values; of gives that of each place below n.
@@ -47,8 +48,8 @@ function syncFilters() {
 		box.value = route[box.dataset.key];
 		box.classList.toggle("on", box.value !== "");
 	}
-	for (const button of byID("filters").querySelectorAll("[data-grade]")) {
-		button.setAttribute("aria-pressed", route.severity === button.dataset.grade);
+	for (const button of byID("filters").querySelectorAll("[data-toggle]")) {
+		button.setAttribute("aria-pressed", route[button.dataset.toggle] === button.dataset.value);
 	}
 }
 

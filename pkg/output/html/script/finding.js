@@ -8,7 +8,9 @@ const objectOf = (f) => findings.object[f];
 const briefOf = (f) => text(findings.brief[f]);
 const effectOf = (f) => text(findings.effect[f]);
 const messageOf = (f) => findings.message[f];
-const fixOf = (f) => text(findings.fix[f]);
+const repairOf = (f) => text(findings.repair[f]);
+const causeOf = (f) => findings.group[f];
+const problemOf = (group) => text(findings.problems[group]);
 
 const consequences = {delete: "goes", unlink: "changes", stuck: "waits", unknown: "waits", none: "dim"};
 
@@ -40,13 +42,19 @@ const speaking = later(() => {
 // findingsOn are those that speak of an object.
 const findingsOn = (n) => speaking().get(n) ?? [];
 
-// findingHay is what a search looks in.
-function findingHay(f) {
+// linesOfFinding are the words of its row.
+function linesOfFinding(f) {
 	const n = objectOf(f);
-	return (titled(n) + " " + namespaceOf(n) + " " + uidOf(n) + " " + ruleOf(f).id + " " + messageOf(f)).toLowerCase();
+	return [
+		[["title", titled(n)], ["small", placeNamed(n)]],
+		[["fact", briefOf(f)]],
+		[["strong", "GC result: " + effectOf(f)], ["small", ruleOf(f).id]],
+	];
 }
 
-const findingHays = later(() => findings.rule.map((_, f) => findingHay(f)));
+// A search also looks in what the page of the object says about the finding.
+const findingHays = later(() => findings.rule.map((_, f) =>
+	[wordsOf(linesOfFinding(f)), gradeOf(f) + ":", messageOf(f), repairOf(f), uidOf(objectOf(f))].join(" ").toLowerCase()));
 
 // pill is a word in its colour.
 const pill = (word, tone) => element("span", {class: "pill " + tone}, word);

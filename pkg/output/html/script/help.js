@@ -17,7 +17,7 @@ function showHelp() {
 	refill(help,
 		element("h2", {id: "help-title"}, "Keys"),
 		element("dl", {}, keys.map(([key, what]) => [element("dt", {}, element("kbd", {}, key)), element("dd", {}, what)])),
-		element("p", {class: "dim"}, "A search finds what holds every word: a name, kind/name, a namespace, a UID."),
+		element("p", {class: "dim"}, "A search finds the rows that have every word, in what they show, in their UID, and in the full text of a finding."),
 		element("button", {type: "button", onclick: () => help.close()}, "Close"));
 	if (!help.open) {
 		help.showModal();

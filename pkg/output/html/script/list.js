@@ -1,7 +1,8 @@
-// List shows rows of one height, however many: only those in sight are there. The box has
-// the focus, and says which row is meant (aria-activedescendant).
+// List shows rows, however many: only those in sight are there. The box has the focus, and
+// says which row is meant (aria-activedescendant).
 class List {
-	// rows says how rows look and what opening one does: {id, height, role, row(i), open(i)}.
+	// rows says how rows look and what opening one does: {id, role, row(i), height(i, width),
+	// open(i)}.
 	constructor(box, rows) {
 		this.box = box;
 		this.rows = rows;
@@ -12,7 +13,7 @@ class List {
 		this.space.append(this.sight);
 		this.box.replaceChildren(this.space);
 		this.scrolled = () => this.draw();
-		this.sized = new ResizeObserver(() => this.draw());
+		this.sized = new ResizeObserver(() => this.show(this.count, this.at));
 		this.box.addEventListener("scroll", this.scrolled, {passive: true});
 		this.sized.observe(box);
 	}
@@ -26,21 +27,34 @@ class List {
 	show(count, at = -1) {
 		this.count = count;
 		this.at = Math.min(at, count - 1);
-		this.space.style.height = count * this.rows.height + "px";
+		this.tops = new Float64Array(count + 1);
+		for (let i = 0; i < count; i++) {
+			this.tops[i + 1] = this.tops[i] + this.rows.height(i, this.box.clientWidth);
+		}
+		this.space.style.height = this.tops[count] + "px";
 		this.drawn = "";
 		this.draw();
 	}
 
+	// rowAt is the row at a height.
+	rowAt(y) {
+		let first = 0, end = this.count;
+		while (first + 1 < end) {
+			const middle = (first + end) >> 1;
+			[first, end] = this.tops[middle] > y ? [first, middle] : [middle, end];
+		}
+		return first;
+	}
+
 	draw() {
-		const high = this.box.clientHeight || 600, {height} = this.rows;
-		const first = Math.max(0, Math.floor(this.box.scrollTop / height) - 5);
-		const end = Math.min(this.count, Math.ceil((this.box.scrollTop + high) / height) + 5);
+		const top = this.box.scrollTop, first = Math.max(0, this.rowAt(top) - 5);
+		const end = Math.min(this.count, this.rowAt(top + (this.box.clientHeight || 600)) + 6);
 		const drawn = first + "-" + end;
 		if (drawn === this.drawn) {
 			return;
 		}
 		this.drawn = drawn;
-		this.sight.style.transform = "translateY(" + first * height + "px)";
+		this.sight.style.transform = "translateY(" + this.tops[first] + "px)";
 		const rows = [];
 		for (let i = first; i < end; i++) {
 			rows.push(this.place(i));
@@ -53,7 +67,7 @@ class List {
 		const row = this.rows.row(i);
 		row.id = this.rows.id + "-" + i;
 		row.dataset.row = i;
-		row.style.height = this.rows.height + "px";
+		row.style.height = this.tops[i + 1] - this.tops[i] + "px";
 		row.setAttribute("role", this.rows.role);
 		row.setAttribute("aria-setsize", this.count);
 		row.setAttribute("aria-posinset", i + 1);
@@ -84,11 +98,11 @@ class List {
 			return;
 		}
 		this.at = Math.max(0, Math.min(i, this.count - 1));
-		const top = this.at * this.rows.height, high = this.box.clientHeight;
+		const top = this.tops[this.at], below = this.tops[this.at + 1] - this.box.clientHeight;
 		if (top < this.box.scrollTop) {
 			this.box.scrollTop = top;
-		} else if (top + this.rows.height > this.box.scrollTop + high) {
-			this.box.scrollTop = top + this.rows.height - high;
+		} else if (below > this.box.scrollTop) {
+			this.box.scrollTop = below;
 		}
 		this.draw();
 		this.mark();
@@ -96,7 +110,7 @@ class List {
 
 	// key does what a key means in a list, and says whether it means anything.
 	key(name) {
-		const page = Math.max(1, Math.floor(this.box.clientHeight / this.rows.height) - 1);
+		const page = Math.max(1, this.rowAt(this.box.scrollTop + this.box.clientHeight) - this.rowAt(this.box.scrollTop) - 1);
 		const to = {
 			j: this.at + 1, ArrowDown: this.at + 1, k: this.at - 1, ArrowUp: this.at - 1,
 			PageDown: this.at + page, PageUp: this.at - page, Home: 0, End: this.count - 1,

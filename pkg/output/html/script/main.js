@@ -23,17 +23,25 @@ function showList(moved) {
 		byID("list").setAttribute("role", "listbox");
 		byID("list").setAttribute("aria-label", view.title);
 		list = new List(byID("list"), {
-			id: "row", height: view.height, role: "option",
+			id: "row", role: "option",
 			row: (i) => view.row(chosen[i]),
+			height: (i, width) => view.height(chosen[i], width || 400),
 			open: (i) => { if (view.objectOf(chosen[i]) >= 0) { openObject(view.objectOf(chosen[i])); } },
 		});
 	}
 	const of = view.total === chosen.length ? "" : " of " + thousands(view.total);
-	byID("count").textContent = view.total === 0 ? view.empty : counted(chosen.length, "row") + of;
+	refill(byID("count"), view.total === 0 ? view.empty : counted(chosen.length, "row") + of,
+		view.total > chosen.length && element("button", {type: "button", class: "link", onclick: clear}, route.q === "" ? "clear filters" : "clear search"));
 	list.show(chosen.length, moved ? -1 : before);
 }
 
-const narrowing = ["q", "severity", "rule", "ns", "kind"];
+const narrowing = ["q", "severity", "state", "cause", "rule", "ns", "kind"];
+
+// clear shows everything again.
+function clear() {
+	go(Object.fromEntries(narrowing.map((key) => [key, ""])), true);
+	search.focus();
+}
 
 function arrived(now, before) {
 	if (!Object.hasOwn(views, now.view)) {
@@ -64,6 +72,16 @@ function arrived(now, before) {
 			showOverview();
 		}
 		byID("panel").scrollTop = 0;
+		keepFocus();
+	}
+}
+
+// keepFocus moves the focus to what is shown, where the screen has no room for list and panel beside each other.
+function keepFocus() {
+	if (!byID("list").checkVisibility()) {
+		byID("panel").querySelector("h1").focus();
+	} else if (!byID("panel").checkVisibility()) {
+		byID("list").focus();
 	}
 }
 

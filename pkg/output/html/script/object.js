@@ -6,6 +6,7 @@ const isSeen = (n) => n >= 0 && n < seen;
 const kindOf = (n) => data.kinds[objects.kind[n]];
 const nameOf = (n) => objects.name[n];
 const namespaceOf = (n) => isSeen(n) ? text(objects.namespace[n]) : "";
+const placeNamed = (n) => namespaceOf(n) || "cluster-scoped";
 const uidOf = (n) => objects.uid[n];
 const ageOf = (n) => text(objects.age[n]);
 const fateOf = (n) => isSeen(n) && objects.fate[n] >= 0 ? data.fates[objects.fate[n]] : null;
@@ -32,15 +33,26 @@ function titleOf(n) {
 
 const titled = (n) => titleOf(n).join("/");
 
-// haystacks are what a search looks in, for each object that was read.
-const haystacks = later(() => {
-	const kinds = data.kinds.map((k) => k.kind + "/");
-	const out = new Array(seen);
-	for (let n = 0; n < seen; n++) {
-		out[n] = (kinds[objects.kind[n]] + objects.name[n] + " " + text(objects.namespace[n]) + " " + objects.uid[n]).toLowerCase();
-	}
-	return out;
-});
+// actionOf is what the garbage collector does with an object, if that changes it.
+function actionOf(n) {
+	const fate = fateOf(n);
+	return fate && fate.tone !== "stays" ? fate.action || "delete" : "";
+}
+
+// linesOfObject are the words of its row.
+const linesOfObject = (n) => [
+	[["title", titled(n)], ["pill", actionOf(n)]],
+	[["small", placeNamed(n)], ["small", [ageOf(n) && "age " + ageOf(n), endingOf(n)].filter(Boolean).join(" · ")]],
+];
+
+const haystacks = later(() => objects.name.map((_, n) => (wordsOf(linesOfObject(n)) + " " + uidOf(n)).toLowerCase()));
+
+// The states that a filter of the objects knows.
+const states = {
+	"will be deleted": (n) => fateOf(n)?.tone === "goes",
+	terminating: (n) => endingOf(n) !== "",
+	"has finalizers": (n) => finalizers().has(n),
+};
 
 // matching answers whether a text holds every word of a query.
 function matching(query) {

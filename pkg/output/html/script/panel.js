@@ -24,7 +24,7 @@ function lot(n) {
 		out.push(callout("waits", "It is being deleted.", ending));
 	}
 	if (fate) {
-		out.push(callout(fate.tone, fate.tone === "stays" ? "Will be kept." : fate.action === "" ? "Will be deleted." : ["A collection pass: ", pill(fate.action, fate.tone)], fate.why));
+		out.push(callout(fate.tone, fate.tone === "stays" ? "Will be kept." : fate.action === "" ? "Will be deleted." : ["The garbage collector will: ", pill(fate.action, fate.tone)], fate.why));
 	} else if (n >= objects.listed) {
 		out.push(callout("plain", "Only looked up as an owner.", "It was not listed, so its fate is not predicted."));
 	}
@@ -36,16 +36,17 @@ const callout = (tone, head, more) => element("div", {class: "callout " + tone},
 function verdictCard(f) {
 	const others = membersOf(f);
 	return element("section", {class: "verdict " + gradeOf(f)},
-		element("p", {class: "line"}, pill(gradeOf(f), gradeOf(f)), element("span", {class: "rule", title: ruleOf(f).summary}, ruleOf(f).id),
-			fixOf(f) && fixOf(f) !== "none" && element("span", {class: "note"}, "fix: " + fixOf(f))),
+		element("p", {class: "line"}, pill(gradeOf(f), gradeOf(f)),
+			element("a", {class: "rule", href: ruleOf(f).page, target: "_blank", rel: "noopener noreferrer", title: ruleOf(f).summary}, ruleOf(f).id)),
 		element("p", {}, messageOf(f)),
+		repairOf(f) && suggestion(repairOf(f), "preview the repair"),
 		others.length > 0 && element("p", {class: "members"}, others.slice(0, 20).map((m) =>
 			element("button", {type: "button", class: "link", onclick: () => openObject(m)}, titled(m))), others.length > 20 && "and " + thousands(others.length - 20) + " more"));
 }
 
 function picture(n) {
 	const family = new Family(n), box = element("div", {id: "tree", class: "tree", tabindex: "0", role: "tree", "aria-label": "Owners and dependents"});
-	const rows = treeRows(family, () => { kin.show(family.lines.length, kin.at); sizePicture(family, box); });
+	const rows = treeRows(family, () => { kin.show(family.lines.length, kin.at); sizePicture(); });
 	kin?.leave();
 	kin = new List(box, rows);
 	kin.family = family;
@@ -57,15 +58,15 @@ function picture(n) {
 
 const tallest = 14; // lines of a family without a scroll bar of its own
 
-function sizePicture(family, box) {
-	box.style.height = Math.min(family.lines.length, tallest) * tall + 16 + "px";
+function sizePicture() {
+	kin.box.style.height = Math.min(kin.tops[kin.count], tallest * tall) + 18 + "px";
 }
 
 // placePicture brings the object itself into sight.
 function placePicture() {
-	sizePicture(kin.family, kin.box);
 	kin.show(kin.family.lines.length, kin.family.home);
-	kin.box.scrollTop = Math.max(0, kin.family.home * tall - kin.box.clientHeight / 2);
+	sizePicture();
+	kin.box.scrollTop = Math.max(0, kin.tops[kin.family.home] - kin.box.clientHeight / 2);
 	kin.draw();
 }
 
@@ -84,9 +85,11 @@ function further(n) {
 	}
 	const [source, live] = data.about.file ? ["file", ""] : ["cluster", ", live"];
 	const lines = [["explain it" + live, command("why", n)], ["show its tree" + live, command("tree", n)]].filter(([, line]) => line);
-	return lines.length > 0 && element("section", {class: "further"}, element("h2", {}, "Ask the " + source), lines.map(([what, line]) =>
-		element("div", {class: "command"}, element("code", {}, line), copier(line), element("span", {class: "dim"}, what))));
+	return lines.length > 0 && element("section", {class: "further"}, element("h2", {}, "Ask the " + source), lines.map(([what, line]) => suggestion(line, what)));
 }
+
+// suggestion is a command to copy, and what it does.
+const suggestion = (line, what) => element("div", {class: "command"}, element("code", {}, line.split(/(?<= )/).map((word) => element("span", {class: "word"}, word))), copier(line), element("span", {class: "dim"}, what));
 
 // copier copies a line; where the browser does not let it, it says so.
 function copier(line) {

@@ -1,6 +1,6 @@
 // The route is what is shown, in the fragment of the address: so back and forward work,
 // and a link leads to the same place in a copy of the page.
-const initial = {view: "findings", q: "", severity: "", rule: "", ns: "", kind: "", object: ""};
+const initial = {view: "findings", q: "", severity: "", state: "", cause: "", rule: "", ns: "", kind: "", object: ""};
 let route = {...initial};
 const travellers = [];
 

@@ -21,19 +21,25 @@ const planView = {
 		}
 		return out;
 	},
-	height: 58,
+	height: (s, width) => 17 + linesOfStep(s).reduce((sum, line) => sum + heightOf(line, width - 37 - Math.min(steps.depth[s], deepest) * 22), 0),
 	objectOf: (s) => steps.object[s],
 	row(s) {
 		const n = steps.object[s], deep = Math.min(steps.depth[s], deepest);
 		return element("div", {class: "row step deep-" + deep + (n >= 0 && uidOf(n) === route.object ? " open" : "")},
 			element("div", {class: "line"}, pill(text(steps.action[s]), text(steps.tone[s])),
 				element("span", {class: "title"}, n >= 0 ? nameNodes(...titleOf(n)) : steps.name[s]),
-				element("span", {class: "where"}, n >= 0 ? namespaceOf(n) || "cluster-scoped" : "")),
-			element("div", {class: "line fact", title: text(steps.why[s])}, text(steps.why[s])));
+				element("span", {class: "where"}, n >= 0 ? placeNamed(n) : "")),
+			element("div", {class: "fact"}, text(steps.why[s])));
 	},
 };
 
-const stepHays = later(() => steps.depth.map((_, s) => {
+// linesOfStep are the words of its row.
+function linesOfStep(s) {
 	const n = steps.object[s];
-	return ((n >= 0 ? titled(n) + " " + namespaceOf(n) + " " + uidOf(n) : steps.name[s]) + " " + text(steps.action[s]) + " " + text(steps.why[s])).toLowerCase();
-}));
+	return [
+		[["pill", text(steps.action[s])], ["title", n >= 0 ? titled(n) : steps.name[s]], ["small", n >= 0 ? placeNamed(n) : ""]],
+		[["fact", text(steps.why[s])]],
+	];
+}
+
+const stepHays = later(() => steps.depth.map((_, s) => (wordsOf(linesOfStep(s)) + " " + (uidOf(steps.object[s]) ?? "")).toLowerCase()));

@@ -1,34 +1,43 @@
 // The picture of a family: a line each, with branches that lead to it.
 
-const step = 26, tall = 42; // pixels a level, and a line
+const step = 26, tall = 42, middle = 21; // pixels a level, the least of a line, and down to where its card is reached
 
 const shades = {good: "", bad: "bad", waits: "waits"};
 
-// branches draws what leads to a line. Above the root it stands on its head.
-function branches(line) {
-	const x = (depth) => (depth - 1) * step + 15, mid = tall / 2, wide = line.depth * step + 4;
-	const up = line.side === "up", near = up ? tall : 0, far = up ? 0 : tall, bend = up ? mid + 8 : mid - 8;
-	const paths = line.guides.map((depth) => svg("path", {d: `M${x(depth)} 0V${tall}`}));
-	const here = x(line.depth);
-	paths.push(svg("path", {d: line.last ? `M${here} ${near}V${bend}` : `M${here} ${near}V${far}`}));
-	const tone = line.type === "object" ? shades[toneOf(line.ref)] : "fold";
-	paths.push(svg("path", {class: tone, d: `M${here} ${bend}Q${here} ${mid} ${here + 8} ${mid}H${wide}`}));
-	return svg("svg", {class: "branches", width: wide, height: tall, viewBox: `0 0 ${wide} ${tall}`, "aria-hidden": "true"}, paths);
+// branches draws what leads to a line and on from it. Above the root it stands on its head.
+function branches(line, family, high) {
+	const x = (depth) => (depth - 1) * step + 15, wide = line.depth === 0 ? 1 : line.depth * step + 4, here = x(line.depth);
+	const up = line.side === "up", near = up ? high : 0, far = up ? 0 : high, bend = up ? middle + 8 : middle - 8;
+	const paths = line.guides.map((depth) => svg("path", {d: `M${x(depth)} 0V${high}`}));
+	if (line.depth > 0) {
+		const tone = line.type === "object" ? shades[toneOf(line.ref)] : "fold";
+		paths.push(svg("path", {d: `M${here} ${near}V${line.last ? bend : far}`}),
+			svg("path", {class: tone, d: `M${here} ${bend}Q${here} ${middle} ${here + 8} ${middle}H${wide}`}));
+	}
+	const root = line.type === "root", above = root ? family.home > 0 : up && line.open, below = root ? family.lines.length > family.home + 1 : !up && line.open;
+	paths.push(above && svg("path", {d: `M${x(line.depth + 1)} ${middle}V0`}), below && svg("path", {d: `M${x(line.depth + 1)} ${middle}V${high}`}));
+	return svg("svg", {class: "branches", width: wide, height: high, "aria-hidden": "true"}, paths);
 }
+
+const narrowest = 240; // pixels for card and remarks, however deep
 
 // treeRows says how the lines of a family look, and what opening one does.
 function treeRows(family, redraw) {
 	const unfold = (line) => { family.unfold(line.side, line.node); redraw(); };
+	const told = (line) => line.type === "more" ? [["card", element("span", {class: "fold"}, "and " + thousands(line.hidden) + " more")]] : [[line.below > 0 ? "turnable" : "card", card(line)], ...remarks(line, family.root)];
+	let wide = 600; // of the box, when it was last measured
+	const height = (line, cells) => Math.max(tall, 8 + heightOf(cells.map(([style, node]) => [style, style === "said" ? [...node.children].map((c) => c.textContent) : node.textContent]),
+		Math.max(narrowest, wide - 44 - line.depth * step), 10));
 	return {
-		id: "kin", height: tall, role: "treeitem",
+		id: "kin", role: "treeitem",
+		height(i, width) {
+			wide = width || wide;
+			return height(family.lines[i], told(family.lines[i]));
+		},
 		row(i) {
-			const line = family.lines[i];
-			const row = element("div", {class: "kin " + line.type + " " + line.side + stem(line, family), "aria-level": line.depth + 1}, line.depth > 0 && branches(line));
-			if (line.type === "more") {
-				row.append(element("span", {class: "fold"}, "and " + thousands(line.hidden) + " more"));
-			} else {
-				row.append(card(line), ...remarks(line, family.root));
-			}
+			const line = family.lines[i], cells = told(line);
+			const row = element("div", {class: "kin " + line.type + " " + line.side, "aria-level": line.depth + 1}, branches(line, family, height(line, cells)),
+				element("div", {class: "told"}, cells.map(([, node]) => node)));
 			if (line.below > 0 && !line.far) {
 				row.setAttribute("aria-expanded", line.open === true);
 			}
@@ -52,14 +61,6 @@ function treeRows(family, redraw) {
 	};
 }
 
-// stem says on which sides of a line branches begin.
-function stem(line, family) {
-	if (line.type === "root") {
-		return (family.home > 0 ? " stem-up" : "") + (family.lines.length > family.home + 1 ? " stem-down" : "");
-	}
-	return line.open ? " stem-" + line.side : "";
-}
-
 // card is the object of a line: as the reference claims it, where that is not plainly what
 // it leads to.
 function card(line) {
@@ -72,34 +73,33 @@ function card(line) {
 		line.below > 0 && !line.far && element("span", {class: "turn", title: line.open ? "close" : "open", "aria-hidden": "true"}, line.open ? "−" : "+" + thousands(line.below)));
 }
 
-// remarks are what is to be said of a line, in the words of the audit and of the plan.
+// remarks are cells with what is to be said of a line, in the words of the audit and of the plan.
 function remarks(line, root) {
-	const out = [], n = line.node;
+	const out = [], n = line.node, note = (said, tone = "") => out.push(["small", element("span", {class: "note" + tone}, said)]);
 	const said = line.type === "object" ? saidOf(line.ref) : null;
 	if (said) {
 		const about = line.side === "up" ? " for " + titled(dependentOf(line.ref)) : ""; // below, the line is about that very object
-		out.push(element("span", {class: "said " + toneOf(line.ref)}, element("span", {}, said.fact),
-			said.effect && element("span", {class: "effect"}, "GC result" + about + ": " + said.effect)));
+		out.push(["said", element("span", {class: "said " + toneOf(line.ref)}, element("span", {}, said.fact),
+			said.effect && element("span", {class: "effect"}, "GC result" + about + ": " + said.effect))]);
 	}
 	if (line.again) {
-		out.push(element("span", {class: "note"}, n === root ? "↻ cycle: the object itself" : "shown in full on another line"));
+		note(n === root ? "↻ cycle: the object itself" : "shown in full on another line");
 	}
-	const fate = fateOf(n);
-	if (fate && fate.tone !== "stays" && !line.again) {
-		out.push(pill(fate.action || "delete", fate.tone));
+	if (actionOf(n) && !line.again) {
+		out.push(["pill", pill(actionOf(n), fateOf(n).tone)]);
 	}
 	if (endingOf(n)) {
-		out.push(element("span", {class: "note waits"}, endingOf(n)));
+		note(endingOf(n), " waits");
 	}
 	if (isSeen(n) && line.type === "object" && namespaceOf(n) !== namespaceOf(root)) {
-		out.push(element("span", {class: "note"}, namespaceOf(n) ? "in " + namespaceOf(n) : "cluster-scoped"));
+		note(namespaceOf(n) ? "in " + namespaceOf(n) : "cluster-scoped");
 	}
 	if (line.far) {
-		out.push(element("span", {class: "note"}, "and " + counted(line.below, "more") + " below"));
+		note("and " + thousands(line.below) + " more below");
 	}
 	const flags = line.type === "object" ? [controls(line.ref) && "controller", blocks(line.ref) && "blocking"].filter(Boolean).join(", ") : "";
 	if (flags) {
-		out.push(element("span", {class: "note flags"}, flags));
+		note(flags, " flags");
 	}
 	return out;
 }
