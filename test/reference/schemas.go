@@ -18,6 +18,7 @@ var documents = []struct {
 	kind, encodes, command string
 	watched                bool
 }{
+	{"Overview", "overview.Overview", "-o json", false},
 	{"AuditReport", "audit.Report", "audit -o json", false},
 	{"TerminatingReport", "audit.TerminatingReport", "audit --terminating -o json", true},
 	{"Tree", "tree.Document", "tree -o json", true},
