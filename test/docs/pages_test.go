@@ -88,6 +88,7 @@ kubectl wait namespace/checkout --for=condition=NamespaceFinalizersRemaining --t
 )
 
 var pages = map[string]page{
+	"docs/agents.md":              {collector: testcluster.On},
 	"docs/commands/README.md":     {before: inShop},
 	"docs/commands/completion.md": {before: "mkdir -p ~/.local/bin"},
 	"docs/commands/delete.md":     {collector: testcluster.On, before: inShop},

@@ -47,7 +47,8 @@ var known = map[string]schema{
 	},
 }
 
-// declarations are the types and constants of all packages, by package and name.
+// declarations are the types and constants of all packages, by package and name. The package of a command
+// is cmd-NAME: others have its name.
 type declarations struct {
 	types     map[string]ast.Expr   // as they are encoded
 	constants map[string]ast.Expr   // their values
@@ -64,12 +65,13 @@ func schemas(sources string, codes []any) (map[string]string, error) {
 		if err != nil || !entry.IsDir() {
 			return err
 		}
-		if entry.Name() == "cmd" { // has packages with the names of others, and no documents
-			return filepath.SkipDir
-		}
 		files, err := parseFolder(path)
 		for _, file := range files {
-			d.read(file)
+			in := file.Name.Name + "."
+			if filepath.Base(filepath.Dir(path)) == "cmd" {
+				in = "cmd-" + in
+			}
+			d.read(file, in)
 		}
 		return err
 	})
@@ -103,8 +105,7 @@ func schemas(sources string, codes []any) (map[string]string, error) {
 }
 
 // read adds the declarations of a file. A type with MarshalJSON counts as the struct that this encodes.
-func (d *declarations) read(file *ast.File) {
-	in := file.Name.Name + "."
+func (d *declarations) read(file *ast.File, in string) {
 	for _, declared := range file.Decls {
 		switch declared := declared.(type) {
 		case *ast.FuncDecl:

@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -30,6 +31,20 @@ func TestCheck(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.wants)
 			}
 		})
+	}
+}
+
+func TestEverySchemaIsValid(t *testing.T) {
+	files, err := filepath.Glob(folder + "/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no schemas: %v", err)
+	}
+	for _, file := range files {
+		kind := strings.TrimSuffix(filepath.Base(file), ".json")
+		err := schema.Check(folder, []byte(`{"apiVersion":"kubectl-gc.dev/v1alpha1","kind":"`+kind+`"}`))
+		if err == nil || !strings.Contains(err.Error(), "missing propert") {
+			t.Errorf("a %s without fields: %v", kind, err)
+		}
 	}
 }
 
