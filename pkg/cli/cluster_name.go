@@ -36,7 +36,7 @@ func (s *ScanOptions) ScanTitle(version string) string {
 	case "-":
 		title = "standard input"
 	case demoFile:
-		title = "demo"
+		title = s.FileName()
 	}
 	if version = escape.Word(version); version != "" {
 		if before, inParentheses := strings.CutSuffix(title, ")"); inParentheses && s.From == "" {

@@ -30,10 +30,9 @@ func SetUpRoot(root *cobra.Command, scan *ScanOptions) {
 	root.SetOut(scan.Out)
 	root.SetErr(scan.Err)
 	root.SetFlagErrorFunc(flagError)
-	root.Args, root.SuggestionsMinimumDistance = UnknownCommand, 2 // edits, as by default in cobra
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
-		help.Args = unknownTopic
+		help.Args = knownTopic
 	}
 	root.SetUsageFunc(printUsage)
 	root.Version = Release()

@@ -13,42 +13,35 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// UnknownCommand is the Args of a root command: what is left on its command line is no command.
-func UnknownCommand(root *cobra.Command, args []string) error {
-	return refuseArgument(root, args, "unknown command", root.SuggestionsFor)
-}
-
-// unknownTopic is the Args of cobra's help command.
-func unknownTopic(help *cobra.Command, args []string) error {
-	if found, _, err := help.Root().Find(args); err != nil || found.HasParent() {
-		return err
-	}
-	return UnknownCommand(help.Root(), args)
-}
-
-// NoArguments is the Args of a command that takes none.
+// NoArguments is the Args of a command that takes none, or only the names of other commands.
 func NoArguments(cmd *cobra.Command, args []string) error {
-	return refuseArgument(cmd, args, "unexpected argument", func(string) []string { return nil })
-}
-
-// refuseArgument returns an error if there is an argument. near returns the words for which it may be a mistake.
-func refuseArgument(cmd *cobra.Command, args []string, what string, near func(arg string) []string) error {
 	if len(args) == 0 || isBlank(args[0]) { // refuseEmpty refuses it
 		return nil
 	}
-	meant := near(args[0])
+	what := "unexpected argument"
+	if cmd.HasSubCommands() {
+		what = "unknown command"
+	}
+	cmd.SuggestionsMinimumDistance = 2 // edits, as by default in cobra
+	near := cmd.SuggestionsFor(args[0])
 	switch {
 	case strayValue(cmd, args[0]) != "":
-		meant = append(meant, strayValue(cmd, args[0]))
+		near = append(near, strayValue(cmd, args[0]))
 	case !isFile(args[0]):
 	case cmd.Flags().Lookup("from") != nil:
-		meant = append(meant, "--from "+ShellCommand(args[0]))
+		near = append(near, "--from "+ShellCommand(args[0]))
 	case cmd.Flags().Lookup("output") != nil:
-		meant = append(meant, "-o "+ShellCommand(args[0]))
+		near = append(near, "-o "+ShellCommand(args[0]))
 	}
-	slices.Sort(meant)
-	err := Usagef("%s %s%s", what, Quote(args[0]), DidYouMean(slices.Compact(meant)))
+	slices.Sort(near)
+	err := Usagef("%s %s%s", what, Quote(args[0]), DidYouMean(slices.Compact(near)))
 	return WithHelp(cmp.Or(unexpectedTarget(cmd, args[0]), err), cmd.CommandPath())
+}
+
+// knownTopic is the Args of cobra's help command.
+func knownTopic(help *cobra.Command, args []string) error {
+	found, rest, err := help.Root().Find(args)
+	return cmp.Or(err, NoArguments(found, rest))
 }
 
 // unexpectedTarget returns an error that leads to why, if an argument that is not expected is TYPE/NAME.
@@ -102,8 +95,8 @@ var numbers = map[string]string{
 
 // flagError returns the usage error for an error of parsing flags.
 func flagError(cmd *cobra.Command, err error) error {
-	if words := cmd.Flags().Args(); !cmd.HasParent() && len(words) > 0 { // the flag is that of the command which was meant
-		return UnknownCommand(cmd, words)
+	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 { // the flag is that of the command which was meant
+		return NoArguments(cmd, words)
 	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
 		return WithHelp(unknownFlag(cmd, unknown.GetSpecifiedName()), cmd.CommandPath())

@@ -108,7 +108,7 @@ kubectl gc delete deployment/web -n shop --client-side`),
 	flags.BoolVar(&c.all, "all", false, "Delete all objects of a type.")
 	c.files.AddFlags(cmd)
 	flags.BoolVar(&c.ignoreMissing, "ignore-not-found", false, "Treat objects that do not exist as deleted.")
-	flags.StringVar(&c.cascade, "cascade", "background", "Policy for dependents: background, foreground, orphan.")
+	flags.StringVar(&c.cascade, "cascade", "background", "Delete dependents `how`: background, foreground, orphan.")
 	flags.Lookup("cascade").NoOptDefVal = "background"
 	flags.BoolVar(&c.clientSide, "client-side", false, "Do the garbage collector's work, in a cluster without a working one.")
 	flags.BoolVar(&c.wait, "wait", true, "Wait until the garbage collector has deleted everything.")

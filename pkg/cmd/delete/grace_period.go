@@ -18,7 +18,7 @@ type gracePeriod struct {
 
 func (g *gracePeriod) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.IntVar(&g.seconds, "grace-period", -1, "Seconds for named Pods to stop; -1 is their own, 0 needs --force.")
+	flags.IntVar(&g.seconds, "grace-period", -1, "Seconds for named Pods to stop; -1: their own, 0: needs --force.")
 	flags.BoolVar(&g.now, "now", false, "Give named Pods 1 second to stop, as --grace-period=1 does.")
 	flags.BoolVar(&g.force, "force", false, "Delete named Pods at once; their containers may keep running.")
 }

@@ -72,6 +72,7 @@ kubectl gc collect --dry-run
 # Scan now, and analyze later without the cluster
 kubectl gc snapshot -o cluster.json.gz
 kubectl gc audit --from cluster.json.gz`),
+		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	s.AddReadingFlags(cmd)
@@ -94,10 +95,11 @@ func (c *overviewCommand) run(ctx context.Context) error {
 		return err
 	}
 	v := overview.New(judge.Graph(), found, options)
-	v.Cluster.File = c.scan.FileName()
 	if live != nil {
 		v.Cluster.Context, v.Cluster.Server, _ = c.scan.ContextAndServer() // the scan has read the kubeconfig
 		v.Manager = reason.StoreOptional(c.manager(ctx, live))
+	} else {
+		v.Cluster.File = c.scan.FileName()
 	}
 	if err := c.write(v); err != nil {
 		return fmt.Errorf("write the overview: %w", err)

@@ -26,7 +26,7 @@ func TestOverview(t *testing.T) {
 		"refuses a format that does not exist":    {[]string{"--from", demo, "-o", "table"}, cli.ExitUsage, "", `error: "table" is not an output format`},
 		"refuses a file that does not exist":      {[]string{"--from", "nowhere.json"}, cli.ExitUsage, "", "error: read snapshot nowhere.json"},
 		"refuses a namespace that does not exist": {[]string{"--from", demo, "-n", "nope"}, cli.ExitUsage, "", "error: the file has no object in namespace"},
-		"refuses a command that does not exist":   {[]string{"bogus", "--from", demo}, cli.ExitUsage, "", "error: unknown command \"bogus\"\nSee 'kubectl gc --help'.\n"},
+		"refuses an argument":                     {[]string{"bogus", "--from", demo}, cli.ExitUsage, "", "error: unexpected argument \"bogus\"\n"},
 	} {
 		t.Run(name, func(t *testing.T) { clitest.Run(t, New, c.args...).Expect(t, c.code, c.stdout, c.stderr) })
 	}
