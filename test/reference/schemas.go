@@ -19,8 +19,9 @@ var documents = []struct {
 	watched                bool
 }{
 	{"Overview", "overview.Overview", "-o json", false},
+	{"Version", "cmd-version.document", "version -o json", false},
 	{"AuditReport", "audit.Report", "audit -o json", false},
-	{"TerminatingReport", "audit.TerminatingReport", "audit --terminating -o json", true},
+	{"TerminatingReport", "audit.TerminatingReport", "stuck -o json", true},
 	{"Tree", "tree.Document", "tree -o json", true},
 	{"Explanation", "explain.Explanation", "why -o json", true},
 	{"Diagnosis", "doctor.Diagnosis", "doctor -o json", false},
