@@ -98,6 +98,12 @@ func pages(sources string) (map[string]string, error) {
 		if c.Name() != "options" { // one page has the flags of all
 			text = strings.Replace(text, "```\n"+cli.FlagUsages(c.InheritedFlags())+"```\n", "[kubectl gc options](options.md) has them.\n", 1)
 		}
+		if !c.HasParent() { // one page has the others
+			text = strings.Replace(text, cli.FlagUsages(c.NonInheritedFlags())+"```\n", cli.FlagUsages(c.LocalNonPersistentFlags())+"```\n\n[kubectl gc options](options.md) has the others.\n", 1)
+		}
+		if c.HasParent() && !c.HasSubCommands() {
+			text, _, _ = strings.Cut(text, "\n### SEE ALSO\n") // it has only the parent
+		}
 		out["commands/"+fileName(strings.ReplaceAll(c.CommandPath(), " ", "_")+".md")] = text
 	}
 	return out, nil
