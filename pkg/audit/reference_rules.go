@@ -40,7 +40,7 @@ var ownerRules = []Rule{
 		"The server knows no such kind, in any version.",
 		func(o objectContext, i int) reason.Brief { return reason.OwnerKindUnknown.Of(o.owner(i)) }),
 	ownerRule("unverified-owner", collector.CauseUnverified,
-		"Whether the owner exists could not be verified.",
+		"It is unknown whether the owner exists.",
 		func(o objectContext, i int) reason.Brief { return o.judgements[i].Unverified(o.object.Owners[i]) }),
 	ownerRule("terminating-owner", collector.CauseTerminating,
 		"The owner is being deleted in the foreground and waits for its dependents.",

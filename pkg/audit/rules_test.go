@@ -676,7 +676,7 @@ func TestStuckNamespace(t *testing.T) {
 		{"contents cannot be deleted", seen(shop(undeleted), st.ConfigMap("shop/kept")), fails},
 		{"contents could not be deleted, and are gone now", seen(shop(undeleted)), unknown},
 		{"all contents were deleted, and a finalizer holds one", seen(shop(undeleted), held), waits},
-		{"all Pods were deleted, and one should have stopped, so nothing else is deleted", seen(shop(undeleted), st.Pod("shop/lost", st.InGracePeriod()), st.ConfigMap("shop/later")), waits},
+		{"all Pods were deleted, and one should have stopped, so nothing else goes with it", seen(shop(undeleted), st.Pod("shop/lost", st.InGracePeriod()), st.ConfigMap("shop/later")), waits},
 		{
 			"all Pods were deleted, and on an old server nothing waits for them",
 			append(seen(shop(undeleted), st.Pod("shop/lost", st.InGracePeriod()), st.ConfigMap("shop/kept")), st.FromServer("v1.32.0")), fails,
@@ -729,7 +729,7 @@ func TestCausesOfStuckNamespace(t *testing.T) {
 		"names no APIService of a group that can be discovered again": {
 			st.Reporting(object.DiscoveryFailure, "metrics.k8s.io/v1: stale"),
 			[]st.Part{st.Listing(service("v1.metrics.k8s.io"))},
-			[]string{"stayed because the namespace controller could not discover every API group, which this scan could"},
+			[]string{"stayed because the namespace controller could not discover every API group; this scan could"},
 		},
 		"puts the cause to repair first, and names what is left": {
 			st.Reporting(object.ContentFailure, "no", object.ContentRemaining, "3", object.FinalizersRemaining, "2"),
@@ -752,7 +752,7 @@ func TestCausesOfStuckNamespace(t *testing.T) {
 		"says what could not be read": {
 			st.Reporting(),
 			[]st.Part{st.Unreadable("widgets.example.com", snapshot.Forbidden)},
-			[]string{"waits for its contents to be deleted, and may stay because of some that could not be listed: widgets.example.com (forbidden)"},
+			[]string{"waits for its contents to be deleted, and may stay because this tool could not list all of them: widgets.example.com (forbidden)"},
 		},
 		"says only what holds it if the namespace controller has finished, whatever its conditions say": {
 			func(o *object.Object) {
@@ -763,12 +763,12 @@ func TestCausesOfStuckNamespace(t *testing.T) {
 			[]string{"is held by x/y"},
 		},
 		"says that the conditions could not be read": {
-			func(*object.Object) {}, nil, []string{"has conditions that could not be read, so it is unknown whether the namespace controller fails"},
+			func(*object.Object) {}, nil, []string{"has conditions that this tool could not read, so it is unknown whether the namespace controller fails"},
 		},
 		"says that nothing was reported": {
 			func(o *object.Object) { o.NamespaceStatus = &object.NamespaceStatus{} }, nil, []string{"has no condition of the namespace controller, which may not be running"},
 		},
-		"says that nothing holds it": {st.Reporting(), nil, []string{"has nothing that holds it or its contents, so the namespace controller may not be running"}},
+		"says that nothing holds it": {st.Reporting(), nil, []string{"should be gone: nothing holds it or its contents, so the namespace controller may not be running"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			shop := st.Namespace("shop", st.TerminatingFor(time.Hour), c.status)

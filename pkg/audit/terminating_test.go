@@ -108,7 +108,7 @@ func terminating(s *snapshot.Snapshot, o audit.Options) []audit.TerminatingObjec
 
 func TestTerminatingNamesTheNodeOfAPodPastItsGracePeriod(t *testing.T) {
 	got := terminating(st.New(st.Listing(st.Pod("ns/lost", st.Running(), st.InGracePeriod(), st.OnNode("worker-3", object.NodeAbsent)))), audit.Options{})
-	const want = "has been past the end of its grace period for 60s: it waits for the kubelet of Node worker-3, which does not exist"
+	const want = "has been past its grace period for 60s: it waits for the kubelet of Node worker-3, which does not exist"
 	if len(got) != 1 || got[0].Message != want {
 		t.Errorf("got %+v", got)
 	}

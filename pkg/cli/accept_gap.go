@@ -75,7 +75,7 @@ func hintAcceptGap(ctx context.Context, j Job, now Planned) error {
 	for _, name := range slices.Compact(needed) {
 		flags = append(flags, "--accept-gap "+escape.Short(name, 200))
 	}
-	_, err = fmt.Fprintf(j.Options.Scan.Err, "hint: with %s, %s would be processed although related objects may be unread: %s\n",
+	_, err = fmt.Fprintf(j.Options.Scan.Err, "hint: with %s, this would also process %s, although it could not read everything that is related to them: %s\n",
 		strings.Join(flags, " "), wording.Count(len(proceeding), "more object"), wording.List(proceeding, maxHintedObjects))
 	return err
 }

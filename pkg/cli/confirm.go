@@ -29,7 +29,7 @@ func confirmPlan(ctx context.Context, o *MutatingOptions, p *plan.Plan) error {
 	case !o.Prompts():
 		return nil
 	case !s.InTerm:
-		return Refuse(s, ExitUnconfirmed, "not confirmed: standard input is not a terminal", "use --yes, or --confirm "+p.Digest())
+		return Refuse(s, ExitUnconfirmed, "cannot ask for confirmation: standard input is not a terminal", "use --yes, or --confirm "+p.Digest())
 	}
 	return ask(ctx, s, p, o.place(p))
 }
@@ -72,11 +72,11 @@ func intent(p *plan.Plan) (what, want string) {
 		for _, s := range p.Steps {
 			references += len(s.References)
 		}
-		return fmt.Sprintf("Change %s of %s", wording.Count(references, "reference"), wording.Count(len(p.Outcomes), "object")), "yes"
+		return fmt.Sprintf("Change %s of %s", wording.Count(references, "owner reference"), wording.Count(len(p.Outcomes), "object")), "yes"
 	case plan.Restore:
-		what = "Create " + wording.Count(p.Summary().Create, "object")
-		if p.Summary().Link > 0 {
-			what += fmt.Sprintf(" and link %d", p.Summary().Link)
+		what = "Recreate " + wording.Count(p.Summary().Create, "object")
+		if n := p.Summary().Link; n > 0 {
+			what += " and restore owner references of " + wording.Count(n, "object")
 		}
 		return what, "yes"
 	case plan.FinalizerRemoval:
@@ -134,7 +134,10 @@ func ask(ctx context.Context, s Streams, p *plan.Plan, place string) error {
 	fmt.Fprint(s.Err, prompt)
 	answer := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(s.In).ReadString('\n') // the end of the input does not confirm
+		line, err := bufio.NewReader(s.In).ReadString('\n')
+		if err != nil { // the end of the input, which left the cursor behind the prompt
+			fmt.Fprintln(s.Err)
+		}
 		answer <- strings.TrimSpace(line)
 	}()
 	select {
@@ -145,6 +148,7 @@ func ask(ctx context.Context, s Streams, p *plan.Plan, place string) error {
 		if given == want {
 			return nil
 		}
-		return Refuse(s, ExitUnconfirmed, "not confirmed: nothing was changed", "")
+		fmt.Fprintf(s.Err, "Aborted: expected %q, got %s. Nothing was changed.\n", want, Quote(given))
+		return ExitError(ExitUnconfirmed)
 	}
 }

@@ -315,7 +315,7 @@ func verify(ctx context.Context, r *runOutcome) {
 		return
 	case err != nil:
 		r.facts.verification, r.blocked = verifiedFailed, r.plan.Blocked
-		fmt.Fprintf(o.Scan.Err, "warning: the scan after the run failed, so what is left is not known: %s\n", escape.Short(err.Error(), 2000))
+		fmt.Fprintf(o.Scan.Err, "warning: the scan after the run failed, so more may be left: %s\n", escape.Short(err.Error(), 2000))
 		return
 	}
 	complete := after.Plan.CompleteButAccepted()

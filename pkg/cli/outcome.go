@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -227,11 +228,11 @@ func (o *runOutcome) verificationLine(r *result) string {
 	case o.facts.verification == verifiedComplete:
 		return "; a scan afterwards found " + found
 	case o.facts.verification == verifiedIncomplete && r.Summary.Left+len(o.blocked) == 0:
-		return "; the scan afterwards was incomplete, so what is left is not known"
+		return "; the scan afterwards was incomplete, so more may be left"
 	case o.facts.verification == verifiedIncomplete:
 		return "; an incomplete scan afterwards found " + found
 	case o.facts.verification == verifiedFailed:
-		return "; the scan afterwards failed, so what is left is not known"
+		return "; the scan afterwards failed, so more may be left"
 	case o.job.SkipVerification && !o.interrupted():
 		return "; nothing was verified"
 	}
@@ -247,7 +248,7 @@ func (o *runOutcome) printInterrupted(r *result) {
 	case o.interrupted() && o.dryRun():
 		fmt.Fprintln(stderr, "interrupted: nothing was changed")
 	case o.interrupted():
-		fmt.Fprintf(stderr, "interrupted: only the steps above were done%s; %s\n", stillThere(r), o.nextCommand())
+		fmt.Fprintf(stderr, "interrupted: %d of %d steps were done%s; %s\n", r.Summary.Done, len(r.Steps), stillThere(r), o.nextCommand())
 	}
 }
 
@@ -301,16 +302,16 @@ const maxNamedLeft = 5
 
 // foundLeft returns what is left and what is blocked, as a part of a sentence.
 func foundLeft(more int, blocked []plan.Blocked) string {
-	found := "nothing left to do"
+	var found []string
 	if more > 0 {
-		found = fmt.Sprintf("%d more to do", more)
+		found = append(found, fmt.Sprintf("%d more to do", more))
 	}
-	if len(blocked) == 0 {
-		return found
+	if len(blocked) > 0 {
+		objects := make([]object.Identity, len(blocked))
+		for i, b := range blocked {
+			objects[i] = b.Object
+		}
+		found = append(found, fmt.Sprintf("%d blocked: %s", len(blocked), nameList(objects, maxNamedLeft)))
 	}
-	objects := make([]object.Identity, len(blocked))
-	for i, b := range blocked {
-		objects[i] = b.Object
-	}
-	return fmt.Sprintf("%s, and %d blocked: %s", found, len(blocked), nameList(objects, maxNamedLeft))
+	return cmp.Or(strings.Join(found, " and "), "nothing left to do")
 }

@@ -92,7 +92,7 @@ func preflight(ctx context.Context, j Job, now Planned) []refusal {
 	}
 	o.Scan.warnOfRefusals(refused, unknown)
 	if len(refused) > 0 && !o.Mutates() {
-		fmt.Fprintf(o.Scan.Err, "hint: a run would be refused, because the API server would not permit part of it; %s\n", rightsHint)
+		fmt.Fprintf(o.Scan.Err, "hint: the API server would refuse part of a run; %s\n", rightsHint)
 	}
 	return refused
 }

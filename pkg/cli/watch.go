@@ -273,7 +273,7 @@ func (w *watching) frame() string {
 	head := wrap.NewWriter(&out, w.scan.OutWidth)
 	fmt.Fprintf(head, "%s   changed %s   %s\n", w.header, w.changed.UTC().Format(time.RFC3339), wording.Scan(w.scanned.Complete()))
 	if w.failed != nil {
-		fmt.Fprintf(head, "The cluster cannot be read: %s\nThis is its state of %s:\n", escape.Short(redact.Error(w.failed).Error(), 500), w.scanned.Taken.UTC().Format(time.RFC3339))
+		fmt.Fprintf(head, "Cannot read the cluster: %s\nIts last known state, of %s:\n", escape.Short(redact.Error(w.failed).Error(), 500), w.scanned.Taken.UTC().Format(time.RFC3339))
 	}
 	return out.String() + "\n" + w.answer
 }

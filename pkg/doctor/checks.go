@@ -168,7 +168,7 @@ func garbage(o *Observations) (Status, reason.Reason) {
 	case s.Remaining > 0:
 		return Fail, reason.GarbageLeft{Objects: s.Remaining, First: s.First, After: s.After}
 	case s.Unread > 0:
-		return notChecked("the objects to collect could not be read again")
+		return notChecked("this tool could not read the objects to collect again")
 	case s.InProgress > 0:
 		return OK, reason.GarbageProcessed.Of(s.InProgress, s.After)
 	}

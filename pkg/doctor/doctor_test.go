@@ -78,29 +78,29 @@ func TestDiagnoseOfTheControllerManager(t *testing.T) {
 			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(5, 0), queue(3, 0) }, "ok queues: 3 items waiting",
 		},
 		"a queue that does not is a warning": {
-			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(5, 0), queue(5, 0) }, "warn queues: 5 items waiting in attempt_to_delete, and no fewer than before",
+			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(5, 0), queue(5, 0) }, "warn queues: 5 items waiting in attempt_to_delete, and the number is not falling",
 		},
 		"a queue that was empty before is not": {
 			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(0, 0), queue(5, 0) }, "ok queues: 5 items waiting",
 		},
 		"an item that takes minutes is a warning": {
-			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(0, 0), queue(1, 90) }, "warn queues: one item of attempt_to_delete has been processed for 1m30s",
+			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(0, 0), queue(1, 90) }, "warn queues: the collector has been processing one item of attempt_to_delete for 1m30s",
 		},
 		"no queue means no collector": {
-			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = nil, nil }, "fail queues: kube-controller-manager has no work queue of the garbage collector, so it has not started it",
+			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = nil, nil }, "fail queues: kube-controller-manager has no work queue for garbage collection, so it has not started its garbage collector",
 		},
 		"a collector that cannot be reached is unknown": {
-			func(o *doctor.Observations) { o.Queues.Unknown = "forbidden" }, "unknown queues: not known: forbidden",
+			func(o *doctor.Observations) { o.Queues.Unknown = "forbidden" }, "unknown queues: not checked: forbidden",
 		},
-		"a graph with all objects is ok": {func(*doctor.Observations) {}, "ok graph: it has all 2 objects with owners or dependents"},
+		"a graph with all objects is ok": {func(*doctor.Observations) {}, "ok graph: the collector knows all 2 objects with owners or dependents"},
 		"an object that the collector does not know is a warning": {
-			func(o *doctor.Observations) { delete(o.CollectorGraph.Value, owned.UID) }, "warn graph: it lacks 1 of 2 objects with owners or dependents, such as ConfigMap/owned in shop",
+			func(o *doctor.Observations) { delete(o.CollectorGraph.Value, owned.UID) }, "warn graph: the collector does not know 1 of 2 objects with owners or dependents, such as ConfigMap/owned in shop",
 		},
 		"objects without owners and dependents do not matter": {
-			func(o *doctor.Observations) { delete(o.CollectorGraph.Value, "Pod/shop/alone") }, "ok graph: it has all 2 objects with owners or dependents",
+			func(o *doctor.Observations) { delete(o.CollectorGraph.Value, "Pod/shop/alone") }, "ok graph: the collector knows all 2 objects with owners or dependents",
 		},
 		"a graph that cannot be read is unknown": {
-			func(o *doctor.Observations) { o.CollectorGraph.Unknown = "404" }, "unknown graph: not known: 404",
+			func(o *doctor.Observations) { o.CollectorGraph.Unknown = "404" }, "unknown graph: not checked: 404",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestDiagnose(t *testing.T) {
 		"garbage that stays shows that it does not": {
 			func(t *testing.T) *doctor.Observations { return observed(t, st.New(st.Listing(orphan)), orphan) },
 			doctor.NotWorking, "CollectorIdle",
-			[]string{"fail garbage: 1 object to collect, unchanged for at least 30s, such as ConfigMap/orphan in shop"},
+			[]string{"fail garbage: 1 object to collect, not processed for at least 30s, such as ConfigMap/orphan in shop"},
 		},
 		"garbage that only partly stays shows that it is slow": {
 			func(t *testing.T) *doctor.Observations {
@@ -142,7 +142,7 @@ func TestDiagnose(t *testing.T) {
 				return observed(t, st.New(st.Listing(orphan, other)), other)
 			},
 			doctor.Hindered, "CollectorHindered",
-			[]string{"warn garbage: 1 object processed within 30s, 1 left"},
+			[]string{"warn garbage: the collector processed 1 object within 30s, and left 1"},
 		},
 		"a lease that nobody renews means that nothing runs": {
 			func(t *testing.T) *doctor.Observations {
@@ -153,7 +153,7 @@ func TestDiagnose(t *testing.T) {
 			doctor.NotWorking, "ManagerDown",
 			[]string{
 				"fail leader: master-0 has not renewed its lease for at least 15s, since 1970-01-01T00:00:00Z",
-				"fail garbage: 1 object to collect, unchanged for at least 30s, such as ConfigMap/orphan in shop",
+				"fail garbage: 1 object to collect, not processed for at least 30s, such as ConfigMap/orphan in shop",
 			},
 		},
 		"a lease that nobody holds means that nothing runs": {
@@ -163,7 +163,7 @@ func TestDiagnose(t *testing.T) {
 				return o
 			},
 			doctor.NotWorking, "ManagerDown",
-			[]string{"fail leader: nothing holds the lease of kube-controller-manager"},
+			[]string{"fail leader: no kube-controller-manager holds the lease"},
 		},
 		"without a lease nothing is known of the manager": {
 			func(t *testing.T) *doctor.Observations {
@@ -172,7 +172,7 @@ func TestDiagnose(t *testing.T) {
 				return o
 			},
 			doctor.Unverified, "CollectorUnverified",
-			[]string{"unknown leader: there is no lease of kube-controller-manager: it runs without leader election, or not in this cluster"},
+			[]string{"unknown leader: kube-controller-manager has no lease: it runs without leader election, or not in this cluster"},
 		},
 		"an API server that ignores the policy does not collect": {
 			func(t *testing.T) *doctor.Observations {
@@ -181,7 +181,7 @@ func TestDiagnose(t *testing.T) {
 				return o
 			},
 			doctor.NotWorking, "CollectorDisabled",
-			[]string{"fail api-server: foreground deletion is ignored (dry run), as with --enable-garbage-collector=false"},
+			[]string{"fail api-server: the API server ignores foreground deletion (dry run), as with --enable-garbage-collector=false"},
 		},
 		"what may not be read is unknown": {
 			func(t *testing.T) *doctor.Observations {
@@ -191,8 +191,8 @@ func TestDiagnose(t *testing.T) {
 			},
 			doctor.Unverified, "CollectorUnverified",
 			[]string{
-				"unknown resource-lists: 10 of 11 types; not secrets (forbidden)", "unknown api-server: not known: forbidden",
-				"unknown leader: not known: forbidden", "unknown owner-namespaces: not known: forbidden",
+				"unknown resource-lists: 10 of 11 types; could not list secrets (forbidden)", "unknown api-server: not checked: forbidden",
+				"unknown leader: not checked: forbidden", "unknown owner-namespaces: not checked: forbidden",
 			},
 		},
 		"an API group that does not answer hinders": {
@@ -217,7 +217,7 @@ func TestDiagnose(t *testing.T) {
 				return o
 			},
 			doctor.Hindered, "CollectorHindered",
-			[]string{"fail resource-lists: 10 of 11 types; not widgets (conversion-webhook); widgets.example.com: conversion webhook, service shop/converter does not exist"},
+			[]string{"fail resource-lists: 10 of 11 types; could not list widgets (conversion-webhook); widgets.example.com: conversion webhook, service shop/converter does not exist"},
 		},
 		"a canary that is collected proves that the collector works": {
 			func(t *testing.T) *doctor.Observations {
@@ -234,7 +234,7 @@ func TestDiagnose(t *testing.T) {
 				return o
 			},
 			doctor.NotWorking, "CollectorIdle",
-			[]string{"fail canary: a dependent was still there 30s after its owner was deleted"},
+			[]string{"fail canary: a dependent still existed 30s after its owner was deleted"},
 		},
 		"events about owners elsewhere are a warning": {
 			func(t *testing.T) *doctor.Observations {
@@ -243,7 +243,7 @@ func TestDiagnose(t *testing.T) {
 				return o
 			},
 			doctor.Unverified, "CollectorUnverified",
-			[]string{"warn owner-namespaces: events OwnerRefInvalidNamespace about 1 object, such as ConfigMap/orphan in shop"},
+			[]string{"warn owner-namespaces: OwnerRefInvalidNamespace Events about 1 object, such as ConfigMap/orphan in shop"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -288,7 +288,7 @@ func TestDiagnoseOfLongDeletions(t *testing.T) {
 			"warn: 1 long deletion; Namespace/legacy has been terminating for 60m: it stays while the namespace controller cannot parse the version of an API group",
 		},
 		"one that has only begun is not": {
-			st.ConfigMap("shop/new", st.TerminatingFor(time.Minute, "example.com/hold")), "ok: no deletion takes long",
+			st.ConfigMap("shop/new", st.TerminatingFor(time.Minute, "example.com/hold")), "ok: no deletion is taking long",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -333,7 +333,7 @@ func TestListsOfOneNamespaceThatFailAreNotOK(t *testing.T) {
 	})
 	d := doctor.Diagnose(observed(t, seen, orphan))
 	i := slices.IndexFunc(d.Checks, func(c doctor.Check) bool { return c.ID == "resource-lists" })
-	if c := d.Checks[i]; c.Status != doctor.Unknown || !strings.HasSuffix(c.Detail.Message(), "not secrets in namespace shop (forbidden)") {
+	if c := d.Checks[i]; c.Status != doctor.Unknown || !strings.HasSuffix(c.Detail.Message(), "could not list secrets in namespace shop (forbidden)") {
 		t.Errorf("%s: %s", c.Status, c.Detail.Message())
 	}
 }
@@ -351,8 +351,8 @@ func TestKyverno2750DoctorNamesTheWebhookWithoutABackend(t *testing.T) {
 		failed   bool
 	}{
 		"two webhooks of a configuration": {doctor.Observed[[]snapshot.AdmissionWebhook]{Value: []snapshot.AdmissionWebhook{policy, policy}}, "fail ValidatingWebhookConfiguration/policy refuses deletions: its Service ops/policy does not exist", true},
-		"none":                            {doctor.Observed[[]snapshot.AdmissionWebhook]{}, "ok none refuses deletions or updates for lack of a backend", false},
-		"none that may be read":           {doctor.Observed[[]snapshot.AdmissionWebhook]{Unknown: "forbidden"}, "unknown not known: forbidden", false},
+		"none":                            {doctor.Observed[[]snapshot.AdmissionWebhook]{}, "ok none refuses deletions or updates because its Service is down", false},
+		"none that may be read":           {doctor.Observed[[]snapshot.AdmissionWebhook]{Unknown: "forbidden"}, "unknown not checked: forbidden", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := observed(t, st.New())

@@ -36,13 +36,13 @@ func (d *Diagnosis) suggest(o *Observations) {
 		add("preview what a garbage collector would do, and do it without one", plugin.Line("collect", "--dry-run")...)
 	}
 	if s := d.status("deletions"); s == Fail || s == Warn {
-		add("show what each deletion waits for", plugin.Line("audit", "--rule", strings.Join(longDeletions, ","))...)
+		add("see what each deletion waits for", plugin.Line("audit", "--rule", strings.Join(longDeletions, ","))...)
 	}
 	if d.State == Unverified && o.Canary == nil {
-		add("see the garbage collector at work: this creates a ConfigMap and its owner in a namespace, and deletes them", plugin.Line("doctor", "--canary", "NAMESPACE")...)
+		add("prove that it works: this creates a ConfigMap and its owner in a namespace, and deletes them", plugin.Line("doctor", "--canary", "NAMESPACE")...)
 	}
 	if d.status("owner-namespaces") == Warn {
-		add("show the references to owners in other namespaces", plugin.Line("audit", "--cross-namespace")...)
+		add("see the references to owners in other namespaces", plugin.Line("audit", "--cross-namespace")...)
 	}
 }
 

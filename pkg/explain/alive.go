@@ -116,7 +116,7 @@ func (b *builder) deletedNow(policy metav1.DeletionPropagation) {
 	if b.graph.Virtual(b.node) {
 		return // this tool deletes only listed objects
 	}
-	b.answer.suggest("delete it now, if no garbage collector runs; this previews what is deleted with it", b.command("delete", b.object.Identity, "--client-side", "--dry-run")...)
+	b.answer.suggest("preview its deletion, if no garbage collector runs", b.command("delete", b.object.Identity, "--client-side", "--dry-run")...)
 }
 
 // needsPerson reports whether repair leaves a reference alone unless a person chooses what to do.
@@ -145,7 +145,7 @@ func (b *builder) waitingOwners() int {
 func (b *builder) propagation(p metav1.DeletionPropagation) {
 	switch p {
 	case metav1.DeletePropagationForeground:
-		b.answer.next("Its own dependents are deleted before it (foreground deletion).")
+		b.answer.next("Its own dependents go first (foreground deletion).")
 	case metav1.DeletePropagationOrphan:
 		b.answer.next("Its own dependents stay, because it has the finalizer orphan.")
 	case metav1.DeletePropagationBackground:
@@ -175,11 +175,11 @@ func (b *builder) deletedLater(transition *simulate.Transition) {
 	case 0: // an existing owner removes its reference first
 		b.answer.say(collector.ConsequenceDelete, "The garbage collector %s delete %s: the owner that keeps it orphans it, and no other owner exists.", b.will(), b.object)
 	default:
-		b.answer.say(collector.ConsequenceDelete, "The garbage collector %s delete %s as a consequence: its %s deleted first.", b.will(), b.object,
+		b.answer.say(collector.ConsequenceDelete, "The garbage collector %s delete %s once its %s gone.", b.will(), b.object,
 			plural(n, "owner "+list(owners)+" is", "owners "+list(owners)+" are"))
 	}
 	if len(b.object.Owners) > 1 {
-		b.answer.nextf("Then none of its %d owners keeps it.", len(b.object.Owners))
+		b.answer.next("Then no owner keeps it.")
 	}
 	b.firstCause(transition)
 	b.propagation(transition.Policy)
@@ -209,7 +209,7 @@ func (b *builder) firstCause(transition *simulate.Transition) {
 		return
 	}
 	i := b.graph.Object(first.Node).Identity
-	b.answer.nextf("It begins with %s, which the garbage collector %s.", name(i, b.object.Namespace), verb(first))
+	b.answer.nextf("It starts with %s, which the garbage collector %s.", name(i, b.object.Namespace), verb(first))
 	b.answer.suggest("see why that happens to "+name(i, b.object.Namespace), b.command("why", i)...)
 }
 
@@ -217,6 +217,6 @@ func (b *builder) firstCause(transition *simulate.Transition) {
 // how the sentence about it ends.
 func (b *builder) deletedWith(container graph.Node, rest string) {
 	i := b.graph.Object(container).Identity
-	b.answer.say(collector.ConsequenceDelete, "%s is deleted with %s, which the garbage collector deletes%s", b.object, i, rest)
+	b.answer.say(collector.ConsequenceDelete, "%s will be deleted with %s, which the garbage collector deletes%s", b.object, i, rest)
 	b.answer.suggest("see why that happens to "+i.String(), b.command("why", i)...)
 }

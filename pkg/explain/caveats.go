@@ -11,9 +11,9 @@ import (
 // caveats adds what weakens the answer about an existing object, and what differs on a
 // server of this version.
 func (b *builder) caveats() {
-	b.incomplete(b.answer, "more objects than are named here may depend on it or block it")
+	b.incomplete(b.answer, "more objects may depend on it or block it")
 	if b.graph.Virtual(b.node) && !b.unmonitored() {
-		b.answer.Caveats = append(b.answer.Caveats, "Objects of its type could not be listed; this tool read only this one, by name.")
+		b.answer.Caveats = append(b.answer.Caveats, "This tool could not list objects of its type, and read only this one, by name.")
 	}
 	server, behavior := b.graph.Snapshot().Server, b.judge.Behavior()
 	if assumed := behavior.Assumption(); assumed != nil {
@@ -39,8 +39,8 @@ func (e *Explainer) incomplete(a *Answer, meaning string) {
 	}
 	switch {
 	case len(names) > 0:
-		a.Caveats = append(a.Caveats, fmt.Sprintf("Not everything could be read, so %s. Not read: %s.", meaning, list(names)))
+		a.Caveats = append(a.Caveats, fmt.Sprintf("This tool could not read everything, so %s. Not read: %s.", meaning, list(names)))
 	case !e.initial.Complete():
-		a.Caveats = append(a.Caveats, fmt.Sprintf("Not everything was scanned, so %s.", meaning))
+		a.Caveats = append(a.Caveats, fmt.Sprintf("This tool did not scan everything, so %s.", meaning))
 	}
 }

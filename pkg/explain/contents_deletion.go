@@ -17,9 +17,9 @@ func (b *builder) contentsDeletion() {
 	if o == nil {
 		return
 	}
-	b.answer.Headline = fmt.Sprintf("%s is deleted %s.", b.object, DeletedWith(o))
+	b.answer.Headline = fmt.Sprintf("%s will be deleted %s.", b.object, DeletedWith(o))
 	if o.IsNamespace() && !b.result.MustDelete(b.node) && !b.object.Contested {
-		b.answer.Headline = fmt.Sprintf("%s is deleted %s, once no Pod is left in it.", b.object, DeletedWith(o))
+		b.answer.Headline = fmt.Sprintf("%s will be deleted %s, once no Pod is left in it.", b.object, DeletedWith(o))
 	}
 	what := "the namespace controller deletes everything in it"
 	if o.IsCRD() {
@@ -28,7 +28,7 @@ func (b *builder) contentsDeletion() {
 	b.answer.Next = append([]string{fmt.Sprintf("%s has been terminating for %s: %s, regardless of owners.", o.Identity, b.since(*o.Deleted), what)}, b.answer.Next...)
 	b.answer.WaitsFor = []Link{}
 	if o.NamespaceStatus != nil && o.NamespaceStatus.Fails() {
-		b.answer.Headline = strings.TrimSuffix(b.answer.Headline, ".") + ", unless the namespace controller goes on failing."
+		b.answer.Headline = strings.TrimSuffix(b.answer.Headline, ".") + ", unless the namespace controller keeps failing."
 		b.answer.next("The namespace controller reports that its last attempt failed.")
 		b.answer.suggest("see what keeps "+o.String(), b.command("why", o.Identity)...)
 	}
@@ -74,11 +74,11 @@ func (b *builder) explainGaps() {
 	case certain:
 		b.answer.next(
 			fmt.Sprintf("It stays until the API server can discover %s again: the namespace controller completes no deletion while discovery fails, not even of an empty namespace.", listGaps(gaps)),
-			"It deletes the contents that it can discover all the same.")
+			"It still deletes the contents that it can discover.")
 	case len(gaps) > 0:
 		b.answer.nextf("It may stay until the API server can list %s: the namespace controller cannot complete the deletion if its requests fail, too.", listGaps(gaps))
 	case len(hidden) > 0:
-		b.answer.nextf("Whether anything keeps it is unknown: it may contain objects that could not be read (%s).", listGaps(hidden))
+		b.answer.nextf("It is unknown whether anything keeps it: it may contain objects that this tool could not read (%s).", listGaps(hidden))
 	}
 }
 
@@ -117,7 +117,7 @@ func (b *builder) blockedContents(silent bool) {
 	}
 	switch {
 	case len(held) > 0:
-		b.answer.next("Finalizers have to be removed from: " + list(held) + ".")
+		b.answer.next("These still have finalizers: " + list(held) + ".")
 		first := b.answer.WaitsFor[0].Object
 		b.answer.suggest("see why the first of them still exists", b.command("why", first)...)
 	case len(overdue) == 0 && !silent:

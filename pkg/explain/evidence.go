@@ -33,11 +33,11 @@ func (b *builder) evidence(r object.Reference, j collector.Judgement) []string {
 	case collector.CauseNone:
 		return b.solid(r, j)
 	case collector.CauseTerminating:
-		return []string{fmt.Sprintf("%s is being deleted in the foreground: it waits until its dependents are deleted", r)}
+		return []string{fmt.Sprintf("%s is being deleted in the foreground: it waits for its dependents", r)}
 	case collector.CauseUnverified:
-		return []string{j.Unverified(r).Message(), "this tool never treats unknown as absent"}
+		return []string{j.Unverified(r).Message()}
 	case collector.CauseClusterToNamespaced:
-		return append(b.uidHolder(j), fmt.Sprintf("%s is cluster-scoped, and %s is a namespaced kind: such an owner can never be found", b.object.Identity, r.Kind))
+		return append(b.uidHolder(j), fmt.Sprintf("%s is cluster-scoped, and %s is a namespaced kind: the garbage collector never finds such an owner", b.object.Identity, r.Kind))
 	case collector.CauseUnservedVersion:
 		return append(b.uidHolder(j), fmt.Sprintf("the reference names it as %s, a version that this server does not serve (served: %s)", r.APIVersion, strings.Join(j.Served, ", ")),
 			"the garbage collector looks for an owner only in the version that the reference names")
@@ -60,9 +60,9 @@ func (b *builder) evidence(r object.Reference, j collector.Judgement) []string {
 
 // solid returns why an owner counts as existing.
 func (b *builder) solid(r object.Reference, j collector.Judgement) []string {
-	out := []string{fmt.Sprintf("%s exists, with the UID that the reference names", r)}
+	out := []string{fmt.Sprintf("%s exists, with this UID", r)}
 	if j.UIDHolder.Namespace == "" && b.object.Namespace != "" {
-		out[0] += "; because it is cluster-scoped, it may own objects in any namespace"
+		out[0] += "; it is cluster-scoped, so it may own objects in any namespace"
 	}
 	if r.UID == b.object.UID {
 		out[0] = "it names itself as its owner, and exists"
@@ -100,11 +100,11 @@ func (b *builder) notFound(r object.Reference, j collector.Judgement, here strin
 	_, at, _ := b.graph.View().CoordinatesOf(b.object.Namespace, r)
 	switch {
 	case b.graph.View().Lookup(at) != nil:
-		return fmt.Sprintf("%s does not exist%s: this tool requested it by name", r, here)
+		return fmt.Sprintf("not found%s (this tool asked for it by name)", here)
 	case !b.graph.View().Listed(j.Mapping.Type.GroupResource(), at.Namespace):
-		return fmt.Sprintf("%s does not exist%s: the namespace and the name of an object never change", r, here)
+		return fmt.Sprintf("not found%s (the namespace and name of an object never change)", here)
 	}
-	return fmt.Sprintf("%s does not exist%s: the list of %s does not contain it", r, here, j.Mapping.Type)
+	return fmt.Sprintf("not found%s (not in the list of %s)", here, j.Mapping.Type)
 }
 
 // uidHolder returns which object has the UID of the reference, if that is known.
@@ -114,18 +114,18 @@ func (b *builder) uidHolder(j collector.Judgement) []string {
 	}
 	i := j.UIDHolder.Identity
 	if i.Namespace == "" {
-		return []string{fmt.Sprintf("the UID that it names belongs to %s", i)}
+		return []string{fmt.Sprintf("its UID belongs to %s", i)}
 	}
-	return []string{fmt.Sprintf("the UID that it names belongs to %s in namespace %s", i, i.Namespace)}
+	return []string{fmt.Sprintf("its UID belongs to %s in namespace %s", i, i.Namespace)}
 }
 
 // uidNotFound returns that no object has the UID. It claims no more than an incomplete
 // scan allows.
 func (b *builder) uidNotFound() string {
 	if b.graph.Snapshot().Complete() {
-		return "no object has the UID that the reference names"
+		return "no object has its UID"
 	}
-	return "no object that could be read has the UID that the reference names"
+	return "nothing that this tool could read has its UID"
 }
 
 // remarks returns what is unusual about a reference besides its verdict.
@@ -136,7 +136,7 @@ func (b *builder) remarks(r object.Reference, j collector.Judgement) []string {
 	case reason.LowerCaseKind:
 		out = append(out, fmt.Sprintf("the kind is %s; %q in lower case works by accident", j.Mapping.Type.Kind, r.Kind))
 	case reason.KindOfList:
-		out = append(out, fmt.Sprintf("%q is most likely a mistake for %q", r.Kind, strings.TrimSuffix(r.Kind, "List")))
+		out = append(out, fmt.Sprintf("%q is probably a mistake for %q", r.Kind, strings.TrimSuffix(r.Kind, "List")))
 	case reason.NoVersionInGroup:
 		out = append(out, fmt.Sprintf("the apiVersion %q names no version; the garbage collector reads it as %s", r.APIVersion, j.Mapping.Type.APIVersion()))
 	}

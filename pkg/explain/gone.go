@@ -45,11 +45,11 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory, last *Answer)
 		}
 	case !a.HasTraces():
 		a.say(collector.ConsequenceNone, "No %s exists, and nothing refers to it: no object names it as its owner%s.", what, events)
-		a.next("Either it never existed, or it was deleted without a trace. Events are kept for an hour, unless the cluster is configured otherwise.")
+		a.next("Either it never existed, or its traces are gone. By default, Kubernetes keeps Events for an hour.")
 		e.otherNamespaces(a)
 	case n > 0:
 		a.say(collector.ConsequenceNone, "%s no longer exists: %s still %s it as %s owner.", capitalized(what), reason.Count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their"))
-		a.next("So it most likely existed: a reference names a UID, and only a created object has one. A reference does not say who deleted its owner, or when.")
+		a.next("It most likely existed, because a reference has its UID. Who deleted it, and when, is unknown.")
 		e.suggestFirst(a)
 	default:
 		a.say(collector.ConsequenceNone, "%s no longer exists: Events still mention it.", capitalized(what))
@@ -59,9 +59,9 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory, last *Answer)
 		a.suggest("restore it, if this tool deleted it; this lists the backups", plugin.Line("restore")...)
 	}
 	if history.Unread != "" {
-		a.Caveats = append(a.Caveats, "Its Events are unknown: "+history.Unread+".")
+		a.Caveats = append(a.Caveats, "Its Events are not available: "+history.Unread+".")
 	}
-	e.incomplete(a, "an object that names it may not have been read")
+	e.incomplete(a, "an unread object may name it as its owner")
 	return a
 }
 
@@ -142,7 +142,7 @@ func (e *Explainer) referrers(edges []graph.Edge) []Referrer {
 func (b *builder) previousIncarnations() {
 	if b.answer.ReferencedBy = b.referrers(b.referencesTo(b.object.Identity)); len(b.answer.ReferencedBy) > 0 {
 		n := objects(b.answer.ReferencedBy)
-		b.answer.nextf("An earlier %s no longer exists: %s still %s that one as %s owner, not this one.", b.object, reason.Count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their"))
+		b.answer.nextf("%s still %s to a previous %s (other UID).", reason.Count(n, "object"), plural(n, "points", "point"), b.object)
 	}
 }
 

@@ -56,9 +56,9 @@ func (b *builder) whenOwnersAreDeleted() {
 	switch n := len(owners); {
 	case n == 0 || b.ownsItself() || b.cycle() != nil:
 	case n == 1:
-		b.answer.nextf("The garbage collector deletes it after %s is deleted.", b.object.Owners[0])
+		b.answer.nextf("The garbage collector deletes it once %s is gone.", b.object.Owners[0])
 	default:
-		b.answer.nextf("The garbage collector deletes it after the last of its %d owners is deleted. Until then, it only loses the references to deleted owners.", n)
+		b.answer.nextf("The garbage collector deletes it once the last of its %d owners is gone. Until then, it only loses the references to deleted owners.", n)
 	}
 }
 
@@ -118,7 +118,7 @@ func (b *builder) cycle() []graph.Node {
 }
 
 func (b *builder) suggestDelete() {
-	b.answer.suggest("delete it; this previews what is deleted with it", b.command("delete", b.object.Identity, "--dry-run")...)
+	b.answer.suggest("preview its deletion", b.command("delete", b.object.Identity, "--dry-run")...)
 }
 
 // losesReferences explains an object that stays and loses references.
@@ -136,7 +136,7 @@ func (b *builder) losesReferences(transition *simulate.Transition) {
 	}
 	b.remainingOwners(transition)
 	if end := b.result.Model.Decide(b.node); end.NoAction == collector.ReferenceUnknown {
-		b.answer.nextf("After that, the garbage collector leaves it alone: %s.", b.blockers.UndecidableReference(b.node, end.UndecidableReference).Undecidable())
+		b.answer.nextf("After that, it stays: %s.", b.blockers.UndecidableReference(b.node, end.UndecidableReference).Undecidable())
 	}
 }
 

@@ -25,8 +25,8 @@ var conditionMeanings = map[string]string{
 	object.DiscoveryFailure:    "the namespace controller could not discover every API group",
 	object.GroupVersionFailure: "the namespace controller could not parse the version of an API group",
 	object.ContentFailure:      "the namespace controller could not delete some of the contents",
-	object.ContentRemaining:    "contents were left",
-	object.FinalizersRemaining: "finalizers held contents",
+	object.ContentRemaining:    "objects remain",
+	object.FinalizersRemaining: "finalizers remain",
 }
 
 // overdue reports whether a deletion has been under way for so long that audit reports it.
@@ -48,7 +48,7 @@ func (b *builder) namespace() {
 		kept = b.namespaceCause(cause, d) || kept
 	}
 	if d.Consequence == collector.ConsequenceStuck {
-		b.answer.next("The namespace controller tries again at least once a minute, so nothing has to be restarted.")
+		b.answer.next("The namespace controller retries at least once a minute, so you need not restart anything.")
 	}
 	if !kept {
 		b.answer.next("It should be gone at the next scan.")
@@ -59,13 +59,13 @@ func (b *builder) namespaceHeadline(d audit.NamespaceDiagnosis) {
 	contents, left := len(b.contents()), b.result.Model.Object(b.node)
 	switch {
 	case d.Consequence == collector.ConsequenceStuck:
-		b.underWay(collector.ConsequenceStuck, ", and the namespace controller reports that it fails.")
+		b.underWay(collector.ConsequenceStuck, ", and the namespace controller reports a failure.")
 	case left != nil && len(left.ForeignFinalizers()) > 0:
 		b.underWay(collector.ConsequenceNone, ", held by "+foreign(b.result.Model.HeldBy(b.node))+".")
 	case contents > 0:
 		b.underWay(collector.ConsequenceNone, ", with everything in it: "+remaining(contents)+".")
 	default:
-		b.underWay(collector.ConsequenceNone, ", and nothing that could be read is left in it.")
+		b.underWay(collector.ConsequenceNone, ", and this tool found nothing left in it.")
 	}
 }
 
@@ -112,12 +112,12 @@ func (b *builder) suggestRepairOfNamespace(d audit.NamespaceDiagnosis) {
 	for _, service := range d.APIServices[:min(len(d.APIServices), maxNames)] {
 		b.answer.suggest("see why APIService "+service.Name+" does not answer, and repair it", "kubectl", "describe", "apiservice/"+service.Name)
 		if service.Aggregated {
-			b.answer.suggest("or delete that APIService if nobody needs the API any more. This deletes nothing that its server stores", "kubectl", "delete", "apiservice/"+service.Name)
+			b.answer.suggest("or delete that APIService if nobody needs the API. This deletes nothing that its server stores", "kubectl", "delete", "apiservice/"+service.Name)
 		}
 	}
 	for _, g := range d.Unlistable[:min(len(d.Unlistable), maxNames)] {
 		if g.Reason == snapshot.Webhook {
-			b.answer.suggest("see where the conversion webhook of CustomResourceDefinition "+g.Word()+" should answer, and repair it",
+			b.answer.suggest("see which server the conversion webhook of CustomResourceDefinition "+g.Word()+" names, and repair it",
 				"kubectl", "get", "customresourcedefinition/"+g.Word(), "-o", "jsonpath={.spec.conversion.webhook.clientConfig}")
 		} else {
 			b.answer.suggest("see why "+g.Word()+" cannot be listed", "kubectl", "get", g.Word(), "-n", b.object.Name)
@@ -130,7 +130,7 @@ func (b *builder) suggestRepairOfNamespace(d audit.NamespaceDiagnosis) {
 			switch {
 			case b.refused:
 			case slices.ContainsFunc(d.Conditions, failed):
-				b.answer.suggest("restore what answers for the webhook that its condition names, or delete its configuration if nothing needs it; this shows which has it",
+				b.answer.suggest("restore the Service of the webhook that the condition names, or delete the webhook configuration if nothing needs it; this lists them",
 					"kubectl", "get", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "-o", "custom-columns=KIND:.kind,NAME:.metadata.name,WEBHOOKS:.webhooks[*].name")
 			case len(d.Undeleted) > 0:
 				first := b.graph.Object(d.Undeleted[0]).Identity

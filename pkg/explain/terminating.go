@@ -42,7 +42,7 @@ func (b *builder) irreversible() {
 	if !b.object.Terminating() {
 		return
 	}
-	b.answer.next("Its deletion cannot be canceled. Once it is gone, it can be created again: from the backup if this tool deleted it, or from a manifest.")
+	b.answer.next("You cannot cancel its deletion. Once it is gone, you can recreate it: from the backup if this tool deleted it, or from a manifest.")
 	lost := []*simulate.Data{simulate.NewVolumes(b.graph).Data(b.node)}
 	for _, c := range b.answer.Cascade.Claims {
 		lost = append(lost, c.Data)
@@ -79,7 +79,7 @@ func (b *builder) completes() {
 	case b.object.IsNamespace() && b.overdue():
 		b.namespace()
 	default:
-		b.underWay(collector.ConsequenceNone, ", and is deleted after its contents. No action is needed.")
+		b.underWay(collector.ConsequenceNone, ", and goes once its contents are gone. No action is needed.")
 	}
 }
 
@@ -96,7 +96,7 @@ func (b *builder) collectorCompletes() {
 		b.held(b.initial)
 		return
 	case n == 0:
-		b.underWay(collector.ConsequenceDelete, " ("+foregroundDeletion+"), and nothing blocks it any more: the garbage collector completes the deletion.")
+		b.underWay(collector.ConsequenceDelete, " ("+foregroundDeletion+"), and nothing blocks it anymore: the garbage collector completes the deletion.")
 	default:
 		b.underWay(collector.ConsequenceDelete, fmt.Sprintf(" (%s): the garbage collector deletes it after the %s it.", foregroundDeletion,
 			plural(n, "object that blocks", fmt.Sprintf("%d objects that block", n))))
@@ -112,7 +112,7 @@ func (b *builder) collectorCompletes() {
 	if b.object.Namespace != "" {
 		where, of = "the namespace", []string{"-n", b.object.Namespace}
 	}
-	b.answer.suggest("complete the deletion, if no garbage collector runs; this previews all that it would do in "+where, plugin.Line(slices.Concat([]string{"collect"}, of, []string{"--dry-run"})...)...)
+	b.answer.suggest("complete the deletion, if no garbage collector runs; this previews a pass over "+where, plugin.Line(slices.Concat([]string{"collect"}, of, []string{"--dry-run"})...)...)
 }
 
 // held explains a deletion that waits for something other than the garbage collector, in the state
@@ -137,7 +137,7 @@ func (b *builder) held(m *simulate.Model) {
 		}
 	case b.initial.Overdue(left):
 		b.answer.say(collector.ConsequenceNone, "%s %s.", o, b.podOverdue().Message())
-		b.answer.next("It is deleted when its kubelet reports that it has stopped.")
+		b.answer.next("It is gone once its kubelet reports that it has stopped.")
 	case left.InGracePeriod():
 		b.stopping()
 	default:
@@ -148,7 +148,7 @@ func (b *builder) held(m *simulate.Model) {
 // stopping explains a Pod in its grace period.
 func (b *builder) stopping() {
 	b.underWay(collector.ConsequenceNone, fmt.Sprintf(", and is still stopping: its kubelet has %ds to stop its containers (grace period).", *b.object.GraceSeconds))
-	b.answer.next("It is deleted when its kubelet reports that it has stopped.")
+	b.answer.next("It is gone once its kubelet reports that it has stopped.")
 }
 
 // podOverdue returns what holds a Pod past its grace period.
@@ -160,7 +160,7 @@ func (b *builder) podOverdue() reason.PodOverdue {
 // deletion was interrupted between the server's two writes (Store.Delete): the garbage
 // collector skips a terminating object without its own finalizers (attemptToDeleteItem).
 func (b *builder) nothingBlocks() {
-	b.underWay(collector.ConsequenceNone, ", and nothing that could be read blocks it.")
+	b.underWay(collector.ConsequenceNone, ", and this tool found nothing that blocks it.")
 	b.answer.next("It should be gone at the next scan. If it stays, its deletion was interrupted: the API server marked it, but did not remove it. The garbage collector does not process it again.")
 	b.answer.suggest("if it stays, delete it again, which completes the deletion", append([]string{"kubectl", "delete"}, b.arguments(b.object.Identity)...)...)
 }
@@ -178,13 +178,13 @@ func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinaliz
 		b.explainFinalizer(f)
 	}
 	b.answer.next("The garbage collector only removes its own finalizers.")
-	ask := "ask the controller behind it to remove it. If that is gone, this previews what its removal skips and deletes"
+	ask := "fix or restart its controller. If that is gone for good, preview removing the finalizer by hand"
 	switch {
 	case held.Due != nil && !held.Due.Late:
 		return
 	case held.Due != nil:
 		b.answer.suggest("see whether the control plane works", plugin.Line("doctor")...)
-		ask = "remove it in place of " + held.Due.Controller + ". This previews what its removal skips and deletes"
+		ask = "preview removing it in place of " + held.Due.Controller
 	case len(held.UsedBy) > 0:
 		words := []string{"delete"}
 		for _, user := range held.UsedBy {
@@ -193,13 +193,13 @@ func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinaliz
 			}
 		}
 		if len(words) > 1 {
-			b.answer.suggest("delete what uses it, also a Pod that has completed; this previews what goes with that", plugin.Line(append(words, "-n", held.UsedBy[0].Namespace, "--dry-run")...)...)
+			b.answer.suggest("preview deleting its users, also a Pod that has completed", plugin.Line(append(words, "-n", held.UsedBy[0].Namespace, "--dry-run")...)...)
 		}
 		return
 	}
 	for _, f := range held.Finalizers {
 		if who, _, _ := simulate.FinalizerController(f); who == simulate.Nobody {
-			ask = "remove it. This previews what that deletes"
+			ask = "preview removing it"
 		}
 		if f != simulate.DefinitionFinalizer {
 			b.answer.suggest(ask, plugin.Line(slices.Concat([]string{"finalizer", "remove"}, slices.Insert(b.arguments(i), 1, f), []string{"--dry-run"})...)...)
@@ -255,7 +255,7 @@ func (b *builder) stuck() {
 		which = ""
 	}
 	if more := len(model.Blocking(b.node)) - 1; len(links) > 1 && more > 0 {
-		b.answer.nextf("%s %s it, besides the one that is named here.", reason.Count(more, "more object"), plural(more, "blocks", "block"))
+		b.answer.nextf("%s %s it, too.", reason.Count(more, "more object"), plural(more, "blocks", "block"))
 	}
 	switch end.Reason {
 	case simulate.InCycle:
@@ -274,7 +274,7 @@ func (b *builder) stuck() {
 		b.answer.nextf("About %s: %s.", last, b.blockers.UndecidableReference(end.Node, end.Reference).Undecidable())
 		b.answer.suggest("see what is wrong with "+last.String(), b.command("why", last)...)
 	case simulate.NotAllListed:
-		say("it is unknown whether anything blocks it: not all of its possible dependents could be read")
+		say("it is unknown whether anything blocks it: this tool could not read everything that may depend on it")
 	case simulate.SharesUID:
 		say("it is unknown what happens to it: " + snapshot.UIDContested(b.graph.Object(end.Node)).Contest())
 	case simulate.HeldByFinalizers:
@@ -300,5 +300,5 @@ func (b *builder) link(n graph.Node, last bool) string {
 	case b.result.Model.Object(n).Terminating():
 		return "blocks it, and " + b.blockers.Blocker(n).Reason.Message()
 	}
-	return "blocks it, and is not deleted"
+	return "blocks it, and is not being deleted"
 }

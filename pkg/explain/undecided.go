@@ -17,7 +17,7 @@ import (
 // reference.
 func (b *builder) undecidable(index int) {
 	b.answer.say(collector.ConsequenceStuck, "%s stays as it is: the garbage collector cannot resolve its reference to %s.", b.object, b.object.Owners[index])
-	b.answer.next("Because of one reference that it cannot resolve, the garbage collector skips the whole object.")
+	b.answer.next("One reference that it cannot resolve makes the garbage collector skip the whole object.")
 	if b.judgements[index].Verdict == collector.VerdictUnresolvable {
 		b.answer.next("It retries forever, and reports this nowhere.")
 	}
@@ -39,7 +39,7 @@ func (b *builder) whenServed(index int) {
 		once = ", for example because its CustomResourceDefinition is installed"
 	case collector.CauseUnservedVersion:
 	default:
-		b.answer.next("Nothing happens until that reference is repaired.")
+		b.answer.next("Nothing happens until someone repairs that reference.")
 		return
 	}
 	if b.assessment.ReferencesLeft > 0 {
@@ -69,7 +69,7 @@ func (b *builder) onceResolved() {
 // unknown explains an object for which an owner could not be verified.
 func (b *builder) unknown(index int) {
 	r, j := b.object.Owners[index], b.judgements[index]
-	b.answer.say(collector.ConsequenceUnknown, "It is unknown what happens to %s: %s could not be verified.", b.object, j.Unverified(r).Question())
+	b.answer.say(collector.ConsequenceUnknown, "It is unknown what happens to %s, because it is unknown %s.", b.object, j.Unverified(r).Question())
 	b.onceResolved()
 	b.answer.next("The cluster's garbage collector may be able to read more than you, and act on it. If its request also fails, it keeps the object and tries again.")
 	switch {
@@ -124,7 +124,7 @@ func (b *builder) listKind() {
 		what = "removes that reference"
 	}
 	i := slices.IndexFunc(b.judgements, collector.Judgement.NamesListKind)
-	b.answer.say(assessment.ConsequenceIfDecidable(), "%s names %s as its owner, with a list kind, most likely by mistake: because of that, the cluster's garbage collector %s.", b.object, b.object.Owners[i], what)
+	b.answer.say(assessment.ConsequenceIfDecidable(), "%s names %s as its owner, with a list kind, probably by mistake: because of that, the cluster's garbage collector %s.", b.object, b.object.Owners[i], what)
 	b.answer.next("A running garbage collector acts within seconds. " + plugin.Command() + " collect does not: it leaves the object alone.")
 	b.answer.suggest("remove the reference, or correct its kind", append([]string{"kubectl", "edit"}, b.arguments(b.object.Identity)...)...)
 }

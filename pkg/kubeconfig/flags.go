@@ -210,7 +210,7 @@ func (f *Flags) loader() (clientcmd.ClientConfig, error) {
 	}
 	if context := config.Contexts[f.overrides.CurrentContext]; f.multiple && context != nil {
 		if cluster := config.Clusters[context.Cluster]; cluster == nil || cluster.Server == "" {
-			return nil, fmt.Errorf("its cluster %q is not there, or has no server", context.Cluster)
+			return nil, fmt.Errorf("its cluster %q does not exist, or has no server", context.Cluster)
 		}
 	}
 	overrides := f.overrides
@@ -245,7 +245,7 @@ func removeURLCredentials(config *rest.Config) error {
 	}
 	server, err := url.Parse(scheme + config.Host)
 	if err != nil || server.Host == "" || scheme != "" && strings.Contains(server.Path, "@") { // err quotes the URL
-		return errors.New("the server's URL is not valid; in a user or password, write what is no letter or digit as %xx")
+		return errors.New("the server's URL is not valid; in a user or password, write every character but letters and digits as %xx")
 	}
 	user := server.User
 	server.User, server.RawQuery, server.ForceQuery, server.Fragment, server.RawFragment = nil, "", false, "", ""

@@ -47,11 +47,11 @@ func TestStepReasons(t *testing.T) {
 		},
 		"the only owner was replaced": {
 			[]Part{Listing(Secret("a/x", Owned(To(stays, WithUID("old")))), stays)},
-			[]string{"delete x: its only owner, ConfigMap/stays, was replaced: it has another UID now"},
+			[]string{"delete x: its only owner, ConfigMap/stays, was replaced by a new object with the same name"},
 		},
 		"the only owner lives in another namespace": {
 			[]Part{Listing(Secret("b/x", OwnedBy(stays)), stays), Absent("v1", "ConfigMap", "b/stays")},
-			[]string{"delete x: its only owner, ConfigMap/stays, is in another namespace: a"},
+			[]string{"delete x: its only owner, ConfigMap/stays, is in another namespace (a), which does not count"},
 		},
 		"the UID belongs to another": {
 			[]Part{Listing(Secret("a/x", Owned(To(stays, Named("gone")))), stays), absent},
@@ -60,8 +60,8 @@ func TestStepReasons(t *testing.T) {
 		"none of several owners is left": {
 			[]Part{Listing(Secret("a/x", Owned(To(gone), To(waiting))), waiting), absent},
 			[]string{
-				"remove-finalizer waiting: nothing blocks its foreground deletion any more",
-				"delete x: none of its 2 owners keeps it: ConfigMap/gone does not exist; ConfigMap/waiting is deleted before it",
+				"remove-finalizer waiting: nothing blocks its foreground deletion anymore",
+				"delete x: no owner keeps it: ConfigMap/gone does not exist; ConfigMap/waiting is deleted first",
 			},
 		},
 		"one owner keeps it": {
@@ -72,15 +72,15 @@ func TestStepReasons(t *testing.T) {
 			[]Part{Listing(Secret("a/x", Owned(To(stays, Named("gone")), To(stays))), stays), absent},
 			[]string{"unlink x: ConfigMap/gone does not match its UID, which belongs to ConfigMap/stays; ConfigMap/stays remains (the cluster's garbage collector would also remove the valid reference with the same UID)"},
 		},
-		"the owner is deleted before it": {
+		"the owner is deleted first": {
 			[]Part{Listing(Secret("a/x", OwnedBy(gone)), Pod("a/y", OwnedBy(Secret("a/x")))), absent},
-			[]string{"delete x: its only owner, ConfigMap/gone, does not exist", "delete y: its only owner, Secret/x, is deleted before it"},
+			[]string{"delete x: its only owner, ConfigMap/gone, does not exist", "delete y: its only owner, Secret/x, is deleted first"},
 		},
 		"the owner lets go of its dependents": {
 			[]Part{Listing(ConfigMap("a/o", Terminating(object.OrphanFinalizer)), Secret("a/x", OwnedBy(ConfigMap("a/o"))))},
 			[]string{
 				"unlink x: its owner ConfigMap/o is being deleted and orphans its dependents",
-				"remove-finalizer o: no dependent refers to it any more: its deletion can complete",
+				"remove-finalizer o: no dependent refers to it anymore: its deletion can complete",
 			},
 		},
 		"its finalizer asks that its dependents stay": {
@@ -88,7 +88,7 @@ func TestStepReasons(t *testing.T) {
 			[]string{
 				"delete x: its only owner, ConfigMap/gone, does not exist; its own dependents stay (finalizer orphan)",
 				"unlink y: its owner Secret/x is being deleted and orphans its dependents",
-				"remove-finalizer x: no dependent refers to it any more: its deletion can complete",
+				"remove-finalizer x: no dependent refers to it anymore: its deletion can complete",
 			},
 		},
 	} {
@@ -147,24 +147,24 @@ func TestBlocked(t *testing.T) {
 		"a circle, all deleted in the foreground": {
 			[]Part{Listing(ring("one", "two"), ring("two", "one"))},
 			[]string{
-				"one [two]: waits in a cycle: each object in it is being deleted in the foreground and blocks another, or itself",
-				"two [one]: is blocked by ConfigMap/one, which waits in a cycle: each object in it is being deleted in the foreground and blocks another, or itself",
+				"one [two]: waits in a cycle: each object in it waits for another, or itself, to be deleted first (foreground)",
+				"two [one]: is blocked by ConfigMap/one, which waits in a cycle: each object in it waits for another, or itself, to be deleted first (foreground)",
 			},
 		},
 		"a reference that cannot be judged, of a dependent": {
 			[]Part{Listing(waiting, Secret("a/x", Owned(To(waiting, Blocking), To(stays, As("old/v1", "Thing")))))},
 			[]string{
-				"waiting [x]: is blocked by Secret/x, which is left alone: its reference to Thing/stays names a kind that is not served in old/v1",
-				"x []: would lose an owner, but is left alone: its reference to Thing/stays names a kind that is not served in old/v1",
+				"waiting [x]: is blocked by Secret/x, which stays: the garbage collector cannot resolve its owner old/v1 Thing/stays (no such kind)",
+				"x []: would lose an owner, but stays: the garbage collector cannot resolve its owner old/v1 Thing/stays (no such kind)",
 			},
 		},
 		"a kind of lists, by which the cluster's own collector would delete": {
 			[]Part{Listing(Secret("a/x", Owned(To(gone), To(Pod("a/p"), As("v1", "PodList"))))), absent},
-			[]string{"x []: would lose an owner, but is left alone: its reference to PodList/p names a list kind, most likely by mistake"},
+			[]string{"x []: would lose an owner, but stays: its reference to PodList/p names a list kind, probably by mistake"},
 		},
 		"a type that could not be read": {
 			[]Part{Listing(waiting), Unreadable("widgets.example.com", snapshot.Forbidden)},
-			[]string{"waiting []: keeps its finalizer, because not all of its possible dependents could be listed"},
+			[]string{"waiting []: keeps its finalizer, because this tool could not list everything that may depend on it"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -87,8 +87,8 @@ func TestD2ANamespaceStaysWhileAGroupCannotBeDiscovered(t *testing.T) {
 			Unreadable("widgets.example.com", snapshot.Webhook), "widgets.example.com",
 			[]string{
 				"c deleted",
-				"shop terminating kubernetes; unsure: waits for its contents to be deleted, and may stay because of some that could not be listed: widgets.example.com (conversion-webhook)",
-				"shop blocked: waits for its contents to be deleted, and may stay because of some that could not be listed: widgets.example.com (conversion-webhook)",
+				"shop terminating kubernetes; unsure: waits for its contents to be deleted, and may stay because this tool could not list all of them: widgets.example.com (conversion-webhook)",
+				"shop blocked: waits for its contents to be deleted, and may stay because this tool could not list all of them: widgets.example.com (conversion-webhook)",
 			},
 		},
 		"a type that the user may not list": {

@@ -20,8 +20,8 @@ var (
 	lostOwner      = OwnedBy(Node("gone"))
 	noSecrets      = Unreadable("secrets", snapshot.Forbidden)
 	noWidgets      = Unreadable("widgets.example.com", snapshot.Webhook)
-	hiddenSecrets  = "its contents could not be listed: secrets (forbidden)"
-	hiddenWidgets  = "its contents could not be listed: widgets.example.com (conversion-webhook)"
+	hiddenSecrets  = "this tool could not list its contents: secrets (forbidden)"
+	hiddenWidgets  = "this tool could not list its contents: widgets.example.com (conversion-webhook)"
 	spaceIsGarbage = []Part{Serving(TypesWithContents()...), Listing(Namespace("a", lostOwner), ConfigMap("a/seen")), Absent("v1", "Node", "gone")}
 	kindIsGarbage  = []Part{Serving(TypesWithContents()...), Listing(CRD("widgets.example.com", lostOwner)), Absent("v1", "Node", "gone")}
 )
@@ -70,12 +70,12 @@ func TestDeletionOfUnlistedContentsIsBlocked(t *testing.T) {
 		"the owner of a namespace": {
 			[]Part{Listing(root, Namespace("a", OwnedBy(root))), noSecrets},
 			root,
-			"this would also delete Namespace/a, whose contents could not be listed: secrets (forbidden)", hiddenSecrets, "root", true,
+			"this would also delete Namespace/a, and this tool could not list its contents: secrets (forbidden)", hiddenSecrets, "root", true,
 		},
 		"the owner of a namespace that goes later": {
 			[]Part{Listing(Node("root", WithFinalizers("x/y")), Namespace("a", OwnedBy(root))), noSecrets},
 			root,
-			"this would also delete Namespace/a, whose contents could not be listed: secrets (forbidden)", "", "root", true,
+			"this would also delete Namespace/a, and this tool could not list its contents: secrets (forbidden)", "", "root", true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,15 +42,15 @@ func TestRepair(t *testing.T) {
 	}{
 		"a successor has the owner's name": {
 			[]Part{Listing(Secret("a/x", Owned(stale)), web)},
-			[]string{"relink x: Deployment/web exists, with another UID: the reference gets that UID (otherwise GC would delete it)"},
+			[]string{"relink x: Deployment/web was replaced by a new one: the reference gets its UID (otherwise GC would delete it)"},
 		},
 		"the version is of the past": {
 			[]Part{Listing(Secret("a/x", Owned(To(web, beta))), web)},
-			[]string{"update-version x: Deployment/web is referenced in apps/v1beta1, which is not served: the reference gets apps/v1 (otherwise GC cannot resolve it)"},
+			[]string{"update-version x: apps/v1beta1 is not served: the reference to Deployment/web becomes apps/v1 (otherwise GC cannot resolve it)"},
 		},
 		"the version is of the past, and the owner too": {
 			[]Part{Listing(Secret("a/x", Owned(To(web, beta, WithUID("before")))), web)},
-			[]string{"relink x: Deployment/web exists, with another UID: the reference gets that UID and apps/v1 (otherwise GC cannot resolve it)"},
+			[]string{"relink x: Deployment/web was replaced by a new one: the reference gets its UID and apps/v1 (otherwise GC cannot resolve it)"},
 		},
 		"the only owner is gone": {
 			[]Part{Listing(Secret("a/x", OwnedBy(gone))), absent},
@@ -62,17 +62,17 @@ func TestRepair(t *testing.T) {
 		},
 		"the only owner lives in another namespace": {
 			[]Part{Listing(Secret("b/x", OwnedBy(stays)), stays), Absent("v1", "ConfigMap", "b/stays")},
-			[]string{"unlink x: ConfigMap/stays is in another namespace: a; the object stays and is never collected (otherwise GC would delete it)"},
+			[]string{"unlink x: ConfigMap/stays is in another namespace (a), which does not count; the object stays and is never collected (otherwise GC would delete it)"},
 		},
 		"the object is cluster-scoped, and its owner is not": {
 			[]Part{Listing(Node("x", OwnedBy(stays)), stays)},
-			[]string{"unlink x: ConfigMap/stays is of a namespaced kind, but this object is cluster-scoped; the object stays and is never collected (otherwise GC cannot resolve it)"},
+			[]string{"unlink x: ConfigMap/stays is namespaced, but this object is cluster-scoped; the object stays and is never collected (otherwise GC cannot resolve it)"},
 		},
 		"several references are bad, each in its way": {
 			[]Part{Listing(Secret("a/x", Owned(To(gone), stale, To(Role("a/r"), As("rbac.authorization.k8s.io/v1alpha1", "Role")))), web, Role("a/r")), absent},
 			[]string{
-				"relink x: Deployment/web exists, with another UID: the reference gets that UID (otherwise GC cannot resolve it)",
-				"update-version x: Role/r is referenced in rbac.authorization.k8s.io/v1alpha1, which is not served: the reference gets rbac.authorization.k8s.io/v1",
+				"relink x: Deployment/web was replaced by a new one: the reference gets its UID (otherwise GC cannot resolve it)",
+				"update-version x: rbac.authorization.k8s.io/v1alpha1 is not served: the reference to Role/r becomes rbac.authorization.k8s.io/v1",
 				"unlink x: ConfigMap/gone does not exist; 2 owners remain",
 			},
 		},
@@ -83,7 +83,7 @@ func TestRepair(t *testing.T) {
 		"it goes because its owner would": {
 			[]Part{Listing(ConfigMap("a/stays", Owned(stale)), web, Secret("a/x", OwnedBy(stays, gone))), absent},
 			[]string{
-				"relink stays: Deployment/web exists, with another UID: the reference gets that UID (otherwise GC would delete it)",
+				"relink stays: Deployment/web was replaced by a new one: the reference gets its UID (otherwise GC would delete it)",
 				"unlink x: ConfigMap/gone does not exist; ConfigMap/stays remains (otherwise GC would delete it)",
 			},
 		},
@@ -122,12 +122,12 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(unheard)))},
 			[]string{},
-			[]string{"x: Gadget/web is of a kind that is not served (to remove the reference anyway: --fix unlink)"},
+			[]string{"x: Gadget/web is of a kind that the API server does not serve (to remove the reference anyway: --fix unlink)"},
 		},
 		"somebody says that it is not": {
 			plan.RepairOptions{Fix: repair.Unlink},
 			[]Part{Listing(Secret("a/x", Owned(unheard)))},
-			[]string{"unlink x: Gadget/web is of a kind that is not served; the object stays and is never collected (otherwise GC cannot resolve it)"},
+			[]string{"unlink x: Gadget/web is of a kind that the API server does not serve; the object stays and is never collected (otherwise GC cannot resolve it)"},
 			[]string{},
 		},
 		"nobody knows whether a reference is bad, and nobody asks": {
@@ -146,7 +146,7 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(To(owned, beta))), owned), Unreadable("pods", snapshot.Forbidden)},
 			[]string{},
-			[]string{"x: is not repaired: the garbage collector does not delete it now, but might after the repair, because not everything that this depends on could be read"},
+			[]string{"x: is not repaired: the garbage collector keeps it now, but might delete it after the repair (this tool could not read everything)"},
 		},
 		"its owner may go, but the collector decides on it as it is": {
 			plan.RepairOptions{},
@@ -157,26 +157,26 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 		"its owner stays, whatever could not be read": {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(To(web, beta))), web), Unreadable("pods", snapshot.Forbidden)},
-			[]string{"update-version x: Deployment/web is referenced in apps/v1beta1, which is not served: the reference gets apps/v1 (otherwise GC cannot resolve it)"},
+			[]string{"update-version x: apps/v1beta1 is not served: the reference to Deployment/web becomes apps/v1 (otherwise GC cannot resolve it)"},
 			[]string{},
 		},
 		"the mend that is asked for leaves it without an owner": {
 			plan.RepairOptions{Causes: []collector.Cause{collector.CauseUnknownKind}, Fix: repair.Unlink},
 			[]Part{Listing(Secret("a/x", Owned(unheard, To(gone)))), absent},
 			[]string{},
-			[]string{"x: is not repaired: the garbage collector does not delete it now, but would after a partial repair"},
+			[]string{"x: is not repaired: the garbage collector keeps it now, but would delete it after a partial repair"},
 		},
 		"an owner waits for it to go": {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(To(web, beta), To(waiting))), waiting, web)},
-			[]string{"update-version x: Deployment/web is referenced in apps/v1beta1, which is not served: the reference gets apps/v1 (otherwise GC cannot resolve it)"},
+			[]string{"update-version x: apps/v1beta1 is not served: the reference to Deployment/web becomes apps/v1 (otherwise GC cannot resolve it)"},
 			[]string{},
 		},
 		"the other bad reference cannot be mended": {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(stale, To(gone))), going), absent},
 			[]string{"unlink x: ConfigMap/gone does not exist; its other references stay unchanged (otherwise GC would delete it)"},
-			[]string{"x: Deployment/web exists, with another UID, but is being deleted; would be deleted even if it is repaired: its only owner, Deployment/web, was replaced: it has another UID now"},
+			[]string{"x: Deployment/web exists, with another UID, but is being deleted; would be deleted even if it is repaired: its only owner, Deployment/web, was replaced by a new object with the same name"},
 		},
 		"it waits in a circle, and an owner that would let go of it stays": {
 			plan.RepairOptions{},
@@ -189,9 +189,9 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 			},
 			[]string{
 				"unlink web: ConfigMap/gone does not exist; the object stays and is never collected (otherwise GC would delete it)",
-				"unlink x: Deployment/web is in another namespace: a; its other references stay unchanged (otherwise GC would delete it)",
+				"unlink x: Deployment/web is in another namespace (a), which does not count; its other references stay unchanged (otherwise GC would delete it)",
 			},
-			[]string{"x: would be deleted even if it is repaired: its only owner, ConfigMap/waiting, is being deleted in the foreground and waits for it"},
+			[]string{"x: would be deleted even if it is repaired: its only owner, ConfigMap/waiting, is being deleted in the foreground and waits for its dependents"},
 		},
 		"two would let go of each other, one of which goes only if the other stays": {
 			plan.RepairOptions{},
@@ -200,16 +200,16 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 				Absent("v1", "Secret", "a/x"), Absent("apps/v1", "Deployment", "b/web"), Unlisted("pods"),
 			},
 			[]string{
-				"unlink web: Secret/x is in another namespace: b; its other references stay unchanged (otherwise GC would delete it)",
-				"unlink x: Deployment/web is in another namespace: a; the object stays and is never collected (otherwise GC would delete it)",
+				"unlink web: Secret/x is in another namespace (b), which does not count; its other references stay unchanged (otherwise GC would delete it)",
+				"unlink x: Deployment/web is in another namespace (a), which does not count; the object stays and is never collected (otherwise GC would delete it)",
 			},
-			[]string{"web: would be deleted because other objects are repaired, even if it is not: its only owner, ConfigMap/waiting, is being deleted in the foreground and waits for it; its own dependents stay (finalizer orphan)"},
+			[]string{"web: would be deleted because other objects are repaired, even if it is not: its only owner, ConfigMap/waiting, is being deleted in the foreground and waits for its dependents; its own dependents stay (finalizer orphan)"},
 		},
 		"the new owner goes, which is not to be mended": {
 			plan.RepairOptions{Causes: []collector.Cause{collector.CauseReplaced}},
 			[]Part{Listing(Secret("a/x", Owned(stale)), Deployment("a/web", OwnedBy(gone))), absent},
-			[]string{"relink x: Deployment/web exists, with another UID: the reference gets that UID (otherwise GC would delete it)"},
-			[]string{"x: would be deleted even if it is repaired: its only owner, Deployment/web, is deleted before it"},
+			[]string{"relink x: Deployment/web was replaced by a new one: the reference gets its UID (otherwise GC would delete it)"},
+			[]string{"x: would be deleted even if it is repaired: its only owner, Deployment/web, is deleted first"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -256,14 +256,14 @@ func TestRepairRemovesSelectedReferences(t *testing.T) {
 			[]object.Object{
 				ConfigMap("a/stays", Owned(To(Secret("a/x"), Blocking)), Foreground()), Secret("a/x", Owned(To(stays, Blocking)), Foreground()),
 			},
-			[]string{"unlink x: ConfigMap/stays is being deleted in the foreground and waits for it, but you chose to remove this reference; its own deletion continues; so the deletion of ConfigMap/stays can complete"},
+			[]string{"unlink x: ConfigMap/stays is being deleted in the foreground and waits for its dependents, but you chose to remove this reference; its own deletion continues; so the deletion of ConfigMap/stays can complete"},
 			[]string{},
 		},
 		"where the other owner is gone": {
 			named(stays),
 			[]object.Object{stays, Secret("a/x", OwnedBy(stays, gone))},
 			[]string{},
-			[]string{"x: is not repaired: the garbage collector does not delete it now, but would after a partial repair"},
+			[]string{"x: is not repaired: the garbage collector keeps it now, but would delete it after a partial repair"},
 		},
 		"that it does not have": {
 			named(web), []object.Object{stays, Secret("a/x", OwnedBy(stays))}, []string{}, []string{},
@@ -336,8 +336,8 @@ func TestRepairStepsNameOldAndNewReferences(t *testing.T) {
 func TestRepairOfSolidReferencesInOutdatedVersions(t *testing.T) {
 	role := Role("a/role")
 	seen := []Part{Listing(Secret("a/x", Owned(To(role, As("rbac.authorization.k8s.io/v1beta1", "Role")))), Secret("a/y", Owned(stale)), role, web)}
-	outdated := "update-version x: Role/role is referenced in rbac.authorization.k8s.io/v1beta1, which is not the preferred version: the reference gets rbac.authorization.k8s.io/v1"
-	relink := "relink y: Deployment/web exists, with another UID: the reference gets that UID (otherwise GC would delete it)"
+	outdated := "update-version x: rbac.authorization.k8s.io/v1beta1 is not the preferred version: the reference to Role/role becomes rbac.authorization.k8s.io/v1"
+	relink := "relink y: Deployment/web was replaced by a new one: the reference gets its UID (otherwise GC would delete it)"
 	for name, c := range map[string]struct {
 		options plan.RepairOptions
 		want    []string

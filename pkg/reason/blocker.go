@@ -13,20 +13,20 @@ import (
 // what follows its name.
 var (
 	WaitsInCycle = fixed("WaitsInCycle",
-		"waits in a cycle: each object in it is being deleted in the foreground and blocks another, or itself")
+		"waits in a cycle: each object in it waits for another, or itself, to be deleted first (foreground)")
 	// the object would be deleted, but lies outside of what this run may change
 	OutOfScope        = fixed("OutOfScope", "is outside the scope of this run")
 	DependentsUnknown = fixed("DependentsUnknown",
-		"keeps its finalizer, because not all of its possible dependents could be listed")
+		"keeps its finalizer, because this tool could not list everything that may depend on it")
 	// the API server rejects every change of the object's metadata, so the collector cannot remove a reference or finalizer
 	PatchRejected = fixed("PatchRejected",
-		"cannot be changed: the API server rejects every update of its metadata, for example because of two controllers or an owner that is an Event")
+		"cannot be changed: the API server rejects every update of its metadata, for example because it has two controllers or an Event as its owner")
 	NothingBlocks = fixed("NothingBlocks",
 		"is not blocked: the garbage collector has not processed it yet, or has lost track of it")
 	// nothing that could be read holds the object, and the collector has no part in its deletion
 	NothingHolds = fixed("NothingHolds",
-		"is held by nothing that could be read: it should be gone, or its deletion was interrupted")
-	DeletionWithoutEffect = fixed("DeletionWithoutEffect", "the API server accepted its deletion, but still lists it unchanged")
+		"should be gone: this tool found nothing that holds it, so its deletion may have been interrupted")
+	DeletionWithoutEffect = fixed("DeletionWithoutEffect", "still exists unchanged, although the API server accepted its deletion")
 
 	// the object is a Pod that is stopping
 	GracePeriod = says("GracePeriod", "since", func(since Since) string { return "has been stopping" + since.phrase() })
@@ -38,7 +38,7 @@ var (
 		return "has waited" + since.phrase() + " for its contents to be deleted"
 	})
 	// one of the object's owner references cannot be resolved, so that the collector skips the whole object
-	OwnerUndecidable = says("OwnerUndecidable", "owner", func(o Owner) string { return "is left alone: " + o.Undecidable() })
+	OwnerUndecidable = says("OwnerUndecidable", "owner", Owner.stays)
 	// the object is being deleted in the foreground, and the collector deletes or releases the dependents that block it first
 	WaitsForDependents = says2("WaitsForDependents", "by more,omitzero", func(by object.Identity, more int) string {
 		text := "waits for " + by.String()
@@ -49,7 +49,7 @@ var (
 	})
 	// the object is a Namespace or CustomResourceDefinition whose contents could not be listed, so it is not deleted
 	ContentsUnknown = says("ContentsUnknown", "gaps", func(gaps []Gap) string {
-		return "is not deleted, because its contents could not be listed: " + listGaps(gaps)
+		return "is not deleted, because this tool could not list its contents: " + listGaps(gaps)
 	})
 	// the object is a Namespace that is being deleted, and stays as long as the API server cannot tell what it serves
 	// in an API group
@@ -58,7 +58,7 @@ var (
 	})
 	// the object is a Namespace that is being deleted, and may stay because of contents that could not be listed
 	ContentsUnlistable = says("ContentsUnlistable", "gaps", func(gaps []Gap) string {
-		return "waits for its contents to be deleted, and may stay because of some that could not be listed: " + listGaps(gaps)
+		return "waits for its contents to be deleted, and may stay because this tool could not list all of them: " + listGaps(gaps)
 	})
 )
 
@@ -85,11 +85,15 @@ func (r HeldByFinalizers) Message() string {
 func (r HeldByFinalizers) Because() string {
 	switch {
 	case r.Due != nil && r.Due.Late:
-		return fmt.Sprintf("; %s should have removed its finalizer: look there", r.Due.Controller)
+		return fmt.Sprintf("; %s should have removed its finalizer by now", r.Due.Controller)
 	case r.Due != nil:
-		return fmt.Sprintf("; %s removes its finalizer within seconds", r.Due.Controller)
+		return fmt.Sprintf("; %s will remove its finalizer within seconds", r.Due.Controller)
 	case len(r.UsedBy) > 0:
-		return ", because it is used by " + first(mostNamed, r.UsedBy, ", ", "%d more", object.Identity.String)
+		verb := " uses it"
+		if len(r.UsedBy) > 1 {
+			verb = " use it"
+		}
+		return ", because " + first(mostNamed, r.UsedBy, ", ", "%d more", object.Identity.String) + verb
 	}
 	return ""
 }
@@ -102,7 +106,7 @@ type PodOverdue struct {
 }
 
 func (r PodOverdue) Message() string {
-	text := "has been past the end of its grace period" + r.Since.phrase()
+	text := "has been past its grace period" + r.Since.phrase()
 	if r.Node == nil {
 		return text + ": its kubelet has not confirmed that it stopped, so its node may be down or gone"
 	}
@@ -125,20 +129,28 @@ func (r PodOverdue) Kubelet() string {
 		return text + ", which is not ready"
 	case object.NodeUnknown:
 	}
-	return text + ", whose state could not be read"
+	return text + ", whose state is unknown"
+}
+
+// stays returns that the collector skips the object because of a reference, and why.
+func (o Owner) stays() string {
+	if o.State == StateUnverified {
+		return "may stay: " + o.Undecidable()
+	}
+	return "stays: " + o.Undecidable()
 }
 
 // Undecidable returns why the collector cannot decide about a reference, as a clause.
 func (o Owner) Undecidable() string {
 	switch o.State {
 	case StateKindIsList:
-		return fmt.Sprintf("its reference to %s names a list kind, most likely by mistake", o)
+		return fmt.Sprintf("its reference to %s names a list kind, probably by mistake", o)
 	case StateNamespaced:
-		return fmt.Sprintf("it is cluster-scoped, and its reference to %s names a namespaced kind", o)
+		return fmt.Sprintf("it is cluster-scoped and cannot have the namespaced owner %s, so the garbage collector skips it", o)
 	case StateVersionNotServed:
-		return fmt.Sprintf("its reference to %s names %s, a version that is not served", o, o.APIVersion)
+		return fmt.Sprintf("the garbage collector cannot resolve its owner %s %s (version not served)", o.APIVersion, o)
 	case StateKindUnknown:
-		return fmt.Sprintf("its reference to %s names a kind that is not served in %s", o, o.APIVersion)
+		return fmt.Sprintf("the garbage collector cannot resolve its owner %s %s (no such kind)", o.APIVersion, o)
 	default:
 		return fmt.Sprintf("it is unknown whether its owner %s exists", o)
 	}
@@ -156,7 +168,7 @@ func (r UIDContested) Contest() string {
 	}
 	first := r.Objects[0]
 	if len(r.Objects) == 1 {
-		return fmt.Sprintf("%s was read with the same UID %s and different creation times", qualified(first), first.UID)
+		return fmt.Sprintf("the API server returned %s twice, with UID %s and different creation times", qualified(first), first.UID)
 	}
 	other := r.Objects[1]
 	if i := slices.IndexFunc(r.Objects, func(o object.Identity) bool { return o.Namespace != first.Namespace || o.Name != first.Name }); i > 0 {
@@ -165,7 +177,7 @@ func (r UIDContested) Contest() string {
 	return fmt.Sprintf("%s and %s are different objects with the same UID %s", qualified(first), qualified(other), first.UID)
 }
 
-func (r UIDContested) Message() string { return "is left alone: " + r.Contest() }
+func (r UIDContested) Message() string { return "stays: " + r.Contest() }
 
 func qualified(i object.Identity) string {
 	name := i.Name

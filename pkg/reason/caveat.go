@@ -17,9 +17,9 @@ type (
 func (r VersionAssumed) Message() string {
 	switch {
 	case r.Older:
-		return fmt.Sprintf("this program knows the garbage collector since Kubernetes %s, and predicts %s as if it were that", r.Known, r.Server)
+		return fmt.Sprintf("Kubernetes %s is older than the releases that this tool knows: it predicts what Kubernetes %s would do", r.Server, r.Known)
 	case r.Server == "":
-		return "this program predicts a server of unknown version as if it were Kubernetes " + r.Known
+		return "the version of the server is unknown: this tool predicts what Kubernetes " + r.Known + " would do"
 	}
-	return fmt.Sprintf("this program knows the garbage collector up to Kubernetes %s, and predicts %s as if it were that", r.Known, r.Server)
+	return fmt.Sprintf("Kubernetes %s is newer than the releases that this tool knows: it predicts what Kubernetes %s would do", r.Server, r.Known)
 }

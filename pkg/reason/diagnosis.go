@@ -13,14 +13,14 @@ import (
 // What a check of the cluster's own garbage collector found (kubectl gc doctor).
 var (
 	GroupsAvailable             = fixed("GroupsAvailable", "every API group answers")
-	ForegroundDeletionSupported = fixed("ForegroundDeletionSupported", "foreground deletion sets its finalizer (dry run)")
-	ForegroundDeletionIgnored   = fixed("ForegroundDeletionIgnored", "foreground deletion is ignored (dry run), as with --enable-garbage-collector=false")
-	LeaseNotHeld                = fixed("LeaseNotHeld", "nothing holds the lease of kube-controller-manager")
-	NoLease                     = fixed("NoLease", "there is no lease of kube-controller-manager: it runs without leader election, or not in this cluster")
+	ForegroundDeletionSupported = fixed("ForegroundDeletionSupported", "the API server honors foreground deletion (dry run)")
+	ForegroundDeletionIgnored   = fixed("ForegroundDeletionIgnored", "the API server ignores foreground deletion (dry run), as with --enable-garbage-collector=false")
+	LeaseNotHeld                = fixed("LeaseNotHeld", "no kube-controller-manager holds the lease")
+	NoLease                     = fixed("NoLease", "kube-controller-manager has no lease: it runs without leader election, or not in this cluster")
 	NoGarbage                   = fixed("NoGarbage", "there is nothing to collect")
-	NoQueues                    = fixed("NoQueues", "kube-controller-manager has no work queue of the garbage collector, so it has not started it")
-	NoLongDeletion              = fixed("NoLongDeletion", "no deletion takes long")
-	NoOwnersInOtherNamespaces   = fixed("NoOwnersInOtherNamespaces", "no event OwnerRefInvalidNamespace")
+	NoQueues                    = fixed("NoQueues", "kube-controller-manager has no work queue for garbage collection, so it has not started its garbage collector")
+	NoLongDeletion              = fixed("NoLongDeletion", "no deletion is taking long")
+	NoOwnersInOtherNamespaces   = fixed("NoOwnersInOtherNamespaces", "no OwnerRefInvalidNamespace Events")
 
 	ManagerUnknown = fixed("ManagerUnknown", "whether the controller manager is running is unknown: its lease could not be read")
 	// kube-controller-manager has renewed its lease within the last minute
@@ -32,7 +32,7 @@ var (
 		return fmt.Sprintf("the controller manager may be down: it last renewed its lease %s ago", duration.HumanDuration(ago.Duration))
 	})
 
-	NotChecked = with[string]("NotChecked", "detail", "not known: %s")
+	NotChecked = with[string]("NotChecked", "detail", "not checked: %s")
 	// every type was listed
 	TypesListed       = with[int]("TypesListed", "types", "%d of %[1]d types")
 	LeaderRenewsLease = with[string]("LeaderRenewsLease", "holderIdentity", "%s renews its lease")
@@ -40,15 +40,15 @@ var (
 	QueuesShort = says("QueuesShort", "items", func(items int) string { return Count(items, "item") + " waiting" })
 	// the collector knows every object with owners or dependents that the scan listed
 	GraphComplete = says("GraphComplete", "objects", func(objects int) string {
-		return "it has all " + Count(objects, "object") + " with owners or dependents"
+		return "the collector knows all " + Count(objects, "object") + " with owners or dependents"
 	})
 	// the collector deleted the dependent of an owner that this program created and deleted (--canary)
 	CanaryCollected = says("CanaryCollected", "took", func(took metav1.Duration) string {
-		return fmt.Sprintf("a dependent was deleted %s after its owner", took.Duration)
+		return fmt.Sprintf("the collector deleted a dependent %s after its owner", took.Duration)
 	})
 	// the collector did not delete that dependent
 	CanaryNotCollected = says("CanaryNotCollected", "waited", func(waited metav1.Duration) string {
-		return fmt.Sprintf("a dependent was still there %s after its owner was deleted", waited.Duration)
+		return fmt.Sprintf("a dependent still existed %s after its owner was deleted", waited.Duration)
 	})
 	// the API server does not know what some API groups serve; backends are those that could be read
 	GroupsUnavailable = says2("GroupsUnavailable", "gaps backends", func(gaps []Gap, read []Backend) string {
@@ -59,19 +59,19 @@ var (
 	})
 	// objects which the collector had to delete or change were gone or changed some time later
 	GarbageProcessed = says2("GarbageProcessed", "objects after", func(objects int, after metav1.Duration) string {
-		return fmt.Sprintf("%s processed within %s", Count(objects, "object"), after.Duration)
+		return fmt.Sprintf("the collector processed %s within %s", Count(objects, "object"), after.Duration)
 	})
 	// the collector reported references to owners in other namespaces
 	OwnersInOtherNamespaces = says2("OwnersInOtherNamespaces", "objects first", func(objects int, first object.Identity) string {
-		return fmt.Sprintf("events OwnerRefInvalidNamespace about %s, such as %s", Count(objects, "object"), located(first))
+		return fmt.Sprintf("OwnerRefInvalidNamespace Events about %s, such as %s", Count(objects, "object"), located(first))
 	})
 	// a work queue of the collector did not become shorter
 	QueueWaits = says2("QueueWaits", "queue items", func(queue string, items int) string {
-		return fmt.Sprintf("%s waiting in %s, and no fewer than before", Count(items, "item"), queue)
+		return fmt.Sprintf("%s waiting in %s, and the number is not falling", Count(items, "item"), queue)
 	})
 	// the collector has worked for long on one item
 	QueueStuck = says2("QueueStuck", "queue for", func(queue string, long metav1.Duration) string {
-		return fmt.Sprintf("one item of %s has been processed for %s", queue, long.Duration)
+		return fmt.Sprintf("the collector has been processing one item of %s for %s", queue, long.Duration)
 	})
 	// this program knows the garbage collector of the server's version
 	BehaviorKnown = with[string]("BehaviorKnown", "server", "%s")
@@ -115,7 +115,7 @@ type BackendState string
 const (
 	BackendUnknown     BackendState = "unknown"
 	BackendMissing     BackendState = "service-missing"
-	BackendNoEndpoints BackendState = "no-endpoints" // the service has no endpoint that is ready
+	BackendNoEndpoints BackendState = "no-endpoints" // the service has no ready endpoint
 	BackendReady       BackendState = "endpoints-ready"
 	BackendExternal    BackendState = "external" // a URL, or the API server itself
 )
@@ -158,7 +158,7 @@ type TypesNotListed struct {
 }
 
 func (r TypesNotListed) Message() string {
-	text := fmt.Sprintf("%d of %d types; not %s", r.Types-len(r.Gaps), r.Types, listGaps(r.Gaps))
+	text := fmt.Sprintf("%d of %d types; could not list %s", r.Types-len(r.Gaps), r.Types, listGaps(r.Gaps))
 	if len(r.Backends) > 0 {
 		text += "; " + backends(r.Backends)
 	}
@@ -186,7 +186,7 @@ type GarbageLeft struct {
 }
 
 func (r GarbageLeft) Message() string {
-	return fmt.Sprintf("%s to collect, unchanged for at least %s, such as %s", Count(r.Objects, "object"), r.After.Duration, located(r.First))
+	return fmt.Sprintf("%s to collect, not processed for at least %s, such as %s", Count(r.Objects, "object"), r.After.Duration, located(r.First))
 }
 
 // GarbageProcessedSlowly means that the collector processed only some of the objects.
@@ -197,7 +197,7 @@ type GarbageProcessedSlowly struct {
 }
 
 func (r GarbageProcessedSlowly) Message() string {
-	return fmt.Sprintf("%s processed within %s, %d left", Count(r.Processed, "object"), r.After.Duration, r.Left)
+	return fmt.Sprintf("the collector processed %s within %s, and left %d", Count(r.Processed, "object"), r.After.Duration, r.Left)
 }
 
 // DeletionsIdle means that deletions which nothing blocks are not completed by the collector.
@@ -235,7 +235,7 @@ type GraphIncomplete struct {
 }
 
 func (r GraphIncomplete) Message() string {
-	return fmt.Sprintf("it lacks %d of %s with owners or dependents, such as %s", r.Missing, Count(r.Objects, "object"), located(r.First))
+	return fmt.Sprintf("the collector does not know %d of %s with owners or dependents, such as %s", r.Missing, Count(r.Objects, "object"), located(r.First))
 }
 
 // located returns an object with its namespace.
@@ -249,11 +249,11 @@ func located(i object.Identity) string {
 // What the checks together tell about the garbage collector.
 var (
 	CollectorDisabled = fixed("CollectorDisabled",
-		"the API server runs without garbage collection, so foreground and orphan deletions do not do what was requested")
+		"the API server runs without garbage collection, so it ignores foreground and orphan deletion")
 	ManagerDown = fixed("ManagerDown", "no kube-controller-manager is running, so nothing collects garbage")
 	// no check failed, and garbage was collected
 	CollectorWorks      = fixed("CollectorWorks", "the garbage collector works")
-	CollectorUnverified = fixed("CollectorUnverified", "no fault was found, but there was nothing to collect either, so nothing shows that the garbage collector works")
+	CollectorUnverified = fixed("CollectorUnverified", "no problems found, but there was no garbage to collect, so this does not prove that the garbage collector works")
 
 	// the collector does nothing although it has something to do; it may be unknown whether its manager runs
 	CollectorIdle = either("CollectorIdle", "managerRuns",

@@ -11,7 +11,7 @@ var (
 	MayRemoveReference = fixed("MayRemoveReference", "the garbage collector may remove this reference", "may remove reference")
 	EffectUnknown      = fixed("EffectUnknown", "it is unknown what the garbage collector will do", "unknown")
 	// a member of the cycle is being deleted already
-	DeletionUnderWay  = fixed("DeletionUnderWay", "one of them is already being deleted", "nothing: deletion in progress")
+	DeletionUnderWay  = fixed("DeletionUnderWay", "one of them is already being deleted", "deletion in progress")
 	RemovesAllWithUID = fixed("RemovesAllWithUID",
 		"the garbage collector removes references by UID, so it removes the valid reference together with the invalid one", "removes every reference to that UID")
 	UpdateRefused = fixed("UpdateRefused",
@@ -19,7 +19,7 @@ var (
 	WaitsForController = fixed("WaitsForController",
 		"the garbage collector only removes its own finalizers", "waits for the finalizer's controller")
 	NamespaceControllerFails = fixed("NamespaceControllerFails",
-		"the namespace controller tries again and again, and fails until somebody repairs the cause", "namespace controller fails")
+		"the namespace controller keeps retrying, and fails until someone fixes the cause", "namespace controller fails")
 	NamespaceEndUnknown = fixed("NamespaceEndUnknown",
 		"it is unknown whether the namespace controller completes the deletion", "unknown")
 
@@ -34,7 +34,7 @@ var (
 	// the collector does nothing about it, for example because the object is being deleted already
 	NoEffect = either("NoEffect", "terminating,omitzero",
 		"the object is already being deleted, so the garbage collector does nothing about it", "the garbage collector does nothing about it",
-		"nothing: object is being deleted", "nothing")
+		"already being deleted", "nothing")
 	// the collector will remove the reference and keep the object
 	RemovesReference = says("RemovesReference", "ownersLeft", func(left int) string {
 		text := "the garbage collector will remove this reference and keep the object, which then has " + owners(left) + " left"
@@ -70,7 +70,7 @@ func (CannotDecide) Brief() string { return "cannot resolve owner, keeps object"
 
 func (r CannotDecide) Message() string {
 	if r.Culprit == nil {
-		return "the garbage collector cannot resolve this owner and keeps the object as long as it cannot"
+		return "the garbage collector cannot resolve this owner, so it keeps the object"
 	}
 	text := fmt.Sprintf("the garbage collector cannot resolve the object's reference to %s, so it keeps the object", r.Culprit)
 	if r.Repaired != nil {

@@ -7,11 +7,11 @@ var (
 	WaitsForCollector = fixed("WaitsForCollector", "waits for the cluster's garbage collector")
 	WaitsForKubelet   = fixed("WaitsForKubelet", "waits for the kubelet to stop it")
 	WaitsForWatchers  = fixed("WaitsForWatchers", "waits for controllers to see the objects that it adopts")
-	WaitsForTypes     = fixed("WaitsForTypes", "waits until the types that it defines are served")
+	WaitsForTypes     = fixed("WaitsForTypes", "waits until the API server serves its types")
 )
 
 // NothingBackedUp means that no object could be backed up.
-var NothingBackedUp = failed("NothingBackedUp", "nothing could be backed up: ")
+var NothingBackedUp = failed("NothingBackedUp", "could not back up anything: ")
 
 // BackedUp means that the objects were backed up that the run deletes or changes.
 type BackedUp struct {

@@ -10,7 +10,7 @@ import (
 var (
 	// the object was still as the scan showed it when it was read again: after is the least time between the two
 	NotProcessed = says("NotProcessed", "after", func(after metav1.Duration) string {
-		return fmt.Sprintf("%s later it had not done so", after.Duration)
+		return fmt.Sprintf("%s later it still had not", after.Duration)
 	})
-	NotReadAgain = with[string]("NotReadAgain", "detail", "the object could not be read again: %s")
+	NotReadAgain = with[string]("NotReadAgain", "detail", "this tool could not read the object again: %s")
 )

@@ -17,7 +17,7 @@ var (
 	// an object of the owner's kind and name exists, with another UID
 	OwnerReplaced = says("OwnerReplaced", "owner", func(o Owner) string {
 		return fmt.Sprintf("its owner %s was replaced: the reference names UID %s, the existing object has UID %s", o, o.UID, o.replacement().UID)
-	}, func(o Owner) string { return o.String() + " exists, with another UID" })
+	}, func(o Owner) string { return o.String() + " was replaced by a new one" })
 	// the owner's UID belongs to an object of another name or kind
 	OwnerMismatched = says("OwnerMismatched", "owner", func(o Owner) string {
 		return fmt.Sprintf("its reference names %s %s, but the UID belongs to %s %s", o.APIVersion, o, o.holder().APIVersion, o.holder())
@@ -34,7 +34,7 @@ var (
 	OwnerVersionNotServed = says("OwnerVersionNotServed", "owner", func(o Owner) string {
 		return fmt.Sprintf("its reference names %s as %s, which is not served (served: %s)", o, o.APIVersion, strings.Join(o.ServedVersions, ", "))
 	}, func(o Owner) string {
-		return fmt.Sprintf("%s %s, served: %s", o.APIVersion, o, strings.Join(o.ServedVersions, ", "))
+		return fmt.Sprintf("%s %s: version not served (served: %s)", o.APIVersion, o, strings.Join(o.ServedVersions, ", "))
 	})
 	// the server knows no such kind, in any version
 	OwnerKindUnknown = says("OwnerKindUnknown", "owner", func(o Owner) string {
@@ -42,7 +42,7 @@ var (
 	}, func(o Owner) string { return fmt.Sprintf("%s %s: no such kind", o.APIVersion, o) })
 	// the owner is being deleted in the foreground and waits for its dependents
 	OwnerWaiting = says("OwnerWaiting", "owner", func(o Owner) string {
-		return fmt.Sprintf("its owner %s is being deleted in the foreground and waits for its dependents to be deleted", o)
+		return fmt.Sprintf("its owner %s is being deleted in the foreground and waits for its dependents", o)
 	}, func(o Owner) string { return o.String() + " is being deleted (foreground)" })
 	// the object is being deleted, and a pass of the collector does not complete that
 	DeletionBlocked = says("DeletionBlocked", "because", func(why Nested) string { return "it is being deleted, and " + Message(why.Reason) },
@@ -52,7 +52,7 @@ var (
 		if complete {
 			return fmt.Sprintf("its owner %s does not exist, and no object has its UID", o)
 		}
-		return fmt.Sprintf("its owner %s does not exist, and no object that could be read has its UID", o)
+		return fmt.Sprintf("its owner %s does not exist, and nothing that this tool could read has its UID", o)
 	}, func(o Owner, _ bool) string { return o.String() + " does not exist" })
 	// the owner lives in another namespace, where the collector never looks for it; namespace is the object's own, empty
 	// where it is cluster-scoped
@@ -138,7 +138,7 @@ func (r OwnerUnverified) obstacle() (words, clause string) {
 	case r.notInFile():
 		return "not in the file", "it is not in the file"
 	case r.Gap != nil && r.Gap.ErrorClass == classForbidden:
-		return fmt.Sprintf("may not list %s", r.Gap), fmt.Sprintf("listing %s is forbidden", r.Gap)
+		return fmt.Sprintf("you may not list %s", r.Gap), fmt.Sprintf("listing %s is forbidden", r.Gap)
 	case r.Gap != nil:
 		return fmt.Sprintf("%s: %s", r.Gap, r.Gap.ErrorClass), fmt.Sprintf("%s could not be read (%s)", r.Gap, r.Gap.ErrorClass)
 	case r.ErrorClass == classBadName:

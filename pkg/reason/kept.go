@@ -11,12 +11,12 @@ var (
 	LastReferenceLost = fixed("LastReferenceLost", "loses its last owner reference and then has no owner")
 	NotReached        = fixed("NotReached", "the garbage collector does not process it")
 	// a finalizer protects the object until nothing uses it, and not everything that may use it was read
-	UsersUnknown    = fixed("UsersUnknown", "its deletion was under way, and whether anything else uses it is unknown")
+	UsersUnknown    = fixed("UsersUnknown", "it is already being deleted, and it is unknown what else uses it")
 	ContentsDeleted = fixed("ContentsDeleted", "its namespace or definition is deleted")
 
 	// the object would lose an owner, but another of its references cannot be resolved, so the collector skips it
-	OwnerLossUndecided = says("OwnerLossUndecided", "owner", func(o Owner) string { return "would lose an owner, but is left alone: " + o.Undecidable() })
-	DependsOn          = with[object.Identity]("DependsOn", "object", "it depends on the outcome for %s")
+	OwnerLossUndecided = says("OwnerLossUndecided", "owner", func(o Owner) string { return "would lose an owner, but " + o.stays() })
+	DependsOn          = with[object.Identity]("DependsOn", "object", "it depends on what happens to %s")
 	// the object has other owners, which stay
 	OwnersRemain = says("OwnersRemain", "owners", func(owners []object.Identity) string { return "is also owned by " + named(owners) })
 	// references of the object are left as they are
@@ -31,8 +31,8 @@ var (
 	// the object is left as it is, since the collector would delete it if it were repaired in part, and does not
 	// delete it now; that is uncertain if not everything could be read on which it depends
 	RepairWouldDelete = either("RepairWouldDelete", "uncertain,omitzero",
-		"is not repaired: the garbage collector does not delete it now, but might after the repair, because not everything that this depends on could be read",
-		"is not repaired: the garbage collector does not delete it now, but would after a partial repair")
+		"is not repaired: the garbage collector keeps it now, but might delete it after the repair (this tool could not read everything)",
+		"is not repaired: the garbage collector keeps it now, but would delete it after a partial repair")
 	// the collector deletes the object after the repair; fromRepairs: because others are repaired, whether this one is or not
 	DeletedDespiteRepair = says2("DeletedDespiteRepair", "because fromRepairs,omitzero", func(why Nested, others bool) string {
 		if others {
@@ -42,7 +42,7 @@ var (
 	})
 	// the object is not deleted, as the deletion of another object would follow whose contents could not be listed
 	CascadeRefused = says2("CascadeRefused", "object gaps", func(o object.Identity, gaps []Gap) string {
-		return fmt.Sprintf("is not deleted, because this would also delete %s, whose contents could not be listed: %s", o, listGaps(gaps))
+		return fmt.Sprintf("is not deleted, because this would also delete %s, and this tool could not list its contents: %s", o, listGaps(gaps))
 	})
 	// an owner is deleted with the policy Orphan, and the object stays; remaining are its other owners
 	OrphanedByOwner = says2("OrphanedByOwner", "owner remaining,omitzero", func(owner object.Identity, remaining []object.Identity) string {
@@ -70,27 +70,19 @@ type OrderMatters struct {
 }
 
 func (r OrderMatters) Message() string {
-	owner := "an owner that is gone"
-	if r.Owner != nil {
-		owner = r.Owner.String()
-	}
 	switch {
 	case r.Unserved:
 		return "it stays if the kind of its owner is no longer served when the garbage collector looks for the owner"
-	case r.Owner == nil && !r.Orphaned:
-		return "that depends on the order in which the garbage collector processes objects"
-	case r.UnderWay && !r.Unblocked:
-		return fmt.Sprintf("it does not block %s, whose deletion is already under way, so it may stay until %s is gone", owner, owner)
+	case r.UnderWay && !r.Unblocked && r.Owner != nil:
+		return fmt.Sprintf("it does not block %[1]s, whose deletion is already under way, so it may stay until %[1]s is gone", r.Owner)
 	case r.Orphaned:
-		return fmt.Sprintf("it stays if the garbage collector removes its reference to %s before another owner orphans it", owner)
-	case r.Unblocked && r.OwnerHeld:
-		return fmt.Sprintf("it no longer blocks %s, which a finalizer holds: it is deleted if the garbage collector processes it in time", owner)
-	case r.Unblocked:
-		return fmt.Sprintf("it no longer blocks %s: it waits for its own dependents if the garbage collector processes it in time", owner)
+		return "it depends on which of its references the garbage collector removes first"
+	case r.Owner == nil:
+		return "it depends on the order in which the garbage collector processes objects"
 	case r.OwnerHeld:
-		return fmt.Sprintf("it does not block %s, which a finalizer holds: it stays if the garbage collector processes it late", owner)
+		return "whether it stays depends on when the garbage collector processes it"
 	}
-	return fmt.Sprintf("it does not block %s: it does not wait for its own dependents if the garbage collector processes it late", owner)
+	return "whether its own dependents go first depends on when the garbage collector processes it"
 }
 
 // Unrepaired is a reference that a repair leaves as it is.

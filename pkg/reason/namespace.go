@@ -11,11 +11,11 @@ var (
 	VersionParsingFails = fixed("VersionParsingFails",
 		"stays while the namespace controller cannot parse the version of an API group")
 	ConditionsUnread = fixed("ConditionsUnread",
-		"has conditions that could not be read, so it is unknown whether the namespace controller fails")
+		"has conditions that this tool could not read, so it is unknown whether the namespace controller fails")
 	NothingReported = fixed("NothingReported",
 		"has no condition of the namespace controller, which may not be running")
 	NothingHoldsNamespace = fixed("NothingHoldsNamespace",
-		"has nothing that holds it or its contents, so the namespace controller may not be running")
+		"should be gone: nothing holds it or its contents, so the namespace controller may not be running")
 )
 
 // HeldBySpecFinalizers means that finalizers in the spec of the Namespace keep it, besides that of the namespace controller.
@@ -34,7 +34,7 @@ type DiscoveryFails struct {
 
 func (r DiscoveryFails) Message() string {
 	if r.Outdated {
-		return "stayed because the namespace controller could not discover every API group, which this scan could"
+		return "stayed because the namespace controller could not discover every API group; this scan could"
 	}
 	what := "every API group"
 	if len(r.Gaps) > 0 {

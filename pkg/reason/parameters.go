@@ -63,7 +63,7 @@ type Since struct {
 func (s Since) Age() time.Duration { return s.Scanned.Sub(s.Deleted) }
 
 func (s Since) phrase() string {
-	if s.Deleted.IsZero() || s.Deleted.After(s.Scanned) {
+	if s.Deleted.IsZero() || s.Age() < time.Second {
 		return ""
 	}
 	return " for " + duration.HumanDuration(s.Age())
@@ -105,7 +105,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// named returns the first of several objects, and how many more there are.
+// named returns the first of several objects, and how manymore there are.
 func named(of []object.Identity) string {
 	switch len(of) {
 	case 0:
@@ -119,7 +119,7 @@ func named(of []object.Identity) string {
 // mostNamed is how many objects a sentence names before it counts the rest.
 const mostNamed = 4
 
-// firstFew returns the first few of several phrases, and how many more there are.
+// firstFew returns the first few of several phrases, and how manymore there are.
 func firstFew[T any](of []T, phrase func(T) string) string {
 	return first(mostNamed, of, "; ", "and %d more", phrase)
 }

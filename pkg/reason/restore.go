@@ -14,7 +14,7 @@ var (
 	NotDeletedByRun        = fixed("NotDeletedByRun", "the run did not delete it")
 	NamespaceMissing       = fixed("NamespaceMissing", "its namespace does not exist: create that first")
 	NamespaceTerminating   = fixed("NamespaceTerminating", "its namespace is being deleted: once that is gone, recreate it first")
-	WasTerminating         = fixed("WasTerminating", "it was already being deleted when it was backed up; to have it again, create it from its manifest in the backup")
+	WasTerminating         = fixed("WasTerminating", "it was already being deleted when the run backed it up; to get it back, create it from its manifest in the backup")
 	CreatedForService      = fixed("CreatedForService", "a controller creates it for its Service")
 	// the holder of the Lease creates it again
 	LeaseRenewed     = fixed("LeaseRenewed", "its holder recreates it")
@@ -42,8 +42,8 @@ var (
 		return first(mostNamed, references, "; ", "and %d more references", RestoredReference.phrase)
 	})
 	// it is unknown whether the object's type is served
-	TypeUnverified     = says("TypeUnverified", "gap", func(gap Gap) string { return "its type could not be verified: " + listGaps([]Gap{gap}) })
-	ManifestUnreadable = with[string]("ManifestUnreadable", "detail", "its manifest cannot be read: %s")
+	TypeUnverified     = says("TypeUnverified", "gap", func(gap Gap) string { return "this tool could not verify its type: " + listGaps([]Gap{gap}) })
+	ManifestUnreadable = with[string]("ManifestUnreadable", "detail", "this tool cannot read its manifest: %s")
 	// another object has the object's name
 	NameTaken = says("NameTaken", "created", func(created time.Time) string {
 		return "another object of that name exists, created " + created.UTC().Format("2006-01-02 15:04:05")
@@ -51,7 +51,7 @@ var (
 	ControllerCreatesPods = with[string]("ControllerCreatesPods", "controller", "its controller %s exists and creates the Pods that it needs")
 	// a controller creates the object in every namespace; contents are lost if what was added to it does not come back
 	ComesWithNamespace = either("ComesWithNamespace", "contentsLost,omitzero",
-		"a controller creates it in every namespace; what was added to it is not restored", "a controller creates it in every namespace")
+		"a controller creates it in every namespace; anything added to it is not restored", "a controller creates it in every namespace")
 	// references to an owner are not restored
 	ReferencesLost        = says("ReferencesLost", "owner", func(o Owner) string { return fmt.Sprintf("references to %s, which %s", o, o.Predicate()) })
 	ClaimVolumeUnverified = with[string]("ClaimVolumeUnverified", "volume", "it is unknown whether PersistentVolume/%s still exists: its claim names it, and waits forever if it does not")

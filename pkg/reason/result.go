@@ -15,7 +15,7 @@ var (
 	TimedOut = fixed("TimedOut", "the run ended before this step")
 	// the step comes after one that is not in the plan, or that waits for it in turn
 	PrecedingStepNeverEnds = fixed("PrecedingStepNeverEnds", "it comes after a step that never completes")
-	OtherStepNotPermitted  = fixed("OtherStepNotPermitted", "not sent, because another step would be refused")
+	OtherStepNotPermitted  = fixed("OtherStepNotPermitted", "not sent, because the API server would refuse another step")
 	LeftToCollector        = fixed("LeftToCollector", "left to the cluster's garbage collector")
 	CausingStepNotDone     = fixed("CausingStepNotDone", "not waited for: the step that causes it was not done")
 	NotCollectedInTime     = fixed("NotCollectedInTime", "the cluster's garbage collector did not process it before the run ended")
@@ -34,10 +34,10 @@ var (
 	// the step was not begun, as the run could no longer record what it did
 	RecordFailed = failed("RecordFailed", "not started: ")
 	// the dependents of the object could not be listed again, so its finalizer stays
-	DependentsNotListed = failed("DependentsNotListed", "its dependents could not be listed again: ")
+	DependentsNotListed = failed("DependentsNotListed", "this tool could not list its dependents again: ")
 	// the contents of the Namespace or CustomResourceDefinition could not be listed again, so it is not deleted
-	ContentsNotListed = failed("ContentsNotListed", "refused: its contents could not be listed again: ")
-	// the object, or one that is deleted along with it, could not be backed up, so it is not written
+	ContentsNotListed = failed("ContentsNotListed", "refused: this tool could not list its contents again: ")
+	// the object, or one that is deleted with it, could not be backed up, so it is not written
 	BackupFailed = failed("BackupFailed", "not backed up: ")
 	// the API server refused the write, or it is not known whether it was carried out
 	WriteFailed = failed("WriteFailed", "")
@@ -47,7 +47,7 @@ var (
 	// an owner of the object exists, so the reference to it stays
 	OwnerStillExists = with[object.Reference]("OwnerStillExists", "owner", "its owner %s exists")
 	// one of the object's owner references cannot be resolved now, so that the collector skips the whole object
-	OwnerNotResolved    = with[object.Reference]("OwnerNotResolved", "owner", "its owner %s cannot be resolved")
+	OwnerNotResolved    = with[object.Reference]("OwnerNotResolved", "owner", "the garbage collector cannot resolve its owner %s")
 	NewOwnerGone        = with[object.Reference]("NewOwnerGone", "owner", "%s, the planned new owner, no longer exists")
 	NewOwnerTerminating = with[object.Reference]("NewOwnerTerminating", "owner", "%s, the planned new owner, is being deleted")
 	// a dependent refers to the object, so its finalizer orphan stays
@@ -56,17 +56,17 @@ var (
 	DependentBlocks = says("DependentBlocks", "dependent,omitzero", func(by *object.Identity) string { return nameOf(by) + " blocks its deletion" })
 	// part of the contents of the Namespace or CustomResourceDefinition could not be listed again, so it is not deleted
 	ContentsIncomplete = says("ContentsIncomplete", "gap", func(gap Gap) string {
-		return "refused: not all of its contents could be listed again: " + listGaps([]Gap{gap})
+		return "refused: this tool could not list all of its contents again: " + listGaps([]Gap{gap})
 	})
 	// the Namespace or CustomResourceDefinition contains an object that is not in the plan, so it is not deleted
-	ContentsAdded       = with[object.Identity]("ContentsAdded", "object", "refused: %s in it was not in the plan, and would be deleted with it")
+	ContentsAdded       = with[object.Identity]("ContentsAdded", "object", "refused: it now contains %s, which was not in the plan and would be deleted with it")
 	OtherFinalizerFirst = with[string]("OtherFinalizerFirst", "finalizer", "another finalizer must be removed first: %s")
 	// the collector would do something else with the object now, with an action as in steps[].action
 	DecidedOtherwise = with[string]("DecidedOtherwise", "action", "the garbage collector would now do something else with it: %s")
 	// not every type that may depend on the object could be listed again, so its finalizer stays; without a gap, the
 	// list as a whole proves nothing
 	DependentsIncomplete = says("DependentsIncomplete", "gap,omitzero", func(gap *Gap) string {
-		text := "not all of its dependents could be listed again"
+		text := "this tool could not list all of its dependents again"
 		if gap != nil {
 			text += ": " + listGaps([]Gap{*gap})
 		}
@@ -110,7 +110,7 @@ func nameOf(o *object.Identity) string {
 	return o.String()
 }
 
-// OwnerNotRepairable means that the reference to an owner cannot be repaired any more.
+// OwnerNotRepairable means that the reference to an owner cannot be repaired anymore.
 type OwnerNotRepairable struct {
 	Owner object.Reference `json:"owner"`
 	Found
@@ -128,9 +128,9 @@ type RereadFailed struct {
 
 func (r RereadFailed) Message() string {
 	if r.Changed {
-		return "it changed, and could not be read again: " + r.Failure.Text()
+		return "it changed, and this tool could not read it again: " + r.Failure.Text()
 	}
-	return "it could not be read again: " + r.Failure.Text()
+	return "this tool could not read it again: " + r.Failure.Text()
 }
 
 // DependencyReadFailed means that another object, on which the decision about this one rests, could not be read again.
@@ -140,7 +140,7 @@ type DependencyReadFailed struct {
 }
 
 func (r DependencyReadFailed) Message() string {
-	return fmt.Sprintf("%s, on which this step depends, could not be read again: %s", r.Object, r.Failure.Text())
+	return fmt.Sprintf("this tool could not read %s again, on which this step depends: %s", r.Object, r.Failure.Text())
 }
 
 // DeletionIncomplete means that the object was deleted as planned, and still existed when the

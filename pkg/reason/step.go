@@ -11,11 +11,11 @@ import (
 var (
 	CycleBroken = fixed("CycleBroken",
 		"it waits in a cycle with its dependents, which are being deleted in the foreground: its references stop blocking, so the deletion can complete")
-	// no dependent refers to the object any more, so its orphan finalizer can be removed
-	DependentsOrphaned = fixed("DependentsOrphaned", "no dependent refers to it any more: its deletion can complete")
-	// nothing blocks the foreground deletion of the object any more, so its finalizer foregroundDeletion can be
+	// no dependent refers to the object anymore, so its orphan finalizer can be removed
+	DependentsOrphaned = fixed("DependentsOrphaned", "no dependent refers to it anymore: its deletion can complete")
+	// nothing blocks the foreground deletion of the object anymore, so its finalizer foregroundDeletion can be
 	// removed
-	DependentsDeleted = fixed("DependentsDeleted", "nothing blocks its foreground deletion any more")
+	DependentsDeleted = fixed("DependentsDeleted", "nothing blocks its foreground deletion anymore")
 )
 
 // Cascade is what happens to the dependents of an object that is deleted: the API's
@@ -49,24 +49,24 @@ func (r Requested) Message() string {
 	}
 	switch {
 	case r.Namespace:
-		text += ": everything in it is deleted with it"
+		text += ": deletes everything in it"
 	case r.Definition:
-		text += ": every object of its kind is deleted with it"
+		text += ": deletes every object of its kind"
 	}
 	switch {
 	case r.PolicyIgnored:
 		text += "; the API server ignores the policy for this kind"
 	case r.Dependents == Foreground:
-		text += "; its dependents are deleted first, all at once and in no order (foreground)"
+		text += "; its dependents go first, all at once and in no order (foreground)"
 	case r.Dependents == Orphan:
 		text += "; its dependents stay (orphan)"
 	case r.Dependents == Background:
-		text += "; its dependents are deleted afterwards (background)"
+		text += "; its dependents follow (background)"
 	}
 	switch {
 	case r.GraceSeconds == nil:
 	case *r.GraceSeconds == 0:
-		text += "; removed without waiting for its kubelet, so its containers may continue to run"
+		text += "; removed without waiting for its kubelet, so its containers may keep running"
 	default:
 		text += fmt.Sprintf("; with a grace period of %ds", *r.GraceSeconds)
 	}
@@ -102,10 +102,10 @@ func (r FinalizerRemoval) Message() string {
 	case r.Controller != "":
 		text += " and skips the cleanup of the controller behind " + r.Controller
 	default:
-		text += " and skips the cleanup of its controller, which the name does not tell"
+		text += " and skips the cleanup of its controller, whichever that is"
 	}
 	if r.Deletes {
-		text += "; the object is deleted at once"
+		text += "; this deletes the object at once"
 	}
 	return text
 }
@@ -117,13 +117,13 @@ type OwnersLost struct {
 }
 
 func (r OwnersLost) Message() string {
-	text := fmt.Sprintf("none of its %d owners keeps it: %s", len(r.Owners), facts(r.Owners))
+	text := fmt.Sprintf("no owner keeps it: %s", facts(r.Owners))
 	if len(r.Owners) == 1 {
 		text = fmt.Sprintf("its only owner, %s, %s", r.Owners[0], r.Owners[0].Predicate())
 	}
 	switch r.Cascade {
 	case Foreground:
-		text += "; its own dependents are deleted first (foreground)"
+		text += "; its own dependents go first (foreground)"
 	case Orphan:
 		text += "; its own dependents stay (finalizer orphan)"
 	case Background:
@@ -205,13 +205,13 @@ func (r ReferencesRepaired) Message() string {
 	references := firstFew(r.References, func(o Repaired) string {
 		switch {
 		case o.Served:
-			return fmt.Sprintf("%s is referenced in %s, which is not the preferred version: the reference gets %s", o, o.APIVersion, o.Version)
+			return fmt.Sprintf("%s is not the preferred version: the reference to %s becomes %s", o.APIVersion, o, o.Version)
 		case !o.Relinked:
-			return fmt.Sprintf("%s is referenced in %s, which is not served: the reference gets %s", o, o.APIVersion, o.Version)
+			return fmt.Sprintf("%s is not served: the reference to %s becomes %s", o.APIVersion, o, o.Version)
 		case o.Version != o.APIVersion:
-			return fmt.Sprintf("%s exists, with another UID: the reference gets that UID and %s", o, o.Version)
+			return fmt.Sprintf("%s was replaced by a new one: the reference gets its UID and %s", o, o.Version)
 		default:
-			return o.String() + " exists, with another UID: the reference gets that UID"
+			return o.String() + " was replaced by a new one: the reference gets its UID"
 		}
 	})
 	return references + completes(r.Completes) + withoutRepairEndings[r.WithoutRepair]

@@ -30,7 +30,7 @@ func (t ControllerTraces) Any() bool {
 func (t ControllerTraces) Sentence() string {
 	if !t.Any() {
 		if len(t.Unread) > 0 {
-			return fmt.Sprintf("No API group or webhook configuration of %s was found, but not everything could be read: %s", t.Domain, listGaps(t.Unread))
+			return fmt.Sprintf("Found no API group or webhook configuration of %s, but could not read everything: %s", t.Domain, listGaps(t.Unread))
 		}
 		return fmt.Sprintf("No API group, CustomResourceDefinition, APIService or webhook configuration of %s exists in this cluster. Its controller may have been uninstalled", t.Domain)
 	}
@@ -56,5 +56,5 @@ func (t ControllerTraces) Sentence() string {
 	if t.More > 0 {
 		text += fmt.Sprintf(" (and %d more)", t.More)
 	}
-	return text + ". That does not say whether the controller runs"
+	return text + ". Whether its controller runs is unknown"
 }

@@ -10,11 +10,11 @@ import (
 // What the API server refuses because nothing answers for an admission webhook.
 var (
 	// every admission webhook that has to answer a DELETE or an UPDATE has a backend, as far as could be read
-	WebhooksAnswer = fixed("WebhooksAnswer", "none refuses deletions or updates for lack of a backend")
+	WebhooksAnswer = fixed("WebhooksAnswer", "none refuses deletions or updates because its Service is down")
 )
 
 // WebhookRefuses means that the API server refuses deletions or updates, because an admission webhook
-// fails closed, and its Service is missing or has no endpoint that is ready.
+// fails closed, and its Service is missing or has no ready endpoint.
 type WebhookRefuses struct {
 	Configuration object.Identity `json:"configuration"`
 	Service       string          `json:"service"` // namespace/name
@@ -34,7 +34,7 @@ func (r WebhookRefuses) Message() string {
 		what = "update"
 	}
 	if r.State == BackendNoEndpoints {
-		fault = "has no endpoint that is ready"
+		fault = "has no ready endpoint"
 	}
 	switch {
 	case r.First == object.Identity{}:

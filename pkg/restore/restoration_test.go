@@ -123,13 +123,13 @@ func TestNew(t *testing.T) {
 		"drops a reference to an owner in another namespace, even one in the backup": {
 			scenario{gone: []object.Object{elsewhere, ConfigMap("shop/flags", OwnedBy(elsewhere))}, live: []object.Object{Namespace("other")}},
 			[]string{
-				"create ConfigMap/flags to : without its reference to Widget/cache, which is in another namespace: other",
+				"create ConfigMap/flags to : without its reference to Widget/cache, which is in another namespace (other), which does not count",
 				"create Widget/cache to ",
 			},
 		},
 		"drops a reference to an owner that is being deleted in the foreground": {
 			scenario{gone: []object.Object{flags}, live: []object.Object{widget("shop/cache", Foreground())}},
-			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is being deleted in the foreground and waits for it"},
+			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is being deleted in the foreground and waits for its dependents"},
 		},
 		"drops a reference to an owner that could not be verified": {
 			scenario{gone: []object.Object{flags}, parts: []Part{Unreadable("widgets.example.com", snapshot.Forbidden)}},
@@ -137,7 +137,7 @@ func TestNew(t *testing.T) {
 		},
 		"drops a reference in a version that is not served": {
 			scenario{gone: []object.Object{ConfigMap("shop/flags", Owned(To(cache, As("example.com/v0", "Widget"))))}, live: []object.Object{cache}},
-			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is referenced in a version that is not served"},
+			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is named in a version that the API server does not serve"},
 		},
 		"keeps a reference to an owner that does not exist with Exact": {
 			scenario{gone: []object.Object{flags}, options: restore.Options{Exact: true}},
@@ -177,7 +177,7 @@ func TestNew(t *testing.T) {
 		},
 		"leaves an object alone that was terminating before the run": {
 			scenario{gone: []object.Object{ConfigMap("shop/a", Terminating("example.com/hold"))}},
-			[]string{"leave ConfigMap/a: it was already being deleted when it was backed up; to have it again, create it from its manifest in the backup"},
+			[]string{"leave ConfigMap/a: it was already being deleted when the run backed it up; to get it back, create it from its manifest in the backup"},
 		},
 		"recreates an object whose deletion the run completed": {
 			scenario{gone: []object.Object{ConfigMap("shop/a", Terminating("example.com/hold")), flags}, run: finalizerRemoved},
@@ -185,14 +185,14 @@ func TestNew(t *testing.T) {
 		},
 		"leaves other objects alone whose deletion that run completed": {
 			scenario{gone: []object.Object{Secret("shop/a", Terminating(object.ForegroundFinalizer))}, run: finalizerRemoved},
-			[]string{"leave Secret/a: it was already being deleted when it was backed up; to have it again, create it from its manifest in the backup"},
+			[]string{"leave Secret/a: it was already being deleted when the run backed it up; to get it back, create it from its manifest in the backup"},
 		},
 		"leaves an object alone whose finalizer the run did not remove": {
 			scenario{
 				gone: []object.Object{ConfigMap("shop/a", Terminating("example.com/hold"))}, run: finalizerRemoved,
 				ended: []event.Record{{Step: "1", Object: object.Identity{UID: ConfigMap("shop/a").UID}, Action: "remove-finalizer", Status: event.Skipped}},
 			},
-			[]string{"leave ConfigMap/a: it was already being deleted when it was backed up; to have it again, create it from its manifest in the backup"},
+			[]string{"leave ConfigMap/a: it was already being deleted when the run backed it up; to get it back, create it from its manifest in the backup"},
 		},
 		"leaves an object alone whose namespace is missing or terminating": {
 			scenario{gone: []object.Object{ConfigMap("other/a"), ConfigMap("going/a")}, live: []object.Object{Namespace("going", Terminating())}},
@@ -245,7 +245,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				gone: []object.Object{Pod("other/a", Owned(To(set, Controlling))), set},
 				live: []object.Object{Namespace("other"), successor(set)}, made: map[types.UID]types.UID{set.UID: successor(set).UID},
 			},
-			[]string{"create Pod/a to : without its reference to ReplicaSet/web-1, which is in another namespace: shop"},
+			[]string{"create Pod/a to : without its reference to ReplicaSet/web-1, which is in another namespace (shop), which does not count"},
 		},
 		"restores the reference of an old ReplicaSet to its Deployment": {
 			scenario{gone: []object.Object{set}, live: []object.Object{web}},
@@ -272,7 +272,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				"leave Lease/leader: its holder recreates it",
 				"leave Pod/over: it had finished: if recreated, it would run again",
 				"leave Pod/static: its kubelet runs it from a file and recreates it",
-				"leave ServiceAccount/default: a controller creates it in every namespace; what was added to it is not restored",
+				"leave ServiceAccount/default: a controller creates it in every namespace; anything added to it is not restored",
 			},
 		},
 		"creates prerequisites first and objects that may refuse others last": {
@@ -344,7 +344,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				gone: []object.Object{flags}, live: []object.Object{ConfigMap("shop/flags", OwnedBy(successor(cache))), successor(cache)},
 				run: relinked(flags, To(cache), To(successor(cache))), options: restore.Options{Exact: true},
 			},
-			[]string{"link ConfigMap/flags to Widget/shop/cache: with its reference to Widget/cache, which was replaced: it has another UID now (the garbage collector will delete the object because of it)"},
+			[]string{"link ConfigMap/flags to Widget/shop/cache: with its reference to Widget/cache, which was replaced by a new object with the same name (the garbage collector will delete the object because of it)"},
 		},
 		"does not touch a reference that was changed after a repair": {
 			scenario{
@@ -365,7 +365,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				gone: []object.Object{web, set}, live: []object.Object{successor(web), successor(set)},
 				made: map[types.UID]types.UID{web.UID: web.UID + "-2", set.UID: set.UID + "-2"},
 			},
-			[]string{"link ReplicaSet/web-1 to Deployment/shop/web-2: owned by Deployment/web, which was recreated before"},
+			[]string{"link ReplicaSet/web-1 to Deployment/shop/web-2: owned by Deployment/web, which was recreated earlier"},
 		},
 		"has no steps after a finished restoration": {
 			scenario{
@@ -419,7 +419,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 func TestNewLeavesUnreadableManifestsAlone(t *testing.T) {
 	b := scenario{gone: []object.Object{ConfigMap("shop/a"), ConfigMap("shop/b")}}.backup(t)
 	b.Saved[0].Object.UID = "another"
-	want := []string{"create ConfigMap/b to ", "leave ConfigMap/a: its manifest cannot be read: it is damaged"}
+	want := []string{"create ConfigMap/b to ", "leave ConfigMap/a: this tool cannot read its manifest: it is damaged"}
 	if diff := cmp.Diff(want, lines(restore.New(b, scenario{}.snapshot(), restore.Options{}).Plan)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

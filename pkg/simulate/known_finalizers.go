@@ -13,7 +13,7 @@ import (
 type knownFinalizer struct {
 	controller string // a noun: "the Job controller"
 	condition  string // for the removal, a clause: "the Job is being deleted"
-	deletes    string // objects without owner references that the controller deletes first: "what the chart installed"
+	deletes    string // objects without owner references that the controller deletes first: "everything the chart installed"
 	protects   bool   // it protects the object until nothing uses it: see Model.UsersOf
 	kind       schema.GroupKind
 	// removable reports whether the controller removes the finalizer from an object of
@@ -37,7 +37,7 @@ const (
 
 // knownFinalizers are those of Kubernetes, and some of widely used controllers.
 var knownFinalizers = map[string]knownFinalizer{
-	object.ForegroundFinalizer:                                       {controller: "the garbage collector", condition: "no dependent blocks the deletion any more"},
+	object.ForegroundFinalizer:                                       {controller: "the garbage collector", condition: "no dependent blocks the deletion anymore"},
 	object.OrphanFinalizer:                                           {controller: "the garbage collector", condition: "every dependent has lost its reference to the object"},
 	DefinitionFinalizer:                                              {controller: "the API server", condition: "every object of the kind is gone"},
 	"batch.kubernetes.io/job-tracking":                               {controller: "the Job controller (kube-controller-manager)", condition: "the Pod is being deleted, its Job is, or the Pod has no controller", kind: object.Pod, removable: (*finalizerControllers).jobTrackingDone},
@@ -58,17 +58,17 @@ var knownFinalizers = map[string]knownFinalizer{
 	"snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection": {controller: "the snapshot controller", condition: "the snapshot and its content are no longer bound"},
 	"snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection":    {controller: "the snapshot controller", condition: "no volume is being created from the snapshot"},
 	sourceProtection:                          {controller: "the snapshot controller", condition: "no snapshot is being taken of the claim"},
-	"delete-knative-eventing-manifest":        {controller: "the Knative operator", condition: "what it installed is deleted", deletes: "what it installed"},
-	"delete-knative-serving-manifest":         {controller: "the Knative operator", condition: "what it installed is deleted", deletes: "what it installed"},
-	"finalizer.kiali":                         {controller: "the Kiali operator", condition: "what it installed is deleted", deletes: "what it installed"},
+	"delete-knative-eventing-manifest":        {controller: "the Knative operator", condition: "everything it installed is gone", deletes: "everything it installed"},
+	"delete-knative-serving-manifest":         {controller: "the Knative operator", condition: "everything it installed is gone", deletes: "everything it installed"},
+	"finalizer.kiali":                         {controller: "the Kiali operator", condition: "everything it installed is gone", deletes: "everything it installed"},
 	"foregroundDeleteVirtualMachine":          {controller: "KubeVirt", condition: "the virtual machine has stopped"},
-	"wrangler.cattle.io/on-helm-chart-remove": {controller: "the Helm controller of K3s and RKE2", condition: "the chart is uninstalled", deletes: "what the chart installed"},
-	"resources-finalizer.argocd.argoproj.io":  {controller: "Argo CD", condition: "what the application deployed is deleted", deletes: "what the application deployed"},
+	"wrangler.cattle.io/on-helm-chart-remove": {controller: "the Helm controller of K3s and RKE2", condition: "the chart is uninstalled", deletes: "everything the chart installed"},
+	"resources-finalizer.argocd.argoproj.io":  {controller: "Argo CD", condition: "everything the application deployed is gone", deletes: "everything the application deployed"},
 	"finalizer.acme.cert-manager.io":          {controller: "cert-manager", condition: "the challenge is cleaned up"},
 	"karpenter.sh/termination":                {controller: "Karpenter", condition: "the node is drained and its machine is gone"},
-	"service.k8s.aws/resources":               {controller: "the AWS load balancer controller", condition: "what it created in the cloud is deleted"},
-	"ingress.k8s.aws/resources":               {controller: "the AWS load balancer controller", condition: "what it created in the cloud is deleted"},
-	"elbv2.k8s.aws/resources":                 {controller: "the AWS load balancer controller", condition: "what it created in the cloud is deleted"},
+	"service.k8s.aws/resources":               {controller: "the AWS load balancer controller", condition: "the cloud resources it created are gone"},
+	"ingress.k8s.aws/resources":               {controller: "the AWS load balancer controller", condition: "the cloud resources it created are gone"},
+	"elbv2.k8s.aws/resources":                 {controller: "the AWS load balancer controller", condition: "the cloud resources it created are gone"},
 }
 
 // finalizerDomains are the domains of controllers that use several finalizers. A domain comes before
@@ -129,12 +129,12 @@ func FinalizerController(finalizer string) (controller, condition string, known 
 }
 
 // DeletesFirst returns what a finalizer's controller deletes before it removes the finalizer, without any
-// owner reference saying so: "what the chart installed". It returns an empty string if that is not
+// owner reference saying so: "everything the chart installed". It returns an empty string if that is not
 // known.
 func DeletesFirst(finalizer string) string { return knownFinalizers[finalizer].deletes }
 
 // AlsoDeleted says which controller deletes what before it removes one of the finalizers: "Argo CD
-// deletes what the application deployed". It returns an empty string if no such controller is known.
+// deletes everything the application deployed". It returns an empty string if no such controller is known.
 func AlsoDeleted(finalizers []string) string {
 	for _, f := range finalizers {
 		if what := DeletesFirst(f); what != "" {

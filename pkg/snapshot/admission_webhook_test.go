@@ -84,8 +84,8 @@ func TestRefusalsCountsObjects(t *testing.T) {
 		got = append(got, r.Message())
 	}
 	want := []string{
-		"ValidatingWebhookConfiguration/policy refuses the deletion of Pod/a and 1 more: its Service ops/policy has no endpoint that is ready",
-		"ValidatingWebhookConfiguration/policy refuses the update of Pod/b: its Service ops/policy has no endpoint that is ready",
+		"ValidatingWebhookConfiguration/policy refuses the deletion of Pod/a and 1 more: its Service ops/policy has no ready endpoint",
+		"ValidatingWebhookConfiguration/policy refuses the update of Pod/b: its Service ops/policy has no ready endpoint",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)

@@ -93,7 +93,7 @@ var table = map[string]allowed{
 	"pkg/output/structured":       {own: "object output/escape", other: "github.com/spf13/pflag k8s.io/cli-runtime"},
 	"pkg/output/table":            {own: "output/wrap", other: "github.com/olekukonko/tablewriter"},
 	"pkg/output/tree":             {own: "audit collector graph object output/color output/escape output/table output/wording snapshot"},
-	"pkg/output/wording":          {own: "object output/escape simulate"},
+	"pkg/output/wording":          {own: "collector object output/escape simulate"},
 	"pkg/output/wrap":             {other: "github.com/olekukonko/tablewriter"},
 	"pkg/overview":                {own: "audit collector explain graph object reason snapshot"},
 	"pkg/plan":                    {own: "audit collector graph input object reason repair simulate snapshot"},

@@ -108,7 +108,7 @@ func TestStuckNamesWhatHoldsDeletions(t *testing.T) {
 		"No API group, CustomResourceDefinition, APIService or webhook configuration of example.com exists in this cluster. Its controller may have been uninstalled.",
 		"finalizer remove configmap/held example.com/hold -n "+ns+" --dry-run")
 	const waits = "it waits for the kubelet of Node e2e-lost-node, which does not exist"
-	s.gc("why", "pod/lost", "-n", ns).exits(t, 0).shows(t, "has been past the end of its grace period for ", waits)
+	s.gc("why", "pod/lost", "-n", ns).exits(t, 0).shows(t, "has been past its grace period for ", waits)
 	s.gc("stuck", "-n", ns, "-o", "wide").exits(t, 0).shows(t, waits)
 	saved := filepath.Join(t.TempDir(), "cluster.json")
 	s.gc("snapshot", "-o", saved).exits(t, 0)
@@ -162,7 +162,7 @@ func TestAuditWithoutPredictsTheRemovalOfAVersion(t *testing.T) {
 			if diff := cmp.Diff(findingsOf(t, s.gc("audit", "-n", ns, "-o", "json").exits(t, 1)), findingsOf(t, predicted)); diff == "" {
 				t.Error("the removal changes nothing")
 			}
-			s.gc("audit", "-n", ns, "--without", removed).exits(t, 1).shows(t, "unserved-owner-version", "Judged as if "+removed+" were not served.")
+			s.gc("audit", "-n", ns, "--without", removed).exits(t, 1).shows(t, "unserved-owner-version", "Audited as if the API server did not serve "+removed+".")
 
 			s.stopServing(crd, c.removed)
 			if diff := cmp.Diff(findingsOf(t, predicted), findingsOf(t, s.gc("audit", "-n", ns, "-o", "json").exits(t, 1))); diff != "" {
@@ -186,7 +186,7 @@ func TestRepairUpdatesVersionsBeforeTheyAreRemoved(t *testing.T) {
 	s.gc("repair", "-n", ns, "--yes").exits(t, 0)
 	s.gc("audit", "-n", ns, "--without", group+"/v1beta1").exits(t, 1)
 	s.gc("repair", "-n", ns, "--fix", "update-version", "--yes").exits(t, 0).
-		shows(t, "Engine/engine is referenced in "+group+"/v1beta1, which is not the preferred version: the reference gets "+group+"/v1")
+		shows(t, group+"/v1beta1 is not the preferred version: the reference to Engine/engine becomes "+group+"/v1")
 	want := []metav1.OwnerReference{referenceTo(engine, controlling)}
 	if diff := cmp.Diff(want, s.live(configMap(ns, "owned")).GetOwnerReferences()); diff != "" {
 		t.Errorf("the reference (-want +got)\n%s", diff)

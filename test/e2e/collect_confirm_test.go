@@ -20,7 +20,7 @@ func TestCollectWithoutTerminalNeedsConfirmation(t *testing.T) {
 		args  []string
 		words []string
 	}{
-		"without confirmation":                      {"", nil, []string{"error: not confirmed: standard input is not a terminal", "hint: use --yes, or --confirm " + digest}},
+		"without confirmation":                      {"", nil, []string{"error: cannot ask for confirmation: standard input is not a terminal", "hint: use --yes, or --confirm " + digest}},
 		"the number is read from a pipe":            {"3\n", nil, []string{"standard input is not a terminal", digest}},
 		"--confirm with another digest, and --yes":  {"", []string{"--confirm", "0123456789abcdef", "--yes"}, []string{"the plan differs from the confirmed one: its digest is " + digest + ", not 0123456789abcdef"}},
 		"--confirm, but --max-deletes is too small": {"", []string{"--confirm", digest, "--max-deletes", "2"}, []string{"error: the plan deletes 3 objects, more than --max-deletes allows (2)", "hint: to allow it, use --max-deletes 3"}},
@@ -72,7 +72,7 @@ func TestCollectListsRiskyDeletionsOneByOne(t *testing.T) {
 	})))
 	plain := s.create(configMap(ns, "plain", ownedBy(missingOwner())))
 	names := []string{
-		"The deletion includes:\n", "  CustomResourceDefinition/alarms." + group + ": 1 object of its kind deleted along with it\n", "  Namespace/" + ns + "-doomed: 1 object in it deleted along with it\n",
+		"The deletion includes:\n", "  CustomResourceDefinition/alarms." + group + ": 1 object of its kind deleted with it\n", "  Namespace/" + ns + "-doomed: 1 object in it deleted with it\n",
 		"  ConfigMap/e2e-alarm -n kube-system\n", fmt.Sprintf("  PersistentVolumeClaim/data -n %s\n", ns),
 	}
 	r := s.gc("collect").exits(t, 4).warns(t, names...)
@@ -120,11 +120,11 @@ func TestCollectAtTerminalRequiresTypedNumber(t *testing.T) {
 		code       int
 		says       string
 	}{
-		{"another number", "4\n", 4, "error: not confirmed: nothing was changed"},
-		{"the number and another one", "3 4\n", 4, "not confirmed"},
-		{"yes", "yes\n", 4, "not confirmed"},
-		{"nothing", "\n", 4, "not confirmed"},
-		{"the end of the input, then the number", "\x043\n", 4, "not confirmed"},
+		{"another number", "4\n", 4, `Aborted: expected "3", got "4". Nothing was changed.`},
+		{"the number and another one", "3 4\n", 4, `Aborted: expected "3", got "3 4"`},
+		{"yes", "yes\n", 4, `Aborted: expected "3", got "yes"`},
+		{"nothing", "\n", 4, `Aborted: expected "3", got ""`},
+		{"the end of the input, then the number", "\x043\n", 4, `Aborted: expected "3", got ""`},
 		{"an interrupt after half the number", "3\x03", 130, "interrupted: nothing was changed"},
 		{"the number, with blanks", "  3 \n", 0, "deleted 3, unlinked 1"},
 	} {

@@ -64,7 +64,7 @@ func TestCollectDecidesAgainAfterChange(t *testing.T) {
 			do: func(o object) { s.setOwners(o, reference("v1", "ConfigMap", "gone", "gone")) },
 		},
 		{
-			name: "L29 it got an owner that cannot be judged", owners: orphaned, before: deletion, status: "skipped", message: "cannot be resolved",
+			name: "L29 it got an owner that cannot be judged", owners: orphaned, before: deletion, status: "skipped", message: "the garbage collector cannot resolve",
 			do:   func(o object) { s.setOwners(o, missingOwner(), reference("example.com/v1", "Nothing", "x", "x")) },
 			left: []metav1.OwnerReference{missingOwner(), reference("example.com/v1", "Nothing", "x", "x")},
 		},
@@ -190,7 +190,7 @@ func TestCollectKeepsFinalizerIfDependentsAreUnknown(t *testing.T) {
 
 	// The same, if only the last list before the removal fails.
 	f = failing(exceptFirst(func(r *http.Request) bool { return r.URL.Path == "/apis/coordination.k8s.io/v1/leases" }))
-	f.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "skipped", "not all of its dependents could be listed again")
+	f.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "skipped", "this tool could not list all of its dependents again")
 	if s.gone(owner) || s.gone(orphaning) {
 		t.Error("a finalizer is removed")
 	}
@@ -222,11 +222,11 @@ func TestCollectKeepsNamespaceAndCRDWithUnlistableContents(t *testing.T) {
 		}
 	}).allowWrites()
 	f.gc("collect", "--yes", "--rule", "missing-owner", "--no-backup").exits(t, 1).shows(t,
-		"Namespace/"+space.GetName(), "its contents could not be listed: ", "secrets (forbidden)",
+		"Namespace/"+space.GetName(), "this tool could not list its contents: ", "secrets (forbidden)",
 		"CustomResourceDefinition/"+crd.GetName(), "crates."+group+" (conversion-webhook)")
 	for _, more := range []string{"--client-side", "--no-backup"} {
-		f.gc("delete", "namespace/"+space.GetName(), "--yes", more).exits(t, 1).shows(t, "its contents could not be listed: ", "secrets (forbidden)")
-		f.gc("delete", "crd/"+crd.GetName(), "--yes", more).exits(t, 1).shows(t, "its contents could not be listed: crates."+group+" (conversion-webhook)")
+		f.gc("delete", "namespace/"+space.GetName(), "--yes", more).exits(t, 1).shows(t, "this tool could not list its contents: ", "secrets (forbidden)")
+		f.gc("delete", "crd/"+crd.GetName(), "--yes", more).exits(t, 1).shows(t, "this tool could not list its contents: crates."+group+" (conversion-webhook)")
 	}
 	s.requireUnchanged(append(inside, crate, space, crd)...)
 }
@@ -248,7 +248,7 @@ func TestCollectKeepsNamespaceWithObjectCreatedAfterPreview(t *testing.T) {
 			through.ServeHTTP(w, r)
 		}}}
 	}).allowWrites()
-	f.gc("delete", "namespace/"+space.GetName(), "--yes").exits(t, 1).shows(t, "Secret/late in it was not in the plan")
+	f.gc("delete", "namespace/"+space.GetName(), "--yes").exits(t, 1).shows(t, "refused: it now contains Secret/late, which was not in the plan")
 	s.requireUnchanged(old, late)
 	s.gc("delete", "namespace/"+space.GetName(), "--yes", "--wait=false").exits(t, 0)
 	if s.live(space).GetDeletionTimestamp() == nil {
@@ -267,7 +267,7 @@ func TestCollectCompletesDeletionIfUnavailableAPIIsAccepted(t *testing.T) {
 	release = s.live(release)
 	s.brokenAPIService(group)
 
-	const hint = "hint: with --accept-gap " + group + ", 1 more object would be processed although related objects may be unread: ConfigMap/release"
+	const hint = "hint: with --accept-gap " + group + ", this would also process 1 more object, although it could not read everything that is related to them: ConfigMap/release"
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "blocked", "keeps its finalizer").warns(t, hint)
 	s.gc("collect", "-n", ns, "--yes").exits(t, 1).warns(t, hint)
 	s.gc("collect", "-n", ns, "--yes", "--accept-gap", "secrets").exits(t, 1).
@@ -275,8 +275,8 @@ func TestCollectCompletesDeletionIfUnavailableAPIIsAccepted(t *testing.T) {
 	s.requireUnchanged(release)
 
 	accepted := s.gc("collect", "-n", ns, "--dry-run", "--accept-gap", group).exits(t, 0).
-		shows(t, "Accepted although it could not be read: "+group+". These actions depend on it:",
-			"ConfigMap/release -n "+ns+": removes finalizer foregroundDeletion although its dependents in "+group+" were not read").
+		shows(t, "Accepted, although this tool could not read it: "+group+". These actions depend on it:",
+			"ConfigMap/release -n "+ns+": removes finalizer foregroundDeletion although this tool could not read its dependents in "+group+"").
 		warns(t, "kubectl gc collect --accept-gap "+group+" -n "+ns+" --confirm ")
 	if strings.Contains(accepted.Stderr, "hint:") {
 		t.Errorf("what is accepted is proposed: %s", accepted.Stderr)
@@ -300,7 +300,7 @@ func TestDeleteOfNamespaceBeginsIfUnavailableAPIIsAccepted(t *testing.T) {
 		shows(t, "its contents could not be listed: API group "+group).warns(t, "hint: with --accept-gap "+group)
 	s.requireUnchanged(space)
 	s.gc("delete", "namespace/"+space.GetName(), "--yes", "--wait=false", "--accept-gap", group).exits(t, 0).
-		shows(t, "deletes it although its contents in "+group+" were not read")
+		shows(t, "deletes it although this tool could not read its contents in "+group)
 	space = s.live(space)
 	if space.GetDeletionTimestamp() == nil {
 		t.Error("it is not being deleted")
@@ -356,7 +356,7 @@ func TestRunSucceedsOnlyAfterCompleteScanFindsNothingLeft(t *testing.T) {
 	}{
 		"a scan with a gap":                {"collect", gap, 1, "incomplete", "warning: the scan after the run was incomplete, so more may be left than it could find"},
 		"a scan with a gap, and --strict":  {"collect --strict", gap, 3, "incomplete", "leases.coordination.k8s.io"},
-		"a scan that failed":               {"delete configmap/orphan --client-side", failed, 1, "failed", "warning: the scan after the run failed, so what is left is not known: "},
+		"a scan that failed":               {"delete configmap/orphan --client-side", failed, 1, "failed", "warning: the scan after the run failed, so more may be left: "},
 		"a scan that failed, and --strict": {"delete configmap/orphan --client-side --strict", failed, 3, "failed", "warning: the scan after the run failed"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -157,7 +157,7 @@ func TestCollectWaitsForPodUntilTimeout(t *testing.T) {
 	ns := s.namespace("stopping")
 	running := s.create(pod(ns, "running", onNodeWithoutKubelet, ownedBy(missingOwner())))
 	below := s.create(configMap(ns, "below", ownedBy(referenceTo(running))))
-	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Pod/running", "must stop first (grace period)", "ConfigMap/below", "its owner is deleted")
+	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Pod/running", "must stop first (grace period)", "ConfigMap/below", "its owner is gone")
 	r := s.gc("collect", "-n", ns, "--yes", "--timeout=2s").exits(t, 1)
 	r.warns(t, "error: not finished within --timeout 2s: Pod/running still exists: waits for the kubelet to stop it; run the command again to continue")
 	if r.Took < 2*time.Second || r.Took > waitTimeout/2 {

@@ -106,7 +106,7 @@ func TestCollectWithPermissionsInOneNamespace(t *testing.T) {
 	// Dependents may be in any namespace, so no finalizer is removed.
 	bob.gc("collect", "-n", ns, "--yes").exits(t, 1).
 		shows(t, "delete", "ConfigMap/orphan", "blocked", "ConfigMap/waits", "Incomplete scan", "deleted 1", "1 blocked: ConfigMap/waits").
-		warns(t, "could not be read", "forbidden")
+		warns(t, "could not read", "forbidden")
 	s.requireGone(orphan)
 	s.requireUnchanged(global)
 	if s.gone(waits) {
@@ -336,7 +336,7 @@ func TestCollectAndRepairUnderOwnerReferencesPermissionEnforcement(t *testing.T)
 	s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get", "patch"})
 	s.grant("alice", ns, []any{""}, []any{"secrets"}, []any{"delete"})
 	alice := s.toolAs("alice")
-	const undeletable, refusal = "cannot set an ownerRef on a resource you can't delete", "only who may delete an object may change its owner references"
+	const undeletable, refusal = "cannot set an ownerRef on a resource you can't delete", "change owner references only if you may delete the object"
 	alice.gc("collect", "-n", ns, "--dry-run=server").exits(t, 1).
 		shows(t, "failed  unlink", "ConfigMap/shared", undeletable, refusal, "The API server would accept 1 of 2 steps")
 	// One of these patches is tried with a dry run first, so that no run stops halfway.
@@ -349,7 +349,7 @@ func TestCollectAndRepairUnderOwnerReferencesPermissionEnforcement(t *testing.T)
 	blocks := s.create(secret(ns, "blocks", ownedBy(withFormerUID(referenceTo(deployment, blocking)))))
 	for _, how := range []string{"--dry-run=server", "--yes"} {
 		requireWords(t, alice.gc("repair", "-n", ns, "--no-backup", how).exits(t, 1),
-			"cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on", "only who may update the finalizers of an owner may let an object block its deletion")
+			"cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on", "block the deletion of an owner only if you may update the finalizers of that owner")
 	}
 	s.requireUnchanged(blocks)
 	s.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "relinked 1 in ")

@@ -276,7 +276,7 @@ func TestControllerLeavesOutTooManyDeletes(t *testing.T) {
 	ns, backups := s.namespace("many"), t.TempDir()
 	objects := s.createGarbage(ns, 5)
 	p := s.tool().start(runController(ns, backups, "--max-deletes=4")...)
-	p.awaitText("left out, as more would be deleted at once than --max-deletes allows (4): namespace " + ns + " (5 objects)")
+	p.awaitText("left out, because this would delete more at once than --max-deletes allows (4): namespace " + ns + " (5 objects)")
 	p.terminate().exits(t, 130)
 	s.requireUnchanged(objects...)
 	if holder := s.collectorLeader(ns); holder != "" {
@@ -343,7 +343,7 @@ func TestControllerLeavesDependentsOfUnreadableTypesAlone(t *testing.T) {
 	s.grant(user, "", []any{""}, []any{"configmaps"}, every)
 	left := s.create(configMap(ns, "left", ownedBy(reference("v1", "Secret", "gone", "gone"))))
 	p := s.tool().start(runController(ns, t.TempDir(), "--allow-running-collector", "--as", user)...)
-	p.awaitText("not read, and nothing is concluded about it")
+	p.awaitText("could not read, and leaves alone what depends on it")
 	orphan := s.create(configMap(ns, "orphan", ownedBy(reference("v1", "ConfigMap", "gone", "gone"))))
 	s.awaitGone(orphan)
 	s.requireUnchanged(left)

@@ -18,8 +18,8 @@ func TestDeleteForcesAPodWithoutAKubelet(t *testing.T) {
 	s := sceneWithCollector(t)
 	ns := s.namespace("force")
 	const (
-		waits = "requested; its dependents are deleted afterwards (background); must stop first (grace period)"
-		skips = "removed without waiting for its kubelet, so its containers may continue to run"
+		waits = "requested; its dependents follow (background); must stop first (grace period)"
+		skips = "removed without waiting for its kubelet, so its containers may keep running"
 	)
 	orphanOf := func(o object) object {
 		return s.create(configMap(ns, o.GetName()+"-below", ownedBy(referenceTo(o))))
@@ -44,7 +44,7 @@ func TestDeleteForcesAPodWithoutAKubelet(t *testing.T) {
 		}
 		s.gc("delete", "pod/lost", "-n", ns, "--dry-run").exits(t, 0).shows(t, "has been stopping\n", "delete 1 (1 later)")
 		forced := s.gc("delete", "pod/lost", "-n", ns, "--force", "--dry-run").exits(t, 0).
-			shows(t, "requested, although it is already being deleted; its dependents are deleted afterwards (background); "+skips).
+			shows(t, "requested, although it is already being deleted; its dependents follow (background); "+skips).
 			warns(t, "warning: --force does not wait")
 		s.gc("delete", "pod/lost", "-n", ns, "--force", "--dry-run=server").exits(t, 0)
 		remaining(lost)
@@ -70,7 +70,7 @@ func TestDeleteForcesAPodWithoutAKubelet(t *testing.T) {
 	t.Run("a finalizer keeps it all the same", func(t *testing.T) {
 		s := s.forSubtest(t)
 		held := s.create(pod(ns, "held", onNode("none"), heldBy("example.com/hold")))
-		s.gc("delete", "pod/held", "-n", ns, "--force", "--dry-run").exits(t, 0).shows(t, skips+"; then held until whoever set example.com/hold removes it")
+		s.gc("delete", "pod/held", "-n", ns, "--force", "--dry-run").exits(t, 0).shows(t, skips+"; then held until a controller removes example.com/hold")
 		s.gc("delete", "pod/held", "-n", ns, "--force", "--yes", "--wait=false").exits(t, 0)
 		if seconds := remaining(held); seconds != 0 {
 			t.Errorf("its grace period is %d", seconds)

@@ -68,7 +68,7 @@ func TestDeleteFollowsRealCollector(t *testing.T) {
 		owner := s.create(configMap(ns, "hangs"))
 		held := s.create(secret(ns, "hangs-below", ownedBy(referenceTo(owner, blocking)), heldBy("example.com/hold")))
 		s.gc("delete", "configmap/hangs", "-n", ns, "--cascade=foreground", "--yes").exits(t, 1).
-			shows(t, "blocked", "is blocked by Secret/hangs-below, which is held by example.com/hold", "Deleted 0 of 2. ConfigMap/hangs is blocked by Secret/hangs-below, which is held by example.com/hold", "; a scan afterwards found nothing left to do, and 2 blocked: ConfigMap/hangs, Secret/hangs-below.")
+			shows(t, "blocked", "is blocked by Secret/hangs-below, which is held by example.com/hold", "Deleted 0 of 2. ConfigMap/hangs is blocked by Secret/hangs-below, which is held by example.com/hold", "; a scan afterwards found 2 blocked: ConfigMap/hangs, Secret/hangs-below.")
 		if s.gone(held) || s.gone(owner) {
 			t.Error("what was held is gone")
 		}
@@ -115,7 +115,7 @@ func TestDeleteStopsWaitingWhenInterrupted(t *testing.T) {
 	p := s.tool().start("delete", "configmap/owner", "-n", ns, "--yes", "-o", "jsonl")
 	p.awaitText(`"event":"waiting"`)
 	s.must(p.cmd.Process.Signal(os.Interrupt))
-	r := p.wait().exits(t, 130).warns(t, "interrupted: only the steps above were done; the cluster's garbage collector continues with the rest")
+	r := p.wait().exits(t, 130).warns(t, "interrupted: 1 of 2 steps were done; the cluster's garbage collector continues with the rest")
 	s.requireGone(owner)
 	s.requireUnchanged(dependent)
 	// Objects that the collector deletes afterwards are part of the result, and are restored as
@@ -214,7 +214,7 @@ func TestDeleteRefusals(t *testing.T) {
 		"no object with those labels":             {[]string{"configmap,secret", "-l", "app=none", "-n", ns}, 2, []string{`error: nothing matches: no "configmap", "secret" with labels "app=none" in namespace "` + ns + `"`}},
 		"an object that does not exist":           {[]string{"configmap/gone", "-n", ns, "--yes"}, 2, []string{`error: "configmaps/gone" in namespace "` + ns + `" does not exist`, "kubectl gc why", "--ignore-not-found"}},
 		"an object in another namespace":          {[]string{"configmap/there", "-n", other, "--yes"}, 2, []string{"does not exist"}},
-		"without confirmation":                    {[]string{"configmap/there", "-n", ns}, 4, []string{"error: not confirmed: standard input is not a terminal", "hint: use --yes, or --confirm "}},
+		"without confirmation":                    {[]string{"configmap/there", "-n", ns}, 4, []string{"error: cannot ask for confirmation: standard input is not a terminal", "hint: use --yes, or --confirm "}},
 		"the digest of another plan":              {[]string{"configmap/there", "-n", ns, "--confirm", "0123456789abcdef"}, 4, []string{"error: the plan differs from the confirmed one: its digest is ", "not 0123456789abcdef"}},
 		"more than --max-deletes":                 {[]string{"configmap/there", "-n", ns, "--yes", "--max-deletes=1"}, 4, []string{"error: the plan deletes 2 objects, more than --max-deletes allows (1)"}},
 		"a file for another namespace":            {[]string{"-f", s.writeFile("there.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+"}}"), "-n", other}, 2, []string{"the namespace of ", "but -n is "}},

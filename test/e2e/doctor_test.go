@@ -141,7 +141,7 @@ func TestDoctor(t *testing.T) {
 		}
 	})
 	t.Run("says that the controller manager cannot be reached", func(t *testing.T) {
-		s.gc("doctor").exits(t, 0).shows(t, "Collector work queues       unknown  not known: no Pod in namespace kube-system is the kube-controller-manager that holds the lease: --controller-manager names its server")
+		s.gc("doctor").exits(t, 0).shows(t, "Collector work queues       unknown  not checked: no Pod in namespace kube-system is the kube-controller-manager that holds the lease: set --controller-manager URL")
 		s.gc("doctor", "--controller-manager", "http://127.0.0.1:1").exits(t, 2).warns(t, "--controller-manager must begin with https://")
 	})
 	t.Run("sees the collector delete a canary", func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestDoctor(t *testing.T) {
 		s.tool().doctor(1, "--settle", "2s").require(t, "not-working", "CollectorIdle", "fail queues: NoQueues", "unknown graph: NotChecked", "fail garbage: GarbageLeft")
 		s.gc("doctor", "--settle", "2s").exits(t, 1).shows(t,
 			"The garbage collector does nothing, although kube-controller-manager is running",
-			"3 objects to collect, unchanged for at least 2s, such as ConfigMap/orphan-000 in "+ns, "kubectl gc collect --dry-run")
+			"3 objects to collect, not processed for at least 2s, such as ConfigMap/orphan-000 in "+ns, "kubectl gc collect --dry-run")
 	})
 	t.Run("removes a canary that is not collected", func(t *testing.T) {
 		s.tool().doctor(1, "--settle", "1s", "--canary", ns).require(t, "not-working", "CollectorIdle", "fail queues: NoQueues", "unknown graph: NotChecked", "fail canary: CanaryNotCollected")

@@ -156,8 +156,8 @@ func TestEveryCommand(t *testing.T) {
 		s.as("gc-scan", "tree", "--strict").exits(t, 0).shows(t, "└─ Secret/below")
 		s.as("gc-scan", "why", "configmap/orphan", "--strict").exits(t, 0)
 		s.as("gc-scan", "collect", "--dry-run", "--strict").exits(t, 0).shows(t, "Complete scan")
-		s.as("gc-scan", "doctor", "--settle=1ms").exits(t, 1).shows(t, "to collect, unchanged")
-		s.gc("audit", "--as=nobody").exits(t, 2).warns(t, "nothing could be read", "forbidden")
+		s.as("gc-scan", "doctor", "--settle=1ms").exits(t, 1).shows(t, "to collect, not processed")
+		s.gc("audit", "--as=nobody").exits(t, 2).warns(t, "could not read anything", "forbidden")
 	})
 	step("what may not be read is unknown, and nothing follows from it", func(t *testing.T, s shop) {
 		got := decode[report](t, s.as("configmaps only", "audit", "-o", "json").exits(t, 1))
@@ -169,7 +169,7 @@ func TestEveryCommand(t *testing.T) {
 		if found := decode[report](t, s.as("list only", "audit", "-o", "json").exits(t, 1)).briefIn(ns); !slices.Contains(found, unknown) {
 			t.Errorf("without the right to get its owner: %q", found)
 		}
-		s.as("configmaps only", "audit", "--strict").exits(t, 3).shows(t, "Incomplete scan").warns(t, "could not be read")
+		s.as("configmaps only", "audit", "--strict").exits(t, 3).shows(t, "Incomplete scan").warns(t, "could not read")
 		s.as("configmaps only", "collect", "--dry-run", "--strict").exits(t, 3)
 		s.as("configmaps only", "collect", "--yes", "--strict", "--no-backup").exits(t, 3)
 		s.as("configmaps only", "collect", "--yes", "--no-backup").exits(t, 1).shows(t, "Nothing to do ", "Incomplete scan.")
@@ -177,7 +177,7 @@ func TestEveryCommand(t *testing.T) {
 	})
 
 	step("repair keeps an object whose owner was replaced", func(t *testing.T, s shop) {
-		s.gc("repair", "configmap/replaced").exits(t, 4).warns(t, "not confirmed")
+		s.gc("repair", "configmap/replaced").exits(t, 4).warns(t, "cannot ask for confirmation")
 		s.refuses("gc-scan", "repair", "configmap/replaced")
 		s.requireUnchanged(everything...)
 		s.as("gc-repair", "repair", "configmap/replaced", "--yes", "--backup-dir", s.folder("repair")).exits(t, 0).
@@ -207,7 +207,7 @@ func TestEveryCommand(t *testing.T) {
 			tty.press(keys + "\n")
 			return tty.wait()
 		}
-		answer("4", func() {}).exits(t, 4).shows(t, "not confirmed: nothing was changed")
+		answer("4", func() {}).exits(t, 4).shows(t, `Aborted: expected "3", got "4". Nothing was changed.`)
 		late := configMap(ns, "late", ownedBy(missingOwner()))
 		answer("3", func() { s.create(late) }).exits(t, 4).shows(t, "the cluster changed while you were reading")
 		s.remove(late, metav1.DeletePropagationBackground)
@@ -254,7 +254,7 @@ func TestEveryCommand(t *testing.T) {
 		marked := s.live(held)
 		s.refuses("gc-scan", args...)
 		s.requireUnchanged(marked)
-		s.as("gc-repair", append(args, "--yes", "--backup-dir", s.folder("finalizer"))...).exits(t, 0).shows(t, "removed finalizer 1 in ")
+		s.as("gc-repair", append(args, "--yes", "--backup-dir", s.folder("finalizer"))...).exits(t, 0).shows(t, "removed 1 finalizer in ")
 		s.requireGone(held)
 		s.requireSaved("finalizer", marked)
 	})

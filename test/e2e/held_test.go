@@ -22,7 +22,7 @@ func TestKubernetes109429WithoutTheJobController(t *testing.T) {
 	s.await("the deletion of the Pod", func(context.Context) (bool, error) { return s.live(tracked).GetDeletionTimestamp() != nil, nil })
 	deleted := s.live(tracked).GetDeletionTimestamp().Time
 
-	soon, late := "the Job controller (kube-controller-manager) removes its finalizer within seconds", "the Job controller (kube-controller-manager) should have removed its finalizer: look there"
+	soon, late := "the Job controller (kube-controller-manager) will remove its finalizer within seconds", "the Job controller (kube-controller-manager) should have removed its finalizer by now"
 	s.gc("why", "pod/import-x", "-n", ns).exits(t, 0).shows(t, soon).lacks(t, "delete it again", "finalizer remove")
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, soon)
 
@@ -50,7 +50,7 @@ func TestTekton1784ACompletedPodHoldsItsClaim(t *testing.T) {
 	s.await("the protection of the claim", func(context.Context) (bool, error) { return len(s.live(claim).GetFinalizers()) > 0, nil })
 	s.remove(claim, metav1.DeletePropagationBackground)
 
-	s.gc("why", "pvc/data", "-n", ns).exits(t, 0).shows(t, "because it is used by Pod/completed.", "kubectl gc delete pod/completed -n "+ns+" --dry-run").lacks(t, "Pod/other", "repair")
+	s.gc("why", "pvc/data", "-n", ns).exits(t, 0).shows(t, "because Pod/completed uses it.", "kubectl gc delete pod/completed -n "+ns+" --dry-run").lacks(t, "Pod/other", "repair")
 	if s.gone(claim) {
 		t.Error("the claim is gone, although a Pod uses it")
 	}

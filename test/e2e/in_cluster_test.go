@@ -201,7 +201,7 @@ func TestAuditRunsInAnEmptyImage(t *testing.T) {
 
 	// Use an invalid token.
 	s.must(os.WriteFile(filepath.Join(image, mountedAt, "token"), []byte("expired"), 0o600))
-	run(t, "audit").exits(t, 2).warns(t, "you are not logged in to https:", "log in")
+	run(t, "audit").exits(t, 2).warns(t, "you are not logged in to https://", "log in")
 
 	t.Run("so does the collector in service", func(t *testing.T) { s.forSubtest(t).testCollectorInImage(image, ns) })
 }

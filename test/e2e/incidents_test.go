@@ -274,8 +274,8 @@ func TestCollectIncident_kubernetes_115570(t *testing.T) {
 	ns := s.namespace("lost")
 	owner := s.create(workload("Deployment", ns, "web"))
 	s.remove(owner, metav1.DeletePropagationForeground)
-	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "remove-finalizer", "Deployment/web", "nothing blocks its foreground deletion any more")
-	s.gc("collect", "-n", ns, "--yes").exits(t, 0).shows(t, "removed finalizer 1", "nothing left")
+	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "remove-finalizer", "Deployment/web", "nothing blocks its foreground deletion anymore")
+	s.gc("collect", "-n", ns, "--yes").exits(t, 0).shows(t, "removed 1 finalizer", "nothing left")
 	s.requireGone(owner)
 }
 
@@ -287,7 +287,7 @@ func TestCollectIncident_kubernetes_77081(t *testing.T) {
 	for range 2 {
 		s.remove(held, metav1.DeletePropagationForeground)
 		// The object waits for the other finalizer, and the output says so.
-		s.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "removed finalizer 1", "1 blocked: Pod/held")
+		s.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "removed 1 finalizer", "1 blocked: Pod/held")
 		live, err := s.client(held).Get(t.Context(), "held", metav1.GetOptions{})
 		s.must(err)
 		if got := live.GetFinalizers(); len(got) != 1 || got[0] != "example.com/hold" {
@@ -394,7 +394,7 @@ func TestCollectIncident_velero_10556(t *testing.T) {
 	after := s.replace(before)
 	rs := s.create(workload("ReplicaSet", ns, "web-1", ownedBy(referenceTo(before, controlling, blocking))))
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).
-		shows(t, "ReplicaSet/web-1", "its only owner, Deployment/web, was replaced: it has another UID now")
+		shows(t, "ReplicaSet/web-1", "its only owner, Deployment/web, was replaced by a new object with the same name")
 	s.requireUnchanged(rs, after)
 	// If that rule is excluded, no object is deleted.
 	s.requirePlan([]string{}, "-n", ns, "--rule", "missing-owner,mismatched-owner,cross-namespace-owner")
@@ -460,7 +460,7 @@ func TestRepairIncident_velero_10556(t *testing.T) {
 	doomed := s.create(configMap(ns, "unrepaired", ownedBy(missingOwner())))
 
 	s.gc("repair", "-n", ns, "--rule", "replaced-owner", "--dry-run").exits(t, 0).
-		shows(t, "relink", "Secret/password", "Widget/monitor exists, with another UID: the reference gets that UID (otherwise GC would delete it)", "relink 6 in namespace ", "Complete scan.")
+		shows(t, "relink", "Secret/password", "Widget/monitor was replaced by a new one: the reference gets its UID (otherwise GC would delete it)", "relink 6 in namespace ", "Complete scan.")
 	backups := t.TempDir()
 	s.gc("repair", "-n", ns, "--rule", "replaced-owner", "--yes", "--backup-dir", backups).exits(t, 0).
 		shows(t, "relinked 6 in ", "a scan afterwards found nothing left to do", "Undo: kubectl gc restore "+backups)
@@ -492,7 +492,7 @@ func TestRepairIncident_redis_exporter(t *testing.T) {
 	below := s.create(configMap(monitoring, "dashboards", ownedBy(referenceTo(exporter))))
 
 	s.gc("repair", "statefulset/redis-exporter", "-n", monitoring, "--yes", "--backup-dir", t.TempDir()).exits(t, 0).
-		shows(t, "unlink", "Widget/redis-0826 is in another namespace: "+home+"; the object stays and is never collected (otherwise GC would delete it)", "unlinked 1 in ")
+		shows(t, "unlink", "Widget/redis-0826 is in another namespace ("+home+"), which does not count; the object stays and is never collected (otherwise GC would delete it)", "unlinked 1 in ")
 	s.collectUntilGone(monitoring, doomed)
 
 	s.requireReferences(exporter)

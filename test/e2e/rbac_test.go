@@ -35,7 +35,7 @@ type shortfall struct {
 }
 
 // unreadable is the result for a user who may list nothing.
-var unreadable = shortfall{2, []string{"error: nothing could be read", "forbidden"}}
+var unreadable = shortfall{2, []string{"error: could not read anything", "forbidden"}}
 
 // reads returns an attempt of a command that only reads, in a namespace with ConfigMap/orphan, whose owner does not exist.
 func reads(code int, shows string, line ...string) func(*scene, string, bool) attempt {
@@ -60,19 +60,19 @@ var limitedCommands = map[string]struct {
 	less map[string]shortfall // by verb; a verb "of the whole cluster" is lacking only outside of the namespace
 }{
 	"tree": {reads(0, "ConfigMap/orphan", "tree"), map[string]shortfall{
-		"list": unreadable, "get": {0, []string{"ConfigMap/orphan", "could not be read", "forbidden"}},
+		"list": unreadable, "get": {0, []string{"ConfigMap/orphan", "could not read", "forbidden"}},
 	}},
 	"audit": {reads(1, "missing-owner", "audit"), map[string]shortfall{
-		"list": unreadable, "get": {0, []string{"unverified-owner", "could not be read", "forbidden"}},
+		"list": unreadable, "get": {0, []string{"unverified-owner", "could not read", "forbidden"}},
 	}},
 	"stuck": {reads(0, "Nothing is being deleted", "stuck"), map[string]shortfall{
-		"list": unreadable, "get": {0, []string{"could not be read", "forbidden"}},
+		"list": unreadable, "get": {0, []string{"could not read", "forbidden"}},
 	}},
 	"doctor": {reads(1, "1 object to collect, unchanged", "doctor", "--settle", "1ms"), map[string]shortfall{
-		"list": unreadable, "get": {0, []string{"Controller manager leader", "not known", "forbidden"}},
+		"list": unreadable, "get": {0, []string{"Controller manager leader", "not checked", "forbidden"}},
 	}},
 	"report": {reads(0, "does not exist, and no object", "report", "--plan"), map[string]shortfall{
-		"list": unreadable, "get": {0, []string{"whether its owner", "could not be read", "forbidden"}},
+		"list": unreadable, "get": {0, []string{"whether its owner", "could not read", "forbidden"}},
 	}},
 	"why": {reads(0, "The garbage collector will delete ConfigMap/orphan", "why", "configmap/orphan"), map[string]shortfall{
 		"list": {2, []string{"forbidden"}}, "get": {0, []string{"It is unknown what happens to ConfigMap/orphan"}},
@@ -93,8 +93,8 @@ var limitedCommands = map[string]struct {
 		},
 		map[string]shortfall{
 			"list":  {2, []string{"forbidden"}},
-			"get":   {2, []string{"could not be read", "forbidden"}},
-			"watch": {2, []string{"nothing could be read", "--watch also needs the verb watch"}},
+			"get":   {2, []string{"could not read", "forbidden"}},
+			"watch": {2, []string{"could not read anything", "--watch also needs the verb watch"}},
 		},
 	},
 	"snapshot": {
@@ -108,9 +108,9 @@ var limitedCommands = map[string]struct {
 		},
 		map[string]shortfall{
 			"list": unreadable,
-			"get":  {0, []string{"could not be read", "forbidden"}},
+			"get":  {0, []string{"could not read", "forbidden"}},
 			// Fails because of --strict.
-			"get of the whole cluster": {3, []string{"could not be read", "forbidden"}},
+			"get of the whole cluster": {3, []string{"could not read", "forbidden"}},
 		},
 	},
 	"collect": {
@@ -124,15 +124,15 @@ var limitedCommands = map[string]struct {
 				below := s.create(configMap(ns, "below", ownedBy(referenceTo(waiting, blocking))))
 				s.remove(waiting, metav1.DeletePropagationForeground)
 				a.deleted, a.unchanged = append(a.deleted, waiting, below), append(a.unchanged, below)
-				a.shows = []string{"deleted 2, unlinked 1, removed finalizer 1 in "}
+				a.shows = []string{"deleted 2, unlinked 1, removed 1 finalizer in "}
 			}
 			a.args = []string{"collect", "-n", ns, "--yes", "--backup-dir", s.TempDir()}
 			return a
 		},
 		map[string]shortfall{
 			"list":                     unreadable,
-			"get":                      {1, []string{"could not be read", "forbidden", "Nothing to do ", "Incomplete scan."}},
-			"get of the whole cluster": {1, []string{"could not be read", "you may not get configmaps in namespace %s, which is needed for ConfigMap/below", "nothing was changed"}},
+			"get":                      {1, []string{"could not read", "forbidden", "Nothing to do ", "Incomplete scan."}},
+			"get of the whole cluster": {1, []string{"could not read", "you may not get configmaps in namespace %s, which is needed for ConfigMap/below", "nothing was changed"}},
 			"delete":                   {1, []string{"you may not delete configmaps in namespace %s, which is needed for ConfigMap/", "nothing was changed"}},
 			"patch":                    {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/shared", "nothing was changed"}},
 		},
@@ -153,9 +153,9 @@ var limitedCommands = map[string]struct {
 			return a
 		},
 		map[string]shortfall{
-			"list":                     {130, []string{"nothing could be read", "forbidden"}},
-			"watch":                    {130, []string{"nothing could be read", "forbidden"}},
-			"get":                      {130, []string{"not read, and nothing is concluded about it", "forbidden"}},
+			"list":                     {130, []string{"could not read anything", "forbidden"}},
+			"watch":                    {130, []string{"could not read anything", "forbidden"}},
+			"get":                      {130, []string{"could not read, and leaves alone what depends on it", "forbidden"}},
 			"get of the whole cluster": {2, []string{"find out whether kube-controller-manager runs", "forbidden"}},
 			"delete":                   {130, []string{"failed to delete ConfigMap/orphan", "forbidden"}},
 			"patch":                    {130, []string{"failed to unlink ConfigMap/shared", "forbidden"}},
@@ -205,7 +205,7 @@ var limitedCommands = map[string]struct {
 		},
 		map[string]shortfall{
 			"list":  unreadable,
-			"get":   {1, []string{"could not be read", "forbidden", "Nothing to do ", "Incomplete scan."}},
+			"get":   {1, []string{"could not read", "forbidden", "Nothing to do ", "Incomplete scan."}},
 			"patch": {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/subject", "nothing was changed"}},
 		},
 	},
@@ -216,7 +216,7 @@ var limitedCommands = map[string]struct {
 			return attempt{
 				code:    exitUnlessComplete(whole),
 				args:    []string{"finalizer", "remove", "configmap/stuck", "example.com/hold", "-n", ns, "--yes", "--backup-dir", s.TempDir()},
-				deleted: []object{stuck}, unchanged: []object{s.live(stuck)}, shows: []string{"removed finalizer 1 in "},
+				deleted: []object{stuck}, unchanged: []object{s.live(stuck)}, shows: []string{"removed 1 finalizer in "},
 			}
 		},
 		map[string]shortfall{
@@ -431,7 +431,7 @@ func TestTheDocumentedRoleOfACanaryIsSufficientAndMinimal(t *testing.T) {
 	}
 	t.Run("is sufficient", func(t *testing.T) {
 		s, ns, r := run(t, verbs)
-		requireWords(t, r, "a dependent was still there 1s after its owner was deleted")
+		requireWords(t, r, "a dependent still existed 1s after its owner was deleted")
 		s.requireNoCanary(ns)
 	})
 	for _, verb := range verbs {

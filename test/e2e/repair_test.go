@@ -113,7 +113,7 @@ func TestRepairBreaksACycleOnRequest(t *testing.T) {
 	}
 	s.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "Nothing to do")
 	s.gc("repair", "configmap/egg", "-n", ns, "--fix", "unlink", "--reference", string(hen.GetUID()), "--yes", "--no-backup").exits(t, 1).
-		shows(t, "Secret/hen is being deleted in the foreground and waits for it, but you chose to remove this reference; its own deletion continues; so the deletion of Secret/hen can complete", "unlinked 1 in ")
+		shows(t, "Secret/hen is being deleted in the foreground and waits for its dependents, but you chose to remove this reference; its own deletion continues; so the deletion of Secret/hen can complete", "unlinked 1 in ")
 	s.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0)
 	s.requireGone(egg, hen)
 }
@@ -141,7 +141,7 @@ func TestFinalizerRemoveRemovesOneFinalizer(t *testing.T) {
 		s.gc(remove("configmap/stuck", ns, "--dry-run=server")...).exits(t, 0)
 		digest := s.gc(remove("configmap/stuck", ns, "--dry-run", "-o", "jsonpath={.digest}")...).exits(t, 0).Stdout
 		preview := s.gc(remove("configmap/stuck", ns, "--dry-run")...).exits(t, 0).shows(t,
-			"skips the cleanup of the controller behind traces.example.org; the object is deleted at once", "The cluster serves API group traces.example.org and has 1 CustomResourceDefinition of traces.example.org.", "remove-finalizer 1, delete 3 in namespace ", digest)
+			"skips the cleanup of the controller behind traces.example.org; this deletes the object at once", "The cluster serves API group traces.example.org and has 1 CustomResourceDefinition of traces.example.org.", "remove-finalizer 1, delete 3 in namespace ", digest)
 		t.Log("\n" + preview.Stdout)
 		s.gc(remove("configmap/stuck", ns, "--confirm", "0123456789abcdef")...).exits(t, 4)
 		if !slices.Contains(s.live(stuck).GetFinalizers(), finalizer) {
@@ -179,7 +179,7 @@ func TestFinalizerRemoveRemovesOneFinalizer(t *testing.T) {
 			shows string
 			left  []string
 		}{
-			"label":     {`{"metadata":{"labels":{"beat":"1"}}}`, "Deleted 0 of 1, removed finalizer 1. ConfigMap/label is held by example.com/other", []string{"example.com/other"}},
+			"label":     {`{"metadata":{"labels":{"beat":"1"}}}`, "Deleted 0 of 1, removed 1 finalizer. ConfigMap/label is held by example.com/other", []string{"example.com/other"}},
 			"finalizer": {`{"metadata":{"finalizers":["` + finalizer + `"]}}`, "its finalizers now differ from the plan", []string{finalizer}},
 		} {
 			o := s.create(configMap(ns, name, heldBy(finalizer, "example.com/other")))
@@ -228,8 +228,8 @@ metadata:
 	s.await("the collector to delete what the backup brought back", func(context.Context) (bool, error) { return s.gone(part), nil })
 
 	r := s.kubectl("gc", "repair", "-f", s.writeFile("backup.yaml", manifest)).exits(t, 0).
-		warns(t, "ConfigMap/part -n "+ns+": changed: Secret/owner exists, with another UID: the reference gets that UID",
-			"ConfigMap/shared -n "+ns+": removed: Secret/gone does not exist", "2 references changed or removed, 0 bad ones left. Complete scan.")
+		warns(t, "ConfigMap/part -n "+ns+": changed: Secret/owner was replaced by a new one: the reference gets its UID",
+			"ConfigMap/shared -n "+ns+": removed: Secret/gone does not exist", "Fixed 2 references; none left to fix. Complete scan.")
 	for _, comment := range []string{"# from a backup", "# the only one"} {
 		if !strings.Contains(r.Stdout, comment) {
 			t.Errorf("the comment %q is missing in\n%s", comment, r.Stdout)

@@ -144,7 +144,7 @@ func TestRestoreDoesNotRunCompletedJobAgain(t *testing.T) {
 	})
 	folder := s.tool().runForBackup("delete", "-n", ns, "job/done")
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t,
-		"it had finished: if recreated, it would run again", "completion of finished Jobs, which was in their status: they are created suspended", "created 1 in ", "2 are left alone")
+		"it had finished: if recreated, it would run again", "completion of finished Jobs, which was in their status: they are created suspended", "created 1 in ", "leaves 2 alone")
 	s.awaitValue(done, true, "spec", "suspend")
 	s.await("the controller to see it", func(context.Context) (bool, error) {
 		return strings.Contains(fmt.Sprint(s.live(done).Object["status"]), "Suspended"), nil
@@ -263,7 +263,7 @@ func TestRestoreKeepsExistingObjectsAndLinksSurvivors(t *testing.T) {
 		t.Fatalf("the shared one has %v", refs)
 	}
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t,
-		"leave   "+ns, "ConfigMap/taken", "another object of that name exists, created 20", "ConfigMap/shared", "create 2, link 1 in namespace "+ns+" on ", "; 1 is left alone. Complete scan.", "created 2, linked 1 in ")
+		"leave   "+ns, "ConfigMap/taken", "another object of that name exists, created 20", "ConfigMap/shared", "create 2, link 1 in namespace "+ns+" on ", "; leaves 1 alone. Complete scan.", "created 2, linked 1 in ")
 	s.requireUnchanged(taken)
 	taken = s.live(taken)
 	s.must(s.client(taken).Delete(t.Context(), "taken", metav1.DeleteOptions{}))
@@ -334,7 +334,7 @@ func TestRestoreRefusals(t *testing.T) {
 		code  int
 		words []string
 	}{
-		"without confirmation":       {[]string{folder}, 4, []string{"error: not confirmed: standard input is not a terminal", "hint: use --yes, or --confirm "}},
+		"without confirmation":       {[]string{folder}, 4, []string{"error: cannot ask for confirmation: standard input is not a terminal", "hint: use --yes, or --confirm "}},
 		"the digest of another plan": {[]string{folder, "--confirm", "0123456789abcdef"}, 4, []string{"error: the plan differs from the confirmed one"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -242,7 +242,7 @@ func TestMissingPermissionStopsRunBeforeFirstWrite(t *testing.T) {
 	const word = "you may not patch configmaps in namespace "
 	r := f.gc("collect", "-n", ns, "--yes", "--backup-dir", backups, "--as", user).exits(t, 1).
 		warns(t, "warning: "+word+ns+", which is needed for ConfigMap/shared", "error: the API server would not permit part of this plan: nothing was changed", "docs/rbac.md").
-		shows(t, "ConfigMap/shared", "not sent: "+word, "Secret/orphan", "not sent, because another step would be refused", "nothing was changed in ", "1 skipped, 1 failed")
+		shows(t, "ConfigMap/shared", "not sent: "+word, "Secret/orphan", "not sent, because the API server would refuse another step", "nothing was changed in ", "1 skipped, 1 failed")
 	if writes := f.recordedWrites(); len(writes) > 0 {
 		t.Errorf("it sends %s %s", writes[0].Method, writes[0].Path)
 	}
@@ -263,7 +263,7 @@ func TestMissingPermissionStopsRunBeforeFirstWrite(t *testing.T) {
 	})
 	t.Run("a preview warns, and is complete", func(t *testing.T) {
 		s := s.forSubtest(t)
-		p := decode[planned](t, s.gc("collect", "-n", ns, "--dry-run", "-o", "json", "--as", user).exits(t, 0).warns(t, word, "a run would be refused"))
+		p := decode[planned](t, s.gc("collect", "-n", ns, "--dry-run", "-o", "json", "--as", user).exits(t, 0).warns(t, word, "the API server would refuse part of a run"))
 		if len(p.Steps) != 2 {
 			t.Errorf("%+v", p.Steps)
 		}
@@ -283,6 +283,6 @@ func TestForbiddenDiscoveryIsReported(t *testing.T) {
 	s := newScene(t)
 	for _, command := range []string{"audit", "collect"} {
 		s.gc(command, "--as", "system:anonymous").exits(t, 2).
-			warns(t, "error: the server at https://", " does not tell you what it serves: ", "forbidden", "hint: log in, ", "system:discovery")
+			warns(t, "error: you may not ask https://", " which types it serves: ", "forbidden", "hint: log in, ", "system:discovery")
 	}
 }

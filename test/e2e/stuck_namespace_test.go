@@ -138,7 +138,7 @@ func TestStuckNamespaceIsFoundAndExplained(t *testing.T) {
 			"types": configMaps, "finalizers": []any{map[string]any{"finalizer": hold, "objects": 1.0}},
 		}})
 		why.shows(t,
-			"1 object still exists", "NamespaceFinalizersRemaining: finalizers held contents", hold+" in 1 resource instances",
+			"1 object still exists", "NamespaceFinalizersRemaining: finalizers remain", hold+" in 1 resource instances",
 			"It still contains configmaps (1); finalizer "+hold+" holds 1 of them.", "The finalizer "+hold+": ",
 			"ConfigMap/held -n "+ns+": is in it, and is held by "+hold, "kubectl gc why configmap/held -n "+ns)
 		s.grant("carol", "", []any{"*"}, []any{"*"}, []any{"list"})
@@ -181,7 +181,7 @@ func TestStuckNamespaceIsFoundAndExplained(t *testing.T) {
 			"gaps": []any{map[string]any{"group": group, "resource": "fossils", "errorClass": "conversion-webhook"}}, "undeleted": none,
 		}})
 		why.shows(t,
-			"and the namespace controller reports that it fails.", "NamespaceDeletionContentFailure: the namespace controller could not delete some of the contents",
+			"and the namespace controller reports a failure.", "NamespaceDeletionContentFailure: the namespace controller could not delete some of the contents",
 			"conversion webhook for "+group, "It stays while the API server cannot list fossils."+group+" (conversion-webhook).",
 			"kubectl get customresourcedefinition/fossils."+group+" -o 'jsonpath={.spec.conversion.webhook.clientConfig}'")
 		crd := newObject("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "fossils."+group)
@@ -198,10 +198,10 @@ func TestStuckNamespaceIsFoundAndExplained(t *testing.T) {
 		n := s.deleteStuck(ns, "NamespaceDeletionContentFailure")
 		why := n.requireFound("error stuck-namespace: Namespace/"+ns+": stuck", Because{Reason: "ContentsDeletionFails", Parameters: map[string]any{"gaps": none, "undeleted": configMaps}})
 		why.shows(t,
-			"and the namespace controller reports that it fails.", "this one is under protection",
+			"and the namespace controller reports a failure.", "this one is under protection",
 			"It stays while the namespace controller cannot delete configmaps (1).",
 			"see who refuses to delete ConfigMap/precious", "kubectl delete configmap/precious -n "+ns+" --dry-run=server")
-		r := s.gc("why", "configmap/precious", "-n", ns).exits(t, 0).shows(t, "unless the namespace controller goes on failing", "kubectl gc why namespace/"+ns)
+		r := s.gc("why", "configmap/precious", "-n", ns).exits(t, 0).shows(t, "unless the namespace controller keeps failing", "kubectl gc why namespace/"+ns)
 		if strings.Contains(r.Stdout, "No action is needed") {
 			t.Errorf("why says: %s", r.Stdout)
 		}

@@ -67,7 +67,7 @@ func fullLines(drawn []string) []string {
 	var out []string
 	for _, line := range drawn {
 		name, notes, _ := strings.Cut(strings.TrimLeft(line, " │├└─"), "  ")
-		if !strings.Contains(notes, "see above") && !strings.Contains(notes, "cycle") && !strings.Contains(notes, "references it as owner") {
+		if !strings.Contains(notes, "see above") && !strings.Contains(notes, "cycle") && !strings.Contains(notes, "names it as its owner") {
 			out = append(out, name)
 		}
 	}

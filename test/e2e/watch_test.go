@@ -78,7 +78,7 @@ func TestWatch(t *testing.T) {
 	owner := s.create(configMap(ns, "owner"))
 	s.create(secret(ns, "child", ownedBy(referenceTo(owner))))
 	audit, tree, why := s.watch("audit", "-n", ns), s.watch("tree", "configmap/owner", "-n", ns), s.watch("why", "secret/child", "-n", ns)
-	audit.awaitTexts("Nothing to report in ", `"type":"SYNCED"`)
+	audit.awaitTexts("No problems found in ", `"type":"SYNCED"`)
 	tree.awaitTexts("Secret/child", `"name":"child"`)
 	const stays = "Secret/child stays: its owner ConfigMap/owner exists."
 	why.awaitTexts(stays, stays)

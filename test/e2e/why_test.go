@@ -124,11 +124,11 @@ func TestWhyWithPermissionsInOneNamespace(t *testing.T) {
 	s.grant("dave", ns, []any{""}, []any{"configmaps"}, []any{"list", "get"})
 	dave := s.toolAs("dave")
 	dave.gc("why", "configmap/doomed", "-n", ns).exits(t, 0).
-		shows(t, "The garbage collector will delete ConfigMap/doomed", "Not everything could be read", "Incomplete scan.")
+		shows(t, "The garbage collector will delete ConfigMap/doomed", "This tool could not read everything", "Incomplete scan.")
 	dave.gc("why", "configmap/unsure", "-n", ns).exits(t, 0).
 		shows(t, "It is unknown what happens to ConfigMap/unsure", "kubectl auth can-i")
 	dave.gc("why", "configmap/none", "-n", ns).exits(t, 1).
-		shows(t, "No ConfigMap/none", "Its Events are unknown: read the Events about ConfigMap/none in namespace "+ns, "forbidden")
+		shows(t, "No ConfigMap/none", "Its Events are not available: read the Events about ConfigMap/none in namespace "+ns, "forbidden")
 	dave.gc("why", "secret/none", "-n", ns).exits(t, 2).warns(t, `"secrets/none" in namespace`, "could not be read (forbidden)")
 	dave.gc("why", "configmap/doomed", "-n", ns, "--strict").exits(t, 3)
 }

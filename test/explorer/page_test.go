@@ -93,7 +93,7 @@ func TestObjectShowsGCResult(t *testing.T) {
 	p.search("pod/redis-exporter-0")
 	p.row("#list", "Pod/redis-exporter-0")
 	p.title("Pod/redis-exporter-0")
-	if got := p.text(`document.querySelector(".callout").textContent`); got != "The garbage collector will: deleteits owner is deleted" {
+	if got := p.text(`document.querySelector(".callout").textContent`); got != "The garbage collector will: deleteits owner is gone" {
 		t.Errorf("the text about a Pod whose owner is deleted is %s", got)
 	}
 }

@@ -30,11 +30,11 @@ const (
 func (s finalizerState) because(age string) string {
 	switch {
 	case s == used:
-		return "because it is used by "
+		return " uses it"
 	case s == due && age == "5s":
-		return "removes its finalizer within seconds"
+		return "will remove its finalizer within seconds"
 	case s == due:
-		return "should have removed its finalizer: look there"
+		return "should have removed its finalizer by now"
 	}
 	return ""
 }
@@ -138,7 +138,7 @@ func says(t *testing.T, who, text string, want ...string) {
 			t.Errorf("%s does not say %q: %q", who, w, text)
 		}
 	}
-	if last := want[len(want)-1]; last == "" && (strings.Contains(text, "its finalizer") || strings.Contains(text, "used by")) {
+	if last := want[len(want)-1]; last == "" && (strings.Contains(text, "its finalizer") || strings.Contains(text, "uses it")) {
 		t.Errorf("%s knows more than the scan shows: %q", who, text)
 	}
 }

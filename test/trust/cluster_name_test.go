@@ -30,7 +30,7 @@ func TestQuestionPreviewAndRunNameTheCluster(t *testing.T) {
 	tty := u.startAtTerminal("repair", "--server", s.URL)
 	tty.awaitAny("to confirm: ", "Type yes: ")
 	tty.press("no\n")
-	if r := tty.ends().exits(4); !strings.Contains(r.stdout, "Change 1 reference of 1 object "+place+s.URL+"? Nothing will be deleted. Type yes to confirm: ") {
+	if r := tty.ends().exits(4); !strings.Contains(r.stdout, "Change 1 owner reference of 1 object "+place+s.URL+"? Nothing will be deleted. Type yes to confirm: ") {
 		t.Errorf("a cluster without its context is not named by its URL alone\n%s", r.stdout)
 	}
 	snapshot := filepath.Join(u.home, "saved.json")

@@ -85,7 +85,7 @@ func TestOneNamespaceOverTheLimitDoesNotStopTheServiceForOthers(t *testing.T) {
 	u.awaits("what becomes garbage still later", s.gone(later))
 	service.stops(log)
 	requireKept(t, s, tenant...)
-	if n := strings.Count(log(), "left out, as more would be deleted at once than --max-deletes allows (30): namespace tenant (31 objects)"); n != 1 {
+	if n := strings.Count(log(), "left out, because this would delete more at once than --max-deletes allows (30): namespace tenant (31 objects)"); n != 1 {
 		t.Errorf("the log says %d times what is left out:\n%s", n, short(log()))
 	}
 }
@@ -106,7 +106,7 @@ func TestOneNamespaceDoesNotEvictTheBackupsOfOthers(t *testing.T) {
 	service, log = u.startsService() // which looks for old backups
 	u.awaits("what becomes garbage later", s.gone(after))
 	u.awaits("a line about what is left out", func() bool {
-		return strings.Contains(log(), "left out, as the backups of the last day use up the share of one namespace of --backup-max-size: namespace tenant")
+		return strings.Contains(log(), "left out, because the backups of the last day have used up the share of one namespace in --backup-max-size: namespace tenant")
 	})
 	service.stops(log)
 	if !strings.Contains(u.backedUp(), `"name":"precious"`) {

@@ -123,13 +123,13 @@ func (e *RequestError) Hint() string {
 	// (docs/gc-semantics.md#permission-to-change-references).
 	switch message := e.Err.Error(); {
 	case strings.Contains(message, "cannot set an ownerRef on a resource you can't delete"):
-		return "here, only who may delete an object may change its owner references"
+		return "this cluster lets you change owner references only if you may delete the object"
 	case strings.Contains(message, "a resource you can't set finalizers on"):
-		return "here, only who may update the finalizers of an owner may let an object block its deletion"
+		return "this cluster lets an object block the deletion of an owner only if you may update the finalizers of that owner"
 	case strings.Contains(message, "exceeded quota"):
 		return "raise that quota or make room, and run it again"
 	case apierrors.HasStatusCause(e.Err, namespaceTerminating):
-		return "run it again when its namespace is gone and has been created again"
+		return "recreate its namespace once that is gone, and run it again"
 	}
 	return ""
 }

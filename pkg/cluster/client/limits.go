@@ -33,7 +33,7 @@ type TooLongError struct {
 }
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("%s of the server has more than the %d MiB that are read: it may have no end", e.what, e.limit>>20)
+	return fmt.Sprintf("%s of the server is longer than %d MiB, the most that this tool reads", e.what, e.limit>>20)
 }
 
 // limitingTransport limits and verifies every response.
@@ -104,7 +104,7 @@ const DefaultMaxMemory = 2 << 30
 type MemoryError struct{ Limit int64 } // bytes
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("the server sends more than the %d MiB of memory that may be used for its answers", e.Limit>>20)
+	return fmt.Sprintf("the answers of the server need more than %d MiB of memory", e.Limit>>20)
 }
 
 // Memory limits the bytes that are held of a server's responses. It is safe for concurrent use.

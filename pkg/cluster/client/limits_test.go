@@ -131,7 +131,7 @@ func TestEndlessResponseIsLimited(t *testing.T) {
 				_, _ = io.WriteString(w, `{"metadata":{"name":"`)
 				forever(w, zeros)
 			},
-			ask: get, says: "an answer of the server has more than the 4 MiB that are read: it may have no end", most: 32,
+			ask: get, says: "an answer of the server is longer than 4 MiB, the most that this tool reads", most: 32,
 		},
 		"one object that is packed, and without end when it is unpacked": {
 			answer: func(w http.ResponseWriter, _ *http.Request) {
@@ -141,7 +141,7 @@ func TestEndlessResponseIsLimited(t *testing.T) {
 				_, _ = io.WriteString(z, `{"metadata":{"name":"`)
 				forever(z, zeros)
 			},
-			ask: get, says: "more than the 4 MiB that are read", most: 32,
+			ask: get, says: "longer than 4 MiB, the most that this tool reads", most: 32,
 		},
 		"an object of a length that is too large to begin with": {
 			answer: func(w http.ResponseWriter, _ *http.Request) {
@@ -149,14 +149,14 @@ func TestEndlessResponseIsLimited(t *testing.T) {
 				w.Header().Set("Content-Length", fmt.Sprint(int64(1)<<40))
 				forever(w, zeros)
 			},
-			ask: get, says: "more than the 4 MiB that are read", most: 32,
+			ask: get, says: "longer than 4 MiB, the most that this tool reads", most: 32,
 		},
 		"a refusal without end": {
 			answer: func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(http.StatusForbidden)
 				forever(w, zeros)
 			},
-			ask: list, says: "more than the 1 MiB that are read", most: 32,
+			ask: list, says: "longer than 1 MiB, the most that this tool reads", most: 32,
 		},
 		"discovery without end": {
 			answer: func(w http.ResponseWriter, _ *http.Request) {
@@ -164,7 +164,7 @@ func TestEndlessResponseIsLimited(t *testing.T) {
 				_, _ = io.WriteString(w, `{"kind":"`)
 				forever(w, zeros)
 			},
-			ask: discover, says: "more than the 4 MiB that are read", most: 64,
+			ask: discover, says: "longer than 4 MiB, the most that this tool reads", most: 64,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -279,7 +279,7 @@ func TestWatchEventIsLimited(t *testing.T) {
 		want string
 	}{
 		"many events may be longer together": {strings.Repeat(event(1<<20)+"\n", 40), ""},
-		"one may not":                        {event(1) + "\n" + event(17<<20), "an event of the server has more than the 16 MiB that are read: it may have no end"},
+		"one may not":                        {event(1) + "\n" + event(17<<20), "an event of the server is longer than 16 MiB, the most that this tool reads"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &limitedBody{ReadCloser: io.NopCloser(strings.NewReader(test.body)), what: "an event", limit: maxEventBytes, perLine: true}

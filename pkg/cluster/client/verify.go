@@ -26,7 +26,7 @@ import (
 type AnswerError struct{ Problem string }
 
 func (e *AnswerError) Error() string {
-	return "the server's answer is not what was asked for: " + e.Problem
+	return "the server's answer does not match the request: " + e.Problem
 }
 
 func NewAnswerError(format string, a ...any) error { return &AnswerError{fmt.Sprintf(format, a...)} }

@@ -16,7 +16,7 @@ import (
 // if somebody deletes it.
 const probeName = "kube-root-ca.crt"
 
-var errNoProbe = errors.New("no namespace has a ConfigMap " + probeName + " by which to find out")
+var errNoProbe = errors.New("no namespace has the ConfigMap " + probeName + " that this check needs")
 
 // HonoursForegroundDeletion reports whether the API server does its part of garbage collection. It
 // sends the foreground deletion of a ConfigMap as a dry run. A server that runs with

@@ -51,7 +51,7 @@ func TestWebhooks(t *testing.T) {
 	want := []string{
 		"ValidatingWebhookConfiguration/policy refuses deletions: its Service ops/missing does not exist [DELETE]",
 		"ValidatingWebhookConfiguration/policy refuses deletions: its Service ops/missing does not exist [*]",
-		"MutatingWebhookConfiguration/defaults refuses deletions: its Service ops/idle has no endpoint that is ready [CREATE UPDATE]",
+		"MutatingWebhookConfiguration/defaults refuses deletions: its Service ops/idle has no ready endpoint [CREATE UPDATE]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -175,7 +175,7 @@ func (m *manifestReader) get(ctx context.Context, o object.Identity) (json.RawMe
 // the answer was damaged; a decoder would replace it by U+FFFD.
 func (m *manifestReader) deliver(q client.Query, raw json.RawMessage) error {
 	if !utf8.Valid(raw) {
-		return client.NewAnswerError("it is broken: it holds what is no text")
+		return client.NewAnswerError("it is broken: it contains data that is not text")
 	}
 	var read struct {
 		metav1.TypeMeta

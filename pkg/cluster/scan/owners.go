@@ -85,7 +85,7 @@ func (sc *scanner) withinBudget(next []snapshot.Coordinates, objects []*object.O
 		sc.overBudget[c] = true
 		sc.lookups = append(sc.lookups, snapshot.Lookup{
 			Coordinates: c, Outcome: snapshot.Failed, Reason: snapshot.Unverified,
-			Message: fmt.Sprintf("at most %d owners are looked up for the objects of one namespace", lookupBudget),
+			Message: fmt.Sprintf("this tool looks up at most %d owners for the objects of one namespace", lookupBudget),
 		})
 		return true
 	})

@@ -52,7 +52,7 @@ type NothingReadableError struct{ Gaps []snapshot.Gap }
 
 func (e *NothingReadableError) Error() string {
 	first := e.Gaps[0]
-	return fmt.Sprintf("nothing could be read: all of %d types failed, the first is %s (%s): %s", len(e.Gaps), first, first.Reason, first.Message)
+	return fmt.Sprintf("could not read anything: all of %d types failed, the first is %s (%s): %s", len(e.Gaps), first, first.Reason, first.Message)
 }
 
 type scanner struct {

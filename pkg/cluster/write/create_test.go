@@ -108,7 +108,7 @@ func TestCreateDryRun(t *testing.T) {
 func TestCreateErrorHints(t *testing.T) {
 	for name, test := range map[string]struct{ body, want any }{
 		"a quota":                 {clustertest.Status(403, "Forbidden", "exceeded quota: q", nil), "raise that quota or make room, and run it again"},
-		"a namespace that goes":   {clustertest.Status(403, "Forbidden", "it is being terminated", clustertest.Fields{"causes": []clustertest.Fields{{"reason": "NamespaceTerminating"}}}), "run it again when its namespace is gone and has been created again"},
+		"a namespace that goes":   {clustertest.Status(403, "Forbidden", "it is being terminated", clustertest.Fields{"causes": []clustertest.Fields{{"reason": "NamespaceTerminating"}}}), "recreate its namespace once that is gone, and run it again"},
 		"an admission of no hint": {clustertest.Status(403, "Forbidden", "admission webhook denied the request", nil), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,8 +15,8 @@ func TestAudit(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		"exits with 1 if there are errors":             {[]string{"--from", clitest.DemoCluster, "-n", "shop"}, cli.ExitFound, "error     replaced-owner          shop: Secret/restored ", "Repair references: kubectl gc repair --dry-run"},
-		"exits with 0 if findings are below --fail-on": {[]string{"--from", clitest.DemoCluster, "-n", "shop", "--rule", "missing-owner"}, cli.ExitDone, "1 warning in 14 objects with 11 references. Complete scan", "Explain one object"},
+		"exits with 1 if there are errors":             {[]string{"--from", clitest.DemoCluster, "-n", "shop"}, cli.ExitFound, "error     replaced-owner          shop: Secret/restored ", "Fix the references: kubectl gc repair --dry-run"},
+		"exits with 0 if findings are below --fail-on": {[]string{"--from", clitest.DemoCluster, "-n", "shop", "--rule", "missing-owner"}, cli.ExitDone, "1 warning in 14 objects with 11 owner references. Complete scan", "Explain one object"},
 		"fails on warnings if --fail-on says so":       {[]string{"--from", clitest.DemoCluster, "-n", "shop", "--rule", "missing-owner", "--fail-on", "warning"}, cli.ExitFound, "missing-owner", "Explain one object"},
 		"has a row per finding with -o wide":           {[]string{"--from", clitest.DemoCluster, "-n", "shop", "-o", "wide"}, cli.ExitFound, "error     replaced-owner          shop       Secret/restored ", "Explain one object"},
 		"groups findings by rule":                      {[]string{"--from", clitest.DemoCluster, "--dangling", "--group-by", "namespace"}, cli.ExitFound, "replaced-owner + 1 more", "Explain one object"},

@@ -100,7 +100,7 @@ func (l *roundLog) round(r *controller.Round) {
 	isNew := func(gap string) bool { return !slices.Contains(l.gaps, gap) }
 	switch {
 	case slices.ContainsFunc(gaps, isNew):
-		l.note("warning: not read, and nothing is concluded about it: " + wording.List(gaps, cli.MaxNamedGaps))
+		l.note("warning: could not read, and leaves alone what depends on it: " + wording.List(gaps, cli.MaxNamedGaps))
 	case len(gaps) == 0 && len(l.gaps) > 0:
 		l.note("everything can be read again")
 	}
@@ -125,11 +125,11 @@ func (l *roundLog) noteLeftOut(all []controller.LeftOut) {
 	}
 	ended := slices.DeleteFunc(slices.Clone(l.leftOut), func(name string) bool { return slices.Contains(names, name) })
 	if len(begun) > 0 {
-		l.note(fmt.Sprintf("warning: left out, as more would be deleted at once than --max-deletes allows (%d): %s; everything else is collected. "+
-			"Look at them with %s; to allow this, use --max-deletes %d", l.options.MaxDeletes, wording.List(begun, cli.MaxNamedGaps), l.options.Scan.Suggest("collect", "--dry-run"), most))
+		l.note(fmt.Sprintf("warning: left out, because this would delete more at once than --max-deletes allows (%d): %s; everything else is collected. "+
+			"Preview them: %s; to allow this, use --max-deletes %d", l.options.MaxDeletes, wording.List(begun, cli.MaxNamedGaps), l.options.Scan.Suggest("collect", "--dry-run"), most))
 	}
 	if len(full) > 0 {
-		l.note("warning: left out, as the backups of the last day use up the share of one namespace of --backup-max-size: " +
+		l.note("warning: left out, because the backups of the last day have used up the share of one namespace in --backup-max-size: " +
 			wording.List(full, cli.MaxNamedGaps) + "; everything else is collected")
 	}
 	if len(ended) > 0 {
@@ -141,7 +141,7 @@ func (l *roundLog) noteLeftOut(all []controller.LeftOut) {
 func nameOf(out controller.LeftOut) string {
 	switch {
 	case !out.OwnerKind.Empty():
-		return "what lost its owners of kind " + out.OwnerKind.String()
+		return "objects that lost owners of kind " + out.OwnerKind.String()
 	case out.Namespace == "":
 		return "objects without a namespace"
 	}

@@ -111,11 +111,11 @@ func TestFailuresAndNewGapsAreLogged(t *testing.T) {
 	if diff := cmp.Diff([]string{
 		"warning: refused; trying again",
 		"the cluster can be read again",
-		"warning: not read, and nothing is concluded about it: secrets (forbidden)",
+		"warning: could not read, and leaves alone what depends on it: secrets (forbidden)",
 		"warning: refused; trying again",
 		"the cluster can be read again",
-		"warning: not read, and nothing is concluded about it: pods (forbidden), nodes (forbidden)",
-		"warning: not read, and nothing is concluded about it: " + strings.Repeat("jobs (forbidden), ", cli.MaxNamedGaps-1) + "jobs (forbidden) and 2 more",
+		"warning: could not read, and leaves alone what depends on it: pods (forbidden), nodes (forbidden)",
+		"warning: could not read, and leaves alone what depends on it: " + strings.Repeat("jobs (forbidden), ", cli.MaxNamedGaps-1) + "jobs (forbidden) and 2 more",
 		"everything can be read again",
 	}, got); diff != "" || len(out) > 0 {
 		t.Errorf("on standard output: %q; on standard error (-want +got)\n%s", out, diff)
@@ -132,13 +132,13 @@ func TestWhatIsLeftOutIsLoggedOnce(t *testing.T) {
 			l.noteLeftOut(out)
 		}
 	})
-	const because, hint = "warning: left out, as more would be deleted at once than --max-deletes allows (0): ", "; everything else is collected. Look at them with kubectl gc collect --dry-run; to allow this, use --max-deletes "
+	const because, hint = "warning: left out, because this would delete more at once than --max-deletes allows (0): ", "; everything else is collected. Preview them: kubectl gc collect --dry-run; to allow this, use --max-deletes "
 	if diff := cmp.Diff([]string{
 		because + "namespace tenant (1,001 objects)" + hint + "1001",
-		"warning: left out, as the backups of the last day use up the share of one namespace of --backup-max-size: namespace big; everything else is collected",
-		because + "what lost its owners of kind StatefulSet.apps (2,000 objects), objects without a namespace (1,001 objects)" + hint + "2000",
+		"warning: left out, because the backups of the last day have used up the share of one namespace in --backup-max-size: namespace big; everything else is collected",
+		because + "objects that lost owners of kind StatefulSet.apps (2,000 objects), objects without a namespace (1,001 objects)" + hint + "2000",
 		"no longer left out: namespace big",
-		"no longer left out: namespace tenant, what lost its owners of kind StatefulSet.apps, objects without a namespace",
+		"no longer left out: namespace tenant, objects that lost owners of kind StatefulSet.apps, objects without a namespace",
 	}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

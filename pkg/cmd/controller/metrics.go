@@ -52,10 +52,10 @@ func newMetrics() *metrics {
 		rounds:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + "rounds_total", Help: "Passes over the cluster by result: idle, done or failed."}, []string{"result"}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{Name: prefix + "round_duration_seconds", Help: "How long a pass took.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 10)}),
 		last:     gauge("last_round_timestamp_seconds", "When the latest pass that did not fail ended."),
-		held:     gauge("held_objects", "Objects that are left alone until a write shows or a step is tried again."),
-		leftOut:  gauge("left_out", "Namespaces, and kinds of owners, whose objects are left alone as they exceed --max-deletes, or a share of --backup-max-size."),
+		held:     gauge("held_objects", "Objects that this instance leaves alone until it sees its own write or retries a step."),
+		leftOut:  gauge("left_out", "Namespaces and owner kinds whose objects this instance leaves alone, because they exceed --max-deletes or a share of --backup-max-size."),
 		blocked:  gauge("blocked_objects", "Deletions that the collector cannot complete."),
-		gaps:     gauge("gaps", "Resource types, groups and namespaces that could not be read."),
+		gaps:     gauge("gaps", "Resource types, groups and namespaces that this instance could not read."),
 	}
 	// A series that exists from the start shows its first increase.
 	for _, result := range []string{roundIdle, roundDone, roundFailed} {
@@ -82,7 +82,7 @@ func newMetrics() *metrics {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: prefix + name, Help: help}, live(value)))
 	}
 	liveGauge("leader", "1 if this instance acts, 0 if it waits for the Lease.", func(monitor.Stats) float64 { return 1 })
-	liveGauge("watched_types", "Lists that are watched.", func(s monitor.Stats) float64 { return float64(s.Monitors) })
+	liveGauge("watched_types", "Lists that this instance watches.", func(s monitor.Stats) float64 { return float64(s.Monitors) })
 	liveGauge("watched_objects", "Objects of these lists.", func(s monitor.Stats) float64 { return float64(s.Objects) })
 	liveCounter("relists_total", "Lists after the first of each type.", func(s monitor.Stats) float64 { return float64(s.Relists) })
 	liveCounter("watch_errors_total", "Watches that failed or ended with an error.", func(s monitor.Stats) float64 { return float64(s.WatchErrors) })

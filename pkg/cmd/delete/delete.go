@@ -157,7 +157,7 @@ func (c *deleteCommand) run(cmd *cobra.Command, args []string) error {
 		fmt.Fprintln(c.options.Scan.Err, warning)
 	}
 	if !now.Plan.Complete {
-		notes = append(notes, "The scan is incomplete: unread dependents of these objects are not predicted, and are deleted all the same.")
+		notes = append(notes, "The scan is incomplete: dependents that this tool could not read are deleted, too.")
 	}
 	return cli.Run(ctx, job, now, notes...)
 }

@@ -50,7 +50,7 @@ func (c *doctorCommand) runCanary(ctx context.Context, bird *canary.Canary) (tes
 func (c *doctorCommand) interrupted(left bool) error {
 	state := "the canary is deleted"
 	if left {
-		state = "something is left of the canary, see above"
+		state = "part of the canary is left, see above"
 	}
 	fmt.Fprintln(c.scan.Err, "interrupted: there is no diagnosis; "+state)
 	return cli.ExitError(cli.ExitInterrupted)

@@ -84,7 +84,11 @@ func (c *repairCommand) repairManifests(ctx context.Context, args []string) erro
 	for _, message := range m.messages {
 		fmt.Fprintln(s.Err, message)
 	}
-	fmt.Fprintf(s.Err, "%s changed or removed, %s left. %s\n", wording.Count(m.changed, "reference"), wording.Count(m.left, "bad one"), wording.Scan(seen.Complete()))
+	left := "none left to fix"
+	if m.left > 0 {
+		left = wording.Thousands(m.left) + " left to fix"
+	}
+	fmt.Fprintf(s.Err, "Fixed %s; %s. %s\n", wording.Count(m.changed, "reference"), left, wording.Scan(seen.Complete()))
 	s.WarnOfGaps(seen)
 	if err := s.StrictExit(seen); err != nil || m.left == 0 {
 		return err

@@ -193,11 +193,14 @@ func (c *treeCommand) printRows(family tree.Family, isolated int, cells map[type
 	rows := tree.Layout(c.graph, c.judge, family, c.graph.Snapshot().Taken)
 	view := tree.View{Graph: c.graph, Judge: c.judge, Cells: cells, Palette: c.scan.Palette(), Wide: c.output.Format == "wide", Isolated: isolated}
 	if len(rows) == 0 {
-		nothing := "no object in scope has an owner or a dependent"
+		what, more := "No objects found", "."
 		if c.selection.Selector != nil {
-			nothing = "no object has the labels " + cli.Quote(c.selector) + cli.InNamespace(c.selection.Namespace)
+			what = "No object has the labels " + cli.Quote(c.selector)
 		}
-		fmt.Fprintln(c.scan.Err, "Nothing to show: "+nothing+".")
+		if isolated > 0 {
+			what, more = "No owner references", fmt.Sprintf(". Unrelated objects hidden: %d (--all)", isolated)
+		}
+		fmt.Fprintln(c.scan.Err, what+cli.InNamespace(c.selection.Namespace)+more)
 		return nil
 	}
 	return view.Write(c.scan.Text(), rows)

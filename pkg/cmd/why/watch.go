@@ -127,5 +127,5 @@ func (w *watched) unread(id object.Identity) error {
 	if w.graph.View().Listed(m.Type.GroupResource(), id.Namespace) || w.graph.View().Lookup(target.Coordinates(id.Namespace)) != nil {
 		return nil
 	}
-	return cli.Usagef("%s cannot be read any more: its type cannot be listed, and no object refers to it", cli.Quote(id.String()))
+	return cli.Usagef("%s cannot be read anymore: its type cannot be listed, and no object refers to it", cli.Quote(id.String()))
 }

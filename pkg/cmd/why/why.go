@@ -326,7 +326,7 @@ func (c *whyCommand) gone(ctx context.Context, at object.Identity) *explain.Answ
 // eventHistory returns the Events about an object.
 func (c *whyCommand) eventHistory(ctx context.Context, id object.Identity) explain.EventHistory {
 	if c.live == nil {
-		return explain.EventHistory{Unread: "a file holds none"}
+		return explain.EventHistory{Unread: "a file does not contain any"}
 	}
 	found, err := read.Events(ctx, c.live, id)
 	if err != nil {

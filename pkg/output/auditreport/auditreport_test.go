@@ -39,7 +39,7 @@ func report() *audit.Report {
 			{
 				Rule: "unserved-owner-version", Severity: audit.Error, Object: id("shop", "ConfigMap", "flags"),
 				Verdict: collector.VerdictUnresolvable, Consequence: collector.ConsequenceStuck, Fix: audit.UpdateVersion,
-				Reason: said("apps/v1beta1 Deployment/web, served: v1"), Effect: said("can never decide"),
+				Reason: said("apps/v1beta1 Deployment/web: version not served (served: v1)"), Effect: said("can never decide"),
 			},
 			{
 				Rule: "missing-owner", Severity: audit.Warning, Object: id("shop", "ConfigMap", "shared"),
@@ -84,15 +84,15 @@ func TestTable(t *testing.T) {
 			report(), false, color.Never,
 			`SEVERITY  RULE                    NAMESPACE  OBJECT            PROBLEM                                  RESULT
 error     replaced-owner          shop       Secret/restored   Deployment/web has another UID now       deletes it
-error     unserved-owner-version  shop       ConfigMap/flags   apps/v1beta1 Deployment/web, served: v1  can never decide
+error     unserved-owner-version  shop       ConfigMap/flags   apps/v1beta1 Deployment/web: version not served (served: v1)  can never decide
 warning   missing-owner           shop       ConfigMap/shared  Deployment/old is gone                   drops the reference, 1 owner remains
 warning   unverified-owner        billing    Secret/token      Invoice/2026-11: may not list invoices   unknown
 `,
 		},
 		"wide adds UID, verdict and fix, and keeps one line per finding": {
 			&audit.Report{Findings: report().Findings[1:2]}, true, color.Never,
-			`SEVERITY  RULE           NAMESPACE  OBJECT            PROBLEM                 RESULT                                UID  VERDICT   FIX
-warning   missing-owner  shop       ConfigMap/shared  Deployment/old is gone  drops the reference, 1 owner remains  u-1  dangling  unlink
+			`SEVERITY  RULE           NAMESPACE  OBJECT            PROBLEM                 RESULT                                UID  VERDICT        FIX
+warning   missing-owner  shop       ConfigMap/shared  Deployment/old is gone  drops the reference, 1 owner remains  u-1  no such owner  unlink
 `,
 		},
 		"wide says of a finding about no reference that it has no verdict": {
@@ -186,12 +186,12 @@ func TestTableDoesNotChangeTheReport(t *testing.T) {
 
 func TestSummaryLine(t *testing.T) {
 	for want, r := range map[string]audit.Report{
-		"3 errors, 2 warnings in 50,132 objects with 60,418 references. Incomplete scan.":                     {Summary: report().Summary},
-		"1 error, 1 warning, 1 info in 1 object with 1 reference. Complete scan: 57 of 57 resource types.":    {Complete: true, Summary: audit.Summary{Objects: 1, References: 1, SeverityCounts: audit.SeverityCounts{Errors: 1, Warnings: 1, Infos: 1}}},
-		"2 infos in 999 objects with 1,000 references. Complete scan: 57 of 57 resource types.":               {Complete: true, Summary: audit.Summary{Objects: 999, References: 1000, SeverityCounts: audit.SeverityCounts{Infos: 2}}},
-		"1,234,567 warnings in 12,345,678 objects with 0 references. Complete scan: 57 of 57 resource types.": {Complete: true, Summary: audit.Summary{Objects: 12345678, SeverityCounts: audit.SeverityCounts{Warnings: 1234567}}},
-		"Nothing to report in 7 objects with 3 references. Complete scan: 57 of 57 resource types.":           {Complete: true, Summary: audit.Summary{Objects: 7, References: 3}},
-		"Nothing to report in 0 objects with 0 references. Incomplete scan.":                                  {},
+		"3 errors, 2 warnings in 50,132 objects with 60,418 owner references. Incomplete scan.":                     {Summary: report().Summary},
+		"1 error, 1 warning, 1 info in 1 object with 1 owner reference. Complete scan: 57 of 57 resource types.":    {Complete: true, Summary: audit.Summary{Objects: 1, References: 1, SeverityCounts: audit.SeverityCounts{Errors: 1, Warnings: 1, Infos: 1}}},
+		"2 infos in 999 objects with 1,000 owner references. Complete scan: 57 of 57 resource types.":               {Complete: true, Summary: audit.Summary{Objects: 999, References: 1000, SeverityCounts: audit.SeverityCounts{Infos: 2}}},
+		"1,234,567 warnings in 12,345,678 objects with 0 owner references. Complete scan: 57 of 57 resource types.": {Complete: true, Summary: audit.Summary{Objects: 12345678, SeverityCounts: audit.SeverityCounts{Warnings: 1234567}}},
+		"No problems found in 7 objects with 3 owner references. Complete scan: 57 of 57 resource types.":           {Complete: true, Summary: audit.Summary{Objects: 7, References: 3}},
+		"No problems found in 0 objects with 0 owner references. Incomplete scan.":                                  {},
 	} {
 		t.Run(want, func(t *testing.T) {
 			if diff := cmp.Diff(want, auditreport.SummaryLine(&r, 57)); diff != "" {
@@ -211,7 +211,7 @@ func TestHints(t *testing.T) {
 	}{
 		"all hints": {
 			report(), all,
-			[]string{"Repair references: kubectl gc repair --dry-run", "Preview a collection: kubectl gc collect --dry-run", "Explain one object: kubectl gc why TYPE/NAME"},
+			[]string{"Fix the references: kubectl gc repair --dry-run", "Preview a collection: kubectl gc collect --dry-run", "Explain one object: kubectl gc why TYPE/NAME"},
 		},
 		"nothing to repair or collect": {unverified, all, []string{"Explain one object: kubectl gc why TYPE/NAME"}},
 		"without other commands":       {report(), auditreport.Commands{Explain: "x"}, []string{"Explain one object: x"}},
@@ -242,45 +242,45 @@ func TestGaps(t *testing.T) {
 		"a type is named with its reason": {
 			[]snapshot.Gap{gap("billing.example.com", "invoices", "", snapshot.Forbidden)},
 			3,
-			"warning: 1 of 68 types could not be read: invoices.billing.example.com (forbidden). Their dependents are not judged.",
+			"warning: could not read 1 of 68 types: invoices.billing.example.com (forbidden). Their dependents are not judged.",
 		},
 		"a group whose types are not known is counted as a group": {
 			[]snapshot.Gap{gap("", "secrets", "", snapshot.Forbidden), gap("metrics.k8s.io", "*", "", snapshot.Unavailable)},
 			3,
-			"warning: 1 of 68 types and 1 API group could not be read: secrets (forbidden), API group metrics.k8s.io (unavailable). Their dependents are not judged.",
+			"warning: could not read 1 of 68 types and 1 API group: secrets (forbidden), API group metrics.k8s.io (unavailable). Their dependents are not judged.",
 		},
 		"a single namespace is named": {
 			[]snapshot.Gap{gap("", "secrets", "a", snapshot.Forbidden)},
 			3,
-			"warning: 1 of 68 types could not be read: secrets in namespace a (forbidden). Their dependents are not judged.",
+			"warning: could not read 1 of 68 types: secrets in namespace a (forbidden). Their dependents are not judged.",
 		},
 		"a common namespace and reason is named once": {
 			[]snapshot.Gap{gap("", "pods", "a", snapshot.Forbidden), gap("", "secrets", "a", snapshot.Forbidden)},
 			3,
-			"warning: 2 of 68 types could not be read in namespace a (forbidden): pods, secrets. Their dependents are not judged.",
+			"warning: could not read 2 of 68 types in namespace a (forbidden): pods, secrets. Their dependents are not judged.",
 		},
 		"a single owner is not counted as a type": {
 			[]snapshot.Gap{{Resource: "secrets", Namespace: "a", Name: "token", Reason: snapshot.TimedOut}},
 			3,
-			"warning: single owners of 1 type could not be read: secrets/token in namespace a (timeout). Their dependents are not judged.",
+			"warning: could not read single owners of 1 type: secrets/token in namespace a (timeout). Their dependents are not judged.",
 		},
 		"many namespaces of one type are counted": {
 			[]snapshot.Gap{gap("", "secrets", "a", snapshot.Forbidden), gap("", "secrets", "b", snapshot.Forbidden), gap("", "secrets", "c", snapshot.TimedOut)},
 			3,
-			"warning: 1 of 68 types could not be read: secrets in 2 namespaces (forbidden), secrets in namespace c (timeout). Their dependents are not judged.",
+			"warning: could not read 1 of 68 types: secrets in 2 namespaces (forbidden), secrets in namespace c (timeout). Their dependents are not judged.",
 		},
 		"a gap of all namespaces includes the others": {
 			[]snapshot.Gap{gap("", "secrets", "", snapshot.Forbidden), gap("", "secrets", "b", snapshot.Forbidden)},
 			3,
-			"warning: 1 of 68 types could not be read: secrets (forbidden). Their dependents are not judged.",
+			"warning: could not read 1 of 68 types: secrets (forbidden). Their dependents are not judged.",
 		},
 		"many types are named up to a limit": {
 			many, 3,
-			"warning: 15 of 68 types could not be read: things00.example.com (unavailable), things01.example.com (unavailable), things02.example.com (unavailable), and 12 more. Their dependents are not judged.",
+			"warning: could not read 15 of 68 types: things00.example.com (unavailable), things01.example.com (unavailable), things02.example.com (unavailable), and 12 more. Their dependents are not judged.",
 		},
 		"without a limit all are named": {
 			many[:2], 0,
-			"warning: 2 of 68 types could not be read: things00.example.com (unavailable), things01.example.com (unavailable). Their dependents are not judged.",
+			"warning: could not read 2 of 68 types: things00.example.com (unavailable), things01.example.com (unavailable). Their dependents are not judged.",
 		},
 		"a kubectl list says what it lacks": {
 			[]snapshot.Gap{{Group: "*", Resource: "*", Reason: snapshot.NotInFile, Message: "the file may lack\x1b objects"}},
@@ -290,12 +290,12 @@ func TestGaps(t *testing.T) {
 		"failed discovery": {
 			[]snapshot.Gap{gap("*", "*", "", snapshot.Unavailable)},
 			3,
-			"warning: some types could not be read: all other types (unavailable). Their dependents are not judged.",
+			"warning: could not read some types: all other types (unavailable). Their dependents are not judged.",
 		},
 		"names are escaped": {
 			[]snapshot.Gap{gap("x\n", "\x1b[31m", "", "odd\u202e")},
 			3,
-			`warning: 1 of 68 types could not be read: \x1b[31m.x\n (odd\u202e). Their dependents are not judged.`,
+			`warning: could not read 1 of 68 types: \x1b[31m.x\n (odd\u202e). Their dependents are not judged.`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -325,7 +325,7 @@ func TestClustersAreNamed(t *testing.T) {
 		t.Errorf("the sum is %q, want%q in it", auditreport.SummaryLine(r, 0), want)
 	}
 	gaps := []snapshot.Gap{{Resource: "secrets", Reason: snapshot.Forbidden}}
-	if got, want := auditreport.Gaps("prod\n", gaps, 68, 3), `warning: cluster prod\n: 1 of 68 types`; !strings.HasPrefix(got, want) {
+	if got, want := auditreport.Gaps("prod\n", gaps, 68, 3), `warning: cluster prod\n: could not read 1 of 68 types`; !strings.HasPrefix(got, want) {
 		t.Errorf("the warning is %q, want %q", got, want)
 	}
 }
@@ -393,7 +393,7 @@ func TestSettled(t *testing.T) {
 	for want, s := range map[string]*audit.Settlement{
 		"": nil,
 		"Read again 1m0s after the scan: 1 object is gone or changed, so not reported.":                                                                              {After: minute, InProgress: 1},
-		"Read again 1m0s after the scan: 1,200 objects are unchanged, so no garbage collector seems to be at work.":                                                  {After: minute, Remaining: 1200},
+		"Read again 1m0s after the scan: 1,200 objects are unchanged, so no garbage collector seems to be running.":                                                  {After: minute, Remaining: 1200},
 		"Read again 1m0s after the scan: 1 object is gone or changed, so not reported. 2 objects are unchanged, and may wait for their turn: use a longer --settle.": {After: minute, InProgress: 1, Remaining: 2},
 		"Read again 1m0s after the scan: 2 objects are gone or changed, so not reported. 1 object is unchanged, and may wait for its turn: use a longer --settle.":   {After: minute, InProgress: 2, Remaining: 1},
 		"Read again 1m0s after the scan: 3 objects could not be read.":                                                                                               {After: minute, Unread: 3},

@@ -36,7 +36,7 @@ func Unread(gaps []snapshot.Gap, types, limit int) string {
 	unread := merge(slices.DeleteFunc(slices.Clone(gaps), search))
 	switch {
 	case len(unread) == 0:
-		return wording.Count(len(gaps), "type") + " could not be searched in the other namespaces, so an owner that is called missing may live there."
+		return wording.Count(len(gaps), "type") + " could not be searched in other namespaces, so an owner reported missing may exist there."
 	case len(unread) == 1 && unread[0].Group == snapshot.All && unread[0].Reason == snapshot.NotInFile:
 		return escape.Sentence(unread[0].Message + ".")
 	}
@@ -55,7 +55,7 @@ func Unread(gaps []snapshot.Gap, types, limit int) string {
 	if more := len(unread) - len(named); more > 0 {
 		named = append(named, fmt.Sprintf("and %s more", wording.Thousands(more)))
 	}
-	return fmt.Sprintf("%s could not be read%s: %s. Their dependents are not judged.", countTypes(unread, types), common, strings.Join(named, ", "))
+	return fmt.Sprintf("could not read %s%s: %s. Their dependents are not judged.", countTypes(unread, types), common, strings.Join(named, ", "))
 }
 
 // sameNamespace reports whether several types could not be read, all in one namespace and

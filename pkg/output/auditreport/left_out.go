@@ -25,7 +25,7 @@ func Settled(s *audit.Settlement) string {
 	case s.Remaining > 0 && s.InProgress > 0:
 		line += fmt.Sprintf(" %s unchanged, and may wait for their turn: use a longer --settle.", are(s.Remaining))
 	case s.Remaining > 0:
-		line += fmt.Sprintf(" %s unchanged, so no garbage collector seems to be at work.", are(s.Remaining))
+		line += fmt.Sprintf(" %s unchanged, so no garbage collector seems to be running.", are(s.Remaining))
 	}
 	if s.Unread > 0 {
 		line += fmt.Sprintf(" %s could not be read.", wording.Count(s.Unread, "object"))
@@ -58,13 +58,13 @@ func Without(versions []string) string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("Judged as if %s were not served.", escape.Word(versions[0]))
+		return fmt.Sprintf("Audited as if the API server did not serve %s.", escape.Word(versions[0]))
 	}
 	var shown []string
 	for _, v := range versions {
 		shown = append(shown, escape.Word(v))
 	}
-	return fmt.Sprintf("Judged as if these were not served: %s.", strings.Join(shown, ", "))
+	return fmt.Sprintf("Audited as if the API server did not serve these: %s.", strings.Join(shown, ", "))
 }
 
 // Known returns, in one line without its line break, how many findings a baseline left out. It

@@ -19,9 +19,9 @@ func SummaryLine(r *audit.Report, types int) string { return CountsLine(r) + " "
 
 // CountsLine is SummaryLine without whether the scan was complete.
 func CountsLine(r *audit.Report) string {
-	what := counts(r.Summary.SeverityCounts, "Nothing to report")
+	what := counts(r.Summary.SeverityCounts, "No problems found")
 	return fmt.Sprintf("%s in %s with %s%s.", what,
-		wording.Count(r.Summary.Objects, "object"), wording.Count(r.Summary.References, "reference"), clusters(r.Clusters))
+		wording.Count(r.Summary.Objects, "object"), wording.Count(r.Summary.References, "owner reference"), clusters(r.Clusters))
 }
 
 // counts returns how many findings there are of each severity, or none if there are no findings.
@@ -103,7 +103,7 @@ func Hints(r *audit.Report, c Commands) []string {
 			hints = append(hints, words+": "+command)
 		}
 	}
-	add(repair, "Repair references", c.Repair)
+	add(repair, "Fix the references", c.Repair)
 	add(preview, "Preview a collection", c.Preview)
 	add(len(r.Findings) > 0, "Explain one object", c.Explain)
 	return hints

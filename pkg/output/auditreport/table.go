@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 )
 
@@ -96,7 +97,7 @@ func cellsOf(f *audit.Finding) map[string]string {
 		"PROBLEM":   escape.Word(f.Reason.Brief()),
 		"RESULT":    escape.Word(f.Effect.Brief()),
 		"UID":       escape.Word(string(f.Object.UID)),
-		"VERDICT":   dash(string(f.Verdict)),
+		"VERDICT":   dash(wording.Verdict(f.Verdict)),
 		"FIX":       dash(string(f.Fix)),
 	}
 }

@@ -30,8 +30,8 @@ func TestWrite(t *testing.T) {
 			},
 			`CHECK                      STATUS   DETAIL
 API discovery              ok       every API group answers
-Controller manager leader  FAIL     nothing holds the lease of kube-controller-manager
-Server version             unknown  not known: for\x1bbidden
+Controller manager leader  FAIL     no kube-controller-manager holds the lease
+Server version             unknown  not checked: for\x1bbidden
 
 No kube-controller-manager is running, so nothing collects garbage.
 Fix: start it
@@ -46,9 +46,9 @@ Fix: delete it: kubectl delete apiservice 'a b'
 				Suggestions: []reason.Suggestion{{Sentence: "see it work"}},
 			},
 			`CHECK           STATUS  DETAIL
-Long deletions  warn    no deletion takes long
+Long deletions  warn    no deletion is taking long
 
-No fault was found, but there was nothing to collect either, so nothing shows that the garbage collector works.
+No problems found, but there was no garbage to collect, so this does not prove that the garbage collector works.
 Next: see it work
 `,
 		},

@@ -162,7 +162,7 @@ var states = []state{
 	{name: "it is of a type that the collector does not watch", asked: st.Object("v1", "Event", "shop/told", st.OwnedBy(old)), seen: []st.Part{st.Found(st.Object("v1", "Event", "shop/told", st.OwnedBy(old)))}},
 	absent("it is gone, and Events tell of it", st.Pod("shop/worker")).telling(killing, scheduled),
 	absent("it is gone, and nothing tells of it", st.Pod("shop/worker")),
-	absent("it is gone, and its Events could not be read", st.Pod("shop/worker"), st.Pod("far/worker")).unread("a file holds none"),
+	absent("it is gone, and its Events could not be read", st.Pod("shop/worker"), st.Pod("far/worker")).unread("a file does not contain any"),
 	absent("it is gone, and dependents still name it", old, owned(st.To(old)), st.Secret("shop/token", st.OwnedBy(old, web)), web),
 	about("dependents name an earlier object of its name", recent, owned(st.To(old))),
 	absent("it is gone, in a view that is not whole", st.Pod("shop/worker")).but(st.Unreadable("secrets", snapshot.Forbidden)),

@@ -43,7 +43,7 @@ func (v View) Write(out io.Writer, a *explain.Answer) error {
 	w := &answerWriter{View: v, answer: a, columns: columns}
 	w.headline()
 	if why := a.Nondeterministic.Reason; why != nil {
-		w.line("uncertain", v.Palette.Changed(escape.Sentence("This depends on the order of events: "+why.Message()+".")))
+		w.line("uncertain", v.Palette.Changed(escape.Sentence("The outcome is not certain: "+why.Message()+".")))
 	}
 	for i := range a.References {
 		w.reference(i)
@@ -117,11 +117,11 @@ func Meaning(v collector.Verdict) string { return meanings[v] }
 
 var meanings = map[collector.Verdict]string{
 	collector.VerdictSolid:        "the owner exists",
-	collector.VerdictDangling:     "the owner does not exist",
-	collector.VerdictWaiting:      "the owner is being deleted and waits for its dependents",
-	collector.VerdictUnresolvable: "the owner's type is not served",
+	collector.VerdictDangling:     "it does not exist",
+	collector.VerdictWaiting:      "the owner is being deleted in the foreground and waits for its dependents",
+	collector.VerdictUnresolvable: "the API server does not serve the owner's type",
 	collector.VerdictScopeError:   "a namespaced object cannot own a cluster-scoped one",
-	collector.VerdictUnknown:      "the owner could not be verified",
+	collector.VerdictUnknown:      "this tool could not verify the owner",
 }
 
 func (w *answerWriter) reference(i int) {
@@ -174,10 +174,7 @@ func (w *answerWriter) writers(writes []object.Write) {
 }
 
 func (w *answerWriter) verdict(r *explain.Reference) string {
-	shown := escape.Word(string(r.Verdict)) + ": " + Meaning(r.Verdict)
-	if r.Verdict == collector.VerdictDangling && r.UIDHolder != nil {
-		shown = escape.Word(string(r.Verdict)) + ": the owner is not where the reference says"
-	}
+	shown := wording.Verdict(r.Verdict)
 	switch r.Verdict {
 	case collector.VerdictSolid:
 		return w.Palette.Kept(shown)
@@ -228,16 +225,16 @@ func (w *answerWriter) cascade() {
 	case a.Objects > 0:
 		parts = append(parts, "deleting it "+also)
 	case a.Unseen == "":
-		w.line("cascade", "nothing else is deleted")
+		w.line("cascade", "nothing else goes with it")
 		return
 	}
 	switch {
 	case a.Unseen != "":
 		parts = append(parts, escape.Line(a.Unseen)+", which is not shown here")
 	case len(a.Claims) == 0 && a.ClaimsUnread:
-		parts = append(parts, "no PersistentVolumeClaim that was read")
+		parts = append(parts, "no PersistentVolumeClaims among the objects that this tool could read")
 	case len(a.Claims) == 0:
-		parts = append(parts, "no PersistentVolumeClaim")
+		parts = append(parts, "no PersistentVolumeClaims")
 	}
 	w.line("cascade", w.Palette.Deleted(strings.Join(parts, "; ")))
 	for i, c := range a.Claims {
@@ -315,7 +312,7 @@ func (v View) WriteAll(w io.Writer, e *explain.Explanation, server string) error
 	}
 	shown := wording.Scan(e.Complete)
 	if server != "" { // a file written by kubectl has neither
-		shown = fmt.Sprintf("Scanned at %s on a server %s. %s", v.Taken.UTC().Format(time.RFC3339), escape.Word(server), shown)
+		shown = fmt.Sprintf("Scanned at %s, server %s. %s", v.Taken.UTC().Format(time.RFC3339), escape.Word(server), shown)
 	}
 	_, err := fmt.Fprintln(w, shown)
 	return err

@@ -161,7 +161,7 @@ func TestOutcomes(t *testing.T) {
 	c := contentOf(t, written(t, st.New(st.Listing(owner, lost, below, shared, st.Secret("shop/kept", st.OwnedBy(owner)))), html.Source{}))
 	for name, want := range map[string]string{
 		"lost":   "delete: its only owner, Deployment/gone, does not exist",
-		"below":  "delete: its owner is deleted",
+		"below":  "delete: its owner is gone",
 		"shared": "unlink: Deployment/gone does not exist; Deployment/web remains",
 		"kept":   "keep: its owner Deployment/web exists",
 		"web":    "keep: it has no owner, so the garbage collector never touches it",
@@ -194,7 +194,7 @@ func TestUnknownIsNotDeleted(t *testing.T) {
 	if got := c.outcome(t, "a"); got != "" {
 		t.Errorf("nobody knows what becomes of it, and the page says %q", got)
 	}
-	if c.About.Complete || len(c.Gaps.All) != 1 || c.Gaps.All[0].What != "secrets" || !strings.Contains(c.Gaps.Warning, "could not be read") {
+	if c.About.Complete || len(c.Gaps.All) != 1 || c.Gaps.All[0].What != "secrets" || !strings.Contains(c.Gaps.Warning, "could not read") {
 		t.Errorf("the gap is not named: %+v", c.Gaps)
 	}
 	if got := c.Verdicts[c.References.How[0]&7].Word; got != "unknown" {

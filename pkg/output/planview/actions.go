@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
@@ -41,6 +42,15 @@ func past(action plan.Action) string {
 		return actions[i].past
 	}
 	return word(action)
+}
+
+func countWord(action plan.Action, n int) string { return word(action) + " " + wording.Thousands(n) }
+
+func countPast(action plan.Action, n int) string {
+	if action == plan.ActionRemoveFinalizer {
+		return "removed " + wording.Count(n, "finalizer")
+	}
+	return past(action) + " " + wording.Thousands(n)
 }
 
 func paint(action plan.Action, s string, p *color.Palette) string {

@@ -39,8 +39,8 @@ func TestAlarming(t *testing.T) {
 				Namespace("empty", OwnedBy(gone)),
 			},
 			[]string{
-				"CustomResourceDefinition/widgets.example.com: 1 object of its kind deleted along with it", "Widget/w -n kube-system",
-				"Namespace/doomed: 2 objects in it deleted along with it", "PersistentVolumeClaim/data -n doomed",
+				"CustomResourceDefinition/widgets.example.com: 1 object of its kind deleted with it", "Widget/w -n kube-system",
+				"Namespace/doomed: 2 objects in it deleted with it", "PersistentVolumeClaim/data -n doomed",
 				"Namespace/empty",
 			},
 		},
@@ -75,11 +75,11 @@ func TestAcceptedGapsListsStepsThatNeedThem(t *testing.T) {
 		step(plan.ActionDelete, "Pod", "shop", "later\x1b[2J", "secrets"),
 	}}
 	want := []string{
-		"Accepted although it could not be read: metrics.k8s.io, secrets. These actions depend on it:",
-		"  ConfigMap/release -n shop: removes finalizer foregroundDeletion although its dependents in metrics.k8s.io, secrets were not read",
-		"  Namespace/old: deletes it although its contents in secrets were not read; they are deleted with it and not backed up",
-		"  Pod/p -n shop: changes its owner references although its dependents in secrets were not read",
-		`  Pod/later\x1b[2J -n shop: deletes it; the decision depends on secrets, which was not read`,
+		"Accepted, although this tool could not read it: metrics.k8s.io, secrets. These actions depend on it:",
+		"  ConfigMap/release -n shop: removes finalizer foregroundDeletion although this tool could not read its dependents in metrics.k8s.io, secrets",
+		"  Namespace/old: deletes it although this tool could not read its contents in secrets; they are deleted with it and not backed up",
+		"  Pod/p -n shop: changes its owner references although this tool could not read its dependents in secrets",
+		`  Pod/later\x1b[2J -n shop: deletes it; the decision depends on secrets, which this tool could not read`,
 	}
 	plain := color.New(color.Never, false, false)
 	if diff := cmp.Diff(want, planview.AcceptedGaps(p, 10, plain)); diff != "" {
@@ -89,7 +89,7 @@ func TestAcceptedGapsListsStepsThatNeedThem(t *testing.T) {
 		t.Errorf("with a limit of 1: %q", got)
 	}
 	p.Steps = nil
-	if got := planview.AcceptedGaps(p, 10, plain); len(got) != 1 || got[0] != "Accepted although it could not be read: metrics.k8s.io, secrets. No action depends on it." {
+	if got := planview.AcceptedGaps(p, 10, plain); len(got) != 1 || got[0] != "Accepted, although this tool could not read it: metrics.k8s.io, secrets. No action depends on it." {
 		t.Errorf("without steps that need it: %q", got)
 	}
 	if got := planview.AcceptedGaps(&plan.Plan{}, 10, plain); got != nil {

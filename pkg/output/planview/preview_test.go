@@ -48,11 +48,11 @@ func TestPreview(t *testing.T) {
 				Secret("shop/import", Foreground()), Pod("shop/import-x", Terminating("example.com/hold"), Owned(To(Secret("shop/import"), Blocking))),
 			},
 			`ACTION            NAMESPACE   OBJECT                     WHY
-delete            monitoring  Deployment/redis-exporter  its only owner, Widget/redis-0826, is in another namespace: kube-system
-                              └─ Pod/redis-exporter-0    its owner is deleted; must stop first (grace period)
-delete            shop        Secret/restored            its only owner, Deployment/web, was replaced: it has another UID now
+delete            monitoring  Deployment/redis-exporter  its only owner, Widget/redis-0826, is in another namespace (kube-system), which does not count
+                              └─ Pod/redis-exporter-0    its owner is gone; must stop first (grace period)
+delete            shop        Secret/restored            its only owner, Deployment/web, was replaced by a new object with the same name
 unlink            shop        ConfigMap/shared           Deployment/old does not exist; Deployment/web remains
-remove-finalizer  shop        ReplicaSet/api-7c          nothing blocks its foreground deletion any more
+remove-finalizer  shop        ReplicaSet/api-7c          nothing blocks its foreground deletion anymore
 blocked           shop        Secret/import              is blocked by Pod/import-x, which is held by example.com/hold for 60s
 `,
 		},
@@ -63,10 +63,10 @@ blocked           shop        Secret/import              is blocked by Pod/impor
 			},
 			`ACTION  NAMESPACE  OBJECT            WHY
 delete  a          ConfigMap/top     its only owner, Node/gone, does not exist
-                   ├─ Secret/left    its owner is deleted
-                   │  └─ Pod/held    its owner is deleted; then held until whoever set w/1, x/2, y/3 and 1 more removes them
-                   └─ Secret/right   its owner is deleted
-                      └─ Pod/bottom  none of its 2 owners keeps it: Secret/left is deleted before it; Secret/right is deleted before it
+                   ├─ Secret/left    its owner is gone
+                   │  └─ Pod/held    its owner is gone; then held until controllers remove w/1, x/2, y/3 and 1 more
+                   └─ Secret/right   its owner is gone
+                      └─ Pod/bottom  no owner keeps it: Secret/left is deleted first; Secret/right is deleted first
 `,
 		},
 		"the steps on one object are one line, in a cycle": {
@@ -74,14 +74,14 @@ delete  a          ConfigMap/top     its only owner, Node/gone, does not exist
 				ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y")), Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking))),
 			},
 			`ACTION            NAMESPACE  OBJECT         WHY
-delete            a          Secret/two     its only owner, ConfigMap/one, is being deleted in the foreground and waits for it; its own dependents are deleted first (foreground); its references stop blocking first, to break a cycle; removes its finalizer at the end
-remove-finalizer  a          ConfigMap/one  nothing blocks its foreground deletion any more; then held until whoever set x/y removes it
+delete            a          Secret/two     its only owner, ConfigMap/one, is being deleted in the foreground and waits for its dependents; its own dependents go first (foreground); its references stop blocking first, to break a cycle; removes its finalizer at the end
+remove-finalizer  a          ConfigMap/one  nothing blocks its foreground deletion anymore; then held until a controller removes x/y
 `,
 		},
 		"dependents of a foreground deletion are deleted before the owner": {
 			[]object.Object{foreground, Secret("a/child", Owned(To(foreground, Blocking)))},
 			`ACTION  NAMESPACE  OBJECT                WHY
-delete  a          ConfigMap/foreground  its only owner, Node/gone, does not exist; its own dependents are deleted first (foreground); removes its finalizer at the end; then held until whoever set x/y removes it
+delete  a          ConfigMap/foreground  its only owner, Node/gone, does not exist; its own dependents go first (foreground); removes its finalizer at the end; then held until a controller removes x/y
                    └─ Secret/child       deleted before its owner, which waits for it
 `,
 		},
@@ -107,10 +107,10 @@ unlink  shop       ConfigMap/shared  Deployment/old does not exist; Node/gone do
 			},
 			`ACTION   NAMESPACE  OBJECT                                        WHY
 delete   -          CustomResourceDefinition/widgets.example.com  its only owner, Node/gone, does not exist
-                    ├─ 1 object of its kind                       deleted along with it
-         shop       └─ Secret/of-w                                its only owner, Widget/w, is deleted before it
+                    ├─ 1 object of its kind                       deleted with it
+         shop       └─ Secret/of-w                                its only owner, Widget/w, is deleted first
 delete   -          Namespace/doomed                              its only owner, Node/gone, does not exist; then waits for its contents to be deleted
-                    └─ 3 objects in it                            deleted along with it, 1 of them blocked
+                    └─ 3 objects in it                            deleted with it, 1 of them blocked
 delete   -          Namespace/empty                               its only owner, Node/gone, does not exist
 blocked  doomed     Secret/b                                      is held by x/y
 `,
@@ -136,7 +136,7 @@ func TestPreviewColours(t *testing.T) {
 	got := previewed(t, p, 0, color.Always)
 	for _, want := range []string{
 		"\x1b[31mdelete\x1b[0m", "\x1b[31mConfigMap/top\x1b[0m", "└─ \x1b[31mPod/below\x1b[0m",
-		"\x1b[2mits owner is deleted\x1b[22m; \x1b[33mmust stop first (grace period)\x1b[0m",
+		"\x1b[2mits owner is gone\x1b[22m; \x1b[33mmust stop first (grace period)\x1b[0m",
 		"\x1b[33munlink\x1b[0m", "\x1b[33mSecret/shared\x1b[0m", "\x1b[33mblocked\x1b[0m", "\x1b[33mSecret/stuck\x1b[0m",
 	} {
 		if !strings.Contains(got, want) {

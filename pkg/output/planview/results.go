@@ -29,7 +29,7 @@ func RunSummary(p *plan.Plan, results []event.Result, gone int, stuck string, el
 		done[p.Steps[i].ID] = results[i].Status == event.Done
 		counts[results[i].Status]++
 	}
-	text := countActions(p, past, func(s *plan.Step) bool { return s.Action != plan.ActionDelete && done[s.ID] })
+	text := countActions(p, countPast, func(s *plan.Step) bool { return s.Action != plan.ActionDelete && done[s.ID] })
 	if planned := p.Losses(); planned > 0 && (gone > 0 || counts[event.Done] > 0) {
 		deleted := "deleted " + wording.Thousands(gone)
 		if gone < planned {

@@ -43,8 +43,8 @@ func TestRan(t *testing.T) {
 		elapsed time.Duration
 		want    string
 	}{
-		"all steps are done":      {p, all(p, event.Done), 3, 31 * time.Second, "deleted 3, unlinked 2, unblocked 2, removed finalizer 1 in 31s"},
-		"some steps are not":      {p, some, 2, 75 * time.Second, "deleted 2 of 3, unblocked 2, removed finalizer 1 in 75s; 1 skipped, 2 failed"},
+		"all steps are done":      {p, all(p, event.Done), 3, 31 * time.Second, "deleted 3, unlinked 2, unblocked 2, removed 1 finalizer in 31s"},
+		"some steps are not":      {p, some, 2, 75 * time.Second, "deleted 2 of 3, unblocked 2, removed 1 finalizer in 75s; 1 skipped, 2 failed"},
 		"no step is":              {p, all(p, event.Failed), 0, 412345 * time.Microsecond, "nothing was changed in 412ms; 8 failed"},
 		"it was interrupted":      {p, append(all(p, event.Done)[:1:1], all(p, "")[1:]...), 1, time.Hour, "deleted 1 of 3 in 60m; 7 not started"},
 		"there was nothing to do": {numbered(), nil, 0, 0, "nothing was changed in 0s"},

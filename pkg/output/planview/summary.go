@@ -26,12 +26,12 @@ func SummaryLine(p *plan.Plan, where string) string {
 	}
 	after := countAfterNode(p)
 	return joined("; ",
-		cmp.Or(countActions(p, word, func(*plan.Step) bool { return true }), "Nothing to do")+where,
-		some(p.Losses()-p.Summary().Delete-after, "1 more object along with them", "%s more objects along with them"),
+		cmp.Or(countActions(p, countWord, func(*plan.Step) bool { return true }), "Nothing to do")+where,
+		some(p.Losses()-p.Summary().Delete-after, "1 more object with them", "%s more objects with them"),
 		some(after, "1 more object "+afterNode, "%s more objects "+afterNode),
 		some(len(p.Blocked), "1 remains blocked", "%s remain blocked"),
-		some(nextRun(p), "1 is left for the next run", "%s are left for the next run"),
-		some(len(p.Kept), "1 is left alone", "%s are left alone"),
+		some(nextRun(p), "1 is due in the next run", "%s are due in the next run"),
+		some(len(p.Kept), "leaves 1 alone", "leaves %s alone"),
 	) + ". " + wording.Scan(p.Complete)
 }
 
@@ -54,7 +54,7 @@ func some(n int, one, several string) string {
 
 // countActions counts the steps that match, as in "delete 3, unlink 1". It returns an empty
 // string if none does.
-func countActions(p *plan.Plan, word func(plan.Action) string, matches func(*plan.Step) bool) string {
+func countActions(p *plan.Plan, count func(plan.Action, int) string, matches func(*plan.Step) bool) string {
 	found := map[plan.Action]int{}
 	for i := range p.Steps {
 		if matches(&p.Steps[i]) {
@@ -65,7 +65,7 @@ func countActions(p *plan.Plan, word func(plan.Action) string, matches func(*pla
 	for _, action := range slices.SortedFunc(maps.Keys(found), func(a, b plan.Action) int {
 		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), cmp.Compare(a, b))
 	}) {
-		out = append(out, word(action)+" "+wording.Thousands(found[action]))
+		out = append(out, count(action, found[action]))
 	}
 	return strings.Join(out, ", ")
 }
@@ -129,9 +129,9 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 	case unseen != "":
 		parts = append(parts, unseen+", which is not shown here")
 	case !claims && p.ClaimsUnread():
-		parts = append(parts, "no PersistentVolumeClaim that was read")
+		parts = append(parts, "no PersistentVolumeClaims among the objects that this tool could read")
 	case !claims:
-		parts = append(parts, "no PersistentVolumeClaim")
+		parts = append(parts, "no PersistentVolumeClaims")
 	}
 	return "Deletes: " + strings.Join(parts, "; ") + "."
 }
@@ -144,7 +144,7 @@ func DataSummary(p *plan.Plan, palette *color.Palette) string {
 		lost = palette.Deleted(LostData(d) + " is DELETED")
 	}
 	sum := joined("; ", lost, some(d.Kept, "the data of 1 volume is kept", "the data of %s volumes is kept"),
-		palette.Changed(some(d.Unknown, "what becomes of the data of 1 volume is unknown", "what becomes of the data of %s volumes is unknown")))
+		palette.Changed(some(d.Unknown, "the data of 1 volume may be lost", "the data of %s volumes may be lost")))
 	if sum == "" {
 		return ""
 	}
@@ -205,9 +205,9 @@ func once(finalizers []string) string {
 		parts = append(parts, strings.Join(controllers, " and ")+" have finished")
 	}
 	if len(unknown) > 0 {
-		parts = append(parts, "whoever set it has removed "+wording.List(unknown, maxNames))
+		parts = append(parts, "a controller has removed "+wording.List(unknown, maxNames))
 	}
-	return "once " + cmp.Or(strings.Join(parts, ", and "), "what they wait for is gone")
+	return "once " + cmp.Or(strings.Join(parts, ", and "), "nothing holds them")
 }
 
 func deletionSummaryLine(p *plan.Plan, where string) string {
@@ -244,7 +244,7 @@ func deletionSummaryLine(p *plan.Plan, where string) string {
 	}
 	removes, deletes := "", ""
 	if p.Mode == plan.FinalizerRemoval {
-		removes = cmp.Or(countActions(p, word, func(s *plan.Step) bool { return s.Requested }), word(plan.ActionRemoveFinalizer)+" 0")
+		removes = cmp.Or(countActions(p, countWord, func(s *plan.Step) bool { return s.Requested }), countWord(plan.ActionRemoveFinalizer, 0))
 	}
 	if n := deleted + blocked + later; n > 0 || removes == "" {
 		deletes = "delete " + wording.Thousands(n)
@@ -298,7 +298,7 @@ func AcceptedGaps(p *plan.Plan, limit int, palette *color.Palette) []string {
 			lines = append(lines, fmt.Sprintf("  %s: %s", palette.Changed(arguments(s.Object.Identity)), despiteGap(s)))
 		}
 	}
-	head := "Accepted although it could not be read: " + escape.Word(strings.Join(p.AcceptedGaps, ", ")) + "."
+	head := "Accepted, although this tool could not read it: " + escape.Word(strings.Join(p.AcceptedGaps, ", ")) + "."
 	if len(lines) == 0 {
 		return []string{head + " No action depends on it."}
 	}
@@ -313,13 +313,13 @@ func despiteGap(s *plan.Step) string {
 	in := escape.Line(strings.Join(s.AcceptedGaps, ", "))
 	switch {
 	case s.Action == plan.ActionRemoveFinalizer:
-		return fmt.Sprintf("removes finalizer %s although its dependents in %s were not read", escape.Word(s.Finalizer()), in)
+		return fmt.Sprintf("removes finalizer %s although this tool could not read its dependents in %s", escape.Word(s.Finalizer()), in)
 	case s.Action == plan.ActionDelete && simulate.DeletesContents(s.Object.Identity):
-		return fmt.Sprintf("deletes it although its contents in %s were not read; they are deleted with it and not backed up", in)
+		return fmt.Sprintf("deletes it although this tool could not read its contents in %s; they are deleted with it and not backed up", in)
 	case s.Action == plan.ActionDelete:
-		return fmt.Sprintf("deletes it; the decision depends on %s, which was not read", in)
+		return fmt.Sprintf("deletes it; the decision depends on %s, which this tool could not read", in)
 	}
-	return fmt.Sprintf("changes its owner references although its dependents in %s were not read", in)
+	return fmt.Sprintf("changes its owner references although this tool could not read its dependents in %s", in)
 }
 
 // NotRestored returns lines about what a restoration does not restore, and for which objects.

@@ -27,7 +27,7 @@ func TestSummaryLine(t *testing.T) {
 		"relink 2, update-version 1, unlink 1. Complete scan.":                      {Complete: true, Steps: append(append(stepsOf(1, plan.ActionUnlink), stepsOf(1, plan.ActionUpdateVersion)...), stepsOf(2, plan.ActionRelink)...)},
 		"unblock 2. Complete scan.":                                                 {Complete: true, Steps: stepsOf(2, plan.ActionUnblock)},
 		`delete 1, a\nb 1, adopt 2. Complete scan.`:                                 {Complete: true, Steps: append(append(stepsOf(2, "adopt"), stepsOf(1, "a\nb")...), stepsOf(1, plan.ActionDelete)...)},
-		"delete 1; 2 more objects along with them. Complete scan.": {
+		"delete 1; 2 more objects with them. Complete scan.": {
 			Complete: true, Steps: stepsOf(1, plan.ActionDelete), Outcomes: []plan.Outcome{{Object: object.Identity{UID: "x"}, Follows: "1"}, {Object: object.Identity{UID: "y"}, Follows: "1"}},
 		},
 		"Nothing to do. Complete scan.":                     {Complete: true},

@@ -62,9 +62,9 @@ func TestTotals(t *testing.T) {
 	}
 	want := `ACTION   NAMESPACE    OBJECT                      WHY
 delete   kube-system  Secret/token                its only owner, Deployment/old, does not exist
-delete   shop         Secret/restored             its only owner, Deployment/web, was replaced: it has another UID now
-delete   -            Namespace/team              its only owner, Node/gone, does not exist; 2 objects in it: deleted along with it
-delete   team         PersistentVolumeClaim/data  deleted along with Namespace/team; what becomes of its data is unknown
+delete   shop         Secret/restored             its only owner, Deployment/web, was replaced by a new object with the same name
+delete   -            Namespace/team              its only owner, Node/gone, does not exist; 2 objects in it: deleted with it
+delete   team         PersistentVolumeClaim/data  deleted with Namespace/team; its data may be deleted
 blocked  shop         Secret/import               is blocked by Pod/import-x, which is held by example.com/hold for 60s
 
 ACTION   KIND                   OBJECTS  NAMESPACE
@@ -76,10 +76,10 @@ delete   PersistentVolumeClaim  1        team
 unlink   ConfigMap              1        shop
 blocked  Secret                 1        shop
 
-CAUSE                                                NAMESPACE     DELETES  CHANGES
-Deployment/old does not exist                        2 namespaces  61       1
-Node/gone does not exist                             -             3        0
-Deployment/web was replaced: it has another UID now  shop          1        0
+CAUSE                                                           NAMESPACE     DELETES  CHANGES
+Deployment/old does not exist                                   2 namespaces  61       1
+Node/gone does not exist                                        -             3        0
+Deployment/web was replaced by a new object with the same name  shop          1        0
 These are totals of 66 lines: to see every line, use -o wide.
 `
 	p := made(objects)
@@ -116,7 +116,7 @@ func TestTotalsOfADeletionNameWhatIsRequested(t *testing.T) {
 	g := graph.New(New(Serving(Workloads()...), Listing(objects...)))
 	p := plan.New(collector.NewJudge(g), plan.DeleteOptions(collector.ActorControllerManager, simulate.Deletion{Node: g.Find(owner.UID), Policy: metav1.DeletePropagationBackground}))
 	got := totals(t, p, 40)
-	for _, want := range []string{"\ndelete  shop       PersistentVolumeClaim/data  its only owner, ConfigMap/owner, is deleted before it; what becomes of its data is unknown\n", "\ndelete  Pod                    50       shop\n", "\nConfigMap/owner: requested  shop       52       0\n"} {
+	for _, want := range []string{"\ndelete  shop       PersistentVolumeClaim/data  its only owner, ConfigMap/owner, is deleted first; its data may be deleted\n", "\ndelete  Pod                    50       shop\n", "\nConfigMap/owner: requested  shop       52       0\n"} {
 		if !strings.Contains("\n"+got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
@@ -126,7 +126,7 @@ func TestTotalsOfADeletionNameWhatIsRequested(t *testing.T) {
 func TestTotalsNameContentsWithTheirContainer(t *testing.T) {
 	objects := append(many(60, func(name string) object.Object { return Pod("shop/"+name, OwnedBy(Node("gone"))) }),
 		Namespace("team", OwnedBy(Node("gone"))), claim("team/held", WithFinalizers("x/y")))
-	if got, want := totals(t, made(objects), 40), "PersistentVolumeClaim/held  deleted along with Namespace/team; then held until whoever set x/y removes it; what becomes of its data is unknown\n"; !strings.Contains(got, want) {
+	if got, want := totals(t, made(objects), 40), "PersistentVolumeClaim/held  deleted with Namespace/team; then held until a controller removes x/y; its data may be deleted\n"; !strings.Contains(got, want) {
 		t.Errorf("%q is not in\n%s", want, got)
 	}
 }

@@ -37,7 +37,7 @@ func (l *layout) whyAlone(on *line) string {
 	}
 	text := l.whyWithout(on.outcome, object.Identity{})
 	if on.parent != nil {
-		text = strings.Replace(text, withContainer, "deleted along with "+name(on.parent.object()), 1)
+		text = strings.Replace(text, withContainer, "deleted with "+name(on.parent.object()), 1)
 	}
 	return text
 }
@@ -98,7 +98,7 @@ func (l *layout) ownerDeleted(on *line) string {
 	why := ""
 	switch reference.Verdict {
 	case collector.VerdictDangling:
-		why = "its owner is deleted"
+		why = "its owner is gone"
 	case collector.VerdictWaiting:
 		why = "deleted before its owner, which waits for it"
 	case collector.VerdictSolid, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown:
@@ -106,7 +106,7 @@ func (l *layout) ownerDeleted(on *line) string {
 	}
 	switch s.Deletion.Policy {
 	case metav1.DeletePropagationForeground:
-		why += "; its own dependents are deleted first (foreground)"
+		why += "; its own dependents go first (foreground)"
 	case metav1.DeletePropagationOrphan:
 		why += "; its own dependents stay (orphan)"
 	case metav1.DeletePropagationBackground:
@@ -214,15 +214,15 @@ func removal(finalizers []string) string {
 	}
 	switch {
 	case len(unknown) == 1:
-		parts = append(parts, "whoever set "+unknown[0]+" removes it")
+		parts = append(parts, "a controller removes "+unknown[0])
 	case len(unknown) > 1:
-		parts = append(parts, "whoever set "+wording.List(unknown, maxNames)+" removes them")
+		parts = append(parts, "controllers remove "+wording.List(unknown, maxNames))
 	}
 	return cmp.Or(strings.Join(parts, " and "), "the garbage collector has finished")
 }
 
 // withContainer is why one of the contents of an object is deleted.
-const withContainer = "deleted along with it"
+const withContainer = "deleted with it"
 
 // whyWithout returns why an object that has no line of its own is deleted. above is the object of the
 // row it stands under, or the zero value. An object that waited for a Pod or a finalizer names that
@@ -266,7 +266,7 @@ func (l *layout) whenGone(o *plan.Outcome, above object.Identity) string {
 	switch {
 	case len(names) == 1 && o.After[0].IsNode() && (o.AfterNode() || o.Object.Kind == "Pod"):
 		if text = "about a minute after " + names[0] + " is gone"; o.NotRecreated {
-			text += "; no controller creates another one"
+			text += "; no controller recreates it"
 		}
 		return text
 	case len(names) == 0:

@@ -22,11 +22,11 @@ func TestWhy(t *testing.T) {
 		change func(p *plan.Plan, owner, pod *plan.Step)
 		want   string
 	}{
-		"its only owner is deleted":                {func(*plan.Plan, *plan.Step, *plan.Step) {}, "its owner is deleted"},
+		"its only owner is deleted":                {func(*plan.Plan, *plan.Step, *plan.Step) {}, "its owner is gone"},
 		"its only owner waits for it":              {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.VerdictWaiting }, "deleted before its owner, which waits for it"},
-		"its own dependents are deleted first":     {func(_ *plan.Plan, _, pod *plan.Step) { pod.Deletion.Policy = "Foreground" }, "its owner is deleted; its own dependents are deleted first (foreground)"},
-		"its own dependents stay":                  {func(_ *plan.Plan, _, pod *plan.Step) { pod.Deletion.Policy = "Orphan" }, "its owner is deleted; its own dependents stay (orphan)"},
-		"its owner is cluster-scoped":              {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "" }, "its owner is deleted"},
+		"its own dependents are deleted first":     {func(_ *plan.Plan, _, pod *plan.Step) { pod.Deletion.Policy = "Foreground" }, "its owner is gone; its own dependents go first (foreground)"},
+		"its own dependents stay":                  {func(_ *plan.Plan, _, pod *plan.Step) { pod.Deletion.Policy = "Orphan" }, "its owner is gone; its own dependents stay (orphan)"},
+		"its owner is cluster-scoped":              {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "" }, "its owner is gone"},
 		"its owner was in another namespace":       {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "b" }, reason},
 		"its owner had another name":               {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Name = "other" }, reason},
 		"its owner had another kind":               {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Kind = "ConfigMap" }, reason},
@@ -35,10 +35,10 @@ func TestWhy(t *testing.T) {
 		"it is not deleted":                        {func(_ *plan.Plan, _, pod *plan.Step) { pod.Action = plan.ActionUnlink }, reason},
 		"its owner is not deleted":                 {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Action = plan.ActionRemoveFinalizer }, reason},
 		"its owner could not be verified":          {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.VerdictUnknown }, reason},
-		"it has to stop":                           {func(_ *plan.Plan, _, pod *plan.Step) { pod.Deletion.WaitsForKubelet = true }, "its owner is deleted; must stop first (grace period)"},
-		"it is blocked afterwards":                 {leaves("foregroundDeletion", "x/y"), "its owner is deleted; then held until whoever set x/y removes it"},
-		"its dependents are not deleted":           {leaves("foregroundDeletion"), "its owner is deleted; then waits for its dependents"},
-		"its grace period does not end":            {leaves("kubernetes"), "its owner is deleted; then must stop"},
+		"it has to stop":                           {func(_ *plan.Plan, _, pod *plan.Step) { pod.Deletion.WaitsForKubelet = true }, "its owner is gone; must stop first (grace period)"},
+		"it is blocked afterwards":                 {leaves("foregroundDeletion", "x/y"), "its owner is gone; then held until a controller removes x/y"},
+		"its dependents are not deleted":           {leaves("foregroundDeletion"), "its owner is gone; then waits for its dependents"},
+		"its grace period does not end":            {leaves("kubernetes"), "its owner is gone; then must stop"},
 		"it is blocked, but not deleted": {
 			func(p *plan.Plan, owner, pod *plan.Step) {
 				leaves("x/y")(p, owner, pod)
@@ -87,10 +87,10 @@ func TestDeletionListsContents(t *testing.T) {
 	}
 	want := `ACTION  NAMESPACE  OBJECT                                        WHY
 delete  -          CustomResourceDefinition/widgets.example.com  why
-                   └─ 2 objects of its kind                      deleted along with it
+                   └─ 2 objects of its kind                      deleted with it
 delete  -          CustomResourceDefinition/leaf                 why
 delete  -          Namespace/b                                   why
-                   └─ 1 object in it                             deleted along with it
+                   └─ 1 object in it                             deleted with it
 delete  b          Pod/z                                         why
 `
 	if diff := cmp.Diff(want, previewed(t, p, 0, color.Never)); diff != "" {

@@ -54,7 +54,7 @@ func Write(w io.Writer, clusters []audit.Cluster, rules []string, version string
 		}
 	}
 	const buildInfo = "build_info"
-	head(&out, buildInfo, "Which version wrote this; always 1.")
+	head(&out, buildInfo, "Version of the tool that wrote this; always 1.")
 	series{"1", []label{{"version", version}}}.write(&out, buildInfo)
 	_, err := w.Write(out.Bytes())
 	return err
@@ -85,11 +85,11 @@ func value(text string) string {
 func metrics(rules []string) []metric {
 	return []metric{
 		{
-			"audit_findings", "Findings, by rule and severity. Of every rule that was judged by, also where it is 0.",
+			"audit_findings", "Findings by rule and severity. Every rule of the audit has a series, even at 0.",
 			func(c audit.Cluster) []series { return findings(c, rules) },
 		},
 		{
-			"audit_in_progress", "Objects that the garbage collector processed while the audit waited (--settle), so that no finding is about them. Without --settle there is no such series.",
+			"audit_in_progress", "Objects that the garbage collector processed while the audit waited (--settle), so they have no finding. Only with --settle.",
 			func(c audit.Cluster) []series {
 				if c.Settled == nil {
 					return nil
@@ -98,14 +98,14 @@ func metrics(rules []string) []metric {
 			},
 		},
 		{
-			"audit_objects", "Objects that were judged.",
+			"audit_objects", "Objects that the audit checked.",
 			func(c audit.Cluster) []series { return single(c.Answered, strconv.Itoa(c.Summary.Objects)) },
 		},
 		{
-			"audit_references", "Owner references that were judged.",
+			"audit_references", "Owner references that the audit checked.",
 			func(c audit.Cluster) []series { return single(c.Answered, strconv.Itoa(c.Summary.References)) },
 		},
-		{"audit_gaps", "What could not be read, by reason: types, groups, namespaces of a type, single owners.", gaps},
+		{"audit_gaps", "Types, groups, namespaces of a type and single owners that the audit could not read, by reason.", gaps},
 		{
 			"terminating_objects", "Objects that are being deleted, by kind and by what holds them: the name of a finalizer, or a fixed word.",
 			deletionSeries(objects),
@@ -115,11 +115,11 @@ func metrics(rules []string) []metric {
 			deletionSeries(oldest),
 		},
 		{
-			"audit_complete", "1 if everything that was asked for could be read, else 0.",
+			"audit_complete", "1 if the audit could read everything that it asked for, else 0.",
 			func(c audit.Cluster) []series { return single(true, oneIf(c.Complete)) },
 		},
 		{
-			"audit_answered", "1 if the cluster gave an answer, else 0: then nothing is known of it.",
+			"audit_answered", "1 if the cluster answered, else 0.",
 			func(c audit.Cluster) []series { return single(true, oneIf(c.Answered)) },
 		},
 		{
@@ -135,7 +135,7 @@ func metrics(rules []string) []metric {
 			},
 		},
 		{
-			"audit_server_info", "Which version of Kubernetes the server said that it is; always 1.",
+			"audit_server_info", "Version of Kubernetes that the server reports; always 1.",
 			func(c audit.Cluster) []series { return single(c.Server != "", "1", label{"version", c.Server}) },
 		},
 	}

@@ -39,7 +39,7 @@ func Terminating(o *object.Object, now time.Time) string {
 		text += ", orphans its dependents"
 	}
 	if held := o.ForeignFinalizers(); len(held) > 0 {
-		text += ", blocked by " + wording.List(held, maxNames)
+		text += ", held by " + wording.List(held, maxNames)
 	}
 	return text
 }
@@ -58,7 +58,7 @@ func (l *layout) furtherOwners(n graph.Node, e graph.Edge) []Note {
 			good = append(good, r.String())
 		} else if !l.refersTo(e, l.claimOf(further, j)) {
 			f := problem(j)
-			bad = append(bad, Note{fmt.Sprintf("references %s: %s", r, f.Text), f.Tone})
+			bad = append(bad, Note{fmt.Sprintf("its owner %s: %s", r, f.Text), f.Tone})
 		}
 	}
 	var out []Note
@@ -86,15 +86,15 @@ func (l *layout) refersTo(e graph.Edge, claim object.Identity) bool {
 func wrongOwnerNote(j collector.Judgement, r object.Reference) string {
 	switch j.Cause {
 	case collector.CauseClusterToNamespaced:
-		return "references it as owner, but is cluster-scoped and cannot have a namespaced owner"
+		return "names it as its owner, but is cluster-scoped"
 	case collector.CauseCrossNamespace:
-		return "references it as owner from another namespace, which is not allowed"
+		return "names it as its owner, but is in another namespace"
 	case collector.CauseUnservedVersion:
-		return fmt.Sprintf("references it as owner by %s, which is not served", r.APIVersion)
+		return fmt.Sprintf("names it as its owner by %s, which is not served", r.APIVersion)
 	case collector.CauseNone, collector.CauseTerminating, collector.CauseUnverified, collector.CauseUnknownKind,
 		collector.CauseMismatched, collector.CauseReplaced, collector.CauseMissing:
 	}
-	return fmt.Sprintf("references it as owner, but as %s %s", r.APIVersion, r)
+	return fmt.Sprintf("names it as its owner, but as %s %s", r.APIVersion, r)
 }
 
 // problem describes why the owner that a reference names is none.
@@ -105,15 +105,15 @@ func problem(j collector.Judgement) Note {
 	case collector.CauseClusterToNamespaced:
 		return Note{"cannot own a cluster-scoped object", Bad}
 	case collector.CauseUnservedVersion:
-		return Note{"version not served; served: " + strings.Join(j.Served, ", "), Bad}
+		return Note{"version not served (served: " + strings.Join(j.Served, ", ") + ")", Bad}
 	case collector.CauseUnknownKind:
 		return Note{"unknown kind", Bad}
 	case collector.CauseCrossNamespace:
-		return Note{"not in this namespace, but in " + j.UIDHolder.Namespace, Bad}
+		return Note{"in another namespace: " + j.UIDHolder.Namespace, Bad}
 	case collector.CauseMismatched:
-		return Note{fmt.Sprintf("mismatched: has the UID of %s", j.UIDHolder.Identity), Bad}
+		return Note{fmt.Sprintf("its UID belongs to %s", j.UIDHolder.Identity), Bad}
 	case collector.CauseReplaced:
-		return Note{"replaced: the name has another UID now", Bad}
+		return Note{"replaced by a new object with the same name", Bad}
 	case collector.CauseMissing:
 		return Note{"missing", Bad}
 	case collector.CauseNone, collector.CauseTerminating:

@@ -106,27 +106,27 @@ shop       ConfigMap/self     24h
 NAMESPACE  NAME                AGE
 shop       Deployment/web           missing
            └─ ConfigMap/flags  24h
-1 object, 1 absent or bad owner`,
+1 object, 1 unresolved owner`,
 		},
 		"an owner in another namespace names its dependent": {
 			objects: []object.Object{away, snapshottest.ConfigMap("shop/flags", snapshottest.OwnedBy(away))},
 			want: `
 NAMESPACE  NAME                AGE
 away       Deployment/web      24h
-shop       └─ ConfigMap/flags       references it as owner from another namespace, which is not allowed; see below
-shop       Deployment/web           not in this namespace, but in away
+shop       └─ ConfigMap/flags       names it as its owner, but is in another namespace; see below
+shop       Deployment/web           in another namespace: away
            └─ ConfigMap/flags  24h
-2 objects, 1 absent or bad owner`,
+2 objects, 1 unresolved owner`,
 		},
 		"a dead reference beside a good one is a note and a row": {
 			objects: []object.Object{web, snapshottest.ConfigMap("shop/flags", snapshottest.OwnedBy(canary, web))},
 			want: `
 NAMESPACE  NAME                AGE
 shop       Deployment/web      24h
-           └─ ConfigMap/flags  24h  references Deployment/canary: missing
+           └─ ConfigMap/flags  24h  its owner Deployment/canary: missing
 shop       Deployment/canary        missing
            └─ ConfigMap/flags       → see above
-2 objects, 1 absent or bad owner`,
+2 objects, 1 unresolved owner`,
 		},
 		"what blocks a deletion is named": {
 			objects: []object.Object{
@@ -138,7 +138,7 @@ shop       Deployment/canary        missing
 			want: `
 NAMESPACE  NAME                  AGE
 shop       Deployment/web        24h  terminating 60s, foreground: waits for its dependents
-           ├─ ConfigMap/flags    24h  terminating 60s, blocked by example.com/hold
+           ├─ ConfigMap/flags    24h  terminating 60s, held by example.com/hold
            ├─ ConfigMap/guarded  24h  finalizer example.com/hold
            └─ Pod/stopping       24h  terminating 10s
 4 objects, 3 terminating`,
@@ -147,10 +147,10 @@ shop       Deployment/web        24h  terminating 60s, foreground: waits for its
 			objects: []object.Object{web, snapshottest.Pod("shop/p", snapshottest.Owned(snapshottest.To(web, snapshottest.Controlling, snapshottest.Blocking)))},
 			view:    tree.View{Wide: true, Isolated: 7, Cells: map[types.UID]tree.Cells{"Pod/shop/p": {Ready: "1/1", Status: "Running", Age: "2d"}}},
 			want: `
-NAMESPACE  NAME            READY  STATUS   AGE  REFERENCE                  UID
-shop       Deployment/web                  24h                             Deployment/shop/web
-           └─ Pod/p        1/1    Running  2d   controller,blocking,solid  Pod/shop/p
-2 objects; 7 more with neither owner nor dependent (--all)`,
+NAMESPACE  NAME            READY  STATUS   AGE  REFERENCE               UID
+shop       Deployment/web                  24h                          Deployment/shop/web
+           └─ Pod/p        1/1    Running  2d   controller,blocking,ok  Pod/shop/p
+2 objects; 7 unrelated objects hidden (--all)`,
 		},
 		"hostile names reach the terminal escaped and shortened": {
 			objects: []object.Object{snapshottest.ConfigMap("shop/flags", snapshottest.Owned(object.Reference{
@@ -160,7 +160,7 @@ shop       Deployment/web                  24h                             Deplo
 NAMESPACE  NAME                                                                                                                                  AGE
 shop       Con\x1b[2Jfig/x\nshop  Pod/forgedyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…(434 bytes)       unknown kind
            └─ ConfigMap/flags                                                                                                                    24h
-1 object, 1 absent or bad owner`,
+1 object, 1 unresolved owner`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -124,7 +124,7 @@ func (v View) reference(r Row) string {
 	if ref.Blocks() {
 		flags = append(flags, "blocking")
 	}
-	return strings.Join(append(flags, string(v.Judge.Reference(r.Edge).Verdict)), ",")
+	return strings.Join(append(flags, wording.Verdict(v.Judge.Reference(r.Edge).Verdict)), ",")
 }
 
 func (v View) uid(r Row) string {
@@ -154,11 +154,11 @@ func (v View) summary(rows []Row) string {
 		parts = append(parts, wording.Thousands(terminating)+" terminating")
 	}
 	if claims > 0 {
-		parts = append(parts, wording.Count(claims, "absent or bad owner"))
+		parts = append(parts, wording.Count(claims, "unresolved owner"))
 	}
 	text := strings.Join(parts, ", ")
 	if v.Isolated > 0 {
-		text += fmt.Sprintf("; %s more with neither owner nor dependent (--all)", wording.Thousands(v.Isolated))
+		text += "; " + wording.Count(v.Isolated, "unrelated object") + " hidden (--all)"
 	}
 	if !v.Graph.Snapshot().Complete() {
 		text += ". " + wording.Scan(false)

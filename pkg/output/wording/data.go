@@ -1,10 +1,19 @@
 package wording
 
 import (
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
+
+// Verdict returns what a person calls the verdict on a reference; empty for none.
+func Verdict(v collector.Verdict) string { return verdicts[v] }
+
+var verdicts = map[collector.Verdict]string{
+	collector.VerdictSolid: "ok", collector.VerdictDangling: "no such owner", collector.VerdictWaiting: "waiting",
+	collector.VerdictUnresolvable: "not served", collector.VerdictScopeError: "wrong scope", collector.VerdictUnknown: "unknown",
+}
 
 // Data returns what becomes of the data of a claim or a volume that is deleted, to continue a sentence.
 func Data(of object.Identity, d *simulate.Data) string {
@@ -27,11 +36,11 @@ func Data(of object.Identity, d *simulate.Data) string {
 	case d.Lost == simulate.DataKept:
 		out += "volume " + volume + " is kept with its data (Retain)"
 	case d.ReclaimPolicy != "":
-		out += "what becomes of its data depends on the storage driver"
+		out += "the storage driver decides whether its data is deleted"
 	case d.Volume != "":
-		out += "what becomes of volume " + volume + " and its data is unknown"
+		out += "volume " + volume + " may be deleted with its data"
 	default:
-		out += "what becomes of its data is unknown"
+		out += "its data may be deleted"
 	}
 	if len(d.Snapshots) > 0 {
 		names := make([]string, len(d.Snapshots))
