@@ -68,7 +68,7 @@ var limitedCommands = map[string]struct {
 	"stuck": {reads(0, "Nothing is being deleted", "stuck"), map[string]shortfall{
 		"list": unreadable, "get": {0, []string{"could not read", "forbidden"}},
 	}},
-	"doctor": {reads(1, "1 object to collect, unchanged", "doctor", "--settle", "1ms"), map[string]shortfall{
+	"doctor": {reads(1, "1 object to collect, not processed", "doctor", "--settle", "1ms"), map[string]shortfall{
 		"list": unreadable, "get": {0, []string{"Controller manager leader", "not checked", "forbidden"}},
 	}},
 	"report": {reads(0, "does not exist, and no object", "report", "--plan"), map[string]shortfall{
@@ -80,11 +80,11 @@ var limitedCommands = map[string]struct {
 	"repair -f": {
 		func(s *scene, ns string, _ bool) attempt {
 			file := s.writeFile("manifest.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: part, namespace: "+ns+", ownerReferences: [{apiVersion: v1, kind: Secret, name: gone, uid: gone}]}}")
-			return attempt{args: []string{"repair", "-f", file}, shows: []string{"1 reference changed or removed"}}
+			return attempt{args: []string{"repair", "-f", file}, shows: []string{"Fixed 1 reference; none left to fix"}}
 		},
 		map[string]shortfall{
 			"list": unreadable,
-			"get":  {1, []string{"1 bad one left", "forbidden"}},
+			"get":  {1, []string{"1 left to fix", "forbidden"}},
 		},
 	},
 	"why --watch": { // of an object that is gone, as it ends then
@@ -93,7 +93,7 @@ var limitedCommands = map[string]struct {
 		},
 		map[string]shortfall{
 			"list":  {2, []string{"forbidden"}},
-			"get":   {2, []string{"could not read", "forbidden"}},
+			"get":   {2, []string{"could not be read", "forbidden"}},
 			"watch": {2, []string{"could not read anything", "--watch also needs the verb watch"}},
 		},
 	},
