@@ -27,7 +27,7 @@ func SetUpRoot(root *cobra.Command, scan *ScanOptions) {
 	root.CompletionOptions = cobra.CompletionOptions{DisableDefaultCmd: true}
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SetIn(scan.In)
-	root.SetOut(scan.Out)
+	root.SetOut(scan.Text())
 	root.SetErr(scan.Err)
 	root.SetFlagErrorFunc(flagError)
 	root.InitDefaultHelpCmd()

@@ -85,7 +85,7 @@ var table = map[string]allowed{
 	"pkg/output/escape":           {},
 	"pkg/output/explainview":      {own: "collector explain object output/color output/escape output/wording output/wrap"},
 	"pkg/output/html":             {own: "audit collector explain graph object output/auditreport output/escape output/explainview output/planview output/tree plan plugin repair"},
-	"pkg/output/markdown":         {own: "output/table"},
+	"pkg/output/markdown":         {own: "output/table output/wrap"},
 	"pkg/output/overviewview":     {own: "audit collector object output/auditreport output/color output/escape output/wording overview"},
 	"pkg/output/planview":         {own: "collector event object output/color output/escape output/table output/wording plan reason simulate"},
 	"pkg/output/prometheus":       {own: "audit output/escape snapshot"},

@@ -41,7 +41,7 @@ kubectl gc explain missing-owner`),
 				}
 				page, _ = rules.Page(args[0])
 			}
-			if err := markdown.Text(scan.Out, plugin.Named(page)); err != nil {
+			if err := markdown.Text(scan.Text(), plugin.Named(page)); err != nil {
 				return fmt.Errorf("write the page: %w", err)
 			}
 			return nil

@@ -2,17 +2,22 @@
 package markdown
 
 import (
+	"cmp"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 )
 
 // Text writes a page for a terminal. A paragraph becomes one line, and so does an item of a list: w
-// may break them. Links are reduced to their text, and code is indented.
+// may break them. Links are reduced to their text, and code is indented, and never broken.
 func Text(w io.Writer, page string) error {
 	b := &block{w: w}
+	whole, _ := wrap.Unwrap(w)
 	code := false
 	for line := range strings.Lines(page) {
 		line = strings.TrimRight(line, "\n")
@@ -22,7 +27,9 @@ func Text(w io.Writer, page string) error {
 			b.flush()
 			code = !code
 		case code && line != "":
+			b.w = whole
 			b.print("    " + line)
+			b.w = w
 		case line == "" || code:
 			b.flush()
 			b.print("")
@@ -66,9 +73,21 @@ func (b *block) flush() {
 	case len(b.text) > 0:
 		b.print(plain(strings.Join(b.text, " ")))
 	case len(b.rows) > 0 && b.err == nil:
-		b.err = table.Write(b.w, b.rows[0], b.rows[1:])
+		b.err = table.Write(b.w, b.rows[0], b.rows[1:], b.widestFirst()...)
 	}
 	b.text, b.rows = nil, nil
+}
+
+// widestFirst returns the titles of the table, that of its widest column first.
+func (b *block) widestFirst() []string {
+	widths := map[string]int{}
+	for _, row := range b.rows {
+		for i, cell := range row {
+			title := b.rows[0][min(i, len(b.rows[0])-1)]
+			widths[title] = max(widths[title], len(cell))
+		}
+	}
+	return slices.SortedFunc(maps.Keys(widths), func(a, b string) int { return cmp.Or(widths[b]-widths[a], strings.Compare(a, b)) })
 }
 
 // addRow adds the row of a line, unless it is the one below the header.

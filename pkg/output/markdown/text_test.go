@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 )
 
 func TestText(t *testing.T) {
@@ -15,6 +17,17 @@ func TestText(t *testing.T) {
 		"    a: [1](2)\n\n      b: **2**\n\nTHE OBJECT  SEVERITY\nis `a | b`  error\nis gone     info\n\nEnd.\n"
 	var out strings.Builder
 	if err := Text(&out, page); err != nil || out.String() != want {
+		t.Errorf("error %v\n%s\nwant\n%s", err, out.String(), want)
+	}
+}
+
+func TestTextFitsATerminalExceptForItsCode(t *testing.T) {
+	const page = "Words that are wider than this terminal, so that they are broken.\n\n```\ncode that is wider than it, which could not be pasted\n```\n\n" +
+		"| a | what it says |\n| --- | --- |\n| b | more words than fit into one row of the table |\n"
+	const want = "Words that are wider than this terminal,\n  so that they are broken.\n\n    code that is wider than it, which could not be pasted\n\n" +
+		"A  WHAT IT SAYS\nb  more words than fit into one row of\n   the table\n"
+	var out strings.Builder
+	if err := Text(wrap.NewWriter(&out, func() int { return 40 }), page); err != nil || out.String() != want {
 		t.Errorf("error %v\n%s\nwant\n%s", err, out.String(), want)
 	}
 }
