@@ -70,11 +70,11 @@ func (o *MutatingOptions) AddFlagsWithoutBackup(cmd *cobra.Command) {
 	o.Scan.AddReadingFlags(cmd)
 	o.Output.AddFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&o.DryRun, "dry-run", DryRunNone, "Only preview; server also asks the API server whether it accepts each step.")
+	flags.StringVar(&o.DryRun, "dry-run", DryRunNone, "Only preview; server also asks the API server about each step.")
 	dryRun := flags.Lookup("dry-run")
 	dryRun.NoOptDefVal, dryRun.DefValue = dryRunClient, "" // shown as no default
 	flags.StringVar(&o.confirm, "confirm", "", "Proceed without asking, only if the plan has this digest.")
-	flags.DurationVar(&o.runTimeout, "timeout", 10*time.Minute, "Time limit of the run, and of the scan after it; 0 is none.")
+	flags.DurationVar(&o.runTimeout, "timeout", 10*time.Minute, "Time limit of the run, and of the scan after; 0 is none.")
 	CompleteFlag(cmd, "dry-run", CompleteOne(dryRunChoices...))
 	o.addRunFlags(cmd)
 }
