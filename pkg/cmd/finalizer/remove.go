@@ -46,8 +46,8 @@ kubectl gc stuck pvc/import-scratch -n shop
 # Preview what the removal deletes
 kubectl gc finalizer remove pvc/import-scratch example.com/hold -n shop --dry-run
 
-# Do it, after a preview and a confirmation
-kubectl gc finalizer remove pvc/import-scratch example.com/hold -n shop`),
+# Run exactly what that showed, without a terminal
+kubectl gc finalizer remove pvc/import-scratch example.com/hold -n shop --confirm 5f2a9c41d07e9b12`),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeRemove(scan),
 		RunE:              c.run,

@@ -40,7 +40,7 @@ kubectl gc snapshot -o cluster.json.gz
 kubectl gc audit --from cluster.json.gz
 
 # One namespace, to another program
-kubectl gc snapshot -n shop | kubectl gc audit --from -`),
+kubectl gc snapshot -n shop | kubectl gc tree --from -`),
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
 	}
