@@ -82,11 +82,11 @@ func TestTable(t *testing.T) {
 	}{
 		"the most severe come first, else the report's order stays": {
 			report(), false, color.Never,
-			`SEVERITY  RULE                    NAMESPACE  OBJECT            PROBLEM                                  RESULT
-error     replaced-owner          shop       Secret/restored   Deployment/web has another UID now       deletes it
+			`SEVERITY  RULE                    NAMESPACE  OBJECT            PROBLEM                                                       RESULT
+error     replaced-owner          shop       Secret/restored   Deployment/web has another UID now                            deletes it
 error     unserved-owner-version  shop       ConfigMap/flags   apps/v1beta1 Deployment/web: version not served (served: v1)  can never decide
-warning   missing-owner           shop       ConfigMap/shared  Deployment/old is gone                   drops the reference, 1 owner remains
-warning   unverified-owner        billing    Secret/token      Invoice/2026-11: may not list invoices   unknown
+warning   missing-owner           shop       ConfigMap/shared  Deployment/old is gone                                        drops the reference, 1 owner remains
+warning   unverified-owner        billing    Secret/token      Invoice/2026-11: may not list invoices                        unknown
 `,
 		},
 		"wide adds UID, verdict and fix, and keeps one line per finding": {

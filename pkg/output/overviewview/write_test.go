@@ -91,7 +91,7 @@ STUCK deletions, under way for more than 10m
       kubectl gc stuck -n ns
 
 NEVER COLLECTED, because an owner reference is broken
-  ConfigMap/beta in ns: apps/v1beta1 Deployment/web, served: apps/v1
+  ConfigMap/beta in ns: apps/v1beta1 Deployment/web: version not served (served: apps/v1)
       kubectl gc repair configmap/beta -n ns --dry-run
 
 KEPT, with a broken owner reference
@@ -127,7 +127,7 @@ WILL BE DELETED by the garbage collector: 17 objects
 			`prod (https://10.0.0.5:6443, v1.37.2)   1 object, 1 owner reference
 
 NOT READ
-  1 of 11 types could not be read: deployments.apps (forbidden). Their dependents are not judged.
+  Could not read 1 of 11 types: deployments.apps (forbidden). Their dependents are not judged.
   The owner of 1 object could not be verified
       kubectl gc audit --rule unverified-owner
 
