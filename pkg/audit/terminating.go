@@ -67,6 +67,7 @@ type HoldingFinalizer struct {
 	Name       string `json:"name"`
 	Controller string `json:"controller"`          // a noun; empty if unknown
 	Condition  string `json:"condition,omitempty"` // when the controller removes it; a clause
+	known      bool   // what its controller is called
 	// Traces are what the scan shows of its controller; nil if that cannot be looked for.
 	Traces *reason.ControllerTraces `json:"traces,omitempty"`
 }
@@ -301,8 +302,7 @@ func (t *TerminatingObject) holds(holder Holder, because reason.Reason, finalize
 	t.Holder, t.Stored = holder, reason.Store(because)
 	for _, f := range finalizers {
 		held := HoldingFinalizer{Name: f}
-		var known bool
-		if held.Controller, held.Condition, known = simulate.FinalizerController(f); !known && held.Controller != "" {
+		if held.Controller, held.Condition, held.known = simulate.FinalizerController(f); !held.known && held.Controller != "" {
 			held.Controller = "the controller behind " + held.Controller
 		}
 		t.Finalizers = append(t.Finalizers, held)
@@ -319,7 +319,7 @@ func (t *TerminatingObject) explain(held reason.HeldByFinalizers) {
 }
 
 // Controllers returns who has to act before the object can go, as nouns without duplicates; none
-// if that is unknown.
+// if only the name of a finalizer says.
 func (t *TerminatingObject) Controllers() []string {
 	var out []string
 	add := func(who string) {
@@ -347,7 +347,9 @@ func (t *TerminatingObject) Controllers() []string {
 	case HolderFinalizer, HolderNothing, HolderUnknown:
 	}
 	for _, f := range t.Finalizers {
-		add(f.Controller)
+		if f.known {
+			add(f.Controller)
+		}
 	}
 	return out
 }

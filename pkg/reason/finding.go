@@ -29,7 +29,7 @@ var (
 			where = ", which is in namespace " + holder.Namespace
 		}
 		return fmt.Sprintf("this object is cluster-scoped and names the namespaced %s as its owner%s; since Kubernetes 1.20 the garbage collector never acts on such an object", o, where)
-	}, func(o Owner) string { return o.String() + " is namespaced, the object is not" })
+	}, func(o Owner) string { return "owner " + o.String() + " is namespaced, the object is not" })
 	// the owner's kind is known or its UID exists, but the reference's apiVersion is not served
 	OwnerVersionNotServed = says("OwnerVersionNotServed", "owner", func(o Owner) string {
 		return fmt.Sprintf("its reference names %s as %s, which is not served (served: %s)", o, o.APIVersion, strings.Join(o.ServedVersions, ", "))
@@ -64,7 +64,7 @@ var (
 		if o.Kind != holder.Kind || o.Name != holder.Name {
 			return fmt.Sprintf("%s: UID belongs to %s in %s", o, holder, holder.Namespace)
 		}
-		return fmt.Sprintf("%s is in namespace %s", o, holder.Namespace)
+		return fmt.Sprintf("owner %s is in namespace %s", o, holder.Namespace)
 	})
 	// the owner is of a kind that the collector does not watch
 	OwnerNotMonitored = says2("OwnerNotMonitored", "owner type", func(o Owner, typ string) string {

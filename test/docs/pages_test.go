@@ -89,7 +89,7 @@ kubectl wait namespace/checkout --for=condition=NamespaceFinalizersRemaining --t
 
 var pages = map[string]page{
 	"docs/agents.md":              {collector: testcluster.On},
-	"docs/commands/README.md":     {before: inShop},
+	"docs/commands/README.md":     {collector: testcluster.On, before: inShop},
 	"docs/commands/completion.md": {before: "mkdir -p ~/.local/bin"},
 	"docs/commands/delete.md":     {collector: testcluster.On, before: inShop},
 	"docs/commands/repair.md":     {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},

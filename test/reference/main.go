@@ -113,6 +113,9 @@ func pages(sources string) (map[string]string, error) {
 func withSubcommands(c *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{c}
 	for _, sub := range c.Commands() {
+		if sub.Name() == "help" { // every command's page says what --help says
+			continue
+		}
 		all = append(all, withSubcommands(sub)...)
 	}
 	return all

@@ -32,7 +32,7 @@ func TerminatingTable(w io.Writer, r *audit.TerminatingReport, wide, clusters bo
 	rows := make([][]string, len(r.Objects))
 	for i := range r.Objects {
 		t := &r.Objects[i]
-		row := []string{duration.HumanDuration(t.Age()), dash(t.Object.Namespace), escape.Line(t.Object.String()), HeldBy(t), dash(strings.Join(t.Controllers(), ", "))}
+		row := []string{duration.HumanDuration(t.Age()), dash(t.Object.Namespace), escape.Line(t.Object.String()), HeldBy(t), escape.Word(strings.Join(t.Controllers(), ", "))}
 		if wide {
 			row = append(row, escape.Word(string(t.Object.UID)), escape.Word(t.Message))
 		}
@@ -41,6 +41,7 @@ func TerminatingTable(w io.Writer, r *audit.TerminatingReport, wide, clusters bo
 		}
 		rows[i] = row
 	}
+	header, rows = table.DropEmpty(header, rows, "CONTROLLER")
 	return table.Write(w, header, rows, "HELD BY", "OBJECT", "CONTROLLER", "NAMESPACE")
 }
 
