@@ -297,7 +297,7 @@ func TestDeleteOfNamespaceBeginsIfUnavailableAPIIsAccepted(t *testing.T) {
 	s.brokenAPIService(group)
 	space := s.live(newObject("v1", "Namespace", "", s.namespace("accept-space")))
 	s.gc("delete", "namespace/"+space.GetName(), "--yes").exits(t, 1).
-		shows(t, "its contents could not be listed: API group "+group).warns(t, "hint: with --accept-gap "+group)
+		shows(t, "because this tool could not list its contents: API group "+group).warns(t, "hint: with --accept-gap "+group)
 	s.requireUnchanged(space)
 	s.gc("delete", "namespace/"+space.GetName(), "--yes", "--wait=false", "--accept-gap", group).exits(t, 0).
 		shows(t, "deletes it although this tool could not read its contents in "+group)

@@ -136,7 +136,7 @@ func TestDoctor(t *testing.T) {
 		s.create(configMap(ns, "owned", ownedBy(referenceTo(s.create(secret(ns, "owner"))))))
 		d := s.tool().doctor(0)
 		d.require(t, "unverified", "CollectorUnverified")
-		if got := d.detail("graph"); !regexp.MustCompile(`^it has all \d+ objects with owners or dependents$`).MatchString(got) {
+		if got := d.detail("graph"); !regexp.MustCompile(`^the collector knows all \d+ objects with owners or dependents$`).MatchString(got) {
 			t.Errorf("of the collector's graph it says %q", got)
 		}
 	})

@@ -178,7 +178,7 @@ func TestAuditRunsInAnEmptyImage(t *testing.T) {
 	}
 	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
 	table := run(t, "audit", "--strict").exits(t, 1).shows(t, "missing-owner", "Complete scan: ")
-	if row := regexp.MustCompile(regexp.QuoteMeta(ns) + ` +ConfigMap/orphan\b`); !row.MatchString(table.Stdout) {
+	if row := regexp.MustCompile(regexp.QuoteMeta(ns) + `: ConfigMap/orphan\b`); !row.MatchString(table.Stdout) {
 		t.Errorf("no row matches %s:\n%s", row, table.Stdout)
 	}
 

@@ -87,7 +87,7 @@ func TestRepairRefusals(t *testing.T) {
 	s.gc("repair", "-n", ns, "--confirm", "0123456789abcdef").exits(t, 4).warns(t, "the plan differs from the confirmed one: its digest is ", ", not 0123456789abcdef")
 	s.gc("repair", "configmap/gone", "-n", ns, "--yes").exits(t, 2).warns(t, fmt.Sprintf(`"configmaps/gone" in namespace %q does not exist`, ns))
 	tty := s.tool().atTerminal("repair", "-n", ns)
-	tty.awaitText("Nothing will be deleted. Type yes to confirm: ")
+	tty.awaitText("confirm: ")
 	tty.press("2\n")
 	tty.wait().exits(t, 4)
 	s.requireUnchanged(o, protected)
