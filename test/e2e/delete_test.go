@@ -140,7 +140,7 @@ func TestDeleteClientSideActsAsCollector(t *testing.T) {
 			owner := s.create(configMap(ns, "owner"))
 			dependent := s.create(secret(ns, "dependent", ownedBy(referenceTo(owner, blocking))))
 			below := s.create(role(ns, "below", ownedBy(referenceTo(dependent))))
-			s.gc("delete", "configmap/owner", "-n", ns, "--cascade=" + policy, "--client-side", "--yes").exits(t, 0)
+			s.gc("delete", "configmap/owner", "-n", ns, "--cascade="+policy, "--client-side", "--yes").exits(t, 0)
 			s.requireGone(owner)
 			if policy == "orphan" {
 				s.requireUnchanged(below)
