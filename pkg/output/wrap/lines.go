@@ -30,8 +30,9 @@ func Text(line string, indent, columns int) string {
 }
 
 // Lines returns a line of text in lines that are at most first columns wide, from the second on
-// at most rest, unless a word or a command is wider. A command begins with kubectl and ends with
-// the text, before two blanks, or before a word in parentheses. Colors go on after a break.
+// at most rest, unless a word, a command or code between ` is wider. A command begins with kubectl, at
+// the beginning of the text or after a colon, and ends with the text, before two blanks, or before a
+// word in parentheses. Colors go on after a break.
 func Lines(text string, first, rest int) []string {
 	if Width(text) <= first {
 		return []string{text}
@@ -77,24 +78,44 @@ func colorAfter(text, color string) string {
 	return color
 }
 
-// units returns the parts of a text between which it may be broken: words and commands, each with
-// the blanks before it.
+// units returns the parts of a text between which it may be broken: words, commands and code, each
+// with the blanks before it.
 func units(text string) []string {
 	var out []string
-	unit, inCommand := 0, false // where the current one begins
+	unit, inCommand, introduced := 0, false, true // where the current one begins
 	for at := 0; at < len(text); {
 		word := at + len(text[at:]) - len(strings.TrimLeft(text[at:], " "))
-		end := len(text)
-		if blank := strings.IndexByte(text[word:], ' '); blank >= 0 {
-			end = word + blank
-		}
 		gap := word-at > 1 || strings.HasPrefix(text[word:], "(")
 		if at > 0 && (!inCommand || gap) {
 			out = append(out, text[unit:at])
 			unit, inCommand = at, false
 		}
-		inCommand = inCommand || strings.HasSuffix(text[word:end], "kubectl") && sequence.ReplaceAllString(text[word:end], "") == "kubectl"
+		end := endOfWord(text, word)
+		plain := sequence.ReplaceAllString(text[word:end], "")
+		inCommand = inCommand || introduced && plain == "kubectl"
+		introduced = strings.HasSuffix(plain, ":")
 		at = end
 	}
 	return append(out, text[unit:])
+}
+
+// endOfWord returns where the word ends that begins at an index. Code between ` is one word, with what is
+// written up against it.
+func endOfWord(text string, at int) int {
+	end := at + blank(text[at:])
+	if begin := strings.IndexByte(text[at:end], '`'); begin >= 0 {
+		code := at + begin + 1
+		if length := strings.IndexByte(text[code:], '`'); length >= 0 && code+length > end {
+			end = code + length + blank(text[code+length:])
+		}
+	}
+	return end
+}
+
+// blank returns the index of the first blank, or else the length of a text.
+func blank(text string) int {
+	if i := strings.IndexByte(text, ' '); i >= 0 {
+		return i
+	}
+	return len(text)
 }
