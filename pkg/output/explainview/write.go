@@ -288,11 +288,7 @@ func (w *answerWriter) suggestions() {
 	for _, r := range w.answer.Suggestions {
 		w.line("you can", escape.Sentence(r.Sentence))
 		if len(r.Command) > 0 {
-			command, indent := escape.Sentence(w.Command(r.Command...)), 18
-			if left := w.columns - wrap.Width(command); left >= 2 { // there it fits
-				indent = min(indent, left)
-			}
-			fmt.Fprintf(&w.out, "%*s%s\n", indent, "", w.Palette.Bold(command))
+			fmt.Fprintf(&w.out, "%18s%s\n", "", w.Palette.Bold(escape.Sentence(w.Command(r.Command...))))
 		}
 	}
 }

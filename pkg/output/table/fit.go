@@ -242,11 +242,7 @@ func (f *fitting) addTails(text []byte) []byte {
 	for line := range bytes.Lines(text) {
 		if tail, ok := f.tails[i]; ok {
 			line = bytes.TrimSuffix(line, []byte("\n"))
-			begin := f.offset(tail.column)
-			if left := f.terminal - wrap.Width(tail.text); left >= 0 && len(line) == 0 && !strings.ContainsAny(tail.text, "│├└") {
-				begin = min(begin, left) // there it fits
-			}
-			line = fmt.Appendf(slices.Clip(line), "%*s%s\n", max(begin-wrap.Width(string(line)), 0), "", tail.text)
+			line = fmt.Appendf(slices.Clip(line), "%*s%s\n", max(f.offset(tail.column)-wrap.Width(string(line)), 0), "", tail.text)
 		}
 		out.Write(line)
 		i++

@@ -60,11 +60,11 @@ func TestWriteFitsTheTerminal(t *testing.T) {
 			[][]string{{"x", "see https://kubernetes.io/docs/concepts/architecture/garbage-collection/ for more"}, {"y", "z"}},
 			"A  WHY\nx  see\n   https://kubernetes.io/docs/concepts/architecture/garbage-collection/\n   for more\ny  z\n",
 		},
-		"a word that is longer than its column begins farther left": {
+		"a word that is longer than its column and the rest of the terminal begins in its column": {
 			40,
 			[]string{"A", "WHY", "B"},
 			[][]string{{"x", "is held by PersistentVolumeClaim/data-postgresql-0 only", "y"}},
-			"A  WHY         B\nx  is held by  y\n PersistentVolumeClaim/data-postgresql-0\n   only\n",
+			"A  WHY         B\nx  is held by  y\n   PersistentVolumeClaim/data-postgresql-0\n   only\n",
 		},
 		"the lines of a tree go on": {
 			54, header,
