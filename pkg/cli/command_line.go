@@ -69,7 +69,7 @@ func exitCode(ctx context.Context, args []string, s *ScanOptions, err error) int
 	if hinted, ok := errors.AsType[*hintedError](err); ok {
 		hint := escape.Terminal(redact.Text(hinted.hint))
 		if hinted.command != nil {
-			hint = strings.Replace(hint, "%s", s.Suggest(hinted.command...), 1)
+			hint += ": " + s.Suggest(hinted.command...)
 		}
 		fmt.Fprintln(s.Err, "hint: "+hint)
 	}

@@ -53,7 +53,7 @@ func CheckRules(ids []string) error {
 	for _, id := range ids {
 		if !slices.Contains(audit.IDs(), id) {
 			err := Usagef("there is no rule %s%s", Quote(id), DidYouMean(Nearest(id, audit.IDs())))
-			return WithCommandHint(err, "%s lists the rules", "explain")
+			return WithCommandHint(err, "all rules", "explain")
 		}
 	}
 	return nil
@@ -62,7 +62,7 @@ func CheckRules(ids []string) error {
 type hintedError struct {
 	error
 	hint    string
-	command []string // replaces %s in the hint; nil if there is none
+	command []string // stands after the hint and a colon; nil if there is none
 }
 
 // WithHint returns err with a hint for the user, which is printed on a line of its own. It
@@ -74,8 +74,8 @@ func WithHint(err error, hint string) error {
 	return &hintedError{err, hint, nil}
 }
 
-// WithCommandHint is WithHint for a hint with a suggested command of this program, whose words
-// replace %s in the hint.
+// WithCommandHint is WithHint for a hint that ends with a colon, which it gets here, and a suggested
+// command of this program.
 func WithCommandHint(err error, hint string, command ...string) error {
 	if err == nil {
 		return nil

@@ -54,7 +54,7 @@ func unexpectedTarget(cmd *cobra.Command, arg string) error {
 	if n := cmd.Flag("namespace"); n != nil {
 		words = append(words, "-n", n.Value.String())
 	}
-	return WithCommandHint(Usagef("unexpected argument %s", Quote(arg)), "to explain one object, use %s", words...)
+	return WithCommandHint(Usagef("unexpected argument %s", Quote(arg)), "to explain one object", words...)
 }
 
 // isFile reports whether a word is the name of a document, or would be the name of one.

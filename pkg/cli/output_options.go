@@ -63,7 +63,7 @@ func (f *OutputFlags) withHint(err error) error {
 	near := Nearest(word, slices.Concat(f.own, structured.Formats()))
 	switch {
 	case word == "html":
-		return WithCommandHint(err, "for a page to open in a browser, use %s", "report")
+		return WithCommandHint(err, "for a page to open in a browser", "report")
 	case strings.HasPrefix(word, "custom-columns"):
 		return WithHint(err, "for columns of your own, use -o jsonpath")
 	case len(near) > 0 && near[0] != word:
@@ -102,8 +102,8 @@ func (f *OutputFile) Standard() bool { return f.Name == "-" }
 func (f *OutputFile) Check(s *ScanOptions, command, example string) error {
 	return cmp.Or(
 		WithCommandHint(UsageIf(slices.Contains(append(structured.Formats(), "html", "wide", "sarif"), f.Name), "-o %s: %s writes a file, so -o names it", Quote(f.Name), command),
-			"for a format, use %s", "audit", "-o", "FORMAT"),
-		WithCommandHint(UsageIf(!f.given("output") && s.OutTerm, "standard output is a terminal: name a file"), "%s", command, "-o", example),
+			"for a format", "audit", "-o", "FORMAT"),
+		WithCommandHint(UsageIf(!f.given("output") && s.OutTerm, "standard output is a terminal: name a file"), "for example", command, "-o", example),
 	)
 }
 

@@ -403,13 +403,13 @@ func (s *ScanOptions) withScanHint(err error) error {
 		case context == "":
 			return WithHint(err, "check the address of the server"+s.orFile())
 		}
-		return WithHint(err, "check the context with "+s.SuggestKubectl("config", "current-context")+s.orFile())
+		return WithHint(err, "check the context"+s.orFile()+"; to see which it is: "+s.SuggestKubectl("config", "current-context"))
 	}
 	if _, ok := errors.AsType[*client.MemoryError](err); ok {
 		return WithHint(err, "raise it with --max-memory, or scan one namespace with -n")
 	}
 	if _, ok := errors.AsType[*scan.NothingReadableError](err); ok {
-		return WithHint(err, "if you have permissions in one namespace only, use -n; "+s.SuggestKubectl("auth", "can-i", "--list")+" shows what you may read")
+		return WithHint(err, "if you have permissions in one namespace only, use -n; what you may read: "+s.SuggestKubectl("auth", "can-i", "--list"))
 	}
 	return err
 }

@@ -125,7 +125,7 @@ func (b *builder) listKind() {
 	}
 	i := slices.IndexFunc(b.judgements, collector.Judgement.NamesListKind)
 	b.answer.say(assessment.ConsequenceIfDecidable(), "%s names %s as its owner, with a list kind, probably by mistake: because of that, the cluster's garbage collector %s.", b.object, b.object.Owners[i], what)
-	b.answer.next("A running garbage collector acts within seconds. " + plugin.Command() + " collect does not: it leaves the object alone.")
+	b.answer.next("A running garbage collector acts within seconds. The command collect does not: it leaves the object alone.")
 	b.answer.suggest("remove the reference, or correct its kind", append([]string{"kubectl", "edit"}, b.arguments(b.object.Identity)...)...)
 }
 

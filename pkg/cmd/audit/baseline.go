@@ -30,7 +30,7 @@ func (f *auditFlags) readBaseline() (*audit.Baseline, error) {
 	if err != nil {
 		err = fmt.Errorf("read the baseline %s: %w", escape.Short(f.baseline, 200), err)
 		if errors.Is(err, audit.ErrPartialBaseline) {
-			return nil, cli.WithCommandHint(err, "write a baseline without --baseline: %s", "audit", "-o", "json")
+			return nil, cli.WithCommandHint(err, "write a baseline without --baseline", "audit", "-o", "json")
 		}
 	}
 	return known, err

@@ -88,7 +88,7 @@ func installShim(s cli.Streams, directory string) error {
 	}
 	fmt.Fprintf(s.Err, "wrote %s\n", cli.Quote(path))
 	if !inPath(s, directory) {
-		fmt.Fprintf(s.Err, "hint: kubectl finds it once %s is in your PATH\n", cli.Quote(directory))
+		fmt.Fprintf(s.Err, "hint: once %s is in your PATH, kubectl finds it\n", cli.Quote(directory))
 	}
 	return nil
 }

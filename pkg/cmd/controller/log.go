@@ -126,7 +126,7 @@ func (l *roundLog) noteLeftOut(all []controller.LeftOut) {
 	ended := slices.DeleteFunc(slices.Clone(l.leftOut), func(name string) bool { return slices.Contains(names, name) })
 	if len(begun) > 0 {
 		l.note(fmt.Sprintf("warning: left out, because this would delete more at once than --max-deletes allows (%d): %s; everything else is collected. "+
-			"Preview them: %s; to allow this, use --max-deletes %d", l.options.MaxDeletes, wording.List(begun, cli.MaxNamedGaps), l.options.Scan.Suggest("collect", "--dry-run"), most))
+			"To allow this, use --max-deletes %d. Preview them: %s", l.options.MaxDeletes, wording.List(begun, cli.MaxNamedGaps), most, l.options.Scan.Suggest("collect", "--dry-run")))
 	}
 	if len(full) > 0 {
 		l.note("warning: left out, because the backups of the last day have used up the share of one namespace in --backup-max-size: " +

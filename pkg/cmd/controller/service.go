@@ -163,7 +163,7 @@ func (s *service) refuseBesideOwn(ctx context.Context) error {
 	case leader.Renews:
 		return cli.Refuse(s.command.options.Scan.Streams, cli.ExitFound,
 			fmt.Sprintf("kube-controller-manager runs (%s renews its lease), and its garbage collector deletes the same objects", cli.Quote(leader.Holder)),
-			"if its garbage collector is disabled, use --allow-running-collector; to find out, use "+s.command.options.Scan.Suggest("doctor"))
+			"if its garbage collector is disabled, use --allow-running-collector; to find out: "+s.command.options.Scan.Suggest("doctor"))
 	}
 	return nil
 }

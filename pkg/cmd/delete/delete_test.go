@@ -15,7 +15,7 @@ func TestDelete(t *testing.T) {
 	}{
 		"previews everything that is deleted with an object": {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployment/web", "-n", "shop"}, cli.ExitDone, "delete 6, keep 2 in namespace shop (file ../../../docs/demo/cluster.json). Complete scan.", ""},
 		"keeps dependents with --cascade=orphan":             {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployment/web", "-n", "shop", "--cascade=orphan"}, cli.ExitDone, "keep 4", ""},
-		"refuses an object that does not exist":              {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployment/nope", "-n", "shop"}, cli.ExitUsage, "", "--ignore-not-found to treat it as deleted"},
+		"refuses an object that does not exist":              {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployment/nope", "-n", "shop"}, cli.ExitUsage, "", "hint: to treat it as deleted, use --ignore-not-found; what is known of it: kubectl gc why deployment/nope "},
 		"accepts a missing object with --ignore-not-found":   {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployment/nope", "-n", "shop", "--ignore-not-found"}, cli.ExitDone, "Nothing was changed", ""},
 		"refuses an empty command line":                      {[]string{}, cli.ExitUsage, "", "error: nothing to delete given\n"},
 		"refuses a type without a selection":                 {[]string{"--from", clitest.DemoCluster, "--dry-run", "deployments"}, cli.ExitUsage, "", "error: \"deployments\" is a type: specify which of its objects\n"},

@@ -61,13 +61,13 @@ func (c *deleteCommand) findTargets(g *graph.Graph, ignoreMissing bool) ([]graph
 		switch {
 		case !sel.HasLabels(o):
 		case int(n) >= g.Listed():
-			return nil, cli.WithHint(cli.Usagef("%s is of a type that the garbage collector does not watch: nothing can be predicted", cli.Quote(o.String())), "use "+c.options.Scan.SuggestKubectl("delete", o.String(), "-n", o.Namespace))
+			return nil, cli.WithHint(cli.Usagef("%s is of a type that the garbage collector does not watch: nothing can be predicted", cli.Quote(o.String())), "without a prediction: "+c.options.Scan.SuggestKubectl("delete", o.String(), "-n", o.Namespace))
 		default:
 			out = append(out, n)
 		}
 	}
 	if len(out) == 0 && !ignoreMissing {
-		return nil, cli.WithCommandHint(cli.Usagef("nothing matches: no %s", c.describe()), "%s shows what exists", "tree", "--all")
+		return nil, cli.WithCommandHint(cli.Usagef("nothing matches: no %s", c.describe()), "what exists", "tree", "--all")
 	}
 	return out, nil
 }
@@ -82,7 +82,7 @@ func (c *deleteCommand) requireObjects() error {
 
 func withNotFoundHint(err error, arg, namespace string) error {
 	if cli.IsNotFound(err) {
-		return cli.WithCommandHint(err, "use %s to see what is known of it, or --ignore-not-found to treat it as deleted", "why", arg, "-n", namespace)
+		return cli.WithCommandHint(err, "to treat it as deleted, use --ignore-not-found; what is known of it", "why", arg, "-n", namespace)
 	}
 	return err
 }

@@ -41,7 +41,7 @@ func (c *doctorCommand) runCanary(ctx context.Context, bird *canary.Canary) (tes
 		if l.Changed {
 			verb = "get"
 		}
-		fmt.Fprintf(c.scan.Err, "hint: to %s it, use %s\n", verb, c.scan.SuggestKubectl(verb, "configmap", l.Name, "-n", l.Namespace))
+		fmt.Fprintf(c.scan.Err, "hint: to %s it: %s\n", verb, c.scan.SuggestKubectl(verb, "configmap", l.Name, "-n", l.Namespace))
 	}
 	return test, len(result.Left) > 0
 }

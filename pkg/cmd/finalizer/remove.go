@@ -88,7 +88,7 @@ func (c *removeCommand) run(cmd *cobra.Command, args []string) error {
 	case c.options.Scan.AllNamespaces:
 		return cli.WithHint(cli.Usagef("-A cannot be combined with TYPE/NAME: only one object is changed"), "use -n to choose its namespace")
 	case c.finalizer == object.ForegroundFinalizer || c.finalizer == object.OrphanFinalizer:
-		return cli.WithCommandHint(cli.Usagef("%s is the garbage collector's own finalizer: it stays until the dependents are deleted or orphaned", c.finalizer), "%s previews that, and what removes it then", "collect", "--dry-run")
+		return cli.WithCommandHint(cli.Usagef("%s is the garbage collector's own finalizer: it stays until the dependents are deleted or orphaned", c.finalizer), "to preview that, and what removes it then", "collect", "--dry-run")
 	}
 	if c.selection, err = c.options.Scan.Select(targets, ""); err != nil {
 		return err
@@ -138,14 +138,14 @@ func (c *removeCommand) checkFinalizer(g *graph.Graph) error {
 		return cli.Usagef("%s has the same UID as another object, so it is not changed", name)
 	case o.IsNamespace() && c.finalizer == object.NamespaceFinalizer:
 		return cli.WithCommandHint(cli.Usagef("%s is not in the metadata of %s: the namespace controller removes it from the spec when the namespace is empty", finalizer, name),
-			"%s shows what it waits for", "why", "namespace/"+o.Name)
+			"what it waits for", "why", "namespace/"+o.Name)
 	case !slices.Contains(o.Finalizers, c.finalizer):
 		return cli.WithHint(cli.Usagef("%s has no finalizer %s", name, finalizer), otherFinalizers(o))
 	case c.finalizer == simulate.DefinitionFinalizer && o.IsCRD():
 		return cli.WithCommandHint(cli.Usagef("%s keeps %s until all its objects are deleted: without it they would stay in storage, where nobody can read them", name, finalizer),
-			"%s shows which object it waits for", "why", "customresourcedefinition/"+o.Name)
+			"which object it waits for", "why", "customresourcedefinition/"+o.Name)
 	case !o.Terminating():
-		return cli.WithCommandHint(cli.Usagef("%s is not being deleted: its finalizer %s holds nothing", name, finalizer), "%s shows what would be deleted with it", "delete", c.selection.Targets[0].String(), "-n", o.Namespace, "--dry-run")
+		return cli.WithCommandHint(cli.Usagef("%s is not being deleted: its finalizer %s holds nothing", name, finalizer), "what would be deleted with it", "delete", c.selection.Targets[0].String(), "-n", o.Namespace, "--dry-run")
 	}
 	return nil
 }

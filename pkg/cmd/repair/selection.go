@@ -124,7 +124,7 @@ func (c *repairCommand) validateIn(g *graph.Graph) error {
 		for _, n := range targets.Nodes() {
 			o := g.Object(n)
 			if !slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == uid }) {
-				return cli.WithHint(cli.Usagef("%s has no reference to the UID %s", cli.Quote(o.String()), cli.Quote(string(uid))), c.options.Scan.SuggestKubectl("get", c.selection.Targets[0].String(), "-o", "yaml", "-n", o.Namespace)+" shows its ownerReferences")
+				return cli.WithHint(cli.Usagef("%s has no reference to the UID %s", cli.Quote(o.String()), cli.Quote(string(uid))), "its ownerReferences: "+c.options.Scan.SuggestKubectl("get", c.selection.Targets[0].String(), "-o", "yaml", "-n", o.Namespace))
 			}
 		}
 	}

@@ -14,7 +14,7 @@ func TestReport(t *testing.T) {
 		stdout, stderr string
 	}{
 		"writes a page to standard output": {[]string{"--from", clitest.DemoCluster}, cli.ExitDone, "<!DOCTYPE html>", ""},
-		"refuses a format":                 {[]string{"--from", clitest.DemoCluster, "-o", "json"}, cli.ExitUsage, "", "error: -o \"json\": report writes a file, so -o names it\nhint: for a format, use kubectl gc audit -o FORMAT"},
+		"refuses a format":                 {[]string{"--from", clitest.DemoCluster, "-o", "json"}, cli.ExitUsage, "", "error: -o \"json\": report writes a file, so -o names it\nhint: for a format: kubectl gc audit -o FORMAT"},
 		"refuses an empty file name":       {[]string{"--from", clitest.DemoCluster, "-o", ""}, cli.ExitUsage, "", "error: --output has an empty value\n"},
 	} {
 		t.Run(name, func(t *testing.T) { clitest.Run(t, New, c.args...).Expect(t, c.code, c.stdout, c.stderr) })

@@ -47,7 +47,7 @@ func (c *restoreCommand) find(name string) (*backup.Backup, error) {
 		known, _ := backupNames(root) // the hint leads to the error
 		err = cli.Usagef("there is no backup %s of this context%s", cli.Quote(name), cli.DidYouMean(cli.Nearest(name, known)))
 	}
-	return saved, cli.WithCommandHint(err, "give a folder, or a backup listed by: %s", "restore")
+	return saved, cli.WithCommandHint(err, "give a folder, or a backup of this list", "restore")
 }
 
 // list lists the backups of the current context.

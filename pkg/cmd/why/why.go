@@ -168,7 +168,7 @@ func (c *whyCommand) scope(ctx context.Context) (scan.Scope, error) {
 	}
 	for _, t := range c.selection.Targets {
 		if t.Name == "" {
-			return scope, cli.WithCommandHint(cli.Usagef("%s is a type: why explains single objects, given as TYPE/NAME", cli.Quote(t.Word)), "%s checks all objects", "audit")
+			return scope, cli.WithCommandHint(cli.Usagef("%s is a type: why explains single objects, given as TYPE/NAME", cli.Quote(t.Word)), "to check all objects", "audit")
 		}
 		if t.Type.Namespaced && c.scan.AllNamespaces {
 			return scope, cli.WithHint(cli.Usagef("%s may exist in several namespaces, and why explains one object", cli.Quote(t.String())), "choose its namespace with -n, or the object with --uid")
