@@ -15,7 +15,7 @@ func Page(rule string) (page string, ok bool) {
 	return string(text), err == nil
 }
 
-// List returns the table of all rules, with their summaries and usual severities.
+// List returns the table of all rules, with their summaries and usual severities; the worst come first.
 func List() string {
 	page, _ := Page("README")
 	table := page[strings.Index(page, "\n| ")+1:]

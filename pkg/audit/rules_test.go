@@ -935,7 +935,7 @@ func TestOutdatedOwnerVersion(t *testing.T) {
 	})
 }
 
-// The ids and their order are part of the JSON contract: docs/rules/README.md has them. -update adds the
+// The ids are part of the JSON contract: docs/rules/README.md has them, by usual severity. -update adds the
 // rows of new rules, with the severity that testdata/rules shows.
 func TestRules(t *testing.T) {
 	file := filepath.Join("..", "..", "docs", "rules", "README.md")
@@ -945,10 +945,15 @@ func TestRules(t *testing.T) {
 	}
 	table := regexp.MustCompile(`(?m)^\| \[([a-z-]+)\]\(([a-z-]+)\.md\) \| (.+) \| (error|warning|info) \|\n`)
 	rows := table.FindAllSubmatchIndex(page, -1)
-	var documented []string
+	var documented, severities []string
 	for _, row := range table.FindAllSubmatch(page, -1) {
 		documented = append(documented, fmt.Sprintf("%s (%s.md): %s", row[1], row[2], row[3]))
+		severities = append(severities, string(row[4]))
 	}
+	if order := []string{"error", "warning", "info"}; !slices.IsSortedFunc(severities, func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) }) {
+		t.Errorf("the rules are not in the order of their severities: %v", severities)
+	}
+	slices.Sort(documented)
 	var rules []string
 	for _, rule := range audit.Rules {
 		rules = append(rules, fmt.Sprintf("%s (%[1]s.md): %s", rule.ID, rule.Summary))
@@ -965,7 +970,7 @@ func TestRules(t *testing.T) {
 		if err := os.WriteFile(file, slices.Concat(page[:end], []byte(added), page[end:]), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	} else if diff := cmp.Diff(documented, rules); diff != "" {
+	} else if diff := cmp.Diff(documented, slices.Sorted(slices.Values(rules))); diff != "" {
 		t.Errorf("docs/rules/README.md has other rules: run with -update to add new ones (-page +program):\n%s", diff)
 	}
 }

@@ -34,7 +34,7 @@ kubectl gc explain missing-owner`),
 			if len(args) > 1 {
 				return cli.NoArguments(cmd, args[1:])
 			}
-			page := rules.List()
+			page := rules.List() + "\nMore about one: " + plugin.Command() + " explain RULE\n"
 			if len(args) == 1 {
 				if err := cli.CheckRules(args); err != nil {
 					return err

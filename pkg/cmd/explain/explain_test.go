@@ -16,6 +16,7 @@ func TestExplain(t *testing.T) {
 		stdout, stderr string
 	}{
 		"lists the rules":                    {nil, cli.ExitDone, "self-owner                   An object names itself as its owner.", ""},
+		"ends the list with what to run":     {nil, cli.ExitDone, "\n\nMore about one: kubectl gc explain RULE\n", ""},
 		"explains a rule":                    {[]string{"self-owner"}, cli.ExitDone, "\nHOW TO REPAIR IT\n", ""},
 		"refuses a rule that does not exist": {[]string{"README"}, cli.ExitUsage, "", "there is no rule \"README\""},
 		"refuses a second rule":              {[]string{"self-owner", "owner-cycle"}, cli.ExitUsage, "", "error: unexpected argument \"owner-cycle\"\n"},
