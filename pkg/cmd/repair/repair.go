@@ -44,33 +44,32 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	c := &repairCommand{options: cli.NewMutatingOptions("repair", scan)}
 	cmd := &cobra.Command{
 		Use:   "repair [TYPE/NAME ...] [-l SELECTOR]",
-		Short: "Fix broken owner references, so that the objects are not deleted",
-		Long: `Fix broken owner references, so that the objects are not deleted. There are three
-repairs:
+		Short: "Fix broken owner references",
+		Long: `Fix broken owner references. There are three repairs:
 
-  unlink          removes a reference whose owner is gone, or can never be its owner
-  relink          points a reference at the object that now has the owner's name
+  unlink          removes a reference to an owner that is gone or impossible
+  relink          points it at the object that now has the owner's name
   update-version  changes an apiVersion that is not served to one that is
 
-It chooses the repair per reference; "` + cli.CommandName + ` audit" shows which. It changes a valid
-reference only if --reference names it, or to the preferred version with --fix
-update-version. It leaves a reference that it cannot verify as it is, and points others
-only at owners that it has read. It deletes nothing.
+It chooses the repair per reference; "` + cli.CommandName + ` audit" shows which. It changes
+a valid reference only if --reference names it, or to the preferred version
+with --fix update-version. It leaves a reference that it cannot verify as it
+is, and points others only at owners that it has read. It deletes nothing.
 
-Without targets, it repairs everything in the whole cluster, or in the namespace that -n
-names. First it shows what it would change, and what the garbage collector would do
-otherwise. Then it asks, backs up the objects, repairs those that have not changed
-since, and scans again.
+Without targets, it repairs everything in the whole cluster, or in the
+namespace that -n names. First it shows what it would change, and what the
+garbage collector would do otherwise. Then it asks, backs up the objects,
+repairs those that have not changed since, and scans again.
 
-With -f it changes nothing in the cluster: it reads manifests, compares their references
-with the cluster, and prints them so that the garbage collector does not delete the
-objects as soon as you apply them.
+With -f it changes nothing in the cluster: it reads manifests, compares their
+references with the cluster, and prints them so that the garbage collector does
+not delete the objects as soon as you apply them.
 
 Exit codes: 0 done, and a complete scan found nothing left; 1 a step failed, or
-something is left, cannot be repaired or is not verified; 2 no answer; 3 incomplete scan
-with --strict; 4 not confirmed; 130 interrupted.`,
+something is left, cannot be repaired or is not verified; 2 no answer;
+3 incomplete scan with --strict; 4 not confirmed; 130 interrupted.`,
 		Example: cli.Examples(`
-# Preview what would be repaired, and what the garbage collector would do otherwise
+# Preview what would be repaired, and what would happen otherwise
 kubectl gc repair --dry-run
 
 # Preview it, and ask the API server whether it would accept each step
@@ -88,7 +87,7 @@ kubectl gc repair -l app=web
 # Before an upgrade: all references to the preferred versions of their owners
 kubectl gc repair --fix update-version --dry-run
 
-# Before a restore: manifests whose owners have been recreated with other UIDs
+# Before a restore: manifests whose owners have been recreated with new UIDs
 kubectl gc repair -f backup.yaml -n shop > repaired.yaml
 
 # A reference to a kind that no longer exists

@@ -37,22 +37,23 @@ type restoreCommand struct {
 func New(scan *cli.ScanOptions) *cobra.Command {
 	c := &restoreCommand{options: cli.NewMutatingOptions("restore", scan)}
 	cmd := &cobra.Command{
-		Use:   "restore BACKUP [TYPE/NAME ...]",
+		Use:   "restore [BACKUP [TYPE/NAME ...]]",
 		Short: "Recreate objects from a backup",
-		Long: `Recreate the objects that a run deleted, from its backup: owners first, with every owner
-reference pointing at the owner's new UID. It also restores references that the run
-removed from existing objects.
+		Long: `Recreate the objects that a run deleted, from its backup: owners first, with
+every owner reference pointing at the owner's new UID. It also restores
+references that the run removed from existing objects.
 
-BACKUP is a folder, or the name of one below ~/.kube/gc-backup/CONTEXT. Without it, the
-command lists the existing backups.
+BACKUP is a folder, or the name of one below ~/.kube/gc-backup/CONTEXT. Without
+it, the command lists the existing backups.
 
-First it shows the plan, and what it does not restore. It leaves objects alone that
-exist already, and lists them. It leaves out references that would get an object
-deleted again, and lists them. If you interrupt it, run it again to continue.
+First it shows the plan, and what it does not restore. It leaves objects alone
+that exist already, and lists them. It leaves out references that would get an
+object deleted again, and lists them. If you interrupt it, run it again to
+continue.
 
 Exit codes: 0 done, and a complete scan found nothing left; 1 a step failed, or
-something is left or not verified; 2 no answer; 3 incomplete scan with --strict; 4 not
-confirmed; 130 interrupted.`,
+something is left or not verified; 2 no answer; 3 incomplete scan with
+--strict; 4 not confirmed; 130 interrupted.`,
 		Example: cli.Examples(`
 # List the backups
 kubectl gc restore
