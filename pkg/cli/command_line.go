@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
@@ -27,14 +28,15 @@ func SetUpRoot(root *cobra.Command, scan *ScanOptions) {
 	root.CompletionOptions = cobra.CompletionOptions{DisableDefaultCmd: true}
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SetIn(scan.In)
-	root.SetOut(scan.Text())
+	out, columns := wrap.Unwrap(scan.Text()) // help has its own line breaks
+	root.SetOut(out)
 	root.SetErr(scan.Err)
 	root.SetFlagErrorFunc(flagError)
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
 		help.Args = knownTopic
 	}
-	root.SetUsageFunc(printUsage)
+	root.SetUsageFunc(func(cmd *cobra.Command) error { return printUsage(cmd, columns) })
 	root.Version = Release()
 	root.SetVersionTemplate("kubectl-gc {{.Version}}\n")
 	root.Flags().Bool("version", false, "Print the version.")
@@ -93,8 +95,9 @@ func urls(args []string) (out []string) {
 }
 
 // printUsage writes how a command is called and its own flags. Of the flags that all
-// commands have it shows -n, next to -A, and --demo, next to --from.
-func printUsage(cmd *cobra.Command) error {
+// commands have it shows -n, next to -A, and --demo, next to --from. Columns are those of the
+// terminal; 0 is no limit.
+func printUsage(cmd *cobra.Command, columns int) error {
 	var b strings.Builder
 	line := cmd.UseLine()
 	switch {
@@ -125,7 +128,7 @@ func printUsage(cmd *cobra.Command) error {
 		shown.AddFlag(cmd.Flag("demo"))
 	}
 	if shown.HasFlags() {
-		fmt.Fprintf(&b, "\nFlags:\n%s", FlagUsages(shown))
+		fmt.Fprintf(&b, "\nFlags:\n%s", FlagUsages(shown, columns))
 	}
 	b.WriteString("\n")
 	fmt.Fprintf(&b, "Use %q for the flags that every command takes.\n", CommandName+" options")
@@ -145,8 +148,9 @@ func MarkAdvanced(flags *pflag.FlagSet, names ...string) {
 	}
 }
 
-// FlagUsages describes flags, those that few users need below the others.
-func FlagUsages(flags *pflag.FlagSet) string {
+// FlagUsages describes flags, those that few users need below the others, for a terminal of so many
+// columns; 0 is no limit.
+func FlagUsages(flags *pflag.FlagSet, columns int) string {
 	usual, rare := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Annotations[advanced] != nil {
@@ -156,9 +160,9 @@ func FlagUsages(flags *pflag.FlagSet) string {
 		}
 	})
 	if !rare.HasFlags() {
-		return usual.FlagUsages()
+		return usual.FlagUsagesWrapped(columns)
 	}
-	return usual.FlagUsages() + "\nAdvanced flags:\n" + rare.FlagUsages()
+	return usual.FlagUsagesWrapped(columns) + "\nAdvanced flags:\n" + rare.FlagUsagesWrapped(columns)
 }
 
 // Examples indents a block of examples as help shows it, with the name that the program

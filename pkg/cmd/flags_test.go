@@ -10,9 +10,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// allCommands returns the root command and every command below it.
+// allCommands returns the root command and every command below it, at a terminal of 80 columns.
 func allCommands() []*cobra.Command {
-	all := []*cobra.Command{Commands(streams(io.Discard, io.Discard))}
+	s := streams(io.Discard, io.Discard)
+	s.OutWidth = func() int { return 80 }
+	all := []*cobra.Command{Commands(s)}
 	for i := 0; i < len(all); i++ {
 		all = append(all, all[i].Commands()...)
 	}
@@ -37,6 +39,7 @@ func TestFlagsAreDescribedInOneLine(t *testing.T) {
 	})
 }
 
+// Texts have line breaks of their own, flags those that the terminal demands, and commands none.
 func TestHelpIsNarrow(t *testing.T) {
 	everyCommand(t, func(t *testing.T, c *cobra.Command) {
 		var help bytes.Buffer
@@ -48,7 +51,8 @@ func TestHelpIsNarrow(t *testing.T) {
 			c.Run(c, nil)
 		}
 		for line := range strings.Lines(help.String()) {
-			if len(line) > 115 {
+			line = strings.TrimSuffix(line, "\n")
+			if len(line) > 79 && !strings.Contains(line, "kubectl gc ") {
 				t.Errorf("%d columns: %s", len(line), line)
 			}
 		}

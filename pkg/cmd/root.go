@@ -24,6 +24,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/tree"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/version"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/why"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 )
 
 // Main runs one command line and returns its exit code.
@@ -52,7 +53,7 @@ func newRoot(scan *cli.ScanOptions) *cobra.Command {
 	root := overview.New(scan)
 	root.AddCommand(
 		tree.New(scan), audit.New(scan), stuck.New(scan), report.New(scan), why.New(scan), explain.New(scan), collect.New(scan), controller.New(scan), delete.New(scan), doctor.New(scan), repair.New(scan), finalizer.New(scan), restore.New(scan), snapshot.New(scan),
-		version.New(scan), completion.New(scan), newOptions(),
+		version.New(scan), completion.New(scan), newOptions(scan),
 	)
 	for _, command := range root.Commands() {
 		command.SuggestFor = synonyms[command.Name()]
@@ -63,13 +64,14 @@ func newRoot(scan *cli.ScanOptions) *cobra.Command {
 
 // newOptions returns the command that lists the flags that all commands share. The help of
 // these commands leaves them out.
-func newOptions() *cobra.Command {
+func newOptions(scan *cli.ScanOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:   "options",
 		Short: "List the flags that every command takes",
 		Args:  cli.NoArguments,
 		Run: func(cmd *cobra.Command, _ []string) {
-			cmd.Println("Every command takes these flags:\n\n" + cli.FlagUsages(cmd.InheritedFlags()))
+			_, columns := wrap.Unwrap(scan.Text())
+			cmd.Println("Every command takes these flags:\n\n" + cli.FlagUsages(cmd.InheritedFlags(), columns))
 		},
 	}
 }

@@ -43,7 +43,7 @@ var table = map[string]allowed{
 	"pkg/cluster/read":            {own: "cluster/client cluster/scan object snapshot"},
 	"pkg/cluster/scan":            {own: "cluster/client cluster/discovery object snapshot"},
 	"pkg/cluster/write":           {own: "cluster/client cluster/discovery cluster/scan object snapshot", other: "k8s.io/client-go"},
-	"pkg/cmd":                     {own: "cli cmd/audit cmd/collect cmd/completion cmd/controller cmd/delete cmd/doctor cmd/explain cmd/finalizer cmd/overview cmd/repair cmd/report cmd/restore cmd/snapshot cmd/stuck cmd/tree cmd/version cmd/why plugin", other: "github.com/spf13/cobra"},
+	"pkg/cmd":                     {own: "cli cmd/audit cmd/collect cmd/completion cmd/controller cmd/delete cmd/doctor cmd/explain cmd/finalizer cmd/overview cmd/repair cmd/report cmd/restore cmd/snapshot cmd/stuck cmd/tree cmd/version cmd/why output/wrap plugin", other: "github.com/spf13/cobra"},
 	"pkg/cmd/audit":               {own: "audit cli cluster/client cluster/scan collector graph input object output/auditreport output/escape output/prometheus output/sarif output/structured snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/collect":             {own: "audit cli cluster/scan collector graph plan simulate snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/completion":          {own: "cli plugin", other: "github.com/spf13/cobra"},

@@ -92,14 +92,14 @@ func pages(sources string) (map[string]string, error) {
 		text := strings.Replace(page.String(), "### Examples\n\n```\n", "### Examples\n\n```sh\n", 1)
 		for _, flags := range []*pflag.FlagSet{c.NonInheritedFlags(), c.InheritedFlags()} {
 			if flags.HasAvailableFlags() { // as help groups them
-				text = strings.Replace(text, flags.FlagUsages(), cli.FlagUsages(flags), 1)
+				text = strings.Replace(text, flags.FlagUsages(), cli.FlagUsages(flags, 0), 1)
 			}
 		}
 		if c.Name() != "options" { // one page has the flags of all
-			text = strings.Replace(text, "```\n"+cli.FlagUsages(c.InheritedFlags())+"```\n", "[kubectl gc options](options.md) has them.\n", 1)
+			text = strings.Replace(text, "```\n"+cli.FlagUsages(c.InheritedFlags(), 0)+"```\n", "[kubectl gc options](options.md) has them.\n", 1)
 		}
 		if !c.HasParent() { // one page has the others
-			text = strings.Replace(text, cli.FlagUsages(c.NonInheritedFlags())+"```\n", cli.FlagUsages(c.LocalNonPersistentFlags())+"```\n\n[kubectl gc options](options.md) has the others.\n", 1)
+			text = strings.Replace(text, cli.FlagUsages(c.NonInheritedFlags(), 0)+"```\n", cli.FlagUsages(c.LocalNonPersistentFlags(), 0)+"```\n\n[kubectl gc options](options.md) has the others.\n", 1)
 		}
 		if c.HasParent() && !c.HasSubCommands() {
 			text, _, _ = strings.Cut(text, "\n### SEE ALSO\n") // it has only the parent

@@ -63,21 +63,23 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Find bad owner references and stuck deletions",
-		Long: `Find bad owner references and stuck deletions, and show what the garbage collector
-does about each and how to repair it. To learn about a rule, use explain.
+		Long: `Find bad owner references and stuck deletions, and show what the garbage
+collector does about each and how to repair it. To learn about a rule, use
+explain.
 
-Findings with one cause are one row: all objects that name the same absent owner, or
-that wait for the same finalizer. -o wide has a row for each finding, as do the
-formats for programs.
+Findings with one cause are one row: all objects that name the same absent
+owner, or that wait for the same finalizer. -o wide has a row for each finding,
+as do the formats for programs.
 
-It checks the whole cluster unless -n names a namespace. It lists what it cannot read,
-and marks findings that depend on that: such an owner is "unverified", never "missing".
+It checks the whole cluster unless -n names a namespace. It lists what it
+cannot read, and marks findings that depend on that: such an owner is
+"unverified", never "missing".
 
---watch shows findings as they appear and disappear, until you interrupt it: on a
-terminal as a screen, otherwise, or with -o json, as lines of JSON.
+--watch shows findings as they appear and disappear, until you interrupt it: on
+a terminal as a screen, otherwise, or with -o json, as lines of JSON.
 
-Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 no answer, 3 incomplete scan
-with --strict.`,
+Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 no answer,
+3 incomplete scan with --strict.`,
 		Example: cli.Examples(`
 # Everything that is wrong in the whole cluster
 kubectl gc audit
@@ -91,7 +93,8 @@ kubectl gc audit --cross-namespace
 # One namespace, as JSON, failing on warnings too
 kubectl gc audit -n shop -o json --fail-on=warning
 
-# In CI: only what a running garbage collector leaves for 30 seconds, and what is new
+# In CI: only what a running garbage collector leaves for 30 seconds, and
+# what is new
 # since an earlier report (-o json)
 kubectl gc audit --settle 30s --baseline known.json
 
@@ -101,8 +104,8 @@ kubectl gc audit --without batch/v1beta1
 # Findings that appear and disappear, for example during a rollout
 kubectl gc audit --watch -n shop
 
-# Without a cluster, output of kubectl: a file that has all objects of its types, and a
-# folder, such as a support bundle, that may lack some
+# Without a cluster, output of kubectl: a file that has all objects of its
+# types, and a folder, such as a support bundle, that may lack some
 kubectl get deployments,replicasets,pods -A -o json > dump.json
 kubectl gc audit --from dump.json --complete
 kubectl gc audit --from must-gather

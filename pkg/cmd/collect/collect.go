@@ -30,18 +30,19 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "collect",
 		Short: "Run one pass of the garbage collector: preview, confirm, run",
-		Long: `Run one complete pass of the garbage collector: for a cluster whose own collector is
-disabled, missing or broken, or to preview what it would do. To collect all the time,
-use controller.
+		Long: `Run one complete pass of the garbage collector: for a cluster whose own
+collector is disabled, missing or broken, or to preview what it would do. To
+collect all the time, use controller.
 
-First it shows the plan: which objects it deletes, which references and finalizers it
-removes, and which deletions stay blocked, and by what. Then it asks, backs up what it
-will delete, carries out the plan, and scans again.
+First it shows the plan: which objects it deletes, which references and
+finalizers it removes, and which deletions stay blocked, and by what. Then it
+asks, backs up what it will delete, carries out the plan, and scans again.
 
-It collects the whole cluster unless -n names a namespace. It never takes what it cannot
-read for absent, so it deletes and changes nothing because of that. It writes only if the
-object has not changed since the plan. If something unread may depend on an object, the
-object keeps its finalizer, unless you accept that gap with --accept-gap.
+It collects the whole cluster unless -n names a namespace. It never takes what
+it cannot read for absent, so it deletes and changes nothing because of that.
+It writes only if the object has not changed since the plan. If something
+unread may depend on an object, the object keeps its finalizer, unless you
+accept that gap with --accept-gap.
 
 Exit codes: 0 done, and a complete scan found nothing left; 1 a step failed, or
 something is left, blocked or not verified; 2 no answer; 3 incomplete scan with
@@ -68,7 +69,8 @@ kubectl gc collect --confirm 5f2a9c41d07e9b12
 # Go on although the metrics API is down
 kubectl gc collect --accept-gap metrics.k8s.io
 
-# In one namespace, only objects whose owner was replaced by another of the same name
+# In one namespace, only objects whose owner was replaced by another of the
+# same name
 kubectl gc collect -n shop --rule replaced-owner`),
 		Args: cli.NoArguments,
 		RunE: c.run,

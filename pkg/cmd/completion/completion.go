@@ -22,9 +22,10 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "completion --install-shim DIR | bash | zsh | fish | powershell",
 		Short: "Set up completion",
-		Long: `Set up completion. kubectl completes its plugins itself (since 1.26) when it finds
-a program called ` + shimName + ` in the PATH: --install-shim writes it. The
-completion of kubectl must be set up, too: see "kubectl completion --help".
+		Long: `Set up completion. kubectl completes its plugins itself (since 1.26) when it
+finds a program called ` + shimName + ` in the PATH: --install-shim writes
+it. The completion of kubectl must be set up, too; for that, see
+"kubectl completion --help".
 
 The name of a shell prints a script for calling ` + plugin.File() + ` directly.`,
 		Example: cli.Examples(`

@@ -27,17 +27,17 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "controller --yes",
 		Short: "Run as the garbage collector of a cluster that has none",
-		Long: `Run as the garbage collector of a cluster that has none: watch the cluster, and delete
-whatever becomes garbage, until you interrupt it.
+		Long: `Run as the garbage collector of a cluster that has none: watch the cluster, and
+delete whatever becomes garbage, until you interrupt it.
 
-It works by the rules of collect, with the same precautions, but never prompts, so
---yes is required. It refuses to run beside a live kube-controller-manager. Of several
-instances one acts, and the others wait to take over. If it would delete more than
---max-deletes objects of one namespace, or of one kind of owner, at once, it leaves
-these alone, logs that, and collects the rest.
+It works by the rules of collect, with the same precautions, but never prompts,
+so --yes is required. It refuses to run beside a live kube-controller-manager.
+Of several instances one acts, and the others wait to take over. If it would
+delete more than --max-deletes objects of one namespace, or of one kind of
+owner, at once, it leaves these alone, logs that, and collects the rest.
 
-Exit codes: 1 it lost its Lease, or kube-controller-manager runs; 2 no answer at the
-start; 130 interrupted.`,
+Exit codes: 1 it lost its Lease, or kube-controller-manager runs; 2 no answer
+at the start; 130 interrupted.`,
 		Example: cli.Examples(`
 # What it would delete at once
 kubectl gc collect --dry-run

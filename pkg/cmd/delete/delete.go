@@ -51,24 +51,26 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 		Short: "Delete objects, after a preview of everything that goes with them",
 		Long: `Delete objects, after a preview of everything that goes with them.
 
-First it shows which objects go, which stay and because of which other owner, which
-references are removed, what blocks the deletion, and what it cannot read. Then it asks,
-backs up what will go, and deletes. The cluster's garbage collector does the rest, and
-this command waits for it; in a cluster without one, --client-side does its work.
+First it shows which objects go, which stay and because of which other owner,
+which references are removed, what blocks the deletion, and what it cannot
+read. Then it asks, backs up what will go, and deletes. The cluster's garbage
+collector does the rest, and this command waits for it; in a cluster without
+one, --client-side does its work.
 
---cascade decides what happens to dependents. It is always sent, so the default of a
-type never applies:
+--cascade decides what happens to dependents. It is always sent, so the default
+of a type never applies:
   background  delete the object at once, its dependents after it (the default)
   foreground  delete its dependents first, the object last
   orphan      keep its dependents, without their reference to it
 
---grace-period, --now and --force are those of kubectl. They apply only to Pods that you
-name: Pods that go with their owner or namespace keep their own grace period. --force
-removes a Pod, for example of a dead node, while its containers may still run.
+--grace-period, --now and --force are those of kubectl. They apply only to Pods
+that you name: Pods that go with their owner or namespace keep their own grace
+period. --force removes a Pod, for example of a dead node, while its containers
+may still run.
 
 Exit codes: 0 done, and a complete scan found nothing left; 1 a step failed, or
-something is left, blocked or not verified; 2 nothing to delete; 3 incomplete scan with
---strict; 4 not confirmed; 130 interrupted.`,
+something is left, blocked or not verified; 2 nothing to delete; 3 incomplete
+scan with --strict; 4 not confirmed; 130 interrupted.`,
 		Example: cli.Examples(`
 # Preview the deletion of a Deployment
 kubectl gc delete deployment/web -n shop --dry-run
@@ -88,7 +90,7 @@ kubectl gc delete pods -l app=web -n shop --force
 # Every Job of an import, in all namespaces
 kubectl gc delete jobs -l task=import -A
 
-# Deleting a CustomResourceDefinition deletes every object of its kind: preview first
+# A CustomResourceDefinition takes every object of its kind: preview first
 kubectl gc delete crd/redises.cache.example.com --dry-run
 
 # Run exactly what a preview showed, without a terminal

@@ -40,17 +40,19 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether the cluster's own garbage collector works",
-		Long: `Check whether the cluster's own garbage collector can work, and whether it does: whether
-the API server can list what it serves and honors deletion policies, whether
-kube-controller-manager runs, and whether it collects garbage.
+		Long: `Check whether the cluster's own garbage collector can work, and whether it
+does: whether the API server can list what it serves and honors deletion
+policies, whether kube-controller-manager runs, and whether it collects
+garbage.
 
-It changes nothing, unless --canary names a namespace: there it creates a ConfigMap and
-its owner, deletes the owner, and measures how long the ConfigMap stays. To learn whether
-the API server honors deletion policies, it sends the deletion of one ConfigMap,
-kube-root-ca.crt, as a dry run. What you may not read is "unknown", never "ok".
+It changes nothing, unless --canary names a namespace: there it creates a
+ConfigMap and its owner, deletes the owner, and measures how long the ConfigMap
+stays. To learn whether the API server honors deletion policies, it sends the
+deletion of one ConfigMap, kube-root-ca.crt, as a dry run. What you may not
+read is "unknown", never "ok".
 
-Exit codes: 0 no check failed; 1 a check failed, or something is left of --canary; 2 no
-answer.`,
+Exit codes: 0 no check failed; 1 a check failed, or something is left of
+--canary; 2 no answer.`,
 		Example: cli.Examples(`
 # Objects stay: does the garbage collector work?
 kubectl gc doctor

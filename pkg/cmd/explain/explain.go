@@ -17,9 +17,9 @@ import (
 func New(scan *cli.ScanOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain [RULE]",
-		Short: "Explain an audit rule: what it means, and how to repair what it finds",
-		Long: `Explain an audit rule: what its findings mean, how they come about, what the garbage
-collector does, and how to repair them. Without RULE, list all rules.
+		Short: "Explain an audit rule: what it means, and how to repair it",
+		Long: `Explain an audit rule: what its findings mean, how they come about, what the
+garbage collector does, and how to repair them. Without RULE, list all rules.
 
 It needs no cluster and no network.`,
 		Example: cli.Examples(`

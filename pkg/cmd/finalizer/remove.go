@@ -28,17 +28,17 @@ func newRemove(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remove TYPE/NAME FINALIZER",
 		Short: "Remove one finalizer from an object that is being deleted",
-		Long: `Remove one finalizer from an object that is being deleted, when the controller that
-should remove it is gone for good.
+		Long: `Remove one finalizer from an object that is being deleted, when the controller
+that should remove it is gone for good.
 
-Its controller's cleanup is skipped: what it manages outside of the cluster may stay.
-The preview shows what is deleted then: the object, its dependents, and an owner or a
-namespace that waited for it. Then it asks, backs up what goes, and removes the
-finalizer, only if the object has not changed since.
+Its controller's cleanup is skipped: what it manages outside of the cluster may
+stay. The preview shows what is deleted then: the object, its dependents, and
+an owner or a namespace that waited for it. Then it asks, backs up what goes,
+and removes the finalizer, only if the object has not changed since.
 
 Exit codes: 0 done, and a complete scan found nothing left; 1 a step failed, or
-something is left or not verified; 2 no answer; 3 incomplete scan with --strict;
-4 not confirmed; 130 interrupted.`,
+something is left or not verified; 2 no answer; 3 incomplete scan with
+--strict; 4 not confirmed; 130 interrupted.`,
 		Example: cli.Examples(`
 # What holds it, and who should remove that?
 kubectl gc stuck pvc/import-scratch -n shop

@@ -35,14 +35,16 @@ func New(s *cli.ScanOptions) *cobra.Command {
 		Short: "Explain, preview, repair and undo what the Kubernetes garbage collector does",
 		Long: `Explain, preview, repair and undo what the Kubernetes garbage collector does.
 
-Without a command, show on one screen what the garbage collector will delete, which
-deletions are stuck and what holds them, which owner references are broken, what could
-not be read, and what to run next. This scans the cluster once and changes nothing.
+Without a command, show on one screen what the garbage collector will delete,
+which deletions are stuck and what holds them, which owner references are
+broken, what could not be read, and what to run next. This scans the cluster
+once and changes nothing.
+
 Exit codes: 0 whatever it finds, 2 no answer, 3 incomplete scan with --strict.
 
-collect, delete, repair, restore and finalizer remove change the cluster, after a preview
-and a confirmation; controller changes it without. doctor --canary creates two ConfigMaps
-and deletes them again. Everything else only reads.`,
+collect, delete, repair, restore and finalizer remove change the cluster, after
+a preview and a confirmation; controller changes it without. doctor --canary
+creates two ConfigMaps and deletes them again. Everything else only reads.`,
 		Example: cli.Examples(`
 # Is anything wrong with deletion in this cluster?
 kubectl gc
@@ -53,9 +55,11 @@ kubectl gc stuck
 # What happens to this object, and why?
 kubectl gc why secret/restored -n shop
 
-# What goes with this Deployment? Delete it, and undo that
+# What goes with this Deployment? Preview that, then delete it
 kubectl gc delete deployment/web -n shop --dry-run
 kubectl gc delete deployment/web -n shop
+
+# Which backups are there to undo what was done?
 kubectl gc restore
 
 # What will the garbage collector delete next? Fix bad references instead

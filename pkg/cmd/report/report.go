@@ -36,16 +36,18 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Write an HTML report to explore in a browser",
-		Long: `Write an HTML report to explore in a browser: every finding of the audit, every object
-with its owners and dependents, what a pass of the garbage collector would do with each,
-and what could not be read. --plan adds the steps of that pass.
+		Long: `Write an HTML report to explore in a browser: every finding of the audit, every
+object with its owners and dependents, what a pass of the garbage collector
+would do with each, and what could not be read. --plan adds the steps of that
+pass.
 
-It is one file, which a browser opens from disk. It needs no server and no network, and
-sends nothing. It has the names, owner references and finalizers of everything that was
-read, and no other content. Share it only with people who may see those.
+It is one file, which a browser opens from disk. It needs no server and no
+network, and sends nothing. It has the names, owner references and finalizers
+of everything that was read, and no other content. Share it only with people
+who may see those.
 
-Exit codes: 0 the page is written, whatever it says; 2 no answer; 3 incomplete scan with
---strict. To fail on findings, use audit.`,
+Exit codes: 0 the page is written, whatever it says; 2 no answer; 3 incomplete
+scan with --strict. To fail on findings, use audit.`,
 		Example: cli.Examples(`
 # The whole cluster
 kubectl gc report -o report.html

@@ -28,12 +28,12 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "snapshot",
 		Short: "Save one scan of the cluster to a file",
-		Long: `Save one scan of the cluster to a file. Every command that reads a cluster accepts it
-with --from FILE, and answers as it would have answered live.
+		Long: `Save one scan of the cluster to a file. Every command that reads a cluster
+accepts it with --from FILE, and answers as it would have answered live.
 
-A snapshot has only metadata: names, labels, owner references, finalizers and times. It
-has no spec, no status, no annotations and no content of a Secret. If the name of the
-file ends in .gz, it is compressed.`,
+A snapshot has only metadata: names, labels, owner references, finalizers and
+times. It has no spec, no status, no annotations and no content of a Secret. If
+the name of the file ends in .gz, it is compressed.`,
 		Example: cli.Examples(`
 # The whole cluster
 kubectl gc snapshot -o cluster.json.gz

@@ -38,16 +38,17 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stuck [TYPE/NAME ...]",
 		Short: "List what is being deleted, and what holds it",
-		Long: `List every object that is being deleted, oldest first, with what holds it and which
-controller has to act. With TYPE/NAME, explain these objects, as "` + cli.CommandName + ` why" does.
+		Long: `List every object that is being deleted, oldest first, with what holds it and
+which controller has to act. With TYPE/NAME, explain these objects, as
+"` + cli.CommandName + ` why" does.
 
 It looks at the whole cluster unless -n names a namespace. It changes nothing.
 
---watch follows the list until you interrupt it: on a terminal as a screen, otherwise,
-or with -o json, as lines of JSON.
+--watch follows the list until you interrupt it: on a terminal as a screen,
+otherwise, or with -o json, as lines of JSON.
 
-Exit codes: 0 listed, whatever it found; with TYPE/NAME those of why; 2 no answer;
-3 incomplete scan with --strict.`,
+Exit codes: 0 listed, whatever it found; with TYPE/NAME those of why; 2 no
+answer; 3 incomplete scan with --strict.`,
 		Example: cli.Examples(`
 # Everything that is being deleted, and what holds it
 kubectl gc stuck

@@ -50,15 +50,17 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tree [TYPE NAME | TYPE/NAME ...]",
 		Short: "Show the owners and dependents of an object as a tree",
-		Long: `Show an object as a tree, with its owners above and its dependents below. Without an
-object, show the trees of the namespace: all objects that have an owner or a dependent.
+		Long: `Show an object as a tree, with its owners above and its dependents below.
+Without an object, show the trees of the namespace: all objects that have an
+owner or a dependent.
 
-An object with several owners appears in full once; other rows refer to it. An owner
-that is missing or invalid appears where it would be. READY, STATUS and AGE are those of
-kubectl get; a file has only AGE.
+An object with several owners appears in full once; other rows refer to it. An
+owner that is missing or invalid appears where it would be. READY, STATUS and
+AGE are those of kubectl get; a file has only AGE.
 
---watch draws the tree again whenever it changes, until you interrupt it. Without a
-terminal, and with -o json, it writes each new tree as a line of JSON.`,
+--watch draws the tree again whenever it changes, until you interrupt it.
+Without a terminal, and with -o json, it writes each new tree as a line of
+JSON.`,
 		Example: cli.Examples(`
 # One Deployment: what owns it, what depends on it
 kubectl gc tree deployment/web

@@ -32,7 +32,7 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Long:  "Print the version. With -o json or yaml, also the commit, the version of Go, the platform,\nand the releases of Kubernetes whose rules it knows.",
+		Long:  "Print the version. With -o json or yaml, also the commit, the version of Go,\nthe platform, and the releases of Kubernetes whose rules it knows.",
 		Args:  cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if err := output.Complete(scan.Streams); err != nil {

@@ -46,21 +46,22 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "why TYPE/NAME ...",
 		Short: "Explain what happens to an object, and why",
-		Long: `Explain what happens to an object, and why: its owner references, the state of each
-owner and who wrote the reference, what the garbage collector does next and what goes
-with the object, and what would change that.
+		Long: `Explain what happens to an object, and why: its owner references, the state of
+each owner and who wrote the reference, what the garbage collector does next
+and what goes with the object, and what would change that.
 
-If the object is being deleted, it shows which finalizers hold it, which controllers
-remove them as far as known, and the chain of what it waits for. If it is gone, it shows
-what remains: the cluster's Events, and objects that name it as their owner.
+If the object is being deleted, it shows which finalizers hold it, which
+controllers remove them as far as known, and the chain of what it waits for. If
+it is gone, it shows what remains: the cluster's Events, and objects that name
+it as their owner.
 
---watch follows one object until it is gone: on a terminal as a screen, otherwise, or
-with -o json, as lines of JSON.
+--watch follows one object until it is gone: on a terminal as a screen,
+otherwise, or with -o json, as lines of JSON.
 
 It changes nothing. You can paste the commands that it suggests.
 
-Exit codes: 0 answered; 1 an object does not exist and left no trace; 2 no answer; 3
-incomplete scan with --strict.`,
+Exit codes: 0 answered; 1 an object does not exist and left no trace; 2 no
+answer; 3 incomplete scan with --strict.`,
 		Example: cli.Examples(`
 # Why does this stay? Why is that gone?
 kubectl gc why deployment/web
