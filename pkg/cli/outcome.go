@@ -203,10 +203,11 @@ func (o *runOutcome) printResult(r *result) error {
 		line += o.verificationLine(r) + "."
 	}
 	if o.backup != "" && r.Summary.Done > 0 && slices.ContainsFunc(o.plan.Steps, func(s plan.Step) bool { return s.BacksUp() }) {
-		line += " Undo: " + escape.Short(scan.Suggest("restore", o.backup), 4000)
+		line += " Undo"
 		if d := o.plan.Data(); d.Lost+d.Unknown > 0 {
 			line += fmt.Sprintf(" (objects, not the data of %s)", wording.Count(d.Lost+d.Unknown, "volume"))
 		}
+		line += ": " + escape.Short(scan.Suggest("restore", o.backup), 4000)
 	}
 	if _, err := fmt.Fprintln(out, line); err != nil {
 		return err
@@ -271,7 +272,7 @@ func suggestCollect(o *MutatingOptions, left *plan.Plan) string {
 func (o *runOutcome) nextCommand() string {
 	switch {
 	case o.job.LeavesRestToCollector && o.facts.left > 0:
-		return suggestCollect(o.job.Options, o.left) + " previews the rest"
+		return "preview the rest: " + suggestCollect(o.job.Options, o.left)
 	case o.job.LeavesRestToCollector:
 		return "the cluster's garbage collector continues with the rest"
 	}

@@ -117,5 +117,5 @@ func explainStall(ctx context.Context, j Job, running *plan.Plan, progress *prog
 
 // idleWarning warns that the cluster's own garbage collector does not do its work.
 func idleWarning(idle int, collect string) string {
-	return fmt.Sprintf("the cluster's garbage collector has not processed %s yet: check that kube-controller-manager runs, or preview its work with: %s", wording.Count(idle, "object"), collect)
+	return fmt.Sprintf("the cluster's garbage collector has not processed %s yet: check that kube-controller-manager runs, or preview its work: %s", wording.Count(idle, "object"), collect)
 }

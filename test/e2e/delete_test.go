@@ -99,8 +99,8 @@ func TestDeleteReportsMissingCollector(t *testing.T) {
 	dependent := s.create(secret(ns, "dependent", ownedBy(referenceTo(owner))))
 	s.gc("delete", "configmap/owner", "-n", ns, "--yes", "--timeout=2s").exits(t, 1).
 		shows(t, "skipped", "Secret/dependent", "the cluster's garbage collector did not process it before the run ended").
-		warns(t, "warning: the cluster's garbage collector has not processed 1 object yet: check that kube-controller-manager runs, or preview its work with: kubectl gc collect --dry-run -n "+ns,
-			"error: not finished within --timeout 2s; kubectl gc collect --dry-run -n "+ns+" previews the rest")
+		warns(t, "warning: the cluster's garbage collector has not processed 1 object yet: check that kube-controller-manager runs, or preview its work: kubectl gc collect --dry-run -n "+ns,
+			"error: not finished within --timeout 2s; preview the rest: kubectl gc collect --dry-run -n "+ns)
 	s.requireGone(owner)
 	s.requireUnchanged(dependent)
 	s.gc("collect", "-n", ns, "--yes").exits(t, 0).shows(t, "deleted 1")

@@ -56,7 +56,7 @@ func TestKubernetes26317DeletionSaysWhichDataIsLost(t *testing.T) {
 	if why := u.runs("why", "deployment/db", "-n", "shop").exits(0).stdout; !strings.Contains(why, "PersistentVolumeClaim/data: 40Gi, volume pv-data is DELETED with its data") {
 		t.Errorf("why does not say which data is lost:\n%s", why)
 	}
-	if done := u.runs("delete", "deployment/db", "-n", "shop", "--client-side", "--yes").exits(0).stdout; !strings.Contains(done, " (objects, not the data of 1 volume)") {
+	if done := u.runs("delete", "deployment/db", "-n", "shop", "--client-side", "--yes").exits(0).stdout; !strings.Contains(done, " Undo (objects, not the data of 1 volume): kubectl gc restore ") {
 		t.Errorf("the report promises more than a backup holds:\n%s", done)
 	}
 }

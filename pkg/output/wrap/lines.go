@@ -31,8 +31,8 @@ func Text(line string, indent, columns int) string {
 
 // Lines returns a line of text in lines that are at most first columns wide, from the second on
 // at most rest, unless a word, a command or code between ` is wider. A command begins with kubectl, at
-// the beginning of the text or after a colon, and ends with the text, before two blanks, or before a
-// word in parentheses. Colors go on after a break.
+// the beginning of the text or after a colon, and ends with the text or before two blanks. Colors go on
+// after a break.
 func Lines(text string, first, rest int) []string {
 	if Width(text) <= first {
 		return []string{text}
@@ -85,8 +85,7 @@ func units(text string) []string {
 	unit, inCommand, introduced := 0, false, true // where the current one begins
 	for at := 0; at < len(text); {
 		word := at + len(text[at:]) - len(strings.TrimLeft(text[at:], " "))
-		gap := word-at > 1 || strings.HasPrefix(text[word:], "(")
-		if at > 0 && (!inCommand || gap) {
+		if at > 0 && (!inCommand || word-at > 1) {
 			out = append(out, text[unit:at])
 			unit, inCommand = at, false
 		}

@@ -24,7 +24,7 @@ func TestLines(t *testing.T) {
 		"the lines after the first have their own":  {"one two three four", 12, 5, []string{"one two", "three", "four"}},
 		"a long word is not broken":                 {"in Pod/web-77bbc49f4c-8lhm2 it", 10, 10, []string{"in", "Pod/web-77bbc49f4c-8lhm2", "it"}},
 		"blanks at the end stay, as of a prompt":    {"Type 5 to confirm: ", 12, 12, []string{"Type 5 to", "confirm: "}},
-		"a command is not broken":                   {"Undo: kubectl gc restore 2026 (objects only)", 12, 12, []string{"Undo:", "kubectl gc restore 2026", "(objects", "only)"}},
+		"a command is not broken":                   {"Undo (objects only): kubectl gc restore 2026", 12, 12, []string{"Undo", "(objects", "only):", "kubectl gc restore 2026"}},
 		"a command begins a line":                   {"kubectl gc why pod/a", 9, 9, []string{"kubectl gc why pod/a"}},
 		"a command in colors is not broken":         {dim + "Undo:" + normal + " " + red + "kubectl gc restore" + reset, 12, 12, []string{dim + "Undo:" + normal, red + "kubectl gc restore" + reset}},
 		"kubectl in a sentence is no command":       {"what kubectl writes to a file", 14, 14, []string{"what kubectl", "writes to a", "file"}},
