@@ -106,7 +106,7 @@ func namedIn(all []object.Identity, in audit.NamespaceCount, limit int) string {
 	}
 	out := strings.Join(names, ", ") + more(in.Objects-len(names))
 	if in.Name != "" {
-		out = escape.Word(in.Name) + ": " + out
+		out = escape.Word(in.Name) + ":" + table.NoBreak + out
 	}
 	return out
 }

@@ -116,6 +116,12 @@ func TestWriteFitsTheTerminal(t *testing.T) {
 				"        └─ Pod/b\n" +
 				"             its owner is deleted\n",
 		},
+		"words that belong together are not torn": {
+			31,
+			[]string{"A", "WHY"},
+			[][]string{{"x", "these two are its owners shop:" + table.NoBreak + "Pod/a and more"}},
+			"A  WHY\nx  these two are its owners\n   shop: Pod/a and more\n",
+		},
 		"a color goes on after a break": {
 			31,
 			[]string{"A", "WHY"},

@@ -21,11 +21,15 @@ import (
 
 const gap = "  "
 
+// NoBreak is a blank at which no cell is broken.
+const NoBreak = "\u00a0"
+
 // Write writes the header, unless it is nil, and the rows. A row may be shorter than the
 // header. Nothing is written if the layout fails. If w is a wrap.Writer and the table wider than
 // its terminal, the columns with these titles shrink, the first one first; the others keep their
 // width. If too little room would be left for the first, its cells stand below their rows, and
-// begin in the second. A table that does not fit even so is written as without a terminal.
+// begin in the second. A table that does not fit even so is written as without a terminal. NoBreak in a
+// cell is written as a blank.
 func Write(w io.Writer, header []string, rows [][]string, shrink ...string) error {
 	w, columns := wrap.Unwrap(w)
 	clean := make([][]string, len(rows))
@@ -62,7 +66,7 @@ func Write(w io.Writer, header []string, rows [][]string, shrink ...string) erro
 	if err := t.Render(); err != nil {
 		return fmt.Errorf("lay out table: %w", err)
 	}
-	_, err := w.Write(fitted.addTails(trimLines(out.Bytes())))
+	_, err := w.Write(bytes.ReplaceAll(fitted.addTails(trimLines(out.Bytes())), []byte(NoBreak), []byte(" ")))
 	return err
 }
 
