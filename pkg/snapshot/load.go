@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,11 +31,13 @@ func Load(r io.Reader, now time.Time, maxBytes int64, complete bool) (*Snapshot,
 		return nil, ErrKnowsComplete
 	case own != nil:
 		return decodeSnapshot(own)
-	case len(list.types) == 0 && list.leftOut > 0:
-		return nil, list.firstLeftOut
+	case len(list.types) == 0:
+		return nil, cmp.Or(list.firstLeftOut, errNoObject)
 	}
 	return list.snapshot(now, complete), nil
 }
+
+var errNoObject = errors.New("the file holds no object")
 
 // ErrKnowsComplete reports that a snapshot says by itself what it has completely.
 var ErrKnowsComplete = errors.New("a snapshot of this program knows what was read")
@@ -202,7 +205,7 @@ func split(data []byte) ([][]byte, error) {
 		}
 	}
 	if len(documents) == 0 {
-		return nil, errors.New("the file holds no object")
+		return nil, errNoObject
 	}
 	return documents, nil
 }
