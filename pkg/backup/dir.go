@@ -17,12 +17,12 @@ const maxNameLength = 100
 // Letters, digits and most characters that are common in context names stay, every
 // other byte becomes %xx. Two contexts never share a folder, even on a file system
 // that ignores case: a name with capitals, or one that is too long, ends with %- and
-// a hash. No context becomes %none.
+// a hash. No context becomes %no-context.
 func Dir(root, context string) string {
 	name := encodeName(context)
 	switch {
 	case context == "":
-		name = "%none"
+		name = "%no-context"
 	case len(name) > maxNameLength || strings.ToLower(name) != name:
 		sum := sha256.Sum256([]byte(context))
 		name = truncateName(name) + "%-" + hex.EncodeToString(sum[:8])

@@ -21,7 +21,7 @@ func TestDir(t *testing.T) {
 		"what OpenShift writes":           {"shop/api-example-com:6443/admin", "shop%2fapi-example-com%3a6443%2fadmin"},
 		"capitals":                        {"Prod", "Prod%-5f56359ef193c076"},
 		"the same name in other capitals": {"PROD", "PROD%-e3c834596d97a8cc"},
-		"no context":                      {"", "%none"},
+		"no context":                      {"", "%no-context"},
 		"the folder itself":               {".", "%2e"},
 		"the folder above":                {"..", "%2e%2e"},
 		"a way out":                       {"../../etc", "%2e.%2f..%2fetc"},
@@ -103,7 +103,7 @@ func checkPortable(name string) error {
 
 // context reverses Dir and reports whether the name was short enough for that.
 func context(folder string) (string, bool) {
-	if folder == "%none" {
+	if folder == "%no-context" {
 		return "", true
 	}
 	folder, _, _ = strings.Cut(folder, "%-")
@@ -130,7 +130,7 @@ func context(folder string) (string, bool) {
 func FuzzDir(f *testing.F) {
 	for _, pair := range [][2]string{
 		{"prod", "Prod"},
-		{"", "%none"},
+		{"", "%no-context"},
 		{"..", "."},
 		{"../../etc", "/"},
 		{"a/b", "a%2fb"},
