@@ -42,7 +42,7 @@ func SetUpRoot(root *cobra.Command, scan *ScanOptions) {
 	root.Flags().Bool("version", false, "Print the version.")
 	root.PersistentFlags().BoolP("help", "h", false, "Show the help of a command.") // cobra's own has another style
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {        // of every command: cobra runs only the nearest one
-		return cmp.Or(refuseEmpty(cmd, args), refuseNegative(cmd), refuseStrayValues(cmd, args), scan.refuseDemo(cmd))
+		return cmp.Or(refuseEmpty(cmd, args), refuseNegative(cmd), refuseStrayValues(cmd, args))
 	}
 	scan.addConnectionFlags(root)
 	addVerbosity(root, scan.Streams)
@@ -95,8 +95,7 @@ func urls(args []string) (out []string) {
 }
 
 // printUsage writes how a command is called and its own flags. Of the flags that all
-// commands have it shows -n, next to -A, and --demo, next to --from. Columns are those of the
-// terminal; 0 is no limit.
+// commands have it shows -n, next to -A. Columns are those of the terminal; 0 is no limit.
 func printUsage(cmd *cobra.Command, columns int) error {
 	var b strings.Builder
 	line := cmd.UseLine()
@@ -123,9 +122,6 @@ func printUsage(cmd *cobra.Command, columns int) error {
 	shown.AddFlagSet(cmd.LocalNonPersistentFlags())
 	if cmd.LocalFlags().Lookup("all-namespaces") != nil {
 		shown.AddFlag(cmd.Flag("namespace"))
-	}
-	if cmd.LocalFlags().Lookup("from") != nil {
-		shown.AddFlag(cmd.Flag("demo"))
 	}
 	if shown.HasFlags() {
 		fmt.Fprintf(&b, "\nFlags:\n%s", FlagUsages(shown, columns))
@@ -181,7 +177,18 @@ func Examples(block string) string {
 var release, commit string
 
 // Commit returns the commit that the program was built from; empty if that is unknown.
-func Commit() string { return commit }
+func Commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if commit != "" || !ok {
+		return commit
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
+		}
+	}
+	return ""
+}
 
 // Release returns the version: of the release, or else of the module that was built.
 func Release() string {

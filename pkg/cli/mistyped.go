@@ -8,9 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // NoArguments is the Args of a command that takes none, or only the names of other commands.
@@ -22,7 +25,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	if cmd.HasSubCommands() {
 		what = "unknown command"
 	}
-	cmd.SuggestionsMinimumDistance = 2 // edits, as by default in cobra
+	cmd.SuggestionsMinimumDistance = min(2, (len(args[0])+2)/3) // edits, no more than Nearest
 	near := cmd.SuggestionsFor(args[0])
 	switch {
 	case strayValue(cmd, args[0]) != "":
@@ -35,7 +38,10 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	}
 	slices.Sort(near)
 	err := Usagef("%s %s%s", what, Quote(args[0]), DidYouMean(slices.Compact(near)))
-	return WithHelp(cmp.Or(unexpectedTarget(cmd, args[0]), err), cmd.CommandPath())
+	if len(near) == 0 {
+		err = cmp.Or(unexpectedTarget(cmd, args), err)
+	}
+	return WithHelp(err, cmd.CommandPath())
 }
 
 // knownTopic is the Args of cobra's help command.
@@ -44,17 +50,32 @@ func knownTopic(help *cobra.Command, args []string) error {
 	return cmp.Or(err, NoArguments(found, rest))
 }
 
-// unexpectedTarget returns an error that leads to why, if an argument that is not expected is TYPE/NAME.
-func unexpectedTarget(cmd *cobra.Command, arg string) error {
-	targets, err := ParseTargets([]string{arg})
-	if err != nil || targets[0].Name == "" || isFile(arg) {
+// unexpectedTarget returns an error that leads to why, if arguments that are not expected are TYPE/NAME, or
+// TYPE NAME with a type that most clusters serve.
+func unexpectedTarget(cmd *cobra.Command, args []string) error {
+	targets, err := ParseTargets(args)
+	if err != nil || targets[0].Name == "" {
 		return nil
 	}
-	words := []string{"why", arg}
+	usual, err := loadDemo(time.Time{})
+	if err != nil {
+		return err
+	}
+	t, near := targets[0], []string(nil)
+	if len(snapshot.Find(usual.Types, t.Word)) == 0 {
+		if near = t.nearestTypes(usual.Types); !strings.Contains(args[0], "/") {
+			return nil
+		}
+	}
+	object := t.Word + "/" + t.Name
+	if len(near) > 0 {
+		object = "TYPE/NAME"
+	}
+	words := []string{"why", object}
 	if n := cmd.Flag("namespace"); n != nil {
 		words = append(words, "-n", n.Value.String())
 	}
-	return WithCommandHint(Usagef("unexpected argument %s", Quote(arg)), "to explain one object", words...)
+	return WithCommandHint(Usagef("unexpected argument %s%s", Quote(args[0]), DidYouMean(near)), "to explain one object", words...)
 }
 
 // isFile reports whether a word is the name of a document, or would be the name of one.
@@ -120,8 +141,9 @@ func unknownFlag(cmd *cobra.Command, name string) error {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { near = append(near, f.Name) })
 	near = prepend("--", Nearest(name, near))
 	err := Usagef("unknown flag: --%s%s", name, DidYouMean(near))
+	has := func(c *cobra.Command) bool { f := c.Flags().Lookup(name); return f != nil && !f.Hidden }
 	for _, other := range cmd.Root().Commands() {
-		if other.Flags().Lookup(name) != nil {
+		if has(other) || slices.ContainsFunc(other.Commands(), has) {
 			commands = append(commands, other.Name())
 		}
 	}

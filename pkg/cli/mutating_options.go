@@ -133,6 +133,7 @@ func (o *MutatingOptions) Complete(cmd *cobra.Command, args []string) error {
 		UsageIf(o.confirm != "" && !digestFormat.MatchString(o.confirm),
 			"--confirm %s is not a digest: use the 16 hexadecimal digits that a preview shows", Quote(o.confirm)),
 		UsageIf(o.NoBackup && o.backupDir != "", "--backup-dir cannot be combined with --no-backup"),
+		UsageIf(o.Scan.From != "" && o.DryRun == dryRunServer, "--dry-run=server needs a cluster: use --dry-run"),
 		UsageIf(o.Scan.demo && o.DryRun != dryRunClient, "the demo cluster can only be previewed: add --dry-run"),
 		UsageIf(o.Scan.From != "" && o.DryRun != dryRunClient, "a snapshot can only be previewed: add --dry-run"),
 		o.Output.Complete(o.Scan.Streams),

@@ -51,7 +51,7 @@ func (s *ScanOptions) RequireNamespace(ctx context.Context, name string, seen *s
 	if name == "" || slices.ContainsFunc(seen.Objects, has) {
 		return nil
 	}
-	known, missing := namespacesOf(seen), "the file has no object in namespace "+Quote(name)
+	known, missing := namespacesOf(seen), "the "+s.Source()+" has no object in namespace "+Quote(name)
 	if live == nil {
 		if slices.ContainsFunc(seen.Listed, func(l snapshot.Listing) bool { return l.Namespace == name }) {
 			return nil

@@ -85,8 +85,6 @@ func (s *ScanOptions) addConnectionFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	s.flags = flags
 	s.Config.AddFlags(flags)
-	flags.Var(demoFlag{s}, "demo", "Read a demo cluster that is part of the program, instead of yours.")
-	flags.Lookup("demo").NoOptDefVal = "true"
 	flags.Lookup("namespace").Usage = "Namespace to work in."
 	flags.Lookup("request-timeout").Usage = "Time limit of one request to the server; 0 means no limit."
 	flags.Int64Var(&s.chunkSize, "chunk-size", client.DefaultChunkSize, "Objects per page of a list; 0 means no pages. The default depends on the server.")
@@ -110,6 +108,8 @@ func (s *ScanOptions) addConnectionFlags(root *cobra.Command) {
 // AddReadingFlags adds the flags of every command that can read a file instead of a cluster.
 func (s *ScanOptions) AddReadingFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	flags.Var(demoFlag{s}, "demo", "Read a demo cluster that is part of the program, instead of yours.")
+	flags.Lookup("demo").NoOptDefVal = "true"
 	flags.StringVar(&s.From, "from", "", "Read a snapshot or kubectl output from a file or folder; - is stdin.")
 	flags.BoolVar(&s.complete, "complete", false, "The --from file is complete: an owner that it lacks does not exist.")
 	flags.BoolVarP(&s.AllNamespaces, "all-namespaces", "A", false, "Scan all namespaces.")
@@ -127,11 +127,6 @@ func (d demoFlag) Set(given string) (err error) {
 		d.scan.From = demoFile
 	}
 	return err
-}
-
-// refuseDemo returns an error if --demo is given to a command that does not read files.
-func (s *ScanOptions) refuseDemo(cmd *cobra.Command) error {
-	return UsageIf(s.demo && cmd.Flags().Lookup("from") == nil, "--demo works only with commands that can read a snapshot, and %s cannot", cmd.CommandPath())
 }
 
 // minMemory is the least memory with which server responses can be read.
@@ -287,13 +282,17 @@ func (s *ScanOptions) load() (*snapshot.Snapshot, error) {
 	return saved, nil
 }
 
+func loadDemo(now time.Time) (*snapshot.Snapshot, error) {
+	return snapshot.Load(bytes.NewReader(demo.Cluster), now, minMemory, false)
+}
+
 // open reads the file or the folder of --from.
 func (s *ScanOptions) open() (*snapshot.Snapshot, error) {
 	switch s.From {
 	case "-":
 		return snapshot.Load(s.In, s.Now(), s.MaxFileBytes(), s.complete)
 	case demoFile:
-		return snapshot.Load(bytes.NewReader(demo.Cluster), s.Now(), s.MaxFileBytes(), false)
+		return loadDemo(s.Now())
 	}
 	if info, err := os.Stat(s.From); err == nil && info.IsDir() {
 		folder, err := os.OpenRoot(s.From) // no link in it leads out of it
@@ -350,10 +349,13 @@ func (s *ScanOptions) kubeconfigError(err error) error {
 	return WithHint(fmt.Errorf("read the kubeconfig: %w", err), "choose a cluster with --kubeconfig, --context or KUBECONFIG"+s.orFile())
 }
 
-// Source returns what the types come from, as a noun.
+// Source returns what is read, as a noun.
 func (s *ScanOptions) Source() string {
-	if s.From == "" {
+	switch s.From {
+	case "":
 		return "server"
+	case demoFile:
+		return "demo cluster"
 	}
 	return "file"
 }

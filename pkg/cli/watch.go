@@ -63,7 +63,7 @@ func (w *Watch) Complete(others ...string) error {
 		return nil
 	}
 	if err := cmp.Or(
-		UsageIf(w.scan.From != "", "--watch needs a cluster: a file does not change"),
+		UsageIf(w.scan.From != "", "--watch needs a cluster: the %s does not change", w.scan.Source()),
 		RefuseFlags(w.given.Changed, "--watch cannot be combined with --%s", append([]string{"strict", "template"}, others...)...),
 	); err != nil {
 		return err

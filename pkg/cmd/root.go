@@ -38,15 +38,19 @@ func Commands(s cli.Streams) *cobra.Command { return newRoot(cli.NewScanOptions(
 
 // synonyms are words of other programs for what a command does.
 var synonyms = map[string][]string{
-	"audit":    {"check", "find", "lint", "list", "orphans", "scan"},
-	"collect":  {"clean", "cleanup", "prune", "purge", "sweep"},
-	"delete":   {"remove", "rm"},
-	"doctor":   {"health", "status"},
-	"repair":   {"fix"},
-	"restore":  {"recover", "rollback", "undo"},
-	"snapshot": {"dump", "export", "save"},
-	"tree":     {"get", "graph", "list", "ls", "show"},
-	"why":      {"describe", "trace"},
+	"audit":      {"check", "find", "lint", "list", "orphans", "scan"},
+	"collect":    {"clean", "cleanup", "prune", "purge", "sweep"},
+	"controller": {"daemon", "run", "serve", "watch"},
+	"delete":     {"remove", "rm"},
+	"doctor":     {"health", "status"},
+	"explain":    {"rule", "rules"},
+	"finalizer":  {"unblock", "unstick"},
+	"repair":     {"fix"},
+	"restore":    {"recover", "rollback", "undo"},
+	"snapshot":   {"dump", "export", "save"},
+	"stuck":      {"hanging", "hung", "terminating"},
+	"tree":       {"graph", "list", "ls", "show"},
+	"why":        {"describe", "trace"},
 }
 
 func newRoot(scan *cli.ScanOptions) *cobra.Command {

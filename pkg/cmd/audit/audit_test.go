@@ -32,7 +32,7 @@ func TestAudit(t *testing.T) {
 		"refuses a baseline without a name":            {[]string{"--from", clitest.DemoCluster, "--baseline", ""}, cli.ExitUsage, "", "error: --baseline has an empty value\n"},
 		"refuses a baseline of another kind":           {[]string{"--from", clitest.DemoCluster, "--baseline", clitest.DemoCluster}, cli.ExitUsage, "", "not an AuditReport of kubectl-gc.dev/v1alpha1"},
 		"refuses a metrics file without a name":        {[]string{"--from", clitest.DemoCluster, "-o", "prometheus="}, cli.ExitUsage, "", "error: -o prometheus= names no file\n"},
-		"refuses --watch with a file":                  {[]string{"--watch", "--from", clitest.DemoCluster}, cli.ExitUsage, "", "error: --watch needs a cluster: a file does not change\n"},
+		"refuses --watch with a file":                  {[]string{"--watch", "--from", clitest.DemoCluster}, cli.ExitUsage, "", "error: --watch needs a cluster: the file does not change\n"},
 		"refuses --watch with a baseline":              {[]string{"-w", "--baseline", "known.json"}, cli.ExitUsage, "", "error: --watch cannot be combined with --baseline\n"},
 		"refuses --watch with several clusters":        {[]string{"-w", "--contexts", "a,b"}, cli.ExitUsage, "", "error: --watch cannot be combined with --contexts\n"},
 		"refuses --watch with a table in a pipe":       {[]string{"-w", "-o", "wide"}, cli.ExitUsage, "", "error: --watch with -o wide needs a terminal: elsewhere it writes lines of JSON, which are the default there\n"},

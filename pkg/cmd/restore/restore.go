@@ -75,6 +75,7 @@ kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/flags`)
 	}
 	c.options.AddFlagsWithoutBackup(cmd)
 	flags := cmd.Flags()
+	flags.Lookup("demo").Hidden = true // it has no backups
 	flags.BoolVar(&c.how.Exact, "exact", false, "Restore every reference, even one that gets its object deleted again.")
 	flags.BoolVar(&c.toAnotherCluster, "to-another-cluster", false, "Restore a backup of another cluster to this one.")
 	return cmd
@@ -82,6 +83,10 @@ kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/flags`)
 
 // run restores a backup, or of it only some objects. Without a backup it lists them all.
 func (c *restoreCommand) run(cmd *cobra.Command, args []string) error {
+	if cmd.Flags().Changed("demo") {
+		return cli.Usagef("restore needs a cluster: the demo has no backups")
+	}
+	c.options.Scan.NeedsCluster = true
 	err := c.options.Complete(cmd, args)
 	switch {
 	case err != nil:

@@ -35,8 +35,7 @@ type whyCommand struct {
 	explainer *explain.Explainer
 	live      *client.Client // nil if the scan read a file
 	webhooks  []snapshot.AdmissionWebhook
-	near      []string // what may have been meant by targets that do not exist
-	unknown   bool     // a requested object does not exist, and nothing is known of it
+	unknown   bool // a requested object does not exist, and nothing is known of it
 }
 
 // New returns the command why.
@@ -144,9 +143,6 @@ func (c *whyCommand) run(ctx context.Context, args []string) error {
 	if err := c.write(taken, c.explanation(answers)); err != nil {
 		return fmt.Errorf("write the explanation: %w", err)
 	}
-	if len(c.near) > 0 {
-		fmt.Fprintln(c.scan.Err, strings.TrimPrefix(cli.DidYouMean(c.near), ". "))
-	}
 	c.scan.WarnOfGaps(taken)
 	if err := c.scan.StrictExit(taken); err != nil || !c.unknown {
 		return err
@@ -235,7 +231,9 @@ func (c *whyCommand) target(ctx context.Context, t cli.Target) (*explain.Answer,
 		if a.HasTraces() {
 			return a, nil
 		}
-		c.near = append(c.near, t.Nearest(c.graph, namespace)...)
+		if near := cli.DidYouMean(t.Nearest(c.graph, namespace)); near != "" {
+			a.Next = slices.Insert(a.Next, 0, strings.TrimPrefix(near, ". "))
+		}
 		return a, c.scan.RequireNamespace(ctx, at.Namespace, c.graph.Snapshot(), c.live)
 	case 1:
 		return c.present(ctx, found[0]), nil
@@ -327,7 +325,7 @@ func (c *whyCommand) gone(ctx context.Context, at object.Identity) *explain.Answ
 // eventHistory returns the Events about an object.
 func (c *whyCommand) eventHistory(ctx context.Context, id object.Identity) explain.EventHistory {
 	if c.live == nil {
-		return explain.EventHistory{Unread: "a file does not contain any"}
+		return explain.EventHistory{Unread: "the " + c.scan.Source() + " does not have any"}
 	}
 	found, err := read.Events(ctx, c.live, id)
 	if err != nil {
