@@ -54,7 +54,7 @@ func knownTopic(help *cobra.Command, args []string) error {
 // TYPE NAME with a type that most clusters serve.
 func unexpectedTarget(cmd *cobra.Command, args []string) error {
 	targets, err := ParseTargets(args)
-	if err != nil || targets[0].Name == "" {
+	if err != nil || targets[0].Name == "" || cmd.HasParent() && cmd.HasSubCommands() {
 		return nil
 	}
 	usual, err := loadDemo(time.Time{})

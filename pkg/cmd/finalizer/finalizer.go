@@ -13,13 +13,8 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 		Use:   "finalizer",
 		Short: "Remove a finalizer whose controller is gone",
 		Long:  "Remove a finalizer that holds a deletion, when its controller is gone.",
-		Args:  cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cli.WithHelp(cli.Usagef("unknown command %s", cli.Quote("finalizer "+args[0])), cmd.CommandPath())
-			}
-			return cmd.Help()
-		},
+		Args:  cli.NoArguments,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newRemove(scan))
 	return cmd
