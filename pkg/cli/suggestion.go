@@ -71,7 +71,10 @@ func (s *ScanOptions) SuggestSentence(sentence string, words []string) (string, 
 		return sentence, words
 	}
 	words, onCluster := s.SuggestWords(words...)
-	if onCluster {
+	switch {
+	case onCluster && s.demo:
+		sentence += " (on your own cluster, not on the demo)"
+	case onCluster:
 		sentence += " (on the cluster itself, not on this file)"
 	}
 	return sentence, words

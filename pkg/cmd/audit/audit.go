@@ -296,7 +296,7 @@ func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
 
 // checkSettle returns an error if --settle cannot work.
 func (f *auditFlags) checkSettle() error {
-	return cli.UsageIf(f.settle > 0 && f.scan.From != "", "--settle needs a cluster: the objects of a file cannot be read again")
+	return cli.UsageIf(f.settle > 0 && f.scan.From != "", "--settle needs a cluster: the objects of the %s cannot be read again", f.scan.Source())
 }
 
 // auditContext scans and audits one cluster, or a file.

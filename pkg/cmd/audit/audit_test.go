@@ -26,7 +26,7 @@ func TestAudit(t *testing.T) {
 		"refuses a severity that does not exist":       {[]string{"--from", clitest.DemoCluster, "--fail-on", "fatal"}, cli.ExitUsage, "", "error: --fail-on \"fatal\": must be error, warning or never\n"},
 		"refuses a rule that does not exist":           {[]string{"--from", clitest.DemoCluster, "--rule", "nonsense"}, cli.ExitUsage, "", "nonsense"},
 		"refuses --contexts with --from":               {[]string{"--from", clitest.DemoCluster, "--contexts", "a"}, cli.ExitUsage, "", "error: --contexts cannot be combined with --from\n"},
-		"refuses --settle with --from":                 {[]string{"--from", clitest.DemoCluster, "--settle", "30s"}, cli.ExitUsage, "", "error: --settle needs a cluster: the objects of a file cannot be read again\n"},
+		"refuses --settle with --from":                 {[]string{"--from", clitest.DemoCluster, "--settle", "30s"}, cli.ExitUsage, "", "error: --settle needs a cluster: the objects of the file cannot be read again\n"},
 		"refuses a negative --settle":                  {[]string{"--settle", "-1s"}, cli.ExitUsage, "", "error: --settle must not be negative\n"},
 		"refuses a baseline that does not exist":       {[]string{"--from", clitest.DemoCluster, "--baseline", "nowhere.json"}, cli.ExitUsage, "", "error: read the baseline: open nowhere.json"},
 		"refuses a baseline without a name":            {[]string{"--from", clitest.DemoCluster, "--baseline", ""}, cli.ExitUsage, "", "error: --baseline has an empty value\n"},
