@@ -69,7 +69,8 @@ explain.
 
 Findings with one cause are one row: all objects that name the same absent
 owner, or that wait for the same finalizer. -o wide has a row for each finding,
-as do the formats for programs.
+as do the formats for programs. Of --rule, --dangling, --cross-namespace and
+--cyclic, several show what any of them selects.
 
 It checks the whole cluster unless -n names a namespace. It lists what it
 cannot read, and marks findings that depend on that: such an owner is
