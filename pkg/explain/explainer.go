@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
@@ -29,6 +30,8 @@ type Explainer struct {
 
 	// Webhooks are the admission webhooks without a backend, as far as they could be read.
 	Webhooks []snapshot.AdmissionWebhook
+	// OnlyDeletions makes the answer about an object that is not being deleted say that, and suggest no deletion.
+	OnlyDeletions bool
 }
 
 // NewExplainer simulates the garbage collector on the scanned objects.
@@ -86,7 +89,31 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 	b.previousIncarnations()
 	b.answer.Events = b.collectorEvents(history)
 	b.caveats()
+	if e.OnlyDeletions && !o.Terminating() {
+		b.notDeleted()
+	}
 	return b.answer
+}
+
+// notDeleted makes the answer about the object's deletion: there is none.
+func (b *builder) notDeleted() {
+	a := b.answer
+	a.Next, a.Suggestions, a.Cascade = []string{}, []reason.Suggestion{}, nil
+	if a.Consequence != collector.ConsequenceNone {
+		a.next(a.Headline)
+		a.suggest("see why", b.command("why", b.object.Identity)...)
+	}
+	a.Headline = b.object.String() + " is not being deleted."
+	inside := 0
+	for n := range b.graph.Listed() {
+		if o := b.graph.Object(graph.Node(n)); b.object.IsNamespace() && o.Namespace == b.object.Name && o.Terminating() {
+			inside++
+		}
+	}
+	if inside > 0 {
+		a.next(plural(inside, "1 object in it is.", fmt.Sprintf("%d objects in it are.", inside)))
+		a.suggest("see what holds "+plural(inside, "it", "them"), plugin.Line("stuck", "-n", b.object.Name)...)
+	}
 }
 
 // builder writes the answer about one object.

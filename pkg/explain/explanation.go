@@ -43,7 +43,7 @@ type Answer struct {
 	Conditions       []Condition         `json:"conditions"` // of a terminating Namespace: those that are true
 	Next             []string            `json:"next"`       // what happens next
 	WaitsFor         []Link              `json:"waitsFor"`   // each waits for the next; the object waits for the first
-	Cascade          *Cascade            `json:"cascade"`    // nil if the object is gone
+	Cascade          *Cascade            `json:"cascade"`    // nil if the object is gone, or only its deletion is explained and there is none
 	Suggestions      []reason.Suggestion `json:"suggestions"`
 	ReferencedBy     []Referrer          `json:"referencedBy"` // references to an object that is gone, or to an earlier one of this name
 	Events           []object.Event      `json:"events"`       // the latest last

@@ -39,8 +39,8 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 		Use:   "stuck [TYPE/NAME ...]",
 		Short: "List what is being deleted, and what holds it",
 		Long: `List every object that is being deleted, oldest first, with what holds it and
-which controller has to act. With TYPE/NAME, explain these objects, as
-"` + cli.CommandName + ` why" does.
+which controller has to act. With TYPE/NAME, explain the deletions of these
+objects, as "` + cli.CommandName + ` why" does, or say that an object is not being deleted.
 
 It looks at the whole cluster unless -n names a namespace. It changes nothing.
 
@@ -80,7 +80,7 @@ func (c *stuckCommand) run(ctx context.Context, args []string) error {
 		if err := cli.RefuseFlags(c.changed, "--%s cannot be combined with TYPE/NAME", "selector", "contexts"); err != nil {
 			return err
 		}
-		return why.Run(ctx, c.scan, c.output, c.watch, args)
+		return why.ExplainDeletions(ctx, c.scan, c.output, c.watch, args)
 	}
 	selector, err := cli.ParseSelector(c.selector)
 	if err := cmp.Or(c.scan.Validate(), err, c.watch.Complete("contexts"), c.output.Complete(c.scan.Streams)); err != nil {

@@ -1,6 +1,7 @@
 package stuck
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
@@ -20,6 +21,9 @@ func TestStuck(t *testing.T) {
 		"writes deletions as a document":                 {[]string{"-o", "json"}, cli.ExitDone, "\"kind\": \"TerminatingReport\"", ""},
 		"names the objects that are being deleted":       {[]string{"-o", "name"}, cli.ExitDone, "job.batch/import\n", ""},
 		"writes the answers of why about targets":        {[]string{"job/import", "-n", "shop", "-o", "json"}, cli.ExitDone, "\"kind\": \"Explanation\"", ""},
+		"says that a target is not being deleted":        {[]string{"deployment/web", "-n", "shop"}, cli.ExitDone, "Deployment/web is not being deleted.\n", ""},
+		"names the deletions in a namespace":             {[]string{"namespace/shop"}, cli.ExitDone, "Namespace/shop is not being deleted.\n  next          2 objects in it are.\n  you can       see what holds them\n                  kubectl gc stuck -n shop", ""},
+		"says what happens to a target that is to go":    {[]string{"secret/restored", "-n", "shop"}, cli.ExitDone, "next          The garbage collector will delete Secret/restored: ", ""},
 		"exits as why does about an object that is gone": {[]string{"job/none", "-n", "shop"}, cli.ExitFound, "No Job/none in namespace shop exists", ""},
 		"refuses targets with a selector":                {[]string{"job/import", "-l", "app=web"}, cli.ExitUsage, "", "error: --selector cannot be combined with TYPE/NAME\n"},
 		"refuses targets with several clusters":          {[]string{"job/import", "--contexts", "a"}, cli.ExitUsage, "", "error: --contexts cannot be combined with TYPE/NAME\n"},
@@ -29,6 +33,15 @@ func TestStuck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			clitest.Run(t, New, append(c.args, "--from", clitest.DemoCluster)...).Expect(t, c.code, c.stdout, c.stderr)
 		})
+	}
+}
+
+func TestStuckSuggestsNoDeletionOfWhatIsNotBeingDeleted(t *testing.T) {
+	for _, target := range []string{"namespace/shop", "secret/restored", "deployment/web"} {
+		r := clitest.Run(t, New, target, "-n", "shop", "--from", clitest.DemoCluster)
+		if strings.Contains(r.Stdout, "gc delete") || strings.Contains(r.Stdout, "deleting it") {
+			t.Errorf("%s: %s", target, r.Stdout)
+		}
 	}
 }
 

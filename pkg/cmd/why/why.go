@@ -30,6 +30,8 @@ type whyCommand struct {
 	output *cli.OutputFlags
 	watch  *cli.Watch
 
+	onlyDeletions bool // see explain.Explainer
+
 	selection cli.Selection
 	graph     *graph.Graph // of the scan
 	explainer *explain.Explainer
@@ -86,9 +88,9 @@ kubectl gc why secret/token -n shop -o jsonpath='{.answers[0].consequence}'`),
 	return cmd
 }
 
-// Run explains the objects that args name, for a command with these flags.
-func Run(ctx context.Context, scan *cli.ScanOptions, output *cli.OutputFlags, watch *cli.Watch, args []string) error {
-	return (&whyCommand{scan: scan, output: output, watch: watch}).run(ctx, args)
+// ExplainDeletions explains the deletions of the objects that args name, for a command with these flags.
+func ExplainDeletions(ctx context.Context, scan *cli.ScanOptions, output *cli.OutputFlags, watch *cli.Watch, args []string) error {
+	return (&whyCommand{scan: scan, output: output, watch: watch, onlyDeletions: true}).run(ctx, args)
 }
 
 // selectTargets reads what the command line selects, and returns an error if that is not
@@ -154,7 +156,7 @@ func (c *whyCommand) run(ctx context.Context, args []string) error {
 func (c *whyCommand) setScan(taken *snapshot.Snapshot, live *client.Client) {
 	c.graph, c.live = graph.New(taken), live
 	c.explainer = explain.NewExplainer(collector.NewJudge(c.graph))
-	c.explainer.Webhooks = c.webhooks
+	c.explainer.Webhooks, c.explainer.OnlyDeletions = c.webhooks, c.onlyDeletions
 }
 
 // scope returns the whole cluster, as owners and blockers may be anywhere, too.
