@@ -111,6 +111,7 @@ type Deletions struct {
 
 	Stuck      []TerminatingObject // requested more than Options.StuckAfter before the scan; the oldest first
 	Younger    int                 // how many other objects are being deleted
+	YoungerAge time.Duration       // of the oldest of them
 	Dependents int                 // how many objects the collector may delete because it deletes those of findings
 }
 
@@ -123,11 +124,15 @@ func RunWithDeletions(j *collector.Judge, o Options) (*Deletions, error) {
 	}
 	out := &Deletions{Report: report, Dependents: r.cascade(report)}
 	out.Stuck = r.terminating(func(of *object.Object) bool {
-		old := of.Terminating() && r.graph.Snapshot().Taken.Sub(of.DeletionRequested()) > o.StuckAfter
-		if of.Terminating() && !old {
-			out.Younger++
+		if !of.Terminating() {
+			return false
 		}
-		return old
+		age := r.graph.Snapshot().Taken.Sub(of.DeletionRequested())
+		if age > o.StuckAfter {
+			return true
+		}
+		out.Younger, out.YoungerAge = out.Younger+1, max(age, out.YoungerAge)
+		return false
 	})
 	slices.SortStableFunc(out.Stuck, func(a, b TerminatingObject) int { return a.Requested.Compare(b.Requested) })
 	return out, nil

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
@@ -56,6 +58,19 @@ func (s *ScanOptions) NextCommands(selector string, more ...string) auditreport.
 		repair = append(repair, "-l", selector)
 	}
 	return auditreport.Commands{
-		Repair: suggest(repair...), Preview: suggest("collect", "--dry-run"), Explain: suggest("why", "TYPE/NAME", "-n", "NAMESPACE"),
+		Repair: suggest(repair...), Preview: suggest("collect", "--dry-run"), Explain: s.ExplainCommand,
 	}
+}
+
+// ExplainCommand returns the command that explains an object, in this context unless that is empty.
+func (s *ScanOptions) ExplainCommand(o object.Identity, cluster string) string {
+	kind := o.GroupVersionKind().GroupKind()
+	if !strings.Contains(kind.Group, ".") {
+		kind.Group = "" // of Kubernetes itself, which needs no group
+	}
+	words := []string{"why", strings.ToLower(kind.String()) + "/" + o.Name, "-n", o.Namespace}
+	if cluster != "" {
+		words = append(words, "--context", cluster)
+	}
+	return s.Suggest(words...)
 }

@@ -35,6 +35,7 @@ type Overview struct {
 	Stuck         []Stuck         `json:"stuck"`         // the oldest first; never nil
 	StuckAfter    metav1.Duration `json:"stuckAfter"`
 	Younger       int             `json:"deletionsUnderWay"` // deletions that are not stuck yet
+	YoungerAge    time.Duration   `json:"-"`                 // of the oldest of them
 	Broken        []Group         `json:"broken"`            // references that the collector cannot resolve or removes; never nil
 	// Unverified is of how many objects it is unknown what the collector does with them, because the
 	// scan is incomplete.
@@ -101,7 +102,7 @@ func New(g *graph.Graph, r *audit.Deletions, o audit.Options) *Overview {
 	s := g.Snapshot()
 	v := &Overview{
 		Cluster: Cluster{Version: s.Server}, Complete: r.Complete, Gaps: r.Gaps, Summary: r.Summary, Types: s.MonitoredTypes(),
-		WillBeDeleted: []Group{}, Stuck: []Stuck{}, StuckAfter: metav1.Duration{Duration: o.StuckAfter}, Younger: r.Younger, Dependents: r.Dependents, Broken: []Group{},
+		WillBeDeleted: []Group{}, Stuck: []Stuck{}, StuckAfter: metav1.Duration{Duration: o.StuckAfter}, Younger: r.Younger, YoungerAge: r.YoungerAge, Dependents: r.Dependents, Broken: []Group{},
 	}
 	v.addStuck(g, r.Stuck)
 	var deleted, broken []audit.Finding

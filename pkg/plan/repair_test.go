@@ -42,36 +42,36 @@ func TestRepair(t *testing.T) {
 	}{
 		"a successor has the owner's name": {
 			[]Part{Listing(Secret("a/x", Owned(stale)), web)},
-			[]string{"relink x: Deployment/web was replaced by a new one: the reference gets its UID (otherwise GC would delete it)"},
+			[]string{"relink x: Deployment/web was replaced by a new one: the reference gets its UID (otherwise the garbage collector deletes it)"},
 		},
 		"the version is of the past": {
 			[]Part{Listing(Secret("a/x", Owned(To(web, beta))), web)},
-			[]string{"update-version x: apps/v1beta1 is not served: the reference to Deployment/web becomes apps/v1 (otherwise GC cannot resolve it)"},
+			[]string{"update-version x: apps/v1beta1 is not served: the reference to Deployment/web becomes apps/v1 (otherwise the garbage collector skips it)"},
 		},
 		"the version is of the past, and the owner too": {
 			[]Part{Listing(Secret("a/x", Owned(To(web, beta, WithUID("before")))), web)},
-			[]string{"relink x: Deployment/web was replaced by a new one: the reference gets its UID and apps/v1 (otherwise GC cannot resolve it)"},
+			[]string{"relink x: Deployment/web was replaced by a new one: the reference gets its UID and apps/v1 (otherwise the garbage collector skips it)"},
 		},
 		"the only owner is gone": {
 			[]Part{Listing(Secret("a/x", OwnedBy(gone))), absent},
-			[]string{"unlink x: ConfigMap/gone does not exist; the object stays and is never collected (otherwise GC would delete it)"},
+			[]string{"unlink x: ConfigMap/gone does not exist; the object then has no owner and stays (otherwise the garbage collector deletes it)"},
 		},
 		"one of several owners is gone": {
 			[]Part{Listing(Secret("a/x", OwnedBy(gone, stays)), stays), absent},
-			[]string{"unlink x: ConfigMap/gone does not exist; ConfigMap/stays remains (otherwise GC would remove the reference)"},
+			[]string{"unlink x: ConfigMap/gone does not exist; ConfigMap/stays remains (otherwise the garbage collector removes the reference)"},
 		},
 		"the only owner lives in another namespace": {
 			[]Part{Listing(Secret("b/x", OwnedBy(stays)), stays), Absent("v1", "ConfigMap", "b/stays")},
-			[]string{"unlink x: ConfigMap/stays is in another namespace (a), which does not count; the object stays and is never collected (otherwise GC would delete it)"},
+			[]string{"unlink x: ConfigMap/stays is in another namespace (a), which does not count; the object then has no owner and stays (otherwise the garbage collector deletes it)"},
 		},
 		"the object is cluster-scoped, and its owner is not": {
 			[]Part{Listing(Node("x", OwnedBy(stays)), stays)},
-			[]string{"unlink x: ConfigMap/stays is namespaced, but this object is cluster-scoped; the object stays and is never collected (otherwise GC cannot resolve it)"},
+			[]string{"unlink x: ConfigMap/stays is namespaced, but this object is cluster-scoped; the object then has no owner and stays (otherwise the garbage collector skips it)"},
 		},
 		"several references are bad, each in its way": {
 			[]Part{Listing(Secret("a/x", Owned(To(gone), stale, To(Role("a/r"), As("rbac.authorization.k8s.io/v1alpha1", "Role")))), web, Role("a/r")), absent},
 			[]string{
-				"relink x: Deployment/web was replaced by a new one: the reference gets its UID (otherwise GC cannot resolve it)",
+				"relink x: Deployment/web was replaced by a new one: the reference gets its UID (otherwise the garbage collector skips it)",
 				"update-version x: rbac.authorization.k8s.io/v1alpha1 is not served: the reference to Role/r becomes rbac.authorization.k8s.io/v1",
 				"unlink x: ConfigMap/gone does not exist; 2 owners remain",
 			},
@@ -83,8 +83,8 @@ func TestRepair(t *testing.T) {
 		"it goes because its owner would": {
 			[]Part{Listing(ConfigMap("a/stays", Owned(stale)), web, Secret("a/x", OwnedBy(stays, gone))), absent},
 			[]string{
-				"relink stays: Deployment/web was replaced by a new one: the reference gets its UID (otherwise GC would delete it)",
-				"unlink x: ConfigMap/gone does not exist; ConfigMap/stays remains (otherwise GC would delete it)",
+				"relink stays: Deployment/web was replaced by a new one: the reference gets its UID (otherwise the garbage collector deletes it)",
+				"unlink x: ConfigMap/gone does not exist; ConfigMap/stays remains (otherwise the garbage collector deletes it)",
 			},
 		},
 		"a circle whose references hold": {
@@ -127,7 +127,7 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 		"somebody says that it is not": {
 			plan.RepairOptions{Fix: repair.Unlink},
 			[]Part{Listing(Secret("a/x", Owned(unheard)))},
-			[]string{"unlink x: Gadget/web is of a kind that the API server does not serve; the object stays and is never collected (otherwise GC cannot resolve it)"},
+			[]string{"unlink x: Gadget/web is of a kind that the API server does not serve; the object then has no owner and stays (otherwise the garbage collector skips it)"},
 			[]string{},
 		},
 		"nobody knows whether a reference is bad, and nobody asks": {
@@ -151,13 +151,13 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 		"its owner may go, but the collector decides on it as it is": {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", OwnedBy(gone, owned)), owned), absent, Unreadable("pods", snapshot.Forbidden)},
-			[]string{"unlink x: ConfigMap/gone does not exist; Deployment/web remains (otherwise GC would remove the reference)"},
+			[]string{"unlink x: ConfigMap/gone does not exist; Deployment/web remains (otherwise the garbage collector removes the reference)"},
 			[]string{},
 		},
 		"its owner stays, whatever could not be read": {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(To(web, beta))), web), Unreadable("pods", snapshot.Forbidden)},
-			[]string{"update-version x: apps/v1beta1 is not served: the reference to Deployment/web becomes apps/v1 (otherwise GC cannot resolve it)"},
+			[]string{"update-version x: apps/v1beta1 is not served: the reference to Deployment/web becomes apps/v1 (otherwise the garbage collector skips it)"},
 			[]string{},
 		},
 		"the mend that is asked for leaves it without an owner": {
@@ -169,13 +169,13 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 		"an owner waits for it to go": {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(To(web, beta), To(waiting))), waiting, web)},
-			[]string{"update-version x: apps/v1beta1 is not served: the reference to Deployment/web becomes apps/v1 (otherwise GC cannot resolve it)"},
+			[]string{"update-version x: apps/v1beta1 is not served: the reference to Deployment/web becomes apps/v1 (otherwise the garbage collector skips it)"},
 			[]string{},
 		},
 		"the other bad reference cannot be mended": {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(stale, To(gone))), going), absent},
-			[]string{"unlink x: ConfigMap/gone does not exist; its other references stay unchanged (otherwise GC would delete it)"},
+			[]string{"unlink x: ConfigMap/gone does not exist; its other references stay unchanged (otherwise the garbage collector deletes it)"},
 			[]string{"x: Deployment/web exists, with another UID, but is being deleted; would be deleted even if it is repaired: its only owner, Deployment/web, was replaced by a new object with the same name"},
 		},
 		"it waits in a circle, and an owner that would let go of it stays": {
@@ -188,8 +188,8 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 				absent, Absent("apps/v1", "Deployment", "b/web"), Unlisted("pods"),
 			},
 			[]string{
-				"unlink web: ConfigMap/gone does not exist; the object stays and is never collected (otherwise GC would delete it)",
-				"unlink x: Deployment/web is in another namespace (a), which does not count; its other references stay unchanged (otherwise GC would delete it)",
+				"unlink web: ConfigMap/gone does not exist; the object then has no owner and stays (otherwise the garbage collector deletes it)",
+				"unlink x: Deployment/web is in another namespace (a), which does not count; its other references stay unchanged (otherwise the garbage collector deletes it)",
 			},
 			[]string{"x: would be deleted even if it is repaired: its only owner, ConfigMap/waiting, is being deleted in the foreground and waits for its dependents"},
 		},
@@ -200,15 +200,15 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 				Absent("v1", "Secret", "a/x"), Absent("apps/v1", "Deployment", "b/web"), Unlisted("pods"),
 			},
 			[]string{
-				"unlink web: Secret/x is in another namespace (b), which does not count; its other references stay unchanged (otherwise GC would delete it)",
-				"unlink x: Deployment/web is in another namespace (a), which does not count; the object stays and is never collected (otherwise GC would delete it)",
+				"unlink web: Secret/x is in another namespace (b), which does not count; its other references stay unchanged (otherwise the garbage collector deletes it)",
+				"unlink x: Deployment/web is in another namespace (a), which does not count; the object then has no owner and stays (otherwise the garbage collector deletes it)",
 			},
 			[]string{"web: would be deleted because other objects are repaired, even if it is not: its only owner, ConfigMap/waiting, is being deleted in the foreground and waits for its dependents; its own dependents stay (finalizer orphan)"},
 		},
 		"the new owner goes, which is not to be mended": {
 			plan.RepairOptions{Causes: []collector.Cause{collector.CauseReplaced}},
 			[]Part{Listing(Secret("a/x", Owned(stale)), Deployment("a/web", OwnedBy(gone))), absent},
-			[]string{"relink x: Deployment/web was replaced by a new one: the reference gets its UID (otherwise GC would delete it)"},
+			[]string{"relink x: Deployment/web was replaced by a new one: the reference gets its UID (otherwise the garbage collector deletes it)"},
 			[]string{"x: would be deleted even if it is repaired: its only owner, Deployment/web, is deleted first"},
 		},
 	} {
@@ -242,7 +242,7 @@ func TestRepairRemovesSelectedReferences(t *testing.T) {
 		"of a circle": {
 			named(ConfigMap("a/stays")),
 			[]object.Object{ConfigMap("a/stays", OwnedBy(Secret("a/x"))), Secret("a/x", OwnedBy(stays))},
-			[]string{"unlink x: ConfigMap/stays exists, but you chose to remove this reference; the object stays and is never collected"},
+			[]string{"unlink x: ConfigMap/stays exists, but you chose to remove this reference; the object then has no owner and stays"},
 			[]string{},
 		},
 		"of an object that owns itself": {
@@ -337,7 +337,7 @@ func TestRepairOfSolidReferencesInOutdatedVersions(t *testing.T) {
 	role := Role("a/role")
 	seen := []Part{Listing(Secret("a/x", Owned(To(role, As("rbac.authorization.k8s.io/v1beta1", "Role")))), Secret("a/y", Owned(stale)), role, web)}
 	outdated := "update-version x: rbac.authorization.k8s.io/v1beta1 is not the preferred version: the reference to Role/role becomes rbac.authorization.k8s.io/v1"
-	relink := "relink y: Deployment/web was replaced by a new one: the reference gets its UID (otherwise GC would delete it)"
+	relink := "relink y: Deployment/web was replaced by a new one: the reference gets its UID (otherwise the garbage collector deletes it)"
 	for name, c := range map[string]struct {
 		options plan.RepairOptions
 		want    []string

@@ -4,18 +4,18 @@ import "fmt"
 
 // What the collector does with the object of a finding.
 var (
-	DeletesObject = fixed("DeletesObject", "the garbage collector will delete this object", "deletes object")
+	DeletesObject = fixed("DeletesObject", "the garbage collector will delete this object", "will be deleted")
 	// it depends on the order of events whether the collector deletes the object
-	MayDeleteObject = fixed("MayDeleteObject", "the garbage collector may delete this object", "may delete object")
+	MayDeleteObject = fixed("MayDeleteObject", "the garbage collector may delete this object", "may be deleted")
 	// it depends on the order of events whether the collector removes the reference
-	MayRemoveReference = fixed("MayRemoveReference", "the garbage collector may remove this reference", "may remove reference")
+	MayRemoveReference = fixed("MayRemoveReference", "the garbage collector may remove this reference", "reference may be removed")
 	EffectUnknown      = fixed("EffectUnknown", "it is unknown what the garbage collector will do", "unknown")
 	// a member of the cycle is being deleted already
 	DeletionUnderWay  = fixed("DeletionUnderWay", "one of them is already being deleted", "deletion in progress")
 	RemovesAllWithUID = fixed("RemovesAllWithUID",
-		"the garbage collector removes references by UID, so it removes the valid reference together with the invalid one", "removes every reference to that UID")
+		"the garbage collector removes references by UID, so it removes the valid reference together with the invalid one", "loses all references to that UID")
 	UpdateRefused = fixed("UpdateRefused",
-		"the garbage collector tries to remove another reference, and the API server refuses every attempt", "cannot remove reference: update refused")
+		"the garbage collector tries to remove another reference, and the API server refuses every attempt", "kept, update refused")
 	WaitsForController = fixed("WaitsForController",
 		"the garbage collector only removes its own finalizers", "waits for the finalizer's controller")
 	NamespaceControllerFails = fixed("NamespaceControllerFails",
@@ -26,7 +26,7 @@ var (
 	// the collector never collects an object that owns itself, if only by way of others
 	NeverCollected = either("NeverCollected", "itself,omitzero",
 		"the garbage collector never collects it, and if the reference blocks, a foreground deletion of the object would never complete",
-		"each has an existing owner, so the garbage collector never collects any of them until someone deletes one", "never collected")
+		"each has an existing owner, so the garbage collector never collects any of them until someone deletes one", keptForever)
 	// a foreground deletion waits for itself
 	NeverCompletes = either("NeverCompletes", "itself,omitzero",
 		"it is being deleted in the foreground and waits for itself, so its deletion never completes",
@@ -42,13 +42,11 @@ var (
 			text += " and is never collected"
 		}
 		return text
-	}, func(left int) string {
-		if left > 1 {
-			return "removes reference, " + owners(left) + " remain"
-		}
-		return "removes reference, " + owners(left) + " remains"
-	})
+	}, func(int) string { return "kept, reference removed" })
 )
+
+// keptForever is the short form for what the collector leaves alone, whatever is the cause.
+const keptForever = "kept, never collected"
 
 func owners(n int) string {
 	if n == 0 {
@@ -66,7 +64,7 @@ type CannotDecide struct {
 	Repaired *Nested `json:"repaired,omitempty"`
 }
 
-func (CannotDecide) Brief() string { return "cannot resolve owner, keeps object" }
+func (CannotDecide) Brief() string { return keptForever }
 
 func (r CannotDecide) Message() string {
 	if r.Culprit == nil {

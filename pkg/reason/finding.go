@@ -69,7 +69,7 @@ var (
 	// the owner is of a kind that the collector does not watch
 	OwnerNotMonitored = says2("OwnerNotMonitored", "owner type", func(o Owner, typ string) string {
 		return fmt.Sprintf("its owner %s exists, but the garbage collector does not watch %s, so it notices the owner's deletion late", o, typ)
-	}, func(o Owner, _ string) string { return o.String() + ": GC does not watch its kind" })
+	}, func(o Owner, _ string) string { return o.String() + ": the garbage collector does not watch its kind" })
 	// the owner exists, and the API server serves the version that the reference names, but prefers another
 	OwnerVersionOutdated = says2("OwnerVersionOutdated", "owner preferred", func(o Owner, preferred string) string {
 		return fmt.Sprintf("its reference names %s as %s; the API server serves that version, but prefers %s", o, o.APIVersion, preferred)

@@ -181,9 +181,9 @@ const (
 
 // withoutRepairEndings are how a sentence about a repair ends.
 var withoutRepairEndings = map[WithoutRepair]string{
-	WouldDelete: " (otherwise GC would delete it)",
-	WouldUnlink: " (otherwise GC would remove the reference)",
-	WouldSkip:   " (otherwise GC cannot resolve it)",
+	WouldDelete: " (otherwise the garbage collector deletes it)",
+	WouldUnlink: " (otherwise the garbage collector removes the reference)",
+	WouldSkip:   " (otherwise the garbage collector skips it)",
 }
 
 // Repaired is a reference that a repair rewrites.
@@ -246,7 +246,7 @@ func (k Kept) phrase() string {
 	case k.Terminating:
 		return "its own deletion continues"
 	case k.Ownerless:
-		return "the object stays and is never collected"
+		return "the object then has no owner and stays"
 	case k.Unresolved:
 		return "its other references stay unchanged"
 	}

@@ -460,7 +460,7 @@ func TestRepairIncident_velero_10556(t *testing.T) {
 	doomed := s.create(configMap(ns, "unrepaired", ownedBy(missingOwner())))
 
 	s.gc("repair", "-n", ns, "--rule", "replaced-owner", "--dry-run").exits(t, 0).
-		shows(t, "relink", "Secret/password", "Widget/monitor was replaced by a new one: the reference gets its UID (otherwise GC would delete it)", "relink 6 in namespace ", "Complete scan.")
+		shows(t, "relink", "Secret/password", "Widget/monitor was replaced by a new one: the reference gets its UID (otherwise the garbage collector deletes it)", "relink 6 in namespace ", "Complete scan.")
 	backups := t.TempDir()
 	s.gc("repair", "-n", ns, "--rule", "replaced-owner", "--yes", "--backup-dir", backups).exits(t, 0).
 		shows(t, "relinked 6 in ", "a scan afterwards found nothing left to do", "Undo: kubectl gc restore "+backups)
@@ -492,7 +492,7 @@ func TestRepairIncident_redis_exporter(t *testing.T) {
 	below := s.create(configMap(monitoring, "dashboards", ownedBy(referenceTo(exporter))))
 
 	s.gc("repair", "statefulset/redis-exporter", "-n", monitoring, "--yes", "--backup-dir", t.TempDir()).exits(t, 0).
-		shows(t, "unlink", "Widget/redis-0826 is in another namespace ("+home+"), which does not count; the object stays and is never collected (otherwise GC would delete it)", "unlinked 1 in ")
+		shows(t, "unlink", "Widget/redis-0826 is in another namespace ("+home+"), which does not count; the object then has no owner and stays (otherwise the garbage collector deletes it)", "unlinked 1 in ")
 	s.collectUntilGone(monitoring, doomed)
 
 	s.requireReferences(exporter)

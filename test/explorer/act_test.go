@@ -43,8 +43,8 @@ func TestSearchFindsWhatIsShown(t *testing.T) {
 	}
 	p.click("#tab-findings")
 	for query, want := range map[string]string{
-		"deletes object":  "Secret/restored StatefulSet/redis-exporter ConfigMap/chicken", // whose text has both words
-		"never collected": "ConfigMap/chicken",
+		"will be deleted": "Secret/restored StatefulSet/redis-exporter",
+		"never collected": "ClusterRole/web-metrics-reader ConfigMap/chicken ConfigMap/flags",
 		"another uid":     "Secret/restored",
 		"fix unlink":      "ConfigMap/chicken",
 	} {
@@ -102,9 +102,9 @@ func TestOverviewBeginsWithTheWorstCause(t *testing.T) {
 		l.add("v1", "Secret", "shop", fmt.Sprintf("s-%02d", i), web, reference{APIVersion: "apps/v1", Kind: "Deployment", Name: "older", UID: "gone before"})
 	}
 	p := open(t, pageOf(t, l.save(t)), "", browser.Look{})
-	if got, want := p.text(`[...document.querySelectorAll("button.cause")].map((b) => b.textContent).join("\n")`), `60Deployment/old does not existGC result: deletes objectConfigMap/c-00, ConfigMap/c-01, ConfigMap/c-02 and 57 more · missing-owner
-1Job/import does not existGC result: deletes objectSecret/alone · missing-owner
-80Deployment/older does not existGC result: removes reference, 1 owner remainsSecret/s-00, Secret/s-01, Secret/s-02 and 77 more · missing-owner`; got != want {
+	if got, want := p.text(`[...document.querySelectorAll("button.cause")].map((b) => b.textContent).join("\n")`), `60Deployment/old does not existGC result: will be deletedConfigMap/c-00, ConfigMap/c-01, ConfigMap/c-02 and 57 more · missing-owner
+1Job/import does not existGC result: will be deletedSecret/alone · missing-owner
+80Deployment/older does not existGC result: kept, reference removedSecret/s-00, Secret/s-01, Secret/s-02 and 77 more · missing-owner`; got != want {
 		t.Errorf("the causes are\n%s", got)
 	}
 	p.click("button.cause:nth-of-type(2)")

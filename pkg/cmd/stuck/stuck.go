@@ -137,7 +137,7 @@ func (c *stuckCommand) show(clusters []audit.Cluster) error {
 		c.scan.WarnOfCluster(one)
 	}
 	if !c.output.Structured() && len(found.Objects) > 0 {
-		fmt.Fprintln(c.scan.Err, "Explain one object: "+c.scan.NextCommands("", c.contexts.One()...).Explain)
+		fmt.Fprintln(c.scan.Err, "Explain one object: "+c.scan.ExplainCommand(found.Objects[0].Object, found.Objects[0].Cluster))
 	}
 	if c.scan.Strict && !found.Complete {
 		return cli.ExitError(cli.ExitIncomplete)

@@ -202,7 +202,8 @@ func TestSummaryLine(t *testing.T) {
 }
 
 func TestHints(t *testing.T) {
-	all := auditreport.Commands{Repair: "kubectl gc repair --dry-run", Preview: "kubectl gc collect --dry-run", Explain: "kubectl gc why TYPE/NAME"}
+	explain := func(o object.Identity, cluster string) string { return "kubectl gc why " + o.String() + cluster }
+	all := auditreport.Commands{Repair: "kubectl gc repair --dry-run", Preview: "kubectl gc collect --dry-run", Explain: explain}
 	unverified := &audit.Report{Findings: report().Findings[3:]}
 	for name, c := range map[string]struct {
 		report   *audit.Report
@@ -211,10 +212,10 @@ func TestHints(t *testing.T) {
 	}{
 		"all hints": {
 			report(), all,
-			[]string{"Fix the references: kubectl gc repair --dry-run", "Preview a collection: kubectl gc collect --dry-run", "Explain one object: kubectl gc why TYPE/NAME"},
+			[]string{"Fix the references: kubectl gc repair --dry-run", "Preview what a garbage collector deletes now: kubectl gc collect --dry-run", "Explain one object: kubectl gc why Secret/restored"},
 		},
-		"nothing to repair or collect": {unverified, all, []string{"Explain one object: kubectl gc why TYPE/NAME"}},
-		"without other commands":       {report(), auditreport.Commands{Explain: "x"}, []string{"Explain one object: x"}},
+		"nothing to repair or collect": {unverified, all, []string{"Explain one object: kubectl gc why Secret/token"}},
+		"without other commands":       {report(), auditreport.Commands{Explain: explain}, []string{"Explain one object: kubectl gc why Secret/restored"}},
 		"no findings":                  {&audit.Report{}, all, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -41,8 +41,8 @@ func TestWatchedTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `SINCE      SEVERITY  RULE           NAMESPACE  OBJECT              PROBLEM                  RESULT
--          error     missing-owner  ns         ConfigMap/first     Pod/gone does not exist  deletes object
-08:01:00Z  error     missing-owner  ns         ConfigMap/sec\x1bond  Pod/gone does not exist  deletes object
+-          error     missing-owner  ns         ConfigMap/first     Pod/gone does not exist  will be deleted
+08:01:00Z  error     missing-owner  ns         ConfigMap/sec\x1bond  Pod/gone does not exist  will be deleted
 7 findings gone since 08:00:00Z, the latest first:
 GONE AT    RULE           NAMESPACE  OBJECT              OUTCOME
 08:02:00Z  missing-owner  ns         ConfigMap/sec\x1bond  object deleted

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -83,7 +84,8 @@ func clusters(all []audit.Counts) string {
 type Commands struct {
 	Repair  string // repairs references
 	Preview string // previews a collection
-	Explain string // explains one object
+	// Explain returns the one that explains an object of a cluster; nil if there is none.
+	Explain func(o object.Identity, cluster string) string
 }
 
 // Hints returns what to do next, a line without its line break for each: repair if a finding
@@ -104,7 +106,10 @@ func Hints(r *audit.Report, c Commands) []string {
 		}
 	}
 	add(repair, "Fix the references", c.Repair)
-	add(preview, "Preview a collection", c.Preview)
-	add(len(r.Findings) > 0, "Explain one object", c.Explain)
+	add(preview, "Preview what a garbage collector deletes now", c.Preview)
+	if len(r.Findings) > 0 && c.Explain != nil {
+		first := audit.Groups(r.Findings, audit.ByCause)[0].Findings[0]
+		add(true, "Explain one object", c.Explain(first.Object, first.Cluster))
+	}
 	return hints
 }

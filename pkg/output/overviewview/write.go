@@ -86,12 +86,14 @@ func (s *screen) sections(v *overview.Overview) {
 		}
 	}
 	if len(never) > 0 {
-		s.line("\n%s, because an owner reference is broken", s.palette.Changed("NEVER COLLECTED"))
+		s.line("\n%s, unless someone repairs their owner references", s.palette.Changed("NEVER COLLECTED"))
 		s.groups(never, func(*overview.Group) string { return "" })
 	}
 	if len(kept) > 0 {
 		s.line("\n%s, with a broken owner reference", s.palette.Kept("KEPT"))
-		s.groups(kept, func(g *overview.Group) string { return " (" + auditreport.Result(&g.Group) + ")" })
+		s.groups(kept, func(g *overview.Group) string {
+			return " (" + strings.TrimPrefix(auditreport.Result(&g.Group), "kept, ") + ")"
+		})
 	}
 	if warning := auditreport.Unread(v.Gaps, v.Types, maxRows); warning != "" {
 		s.line("\n%s", s.palette.Changed("NOT READ"))
@@ -176,9 +178,9 @@ func (s *screen) next(v *overview.Overview) {
 	switch v.Younger {
 	case 0:
 	case 1:
-		hint("1 deletion is under way. See what holds it", "stuck")
+		hint("1 deletion is under way, for "+duration.HumanDuration(v.YoungerAge)+". See what holds it", "stuck")
 	default:
-		hint(wording.Count(v.Younger, "deletion")+" are under way. See what holds them", "stuck")
+		hint(wording.Count(v.Younger, "deletion")+" are under way, the oldest for "+duration.HumanDuration(v.YoungerAge)+". See what holds them", "stuck")
 	}
 	if v.Manager != nil {
 		sentence := capitalized(escape.Sentence(v.Manager.Message)) + "."

@@ -68,7 +68,7 @@ func TestWrite(t *testing.T) {
 			[]st.Part{st.Listing(web, st.ConfigMap("ns/a", st.OwnedBy(web)), hold("ns/b", time.Minute))},
 			`prod (https://10.0.0.5:6443, v1.37.2)   3 objects, 1 owner reference
 Nothing to delete, nothing stuck, no broken owner reference. Complete scan.
-1 deletion is under way. See what holds it: kubectl gc stuck
+1 deletion is under way, for 60s. See what holds it: kubectl gc stuck
 The controller manager renewed its lease 2s ago. Check it: kubectl gc doctor
 What goes if you delete something: kubectl gc delete TYPE/NAME --dry-run
 `,
@@ -90,15 +90,15 @@ STUCK deletions, under way for more than 10m
   2 objects in ns, the oldest for 120m: held by example.com/hold
       kubectl gc stuck -n ns
 
-NEVER COLLECTED, because an owner reference is broken
+NEVER COLLECTED, unless someone repairs their owner references
   ConfigMap/beta in ns: apps/v1beta1 Deployment/web: version not served (served: apps/v1)
       kubectl gc repair configmap/beta -n ns --dry-run
 
 KEPT, with a broken owner reference
-  ConfigMap/both in ns: Deployment/old does not exist (removes reference, 1 owner remains)
+  ConfigMap/both in ns: Deployment/old does not exist (reference removed)
       kubectl gc repair configmap/both -n ns --dry-run
 
-2 deletions are under way. See what holds them: kubectl gc stuck
+2 deletions are under way, the oldest for 60s. See what holds them: kubectl gc stuck
 The controller manager renewed its lease 2s ago.
 A working garbage collector deletes these within seconds. If they stay: kubectl gc doctor
 `,
