@@ -144,8 +144,11 @@ func (c *repairCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	var notes []string
-	if (len(c.rules) > 0 || len(c.selection.Targets) > 0) && len(now.Plan.Steps)+len(now.Plan.Blocked) == 0 {
+	notes, err := c.choiceNotes(seen, now.Plan)
+	if err != nil {
+		return err
+	}
+	if len(notes) == 0 && (len(c.rules) > 0 || len(c.selection.Targets) > 0) && len(now.Plan.Steps)+len(now.Plan.Blocked) == 0 {
 		notes = append(notes, "Nothing that was selected has a reference to repair. To see what needs a repair: "+c.options.Scan.Suggest("audit"))
 	}
 	return cli.Run(ctx, job, now, notes...)

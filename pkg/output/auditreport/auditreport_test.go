@@ -98,7 +98,7 @@ warning   missing-owner  shop       ConfigMap/shared  Deployment/old is gone  dr
 		"wide says of a finding about no reference that it has no verdict": {
 			&audit.Report{Findings: []audit.Finding{{Rule: "owner-cycle", Severity: audit.Error, Object: id("a", "B", "c"), Fix: audit.Unlink, Reason: said("b"), Effect: said("e")}}}, true, color.Never,
 			`SEVERITY  RULE         NAMESPACE  OBJECT  PROBLEM  RESULT  UID  VERDICT  FIX
-error     owner-cycle  a          B/c     b        e       u-1  -        unlink
+error     owner-cycle  a          B/c     b        e       u-1  -        your choice
 `,
 		},
 		"colours underline severity and effect": {

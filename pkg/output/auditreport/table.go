@@ -98,8 +98,16 @@ func cellsOf(f *audit.Finding) map[string]string {
 		"RESULT":    escape.Word(f.Effect.Brief()),
 		"UID":       escape.Word(string(f.Object.UID)),
 		"VERDICT":   dash(wording.Verdict(f.Verdict)),
-		"FIX":       dash(string(f.Fix)),
+		"FIX":       dash(fix(f)),
 	}
+}
+
+// fix returns the repair of a finding, which a person has to choose where package repair cannot.
+func fix(f *audit.Finding) string {
+	if _, ok := audit.RepairFor(f.Rule); !ok && f.Fix == audit.Unlink {
+		return "your choice"
+	}
+	return string(f.Fix)
 }
 
 // paint dims the results that change nothing.

@@ -1,0 +1,56 @@
+package repair
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+)
+
+// choices are the rules about valid references of which a person has to choose one that goes, with
+// what is said of the object.
+var choices = map[string]string{
+	"owner-cycle":          "is in an owner cycle",
+	"self-owner":           "owns itself",
+	"multiple-controllers": "has two controllers",
+}
+
+// choiceNotes returns what the selected objects need besides the plan, because a person has to choose.
+func (c *repairCommand) choiceNotes(seen cli.Scanned, p *plan.Plan) ([]string, error) {
+	if len(c.rules)+len(c.references) > 0 {
+		return nil, nil // these select something else
+	}
+	rules := slices.Sorted(maps.Keys(choices))
+	found, err := audit.Run(seen.Judge, audit.Options{Rules: rules})
+	if err != nil {
+		return nil, err
+	}
+	g := seen.Graph()
+	targets := graph.NewSet(g)
+	_ = c.selection.Find(g, targets) // validateIn has reported what is missing
+	var notes []string
+	for _, f := range audit.MostSevereFirst(found.Findings) {
+		of := append([]object.Identity{f.Object}, f.Members...)
+		at := slices.IndexFunc(of, func(o object.Identity) bool {
+			n := g.Find(o.UID)
+			return c.selects(g.Object(n), n, targets)
+		})
+		repaired := slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Object.UID == f.Object.UID })
+		if at >= 0 && !repaired && f.Severity.AtLeast(audit.Warning) {
+			notes = append(notes, fmt.Sprintf("1 %s needs your choice: %s %s: %s",
+				f.Severity, escape.Line(of[at].String()), choices[f.Rule], c.options.Scan.ExplainCommand(of[at], "")))
+		}
+	}
+	if more := len(notes) - 1; more > 0 {
+		all := c.options.Scan.Suggest("audit", "--rule", strings.Join(rules, ","))
+		notes = []string{notes[0], fmt.Sprintf("%d more need it: %s", more, all)}
+	}
+	return notes, nil
+}
