@@ -43,10 +43,10 @@ func TestSearchFindsWhatIsShown(t *testing.T) {
 	}
 	p.click("#tab-findings")
 	for query, want := range map[string]string{
-		"will be deleted": "Secret/restored StatefulSet/redis-exporter",
-		"never collected": "ClusterRole/web-metrics-reader ConfigMap/chicken ConfigMap/flags",
-		"another uid":     "Secret/restored",
-		"fix unlink":      "ConfigMap/chicken",
+		"will be deleted":   "Secret/restored StatefulSet/redis-exporter",
+		"never collected":   "ClusterRole/web-metrics-reader ConfigMap/chicken ConfigMap/flags",
+		"replaced by a new": "Secret/restored",
+		"fix unlink":        "ConfigMap/chicken",
 	} {
 		p.search(query)
 		p.shows(want)
