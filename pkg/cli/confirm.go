@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
@@ -44,9 +45,9 @@ func (o *MutatingOptions) exceedsMaxDeletes(p *plan.Plan) string {
 	return fmt.Sprintf("deletes %s, more than --max-deletes allows (%d)", wording.Count(losses, "object"), o.MaxDeletes)
 }
 
-// place returns where a plan changes what: " in namespace shop on prod (https://10.0.0.5:6443)".
-func (o *MutatingOptions) place(p *plan.Plan) string {
-	in := planview.Place(p)
+// place returns where a plan changes what, and where others are: " in namespace shop on prod (https://10.0.0.5:6443)".
+func (o *MutatingOptions) place(p *plan.Plan, others ...object.Identity) string {
+	in := planview.Place(p, others...)
 	if namespace := o.Scan.Config.Namespace(); len(p.Steps)+len(p.Outcomes) == 0 && namespace != "" {
 		in = " in namespace " + escape.Word(namespace)
 	}

@@ -89,7 +89,13 @@ func preview(o *MutatingOptions, p *plan.Plan, notes []string) error {
 			return err
 		}
 	}
-	sum := planview.SummaryLine(p, o.place(p))
+	var kept []object.Identity // that the line counts
+	for i := range p.Retained {
+		if p.Mode.Cascades() {
+			kept = append(kept, p.Retained[i].Object)
+		}
+	}
+	sum := planview.SummaryLine(p, o.place(p, kept...))
 	if o.DryRun == dryRunClient {
 		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", p.Digest())
 	}

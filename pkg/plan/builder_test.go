@@ -61,7 +61,7 @@ func TestStepReasons(t *testing.T) {
 			[]Part{Listing(Secret("a/x", Owned(To(gone), To(waiting))), waiting), absent},
 			[]string{
 				"remove-finalizer waiting: nothing blocks its foreground deletion anymore",
-				"delete x: no owner keeps it: ConfigMap/gone does not exist; ConfigMap/waiting is deleted first",
+				"delete x: no owner is left: ConfigMap/gone does not exist; ConfigMap/waiting is deleted before it",
 			},
 		},
 		"one owner keeps it": {
@@ -74,7 +74,7 @@ func TestStepReasons(t *testing.T) {
 		},
 		"the owner is deleted first": {
 			[]Part{Listing(Secret("a/x", OwnedBy(gone)), Pod("a/y", OwnedBy(Secret("a/x")))), absent},
-			[]string{"delete x: its only owner, ConfigMap/gone, does not exist", "delete y: its only owner, Secret/x, is deleted first"},
+			[]string{"delete x: its only owner, ConfigMap/gone, does not exist", "delete y: its only owner, Secret/x, is deleted before it"},
 		},
 		"the owner lets go of its dependents": {
 			[]Part{Listing(ConfigMap("a/o", Terminating(object.OrphanFinalizer)), Secret("a/x", OwnedBy(ConfigMap("a/o"))))},

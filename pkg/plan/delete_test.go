@@ -85,7 +85,7 @@ func TestDeletion(t *testing.T) {
 			[]Part{Listing(owner, lost, ConfigMap("a/x", OwnedBy(owner)))},
 			inBackground,
 			[]object.Object{owner},
-			[]string{"delete owner: requested; its dependents follow (background)", "delete x: its only owner, Secret/owner, is deleted first"},
+			[]string{"delete owner: requested; its dependents follow (background)", "delete x: its only owner, Secret/owner, is deleted before it"},
 			[]string{"x deleted", "owner deleted"},
 		},
 		"in the foreground, as far as what blocks lets it": {
@@ -115,7 +115,7 @@ func TestDeletion(t *testing.T) {
 			[]Part{Listing(owner, other, ConfigMap("a/x", OwnedBy(owner, other)))},
 			inBackground,
 			[]object.Object{owner},
-			[]string{"delete owner: requested; its dependents follow (background)", "unlink x: Secret/owner is deleted first; Secret/other remains"},
+			[]string{"delete owner: requested; its dependents follow (background)", "unlink x: Secret/owner is deleted before it; Secret/other remains"},
 			[]string{"x changed", "owner deleted", "x stays, loses 1: is also owned by Secret/other"},
 		},
 		"what is held keeps its dependents, which go later": {
@@ -170,8 +170,8 @@ func TestDeletion(t *testing.T) {
 			[]object.Object{owner},
 			[]string{
 				"delete owner: requested; its dependents follow (background)",
-				"delete r: its only owner, Secret/owner, is deleted first",
-				"delete x: its only owner, Reading/r, is deleted first",
+				"delete r: its only owner, Secret/owner, is deleted before it",
+				"delete x: its only owner, Reading/r, is deleted before it",
 			},
 			[]string{
 				"x deleted; unsure: it depends on what happens to Reading/r",

@@ -209,7 +209,7 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 			plan.RepairOptions{Causes: []collector.Cause{collector.CauseReplaced}},
 			[]Part{Listing(Secret("a/x", Owned(stale)), Deployment("a/web", OwnedBy(gone))), absent},
 			[]string{"relink x: Deployment/web was replaced by a new one: the reference gets its UID (otherwise the garbage collector deletes it)"},
-			[]string{"x: would be deleted even if it is repaired: its only owner, Deployment/web, is deleted first"},
+			[]string{"x: would be deleted even if it is repaired: its only owner, Deployment/web, is deleted before it"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -106,7 +106,7 @@ var predicates = map[OwnerState]string{
 	StateKindUnknown:            "is of a kind that the API server does not serve",
 	StateKindIsList:             "has a list kind, which the API server does not serve",
 	StateUnverified:             "could not be verified",
-	StateDeletedBefore:          "is deleted first",
+	StateDeletedBefore:          "is deleted before it",
 	StateRecreated:              "is recreated",
 	StateRecreatedBefore:        "was recreated earlier",
 	StateSucceeded:              "is a newer object of that name",

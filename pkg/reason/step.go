@@ -117,7 +117,7 @@ type OwnersLost struct {
 }
 
 func (r OwnersLost) Message() string {
-	text := fmt.Sprintf("no owner keeps it: %s", facts(r.Owners))
+	text := fmt.Sprintf("no owner is left: %s", facts(r.Owners))
 	if len(r.Owners) == 1 {
 		text = fmt.Sprintf("its only owner, %s, %s", r.Owners[0], r.Owners[0].Predicate())
 	}

@@ -15,7 +15,7 @@ func TestStuck(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		"lists deletions and exits with 0":               {nil, cli.ExitDone, "dependents: PersistentVolumeClaim/import-scratch: example.com/hold", "Explain one object: kubectl gc why"},
+		"lists deletions and exits with 0":               {nil, cli.ExitDone, "PersistentVolumeClaim/import-scratch (dependent, held by example.com/hold)", "Explain one object: kubectl gc why"},
 		"says that nothing is being deleted":             {[]string{"-n", "kube-system"}, cli.ExitDone, "Nothing is being deleted. Complete scan", ""},
 		"lists only objects with the labels":             {[]string{"-l", "app=none"}, cli.ExitDone, "Nothing is being deleted. Complete scan", ""},
 		"writes deletions as a document":                 {[]string{"-o", "json"}, cli.ExitDone, "\"kind\": \"TerminatingReport\"", ""},

@@ -89,7 +89,7 @@ var holderWords = map[audit.Holder]string{
 	audit.HolderUnknown:     "unknown",
 }
 
-// HeldBy returns what holds an object: "example.com/hold", "dependents: Pod/web: example.com/hold".
+// HeldBy returns what holds an object: "example.com/hold", "Pod/web (dependent, held by example.com/hold)".
 func HeldBy(t *audit.TerminatingObject) string {
 	var parts, finalizers []string
 	if word := cmp.Or(escape.Line(t.Kubelet), holderWords[t.Holder]); word != "" {
@@ -101,8 +101,15 @@ func HeldBy(t *audit.TerminatingObject) string {
 	for _, f := range t.Finalizers {
 		finalizers = append(finalizers, escape.Word(f.Name))
 	}
-	if len(finalizers) > 0 {
-		parts = append(parts, strings.Join(finalizers, ", "))
+	held := strings.Join(finalizers, ", ")
+	if t.Holder == audit.HolderDependents && t.RootCause != nil {
+		if held != "" {
+			held = ", held by " + held
+		}
+		return escape.Line(t.RootCause.String()) + " (dependent" + held + ")"
+	}
+	if held != "" {
+		parts = append(parts, held)
 	}
 	return strings.Join(parts, ": ")
 }

@@ -36,7 +36,7 @@ func TestTerminatingTableHasARowPerObjectAndEscapesNames(t *testing.T) {
 	}
 	want := []string{
 		"CLUSTER AGE NAMESPACE OBJECT HELD BY CONTROLLER",
-		`prod 60m shop ReplicaSet/web dependents: Pod/web: example.com/\x1b[31m`,
+		`prod 60m shop ReplicaSet/web Pod/web (dependent, held by example.com/\x1b[31m)`,
 		"prod 2m shop Pod/web kubelet, past the grace period its kubelet",
 		`prod 60s shop Pod/web kubelet of Node worker-3\x1b[31m, which does not exist its kubelet`,
 		"prod 60s - Node/web nothing",

@@ -1,17 +1,23 @@
 package planview
 
-import "github.com/kubectl-gc/kubectl-gc/pkg/plan"
+import (
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+)
 
-// Place returns where the objects are that the plan changes or deletes: " in namespace shop",
+// Place returns where the objects are that the plan changes or deletes, and others: " in namespace shop",
 // " in 3 namespaces". It returns "" if none has a namespace. Objects without one are named
 // only beside others: " in namespace shop and at the cluster scope".
-func Place(p *plan.Plan) string {
+func Place(p *plan.Plan, others ...object.Identity) string {
 	namespaces := places{}
 	for i := range p.Steps {
 		namespaces.add(p.Steps[i].Object.Identity)
 	}
 	for i := range p.Outcomes {
 		namespaces.add(p.Outcomes[i].Object)
+	}
+	for _, o := range others {
+		namespaces.add(o)
 	}
 	more := ""
 	if namespaces[""] {

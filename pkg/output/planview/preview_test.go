@@ -66,7 +66,7 @@ delete  a          ConfigMap/top     its only owner, Node/gone, does not exist
                    ├─ Secret/left    its owner is gone
                    │  └─ Pod/held    its owner is gone; then held until controllers remove w/1, x/2, y/3 and 1 more
                    └─ Secret/right   its owner is gone
-                      └─ Pod/bottom  no owner keeps it: Secret/left is deleted first; Secret/right is deleted first
+                      └─ Pod/bottom  no owner is left: Secret/left is deleted before it; Secret/right is deleted before it
 `,
 		},
 		"the steps on one object are one line, in a cycle": {
@@ -108,7 +108,7 @@ unlink  shop       ConfigMap/shared  Deployment/old does not exist; Node/gone do
 			`ACTION   NAMESPACE  OBJECT                                        WHY
 delete   -          CustomResourceDefinition/widgets.example.com  its only owner, Node/gone, does not exist
                     ├─ 1 object of its kind                       deleted with it
-         shop       └─ Secret/of-w                                its only owner, Widget/w, is deleted first
+         shop       └─ Secret/of-w                                its only owner, Widget/w, is deleted before it
 delete   -          Namespace/doomed                              its only owner, Node/gone, does not exist; then waits for its contents to be deleted
                     └─ 3 objects in it                            deleted with it, 1 of them blocked
 delete   -          Namespace/empty                               its only owner, Node/gone, does not exist

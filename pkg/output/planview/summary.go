@@ -211,9 +211,17 @@ func once(finalizers []string) string {
 }
 
 func deletionSummaryLine(p *plan.Plan, where string) string {
-	var deleted, blocked, later, uncertain, keep int
+	var deleted, blocked, later, doubtful, uncertain, keep int
 	unclear := map[object.Identity]bool{}
+	for i := range p.Outcomes {
+		if o := &p.Outcomes[i]; o.Nondeterministic.Reason != nil {
+			unclear[o.Object] = true
+		}
+	}
 	for _, lost := range p.LostObjects() {
+		if unclear[lost.Object] {
+			doubtful++
+		}
 		switch {
 		case lost.Later():
 			later++
@@ -223,13 +231,7 @@ func deletionSummaryLine(p *plan.Plan, where string) string {
 			deleted++
 		}
 	}
-	for i := range p.Outcomes {
-		o := &p.Outcomes[i]
-		if o.Nondeterministic.Reason != nil {
-			unclear[o.Object] = true
-			uncertain++
-		}
-	}
+	uncertain = len(unclear) - doubtful
 	for _, s := range p.Retained {
 		switch {
 		case unclear[s.Object]:
@@ -248,7 +250,7 @@ func deletionSummaryLine(p *plan.Plan, where string) string {
 	}
 	if n := deleted + blocked + later; n > 0 || removes == "" {
 		deletes = "delete " + wording.Thousands(n)
-		if notNow := joined(", ", some(blocked, "1 blocked", "%s blocked"), some(later, "1 later", "%s later")); notNow != "" {
+		if notNow := joined(", ", some(blocked, "1 blocked", "%s blocked"), some(later, "1 later", "%s later"), some(doubtful, "1 uncertain", "%s uncertain")); notNow != "" {
 			deletes += " (" + notNow + ")"
 		}
 	}

@@ -116,7 +116,7 @@ func TestTotalsOfADeletionNameWhatIsRequested(t *testing.T) {
 	g := graph.New(New(Serving(Workloads()...), Listing(objects...)))
 	p := plan.New(collector.NewJudge(g), plan.DeleteOptions(collector.ActorControllerManager, simulate.Deletion{Node: g.Find(owner.UID), Policy: metav1.DeletePropagationBackground}))
 	got := totals(t, p, 40)
-	for _, want := range []string{"\ndelete  shop       PersistentVolumeClaim/data  its only owner, ConfigMap/owner, is deleted first; its data may be deleted\n", "\ndelete  Pod                    50       shop\n", "\nConfigMap/owner: requested  shop       52       0\n"} {
+	for _, want := range []string{"\ndelete  shop       PersistentVolumeClaim/data  its only owner, ConfigMap/owner, is deleted before it; its data may be deleted\n", "\ndelete  Pod                    50       shop\n", "\nConfigMap/owner: requested  shop       52       0\n"} {
 		if !strings.Contains("\n"+got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
