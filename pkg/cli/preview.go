@@ -77,6 +77,9 @@ func preview(o *MutatingOptions, p *plan.Plan, notes []string) error {
 	}
 	notes = slices.Clip(notes)
 	if p.Mode.Cascades() {
+		if keeps, sentence, hangs := planview.Hangs(p); hangs {
+			notes = append(notes, sentence+": "+o.Scan.ExplainCommand(keeps, ""))
+		}
 		if sum := planview.DeletionSummary(p, palette); sum != "" {
 			notes = append(notes, sum)
 		}

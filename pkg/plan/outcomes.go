@@ -23,6 +23,7 @@ func (b *builder) outcomes() []Outcome {
 		left := b.result.Model.Object(n)
 		o, goesLater := later[n]
 		o.Object, o.Nondeterministic.Reason, o.MayBeDeleted = b.graph.Object(n).Identity, b.nondeterministic(n), b.mayBeDeleted(n)
+		o.Already = b.graph.Object(n).Terminating()
 		switch {
 		case goesLater:
 			o.State, o.When = Deleted, Later

@@ -203,6 +203,8 @@ type Outcome struct {
 	Object object.Identity `json:"object"`
 	State  State           `json:"state"`
 	When   When            `json:"when"`
+	// Already reports that the object was being deleted before the run.
+	Already bool `json:"-"`
 	// WaitsFor are finalizers: of a terminating object those that remain, and of one that is deleted
 	// later those of the objects that it goes after. Of a deleted object whose deletion was under way,
 	// they are those that Kubernetes removes because of the run.

@@ -87,8 +87,11 @@ func (b *builder) requested(transition *simulate.Transition) reason.Requested {
 	}
 	// A StatefulSet and a DaemonSet delete a Pod that has failed, and create another one.
 	out.NotRunning = out.RecreatedBy != nil && before.Kind == "Pod" && !before.Running && !before.Terminating() && !slices.Contains([]string{"StatefulSet", "DaemonSet"}, out.RecreatedBy.Kind)
-	if len(b.graph.Dependents(transition.Node)) > 0 {
-		out.Dependents = reason.Cascade(cmp.Or(transition.Policy, metav1.DeletePropagationBackground))
+	policy := cmp.Or(transition.Policy, metav1.DeletePropagationBackground)
+	if slices.ContainsFunc(b.graph.Dependents(transition.Node), func(e graph.Edge) bool {
+		return policy == metav1.DeletePropagationForeground || !b.graph.Object(e.Node).Terminating() // others go in any case
+	}) {
+		out.Dependents = reason.Cascade(policy)
 	}
 	return out
 }

@@ -34,7 +34,7 @@ func TestHarvester6668RestoredClaimIsPartOfTheDeletion(t *testing.T) {
 
 	args := []string{"delete", "configmap/erp", "-n", ns}
 	s.gc(append(args, "--dry-run")...).exits(t, 0).
-		shows(t, "then held until KubeVirt removes kubevirt.io/virtualMachineControllerFinalize", "then delete", "PersistentVolumeClaim/disk",
+		shows(t, "then blocked until KubeVirt removes kubevirt.io/virtualMachineControllerFinalize", "then delete", "PersistentVolumeClaim/disk",
 			"Deletes: ConfigMap 1; 2 more once KubeVirt and a controller built with the library wrangler (K3s, RKE2, Harvester or Rancher) have finished: PersistentVolumeClaim 1, Secret 1.", "delete 3 (1 blocked, 2 later)").
 		lacks(t, "keep", "no PersistentVolumeClaims")
 	s.gc("why", "configmap/erp", "-n", ns).exits(t, 0).shows(t, "deleting it also deletes 1 PersistentVolumeClaim, 1 Secret")

@@ -33,7 +33,7 @@ func TestHarvester6668HeldDeletionShowsWhatFollows(t *testing.T) {
 {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": "vms", "name": "key", "uid": "5", "resourceVersion": "1", "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "notes", "uid": "4"}]}}`,
 		"virtualmachine/db", "-n", "vms")
 	for _, want := range []string{
-		"delete       vms        VirtualMachine/db                     requested; its dependents follow (background); then held until KubeVirt removes kubevirt.io/virtualMachineControllerFinalize\n",
+		"delete       vms        VirtualMachine/db                     requested; its dependents follow (background); then blocked until KubeVirt removes kubevirt.io/virtualMachineControllerFinalize\n",
 		"then delete             ├─ ConfigMap/notes                    once its owner is gone\n",
 		"                        │  └─ Secret/key                      once its owner is gone, held until a controller removes example.com/hold\n",
 		"then delete             └─ VirtualMachineRestore/from-monday  once its owner is gone\n",

@@ -78,6 +78,22 @@ func Stuck(p *plan.Plan, blocked []plan.Blocked) (stuck object.Identity, sentenc
 	return first.Object, name(first.Object) + " " + escape.Line(first.Reason.Message()) + ".", true
 }
 
+// Hangs returns an object that keeps a namespace which the plan deletes, and says so in a sentence without
+// its full stop; ok is false if nothing does that only an unknown controller ends.
+func Hangs(p *plan.Plan) (keeps object.Identity, sentence string, ok bool) {
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		for k := range p.Blocked {
+			b := &p.Blocked[k]
+			_, unknown := byController(b.Finalizers)
+			if s.Action == plan.ActionDelete && s.Object.IsNamespace() && b.Object.Namespace == s.Object.Name && len(unknown) > 0 {
+				return b.Object, name(s.Object.Identity) + " will hang in Terminating until " + removal(b.Finalizers) + " from " + name(b.Object), true
+			}
+		}
+	}
+	return object.Identity{}, "", false
+}
+
 func took(elapsed time.Duration) string {
 	if elapsed < time.Second {
 		return elapsed.Round(time.Millisecond).String()

@@ -126,7 +126,7 @@ func TestTotalsOfADeletionNameWhatIsRequested(t *testing.T) {
 func TestTotalsNameContentsWithTheirContainer(t *testing.T) {
 	objects := append(many(60, func(name string) object.Object { return Pod("shop/"+name, OwnedBy(Node("gone"))) }),
 		Namespace("team", OwnedBy(Node("gone"))), claim("team/held", WithFinalizers("x/y")))
-	if got, want := totals(t, made(objects), 40), "PersistentVolumeClaim/held  deleted with Namespace/team; then held until a controller removes x/y; its data may be deleted\n"; !strings.Contains(got, want) {
+	if got, want := totals(t, made(objects), 40), "PersistentVolumeClaim/held  deleted with Namespace/team; then blocked until a controller removes x/y; its data may be deleted\n"; !strings.Contains(got, want) {
 		t.Errorf("%q is not in\n%s", want, got)
 	}
 }

@@ -162,13 +162,17 @@ func (l *layout) held(on *line) string {
 // waits returns what a terminating object waits for.
 func (l *layout) waits(left *plan.Outcome) string {
 	if b := l.blocked[left.Object]; b != nil && len(b.Finalizers) == 0 {
-		return "then " + escape.Line(b.Reason.Message())
+		why := strings.TrimPrefix(escape.Line(b.Reason.Message()), "is ")
+		if strings.Contains(why, "blocked") {
+			return "then " + why
+		}
+		return "then blocked: " + why
 	}
 	switch by := foreign(left.WaitsFor); {
 	case len(by) > 0 && by[0] != object.NamespaceFinalizer:
-		return "then held until " + removal(by)
+		return "then blocked until " + removal(by)
 	case len(by) == 0:
-		return "then waits for its dependents"
+		return "then blocked: waits for its dependents"
 	case left.Object.Kind == "Pod":
 		return "then must stop"
 	}
@@ -235,6 +239,9 @@ func (l *layout) whyWithout(o *plan.Outcome, above object.Identity) string {
 		container = "its deletion can complete, since nothing is left in it"
 	case below && above.Kind == "Pod":
 		container = "its namespace is being deleted, and no Pod is left in it"
+	}
+	if o.Already && container == withContainer {
+		container += " (already being deleted)"
 	}
 	var parts []string
 	switch {

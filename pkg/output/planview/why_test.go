@@ -36,8 +36,8 @@ func TestWhy(t *testing.T) {
 		"its owner is not deleted":                 {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Action = plan.ActionRemoveFinalizer }, reason},
 		"its owner could not be verified":          {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.VerdictUnknown }, reason},
 		"it has to stop":                           {func(_ *plan.Plan, _, pod *plan.Step) { pod.Deletion.WaitsForKubelet = true }, "its owner is gone; must stop first (grace period)"},
-		"it is blocked afterwards":                 {leaves("foregroundDeletion", "x/y"), "its owner is gone; then held until a controller removes x/y"},
-		"its dependents are not deleted":           {leaves("foregroundDeletion"), "its owner is gone; then waits for its dependents"},
+		"it is blocked afterwards":                 {leaves("foregroundDeletion", "x/y"), "its owner is gone; then blocked until a controller removes x/y"},
+		"its dependents are not deleted":           {leaves("foregroundDeletion"), "its owner is gone; then blocked: waits for its dependents"},
 		"its grace period does not end":            {leaves("kubernetes"), "its owner is gone; then must stop"},
 		"it is blocked, but not deleted": {
 			func(p *plan.Plan, owner, pod *plan.Step) {
