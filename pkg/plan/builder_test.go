@@ -154,8 +154,8 @@ func TestBlocked(t *testing.T) {
 		"a reference that cannot be judged, of a dependent": {
 			[]Part{Listing(waiting, Secret("a/x", Owned(To(waiting, Blocking), To(stays, As("old/v1", "Thing")))))},
 			[]string{
-				"waiting [x]: is blocked by Secret/x, which stays: the garbage collector cannot resolve its owner old/v1 Thing/stays (no such kind)",
-				"x []: would lose an owner, but stays: the garbage collector cannot resolve its owner old/v1 Thing/stays (no such kind)",
+				"waiting [x]: is blocked by Secret/x, which stays until old/v1 Thing is served: only then can the garbage collector resolve its owner Thing/stays",
+				"x []: would lose an owner, but stays until old/v1 Thing is served: only then can the garbage collector resolve its owner Thing/stays",
 			},
 		},
 		"a kind of lists, by which the cluster's own collector would delete": {

@@ -142,7 +142,7 @@ func TestDeletion(t *testing.T) {
 			inBackground,
 			[]object.Object{owner},
 			[]string{"delete owner: requested; its dependents follow (background)"},
-			[]string{"owner deleted", "x stays, loses 0: stays: the garbage collector cannot resolve its owner v1 Foo/other (no such kind)"},
+			[]string{"owner deleted", "x stays, loses 0: stays until v1 Foo is served: only then can the garbage collector resolve its owner Foo/other"},
 		},
 		"what is a matter of luck is called so, and what hangs on it": {
 			[]Part{Listing(Secret("a/owner", WithFinalizers("x/y")), ConfigMap("a/x", OwnedBy(owner)), ConfigMap("a/y", OwnedBy(ConfigMap("a/x"))))},

@@ -134,10 +134,14 @@ func (r PodOverdue) Kubelet() string {
 
 // stays returns that the collector skips the object because of a reference, and why.
 func (o Owner) stays() string {
-	if o.State == StateUnverified {
+	switch o.State {
+	case StateUnverified:
 		return "may stay: " + o.Undecidable()
+	case StateVersionNotServed, StateKindUnknown:
+		return fmt.Sprintf("stays until %s %s is served: only then can the garbage collector resolve its owner %s", o.APIVersion, o.Kind, o)
+	default:
+		return "stays: " + o.Undecidable()
 	}
-	return "stays: " + o.Undecidable()
 }
 
 // Undecidable returns why the collector cannot decide about a reference, as a clause.

@@ -58,8 +58,8 @@ func TestTheSentencesOfBlockers(t *testing.T) {
 		{reason.WaitsInCycle, "waits in a cycle: each object in it waits for another, or itself, to be deleted first (foreground)"},
 		{reason.OwnerUndecidable.Of(named(reason.StateKindIsList)), "stays: its reference to Deployment/api names a list kind, probably by mistake"},
 		{reason.OwnerUndecidable.Of(named(reason.StateNamespaced)), "stays: it is cluster-scoped and cannot have the namespaced owner Deployment/api, so the garbage collector skips it"},
-		{reason.OwnerUndecidable.Of(named(reason.StateVersionNotServed)), "stays: the garbage collector cannot resolve its owner apps/v1 Deployment/api (version not served)"},
-		{reason.OwnerUndecidable.Of(named(reason.StateKindUnknown)), "stays: the garbage collector cannot resolve its owner apps/v1 Deployment/api (no such kind)"},
+		{reason.OwnerUndecidable.Of(named(reason.StateVersionNotServed)), "stays until apps/v1 Deployment is served: only then can the garbage collector resolve its owner Deployment/api"},
+		{reason.OwnerUndecidable.Of(named(reason.StateKindUnknown)), "stays until apps/v1 Deployment is served: only then can the garbage collector resolve its owner Deployment/api"},
 		{reason.OwnerUndecidable.Of(named(reason.StateUnverified)), "may stay: it is unknown whether its owner Deployment/api exists"},
 		{reason.OutOfScope, "is outside the scope of this run"},
 		{reason.DependentsUnknown, "keeps its finalizer, because this tool could not list everything that may depend on it"},
@@ -221,7 +221,7 @@ func TestTheSentencesOfWhatAPlanKeeps(t *testing.T) {
 		reason  reason.Reason
 		message string
 	}{
-		{reason.OwnerLossUndecided.Of(named(reason.StateKindUnknown)), "would lose an owner, but stays: the garbage collector cannot resolve its owner apps/v1 Deployment/api (no such kind)"},
+		{reason.OwnerLossUndecided.Of(named(reason.StateKindUnknown)), "would lose an owner, but stays until apps/v1 Deployment is served: only then can the garbage collector resolve its owner Deployment/api"},
 		{reason.CascadeRefused.Of(pod, []reason.Gap{gap}), "is not deleted, because this would also delete Pod/web, and this tool could not list its contents: deployments.apps (forbidden)"},
 		{reason.OrphanedByOwner.Of(job, nil), "Job/import orphans it, and no owner remains"},
 		{reason.OrphanedByOwner.Of(job, []object.Identity{pod}), "Job/import orphans it, and Pod/web remains"},
