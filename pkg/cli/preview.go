@@ -6,10 +6,13 @@ import (
 	"io"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // planObjects returns the objects that -o name names: those of the steps, or of a deletion
@@ -112,4 +115,30 @@ func hintConfirm(o *MutatingOptions, p *plan.Plan, refused []refusal) {
 	if o.ForPerson() && len(p.Steps) > 0 && !cannotRun {
 		fmt.Fprintf(o.Scan.Err, "Run exactly this plan: %s --confirm %s\n", o.rerunCommand(), p.Digest())
 	}
+}
+
+// IncompleteNotes says what deletions of a plan may do to objects that an incomplete scan could not
+// read.
+func IncompleteNotes(p *plan.Plan) []string {
+	orphans, deletes := false, false
+	for _, s := range p.Steps {
+		switch {
+		case s.Action != plan.ActionDelete:
+		case s.Deletion.Policy == metav1.DeletePropagationOrphan && !simulate.DeletesContents(s.Object.Identity):
+			orphans = true
+		default:
+			deletes = true
+		}
+	}
+	if !orphans { // the removal of a finalizer may delete, too
+		deletes = deletes || slices.ContainsFunc(p.Outcomes, func(o plan.Outcome) bool { return o.State == plan.Deleted })
+	}
+	switch {
+	case p.Complete:
+	case deletes:
+		return []string{"The scan is incomplete: this may also delete objects that this tool could not read."}
+	case orphans:
+		return []string{"The scan is incomplete: there may be more dependents, which stay."}
+	}
+	return nil
 }

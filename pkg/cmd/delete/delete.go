@@ -158,10 +158,7 @@ func (c *deleteCommand) run(cmd *cobra.Command, args []string) error {
 	if warning := c.grace.warning(now.Plan); warning != "" {
 		fmt.Fprintln(c.options.Scan.Err, warning)
 	}
-	if !now.Plan.Complete {
-		notes = append(notes, "The scan is incomplete: dependents that this tool could not read are deleted, too.")
-	}
-	return cli.Run(ctx, job, now, notes...)
+	return cli.Run(ctx, job, now, append(notes, cli.IncompleteNotes(now.Plan)...)...)
 }
 
 // plan plans the deletion of the selected objects that exist.
@@ -209,13 +206,17 @@ func (c *deleteCommand) policy() metav1.DeletionPropagation {
 // sent (docs/gc-semantics.md#finalizers-after-a-delete).
 func (c *deleteCommand) defaultPolicyNotes(g *graph.Graph, targets []graph.Node) []string {
 	var out []string
+	uses := "This deletion uses"
+	if c.policy() == metav1.DeletePropagationBackground {
+		uses = "Like kubectl, this deletion uses"
+	}
 	for _, n := range targets {
 		o := g.Object(n)
 		policy := simulate.DefaultPolicy(o.Identity)
 		if policy == c.policy() || policy != metav1.DeletePropagationOrphan {
 			continue
 		}
-		note := fmt.Sprintf("By default, deleting a %s orphans its dependents; this deletion uses --cascade=%s.", escape.Short(o.Kind, 200), c.cascade)
+		note := fmt.Sprintf("The API's own default for a %s is to orphan its dependents. %s --cascade=%s.", escape.Short(o.Kind, 200), uses, c.cascade)
 		if !slices.Contains(out, note) {
 			out = append(out, note)
 		}

@@ -109,10 +109,7 @@ func (c *removeCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	var notes []string
-	if !now.Plan.Complete {
-		notes = append(notes, "The scan is incomplete: dependents that this tool could not read are deleted, too.")
-	}
+	notes := cli.IncompleteNotes(now.Plan)
 	if traces := simulate.NewFinalizerTraces(now.Graph()).Of(c.finalizer); traces != nil && len(now.Plan.Steps) > 0 {
 		notes = append(notes, escape.Sentence(traces.Sentence()+"."))
 	}
@@ -133,7 +130,7 @@ func (c *removeCommand) checkFinalizer(g *graph.Graph) error {
 	name, finalizer := cli.Quote(o.String()), cli.Quote(c.finalizer)
 	switch {
 	case int(n) >= g.Listed():
-		return cli.WithHint(cli.Usagef("%s was not listed, so this tool cannot predict its deletion", name), "the garbage collector does not watch its type, or you may not list it")
+		return cli.WithHint(cli.Usagef("%s was not listed, so this tool cannot predict its deletion", name), "the garbage collector does not watch its type, or you are not allowed to list it")
 	case o.Contested:
 		return cli.Usagef("%s has the same UID as another object, so it is not changed", name)
 	case o.IsNamespace() && c.finalizer == object.NamespaceFinalizer:
