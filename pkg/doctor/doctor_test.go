@@ -84,7 +84,7 @@ func TestDiagnoseOfTheControllerManager(t *testing.T) {
 			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(0, 0), queue(5, 0) }, "ok queues: 5 items waiting",
 		},
 		"an item that takes minutes is a warning": {
-			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(0, 0), queue(1, 90) }, "warn queues: the collector has been processing one item of attempt_to_delete for 1m30s",
+			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(0, 0), queue(1, 90) }, "warn queues: the garbage collector has been processing one item of attempt_to_delete for 1m30s",
 		},
 		"no queue means no collector": {
 			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = nil, nil }, "fail queues: kube-controller-manager has no work queue for garbage collection, so it has not started its garbage collector",
@@ -92,12 +92,12 @@ func TestDiagnoseOfTheControllerManager(t *testing.T) {
 		"a collector that cannot be reached is unknown": {
 			func(o *doctor.Observations) { o.Queues.Unknown = "forbidden" }, "unknown queues: not checked: forbidden",
 		},
-		"a graph with all objects is ok": {func(*doctor.Observations) {}, "ok graph: the collector knows all 2 objects with owners or dependents"},
+		"a graph with all objects is ok": {func(*doctor.Observations) {}, "ok graph: the garbage collector knows all 2 objects with owners or dependents"},
 		"an object that the collector does not know is a warning": {
-			func(o *doctor.Observations) { delete(o.CollectorGraph.Value, owned.UID) }, "warn graph: the collector does not know 1 of 2 objects with owners or dependents, such as ConfigMap/owned in shop",
+			func(o *doctor.Observations) { delete(o.CollectorGraph.Value, owned.UID) }, "warn graph: the garbage collector does not know 1 of 2 objects with owners or dependents, such as ConfigMap/owned in shop",
 		},
 		"objects without owners and dependents do not matter": {
-			func(o *doctor.Observations) { delete(o.CollectorGraph.Value, "Pod/shop/alone") }, "ok graph: the collector knows all 2 objects with owners or dependents",
+			func(o *doctor.Observations) { delete(o.CollectorGraph.Value, "Pod/shop/alone") }, "ok graph: the garbage collector knows all 2 objects with owners or dependents",
 		},
 		"a graph that cannot be read is unknown": {
 			func(o *doctor.Observations) { o.CollectorGraph.Unknown = "404" }, "unknown graph: not checked: 404",
@@ -142,7 +142,7 @@ func TestDiagnose(t *testing.T) {
 				return observed(t, st.New(st.Listing(orphan, other)), other)
 			},
 			doctor.Hindered, "CollectorHindered",
-			[]string{"warn garbage: the collector processed 1 object within 30s, and left 1"},
+			[]string{"warn garbage: the garbage collector processed 1 object within 30s, and left 1"},
 		},
 		"a lease that nobody renews means that nothing runs": {
 			func(t *testing.T) *doctor.Observations {
@@ -303,11 +303,18 @@ func TestDiagnoseOfLongDeletions(t *testing.T) {
 }
 
 func TestOnlyAnAggregatedAPIMayBeDeleted(t *testing.T) {
-	for service, want := range map[string]string{"": "kubectl describe apiservice v1.apps", "ops/metrics": "kubectl delete apiservice v1.apps"} {
+	const describe = "kubectl describe apiservice v1.apps"
+	for service, want := range map[string][]string{"": {describe}, "ops/metrics": {describe, "kubectl delete apiservice v1.apps"}} {
 		o := observed(t, st.New(st.Listing(), st.Undiscovered("apps", snapshot.Unavailable)))
 		o.Backends = []reason.Backend{{Serves: "apps/v1", Service: service, State: reason.BackendExternal, Object: object.Identity{Kind: "APIService", Name: "v1.apps"}}}
-		if got := strings.Join(doctor.Diagnose(o).Suggestions[0].Command, " "); got != want {
-			t.Errorf("of an APIService with the service %q it suggests %s, want %s", service, got, want)
+		suggested := doctor.Diagnose(o).Suggestions
+		for i, command := range want {
+			if got := strings.Join(suggested[i].Command, " "); got != command {
+				t.Errorf("of an APIService with the service %q it suggests %s, want %s", service, got, command)
+			}
+		}
+		if deletes := func(s reason.Suggestion) bool { return slices.Contains(s.Command, "delete") }; slices.ContainsFunc(suggested, deletes) != (service != "") {
+			t.Errorf("of an APIService with the service %q it suggests %v", service, suggested)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // suggest adds what a person may do about each fault, in the order of the checks.
 func (d *Diagnosis) suggest(o *Observations) {
 	for _, b := range o.Backends {
-		d.Suggestions = append(d.Suggestions, forBackend(b))
+		d.Suggestions = append(d.Suggestions, forBackend(b)...)
 	}
 	add := func(sentence string, command ...string) {
 		d.Suggestions = append(d.Suggestions, reason.Suggestion{Sentence: sentence, Command: append([]string{}, command...)})
@@ -46,14 +46,16 @@ func (d *Diagnosis) suggest(o *Observations) {
 	}
 }
 
-func forBackend(b reason.Backend) reason.Suggestion {
-	switch {
-	case b.Object.IsCRD():
-		return reason.Suggestion{Sentence: fmt.Sprintf("restore %s, which converts %s", serviceOf(b), b.Serves), Command: []string{}}
-	case b.Service == "": // the API server itself serves it, or nobody knows who does
-		return reason.Suggestion{Sentence: fmt.Sprintf("see why %s does not answer", b.Serves), Command: []string{"kubectl", "describe", "apiservice", b.Object.Name}}
+func forBackend(b reason.Backend) []reason.Suggestion {
+	if b.Object.IsCRD() {
+		return []reason.Suggestion{{Sentence: fmt.Sprintf("restore %s, which converts %s", serviceOf(b), b.Serves), Command: []string{}}}
 	}
-	return reason.Suggestion{Sentence: fmt.Sprintf("restore %s, or delete the APIService if nothing needs %s", serviceOf(b), b.Serves), Command: []string{"kubectl", "delete", "apiservice", b.Object.Name}}
+	see := reason.Suggestion{Sentence: fmt.Sprintf("see why %s does not answer", b.Serves), Command: []string{"kubectl", "describe", "apiservice", b.Object.Name}}
+	if b.Service == "" { // the API server itself serves it, or nobody knows who does
+		return []reason.Suggestion{see}
+	}
+	see.Sentence += ", and restore " + serviceOf(b)
+	return []reason.Suggestion{see, {Sentence: fmt.Sprintf("only if nothing needs %s, delete its APIService", b.Serves), Command: []string{"kubectl", "delete", "apiservice", b.Object.Name}}}
 }
 
 func serviceOf(b reason.Backend) string {
