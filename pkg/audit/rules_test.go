@@ -676,7 +676,7 @@ func TestStuckNamespace(t *testing.T) {
 		{"contents cannot be deleted", seen(shop(undeleted), st.ConfigMap("shop/kept")), fails},
 		{"contents could not be deleted, and are gone now", seen(shop(undeleted)), unknown},
 		{"all contents were deleted, and a finalizer holds one", seen(shop(undeleted), held), waits},
-		{"all Pods were deleted, and one should have stopped, so nothing else goes with it", seen(shop(undeleted), st.Pod("shop/lost", st.InGracePeriod()), st.ConfigMap("shop/later")), waits},
+		{"all Pods were deleted, and one should have stopped, so nothing else is deleted with it", seen(shop(undeleted), st.Pod("shop/lost", st.InGracePeriod()), st.ConfigMap("shop/later")), waits},
 		{
 			"all Pods were deleted, and on an old server nothing waits for them",
 			append(seen(shop(undeleted), st.Pod("shop/lost", st.InGracePeriod()), st.ConfigMap("shop/kept")), st.FromServer("v1.32.0")), fails,
@@ -729,7 +729,7 @@ func TestCausesOfStuckNamespace(t *testing.T) {
 		"names no APIService of a group that can be discovered again": {
 			st.Reporting(object.DiscoveryFailure, "metrics.k8s.io/v1: stale"),
 			[]st.Part{st.Listing(service("v1.metrics.k8s.io"))},
-			[]string{"stayed because the namespace controller could not discover every API group; this scan could"},
+			[]string{"stayed because the namespace controller could not discover every API group, but now every API group answers"},
 		},
 		"puts the cause to repair first, and names what is left": {
 			st.Reporting(object.ContentFailure, "no", object.ContentRemaining, "3", object.FinalizersRemaining, "2"),

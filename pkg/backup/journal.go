@@ -16,7 +16,7 @@ import (
 )
 
 // ErrBusy reports that another process is restoring the backup.
-var ErrBusy = errors.New("another restoration of this backup is under way")
+var ErrBusy = errors.New("another restore of this backup is running")
 
 // Journal appends what a restoration does to restored.jsonl. It is safe for
 // concurrent use.

@@ -139,7 +139,7 @@ func (b *Backup) readHeader() error {
 	case group != ourGroup || i.Kind != Kind:
 		return fmt.Errorf("it holds a %q of %q, not a backup", i.Kind, i.APIVersion)
 	case i.APIVersion != APIVersion:
-		return fmt.Errorf("the backup has format %q, newer than this version of the program reads (%s): update it", version, APIVersion)
+		return fmt.Errorf("the backup has format %q, newer than this version of the tool reads (%s): update it", version, APIVersion)
 	}
 	b.Header = i.Header
 	return nil

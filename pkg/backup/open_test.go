@@ -189,7 +189,7 @@ func TestOpenReportsDamageWithFileAndLine(t *testing.T) {
 		"no done.jsonl":                        {remove("done.jsonl"), "done.jsonl: "},
 		"another program's folder":             {edit("index.json", "kubectl-gc.dev/v1alpha1", "v1"), `index.json: it holds a "Backup" of "v1", not a backup`},
 		"a snapshot":                           {edit("index.json", `"Backup"`, `"Snapshot"`), `index.json: it holds a "Snapshot"`},
-		"a newer format":                       {edit("index.json", "v1alpha1", "v1"), `newer than this version of the program reads`},
+		"a newer format":                       {edit("index.json", "v1alpha1", "v1"), `newer than this version of the tool reads`},
 		"a header of another shape":            {edit("index.json", `"prod"`, `["prod"]`), "index.json: malformed JSON"},
 		"a line that is no JSON":               {edit("objects.jsonl", "{", "<"), "objects.jsonl line 1: malformed JSON"},
 		"an empty line":                        {edit("objects.jsonl", "\n", "\n\n"), "objects.jsonl line 2: malformed JSON"},

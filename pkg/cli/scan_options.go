@@ -108,7 +108,7 @@ func (s *ScanOptions) addConnectionFlags(root *cobra.Command) {
 // AddReadingFlags adds the flags of every command that can read a file instead of a cluster.
 func (s *ScanOptions) AddReadingFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.Var(demoFlag{s}, "demo", "Read a demo cluster that is part of the program, instead of yours.")
+	flags.Var(demoFlag{s}, "demo", "Read a demo cluster that is part of this tool, instead of yours.")
 	flags.Lookup("demo").NoOptDefVal = "true"
 	flags.StringVar(&s.From, "from", "", "Read a snapshot or kubectl output from a file or folder; - is stdin.")
 	flags.BoolVar(&s.complete, "complete", false, "The --from file is complete: an owner that it lacks does not exist.")

@@ -112,7 +112,7 @@ func TestARestorationStopsIfItsJournalCannotBeWritten(t *testing.T) {
 			if r.code != 0 || a.configMaps() != 10 || made != 20 {
 				t.Errorf("run again, it ends with %d, and %d objects are there after %d creations: %s%s", r.code, a.configMaps(), made-10, r.out, r.errors)
 			}
-			if !strings.Contains(r.errors, fmt.Sprintf("An earlier restoration created %d of the objects.", c.made)) {
+			if !strings.Contains(r.errors, fmt.Sprintf("An earlier restore created %d of the objects.", c.made)) {
 				t.Errorf("it does not recognise what was made: %s", r.errors)
 			}
 		})

@@ -186,8 +186,7 @@ func (b *builder) deletedLater(transition *simulate.Transition) {
 	b.afterDeletion()
 }
 
-// verb returns what the garbage collector does, as in "which the garbage collector
-// deletes".
+// verb returns what the garbage collector does, as in "the garbage collector deletes".
 func verb(m *simulate.Transition) string {
 	switch m.Action {
 	case collector.ActionDelete:
@@ -209,7 +208,7 @@ func (b *builder) firstCause(transition *simulate.Transition) {
 		return
 	}
 	i := b.graph.Object(first.Node).Identity
-	b.answer.nextf("It starts with %s, which the garbage collector %s.", name(i, b.object.Namespace), verb(first))
+	b.answer.nextf("The garbage collector %s %s first.", verb(first), name(i, b.object.Namespace))
 	b.answer.suggest("see why that happens to "+name(i, b.object.Namespace), b.command("why", i)...)
 }
 

@@ -98,7 +98,7 @@ func (b *builder) blockedContents(silent bool) {
 	var held, overdue []string
 	waitFor := func(o *object.Object, why string) {
 		if len(b.answer.WaitsFor) < maxNames {
-			b.answer.WaitsFor = append(b.answer.WaitsFor, Link{o.Identity, "is in it, and " + why})
+			b.answer.WaitsFor = append(b.answer.WaitsFor, Link{o.Identity, why})
 		}
 	}
 	for _, n := range members {
@@ -109,17 +109,19 @@ func (b *builder) blockedContents(silent bool) {
 		}
 		if f := o.ForeignFinalizers(); len(f) > 0 {
 			held = append(held, fmt.Sprintf("%s (%s)", o, strings.Join(f, ", ")))
-			waitFor(o, "is held by "+list(f)+b.initial.HeldBy(n).Because())
+			waitFor(o, "still exists, held by "+list(f)+b.initial.HeldBy(n).Because())
 		}
 	}
 	if len(overdue) > 0 {
-		b.answer.next("These Pods should have stopped, so their nodes may not respond: " + list(overdue) + ".")
+		b.answer.next("The nodes of Pods that should have stopped may be down: " + list(overdue) + ".")
 	}
 	switch {
 	case len(held) > 0:
-		b.answer.next("These still have finalizers: " + list(held) + ".")
+		if len(held) > maxNames {
+			b.answer.next("These still have finalizers: " + list(held) + ".")
+		}
 		first := b.answer.WaitsFor[0].Object
-		b.answer.suggest("see why the first of them still exists", b.command("why", first)...)
+		b.answer.suggest("see why "+first.String()+" still exists", b.command("why", first)...)
 	case len(overdue) == 0 && !silent:
 		b.answer.next("None of these has a finalizer that blocks its deletion, so they should be deleted without help.")
 	}

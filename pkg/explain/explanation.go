@@ -47,7 +47,7 @@ type Answer struct {
 	Suggestions      []reason.Suggestion `json:"suggestions"`
 	ReferencedBy     []Referrer          `json:"referencedBy"` // references to an object that is gone, or to an earlier one of this name
 	Events           []object.Event      `json:"events"`       // the latest last
-	Caveats          []string            `json:"caveats"`      // what weakens the answer
+	Caveats          []string            `json:"caveats"`      // what weakens the answer, and what cannot be undone
 }
 
 // Reference is an owner reference with its verdict.

@@ -48,8 +48,8 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory, last *Answer)
 		a.next("Either it never existed, or its traces are gone. By default, Kubernetes keeps Events for an hour.")
 		e.otherNamespaces(a)
 	case n > 0:
-		a.say(collector.ConsequenceNone, "%s no longer exists: %s still %s it as %s owner.", capitalized(what), reason.Count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their"))
-		a.next("It most likely existed, because a reference has its UID. Who deleted it, and when, is unknown.")
+		a.say(collector.ConsequenceNone, "%s does not exist: %s still %s it as %s owner.", capitalized(what), reason.Count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their"))
+		a.next("It probably existed before, because references to it have a UID. Who deleted it, and when, is unknown.")
 		e.suggestFirst(a)
 	default:
 		a.say(collector.ConsequenceNone, "%s no longer exists: Events still mention it.", capitalized(what))
@@ -61,7 +61,7 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory, last *Answer)
 	if history.Unread != "" {
 		a.Caveats = append(a.Caveats, "Its Events are not available: "+history.Unread+".")
 	}
-	e.incomplete(a, "an unread object may name it as its owner")
+	e.incomplete(a, "an object that this tool could not read may name it as its owner")
 	return a
 }
 
@@ -92,7 +92,7 @@ func (e *Explainer) otherNamespaces(a *Answer) {
 		}
 	}
 	if len(in) > 0 {
-		a.nextf("One of that name exists in %s %s.", plural(len(in), "namespace", "the namespaces"), list(in))
+		a.nextf("%s exists in %s %s.", a.Object, plural(len(in), "namespace", "the namespaces"), list(in))
 	}
 }
 

@@ -123,15 +123,19 @@ func (b *builder) suggestDelete() {
 
 // losesReferences explains an object that stays and loses references.
 func (b *builder) losesReferences(transition *simulate.Transition) {
-	n := len(transition.Change.Drop)
-	what := plural(n, "an owner reference", fmt.Sprintf("%d owner references", n))
 	switch d := b.initial.Decide(b.node); {
 	case transition.OrphanedFrom != graph.None:
 		b.answer.say(collector.ConsequenceUnlink, "%s stays, and loses its reference to %s, which is being deleted and orphans its dependents.", b.object, b.name(transition.OrphanedFrom))
 	case d.Action == collector.ActionUnlink:
 		b.answer.say(collector.ConsequenceUnlink, "%s stays, and loses %s.", b.object, b.lostReferences())
 	default:
-		b.answer.say(collector.ConsequenceUnlink, "%s stays, and loses %s after an owner is deleted.", b.object, what)
+		var owners []string
+		for i, v := range transition.Verdicts {
+			if v.IsDanglingOrWaiting() {
+				owners = append(owners, transition.StateBefore.Owners[i].String())
+			}
+		}
+		b.answer.say(collector.ConsequenceUnlink, "%s stays, and loses its %s to %s after that is deleted.", b.object, plural(len(owners), "reference", "references"), list(owners))
 		b.firstCause(transition)
 	}
 	b.remainingOwners(transition)
@@ -158,7 +162,7 @@ func (b *builder) remainingOwners(transition *simulate.Transition) {
 		return
 	}
 	if b.dropsValidReference() {
-		b.answer.next("The cluster's garbage collector removes references by UID, so it removes the valid reference together with the invalid one.")
+		b.answer.next("The garbage collector removes references by UID, so it removes the valid reference together with the invalid one.")
 		if b.assessment.ReferencesLeft == 0 {
 			b.answer.next("Then it has no owner left, and the garbage collector never deletes it.")
 		}
@@ -168,7 +172,7 @@ func (b *builder) remainingOwners(transition *simulate.Transition) {
 	if n := len(left.Owners); n == 0 {
 		b.answer.next("Then it has no owner left, and the garbage collector never deletes it.")
 	} else {
-		b.answer.nextf("%s %s and %s it. A running garbage collector does this within seconds.", reason.Count(n, "owner"), plural(n, "remains", "remain"), plural(n, "keeps", "keep"))
+		b.answer.nextf("A running garbage collector does this within seconds. %s %s, so the object stays.", reason.Count(n, "owner"), plural(n, "remains", "remain"))
 	}
 	if transition.OrphanedFrom == graph.None && b.initial.Decide(b.node).Action == collector.ActionUnlink {
 		for i, j := range b.judgements {

@@ -51,7 +51,7 @@ func (b *builder) namespace() {
 		b.answer.next("The namespace controller retries at least once a minute, so you need not restart anything.")
 	}
 	if !kept {
-		b.answer.next("It should be gone at the next scan.")
+		b.answer.next("It should be gone by now.")
 	}
 }
 
@@ -63,7 +63,7 @@ func (b *builder) namespaceHeadline(d audit.NamespaceDiagnosis) {
 	case left != nil && len(left.ForeignFinalizers()) > 0:
 		b.underWay(collector.ConsequenceNone, ", held by "+foreign(b.result.Model.HeldBy(b.node))+".")
 	case contents > 0:
-		b.underWay(collector.ConsequenceNone, ", with everything in it: "+remaining(contents)+".")
+		b.underWay(collector.ConsequenceNone, ", and "+remaining(contents, "in it")+".")
 	default:
 		b.underWay(collector.ConsequenceNone, ", and this tool found nothing left in it.")
 	}

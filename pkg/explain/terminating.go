@@ -42,7 +42,9 @@ func (b *builder) irreversible() {
 	if !b.object.Terminating() {
 		return
 	}
-	b.answer.next("You cannot cancel its deletion. Once it is gone, you can recreate it: from the backup if this tool deleted it, or from a manifest.")
+	if b.object.Kind != "Pod" || !b.object.Controlled() { // a controller replaces its Pods
+		b.answer.Caveats = append(b.answer.Caveats, "A deletion cannot be canceled. Afterwards, recreate the object from a manifest, or with "+plugin.Command()+" restore if "+plugin.Command()+" deleted it.")
+	}
 	lost := []*simulate.Data{simulate.NewVolumes(b.graph).Data(b.node)}
 	for _, c := range b.answer.Cascade.Claims {
 		lost = append(lost, c.Data)
@@ -88,7 +90,7 @@ func (b *builder) collectorCompletes() {
 	blocking := b.initial.Blocking(b.node)
 	switch n := len(blocking); {
 	case b.object.Orphaning():
-		b.underWay(collector.ConsequenceDelete, " (orphan: its dependents stay, and lose their references to it): then the garbage collector completes the deletion.")
+		b.underWay(collector.ConsequenceDelete, " with policy Orphan: the garbage collector removes its dependents' references to it, and then completes the deletion.")
 		if n := objects(b.referrers(b.graph.Dependents(b.node))); n > 0 {
 			b.answer.nextf("%s: each loses its reference to it, and stays.", reason.Count(n, "dependent"))
 		}
@@ -122,7 +124,7 @@ func (b *builder) held(m *simulate.Model) {
 	left := m.Object(b.node)
 	switch held := left.ForeignFinalizers(); {
 	case o.IsCRD() && len(b.contents()) > 0:
-		b.underWay(collector.ConsequenceNone, ", with every object of its kind: "+remaining(len(b.contents()))+".")
+		b.underWay(collector.ConsequenceNone, ", and "+remaining(len(b.contents()), "of its kind")+".")
 		b.blockedContents(false)
 	case o.IsNamespace():
 		b.namespace()
@@ -137,7 +139,8 @@ func (b *builder) held(m *simulate.Model) {
 		}
 	case b.initial.Overdue(left):
 		b.answer.say(collector.ConsequenceNone, "%s %s.", o, b.podOverdue().Message())
-		b.answer.next("It is gone once its kubelet reports that it has stopped.")
+		b.removal()
+		b.answer.suggest("remove it without waiting for the kubelet, only if its containers cannot run anymore", b.command("delete", o.Identity, "--force", "--dry-run")...)
 	case left.InGracePeriod():
 		b.stopping()
 	default:
@@ -151,6 +154,22 @@ func (b *builder) stopping() {
 	b.answer.next("It is gone once its kubelet reports that it has stopped.")
 }
 
+// removal says what ends a Pod past its grace period.
+func (b *builder) removal() {
+	state := object.NodeUnknown
+	if b.object.Node != nil {
+		state = b.object.Node.State
+	}
+	switch state {
+	case object.NodeAbsent:
+		b.answer.next("No kubelet can report that it has stopped. kube-controller-manager removes the Pods of a missing Node, usually within a minute.")
+	case object.NodeNotReady:
+		b.answer.next("It is gone once the kubelet is back and reports that it has stopped.")
+	case object.NodeReady, object.NodeUnknown:
+		b.answer.next("It is gone once its kubelet reports that it has stopped, or its Node is removed from the cluster.")
+	}
+}
+
 // podOverdue returns what holds a Pod past its grace period.
 func (b *builder) podOverdue() reason.PodOverdue {
 	return reason.PodOverdue{Since: b.initial.Since(b.node), Node: b.object.Node}
@@ -161,12 +180,13 @@ func (b *builder) podOverdue() reason.PodOverdue {
 // collector skips a terminating object without its own finalizers (attemptToDeleteItem).
 func (b *builder) nothingBlocks() {
 	b.underWay(collector.ConsequenceNone, ", and this tool found nothing that blocks it.")
-	b.answer.next("It should be gone at the next scan. If it stays, its deletion was interrupted: the API server marked it, but did not remove it. The garbage collector does not process it again.")
+	b.answer.next("It should be gone by now. If it stays, its deletion was interrupted: the API server marked it, but did not remove it. The garbage collector does not process it again.")
 	b.answer.suggest("if it stays, delete it again, which completes the deletion", append([]string{"kubectl", "delete"}, b.arguments(b.object.Identity)...)...)
 }
 
-func remaining(n int) string {
-	return fmt.Sprintf("%s still %s", reason.Count(n, "object"), plural(n, "exists", "exist"))
+// remaining returns that some objects still exist, as a clause; which says where they are.
+func remaining(n int, which string) string {
+	return fmt.Sprintf("%s %s still %s", reason.Count(n, "object"), which, plural(n, "exists", "exist"))
 }
 
 // explainFinalizers says who has to remove the finalizers of others, and what a person may do.

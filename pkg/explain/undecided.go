@@ -17,12 +17,12 @@ import (
 // reference.
 func (b *builder) undecidable(index int) {
 	b.answer.say(collector.ConsequenceStuck, "%s stays as it is: the garbage collector cannot resolve its reference to %s.", b.object, b.object.Owners[index])
-	b.answer.next("One reference that it cannot resolve makes the garbage collector skip the whole object.")
+	b.answer.next("The garbage collector skips an object if it cannot resolve even one of its references.")
 	if b.judgements[index].Verdict == collector.VerdictUnresolvable {
-		b.answer.next("It retries forever, and reports this nowhere.")
+		b.answer.next("The garbage collector retries forever, and writes no Event about it.")
 	}
 	b.whenServed(index)
-	b.onceResolved()
+	b.onceResolved(index)
 	for i, j := range b.judgements {
 		if j.Verdict == collector.VerdictUnresolvable || j.Verdict == collector.VerdictScopeError {
 			b.suggestRepair(i, j, "repair it by ")
@@ -33,36 +33,38 @@ func (b *builder) undecidable(index int) {
 
 // whenServed explains what happens if the type that a reference names is served later.
 func (b *builder) whenServed(index int) {
-	r, once, then := b.object.Owners[index], "", "deletes this object"
-	switch b.judgements[index].Cause {
-	case collector.CauseUnknownKind:
-		once = ", for example because its CustomResourceDefinition is installed"
-	case collector.CauseUnservedVersion:
-	default:
-		b.answer.next("Nothing happens until someone repairs that reference.")
+	r, keeps, acts := b.object.Owners[index], "object", "deletes this object"
+	j := b.judgements[index]
+	if j.Cause != collector.CauseUnknownKind && j.Cause != collector.CauseUnservedVersion {
+		b.answer.next("Nothing happens until someone repairs the reference.")
 		return
 	}
 	if b.assessment.ReferencesLeft > 0 {
-		then = "removes the reference"
+		keeps, acts = "reference", "removes this reference"
 	}
-	b.answer.nextf("Take care: once kind %s is served in %s%s, the garbage collector %s, often within seconds, unless %s exists then with the UID that the reference names.", r.Kind, r.APIVersion, once, then, r)
+	if o := j.UIDHolder; o != nil && o.Kind == r.Kind && o.Name == r.Name && (o.Namespace == "" || o.Namespace == b.object.Namespace) {
+		b.answer.nextf("If %s is ever served with kind %s, the garbage collector keeps this %s only as long as %s exists with the UID in the reference.", r.APIVersion, r.Kind, keeps, r)
+		return
+	}
+	b.answer.nextf("Warning: if %s is ever served with kind %s and no %s has the UID in the reference, the garbage collector %s within seconds.", r.APIVersion, r.Kind, r, acts)
 }
 
 // onceResolved explains what the garbage collector would do if it could resolve all
-// references.
-func (b *builder) onceResolved() {
-	lost := 0
-	for _, j := range b.judgements {
-		if j.Verdict.IsDanglingOrWaiting() {
-			lost++
+// references; index is that of the one that it cannot resolve.
+func (b *builder) onceResolved(index int) {
+	var lost []string
+	for i, j := range b.judgements {
+		if r := b.object.Owners[i]; j.Verdict.IsDanglingOrWaiting() {
+			lost = append(lost, fmt.Sprintf("%s, which %s", r, j.Owner(r).Predicate()))
 		}
 	}
-	switch {
-	case lost == 0:
+	once := fmt.Sprintf("Once the reference to %s can be resolved, ", b.object.Owners[index])
+	switch others := strings.Join(lost, ", and to "); {
+	case len(lost) == 0:
 	case b.assessment.ConsequenceIfDecidable() == collector.ConsequenceUnlink:
-		b.answer.nextf("Once that can be resolved, it may lose %s that %s to no owner.", plural(lost, "another reference", fmt.Sprintf("%d other references", lost)), plural(lost, "leads", "lead"))
+		b.answer.nextf("%s%s may lose its reference to %s.", once, b.object, others)
 	default:
-		b.answer.nextf("Take care: %s, so once that can be resolved, the garbage collector may delete it.", plural(lost, "its other owner does not exist", fmt.Sprintf("%d other owners do not exist", lost)))
+		b.answer.nextf("Warning: %s also refers to %s. %sthe garbage collector may delete %[1]s.", b.object, others, once)
 	}
 }
 
@@ -70,15 +72,16 @@ func (b *builder) onceResolved() {
 func (b *builder) unknown(index int) {
 	r, j := b.object.Owners[index], b.judgements[index]
 	b.answer.say(collector.ConsequenceUnknown, "It is unknown what happens to %s, because it is unknown %s.", b.object, j.Unverified(r).Question())
-	b.onceResolved()
-	b.answer.next("The cluster's garbage collector may be able to read more than you, and act on it. If its request also fails, it keeps the object and tries again.")
+	b.onceResolved(index)
+	b.answer.next("The garbage collector may be able to read more than you, and act on it. If its request also fails, it keeps the object and tries again.")
 	switch {
 	case j.Gap != nil && j.Gap.Reason == snapshot.Forbidden:
 		b.suggestRight("list", j)
 	case j.Lookup != nil && j.Lookup.Reason == snapshot.Forbidden:
 		b.suggestRight("get", j)
 	case j.Gap != nil && j.Gap.Reason == snapshot.NotInFile:
-		b.answer.suggest("scan the whole cluster into a file, and ask that", plugin.Line("snapshot", "-o", "cluster.json.gz")...)
+		b.answer.suggest("scan the whole cluster into a file", plugin.Line("snapshot", "-o", "cluster.json.gz")...)
+		b.answer.suggest("then explain the object from that scan", b.command("why", b.object.Identity, "--from", "cluster.json.gz")...)
 	default:
 		b.answer.suggest("try again when the API server can answer", b.command("why", b.object.Identity)...)
 	}
@@ -89,7 +92,7 @@ func (b *builder) suggestRight(verb string, j collector.Judgement) {
 	if j.Mapping.Type.Namespaced {
 		words = append(words, "-n", b.object.Namespace)
 	}
-	b.answer.suggest(fmt.Sprintf("try again with the right to %s %s", verb, resource(j)), words...)
+	b.answer.suggest(fmt.Sprintf("check whether you are allowed to %s %s, and ask for it if not", verb, resource(j)), words...)
 }
 
 func resource(j collector.Judgement) string {
@@ -119,13 +122,14 @@ func (b *builder) listKind() {
 		b.updateRefused()
 		return
 	}
-	what := "deletes it"
+	what := "delete"
 	if assessment.ConsequenceIfDecidable() == collector.ConsequenceUnlink {
-		what = "removes that reference"
+		what = "remove a reference of"
 	}
 	i := slices.IndexFunc(b.judgements, collector.Judgement.NamesListKind)
-	b.answer.say(assessment.ConsequenceIfDecidable(), "%s names %s as its owner, with a list kind, probably by mistake: because of that, the cluster's garbage collector %s.", b.object, b.object.Owners[i], what)
-	b.answer.next("A running garbage collector acts within seconds. The command collect does not: it leaves the object alone.")
+	b.answer.say(assessment.ConsequenceIfDecidable(), "The garbage collector will %s %s: its reference to %s has the kind of a list, probably by mistake for %s.",
+		what, b.object, b.object.Owners[i], strings.TrimSuffix(b.object.Owners[i].Kind, "List"))
+	b.answer.next("A running garbage collector acts within seconds. " + plugin.Command() + " collect does not: it leaves the object alone.")
 	b.answer.suggest("remove the reference, or correct its kind", append([]string{"kubectl", "edit"}, b.arguments(b.object.Identity)...)...)
 }
 

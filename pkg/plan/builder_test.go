@@ -55,7 +55,7 @@ func TestStepReasons(t *testing.T) {
 		},
 		"the UID belongs to another": {
 			[]Part{Listing(Secret("a/x", Owned(To(stays, Named("gone")))), stays), absent},
-			[]string{"delete x: its only owner, ConfigMap/gone, does not match its UID, which belongs to ConfigMap/stays"},
+			[]string{"delete x: its only owner, ConfigMap/gone, is named with the UID of ConfigMap/stays"},
 		},
 		"none of several owners is left": {
 			[]Part{Listing(Secret("a/x", Owned(To(gone), To(waiting))), waiting), absent},
@@ -70,7 +70,7 @@ func TestStepReasons(t *testing.T) {
 		},
 		"a good reference shares its UID with a bad one": {
 			[]Part{Listing(Secret("a/x", Owned(To(stays, Named("gone")), To(stays))), stays), absent},
-			[]string{"unlink x: ConfigMap/gone does not match its UID, which belongs to ConfigMap/stays; ConfigMap/stays remains (the cluster's garbage collector would also remove the valid reference with the same UID)"},
+			[]string{"unlink x: ConfigMap/gone is named with the UID of ConfigMap/stays; ConfigMap/stays remains (the cluster's garbage collector would also remove the valid reference with the same UID)"},
 		},
 		"the owner is deleted first": {
 			[]Part{Listing(Secret("a/x", OwnedBy(gone)), Pod("a/y", OwnedBy(Secret("a/x")))), absent},
@@ -128,7 +128,7 @@ func TestBlocked(t *testing.T) {
 	}{
 		"a finalizer of somebody else": {
 			[]Part{Listing(waiting, Secret("a/x", Owned(To(waiting, Blocking)), Terminating("x/y")))},
-			[]string{"waiting [x]: is blocked by Secret/x, which is held by x/y for 60s"},
+			[]string{"waiting [x]: is blocked by Secret/x, which has been held by x/y for 60s"},
 		},
 		"a finalizer at the end of a chain": {
 			[]Part{Listing(
@@ -136,8 +136,8 @@ func TestBlocked(t *testing.T) {
 				Pod("a/y", Owned(To(Secret("a/x"), Blocking)), Terminating("x/y")),
 			)},
 			[]string{
-				"waiting [x]: is blocked by Secret/x (root cause: Pod/y is held by x/y for 60s)",
-				"x [y]: is blocked by Pod/y, which is held by x/y for 60s",
+				"waiting [x]: is blocked by Secret/x (root cause: Pod/y has been held by x/y for 60s)",
+				"x [y]: is blocked by Pod/y, which has been held by x/y for 60s",
 			},
 		},
 		"a Pod that is stopping": {

@@ -211,7 +211,7 @@ func TestDeletion(t *testing.T) {
 				"delete x: its only owner, Secret/owner, is being deleted in the foreground and waits for its dependents",
 				"remove-finalizer owner: nothing blocks its foreground deletion anymore",
 			},
-			[]string{"x deleted", "owner terminating x/y", "owner blocked: is held by x/y for 60s"},
+			[]string{"x deleted", "owner terminating x/y", "owner blocked: has been held by x/y for 60s"},
 		},
 		"to ask for the same again says what it waits for": {
 			[]Part{Listing(Secret("a/owner", Terminating("x/y")), ConfigMap("a/x", OwnedBy(owner)))},
@@ -219,7 +219,7 @@ func TestDeletion(t *testing.T) {
 			[]object.Object{owner},
 			[]string{},
 			[]string{
-				"x deleted later after owner x/y", "owner deleted later x/y", "owner blocked: is held by x/y for 60s",
+				"x deleted later after owner x/y", "owner deleted later x/y", "owner blocked: has been held by x/y for 60s",
 			},
 		},
 		"what goes anyway, once the collector comes to it, does not go later": {
@@ -240,7 +240,7 @@ func TestDeletion(t *testing.T) {
 			inBackground,
 			[]object.Object{Role("a/role")},
 			[]string{},
-			[]string{"x deleted later after waiting x/y", "waiting deleted later after role x/y", "role deleted later x/y", "role blocked: is held by x/y for 60s"},
+			[]string{"x deleted later after waiting x/y", "waiting deleted later after role x/y", "role deleted later x/y", "role blocked: has been held by x/y for 60s"},
 		},
 		"what several hold goes later, after all of them": {
 			[]Part{Listing(

@@ -78,7 +78,11 @@ type DueFinalizer struct {
 }
 
 func (r HeldByFinalizers) Message() string {
-	return "is held by " + strings.Join(r.Finalizers, ", ") + r.Since.phrase() + r.Because()
+	is := "has been"
+	if r.Since.Deleted.IsZero() {
+		is = "is"
+	}
+	return is + " held by " + strings.Join(r.Finalizers, ", ") + r.Since.phrase() + r.Because()
 }
 
 // Because returns why the finalizers are still there, as what follows them, or an empty string.

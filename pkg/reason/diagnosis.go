@@ -27,7 +27,7 @@ var (
 	ManagerRuns = says("ManagerRuns", "ago", func(ago metav1.Duration) string {
 		return fmt.Sprintf("the controller manager renewed its lease %s ago", duration.HumanDuration(ago.Duration))
 	})
-	// it has not
+	// kube-controller-manager has not renewed its lease within the last minute
 	ManagerSilent = says("ManagerSilent", "ago", func(ago metav1.Duration) string {
 		return fmt.Sprintf("the controller manager may be down: it last renewed its lease %s ago", duration.HumanDuration(ago.Duration))
 	})
@@ -40,13 +40,13 @@ var (
 	QueuesShort = says("QueuesShort", "items", func(items int) string { return Count(items, "item") + " waiting" })
 	// the collector knows every object with owners or dependents that the scan listed
 	GraphComplete = says("GraphComplete", "objects", func(objects int) string {
-		return "the collector knows all " + Count(objects, "object") + " with owners or dependents"
+		return "the garbage collector knows all " + Count(objects, "object") + " with owners or dependents"
 	})
-	// the collector deleted the dependent of an owner that this program created and deleted (--canary)
+	// the collector deleted the dependent of an owner that this tool created and deleted (--canary)
 	CanaryCollected = says("CanaryCollected", "took", func(took metav1.Duration) string {
-		return fmt.Sprintf("the collector deleted a dependent %s after its owner", took.Duration)
+		return fmt.Sprintf("the garbage collector deleted a dependent %s after its owner", took.Duration)
 	})
-	// the collector did not delete that dependent
+	// the collector did not delete the dependent of the deleted owner (--canary)
 	CanaryNotCollected = says("CanaryNotCollected", "waited", func(waited metav1.Duration) string {
 		return fmt.Sprintf("a dependent still existed %s after its owner was deleted", waited.Duration)
 	})
@@ -59,7 +59,7 @@ var (
 	})
 	// objects which the collector had to delete or change were gone or changed some time later
 	GarbageProcessed = says2("GarbageProcessed", "objects after", func(objects int, after metav1.Duration) string {
-		return fmt.Sprintf("the collector processed %s within %s", Count(objects, "object"), after.Duration)
+		return fmt.Sprintf("the garbage collector processed %s within %s", Count(objects, "object"), after.Duration)
 	})
 	// the collector reported references to owners in other namespaces
 	OwnersInOtherNamespaces = says2("OwnersInOtherNamespaces", "objects first", func(objects int, first object.Identity) string {
@@ -71,9 +71,9 @@ var (
 	})
 	// the collector has worked for long on one item
 	QueueStuck = says2("QueueStuck", "queue for", func(queue string, long metav1.Duration) string {
-		return fmt.Sprintf("the collector has been processing one item of %s for %s", queue, long.Duration)
+		return fmt.Sprintf("the garbage collector has been processing one item of %s for %s", queue, long.Duration)
 	})
-	// this program knows the garbage collector of the server's version
+	// this tool knows the garbage collector of the server's version
 	BehaviorKnown = with[string]("BehaviorKnown", "server", "%s")
 )
 
@@ -197,7 +197,7 @@ type GarbageProcessedSlowly struct {
 }
 
 func (r GarbageProcessedSlowly) Message() string {
-	return fmt.Sprintf("the collector processed %s within %s, and left %d", Count(r.Processed, "object"), r.After.Duration, r.Left)
+	return fmt.Sprintf("the garbage collector processed %s within %s, and left %d", Count(r.Processed, "object"), r.After.Duration, r.Left)
 }
 
 // DeletionsIdle means that deletions which nothing blocks are not completed by the collector.
@@ -227,7 +227,7 @@ func (r DeletionsWait) Message() string {
 	return text
 }
 
-// GraphIncomplete means that the collector does not know some of them.
+// GraphIncomplete means that the collector does not know some objects with owners or dependents.
 type GraphIncomplete struct {
 	Objects int             `json:"objects"` // that were compared
 	Missing int             `json:"missing"`
@@ -235,7 +235,7 @@ type GraphIncomplete struct {
 }
 
 func (r GraphIncomplete) Message() string {
-	return fmt.Sprintf("the collector does not know %d of %s with owners or dependents, such as %s", r.Missing, Count(r.Objects, "object"), located(r.First))
+	return fmt.Sprintf("the garbage collector does not know %d of %s with owners or dependents, such as %s", r.Missing, Count(r.Objects, "object"), located(r.First))
 }
 
 // located returns an object with its namespace.
@@ -258,7 +258,7 @@ var (
 	// the collector does nothing although it has something to do; it may be unknown whether its manager runs
 	CollectorIdle = either("CollectorIdle", "managerRuns",
 		"the garbage collector does nothing, although kube-controller-manager is running: it is switched off, has not started yet, or waits for a type that it cannot list",
-		"nothing collects garbage")
+		"the garbage collector has not done its work, and this tool could not see whether kube-controller-manager runs")
 	// nothing shows that the collector stands still, but it cannot do everything; that it runs is proven if garbage
 	// was processed
 	CollectorHindered = either("CollectorHindered", "proven",

@@ -138,7 +138,7 @@ func (r OwnerUnverified) obstacle() (words, clause string) {
 	case r.notInFile():
 		return "not in the file", "it is not in the file"
 	case r.Gap != nil && r.Gap.ErrorClass == classForbidden:
-		return fmt.Sprintf("you may not list %s", r.Gap), fmt.Sprintf("listing %s is forbidden", r.Gap)
+		return fmt.Sprintf("you are not allowed to list %s", r.Gap), fmt.Sprintf("listing %s is forbidden", r.Gap)
 	case r.Gap != nil:
 		return fmt.Sprintf("%s: %s", r.Gap, r.Gap.ErrorClass), fmt.Sprintf("%s could not be read (%s)", r.Gap, r.Gap.ErrorClass)
 	case r.ErrorClass == classBadName:
@@ -196,7 +196,7 @@ func (r FinalizerStuck) shared() string {
 }
 
 func (r FinalizerStuck) Message() string {
-	text := fmt.Sprintf("it has been terminating since %s and is held by %s", r.Since.Deleted.Format(time.RFC3339), strings.Join(r.Finalizers, ", ")) + r.Because()
+	text := fmt.Sprintf("it has been terminating since %s, held by %s", r.Since.Deleted.Format(time.RFC3339), strings.Join(r.Finalizers, ", ")) + r.Because()
 	for _, t := range r.Traces {
 		text += ". " + t.Sentence()
 	}

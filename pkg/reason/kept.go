@@ -12,7 +12,7 @@ var (
 	NotReached        = fixed("NotReached", "the garbage collector does not process it")
 	// a finalizer protects the object until nothing uses it, and not everything that may use it was read
 	UsersUnknown    = fixed("UsersUnknown", "it is already being deleted, and it is unknown what else uses it")
-	ContentsDeleted = fixed("ContentsDeleted", "its namespace or definition is deleted")
+	ContentsDeleted = fixed("ContentsDeleted", "its namespace or CustomResourceDefinition is deleted")
 
 	// the object would lose an owner, but another of its references cannot be resolved, so the collector skips it
 	OwnerLossUndecided = says("OwnerLossUndecided", "owner", func(o Owner) string { return "would lose an owner, but " + o.stays() })
@@ -74,7 +74,7 @@ func (r OrderMatters) Message() string {
 	case r.Unserved:
 		return "it stays if the kind of its owner is no longer served when the garbage collector looks for the owner"
 	case r.UnderWay && !r.Unblocked && r.Owner != nil:
-		return fmt.Sprintf("it does not block %[1]s, whose deletion is already under way, so it may stay until %[1]s is gone", r.Owner)
+		return fmt.Sprintf("it does not block %[1]s, which is already being deleted, so it may stay until %[1]s is gone", r.Owner)
 	case r.Orphaned:
 		return "it depends on which of its references the garbage collector removes first"
 	case r.Owner == nil:

@@ -34,7 +34,7 @@ type DiscoveryFails struct {
 
 func (r DiscoveryFails) Message() string {
 	if r.Outdated {
-		return "stayed because the namespace controller could not discover every API group; this scan could"
+		return "stayed because the namespace controller could not discover every API group, but now every API group answers"
 	}
 	what := "every API group"
 	if len(r.Gaps) > 0 {

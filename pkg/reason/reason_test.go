@@ -58,7 +58,7 @@ func TestParametersAreFieldsOfAnObject(t *testing.T) {
 		`{"reason":"NoEffect","message":"the garbage collector does nothing about it"}`:                                                                          reason.NoEffect.Of(false),
 		`{"reason":"KeepsChanging","parameters":{"attempts":0},"message":"it keeps changing: gave up after 0 attempts"}`:                                         reason.KeepsChanging.Of(0),
 		`{"reason":"WriteFailed","parameters":{"errorClass":"timeout","detail":"no answer"},"message":"no answer"}`:                                              reason.WriteFailed.Of(reason.Failure{ErrorClass: "timeout", Detail: "no answer"}),
-		`{"reason":"NotProcessed","parameters":{"after":"1m0s"},"message":"1m0s later it still had not"}`:                                                        reason.NotProcessed.Of(metav1.Duration{Duration: time.Minute}),
+		`{"reason":"NotProcessed","parameters":{"after":"1m0s"},"message":"1m0s later, the garbage collector had not done this"}`:                                reason.NotProcessed.Of(metav1.Duration{Duration: time.Minute}),
 		`{"reason":"WaitsForDependents","parameters":{"by":` + encoded(t, pod) + `},"message":"waits for Pod/web, which the garbage collector processes first"}`: reason.WaitsForDependents.Of(pod, 0),
 		`{"reason":"DependentExists","message":"something depends on it"}`:                                                                                       reason.DependentExists.Of(nil),
 	} {

@@ -46,7 +46,7 @@ var (
 	ManifestUnreadable = with[string]("ManifestUnreadable", "detail", "this tool cannot read its manifest: %s")
 	// another object has the object's name
 	NameTaken = says("NameTaken", "created", func(created time.Time) string {
-		return "another object of that name exists, created " + created.UTC().Format("2006-01-02 15:04:05")
+		return "an object with this name exists already, created " + created.UTC().Format("2006-01-02 15:04:05")
 	})
 	ControllerCreatesPods = with[string]("ControllerCreatesPods", "controller", "its controller %s exists and creates the Pods that it needs")
 	// a controller creates the object in every namespace; contents are lost if what was added to it does not come back

@@ -17,7 +17,7 @@ var (
 	PrecedingStepNeverEnds = fixed("PrecedingStepNeverEnds", "it comes after a step that never completes")
 	OtherStepNotPermitted  = fixed("OtherStepNotPermitted", "not sent, because the API server would refuse another step")
 	LeftToCollector        = fixed("LeftToCollector", "left to the cluster's garbage collector")
-	CausingStepNotDone     = fixed("CausingStepNotDone", "not waited for: the step that causes it was not done")
+	CausingStepNotDone     = fixed("CausingStepNotDone", "skipped: the step that it depends on was not done")
 	NotCollectedInTime     = fixed("NotCollectedInTime", "the cluster's garbage collector did not process it before the run ended")
 	AlreadyGone            = fixed("AlreadyGone", "already gone")
 	// the object was deleted after the plan was made
@@ -96,7 +96,7 @@ func (r NotPermitted) Right() string {
 }
 
 func (r NotPermitted) Message() string {
-	text := "not sent: you may not " + r.Right()
+	text := "not sent: you are not allowed to " + r.Right()
 	if r.Failure != nil {
 		text += ": " + r.Failure.Text()
 	}

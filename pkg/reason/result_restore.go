@@ -4,7 +4,7 @@ import "github.com/kubectl-gc/kubectl-gc/pkg/object"
 
 // Why a step of a restoration ended as it did, besides the reasons of other runs.
 var (
-	AlreadyExists = fixed("AlreadyExists", "another object of that name exists now")
+	AlreadyExists = fixed("AlreadyExists", "an object with this name exists already")
 	// the object that would get references was not created
 	NotCreated          = fixed("NotCreated", "it was not created")
 	AddressReplaced     = fixed("AddressReplaced", "with another address, because the old one is taken")

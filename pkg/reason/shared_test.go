@@ -11,7 +11,7 @@ func TestShared(t *testing.T) {
 	held := reason.HeldByFinalizers{Finalizers: []string{"example.com/a", "example.com/b"}}
 	for want, r := range map[string]reason.Brief{
 		"Deployment/old does not exist":                                                       reason.OwnerMissing.Of(owner, true),
-		"owner not verified: you may not list deployments.apps":                               reason.OwnerUnverified{Owner: owner, Gap: &reason.Gap{Group: "apps", Resource: "deployments", ErrorClass: "forbidden"}},
+		"owner not verified: you are not allowed to list deployments.apps":                    reason.OwnerUnverified{Owner: owner, Gap: &reason.Gap{Group: "apps", Resource: "deployments", ErrorClass: "forbidden"}},
 		"Deployment/old: not in the file":                                                     reason.OwnerUnverified{Owner: owner, Gap: &reason.Gap{Group: "*", Resource: "*", ErrorClass: "not-in-file"}},
 		"Deployment/old: timeout":                                                             reason.OwnerUnverified{Owner: owner, ErrorClass: "timeout", Detail: "no answer"},
 		"terminating, held by example.com/a, example.com/b":                                   reason.FinalizerStuck{HeldByFinalizers: held},

@@ -32,7 +32,7 @@ func (t ControllerTraces) Sentence() string {
 		if len(t.Unread) > 0 {
 			return fmt.Sprintf("Found no API group or webhook configuration of %s, but could not read everything: %s", t.Domain, listGaps(t.Unread))
 		}
-		return fmt.Sprintf("No API group, CustomResourceDefinition, APIService or webhook configuration of %s exists in this cluster. Its controller may have been uninstalled", t.Domain)
+		return fmt.Sprintf("No API group, CustomResourceDefinition, APIService or webhook configuration of %s exists in this cluster. The controller may have been uninstalled", t.Domain)
 	}
 	var parts []string
 	add := func(what string, names []string) {
@@ -43,18 +43,17 @@ func (t ControllerTraces) Sentence() string {
 			parts = append(parts, what+" "+strings.Join(names, ", "))
 		}
 	}
-	add("serves API group", t.Groups)
+	add("API group", t.Groups)
 	if t.Definitions > 0 {
-		parts = append(parts, fmt.Sprintf("has %s of %s", Count(t.Definitions, "CustomResourceDefinition"), t.Domain))
+		parts = append(parts, fmt.Sprintf("%s of %s", Count(t.Definitions, "CustomResourceDefinition"), t.Domain))
 	}
-	add("registers APIService", t.APIServices)
-	add("has webhook configuration", t.Webhooks)
-	text := "The cluster " + parts[0]
-	if last := len(parts) - 1; last > 0 {
-		text = "The cluster " + strings.Join(parts[:last], ", ") + " and " + parts[last]
-	}
+	add("APIService", t.APIServices)
+	add("webhook configuration", t.Webhooks)
+	text, exist := strings.Join(parts, ", "), "exist"
 	if t.More > 0 {
 		text += fmt.Sprintf(" (and %d more)", t.More)
+	} else if len(t.Groups)+len(t.APIServices)+len(t.Webhooks)+t.Definitions == 1 {
+		exist = "exists"
 	}
-	return text + ". Whether its controller runs is unknown"
+	return fmt.Sprintf("%s still %s in the cluster, so the controller may still be installed. This tool cannot see whether it runs", text, exist)
 }

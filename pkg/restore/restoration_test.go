@@ -100,13 +100,13 @@ func TestNew(t *testing.T) {
 		},
 		"points a reference at the successor of a replaced owner": {
 			scenario{gone: []object.Object{flags}, live: []object.Object{successor(cache)}},
-			[]string{"create ConfigMap/flags to Widget/shop/cache-2: owned by Widget/cache, which is a newer object of that name"},
+			[]string{"create ConfigMap/flags to Widget/shop/cache-2: owned by Widget/cache, which is a newer object with the same name"},
 		},
 		"points a reference at the successor of an owner in the backup whose name is taken": {
 			scenario{gone: []object.Object{cache, flags}, live: []object.Object{successor(cache)}},
 			[]string{
-				"create ConfigMap/flags to Widget/shop/cache-2: owned by Widget/cache, which is a newer object of that name",
-				"leave Widget/cache: another object of that name exists, created 2026-11-19 08:00:00",
+				"create ConfigMap/flags to Widget/shop/cache-2: owned by Widget/cache, which is a newer object with the same name",
+				"leave Widget/cache: an object with this name exists already, created 2026-11-19 08:00:00",
 			},
 		},
 		"points a reference that was stale before the run at the object recreated under that name": {
@@ -151,7 +151,7 @@ func TestNew(t *testing.T) {
 			scenario{gone: []object.Object{cache, flags, Secret("shop/a")}, live: []object.Object{cache, successor(Secret("shop/a"))}},
 			[]string{
 				"create ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which exists",
-				"leave Secret/a: another object of that name exists, created 2026-11-19 08:00:00",
+				"leave Secret/a: an object with this name exists already, created 2026-11-19 08:00:00",
 				"leave Widget/cache: it still exists",
 			},
 		},
@@ -237,7 +237,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 			scenario{gone: []object.Object{set, pod}, live: []object.Object{successor(set)}},
 			[]string{
 				"leave Pod/web-1-a: its controller ReplicaSet/web-1 exists and creates the Pods that it needs",
-				"leave ReplicaSet/web-1: another object of that name exists, created 2026-11-19 08:00:00",
+				"leave ReplicaSet/web-1: an object with this name exists already, created 2026-11-19 08:00:00",
 			},
 		},
 		"creates a Pod whose controller is in another namespace": {
@@ -384,8 +384,8 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				made: map[types.UID]types.UID{cache.UID: "Secret/shop/other", flags.UID: "no such UID"},
 			},
 			[]string{
-				"create ConfigMap/flags to Widget/shop/cache-2: owned by Widget/cache, which is a newer object of that name",
-				"leave Widget/cache: another object of that name exists, created 2026-11-19 08:00:00",
+				"create ConfigMap/flags to Widget/shop/cache-2: owned by Widget/cache, which is a newer object with the same name",
+				"leave Widget/cache: an object with this name exists already, created 2026-11-19 08:00:00",
 			},
 		},
 		"creates only what Only selects": {

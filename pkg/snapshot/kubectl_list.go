@@ -217,7 +217,7 @@ var shortNames = map[string][]string{
 // The messages of the gap of a file that kubectl wrote.
 const (
 	mayLackObjects = "the file may lack objects, so an owner that is not in it counts as unknown. If it has all objects of each of its types, add --complete"
-	lacksTypes     = "the file has all objects of its types, as --complete says. Dependents of objects of other types are not judged"
+	lacksTypes     = "the file has all objects of its types, as --complete says. Objects that are owned by an object of another type were not checked"
 )
 
 // snapshot returns what was added. If it is complete, its objects are all that there are of their types.

@@ -40,7 +40,7 @@ func Load(r io.Reader, now time.Time, maxBytes int64, complete bool) (*Snapshot,
 var errNoObject = errors.New("the file holds no object")
 
 // ErrKnowsComplete reports that a snapshot says by itself what it has completely.
-var ErrKnowsComplete = errors.New("a snapshot of this program knows what was read")
+var ErrKnowsComplete = errors.New("a snapshot of this tool knows what was read")
 
 // LoadFolder reads what kubectl wrote into the JSON and YAML files of a folder, at any depth,
 // gzipped or not, as Load does. It leaves out links, other files, and documents that are not an object of a cluster.
@@ -118,7 +118,7 @@ func (l *kubectlList) read(r io.Reader, maxBytes int64) (own []byte, size int64,
 		case h.Kind != Kind:
 			return nil, size, fmt.Errorf("it holds a %q, not a snapshot", h.Kind)
 		case h.APIVersion != APIVersion:
-			return nil, size, fmt.Errorf("the snapshot has format %q, newer than this version of the program reads (%s): update it", version, APIVersion)
+			return nil, size, fmt.Errorf("the snapshot has format %q, newer than this version of the tool reads (%s): update it", version, APIVersion)
 		case len(documents) > 1:
 			return nil, size, fmt.Errorf("a snapshot stands alone, but the file holds %d documents", len(documents))
 		default:

@@ -50,7 +50,7 @@ func TestLoadErrors(t *testing.T) {
 		"binary":                         {"\x00\x01\x02", "neither JSON nor YAML"},
 		"malformed JSON":                 {`{"apiVersion": v1}`, "malformed JSON at byte 16"},
 		"something behind the JSON":      {`{"apiVersion":"v1","kind":"List","items":[]} x`, "malformed JSON"},
-		"a newer format":                 {`{"apiVersion":"kubectl-gc.dev/v1","kind":"Snapshot"}`, "newer than this version of the program reads"},
+		"a newer format":                 {`{"apiVersion":"kubectl-gc.dev/v1","kind":"Snapshot"}`, "newer than this version of the tool reads"},
 		"a plan":                         {`{"apiVersion":"kubectl-gc.dev/v1alpha1","kind":"Plan"}`, `it holds a "Plan", not a snapshot`},
 		"two snapshots":                  {head + `"objects":[]}` + head + `"objects":[]}`, "a snapshot stands alone"},
 		"a snapshot among others":        {`{"apiVersion":"v1","kind":"List","items":[]}` + head + `"objects":[]}`, "a snapshot stands alone"},
@@ -381,7 +381,7 @@ func TestLoadKubectlListCompletesNoTypeByItself(t *testing.T) {
 		if diff := cmp.Diff(want, s.Listed); diff != "" {
 			t.Errorf("complete %t: %s", complete, diff)
 		}
-		if s.Complete() || strings.Contains(s.Gaps[0].Message, "other types are not judged") != complete {
+		if s.Complete() || strings.Contains(s.Gaps[0].Message, "another type were not checked") != complete {
 			t.Errorf("complete %t: types that are not in the file are no gap: %v", complete, s.Gaps)
 		}
 	}

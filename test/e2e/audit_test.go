@@ -105,7 +105,7 @@ func TestStuckNamesWhatHoldsDeletions(t *testing.T) {
 		}
 	}
 	s.gc("why", "configmap/held", "-n", ns).exits(t, 0).shows(t,
-		"No API group, CustomResourceDefinition, APIService or webhook configuration of example.com exists in this cluster. Its controller may have been uninstalled.",
+		"No API group, CustomResourceDefinition, APIService or webhook configuration of example.com exists in this cluster. The controller may have been uninstalled.",
 		"finalizer remove configmap/held example.com/hold -n "+ns+" --dry-run")
 	const waits = "it waits for the kubelet of Node e2e-lost-node, which does not exist"
 	s.gc("why", "pod/lost", "-n", ns).exits(t, 0).shows(t, "has been past its grace period for ", waits)

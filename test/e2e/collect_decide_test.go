@@ -276,7 +276,7 @@ func TestCollectCompletesDeletionIfUnavailableAPIIsAccepted(t *testing.T) {
 
 	accepted := s.gc("collect", "-n", ns, "--dry-run", "--accept-gap", group).exits(t, 0).
 		shows(t, "Accepted, although this tool could not read it: "+group+". These actions depend on it:",
-			"ConfigMap/release -n "+ns+": removes finalizer foregroundDeletion although this tool could not read its dependents in "+group+"").
+			"ConfigMap/release -n "+ns+": its finalizer foregroundDeletion is removed, although this tool could not read "+group).
 		warns(t, "kubectl gc collect --accept-gap "+group+" -n "+ns+" --confirm ")
 	if strings.Contains(accepted.Stderr, "hint:") {
 		t.Errorf("what is accepted is proposed: %s", accepted.Stderr)
@@ -300,7 +300,7 @@ func TestDeleteOfNamespaceBeginsIfUnavailableAPIIsAccepted(t *testing.T) {
 		shows(t, "because this tool could not list its contents: API group "+group).warns(t, "hint: with --accept-gap "+group)
 	s.requireUnchanged(space)
 	s.gc("delete", "namespace/"+space.GetName(), "--yes", "--wait=false", "--accept-gap", group).exits(t, 0).
-		shows(t, "deletes it although this tool could not read its contents in "+group)
+		shows(t, "its "+group+" are deleted, too, although this tool could not read them or back them up")
 	space = s.live(space)
 	if space.GetDeletionTimestamp() == nil {
 		t.Error("it is not being deleted")

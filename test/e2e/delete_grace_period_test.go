@@ -70,7 +70,7 @@ func TestDeleteForcesAPodWithoutAKubelet(t *testing.T) {
 	t.Run("a finalizer keeps it all the same", func(t *testing.T) {
 		s := s.forSubtest(t)
 		held := s.create(pod(ns, "held", onNode("none"), heldBy("example.com/hold")))
-		s.gc("delete", "pod/held", "-n", ns, "--force", "--dry-run").exits(t, 0).shows(t, skips+"; then blocked until a controller removes example.com/hold")
+		s.gc("delete", "pod/held", "-n", ns, "--force", "--dry-run").exits(t, 0).shows(t, skips+"; then it is blocked until a controller removes example.com/hold")
 		s.gc("delete", "pod/held", "-n", ns, "--force", "--yes", "--wait=false").exits(t, 0)
 		if seconds := remaining(held); seconds != 0 {
 			t.Errorf("its grace period is %d", seconds)

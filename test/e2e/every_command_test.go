@@ -42,7 +42,7 @@ func (s shop) as(role string, args ...string) result {
 // refuses requires that a command sends nothing for a user with a role that lacks a right.
 func (s shop) refuses(role string, args ...string) {
 	s.Helper()
-	s.as(role, append(args, "--yes", "--backup-dir", s.folder("refused"))...).exits(s, 1).warns(s, "you may not ", "nothing was changed")
+	s.as(role, append(args, "--yes", "--backup-dir", s.folder("refused"))...).exits(s, 1).warns(s, "you are not allowed to ", "nothing was changed")
 }
 
 // folder returns a folder for the backups of one command.
@@ -229,7 +229,7 @@ func TestEveryCommand(t *testing.T) {
 		run := onlyFolder(t, s.folder("collect"))
 		s.as("gc-scan", "restore", run, "--dry-run").exits(t, 0).shows(t, "create 3")
 		s.gc("restore", run).exits(t, 4)
-		s.as("gc-collect", "restore", run, "--yes").exits(t, 1).warns(t, "you may not create ", "nothing was changed")
+		s.as("gc-collect", "restore", run, "--yes").exits(t, 1).warns(t, "you are not allowed to create ", "nothing was changed")
 		s.requireGone(orphan, below, crossing)
 		s.as("gc-restore", "restore", run, "--yes").exits(t, 0).shows(t, "created 3 in ", "a scan afterwards found nothing left to do.")
 		again := s.live(orphan)

@@ -34,7 +34,7 @@ func TestHarvester6668RestoredClaimIsPartOfTheDeletion(t *testing.T) {
 
 	args := []string{"delete", "configmap/erp", "-n", ns}
 	s.gc(append(args, "--dry-run")...).exits(t, 0).
-		shows(t, "then blocked until KubeVirt removes kubevirt.io/virtualMachineControllerFinalize", "then delete", "PersistentVolumeClaim/disk",
+		shows(t, "then it is blocked until KubeVirt removes kubevirt.io/virtualMachineControllerFinalize", "then delete", "PersistentVolumeClaim/disk",
 			"Deletes: ConfigMap 1; 2 more once KubeVirt and a controller built with the library wrangler (K3s, RKE2, Harvester or Rancher) have finished: PersistentVolumeClaim 1, Secret 1.", "delete 3 (1 blocked, 2 later)").
 		lacks(t, "keep", "no PersistentVolumeClaims")
 	s.gc("why", "configmap/erp", "-n", ns).exits(t, 0).shows(t, "deleting it also deletes 1 PersistentVolumeClaim, 1 Secret")
@@ -76,7 +76,7 @@ func TestKubeflow7297ReportCountsWhatIsGone(t *testing.T) {
 				s.create(configMap(ns, fmt.Sprint("free-", i)))
 			}
 			out := s.gc(append([]string{"delete", "namespace/" + ns, "--yes"}, flags...)...).exits(t, 1).
-				shows(t, "Namespace/"+ns+" is stuck: ConfigMap/stuck is held by example.com/hold. Next: ", "why namespace/"+ns).Stdout
+				shows(t, "Namespace/"+ns+" is stuck: ConfigMap/stuck has been held by example.com/hold. Next: ", "why namespace/"+ns).Stdout
 			found := deletedOf.FindStringSubmatch(out)
 			if found == nil {
 				t.Fatalf("no count in\n%s", out)
@@ -100,7 +100,7 @@ func TestKubeflow4720HeldObjectsAreNotCountedAsDeleted(t *testing.T) {
 		words = append(words, "configmap/"+name)
 	}
 	s.create(configMap(ns, "stuck", heldBy("example.com/hold")))
-	s.gc(append(words, "configmap/stuck", "-n", ns, "--yes")...).exits(t, 1).shows(t, "Deleted 3 of 4. ConfigMap/stuck is held by example.com/hold")
+	s.gc(append(words, "configmap/stuck", "-n", ns, "--yes")...).exits(t, 1).shows(t, "Deleted 3 of 4. ConfigMap/stuck has been held by example.com/hold")
 }
 
 // A claim that was being deleted goes with the last finished Pod that uses it.
@@ -121,7 +121,7 @@ func TestTekton5776ClaimOfFinishedPodsIsPartOfTheDeletion(t *testing.T) {
 	r := s.gc("delete", "configmap/run", "-n", ns, "--dry-run", "-o", "name").exits(t, 0)
 	r.shows(t, "persistentvolumeclaim/workspace")
 	number := len(strings.Fields(r.Stdout))
-	s.gc("delete", "configmap/run", "-n", ns, "--dry-run").shows(t, "PersistentVolumeClaim/workspace", "its deletion was under way, and now", "Deletes: ConfigMap 1, PersistentVolumeClaim 1, Pod 1.")
+	s.gc("delete", "configmap/run", "-n", ns, "--dry-run").shows(t, "PersistentVolumeClaim/workspace", "it was already being deleted, and now", "Deletes: ConfigMap 1, PersistentVolumeClaim 1, Pod 1.")
 	s.gc("why", "configmap/run", "-n", ns).exits(t, 0).shows(t, "deleting it also deletes 1 PersistentVolumeClaim, 1 Pod")
 	folder := backupOf(s, s.gc("delete", "configmap/run", "-n", ns, "--yes", "-o", "json", "--timeout=20s"))
 	s.await("the claim to go", func(context.Context) (bool, error) {

@@ -243,7 +243,7 @@ func TestRestoreKeepsObjectCreatedMeanwhile(t *testing.T) {
 	folder := s.deleteForBackup(ns, "configmap/owner")
 	var other object
 	f := s.proxyCalling(writing(listOf("configmaps")), func() { other = s.create(configMap(ns, "owner")) })
-	f.gc("restore", folder, "--yes", "--to-another-cluster").shows(t, "another object of that name exists now")
+	f.gc("restore", folder, "--yes", "--to-another-cluster").shows(t, "an object with this name exists already")
 	s.requireUnchanged(other)
 	for _, link := range s.links(ns) {
 		if strings.Contains(link, "ConfigMap/owner") {

@@ -132,9 +132,9 @@ var limitedCommands = map[string]struct {
 		map[string]shortfall{
 			"list":                     unreadable,
 			"get":                      {1, []string{"could not read", "forbidden", "Nothing to do ", "Incomplete scan."}},
-			"get of the whole cluster": {1, []string{"could not read", "you may not get configmaps in namespace %s, which is needed for ConfigMap/below", "nothing was changed"}},
-			"delete":                   {1, []string{"you may not delete configmaps in namespace %s, which is needed for ConfigMap/", "nothing was changed"}},
-			"patch":                    {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/shared", "nothing was changed"}},
+			"get of the whole cluster": {1, []string{"could not read", "you are not allowed to get configmaps in namespace %s, which is needed for ConfigMap/below", "nothing was changed"}},
+			"delete":                   {1, []string{"you are not allowed to delete configmaps in namespace %s, which is needed for ConfigMap/", "nothing was changed"}},
+			"patch":                    {1, []string{"you are not allowed to patch configmaps in namespace %s, which is needed for ConfigMap/shared", "nothing was changed"}},
 		},
 	},
 	"controller": {
@@ -172,8 +172,8 @@ var limitedCommands = map[string]struct {
 		},
 		map[string]shortfall{
 			"list":   {2, []string{"forbidden"}},
-			"get":    {1, []string{"you may not get configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
-			"delete": {1, []string{"you may not delete configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
+			"get":    {1, []string{"you are not allowed to get configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
+			"delete": {1, []string{"you are not allowed to delete configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
 		},
 	},
 	"delete --client-side": {
@@ -189,9 +189,9 @@ var limitedCommands = map[string]struct {
 		},
 		map[string]shortfall{
 			"list":   {2, []string{"forbidden"}},
-			"get":    {1, []string{"you may not get secrets in namespace %s, which is needed for Secret/below", "nothing was changed"}},
-			"delete": {1, []string{"you may not delete secrets in namespace %s, which is needed for Secret/below", "nothing was changed"}},
-			"patch":  {1, []string{"you may not patch secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
+			"get":    {1, []string{"you are not allowed to get secrets in namespace %s, which is needed for Secret/below", "nothing was changed"}},
+			"delete": {1, []string{"you are not allowed to delete secrets in namespace %s, which is needed for Secret/below", "nothing was changed"}},
+			"patch":  {1, []string{"you are not allowed to patch secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
 		},
 	},
 	"repair": {
@@ -206,7 +206,7 @@ var limitedCommands = map[string]struct {
 		map[string]shortfall{
 			"list":  unreadable,
 			"get":   {1, []string{"could not read", "forbidden", "Nothing to do ", "Incomplete scan."}},
-			"patch": {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/subject", "nothing was changed"}},
+			"patch": {1, []string{"you are not allowed to patch configmaps in namespace %s, which is needed for ConfigMap/subject", "nothing was changed"}},
 		},
 	},
 	"finalizer remove": {
@@ -221,8 +221,8 @@ var limitedCommands = map[string]struct {
 		},
 		map[string]shortfall{
 			"list":  {2, []string{"forbidden"}},
-			"get":   {1, []string{"you may not get configmaps in namespace %s, which is needed for ConfigMap/stuck", "nothing was changed"}},
-			"patch": {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/stuck", "nothing was changed"}},
+			"get":   {1, []string{"you are not allowed to get configmaps in namespace %s, which is needed for ConfigMap/stuck", "nothing was changed"}},
+			"patch": {1, []string{"you are not allowed to patch configmaps in namespace %s, which is needed for ConfigMap/stuck", "nothing was changed"}},
 		},
 	},
 	"restore": {
@@ -238,9 +238,9 @@ var limitedCommands = map[string]struct {
 		},
 		map[string]shortfall{
 			"list":   unreadable,
-			"get":    {1, []string{"you may not get secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
-			"create": {1, []string{"you may not create configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
-			"patch":  {1, []string{"you may not patch secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
+			"get":    {1, []string{"you are not allowed to get secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
+			"create": {1, []string{"you are not allowed to create configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
+			"patch":  {1, []string{"you are not allowed to patch secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
 		},
 	},
 }
@@ -437,7 +437,7 @@ func TestTheDocumentedRoleOfACanaryIsSufficientAndMinimal(t *testing.T) {
 	for _, verb := range verbs {
 		t.Run("without "+verb, func(t *testing.T) {
 			s, ns, r := run(t, slices.DeleteFunc(slices.Clone(verbs), func(v string) bool { return v == verb }))
-			requireWords(t, r.exits(t, 1), "you may not "+verb+" configmaps in namespace "+ns, "nothing was changed")
+			requireWords(t, r.exits(t, 1), "you are not allowed to "+verb+" configmaps in namespace "+ns, "nothing was changed")
 			s.requireNoCanary(ns)
 		})
 	}

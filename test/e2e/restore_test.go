@@ -223,14 +223,14 @@ func TestRestoreContinuesAfterKill(t *testing.T) {
 		}).allowWrites()
 		p := f.start("restore", folder, "--yes", "--to-another-cluster", "--concurrency=4")
 		<-full
-		s.gc("restore", folder, "--yes").exits(t, 2).warns(t, "another restoration of this backup is under way")
+		s.gc("restore", folder, "--yes").exits(t, 2).warns(t, "another restore of this backup is running")
 		s.must(p.cmd.Process.Kill())
 		p.wait().exits(t, -1)
 	}
 	if cmp.Equal(names, s.names(ns)) {
 		t.Fatal("it was not killed in the middle")
 	}
-	s.gc("restore", folder, "--yes").exits(t, 0).warns(t, "An earlier restoration created ").
+	s.gc("restore", folder, "--yes").exits(t, 0).warns(t, "An earlier restore created ").
 		shows(t, "created ", "a scan afterwards found nothing left to do.")
 	if diff := cmp.Diff(names, s.names(ns)); diff != "" {
 		t.Errorf("the tree has changed (-before +after)\n%s", diff)
@@ -263,11 +263,11 @@ func TestRestoreKeepsExistingObjectsAndLinksSurvivors(t *testing.T) {
 		t.Fatalf("the shared one has %v", refs)
 	}
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t,
-		"leave   "+ns, "ConfigMap/taken", "another object of that name exists, created 20", "ConfigMap/shared", "create 2, link 1 in namespace "+ns+" on ", "; leaves 1 alone. Complete scan.", "created 2, linked 1 in ")
+		"leave   "+ns, "ConfigMap/taken", "an object with this name exists already, created 20", "ConfigMap/shared", "create 2, link 1 in namespace "+ns+" on ", "; leaves 1 alone. Complete scan.", "created 2, linked 1 in ")
 	s.requireUnchanged(taken)
 	taken = s.live(taken)
 	s.must(s.client(taken).Delete(t.Context(), "taken", metav1.DeleteOptions{}))
-	s.gc("restore", folder, "--yes").exits(t, 0).warns(t, "An earlier restoration created 2 of the objects.").shows(t, "created 1 in ")
+	s.gc("restore", folder, "--yes").exits(t, 0).warns(t, "An earlier restore created 2 of the objects.").shows(t, "created 1 in ")
 	if got := s.live(taken).Object["data"]; !cmp.Equal(got, map[string]any{"made": "before"}) {
 		t.Errorf("it holds %v", got)
 	}
@@ -291,7 +291,7 @@ func TestRestoreWithoutOwnersIsNotCollected(t *testing.T) {
 	if n := s.count(secret(ns, "")); n != 0 {
 		t.Fatalf("%d Secrets are left", n)
 	}
-	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "owned by Widget/owner, which is a newer object of that name", "references to Secret/gone, which does not exist")
+	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "owned by Widget/owner, which is a newer object with the same name", "references to Secret/gone, which does not exist")
 	s.mustHaveNoFindings(ns)
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Nothing to do")
 
@@ -400,7 +400,7 @@ func TestRestoreUndoesRepair(t *testing.T) {
 	folder := onlyFolder(t, dir)
 	repaired := s.links(ns)
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "Nothing to do",
-		"references to Widget/owner, which was replaced: they already point at the newer object of that name: Secret/stale",
+		"references to Widget/owner, which was replaced: they already point at the newer object with the same name: Secret/stale",
 		"references to Secret/gone, which does not exist: ConfigMap/shared")
 	if diff := cmp.Diff(repaired, s.links(ns)); diff != "" {
 		t.Errorf("(-before +after)\n%s", diff)

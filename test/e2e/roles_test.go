@@ -239,7 +239,7 @@ func TestMissingPermissionStopsRunBeforeFirstWrite(t *testing.T) {
 	user := s.userWithVerbs("", []string{"get", "list", "delete"})
 	f := s.throughProxy(nil).allowWrites()
 	backups := t.TempDir()
-	const word = "you may not patch configmaps in namespace "
+	const word = "you are not allowed to patch configmaps in namespace "
 	r := f.gc("collect", "-n", ns, "--yes", "--backup-dir", backups, "--as", user).exits(t, 1).
 		warns(t, "warning: "+word+ns+", which is needed for ConfigMap/shared", "error: the API server would not permit part of this plan: nothing was changed", "docs/rbac.md").
 		shows(t, "ConfigMap/shared", "not sent: "+word, "Secret/orphan", "not sent, because the API server would refuse another step", "nothing was changed in ", "1 skipped, 1 failed")
@@ -271,7 +271,7 @@ func TestMissingPermissionStopsRunBeforeFirstWrite(t *testing.T) {
 	t.Run("an unneeded permission may be missing", func(t *testing.T) {
 		s := s.forSubtest(t)
 		r := s.gc("delete", "--client-side", "secret/orphan", "-n", ns, "--yes", "--no-backup", "--as", user).exits(t, 0)
-		if strings.Contains(r.Stderr, "you may not") {
+		if strings.Contains(r.Stderr, "you are not allowed to") {
 			t.Errorf("it warns of nothing: %s", r.Stderr)
 		}
 		s.requireGone(orphan)
@@ -283,6 +283,6 @@ func TestForbiddenDiscoveryIsReported(t *testing.T) {
 	s := newScene(t)
 	for _, command := range []string{"audit", "collect"} {
 		s.gc(command, "--as", "system:anonymous").exits(t, 2).
-			warns(t, "error: you may not ask https://", " which types it serves: ", "forbidden", "hint: log in, ", "system:discovery")
+			warns(t, "error: you are not allowed to ask https://", " which types it serves: ", "forbidden", "hint: log in, ", "system:discovery")
 	}
 }

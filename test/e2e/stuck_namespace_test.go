@@ -140,7 +140,7 @@ func TestStuckNamespaceIsFoundAndExplained(t *testing.T) {
 		why.shows(t,
 			"1 object still exists", "NamespaceFinalizersRemaining: finalizers remain", hold+" in 1 resource instances",
 			"It still contains configmaps (1); finalizer "+hold+" holds 1 of them.", "The finalizer "+hold+": ",
-			"ConfigMap/held -n "+ns+": is in it, and is held by "+hold, "kubectl gc why configmap/held -n "+ns)
+			"ConfigMap/held in "+ns+": still exists, held by "+hold, "kubectl gc why configmap/held -n "+ns)
 		s.grant("carol", "", []any{"*"}, []any{"*"}, []any{"list"})
 		found, causes, _ := n.finding(s.toolAs("carol"))
 		if last := causes[len(causes)-1]; found.Consequence != "none" || last.Reason != "ConditionsUnread" {
@@ -164,7 +164,7 @@ func TestStuckNamespaceIsFoundAndExplained(t *testing.T) {
 		if len(causes) != 1 || causes[0].Reason != "ContentsLeft" || found.Consequence != "none" || !strings.Contains(found.Message, "finalizer "+hold+" holds 1 of them") {
 			t.Errorf("%s, %+v", found.brief(), causes)
 		}
-		s.gc("why", "namespace/"+ns).exits(t, 0).shows(t, "Pod/held -n "+ns+": is in it, and is held by "+hold, "deletes the Pods first")
+		s.gc("why", "namespace/"+ns).exits(t, 0).shows(t, "Pod/held in "+ns+": still exists, held by "+hold, "deletes the Pods first")
 		_, err := s.client(held).Patch(s.Context(), "held", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 		s.must(err)
 		n.awaitGone()

@@ -97,8 +97,8 @@ func TestWhyOfDeletedObject(t *testing.T) {
 		withField("lastTimestamp", time.Now().UTC().Format(time.RFC3339)), withField("count", int64(3))))
 
 	t.Run("dependents still refer to it", func(t *testing.T) {
-		s.gc("why", "configmap/owner", "-n", ns).exits(t, 0).shows(t, "ConfigMap/owner in namespace "+ns+" no longer exists: 1 object still names it as its owner.", "Secret/orphan")
-		s.gc("why", "--uid", string(owner.GetUID())).exits(t, 0).shows(t, "no longer exists", "Secret/orphan")
+		s.gc("why", "configmap/owner", "-n", ns).exits(t, 0).shows(t, "ConfigMap/owner in namespace "+ns+" does not exist: 1 object still names it as its owner.", "Secret/orphan")
+		s.gc("why", "--uid", string(owner.GetUID())).exits(t, 0).shows(t, "does not exist", "Secret/orphan")
 	})
 	t.Run("Events mention it", func(t *testing.T) {
 		r := s.gc("why", "pod/worker", "-n", ns).exits(t, 0).shows(t, "Pod/worker in namespace "+ns+" no longer exists: Events still mention it.", "Evicted, from kubelet, 3 times", `\x1b[31m`)
@@ -108,7 +108,7 @@ func TestWhyOfDeletedObject(t *testing.T) {
 	})
 	t.Run("nothing mentions it", func(t *testing.T) {
 		s.gc("why", "configmap/typo", "-n", ns).exits(t, 1).
-			shows(t, "No ConfigMap/typo in namespace "+ns+" exists, and nothing refers to it", "no Event mentions it", "One of that name exists in namespace "+other)
+			shows(t, "No ConfigMap/typo in namespace "+ns+" exists, and nothing refers to it", "no Event mentions it", "ConfigMap/typo exists in namespace "+other)
 	})
 	t.Run("an admin does not have to name the namespace", func(t *testing.T) {
 		s.gc("why", "configmap/typo", "-A").exits(t, 2).warns(t, "may exist in several namespaces", "-n")

@@ -109,7 +109,7 @@ func TestGapsAreShownAtTheTop(t *testing.T) {
 	if got := p.text(`document.querySelector(".callout")`); got != "null" {
 		t.Errorf("the result is unknown, but the page says %s", p.text(`document.querySelector(".callout").textContent`))
 	}
-	if got := p.text(`document.querySelector("#tree .up .said").textContent`); !strings.Contains(got, "may not list jobs.batch") {
+	if got := p.text(`document.querySelector("#tree .up .said").textContent`); !strings.Contains(got, "not allowed to list jobs.batch") {
 		t.Errorf("of the owner it says %s", got)
 	}
 }

@@ -119,9 +119,9 @@ func TestArgoCDAgent523AnOwnerKindMayBeServedLater(t *testing.T) {
 		st.Object("example.com/v1", "Widget", "argocd/old", st.Owned(st.To(st.Deployment("argocd/old"), st.As("apps/v1beta1", "Deployment")))),
 	)))
 	for name, want := range map[string][]string{
-		"shop": {"cannot resolve its reference to ApplicationSet/shop.", "once kind ApplicationSet is served in argoproj.io/v1alpha1", "deletes this object, often within seconds, unless ApplicationSet/shop exists then"},
-		"kept": {"once kind ApplicationSet is served in argoproj.io/v1alpha1", "removes the reference, often within seconds"},
-		"old":  {"once kind Deployment is served in apps/v1beta1", "deletes this object"},
+		"shop": {"cannot resolve its reference to ApplicationSet/shop.", "if argoproj.io/v1alpha1 is ever served with kind ApplicationSet and no ApplicationSet/shop has the UID in the reference", "deletes this object within seconds"},
+		"kept": {"if argoproj.io/v1alpha1 is ever served with kind ApplicationSet", "removes this reference within seconds"},
+		"old":  {"if apps/v1beta1 is ever served with kind Deployment", "deletes this object"},
 	} {
 		text := message(t, file, name, "why", "widget/"+name, "-n", "argocd")
 		says(t, "why", text, want...)

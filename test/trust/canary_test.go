@@ -129,7 +129,7 @@ func TestACanaryWithoutEachOfItsRightsCreatesNothing(t *testing.T) {
 			if writes := s.Writes(); len(writes) > 0 {
 				t.Errorf("it sends %v", writes)
 			}
-			if want := "you may not " + verb + " configmaps in namespace shop"; !strings.Contains(r.stderr, want) {
+			if want := "you are not allowed to " + verb + " configmaps in namespace shop"; !strings.Contains(r.stderr, want) {
 				t.Errorf("it does not say %q: %s", want, r.stderr)
 			}
 		})

@@ -14,7 +14,7 @@ func TestACollectorWithoutEachRightToItsLeaseEndsBeforeItWaits(t *testing.T) {
 			s.Serve(apiserver.Namespaced("coordination.k8s.io", "leases", "Lease"))
 			deniesRight(s, verb)
 			r := newUser(t, s).runs("controller", "--yes", "--allow-running-collector").exits(1)
-			if want := "you may not " + verb + " leases.coordination.k8s.io in namespace kube-system"; !strings.Contains(r.stderr, want) {
+			if want := "you are not allowed to " + verb + " leases.coordination.k8s.io in namespace kube-system"; !strings.Contains(r.stderr, want) {
 				t.Errorf("it does not say %q: %s", want, r.stderr)
 			}
 			if writes := s.Writes(); len(writes) > 0 {

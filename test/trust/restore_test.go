@@ -96,7 +96,7 @@ func TestObjectWithTheFieldManagerOfARestoredOneIsNotTakenForRestored(t *testing
 	replaced.ManagedFields = restored.ManagedFields
 	s.Add(replaced)
 
-	if r := u.runs("restore", backup, "--yes"); strings.Contains(r.stderr, "An earlier restoration created") {
+	if r := u.runs("restore", backup, "--yes"); strings.Contains(r.stderr, "An earlier restore created") {
 		t.Errorf("it takes an object of somebody else for restored: %s%s", r.stdout, r.stderr)
 	}
 }

@@ -47,7 +47,7 @@ func (e *UnreachableError) Error() string {
 		return fmt.Sprintf("you are not logged in to %s: %v", e.Server, e.Err)
 	}
 	if e.Refused() {
-		return fmt.Sprintf("you may not ask %s which types it serves: %v", e.Server, e.Err)
+		return fmt.Sprintf("you are not allowed to ask %s which types it serves: %v", e.Server, e.Err)
 	}
 	return fmt.Sprintf("no cluster answers at %s: %v", e.Server, e.Err)
 }

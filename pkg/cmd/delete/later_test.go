@@ -33,7 +33,7 @@ func TestHarvester6668HeldDeletionShowsWhatFollows(t *testing.T) {
 {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": "vms", "name": "key", "uid": "5", "resourceVersion": "1", "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "notes", "uid": "4"}]}}`,
 		"virtualmachine/db", "-n", "vms")
 	for _, want := range []string{
-		"delete       vms        VirtualMachine/db                     requested; its dependents follow (background); then blocked until KubeVirt removes kubevirt.io/virtualMachineControllerFinalize\n",
+		"delete       vms        VirtualMachine/db                     requested; its dependents follow (background); then it is blocked until KubeVirt removes kubevirt.io/virtualMachineControllerFinalize\n",
 		"then delete             ├─ ConfigMap/notes                    once its owner is gone\n",
 		"                        │  └─ Secret/key                      once its owner is gone, held until a controller removes example.com/hold\n",
 		"then delete             └─ VirtualMachineRestore/from-monday  once its owner is gone\n",
@@ -59,7 +59,7 @@ func TestTekton1784ClaimThatWaitsForFinishedPodsHasARow(t *testing.T) {
 {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"namespace": "ci", "name": "work", "uid": "3", "resourceVersion": "1", "deletionTimestamp": "2026-11-20T08:00:00Z", "deletionGracePeriodSeconds": 0, "finalizers": ["kubernetes.io/pvc-protection"], "ownerReferences": [{"apiVersion": "tekton.dev/v1", "kind": "PipelineRun", "name": "nightly", "uid": "1"}]}}`,
 		"pipelinerun/nightly", "-n", "ci", "--complete")
 	for _, want := range []string{
-		"├─ PersistentVolumeClaim/work  its deletion was under way, and now the volume protection (kube-controller-manager) removes kubernetes.io/pvc-protection; its data may be deleted\n",
+		"├─ PersistentVolumeClaim/work  it was already being deleted, and now the volume protection (kube-controller-manager) removes kubernetes.io/pvc-protection; its data may be deleted\n",
 		"Deletes: PersistentVolumeClaim 1, PipelineRun 1, Pod 1.\n", "delete 3 in namespace ci",
 	} {
 		if !strings.Contains(out, want) {

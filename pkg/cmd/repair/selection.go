@@ -115,7 +115,7 @@ func (c *repairCommand) validateIn(g *graph.Graph) error {
 		if c.repairs.Named && g.Virtual(n) {
 			return cli.WithHint(
 				cli.Usagef("%s was not listed, so its references cannot be checked", cli.Quote(o.String())),
-				"the garbage collector does not watch its type, or you may not list it",
+				"the garbage collector does not watch its type, or you are not allowed to list it",
 			)
 		}
 	}

@@ -121,7 +121,7 @@ func (c *restoreCommand) run(cmd *cobra.Command, args []string) error {
 	c.input, c.manager = readBackup(saved, c.options.Scan.Err), fieldManagers(saved.Header)
 	err = c.restore(ctx)
 	if closeErr := c.closeJournal(); closeErr != nil {
-		fmt.Fprintf(c.options.Scan.Err, "error: close the journal of the restoration: %s\n", escape.Short(closeErr.Error(), 2000))
+		fmt.Fprintf(c.options.Scan.Err, "error: close the journal of the restore: %s\n", escape.Short(closeErr.Error(), 2000))
 		err = cmp.Or[error](err, cli.ExitError(cli.ExitFound))
 	}
 	return err
@@ -144,7 +144,7 @@ func (c *restoreCommand) restore(ctx context.Context) error {
 	}
 	c.warnOfExact()
 	if n := c.restoration.AlreadyCreated; n > 0 && c.options.ForPerson() {
-		fmt.Fprintf(c.options.Scan.Err, "An earlier restoration created %d of the objects.\n", n)
+		fmt.Fprintf(c.options.Scan.Err, "An earlier restore created %d of the objects.\n", n)
 	}
 	return cli.Run(ctx, job, now)
 }

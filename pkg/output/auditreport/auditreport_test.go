@@ -243,45 +243,45 @@ func TestGaps(t *testing.T) {
 		"a type is named with its reason": {
 			[]snapshot.Gap{gap("billing.example.com", "invoices", "", snapshot.Forbidden)},
 			3,
-			"warning: could not read 1 of 68 types: invoices.billing.example.com (forbidden). Their dependents are not judged.",
+			"warning: could not read 1 of 68 types: invoices.billing.example.com (forbidden). Objects that they own were not checked.",
 		},
 		"a group whose types are not known is counted as a group": {
 			[]snapshot.Gap{gap("", "secrets", "", snapshot.Forbidden), gap("metrics.k8s.io", "*", "", snapshot.Unavailable)},
 			3,
-			"warning: could not read 1 of 68 types and 1 API group: secrets (forbidden), API group metrics.k8s.io (unavailable). Their dependents are not judged.",
+			"warning: could not read 1 of 68 types and 1 API group: secrets (forbidden), API group metrics.k8s.io (unavailable). Objects that they own were not checked.",
 		},
 		"a single namespace is named": {
 			[]snapshot.Gap{gap("", "secrets", "a", snapshot.Forbidden)},
 			3,
-			"warning: could not read 1 of 68 types: secrets in namespace a (forbidden). Their dependents are not judged.",
+			"warning: could not read 1 of 68 types: secrets in namespace a (forbidden). Objects that they own were not checked.",
 		},
 		"a common namespace and reason is named once": {
 			[]snapshot.Gap{gap("", "pods", "a", snapshot.Forbidden), gap("", "secrets", "a", snapshot.Forbidden)},
 			3,
-			"warning: could not read 2 of 68 types in namespace a (forbidden): pods, secrets. Their dependents are not judged.",
+			"warning: could not read 2 of 68 types in namespace a (forbidden): pods, secrets. Objects that they own were not checked.",
 		},
 		"a single owner is not counted as a type": {
 			[]snapshot.Gap{{Resource: "secrets", Namespace: "a", Name: "token", Reason: snapshot.TimedOut}},
 			3,
-			"warning: could not read single owners of 1 type: secrets/token in namespace a (timeout). Their dependents are not judged.",
+			"warning: could not read single owners of 1 type: secrets/token in namespace a (timeout). Objects that they own were not checked.",
 		},
 		"many namespaces of one type are counted": {
 			[]snapshot.Gap{gap("", "secrets", "a", snapshot.Forbidden), gap("", "secrets", "b", snapshot.Forbidden), gap("", "secrets", "c", snapshot.TimedOut)},
 			3,
-			"warning: could not read 1 of 68 types: secrets in 2 namespaces (forbidden), secrets in namespace c (timeout). Their dependents are not judged.",
+			"warning: could not read 1 of 68 types: secrets in 2 namespaces (forbidden), secrets in namespace c (timeout). Objects that they own were not checked.",
 		},
 		"a gap of all namespaces includes the others": {
 			[]snapshot.Gap{gap("", "secrets", "", snapshot.Forbidden), gap("", "secrets", "b", snapshot.Forbidden)},
 			3,
-			"warning: could not read 1 of 68 types: secrets (forbidden). Their dependents are not judged.",
+			"warning: could not read 1 of 68 types: secrets (forbidden). Objects that they own were not checked.",
 		},
 		"many types are named up to a limit": {
 			many, 3,
-			"warning: could not read 15 of 68 types: things00.example.com (unavailable), things01.example.com (unavailable), things02.example.com (unavailable), and 12 more. Their dependents are not judged.",
+			"warning: could not read 15 of 68 types: things00.example.com (unavailable), things01.example.com (unavailable), things02.example.com (unavailable), and 12 more. Objects that they own were not checked.",
 		},
 		"without a limit all are named": {
 			many[:2], 0,
-			"warning: could not read 2 of 68 types: things00.example.com (unavailable), things01.example.com (unavailable). Their dependents are not judged.",
+			"warning: could not read 2 of 68 types: things00.example.com (unavailable), things01.example.com (unavailable). Objects that they own were not checked.",
 		},
 		"a kubectl list says what it lacks": {
 			[]snapshot.Gap{{Group: "*", Resource: "*", Reason: snapshot.NotInFile, Message: "the file may lack\x1b objects"}},
@@ -291,12 +291,12 @@ func TestGaps(t *testing.T) {
 		"failed discovery": {
 			[]snapshot.Gap{gap("*", "*", "", snapshot.Unavailable)},
 			3,
-			"warning: could not read some types: all other types (unavailable). Their dependents are not judged.",
+			"warning: could not read some types: all other types (unavailable). Objects that they own were not checked.",
 		},
 		"names are escaped": {
 			[]snapshot.Gap{gap("x\n", "\x1b[31m", "", "odd\u202e")},
 			3,
-			`warning: could not read 1 of 68 types: \x1b[31m.x\n (odd\u202e). Their dependents are not judged.`,
+			`warning: could not read 1 of 68 types: \x1b[31m.x\n (odd\u202e). Objects that they own were not checked.`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -55,7 +55,7 @@ func Unread(gaps []snapshot.Gap, types, limit int) string {
 	if more := len(unread) - len(named); more > 0 {
 		named = append(named, fmt.Sprintf("and %s more", wording.Thousands(more)))
 	}
-	return fmt.Sprintf("could not read %s%s: %s. Their dependents are not judged.", countTypes(unread, types), common, strings.Join(named, ", "))
+	return fmt.Sprintf("could not read %s%s: %s. Objects that they own were not checked.", countTypes(unread, types), common, strings.Join(named, ", "))
 }
 
 // sameNamespace reports whether several types could not be read, all in one namespace and

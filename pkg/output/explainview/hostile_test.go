@@ -54,7 +54,7 @@ func TestLongChainShowsBothEnds(t *testing.T) {
 		t.Errorf("the chain has %d links, want %d", got, length)
 	}
 	out := s.written(false)
-	for _, want := range []string{"ConfigMap/link-1: ", "… 2,992 more, ending with:", "ConfigMap/end: blocks it, and is held by example.com/drain for 3h"} {
+	for _, want := range []string{"ConfigMap/link-1: ", "… 2,992 more, ending with:", "ConfigMap/end: blocks it, and has been held by example.com/drain for 3h"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out[:min(len(out), 3000)])
 		}

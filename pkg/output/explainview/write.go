@@ -203,7 +203,7 @@ func (w *answerWriter) chain() {
 func (w *answerWriter) located(i object.Identity) string {
 	shown := escape.Line(i.String())
 	if i.Namespace != "" && i.Namespace != w.answer.Object.Namespace {
-		shown += " -n " + escape.Word(i.Namespace)
+		shown += " in " + escape.Word(i.Namespace)
 	}
 	return shown
 }
@@ -222,10 +222,15 @@ func (w *answerWriter) cascade() {
 	switch also := "also deletes " + strings.Join(kinds, ", "); {
 	case a.Objects > 0 && w.answer.Consequence == collector.ConsequenceDelete:
 		parts = append(parts, also)
+	case a.Objects > 0 && w.answer.State == explain.Terminating:
+		parts = append(parts, "its deletion "+also)
 	case a.Objects > 0:
 		parts = append(parts, "deleting it "+also)
+	case a.Unseen == "" && (w.answer.State == explain.Terminating || w.answer.Consequence == collector.ConsequenceDelete):
+		w.line("cascade", "nothing else is deleted with it")
+		return
 	case a.Unseen == "":
-		w.line("cascade", "nothing else goes with it")
+		w.line("cascade", "deleting it deletes nothing else")
 		return
 	}
 	switch {

@@ -178,9 +178,9 @@ func (s *screen) next(v *overview.Overview) {
 	switch v.Younger {
 	case 0:
 	case 1:
-		hint("1 deletion is under way, for "+duration.HumanDuration(v.YoungerAge)+". See what holds it", "stuck")
+		hint("1 object is being deleted, for "+duration.HumanDuration(v.YoungerAge)+". See what holds it", "stuck")
 	default:
-		hint(wording.Count(v.Younger, "deletion")+" are under way, the oldest for "+duration.HumanDuration(v.YoungerAge)+". See what holds them", "stuck")
+		hint(wording.Count(v.Younger, "object")+" are being deleted, the oldest for "+duration.HumanDuration(v.YoungerAge)+". See what holds them", "stuck")
 	}
 	if v.Manager != nil {
 		sentence := capitalized(escape.Sentence(v.Manager.Message)) + "."

@@ -68,7 +68,7 @@ func TestWrite(t *testing.T) {
 			[]st.Part{st.Listing(web, st.ConfigMap("ns/a", st.OwnedBy(web)), hold("ns/b", time.Minute))},
 			`prod (https://10.0.0.5:6443, v1.37.2)   3 objects, 1 owner reference
 Nothing to delete, nothing stuck, no broken owner reference. Complete scan.
-1 deletion is under way, for 60s. See what holds it: kubectl gc stuck
+1 object is being deleted, for 60s. See what holds it: kubectl gc stuck
 The controller manager renewed its lease 2s ago. Check it: kubectl gc doctor
 What goes if you delete something: kubectl gc delete TYPE/NAME --dry-run
 `,
@@ -85,7 +85,7 @@ WILL BE DELETED by the garbage collector: 61 objects, then 1 dependent
       kubectl gc audit --rule missing-owner -o wide
 
 STUCK deletions, under way for more than 10m
-  Namespace/legacy is held by other.example.com/x for 3h
+  Namespace/legacy has been held by other.example.com/x for 3h
       kubectl gc why namespace/legacy
   2 objects in ns, the oldest for 120m: held by example.com/hold
       kubectl gc stuck -n ns
@@ -98,7 +98,7 @@ KEPT, with a broken owner reference
   ConfigMap/both in ns: Deployment/old does not exist (reference removed)
       kubectl gc repair configmap/both -n ns --dry-run
 
-2 deletions are under way, the oldest for 60s. See what holds them: kubectl gc stuck
+2 objects are being deleted, the oldest for 60s. See what holds them: kubectl gc stuck
 The controller manager renewed its lease 2s ago.
 A working garbage collector deletes these within seconds. If they stay: kubectl gc doctor
 `,
@@ -127,7 +127,7 @@ WILL BE DELETED by the garbage collector: 17 objects
 			`prod (https://10.0.0.5:6443, v1.37.2)   1 object, 1 owner reference
 
 NOT READ
-  Could not read 1 of 11 types: deployments.apps (forbidden). Their dependents are not judged.
+  Could not read 1 of 11 types: deployments.apps (forbidden). Objects that they own were not checked.
   The owner of 1 object could not be verified
       kubectl gc audit --rule unverified-owner
 

@@ -76,10 +76,10 @@ func TestAcceptedGapsListsStepsThatNeedThem(t *testing.T) {
 	}}
 	want := []string{
 		"Accepted, although this tool could not read it: metrics.k8s.io, secrets. These actions depend on it:",
-		"  ConfigMap/release -n shop: removes finalizer foregroundDeletion although this tool could not read its dependents in metrics.k8s.io, secrets",
-		"  Namespace/old: deletes it although this tool could not read its contents in secrets; they are deleted with it and not backed up",
-		"  Pod/p -n shop: changes its owner references although this tool could not read its dependents in secrets",
-		`  Pod/later\x1b[2J -n shop: deletes it; the decision depends on secrets, which this tool could not read`,
+		"  ConfigMap/release -n shop: its finalizer foregroundDeletion is removed, although this tool could not read metrics.k8s.io, secrets, which may depend on it",
+		"  Namespace/old: its secrets are deleted, too, although this tool could not read them or back them up",
+		"  Pod/p -n shop: its owner references are changed, although this tool could not read secrets, which may depend on it",
+		`  Pod/later\x1b[2J -n shop: is deleted, although this tool could not read secrets, on which that depends`,
 	}
 	plain := color.New(color.Never, false, false)
 	if diff := cmp.Diff(want, planview.AcceptedGaps(p, 10, plain)); diff != "" {

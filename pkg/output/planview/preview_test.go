@@ -53,7 +53,7 @@ delete            monitoring  Deployment/redis-exporter  its only owner, Widget/
 delete            shop        Secret/restored            its only owner, Deployment/web, was replaced by a new object with the same name
 unlink            shop        ConfigMap/shared           Deployment/old does not exist; Deployment/web remains
 remove-finalizer  shop        ReplicaSet/api-7c          nothing blocks its foreground deletion anymore
-blocked           shop        Secret/import              is blocked by Pod/import-x, which is held by example.com/hold for 60s
+blocked           shop        Secret/import              is blocked by Pod/import-x, which has been held by example.com/hold for 60s
 `,
 		},
 		"an object has one line, below the owner that is deleted last; finalizers block it": {
@@ -64,7 +64,7 @@ blocked           shop        Secret/import              is blocked by Pod/impor
 			`ACTION  NAMESPACE  OBJECT            WHY
 delete  a          ConfigMap/top     its only owner, Node/gone, does not exist
                    ├─ Secret/left    its owner is gone
-                   │  └─ Pod/held    its owner is gone; then blocked until controllers remove w/1, x/2, y/3 and 1 more
+                   │  └─ Pod/held    its owner is gone; then it is blocked until controllers remove w/1, x/2, y/3 and 1 more
                    └─ Secret/right   its owner is gone
                       └─ Pod/bottom  no owner is left: Secret/left is deleted before it; Secret/right is deleted before it
 `,
@@ -75,14 +75,14 @@ delete  a          ConfigMap/top     its only owner, Node/gone, does not exist
 			},
 			`ACTION            NAMESPACE  OBJECT         WHY
 delete            a          Secret/two     its only owner, ConfigMap/one, is being deleted in the foreground and waits for its dependents; its own dependents go first (foreground); its references stop blocking first, to break a cycle; removes its finalizer at the end
-remove-finalizer  a          ConfigMap/one  nothing blocks its foreground deletion anymore; then blocked until a controller removes x/y
+remove-finalizer  a          ConfigMap/one  nothing blocks its foreground deletion anymore; then it is blocked until a controller removes x/y
 `,
 		},
 		"dependents of a foreground deletion are deleted before the owner": {
 			[]object.Object{foreground, Secret("a/child", Owned(To(foreground, Blocking)))},
 			`ACTION  NAMESPACE  OBJECT                WHY
-delete  a          ConfigMap/foreground  its only owner, Node/gone, does not exist; its own dependents go first (foreground); removes its finalizer at the end; then blocked until a controller removes x/y
-                   └─ Secret/child       deleted before its owner, which waits for it
+delete  a          ConfigMap/foreground  its only owner, Node/gone, does not exist; its own dependents go first (foreground); removes its finalizer at the end; then it is blocked until a controller removes x/y
+                   └─ Secret/child       deleted before its owner
 `,
 		},
 		"orphaned dependents are below their owner, unless they lost a reference before": {
@@ -108,8 +108,8 @@ unlink  shop       ConfigMap/shared  Deployment/old does not exist; Node/gone do
 			`ACTION   NAMESPACE  OBJECT                                        WHY
 delete   -          CustomResourceDefinition/widgets.example.com  its only owner, Node/gone, does not exist
                     ├─ 1 object of its kind                       deleted with it
-         shop       └─ Secret/of-w                                its only owner, Widget/w, is deleted before it
-delete   -          Namespace/doomed                              its only owner, Node/gone, does not exist; then blocked: waits for its contents to be deleted
+         shop       └─ Secret/of-w                                its only owner, Widget/w, is deleted first
+delete   -          Namespace/doomed                              its only owner, Node/gone, does not exist; then it waits for its contents to be deleted
                     └─ 3 objects in it                            deleted with it, 1 of them blocked
 delete   -          Namespace/empty                               its only owner, Node/gone, does not exist
 blocked  doomed     Secret/b                                      is held by x/y
@@ -174,7 +174,7 @@ func TestPreviewOfStrangeNames(t *testing.T) {
 	}
 	object := []string{`a\u202eb`, `Po\x1b[31md/x\ndelete`, "shop", "Secret/forged"}
 	want := [][]string{
-		append(append([]string{"delete"}, object...), `its only owner, Node/\x1b]0;x\x07, is gone; then blocked: held by x/\u200b`),
+		append(append([]string{"delete"}, object...), `its only owner, Node/\x1b]0;x\x07, is gone; then it is held by x/\u200b`),
 		{`re\nlink`, "-", "Pod/" + strings.Repeat("y", 396) + "…(102404 bytes)", strings.Repeat("z", 400) + "…(102400 bytes)"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -315,13 +315,13 @@ func despiteGap(s *plan.Step) string {
 	in := escape.Line(strings.Join(s.AcceptedGaps, ", "))
 	switch {
 	case s.Action == plan.ActionRemoveFinalizer:
-		return fmt.Sprintf("removes finalizer %s although this tool could not read its dependents in %s", escape.Word(s.Finalizer()), in)
+		return fmt.Sprintf("its finalizer %s is removed, although this tool could not read %s, which may depend on it", escape.Word(s.Finalizer()), in)
 	case s.Action == plan.ActionDelete && simulate.DeletesContents(s.Object.Identity):
-		return fmt.Sprintf("deletes it although this tool could not read its contents in %s; they are deleted with it and not backed up", in)
+		return fmt.Sprintf("its %s are deleted, too, although this tool could not read them or back them up", in)
 	case s.Action == plan.ActionDelete:
-		return fmt.Sprintf("deletes it; the decision depends on %s, which this tool could not read", in)
+		return fmt.Sprintf("is deleted, although this tool could not read %s, on which that depends", in)
 	}
-	return fmt.Sprintf("changes its owner references although this tool could not read its dependents in %s", in)
+	return fmt.Sprintf("its owner references are changed, although this tool could not read %s, which may depend on it", in)
 }
 
 // NotRestored returns lines about what a restoration does not restore, and for which objects.

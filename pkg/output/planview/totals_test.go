@@ -65,7 +65,7 @@ delete   kube-system  Secret/token                its only owner, Deployment/old
 delete   shop         Secret/restored             its only owner, Deployment/web, was replaced by a new object with the same name
 delete   -            Namespace/team              its only owner, Node/gone, does not exist; 2 objects in it: deleted with it
 delete   team         PersistentVolumeClaim/data  deleted with Namespace/team; its data may be deleted
-blocked  shop         Secret/import               is blocked by Pod/import-x, which is held by example.com/hold for 60s
+blocked  shop         Secret/import               is blocked by Pod/import-x, which has been held by example.com/hold for 60s
 
 ACTION   KIND                   OBJECTS  NAMESPACE
 delete   ConfigMap              30       shop
@@ -126,7 +126,7 @@ func TestTotalsOfADeletionNameWhatIsRequested(t *testing.T) {
 func TestTotalsNameContentsWithTheirContainer(t *testing.T) {
 	objects := append(many(60, func(name string) object.Object { return Pod("shop/"+name, OwnedBy(Node("gone"))) }),
 		Namespace("team", OwnedBy(Node("gone"))), claim("team/held", WithFinalizers("x/y")))
-	if got, want := totals(t, made(objects), 40), "PersistentVolumeClaim/held  deleted with Namespace/team; then blocked until a controller removes x/y; its data may be deleted\n"; !strings.Contains(got, want) {
+	if got, want := totals(t, made(objects), 40), "PersistentVolumeClaim/held  deleted with Namespace/team; then it is blocked until a controller removes x/y; its data may be deleted\n"; !strings.Contains(got, want) {
 		t.Errorf("%q is not in\n%s", want, got)
 	}
 }

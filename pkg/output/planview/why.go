@@ -100,7 +100,7 @@ func (l *layout) ownerDeleted(on *line) string {
 	case collector.VerdictDangling:
 		why = "its owner is gone"
 	case collector.VerdictWaiting:
-		why = "deleted before its owner, which waits for it"
+		why = "deleted before its owner"
 	case collector.VerdictSolid, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown:
 		return ""
 	}
@@ -162,21 +162,17 @@ func (l *layout) held(on *line) string {
 // waits returns what a terminating object waits for.
 func (l *layout) waits(left *plan.Outcome) string {
 	if b := l.blocked[left.Object]; b != nil && len(b.Finalizers) == 0 {
-		why := strings.TrimPrefix(escape.Line(b.Reason.Message()), "is ")
-		if strings.Contains(why, "blocked") {
-			return "then " + why
-		}
-		return "then blocked: " + why
+		return "then it " + escape.Line(b.Reason.Message())
 	}
 	switch by := foreign(left.WaitsFor); {
 	case len(by) > 0 && by[0] != object.NamespaceFinalizer:
-		return "then blocked until " + removal(by)
+		return "then it is blocked until " + removal(by)
 	case len(by) == 0:
-		return "then blocked: waits for its dependents"
+		return "then it waits for its dependents"
 	case left.Object.Kind == "Pod":
-		return "then must stop"
+		return "then it must stop"
 	}
-	return "then waits for its contents"
+	return "then it waits for its contents"
 }
 
 // foreign returns the finalizers that are not those of the garbage collector. A plan says "kubernetes"
@@ -252,7 +248,7 @@ func (l *layout) whyWithout(o *plan.Outcome, above object.Identity) string {
 	case o.State == plan.Terminating:
 		parts = append(parts, container, l.waits(o))
 	case len(o.WaitsFor) > 0:
-		parts = append(parts, "its deletion was under way, and now "+removal(o.WaitsFor))
+		parts = append(parts, "it was already being deleted, and now "+removal(o.WaitsFor))
 	default:
 		parts = append(parts, container)
 	}
@@ -277,7 +273,7 @@ func (l *layout) whenGone(o *plan.Outcome, above object.Identity) string {
 		}
 		return text
 	case len(names) == 0:
-		return "its deletion was under way, held until " + removal(o.WaitsFor)
+		return "it was already being deleted, held until " + removal(o.WaitsFor)
 	case len(names) == 1 && names[0] == name(above):
 		text = "once its owner is gone"
 		if o.Object.IsNamespace() || o.Object.IsCRD() {

@@ -23,7 +23,7 @@ func TestWhy(t *testing.T) {
 		want   string
 	}{
 		"its only owner is deleted":                {func(*plan.Plan, *plan.Step, *plan.Step) {}, "its owner is gone"},
-		"its only owner waits for it":              {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.VerdictWaiting }, "deleted before its owner, which waits for it"},
+		"its only owner waits for it":              {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.VerdictWaiting }, "deleted before its owner"},
 		"its own dependents are deleted first":     {func(_ *plan.Plan, _, pod *plan.Step) { pod.Deletion.Policy = "Foreground" }, "its owner is gone; its own dependents go first (foreground)"},
 		"its own dependents stay":                  {func(_ *plan.Plan, _, pod *plan.Step) { pod.Deletion.Policy = "Orphan" }, "its owner is gone; its own dependents stay (orphan)"},
 		"its owner is cluster-scoped":              {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "" }, "its owner is gone"},
@@ -36,9 +36,9 @@ func TestWhy(t *testing.T) {
 		"its owner is not deleted":                 {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Action = plan.ActionRemoveFinalizer }, reason},
 		"its owner could not be verified":          {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.VerdictUnknown }, reason},
 		"it has to stop":                           {func(_ *plan.Plan, _, pod *plan.Step) { pod.Deletion.WaitsForKubelet = true }, "its owner is gone; must stop first (grace period)"},
-		"it is blocked afterwards":                 {leaves("foregroundDeletion", "x/y"), "its owner is gone; then blocked until a controller removes x/y"},
-		"its dependents are not deleted":           {leaves("foregroundDeletion"), "its owner is gone; then blocked: waits for its dependents"},
-		"its grace period does not end":            {leaves("kubernetes"), "its owner is gone; then must stop"},
+		"it is blocked afterwards":                 {leaves("foregroundDeletion", "x/y"), "its owner is gone; then it is blocked until a controller removes x/y"},
+		"its dependents are not deleted":           {leaves("foregroundDeletion"), "its owner is gone; then it waits for its dependents"},
+		"its grace period does not end":            {leaves("kubernetes"), "its owner is gone; then it must stop"},
 		"it is blocked, but not deleted": {
 			func(p *plan.Plan, owner, pod *plan.Step) {
 				leaves("x/y")(p, owner, pod)

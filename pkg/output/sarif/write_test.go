@@ -117,7 +117,7 @@ func TestResults(t *testing.T) {
 		t.Errorf("results (-want +got)\n%s", diff)
 	}
 	invocations := `[{"executionSuccessful": true, "toolExecutionNotifications": [{"level": "warning", "message": {
-		"text": "could not read invoices.billing.example.com (forbidden), so dependents of these objects are not judged: no {{0}} for \\u202eyou"}}]}]`
+		"text": "could not read invoices.billing.example.com (forbidden), so objects that they own were not checked: no {{0}} for \\u202eyou"}}]}]`
 	if diff := cmp.Diff(decoded(t, invocations), decoded(t, string(got.Runs[0].Invocations))); diff != "" {
 		t.Errorf("invocations (-want +got)\n%s", diff)
 	}
