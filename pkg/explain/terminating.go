@@ -43,7 +43,7 @@ func (b *builder) irreversible() {
 		return
 	}
 	if b.object.Kind != "Pod" || !b.object.Controlled() { // a controller replaces its Pods
-		b.answer.Caveats = append(b.answer.Caveats, "A deletion cannot be canceled. Afterwards, recreate the object from a manifest, or with "+plugin.Command()+" restore if "+plugin.Command()+" deleted it.")
+		b.answer.Caveats = append(b.answer.Caveats, "A deletion cannot be canceled. Afterwards, recreate the object from a manifest or, if this tool deleted it, with restore.")
 	}
 	lost := []*simulate.Data{simulate.NewVolumes(b.graph).Data(b.node)}
 	for _, c := range b.answer.Cascade.Claims {

@@ -108,7 +108,7 @@ unlink  shop       ConfigMap/shared  Deployment/old does not exist; Node/gone do
 			`ACTION   NAMESPACE  OBJECT                                        WHY
 delete   -          CustomResourceDefinition/widgets.example.com  its only owner, Node/gone, does not exist
                     ├─ 1 object of its kind                       deleted with it
-         shop       └─ Secret/of-w                                its only owner, Widget/w, is deleted first
+         shop       └─ Secret/of-w                                its only owner, Widget/w, is deleted before it
 delete   -          Namespace/doomed                              its only owner, Node/gone, does not exist; then it waits for its contents to be deleted
                     └─ 3 objects in it                            deleted with it, 1 of them blocked
 delete   -          Namespace/empty                               its only owner, Node/gone, does not exist
