@@ -18,7 +18,7 @@ import (
 // AddAcceptGapFlag adds the flag by which the user accepts that something could not be
 // read.
 func (o *MutatingOptions) AddAcceptGapFlag(flags *pflag.FlagSet) {
-	flags.StringSliceVar((*[]string)(&o.AcceptedGaps), "accept-gap", nil, "Go on although RESOURCE[.GROUP] or GROUP is unread, its objects unknown.")
+	flags.StringSliceVar((*[]string)(&o.AcceptedGaps), "accept-gap", nil, "Proceed although RESOURCE[.GROUP] or GROUP could not be read.")
 	MarkAdvanced(flags, "accept-gap")
 }
 

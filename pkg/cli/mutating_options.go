@@ -74,7 +74,7 @@ func (o *MutatingOptions) AddFlagsWithoutBackup(cmd *cobra.Command) {
 	dryRun := flags.Lookup("dry-run")
 	dryRun.NoOptDefVal, dryRun.DefValue = dryRunClient, "" // shown as no default
 	flags.StringVar(&o.confirm, "confirm", "", "Proceed without asking, only if the plan has this digest.")
-	flags.DurationVar(&o.runTimeout, "timeout", 10*time.Minute, "Time limit of the run, and of the scan after; 0 is none.")
+	flags.DurationVar(&o.runTimeout, "timeout", 10*time.Minute, "Time limit of the run, and again of the scan after it; 0 means no limit.")
 	CompleteFlag(cmd, "dry-run", CompleteOne(dryRunChoices...))
 	o.addRunFlags(cmd)
 }
@@ -102,7 +102,7 @@ func (o *MutatingOptions) addRunFlags(cmd *cobra.Command) {
 
 // AddMaxDeletesFlag adds the flag that limits how many objects are deleted without a prompt.
 func (o *MutatingOptions) AddMaxDeletesFlag(flags *pflag.FlagSet) {
-	flags.IntVar(&o.MaxDeletes, "max-deletes", 1000, "Delete no more than this without a prompt; 0 refuses all.")
+	flags.IntVar(&o.MaxDeletes, "max-deletes", 1000, "Refuse to delete more objects than this without a prompt; 0 refuses any.")
 }
 
 func (o *MutatingOptions) addBackupFlags(cmd *cobra.Command) {

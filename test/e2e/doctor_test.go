@@ -141,7 +141,7 @@ func TestDoctor(t *testing.T) {
 		}
 	})
 	t.Run("says that the controller manager cannot be reached", func(t *testing.T) {
-		s.gc("doctor").exits(t, 0).shows(t, "Collector work queues       unknown  not checked: no Pod in namespace kube-system is the kube-controller-manager that holds the lease: set --controller-manager URL")
+		s.gc("doctor").exits(t, 0).shows(t, "Collector work queues       unknown  not checked: no Pod in namespace kube-system is the kube-controller-manager that holds the lease: name its URL with --controller-manager")
 		s.gc("doctor", "--controller-manager", "http://127.0.0.1:1").exits(t, 2).warns(t, "--controller-manager must begin with https://")
 	})
 	t.Run("sees the collector delete a canary", func(t *testing.T) {

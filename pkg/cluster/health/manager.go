@@ -64,7 +64,7 @@ func NewManager(config *rest.Config, at string) (*Manager, error) {
 // lease, reached through the API server's proxy. The error says why there is none.
 func ManagerBehindAPIServer(ctx context.Context, config *rest.Config, c *client.Client, holder string) (*Manager, error) {
 	if holder == "" {
-		return nil, errors.New("no kube-controller-manager holds the lease: set --controller-manager URL")
+		return nil, errors.New("no kube-controller-manager holds the lease: name its URL with --controller-manager")
 	}
 	pods := snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}
 	type pod struct {
@@ -87,7 +87,7 @@ func ManagerBehindAPIServer(ctx context.Context, config *rest.Config, c *client.
 			return newManager(config, base.String())
 		}
 	}
-	return nil, fmt.Errorf("no Pod in namespace %s is the kube-controller-manager that holds the lease: set --controller-manager URL", leaseNamespace)
+	return nil, fmt.Errorf("no Pod in namespace %s is the kube-controller-manager that holds the lease: name its URL with --controller-manager", leaseNamespace)
 }
 
 func newManager(config *rest.Config, base string) (*Manager, error) {

@@ -64,8 +64,8 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 		Use:   "audit",
 		Short: "Find bad owner references and stuck deletions",
 		Long: `Find bad owner references and stuck deletions, and show what the garbage
-collector does about each and how to repair it. To learn about a rule, use
-explain.
+collector does about each and how to repair it. ` + cli.CommandName + ` explain RULE
+explains a rule.
 
 Findings with one cause are one row: all objects that name the same absent
 owner, or that wait for the same finalizer. -o wide has a row for each finding,
@@ -76,11 +76,11 @@ It checks the whole cluster unless -n names a namespace. It lists what it
 cannot read, and marks findings that depend on that: such an owner is
 "unverified", never "missing".
 
---watch shows findings as they appear and disappear, until you interrupt it: on
-a terminal as a screen, otherwise, or with -o json, as lines of JSON.
+--watch shows findings as they appear and disappear, until you interrupt it.
+Without a terminal, or with -o json, it writes lines of JSON.
 
-Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 no answer,
-3 incomplete scan with --strict.`,
+Exit codes: 0 nothing at or above --fail-on; 1 findings; 2 error: wrong usage,
+or the cluster cannot be read; 3 incomplete scan with --strict.`,
 		Example: cli.Examples(`
 # Everything that is wrong in the whole cluster
 kubectl gc audit

@@ -32,21 +32,22 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 		Short: "Run one pass of the garbage collector: preview, confirm, run",
 		Long: `Run one complete pass of the garbage collector: for a cluster whose own
 collector is disabled, missing or broken, or to preview what it would do. To
-collect all the time, use controller.
+run all the time: ` + cli.CommandName + ` controller --yes
 
 First it shows the plan: which objects it deletes, which references and
 finalizers it removes, and which deletions stay blocked, and by what. Then it
 asks, backs up what it will delete, carries out the plan, and scans again.
 
-It collects the whole cluster unless -n names a namespace. It never takes what
-it cannot read for absent, so it deletes and changes nothing because of that.
-It writes only if the object has not changed since the plan. If something
-unread may depend on an object, the object keeps its finalizer, unless you
-accept that gap with --accept-gap.
+It collects the whole cluster unless -n names a namespace. It never treats an
+object as missing only because it could not read it. It writes only if the
+object has not changed since the plan. If an object that could not be read may
+depend on another object, that object keeps its finalizer. To proceed anyway,
+name the type with --accept-gap.
 
 Exit codes: 0 done, and a complete scan found nothing left; 1 a step failed, or
-something is left, blocked or not verified; 2 no answer; 3 incomplete scan with
---strict; 4 not confirmed; 130 interrupted.`,
+something is left, blocked or not verified; 2 error: wrong usage, or the
+cluster cannot be read; 3 incomplete scan with --strict; 4 not confirmed;
+130 interrupted.`,
 		Example: cli.Examples(`
 # Preview a pass
 kubectl gc collect --dry-run

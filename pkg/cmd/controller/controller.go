@@ -32,12 +32,12 @@ delete whatever becomes garbage, until you interrupt it.
 
 It works by the rules of collect, with the same precautions, but never prompts,
 so --yes is required. It refuses to run beside a live kube-controller-manager.
-Of several instances one acts, and the others wait to take over. If it would
-delete more than --max-deletes objects of one namespace, or of one kind of
-owner, at once, it leaves these alone, logs that, and collects the rest.
+Only one of several instances acts; the others wait to take over. If more than
+--max-deletes objects of one namespace, or with owners of one kind, would be
+deleted at once, it skips and logs them, and collects the rest.
 
-Exit codes: 1 it lost its Lease, or kube-controller-manager runs; 2 no answer
-at the start; 130 interrupted.`,
+Exit codes: 1 it lost its Lease, or kube-controller-manager runs; 2 error at
+the start: wrong usage, or the cluster cannot be read; 130 interrupted.`,
 		Example: cli.Examples(`
 # What it would delete at once
 kubectl gc collect --dry-run
@@ -64,13 +64,13 @@ kubectl gc controller --yes --metrics-bind-address :8080 --backup-dir /backup`),
 	flags := cmd.Flags()
 	c.options.AddAcceptGapFlag(flags)
 	c.options.AddMaxDeletesFlag(flags)
-	flags.Lookup("max-deletes").Usage = "Leave out a namespace where more would be deleted at once."
+	flags.Lookup("max-deletes").Usage = "Leave a namespace alone if more of its objects would be deleted at once."
 	flags.BoolVar(&c.besideOwn, "allow-running-collector", false, "Run although kube-controller-manager is alive.")
 	flags.BoolVar(&c.leaderElect, "leader-elect", true, "Act only while this instance holds a Lease.")
 	flags.StringVar(&c.leaseNamespace, "leader-elect-namespace", "kube-system", "Namespace of that Lease.")
 	flags.StringVar(&c.metricsAddress, "metrics-bind-address", "", "Serve /metrics, /healthz and /readyz at this address, such as :8080.")
 	flags.DurationVar(&c.backupMaxAge, "backup-max-age", 7*24*time.Hour, "Remove backups of this command older than this.")
-	flags.Var(&c.backupMaxSize, "backup-max-size", "Remove the oldest beyond this; a namespace gets a quarter.")
+	flags.Var(&c.backupMaxSize, "backup-max-size", "Keep backups up to this size, and remove the oldest; one namespace may use a quarter.")
 	cli.CompleteFlag(cmd, "leader-elect", cli.CompleteBool)
 	cli.CompleteFlag(cmd, "leader-elect-namespace", scan.CompleteNamespaces)
 	return cmd

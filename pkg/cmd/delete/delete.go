@@ -57,20 +57,21 @@ read. Then it asks, backs up what will go, and deletes. The cluster's garbage
 collector does the rest, and this command waits for it; in a cluster without
 one, --client-side does its work.
 
---cascade decides what happens to dependents. It is always sent, so the default
-of a type never applies:
+--cascade decides what happens to dependents. ` + cli.CommandName + ` delete always sends a
+policy, as kubectl delete does:
   background  delete the object at once, its dependents after it (the default)
   foreground  delete its dependents first, the object last
   orphan      keep its dependents, without their reference to it
 
---grace-period, --now and --force are those of kubectl. They apply only to Pods
-that you name: Pods that go with their owner or namespace keep their own grace
-period. --force removes a Pod, for example of a dead node, while its containers
-may still run.
+--grace-period, --now and --force work as in kubectl delete. They apply only to
+Pods that you name: Pods that go with their owner or namespace keep their own
+grace period. --force removes a Pod, for example of a dead node, while its
+containers may still run.
 
 Exit codes: 0 done, and a complete scan found nothing left; 1 a step failed, or
-something is left, blocked or not verified; 2 nothing to delete; 3 incomplete
-scan with --strict; 4 not confirmed; 130 interrupted.`,
+something is left, blocked or not verified; 2 error: wrong usage, nothing to
+delete, or the cluster cannot be read; 3 incomplete scan with --strict; 4 not
+confirmed; 130 interrupted.`,
 		Example: cli.Examples(`
 # Preview the deletion of a Deployment
 kubectl gc delete deployment/web -n shop --dry-run
@@ -110,7 +111,7 @@ kubectl gc delete deployment/web -n shop --client-side`),
 	flags.BoolVar(&c.all, "all", false, "Delete all objects of a type.")
 	c.files.AddFlags(cmd)
 	flags.BoolVar(&c.ignoreMissing, "ignore-not-found", false, "Treat objects that do not exist as deleted.")
-	flags.StringVar(&c.cascade, "cascade", "background", "Delete dependents `how`: background, foreground, orphan.")
+	flags.StringVar(&c.cascade, "cascade", "background", "What happens to dependents: background, foreground or orphan.")
 	flags.Lookup("cascade").NoOptDefVal = "background"
 	flags.BoolVar(&c.clientSide, "client-side", false, "Do the garbage collector's work, in a cluster without a working one.")
 	flags.BoolVar(&c.wait, "wait", true, "Wait until the garbage collector has deleted everything.")

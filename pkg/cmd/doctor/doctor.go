@@ -48,11 +48,11 @@ garbage.
 It changes nothing, unless --canary names a namespace: there it creates a
 ConfigMap and its owner, deletes the owner, and measures how long the ConfigMap
 stays. To learn whether the API server honors deletion policies, it sends the
-deletion of one ConfigMap, kube-root-ca.crt, as a dry run. What you may not
-read is "unknown", never "ok".
+deletion of one ConfigMap, kube-root-ca.crt, as a dry run. What you are not
+allowed to read is "unknown", never "ok".
 
 Exit codes: 0 no check failed; 1 a check failed, or something is left of
---canary; 2 no answer.`,
+--canary; 2 error: wrong usage, or the cluster cannot be read.`,
 		Example: cli.Examples(`
 # Objects stay: does the garbage collector work?
 kubectl gc doctor

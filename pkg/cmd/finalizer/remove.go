@@ -37,8 +37,8 @@ an owner or a namespace that waited for it. Then it asks, backs up what goes,
 and removes the finalizer, only if the object has not changed since.
 
 Exit codes: 0 done, and a complete scan found nothing left; 1 a step failed, or
-something is left or not verified; 2 no answer; 3 incomplete scan with
---strict; 4 not confirmed; 130 interrupted.`,
+something is left or not verified; 2 error: wrong usage, or the cluster cannot
+be read; 3 incomplete scan with --strict; 4 not confirmed; 130 interrupted.`,
 		Example: cli.Examples(`
 # What holds it, and who should remove that?
 kubectl gc stuck pvc/import-scratch -n shop

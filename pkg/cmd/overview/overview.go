@@ -40,7 +40,8 @@ which deletions are stuck and what holds them, which owner references are
 broken, what could not be read, and what to run next. This scans the cluster
 once and changes nothing.
 
-Exit codes: 0 whatever it finds, 2 no answer, 3 incomplete scan with --strict.
+Exit codes: 0 whatever it finds; 2 error: wrong usage, or the cluster cannot be
+read; 3 incomplete scan with --strict.
 
 collect, delete, repair, restore and finalizer remove change the cluster, after
 a preview and a confirmation; controller changes it without. doctor --canary

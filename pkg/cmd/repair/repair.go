@@ -66,8 +66,9 @@ references with the cluster, and prints them so that the garbage collector does
 not delete the objects as soon as you apply them.
 
 Exit codes: 0 done, and a complete scan found nothing left; 1 a step failed, or
-something is left, cannot be repaired or is not verified; 2 no answer;
-3 incomplete scan with --strict; 4 not confirmed; 130 interrupted.`,
+something is left, cannot be repaired or is not verified; 2 error: wrong usage,
+or the cluster cannot be read; 3 incomplete scan with --strict; 4 not
+confirmed; 130 interrupted.`,
 		Example: cli.Examples(`
 # Preview what would be repaired, and what would happen otherwise
 kubectl gc repair --dry-run

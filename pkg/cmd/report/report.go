@@ -46,8 +46,9 @@ network, and sends nothing. It has the names, owner references and finalizers
 of everything that was read, and no other content. Share it only with people
 who may see those.
 
-Exit codes: 0 the page is written, whatever it says; 2 no answer; 3 incomplete
-scan with --strict. To fail on findings, use audit.`,
+Exit codes: 0 the page is written, whatever it says; 2 error: wrong usage, or
+the cluster cannot be read; 3 incomplete scan with --strict. To fail on
+findings: ` + cli.CommandName + ` audit.`,
 		Example: cli.Examples(`
 # The whole cluster
 kubectl gc report -o report.html

@@ -52,8 +52,8 @@ object deleted again, and lists them. If you interrupt it, run it again to
 continue.
 
 Exit codes: 0 done, and a complete scan found nothing left; 1 a step failed, or
-something is left or not verified; 2 no answer; 3 incomplete scan with
---strict; 4 not confirmed; 130 interrupted.`,
+something is left or not verified; 2 error: wrong usage, or the cluster cannot
+be read; 3 incomplete scan with --strict; 4 not confirmed; 130 interrupted.`,
 		Example: cli.Examples(`
 # List the backups
 kubectl gc restore

@@ -28,8 +28,10 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "snapshot",
 		Short: "Save one scan of the cluster to a file",
-		Long: `Save one scan of the cluster to a file. Every command that reads a cluster
-accepts it with --from FILE, and answers as it would have answered live.
+		Long: `Save one scan of the cluster to a file. All commands that read a cluster,
+except doctor, controller and snapshot, accept it with --from FILE. collect,
+delete, repair, restore and finalizer remove then only preview (--dry-run). A
+file has no Events, and no READY or STATUS.
 
 A snapshot has only metadata: names, labels, owner references, finalizers and
 times. It has no spec, no status, no annotations and no content of a Secret. If

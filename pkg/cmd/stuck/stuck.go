@@ -44,11 +44,12 @@ objects, as "` + cli.CommandName + ` why" does, or say that an object is not bei
 
 It looks at the whole cluster unless -n names a namespace. It changes nothing.
 
---watch follows the list until you interrupt it: on a terminal as a screen,
-otherwise, or with -o json, as lines of JSON.
+--watch redraws the list until you interrupt it. Without a terminal, or with
+-o json, it writes lines of JSON.
 
-Exit codes: 0 listed, whatever it found; with TYPE/NAME those of why; 2 no
-answer; 3 incomplete scan with --strict.`,
+Exit codes: 0 listed, whatever it found; with TYPE/NAME, the exit codes of
+` + cli.CommandName + ` why; 2 error: wrong usage, or the cluster cannot be read;
+3 incomplete scan with --strict.`,
 		Example: cli.Examples(`
 # Everything that is being deleted, and what holds it
 kubectl gc stuck

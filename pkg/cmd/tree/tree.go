@@ -59,8 +59,7 @@ owner that is missing or invalid appears where it would be. READY, STATUS and
 AGE are those of kubectl get; a file has only AGE.
 
 --watch draws the tree again whenever it changes, until you interrupt it.
-Without a terminal, and with -o json, it writes each new tree as a line of
-JSON.`,
+Without a terminal, or with -o json, it writes each new tree as a line of JSON.`,
 		Example: cli.Examples(`
 # One Deployment: what owns it, what depends on it
 kubectl gc tree deployment/web

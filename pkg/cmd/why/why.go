@@ -56,13 +56,13 @@ controllers remove them as far as known, and the chain of what it waits for. If
 it is gone, it shows what remains: the cluster's Events, and objects that name
 it as their owner.
 
---watch follows one object until it is gone: on a terminal as a screen,
-otherwise, or with -o json, as lines of JSON.
+--watch follows one object until it is gone. Without a terminal, or with
+-o json, it writes lines of JSON.
 
 It changes nothing. You can paste the commands that it suggests.
 
-Exit codes: 0 answered; 1 an object does not exist and left no trace; 2 no
-answer; 3 incomplete scan with --strict.`,
+Exit codes: 0 answered; 1 an object does not exist and left no trace; 2 error:
+wrong usage, or the cluster cannot be read; 3 incomplete scan with --strict.`,
 		Example: cli.Examples(`
 # Why does this stay? Why is that gone?
 kubectl gc why deployment/web
