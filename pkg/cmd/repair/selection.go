@@ -77,11 +77,11 @@ func (c *repairCommand) causes() ([]collector.Cause, error) {
 	for _, rule := range c.rules {
 		cause, repairable := audit.RepairFor(rule)
 		if !repairable {
-			refused := cli.Usagef("repair cannot repair what rule %s flags", cli.Quote(rule))
 			if choices[rule] != "" {
-				refused = cli.Usagef("repair cannot choose which reference to remove for rule %s: %s why TYPE/NAME shows the command for each", cli.Quote(rule), cli.CommandName)
+				return nil, cli.WithHint(cli.Usagef("repair cannot choose which reference to remove for rule %s", cli.Quote(rule)),
+					"to see the command for one object: "+cli.CommandName+" why TYPE/NAME")
 			}
-			return nil, cli.WithHint(refused, "rules that it can repair: "+strings.Join(audit.RepairableRules(), ", "))
+			return nil, cli.WithHint(cli.Usagef("repair cannot repair what rule %s flags", cli.Quote(rule)), "rules that it can repair: "+strings.Join(audit.RepairableRules(), ", "))
 		}
 		out = append(out, cause)
 	}
