@@ -40,7 +40,7 @@ func Commands(s cli.Streams) *cobra.Command { return newRoot(cli.NewScanOptions(
 var synonyms = map[string][]string{
 	"audit":      {"check", "find", "lint", "list", "orphans", "scan"},
 	"collect":    {"clean", "cleanup", "prune", "purge", "sweep"},
-	"controller": {"daemon", "run", "serve", "watch"},
+	"controller": {"daemon", "run", "serve"},
 	"delete":     {"remove", "rm"},
 	"doctor":     {"health", "status"},
 	"explain":    {"rule", "rules"},

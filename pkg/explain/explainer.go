@@ -103,7 +103,7 @@ func (b *builder) notDeleted() {
 		a.next(a.Headline)
 		a.suggest("see why", b.command("why", b.object.Identity)...)
 	}
-	a.Headline = b.object.String() + " is not being deleted."
+	a.Headline = b.object.String() + " is not being deleted"
 	inside := 0
 	for n := range b.graph.Listed() {
 		if o := b.graph.Object(graph.Node(n)); b.object.IsNamespace() && o.Namespace == b.object.Name && o.Terminating() {
@@ -111,9 +111,10 @@ func (b *builder) notDeleted() {
 		}
 	}
 	if inside > 0 {
-		a.next(plural(inside, "1 object in it is.", fmt.Sprintf("%d objects in it are.", inside)))
+		a.Headline += plural(inside, ", but 1 object in it is", fmt.Sprintf(", but %d objects in it are", inside))
 		a.suggest("see what holds "+plural(inside, "it", "them"), plugin.Line("stuck", "-n", b.object.Name)...)
 	}
+	a.Headline += "."
 }
 
 // builder writes the answer about one object.

@@ -47,6 +47,12 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory, last *Answer)
 		a.say(collector.ConsequenceNone, "No %s exists, and nothing refers to it: no object names it as its owner%s.", what, events)
 		a.next("Either it never existed, or its traces are gone. By default, Kubernetes keeps Events for an hour.")
 		e.otherNamespaces(a)
+		a.next("If it was deleted, the API server's audit log says by whom. To get it back, use a manifest or a backup of your own, without owner references.")
+		words := []string{"audit"}
+		if at.Namespace != "" {
+			words = append(words, "-n", at.Namespace)
+		}
+		a.suggest("find objects that will vanish next", plugin.Line(words...)...)
 	case n > 0:
 		a.say(collector.ConsequenceNone, "%s does not exist: %s still %s it as %s owner.", capitalized(what), reason.Count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their"))
 		a.next("It probably existed before, because references to it have a UID. Who deleted it, and when, is unknown.")

@@ -8,7 +8,7 @@ var (
 	// it depends on the order of events whether the collector deletes the object
 	MayDeleteObject = fixed("MayDeleteObject", "the garbage collector may delete this object", "may be deleted")
 	// it depends on the order of events whether the collector removes the reference
-	MayRemoveReference = fixed("MayRemoveReference", "the garbage collector may remove this reference", "reference may be removed")
+	MayRemoveReference = fixed("MayRemoveReference", "the garbage collector may remove this reference", "may lose a reference")
 	EffectUnknown      = fixed("EffectUnknown", "it is unknown what the garbage collector will do", "unknown")
 	// a member of the cycle is being deleted already
 	DeletionUnderWay  = fixed("DeletionUnderWay", "one of them is already being deleted", "deletion in progress")
@@ -42,7 +42,7 @@ var (
 			text += " and is never collected"
 		}
 		return text
-	}, func(int) string { return "kept, reference removed" })
+	}, func(int) string { return "kept, loses this reference" })
 )
 
 // keptForever is the short form for what the collector leaves alone, whatever is the cause.

@@ -129,9 +129,9 @@ func TestTheSentencesOfEffects(t *testing.T) {
 		brief, message string
 	}{
 		{reason.DeletesObject, "will be deleted", "the garbage collector will delete this object"},
-		{reason.RemovesReference.Of(0), "kept, reference removed", "the garbage collector will remove this reference and keep the object, which then has no owner left and is never collected"},
-		{reason.RemovesReference.Of(1), "kept, reference removed", "the garbage collector will remove this reference and keep the object, which then has 1 owner left"},
-		{reason.RemovesReference.Of(2), "kept, reference removed", "the garbage collector will remove this reference and keep the object, which then has 2 owners left"},
+		{reason.RemovesReference.Of(0), "kept, loses this reference", "the garbage collector will remove this reference and keep the object, which then has no owner left and is never collected"},
+		{reason.RemovesReference.Of(1), "kept, loses this reference", "the garbage collector will remove this reference and keep the object, which then has 1 owner left"},
+		{reason.RemovesReference.Of(2), "kept, loses this reference", "the garbage collector will remove this reference and keep the object, which then has 2 owners left"},
 		{reason.CannotDecide{}, "kept, never collected", "the garbage collector cannot resolve this owner, so it keeps the object"},
 		{reason.CannotDecide{Culprit: &gone}, "kept, never collected", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object"},
 		{reason.CannotDecide{Culprit: &gone, Repaired: &reason.Nested{Reason: reason.DeletesObject}}, "kept, never collected", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object; once that is repaired, it may delete this object"},

@@ -89,7 +89,7 @@ kubectl wait namespace/checkout --for=condition=NamespaceFinalizersRemaining --t
 
 var pages = map[string]page{
 	"docs/agents.md":              {collector: testcluster.On},
-	"docs/commands/README.md":     {collector: testcluster.On, before: inShop},
+	"docs/commands/README.md":     {before: inShop},
 	"docs/commands/completion.md": {before: "mkdir -p ~/.local/bin"},
 	"docs/commands/delete.md":     {collector: testcluster.On, before: inShop},
 	"docs/commands/repair.md":     {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
@@ -165,6 +165,7 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/commands/repair.md", "kubectl gc repair -f", "there is no such file; test/e2e has one"},
 	{"docs/repair.md", "kubectl gc repair -f", "the same"},
 	{"docs/repair.md", "kubectl apply -f repaired.yaml", "the same"},
+	{"docs/commands/README.md", "kubectl gc delete deployment/web -n shop", "it waits for a collector; docs/delete.md does it"},
 	{"docs/commands/README.md", "kubectl gc doctor", "it waits for half a minute; test/e2e does it"},
 	{"docs/commands/doctor.md", "kubectl gc doctor", "the same"},
 	{"docs/doctor.md", "kubectl gc doctor", "the same"},

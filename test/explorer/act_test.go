@@ -104,7 +104,7 @@ func TestOverviewBeginsWithTheWorstCause(t *testing.T) {
 	p := open(t, pageOf(t, l.save(t)), "", browser.Look{})
 	if got, want := p.text(`[...document.querySelectorAll("button.cause")].map((b) => b.textContent).join("\n")`), `60Deployment/old does not existGC result: will be deletedConfigMap/c-00, ConfigMap/c-01, ConfigMap/c-02 and 57 more · missing-owner
 1Job/import does not existGC result: will be deletedSecret/alone · missing-owner
-80Deployment/older does not existGC result: kept, reference removedSecret/s-00, Secret/s-01, Secret/s-02 and 77 more · missing-owner`; got != want {
+80Deployment/older does not existGC result: kept, loses this referenceSecret/s-00, Secret/s-01, Secret/s-02 and 77 more · missing-owner`; got != want {
 		t.Errorf("the causes are\n%s", got)
 	}
 	p.click("button.cause:nth-of-type(2)")

@@ -21,7 +21,7 @@ func TestOverview(t *testing.T) {
 		"writes a document":                       {[]string{"--from", demo, "-o", "json"}, cli.ExitDone, `"kind": "Overview"`, ""},
 		"names objects":                           {[]string{"--from", demo, "-o", "name"}, cli.ExitDone, "secret/restored\n", ""},
 		"accepts -A":                              {[]string{"--from", demo, "-A"}, cli.ExitDone, "220 objects", ""},
-		"exits with 0 after a complete scan":      {[]string{"--from", demo, "--strict"}, cli.ExitDone, "NEVER COLLECTED, unless someone repairs their owner references", ""},
+		"exits with 0 after a complete scan":      {[]string{"--from", demo, "--strict"}, cli.ExitDone, "NEVER COLLECTED, as their owner references cannot work", ""},
 		"refuses -n with -A":                      {[]string{"--from", demo, "-A", "-n", "shop"}, cli.ExitUsage, "", "error: -n cannot be combined with -A\n"},
 		"refuses a format that does not exist":    {[]string{"--from", demo, "-o", "table"}, cli.ExitUsage, "", `error: "table" is not an output format`},
 		"refuses a file that does not exist":      {[]string{"--from", "nowhere.json"}, cli.ExitUsage, "", "error: read snapshot nowhere.json"},

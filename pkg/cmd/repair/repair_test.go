@@ -19,7 +19,7 @@ func TestRepair(t *testing.T) {
 		"names what needs a choice":               {[]string{"--from", clitest.DemoCluster, "--dry-run", "-n", "shop"}, cli.ExitDone, "\n1 error needs your choice: ConfigMap/chicken is in an owner cycle: kubectl gc why configmap/chicken -n shop", ""},
 		"names it for the single target":          {[]string{"--from", clitest.DemoCluster, "--dry-run", "-n", "shop", "configmap/egg"}, cli.ExitDone, "1 error needs your choice: ConfigMap/egg is in an owner cycle: kubectl gc why configmap/egg -n shop", ""},
 		"refuses a repair that does not exist":    {[]string{"--from", clitest.DemoCluster, "--dry-run", "--fix", "delete"}, cli.ExitUsage, "", "error: --fix \"delete\": must be one of auto, unlink, relink, update-version\n"},
-		"refuses a rule that it cannot repair":    {[]string{"--from", clitest.DemoCluster, "--dry-run", "--rule", "owner-cycle"}, cli.ExitUsage, "", "error: repair cannot choose which reference to remove for rule \"owner-cycle\"\nhint: to see the command for one object: kubectl gc why TYPE/NAME\n"},
+		"refuses a rule that it cannot repair":    {[]string{"--from", clitest.DemoCluster, "--dry-run", "--rule", "owner-cycle"}, cli.ExitUsage, "", "error: repair cannot choose which reference to remove for rule \"owner-cycle\"\nhint: to see the command for one object: kubectl gc why TYPE/NAME --from "},
 		"refuses a reference without an object":   {[]string{"--from", clitest.DemoCluster, "--dry-run", "--reference", "u"}, cli.ExitUsage, "", "error: --reference needs exactly one TYPE/NAME and --fix unlink"},
 		"refuses a selector that matches nothing": {[]string{"--from", clitest.DemoCluster, "--dry-run", "-l", "app=nope"}, cli.ExitUsage, "", "error: nothing matched: no object has the labels \"app=nope\"\n"},
 	} {

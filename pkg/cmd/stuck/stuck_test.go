@@ -22,7 +22,7 @@ func TestStuck(t *testing.T) {
 		"names the objects that are being deleted":       {[]string{"-o", "name"}, cli.ExitDone, "job.batch/import\n", ""},
 		"writes the answers of why about targets":        {[]string{"job/import", "-n", "shop", "-o", "json"}, cli.ExitDone, "\"kind\": \"Explanation\"", ""},
 		"says that a target is not being deleted":        {[]string{"deployment/web", "-n", "shop"}, cli.ExitDone, "Deployment/web is not being deleted.\n", ""},
-		"names the deletions in a namespace":             {[]string{"namespace/shop"}, cli.ExitDone, "Namespace/shop is not being deleted.\n  next          2 objects in it are.\n  you can       see what holds them\n                  kubectl gc stuck -n shop", ""},
+		"names the deletions in a namespace":             {[]string{"namespace/shop"}, cli.ExitDone, "Namespace/shop is not being deleted, but 2 objects in it are.\n  you can       see what holds them\n                  kubectl gc stuck -n shop", ""},
 		"says what happens to a target that is to go":    {[]string{"secret/restored", "-n", "shop"}, cli.ExitDone, "next          The garbage collector will delete Secret/restored: ", ""},
 		"exits as why does about an object that is gone": {[]string{"job/none", "-n", "shop"}, cli.ExitFound, "No Job/none in namespace shop exists", ""},
 		"refuses targets with a selector":                {[]string{"job/import", "-l", "app=web"}, cli.ExitUsage, "", "error: --selector cannot be combined with TYPE/NAME\n"},

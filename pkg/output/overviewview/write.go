@@ -86,7 +86,7 @@ func (s *screen) sections(v *overview.Overview) {
 		}
 	}
 	if len(never) > 0 {
-		s.line("\n%s, unless someone repairs their owner references", s.palette.Changed("NEVER COLLECTED"))
+		s.line("\n%s, as their owner references cannot work", s.palette.Changed("NEVER COLLECTED"))
 		s.groups(never, func(*overview.Group) string { return "" })
 	}
 	if len(kept) > 0 {

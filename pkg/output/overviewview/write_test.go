@@ -90,12 +90,12 @@ STUCK deletions, under way for more than 10m
   2 objects in ns, the oldest for 120m: held by example.com/hold
       kubectl gc stuck -n ns
 
-NEVER COLLECTED, unless someone repairs their owner references
+NEVER COLLECTED, as their owner references cannot work
   ConfigMap/beta in ns: apps/v1beta1 Deployment/web: version not served (served: apps/v1)
       kubectl gc repair configmap/beta -n ns --dry-run
 
 KEPT, with a broken owner reference
-  ConfigMap/both in ns: Deployment/old does not exist (reference removed)
+  ConfigMap/both in ns: Deployment/old does not exist (loses this reference)
       kubectl gc repair configmap/both -n ns --dry-run
 
 2 objects are being deleted, the oldest for 60s. See what holds them: kubectl gc stuck
