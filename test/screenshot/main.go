@@ -25,6 +25,9 @@ var shown = []string{
 	"kubectl gc why statefulset/redis-exporter -n monitoring",
 }
 
+// columns are those of the terminal: a line of text in the README has about as many.
+const columns = 104
+
 func main() {
 	if err := draw("."); err != nil {
 		fmt.Fprintln(os.Stderr, "picture:", err)
@@ -53,6 +56,7 @@ func runCommands(file string) ([]line, error) {
 		var out, errs bytes.Buffer
 		s := cli.Process()
 		s.In, s.Out, s.Err, s.InTerm, s.OutTerm, s.ErrTerm = strings.NewReader(""), &out, &errs, false, false, false
+		s.OutWidth = func() int { return columns }
 		args := append(strings.Fields(command)[2:], "--from", file, "--color=always")
 		if code := cmd.Main(context.Background(), args, s); code != 0 {
 			return nil, fmt.Errorf("%s: exit code %d: %s", command, code, &errs)
