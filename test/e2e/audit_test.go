@@ -115,7 +115,7 @@ func TestStuckNamesWhatHoldsDeletions(t *testing.T) {
 	s.gc("stuck", "-n", ns, "--from", saved, "-o", "wide").exits(t, 0).shows(t, waits)
 	table := s.gc("stuck", "-n", ns).exits(t, 0).shows(t, "example.com/hold: No API group, ",
 		"AGE", "NAMESPACE", "OBJECT", "HELD BY", "CONTROLLER",
-		"kubelet of Node e2e-lost-node, which does not exist", "dependents: ConfigMap/child: karpenter.sh/termination", "4 objects are being deleted, the oldest for ")
+		"kubelet of Node e2e-lost-node, which does not exist", "ConfigMap/child (dependent, held by karpenter.sh/termination)", "4 objects are being deleted, the oldest for ")
 	t.Log("\n" + table.Stdout)
 	s.gc("audit", "-n", ns, "-o", "prometheus", "--fail-on=never").exits(t, 0).shows(t,
 		`kubectl_gc_terminating_objects{kind="Pod",holder="kubelet"} 1`,

@@ -136,7 +136,7 @@ func TestDoctor(t *testing.T) {
 		s.create(configMap(ns, "owned", ownedBy(referenceTo(s.create(secret(ns, "owner"))))))
 		d := s.tool().doctor(0)
 		d.require(t, "unverified", "CollectorUnverified")
-		if got := d.detail("graph"); !regexp.MustCompile(`^the collector knows all \d+ objects with owners or dependents$`).MatchString(got) {
+		if got := d.detail("graph"); !regexp.MustCompile(`^the garbage collector knows all \d+ objects with owners or dependents$`).MatchString(got) {
 			t.Errorf("of the collector's graph it says %q", got)
 		}
 	})
@@ -157,8 +157,10 @@ func TestDoctor(t *testing.T) {
 		if got, want := d.detail("api-discovery"), group+"/v1: APIService/v1."+group+", service default/nowhere does not exist"; got != want {
 			t.Errorf("it says %q, want %q", got, want)
 		}
-		if got, want := d.Suggestions[0].Command, []string{"kubectl", "delete", "apiservice", "v1." + group}; !slices.Equal(got, want) {
-			t.Errorf("it suggests %v, want %v", got, want)
+		for i, verb := range []string{"describe", "delete"} {
+			if got, want := d.Suggestions[i].Command, []string{"kubectl", verb, "apiservice", "v1." + group}; !slices.Equal(got, want) {
+				t.Errorf("suggestion %d is %v, want %v", i+1, got, want)
+			}
 		}
 	})
 	t.Run("names the service of a conversion webhook that does not answer", func(t *testing.T) {

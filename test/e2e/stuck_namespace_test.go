@@ -138,7 +138,7 @@ func TestStuckNamespaceIsFoundAndExplained(t *testing.T) {
 			"types": configMaps, "finalizers": []any{map[string]any{"finalizer": hold, "objects": 1.0}},
 		}})
 		why.shows(t,
-			"1 object still exists", "NamespaceFinalizersRemaining: finalizers remain", hold+" in 1 resource instances",
+			"1 object in it still exists", "NamespaceFinalizersRemaining: finalizers remain", hold+" in 1 resource instances",
 			"It still contains configmaps (1); finalizer "+hold+" holds 1 of them.", "The finalizer "+hold+": ",
 			"ConfigMap/held in "+ns+": still exists, held by "+hold, "kubectl gc why configmap/held -n "+ns)
 		s.grant("carol", "", []any{"*"}, []any{"*"}, []any{"list"})

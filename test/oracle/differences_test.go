@@ -152,7 +152,7 @@ func TestCollectDiffersFromUpstreamAsDocumented(t *testing.T) {
 			object:   "d", upstream: []string{gone}, collect: gone,
 		},
 		{
-			row: "Nothing blocks a foreground deletion any more, and the notification was lost",
+			row: "Nothing blocks a foreground deletion now, but the notification was lost",
 			scenario: `object v1 ConfigMap a/solid s
 				object v1 ConfigMap a/o o
 				object v1 Secret a/d d owner=v1,ConfigMap,solid,s owner=v1,ConfigMap,o,o,block owner=v1,ConfigMap,o,o

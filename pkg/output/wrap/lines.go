@@ -1,4 +1,4 @@
-// Package wrap breaks lines at blanks, so that text for a person fits her terminal. It never
+// Package wrap breaks lines at blanks, so that text fits a person's terminal. It never
 // breaks a word or a command: they can be pasted, and may be wider than the terminal. Time and
 // memory are linear in the text.
 package wrap
