@@ -69,7 +69,7 @@ func TestClickShowsOwnersAndDependents(t *testing.T) {
 	if got := p.text(`[...document.querySelectorAll("#tree .card")].map((c) => c.textContent).join(" ")`); got != "RedisCluster/redis-0826 StatefulSet/redis-exporter ControllerRevision/redis-exporter-5dd5b9d9b4 Pod/redis-exporter-0" {
 		t.Errorf("the family is %s", got)
 	}
-	if got := p.text(`document.querySelector("#tree .up .said.bad").textContent`); got != "RedisCluster/redis-0826 is in namespace kube-systemGC result for StatefulSet/redis-exporter: will be deleted" {
+	if got := p.text(`document.querySelector("#tree .up .said.bad").textContent`); got != "owner RedisCluster/redis-0826 is in namespace kube-systemGC result for StatefulSet/redis-exporter: will be deleted" {
 		t.Errorf("of the bad reference it says %s", got)
 	}
 	if got := p.text(`getComputedStyle(document.querySelector("#tree .up .card")).color`); got != "rgb(179, 38, 30)" {
