@@ -12,6 +12,7 @@ import (
 var ownerCycle = Rule{
 	ID:      "owner-cycle",
 	Summary: "Objects own each other in a cycle, so that none of them is ever garbage.",
+	Choice:  "is in an owner cycle",
 	group: func(r *ruleContext) []Finding {
 		var out []Finding
 		for _, cycle := range r.graph.Cycles(r.judge.Resolves) {

@@ -104,6 +104,7 @@ func RepairableRules() []string {
 var selfOwner = Rule{
 	ID:      "self-owner",
 	Summary: "An object names itself as its owner.",
+	Choice:  "owns itself",
 	find: func(o objectContext) []Finding {
 		var out []Finding
 		for i, r := range o.object.Owners {
@@ -164,6 +165,7 @@ func (o objectContext) duplicate(earlier, i int, losesGood bool) Finding {
 var multipleControllers = Rule{
 	ID:      "multiple-controllers",
 	Summary: "More than one owner claims to be the managing controller, which the API server no longer accepts.",
+	Choice:  "has two controllers",
 	find: func(o objectContext) []Finding {
 		first := slices.IndexFunc(o.object.Owners, object.Reference.Controls)
 		if first < 0 {

@@ -16,6 +16,9 @@ type Rule struct {
 	ID      string
 	Summary string          // one sentence, for help texts and SARIF
 	cause   collector.Cause // of ownerRules
+	// Choice is what is said of an object if the rule flags valid references, and a person has to choose
+	// which to remove; empty for other rules.
+	Choice string
 	// find returns the findings about one object.
 	find func(objectContext) []Finding
 	// group returns the findings that concern several objects.

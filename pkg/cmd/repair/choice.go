@@ -14,12 +14,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// choices are the rules about valid references of which a person has to choose one that goes, with
-// what is said of the object.
-var choices = map[string]string{
-	"owner-cycle":          "is in an owner cycle",
-	"self-owner":           "owns itself",
-	"multiple-controllers": "has two controllers",
+// choices returns what is said of an object by rule, of those that leave a choice to a person.
+func choices() map[string]string {
+	out := map[string]string{}
+	for _, r := range audit.Rules {
+		if r.Choice != "" {
+			out[r.ID] = r.Choice
+		}
+	}
+	return out
 }
 
 // choiceNotes returns what the selected objects need besides the plan, because a person has to choose.
@@ -27,6 +30,7 @@ func (c *repairCommand) choiceNotes(seen cli.Scanned, p *plan.Plan) ([]string, e
 	if len(c.rules)+len(c.references) > 0 {
 		return nil, nil // these select something else
 	}
+	choices := choices()
 	rules := slices.Sorted(maps.Keys(choices))
 	found, err := audit.Run(seen.Judge, audit.Options{Rules: rules})
 	if err != nil {

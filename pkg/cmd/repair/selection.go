@@ -77,7 +77,7 @@ func (c *repairCommand) causes() ([]collector.Cause, error) {
 	for _, rule := range c.rules {
 		cause, repairable := audit.RepairFor(rule)
 		if !repairable {
-			if choices[rule] != "" {
+			if choices()[rule] != "" {
 				return nil, cli.WithHint(cli.Usagef("repair cannot choose which reference to remove for rule %s", cli.Quote(rule)),
 					"to see the command for one object: "+c.options.Scan.Suggest("why", "TYPE/NAME"))
 			}
