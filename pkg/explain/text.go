@@ -55,14 +55,16 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// arguments returns the command-line arguments that select an object.
-func (e *Explainer) arguments(i object.Identity) []string {
-	words := []string{TypeArgument(e.graph, i.APIVersion, i.Kind) + "/" + i.Name}
+// Arguments returns the command-line arguments that select an object.
+func Arguments(g *graph.Graph, i object.Identity) []string {
+	words := []string{TypeArgument(g, i.APIVersion, i.Kind) + "/" + i.Name}
 	if i.Namespace != "" {
 		words = append(words, "-n", i.Namespace)
 	}
 	return words
 }
+
+func (e *Explainer) arguments(i object.Identity) []string { return Arguments(e.graph, i) }
 
 // TypeArgument returns what selects a type on a command line: its kind, unless that also
 // means another type.

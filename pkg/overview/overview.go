@@ -258,11 +258,7 @@ func repair(g *graph.Graph, group *audit.Group) []string {
 
 // command returns a command about one object.
 func command(g *graph.Graph, name string, o object.Identity) []string {
-	words := []string{name, explain.TypeArgument(g, o.APIVersion, o.Kind) + "/" + o.Name}
-	if o.Namespace != "" {
-		words = append(words, "-n", o.Namespace)
-	}
-	return words
+	return append([]string{name}, explain.Arguments(g, o)...)
 }
 
 // inNamespace returns a command about all objects in these namespaces, limited to one if there is only one.

@@ -192,7 +192,7 @@ func (b *builder) repairCommand(f *audit.Finding, byPerson bool) string {
 	if f.Fix == audit.NoFix || b.page.Suggest == nil || b.graph.Virtual(b.graph.Find(f.Object.UID)) || escape.Line(name) != name {
 		return ""
 	}
-	words := []string{"repair", explain.TypeArgument(b.graph, f.Object.APIVersion, f.Object.Kind) + "/" + name, "-n", f.Object.Namespace}
+	words := append([]string{"repair"}, explain.Arguments(b.graph, f.Object)...)
 	if _, repairable := audit.RepairFor(f.Rule); repairable {
 		words = append(words, "--rule", f.Rule)
 	} else {
