@@ -73,7 +73,7 @@ func (s *ScanOptions) where() string {
 	case "-":
 		return " (standard input)"
 	case demoFile:
-		return " on demo"
+		return " on " + s.FileName()
 	}
 	return " (file " + escape.Short(s.From, 200) + ")"
 }

@@ -84,7 +84,7 @@ func isFile(word string) bool {
 	return err == nil || slices.Contains([]string{".json", ".yaml", ".yml", ".gz"}, filepath.Ext(word))
 }
 
-// strayValue returns the flag of which an argument is the value, if such a flag is given without =,
+// strayValue returns the flag whose value an argument is, if such a flag is given without =,
 // which it needs: --dry-run=server for server after --dry-run. Otherwise it returns "".
 func strayValue(cmd *cobra.Command, arg string) (flag string) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {

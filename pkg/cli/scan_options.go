@@ -89,7 +89,7 @@ func (s *ScanOptions) addConnectionFlags(root *cobra.Command) {
 	flags.Lookup("request-timeout").Usage = "Time limit of one request to the server; 0 means no limit."
 	flags.Int64Var(&s.chunkSize, "chunk-size", client.DefaultChunkSize, "Objects per page of a list; 0 means no pages. The default depends on the server.")
 	flags.Lookup("chunk-size").DefValue = "0" // shown as no default
-	flags.IntVar(&s.concurrency, "concurrency", 8, "Requests in parallel; by default 32 where each is for a single object.")
+	flags.IntVar(&s.concurrency, "concurrency", 8, "Requests in parallel; by default "+strconv.Itoa(smallConcurrency)+" where each is for a single object.")
 	flags.Var(&s.maxMemory, "max-memory", "Memory limit for what is read from the server and from files.")
 	MarkAdvanced(flags, "cache-dir", "chunk-size", "concurrency", "max-memory")
 	flags.Var(&s.color, "color", "Color the output: auto, always or never.")

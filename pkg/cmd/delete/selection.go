@@ -72,7 +72,7 @@ func (c *deleteCommand) findTargets(g *graph.Graph, ignoreMissing bool) ([]graph
 	return out, nil
 }
 
-// requireObjects returns an error if the targets are types, of which nothing selects objects.
+// requireObjects returns an error if the targets are types, and nothing selects their objects.
 func (c *deleteCommand) requireObjects() error {
 	if t := c.selection.Targets; len(t) > 0 && t[0].Name == "" && c.selector == "" && !c.all {
 		return cli.WithHint(cli.Usagef("%s is a type: specify which of its objects", cli.Quote(t[0].Word)), "use TYPE/NAME, -l SELECTOR, or --all")
