@@ -72,7 +72,8 @@ var acts = []struct {
 	heading string
 	args    []string
 }{
-	{"What is wrong in this cluster?", []string{"audit"}},
+	{"Is anything wrong in this cluster?", nil},
+	{"Every finding, and what the garbage collector does about it", []string{"audit"}},
 	{"The StatefulSet among them: who owns it, and what is deleted with it?", []string{"tree", "statefulset/redis-exporter", "-n", "monitoring"}},
 	{"Everything in a namespace that owns or is owned", []string{"tree", "-n", "shop"}},
 	{"What would a pass of the garbage collector do?", []string{"collect", "--dry-run"}},
