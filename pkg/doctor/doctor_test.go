@@ -172,7 +172,7 @@ func TestDiagnose(t *testing.T) {
 				return o
 			},
 			doctor.Unverified, "CollectorUnverified",
-			[]string{"unknown leader: kube-controller-manager has no lease: it runs without leader election, or not in this cluster"},
+			[]string{"unknown leader: there is no lease of kube-controller-manager: it runs without leader election, or not in this cluster"},
 		},
 		"an API server that ignores the policy does not collect": {
 			func(t *testing.T) *doctor.Observations {

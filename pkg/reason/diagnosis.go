@@ -16,7 +16,7 @@ var (
 	ForegroundDeletionSupported = fixed("ForegroundDeletionSupported", "the API server honors foreground deletion (dry run)")
 	ForegroundDeletionIgnored   = fixed("ForegroundDeletionIgnored", "the API server ignores foreground deletion (dry run), as with --enable-garbage-collector=false")
 	LeaseNotHeld                = fixed("LeaseNotHeld", "no kube-controller-manager holds the lease")
-	NoLease                     = fixed("NoLease", "kube-controller-manager has no lease: it runs without leader election, or not in this cluster")
+	NoLease                     = fixed("NoLease", "there is no lease of kube-controller-manager: it runs without leader election, or not in this cluster")
 	NoGarbage                   = fixed("NoGarbage", "there is nothing to collect")
 	NoQueues                    = fixed("NoQueues", "kube-controller-manager has no work queue for garbage collection, so it has not started its garbage collector")
 	NoLongDeletion              = fixed("NoLongDeletion", "no deletion is taking long")
