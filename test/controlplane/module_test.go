@@ -7,7 +7,7 @@ import (
 )
 
 func TestFindModule(t *testing.T) {
-	for minor, want := range map[string]string{"": "v1.36.", "1.36": "v1.36.", "1.33": "v1.33.", "1.30": "v1.30."} {
+	for minor, want := range map[string]string{"": "v1.37.", "1.37": "v1.37.", "1.36": "v1.36.", "1.35": "v1.35.", "1.33": "v1.33.", "1.30": "v1.30."} {
 		if m, err := findModule(minor); err != nil || !strings.HasPrefix(m.version, want) {
 			t.Errorf("%q: got %q, %v, want %s", minor, m.version, err, want)
 		}
