@@ -52,3 +52,18 @@ func TestActionsAndImagesArePinned(t *testing.T) {
 		}
 	}
 }
+
+// The releases of Kubernetes that the tests run are in go.mod files.
+func TestThePageOfVersionsNamesEveryControlPlane(t *testing.T) {
+	older, err := filepath.Glob("../controlplane/versions/*.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := read(t, "docs/versions.md")
+	for _, module := range append(older, "../controlplane/go.mod") {
+		release := regexp.MustCompile(`k8s\.io/kubernetes v([\d.]+) `).FindStringSubmatch(read(t, "test/archtest/"+module))
+		if release == nil || !strings.Contains(page, release[1]) {
+			t.Errorf("docs/versions.md lacks the release of %s: %q", module, release)
+		}
+	}
+}
