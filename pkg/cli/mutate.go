@@ -325,7 +325,7 @@ func verify(ctx context.Context, r *runOutcome) {
 	r.facts.left = len(after.Plan.Steps)
 	if !complete {
 		if !slices.Equal(after.Plan.Gaps, r.plan.Gaps) {
-			o.Scan.WarnOfGaps(after.Snapshot)
+			o.Scan.WarnOfClusterGaps("", after.Snapshot.Gaps, after.Snapshot.MonitoredTypes())
 		}
 		fmt.Fprintln(o.Scan.Err, "warning: the scan after the run was incomplete, so more may be left than it could find")
 	}

@@ -26,7 +26,7 @@ func (s *ScanOptions) WarnOfGaps(seen *snapshot.Snapshot) {
 // not know. where precedes the sentence.
 func (s *ScanOptions) WarnOfVersion(where, server string) {
 	if assumed := collector.BehaviorOf(server).Assumption(); assumed != nil {
-		fmt.Fprintln(s.Err, "warning: "+where+escape.Short(assumed.Message(), 500))
+		fmt.Fprintln(s.Err, "note: "+where+escape.Short(assumed.Message(), 500))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // The oldest and the newest release of Kubernetes whose rules this program knows.
 const (
 	OldestRelease = "1.28"
-	NewestRelease = "1.36"
+	NewestRelease = "1.37"
 )
 
 // Behavior is what the rules of the garbage collector and of the namespace controller
@@ -17,6 +17,7 @@ const (
 // differences between releases; a prediction depends on these.
 type Behavior struct {
 	assumed reason.Reason // nil if the release is one that this program knows
+	newer   bool          // than NewestRelease
 
 	// StartsWithUnsyncedTypes reports that a type that cannot be listed does not stop the
 	// collector.
@@ -29,14 +30,16 @@ type Behavior struct {
 	DeleteNamesResourceVersion bool
 }
 
-// BehaviorOf returns the behavior of a server with this git version, such as "v1.36.3". A
+// BehaviorOf returns the behavior of a server with this git version, such as "v1.37.2". A
 // server whose version is empty, cannot be parsed or is newer than NewestRelease behaves
 // like NewestRelease, and one that is older than OldestRelease like that.
 func BehaviorOf(server string) Behavior {
 	oldest, release := version.MustParseGeneric(OldestRelease), version.MustParseGeneric(NewestRelease)
 	var assumed reason.Reason
-	switch v, err := version.ParseGeneric(server); {
-	case err != nil || release.LessThan(version.MajorMinor(v.Major(), v.Minor())):
+	v, err := version.ParseGeneric(server)
+	newer := err == nil && release.LessThan(version.MajorMinor(v.Major(), v.Minor()))
+	switch {
+	case err != nil || newer:
 		assumed = reason.VersionAssumed{Server: server, Known: NewestRelease}
 	case v.LessThan(oldest):
 		assumed, release = reason.VersionAssumed{Server: server, Known: OldestRelease, Older: true}, oldest
@@ -45,9 +48,13 @@ func BehaviorOf(server string) Behavior {
 	}
 	since := func(minor uint) bool { return release.AtLeast(version.MajorMinor(1, minor)) }
 	return Behavior{
-		assumed: assumed, StartsWithUnsyncedTypes: since(32), OrderedNamespaceDeletion: since(33), DeleteNamesResourceVersion: since(34),
+		assumed: assumed, newer: newer, StartsWithUnsyncedTypes: since(32), OrderedNamespaceDeletion: since(33), DeleteNamesResourceVersion: since(34),
 	}
 }
+
+// Newer reports whether the server is newer than NewestRelease. That is not known of a version that
+// cannot be parsed.
+func (b Behavior) Newer() bool { return b.newer }
 
 // Assumption returns what to tell the user if the server is predicted as if it were of another
 // release; otherwise it returns nil.

@@ -22,7 +22,8 @@ func TestBehaviorOf(t *testing.T) {
 		"v1.33.13-eks-3ba8b0b":   {unsynced: true, ordered: true},
 		"v1.34.1+k3s1":           {unsynced: true, ordered: true, version: true},
 		"v1.36.3":                {unsynced: true, ordered: true, version: true},
-		"v1.37.0":                {true, true, true, true},
+		"v1.37.2":                {unsynced: true, ordered: true, version: true},
+		"v1.38.0-alpha.1":        {true, true, true, true},
 		"v2.0.0":                 {true, true, true, true},
 		"":                       {true, true, true, true},
 		"unknown":                {true, true, true, true},
@@ -35,7 +36,7 @@ func TestBehaviorOf(t *testing.T) {
 		}
 	}
 	for server, want := range map[string]reason.VersionAssumed{
-		"v1.39.2":  {Server: "v1.39.2", Known: "1.36"},
+		"v1.39.2":  {Server: "v1.39.2", Known: "1.37"},
 		"v1.27.16": {Server: "v1.27.16", Known: "1.28", Older: true},
 	} {
 		if got := collector.BehaviorOf(server).Assumption(); got != want {

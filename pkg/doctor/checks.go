@@ -243,8 +243,11 @@ func ownerNamespaces(o *Observations) (Status, reason.Reason) {
 
 func serverVersion(o *Observations) (Status, reason.Reason) {
 	server := o.Graph.Snapshot().Server
-	if assumed := collector.BehaviorOf(server).Assumption(); assumed != nil {
-		return Unknown, assumed
+	switch behavior := collector.BehaviorOf(server); {
+	case behavior.Newer():
+		return OK, behavior.Assumption()
+	case behavior.Assumption() != nil:
+		return Unknown, behavior.Assumption()
 	}
 	return OK, reason.BehaviorKnown.Of(server)
 }

@@ -8,17 +8,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// caveats adds what weakens the answer about an existing object, and what differs on a
-// server of this version.
+// caveats adds what weakens the answer about an existing object, but that the server's version may
+// be unknown, which concerns every answer.
 func (b *builder) caveats() {
 	b.incomplete(b.answer, "more objects may depend on it or block it")
 	if b.graph.Virtual(b.node) && !b.unmonitored() {
 		b.answer.Caveats = append(b.answer.Caveats, "This tool could not list objects of its type, and read only this one, by name.")
 	}
 	server, behavior := b.graph.Snapshot().Server, b.judge.Behavior()
-	if assumed := behavior.Assumption(); assumed != nil {
-		b.answer.Caveats = append(b.answer.Caveats, capitalized(assumed.Message())+".")
-	}
 	broken := func(g snapshot.Gap) bool { return g.Reason == snapshot.Webhook && g.Resource != snapshot.All }
 	if i := slices.IndexFunc(b.graph.Snapshot().Gaps, broken); i >= 0 && !behavior.StartsWithUnsyncedTypes && b.answer.Consequence != collector.ConsequenceNone {
 		b.answer.Caveats = append(b.answer.Caveats, fmt.Sprintf("This server is %s: before 1.32 the garbage collector stops while it cannot list a type, and here it cannot list %s.", server, b.graph.Snapshot().Gaps[i]))

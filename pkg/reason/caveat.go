@@ -9,7 +9,7 @@ type (
 	// it knows.
 	VersionAssumed struct {
 		Server string `json:"server,omitempty"` // empty: unknown
-		Known  string `json:"known"`            // a release, such as 1.36
+		Known  string `json:"known"`            // a release, such as 1.37
 		Older  bool   `json:"older,omitzero"`   // the server is older than what this tool knows
 	}
 )
@@ -17,9 +17,9 @@ type (
 func (r VersionAssumed) Message() string {
 	switch {
 	case r.Older:
-		return fmt.Sprintf("Kubernetes %s is older than the releases that this tool knows: this tool predicts what Kubernetes %s would do", r.Server, r.Known)
+		return fmt.Sprintf("Kubernetes %s is older than this tool supports: predictions are for %s", r.Server, r.Known)
 	case r.Server == "":
-		return "the version of the server is unknown: this tool predicts what Kubernetes " + r.Known + " would do"
+		return "the server's version is unknown: predictions are for Kubernetes " + r.Known
 	}
-	return fmt.Sprintf("Kubernetes %s is newer than the releases that this tool knows: this tool predicts what Kubernetes %s would do", r.Server, r.Known)
+	return fmt.Sprintf("Kubernetes %s is newer than this tool: predictions are for %s", r.Server, r.Known)
 }

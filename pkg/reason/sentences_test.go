@@ -111,11 +111,11 @@ func TestTheSentencesAboutStuckNamespaces(t *testing.T) {
 
 func TestTheSentencesOfCaveatsAndEvidence(t *testing.T) {
 	for r, message := range map[reason.Reason]string{
-		reason.VersionAssumed{Known: "1.36"}:                                  "the version of the server is unknown: this tool predicts what Kubernetes 1.36 would do",
+		reason.VersionAssumed{Known: "1.37"}:                                  "the server's version is unknown: predictions are for Kubernetes 1.37",
 		reason.NotProcessed.Of(metav1.Duration{Duration: 90 * time.Second}):   "1m30s later, the garbage collector had not done this",
 		reason.NotReadAgain.Of("forbidden"):                                   "this tool could not read the object again: forbidden",
-		reason.VersionAssumed{Server: "v1.39.0", Known: "1.36"}:               "Kubernetes v1.39.0 is newer than the releases that this tool knows: this tool predicts what Kubernetes 1.36 would do",
-		reason.VersionAssumed{Server: "v1.19.16", Known: "1.28", Older: true}: "Kubernetes v1.19.16 is older than the releases that this tool knows: this tool predicts what Kubernetes 1.28 would do",
+		reason.VersionAssumed{Server: "v1.39.0", Known: "1.37"}:               "Kubernetes v1.39.0 is newer than this tool: predictions are for 1.37",
+		reason.VersionAssumed{Server: "v1.19.16", Known: "1.28", Older: true}: "Kubernetes v1.19.16 is older than this tool supports: predictions are for 1.28",
 	} {
 		if got := r.Message(); got != message {
 			t.Errorf("%#v says %q, want %q", r, got, message)

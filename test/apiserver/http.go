@@ -119,7 +119,7 @@ func (s *Server) Honest(w http.ResponseWriter, r *http.Request) {
 	var at place
 	switch {
 	case r.URL.Path == "/version":
-		WriteJSON(w, http.StatusOK, map[string]any{"major": "1", "minor": "36", "gitVersion": "v1.36.3"})
+		WriteJSON(w, http.StatusOK, map[string]any{"major": "1", "minor": "37", "gitVersion": "v1.37.2"})
 		return
 	case words[0] == "api" && len(words) <= 2, words[0] == "apis" && len(words) <= 3:
 		s.discovery(w, r, words)

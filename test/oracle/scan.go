@@ -13,7 +13,7 @@ import (
 )
 
 // serverVersion is the release whose collector the other program runs.
-const serverVersion = "v1.36.3"
+const serverVersion = "v1.37.2"
 
 // Scan returns what a complete scan of the scenario's cluster with all rights returns: every
 // monitored type listed, and a lookup for every owner that no list proves (package

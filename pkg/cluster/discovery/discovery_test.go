@@ -104,7 +104,7 @@ func TestPreferredVersions(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if len(result.Types) != 8 || len(result.Gaps) != 0 || result.Server != "v1.36.3" {
+			if len(result.Types) != 8 || len(result.Gaps) != 0 || result.Server != "v1.37.2" {
 				t.Errorf("got %+v", result)
 			}
 		})

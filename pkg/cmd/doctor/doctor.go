@@ -150,7 +150,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	if err := c.write(d); err != nil {
 		return fmt.Errorf("write the diagnosis: %w", err)
 	}
-	c.scan.WarnOfGaps(seen)
+	c.scan.WarnOfClusterGaps("", seen.Gaps, seen.MonitoredTypes()) // a check says what the version is
 	if d.Failed() || left {
 		return cli.ExitError(cli.ExitFound)
 	}
