@@ -3,13 +3,17 @@ package health
 import (
 	"net/http"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/apiserver"
 )
 
 type values = clustertest.Fields
@@ -32,35 +36,51 @@ func listing(apiVersion, kind string, items ...values) values {
 const leasePath = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager"
 
 func leaseOf(holder, renewed string) values {
-	return whole("coordination.k8s.io/v1", "Lease", leaseNamespace, leaseName, values{"spec": values{"holderIdentity": holder, "leaseDurationSeconds": 1, "renewTime": renewed}})
+	seconds := 15
+	if holder == "" {
+		seconds = 1 // as its holder leaves it
+	}
+	return whole("coordination.k8s.io/v1", "Lease", leaseNamespace, leaseName, values{"spec": values{"holderIdentity": holder, "leaseDurationSeconds": seconds, "renewTime": renewed}})
 }
 
 func TestWatchLeader(t *testing.T) {
-	const early, late = "2026-11-24T08:00:00.000000Z", "2026-11-24T08:00:02.000000Z"
-	notFound := clustertest.Status(404, "NotFound", "not found", values{"name": leaseName, "group": "coordination.k8s.io", "kind": "leases"})
+	const (
+		early, late = "2026-11-24T08:00:00.000000Z", "2026-11-24T08:00:02.000000Z"
+		retry       = 4400 * time.Millisecond // the longest that a candidate waits before it tries again
+		patience    = 22500 * time.Millisecond
+	)
 	for name, c := range map[string]struct {
-		first, then    any
-		exists, renews bool
-		holder         string
+		first, then values
+		at          time.Duration // when the lease changes
+		want        reason.Leader // without Renewed
 	}{
-		"a holder that renews its lease runs":          {leaseOf("a", early), leaseOf("a", late), true, true, "a"},
-		"a new holder runs":                            {leaseOf("a", early), leaseOf("b", late), true, true, "b"},
-		"a holder that does not renew it does not":     {leaseOf("a", early), leaseOf("a", early), true, false, "a"},
-		"a lease that was given up has no holder":      {leaseOf("a", early), leaseOf("", late), true, false, ""},
-		"without a lease there is nothing to wait for": {notFound, nil, false, false, ""},
+		"a holder that renews its lease runs":          {leaseOf("a", early), leaseOf("a", late), time.Second, reason.Leader{Exists: true, Holder: "a", Renews: true, Watched: time.Second}},
+		"a holder that does not renew it does not":     {leaseOf("a", early), leaseOf("a", early), time.Second, reason.Leader{Exists: true, Holder: "a", Watched: patience}},
+		"a candidate takes over when it has expired":   {leaseOf("a", early), leaseOf("b", late), 15*time.Second + retry, reason.Leader{Exists: true, Holder: "b", Renews: true, Watched: 19500 * time.Millisecond}},
+		"a lease that was released has no holder":      {leaseOf("a", early), leaseOf("", late), time.Second, reason.Leader{Exists: true, Watched: patience}},
+		"a candidate takes over a released lease":      {leaseOf("", early), leaseOf("b", late), retry, reason.Leader{Exists: true, Holder: "b", Renews: true, Watched: 4500 * time.Millisecond}},
+		"a released lease that nobody takes":           {leaseOf("", early), leaseOf("", early), time.Second, reason.Leader{Exists: true, Watched: patience}},
+		"without a lease there is nothing to wait for": {first: clustertest.Status(404, "NotFound", "not found", values{"name": leaseName, "group": "coordination.k8s.io", "kind": "leases"})},
 	} {
 		t.Run(name, func(t *testing.T) {
-			asked := 0
-			cluster, _ := clustertest.Serve(t, answers{leasePath: func(*http.Request) any {
-				if asked++; asked == 1 {
-					return c.first
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				cluster := clustertest.ConnectInMemory(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					switch {
+					case !c.want.Exists:
+						apiserver.WriteJSON(w, http.StatusNotFound, c.first)
+					case time.Since(begun) < c.at:
+						apiserver.WriteJSON(w, http.StatusOK, c.first)
+					default:
+						apiserver.WriteJSON(w, http.StatusOK, c.then)
+					}
+				}), client.Options{})
+				got, err := WatchLeader(t.Context(), cluster)
+				got.Renewed = time.Time{}
+				if err != nil || got != c.want {
+					t.Errorf("got %+v, %v, want %+v", got, err, c.want)
 				}
-				return c.then
-			}})
-			got, err := WatchLeader(t.Context(), cluster)
-			if err != nil || got.Exists != c.exists || got.Renews != c.renews || got.Holder != c.holder {
-				t.Errorf("got %+v, %v", got, err)
-			}
+			})
 		})
 	}
 }

@@ -32,16 +32,16 @@ func ReadLeader(ctx context.Context, c *client.Client) (reason.Leader, error) {
 	return reason.Leader{Exists: true, Holder: now.HolderIdentity, Renewed: now.RenewTime.Time}, nil
 }
 
-// WatchLeader reads the lease of kube-controller-manager until it is renewed, or until the time is
-// over in which its holder, or after that another candidate, would have renewed it. It compares no
-// clocks.
+// WatchLeader reads the lease of kube-controller-manager until somebody renews or takes it, or until
+// the time is over in which its holder, or after that another candidate, would have done so. It
+// compares no clocks.
 func WatchLeader(ctx context.Context, c *client.Client) (reason.Leader, error) {
 	first, err := lease.Read(ctx, c, leaseNamespace, leaseName)
 	if first == nil {
 		return reason.Leader{}, err
 	}
 	lasts := min(first.Duration(), maxLease)
-	if lasts <= 0 {
+	if lasts <= 0 || first.HolderIdentity == "" { // a released lease lasts for a second, and candidates try again later
 		lasts = defaultLease
 	}
 	patience := lasts * 3 / 2 // a candidate takes the lease over soon after it has expired
