@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,7 +27,8 @@ const (
 	retryPeriod   = 2 * time.Second
 )
 
-// ErrLost reports that the Lease could not be renewed in time, or that another candidate took it.
+// ErrLost reports that the Lease could not be renewed in time, or that this candidate holds it no
+// longer.
 var ErrLost = errors.New("the lease was lost")
 
 // Leases is the type of the Lease of a Lock.
@@ -90,7 +90,7 @@ func Read(ctx context.Context, c *client.Client, namespace, name string) (*Lease
 func (l *Lock) Acquire(ctx context.Context, waiting func(holder string, err error)) error {
 	said := ""
 	for {
-		holder, err := l.try(ctx)
+		holder, err := l.try(ctx, false)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -106,8 +106,8 @@ func (l *Lock) Acquire(ctx context.Context, waiting func(holder string, err erro
 	}
 }
 
-// Hold renews the Lease until the context ends, and then releases it. The error is ErrLost or
-// wraps it, or is the context's.
+// Hold renews the Lease until the context ends, and then releases it. The error wraps ErrLost or is
+// the context's.
 func (l *Lock) Hold(ctx context.Context) error {
 	for renewed := time.Now(); ; {
 		if err := client.Wait(ctx, retryPeriod); err != nil {
@@ -116,12 +116,14 @@ func (l *Lock) Hold(ctx context.Context) error {
 		}
 		attempt, cancel := context.WithDeadline(ctx, renewed.Add(renewDeadline))
 		begun := time.Now()
-		holder, err := l.try(attempt)
+		holder, err := l.try(attempt, true)
 		cancel()
 		switch {
 		case ctx.Err() != nil:
 		case err == nil && holder == l.candidate:
 			renewed = begun
+		case err == nil && holder == "":
+			return fmt.Errorf("%w: it was released or deleted", ErrLost)
 		case err == nil:
 			return fmt.Errorf("%w: %q holds it", ErrLost, holder)
 		case time.Since(renewed) >= renewDeadline:
@@ -130,20 +132,21 @@ func (l *Lock) Hold(ctx context.Context) error {
 	}
 }
 
-// try takes or renews the Lease if it is free or held by this candidate, and returns its holder.
-func (l *Lock) try(ctx context.Context) (holder string, err error) {
+// try renews the Lease, or takes it if it is free, and returns its holder. If this candidate has to
+// hold it already, it takes nothing: another one may have held it, and acted, in between.
+func (l *Lock) try(ctx context.Context, held bool) (holder string, err error) {
 	now, err := l.read(ctx)
 	if err != nil {
 		return "", l.failed("read", err)
 	}
 	at := metav1.NowMicro()
 	next := Lease{HolderIdentity: l.candidate, LeaseDurationSeconds: int(duration / time.Second), AcquireTime: at, RenewTime: at}
+	if now == nil && held {
+		return "", nil
+	}
 	if now == nil {
 		all := client.Query{Type: Leases, Namespace: l.query.Namespace}
-		switch err := l.write(ctx, l.client.REST.Post().SetHeader("Content-Type", runtime.ContentTypeJSON), all, next); {
-		case apierrors.IsAlreadyExists(err): // another candidate was quicker
-			return "", nil
-		case err != nil:
+		if err := l.write(ctx, l.client.REST.Post().SetHeader("Content-Type", runtime.ContentTypeJSON), all, next); err != nil {
 			return "", l.failed("create", err)
 		}
 		return l.candidate, nil
@@ -154,7 +157,7 @@ func (l *Lock) try(ctx context.Context) (holder string, err error) {
 	switch other := now.HolderIdentity; {
 	case other == l.candidate:
 		next.AcquireTime, next.LeaseTransitions = now.AcquireTime, now.LeaseTransitions
-	case other != "" && time.Since(l.observedAt) < max(now.Duration(), time.Second):
+	case held, other != "" && time.Since(l.observedAt) < max(now.Duration(), time.Second):
 		return other, nil
 	default:
 		next.LeaseTransitions = now.LeaseTransitions + 1
