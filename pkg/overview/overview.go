@@ -227,6 +227,8 @@ func Manager(l reason.Leader, at time.Time, err error) reason.Reason {
 		return reason.ManagerUnknown
 	case !l.Exists:
 		return reason.NoLease
+	case l.Holder == "" && age <= alive:
+		return reason.LeaseReleased.Of(metav1.Duration{Duration: age})
 	case l.Holder == "":
 		return reason.LeaseNotHeld
 	case age > alive:

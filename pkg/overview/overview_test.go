@@ -140,6 +140,8 @@ func TestManager(t *testing.T) {
 		"its clock is ahead":                {reason.Leader{Exists: true, Holder: "a", Renewed: at.Add(time.Hour)}, nil, "ManagerRuns"},
 		"it has not for an hour":            {reason.Leader{Exists: true, Holder: "a", Renewed: at.Add(-time.Hour)}, nil, "ManagerSilent"},
 		"nothing holds the lease":           {reason.Leader{Exists: true}, nil, "LeaseNotHeld"},
+		"it was released a moment ago":      {reason.Leader{Exists: true, Renewed: at.Add(-2 * time.Second)}, nil, "LeaseReleased"},
+		"it was released an hour ago":       {reason.Leader{Exists: true, Renewed: at.Add(-time.Hour)}, nil, "LeaseNotHeld"},
 		"there is none":                     {reason.Leader{}, nil, "NoLease"},
 		"a lease that cannot be read":       {reason.Leader{}, errors.New("forbidden"), "ManagerUnknown"},
 		"a lease that was never renewed":    {reason.Leader{Exists: true, Holder: "a"}, nil, "ManagerSilent"},

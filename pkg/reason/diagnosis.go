@@ -27,6 +27,10 @@ var (
 	ManagerRuns = says("ManagerRuns", "ago", func(ago metav1.Duration) string {
 		return fmt.Sprintf("the controller manager renewed its lease %s ago", duration.HumanDuration(ago.Duration))
 	})
+	// kube-controller-manager has released its lease within the last minute, as it does when it exits
+	LeaseReleased = says("LeaseReleased", "ago", func(ago metav1.Duration) string {
+		return fmt.Sprintf("the controller manager released its lease %s ago, and no other has taken it yet", duration.HumanDuration(ago.Duration))
+	})
 	// kube-controller-manager has not renewed its lease within the last minute
 	ManagerSilent = says("ManagerSilent", "ago", func(ago metav1.Duration) string {
 		return fmt.Sprintf("the controller manager may be down: it last renewed its lease %s ago", duration.HumanDuration(ago.Duration))

@@ -400,6 +400,7 @@ func TestTheSentencesOfDiagnoses(t *testing.T) {
 		{reason.TypesNotListed{Types: 57, Gaps: []reason.Gap{gap}, Backends: []reason.Backend{crd}}, "56 of 57 types; could not list deployments.apps (forbidden); widgets.example.com: conversion webhook, service ops/convert does not exist"},
 		{reason.LeaderRenewsLease.Of("master-0"), "master-0 renews its lease"},
 		{reason.ManagerRuns.Of(seconds(2)), "the controller manager renewed its lease 2s ago"},
+		{reason.LeaseReleased.Of(seconds(2)), "the controller manager released its lease 2s ago, and no other has taken it yet"},
 		{reason.ManagerSilent.Of(seconds(10800)), "the controller manager may be down: it last renewed its lease 3h ago"},
 		{reason.LeaderSilent{Holder: "master-0", Renewed: time.Unix(0, 0), Watched: seconds(15)}, "master-0 has not renewed its lease for at least 15s, since 1970-01-01T00:00:00Z"},
 		{reason.GarbageProcessed.Of(2, seconds(30)), "the garbage collector processed 2 objects within 30s"},

@@ -20,16 +20,17 @@ func TestOverviewOnlyReads(t *testing.T) {
 	lease := Path("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager")
 	u := newUser(t, s)
 	title := "test (" + s.URL + ", "
+	leaseOf := func(holder string) http.HandlerFunc {
+		return Text(http.StatusOK, "application/json", fmt.Sprintf(`{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+			"metadata": {"namespace": "kube-system", "name": "kube-controller-manager", "uid": "u-lease", "resourceVersion": "1"},
+			"spec": {"holderIdentity": %q, "leaseDurationSeconds": 15, "renewTime": %q}}`, holder, time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00")))
+	}
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"renewed": {
-			Text(http.StatusOK, "application/json", fmt.Sprintf(`{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-				"metadata": {"namespace": "kube-system", "name": "kube-controller-manager", "uid": "u-lease", "resourceVersion": "1"},
-				"spec": {"holderIdentity": "master-0", "leaseDurationSeconds": 15, "renewTime": %q}}`, time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00"))),
-			"The controller manager renewed its lease ",
-		},
+		"renewed":  {leaseOf("master-0"), "The controller manager renewed its lease "},
+		"released": {leaseOf(""), "The controller manager released its lease "},
 		"forbidden": {
 			Refuse(apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "kube-controller-manager", nil)),
 			"Whether the controller manager is running is unknown: its lease could not be read.",
