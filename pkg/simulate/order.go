@@ -152,6 +152,12 @@ func (u *order) held(n graph.Node) bool {
 	return now != nil && (len(now.ForeignFinalizers()) > 0 || !now.Terminating() || len(now.Finalizers) == 0 || DeletesContents(now.Identity))
 }
 
+// holds reports whether an owner stays, and keeps an object, as long as that object uses it.
+func (u *order) holds(n, owner graph.Node) bool {
+	protects := func(f string) bool { return knownFinalizers[f].protects }
+	return slices.Contains(u.model.users().uses[n], owner) && slices.ContainsFunc(u.graph.Object(owner).Finalizers, protects)
+}
+
 // mayOrphan reports whether an object orphans its dependents if it is deleted, or may.
 func (u *order) mayOrphan(n graph.Node) bool {
 	o := u.graph.Object(n)

@@ -275,7 +275,7 @@ func (u *order) examineOwner(n graph.Node, g *ownerGroup, d doubt) {
 	switch {
 	case underWay && u.graph.Virtual(g.owner) && len(o.Owners) == 1 && len(u.graph.Dependents(n)) == 0 && len(u.graph.Dependents(g.owner)) == 1:
 		return // nothing makes the collector look at it
-	case released && u.held(g.owner), !released && underWay:
+	case released && (u.held(g.owner) || u.holds(n, g.owner)), !released && underWay:
 	case released && !u.kept(n):
 		d = propagation
 	default:

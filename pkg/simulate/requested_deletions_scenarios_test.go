@@ -359,6 +359,49 @@ func TestSimulateFinalizerControllers(t *testing.T) {
 	})
 }
 
+// A Job's Workload, PodGroup and Pods are as the Job controller creates them (job_scheduling_manager.go). It
+// puts the PodGroup into the Pod's template as a second owner, and Kubernetes 1.37 does not copy that to the
+// Pod (controller_utils.go, GetPodFromTemplate).
+func TestSimulateDeletionsOfAJobWithAPodGroup(t *testing.T) {
+	var served []snapshot.Type
+	for _, kind := range []string{"Workload", "PodGroup"} {
+		name := strings.ToLower(kind)
+		served = append(served, snapshot.Type{Group: "scheduling.k8s.io", Version: "v1beta1", Resource: name + "s", Kind: kind, Singular: name, Namespaced: true, Verbs: st.Workloads()[0].Verbs, Preferred: true})
+	}
+	job := st.Object("batch/v1", "Job", "ns/job")
+	ofJob := st.To(job, st.Blocking, st.Controlling)
+	workload := st.Object("scheduling.k8s.io/v1beta1", "Workload", "ns/workload", st.Owned(ofJob))
+	group := st.Object("scheduling.k8s.io/v1beta1", "PodGroup", "ns/group", st.Owned(ofJob, st.To(workload)), st.WithFinalizers(simulate.PodGroupProtection))
+	pod := func(owners ...object.Reference) object.Object {
+		return st.Pod("ns/pod", st.Owned(owners...), st.WithFinalizers("batch.kubernetes.io/job-tracking"))
+	}
+	seen := func(more ...object.Object) []st.Part {
+		return append(listing(append(more, job, workload, group)...), st.Serving(served...))
+	}
+	do := func(moves ...string) []string { return moves }
+	checkRequests(t, []request{
+		{
+			name: "the group goes after the Pods of its Job, whatever other Pods there are", seen: seen(pod(ofJob), st.Pod("ns/other")), asked: delete(inBackground, job),
+			moves: do("ask delete job Background", "2 unlink group job", "2 delete pod Background", "2 delete workload Background", "3 delete group Background"), left: do("group gone", "job gone", "pod gone", "workload gone"),
+		},
+		{
+			name: "also in the foreground", seen: seen(pod(ofJob), st.Pod("ns/other")), asked: delete(inForeground, job),
+			moves: do("ask delete job Foreground", "2 unlink group job", "2 delete pod Background", "2 delete workload Foreground", "3 delete group Background", "3 remove-finalizer workload foregroundDeletion", "4 remove-finalizer job foregroundDeletion"),
+			left:  do("group gone", "job gone", "pod gone", "workload gone"),
+		},
+		{
+			name: "a group that owns its Pods and they keep each other", seen: seen(pod(ofJob, st.To(group))), asked: delete(inBackground, job),
+			moves: do("ask delete job Background", "2 unlink pod job", "2 unlink group job", "2 delete workload Background", "3 delete group Background"),
+			left:  do("group terminating "+simulate.PodGroupProtection, "job gone", "pod unlinked", "workload gone"), later: do("pod"),
+		},
+		{
+			name: "unless the collector looks at the Pods while the group waits for them", seen: seen(pod(ofJob, st.To(group))), asked: delete(inForeground, job),
+			moves: do("ask delete job Foreground", "2 unlink pod job", "2 unlink group job", "2 delete workload Foreground", "3 delete group Foreground", "3 remove-finalizer workload foregroundDeletion", "4 delete pod Background", "4 remove-finalizer job foregroundDeletion", "4 remove-finalizer group foregroundDeletion"),
+			left:  do("group gone", "job gone", "pod gone", "workload gone"), races: do("group", "job", "pod"),
+		},
+	})
+}
+
 // soon sets the end of a Pod's grace period to a time after the scan.
 func soon(o *object.Object) {
 	st.InGracePeriod()(o)

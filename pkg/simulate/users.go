@@ -76,11 +76,17 @@ func newUsersIndex(g *graph.Graph) *usersIndex {
 			}
 		case resourceClaimKind, podGroupKind: // its Pod owns the former, and the latter owns its Pods
 			known := slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.Kind == object.Pod.Kind })
-			related := slices.Clone(g.Owners(n))
-			for _, e := range g.Dependents(n) {
+			related, dependents := slices.Clone(g.Owners(n)), slices.Clone(g.Dependents(n))
+			for k, r := range o.Owners {
+				if o.Kind == podGroupKind.Kind && r.Kind == "Job" && r.Controls() { // its Pods need not name the group as an owner
+					dependents = append(dependents, g.Dependents(g.Owners(n)[k])...)
+				}
+			}
+			for _, e := range dependents {
 				related = append(related, e.Node)
 			}
-			for _, pod := range related {
+			slices.Sort(related)
+			for _, pod := range slices.Compact(related) {
 				if at := g.Object(pod); at != nil && at.IsPod() {
 					use(pod, n)
 					known = true
