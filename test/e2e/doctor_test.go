@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -224,6 +225,16 @@ func TestDoctor(t *testing.T) {
 		}
 		s.tool().doctor(1, "--settle", "1s", "--canary", ns)
 		s.requireNoCanary(ns)
+	})
+	t.Run("waits for the manager that takes over a released lease", func(t *testing.T) {
+		s := s.forSubtest(t)
+		s.switchCollector(testcluster.Absent)
+		s.patch(newObject("coordination.k8s.io/v1", "Lease", "kube-system", "kube-controller-manager"),
+			fmt.Sprintf(`{"spec":{"holderIdentity":"","leaseDurationSeconds":1,"renewTime":%q}}`, time.Now().UTC().Format(metav1.RFC3339Micro)))
+		s.gc().exits(t, 0).shows(t, "The controller manager released its lease ")
+		p := s.tool().start("doctor")
+		s.switchCollector(testcluster.On)
+		p.wait().exits(t, 0).shows(t, " renews its lease")
 	})
 	t.Run("finds that kube-controller-manager was killed", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
