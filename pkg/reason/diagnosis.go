@@ -27,7 +27,7 @@ var (
 	ManagerRuns = says("ManagerRuns", "ago", func(ago metav1.Duration) string {
 		return fmt.Sprintf("the controller manager renewed its lease %s ago", duration.HumanDuration(ago.Duration))
 	})
-	// kube-controller-manager has released its lease within the last minute, as it does when it exits
+	// kube-controller-manager released its lease within the last minute, as it may when it exits
 	LeaseReleased = says("LeaseReleased", "ago", func(ago metav1.Duration) string {
 		return fmt.Sprintf("the controller manager released its lease %s ago, and no other has taken it yet", duration.HumanDuration(ago.Duration))
 	})
