@@ -57,7 +57,7 @@ func TestWatchLeader(t *testing.T) {
 		"a holder that renews its lease runs":          {leaseOf("a", early), leaseOf("a", late), time.Second, reason.Leader{Exists: true, Holder: "a", Renews: true, Watched: time.Second}},
 		"a holder that does not renew it does not":     {leaseOf("a", early), leaseOf("a", early), time.Second, reason.Leader{Exists: true, Holder: "a", Watched: patience}},
 		"a candidate takes over when it has expired":   {leaseOf("a", early), leaseOf("b", late), 15*time.Second + retry, reason.Leader{Exists: true, Holder: "b", Renews: true, Watched: 19500 * time.Millisecond}},
-		"a lease that was released has no holder":      {leaseOf("a", early), leaseOf("", late), time.Second, reason.Leader{Exists: true, Watched: patience}},
+		"a lease that was released has no holder":      {leaseOf("a", early), leaseOf("", late), time.Second, reason.Leader{Exists: true, Watched: time.Second + patience}},
 		"a candidate takes over a released lease":      {leaseOf("", early), leaseOf("b", late), retry, reason.Leader{Exists: true, Holder: "b", Renews: true, Watched: 4500 * time.Millisecond}},
 		"a released lease that nobody takes":           {leaseOf("", early), leaseOf("", early), time.Second, reason.Leader{Exists: true, Watched: patience}},
 		"without a lease there is nothing to wait for": {first: clustertest.Status(404, "NotFound", "not found", values{"name": leaseName, "group": "coordination.k8s.io", "kind": "leases"})},

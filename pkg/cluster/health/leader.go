@@ -33,8 +33,8 @@ func ReadLeader(ctx context.Context, c *client.Client) (reason.Leader, error) {
 }
 
 // WatchLeader reads the lease of kube-controller-manager until somebody renews or takes it, or until
-// the time is over in which its holder, or after that another candidate, would have done so. It
-// compares no clocks.
+// the time is over in which its holder, or after that another candidate, would have done so. That time
+// begins again when the lease is released meanwhile. It compares no clocks.
 func WatchLeader(ctx context.Context, c *client.Client) (reason.Leader, error) {
 	first, err := lease.Read(ctx, c, leaseNamespace, leaseName)
 	if first == nil {
@@ -46,17 +46,22 @@ func WatchLeader(ctx context.Context, c *client.Client) (reason.Leader, error) {
 	}
 	patience := lasts * 3 / 2 // a candidate takes the lease over soon after it has expired
 	begun := time.Now()
+	waiting := begun
 	for now := first; ; {
 		out := reason.Leader{Exists: true, Holder: now.HolderIdentity, Renewed: now.RenewTime.Time, Watched: time.Since(begun)}
 		out.Renews = out.Holder != "" && !now.RenewTime.Time.Equal(first.RenewTime.Time)
-		if out.Renews || out.Watched >= patience {
+		if out.Renews || time.Since(waiting) >= patience {
 			return out, nil
 		}
 		if err := client.Wait(ctx, leasePoll); err != nil {
 			return reason.Leader{}, err
 		}
+		held := out.Holder != ""
 		if now, err = lease.Read(ctx, c, leaseNamespace, leaseName); now == nil {
 			return reason.Leader{}, err
+		}
+		if held && now.HolderIdentity == "" {
+			waiting = time.Now()
 		}
 	}
 }
