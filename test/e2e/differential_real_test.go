@@ -126,15 +126,34 @@ func (t *trial) run(before, ours graphState) (differing int) {
 
 // keptByRace returns the roles that the program kept and that only some runs of the real collector
 // deleted. One that is terminating is deleted, and waits for a dependent: the real collector may
-// delete it at once if it breaks a cycle (docs/differences.md#what-it-writes).
-func (t *trial) keptByRace(ours graphState) (roles []string) {
+// delete it at once if it breaks a cycle (docs/differences.md#what-it-writes). Below an owner that
+// orphans its dependents it is the deletion that is a race: a collector that starts may orphan them
+// before it has seen them all.
+func (t *trial) keptByRace(before, ours graphState) (roles []string) {
 	for _, role := range slices.Sorted(maps.Keys(ours)) {
 		went := slices.ContainsFunc(t.ends, func(e graphState) bool { return e[role].Gone })
-		if !ours[role].Gone && !ours[role].Terminating && went {
+		if !ours[role].Gone && !ours[role].Terminating && went && !before.belowOrphaning(role) {
 			roles = append(roles, role)
 		}
 	}
 	return roles
+}
+
+// belowOrphaning reports whether an owner, or an owner's owner and so on, is being deleted and orphans its
+// dependents.
+func (e graphState) belowOrphaning(role string) bool {
+	above := []string{role}
+	for i := 0; i < len(above); i++ {
+		for _, owner := range e[above[i]].Owners {
+			if slices.Contains(e[owner.uid].Finalizers, metav1.FinalizerOrphanDependents) {
+				return true
+			}
+			if !slices.Contains(above, owner.uid) {
+				above = append(above, owner.uid)
+			}
+		}
+	}
+	return false
 }
 
 // nondeterministic returns the number of objects for which runs of the real collector differ.

@@ -95,7 +95,7 @@ func compare(t *testing.T, b *blueprint) {
 		}
 		t.Error(description)
 	}
-	for _, role := range theirs.keptByRace(after) {
+	for _, role := range theirs.keptByRace(before, after) {
 		t.Errorf("it stayed, and the real collector leaves it only by a race: %s", theirs.history(role, g, before, after))
 	}
 	for role, said := range g.mispredictions(found.Findings, before, theirs.ends) {
