@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -18,7 +19,7 @@ func (r *ruleContext) predict(report *Report) {
 		f := &report.Findings[i]
 		blocked := f.Rule == blockedDeletion.ID && !f.Idle && f.Consequence != collector.ConsequenceUnknown
 		outOfScope := f.Verdict == collector.VerdictScopeError
-		if !blocked && !outOfScope && !removesObjectOrReference(f) && !f.RepeatsBad {
+		if !blocked && !outOfScope && !removesObjectOrReference(f) && !f.RepeatsBad && !r.decidableSoon(f) {
 			continue
 		}
 		if r.possible == nil {
@@ -49,6 +50,23 @@ func removesObjectOrReference(f *Finding) bool {
 	return f.Reference != nil && (f.Consequence == collector.ConsequenceDelete || f.Consequence == collector.ConsequenceUnlink)
 }
 
+// decidableSoon reports whether the collector cannot decide about an object, and an owner orphans it: that
+// removes a reference, which may be the one that it cannot resolve.
+func (r *ruleContext) decidableSoon(f *Finding) bool {
+	if f.Reference == nil || f.Verdict == collector.VerdictSolid || f.Consequence != collector.ConsequenceStuck {
+		return false
+	}
+	return slices.ContainsFunc(r.graph.Owners(r.graph.Find(f.Object.UID)), func(owner graph.Node) bool {
+		o := r.graph.Object(owner)
+		return o != nil && o.Terminating() && o.Orphaning()
+	})
+}
+
+// unknownOwner reports whether too little was read to judge one of the object's references.
+func (r *ruleContext) unknownOwner(n graph.Node) bool {
+	return slices.ContainsFunc(r.judge.Object(n), func(j collector.Judgement) bool { return j.Verdict == collector.VerdictUnknown })
+}
+
 // uncertainty is what the order of events leaves open about one object, which may have many findings.
 type uncertainty struct {
 	node graph.Node
@@ -70,7 +88,16 @@ func (r *ruleContext) predictFinding(f *Finding, possible *simulate.Result, of u
 	n, e := of.node, f.Edge
 	mayDelete, mustDelete := possible.MayDelete(n), possible.MustDelete(n)
 	mayUnlink, mustUnlink := possible.MayUnlink(e), possible.MustUnlink(e)
-	switch {
+	switch stuck := f.Consequence == collector.ConsequenceStuck; {
+	case stuck && r.unknownOwner(n):
+		f.Consequence, f.Effect = collector.ConsequenceUnknown, reason.EffectUnknown
+	case stuck && mayDelete:
+		f.Consequence, f.Effect = collector.ConsequenceDelete, reason.DeletesObject
+		if !mustDelete {
+			f.Effect, f.Nondeterministic = reason.MayDeleteObject, of.why()
+		}
+	case stuck && !mayUnlink:
+		return
 	case mustDelete, f.Consequence == collector.ConsequenceUnlink && mustUnlink:
 		return
 	case f.Consequence == collector.ConsequenceDelete && mayDelete:

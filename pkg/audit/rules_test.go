@@ -284,6 +284,16 @@ func TestUnservedOwnerVersion(t *testing.T) {
 			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck unlink"},
 		},
 		{
+			"its owner orphans it, and then no owner is left",
+			[]st.Part{st.Listing(child(gone, st.To(deployment, st.As("apps/v1beta1", "Deployment"))), st.Deployment("ns/d", st.Terminating(object.OrphanFinalizer)))},
+			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable delete none"},
+		},
+		{
+			"its owner orphans it, and another keeps it",
+			[]st.Part{st.Listing(child(st.To(pod), st.To(deployment, st.As("apps/v1beta1", "Deployment"))), pod, st.Deployment("ns/d", st.Terminating(object.OrphanFinalizer)))},
+			[]string{"ConfigMap/ns/child: Deployment/d warning unresolvable unlink none"},
+		},
+		{
 			"the UID exists in a group that is served",
 			[]st.Part{st.Listing(child(st.To(deployment, st.As("extensions/v1beta1", "Deployment"))), deployment)},
 			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck update-version"},
