@@ -31,13 +31,23 @@ func (s *ScanOptions) suggest(words []string) string {
 // SuggestWords returns the words of a suggestion with the flags of this command line that
 // choose the cluster, the user, and the file of --from; credentials are replaced by
 // redact.Mark. A suggestion without a target also gets -n or -A, and an empty -n is left out;
-// one that changes something gets --dry-run if it reads a file. onCluster reports that it
+// one that changes something gets --dry-run if it reads a file. There are none for a command of helm that lacks a
+// flag of this command line. onCluster reports that it
 // cannot read the file that this command reads, so it is about the cluster itself.
 func (s *ScanOptions) SuggestWords(words ...string) (suggested []string, onCluster bool) {
 	own := plugin.Line()
 	suggested = slices.Clone(words)
 	if i := slices.Index(suggested, "-n"); i >= 0 && i+1 < len(suggested) && suggested[i+1] == "" {
 		suggested = slices.Delete(suggested, i, i+2)
+	}
+	if words[0] == "helm" {
+		connection := s.connectionWords(nil)
+		for i := 0; i < len(connection); i += 2 {
+			if connection[i], _ = inHelm[connection[i]]; connection[i] == "" {
+				return nil, s.From != ""
+			}
+		}
+		return append(suggested, connection...), s.From != ""
 	}
 	if !slices.Equal(words[:min(len(words), len(own))], own) {
 		return append(suggested, s.connectionWords(inKubectl)...), s.From != ""
@@ -97,6 +107,10 @@ var commandFlags = map[string]string{
 func (s *ScanOptions) ReadingFlags() string {
 	return escape.Terminal(ShellCommand(append(s.fromWords(), s.connectionWords(nil)...)...))
 }
+
+// inHelm has the flags that helm has, too, each with a value. It would ask another cluster, or as another
+// user, without the others.
+var inHelm = map[string]string{"--context": "--kube-context", "--kubeconfig": "--kubeconfig"}
 
 // inKubectl reports whether kubectl has the flag.
 func inKubectl(f *pflag.Flag) bool { return f.Name != "proxy-url" }

@@ -34,17 +34,6 @@ func (b *builder) contentsDeletion() {
 	}
 }
 
-// containerOf returns an object's namespace or CustomResourceDefinition if it is being deleted,
-// or nil.
-func (e *Explainer) containerOf(member *object.Object) *object.Object {
-	for n := range e.graph.Listed() {
-		if o := e.graph.Object(graph.Node(n)); o.Terminating() && e.graph.View().Contains(o.Identity, member) {
-			return o
-		}
-	}
-	return nil
-}
-
 // DeletedWith returns what an object is deleted with, if its namespace or
 // CustomResourceDefinition is being deleted.
 func DeletedWith(container *object.Object) string {

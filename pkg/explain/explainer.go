@@ -60,7 +60,7 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 	o := e.graph.Object(n)
 	b := &builder{
 		Explainer: e, answer: newAnswer(o.Identity), node: n, object: o,
-		container: e.containerOf(o), judgements: e.judge.Object(n), repairs: e.planner.Object(n),
+		container: e.graph.ContainerOf(o), judgements: e.judge.Object(n), repairs: e.planner.Object(n),
 	}
 	b.assessment = collector.Assess(o, collector.Verdicts(b.judgements))
 	for i := range b.judgements {
@@ -124,7 +124,7 @@ type builder struct {
 	answer     *Answer
 	node       graph.Node
 	object     *object.Object
-	container  *object.Object        // see containerOf
+	container  *object.Object        // see graph.ContainerOf
 	judgements []collector.Judgement // per reference
 	repairs    []repair.Repair       // per reference
 	assessment collector.Assessment

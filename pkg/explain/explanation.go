@@ -45,6 +45,7 @@ type Answer struct {
 	WaitsFor         []Link              `json:"waitsFor"`   // each waits for the next; the object waits for the first
 	Cascade          *Cascade            `json:"cascade"`    // nil if the object is gone, or only its deletion is explained and there is none
 	Suggestions      []reason.Suggestion `json:"suggestions"`
+	ManagedBy        reason.Nested       `json:"managedBy,omitzero"` // who may recreate the object; its Reason is nil if unknown
 	ReferencedBy     []Referrer          `json:"referencedBy"` // references to an object that is gone, or to an earlier one of this name
 	Events           []object.Event      `json:"events"`       // the latest last
 	Caveats          []string            `json:"caveats"`      // what weakens the answer, and what cannot be undone

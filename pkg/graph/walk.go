@@ -1,5 +1,7 @@
 package graph
 
+import "github.com/kubectl-gc/kubectl-gc/pkg/object"
+
 // Set is a set of nodes of one graph.
 type Set struct{ has []bool }
 
@@ -77,4 +79,15 @@ func (g *Graph) walk(into Set, depth int, start []Node, neighbors func(n Node, v
 			neighbors(n, visit)
 		}
 	}
+}
+
+// ContainerOf returns an object's namespace or CustomResourceDefinition if it is being deleted,
+// or nil.
+func (g *Graph) ContainerOf(member *object.Object) *object.Object {
+	for n := range g.Listed() {
+		if o := g.Object(Node(n)); o.Terminating() && g.View().Contains(o.Identity, member) {
+			return o
+		}
+	}
+	return nil
 }

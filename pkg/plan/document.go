@@ -15,6 +15,7 @@ type (
 	StoredStep struct {
 		stepFields
 		reason.Stored
+		ManagedBy *reason.Stored `json:"managedBy,omitempty"` // who may recreate the object
 	}
 	stepFields struct {
 		ID                 string                `json:"id"`
@@ -53,7 +54,13 @@ type (
 )
 
 // Store returns the step in its stored form, which shares its fields.
-func (s *Step) Store() StoredStep { return StoredStep{s.fields(), reason.Store(s.Reason)} }
+func (s *Step) Store() StoredStep {
+	out := StoredStep{s.fields(), reason.Store(s.Reason), nil}
+	if s.ManagedBy != nil {
+		out.ManagedBy = reason.StoreOptional(*s.ManagedBy)
+	}
+	return out
+}
 
 func (s *Step) fields() stepFields {
 	out := stepFields{

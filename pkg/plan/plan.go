@@ -91,6 +91,9 @@ type Step struct {
 	Follows    string      // id of the step that causes it; may be empty
 	// AcceptedGaps are the words for gaps that may hide what the step depends on.
 	AcceptedGaps snapshot.AcceptedGaps
+	// ManagedBy is who may recreate the object of a requested deletion; nil if unknown. It is read in
+	// addition to the scan, and not part of the digest.
+	ManagedBy *reason.ManagedBy
 
 	Deletion *Deletion
 	Patch    *Patch

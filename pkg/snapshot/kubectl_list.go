@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -31,6 +32,7 @@ type kubectlList struct {
 	definitions  map[schema.GroupKind][]Type // the served versions that a CustomResourceDefinition defines
 	nodes        map[string]object.PodNode   // by name
 	webhooks     []WebhookConfiguration
+	managers     map[types.UID]reason.ManagedBy
 	leftOut      int // documents that are not an object of a cluster
 	firstLeftOut error
 }
@@ -95,6 +97,7 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
 	if l.types == nil {
 		l.types, l.definitions, l.nodes = map[schema.GroupVersionKind]*Type{}, map[schema.GroupKind][]Type{}, map[string]object.PodNode{}
+		l.managers = map[types.UID]reason.ManagedBy{}
 	}
 	t, ok := l.types[gvk]
 	if !ok {
@@ -128,6 +131,9 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 			}
 			c.APIVersion, c.Kind = o.APIVersion, o.Kind
 			l.webhooks = append(l.webhooks, c)
+		}
+		if by, managed := reason.ManagerOf(&added, o.Metadata.Labels, o.Metadata.Annotations); managed {
+			l.managers[added.UID] = by
 		}
 		l.objects.Add(&added)
 	}
@@ -223,7 +229,7 @@ const (
 // snapshot returns what was added. If it is complete, its objects are all that there are of their types.
 func (l *kubectlList) snapshot(now time.Time, complete bool) *Snapshot {
 	gap := Gap{Group: All, Resource: All, Reason: NotInFile, Message: mayLackObjects}
-	s := &Snapshot{Taken: now, Objects: l.objects.Objects(), LeftOut: l.leftOut, FirstLeftOut: l.firstLeftOut}
+	s := &Snapshot{Taken: now, Objects: l.objects.Objects(), LeftOut: l.leftOut, FirstLeftOut: l.firstLeftOut, Managers: l.managers}
 	for _, served := range l.definitions {
 		s.Types = append(s.Types, served...)
 	}

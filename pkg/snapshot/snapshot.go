@@ -6,7 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // Snapshot is the result of one scan of a cluster. Its objects are immutable.
@@ -23,6 +26,8 @@ type Snapshot struct {
 	Part bool
 	// Webhooks are the admission webhooks whose Service a file of kubectl proves to be missing. They are not saved.
 	Webhooks []AdmissionWebhook
+	// Managers are those of the objects in a file of kubectl, by UID. They are not saved.
+	Managers map[types.UID]reason.ManagedBy
 	// UnknownField is the first field of a loaded file that this version does not know and
 	// left out. Empty if there is none.
 	UnknownField string
@@ -42,6 +47,16 @@ type Listing struct {
 
 // Complete reports whether everything requested could be read.
 func (s *Snapshot) Complete() bool { return len(s.Gaps) == 0 }
+
+// ManagerOf returns the manager of an object, as far as it is known: a scan has no annotations, and it has
+// labels only if they were requested.
+func (s *Snapshot) ManagerOf(o *object.Object) (reason.ManagedBy, bool) {
+	if s.Managers == nil {
+		return reason.ManagerOf(o, o.Labels, nil)
+	}
+	by, ok := s.Managers[o.UID]
+	return by, ok
+}
 
 // MonitoredTypes returns the number of types that the collector watches.
 func (s *Snapshot) MonitoredTypes() int {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,6 +35,7 @@ type deleteCommand struct {
 
 	selection cli.Selection
 	manifests []object.Identity // of the files
+	marks     sync.Map          // of the requested objects, by UID: a read.Marks
 }
 
 // cascades are the values of --cascade.
@@ -153,6 +155,7 @@ func (c *deleteCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	notes = append(notes, c.managerNotes(now.Plan)...)
 	if note := c.grace.note(now.Plan); note != "" {
 		notes = append(notes, note)
 	}
@@ -163,7 +166,7 @@ func (c *deleteCommand) run(cmd *cobra.Command, args []string) error {
 }
 
 // plan plans the deletion of the selected objects that exist.
-func (c *deleteCommand) plan(_ context.Context, seen cli.Scanned, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
+func (c *deleteCommand) plan(ctx context.Context, seen cli.Scanned, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
 	targets, err := c.findTargets(seen.Graph(), true)
 	if err != nil {
 		return nil, err
@@ -174,7 +177,8 @@ func (c *deleteCommand) plan(_ context.Context, seen cli.Scanned, accepted snaps
 	}
 	o := plan.DeleteOptions(c.actor(), deletes...)
 	o.Accepted = accepted
-	return plan.New(seen.Judge, o), nil
+	p := plan.New(seen.Judge, o)
+	return p, c.addManagers(ctx, seen, p)
 }
 
 // actor returns who does the work of the garbage collector.

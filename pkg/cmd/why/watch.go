@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -19,7 +20,7 @@ type watched struct {
 
 	// What was read of the object besides the scan, and when and of which version.
 	history explain.EventHistory
-	writers object.Writers
+	marks   read.Marks
 	read    time.Time
 	version string
 }
@@ -85,10 +86,7 @@ func (w *watched) explain(ctx context.Context) (answer, compared *explain.Answer
 		return answer, answer, ctx.Err()
 	}
 	if now := w.scan.Now(); o.ResourceVersion != w.version || now.Sub(w.read) >= cli.WatchRefresh {
-		w.history, w.writers = w.eventHistory(ctx, id), object.Writers{}
-		if len(o.Owners)+len(o.Finalizers) > 0 {
-			w.writers = w.whyCommand.writers(ctx, id)
-		}
+		w.history, w.marks = w.eventHistory(ctx, id), w.whyCommand.marks(ctx, o)
 		w.read, w.version = now, o.ResourceVersion
 	}
 	w.readUsers(ctx, o)
@@ -98,7 +96,7 @@ func (w *watched) explain(ctx context.Context) (answer, compared *explain.Answer
 // present explains the object with what was read of it.
 func (w *watched) present(n graph.Node) *explain.Answer {
 	a := w.explainer.Object(n, w.history)
-	a.AddWriters(w.writers)
+	w.addMarks(a, n, w.marks)
 	return a
 }
 

@@ -283,9 +283,7 @@ func (c *whyCommand) present(ctx context.Context, n graph.Node) *explain.Answer 
 			a = c.explainer.Object(n, history)
 		}
 	}
-	if len(o.Owners)+len(o.Finalizers) > 0 {
-		a.AddWriters(c.writers(ctx, o.Identity))
-	}
+	c.addMarks(a, n, c.marks(ctx, o))
 	return a
 }
 
@@ -306,16 +304,13 @@ func (c *whyCommand) readUsers(ctx context.Context, o *object.Object) {
 	}
 }
 
-// writers returns who wrote the references and finalizers of an object. A scan does not keep
-// managedFields, as they are large. If they cannot be read, or are those of a newer object of that
-// name, the writers are unknown; the rest of the answer does not need them.
-func (c *whyCommand) writers(ctx context.Context, id object.Identity) object.Writers {
-	m, ok := c.graph.View().Map(id.APIVersion, id.Kind)
-	if c.live == nil || !ok {
-		return object.Writers{}
-	}
-	found, _ := read.WritersOf(ctx, c.live, m.Type, id) // empty on an error
-	return found
+func (c *whyCommand) marks(ctx context.Context, o *object.Object) read.Marks {
+	return read.MarksOf(ctx, c.live, c.graph.Snapshot(), c.graph.View(), o)
+}
+
+func (c *whyCommand) addMarks(a *explain.Answer, n graph.Node, m read.Marks) {
+	a.AddWriters(m.Writers)
+	c.explainer.AddManager(a, n, m.Manager)
 }
 
 func (c *whyCommand) gone(ctx context.Context, at object.Identity) *explain.Answer {

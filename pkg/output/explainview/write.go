@@ -67,6 +67,9 @@ func (v View) Write(out io.Writer, a *explain.Answer) error {
 	}
 	w.chain()
 	w.cascade()
+	if by := a.ManagedBy.Reason; by != nil {
+		w.line("managed by", escape.Sentence(by.Message()))
+	}
 	w.history()
 	for _, s := range a.Caveats {
 		w.line("note", v.Palette.Changed(escape.Sentence(s)))

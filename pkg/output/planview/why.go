@@ -50,6 +50,9 @@ func (l *layout) withConsequences(on *line, why string) string {
 		why = escape.Line(r.Reason.Message()) + "; removes " + wording.Count(r.DroppedReferences, "reference")
 	}
 	parts := append([]string{why}, otherSteps(on)...)
+	if s.ManagedBy != nil {
+		parts = append(parts, p.Changed(escape.Line(s.ManagedBy.Message())))
+	}
 	if s.Deletion != nil && s.Deletion.WaitsForKubelet {
 		parts = append(parts, p.Changed("must stop first (grace period)"))
 	}
