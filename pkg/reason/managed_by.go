@@ -10,16 +10,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// ManagedBy means that a tool or a controller wants the object to exist, whatever its owner references
-// say, and may recreate it.
-type ManagedBy struct {
-	Manager string `json:"manager"`
-	// Kind, Group, Namespace and Name are of what asks for the object, as far as the object names it.
-	Kind      string `json:"kind,omitempty"`
-	Group     string `json:"group,omitempty"`
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name,omitempty"`
-}
+// Who may recreate an object.
+type (
+	// ManagedBy means that a tool or a controller wants the object to exist, whatever its owner references
+	// say, and may recreate it.
+	ManagedBy struct {
+		Manager string `json:"manager"`
+		// Kind, Group, Namespace and Name are of what asks for the object, as far as the object names it.
+		Kind      string `json:"kind,omitempty"`
+		Group     string `json:"group,omitempty"`
+		Namespace string `json:"namespace,omitempty"`
+		Name      string `json:"name,omitempty"`
+	}
+)
 
 // managers are the known managers, with where they write their marks. The first one that has left its
 // mark counts: a tool that reconciles by itself stands before one that waits for a person.
