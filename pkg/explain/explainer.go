@@ -86,6 +86,10 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 	b.addCascade()
 	b.irreversible()
 	b.podsOfNode()
+	by, notRunning := b.result.Model.Replacement(o, func(i int) collector.Verdict { return b.judgements[i].Verdict })
+	if by != nil && !notRunning && b.container == nil && !e.OnlyDeletions {
+		b.answer.ManagedBy.Reason = reason.ControllerReplaces.Of(*by)
+	}
 	b.previousIncarnations()
 	b.answer.Events = b.collectorEvents(history)
 	b.caveats()

@@ -46,9 +46,9 @@ type Answer struct {
 	Cascade          *Cascade            `json:"cascade"`    // nil if the object is gone, or only its deletion is explained and there is none
 	Suggestions      []reason.Suggestion `json:"suggestions"`
 	ManagedBy        reason.Nested       `json:"managedBy,omitzero"` // who may recreate the object; its Reason is nil if unknown
-	ReferencedBy     []Referrer          `json:"referencedBy"` // references to an object that is gone, or to an earlier one of this name
-	Events           []object.Event      `json:"events"`       // the latest last
-	Caveats          []string            `json:"caveats"`      // what weakens the answer, and what cannot be undone
+	ReferencedBy     []Referrer          `json:"referencedBy"`       // references to an object that is gone, or to an earlier one of this name
+	Events           []object.Event      `json:"events"`             // the latest last
+	Caveats          []string            `json:"caveats"`            // what weakens the answer, and what cannot be undone
 }
 
 // Reference is an owner reference with its verdict.

@@ -72,7 +72,7 @@ func predicted(p *plan.Plan) []string {
 func TestDeletion(t *testing.T) {
 	owner, other := Secret("a/owner"), Secret("a/other")
 	lost := Secret("a/lost", OwnedBy(ConfigMap("a/nothing")))
-	set := Deployment("a/set")
+	set, deployment := Object("apps/v1", "ReplicaSet", "a/set"), Deployment("a/deployment")
 	unwatched := Object("example.com/v1", "Reading", "a/r", OwnedBy(owner))
 	for name, c := range map[string]struct {
 		seen    []Part
@@ -185,14 +185,21 @@ func TestDeletion(t *testing.T) {
 			[]Part{Listing(set, Pod("a/pod", Owned(To(set, Controlling)), Running()))},
 			inBackground,
 			[]object.Object{Pod("a/pod")},
-			[]string{"delete pod: requested; its controller Deployment/set stays, and will likely create another"},
+			[]string{"delete pod: requested; its controller ReplicaSet/set stays, and will likely create another"},
 			[]string{"pod deleted"},
 		},
 		"but not a Pod that has finished": {
 			[]Part{Listing(set, Pod("a/pod", Owned(To(set, Controlling))))},
 			inBackground,
 			[]object.Object{Pod("a/pod")},
-			[]string{"delete pod: requested; its controller Deployment/set stays, and does not replace a Pod that has failed or completed"},
+			[]string{"delete pod: requested; its controller ReplicaSet/set stays, and does not replace a Pod that has failed or completed"},
+			[]string{"pod deleted"},
+		},
+		"nor what a Deployment does not create": {
+			[]Part{Listing(deployment, Pod("a/pod", Owned(To(deployment, Controlling)), Running()))},
+			inBackground,
+			[]object.Object{Pod("a/pod")},
+			[]string{"delete pod: requested"},
 			[]string{"pod deleted"},
 		},
 		"unless that goes, too": {
@@ -200,7 +207,7 @@ func TestDeletion(t *testing.T) {
 			inBackground,
 			[]object.Object{set, Pod("a/pod")},
 			[]string{"delete set: requested; its dependents follow (background)", "delete pod: requested"},
-			[]string{"set deleted", "pod deleted"},
+			[]string{"pod deleted", "set deleted"},
 		},
 		"what is being deleted already": {
 			[]Part{Listing(Secret("a/owner", Terminating("x/y")), ConfigMap("a/x", Owned(To(owner, Blocking))))},

@@ -78,15 +78,13 @@ func remaining(transition *simulate.Transition) reason.Remaining {
 func (b *builder) requested(transition *simulate.Transition) reason.Requested {
 	out := reason.Requested{
 		Terminating: transition.StateBefore.Terminating(), Namespace: transition.StateBefore.IsNamespace(), Definition: transition.StateBefore.IsCRD(),
-		RecreatedBy: b.recreatedBy(transition),
 	}
+	out.RecreatedBy, out.NotRunning = b.result.Model.Replacement(transition.StateBefore, func(i int) collector.Verdict { return verdictOf(transition, i) })
 	out.PolicyIgnored = out.Definition && !out.Terminating && transition.Policy != metav1.DeletePropagationBackground
 	before := transition.StateBefore
 	if stoppedByKubelet(before) {
 		out.GraceSeconds = transition.GraceSeconds
 	}
-	// A StatefulSet and a DaemonSet delete a Pod that has failed, and create another one.
-	out.NotRunning = out.RecreatedBy != nil && before.Kind == "Pod" && !before.Running && !before.Terminating() && !slices.Contains([]string{"StatefulSet", "DaemonSet"}, out.RecreatedBy.Kind)
 	policy := cmp.Or(transition.Policy, metav1.DeletePropagationBackground)
 	if slices.ContainsFunc(b.graph.Dependents(transition.Node), func(e graph.Edge) bool {
 		return policy == metav1.DeletePropagationForeground || !b.graph.Object(e.Node).Terminating() // others go in any case
@@ -107,20 +105,6 @@ func finalizerRemoval(g *graph.Graph, transition *simulate.Transition) reason.Fi
 	out.Controller, out.Condition, out.Known = simulate.FinalizerController(out.Finalizer)
 	out.Deletes = simulate.StateAfterPatch(transition.StateBefore, transition.Change) == nil
 	return out
-}
-
-// recreatedBy returns the controller of an object if it survives: it will probably create a
-// replacement. A CronJob will not, because it follows its schedule.
-func (b *builder) recreatedBy(transition *simulate.Transition) *object.Identity {
-	i := slices.IndexFunc(transition.StateBefore.Owners, object.Reference.Controls)
-	if i < 0 || verdictOf(transition, i) != collector.VerdictSolid {
-		return nil
-	}
-	controller := b.result.Model.Object(b.graph.Find(transition.StateBefore.Owners[i].UID))
-	if controller == nil || controller.Terminating() || controller.Kind == "CronJob" {
-		return nil
-	}
-	return &controller.Identity
 }
 
 // repairReason returns the reason for a step of a repair. completes are the owners whose

@@ -24,6 +24,9 @@ type (
 	}
 )
 
+// ControllerReplaces means that the object's controller stays, and creates another object if it is deleted.
+var ControllerReplaces = with[object.Identity]("ControllerReplaces", "controller", "its controller %s will likely create another")
+
 // managers are the known managers, with where they write their marks. The first one that has left its
 // mark counts: a tool that reconciles by itself stands before one that waits for a person.
 var managers = []struct {

@@ -77,7 +77,10 @@ func TestManagerOf(t *testing.T) {
 	}
 }
 
-func TestManagerThatIsNotKnown(t *testing.T) {
+func TestManagersThatLeaveNoMark(t *testing.T) {
+	if got := reason.ControllerReplaces.Of(job).Message(); got != "its controller Job/import will likely create another" {
+		t.Errorf("got %q", got)
+	}
 	if got := (reason.ManagedBy{Manager: "Pulumi"}).Message(); got != "Pulumi may recreate it" {
 		t.Errorf("got %q", got)
 	}
