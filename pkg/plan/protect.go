@@ -66,6 +66,7 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 			for n, why := range lost {
 				r.blocked[n] = append(r.blocked[n], reason.DeletedDespiteRepair.Of(reason.Nested{Reason: why}, forced[n]))
 			}
+			r.reportDoubts(with, lost, unrepaired)
 			return unrepaired
 		}
 		for _, n := range harmed {
@@ -75,6 +76,17 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 		for _, n := range notSaved {
 			r.wanted[n], forced[n] = leftOut[n], true
 			delete(leftOut, n)
+		}
+	}
+}
+
+// reportDoubts reports the objects that are repaired so that they stay, and that the garbage collector deletes
+// all the same in some order of events. lost are those that are reported already.
+func (r *repairBuilder) reportDoubts(with builder, lost map[graph.Node]reason.Reason, unrepaired map[graph.Node]collector.Consequence) {
+	possible := simulate.Run(with.judge, simulate.Predicting, simulate.Bounds{})
+	for n := range r.wanted {
+		if m := with.graph.Find(r.graph.UID(n)); lost[n] == nil && unrepaired[n] == collector.ConsequenceDelete && possible.MayDelete(m) {
+			r.blocked[n] = append(r.blocked[n], reason.PerhapsDeletedDespiteRepair.Of(reason.Nested{Reason: possible.Reason(m)}))
 		}
 	}
 }

@@ -211,6 +211,12 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 			[]string{"relink x: Deployment/web was replaced by a new one: the reference gets its UID (otherwise the garbage collector deletes it)"},
 			[]string{"x: would be deleted even if it is repaired: its only owner, Deployment/web, is deleted before it"},
 		},
+		"the new owner goes with its own one, and takes it along if it is processed first": {
+			plan.RepairOptions{Causes: []collector.Cause{collector.CauseReplaced}},
+			[]Part{Listing(Secret("a/x", Owned(stale)), Deployment("a/web", OwnedBy(waiting), WithFinalizers("orphan")), waiting), absent},
+			[]string{"relink x: Deployment/web was replaced by a new one: the reference gets its UID (otherwise the garbage collector deletes it)"},
+			[]string{"x: may be deleted even if it is repaired: it depends on the order in which the garbage collector processes objects"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := repairOf(c.options, c.seen...)

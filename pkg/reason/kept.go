@@ -40,6 +40,10 @@ var (
 		}
 		return "would be deleted even if it is repaired: " + Message(why.Reason)
 	})
+	// the collector may delete the object after the repair, in some order of events
+	PerhapsDeletedDespiteRepair = says("PerhapsDeletedDespiteRepair", "because", func(why Nested) string {
+		return "may be deleted even if it is repaired: " + Message(why.Reason)
+	})
 	// the object is not deleted, as the deletion of another object would follow whose contents could not be listed
 	CascadeRefused = says2("CascadeRefused", "object gaps", func(o object.Identity, gaps []Gap) string {
 		return fmt.Sprintf("is not deleted, because this would also delete %s, and this tool could not list its contents: %s", o, listGaps(gaps))

@@ -241,6 +241,7 @@ func TestTheSentencesOfWhatAPlanKeeps(t *testing.T) {
 		{reason.RepairWouldDelete.Of(false), "is not repaired: the garbage collector keeps it now, but would delete it after a partial repair"},
 		{reason.RepairWouldDelete.Of(true), "is not repaired: the garbage collector keeps it now, but might delete it after the repair (this tool could not read everything)"},
 		{reason.DeletedDespiteRepair.Of(lost, false), "would be deleted even if it is repaired: its only owner, Deployment/api, does not exist"},
+		{reason.PerhapsDeletedDespiteRepair.Of(lost), "may be deleted even if it is repaired: its only owner, Deployment/api, does not exist"},
 		{reason.DeletedDespiteRepair.Of(lost, true), "would be deleted because other objects are repaired, even if it is not: its only owner, Deployment/api, does not exist"},
 		{reason.ContentsDeleted, "its namespace or CustomResourceDefinition is deleted"},
 		{reason.Several.Of([]reason.Nested{held, lost}), "is held by x/a; its only owner, Deployment/api, does not exist"},
