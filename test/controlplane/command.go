@@ -39,8 +39,13 @@ func execute(ctx context.Context, p *plane, line string) error {
 	case verb == "kill" && value == managerName:
 		p.killManager()
 		return nil
+	case verb == "corrupt" && value != "":
+		if err := p.corrupt(ctx, value); err != nil {
+			return fmt.Errorf("corrupt %s: %w", value, err)
+		}
+		return nil
 	case verb != "collector":
-		return fmt.Errorf("unknown command %q, want: collector on|off|absent, restart %s, or kill %s", line, apiServerName, managerName)
+		return fmt.Errorf("unknown command %q, want: collector on|off|absent, restart %s, kill %s, or corrupt KEY", line, apiServerName, managerName)
 	}
 	want, err := parseCollector(value)
 	if err != nil {

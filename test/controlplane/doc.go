@@ -25,9 +25,9 @@
 //
 // When the control plane is ready, run prints one line of JSON on stdout (type ready); if it
 // fails, a line {"error": …}, and it exits with 1. Each line on stdin is a command (`collector
-// on|off|absent`, `restart kube-apiserver` or `kill kube-controller-manager`), answered by one line
-// of JSON (type switched, or an error). The answer to `collector on` means that the collector's workers run, not only its
-// process.
+// on|off|absent`, `restart kube-apiserver`, `kill kube-controller-manager`, or `corrupt KEY`, which
+// breaks an object in etcd), answered by one line of JSON (type switched, or an error). The answer to
+// `collector on` means that the collector's workers run, not only its process.
 //
 // Everything that a run owns is in one new folder, readable only by the user: keys, logs, etcd's
 // data and socket, the kubeconfig. It is removed at the end. The next run removes what a killed run

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
+	"time"
 )
 
 const socketFile = "etcd.sock"
@@ -30,14 +33,29 @@ func (p *plane) startEtcd(ctx context.Context) error {
 		return err
 	}
 	p.etcd = server
+	return server.await(ctx, func(ctx context.Context) error {
+		return get(ctx, p.etcdClient(), "http://etcd/health", "")
+	})
+}
 
-	client := &http.Client{Transport: &http.Transport{
+func (p *plane) etcdClient() *http.Client {
+	return &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+			return (&net.Dialer{}).DialContext(ctx, "unix", p.folder.file(socketFile))
 		},
 	}}
-	return server.await(ctx, func(ctx context.Context) error {
-		return get(ctx, client, "http://etcd/health", "")
-	})
+}
+
+// corrupt replaces the value of a key by one that the API server cannot decode.
+func (p *plane) corrupt(ctx context.Context, key string) error {
+	body, err := json.Marshal(map[string][]byte{"key": []byte(key), "value": []byte("broken by a test")})
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://etcd/v3/kv/put", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	return send(p.etcdClient(), request)
 }

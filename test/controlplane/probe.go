@@ -35,6 +35,11 @@ func get(ctx context.Context, client *http.Client, url, token string) error {
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
+	return send(client, request)
+}
+
+// send sends a request and succeeds if the response has status 200.
+func send(client *http.Client, request *http.Request) error {
 	response, err := client.Do(request)
 	if err != nil {
 		return err
@@ -42,10 +47,10 @@ func get(ctx context.Context, client *http.Client, url, token string) error {
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, 4096))
 	if err != nil {
-		return fmt.Errorf("get %s: %w", url, err)
+		return fmt.Errorf("%s %s: %w", request.Method, request.URL, err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("get %s: %s: %s", url, response.Status, strings.TrimSpace(string(body)))
+		return fmt.Errorf("%s %s: %s: %s", request.Method, request.URL, response.Status, strings.TrimSpace(string(body)))
 	}
 	return nil
 }

@@ -164,6 +164,15 @@ func (p *ControlPlane) KillManager(ctx context.Context) error {
 	return nil
 }
 
+// Corrupt replaces what etcd has at a key, such as /registry/secrets/shop/web, by bytes that the API
+// server cannot decode.
+func (p *ControlPlane) Corrupt(ctx context.Context, key string) error {
+	if err := p.command(ctx, "corrupt "+key); err != nil {
+		return fmt.Errorf("corrupt an object in etcd: %w", err)
+	}
+	return nil
+}
+
 // command has the control plane execute a command.
 func (p *ControlPlane) command(ctx context.Context, line string) error {
 	if p.lost != nil {
