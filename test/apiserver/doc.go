@@ -6,7 +6,8 @@
 // rest.BeforeUpdate) and of the storage of Namespaces and CustomResourceDefinitions; the test
 // TestSameAsKubeAPIServer compares it with a real server. The methods of Server are the requests
 // of a client in the same process. As an http.Handler it has discovery, lists in pages, watches
-// and access reviews, and whole objects, metadata and tables. Lie overrides its answers.
+// and access reviews, and whole objects, metadata and tables. Corrupt breaks objects, and Lie
+// overrides its answers.
 //
 // It does not have: server-side apply, PUT, managedFields other than the creator, admission
 // webhooks, authorization, defaults (a Job without labels gets those of its template),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -66,12 +67,15 @@ func RespondError(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case !errors.As(err, &of):
 		of = internalError(err).(apierrors.APIStatus)
-	case apierrors.IsUnexpectedServerError(err):
+	case apierrors.IsUnexpectedServerError(err) && !apierrors.IsStoreReadError(err):
 		http.Error(w, of.Status().Message, int(of.Status().Code))
 		return
 	}
 	status := of.Status()
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
+	}
 	forms := strings.Split(r.Header.Get("Accept"), ",")
 	first := slices.IndexFunc(forms, func(form string) bool { return form == InProtobuf || form == InJSON })
 	if first >= 0 && forms[first] == InProtobuf {

@@ -230,6 +230,9 @@ func (s *Server) selection(at place, query url.Values) (selection, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	objects, err := s.list(at.GroupVersionResource, at.namespace)
+	if err == nil {
+		err = s.listError(at.GroupResource(), objects, query.Has("limit"))
+	}
 	objects = slices.DeleteFunc(objects, func(o Object) bool { return !matches(&o) })
 	return selection{s.types[at.GroupVersionResource], objects, matches, s.revision}, err
 }

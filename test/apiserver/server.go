@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -38,15 +39,17 @@ type Server struct {
 	// Watches is the number of open watches.
 	Watches atomic.Int64
 
-	mu       sync.Mutex
-	builtIn  []*Type
-	types    map[schema.GroupVersionResource]*Type // in every served version
-	objects  []*Object                             // sorted by place; never changed in place, but replaced
-	revision int                                   // the resourceVersion of the last write
-	events   []Event
-	taken    int           // by TakeEvents
-	written  chan struct{} // if not nil, it is closed by the next write
-	cluster  int32         // part of every UID, so that no two clusters share one
+	mu        sync.Mutex
+	builtIn   []*Type
+	types     map[schema.GroupVersionResource]*Type // in every served version
+	objects   []*Object                             // sorted by place; never changed in place, but replaced
+	revision  int                                   // the resourceVersion of the last write
+	events    []Event
+	taken     int                // by TakeEvents
+	written   chan struct{}      // if not nil, it is closed by the next write
+	corrupt   map[types.UID]bool // see Corrupt
+	restarted bool
+	cluster   int32 // part of every UID, so that no two clusters share one
 
 	raw      map[string]chan any // by path: what RawEvents sends to watches
 	lies     []lie
@@ -180,7 +183,7 @@ func (s *Server) object(gvr schema.GroupVersionResource, namespace, name string)
 	if !found {
 		return nil, apierrors.NewNotFound(gvr.GroupResource(), name)
 	}
-	return s.objects[i], nil
+	return s.objects[i], s.readError(s.objects[i])
 }
 
 // typeAt returns the type of the object to which a request path leads.
