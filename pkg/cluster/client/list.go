@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -68,6 +69,10 @@ func (c *Client) ListAll(ctx context.Context, queries []Query, labels bool) ([]L
 // stops sending them would use up all memory.
 const maxObjects = 10_000_000
 
+// notInCache is in the answer of an API server that cannot fill its watch cache of a type, for example because it
+// cannot read an object. It rejects lists then, except those with a limit, which etcd answers.
+const notInCache = "storage is (re)initializing"
+
 // List requests one list. If a continue token expires (410), it starts over once, without pages.
 // What was read before an error is returned with it.
 func (c *Client) List(ctx context.Context, q Query, labels bool) ListResult {
@@ -80,6 +85,10 @@ func (c *Client) List(ctx context.Context, q Query, labels bool) ListResult {
 			c.Memory.Drop(objects...)
 			objects, pages, restarted = nil, Pages{}, true
 			options.Limit = 0
+			continue
+		}
+		if options.Limit == 0 && err != nil && strings.Contains(err.Error(), notInCache) {
+			options.Limit = DefaultChunkSize
 			continue
 		}
 		more := false

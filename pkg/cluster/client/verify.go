@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -72,8 +73,12 @@ func verifyErrorStatus(r *http.Response) error {
 	if err != nil {
 		return err
 	}
-	if status := readStatus(body); status != nil && status.Code != 0 && int(status.Code) != r.StatusCode {
+	status := readStatus(body)
+	switch {
+	case status != nil && status.Code != 0 && int(status.Code) != r.StatusCode:
 		return NewAnswerError("its status is %d, and its text says %d", r.StatusCode, status.Code)
+	case status != nil && strings.Contains(status.Message, notInCache):
+		r.Header.Del("Retry-After") // List knows a quicker way
 	}
 	return nil
 }
