@@ -94,7 +94,7 @@ func CountNamespaces(objects []object.Identity) (out []NamespaceCount) {
 // Cause is what one repair, or one controller, would change for all findings that have it. One field is set.
 type Cause struct {
 	Namespace  string          // of owners that are in another namespace than their dependents
-	Gap        snapshot.Gap    // what could not be read, so that owners are not verified
+	Gap        string          // what could not be read, so that owners are not verified
 	Finalizers string          // of other controllers, that hold what is being deleted
 	Object     object.Identity // at the end of what deletions wait for
 	Discovery  bool            // API groups that cannot be discovered keep every Namespace
@@ -103,9 +103,7 @@ type Cause struct {
 func causeOf(j *collector.Judgement) *Cause {
 	switch {
 	case j.Gap != nil && j.Gap.Reason != snapshot.NotInFile: // one object may be added to a file
-		gap := *j.Gap
-		gap.Message = ""
-		return &Cause{Gap: gap}
+		return &Cause{Gap: j.Gap.String() + " " + string(j.Gap.Reason)}
 	case j.Cause == collector.CauseCrossNamespace && j.UIDHolder != nil:
 		return &Cause{Namespace: j.UIDHolder.Namespace}
 	}

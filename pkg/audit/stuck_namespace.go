@@ -259,9 +259,11 @@ func (d *NamespaceDeletions) aggregated(group string) bool {
 // deletion adds that contents cannot be deleted. That controller also reports a failure if objects
 // that it has deleted are still there: these are among what is left.
 func (d *namespaceDiagnosis) deletion() {
-	for _, g := range d.unread {
+	for i, g := range d.unread {
+		g, _ = g.In(d.namespace.Name)
+		d.unread[i] = g
 		switch g.Reason {
-		case snapshot.Webhook, snapshot.ServerError, snapshot.Unavailable, snapshot.TimedOut, snapshot.Throttled, snapshot.Unreadable:
+		case snapshot.Webhook, snapshot.StoreRead, snapshot.ServerError, snapshot.Unavailable, snapshot.TimedOut, snapshot.Throttled, snapshot.Unreadable:
 			if g.Resource != snapshot.All {
 				d.found.Unlistable = append(d.found.Unlistable, g)
 			}

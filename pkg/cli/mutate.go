@@ -324,7 +324,7 @@ func verify(ctx context.Context, r *runOutcome) {
 	r.left, r.blocked = after.Plan, slices.Concat(r.blocked, blocked, deletedButPresent(r.plan, r.done, after.Graph()))
 	r.facts.left = len(after.Plan.Steps)
 	if !complete {
-		if !slices.Equal(after.Plan.Gaps, r.plan.Gaps) {
+		if !slices.EqualFunc(after.Plan.Gaps, r.plan.Gaps, snapshot.Gap.Equal) {
 			o.Scan.WarnOfClusterGaps("", after.Snapshot.Gaps, after.Snapshot.MonitoredTypes())
 		}
 		fmt.Fprintln(o.Scan.Err, "warning: the scan after the run was incomplete, so more may be left than it could find")

@@ -187,7 +187,7 @@ func UnreadError(g *graph.Graph, t Target, namespace string) error {
 	case gap.Reason == snapshot.NotInFile:
 		return t.withNamespaceHint(Usagef("%s%s is not in the file", Quote(t.String()), t.where(namespace)), namespace)
 	default:
-		return Usagef("%s%s was not found, but %s could not be read (%s)", Quote(t.String()), t.where(namespace), gap, gap.Reason)
+		return Usagef("%s%s was not found, but %s could not be read (%s)", Quote(t.String()), t.where(namespace), gap, gap.Why())
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func (e *Explainer) incomplete(a *Answer, meaning string) {
 	elsewhere := false
 	for _, g := range e.graph.Snapshot().Gaps {
 		if elsewhere = elsewhere || g.Namespace == snapshot.All; g.Namespace != snapshot.All {
-			names = append(names, fmt.Sprintf("%s (%s)", g, g.Reason))
+			names = append(names, fmt.Sprintf("%s (%s)", g, g.Why()))
 		}
 	}
 	if elsewhere {

@@ -103,6 +103,6 @@ func distinct(gaps []snapshot.Gap) []snapshot.Gap {
 	slices.SortFunc(out, snapshot.Gap.Compare)
 	return slices.CompactFunc(out, func(a, b snapshot.Gap) bool {
 		a.Message, b.Message = "", ""
-		return a == b
+		return a.Equal(b)
 	})
 }

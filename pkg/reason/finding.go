@@ -140,7 +140,7 @@ func (r OwnerUnverified) obstacle() (words, clause string) {
 	case r.Gap != nil && r.Gap.ErrorClass == classForbidden:
 		return fmt.Sprintf("you are not allowed to list %s", r.Gap), fmt.Sprintf("listing %s is forbidden", r.Gap)
 	case r.Gap != nil:
-		return fmt.Sprintf("%s: %s", r.Gap, r.Gap.ErrorClass), fmt.Sprintf("%s could not be read (%s)", r.Gap, r.Gap.ErrorClass)
+		return fmt.Sprintf("%s: %s", r.Gap, r.Gap.Why()), fmt.Sprintf("%s could not be read (%s)", r.Gap, r.Gap.Why())
 	case r.ErrorClass == classBadName:
 		return "invalid name", "no object can have this name, so this tool did not request it"
 	case r.ErrorClass != "":

@@ -21,6 +21,22 @@ type Gap struct {
 	Namespace  string `json:"namespace,omitempty"`
 	Name       string `json:"name,omitempty"` // set: not the type, but this object of it could not be read
 	ErrorClass string `json:"errorClass"`     // why, as gaps[].reason has it
+	// Objects and MoreObjects are as in gaps[].
+	Objects     []string `json:"objects,omitempty"`
+	MoreObjects bool     `json:"moreObjects,omitempty"`
+}
+
+// Why returns the error class, or the objects that keep the type from being read.
+func (g Gap) Why() string {
+	n := len(g.Objects)
+	if n == 0 {
+		return g.ErrorClass
+	}
+	names, count := first(mostNamed, g.Objects, ", ", "and %d more", func(name string) string { return name }), Count(n, "object")
+	if g.MoreObjects {
+		count = "at least " + count
+	}
+	return fmt.Sprintf("%s in etcd cannot be read: %s", count, names)
 }
 
 // String returns the gap as kubectl names types: resource.group.
@@ -49,7 +65,7 @@ func (g Gap) String() string {
 
 // listGaps returns the first few gaps with why each could not be read.
 func listGaps(gaps []Gap) string {
-	return first(3, gaps, ", ", "and %d more", func(g Gap) string { return fmt.Sprintf("%s (%s)", g, g.ErrorClass) })
+	return first(3, gaps, ", ", "and %d more", func(g Gap) string { return fmt.Sprintf("%s (%s)", g, g.Why()) })
 }
 
 // Since is how long a deletion had been under way when the cluster was scanned. The deletion

@@ -37,7 +37,7 @@ func (v *View) ContentsGaps(container object.Identity, accepted AcceptedGaps) []
 	}
 	out = slices.DeleteFunc(out, func(g Gap) bool { return g.Reason != ContestedUID && accepted.Covers(g) })
 	slices.SortFunc(out, Gap.Compare)
-	return slices.Compact(out)
+	return slices.CompactFunc(out, Gap.Equal)
 }
 
 // FinalizationGaps returns the gaps that keep the namespace controller from completing the
@@ -54,12 +54,13 @@ func (v *View) FinalizationGaps(namespace string) (gaps []Gap, certain bool) {
 	var groups, others []Gap
 	for _, g := range v.gaps {
 		switch failed := g.Reason == Unavailable || g.Reason == ServerError; {
-		case g.Name != "" || !failed && !slices.Contains([]ErrorClass{TimedOut, Throttled, Unreadable, Webhook}, g.Reason):
+		case g.Name != "" || !failed && !slices.Contains([]ErrorClass{TimedOut, Throttled, Unreadable, Webhook, StoreRead}, g.Reason):
 		case g.Resource != All && !v.mayHide(g, namespace):
 		case g.Resource == All && g.Group != All && g.Group != "" && failed:
 			groups = append(groups, g)
 		default:
-			others = append(others, g)
+			in, _ := g.In(namespace)
+			others = append(others, in)
 		}
 	}
 	if len(groups) > 0 {

@@ -50,9 +50,11 @@ func (s *Snapshot) markContested() {
 // contestedGaps returns one gap for each type and namespace that has contested objects
 // and no such gap yet. Its message names the first of them.
 func (s *Snapshot) contestedGaps(contested []*object.Object) []Gap {
-	mapper, present := NewMapper(s.Types), map[Gap]bool{}
+	mapper, present := NewMapper(s.Types), map[Listing]bool{}
 	for _, g := range s.Gaps {
-		present[Gap{Group: g.Group, Resource: g.Resource, Namespace: g.Namespace, Reason: g.Reason}] = true
+		if g.Reason == ContestedUID {
+			present[Listing{g.Group, g.Resource, g.Namespace}] = true
+		}
 	}
 	slices.SortFunc(contested, func(a, b *object.Object) int { return a.Compare(b.Identity) })
 	var out []Gap
@@ -62,8 +64,8 @@ func (s *Snapshot) contestedGaps(contested []*object.Object) []Gap {
 			if m, ok := mapper.Map(i.APIVersion, i.Kind); ok {
 				gap.Resource = m.Type.Resource
 			}
-			if !present[gap] {
-				present[gap] = true
+			if at := (Listing{gap.Group, gap.Resource, gap.Namespace}); !present[at] {
+				present[at] = true
 				gap.Message = UIDContested(o).Contest()
 				out = append(out, gap)
 			}

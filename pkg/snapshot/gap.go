@@ -17,6 +17,10 @@ type Gap struct {
 	Name      string     `json:"name,omitempty"`    // the first owner of the type that could not be looked up; empty if the whole type could not be read
 	Reason    ErrorClass `json:"reason"`
 	Message   string     `json:"message"` // the server's, unescaped
+	// Objects are those that the API server cannot read from etcd: names, in their namespaces as
+	// namespace/name, or the key in etcd if it has another form. MoreObjects reports that there may be more.
+	Objects     []string `json:"objects,omitempty"`
+	MoreObjects bool     `json:"moreObjects,omitempty"`
 }
 
 // All means every group or resource of a gap. As its namespace it means that other
@@ -34,6 +38,7 @@ const (
 	TimedOut     ErrorClass = "timeout"            // of the server, the gateway or this tool
 	Throttled    ErrorClass = "throttled"          // 429 on every attempt
 	Webhook      ErrorClass = "conversion-webhook" // a CRD's conversion webhook failed
+	StoreRead    ErrorClass = "store-read-error"   // the API server cannot decrypt or decode an object in etcd
 	ServerError  ErrorClass = "server-error"       // any other 5xx
 	Unreadable   ErrorClass = "unreadable"         // a response that could not be decoded
 	Vanished     ErrorClass = "vanished"           // discovery listed it, but the server no longer knows it
@@ -51,8 +56,8 @@ const (
 
 // GapErrorClasses are the error classes that a gap of a scan can have.
 var GapErrorClasses = []ErrorClass{
-	Forbidden, Unavailable, TimedOut, Throttled, Webhook, ServerError, Unreadable, Vanished, Undiscovered, NotInFile, Unverified, BadConfig, NoNamespace,
-	ContestedUID,
+	Forbidden, Unavailable, TimedOut, Throttled, Webhook, StoreRead, ServerError, Unreadable, Vanished, Undiscovered, NotInFile, Unverified, BadConfig,
+	NoNamespace, ContestedUID,
 }
 
 // A failed write has one of these error classes or one of those above.
@@ -71,7 +76,10 @@ func (g Gap) HidesClaims() bool {
 
 // Parameter returns the gap as the parameter of a reason, without the server's message.
 func (g Gap) Parameter() reason.Gap {
-	return reason.Gap{Group: g.Group, Resource: g.Resource, Namespace: g.Namespace, Name: g.Name, ErrorClass: string(g.Reason)}
+	return reason.Gap{
+		Group: g.Group, Resource: g.Resource, Namespace: g.Namespace, Name: g.Name, ErrorClass: string(g.Reason),
+		Objects: g.Objects, MoreObjects: g.MoreObjects,
+	}
 }
 
 // Parameters returns the gaps as the parameter of a reason, never nil.
@@ -103,7 +111,38 @@ func (g Gap) Compare(o Gap) int {
 		strings.Compare(g.Name, o.Name),
 		strings.Compare(string(g.Reason), string(o.Reason)),
 		strings.Compare(g.Message, o.Message),
+		slices.Compare(g.Objects, o.Objects),
 	)
+}
+
+// Equal reports whether the gaps are equal.
+func (g Gap) Equal(o Gap) bool {
+	return g.Compare(o) == 0 && g.Cluster == o.Cluster && g.MoreObjects == o.MoreObjects
+}
+
+// Why returns the class, or the objects that keep the type from being read.
+func (g Gap) Why() string { return g.Parameter().Why() }
+
+// In returns the gap with only those Objects that are in a namespace. If none is, it returns the gap as it is, and
+// ok is false: then the API server may be able to list the type in that namespace alone.
+func (g Gap) In(namespace string) (in Gap, ok bool) {
+	in = g
+	in.Objects = slices.DeleteFunc(slices.Clone(g.Objects), func(name string) bool { return !strings.HasPrefix(name, namespace+"/") })
+	if len(in.Objects) == 0 {
+		return g, false
+	}
+	return in, true
+}
+
+// FirstObject returns the arguments that name the first of the Objects on a command line, or nil.
+func (g Gap) FirstObject() []string {
+	if len(g.Objects) == 0 || strings.HasPrefix(g.Objects[0], "/") {
+		return nil
+	}
+	if namespace, name, namespaced := strings.Cut(g.Objects[0], "/"); namespaced {
+		return []string{g.Word() + "/" + name, "-n", namespace}
+	}
+	return []string{g.Word() + "/" + g.Objects[0]}
 }
 
 // AcceptedGaps are the gaps that the user accepted, by name: RESOURCE or RESOURCE.GROUP for

@@ -1,6 +1,7 @@
 package snapshot_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,6 +75,38 @@ func TestContentsGapsOmitsAcceptedGaps(t *testing.T) {
 	} {
 		if got := view.ContentsGaps(shop, c.accepted); len(got) != c.want {
 			t.Errorf("%s: got %v", name, got)
+		}
+	}
+}
+
+func TestGapWithUnreadableObjects(t *testing.T) {
+	g := snapshot.Gap{Group: "example.com", Resource: "widgets", Reason: snapshot.StoreRead, Objects: []string{"shop/a", "dev/b", "shop-2/c", "/registry/x"}}
+	if in, ok := g.In("shop"); !ok || !slices.Equal(in.Objects, []string{"shop/a"}) {
+		t.Errorf("in shop: %v, %t", in.Objects, ok)
+	}
+	if in, ok := g.In("other"); ok || !slices.Equal(in.Objects, g.Objects) {
+		t.Errorf("elsewhere: %v, %t", in.Objects, ok)
+	}
+	if got, want := g.Why(), "4 objects in etcd cannot be read: shop/a, dev/b, shop-2/c, /registry/x"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for object, want := range map[string][]string{
+		"shop/a": {"widgets.example.com/a", "-n", "shop"}, "node-1": {"widgets.example.com/node-1"}, "/registry/x": nil,
+	} {
+		if got := (snapshot.Gap{Group: "example.com", Resource: "widgets", Objects: []string{object}}).FirstObject(); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", object, got, want)
+		}
+	}
+}
+
+// The list of another namespace may succeed, but not as long as the API server has no cache of the type.
+func TestUnreadableObjectKeepsItsNamespace(t *testing.T) {
+	s := st.New(st.Unreadable("secrets", snapshot.StoreRead))
+	s.Gaps[0].Objects = []string{"shop/web", "dev/db"}
+	for namespace, want := range map[string][]string{"shop": {"shop/web"}, "other": {"shop/web", "dev/db"}} {
+		gaps, certain := snapshot.NewView(s).FinalizationGaps(namespace)
+		if len(gaps) != 1 || certain || !slices.Equal(gaps[0].Objects, want) {
+			t.Errorf("%s: %+v, want %q", namespace, gaps, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -36,6 +37,18 @@ func (t Type) APIVersion() string {
 
 // String returns resource.group, as kubectl names a type.
 func (t Type) String() string { return qualified(t.Resource, t.Group) }
+
+// Path returns the path of an object of the type on the API server.
+func (t Type) Path(namespace, name string) string {
+	path := "/apis/" + t.APIVersion()
+	if t.Group == "" {
+		path = "/api/" + t.Version
+	}
+	if namespace != "" {
+		path += "/namespaces/" + url.PathEscape(namespace)
+	}
+	return path + "/" + t.Resource + "/" + url.PathEscape(name)
+}
 
 // Monitored reports whether the collector lists and watches this type: the preferred version, with
 // the verbs delete, list and watch, and not one of the two Event types

@@ -35,9 +35,13 @@ func Classify(err error) (snapshot.ErrorClass, string) {
 }
 
 // GapOf returns the gap that a failed list leaves.
-func GapOf(at snapshot.Listing, err error) snapshot.Gap {
+func GapOf(q Query, err error) snapshot.Gap {
 	class, message := Classify(err)
-	return snapshot.Gap{Group: at.Group, Resource: at.Resource, Namespace: at.Namespace, Reason: class, Message: message}
+	out := snapshot.Gap{Group: q.Type.Group, Resource: q.Type.Resource, Namespace: q.Namespace, Reason: class, Message: message}
+	if class == snapshot.StoreRead {
+		out.Objects, out.MoreObjects = unreadableObjects(q.Type, err)
+	}
+	return out
 }
 
 // IsConnectionError reports whether an error says that a connection broke off.
@@ -46,12 +50,63 @@ func IsConnectionError(err error) bool {
 	return slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(err.Error(), sign) })
 }
 
+// From 1.37 on, the API server names the objects that it cannot read from etcd: a list fails with the reason
+// StorageReadError and the causes that unreadableObjects reads. A GET fails with a 500, and a list that the watch
+// cache cannot answer with a 429, where only the message tells. Objects that a conversion webhook should have
+// converted look the same, but nothing is wrong with them (docs/gc-semantics.md#unreadable-objects).
+const (
+	corruptObject   = "StorageError: corrupt object"
+	conversionFails = "conversion webhook"
+)
+
+// maxUnreadable limits how many objects a gap names, and the bytes of each name. The API server
+// names at most 100.
+const maxUnreadable, maxKey = 100, 512
+
+// unreadableObjects returns the objects that the API server could not read from etcd, by the error of a
+// list, and whether there may be more.
+func unreadableObjects(t snapshot.Type, err error) (names []string, more bool) {
+	var failed apierrors.APIStatus
+	if !errors.As(err, &failed) || failed.Status().Details == nil {
+		return nil, false
+	}
+	for _, cause := range failed.Status().Details.Causes {
+		switch {
+		case strings.Contains(cause.Message, conversionFails):
+		case cause.Field == "" || len(names) == maxUnreadable: // the first says that the list is cut off
+			more = true
+		default:
+			names = append(names, nameOfKey(t, cause.Field))
+		}
+	}
+	return names, more && len(names) > 0
+}
+
+// nameOfKey returns the name of the object with a key in etcd, such as /registry/secrets/NAMESPACE/NAME, or the
+// key, shortened, if that has another form.
+func nameOfKey(t snapshot.Type, key string) string {
+	segments := strings.Split(key, "/")
+	n := 1
+	if t.Namespaced {
+		n = 2
+	}
+	name := segments[max(0, len(segments)-n):]
+	if len(segments) < n+2 || segments[0] != "" || slices.ContainsFunc(name, func(s string) bool { return !snapshot.ValidName(s) }) || len(key) > maxKey {
+		return "/" + strings.TrimPrefix(key[:min(len(key), maxKey)], "/")
+	}
+	return strings.Join(name, "/")
+}
+
 func classOfStatus(s metav1.Status) snapshot.ErrorClass {
 	switch {
 	case s.Code == http.StatusUnauthorized, s.Code == http.StatusForbidden:
 		return snapshot.Forbidden
 	case s.Code == http.StatusNotFound, s.Code == http.StatusMethodNotAllowed:
 		return snapshot.Vanished
+	case strings.Contains(s.Message, conversionFails):
+		return snapshot.Webhook
+	case s.Reason == metav1.StatusReasonStoreReadError, strings.Contains(s.Message, corruptObject):
+		return snapshot.StoreRead
 	case s.Code == http.StatusTooManyRequests:
 		return snapshot.Throttled
 	case s.Code == http.StatusServiceUnavailable:
@@ -59,8 +114,6 @@ func classOfStatus(s metav1.Status) snapshot.ErrorClass {
 	case s.Code == http.StatusGatewayTimeout, s.Code == http.StatusRequestTimeout,
 		s.Reason == metav1.StatusReasonTimeout, s.Reason == metav1.StatusReasonServerTimeout:
 		return snapshot.TimedOut
-	case strings.Contains(s.Message, "conversion webhook"):
-		return snapshot.Webhook
 	}
 	return snapshot.ServerError
 }

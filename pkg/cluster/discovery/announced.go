@@ -56,7 +56,7 @@ var catchUpPauses = []time.Duration{100 * time.Millisecond, 400 * time.Milliseco
 func addUndiscoveredGaps(ctx context.Context, c *client.Client, result *Result) error {
 	for of, list := range map[*snapshot.Type]*client.ListResult{&APIServices: &result.Announced.services, &Definitions: &result.Announced.definitions} {
 		if list.Err != nil && !result.needsNoGap(of, list.Err) {
-			result.Gaps = append(result.Gaps, client.GapOf(client.Query{Type: *of}.Listing(), list.Err))
+			result.Gaps = append(result.Gaps, client.GapOf(client.Query{Type: *of}, list.Err))
 		}
 	}
 	typed := map[schema.GroupVersion]bool{}

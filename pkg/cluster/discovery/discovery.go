@@ -146,11 +146,11 @@ func discover(ctx context.Context, c *client.Client, withAnnounced bool) (*Resul
 	}
 	result.Gaps = groupGaps(failed)
 	if coreErr != nil {
-		result.Gaps = append(result.Gaps, client.GapOf(snapshot.Listing{Resource: snapshot.All}, coreErr))
+		result.Gaps = append(result.Gaps, client.GapOf(client.Query{Type: snapshot.Type{Resource: snapshot.All}}, coreErr))
 	}
 	if othersErr != nil {
-		all := snapshot.Listing{Group: snapshot.All, Resource: snapshot.All}
-		result.Gaps = append(result.Gaps, client.GapOf(all, othersErr))
+		all := snapshot.Type{Group: snapshot.All, Resource: snapshot.All}
+		result.Gaps = append(result.Gaps, client.GapOf(client.Query{Type: all}, othersErr))
 	}
 	slices.SortFunc(result.Types, snapshot.Type.Compare)
 	result.Mapper = snapshot.NewMapper(result.Types)

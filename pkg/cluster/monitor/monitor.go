@@ -335,7 +335,7 @@ func (m *Monitor) adopt(discovered *discovery.Result, err error) {
 	same := err != nil || reflect.DeepEqual(m.discovered.Types, discovered.Types)
 	var gone []*typeMonitor
 	if err == nil {
-		changed = changed || !same || !slices.Equal(m.discovered.Gaps, discovered.Gaps)
+		changed = changed || !same || !slices.EqualFunc(m.discovered.Gaps, discovered.Gaps, snapshot.Gap.Equal)
 		m.discovered = discovered
 	}
 	if !same {

@@ -23,7 +23,7 @@ func MarkPodsOf(ctx context.Context, c *client.Client, s *snapshot.Snapshot, nod
 		pods.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", nodes[i]).String()
 		found := c.List(ctx, pods, false)
 		if found.Err != nil {
-			marked.Gaps = append(slices.Clip(s.Gaps), client.GapOf(pods.Listing(), found.Err))
+			marked.Gaps = append(slices.Clip(s.Gaps), client.GapOf(pods, found.Err))
 		}
 		for _, o := range found.Objects {
 			on[o.UID] = nodes[i]

@@ -100,17 +100,22 @@ func concernsReferenceOnly(t snapshot.Type) bool { return !t.Watched() || !t.Can
 // is a gap already.
 func (sc *scanner) lookupGaps() []snapshot.Gap {
 	var out []snapshot.Gap
-	view, seen := sc.view(), map[snapshot.Gap]bool{}
+	type group struct {
+		snapshot.Listing
+		snapshot.ErrorClass
+	}
+	view, seen := sc.view(), map[group]bool{}
 	for _, a := range sc.lookups {
 		m, ok := view.Map(a.APIVersion, a.Kind)
 		if !ok || a.Outcome != snapshot.Failed || sc.overBudget[a.Coordinates] || concernsReferenceOnly(m.Type) || view.GapAt(m.Type.GroupResource(), a.Namespace) != nil {
 			continue
 		}
-		gap := snapshot.Gap{Group: m.Type.Group, Resource: m.Type.Resource, Namespace: a.Namespace, Reason: a.Reason}
-		if !seen[gap] {
-			seen[gap] = true
-			gap.Name, gap.Message = a.Name, a.Message
-			out = append(out, gap)
+		key := group{snapshot.Listing{Group: m.Type.Group, Resource: m.Type.Resource, Namespace: a.Namespace}, a.Reason}
+		if !seen[key] {
+			seen[key] = true
+			out = append(out, snapshot.Gap{
+				Group: key.Group, Resource: key.Resource, Namespace: a.Namespace, Name: a.Name, Reason: a.Reason, Message: a.Message,
+			})
 		}
 	}
 	return out

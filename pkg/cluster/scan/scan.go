@@ -275,7 +275,7 @@ func (sc *scanner) list(ctx context.Context, queries []client.Query, search bool
 		if errors.As(a.Err, &full) {
 			return full
 		}
-		gap := client.GapOf(at, a.Err)
+		gap := client.GapOf(fresh[i], a.Err)
 		if search {
 			gap.Namespace = snapshot.All
 		}

@@ -95,7 +95,7 @@ func (l *roundLog) round(r *controller.Round) {
 	}
 	gaps := make([]string, len(r.Snapshot.Gaps))
 	for i, gap := range r.Snapshot.Gaps {
-		gaps[i] = fmt.Sprintf("%s (%s)", gap, gap.Reason)
+		gaps[i] = fmt.Sprintf("%s (%s)", gap, gap.Why())
 	}
 	isNew := func(gap string) bool { return !slices.Contains(l.gaps, gap) }
 	switch {

@@ -114,7 +114,7 @@ func (w *watched) unread(id object.Identity) error {
 	m, mapped := w.graph.View().Map(id.APIVersion, id.Kind)
 	if !mapped {
 		if gap := w.graph.View().GroupGap(id.GroupVersionKind().Group); gap != nil {
-			return cli.Usagef("%s cannot be read: %s (%s)", cli.Quote(id.String()), gap, gap.Reason)
+			return cli.Usagef("%s cannot be read: %s (%s)", cli.Quote(id.String()), gap, gap.Why())
 		}
 		return nil
 	}

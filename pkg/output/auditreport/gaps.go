@@ -124,7 +124,7 @@ func (u unreadable) String() string {
 	if u.Namespace != "" && u.namespaces > 1 {
 		what = fmt.Sprintf("%s in %s", u.bare(), wording.Count(u.namespaces, "namespace"))
 	}
-	return fmt.Sprintf("%s (%s)", escape.Word(what), escape.Word(string(u.Reason)))
+	return fmt.Sprintf("%s (%s)", escape.Word(what), escape.Sentence(u.Why()))
 }
 
 // countTypes returns how many types could not be read, how many API groups could not be

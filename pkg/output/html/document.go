@@ -180,7 +180,7 @@ func (b *builder) gaps() gaps {
 	s := b.graph.Snapshot()
 	out := gaps{Warning: auditreport.Gaps("", s.Gaps, s.MonitoredTypes(), namedGaps), Causes: append([]string{}, auditreport.Causes(s.Gaps, namedGaps)...), All: []gap{}}
 	for _, g := range s.Gaps[:min(len(s.Gaps), mostGaps)] {
-		out.All = append(out.All, gap{escape.Line(g.String()), escape.Line(string(g.Reason)), escape.Sentence(g.Message)})
+		out.All = append(out.All, gap{escape.Line(g.String()), escape.Line(g.Why()), escape.Sentence(g.Message)})
 	}
 	return out
 }

@@ -68,7 +68,7 @@ func descriptors(rules []audit.Rule) []descriptor {
 func invoked(gaps []snapshot.Gap) invocation {
 	i := invocation{ExecutionSuccessful: true}
 	for _, g := range gaps {
-		text := fmt.Sprintf("could not read %s (%s), so objects that they own were not checked", g, g.Reason)
+		text := fmt.Sprintf("could not read %s (%s), so objects that they own were not checked", g, g.Why())
 		if g.Message != "" {
 			text += ": " + g.Message
 		}
