@@ -23,6 +23,12 @@ func (d *Diagnosis) suggest(o *Observations) {
 			add(sentence, command...)
 		}
 	}
+	for _, g := range gaps(o, false) {
+		if args := g.FirstObject(); args != nil {
+			add("if nothing can make it readable again, such as its encryption key, preview the unsafe deletion of the first object in etcd that cannot be read",
+				plugin.Line(append(append([]string{"delete"}, args...), "--dry-run")...)...)
+		}
+	}
 	if d.status("api-server") == Fail {
 		add("start kube-apiserver without --enable-garbage-collector=false, as kube-controller-manager must have the same value")
 	}

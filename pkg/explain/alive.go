@@ -63,6 +63,7 @@ func (b *builder) alive() {
 		b.kept()
 	}
 	b.contentsDeletion()
+	b.unreadableContents()
 }
 
 // will returns "will" if the object is deleted in every order of events, and "may" if not.

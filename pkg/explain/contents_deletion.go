@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -64,6 +65,8 @@ func (b *builder) explainGaps() {
 		b.answer.next(
 			fmt.Sprintf("It stays until the API server can discover %s again: the namespace controller completes no deletion while discovery fails, not even of an empty namespace.", listGaps(gaps)),
 			"It still deletes the contents that it can discover.")
+	case slices.ContainsFunc(gaps, func(g snapshot.Gap) bool { _, ok := g.In(name); return ok }):
+		b.answer.nextf("It stays until the API server can list %s: what cannot be listed, the namespace controller cannot delete.", listGaps(gaps))
 	case len(gaps) > 0:
 		b.answer.nextf("It may stay until the API server can list %s: the namespace controller cannot complete the deletion if its requests fail, too.", listGaps(gaps))
 	case len(hidden) > 0:
@@ -71,11 +74,28 @@ func (b *builder) explainGaps() {
 	}
 }
 
+// unreadableContents explains that objects in a namespace which nobody can read keep it.
+func (b *builder) unreadableContents() {
+	for _, g := range b.graph.View().ContentsGaps(b.object.Identity, nil) {
+		if in, ok := g.In(b.object.Name); ok {
+			b.answer.nextf("Once it is deleted, it stays while the API server cannot list %s in it: %s.", g.Word(), in.Why())
+			b.suggestUnsafe(in)
+		}
+	}
+}
+
+// suggestUnsafe suggests to look at the first object that the API server cannot read.
+func (b *builder) suggestUnsafe(g snapshot.Gap) {
+	if args := g.FirstObject(); args != nil {
+		b.answer.suggest("preview the unsafe deletion of an object that cannot be read", plugin.Line(append(append([]string{"delete"}, args...), "--dry-run")...)...)
+	}
+}
+
 // listGaps returns the gaps with their classes.
 func listGaps(gaps []snapshot.Gap) string {
 	names := make([]string, len(gaps))
 	for i, g := range gaps {
-		names[i] = fmt.Sprintf("%s (%s)", g, g.Reason)
+		names[i] = fmt.Sprintf("%s (%s)", g, g.Why())
 	}
 	return list(names)
 }

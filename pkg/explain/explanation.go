@@ -25,6 +25,7 @@ const (
 	Alive       State = "alive"
 	Terminating State = "terminating" // deleted, but still there
 	Gone        State = "gone"        // not there
+	Unreadable  State = "unreadable"  // there, but the API server cannot decrypt or decode it
 )
 
 // Answer explains one object. Its sentences are not escaped.

@@ -71,6 +71,24 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory, last *Answer)
 	return a
 }
 
+// Unreadable explains an object that the API server cannot read from etcd, as its message says.
+func (e *Explainer) Unreadable(at object.Identity, message string) *Answer {
+	a := newAnswer(at)
+	a.State = Unreadable
+	a.ReferencedBy = e.referrers(e.referencesTo(at))
+	a.say(collector.ConsequenceUnknown, "%s cannot be read: the API server cannot decrypt or decode what etcd has for it.", at)
+	a.next("The API server says: "+message+".",
+		"Nobody can read or change it, or delete it the usual way. Lists of its type fail, so its namespace cannot be deleted, either.",
+		"If it is encrypted, restore the key or the KMS plugin: the object is not lost.")
+	if n := objects(a.ReferencedBy); n > 0 {
+		a.nextf("%s %s it as %s owner.", capitalized(reason.Count(n, "object")), plural(n, "names", "name"), plural(n, "its", "their"))
+		a.next("The garbage collector leaves dependents alone while it cannot read their owner. After an unsafe deletion, the owner is gone for it.")
+	}
+	a.suggest("preview what its unsafe deletion would do", e.command("delete", at, "--dry-run")...)
+	e.incomplete(a, "an object that this tool could not read may name it as its owner")
+	return a
+}
+
 // suggestFirst suggests to look at the first object that names one that is gone.
 func (e *Explainer) suggestFirst(a *Answer) {
 	first := a.ReferencedBy[0].Object

@@ -116,10 +116,13 @@ func (b *builder) suggestRepairOfNamespace(d audit.NamespaceDiagnosis) {
 		}
 	}
 	for _, g := range d.Unlistable[:min(len(d.Unlistable), maxNames)] {
-		if g.Reason == snapshot.Webhook {
+		switch g.Reason {
+		case snapshot.StoreRead:
+			b.suggestUnsafe(g)
+		case snapshot.Webhook:
 			b.answer.suggest("see which server the conversion webhook of CustomResourceDefinition "+g.Word()+" names, and repair it",
 				"kubectl", "get", "customresourcedefinition/"+g.Word(), "-o", "jsonpath={.spec.conversion.webhook.clientConfig}")
-		} else {
+		default:
 			b.answer.suggest("see why "+g.Word()+" cannot be listed", "kubectl", "get", g.Word(), "-n", b.object.Name)
 		}
 	}

@@ -82,6 +82,8 @@ func (b *builder) unknown(index int) {
 	case j.Gap != nil && j.Gap.Reason == snapshot.NotInFile:
 		b.answer.suggest("scan the whole cluster into a file", plugin.Line("snapshot", "-o", "cluster.json.gz")...)
 		b.answer.suggest("then explain the object from that scan", b.command("why", b.object.Identity, "--from", "cluster.json.gz")...)
+	case j.Gap != nil && j.Gap.Reason == snapshot.StoreRead, j.Lookup != nil && j.Lookup.Reason == snapshot.StoreRead:
+		b.answer.suggest("see what cannot be read, and what to do about it", plugin.Line("doctor")...)
 	default:
 		b.answer.suggest("try again when the API server can answer", b.command("why", b.object.Identity)...)
 	}

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -80,6 +81,19 @@ func (v *View) GroupGap(group string) *Gap {
 
 // Lookup returns the lookup of those coordinates, or nil if there was none.
 func (v *View) Lookup(c Coordinates) *Lookup { return v.lookups[c] }
+
+// Unreadable returns the failed lookup of an object of type t that the API server cannot read from etcd, or nil. If
+// the object was not looked up, as in a file, the list that names it stands in for that.
+func (v *View) Unreadable(t Type, at Coordinates) *Lookup {
+	l, g := v.Lookup(at), v.GapAt(t.GroupResource(), at.Namespace)
+	switch {
+	case l != nil && l.Reason == StoreRead:
+		return l
+	case l == nil && g != nil && slices.Contains(g.Objects, strings.TrimPrefix(at.Namespace+"/"+at.Name, "/")):
+		return &Lookup{Coordinates: at, Outcome: Failed, Reason: g.Reason, Message: g.Message}
+	}
+	return nil
+}
 
 // CoordinatesOf returns the mapping of a dependent's reference and the coordinates of a
 // GET for its owner. ok is false if the kind has no mapping.

@@ -225,11 +225,15 @@ func (c *whyCommand) target(ctx context.Context, t cli.Target) (*explain.Answer,
 	namespace := c.selection.Namespace
 	switch found := t.NodesIn(c.graph, namespace); len(found) {
 	case 0:
+		at := t.Coordinates(namespace)
+		id := object.Identity{APIVersion: at.APIVersion, Kind: at.Kind, Namespace: at.Namespace, Name: at.Name}
+		if l := c.graph.View().Unreadable(t.Type, at); l != nil {
+			return c.explainer.Unreadable(id, l.Message), nil
+		}
 		if err := cli.UnreadError(c.graph, t, namespace); err != nil {
 			return nil, err
 		}
-		at := t.Coordinates(namespace)
-		a := c.gone(ctx, object.Identity{APIVersion: at.APIVersion, Kind: at.Kind, Namespace: at.Namespace, Name: at.Name})
+		a := c.gone(ctx, id)
 		if a.HasTraces() {
 			return a, nil
 		}
