@@ -32,6 +32,7 @@ const (
 // Requested means that someone requested this deletion.
 type Requested struct {
 	Terminating   bool             `json:"terminating,omitzero"`   // it is being deleted already
+	Unsafe        bool             `json:"unsafe,omitzero"`        // the API server cannot read it, and would delete it regardless of its finalizers
 	Namespace     bool             `json:"namespace,omitzero"`     // it is a Namespace: everything in it is deleted, too
 	Definition    bool             `json:"definition,omitzero"`    // it is a CustomResourceDefinition: all of its objects are deleted, too
 	PolicyIgnored bool             `json:"policyIgnored,omitzero"` // the API server ignores the policy for this kind
@@ -46,6 +47,9 @@ func (r Requested) Message() string {
 	text := "requested"
 	if r.Terminating {
 		text = "requested, although it is already being deleted"
+	}
+	if r.Unsafe {
+		text = "unsafe deletion: it vanishes at once, whatever its finalizers"
 	}
 	switch {
 	case r.Namespace:

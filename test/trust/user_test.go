@@ -207,7 +207,11 @@ type document struct {
 	Blocked  []map[string]any
 }
 
-type gap struct{ Group, Resource, Namespace, Reason string }
+type gap struct {
+	Group, Resource, Namespace, Reason string
+	Objects                            []string
+	MoreObjects                        bool
+}
 
 type step struct {
 	Action, Status string
