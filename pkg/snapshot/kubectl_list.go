@@ -101,7 +101,7 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 	}
 	t, ok := l.types[gvk]
 	if !ok {
-		t = guessType(gvk)
+		t = GuessType(gvk)
 		l.types[gvk] = t
 	}
 	t.Namespaced = t.Namespaced || o.Metadata.Namespace != ""
@@ -160,8 +160,8 @@ func (l *kubectlList) addItems(list json.RawMessage, defaults header, depth int)
 // allVerbs are those of a type that the collector watches.
 var allVerbs = []string{"delete", "get", "list", "watch"}
 
-// guessType returns a type as most clusters serve it, cluster-scoped.
-func guessType(gvk schema.GroupVersionKind) *Type {
+// GuessType returns a type as most clusters serve it, cluster-scoped.
+func GuessType(gvk schema.GroupVersionKind) *Type {
 	plural, singular := meta.UnsafeGuessKindToResource(gvk) // wrong for Gateway, Mesh, Elasticsearch and Box
 	for ending, of := range endings {
 		if of.MatchString(singular.Resource) {

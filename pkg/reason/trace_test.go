@@ -1,0 +1,49 @@
+package reason_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+func TestTheSentencesAboutPastDeletions(t *testing.T) {
+	when := time.Date(2026, 11, 20, 8, 0, 0, 500, time.UTC)
+	alice := reason.Deleted{Object: job, By: "alice", At: when}
+	owner := object.Reference{APIVersion: "batch/v1", Kind: "Job", Name: "import", UID: "u-2"}
+	for _, c := range []struct {
+		reason         reason.Brief
+		brief, message string
+	}{
+		{reason.AskedFor.Of("alice"), "asked for", "alice asked for it"},
+		{reason.InCollection.Of("alice"), "in the collection", "alice deleted the collection"},
+		{reason.ControllersDecision.Of("job-controller"), "the job-controller decided so; why is not in the log", "the job-controller decided so; why is not in the log"},
+		{reason.OwnerDeleted.Of(alice, false), "its owner is gone", "its owner Job/import was deleted by alice at 2026-11-20T08:00:00Z"},
+		{reason.OwnerDeleted.Of(reason.Deleted{Object: job}, true), "its owner waits for it (foreground)", "its owner Job/import was deleted and waited for it (foreground)"},
+		{reason.OwnersAbsent.Of([]reason.Owner{gone}), "its only owner, Deployment/api, does not exist", "its only owner, Deployment/api, does not exist"},
+		{reason.OwnersAbsent.Of([]reason.Owner{gone, named(reason.StateInOtherNamespace)}), "no owner is there: Deployment/api does not exist; Deployment/api is in another namespace (shop), which does not count", "no owner is there: Deployment/api does not exist; Deployment/api is in another namespace (shop), which does not count"},
+		{reason.OwnerRemembered.Of(owner, pod), "Job/import was remembered as absent because of Pod/web in namespace shop", "the garbage collector remembered Job/import as absent, because it had looked for it in namespace shop, on behalf of Pod/web; this object's own reference was right"},
+		{reason.PerhapsRemembered.Of(owner, pod), "unknown: the garbage collector took Job/import for absent, perhaps because it had looked for it in namespace shop, on behalf of Pod/web", "unknown: the garbage collector took Job/import for absent, perhaps because it had looked for it in namespace shop, on behalf of Pod/web"},
+		{reason.NamespaceDeleted.Of(alice), "its namespace was deleted", "Job/import was deleted by alice at 2026-11-20T08:00:00Z"},
+		{reason.DefinitionDeleted.Of(alice), "its CustomResourceDefinition was deleted", "Job/import was deleted by alice at 2026-11-20T08:00:00Z"},
+		{reason.NodeDeleted.Of(alice), "its Node was deleted", "its Job/import was deleted by alice at 2026-11-20T08:00:00Z"},
+		{reason.Evicted.Of("alice"), "evicted", "alice evicted it"},
+		{reason.OwnerDeletionNotInLog.Of([]object.Reference{owner, owner}), "unknown: the deletion of Job/import; Job/import is not in the log", "unknown: the deletion of Job/import; Job/import is not in the log"},
+		{reason.OwnerNotFoundThen.Of(owner), "unknown: the garbage collector did not find its owner Job/import, and who deleted that, if anybody did, is not in the log", "unknown: the garbage collector did not find its owner Job/import, and who deleted that, if anybody did, is not in the log"},
+		{reason.LastOwnerUnknown.Of([]reason.Deleted{alice, {Object: pod}}), "unknown which owner was gone last: Job/import was deleted by alice at 2026-11-20T08:00:00Z; Pod/web was deleted", "unknown which owner was gone last: Job/import was deleted by alice at 2026-11-20T08:00:00Z; Pod/web was deleted"},
+		{reason.OwnerAmbiguous.Of(owner), "unknown: several objects named Job/import were deleted, and the log does not tell which was its owner", "unknown: several objects named Job/import were deleted, and the log does not tell which was its owner"},
+		{reason.NamespaceDeletionNotInLog.Of("shop"), "unknown: who deleted Namespace/shop is not in the log", "unknown: who deleted Namespace/shop is not in the log"},
+		{reason.CollectorRestarted.Of(when), "the garbage collector had started at 2026-11-20T08:00:00Z", "the garbage collector had started at 2026-11-20T08:00:00Z"},
+		{reason.WrittenLater.Of(when), "it was changed at 2026-11-20T08:00:00Z, so it was still there; in a log at level Metadata, a dry run looks like a deletion", "it was changed at 2026-11-20T08:00:00Z, so it was still there; in a log at level Metadata, a dry run looks like a deletion"},
+		{reason.AskedAgain.Of(1), "1 more request followed", "1 more request followed"},
+		{reason.NamespaceWasTerminating.Of(alice), "at that time its namespace was being deleted: Job/import was deleted by alice at 2026-11-20T08:00:00Z", "at that time its namespace was being deleted: Job/import was deleted by alice at 2026-11-20T08:00:00Z"},
+	} {
+		if got := c.reason.Brief(); got != c.brief {
+			t.Errorf("%#v says in short %q, want %q", c.reason, got, c.brief)
+		}
+		if got := c.reason.Message(); got != c.message {
+			t.Errorf("%#v says %q, want %q", c.reason, got, c.message)
+		}
+	}
+}
