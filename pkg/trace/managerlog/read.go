@@ -1,0 +1,111 @@
+package managerlog
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/input"
+	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
+)
+
+// maxLine limits a line, in bytes. Those that matter name two objects at most.
+const maxLine = 1 << 20
+
+// Stats tell what a log has.
+type Stats struct {
+	Lines       int       // that are not empty
+	First, Last time.Time // of any line of kube-controller-manager; zero if there is none
+	Said        map[trace.LineKind]int
+	Verbosity   int // the log has lines of this level, so --v was this or more; -1 if none of the collector's is known
+	Unreadable  int // lines that are longer than 1 MiB, or whose object can't be told from its text
+}
+
+// Read reads a log, gzipped or not, and calls yield with what its lines say, in the order of the log.
+// Lines may have the prefixes of kubectl logs, of a container runtime, of Docker or of journald.
+//
+// The time in a line of klog has neither year nor zone. It is read as UTC, as containers have no other
+// zone unless someone gave them one, in the latest year in which it is at most a day after the time in the
+// prefix or, without one, after latest: the time when the log was last written to.
+//
+// It fails if it cannot read the log to its end, or if no line of it is one of kube-controller-manager;
+// the name is for the error.
+func Read(ctx context.Context, in io.Reader, name string, latest time.Time, yield func(trace.Line)) (Stats, error) {
+	r := reader{latest: latest, yield: yield, stats: Stats{Said: map[trace.LineKind]int{}, Verbosity: -1}}
+	err := r.read(ctx, in)
+	if err == nil && r.stats.Lines > 0 && r.stats.First.IsZero() {
+		err = errors.New("no line of it looks like one of kube-controller-manager")
+	}
+	if err != nil {
+		err = fmt.Errorf("read log of kube-controller-manager %s: %w", name, err)
+	}
+	return r.stats, err
+}
+
+type reader struct {
+	latest time.Time
+	yield  func(trace.Line)
+	stats  Stats
+}
+
+func (r *reader) read(ctx context.Context, in io.Reader) error {
+	plain, err := input.Gunzip(in)
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewReaderSize(input.DecodeBOM(plain), maxLine)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			r.stats.Lines++
+			r.stats.Unreadable++
+			for errors.Is(err, bufio.ErrBufferFull) {
+				_, err = lines.ReadSlice('\n')
+			}
+			line = nil
+		}
+		if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
+			r.stats.Lines++
+			r.line(line)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+	}
+}
+
+func (r *reader) line(line []byte) {
+	e, ok := parse(line, r.latest)
+	if !ok {
+		return
+	}
+	if r.stats.First.IsZero() || e.time.Before(r.stats.First) {
+		r.stats.First = e.time
+	}
+	if e.time.After(r.stats.Last) {
+		r.stats.Last = e.time
+	}
+	if !e.collector {
+		return
+	}
+	said, level, err := e.says()
+	if err != nil {
+		r.stats.Unreadable++
+		return
+	}
+	r.stats.Verbosity = max(r.stats.Verbosity, level)
+	if said.Says != "" {
+		said.Time = e.time
+		r.stats.Said[said.Says]++
+		r.yield(said)
+	}
+}
