@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
 )
 
-// maxLine limits a line, in bytes. Those that matter name two objects at most.
-const maxLine = 1 << 20
+// maxLine limits a line, in bytes. Those that matter name two objects, and few have more than some owners.
+const maxLine = 64 << 10
 
 // Stats tell what a log has.
 type Stats struct {
@@ -22,7 +22,7 @@ type Stats struct {
 	First, Last time.Time // of any line of kube-controller-manager; zero if there is none
 	Said        map[trace.LineKind]int
 	Verbosity   int // the log has lines of this level, so --v was this or more; -1 if none of the collector's is known
-	Unreadable  int // lines that are longer than 1 MiB, or whose object can't be told from its text
+	Unreadable  int // lines that are longer than 64 KiB, or whose object can't be told from its text
 }
 
 // Read reads a log, gzipped or not, and calls yield with what its lines say, in the order of the log.

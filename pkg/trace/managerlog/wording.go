@@ -186,7 +186,11 @@ func identity(s string) (object.Identity, bool) {
 		}
 		return true
 	}
-	if m := bracketed.FindStringSubmatch(s); m != nil && once(", namespace: ", ", name: ", ", uid: ") {
+	if once(", namespace: ", ", name: ", ", uid: ") {
+		m := bracketed.FindStringSubmatch(s)
+		if m == nil {
+			return object.Identity{}, false
+		}
 		return object.Identity{APIVersion: m[1], Kind: m[2], Namespace: m[3], Name: m[4], UID: types.UID(m[5])}, true
 	}
 	if m := reference.FindStringSubmatch(s); m != nil && once(" Kind:", " Name:", " UID:") {
