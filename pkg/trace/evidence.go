@@ -86,7 +86,7 @@ type LineKind string
 // What lines say. The words are those of Kubernetes 1.13 to 1.37.
 const (
 	Started           LineKind = "started"             // the garbage collector, or the process, started
-	Processes         LineKind = "processes"           // the collector looks at an object
+	Processes         LineKind = "processes"           // the collector looks at an object; before 1.20 perhaps at one that only a reference names
 	OwnerNotFound     LineKind = "owner-not-found"     // a GET of an owner was answered with 404 or another UID
 	OwnerKnownAbsent  LineKind = "owner-known-absent"  // the collector remembered that an owner is absent, and did not ask
 	OwnerElsewhere    LineKind = "owner-elsewhere"     // an owner is in another namespace than its dependent; since 1.20
