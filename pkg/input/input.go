@@ -42,16 +42,16 @@ func DecodeBOM(r io.Reader) io.Reader {
 	return in
 }
 
-// A gzipped text may unpack to minUnpacked bytes plus maxRatio times its size. Snapshots
-// reach a ratio of about 30, because every object has a UID; gzip itself can reach
-// 1000.
+// A gzipped text may unpack to minUnpacked bytes plus maxRatio times its size. Snapshots and
+// audit logs reach a ratio of about 30, because every object and request has a UID; gzip
+// itself can reach 1000.
 const (
 	minUnpacked = 64 << 20
 	maxRatio    = 200
 )
 
-// ErrUnpackLimit reports that a text unpacks to more than any snapshot does.
-var ErrUnpackLimit = fmt.Errorf("it unpacks to more than %d times its size, as no snapshot does: it may have no end", maxRatio)
+// ErrUnpackLimit reports that a text unpacks to more than any snapshot or log does.
+var ErrUnpackLimit = fmt.Errorf("it unpacks to more than %d times its size: it may have no end", maxRatio)
 
 // Gunzip unpacks a text if it is gzipped. Reading a gzip bomb fails before it fills the
 // memory.
