@@ -26,8 +26,8 @@ type Request struct {
 	Verb     string // create, update, patch, delete or deletecollection
 	Target   Target
 	Code     int // of the answer
-	// Options are those of a deletion; nil if the log does not have them: a level below Request has
-	// only what the URL says.
+	// Options are those of a deletion; nil if the log does not have them: below level Request, since
+	// options in the URL count only if the request has no body.
 	Options *DeleteOptions
 	// Objects are those in the answer, or else in the request, if the level shows them.
 	Objects []Seen
@@ -58,7 +58,7 @@ type DeleteOptions struct {
 	GraceSeconds    *int64
 }
 
-// Seen is the metadata of an object as a log has it.
+// Seen is the metadata of an object as a log has it. Kind is empty if the answer is metadata only.
 type Seen struct {
 	object.Object
 	// Whole tells where the whole object is in the log; nil if the log does not have all of it.
