@@ -127,33 +127,21 @@ func (q *inquiry) podOfNode(d *deletion) {
 // it; nil if that is not certain: if the log shows that another object had the name in between.
 func (q *inquiry) lastDeletion(at place, then *deletion) *deletion {
 	n := q.byPlace[at]
-	if n == nil {
+	if n == nil || len(n.subjects) > manyNames {
 		return nil
 	}
 	var last *deletion
-	for _, s := range q.all(n) {
+	for _, s := range n.subjects {
 		if d := s.deletion; d != nil && !d.when.After(then.when.Add(tolerance)) && (last == nil || d.when.After(last.when)) {
 			last = d
 		}
 	}
 	if last == nil || last.several || then.created.After(last.when.Add(tolerance)) ||
 		at.GroupResource == namespaces && q.createdWithin(at.name, last.when.Add(tolerance), then.when) ||
-		slices.ContainsFunc(n.creates, func(c create) bool { return c.at.After(last.when) && c.at.Before(then.when) }) {
+		n.createdWithin(last.when, then.when) {
 		return nil
 	}
 	return last
-}
-
-// all returns the objects that had one name, those without a UID too.
-func (q *inquiry) all(n *names) []*subject {
-	if len(n.unnamed) == 0 {
-		return n.subjects
-	}
-	out := slices.Clone(n.subjects)
-	for _, s := range n.unnamed {
-		out = append(out, s)
-	}
-	return out
 }
 
 // infer adds deletions that no log shows: of objects that were seen, and whose namespace or
@@ -181,11 +169,11 @@ func (q *inquiry) infer() {
 // nextDeletion returns the first deletion of what had a name, after an object was seen.
 func (q *inquiry) nextDeletion(at place, s *subject) *deletion {
 	n := q.byPlace[at]
-	if n == nil {
+	if n == nil || len(n.subjects) > manyNames {
 		return nil
 	}
 	var next *deletion
-	for _, holder := range q.all(n) {
+	for _, holder := range n.subjects {
 		if d := holder.deletion; d != nil && !d.when.Before(s.lastSeen) && !d.when.Before(s.created) && (next == nil || d.when.Before(next.when)) {
 			next = d
 		}

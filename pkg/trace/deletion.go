@@ -88,8 +88,9 @@ func (s *subject) begin() *deletion {
 		d.ended = e.at
 		if e.actor.Role != RoleKubelet {
 			d.again++
-			if b.request != nil && b.request.Options == nil && b.actor.asks() && e.actor.User != b.actor.User {
-				unclear = reason.SeveralAsked // the first may be a dry run
+			dry := b.request != nil && b.request.Options == nil && b.actor.asks() // perhaps: the log has no options
+			if e.actor.User != b.actor.User && (dry || b.request != nil && !e.at.After(b.request.Answered)) {
+				unclear = reason.SeveralAsked
 			}
 		}
 	}

@@ -70,8 +70,7 @@ func (d *deletion) circumstances(q *inquiry, started []time.Time) {
 	if d.again > 0 {
 		d.also = append(d.also, reason.AskedAgain.Of(d.again))
 	}
-	if n := q.byPlace[d.at]; d.policy == "" && d.actor.asks() && n.written.After(d.when.Add(tolerance)) &&
-		!slices.ContainsFunc(n.creates, func(c create) bool { return c.at.After(d.when) && c.at.Before(n.written) }) {
+	if n := q.byPlace[d.at]; d.policy == "" && d.actor.asks() && n.written.After(d.when.Add(tolerance)) && !n.createdWithin(d.when, n.written) {
 		d.also = append(d.also, reason.WrittenLater.Of(n.written))
 	}
 	if d.actor.Role != RoleCollector || d.parent != nil {

@@ -639,6 +639,18 @@ func TestRepeatedDeletions(t *testing.T) {
 	})
 }
 
+// Of two requests at once, the log does not tell which the server took first.
+func TestTwoWhoAskAtOnce(t *testing.T) {
+	l := &log{level: whole}
+	l.before(web)
+	l.delete(10, alice, web, lingers(web, 10, "example.com/hold"))
+	l.delete(10.004, bob, web, lingers(web, 10, "example.com/hold"))
+	expect(t, l, `
+		unknown root, 1 objects
+		  Deployment/web: unknown: several asked for its deletion, and the log does not tell whose request counted (AskedAgain)
+		`)
+}
+
 func TestAnObjectThatWasBeingDeletedBefore(t *testing.T) {
 	l := &log{level: whole}
 	l.before(st.Deployment("shop/web", st.TerminatingFor(time.Hour, "x/y")), rs)

@@ -65,7 +65,7 @@ type names struct {
 	deletes  []time.Time // of requests that do not tell whom they delete
 	written  time.Time   // of the last update or patch
 	subjects []*subject
-	unnamed  map[int]*subject // by segment, those without a UID
+	unnamed  map[int]*subject // those of them without a UID, by segment
 }
 
 type create struct {
@@ -333,7 +333,7 @@ func (h *history) resolve(i object.Identity, at place, t time.Time) *subject {
 			break
 		}
 		in := n.segmentOf(s)
-		if in >= 0 && in != segment || s.created.After(t.Add(tolerance)) {
+		if s.UID == "" || in >= 0 && in != segment || s.created.After(t.Add(tolerance)) {
 			continue
 		}
 		if several = found != nil || in < 0 && len(n.creates) > 0 || n.perhapsLater(s, t); several {
@@ -355,7 +355,7 @@ func (h *history) resolve(i object.Identity, at place, t time.Time) *subject {
 			s.created = n.creates[segment-1].at
 		}
 		n.unnamed[segment] = s
-		h.subjects = append(h.subjects, s)
+		n.subjects, h.subjects = append(n.subjects, s), append(h.subjects, s)
 	}
 	return s
 }
@@ -471,4 +471,10 @@ func (h *history) createdWithin(namespace string, from, to time.Time) bool {
 	times := h.created[namespace]
 	i := sort.Search(len(times), func(i int) bool { return times[i].After(from) })
 	return i < len(times) && times[i].Before(to)
+}
+
+// createdWithin is that for objects of the name.
+func (n *names) createdWithin(from, to time.Time) bool {
+	i := sort.Search(len(n.creates), func(i int) bool { return n.creates[i].at.After(from) })
+	return i < len(n.creates) && n.creates[i].at.Before(to)
 }

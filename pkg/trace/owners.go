@@ -78,7 +78,10 @@ func (q *inquiry) ownersDeletion(d *deletion, r object.Reference) (of *deletion,
 		if n == nil {
 			continue
 		}
-		for _, s := range q.all(n) {
+		if len(n.subjects) > manyNames {
+			return nil, true
+		}
+		for _, s := range n.subjects {
 			if inTime(s.deletion) {
 				ambiguous = of != nil || s.several
 				of = s.deletion
