@@ -78,8 +78,8 @@ func (a Actor) String() string {
 	return cmp.Or(nouns[a.Role], a.User)
 }
 
-// decides returns why an actor deleted an object of that type of its own accord; nil for those that
-// never do. known reports that it is also known who began this.
+// decides returns why an actor deleted an object of that type of its own accord. known reports that it is
+// also known who began this.
 func (a Actor) decides(verb, resource string) (why reason.Brief, known bool) {
 	switch {
 	case verb == verbEvict:
@@ -98,8 +98,6 @@ func (a Actor) decides(verb, resource string) (why reason.Brief, known bool) {
 		return reason.ControllersDecision.Of(a.Controller), true
 	case a.Role == RoleKubelet:
 		return reason.EndedByKubelet, false
-	case a.Role == RoleCollector || a.Role == RoleNamespace:
-		return nil, false
 	}
 	return reason.AskedFor.Of(a.String()), true
 }
