@@ -352,6 +352,13 @@ const (
 
 // objects adds the objects of an event to its request, and the UID of its target.
 func (r *reader) objects(e *event, q *trace.Request, place *trace.Place) error {
+	if q.Verb == "delete" && q.Target.UID == "" { // the answer is a Status, which every level shows, if nothing held the object
+		var status struct{ Details struct{ UID types.UID } }
+		if err := decode(e.responseStatus, &status); err != nil {
+			return err
+		}
+		q.Target.UID = status.Details.UID
+	}
 	if deletes(q) && e.responseObject == nil {
 		return nil // an eviction
 	}
@@ -414,6 +421,9 @@ func seenIn(b *body, q *trace.Request) (trace.Seen, error) {
 		apiVersion, kind = schema.GroupVersion{Group: q.Target.Group, Version: q.Target.Version}.String(), ""
 	}
 	seen := trace.Seen{Object: object.FromMeta(apiVersion, kind, &meta, false)}
+	if seen.IsPod() {
+		seen.Node = object.PodNodeOf(b.spec)
+	}
 	if seen.Terminating() && seen.IsNamespace() {
 		seen.NamespaceStatus = object.NamespaceStatusOf(b.spec, nil)
 	}

@@ -136,9 +136,9 @@ func TestReadOfWhatAnAPIServerWrote(t *testing.T) {
 	}
 	want := []string{
 		`delete configmaps at-metadata by-foreground, by admin as jane@example.com`,
-		`delete configmaps at-metadata by-foreground-child, by generic-garbage-collector`,
+		`delete configmaps at-metadata by-foreground-child uid, by generic-garbage-collector`,
 		`create pods eviction at-metadata evicted, by admin`,
-		`delete configmaps at-metadata kept, by admin as jane@example.com`, // a dry run, which the log does not tell
+		`delete configmaps at-metadata kept uid, by admin as jane@example.com`, // a dry run, which the log does not tell
 		`update configmaps at-metadata held-update uid, by admin`,
 		`create configmaps at-request by-foreground-child, by admin; v1 ConfigMap/by-foreground-child in "at-request" of ConfigMap/by-foreground whole`,
 		`delete configmaps at-request by-foreground, by admin as jane@example.com, options "Foreground"`,

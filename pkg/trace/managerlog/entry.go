@@ -11,7 +11,7 @@ import (
 
 // entry is a line of the log.
 type entry struct {
-	time      time.Time
+	written   time.Time
 	collector bool // a source file of the garbage collector wrote it; the rest is known only then
 	message   string
 	values    map[string]string // of a structured line: text without quotes, or else JSON
@@ -76,7 +76,7 @@ func parseText(line []byte, latest time.Time) (entry, bool) {
 	if !ok {
 		return entry{}, false
 	}
-	e := entry{time: t, collector: ofCollector(line[m[2]:m[3]])}
+	e := entry{written: t, collector: ofCollector(line[m[2]:m[3]])}
 	if e.collector {
 		e.message, e.values = structured(string(line[m[1]:]))
 	}
@@ -150,7 +150,7 @@ func parseJSON(line []byte) (entry, bool) {
 	ofInterest := bytes.Contains(line, []byte("/garbagecollector.go:")) || bytes.Contains(line, []byte("/graph_builder.go:"))
 	if stamp, ok := bytes.CutPrefix(line, []byte(`{"ts":`)); ok && !ofInterest {
 		stamp, _, _ = bytes.Cut(stamp, []byte(","))
-		e.time, ok = ofEpoch(stamp)
+		e.written, ok = ofEpoch(stamp)
 		return e, ok
 	}
 	var fields map[string]json.RawMessage
@@ -158,7 +158,7 @@ func parseJSON(line []byte) (entry, bool) {
 		return e, false
 	}
 	var ok bool
-	if e.time, ok = ofEpoch(fields["ts"]); !ok {
+	if e.written, ok = ofEpoch(fields["ts"]); !ok {
 		return e, false
 	}
 	caller, _, _ := strings.Cut(unquoted(fields["caller"]), ":")

@@ -88,11 +88,11 @@ func (r *reader) line(line []byte) {
 	if !ok {
 		return
 	}
-	if r.stats.First.IsZero() || e.time.Before(r.stats.First) {
-		r.stats.First = e.time
+	if r.stats.First.IsZero() || e.written.Before(r.stats.First) {
+		r.stats.First = e.written
 	}
-	if e.time.After(r.stats.Last) {
-		r.stats.Last = e.time
+	if e.written.After(r.stats.Last) {
+		r.stats.Last = e.written
 	}
 	if !e.collector {
 		return
@@ -104,7 +104,7 @@ func (r *reader) line(line []byte) {
 	}
 	r.stats.Verbosity = max(r.stats.Verbosity, level)
 	if said.Says != "" {
-		said.Time = e.time
+		said.Time = e.written
 		r.stats.Said[said.Says]++
 		r.yield(said)
 	}
