@@ -56,6 +56,9 @@ func (s *ScanOptions) SuggestWords(words ...string) (suggested []string, onClust
 	if len(words) > len(own) {
 		reads = commandFlags[words[len(own)]]
 	}
+	if reads == readsLogs {
+		return suggested, false
+	}
 	targeted := len(words) > len(own)+1 && !strings.HasPrefix(words[len(own)+1], "-")
 	scoped := targeted || slices.ContainsFunc(words, func(w string) bool { return w == "-n" || w == "-A" })
 	switch namespace := s.Config.Namespace(); {
@@ -94,12 +97,14 @@ const (
 	readsFile = "reads"     // takes --from, -n and -A
 	plansFile = "plans"     // takes --from only with --dry-run
 	liveOnly  = "live only" // takes -n
+	readsLogs = "logs"      // reads neither a cluster nor the file of --from
 )
 
 // commandFlags are the commands that work on everything in scope unless they have a target.
 var commandFlags = map[string]string{
 	"audit": readsFile, "report": readsFile, "stuck": readsFile, "tree": readsFile, "why": readsFile,
 	"collect": plansFile, "delete": plansFile, "finalizer": plansFile, "repair": plansFile, "controller": liveOnly, "doctor": liveOnly,
+	"trace": readsLogs,
 }
 
 // ReadingFlags returns the flags with which a command reads what this one has read, as part of

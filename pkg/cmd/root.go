@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/stuck"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/trace"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/tree"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/version"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/why"
@@ -50,13 +51,14 @@ var synonyms = map[string][]string{
 	"snapshot":   {"dump", "export", "save"},
 	"stuck":      {"hanging", "hung", "terminating"},
 	"tree":       {"graph", "list", "ls", "show"},
-	"why":        {"describe", "trace"},
+	"trace":      {"blame", "history", "who"},
+	"why":        {"describe"},
 }
 
 func newRoot(scan *cli.ScanOptions) *cobra.Command {
 	root := overview.New(scan)
 	root.AddCommand(
-		tree.New(scan), audit.New(scan), stuck.New(scan), report.New(scan), why.New(scan), explain.New(scan), collect.New(scan), controller.New(scan), delete.New(scan), doctor.New(scan), repair.New(scan), finalizer.New(scan), restore.New(scan), snapshot.New(scan),
+		tree.New(scan), audit.New(scan), stuck.New(scan), report.New(scan), why.New(scan), trace.New(scan), explain.New(scan), collect.New(scan), controller.New(scan), delete.New(scan), doctor.New(scan), repair.New(scan), finalizer.New(scan), restore.New(scan), snapshot.New(scan),
 		version.New(scan), completion.New(scan), newOptions(scan),
 	)
 	for _, command := range root.Commands() {

@@ -75,6 +75,12 @@ func TestEveryViewFitsTheTerminal(t *testing.T) {
 			}
 		})
 	}
+	for _, args := range [][]string{{"trace"}, {"trace", "statefulset/redis-exporter", "-n", "monitoring"}, {"trace", "pod/web-77bbc49f4c-8lhm2"}, {"trace", "pod/nope"}} {
+		args = append(args, "--audit-log", "audit.log", "--controller-log", "kube-controller-manager.log", "--before", "cluster.json")
+		t.Run(strings.Join(args[:2], " "), func(t *testing.T) {
+			requireFits(t, func(columns int) string { return onScreen(t, columns, slices.Clone(args)...) })
+		})
+	}
 	for name, commands := range map[string][][]string{
 		"the overview": {{}},
 		"doctor":       {{"doctor", "--settle", "1ms"}},

@@ -54,6 +54,14 @@ func Message(r Reason) string {
 	return r.Message()
 }
 
+// Short returns the short form of a reason, the sentence of one that has none, and an empty one for nil.
+func Short(r Reason) string {
+	if r, ok := r.(Brief); ok {
+		return r.Brief()
+	}
+	return Message(r)
+}
+
 // Cause returns what a step comes from: the same text for all objects that have lost the same
 // owners. It is the message of a reason that is about no lost owners.
 func Cause(r Reason) string {

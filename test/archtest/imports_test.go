@@ -43,7 +43,7 @@ var table = map[string]allowed{
 	"pkg/cluster/read":            {own: "cluster/client cluster/scan object reason snapshot"},
 	"pkg/cluster/scan":            {own: "cluster/client cluster/discovery object snapshot"},
 	"pkg/cluster/write":           {own: "cluster/client cluster/discovery cluster/scan object snapshot", other: "k8s.io/client-go"},
-	"pkg/cmd":                     {own: "cli cmd/audit cmd/collect cmd/completion cmd/controller cmd/delete cmd/doctor cmd/explain cmd/finalizer cmd/overview cmd/repair cmd/report cmd/restore cmd/snapshot cmd/stuck cmd/tree cmd/version cmd/why output/wrap plugin", other: "github.com/spf13/cobra"},
+	"pkg/cmd":                     {own: "cli cmd/audit cmd/collect cmd/completion cmd/controller cmd/delete cmd/doctor cmd/explain cmd/finalizer cmd/overview cmd/repair cmd/report cmd/restore cmd/snapshot cmd/stuck cmd/trace cmd/tree cmd/version cmd/why output/wrap plugin", other: "github.com/spf13/cobra"},
 	"pkg/cmd/audit":               {own: "audit cli cluster/client cluster/scan collector graph input object output/auditreport output/escape output/prometheus output/sarif output/structured snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/collect":             {own: "audit cli cluster/scan collector graph plan simulate snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/completion":          {own: "cli plugin", other: "github.com/spf13/cobra"},
@@ -58,6 +58,7 @@ var table = map[string]allowed{
 	"pkg/cmd/restore":             {own: "backup cli cluster/client cluster/read cluster/scan cluster/write collector event execute execute/recreate object output/escape output/table output/wording plan reason restore snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/snapshot":            {own: "cli cluster/scan snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/stuck":               {own: "audit cli cluster/client cluster/health cluster/read cluster/scan cmd/why collector graph object output/auditreport snapshot", other: "github.com/spf13/cobra"},
+	"pkg/cmd/trace":               {own: "cli cluster/scan object output/escape output/traceview output/wording trace trace/auditlog trace/managerlog", other: "github.com/spf13/cobra"},
 	"pkg/cmd/tree":                {own: "audit cli cluster/client cluster/read cluster/scan collector graph object output/diagram output/tree snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/version":             {own: "cli collector", other: "github.com/spf13/cobra"},
 	"pkg/cmd/why":                 {own: "cli cluster/client cluster/health cluster/read cluster/scan collector explain graph object output/explainview snapshot", other: "github.com/spf13/cobra"},
@@ -92,6 +93,7 @@ var table = map[string]allowed{
 	"pkg/output/sarif":            {own: "audit object output/escape snapshot"},
 	"pkg/output/structured":       {own: "object output/escape", other: "github.com/spf13/pflag k8s.io/cli-runtime"},
 	"pkg/output/table":            {own: "output/wrap", other: "github.com/olekukonko/tablewriter"},
+	"pkg/output/traceview":        {own: "output/color output/escape output/table output/wording reason trace"},
 	"pkg/output/tree":             {own: "audit collector graph object output/color output/escape output/table output/wording snapshot"},
 	"pkg/output/wording":          {own: "collector object output/escape simulate"},
 	"pkg/output/wrap":             {other: "github.com/olekukonko/tablewriter"},
@@ -105,6 +107,9 @@ var table = map[string]allowed{
 	"pkg/simulate":                {own: "collector graph object reason snapshot"},
 	"pkg/snapshot":                {own: "input object reason"},
 	"pkg/snapshot/snapshottest":   {own: "graph object snapshot", other: "pgregory.net/rapid"},
+	"pkg/trace":                   {own: "collector graph object reason snapshot"},
+	"pkg/trace/auditlog":          {own: "input object trace"},
+	"pkg/trace/managerlog":        {own: "input object trace"},
 }
 
 // outsideWorld are the packages of the standard library that a pure package must not import.

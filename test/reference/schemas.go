@@ -24,6 +24,7 @@ var documents = []struct {
 	{"TerminatingReport", "audit.TerminatingReport", "stuck -o json", true},
 	{"Tree", "tree.Document", "tree -o json", true},
 	{"Explanation", "explain.Explanation", "why -o json", true},
+	{"TraceReport", "trace.Report", "trace -o json", false},
 	{"Diagnosis", "doctor.Diagnosis", "doctor -o json", false},
 	{"Plan", "plan.Plan", "delete --dry-run -o json", false},
 	{"Result", "cli.result", "delete --yes -o json", false},

@@ -1,0 +1,248 @@
+// Package trace is the command kubectl gc trace.
+package trace
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/traceview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
+)
+
+type traceCommand struct {
+	scan                     *cli.ScanOptions
+	auditLogs, controllerLog []string
+	before                   string
+	query                    trace.Query
+	output                   *cli.OutputFlags
+}
+
+// New returns the command trace.
+func New(scan *cli.ScanOptions) *cobra.Command {
+	c := &traceCommand{scan: scan, output: cli.NewOutputFlags("text", "wide")}
+	cmd := &cobra.Command{
+		Use:   "trace [TYPE/NAME]",
+		Short: "Find out who deleted what, from the logs of the cluster",
+		Long: `Find out after the fact who deleted what, and why, from any of these:
+
+* the audit log of the API server (--audit-log): who sent which deletion;
+* the log of kube-controller-manager (--controller-log), at best with -v=5: why
+  the garbage collector deleted an object;
+* a snapshot from before (--before): the owners that objects had.
+
+Without an object, list the deletions by what began them, the largest first.
+With an object, show what its deletion came from, and what followed it.
+
+It reads only these files, which may be gzipped, and asks no cluster. Times are
+UTC. It guesses nothing: what no file shows is said to be not in the log.
+
+Exit codes: 0 answered; 1 no deletion of the object is in the files; 2 error:
+wrong usage, or a file cannot be read.`,
+		Example: cli.Examples(`
+# What was deleted, and who began it?
+kubectl gc trace --audit-log audit.log
+
+# Who deleted this object, and why?
+kubectl gc trace statefulset/redis-exporter -n monitoring --audit-log audit.log --before yesterday.json.gz
+
+# The rotated logs of two API servers, and that of kube-controller-manager
+kubectl gc trace --audit-log cp-1/ --audit-log cp-2/ --controller-log kcm.log
+
+# By UID, for a program
+kubectl gc trace --uid e89a5951-52af-4650-986f-04c1fd4ba638 --audit-log audit.log -o json`),
+		Args:              cobra.MaximumNArgs(2),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&c.auditLogs, "audit-log", nil, "Audit log, or a folder with nothing else; - is stdin. May be repeated.")
+	flags.StringArrayVar(&c.controllerLog, "controller-log", nil, "Log of kube-controller-manager; - is stdin. May be repeated.")
+	flags.StringVar(&c.before, "before", "", "Snapshot or kubectl output from before the deletion; - is stdin.")
+	flags.StringVar(&c.query.UID, "uid", "", "Show the deletion of the object with this UID.")
+	c.output.AddFlags(cmd)
+	cli.CompleteFlag(cmd, "audit-log", cli.CompleteFiles())
+	cli.CompleteFlag(cmd, "controller-log", cli.CompleteFiles())
+	cli.CompleteFlag(cmd, "before", cli.CompleteDocuments)
+	return cmd
+}
+
+// whereLogs is the hint of a command line without a log.
+const whereLogs = "the API server writes the audit log to its --audit-log-path, if it has one; the log of kube-controller-manager is that of its Pod in kube-system"
+
+// complete reads the command line, and returns an error if that is not clear.
+func (c *traceCommand) complete(args []string) error {
+	files := slices.Concat(c.auditLogs, c.controllerLog, []string{c.before})
+	targets, err := cli.ParseTargets(args)
+	if err == nil && len(targets) > 0 {
+		c.query.Type, c.query.Name, c.query.Namespace = targets[0].Word, targets[0].Name, c.scan.Config.Namespace()
+	}
+	stdin := len(slices.DeleteFunc(slices.Clone(files), func(file string) bool { return file != "-" }))
+	return cmp.Or(
+		c.scan.Validate(),
+		c.output.Complete(c.scan.Streams),
+		err,
+		cli.UsageIf(len(targets) > 1, "trace shows the deletion of one object, and %d are given", len(targets)),
+		cli.UsageIf(len(targets) > 0 && c.query.UID != "", "a target by name cannot be combined with --uid"),
+		cli.WithCommandHint(cli.UsageIf(len(targets) > 0 && c.query.Name == "", "%s is a type: trace shows the deletion of one object, given as TYPE/NAME", cli.Quote(c.query.Type)),
+			"to list all deletions", "trace", "--audit-log", "FILE"),
+		cli.WithHint(cli.UsageIf(len(c.auditLogs)+len(c.controllerLog) == 0, "no log given: use --audit-log, --controller-log or both"), whereLogs),
+		cli.UsageIf(stdin > 1, "standard input can be only one of the files"),
+	)
+}
+
+func (c *traceCommand) run(ctx context.Context, args []string) error {
+	if err := c.complete(args); err != nil {
+		return err
+	}
+	evidence, requests, err := c.read(ctx)
+	if err != nil {
+		return err
+	}
+	report := trace.Explain(*evidence)
+	report.Requests = requests
+	selected, err := c.selected(report)
+	switch {
+	case err != nil:
+		return err
+	case selected == nil:
+		return c.writeNone(report)
+	}
+	if err := c.write(selected); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+// selected returns the report about the object of the command line, all of it without one, and nil if it has
+// no deletion of the object. A name without a namespace has to be clear.
+func (c *traceCommand) selected(r *trace.Report) (*trace.Report, error) {
+	if c.query == (trace.Query{}) {
+		return r, nil
+	}
+	found := r.Select(c.query)
+	if found != nil || c.query.Namespace != "" || c.query.UID != "" {
+		return found, nil
+	}
+	in := map[string]*trace.Report{}
+	for d := range deletions(r) {
+		q := c.query
+		if q.Namespace = d.Object.Namespace; d.Object.Name != q.Name || in[q.Namespace] != nil {
+			continue
+		}
+		if found = r.Select(q); found != nil {
+			in[q.Namespace] = found
+		}
+	}
+	if len(in) > 1 {
+		err := cli.Usagef("objects named %s were deleted in the namespaces %s", cli.Quote(c.query.Type+"/"+c.query.Name), cli.Quote(wording.List(slices.Sorted(maps.Keys(in)), 5)))
+		return nil, cli.WithHint(err, "use -n to choose the namespace")
+	}
+	for _, found = range in {
+		return found, nil
+	}
+	return nil, nil
+}
+
+// deletions returns all deletions of a report.
+func deletions(r *trace.Report) iter.Seq[*trace.Deletion] {
+	return func(yield func(*trace.Deletion) bool) {
+		for i := range r.Cascades {
+			for k := range r.Cascades[i].Deletions {
+				if !yield(&r.Cascades[i].Deletions[k]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// read reads all files. requests is how many writes the audit logs have; see logReader.
+func (c *traceCommand) read(ctx context.Context) (_ *trace.Evidence, requests int, err error) {
+	var evidence trace.Evidence
+	if c.before != "" {
+		c.scan.From, c.scan.NamespaceMayBeMissing = c.before, true
+		before, _, err := c.scan.Scan(ctx, scan.Scope{})
+		c.scan.From = "" // suggestions are about the cluster
+		if err != nil {
+			return nil, 0, err
+		}
+		evidence.Before = before
+	}
+	logs := logReader{ScanOptions: c.scan, evidence: &evidence, latest: map[types.UID]latest{}}
+	if err := cmp.Or(logs.auditLogs(ctx, c.auditLogs), logs.controllerLogs(ctx, c.controllerLog)); err != nil {
+		return nil, 0, err
+	}
+	logs.warn()
+	return &evidence, logs.requests, nil
+}
+
+// write writes a report in the format of -o.
+func (c *traceCommand) write(r *trace.Report) error {
+	if !c.output.Structured() {
+		return c.view().Write(c.scan.Text(), r)
+	}
+	var named []object.Identity
+	for d := range deletions(r) {
+		named = append(named, d.Object)
+	}
+	return c.output.Write("TraceReport", r, named...)
+}
+
+func (c *traceCommand) view() traceview.View {
+	return traceview.View{Palette: c.scan.Palette(), Wide: c.output.Format == "wide", Suggest: c.scan.Suggest, Files: c.fileWords()}
+}
+
+// fileWords returns the flags that name the files of this command line, for another one.
+func (c *traceCommand) fileWords() (words []string) {
+	for _, file := range c.auditLogs {
+		words = append(words, "--audit-log", file)
+	}
+	for _, file := range c.controllerLog {
+		words = append(words, "--controller-log", file)
+	}
+	if c.before != "" {
+		words = append(words, "--before", c.before)
+	}
+	return words
+}
+
+// writeNone writes that no deletion of the object is known, and returns the exit code.
+func (c *traceCommand) writeNone(r *trace.Report) error {
+	if c.output.Structured() {
+		none := *r
+		none.Cascades = []trace.Cascade{}
+		if err := c.write(&none); err != nil {
+			return err
+		}
+		return cli.ExitError(cli.ExitFound)
+	}
+	what := "object with the UID " + cli.Quote(c.query.UID)
+	var near []string
+	if c.query.UID == "" {
+		what = cli.Quote(c.query.Type+"/"+c.query.Name) + cli.InNamespace(c.query.Namespace)
+		var names []string
+		for d := range deletions(r) {
+			names = append(names, d.Object.Name)
+		}
+		near = cli.Nearest(c.query.Name, names)
+	}
+	text := c.scan.Text()
+	if _, err := fmt.Fprintf(text, "No deletion of %s is in the logs%s\n", what, cmp.Or(cli.DidYouMean(near), ".")); err != nil {
+		return err
+	}
+	if err := c.view().Coverage(text, r); err != nil {
+		return err
+	}
+	return cli.ExitError(cli.ExitFound)
+}

@@ -1,0 +1,174 @@
+package traceview_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/traceview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
+)
+
+// go test ./pkg/output/traceview -update rewrites the screens in testdata.
+var update = flag.Bool("update", false, "rewrite the expected screens")
+
+var begin = time.Date(2026, 11, 20, 10, 52, 31, 0, time.UTC)
+
+func at(seconds int) time.Time { return begin.Add(time.Duration(seconds) * time.Second) }
+
+var (
+	collector = trace.Actor{Role: trace.RoleCollector, Controller: "generic-garbage-collector", User: "system:serviceaccount:kube-system:generic-garbage-collector"}
+	kim       = trace.Actor{
+		Role: trace.RoleUser, User: "kim@example.com", Groups: []string{"platform", "system:authenticated"},
+		Agent: "kubectl/v1.37.2 (linux/amd64) kubernetes/f0a4b5c", Addresses: []string{"10.1.2.3"},
+	}
+)
+
+func id(apiVersion, kind, namespace, name string) object.Identity {
+	return object.Identity{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
+}
+
+func nested(r reason.Reason) reason.Nested { return reason.Nested{Reason: r} }
+
+// deletion returns a deletion whose owner is the one at parent.
+func deletion(o object.Identity, seconds, parent, depth int, by trace.Actor, why reason.Reason) trace.Deletion {
+	return trace.Deletion{Object: o, At: at(seconds), Parent: parent, Depth: depth, By: by, Verb: "delete", Policy: "Background", Why: nested(why), Circumstances: []reason.Nested{}}
+}
+
+func cascade(by trace.Actor, root reason.Reason, of ...trace.Deletion) trace.Cascade {
+	return trace.Cascade{
+		Root: nested(root), By: by, Verb: of[0].Verb, Policy: of[0].Policy, At: of[0].At, From: of[0].At, To: of[len(of)-1].At, Objects: len(of),
+		Kinds: []trace.Count{}, Deletions: of,
+	}
+}
+
+func redis() trace.Cascade {
+	exporter := id("apps/v1", "StatefulSet", "monitoring", "redis-exporter")
+	holder := id("app.example.com/v1", "RedisCluster", "kube-system", "redis-0826")
+	elsewhere := reason.OwnersAbsent.Of([]reason.Owner{{
+		APIVersion: holder.APIVersion, Kind: holder.Kind, Name: holder.Name, UID: "7f2c", Found: reason.Found{State: reason.StateInOtherNamespace, UIDHolder: &holder},
+	}})
+	gone := reason.OwnerDeleted.Of(reason.Deleted{Object: exporter, By: "the garbage collector", At: begin}, false)
+	root := deletion(exporter, 0, -1, 0, collector, elsewhere)
+	root.Circumstances = append(root.Circumstances, nested(reason.CollectorRestarted.Of(at(-19))))
+	return cascade(collector, elsewhere, root,
+		deletion(id("apps/v1", "ControllerRevision", "monitoring", "redis-exporter-5dd5b9d9b4"), 0, 0, 1, collector, gone),
+		deletion(id("v1", "Pod", "monitoring", "redis-exporter-0"), 31, 0, 1, collector, gone))
+}
+
+func deployment(pods int) trace.Cascade {
+	web := id("apps/v1", "Deployment", "shop", "web")
+	set := id("apps/v1", "ReplicaSet", "shop", "web-77bbc49f4c")
+	deletions := []trace.Deletion{
+		deletion(web, 0, -1, 0, kim, reason.AskedFor.Of(kim.User)),
+		deletion(set, 1, 0, 1, collector, reason.OwnerDeleted.Of(reason.Deleted{Object: web, By: kim.User, At: begin}, false)),
+	}
+	gone := reason.OwnerDeleted.Of(reason.Deleted{Object: set, By: "the garbage collector", At: at(1)}, false)
+	for i := range pods {
+		deletions = append(deletions, deletion(id("v1", "Pod", "shop", fmt.Sprintf("web-77bbc49f4c-%05d", i)), 2+i, 1, 2, collector, gone))
+	}
+	c := cascade(kim, reason.AskedFor.Of(kim.User), deletions...)
+	c.Whole = 1
+	return c
+}
+
+func report(target int, cascades ...trace.Cascade) *trace.Report {
+	r := &trace.Report{From: at(-3600), To: at(3600), Requests: 12345, Lines: 678, Started: []time.Time{at(-19)}, Cascades: cascades}
+	if target >= 0 {
+		r.Target = &trace.Found{Deletion: target, Others: []trace.Generation{}}
+	}
+	return r
+}
+
+func TestScreens(t *testing.T) {
+	namespace := id("v1", "Namespace", "", "legacy")
+	hidden := deletion(id("v1", "PersistentVolumeClaim", "legacy", "data-0"), 0, 0, 1, trace.Actor{}, reason.NamespaceDeleted.Of(reason.Deleted{Object: namespace, By: kim.User, At: begin}))
+	hidden.At, hidden.Inferred = time.Time{}, true
+	hidden.Circumstances = append(hidden.Circumstances, nested(reason.WentAtTheLatest))
+	legacy := cascade(kim, reason.AskedFor.Of(kim.User), deletion(namespace, 0, -1, 0, kim, reason.AskedFor.Of(kim.User)), hidden)
+	legacy.To = begin
+	legacy.Objects, legacy.Inferred, legacy.Claims, legacy.Volumes = 2, 1, 1, 1
+
+	tool := kim
+	tool.Role, tool.Agent = trace.RoleThisTool, "kubectl-gc/v0.9.0"
+	pods := cascade(tool, reason.InCollection.Of(kim.User), deletion(id("v1", "Pod", "shop", "a"), 0, -1, 0, tool, reason.InCollection.Of(kim.User)))
+	pods.Verb, pods.Collection = "deletecollection", &trace.Collection{Resource: "pods", Namespace: "shop", LabelSelector: "app=web"}
+
+	orphan := deletion(object.Identity{Namespace: "shop", Name: "flags"}, 0, -1, 0, collector, reason.OwnersNotInEvidence)
+	orphan.Resource = "configmaps"
+	unexplained := cascade(collector, reason.OwnersNotInEvidence, orphan)
+	unexplained.Unexplained = true
+
+	hostile := trace.Actor{Role: trace.RoleUser, User: "\x1b[2J\u202eroot\nall is well", Agent: strings.Repeat("x", 5000), Groups: []string{"a\x07b"}}
+	evil := cascade(hostile, reason.AskedFor.Of(hostile.User), deletion(id("v1\n", "Pod\x1b[31m", "n\u2066s", "na\r\nme"), 0, -1, 0, hostile, reason.AskedFor.Of(hostile.User)))
+
+	long := deployment(3)
+	long.To = at(200_000)
+	long.Deletions[4].At = at(200_000)
+
+	again := report(0, deployment(1))
+	again.Target.Others = append(again.Target.Others, trace.Generation{Object: again.Cascades[0].Deletions[0].Object, At: at(-300), By: collector})
+	before := report(0, redis())
+	before.Before = at(-86400)
+
+	screens := map[string]*trace.Report{
+		"all": report(-1, deployment(30), redis(), legacy, pods, unexplained), "nothing": report(-1), "redis": before,
+		"pod": report(13, deployment(30)), "namespace": report(1, legacy), "collection": report(0, pods),
+		"unexplained": report(0, unexplained), "hostile": report(0, evil), "days": report(0, long), "again": again,
+	}
+	var got bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(screens)) {
+		for _, columns := range []int{80, 120} {
+			fmt.Fprintf(&got, "== %s at %d columns ==\n%s\n", name, columns, screen(t, columns, false, screens[name]))
+		}
+	}
+	fmt.Fprintf(&got, "== wide ==\n%s", screen(t, 0, true, report(13, deployment(30))))
+	golden := filepath.Join("testdata", "screens.txt")
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("screens differ (-want +got)\n%s", diff)
+	}
+}
+
+// screen returns what a terminal shows, which has to fit.
+func screen(t *testing.T, columns int, wide bool, r *trace.Report) string {
+	t.Helper()
+	view := traceview.View{
+		Palette: color.New(color.Never, false, false), Wide: wide, Files: []string{"--audit-log", "audit.log"},
+		Suggest: func(words ...string) string { return "kubectl gc " + strings.Join(words, " ") },
+	}
+	var out bytes.Buffer
+	if err := view.Write(wrap.NewWriter(&out, func() int { return columns }), r); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		if width := wrap.Width(strings.TrimSuffix(line, "\n")); columns > 0 && width > columns && !strings.Contains(line, "kubectl gc") && !strings.Contains(line, "xxxx") {
+			t.Errorf("at %d columns a line has %d: %s", columns, width, line)
+		}
+		if strings.ContainsAny(line, "\x1b\x07\r\u202e\u2066") {
+			t.Errorf("it is not escaped: %q", line)
+		}
+	}
+	return out.String()
+}
