@@ -47,7 +47,7 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory, last *Answer)
 		a.say(collector.ConsequenceNone, "No %s exists, and nothing refers to it: no object names it as its owner%s.", what, events)
 		a.next("Either it never existed, or its traces are gone. By default, Kubernetes keeps Events for an hour.")
 		e.otherNamespaces(a)
-		a.next("If it was deleted, the API server's audit log says by whom. To get it back, use a manifest or a backup of your own, without owner references.")
+		a.next("To get it back, use a manifest or a backup of your own, without owner references.")
 		words := []string{"audit"}
 		if at.Namespace != "" {
 			words = append(words, "-n", at.Namespace)
@@ -64,6 +64,11 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory, last *Answer)
 	if last != nil || a.HasTraces() {
 		a.suggest("restore it, if this tool deleted it; this lists the backups", plugin.Line("restore")...)
 	}
+	target := []string{"--uid", string(at.UID)}
+	if at.Kind != "" {
+		target = e.arguments(at)
+	}
+	a.suggest("find out who deleted it, from the API server's audit log", plugin.Line(slices.Concat([]string{"trace"}, target, []string{"--audit-log", "FILE"})...)...)
 	if history.Unread != "" {
 		a.Caveats = append(a.Caveats, "Its Events are not available: "+history.Unread+".")
 	}

@@ -29,7 +29,8 @@ func TestGoneSinceSaysWhatWasPredictedAndWhatRemains(t *testing.T) {
 	if want := "The last answer before that: The garbage collector will delete ConfigMap/doomed: its only owner, Pod/gone, does not exist.\n1 object still names it as its owner."; got != want {
 		t.Errorf("what it says next is %q, want %q", got, want)
 	}
-	if len(a.Suggestions) != 2 || !strings.Contains(strings.Join(a.Suggestions[0].Command, " "), "why secret/dependent") {
+	if len(a.Suggestions) != 3 || !strings.Contains(strings.Join(a.Suggestions[0].Command, " "), "why secret/dependent") ||
+		!strings.HasSuffix(strings.Join(a.Suggestions[2].Command, " "), "trace configmap/doomed -n ns --audit-log FILE") {
 		t.Errorf("it suggests %+v", a.Suggestions)
 	}
 }

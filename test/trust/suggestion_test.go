@@ -126,6 +126,12 @@ func TestSuggestionsAreAcceptedAndKeepClusterAndScope(t *testing.T) {
 			args := slices.Concat(scene, source)
 			for _, words := range u.runs(args...).suggestions() {
 				line := strings.Join(words, " ")
+				if words[0] == "trace" { // reads a log, and no cluster
+					if after(words, "-n") != "shop" || len(words) != 6 {
+						t.Errorf("%v suggests: %s", args, line)
+					}
+					continue
+				}
 				if after(words, "--kubeconfig") != config || after(words, "--context") != "test" {
 					t.Errorf("%v suggests, for another cluster: %s", args, line)
 					continue
