@@ -68,6 +68,9 @@ func run(markdown, man string) error {
 	return nil
 }
 
+// templates are flags of all commands with machine formats.
+var templates = []string{"template", "allow-missing-template-keys"}
+
 // pages returns all pages, by their path in docs. sources is the folder of the program's packages.
 func pages(sources string) (map[string]string, error) {
 	root, err := commands()
@@ -85,24 +88,34 @@ func pages(sources string) (map[string]string, error) {
 	out["reasons.md"] = reasons
 	for _, c := range withSubcommands(root) {
 		var page bytes.Buffer
+		for _, name := range templates {
+			if f := c.Flags().Lookup(name); f != nil {
+				f.Hidden = true // the page of the shared flags has them
+			}
+		}
 		page.WriteString("<!-- Written by \"make docs\" from the commands themselves: change those. -->\n\n")
 		if err := doc.GenMarkdownCustom(c, &page, fileName); err != nil {
 			return nil, fmt.Errorf("write the page of %s: %w", c.CommandPath(), err)
 		}
 		text := strings.Replace(page.String(), "### Examples\n\n```\n", "### Examples\n\n```sh\n", 1)
+		text = strings.Replace(text, c.Short+"\n\n### Synopsis\n\n", "", 1) // the list of commands has it, and the text begins with it
 		for _, flags := range []*pflag.FlagSet{c.NonInheritedFlags(), c.InheritedFlags()} {
 			if flags.HasAvailableFlags() { // as help groups them
 				text = strings.Replace(text, flags.FlagUsages(), cli.FlagUsages(flags, 0), 1)
 			}
 		}
 		if c.Name() != "options" { // one page has the flags of all
-			text = strings.Replace(text, "```\n"+cli.FlagUsages(c.InheritedFlags(), 0)+"```\n", "[kubectl gc options](options.md) has them.\n", 1)
+			text = strings.Replace(text, "### Options inherited from parent commands\n\n```\n"+cli.FlagUsages(c.InheritedFlags(), 0)+"```\n", "[kubectl gc options](options.md) has the flags of all commands.\n", 1)
 		}
 		if !c.HasParent() { // one page has the others
 			text = strings.Replace(text, cli.FlagUsages(c.NonInheritedFlags(), 0)+"```\n", cli.FlagUsages(c.LocalNonPersistentFlags(), 0)+"```\n\n[kubectl gc options](options.md) has the others.\n", 1)
 		}
+		text = strings.Replace(text, "\nAdvanced flags:\n```", "```", 1) // the hidden ones were all
 		if c.HasParent() && !c.HasSubCommands() {
 			text, _, _ = strings.Cut(text, "\n### SEE ALSO\n") // it has only the parent
+		}
+		if c.Name() == "options" {
+			text += "\nCommands with `-o jsonpath` also take `--template` and `--allow-missing-template-keys`, as kubectl does.\n"
 		}
 		out["commands/"+fileName(strings.ReplaceAll(c.CommandPath(), " ", "_")+".md")] = text
 	}
