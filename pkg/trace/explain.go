@@ -197,7 +197,7 @@ func (r *Report) Select(q Query) *Report {
 	last := found[len(found)-1]
 	out := *r
 	c := r.Cascades[last.cascade]
-	target := &Found{Others: []Generation{}}
+	target := &Found{Cascade: last.cascade, Others: []Generation{}}
 	c.Deletions, target.Deletion = c.only(last.deletion)
 	out.Cascades, out.Target = []Cascade{c}, target
 	for _, f := range found[:len(found)-1] {

@@ -53,6 +53,36 @@ func TestADeploymentDeletedByAServiceAccountTakesItsDependentsAlong(t *testing.T
 	}
 }
 
+// A deletion changes an object: containers stop, finalizers go. What would bring it back is the state before.
+func TestTheWholeObjectIsAsItWasWhenItsDeletionBegan(t *testing.T) {
+	l := &log{level: whole}
+	l.create(1, alice, pod)
+	sees := func(o object.Object) edit {
+		return func(r *trace.Request) {
+			r.Objects = []trace.Seen{{Object: o, Whole: &trace.Place{File: "audit.log", Offset: int64(l.n)}}}
+		}
+	}
+	deleted, now := pod, at(10)
+	deleted.Deleted = &now
+	l.add(5, alice, "update", targetOf(pod), sees(pod))
+	l.delete(10, alice, pod, sees(deleted))
+	l.add(12, kubelet, "update", targetOf(pod), sees(deleted))
+	l.delete(13, kubelet, pod, sees(deleted))
+	if d := trace.Explain(l.Evidence).Cascades[0].Deletions[0]; d.Whole == nil || d.Whole.Offset != 3 {
+		t.Errorf("got %+v, want the answer to the third request", d.Whole)
+	}
+
+	// The answer to the deletion of a collection has the objects as they were before.
+	l = &log{level: whole}
+	l.create(1, alice, pod)
+	l.collection(10, alice, pod, pod)
+	sees(pod)(&l.Requests[1])
+	l.add(12, alice, "update", targetOf(pod), sees(deleted))
+	if d := trace.Explain(l.Evidence).Cascades[0].Deletions[0]; d.Whole == nil || d.Whole.Offset != 2 {
+		t.Errorf("got %+v, want the answer to the second request", d.Whole)
+	}
+}
+
 // In the foreground the owner is asked for first, and removed last.
 func TestForegroundDeletion(t *testing.T) {
 	l := &log{level: whole}

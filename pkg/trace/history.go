@@ -42,7 +42,7 @@ type subject struct {
 	begun               time.Time // by its deletionTimestamp; zero if none was seen
 	gone                time.Time // when it vanished; zero if that is unknown
 	before              graph.Node
-	whole               *Place
+	whole               *Place // as it was last before its deletion, or in the first answer to that
 	events              []event
 	lines               []*Line // about its owners
 	deletion            *deletion
@@ -243,11 +243,11 @@ func (h *history) see(r *Request) {
 		}
 		id, at := h.target(r, o)
 		s = h.subject(id, at)
-		// the items of a collection are as they were before
-		s.seen(&o.Object, r.Received)
-		if o.Whole != nil {
+		if o.Whole != nil && (s.whole == nil || s.begun.IsZero() && (o.Deleted == nil || r.Verb == "delete")) {
 			s.whole = o.Whole
 		}
+		// the items of a collection are as they were before
+		s.seen(&o.Object, r.Received)
 		if r.Verb != "create" && r.Verb != verbCollection && !id.IsNamespace() && s.gone.IsZero() &&
 			(o.Deleted == nil && r.Verb == "delete" || o.Deleted != nil && len(o.Finalizers) == 0 && !o.InGracePeriod()) {
 			s.gone = r.Answered

@@ -28,6 +28,7 @@ type Report struct {
 // Found is where the deletion of an object is.
 type Found struct {
 	Deletion int `json:"deletion"` // index in the deletions of the cascade
+	Cascade  int `json:"-"`        // index of the cascade in the report that this one was selected from
 	// Others are the deletions of other objects that had its name; the earliest first.
 	Others []Generation `json:"others"`
 }
@@ -97,7 +98,9 @@ type Deletion struct {
 	Why      reason.Nested   `json:"why"`               // a reason.Brief; the short form leaves out what the parent says
 	// Circumstances are what else matters, such as a restart of the garbage collector.
 	Circumstances []reason.Nested `json:"circumstances"`
-	Whole         *Place          `json:"whole,omitempty"` // where the whole object is in a log; nil if nowhere
+	// Whole is where a log has the whole object, as it was last before the deletion or in the first answer to
+	// that. It is nil if no log has it.
+	Whole *Place `json:"whole,omitempty"`
 }
 
 // Actor is who deleted something.
