@@ -32,6 +32,10 @@ const (
 	restoredFile = "restored.jsonl"
 )
 
+// FromLog is the mode of a backup that no run made: an audit log had its objects. It has no steps, and the cluster
+// is known only if a scan identifies it.
+const FromLog = "trace"
+
 const maxLine = 16 << 20 // bytes of a line, and of index.json
 
 // Header describes the run that a backup is of.
@@ -42,7 +46,7 @@ type Header struct {
 	ServerVersion string    `json:"serverVersion"` // empty if unknown
 	Context       string    `json:"context"`       // of the kubeconfig; may be empty
 	Command       string    `json:"command"`
-	Mode          string    `json:"mode"`   // of the plan
+	Mode          string    `json:"mode"`   // of the plan, or FromLog
 	Digest        string    `json:"digest"` // of the plan
 	Started       time.Time `json:"started"`
 	Finished      time.Time `json:"finished,omitzero"` // zero if the run was interrupted or has not finished

@@ -168,7 +168,10 @@ func (c *restoreCommand) checkCluster(ctx context.Context, h backup.Header) erro
 		return nil
 	}
 	const useFlag = "to restore it to this cluster, use --to-another-cluster"
-	if h.ClusterUID == "" {
+	switch {
+	case h.ClusterUID == "" && h.Mode == backup.FromLog:
+		return cli.WithHint(cli.Usagef("the backup is from an audit log, which does not tell of which cluster it is"), useFlag)
+	case h.ClusterUID == "":
 		return cli.WithHint(
 			cli.Usagef("the backup does not record its cluster; its server was %s (context %s)", cli.Quote(h.Server), cli.Quote(h.Context)),
 			"the run could not read Namespace kube-system, or an older version wrote the backup; "+useFlag,

@@ -99,6 +99,9 @@ func (c *restoreCommand) warnOfExact() {
 
 // readBackup returns what a restoration is planned from, and warns of what is missing.
 func readBackup(saved *backup.Backup, warnings io.Writer) restore.Backup {
+	if saved.Header.Mode == backup.FromLog {
+		fmt.Fprintln(warnings, "warning: the backup is from an audit log: objects are as its last event shows them, which may be older than the deletion, and are as trustworthy as whoever can write to the log")
+	}
 	for _, truncated := range saved.Truncated {
 		fmt.Fprintf(warnings, "warning: the backup is truncated: %s\n", escape.Short(truncated.String(), 2000))
 	}
