@@ -58,7 +58,7 @@ var table = map[string]allowed{
 	"pkg/cmd/restore":             {own: "backup cli cluster/client cluster/read cluster/scan cluster/write collector event execute execute/recreate object output/escape output/table output/wording plan reason restore snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/snapshot":            {own: "cli cluster/scan snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/stuck":               {own: "audit cli cluster/client cluster/health cluster/read cluster/scan cmd/why collector graph object output/auditreport snapshot", other: "github.com/spf13/cobra"},
-	"pkg/cmd/trace":               {own: "cli cluster/scan object output/escape output/traceview output/wording trace trace/auditlog trace/managerlog", other: "github.com/spf13/cobra"},
+	"pkg/cmd/trace":               {own: "backup cli cluster/read cluster/scan object output/escape output/traceview output/wording trace trace/auditlog trace/managerlog", other: "github.com/spf13/cobra"},
 	"pkg/cmd/tree":                {own: "audit cli cluster/client cluster/read cluster/scan collector graph object output/diagram output/tree snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/version":             {own: "cli collector", other: "github.com/spf13/cobra"},
 	"pkg/cmd/why":                 {own: "cli cluster/client cluster/health cluster/read cluster/scan collector explain graph object output/explainview snapshot", other: "github.com/spf13/cobra"},

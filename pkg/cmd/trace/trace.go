@@ -26,6 +26,7 @@ type traceCommand struct {
 	before                   string
 	query                    trace.Query
 	output                   *cli.OutputFlags
+	saveBackup               string // the new folder; empty for none
 }
 
 // New returns the command trace.
@@ -46,6 +47,8 @@ With an object, show what its deletion came from, and what followed it.
 
 It reads only these files, which may be gzipped, and asks no cluster. Times are
 UTC. It guesses nothing: what no file shows is said to be not in the log.
+--save-backup writes what an audit log holds whole of a cascade to a backup, so
+that "restore" can recreate it.
 
 Exit codes: 0 answered; 1 no deletion of the object is in the files; 2 error:
 wrong usage, or a file cannot be read.`,
@@ -70,10 +73,12 @@ kubectl gc trace --uid e89a5951-52af-4650-986f-04c1fd4ba638 --audit-log audit.lo
 	flags.StringArrayVar(&c.controllerLog, "controller-log", nil, "Log of kube-controller-manager; - is stdin. May be repeated.")
 	flags.StringVar(&c.before, "before", "", "Snapshot or kubectl output from before the deletion; - is stdin.")
 	flags.StringVar(&c.query.UID, "uid", "", "Show the deletion of the object with this UID.")
+	flags.StringVar(&c.saveBackup, "save-backup", "", "Save objects that the audit log has whole to this new folder, for restore.")
 	c.output.AddFlags(cmd)
 	cli.CompleteFlag(cmd, "audit-log", cli.CompleteFiles())
 	cli.CompleteFlag(cmd, "controller-log", cli.CompleteFiles())
 	cli.CompleteFlag(cmd, "before", cli.CompleteDocuments)
+	cli.CompleteFlag(cmd, "save-backup", cli.CompleteFolders)
 	return cmd
 }
 
@@ -98,6 +103,7 @@ func (c *traceCommand) complete(args []string) error {
 			"to list all deletions", "trace", "--audit-log", "FILE"),
 		cli.WithHint(cli.UsageIf(len(c.auditLogs)+len(c.controllerLog) == 0, "no log given: use --audit-log, --controller-log or both"), whereLogs),
 		cli.UsageIf(stdin > 1, "standard input can be only one of the files"),
+		c.checkSave(),
 	)
 }
 
@@ -120,6 +126,9 @@ func (c *traceCommand) run(ctx context.Context, args []string) error {
 	}
 	if err := c.write(selected); err != nil {
 		return fmt.Errorf("write the report: %w", err)
+	}
+	if c.saveBackup != "" {
+		return c.save(ctx, evidence, &report.Cascades[selected.Target.Cascade])
 	}
 	return nil
 }
@@ -200,7 +209,15 @@ func (c *traceCommand) write(r *trace.Report) error {
 }
 
 func (c *traceCommand) view() traceview.View {
-	return traceview.View{Palette: c.scan.Palette(), Wide: c.output.Format == "wide", Suggest: c.scan.Suggest, Files: c.fileWords()}
+	v := traceview.View{Palette: c.scan.Palette(), Wide: c.output.Format == "wide", Suggest: c.scan.Suggest, Files: c.fileWords()}
+	if c.saveBackup == "" {
+		target := []string{c.query.Type + "/" + c.query.Name, "-n", c.query.Namespace}
+		if c.query.UID != "" {
+			target = []string{"--uid", c.query.UID}
+		}
+		v.Save = slices.Concat([]string{"trace"}, target, v.Files, []string{"--save-backup", "DIR"})
+	}
+	return v
 }
 
 // fileWords returns the flags that name the files of this command line, for another one.

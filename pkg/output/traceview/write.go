@@ -29,6 +29,7 @@ type View struct {
 	// program.
 	Suggest func(words ...string) string
 	Files   []string // the flags that name the files of the report
+	Save    []string // the words of a command that saves what a log has of the cascade; nil for none
 }
 
 // The most rows of the table, and siblings in a tree. There is one more line for the others.
@@ -403,7 +404,12 @@ func (t *targetWriter) meaning() {
 		t.line("Another %s was deleted by %s at %s.", escape.Line(other.Object.String()), escape.Word(cmp.Or(other.By.String(), "someone unknown")), stamp(other.At))
 	}
 	if c.Whole > 0 {
-		t.line("The audit log holds %s of %s as a whole; -o json says where.", wording.Thousands(c.Whole), wording.Count(c.Objects, "object"))
+		holds := fmt.Sprintf("The audit log holds %s of %s as a whole", wording.Thousands(c.Whole), wording.Count(c.Objects, "object"))
+		if t.Save == nil {
+			t.line("%s.", holds)
+		} else {
+			t.next(holds+". To save them for restore", t.Save...)
+		}
 	}
 	if slices.ContainsFunc(c.Deletions, func(d trace.Deletion) bool { return d.By.Role == trace.RoleThisTool }) || c.By.Role == trace.RoleThisTool {
 		t.next("This tool made a backup before, unless it was told not to", "restore")
