@@ -76,7 +76,7 @@ type Line struct {
 	Time   time.Time
 	Says   LineKind
 	Object object.Identity // whom it is about; empty for Started
-	Owner  object.Identity // of lines about an owner; its namespace is empty in OwnerNotFound and OwnerKnownAbsent
+	Owner  object.Identity // of lines about an owner; its namespace is empty in OwnerNotFound, OwnerKnownAbsent and OwnerWaits
 	Policy string          // of Deletes
 }
 
@@ -91,6 +91,7 @@ const (
 	OwnerKnownAbsent  LineKind = "owner-known-absent"  // the collector remembered that an owner is absent, and did not ask
 	OwnerElsewhere    LineKind = "owner-elsewhere"     // an owner is in another namespace than its dependent; since 1.20
 	OwnerInForeground LineKind = "owner-in-foreground" // the collector looks at a dependent because its owner, deleted with Foreground, waits for it
+	OwnerWaits        LineKind = "owner-waits"         // an owner was deleted with Foreground and waits for its dependents; said of all of them, without its namespace
 	RemovesReference  LineKind = "removes-reference"   // the collector removes references to absent owners: one that exists remains
 	Deletes           LineKind = "deletes"             // the collector sends a DELETE, perhaps again
 	Gone              LineKind = "gone"                // the collector's watch saw that an object is gone, whoever deleted it; since 1.20

@@ -459,6 +459,9 @@ func (h *history) read(l *Line) {
 	default:
 		s.lines = append(s.lines, l)
 		h.referenced(s.Namespace, reference(l.Owner), time.Time{})
+		if owner := h.byUID[l.Owner.UID]; l.Says == OwnerWaits && owner != nil {
+			owner.real = true
+		}
 	}
 }
 

@@ -50,6 +50,15 @@ func TestLinesOfTheManager(t *testing.T) {
 			    ReplicaSet/web-1: unknown: the deletion of /web is not in the log
 			      Pod/web-1-x: its owner waits for it (foreground)
 			`},
+		"about an owner that waits, and does not block on this one": {log: func(l *log) {
+			l.line(10, trace.OwnerWaits, rs, withoutUID(web))
+			l.line(10, trace.OwnerWaits, rs, web)
+			l.line(10, trace.Deletes, rs)
+		}, want: `
+			unknown root, 2 objects
+			  Deployment/web?: unknown: its deletion is not in the log
+			    ReplicaSet/web-1: unknown: the deletion of Deployment/web is not in the log
+			`},
 		"that removed the bad reference do not blame it": {log: func(l *log) {
 			l.line(5, trace.OwnerElsewhere, export, cluster)
 			l.line(6, trace.RemovesReference, export)

@@ -13,6 +13,7 @@
 //	2      OwnerInForeground  as above, the same of the owner
 //	5      OwnerNotFound      before 1.27 only its UID
 //	5      OwnerKnownAbsent   before 1.27 only its UID
+//	5      OwnerWaits         all; as JSON not its kind           1.28
 //	5      Gone               all                                 1.20
 //
 // So a log at level 2 has what the collector deleted, and of the owners only those that are deleted in the

@@ -134,8 +134,11 @@ func structured(text string) (message string, values map[string]string) {
 			value, _ = strconv.Unquote(quoted)
 			rest = after[len(quoted):]
 		case '{', '[':
-			// Lines have no value that matters after one of these.
-			value, rest = after, ""
+			value, rest = after, "" // 1.27 writes Go's notation; no value that matters follows it
+			var raw json.RawMessage
+			if d := json.NewDecoder(strings.NewReader(after)); d.Decode(&raw) == nil {
+				value, rest = string(raw), after[d.InputOffset():]
+			}
 		default:
 			value, rest, _ = strings.Cut(after, " ")
 		}

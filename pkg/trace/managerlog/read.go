@@ -103,9 +103,9 @@ func (r *reader) line(line []byte) {
 		return
 	}
 	r.stats.Verbosity = max(r.stats.Verbosity, level)
-	if said.Says != "" {
-		said.Time = e.written
-		r.stats.Said[said.Says]++
-		r.yield(said)
+	for _, line := range said {
+		line.Time = e.written
+		r.stats.Said[line.Says]++
+		r.yield(line)
 	}
 }

@@ -75,6 +75,8 @@ func TestWordings(t *testing.T) {
 		{"1.28-1.37", `"according to the absentOwnerCache, item's owner does not exist in namespace" item="` + item + `" owner=` + ref, 5, trace.Line{Says: trace.OwnerKnownAbsent, Object: exporter, Owner: redis}},
 		{"1.13-1.26", `classify references of ` + item + `.`, 5, trace.Line{}},
 		{"1.27-1.37", `"classify item's references" item="` + item + `" solid=null dangling=[` + ref + `] waitingForDependentsDeletion=null`, 5, trace.Line{}},
+		{"1.28-1.37", `"classify item's references" item="` + item + `" solid=null dangling=[` + ref + `] waitingForDependentsDeletion=[` + ref + `]`, 5, trace.Line{Says: trace.OwnerWaits, Object: exporter, Owner: redis}},
+		{"1.27", `"classify item's references" item="` + item + `" solid=[] dangling=[] waitingForDependentsDeletion=[{APIVersion:app.example.com/v1 Kind:RedisCluster Name:redis-0826 UID:r-1 Controller:0xc000 BlockOwnerDeletion:<nil>}]`, 5, trace.Line{}},
 		{"1.20-1.26", `node ` + item + ` references an owner ` + owner + ` but does not match namespaces`, 2, trace.Line{Says: trace.OwnerElsewhere, Object: exporter, Owner: elsewhere}},
 		{"1.27-1.37", `"item references an owner but does not match namespaces" item="` + item + `" owner="` + owner + `"`, 2, trace.Line{Says: trace.OwnerElsewhere, Object: exporter, Owner: elsewhere}},
 		{"1.13-1.26", `adding ` + item + ` to attemptToDelete, because its owner ` + owner + ` is deletingDependents`, 2, trace.Line{Says: trace.OwnerInForeground, Object: exporter, Owner: elsewhere}},

@@ -36,7 +36,7 @@ var messages = map[string]wording{
 	"according to the absentOwnerCache, item's owner does not exist":                     {says: trace.OwnerKnownAbsent, level: 5},
 	"according to the absentOwnerCache, item's owner does not exist in namespace":        {says: trace.OwnerKnownAbsent, level: 5},
 	"GraphBuilder process object":                                                        {says: trace.Gone, level: 5},
-	"classify item's references":                                                         {level: 5},
+	"classify item's references":                                                         {says: trace.OwnerWaits, level: 5},
 	"item has at least one existing owner, will not garbage collect":                     {level: 2},
 	"item doesn't have an owner, continue on next item":                                  {level: 2},
 	"remove DeleteDependents finalizer for item":                                         {level: 2},
@@ -68,9 +68,9 @@ var sentences = []struct {
 
 var errUnclear = errors.New("the object of the line is not clear")
 
-// says returns what the collector says in e, without the time; the kind is empty if that is of no interest. The
-// level is that of the line, or -1.
-func (e *entry) says() (trace.Line, int, error) {
+// says returns what the collector says in e, without the time: once for each owner that it speaks of, and nothing
+// if that is of no interest. The level is that of the line, or -1.
+func (e *entry) says() ([]trace.Line, int, error) {
 	w, known := messages[e.message]
 	values := e.values
 	if !known && (len(values) == 0 || values["msg"] != "") {
@@ -78,15 +78,15 @@ func (e *entry) says() (trace.Line, int, error) {
 	}
 	switch {
 	case !known, w.says == trace.Started && values["controller"] != "garbagecollector" && e.message == "Starting controller":
-		return trace.Line{}, -1, nil
+		return nil, -1, nil
 	case w.says == "",
 		// An object that is only known from references to it, so far, might not exist.
 		w.says == trace.Processes && values["virtual"] == "true",
 		// Without the word the event might be the collector's own.
 		w.says == trace.Gone && (values["eventType"] != "delete" || values["virtual"] != "false"):
-		return trace.Line{}, w.level, nil
+		return nil, w.level, nil
 	case w.says == trace.Started:
-		return trace.Line{Says: w.says}, w.level, nil
+		return []trace.Line{{Says: w.says}}, w.level, nil
 	}
 
 	line := trace.Line{Says: w.says}
@@ -129,10 +129,27 @@ func (e *entry) says() (trace.Line, int, error) {
 		}
 		ok = ok && clear
 	}
-	if !ok || line.Object.UID == "" {
-		return trace.Line{}, -1, errUnclear
+	switch {
+	case !ok || line.Object.UID == "":
+		return nil, -1, errUnclear
+	case w.says == trace.OwnerWaits:
+		return waits(line, values["waitingForDependentsDeletion"]), w.level, nil
 	}
-	return line, w.level, nil
+	return []trace.Line{line}, w.level, nil
+}
+
+// waits returns a line for each of the references, which since 1.28 are a list in JSON.
+func waits(line trace.Line, references string) (out []trace.Line) {
+	var owners []object.Identity
+	if json.Unmarshal([]byte(references), &owners) != nil {
+		return nil
+	}
+	for _, line.Owner = range owners {
+		if line.Owner.UID != "" {
+			out = append(out, line)
+		}
+	}
+	return out
 }
 
 func sentence(message string) (wording, map[string]string, bool) {
