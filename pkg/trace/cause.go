@@ -78,6 +78,8 @@ func newInquiry(e Evidence) *inquiry {
 func (q *inquiry) cause(d *deletion) {
 	switch {
 	case d.decide != nil: // inferred
+	case d.raced:
+		q.race(d)
 	case d.unclear != nil:
 		d.decide = func(d *deletion) { d.unknown(d.unclear) }
 	case d.actor.Role == RoleCollector:
@@ -112,6 +114,28 @@ func (q *inquiry) contents(d *deletion) {
 		return
 	}
 	d.decide = func(d *deletion) { d.unknown(reason.NamespaceDeletionNotInLog.Of(d.at.namespace)) }
+}
+
+// race finds what both the garbage collector and the namespace controller deleted an object for, who asked at
+// once. Usually the Namespace took its owner along, too.
+func (q *inquiry) race(d *deletion) {
+	q.collected(d)
+	owners, decide := d.candidates, d.decide
+	d.candidates = nil
+	q.contents(d)
+	if d.actor.Role == RoleNamespace {
+		decide = d.decide
+	}
+	of := d.candidates
+	d.candidates = slices.Concat(owners, of)
+	d.decide = func(d *deletion) {
+		if len(owners) == 0 || len(of) == 0 || slices.ContainsFunc(owners, func(o *deletion) bool { return o.cascade != of[0].cascade }) {
+			d.unknown(d.unclear)
+			return
+		}
+		d.candidates = owners
+		decide(d)
+	}
 }
 
 // podOfNode finds the Node whose deletion took along a Pod.

@@ -23,6 +23,7 @@ type deletion struct {
 	// collection is that which the request deleted; nil for one object.
 	collection *cascade
 	unclear    reason.Brief // why it is unknown who began it; nil if it is not
+	raced      bool         // the garbage collector and the namespace controller asked at once, and nobody else
 
 	// What it comes from. Of several candidates, decide finds the last one.
 	candidates []*deletion
@@ -81,6 +82,7 @@ func (s *subject) begin() *deletion {
 	}
 	b := s.events[chosen]
 	d := &deletion{subject: s, when: b.at, actor: b.actor, verb: b.verb, policy: b.policy}
+	rivals := map[Role]bool{b.actor.Role: true}
 	for _, e := range s.events {
 		if e.request == nil || e.request == b.request {
 			continue
@@ -91,6 +93,7 @@ func (s *subject) begin() *deletion {
 			dry := b.request != nil && b.request.Options == nil && b.actor.asks() // perhaps: the log has no options
 			if e.actor.User != b.actor.User && (dry || b.request != nil && !e.at.After(b.request.Answered)) {
 				unclear = reason.SeveralAsked
+				rivals[e.actor.Role] = true
 			}
 		}
 	}
@@ -103,6 +106,7 @@ func (s *subject) begin() *deletion {
 		unclear = nil // it says so itself
 	}
 	d.collection, d.unclear = b.collection, unclear
+	d.raced = unclear == reason.SeveralAsked && len(rivals) == 2 && rivals[RoleCollector] && rivals[RoleNamespace]
 	return d
 }
 
