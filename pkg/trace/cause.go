@@ -172,7 +172,7 @@ func (q *inquiry) lastDeletion(at place, then *deletion) *deletion {
 // CustomResourceDefinition was deleted later. They went then at the latest.
 func (q *inquiry) infer() {
 	for _, s := range q.subjects {
-		if s.deletion != nil || !s.real || !s.known && s.created.IsZero() || s.several {
+		if s.deletion != nil || !s.real || !s.known && s.created.IsZero() && s.gone.IsZero() || s.several {
 			continue
 		}
 		if of := q.nextDeletion(place{GroupResource: definitions, name: s.at.GroupResource.String()}, s); of != nil && s.at.Group != "" {
@@ -190,8 +190,12 @@ func (q *inquiry) infer() {
 	}
 }
 
-// nextDeletion returns the first deletion of what had a name, after an object was seen.
+// nextDeletion returns the first deletion of what had a name, after an object was seen. If only its end was seen, it is
+// the last one before that.
 func (q *inquiry) nextDeletion(at place, s *subject) *deletion {
+	if !s.known && s.created.IsZero() {
+		return q.lastDeletion(at, &deletion{subject: s, when: s.gone})
+	}
 	n := q.byPlace[at]
 	if n == nil || len(n.subjects) > manyNames {
 		return nil

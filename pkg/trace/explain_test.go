@@ -762,3 +762,58 @@ func TestOneTargetIsShownFromItsRootDownwards(t *testing.T) {
 		t.Errorf("found %s", tell(r))
 	}
 }
+
+// Secrets are in most logs at level Metadata, if at all: by their names.
+func TestANamespaceTakesAlongWhatOnlyItsCreationShows(t *testing.T) {
+	l := &log{level: whole}
+	l.create(1, alice, shop)
+	l.level = 0
+	l.create(2, alice, secret)
+	l.collection(11, nsDeleter, secret)
+	l.level = whole
+	l.delete(10, bob, shop)
+	l.finalize(12, shop)
+	expect(t, l, `
+		bob, 2 objects
+		  Namespace/shop: asked for
+		    Secret/key?: its namespace was deleted (WentAtTheLatest)
+		`)
+	l.line(11.5, trace.Gone, secret)
+	expect(t, l, `
+		bob, 2 objects
+		  Namespace/shop: asked for
+		    Secret/key?: its namespace was deleted (WentAtTheLatest)
+		`)
+}
+
+// In a namespace that is deleted, the two controllers often ask at once. The answer is the same.
+func TestTheCollectorAndTheNamespaceControllerAskAtOnce(t *testing.T) {
+	for name, c := range map[string]struct{ ofWeb, want string }{
+		"for one root": {nsDeleter, `
+			bob, 3 objects
+			  Namespace/shop: asked for
+			    Deployment/web: its namespace was deleted
+			      ReplicaSet/web-1: its owner is gone (AskedAgain)
+			`},
+		"for two": {alice, `
+			bob, 1 objects
+			  Namespace/shop: asked for
+			alice, 1 objects
+			  Deployment/web: asked for
+			unknown root, 1 objects
+			  ReplicaSet/web-1: unknown: several asked for its deletion, and the log does not tell whose request counted (AskedAgain) (NamespaceWasTerminating)
+			`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := &log{level: whole}
+			for i, o := range []object.Object{shop, web, rs} {
+				l.create(float64(i), alice, o)
+			}
+			l.delete(10, bob, shop)
+			l.delete(11, c.ofWeb, web)
+			l.delete(12, gc, rs)
+			l.delete(12.001, nsDeleter, rs)
+			expect(t, l, c.want)
+		})
+	}
+}

@@ -387,6 +387,10 @@ func (h *history) judgeRequest(r *Request) {
 		if c.By.Role == RoleNamespace && r.Options == nil {
 			h.emptied[at] = append(h.emptied[at], r.Received)
 		}
+	case r.Verb == "create" && len(r.Objects) == 0 && id.Name != "": // at level Metadata
+		s := h.resolve(id, at, r.Received)
+		s.real = true
+		s.exists(r.Received)
 	case r.Verb == "create" && len(r.Objects) == 1 && r.Objects[0].UID == "" && r.Objects[0].Name != "":
 		o := &r.Objects[0]
 		id, at = h.target(r, o)
