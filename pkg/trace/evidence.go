@@ -19,7 +19,6 @@ type Evidence struct {
 // Request is a write that an API server answered with success, as its audit log has it: not a dry
 // run, and one stage only (ResponseComplete).
 type Request struct {
-	ID       string    // auditID
 	Received time.Time // by the clock of the API server that wrote the log
 	Answered time.Time
 	User     User

@@ -64,7 +64,7 @@ type edit func(*trace.Request)
 
 func (l *log) add(seconds float64, user, verb string, t trace.Target, edits ...edit) {
 	l.n++
-	r := trace.Request{ID: fmt.Sprint(l.n), Received: at(seconds), Answered: at(seconds).Add(5 * time.Millisecond), User: trace.User{Name: user}, Verb: verb, Target: t, Code: 200}
+	r := trace.Request{Received: at(seconds), Answered: at(seconds).Add(5 * time.Millisecond), User: trace.User{Name: user}, Verb: verb, Target: t, Code: 200}
 	for _, e := range edits {
 		e(&r)
 	}

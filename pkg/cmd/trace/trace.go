@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -108,6 +109,8 @@ func (c *traceCommand) complete(args []string) error {
 }
 
 func (c *traceCommand) run(ctx context.Context, args []string) error {
+	// What is kept of a large log takes more memory than time.
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	if err := c.complete(args); err != nil {
 		return err
 	}

@@ -12,12 +12,12 @@ import (
 
 // event is an audit event whose fields are JSON, not yet decoded. A missing field is nil.
 type event struct {
-	raw                                                                  []byte // all of it
-	kind, apiVersion, level, auditID, stage, requestURI, verb, userAgent []byte
-	user, impersonatedUser, sourceIPs, objectRef, responseStatus         []byte
-	requestObject, responseObject                                        []byte
-	received, answered                                                   []byte
-	items                                                                []byte // of an EventList
+	raw                                                          []byte // all of it
+	kind, apiVersion, level, stage, requestURI, verb, userAgent  []byte
+	user, impersonatedUser, sourceIPs, objectRef, responseStatus []byte
+	requestObject, responseObject                                []byte
+	received, answered                                           []byte
+	items                                                        []byte // of an EventList
 }
 
 func (e *event) field(key []byte) *[]byte {
@@ -28,8 +28,6 @@ func (e *event) field(key []byte) *[]byte {
 		return &e.apiVersion
 	case "level":
 		return &e.level
-	case "auditID":
-		return &e.auditID
 	case "stage":
 		return &e.stage
 	case "requestURI":

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unique"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -186,8 +187,8 @@ func (r *reader) request(e *event, place *trace.Place) (q trace.Request, wanted 
 	if q.Answered, err = timeOf(e.answered); err != nil {
 		return q, false, err
 	}
-	q.ID, q.Verb, q.Code = text(e.auditID), text(e.verb), number(e.code())
-	if err := checkLength(e.auditID, e.requestURI, e.objectRef); err != nil {
+	q.Verb, q.Code = shared(text(e.verb)), number(e.code())
+	if err := checkLength(e.requestURI, e.objectRef); err != nil {
 		return q, false, err
 	}
 	_, raw, _ := strings.Cut(text(e.requestURI), "?")
@@ -276,8 +277,8 @@ func target(e *event, code int) (trace.Target, error) {
 		return trace.Target{}, err
 	}
 	t := trace.Target{
-		Group: ref.APIGroup, Version: ref.APIVersion, Resource: ref.Resource, Subresource: ref.Subresource,
-		Namespace: ref.Namespace, Name: ref.Name, UID: ref.UID,
+		Group: shared(ref.APIGroup), Version: shared(ref.APIVersion), Resource: shared(ref.Resource), Subresource: shared(ref.Subresource),
+		Namespace: shared(ref.Namespace), Name: ref.Name, UID: ref.UID,
 	}
 	if t.Group == "" && t.Resource == "namespaces" {
 		t.Namespace = "" // it is the name
@@ -421,6 +422,7 @@ func seenIn(b *body, q *trace.Request) (trace.Seen, error) {
 		apiVersion, kind = schema.GroupVersion{Group: q.Target.Group, Version: q.Target.Version}.String(), ""
 	}
 	seen := trace.Seen{Object: object.FromMeta(apiVersion, kind, &meta, false)}
+	share(&seen.Object, &q.Target)
 	if seen.IsPod() {
 		seen.Node = object.PodNodeOf(b.spec)
 	}
@@ -429,3 +431,23 @@ func seenIn(b *body, q *trace.Request) (trace.Seen, error) {
 	}
 	return seen, nil
 }
+
+// share lets equal texts of requests be one in memory, of which logs have millions.
+func share(o *object.Object, with *trace.Target) {
+	o.APIVersion, o.Kind, o.Namespace, o.ResourceVersion = shared(o.APIVersion), shared(o.Kind), shared(o.Namespace), ""
+	if o.Name == with.Name {
+		o.Name = with.Name
+	}
+	if o.UID == with.UID {
+		o.UID = with.UID
+	}
+	for i := range o.Owners {
+		r := &o.Owners[i]
+		r.APIVersion, r.Kind = shared(r.APIVersion), shared(r.Kind)
+	}
+	for i, f := range o.Finalizers {
+		o.Finalizers[i] = shared(f)
+	}
+}
+
+func shared(s string) string { return unique.Make(s).Value() }

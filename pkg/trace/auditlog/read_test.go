@@ -313,7 +313,7 @@ func TestReadCountsWhatItCannotRead(t *testing.T) {
 		"more than 100000 objects":                                     line(t, fields{"verb": "deletecollection", "responseObject": json.RawMessage(`{"apiVersion":"v1","kind":"PodList","metadata":{},"items":[` + items + `]}`)}),
 		"more than 100000 objects, owners and finalizers":              line(t, fields{"responseObject": json.RawMessage(`{"apiVersion":"v1","kind":"Pod","metadata":{"ownerReferences":[` + refs + `]}}`)}),
 		"metadata of more than 2 MiB":                                  line(t, fields{"responseObject": json.RawMessage(`{"metadata":{"name":"` + strings.Repeat("x", maxMetadata) + `"}}`)}),
-		"a field that is too long":                                     line(t, fields{"auditID": strings.Repeat("x", maxText)}),
+		"a field that is too long":                                     line(t, fields{"requestURI": strings.Repeat("x", maxText)}),
 		"exceeded max depth":                                           strings.Replace(good, `"groups":["dev"]`, `"groups":`+strings.Repeat("[", 20000)+strings.Repeat("]", 20000), 1),
 		"cannot parse":                                                 line(t, fields{"stageTimestamp": "yesterday"}),
 		"a time that no server writes":                                 line(t, fields{"responseObject": fields{"metadata": fields{"name": "a", "creationTimestamp": "9999-12-31T23:59:59-01:00"}}}),
