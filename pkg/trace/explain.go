@@ -12,8 +12,9 @@ import (
 
 // Explain finds out which deletions happened, who began each cascade, and why each object went. What the
 // evidence does not say is unknown. A log that lacks lines makes an answer weaker, with three limits: a
-// name without UIDs is one object unless a create is seen; owner references are as they were seen last; and a
-// log that does not show answers may lack the first of several requests for one deletion.
+// name without UIDs is one object unless a create is seen; owner references are as they were seen last; and the
+// second of two requests for one deletion looks like the first if that one is missing, unless the answers show that
+// the deletion had begun in an earlier second.
 func Explain(e Evidence) *Report {
 	r := &Report{Requests: len(e.Requests), Lines: len(e.Lines), Started: []time.Time{}, Cascades: []Cascade{}}
 	cover := func(t time.Time) {
