@@ -82,7 +82,7 @@ func intent(p *plan.Plan) (what, want string) {
 		return what, "yes"
 	case plan.FinalizerRemoval:
 		return removal(p)
-	case plan.Collect, plan.Delete:
+	case plan.Collect, plan.Delete, plan.UnsafeDeletion:
 	}
 	changes := changed(p)
 	if n := p.Losses(); n > 0 {

@@ -65,14 +65,14 @@ var nouns = map[Role]string{
 
 // String returns who it is as a noun, not escaped; empty for nobody.
 func (a Actor) String() string {
-	switch a.Role {
-	case RoleServiceAccount:
+	switch {
+	case a.Role == RoleServiceAccount:
 		return "service account " + strings.Replace(strings.TrimPrefix(a.User, "system:serviceaccount:"), ":", "/", 1)
-	case RoleController, RoleTaint:
+	case a.Role == RoleController, a.Role == RoleTaint:
 		return "the " + a.Controller
-	case RoleKubelet:
+	case a.Role == RoleKubelet:
 		return "the kubelet of " + strings.TrimPrefix(a.User, kubeletUser)
-	case RoleThisTool:
+	case a.Role == RoleThisTool:
 		return a.User + " (kubectl-gc)"
 	}
 	return cmp.Or(nouns[a.Role], a.User)

@@ -103,6 +103,7 @@ func (l *log) create(seconds float64, user string, o object.Object) {
 		case request:
 			o.UID, o.Created = "", time.Time{}
 			r.Objects = []trace.Seen{{Object: o}}
+		case metadata:
 		}
 	})
 }

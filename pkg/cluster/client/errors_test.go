@@ -58,7 +58,7 @@ func TestClassify(t *testing.T) {
 
 // storeReadError returns the error of a list with unreadable objects at these keys in etcd. An empty
 // key says that there are more.
-func storeReadError(keys ...string) error {
+func storeReadError(keys ...string) *apierrors.StatusError {
 	details := &metav1.StatusDetails{Name: "list"}
 	for _, key := range keys {
 		details.Causes = append(details.Causes, metav1.StatusCause{Type: metav1.CauseTypeUnexpectedServerResponse, Field: key, Message: "StorageError: corrupt object"})
@@ -68,7 +68,7 @@ func storeReadError(keys ...string) error {
 
 func TestGapNamesUnreadableObjects(t *testing.T) {
 	namespaced, clusterScoped := snapshot.Type{Resource: "secrets", Namespaced: true}, snapshot.Type{Resource: "nodes"}
-	unconverted := storeReadError("/registry/example.com/widgets/shop/fine", "/registry/example.com/widgets/shop/web").(*apierrors.StatusError)
+	unconverted := storeReadError("/registry/example.com/widgets/shop/fine", "/registry/example.com/widgets/shop/web")
 	unconverted.ErrStatus.Details.Causes[0].Message += ": conversion webhook for example.com/v1 failed"
 	many := make([]string, 300)
 	for i := range many {

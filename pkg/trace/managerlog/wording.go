@@ -128,6 +128,7 @@ func (e *entry) says() ([]trace.Line, int, error) {
 			clear = line.Owner.Name != ""
 		}
 		ok = ok && clear
+	case trace.Started, trace.Processes, trace.OwnerWaits, trace.RemovesReference, trace.Gone:
 	}
 	switch {
 	case !ok || line.Object.UID == "":
