@@ -4,275 +4,199 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// event is an audit event whose fields are JSON, not yet decoded. A missing field is nil.
-type event struct {
-	raw                                                          []byte // all of it
-	kind, apiVersion, level, stage, requestURI, verb, userAgent  []byte
-	user, impersonatedUser, sourceIPs, objectRef, responseStatus []byte
-	requestObject, responseObject                                []byte
-	received, answered                                           []byte
-	items                                                        []byte // of an EventList
+type userInfo struct {
+	Username string
+	Groups   []string
 }
 
-func (e *event) field(key []byte) *[]byte {
-	switch string(key) {
-	case "kind":
-		return &e.kind
-	case "apiVersion":
-		return &e.apiVersion
-	case "level":
-		return &e.level
-	case "stage":
-		return &e.stage
-	case "requestURI":
-		return &e.requestURI
-	case "verb":
-		return &e.verb
-	case "user":
-		return &e.user
-	case "impersonatedUser":
-		return &e.impersonatedUser
-	case "sourceIPs":
-		return &e.sourceIPs
-	case "userAgent":
-		return &e.userAgent
-	case "objectRef":
-		return &e.objectRef
-	case "responseStatus":
-		return &e.responseStatus
-	case "requestObject":
-		return &e.requestObject
-	case "responseObject":
-		return &e.responseObject
-	case "requestReceivedTimestamp":
-		return &e.received
-	case "stageTimestamp":
-		return &e.answered
-	case "items":
-		return &e.items
+// event is an audit event.
+type event struct {
+	Kind, APIVersion, Level, Stage, RequestURI, Verb, UserAgent string
+
+	User             userInfo
+	ImpersonatedUser *userInfo
+	SourceIPs        []string
+	ObjectRef        struct {
+		APIGroup, APIVersion, Resource, Subresource, Namespace, Name string
+		UID                                                          types.UID
 	}
-	return nil
+	ResponseStatus struct {
+		Code    int
+		Details struct{ UID types.UID }
+	}
+	RequestObject, ResponseObject            json.RawMessage
+	RequestReceivedTimestamp, StageTimestamp time.Time
 }
 
 const apiVersion = "audit.k8s.io/v1"
 
-func (e *event) valid() bool { return is(e.kind, "Event") && is(e.apiVersion, apiVersion) }
-
 var errNoEvent = errors.New("it holds no event of " + apiVersion)
 
-// events calls yield with the events that a document holds: itself, those of an EventList, or those that a
-// collector of logs wrapped in an object of its own, as an object or as text. An event that is found to be
-// uninteresting is not read to its end. depth limits the objects around an event.
+// events calls yield with the event that a document is, or that a collector of logs wrapped in an object of its
+// own, as an object or as text. depth limits the objects around an event.
 func events(document []byte, depth int, yield func(e *event) error) error {
-	e := event{raw: document}
-	err := members(document, func(key, value []byte) bool {
-		if f := e.field(key); f != nil {
-			*f = value
-		}
-		return !e.valid() || !e.uninteresting()
-	})
-	switch {
-	case err != nil:
-		return err
-	case e.valid():
+	var e event
+	err := json.Unmarshal(document, &e)
+	switch isEvent := e.Kind == "Event" && e.APIVersion == apiVersion; {
+	case isEvent && err == nil:
 		return yield(&e)
-	case is(e.kind, "EventList") && is(e.apiVersion, apiVersion):
-		var first error
-		err := elements(e.items, func(item []byte) error {
-			if err := events(item, 0, yield); err != nil && first == nil {
-				first = err
-			}
-			return nil
-		})
-		return errors.Join(err, first)
+	case isEvent:
+		return err
 	case depth == 0:
 		return errNoEvent
 	}
+	var around map[string]json.RawMessage
+	if err := json.Unmarshal(document, &around); err != nil {
+		return err
+	}
 	err = errNoEvent
-	broken := members(document, func(_, value []byte) bool {
-		if value[0] == '"' && bytes.IndexByte(value, '{') >= 0 {
-			value = []byte(text(value))
+	for _, key := range slices.Sorted(maps.Keys(around)) {
+		value := []byte(around[key])
+		var text string
+		if value[0] == '"' && json.Unmarshal(value, &text) == nil {
+			value = []byte(text)
 		}
-		if len(value) > 0 && value[0] == '{' {
-			if inner := events(value, depth-1, yield); inner == nil || errors.Is(err, errNoEvent) {
+		if bytes.HasPrefix(value, []byte("{")) {
+			inner := events(value, depth-1, yield)
+			if inner == nil {
+				return nil
+			}
+			if errors.Is(err, errNoEvent) {
 				err = inner
 			}
 		}
-		return err != nil
-	})
-	return errors.Join(broken, err)
+	}
+	return err
 }
 
-// uninteresting reports whether the fields that are known tell that the event is not a successful write that
-// could delete something or tell of its owners.
-func (e *event) uninteresting() bool {
+// wanted reports whether an event is a successful write that could delete something or tell of its owners.
+func (e *event) wanted() bool {
+	ref := &e.ObjectRef
+	writes := e.Verb == "update" || e.Verb == "patch"
+	resource := schema.GroupResource{Group: ref.APIGroup, Resource: ref.Resource}.String()
 	switch {
-	case e.stage != nil && !is(e.stage, "ResponseComplete"):
-		return true
-	case e.verb == nil:
+	case e.Stage != "ResponseComplete", e.ResponseStatus.Code/100 != 2, ref.Resource == "",
+		!slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, e.Verb),
+		ref.APIGroup == "authorization.k8s.io", ref.APIGroup == "authentication.k8s.io", // reviews
+		resource == "events", resource == "events.events.k8s.io":
 		return false
-	}
-	verb := text(e.verb)
-	if !slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, verb) {
-		return true
-	}
-	if e.responseStatus != nil && !e.succeeded() {
-		return true
-	}
-	if e.objectRef == nil {
-		return false
-	}
-	var group, resource, subresource []byte
-	if members(e.objectRef, func(key, value []byte) bool {
-		switch string(key) {
-		case "apiGroup":
-			group = value
-		case "resource":
-			resource = value
-		case "subresource":
-			subresource = value
-		}
-		return true
-	}) != nil {
-		return false // and fails when it is decoded
-	}
-	core := group == nil || is(group, "")
-	writes := verb == "update" || verb == "patch"
-	switch {
-	case is(group, "authorization.k8s.io"), is(group, "authentication.k8s.io"):
-		return true // reviews
-	case is(resource, "events") && (core || is(group, "events.k8s.io")):
-		return true
-	case is(resource, "leases") && is(group, "coordination.k8s.io"):
-		return writes
-	case subresource == nil, is(subresource, ""):
-		return false
-	case is(resource, "pods") && core && is(subresource, "eviction"):
-		return verb != "create"
-	case is(resource, "namespaces") && core && is(subresource, "finalize"), is(subresource, "status"):
+	case resource == "leases.coordination.k8s.io":
 		return !writes
+	case ref.Subresource == "":
+		return true
+	case resource == "pods" && ref.Subresource == "eviction":
+		return e.Verb == "create"
+	case resource == "namespaces" && ref.Subresource == "finalize":
+		return writes
 	}
-	return true
+	// What else has a status matters while it is being deleted.
+	return ref.Subresource == "status" && writes && (mentionsDeletion(e.ResponseObject) || mentionsDeletion(e.RequestObject))
 }
 
-// code returns the code of the answer as it is written.
-func (e *event) code() (code []byte) {
-	_ = members(e.responseStatus, func(key, value []byte) bool {
-		if string(key) == "code" {
-			code = value
-		}
-		return true
-	})
-	return code
-}
+func mentionsDeletion(object []byte) bool { return bytes.Contains(object, []byte("deletionTimestamp")) }
 
-func (e *event) succeeded() bool {
-	code := e.code()
-	return len(code) == 3 && code[0] == '2'
-}
-
-// body is an object in an event, not decoded.
+// body is an object in an event.
 type body struct {
-	raw                            []byte
-	apiVersion, kind               string
-	metadata, items, spec, details []byte
-	answer                         bool // of the server; else of the client
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Metadata   json.RawMessage `json:"metadata"`
+	Items      json.RawMessage `json:"items"`
+	Spec       json.RawMessage `json:"spec"`
+	Details    json.RawMessage `json:"details"`
+
+	raw    []byte // all of it
+	answer bool   // of the server; else of the client
 }
 
-func bodyOf(raw []byte) (b body, err error) {
-	b.raw = raw
-	err = members(raw, func(key, value []byte) bool {
-		switch string(key) {
-		case "apiVersion":
-			b.apiVersion = text(value)
-		case "kind":
-			b.kind = text(value)
-		case "metadata":
-			b.metadata = value
-		case "items":
-			b.items = value
-		case "spec":
-			b.spec = value
-		case "details":
-			b.details = value
-		}
-		return true
-	})
-	return b, err
+// bodyOf decodes an object. Case matters, as a custom resource may also have a field named Kind or Spec.
+func bodyOf(raw []byte, answer bool) (*body, error) {
+	b := &body{raw: raw, answer: answer}
+	return b, utiljson.Unmarshal(raw, b)
 }
 
-func (b *body) isStatus() bool { return b.kind == "Status" && b.apiVersion == "v1" }
+func (b *body) isStatus() bool { return b.Kind == "Status" && b.APIVersion == "v1" }
 
 // isObject reports whether the body is an object of the API, or the metadata of one, rather than an answer
 // that no one can create.
 func (b *body) isObject() bool {
-	return len(b.metadata) > 0 && b.metadata[0] == '{' && !b.isStatus() && (b.group() != metaGroup || b.isPartial())
+	return bytes.HasPrefix(b.Metadata, []byte("{")) && !b.isStatus() && (b.group() != metav1.GroupName || b.isPartial())
 }
 
 // isPartial reports whether the body is the metadata of an object.
-func (b *body) isPartial() bool { return b.kind == "PartialObjectMetadata" && b.group() == metaGroup }
+func (b *body) isPartial() bool {
+	return b.Kind == "PartialObjectMetadata" && b.group() == metav1.GroupName
+}
 
 // isWhole reports whether the body is a whole object.
 func (b *body) isWhole() bool {
-	return b.isObject() && !b.isPartial() && b.apiVersion != "" && b.kind != ""
+	return b.isObject() && !b.isPartial() && b.APIVersion != "" && b.Kind != ""
 }
 
-const metaGroup = "meta.k8s.io"
-
 func (b *body) group() string {
-	gv, _ := schema.ParseGroupVersion(b.apiVersion)
+	gv, _ := schema.ParseGroupVersion(b.APIVersion)
 	return gv.Group
+}
+
+// meta returns the metadata of an object.
+func (b *body) meta() (m metav1.ObjectMeta, err error) {
+	if len(b.Metadata) > 0 {
+		err = utiljson.Unmarshal(b.Metadata, &m)
+	}
+	return m, err
 }
 
 // bodies calls yield with the objects in the answer, or with the one in the request if there is no answer and
 // the request wrote the whole object. The items of a list get its type, as those of built-in types have none.
 // A Status is among the objects.
 func (e *event) bodies(yield func(b *body) error) error {
-	raw, answer := e.responseObject, true
-	if raw == nil && (is(e.verb, "create") || is(e.verb, "update")) {
-		raw, answer = e.requestObject, false
+	raw, answer := e.ResponseObject, true
+	if raw == nil && (e.Verb == "create" || e.Verb == "update") {
+		raw, answer = e.RequestObject, false
 	}
-	if len(raw) == 0 || raw[0] != '{' {
+	if !bytes.HasPrefix(raw, []byte("{")) {
 		return nil
 	}
-	b, err := bodyOf(raw)
+	b, err := bodyOf(raw, answer)
 	if err != nil {
 		return err
 	}
-	b.answer = answer
-	item, isList := strings.CutSuffix(b.kind, "List")
-	var list struct{ Name string }
-	if isList {
-		if err := decode(b.metadata, &list); err != nil {
-			return err
-		}
-	}
-	if !isList || len(b.items) == 0 || list.Name != "" {
-		return yield(&b)
-	}
-	if string(b.items) == "null" {
-		return nil
-	}
-	return elements(b.items, func(raw []byte) error {
-		i, err := bodyOf(raw)
+	kind, isList := strings.CutSuffix(b.Kind, "List")
+	if isList && len(b.Items) > 0 {
+		m, err := b.meta()
 		if err != nil {
 			return err
 		}
-		if i.answer = answer; i.kind == "" && i.apiVersion == "" {
-			i.kind, i.apiVersion = item, b.apiVersion
+		isList = m.Name == ""
+	}
+	if !isList || len(b.Items) == 0 {
+		return yield(b)
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal(b.Items, &items); err != nil {
+		return err
+	}
+	for _, raw := range items {
+		item, err := bodyOf(raw, answer)
+		if err != nil {
+			return err
 		}
-		return yield(&i)
-	})
-}
-
-// number returns a small number, and 0 for anything else.
-func number(value []byte) (n int) {
-	_ = json.Unmarshal(value, &n)
-	return n
+		if item.Kind == "" && item.APIVersion == "" {
+			item.Kind, item.APIVersion = kind, b.APIVersion
+		}
+		if err := yield(item); err != nil {
+			return err
+		}
+	}
+	return nil
 }

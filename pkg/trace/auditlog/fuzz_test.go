@@ -42,27 +42,3 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
-
-// FuzzMembers compares the scanner with encoding/json: of JSON, it finds the same members.
-func FuzzMembers(f *testing.F) {
-	for _, s := range []string{`{}`, ` { "a" : [1,{"b":"}"}] , "c\"":"\\","d":-1e3,"e":null }`, `{"a":{"a":{}}}`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, object []byte) {
-		var want map[string]json.RawMessage
-		err := json.Unmarshal(object, &want)
-		got := map[string]json.RawMessage{}
-		scanned := members(object, func(key, value []byte) bool { got[string(key)] = value; return true })
-		if err != nil || want == nil {
-			return
-		}
-		if scanned != nil || len(got) != len(want) {
-			t.Fatalf("%v, %d members, want %d", scanned, len(got), len(want))
-		}
-		for k, v := range want {
-			if !bytes.Equal(v, got[k]) {
-				t.Errorf("%q is %q, want %q", k, got[k], v)
-			}
-		}
-	})
-}

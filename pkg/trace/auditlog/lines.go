@@ -3,6 +3,7 @@ package auditlog
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,48 +14,45 @@ import (
 // maxLine limits a line. kube-apiserver accepts bodies of 3 MiB, and an event has at most two.
 const maxLine = 16 << 20
 
-// lines are those of a text that may be gzipped and may begin with a byte order mark.
-type lines struct {
-	in   *bufio.Reader
-	long []byte // a line that is longer than the buffer of in
-	next int64  // the offset of the next line
-}
-
-func newLines(r io.Reader) (*lines, error) {
-	plain, err := input.Gunzip(r)
-	if err != nil {
-		return nil, err
-	}
-	return &lines{in: bufio.NewReaderSize(input.DecodeBOM(plain), 1<<20)}, nil
-}
-
-// errTooLong is that of a line whose text read does not return.
+// errTooLong is that of a line whose text eachLine does not pass on.
 var errTooLong = fmt.Errorf("it is longer than %d MiB", maxLine>>20)
 
-// read returns the next line, without the space around it, and the offset of the line. The line is valid until
-// the next call. The error is errTooLong or io.EOF, or else the reader's.
-func (l *lines) read() (line []byte, offset int64, err error) {
-	offset = l.next
-	line, err = l.in.ReadSlice('\n')
-	l.next += int64(len(line))
-	if errors.Is(err, bufio.ErrBufferFull) {
-		l.long = append(l.long[:0], line...)
-		for errors.Is(err, bufio.ErrBufferFull) {
-			line, err = l.in.ReadSlice('\n')
-			l.next += int64(len(line))
-			if l.next-offset <= maxLine {
-				l.long = append(l.long, line...)
+// eachLine calls yield with the lines of a text that may be gzipped and may begin with a byte order mark: with
+// their offsets, and without the space around them. It passes over empty ones. The text of a line is valid until
+// yield returns; yield gets errTooLong instead of a text that is too long.
+func eachLine(ctx context.Context, in io.Reader, yield func(line []byte, n int, offset int64, err error) error) error {
+	plain, err := input.Gunzip(in)
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewReaderSize(input.DecodeBOM(plain), 1<<16)
+	var text []byte
+	next := int64(0)
+	for n := 1; ctx.Err() == nil; n++ {
+		offset, err := next, bufio.ErrBufferFull
+		for text = text[:0]; errors.Is(err, bufio.ErrBufferFull); {
+			var part []byte
+			part, err = lines.ReadSlice('\n')
+			if next += int64(len(part)); next-offset <= maxLine {
+				text = append(text, part...)
 			}
 		}
-		line = l.long
+		line := bytes.TrimSpace(text)
+		switch {
+		case err != nil && !errors.Is(err, io.EOF):
+			return err
+		case next == offset:
+			return nil
+		case next-offset > maxLine:
+			err = yield(nil, n, offset, errTooLong)
+		case len(line) > 0:
+			err = yield(line, n, offset, nil)
+		default:
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
 	}
-	switch {
-	case err != nil && !errors.Is(err, io.EOF):
-		return nil, offset, err
-	case l.next == offset:
-		return nil, offset, io.EOF
-	case l.next-offset > maxLine:
-		return nil, offset, errTooLong
-	}
-	return bytes.TrimSpace(line), offset, nil
+	return context.Cause(ctx)
 }

@@ -181,6 +181,44 @@ func TestReadOfWhatAnAPIServerWrote(t *testing.T) {
 	}
 }
 
+// What the reader passes over without decoding it is what it passes over after decoding it.
+func TestReadSkipsOnlyWhatItDoesNotNeed(t *testing.T) {
+	const head = `{"kind":"Event","apiVersion":"audit.k8s.io/v1",`
+	var log strings.Builder
+	for l := range strings.Lines(recording(t)) {
+		log.WriteString(l)
+		for _, change := range [][2]string{
+			{`"verb":"[a-z]+"`, `"verb":"get"`},
+			{`"verb":"[a-z]+"`, `"verb":"watch"`},
+			{`"requestURI":"`, `$0\\\",\"verb\":\"get\",\"objectRef\":{\"subresource\":\"status\"}`},
+			{`"userAgent":"`, `$0\",\"verb\":\"get\"`},
+			{`"user":{`, `$0"extra":{"verb":["get"],"objectRef":["subresource"]},`},
+			{`"objectRef":{"resource":"configmaps"`, `$0,"subresource":"status"`},
+			{`"stageTimestamp"`, `"stamp"`},
+			{`"stageTimestamp":"[^"]+"`, `"stageTimestamp":"yesterday"`},
+			{`,"annotations".*`, ``},
+		} {
+			log.WriteString(regexp.MustCompile(change[0]).ReplaceAllString(l, change[1]))
+		}
+	}
+	summaries := func(log string) (all []string, stats Stats) {
+		requests, stats := read(t, log)
+		for i := range requests {
+			all = append(all, fmt.Sprint(requests[i].Answered, summary(&requests[i])))
+		}
+		stats.Example = ""
+		return all, stats
+	}
+	got, stats := summaries(log.String())
+	want, decoded := summaries(strings.ReplaceAll(log.String(), head, "{ "+head[1:]))
+	if diff := cmp.Diff(want, got); diff != "" || len(got) < 100 {
+		t.Errorf("%d requests (-decoded +got):\n%s", len(got), diff)
+	}
+	if diff := cmp.Diff(decoded, stats); diff != "" {
+		t.Errorf("stats (-decoded +got):\n%s", diff)
+	}
+}
+
 // generated are names of the ReplicaSet and the Pod of a Deployment.
 var generated = regexp.MustCompile(`web-[-0-9a-z]+`)
 
@@ -239,6 +277,9 @@ func TestReadUnderstands(t *testing.T) {
 			"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "metadata": fields{}, "items": []any{fields{"metadata": fields{"name": "a", "namespace": "shop", "uid": "u"}}},
 		}}, `deletecollection widgets.example.com shop, by jane, options ""; example.com/v2 /a in "shop" uid`},
 		"an empty collection": {fields{"verb": "deletecollection", "responseObject": fields{"apiVersion": "v1", "kind": "ConfigMapList", "metadata": fields{}, "items": nil}}, `deletecollection configmaps shop web, by jane, options ""`},
+		"fields that differ in case": {fields{"responseObject": fields{
+			"apiVersion": "example.com/v1", "kind": "Widget", "metadata": fields{"name": "web", "uid": "u"}, "Kind": "Other", "METADATA": 1, "status": fields{},
+		}}, `delete configmaps shop web uid, by jane, options ""; example.com/v1 Widget/web in "" uid whole`},
 		"a kind whose name ends like a list": {
 			fields{"responseObject": fields{"apiVersion": "example.com/v1", "kind": "AllowList", "metadata": fields{"name": "web", "uid": "u"}, "items": []any{fields{}}}},
 			`delete configmaps shop web uid, by jane, options ""; example.com/v1 AllowList/web in "" uid whole`,
@@ -288,7 +329,6 @@ func TestReadEventsAsCollectorsOfLogsWriteThem(t *testing.T) {
 		"as an object":   `{"insertId":"{","jsonPayload":` + event + `}`,
 		"Azure":          `{"category":"kube-audit","properties":{"pod":"a","log":` + string(quoted) + `}}`,
 		"containerd":     `2026-01-02T03:04:05Z stdout F ` + event,
-		"EventList":      `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[` + event + `,{"kind":"Event","apiVersion":"audit.k8s.io/v1","verb":"get"}]}`,
 		"kind at last":   `{"verb":"delete",` + strings.Replace(event[1:len(event)-1], `"kind":"Event",`, "", 1) + `,"kind":"Event"}`,
 		"a key of stage": strings.Replace(event, `"stage":`, `"x":{"stage":"Panic"},"stage":`, 1),
 	} {
@@ -307,19 +347,18 @@ func TestReadCountsWhatItCannotRead(t *testing.T) {
 	refs := strings.Repeat("{},", maxParts) + "{}"
 	items := strings.Repeat(`{"metadata":{"name":"a"}},`, maxParts) + `{"metadata":{"name":"a"}}`
 	for name, bad := range map[string]string{
-		"it is not JSON, or it ends early":                             good[:len(good)-40],
-		"holds no event of audit.k8s.io/v1":                            strings.Replace(good, "audit.k8s.io/v1", "audit.k8s.io/v1beta1", 1),
-		"is longer than 16 MiB":                                        `{"x":"` + strings.Repeat("x", maxLine) + `"}`,
-		"more than 100000 objects":                                     line(t, fields{"verb": "deletecollection", "responseObject": json.RawMessage(`{"apiVersion":"v1","kind":"PodList","metadata":{},"items":[` + items + `]}`)}),
-		"more than 100000 objects, owners and finalizers":              line(t, fields{"responseObject": json.RawMessage(`{"apiVersion":"v1","kind":"Pod","metadata":{"ownerReferences":[` + refs + `]}}`)}),
-		"metadata of more than 2 MiB":                                  line(t, fields{"responseObject": json.RawMessage(`{"metadata":{"name":"` + strings.Repeat("x", maxMetadata) + `"}}`)}),
-		"a field that is too long":                                     line(t, fields{"requestURI": strings.Repeat("x", maxText)}),
-		"exceeded max depth":                                           strings.Replace(good, `"groups":["dev"]`, `"groups":`+strings.Repeat("[", 20000)+strings.Repeat("]", 20000), 1),
-		"cannot parse":                                                 line(t, fields{"stageTimestamp": "yesterday"}),
-		"a time that no server writes":                                 line(t, fields{"responseObject": fields{"metadata": fields{"name": "a", "creationTimestamp": "9999-12-31T23:59:59-01:00"}}}),
-		"json: cannot unmarshal":                                       line(t, fields{"responseObject": fields{"metadata": fields{"name": 1}}}),
-		"cannot unmarshal string into Go struct field userInfo.Groups": line(t, fields{"user": fields{"groups": "a"}}),
-		"it holds no event of audit.k8s.io/v1: \"{}\"":                 "{}",
+		"unexpected end of JSON input":                    good[:len(good)-40],
+		"holds no event of audit.k8s.io/v1":               strings.Replace(good, "audit.k8s.io/v1", "audit.k8s.io/v1beta1", 1),
+		"is longer than 16 MiB":                           `{"x":"` + strings.Repeat("x", maxLine) + `"}`,
+		"more than 100000 objects":                        line(t, fields{"verb": "deletecollection", "responseObject": json.RawMessage(`{"apiVersion":"v1","kind":"PodList","metadata":{},"items":[` + items + `]}`)}),
+		"more than 100000 objects, owners and finalizers": line(t, fields{"responseObject": json.RawMessage(`{"apiVersion":"v1","kind":"Pod","metadata":{"ownerReferences":[` + refs + `]}}`)}),
+		"metadata of more than 2 MiB":                     line(t, fields{"responseObject": json.RawMessage(`{"metadata":{"name":"` + strings.Repeat("x", maxMetadata) + `"}}`)}),
+		"exceeded max depth":                              strings.Replace(good, `"groups":["dev"]`, `"groups":`+strings.Repeat("[", 20000)+strings.Repeat("]", 20000), 1),
+		"cannot parse":                                    line(t, fields{"stageTimestamp": "yesterday"}),
+		"a time that no server writes":                    line(t, fields{"responseObject": fields{"metadata": fields{"name": "a", "creationTimestamp": "9999-12-31T23:59:59-01:00"}}}),
+		"json: cannot unmarshal":                          line(t, fields{"responseObject": fields{"metadata": fields{"name": 1}}}),
+		"cannot unmarshal string into Go struct field userInfo.User.Groups": line(t, fields{"user": fields{"groups": "a"}}),
+		"it holds no event of audit.k8s.io/v1: \"{}\"":                      "{}",
 	} {
 		got, stats := read(t, good+"\n"+bad+"\n"+good)
 		if len(got) < 2 || stats.Unreadable != 1 || !strings.Contains(stats.Example, name) || !strings.HasPrefix(stats.Example, "line 2 cannot be read: ") || len(stats.Example) > 500 {
@@ -330,7 +369,7 @@ func TestReadCountsWhatItCannotRead(t *testing.T) {
 
 func TestReadOfAnotherFileSaysWhatItIs(t *testing.T) {
 	for log, want := range map[string]string{
-		"I1127 21:45:02.027172       1 main.go:1] starting\n":                                                                    `read audit log audit.log: there are no events of audit.k8s.io/v1 in it; line 1 cannot be read: it is not JSON, or it ends early: "I1127 21:45:02.027172       1 main.go:1] starting"`,
+		"I1127 21:45:02.027172       1 main.go:1] starting\n":                                                                    `read audit log audit.log: there are no events of audit.k8s.io/v1 in it; line 1 cannot be read: invalid character 'I' looking for beginning of value: "I1127 21:45:02.027172       1 main.go:1] starting"`,
 		`{"protoPayload":{"@type":"type.googleapis.com/google.cloud.audit.AuditLog","methodName":"io.k8s.core.v1.pods.delete"}}`: `it holds no event of audit.k8s.io/v1: "{\"protoPayload\":{\"@type\":\"type.googleapis.com/google.cloud.audit.AuditLog`,
 	} {
 		_, err := Read(t.Context(), strings.NewReader(log), "audit.log", func(trace.Request) {})
