@@ -16,6 +16,24 @@ type Evidence struct {
 	Before   *snapshot.Snapshot
 }
 
+// Span is the time from the first to the last of what was seen; zero if nothing was.
+type Span struct{ First, Last time.Time }
+
+// Cover extends the span to some times. A time that is zero is unknown.
+func (s *Span) Cover(times ...time.Time) {
+	for _, t := range times {
+		if t.IsZero() {
+			continue
+		}
+		if s.First.IsZero() || t.Before(s.First) {
+			s.First = t
+		}
+		if t.After(s.Last) {
+			s.Last = t
+		}
+	}
+}
+
 // Request is a write that an API server answered with success, as its audit log has it: not a dry
 // run, and one stage only (ResponseComplete).
 type Request struct {

@@ -17,23 +17,17 @@ import (
 // the deletion had begun in an earlier second.
 func Explain(e Evidence) *Report {
 	r := &Report{Requests: len(e.Requests), Lines: len(e.Lines), Started: []time.Time{}, Cascades: []Cascade{}}
-	cover := func(t time.Time) {
-		if r.From.IsZero() || t.Before(r.From) {
-			r.From = t
-		}
-		if t.After(r.To) {
-			r.To = t
-		}
-	}
+	var covered Span
 	for i := range e.Requests {
-		cover(e.Requests[i].Received)
+		covered.Cover(e.Requests[i].Received)
 	}
 	for i := range e.Lines {
-		cover(e.Lines[i].Time)
+		covered.Cover(e.Lines[i].Time)
 		if e.Lines[i].Says == Started {
 			r.Started = append(r.Started, e.Lines[i].Time)
 		}
 	}
+	r.From, r.To = covered.First, covered.Last
 	slices.SortFunc(r.Started, time.Time.Compare)
 	if e.Before != nil {
 		r.Before = e.Before.Taken
@@ -142,14 +136,9 @@ func (c *Cascade) count(d *deletion, row *Deletion) {
 	case kind == object.Volume, row.Resource == "persistentvolumes":
 		c.Volumes++
 	}
-	for _, t := range []time.Time{row.At, row.Ended} {
-		if c.From.IsZero() || !t.IsZero() && t.Before(c.From) {
-			c.From = t
-		}
-		if t.After(c.To) {
-			c.To = t
-		}
-	}
+	took := Span{c.From, c.To}
+	took.Cover(row.At, row.Ended)
+	c.From, c.To = took.First, took.Last
 }
 
 // row returns the deletion for the report.

@@ -28,22 +28,10 @@ type logReader struct {
 	requests int                  // all, of which the evidence has a part
 	latest   map[types.UID]latest // of the objects that were changed
 
-	deletions, metadata int  // requests in the audit logs, and those at level Metadata
-	verbosity           int  // the highest one of the controller logs
-	manager             bool // there is a controller log
-	audited, managed    span // the times of the audit logs and of the controller logs
-}
-
-// span is a time from the first to the last event of a log.
-type span struct{ first, last time.Time }
-
-func (s *span) add(first, last time.Time) {
-	if !first.IsZero() && (s.first.IsZero() || first.Before(s.first)) {
-		s.first = first
-	}
-	if last.After(s.last) {
-		s.last = last
-	}
+	deletions, metadata int        // requests in the audit logs, and those at level Metadata
+	verbosity           int        // the highest one of the controller logs
+	manager             bool       // there is a controller log
+	audited, managed    trace.Span // the times of the audit logs and of the controller logs
 }
 
 // latest is the latest request of those that left an object as it was.
@@ -139,7 +127,7 @@ func (l *logReader) auditLog(ctx context.Context, name string) error {
 		}
 		l.deletions += stats.Deletions
 		l.metadata += stats.Levels["Metadata"]
-		l.audited.add(stats.First, stats.Last)
+		l.audited.Cover(stats.First, stats.Last)
 		l.warnIf(stats.Lines == 0, "audit log %s is empty", escape.Word(shown))
 		l.warnIf(stats.Unreadable > 0, "audit log %s: %s of %s cannot be read. The first: %s", escape.Word(shown),
 			wording.Thousands(stats.Unreadable), wording.Count(stats.Lines, "line"), escape.Line(stats.Example))
@@ -156,7 +144,7 @@ func (l *logReader) controllerLogs(ctx context.Context, names []string) error {
 			}
 			l.manager = true
 			l.verbosity = max(l.verbosity, stats.Verbosity)
-			l.managed.add(stats.First, stats.Last)
+			l.managed.Cover(stats.First, stats.Last)
 			l.warnIf(stats.Lines == 0, "log %s of kube-controller-manager is empty", escape.Word(shown))
 			l.warnIf(stats.Unreadable > 0, "log %s of kube-controller-manager: %s of %s cannot be read", escape.Word(shown),
 				wording.Thousands(stats.Unreadable), wording.Count(stats.Lines, "line"))
@@ -212,14 +200,12 @@ func (l *logReader) warn() {
 	l.warnIf(l.metadata*2 > l.deletions, "the audit log has %s of %s at level Metadata only: UIDs and policies of these are not in it, and some may have been dry runs",
 		wording.Thousands(l.metadata), wording.Count(l.deletions, "deletion"))
 	l.warnIf(l.manager && l.verbosity < 2, "the log of kube-controller-manager has no line about what its garbage collector deletes: it needs -v=2, and -v=5 for the reasons")
-	l.warnIf(!l.audited.last.IsZero() && !l.managed.last.IsZero() && (l.audited.first.After(l.managed.last) || l.managed.first.After(l.audited.last)),
+	l.warnIf(!l.audited.Last.IsZero() && !l.managed.Last.IsZero() && (l.audited.First.After(l.managed.Last) || l.managed.First.After(l.audited.Last)),
 		"the audit log and the log of kube-controller-manager have no time in common: %s to %s, and %s to %s",
-		stamp(l.audited.first), stamp(l.audited.last), stamp(l.managed.first), stamp(l.managed.last))
-	last := l.audited.last
-	if l.managed.last.After(last) {
-		last = l.managed.last
-	}
-	l.warnIf(l.evidence.Before != nil && !last.IsZero() && l.evidence.Before.Taken.After(last),
+		stamp(l.audited.First), stamp(l.audited.Last), stamp(l.managed.First), stamp(l.managed.Last))
+	all := l.audited
+	all.Cover(l.managed.Last)
+	l.warnIf(l.evidence.Before != nil && !all.Last.IsZero() && l.evidence.Before.Taken.After(all.Last),
 		"the scan of --before was made after the logs end: it has nothing of what they say was deleted")
 }
 

@@ -22,10 +22,11 @@ import (
 
 // Stats tell what a log can show. Whether requests are missing, it cannot tell.
 type Stats struct {
-	Lines       int // that are not empty
-	Events      int // of any request
-	Deletions   int // successful requests to delete something, evictions included
-	First, Last time.Time
+	trace.Span // of the events
+
+	Lines     int // that are not empty
+	Events    int // of any request
+	Deletions int // successful requests to delete something, evictions included
 	// Levels counts the deletions by the level of the policy: Metadata, Request or RequestResponse.
 	Levels     map[string]int
 	Unreadable int    // lines that are not events of audit.k8s.io/v1, are broken, or are longer than 16 MiB
@@ -97,7 +98,7 @@ func (r *reader) skip(line []byte) bool {
 	t, err := time.Parse(layout, string(line[i:i+len(layout)]))
 	if err == nil {
 		r.stats.Events++
-		r.cover(t)
+		r.stats.Cover(t)
 	}
 	return err == nil
 }
@@ -122,7 +123,7 @@ func (r *reader) event(e *event, place *trace.Place) error {
 			return err
 		}
 	}
-	r.cover(e.StageTimestamp)
+	r.stats.Cover(e.StageTimestamp.UTC())
 	if !wanted {
 		return nil
 	}
@@ -136,19 +137,6 @@ func (r *reader) event(e *event, place *trace.Place) error {
 
 func deletes(q *trace.Request) bool {
 	return q.Verb == "delete" || q.Verb == "deletecollection" || q.Target.Subresource == "eviction"
-}
-
-func (r *reader) cover(t time.Time) {
-	switch t = t.UTC(); {
-	case t.IsZero():
-		return
-	case r.stats.First.IsZero():
-		r.stats.First, r.stats.Last = t, t
-	case t.Before(r.stats.First):
-		r.stats.First = t
-	case t.After(r.stats.Last):
-		r.stats.Last = t
-	}
 }
 
 // checkTimes refuses what no server writes. Some of it cannot be written as JSON again.

@@ -18,11 +18,12 @@ const maxLine = 64 << 10
 
 // Stats tell what a log has.
 type Stats struct {
-	Lines       int       // that are not empty
-	First, Last time.Time // of any line of kube-controller-manager; zero if there is none
-	Said        map[trace.LineKind]int
-	Verbosity   int // the log has lines of this level, so --v was this or more; -1 if none of the collector's is known
-	Unreadable  int // lines that are longer than 64 KiB, or whose object can't be told from its text
+	trace.Span // of any line of kube-controller-manager
+
+	Lines      int // that are not empty
+	Said       map[trace.LineKind]int
+	Verbosity  int // the log has lines of this level, so --v was this or more; -1 if none of the collector's is known
+	Unreadable int // lines that are longer than 64 KiB, or whose object can't be told from its text
 }
 
 // Read reads a log, gzipped or not, and calls yield with what its lines say, in the order of the log.
@@ -88,12 +89,7 @@ func (r *reader) line(line []byte) {
 	if !ok {
 		return
 	}
-	if r.stats.First.IsZero() || e.written.Before(r.stats.First) {
-		r.stats.First = e.written
-	}
-	if e.written.After(r.stats.Last) {
-		r.stats.Last = e.written
-	}
+	r.stats.Cover(e.written)
 	if !e.collector {
 		return
 	}
