@@ -182,11 +182,15 @@ func (e *event) bodies(yield func(b *body) error) error {
 	if !isList || len(b.Items) == 0 {
 		return yield(b)
 	}
-	var items []json.RawMessage
-	if err := json.Unmarshal(b.Items, &items); err != nil {
+	items := json.NewDecoder(bytes.NewReader(b.Items)) // one by one, as a slice of small ones is many times as long
+	if _, err := items.Token(); err != nil {
 		return err
 	}
-	for _, raw := range items {
+	for items.More() {
+		var raw json.RawMessage
+		if err := items.Decode(&raw); err != nil {
+			return err
+		}
 		item, err := bodyOf(raw, answer)
 		if err != nil {
 			return err

@@ -149,10 +149,16 @@ func checkTimes(times ...time.Time) error {
 	return nil
 }
 
+// maxText limits what is kept of a request besides its objects. A User-Agent is cut to 1 KiB by the server.
+const maxText = 64 << 10
+
 // request returns what an event says. It reports false for a dry run.
 func (r *reader) request(e *event, place *trace.Place) (q trace.Request, wanted bool, err error) {
 	if err := checkTimes(e.RequestReceivedTimestamp, e.StageTimestamp); err != nil {
 		return q, false, err
+	}
+	if len(e.RequestURI)+len(e.ObjectRef.Name)+len(e.UserAgent)+len(e.User.Username) > maxText {
+		return q, false, errors.New("it has a field that is too long")
 	}
 	_, raw, _ := strings.Cut(e.RequestURI, "?")
 	query, _ := url.ParseQuery(raw) // the server ignores what is malformed
@@ -273,13 +279,14 @@ func objects(e *event, q *trace.Request, place *trace.Place) error {
 			if seen, err = seenIn(b, q); err != nil {
 				return err
 			}
-			if parts += 1 + len(seen.Owners) + len(seen.Finalizers); parts > maxParts {
-				return fmt.Errorf("it has more than %d objects, owners and finalizers", maxParts)
-			}
+			parts += len(seen.Owners) + len(seen.Finalizers)
 			if uid = seen.UID; b.isWhole() && (b.answer || q.Target.Subresource == "") {
 				seen.Whole = place
 			}
 			q.Objects = append(q.Objects, seen)
+		}
+		if parts++; parts > maxParts {
+			return fmt.Errorf("it has more than %d objects, owners and finalizers", maxParts)
 		}
 		if q.Target.UID == "" && q.Verb != "deletecollection" {
 			q.Target.UID = uid

@@ -352,6 +352,7 @@ func TestReadCountsWhatItCannotRead(t *testing.T) {
 		"is longer than 16 MiB":                           `{"x":"` + strings.Repeat("x", maxLine) + `"}`,
 		"more than 100000 objects":                        line(t, fields{"verb": "deletecollection", "responseObject": json.RawMessage(`{"apiVersion":"v1","kind":"PodList","metadata":{},"items":[` + items + `]}`)}),
 		"more than 100000 objects, owners and finalizers": line(t, fields{"responseObject": json.RawMessage(`{"apiVersion":"v1","kind":"Pod","metadata":{"ownerReferences":[` + refs + `]}}`)}),
+		"a field that is too long":                        line(t, fields{"requestURI": strings.Repeat("x", maxText+1)}),
 		"metadata of more than 2 MiB":                     line(t, fields{"responseObject": json.RawMessage(`{"metadata":{"name":"` + strings.Repeat("x", maxMetadata) + `"}}`)}),
 		"exceeded max depth":                              strings.Replace(good, `"groups":["dev"]`, `"groups":`+strings.Repeat("[", 20000)+strings.Repeat("]", 20000), 1),
 		"cannot parse":                                    line(t, fields{"stageTimestamp": "yesterday"}),
