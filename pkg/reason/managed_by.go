@@ -41,13 +41,13 @@ var managers = []struct {
 	}},
 	// argo-cd: controller/state.go, isSelfReferencedObj; docs/user-guide/resource_tracking.md. The label
 	// app.kubernetes.io/instance is everybody's.
-	{"Argo CD", "Application", "argoproj.io", "Argo CD's %s contains it: a sync recreates it, unless Git no longer has it", marked.argoCD},
+	{"Argo CD", "Application", "argoproj.io", "Argo CD's %s contains it: its next sync recreates it, unless its source no longer has it", marked.argoCD},
 	// crossplane: internal/controller/apiextensions/composite/composition_render.go, RenderComposedResourceMetadata
-	{"Crossplane", "claim", "", "Crossplane composed it for %s, and recreates it while that exists", func(m marked) (ManagedBy, bool) {
+	{"Crossplane", "claim", "", "Crossplane composed it for %s, and recreates it as long as that exists", func(m marked) (ManagedBy, bool) {
 		by, ok := labelled("crossplane.io/claim-namespace", "crossplane.io/claim-name")(m)
 		return by, ok && m.composed()
 	}},
-	{"Crossplane", "composite resource", "", "Crossplane composed it for %s, and recreates it while that exists", func(m marked) (ManagedBy, bool) {
+	{"Crossplane", "composite resource", "", "Crossplane composed it for %s, and recreates it as long as that exists", func(m marked) (ManagedBy, bool) {
 		name := m.labels["crossplane.io/composite"]
 		return ManagedBy{Name: name}, m.composed() && validName(name)
 	}},
@@ -59,7 +59,7 @@ var managers = []struct {
 	}},
 	// helm-controller: internal/postrender/origin_labels.go. Its objects have the marks of Helm, too.
 	{
-		"Flux", "HelmRelease", "helm.toolkit.fluxcd.io", "Flux's %s contains it: its next upgrade recreates it, or its drift correction",
+		"Flux", "HelmRelease", "helm.toolkit.fluxcd.io", "Flux's %s contains it: its next upgrade or drift correction recreates it",
 		original(labelled("helm.toolkit.fluxcd.io/namespace", "helm.toolkit.fluxcd.io/name")),
 	},
 	// fluxcd/pkg: ssa/manager.go, SetOwnerLabels
@@ -75,7 +75,7 @@ var managers = []struct {
 	// wrangler: pkg/apply/desiredset_apply.go, GetLabelsAndAnnotations
 	{"wrangler", "", "", "the controller of %s applied it, and may recreate it", original(marked.wrangler)},
 	// kubernetes/kubernetes: cluster/addons/addon-manager/README.md
-	{"addon manager", "", "", "the addon manager recreates it, where one runs", original(func(m marked) (ManagedBy, bool) {
+	{"addon manager", "", "", "the addon manager recreates it, if one is running", original(func(m marked) (ManagedBy, bool) {
 		mode := m.labels["addonmanager.kubernetes.io/mode"]
 		return ManagedBy{}, mode == "Reconcile" || mode == "EnsureExists"
 	})},

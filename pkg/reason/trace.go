@@ -38,9 +38,9 @@ var (
 		func(string) string { return "in the collection" })
 	// a controller of Kubernetes deleted it for a purpose of its own, such as a rollout, or to scale down
 	ControllersDecision = says("ControllersDecision", "controller", func(controller string) string {
-		return "the " + controller + " decided so; why is not in the log"
+		return "the " + controller + " deleted it; the log does not say why"
 	})
-	UnknownController = fixed("UnknownController", "a controller of kube-controller-manager decided so; which one is not in the log")
+	UnknownController = fixed("UnknownController", "a controller of kube-controller-manager deleted it; the log does not say which")
 	// its dependents were to go, and the collector found none of its owners: the last one was deleted
 	OwnerDeleted = says2("OwnerDeleted", "owner foreground,omitzero", func(owner Deleted, foreground bool) string {
 		if foreground {
@@ -77,7 +77,7 @@ var (
 	// the object is a Pod of a Node that was deleted
 	NodeDeleted = says("NodeDeleted", "node", func(node Deleted) string { return "its " + node.phrase() },
 		func(Deleted) string { return "its Node was deleted" })
-	PodCollected = fixed("PodCollected", "its Node was gone, or it had terminated; which of both is not in the log")
+	PodCollected = fixed("PodCollected", "its Node was gone, or it had terminated; which of the two is not in the log")
 	TTLExpired   = fixed("TTLExpired", "it had finished, and its ttlSecondsAfterFinished had passed")
 	// it was evicted, as kubectl drain does
 	Evicted        = says("Evicted", "by", func(by string) string { return by + " evicted it" }, func(string) string { return "evicted" })
@@ -91,7 +91,7 @@ var (
 	SeveralAsked = fixed("SeveralAsked", "unknown: several asked for its deletion, and the log does not tell whose request counted")
 
 	// the collector deleted it, and no evidence shows its owners
-	OwnersNotInEvidence = fixed("OwnersNotInEvidence", "unknown: its owners are in no evidence")
+	OwnersNotInEvidence = fixed("OwnersNotInEvidence", "unknown: no file shows its owners")
 	// the collector deleted it, and the deletion of at least one of its owners is not in the log, so that it is
 	// unknown which was the last
 	OwnerDeletionNotInLog = says("OwnerDeletionNotInLog", "owners", func(owners []object.Reference) string {
@@ -105,9 +105,9 @@ var (
 	PerhapsRemembered = says2("PerhapsRemembered", "owner culprit", func(owner object.Reference, culprit object.Identity) string {
 		return fmt.Sprintf("unknown: the garbage collector took %s for absent, perhaps because it had looked for it in namespace %s, on behalf of %s", owner, culprit.Namespace, culprit)
 	})
-	// its owners were deleted for different causes, and the log does not tell which of them was gone last
+	// its owners were deleted for different causes, and the log does not tell which of them went last
 	LastOwnerUnknown = says("LastOwnerUnknown", "owners", func(owners []Deleted) string {
-		return "unknown which owner was gone last: " + firstFew(owners, Deleted.phrase)
+		return "unknown which owner went last: " + firstFew(owners, Deleted.phrase)
 	})
 	// the log has more than one deletion under the name of its owner, and not which of them deleted the owner
 	OwnerAmbiguous = with[object.Reference]("OwnerAmbiguous", "owner", "unknown: several objects named %s were deleted, and the log does not tell which was its owner")

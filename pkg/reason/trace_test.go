@@ -18,7 +18,7 @@ func TestTheSentencesAboutPastDeletions(t *testing.T) {
 	}{
 		{reason.AskedFor.Of("alice"), "asked for", "alice asked for it"},
 		{reason.InCollection.Of("alice"), "in the collection", "alice deleted the collection"},
-		{reason.ControllersDecision.Of("job-controller"), "the job-controller decided so; why is not in the log", "the job-controller decided so; why is not in the log"},
+		{reason.ControllersDecision.Of("job-controller"), "the job-controller deleted it; the log does not say why", "the job-controller deleted it; the log does not say why"},
 		{reason.OwnerDeleted.Of(alice, false), "its owner is gone", "its owner Job/import was deleted by alice at 2026-11-20T08:00:00Z"},
 		{reason.OwnerDeleted.Of(reason.Deleted{Object: job}, true), "its owner waits for it (foreground)", "its owner Job/import was deleted and waited for it (foreground)"},
 		{reason.OwnersAbsent.Of([]reason.Owner{gone}), "its only owner, Deployment/api, does not exist", "its only owner, Deployment/api, does not exist"},
@@ -31,7 +31,7 @@ func TestTheSentencesAboutPastDeletions(t *testing.T) {
 		{reason.Evicted.Of("alice"), "evicted", "alice evicted it"},
 		{reason.OwnerDeletionNotInLog.Of([]object.Reference{owner, owner}), "unknown: the deletion of Job/import; Job/import is not in the log", "unknown: the deletion of Job/import; Job/import is not in the log"},
 		{reason.OwnerNotFoundThen.Of(owner), "unknown: the garbage collector did not find its owner Job/import, and who deleted that, if anybody did, is not in the log", "unknown: the garbage collector did not find its owner Job/import, and who deleted that, if anybody did, is not in the log"},
-		{reason.LastOwnerUnknown.Of([]reason.Deleted{alice, {Object: pod}}), "unknown which owner was gone last: Job/import was deleted by alice at 2026-11-20T08:00:00Z; Pod/web was deleted", "unknown which owner was gone last: Job/import was deleted by alice at 2026-11-20T08:00:00Z; Pod/web was deleted"},
+		{reason.LastOwnerUnknown.Of([]reason.Deleted{alice, {Object: pod}}), "unknown which owner went last: Job/import was deleted by alice at 2026-11-20T08:00:00Z; Pod/web was deleted", "unknown which owner went last: Job/import was deleted by alice at 2026-11-20T08:00:00Z; Pod/web was deleted"},
 		{reason.OwnerAmbiguous.Of(owner), "unknown: several objects named Job/import were deleted, and the log does not tell which was its owner", "unknown: several objects named Job/import were deleted, and the log does not tell which was its owner"},
 		{reason.NamespaceDeletionNotInLog.Of("shop"), "unknown: who deleted Namespace/shop is not in the log", "unknown: who deleted Namespace/shop is not in the log"},
 		{reason.CollectorRestarted.Of(when), "the garbage collector had started at 2026-11-20T08:00:00Z", "the garbage collector had started at 2026-11-20T08:00:00Z"},

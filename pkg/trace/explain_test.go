@@ -190,9 +190,9 @@ func TestALogAtLevelMetadataAlone(t *testing.T) {
 		alice, 1 objects
 		  Deployment/web: asked for
 		unknown root, 1 objects
-		  ReplicaSet/web-1: unknown: its owners are in no evidence
+		  ReplicaSet/web-1: unknown: no file shows its owners
 		unknown root, 1 objects
-		  /redis-0826[redisclusters.example.com]: unknown: its owners are in no evidence
+		  /redis-0826[redisclusters.example.com]: unknown: no file shows its owners
 		`)
 }
 
@@ -392,7 +392,7 @@ func TestPodsOfANode(t *testing.T) {
 		l.delete(50, podGC, on3)
 		expect(t, l, `
 			the Pod garbage collector, 1 objects
-			  Pod/lonely: its Node was gone, or it had terminated; which of both is not in the log
+			  Pod/lonely: its Node was gone, or it had terminated; which of the two is not in the log
 			`)
 	})
 	t.Run("that was registered again", func(t *testing.T) {
@@ -407,7 +407,7 @@ func TestPodsOfANode(t *testing.T) {
 			alice, 1 objects
 			  Node/worker-3: asked for
 			the Pod garbage collector, 1 objects
-			  Pod/lonely: its Node was gone, or it had terminated; which of both is not in the log
+			  Pod/lonely: its Node was gone, or it had terminated; which of the two is not in the log
 			`)
 	})
 }
@@ -427,7 +427,7 @@ func TestWhoDeletesOfTheirOwnAccord(t *testing.T) {
 			`},
 		"the StatefulSet controller": {func(l *log) { l.delete(1, statefulGC, member) }, `
 			the statefulset-controller, 1 objects
-			  Pod/db-0: the statefulset-controller decided so; why is not in the log
+			  Pod/db-0: the statefulset-controller deleted it; the log does not say why
 			`},
 		"a controller that shares its user, by the user agent": {func(l *log) {
 			l.before(job, work)
@@ -440,7 +440,7 @@ func TestWhoDeletesOfTheirOwnAccord(t *testing.T) {
 			`},
 		"a controller that shares its user, without a user agent": {func(l *log) { l.delete(1, manager, pod) }, `
 			unknown root, 1 objects
-			  Pod/web-1-x: a controller of kube-controller-manager decided so; which one is not in the log
+			  Pod/web-1-x: a controller of kube-controller-manager deleted it; the log does not say which
 			`},
 		"someone with the user agent of a controller": {func(l *log) {
 			l.delete(1, alice, pod, agent("kube-controller-manager/v1.37.2 (linux/amd64) kubernetes/1/generic-garbage-collector"))
@@ -533,7 +533,7 @@ func TestTwoOwners(t *testing.T) {
 			bob, 1 objects
 			  Deployment/other: asked for
 			unknown root, 1 objects
-			  Pod/both: unknown which owner was gone last: Deployment/web was deleted by alice at 2026-11-20T08:00:10Z; Deployment/other was deleted by bob at 2026-11-20T08:00:11Z
+			  Pod/both: unknown which owner went last: Deployment/web was deleted by alice at 2026-11-20T08:00:10Z; Deployment/other was deleted by bob at 2026-11-20T08:00:11Z
 			`},
 		"the first one lingers": {func(l *log) {
 			l.delete(10, alice, web, lingers(web, 10, "example.com/hold"))
@@ -545,7 +545,7 @@ func TestTwoOwners(t *testing.T) {
 			bob, 1 objects
 			  Deployment/other: asked for
 			unknown root, 1 objects
-			  Pod/both: unknown which owner was gone last: Deployment/web was deleted by alice at 2026-11-20T08:00:10Z; Deployment/other was deleted by bob at 2026-11-20T08:00:20Z
+			  Pod/both: unknown which owner went last: Deployment/web was deleted by alice at 2026-11-20T08:00:10Z; Deployment/other was deleted by bob at 2026-11-20T08:00:20Z
 			`},
 		"the last one orphaned its dependents": {func(l *log) {
 			l.delete(10, alice, web)

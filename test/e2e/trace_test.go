@@ -378,7 +378,7 @@ func TestTraceNamesWhoDeletedWhat(t *testing.T) {
 		"Job/done in "+jobs, "redis-0826, is in another namespace ("+ours+")")
 	s.gc("trace", "statefulset/redis-exporter", "-n", monitoring, "--audit-log", log, "--controller-log", w.managerLog()).exits(t, 0).shows(t,
 		"was deleted by the garbage collector", "Nobody asked for this deletion", "The garbage collector had started at", "Pod/redis-exporter-0")
-	s.gc("trace", "pod/bare", "-n", on, "--audit-log", log).exits(t, 0).shows(t, "Node/"+node.GetName(), "Begun by bob@example.com (groups platform-team,")
+	s.gc("trace", "pod/bare", "-n", on, "--audit-log", log).exits(t, 0).shows(t, "Node/"+node.GetName(), "Started by bob@example.com (groups platform-team,")
 	s.gc("trace", "pod/elsewhere", "-n", on, "--audit-log", log).exits(t, 1).shows(t, "No deletion of")
 	w.requireRoots(draws)
 	w.requireCollected("the log of kube-controller-manager alone, -v=5", w.report(w.managerLog()), w.collected(), true)

@@ -10,7 +10,7 @@ import (
 
 func TestManagerOfNamedObjectIsReadAndNothingDependsOnIt(t *testing.T) {
 	t.Parallel()
-	const managed = "Argo CD's Application web contains it: a sync recreates it, unless Git no longer has it"
+	const managed = "Argo CD's Application web contains it: its next sync recreates it, unless its source no longer has it"
 	s := NewServer(t)
 	web := Deployments.Object("shop", "web")
 	web.Annotations = map[string]string{"argocd.argoproj.io/tracking-id": "web:apps/Deployment:shop/web"}

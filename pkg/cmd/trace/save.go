@@ -58,7 +58,7 @@ func (c *traceCommand) save(ctx context.Context, evidence *trace.Evidence, all *
 		of[d.Whole.File][auditlog.Whole{Offset: d.Whole.Offset, UID: d.Object.UID}] = d.Object.Namespace
 	}
 	if len(of) == 0 {
-		return cli.WithHint(fmt.Errorf("save a backup: the logs have none of %s as a whole", wording.Count(len(deletions), "object")),
+		return cli.WithHint(fmt.Errorf("save a backup: the logs have none of %s in full", wording.Count(len(deletions), "object")),
 			"an audit log has them if its policy logs these writes at level RequestResponse, which no policy should do for Secrets")
 	}
 	header := backup.Header{

@@ -102,6 +102,7 @@ func (c *traceCommand) complete(args []string) error {
 		cli.UsageIf(len(targets) > 0 && c.query.UID != "", "a target by name cannot be combined with --uid"),
 		cli.WithCommandHint(cli.UsageIf(len(targets) > 0 && c.query.Name == "", "%s is a type: trace shows the deletion of one object, given as TYPE/NAME", cli.Quote(c.query.Type)),
 			"to list all deletions", "trace", "--audit-log", "FILE"),
+		cli.UsageIf(c.query == (trace.Query{}) && c.scan.Config.Namespace() != "", "-n needs TYPE/NAME: without an object, trace lists the deletions of all namespaces"),
 		cli.WithHint(cli.UsageIf(len(c.auditLogs)+len(c.controllerLog) == 0, "no log given: use --audit-log, --controller-log or both"), whereLogs),
 		cli.UsageIf(stdin > 1, "standard input can be only one of the files"),
 		c.checkSave(),
@@ -253,12 +254,16 @@ func (c *traceCommand) writeNone(r *trace.Report) error {
 		what = cli.Quote(c.query.Type+"/"+c.query.Name) + cli.InNamespace(c.query.Namespace)
 		var names []string
 		for d := range deletions(r) {
-			names = append(names, d.Object.Name)
+			if names = append(names, d.Object.Name); d.Object.Name == c.query.Name {
+				near = append(near, d.Object.String()+cli.InNamespace(d.Object.Namespace))
+			}
 		}
-		near = cli.Nearest(c.query.Name, names)
+		if near == nil {
+			near = cli.Nearest(c.query.Name, names)
+		}
 	}
 	text := c.scan.Text()
-	if _, err := fmt.Fprintf(text, "No deletion of %s is in the logs%s\n", what, cmp.Or(cli.DidYouMean(near), ".")); err != nil {
+	if _, err := fmt.Fprintf(text, "No deletion of %s is in the logs. They may not cover it%s\n", what, cmp.Or(cli.DidYouMean(near), ".")); err != nil {
 		return err
 	}
 	if err := c.view().Coverage(text, r); err != nil {

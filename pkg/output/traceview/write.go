@@ -114,7 +114,7 @@ func (v View) Coverage(w io.Writer, r *trace.Report) error {
 		text += ", from " + stamp(r.From) + " to " + stamp(r.To)
 	}
 	if !r.Before.IsZero() {
-		text += "; a scan of " + stamp(r.Before)
+		text += "; a snapshot of " + stamp(r.Before)
 	}
 	_, err := fmt.Fprintf(w, "Read: %s.\n", text)
 	return err
@@ -388,7 +388,7 @@ func (t *targetWriter) meaning() {
 	case c.Unexplained:
 		t.line("Who began it is not in the logs: %s.", why)
 	default:
-		t.line("Begun by %s.", identified(c.By))
+		t.line("Started by %s.", identified(c.By))
 	}
 	if c.Unexplained && c.By.Role == trace.RoleCollector && t.report.Before.IsZero() {
 		t.line("A snapshot from before (--before) or an audit log at level RequestResponse may show why.")
@@ -404,7 +404,7 @@ func (t *targetWriter) meaning() {
 		t.line("Another %s was deleted by %s at %s.", escape.Line(other.Object.String()), escape.Word(cmp.Or(other.By.String(), "someone unknown")), stamp(other.At))
 	}
 	if c.Whole > 0 {
-		holds := fmt.Sprintf("The audit log holds %s of %s as a whole", wording.Thousands(c.Whole), wording.Count(c.Objects, "object"))
+		holds := fmt.Sprintf("The audit log holds %s of %s in full", wording.Thousands(c.Whole), wording.Count(c.Objects, "object"))
 		if t.Save == nil {
 			t.line("%s.", holds)
 		} else {
@@ -418,7 +418,7 @@ func (t *targetWriter) meaning() {
 		t.next("The whole cascade of "+wording.Count(c.Objects, "object"), slices.Concat([]string{"trace"}, t.named(root), t.Files)...)
 	}
 	if wrong {
-		t.next("Its like, still there", "audit", "--dangling", "-A")
+		t.next("To find others like it", "audit", "--dangling", "-A")
 	}
 }
 
