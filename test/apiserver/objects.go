@@ -236,7 +236,7 @@ func (s *Server) RemoveFinalizer(uid types.UID, finalizer string) error {
 	for _, o := range s.selected(func(o *Object) bool { return o.UID == uid && slices.Contains(o.Finalizers, finalizer) }) {
 		updated := o
 		updated.Finalizers = slices.DeleteFunc(slices.Clone(o.Finalizers), func(f string) bool { return f == finalizer })
-		if _, err := s.updateAdmitted(&o, &updated); err != nil {
+		if _, err := s.update(&o, &updated); err != nil {
 			return err
 		}
 	}

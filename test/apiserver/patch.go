@@ -45,7 +45,7 @@ func (s *Server) Patch(gvr schema.GroupVersionResource, namespace, name string, 
 		return nil, err
 	}
 	defer s.ifDryRun(dryRun)()
-	result, err := s.updateAdmitted(o, updated)
+	result, err := s.update(o, updated)
 	if err != nil {
 		return nil, err
 	}
@@ -168,17 +168,6 @@ func withoutDuplicates(references []metav1.OwnerReference) []metav1.OwnerReferen
 		}
 	}
 	return unique
-}
-
-// updateAdmitted is an update by a client. The admission plugin NamespaceLifecycle refuses it in a
-// namespace that does not exist, with an error that names the namespace, and not the object.
-func (s *Server) updateAdmitted(o, updated *Object) (*Object, error) {
-	if o.Namespace != "" {
-		if _, err := s.namespace(o.Namespace); err != nil {
-			return nil, err
-		}
-	}
-	return s.update(o, updated)
 }
 
 // update is registry.Store.Update. It stores updated in place of o, or removes o if it is
