@@ -107,7 +107,7 @@ func (v View) Coverage(w io.Writer, r *trace.Report) error {
 		parts = append(parts, wording.Count(r.Requests, "write")+" in the audit log")
 	}
 	if r.Lines > 0 {
-		parts = append(parts, wording.Count(r.Lines, "line")+" of the garbage collector")
+		parts = append(parts, wording.Count(r.Lines, "garbage collector line"))
 	}
 	text := cmp.Or(strings.Join(parts, ", "), "no write and no line of the garbage collector")
 	if !r.From.IsZero() {
