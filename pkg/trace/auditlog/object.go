@@ -1,6 +1,7 @@
 package auditlog
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/input"
 )
 
 // Whole names an object that a log has whole: the offset of its line, and its UID, which is empty for an
@@ -24,14 +27,14 @@ func ReadObjects(ctx context.Context, in io.Reader, name string, of []Whole, yie
 	for _, w := range of {
 		missing[w], offsets[w.Offset] = true, true
 	}
-	err := eachLine(ctx, in, func(line []byte, _ int, offset int64, err error) error {
-		if err != nil || !offsets[offset] {
+	err := input.EachLine(ctx, in, maxLine, func(l input.Line) error {
+		if l.TooLong || !offsets[l.Offset] {
 			return nil
 		}
-		err = events(document(line), maxWraps, func(e *event) error {
+		err := events(document(bytes.TrimSpace(l.Text)), maxWraps, func(e *event) error {
 			return e.bodies(func(b *body) error {
 				m, err := b.meta()
-				w := Whole{offset, m.UID}
+				w := Whole{l.Offset, m.UID}
 				if !b.answer && !missing[w] {
 					w.UID = "" // Read does not believe the client's
 				}
@@ -50,7 +53,7 @@ func ReadObjects(ctx context.Context, in io.Reader, name string, of []Whole, yie
 			})
 		})
 		if err != nil {
-			return fmt.Errorf("line at byte %d: %w", offset, err)
+			return fmt.Errorf("line at byte %d: %w", l.Offset, err)
 		}
 		return nil
 	})

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/input"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
 )
@@ -42,7 +43,7 @@ type Stats struct {
 // others. The slices of a User are shared.
 func Read(ctx context.Context, in io.Reader, name string, yield func(trace.Request)) (Stats, error) {
 	r := reader{name: name, yield: yield, stats: Stats{Levels: map[string]int{}}, users: map[string]trace.User{}}
-	err := eachLine(ctx, in, r.line)
+	err := input.EachLine(ctx, in, maxLine, r.line)
 	if err == nil && r.stats.Events == 0 && r.stats.Lines > 0 {
 		err = fmt.Errorf("there are no events of %s in it; %s", apiVersion, r.stats.Example)
 	}
@@ -59,21 +60,29 @@ type reader struct {
 	users map[string]trace.User // by their text, as a few clients send most requests
 }
 
+// maxLine limits a line. kube-apiserver accepts bodies of 3 MiB, and an event has at most two.
+const maxLine = 16 << 20
+
+var errTooLong = fmt.Errorf("it is longer than %d MiB", maxLine>>20)
+
 // maxWraps limits the objects that are around an event.
 const maxWraps = 3
 
-func (r *reader) line(line []byte, n int, offset int64, err error) error {
-	r.stats.Lines++
-	if err == nil && r.skip(line) {
+func (r *reader) line(l input.Line) error {
+	line, err := bytes.TrimSpace(l.Text), error(nil)
+	switch {
+	case l.TooLong:
+		err = errTooLong
+	case len(line) == 0:
 		return nil
-	}
-	if err == nil {
-		place := trace.Place{File: r.name, Offset: offset}
+	case !r.skip(line):
+		place := trace.Place{File: r.name, Offset: l.Offset}
 		err = events(document(line), maxWraps, func(e *event) error { return r.event(e, &place) })
 	}
+	r.stats.Lines++
 	if err != nil {
 		if r.stats.Unreadable++; r.stats.Unreadable == 1 {
-			r.stats.Example = fmt.Sprintf("line %d cannot be read: %v: %.80q", n, err, line)
+			r.stats.Example = fmt.Sprintf("line %d cannot be read: %v: %.80q", l.Number, err, line)
 		}
 	}
 	return nil

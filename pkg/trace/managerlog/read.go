@@ -1,8 +1,6 @@
 package managerlog
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +19,6 @@ type Stats struct {
 	trace.Span // of any line of kube-controller-manager
 
 	Lines      int // that are not empty
-	Said       map[trace.LineKind]int
 	Verbosity  int // the log has lines of this level, so --v was this or more; -1 if none of the collector's is known
 	Unreadable int // lines that are longer than 64 KiB, or whose object can't be told from its text
 }
@@ -36,8 +33,8 @@ type Stats struct {
 // It fails if it cannot read the log to its end, or if no line of it is one of kube-controller-manager;
 // the name is for the error.
 func Read(ctx context.Context, in io.Reader, name string, latest time.Time, yield func(trace.Line)) (Stats, error) {
-	r := reader{latest: latest, yield: yield, stats: Stats{Said: map[trace.LineKind]int{}, Verbosity: -1}}
-	err := r.read(ctx, in)
+	r := reader{latest: latest, yield: yield, stats: Stats{Verbosity: -1}}
+	err := input.EachLine(ctx, in, maxLine, r.line)
 	if err == nil && r.stats.Lines > 0 && r.stats.First.IsZero() {
 		err = errors.New("no line of it looks like one of kube-controller-manager")
 	}
@@ -53,55 +50,32 @@ type reader struct {
 	stats  Stats
 }
 
-func (r *reader) read(ctx context.Context, in io.Reader) error {
-	plain, err := input.Gunzip(in)
-	if err != nil {
-		return err
+func (r *reader) line(l input.Line) error {
+	if len(l.Text) == 0 && !l.TooLong {
+		return nil
 	}
-	lines := bufio.NewReaderSize(input.DecodeBOM(plain), maxLine)
-	for {
-		line, err := lines.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			r.stats.Lines++
-			r.stats.Unreadable++
-			for errors.Is(err, bufio.ErrBufferFull) {
-				_, err = lines.ReadSlice('\n')
-			}
-			line = nil
-		}
-		if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
-			r.stats.Lines++
-			r.line(line)
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case ctx.Err() != nil:
-			return ctx.Err()
-		}
+	r.stats.Lines++
+	if l.TooLong {
+		r.stats.Unreadable++
+		return nil
 	}
-}
-
-func (r *reader) line(line []byte) {
-	e, ok := parse(line, r.latest)
+	e, ok := parse(l.Text, r.latest)
 	if !ok {
-		return
+		return nil
 	}
 	r.stats.Cover(e.written)
 	if !e.collector {
-		return
+		return nil
 	}
 	said, level, err := e.says()
 	if err != nil {
 		r.stats.Unreadable++
-		return
+		return nil
 	}
 	r.stats.Verbosity = max(r.stats.Verbosity, level)
 	for _, line := range said {
 		line.Time = e.written
-		r.stats.Said[line.Says]++
 		r.yield(line)
 	}
+	return nil
 }
