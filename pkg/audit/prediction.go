@@ -58,7 +58,7 @@ func (r *ruleContext) decidableSoon(f *Finding) bool {
 	}
 	return slices.ContainsFunc(r.graph.Owners(r.graph.Find(f.Object.UID)), func(owner graph.Node) bool {
 		o := r.graph.Object(owner)
-		return o != nil && o.Terminating() && o.Orphaning()
+		return o != nil && o.Orphaning()
 	})
 }
 

@@ -83,9 +83,13 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 // reportDoubts reports the objects that are repaired so that they stay, and that the garbage collector deletes
 // all the same in some order of events. lost are those that are reported already.
 func (r *repairBuilder) reportDoubts(with builder, lost map[graph.Node]reason.Reason, unrepaired map[graph.Node]collector.Consequence) {
+	saved := slices.DeleteFunc(r.nodes(), func(n graph.Node) bool { return lost[n] != nil || unrepaired[n] != collector.ConsequenceDelete })
+	if len(saved) == 0 {
+		return
+	}
 	possible := simulate.Run(with.judge, simulate.Predicting, simulate.Bounds{})
-	for n := range r.wanted {
-		if m := with.graph.Find(r.graph.UID(n)); lost[n] == nil && unrepaired[n] == collector.ConsequenceDelete && possible.MayDelete(m) {
+	for _, n := range saved {
+		if m := with.graph.Find(r.graph.UID(n)); possible.MayDelete(m) {
 			r.blocked[n] = append(r.blocked[n], reason.PerhapsDeletedDespiteRepair.Of(reason.Nested{Reason: possible.Reason(m)}))
 		}
 	}
