@@ -23,14 +23,14 @@ import (
 
 // drawnRun is a namespace with a random graph of ownership, in which several users delete something at once.
 type drawnRun struct {
-	seed  uint64
-	ns    string
-	mu    sync.Mutex
-	deeds []deed
+	seed    uint64
+	ns      string
+	mu      sync.Mutex
+	deletes []userDelete
 }
 
-// deed is a deletion that a user asked for with success. Each has a user of its own.
-type deed struct {
+// userDelete is a deletion that a user asked for with success. Each has a user of its own.
+type userDelete struct {
 	user     string
 	of       types.UID // empty for a namespace and for a collection
 	begun    time.Time // when it was sent
@@ -75,7 +75,7 @@ func (t *traced) drawDeletions(run *drawnRun, users *sync.WaitGroup) {
 		objects = append(objects, t.create(o))
 	}
 	for n := range 6 {
-		d := deed{user: fmt.Sprintf("user-%d-of-%s@example.com", n, run.ns)}
+		d := userDelete{user: fmt.Sprintf("user-%d-of-%s@example.com", n, run.ns)}
 		o := objects[rng.IntN(16)]
 		policy := []string{"Background", "Foreground", "Orphan"}[rng.IntN(3)]
 		delay := time.Duration(rng.IntN(3000)) * time.Millisecond
@@ -116,7 +116,7 @@ func (t *traced) drawDeletions(run *drawnRun, users *sync.WaitGroup) {
 			}
 			run.mu.Lock()
 			defer run.mu.Unlock()
-			run.deeds = append(run.deeds, d)
+			run.deletes = append(run.deletes, d)
 		})
 	}
 }
@@ -134,7 +134,7 @@ func (t *traced) drawDeletions(run *drawnRun, users *sync.WaitGroup) {
 func (t *traced) roots(run *drawnRun, f *fate, lacking bool, seen ...*fate) map[string]bool {
 	out := map[string]bool{}
 	inherits := true
-	for _, d := range run.deeds {
+	for _, d := range run.deletes {
 		switch {
 		case d.namespace, d.resource == f.resource && d.half == f.Labels["half"]:
 			out[d.user] = true
@@ -169,7 +169,7 @@ func (t *traced) roots(run *drawnRun, f *fate, lacking bool, seen ...*fate) map[
 func (r *drawnRun) several(f *fate) bool {
 	return slices.ContainsFunc(f.OwnerReferences, func(o metav1.OwnerReference) bool {
 		n := 0
-		for _, d := range r.deeds {
+		for _, d := range r.deletes {
 			if d.of == o.UID {
 				n++
 			}
