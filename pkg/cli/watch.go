@@ -271,9 +271,9 @@ func (w *watching) ask(ctx context.Context, taken *snapshot.Snapshot) error {
 func (w *watching) frame() string {
 	var out bytes.Buffer
 	head := wrap.NewWriter(&out, w.scan.OutWidth)
-	fmt.Fprintf(head, "%s   changed %s   %s\n", w.header, w.changed.UTC().Format(time.RFC3339), wording.Scan(w.scanned.Complete()))
+	fmt.Fprintf(head, "%s   changed %s   %s\n", w.header, wording.Time(w.changed), wording.Scan(w.scanned.Complete()))
 	if w.failed != nil {
-		fmt.Fprintf(head, "Cannot read the cluster: %s\nIts last known state, of %s:\n", escape.Short(redact.Error(w.failed).Error(), 500), w.scanned.Taken.UTC().Format(time.RFC3339))
+		fmt.Fprintf(head, "Cannot read the cluster: %s\nIts last known state, of %s:\n", escape.Short(redact.Error(w.failed).Error(), 500), wording.Time(w.scanned.Taken))
 	}
 	return out.String() + "\n" + w.answer
 }

@@ -202,14 +202,12 @@ func (l *logReader) warn() {
 	l.warnIf(l.manager && l.verbosity < 2, "the log of kube-controller-manager has no line about what its garbage collector deletes: it needs -v=2, and -v=5 for the reasons")
 	l.warnIf(!l.audited.Last.IsZero() && !l.managed.Last.IsZero() && (l.audited.First.After(l.managed.Last) || l.managed.First.After(l.audited.Last)),
 		"the audit log and the log of kube-controller-manager have no time in common: %s to %s, and %s to %s",
-		stamp(l.audited.First), stamp(l.audited.Last), stamp(l.managed.First), stamp(l.managed.Last))
+		wording.Time(l.audited.First), wording.Time(l.audited.Last), wording.Time(l.managed.First), wording.Time(l.managed.Last))
 	all := l.audited
 	all.Cover(l.managed.Last)
 	l.warnIf(l.evidence.Before != nil && !all.Last.IsZero() && l.evidence.Before.Taken.After(all.Last),
 		"the scan of --before was made after the logs end: it has nothing of what they say was deleted")
 }
-
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 func (l *logReader) warnf(format string, a ...any) { fmt.Fprintf(l.Err, "warning: "+format+"\n", a...) }
 

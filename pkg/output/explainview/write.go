@@ -170,7 +170,7 @@ func (w *answerWriter) writers(writes []object.Write) {
 		}
 		line := fmt.Sprintf("written by %s (%s)", escape.Word(by.Manager), escape.Word(how))
 		if !by.Time.IsZero() {
-			line += ", at " + by.Time.UTC().Format(time.RFC3339) + " or before"
+			line += ", at " + wording.Time(by.Time) + " or before"
 		}
 		w.more(w.Palette.Dim(line))
 	}
@@ -316,7 +316,7 @@ func (v View) WriteAll(w io.Writer, e *explain.Explanation, server string) error
 	}
 	shown := wording.Scan(e.Complete)
 	if server != "" { // a file written by kubectl has neither
-		shown = fmt.Sprintf("Scanned at %s, server %s. %s", v.Taken.UTC().Format(time.RFC3339), escape.Word(server), shown)
+		shown = fmt.Sprintf("Scanned at %s, server %s. %s", wording.Time(v.Taken), escape.Word(server), shown)
 	}
 	_, err := fmt.Fprintln(w, shown)
 	return err

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
@@ -13,7 +14,7 @@ import (
 // LogLine returns one line, without its line break, about a step that ended at this time: what was
 // done and why, or why it was not done.
 func LogLine(at time.Time, s *plan.Step, e event.Event, palette *color.Palette) string {
-	line := at.UTC().Format(time.RFC3339) + "  "
+	line := wording.Time(at) + "  "
 	object := arguments(s.Object.Identity)
 	switch e.Status {
 	case event.Done:

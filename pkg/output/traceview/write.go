@@ -111,10 +111,10 @@ func (v View) Coverage(w io.Writer, r *trace.Report) error {
 	}
 	text := cmp.Or(strings.Join(parts, ", "), "no write and no line of the garbage collector")
 	if !r.From.IsZero() {
-		text += ", from " + stamp(r.From) + " to " + stamp(r.To)
+		text += ", from " + wording.Time(r.From) + " to " + wording.Time(r.To)
 	}
 	if !r.Before.IsZero() {
-		text += "; a snapshot of " + stamp(r.Before)
+		text += "; a snapshot of " + wording.Time(r.Before)
 	}
 	_, err := fmt.Fprintf(w, "Read: %s.\n", text)
 	return err
@@ -174,8 +174,6 @@ func data(c *trace.Cascade) (parts []string) {
 func who(a trace.Actor) string {
 	return escape.Word(cmp.Or(strings.TrimPrefix(a.String(), "the "), "unknown"))
 }
-
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // dated returns a time for a table of many days.
 func dated(t time.Time) string {
@@ -401,7 +399,7 @@ func (t *targetWriter) meaning() {
 		t.line("%s", t.Palette.Deleted("Among what went: "+strings.Join(parts, ", ")+"."))
 	}
 	for _, other := range t.report.Target.Others {
-		t.line("Another %s was deleted by %s at %s.", escape.Line(other.Object.String()), escape.Word(cmp.Or(other.By.String(), "someone unknown")), stamp(other.At))
+		t.line("Another %s was deleted by %s at %s.", escape.Line(other.Object.String()), escape.Word(cmp.Or(other.By.String(), "someone unknown")), wording.Time(other.At))
 	}
 	if c.Whole > 0 {
 		holds := fmt.Sprintf("The audit log holds %s of %s in full", wording.Thousands(c.Whole), wording.Count(c.Objects, "object"))

@@ -1,10 +1,11 @@
-// Package wording formats numbers, lists and command lines for all printers. It does not
+// Package wording formats numbers, times, lists and command lines for all printers. It does not
 // escape: the caller escapes text from the cluster, as it knows how much of it to show.
 package wording
 
 import (
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Count returns a number with its noun, which takes an s: "1 object", "1,024 objects".
@@ -39,3 +40,6 @@ func Scan(complete bool) string {
 	}
 	return "Incomplete scan."
 }
+
+// Time returns a time as every view writes it: in UTC, to the second.
+func Time(t time.Time) string { return t.UTC().Format(time.RFC3339) }
