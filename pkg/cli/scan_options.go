@@ -320,6 +320,7 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 	if err != nil {
 		return nil, s.kubeconfigError(err)
 	}
+	config.Transport = s.Transport
 	timeout, err := s.requestTimeout()
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"time"
 
@@ -22,6 +23,7 @@ type Streams struct {
 	Height           func() int // lines of the terminal Out or Err; 0 if unknown
 	Getenv           func(string) string
 	Now              func() time.Time
+	Transport        http.RoundTripper // carries all requests; nil: the network
 }
 
 // Process returns the streams of this process.
