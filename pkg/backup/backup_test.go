@@ -61,7 +61,7 @@ func objectOf(manifest json.RawMessage) (object.Object, error) {
 
 func create(t testing.TB) *backup.Folder {
 	t.Helper()
-	f, err := backup.Create(t.TempDir(), run, header)
+	f, err := backup.Create(t.TempDir(), run, header, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

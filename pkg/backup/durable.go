@@ -16,7 +16,7 @@ const (
 )
 
 // mkdirAll creates a folder and its missing parents durably.
-func mkdirAll(path string) error {
+func (d Disk) mkdirAll(path string) error {
 	var parents []string
 	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
@@ -24,11 +24,11 @@ func mkdirAll(path string) error {
 		}
 		parents = append(parents, filepath.Dir(dir))
 	}
-	if err := os.MkdirAll(path, dirMode); err != nil {
+	if err := d.carryOut(Change{Op: MakeFolder, Path: path}, func() error { return os.MkdirAll(path, dirMode) }); err != nil {
 		return fmt.Errorf("make folder %s: %w", path, withoutPath(err))
 	}
 	for _, dir := range parents {
-		if err := syncDir(dir, func() (*os.File, error) { return os.Open(dir) }); err != nil {
+		if err := d.syncDir(dir, func() (*os.File, error) { return os.Open(dir) }); err != nil {
 			return err
 		}
 	}
@@ -36,13 +36,13 @@ func mkdirAll(path string) error {
 }
 
 // syncRoot makes the file names in an open folder durable, whatever its path is now.
-func syncRoot(root *os.Root) error {
-	return syncDir(root.Name(), func() (*os.File, error) { return root.Open(".") })
+func (d Disk) syncRoot(root *os.Root) error {
+	return d.syncDir(root.Name(), func() (*os.File, error) { return root.Open(".") })
 }
 
 // syncDir makes the file names in a folder durable. Windows and some network file
 // systems cannot sync a folder.
-func syncDir(path string, open func() (*os.File, error)) error {
+func (d Disk) syncDir(path string, open func() (*os.File, error)) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
@@ -50,7 +50,7 @@ func syncDir(path string, open func() (*os.File, error)) error {
 	if err != nil {
 		return fmt.Errorf("sync folder %s: %w", path, withoutPath(err))
 	}
-	err = dir.Sync()
+	err = d.carryOut(Change{Op: SyncFolder, Path: path}, dir.Sync)
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
 		err = nil
 	}
@@ -65,20 +65,20 @@ const tempSuffix = ".tmp"
 
 // replaceFile writes a file atomically and durably.
 func (f *Folder) replaceFile(name string, data []byte) error {
-	file, err := f.root.OpenFile(name+tempSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
+	file, err := f.disk.create(f.root, name+tempSuffix, os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
 		return f.fileError("write", name, err)
 	}
 	if err = writeSyncClose(file, data); err == nil {
-		err = f.root.Rename(name+tempSuffix, name)
+		err = f.disk.carryOut(Change{Op: Rename, Path: file.path, To: filepath.Join(f.path, name)}, func() error { return f.root.Rename(name+tempSuffix, name) })
 	}
 	if err != nil {
-		return f.fileError("write", name, errors.Join(withoutPath(err), f.root.Remove(name+tempSuffix)))
+		return f.fileError("write", name, errors.Join(withoutPath(err), f.disk.remove(f.root, name+tempSuffix)))
 	}
-	return syncRoot(f.root)
+	return f.disk.syncRoot(f.root)
 }
 
-func writeSyncClose(file *os.File, data []byte) error {
+func writeSyncClose(file *diskFile, data []byte) error {
 	_, err := file.Write(data)
 	if err == nil {
 		err = file.Sync()

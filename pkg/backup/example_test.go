@@ -15,7 +15,7 @@ func ExampleFolder() {
 		panic(err)
 	}
 	defer os.RemoveAll(root)
-	folder, err := backup.Create(backup.Dir(root, "prod"), run, header)
+	folder, err := backup.Create(backup.Dir(root, "prod"), run, header, nil)
 	if err != nil {
 		panic(err)
 	}

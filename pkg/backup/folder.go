@@ -26,6 +26,7 @@ type Folder struct {
 	Shares *Shares
 
 	path    string
+	disk    Disk
 	root    *os.Root
 	header  Header
 	closed  atomic.Bool
@@ -41,11 +42,12 @@ type Folder struct {
 // Create creates the folder of a run below root: root/name or, if that exists,
 // root/name-2, -3 and so on. It creates root if it is missing; name must be a single
 // path element. The folder is durable when Create returns, and removed after an error.
-func Create(root, name string, h Header) (*Folder, error) {
+// disk carries out all changes until Close.
+func Create(root, name string, h Header, disk Disk) (*Folder, error) {
 	if !isPathElement(name) {
 		return nil, fmt.Errorf("make backup folder: %q is not a valid folder name", name)
 	}
-	if err := mkdirAll(root); err != nil {
+	if err := disk.mkdirAll(root); err != nil {
 		return nil, fmt.Errorf("make backup folder: %w", err)
 	}
 	parent, err := os.OpenRoot(root)
@@ -53,19 +55,21 @@ func Create(root, name string, h Header) (*Folder, error) {
 		return nil, fmt.Errorf("make backup folder in %s: %w", root, withoutPath(err))
 	}
 	defer parent.Close() // nothing is written to it
-	created := name
-	err = parent.Mkdir(created, dirMode)
-	for n := 2; errors.Is(err, fs.ErrExist); n++ {
+	path, created := "", name
+	for n := 2; ; n++ {
+		path = filepath.Join(root, created)
+		err = disk.carryOut(Change{Op: MakeFolder, Path: path}, func() error { return parent.Mkdir(created, dirMode) })
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
 		created = fmt.Sprintf("%s-%d", name, n)
-		err = parent.Mkdir(created, dirMode)
 	}
-	path := filepath.Join(root, created)
 	if err != nil {
 		return nil, fmt.Errorf("make backup folder %s: %w", path, withoutPath(err))
 	}
-	f := &Folder{path: path, header: h}
+	f := &Folder{path: path, disk: disk, header: h}
 	if err := f.initialize(parent, created); err != nil {
-		return nil, fmt.Errorf("make backup folder %s: %w", path, errors.Join(err, f.discard(), parent.Remove(created)))
+		return nil, fmt.Errorf("make backup folder %s: %w", path, errors.Join(err, f.discard(), disk.remove(parent, created)))
 	}
 	return f, nil
 }
@@ -83,7 +87,7 @@ func (f *Folder) initialize(parent *os.Root, name string) (err error) {
 	if err := f.writeHeader(); err != nil {
 		return err
 	}
-	return syncRoot(parent)
+	return f.disk.syncRoot(parent)
 }
 
 // discard removes the files of a folder that could not be initialized, and closes it.
@@ -93,7 +97,7 @@ func (f *Folder) discard() error {
 	}
 	err := f.closeFiles()
 	for _, file := range []string{objectsFile, stepsFile, doneFile, indexFile, indexFile + tempSuffix} {
-		_ = f.root.Remove(file) // may not exist
+		_ = f.disk.remove(f.root, file) // may not exist
 	}
 	return errors.Join(err, f.root.Close())
 }
@@ -122,7 +126,7 @@ func openCreated(parent *os.Root, name string) (*os.Root, error) {
 
 func (f *Folder) create(r *recordFile, name, doing string) (err error) {
 	r.path, r.doing = filepath.Join(f.path, name), doing
-	if r.file, err = f.root.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, fileMode); err != nil {
+	if r.file, err = f.disk.create(f.root, name, os.O_WRONLY|os.O_APPEND|os.O_EXCL); err != nil {
 		return r.failure("create", err)
 	}
 	return nil

@@ -138,7 +138,7 @@ func TestCreateUsesAFreshFolder(t *testing.T) {
 	write(t, filepath.Join(root, run+"-3"), "not ours")
 	var paths []string
 	for range 3 {
-		f, err := backup.Create(root, run, header)
+		f, err := backup.Create(root, run, header, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestCreateErrors(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := backup.Create(test.root, test.name, test.header)
+			_, err := backup.Create(test.root, test.name, test.header, nil)
 			checkError(t, err, "make backup folder", test.want)
 			if diff := cmp.Diff([]string{"file"}, names(t, root)); diff != "" {
 				t.Errorf("files are left behind: %s", diff)

@@ -34,7 +34,7 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 			syscall.Umask(test.umask)
-			f, err := backup.Create(filepath.Join(top, test.root), run, header)
+			f, err := backup.Create(filepath.Join(top, test.root), run, header, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -40,7 +40,7 @@ func (b *Backup) Journal() (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, errors.Join(withoutPath(err), file.Close()))
 	}
-	return &Journal{b.root, recordFile{path: path, doing: "record what was restored in", file: file}}, nil
+	return &Journal{b.root, recordFile{path: path, doing: "record what was restored in", file: &diskFile{File: file, path: path}}}, nil
 }
 
 func (b *Backup) openRestored() (*os.File, error) {
@@ -55,7 +55,7 @@ func (b *Backup) openRestored() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syncRoot(b.root); err != nil {
+	if err := Disk(nil).syncRoot(b.root); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
@@ -101,7 +101,7 @@ type recordFile struct {
 	doing string // for errors
 
 	mu   sync.Mutex
-	file *os.File
+	file *diskFile
 	err  error // of the first failed write
 }
 

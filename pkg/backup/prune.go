@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -33,8 +34,8 @@ const minAge = 24 * time.Hour
 // which more than half belongs to a namespace that exceeds its share. It keeps the latest backup
 // and, where the system has locks, any that is open, and it removes only folders that hold the
 // files of a backup. used is what each namespace uses of the backups that are kept. A missing root
-// is not an error.
-func Prune(root, prefix string, limits Limits, now time.Time) (removed int, used map[string]int64, err error) {
+// is not an error. disk carries out all changes.
+func Prune(root, prefix string, limits Limits, now time.Time, disk Disk) (removed int, used map[string]int64, err error) {
 	used = map[string]int64{}
 	folder, err := os.OpenRoot(root)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +65,7 @@ func Prune(root, prefix string, limits Limits, now time.Time) (removed int, used
 		if i == len(all)-1 || age <= limits.MaxAge && total <= limits.MaxBytes && !(exceeds && age > minAge) {
 			continue
 		}
-		switch err := removeUnlessOpen(folder, b.name); {
+		switch err := removeUnlessOpen(folder, b.name, disk); {
 		case errors.Is(err, ErrBusy):
 			continue
 		case err != nil:
@@ -134,7 +135,7 @@ func usedByNamespace(folder *os.Root, name string, bytes int64) map[string]int64
 }
 
 // removeUnlessOpen removes a backup. It returns ErrBusy if a Backup of it is open.
-func removeUnlessOpen(folder *os.Root, name string) error {
+func removeUnlessOpen(folder *os.Root, name string, disk Disk) error {
 	file, err := folder.OpenFile(name+"/"+objectsFile, os.O_RDWR|nonblock, 0)
 	if err == nil {
 		if err := lock(file); err != nil {
@@ -146,7 +147,7 @@ func removeUnlessOpen(folder *os.Root, name string) error {
 			defer file.Close() // nothing was written to it
 		}
 	}
-	return folder.RemoveAll(name)
+	return disk.carryOut(Change{Op: Remove, Path: filepath.Join(folder.Name(), name)}, func() error { return folder.RemoveAll(name) })
 }
 
 // block is the space that file systems use at least for a file or folder, in bytes.

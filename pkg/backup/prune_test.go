@@ -95,7 +95,7 @@ func TestPrune(t *testing.T) {
 				c.other(t, root)
 			}
 			before := names(t, root)
-			removed, _, err := Prune(root, "", Limits{c.maxAge, c.maxBytes}, now)
+			removed, _, err := Prune(root, "", Limits{c.maxAge, c.maxBytes}, now, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,14 +117,14 @@ func names(t *testing.T, root string) []string {
 }
 
 func TestPruneWithoutFolder(t *testing.T) {
-	if removed, _, err := Prune(filepath.Join(t.TempDir(), "missing"), "", Limits{time.Hour, 1}, time.Now()); removed != 0 || err != nil {
+	if removed, _, err := Prune(filepath.Join(t.TempDir(), "missing"), "", Limits{time.Hour, 1}, time.Now(), nil); removed != 0 || err != nil {
 		t.Errorf("got %d, %v", removed, err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Prune(file, "", Limits{time.Hour, 1}, time.Now()); err == nil || !strings.HasPrefix(err.Error(), "remove old backups in "+file+": ") {
+	if _, _, err := Prune(file, "", Limits{time.Hour, 1}, time.Now(), nil); err == nil || !strings.HasPrefix(err.Error(), "remove old backups in "+file+": ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -133,7 +133,7 @@ func TestPruneWithoutFolder(t *testing.T) {
 func TestPruneKeepsWhatARunWrites(t *testing.T) {
 	root := t.TempDir()
 	for range 3 {
-		f, err := Create(root, "2026-11-24T12-00-00Z", Header{})
+		f, err := Create(root, "2026-11-24T12-00-00Z", Header{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestPruneKeepsWhatARunWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	removed, _, err := Prune(root, "", Limits{time.Hour, 1}, time.Now())
+	removed, _, err := Prune(root, "", Limits{time.Hour, 1}, time.Now(), nil)
 	if left := names(t, root); err != nil || removed != 2 || len(left) != 1 || left[0] != "2026-11-24T12-00-00Z-3" {
 		t.Errorf("it removed %d, and %q is left: %v", removed, left, err)
 	}
@@ -152,7 +152,7 @@ func TestPruneKeepsTheBackupsOfOtherRuns(t *testing.T) {
 	for _, name := range []string{"2026-11-20T08-31-07Z", "controller-2026-11-20T08-31-07Z", "controller-2026-11-20T08-31-08Z"} {
 		fakeBackup(t, filepath.Join(root, name), now.Add(-99*time.Hour))
 	}
-	if removed, _, err := Prune(root, "controller-", Limits{time.Hour, 1}, now); removed != 1 || err != nil {
+	if removed, _, err := Prune(root, "controller-", Limits{time.Hour, 1}, now, nil); removed != 1 || err != nil {
 		t.Errorf("%d removed, %v", removed, err)
 	}
 	left, err := filepath.Glob(filepath.Join(root, "*"))
@@ -164,7 +164,7 @@ func TestPruneKeepsTheBackupsOfOtherRuns(t *testing.T) {
 // backupOf writes a backup of objects with manifests of these lengths, last changed at this time.
 func backupOf(t *testing.T, root string, at time.Time, lengths map[string]int) string {
 	t.Helper()
-	f, err := Create(root, "backup", Header{})
+	f, err := Create(root, "backup", Header{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestPruneRemovesBackupsOfANamespaceOverItsShareAfterADay(t *testing.T) {
 	backupOf(t, root, now.Add(-40*time.Hour), map[string]int{"tenant": 200_000})
 	young := backupOf(t, root, now.Add(-time.Hour), map[string]int{"tenant": 300_000, "shop": 10_000})
 	latest := backupOf(t, root, now, map[string]int{"tenant": 200_000})
-	removed, used, err := Prune(root, "", Limits{99 * time.Hour, 1_600_000}, now) // a share is 400,000
+	removed, used, err := Prune(root, "", Limits{99 * time.Hour, 1_600_000}, now, nil) // a share is 400,000
 	if left := names(t, root); err != nil || removed != 1 || !slices.Equal(left, []string{other, mixed, young, latest}) {
 		t.Errorf("it removed %d, and %v is left: %v", removed, left, err)
 	}
@@ -216,7 +216,7 @@ func TestPruneKeepsABackupThatIsOpen(t *testing.T) {
 	}
 	prune := func(want ...string) {
 		t.Helper()
-		if _, _, err := Prune(root, "", Limits{time.Hour, 1 << 20}, now); err != nil {
+		if _, _, err := Prune(root, "", Limits{time.Hour, 1 << 20}, now, nil); err != nil {
 			t.Error(err)
 		}
 		if left := names(t, root); !slices.Equal(left, want) {

@@ -43,7 +43,7 @@ func filesIn(t *testing.T, path string) (names []string) {
 }
 
 func TestFolderReplacedAfterCreateIsStillWritten(t *testing.T) {
-	f, err := Create(t.TempDir(), "run", Header{})
+	f, err := Create(t.TempDir(), "run", Header{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestBackupReplacedAfterOpenIsStillUsed(t *testing.T) {
 
 func newBackup(t *testing.T) (path string) {
 	t.Helper()
-	f, err := Create(t.TempDir(), "run", Header{})
+	f, err := Create(t.TempDir(), "run", Header{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

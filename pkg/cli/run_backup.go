@@ -75,7 +75,7 @@ func NewRunBackup(o *MutatingOptions, at BackupPlace, live *client.Client, seen 
 	folder, err := backup.Create(root, at.Prefix+now.Format("2006-01-02T15-04-05Z"), backup.Header{
 		Tool: Release(), ClusterUID: string(at.ClusterUID), Server: server, ServerVersion: seen.Server, Context: name,
 		Command: o.command, Mode: string(p.Mode), Digest: p.Digest(), Started: now,
-	})
+	}, o.Scan.Disk)
 	if errors.As(err, new(*backup.WorldWritableError)) {
 		return nil, WithHint(err, "use --backup-dir to choose a folder that only you can read: backups may contain Secrets")
 	}

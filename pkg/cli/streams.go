@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 )
 
@@ -23,6 +24,7 @@ type Streams struct {
 	Height           func() int // lines of the terminal Out or Err; 0 if unknown
 	Getenv           func(string) string
 	Now              func() time.Time
+	Disk             backup.Disk       // carries out the changes of backups; nil: the disk
 	Transport        http.RoundTripper // carries all requests; nil: the network
 }
 

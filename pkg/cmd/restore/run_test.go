@@ -10,7 +10,7 @@ import (
 func TestCloseJournalReportsAnIncompleteJournal(t *testing.T) {
 	for name, broken := range map[string]bool{"complete": false, "a line could not be written": true} {
 		t.Run(name, func(t *testing.T) {
-			folder, err := backup.Create(t.TempDir(), "one", backup.Header{Tool: "v0", Server: "https://here", Context: "dev", Command: "delete", Digest: "0123456789abcdef", Started: time.Now().UTC()})
+			folder, err := backup.Create(t.TempDir(), "one", backup.Header{Tool: "v0", Server: "https://here", Context: "dev", Command: "delete", Digest: "0123456789abcdef", Started: time.Now().UTC()}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

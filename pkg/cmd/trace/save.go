@@ -65,7 +65,7 @@ func (c *traceCommand) save(ctx context.Context, evidence *trace.Evidence, all *
 		Tool: cli.Release(), ClusterUID: string(clusterUID(evidence, deletions)),
 		Command: "trace", Mode: backup.FromLog, Started: c.scan.Now().UTC(),
 	}
-	folder, err := backup.Create(filepath.Dir(c.saveBackup), filepath.Base(c.saveBackup), header)
+	folder, err := backup.Create(filepath.Dir(c.saveBackup), filepath.Base(c.saveBackup), header, c.scan.Disk)
 	if err != nil {
 		return err
 	}

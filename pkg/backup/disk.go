@@ -1,0 +1,76 @@
+package backup
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Op is what a Change does.
+type Op string
+
+// What a Change does.
+const (
+	MakeFolder Op = "make folder" // and its parents that are missing
+	CreateFile Op = "create file" // or empty it, if it exists
+	Write      Op = "write"       // at the end of a file
+	SyncFile   Op = "sync file"   // make its contents durable
+	SyncFolder Op = "sync folder" // make the names in it durable
+	Rename     Op = "rename"      // a file, in place of another, if there is one
+	Remove     Op = "remove"      // a file, or a folder with everything in it
+)
+
+// Change is one change of a file or a folder.
+type Change struct {
+	Op   Op
+	Path string
+	To   string // path after a Rename
+	Data []byte // of a Write; valid during the call
+}
+
+// Disk carries out the changes of backups, so that a test can record them, let them fail, or stop a process at
+// one. do makes the change. A Disk returns its error, or another one without having called do. It is called
+// concurrently. Nil calls do.
+type Disk func(c Change, do func() error) error
+
+func (d Disk) carryOut(c Change, do func() error) error {
+	if d == nil {
+		return do()
+	}
+	return d(c, do)
+}
+
+func (d Disk) create(root *os.Root, name string, flags int) (*diskFile, error) {
+	f := &diskFile{path: filepath.Join(root.Name(), name), disk: d}
+	if err := d.carryOut(Change{Op: CreateFile, Path: f.path}, func() (err error) {
+		f.File, err = root.OpenFile(name, flags|os.O_CREATE, fileMode)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (d Disk) remove(root *os.Root, name string) error {
+	return d.carryOut(Change{Op: Remove, Path: filepath.Join(root.Name(), name)}, func() error { return root.Remove(name) })
+}
+
+// diskFile is an open file that is written through a Disk.
+type diskFile struct {
+	*os.File
+	path string
+	disk Disk
+}
+
+// Write implements io.Writer.
+func (f *diskFile) Write(data []byte) (n int, err error) {
+	err = f.disk.carryOut(Change{Op: Write, Path: f.path, Data: data}, func() (err error) {
+		n, err = f.File.Write(data)
+		return err
+	})
+	return n, err
+}
+
+// Sync makes the contents durable.
+func (f *diskFile) Sync() error {
+	return f.disk.carryOut(Change{Op: SyncFile, Path: f.path}, f.File.Sync)
+}
