@@ -81,6 +81,7 @@ func (f *Folder) initialize(parent *os.Root, name string) (err error) {
 	}
 	if err := cmp.Or(
 		f.create(&f.objects, objectsFile, "save manifests to"), f.create(&f.steps, stepsFile, "write"), f.create(&f.results, doneFile, "record a step in"),
+		f.disk.syncRoot(f.root), // so that no power loss leaves the header without the other files
 	); err != nil {
 		return err
 	}
@@ -96,7 +97,7 @@ func (f *Folder) discard() error {
 		return nil
 	}
 	err := f.closeFiles()
-	for _, file := range []string{objectsFile, stepsFile, doneFile, indexFile, indexFile + tempSuffix} {
+	for _, file := range []string{indexFile, indexFile + tempSuffix, objectsFile, stepsFile, doneFile} { // a kill leaves no backup, or a whole one
 		_ = f.disk.remove(f.root, file) // may not exist
 	}
 	return errors.Join(err, f.root.Close())

@@ -1,0 +1,62 @@
+package backup_test
+
+import (
+	"errors"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+)
+
+// TestCreateSyncsInOrder lists its changes. A power loss may lose any that were not synced, so index.json, which
+// makes the folder a backup, comes after a sync of the other names.
+func TestCreateSyncsInOrder(t *testing.T) {
+	top := t.TempDir()
+	var changes []string
+	f, err := backup.Create(filepath.Join(top, "root"), "run", header, func(c backup.Change, do func() error) error {
+		change := string(c.Op) + " " + strings.TrimPrefix(filepath.ToSlash(c.Path), filepath.ToSlash(top))
+		if c.To != "" {
+			change += " to " + filepath.Base(c.To)
+		}
+		changes = append(changes, change)
+		return do()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"make folder /root", "sync folder ",
+		"make folder /root/run", "create file /root/run/objects.jsonl", "create file /root/run/steps.jsonl", "create file /root/run/done.jsonl", "sync folder /root/run",
+		"create file /root/run/index.json.tmp", "write /root/run/index.json.tmp", "sync file /root/run/index.json.tmp",
+		"rename /root/run/index.json.tmp to index.json", "sync folder /root/run", "sync folder /root",
+	}
+	if diff := cmp.Diff(want, changes); diff != "" && runtime.GOOS != "windows" { // which syncs no folder
+		t.Error(diff)
+	}
+	closeFolder(t, f)
+}
+
+func TestCreateLeavesNothingWhenAChangeFails(t *testing.T) {
+	for n := 1; ; n++ {
+		root, made, failed := t.TempDir(), 0, backup.Change{}
+		f, err := backup.Create(root, run, header, func(c backup.Change, do func() error) error {
+			if made++; made == n {
+				failed = c
+				return syscall.ENOSPC
+			}
+			return do()
+		})
+		if err == nil {
+			_ = f.Close() // its sync is the change that fails
+			return
+		}
+		if left := names(t, root); !errors.Is(err, syscall.ENOSPC) || len(left) > 0 || !strings.HasPrefix(err.Error(), "make backup folder") {
+			t.Errorf("%s %s fails: %v leaves %v", failed.Op, failed.Path, err, left)
+		}
+	}
+}
