@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -145,14 +146,23 @@ func (b *Backup) readHeader() error {
 	return nil
 }
 
-// readEntries reads objects.jsonl without the manifests in it.
+// readEntries reads objects.jsonl. It does not keep the manifests, nor verify them.
 func (b *Backup) readEntries() error {
 	latest := map[types.UID]int{}
+	var manifest []byte
 	err := readLines(b, objectsFile, validateSaved, func(at line, e event.Saved) (skip int64, err error) {
 		e.Offset = at.end
 		if e.Offset+e.Length > at.size {
 			b.Truncated = append(b.Truncated, Truncated{objectsFile, at.number, fmt.Sprintf("the file ends before the end of the manifest of %q", e.Object.String())})
 			return at.size, nil
+		}
+		manifest = slices.Grow(manifest[:0], int(e.Length))[:e.Length]
+		if _, err := b.objects.ReadAt(manifest, e.Offset); err != nil {
+			return 0, withoutPath(err)
+		}
+		if bytes.IndexByte(manifest, 0) >= 0 {
+			b.Truncated = append(b.Truncated, Truncated{objectsFile, at.number, fmt.Sprintf("the manifest of %q contains zero bytes, as after a power failure", e.Object.String())})
+			return e.Length + 1, nil
 		}
 		if i, ok := latest[e.Object.UID]; ok {
 			b.Entries[i] = e

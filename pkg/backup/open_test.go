@@ -125,6 +125,15 @@ func TestTruncated(t *testing.T) {
 			entries: []string{"Deployment/web@2", "Secret/a@4", "Secret/b@3"},
 			want:    []string{"objects.jsonl line 5: it contains zero bytes, as after a power failure"},
 		},
+		"a hole in a manifest": {
+			damage: func(t *testing.T, path string) {
+				file := filepath.Join(path, "objects.jsonl")
+				data := readText(t, file)
+				write(t, file, data[:len(data)-50]+strings.Repeat("\x00", 20)+data[len(data)-30:])
+			},
+			entries: []string{"Deployment/web@2", "Secret/a@1", "Secret/b@3"},
+			want:    []string{`objects.jsonl line 4: the manifest of "Secret/a" contains zero bytes, as after a power failure`},
+		},
 		"a hole in the middle": {
 			damage: func(t *testing.T, path string) {
 				file := filepath.Join(path, "objects.jsonl")
