@@ -26,7 +26,7 @@ func confirmPlan(ctx context.Context, o *MutatingOptions, p *plan.Plan) error {
 		return Refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan differs from the confirmed one: its digest is %s, not %s", p.Digest(), o.confirm), "preview the plan again, and confirm its digest")
 	case !o.Prompts() && o.exceedsMaxDeletes(p) != "":
 		return Refuse(s, ExitUnconfirmed, "the plan "+o.exceedsMaxDeletes(p),
-			fmt.Sprintf("to allow it, use --max-deletes %d", p.Losses()))
+			fmt.Sprintf("to allow it, use --max-deletes %d", len(p.LostObjects)))
 	case !o.Prompts():
 		return nil
 	case !s.InTerm:
@@ -38,7 +38,7 @@ func confirmPlan(ctx context.Context, o *MutatingOptions, p *plan.Plan) error {
 // exceedsMaxDeletes returns what --max-deletes does not allow a plan to do, to continue a
 // sentence, and "" if it allows the plan.
 func (o *MutatingOptions) exceedsMaxDeletes(p *plan.Plan) string {
-	losses := p.Losses()
+	losses := len(p.LostObjects)
 	if losses <= o.MaxDeletes {
 		return ""
 	}
@@ -59,7 +59,7 @@ func (o *MutatingOptions) place(p *plan.Plan, others ...object.Identity) string 
 func question(p *plan.Plan, place string) (prompt, want string) {
 	what, want := intent(p)
 	kept := ""
-	if p.Losses()+p.Summary().Create+p.Summary().Link == 0 {
+	if len(p.LostObjects)+p.Summary().Create+p.Summary().Link == 0 {
 		kept = " Nothing will be deleted."
 	}
 	return fmt.Sprintf("%s%s?%s Type %s to confirm: ", what, place, kept, want), want
@@ -85,7 +85,7 @@ func intent(p *plan.Plan) (what, want string) {
 	case plan.Collect, plan.Delete, plan.UnsafeDeletion:
 	}
 	changes := changed(p)
-	if n := p.Losses(); n > 0 {
+	if n := len(p.LostObjects); n > 0 {
 		what = "Delete " + wording.Count(n, "object")
 		if changes > 0 {
 			what += fmt.Sprintf(" and change %d", changes)
@@ -99,7 +99,7 @@ func intent(p *plan.Plan) (what, want string) {
 func removal(p *plan.Plan) (what, want string) {
 	s := p.Steps[0]
 	what = fmt.Sprintf("Remove finalizer %s of %s", escape.Short(s.Finalizer(), 300), escape.Short(s.Object.String(), 300))
-	if n := p.Losses(); n > 0 {
+	if n := len(p.LostObjects); n > 0 {
 		return fmt.Sprintf("%s and delete %s%s", what, wording.Count(n, "object"), withData(p)), strconv.Itoa(n)
 	}
 	return what, "yes"

@@ -105,7 +105,7 @@ func Plan(ctx context.Context, j Job, seen Scanned) (now Planned, err error) {
 
 func readPodsOfNodes(ctx context.Context, now Planned) (*snapshot.Snapshot, error) {
 	var nodes []string
-	for _, lost := range now.Plan.LostObjects() {
+	for _, lost := range now.Plan.LostObjects {
 		if lost.Object.IsNode() {
 			nodes = append(nodes, lost.Object.Name)
 		}
@@ -174,7 +174,7 @@ func Run(ctx context.Context, j Job, now Planned, notes ...string) error {
 func warn(ctx context.Context, o *MutatingOptions, now Planned) {
 	o.Scan.WarnOfGaps(now.Snapshot)
 	if excess := o.exceedsMaxDeletes(now.Plan); !o.Mutates() && excess != "" {
-		fmt.Fprintf(o.Scan.Err, "warning: with --yes or --confirm, a run would refuse this plan: it %s; to allow it, use --max-deletes %d\n", excess, now.Plan.Losses())
+		fmt.Fprintf(o.Scan.Err, "warning: with --yes or --confirm, a run would refuse this plan: it %s; to allow it, use --max-deletes %d\n", excess, len(now.Plan.LostObjects))
 	}
 	warnOfUnusedAcceptGaps(o, now.Plan)
 	warnOfRefusedWrites(ctx, o.Scan, now)
@@ -356,7 +356,7 @@ func remaining(ctx context.Context, j Job, done *plan.Plan) (Planned, []plan.Blo
 // shown that.
 func countGone(p *plan.Plan, done *execute.Report, after *graph.Graph) int {
 	gone := 0
-	for _, lost := range p.LostObjects() {
+	for _, lost := range p.LostObjects {
 		m, served := after.View().Map(lost.Object.APIVersion, lost.Object.Kind)
 		absent := served && after.Object(after.Find(lost.Object.UID)) == nil && after.View().Listed(m.Type.GroupResource(), lost.Object.Namespace)
 		if absent || done.Gone[lost.Object.UID] {

@@ -117,22 +117,6 @@ func (o *runOutcome) result() *result {
 	return r
 }
 
-// shownSteps returns the plan without the steps that are left to the garbage collector, how
-// each ended, and the number of the others.
-func (o *runOutcome) shownSteps() (shown *plan.Plan, results []event.Result, others int) {
-	kept := *o.plan
-	kept.Steps = nil
-	for i, s := range o.plan.Steps {
-		ended := o.done.Results[i]
-		if ended.Status == "" {
-			others++
-			continue
-		}
-		kept.Steps, results = append(kept.Steps, s), append(results, ended)
-	}
-	return &kept, results, others
-}
-
 // report prints how the run ended, and returns its exit code as an error.
 func report(o runOutcome) error {
 	r := o.result()
@@ -180,8 +164,7 @@ func (r *result) done() []object.Identity {
 func (o *runOutcome) printResult(r *result) error {
 	scan := o.job.Options.Scan
 	out := scan.Text()
-	shown, results, others := o.shownSteps()
-	if err := planview.Unfinished(out, shown, results, scan.Palette()); err != nil {
+	if err := planview.Unfinished(out, o.plan, o.done.Results, scan.Palette()); err != nil {
 		return err
 	}
 	if o.plan.Mode.Cascades() && !o.dryRun() {
@@ -190,14 +173,14 @@ func (o *runOutcome) printResult(r *result) error {
 		}
 	}
 	stuck := ""
-	if object, why, ok := planview.Stuck(o.plan, o.blocked); ok && o.gone < o.plan.Losses() {
+	if object, why, ok := planview.Stuck(o.plan, o.blocked); ok && o.gone < len(o.plan.LostObjects) {
 		stuck = why + " Next: " + scan.Suggest("why", strings.ToLower(object.Kind)+"/"+object.Name, "-n", object.Namespace)
 	}
-	line := planview.RunSummary(shown, results, o.gone, stuck, o.took)
+	line := planview.RunSummary(o.plan, o.done.Results, o.gone, stuck, o.took)
 	switch {
 	case o.dryRun():
 		line = fmt.Sprintf("The API server would accept %d of %d steps. Nothing was changed: dry run, digest %s.", r.Summary.Done, len(o.plan.Steps), r.Digest)
-	case others > 0:
+	case slices.ContainsFunc(o.done.Results, func(e event.Result) bool { return e.Status == "" }):
 		line += "; the cluster's garbage collector does the rest, and nothing was verified."
 	default:
 		line += o.verificationLine(r) + "."

@@ -28,7 +28,7 @@ const rightsHint = "the required permissions are listed in https://github.com/ku
 func warnOfRefusedWrites(ctx context.Context, s *ScanOptions, now Planned) {
 	p := now.Plan
 	var writes []snapshot.Write
-	for _, lost := range p.LostObjects() {
+	for _, lost := range p.LostObjects {
 		if lost.By == nil || !lost.By.Object.IsCRD() || lost.By.Object.Identity == lost.Object { // instances are deleted without admission
 			writes = append(writes, snapshot.Write{Object: lost.Object, Operation: "DELETE"})
 		}

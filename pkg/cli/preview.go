@@ -25,7 +25,7 @@ func planObjects(p *plan.Plan) []object.Identity {
 		}
 		return out
 	}
-	for _, lost := range p.LostObjects() {
+	for _, lost := range p.LostObjects {
 		out = append(out, lost.Object)
 	}
 	slices.SortFunc(out, object.Identity.Compare)

@@ -97,7 +97,7 @@ func kindOf(r object.Reference) schema.GroupKind { return r.GroupVersionKind().G
 // can create objects in a few namespaces could have that kind left out everywhere. For the same
 // reason an object counts for one kind only.
 func (l *leftOut) add(p *plan.Plan, o Options) (more, exceeded bool) {
-	losses := p.LostObjects()
+	losses := p.LostObjects
 	in := map[string]int{}
 	of := map[schema.GroupKind]map[string]int{}
 	for _, loss := range losses {

@@ -123,8 +123,8 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Collector, err
 	}
 	most := cmp.Or(o.MaxDeletes, defaultMaxDeletes)
 	p, err := out.plan(ctx)
-	if err == nil && p.Losses() > most {
-		err = fmt.Errorf("%w: %d objects, and at most %d", ErrTooManyDeletes, p.Losses(), most)
+	if err == nil && len(p.LostObjects) > most {
+		err = fmt.Errorf("%w: %d objects, and at most %d", ErrTooManyDeletes, len(p.LostObjects), most)
 	}
 	if err != nil {
 		cancel(nil)

@@ -18,7 +18,7 @@ func accepted(g *graph.Graph, p *Plan, o Options) snapshot.AcceptedGaps {
 		return nil
 	}
 	gaps := slices.Clone(p.Gaps)
-	for _, lost := range p.LostObjects() {
+	for _, lost := range p.LostObjects {
 		gaps = append(gaps, g.View().ContentsGaps(lost.Object, nil)...)
 	}
 	return o.Accepted.Matching(gaps)

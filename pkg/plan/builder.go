@@ -57,6 +57,7 @@ func Remaining(done *Plan, j *collector.Judge, o Options, withDependents bool) *
 	out := New(j, o)
 	out.Steps = slices.DeleteFunc(out.Steps, func(s Step) bool { return !concerned.Has(g.Find(s.Object.UID)) })
 	out.Blocked = slices.DeleteFunc(out.Blocked, func(b Blocked) bool { return !planned.Has(g.Find(b.Object.UID)) })
+	out.LostObjects = out.lostObjects()
 	return out
 }
 
@@ -105,6 +106,7 @@ func (b *builder) buildOnce() *Plan {
 	if p.Mode.Cascades() {
 		p.Retained = b.retained(p.Outcomes)
 	}
+	p.LostObjects = p.lostObjects()
 	return p
 }
 

@@ -44,7 +44,7 @@ type DataTotals struct {
 func (p *Plan) Data() DataTotals {
 	var out DataTotals
 	lost, counted := map[object.Identity]bool{}, map[string]bool{}
-	for _, loss := range p.LostObjects() {
+	for _, loss := range p.LostObjects {
 		lost[loss.Object] = true
 	}
 	for i := range p.Outcomes {

@@ -466,5 +466,17 @@ func TestRandomDeletions(t *testing.T) {
 				t.Errorf("%s is blocked, and %s", b.Object, at)
 			}
 		}
+		left := plan.Remaining(p, collector.NewJudge(graph.New(s)), plan.Options{Actor: collector.ActorClient}, false)
+		for _, of := range []*plan.Plan{p, left} {
+			lost := of.LostObjects
+			for i := range of.Steps {
+				if step := &of.Steps[i]; step.Action == plan.ActionDelete {
+					if len(lost) == 0 || lost[0].By != step || lost[0].Object != step.Object.Identity {
+						t.Fatalf("step %s deletes %s, which is not in its place in %+v", step.ID, step.Object, of.LostObjects)
+					}
+					lost = lost[1:]
+				}
+			}
+		}
 	})
 }

@@ -22,9 +22,8 @@ type Loss struct {
 // Later reports whether the object is deleted only after the run.
 func (l *Loss) Later() bool { return l.Outcome != nil && l.Outcome.When == Later }
 
-// LostObjects returns all losses of a plan, in the order of its steps and then of its outcomes. What
-// only another run deletes is not among them.
-func (p *Plan) LostObjects() []Loss {
+// lostObjects returns all losses of a plan. What only another run deletes is not among them.
+func (p *Plan) lostObjects() []Loss {
 	var out []Loss
 	outcomes := make(map[object.Identity]*Outcome, len(p.Outcomes))
 	for i := range p.Outcomes {

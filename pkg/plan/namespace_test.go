@@ -66,8 +66,8 @@ func TestD1ContentsThatWaitForAPodAreDeletedLaterAndBackedUp(t *testing.T) {
 			if diff := cmp.Diff(c.want, predicted(p)); diff != "" {
 				t.Errorf("predicted (-want +got)\n%s", diff)
 			}
-			if got := toBackUp(p); len(got) != p.Losses() || !cmp.Equal(got[:2], []string{"shop", "c"}) {
-				t.Errorf("backs up %q, and asks for %d", got, p.Losses())
+			if got := toBackUp(p); len(got) != len(p.LostObjects) || !cmp.Equal(got[:2], []string{"shop", "c"}) {
+				t.Errorf("backs up %q, and asks for %d", got, len(p.LostObjects))
 			}
 		})
 	}

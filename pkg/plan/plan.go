@@ -65,6 +65,10 @@ type Plan struct {
 
 	Steps    []Step
 	Outcomes []Outcome
+	// LostObjects are in the order of Steps and then of Outcomes, and point into them: who shortens those
+	// sets it anew.
+	LostObjects []Loss
+
 	Blocked  []Blocked
 	Retained []Retained // dependents of what is deleted by request
 	Kept     []Kept     // what a restoration leaves alone

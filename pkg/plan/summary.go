@@ -37,9 +37,6 @@ func (p *Plan) Summary() Summary {
 	return s
 }
 
-// Losses returns the number of objects that are deleted: see LostObjects.
-func (p *Plan) Losses() int { return len(p.LostObjects()) }
-
 // ObjectsToBackUp returns the objects that a run backs up before its first write, without duplicates.
 func (p *Plan) ObjectsToBackUp() []object.Identity {
 	var out []object.Identity
@@ -48,7 +45,7 @@ func (p *Plan) ObjectsToBackUp() []object.Identity {
 			out = append(out, s.Object.Identity)
 		}
 	}
-	for _, lost := range p.LostObjects() {
+	for _, lost := range p.LostObjects {
 		out = append(out, lost.Object)
 	}
 	for i := range p.Outcomes {

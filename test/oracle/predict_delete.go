@@ -81,7 +81,7 @@ func PredictDelete(s scenario.Scenario) []Prediction {
 	reserves := reservesOf(p)
 	owners := ownersAfter(p)
 	lost := map[types.UID]bool{}
-	for _, l := range p.LostObjects() {
+	for _, l := range p.LostObjects {
 		lost[l.Object.UID] = true
 	}
 	backedUp := map[types.UID]bool{}

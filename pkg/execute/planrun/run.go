@@ -87,7 +87,7 @@ func Run(ctx context.Context, p *plan.Plan, j *collector.Judge, s Server, b Back
 	}
 	report := r.runner.Run(ctx, r.perform)
 	report.Gone = map[types.UID]bool{}
-	for _, lost := range p.LostObjects() {
+	for _, lost := range p.LostObjects {
 		if n := g.Find(lost.Object.UID); g.Object(n) != nil && r.live.object(n) == nil {
 			report.Gone[lost.Object.UID] = true
 		}

@@ -21,16 +21,22 @@ import (
 
 // RunSummary returns in one line, without its line break and full stop, what a run did: how many of
 // the objects that the plan deletes are gone, and which other steps were done. There is a result for each
-// step. If stuck is not empty, it ends a first line.
+// step, an empty one for a step that is left to the garbage collector. If stuck is not empty, it ends a first line.
 func RunSummary(p *plan.Plan, results []event.Result, gone int, stuck string, elapsed time.Duration) string {
-	done := map[string]bool{}
+	ended := map[string]event.Status{}
 	counts := map[event.Status]int{}
 	for i := range p.Steps {
-		done[p.Steps[i].ID] = results[i].Status == event.Done
+		ended[p.Steps[i].ID] = results[i].Status
 		counts[results[i].Status]++
 	}
-	text := countActions(p, countPast, func(s *plan.Step) bool { return s.Action != plan.ActionDelete && done[s.ID] })
-	if planned := p.Losses(); planned > 0 && (gone > 0 || counts[event.Done] > 0) {
+	planned := 0
+	for _, lost := range p.LostObjects {
+		if lost.By == nil || ended[lost.By.ID] != "" {
+			planned++
+		}
+	}
+	text := countActions(p, countPast, func(s *plan.Step) bool { return s.Action != plan.ActionDelete && ended[s.ID] == event.Done })
+	if planned > 0 && (gone > 0 || counts[event.Done] > 0) {
 		deleted := "deleted " + wording.Thousands(gone)
 		if gone < planned {
 			deleted += " of " + wording.Thousands(planned)
@@ -45,12 +51,11 @@ func RunSummary(p *plan.Plan, results []event.Result, gone int, stuck string, el
 	}
 	toGo := 0
 	if gone > 0 {
-		toGo = min(countAfterNode(p), p.Losses()-gone)
+		toGo = min(countAfterNode(p), planned-gone)
 	}
 	return joined("; ", text, joined(", ",
 		some(counts[event.Skipped], "1 skipped", "%s skipped"),
 		some(counts[event.Failed], "1 failed", "%s failed"),
-		some(counts[""], "1 not started", "%s not started"),
 		some(toGo, "1 to go "+afterNode, "%s to go "+afterNode)))
 }
 

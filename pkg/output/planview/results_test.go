@@ -25,6 +25,11 @@ func numbered(of ...[]plan.Step) *plan.Plan {
 			p.Steps = append(p.Steps, s)
 		}
 	}
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Action == plan.ActionDelete {
+			p.LostObjects = append(p.LostObjects, plan.Loss{Object: s.Object.Identity, By: s})
+		}
+	}
 	return p
 }
 
@@ -46,7 +51,8 @@ func TestRan(t *testing.T) {
 		"all steps are done":      {p, all(p, event.Done), 3, 31 * time.Second, "deleted 3, unlinked 2, unblocked 2, removed 1 finalizer in 31s"},
 		"some steps are not":      {p, some, 2, 75 * time.Second, "deleted 2 of 3, unblocked 2, removed 1 finalizer in 75s; 1 skipped, 2 failed"},
 		"no step is":              {p, all(p, event.Failed), 0, 412345 * time.Microsecond, "nothing was changed in 412ms; 8 failed"},
-		"it was interrupted":      {p, append(all(p, event.Done)[:1:1], all(p, "")[1:]...), 1, time.Hour, "deleted 1 of 3 in 60m; 7 not started"},
+		"the collector does most": {p, append(all(p, event.Done)[:1:1], all(p, "")[1:]...), 1, time.Hour, "deleted 1 in 60m"},
+		"it was interrupted":      {p, append(all(p, event.Done)[:1:1], all(p, event.Skipped)[1:]...), 1, time.Hour, "deleted 1 of 3 in 60m; 7 skipped"},
 		"there was nothing to do": {numbered(), nil, 0, 0, "nothing was changed in 0s"},
 		"a repair":                {numbered(stepsOf(2, plan.ActionUpdateVersion)), []event.Result{{Status: event.Done}, {Status: event.Skipped}}, 0, time.Second, "updated 1 in 1s; 1 skipped"},
 		"an unknown action":       {numbered(stepsOf(1, "adopt")), []event.Result{{Status: event.Done}}, 0, time.Second, "adopt 1 in 1s"},

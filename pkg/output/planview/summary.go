@@ -27,7 +27,7 @@ func SummaryLine(p *plan.Plan, where string) string {
 	after := countAfterNode(p)
 	return joined("; ",
 		cmp.Or(countActions(p, countWord, func(*plan.Step) bool { return true }), "Nothing to do")+where,
-		some(p.Losses()-p.Summary().Delete-after, "1 more object with them", "%s more objects with them"),
+		some(len(p.LostObjects)-p.Summary().Delete-after, "1 more object with them", "%s more objects with them"),
 		some(after, "1 more object "+afterNode, "%s more objects "+afterNode),
 		some(len(p.Blocked), "1 remains blocked", "%s remain blocked"),
 		some(nextRun(p), "1 is due in the next run", "%s are due in the next run"),
@@ -89,7 +89,7 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 	critical := map[schema.GroupKind]bool{}
 	var finalizers []string // that later ones wait for
 	total, claims := 0, false
-	for _, lost := range p.LostObjects() {
+	for _, lost := range p.LostObjects {
 		o := lost.Object
 		kind := groupKind(o)
 		if lost.Later() {
@@ -165,7 +165,7 @@ const afterNode = "about a minute after the Node is gone"
 // countAfterNode counts the objects that the plan deletes some time after a Node.
 func countAfterNode(p *plan.Plan) int {
 	n := 0
-	for _, lost := range p.LostObjects() {
+	for _, lost := range p.LostObjects {
 		if lost.Outcome != nil && lost.Outcome.AfterNode() {
 			n++
 		}
@@ -218,7 +218,7 @@ func deletionSummaryLine(p *plan.Plan, where string) string {
 			unclear[o.Object] = true
 		}
 	}
-	for _, lost := range p.LostObjects() {
+	for _, lost := range p.LostObjects {
 		if unclear[lost.Object] {
 			doubtful++
 		}
@@ -264,7 +264,7 @@ func deletionSummaryLine(p *plan.Plan, where string) string {
 func CriticalDeletions(p *plan.Plan) []string {
 	var out []string
 	l, lost := newLayout(p, nil), map[object.Identity]bool{}
-	for _, one := range p.LostObjects() {
+	for _, one := range p.LostObjects {
 		lost[one.Object] = critical(one.Object)
 	}
 	each(l.roots, func(on *line) {

@@ -29,6 +29,7 @@ func TestSummaryLine(t *testing.T) {
 		`delete 1, a\nb 1, adopt 2. Complete scan.`:                                 {Complete: true, Steps: append(append(stepsOf(2, "adopt"), stepsOf(1, "a\nb")...), stepsOf(1, plan.ActionDelete)...)},
 		"delete 1; 2 more objects with them. Complete scan.": {
 			Complete: true, Steps: stepsOf(1, plan.ActionDelete), Outcomes: []plan.Outcome{{Object: object.Identity{UID: "x"}, Follows: "1"}, {Object: object.Identity{UID: "y"}, Follows: "1"}},
+			LostObjects: make([]plan.Loss, 3),
 		},
 		"Nothing to do. Complete scan.":                     {Complete: true},
 		"Nothing to do; 2 remain blocked. Incomplete scan.": {Blocked: make([]plan.Blocked, 2)},
