@@ -27,6 +27,7 @@ type Event struct {
 type Server struct {
 	// Controllers runs, after every request, the controllers that empty a deleted Namespace or
 	// CustomResourceDefinition, stop Pods and maintain APIServices. There is no garbage collector.
+	// They look at every object each time, so set it after adding thousands.
 	Controllers bool
 	// Clock is the time of creations and deletions. If it is nil, the clock stands still.
 	Clock func() time.Time
