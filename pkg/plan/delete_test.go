@@ -192,7 +192,7 @@ func TestDeletion(t *testing.T) {
 			[]Part{Listing(set, Pod("a/pod", Owned(To(set, Controlling))))},
 			inBackground,
 			[]object.Object{Pod("a/pod")},
-			[]string{"delete pod: requested; its controller ReplicaSet/set stays, and does not replace a Pod that has failed or completed"},
+			[]string{"delete pod: requested; its controller ReplicaSet/set stays, and will likely create another, unless this Pod has failed or completed"},
 			[]string{"pod deleted"},
 		},
 		"nor what a Deployment does not create": {

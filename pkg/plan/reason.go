@@ -87,6 +87,7 @@ func (b *builder) requested(transition *simulate.Transition) reason.Requested {
 		out.GraceSeconds = transition.GraceSeconds
 	}
 	policy := cmp.Or(transition.Policy, metav1.DeletePropagationBackground)
+	out.EndsWait = before.DeletingDependents() && policy == metav1.DeletePropagationBackground
 	if slices.ContainsFunc(b.graph.Dependents(transition.Node), func(e graph.Edge) bool {
 		return policy == metav1.DeletePropagationForeground || !b.graph.Object(e.Node).Terminating() // others go in any case
 	}) {

@@ -32,6 +32,7 @@ const (
 // Requested means that someone requested this deletion.
 type Requested struct {
 	Terminating   bool             `json:"terminating,omitzero"`   // it is being deleted already
+	EndsWait      bool             `json:"endsWait,omitzero"`      // its deletion waited for its dependents, and does not any more
 	Unsafe        bool             `json:"unsafe,omitzero"`        // the API server cannot read it, and would delete it regardless of its finalizers
 	Namespace     bool             `json:"namespace,omitzero"`     // it is a Namespace: everything in it is deleted, too
 	Definition    bool             `json:"definition,omitzero"`    // it is a CustomResourceDefinition: all of its objects are deleted, too
@@ -47,6 +48,9 @@ func (r Requested) Message() string {
 	text := "requested"
 	if r.Terminating {
 		text = "requested, although it is already being deleted"
+	}
+	if r.EndsWait {
+		text += ": it no longer waits for its dependents"
 	}
 	if r.Unsafe {
 		text = "unsafe deletion: it vanishes at once, whatever its finalizers"
@@ -77,7 +81,7 @@ func (r Requested) Message() string {
 	switch {
 	case r.RecreatedBy == nil:
 	case r.NotRunning:
-		text += "; its controller " + r.RecreatedBy.String() + " stays, and does not replace a Pod that has failed or completed"
+		text += "; its controller " + r.RecreatedBy.String() + " stays, and will likely create another, unless this Pod has failed or completed"
 	default:
 		text += "; its controller " + r.RecreatedBy.String() + " stays, and will likely create another"
 	}

@@ -14,7 +14,7 @@ var creates = map[string]string{
 }
 
 // Replacement returns the controller of an object if it survives: it will probably create a replacement if
-// somebody deletes the object; notRunning: only if this Pod has not finished. verdict returns the verdict on a reference of the object.
+// somebody deletes the object; notRunning: unless this Pod has finished. verdict returns the verdict on a reference of the object.
 func (m *Model) Replacement(o *object.Object, verdict func(i int) collector.Verdict) (by *object.Identity, notRunning bool) {
 	i := slices.IndexFunc(o.Owners, object.Reference.Controls)
 	if i < 0 || verdict(i) != collector.VerdictSolid {

@@ -112,11 +112,12 @@ func (l *layout) causeOfSteps(on *line, byID map[string]*plan.Step) *line {
 }
 
 // causeOfOutcome returns the line that an object without a step follows: that of what it is in, by which
-// step it is deleted, or, in a plan that cascades, of the owner that it waits for.
+// step it is deleted, or, in a plan that cascades, of the owner that it waits for. It returns nil for an
+// object that was being deleted before: what that waits for is not its owner.
 func (l *layout) causeOfOutcome(o *plan.Outcome, by *plan.Step) *line {
 	if o.When == plan.Later {
 		switch inNamespace := by != nil && by.Object.IsNamespace() && by.Object.Name == o.Object.Namespace; {
-		case !l.plan.Mode.Cascades() && !o.AfterNode():
+		case !l.plan.Mode.Cascades() && !o.AfterNode(), o.Already && !inNamespace && !o.AfterNode():
 			return nil
 		case !inNamespace && len(o.After) > 0:
 			return l.byObject[o.After[0]]

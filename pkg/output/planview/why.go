@@ -246,6 +246,8 @@ func (l *layout) whyWithout(o *plan.Outcome, above object.Identity) string {
 	switch {
 	case o.When == plan.Later && o.Follows == "" && !l.plan.Mode.Cascades():
 		parts = append(parts, "the next run deletes it "+l.whenGone(o, above))
+	case o.When == plan.Later && o.Already && len(o.After) > 0 && !o.AfterNode():
+		parts = append(parts, "it was already being deleted, which completes "+l.whenGone(o, above))
 	case o.When == plan.Later:
 		parts = append(parts, l.whenGone(o, above))
 	case o.State == plan.Terminating:
