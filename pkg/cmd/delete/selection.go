@@ -69,7 +69,30 @@ func (c *deleteCommand) findTargets(g *graph.Graph, ignoreMissing bool) ([]graph
 	if len(out) == 0 && !ignoreMissing {
 		return nil, cli.WithCommandHint(cli.Usagef("nothing matches: no %s", c.describe()), "what exists", "tree", "--all")
 	}
-	return out, nil
+	return out, c.requireOneNamespace(g, out)
+}
+
+// requireOneNamespace returns an error if the targets are in several namespaces of a file, which has no
+// current one as a context has, and no flag says which are meant.
+func (c *deleteCommand) requireOneNamespace(g *graph.Graph, found []graph.Node) error {
+	if c.selection.Namespace != "" || c.options.Scan.AllNamespaces || len(c.manifests) > 0 {
+		return nil
+	}
+	var in []string
+	for _, n := range found {
+		if o := g.Object(n); o.Namespace != "" {
+			in = append(in, o.Namespace)
+		}
+	}
+	slices.Sort(in)
+	if in = slices.Compact(in); len(in) < 2 {
+		return nil
+	}
+	hint := "use -n to choose the namespace"
+	if c.all || c.selector != "" {
+		hint += ", or -A for all of them"
+	}
+	return cli.WithHint(cli.Usagef("%s: there are %d objects, in the namespaces %s", c.describe(), len(found), cli.Quote(strings.Join(in, ", "))), hint)
 }
 
 // requireObjects returns an error if the targets are types, and nothing selects their objects.
@@ -91,7 +114,7 @@ func withNotFoundHint(err error, arg, namespace string) error {
 func (c *deleteCommand) describe() string {
 	types := make([]string, len(c.selection.Targets))
 	for i, t := range c.selection.Targets {
-		types[i] = cli.Quote(t.Word)
+		types[i] = cli.Quote(strings.TrimSuffix(t.Word+"/"+t.Name, "/"))
 	}
 	out := strings.Join(types, ", ")
 	if c.selector != "" {
