@@ -388,7 +388,11 @@ func (t *targetWriter) meaning() {
 	default:
 		t.line("Started by %s.", identified(c.By))
 	}
-	if c.Unexplained && c.By.Role == trace.RoleCollector && t.report.Before.IsZero() {
+	perhaps := t.report.Target.Perhaps
+	if perhaps > 0 {
+		t.line("The garbage collector deleted %s later for an unknown reason: perhaps because of this.", wording.Count(perhaps, "object"))
+	}
+	if (perhaps > 0 || c.Unexplained && c.By.Role == trace.RoleCollector) && t.report.Before.IsZero() {
 		t.line("A snapshot from before (--before) or an audit log at level RequestResponse may show why.")
 	}
 	t.circumstances()
