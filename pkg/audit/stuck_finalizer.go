@@ -20,7 +20,7 @@ var stuckFinalizer = Rule{
 			return nil
 		}
 		by := o.rules.model().HeldBy(o.node)
-		found := reason.FinalizerStuck{HeldByFinalizers: by, Traces: o.rules.traces.All(held)}
+		found := reason.FinalizerStuck{HeldByFinalizers: by, Traces: o.rules.traces.All(held, o.object.Identity)}
 		by.Since = reason.Since{} // said of the object itself
 		return []Finding{{
 			Severity: Warning, Object: o.object.Identity, Consequence: collector.ConsequenceNone, Fix: NoFix, Effect: reason.WaitsForController,

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -92,15 +93,15 @@ type NamespaceCause struct {
 // NamespaceCauseKind is what a cause is about.
 type NamespaceCauseKind int
 
-// The kinds of causes.
+// The kinds of causes, in the order in which they are given: what is known comes before what is not.
 const (
 	CauseDiscovery        NamespaceCauseKind = iota // an API group cannot be discovered
 	CauseVersionParsing                             // the version of an API group cannot be parsed
 	CauseDeletionFails                              // contents cannot be deleted
-	CauseContentsUnread                             // contents may exist that could not be listed
 	CauseSpecFinalizers                             // finalizers in the spec
 	CauseFinalizers                                 // finalizers in the metadata
 	CauseContentsLeft                               // contents
+	CauseContentsUnread                             // contents may exist that could not be listed
 	CauseConditionsUnread                           // the conditions were not read
 	CauseNothing                                    // nothing that was read
 )
@@ -175,6 +176,7 @@ func (d *NamespaceDeletions) Diagnose(n graph.Node) NamespaceDiagnosis {
 	out.finalizers()
 	out.contentsLeft()
 	out.unknown()
+	slices.SortStableFunc(out.found.Causes, func(a, b NamespaceCause) int { return cmp.Compare(a.Kind, b.Kind) })
 	switch {
 	case out.fails:
 		out.found.Consequence = collector.ConsequenceStuck
@@ -213,29 +215,38 @@ func (d *namespaceDiagnosis) discovery(n graph.Node) {
 	}
 }
 
+var versionName = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
+
 // ofGroup reports whether a gap is of a whole group, which discovery leaves.
 func ofGroup(g snapshot.Gap) bool { return g.Resource == snapshot.All && g.Name == "" }
 
 // servicesOf returns the APIServices of groups, sorted by name: those whose versions the namespace
-// controller names, or else all. Their names are version.group.
+// controller names, or else all. Without groups, it returns those that the controller names. Their names are
+// version.group.
 func (d *namespaceDiagnosis) servicesOf(groups []snapshot.Gap) []APIService {
 	reported := map[string]bool{}
+	var named, all []APIService
 	for _, c := range d.found.Conditions {
-		if c.Type == object.DiscoveryFailure {
-			for _, word := range strings.Fields(c.Message) {
-				reported[strings.TrimRight(word, ":,")] = true
+		for _, word := range strings.Fields(c.Message) {
+			group, version, _ := strings.Cut(strings.TrimRight(word, ":,"), "/")
+			name := version + "." + group
+			if c.Type != object.DiscoveryFailure || !versionName.MatchString(version) || !snapshot.ValidName(name) || reported[name] {
+				continue
+			}
+			reported[name] = true
+			if len(groups) == 0 {
+				named = append(named, APIService{Name: name, Aggregated: d.of.aggregated(group)})
 			}
 		}
 	}
-	var named, all []APIService
 	for _, name := range d.of.services {
-		version, group, _ := strings.Cut(name, ".")
+		_, group, _ := strings.Cut(name, ".")
 		if group == "" || !slices.ContainsFunc(groups, func(g snapshot.Gap) bool { return g.Group == group }) {
 			continue
 		}
 		service := APIService{Name: name, Aggregated: d.of.aggregated(group)}
 		all = append(all, service)
-		if reported[group+"/"+version] {
+		if reported[name] {
 			named = append(named, service)
 		}
 	}

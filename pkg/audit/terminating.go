@@ -179,7 +179,7 @@ func (r *ruleContext) terminating(selected func(*object.Object) bool) []Terminat
 		out[i] = h.object(n)
 		for k := range out[i].Finalizers {
 			f := &out[i].Finalizers[k]
-			f.Traces = r.traces.Of(f.Name)
+			f.Traces = r.traces.Of(f.Name, out[i].Object)
 		}
 	}
 	return out
@@ -278,15 +278,12 @@ func (h *holders) blocked(t *TerminatingObject, n graph.Node) {
 	t.holds(holder, by.Reason, finalizers...)
 }
 
-// namespace sets what keeps a Namespace: the first cause, the one to repair first. What is known to hold it
-// comes before contents that could not be read.
+// namespace sets what keeps a Namespace: the first cause, the one to repair first.
 func (h *holders) namespace(t *TerminatingObject, n graph.Node) {
-	causes := h.namespaces.Diagnose(n).Causes
-	cause := causes[0]
-	if cause.Kind == CauseContentsUnread {
-		if i := slices.IndexFunc(causes, func(c NamespaceCause) bool { return len(c.Finalizers) > 0 }); i > 0 {
-			cause = causes[i]
-		}
+	found := h.namespaces.Diagnose(n)
+	cause := found.Causes[0]
+	if s := found.APIServices; cause.Kind == CauseDiscovery && len(s) > 0 {
+		t.RootCause = &object.Identity{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: s[0].Name}
 	}
 	because := cause.Reason
 	if cause.Kind == CauseFinalizers {
@@ -337,8 +334,6 @@ func (t *TerminatingObject) Controllers() []string {
 		add("its kubelet")
 	case HolderCollector:
 		add("the garbage collector")
-	case HolderDiscovery:
-		add("the namespace controller")
 	case HolderContents:
 		if len(t.Finalizers) == 0 && t.Object.IsNamespace() {
 			add("the namespace controller")
@@ -349,7 +344,7 @@ func (t *TerminatingObject) Controllers() []string {
 		if t.collects {
 			add("the garbage collector")
 		}
-	case HolderFinalizer, HolderNothing, HolderUnknown:
+	case HolderFinalizer, HolderDiscovery, HolderNothing, HolderUnknown:
 	}
 	for _, f := range t.Finalizers {
 		if f.known {

@@ -185,7 +185,7 @@ func UnreadError(g *graph.Graph, t Target, namespace string) error {
 	switch gap := g.View().GapAt(t.Type.GroupResource(), at.Namespace); {
 	case gap == nil:
 	case gap.Reason == snapshot.NotInFile:
-		return t.withNamespaceHint(Usagef("%s%s is not in the file", Quote(t.String()), t.where(namespace)), namespace)
+		return WithHint(Usagef("%s%s is not in the file", Quote(t.String()), t.where(namespace)), "if the file has all objects of its types, add --complete; else choose another namespace with -n")
 	default:
 		return Usagef("%s%s was not found, but %s could not be read (%s)", Quote(t.String()), t.where(namespace), gap, gap.Why())
 	}

@@ -56,8 +56,9 @@ func (b *builder) contents() []graph.Node {
 	return out
 }
 
-// explainGaps explains why a namespace stays, or may stay, because of what could not be read.
-func (b *builder) explainGaps() {
+// explainGaps explains why a namespace stays, or may stay, because of what could not be read. more
+// reports that something else is known to keep it.
+func (b *builder) explainGaps(more bool) {
 	view, name := b.graph.View(), b.object.Name
 	gaps, certain := view.FinalizationGaps(name)
 	switch hidden := view.ContentsGaps(b.object.Identity, nil); {
@@ -70,7 +71,11 @@ func (b *builder) explainGaps() {
 	case len(gaps) > 0:
 		b.answer.nextf("It may stay until the API server can list %s: the namespace controller cannot complete the deletion if its requests fail, too.", listGaps(gaps))
 	case len(hidden) > 0:
-		b.answer.nextf("It is unknown whether anything keeps it: it may contain objects that this tool could not read (%s).", listGaps(hidden))
+		unknown := "It is unknown whether anything keeps it"
+		if more {
+			unknown = "Something else may keep it, too"
+		}
+		b.answer.nextf("%s: it may contain objects that this tool could not read (%s).", unknown, listGaps(hidden))
 	}
 }
 

@@ -69,7 +69,7 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 	for _, f := range o.Finalizers {
 		finalizer := Finalizer{Name: f, Controller: finalizerController(f), WrittenBy: []object.Write{}}
 		if o.Terminating() {
-			finalizer.Traces = e.traces.Of(f)
+			finalizer.Traces = e.traces.Of(f, o.Identity)
 		}
 		b.answer.Finalizers = append(b.answer.Finalizers, finalizer)
 	}

@@ -170,8 +170,8 @@ func (e *Explainer) referrers(edges []graph.Edge) []Referrer {
 // previousIncarnations mentions references to an earlier object of the same name.
 func (b *builder) previousIncarnations() {
 	if b.answer.ReferencedBy = b.referrers(b.referencesTo(b.object.Identity)); len(b.answer.ReferencedBy) > 0 {
-		n := objects(b.answer.ReferencedBy)
-		b.answer.nextf("%s still %s to a previous %s (other UID).", reason.Count(n, "object"), plural(n, "points", "point"), b.object)
+		first := b.answer.ReferencedBy[0].Object
+		b.answer.suggest("see what happens to "+first.String()+", which refers to an earlier one", b.command("why", first)...)
 	}
 }
 

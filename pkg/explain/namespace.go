@@ -81,18 +81,24 @@ func (b *builder) namespaceCause(cause audit.NamespaceCause, d audit.NamespaceDi
 		}
 	case audit.CauseDiscovery:
 		if certain {
-			b.explainGaps()
+			b.explainGaps(false)
 			return true
 		}
 	case audit.CauseContentsUnread:
 		if !certain {
-			b.explainGaps()
+			b.explainGaps(d.Causes[0].Kind != cause.Kind)
 			return true
 		}
 	case audit.CauseContentsLeft:
 		b.answer.next("It " + cause.Reason.Message() + ".")
 		for _, f := range cause.Finalizers[:min(len(cause.Finalizers), maxNames)] {
-			b.explainFinalizer(f)
+			on := object.Identity{} // the first one that it holds
+			for _, n := range slices.Backward(b.contents()) {
+				if o := b.graph.Object(n); slices.Contains(o.Finalizers, f) {
+					on = o.Identity
+				}
+			}
+			b.explainFinalizer(f, on)
 		}
 		b.blockedContents(d.Consequence == collector.ConsequenceStuck || b.overdue())
 		return true
@@ -149,7 +155,11 @@ func (b *builder) suggestRepairOfNamespace(d audit.NamespaceDiagnosis) {
 				b.answer.suggest("see when kube-controller-manager, which runs the namespace controller, last renewed its lease",
 					"kubectl", "get", "lease/kube-controller-manager", "-n", "kube-system", "-o", "jsonpath={.spec.renewTime}")
 			}
-		case audit.CauseDiscovery, audit.CauseVersionParsing, audit.CauseContentsUnread, audit.CauseSpecFinalizers, audit.CauseFinalizers, audit.CauseContentsLeft:
+		case audit.CauseDiscovery:
+			if !cause.Outdated && len(d.APIServices) == 0 {
+				b.answer.suggest("see which APIService is not available", "kubectl", "get", "apiservices")
+			}
+		case audit.CauseVersionParsing, audit.CauseContentsUnread, audit.CauseSpecFinalizers, audit.CauseFinalizers, audit.CauseContentsLeft:
 		}
 	}
 }

@@ -195,7 +195,7 @@ func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinaliz
 		if i == b.object.Identity {
 			break // each of its own finalizers is listed with its controller
 		}
-		b.explainFinalizer(f)
+		b.explainFinalizer(f, i)
 	}
 	b.answer.next("The garbage collector only removes its own finalizers.")
 	ask := "fix or restart its controller. If that is gone for good, preview removing the finalizer by hand"
@@ -228,10 +228,10 @@ func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinaliz
 	}
 }
 
-// explainFinalizer says who has to remove a finalizer, and what the scan shows of its controller.
-func (b *builder) explainFinalizer(finalizer string) {
+// explainFinalizer says who has to remove a finalizer from an object, and what the scan shows of its controller.
+func (b *builder) explainFinalizer(finalizer string, on object.Identity) {
 	b.answer.nextf("The finalizer %s: %s.", finalizer, finalizerController(finalizer))
-	if traces := b.traces.Of(finalizer); traces != nil {
+	if traces := b.traces.Of(finalizer, on); traces != nil {
 		b.answer.next(traces.Sentence() + ".")
 	}
 }

@@ -102,7 +102,7 @@ func stoppedByKubelet(o *object.Object) bool { return o.Running || o.InGracePeri
 // finalizerRemoval returns what the removal of a finalizer that somebody asked for skips.
 func finalizerRemoval(g *graph.Graph, transition *simulate.Transition) reason.FinalizerRemoval {
 	out := reason.FinalizerRemoval{
-		Finalizer: transition.Change.RemoveFinalizer, Traces: simulate.NewFinalizerTraces(g).Of(transition.Change.RemoveFinalizer),
+		Finalizer: transition.Change.RemoveFinalizer, Traces: simulate.NewFinalizerTraces(g).Of(transition.Change.RemoveFinalizer, transition.StateBefore.Identity),
 	}
 	out.Controller, out.Condition, out.Known = simulate.FinalizerController(out.Finalizer)
 	out.Deletes = simulate.StateAfterPatch(transition.StateBefore, transition.Change) == nil

@@ -43,7 +43,7 @@ func (g Gap) Why() string {
 func (g Gap) String() string {
 	switch {
 	case g.Group == All && g.ErrorClass == classNotInFile:
-		return "objects that the file may lack"
+		return "objects that are not in the file"
 	case g.Group == All:
 		return "all other types"
 	case g.Resource == All:

@@ -10,6 +10,7 @@ import (
 // these may outlive their controller.
 type ControllerTraces struct {
 	Domain string `json:"domain"`
+	Own    string `json:"own,omitempty"` // the API group of the object itself, which is no trace; empty if it is of another domain
 	// Groups are the served API groups of the domain, APIServices those that are registered for
 	// other groups of it, and Webhooks the webhook configurations that its name is a part of.
 	// Each list has a few of them at most, and More counts the others of all three.
@@ -29,10 +30,15 @@ func (t ControllerTraces) Any() bool {
 // Sentence returns the traces as whole sentences, without the last full stop.
 func (t ControllerTraces) Sentence() string {
 	if !t.Any() {
-		if len(t.Unread) > 0 {
-			return fmt.Sprintf("Found no API group or webhook configuration of %s, but could not read everything: %s", t.Domain, listGaps(t.Unread))
+		no, found := "No", "Found no"
+		if t.Own != "" {
+			besides := "Besides the object's own API group " + t.Own + ", "
+			no, found = besides+"no", besides+"found no"
 		}
-		return fmt.Sprintf("No API group, CustomResourceDefinition, APIService or webhook configuration of %s exists in this cluster. The controller may have been uninstalled", t.Domain)
+		if len(t.Unread) > 0 {
+			return fmt.Sprintf("%s API group or webhook configuration of %s, but could not read everything: %s", found, t.Domain, listGaps(t.Unread))
+		}
+		return fmt.Sprintf("%s API group, CustomResourceDefinition, APIService or webhook configuration of %s exists in this cluster. The controller may have been uninstalled", no, t.Domain)
 	}
 	var parts []string
 	add := func(what string, names []string) {
@@ -49,7 +55,11 @@ func (t ControllerTraces) Sentence() string {
 	}
 	add("APIService", t.APIServices)
 	add("webhook configuration", t.Webhooks)
-	text, exist := strings.Join(parts, ", "), "exist"
+	text, exist := strings.Join(parts[:len(parts)-1], ", "), "exist"
+	if text != "" {
+		text += " and "
+	}
+	text += parts[len(parts)-1]
 	if t.More > 0 {
 		text += fmt.Sprintf(" (and %d more)", t.More)
 	} else if len(t.Groups)+len(t.APIServices)+len(t.Webhooks)+t.Definitions == 1 {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -25,14 +26,14 @@ func TestFinalizerTracesLookForTheDomainOfTheController(t *testing.T) {
 		"cluster.x-k8s.io/machine":                   "cluster.x-k8s.io",
 	} {
 		got := ""
-		if found := traces.Of(finalizer); found != nil {
+		if found := traces.Of(finalizer, object.Identity{}); found != nil {
 			got = found.Domain
 		}
 		if got != domain {
 			t.Errorf("%s: got %q, want %q", finalizer, got, domain)
 		}
 	}
-	if all := traces.All([]string{"example.com/a", "orphan", "example.com/b", "other.io/c"}); len(all) != 2 || all[0].Domain != "example.com" || all[1].Domain != "other.io" {
+	if all := traces.All([]string{"example.com/a", "orphan", "example.com/b", "other.io/c"}, object.Identity{}); len(all) != 2 || all[0].Domain != "example.com" || all[1].Domain != "other.io" {
 		t.Errorf("all traces are %v", all)
 	}
 }

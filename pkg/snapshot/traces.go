@@ -53,9 +53,13 @@ func NewTraces(v *View, objects []*object.Object) *Traces {
 	return t
 }
 
-// Of returns what the scan shows of the controllers of a DNS domain.
-func (t *Traces) Of(domain string) reason.ControllerTraces {
+// Of returns what the scan shows of the controllers of a DNS domain, besides the API group of the object in
+// question and its CustomResourceDefinitions: the object cannot exist without them.
+func (t *Traces) Of(domain, own string) reason.ControllerTraces {
 	out := reason.ControllerTraces{Domain: domain}
+	if sameDomain(domain, own) {
+		out.Own = own
+	}
 	add := func(list *[]string, name string) {
 		switch {
 		case slices.Contains(*list, name):
@@ -66,7 +70,7 @@ func (t *Traces) Of(domain string) reason.ControllerTraces {
 		}
 	}
 	for _, group := range t.groups {
-		if sameDomain(domain, group) {
+		if group != out.Own && sameDomain(domain, group) {
 			add(&out.Groups, group)
 		}
 	}
@@ -77,7 +81,7 @@ func (t *Traces) Of(domain string) reason.ControllerTraces {
 		}
 	}
 	for _, name := range t.definitions {
-		if _, group, _ := strings.Cut(name, "."); sameDomain(domain, group) {
+		if _, group, _ := strings.Cut(name, "."); group != out.Own && sameDomain(domain, group) {
 			out.Definitions++
 		}
 	}

@@ -37,6 +37,7 @@ func TestTraces(t *testing.T) {
 		"a served group, also of a subdomain":               {"example.com", nil, reason.ControllerTraces{Groups: []string{"example.com", "legacy.example.com"}}},
 		"a served group of which the domain is a subdomain": {"finalizer.legacy.example.com", nil, reason.ControllerTraces{Groups: []string{"example.com", "legacy.example.com"}}},
 		"nothing":                                  {"other.io", []Part{Listing(apiService("v1.example.com"), CRD("widgets.example.com"), webhook("example.com"))}, reason.ControllerTraces{}},
+		"not the group of the object itself":       {"own.io", []Part{Listing(CRD("a.core.own.io"), CRD("b.own.io"))}, reason.ControllerTraces{Own: "core.own.io", Definitions: 1}},
 		"no part of a word":                        {"ample.com", []Part{Listing(webhook("example.com"), CRD("x.example.com"))}, reason.ControllerTraces{}},
 		"no group of Kubernetes":                   {"some.apps", nil, reason.ControllerTraces{}},
 		"definitions":                              {"other.io", []Part{Listing(CRD("a.other.io"), CRD("b.x.other.io"), CRD("c.another.io"))}, reason.ControllerTraces{Definitions: 2}},
@@ -58,7 +59,7 @@ func TestTraces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := New(append([]Part{Serving(traceTypes()...)}, c.parts...)...)
 			c.want.Domain = c.domain
-			if diff := cmp.Diff(c.want, snapshot.NewTraces(snapshot.NewView(s), s.Objects).Of(c.domain)); diff != "" {
+			if diff := cmp.Diff(c.want, snapshot.NewTraces(snapshot.NewView(s), s.Objects).Of(c.domain, "core.own.io")); diff != "" {
 				t.Error(diff)
 			}
 		})

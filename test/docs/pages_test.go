@@ -98,7 +98,7 @@ var pages = map[string]page{
 	"docs/commands/tree.md":                  {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
 	"docs/commands/why.md":                   {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
 	"docs/delete.md":                         {collector: testcluster.On, alternatives: true},
-	"README.md":                              {before: inShop + "; cp docs/demo/audit.log ."},
+	"README.md":                              {before: inShop},
 	"docs/incidents/helm.md":                 {collector: testcluster.On, words: map[string]string{"helm uninstall web": helmUninstall}},
 	"docs/incidents/operator-uninstalled.md": {before: deleteCRD},
 	"docs/commands/trace.md": {

@@ -94,9 +94,7 @@ kubectl gc audit --cross-namespace
 # One namespace, as JSON, failing on warnings too
 kubectl gc audit -n shop -o json --fail-on=warning
 
-# In CI: only what a running garbage collector leaves for 30 seconds, and
-# what is new
-# since an earlier report (-o json)
+# In CI: only what is new since a report (-o json), and lasts for 30 seconds
 kubectl gc audit --settle 30s --baseline known.json
 
 # What does an upgrade break that removes this API version?

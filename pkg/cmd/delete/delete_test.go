@@ -23,7 +23,7 @@ func TestDelete(t *testing.T) {
 		"refuses files together with targets":                       {[]string{"deployment/web", "-f", "x.yaml"}, cli.ExitUsage, "", "error: -f cannot be combined with targets, -l or --all\n"},
 		"says that a namespace will hang":                           {[]string{"namespace/shop", "--from", clitest.DemoCluster, "--dry-run"}, cli.ExitDone, "Namespace/shop will hang in Terminating until a controller removes example.com/hold from PersistentVolumeClaim/import-scratch: kubectl gc why persistentvolumeclaim/import-scratch -n shop", ""},
 		"says what is already being deleted":                        {[]string{"namespace/shop", "--from", clitest.DemoCluster, "--dry-run"}, cli.ExitDone, "Job/import                            deleted with it (already being deleted)\n", ""},
-		"says nothing of dependents that are already being deleted": {[]string{"job/import", "-n", "shop", "--from", clitest.DemoCluster, "--dry-run"}, cli.ExitDone, "requested, although it is already being deleted\n", ""},
+		"says nothing of dependents that are already being deleted": {[]string{"job/import", "-n", "shop", "--from", clitest.DemoCluster, "--dry-run"}, cli.ExitDone, "requested, although it is already being deleted: it no longer waits for its dependents\n", ""},
 		"counts an uncertain deletion once":                         {[]string{"deployment/web", "-n", "shop", "--cascade=orphan", "--from", clitest.DemoCluster, "--dry-run"}, cli.ExitDone, "delete 2 (1 uncertain), keep 4 in namespace shop and at the cluster scope", ""},
 	} {
 		t.Run(name, func(t *testing.T) { clitest.Run(t, New, c.args...).Expect(t, c.code, c.stdout, c.stderr) })

@@ -74,11 +74,14 @@ func (c *removeCommand) run(cmd *cobra.Command, args []string) error {
 	if err := c.options.Complete(cmd, args); err != nil {
 		return err
 	}
-	if len(args) != 2 {
+	switch len(args) {
+	case 1: // an error will list the object's finalizers
+	case 2:
+		c.finalizer = args[1]
+	default:
 		return cli.WithHelp(cli.Usagef("name one object as TYPE/NAME, and one finalizer"), cmd.CommandPath())
 	}
 	ctx := cmd.Context()
-	c.finalizer = args[1]
 	targets, err := cli.ParseTargets(args[:1])
 	switch {
 	case err != nil:
@@ -110,8 +113,10 @@ func (c *removeCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	notes := cli.IncompleteNotes(now.Plan)
-	if traces := simulate.NewFinalizerTraces(now.Graph()).Of(c.finalizer); traces != nil && len(now.Plan.Steps) > 0 {
-		notes = append(notes, escape.Sentence(traces.Sentence()+"."))
+	if steps := now.Plan.Steps; len(steps) > 0 {
+		if traces := simulate.NewFinalizerTraces(now.Graph()).Of(c.finalizer, steps[0].Object.Identity); traces != nil {
+			notes = append(notes, escape.Sentence(traces.Sentence()+"."))
+		}
 	}
 	return cli.Run(ctx, job, now, notes...)
 }
@@ -136,6 +141,8 @@ func (c *removeCommand) checkFinalizer(g *graph.Graph) error {
 	case o.IsNamespace() && c.finalizer == object.NamespaceFinalizer:
 		return cli.WithCommandHint(cli.Usagef("%s is not in the metadata of %s: the namespace controller removes it from the spec when the namespace is empty", finalizer, name),
 			"what it waits for", "why", "namespace/"+o.Name)
+	case c.finalizer == "":
+		return cli.WithHint(cli.Usagef("name one finalizer of %s", name), otherFinalizers(o))
 	case !slices.Contains(o.Finalizers, c.finalizer):
 		return cli.WithHint(cli.Usagef("%s has no finalizer %s", name, finalizer), otherFinalizers(o))
 	case c.finalizer == simulate.DefinitionFinalizer && o.IsCRD():

@@ -64,7 +64,7 @@ func TestRemoveFinalizer(t *testing.T) {
 		"refuses the finalizer of a definition's objects": {remove("customresourcecleanup.apiextensions.k8s.io", "crd/widgets.example.com"), cli.ExitUsage, "", "until all its objects are deleted: without it they would stay in storage, where nobody can read them\n"},
 		"refuses an object that does not exist":           {remove(cleanup, "secret/none", "-n", "shop"), cli.ExitUsage, "", "error: \"secrets/none\" in namespace \"shop\""},
 		"refuses an empty name":                           {remove("", "secret/stuck"), cli.ExitUsage, "", "error: an argument is empty\n"},
-		"refuses no target":                               {remove(cleanup), cli.ExitUsage, "", "error: name one object as TYPE/NAME, and one finalizer\n"},
+		"refuses no target":                               {remove(cleanup), cli.ExitUsage, "", "error: the file has no resource type \"example.com\"\n"},
 		"refuses a type":                                  {remove(cleanup, "secrets"), cli.ExitUsage, "", "error: \"secrets\" is not TYPE/NAME\n"},
 		"refuses several targets":                         {remove(cleanup, "secret/stuck", "secret/twice"), cli.ExitUsage, "", "error: name one object as TYPE/NAME, and one finalizer\n"},
 		"refuses all namespaces":                          {remove(cleanup, "secret/stuck", "-A"), cli.ExitUsage, "", "error: -A cannot be combined with TYPE/NAME: only one object is changed\n"},

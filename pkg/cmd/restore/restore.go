@@ -167,14 +167,17 @@ func (c *restoreCommand) checkCluster(ctx context.Context, h backup.Header) erro
 	if c.options.Scan.From != "" || c.toAnotherCluster {
 		return nil
 	}
-	const useFlag = "to restore it to this cluster, use --to-another-cluster"
+	const (
+		useFlag    = "to restore it to this cluster, use --to-another-cluster"
+		anyCluster = "to restore it to this cluster, whichever it is of, use --to-another-cluster"
+	)
 	switch {
 	case h.ClusterUID == "" && h.Mode == backup.FromLog:
-		return cli.WithHint(cli.Usagef("the backup is from an audit log, which does not tell of which cluster it is"), useFlag)
+		return cli.WithHint(cli.Usagef("the backup is from an audit log, which does not tell of which cluster it is"), anyCluster)
 	case h.ClusterUID == "":
 		return cli.WithHint(
 			cli.Usagef("the backup does not record its cluster; its server was %s (context %s)", cli.Quote(h.Server), cli.Quote(h.Context)),
-			"the run could not read Namespace kube-system, or an older version wrote the backup; "+useFlag,
+			"the run could not read Namespace kube-system, or an older version wrote the backup; "+anyCluster,
 		)
 	}
 	live, err := c.options.Scan.Connect()

@@ -176,7 +176,7 @@ func (l *logReader) open(name string, read func(in io.Reader, shown string, writ
 	return read(in, name, info.ModTime())
 }
 
-// progressReader shows how much of a file was read.
+// progressReader shows how much of a file was read, unless it is small.
 type progressReader struct {
 	io.Reader
 	scan       *cli.ScanOptions
@@ -188,7 +188,7 @@ type progressReader struct {
 func (p *progressReader) Read(b []byte) (int, error) {
 	n, err := p.Reader.Read(b)
 	p.read += int64(n)
-	if now := p.scan.Now(); now.Sub(p.shown) > time.Second/4 {
+	if now := p.scan.Now(); now.Sub(p.shown) > time.Second/4 && p.size>>20 > 0 {
 		p.shown = now
 		p.scan.Progress("reading %s: %d of %d MiB", p.name, p.read>>20, p.size>>20)
 	}

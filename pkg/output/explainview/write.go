@@ -262,6 +262,9 @@ func (w *answerWriter) history() {
 			break
 		}
 		line := w.located(n.Object)
+		if w.answer.State == explain.Alive || w.answer.State == explain.Terminating {
+			line += ", with the UID of an earlier one"
+		}
 		if w.Wide {
 			line += ", as " + escape.Word(n.Reference.APIVersion) + ", UID " + escape.Word(n.Reference.UID)
 		}

@@ -13,11 +13,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 )
 
-// Text writes a page for a terminal. A paragraph becomes one line, and so does an item of a list: w
-// may break them. Links are reduced to their text, and code is indented, and never broken.
+// Text writes a page of docs/rules for a terminal. A paragraph becomes one line, and so does an item of a
+// list, if w does not fit them into columns. A link becomes its text, with the page if that is in another
+// folder, and code is never broken.
 func Text(w io.Writer, page string) error {
 	b := &block{w: w}
-	whole, _ := wrap.Unwrap(w)
+	b.whole, b.columns = wrap.Unwrap(w)
 	code := false
 	for line := range strings.Lines(page) {
 		line = strings.TrimRight(line, "\n")
@@ -27,9 +28,7 @@ func Text(w io.Writer, page string) error {
 			b.flush()
 			code = !code
 		case code && line != "":
-			b.w = whole
 			b.print("    " + line)
-			b.w = w
 		case line == "" || code:
 			b.flush()
 			b.print("")
@@ -55,15 +54,16 @@ var item = regexp.MustCompile(`^(\*|\d+\.) `)
 
 // block is the paragraph or the table that is being read.
 type block struct {
-	w    io.Writer
-	text []string   // lines of a paragraph
-	rows [][]string // of a table; the first is its header
-	err  error      // the first one
+	w, whole io.Writer  // whole breaks no lines
+	columns  int        // of the lines; 0 is no limit
+	text     []string   // lines of a paragraph
+	rows     [][]string // of a table; the first is its header
+	err      error      // the first one
 }
 
 func (b *block) print(line string) {
 	if b.err == nil {
-		_, b.err = io.WriteString(b.w, line+"\n")
+		_, b.err = io.WriteString(b.whole, line+"\n")
 	}
 }
 
@@ -71,7 +71,9 @@ func (b *block) print(line string) {
 func (b *block) flush() {
 	switch {
 	case len(b.text) > 0:
-		b.print(plain(strings.Join(b.text, " ")))
+		indent := len(item.FindString(b.text[0]))
+		text := wrap.Text(plain(strings.Join(b.text, " ")), indent, b.columns)
+		b.print(strings.ReplaceAll(text, "`", ""))
 	case len(b.rows) > 0 && b.err == nil:
 		b.err = table.Write(b.w, b.rows[0], b.rows[1:], b.widestFirst()...)
 	}
@@ -97,7 +99,7 @@ func (b *block) addRow(line string) {
 	}
 	cells := strings.Split(strings.Trim(line, "| "), " | ")
 	for i, cell := range cells {
-		cells[i] = plain(strings.ReplaceAll(cell, `\|`, "|"))
+		cells[i] = strings.ReplaceAll(plain(strings.ReplaceAll(cell, `\|`, "|")), "`", "")
 		if len(b.rows) == 0 {
 			cells[i] = strings.ToUpper(cells[i])
 		}
@@ -110,13 +112,16 @@ var (
 	bold = regexp.MustCompile("\\*\\*([^*`]+)\\*\\*")
 )
 
-// plain returns the text of a paragraph or a cell. The address of a link stays if it is not of
-// another page.
+// plain returns the text of a paragraph or a cell. The target of a link stays unless it is in the same
+// folder.
 func plain(text string) string {
 	text = link.ReplaceAllStringFunc(text, func(found string) string {
 		parts := link.FindStringSubmatch(found)
 		if strings.Contains(parts[2], "://") {
 			return parts[1] + " (" + parts[2] + ")"
+		}
+		if page, elsewhere := strings.CutPrefix(parts[2], "../"); elsewhere {
+			return parts[1] + " (docs/" + page + ")"
 		}
 		return parts[1]
 	})

@@ -9,12 +9,12 @@ import (
 )
 
 func TestText(t *testing.T) {
-	const page = "# a-rule\n\nA paragraph of\ntwo lines, with `code`, **weight** and a [link to\nanother page](../other.md#part).\n\n" +
+	const page = "# a-rule\n\nA paragraph of\ntwo lines, with `code`, **weight** and a [link to\nanother page](../repair.md).\n\n" +
 		"## What it means\n\n* One item\n  goes on, see [the web](https://example.com/x).\n* Another\n1. First\n\n" +
 		"```yaml\na: [1](2)\n\n  b: **2**\n```\n\n| the object | severity |\n| --- | --- |\n| is `a \\| b` | error |\n| is [gone](gone.md) | **info** |\n\nEnd.\n"
-	const want = "a-rule\n\nA paragraph of two lines, with `code`, weight and a link to another page.\n\n" +
+	const want = "a-rule\n\nA paragraph of two lines, with code, weight and a link to another page (docs/repair.md).\n\n" +
 		"WHAT IT MEANS\n\n* One item goes on, see the web (https://example.com/x).\n* Another\n1. First\n\n" +
-		"    a: [1](2)\n\n      b: **2**\n\nTHE OBJECT  SEVERITY\nis `a | b`  error\nis gone     info\n\nEnd.\n"
+		"    a: [1](2)\n\n      b: **2**\n\nTHE OBJECT  SEVERITY\nis a | b    error\nis gone     info\n\nEnd.\n"
 	var out strings.Builder
 	if err := Text(&out, page); err != nil || out.String() != want {
 		t.Errorf("error %v\n%s\nwant\n%s", err, out.String(), want)
@@ -24,7 +24,7 @@ func TestText(t *testing.T) {
 func TestTextFitsATerminalExceptForItsCode(t *testing.T) {
 	const page = "Words that are wider than this terminal, so that they are broken.\n\n```\ncode that is wider than it, which could not be pasted\n```\n\n" +
 		"| a | what it says |\n| --- | --- |\n| b | more words than fit into one row of the table |\n"
-	const want = "Words that are wider than this terminal,\n  so that they are broken.\n\n    code that is wider than it, which could not be pasted\n\n" +
+	const want = "Words that are wider than this terminal,\nso that they are broken.\n\n    code that is wider than it, which could not be pasted\n\n" +
 		"A  WHAT IT SAYS\nb  more words than fit into one row of\n   the table\n"
 	var out strings.Builder
 	if err := Text(wrap.NewWriter(&out, func() int { return 40 }), page); err != nil || out.String() != want {
