@@ -69,7 +69,7 @@ var table = map[string]allowed{
 	"pkg/event":                   {own: "object reason"},
 	"pkg/execute":                 {own: "event object snapshot"},
 	"pkg/execute/internal/runner": {own: "event execute object plan reason snapshot"},
-	"pkg/execute/planrun":         {own: "collector event execute execute/internal/runner graph object plan reason repair simulate snapshot"},
+	"pkg/execute/planrun":         {own: "collector event execute execute/internal/runner graph object plan reason repair simulate snapshot", other: "golang.org/x/sync"},
 	"pkg/execute/recreate":        {own: "collector event execute execute/internal/runner object plan reason restore snapshot"},
 	"pkg/explain":                 {own: "audit collector graph object plugin reason repair simulate snapshot"},
 	"pkg/gctest":                  {own: "cluster/client cluster/discovery cluster/health cluster/monitor cluster/scan collector controller event execute graph plan reason", other: "k8s.io/client-go"},

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -45,7 +46,7 @@ type typeMonitor struct {
 
 	// A reflector that ends does not wait for its list. The next one must not begin before that has stored
 	// its objects, or has noticed that it ended.
-	listing sync.Mutex
+	listing *semaphore.Weighted
 	listed  bool // at least once; guarded by listing
 
 	mu      sync.Mutex
@@ -59,7 +60,7 @@ type typeMonitor struct {
 var _ cache.ReflectorStore = (*typeMonitor)(nil)
 
 func newTypeMonitor(m *Monitor, q client.Query) *typeMonitor {
-	t := &typeMonitor{parent: m, query: q, labels: m.options.Scope.Labels && q.FieldSelector == "", synced: make(chan struct{})}
+	t := &typeMonitor{parent: m, query: q, labels: m.options.Scope.Labels && q.FieldSelector == "", listing: semaphore.NewWeighted(1), synced: make(chan struct{})}
 	t.ctx, t.cancel = context.WithCancel(m.ctx)
 	return t
 }
@@ -109,8 +110,10 @@ func (t *typeMonitor) IsWatchListSemanticsUnSupported() bool { return true }
 // list puts the objects of a list into the store, and returns an empty list of the same
 // resourceVersion: the reflector would copy the objects twice.
 func (t *typeMonitor) list(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
-	t.listing.Lock()
-	defer t.listing.Unlock()
+	if err := t.listing.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer t.listing.Release(1)
 	if err := t.parent.lists.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}

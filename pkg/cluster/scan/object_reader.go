@@ -22,13 +22,13 @@ type ObjectReader struct {
 	scanned *snapshot.Snapshot // the scan that questions are about; may be nil
 
 	mu     sync.Mutex
-	probes map[probeKey]func() error
+	probes map[probeKey]*probe
 }
 
 // NewObjectReader returns a reader for questions about a scan. It remembers which types can be
 // listed; to try a failed list again, use a new reader.
 func NewObjectReader(c *client.Client, scanned *snapshot.Snapshot) *ObjectReader {
-	return &ObjectReader{client: c, scanned: scanned, probes: map[probeKey]func() error{}}
+	return &ObjectReader{client: c, scanned: scanned, probes: map[probeKey]*probe{}}
 }
 
 // ReadState returns an object as it is now. It returns nil if the object is proven to be gone or,
@@ -161,19 +161,27 @@ func (r *ObjectReader) absent(ctx context.Context, view *snapshot.View, t snapsh
 func (r *ObjectReader) VerifyListable(ctx context.Context, t snapshot.Type, namespace string) error {
 	key := probeKey{t.GroupResource(), namespace}
 	r.mu.Lock()
-	probe, ok := r.probes[key]
-	if !ok {
-		probe = sync.OnceValue(func() error {
-			if !t.Can("list") {
-				return fmt.Errorf("the server does not offer it")
-			}
-			_, err := r.client.FirstPage(ctx, client.Query{Type: t, Namespace: namespace}, 1)
-			return err
-		})
-		r.probes[key] = probe
+	p, asked := r.probes[key]
+	if !asked {
+		p = &probe{ended: make(chan struct{})}
+		r.probes[key] = p
 	}
 	r.mu.Unlock()
-	return probe()
+	if asked {
+		<-p.ended
+		return p.err
+	}
+	defer close(p.ended)
+	if p.err = errors.New("the server does not offer it"); t.Can("list") {
+		_, p.err = r.client.FirstPage(ctx, client.Query{Type: t, Namespace: namespace}, 1)
+	}
+	return p.err
+}
+
+// probe is a list that shows whether a type can be listed.
+type probe struct {
+	ended chan struct{} // closed when err is there
+	err   error
 }
 
 type probeKey struct {

@@ -200,7 +200,7 @@ func newScan(c *client.Client, discovered *discovery.Result, scope Scope, now fu
 	c = c.WithOwnMemory().ForServer(discovered.Server)
 	return &scanner{
 		client: c, scope: scope, discovery: discovered, now: now, gaps: slices.Clone(discovered.Gaps),
-		reader:   &ObjectReader{client: c, labels: scope.Labels, probes: map[probeKey]func() error{}},
+		reader:   &ObjectReader{client: c, labels: scope.Labels, probes: map[probeKey]*probe{}},
 		versions: map[snapshot.Listing]string{},
 	}
 }

@@ -89,8 +89,10 @@ func (r *run) toBackUp() (nodes []graph.Node, writes map[graph.Node][]graph.Node
 }
 
 func (r *run) writeBackup(ctx context.Context, objects []object.Identity) (saved map[types.UID]*object.Object, failed map[types.UID]error, err error) {
-	r.backupMu.Lock()
-	defer r.backupMu.Unlock()
+	if err := r.backingUp.Acquire(ctx, 1); err != nil {
+		return nil, nil, err
+	}
+	defer r.backingUp.Release(1)
 	return r.backup.Write(ctx, objects)
 }
 

@@ -11,8 +11,15 @@ import (
 type freshGroup[K comparable, T any] struct {
 	call func(context.Context, K) (T, error)
 	mu   sync.Mutex
-	keys map[K]*sync.Mutex       // held during a call
-	next map[K]func() (T, error) // shared calls that have not begun
+	last map[K]*sharedCall[T] // the latest call of each key
+	next map[K]*sharedCall[T] // calls that have not begun
+}
+
+// sharedCall is a call whose result several callers get.
+type sharedCall[T any] struct {
+	ended  chan struct{} // closed when the result is there
+	result T
+	err    error
 }
 
 // do returns the result of a call that begins after do was called. All callers must
@@ -20,22 +27,26 @@ type freshGroup[K comparable, T any] struct {
 func (g *freshGroup[K, T]) do(ctx context.Context, key K) (T, error) {
 	g.mu.Lock()
 	if g.next == nil {
-		g.keys, g.next = map[K]*sync.Mutex{}, map[K]func() (T, error){}
+		g.last, g.next = map[K]*sharedCall[T]{}, map[K]*sharedCall[T]{}
 	}
-	if g.keys[key] == nil {
-		g.keys[key] = &sync.Mutex{}
+	shared, before := g.next[key], g.last[key]
+	ours := shared == nil
+	if ours {
+		shared = &sharedCall[T]{ended: make(chan struct{})}
+		g.next[key], g.last[key] = shared, shared
 	}
-	if running := g.keys[key]; g.next[key] == nil {
-		g.next[key] = sync.OnceValues(func() (T, error) {
-			running.Lock()
-			defer running.Unlock()
-			g.mu.Lock()
-			delete(g.next, key)
-			g.mu.Unlock()
-			return g.call(ctx, key)
-		})
-	}
-	shared := g.next[key]
 	g.mu.Unlock()
-	return shared()
+	if !ours {
+		<-shared.ended
+		return shared.result, shared.err
+	}
+	defer close(shared.ended)
+	if before != nil {
+		<-before.ended
+	}
+	g.mu.Lock()
+	delete(g.next, key)
+	g.mu.Unlock()
+	shared.result, shared.err = g.call(ctx, key)
+	return shared.result, shared.err
 }

@@ -18,6 +18,7 @@ import (
 	"context"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -54,7 +55,8 @@ func Run(ctx context.Context, p *plan.Plan, j *collector.Judge, s Server, b Back
 	}
 	g := j.Graph()
 	r := &run{
-		plan: p, graph: g, options: o, server: s, backup: b, live: newLiveModel(j, p.AcceptedGaps),
+		backingUp: semaphore.NewWeighted(1),
+		plan:      p, graph: g, options: o, server: s, backup: b, live: newLiveModel(j, p.AcceptedGaps),
 		expectedGone: graph.NewSet(g), expectedLeaving: graph.NewSet(g), repaired: map[graph.Node]bool{},
 		waiters: map[graph.Node]chan struct{}{}, lastStep: map[graph.Node]int{}, backupErrors: map[graph.Node]error{},
 	}
@@ -109,8 +111,8 @@ type run struct {
 	repaired        map[graph.Node]bool // what the plan repairs
 	lastStep        map[graph.Node]int  // by object
 
-	backup       BackupWriter // nil: nothing is backed up
-	backupMu     sync.Mutex   // held during a call of backup
+	backup       BackupWriter        // nil: nothing is backed up
+	backingUp    *semaphore.Weighted // held during a call of backup
 	backupErrors map[graph.Node]error
 
 	reads   freshGroup[graph.Node, observation]
