@@ -1,7 +1,9 @@
 package apiserver
 
 import (
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 
@@ -82,5 +84,20 @@ func TestControllersEmptyADeletedNamespaceAndDefinition(t *testing.T) {
 	}
 	if events := s.TakeEvents(); events[len(events)-1].Type != watch.Deleted {
 		t.Errorf("the last event is %v", events[len(events)-1])
+	}
+}
+
+func TestAWatchEndsWhenItsTypeIsNoLongerServed(t *testing.T) {
+	s := New([]*Type{ConfigMaps})
+	s.Serve(widgetType)
+	response, err := Transport(s).RoundTrip(httptest.NewRequest(http.MethodGet, widgetType.Path()+"?watch=true", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	s.Unserve(widgetType.GroupResource())
+	s.Serve(widgetType)
+	if got, err := io.ReadAll(response.Body); err != nil || len(got) > 0 {
+		t.Errorf("it ends with %q, %v", got, err)
 	}
 }

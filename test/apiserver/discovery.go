@@ -12,6 +12,20 @@ import (
 
 const aggregatedForm = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
+// Types returns the types that the server serves, sorted by group and resource.
+func (s *Server) Types() []*Type {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var types []*Type
+	for _, t := range s.types {
+		if !slices.Contains(types, t) {
+			types = append(types, t)
+		}
+	}
+	slices.SortFunc(types, compareTypes)
+	return types
+}
+
 // served returns what is served, each type in each of its versions, the preferred ones of a group
 // first.
 func (s *Server) served() []Type {

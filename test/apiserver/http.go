@@ -220,6 +220,7 @@ type selection struct {
 	objects  []Object
 	matches  func(*Object) bool
 	revision int // of the objects
+	unserved int // how often the type was no longer served, before
 }
 
 func (s *Server) selection(at place, query url.Values) (selection, error) {
@@ -234,7 +235,8 @@ func (s *Server) selection(at place, query url.Values) (selection, error) {
 		err = s.listError(at.GroupResource(), objects, query.Has("limit"))
 	}
 	objects = slices.DeleteFunc(objects, func(o Object) bool { return !matches(&o) })
-	return selection{s.types[at.GroupVersionResource], objects, matches, s.revision}, err
+	of := s.types[at.GroupVersionResource]
+	return selection{of, objects, matches, s.revision, s.unserved[of]}, err
 }
 
 // page answers a list. A continue token is the place of the last object before it.

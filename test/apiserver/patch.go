@@ -111,27 +111,48 @@ func patchedFields(fields map[string]any, patchType types.PatchType, patch []byt
 		after, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(fields, changes, patchMeta())
 		return after, strategicPatchError(err)
 	}
+	if patchType == types.MergePatchType {
+		if changes == nil {
+			return nil, apierrors.NewBadRequest("the patch is null")
+		}
+		merge(fields, changes)
+		return fields, nil
+	}
 	before, err := json.Marshal(fields)
 	if err != nil {
 		return nil, err
 	}
-	var after []byte
-	if patchType == types.MergePatchType {
-		if after, err = jsonpatch.MergePatch(before, patch); err != nil {
-			return nil, apierrors.NewBadRequest(err.Error())
-		}
-	} else {
-		operations, err := jsonpatch.DecodePatch(patch)
-		if err != nil {
-			return nil, apierrors.NewBadRequest(err.Error())
-		}
-		if after, err = operations.Apply(before); err != nil {
-			return nil, unprocessable(err)
-		}
+	operations, err := jsonpatch.DecodePatch(patch)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	after, err := operations.Apply(before)
+	if err != nil {
+		return nil, unprocessable(err)
 	}
 	var changed map[string]any
 	err = json.Unmarshal(after, &changed)
 	return changed, err
+}
+
+// merge applies a JSON merge patch (RFC 7386).
+func merge(fields, changes map[string]any) {
+	for name, change := range changes {
+		within, isObject := change.(map[string]any)
+		switch {
+		case change == nil:
+			delete(fields, name)
+		case isObject:
+			old, _ := fields[name].(map[string]any)
+			if old == nil {
+				old = map[string]any{}
+			}
+			merge(old, within)
+			fields[name] = old
+		default:
+			fields[name] = change
+		}
+	}
 }
 
 // strategicPatchError is interpretStrategicMergePatchError of k8s.io/apiserver.

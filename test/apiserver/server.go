@@ -46,9 +46,10 @@ type Server struct {
 	objects   []*Object                             // sorted by place; never changed in place, but replaced
 	revision  int                                   // the resourceVersion of the last write
 	events    []Event
-	taken     int                // by TakeEvents
-	written   chan struct{}      // if not nil, it is closed by the next write
-	corrupt   map[types.UID]bool // see Corrupt
+	taken     int                     // by TakeEvents
+	written   map[*Type]chan struct{} // each is closed by the next write to an object of its type, and when that is no longer served
+	unserved  map[*Type]int           // how often each was no longer served
+	corrupt   map[types.UID]bool      // see Corrupt
 	restarted bool
 	cluster   int32 // part of every UID, so that no two clusters share one
 
@@ -59,7 +60,7 @@ type Server struct {
 
 // New returns a server without objects.
 func New(types []*Type) *Server {
-	s := &Server{builtIn: types, raw: map[string]chan any{}}
+	s := &Server{builtIn: types, raw: map[string]chan any{}, written: map[*Type]chan struct{}{}, unserved: map[*Type]int{}}
 	s.Reset()
 	return s
 }
@@ -92,8 +93,8 @@ func (s *Server) serve(types ...*Type) {
 }
 
 // Unserve makes the server forget a resource in every version, as it does some time after its
-// CustomResourceDefinition is gone. Objects that are left stay stored, but no request reaches
-// them.
+// CustomResourceDefinition is gone, and ends its watches. Objects that are left stay stored, but no
+// request reaches them.
 func (s *Server) Unserve(gr schema.GroupResource) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +102,14 @@ func (s *Server) Unserve(gr schema.GroupResource) {
 }
 
 func (s *Server) unserve(gr schema.GroupResource) {
-	maps.DeleteFunc(s.types, func(gvr schema.GroupVersionResource, _ *Type) bool { return gvr.GroupResource() == gr })
+	maps.DeleteFunc(s.types, func(gvr schema.GroupVersionResource, t *Type) bool {
+		if gvr.GroupResource() != gr {
+			return false
+		}
+		s.unserved[t]++
+		s.wakeWatches(t)
+		return true
+	})
 }
 
 func (s *Server) now() metav1.Time {
@@ -158,9 +166,13 @@ func (s *Server) nextRevision(o *Object) *Object {
 
 func (s *Server) emit(event watch.EventType, o *Object) {
 	s.events = append(s.events, Event{event, *o})
-	if s.written != nil {
-		close(s.written)
-		s.written = nil
+	s.wakeWatches(o.Type)
+}
+
+func (s *Server) wakeWatches(of *Type) {
+	if written := s.written[of]; written != nil {
+		close(written)
+		delete(s.written, of)
 	}
 }
 

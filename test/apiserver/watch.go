@@ -1,8 +1,10 @@
 package apiserver
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
+	"sort"
 	"strconv"
 	"time"
 
@@ -22,7 +24,8 @@ func (s *Server) RawEvents(path string) chan any {
 }
 
 // watch answers a watch: first with what happened since its resourceVersion, or with the objects as
-// they are, then with what happens. It ignores when an object begins or ceases to match a selector.
+// they are, then with what happens. It ignores when an object begins or ceases to match a selector. It
+// ends when the type is no longer served (crdHandler.tearDown of apiextensions-apiserver).
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, at place) {
 	query := r.URL.Query()
 	selected, err := s.selection(at, query)
@@ -45,13 +48,18 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, at place) {
 			send(watch.Bookmark, end)
 		}
 	}
-	s.follow(w, r, func() <-chan struct{} {
-		events, written := s.since(from)
+	ctx, end := context.WithCancel(r.Context())
+	defer end()
+	s.follow(w, r.WithContext(ctx), func() <-chan struct{} {
+		events, written := s.since(from, selected)
 		for _, e := range events {
 			from, _ = strconv.Atoi(e.Object.ResourceVersion)
 			if e.Object.Type == selected.of && (at.namespace == "" || at.namespace == e.Object.Namespace) && selected.matches(&e.Object) {
 				send(e.Type, &e.Object)
 			}
+		}
+		if written == nil {
+			end()
 		}
 		return written
 	})
@@ -88,19 +96,19 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, send func() <-ch
 	}
 }
 
-// since returns the events after a revision, and a channel that is closed when there are more.
-func (s *Server) since(revision int) ([]Event, <-chan struct{}) {
+// since returns the events after a revision, and a channel that is closed when there are more of a type or
+// it is no longer served. The channel is nil if that was so since the selection.
+func (s *Server) since(revision int, selected selection) ([]Event, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.written == nil {
-		s.written = make(chan struct{})
+	written := s.written[selected.of]
+	if written == nil && s.unserved[selected.of] == selected.unserved {
+		written = make(chan struct{})
+		s.written[selected.of] = written
 	}
-	first := len(s.events)
-	for first > 0 {
-		if at, _ := strconv.Atoi(s.events[first-1].Object.ResourceVersion); at <= revision {
-			break
-		}
-		first--
-	}
-	return s.events[first:], s.written
+	first := sort.Search(len(s.events), func(i int) bool {
+		at, _ := strconv.Atoi(s.events[i].Object.ResourceVersion)
+		return at > revision
+	})
+	return s.events[first:], written
 }
