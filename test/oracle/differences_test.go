@@ -19,7 +19,7 @@ import (
 
 // Each case is a row of docs/differences.md, with what both columns leave of one object.
 func TestCollectDiffersFromUpstreamAsDocumented(t *testing.T) {
-	ask := startUpstream(t, 1)
+	ask := Start(t, 1)
 	page, err := os.ReadFile("../../docs/differences.md")
 	if err != nil {
 		t.Fatal(err)

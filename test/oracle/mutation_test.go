@@ -1,17 +1,16 @@
 package oracle
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/test/mutation"
 )
 
-// mutation is a change of this program that breaks one rule of the collector.
-type mutation struct {
+// brokenProgram is a change of this program that breaks one rule of the collector.
+type brokenProgram struct {
 	broken   string // what the changed program does
 	command  string // that says something wrong then: what is compared
 	kind     string // of the scenarios
@@ -22,7 +21,7 @@ type mutation struct {
 // mutations break the rules of docs/gc-semantics.md one by one. One changes nothing that
 // follows from a DELETE, since the collector has handled such objects before the user's first
 // request: it needs another command than delete.
-var mutations = []mutation{
+var mutations = []brokenProgram{
 	{
 		"an owner that waits for its dependents counts as solid", "delete", "doubled references", "assessment.go",
 		"for i, v := range verdicts {\n\t\tswitch v {",
@@ -89,51 +88,24 @@ func TestTheComparisonFailsWithABrokenRule(t *testing.T) {
 	if os.Getenv("MUTATION") == "" {
 		t.Skip("it takes minutes: MUTATION=1 runs it")
 	}
-	upstream := upstreamProgram(t)
+	upstream := Program(t)
 	for _, m := range mutations {
 		t.Run(m.broken, func(t *testing.T) {
 			if out, err := m.compare(t, upstream); err != nil {
 				t.Fatalf("the unchanged program fails: %v\n%s", err, out)
 			}
-			if out, err := m.compare(t, upstream, "-overlay="+m.overlay(t)); err == nil || !disagreement.Match(out) {
+			if out, err := m.compare(t, upstream, "-overlay="+mutation.Overlay(t, "collector/"+m.file, m.old, m.new)); err == nil || !disagreement.Match(out) {
 				t.Errorf("not found: %v\n%s", err, out)
 			}
 		})
 	}
 }
 
-// overlay writes the changed file, and returns the overlay with which go uses it.
-func (m mutation) overlay(t *testing.T) string {
-	t.Helper()
-	file, err := filepath.Abs(filepath.Join("../../pkg/collector", m.file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(string(source), m.old); n != 1 {
-		t.Fatalf("%s has %q %d times", m.file, m.old, n)
-	}
-	dir := t.TempDir()
-	changed, overlay := filepath.Join(dir, m.file), filepath.Join(dir, "overlay.json")
-	for path, text := range map[string]string{
-		changed: strings.Replace(string(source), m.old, m.new, 1),
-		overlay: fmt.Sprintf(`{"Replace": {%q: %q}}`, file, changed),
-	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return overlay
-}
-
 // compare runs TestPredictionMatchesUpstreamCollector with the command and the kind of the mutation.
-func (m mutation) compare(t *testing.T, upstream string, flags ...string) ([]byte, error) {
+func (m brokenProgram) compare(t *testing.T, upstream string, flags ...string) ([]byte, error) {
 	t.Helper()
 	args := append([]string{"test", "-count=1", "-vet=off", "-timeout=5m", "-run=^TestPredictionMatchesUpstreamCollector$"}, flags...)
 	run := exec.CommandContext(t.Context(), "go", append(args, ".")...)
-	run.Env = append(os.Environ(), programVariable+"="+upstream, "COMMAND="+m.command, "KIND="+m.kind, "SCENARIOS=300", "ORDERS=10", "SEED=1")
+	run.Env = append(os.Environ(), ProgramVariable+"="+upstream, "COMMAND="+m.command, "KIND="+m.kind, "SCENARIOS=300", "ORDERS=10", "SEED=1")
 	return run.CombinedOutput()
 }

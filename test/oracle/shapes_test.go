@@ -38,7 +38,7 @@ const shapeOrders = 500
 // Upstream's collector and this program agree on the shapes in which they once differed. want is
 // what upstream does, in many orders of events.
 func TestShapesThatOnceDiffered(t *testing.T) {
-	upstream, replies := startUpstream(t, 1), map[string]scenario.Reply{}
+	upstream, replies := Start(t, 1), map[string]scenario.Reply{}
 	ask := func(ctx context.Context, r scenario.Request) (reply scenario.Reply, err error) {
 		key := fmt.Sprint(r.Orders, Format(r.Scenario))
 		reply, known := replies[key]

@@ -17,6 +17,15 @@ const (
 	terminating = "terminating, waits for "
 )
 
+// Describe returns what the collector may change of an object: its state, its owner references, and which
+// of them block.
+func Describe(o *scenario.Object) string {
+	if o == nil {
+		return gone
+	}
+	return stateOf(o) + ", " + ownersOf(o)
+}
+
 // stateOf returns the state of an object, which is nil if it is gone.
 func stateOf(o *scenario.Object) string {
 	switch {

@@ -41,7 +41,7 @@ func TestPredictionMatchesUpstreamCollector(t *testing.T) {
 	}
 	first, scenarios, orders := numberFromEnvironment(t, "SEED", 1), numberFromEnvironment(t, "SCENARIOS", 30*len(Kinds)), numberFromEnvironment(t, "ORDERS", 10)
 	run := &comparison{
-		checker:  Checker{Ask: startUpstream(t, processes), Orders: orders, Only: only},
+		checker:  Checker{Ask: Start(t, processes), Orders: orders, Only: only},
 		findings: map[Class]int{}, printed: map[string]int{},
 	}
 	var next atomic.Int64

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 func main() {
@@ -34,6 +35,15 @@ func build(file string) error {
 		return fmt.Errorf("find the source of Kubernetes: %w", err)
 	}
 	upstream := filepath.Join(strings.TrimSpace(string(out)), "pkg", "controller", "garbagecollector")
+	// Two tests may build at the same time. The kernel unlocks the folder when this process ends.
+	folder, err := os.Open("oracle")
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	if err := syscall.Flock(int(folder.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("lock the folder oracle: %w", err)
+	}
 	if err := os.RemoveAll("oracle/_build"); err != nil {
 		return err
 	}

@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// programVariable names the program that runs upstream's collector. Without it, one is built.
-	programVariable = "KUBECTL_GC_ORACLE"
+	// ProgramVariable names the program that runs upstream's collector. Without it, one is built.
+	ProgramVariable = "KUBECTL_GC_ORACLE"
 	// requestTimeout limits one request: a collector that never comes to rest must not hang a test.
 	requestTimeout = time.Minute
 )
 
-// upstreamProgram returns the program that runs upstream's collector. It skips the test where
+// Program returns the program that runs upstream's collector. It skips the test where
 // nothing may be built.
-func upstreamProgram(t *testing.T) string {
+func Program(t testing.TB) string {
 	t.Helper()
-	if program := os.Getenv(programVariable); program != "" {
+	if program := os.Getenv(ProgramVariable); program != "" {
 		return program
 	}
 	if os.Getenv(testcluster.BuildVariable) == "" {
@@ -41,11 +41,12 @@ func upstreamProgram(t *testing.T) string {
 	return program
 }
 
-// startUpstream starts n processes that run upstream's collector. The returned function may be
-// called from several goroutines.
-func startUpstream(t *testing.T, n int) Ask {
+// Start starts n processes that run upstream's collector, for the duration of a test. It skips the test
+// where nothing may be built. The returned function may be called from several goroutines, but not from a
+// bubble of package synctest.
+func Start(t testing.TB, n int) Ask {
 	t.Helper()
-	program := upstreamProgram(t)
+	program := Program(t)
 	idle := make(chan *process, n)
 	for range n {
 		p, err := startProcess(program)
