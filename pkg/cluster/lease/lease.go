@@ -42,6 +42,7 @@ type Lock struct {
 
 	observed   string    // resourceVersion of the latest change
 	observedAt time.Time // by the local clock: clocks are not compared
+	renewed    time.Time // when the latest write of this candidate that succeeded was begun
 }
 
 // New returns the Lock of a candidate, whose name must be unique.
@@ -90,7 +91,10 @@ func Read(ctx context.Context, c *client.Client, namespace, name string) (*Lease
 func (l *Lock) Acquire(ctx context.Context, waiting func(holder string, err error)) error {
 	said := ""
 	for {
-		holder, err := l.try(ctx, false)
+		// An answer that comes later is worth nothing: another candidate may have the Lease by then.
+		attempt, cancel := context.WithTimeout(ctx, renewDeadline)
+		holder, err := l.try(attempt, false)
+		cancel()
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -109,24 +113,22 @@ func (l *Lock) Acquire(ctx context.Context, waiting func(holder string, err erro
 // Hold renews the Lease until the context ends, and then releases it. The error wraps ErrLost or is
 // the context's.
 func (l *Lock) Hold(ctx context.Context) error {
-	for renewed := time.Now(); ; {
-		if err := client.Wait(ctx, retryPeriod); err != nil {
+	for pause := time.Until(l.renewed.Add(retryPeriod)); ; pause = retryPeriod {
+		if err := client.Wait(ctx, pause); err != nil {
 			l.release(context.WithoutCancel(ctx))
 			return err
 		}
-		attempt, cancel := context.WithDeadline(ctx, renewed.Add(renewDeadline))
-		begun := time.Now()
+		attempt, cancel := context.WithDeadline(ctx, l.renewed.Add(renewDeadline))
 		holder, err := l.try(attempt, true)
 		cancel()
 		switch {
 		case ctx.Err() != nil:
 		case err == nil && holder == l.candidate:
-			renewed = begun
 		case err == nil && holder == "":
 			return fmt.Errorf("%w: it was released or deleted", ErrLost)
 		case err == nil:
 			return fmt.Errorf("%w: %q holds it", ErrLost, holder)
-		case time.Since(renewed) >= renewDeadline:
+		case time.Since(l.renewed) >= renewDeadline:
 			return fmt.Errorf("%w: %w", ErrLost, err)
 		}
 	}
@@ -135,6 +137,7 @@ func (l *Lock) Hold(ctx context.Context) error {
 // try renews the Lease, or takes it if it is free, and returns its holder. If this candidate has to
 // hold it already, it takes nothing: another one may have held it, and acted, in between.
 func (l *Lock) try(ctx context.Context, held bool) (holder string, err error) {
+	begun := time.Now()
 	now, err := l.read(ctx)
 	if err != nil {
 		return "", l.failed("read", err)
@@ -149,6 +152,7 @@ func (l *Lock) try(ctx context.Context, held bool) (holder string, err error) {
 		if err := l.write(ctx, l.client.REST.Post().SetHeader("Content-Type", runtime.ContentTypeJSON), all, next); err != nil {
 			return "", l.failed("create", err)
 		}
+		l.renewed = begun
 		return l.candidate, nil
 	}
 	if now.version != l.observed {
@@ -166,6 +170,7 @@ func (l *Lock) try(ctx context.Context, held bool) (holder string, err error) {
 	if err := l.change(ctx, next); err != nil {
 		return "", l.failed("renew", err)
 	}
+	l.renewed = begun
 	return l.candidate, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"sync"
 	"testing"
@@ -22,13 +23,33 @@ type server struct {
 	lease   *Lease // nil if there is none
 	version int
 	writes  int
+	late    time.Duration // how long the answer to the first write takes
+	down    bool          // after the first write
 }
 
 func (s *server) set(l *Lease) { s.lease, s.version = l, s.version+1 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	before := s.writes
+	if s.down && before > 0 {
+		s.mu.Unlock()
+		http.Error(w, "down", http.StatusInternalServerError)
+		return
+	}
+	a := httptest.NewRecorder()
+	s.answer(a, r)
+	late := before == 0 && s.writes > 0
+	s.mu.Unlock()
+	if late {
+		time.Sleep(s.late)
+	}
+	w.Header().Set("Content-Type", a.Header().Get("Content-Type"))
+	w.WriteHeader(a.Code)
+	_, _ = w.Write(a.Body.Bytes()) // fails if the client has given up
+}
+
+func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		var sent struct {
 			Metadata struct{ ResourceVersion string }
@@ -87,6 +108,38 @@ func TestAcquire(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAnswerThatIsTooOldDoesNotCount has a server whose answer to the first write comes when the Lease has expired.
+func TestAnswerThatIsTooOldDoesNotCount(t *testing.T) {
+	withLock(t, nil, func(t *testing.T, s *server, l *Lock) {
+		s.late = duration + time.Second
+		begun := time.Now()
+		if err := l.Acquire(t.Context(), nil); err != nil || s.writes != 2 {
+			t.Errorf("%v, after %d writes", err, s.writes)
+		}
+		if got, want := time.Since(begun), renewDeadline+retryPeriod; got != want {
+			t.Errorf("it has the Lease after %s, want %s", got, want)
+		}
+		time.Sleep(s.late) // for the answer that nobody reads
+	})
+}
+
+// TestHoldEndsInTimeAfterASlowAcquisition has a server that fails after that.
+func TestHoldEndsInTimeAfterASlowAcquisition(t *testing.T) {
+	withLock(t, nil, func(t *testing.T, s *server, l *Lock) {
+		s.late, s.down = renewDeadline-time.Second, true
+		begun := time.Now()
+		if err := l.Acquire(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Hold(t.Context()); !errors.Is(err, ErrLost) {
+			t.Errorf("it ends with %v", err)
+		}
+		if got := time.Since(begun); got > renewDeadline+retryPeriod {
+			t.Errorf("it ends %s after it has asked for the Lease", got)
+		}
+	})
 }
 
 // TestHold has a candidate whose Lease is somebody else's after a minute: another one may have acted.
