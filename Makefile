@@ -1,8 +1,7 @@
 # Everything that CI runs is a target here. "make help" lists them.
 GO   ?= go
-# NAME=owner-gc builds kubectl-owner_gc, for kubectl owner-gc.
 NAME ?= gc
-FILE  = kubectl-$(subst -,_,$(NAME))
+FILE  = kubectl-$(subst -,_,$(NAME))# NAME=owner-gc builds kubectl-owner_gc, for kubectl owner-gc
 VERSION := $(or $(VERSION),$(shell git describe --tags --match 'v[0-9]*' --abbrev=12 --dirty 2>/dev/null),v0.0.0-g$(shell git describe --always --abbrev=12 --dirty --exclude '*'))
 MODULE   = github.com/kubectl-gc/kubectl-gc
 LDFLAGS  = -s -w -buildid= -X $(MODULE)/pkg/cli.release=$(VERSION) -X $(MODULE)/pkg/cli.commit=$(shell git rev-parse HEAD 2>/dev/null) -X $(MODULE)/pkg/plugin.name=$(NAME)
@@ -18,8 +17,7 @@ LINT         = $(GO) tool -modfile=test/lint/go.mod
 MODULES      = controlplane envtest explorer krew prometheus# in test, with dependencies of their own
 OLDER        = $(basename $(notdir $(wildcard test/controlplane/versions/*.mod)))# releases of Kubernetes
 TEST         = $(GO) test -vet=off -ldflags=-w -timeout 30m
-# go test does not know the programs that these tests run, so it must not use cached results.
-E2E          = KUBECTL_GC_E2E=1 $(TEST) -count=1
+E2E          = KUBECTL_GC_E2E=1 $(TEST) -count=1# never cached: go test does not know the programs that these tests run
 LONG         = $(E2E) -timeout 5h -v
 .PHONY: $(shell sed -n 's/^\([a-z0-9 -]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
@@ -45,8 +43,8 @@ lint-all: $(MODULES:%=lint-%) lint-lint ## vet for other systems, staticcheck, e
 lint-%: ; cd test/$* && $(GO) vet ./... && $(GO) mod tidy -diff
 unit:
 	$(TEST) ./cmd/... ./pkg/... ./test/archtest
-scripts: # command lines, an API server that lies, a draw of scenarios for upstream's collector
-	$(E2E) ./test/oracle ./test/script ./test/trust
+scripts: # command lines, an API server that lies, days of the collector in service, scenarios for upstream's collector
+	$(E2E) ./test/oracle ./test/script ./test/simulation ./test/trust
 commands: controlplane # every command on one control plane
 	$(E2E) -run 'TestEveryCommand$$' ./test/e2e
 race: # needs a C compiler; nothing else does
@@ -71,6 +69,8 @@ matrix: ## compare with the real collector of each version that this repository 
 	for v in '' $(OLDER); do KUBERNETES=$$v KUBECTL_GC_SEED=$(or $(SEED),1) SEEDS=$(or $(SEEDS),10) $(LONG) -run Differential ./test/e2e || exit; done
 oracle: ## compare predictions with upstream's own collector, for an hour (SCENARIOS=100000), and break each rule
 	SCENARIOS=$(or $(SCENARIOS),100000) MUTATION=1 $(LONG) ./test/oracle
+simulation: ## run the collector in service through days of faults, for an hour (SEEDS=20000 SEED=1)
+	SEEDS=$(or $(SEEDS),20000) $(LONG) -run CollectorInService ./test/simulation
 properties: ## check every property on many random inputs, and every command with a million references
 	RAPID_CHECKS=$(or $(RAPID_CHECKS),20000) $(LONG) ./pkg/...
 	REFERENCES=$(or $(REFERENCES),1000000) $(LONG) -parallel 1 -run TestManyReferences ./test/script
