@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -106,25 +105,6 @@ func TestRoundOverEverythingFollowsOneOverAPartWithinAMinute(t *testing.T) {
 	if want := []round{{true, begun.Add(10 * time.Second)}, {false, begun.Add(time.Minute)}}; !slices.Equal(later, want) {
 		t.Errorf("the rounds after those at %s were %v, want %v", begun, later, want)
 	}
-}
-
-// TestSilentWatchIsNoticed has a server that keeps the watches of Pods open for ever and sends nothing.
-func TestSilentWatchIsNoticed(t *testing.T) {
-	inBubble(t, nil, controller.Options{MaxDeletes: 10}, func(s *apiserver.Server) {
-		s.Lie(func(r *http.Request) bool { return r.URL.Path == "/api/v1/pods" && r.URL.Query().Has("watch") }, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", apiserver.InJSON)
-			w.(http.Flusher).Flush()
-			<-r.Context().Done()
-		})
-		time.Sleep(11 * time.Minute) // from now on, watches are silent
-		synctest.Wait()
-		pod := s.Add(orphan("a"))
-		time.Sleep(10*time.Minute + 31*time.Second) // client-go asks for 5 to 10 minutes
-		synctest.Wait()
-		if now, err := s.Get(apiserver.Pods.GroupVersionResource, pod.Namespace, pod.Name); err == nil {
-			t.Errorf("garbage that no watch showed is still there: %v", now)
-		}
-	})
 }
 
 // orphanIn returns an object in a namespace whose owner of that kind does not exist.

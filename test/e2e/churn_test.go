@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"reflect"
 	"strconv"
@@ -38,7 +37,7 @@ import (
 // time: one with the real collector, one with controller. Whenever both are at rest they
 // must have the same objects, references and finalizers, and everything that had a solid owner all
 // the time. OPERATIONS and SEEDS ask for more than the usual workload, and FAULTS=1 for restarts of
-// the API servers, watches that are cut, and an etcd that stands still.
+// the API servers, and an etcd that stands still.
 func TestWatchCollectsLikeTheRealCollector(t *testing.T) {
 	t.Parallel()
 	operations, err := strconv.Atoi(cmp.Or(os.Getenv("OPERATIONS"), "240"))
@@ -62,7 +61,7 @@ const manyOperations = 1000
 func churn(t *testing.T, seed uint64, operations int, faults bool) {
 	theirs := newChurnCluster(t, "the real collector", testcluster.On)
 	ours := newChurnCluster(t, "controller", testcluster.Absent)
-	stop := ours.startWatch(faults)
+	stop := ours.startWatch()
 	defer stop()
 	w := newChurnWorkload(seed, operations > manyOperations)
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -172,19 +171,10 @@ func newChurnCluster(t *testing.T, collector, mode string) *churnCluster {
 
 func churnNamespace(n int) string { return fmt.Sprintf("churn-%d", n) }
 
-// startWatch starts the program. With faults, its watches are cut after a short time.
-func (c *churnCluster) startWatch(faults bool) (stop func()) {
+// startWatch starts the program.
+func (c *churnCluster) startWatch() (stop func()) {
 	c.Helper()
 	tool := c.tool()
-	if faults {
-		tool = c.throughProxy(func(through http.Handler) []fault {
-			return []fault{{func(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }, func(w http.ResponseWriter, r *http.Request) {
-				ctx, cancel := context.WithTimeout(r.Context(), time.Duration(1+rand.IntN(20))*time.Second)
-				defer cancel()
-				through.ServeHTTP(w, r.WithContext(ctx))
-			}}}
-		}).allowWrites().tool
-	}
 	tool.limit = 10 * time.Hour
 	p := tool.start("controller", "--yes", "--no-backup", "--leader-elect=false", "--max-deletes=1000000")
 	return func() {
