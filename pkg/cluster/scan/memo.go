@@ -2,6 +2,7 @@ package scan
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -128,14 +129,19 @@ func (sc *scanner) lookupAll(ctx context.Context, at []snapshot.Coordinates, obj
 		m, _ := view.Map(c.APIVersion, c.Kind)
 		return lookupKey{c, view.Listed(m.Type.GroupResource(), c.Namespace)}
 	}
+	wanted := referredUIDs(view, at, objects)
 	var out []snapshot.Lookup
 	var unknown []snapshot.Coordinates
 	for _, c := range at {
-		kept, ok := sc.memo.recall(key(c), sc.now())
-		if l, _ := kept.(snapshot.Lookup); ok && sc.agrees(view, l) {
-			out = append(out, l)
-		} else {
-			unknown = append(unknown, c)
+		kept, _ := sc.memo.recall(key(c), sc.now())
+		l, ok := kept.(referredLookup)
+		if ok && l.covers(wanted[c]) && sc.agrees(view, l.Lookup) {
+			out = append(out, l.Lookup)
+			continue
+		}
+		unknown = append(unknown, c)
+		if wanted[c] != nil {
+			maps.Copy(wanted[c], l.uids)
 		}
 	}
 	answers, err := sc.reader.LookupAll(ctx, view, unknown, objects, known)
@@ -144,9 +150,46 @@ func (sc *scanner) lookupAll(ctx context.Context, at []snapshot.Coordinates, obj
 	}
 	for _, a := range answers {
 		k := key(a.Coordinates)
-		sc.memo.keep(k, a, k.listed && a.Outcome != snapshot.Failed, sc.now())
+		sc.memo.keep(k, referredLookup{a, wanted[a.Coordinates]}, k.listed && a.Outcome != snapshot.Failed, sc.now())
 	}
 	return append(out, answers...), nil
+}
+
+// referredLookup is a lookup, and the UIDs by which objects referred to its place before it was made. That one of
+// them is not there is final. Of another UID it says nothing: an owner may have been created since, and the
+// watch that would show it may be late.
+type referredLookup struct {
+	snapshot.Lookup
+	uids map[types.UID]bool
+}
+
+func (l referredLookup) covers(uids map[types.UID]bool) bool {
+	for uid := range uids {
+		if !l.uids[uid] {
+			return false
+		}
+	}
+	return true
+}
+
+// referredUIDs returns by which UIDs the objects refer to places.
+func referredUIDs(view *snapshot.View, places []snapshot.Coordinates, objects []*object.Object) map[snapshot.Coordinates]map[types.UID]bool {
+	out := make(map[snapshot.Coordinates]map[types.UID]bool, len(places))
+	for _, c := range places {
+		out[c] = map[types.UID]bool{}
+	}
+	if len(places) == 0 {
+		return out
+	}
+	for _, o := range objects {
+		for _, r := range o.Owners {
+			r, _ := view.WithServedVersion(r)
+			if _, c, ok := view.CoordinatesOf(o.Namespace, r); ok && out[c] != nil {
+				out[c][r.UID] = true
+			}
+		}
+	}
+	return out
 }
 
 // agrees reports whether the live lists have at the place of a lookup what it found. They agree with

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -41,28 +43,30 @@ func TestMemoKeepsALookupUntilItMayBeWrong(t *testing.T) {
 		listHas *object.Object // then
 		later   time.Duration
 		kept    bool
+		owner   types.UID // that is asked for then; the lookup was about the one without a UID
 	}{
-		"of a listed type, for ever":                    {absent, true, nothing, nil, time.Hour, true},
-		"of another type, for a while":                  {absent, false, nothing, nil, MaxLookupAge - 1, true},
-		"of another type, not longer":                   {absent, false, nothing, nil, MaxLookupAge, false},
-		"a failure, for a while":                        {failed, true, nothing, nil, MaxLookupAge - 1, true},
-		"a failure, not longer":                         {failed, true, nothing, nil, MaxLookupAge, false},
-		"a failure, until a list has its name":          {failed, true, nothing, pod("x", "5"), 0, false},
-		"until a list has its name":                     {absent, true, nothing, pod("x", "5"), 0, false},
-		"beyond another name":                           {absent, true, nothing, pod("y", "5"), 0, true},
-		"as long as the list has what it found":         {found, true, nothing, pod("x", "5"), time.Hour, true},
-		"until the list has another state":              {found, true, nothing, pod("x", "6"), 0, false},
-		"not if the list lacks what it found":           {found, true, nothing, nil, 0, false},
-		"until the types change":                        {found, true, (*Memo).Clear, pod("x", "5"), 0, false},
-		"not if a scan did not need it in the meantime": {absent, true, (*Memo).begin, nil, 0, false},
+		"of a listed type, for ever":                    {absent, true, nothing, nil, time.Hour, true, ""},
+		"not for another owner of that name":            {absent, true, nothing, nil, 0, false, "created since"},
+		"of another type, for a while":                  {absent, false, nothing, nil, MaxLookupAge - 1, true, ""},
+		"of another type, not longer":                   {absent, false, nothing, nil, MaxLookupAge, false, ""},
+		"a failure, for a while":                        {failed, true, nothing, nil, MaxLookupAge - 1, true, ""},
+		"a failure, not longer":                         {failed, true, nothing, nil, MaxLookupAge, false, ""},
+		"a failure, until a list has its name":          {failed, true, nothing, pod("x", "5"), 0, false, ""},
+		"until a list has its name":                     {absent, true, nothing, pod("x", "5"), 0, false, ""},
+		"beyond another name":                           {absent, true, nothing, pod("y", "5"), 0, true, ""},
+		"as long as the list has what it found":         {found, true, nothing, pod("x", "5"), time.Hour, true, ""},
+		"until the list has another state":              {found, true, nothing, pod("x", "6"), 0, false, ""},
+		"not if the list lacks what it found":           {found, true, nothing, nil, 0, false, ""},
+		"until the types change":                        {found, true, (*Memo).Clear, pod("x", "5"), 0, false, ""},
+		"not if a scan did not need it in the meantime": {absent, true, (*Memo).begin, nil, 0, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now, memo := time.Unix(1000, 0), NewMemo()
-			types := []snapshot.Type{{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true, Preferred: true, Verbs: []string{"list"}}}
+			served := []snapshot.Type{{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true, Preferred: true, Verbs: []string{"list"}}}
 			newScanner := func(has *object.Object) *scanner {
 				sc := &scanner{
 					lists: fixedLists{has}, memo: memo, now: func() time.Time { return now }, reader: &ObjectReader{client: &client.Client{Options: client.Options{SmallConcurrency: 1}}},
-					discovery: &discovery.Result{Types: types, Mapper: snapshot.NewMapper(types)},
+					discovery: &discovery.Result{Types: served, Mapper: snapshot.NewMapper(served)},
 				}
 				if test.listed {
 					sc.listed = []snapshot.Listing{{Resource: "pods"}}
@@ -71,7 +75,8 @@ func TestMemoKeepsALookupUntilItMayBeWrong(t *testing.T) {
 				return sc
 			}
 			lookUp := func(has *object.Object) snapshot.Lookup {
-				got, err := newScanner(has).lookupAll(t.Context(), []snapshot.Coordinates{at}, nil, nil)
+				dependent := &object.Object{Identity: object.Identity{Namespace: "ns"}, Owners: []object.Reference{{APIVersion: "v1", Kind: "Pod", Name: "x", UID: test.owner}}}
+				got, err := newScanner(has).lookupAll(t.Context(), []snapshot.Coordinates{at}, []*object.Object{dependent}, nil)
 				if err != nil || len(got) != 1 {
 					t.Fatal(got, err)
 				}
@@ -80,7 +85,7 @@ func TestMemoKeepsALookupUntilItMayBeWrong(t *testing.T) {
 			if got := lookUp(nil); got.Message == "" {
 				t.Fatalf("an empty memo knows %+v", got)
 			}
-			memo.keep(lookupKey{at, test.listed}, test.lookup, test.listed && test.lookup.Outcome != snapshot.Failed, now)
+			memo.keep(lookupKey{at, test.listed}, referredLookup{test.lookup, map[types.UID]bool{"": true}}, test.listed && test.lookup.Outcome != snapshot.Failed, now)
 			test.between(memo)
 			now = now.Add(test.later)
 			if got := lookUp(test.listHas); (got == test.lookup) != test.kept {
