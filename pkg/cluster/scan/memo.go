@@ -129,7 +129,7 @@ func (sc *scanner) lookupAll(ctx context.Context, at []snapshot.Coordinates, obj
 		m, _ := view.Map(c.APIVersion, c.Kind)
 		return lookupKey{c, view.Listed(m.Type.GroupResource(), c.Namespace)}
 	}
-	wanted := referredUIDs(view, at, objects)
+	wanted := referredUIDs(view, at, objects, known)
 	var out []snapshot.Lookup
 	var unknown []snapshot.Coordinates
 	for _, c := range at {
@@ -172,8 +172,10 @@ func (l referredLookup) covers(uids map[types.UID]bool) bool {
 	return true
 }
 
-// referredUIDs returns by which UIDs the objects refer to places.
-func referredUIDs(view *snapshot.View, places []snapshot.Coordinates, objects []*object.Object) map[snapshot.Coordinates]map[types.UID]bool {
+// referredUIDs returns by which UIDs the objects refer to places, other than those of the known objects there.
+func referredUIDs(
+	view *snapshot.View, places []snapshot.Coordinates, objects []*object.Object, known func(types.UID) *object.Object,
+) map[snapshot.Coordinates]map[types.UID]bool {
 	out := make(map[snapshot.Coordinates]map[types.UID]bool, len(places))
 	for _, c := range places {
 		out[c] = map[types.UID]bool{}
@@ -183,6 +185,9 @@ func referredUIDs(view *snapshot.View, places []snapshot.Coordinates, objects []
 	}
 	for _, o := range objects {
 		for _, r := range o.Owners {
+			if owner := known(r.UID); owner != nil && owner.MatchesIdentity(r, o.Namespace) {
+				continue
+			}
 			r, _ := view.WithServedVersion(r)
 			if _, c, ok := view.CoordinatesOf(o.Namespace, r); ok && out[c] != nil {
 				out[c][r.UID] = true

@@ -76,7 +76,7 @@ func TestMemoKeepsALookupUntilItMayBeWrong(t *testing.T) {
 			}
 			lookUp := func(has *object.Object) snapshot.Lookup {
 				dependent := &object.Object{Identity: object.Identity{Namespace: "ns"}, Owners: []object.Reference{{APIVersion: "v1", Kind: "Pod", Name: "x", UID: test.owner}}}
-				got, err := newScanner(has).lookupAll(t.Context(), []snapshot.Coordinates{at}, []*object.Object{dependent}, nil)
+				got, err := newScanner(has).lookupAll(t.Context(), []snapshot.Coordinates{at}, []*object.Object{dependent}, func(types.UID) *object.Object { return nil })
 				if err != nil || len(got) != 1 {
 					t.Fatal(got, err)
 				}
