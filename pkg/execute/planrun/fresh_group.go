@@ -11,8 +11,8 @@ import (
 type freshGroup[K comparable, T any] struct {
 	call func(context.Context, K) (T, error)
 	mu   sync.Mutex
-	last map[K]*sharedCall[T] // the latest call of each key
-	next map[K]*sharedCall[T] // calls that have not begun
+	last map[K]<-chan struct{} // of the latest call of each key: closed when it has ended
+	next map[K]*sharedCall[T]  // calls that have not begun
 }
 
 // sharedCall is a call whose result several callers get.
@@ -27,13 +27,13 @@ type sharedCall[T any] struct {
 func (g *freshGroup[K, T]) do(ctx context.Context, key K) (T, error) {
 	g.mu.Lock()
 	if g.next == nil {
-		g.last, g.next = map[K]*sharedCall[T]{}, map[K]*sharedCall[T]{}
+		g.last, g.next = map[K]<-chan struct{}{}, map[K]*sharedCall[T]{}
 	}
 	shared, before := g.next[key], g.last[key]
 	ours := shared == nil
 	if ours {
 		shared = &sharedCall[T]{ended: make(chan struct{})}
-		g.next[key], g.last[key] = shared, shared
+		g.next[key], g.last[key] = shared, shared.ended
 	}
 	g.mu.Unlock()
 	if !ours {
@@ -42,7 +42,7 @@ func (g *freshGroup[K, T]) do(ctx context.Context, key K) (T, error) {
 	}
 	defer close(shared.ended)
 	if before != nil {
-		<-before.ended
+		<-before
 	}
 	g.mu.Lock()
 	delete(g.next, key)
