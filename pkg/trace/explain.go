@@ -190,8 +190,8 @@ func (r *Report) Select(q Query) *Report {
 	target := &Found{Cascade: last.cascade, Others: []Generation{}}
 	c.Deletions, target.Deletion = c.only(last.deletion)
 	out.Cascades, out.Target = []Cascade{c}, target
+	of := get(last)
 	for i, other := range r.Cascades {
-		of := get(last)
 		if i != last.cascade && other.Unexplained && other.By.Role == RoleCollector && !other.From.Before(of.At) && len(other.Deletions) > 0 &&
 			(of.Object.Namespace == "" || of.Object.Namespace == other.Deletions[0].Object.Namespace) {
 			target.Perhaps += other.Objects
