@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -104,4 +105,18 @@ func (p *process) ask(ctx context.Context, r scenario.Request) (reply scenario.R
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
+}
+
+// NumberFromEnvironment returns the number in a variable of the environment, or another one if that is not set.
+func NumberFromEnvironment(t testing.TB, name string, otherwise int) int {
+	t.Helper()
+	given := os.Getenv(name)
+	if given == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(given)
+	if err != nil || n < 0 {
+		t.Fatalf("%s: %q is not a number", name, given)
+	}
+	return n
 }

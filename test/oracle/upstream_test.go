@@ -5,7 +5,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -39,7 +38,7 @@ func TestPredictionMatchesUpstreamCollector(t *testing.T) {
 			t.Fatalf("KIND: there is no kind %q", name)
 		}
 	}
-	first, scenarios, orders := numberFromEnvironment(t, "SEED", 1), numberFromEnvironment(t, "SCENARIOS", 30*len(Kinds)), numberFromEnvironment(t, "ORDERS", 10)
+	first, scenarios, orders := NumberFromEnvironment(t, "SEED", 1), NumberFromEnvironment(t, "SCENARIOS", 30*len(Kinds)), NumberFromEnvironment(t, "ORDERS", 10)
 	run := &comparison{
 		checker:  Checker{Ask: Start(t, processes), Orders: orders, Only: only},
 		findings: map[Class]int{}, printed: map[string]int{},
@@ -109,17 +108,4 @@ func (c *comparison) add(r Result) (failures []Finding) {
 		}
 	}
 	return failures
-}
-
-func numberFromEnvironment(t *testing.T, name string, otherwise int) int {
-	t.Helper()
-	given := os.Getenv(name)
-	if given == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(given)
-	if err != nil || n < 0 {
-		t.Fatalf("%s: %q is not a number", name, given)
-	}
-	return n
 }

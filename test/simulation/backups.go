@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 )
 
 // deletion is a DELETE that the server has carried out.
@@ -91,13 +92,8 @@ func (d *day) requireBackups(l *life, after, folder string, deleted []deletion) 
 		switch saved := versions[one.uid]; {
 		case saved == nil:
 			d.fail(fmt.Sprintf("%s deleted %s, which is in no backup that can be read after %s", l.name, one.path, after))
-		case !one.patched && !slices.ContainsFunc(saved, func(v string) bool { return !isBefore(v, one.version) }):
+		case !one.patched && !slices.ContainsFunc(saved, func(v string) bool { return client.NotAfter(one.version, v) }):
 			d.fail(fmt.Sprintf("%s deleted %s at resourceVersion %s, and backed up %v", l.name, one.path, one.version, saved))
 		}
 	}
-}
-
-// isBefore compares resourceVersions.
-func isBefore(a, b string) bool {
-	return len(a) < len(b) || len(a) == len(b) && a < b
 }

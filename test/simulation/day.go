@@ -121,7 +121,6 @@ func newDay(seed uint64, dir string) *day {
 	}
 	d.server.Add(widgets.Definition())
 	d.judge = newJudge(d.server)
-	d.judge.observeOthers()
 	return d
 }
 

@@ -22,7 +22,7 @@ import (
 
 // handled is a request of an instance that the server has handled, whether or not the answer arrives.
 type handled struct {
-	life          string    // of which life of an instance, such as "a.2"
+	life          string    // of an instance that sent it, such as "a.2"
 	candidate     string    // the holder identity that this life uses in its Lease; empty until its first write of the Lease
 	sent, at      time.Time // when it left the instance; when the server handled it
 	method, path  string
@@ -363,8 +363,8 @@ func (j *judge) judgeDeletion(h *handled, was *apiserver.Object) {
 	}
 }
 
-// judgePolicy requires the policy that the finalizers of an object ask for. An object of which an
-// owner waits may be deleted in the foreground.
+// judgePolicy requires the policy that the finalizers of an object ask for. An object with an owner that
+// waits may be deleted in the foreground.
 func (j *judge) judgePolicy(h *handled, was *apiserver.Object, got *metav1.DeletionPropagation) {
 	want := metav1.DeletePropagationBackground
 	switch {

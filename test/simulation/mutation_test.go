@@ -84,7 +84,7 @@ var firstFailure = regexp.MustCompile(`seed \d+ fails:\n.*`)
 // maxSeeds is how many days may pass until a mutation is found.
 const maxSeeds = 5000
 
-// TestTheSimulationFindsWhatIsBroken simulates days with programs of which each is broken in one way.
+// TestTheSimulationFindsWhatIsBroken simulates days with programs that are broken in one way each.
 func TestTheSimulationFindsWhatIsBroken(t *testing.T) {
 	if os.Getenv("MUTATION") == "" {
 		t.Skip("it takes minutes: MUTATION=1 runs it")

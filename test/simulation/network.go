@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -47,9 +46,9 @@ type message struct {
 
 // classOf returns the class of a request.
 func classOf(r *http.Request) class {
-	list, name := splitPath(r.URL.Path)
+	at := placeOf(r.URL.Path)
 	switch {
-	case strings.HasSuffix(list, "/leases") && (name != "" || r.Method == http.MethodPost):
+	case at.resource == leasePlace.resource && (at.name != "" || r.Method == http.MethodPost):
 		return locks
 	case r.Method == http.MethodDelete:
 		return deletes
@@ -57,28 +56,12 @@ func classOf(r *http.Request) class {
 		return patches
 	case r.URL.Query().Has("watch"):
 		return watches
-	case name != "":
+	case at.name != "":
 		return gets
-	case len(strings.Split(strings.Trim(r.URL.Path, "/"), "/")) < 3:
+	case at.resource == "":
 		return discovery
 	}
 	return lists
-}
-
-// splitPath splits the path of an object into that of its list and its name; name is empty for a list.
-func splitPath(path string) (list, name string) {
-	words := strings.Split(strings.Trim(path, "/"), "/")
-	inList := 3 // api, v1, pods
-	if words[0] == "apis" {
-		inList++
-	}
-	if len(words) > inList && words[inList-1] == "namespaces" {
-		inList += 2
-	}
-	if len(words) > inList {
-		return "/" + strings.Join(words[:len(words)-1], "/"), words[len(words)-1]
-	}
-	return path, ""
 }
 
 var (

@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -32,7 +31,7 @@ const (
 // TestCollectorInService simulates days, and requires that every rule was kept in each. SEEDS is how many (100), and
 // SEED the first one's (1).
 func TestCollectorInService(t *testing.T) {
-	first, seeds := number(t, seedVariable, 1), number(t, seedsVariable, 100)
+	first, seeds := oracle.NumberFromEnvironment(t, seedVariable, 1), oracle.NumberFromEnvironment(t, seedsVariable, 100)
 	if path := os.Getenv(partVariable); path != "" {
 		simulatePart(t, path, first, seeds)
 		return
@@ -199,17 +198,4 @@ func reduced(t *testing.T, ask oracle.Ask, seed uint64, s script, out outcome) s
 		}
 	}
 	return fmt.Sprintf("%s\n%s\nfunc TestDay%d(t *testing.T) {\n\trequireDay(t, %d, `\n%s`)\n}\n", strings.Join(out.failures, "\n"), out.said(), seed, seed, s)
-}
-
-func number(t *testing.T, name string, otherwise int) int {
-	t.Helper()
-	given := os.Getenv(name)
-	if given == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(given)
-	if err != nil || n < 0 {
-		t.Fatalf("%s: %q is not a number", name, given)
-	}
-	return n
 }

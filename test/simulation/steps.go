@@ -210,11 +210,6 @@ func (d *day) definition(do string) {
 	}
 }
 
-const (
-	collectorLease = "kubectl-gc-controller"
-	leaseNamespace = "kube-system"
-)
-
 // lease does to the Lease of the collectors what only somebody else does.
 func (d *day) lease(do string) {
 	at := leaseOf.GroupVersionResource
@@ -224,11 +219,11 @@ func (d *day) lease(do string) {
 		if err != nil {
 			panic(err) // of strings and numbers
 		}
-		_, _ = d.server.Patch(at, leaseNamespace, collectorLease, types.MergePatchType, body)
+		_, _ = d.server.Patch(at, leasePlace.namespace, leasePlace.name, types.MergePatchType, body)
 	}
 	switch do {
 	case "delete":
-		_, _ = d.server.Delete(at, leaseNamespace, collectorLease, metav1.DeleteOptions{})
+		_, _ = d.server.Delete(at, leasePlace.namespace, leasePlace.name, metav1.DeleteOptions{})
 	case "steal":
 		set(map[string]any{"holderIdentity": "somebody", "leaseDurationSeconds": 15, "renewTime": metav1.NewMicroTime(now)})
 	case "release":

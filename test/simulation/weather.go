@@ -62,10 +62,6 @@ func (w weather) concerns(slot string, c class) bool {
 func (d *day) weatherFor(l *life, c class) (out []weather) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.weatherForLocked(l, c)
-}
-
-func (d *day) weatherForLocked(l *life, c class) (out []weather) {
 	now := time.Now()
 	for _, w := range d.weather {
 		if now.Before(w.until) && w.concerns(l.slot, c) {
