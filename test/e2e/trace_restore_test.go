@@ -36,7 +36,7 @@ func TestRestoreFromAuditLog(t *testing.T) {
 	s.gc("trace", "configmap/below", "-n", ns, "--audit-log", log, "--save-backup", folder).exits(s, 0).
 		shows(s, "The audit log holds 7 of 7 objects in full.").warns(s, "Saved 7 of 7 objects", "--dry-run --to-another-cluster")
 	s.requirePrivate(folder)
-	s.gc("restore", folder, "--dry-run").exits(s, 2).warns(s, "the backup is from an audit log, which does not tell of which cluster it is")
+	s.gc("restore", folder, "--dry-run").exits(s, 2).warns(s, "the backup is from an audit log, which does not say which cluster it is from")
 	s.gc("restore", folder, "--dry-run", "--to-another-cluster").exits(s, 0).shows(s, "create 7, link 5 in namespace "+ns)
 
 	folder = filepath.Join(t.TempDir(), "this-cluster")

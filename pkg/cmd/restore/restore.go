@@ -173,7 +173,7 @@ func (c *restoreCommand) checkCluster(ctx context.Context, h backup.Header) erro
 	)
 	switch {
 	case h.ClusterUID == "" && h.Mode == backup.FromLog:
-		return cli.WithHint(cli.Usagef("the backup is from an audit log, which does not tell of which cluster it is"), anyCluster)
+		return cli.WithHint(cli.Usagef("the backup is from an audit log, which does not say which cluster it is from"), anyCluster)
 	case h.ClusterUID == "":
 		return cli.WithHint(
 			cli.Usagef("the backup does not record its cluster; its server was %s (context %s)", cli.Quote(h.Server), cli.Quote(h.Context)),

@@ -86,7 +86,7 @@ func (c *traceCommand) save(ctx context.Context, evidence *trace.Evidence, all *
 	}
 	words, note := []string{"restore", folder.Path(), "--dry-run"}, ""
 	if header.ClusterUID == "" {
-		words, note = append(words, "--to-another-cluster"), " (the log does not tell of which cluster it is: check that)"
+		words, note = append(words, "--to-another-cluster"), " (the log does not say which cluster it is from: check that)"
 	}
 	fmt.Fprintf(c.scan.Err, "To preview their restoration%s: %s\n", note, c.scan.Suggest(words...))
 	return nil
