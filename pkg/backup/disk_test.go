@@ -18,7 +18,7 @@ import (
 func TestCreateSyncsInOrder(t *testing.T) {
 	top := t.TempDir()
 	var changes []string
-	f, err := backup.Create(filepath.Join(top, "root"), "run", header, func(c backup.Change, do func() error) error {
+	f, err := backup.Create(filepath.Join(top, "backups"), "run", header, func(c backup.Change, do func() error) error {
 		change := string(c.Op) + " " + strings.TrimPrefix(filepath.ToSlash(c.Path), filepath.ToSlash(top))
 		if c.To != "" {
 			change += " to " + filepath.Base(c.To)
@@ -30,10 +30,10 @@ func TestCreateSyncsInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"make folder /root", "sync folder ",
-		"make folder /root/run", "create file /root/run/objects.jsonl", "create file /root/run/steps.jsonl", "create file /root/run/done.jsonl", "sync folder /root/run",
-		"create file /root/run/index.json.tmp", "write /root/run/index.json.tmp", "sync file /root/run/index.json.tmp",
-		"rename /root/run/index.json.tmp to index.json", "sync folder /root/run", "sync folder /root",
+		"make folder /backups", "sync folder ",
+		"make folder /backups/run", "create file /backups/run/objects.jsonl", "create file /backups/run/steps.jsonl", "create file /backups/run/done.jsonl", "sync folder /backups/run",
+		"create file /backups/run/index.json.tmp", "write /backups/run/index.json.tmp", "sync file /backups/run/index.json.tmp",
+		"rename /backups/run/index.json.tmp to index.json", "sync folder /backups/run", "sync folder /backups",
 	}
 	if diff := cmp.Diff(want, changes); diff != "" && runtime.GOOS != "windows" { // which syncs no folder
 		t.Error(diff)

@@ -66,7 +66,7 @@ type Plan struct {
 	Steps    []Step
 	Outcomes []Outcome
 	// LostObjects are in the order of Steps and then of Outcomes, and point into them: who shortens those
-	// sets it anew.
+	// sets it again.
 	LostObjects []Loss
 
 	Blocked  []Blocked
