@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 )
@@ -30,11 +29,14 @@ func main() {
 }
 
 func build(file string) error {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/kubernetes").Output()
+	// Of the package, since go list -m names no folder of a module that has not been downloaded.
+	list := exec.Command("go", "list", "-f", "{{.Dir}}", "k8s.io/kubernetes/pkg/controller/garbagecollector")
+	list.Stderr = os.Stderr
+	out, err := list.Output()
 	if err != nil {
 		return fmt.Errorf("find the source of Kubernetes: %w", err)
 	}
-	upstream := filepath.Join(strings.TrimSpace(string(out)), "pkg", "controller", "garbagecollector")
+	upstream := strings.TrimSpace(string(out))
 	// Two tests may build at the same time. The kernel unlocks the folder when this process ends.
 	folder, err := os.Open("oracle")
 	if err != nil {
