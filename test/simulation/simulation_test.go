@@ -60,6 +60,9 @@ func TestCollectorInService(t *testing.T) {
 				}
 				mu.Lock()
 				total.add(counted)
+				if days := total["day"]; days%1000 == 0 {
+					t.Logf("%d days", days)
+				}
 				mu.Unlock()
 			}
 		})
