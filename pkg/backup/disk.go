@@ -16,7 +16,7 @@ const (
 	SyncFile   Op = "sync file"   // make its contents durable
 	SyncFolder Op = "sync folder" // make the names in it durable
 	Rename     Op = "rename"      // a file, in place of another, if there is one
-	Remove     Op = "remove"      // a file, or a folder with everything in it
+	Remove     Op = "remove"      // a file, or an empty folder
 )
 
 // Change is one change of a file or a folder.

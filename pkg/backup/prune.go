@@ -134,7 +134,8 @@ func usedByNamespace(folder *os.Root, name string, bytes int64) map[string]int64
 	return lengths
 }
 
-// removeUnlessOpen removes a backup. It returns ErrBusy if a Backup of it is open.
+// removeUnlessOpen removes a backup, its header last: what a killed process leaves of it counts until the next one
+// removes the rest. It returns ErrBusy if a Backup of it is open.
 func removeUnlessOpen(folder *os.Root, name string, disk Disk) error {
 	file, err := folder.OpenFile(name+"/"+objectsFile, os.O_RDWR|nonblock, 0)
 	if err == nil {
@@ -147,7 +148,22 @@ func removeUnlessOpen(folder *os.Root, name string, disk Disk) error {
 			defer file.Close() // nothing was written to it
 		}
 	}
-	return disk.carryOut(Change{Op: Remove, Path: filepath.Join(folder.Name(), name)}, func() error { return folder.RemoveAll(name) })
+	files, err := fs.ReadDir(folder.FS(), name)
+	if err != nil {
+		return err
+	}
+	var all []string
+	for _, f := range files {
+		if f.Name() != indexFile {
+			all = append(all, filepath.Join(name, f.Name()))
+		}
+	}
+	for _, path := range append(all, filepath.Join(name, indexFile), name) {
+		if err := disk.remove(folder, path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // block is the space that file systems use at least for a file or folder, in bytes.

@@ -230,6 +230,30 @@ func TestPruneKeepsABackupThatIsOpen(t *testing.T) {
 	prune(latest)
 }
 
+func TestPruneRemovesWhatAKillLeftOfABackup(t *testing.T) {
+	for made := range 4 { // files; then, an empty folder is left, which may be anybody's
+		root, now := t.TempDir(), time.Now()
+		backupOf(t, root, now.Add(-50*time.Hour), map[string]int{"shop": 10})
+		latest := backupOf(t, root, now, map[string]int{"shop": 10})
+		changes, killed := 0, errors.New("killed")
+		_, _, err := Prune(root, "", Limits{time.Hour, 1 << 20}, now, func(_ Change, do func() error) error {
+			if changes++; changes > made {
+				return killed
+			}
+			return do()
+		})
+		if !errors.Is(err, killed) {
+			t.Fatalf("killed after %d changes: %v", made, err)
+		}
+		if _, _, err := Prune(root, "", Limits{time.Hour, 1 << 20}, now, nil); err != nil {
+			t.Error(err)
+		}
+		if left := names(t, root); !slices.Equal(left, []string{latest}) {
+			t.Errorf("after a kill after %d changes, %v is left", made, left)
+		}
+	}
+}
+
 func TestShares(t *testing.T) {
 	s := NewShares(Limits{MaxBytes: 40_000})
 	take := func(namespace string, bytes int, want error) {

@@ -197,9 +197,6 @@ func (i *inode) replay(c backup.Change, at string) error {
 	case backup.Rename:
 		folder.rename(renaming{removed: of, name: filepath.Base(c.To), leadsTo: found})
 	case backup.Remove:
-		for _, name := range slices.Sorted(maps.Keys(found.names)) {
-			found.rename(renaming{removed: name})
-		}
 		folder.rename(renaming{removed: of})
 	case backup.MakeFolder, backup.CreateFile: // above
 	}
