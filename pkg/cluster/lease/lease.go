@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -203,9 +204,15 @@ func (l *Lock) write(ctx context.Context, r *rest.Request, at client.Query, next
 func (l *Lock) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, retryPeriod)
 	defer cancel()
-	if now, err := l.read(ctx); err == nil && now != nil && now.HolderIdentity == l.candidate {
+	for {
+		now, err := l.read(ctx)
+		if err != nil || now == nil || now.HolderIdentity != l.candidate {
+			return
+		}
 		now.HolderIdentity, now.LeaseDurationSeconds = "", 1
-		_ = l.change(ctx, *now)
+		if err := l.change(ctx, *now); !apierrors.IsConflict(err) { // with the last renewal, if that was under way
+			return
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ type server struct {
 	writes  int
 	late    time.Duration // how long the answer to the first write takes
 	down    bool          // after the first write
+	renewal bool          // that is under way until the Lease is to be released
 }
 
 func (s *server) set(l *Lease) { s.lease, s.version = l, s.version+1 }
@@ -57,6 +58,10 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 		}
 		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
 			panic(err)
+		}
+		if s.renewal && sent.Spec.HolderIdentity == "" {
+			s.set(s.lease)
+			s.renewal = false
 		}
 		if now := sent.Metadata.ResourceVersion; now != "" && now != strconv.Itoa(s.version) {
 			apiserver.WriteJSON(w, http.StatusConflict, clustertest.Status(http.StatusConflict, "Conflict", "changed", nil))
@@ -176,16 +181,22 @@ func TestHold(t *testing.T) {
 			})
 		})
 	}
-	t.Run("releases the Lease at its end", func(t *testing.T) {
-		withLock(t, nil, func(t *testing.T, s *server, l *Lock) {
-			if err := l.Acquire(t.Context(), nil); err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			if err := l.Hold(ctx); !errors.Is(err, context.DeadlineExceeded) || s.lease.HolderIdentity != "" || s.lease.Duration() != time.Second {
-				t.Errorf("%v; the Lease is %+v", err, s.lease)
-			}
+	for name, renewal := range map[string]bool{
+		"releases the Lease at its end":                             false,
+		"releases the Lease although a renewal was still under way": true,
+	} {
+		t.Run(name, func(t *testing.T) {
+			withLock(t, nil, func(t *testing.T, s *server, l *Lock) {
+				if err := l.Acquire(t.Context(), nil); err != nil {
+					t.Fatal(err)
+				}
+				s.renewal = renewal
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				if err := l.Hold(ctx); !errors.Is(err, context.DeadlineExceeded) || s.lease.HolderIdentity != "" || s.lease.Duration() != time.Second {
+					t.Errorf("%v; the Lease is %+v", err, s.lease)
+				}
+			})
 		})
-	})
+	}
 }
