@@ -45,7 +45,7 @@ func (p *process) stops(log func() string) {
 // awaits waits until something is true.
 func (u *user) awaits(what string, done func() bool) {
 	u.Helper()
-	err := wait.PollUntilContextTimeout(u.Context(), 20*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) { return done(), nil })
+	err := wait.PollUntilContextTimeout(u.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return done(), nil })
 	if err != nil {
 		u.Errorf("waiting for %s: %v", what, err)
 	}
