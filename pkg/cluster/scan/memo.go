@@ -125,6 +125,9 @@ func remember[T any](sc *scanner, at objectState, read func() (result *T, lastin
 // lookupAll looks up all coordinates that the memo does not know.
 func (sc *scanner) lookupAll(ctx context.Context, at []snapshot.Coordinates, objects []*object.Object, known func(types.UID) *object.Object) ([]snapshot.Lookup, error) {
 	view := sc.view()
+	if sc.memo == nil { // most commands scan once
+		return sc.reader.LookupAll(ctx, view, at, objects, known)
+	}
 	key := func(c snapshot.Coordinates) lookupKey {
 		m, _ := view.Map(c.APIVersion, c.Kind)
 		return lookupKey{c, view.Listed(m.Type.GroupResource(), c.Namespace)}
@@ -140,9 +143,7 @@ func (sc *scanner) lookupAll(ctx context.Context, at []snapshot.Coordinates, obj
 			continue
 		}
 		unknown = append(unknown, c)
-		if wanted[c] != nil {
-			maps.Copy(wanted[c], l.uids)
-		}
+		maps.Copy(wanted[c], l.uids)
 	}
 	answers, err := sc.reader.LookupAll(ctx, view, unknown, objects, known)
 	if err != nil {
