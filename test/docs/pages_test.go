@@ -112,13 +112,16 @@ var pages = map[string]page{
 	"docs/rules/README.md": {words: map[string]string{
 		"TYPE": "configmap", "NAME": "flags", "NAMESPACE": "shop", "INDEX": "0", "UID-YOU-MEAN": "11111111-1111-1111-1111-111111111111",
 	}},
-	"docs/rules/blocked-deletion.md":      {uids: map[string]string{web: "ConfigMap shop/ring-b"}},
+	"docs/rules/blocked-deletion.md": {
+		before: "until kubectl gc why job/import -n shop 2>&1 | grep 'drain for' > /dev/null; do :; done", // times have whole seconds
+		uids:   map[string]string{web: "ConfigMap shop/ring-b"},
+	},
 	"docs/rules/cross-namespace-owner.md": {uids: map[string]string{"2c1f0b7a-93d2-4c57-8a43-1f1c9c2d6e55": "RedisCluster kube-system/redis-0826"}},
 	"docs/rules/duplicate-owner.md":       {uids: map[string]string{web: "Deployment shop/web"}},
 	"docs/rules/mismatched-owner.md":      {uids: map[string]string{web: "Deployment shop/web"}},
 	"docs/rules/self-owner.md":            {uids: map[string]string{"a0fdf989-2180-4211-8fff-58f92e4a4507": "ConfigMap shop/me"}},
 	"docs/rules/stuck-finalizer.md": {
-		before: "until kubectl gc audit --rule stuck-finalizer --stuck-after=0s | grep Pod/drain > /dev/null; do :; done", // times have whole seconds
+		before: "until kubectl gc audit --rule stuck-finalizer --stuck-after=0s | grep Pod/drain > /dev/null; do :; done", // the same
 	},
 	"docs/rules/stuck-namespace.md":        {collector: testcluster.On, before: stuck}, // the last page, as the namespace stays
 	"docs/rules/terminating-owner.md":      {uids: map[string]string{web: "Deployment shop/web"}},
