@@ -70,7 +70,7 @@ var mutations = []brokenProgram{
 	},
 	{
 		"removes a finalizer without a new list of dependents", "execute/planrun/step.go",
-		"!t.step.Requested && !t.relisted:", "false:", "finalizer",
+		"!t.step.Requested && t.relists <= min(t.attempts, maxRelists-1):", "false:", "finalizer",
 	},
 	{
 		"ignores the list after a gap in a watch", "cluster/monitor/objects.go",

@@ -50,7 +50,7 @@ func (t *task) checkDependents(ctx context.Context) *event.Result {
 	}
 	n := l.model.Graph().Find(t.step.Object.UID)
 	o := l.model.Object(n)
-	t.relisted = true
+	t.relists++
 	if o == nil {
 		t.run.live.setGone(t.node)
 		return nil

@@ -86,14 +86,25 @@ func TestChangeFoundByTheRelistIsNotReadAgain(t *testing.T) {
 	s.checkRequests(t, []string{"verify", "patch"}, "patch owner")
 }
 
-func TestFinalizerOfABusyObjectNeedsOneRelist(t *testing.T) {
+func TestFinalizerOfABusyObjectNeedsTwoRelists(t *testing.T) {
 	owner := ConfigMap("a/owner", Foreground())
 	s := newScenario(owner)
 	for i := range 5 {
 		s.onRequest("patch owner", i+1, func() { s.server.edit(uid(owner), func(*object.Object) {}) })
 	}
 	s.checkResults(t, s.run(t.Context()), "remove-finalizer owner: done")
-	s.checkRequests(t, []string{"relist"}, "relist ")
+	s.checkRequests(t, []string{"relist"}, "relist ", "relist ")
+}
+
+// A dependent that is created while the server takes its time would be deleted later instead of orphaned.
+func TestRelistIsRepeatedAfterAConflict(t *testing.T) {
+	owner := ConfigMap("a/owner", Terminating(object.OrphanFinalizer))
+	s := newScenario(owner)
+	s.onRequest("patch owner", 1, func() {
+		s.server.create(Secret("a/new", OwnedBy(owner)))
+		s.server.edit(uid(owner), func(*object.Object) {})
+	})
+	s.checkResults(t, s.run(t.Context()), "remove-finalizer owner: skipped DependentExists Secret/new")
 }
 
 // A relist is expensive, so steps share one that begins after they were ready.

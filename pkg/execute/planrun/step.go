@@ -26,10 +26,15 @@ type task struct {
 	changed         bool                // the object was read again because it is not as the plan knew it
 	verified        bool                // the object was read with its owners, after the latest write if there was one
 	reread          map[graph.Node]bool // objects that were read since the latest write
-	relisted        bool
-	contentsChecked bool // since the latest write
-	mayWrite        bool // the turn of the next write has come
+	relists         int                 // how often everything was listed again for this step
+	contentsChecked bool                // since the latest write
+	mayWrite        bool                // the turn of the next write has come
 }
+
+// maxRelists is how often everything is listed again at most before a finalizer is removed: once, and once more if
+// the object has changed meanwhile, as the server can take half a minute to answer that. An object that changes faster
+// than everything can be listed would never lose its finalizer otherwise.
+const maxRelists = 2
 
 // perform does the step if it is still what the collector would do.
 func (t *task) perform(ctx context.Context) *event.Result {
@@ -83,7 +88,7 @@ func (t *task) advance(ctx context.Context, e evaluation) *event.Result {
 		return runner.Failed(reason.KeepsChanging.Of(runner.MaxAttempts))
 	case t.run.backup != nil && t.step.BacksUp() && (!e.backedUp || t.run.backupErrors[t.node] != nil):
 		return t.backUp(ctx, e.object)
-	case e.decision.Action == collector.ActionRemoveFinalizer && !t.step.Requested && !t.relisted:
+	case e.decision.Action == collector.ActionRemoveFinalizer && !t.step.Requested && t.relists <= min(t.attempts, maxRelists-1):
 		return t.checkDependents(ctx)
 	case e.decision.Action == collector.ActionDelete && !e.object.Terminating() && simulate.DeletesContents(e.object.Identity) && !t.contentsChecked:
 		return t.checkContents(ctx, e.object)
