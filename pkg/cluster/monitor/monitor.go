@@ -271,11 +271,11 @@ func (m *Monitor) ensure(queries ...client.Query) []*typeMonitor {
 	return out
 }
 
-// wait waits for the channel to be closed.
+// wait waits for the channel to be closed. After the end of the Monitor, it returns why that ended.
 func (m *Monitor) wait(ctx context.Context, done <-chan struct{}) error {
 	select {
 	case <-done:
-		return nil
+		return context.Cause(m.ctx)
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-m.ctx.Done():
@@ -337,13 +337,11 @@ func (m *Monitor) adopt(discovered *discovery.Result, err error) {
 	if err == nil {
 		changed = changed || !same || !slices.EqualFunc(m.discovered.Gaps, discovered.Gaps, snapshot.Gap.Equal)
 		m.discovered = discovered
-	}
-	if !same {
 		served := map[key]bool{}
 		for _, q := range scan.Queries(discovered.Types, nil) {
 			served[keyOf(q)] = true
 		}
-		for k, t := range m.monitors {
+		for k, t := range m.monitors { // a snapshot of earlier types may have started one since the last discovery
 			if k.Namespace, k.selector = "", ""; !served[k] {
 				delete(m.monitors, keyOf(t.query))
 				gone = append(gone, t)

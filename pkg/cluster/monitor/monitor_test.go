@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -165,6 +166,48 @@ func TestListThatALookupContradictsIsMadeAgain(t *testing.T) {
 	if got := take(t, m); len(got.Gaps)+len(got.Lookups) != 0 {
 		t.Errorf("gaps %v, lookups %v", got.Gaps, got.Lookups)
 	}
+}
+
+// A snapshot waits for a type until that is watched.
+func TestSnapshotDoesNotWaitForATypeThatIsNotServedAnyMore(t *testing.T) {
+	var gone atomic.Bool
+	answers := map[string]func(*http.Request) any{
+		pods: clustertest.Reply(clustertest.List(clustertest.Item("a"))),
+		"/apis/example.com/v1": func(*http.Request) any {
+			if gone.Load() {
+				return clustertest.TypeList("example.com/v1")
+			}
+			return clustertest.TypeList("example.com/v1", clustertest.NamespacedType("widgets", "Widget"))
+		},
+		"/apis/example.com/v1/widgets": func(r *http.Request) any {
+			<-r.Context().Done()
+			return clustertest.List()
+		},
+	}
+	_, s := clustertest.Serve(t, answers)
+	synctest.Test(t, func(t *testing.T) {
+		m, err := monitor.Start(t.Context(), clustertest.ConnectInMemory(t, s, client.Options{Concurrency: 3, Timeout: time.Hour}), monitor.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Stop()
+		taken := make(chan *snapshot.Snapshot)
+		go func() { taken <- take(t, m) }()
+		synctest.Wait()
+		gone.Store(true)
+		var got *snapshot.Snapshot
+		select {
+		case got = <-taken:
+		case <-time.After(time.Minute):
+			t.Fatal("no snapshot after a minute")
+		}
+		if len(got.Gaps) != 1 || got.Gaps[0].Resource != "widgets" || got.Gaps[0].Reason != snapshot.Vanished || names(got) != "a@5" {
+			t.Errorf("gaps %v, objects %s", got.Gaps, names(got))
+		}
+		if got := take(t, m); slices.ContainsFunc(got.Gaps, func(g snapshot.Gap) bool { return g.Reason == snapshot.Vanished }) {
+			t.Errorf("gaps of the next snapshot: %v", got.Gaps)
+		}
+	})
 }
 
 // takePart sends an event after a snapshot of everything, and returns both that and the part that

@@ -3,9 +3,11 @@ package monitor
 import (
 	"errors"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
@@ -72,6 +74,9 @@ func (t *typeMonitor) fail(err error) {
 // setErr records why the objects may be out of date; nil if a list and a watch have succeeded.
 func (t *typeMonitor) setErr(err error) {
 	t.mu.Lock()
+	if t.closed {
+		err = errNotServed
+	}
 	same := err == nil && t.err == nil || err != nil && t.err != nil && err.Error() == t.err.Error()
 	t.err = err
 	t.mu.Unlock()
@@ -144,14 +149,21 @@ func (t *typeMonitor) remove(o *object.Object) {
 	t.changed(old)
 }
 
-// close releases the objects. No event changes the store any more.
+// close releases the objects. No event changes the store any more, and it has no list for a snapshot that
+// still asks for one.
 func (t *typeMonitor) close() {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.parent.client.Memory.Drop(t.objects...)
 	t.parent.index.replace(t, t.objects, nil)
 	t.objects, t.closed = nil, true
+	t.mu.Unlock()
+	t.setErr(errNotServed)
 }
+
+// errNotServed is why a monitor that has ended has no objects.
+var errNotServed = &apierrors.StatusError{ErrStatus: metav1.Status{
+	Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: "it is not served any more",
+}}
 
 // verifyOrder returns an error if an event would bring back an earlier state of an object, or
 // deletes another object than the one that is known.
