@@ -46,6 +46,7 @@ type order struct {
 	orphans   map[graph.Node]bool // an owner that orphans its dependents
 	// containers are the Namespaces and CustomResourceDefinitions that are deleted with their contents.
 	containers map[graph.Node]bool
+	ofKind     map[graph.Node][]graph.Node // those to doubt if a CustomResourceDefinition that is left may go after all
 
 	doubts map[graph.Node]doubt
 	causes map[graph.Node]cause
@@ -72,7 +73,7 @@ func newOrder(s *simulation) *order {
 		starting: s.bounds.Roots == nil, released: s.release != nil,
 		requests: map[graph.Node][]metav1.DeletionPropagation{}, several: len(s.bounds.Deletes) > 1,
 		collected: map[graph.Node]bool{}, unblocked: map[graph.Node]bool{}, orphans: map[graph.Node]bool{},
-		containers: map[graph.Node]bool{}, doubts: map[graph.Node]doubt{}, causes: map[graph.Node]cause{},
+		containers: map[graph.Node]bool{}, ofKind: map[graph.Node][]graph.Node{}, doubts: map[graph.Node]doubt{}, causes: map[graph.Node]cause{},
 		keeper: map[graph.Node]int{}, of: map[graph.Node]*references{},
 	}
 	for _, d := range s.bounds.Deletes {
@@ -337,7 +338,7 @@ func (u *order) spread(n graph.Node, d doubt) {
 		if mayWait && d&differs != 0 && u.blocks(graph.Edge{Node: n, Index: k}) {
 			u.doubt(owner, completion, from)
 		}
-		if mayWait && d&^unlinks != 0 && !u.unblocked[owner] && u.mayUnblock(owner, n) {
+		if d&^unlinks != 0 && !u.unblocked[owner] && u.mayUnblock(owner, n) {
 			u.unblocked[owner] = true
 			u.examine(owner)
 		}
@@ -353,6 +354,11 @@ func (u *order) spread(n graph.Node, d doubt) {
 			if u.deleted(used) {
 				u.doubt(used, completion, from)
 			}
+		}
+	}
+	if d&completion != 0 {
+		for _, dependent := range u.ofKind[n] {
+			u.doubtKind(dependent)
 		}
 	}
 	if d&(deletion|sweep) != 0 && DeletesContents(o.Identity) {

@@ -197,7 +197,7 @@ func (u *order) examineOwners(n graph.Node) {
 			u.doubt(n, d, cause{n, reason.OwnerUndecidable.Of(j.Owner(o.Owners[k]))})
 			return
 		case u.mayBeUnserved(n, k):
-			u.doubt(n, d, cause{n, reason.OrderMatters{Unserved: true}})
+			u.doubtKind(n)
 		}
 	}
 	for i := range groups {
@@ -299,6 +299,15 @@ func (u *order) mayUnblock(owner, dependent graph.Node) bool {
 		})
 }
 
+// doubtKind doubts an object because the kind of an owner may vanish.
+func (u *order) doubtKind(n graph.Node) {
+	d := deletion
+	if u.kept(n) {
+		d = unlinks
+	}
+	u.doubt(n, d, cause{n, reason.OrderMatters{Unserved: true}})
+}
+
 // mayBeUnserved reports whether the kind that a reference names may vanish before the collector has
 // looked for the owner. Then it can never resolve the reference. It remembers that an owner is gone
 // only under the identity that it has seen.
@@ -309,9 +318,16 @@ func (u *order) mayBeUnserved(n graph.Node, k int) bool {
 	o := u.graph.Object(n)
 	r := o.Owners[k]
 	crd, ok := u.model.contents().definitionOf(u.graph, r.APIVersion, r.Kind)
-	if !ok || !u.containers[crd] || u.model.Object(crd) != nil && u.doubts[crd] == 0 {
+	if !ok || !u.containers[crd] {
 		return false
 	}
 	of := u.graph.Object(u.graph.Owners(n)[k])
-	return u.verdict(n, k) == collector.VerdictDangling || of != nil && (r.APIVersion != of.APIVersion || !of.MatchesIdentity(r, o.Namespace))
+	if u.verdict(n, k) != collector.VerdictDangling && (of == nil || r.APIVersion == of.APIVersion && of.MatchesIdentity(r, o.Namespace)) {
+		return false
+	}
+	if u.model.Object(crd) != nil && u.doubts[crd]&completion == 0 {
+		u.ofKind[crd] = append(u.ofKind[crd], n)
+		return false
+	}
+	return true
 }

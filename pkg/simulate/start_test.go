@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector/collectortest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
@@ -62,6 +63,41 @@ func TestACollectorThatStarts(t *testing.T) {
 			if got := outcome(g, p, c.of); got != c.want {
 				t.Errorf("%s is %s, want %s", c.of, got, c.want)
 			}
+		})
+	}
+}
+
+// The collector cannot look for an owner whose kind has vanished.
+func TestTheOwnersKindMayVanishBeforeTheCollectorLooks(t *testing.T) {
+	lost := st.ConfigMap("a/lost", st.OwnedBy(st.Object("example.com/v1", "Widget", "a/gone")))
+	leaving, held := st.Node("n", st.Foreground()), st.Node("held", st.Terminating("foregroundDeletion", "x/y"))
+	kind := func(with ...st.Option) object.Object { return st.CRD("widgets.example.com", with...) }
+	instance := st.Object("example.com/v1", "Widget", "a/w", st.Foreground())
+	for _, c := range []struct {
+		name string
+		seen []object.Object
+		want string
+	}{
+		{"it stays", []object.Object{kind(st.OwnedBy(held), st.WithFinalizers("x/y")), held}, "deleted"},
+		{"a finalizer holds it", []object.Object{kind(st.OwnedBy(leaving), st.WithFinalizers("x/y")), leaving}, "deleted"},
+		{"it goes with its owner", []object.Object{kind(st.OwnedBy(leaving)), leaving}, "perhaps"},
+		{"it may go with its owner", []object.Object{kind(st.OwnedBy(held)), held}, "perhaps"},
+		{
+			"it waits for an instance that may go",
+			[]object.Object{kind(st.OwnedBy(leaving)), leaving, instance, st.Pod("a/p", st.Owned(st.To(instance, st.Blocking), st.To(held))), held},
+			"perhaps",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			whole := st.New(st.Serving(st.TypesWithContents()...), st.Listing(append(c.seen, lost)...))
+			collectortest.Permute(whole.Objects, func(order []*object.Object) {
+				shuffled := *whole
+				shuffled.Objects = order
+				g, p := started(&shuffled)
+				if got := outcome(g, p, lost); got != c.want {
+					t.Errorf("%s is %s, want %s, in the order %v", lost, got, c.want, order)
+				}
+			})
 		})
 	}
 }
