@@ -307,7 +307,7 @@ func (u *order) containersOf(n graph.Node) []graph.Node {
 }
 
 // spread doubts what depends on an object with a new doubt: its dependents, the owners that it blocks,
-// what contains it, what it uses and what it contains.
+// what contains it, what it uses, what needs its kind and what it contains.
 func (u *order) spread(n graph.Node, d doubt) {
 	o, from := u.graph.Object(n), cause{root: graph.None}
 	if u.doubts[n]&differs != 0 {
