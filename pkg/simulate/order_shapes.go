@@ -192,13 +192,12 @@ func (u *order) examineOwners(n graph.Node) {
 		d = unlinks
 	}
 	for k := range o.Owners {
-		switch j := u.model.judge.Reference(graph.Edge{Node: n, Index: k}); {
-		case u.verdict(n, k) == collector.VerdictUnknown:
+		if u.verdict(n, k) == collector.VerdictUnknown {
+			j := u.model.judge.Reference(graph.Edge{Node: n, Index: k})
 			u.doubt(n, d, cause{n, reason.OwnerUndecidable.Of(j.Owner(o.Owners[k]))})
 			return
-		case u.mayBeUnserved(n, k):
-			u.doubtKind(n)
 		}
+		u.examineKind(n, k)
 	}
 	for i := range groups {
 		// The collector does not know the dependents of an owner that it does not watch.
@@ -299,6 +298,30 @@ func (u *order) mayUnblock(owner, dependent graph.Node) bool {
 		})
 }
 
+// examineKind doubts an object if the kind that a reference names may vanish before the collector has
+// looked for the owner: now, or once it turns out that the kind may (see spread). Then the collector can
+// never resolve the reference. It remembers that an owner is gone only under the identity that it has seen.
+func (u *order) examineKind(n graph.Node, k int) {
+	if len(u.containers) == 0 {
+		return
+	}
+	o := u.graph.Object(n)
+	r := o.Owners[k]
+	crd, ok := u.model.contents().definitionOf(u.graph, r.APIVersion, r.Kind)
+	if !ok || !u.containers[crd] {
+		return
+	}
+	of := u.graph.Object(u.graph.Owners(n)[k])
+	looks := u.verdict(n, k) == collector.VerdictDangling || of != nil && (r.APIVersion != of.APIVersion || !of.MatchesIdentity(r, o.Namespace))
+	switch {
+	case !looks:
+	case u.model.Object(crd) == nil || u.doubts[crd]&completion != 0:
+		u.doubtKind(n)
+	default:
+		u.ofKind[crd] = append(u.ofKind[crd], n)
+	}
+}
+
 // doubtKind doubts an object because the kind of an owner may vanish.
 func (u *order) doubtKind(n graph.Node) {
 	d := deletion
@@ -306,28 +329,4 @@ func (u *order) doubtKind(n graph.Node) {
 		d = unlinks
 	}
 	u.doubt(n, d, cause{n, reason.OrderMatters{Unserved: true}})
-}
-
-// mayBeUnserved reports whether the kind that a reference names may vanish before the collector has
-// looked for the owner. Then it can never resolve the reference. It remembers that an owner is gone
-// only under the identity that it has seen.
-func (u *order) mayBeUnserved(n graph.Node, k int) bool {
-	if len(u.containers) == 0 {
-		return false
-	}
-	o := u.graph.Object(n)
-	r := o.Owners[k]
-	crd, ok := u.model.contents().definitionOf(u.graph, r.APIVersion, r.Kind)
-	if !ok || !u.containers[crd] {
-		return false
-	}
-	of := u.graph.Object(u.graph.Owners(n)[k])
-	if u.verdict(n, k) != collector.VerdictDangling && (of == nil || r.APIVersion == of.APIVersion && of.MatchesIdentity(r, o.Namespace)) {
-		return false
-	}
-	if u.model.Object(crd) != nil && u.doubts[crd]&completion == 0 {
-		u.ofKind[crd] = append(u.ofKind[crd], n)
-		return false
-	}
-	return true
 }

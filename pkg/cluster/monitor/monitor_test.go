@@ -191,15 +191,12 @@ func TestSnapshotDoesNotWaitForATypeThatIsNotServedAnyMore(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer m.Stop()
-		taken := make(chan *snapshot.Snapshot)
-		go func() { taken <- take(t, m) }()
-		synctest.Wait()
-		gone.Store(true)
-		var got *snapshot.Snapshot
-		select {
-		case got = <-taken:
-		case <-time.After(time.Minute):
-			t.Fatal("no snapshot after a minute")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		time.AfterFunc(time.Second, func() { gone.Store(true) })
+		got, err := m.Snapshot(ctx)
+		if err != nil {
+			t.Fatal(err)
 		}
 		if len(got.Gaps) != 1 || got.Gaps[0].Resource != "widgets" || got.Gaps[0].Reason != snapshot.Vanished || names(got) != "a@5" {
 			t.Errorf("gaps %v, objects %s", got.Gaps, names(got))
