@@ -50,6 +50,8 @@ type TerminatingObject struct {
 	// Finalizers are those of other controllers on the root cause, or on what a Namespace still
 	// contains; never nil.
 	Finalizers []HoldingFinalizer `json:"finalizers"`
+	// Contents is the first object in a Namespace that Finalizers hold; nil for other objects.
+	Contents *object.Identity `json:"contents,omitempty"`
 	reason.Stored
 
 	// Kubelet is the kubelet that a Pod past its grace period waits for, and the state of its Node,
@@ -74,6 +76,21 @@ type HoldingFinalizer struct {
 
 // Age returns how long ago the deletion was requested, at the time of the scan.
 func (t *TerminatingObject) Age() time.Duration { return max(0, t.Scanned.Sub(t.Requested)) }
+
+// settle is how long a deletion may take in its normal course.
+const settle = 30 * time.Second
+
+// Held reports whether something holds the object that does not go by itself within seconds: a finalizer of
+// another controller than Kubernetes' own, what a protection waits for, or a condition that fails.
+func (t *TerminatingObject) Held() bool {
+	foreign := slices.ContainsFunc(t.Finalizers, func(f HoldingFinalizer) bool { return !simulate.OfKubernetes(f.Name) })
+	switch t.Holder {
+	case HolderKubelet, HolderDiscovery, HolderUnknown:
+		return true
+	case HolderDependents, HolderFinalizer, HolderGracePeriod, HolderCollector, HolderContents, HolderNothing:
+	}
+	return foreign || t.Because != "" || t.Holder != HolderGracePeriod && t.Age() > settle
+}
 
 // TerminatingReport has everything that is being deleted.
 type TerminatingReport struct {
@@ -102,17 +119,15 @@ func JoinTerminating(clusters []Cluster) *TerminatingReport {
 // Terminating returns every listed object in scope that is being deleted, whatever its age, in the
 // order of the graph. It ignores the rules of the options.
 func Terminating(j *collector.Judge, o Options) []TerminatingObject {
-	return newRuleContext(j, o).terminating((*object.Object).Terminating)
+	return newRuleContext(j, o).terminating()
 }
 
 // Deletions are a Report with the deletions that are under way or follow from it.
 type Deletions struct {
 	*Report
 
-	Stuck      []TerminatingObject // requested more than Options.StuckAfter before the scan; the oldest first
-	Younger    int                 // how many other objects are being deleted
-	YoungerAge time.Duration       // of the oldest of them
-	Dependents int                 // how many objects the collector may delete because it deletes those of findings
+	Terminating []TerminatingObject // the oldest first
+	Dependents  int                 // how many objects the collector may delete because it deletes those of findings
 }
 
 // RunWithDeletions is Run and Terminating with one simulation.
@@ -122,19 +137,8 @@ func RunWithDeletions(j *collector.Judge, o Options) (*Deletions, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Deletions{Report: report, Dependents: r.cascade(report)}
-	out.Stuck = r.terminating(func(of *object.Object) bool {
-		if !of.Terminating() {
-			return false
-		}
-		age := r.graph.Snapshot().Taken.Sub(of.DeletionRequested())
-		if age > o.StuckAfter {
-			return true
-		}
-		out.Younger, out.YoungerAge = out.Younger+1, max(age, out.YoungerAge)
-		return false
-	})
-	slices.SortStableFunc(out.Stuck, func(a, b TerminatingObject) int { return a.Requested.Compare(b.Requested) })
+	out := &Deletions{Report: report, Terminating: r.terminating(), Dependents: r.cascade(report)}
+	slices.SortStableFunc(out.Terminating, func(a, b TerminatingObject) int { return a.Requested.Compare(b.Requested) })
 	return out, nil
 }
 
@@ -163,9 +167,8 @@ func (r *ruleContext) cascade(report *Report) (dependents int) {
 	return dependents
 }
 
-// terminating returns what is known of those objects of Terminating that are selected.
-func (r *ruleContext) terminating(selected func(*object.Object) bool) []TerminatingObject {
-	nodes := r.listed(func(_ graph.Node, of *object.Object) bool { return selected(of) })
+func (r *ruleContext) terminating() []TerminatingObject {
+	nodes := r.listed(func(_ graph.Node, of *object.Object) bool { return of.Terminating() })
 	if len(nodes) == 0 {
 		return nil
 	}
@@ -278,7 +281,8 @@ func (h *holders) blocked(t *TerminatingObject, n graph.Node) {
 	t.holds(holder, by.Reason, finalizers...)
 }
 
-// namespace sets what keeps a Namespace: the first cause, the one to repair first.
+// namespace sets what keeps a Namespace: the first cause, the one to repair first, and the finalizers of what
+// it contains.
 func (h *holders) namespace(t *TerminatingObject, n graph.Node) {
 	found := h.namespaces.Diagnose(n)
 	cause := found.Causes[0]
@@ -289,7 +293,18 @@ func (h *holders) namespace(t *TerminatingObject, n graph.Node) {
 	if cause.Kind == CauseFinalizers {
 		because = reason.HeldByFinalizers{Finalizers: cause.Finalizers, Since: h.before.Since(n)}
 	}
-	t.holds(namespaceHolders[cause.Kind], because, cause.Finalizers...)
+	finalizers := cause.Finalizers
+	for _, in := range h.namespaces.contents[t.Object.Name] {
+		if t.Contents == nil && len(h.graph.Object(in).ForeignFinalizers()) > 0 {
+			t.Contents = &h.graph.Object(in).Identity
+		}
+	}
+	for _, c := range found.Causes[1:] {
+		if c.Kind == CauseContentsLeft {
+			finalizers = append(slices.Clip(finalizers), c.Finalizers...)
+		}
+	}
+	t.holds(namespaceHolders[cause.Kind], because, finalizers...)
 }
 
 var namespaceHolders = map[NamespaceCauseKind]Holder{

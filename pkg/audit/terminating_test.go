@@ -164,11 +164,11 @@ func TestRunWithDeletionsCountsWhatIsDeletedWithTheObjectsOfFindings(t *testing.
 	if err != nil {
 		t.Fatal(err)
 	}
-	var stuck []string
-	for _, s := range found.Stuck {
-		stuck = append(stuck, s.Object.Name)
+	var terminating []string
+	for _, o := range found.Terminating {
+		terminating = append(terminating, o.Object.Name)
 	}
-	if diff := cmp.Diff([]string{"later", "late"}, stuck); diff != "" || found.Dependents != 2 || found.Younger != 2 {
-		t.Errorf("%d dependents, %d younger deletions, %s", found.Dependents, found.Younger, diff)
+	if diff := cmp.Diff([]string{"later", "late", "young", "gone"}, terminating); diff != "" || found.Dependents != 2 {
+		t.Errorf("%d dependents, %s", found.Dependents, diff)
 	}
 }

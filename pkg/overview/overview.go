@@ -34,8 +34,10 @@ type Overview struct {
 	Dependents    int             `json:"dependents"`    // how many are deleted, or may be, because of these
 	Stuck         []Stuck         `json:"stuck"`         // the oldest first; never nil
 	StuckAfter    metav1.Duration `json:"stuckAfter"`
-	Younger       int             `json:"deletionsUnderWay"` // deletions that are not stuck yet
-	YoungerAge    time.Duration   `json:"-"`                 // of the oldest of them
+	BeingDeleted  []Stuck         `json:"beingDeleted"`      // these, and the younger ones that something holds; never nil
+	Younger       int             `json:"deletionsUnderWay"` // how many deletions are not stuck yet
+	Others        int             `json:"-"`                 // how many deletions nothing holds so far
+	OthersAge     time.Duration   `json:"-"`                 // of the oldest of them
 	Broken        []Group         `json:"broken"`            // references that the collector cannot resolve or removes; never nil
 	// Unverified is of how many objects it is unknown what the collector does with them, because the
 	// scan is incomplete.
@@ -102,9 +104,23 @@ func New(g *graph.Graph, r *audit.Deletions, o audit.Options) *Overview {
 	s := g.Snapshot()
 	v := &Overview{
 		Cluster: Cluster{Version: s.Server}, Complete: r.Complete, Gaps: r.Gaps, Summary: r.Summary, Types: s.MonitoredTypes(),
-		WillBeDeleted: []Group{}, Stuck: []Stuck{}, StuckAfter: metav1.Duration{Duration: o.StuckAfter}, Younger: r.Younger, YoungerAge: r.YoungerAge, Dependents: r.Dependents, Broken: []Group{},
+		WillBeDeleted: []Group{}, Stuck: []Stuck{}, StuckAfter: metav1.Duration{Duration: o.StuckAfter}, BeingDeleted: []Stuck{}, Dependents: r.Dependents, Broken: []Group{},
 	}
-	v.addStuck(g, r.Stuck)
+	var stuck, held []audit.TerminatingObject
+	for _, t := range r.Terminating {
+		late := t.Age() > o.StuckAfter
+		if late {
+			stuck = append(stuck, t)
+		} else {
+			v.Younger++
+		}
+		if late || t.Held() {
+			held = append(held, t)
+		} else {
+			v.Others, v.OthersAge = v.Others+1, max(t.Age(), v.OthersAge)
+		}
+	}
+	v.Stuck, v.BeingDeleted = byHolder(g, stuck), byHolder(g, held)
 	var deleted, broken []audit.Finding
 	unverified, overdue := map[types.UID]bool{}, map[types.UID]bool{}
 	for _, f := range r.Findings {
@@ -139,10 +155,10 @@ type heldBy struct {
 	only                object.Identity // set if no other deletion has the same holder
 }
 
-// addStuck groups deletions by what holds them.
-func (v *Overview) addStuck(g *graph.Graph, stuck []audit.TerminatingObject) {
-	index := map[heldBy]int{}
-	for _, t := range stuck {
+// byHolder groups deletions by what holds them.
+func byHolder(g *graph.Graph, deletions []audit.TerminatingObject) []Stuck {
+	index, out := map[heldBy]int{}, []Stuck{}
+	for _, t := range deletions {
 		key := heldBy{holder: t.Holder, kubelet: t.Kubelet}
 		for _, f := range t.Finalizers {
 			key.finalizers += f.Name + ","
@@ -155,24 +171,25 @@ func (v *Overview) addStuck(g *graph.Graph, stuck []audit.TerminatingObject) {
 		}
 		at, known := index[key]
 		if !known {
-			at = len(v.Stuck)
+			at = len(out)
 			index[key] = at
-			v.Stuck = append(v.Stuck, Stuck{TerminatingObject: t})
+			out = append(out, Stuck{TerminatingObject: t})
 		}
-		v.Stuck[at].objects = append(v.Stuck[at].objects, t.Object)
+		out[at].objects = append(out[at].objects, t.Object)
 	}
-	for i := range v.Stuck {
-		held := &v.Stuck[i]
+	for i := range out {
+		held := &out[i]
 		held.Count, held.Namespaces = len(held.objects), audit.CountNamespaces(held.objects)
 		if held.Command = command(g, "why", held.Object); held.Count > 1 {
 			held.Command = inNamespace(held.Namespaces, "stuck")
 		}
 	}
+	return out
 }
 
 // Healthy reports whether there is nothing to show of a complete scan.
 func (v *Overview) Healthy() bool {
-	return v.Complete && len(v.WillBeDeleted)+len(v.Stuck)+len(v.Broken)+v.Unverified == 0
+	return v.Complete && len(v.WillBeDeleted)+len(v.BeingDeleted)+len(v.Broken)+v.Unverified == 0
 }
 
 // Doomed returns how many objects WillBeDeleted has.
@@ -192,7 +209,7 @@ func (v *Overview) Objects() []object.Identity {
 	for _, g := range slices.Concat(v.WillBeDeleted, v.Broken) {
 		out = append(out, g.Objects...)
 	}
-	for _, held := range v.Stuck {
+	for _, held := range v.BeingDeleted {
 		out = append(out, held.objects...)
 	}
 	return out
@@ -205,8 +222,10 @@ func (v *Overview) EditCommands(edit func(words []string) []string) {
 			groups[i].Command = edit(g.Command)
 		}
 	}
-	for i, t := range v.Stuck {
-		v.Stuck[i].Command = edit(t.Command)
+	for _, deletions := range [][]Stuck{v.Stuck, v.BeingDeleted} {
+		for i, t := range deletions {
+			deletions[i].Command = edit(t.Command)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/overview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -83,11 +84,25 @@ func TestNew(t *testing.T) {
 		},
 		"deletions that one finalizer holds, the oldest first, and a younger one": {
 			[]st.Part{st.Listing(hold("ns/a", time.Hour), hold("ns/b", 2*time.Hour), hold("ns/c", time.Minute), st.Secret("ns/d", st.TerminatingFor(time.Hour, "other.example.com/x")))},
-			[]string{"stuck 2 ConfigMap/b finalizer: stuck -n ns", "stuck 1 Secret/d finalizer: why secret/d -n ns", "younger 1"},
+			[]string{"stuck 2 ConfigMap/b finalizer: stuck -n ns", "stuck 1 Secret/d finalizer: why secret/d -n ns", "held 3 ConfigMap/b finalizer: stuck -n ns", "held 1 Secret/d finalizer: why secret/d -n ns", "younger 1"},
+		},
+		"a finalizer of its own controller holds from the first second": {
+			[]st.Part{st.Listing(hold("ns/a", time.Second), hold("ns/b", 2*time.Second))}, []string{"held 2 ConfigMap/b finalizer: stuck -n ns", "younger 2"},
+		},
+		"what Kubernetes deletes in its normal course holds nothing": {
+			[]st.Part{st.Listing(
+				st.Pod("ns/stops", st.TerminatingFor(time.Second), st.InGracePeriodUntil(time.Minute)), st.Object("v1", "PersistentVolumeClaim", "ns/free", st.TerminatingFor(time.Second, simulate.ClaimProtection)),
+				st.ConfigMap("ns/a", st.TerminatingFor(time.Second)),
+			)},
+			[]string{"younger 3", "healthy"},
+		},
+		"what Kubernetes does not finish within half a minute is held": {
+			[]st.Part{st.Listing(st.Object("v1", "PersistentVolumeClaim", "ns/claim", st.TerminatingFor(time.Minute, simulate.ClaimProtection)))},
+			[]string{"held 1 PersistentVolumeClaim/claim finalizer: why persistentvolumeclaim/claim -n ns", "younger 1"},
 		},
 		"what nothing holds is not one cause": {
 			[]st.Part{st.Listing(st.ConfigMap("ns/a", st.TerminatingFor(time.Hour)), st.ConfigMap("ns/b", st.TerminatingFor(time.Hour)))},
-			[]string{"stuck 1 ConfigMap/a nothing: why configmap/a -n ns", "stuck 1 ConfigMap/b nothing: why configmap/b -n ns"},
+			[]string{"stuck 1 ConfigMap/a nothing: why configmap/a -n ns", "stuck 1 ConfigMap/b nothing: why configmap/b -n ns", "held 1 ConfigMap/a nothing: why configmap/a -n ns", "held 1 ConfigMap/b nothing: why configmap/b -n ns"},
 		},
 		"what could not be verified is counted": {
 			[]st.Part{st.Listing(st.ConfigMap("ns/a", st.OwnedBy(old))), st.Unreadable("deployments.apps", snapshot.Forbidden)},
@@ -112,8 +127,13 @@ func facts(v *overview.Overview) (out []string) {
 			out = append(out, fmt.Sprintf("%s %d %s: %s", section.name, len(g.Objects), g.Findings[0].Rule, strings.Join(g.Command, " ")))
 		}
 	}
-	for _, held := range v.Stuck {
-		out = append(out, fmt.Sprintf("stuck %d %s %s: %s", held.Count, held.Object, held.Holder, strings.Join(held.Command, " ")))
+	for _, section := range []struct {
+		name      string
+		deletions []overview.Stuck
+	}{{"stuck", v.Stuck}, {"held", v.BeingDeleted}} {
+		for _, held := range section.deletions {
+			out = append(out, fmt.Sprintf("%s %d %s %s: %s", section.name, held.Count, held.Object, held.Holder, strings.Join(held.Command, " ")))
+		}
 	}
 	for _, count := range []struct {
 		name string

@@ -164,6 +164,9 @@ func domainOf(finalizer string) string {
 // within reports whether a DNS domain is another one or a part of it.
 func within(domain, of string) bool { return domain == of || strings.HasSuffix(domain, "."+of) }
 
+// OfKubernetes reports whether a finalizer is one of Kubernetes or its subprojects, by its domain.
+func OfKubernetes(finalizer string) bool { return ofKubernetes(domainOf(finalizer)) }
+
 func ofKubernetes(domain string) bool {
 	return within(domain, "kubernetes.io") || within(domain, "k8s.io")
 }

@@ -98,6 +98,9 @@ func HeldBy(t *audit.TerminatingObject) string {
 	if t.RootCause != nil {
 		parts = append(parts, escape.Line(t.RootCause.String()))
 	}
+	if t.Contents != nil && t.Holder == audit.HolderContents {
+		parts = nil // they are named below
+	}
 	for _, f := range t.Finalizers {
 		finalizers = append(finalizers, escape.Word(f.Name))
 	}
@@ -107,6 +110,10 @@ func HeldBy(t *audit.TerminatingObject) string {
 			held = ", held by " + held
 		}
 		return escape.Line(t.RootCause.String()) + " (dependent" + held + ")"
+	}
+	if t.Contents != nil {
+		held = "contents such as " + escape.Line(t.Contents.String()) + ", held by " + held
+		return strings.TrimPrefix(strings.Join(parts, ": ")+"; "+held, "; ")
 	}
 	if held != "" {
 		parts = append(parts, held)

@@ -65,17 +65,12 @@ func (s *screen) sections(v *overview.Overview) {
 			return ""
 		})
 	}
-	if len(v.Stuck) > 0 {
-		s.line("\n%s deletions, under way for more than %s", s.palette.Changed("STUCK"), duration.HumanDuration(v.StuckAfter.Duration))
-		for i := range v.Stuck[:min(len(v.Stuck), maxRows)] {
-			held := &v.Stuck[i]
-			text := located(held.Object) + " " + escape.Line(held.Message)
-			if held.Count > 1 {
-				text = fmt.Sprintf("%s, the oldest for %s: held by %s", counted(held.Namespaces), duration.HumanDuration(held.Age()), auditreport.HeldBy(&held.TerminatingObject))
-			}
-			s.row(text, held.Command)
+	if held := v.BeingDeleted; len(held) > 0 {
+		s.line("\n%s, but held", s.palette.Changed("BEING DELETED"))
+		for i := range held[:min(len(held), maxRows)] {
+			s.row(deletion(&held[i]), held[i].Command)
 		}
-		s.more(len(v.Stuck)-maxRows, "stuck")
+		s.more(len(held)-maxRows, "stuck")
 	}
 	var never, kept []overview.Group
 	for _, g := range v.Broken {
@@ -102,9 +97,21 @@ func (s *screen) sections(v *overview.Overview) {
 			s.row(owners(v.Unverified)+" could not be verified", []string{"audit", "--rule", "unverified-owner"})
 		}
 	}
-	if len(v.WillBeDeleted)+len(v.Stuck)+len(v.Broken) == 0 {
+	if len(v.WillBeDeleted)+len(v.BeingDeleted)+len(v.Broken) == 0 {
 		s.line("\nIn what was read: nothing to delete, nothing stuck, no broken owner reference.")
 	}
+}
+
+// deletion returns what is being deleted, for how long, and what holds it.
+func deletion(d *overview.Stuck) string {
+	what, by := located(d.Object)+" for ", "held by "+auditreport.HeldBy(&d.TerminatingObject)
+	switch {
+	case d.Count > 1:
+		what = counted(d.Namespaces) + ", the oldest for "
+	case d.Holder == audit.HolderUnknown || d.Holder == audit.HolderNothing:
+		by = escape.Line(d.Message)
+	}
+	return what + duration.HumanDuration(d.Age()) + ": " + by
 }
 
 func owners(objects int) string {
@@ -172,15 +179,11 @@ func located(o object.Identity) string {
 // next writes whether the garbage collector runs, and what to do next.
 func (s *screen) next(v *overview.Overview) {
 	hint := func(sentence string, command ...string) { s.line("%s: %s", sentence, s.suggest(command...)) }
-	if !v.Healthy() && (v.Younger > 0 || v.Manager != nil) {
+	if !v.Healthy() && (v.Others > 0 || v.Manager != nil) {
 		s.line("")
 	}
-	switch v.Younger {
-	case 0:
-	case 1:
-		hint("1 object is being deleted, for "+duration.HumanDuration(v.YoungerAge)+". See what holds it", "stuck")
-	default:
-		hint(wording.Count(v.Younger, "object")+" are being deleted, the oldest for "+duration.HumanDuration(v.YoungerAge)+". See what holds them", "stuck")
+	if v.Others > 0 {
+		hint(fmt.Sprintf("Deletions in progress: %s, the oldest for %s. See what they wait for", wording.Thousands(v.Others), duration.HumanDuration(v.OthersAge)), "stuck")
 	}
 	if v.Manager != nil {
 		sentence := capitalized(escape.Sentence(v.Manager.Message)) + "."

@@ -65,10 +65,10 @@ func TestWrite(t *testing.T) {
 	}{
 		"a healthy cluster has at most five lines": {
 			runs,
-			[]st.Part{st.Listing(web, st.ConfigMap("ns/a", st.OwnedBy(web)), hold("ns/b", time.Minute))},
+			[]st.Part{st.Listing(web, st.ConfigMap("ns/a", st.OwnedBy(web)), st.Pod("ns/b", st.TerminatingFor(time.Minute), st.InGracePeriodUntil(time.Minute)))},
 			`prod (https://10.0.0.5:6443, v1.37.2)   3 objects, 1 owner reference
 Nothing to delete, nothing stuck, no broken owner reference. Complete scan.
-1 object is being deleted, for 60s. See what holds it: kubectl gc stuck
+Deletions in progress: 1, the oldest for 0s. See what they wait for: kubectl gc stuck
 The controller manager renewed its lease 2s ago. Check it: kubectl gc doctor
 What goes if you delete something: kubectl gc delete TYPE/NAME --dry-run
 `,
@@ -84,10 +84,10 @@ WILL BE DELETED by the garbage collector: 61 objects, then 1 dependent
   61 objects in big (60), shop (1): Deployment/old does not exist
       kubectl gc audit --rule missing-owner -o wide
 
-STUCK deletions, under way for more than 10m
-  Namespace/legacy has been held by other.example.com/x for 3h
+BEING DELETED, but held
+  Namespace/legacy for 3h: held by other.example.com/x
       kubectl gc why namespace/legacy
-  2 objects in ns, the oldest for 120m: held by example.com/hold
+  4 objects in ns, the oldest for 120m: held by example.com/hold
       kubectl gc stuck -n ns
 
 NEVER COLLECTED, as their owner references cannot work
@@ -98,7 +98,6 @@ KEPT, with a broken owner reference
   ConfigMap/both in ns: Deployment/old does not exist (loses this reference)
       kubectl gc repair configmap/both -n ns --dry-run
 
-2 objects are being deleted, the oldest for 60s. See what holds them: kubectl gc stuck
 The controller manager renewed its lease 2s ago.
 A working garbage collector deletes these within seconds. If they stay: kubectl gc doctor
 `,
