@@ -80,14 +80,15 @@ func scanned(live *client.Client, seen *snapshot.Snapshot) Scanned {
 	return Scanned{live, seen, collector.NewJudge(graph.New(seen))}
 }
 
-// Plan plans by what a scan read. If Nodes would go, it reads which Pods run on them, and if claims or volumes would,
-// who uses them and what becomes of their data, and plans again.
+// Plan plans by what a scan read. If Nodes would go, it reads which Pods run on them, if ServiceAccounts would, which
+// Secrets are their tokens, and if claims or volumes would, who uses them and what becomes of their data, and plans
+// again.
 func Plan(ctx context.Context, j Job, seen Scanned) (now Planned, err error) {
 	now = Planned{Scanned: seen}
 	if now.Plan, err = j.Plan(ctx, seen, j.Options.AcceptedGaps); err != nil {
 		return now, err
 	}
-	for _, readMore := range []func(context.Context, Planned) (*snapshot.Snapshot, error){readPodsOfNodes, readVolumes} {
+	for _, readMore := range []func(context.Context, Planned) (*snapshot.Snapshot, error){readPodsOfNodes, readTokens, readVolumes} {
 		more, err := readMore(ctx, now)
 		if err != nil {
 			return now, err
@@ -104,16 +105,30 @@ func Plan(ctx context.Context, j Job, seen Scanned) (now Planned, err error) {
 }
 
 func readPodsOfNodes(ctx context.Context, now Planned) (*snapshot.Snapshot, error) {
-	var nodes []string
-	for _, lost := range now.Plan.LostObjects {
-		if lost.Object.IsNode() {
-			nodes = append(nodes, lost.Object.Name)
-		}
-	}
+	nodes := lost(now.Plan, object.Identity.IsNode, func(o object.Identity) string { return o.Name })
 	if len(nodes) == 0 {
 		return now.Snapshot, nil
 	}
 	return read.MarkPodsOf(ctx, now.Cluster, now.Snapshot, nodes)
+}
+
+func readTokens(ctx context.Context, now Planned) (*snapshot.Snapshot, error) {
+	gone := lost(now.Plan, object.Identity.IsNamespace, object.Identity.InNamespace) // with everything in them
+	namespaces := slices.DeleteFunc(lost(now.Plan, object.Identity.IsServiceAccount, object.Identity.InNamespace), func(name string) bool {
+		return slices.Contains(gone, name)
+	})
+	return read.MarkTokens(ctx, now.Cluster, now.Snapshot, namespaces)
+}
+
+// lost returns what of gives for the objects that a plan deletes and that match, without duplicates.
+func lost(p *plan.Plan, matches func(object.Identity) bool, of func(object.Identity) string) (out []string) {
+	for _, loss := range p.LostObjects {
+		if matches(loss.Object) {
+			out = append(out, of(loss.Object))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func readVolumes(ctx context.Context, now Planned) (*snapshot.Snapshot, error) {

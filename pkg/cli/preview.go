@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // planObjects returns the objects that -o name names: those of the steps, or of a deletion
@@ -160,7 +161,12 @@ func IncompleteNotes(p *plan.Plan) []string {
 	switch {
 	case p.Complete:
 	case deletes:
-		return []string{"The scan is incomplete: this may also delete objects that this tool could not read."}
+		notes := []string{"The scan is incomplete: this may also delete objects that this tool could not read."}
+		secrets := func(g snapshot.Gap) bool { return g.Group == "" && g.Resource == "secrets" }
+		if slices.ContainsFunc(p.Gaps, secrets) && len(lost(p, object.Identity.IsServiceAccount, object.Identity.String)) > 0 {
+			notes = append(notes, "The token Secrets of a ServiceAccount go with it, and this tool could not read them: they are not counted, and a backup does not have them.")
+		}
+		return notes
 	case orphans:
 		return []string{"The scan is incomplete: there may be more dependents, which stay."}
 	}

@@ -46,6 +46,12 @@ func (i Identity) IsNode() bool { return i.APIVersion == "v1" && i.Kind == "Node
 // IsPod reports whether the object is a Pod.
 func (i Identity) IsPod() bool { return i.GroupVersionKind().GroupKind() == Pod }
 
+// IsService reports whether the object is a Service.
+func (i Identity) IsService() bool { return i.APIVersion == "v1" && i.Kind == "Service" }
+
+// IsServiceAccount reports whether the object is a ServiceAccount.
+func (i Identity) IsServiceAccount() bool { return i.APIVersion == "v1" && i.Kind == "ServiceAccount" }
+
 // IsAttachment reports whether the object is a VolumeAttachment, which its storage driver removes before it lets the
 // volume go.
 func (i Identity) IsAttachment() bool { return i.GroupVersionKind().GroupKind() == VolumeAttachment }

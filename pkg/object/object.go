@@ -35,8 +35,9 @@ type Object struct {
 	// NamespaceStatus is what a terminating Namespace says about its deletion. Nil if the object
 	// is none, or if that was not read.
 	NamespaceStatus *NamespaceStatus  `json:"namespaceStatus,omitempty"`
-	Node            *PodNode          `json:"node,omitempty"`   // of a Pod; nil if it has none, or if that was not read
-	Owners          []Reference       `json:"owners,omitempty"` // in the order of the metadata
+	Node            *PodNode          `json:"node,omitempty"`      // of a Pod; nil if it has none, or if that was not read
+	Lifecycle       *Lifecycle        `json:"lifecycle,omitempty"` // nil if it was not read
+	Owners          []Reference       `json:"owners,omitempty"`    // in the order of the metadata
 	Finalizers      []string          `json:"finalizers,omitempty"`
 	Labels          map[string]string `json:"labels,omitempty"`  // nil if they were not requested
 	Aliases         []Identity        `json:"aliases,omitempty"` // other identities with which the same UID was read

@@ -71,6 +71,7 @@ func predicted(p *plan.Plan) []string {
 
 func TestDeletion(t *testing.T) {
 	owner, other := Secret("a/owner"), Secret("a/other")
+	account := Object("v1", "ServiceAccount", "a/ci")
 	lost := Secret("a/lost", OwnedBy(ConfigMap("a/nothing")))
 	set, deployment := Object("apps/v1", "ReplicaSet", "a/set"), Deployment("a/deployment")
 	unwatched := Object("example.com/v1", "Reading", "a/r", OwnedBy(owner))
@@ -275,6 +276,24 @@ func TestDeletion(t *testing.T) {
 				"web terminating service.kubernetes.io/load-balancer-cleanup",
 				"web blocked: is held by service.kubernetes.io/load-balancer-cleanup",
 			},
+		},
+		"k/k#24928: the tokens of a ServiceAccount go with it, by UID where they have one": {
+			[]Part{Listing(
+				account, Secret("a/named", DeletedWith(object.Identity{APIVersion: "v1", Kind: "ServiceAccount", Namespace: "a", Name: "ci"})),
+				Secret("a/issued", DeletedWith(account.Identity)), Secret("a/earlier", DeletedWith(Object("v1", "ServiceAccount", "a/ci", UID("earlier")).Identity)),
+				Secret("a/other", DeletedWith(Object("v1", "ServiceAccount", "a/other").Identity)), Secret("a/unread"),
+			)},
+			inBackground,
+			[]object.Object{account},
+			[]string{"delete ci: requested"},
+			[]string{"issued deleted", "named deleted", "ci deleted"},
+		},
+		"a token goes with a ServiceAccount whose owner goes": {
+			[]Part{Listing(owner, Object("v1", "ServiceAccount", "a/sa", OwnedBy(owner)), Secret("a/token", DeletedWith(Object("v1", "ServiceAccount", "a/sa").Identity)))},
+			inBackground,
+			[]object.Object{owner},
+			[]string{"delete owner: requested; its dependents follow (background)", "delete sa: its only owner, Secret/owner, is deleted before it"},
+			[]string{"owner deleted", "token deleted", "sa deleted"},
 		},
 		"a definition does not care for the policy": {
 			[]Part{Listing(CRD("widgets.example.com"), Object("example.com/v1", "Widget", "a/w"))},

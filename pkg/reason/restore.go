@@ -24,7 +24,7 @@ var (
 	PodFinished      = fixed("PodFinished", "it had finished: if recreated, it would run again")
 	ServerFieldsLost = fixed("ServerFieldsLost",
 		"UIDs, creation times, status and field managers: recreated objects get new ones")
-	TokensReplaced        = fixed("TokensReplaced", "service account tokens: their Secrets get new ones")
+	TokensReplaced        = fixed("TokensReplaced", "service account tokens: their Secrets get new ones, and whoever uses an old one needs the new one")
 	PodsRestart           = fixed("PodsRestart", "data that containers wrote outside of volumes: Pods start again, on any node that fits")
 	DebugContainersLost   = fixed("DebugContainersLost", "debug containers that were added to a running Pod")
 	FinishedJobsSuspended = fixed("FinishedJobsSuspended",

@@ -322,7 +322,7 @@ func TestTheSentencesOfARestoration(t *testing.T) {
 		{reason.PodFinished, "it had finished: if recreated, it would run again"},
 		{reason.ServerFieldsLost, "UIDs, creation times, status and field managers: recreated objects get new ones"},
 		{reason.ReferencesLost.Of(gone), "references to Deployment/api, which does not exist"},
-		{reason.TokensReplaced, "service account tokens: their Secrets get new ones"},
+		{reason.TokensReplaced, "service account tokens: their Secrets get new ones, and whoever uses an old one needs the new one"},
 		{reason.PodsRestart, "data that containers wrote outside of volumes: Pods start again, on any node that fits"},
 		{reason.DebugContainersLost, "debug containers that were added to a running Pod"},
 		{reason.FinishedJobsSuspended, "completion of finished Jobs, which was in their status: they are created suspended, or they would run again"},

@@ -9,15 +9,15 @@ import (
 
 // finalizerControllers models the controllers that run next to the collector: when
 // something changes, they remove their finalizers where the condition is now met. It also
-// stops Pods that were stopping before the simulation, and deletes Endpoints. Its cost is
+// stops Pods that were stopping before the simulation, and deletes followers. Its cost is
 // linear in what changes.
 type finalizerControllers struct {
 	sim    *simulation
 	queue  []graph.Node
 	queued graph.Set // the same nodes
 
-	goneServices []graph.Node          // their Endpoints still have to be deleted
-	endpoints    map[string]graph.Node // by namespace/name; nil until first used
+	gone      []graph.Node                     // their followers still have to be deleted
+	followers map[object.Identity][]graph.Node // by what they follow; nil until first used
 }
 
 func newFinalizerControllers(s *simulation) *finalizerControllers {
@@ -32,8 +32,8 @@ func (c *finalizerControllers) onStateChange(n graph.Node, old *object.Object) {
 			c.enqueue(e.Node)
 		}
 	}
-	if now == nil && old != nil && old.GroupVersionKind().GroupKind() == serviceKind {
-		c.goneServices = append(c.goneServices, n)
+	if now == nil && old != nil && (old.IsService() || old.IsServiceAccount()) {
+		c.gone = append(c.gone, n)
 	}
 	if old != nil && (old.Kind == object.Pod.Kind || old.Kind == object.VolumeClaim.Kind) {
 		c.enqueueUsed(n, old)
@@ -57,37 +57,54 @@ func (c *finalizerControllers) processQueue() bool {
 		c.queued.Remove(n)
 		changed = c.removeFinalizer(n) || changed
 	}
-	for len(c.goneServices) > 0 {
-		service := c.goneServices[0]
-		c.goneServices = c.goneServices[1:]
-		changed = c.deleteEndpoints(service) || changed
+	for len(c.gone) > 0 {
+		n := c.gone[0]
+		c.gone = c.gone[1:]
+		changed = c.deleteFollowers(n) || changed
 	}
 	return changed
 }
 
-// deleteEndpoints deletes the Endpoints of a Service that is gone. They have its name, but
-// no owner reference to it (endpoints_controller.go, syncService).
-func (c *finalizerControllers) deleteEndpoints(service graph.Node) bool {
-	m := c.sim.model
-	if c.endpoints == nil {
-		c.endpoints = map[string]graph.Node{}
-		for n := range m.graph.Listed() {
-			if o := m.graph.Object(graph.Node(n)); o.GroupVersionKind().GroupKind() == endpointsKind {
-				c.endpoints[o.Namespace+"/"+o.Name] = graph.Node(n)
+// Leader returns what an object is deleted with, by another controller and though it has no owner reference
+// to it. The UID is empty if the object names none.
+func Leader(o *object.Object) (leader object.Identity, ok bool) {
+	switch {
+	case o.GroupVersionKind().GroupKind() == endpointsKind: // they have the name of their Service
+		return object.Identity{APIVersion: "v1", Kind: "Service", Namespace: o.Namespace, Name: o.Name}, true
+	case o.Lifecycle != nil:
+		return o.Lifecycle.With, o.Lifecycle.With.Name != ""
+	}
+	return leader, false
+}
+
+// deleteFollowers deletes what goes as soon as this Service or ServiceAccount is gone: its Endpoints
+// (endpoints_controller.go, syncService), or its tokens (tokens_controller.go, syncServiceAccount).
+func (c *finalizerControllers) deleteFollowers(n graph.Node) bool {
+	m, changed := c.sim.model, false
+	if c.followers == nil {
+		c.followers = map[object.Identity][]graph.Node{}
+		for follower := range m.graph.Listed() {
+			if leader, ok := Leader(m.graph.Object(graph.Node(follower))); ok {
+				c.followers[leader] = append(c.followers[leader], graph.Node(follower))
 			}
 		}
 	}
-	at := m.graph.Object(service)
-	n, ok := c.endpoints[at.Namespace+"/"+at.Name]
-	if !ok || m.now[n] == nil || m.now[n].Terminating() {
-		return false
+	leader := m.graph.Object(n).Identity
+	unnamed := leader
+	unnamed.UID = ""
+	for _, follower := range slices.Concat(c.followers[leader], c.followers[unnamed]) {
+		now := m.now[follower]
+		if now == nil || now.Terminating() || now.Contested {
+			continue
+		}
+		if by := c.sim.last[n]; by >= 0 {
+			c.sim.result.ContentsDeleted[follower], c.sim.last[follower] = int(by), by
+		}
+		c.sim.release.add(follower, c.sim.release.causesOf(n))
+		m.SetState(follower, StateAfterDelete(now, "", nil, m.taken))
+		changed = true
 	}
-	if by := c.sim.last[service]; by >= 0 {
-		c.sim.result.ContentsDeleted[n], c.sim.last[n] = int(by), by
-	}
-	c.sim.release.add(n, c.sim.release.causesOf(service))
-	m.SetState(n, StateAfterDelete(m.now[n], "", nil, m.taken))
-	return true
+	return changed
 }
 
 // removeFinalizer removes the first finalizer of an object whose controller removes it, or

@@ -67,7 +67,7 @@ type Result struct {
 	// ContentsDeleted maps objects that other controllers delete to the transition that
 	// made them do so: the contents of a Namespace or CustomResourceDefinition
 	// (docs/gc-semantics.md#contents-of-a-namespace), and for ActorControllerManager the
-	// Endpoints of a Service. They may be gone before a transition of their own. A Namespace or
+	// Endpoints of a Service and the tokens of a ServiceAccount. They may be gone before a transition of their own. A Namespace or
 	// CustomResourceDefinition whose deletion Bounds.Removal lets complete is among them, too.
 	ContentsDeleted map[graph.Node]int
 	// ContentsPending maps the contents of a Namespace that are not deleted yet, because a Pod

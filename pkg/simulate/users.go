@@ -11,7 +11,6 @@ import (
 )
 
 var (
-	serviceKind   = schema.GroupKind{Kind: "Service"}
 	endpointsKind = schema.GroupKind{Kind: "Endpoints"}
 
 	resourceClaimKind = schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceClaim"}

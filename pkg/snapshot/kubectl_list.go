@@ -108,6 +108,7 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 	if t.Monitored() { // a scan lists no other types (docs/gc-semantics.md#monitored-types)
 		added := object.FromMeta(o.APIVersion, o.Kind, &o.Metadata, true)
 		added.Claims, added.Storage = object.StorageOf(added.Identity, o.Spec, o.Status)
+		added.Lifecycle = object.LifecycleOf(added.Identity, document)
 		if added.Terminating() && added.IsNamespace() {
 			added.NamespaceStatus = object.NamespaceStatusOf(o.Spec, o.Status)
 		}

@@ -20,6 +20,7 @@ type Query struct {
 	Namespace     string
 	FieldSelector string // selects a part of the list
 	Name          string // of a single object; empty: a list
+	Metadata      bool   // EachPage and what calls it read metadata alone
 	DryRun        bool   // the answer is that of a dry run, which may lack a resourceVersion
 }
 

@@ -17,9 +17,10 @@ const (
 	// in such a form alone, and those in protobuf are quicker to decode.
 	AcceptObject = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/vnd.kubernetes.protobuf,application/json"
 
-	acceptList  = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
-	AcceptWhole = "application/json" // whole objects
-	AcceptTable = "application/json;as=Table;g=meta.k8s.io;v=v1"
+	acceptListJSON = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+	acceptList     = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," + acceptListJSON
+	AcceptWhole    = "application/json" // whole objects
+	AcceptTable    = "application/json;as=Table;g=meta.k8s.io;v=v1"
 )
 
 // MaxRetryAfter limits how often client-go honours a Retry-After header.

@@ -43,7 +43,7 @@ func EachWhole[T any](ctx context.Context, c *Client, q Query, options metav1.Li
 	return c.EachPage(ctx, q, options, func(items []json.RawMessage, _ int) (more bool, err error) {
 		for _, raw := range items {
 			var item T
-			if _, err := ReadItem(raw, q, false); err != nil {
+			if _, err := ReadItem(raw, q, q.Metadata); err != nil {
 				return false, err
 			}
 			if err := json.Unmarshal(raw, &item); err != nil {
@@ -60,8 +60,12 @@ func EachWhole[T any](ctx context.Context, c *Client, q Query, options metav1.Li
 // EachPage calls each for the undecoded whole objects of every page of a list, and with how many objects
 // the list has as far as is known, until each reports that it needs no more.
 func (c *Client) EachPage(ctx context.Context, q Query, options metav1.ListOptions, each func(items []json.RawMessage, total int) (more bool, err error)) error {
+	accept := AcceptWhole
+	if q.Metadata {
+		accept = acceptListJSON
+	}
 	for list := (Pages{}); ; options.Continue = list.Continue {
-		raw, err := c.Fetch(ctx, q, AcceptWhole, options)
+		raw, err := c.Fetch(ctx, q, accept, options)
 		if err != nil {
 			return err
 		}
@@ -78,7 +82,7 @@ func (c *Client) EachPage(ctx context.Context, q Query, options metav1.ListOptio
 }
 
 func readWholePage(raw []byte, q Query, list *Pages, each func([]json.RawMessage, int) (bool, error)) (more bool, err error) {
-	items, meta, err := ReadPage(raw, q, false)
+	items, meta, err := ReadPage(raw, q, q.Metadata)
 	if err != nil {
 		return false, err
 	}

@@ -149,6 +149,11 @@ func WithClaims(claims ...string) Option {
 	return func(o *object.Object) { o.Claims = append([]string{}, claims...) }
 }
 
+// DeletedWith makes the object one that a controller deletes with another one, of the same namespace.
+func DeletedWith(leader object.Identity) Option {
+	return func(o *object.Object) { o.Lifecycle = &object.Lifecycle{With: leader} }
+}
+
 // Reporting sets the conditions of a terminating Namespace: those of the namespace controller
 // that are true, as pairs of type and message. Without any, it has reported only success.
 func Reporting(conditions ...string) Option {
