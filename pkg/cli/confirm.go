@@ -21,6 +21,9 @@ func confirmPlan(ctx context.Context, o *MutatingOptions, p *plan.Plan) error {
 	if names := planview.CriticalDeletions(p); len(names) > 0 {
 		fmt.Fprintln(s.Err, "The deletion includes:\n  "+strings.Join(names, "\n  "))
 	}
+	if grants := planview.Grants(p); grants != "" {
+		fmt.Fprintln(s.Err, grants)
+	}
 	switch {
 	case o.confirm != "" && o.confirm != p.Digest():
 		return Refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan differs from the confirmed one: its digest is %s, not %s", p.Digest(), o.confirm), "preview the plan again, and confirm its digest")

@@ -295,7 +295,7 @@ func foundLeft(more int, blocked []plan.Blocked) string {
 		for i, b := range blocked {
 			objects[i] = b.Object
 		}
-		found = append(found, fmt.Sprintf("%d blocked: %s", len(blocked), nameList(objects, maxNamedLeft)))
+		found = append(found, fmt.Sprintf("%d blocked: %s", len(blocked), NameList(objects, maxNamedLeft)))
 	}
 	return cmp.Or(strings.Join(found, " and "), "nothing left to do")
 }

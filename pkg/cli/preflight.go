@@ -133,7 +133,7 @@ const maxNamedRights, maxNamedObjects = 20, 3
 
 func (s *ScanOptions) warnOfRefusals(refused []refusal, unknown []string) {
 	for _, r := range refused[:min(len(refused), maxNamedRights)] {
-		line := "warning: you are not allowed to " + escape.Short(r.Right(), 500) + ", which is needed for " + nameList(r.objects, maxNamedObjects)
+		line := "warning: you are not allowed to " + escape.Short(r.Right(), 500) + ", which is needed for " + NameList(r.objects, maxNamedObjects)
 		if r.Failure != nil {
 			line += ": " + escape.Short(r.Failure.Text(), 2000)
 		}

@@ -76,6 +76,9 @@ func preview(o *MutatingOptions, p *plan.Plan, notes []string) error {
 		return nil
 	}
 	palette := o.Scan.Palette()
+	if grants := planview.Grants(p); grants != "" {
+		fmt.Fprintln(out, palette.Deleted(grants))
+	}
 	if err := writePlan(o, p, out, palette); err != nil {
 		return err
 	}

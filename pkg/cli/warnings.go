@@ -40,8 +40,8 @@ func (s *ScanOptions) WarnOfClusterGaps(cluster string, gaps []snapshot.Gap, typ
 	}
 }
 
-// nameList returns the names of up to limit of the items, and how many more there are.
-func nameList[T fmt.Stringer](items []T, limit int) string {
+// NameList returns the names of up to limit of the items, and how many more there are.
+func NameList[T fmt.Stringer](items []T, limit int) string {
 	names := make([]string, len(items))
 	for i, item := range items {
 		names[i] = escape.Short(item.String(), 200)

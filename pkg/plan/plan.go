@@ -133,6 +133,8 @@ type Creation struct {
 	// OwnerAdopts says that the new owner is a controller that adopts the object
 	// by itself after a while.
 	OwnerAdopts bool
+	// Grants says that the object gives rights, or decides which requests the API server accepts.
+	Grants bool
 	// Defines are the types that must be served before the step is done.
 	Defines []snapshot.Type
 }

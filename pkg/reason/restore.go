@@ -52,6 +52,9 @@ var (
 	// a controller creates the object in every namespace; contents are lost if what was added to it does not come back
 	ComesWithNamespace = either("ComesWithNamespace", "contentsLost,omitzero",
 		"a controller creates it in every namespace; anything added to it is not restored", "a controller creates it in every namespace")
+	// the scope of the object's type is not that of its manifest
+	OtherScope = either("OtherScope", "namespaced,omitzero",
+		"its manifest has no namespace, but its type needs one", "its manifest names a namespace, but objects of its type are in none")
 	// references to an owner are not restored
 	ReferencesLost        = says("ReferencesLost", "owner", func(o Owner) string { return fmt.Sprintf("references to %s, which %s", o, o.Predicate()) })
 	ClaimVolumeUnverified = with[string]("ClaimVolumeUnverified", "volume", "it is unknown whether PersistentVolume/%s still exists: its claim names it, and waits forever if it does not")

@@ -314,6 +314,8 @@ func TestTheSentencesOfARestoration(t *testing.T) {
 		{reason.ControllerCreatesPods.Of("Job/import"), "its controller Job/import exists and creates the Pods that it needs"},
 		{reason.ComesWithNamespace.Of(false), "a controller creates it in every namespace"},
 		{reason.ComesWithNamespace.Of(true), "a controller creates it in every namespace; anything added to it is not restored"},
+		{reason.OtherScope.Of(false), "its manifest names a namespace, but objects of its type are in none"},
+		{reason.OtherScope.Of(true), "its manifest has no namespace, but its type needs one"},
 		{reason.CreatedForService, "a controller creates it for its Service"},
 		{reason.LeaseRenewed, "its holder recreates it"},
 		{reason.EventPast, "it reports a past event"},

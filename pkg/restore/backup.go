@@ -2,6 +2,7 @@ package restore
 
 import (
 	"encoding/json"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -24,6 +25,19 @@ type Backup struct {
 	// Manifest reads the manifest of a saved object. It is called twice for an
 	// object that is created, and must return the same both times.
 	Manifest func(event.Saved) (json.RawMessage, error)
+}
+
+// Objects returns the objects that the run backed up or changed, each once, sorted by identity.
+func (b Backup) Objects() []object.Identity {
+	var out []object.Identity
+	for _, s := range b.Saved {
+		out = append(out, s.Object)
+	}
+	for _, s := range b.Steps {
+		out = append(out, s.Object)
+	}
+	slices.SortFunc(out, object.Identity.Compare)
+	return slices.Compact(out)
 }
 
 // Options configure a restoration.

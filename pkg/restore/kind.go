@@ -2,6 +2,7 @@ package restore
 
 import (
 	"encoding/json"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -148,6 +149,21 @@ func tokenPrerequisites(m manifest) []prerequisite {
 	}
 	account := m.text(annotation("kubernetes.io/service-account.name")...)
 	return []prerequisite{{serviceAccount, m.text("metadata", "namespace"), account}}
+}
+
+// grantingGroups are the API groups whose objects give rights, or decide which requests the API server accepts.
+var grantingGroups = []string{"rbac.authorization.k8s.io", "admissionregistration.k8s.io", "apiregistration.k8s.io", "certificates.k8s.io"}
+
+// grants reports what plan.Creation.Grants says of an object. The token of a Secret is a user's password, and a
+// conversion webhook sees and changes what its types hold.
+func grants(o object.Identity, m manifest) bool {
+	switch o.GroupVersionKind().GroupKind() {
+	case schema.GroupKind{Kind: "Secret"}:
+		return isToken(m) || m.text("type") == "bootstrap.kubernetes.io/token"
+	case schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:
+		return m.text("spec", "conversion", "strategy") == "Webhook"
+	}
+	return slices.Contains(grantingGroups, o.GroupVersionKind().Group)
 }
 
 // customResourceVerbs are the verbs of every custom resource.

@@ -103,6 +103,7 @@ type recreation struct {
 	prerequisites []prerequisite
 	lost          []reason.Reason
 	types         []snapshot.Type // of a CustomResourceDefinition
+	grants        bool            // see plan.Creation
 	live          *object.Object  // nil until it was created
 	holder        *referenceHolder
 	position      int // in the creation order

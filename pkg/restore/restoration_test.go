@@ -155,6 +155,13 @@ func TestNew(t *testing.T) {
 				"leave Widget/cache: it still exists",
 			},
 		},
+		"believes the scope of the type that is served, not that of the manifest": {
+			scenario{gone: []object.Object{Object("v1", "PersistentVolume", "shop/disk"), ConfigMap("flags")}},
+			[]string{
+				"leave ConfigMap/flags: its manifest has no namespace, but its type needs one",
+				"leave PersistentVolume/disk: its manifest names a namespace, but objects of its type are in none",
+			},
+		},
 		"leaves a terminating object alone": {
 			scenario{gone: []object.Object{flags}, live: []object.Object{ConfigMap("shop/flags", Terminating("example.com/hold"))}},
 			[]string{"leave ConfigMap/flags: it is still being deleted: restore it once it is gone"},

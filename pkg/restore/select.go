@@ -95,6 +95,9 @@ func (p *planner) selectObject(saved event.Saved) reason.Reason {
 	if why != nil {
 		return why
 	}
+	if t.Namespaced != (o.Namespace != "") { // whatever the backup says: it could have been written by anybody
+		return reason.OtherScope.Of(t.Namespaced)
+	}
 	m, err := p.backup.parse(saved)
 	if err != nil {
 		return reason.ManifestUnreadable.Of(err.Error())
@@ -210,7 +213,7 @@ func (p *planner) add(c *recreation, m manifest) {
 		c.types = definedTypes(m)
 		p.newTypes = append(p.newTypes, c.types...)
 	}
-	c.lost = clean(m, c.kind, p.volumes)
+	c.lost, c.grants = clean(m, c.kind, p.volumes), grants(o, m)
 	p.toCreate = append(p.toCreate, c)
 	if o.IsNamespace() {
 		p.namespaces[o.Name] = true

@@ -15,6 +15,7 @@ func (p *planner) steps(order []*recreation, after [][]int) []plan.Step {
 	for position, c := range order {
 		step := newStep(len(steps), plan.ActionCreate, c.holder)
 		step.Object.ResourceVersion, step.Creation.Manifest, step.Creation.Defines = c.saved.ResourceVersion, c.saved.SHA256, c.types
+		step.Creation.Grants = c.grants
 		for _, before := range after[position] {
 			step.After = append(step.After, stepID(before))
 			step.Creation.WaitForCaches = step.Creation.WaitForCaches || c.kind.adopts && order[before].isLinkedTo(c)

@@ -10,13 +10,16 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	recorded "github.com/kubectl-gc/kubectl-gc/pkg/event"
+	gcobject "github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
@@ -369,6 +372,41 @@ func TestRestoreRefusals(t *testing.T) {
 	if r := s.gc("restore", folder, "--confirm", s.dryRunDigest("restore", folder)).exits(t, 0); !strings.Contains(r.Stdout, "created 1 in ") {
 		t.Error(r.Stdout)
 	}
+}
+
+// A backup may have been written by anybody: the scope of an object is that of its type, whatever its manifest says.
+func TestRestoreOfOneNamespaceGivesNoRightsElsewhere(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("written")
+	kubeSystem := s.live(newObject("v1", "Namespace", "", "kube-system"))
+	written, err := backup.Create(t.TempDir(), "written", backup.Header{ClusterUID: string(kubeSystem.GetUID()), Command: "trace", Mode: backup.FromLog, Started: time.Now()}, nil)
+	s.must(err)
+	manifests := []object{
+		newObject("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", ns, "written-admin",
+			withField("roleRef", map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}),
+			withField("subjects", []any{map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "mallory"}})),
+		newObject("rbac.authorization.k8s.io/v1", "RoleBinding", ns, "written-view",
+			withField("roleRef", map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"})),
+	}
+	for i, o := range manifests {
+		o.SetUID(types.UID(fmt.Sprint("written-", i)))
+		raw, err := o.MarshalJSON()
+		s.must(err)
+		s.must(written.Save(gcobject.FromMeta(o.GetAPIVersion(), o.GetKind(), o, false), raw))
+	}
+	s.must(written.Finish(time.Now()))
+	s.must(written.Close())
+	for range 2 {
+		s.gc("restore", written.Path(), "-n", ns, "--yes").exits(t, 0).
+			shows(t, "ClusterRoleBinding/written-admin", "its manifest names a namespace, but objects of its type are in none")
+	}
+	s.gc("restore", written.Path(), "--yes").exits(t, 0).shows(t, "Nothing to do")
+	if _, err := s.client(manifests[0]).Get(t.Context(), "written-admin", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("mallory is an administrator: %v", err)
+	}
+	s.must(s.client(manifests[1]).Delete(t.Context(), "written-view", metav1.DeleteOptions{}))
+	s.gc("restore", written.Path(), "-n", ns, "--dry-run").exits(t, 0).
+		shows(t, "Gives rights, or decides what the API server accepts: RoleBinding/written-view -n "+ns+".\n")
 }
 
 // dryRunDigest returns the digest of a dry run.

@@ -216,13 +216,26 @@ func (c *restoreCommand) filter(served []snapshot.Type) (func(object.Identity) b
 		return nil, cli.WithHint(err, "if its CustomResourceDefinition is in the backup, restore that first")
 	}
 	mapper := snapshot.NewMapper(served)
-	return func(o object.Identity) bool {
-		if namespace != "" && o.Namespace != namespace {
-			return false
-		}
+	in := func(o object.Identity) bool { return namespace == "" || o.Namespace == namespace }
+	names := func(t cli.Target, o object.Identity) bool {
 		m, ok := mapper.Map(o.APIVersion, o.Kind)
-		return len(c.wanted) == 0 || ok && slices.ContainsFunc(c.wanted, func(t cli.Target) bool {
-			return t.Name == o.Name && t.Type.GroupResource() == m.Type.GroupResource()
-		})
+		return ok && t.Name == o.Name && t.Type.GroupResource() == m.Type.GroupResource()
+	}
+	var has []object.Identity
+	for _, o := range c.input.Objects() {
+		if in(o) {
+			has = append(has, o)
+		}
+	}
+	for _, t := range c.wanted {
+		if !slices.ContainsFunc(has, func(o object.Identity) bool { return names(t, o) }) {
+			return nil, cli.Usagef("the backup has no %s%s; it has: %s", cli.Quote(t.Word+"/"+t.Name), cli.InNamespace(namespace), cli.NameList(has, maxNamed))
+		}
+	}
+	return func(o object.Identity) bool {
+		return in(o) && (len(c.wanted) == 0 || slices.ContainsFunc(c.wanted, func(t cli.Target) bool { return names(t, o) }))
 	}, nil
 }
+
+// maxNamed is how many objects of a backup an error names.
+const maxNamed = 8

@@ -46,16 +46,16 @@ func (c *traceCommand) checkSave() error {
 func (c *traceCommand) save(ctx context.Context, evidence *trace.Evidence, all *trace.Cascade) error {
 	deletions := lastOfEachName(all)
 	var missing []string
-	of := map[string]map[auditlog.Whole]string{} // by file, their namespaces
+	of := map[string]map[auditlog.Whole]object.Identity{} // by file, what the log calls them
 	for _, d := range deletions {
 		if d.Whole == nil {
 			missing = append(missing, escape.Line(cmp.Or(d.Object.Kind, d.Resource)+"/"+d.Object.Name))
 			continue
 		}
 		if of[d.Whole.File] == nil {
-			of[d.Whole.File] = map[auditlog.Whole]string{}
+			of[d.Whole.File] = map[auditlog.Whole]object.Identity{}
 		}
-		of[d.Whole.File][auditlog.Whole{Offset: d.Whole.Offset, UID: d.Object.UID}] = d.Object.Namespace
+		of[d.Whole.File][auditlog.Whole{Offset: d.Whole.Offset, UID: d.Object.UID}] = d.Object
 	}
 	if len(of) == 0 {
 		return cli.WithHint(fmt.Errorf("save a backup: the logs have none of %s in full", wording.Count(len(deletions), "object")),
@@ -124,12 +124,16 @@ func clusterUID(evidence *trace.Evidence, deletions []*trace.Deletion) types.UID
 	return read.UIDInScan(evidence.Before)
 }
 
-// copyObjects copies objects from logs to a backup, and returns why some could not be saved. of has their namespaces, by
-// file.
-func (c *traceCommand) copyObjects(ctx context.Context, of map[string]map[auditlog.Whole]string, folder *backup.Folder) (failed []error, err error) {
-	save := func(o *unstructured.Unstructured, namespace string) {
+// copyObjects copies objects from logs to a backup, and returns why some could not be saved. of has what the log
+// calls them, by file.
+func (c *traceCommand) copyObjects(ctx context.Context, of map[string]map[auditlog.Whole]object.Identity, folder *backup.Folder) (failed []error, err error) {
+	save := func(o *unstructured.Unstructured, as object.Identity) {
 		if o.GetNamespace() == "" { // a client may leave it out
-			o.SetNamespace(namespace)
+			o.SetNamespace(as.Namespace)
+		}
+		if o.GetNamespace() != as.Namespace || o.GetName() != as.Name || as.Kind != "" && o.GetKind() != as.Kind {
+			failed = append(failed, fmt.Errorf("the log has %s/%s as the content of %s", o.GetKind(), o.GetName(), as))
+			return
 		}
 		// The answer to the DELETE says that it is being deleted: restore would leave it alone.
 		o.SetDeletionTimestamp(nil)

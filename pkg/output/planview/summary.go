@@ -284,6 +284,24 @@ func CriticalDeletions(p *plan.Plan) []string {
 	return out
 }
 
+// Grants names in one line, without its line break, the objects that a restoration creates and that give rights, or
+// decide which requests the API server accepts. It returns an empty string if there are none.
+func Grants(p *plan.Plan) string {
+	var names []string
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Creation != nil && s.Creation.Grants {
+			names = append(names, arguments(s.Object.Identity))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "Gives rights, or decides what the API server accepts: " + wording.List(names, maxGrants) + "."
+}
+
+// maxGrants is how many objects Grants names.
+const maxGrants = 10
+
 func critical(o object.Identity) bool {
 	return o.Namespace == "kube-system" || o.IsNamespace() || o.IsCRD() || isStorage(o)
 }
