@@ -39,7 +39,8 @@ type Options struct {
 	// have no result.
 	Watcher Watcher
 	// NoWait ends a step when its write is done, although a grace period or the deletion of
-	// contents may take longer. Steps that depend on the end of that are skipped.
+	// contents may take longer. Steps that depend on the end of that are skipped. A step on an
+	// object that keeps changing fails after few attempts.
 	NoWait bool
 }
 

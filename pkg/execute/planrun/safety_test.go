@@ -115,6 +115,16 @@ func TestDeletesABusyObject(t *testing.T) {
 	s.checkResults(t, s.run(t.Context()), "delete child: done")
 }
 
+func TestABusyObjectDoesNotHoldUpARunThatIsRepeated(t *testing.T) {
+	s := newScenario(Secret("a/child", OwnedBy(gone)))
+	s.options.NoWait = true
+	s.server.before = func(c call) error {
+		s.server.edit(c.at.UID, func(*object.Object) {})
+		return nil
+	}
+	s.checkResults(t, s.run(t.Context()), "delete child: failed KeepsChanging 2")
+}
+
 func TestGivesUpOnAnObjectThatKeepsChanging(t *testing.T) {
 	child, stays := Secret("a/child", OwnedBy(gone)), Secret("a/stays")
 	other := Secret("a/other", OwnedBy(gone, stays))

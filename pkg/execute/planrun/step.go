@@ -36,6 +36,18 @@ type task struct {
 // than everything can be listed would never lose its finalizer otherwise.
 const maxRelists = 2
 
+// attemptsWithoutWaiting is how often Options.NoWait tries a step: a later plan tries it again, and until this one has
+// ended, everything else waits.
+const attemptsWithoutWaiting = 2
+
+// attempts returns how often a step on an object that keeps changing is tried.
+func (r *run) attempts() int {
+	if r.options.NoWait {
+		return attemptsWithoutWaiting
+	}
+	return runner.MaxAttempts
+}
+
 // perform does the step if it is still what the collector would do.
 func (t *task) perform(ctx context.Context) *event.Result {
 	for {
@@ -84,8 +96,8 @@ func (t *task) evaluateNow() evaluation {
 // if the step has to be evaluated again.
 func (t *task) advance(ctx context.Context, e evaluation) *event.Result {
 	switch {
-	case t.attempts == runner.MaxAttempts:
-		return runner.Failed(reason.KeepsChanging.Of(runner.MaxAttempts))
+	case t.attempts == t.run.attempts():
+		return runner.Failed(reason.KeepsChanging.Of(t.attempts))
 	case t.run.backup != nil && t.step.BacksUp() && (!e.backedUp || t.run.backupErrors[t.node] != nil):
 		return t.backUp(ctx, e.object)
 	case e.decision.Action == collector.ActionRemoveFinalizer && !t.step.Requested && t.relists <= min(t.attempts, maxRelists-1):
