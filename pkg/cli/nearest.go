@@ -26,7 +26,7 @@ func DidYouMean(near []string) string {
 }
 
 // Nearest returns the candidates that typed may have been meant to be: those that differ from it by
-// the fewest edits, if these are few, or else those that begin with it; sorted and at most three. Case
+// one or two edits, else those that begin with it, else those that differ by a few more; sorted and at most three. Case
 // does not matter. Candidates may repeat and be empty.
 func Nearest(typed string, candidates []string) (near []string) {
 	fewest, longer := (len(typed)+2)/3, []string(nil)
@@ -47,7 +47,7 @@ func Nearest(typed string, candidates []string) (near []string) {
 			near = append(near, c)
 		}
 	}
-	if len(near) == 0 {
+	if len(near) == 0 || fewest > 2 && len(longer) > 0 {
 		near = longer
 	}
 	slices.Sort(near)

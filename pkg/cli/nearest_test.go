@@ -22,6 +22,7 @@ func TestNearest(t *testing.T) {
 		"Shop":         {"shop"},
 		"kub":          {"kube-system"}, // it begins with that
 		"ku":           nil,
+		"kube":         {"kube-system"}, // which says more than the names that differ by a few letters
 	} {
 		if got := Nearest(typed, candidates); !slices.Equal(got, want) {
 			t.Errorf("Nearest(%q) = %q, want %q", typed, got, want)

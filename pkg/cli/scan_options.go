@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"strconv"
 	"time"
 
@@ -146,14 +147,11 @@ func (s *ScanOptions) Validate() error {
 	)
 }
 
+// requestTimeout returns the time limit of --request-timeout, as kubectl reads it: a number without a unit is seconds; 0 for none.
 func (s *ScanOptions) requestTimeout() (time.Duration, error) {
-	given := s.Config.Timeout()
-	if given == "0" || given == "" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(given)
+	d, err := s.Config.Timeout()
 	if err != nil || d < 0 {
-		return 0, Usagef("--request-timeout %s is not a duration: use for example 30s", Quote(given))
+		return 0, Usagef("--request-timeout %s: must be a duration such as 30s, or a number of seconds; 0 for no limit", Quote(s.Config.GivenTimeout()))
 	}
 	return d, nil
 }
@@ -403,6 +401,10 @@ func (s *ScanOptions) withScanHint(err error) error {
 			return WithHint(err, "log in as for kubectl: your token or certificate may have expired")
 		case unreachable.Refused():
 			return WithHint(err, "log in, or check your RBAC permissions: ClusterRole system:discovery permits this to all authenticated users")
+		case unreachable.Untrusted():
+			return WithHint(err, "check the server's name, and certificate-authority-data of its cluster in the kubeconfig")
+		case strings.HasPrefix(unreachable.Server, "http://") && unreachable.Answered():
+			return WithHint(err, "use https:// in the address of the server")
 		case context == "":
 			return WithHint(err, "check the address of the server"+s.orFile())
 		}

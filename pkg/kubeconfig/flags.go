@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
@@ -111,8 +112,13 @@ func (f *Flags) Target() (context, server string, err error) {
 // Namespace returns the value of -n, which may be empty.
 func (f *Flags) Namespace() string { return f.overrides.Context.Namespace }
 
-// Timeout returns the value of --request-timeout.
-func (f *Flags) Timeout() string { return f.overrides.Timeout }
+// GivenTimeout returns the value of --request-timeout.
+func (f *Flags) GivenTimeout() string { return f.overrides.Timeout }
+
+// Timeout returns the limit of --request-timeout, in which a number without a unit is seconds; 0 for none.
+func (f *Flags) Timeout() (time.Duration, error) {
+	return clientcmd.ParseTimeout(cmp.Or(f.overrides.Timeout, "0"))
+}
 
 // DisablePrompts keeps credential plugins from prompting.
 func (f *Flags) DisablePrompts() { f.noPrompt = "nobody can be asked now" }

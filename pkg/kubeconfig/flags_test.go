@@ -54,7 +54,7 @@ func TestFlags(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := values{Host: config.Host, Token: config.BearerToken, Named: flags.Namespace(), Timeout: flags.Timeout()}
+			got := values{Host: config.Host, Token: config.BearerToken, Named: flags.Namespace(), Timeout: flags.GivenTimeout()}
 			if as := config.Impersonate; as.UserName != "" {
 				got.User = strings.Join([]string{as.UserName, as.UID, strings.Join(as.Groups, ","), "k:" + strings.Join(as.Extra["k"], ",")}, " ")
 			}

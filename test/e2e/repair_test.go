@@ -230,6 +230,9 @@ metadata:
 	r := s.kubectl("gc", "repair", "-f", s.writeFile("backup.yaml", manifest)).exits(t, 0).
 		warns(t, "ConfigMap/part -n "+ns+": changed: Secret/owner was replaced by a new one: the reference gets its UID",
 			"ConfigMap/shared -n "+ns+": removed: Secret/gone does not exist", "Fixed 2 references; none left to fix. Complete scan.")
+	elsewhere := s.namespace("elsewhere")
+	s.kubectl("gc", "repair", "-n", elsewhere, "-f", s.writeFile("copied.yaml", strings.ReplaceAll(manifest, "namespace: "+ns, "namespace: "+elsewhere))).exits(t, 0).
+		warns(t, "ConfigMap/shared -n "+elsewhere+": removed: Secret/owner is in another namespace ("+ns+")")
 	for _, comment := range []string{"# from a backup", "# the only one"} {
 		if !strings.Contains(r.Stdout, comment) {
 			t.Errorf("the comment %q is missing in\n%s", comment, r.Stdout)

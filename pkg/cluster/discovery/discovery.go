@@ -5,6 +5,7 @@ package discovery
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,6 +50,12 @@ func (e *UnreachableError) Error() string {
 	if e.Refused() {
 		return fmt.Sprintf("you are not allowed to ask %s which types it serves: %v", e.Server, e.Err)
 	}
+	if e.Untrusted() {
+		return fmt.Sprintf("%s answers with a certificate that is not trusted: %v", e.Server, e.Err)
+	}
+	if e.Answered() {
+		return fmt.Sprintf("%s answers, but not as an API server does: %v", e.Server, e.Err)
+	}
 	return fmt.Sprintf("no cluster answers at %s: %v", e.Server, e.Err)
 }
 
@@ -56,6 +63,18 @@ func (e *UnreachableError) Unwrap() error { return e.Err }
 
 // LoggedOut reports whether the server does not accept the user's credentials.
 func (e *UnreachableError) LoggedOut() bool { return apierrors.IsUnauthorized(e.Err) }
+
+// Untrusted reports whether the server answered with a certificate that could not be verified.
+func (e *UnreachableError) Untrusted() bool {
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](e.Err)
+	return untrusted
+}
+
+// Answered reports whether a server answered with an error, although perhaps not an API server.
+func (e *UnreachableError) Answered() bool {
+	var status apierrors.APIStatus
+	return errors.As(e.Err, &status)
+}
 
 // Refused reports whether the server answered but forbids discovery to this user.
 func (e *UnreachableError) Refused() bool { return client.ClassifyRequest(e.Err) == snapshot.Forbidden }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -181,6 +182,25 @@ func TestUnreachableError(t *testing.T) {
 			var unreachable *UnreachableError
 			if !errors.As(err, &unreachable) {
 				t.Errorf("got %+v, %v", result, err)
+			}
+		})
+	}
+}
+
+func TestUnreachableErrorSaysWhetherAServerAnswered(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	for name, c := range map[string]struct{ server, want string }{
+		"its certificate is not trusted":     {server.URL, " answers with a certificate that is not trusted: "},
+		"plain HTTP where HTTPS is expected": {strings.Replace(server.URL, "https", "http", 1), " answers, but not as an API server does: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			live, err := client.New(&rest.Config{Host: c.server}, client.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Discover(t.Context(), live); err == nil || !strings.HasPrefix(err.Error(), c.server+c.want) {
+				t.Errorf("got %v", err)
 			}
 		})
 	}

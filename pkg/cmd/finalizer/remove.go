@@ -26,8 +26,9 @@ type removeCommand struct {
 func newRemove(scan *cli.ScanOptions) *cobra.Command {
 	c := &removeCommand{options: cli.NewMutatingOptions("finalizer remove", scan)}
 	cmd := &cobra.Command{
-		Use:   "remove TYPE/NAME FINALIZER",
-		Short: "Remove one finalizer from an object that is being deleted",
+		Use:        "remove TYPE/NAME FINALIZER",
+		SuggestFor: []string{"delete", "rm"},
+		Short:      "Remove one finalizer from an object that is being deleted",
 		Long: `Remove one finalizer from an object that is being deleted, when the controller
 that should remove it is gone for good.
 
@@ -97,7 +98,10 @@ func (c *removeCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	scope, err := c.selection.CascadeScope(ctx, c.options.Scan)
-	if err != nil {
+	switch swapped, parseErr := cli.ParseTargets(args[len(args)-1:]); {
+	case err != nil && len(args) == 2 && parseErr == nil && len(swapped) == 1 && swapped[0].Name != "":
+		return cli.WithCommandHint(err, "the object comes before the finalizer", "finalizer", "remove", args[1], args[0], "-n", c.options.Scan.Config.Namespace())
+	case err != nil:
 		return err
 	}
 	job := cli.Job{Options: c.options, Scope: scope, Plan: c.planRemoval, Remaining: planAfterRemoval, LeavesRestToCollector: true}

@@ -60,6 +60,9 @@ func (c *repairCommand) repairManifests(ctx context.Context, args []string) erro
 	if err := m.read(c.files, s.In); err != nil {
 		return fmt.Errorf("read manifests: %w", err)
 	}
+	if len(slices.Concat(m.objects...)) == 0 {
+		return cli.Usagef("the files contain no object")
+	}
 	namespace, named, err := s.Namespace()
 	if err != nil {
 		return err
@@ -141,7 +144,7 @@ func inCluster(o manifest.Owned, mapper *snapshot.Mapper, namespace string) repa
 // scope places the manifests in a cluster that serves these types, and returns their namespaces,
 // where namespaced owners must be, and their owners, so that the scan looks there.
 func (m *manifestRepair) scope(served []snapshot.Type, namespace string) scan.Scope {
-	var out scan.Scope
+	out := scan.Scope{Widen: scan.WidenTargets}
 	var owned []*object.Object
 	view := snapshot.NewView(&snapshot.Snapshot{Types: served})
 	m.placed = make([][]repair.Manifest, len(m.objects))
