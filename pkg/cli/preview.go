@@ -109,6 +109,8 @@ func preview(o *MutatingOptions, p *plan.Plan, notes []string) error {
 	switch {
 	case p.Mode == plan.UnsafeDeletion:
 		sum += " Nothing was changed."
+	case o.DryRun == dryRunClient && len(p.Steps) == 0: // there is nothing to confirm
+		sum += " Nothing was changed: dry run."
 	case o.DryRun == dryRunClient:
 		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", p.Digest())
 	}

@@ -87,10 +87,14 @@ func (b *builder) contentsGaps(n graph.Node) []snapshot.Gap {
 	return slices.DeleteFunc(gaps, func(g snapshot.Gap) bool { return g.Reason == snapshot.NotInFile })
 }
 
-// refuseUnlistedContents leaves out deletions whose contents were not completely listed.
-func (b *builder) refuseUnlistedContents() {
+// refuseRequests leaves out deletions that the API server refuses, and those whose contents were not completely
+// listed.
+func (b *builder) refuseRequests() {
 	for _, d := range b.options.Bounds.Deletes {
-		if o := b.graph.Object(d.Node); !o.Terminating() && len(b.contentsGaps(d.Node)) > 0 {
+		switch o := b.graph.Object(d.Node); {
+		case simulate.DeleteForbidden(o.Identity):
+			b.refuse(d.Node, reason.DeletionForbidden)
+		case !o.Terminating() && len(b.contentsGaps(d.Node)) > 0:
 			b.refuse(d.Node, snapshot.ContentsUnknown(b.contentsGaps(d.Node)))
 		}
 	}

@@ -84,7 +84,7 @@ type builder struct {
 
 func build(j *collector.Judge, o Options) *Plan {
 	b := &builder{graph: j.Graph(), judge: j, options: o}
-	b.refuseUnlistedContents()
+	b.refuseRequests()
 	for {
 		p := b.buildOnce()
 		if !o.Mode.Cascades() || !b.refuseCascades(p) {

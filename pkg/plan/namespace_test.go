@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -104,5 +105,32 @@ func TestD2ANamespaceStaysWhileAGroupCannotBeDiscovered(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestWhatTheAPIServerNeverDeletesIsBlocked(t *testing.T) {
+	const refused = " blocked: stays: the API server refuses every deletion of it"
+	class := func(name string) object.Object { return Object("scheduling.k8s.io/v1", "PriorityClass", name) }
+	for name, c := range map[string]struct {
+		kept object.Object
+		want []string
+	}{
+		"default":                          {Namespace("default"), []string{"shop deleted", "default" + refused}},
+		"kube-system":                      {Namespace("kube-system"), []string{"shop deleted", "kube-system" + refused}},
+		"kube-public":                      {Namespace("kube-public"), []string{"shop deleted", "kube-public" + refused}},
+		"kube-node-lease is not protected": {Namespace("kube-node-lease"), []string{"kube-node-lease deleted", "shop deleted"}},
+		"a priority class of Kubernetes":   {class("system-node-critical"), []string{"shop deleted", "system-node-critical" + refused}},
+		"another priority class":           {class("mine"), []string{"shop deleted", "mine deleted"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := deleting(New(Listing(Namespace("shop"), c.kept)), inBackground, Namespace("shop"), c.kept)
+			if diff := cmp.Diff(c.want, predicted(p)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+	p := deleting(New(Listing(Node("a"), Namespace("default", OwnedBy(Node("a"))), Namespace("shop", OwnedBy(Node("a"))))), inBackground, Node("a"))
+	if diff := cmp.Diff([]string{"shop deleted", "a deleted", "default stays, loses 0: stays: the API server refuses every deletion of it"}, predicted(p)); diff != "" {
+		t.Errorf("deleted with their owner (-want +got)\n%s", diff)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -93,6 +94,8 @@ func (b *builder) retainedReason(blockers *audit.Blockers, n graph.Node, s Retai
 		return reason.OwnersRemain.Of(kept), false
 	case len(b.result.Model.Object(n).Owners) == 0:
 		return reason.LastReferenceLost, false
+	case simulate.DeleteForbidden(b.graph.Object(n).Identity):
+		return reason.DeletionForbidden, false
 	}
 	return reason.NotReached, false
 }

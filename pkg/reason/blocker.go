@@ -26,6 +26,8 @@ var (
 	// nothing that could be read holds the object, and the collector has no part in its deletion
 	NothingHolds = fixed("NothingHolds",
 		"should be gone: this tool found nothing that holds it, so its deletion may have been interrupted")
+	// the object is one of Kubernetes' own that the API server protects, such as Namespace kube-system
+	DeletionForbidden     = fixed("DeletionForbidden", "stays: the API server refuses every deletion of it")
 	DeletionWithoutEffect = fixed("DeletionWithoutEffect", "still exists unchanged, although the API server accepted its deletion")
 
 	// the object is a Pod that is stopping

@@ -92,6 +92,12 @@ var managers = []struct {
 	{"kube-controller-manager", "", "", "kube-controller-manager recreates it at once", func(m marked) (ManagedBy, bool) {
 		return ManagedBy{}, m.APIVersion == "v1" && (m.String() == "ConfigMap/kube-root-ca.crt" || m.String() == "ServiceAccount/default")
 	}},
+	// kubernetes/kubernetes: pkg/controlplane/controller/systemnamespaces and kubernetesservice; mandatory objects in
+	// pkg/registry/flowcontrol/rest/storage_flowcontrol.go
+	{"kube-apiserver", "", "", "the API server recreates it within a minute", func(m marked) (ManagedBy, bool) {
+		mandatory := m.GroupVersionKind().Group == "flowcontrol.apiserver.k8s.io" && (m.Name == "exempt" || m.Name == "catch-all")
+		return ManagedBy{}, mandatory || m.IsNamespace() && m.Name == "kube-node-lease" || m.Namespace == "default" && m.APIVersion == "v1" && m.String() == "Service/kubernetes"
+	}},
 }
 
 // marked is an object with its labels and annotations.

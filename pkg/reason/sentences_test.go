@@ -72,6 +72,7 @@ func TestTheSentencesOfBlockers(t *testing.T) {
 		{reason.NothingBlocks, "is not blocked: the garbage collector has not processed it yet, or has lost track of it"},
 		{reason.BlockedByDependents{By: pod, RootCause: pod, Because: held}, "is blocked by Pod/web, which is held by x/a"},
 		{reason.BlockedByDependents{By: pod, RootCause: job, Because: held}, "is blocked by Pod/web (root cause: Job/import is held by x/a)"},
+		{reason.DeletionForbidden, "stays: the API server refuses every deletion of it"},
 		{reason.DeletionWithoutEffect, "still exists unchanged, although the API server accepted its deletion"},
 	} {
 		if got := c.reason.Message(); got != c.message {
