@@ -82,13 +82,13 @@ func scanned(live *client.Client, seen *snapshot.Snapshot) Scanned {
 
 // Plan plans by what a scan read. If Nodes would go, it reads which Pods run on them, if ServiceAccounts would, which
 // Secrets are their tokens, and if claims or volumes would, who uses them and what becomes of their data, and plans
-// again.
+// again. It also reads what the controllers of requested objects do without them.
 func Plan(ctx context.Context, j Job, seen Scanned) (now Planned, err error) {
 	now = Planned{Scanned: seen}
 	if now.Plan, err = j.Plan(ctx, seen, j.Options.AcceptedGaps); err != nil {
 		return now, err
 	}
-	for _, readMore := range []func(context.Context, Planned) (*snapshot.Snapshot, error){readPodsOfNodes, readTokens, readVolumes} {
+	for _, readMore := range []func(context.Context, Planned) (*snapshot.Snapshot, error){readPodsOfNodes, readTokens, readLifecycles, readVolumes} {
 		more, err := readMore(ctx, now)
 		if err != nil {
 			return now, err
@@ -129,6 +129,24 @@ func lost(p *plan.Plan, matches func(object.Identity) bool, of func(object.Ident
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// maxLifecycles is how many requested objects are read whole for what their controllers do without them.
+const maxLifecycles = 50
+
+func readLifecycles(ctx context.Context, now Planned) (*snapshot.Snapshot, error) {
+	var objects []*object.Object
+	for i := range now.Plan.Steps {
+		s := &now.Plan.Steps[i]
+		o := now.Graph().Object(now.Graph().Find(s.Object.UID))
+		if s.Requested && s.Action == plan.ActionDelete && o.HasLifecycle() && o.Controlled() && !o.Running && len(objects) < maxLifecycles {
+			objects = append(objects, o)
+		}
+	}
+	if now.Cluster == nil || len(objects) == 0 {
+		return now.Snapshot, nil
+	}
+	return read.MarkLifecycles(ctx, now.Cluster, now.Snapshot, objects)
 }
 
 func readVolumes(ctx context.Context, now Planned) (*snapshot.Snapshot, error) {

@@ -62,8 +62,21 @@ func (b *builder) alive() {
 	default:
 		b.kept()
 	}
+	b.otherController()
 	b.contentsDeletion()
 	b.unreadableContents()
+}
+
+// otherController says which other controller deletes an object that the garbage collector leaves alone.
+func (b *builder) otherController() {
+	why, certain := b.initial.DeletedBy(b.node)
+	if b.answer.DeletedBy.Reason = why; why == nil || b.answer.Consequence != collector.ConsequenceNone {
+		return
+	}
+	b.answer.Headline = fmt.Sprintf("%s stays for now: %s.", b.object, why.Message())
+	if certain {
+		b.answer.Headline = fmt.Sprintf("%s will be deleted: %s.", b.object, why.Message())
+	}
 }
 
 // will returns "will" if the object is deleted in every order of events, and "may" if not.

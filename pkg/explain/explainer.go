@@ -86,9 +86,13 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 	b.addCascade()
 	b.irreversible()
 	b.podsOfNode()
-	by, notRunning := b.result.Model.Replacement(o, func(i int) collector.Verdict { return b.judgements[i].Verdict })
-	if by != nil && !notRunning && b.container == nil && !e.OnlyDeletions {
+	by, notRunning, lost := b.result.Model.Replacement(o, func(i int) collector.Verdict { return b.judgements[i].Verdict })
+	switch {
+	case b.container != nil || e.OnlyDeletions:
+	case by != nil && !notRunning:
 		b.answer.ManagedBy.Reason = reason.ControllerReplaces.Of(*by)
+	case lost != nil:
+		b.answer.ManagedBy.Reason = lost
 	}
 	b.previousIncarnations()
 	b.answer.Events = b.collectorEvents(history)

@@ -223,7 +223,7 @@ func TestLoadKubectlList(t *testing.T) {
 			{
 				Identity:        object.Identity{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: "shop", Name: "web-1", UID: "r"},
 				ResourceVersion: "12", Created: st.Taken.Add(-24 * time.Hour),
-				Labels: map[string]string{"app": "web"},
+				Labels: map[string]string{"app": "web"}, Lifecycle: &object.Lifecycle{},
 				Owners: []object.Reference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: "d", Controller: &yes, BlockOwnerDeletion: &yes}},
 			},
 		},

@@ -44,3 +44,20 @@ func TestKubernetes24928TokenSecretsGoWithTheirServiceAccount(t *testing.T) {
 		t.Error("the restored Secret has the old token, which no longer works")
 	}
 }
+
+// TestKubernetes111556WhyNamesTheControllerThatDeletesWithoutAReference asks about objects that other controllers than the
+// garbage collector delete.
+func TestKubernetes111556WhyNamesTheControllerThatDeletesWithoutAReference(t *testing.T) {
+	s := withRealCollector.newScene(t)
+	s.startRealCollector()
+	ns := s.namespace("lifecycle")
+	containers := []any{map[string]any{"name": "c", "image": "x"}}
+	template := map[string]any{"spec": map[string]any{"restartPolicy": "Never", "containers": containers}}
+	s.create(newObject("batch/v1", "Job", ns, "import", withField("spec", map[string]any{"ttlSecondsAfterFinished": int64(60), "template": template})))
+	s.create(newObject("v1", "Pod", ns, "lost", withField("spec", map[string]any{"nodeName": "gone-" + ns, "containers": containers})))
+	s.create(newObject("v1", "Secret", ns, "plain"))
+	why := s.gc("why", "job/import", "pod/lost", "secret/plain", "serviceaccount/default", "-n", ns).exits(t, 0)
+	why.shows(t, "Job/import stays for now: the TTL controller deletes it 60s after it finishes.",
+		"Pod/lost will be deleted: Pod garbage collection deletes it, since Node/gone-"+ns+" does not exist.",
+		"Secret/plain stays: it has no owner")
+}

@@ -291,8 +291,8 @@ func (c *whyCommand) present(ctx context.Context, n graph.Node) *explain.Answer 
 	return a
 }
 
-// readUsers adds to the scan what metadata does not show: the Pods on a Node, and what uses a claim or
-// volume that is being deleted, as far as it can be read.
+// readUsers adds to the scan what metadata does not show: the Pods on a Node, what uses a claim or
+// volume that is being deleted, and the Lifecycle of another object, as far as it can be read.
 func (c *whyCommand) readUsers(ctx context.Context, o *object.Object) {
 	seen, err := c.graph.Snapshot(), error(nil)
 	switch {
@@ -300,6 +300,10 @@ func (c *whyCommand) readUsers(ctx context.Context, o *object.Object) {
 		seen, err = read.MarkPodsOf(ctx, c.live, seen, []string{o.Name})
 	case c.live != nil && o.Terminating():
 		seen, err = read.MarkUsers(ctx, c.live, seen, func(of *object.Object) bool { return of == o })
+	case c.live != nil && o.Kind == "Secret" && !strings.HasPrefix(o.Name, "bootstrap-token-"):
+		seen, err = read.MarkTokens(ctx, c.live, seen, []string{o.Namespace})
+	case c.live != nil:
+		seen, err = read.MarkLifecycles(ctx, c.live, seen, []*object.Object{o})
 	default:
 		return
 	}
