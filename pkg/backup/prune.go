@@ -22,13 +22,16 @@ type Limits struct {
 	MaxBytes int64 // of all backups together
 }
 
-// minAge is how long a backup is kept however much space it takes. Shares bounds what is younger.
+// share is the part of MaxBytes that the backups of one namespace may use.
+const share = 4
+
+// minAge is how long a backup is kept although its namespaces use more than their shares. Only if all
+// backups together are too large, a younger one is removed.
 const minAge = 24 * time.Hour
 
 // Prune removes backups below root whose names begin with the prefix, the oldest first: those older
-// than MaxAge, and of those older than a day as many as it takes until the rest is within MaxBytes, and
-// no namespace uses more than is free; for that, it removes those of which more than half belongs to
-// such a namespace. It keeps the latest backup
+// than MaxAge; as many as it takes until the rest is within MaxBytes; and those older than a day of
+// which more than half belongs to a namespace that exceeds its share. It keeps the latest backup
 // and, where the system has locks, any that is open, and it removes only folders that hold the
 // files of a backup. used is what each namespace uses of the backups that are kept. A missing root
 // is not an error. disk carries out all changes.
@@ -54,13 +57,12 @@ func Prune(root, prefix string, limits Limits, now time.Time, disk Disk) (remove
 		}
 	}
 	for i, b := range all {
-		free := limits.MaxBytes - total
-		exceeds := free < 0
+		exceeds := false
 		for namespace, bytes := range b.used { // not for a small part of what is somebody else's
-			exceeds = exceeds || used[namespace] > free && bytes > b.bytes/2
+			exceeds = exceeds || used[namespace] > limits.MaxBytes/share && bytes > b.bytes/2
 		}
 		age := now.Sub(b.at)
-		if i == len(all)-1 || age <= limits.MaxAge && !(exceeds && age > minAge) {
+		if i == len(all)-1 || age <= limits.MaxAge && total <= limits.MaxBytes && !(exceeds && age > minAge) {
 			continue
 		}
 		switch err := removeUnlessOpen(folder, b.name, disk); {

@@ -5,31 +5,29 @@ import (
 	"sync"
 )
 
-// ErrShareUsed reports that the backups of a namespace may not use more space.
-var ErrShareUsed = errors.New("the backups of its namespace would use more space than they leave to others")
+// ErrShareUsed reports that the backups of a namespace use up its share.
+var ErrShareUsed = errors.New("the backups of its namespace use up a namespace's share of the space for backups")
 
-// Shares counts how much of the space for backups each namespace uses. One may use at most as much as is free
-// then. So however many namespaces somebody fills, some space stays free for others, and nothing of theirs has
-// to be removed for it. It is safe for concurrent use. Nil counts nothing.
+// Shares counts how much of the space for backups each namespace uses, so that one cannot displace
+// the backups of others. It is safe for concurrent use. Nil counts nothing.
 type Shares struct {
 	mu    sync.Mutex
-	space int64
-	free  int64
+	limit int64
 	used  map[string]int64
 	full  map[string]bool
 }
 
 // NewShares returns the shares of a space.
 func NewShares(limits Limits) *Shares {
-	return &Shares{space: limits.MaxBytes, free: limits.MaxBytes, used: map[string]int64{}, full: map[string]bool{}}
+	return &Shares{limit: limits.MaxBytes / share, used: map[string]int64{}, full: map[string]bool{}}
 }
 
-// perObject is about what a backup stores of an object in addition to its manifest, if it has no other: the files
-// use whole blocks.
-const perObject = 2 * block
+// perObject is about what a backup stores of an object in addition to its manifest.
+const perObject = 2 << 10
 
-// Take counts a manifest of that many bytes. ErrShareUsed means that the namespace would use more than is free
-// afterwards. It is full from then on. Nil refuses nothing.
+// Take counts a manifest of that many bytes. ErrShareUsed means that it exceeds the share of the
+// namespace, which is full from then on. The first one never does, so that a manifest that is larger than a share
+// is not refused for ever. Nil refuses nothing.
 func (s *Shares) Take(namespace string, bytes int) error {
 	if s == nil {
 		return nil
@@ -37,31 +35,27 @@ func (s *Shares) Take(namespace string, bytes int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	needed := int64(bytes) + perObject
-	if s.used[namespace]+needed > s.free-needed {
+	if used := s.used[namespace]; used > 0 && used+needed > s.limit {
 		s.full[namespace] = true
 		return ErrShareUsed
 	}
 	s.used[namespace] += needed
-	s.free -= needed
 	return nil
 }
 
-// Set replaces the counts with those that Prune returned. A full namespace stays full until it uses less than
-// three quarters of what is free, because every attempt to delete its objects reads them first.
+// Set replaces the counts with those that Prune returned. A full namespace stays full until a quarter of
+// its share is free, because every attempt to delete its objects reads them first.
 func (s *Shares) Set(used map[string]int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.used, s.free = used, s.space
-	for _, bytes := range used {
-		s.free -= bytes
-	}
+	s.used = used
 	for namespace := range s.full {
-		if used[namespace] <= s.free/4*3 {
+		if used[namespace] <= s.limit/4*3 {
 			delete(s.full, namespace)
 		}
 	}
 	for namespace, bytes := range used {
-		if bytes >= s.free {
+		if bytes >= s.limit {
 			s.full[namespace] = true
 		}
 	}

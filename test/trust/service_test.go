@@ -106,7 +106,7 @@ func TestOneNamespaceDoesNotEvictTheBackupsOfOthers(t *testing.T) {
 	service, log = u.startsService() // which looks for old backups
 	u.awaits("what becomes garbage later", s.gone(after))
 	u.awaits("a line about what is left out", func() bool {
-		return strings.Contains(log(), "left out, because its backups of the last day use as much of --backup-max-size as is free: namespace tenant")
+		return strings.Contains(log(), "left out, because the backups of the last day have used up the share of one namespace in --backup-max-size: namespace tenant")
 	})
 	service.stops(log)
 	if !strings.Contains(u.backedUp(), `"name":"precious"`) {

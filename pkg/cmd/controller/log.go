@@ -129,7 +129,7 @@ func (l *roundLog) noteLeftOut(all []controller.LeftOut) {
 			"To allow this, use --max-deletes %d. Preview them: %s", l.options.MaxDeletes, wording.List(begun, cli.MaxNamedGaps), most, l.options.Scan.Suggest("collect", "--dry-run")))
 	}
 	if len(full) > 0 {
-		l.note("warning: left out, because its backups of the last day use as much of --backup-max-size as is free: " +
+		l.note("warning: left out, because the backups of the last day have used up the share of one namespace in --backup-max-size: " +
 			wording.List(full, cli.MaxNamedGaps) + "; everything else is collected")
 	}
 	if len(ended) > 0 {

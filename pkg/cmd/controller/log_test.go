@@ -135,7 +135,7 @@ func TestWhatIsLeftOutIsLoggedOnce(t *testing.T) {
 	const because, hint, preview = "warning: left out, because this would delete more at once than --max-deletes allows (0): ", "; everything else is collected. To allow this, use --max-deletes ", ". Preview them: kubectl gc collect --dry-run"
 	if diff := cmp.Diff([]string{
 		because + "namespace tenant (1,001 objects)" + hint + "1001" + preview,
-		"warning: left out, because its backups of the last day use as much of --backup-max-size as is free: namespace big; everything else is collected",
+		"warning: left out, because the backups of the last day have used up the share of one namespace in --backup-max-size: namespace big; everything else is collected",
 		because + "objects that lost owners of kind StatefulSet.apps (2,000 objects), objects without a namespace (1,001 objects)" + hint + "2000" + preview,
 		"no longer left out: namespace big",
 		"no longer left out: namespace tenant, objects that lost owners of kind StatefulSet.apps, objects without a namespace",

@@ -53,7 +53,7 @@ func newMetrics() *metrics {
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{Name: prefix + "round_duration_seconds", Help: "How long a pass took.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 10)}),
 		last:     gauge("last_round_timestamp_seconds", "When the latest pass that did not fail ended."),
 		held:     gauge("held_objects", "Objects that this instance leaves alone until it sees its own write or retries a step."),
-		leftOut:  gauge("left_out", "Namespaces and owner kinds whose objects this instance leaves alone, because they exceed --max-deletes or what is free of --backup-max-size."),
+		leftOut:  gauge("left_out", "Namespaces and owner kinds whose objects this instance leaves alone, because they exceed --max-deletes or a share of --backup-max-size."),
 		blocked:  gauge("blocked_objects", "Deletions that the collector cannot complete."),
 		gaps:     gauge("gaps", "Resource types, groups and namespaces that this instance could not read."),
 	}
