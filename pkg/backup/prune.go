@@ -22,8 +22,9 @@ type Limits struct {
 	MaxBytes int64 // of all backups together
 }
 
-// share is the part of MaxBytes that the backups of one namespace may use.
-const share = 4
+// share is the part of MaxBytes that the backups of one namespace may use. An untrusted user is expected to be able to
+// create objects in five namespaces at most (fewNamespaces in package controller), which use half of the space then.
+const share = 10
 
 // minAge is how long a backup is kept although its namespaces use more than their shares. Only if all
 // backups together are too large, a younger one is removed.

@@ -197,7 +197,7 @@ func TestPruneRemovesBackupsOfANamespaceOverItsShareAfterADay(t *testing.T) {
 	backupOf(t, root, now.Add(-40*time.Hour), map[string]int{"tenant": 200_000})
 	young := backupOf(t, root, now.Add(-time.Hour), map[string]int{"tenant": 300_000, "shop": 10_000})
 	latest := backupOf(t, root, now, map[string]int{"tenant": 200_000})
-	removed, used, err := Prune(root, "", Limits{99 * time.Hour, 1_600_000}, now, nil) // a share is 400,000
+	removed, used, err := Prune(root, "", Limits{99 * time.Hour, 4_000_000}, now, nil) // a share is 400,000
 	if left := names(t, root); err != nil || removed != 1 || !slices.Equal(left, []string{other, mixed, young, latest}) {
 		t.Errorf("it removed %d, and %v is left: %v", removed, left, err)
 	}
@@ -255,7 +255,7 @@ func TestPruneRemovesWhatAKillLeftOfABackup(t *testing.T) {
 }
 
 func TestShares(t *testing.T) {
-	s := NewShares(Limits{MaxBytes: 40_000})
+	s := NewShares(Limits{MaxBytes: 100_000})
 	take := func(namespace string, bytes int, want error) {
 		t.Helper()
 		if err := s.Take(namespace, bytes); !errors.Is(err, want) {
@@ -276,5 +276,19 @@ func TestShares(t *testing.T) {
 	s.Set(map[string]int64{"tenant": 7500, "shop": 7501})
 	if s.Full("tenant") || !s.Full("shop") {
 		t.Error("a namespace is full until a quarter of its share is free")
+	}
+}
+
+func TestSharesOfFiveNamespacesLeaveHalfOfTheSpace(t *testing.T) {
+	const space = 1 << 20
+	s := NewShares(Limits{MaxBytes: space})
+	used := int64(0)
+	for tenant := range 5 {
+		for s.Take(fmt.Sprint("tenant-", tenant), 1000) == nil {
+			used += 1000 + perObject
+		}
+	}
+	if used > space/2 {
+		t.Errorf("they use %d of %d bytes", used, space)
 	}
 }

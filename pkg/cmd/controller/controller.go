@@ -70,7 +70,7 @@ kubectl gc controller --yes --metrics-bind-address :8080 --backup-dir /backup`),
 	flags.StringVar(&c.leaseNamespace, "leader-elect-namespace", "kube-system", "Namespace of that Lease.")
 	flags.StringVar(&c.metricsAddress, "metrics-bind-address", "", "Serve /metrics, /healthz and /readyz at this address, such as :8080.")
 	flags.DurationVar(&c.backupMaxAge, "backup-max-age", 7*24*time.Hour, "Remove backups of this command older than this.")
-	flags.Var(&c.backupMaxSize, "backup-max-size", "Keep backups up to this size, and remove the oldest; one namespace may use a quarter.")
+	flags.Var(&c.backupMaxSize, "backup-max-size", "Keep backups up to this size, and remove the oldest; one namespace may use a tenth.")
 	cli.CompleteFlag(cmd, "leader-elect", cli.CompleteBool)
 	cli.CompleteFlag(cmd, "leader-elect-namespace", scan.CompleteNamespaces)
 	return cmd
