@@ -53,6 +53,7 @@ type TerminatingObject struct {
 	// Contents is the first object in a Namespace that Finalizers hold; nil for other objects.
 	Contents *object.Identity `json:"contents,omitempty"`
 	reason.Stored
+	Says string `json:"says,omitempty"` // what the object says itself, a sentence without its full stop
 
 	// Kubelet is the kubelet that a Pod past its grace period waits for, and the state of its Node,
 	// as a noun; empty for other objects and if the Node is unknown.
@@ -201,6 +202,7 @@ type holders struct {
 func (h *holders) object(n graph.Node) TerminatingObject {
 	o := h.graph.Object(n)
 	t := TerminatingObject{Object: o.Identity, Requested: o.DeletionRequested(), Scanned: h.graph.Snapshot().Taken, Finalizers: []HoldingFinalizer{}}
+	t.Says = o.Says(t.Scanned)
 	since := h.before.Since(n)
 	switch {
 	case o.Contested:

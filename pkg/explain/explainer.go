@@ -95,7 +95,7 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 		b.answer.ManagedBy.Reason = lost
 	}
 	b.previousIncarnations()
-	b.answer.Events = b.collectorEvents(history)
+	b.answer.Events = b.events(history)
 	b.caveats()
 	if e.OnlyDeletions && !o.Terminating() {
 		b.notDeleted()

@@ -41,7 +41,7 @@ type Answer struct {
 	Nondeterministic reason.Nested       `json:"nondeterministic,omitzero"`
 	References       []Reference         `json:"references"` // in the order of the metadata
 	Finalizers       []Finalizer         `json:"finalizers"` // in the order of the metadata
-	Conditions       []Condition         `json:"conditions"` // of a terminating Namespace: those that are true
+	Conditions       []Condition         `json:"conditions"` // while it is being deleted: those that are not as they should be
 	Next             []string            `json:"next"`       // what happens next
 	WaitsFor         []Link              `json:"waitsFor"`   // each waits for the next; the object waits for the first
 	Cascade          *Cascade            `json:"cascade"`    // nil if the object is gone, or only its deletion is explained and there is none
@@ -75,11 +75,10 @@ type Finalizer struct {
 	WrittenBy []object.Write           `json:"writtenBy"` // the latest last; empty if unknown
 }
 
-// Condition is a condition of a Namespace, which the namespace controller sets.
+// Condition is a condition of an object that is being deleted.
 type Condition struct {
-	Type    string `json:"type"`
-	Meaning string `json:"meaning"` // a clause
-	Message string `json:"message"` // the namespace controller's
+	object.StatusCondition
+	Meaning string `json:"meaning,omitempty"` // a clause; empty for conditions of other kinds than Namespace
 }
 
 // Link is an object that another waits for.

@@ -179,12 +179,16 @@ func (b *builder) previousIncarnations() {
 // an owner in another namespace (docs/gc-semantics.md#invalid-namespace-event).
 const invalidNamespaceReason = "OwnerRefInvalidNamespace"
 
-// collectorEvents returns what the garbage collector itself has reported about an existing
-// object.
-func (b *builder) collectorEvents(history EventHistory) []object.Event {
-	return sortedEvents(slices.DeleteFunc(slices.Clone(history.Events), func(e object.Event) bool {
+// events returns what the garbage collector itself has reported about an existing object, and Warnings about
+// its deletion.
+func (b *builder) events(history EventHistory) []object.Event {
+	out := slices.DeleteFunc(slices.Clone(history.Events), func(e object.Event) bool {
 		return e.Reason != invalidNamespaceReason || e.UID != "" && e.UID != string(b.object.UID)
-	}))
+	})
+	if s := b.object.Status; s != nil {
+		out = append(out, slices.DeleteFunc(slices.Clone(s.Warnings), func(e object.Event) bool { return slices.Contains(out, e) })...)
+	}
+	return sortedEvents(out)
 }
 
 // sortedEvents returns the Events, the latest last.

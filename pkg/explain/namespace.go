@@ -11,13 +11,17 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// conditions adds the conditions of a terminating Namespace that are true.
+// conditions adds the conditions of a terminating Namespace that are true, and what others say themselves.
 func (b *builder) conditions() {
-	if b.object.NamespaceStatus == nil {
-		return
+	if s := b.object.NamespaceStatus; s != nil {
+		for _, c := range s.True() {
+			b.answer.Conditions = append(b.answer.Conditions, Condition{object.StatusCondition{Type: c.Type, Status: "True", Message: c.Message}, conditionMeanings[c.Type]})
+		}
 	}
-	for _, c := range b.object.NamespaceStatus.True() {
-		b.answer.Conditions = append(b.answer.Conditions, Condition{c.Type, conditionMeanings[c.Type], c.Message})
+	if s := b.object.Status; s != nil {
+		for _, c := range s.Conditions {
+			b.answer.Conditions = append(b.answer.Conditions, Condition{StatusCondition: c})
+		}
 	}
 }
 

@@ -3,6 +3,8 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -198,6 +200,7 @@ func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinaliz
 		b.explainFinalizer(f, i)
 	}
 	b.answer.next("The garbage collector only removes its own finalizers.")
+	says := held.Due == nil && b.says(i) // else nothing that it says keeps the controller from acting
 	ask := "fix or restart its controller. If that is gone for good, preview removing the finalizer by hand"
 	switch {
 	case held.Due != nil && !held.Due.Late:
@@ -221,11 +224,42 @@ func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinaliz
 		if who, _, _ := simulate.FinalizerController(f); who == simulate.Nobody {
 			ask = "preview removing it"
 		}
+		if traces := b.traces.Of(f, i); says && (traces == nil || !traces.NothingFound()) {
+			continue // its controller is at work
+		}
 		if f != simulate.DefinitionFinalizer {
 			b.answer.suggest(ask, plugin.Line(slices.Concat([]string{"finalizer", "remove"}, slices.Insert(b.arguments(i), 1, f), []string{"--dry-run"})...)...)
 			break
 		}
 	}
+}
+
+// says repeats what an object says itself, and suggests to do that first. It reports whether the object says anything.
+func (b *builder) says(i object.Identity) bool {
+	o := b.graph.Object(b.graph.Find(i.UID))
+	if o == nil || o.Says(b.graph.Snapshot().Taken) == "" {
+		return false
+	}
+	if o != b.object {
+		b.answer.next(o.Says(b.graph.Snapshot().Taken) + ".")
+	}
+	b.answer.suggest("first do what its status and Events say")
+	words := map[string]bool{}
+	for _, text := range o.Status.Messages() {
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '.' }) {
+			words[strings.ToLower(strings.Trim(word, "."))] = true
+		}
+	}
+	named := 0
+	for n := range b.graph.Listed() {
+		other := b.graph.Object(graph.Node(n))
+		kind := strings.ToLower(other.Kind)
+		if words[other.Name] && (words[kind] || words[kind+"s"]) && (other.Namespace == "" || other.Namespace == o.Namespace) && other != o && named < maxNames {
+			named++
+			b.answer.suggest("see what becomes of "+other.String()+", which these name", b.command("why", other.Identity)...)
+		}
+	}
+	return true
 }
 
 // explainFinalizer says who has to remove a finalizer from an object, and what the scan shows of its controller.

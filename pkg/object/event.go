@@ -1,6 +1,13 @@
 package object
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+)
 
 // Event is an Event of the cluster about an object.
 type Event struct {
@@ -11,4 +18,21 @@ type Event struct {
 	Source  string    `json:"source"`  // who reported it
 	Message string    `json:"message"` // not escaped
 	UID     string    `json:"uid"`     // of the object; may be empty
+}
+
+// Text returns what an Event said at a time, on one line.
+func (e *Event) Text(at time.Time) string {
+	var parts []string
+	if !e.Last.IsZero() {
+		parts = append(parts, duration.HumanDuration(max(at.Sub(e.Last), 0))+" ago")
+	}
+	parts = append(parts, e.Type, e.Reason)
+	if e.Source != "" {
+		parts = append(parts, "from "+e.Source)
+	}
+	if e.Count > 1 {
+		parts = append(parts, fmt.Sprintf("%d times", e.Count))
+	}
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	return strings.Join(parts, ", ") + ": " + e.Message
 }

@@ -1,8 +1,10 @@
 package object
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,6 +76,19 @@ func WritersOf(entries []metav1.ManagedFieldsEntry) Writers {
 	}
 	for _, writes := range out.Finalizers {
 		sortWrites(writes)
+	}
+	return out
+}
+
+// ActiveWriters returns the managers that wrote the status or a finalizer and changed that after a time. Whoever
+// creates an object or uses kubectl may be a person.
+func ActiveWriters(entries []metav1.ManagedFieldsEntry, after time.Time) []string {
+	var out []string
+	for _, e := range entries {
+		wrote := e.Subresource == "status" || e.FieldsV1 != nil && bytes.Contains(e.FieldsV1.GetRawBytes(), []byte(`"f:finalizers"`))
+		if wrote && e.Time != nil && e.Time.After(after) && !strings.HasPrefix(e.Manager, "kubectl") && !slices.Contains(out, e.Manager) {
+			out = append(out, e.Manager)
+		}
 	}
 	return out
 }

@@ -447,12 +447,12 @@ func TestTheSentencesOfControllerTraces(t *testing.T) {
 		traces   reason.ControllerTraces
 		sentence string
 	}{
-		{reason.ControllerTraces{Domain: "x.io"}, "No API group, CustomResourceDefinition, APIService or webhook configuration of x.io exists in this cluster. The controller may have been uninstalled"},
-		{reason.ControllerTraces{Domain: "x.io", Unread: []reason.Gap{gap}}, "Found no API group or webhook configuration of x.io, but could not read everything: deployments.apps (forbidden)"},
-		{reason.ControllerTraces{Domain: "x.io", Own: "a.x.io"}, "Besides the object's own API group a.x.io, no API group, CustomResourceDefinition, APIService or webhook configuration of x.io exists in this cluster. The controller may have been uninstalled"},
-		{reason.ControllerTraces{Domain: "x.io", Groups: []string{"x.io"}}, "API group x.io still exists in the cluster, so the controller may still be installed. This tool cannot see whether it runs"},
-		{reason.ControllerTraces{Domain: "x.io", Groups: []string{"a.x.io", "x.io"}, Definitions: 1}, "API groups a.x.io, x.io and 1 CustomResourceDefinition of x.io still exist in the cluster, so the controller may still be installed. This tool cannot see whether it runs"},
-		{reason.ControllerTraces{Domain: "x.io", Definitions: 2, APIServices: []string{"v1.x.io"}, Webhooks: []string{"x.io", "y.x.io"}, More: 3}, "2 CustomResourceDefinitions of x.io, APIService v1.x.io and webhook configurations x.io, y.x.io (and 3 more) still exist in the cluster, so the controller may still be installed. This tool cannot see whether it runs"},
+		{reason.ControllerTraces{Domain: "x.io"}, "Nothing of x.io is installed (no type, APIService, webhook or Deployment): its controller may be gone"},
+		{reason.ControllerTraces{Domain: "x.io", Own: true, Watched: true}, "Nothing else of x.io is installed (no type, APIService, webhook or Deployment; no write, Event or Lease in the last hour): its controller may be gone"},
+		{reason.ControllerTraces{Domain: "x.io", Unread: []reason.Gap{gap}}, "Found nothing of x.io, but could not read everything: deployments.apps (forbidden)"},
+		{reason.ControllerTraces{Domain: "x.io", Found: []string{"type a.x.io"}}, "The controller of x.io may still be installed: found type a.x.io. This tool cannot see whether it runs"},
+		{reason.ControllerTraces{Domain: "x.io", Found: []string{"Deployment/x", "type a.x.io"}, More: 3}, "The controller of x.io may still be installed: found Deployment/x, type a.x.io and 3 more. This tool cannot see whether it runs"},
+		{reason.ControllerTraces{Domain: "x.io", Found: []string{"type a.x.io"}, Active: []string{"a write by manager", "an Event from x", "Lease x"}}, "The controller of x.io was active in the last hour: a write by manager, an Event from x, 1 more"},
 	} {
 		if got := c.traces.Sentence(); got != c.sentence {
 			t.Errorf("%#v says %q, want %q", c.traces, got, c.sentence)

@@ -10,60 +10,43 @@ import (
 // these may outlive their controller.
 type ControllerTraces struct {
 	Domain string `json:"domain"`
-	Own    string `json:"own,omitempty"` // the API group of the object itself, which is no trace; empty if it is of another domain
-	// Groups are the served API groups of the domain, APIServices those that are registered for
-	// other groups of it, and Webhooks the webhook configurations that its name is a part of.
-	// Each list has a few of them at most, and More counts the others of all three.
-	Groups      []string `json:"groups,omitempty"`
-	APIServices []string `json:"apiServices,omitempty"`
-	Webhooks    []string `json:"webhooks,omitempty"`
-	More        int      `json:"more,omitempty"`
-	Definitions int      `json:"definitions,omitempty"` // CustomResourceDefinitions in groups of the domain
-	Unread      []Gap    `json:"unread,omitempty"`      // if there are no traces: what may hide some
+	Own    bool   `json:"own,omitempty"` // the type of the object itself is of the domain, which is no trace
+	// Found are a few of the types, APIServices, webhook configurations and workloads of the domain, and More counts
+	// the others.
+	Found   []string `json:"found,omitempty"`
+	More    int      `json:"more,omitempty"`
+	Active  []string `json:"active,omitempty"`  // what the controller did in the last hour
+	Watched bool     `json:"watched,omitempty"` // that was looked for
+	Unread  []Gap    `json:"unread,omitempty"`  // if there are no traces: what may hide some
 }
 
 // Any reports whether there are any traces.
-func (t ControllerTraces) Any() bool {
-	return len(t.Groups)+len(t.APIServices)+len(t.Webhooks)+t.Definitions > 0
-}
+func (t ControllerTraces) Any() bool { return len(t.Found)+len(t.Active) > 0 }
+
+// NothingFound reports that everything was read, and shows no trace.
+func (t ControllerTraces) NothingFound() bool { return !t.Any() && len(t.Unread) == 0 }
 
 // Sentence returns the traces as whole sentences, without the last full stop.
 func (t ControllerTraces) Sentence() string {
-	if !t.Any() {
-		no, found := "No", "Found no"
-		if t.Own != "" {
-			besides := "Besides the object's own API group " + t.Own + ", "
-			no, found = besides+"no", besides+"found no"
+	nothing := "nothing of " + t.Domain
+	if t.Own {
+		nothing = "nothing else of " + t.Domain
+	}
+	switch {
+	case len(t.Active) > 0:
+		return fmt.Sprintf("The controller of %s was active in the last hour: %s", t.Domain, first(2, t.Active, ", ", "%d more", strings.Clone))
+	case t.Any():
+		found := strings.Join(t.Found, ", ")
+		if t.More > 0 {
+			found += fmt.Sprintf(" and %d more", t.More)
 		}
-		if len(t.Unread) > 0 {
-			return fmt.Sprintf("%s API group or webhook configuration of %s, but could not read everything: %s", found, t.Domain, listGaps(t.Unread))
-		}
-		return fmt.Sprintf("%s API group, CustomResourceDefinition, APIService or webhook configuration of %s exists in this cluster. The controller may have been uninstalled", no, t.Domain)
+		return fmt.Sprintf("The controller of %s may still be installed: found %s. This tool cannot see whether it runs", t.Domain, found)
+	case len(t.Unread) > 0:
+		return fmt.Sprintf("Found %s, but could not read everything: %s", nothing, listGaps(t.Unread))
 	}
-	var parts []string
-	add := func(what string, names []string) {
-		if len(names) > 1 {
-			what += "s"
-		}
-		if len(names) > 0 {
-			parts = append(parts, what+" "+strings.Join(names, ", "))
-		}
+	looked := "no type, APIService, webhook or Deployment"
+	if t.Watched {
+		looked += "; no write, Event or Lease in the last hour"
 	}
-	add("API group", t.Groups)
-	if t.Definitions > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %s", Count(t.Definitions, "CustomResourceDefinition"), t.Domain))
-	}
-	add("APIService", t.APIServices)
-	add("webhook configuration", t.Webhooks)
-	text, exist := strings.Join(parts[:len(parts)-1], ", "), "exist"
-	if text != "" {
-		text += " and "
-	}
-	text += parts[len(parts)-1]
-	if t.More > 0 {
-		text += fmt.Sprintf(" (and %d more)", t.More)
-	} else if len(t.Groups)+len(t.APIServices)+len(t.Webhooks)+t.Definitions == 1 {
-		exist = "exists"
-	}
-	return fmt.Sprintf("%s still %s in the cluster, so the controller may still be installed. This tool cannot see whether it runs", text, exist)
+	return fmt.Sprintf("N%s is installed (%s): its controller may be gone", nothing[1:], looked)
 }

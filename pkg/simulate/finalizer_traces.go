@@ -12,16 +12,14 @@ import (
 // FinalizerTraces finds what a scan shows of the controllers behind finalizers. It is safe for
 // concurrent use.
 type FinalizerTraces struct {
-	graph *graph.Graph
-
-	mu     sync.Mutex
-	traces *snapshot.Traces                       // nil until first used
-	found  map[[2]string]*reason.ControllerTraces // before, by domain and API group
+	graph  *graph.Graph
+	traces func() *snapshot.Traces
+	found  sync.Map // before, by domain, apiVersion and kind, of objects without a Status
 }
 
 // NewFinalizerTraces returns the traces in the scan of a graph.
 func NewFinalizerTraces(g *graph.Graph) *FinalizerTraces {
-	return &FinalizerTraces{graph: g, found: map[[2]string]*reason.ControllerTraces{}}
+	return &FinalizerTraces{graph: g, traces: sync.OnceValue(func() *snapshot.Traces { return snapshot.NewTraces(g.View(), g.Snapshot()) })}
 }
 
 // Of returns what the scan shows of the controller behind a finalizer of an object. It returns nil if the
@@ -32,17 +30,16 @@ func (t *FinalizerTraces) Of(finalizer string, on object.Identity) *reason.Contr
 	if domain == "" {
 		return nil
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.traces == nil {
-		t.traces = snapshot.NewTraces(t.graph.View(), t.graph.Snapshot().Objects)
+	if of := t.graph.Object(t.graph.Find(on.UID)); of != nil && of.Status != nil {
+		return new(t.traces().Of(domain, of))
 	}
-	key := [2]string{domain, on.GroupVersionKind().Group}
-	if t.found[key] == nil {
-		found := t.traces.Of(domain, key[1])
-		t.found[key] = &found
+	key := [3]string{domain, on.APIVersion, on.Kind}
+	found, known := t.found.Load(key)
+	if !known {
+		found = new(t.traces().Of(domain, &object.Object{Identity: on}))
+		t.found.Store(key, found)
 	}
-	return t.found[key]
+	return found.(*reason.ControllerTraces)
 }
 
 // All returns the traces of several finalizers of an object, once for each domain.

@@ -111,6 +111,8 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 		added.Lifecycle = object.LifecycleOf(added.Identity, document)
 		if added.Terminating() && added.IsNamespace() {
 			added.NamespaceStatus = object.NamespaceStatusOf(o.Spec, o.Status)
+		} else if conditions := object.ConditionsOf(o.Status); added.Terminating() && len(conditions) > 0 {
+			added.Status = &object.Status{Conditions: conditions}
 		}
 		switch {
 		case added.IsPod():

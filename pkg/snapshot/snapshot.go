@@ -28,6 +28,9 @@ type Snapshot struct {
 	Webhooks []AdmissionWebhook
 	// Managers are those of the objects in a file of kubectl, by UID. They are not saved.
 	Managers map[types.UID]reason.ManagedBy
+	// ActiveLeases are the Leases that were renewed in the hour before the scan, with their holders. They are nil if
+	// they were not read, and not saved.
+	ActiveLeases []string
 	// UnknownField is the first field of a loaded file that this version does not know and
 	// left out. Empty if there is none.
 	UnknownField string

@@ -40,7 +40,7 @@ var table = map[string]allowed{
 	"pkg/cluster/health":          {own: "cluster/client cluster/discovery cluster/lease cluster/write object reason snapshot", other: "k8s.io/client-go"},
 	"pkg/cluster/lease":           {own: "cluster/client object snapshot", other: "k8s.io/client-go"},
 	"pkg/cluster/monitor":         {own: "cluster/client cluster/discovery cluster/scan object snapshot", other: "golang.org/x/sync k8s.io/client-go k8s.io/klog"},
-	"pkg/cluster/read":            {own: "cluster/client cluster/scan object reason snapshot"},
+	"pkg/cluster/read":            {own: "cluster/client cluster/lease cluster/scan object reason snapshot"},
 	"pkg/cluster/scan":            {own: "cluster/client cluster/discovery object snapshot"},
 	"pkg/cluster/write":           {own: "cluster/client cluster/discovery cluster/scan object snapshot", other: "k8s.io/client-go"},
 	"pkg/cmd":                     {own: "cli cmd/audit cmd/collect cmd/completion cmd/controller cmd/delete cmd/doctor cmd/explain cmd/finalizer cmd/overview cmd/repair cmd/report cmd/restore cmd/snapshot cmd/stuck cmd/trace cmd/tree cmd/version cmd/why output/wrap plugin", other: "github.com/spf13/cobra"},

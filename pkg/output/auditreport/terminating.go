@@ -48,9 +48,9 @@ func TerminatingTable(w io.Writer, r *audit.TerminatingReport, wide, clusters bo
 // maxTraces is how many controllers TerminatingTraces names.
 const maxTraces = 10
 
-// TerminatingTraces writes a line for each finalizer that holds something, if the scan shows no trace of
-// its controller or shows that the controller does not act. It also writes what uses an object that
-// Kubernetes protects. Lines are in the order of the report.
+// TerminatingTraces writes a line for each object that says itself what it waits for, and for each controller
+// of a finalizer that holds something, if the scan shows no trace of it or shows that it does not act. It also
+// writes what uses an object that Kubernetes protects. Lines are in the order of the report.
 func TerminatingTraces(w io.Writer, r *audit.TerminatingReport) error {
 	var lines []string
 	add := func(line string) {
@@ -59,12 +59,14 @@ func TerminatingTraces(w io.Writer, r *audit.TerminatingReport) error {
 		}
 	}
 	for i := range r.Objects {
-		if why := r.Objects[i].Because; why != "" {
-			add(why)
+		for _, why := range []string{r.Objects[i].Says, r.Objects[i].Because} {
+			if why != "" {
+				add(why)
+			}
 		}
 		for _, f := range r.Objects[i].Finalizers {
 			if f.Traces != nil && !f.Traces.Any() {
-				add(f.Name + ": " + f.Traces.Sentence())
+				add(f.Traces.Sentence())
 			}
 		}
 	}

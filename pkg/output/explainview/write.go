@@ -6,11 +6,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
-
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
@@ -39,8 +36,12 @@ const (
 
 // Write writes one answer, with a line break at the end.
 func (v View) Write(out io.Writer, a *explain.Answer) error {
+	return v.write(out, a, map[string]bool{})
+}
+
+func (v View) write(out io.Writer, a *explain.Answer, written map[string]bool) error {
 	out, columns := wrap.Unwrap(out)
-	w := &answerWriter{View: v, answer: a, columns: columns}
+	w := &answerWriter{View: v, answer: a, columns: columns, written: written}
 	w.headline()
 	if why := a.Nondeterministic.Reason; why != nil {
 		w.line("uncertain", v.Palette.Changed(escape.Sentence("The outcome is not certain: "+why.Message()+".")))
@@ -48,22 +49,19 @@ func (v View) Write(out io.Writer, a *explain.Answer) error {
 	for i := range a.References {
 		w.reference(i)
 	}
+	w.conditions()
+	if a.State == explain.Terminating { // what it says comes before what this tool knows
+		w.events()
+	}
 	for _, f := range a.Finalizers {
 		w.line("finalizer", escape.Word(f.Name)+": "+escape.Word(f.Controller))
 		if f.Traces != nil {
-			w.line("finalizer", escape.Sentence(f.Traces.Sentence()+"."))
+			w.once("finalizer", f.Traces.Sentence()+".")
 		}
 		w.writers(f.WrittenBy)
 	}
-	for _, c := range a.Conditions {
-		w.label = ""
-		w.line("condition", escape.Word(c.Type)+": "+escape.Sentence(c.Meaning))
-		if c.Message != "" {
-			w.more(v.Palette.Dim(escape.Sentence(c.Message)))
-		}
-	}
 	for _, s := range a.Next {
-		w.line("next", escape.Sentence(s))
+		w.once("next", s)
 	}
 	w.chain()
 	w.cascade()
@@ -85,7 +83,8 @@ type answerWriter struct {
 	answer  *explain.Answer
 	columns int // of the terminal; 0 is no limit
 	out     bytes.Buffer
-	label   string // of the previous line
+	label   string          // of the previous line
+	written map[string]bool // by once, in this output
 }
 
 // line writes a fact after its label. A label is not repeated on the next line.
@@ -97,6 +96,28 @@ func (w *answerWriter) line(label, what string) {
 	w.label = label
 	shown = fmt.Sprintf("  %-13s ", shown)
 	w.write(shown+what, len(shown))
+}
+
+// once writes a fact that no line of this output has yet.
+func (w *answerWriter) once(label, fact string) {
+	if !w.written[fact] {
+		w.written[fact] = true
+		w.line(label, escape.Sentence(fact))
+	}
+}
+
+func (w *answerWriter) conditions() {
+	for _, c := range w.answer.Conditions {
+		w.label = ""
+		if c.Meaning == "" {
+			w.line("condition", escape.Sentence(c.Text(w.Taken)))
+			continue
+		}
+		w.line("condition", escape.Word(c.Type)+": "+escape.Sentence(c.Meaning))
+		if c.Message != "" {
+			w.more(w.Palette.Dim(escape.Sentence(c.Message)))
+		}
+	}
 }
 
 // more writes further text on the fact above.
@@ -270,29 +291,19 @@ func (w *answerWriter) history() {
 		}
 		w.line("referenced by", line)
 	}
-	for _, e := range w.answer.Events {
-		w.line("event", w.event(e))
+	if w.answer.State != explain.Terminating {
+		w.events()
 	}
 }
 
-func (w *answerWriter) event(e object.Event) string {
-	var parts []string
-	if !e.Last.IsZero() {
-		parts = append(parts, age(w.Taken.Sub(e.Last))+" ago")
+func (w *answerWriter) events() {
+	for _, e := range w.answer.Events {
+		line := escape.Sentence(e.Text(w.Taken))
+		if w.Wide && e.UID != "" {
+			line += " (UID " + escape.Word(e.UID) + ")"
+		}
+		w.line("event", line)
 	}
-	parts = append(parts, escape.Word(e.Type), escape.Word(e.Reason))
-	if e.Source != "" {
-		parts = append(parts, "from "+escape.Word(e.Source))
-	}
-	if e.Count > 1 {
-		parts = append(parts, wording.Thousands(e.Count)+" times")
-	}
-	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-	line := strings.Join(parts, ", ") + ": " + escape.Sentence(e.Message)
-	if w.Wide && e.UID != "" {
-		line += " (UID " + escape.Word(e.UID) + ")"
-	}
-	return line
 }
 
 func (w *answerWriter) suggestions() {
@@ -307,13 +318,14 @@ func (w *answerWriter) suggestions() {
 // WriteAll writes every answer, then a line that says when and where the scan was made,
 // and whether it was complete.
 func (v View) WriteAll(w io.Writer, e *explain.Explanation, server string) error {
+	written := map[string]bool{}
 	for i, a := range e.Answers {
 		if i > 0 {
 			if _, err := io.WriteString(w, "\n"); err != nil {
 				return err
 			}
 		}
-		if err := v.Write(w, a); err != nil {
+		if err := v.write(w, a, written); err != nil {
 			return err
 		}
 	}
@@ -324,6 +336,3 @@ func (v View) WriteAll(w io.Writer, e *explain.Explanation, server string) error
 	_, err := fmt.Fprintln(w, shown)
 	return err
 }
-
-// age returns a duration as kubectl writes ages. A time after the scan is now.
-func age(d time.Duration) string { return duration.HumanDuration(max(d, 0)) }
