@@ -37,7 +37,7 @@ func (e *Explainer) incomplete(a *Answer, meaning string) {
 	switch {
 	case len(names) > 0:
 		a.Caveats = append(a.Caveats, fmt.Sprintf("This tool could not read everything, so %s. Not read: %s.", meaning, list(names)))
-	case !e.initial.Complete():
+	case !e.initial.Complete(""):
 		a.Caveats = append(a.Caveats, fmt.Sprintf("This tool did not scan everything, so %s.", meaning))
 	}
 }

@@ -44,6 +44,8 @@ func (g Gap) String() string {
 	switch {
 	case g.Group == All && g.ErrorClass == classNotInFile:
 		return "objects that are not in the file"
+	case g.Group == All && g.Namespace != "":
+		return "namespace " + g.Namespace
 	case g.Group == All:
 		return "all other types"
 	case g.Resource == All:

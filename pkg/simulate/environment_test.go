@@ -162,7 +162,7 @@ func (w *environment) others() bool {
 	for n, members := range w.opened {
 		o := w.Object(n)
 		full := slices.ContainsFunc(members, func(m graph.Node) bool { return w.Object(m) != nil })
-		if o == nil || full || w.podsFirst[n] || !w.Complete() || collector.UpdateRejected(&object.Object{Owners: o.Owners}) {
+		if o == nil || full || w.podsFirst[n] || !w.Complete("") || collector.UpdateRejected(&object.Object{Owners: o.Owners}) {
 			continue
 		}
 		if o.Kind == "Namespace" && len(o.Finalizers) == 0 {

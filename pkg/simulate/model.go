@@ -80,10 +80,11 @@ func NewModel(j *collector.Judge, o Options) *Model {
 }
 
 // dependentsListed reports whether every possible dependent was listed: all monitored
-// types in all namespaces, except for accepted gaps.
+// types in all namespaces, except for accepted gaps and for the objects of namespaces that are
+// too large, which only Model.Complete knows to matter.
 func dependentsListed(g *graph.Graph, accepted snapshot.AcceptedGaps) bool {
 	for _, gap := range g.Snapshot().Gaps {
-		if gap.Name == "" && !accepted.Covers(gap) {
+		if gap.Name == "" && gap.Reason != snapshot.TooLarge && !accepted.Covers(gap) {
 			return false
 		}
 	}
@@ -110,8 +111,13 @@ func (m *Model) Graph() *graph.Graph { return m.graph }
 // Judge returns the judge of the graph.
 func (m *Model) Judge() *collector.Judge { return m.judge }
 
-// Complete reports whether every possible dependent was listed.
-func (m *Model) Complete() bool { return m.complete() }
+// Complete reports whether every possible dependent of an object in that namespace was listed. An owner in a namespace
+// has no dependents in others: the collector deletes these, whether the owner exists or not.
+func (m *Model) Complete(namespace string) bool {
+	return m.complete() && !slices.ContainsFunc(m.graph.Snapshot().Gaps, func(g snapshot.Gap) bool {
+		return g.Reason == snapshot.TooLarge && (namespace == "" || namespace == g.Namespace)
+	})
+}
 
 // Object returns the state of a node, or nil if it is gone or was never seen. Callers
 // must not change it.
@@ -225,8 +231,9 @@ func (m *Model) orphanRejected(owner graph.Node) graph.Node {
 // decide is Decide without the check whether the API server rejects the patches that orphan dependents.
 func (m *Model) decide(n graph.Node) collector.Decision {
 	o := m.Object(n)
-	in := collector.DecisionInput{Object: o, Complete: m.complete, Actor: m.options.Actor}
+	in := collector.DecisionInput{Object: o, Actor: m.options.Actor}
 	if o != nil {
+		in.Complete = func() bool { return m.Complete(o.Namespace) }
 		in.Dependents, in.Blockers, in.Deleting = int(m.dependents[n]), int(m.blockers[n]), int(m.deleting[n])
 		if !o.Terminating() {
 			in.Verdicts = m.Verdicts(n)

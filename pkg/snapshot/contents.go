@@ -28,7 +28,7 @@ func (v *View) ContentsGaps(container object.Identity, accepted AcceptedGaps) []
 			}
 		}
 		for _, g := range v.gaps {
-			if g.Reason == Undiscovered || g.Resource == All && g.Name == "" && (g.Reason != ContestedUID || g.Namespace == container.Name) {
+			if g.Reason == Undiscovered || g.Resource == All && g.Name == "" && (g.Namespace == container.Name || g.Namespace == "" && g.Reason != ContestedUID) {
 				out = append(out, g)
 			}
 		}

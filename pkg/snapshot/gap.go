@@ -49,6 +49,7 @@ const (
 	BadConfig    ErrorClass = "bad-config"         // the kubeconfig has no usable cluster, so nothing was requested
 	NoNamespace  ErrorClass = "no-namespace"       // the cluster does not have the namespace to scan
 	ContestedUID ErrorClass = "contested-uid"      // objects of the type share their UID with other objects, so dependents of either are unknown
+	TooLarge     ErrorClass = "too-large"          // the objects of a namespace do not fit into memory with all their owner references
 	// NotListed is why the contents of a Namespace or CustomResourceDefinition are unknown
 	// if no list failed because none was requested.
 	NotListed ErrorClass = "unlisted"
@@ -57,7 +58,7 @@ const (
 // GapErrorClasses are the error classes that a gap of a scan can have.
 var GapErrorClasses = []ErrorClass{
 	Forbidden, Unavailable, TimedOut, Throttled, Webhook, StoreRead, ServerError, Unreadable, Vanished, Undiscovered, NotInFile, Unverified, BadConfig,
-	NoNamespace, ContestedUID,
+	NoNamespace, ContestedUID, TooLarge,
 }
 
 // A failed write has one of these error classes or one of those above.

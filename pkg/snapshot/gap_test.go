@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -108,5 +109,25 @@ func TestUnreadableObjectKeepsItsNamespace(t *testing.T) {
 		if len(gaps) != 1 || certain || !slices.Equal(gaps[0].Objects, want) {
 			t.Errorf("%s: %+v, want %q", namespace, gaps, want)
 		}
+	}
+}
+
+func TestANamespaceThatIsTooLargeSaysNothingAboutOthers(t *testing.T) {
+	tooLarge := snapshot.Gap{Group: snapshot.All, Resource: snapshot.All, Namespace: "tenant", Reason: snapshot.TooLarge}
+	v := snapshot.NewView(&snapshot.Snapshot{Gaps: []snapshot.Gap{tooLarge}})
+	if got := v.GroupGap("example.com"); got != nil {
+		t.Errorf("a group is unknown because of %+v", got)
+	}
+	namespace := func(name string) object.Identity {
+		return object.Identity{APIVersion: "v1", Kind: "Namespace", Name: name}
+	}
+	if got := v.ContentsGaps(namespace("shop"), nil); len(got) != 0 {
+		t.Errorf("the contents of another namespace are unknown because of %+v", got)
+	}
+	if got := v.ContentsGaps(namespace("tenant"), snapshot.AcceptedGaps{snapshot.All, "tenant"}); len(got) != 1 {
+		t.Errorf("its own contents: got the gaps %+v", got)
+	}
+	if got := tooLarge.String(); got != "namespace tenant" {
+		t.Errorf("got %q", got)
 	}
 }

@@ -72,7 +72,7 @@ func (v *View) GapAt(gr schema.GroupResource, namespace string) *Gap {
 // GroupGap returns the gap that makes the whole group unknown, or nil.
 func (v *View) GroupGap(group string) *Gap {
 	for i, g := range v.gaps {
-		if g.Resource == All && (g.Group == All || g.Group == group) {
+		if g.Resource == All && (g.Group == All && g.Namespace == "" || g.Group == group) {
 			return &v.gaps[i]
 		}
 	}

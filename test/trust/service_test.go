@@ -220,3 +220,38 @@ func TestStepsOfOneNamespaceCountToItsOwnShare(t *testing.T) {
 		})
 	}
 }
+
+// The objects of one namespace need more memory than there is. They are held without their owner references then: unknown,
+// so that no finalizer goes of which they may be a reason to stay.
+func TestOneNamespaceThatDoesNotFitIntoMemoryDoesNotStopTheServiceForOthers(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	s.Add(Namespaces.Object("", "tenant"))
+	s.Add(Namespaces.Object("", "shop"))
+	released := s.Add(orphaning(ConfigMaps.Object("shop", "released")))
+	orphaned := s.Add(orphaning(ConfigMaps.Object("tenant", "orphaned")))
+	everywhere := s.Add(orphaning(Namespaces.Object("", "everywhere")))
+	ordinary := s.Add(ownedBy(Secrets.Object("tenant", "ordinary"), missingOwner(Deployments)))
+	for i := range 30 {
+		references := manyReferences(10_000, fmt.Sprintf("%08x", i))
+		references[5_000] = referenceTo([]*Object{orphaned, everywhere}[i%2])
+		s.Add(ownedBy(Secrets.Object("tenant", fmt.Sprint("large-", i)), references...))
+	}
+	garbage := s.Add(ownedBy(Secrets.Object("shop", "garbage"), missingOwner(Deployments)))
+	service, log := newUser(t, s).startsService("--max-memory", "64Mi")
+	service.awaits("the garbage of others, and of ordinary objects", s.gone(garbage, ordinary, released))
+	late := s.Add(ownedBy(Secrets.Object("shop", "late"), missingOwner(Deployments)))
+	service.awaits("what becomes garbage later", s.gone(late))
+	s.Add(ownedBy(Secrets.Object("tenant", "later-large"), manyReferences(10_000, "aaaaaaaa")...))
+	latest := s.Add(ownedBy(Secrets.Object("shop", "latest"), missingOwner(Deployments)))
+	service.awaits("what becomes garbage at last", s.gone(latest))
+	service.stops(log)
+	for _, o := range []*Object{orphaned, everywhere} {
+		if now := s.Now(o); now == nil || !slices.Contains(now.Finalizers, metav1.FinalizerOrphanDependents) {
+			t.Errorf("%s was released, although not all of its dependents are known", o.Name)
+		}
+	}
+	if !strings.Contains(log(), "could not read, and leaves alone what depends on it: namespace tenant (too-large)") {
+		t.Errorf("the log does not say what is left alone:\n%s", short(log()))
+	}
+}

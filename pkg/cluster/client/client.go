@@ -45,6 +45,9 @@ type Client struct {
 	// DiscoveredTypes is shared by all scans of a connection.
 	DiscoveredTypes *TypeHistory
 	Memory          *Memory // a scan or a backup has its own
+	// Crowded are namespaces whose large objects are held without their owner references, since there is not
+	// enough memory for them. Each is a gap.
+	Crowded []string
 }
 
 // New returns a client for the server of a config without sending a request. Client-side rate
@@ -103,7 +106,7 @@ func isLoopback(host string) bool {
 // WithOwnMemory returns a copy of the client that counts memory separately.
 func (c *Client) WithOwnMemory() *Client {
 	own := *c
-	own.Memory = &Memory{limit: c.Options.MaxMemory}
+	own.Memory = &Memory{limit: c.Options.MaxMemory, large: map[string]int64{}}
 	return &own
 }
 

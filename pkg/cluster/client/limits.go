@@ -4,12 +4,18 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // Limits for the uncompressed size of one response, so that an endless response cannot use up all
@@ -101,7 +107,11 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 const DefaultMaxMemory = 2 << 30
 
 // MemoryError reports that a server sent more than a scan or a backup may hold.
-type MemoryError struct{ Limit int64 } // bytes
+type MemoryError struct {
+	Limit int64 // bytes
+	// Largest are the namespaces whose large objects take the most: at least half as much as those of any other.
+	Largest []string
+}
 
 func (e *MemoryError) Error() string {
 	return fmt.Sprintf("the answers of the server need more than %d MiB of memory", e.Limit>>20)
@@ -111,25 +121,89 @@ func (e *MemoryError) Error() string {
 type Memory struct {
 	limit int64
 	held  atomic.Int64
+
+	mu    sync.Mutex
+	large map[string]int64 // bytes of large objects, by namespace
 }
 
 func (m *Memory) Take(n int64) error {
-	if m.held.Add(n) > m.limit {
-		return &MemoryError{m.limit}
+	if m.held.Add(n) <= m.limit {
+		return nil
 	}
-	return nil
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	full := &MemoryError{Limit: m.limit}
+	most := slices.Max(append(slices.Collect(maps.Values(m.large)), 1))
+	for _, namespace := range slices.Sorted(maps.Keys(m.large)) {
+		if m.large[namespace] >= (most+1)/2 {
+			full.Largest = append(full.Largest, namespace)
+		}
+	}
+	return full
 }
 
 func (m *Memory) Release(n int64) { m.held.Add(-n) }
 
-// Hold counts an object as a list does.
-func (m *Memory) Hold(o *object.Object) error { return m.Take(sizeOf(o)) }
+// Hold counts an object. After an error it has to be dropped, too.
+func (m *Memory) Hold(o *object.Object) error {
+	size := sizeOf(o)
+	m.countLarge(o, size)
+	return m.Take(size)
+}
 
-// Drop releases objects that a list or Hold counted.
+// Drop releases objects that Hold counted.
 func (m *Memory) Drop(objects ...*object.Object) {
 	for _, o := range objects {
-		m.Release(sizeOf(o))
+		size := sizeOf(o)
+		m.countLarge(o, -size)
+		m.Release(size)
 	}
+}
+
+// isLarge reports whether an object has so many owner references and finalizers that these need more memory
+// than the rest of it. An ordinary object has one or two.
+func isLarge(o *object.Object) bool { return len(o.Owners)+len(o.Finalizers) > 3 }
+
+// countLarge counts the large objects of each namespace. It leaves out those without one, which no tenant may create.
+func (m *Memory) countLarge(o *object.Object, size int64) {
+	if o.Namespace == "" || !isLarge(o) {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.large[o.Namespace] += size; m.large[o.Namespace] == 0 {
+		delete(m.large, o.Namespace)
+	}
+}
+
+// Keep makes an object ready to be held: if it is a large one in a Crowded namespace, without its owner references
+// and the finalizers of others.
+func (c *Client) Keep(o *object.Object) {
+	if !isLarge(o) || !slices.Contains(c.Crowded, o.Namespace) {
+		return
+	}
+	// its strings share memory with those that are left out
+	o.Name, o.UID, o.ResourceVersion = strings.Clone(o.Name), types.UID(strings.Clone(string(o.UID))), strings.Clone(o.ResourceVersion)
+	all := o.Finalizers
+	o.Owners, o.Finalizers = nil, nil
+	for _, ours := range []string{object.OrphanFinalizer, object.ForegroundFinalizer} {
+		if slices.Contains(all, ours) {
+			o.Finalizers = append(o.Finalizers, ours)
+		}
+	}
+}
+
+// Gaps returns a gap for each of the Crowded namespaces: any of its objects may depend on what is in it, or on what
+// has no namespace.
+func (c *Client) Gaps() []snapshot.Gap {
+	var out []snapshot.Gap
+	for _, namespace := range c.Crowded {
+		out = append(out, snapshot.Gap{
+			Group: snapshot.All, Resource: snapshot.All, Namespace: namespace, Reason: snapshot.TooLarge,
+			Message: fmt.Sprintf("its objects have so many owner references and finalizers that they do not fit into %d MiB of memory", c.Options.MaxMemory>>20),
+		})
+	}
+	return out
 }
 
 // Held returns the bytes that are counted.

@@ -6,11 +6,14 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -21,6 +24,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/metaproto"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -305,4 +309,55 @@ func connectWith(t *testing.T, answer http.HandlerFunc, o Options) *Client {
 		t.Fatal(err)
 	}
 	return c
+}
+
+func TestMemoryNamesTheNamespacesWithTheMostLargeObjects(t *testing.T) {
+	large := func(namespace string, references int) *object.Object {
+		return &object.Object{Identity: object.Identity{Namespace: namespace}, Owners: make([]object.Reference, references)}
+	}
+	for name, c := range map[string]struct {
+		objects []*object.Object
+		want    []string
+	}{
+		"the largest alone":                   {[]*object.Object{large("a", 100), large("b", 10)}, []string{"a"}},
+		"with those that are half as large":   {[]*object.Object{large("a", 100), large("b", 60), large("b", 3), large("c", 4)}, []string{"a", "b"}},
+		"not for ordinary objects":            {[]*object.Object{large("a", 3), large("a", 3)}, nil},
+		"not for objects without a namespace": {[]*object.Object{large("", 100)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := (&Client{Options: Options{MaxMemory: 1 << 30}}).WithOwnMemory().Memory
+			for _, o := range c.objects {
+				if err := m.Hold(o); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var full *MemoryError
+			if err := m.Take(2 << 30); !errors.As(err, &full) || !slices.Equal(full.Largest, c.want) {
+				t.Errorf("got %+v, want %q", err, c.want)
+			}
+			m.Drop(c.objects...)
+			if err := m.Take(2 << 30); !errors.As(err, &full) || full.Largest != nil {
+				t.Errorf("got %+v after all was dropped", err)
+			}
+		})
+	}
+}
+
+func TestLargeObjectsOfACrowdedNamespaceKeepWhatTheyAre(t *testing.T) {
+	c := &Client{Crowded: []string{"tenant"}}
+	at := func(namespace string, references int, finalizers ...string) object.Object {
+		return object.Object{Identity: object.Identity{Namespace: namespace, Name: "x", UID: "u"}, Owners: make([]object.Reference, references), Finalizers: finalizers}
+	}
+	for name, o := range map[string]object.Object{"of another namespace": at("shop", 99), "an ordinary one": at("tenant", 2, "a/b")} {
+		kept := o
+		if c.Keep(&kept); !reflect.DeepEqual(kept, o) {
+			t.Errorf("%s: %+v", name, kept)
+		}
+	}
+	o := at("tenant", 99, "a/b", object.ForegroundFinalizer, object.ForegroundFinalizer)
+	c.Keep(&o)
+	want := object.Object{Identity: o.Identity, Finalizers: []string{object.ForegroundFinalizer}} // its dependents know that it waits
+	if !reflect.DeepEqual(o, want) {
+		t.Errorf("%+v is kept, want %+v", o, want)
+	}
 }

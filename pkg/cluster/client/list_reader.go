@@ -24,7 +24,6 @@ type listReader struct {
 	query  Query
 	labels bool
 	reader *metaproto.Reader
-	held   int64 // bytes of memory used by the page being read
 }
 
 func (c *Client) newListReader(q Query, labels bool) *listReader {
@@ -43,9 +42,8 @@ func (r *listReader) page(ctx context.Context, o metav1.ListOptions, into []*obj
 			return err
 		}
 		defer body.Close() // read only
-		r.held = 0
 		if all, page, err = r.read(into, body, most); err != nil {
-			r.client.Memory.Release(r.held)
+			r.client.Memory.Drop(all[len(into):]...)
 		}
 		return err
 	})
@@ -93,12 +91,15 @@ func (r *listReader) readJSON(into []*object.Object, in io.Reader, most int) ([]
 	return into, meta, nil
 }
 
-// accept verifies an object of a page and counts its memory.
+// accept verifies an object of a page and counts its memory, which an error releases.
 func (r *listReader) accept(o *object.Object) error {
 	if err := VerifyObject(r.query, o.Namespace, o.Name, string(o.UID), o.ResourceVersion); err != nil {
 		return err
 	}
-	size := sizeOf(o)
-	r.held += size
-	return r.client.Memory.Take(size)
+	r.client.Keep(o)
+	err := r.client.Memory.Hold(o)
+	if err != nil {
+		r.client.Memory.Drop(o)
+	}
+	return err
 }

@@ -221,6 +221,7 @@ func (t *typeMonitor) apply(item any, change func(*object.Object)) error {
 	}
 	m := item.(*metav1.PartialObjectMetadata)
 	o := object.FromMeta(t.query.Type.APIVersion(), t.query.Type.Kind, m, t.labels)
+	t.parent.client.Keep(&o)
 	change(&o)
 	if of := t.query.Type.GroupResource(); of == discovery.Definitions.GroupResource() || of == discovery.APIServices.GroupResource() {
 		t.parent.rediscover() // the types may change with its status

@@ -200,7 +200,7 @@ func Contents(ctx context.Context, c *client.Client, of object.Identity) (*snaps
 func newScan(c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) *scanner {
 	c = c.WithOwnMemory().ForServer(discovered.Server)
 	return &scanner{
-		client: c, scope: scope, discovery: discovered, now: now, gaps: slices.Clone(discovered.Gaps),
+		client: c, scope: scope, discovery: discovered, now: now, gaps: slices.Concat(discovered.Gaps, c.Gaps()),
 		reader:   &ObjectReader{client: c, labels: scope.Labels, probes: map[probeKey]*probe{}},
 		versions: map[snapshot.Listing]string{},
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -111,20 +112,46 @@ func (s *service) runAsLeader(ctx context.Context) error {
 	return err
 }
 
-// run collects until the context ends, or until the cluster's own garbage collector is alive.
+// run collects until the context ends, or until the cluster's own garbage collector is alive. If the cluster does not
+// fit into memory, it begins again without the owner references of the namespaces that need the most, which are read
+// again after crowdedInterval.
 func (s *service) run(ctx context.Context) error {
 	if err := s.refuseBesideOwn(ctx); err != nil {
 		return err
 	}
-	m, err := monitor.Start(ctx, s.client, monitor.Options{Scope: s.command.options.Scan.Everything(scan.Scope{Running: true}), Now: s.command.options.Scan.Now, Parts: true})
+	for live := *s.client; ; {
+		err := s.collect(ctx, &live)
+		switch full, ok := errors.AsType[*client.MemoryError](err); {
+		case ok && len(full.Largest) > 0:
+			live.Crowded = slices.Concat(live.Crowded, full.Largest)
+		case errors.Is(err, errReadAgain):
+			live.Crowded = nil
+		default:
+			return err
+		}
+	}
+}
+
+// crowdedInterval is how long the owner references of a namespace are not read that did not fit into memory.
+const crowdedInterval = time.Hour
+
+var errReadAgain = errors.New("the namespaces that did not fit into memory are read again")
+
+// collect runs rounds on a live copy.
+func (s *service) collect(ctx context.Context, live *client.Client) error {
+	running, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if len(live.Crowded) > 0 {
+		defer time.AfterFunc(crowdedInterval, func() { cancel(errReadAgain) }).Stop()
+	}
+	m, err := monitor.Start(running, live, monitor.Options{Scope: s.command.options.Scan.Everything(scan.Scope{Running: true}), Now: s.command.options.Scan.Now, Parts: true})
 	if err != nil {
 		return err
 	}
 	defer m.Stop()
 	s.metrics.observe(m)
+	defer s.metrics.observe(nil) // the next one needs its memory
 	s.log.note("collecting garbage until interrupted")
-	running, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	go func() {
 		for running.Err() == nil {
 			if client.Wait(running, ownCollectorInterval) != nil {
@@ -136,7 +163,7 @@ func (s *service) run(ctx context.Context) error {
 			}
 		}
 	}()
-	err = controller.Run(running, s.options(m))
+	err = controller.Run(running, s.options(m, live))
 	if cause := context.Cause(running); ctx.Err() == nil && cause != nil {
 		return cause
 	}
@@ -168,10 +195,10 @@ func (s *service) refuseBesideOwn(ctx context.Context) error {
 	return nil
 }
 
-func (s *service) options(m *monitor.Monitor) controller.Options {
+func (s *service) options(m *monitor.Monitor, live *client.Client) controller.Options {
 	c := s.command
 	o := controller.Options{
-		Client: s.client, Monitor: m, Accepted: c.options.AcceptedGaps, MaxDeletes: c.options.MaxDeletes,
+		Client: live, Monitor: m, Accepted: c.options.AcceptedGaps, MaxDeletes: c.options.MaxDeletes,
 		Execute: c.options.ExecuteOptions(), Within: func(g *graph.Graph) func(graph.Node) bool { return c.options.Scan.InScope(g) },
 		OnStep: func(step *plan.Step, e event.Event) {
 			s.metrics.observeStep(step, e)
@@ -184,7 +211,9 @@ func (s *service) options(m *monitor.Monitor) controller.Options {
 	}
 	if !c.options.NoBackup {
 		o.Backup = s.openBackup
-		s.shares = backup.NewShares(s.limits())
+		if s.shares == nil {
+			s.shares = backup.NewShares(s.limits())
+		}
 		s.prune()
 		o.Full = func(namespace string) bool {
 			if s.shares.AnyFull() {

@@ -45,7 +45,7 @@ func (t *task) checkDependents(ctx context.Context) *event.Result {
 	case err != nil:
 		return runner.Skipped(reason.DependentsNotListed.Of(runner.FailureOf(err)))
 	}
-	if !l.model.Complete() {
+	if !l.model.Complete(t.step.Object.Namespace) {
 		return runner.Skipped(reason.DependentsIncomplete.Of(t.run.firstGap(l.model.Graph())))
 	}
 	n := l.model.Graph().Find(t.step.Object.UID)
