@@ -414,7 +414,11 @@ func (s *ScanOptions) withScanHint(err error) error {
 		return WithHint(err, "raise it with --max-memory, or scan one namespace with -n")
 	}
 	if _, ok := errors.AsType[*scan.NothingReadableError](err); ok {
-		return WithHint(err, "if you have permissions in one namespace only, use -n; what you may read: "+s.SuggestKubectl("auth", "can-i", "--list"))
+		hint := "what you may read: " + s.SuggestKubectl("auth", "can-i", "--list", "-n", s.Config.Namespace())
+		if s.Config.Namespace() == "" {
+			hint = "if you have permissions in one namespace only, use -n; " + hint
+		}
+		return WithHint(err, hint)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -293,18 +294,26 @@ func (s *Selection) Scope(ctx context.Context, o *ScanOptions) (scan.Scope, erro
 // orObject returns the error about a target whose type does not exist; if it is the name of objects
 // instead, an error that names those.
 func (s *Selection) orObject(ctx context.Context, o *ScanOptions, err error) error {
-	if len(s.Targets) != 1 || s.Targets[0].Name != "" || s.Namespace == "" && o.From == "" { // then it would list the whole cluster
-		return err
-	}
-	within := scan.Scope{}
-	if s.Namespace != "" {
-		within.Namespaces = []string{s.Namespace}
-	}
-	seen, _, scanErr := o.read(ctx, within)
-	if scanErr != nil {
+	if len(s.Targets) != 1 || s.Targets[0].Name != "" {
 		return err
 	}
 	var near []string
+	seen := &snapshot.Snapshot{}
+	if s.Namespace != "" || o.From != "" { // else it would list the whole cluster
+		within := scan.Scope{}
+		if s.Namespace != "" {
+			within.Namespaces = []string{s.Namespace}
+		}
+		var scanErr error
+		if seen, _, scanErr = o.read(ctx, within); scanErr != nil {
+			return err
+		}
+	}
+	if CheckNamespaceName("", s.Targets[0].Word) == nil && o.connected != nil {
+		if _, absent := o.connected.GetObject(ctx, client.Query{Type: namespaceType, Name: s.Targets[0].Word}); absent == nil {
+			near = append(near, "ns/"+s.Targets[0].Word)
+		}
+	}
 	for _, found := range seen.Objects {
 		if found.Name != s.Targets[0].Word || found.Namespace != s.Namespace && s.Namespace != "" {
 			continue

@@ -36,6 +36,11 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory, last *Answer)
 		what = "object with the UID " + string(at.UID)
 	}
 	switch n := objects(a.ReferencedBy); {
+	case e.OnlyDeletions && last == nil && at.Kind != "":
+		a.say(collector.ConsequenceNone, "%s does not exist, so nothing holds it.", what)
+		e.otherNamespaces(a)
+		e.incomplete(a, "an object that this tool could not read may name it as its owner")
+		return a
 	case last != nil:
 		a.say(collector.ConsequenceNone, "%s is gone: it was deleted while this command watched it.", capitalized(what))
 		a.next("The last answer before that: " + last.Headline)

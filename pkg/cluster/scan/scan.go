@@ -49,10 +49,23 @@ const (
 )
 
 // NothingReadableError reports that no type could be listed.
-type NothingReadableError struct{ Gaps []snapshot.Gap }
+type NothingReadableError struct {
+	Gaps  []snapshot.Gap
+	Asked string // the type of the first target; empty without one
+}
 
 func (e *NothingReadableError) Error() string {
 	first := e.Gaps[0]
+	if !slices.ContainsFunc(e.Gaps, func(g snapshot.Gap) bool { return g.Reason != snapshot.Forbidden }) {
+		what, where := "anything", ""
+		if first.Namespace != "" {
+			where = " in namespace " + first.Namespace
+		}
+		if e.Asked != "" {
+			what, where = e.Asked, where+", or anything else"
+		}
+		return fmt.Sprintf("you may not list %s%s: the server forbids all %d types", what, where, len(e.Gaps))
+	}
 	return fmt.Sprintf("could not read anything: all of %d types failed, the first is %s (%s): %s", len(e.Gaps), first, first.Reason, first.Message)
 }
 
@@ -153,7 +166,12 @@ func (sc *scanner) run(ctx context.Context) (*snapshot.Snapshot, error) {
 		return nil, err
 	}
 	if len(sc.listed) == 0 && len(sc.gaps) > 0 {
-		return nil, &NothingReadableError{Gaps: sc.gaps}
+		nothing := &NothingReadableError{Gaps: sc.gaps}
+		if of := sc.scope.Targets; len(of) > 0 {
+			m, _ := sc.view().Map(of[0].APIVersion, of[0].Kind)
+			nothing.Asked = m.Type.String()
+		}
+		return nil, nothing
 	}
 	if sc.scope.Widen == WidenAlways && sc.scope.Namespaces != nil {
 		if err := sc.list(ctx, sc.queries(nil), true); err != nil {

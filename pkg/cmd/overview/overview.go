@@ -23,13 +23,14 @@ import (
 )
 
 type overviewCommand struct {
-	scan   *cli.ScanOptions
-	output *cli.OutputFlags
+	scan     *cli.ScanOptions
+	output   *cli.OutputFlags
+	contexts *cli.Contexts
 }
 
 // New returns the root command, which shows the overview and has no other commands yet.
 func New(s *cli.ScanOptions) *cobra.Command {
-	c := &overviewCommand{scan: s, output: cli.NewOutputFlags("text")}
+	c := &overviewCommand{scan: s, output: cli.NewOutputFlags("text"), contexts: cli.NewContexts(s)}
 	cmd := &cobra.Command{
 		Use:   plugin.File(),
 		Short: "Explain, preview, repair and undo what the Kubernetes garbage collector does",
@@ -41,7 +42,8 @@ broken, what could not be read, and what to run next. This scans the cluster
 once and changes nothing.
 
 Exit codes: 0 whatever it finds; 2 error: wrong usage, or the cluster cannot be
-read; 3 incomplete scan with --strict.
+read; 3 incomplete scan with --strict. With --contexts, a cluster that does not
+answer makes the scan incomplete.
 
 collect, delete, repair, restore and finalizer remove change the cluster, after
 a preview and a confirmation; controller changes it without. doctor --canary
@@ -49,6 +51,9 @@ creates two ConfigMaps and deletes them again. Everything else only reads.`,
 		Example: cli.Examples(`
 # Is anything wrong with deletion in this cluster?
 kubectl gc
+
+# And in all clusters of the kubeconfig?
+kubectl gc --contexts all
 
 # What is stuck in Terminating, and what holds it?
 kubectl gc stuck
@@ -82,6 +87,7 @@ kubectl gc audit --from cluster.json.gz`),
 	}
 	s.AddReadingFlags(cmd)
 	c.output.AddFlags(cmd)
+	c.contexts.AddFlag(cmd)
 	return cmd
 }
 
@@ -89,51 +95,81 @@ func (c *overviewCommand) run(ctx context.Context) error {
 	if err := cmp.Or(c.scan.Validate(), c.output.Complete(c.scan.Streams)); err != nil {
 		return err
 	}
-	seen, live, err := c.scan.Scan(ctx, c.scan.Everything(scan.Scope{}))
+	scans, err := c.contexts.Scans()
 	if err != nil {
 		return err
 	}
-	options := audit.Options{Namespace: c.scan.Config.Namespace(), StuckAfter: audit.DefaultStuckAfter}
+	complete, answered := true, false
+	for _, one := range scans {
+		v, err := c.ask(ctx, one.Scan)
+		if ctx.Err() != nil || err != nil && len(scans) == 1 {
+			return cmp.Or(ctx.Err(), err)
+		}
+		if err != nil {
+			c.scan.WarnOfCluster(cli.Unanswered(one.Name, err))
+			complete = false
+			continue
+		}
+		if answered && !c.output.Structured() {
+			fmt.Fprintln(c.scan.Text())
+		}
+		answered, complete = true, complete && len(v.Gaps) == 0
+		if err := c.write(one.Scan, v); err != nil {
+			return fmt.Errorf("write the overview: %w", err)
+		}
+		if c.output.Structured() {
+			one.Scan.WarnOfClusterGaps(one.Name, v.Gaps, v.Types)
+		}
+		one.Scan.WarnOfVersion("", v.Cluster.Version)
+	}
+	switch {
+	case !answered:
+		return fmt.Errorf("none of %d clusters gave an answer", len(scans))
+	case c.scan.Strict && !complete:
+		return cli.ExitError(cli.ExitIncomplete)
+	}
+	return nil
+}
+
+// ask scans a cluster, or reads a file.
+func (c *overviewCommand) ask(ctx context.Context, s *cli.ScanOptions) (*overview.Overview, error) {
+	seen, live, err := s.Scan(ctx, s.Everything(scan.Scope{}))
+	if err != nil {
+		return nil, err
+	}
+	options := audit.Options{Namespace: s.Config.Namespace(), StuckAfter: audit.DefaultStuckAfter}
 	judge := collector.NewJudge(graph.New(seen))
 	found, err := audit.RunWithDeletions(judge, options)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	v := overview.New(judge.Graph(), found, options)
-	if live != nil {
-		v.Cluster.Context, v.Cluster.Server, _ = c.scan.ContextAndServer() // the scan has read the kubeconfig
-		v.Manager = reason.StoreOptional(c.manager(ctx, live))
-	} else {
-		v.Cluster.File = c.scan.FileName()
+	if live == nil {
+		v.Cluster.File = s.FileName()
+		return v, nil
 	}
-	if err := c.write(v); err != nil {
-		return fmt.Errorf("write the overview: %w", err)
-	}
-	if c.output.Structured() {
-		c.scan.WarnOfGaps(seen)
-	} else {
-		c.scan.WarnOfVersion("", seen.Server)
-	}
-	return c.scan.StrictExit(seen)
+	v.Cluster.Context, v.Cluster.Server, _ = s.ContextAndServer() // the scan has read the kubeconfig
+	v.Manager = reason.StoreOptional(manager(ctx, live, s.Now()))
+	return v, nil
 }
 
 // patience is how long the overview waits for the lease of kube-controller-manager.
 const patience = 2 * time.Second
 
 // manager returns whether kube-controller-manager runs.
-func (c *overviewCommand) manager(ctx context.Context, live *client.Client) reason.Reason {
+func manager(ctx context.Context, live *client.Client, now time.Time) reason.Reason {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	leader, err := health.ReadLeader(ctx, live)
-	return overview.Manager(leader, c.scan.Now(), err)
+	return overview.Manager(leader, now, err)
 }
 
-func (c *overviewCommand) write(v *overview.Overview) error {
+func (c *overviewCommand) write(s *cli.ScanOptions, v *overview.Overview) error {
 	if !c.output.Structured() {
-		return overviewview.Write(c.scan.Text(), v, c.scan.ScanTitle(v.Cluster.Version), c.scan.Suggest, c.scan.Palette())
+		return overviewview.Write(s.Text(), v, s.ScanTitle(v.Cluster.Version), s.Suggest, s.Palette())
 	}
 	v.EditCommands(func(words []string) []string {
-		words, _ = c.scan.SuggestWords(plugin.Line(words...)...)
+		words, _ = s.SuggestWords(plugin.Line(words...)...)
 		return words
 	})
 	return c.output.Write("Overview", v, v.Objects()...)

@@ -47,8 +47,8 @@ It looks at the whole cluster unless -n names a namespace. It changes nothing.
 --watch redraws the list until you interrupt it. Without a terminal, or with
 -o json, it writes lines of JSON.
 
-Exit codes: 0 listed, whatever it found; with TYPE/NAME, the exit codes of
-` + cli.CommandName + ` why; 2 error: wrong usage, or the cluster cannot be read;
+Exit codes: 0 listed, whatever it found, also if the object of TYPE/NAME does
+not exist (any more); 2 error: wrong usage, or the cluster cannot be read;
 3 incomplete scan with --strict.`,
 		Example: cli.Examples(`
 # Everything that is being deleted, and what holds it

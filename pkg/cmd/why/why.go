@@ -145,7 +145,11 @@ func (c *whyCommand) run(ctx context.Context, args []string) error {
 	if err := c.write(taken, c.explanation(answers)); err != nil {
 		return fmt.Errorf("write the explanation: %w", err)
 	}
-	c.scan.WarnOfGaps(taken)
+	if c.output.Structured() {
+		c.scan.WarnOfGaps(taken)
+	} else { // each answer has what could not be read
+		c.scan.WarnOfVersion("", taken.Server)
+	}
 	if err := c.scan.StrictExit(taken); err != nil || !c.unknown {
 		return err
 	}
@@ -328,7 +332,7 @@ func (c *whyCommand) addMarks(a *explain.Answer, n graph.Node, m read.Marks) {
 
 func (c *whyCommand) gone(ctx context.Context, at object.Identity) *explain.Answer {
 	a := c.explainer.Gone(at, c.eventHistory(ctx, at), nil)
-	c.unknown = c.unknown || !a.HasTraces()
+	c.unknown = c.unknown || !a.HasTraces() && !c.onlyDeletions
 	return a
 }
 

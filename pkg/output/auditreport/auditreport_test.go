@@ -322,7 +322,7 @@ func TestClustersAreNamed(t *testing.T) {
 			t.Errorf("no cluster in %q", line)
 		}
 	}
-	if want := ` of 2 clusters; no answer from edge\x1b. `; !strings.Contains(auditreport.SummaryLine(r, 0), want) {
+	if want := ` in 2 clusters; no answer from edge\x1b. `; !strings.Contains(auditreport.SummaryLine(r, 0), want) {
 		t.Errorf("the sum is %q, want%q in it", auditreport.SummaryLine(r, 0), want)
 	}
 	gaps := []snapshot.Gap{{Resource: "secrets", Reason: snapshot.Forbidden}}

@@ -1,6 +1,7 @@
 package auditreport
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,9 +13,9 @@ import (
 
 // Gaps returns a warning in one line, without its line break, about what could not be
 // read, or an empty string if everything was. types is the number of types to read. At
-// most limit gaps are named; zero is no limit. cluster is the name of one of several
-// clusters, else empty. A type that could not be read in several namespaces for one reason
-// is named once.
+// most limit gaps are named, and none of more that are all forbidden; zero is no limit.
+// cluster is the name of one of several clusters, else empty. A type that could not be
+// read in several namespaces for one reason is named once.
 func Gaps(cluster string, gaps []snapshot.Gap, types, limit int) string {
 	sentence := Unread(gaps, types, limit)
 	if sentence == "" {
@@ -43,6 +44,9 @@ func Unread(gaps []snapshot.Gap, types, limit int) string {
 	common, name := "", unreadable.String
 	if sameNamespace(unread) {
 		common, name = fmt.Sprintf(" in namespace %s (%s)", escape.Word(unread[0].Namespace), unread[0].Reason), unreadable.bare
+	}
+	if limit > 0 && len(unread) > limit && !slices.ContainsFunc(unread, func(u unreadable) bool { return u.Reason != snapshot.Forbidden }) {
+		return fmt.Sprintf("could not read %s%s. Objects that they own were not checked.", countTypes(unread, types), cmp.Or(common, " (forbidden)"))
 	}
 	shown := unread
 	if limit > 0 {

@@ -3,6 +3,7 @@ package auditreport
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
@@ -20,8 +21,11 @@ func SummaryLine(r *audit.Report, types int) string { return CountsLine(r) + " "
 
 // CountsLine is SummaryLine without whether the scan was complete.
 func CountsLine(r *audit.Report) string {
-	what := counts(r.Summary.SeverityCounts, "No problems found")
-	return fmt.Sprintf("%s in %s with %s%s.", what,
+	none := "No problems found"
+	if slices.ContainsFunc(r.Clusters, func(c audit.Counts) bool { return !c.Answered }) {
+		none = "Not all clusters were checked. No problems" // of those that were
+	}
+	return fmt.Sprintf("%s in %s with %s%s.", counts(r.Summary.SeverityCounts, none),
 		wording.Count(r.Summary.Objects, "object"), wording.Count(r.Summary.References, "owner reference"), clusters(r.Clusters))
 }
 
@@ -73,11 +77,11 @@ func clusters(all []audit.Counts) string {
 			silent = append(silent, escape.Word(c.Name))
 		}
 	}
-	of := " of " + wording.Count(len(all)-len(silent), "cluster")
+	in := " in " + wording.Count(len(all)-len(silent), "cluster")
 	if len(silent) > 0 {
-		of += "; no answer from " + wording.List(silent, maxSilent)
+		in += "; no answer from " + wording.List(silent, maxSilent)
 	}
-	return of
+	return in
 }
 
 // Commands are the command lines that hints name. There is no hint for an empty one.

@@ -21,7 +21,10 @@ import (
 func (l *layout) why(on *line) string {
 	switch short := l.ownerDeleted(on); {
 	case on.outcome != nil && on.parent != nil:
-		return l.palette.Dim(l.whyWithout(on.outcome, on.parent.object()))
+		if why := l.whyWithout(on.outcome, on.parent.object()); why != withContainer { // which the tree shows
+			return l.palette.Dim(why)
+		}
+		return ""
 	case on.outcome != nil:
 		return l.palette.Dim(l.whyWithout(on.outcome, object.Identity{}))
 	case short != "":
