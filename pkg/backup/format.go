@@ -40,16 +40,18 @@ const maxLine = 16 << 20 // bytes of a line, and of index.json
 
 // Header describes the run that a backup is of.
 type Header struct {
-	Tool          string    `json:"tool"`          // version of this program
-	ClusterUID    string    `json:"clusterUID"`    // UID of namespace kube-system; empty if unknown
-	Server        string    `json:"server"`        // URL without credentials; does not identify the cluster
-	ServerVersion string    `json:"serverVersion"` // empty if unknown
-	Context       string    `json:"context"`       // of the kubeconfig; may be empty
-	Command       string    `json:"command"`
-	Mode          string    `json:"mode"`   // of the plan, or FromLog
-	Digest        string    `json:"digest"` // of the plan
-	Started       time.Time `json:"started"`
-	Finished      time.Time `json:"finished,omitzero"` // zero if the run was interrupted or has not finished
+	Tool       string `json:"tool"`       // version of this program
+	ClusterUID string `json:"clusterUID"` // UID of namespace kube-system; empty if unknown
+	// Witnesses are UIDs of objects any of which identifies the cluster, too. None if ClusterUID is known.
+	Witnesses     []types.UID `json:"witnesses,omitempty"`
+	Server        string      `json:"server"`        // URL without credentials; does not identify the cluster
+	ServerVersion string      `json:"serverVersion"` // empty if unknown
+	Context       string      `json:"context"`       // of the kubeconfig; may be empty
+	Command       string      `json:"command"`
+	Mode          string      `json:"mode"`   // of the plan, or FromLog
+	Digest        string      `json:"digest"` // of the plan
+	Started       time.Time   `json:"started"`
+	Finished      time.Time   `json:"finished,omitzero"` // zero if the run was interrupted or has not finished
 }
 
 // index is index.json.

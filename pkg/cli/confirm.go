@@ -65,6 +65,15 @@ func question(p *plan.Plan, place string) (prompt, want string) {
 	if len(p.LostObjects)+p.Summary().Create+p.Summary().Link == 0 {
 		kept = " Nothing will be deleted."
 	}
+	blocked := 0
+	for _, lost := range p.LostObjects {
+		if lost.Outcome != nil && lost.Outcome.State == plan.Terminating {
+			blocked++
+		}
+	}
+	if blocked > 0 {
+		kept = fmt.Sprintf(" %s will be blocked, and cannot be canceled.", wording.Count(blocked, "deletion"))
+	}
 	return fmt.Sprintf("%s%s?%s Type %s to confirm: ", what, place, kept, want), want
 }
 

@@ -175,6 +175,10 @@ func Run(ctx context.Context, j Job, now Planned, notes ...string) error {
 	if err := checkRate(j, now.Plan); err != nil {
 		return err
 	}
+	var denied []object.Identity
+	if len(refused) == 0 {
+		denied = warnOfUndo(ctx, o, now)
+	}
 	switch {
 	case o.DryRun == dryRunClient:
 		hintConfirm(o, now.Plan, refused)
@@ -190,7 +194,7 @@ func Run(ctx context.Context, j Job, now Planned, notes ...string) error {
 	}
 	var clusterUID types.UID
 	if !o.NoBackup {
-		clusterUID = IdentifyCluster(ctx, o.Scan, now.Cluster, now.Snapshot, "its backup can be restored only with --to-another-cluster")
+		clusterUID = IdentifyCluster(ctx, now.Cluster, now.Snapshot)
 	}
 	if err := confirmPlan(ctx, o, now.Plan); err != nil {
 		return err
@@ -201,7 +205,7 @@ func Run(ctx context.Context, j Job, now Planned, notes ...string) error {
 			return err
 		}
 	}
-	return apply(ctx, j, now, clusterUID)
+	return apply(ctx, j, now, clusterUID, denied)
 }
 
 func warn(ctx context.Context, o *MutatingOptions, now Planned) {
@@ -256,8 +260,9 @@ func planAgain(ctx context.Context, j Job, confirmed string) (Planned, error) {
 }
 
 // apply opens the backup, carries out the plan, verifies the result and reports it.
-func apply(ctx context.Context, j Job, now Planned, clusterUID types.UID) error {
+func apply(ctx context.Context, j Job, now Planned, clusterUID types.UID, denied []object.Identity) error {
 	o, r := j.Options, newOutcome(j, now.Plan)
+	r.denied = denied
 	running, cancel := withTimeout(ctx, o.runTimeout)
 	defer cancel()
 	signal.Ignore(syscall.SIGPIPE) // a run continues when nobody reads its output any more
@@ -267,7 +272,7 @@ func apply(ctx context.Context, j Job, now Planned, clusterUID types.UID) error 
 		if b, err = NewRunBackup(o, BackupPlace{ClusterUID: clusterUID}, now.Cluster, now.Snapshot, now.Plan); err != nil {
 			return err
 		}
-		r.backup = b.folder.Path()
+		r.backup, r.unidentified = b.folder.Path(), b.unidentified
 	}
 	if !o.ForPerson() && !o.Prompts() { // neither a preview nor a question has named the cluster
 		fmt.Fprintln(o.Scan.Err, "running the plan"+o.place(now.Plan))

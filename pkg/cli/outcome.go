@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -20,16 +19,18 @@ import (
 
 // runOutcome is how a run ended.
 type runOutcome struct {
-	job     Job
-	facts   exitFacts
-	plan    *plan.Plan
-	done    *execute.Report // nil if there was nothing to do
-	backup  string          // the folder; empty if there is no backup
-	gone    int             // how many of the objects that the plan deletes
-	took    time.Duration
-	gaps    []snapshot.Gap // of the last scan
-	left    *plan.Plan     // of the scan after the run; nil if there was none
-	blocked []plan.Blocked // by the last scan
+	job          Job
+	facts        exitFacts
+	plan         *plan.Plan
+	done         *execute.Report   // nil if there was nothing to do
+	backup       string            // the folder; empty if there is no backup
+	denied       []object.Identity // that the plan deletes, and the user may not create again
+	unidentified bool              // see RunBackup
+	gone         int               // how many of the objects that the plan deletes
+	took         time.Duration
+	gaps         []snapshot.Gap // of the last scan
+	left         *plan.Plan     // of the scan after the run; nil if there was none
+	blocked      []plan.Blocked // by the last scan
 }
 
 // newOutcome returns the outcome of a run that has done nothing yet.
@@ -186,11 +187,7 @@ func (o *runOutcome) printResult(r *result) error {
 		line += o.verificationLine(r) + "."
 	}
 	if o.backup != "" && r.Summary.Done > 0 && slices.ContainsFunc(o.plan.Steps, func(s plan.Step) bool { return s.BacksUp() }) {
-		line += " Undo"
-		if d := o.plan.Data(); d.Lost+d.Unknown > 0 {
-			line += fmt.Sprintf(" (objects, not the data of %s)", wording.Count(d.Lost+d.Unknown, "volume"))
-		}
-		line += ": " + escape.Short(scan.Suggest("restore", o.backup), 4000)
+		line += " " + o.undo()
 	}
 	if _, err := fmt.Fprintln(out, line); err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"time"
 
@@ -26,18 +25,11 @@ import (
 // share a server URL or the name of a context. An unknown UID equals no other, not even
 // another unknown one.
 
-// IdentifyCluster returns the UID of the scanned cluster; empty if that was a file. If the scan does not
-// have it and it cannot be read, it warns of the consequence.
-func IdentifyCluster(ctx context.Context, s *ScanOptions, live *client.Client, seen *snapshot.Snapshot, consequence string) types.UID {
-	if live == nil {
-		return ""
-	}
-	if uid := read.UIDInScan(seen); uid != "" {
-		return uid
-	}
-	uid, err := read.UID(ctx, live)
-	if err != nil && ctx.Err() == nil {
-		fmt.Fprintf(s.Err, "warning: cannot identify this cluster, so %s: %s\n", consequence, escape.Short(err.Error(), 2000))
+// IdentifyCluster returns the UID of the scanned cluster; empty if that was a file, or if the user may not read it.
+func IdentifyCluster(ctx context.Context, live *client.Client, seen *snapshot.Snapshot) types.UID {
+	uid := read.UIDInScan(seen)
+	if uid == "" && live != nil {
+		uid, _ = read.UID(ctx, live) // else the backup has witnesses
 	}
 	return uid
 }
@@ -49,6 +41,8 @@ type RunBackup struct {
 	snapshot *snapshot.Snapshot
 	folder   *backup.Folder
 	now      func() time.Time
+	// unidentified means that the backup does not say which cluster it is of.
+	unidentified bool
 }
 
 // RoundPrefix begins the names of the backups of rounds.
@@ -72,10 +66,14 @@ func NewRunBackup(o *MutatingOptions, at BackupPlace, live *client.Client, seen 
 		return nil, err
 	}
 	now := o.Scan.Now().UTC()
-	folder, err := backup.Create(root, at.Prefix+now.Format("2006-01-02T15-04-05Z"), backup.Header{
+	header := backup.Header{
 		Tool: Release(), ClusterUID: string(at.ClusterUID), Server: server, ServerVersion: seen.Server, Context: name,
 		Command: o.command, Mode: string(p.Mode), Digest: p.Digest(), Started: now,
-	}, o.Scan.Disk)
+	}
+	if at.ClusterUID == "" {
+		header.Witnesses = witnesses(seen, p)
+	}
+	folder, err := backup.Create(root, at.Prefix+now.Format("2006-01-02T15-04-05Z"), header, o.Scan.Disk)
 	if errors.As(err, new(*backup.WorldWritableError)) {
 		return nil, WithHint(err, "use --backup-dir to choose a folder that only you can read: backups may contain Secrets")
 	}
@@ -86,7 +84,10 @@ func NewRunBackup(o *MutatingOptions, at BackupPlace, live *client.Client, seen 
 	if err := folder.SaveSteps(storedSteps(p)); err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
-	return &RunBackup{cluster: live, snapshot: seen, folder: folder, now: o.Scan.Now}, nil
+	return &RunBackup{
+		cluster: live, snapshot: seen, folder: folder, now: o.Scan.Now,
+		unidentified: at.ClusterUID == "" && len(header.Witnesses) == 0,
+	}, nil
 }
 
 // storedSteps returns the steps of a plan as a backup stores them.

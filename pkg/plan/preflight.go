@@ -57,6 +57,17 @@ func (p *Plan) entitled() map[string]bool {
 	return in
 }
 
+// RightsToUndo returns the rights to create again what the plan deletes, but for what controllers create.
+func (p *Plan) RightsToUndo() []object.Right {
+	n := needs{known: map[needKey]int{}}
+	for _, lost := range p.LostObjects {
+		if !slices.Contains([]string{"Endpoints", "EndpointSlice", "Lease"}, lost.Object.Kind) {
+			n.add("create", lost.Object)
+		}
+	}
+	return n.all
+}
+
 // needs groups permissions by verb, kind and namespace.
 type needs struct {
 	all   []object.Right

@@ -40,6 +40,15 @@ func (b Backup) Objects() []object.Identity {
 	return slices.Compact(out)
 }
 
+// Namespace returns the namespace of all objects; empty if there is none that has them all.
+func (b Backup) Namespace() string {
+	all := b.Objects()
+	if len(all) == 0 || slices.ContainsFunc(all, func(o object.Identity) bool { return o.Namespace != all[0].Namespace }) {
+		return ""
+	}
+	return all[0].Namespace
+}
+
 // Options configure a restoration.
 type Options struct {
 	// Exact restores every reference unchanged, even one that makes the garbage

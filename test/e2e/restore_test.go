@@ -352,16 +352,13 @@ func TestRestoreRefusals(t *testing.T) {
 		s := s.forSubtest(t)
 		s.throughProxy(nil).gc("restore", folder, "--dry-run").exits(t, 0)
 	})
-	t.Run("a user without permission to read Namespace kube-system", func(t *testing.T) {
+	t.Run("a user who sees nothing of the cluster that the backup knows", func(t *testing.T) {
 		s := s.forSubtest(t)
-		s.grant("carol", ns, []any{"*"}, []any{"*"}, []any{"list", "get", "delete", "create", "patch"})
-		s.create(configMap(ns, "unidentified", ownedBy(missingOwner())))
-		carol := s.toolAs("carol")
-		dir := t.TempDir()
-		carol.gc("collect", "-n", ns, "--yes", "--backup-dir", dir).exits(t, 0).
-			warns(t, "warning: cannot identify this cluster, so its backup can be restored only with --to-another-cluster: ")
-		s.gc("restore", onlyFolder(t, dir), "--yes").exits(t, 2).warns(t, "error: the backup does not record its cluster; ")
-		carol.gc("restore", folder, "--yes").exits(t, 2).warns(t, "error: cannot verify that the backup is of this cluster: ")
+		other := s.namespace("elsewhere")
+		s.grant("carol", other, []any{"*"}, []any{"*"}, []any{"list", "get", "delete", "create", "patch"})
+		s.create(configMap(other, "doomed"))
+		s.toolAs("carol").gc("restore", folder, "-n", ns, "--yes").exits(t, 2)
+		s.toolAs("carol").gc("restore", folder, "--yes").exits(t, 2)
 	})
 	t.Run("admission denies the requests", func(t *testing.T) {
 		s := s.forSubtest(t)

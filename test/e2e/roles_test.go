@@ -17,6 +17,8 @@ import (
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // right is a verb on a type.
@@ -284,4 +286,53 @@ func TestForbiddenDiscoveryIsReported(t *testing.T) {
 		s.gc(command, "--as", "system:anonymous").exits(t, 2).
 			warns(t, "error: you are not allowed to ask https://", " which types it serves: ", "forbidden", "hint: log in, ", "system:discovery")
 	}
+}
+
+// Whoever has rights in one namespace only undoes a deletion with the line that it prints, as it stands, and hears before
+// it what he may not create again.
+func TestUndoAsPrintedWorksWithARoleInOneNamespace(t *testing.T) {
+	whole := withRealCollector.newScene(t)
+	whole.switchCollector(testcluster.On)
+	defer whole.switchCollector(testcluster.Absent)
+	for name, c := range map[string]struct {
+		rules []any // of the role, besides to list, get, delete and patch everything
+		note  string
+		undo  string // how the line begins
+	}{
+		"who may create everything": {[]any{rule("*", "*", "create")}, "", " Undo: kubectl gc restore "},
+		"who may create no Pods and ReplicaSets": {
+			[]any{rule("apps", "deployments", "create")},
+			"note: you may not create these kinds, so your undo lacks them ", " Undo: kubectl gc restore ",
+		},
+		"who may create nothing": {nil, "note: you may not create these kinds, so your undo lacks them ", " Undo, for somebody who may create these objects: kubectl gc restore "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := whole.forSubtest(t)
+			ns := s.namespace("role")
+			s.grantRules("carol", ns, append(c.rules, rule("*", "*", "list", "get", "delete", "patch")), "list", "", "configmaps")
+			dev := s.toolAs("carol")
+			web := s.create(workload("Deployment", ns, "web"))
+			s.awaitValue(web, 2, "status", "replicas")
+			links := s.links(ns)
+			r := dev.gc("delete", "deployment/web", "-n", ns, "--yes", "--backup-dir", t.TempDir()).shows(t, c.undo)
+			if c.note == "" && strings.Contains(r.Stderr, "note: you may not") || !strings.Contains(r.Stderr, c.note) {
+				t.Errorf("it notes %q", r.Stderr)
+			}
+			s.requireGone(web)
+			_, line, _ := strings.Cut(r.Stdout, ": kubectl gc ")
+			line, _, _ = strings.Cut(line, "\n")
+			if c.rules == nil {
+				return
+			}
+			dev.gc(append(strings.Fields(line), "--yes")...).exits(t, 0).shows(t, "created ")
+			s.awaitValue(web, 2, "status", "replicas")
+			if len(s.links(ns)) != len(links) {
+				t.Errorf("the references are %v, and were %v", s.links(ns), links)
+			}
+		})
+	}
+}
+
+func rule(group, resource string, verbs ...any) map[string]any {
+	return map[string]any{"apiGroups": []any{group}, "resources": []any{resource}, "verbs": verbs}
 }

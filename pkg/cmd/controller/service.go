@@ -257,7 +257,7 @@ func (s *service) openBackup(ctx context.Context, seen *snapshot.Snapshot, p *pl
 	o := s.command.options
 	s.prune()
 	if s.clusterUID == "" {
-		s.clusterUID = cli.IdentifyCluster(ctx, o.Scan, s.client, seen, "its backups can be restored only with --to-another-cluster")
+		s.clusterUID = cli.IdentifyCluster(ctx, s.client, seen)
 	}
 	b, err := cli.NewRunBackup(o, cli.BackupPlace{Prefix: cli.RoundPrefix, ClusterUID: s.clusterUID, Shares: s.shares}, s.client, seen, p)
 	if err != nil {

@@ -27,6 +27,8 @@ type restoreCommand struct {
 	input       restore.Backup
 	how         restore.Options
 	restoration *restore.Restoration         // of the latest scan before the run
+	witnesses   func(*object.Object) bool    // whether an object shows that the cluster is that of the backup
+	unproven    error                        // the error unless the scan has a witness; nil if it is known which cluster it is
 	manager     func(object.Identity) string // the field managers of the created objects
 	journal     *backup.Journal              // nil in a dry run
 
@@ -118,6 +120,7 @@ func (c *restoreCommand) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
+	c.witnesses = func(o *object.Object) bool { return cli.IsWitness(o) && slices.Contains(saved.Header.Witnesses, o.UID) }
 	c.input, c.manager = readBackup(saved, c.options.Scan.Err), fieldManagers(saved.Header)
 	err = c.restore(ctx)
 	if closeErr := c.closeJournal(); closeErr != nil {
@@ -137,6 +140,9 @@ func (c *restoreCommand) restore(ctx context.Context) error {
 	seen, err := cli.Scan(ctx, job)
 	if err != nil {
 		return err
+	}
+	if c.unproven != nil && !slices.ContainsFunc(seen.Snapshot.Objects, c.witnesses) {
+		return c.unproven
 	}
 	now, err := cli.Plan(ctx, job, seen)
 	if err != nil {
@@ -175,10 +181,14 @@ func (c *restoreCommand) checkCluster(ctx context.Context, h backup.Header) erro
 	case h.ClusterUID == "" && h.Mode == backup.FromLog:
 		return cli.WithHint(cli.Usagef("the backup is from an audit log, which does not say which cluster it is from"), anyCluster)
 	case h.ClusterUID == "":
-		return cli.WithHint(
+		err := cli.WithHint(
 			cli.Usagef("the backup does not record its cluster; its server was %s (context %s)", cli.Quote(h.Server), cli.Quote(h.Context)),
 			"the run could not read Namespace kube-system, or an older version wrote the backup; "+anyCluster,
 		)
+		if len(h.Witnesses) > 0 {
+			c.unproven, err = err, nil
+		}
+		return err
 	}
 	live, err := c.options.Scan.Connect()
 	if err != nil {

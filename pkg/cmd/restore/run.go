@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -37,7 +38,13 @@ func (c *restoreCommand) scope(ctx context.Context) (scan.Scope, error) {
 	if c.how.Only, err = c.filter(served); err != nil {
 		return scan.Scope{}, err
 	}
-	return o.Everything(scan.Scope{Targets: c.input.Targets(served, o.Config.Namespace())}), nil
+	// A user may have rights in one namespace only. What is in it has its owners there, or at the cluster scope.
+	namespace := cmp.Or(o.Config.Namespace(), c.input.Namespace())
+	out := o.Everything(scan.Scope{Targets: c.input.Targets(served, namespace)})
+	if namespace != "" {
+		out.Namespaces = []string{namespace}
+	}
+	return out, nil
 }
 
 // plan plans the restoration. Accepted gaps make no difference to it.
