@@ -224,8 +224,8 @@ func (h *holders) object(n graph.Node) TerminatingObject {
 		held := h.before.HeldBy(n)
 		t.holds(HolderFinalizer, held, held.Finalizers...)
 		t.explain(held)
-		if i := slices.IndexFunc(held.UsedBy, object.Identity.IsAttachment); i >= 0 {
-			t.RootCause = &held.UsedBy[i]
+		if i := slices.IndexFunc(held.UsedBy, func(u reason.User) bool { return u.IsAttachment() }); i >= 0 {
+			t.RootCause = &held.UsedBy[i].Identity
 		}
 	default:
 		t.holds(HolderNothing, reason.NothingHolds)
@@ -332,7 +332,7 @@ func (t *TerminatingObject) holds(holder Holder, because reason.Reason, finalize
 func (t *TerminatingObject) explain(held reason.HeldByFinalizers) {
 	if held.Due != nil {
 		t.Because = held.Due.Finalizer + held.Because()
-	} else if len(held.UsedBy) > 0 {
+	} else if held.Any() {
 		t.Because = t.Object.String() + " " + held.Message()
 	}
 }

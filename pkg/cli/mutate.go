@@ -23,6 +23,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
@@ -213,6 +214,9 @@ func warn(ctx context.Context, o *MutatingOptions, now Planned) {
 	if excess := o.exceedsMaxDeletes(now.Plan); !o.Mutates() && excess != "" {
 		fmt.Fprintf(o.Scan.Err, "warning: with --yes or --confirm, a run would refuse this plan: it %s; to allow it, use --max-deletes %d\n", excess, len(now.Plan.LostObjects))
 	}
+	if inUse := planview.Breaks(now.Plan); !o.Mutates() && len(inUse) > 0 && !o.allowInUse {
+		fmt.Fprintf(o.Scan.Err, "warning: %s; a run needs --allow-in-use\n", wording.List(inUse, 3))
+	}
 	warnOfUnusedAcceptGaps(o, now.Plan)
 	warnOfRefusedWrites(ctx, o.Scan, now)
 }
@@ -358,7 +362,7 @@ func verify(ctx context.Context, r *runOutcome) {
 	}
 	complete := after.Plan.CompleteButAccepted()
 	r.facts.verification, r.gaps = verifiedBy(complete), after.Plan.Gaps
-	r.gone = countGone(r.plan, r.done, after.Graph())
+	r.gone, r.broken = countGone(r.plan, r.done, after.Graph()), broken(r.plan, r.done, after.Graph())
 	r.left, r.blocked = after.Plan, slices.Concat(r.blocked, blocked, deletedButPresent(r.plan, r.done, after.Graph()))
 	r.facts.left = len(after.Plan.Steps)
 	if !complete {
@@ -379,6 +383,17 @@ func remaining(ctx context.Context, j Job, done *plan.Plan) (Planned, []plan.Blo
 	if err != nil {
 		return Planned{}, nil, err
 	}
+	if seen.Cluster != nil { // what a deletion waits for
+		begun := map[types.UID]bool{}
+		for _, o := range done.Outcomes {
+			begun[o.Object.UID] = o.State.Deletes()
+		}
+		more, err := read.MarkUsers(ctx, seen.Cluster, seen.Snapshot, func(o *object.Object) bool { return o.Terminating() && begun[o.UID] })
+		if err != nil {
+			return Planned{}, nil, err
+		}
+		seen = scanned(seen.Cluster, more)
+	}
 	left, err := j.Remaining(ctx, done, seen)
 	if err != nil {
 		return Planned{}, nil, err
@@ -395,13 +410,29 @@ func remaining(ctx context.Context, j Job, done *plan.Plan) (Planned, []plan.Blo
 func countGone(p *plan.Plan, done *execute.Report, after *graph.Graph) int {
 	gone := 0
 	for _, lost := range p.LostObjects {
-		m, served := after.View().Map(lost.Object.APIVersion, lost.Object.Kind)
-		absent := served && after.Object(after.Find(lost.Object.UID)) == nil && after.View().Listed(m.Type.GroupResource(), lost.Object.Namespace)
-		if absent || done.Gone[lost.Object.UID] {
+		if isGone(lost.Object, done, after) {
 			gone++
 		}
 	}
 	return gone
+}
+
+func isGone(o object.Identity, done *execute.Report, after *graph.Graph) bool {
+	m, served := after.View().Map(o.APIVersion, o.Kind)
+	absent := served && after.Object(after.Find(o.UID)) == nil && after.View().Listed(m.Type.GroupResource(), o.Namespace)
+	return absent || done.Gone[o.UID]
+}
+
+// broken returns what the run has taken from users that are left.
+func broken(p *plan.Plan, done *execute.Report, after *graph.Graph) []plan.Breakage {
+	var out []plan.Breakage
+	for _, b := range p.Breaks() {
+		b.UsedBy = slices.DeleteFunc(slices.Clone(b.UsedBy), func(u reason.User) bool { return isGone(u.Identity, done, after) })
+		if isGone(b.Object, done, after) && b.Any() {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 // deletedButPresent returns the objects that a step deleted successfully and that exist

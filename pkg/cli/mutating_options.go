@@ -26,6 +26,7 @@ type MutatingOptions struct {
 	AcceptedGaps snapshot.AcceptedGaps // of --accept-gap
 	confirm      string
 	MaxDeletes   int // of a run that asks nobody
+	allowInUse   bool
 	backupDir    string
 	runTimeout   time.Duration
 	rate         rate
@@ -98,6 +99,11 @@ func (o *MutatingOptions) addRunFlags(cmd *cobra.Command) {
 	flags.Var(&o.rate, "rate", "Send at most this many writes per second, such as 50/s.")
 	MarkAdvanced(flags, "rate")
 	CompleteFlag(cmd, "rate", CompleteOne(rates...))
+}
+
+// AddInUseFlag adds the flag without which no run takes away what is in use.
+func (o *MutatingOptions) AddInUseFlag(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.allowInUse, "allow-in-use", false, "Also take away what something still uses, or may use: its users lose it.")
 }
 
 // AddMaxDeletesFlag adds the flag that limits how many objects are deleted without a prompt.

@@ -28,9 +28,10 @@ type runOutcome struct {
 	unidentified bool              // see RunBackup
 	gone         int               // how many of the objects that the plan deletes
 	took         time.Duration
-	gaps         []snapshot.Gap // of the last scan
-	left         *plan.Plan     // of the scan after the run; nil if there was none
-	blocked      []plan.Blocked // by the last scan
+	gaps         []snapshot.Gap  // of the last scan
+	left         *plan.Plan      // of the scan after the run; nil if there was none
+	blocked      []plan.Blocked  // by the last scan
+	broken       []plan.Breakage // what it took from users that are left
 }
 
 // newOutcome returns the outcome of a run that has done nothing yet.
@@ -55,8 +56,9 @@ type result struct {
 	Backup   string               `json:"backup"` // the folder; empty if there is no backup
 	Summary  summary              `json:"summary"`
 	Steps    []resultStep         `json:"steps"`
-	Blocked  []plan.StoredBlocked `json:"blocked"` // by the scan after the run
-	Left     []left               `json:"left"`    // the steps of a plan of that scan
+	Blocked  []plan.StoredBlocked `json:"blocked"`          // by the scan after the run
+	Broken   []plan.Breakage      `json:"broken,omitempty"` // what is gone, and who has lost it
+	Left     []left               `json:"left"`             // the steps of a plan of that scan
 
 	Verification verification   `json:"verification"` // what the scan after the run proves
 	Gaps         []snapshot.Gap `json:"gaps"`         // of the last scan
@@ -87,7 +89,7 @@ type left struct {
 func (o *runOutcome) result() *result {
 	r := &result{
 		Mode: o.plan.Mode, DryRun: o.dryRun(), Complete: o.plan.Complete, Digest: o.plan.Digest(), Backup: o.backup,
-		Steps: []resultStep{}, Blocked: []plan.StoredBlocked{}, Left: []left{},
+		Steps: []resultStep{}, Blocked: []plan.StoredBlocked{}, Broken: o.broken, Left: []left{},
 		Verification: o.facts.verification, Gaps: append([]snapshot.Gap{}, o.gaps...),
 	}
 	for i := range o.blocked {
@@ -168,29 +170,38 @@ func (o *runOutcome) printResult(r *result) error {
 	if err := planview.Unfinished(out, o.plan, o.done.Results, scan.Palette()); err != nil {
 		return err
 	}
-	if o.plan.Mode.Cascades() && !o.dryRun() {
+	if o.plan.Mode.Cascades() && !o.dryRun() && len(o.blocked) > 1 { // one is named below
 		if err := planview.Blocked(out, o.blocked, scan.Palette()); err != nil {
 			return err
 		}
 	}
 	stuck := ""
-	if object, why, ok := planview.Stuck(o.plan, o.blocked); ok && o.gone < len(o.plan.LostObjects) {
+	if object, why, ok := planview.Stuck(o.plan, o.blocked); ok && !o.dryRun() && o.gone < len(o.plan.LostObjects) {
 		stuck = why + " Next: " + scan.Suggest("why", strings.ToLower(object.Kind)+"/"+object.Name, "-n", object.Namespace)
 	}
-	line := planview.RunSummary(o.plan, o.done.Results, o.gone, stuck, o.took)
-	switch {
-	case o.dryRun():
+	found := o.verificationLine(r, stuck)
+	if slices.ContainsFunc(o.done.Results, func(e event.Result) bool { return e.Status == "" }) {
+		found = "the cluster's garbage collector does the rest, and nothing was verified"
+	}
+	head, line := planview.RunSummary(o.plan, o.done.Results, o.gone, stuck, found, o.took)
+	if head != "" {
+		fmt.Fprintln(out, head)
+	}
+	for _, b := range o.broken {
+		for _, user := range b.UsedBy {
+			line += " " + escape.Line(user.Lost(b.Object)) + "."
+		}
+	}
+	if o.dryRun() {
 		line = fmt.Sprintf("The API server would accept %d of %d steps. Nothing was changed: dry run, digest %s.", r.Summary.Done, len(o.plan.Steps), r.Digest)
-	case slices.ContainsFunc(o.done.Results, func(e event.Result) bool { return e.Status == "" }):
-		line += "; the cluster's garbage collector does the rest, and nothing was verified."
-	default:
-		line += o.verificationLine(r) + "."
 	}
 	if o.backup != "" && r.Summary.Done > 0 && slices.ContainsFunc(o.plan.Steps, func(s plan.Step) bool { return s.BacksUp() }) {
 		line += " " + o.undo()
 	}
-	if _, err := fmt.Fprintln(out, line); err != nil {
-		return err
+	if line != "" {
+		if _, err := fmt.Fprintln(out, strings.TrimSpace(line)); err != nil {
+			return err
+		}
 	}
 	if !o.interrupted() && r.Summary.Failed == 0 && r.Summary.Left > 0 && !o.job.LeavesRestToCollector {
 		next := o.job.Options.rerunCommand()
@@ -202,20 +213,27 @@ func (o *runOutcome) printResult(r *result) error {
 	return nil
 }
 
-// verificationLine returns what the scan after the run found, as the end of a sentence.
-func (o *runOutcome) verificationLine(r *result) string {
-	found := foundLeft(r.Summary.Left, o.blocked)
+// verificationLine returns what the scan after the run found besides stuck, as the end of a sentence. That nothing is
+// left to do is not said of a run that failed or has broken something.
+func (o *runOutcome) verificationLine(r *result, stuck string) string {
+	blocked := o.blocked
+	if stuck != "" && len(blocked) == 1 {
+		blocked = nil
+	}
+	found, nothing := foundLeft(r.Summary.Left, blocked), r.Summary.Left+len(blocked) == 0
 	switch {
+	case o.facts.verification == verifiedComplete && nothing && (stuck != "" || r.Summary.Failed+len(o.broken) > 0):
+		return ""
 	case o.facts.verification == verifiedComplete:
-		return "; a scan afterwards found " + found
-	case o.facts.verification == verifiedIncomplete && r.Summary.Left+len(o.blocked) == 0:
-		return "; the scan afterwards was incomplete, so more may be left"
+		return "a scan afterwards found " + found
+	case o.facts.verification == verifiedIncomplete && nothing:
+		return "the scan afterwards was incomplete, so more may be left"
 	case o.facts.verification == verifiedIncomplete:
-		return "; an incomplete scan afterwards found " + found
+		return "an incomplete scan afterwards found " + found
 	case o.facts.verification == verifiedFailed:
-		return "; the scan afterwards failed, so more may be left"
+		return "the scan afterwards failed, so more may be left"
 	case o.job.SkipVerification && !o.interrupted():
-		return "; nothing was verified"
+		return "nothing was verified"
 	}
 	return ""
 }

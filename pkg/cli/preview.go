@@ -141,7 +141,7 @@ func Show(j Job, now Planned, notes []string, hints ...string) error {
 
 // hintConfirm tells, after a dry run, how to carry out this plan, unless that would be refused.
 func hintConfirm(o *MutatingOptions, p *plan.Plan, refused []refusal) {
-	cannotRun := o.Scan.From != "" || len(refused) > 0 || o.Scan.Strict && !p.CompleteButAccepted() || o.exceedsMaxDeletes(p) != ""
+	cannotRun := o.Scan.From != "" || len(refused) > 0 || o.Scan.Strict && !p.CompleteButAccepted() || o.exceedsMaxDeletes(p) != "" || len(p.Breaks()) > 0 && !o.allowInUse
 	if o.ForPerson() && len(p.Steps) > 0 && !cannotRun {
 		fmt.Fprintf(o.Scan.Err, "Run exactly this plan: %s --confirm %s\n", o.rerunCommand(), p.Digest())
 	}

@@ -19,8 +19,8 @@ import (
 func (b *builder) terminating() {
 	for _, i := range b.initial.HeldBy(b.node).UsedBy {
 		if i.IsAttachment() {
-			b.answer.WaitsFor = append(b.answer.WaitsFor, Link{i, "attaches it to a node, and has to go first"})
-			b.answer.suggest("see what keeps "+i.String(), b.command("why", i)...)
+			b.answer.WaitsFor = append(b.answer.WaitsFor, Link{i.Identity, "attaches it to a node, and has to go first"})
+			b.answer.suggest("see what keeps "+i.String(), b.command("why", i.Identity)...)
 		}
 	}
 	switch {
@@ -211,13 +211,18 @@ func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinaliz
 	case len(held.UsedBy) > 0:
 		words := []string{"delete"}
 		for _, user := range held.UsedBy {
-			if !user.IsAttachment() {
-				words = append(words, b.arguments(user)[0])
+			if user.Use == reason.Uses || user.Use == reason.CreatedFrom {
+				words = append(words, b.arguments(user.Identity)[0])
+			} else if !user.IsAttachment() && user.UID != "" {
+				b.answer.suggest("see what becomes of "+user.String(), b.command("why", user.Identity)...)
 			}
 		}
 		if len(words) > 1 {
-			b.answer.suggest("preview deleting its users, also a Pod that has completed", plugin.Line(append(words, "-n", held.UsedBy[0].Namespace, "--dry-run")...)...)
+			b.answer.suggest("preview deleting its users, also a Pod that has completed", plugin.Line(append(words, "-n", i.Namespace, "--dry-run")...)...)
 		}
+		return
+	case held.UsersUnknown:
+		b.answer.suggest("see what uses it, before anything else", append([]string{"kubectl", "describe"}, b.arguments(i)...)...)
 		return
 	}
 	for _, f := range held.Finalizers {

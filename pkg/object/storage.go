@@ -2,19 +2,32 @@ package object
 
 import (
 	"encoding/json"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// The kinds that use or hold data.
+// The kinds that use or hold data, and others that Kubernetes protects as long as Pods use them.
 var (
 	Pod              = schema.GroupKind{Kind: "Pod"}
 	VolumeClaim      = schema.GroupKind{Kind: "PersistentVolumeClaim"}
 	Volume           = schema.GroupKind{Kind: "PersistentVolume"}
 	VolumeAttachment = schema.GroupKind{Group: "storage.k8s.io", Kind: "VolumeAttachment"}
 	VolumeSnapshot   = schema.GroupKind{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshot"}
+	SnapshotContent  = schema.GroupKind{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshotContent"}
+	ResourceClaim    = schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceClaim"}
+	PodGroup         = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PodGroup"}
 )
+
+// MayBeInUse reports whether the object is of a kind whose users are not metadata.
+func (i Identity) MayBeInUse() bool {
+	switch i.GroupVersionKind().GroupKind() {
+	case VolumeClaim, Volume, VolumeSnapshot, SnapshotContent, ResourceClaim, PodGroup:
+		return true
+	}
+	return false
+}
 
 // Storage is what a claim, a volume or a snapshot of a volume says about data.
 type Storage struct {
@@ -26,11 +39,12 @@ type Storage struct {
 }
 
 // StorageOf returns an object's Claims and Storage from its spec and status: nil for another kind and
-// for a malformed object. A Pod without a node uses no claims.
+// for a malformed object. A Pod without a node uses no claims, and one that has finished keeps only those
+// of volumes (resourceclaim/controller.go, isPodDone; podgroup_protection_controller.go, isPodTerminated).
 func StorageOf(i Identity, rawSpec, rawStatus json.RawMessage) (claims []string, storage *Storage) {
 	kind := i.GroupVersionKind().GroupKind()
 	switch kind {
-	case Pod, VolumeClaim, Volume, VolumeAttachment, VolumeSnapshot:
+	case Pod, VolumeClaim, Volume, VolumeAttachment, VolumeSnapshot, SnapshotContent:
 	default:
 		return nil, nil
 	}
@@ -42,7 +56,11 @@ func StorageOf(i Identity, rawSpec, rawStatus json.RawMessage) (claims []string,
 			PersistentVolumeClaim *struct{ ClaimName string }
 			Ephemeral             *struct{}
 		}
+		ResourceClaims                []struct{ ResourceClaimName string }
+		SchedulingGroup               struct{ PodGroupName string }
 		VolumeName                    string
+		DataSource                    struct{ Kind, Name string }
+		VolumeSnapshotRef             struct{ Namespace, Name, UID string }
 		ClaimRef                      *struct{ Namespace, Name string }
 		PersistentVolumeReclaimPolicy string
 		Capacity                      sizes
@@ -50,9 +68,10 @@ func StorageOf(i Identity, rawSpec, rawStatus json.RawMessage) (claims []string,
 		Source                        struct{ PersistentVolumeName, PersistentVolumeClaimName string }
 	}
 	var status struct {
-		Phase      string
-		Capacity   sizes
-		ReadyToUse bool
+		Phase                 string
+		Capacity              sizes
+		ReadyToUse            bool
+		ResourceClaimStatuses []struct{ ResourceClaimName string }
 	}
 	if unmarshalOptional(rawSpec, &spec) != nil || unmarshalOptional(rawStatus, &status) != nil {
 		return nil, nil
@@ -69,6 +88,22 @@ func StorageOf(i Identity, rawSpec, rawStatus json.RawMessage) (claims []string,
 				claims = append(claims, i.Name+"-"+v.Name)
 			}
 		}
+		if status.Phase == "Succeeded" || status.Phase == "Failed" {
+			return claims, nil
+		}
+		for _, c := range slices.Concat(spec.ResourceClaims, status.ResourceClaimStatuses) {
+			if spec.NodeName != "" && c.ResourceClaimName != "" {
+				claims = append(claims, ResourceClaim.Kind+"/"+c.ResourceClaimName)
+			}
+		}
+		if spec.SchedulingGroup.PodGroupName != "" {
+			claims = append(claims, PodGroup.Kind+"/"+spec.SchedulingGroup.PodGroupName)
+		}
+		return claims, nil
+	case SnapshotContent:
+		if of := spec.VolumeSnapshotRef; of.UID != "" { // it is bound
+			claims = append(claims, of.Namespace+"/"+of.Name)
+		}
 		return claims, nil
 	case VolumeAttachment:
 		if spec.Source.PersistentVolumeName != "" {
@@ -78,6 +113,10 @@ func StorageOf(i Identity, rawSpec, rawStatus json.RawMessage) (claims []string,
 	case Volume:
 		if status.Phase == "Bound" && spec.ClaimRef != nil {
 			claims = append(claims, spec.ClaimRef.Namespace+"/"+spec.ClaimRef.Name)
+		}
+	case VolumeClaim:
+		if status.Phase == "Pending" && spec.DataSource.Name != "" {
+			claims = append(claims, spec.DataSource.Kind+"/"+spec.DataSource.Name)
 		}
 	default:
 		claims = nil

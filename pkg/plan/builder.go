@@ -128,6 +128,10 @@ func (b *builder) step(i int) Step {
 		out.Deletion = &Deletion{Transition: transition, WaitsForKubelet: b.result.StoppedPods[i]}
 	} else {
 		out.Patch = &Patch{Transition: transition}
+		if f := transition.Change.RemoveFinalizer; f != "" {
+			out.Patch.InUse = b.result.Model.InUse(transition.Node, f)
+			out.Patch.InUse.UsersUnknown = out.Patch.InUse.UsersUnknown || simulate.SaysProtection(f)
+		}
 	}
 	for k, before := range transition.Prerequisites {
 		out.After[k] = id(before)

@@ -37,6 +37,7 @@ func (b *builder) addData(outcomes []Outcome) {
 // DataTotals counts volumes by what becomes of their data.
 type DataTotals struct {
 	Lost, Kept, Unknown int
+	InUse               int               // of Lost: kept until nothing uses them
 	Size                resource.Quantity // of Lost, as far as it is known
 }
 
@@ -56,7 +57,9 @@ func (p *Plan) Data() DataTotals {
 			out.Unknown++
 		case o.Data.Volume == "": // there is no data
 		case o.Data.Lost == simulate.DataLost:
-			out.Lost++
+			if out.Lost++; o.InUse() {
+				out.InUse++
+			}
 			if size, err := resource.ParseQuantity(o.Data.Size); err == nil {
 				out.Size.Add(size)
 			}

@@ -1,9 +1,12 @@
 package plan
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // Loss is an object that is deleted, now or later: by a step, together with another object, or because
@@ -18,6 +21,9 @@ type Loss struct {
 	// Kind is the kind of the first owner whose absence or deletion started the cascade; empty if there is none.
 	Kind schema.GroupKind
 }
+
+// InUse reports whether the object stays after the run until nothing uses it.
+func (o *Outcome) InUse() bool { return len(o.UsedBy) > 0 && !(o.State == Deleted && o.When == Now) }
 
 // Later reports whether the object is deleted only after the run.
 func (l *Loss) Later() bool { return l.Outcome != nil && l.Outcome.When == Later }
@@ -50,6 +56,31 @@ func (p *Plan) lostObjects() []Loss {
 		o := &p.Outcomes[i]
 		if !deleted[o.Object] && (o.Follows != "" || p.Mode.Cascades() && o.State.Deletes() && (ended[o.Object] || o.When == Later)) {
 			out = append(out, Loss{o.Object, byID[o.Follows], o, kinds[o.Follows]})
+		}
+	}
+	return out
+}
+
+// Breakage is an object that the plan takes from what uses it, or may: it is deleted, or loses the finalizer that
+// protects it.
+type Breakage struct {
+	Object object.Identity `json:"object"`
+	reason.InUse
+}
+
+// Breaks returns what the plan takes away although it is, or may be, in use.
+func (p *Plan) Breaks() []Breakage {
+	var out []Breakage
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Patch != nil && s.Patch.InUse.Any() {
+			out = append(out, Breakage{s.Object.Identity, s.Patch.InUse})
+		}
+	}
+	for i := range p.Outcomes {
+		o := &p.Outcomes[i]
+		known := slices.ContainsFunc(out, func(b Breakage) bool { return b.Object == o.Object })
+		if !known && o.State == Deleted && o.When == Now && len(o.UsedBy) > 0 {
+			out = append(out, Breakage{o.Object, reason.InUse{UsedBy: o.UsedBy}})
 		}
 	}
 	return out

@@ -48,6 +48,9 @@ func (b *builder) outcomes() []Outcome {
 		default:
 			o.State, o.When, o.WaitsFor = Changed, Now, []string{}
 		}
+		if o.State.Deletes() && o.Object.MayBeInUse() {
+			o.UsedBy = b.result.Model.InUse(n, b.protections(n)...).UsedBy
+		}
 		if by, withContents := b.result.ContentsDeleted[n]; withContents {
 			o.Follows = id(by)
 		}
@@ -56,6 +59,19 @@ func (b *builder) outcomes() []Outcome {
 	b.addData(out)
 	slices.SortStableFunc(out, func(a, b Outcome) int { return a.Object.Compare(b.Object) })
 	return out
+}
+
+// protections returns the finalizers that protect an object which the run leaves terminating, or which protected
+// one that is gone, or should have.
+func (b *builder) protections(n graph.Node) []string {
+	if left := b.result.Model.Object(n); left != nil {
+		return left.Finalizers
+	}
+	out := append([]string{
+		simulate.ClaimProtection, simulate.VolumeProtection, simulate.ResourceClaimProtection, simulate.PodGroupProtection,
+	}, b.graph.Object(n).Finalizers...)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // deletedLater simulates what happens after the run, when other controllers have removed their

@@ -119,6 +119,8 @@ type Patch struct {
 	*simulate.Transition
 	// Repairs are those of the references. Empty: the collector decides about them, or a person.
 	Repairs []repair.Repair
+	// InUse is what the removed finalizer protects the object for.
+	InUse reason.InUse
 }
 
 // Creation creates an object from its manifest in a backup, or adds the references that it had there. References to
@@ -230,6 +232,9 @@ type Outcome struct {
 	Follows string `json:"follows,omitempty"`
 	// Data is what becomes of the data of a claim or a volume that is, or may be, deleted; nil for others.
 	Data *simulate.Data `json:"data,omitempty"`
+	// UsedBy is what still needs a deleted object after the run, and a terminating one waits for; as far as it
+	// could be read.
+	UsedBy []reason.User `json:"usedBy,omitempty"`
 	// NotRecreated reports that a Pod goes with its Node, and no controller creates another one.
 	NotRecreated bool `json:"notRecreated,omitempty"`
 	// Nondeterministic is why the outcome may differ; its Reason is nil if it cannot.

@@ -34,7 +34,7 @@ func (b *builder) reason(index int, s Step) reason.Reason {
 		return reason.CycleBroken
 	case collector.ActionRemoveFinalizer:
 		if transition.Requested {
-			return finalizerRemoval(b.graph, transition)
+			return finalizerRemoval(b.graph, transition, s.Patch.InUse)
 		}
 		if transition.Change.RemoveFinalizer == object.OrphanFinalizer {
 			return reason.DependentsOrphaned
@@ -100,9 +100,9 @@ func (b *builder) requested(transition *simulate.Transition) reason.Requested {
 func stoppedByKubelet(o *object.Object) bool { return o.Running || o.InGracePeriod() }
 
 // finalizerRemoval returns what the removal of a finalizer that somebody asked for skips.
-func finalizerRemoval(g *graph.Graph, transition *simulate.Transition) reason.FinalizerRemoval {
+func finalizerRemoval(g *graph.Graph, transition *simulate.Transition, inUse reason.InUse) reason.FinalizerRemoval {
 	out := reason.FinalizerRemoval{
-		Finalizer: transition.Change.RemoveFinalizer, Traces: simulate.NewFinalizerTraces(g).Of(transition.Change.RemoveFinalizer, transition.StateBefore.Identity),
+		Finalizer: transition.Change.RemoveFinalizer, Traces: simulate.NewFinalizerTraces(g).Of(transition.Change.RemoveFinalizer, transition.StateBefore.Identity), InUse: inUse,
 	}
 	out.Controller, out.Condition, out.Known = simulate.FinalizerController(out.Finalizer)
 	out.Deletes = simulate.StateAfterPatch(transition.StateBefore, transition.Change) == nil

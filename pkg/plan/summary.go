@@ -68,16 +68,16 @@ func (s *Step) BacksUp() bool {
 	return s.Action == ActionDelete || s.Requested || s.IsRepair()
 }
 
-// VolumeNamespaces returns the sorted namespaces of PersistentVolumeClaims, and the empty one for
-// PersistentVolumes: those that the plan deletes, and those whose deletion was under way beside Pods
-// that it deletes. Metadata does not show which Pods use a claim, nor what becomes of its data: if that
-// is read (see object.Object's Claims and Storage), a new plan can tell more.
+// VolumeNamespaces returns the sorted namespaces of PersistentVolumeClaims and others that may be in use, and the
+// empty one for PersistentVolumes: of those that the plan deletes, or takes a finalizer from, and of claims whose
+// deletion was under way beside Pods that it deletes. Metadata does not show what uses them, nor what becomes of
+// data: if that is read (see object.Object's Claims and Storage), a new plan can tell more.
 func (p *Plan) VolumeNamespaces(g *graph.Graph) []string {
 	var out []string
 	pods := map[string]bool{} // the namespaces where Pods are deleted
 	for i := range p.Outcomes {
 		o := &p.Outcomes[i]
-		if o.Data != nil {
+		if o.Object.MayBeInUse() {
 			out = append(out, o.Object.Namespace)
 		}
 		pods[o.Object.Namespace] = pods[o.Object.Namespace] || o.Object.Kind == "Pod" && o.State.Deletes()

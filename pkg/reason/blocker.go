@@ -66,10 +66,10 @@ var (
 
 // HeldByFinalizers means that the object is being deleted, and finalizers that are not the collector's keep it.
 type HeldByFinalizers struct {
-	Finalizers []string          `json:"finalizers"`
-	Since      Since             `json:"since"`
-	UsedBy     []object.Identity `json:"usedBy,omitempty"` // what one of the finalizers protects it for
-	Due        *DueFinalizer     `json:"due,omitempty"`    // the one that should go next; nil if a scan does not show that
+	Finalizers []string `json:"finalizers"`
+	Since      Since    `json:"since"`
+	InUse      `json:",inline"`
+	Due        *DueFinalizer `json:"due,omitempty"` // the one that should go next; nil if a scan does not show that
 }
 
 // DueFinalizer is a finalizer that a controller of Kubernetes may remove now.
@@ -95,11 +95,9 @@ func (r HeldByFinalizers) Because() string {
 	case r.Due != nil:
 		return fmt.Sprintf("; %s will remove its finalizer within seconds", r.Due.Controller)
 	case len(r.UsedBy) > 0:
-		verb := " uses it"
-		if len(r.UsedBy) > 1 {
-			verb = " use it"
-		}
-		return ", because " + first(mostNamed, r.UsedBy, ", ", "%d more", object.Identity.String) + verb
+		return ", because " + r.users()
+	case r.UsersUnknown:
+		return ", and may still be in use: this tool has not read what uses it"
 	}
 	return ""
 }

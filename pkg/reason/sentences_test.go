@@ -41,7 +41,7 @@ func TestTheSentencesOfBlockers(t *testing.T) {
 		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, Since: minute}, "has been held by x/a for 60s"},
 		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, Due: &reason.DueFinalizer{Finalizer: "x/a", Controller: "the a controller"}}, "is held by x/a; the a controller will remove its finalizer within seconds"},
 		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, Since: minute, Due: &reason.DueFinalizer{Finalizer: "x/a", Controller: "the a controller", Late: true}}, "has been held by x/a for 60s; the a controller should have removed its finalizer by now"},
-		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, UsedBy: []object.Identity{job}}, "is held by x/a, because Job/import uses it"},
+		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, InUse: reason.InUse{UsedBy: []reason.User{{Identity: job, Use: reason.Uses}}}}, "is held by x/a, because Job/import uses it"},
 		{reason.GracePeriod.Of(minute), "has been stopping for 60s"},
 		{reason.PodOverdue{Since: minute}, "has been past its grace period for 60s: its kubelet has not confirmed that it stopped, so its node may be down or gone"},
 		{overdueOn(object.NodeAbsent, time.Time{}), "has been past its grace period for 60s: it waits for the kubelet of Node worker-3, which does not exist"},

@@ -94,11 +94,12 @@ func (r Requested) Message() string {
 // FinalizerRemoval means that someone requested the removal of this finalizer from an object that
 // is being deleted.
 type FinalizerRemoval struct {
-	Finalizer  string `json:"finalizer"`
-	Controller string `json:"controller,omitempty"` // whose cleanup is skipped: a noun, or the domain in the finalizer's name
-	Known      bool   `json:"known,omitzero"`       // the controller is a noun
-	Condition  string `json:"condition,omitempty"`  // when the controller removes it; a clause
-	Deletes    bool   `json:"deletes,omitzero"`     // nothing else holds the object, so it is deleted at once
+	Finalizer  string           `json:"finalizer"`
+	Controller string           `json:"controller,omitempty"` // whose cleanup is skipped: a noun, or the domain in the finalizer's name
+	Known      bool             `json:"known,omitzero"`       // the controller is a noun
+	Condition  string           `json:"condition,omitempty"`  // when the controller removes it; a clause
+	Deletes    bool             `json:"deletes,omitzero"`     // nothing else holds the object, so it is deleted at once
+	InUse      `json:",inline"` // what the finalizer protects the object for
 	// Traces are what the scan shows of the controller; nil if that cannot be looked for.
 	Traces *ControllerTraces `json:"traces,omitempty"`
 }
@@ -106,6 +107,8 @@ type FinalizerRemoval struct {
 func (r FinalizerRemoval) Message() string {
 	text := "requested: removes its finalizer " + r.Finalizer
 	switch {
+	case r.Any():
+		text += ", although it " + r.Phrase()
 	case r.Condition != "":
 		text += fmt.Sprintf(" and skips the cleanup of %s, which removes it only when %s", r.Controller, r.Condition)
 	case r.Known:

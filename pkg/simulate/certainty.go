@@ -103,10 +103,8 @@ func (c *Result) Doubtful() []graph.Node {
 // it names the one at which this begins.
 func (c *Result) Reason(n graph.Node) reason.Reason {
 	o := c.Model.graph.Object(n)
-	if o.Terminating() && slices.ContainsFunc(o.Finalizers, func(f string) bool { return knownFinalizers[f].protects }) {
-		if _, certain := c.Model.UsersOf(n); !certain {
-			return reason.UsersUnknown
-		}
+	if o.Terminating() && c.Model.InUse(n, o.Finalizers...).UsersUnknown {
+		return reason.UsersUnknown
 	}
 	switch at, known := c.order.causes[n]; {
 	case !known:

@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -48,16 +47,7 @@ func (m *Model) HeldBy(n graph.Node) reason.HeldByFinalizers {
 		controller, _, _ := FinalizerController(f)
 		out.Due = &reason.DueFinalizer{Finalizer: f, Controller: controller, Late: m.late(n, f)}
 	}
-	var users []graph.Node
-	if slices.ContainsFunc(out.Finalizers, func(f string) bool { return knownFinalizers[f].protects }) {
-		users, _ = m.UsersOf(n)
-	}
-	if slices.ContainsFunc(out.Finalizers, func(f string) bool { return f == sourceProtection || strings.HasPrefix(f, attacherPrefix) }) {
-		users = slices.DeleteFunc(slices.Concat(users, m.users().storage[n]), func(user graph.Node) bool { return m.now[user] == nil })
-	}
-	for _, user := range users {
-		out.UsedBy = append(out.UsedBy, m.graph.Object(user).Identity)
-	}
+	out.InUse = m.InUse(n, out.Finalizers...)
 	return out
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // knownFinalizer describes a finalizer and the controller that removes it.
@@ -14,14 +15,53 @@ type knownFinalizer struct {
 	controller string // a noun: "the Job controller"
 	condition  string // for the removal, a clause: "the Job is being deleted"
 	deletes    string // objects without owner references that the controller deletes first: "everything the chart installed"
-	protects   bool   // it protects the object until nothing uses it: see Model.UsersOf
 	kind       schema.GroupKind
+	protects   *protection // until nothing uses the object: see Model.InUse; nil: it is for a cleanup
 	// removable reports whether the controller removes the finalizer from an object of
 	// kind. Nil: that depends on what a scan does not show, so the finalizer stays.
 	removable func(*finalizerControllers, graph.Node) bool
 }
 
-// These finalizers depend on who uses the object: see Model.UsersOf.
+// protection is whom a finalizer protects an object for. by is the kind of these users, the zero value if
+// this tool does not read who they are.
+type protection struct {
+	by  schema.GroupKind
+	use reason.Use
+}
+
+var (
+	forPods     = &protection{object.Pod, reason.Uses}
+	forClaim    = &protection{object.VolumeClaim, reason.BoundTo}
+	forNewClaim = &protection{object.VolumeClaim, reason.CreatedFrom}
+	forAny      = &protection{}
+)
+
+// protectionBy returns whom a finalizer protects an object of that kind for, or nil.
+func protectionBy(finalizer string, kind schema.GroupKind) *protection {
+	f := knownFinalizers[finalizer]
+	switch {
+	case strings.HasPrefix(finalizer, attacherPrefix) && kind == object.Volume:
+		return &protection{object.VolumeAttachment, reason.Attaches}
+	case f.kind == kind:
+		return f.protects
+	}
+	return nil
+}
+
+// Protects reports whether a finalizer protects an object until nothing uses it.
+func Protects(finalizer string, o object.Identity) bool {
+	return protectionBy(finalizer, o.GroupVersionKind().GroupKind()) != nil
+}
+
+// SaysProtection reports whether the name of a finalizer that this tool does not know says that it protects
+// its object for somebody, such as kueue.x-k8s.io/resource-in-use.
+func SaysProtection(finalizer string) bool {
+	_, known := knownFinalizers[finalizer]
+	_, name, _ := strings.Cut(finalizer, "/")
+	return !known && (strings.Contains(name, "protection") || strings.Contains(name, "in-use"))
+}
+
+// These finalizers depend on who uses the object: see Model.InUse.
 const (
 	ClaimProtection         = "kubernetes.io/pvc-protection"
 	VolumeProtection        = "kubernetes.io/pv-protection"
@@ -29,11 +69,8 @@ const (
 	PodGroupProtection      = "scheduling.k8s.io/podgroup-protection"
 )
 
-// Storage drivers remove these once no VolumeAttachment, or no snapshot that is not ready, is left.
-const (
-	attacherPrefix   = "external-attacher/"
-	sourceProtection = "snapshot.storage.kubernetes.io/pvc-as-source-protection"
-)
+// attacherPrefix begins the finalizers that storage drivers remove once no VolumeAttachment is left.
+const attacherPrefix = "external-attacher/"
 
 // knownFinalizers are those of Kubernetes, and some of widely used controllers.
 var knownFinalizers = map[string]knownFinalizer{
@@ -45,30 +82,33 @@ var knownFinalizers = map[string]knownFinalizer{
 	"kubernetes.io/foregroundDeletion":                               {controller: Nobody},
 	"kubernetes.io/foreground-deletion":                              {controller: Nobody},
 	"kubernetes.io/orphan":                                           {controller: Nobody},
-	ClaimProtection:                                                  {controller: "the volume protection (kube-controller-manager)", condition: "no Pod on a node uses the claim", kind: object.VolumeClaim, protects: true, removable: (*finalizerControllers).unused},
-	VolumeProtection:                                                 {controller: "the volume protection (kube-controller-manager)", condition: "no claim is bound to the volume", kind: object.Volume, protects: true, removable: (*finalizerControllers).unused},
-	"kubernetes.io/vac-protection":                                   {controller: "the volume protection (kube-controller-manager)", condition: "no volume and no claim uses the class"},
+	ClaimProtection:                                                  {controller: "the volume protection (kube-controller-manager)", condition: "no Pod on a node uses the claim", kind: object.VolumeClaim, protects: forPods, removable: (*finalizerControllers).unused},
+	VolumeProtection:                                                 {controller: "the volume protection (kube-controller-manager)", condition: "no claim is bound to the volume", kind: object.Volume, protects: forClaim, removable: (*finalizerControllers).unused},
+	"kubernetes.io/vac-protection":                                   {controller: "the volume protection (kube-controller-manager)", condition: "no volume and no claim uses the class", kind: schema.GroupKind{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}, protects: forAny},
 	"kubernetes.io/pv-controller":                                    {controller: "the volume controller (kube-controller-manager)", condition: "the storage behind the volume is deleted"},
-	ResourceClaimProtection:                                          {controller: "the resource claim controller (kube-controller-manager)", condition: "no Pod uses the claim", kind: resourceClaimKind, protects: true, removable: (*finalizerControllers).unused},
-	"networking.k8s.io/service-cidr-finalizer":                       {controller: "the service CIDR controller (kube-controller-manager)", condition: "no Service has an address of the range"},
-	PodGroupProtection:                                               {controller: "the Pod group protection (kube-controller-manager)", condition: "no Pod is in the group", kind: podGroupKind, protects: true, removable: (*finalizerControllers).unused},
+	ResourceClaimProtection:                                          {controller: "the resource claim controller (kube-controller-manager)", condition: "no Pod uses the claim", kind: object.ResourceClaim, protects: forPods, removable: (*finalizerControllers).unused},
+	"networking.k8s.io/service-cidr-finalizer":                       {controller: "the service CIDR controller (kube-controller-manager)", condition: "no Service has an address of the range", kind: schema.GroupKind{Group: "networking.k8s.io", Kind: "ServiceCIDR"}, protects: forAny},
+	PodGroupProtection:                                               {controller: "the Pod group protection (kube-controller-manager)", condition: "no Pod is in the group", kind: object.PodGroup, protects: forPods, removable: (*finalizerControllers).unused},
 	"service.kubernetes.io/load-balancer-cleanup":                    {controller: "the cloud's service controller (cloud-controller-manager)", condition: "the load balancer is deleted"},
 	"external-provisioner.volume.kubernetes.io/finalizer":            {controller: "the storage driver's csi-provisioner", condition: "the storage behind the volume is deleted"},
-	"snapshot.storage.kubernetes.io/volumesnapshot-bound-protection": {controller: "the snapshot controller", condition: "the snapshot and its content are no longer bound"},
-	"snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection": {controller: "the snapshot controller", condition: "the snapshot and its content are no longer bound"},
-	"snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection":    {controller: "the snapshot controller", condition: "no volume is being created from the snapshot"},
-	sourceProtection:                          {controller: "the snapshot controller", condition: "no snapshot is being taken of the claim"},
-	"delete-knative-eventing-manifest":        {controller: "the Knative operator", condition: "everything it installed is gone", deletes: "everything it installed"},
-	"delete-knative-serving-manifest":         {controller: "the Knative operator", condition: "everything it installed is gone", deletes: "everything it installed"},
-	"finalizer.kiali":                         {controller: "the Kiali operator", condition: "everything it installed is gone", deletes: "everything it installed"},
-	"foregroundDeleteVirtualMachine":          {controller: "KubeVirt", condition: "the virtual machine has stopped"},
-	"wrangler.cattle.io/on-helm-chart-remove": {controller: "the Helm controller of K3s and RKE2", condition: "the chart is uninstalled", deletes: "everything the chart installed"},
-	"resources-finalizer.argocd.argoproj.io":  {controller: "Argo CD", condition: "everything the application deployed is gone", deletes: "everything the application deployed"},
-	"finalizer.acme.cert-manager.io":          {controller: "cert-manager", condition: "the challenge is cleaned up"},
-	"karpenter.sh/termination":                {controller: "Karpenter", condition: "the node is drained and its machine is gone"},
-	"service.k8s.aws/resources":               {controller: "the AWS load balancer controller", condition: "the cloud resources it created are gone"},
-	"ingress.k8s.aws/resources":               {controller: "the AWS load balancer controller", condition: "the cloud resources it created are gone"},
-	"elbv2.k8s.aws/resources":                 {controller: "the AWS load balancer controller", condition: "the cloud resources it created are gone"},
+	"snapshot.storage.kubernetes.io/volumesnapshot-bound-protection": {controller: "the snapshot controller", condition: "the snapshot and its content are no longer bound", kind: object.VolumeSnapshot, protects: &protection{object.SnapshotContent, reason.BoundTo}},
+	"snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection": {controller: "the snapshot controller", condition: "the snapshot and its content are no longer bound", kind: object.SnapshotContent, protects: &protection{object.VolumeSnapshot, reason.BoundTo}},
+	"snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection":    {controller: "the snapshot controller", condition: "no volume is being created from the snapshot", kind: object.VolumeSnapshot, protects: forNewClaim},
+	"snapshot.storage.kubernetes.io/pvc-as-source-protection":               {controller: "the snapshot controller", condition: "no snapshot is being taken of the claim", kind: object.VolumeClaim, protects: &protection{object.VolumeSnapshot, reason.CreatedFrom}},
+	"provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection": {controller: "the storage driver's csi-provisioner", condition: "no volume is being created from the snapshot", kind: object.VolumeSnapshot, protects: forNewClaim},
+	"provisioner.storage.kubernetes.io/cloning-protection":                  {controller: "the storage driver's csi-provisioner", condition: "no volume is being cloned from the claim", kind: object.VolumeClaim, protects: forNewClaim},
+	"gateway-exists-finalizer.gateway.networking.k8s.io":                    {controller: "the controller of the Gateway's class", condition: "no Gateway is of the class", kind: schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "GatewayClass"}, protects: forAny},
+	"delete-knative-eventing-manifest":                                      {controller: "the Knative operator", condition: "everything it installed is gone", deletes: "everything it installed"},
+	"delete-knative-serving-manifest":                                       {controller: "the Knative operator", condition: "everything it installed is gone", deletes: "everything it installed"},
+	"finalizer.kiali":                                                       {controller: "the Kiali operator", condition: "everything it installed is gone", deletes: "everything it installed"},
+	"foregroundDeleteVirtualMachine":                                        {controller: "KubeVirt", condition: "the virtual machine has stopped"},
+	"wrangler.cattle.io/on-helm-chart-remove":                               {controller: "the Helm controller of K3s and RKE2", condition: "the chart is uninstalled", deletes: "everything the chart installed"},
+	"resources-finalizer.argocd.argoproj.io":                                {controller: "Argo CD", condition: "everything the application deployed is gone", deletes: "everything the application deployed"},
+	"finalizer.acme.cert-manager.io":                                        {controller: "cert-manager", condition: "the challenge is cleaned up"},
+	"karpenter.sh/termination":                                              {controller: "Karpenter", condition: "the node is drained and its machine is gone"},
+	"service.k8s.aws/resources":                                             {controller: "the AWS load balancer controller", condition: "the cloud resources it created are gone"},
+	"ingress.k8s.aws/resources":                                             {controller: "the AWS load balancer controller", condition: "the cloud resources it created are gone"},
+	"elbv2.k8s.aws/resources":                                               {controller: "the AWS load balancer controller", condition: "the cloud resources it created are gone"},
 }
 
 // finalizerDomains are the domains of controllers that use several finalizers. A domain comes before

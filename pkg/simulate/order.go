@@ -155,7 +155,7 @@ func (u *order) held(n graph.Node) bool {
 
 // holds reports whether an owner stays, and keeps an object, as long as that object uses it.
 func (u *order) holds(n, owner graph.Node) bool {
-	protects := func(f string) bool { return knownFinalizers[f].protects }
+	protects := func(f string) bool { return knownFinalizers[f].protects != nil }
 	return slices.Contains(u.model.users().uses[n], owner) && slices.ContainsFunc(u.graph.Object(owner).Finalizers, protects)
 }
 

@@ -8,76 +8,67 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-var (
-	endpointsKind = schema.GroupKind{Kind: "Endpoints"}
+var endpointsKind = schema.GroupKind{Kind: "Endpoints"}
 
-	resourceClaimKind = schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceClaim"}
-	podGroupKind      = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PodGroup"}
-
-	pods   = schema.GroupResource{Resource: "pods"}
-	claims = schema.GroupResource{Resource: "persistentvolumeclaims"}
-)
+// userTypes are the types of what uses others.
+var userTypes = map[schema.GroupKind]schema.GroupResource{
+	object.Pod:              {Resource: "pods"},
+	object.VolumeClaim:      {Resource: "persistentvolumeclaims"},
+	object.VolumeAttachment: {Group: object.VolumeAttachment.Group, Resource: "volumeattachments"},
+	object.VolumeSnapshot:   {Group: object.VolumeSnapshot.Group, Resource: "volumesnapshots"},
+	object.SnapshotContent:  {Group: object.SnapshotContent.Group, Resource: "volumesnapshotcontents"},
+}
 
 // usersIndex finds what uses the objects that Kubernetes protects until nothing does. It never
 // changes.
 type usersIndex struct {
 	users, uses map[graph.Node][]graph.Node // of a protected object, and the reverse
 	pods        map[string][]graph.Node     // by namespace
-	guarded     map[graph.Node]bool         // any of these may use it: the scan does not show which do
-	storage     map[graph.Node][]graph.Node // the VolumeAttachments of a volume, and the snapshots of a claim that are not ready
+	byName      map[objectName]graph.Node
+	unread      map[objectName]bool // without a name: it is not known of one of this kind what it uses
+	owned       map[graph.Node]bool // its owner references show which Pods use it
 }
 
+type objectName struct{ kind, namespace, name string }
+
 func newUsersIndex(g *graph.Graph) *usersIndex {
-	u := &usersIndex{map[graph.Node][]graph.Node{}, map[graph.Node][]graph.Node{}, map[string][]graph.Node{}, map[graph.Node]bool{}, map[graph.Node][]graph.Node{}}
-	byName, unread := map[string]graph.Node{}, map[string]bool{}
+	u := &usersIndex{map[graph.Node][]graph.Node{}, map[graph.Node][]graph.Node{}, map[string][]graph.Node{}, map[objectName]graph.Node{}, map[objectName]bool{}, map[graph.Node]bool{}}
 	for i := range g.Listed() {
-		switch n, o := graph.Node(i), g.Object(graph.Node(i)); o.GroupVersionKind().GroupKind() {
-		case object.VolumeClaim, object.Volume:
-			byName[o.Namespace+"/"+o.Name] = n
-		case object.Pod:
+		n, o := graph.Node(i), g.Object(graph.Node(i))
+		if _, uses := userTypes[o.GroupVersionKind().GroupKind()]; !uses && !o.MayBeInUse() {
+			continue
+		}
+		u.byName[objectName{o.Kind, o.Namespace, o.Name}] = n
+		if o.IsPod() {
 			u.pods[o.Namespace] = append(u.pods[o.Namespace], n)
-			unread[o.Namespace] = unread[o.Namespace] || o.Claims == nil
+		}
+		if o.Claims == nil && o.Storage == nil { // Claims are not for a snapshot
+			u.unread[objectName{o.Kind, o.Namespace, ""}] = true
 		}
 	}
-	use := func(user, used graph.Node) {
-		u.users[used], u.uses[user] = append(u.users[used], user), append(u.uses[user], used)
-	}
 	for i := range g.Listed() {
-		switch n, o := graph.Node(i), g.Object(graph.Node(i)); o.GroupVersionKind().GroupKind() {
-		case object.VolumeClaim:
-			u.guarded[n] = unread[o.Namespace]
-		case object.Pod:
-			for _, name := range o.Claims {
-				if claim, ok := byName[o.Namespace+"/"+name]; ok {
-					use(n, claim)
-				}
-			}
-		case object.Volume:
-			for _, name := range o.Claims {
-				if claim, ok := byName[name]; ok {
-					use(claim, n)
-				}
-			}
-		case object.VolumeAttachment:
-			for _, name := range o.Claims {
-				if volume, ok := byName["/"+name]; ok {
-					u.storage[volume] = append(u.storage[volume], n)
-				}
-			}
-		case object.VolumeSnapshot:
-			if o.Storage == nil || o.Storage.ReadyToUse {
+		n, o := graph.Node(i), g.Object(graph.Node(i))
+		for _, name := range namesOf(o) {
+			other, ok := u.byName[name]
+			if !ok {
 				continue
 			}
-			if claim, ok := byName[o.Namespace+"/"+o.Storage.Claim]; ok {
-				u.storage[claim] = append(u.storage[claim], n)
+			if !namesItsUser(o) || o.Kind == object.SnapshotContent.Kind {
+				u.add(n, other)
 			}
-		case resourceClaimKind, podGroupKind: // its Pod owns the former, and the latter owns its Pods
-			known := slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.Kind == object.Pod.Kind })
+			if namesItsUser(o) {
+				u.add(other, n)
+			}
+		}
+		switch o.GroupVersionKind().GroupKind() {
+		case object.ResourceClaim, object.PodGroup: // its Pod owns the former, and the latter owns its Pods
+			u.owned[n] = slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.Kind == object.Pod.Kind })
 			related, dependents := slices.Clone(g.Owners(n)), slices.Clone(g.Dependents(n))
 			for k, r := range o.Owners {
-				if o.Kind == podGroupKind.Kind && r.Kind == "Job" && r.Controls() { // its Pods need not name the group as an owner
+				if o.Kind == object.PodGroup.Kind && r.Kind == "Job" && r.Controls() { // its Pods need not name the group as an owner
 					dependents = append(dependents, g.Dependents(g.Owners(n)[k])...)
 				}
 			}
@@ -87,35 +78,95 @@ func newUsersIndex(g *graph.Graph) *usersIndex {
 			slices.Sort(related)
 			for _, pod := range slices.Compact(related) {
 				if at := g.Object(pod); at != nil && at.IsPod() {
-					use(pod, n)
-					known = true
+					u.add(pod, n)
+					u.owned[n] = true
 				}
 			}
-			u.guarded[n] = !known
 		}
 	}
 	return u
 }
 
-// UsersOf returns what uses an object that Kubernetes protects until nothing does: the Pods that
-// mount a claim, the claim that is bound to a volume, and the Pods of a ResourceClaim or PodGroup.
-// certain reports whether the scan shows all of them.
-func (m *Model) UsersOf(n graph.Node) (users []graph.Node, certain bool) {
+func (u *usersIndex) add(user, used graph.Node) {
+	if !slices.Contains(u.uses[user], used) {
+		u.users[used], u.uses[user] = append(u.users[used], user), append(u.uses[user], used)
+	}
+}
+
+// namesItsUser reports whether an object says what is bound to it, and not the other way round.
+func namesItsUser(o *object.Object) bool {
+	kind := o.GroupVersionKind().GroupKind()
+	return kind == object.Volume || kind == object.SnapshotContent
+}
+
+// namesOf returns the objects that are meant by the Claims of an object, or by a snapshot that is not ready.
+func namesOf(o *object.Object) []objectName {
+	if o.GroupVersionKind().GroupKind() == object.VolumeSnapshot && o.Storage != nil && !o.Storage.ReadyToUse {
+		return []objectName{{object.VolumeClaim.Kind, o.Namespace, o.Storage.Claim}}
+	}
+	out := make([]objectName, len(o.Claims))
+	for i, claim := range o.Claims {
+		before, after, qualified := strings.Cut(claim, "/")
+		switch {
+		case o.IsAttachment():
+			out[i] = objectName{object.Volume.Kind, "", claim}
+		case o.Kind == object.Volume.Kind:
+			out[i] = objectName{object.VolumeClaim.Kind, before, after}
+		case o.Kind == object.SnapshotContent.Kind:
+			out[i] = objectName{object.VolumeSnapshot.Kind, before, after}
+		case qualified:
+			out[i] = objectName{before, o.Namespace, after}
+		default:
+			out[i] = objectName{object.VolumeClaim.Kind, o.Namespace, claim}
+		}
+	}
+	return out
+}
+
+// InUse returns what uses an object that these finalizers protect until nothing does: the Pods that mount a claim or
+// are in a group, what is bound to a volume or a snapshot, and what is being created from a snapshot or a claim.
+func (m *Model) InUse(n graph.Node, finalizers ...string) reason.InUse {
+	var out reason.InUse
+	for _, f := range finalizers {
+		by := protectionBy(f, m.graph.Object(n).GroupVersionKind().GroupKind())
+		if by == nil {
+			continue
+		}
+		users, unlisted, certain := m.usersOf(n, by.by)
+		for _, user := range users {
+			unlisted = append(unlisted, m.graph.Object(user).Identity)
+		}
+		for _, user := range unlisted {
+			out.UsedBy = append(out.UsedBy, reason.User{Identity: user, Use: by.use})
+		}
+		out.UsersUnknown = out.UsersUnknown || !certain
+	}
+	return out
+}
+
+// usersOf returns the users of that kind, and those which the object names and the scan may lack. certain reports
+// whether the scan shows all of them.
+func (m *Model) usersOf(n graph.Node, by schema.GroupKind) (users []graph.Node, unlisted []object.Identity, certain bool) {
 	o, index := m.graph.Object(n), m.users()
 	for _, user := range index.users[n] {
-		if m.uses(user, n) {
+		if m.graph.Object(user).GroupVersionKind().GroupKind() == by && m.uses(user, n) {
 			users = append(users, user)
 		}
 	}
-	if o.GroupVersionKind().GroupKind() != object.Volume {
-		return users, m.graph.View().Listed(pods, o.Namespace) && !(index.guarded[n] && m.anyLeft(index.pods[o.Namespace]))
+	if namesItsUser(o) && by != object.VolumeAttachment {
+		for _, user := range namesOf(o) {
+			if _, seen := index.byName[user]; !seen && !m.graph.View().Listed(userTypes[by], user.namespace) {
+				unlisted = append(unlisted, object.Identity{APIVersion: by.WithVersion("v1").GroupVersion().String(), Kind: by.Kind, Namespace: user.namespace, Name: user.name})
+			}
+		}
+		return users, unlisted, o.Claims != nil && len(unlisted) == 0
 	}
-	certain = o.Claims != nil
-	for _, claim := range o.Claims {
-		namespace, _, _ := strings.Cut(claim, "/")
-		certain = certain && m.graph.View().Listed(claims, namespace)
+	namespace := o.Namespace
+	if by == object.SnapshotContent {
+		namespace = ""
 	}
-	return users, certain
+	unread := index.unread[objectName{by.Kind, namespace, ""}] && !index.owned[n] && (by != object.Pod || m.anyLeft(index.pods[namespace]))
+	return users, nil, !by.Empty() && m.graph.View().Listed(userTypes[by], namespace) && !unread
 }
 
 // uses reports whether a user still keeps the object. A Pod no longer keeps the claim of its own
@@ -140,7 +191,11 @@ func (m *Model) anyLeft(nodes []graph.Node) bool {
 // (pvc_protection_controller.go, podUsesPVCForDeletion; pv_protection_controller.go, isBeingUsed;
 // resourceclaim/controller.go, syncClaim; podgroup_protection_controller.go, hasActivePods).
 func (c *finalizerControllers) unused(n graph.Node) bool {
-	users, certain := c.sim.model.UsersOf(n)
+	by := object.Pod
+	if c.sim.model.graph.Object(n).GroupVersionKind().GroupKind() == object.Volume {
+		by = object.VolumeClaim
+	}
+	users, _, certain := c.sim.model.usersOf(n, by)
 	if len(users) > 0 {
 		c.enqueue(users[0]) // it may be stopping
 	}

@@ -23,6 +23,8 @@ type finalizerState string
 const (
 	due     finalizerState = "due"     // a controller of Kubernetes may remove it at once
 	used    finalizerState = "used"    // it protects the object for another one
+	bound   finalizerState = "bound"   // it protects the object for one that is bound to it
+	unread  finalizerState = "unread"  // it may protect the object for another one
 	unknown finalizerState = "unknown" // nothing
 )
 
@@ -31,6 +33,10 @@ func (s finalizerState) because(age string) string {
 	switch {
 	case s == used:
 		return " uses it"
+	case s == bound:
+		return " is bound to it"
+	case s == unread:
+		return ", and may still be in use: this tool has not read what uses it"
 	case s == due && age == "5s":
 		return "will remove its finalizer within seconds"
 	case s == due:
@@ -49,12 +55,12 @@ var heldObjects = []struct {
 	{"batch.kubernetes.io/job-tracking", st.Pod("shop/held"), nil, due},
 	{"kubernetes.io/pvc-protection", st.Object("v1", "PersistentVolumeClaim", "shop/held"), nil, due},
 	{"kubernetes.io/pvc-protection", st.Object("v1", "PersistentVolumeClaim", "shop/held"), []object.Object{st.Pod("shop/user", st.WithClaims("held"))}, used},
-	{"kubernetes.io/pvc-protection", st.Object("v1", "PersistentVolumeClaim", "shop/held"), []object.Object{st.Pod("shop/user")}, unknown},
+	{"kubernetes.io/pvc-protection", st.Object("v1", "PersistentVolumeClaim", "shop/held"), []object.Object{st.Pod("shop/user")}, unread},
 	{"kubernetes.io/pv-protection", st.Object("v1", "PersistentVolume", "held", st.WithClaims()), nil, due},
-	{"kubernetes.io/pv-protection", st.Object("v1", "PersistentVolume", "held", st.WithClaims("shop/user")), []object.Object{st.Object("v1", "PersistentVolumeClaim", "shop/user")}, used},
+	{"kubernetes.io/pv-protection", st.Object("v1", "PersistentVolume", "held", st.WithClaims("shop/user")), []object.Object{st.Object("v1", "PersistentVolumeClaim", "shop/user")}, bound},
 	{"resource.kubernetes.io/delete-protection", st.Object("resource.k8s.io/v1", "ResourceClaim", "shop/held", st.OwnedBy(st.Pod("shop/user"))), nil, due},
 	{"resource.kubernetes.io/delete-protection", st.Object("resource.k8s.io/v1", "ResourceClaim", "shop/held", st.OwnedBy(st.Pod("shop/user"))), []object.Object{st.Pod("shop/user")}, used},
-	{"resource.kubernetes.io/delete-protection", st.Object("resource.k8s.io/v1", "ResourceClaim", "shop/held"), []object.Object{st.Pod("shop/user")}, unknown},
+	{"resource.kubernetes.io/delete-protection", st.Object("resource.k8s.io/v1", "ResourceClaim", "shop/held"), []object.Object{st.Pod("shop/user")}, unread},
 	{"scheduling.k8s.io/podgroup-protection", st.Object("scheduling.k8s.io/v1alpha2", "PodGroup", "shop/held"), nil, due},
 	{"scheduling.k8s.io/podgroup-protection", st.Object("scheduling.k8s.io/v1alpha2", "PodGroup", "shop/held"), []object.Object{
 		st.Pod("shop/user", st.OwnedBy(st.Object("scheduling.k8s.io/v1alpha2", "PodGroup", "shop/held"))),

@@ -14,12 +14,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// MarkUsers is MarkVolumes for what uses the claims and volumes among the selected objects.
+// MarkUsers is MarkVolumes for what uses the selected objects.
 func MarkUsers(ctx context.Context, c *client.Client, s *snapshot.Snapshot, selected func(*object.Object) bool) (*snapshot.Snapshot, error) {
 	var namespaces []string // of volumes: empty
 	for _, o := range s.Objects {
-		kind := o.GroupVersionKind().GroupKind()
-		if (kind == object.VolumeClaim || kind == object.Volume) && selected(o) {
+		if o.MayBeInUse() && selected(o) {
 			namespaces = append(namespaces, o.Namespace)
 		}
 	}
@@ -31,8 +30,8 @@ func MarkUsers(ctx context.Context, c *client.Client, s *snapshot.Snapshot, sele
 }
 
 // MarkVolumes returns a copy of the snapshot with the Claims and Storage of its objects filled in: of all
-// PersistentVolumes, and of Pods, PersistentVolumeClaims and VolumeSnapshots in these namespaces.
-// If "" is among the namespaces, VolumeAttachments are included. This is not metadata, so whole
+// PersistentVolumes and VolumeSnapshotContents, and of Pods, PersistentVolumeClaims and VolumeSnapshots in these
+// namespaces. If "" is among the namespaces, VolumeAttachments are included. This is not metadata, so whole
 // objects are read. What cannot be read stays unmarked, and so do all Pods of a namespace in which a
 // Pod that the scan did not see uses a claim. The error is the context's.
 func MarkVolumes(ctx context.Context, c *client.Client, s *snapshot.Snapshot, namespaces []string) (*snapshot.Snapshot, error) {
@@ -45,6 +44,9 @@ func MarkVolumes(ctx context.Context, c *client.Client, s *snapshot.Snapshot, na
 		queries = append(queries, client.Query{Type: snapshot.Type{Group: "storage.k8s.io", Version: "v1", Resource: "volumeattachments", Kind: "VolumeAttachment"}})
 	}
 	for _, t := range s.Types {
+		if t.Preferred && t.Group == object.SnapshotContent.Group && t.Kind == object.SnapshotContent.Kind {
+			queries = append(queries, client.Query{Type: t})
+		}
 		isCore := t.Group == "" && (t.Resource == "pods" || t.Resource == "persistentvolumeclaims")
 		if isCore || t.Preferred && t.Group == object.VolumeSnapshot.Group && t.Kind == object.VolumeSnapshot.Kind {
 			for _, namespace := range namespaces {

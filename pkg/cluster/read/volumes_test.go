@@ -100,7 +100,7 @@ func TestMarkVolumes(t *testing.T) {
 		"4": nil,        // a Pod missing from the scan uses a claim
 		"5": nil,        // the token expired
 		"6": {"a/data"}, // bound
-		"7": nil, "8": nil,
+		"7": {}, "8": nil,
 		"9": {"v"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

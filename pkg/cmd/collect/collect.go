@@ -80,6 +80,7 @@ kubectl gc collect -n shop --rule replaced-owner`),
 	flags := cmd.Flags()
 	c.options.AddAcceptGapFlag(flags)
 	c.options.AddMaxDeletesFlag(flags)
+	c.options.AddInUseFlag(flags)
 	flags.StringSliceVar(&c.rules, "rule", nil, "Start only from objects that these rules flag; "+cli.CommandName+" explain lists them.")
 	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.IDs()))
 	return cmd

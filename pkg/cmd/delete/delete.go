@@ -109,6 +109,7 @@ kubectl gc delete deployment/web -n shop --client-side`),
 	flags := cmd.Flags()
 	c.options.AddAcceptGapFlag(flags)
 	c.options.AddMaxDeletesFlag(flags)
+	c.options.AddInUseFlag(flags)
 	flags.StringVarP(&c.selector, "selector", "l", "", "Delete the objects of a type that have these labels.")
 	flags.BoolVar(&c.all, "all", false, "Delete all objects of a type.")
 	c.files.AddFlags(cmd)

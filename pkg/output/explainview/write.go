@@ -271,7 +271,7 @@ func (w *answerWriter) cascade() {
 			w.more(w.Palette.Deleted(fmt.Sprintf("… and %s", wording.Count(len(a.Claims)-i, "more PersistentVolumeClaim"))))
 			break
 		}
-		w.more(w.Palette.Deleted(w.located(c.Identity) + ": " + wording.Data(c.Identity, c.Data)))
+		w.more(w.Palette.Deleted(w.located(c.Identity) + ": " + wording.Data(c.Identity, c.Data, false)))
 	}
 }
 

@@ -19,10 +19,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// RunSummary returns in one line, without its line break and full stop, what a run did: how many of
-// the objects that the plan deletes are gone, and which other steps were done. There is a result for each
-// step, an empty one for a step that is left to the garbage collector. If stuck is not empty, it ends a first line.
-func RunSummary(p *plan.Plan, results []event.Result, gone int, stuck string, elapsed time.Duration) string {
+// RunSummary returns what a run did: how many of the objects that the plan deletes are gone, which other steps were
+// done, and why the first that failed did. There is a result for each step, an empty one for a step that is left to
+// the garbage collector. It ends with found, what was found afterwards. If stuck is not empty, head is a line before, which that ends.
+func RunSummary(p *plan.Plan, results []event.Result, gone int, stuck, found string, elapsed time.Duration) (head, line string) {
 	ended := map[string]event.Status{}
 	counts := map[event.Status]int{}
 	for i := range p.Steps {
@@ -43,21 +43,29 @@ func RunSummary(p *plan.Plan, results []event.Result, gone int, stuck string, el
 		}
 		text = joined(", ", deleted, text)
 	}
-	text = cmp.Or(text, "nothing was changed")
-	if stuck != "" {
-		text = strings.ToUpper(text[:1]) + text[1:] + ". " + stuck + "\nIt took " + took(elapsed)
-	} else {
-		text += " in " + took(elapsed)
+	text = cmp.Or(text, "nothing was changed") + " in " + took(elapsed)
+	failed := some(counts[event.Failed], "1 failed", "%s failed")
+	if first := slices.IndexFunc(results, func(r event.Result) bool { return r.Status == event.Failed }); first >= 0 {
+		failed += ": " + name(p.Steps[first].Object.Identity) + ": " + strings.TrimRight(escape.Line(reason.Message(results[first].Reason)), ".")
 	}
 	toGo := 0
 	if gone > 0 {
 		toGo = min(countAfterNode(p), planned-gone)
 	}
-	return joined("; ", text, joined(", ",
+	rest := joined("; ", joined(", ",
 		some(counts[event.Skipped], "1 skipped", "%s skipped"),
-		some(counts[event.Failed], "1 failed", "%s failed"),
-		some(toGo, "1 to go "+afterNode, "%s to go "+afterNode)))
+		some(toGo, "1 to go "+afterNode, "%s to go "+afterNode),
+		failed), found)
+	switch {
+	case stuck == "":
+		return "", joined("; ", text, rest) + "."
+	case rest != "":
+		rest = sentence(rest)
+	}
+	return sentence(text) + " " + stuck, rest
 }
+
+func sentence(clause string) string { return strings.ToUpper(clause[:1]) + clause[1:] + "." }
 
 // Stuck returns an object that a run has not deleted, one that was requested if there is any, and
 // what holds it, as a sentence; ok is false if nothing is blocked.

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 func numbered(of ...[]plan.Step) *plan.Plan {
@@ -22,6 +23,9 @@ func numbered(of ...[]plan.Step) *plan.Plan {
 	for _, some := range of {
 		for _, s := range some {
 			s.ID = fmt.Sprint(len(p.Steps) + 1)
+			if s.Object.Kind == "" {
+				s.Object.Identity = object.Identity{APIVersion: "v1", Kind: "ConfigMap", Name: "a"}
+			}
 			p.Steps = append(p.Steps, s)
 		}
 	}
@@ -34,7 +38,7 @@ func numbered(of ...[]plan.Step) *plan.Plan {
 }
 
 func all(p *plan.Plan, status event.Status) []event.Result {
-	return slices.Repeat([]event.Result{{Status: status}}, len(p.Steps))
+	return slices.Repeat([]event.Result{{Status: status, Reason: reason.ObjectGone}}, len(p.Steps))
 }
 
 func TestRan(t *testing.T) {
@@ -48,17 +52,18 @@ func TestRan(t *testing.T) {
 		elapsed time.Duration
 		want    string
 	}{
-		"all steps are done":      {p, all(p, event.Done), 3, 31 * time.Second, "deleted 3, unlinked 2, unblocked 2, removed 1 finalizer in 31s"},
-		"some steps are not":      {p, some, 2, 75 * time.Second, "deleted 2 of 3, unblocked 2, removed 1 finalizer in 75s; 1 skipped, 2 failed"},
-		"no step is":              {p, all(p, event.Failed), 0, 412345 * time.Microsecond, "nothing was changed in 412ms; 8 failed"},
-		"the collector does most": {p, append(all(p, event.Done)[:1:1], all(p, "")[1:]...), 1, time.Hour, "deleted 1 in 60m"},
-		"it was interrupted":      {p, append(all(p, event.Done)[:1:1], all(p, event.Skipped)[1:]...), 1, time.Hour, "deleted 1 of 3 in 60m; 7 skipped"},
-		"there was nothing to do": {numbered(), nil, 0, 0, "nothing was changed in 0s"},
-		"a repair":                {numbered(stepsOf(2, plan.ActionUpdateVersion)), []event.Result{{Status: event.Done}, {Status: event.Skipped}}, 0, time.Second, "updated 1 in 1s; 1 skipped"},
-		"an unknown action":       {numbered(stepsOf(1, "adopt")), []event.Result{{Status: event.Done}}, 0, time.Second, "adopt 1 in 1s"},
+		"all steps are done":      {p, all(p, event.Done), 3, 31 * time.Second, "deleted 3, unlinked 2, unblocked 2, removed 1 finalizer in 31s."},
+		"some steps are not":      {p, some, 2, 75 * time.Second, "deleted 2 of 3, unblocked 2, removed 1 finalizer in 75s; 1 skipped, 2 failed: ConfigMap/a: it no longer exists."},
+		"no step is":              {p, all(p, event.Failed), 0, 412345 * time.Microsecond, "nothing was changed in 412ms; 8 failed: ConfigMap/a: it no longer exists."},
+		"the collector does most": {p, append(all(p, event.Done)[:1:1], all(p, "")[1:]...), 1, time.Hour, "deleted 1 in 60m."},
+		"it was interrupted":      {p, append(all(p, event.Done)[:1:1], all(p, event.Skipped)[1:]...), 1, time.Hour, "deleted 1 of 3 in 60m; 7 skipped."},
+		"there was nothing to do": {numbered(), nil, 0, 0, "nothing was changed in 0s."},
+		"a repair":                {numbered(stepsOf(2, plan.ActionUpdateVersion)), []event.Result{{Status: event.Done}, {Status: event.Skipped}}, 0, time.Second, "updated 1 in 1s; 1 skipped."},
+		"an unknown action":       {numbered(stepsOf(1, "adopt")), []event.Result{{Status: event.Done}}, 0, time.Second, "adopt 1 in 1s."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, planview.RunSummary(c.plan, c.results, c.gone, "", c.elapsed)); diff != "" {
+			_, got := planview.RunSummary(c.plan, c.results, c.gone, "", "", c.elapsed)
+			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

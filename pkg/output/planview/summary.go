@@ -92,7 +92,7 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 	for _, lost := range p.LostObjects {
 		o := lost.Object
 		kind := groupKind(o)
-		if lost.Later() {
+		if lost.Later() || lost.Outcome != nil && lost.Outcome.InUse() {
 			later[kind]++
 			total++
 			finalizers = append(finalizers, lost.Outcome.WaitsFor...)
@@ -141,7 +141,15 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 func DataSummary(p *plan.Plan, palette *color.Palette) string {
 	d, lost := p.Data(), ""
 	if d.Lost > 0 {
-		lost = palette.Deleted(LostData(d) + " is DELETED")
+		switch lost = LostData(d); {
+		case d.InUse == d.Lost:
+			lost += " goes once nothing uses it"
+		case d.InUse > 0:
+			lost += fmt.Sprintf(" is DELETED, of %d once nothing uses it", d.InUse)
+		default:
+			lost += " is DELETED"
+		}
+		lost = palette.Deleted(lost)
 	}
 	sum := joined("; ", lost, some(d.Kept, "the data of 1 volume is kept", "the data of %s volumes is kept"),
 		palette.Changed(some(d.Unknown, "the data of 1 volume may be lost", "the data of %s volumes may be lost")))
@@ -211,7 +219,7 @@ func once(finalizers []string) string {
 }
 
 func deletionSummaryLine(p *plan.Plan, where string) string {
-	var deleted, blocked, later, doubtful, uncertain, keep int
+	var deleted, blocked, inUse, later, doubtful, uncertain, keep int
 	unclear := map[object.Identity]bool{}
 	for i := range p.Outcomes {
 		if o := &p.Outcomes[i]; o.Nondeterministic.Reason != nil {
@@ -225,6 +233,8 @@ func deletionSummaryLine(p *plan.Plan, where string) string {
 		switch {
 		case lost.Later():
 			later++
+		case lost.Outcome != nil && lost.Outcome.InUse():
+			inUse++
 		case lost.Outcome != nil && lost.Outcome.State == plan.Terminating:
 			blocked++
 		default:
@@ -241,21 +251,30 @@ func deletionSummaryLine(p *plan.Plan, where string) string {
 			keep++
 		}
 	}
-	if deleted+blocked+later+keep+uncertain+len(p.Blocked) == 0 {
+	if deleted+blocked+inUse+later+keep+uncertain+len(p.Blocked) == 0 {
 		return "Nothing to do" + where + ". " + wording.Scan(p.Complete)
 	}
 	removes, deletes := "", ""
 	if p.Mode == plan.FinalizerRemoval {
 		removes = cmp.Or(countActions(p, countWord, func(s *plan.Step) bool { return s.Requested }), countWord(plan.ActionRemoveFinalizer, 0))
 	}
-	if n := deleted + blocked + later; n > 0 || removes == "" {
+	if n := deleted + blocked + inUse + later; n > 0 || removes == "" {
 		deletes = "delete " + wording.Thousands(n)
-		if notNow := joined(", ", some(blocked, "1 blocked", "%s blocked"), some(later, "1 later", "%s later"), some(doubtful, "1 uncertain", "%s uncertain")); notNow != "" {
+		if notNow := joined(", ", some(blocked, "1 blocked", "%s blocked"), some(inUse, "1 in use", "%s in use"), some(later, "1 later", "%s later"), some(doubtful, "1 uncertain", "%s uncertain")); notNow != "" {
 			deletes += " (" + notNow + ")"
 		}
 	}
 	sum := joined(", ", removes, deletes, some(keep, "keep 1", "keep %s"), some(uncertain, "uncertain 1", "uncertain %s"))
 	return sum + where + ". " + wording.Scan(p.Complete)
+}
+
+// Breaks returns, in a line each, what the plan takes away although it is, or may be, in use.
+func Breaks(p *plan.Plan) []string {
+	var out []string
+	for _, b := range p.Breaks() {
+		out = append(out, name(b.Object)+" "+escape.Line(b.Phrase()))
+	}
+	return out
 }
 
 // CriticalDeletions names the namespaces, CustomResourceDefinitions, volumes, claims and

@@ -64,6 +64,9 @@ func (l *layout) withConsequences(on *line, why string) string {
 	if o.Data != nil && o.Data.Lost == simulate.DataLost {
 		volume = p.Deleted(volume)
 	}
+	if s.Finalizer() == "" && len(o.UsedBy) > 0 && !o.InUse() {
+		parts = append(parts, p.Deleted(usedBy(o)))
+	}
 	parts = append(parts, p.Changed(l.held(on)), volume)
 	if o.When == plan.Later {
 		parts = append(parts, p.Changed("deleted "+l.whenGone(o, object.Identity{})))
@@ -76,7 +79,7 @@ func data(o *plan.Outcome) string {
 	if o.Data == nil {
 		return ""
 	}
-	return wording.Data(o.Object, o.Data)
+	return wording.Data(o.Object, o.Data, o.InUse())
 }
 
 // uncertain returns why an outcome may differ, or an empty string if it cannot.
@@ -165,8 +168,25 @@ func (l *layout) held(on *line) string {
 	return l.waits(left)
 }
 
+// usedBy returns what uses an object, as a phrase.
+func usedBy(o *plan.Outcome) string {
+	return "in use by " + escape.Line(reason.InUse{UsedBy: o.UsedBy}.Names())
+}
+
+// untilUnused returns that an object stays because it is in use, and what holds it besides.
+func untilUnused(o *plan.Outcome) string {
+	text := usedBy(o) + ": stays until nothing uses it"
+	if rest := slices.DeleteFunc(foreign(o.WaitsFor), func(f string) bool { return simulate.Protects(f, o.Object) }); len(rest) > 0 {
+		text += " and " + removal(rest)
+	}
+	return text
+}
+
 // waits returns what a terminating object waits for.
 func (l *layout) waits(left *plan.Outcome) string {
+	if left.InUse() {
+		return untilUnused(left)
+	}
 	if b := l.blocked[left.Object]; b != nil && len(b.Finalizers) == 0 {
 		return "then it " + escape.Line(b.Reason.Message())
 	}
@@ -280,6 +300,8 @@ func (l *layout) whenGone(o *plan.Outcome, above object.Identity) string {
 			text += "; no controller recreates it"
 		}
 		return text
+	case len(names) == 0 && o.InUse():
+		return "it was already being deleted, " + untilUnused(o)
 	case len(names) == 0:
 		return "it was already being deleted, held until " + removal(o.WaitsFor)
 	case len(names) == 1 && names[0] == name(above):

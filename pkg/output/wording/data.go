@@ -15,14 +15,19 @@ var verdicts = map[collector.Verdict]string{
 	collector.VerdictUnresolvable: "not served", collector.VerdictScopeError: "wrong scope", collector.VerdictUnknown: "unknown",
 }
 
-// Data returns what becomes of the data of a claim or a volume that is deleted, to continue a sentence.
-func Data(of object.Identity, d *simulate.Data) string {
+// Data returns what becomes of the data of a claim or a volume that is deleted, or that stays until nothing uses it,
+// to continue a sentence.
+func Data(of object.Identity, d *simulate.Data, inUse bool) string {
 	isVolume := of.GroupVersionKind().GroupKind() == object.Volume
 	out := ""
 	if d.Size != "" {
 		out = escape.Word(d.Size) + ", "
 	}
 	switch volume := escape.Word(d.Volume); {
+	case d.Lost == simulate.DataLost && isVolume && inUse:
+		out += "then its data goes"
+	case d.Lost == simulate.DataLost && inUse:
+		out += "then volume " + volume + " goes with its data"
 	case d.Lost == simulate.DataLost && isVolume:
 		out += "its data is DELETED"
 	case d.Lost == simulate.DataLost:

@@ -27,7 +27,7 @@ func TestData(t *testing.T) {
 		{volume, simulate.Data{Size: "8Gi", Volume: "pv-1", ReclaimPolicy: "Delete", Lost: simulate.DataLossUnknown}, "8Gi, the storage driver decides whether its data is deleted"},
 		{claim, simulate.Data{Volume: "a\x1b[31m", Lost: simulate.DataLost}, `volume a\x1b[31m is DELETED with its data`},
 	} {
-		if got := wording.Data(c.of, &c.data); got != c.want {
+		if got := wording.Data(c.of, &c.data, false); got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)
 		}
 	}
