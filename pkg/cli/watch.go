@@ -29,12 +29,12 @@ const (
 	// watchDelay is how long to wait after a change for others that belong to it: the events of
 	// different types arrive in any order.
 	watchDelay = 200 * time.Millisecond
-	// WatchRefresh is how often an answer that depends on the time is computed again without a
+	// watchRefresh is how often an answer that depends on the time is computed again without a
 	// change.
-	WatchRefresh = 10 * time.Second
+	watchRefresh = 10 * time.Second
 )
 
-// Watch is --watch: a command gives its answer again whenever it changes, until it is interrupted.
+// Watch is --watch: a command gives its whole answer again whenever it changes, until it is interrupted.
 type Watch struct {
 	On bool // --watch
 
@@ -89,32 +89,16 @@ func (w *Watch) Complete(others ...string) error {
 	return nil
 }
 
-// Lines reports whether the answers are lines of JSON.
-func (w *Watch) Lines() bool { return w.lines }
-
-// Sight is one state of the watched cluster, and where to write the answer about it. Missed is why
-// the states before it could not be read; nil if they could.
-type Sight struct {
-	*ScanOptions // its Out and Err are the answer
-	Taken        *snapshot.Snapshot
-	Client       *client.Client
-	Missed       error // why the states before this one could not be read; nil if they could
-}
-
-// Shown is what a command has to say about its answer.
-type Shown struct {
-	// Compared becomes other JSON if the answer is another than before, and not only its times. Nil if the
-	// command compares by itself, and writes its own lines.
+// Answer is what a command says about one state of the cluster.
+type Answer struct {
+	// Document is the answer for a program, of this kind.
+	Kind     string
+	Document any
+	// Draw writes the answer for a person to Out and Err of these options.
+	Draw func(*ScanOptions) error
+	// Compared becomes other JSON, not only other times, if the answer is another than before.
 	Compared any
-	// Line is the answer for a program, a document of this kind.
-	Kind string
-	Line any
-
-	Changed bool // the answer is another; set if Compared is
-	Aging   bool // it may change with time alone
-	Ended   bool // it is the last one
-	// Status tells whether the objects of a resource are part of it, so that every event counts.
-	Status bool
+	Aging    bool // the answer may change with time alone
 }
 
 // errorLine is a line of JSON about a state that could not be read.
@@ -127,25 +111,22 @@ type errorLine struct {
 // watching is one run of Watch.
 type watching struct {
 	*Watch
-	show    func(context.Context, *Sight) (Shown, error)
+	ask     func(*snapshot.Snapshot) (Answer, error)
 	header  string
-	client  *client.Client
 	monitor *monitor.Monitor
 	screen  *screen
 
-	answer  string // the last one
+	answer  Answer // the last one
+	drawn   string // what it shows a person
 	last    []byte // what is compared of it
-	shown   Shown
 	changed time.Time
 	scanned *snapshot.Snapshot // of the answer
 	failed  error              // why there is no newer answer
-	events  int64              // that the answer knows
 }
 
-// Run calls show with every new state of the scope, until the context or the answer ends. args are
-// the arguments of the command. An error of the first state ends it; later ones are shown, until
-// the cluster can be read again.
-func (w *Watch) Run(ctx context.Context, command string, args []string, scope scan.Scope, show func(context.Context, *Sight) (Shown, error)) error {
+// Run asks the command about every new state of the scope, and shows its answers until the context ends. An
+// error of the first state ends it; later ones are shown, until the cluster can be read again.
+func (w *Watch) Run(ctx context.Context, command string, scope scan.Scope, ask func(*snapshot.Snapshot) (Answer, error)) error {
 	c, err := w.scan.Connect()
 	if err != nil {
 		return err
@@ -167,7 +148,7 @@ func (w *Watch) Run(ctx context.Context, command string, args []string, scope sc
 		return w.scan.withScanHint(err)
 	}
 	run := &watching{
-		Watch: w, show: show, header: commandLine(command, args, w.given, "watch"), client: c, monitor: m,
+		Watch: w, ask: ask, header: commandLine(command, nil, w.given, "watch"), monitor: m,
 		screen: &screen{out: w.scan.Out, size: func() (int, int) { return w.scan.OutWidth(), w.scan.Height() }},
 	}
 	err = run.loop(ctx)
@@ -178,7 +159,7 @@ func (w *watching) loop(ctx context.Context) error {
 	for {
 		begun := time.Now()
 		err := w.next(ctx)
-		if err == nil && !w.shown.Ended {
+		if err == nil {
 			// a large cluster gets as much time without a scan as a scan takes
 			err = w.wait(ctx, max(watchInterval-time.Since(begun), time.Since(begun)))
 		}
@@ -187,8 +168,6 @@ func (w *watching) loop(ctx context.Context) error {
 			return ExitError(ExitInterrupted)
 		case err != nil:
 			return w.withWatchHint(err)
-		case w.shown.Ended:
-			return nil
 		}
 	}
 }
@@ -201,17 +180,21 @@ func (w *watching) withWatchHint(err error) error {
 	return w.scan.withScanHint(err)
 }
 
-// next reads the state of the cluster and shows the answer. It returns an error that nothing can
-// be shown after.
+// next reads the state of the cluster and adopts it.
 func (w *watching) next(ctx context.Context) error {
 	select { // this answer knows what has changed so far
 	case <-w.monitor.Changed():
 	default:
 	}
-	w.events = w.monitor.Stats().Events
 	taken, err := w.monitor.Snapshot(ctx)
+	return w.adopt(ctx, taken, err)
+}
+
+// adopt shows the answer about a state of the cluster, or why it could not be read. It returns an error that
+// nothing can be shown after.
+func (w *watching) adopt(ctx context.Context, taken *snapshot.Snapshot, err error) error {
 	if err == nil {
-		err = w.ask(ctx, taken)
+		err = w.show(taken)
 	}
 	if _, full := errors.AsType[*client.MemoryError](err); full || err != nil && (w.scanned == nil || ctx.Err() != nil) || errors.As(err, new(*writeError)) {
 		return err
@@ -231,40 +214,69 @@ type writeError struct{ error }
 
 func (e *writeError) Unwrap() error { return e.error }
 
-// ask lets the command answer.
-func (w *watching) ask(ctx context.Context, taken *snapshot.Snapshot) error {
-	var answer bytes.Buffer
-	out := *w.scan
-	out.Out, out.Err, out.ErrTerm = &answer, wrap.NewWriter(&answer, out.OutWidth), false
-	shown, err := w.show(ctx, &Sight{ScanOptions: &out, Taken: taken, Client: w.client, Missed: w.failed})
+// show asks the command. It writes a line for another answer, and for the first one after a failure. For a
+// screen it prepares every answer.
+func (w *watching) show(taken *snapshot.Snapshot) error {
+	answer, err := w.ask(taken)
 	if err != nil {
 		return err
 	}
-	if shown.Compared != nil {
-		now, err := json.Marshal(shown.Compared)
-		if err != nil {
+	now := withoutTimes(answer.Compared)
+	changed := !bytes.Equal(now, w.last)
+	if !w.lines {
+		var drawn bytes.Buffer
+		out := *w.scan
+		out.Out, out.Err, out.ErrTerm = &drawn, wrap.NewWriter(&drawn, out.OutWidth), false
+		if err := answer.Draw(&out); err != nil {
 			return err
 		}
-		shown.Changed, w.last = !bytes.Equal(now, w.last), now
-		if w.lines && (shown.Changed || w.failed != nil) {
-			if err := out.WriteLine(structured.NewDocument(shown.Kind, shown.Line)); err != nil {
-				return err
-			}
+		w.drawn = drawn.String()
+	} else if changed || w.failed != nil {
+		if w.scanned == nil {
+			w.scan.WarnOfVersion("", taken.Server)
 		}
-	}
-	if shown.Changed || w.scanned == nil {
-		w.changed = taken.Taken
-	}
-	if w.scanned == nil && w.lines {
-		w.scan.WarnOfVersion("", taken.Server)
-	}
-	w.shown, w.scanned, w.answer = shown, taken, answer.String()
-	if w.lines {
-		if _, err := answer.WriteTo(w.scan.Out); err != nil {
+		line := structured.NewDocument(answer.Kind, answer.Document)
+		line.Time = taken.Taken
+		if err := w.scan.WriteLine(line); err != nil {
 			return &writeError{err}
 		}
 	}
+	if changed {
+		w.changed = taken.Taken
+	}
+	w.answer, w.scanned, w.last = answer, taken, now
 	return nil
+}
+
+// withoutTimes returns a value in JSON without what differs between scans of the same state: the times of
+// the scan, and sentences, which have ages, or what the server says of another attempt.
+func withoutTimes(value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // it has no values that JSON lacks
+	}
+	var document any
+	if err := json.Unmarshal(text, &document); err != nil {
+		panic(err)
+	}
+	dropTimes(document)
+	text, _ = json.Marshal(document) // it was JSON
+	return text
+}
+
+func dropTimes(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		delete(v, "message")
+		delete(v, "scanned")
+		for _, field := range v {
+			dropTimes(field)
+		}
+	case []any:
+		for _, element := range v {
+			dropTimes(element)
+		}
+	}
 }
 
 // frame returns what the screen shows.
@@ -275,7 +287,7 @@ func (w *watching) frame() string {
 	if w.failed != nil {
 		fmt.Fprintf(head, "Cannot read the cluster: %s\nIts last known state, of %s:\n", escape.Short(redact.Error(w.failed).Error(), 500), wording.Time(w.scanned.Taken))
 	}
-	return out.String() + "\n" + w.answer
+	return out.String() + "\n" + w.drawn
 }
 
 // wait waits at least so long, and then until there may be another answer.
@@ -284,8 +296,8 @@ func (w *watching) wait(ctx context.Context, least time.Duration) error {
 		return err
 	}
 	var refresh <-chan time.Time
-	if w.failed != nil || w.shown.Aging {
-		timer := time.NewTimer(WatchRefresh)
+	if w.failed != nil || w.answer.Aging {
+		timer := time.NewTimer(watchRefresh)
 		defer timer.Stop()
 		refresh = timer.C
 	}
@@ -300,23 +312,9 @@ func (w *watching) wait(ctx context.Context, least time.Duration) error {
 		case <-refresh:
 			return nil
 		case <-tick.C:
-			if w.shown.Status && w.monitor.Stats().Events != w.events {
-				return nil
-			}
 			if w.screen.resized() {
 				return nil
 			}
 		}
 	}
-}
-
-// GapsWithoutMessages returns gaps for a comparison: the words of the server differ from one
-// attempt to the next.
-func GapsWithoutMessages(gaps []snapshot.Gap) []snapshot.Gap {
-	out := make([]snapshot.Gap, len(gaps))
-	for i, g := range gaps {
-		g.Message = ""
-		out[i] = g
-	}
-	return out
 }

@@ -13,9 +13,8 @@ import (
 )
 
 // Gone explains an object that does not exist. at is what is known of it; its UID may be
-// empty. history is what the cluster's Events report about objects of that kind and name. last is
-// the last answer about an object that existed until a moment ago, and nil for others.
-func (e *Explainer) Gone(at object.Identity, history EventHistory, last *Answer) *Answer {
+// empty. history is what the cluster's Events report about objects of that kind and name.
+func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
 	a := newAnswer(at)
 	a.State = Gone
 	if at.UID != "" {
@@ -36,18 +35,11 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory, last *Answer)
 		what = "object with the UID " + string(at.UID)
 	}
 	switch n := objects(a.ReferencedBy); {
-	case e.OnlyDeletions && last == nil && at.Kind != "":
+	case e.OnlyDeletions && at.Kind != "":
 		a.say(collector.ConsequenceNone, "%s does not exist, so nothing holds it.", what)
 		e.otherNamespaces(a)
 		e.incomplete(a, "an object that this tool could not read may name it as its owner")
 		return a
-	case last != nil:
-		a.say(collector.ConsequenceNone, "%s is gone: it was deleted while this command watched it.", capitalized(what))
-		a.next("The last answer before that: " + last.Headline)
-		if n > 0 {
-			a.nextf("%s still %s it as %s owner.", capitalized(reason.Count(n, "object")), plural(n, "names", "name"), plural(n, "its", "their"))
-			e.suggestFirst(a)
-		}
 	case !a.HasTraces():
 		a.say(collector.ConsequenceNone, "No %s exists, and nothing refers to it: no object names it as its owner%s.", what, events)
 		a.next("Either it never existed, or its traces are gone. By default, Kubernetes keeps Events for an hour.")
@@ -66,7 +58,7 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory, last *Answer)
 		a.say(collector.ConsequenceNone, "%s no longer exists: Events still mention it.", capitalized(what))
 	}
 	e.replacement(a)
-	if last != nil || a.HasTraces() {
+	if a.HasTraces() {
 		a.suggest("restore it, if this tool deleted it; this lists the backups", plugin.Line("restore")...)
 	}
 	target := []string{"--uid", string(at.UID)}

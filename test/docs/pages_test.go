@@ -160,8 +160,6 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/commands/audit.md", "kubectl gc audit --settle", "it waits for half a minute; test/e2e does it"},
 	{"docs/commands/audit.md", "kubectl gc audit --watch", "it ends only if it is interrupted; test/e2e does that"},
 	{"docs/commands/stuck.md", "kubectl gc stuck -n shop --watch", "the same"},
-	{"docs/commands/tree.md", "kubectl gc tree deployment/web --watch", "the same"},
-	{"docs/commands/why.md", "kubectl gc why pod/worker -n shop --watch", "the same"},
 	{"docs/watch.md", "kubectl gc", "the same"},
 	{"docs/commands/repair.md", "kubectl gc repair -f", "there is no such file; test/e2e has one"},
 	{"docs/repair.md", "kubectl gc repair -f", "the same"},

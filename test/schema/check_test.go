@@ -13,15 +13,16 @@ const folder = "../../docs/schemas"
 
 func TestCheck(t *testing.T) {
 	const tree = `{"apiVersion":"kubectl-gc.dev/v1alpha1","kind":"Tree","complete":true,"gaps":[],"targets":[],"objects":[]}`
+	const terminating = `{"apiVersion":"kubectl-gc.dev/v1alpha1","kind":"TerminatingReport","complete":true,"gaps":[],"objects":[]}`
 	for name, c := range map[string]struct{ output, wants string }{
 		"a document":                 {tree, ""},
-		"a document of a watch":      {strings.Replace(tree, "}", `,"time":"2026-11-20T08:31:04Z"}`, 1), ""},
+		"a document of a watch":      {strings.Replace(terminating, "}", `,"time":"2026-11-20T08:31:04Z"}`, 1), ""},
 		"text":                       {"Nothing to report.\n", ""},
 		"JSON of another API":        {`{"apiVersion":"v1","kind":"List","items":[]}`, ""},
 		"a field without a schema":   {strings.Replace(tree, "}", `,"more":1}`, 1), "'more' not allowed"},
 		"a missing field":            {strings.Replace(tree, `"complete":true,`, "", 1), "missing property 'complete'"},
 		"null instead of a list":     {strings.Replace(tree, "[]", "null", 1), "got null, want array"},
-		"a wrong date":               {strings.Replace(tree, "}", `,"time":"yesterday"}`, 1), "is not valid date-time"},
+		"a wrong date":               {strings.Replace(terminating, "}", `,"time":"yesterday"}`, 1), "is not valid date-time"},
 		"a kind without a schema":    {strings.Replace(tree, "Tree", "Forest", 1), "no valid schema"},
 		"a wrong line after another": {tree + "\n" + strings.Replace(tree, "true", "1", 1), "got number, want boolean"},
 	} {

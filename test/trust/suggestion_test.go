@@ -172,8 +172,8 @@ func (u *user) runsSuggestion(words []string) {
 			args[i] = "0s"
 		}
 	}
-	if args[0] == "doctor" || args[0] == "finalizer" || slices.Contains(args, "--watch") {
-		return // these write without --dry-run, or do not end
+	if args[0] == "doctor" || args[0] == "finalizer" {
+		return // these write without --dry-run
 	}
 	plans := slices.Contains(mutating, args[0]) && len(args) > 1 && !(args[0] == "restore" && strings.HasPrefix(args[1], "-"))
 	if plans {

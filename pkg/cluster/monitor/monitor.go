@@ -64,7 +64,7 @@ type Monitor struct {
 	monitors     map[key]*typeMonitor
 }
 
-type counts struct{ relists, watchErrors, events atomic.Int64 }
+type counts struct{ relists, watchErrors atomic.Int64 }
 
 // Stats counts what a Monitor holds and what it did so far.
 type Stats struct {
@@ -74,7 +74,6 @@ type Stats struct {
 	Gaps        int   // monitors that could not list or watch
 	Relists     int64 // lists after the first of each monitor
 	WatchErrors int64 // watches that could not be established or ended with an error
-	Events      int64
 }
 
 // key identifies a monitor. A type that changes in any of these gets another monitor.
@@ -232,10 +231,7 @@ func (l *liveLists) relistContradicted(s *snapshot.Snapshot) {
 
 // Stats returns the current counts.
 func (m *Monitor) Stats() Stats {
-	s := Stats{
-		Bytes: m.client.Memory.Held(), Relists: m.counts.relists.Load(), WatchErrors: m.counts.watchErrors.Load(),
-		Events: m.counts.events.Load(),
-	}
+	s := Stats{Bytes: m.client.Memory.Held(), Relists: m.counts.relists.Load(), WatchErrors: m.counts.watchErrors.Load()}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s.Monitors = len(m.monitors)

@@ -162,7 +162,6 @@ func (t *typeMonitor) verify(event watch.Event) (watch.Event, bool) {
 	if t.ctx.Err() != nil {
 		return event, false
 	}
-	t.parent.counts.events.Add(1)
 	if event.Type == watch.Error {
 		err := apierrors.FromObject(event.Object)
 		if client.IsConnectionError(err) {

@@ -76,7 +76,7 @@ It checks the whole cluster unless -n names a namespace. It lists what it
 cannot read, and marks findings that depend on that: such an owner is
 "unverified", never "missing".
 
---watch shows findings as they appear and disappear, until you interrupt it.
+--watch redraws the findings whenever they change, until you interrupt it.
 Without a terminal, or with -o json, it writes lines of JSON.
 
 Exit codes: 0 nothing at or above --fail-on; 1 findings; 2 error: wrong usage,
@@ -100,7 +100,7 @@ kubectl gc audit --settle 30s --baseline known.json
 # What does an upgrade break that removes this API version?
 kubectl gc audit --without batch/v1beta1
 
-# Findings that appear and disappear, for example during a rollout
+# Findings as they change, for example during a rollout
 kubectl gc audit --watch -n shop
 
 # Without a cluster, output of kubectl: a file that has all objects of its
@@ -238,14 +238,15 @@ func (f *auditFlags) write(clusters []audit.Cluster, r *audit.Report, rules []st
 // forPerson reports whether the output is for a person, not for a program.
 func (f *auditFlags) forPerson() bool { return f.output.Format == "table" || f.output.Format == "wide" }
 
-func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error {
-	var err error
+func (f *auditFlags) printFindings(r *audit.Report) error {
 	if wide := f.output.Format == "wide"; wide || f.groupBy == string(audit.ByNone) {
-		err = auditreport.Table(f.scan.Text(), r, nil, wide, f.scan.Palette())
-	} else {
-		err = auditreport.GroupTable(f.scan.Text(), r, audit.GroupBy(f.groupBy), f.scan.Palette())
+		return auditreport.Table(f.scan.Text(), r, wide, f.scan.Palette())
 	}
-	if err != nil {
+	return auditreport.GroupTable(f.scan.Text(), r, audit.GroupBy(f.groupBy), f.scan.Palette())
+}
+
+func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error {
+	if err := f.printFindings(r); err != nil {
 		return err
 	}
 	for _, line := range []string{auditreport.SummaryLine(r, cli.TypesOf(clusters)), auditreport.Without(r.Without), auditreport.Known(r.Known), auditreport.Settled(r.Settled)} {

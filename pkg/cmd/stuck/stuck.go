@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -78,10 +77,10 @@ kubectl gc stuck --contexts staging,prod`),
 
 func (c *stuckCommand) run(ctx context.Context, args []string) error {
 	if len(args) > 0 {
-		if err := cli.RefuseFlags(c.changed, "--%s cannot be combined with TYPE/NAME", "selector", "contexts"); err != nil {
+		if err := cli.RefuseFlags(c.changed, "--%s cannot be combined with TYPE/NAME", "selector", "contexts", "watch"); err != nil {
 			return err
 		}
-		return why.ExplainDeletions(ctx, c.scan, c.output, c.watch, args)
+		return why.ExplainDeletions(ctx, c.scan, c.output, args)
 	}
 	selector, err := cli.ParseSelector(c.selector)
 	if err := cmp.Or(c.scan.Validate(), err, c.watch.Complete("contexts"), c.output.Complete(c.scan.Streams)); err != nil {
@@ -90,9 +89,9 @@ func (c *stuckCommand) run(ctx context.Context, args []string) error {
 	options := audit.Options{Namespace: c.scan.Config.Namespace(), Selector: selector}
 	scope := c.scan.Everything(scan.Scope{Labels: selector != nil})
 	if c.watch.On {
-		return c.watch.Run(ctx, "stuck", nil, scope, func(_ context.Context, sight *cli.Sight) (cli.Shown, error) {
-			cluster, _ := list(sight.Taken, options)
-			return c.shown(sight, cluster)
+		return c.watch.Run(ctx, "stuck", scope, func(taken *snapshot.Snapshot) (cli.Answer, error) {
+			cluster, _ := list(taken, options)
+			return c.answer(cluster), nil
 		})
 	}
 	scans, err := c.contexts.Scans()
@@ -167,23 +166,16 @@ func (c *stuckCommand) write(clusters []audit.Cluster, found *audit.TerminatingR
 	return err
 }
 
-// timedReport is a line of JSON.
-type timedReport struct {
-	Time time.Time `json:"time"` // end of the scan
-	*audit.TerminatingReport
-}
-
-// shown is show for --watch.
-func (c *stuckCommand) shown(sight *cli.Sight, cluster audit.Cluster) (cli.Shown, error) {
+// answer is show for --watch.
+func (c *stuckCommand) answer(cluster audit.Cluster) cli.Answer {
 	clusters := []audit.Cluster{cluster}
 	found := audit.JoinTerminating(clusters)
-	out := cli.Shown{
-		Compared: audit.WithoutTimes(found), Kind: "TerminatingReport", Line: timedReport{sight.Taken.Taken, found}, Aging: len(found.Objects) > 0,
+	return cli.Answer{
+		Kind: "TerminatingReport", Document: found, Compared: found, Aging: len(found.Objects) > 0,
+		Draw: func(out *cli.ScanOptions) error {
+			there := *c
+			there.scan = out
+			return there.show(clusters)
+		},
 	}
-	if c.watch.Lines() {
-		return out, nil
-	}
-	there := *c
-	there.scan = sight.ScanOptions
-	return out, there.show(clusters)
 }

@@ -27,6 +27,7 @@ func TestStuck(t *testing.T) {
 		"says that an object is gone, which is no failure": {[]string{"job/none", "-n", "shop"}, cli.ExitDone, "Job/none in namespace shop does not exist, so nothing holds it.\nScanned", ""},
 		"refuses targets with a selector":                  {[]string{"job/import", "-l", "app=web"}, cli.ExitUsage, "", "error: --selector cannot be combined with TYPE/NAME\n"},
 		"refuses targets with several clusters":            {[]string{"job/import", "--contexts", "a"}, cli.ExitUsage, "", "error: --contexts cannot be combined with TYPE/NAME\n"},
+		"refuses to watch targets":                         {[]string{"job/import", "--watch"}, cli.ExitUsage, "", "error: --watch cannot be combined with TYPE/NAME\n"},
 		"refuses a type":                                   {[]string{"jobs"}, cli.ExitUsage, "", "error: \"jobs\" is a type: why explains single objects, given as TYPE/NAME\n"},
 		"refuses metrics":                                  {[]string{"-o", "prometheus=x"}, cli.ExitUsage, "", "error: \"prometheus=x\" is not an output format"},
 	} {

@@ -1,8 +1,6 @@
 package tree
 
 import (
-	"cmp"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
@@ -22,7 +20,7 @@ func (c *treeCommand) family() (family tree.Family, isolated int, err error) {
 		isolated = c.forest(family.Members)
 		return family, isolated, nil
 	}
-	if err := c.findTargets(family.Targets); err != nil {
+	if err := sel.Find(g, family.Targets); err != nil {
 		return family, 0, err
 	}
 	for _, uid := range c.uids {
@@ -37,29 +35,6 @@ func (c *treeCommand) family() (family tree.Family, isolated int, err error) {
 	}
 	c.related(family)
 	return family, 0, nil
-}
-
-// findTargets adds the objects that the targets name. While the command watches, it adds those that
-// they named before, too: what depends on them may still exist.
-func (c *treeCommand) findTargets(into graph.Set) error {
-	if len(c.named) == 0 {
-		return c.selection.Find(c.graph, into)
-	}
-	var missing error
-	for _, t := range c.selection.Targets {
-		err := cli.FindTarget(c.graph, t, c.selection.Namespace, into)
-		if err != nil && !cli.IsNotFound(err) {
-			return err
-		}
-		missing = cmp.Or(missing, err)
-	}
-	for uid := range c.named {
-		into.Add(c.graph.Find(uid))
-	}
-	if len(into.Nodes()) > 0 {
-		return nil
-	}
-	return missing
 }
 
 // related adds the targets, the owners above and the dependents below them. The target of a

@@ -21,7 +21,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/diagram"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/tree"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 type treeCommand struct {
@@ -32,11 +31,9 @@ type treeCommand struct {
 	all                bool
 	selector           string
 	output             *cli.OutputFlags
-	watch              *cli.Watch
 
 	selection cli.Selection
-	limited   bool               // whether scope limited the scan to the namespace
-	named     map[types.UID]bool // while watching: the targets with a name that existed so far
+	limited   bool // whether scope limited the scan to the namespace
 
 	graph *graph.Graph // of the scan
 	judge *collector.Judge
@@ -46,7 +43,6 @@ type treeCommand struct {
 // New returns the command tree.
 func New(scan *cli.ScanOptions) *cobra.Command {
 	c := &treeCommand{scan: scan, output: cli.NewOutputFlags("tree", "wide", "dot", "mermaid")}
-	c.watch = cli.NewWatch(scan, c.output)
 	cmd := &cobra.Command{
 		Use:   "tree [TYPE NAME | TYPE/NAME ...]",
 		Short: "Show the owners and dependents of an object as a tree",
@@ -56,10 +52,7 @@ owner or a dependent.
 
 An object with several owners appears in full once; other rows refer to it. An
 owner that is missing or invalid appears where it would be. READY, STATUS and
-AGE are those of kubectl get; a file has only AGE.
-
---watch draws the tree again whenever it changes, until you interrupt it.
-Without a terminal, or with -o json, it writes each new tree as a line of JSON.`,
+AGE are those of kubectl get; a file has only AGE.`,
 		Example: cli.Examples(`
 # One Deployment: what owns it, what depends on it
 kubectl gc tree deployment/web
@@ -73,9 +66,6 @@ kubectl gc tree -A
 
 # By UID, as in the garbage collector's logs
 kubectl gc tree --uid 6ba7b810-9dad-11d1-80b4-00c04fd430c8
-
-# A rollout, or a deletion, as it happens
-kubectl gc tree deployment/web --watch
 
 # For Graphviz
 kubectl gc tree deployment/web -o dot | dot -Tsvg > web.svg`),
@@ -92,7 +82,6 @@ kubectl gc tree deployment/web -o dot | dot -Tsvg > web.svg`),
 	flags.BoolVar(&c.all, "all", false, "Also show objects with neither owner nor dependent.")
 	flags.StringVarP(&c.selector, "selector", "l", "", "Show objects with these labels, their owners and their dependents.")
 	c.output.AddFlags(cmd)
-	c.watch.AddFlag(cmd)
 	return cmd
 }
 
@@ -124,21 +113,19 @@ func (c *treeCommand) everything() bool {
 }
 
 func (c *treeCommand) run(ctx context.Context, args []string) error {
-	if err := cmp.Or(c.watch.Complete(), c.output.Complete(c.scan.Streams), c.selectTargets(args)); err != nil {
+	if err := cmp.Or(c.output.Complete(c.scan.Streams), c.selectTargets(args)); err != nil {
 		return err
 	}
 	scope, err := c.scope(ctx)
 	if err != nil {
 		return err
 	}
-	if c.watch.On {
-		return c.runWatch(ctx, args, scope)
-	}
 	taken, live, err := c.scan.Scan(ctx, scope)
 	if err != nil {
 		return err
 	}
-	c.setScan(taken, live)
+	c.graph, c.live = graph.New(taken), live
+	c.judge = collector.NewJudge(c.graph)
 	family, isolated, err := c.family()
 	if err != nil {
 		return err
@@ -148,12 +135,6 @@ func (c *treeCommand) run(ctx context.Context, args []string) error {
 	}
 	c.scan.WarnOfGaps(taken)
 	return c.scan.StrictExit(taken)
-}
-
-// setScan takes over what was scanned.
-func (c *treeCommand) setScan(taken *snapshot.Snapshot, live *client.Client) {
-	c.graph, c.live = graph.New(taken), live
-	c.judge = collector.NewJudge(c.graph)
 }
 
 // scope returns a scope that contains the owners and dependents of the targets. Those of a

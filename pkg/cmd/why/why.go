@@ -28,7 +28,6 @@ type whyCommand struct {
 	scan   *cli.ScanOptions
 	uids   []string
 	output *cli.OutputFlags
-	watch  *cli.Watch
 
 	onlyDeletions bool // see explain.Explainer
 
@@ -43,7 +42,6 @@ type whyCommand struct {
 // New returns the command why.
 func New(scan *cli.ScanOptions) *cobra.Command {
 	c := &whyCommand{scan: scan, output: cli.NewOutputFlags("text", "wide")}
-	c.watch = cli.NewWatch(scan, c.output)
 	cmd := &cobra.Command{
 		Use:   "why TYPE/NAME ...",
 		Short: "Explain what happens to an object, and why",
@@ -56,9 +54,6 @@ controllers remove them as far as known, and the chain of what it waits for. If
 it is gone, it shows what remains: the cluster's Events, and objects that name
 it as their owner.
 
---watch follows one object until it is gone. Without a terminal, or with
--o json, it writes lines of JSON.
-
 It changes nothing. You can paste the commands that it suggests.
 
 Exit codes: 0 answered; 1 an object does not exist and left no trace; 2 error:
@@ -67,9 +62,6 @@ wrong usage, or the cluster cannot be read; 3 incomplete scan with --strict.`,
 # Why does this stay? Why is that gone?
 kubectl gc why deployment/web
 kubectl gc why pod/worker -n shop
-
-# Follow a deletion to its end
-kubectl gc why pod/worker -n shop --watch
 
 # By UID, as in the garbage collector's logs
 kubectl gc why --uid 6ba7b810-9dad-11d1-80b4-00c04fd430c8
@@ -84,13 +76,12 @@ kubectl gc why secret/token -n shop -o jsonpath='{.answers[0].consequence}'`),
 	c.scan.AddReadingFlags(cmd)
 	flags.StringSliceVar(&c.uids, "uid", nil, "Explain the object with this UID.")
 	c.output.AddFlags(cmd)
-	c.watch.AddFlag(cmd)
 	return cmd
 }
 
 // ExplainDeletions explains the deletions of the objects that args name, for a command with these flags.
-func ExplainDeletions(ctx context.Context, scan *cli.ScanOptions, output *cli.OutputFlags, watch *cli.Watch, args []string) error {
-	return (&whyCommand{scan: scan, output: output, watch: watch, onlyDeletions: true}).run(ctx, args)
+func ExplainDeletions(ctx context.Context, scan *cli.ScanOptions, output *cli.OutputFlags, args []string) error {
+	return (&whyCommand{scan: scan, output: output, onlyDeletions: true}).run(ctx, args)
 }
 
 // selectTargets reads what the command line selects, and returns an error if that is not
@@ -108,8 +99,6 @@ func (c *whyCommand) selectTargets(args []string) error {
 		return cli.Usagef("targets by name cannot be combined with --uid")
 	case len(targets) == 0 && len(c.uids) == 0:
 		return cli.WithHelp(cli.Usagef("no object given: use TYPE/NAME, or --uid UID"), cli.CommandName+" why")
-	case c.watch.On && len(targets)+len(c.uids) != 1:
-		return cli.Usagef("--watch follows one object, and %d are given", len(targets)+len(c.uids))
 	}
 	if c.selection, err = c.scan.Select(targets, ""); err != nil {
 		return err
@@ -122,15 +111,12 @@ func (c *whyCommand) selectTargets(args []string) error {
 }
 
 func (c *whyCommand) run(ctx context.Context, args []string) error {
-	if err := cmp.Or(c.watch.Complete(), c.output.Complete(c.scan.Streams), c.selectTargets(args)); err != nil {
+	if err := cmp.Or(c.output.Complete(c.scan.Streams), c.selectTargets(args)); err != nil {
 		return err
 	}
 	scope, err := c.scope(ctx)
 	if err != nil {
 		return err
-	}
-	if c.watch.On {
-		return c.runWatch(ctx, args, scope)
 	}
 	taken, live, err := c.scan.Scan(ctx, scope)
 	if err != nil {
@@ -291,7 +277,9 @@ func (c *whyCommand) present(ctx context.Context, n graph.Node) *explain.Answer 
 			a = c.explainer.Object(n, history)
 		}
 	}
-	c.addMarks(a, n, c.marks(ctx, o))
+	marks := read.MarksOf(ctx, c.live, c.graph.Snapshot(), c.graph.View(), o)
+	a.AddWriters(marks.Writers)
+	c.explainer.AddManager(a, n, marks.Manager)
 	return a
 }
 
@@ -321,17 +309,8 @@ func (c *whyCommand) readUsers(ctx context.Context, o *object.Object) {
 	}
 }
 
-func (c *whyCommand) marks(ctx context.Context, o *object.Object) read.Marks {
-	return read.MarksOf(ctx, c.live, c.graph.Snapshot(), c.graph.View(), o)
-}
-
-func (c *whyCommand) addMarks(a *explain.Answer, n graph.Node, m read.Marks) {
-	a.AddWriters(m.Writers)
-	c.explainer.AddManager(a, n, m.Manager)
-}
-
 func (c *whyCommand) gone(ctx context.Context, at object.Identity) *explain.Answer {
-	a := c.explainer.Gone(at, c.eventHistory(ctx, at), nil)
+	a := c.explainer.Gone(at, c.eventHistory(ctx, at))
 	c.unknown = c.unknown || !a.HasTraces() && !c.onlyDeletions
 	return a
 }

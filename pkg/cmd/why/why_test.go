@@ -17,8 +17,6 @@ func TestWhy(t *testing.T) {
 		"exits with 1 if nothing is known of an object": {[]string{"--from", clitest.DemoCluster, "deployment/nope", "-n", "shop"}, cli.ExitFound, "No Deployment/nope in namespace shop exists", ""},
 		"refuses a type without a name":                 {[]string{"--from", clitest.DemoCluster, "deployment"}, cli.ExitUsage, "", "error: \"deployment\" is a type: why explains single objects"},
 		"refuses a name together with a UID":            {[]string{"--from", clitest.DemoCluster, "deployment/web", "--uid", "u"}, cli.ExitUsage, "", "error: targets by name cannot be combined with --uid\n"},
-		"refuses to watch two objects":                  {[]string{"-w", "deployment/web", "deployment/api"}, cli.ExitUsage, "", "error: --watch follows one object, and 2 are given\n"},
-		"refuses --watch with YAML":                     {[]string{"-w", "deployment/web", "-o", "yaml"}, cli.ExitUsage, "", "error: --watch cannot be combined with -o \"yaml\": choose one of text, wide, json\n"},
 		"refuses an empty command line":                 {[]string{}, cli.ExitUsage, "", "See 'kubectl gc why --help'."},
 	} {
 		t.Run(name, func(t *testing.T) { clitest.Run(t, New, c.args...).Expect(t, c.code, c.stdout, c.stderr) })

@@ -63,7 +63,7 @@ func report() *audit.Report {
 func written(t *testing.T, r *audit.Report, wide bool, mode color.Mode) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := auditreport.Table(&out, r, nil, wide, color.New(mode, false, false)); err != nil {
+	if err := auditreport.Table(&out, r, wide, color.New(mode, false, false)); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -365,7 +365,7 @@ func BenchmarkTable(b *testing.B) {
 	}
 	p := color.New(color.Always, true, false)
 	for b.Loop() {
-		if err := auditreport.Table(io.Discard, &r, nil, false, p); err != nil {
+		if err := auditreport.Table(io.Discard, &r, false, p); err != nil {
 			b.Fatal(err)
 		}
 		if err := auditreport.GroupTable(io.Discard, &r, audit.ByCause, p); err != nil {

@@ -32,16 +32,12 @@ func withoutRule(w io.Writer, header []string) []string {
 
 // Table writes a row per finding, in the order of audit.MostSevereFirst. The wide format adds the
 // object's UID, the verdict and the fix. In a report on several clusters each row begins with
-// its cluster. With a tracker, a row has the time since when its finding is there, unless the first
-// scan had it. Table writes nothing if there are no findings.
-func Table(w io.Writer, r *audit.Report, tracker *audit.Tracker, wide bool, p *color.Palette) error {
+// its cluster. It writes nothing if there are no findings.
+func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
 	if len(r.Findings) == 0 {
 		return nil
 	}
 	header := []string{"SEVERITY", "RULE", "NAMESPACE", "OBJECT", "PROBLEM", "RESULT"}
-	if tracker != nil {
-		header = slices.Insert(header, 0, "SINCE")
-	}
 	if wide {
 		header = append(header, "UID", "VERDICT", "FIX")
 	} else {
@@ -52,11 +48,7 @@ func Table(w io.Writer, r *audit.Report, tracker *audit.Tracker, wide bool, p *c
 	}
 	var rows [][]string
 	for _, f := range audit.MostSevereFirst(r.Findings) {
-		cells := cellsOf(f)
-		if tracker != nil {
-			cells["SINCE"] = sinceCell(tracker, f)
-		}
-		rows = append(rows, row(header, cells, f, p))
+		rows = append(rows, row(header, cellsOf(f), f, p))
 	}
 	return table.Write(w, header, rows, shrink...)
 }
@@ -73,14 +65,6 @@ func row(header []string, cells map[string]string, f *audit.Finding, p *color.Pa
 		out = append(out, cells[title])
 	}
 	return out
-}
-
-// sinceCell returns since when a finding is there, or a dash if the first scan had it.
-func sinceCell(tracker *audit.Tracker, f *audit.Finding) string {
-	if since, ok := tracker.Since(f); ok {
-		return clock(since)
-	}
-	return "-"
 }
 
 func cellsOf(f *audit.Finding) map[string]string {

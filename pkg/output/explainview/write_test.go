@@ -32,7 +32,7 @@ func (s state) answer() *explain.Answer {
 	}
 	gone := s.asked.Identity
 	gone.UID = ""
-	return view.Gone(gone, s.told, nil)
+	return view.Gone(gone, s.told)
 }
 
 func (s state) written(wide bool) string {

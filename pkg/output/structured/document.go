@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,11 +16,12 @@ import (
 const APIVersion = "kubectl-gc.dev/v1alpha1"
 
 // Document is a value with an apiVersion and kind. In JSON these two come first, then the
-// fields of the value in the order of their declaration; YAML is sorted, as kubectl writes
-// it. The value must encode to an object without fields of these names, and without keys
-// from a cluster.
+// time, then the fields of the value in the order of their declaration; YAML is sorted, as
+// kubectl writes it. The value must encode to an object without fields of these names, and
+// without keys from a cluster.
 type Document struct {
 	metav1.TypeMeta
+	Time  time.Time // of the state that the value describes; left out if it is zero
 	Value any
 	// Named are the objects that -o name prints, in their order.
 	Named []object.Identity
@@ -34,9 +36,10 @@ func NewDocument(kind string, value any, named ...object.Identity) *Document {
 // MarshalJSON returns the document in one line.
 func (d *Document) MarshalJSON() ([]byte, error) {
 	head, err := json.Marshal(struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-	}{d.APIVersion, d.Kind})
+		APIVersion string    `json:"apiVersion"`
+		Kind       string    `json:"kind"`
+		Time       time.Time `json:"time,omitzero"`
+	}{d.APIVersion, d.Kind, d.Time})
 	if err != nil {
 		return nil, fmt.Errorf("encode the type of %s: %w", d.Kind, err)
 	}

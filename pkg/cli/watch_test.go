@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// seen is an answer about a cluster that has so many objects.
+type seen struct {
+	Objects int    `json:"objects"`
+	Message string `json:"message"` // has an age
+}
+
+// sight is what the program sees of a cluster at a time: so many objects, or none if that failed.
+type sight struct {
+	objects int
+	at      int // minutes
+	err     error
+}
+
+// follow returns what a watch of these states has written to standard output.
+func follow(t *testing.T, lines bool, states ...sight) (out string, run *watching) {
+	t.Helper()
+	var written bytes.Buffer
+	begun := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+	now := begun
+	options := NewScanOptions(Streams{Out: &written, Err: &bytes.Buffer{}, Now: func() time.Time { return now }})
+	run = &watching{
+		Watch: &Watch{scan: options, lines: lines}, header: "kubectl gc stuck",
+		screen: &screen{out: &written, size: func() (int, int) { return 0, 0 }},
+	}
+	for _, s := range states {
+		now = begun.Add(time.Duration(s.at) * time.Minute)
+		answer := seen{s.objects, fmt.Sprintf("for %d minutes", s.at)}
+		run.ask = func(*snapshot.Snapshot) (Answer, error) {
+			draw := func(o *ScanOptions) error { _, err := fmt.Fprintf(o.Out, "%d objects\n", s.objects); return err }
+			return Answer{Kind: "Seen", Document: answer, Compared: answer, Draw: draw}, nil
+		}
+		if err := run.adopt(t.Context(), &snapshot.Snapshot{Taken: now}, s.err); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return written.String(), run
+}
+
+var errLost = errors.New("connection lost")
+
+func TestWatchWritesADocumentWheneverItHasChanged(t *testing.T) {
+	for name, c := range map[string]struct {
+		states []sight
+		want   string
+	}{
+		"the first one":                 {[]sight{{1, 0, nil}}, "1@0"},
+		"only times are other":          {[]sight{{1, 0, nil}, {1, 5, nil}}, "1@0"},
+		"another one":                   {[]sight{{1, 0, nil}, {2, 5, nil}, {1, 6, nil}}, "1@0 2@5 1@6"},
+		"a failure is said once":        {[]sight{{1, 0, nil}, {0, 1, errLost}, {0, 2, errLost}}, "1@0 connection lost@1"},
+		"the same after a failure":      {[]sight{{1, 0, nil}, {0, 1, errLost}, {1, 2, nil}, {1, 3, nil}}, "1@0 connection lost@1 1@2"},
+		"another one after a failure":   {[]sight{{1, 0, nil}, {0, 1, errLost}, {2, 2, nil}}, "1@0 connection lost@1 2@2"},
+		"a failure is not an empty one": {[]sight{{3, 0, nil}, {0, 1, errLost}, {0, 2, nil}}, "3@0 connection lost@1 0@2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, _ := follow(t, true, c.states...)
+			var got []string
+			for line := range strings.Lines(out) {
+				var l struct {
+					seen
+					Type, Kind string
+					Time       time.Time
+				}
+				if err := json.Unmarshal([]byte(line), &l); err != nil || l.Kind != "Seen" && l.Type != "ERROR" {
+					t.Fatalf("%v in %s", err, line)
+				}
+				what := fmt.Sprint(l.Objects)
+				if l.Type == "ERROR" {
+					what = l.Message
+				}
+				got = append(got, fmt.Sprintf("%s@%d", what, l.Time.Minute()))
+			}
+			if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWatchKeepsTheLastAnswerOnTheScreenWhileTheClusterCannotBeRead(t *testing.T) {
+	_, run := follow(t, false, sight{7, 0, nil}, sight{7, 1, nil}, sight{0, 2, errLost})
+	want := `kubectl gc stuck   changed 2026-11-20T08:00:00Z   Complete scan.
+Cannot read the cluster: connection lost
+Its last known state, of 2026-11-20T08:01:00Z:
+
+7 objects
+`
+	if diff := cmp.Diff(want, run.frame()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestWatchEndsWithAnErrorBeforeAnAnswerAndWhenInterrupted(t *testing.T) {
+	_, fresh := follow(t, true)
+	if err := fresh.adopt(t.Context(), nil, errLost); !errors.Is(err, errLost) {
+		t.Errorf("before an answer: %v", err)
+	}
+	before, run := follow(t, true, sight{1, 0, nil})
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := run.adopt(ended, nil, ended.Err()); !errors.Is(err, context.Canceled) {
+		t.Errorf("when interrupted: %v", err)
+	}
+	if after := run.scan.Out.(*bytes.Buffer).String(); after != before {
+		t.Errorf("an interrupt is written as a failure: %s", after)
+	}
+}
