@@ -2,9 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"time"
 
@@ -180,9 +177,6 @@ func (o *MutatingOptions) BackupRoot() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", WithHint(fmt.Errorf("choose a folder for the backup: %w", err), "choose one with --backup-dir, or use --no-backup")
-	}
-	return backup.Dir(filepath.Join(home, ".kube", "gc-backup"), context), nil
+	home, err := backupHome()
+	return backup.Dir(home, context), err
 }

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -16,9 +17,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// IsWitness reports whether the UID of an object identifies the cluster for users who may not read Namespace
+// IsOf reports whether a scan shows a witness of a backup, which proves that it is of the same cluster.
+func IsOf(h backup.Header, seen *snapshot.Snapshot) bool {
+	return slices.ContainsFunc(seen.Objects, func(o *object.Object) bool { return isWitness(o) && slices.Contains(h.Witnesses, o.UID) })
+}
+
+// isWitness reports whether the UID of an object identifies the cluster for users who may not read Namespace
 // kube-system. Kubernetes creates these objects in every namespace.
-func IsWitness(o *object.Object) bool {
+func isWitness(o *object.Object) bool {
 	return o.IsServiceAccount() && o.Name == "default" || o.APIVersion == "v1" && o.Kind == "ConfigMap" && o.Name == "kube-root-ca.crt"
 }
 
@@ -29,7 +35,7 @@ func witnesses(seen *snapshot.Snapshot, p *plan.Plan) (uids []types.UID) {
 		changed[o.Namespace] = true
 	}
 	for _, o := range seen.Objects {
-		if IsWitness(o) && changed[o.Namespace] && len(uids) < maxWitnesses {
+		if isWitness(o) && changed[o.Namespace] && len(uids) < maxWitnesses {
 			uids = append(uids, o.UID)
 		}
 	}

@@ -47,7 +47,7 @@ type Answer struct {
 	Cascade          *Cascade            `json:"cascade"`    // nil if the object is gone, or only its deletion is explained and there is none
 	Suggestions      []reason.Suggestion `json:"suggestions"`
 	ManagedBy        reason.Nested       `json:"managedBy,omitzero"` // who may recreate the object; its Reason is nil if unknown
-	DeletedBy        reason.Nested       `json:"deletedBy,omitzero"` // which other controller deletes the object, and when; its Reason is nil if none is known
+	DeletedBy        reason.Nested       `json:"deletedBy,omitzero"` // what else deletes or has deleted the object, and when; its Reason is nil if that is unknown
 	ReferencedBy     []Referrer          `json:"referencedBy"`       // references to an object that is gone, or to an earlier one of this name
 	Events           []object.Event      `json:"events"`             // the latest last
 	Caveats          []string            `json:"caveats"`            // what weakens the answer, and what cannot be undone

@@ -13,10 +13,14 @@ import (
 )
 
 // Gone explains an object that does not exist. at is what is known of it; its UID may be
-// empty. history is what the cluster's Events report about objects of that kind and name.
-func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
+// empty. history is what the cluster's Events report about objects of that kind and name. by is
+// how a run of this program has deleted it, and nil if that is unknown.
+func (e *Explainer) Gone(at object.Identity, history EventHistory, by *reason.DeletedByRun) *Answer {
 	a := newAnswer(at)
 	a.State = Gone
+	if by != nil {
+		a.DeletedBy.Reason = *by
+	}
 	if at.UID != "" {
 		a.ReferencedBy = e.referrers(e.graph.Dependents(e.graph.Find(at.UID)))
 	} else {
@@ -40,6 +44,12 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
 		e.otherNamespaces(a)
 		e.incomplete(a, "an object that this tool could not read may name it as its owner")
 		return a
+	case by != nil:
+		a.say(collector.ConsequenceNone, "%s is gone: %s.", capitalized(what), by.Message())
+		if at.UID == "" {
+			a.next("If somebody has created it again since, it is unknown who deleted that one.")
+		}
+		a.suggest("undo that", plugin.Line("restore", by.Backup)...)
 	case !a.HasTraces():
 		a.say(collector.ConsequenceNone, "No %s exists, and nothing refers to it: no object names it as its owner%s.", what, events)
 		a.next("Either it never existed, or its traces are gone. By default, Kubernetes keeps Events for an hour.")
@@ -58,7 +68,7 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
 		a.say(collector.ConsequenceNone, "%s no longer exists: Events still mention it.", capitalized(what))
 	}
 	e.replacement(a)
-	if a.HasTraces() {
+	if by == nil && a.HasTraces() {
 		a.suggest("restore it, if this tool deleted it; this lists the backups", plugin.Line("restore")...)
 	}
 	target := []string{"--uid", string(at.UID)}

@@ -5,9 +5,10 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
-// Which controller besides the garbage collector deletes an object, and when.
+// What besides the garbage collector deletes an object, and when.
 type (
 	// DeletedWithLeader means that a controller deletes the object once another one is gone, though no owner reference
 	// says so.
@@ -29,6 +30,12 @@ type (
 		Keeps      int64           `json:"keeps"`
 		Ended      string          `json:"ended,omitempty"` // Complete or Failed: it keeps so many Jobs that ended like this
 	}
+	// DeletedByRun means that a run of this program has deleted the object.
+	DeletedByRun struct {
+		Command string    `json:"command"`
+		Time    time.Time `json:"time"`
+		Backup  string    `json:"backup"` // the folder
+	}
 )
 
 var (
@@ -46,6 +53,10 @@ func (r DeletedWithLeader) Message() string {
 		return fmt.Sprintf("%s deletes it, since %s does not exist", r.Controller, r.Leader)
 	}
 	return fmt.Sprintf("%s deletes it once %s is gone", r.Controller, r.Leader)
+}
+
+func (r DeletedByRun) Message() string {
+	return fmt.Sprintf("%s %s deleted it at %s UTC", plugin.Command(), r.Command, r.Time.UTC().Format(time.DateTime))
 }
 
 func (r DeletedInTime) Message() string {

@@ -268,6 +268,7 @@ func TestTheSentencesOfSteps(t *testing.T) {
 		{reason.RollbackLost.Of(job, 1), "Job/import will not create it again, and cannot be rolled back to revision 1 without it"},
 		{reason.DeletedWithLeader{Controller: "the token controller", Leader: job}, "the token controller deletes it once Job/import is gone"},
 		{reason.DeletedWithLeader{Controller: "the token controller", Leader: job, Missing: true}, "the token controller deletes it, since Job/import does not exist"},
+		{reason.DeletedByRun{Command: "delete", Time: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Backup: "/b"}, "kubectl gc delete deleted it at 2026-11-20 12:00:00 UTC"},
 		{reason.DeletedInTime{Controller: "the TTL controller", TTL: 60}, "the TTL controller deletes it 60s after it finishes"},
 		{reason.DeletedInTime{Controller: "the TTL controller", TTL: 60, After: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}, "the TTL controller deletes it after 2026-11-20 12:00:00 UTC"},
 		{reason.DeletedAsOld{Controller: "the Deployment controller", Owner: job, Keeps: 10}, "the Deployment controller deletes it once 10 newer ReplicaSets of Job/import are old, too"},

@@ -100,7 +100,7 @@ var table = map[string]allowed{
 	"pkg/overview":                {own: "audit collector explain graph object reason snapshot"},
 	"pkg/plan":                    {own: "audit collector graph input object reason repair simulate snapshot"},
 	"pkg/plugin":                  {},
-	"pkg/reason":                  {own: "object"},
+	"pkg/reason":                  {own: "object plugin"},
 	"pkg/redact":                  {},
 	"pkg/repair":                  {own: "collector graph object reason snapshot"},
 	"pkg/restore":                 {own: "audit collector event graph object plan reason snapshot"},

@@ -458,8 +458,24 @@ func TestRestoreByBackupName(t *testing.T) {
 	at.gc("restore").exits(t, 0).warns(t, "No backups in "+home)
 	doomed := s.create(configMap(ns, "doomed"))
 	at.gc("delete", "--client-side", "configmap/doomed", "-n", ns, "--yes").exits(t, 0)
-	r := at.gc("restore").exits(t, 0).shows(t, "BACKUP", "delete", "1 object", "complete")
+	r := at.gc("restore").exits(t, 0).shows(t, "BACKUP", "delete ConfigMap/doomed", ns, "complete", "this one")
 	name := strings.Fields(strings.Split(r.Stdout, "\n")[1])[0]
+	at.gc("why", "configmap/doomed", "-n", ns).exits(t, 0).shows(t, "is gone: kubectl gc delete deleted it at ", "undo that", name)
+
+	mine, err := filepath.Glob(filepath.Join(home, ".kube", "gc-backup", "*", name))
+	if err != nil || len(mine) != 1 {
+		t.Fatal(mine, err)
+	}
+	elsewhere, err := backup.Create(filepath.Join(home, ".kube", "gc-backup", "elsewhere"), "2999-01-01T00-00-00Z", backup.Header{
+		Tool: "v0", ClusterUID: "another", Server: "https://elsewhere", Command: "delete", Mode: "delete", Digest: "0123456789abcdef", Started: time.Now().UTC(),
+	}, nil)
+	if err != nil || elsewhere.Close() != nil {
+		t.Fatal(err)
+	}
+	at.gc("restore").exits(t, 0).inOrder(t, "2999-01-01T00-00-00Z", "another, elsewhere", name, "this one")
+	at.gc("restore", "latest", "--dry-run").exits(t, 0).warns(t, "The latest backup of this cluster: "+mine[0]+" (delete ConfigMap/doomed)").shows(t, "create 1 in ")
+	at.gc("restore", "2999-01-01T00-00-00Z", "--yes").exits(t, 2).warns(t, "error: the backup is of another cluster: ")
+	at.gc("restore", "latest", "configmap/doomd").exits(t, 2).warns(t, `error: the backup has no "configmap/doomd"; it has: ConfigMap/doomed`)
 
 	asked := at.atTerminal("restore", name)
 	asked.awaitText("? Type yes to confirm: ")
@@ -479,7 +495,7 @@ func TestRestoreByBackupName(t *testing.T) {
 	asked.awaitText("? Type yes to confirm: ")
 	asked.press("yes\n")
 	asked.wait().exits(t, 0).shows(t, "created 1 in ")
-	at.gc("restore").exits(t, 0).shows(t, "1 object   1         complete")
+	at.gc("restore").exits(t, 0).shows(t, "restored 1 of 1")
 	if n := s.count(configMap(ns, "")); n != 1 {
 		t.Errorf("%d were made", n)
 	}

@@ -26,8 +26,8 @@ type restoreCommand struct {
 	wanted      []cli.Target // empty for everything
 	input       restore.Backup
 	how         restore.Options
-	restoration *restore.Restoration         // of the latest scan before the run
-	witnesses   func(*object.Object) bool    // whether an object shows that the cluster is that of the backup
+	restoration *restore.Restoration // of the latest scan before the run
+	header      backup.Header
 	unproven    error                        // the error unless the scan has a witness; nil if it is known which cluster it is
 	manager     func(object.Identity) string // the field managers of the created objects
 	journal     *backup.Journal              // nil in a dry run
@@ -45,8 +45,8 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 every owner reference pointing at the owner's new UID. It also restores
 references that the run removed from existing objects.
 
-BACKUP is a folder, or the name of one below ~/.kube/gc-backup/CONTEXT. Without
-it, the command lists the existing backups.
+BACKUP is a folder, the name of a backup below ~/.kube/gc-backup, or latest for
+the latest backup of this cluster. Without it, the command lists the backups.
 
 First it shows the plan, and what it does not restore. It leaves objects alone
 that exist already, and lists them. It leaves out references that would get an
@@ -68,6 +68,9 @@ kubectl gc restore 2026-11-20T08-31-07Z --dry-run=server
 
 # Run it, after a preview and a confirmation
 kubectl gc restore 2026-11-20T08-31-07Z
+
+# Undo the latest run on this cluster
+kubectl gc restore latest
 
 # Only some of its objects
 kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/flags`),
@@ -94,7 +97,7 @@ func (c *restoreCommand) run(cmd *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	case len(args) == 0:
-		return c.list()
+		return c.list(cmd.Context())
 	}
 	ctx := cmd.Context()
 	if c.wanted, err = cli.ParseTargets(args[1:]); err != nil {
@@ -104,7 +107,7 @@ func (c *restoreCommand) run(cmd *cobra.Command, args []string) error {
 		return cli.Usagef("name each object of the backup as TYPE/NAME")
 	}
 	c.options.NoBackup = true // a restoration deletes nothing, and keeps a journal
-	saved, err := c.open(args[0])
+	saved, err := c.open(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -120,8 +123,7 @@ func (c *restoreCommand) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	c.witnesses = func(o *object.Object) bool { return cli.IsWitness(o) && slices.Contains(saved.Header.Witnesses, o.UID) }
-	c.input, c.manager = readBackup(saved, c.options.Scan.Err), fieldManagers(saved.Header)
+	c.header, c.input, c.manager = saved.Header, readBackup(saved, c.options.Scan.Err), fieldManagers(saved.Header)
 	err = c.restore(ctx)
 	if closeErr := c.closeJournal(); closeErr != nil {
 		fmt.Fprintf(c.options.Scan.Err, "error: close the journal of the restore: %s\n", escape.Short(closeErr.Error(), 2000))
@@ -141,7 +143,7 @@ func (c *restoreCommand) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.unproven != nil && !slices.ContainsFunc(seen.Snapshot.Objects, c.witnesses) {
+	if c.unproven != nil && !cli.IsOf(c.header, seen.Snapshot) {
 		return c.unproven
 	}
 	now, err := cli.Plan(ctx, job, seen)

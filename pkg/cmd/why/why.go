@@ -310,7 +310,7 @@ func (c *whyCommand) readUsers(ctx context.Context, o *object.Object) {
 }
 
 func (c *whyCommand) gone(ctx context.Context, at object.Identity) *explain.Answer {
-	a := c.explainer.Gone(at, c.eventHistory(ctx, at))
+	a := c.explainer.Gone(at, c.eventHistory(ctx, at), cli.DeletedByRun(ctx, c.live, c.graph.Snapshot(), at))
 	c.unknown = c.unknown || !a.HasTraces() && !c.onlyDeletions
 	return a
 }

@@ -32,7 +32,7 @@ func (s state) answer() *explain.Answer {
 	}
 	gone := s.asked.Identity
 	gone.UID = ""
-	return view.Gone(gone, s.told)
+	return view.Gone(gone, s.told, nil)
 }
 
 func (s state) written(wide bool) string {
