@@ -132,8 +132,10 @@ func (e *Explainer) otherNamespaces(a *Answer) {
 	}
 }
 
-// HasTraces reports whether a reference or an Event mentions an object that is gone.
-func (a *Answer) HasTraces() bool { return len(a.ReferencedBy) > 0 || len(a.Events) > 0 }
+// HasTraces reports whether a backup, a reference or an Event mentions an object that is gone.
+func (a *Answer) HasTraces() bool {
+	return a.DeletedBy.Reason != nil || len(a.ReferencedBy) > 0 || len(a.Events) > 0
+}
 
 // objects returns how many objects have these references, which are sorted by object.
 func objects(references []Referrer) int {
