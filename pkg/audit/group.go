@@ -11,19 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// GroupBy is what the findings of a group have in common.
-type GroupBy string
-
-// The ways to group findings.
-const (
-	ByCause     GroupBy = "cause" // such as the same absent owner or the same finalizer, with the same result
-	ByOwner     GroupBy = "owner" // the owner that the reference names
-	ByNamespace GroupBy = "namespace"
-	ByRule      GroupBy = "rule"
-	ByNone      GroupBy = "none" // each finding is a group
-)
-
-// Group is findings that have something in common.
+// Group is findings of one rule with one cause, such as the same absent owner or the same finalizer, and one
+// result.
 type Group struct {
 	Findings   []*Finding        // the most severe first; never empty
 	Objects    []object.Identity // of the findings, each once
@@ -36,16 +25,13 @@ type NamespaceCount struct {
 	Objects int    `json:"objects"`
 }
 
-// Groups groups findings. The most severe group comes first, then the one with the most objects.
-// Groups of several clusters are apart.
-func Groups(findings []Finding, by GroupBy) []Group {
+// Groups groups findings by their causes. The most severe group comes first, then the one with the most
+// objects. Groups of several clusters are apart.
+func Groups(findings []Finding) []Group {
 	index := map[shared]int{}
 	var out []Group
-	for i, f := range MostSevereFirst(findings) {
-		key := sharedBy(f, by)
-		if by == ByNone {
-			key.position = i
-		}
+	for _, f := range MostSevereFirst(findings) {
+		key := sharedBy(f)
 		at, known := index[key]
 		if !known {
 			at = len(out)
@@ -119,41 +105,22 @@ type shared struct {
 	effect        reason.Code
 	cause         Cause
 	owner         Reference
-	namespace     string
 	object        object.Identity // the only one of the group
-	position      int
 }
 
-func sharedBy(f *Finding, by GroupBy) shared {
-	key := shared{cluster: f.Cluster}
-	switch by {
-	case ByNone:
-	case ByNamespace:
-		key.namespace = f.Object.Namespace
-	case ByRule:
-		key.rule = f.Rule
-	case ByOwner:
-		key.setOwner(f)
-	case ByCause:
-		key.rule, key.severity, key.effect = f.Rule, f.Severity, reason.CodeOf(f.Effect)
-		switch {
-		case f.Cause != nil:
-			key.cause = *f.Cause
-		case f.Rule != selfOwner.ID: // each such object names another owner, and the cause is one
-			key.setOwner(f)
-		}
+func sharedBy(f *Finding) shared {
+	key := shared{cluster: f.Cluster, rule: f.Rule, severity: f.Severity, effect: reason.CodeOf(f.Effect)}
+	switch {
+	case f.Cause != nil:
+		key.cause = *f.Cause
+	case f.Rule == selfOwner.ID: // each such object names another owner, and the cause is one
+	case f.Reference == nil:
+		key.object = f.Object
+	default:
+		key.owner = *f.Reference
+		key.owner.Controller, key.owner.BlockOwnerDeletion = false, false
 	}
 	return key
-}
-
-// setOwner sets the owner, or the object of a finding that is not about one.
-func (k *shared) setOwner(f *Finding) {
-	if f.Reference == nil {
-		k.object = f.Object
-		return
-	}
-	k.owner = *f.Reference
-	k.owner.Controller, k.owner.BlockOwnerDeletion = false, false
 }
 
 // consequences is the order of findings of one severity: what will be deleted comes first.

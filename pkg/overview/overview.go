@@ -138,10 +138,10 @@ func New(g *graph.Graph, r *audit.Deletions, o audit.Options) *Overview {
 		}
 	}
 	v.Unverified, v.Overdue = len(unverified), len(overdue)
-	for _, group := range audit.Groups(deleted, audit.ByCause) {
+	for _, group := range audit.Groups(deleted) {
 		v.WillBeDeleted = append(v.WillBeDeleted, Group{group, show(g, &group)})
 	}
-	for _, group := range audit.Groups(broken, audit.ByCause) {
+	for _, group := range audit.Groups(broken) {
 		v.Broken = append(v.Broken, Group{group, repair(g, &group)})
 	}
 	return v

@@ -51,10 +51,14 @@ const neverFail = "never"
 // failOnChoices are the values of --fail-on.
 var failOnChoices = cli.Choices{"error", "warning\terrors and warnings", neverFail}
 
+// byCause and byNone are the values of --group-by.
+const (
+	byCause = "cause"
+	byNone  = "none"
+)
+
 // groupByChoices are the values of --group-by.
-var groupByChoices = cli.Choices{
-	string(audit.ByCause) + "\tsuch as the same absent owner", string(audit.ByOwner), string(audit.ByNamespace), string(audit.ByRule), string(audit.ByNone) + "\ta row per finding",
-}
+var groupByChoices = cli.Choices{byCause + "\tsuch as the same absent owner", byNone + "\ta row per finding"}
 
 // New returns the command audit.
 func New(scan *cli.ScanOptions) *cobra.Command {
@@ -130,7 +134,7 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	flags.BoolVar(&f.cyclic, "cyclic", false, "Only cycles of owners.")
 	flags.StringSliceVar(&f.rules, "rule", nil, "Only these rules, of those that "+cli.CommandName+" explain lists.")
 	flags.StringVar(&f.failOn, "fail-on", "error", "Exit with 1 at or above this severity: error, warning or never.")
-	flags.StringVar(&f.groupBy, "group-by", string(audit.ByCause), "Group findings by cause, owner, namespace, rule or none.")
+	flags.StringVar(&f.groupBy, "group-by", byCause, "Group findings by cause or none.")
 	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "Report objects that have been Terminating for longer than this.")
 	flags.DurationVar(&f.settle, "settle", 0, "Wait this long, then report only what the garbage collector has left.")
 	flags.StringVar(&f.baseline, "baseline", "", "Ignore the findings that this earlier report (-o json) has.")
@@ -239,10 +243,10 @@ func (f *auditFlags) write(clusters []audit.Cluster, r *audit.Report, rules []st
 func (f *auditFlags) forPerson() bool { return f.output.Format == "table" || f.output.Format == "wide" }
 
 func (f *auditFlags) printFindings(r *audit.Report) error {
-	if wide := f.output.Format == "wide"; wide || f.groupBy == string(audit.ByNone) {
+	if wide := f.output.Format == "wide"; wide || f.groupBy == byNone {
 		return auditreport.Table(f.scan.Text(), r, wide, f.scan.Palette())
 	}
-	return auditreport.GroupTable(f.scan.Text(), r, audit.GroupBy(f.groupBy), f.scan.Palette())
+	return auditreport.GroupTable(f.scan.Text(), r, f.scan.Palette())
 }
 
 func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error {

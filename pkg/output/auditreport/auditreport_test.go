@@ -122,10 +122,10 @@ error     owner-cycle  a          B/c     b        e       u-1  -        your ch
 	}
 }
 
-func grouped(t *testing.T, r *audit.Report, by audit.GroupBy, mode color.Mode) string {
+func grouped(t *testing.T, r *audit.Report, mode color.Mode) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := auditreport.GroupTable(&out, r, by, color.New(mode, false, false)); err != nil {
+	if err := auditreport.GroupTable(&out, r, color.New(mode, false, false)); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -147,31 +147,29 @@ func TestGroupTable(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		findings []audit.Finding
-		by       audit.GroupBy
 		want     string // without repeated blanks
 	}{
-		"one finding is an ordinary row":                 {lost("shop", "Secret", "a"), audit.ByCause, "error missing-owner shop: Secret/a Deployment/old does not exist deletes it"},
-		"a cluster-scoped object has no namespace":       {lost("", "Node", "a"), audit.ByCause, "error missing-owner Node/a Deployment/old does not exist deletes it"},
-		"60 objects with one cause are one row":          {lost("big", "ConfigMap", many...), audit.ByCause, "error missing-owner big: ConfigMap/c-01, c-02, c-03 + 57 more Deployment/old does not exist deletes it"},
-		"three objects are named, each kind once":        {append(lost("a", "ConfigMap", "x", "y"), lost("a", "Secret", "z")...), audit.ByCause, "error missing-owner a: ConfigMap/x, y, Secret/z Deployment/old does not exist deletes it"},
-		"the namespace with the most objects is first":   {append(lost("a", "Secret", "x"), lost("b", "Secret", "x", "y", "z")...), audit.ByCause, "error missing-owner b: Secret/x, y + 1 more; a: Secret/x Deployment/old does not exist deletes it"},
-		"namespaces beyond the third are counted":        {slices.Concat(lost("a", "Secret", "x"), lost("b", "Secret", "x"), lost("c", "Secret", "x"), lost("d", "Secret", "x", "y"), lost("e", "Secret", "x")), audit.ByCause, "error missing-owner d: Secret/x + 1 more; a: Secret/x; b: Secret/x + 2 more in 2 namespaces Deployment/old does not exist deletes it"},
-		"what differs in a group is counted":             {append(lost("shop", "Secret", "a"), report().Findings[2], report().Findings[0]), audit.ByNamespace, "error missing-owner + 2 more shop: Secret/a, restored, ConfigMap/flags Deployment/old does not exist + 2 more deletes it + 1 more"},
-		"names that a terminal would act on are escaped": {lost("n\x1b", "Secret", "a\n"), audit.ByCause, `error missing-owner n\x1b: Secret/a\n Deployment/old does not exist deletes it`},
+		"one finding is an ordinary row":                 {lost("shop", "Secret", "a"), "error missing-owner shop: Secret/a Deployment/old does not exist deletes it"},
+		"a cluster-scoped object has no namespace":       {lost("", "Node", "a"), "error missing-owner Node/a Deployment/old does not exist deletes it"},
+		"60 objects with one cause are one row":          {lost("big", "ConfigMap", many...), "error missing-owner big: ConfigMap/c-01, c-02, c-03 + 57 more Deployment/old does not exist deletes it"},
+		"three objects are named, each kind once":        {append(lost("a", "ConfigMap", "x", "y"), lost("a", "Secret", "z")...), "error missing-owner a: ConfigMap/x, y, Secret/z Deployment/old does not exist deletes it"},
+		"the namespace with the most objects is first":   {append(lost("a", "Secret", "x"), lost("b", "Secret", "x", "y", "z")...), "error missing-owner b: Secret/x, y + 1 more; a: Secret/x Deployment/old does not exist deletes it"},
+		"namespaces beyond the third are counted":        {slices.Concat(lost("a", "Secret", "x"), lost("b", "Secret", "x"), lost("c", "Secret", "x"), lost("d", "Secret", "x", "y"), lost("e", "Secret", "x")), "error missing-owner d: Secret/x + 1 more; a: Secret/x; b: Secret/x + 2 more in 2 namespaces Deployment/old does not exist deletes it"},
+		"names that a terminal would act on are escaped": {lost("n\x1b", "Secret", "a\n"), `error missing-owner n\x1b: Secret/a\n Deployment/old does not exist deletes it`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, rows, _ := strings.Cut(grouped(t, &audit.Report{Findings: c.findings}, c.by, color.Never), "\n")
+			_, rows, _ := strings.Cut(grouped(t, &audit.Report{Findings: c.findings}, color.Never), "\n")
 			if diff := cmp.Diff(c.want, strings.Join(strings.Fields(rows), " ")); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
 	}
-	if got := grouped(t, &audit.Report{}, audit.ByCause, color.Always); got != "" {
+	if got := grouped(t, &audit.Report{}, color.Always); got != "" {
 		t.Errorf("without findings it writes %q", got)
 	}
 	r := report()
 	r.Clusters = []audit.Counts{{Name: "prod", Answered: true}}
-	if got := grouped(t, r, audit.ByCause, color.Always); !strings.HasPrefix(got, "CLUSTER  SEVERITY") || !strings.Contains(got, "\x1b[31mdeletes it") {
+	if got := grouped(t, r, color.Always); !strings.HasPrefix(got, "CLUSTER  SEVERITY") || !strings.Contains(got, "\x1b[31mdeletes it") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -351,7 +349,7 @@ func FuzzTable(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, namespace, kind, brief string) {
 		r := &audit.Report{Findings: []audit.Finding{{Severity: audit.Error, Object: id(namespace, kind, brief), Reason: said(brief), Effect: said(brief)}}}
-		got := written(t, r, true, color.Never) + grouped(t, r, audit.ByCause, color.Never)
+		got := written(t, r, true, color.Never) + grouped(t, r, color.Never)
 		if strings.Count(got, "\n") != 4 || strings.ContainsFunc(got, func(r rune) bool { return escape.Hidden(r) && r != '\n' }) {
 			t.Errorf("got %q", got)
 		}
@@ -368,7 +366,7 @@ func BenchmarkTable(b *testing.B) {
 		if err := auditreport.Table(io.Discard, &r, false, p); err != nil {
 			b.Fatal(err)
 		}
-		if err := auditreport.GroupTable(io.Discard, &r, audit.ByCause, p); err != nil {
+		if err := auditreport.GroupTable(io.Discard, &r, p); err != nil {
 			b.Fatal(err)
 		}
 	}

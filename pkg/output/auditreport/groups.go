@@ -17,7 +17,7 @@ import (
 // GroupTable writes a row per group of findings: "shop: Secret/restored" alone, or the first objects of
 // several and how many more there are. In a report on several clusters each row begins with its
 // cluster. It writes nothing if there are no findings.
-func GroupTable(w io.Writer, r *audit.Report, by audit.GroupBy, p *color.Palette) error {
+func GroupTable(w io.Writer, r *audit.Report, p *color.Palette) error {
 	if len(r.Findings) == 0 {
 		return nil
 	}
@@ -26,10 +26,9 @@ func GroupTable(w io.Writer, r *audit.Report, by audit.GroupBy, p *color.Palette
 		header = slices.Insert(header, 0, "CLUSTER")
 	}
 	var rows [][]string
-	for _, g := range audit.Groups(r.Findings, by) {
+	for _, g := range audit.Groups(r.Findings) {
 		first := g.Findings[0]
 		cells := cellsOf(first)
-		cells["RULE"] = several(g.Findings, func(f *audit.Finding) string { return f.Rule })
 		cells["OBJECT"] = objects(&g)
 		cells["PROBLEM"] = Problem(&g)
 		cells["RESULT"] = Result(&g)

@@ -112,7 +112,7 @@ func Hints(r *audit.Report, c Commands) []string {
 	add(repair, "Fix the references", c.Repair)
 	add(preview, "Preview what a garbage collector deletes now", c.Preview)
 	if len(r.Findings) > 0 && c.Explain != nil {
-		first := audit.Groups(r.Findings, audit.ByCause)[0].Findings[0]
+		first := audit.Groups(r.Findings)[0].Findings[0]
 		add(true, "Explain one object", c.Explain(first.Object, first.Cluster))
 	}
 	return hints

@@ -152,7 +152,7 @@ func (b *builder) findings() findings {
 		Repair: []int{}, Group: []int{}, Problems: []int{}, Message: []string{}, Members: [][]int{},
 	}
 	group := map[*audit.Finding]int{}
-	for i, g := range audit.Groups(b.page.Report.Findings, audit.ByCause) {
+	for i, g := range audit.Groups(b.page.Report.Findings) {
 		all.Problems = append(all.Problems, b.texts.number(auditreport.Problem(&g)))
 		for _, f := range g.Findings {
 			group[f] = i
