@@ -157,7 +157,7 @@ func TestEveryCommand(t *testing.T) {
 		s.as("gc-scan", "why", "configmap/orphan", "--strict").exits(t, 0)
 		s.as("gc-scan", "collect", "--dry-run", "--strict").exits(t, 0).shows(t, "Complete scan")
 		s.as("gc-scan", "doctor", "--settle=1ms").exits(t, 1).shows(t, "to collect, not processed")
-		s.gc("audit", "--as=nobody").exits(t, 2).warns(t, "could not read anything", "forbidden")
+		s.gc("audit", "--as=nobody").exits(t, 2).warns(t, "you may not read anything", "the server forbids all ")
 	})
 	step("what may not be read is unknown, and nothing follows from it", func(t *testing.T, s shop) {
 		got := decode[report](t, s.as("configmaps only", "audit", "-o", "json").exits(t, 1))

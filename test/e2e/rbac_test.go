@@ -35,7 +35,7 @@ type shortfall struct {
 }
 
 // unreadable is the result for a user who may list nothing.
-var unreadable = shortfall{2, []string{"error: could not read anything", "forbidden"}}
+var unreadable = shortfall{2, []string{"error: you may not read ", "the server forbids all "}}
 
 // reads returns an attempt of a command that only reads, in a namespace with ConfigMap/orphan, whose owner does not exist.
 func reads(code int, shows string, line ...string) func(*scene, string, bool) attempt {
@@ -55,7 +55,7 @@ func watches(shows, command string) func(*scene, string, bool) attempt {
 }
 
 // unwatchable is the result for a user who may watch nothing.
-var unwatchable = shortfall{2, []string{"could not read anything", "--watch also needs the verb watch"}}
+var unwatchable = shortfall{2, []string{"error: you may not read anything", "--watch also needs the verb watch"}}
 
 // exitUnlessComplete returns the exit code of a deletion: 0, or 1 if the user's permissions are
 // limited to one namespace. Dependents may then be in other namespaces, so no scan proves that
@@ -161,8 +161,8 @@ var limitedCommands = map[string]struct {
 			return a
 		},
 		map[string]shortfall{
-			"list":                     {130, []string{"could not read anything", "forbidden"}},
-			"watch":                    {130, []string{"could not read anything", "forbidden"}},
+			"list":                     {130, []string{"you may not read anything", "the server forbids all "}},
+			"watch":                    {130, []string{"you may not read anything", "the server forbids all "}},
 			"get":                      {130, []string{"could not read, and leaves alone what depends on it", "forbidden"}},
 			"get of the whole cluster": {2, []string{"find out whether kube-controller-manager runs", "forbidden"}},
 			"delete":                   {130, []string{"failed to delete ConfigMap/orphan", "forbidden"}},

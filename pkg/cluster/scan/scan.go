@@ -64,7 +64,7 @@ func (e *NothingReadableError) Error() string {
 		if e.Asked != "" {
 			what, where = e.Asked, where+", or anything else"
 		}
-		return fmt.Sprintf("you may not list %s%s: the server forbids all %d types", what, where, len(e.Gaps))
+		return fmt.Sprintf("you may not read %s%s: the server forbids all %d types", what, where, len(e.Gaps))
 	}
 	return fmt.Sprintf("could not read anything: all of %d types failed, the first is %s (%s): %s", len(e.Gaps), first, first.Reason, first.Message)
 }
