@@ -100,7 +100,7 @@ func intent(p *plan.Plan) (what, want string) {
 		return what, "yes"
 	case plan.FinalizerRemoval:
 		return removal(p)
-	case plan.Collect, plan.Delete, plan.UnsafeDeletion:
+	case plan.Collect, plan.Delete:
 	}
 	changes := changed(p)
 	if n := len(p.LostObjects); n > 0 {

@@ -67,7 +67,7 @@ func writePlan(o *MutatingOptions, p *plan.Plan, out io.Writer, palette *color.P
 func preview(o *MutatingOptions, p *plan.Plan, notes []string) error {
 	out := o.Scan.Text()
 	switch {
-	case o.Output.Structured() && (o.DryRun == dryRunClient || p.Mode == plan.UnsafeDeletion):
+	case o.Output.Structured() && o.DryRun == dryRunClient:
 		return o.Output.Write(plan.Kind, p, planObjects(p)...)
 	case o.ForPerson():
 	case o.Prompts() && o.Mutates():
@@ -107,8 +107,6 @@ func preview(o *MutatingOptions, p *plan.Plan, notes []string) error {
 	}
 	sum := planview.SummaryLine(p, o.place(p, kept...))
 	switch {
-	case p.Mode == plan.UnsafeDeletion:
-		sum += " Nothing was changed."
 	case o.DryRun == dryRunClient && len(p.Steps) == 0: // there is nothing to confirm
 		sum += " Nothing was changed: dry run."
 	case o.DryRun == dryRunClient:
@@ -116,27 +114,6 @@ func preview(o *MutatingOptions, p *plan.Plan, notes []string) error {
 	}
 	_, err := fmt.Fprintln(out, sum)
 	return err
-}
-
-// Show shows a plan that this tool does not carry out, with the notes below it, and how a person does it. Without
-// --dry-run, that is an error.
-func Show(j Job, now Planned, notes []string, hints ...string) error {
-	o := j.Options
-	o.Scan.WarnOfGaps(now.Snapshot)
-	if err := preview(o, now.Plan, notes); err != nil {
-		return fmt.Errorf("write the plan: %w", err)
-	}
-	out := o.Scan.Text()
-	if o.Output.Structured() {
-		out = o.Scan.Err
-	}
-	for _, hint := range hints {
-		fmt.Fprintln(out, hint)
-	}
-	if !o.Mutates() {
-		return newOutcome(j, now.Plan).facts.code().OrNil()
-	}
-	return Refuse(o.Scan.Streams, ExitFound, "nothing was deleted: this tool does not delete what the API server cannot read", "")
 }
 
 // hintConfirm tells, after a dry run, how to carry out this plan, unless that would be refused.

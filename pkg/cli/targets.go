@@ -180,6 +180,13 @@ func (t Target) NodesIn(g *graph.Graph, namespace string) []graph.Node {
 // UnreadError returns why a target could not be read, or nil if it does not exist.
 func UnreadError(g *graph.Graph, t Target, namespace string) error {
 	at := t.Coordinates(namespace)
+	if l := g.View().Unreadable(t.Type, at); l != nil {
+		words := []string{"why", t.String()}
+		if at.Namespace != "" {
+			words = append(words, "-n", at.Namespace)
+		}
+		return WithCommandHint(Usagef("%s%s cannot be read from etcd: %s", Quote(t.String()), t.where(namespace), l.Message), "what you can do about it", words...)
+	}
 	if l := g.View().Lookup(at); l != nil && l.Outcome == snapshot.Failed {
 		return Usagef("%s%s could not be read (%s): %s", Quote(t.String()), t.where(namespace), l.Reason, l.Message)
 	}

@@ -25,8 +25,7 @@ func (d *Diagnosis) suggest(o *Observations) {
 	}
 	for _, g := range gaps(o, false) {
 		if args := g.FirstObject(); args != nil {
-			add("if nothing can make it readable again, such as its encryption key, preview the unsafe deletion of the first object in etcd that cannot be read",
-				plugin.Line(append(append([]string{"delete"}, args...), "--dry-run")...)...)
+			add("see what you can do about the first object in etcd that cannot be read", plugin.Line(append([]string{"why"}, args...)...)...)
 		}
 	}
 	if d.status("api-server") == Fail {

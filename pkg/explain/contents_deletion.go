@@ -84,15 +84,15 @@ func (b *builder) unreadableContents() {
 	for _, g := range b.graph.View().ContentsGaps(b.object.Identity, nil) {
 		if in, ok := g.In(b.object.Name); ok {
 			b.answer.nextf("Once it is deleted, it stays while the API server cannot list %s in it: %s.", g.Word(), in.Why())
-			b.suggestUnsafe(in)
+			b.suggestUnreadable(in)
 		}
 	}
 }
 
-// suggestUnsafe suggests to look at the first object that the API server cannot read.
-func (b *builder) suggestUnsafe(g snapshot.Gap) {
+// suggestUnreadable suggests to look at the first object that the API server cannot read.
+func (b *builder) suggestUnreadable(g snapshot.Gap) {
 	if args := g.FirstObject(); args != nil {
-		b.answer.suggest("preview the unsafe deletion of an object that cannot be read", plugin.Line(append(append([]string{"delete"}, args...), "--dry-run")...)...)
+		b.answer.suggest("see what you can do about an object that cannot be read", plugin.Line(append([]string{"why"}, args...)...)...)
 	}
 }
 

@@ -94,9 +94,13 @@ func (e *Explainer) Unreadable(at object.Identity, message string) *Answer {
 		"If it is encrypted, restore the key or the KMS plugin: the object is not lost.")
 	if n := objects(a.ReferencedBy); n > 0 {
 		a.nextf("%s %s it as %s owner.", capitalized(reason.Count(n, "object")), plural(n, "names", "name"), plural(n, "its", "their"))
-		a.next("The garbage collector leaves dependents alone while it cannot read their owner. After an unsafe deletion, the owner is gone for it.")
+		a.next("The garbage collector leaves dependents alone while it cannot read their owner. After an unsafe deletion it deletes those without another owner.")
 	}
-	a.suggest("preview what its unsafe deletion would do", e.command("delete", at, "--dry-run")...)
+	if m, _ := e.graph.View().Map(at.APIVersion, at.Kind); m.Type.Resource != "" {
+		a.next("If it can never be read again, an unsafe deletion removes it at once, whatever its finalizers. This tool never does that. It takes the verbs delete and unsafe-delete-ignore-read-errors.")
+		a.suggest("try the unsafe deletion; without &dryRun=All it is real and cannot be undone", "kubectl", "delete", "--raw",
+			m.Type.Path(at.Namespace, at.Name)+"?ignoreStoreReadErrorWithClusterBreakingPotential=true&dryRun=All")
+	}
 	e.incomplete(a, "an object that this tool could not read may name it as its owner")
 	return a
 }

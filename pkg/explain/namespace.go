@@ -128,7 +128,7 @@ func (b *builder) suggestRepairOfNamespace(d audit.NamespaceDiagnosis) {
 	for _, g := range d.Unlistable[:min(len(d.Unlistable), maxNames)] {
 		switch g.Reason {
 		case snapshot.StoreRead:
-			b.suggestUnsafe(g)
+			b.suggestUnreadable(g)
 		case snapshot.Webhook:
 			b.answer.suggest("see which server the conversion webhook of CustomResourceDefinition "+g.Word()+" names, and repair it",
 				"kubectl", "get", "customresourcedefinition/"+g.Word(), "-o", "jsonpath={.spec.conversion.webhook.clientConfig}")

@@ -27,15 +27,11 @@ const (
 	// FinalizerRemoval is what repair does with one finalizer: it removes it, and the deletion that
 	// it held continues.
 	FinalizerRemoval Mode = "remove-finalizer"
-
-	// UnsafeDeletion is what follows if a person deletes an object that the API server cannot read from etcd.
-	// This tool never carries it out.
-	UnsafeDeletion Mode = "unsafe-delete"
 )
 
 // Cascades reports whether a plan of this mode has requested steps, and shows all that the
 // cluster does because of them.
-func (m Mode) Cascades() bool { return m == Delete || m == FinalizerRemoval || m == UnsafeDeletion }
+func (m Mode) Cascades() bool { return m == Delete || m == FinalizerRemoval }
 
 // Action is what a step does. The words are part of the JSON contract.
 type Action string

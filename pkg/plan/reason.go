@@ -80,7 +80,6 @@ func (b *builder) requested(transition *simulate.Transition) reason.Requested {
 		Terminating: transition.StateBefore.Terminating(), Namespace: transition.StateBefore.IsNamespace(), Definition: transition.StateBefore.IsCRD(),
 	}
 	out.RecreatedBy, out.NotRunning, out.Lost.Reason = b.result.Model.Replacement(transition.StateBefore, func(i int) collector.Verdict { return verdictOf(transition, i) })
-	out.Unsafe = b.options.Mode == UnsafeDeletion
 	out.PolicyIgnored = out.Definition && !out.Terminating && transition.Policy != metav1.DeletePropagationBackground
 	before := transition.StateBefore
 	if stoppedByKubelet(before) {

@@ -33,7 +33,6 @@ const (
 type Requested struct {
 	Terminating   bool             `json:"terminating,omitzero"`   // it is being deleted already
 	EndsWait      bool             `json:"endsWait,omitzero"`      // its deletion waited for its dependents, and does not any more
-	Unsafe        bool             `json:"unsafe,omitzero"`        // the API server cannot read it, and would delete it regardless of its finalizers
 	Namespace     bool             `json:"namespace,omitzero"`     // it is a Namespace: everything in it is deleted, too
 	Definition    bool             `json:"definition,omitzero"`    // it is a CustomResourceDefinition: all of its objects are deleted, too
 	PolicyIgnored bool             `json:"policyIgnored,omitzero"` // the API server ignores the policy for this kind
@@ -52,9 +51,6 @@ func (r Requested) Message() string {
 	}
 	if r.EndsWait {
 		text += ": it no longer waits for its dependents"
-	}
-	if r.Unsafe {
-		text = "unsafe deletion: it vanishes at once, whatever its finalizers"
 	}
 	switch {
 	case r.Namespace:

@@ -147,9 +147,6 @@ func (c *deleteCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if lookup, of := c.unreadable(seen.Graph()); lookup != nil {
-		return c.previewUnsafe(ctx, job, seen, lookup, of)
-	}
 	targets, err := c.findTargets(seen.Graph(), c.ignoreMissing)
 	if err != nil {
 		return err
