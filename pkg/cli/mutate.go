@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
@@ -371,6 +372,7 @@ func verify(ctx context.Context, r *runOutcome) {
 		}
 		fmt.Fprintln(o.Scan.Err, "warning: the scan after the run was incomplete, so more may be left than it could find")
 	}
+	o.Scan.WarnOfWebhooks(refusedEndings(ctx, r.plan, after))
 	if r.job.LeavesRestToCollector && r.facts.left > 0 {
 		fmt.Fprintln(o.Scan.Err, "warning: "+idleWarning(r.facts.left, suggestCollect(o, r.left)))
 	}
@@ -403,6 +405,16 @@ func remaining(ctx context.Context, j Job, done *plan.Plan) (Planned, []plan.Blo
 		known.Add(seen.Graph().Find(b.Object.UID))
 	}
 	return Planned{seen, left}, append(left.Blocked, stillTerminating(j, done, seen.Judge, known)...), nil
+}
+
+// refusedEndings returns what the API server refuses by dry run of what ends the deletions of a run.
+func refusedEndings(ctx context.Context, running *plan.Plan, now Planned) []reason.WebhookRefuses {
+	deleted := map[types.UID]bool{}
+	for _, o := range running.Outcomes {
+		deleted[o.Object.UID] = true
+	}
+	endings := now.Snapshot.Endings(func(o *object.Object) bool { return o.Terminating() && deleted[o.UID] })
+	return health.Refusals(ctx, now.Cluster, now.Snapshot, endings)
 }
 
 // countGone returns how many objects that the plan deletes are gone: the run or a list after it has

@@ -24,7 +24,7 @@ import (
 const rightsHint = "the required permissions are listed in https://github.com/kubectl-gc/kubectl-gc/blob/main/docs/rbac.md"
 
 // warnOfRefusedWrites warns of writes of the plan, and of deletions that follow from them, that the API
-// server refuses for lack of a webhook's backend.
+// server refuses because of admission.
 func warnOfRefusedWrites(ctx context.Context, s *ScanOptions, now Planned) {
 	p := now.Plan
 	var writes []snapshot.Write
@@ -34,19 +34,17 @@ func warnOfRefusedWrites(ctx context.Context, s *ScanOptions, now Planned) {
 		}
 	}
 	for i := range p.Steps {
-		if p.Steps[i].Patch != nil {
-			writes = append(writes, snapshot.Write{Object: p.Steps[i].Object.Identity, Operation: "UPDATE"})
+		if step := &p.Steps[i]; step.Patch != nil {
+			writes = append(writes, snapshot.Write{Object: step.Object.Identity, Operation: "UPDATE", Finalizer: step.Finalizer(), UnderWay: step.Patch.StateBefore.Terminating()})
 		}
 	}
 	if len(p.Steps) == 0 || len(writes) == 0 {
 		return
 	}
-	webhooks, _ := health.Webhooks(ctx, now.Cluster, now.Snapshot) // nothing is said of what may not be read
-	s.WarnOfWebhooks(now.Graph().View().Refusals(webhooks, writes))
+	s.WarnOfWebhooks(health.Refusals(ctx, now.Cluster, now.Snapshot, writes))
 }
 
-// WarnOfWebhooks warns of what the API server refuses for lack of a webhook's backend, and says what a
-// person may do about it.
+// WarnOfWebhooks warns of what the API server refuses because of admission, and says what a person may do about it.
 func (s *ScanOptions) WarnOfWebhooks(refusals []reason.WebhookRefuses) {
 	for i, r := range refusals {
 		fmt.Fprintf(s.Err, "warning: %s\n", escape.Sentence(r.Message()))

@@ -110,6 +110,9 @@ func explainStall(ctx context.Context, j Job, running *plan.Plan, progress *prog
 	if idle := len(now.Plan.Steps); idle > 0 {
 		lines = append(lines, idleWarning(idle, suggestCollect(j.Options, now.Plan)))
 	}
+	for _, r := range refusedEndings(ctx, running, now) {
+		lines = append(lines, escape.Sentence(r.Message()))
+	}
 	if len(lines) > 0 {
 		progress.note("no progress for a while:\n  " + strings.Join(lines, "\n  ") + "\n")
 	}

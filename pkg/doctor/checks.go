@@ -53,26 +53,29 @@ func apiDiscovery(o *Observations) (Status, reason.Reason) {
 	return statusOfGaps(failed), reason.GroupsUnavailable.Of(snapshot.Parameters(failed), o.backendsOf(false))
 }
 
-func webhooks(o *Observations) (Status, reason.Reason) {
-	switch refusals := o.refusals(); {
-	case o.Webhooks.Unknown != "":
-		return notChecked(o.Webhooks.Unknown)
-	case len(refusals) > 0:
-		return Fail, reason.Combine(refusals)
-	}
-	return OK, reason.WebhooksAnswer
-}
-
-// refusals returns what the webhooks without a backend refuse, without duplicates.
-func (o *Observations) refusals() (out []reason.Reason) {
-	for _, w := range o.Webhooks.Value {
-		for _, w.Refuses.Operation = range []string{"DELETE", "UPDATE"} {
-			if w.Calls(w.Refuses.Operation) && !slices.Contains(out, reason.Reason(w.Refuses)) {
-				out = append(out, w.Refuses)
-			}
+func admission(o *Observations) (Status, reason.Reason) {
+	var refusals []reason.Reason
+	status := Warn // if all of them answered, and may answer others differently
+	for i, r := range o.Admission.Refused {
+		same := func(other reason.WebhookRefuses) bool {
+			return other.Configuration == r.Configuration && other.Binding == r.Binding && other.Said == r.Said && r.Said != ""
+		}
+		if !slices.ContainsFunc(o.Admission.Refused[:i], same) { // else another operation for the same cause
+			refusals = append(refusals, r)
+		}
+		if !r.Decided {
+			status = Fail
 		}
 	}
-	return out
+	switch {
+	case len(refusals) > 0:
+		return status, reason.Combine(refusals)
+	case o.Admission.Unknown != "":
+		return notChecked(o.Admission.Unknown)
+	case o.Admission.Accepted > 0:
+		return OK, reason.DryRunsAccepted.Of(o.Admission.Accepted)
+	}
+	return OK, reason.WebhooksAnswer
 }
 
 func resourceLists(o *Observations) (Status, reason.Reason) {

@@ -27,9 +27,8 @@ type Observations struct {
 	// StuckAfter is how long a deletion may take.
 	StuckAfter time.Duration
 	// Backends are those of the groups and types that could not be read, as far as they are known.
-	Backends []reason.Backend
-	// Webhooks are the admission webhooks without a backend.
-	Webhooks Observed[[]snapshot.AdmissionWebhook]
+	Backends  []reason.Backend
+	Admission reason.Admission
 	// ForegroundDeletion reports whether the API server honours that policy.
 	ForegroundDeletion Observed[bool]
 	Leader             Observed[reason.Leader]
@@ -135,7 +134,7 @@ var checks = []struct {
 	check     func(*Observations) (Status, reason.Reason)
 }{
 	{"api-discovery", "API discovery", apiDiscovery},
-	{"webhooks", "Admission webhooks", webhooks},
+	{"webhooks", "Admission", admission},
 	{"resource-lists", "Resource lists", resourceLists},
 	{"api-server", "API server GC support", apiServer},
 	{"leader", "Controller manager leader", leader},
@@ -163,6 +162,7 @@ func (d *Diagnosis) status(id string) Status {
 }
 
 func (d *Diagnosis) conclude(o *Observations) (State, reason.Reason) {
+	warned := slices.ContainsFunc(d.Checks, func(c Check) bool { return c.Status == Warn })
 	processed := o.Report.Settled.InProgress > 0 || d.status("canary") == OK
 	switch {
 	case d.status("api-server") == Fail:
@@ -172,13 +172,13 @@ func (d *Diagnosis) conclude(o *Observations) (State, reason.Reason) {
 	case d.status("canary") == Fail, d.status("queues") == Fail, !processed && (d.status("garbage") == Fail || d.status("deletions") == Fail):
 		return NotWorking, reason.CollectorIdle.Of(d.status("leader") == OK)
 	case slices.ContainsFunc(d.Checks, func(c Check) bool {
-		return c.Status == Fail || c.Status == Warn && c.ID != "deletions" && c.ID != "owner-namespaces"
+		return c.Status == Fail || c.Status == Warn && !slices.Contains([]string{"deletions", "owner-namespaces", "webhooks"}, c.ID)
 	}):
 		return Hindered, reason.CollectorHindered.Of(processed)
 	case processed:
-		return Working, reason.CollectorWorks
+		return Working, reason.CollectorWorks.Of(warned)
 	}
-	return Unverified, reason.CollectorUnverified
+	return Unverified, reason.CollectorUnverified.Of(warned)
 }
 
 func watched(d time.Duration) metav1.Duration { return metav1.Duration{Duration: d.Round(time.Second)} }

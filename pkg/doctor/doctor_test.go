@@ -1,7 +1,6 @@
 package doctor_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -345,25 +344,31 @@ func TestListsOfOneNamespaceThatFailAreNotOK(t *testing.T) {
 	}
 }
 
-// TestKyverno2750DoctorNamesTheWebhookWithoutABackend: deletions are refused as long as nothing answers for a webhook.
-func TestKyverno2750DoctorNamesTheWebhookWithoutABackend(t *testing.T) {
-	var policy snapshot.AdmissionWebhook
-	if err := json.Unmarshal([]byte(`{"rules":[{"operations":["DELETE"]}]}`), &policy); err != nil {
-		t.Fatal(err)
-	}
-	policy.Refuses = reason.WebhookRefuses{Configuration: object.Identity{Kind: "ValidatingWebhookConfiguration", Name: "policy"}, Service: "ops/policy", State: reason.BackendMissing}
+// TestKyverno2750DoctorNamesWhatAdmissionRefuses: deletions are refused as long as nothing answers for a webhook. What
+// answers may answer a controller differently.
+func TestKyverno2750DoctorNamesWhatAdmissionRefuses(t *testing.T) {
+	backend := reason.WebhookRefuses{Configuration: object.Identity{Kind: "ValidatingWebhookConfiguration", Name: "policy"}, Service: "ops/policy", State: reason.BackendMissing, Operation: "DELETE"}
+	denied := reason.WebhookRefuses{Configuration: object.Identity{Kind: "ValidatingAdmissionPolicy", Name: "keep"}, Binding: "all", Said: "never", Decided: true, Operation: "DELETE", First: st.Pod("shop/web").Identity}
+	removal := denied
+	removal.Operation, removal.Finalizer = "UPDATE", "x/a"
+	const missing = "ValidatingWebhookConfiguration/policy refuses deletions: its Service ops/policy does not exist"
+	const decided = "ValidatingAdmissionPolicy/keep (binding all) refuses the deletion of Pod/web (asked as you; it may allow controllers): never"
 	for name, c := range map[string]struct {
-		webhooks doctor.Observed[[]snapshot.AdmissionWebhook]
-		want     string
-		failed   bool
+		admission reason.Admission
+		want      string
+		failed    bool
 	}{
-		"two webhooks of a configuration": {doctor.Observed[[]snapshot.AdmissionWebhook]{Value: []snapshot.AdmissionWebhook{policy, policy}}, "fail ValidatingWebhookConfiguration/policy refuses deletions: its Service ops/policy does not exist", true},
-		"none":                            {doctor.Observed[[]snapshot.AdmissionWebhook]{}, "ok none refuses deletions or updates because its Service is down", false},
-		"none that may be read":           {doctor.Observed[[]snapshot.AdmissionWebhook]{Unknown: "forbidden"}, "unknown not checked: forbidden", false},
+		"a webhook without a backend": {reason.Admission{Refused: []reason.WebhookRefuses{backend}}, "fail " + missing, true},
+		"a policy that answers":       {reason.Admission{Refused: []reason.WebhookRefuses{denied}, Accepted: 1}, "warn " + decided, false},
+		"a policy that refuses two":   {reason.Admission{Refused: []reason.WebhookRefuses{denied, removal}}, "warn " + decided, false},
+		"both":                        {reason.Admission{Refused: []reason.WebhookRefuses{backend, denied}, Unknown: "forbidden"}, "fail " + missing + "; " + decided, true},
+		"none":                        {reason.Admission{}, "ok none refuses deletions or updates because its Service is down", false},
+		"none of what was tried":      {reason.Admission{Accepted: 2}, "ok the API server accepted 2 dry runs of deletions and updates", false},
+		"none that may be read":       {reason.Admission{Accepted: 2, Unknown: "forbidden"}, "unknown not checked: forbidden", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := observed(t, st.New())
-			o.Webhooks = c.webhooks
+			o.Admission = c.admission
 			d := doctor.Diagnose(o)
 			i := slices.IndexFunc(d.Checks, func(c doctor.Check) bool { return c.ID == "webhooks" })
 			if got := fmt.Sprintf("%s %s", d.Checks[i].Status, d.Checks[i].Detail.Message()); got != c.want || d.Failed() != c.failed {
@@ -374,6 +379,9 @@ func TestKyverno2750DoctorNamesTheWebhookWithoutABackend(t *testing.T) {
 			})
 			if remedy != c.failed {
 				t.Errorf("suggestions are %v", d.Suggestions)
+			}
+			if warned := strings.Contains(d.Conclusion.Message(), "see the warnings"); warned != (d.Checks[i].Status == doctor.Warn) {
+				t.Errorf("concludes: %s", d.Conclusion.Message())
 			}
 		})
 	}

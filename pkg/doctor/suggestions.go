@@ -17,8 +17,8 @@ func (d *Diagnosis) suggest(o *Observations) {
 	add := func(sentence string, command ...string) {
 		d.Suggestions = append(d.Suggestions, reason.Suggestion{Sentence: sentence, Command: append([]string{}, command...)})
 	}
-	for _, w := range o.Webhooks.Value {
-		sentence, command := w.Refuses.Remedy()
+	for _, r := range o.Admission.Refused {
+		sentence, command := r.Remedy()
 		if !slices.ContainsFunc(d.Suggestions, func(s reason.Suggestion) bool { return slices.Equal(s.Command, command) }) {
 			add(sentence, command...)
 		}

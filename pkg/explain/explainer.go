@@ -28,8 +28,6 @@ type Explainer struct {
 	namespaces  *audit.NamespaceDeletions   // of the scanned state; nil until first used
 	traces      *simulate.FinalizerTraces
 
-	// Webhooks are the admission webhooks without a backend, as far as they could be read.
-	Webhooks []snapshot.AdmissionWebhook
 	// OnlyDeletions makes the answer about an object that is not being deleted say that, and suggest no deletion.
 	OnlyDeletions bool
 }
@@ -74,7 +72,7 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 		b.answer.Finalizers = append(b.answer.Finalizers, finalizer)
 	}
 	b.conditions()
-	b.webhooks()
+	b.refusals()
 	if o.Terminating() {
 		b.answer.State = Terminating
 		b.terminating()
@@ -136,7 +134,6 @@ type builder struct {
 	judgements []collector.Judgement // per reference
 	repairs    []repair.Repair       // per reference
 	assessment collector.Assessment
-	refused    bool // webhooks refuse what ends the object or its contents: see webhooks
 }
 
 // nondeterministic returns why the order of events decides whether the consequence comes about,

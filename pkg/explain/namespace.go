@@ -141,9 +141,9 @@ func (b *builder) suggestRepairOfNamespace(d audit.NamespaceDiagnosis) {
 		case audit.CauseDeletionFails:
 			failed := func(c reason.ReportedCondition) bool { return strings.Contains(c.Message, "failed calling webhook") }
 			switch {
-			case b.refused:
+			case len(b.graph.Snapshot().Refused) > 0:
 			case slices.ContainsFunc(d.Conditions, failed):
-				b.answer.suggest("restore the Service of the webhook that the condition names, or delete the webhook configuration if nothing needs it; this lists them",
+				b.answer.suggest("repair the webhook that the condition names, or delete its configuration if nothing needs it; this lists them",
 					"kubectl", "get", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "-o", "custom-columns=KIND:.kind,NAME:.metadata.name,WEBHOOKS:.webhooks[*].name")
 			case len(d.Undeleted) > 0:
 				first := b.graph.Object(d.Undeleted[0]).Identity
@@ -168,11 +168,9 @@ func (b *builder) suggestRepairOfNamespace(d audit.NamespaceDiagnosis) {
 	}
 }
 
-// webhooks names the admission webhooks that have no backend, so that the API server refuses what ends
-// the object, or what it contains.
-func (b *builder) webhooks() {
-	for _, r := range audit.Refusals(b.graph, b.Webhooks, func(o *object.Object) bool { return o == b.object }) {
-		b.refused = true
+// refusals says what the API server refuses of what ends the object, or what it contains.
+func (b *builder) refusals() {
+	for _, r := range b.graph.Snapshot().Refused {
 		b.answer.next(r.Message() + ".")
 		sentence, command := r.Remedy()
 		b.answer.suggest(sentence, command...)

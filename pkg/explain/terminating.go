@@ -80,7 +80,7 @@ func (b *builder) completes() {
 		b.stopping()
 	case !b.object.IsNamespace() && !(b.object.IsCRD() && len(b.contents()) > 0):
 		b.held(b.initial)
-	case b.object.IsNamespace() && b.overdue():
+	case b.object.IsNamespace() && (b.overdue() || len(b.graph.Snapshot().Refused) > 0):
 		b.namespace()
 	default:
 		b.underWay(collector.ConsequenceNone, ", and goes once its contents are gone. No action is needed.")
@@ -203,6 +203,8 @@ func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinaliz
 	says := held.Due == nil && b.says(i) // else nothing that it says keeps the controller from acting
 	ask := "fix or restart its controller. If that is gone for good, preview removing the finalizer by hand"
 	switch {
+	case len(b.graph.Snapshot().Refused) > 0 && len(held.UsedBy) == 0: // to anybody else, too
+		return
 	case held.Due != nil && !held.Due.Late:
 		return
 	case held.Due != nil:

@@ -1,8 +1,10 @@
 package object
 
 import (
+	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -28,6 +30,19 @@ func (i Identity) GroupVersionKind() schema.GroupVersionKind {
 // (docs/gc-semantics.md#contents-of-a-namespace).
 func (i Identity) IsNamespace() bool {
 	return i.GroupVersionKind().GroupKind() == schema.GroupKind{Kind: "Namespace"}
+}
+
+// DeleteForbidden reports whether the API server refuses every DELETE of an object: of the namespaces that
+// NamespaceLifecycle protects (Register in plugin/namespace/lifecycle of k8s.io/apiserver), and of the priority classes
+// of Kubernetes' own components (REST.Delete in pkg/registry/scheduling/priorityclass/storage).
+func (i Identity) DeleteForbidden() bool {
+	switch gk := i.GroupVersionKind().GroupKind(); {
+	case i.IsNamespace():
+		return slices.Contains([]string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic}, i.Name)
+	case gk.Kind == "PriorityClass" && gk.Group == "scheduling.k8s.io":
+		return i.Name == "system-node-critical" || i.Name == "system-cluster-critical"
+	}
+	return false
 }
 
 // InNamespace returns the namespace that the object counts for: a Namespace counts for itself. It is empty

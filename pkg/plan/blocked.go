@@ -92,7 +92,7 @@ func (b *builder) contentsGaps(n graph.Node) []snapshot.Gap {
 func (b *builder) refuseRequests() {
 	for _, d := range b.options.Bounds.Deletes {
 		switch o := b.graph.Object(d.Node); {
-		case simulate.DeleteForbidden(o.Identity):
+		case o.DeleteForbidden():
 			b.refuse(d.Node, reason.DeletionForbidden)
 		case !o.Terminating() && len(b.contentsGaps(d.Node)) > 0:
 			b.refuse(d.Node, snapshot.ContentsUnknown(b.contentsGaps(d.Node)))

@@ -8,7 +8,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
-	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -94,7 +93,7 @@ func (b *builder) retainedReason(blockers *audit.Blockers, n graph.Node, s Retai
 		return reason.OwnersRemain.Of(kept), false
 	case len(b.result.Model.Object(n).Owners) == 0:
 		return reason.LastReferenceLost, false
-	case simulate.DeleteForbidden(b.graph.Object(n).Identity):
+	case b.graph.Object(n).DeleteForbidden():
 		return reason.DeletionForbidden, false
 	}
 	return reason.NotReached, false

@@ -97,6 +97,13 @@ type Queue struct {
 	LongestSeconds float64 // for how long the collector has worked on one item
 }
 
+// Admission is what admission webhooks and policies do to writes.
+type Admission struct {
+	Refused  []WebhookRefuses
+	Accepted int    // how many dry runs
+	Unknown  string // why more may be refused; empty if all that they match was tried
+}
+
 // CanaryTest is what the collector did with a dependent whose owner was deleted.
 type CanaryTest struct {
 	Collected bool          // the dependent is gone
@@ -255,9 +262,12 @@ var (
 	CollectorDisabled = fixed("CollectorDisabled",
 		"the API server runs without garbage collection, so it ignores foreground and orphan deletion")
 	ManagerDown = fixed("ManagerDown", "no kube-controller-manager is running, so nothing collects garbage")
-	// no check failed, and garbage was collected
-	CollectorWorks      = fixed("CollectorWorks", "the garbage collector works")
-	CollectorUnverified = fixed("CollectorUnverified", "no problems found, but there was no garbage to collect, so this does not prove that the garbage collector works")
+	// no check failed, and garbage was collected; a check may have warned
+	CollectorWorks = either("CollectorWorks", "warned", "the garbage collector works, but see the warnings", "the garbage collector works")
+	// no check failed, and there was no garbage to collect; a check may have warned
+	CollectorUnverified = either("CollectorUnverified", "warned",
+		"see the warnings; there was no garbage to collect, so this does not prove that the garbage collector works",
+		"no problems found, but there was no garbage to collect, so this does not prove that the garbage collector works")
 
 	// the collector does nothing although it has something to do; it may be unknown whether its manager runs
 	CollectorIdle = either("CollectorIdle", "managerRuns",

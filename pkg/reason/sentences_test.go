@@ -434,6 +434,10 @@ func TestTheSentencesOfDiagnoses(t *testing.T) {
 		{reason.GraphIncomplete{Objects: 2, Missing: 1, First: pod}, "the garbage collector does not know 1 of 2 objects with owners or dependents, such as Pod/web in shop"},
 		{reason.CollectorIdle.Of(false), "the garbage collector has not done its work, and this tool could not see whether kube-controller-manager runs"},
 		{reason.CollectorIdle.Of(true), "the garbage collector does nothing, although kube-controller-manager is running: it is switched off, has not started yet, or waits for a type that it cannot list"},
+		{reason.CollectorWorks.Of(false), "the garbage collector works"},
+		{reason.CollectorWorks.Of(true), "the garbage collector works, but see the warnings"},
+		{reason.CollectorUnverified.Of(false), "no problems found, but there was no garbage to collect, so this does not prove that the garbage collector works"},
+		{reason.CollectorUnverified.Of(true), "see the warnings; there was no garbage to collect, so this does not prove that the garbage collector works"},
 		{reason.CollectorHindered.Of(false), "the garbage collector may be running, but cannot do everything"},
 		{reason.CollectorHindered.Of(true), "the garbage collector is running, but cannot do everything"},
 	} {
@@ -473,5 +477,18 @@ func TestTheSentencesOfWebhooks(t *testing.T) {
 		if got := r.Message(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
+	}
+	policy := object.Identity{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingAdmissionPolicy", Name: "limit"}
+	for want, r := range map[string]reason.WebhookRefuses{
+		"ValidatingAdmissionPolicy/limit (binding all) refuses the removal of x/a from Pod/web: no params found":            {Configuration: policy, Binding: "all", Said: "no params found", Operation: "UPDATE", Finalizer: "x/a", First: pod},
+		"ValidatingAdmissionPolicy/limit refuses the deletion of Pod/web (asked as you; it may allow controllers): not now": {Configuration: policy, Said: "not now", Decided: true, Operation: "DELETE", First: pod},
+		"the API server refuses the update of Pod/web: spec is wrong":                                                       {Said: "spec is wrong", Operation: "UPDATE", First: pod},
+	} {
+		if got := r.Message(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	if got := reason.DryRunsAccepted.Of(2).Message(); got != "the API server accepted 2 dry runs of deletions and updates" {
+		t.Error(got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // serverSet are the metadata fields that the API server sets, and refuses or
@@ -33,7 +34,7 @@ func clean(m manifest, k kind, v *volumeContext) []reason.Reason {
 	}
 	// The status of a custom resource stays: if it is a subresource, the API server
 	// drops it; if not, a user wrote it.
-	if isBuiltInGroup(schema.FromAPIVersionAndKind(m.text("apiVersion"), m.text("kind")).Group) {
+	if snapshot.BuiltInGroup(schema.FromAPIVersionAndKind(m.text("apiVersion"), m.text("kind")).Group) {
 		m.drop("status")
 	}
 	return lost
@@ -192,16 +193,4 @@ func WithoutAllocatedFields(o object.Identity, body json.RawMessage) (json.RawMe
 	}
 	out, err := json.Marshal(m)
 	return out, err == nil
-}
-
-// isBuiltInGroup reports whether Kubernetes itself defines an API group. The suffix
-// k8s.io does not tell: SIGs use it for CustomResourceDefinitions, too.
-func isBuiltInGroup(group string) bool {
-	return slices.Contains([]string{
-		"", "apps", "batch", "autoscaling", "policy", "extensions",
-		"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io",
-		"authorization.k8s.io", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
-		"flowcontrol.apiserver.k8s.io", "internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io",
-		"rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
-	}, group)
 }

@@ -171,19 +171,6 @@ func isCollectors(finalizer string) bool {
 	return finalizer == object.ForegroundFinalizer || finalizer == object.OrphanFinalizer
 }
 
-// DeleteForbidden reports whether the API server refuses every DELETE of an object: of the namespaces that
-// NamespaceLifecycle protects (Register in plugin/namespace/lifecycle of k8s.io/apiserver), and of the priority classes
-// of Kubernetes' own components (REST.Delete in pkg/registry/scheduling/priorityclass/storage).
-func DeleteForbidden(i object.Identity) bool {
-	switch gk := i.GroupVersionKind().GroupKind(); {
-	case i.IsNamespace():
-		return slices.Contains([]string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic}, i.Name)
-	case gk.Kind == "PriorityClass" && gk.Group == "scheduling.k8s.io":
-		return i.Name == "system-node-critical" || i.Name == "system-cluster-critical"
-	}
-	return false
-}
-
 // deleteFails reports whether the API server refuses every DELETE of an object that names a
 // resourceVersion: a DELETE of an Event removes the collector's finalizers, and where those are
 // the only ones, the API server compares a resourceVersion that it has not written.

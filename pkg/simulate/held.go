@@ -19,7 +19,7 @@ func (m *Model) dueFinalizers() map[graph.Node]string {
 	var c *finalizerControllers
 	for i := range m.graph.Listed() {
 		n, o := graph.Node(i), m.now[i]
-		if !o.Terminating() || o.InGracePeriod() || o.Contested || len(o.ForeignFinalizers()) == 0 {
+		if !o.Terminating() || o.InGracePeriod() || o.Contested || len(o.ForeignFinalizers()) == 0 || m.graph.Snapshot().RefusesRemoval(o) {
 			continue
 		}
 		if c == nil {

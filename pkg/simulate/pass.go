@@ -32,7 +32,7 @@ func (s *simulation) phase(n graph.Node, d collector.Decision) phase {
 	case collector.ActionUnblock:
 		return unblocking
 	case collector.ActionDelete:
-		if DeleteForbidden(s.model.now[n].Identity) || s.controllers != nil && deleteFails(s.model.now[n], s.model.judge.Behavior()) {
+		if s.model.now[n].DeleteForbidden() || s.controllers != nil && deleteFails(s.model.now[n], s.model.judge.Behavior()) {
 			return noPhase
 		}
 		if DeletesContents(s.model.now[n].Identity) || d.Policy == metav1.DeletePropagationOrphan {

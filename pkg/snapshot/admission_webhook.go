@@ -11,10 +11,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// AdmissionWebhook is an admission webhook without a backend, and what it matches.
+// AdmissionWebhook is an admission webhook, an admission policy or its binding, and what it matches.
 type AdmissionWebhook struct {
-	Refuses                           reason.WebhookRefuses `json:"-"` // without an operation and objects
-	Rules                             []webhookRule
+	Name                              string
+	Refuses                           reason.WebhookRefuses `json:"-"` // without an operation and objects; the zero value if it has a backend
+	Rules                             []WebhookRule
 	NamespaceSelector, ObjectSelector metav1.LabelSelector
 	MatchConditions                   []struct{}
 	MatchPolicy                       string
@@ -34,6 +35,11 @@ type WebhookConfiguration struct {
 // ServiceReference names the Service behind an API or webhook.
 type ServiceReference struct{ Namespace, Name string }
 
+// Identity returns the configuration without its webhooks.
+func (c *WebhookConfiguration) Identity() object.Identity {
+	return object.Identity{APIVersion: c.APIVersion, Kind: c.Kind, Name: c.Metadata.Name, UID: c.Metadata.UID}
+}
+
 // WithoutBackend returns the webhooks of a configuration for a DELETE or an UPDATE that fail closed, and whose Service
 // is proven to be missing or to have no endpoint that is ready.
 func (c *WebhookConfiguration) WithoutBackend(state func(ServiceReference) reason.BackendState) []AdmissionWebhook {
@@ -45,8 +51,7 @@ func (c *WebhookConfiguration) WithoutBackend(state func(ServiceReference) reaso
 		}
 		if state := state(*service); state == reason.BackendMissing || state == reason.BackendNoEndpoints {
 			w.Refuses = reason.WebhookRefuses{
-				Configuration: object.Identity{APIVersion: c.APIVersion, Kind: c.Kind, Name: c.Metadata.Name, UID: c.Metadata.UID},
-				Service:       service.Namespace + "/" + service.Name, State: state,
+				Configuration: c.Identity(), Service: service.Namespace + "/" + service.Name, State: state,
 			}
 			out = append(out, w.AdmissionWebhook)
 		}
@@ -54,38 +59,130 @@ func (c *WebhookConfiguration) WithoutBackend(state func(ServiceReference) reaso
 	return out
 }
 
-type webhookRule struct {
-	Operations, APIGroups, APIVersions, Resources []string
-	Scope                                         string
+// WebhookRule is which requests a webhook or policy is about. Without operations it is about all, as some of a binding are.
+type WebhookRule struct {
+	Operations, APIGroups, APIVersions, Resources, ResourceNames []string
+	Scope                                                        string
 }
 
 // Write is a DELETE or an UPDATE of an object.
 type Write struct {
 	Object    object.Identity
 	Operation string
+	Finalizer string // that the UPDATE removes; empty if it is another change
+	UnderWay  bool   // it ends a deletion that was requested
+}
+
+// Endings returns the writes that end the selected objects: their deletion or, of those that are terminating, the removal
+// of each finalizer. The contents of a selected Namespace count as selected.
+func (s *Snapshot) Endings(selected func(*object.Object) bool) (out []Write) {
+	namespaces := map[string]*object.Object{}
+	for _, o := range s.Objects {
+		if o.IsNamespace() && selected(o) {
+			namespaces[o.Name] = o
+		}
+	}
+	for _, o := range s.Objects {
+		switch in := namespaces[o.Namespace]; {
+		case in == nil && !selected(o):
+		case !o.Terminating():
+			out = append(out, Write{Object: o.Identity, Operation: "DELETE", UnderWay: in != nil && in.Terminating()})
+		default:
+			for _, finalizer := range o.Finalizers {
+				out = append(out, Write{o.Identity, "UPDATE", finalizer, true})
+			}
+		}
+	}
+	return out
+}
+
+// RefusesRemoval reports whether the API server refuses the removal of a finalizer of an object, or of one like it.
+func (s *Snapshot) RefusesRemoval(o *object.Object) bool {
+	return slices.ContainsFunc(s.Refused, func(r reason.WebhookRefuses) bool {
+		return r.Operation == "UPDATE" && r.First.Kind == o.Kind && r.First.Namespace == o.Namespace && (r.Finalizer == "" || slices.Contains(o.Finalizers, r.Finalizer))
+	})
+}
+
+// maxSampled is how many objects are taken as samples where conditions decide, each of another kind or namespace.
+const maxSampled = 5
+
+// Samples returns, for each of some webhooks or pairs of a policy and its binding, a DELETE and an UPDATE that changes
+// nothing of an object that it matches, or of some if conditions decide. The scan must have kept labels.
+func (s *Snapshot) Samples(of [][]AdmissionWebhook) (out []Write) {
+	v, namespaces := NewView(s), map[string]labels.Set{}
+	labelsOf := func(o *object.Object) labels.Set {
+		if o.Labels == nil {
+			return labels.Set{}
+		}
+		return o.Labels
+	}
+	for _, o := range s.Objects {
+		if o.IsNamespace() {
+			namespaces[o.Name] = labelsOf(o)
+		}
+	}
+	for _, all := range of {
+		for _, operation := range []string{"DELETE", "UPDATE"} {
+			found := map[string]bool{} // kinds and namespaces
+			for _, o := range s.Objects {
+				if o.Terminating() || operation == "DELETE" && o.DeleteForbidden() {
+					continue
+				}
+				matches, certain := true, true
+				for i := 0; i < len(all) && matches; i++ {
+					var sure bool
+					matches, sure = all[i].matches(v, o.Identity, operation, labelsOf(o), namespaces[o.InNamespace()])
+					certain = certain && sure
+				}
+				if key := o.Kind + " " + o.Namespace; matches && !found[key] {
+					found[key] = true
+					out = append(out, Write{Object: o.Identity, Operation: operation})
+				}
+				if matches && certain || len(found) == maxSampled {
+					break
+				}
+			}
+		}
+	}
+	return out
+}
+
+// ServedByKubernetes reports whether the API server serves a kind itself: it is built in, or a
+// CustomResourceDefinition of the scan defines it. What an aggregated API makes of a dry run is not known.
+func (s *Snapshot) ServedByKubernetes(v *View, o object.Identity) bool {
+	m, ok := v.Map(o.APIVersion, o.Kind)
+	definition := m.Type.Resource + "." + m.Type.Group
+	return ok && (BuiltInGroup(m.Type.Group) || slices.ContainsFunc(s.Objects, func(o *object.Object) bool { return o.IsCRD() && o.Name == definition }))
+}
+
+// BuiltInGroup reports whether Kubernetes itself defines an API group. The suffix
+// k8s.io does not tell: SIGs use it for CustomResourceDefinitions and aggregated APIs, too.
+func BuiltInGroup(group string) bool {
+	return slices.Contains([]string{
+		"", "apps", "batch", "autoscaling", "policy", "extensions",
+		"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io",
+		"authorization.k8s.io", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
+		"flowcontrol.apiserver.k8s.io", "internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io",
+		"rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
+	}, group)
 }
 
 // Refusals returns which of the writes the API server refuses because of these webhooks, by
 // configuration.
 func (v *View) Refusals(webhooks []AdmissionWebhook, writes []Write) []reason.WebhookRefuses {
 	var out []reason.WebhookRefuses
-	for _, write := range writes {
+	for i, write := range writes {
+		if i > 0 && writes[i-1].Object == write.Object && writes[i-1].Operation == write.Operation {
+			continue // the removal of another finalizer
+		}
 		for _, w := range webhooks {
-			matches, certain := w.matches(v, write)
+			matches, certain := w.matches(v, write.Object, write.Operation, nil, nil)
 			if !matches {
 				continue
 			}
 			r := w.Refuses
 			r.Operation, r.Uncertain, r.First = write.Operation, !certain, write.Object
-			i := slices.IndexFunc(out, func(known reason.WebhookRefuses) bool {
-				known.First, known.More = r.First, r.More
-				return known == r
-			})
-			if i < 0 {
-				out = append(out, r)
-			} else {
-				out[i].More++
-			}
+			out = reason.AddRefusal(out, r)
 			break // one is enough
 		}
 	}
@@ -94,38 +191,47 @@ func (v *View) Refusals(webhooks []AdmissionWebhook, writes []Write) []reason.We
 
 // Calls reports whether a rule of the webhook is about DELETE or UPDATE.
 func (w *AdmissionWebhook) Calls(operation string) bool {
-	return slices.ContainsFunc(w.Rules, func(r webhookRule) bool { return has(r.Operations, operation) })
+	return slices.ContainsFunc(w.Rules, func(r WebhookRule) bool { return has(r.Operations, operation) })
 }
 
 func has(list []string, word string) bool {
 	return slices.Contains(list, "*") || slices.Contains(list, word)
 }
 
-// matches reports whether the API server calls the webhook for a write. It never does so for the
-// types of admission themselves. Of the labels, only the name of a namespace is known.
-func (w *AdmissionWebhook) matches(v *View, write Write) (matches, certain bool) {
-	o := write.Object
+// matches reports whether the API server calls the webhook for a write. It never does so for the types of admission
+// themselves. Labels are nil if they are not known.
+func (w *AdmissionWebhook) matches(v *View, o object.Identity, operation string, own, namespace labels.Set) (matches, certain bool) {
 	m, ok := v.Map(o.APIVersion, o.Kind)
 	if !ok || m.Type.Group == "admissionregistration.k8s.io" {
 		return false, true
 	}
-	for _, r := range w.Rules {
-		for _, resource := range r.Resources {
-			name, sub, _ := strings.Cut(resource, "/")
-			matches = matches || has(r.Operations, write.Operation) && has(r.APIGroups, m.Type.Group) && (w.MatchPolicy != "Exact" || has(r.APIVersions, m.Type.Version)) &&
-				has([]string{name}, m.Type.Resource) && (sub == "" || sub == "*") && (r.Scope == "" || r.Scope == "*" || (r.Scope == "Namespaced") == (o.Namespace != ""))
+	matches = slices.ContainsFunc(w.Rules, func(r WebhookRule) bool {
+		return (len(r.Operations) == 0 || has(r.Operations, operation)) && has(r.APIGroups, m.Type.Group) && (w.MatchPolicy != "Exact" || has(r.APIVersions, m.Type.Version)) &&
+			(r.Scope == "" || r.Scope == "*" || (r.Scope == "Namespaced") == (o.Namespace != "")) && (len(r.ResourceNames) == 0 || slices.Contains(r.ResourceNames, o.Name)) &&
+			slices.ContainsFunc(r.Resources, func(resource string) bool {
+				name, sub, _ := strings.Cut(resource, "/")
+				return has([]string{name}, m.Type.Resource) && (sub == "" || sub == "*")
+			})
+	})
+	if !matches {
+		return false, true
+	}
+	certain = len(w.MatchConditions) == 0
+	selects := func(by metav1.LabelSelector, known labels.Set, key string) { // only the label key is known if the others are nil
+		selector, err := metav1.LabelSelectorAsSelector(&by)
+		if err != nil {
+			certain = false
+			return
+		}
+		requirements, _ := selector.Requirements()
+		for _, r := range requirements {
+			judged := known != nil || r.Key() == key
+			matches, certain = matches && (!judged || r.Matches(labels.Merge(known, labels.Set{key: o.InNamespace()}))), certain && judged
 		}
 	}
-	certain = len(w.MatchConditions)+len(w.ObjectSelector.MatchLabels)+len(w.ObjectSelector.MatchExpressions) == 0
-	selector, err := metav1.LabelSelectorAsSelector(&w.NamespaceSelector)
-	if err != nil || o.InNamespace() == "" { // cluster-scoped objects match any selector
-		return matches, certain && err == nil
-	}
-	requirements, _ := selector.Requirements()
-	for _, r := range requirements {
-		known := r.Key() == "kubernetes.io/metadata.name" // the API server sets it
-		matches = matches && (!known || r.Matches(labels.Set{r.Key(): o.InNamespace()}))
-		certain = certain && known
+	selects(w.ObjectSelector, own, "")
+	if o.InNamespace() != "" { // cluster-scoped objects match any selector of namespaces
+		selects(w.NamespaceSelector, namespace, "kubernetes.io/metadata.name") // the API server sets that label
 	}
 	return matches, certain
 }

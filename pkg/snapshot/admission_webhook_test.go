@@ -78,7 +78,7 @@ func TestRefusalsCountsObjects(t *testing.T) {
 		w.Refuses = reason.WebhookRefuses{Configuration: object.Identity{Kind: "ValidatingWebhookConfiguration", Name: "policy"}, Service: "ops/policy", State: reason.BackendNoEndpoints}
 	}
 	a, b := st.Pod("shop/a").Identity, st.Pod("shop/b").Identity
-	found := view.Refusals([]snapshot.AdmissionWebhook{first, second}, []snapshot.Write{{a, "DELETE"}, {b, "DELETE"}, {b, "UPDATE"}})
+	found := view.Refusals([]snapshot.AdmissionWebhook{first, second}, []snapshot.Write{{Object: a, Operation: "DELETE"}, {Object: b, Operation: "DELETE"}, {Object: b, Operation: "UPDATE"}})
 	var got []string
 	for _, r := range found {
 		got = append(got, r.Message())

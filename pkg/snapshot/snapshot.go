@@ -26,6 +26,8 @@ type Snapshot struct {
 	Part bool
 	// Webhooks are the admission webhooks whose Service a file of kubectl proves to be missing. They are not saved.
 	Webhooks []AdmissionWebhook
+	// Refused is what the API server refuses of writes that end objects, as far as it was asked. It is not saved.
+	Refused []reason.WebhookRefuses
 	// Managers are those of the objects in a file of kubectl, by UID. They are not saved.
 	Managers map[types.UID]reason.ManagedBy
 	// ActiveLeases are the Leases that were renewed in the hour before the scan, with their holders. They are nil if

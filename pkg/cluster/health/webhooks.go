@@ -10,13 +10,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Webhooks returns the admission webhooks for a DELETE or an UPDATE that fail closed, and whose Service is
-// proven to be missing or to have no endpoint that is ready: those of the snapshot if c is nil, as it is from a file.
-func Webhooks(ctx context.Context, c *client.Client, s *snapshot.Snapshot) ([]snapshot.AdmissionWebhook, error) {
-	if c == nil {
-		return s.Webhooks, nil
-	}
-	var out []snapshot.AdmissionWebhook
+// withoutBackend returns the admission webhooks for a DELETE or an UPDATE that fail closed, and whose Service is
+// proven to be missing or to have no endpoint that is ready.
+func withoutBackend(ctx context.Context, c *client.Client, configurations []snapshot.WebhookConfiguration) (out []snapshot.AdmissionWebhook) {
 	states := map[snapshot.ServiceReference]reason.BackendState{}
 	state := func(service snapshot.ServiceReference) reason.BackendState {
 		if _, known := states[service]; !known {
@@ -24,18 +20,25 @@ func Webhooks(ctx context.Context, c *client.Client, s *snapshot.Snapshot) ([]sn
 		}
 		return states[service]
 	}
+	for _, configuration := range configurations {
+		out = append(out, configuration.WithoutBackend(state)...)
+	}
+	return out
+}
+
+func webhookConfigurations(ctx context.Context, c *client.Client) (out []snapshot.WebhookConfiguration, err error) {
 	for _, t := range []snapshot.Type{
-		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations", Kind: "ValidatingWebhookConfiguration"},
-		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingwebhookconfigurations", Kind: "MutatingWebhookConfiguration"},
+		{Group: admissionGroup, Version: "v1", Resource: "validatingwebhookconfigurations", Kind: "ValidatingWebhookConfiguration"},
+		{Group: admissionGroup, Version: "v1", Resource: "mutatingwebhookconfigurations", Kind: "MutatingWebhookConfiguration"},
 	} {
 		all, err := client.ListWhole[snapshot.WebhookConfiguration](ctx, c, client.Query{Type: t}, metav1.ListOptions{})
 		if err != nil {
 			return nil, err
 		}
-		for _, configuration := range all {
-			configuration.APIVersion, configuration.Kind = t.APIVersion(), t.Kind
-			out = append(out, configuration.WithoutBackend(state)...)
+		for i := range all {
+			all[i].APIVersion, all[i].Kind = t.APIVersion(), t.Kind
 		}
+		out = append(out, all...)
 	}
-	return out, ctx.Err()
+	return out, nil
 }

@@ -40,10 +40,11 @@ func TestWebhooks(t *testing.T) {
 		},
 	}
 	cluster, _ := clustertest.Serve(t, replies)
-	found, err := Webhooks(t.Context(), cluster, nil)
+	configurations, err := webhookConfigurations(t.Context(), cluster)
 	if err != nil {
 		t.Fatal(err)
 	}
+	found := withoutBackend(t.Context(), cluster, configurations)
 	var got []string
 	for _, w := range found {
 		got = append(got, fmt.Sprintf("%s %s", w.Refuses.Message(), w.Rules[0].Operations))

@@ -39,7 +39,7 @@ func (c *Creator) Create(ctx context.Context, at object.Identity, body json.RawM
 	}
 	ctx, over := outlasting(ctx)
 	defer over()
-	raw, err := sendWrite(ctx, c.client, func() *rest.Request {
+	raw, err := c.sendRetrying(ctx, func() *rest.Request {
 		r := client.SetPath(c.client.REST.Post(), client.Query{Type: q.Type, Namespace: at.Namespace}).SetHeader("Content-Type", "application/json").
 			Param("fieldManager", c.manager(at)).Body([]byte(body))
 		if c.dryRun {

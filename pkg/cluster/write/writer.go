@@ -186,7 +186,7 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 	if err != nil {
 		return nil, client.NewRequestError(verb, o.Identity, snapshot.Unverified, err)
 	}
-	raw, err := sendWrite(ctx, w.client, func() *rest.Request { return client.SetPath(request(), q) })
+	raw, err := w.sendRetrying(ctx, func() *rest.Request { return client.SetPath(request(), q) })
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return nil, client.NewRequestError(verb, o.Identity, snapshot.TimedOut, errUnanswered)
@@ -248,14 +248,17 @@ func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
 // runKey is the context key of the context of the run: when that has ended, no new request may start.
 type runKey struct{}
 
-// sendWrite sends the request, retries temporary errors within Options.Timeout, and returns the
-// answer. The context is one of outlasting.
-func sendWrite(ctx context.Context, c *client.Client, request func() *rest.Request) (raw []byte, err error) {
-	ctx, cancel := c.WithTimeout(ctx)
+// sendRetrying sends the request, retries temporary errors within Options.Timeout, and returns the
+// answer. What admission refuses is the answer to a dry run. The context is one of outlasting.
+func (w *Writer) sendRetrying(ctx context.Context, request func() *rest.Request) (raw []byte, err error) {
+	ctx, cancel := w.client.WithTimeout(ctx)
 	defer cancel()
-	again := func(err error) bool { return ctx.Err() == nil && isTemporary(err) }
+	again := func(err error) bool {
+		_, _, refused := client.RefusedByAdmission(err)
+		return ctx.Err() == nil && isTemporary(err) && !(w.dryRun && refused)
+	}
 	err = client.Retry(ctx.Value(runKey{}).(context.Context), writeBackoff, again, func() error {
-		raw, err = c.Send(ctx, request().SetHeader("Accept", client.AcceptObject).MaxRetries(maxWriteRetryAfter))
+		raw, err = w.client.Send(ctx, request().SetHeader("Accept", client.AcceptObject).MaxRetries(maxWriteRetryAfter))
 		return err
 	})
 	return raw, err

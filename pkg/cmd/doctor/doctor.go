@@ -23,7 +23,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/doctorview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 type doctorCommand struct {
@@ -47,9 +46,9 @@ garbage.
 
 It changes nothing, unless --canary names a namespace: there it creates a
 ConfigMap and its owner, deletes the owner, and measures how long the ConfigMap
-stays. To learn whether the API server honors deletion policies, it sends the
-deletion of one ConfigMap, kube-root-ca.crt, as a dry run. What you are not
-allowed to read is "unknown", never "ok".
+stays. It sends dry runs, which store nothing: the deletion of one ConfigMap,
+kube-root-ca.crt, and writes that admission webhooks and policies look at. What
+you are not allowed to read is "unknown", never "ok".
 
 Exit codes: 0 no check failed; 1 a check failed, or something is left of
 --canary; 2 error: wrong usage, or the cluster cannot be read.`,
@@ -91,7 +90,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	leader := start(func() (reason.Leader, error) { return health.WatchLeader(watching, live) })
-	seen, _, err := c.scan.Scan(ctx, c.scan.Everything(scan.Scope{}))
+	seen, _, err := c.scan.Scan(ctx, c.scan.Everything(scan.Scope{Labels: true}))
 	if err != nil {
 		return err
 	}
@@ -111,7 +110,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	elsewhere := start(func() ([]object.Identity, error) {
 		return health.ObjectsWithOwnersElsewhere(ctx, live, c.scan.Config.Namespace())
 	})
-	webhooks := start(func() ([]snapshot.AdmissionWebhook, error) { return health.Webhooks(ctx, live, seen) })
+	admission := start(func() (reason.Admission, error) { return health.Admission(ctx, live, seen), nil })
 	m, noManager := c.findManager(ctx, live, leader)
 	queues := func() doctor.Observed[[]reason.Queue] {
 		if noManager != nil {
@@ -138,7 +137,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 		return err
 	}
 	d := doctor.Diagnose(&doctor.Observations{
-		Graph: g, Report: report, StuckAfter: c.stuckAfter, Backends: backends, Webhooks: webhooks(),
+		Graph: g, Report: report, StuckAfter: c.stuckAfter, Backends: backends, Admission: admission().Value,
 		ForegroundDeletion: foreground(), Leader: leader(), InOtherNamespaces: elsewhere(), QueuesBefore: before.Value, Queues: queues(), CollectorGraph: known, Canary: test,
 	})
 	switch {

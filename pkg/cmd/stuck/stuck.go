@@ -90,8 +90,7 @@ func (c *stuckCommand) run(ctx context.Context, args []string) error {
 	scope := c.scan.Everything(scan.Scope{Labels: selector != nil})
 	if c.watch.On {
 		return c.watch.Run(ctx, "stuck", scope, func(taken *snapshot.Snapshot) (cli.Answer, error) {
-			cluster, _ := list(taken, options)
-			return c.answer(cluster), nil
+			return c.answer(list(taken, options)), nil
 		})
 	}
 	scans, err := c.contexts.Scans()
@@ -109,10 +108,11 @@ func (c *stuckCommand) run(ctx context.Context, args []string) error {
 		if err != nil {
 			return audit.Cluster{}, err
 		}
-		out, g := list(seen, options)
+		asked := *seen
+		asked.Refused = health.Refusals(ctx, live, seen, seen.Endings((*object.Object).Terminating))
+		v.Scan.WarnOfWebhooks(asked.Refused)
+		out := list(&asked, options)
 		out.Name = v.Name
-		webhooks, _ := health.Webhooks(ctx, live, seen) // nothing is said of what may not be read
-		v.Scan.WarnOfWebhooks(audit.Refusals(g, webhooks, (*object.Object).Terminating))
 		return out, nil
 	})
 	if err != nil {
@@ -122,12 +122,11 @@ func (c *stuckCommand) run(ctx context.Context, args []string) error {
 }
 
 // list returns what is being deleted in a scan.
-func list(seen *snapshot.Snapshot, o audit.Options) (audit.Cluster, *graph.Graph) {
-	g := graph.New(seen)
+func list(seen *snapshot.Snapshot, o audit.Options) audit.Cluster {
 	return audit.Cluster{
 		Answered: true, Server: seen.Server, Types: seen.MonitoredTypes(), Taken: seen.Taken,
-		Report: audit.NewReport(seen), Terminating: audit.Terminating(collector.NewJudge(g), o),
-	}, g
+		Report: audit.NewReport(seen), Terminating: audit.Terminating(collector.NewJudge(graph.New(seen)), o),
+	}
 }
 
 // show writes what is being deleted, and warnings.

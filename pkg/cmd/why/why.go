@@ -35,8 +35,7 @@ type whyCommand struct {
 	graph     *graph.Graph // of the scan
 	explainer *explain.Explainer
 	live      *client.Client // nil if the scan read a file
-	webhooks  []snapshot.AdmissionWebhook
-	unknown   bool // a requested object does not exist, and nothing is known of it
+	unknown   bool           // a requested object does not exist, and nothing is known of it
 }
 
 // New returns the command why.
@@ -122,7 +121,6 @@ func (c *whyCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	c.webhooks, _ = health.Webhooks(ctx, live, taken) // nothing is said of what may not be read
 	c.setScan(taken, live)
 	answers, err := c.all(ctx)
 	if err != nil {
@@ -146,7 +144,7 @@ func (c *whyCommand) run(ctx context.Context, args []string) error {
 func (c *whyCommand) setScan(taken *snapshot.Snapshot, live *client.Client) {
 	c.graph, c.live = graph.New(taken), live
 	c.explainer = explain.NewExplainer(collector.NewJudge(c.graph))
-	c.explainer.Webhooks, c.explainer.OnlyDeletions = c.webhooks, c.onlyDeletions
+	c.explainer.OnlyDeletions = c.onlyDeletions
 }
 
 // scope returns the whole cluster, as owners and blockers may be anywhere, too.
@@ -262,6 +260,12 @@ func (c *whyCommand) uid(ctx context.Context, uid types.UID) *explain.Answer {
 func (c *whyCommand) present(ctx context.Context, n graph.Node) *explain.Answer {
 	o := c.graph.Object(n)
 	c.readUsers(ctx, o)
+	seen := *c.graph.Snapshot()
+	before := len(seen.Refused)
+	seen.Refused = health.Refusals(ctx, c.live, &seen, seen.Endings(func(of *object.Object) bool { return of.UID == o.UID }))
+	if before+len(seen.Refused) > 0 {
+		c.setScan(&seen, c.live)
+	}
 	history := c.eventHistory(ctx, o.Identity)
 	a := c.explainer.Object(n, history)
 	var namespaces []string

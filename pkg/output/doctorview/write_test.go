@@ -42,7 +42,7 @@ Fix: delete it: kubectl delete apiservice 'a b'
 			&doctor.Diagnosis{
 				Checks:      []doctor.Check{{Title: "Long deletions", Status: doctor.Warn, Detail: reason.NoLongDeletion}},
 				State:       doctor.Unverified,
-				Conclusion:  reason.CollectorUnverified,
+				Conclusion:  reason.CollectorUnverified.Of(false),
 				Suggestions: []reason.Suggestion{{Sentence: "see it work"}},
 			},
 			`CHECK           STATUS  DETAIL

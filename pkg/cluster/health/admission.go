@@ -1,0 +1,196 @@
+package health
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+const admissionGroup = "admissionregistration.k8s.io"
+
+// At most maxAsked writes are sent as a dry run, maxAlike of those that have a type, namespace and finalizer in common,
+// each within askTimeout: most webhooks have 10 seconds to answer.
+const maxAsked, maxAlike, askTimeout = 40, 5, 15 * time.Second
+
+// admission is a scan with the webhook configurations of its cluster, as far as they could be read.
+type admission struct {
+	client         *client.Client
+	seen           *snapshot.Snapshot
+	view           *snapshot.View
+	configurations []snapshot.WebhookConfiguration
+}
+
+// Admission returns what the API server refuses because of webhooks without a backend and, by dry run, of writes that end
+// deletions under way, and of those about objects of the scan that the webhooks and bound policies of the cluster match.
+// The scan must have kept labels.
+func Admission(ctx context.Context, c *client.Client, seen *snapshot.Snapshot) reason.Admission {
+	configurations, unread := webhookConfigurations(ctx, c)
+	var matching [][]snapshot.AdmissionWebhook
+	for _, configuration := range configurations {
+		for _, hook := range configuration.Webhooks {
+			matching = append(matching, []snapshot.AdmissionWebhook{hook.AdmissionWebhook})
+		}
+	}
+	for _, kind := range []string{"ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"} {
+		policies, err := listPolicies(ctx, c, seen, kind)
+		bindings, bindingsErr := listPolicies(ctx, c, seen, kind+"Binding")
+		unread = cmp.Or(unread, err, bindingsErr)
+		for _, b := range bindings {
+			for _, p := range policies {
+				if p.Metadata.Name == b.Spec.PolicyName {
+					matching = append(matching, []snapshot.AdmissionWebhook{p.Spec.MatchConstraints.with(p.Spec.MatchConditions), b.Spec.MatchResources.with(nil)})
+				}
+			}
+		}
+	}
+	var known []reason.WebhookRefuses
+	for _, w := range withoutBackend(ctx, c, configurations) {
+		for _, w.Refuses.Operation = range []string{"DELETE", "UPDATE"} {
+			if w.Calls(w.Refuses.Operation) && !slices.Contains(known, w.Refuses) {
+				known = append(known, w.Refuses)
+			}
+		}
+	}
+	a := &admission{c, seen, snapshot.NewView(seen), configurations}
+	out := a.ask(ctx, known, append(seen.Samples(matching), seen.Endings((*object.Object).Terminating)...))
+	if unread = cmp.Or(unread, ctx.Err()); unread != nil {
+		_, message := client.Classify(unread)
+		out.Unknown = redact.Text(message)
+	}
+	return out
+}
+
+// policy is an admission policy, with MatchConstraints, or its binding.
+type policy struct {
+	Metadata metav1.ObjectMeta
+	Spec     struct {
+		PolicyName                       string
+		MatchConstraints, MatchResources matchResources
+		MatchConditions                  []struct{}
+	}
+}
+
+type matchResources struct {
+	snapshot.AdmissionWebhook
+	ResourceRules []snapshot.WebhookRule
+}
+
+// with returns what is matched under these conditions. Without rules, it is every resource.
+func (m matchResources) with(conditions []struct{}) snapshot.AdmissionWebhook {
+	m.Rules, m.MatchConditions = m.ResourceRules, conditions
+	if len(m.Rules) == 0 {
+		m.Rules = []snapshot.WebhookRule{{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*"}}}
+	}
+	return m.AdmissionWebhook
+}
+
+func listPolicies(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, kind string) ([]policy, error) {
+	served := snapshot.NewMapper(seen.Types).Versions(admissionGroup, kind)
+	if len(served) == 0 {
+		return nil, nil
+	}
+	return client.ListWhole[policy](ctx, c, client.Query{Type: served[0]}, metav1.ListOptions{})
+}
+
+// Refusals returns what the API server refuses of the writes because of webhooks without a backend and, where a
+// deletion is under way, what it refuses by dry run. Nothing is said of what may not be read. The snapshot has what is
+// known of webhooks if c is nil.
+func Refusals(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, writes []snapshot.Write) []reason.WebhookRefuses {
+	a := &admission{client: c, seen: seen, view: snapshot.NewView(seen)}
+	if c == nil {
+		return a.view.Refusals(seen.Webhooks, writes)
+	}
+	a.configurations, _ = webhookConfigurations(ctx, c)
+	known := a.view.Refusals(withoutBackend(ctx, c, a.configurations), writes)
+	return a.ask(ctx, known, slices.DeleteFunc(slices.Clone(writes), func(w snapshot.Write) bool { return !w.UnderWay })).Refused
+}
+
+// ask adds to refusals those of writes about objects of the scan that the API server refuses by dry run. It asks only about what the
+// API server itself serves, as other servers may not know dry runs.
+func (a *admission) ask(ctx context.Context, refused []reason.WebhookRefuses, writes []snapshot.Write) reason.Admission {
+	out := reason.Admission{Refused: refused}
+	objects := map[types.UID]*object.Object{}
+	for _, o := range a.seen.Objects {
+		objects[o.UID] = o
+	}
+	var asked []snapshot.Write
+	known := map[snapshot.Write]int{} // and those alike
+	for _, w := range writes {
+		alike := w
+		alike.Object.Name, alike.Object.UID = "", ""
+		o := objects[w.Object.UID]
+		if known[w] == 0 && known[alike] < maxAlike && len(asked) < maxAsked && o != nil && !o.Contested && a.seen.ServedByKubernetes(a.view, o.Identity) {
+			known[w], known[alike] = 1, known[alike]+1
+			asked = append(asked, w)
+		}
+	}
+	brief := *a.client
+	brief.Options.Timeout = askTimeout
+	writer := write.New(&brief, a.seen, true)
+	answers, _ := client.InParallel(ctx, brief.Options.SmallConcurrency, asked, func(w snapshot.Write) error {
+		err := send(ctx, writer, objects[w.Object.UID], w)
+		if failed, ok := errors.AsType[*client.RequestError](err); ok && failed.Reason == snapshot.Conflict {
+			if now, unread := writer.Read(ctx, w.Object); unread == nil && now != nil {
+				err = send(ctx, writer, now, w)
+			}
+		}
+		return err
+	})
+	for i, err := range answers {
+		switch by, webhook, refused := client.RefusedByAdmission(err); {
+		case refused:
+			by.Said, by.Operation, by.Finalizer, by.First = redact.Text(by.Said), asked[i].Operation, asked[i].Finalizer, asked[i].Object
+			if webhook != "" {
+				by.Configuration = a.configurationOf(webhook, by)
+			}
+			out.Refused = reason.AddRefusal(out.Refused, by)
+		case webhook != "":
+			out.Unknown = fmt.Sprintf("the API server sends no dry run to webhook %s, which declares side effects", webhook)
+		case err != nil:
+			out.Unknown = cmp.Or(out.Unknown, redact.Text(err.Error()))
+		default:
+			out.Accepted++
+		}
+	}
+	return out
+}
+
+// send sends a write about an object in this state.
+func send(ctx context.Context, writer *write.Writer, o *object.Object, w snapshot.Write) (err error) {
+	if w.Operation == "DELETE" {
+		_, err = writer.Delete(ctx, o, metav1.DeletePropagationBackground, nil)
+		return err
+	}
+	change := object.Change{}
+	if slices.Contains(o.Finalizers, w.Finalizer) {
+		change.RemoveFinalizer = w.Finalizer
+	}
+	_, err = writer.Patch(ctx, o, change)
+	return err
+}
+
+// configurationOf returns the configuration of a webhook, the zero value if that is not known. Two may have webhooks of
+// one name: a mutating one is called first, and seldom denies.
+func (a *admission) configurationOf(webhook string, r reason.WebhookRefuses) (out object.Identity) {
+	for _, configuration := range a.configurations { // the validating ones first
+		for _, hook := range configuration.Webhooks {
+			if hook.Name == webhook && hook.Calls(r.Operation) && (out.Name == "" || !r.Decided) {
+				out = configuration.Identity()
+			}
+		}
+	}
+	return out
+}
