@@ -139,7 +139,12 @@ func flagError(cmd *cobra.Command, err error) error {
 func unknownFlag(cmd *cobra.Command, name string) error {
 	var near, commands []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { near = append(near, f.Name) })
-	near = prepend("--", Nearest(name, near))
+	if i := slices.IndexFunc(near, func(n string) bool { return strings.HasSuffix(n, "-"+name) }); i >= 0 {
+		near = near[i : i+1]
+	} else {
+		near = Nearest(name, near)
+	}
+	near = prepend("--", near)
 	err := Usagef("unknown flag: --%s%s", name, DidYouMean(near))
 	has := func(c *cobra.Command) bool { f := c.Flags().Lookup(name); return f != nil && !f.Hidden }
 	for _, other := range cmd.Root().Commands() {

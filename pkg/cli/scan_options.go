@@ -335,8 +335,10 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 			s.Progress("listed %d of %d types, %d objects", p.Done, p.Total, p.Objects)
 		}
 	}
-	s.connected, err = client.New(config, options)
-	return s.connected, err
+	if s.connected, err = client.New(config, options); err != nil {
+		return nil, WithHint(err, "check the certificates of the kubeconfig, and flags such as --certificate-authority")
+	}
+	return s.connected, nil
 }
 
 // kubeconfigError returns the error of a kubeconfig that gives no cluster.
@@ -344,6 +346,9 @@ func (s *ScanOptions) kubeconfigError(err error) error {
 	known, context, listErr := s.Config.Contexts()
 	if listErr == nil && context != "" && !slices.Contains(known, context) {
 		err = fmt.Errorf("it has no context %s%s", Quote(context), DidYouMean(Nearest(context, known)))
+	}
+	if file, _, typeless := strings.Cut(err.Error(), ": couldn't get version/kind"); typeless { // what follows names types of Go
+		err = fmt.Errorf("%s: it has no apiVersion and kind", file)
 	}
 	return WithHint(fmt.Errorf("read the kubeconfig: %w", err), "choose a cluster with --kubeconfig, --context or KUBECONFIG"+s.orFile())
 }

@@ -43,7 +43,7 @@ func ParseTargets(args []string) ([]Target, error) {
 				return nil, Usagef("%s: give every target as TYPE/NAME", Quote(arg))
 			}
 			if word == "" || !snapshot.ValidName(name) {
-				return nil, Usagef("%s is not TYPE/NAME", Quote(arg))
+				return nil, WithHint(Usagef("%s is not TYPE/NAME", Quote(arg)), "such as deployment/web; its namespace is given with -n")
 			}
 			out = append(out, Target{Word: word, Name: name})
 		}

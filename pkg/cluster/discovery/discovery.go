@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http/httptrace"
+	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -44,19 +45,23 @@ type UnreachableError struct {
 }
 
 func (e *UnreachableError) Error() string {
-	if e.LoggedOut() {
-		return fmt.Sprintf("you are not logged in to %s: %v", e.Server, e.Err)
+	cause := e.Err
+	if of, ok := errors.AsType[*url.Error](cause); ok { // it repeats the URL
+		cause = of.Err
 	}
-	if e.Refused() {
-		return fmt.Sprintf("you are not allowed to ask %s which types it serves: %v", e.Server, e.Err)
+	switch {
+	case e.LoggedOut():
+		return fmt.Sprintf("you are not logged in to %s: %v", e.Server, cause)
+	case e.Refused():
+		return fmt.Sprintf("you are not allowed to ask %s which types it serves: %v", e.Server, cause)
+	case e.Untrusted():
+		return fmt.Sprintf("%s answers with a certificate that is not trusted: %v", e.Server, cause)
+	case e.Answered():
+		return fmt.Sprintf("%s answers, but not as an API server does: %v", e.Server, cause)
+	case errors.Is(cause, context.DeadlineExceeded):
+		return fmt.Sprintf("no cluster answers at %s in time", e.Server)
 	}
-	if e.Untrusted() {
-		return fmt.Sprintf("%s answers with a certificate that is not trusted: %v", e.Server, e.Err)
-	}
-	if e.Answered() {
-		return fmt.Sprintf("%s answers, but not as an API server does: %v", e.Server, e.Err)
-	}
-	return fmt.Sprintf("no cluster answers at %s: %v", e.Server, e.Err)
+	return fmt.Sprintf("no cluster answers at %s: %v", e.Server, cause)
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Err }

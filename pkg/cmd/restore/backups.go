@@ -67,7 +67,7 @@ func (c *restoreCommand) openLatest(ctx context.Context, folders []string) (*bac
 	if c.options.Scan.From != "" {
 		return nil, cli.Usagef("the latest backup is that of a cluster: name the backup to preview against a file")
 	}
-	uid, _ := c.clusterUID(ctx)
+	uid, unknown := c.clusterUID(ctx)
 	_, server, err := c.options.Scan.ContextAndServer()
 	if err != nil {
 		return nil, err
@@ -83,7 +83,10 @@ func (c *restoreCommand) openLatest(ctx context.Context, folders []string) (*bac
 		}
 		saved.Close()
 	}
-	return nil, cli.WithCommandHint(cli.Usagef("there is no backup of this cluster"), "this lists the backups of all clusters", "restore")
+	if unknown != nil {
+		return nil, fmt.Errorf("find the latest backup of this cluster: %w", unknown)
+	}
+	return nil, cli.WithCommandHint(cli.Usagef("there is no backup of this cluster that changed anything"), "this lists the backups of all clusters", "restore")
 }
 
 // clusterUID returns the UID that identifies this cluster.
