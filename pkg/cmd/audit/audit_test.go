@@ -37,7 +37,7 @@ func TestAudit(t *testing.T) {
 		"refuses --watch with several clusters":        {[]string{"-w", "--contexts", "a,b"}, cli.ExitUsage, "", "error: --watch cannot be combined with --contexts\n"},
 		"refuses --watch with a table in a pipe":       {[]string{"-w", "-o", "wide"}, cli.ExitUsage, "", "error: --watch with -o wide needs a terminal: elsewhere it writes lines of JSON, which are the default there\n"},
 		"refuses --watch with SARIF":                   {[]string{"-w", "-o", "sarif"}, cli.ExitUsage, "", "error: --watch cannot be combined with -o \"sarif\": choose one of table, wide, json\n"},
-		"refuses --watch with YAML":                     {[]string{"-w", "-o", "yaml"}, cli.ExitUsage, "", "error: --watch cannot be combined with -o \"yaml\": choose one of table, wide, json\n"},
+		"refuses --watch with YAML":                    {[]string{"-w", "-o", "yaml"}, cli.ExitUsage, "", "error: --watch cannot be combined with -o \"yaml\": choose one of table, wide, json\n"},
 		"refuses --watch with a template":              {[]string{"-w", "--template", "x"}, cli.ExitUsage, "", "error: --watch cannot be combined with --template\n"},
 	} {
 		t.Run(name, func(t *testing.T) { clitest.Run(t, New, c.args...).Expect(t, c.code, c.stdout, c.stderr) })
