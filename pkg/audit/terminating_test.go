@@ -12,6 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -170,5 +172,21 @@ func TestRunWithDeletionsCountsWhatIsDeletedWithTheObjectsOfFindings(t *testing.
 	}
 	if diff := cmp.Diff([]string{"later", "late", "young", "gone"}, terminating); diff != "" || found.Dependents != 2 {
 		t.Errorf("%d dependents, %s", found.Dependents, diff)
+	}
+}
+
+// TestKubernetes129883NoRemovalIsPromisedThatIsRefused: a controller cannot remove a finalizer if admission refuses that.
+func TestKubernetes129883NoRemovalIsPromisedThatIsRefused(t *testing.T) {
+	claim := st.Object("v1", "PersistentVolumeClaim", "shop/data", st.Terminating(simulate.ClaimProtection))
+	seen := st.New(st.Serving(append(st.Workloads(), *snapshot.GuessType(claim.GroupVersionKind()))...), st.Listing(claim))
+	because := func() string {
+		return audit.Terminating(collector.NewJudge(graph.New(seen)), audit.Options{})[0].Because
+	}
+	if got := because(); !strings.Contains(got, "its finalizer") {
+		t.Errorf("nothing is refused: %q", got)
+	}
+	seen.Refused = []reason.WebhookRefuses{{Operation: "UPDATE", First: claim.Identity, Finalizer: simulate.ClaimProtection}}
+	if got := because(); got != "" {
+		t.Errorf("promises %q", got)
 	}
 }

@@ -173,6 +173,7 @@ func TestKubernetes129883APolicyWithoutItsParameterIsNamed(t *testing.T) {
 	s.gc("doctor", "--settle=0s").exits(t, 1).shows(t, refusal, remedy).lacks(t, "No problems found")
 	s.gc("why", "secret/held", "-n", ns).exits(t, 0).shows(t, refusal, remedy).lacks(t, "preview removing")
 	s.gc("stuck", "-n", ns).exits(t, 0).warns(t, refusal, remedy)
+	s.gc("finalizer", "remove", "secret/held", hold, "-n", ns, "--dry-run").exits(t, 0).warns(t, refusal, remedy)
 	if now := s.live(held); len(now.GetFinalizers()) != 1 {
 		t.Errorf("asking has changed %v", now)
 	}

@@ -118,8 +118,8 @@ func Refusals(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, wr
 	return a.ask(ctx, known, slices.DeleteFunc(slices.Clone(writes), func(w snapshot.Write) bool { return !w.UnderWay })).Refused
 }
 
-// ask adds to refusals those of writes about objects of the scan that the API server refuses by dry run. It asks only about what the
-// API server itself serves, as other servers may not know dry runs.
+// ask adds to refusals those of writes about objects of the scan that the API server refuses by dry run. It asks only
+// about what the API server itself serves, as other servers may not know dry runs.
 func (a *admission) ask(ctx context.Context, refused []reason.WebhookRefuses, writes []snapshot.Write) reason.Admission {
 	out := reason.Admission{Refused: refused}
 	objects := map[types.UID]*object.Object{}
@@ -140,9 +140,13 @@ func (a *admission) ask(ctx context.Context, refused []reason.WebhookRefuses, wr
 	brief := *a.client
 	brief.Options.Timeout = askTimeout
 	writer := write.New(&brief, a.seen, true)
+	failed := func(err error, why snapshot.ErrorClass) bool {
+		failed, ok := errors.AsType[*client.RequestError](err)
+		return ok && failed.Reason == why
+	}
 	answers, _ := client.InParallel(ctx, brief.Options.SmallConcurrency, asked, func(w snapshot.Write) error {
 		err := send(ctx, writer, objects[w.Object.UID], w)
-		if failed, ok := errors.AsType[*client.RequestError](err); ok && failed.Reason == snapshot.Conflict {
+		if failed(err, snapshot.Conflict) {
 			if now, unread := writer.Read(ctx, w.Object); unread == nil && now != nil {
 				err = send(ctx, writer, now, w)
 			}
@@ -159,6 +163,7 @@ func (a *admission) ask(ctx context.Context, refused []reason.WebhookRefuses, wr
 			out.Refused = reason.AddRefusal(out.Refused, by)
 		case webhook != "":
 			out.Unknown = fmt.Sprintf("the API server sends no dry run to webhook %s, which declares side effects", webhook)
+		case failed(err, snapshot.Gone):
 		case err != nil:
 			out.Unknown = cmp.Or(out.Unknown, redact.Text(err.Error()))
 		default:
