@@ -103,7 +103,13 @@ func Plan(ctx context.Context, j Job, seen Scanned) (now Planned, err error) {
 			return now, err
 		}
 	}
-	return now, nil
+	services := lost(now.Plan, object.Identity.IsService, func(o object.Identity) string { return o.Namespace + "/" + o.Name })
+	if len(services) > 0 {
+		called, err := health.ServicesCalled(ctx, now.Cluster, now.Snapshot)
+		now.Plan.BackendsUnknown = err != nil
+		now.Plan.AddLostBackends(called, services)
+	}
+	return now, ctx.Err()
 }
 
 func readPodsOfNodes(ctx context.Context, now Planned) (*snapshot.Snapshot, error) {

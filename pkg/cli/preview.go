@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
@@ -112,8 +114,33 @@ func preview(o *MutatingOptions, p *plan.Plan, notes []string) error {
 	case o.DryRun == dryRunClient:
 		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", p.Digest())
 	}
-	_, err := fmt.Fprintln(out, sum)
-	return err
+	for i, line := range append([]string{sum}, lostBackends(o, p)...) {
+		if i > 0 {
+			line = palette.Deleted(line)
+		}
+		if _, err := fmt.Fprintln(out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxLostBackends is how many of the plan's LostBackends are named; -o json names all.
+const maxLostBackends = 5
+
+// lostBackends returns what stops working for the whole cluster after a plan, in a line each, with what to do before.
+func lostBackends(o *MutatingOptions, p *plan.Plan) (lines []string) {
+	for i, b := range p.LostBackends {
+		if i == maxLostBackends {
+			return append(lines, fmt.Sprintf("… and %d more: to see all of them, use -o json", len(p.LostBackends)-i))
+		}
+		lines = append(lines, "After this, "+escape.Sentence(b.Message())+". Before, if nothing needs it: "+
+			o.Scan.Suggest("delete", strings.ToLower(b.Object.Kind)+"/"+b.Object.Name, "--dry-run"))
+	}
+	if p.BackendsUnknown {
+		lines = append(lines, "It is unknown whether the API server calls a Service that goes: this tool could not read every APIService, webhook configuration and CustomResourceDefinition.")
+	}
+	return lines
 }
 
 // hintConfirm tells, after a dry run, how to carry out this plan, unless that would be refused.

@@ -93,6 +93,9 @@ func (p *Plan) hash() string {
 	for i := range p.Lost {
 		add(confirmedRest{Lost: &p.Lost[i], Why: confirmedOf(p.Lost[i].Reason)})
 	}
+	for _, b := range p.LostBackends {
+		add(confirmedOf(b))
+	}
 	return hex.EncodeToString(hash.Sum(nil))[:digestLength]
 }
 

@@ -94,11 +94,15 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		Retained     []storedRetained      `json:"retained,omitempty"`
 		Kept         []storedKept          `json:"kept,omitempty"`
 		Lost         []storedLost          `json:"lost,omitempty"`
+
+		LostBackends    []reason.Stored `json:"lostBackends,omitempty"`
+		BackendsUnknown bool            `json:"backendsUnknown,omitempty"`
 	}{
 		p.Mode, p.Complete, p.Gaps, p.Summary(), p.AcceptedGaps, p.Digest(), stored(p.Steps, (*Step).Store), p.Outcomes, stored(p.Blocked, (*Blocked).Store),
 		stored(p.Retained, func(r *Retained) storedRetained { return storedRetained{r, reason.Store(r.Reason)} }),
 		stored(p.Kept, func(k *Kept) storedKept { return storedKept{k, reason.Store(k.Reason)} }),
 		stored(p.Lost, func(l *Lost) storedLost { return storedLost{reason.Store(l.Reason), l} }),
+		stored(p.LostBackends, func(b *reason.BackendLost) reason.Stored { return reason.Store(*b) }), p.BackendsUnknown,
 	})
 }
 

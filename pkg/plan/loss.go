@@ -28,6 +28,17 @@ func (o *Outcome) InUse() bool { return len(o.UsedBy) > 0 && !(o.State == Delete
 // Later reports whether the object is deleted only after the run.
 func (l *Loss) Later() bool { return l.Outcome != nil && l.Outcome.When == Later }
 
+// AddLostBackends adds those of the backends whose Service, namespace/name, is lost, unless what calls it is lost, too.
+// It comes before Digest.
+func (p *Plan) AddLostBackends(called []reason.BackendLost, services []string) {
+	for _, b := range called {
+		goes := func(l Loss) bool { return l.Object.UID == b.Object.UID }
+		if slices.Contains(services, b.Service) && !slices.ContainsFunc(p.LostObjects, goes) {
+			p.LostBackends = append(p.LostBackends, b)
+		}
+	}
+}
+
 // lostObjects returns all losses of a plan. What only another run deletes is not among them.
 func (p *Plan) lostObjects() []Loss {
 	var out []Loss

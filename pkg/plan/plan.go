@@ -70,6 +70,11 @@ type Plan struct {
 	Kept     []Kept     // what a restoration leaves alone
 	Lost     []Lost     // what it does not bring back
 
+	// LostBackends are what the API server calls and the plan deletes. They are read in addition to the scan: see
+	// AddLostBackends.
+	LostBackends    []reason.BackendLost
+	BackendsUnknown bool // some could not be read
+
 	digest string // see Digest
 }
 

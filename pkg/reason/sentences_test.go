@@ -492,3 +492,20 @@ func TestTheSentencesOfWebhooks(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestTheSentencesOfWhatServesNoMore(t *testing.T) {
+	for want, r := range map[string]reason.BackendLost{
+		"every deletion of a namespace hangs, as the API server cannot discover what this API serves: APIService/v1.metrics.k8s.io calls Service ops/metrics": {Object: object.Identity{Kind: "APIService", Name: "v1.metrics.k8s.io"}},
+		"widgets.example.com may no longer be read or deleted, as nothing converts them between versions: CustomResourceDefinition/widgets.example.com calls Service ops/metrics": {
+			Object: object.Identity{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "widgets.example.com"},
+		},
+		"the API server refuses every CREATE of pods, UPDATE of any type: ValidatingWebhookConfiguration/guard calls Service ops/metrics": {
+			Object: object.Identity{Kind: "ValidatingWebhookConfiguration", Name: "guard"}, Refuses: []string{"CREATE of pods", "UPDATE of any type"},
+		},
+	} {
+		r.Service = "ops/metrics"
+		if got := r.Message(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}

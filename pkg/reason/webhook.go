@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// What the API server refuses because of admission.
+// What the API server refuses because of admission, and what it can no longer do without a Service.
 var (
 	// every admission webhook that has to answer a DELETE or an UPDATE has a backend, as far as could be read
 	WebhooksAnswer = fixed("WebhooksAnswer", "none refuses deletions or updates because its Service is down")
@@ -101,4 +101,24 @@ func (r WebhookRefuses) Remedy() (sentence string, command []string) {
 		return fmt.Sprintf("repair what the message names, or delete the %s if nothing needs it", r.Configuration.Kind), []string{"kubectl", "delete", kind, name}
 	}
 	return fmt.Sprintf("restore Service %s, or delete the %s if nothing needs it", r.Service, r.Configuration.Kind), []string{"kubectl", "delete", kind, name}
+}
+
+// BackendLost means that a plan deletes a Service that the API server calls, and not the object that names it.
+type BackendLost struct {
+	Object  object.Identity `json:"object"`  // an APIService, a CustomResourceDefinition or a webhook configuration
+	Service string          `json:"service"` // namespace/name
+	// Refuses are the writes that webhooks of the configuration match and that fail closed: "CREATE and DELETE of
+	// pods"; none of other objects.
+	Refuses []string `json:"refuses,omitempty"`
+}
+
+func (r BackendLost) Message() string {
+	what := "every deletion of a namespace hangs, as the API server cannot discover what this API serves"
+	switch {
+	case r.Object.IsCRD():
+		what = r.Object.Name + " may no longer be read or deleted, as nothing converts them between versions"
+	case len(r.Refuses) > 0:
+		what = "the API server refuses every " + first(mostNamed, r.Refuses, ", ", "%d more", func(s string) string { return s })
+	}
+	return fmt.Sprintf("%s: %s calls Service %s", what, r.Object, r.Service)
 }

@@ -40,6 +40,67 @@ func (c *WebhookConfiguration) Identity() object.Identity {
 	return object.Identity{APIVersion: c.APIVersion, Kind: c.Kind, Name: c.Metadata.Name, UID: c.Metadata.UID}
 }
 
+// Caller is an object by which the API server calls Services: an APIService, a CustomResourceDefinition or a webhook
+// configuration.
+type Caller struct {
+	WebhookConfiguration
+	Spec struct {
+		Service    *ServiceReference
+		Conversion struct {
+			Webhook struct {
+				ClientConfig struct{ Service *ServiceReference }
+			}
+		}
+	}
+}
+
+var groupsOfCallers = []string{"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io"}
+
+// Backends returns what the API server cannot do without each of the Services. What fails open is left out.
+func (c *Caller) Backends() (out []reason.BackendLost) {
+	of := c.Identity()
+	for _, s := range []*ServiceReference{c.Spec.Service, c.Spec.Conversion.Webhook.ClientConfig.Service} {
+		if s != nil {
+			out = append(out, reason.BackendLost{Object: of, Service: s.Namespace + "/" + s.Name})
+		}
+	}
+	for _, w := range c.Webhooks {
+		s := w.ClientConfig.Service
+		if s == nil || w.FailurePolicy == "Ignore" || len(w.Rules) == 0 {
+			continue
+		}
+		called := func(b reason.BackendLost) bool { return b.Service == s.Namespace+"/"+s.Name }
+		i := slices.IndexFunc(out, called)
+		if i < 0 {
+			i, out = len(out), append(out, reason.BackendLost{Object: of, Service: s.Namespace + "/" + s.Name})
+		}
+		for _, r := range w.Rules {
+			writes := r.String()
+			if len(w.MatchConditions)+w.NamespaceSelector.Size()+w.ObjectSelector.Size() > 0 {
+				writes += " that its selectors or conditions match"
+			}
+			if !slices.Contains(out[i].Refuses, writes) {
+				out[i].Refuses = append(out[i].Refuses, writes)
+			}
+		}
+	}
+	return out
+}
+
+// String returns what the rule matches: "CREATE and DELETE of pods and deployments.apps".
+func (r *WebhookRule) String() string {
+	var types []string
+	for _, group := range r.APIGroups {
+		for _, resource := range r.Resources {
+			if strings.HasPrefix(resource, "*") && group == "*" {
+				resource = "any type"
+			}
+			types = append(types, strings.TrimRight(resource+"."+group, ".*"))
+		}
+	}
+	return strings.ReplaceAll(strings.Join(r.Operations, " and "), "*", "write") + " of " + strings.Join(types, " and ")
+}
+
 // WithoutBackend returns the webhooks of a configuration for a DELETE or an UPDATE that fail closed, and whose Service
 // is proven to be missing or to have no endpoint that is ready.
 func (c *WebhookConfiguration) WithoutBackend(state func(ServiceReference) reason.BackendState) []AdmissionWebhook {

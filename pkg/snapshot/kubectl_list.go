@@ -31,7 +31,7 @@ type kubectlList struct {
 	types        map[schema.GroupVersionKind]*Type
 	definitions  map[schema.GroupKind][]Type // the served versions that a CustomResourceDefinition defines
 	nodes        map[string]object.PodNode   // by name
-	webhooks     []WebhookConfiguration
+	callers      []Caller
 	managers     map[types.UID]reason.ManagedBy
 	leftOut      int // documents that are not an object of a cluster
 	firstLeftOut error
@@ -127,13 +127,14 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 		case added.IsNode():
 			state, since := object.NodeStateOf(o.Status)
 			l.nodes[added.Name] = object.PodNode{Name: added.Name, State: state, Since: since}
-		case gvk.Group == "admissionregistration.k8s.io" && strings.HasSuffix(o.Kind, "WebhookConfiguration"):
-			var c WebhookConfiguration
-			if err := json.Unmarshal(document, &c); err != nil {
+		}
+		if slices.Contains(groupsOfCallers, gvk.Group) {
+			var c Caller
+			if err := json.Unmarshal(document, &c); err != nil && strings.HasSuffix(o.Kind, "WebhookConfiguration") {
 				return explain(document, err)
 			}
 			c.APIVersion, c.Kind = o.APIVersion, o.Kind
-			l.webhooks = append(l.webhooks, c)
+			l.callers = append(l.callers, c)
 		}
 		if by, managed := reason.ManagerOf(&added, o.Metadata.Labels, o.Metadata.Annotations); managed {
 			l.managers[added.UID] = by
@@ -264,7 +265,9 @@ func (l *kubectlList) snapshot(now time.Time, complete bool) *Snapshot {
 			o.Node.State = object.NodeAbsent
 		}
 	}
-	for _, c := range l.webhooks {
+	s.Backends = []reason.BackendLost{}
+	for _, c := range l.callers {
+		s.Backends = append(s.Backends, c.Backends()...)
 		s.Webhooks = append(s.Webhooks, c.WithoutBackend(func(of ServiceReference) reason.BackendState {
 			if complete && len(services) > 0 && !services[of] {
 				return reason.BackendMissing

@@ -28,6 +28,8 @@ type Snapshot struct {
 	Webhooks []AdmissionWebhook
 	// Refused is what the API server refuses of writes that end objects, as far as it was asked. It is not saved.
 	Refused []reason.WebhookRefuses
+	// Backends are those that objects in a file of kubectl call; nil if it is not known which. They are not saved.
+	Backends []reason.BackendLost
 	// Managers are those of the objects in a file of kubectl, by UID. They are not saved.
 	Managers map[types.UID]reason.ManagedBy
 	// ActiveLeases are the Leases that were renewed in the hour before the scan, with their holders. They are nil if

@@ -33,17 +33,6 @@ type apiService struct {
 	}
 }
 
-type definition struct {
-	Metadata metav1.ObjectMeta
-	Spec     struct {
-		Conversion struct {
-			Webhook struct {
-				ClientConfig struct{ Service *snapshot.ServiceReference }
-			}
-		}
-	}
-}
-
 // Backends returns what is behind the API groups and converted types that could not be read,
 // sorted by what they serve. What the user may not read is missing, or its state is unknown.
 func Backends(ctx context.Context, c *client.Client, gaps []snapshot.Gap) []reason.Backend {
@@ -96,7 +85,7 @@ func webhookOf(ctx context.Context, c *client.Client, g snapshot.Gap) reason.Bac
 		Serves: g.String(), State: reason.BackendUnknown,
 		Object: object.Identity{APIVersion: discovery.Definitions.APIVersion(), Kind: discovery.Definitions.Kind, Name: g.Word()},
 	}
-	var found definition
+	var found snapshot.Caller
 	if err := client.GetWhole(ctx, c, client.Query{Type: discovery.Definitions, Name: b.Object.Name}, &found); err != nil {
 		b.Detail = err.Error()
 		return b

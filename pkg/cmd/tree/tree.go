@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -133,8 +134,20 @@ func (c *treeCommand) run(ctx context.Context, args []string) error {
 	if err := c.write(ctx, family, isolated); err != nil {
 		return err
 	}
+	c.hintContents(family)
 	c.scan.WarnOfGaps(taken)
 	return c.scan.StrictExit(taken)
+}
+
+// hintContents says how to see what the first target contains: that refers to no owner, so no tree shows it.
+func (c *treeCommand) hintContents(family tree.Family) {
+	for _, n := range family.Targets.Nodes() {
+		if o := c.graph.Object(n); o != nil && (o.IsNamespace() || o.IsCRD()) {
+			fmt.Fprintln(c.scan.Err, "hint: owner references do not show what it contains; that does: "+
+				c.scan.Suggest("delete", strings.ToLower(o.Kind)+"/"+o.Name, "--dry-run"))
+			return
+		}
+	}
 }
 
 // scope returns a scope that contains the owners and dependents of the targets. Those of a

@@ -91,15 +91,20 @@ func Stuck(p *plan.Plan, blocked []plan.Blocked) (stuck object.Identity, sentenc
 	return first.Object, name(first.Object) + " " + escape.Line(first.Reason.Message()) + ".", true
 }
 
-// Hangs returns an object that keeps a namespace which the plan deletes, and says so in a sentence without
+// Hangs returns an object that keeps a namespace or CustomResourceDefinition which the plan deletes, and says so in a sentence without
 // its full stop; ok is false if nothing does that only an unknown controller ends.
 func Hangs(p *plan.Plan) (keeps object.Identity, sentence string, ok bool) {
+	follows := map[object.Identity]string{}
+	for i := range p.Outcomes {
+		follows[p.Outcomes[i].Object] = p.Outcomes[i].Follows
+	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		for k := range p.Blocked {
 			b := &p.Blocked[k]
 			_, unknown := byController(b.Finalizers)
-			if s.Action == plan.ActionDelete && s.Object.IsNamespace() && b.Object.Namespace == s.Object.Name && len(unknown) > 0 {
+			contained := s.Object.IsNamespace() && b.Object.Namespace == s.Object.Name || s.Object.IsCRD() && follows[b.Object] == s.ID
+			if s.Action == plan.ActionDelete && contained && len(unknown) > 0 {
 				return b.Object, name(s.Object.Identity) + " will hang in Terminating until " + removal(b.Finalizers) + " from " + name(b.Object), true
 			}
 		}
