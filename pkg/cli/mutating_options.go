@@ -68,7 +68,7 @@ func (o *MutatingOptions) AddFlagsWithoutBackup(cmd *cobra.Command) {
 	o.Scan.AddReadingFlags(cmd)
 	o.Output.AddFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&o.DryRun, "dry-run", DryRunNone, "Only preview; server also asks the API server about each step.")
+	flags.StringVar(&o.DryRun, "dry-run", DryRunNone, "Only preview; server also asks the API server about each request of the run.")
 	dryRun := flags.Lookup("dry-run")
 	dryRun.NoOptDefVal, dryRun.DefValue = dryRunClient, "" // shown as no default
 	flags.StringVar(&o.confirm, "confirm", "", "Proceed without asking, only if the plan has this digest.")

@@ -70,6 +70,18 @@ mkdir -p resources/secrets/namespaces/shop &&
 echo '{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "web-cookies", "namespace": "shop", "uid": "5d1c9a52-0c86-4a0e-8a1d-5f0f3f6a2b77", "resourceVersion": "4711",
   "ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "0f5a7c1e-8d0a-4e0b-9b7e-2f6f5d8f1a11"}]}}' > resources/secrets/namespaces/shop/web-cookies.json`
 
+	// boundClaim creates a claim with a volume, and the Pod that uses it.
+	boundClaim = `
+echo '{"apiVersion": "v1", "kind": "List", "items": [
+  {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pvc-7f2c"}, "spec": {"capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOnce"],
+    "persistentVolumeReclaimPolicy": "Delete", "hostPath": {"path": "/srv/db"}, "claimRef": {"namespace": "shop", "name": "data-db-0"}}},
+  {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data-db-0", "namespace": "shop"}, "spec": {"storageClassName": "", "volumeName": "pvc-7f2c",
+    "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "5Gi"}}}},
+  {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1"}},
+  {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "db-0", "namespace": "shop"}, "spec": {"nodeName": "node-1", "containers": [{"name": "db", "image": "registry.example.com/db:16"}],
+    "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data-db-0"}}]}}]}' | kubectl apply -f - > /dev/null &&
+kubectl wait pvc/data-db-0 -n shop --for=jsonpath='{.status.phase}'=Bound --timeout=60s > /dev/null`
+
 	// stuck deletes namespace checkout while an API is down and a finalizer holds an object in it.
 	// Before, it waits until the one of an earlier block is gone: a change makes the namespace
 	// controller try again.
@@ -98,7 +110,7 @@ var pages = map[string]page{
 	"docs/commands/tree.md":                  {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
 	"docs/commands/why.md":                   {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
 	"docs/delete.md":                         {collector: testcluster.On, alternatives: true},
-	"README.md":                              {before: inShop},
+	"README.md":                              {before: inShop + " &&" + boundClaim},
 	"docs/incidents/helm.md":                 {collector: testcluster.On, words: map[string]string{"helm uninstall web": helmUninstall}},
 	"docs/incidents/operator-uninstalled.md": {before: deleteCRD},
 	"docs/commands/trace.md": {
