@@ -28,8 +28,8 @@ type Object struct {
 	// Claims are what the object uses: of a Pod on a node the names of the PersistentVolumeClaims that it
 	// mounts, and as Kind/name its ResourceClaims and PodGroup; as Kind/name what a
 	// PersistentVolumeClaim is being created from; the namespace/name of the claim that a
-	// PersistentVolume is bound to, or of the snapshot of a VolumeSnapshotContent; or the name of the
-	// PersistentVolume that a VolumeAttachment is for. Nil if they were not read, empty if there are none.
+	// PersistentVolume is bound to, or of the snapshot of a VolumeSnapshotContent; the name of the
+	// PersistentVolume that a VolumeAttachment is for; or the names of the Pods that a ResourceClaim is reserved for. Nil if they were not read, empty if there are none.
 	Claims []string `json:"claims,omitzero"`
 	// Storage is what the object says about data. Nil if it holds none, or if that was not read.
 	Storage *Storage `json:"storage,omitempty"`

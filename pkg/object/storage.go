@@ -44,7 +44,7 @@ type Storage struct {
 func StorageOf(i Identity, rawSpec, rawStatus json.RawMessage) (claims []string, storage *Storage) {
 	kind := i.GroupVersionKind().GroupKind()
 	switch kind {
-	case Pod, VolumeClaim, Volume, VolumeAttachment, VolumeSnapshot, SnapshotContent:
+	case Pod, VolumeClaim, Volume, VolumeAttachment, VolumeSnapshot, SnapshotContent, ResourceClaim:
 	default:
 		return nil, nil
 	}
@@ -72,6 +72,7 @@ func StorageOf(i Identity, rawSpec, rawStatus json.RawMessage) (claims []string,
 		Capacity              sizes
 		ReadyToUse            bool
 		ResourceClaimStatuses []struct{ ResourceClaimName string }
+		ReservedFor           []struct{ Resource, Name string }
 	}
 	if unmarshalOptional(rawSpec, &spec) != nil || unmarshalOptional(rawStatus, &status) != nil {
 		return nil, nil
@@ -98,6 +99,14 @@ func StorageOf(i Identity, rawSpec, rawStatus json.RawMessage) (claims []string,
 		}
 		if spec.SchedulingGroup.PodGroupName != "" {
 			claims = append(claims, PodGroup.Kind+"/"+spec.SchedulingGroup.PodGroupName)
+		}
+		return claims, nil
+	case ResourceClaim:
+		for _, consumer := range status.ReservedFor {
+			if consumer.Resource != "pods" {
+				return nil, nil
+			}
+			claims = append(claims, consumer.Name)
 		}
 		return claims, nil
 	case SnapshotContent:

@@ -40,6 +40,9 @@ func TestInUseNamesWhatEachFinalizerProtectsItsObjectFor(t *testing.T) {
 		return st.Object("v1", "PersistentVolumeClaim", "shop/new", claims(source))
 	}
 	device := st.Object("resource.k8s.io/v1", "ResourceClaim", "shop/gpu")
+	reserved := func(pods ...string) object.Object {
+		return st.Object("resource.k8s.io/v1", "ResourceClaim", "shop/gpu", claims(pods...))
+	}
 	group := st.Object("scheduling.k8s.io/v1beta1", "PodGroup", "shop/train")
 	for name, c := range map[string]struct {
 		protected object.Object
@@ -63,6 +66,8 @@ func TestInUseNamesWhatEachFinalizerProtectsItsObjectFor(t *testing.T) {
 		"a snapshot that has a content":       {snap(storage(object.Storage{})), ours + "volumesnapshot-bound-protection", []object.Object{content(claims("shop/nightly"))}, "is in use by VolumeSnapshotContent/content"},
 		"the content of a snapshot":           {content(claims("shop/nightly")), ours + "volumesnapshotcontent-bound-protection", []object.Object{snap(storage(object.Storage{}))}, "is in use by VolumeSnapshot/nightly in namespace shop"},
 		"a device that a Pod has reserved":    {device, simulate.ResourceClaimProtection, []object.Object{st.Pod("shop/a", claims("ResourceClaim/gpu"))}, "is in use by Pod/a"},
+		"a device, reserved for that Pod":     {reserved("a"), simulate.ResourceClaimProtection, []object.Object{st.Pod("shop/a", claims("ResourceClaim/gpu")), st.Pod("shop/b", claims("ResourceClaim/gpu"))}, "is in use by Pod/a"},
+		"not by a Pod that only names it":     {reserved(), simulate.ResourceClaimProtection, []object.Object{st.Pod("shop/a", claims("ResourceClaim/gpu"))}, ""},
 		"a device whose Pods were not read":   {device, simulate.ResourceClaimProtection, []object.Object{st.Pod("shop/a")}, "may be in use: this tool has not read what uses it"},
 		"a group of Pods":                     {group, simulate.PodGroupProtection, []object.Object{st.Pod("shop/a", claims("PodGroup/train")), st.Pod("shop/b", claims("PodGroup/train"))}, "is in use by Pod/a, Pod/b"},
 		"a class, whose users nobody reads":   {st.Object("storage.k8s.io/v1", "VolumeAttributesClass", "gold"), "kubernetes.io/vac-protection", nil, "may be in use: this tool has not read what uses it"},

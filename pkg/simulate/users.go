@@ -53,7 +53,7 @@ func newUsersIndex(g *graph.Graph) *usersIndex {
 		n, o := graph.Node(i), g.Object(graph.Node(i))
 		for _, name := range namesOf(o) {
 			other, ok := u.byName[name]
-			if !ok {
+			if !ok || !reserved(g.Object(other), o) {
 				continue
 			}
 			if !namesItsUser(o) || o.Kind == object.SnapshotContent.Kind {
@@ -65,7 +65,7 @@ func newUsersIndex(g *graph.Graph) *usersIndex {
 		}
 		switch o.GroupVersionKind().GroupKind() {
 		case object.ResourceClaim, object.PodGroup: // its Pod owns the former, and the latter owns its Pods
-			u.owned[n] = slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.Kind == object.Pod.Kind })
+			u.owned[n] = o.Claims != nil && len(o.Claims) == 0 || slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.Kind == object.Pod.Kind })
 			related, dependents := slices.Clone(g.Owners(n)), slices.Clone(g.Dependents(n))
 			for k, r := range o.Owners {
 				if o.Kind == object.PodGroup.Kind && r.Kind == "Job" && r.Controls() { // its Pods need not name the group as an owner
@@ -77,7 +77,7 @@ func newUsersIndex(g *graph.Graph) *usersIndex {
 			}
 			slices.Sort(related)
 			for _, pod := range slices.Compact(related) {
-				if at := g.Object(pod); at != nil && at.IsPod() {
+				if at := g.Object(pod); at != nil && at.IsPod() && reserved(o, at) {
 					u.add(pod, n)
 					u.owned[n] = true
 				}
@@ -85,6 +85,13 @@ func newUsersIndex(g *graph.Graph) *usersIndex {
 		}
 	}
 	return u
+}
+
+// reserved reports whether an object is not a ResourceClaim, or reserved for that Pod, as far as was read
+// (resourceclaim/controller.go, syncClaim).
+func reserved(o, pod *object.Object) bool {
+	isClaim := o.GroupVersionKind().GroupKind() == object.ResourceClaim
+	return !isClaim || o.Claims == nil || slices.Contains(o.Claims, pod.Name)
 }
 
 func (u *usersIndex) add(user, used graph.Node) {
@@ -103,6 +110,9 @@ func namesItsUser(o *object.Object) bool {
 func namesOf(o *object.Object) []objectName {
 	if o.GroupVersionKind().GroupKind() == object.VolumeSnapshot && o.Storage != nil && !o.Storage.ReadyToUse {
 		return []objectName{{object.VolumeClaim.Kind, o.Namespace, o.Storage.Claim}}
+	}
+	if o.GroupVersionKind().GroupKind() == object.ResourceClaim {
+		return nil
 	}
 	out := make([]objectName, len(o.Claims))
 	for i, claim := range o.Claims {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
@@ -43,12 +44,17 @@ func MarkVolumes(ctx context.Context, c *client.Client, s *snapshot.Snapshot, na
 	if slices.Contains(namespaces, "") {
 		queries = append(queries, client.Query{Type: snapshot.Type{Group: "storage.k8s.io", Version: "v1", Resource: "volumeattachments", Kind: "VolumeAttachment"}})
 	}
+	devices := func(o *object.Object) bool {
+		return o.GroupVersionKind().GroupKind() == object.ResourceClaim && slices.Contains(namespaces, o.Namespace)
+	}
+	reserves := slices.ContainsFunc(s.Objects, devices)
 	for _, t := range s.Types {
-		if t.Preferred && t.Group == object.SnapshotContent.Group && t.Kind == object.SnapshotContent.Kind {
+		kind := schema.GroupKind{Group: t.Group, Kind: t.Kind}
+		if t.Preferred && kind == object.SnapshotContent {
 			queries = append(queries, client.Query{Type: t})
 		}
 		isCore := t.Group == "" && (t.Resource == "pods" || t.Resource == "persistentvolumeclaims")
-		if isCore || t.Preferred && t.Group == object.VolumeSnapshot.Group && t.Kind == object.VolumeSnapshot.Kind {
+		if isCore || t.Preferred && (kind == object.VolumeSnapshot || kind == object.ResourceClaim && reserves) {
 			for _, namespace := range namespaces {
 				if namespace != "" {
 					queries = append(queries, client.Query{Type: t, Namespace: namespace})
