@@ -488,6 +488,15 @@ func TestTheSentencesOfWebhooks(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
+	guess := reason.WebhookRefuses{Configuration: webhook, Service: "ops/guard", Operation: "DELETE", First: pod, Uncertain: true}
+	tried := reason.WebhookRefuses{Configuration: webhook, Said: "no endpoints", Operation: "DELETE", First: pod}
+	other := reason.WebhookRefuses{Configuration: policy, Said: "not now", Operation: "DELETE", First: pod}
+	if got := reason.JoinRefusals([]reason.WebhookRefuses{guess}, []reason.WebhookRefuses{tried, other}); len(got) != 2 || got[0].Uncertain || got[0].Service == "" || got[1] != other {
+		t.Errorf("got %+v", got)
+	}
+	if got := reason.JoinRefusals([]reason.WebhookRefuses{guess}, []reason.WebhookRefuses{other}); !got[0].Uncertain {
+		t.Errorf("got %+v", got)
+	}
 	if got := reason.DryRunsAccepted.Of(2).Message(); got != "the API server accepted 2 dry runs of deletions and updates" {
 		t.Error(got)
 	}

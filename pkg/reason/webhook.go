@@ -2,6 +2,7 @@ package reason
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -70,13 +71,9 @@ func (r WebhookRefuses) Message() string {
 	return fmt.Sprintf("%s %s %s: %s", who, verb, what, fault)
 }
 
-// AddRefusal adds a refusal to others. If that of another object is equal, it counts the object. A dry run adds nothing
-// about a configuration that is known to have no backend.
+// AddRefusal adds a refusal to others. If that of another object is equal, it counts the object.
 func AddRefusal(all []WebhookRefuses, r WebhookRefuses) []WebhookRefuses {
 	for i, known := range all {
-		if known.Service != "" && r.Service == "" && known.Configuration == r.Configuration {
-			return all
-		}
 		known.First, known.Finalizer, known.More = r.First, r.Finalizer, r.More
 		if known == r {
 			all[i].More++
@@ -84,6 +81,19 @@ func AddRefusal(all []WebhookRefuses, r WebhookRefuses) []WebhookRefuses {
 		}
 	}
 	return append(all, r)
+}
+
+// JoinRefusals returns the refusals for lack of a backend, which are certain if dry runs show the same, and those of dry
+// runs that other configurations cause.
+func JoinRefusals(known, tried []WebhookRefuses) []WebhookRefuses {
+	for i, k := range known {
+		known[i].Uncertain = k.Uncertain && !slices.ContainsFunc(tried, func(r WebhookRefuses) bool {
+			return r.Configuration == k.Configuration && r.Operation == k.Operation && r.First == k.First && r.More == k.More
+		})
+	}
+	return append(known, slices.DeleteFunc(tried, func(r WebhookRefuses) bool {
+		return slices.ContainsFunc(known, func(k WebhookRefuses) bool { return k.Configuration == r.Configuration })
+	})...)
 }
 
 // Remedy returns what a person may do about it as a clause, and the command for the second part of

@@ -65,7 +65,8 @@ func Admission(ctx context.Context, c *client.Client, seen *snapshot.Snapshot) r
 		}
 	}
 	a := &admission{c, seen, snapshot.NewView(seen), configurations}
-	out := a.ask(ctx, known, append(seen.Samples(matching), seen.Endings((*object.Object).Terminating)...))
+	out, _ := a.ask(ctx, append(seen.Samples(matching), seen.Endings((*object.Object).Terminating)...))
+	out.Refused = reason.JoinRefusals(known, out.Refused)
 	if unread = cmp.Or(unread, ctx.Err()); unread != nil {
 		_, message := client.Classify(unread)
 		out.Unknown = redact.Text(message)
@@ -114,14 +115,25 @@ func Refusals(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, wr
 		return a.view.Refusals(seen.Webhooks, writes)
 	}
 	a.configurations, _ = webhookConfigurations(ctx, c)
-	known := a.view.Refusals(withoutBackend(ctx, c, a.configurations), writes)
-	return a.ask(ctx, known, slices.DeleteFunc(slices.Clone(writes), func(w snapshot.Write) bool { return !w.UnderWay })).Refused
+	tried, accepted := a.ask(ctx, slices.DeleteFunc(slices.Clone(writes), func(w snapshot.Write) bool { return !w.UnderWay }))
+	var plain, conditional []snapshot.AdmissionWebhook
+	for _, w := range withoutBackend(ctx, c, a.configurations) {
+		if len(w.MatchConditions) == 0 {
+			plain = append(plain, w)
+		} else {
+			conditional = append(conditional, w) // its conditions may exempt this user, and not a controller
+		}
+	}
+	known := a.view.Refusals(conditional, writes)
+	writes = slices.DeleteFunc(slices.Clone(writes), func(w snapshot.Write) bool { return accepted[w] })
+	known = append(known, a.view.Refusals(plain, writes)...)
+	return reason.JoinRefusals(known, tried.Refused)
 }
 
-// ask adds to refusals those of writes about objects of the scan that the API server refuses by dry run. It asks only
-// about what the API server itself serves, as other servers may not know dry runs.
-func (a *admission) ask(ctx context.Context, refused []reason.WebhookRefuses, writes []snapshot.Write) reason.Admission {
-	out := reason.Admission{Refused: refused}
+// ask asks the API server by dry run whether it accepts writes about objects of the scan. It asks only about what the
+// API server itself serves, as other servers may not know dry runs.
+func (a *admission) ask(ctx context.Context, writes []snapshot.Write) (out reason.Admission, accepted map[snapshot.Write]bool) {
+	accepted = map[snapshot.Write]bool{}
 	objects := map[types.UID]*object.Object{}
 	for _, o := range a.seen.Objects {
 		objects[o.UID] = o
@@ -167,10 +179,11 @@ func (a *admission) ask(ctx context.Context, refused []reason.WebhookRefuses, wr
 		case err != nil:
 			out.Unknown = cmp.Or(out.Unknown, redact.Text(err.Error()))
 		default:
-			out.Accepted++
+			accepted[asked[i]] = true
 		}
 	}
-	return out
+	out.Accepted = len(accepted)
+	return out, accepted
 }
 
 // send sends a write about an object in this state.
