@@ -37,7 +37,7 @@ func confirmPlan(ctx context.Context, o *MutatingOptions, p *plan.Plan) error {
 	case !s.InTerm:
 		return Refuse(s, ExitUnconfirmed, "cannot ask for confirmation: standard input is not a terminal", "use --yes, or --confirm "+p.Digest())
 	}
-	return ask(ctx, s, p, o.place(p))
+	return ask(ctx, s, p, o.place(p), !o.NoBackup)
 }
 
 // exceedsMaxDeletes returns what --max-deletes does not allow a plan to do, to continue a
@@ -60,8 +60,8 @@ func (o *MutatingOptions) place(p *plan.Plan, others ...object.Identity) string 
 }
 
 // question returns the prompt and the answer that confirms: the number of objects to
-// delete, which nobody types by accident, or yes if none is deleted. place is where that is.
-func question(p *plan.Plan, place string) (prompt, want string) {
+// delete, which nobody types by accident, or yes if none is deleted. place is where that is. Without a backup it says so.
+func question(p *plan.Plan, place string, backsUp bool) (prompt, want string) {
 	what, want := intent(p)
 	kept := ""
 	if len(p.LostObjects)+p.Summary().Create+p.Summary().Link == 0 {
@@ -73,8 +73,11 @@ func question(p *plan.Plan, place string) (prompt, want string) {
 			blocked++
 		}
 	}
+	if !backsUp && len(p.LostObjects) > 0 {
+		kept = " " + noUndo
+	}
 	if blocked > 0 {
-		kept = fmt.Sprintf(" %s will be blocked, and cannot be canceled.", wording.Count(blocked, "deletion"))
+		kept += fmt.Sprintf(" %s will be blocked, and cannot be canceled.", wording.Count(blocked, "deletion"))
 	}
 	first := ""
 	if inUse := planview.Breaks(p); len(inUse) > 0 {
@@ -82,6 +85,9 @@ func question(p *plan.Plan, place string) (prompt, want string) {
 	}
 	return first + fmt.Sprintf("%s%s?%s Type %s to confirm: ", what, place, kept, want), want
 }
+
+// noUndo is said of a deletion without a backup.
+const noUndo = "Nothing is backed up, so it cannot be undone."
 
 // intent returns what a plan does, and the answer that confirms it.
 func intent(p *plan.Plan) (what, want string) {
@@ -148,8 +154,8 @@ func changed(p *plan.Plan) int {
 	return n
 }
 
-func ask(ctx context.Context, s Streams, p *plan.Plan, place string) error {
-	prompt, want := question(p, place)
+func ask(ctx context.Context, s Streams, p *plan.Plan, place string, backsUp bool) error {
+	prompt, want := question(p, place, backsUp)
 	fmt.Fprint(s.Err, prompt)
 	answer := make(chan string, 1)
 	go func() {

@@ -195,6 +195,9 @@ func (o *runOutcome) printResult(r *result) error {
 	if o.dryRun() {
 		line = fmt.Sprintf("The API server would accept %d of %d steps. Nothing was changed: dry run, digest %s.", r.Summary.Done, len(o.plan.Steps), r.Digest)
 	}
+	if o.backup == "" && o.gone > 0 {
+		line += " " + noUndo
+	}
 	if o.backup != "" && r.Summary.Done > 0 && slices.ContainsFunc(o.plan.Steps, func(s plan.Step) bool { return s.BacksUp() }) {
 		line += " " + o.undo()
 	}
