@@ -26,7 +26,7 @@ func confirmPlan(ctx context.Context, o *MutatingOptions, p *plan.Plan) error {
 	}
 	switch {
 	case len(p.Breaks()) > 0 && !o.allowInUse:
-		return Refuse(s, ExitUnconfirmed, planview.Breaks(p)[0]+": nothing was changed", "to take it away all the same, add --allow-in-use: its users lose it")
+		return Refuse(s, ExitUnconfirmed, planview.Breaks(p)[0]+"; nothing was changed", "to take it away all the same, add --allow-in-use: its users lose it")
 	case o.confirm != "" && o.confirm != p.Digest():
 		return Refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan differs from the confirmed one: its digest is %s, not %s", p.Digest(), o.confirm), "preview the plan again, and confirm its digest")
 	case !o.Prompts() && o.exceedsMaxDeletes(p) != "":
@@ -81,7 +81,7 @@ func question(p *plan.Plan, place string, backsUp bool) (prompt, want string) {
 	}
 	first := ""
 	if inUse := planview.Breaks(p); len(inUse) > 0 {
-		first = wording.List(inUse, 3) + ": its users lose it.\n"
+		first = wording.List(inUse, 3) + "; its users lose it.\n"
 	}
 	return first + fmt.Sprintf("%s%s?%s Type %s to confirm: ", what, place, kept, want), want
 }

@@ -59,11 +59,24 @@ func TestStorageOfReturnsClaims(t *testing.T) {
 		"a volume that is released is not":                              {"PersistentVolume", `{"claimRef":{"namespace":"ns","name":"a"}}`, `{"phase":"Released"}`, []string{}},
 		"an attachment is for a volume":                                 {"VolumeAttachment", `{"source":{"persistentVolumeName":"pv-1"}}`, ``, []string{"pv-1"}},
 		"an attachment of an inline volume is for none":                 {"VolumeAttachment", `{"source":{"inlineVolumeSpec":{}}}`, ``, []string{}},
+		"a Pod on a node keeps its devices, and its group":              {"Pod", `{"nodeName":"n","resourceClaims":[{"resourceClaimName":"gpu"}],"schedulingGroup":{"podGroupName":"train"}}`, `{}`, []string{"ResourceClaim/gpu", "PodGroup/train"}},
+		"not when it is done":                                           {"Pod", `{"nodeName":"n","resourceClaims":[{"resourceClaimName":"gpu"}]}`, `{"phase":"Succeeded"}`, []string{}},
+		"a device is reserved for Pods":                                 {"ResourceClaim", `{"devices":{}}`, `{"reservedFor":[{"resource":"pods","name":"a"}]}`, []string{"a"}},
+		"a device that is not reserved is for none":                     {"ResourceClaim", `{"devices":{}}`, `{}`, []string{}},
+		"of a device for others the Pods are unknown":                   {"ResourceClaim", `{"devices":{}}`, `{"reservedFor":[{"resource":"podgroups","name":"a"}]}`, nil},
+		"a content is bound to a snapshot":                              {"VolumeSnapshotContent", `{"volumeSnapshotRef":{"namespace":"ns","name":"a","uid":"u"}}`, ``, []string{"ns/a"}},
+		"a content that is not bound is for none":                       {"VolumeSnapshotContent", `{"volumeSnapshotRef":{"namespace":"ns","name":"a"}}`, ``, []string{}},
+		"a claim is being made from a snapshot":                         {"PersistentVolumeClaim", `{"dataSource":{"kind":"VolumeSnapshot","name":"a"}}`, `{"phase":"Pending"}`, []string{"VolumeSnapshot/a"}},
 		"of anything else nothing is known":                             {"ConfigMap", `{"nodeName":"n",` + volumes + `}`, ``, nil},
 	} {
 		i := object.Identity{APIVersion: "v1", Kind: c.kind, Name: "it"}
-		if c.kind == "VolumeAttachment" {
+		switch c.kind {
+		case "VolumeAttachment":
 			i.APIVersion = "storage.k8s.io/v1"
+		case "VolumeSnapshotContent":
+			i.APIVersion = "snapshot.storage.k8s.io/v1"
+		case "ResourceClaim":
+			i.APIVersion = "resource.k8s.io/v1"
 		}
 		got, _ := object.StorageOf(i, json.RawMessage(c.spec), json.RawMessage(c.status))
 		if !slices.Equal(got, c.want) || (got == nil) != (c.want == nil) {

@@ -38,7 +38,7 @@ func TestK9sPvTerminatingAProtectedVolumeIsNotTakenFromItsClaim(t *testing.T) {
 
 	remove := []string{"finalizer", "remove", "pvc/data", "kubernetes.io/pvc-protection", "-n", ns}
 	s.gc(append(remove, "--dry-run")...).exits(t, 0).warns(t, "a run needs --allow-in-use").shows(t, "although it is "+inUse).lacks(t, "Run exactly this plan")
-	s.gc(append(remove, "--yes")...).exits(t, 4).warns(t, "PersistentVolumeClaim/data is "+inUse+": nothing was changed", "--allow-in-use")
+	s.gc(append(remove, "--yes")...).exits(t, 4).warns(t, "PersistentVolumeClaim/data is "+inUse+"; nothing was changed", "--allow-in-use")
 	if s.gone(claim) {
 		t.Fatal("the claim is gone without the consent")
 	}
