@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -35,8 +34,12 @@ func planObjects(p *plan.Plan) []object.Identity {
 	return out
 }
 
-// maxPreviewLines is how many lines of a preview are printed, unless the format is wide.
-const maxPreviewLines = 1000
+// maxPreviewLines is how many lines of a preview are printed, unless the format is wide, and maxScreens how
+// many times the lines of a terminal.
+const (
+	maxPreviewLines = 1000
+	maxScreens      = 2
+)
 
 // usualHeight is how many lines a terminal is taken to have whose height is unknown.
 const usualHeight = 40
@@ -50,18 +53,16 @@ func (s *Streams) screen(out io.Writer) (lines int, ok bool) {
 	return cmp.Or(s.Height(), usualHeight), true
 }
 
-// writePlan writes the plan for a person: every line of it if the format is wide, and totals if
-// it has more lines than the terminal.
-func writePlan(o *MutatingOptions, p *plan.Plan, out io.Writer, palette *color.Palette) error {
+// previewLimit returns how many lines of a plan a person sees: all of them, which is 0, if the format is wide; on a
+// terminal about what it shows, unless each line needs a look, as in a repair or a restoration.
+func previewLimit(o *MutatingOptions, p *plan.Plan, out io.Writer) int {
 	if o.Output.Format == wide {
-		return planview.Preview(out, p, 0, palette)
+		return 0
 	}
 	if lines, ok := o.Scan.screen(out); ok && (p.Mode == plan.Collect || p.Mode.Cascades()) {
-		if written, err := planview.Totals(out, p, lines, maxPreviewLines, palette); written || err != nil {
-			return err
-		}
+		return min(maxScreens*lines, maxPreviewLines)
 	}
-	return planview.Preview(out, p, maxPreviewLines, palette)
+	return maxPreviewLines
 }
 
 // preview prints the plan: for a program if it is the result of the command, for a person
@@ -81,7 +82,8 @@ func preview(o *MutatingOptions, p *plan.Plan, notes []string) error {
 	if grants := planview.Grants(p); grants != "" {
 		fmt.Fprintln(out, palette.Deleted(grants))
 	}
-	if err := writePlan(o, p, out, palette); err != nil {
+	left, err := planview.Preview(out, p, previewLimit(o, p, out), palette)
+	if err != nil {
 		return err
 	}
 	notes = slices.Clip(notes)
@@ -89,9 +91,9 @@ func preview(o *MutatingOptions, p *plan.Plan, notes []string) error {
 		if keeps, sentence, hangs := planview.Hangs(p); hangs {
 			notes = append(notes, sentence+": "+o.Scan.ExplainCommand(keeps, ""))
 		}
-		if sum := planview.DeletionSummary(p, palette); sum != "" {
-			notes = append(notes, sum)
-		}
+	}
+	if sum := planview.DeletionSummary(p, palette); sum != "" && (left > 0 || p.Mode.Cascades()) {
+		notes = append(notes, sum)
 	}
 	if sum := planview.DataSummary(p, palette); sum != "" {
 		notes = append(notes, sum)

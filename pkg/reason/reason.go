@@ -62,18 +62,6 @@ func Short(r Reason) string {
 	return Message(r)
 }
 
-// Cause returns what a step comes from: the same text for all objects that have lost the same
-// owners. It is the message of a reason that is about no lost owners.
-func Cause(r Reason) string {
-	switch r := r.(type) {
-	case OwnersLost:
-		return facts(r.Owners)
-	case OwnersPartlyLost:
-		return facts(r.Owners)
-	}
-	return Message(r)
-}
-
 // Stored is a reason as JSON documents hold it: to be embedded in the struct that is
 // encoded. The zero value stands for no reason.
 type Stored struct {

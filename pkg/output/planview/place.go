@@ -2,8 +2,25 @@ package planview
 
 import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
+
+// places are the namespaces of several objects.
+type places map[string]bool
+
+func (p places) add(o object.Identity) { p[o.Namespace] = true }
+
+// String returns the namespace, or how many there are.
+func (p places) String() string {
+	if len(p) > 1 {
+		return wording.Thousands(len(p)) + " namespaces"
+	}
+	for at := range p {
+		return namespace(object.Identity{Namespace: at})
+	}
+	return ""
+}
 
 // Place returns where the objects are that the plan changes or deletes, and others: " in namespace shop",
 // " in 3 namespaces". It returns "" if none has a namespace. Objects without one are named

@@ -40,7 +40,7 @@ func widget(at string, with ...Option) object.Object {
 func previewed(t *testing.T, p *plan.Plan, limit int, mode color.Mode) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := planview.Preview(&out, p, limit, color.New(mode, false, false)); err != nil {
+	if _, err := planview.Preview(&out, p, limit, color.New(mode, false, false)); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

@@ -3,6 +3,7 @@ package planview
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
@@ -19,28 +20,22 @@ var (
 )
 
 // Preview writes what the plan does: a tree with deletions first, then what stays, what is
-// blocked and what is left alone. It counts the lines beyond limit; zero is no limit. It
-// writes nothing for a plan that does nothing and has nothing blocked.
-func Preview(w io.Writer, p *plan.Plan, limit int, palette *color.Palette) error {
-	d := drawing{layout: newLayout(p, palette), listContents: p.Mode.Cascades(), limit: limit}
+// blocked and what is left alone. Beyond limit, it writes only what a person has to see by name, and
+// counts the other lines, which it reports; zero is no limit. It writes nothing for a plan that does
+// nothing and has nothing blocked.
+func Preview(w io.Writer, p *plan.Plan, limit int, palette *color.Palette) (left int, err error) {
+	d := drawing{layout: newLayout(p, palette), listContents: p.Mode.Cascades(), limit: limit, drawn: map[*line]bool{}}
 	d.draw()
-	return d.writeRows(w)
-}
-
-// writeRows writes the rows as a table, and counts those beyond the limit. It writes nothing
-// if there are none.
-func (d *drawing) writeRows(w io.Writer) error {
 	if d.total == 0 {
-		return nil
+		return 0, nil
 	}
 	if err := table.Write(w, headings, cells(d.rows), shrink...); err != nil {
-		return err
+		return 0, err
 	}
-	if more := d.total - len(d.rows); more > 0 {
-		_, err := fmt.Fprintf(w, "… and %s: to see every line, use -o wide\n", wording.Count(more, "more line"))
-		return err
+	if left = d.total - len(d.rows); left > 0 {
+		_, err = fmt.Fprintf(w, "… and %s: to see every line, use -o wide\n", wording.Count(left, "more line"))
 	}
-	return nil
+	return left, err
 }
 
 // Blocked writes a line for each blocked deletion, or nothing if there is none.
@@ -72,7 +67,7 @@ type Row struct {
 // Rows returns all lines of a preview, with the contents of namespaces and
 // CustomResourceDefinitions by name.
 func Rows(p *plan.Plan) []Row {
-	d := drawing{layout: newLayout(p, color.New(color.Never, false, true)), listContents: true}
+	d := drawing{layout: newLayout(p, color.New(color.Never, false, true)), listContents: true, drawn: map[*line]bool{}}
 	d.draw()
 	return d.rows
 }
@@ -100,22 +95,30 @@ type drawing struct {
 	limit        int  // of rows; zero is no limit
 	rows         []Row
 	total        int // with the rows beyond the limit
+	drawn        map[*line]bool
 }
 
-// add adds a row, or only counts it beyond the limit.
-func (d *drawing) add(row func() Row) {
+// maxNamed is how many rows beyond the limit are added for what a person has to see by name.
+const maxNamed = 1000
+
+// full reports whether the rows have reached the limit and so many more.
+func (d *drawing) full(more int) bool { return d.limit > 0 && len(d.rows) >= d.limit+more }
+
+// add adds a row about a line, or only counts it beyond the limit.
+func (d *drawing) add(on *line, row func() Row) {
 	d.total++
-	if d.limit == 0 || len(d.rows) < d.limit {
+	if !d.full(0) {
 		d.rows = append(d.rows, row())
+		d.drawn[on] = true
 	}
 }
 
 // draw adds the tree, then the objects without a step.
 func (d *drawing) draw() {
 	for _, root := range d.roots {
-		d.add(func() Row { return d.row(root, d.why(root)) })
+		d.add(root, func() Row { return d.row(root, d.why(root)) })
 		table.Tree(d.below(root), func(n node, depth int, branches string) []node {
-			d.add(func() Row {
+			d.add(n.line, func() Row {
 				row := d.rowBelow(n)
 				row.Depth, row.branches = depth, branches
 				return row
@@ -126,9 +129,53 @@ func (d *drawing) draw() {
 			return d.below(n.line)
 		})
 	}
+	if d.total > len(d.rows) {
+		d.drawNamed()
+	}
 	d.eachUnchanged(func(r Row) {
-		d.add(func() Row { return r })
+		d.total++
+		if !d.full(0) || r.label != labelKeep && r.label != labelLeave && !d.full(maxNamed) {
+			d.rows = append(d.rows, r)
+		}
 	})
+}
+
+// drawNamed adds a row for each object beyond the limit that must not disappear into a number: what
+// CriticalDeletions names, what is deleted although its reference is likely a mistake, what is blocked, and what
+// cannot be predicted.
+func (d *drawing) drawNamed() {
+	for _, on := range d.lines {
+		if d.drawn[on] || !d.named(on) || d.full(maxNamed) {
+			continue
+		}
+		d.rows = append(d.rows, d.rowAlone(on))
+		if on.contents() == 1 && !d.listContents { // its container counts it
+			d.total++
+		}
+	}
+}
+
+// named reports whether the object of a line has a row beyond the limit.
+func (l *layout) named(on *line) bool {
+	o, out := on.object(), l.outcome(on.object())
+	blocked := out.When == plan.Later && l.blocked[o] != nil
+	return blocked || out.Nondeterministic.Reason != nil || out.State == plan.Terminating || l.deletes(on) && (critical(o) || slices.ContainsFunc(on.main.References, isMistake))
+}
+
+// isMistake reports whether a reference is likely wrong, so that its object is not garbage:
+// something else has the owner's name or UID.
+func isMistake(r plan.Reference) bool {
+	return r.State == reason.StateReplaced || r.State == reason.StateMismatched || r.State == reason.StateInOtherNamespace
+}
+
+// rowAlone returns the row of a line that is not below its cause. It counts the contents of
+// the object.
+func (d *drawing) rowAlone(on *line) Row {
+	row := d.row(on, d.whyAlone(on))
+	if what, how := contentsOf(on); what != "" {
+		row.Why += "; " + what + ": " + how
+	}
+	return row
 }
 
 // The labels of objects that have no step, or that are deleted after the run.
