@@ -332,7 +332,7 @@ func (t *TerminatingObject) holds(holder Holder, because reason.Reason, finalize
 func (t *TerminatingObject) explain(held reason.HeldByFinalizers) {
 	if held.Due != nil {
 		t.Because = held.Due.Finalizer + held.Because()
-	} else if held.Any() {
+	} else if len(held.UsedBy) > 0 || held.Any() && t.Age() > settle { // who uses it need not be known before
 		t.Because = t.Object.String() + " " + held.Message()
 	}
 }
