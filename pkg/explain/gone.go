@@ -64,6 +64,9 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory, by *reason.De
 		a.say(collector.ConsequenceNone, "%s does not exist: %s still %s it as %s owner.", capitalized(what), reason.Count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their"))
 		a.next("It probably existed before, because references to it have a UID. Who deleted it, and when, is unknown.")
 		e.suggestFirst(a)
+	case at.Namespace != "" && slices.ContainsFunc(a.Events, func(e object.Event) bool { return e.Reason == invalidNamespaceReason }):
+		a.say(collector.ConsequenceNone, "%s is gone: the garbage collector reported that its owner is not in this namespace, and deletes such an object.", capitalized(what))
+		a.suggest("correct the owner reference in its manifest before you create it again", plugin.Line("repair", "-f", "FILE", "--dry-run")...)
 	default:
 		a.say(collector.ConsequenceNone, "%s no longer exists: Events still mention it.", capitalized(what))
 	}
