@@ -51,7 +51,7 @@ const (
 // NothingReadableError reports that no type could be listed.
 type NothingReadableError struct {
 	Gaps  []snapshot.Gap
-	Asked string // the type of the first target; empty without one
+	Asked string // the type of the only target, else empty
 }
 
 func (e *NothingReadableError) Error() string {
@@ -167,7 +167,7 @@ func (sc *scanner) run(ctx context.Context) (*snapshot.Snapshot, error) {
 	}
 	if len(sc.listed) == 0 && len(sc.gaps) > 0 {
 		nothing := &NothingReadableError{Gaps: sc.gaps}
-		if of := sc.scope.Targets; len(of) > 0 {
+		if of := sc.scope.Targets; len(of) == 1 {
 			m, _ := sc.view().Map(of[0].APIVersion, of[0].Kind)
 			nothing.Asked = m.Type.String()
 		}
