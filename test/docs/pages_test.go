@@ -216,7 +216,6 @@ var exitCodes = []struct {
 	{"docs/commands/collect.md", "kubectl gc collect --confirm", 4, "it is the digest of another plan"},
 	{"docs/commands/delete.md", "kubectl gc delete deployment/web -n shop --confirm", 4, "it is the digest of another plan"},
 	{"docs/commands/finalizer_remove.md", "kubectl gc finalizer remove pvc/import-scratch example.com/hold -n shop --confirm", 4, "it is the digest of another plan"},
-	{"docs/commands/stuck.md", "kubectl gc stuck namespace/legacy", 1, "there is no such namespace"},
 	{"docs/commands/repair.md", "kubectl gc repair --confirm", 4, "it is the digest of another plan"},
 	{"docs/rules/unknown-owner-kind.md", "kubectl get crd | grep", 1, "there is no such kind: that is the point"},
 }

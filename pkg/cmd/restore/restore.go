@@ -73,7 +73,7 @@ kubectl gc restore 2026-11-20T08-31-07Z
 kubectl gc restore latest
 
 # Only some of its objects
-kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/flags`),
+kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/web-settings`),
 		Args:              cobra.ArbitraryArgs,
 		RunE:              c.run,
 		ValidArgsFunction: c.completeBackup,
