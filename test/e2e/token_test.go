@@ -34,7 +34,7 @@ func TestKubernetes24928TokenSecretsGoWithTheirServiceAccount(t *testing.T) {
 	before := issued()
 
 	for _, target := range []string{"serviceaccount/ci", "configmap/operator"} { // the latter takes the account along
-		s.gc("delete", target, "-n", ns, "--dry-run").exits(t, 0).shows(t, "Secret/ci-token", "Secret 1, ServiceAccount 1")
+		s.gc("delete", target, "-n", ns, "--dry-run").exits(t, 0).shows(t, "Secret/ci-token", "the token controller deletes it", "Secret 1, ServiceAccount 1")
 	}
 	backups := t.TempDir()
 	s.gc("delete", "serviceaccount/ci", "-n", ns, "--yes", "--max-deletes", "1", "--backup-dir", backups).exits(t, 4)

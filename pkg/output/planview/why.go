@@ -261,6 +261,10 @@ func (l *layout) whyWithout(o *plan.Outcome, above object.Identity) string {
 		container = "its deletion can complete, since nothing is left in it"
 	case below && above.Kind == "Pod":
 		container = "its namespace is being deleted, and no Pod is left in it"
+	case below && above.IsServiceAccount():
+		container = "the token controller deletes it"
+	case below && above.Kind == "Service":
+		container = "the endpoints controller deletes it"
 	}
 	if o.Already && container == withContainer {
 		container += " (already being deleted)"
