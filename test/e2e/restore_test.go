@@ -458,7 +458,7 @@ func TestRestoreByBackupName(t *testing.T) {
 	at.gc("restore").exits(t, 0).warns(t, "No backups in "+home)
 	doomed := s.create(configMap(ns, "doomed"))
 	at.gc("delete", "--client-side", "configmap/doomed", "-n", ns, "--yes").exits(t, 0)
-	r := at.gc("restore").exits(t, 0).shows(t, "BACKUP", "delete ConfigMap/doomed", ns, "complete", "this one")
+	r := at.gc("restore").exits(t, 0).shows(t, "BACKUP", "delete ConfigMap/doomed", ns, "complete")
 	name := strings.Fields(strings.Split(r.Stdout, "\n")[1])[0]
 	at.gc("why", "configmap/doomed", "-n", ns).exits(t, 0).shows(t, "is gone: kubectl gc delete deleted it at ", "undo that", name)
 

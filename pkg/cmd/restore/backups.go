@@ -128,7 +128,14 @@ func (c *restoreCommand) list(ctx context.Context) error {
 			others = append(others, cells)
 		}
 	}
-	return table.Write(c.options.Scan.Text(), []string{"BACKUP", "WHAT", "NAMESPACE", "STATE", "CLUSTER"}, append(others, ours...), "CLUSTER", "WHAT")
+	columns := []string{"BACKUP", "WHAT", "NAMESPACE", "STATE", "CLUSTER"}
+	if len(others) == 0 { // all are of this cluster
+		columns = columns[:4]
+		for i := range ours {
+			ours[i] = ours[i][:4]
+		}
+	}
+	return table.Write(c.options.Scan.Text(), columns, append(others, ours...), "CLUSTER", "WHAT")
 }
 
 // row returns the table row of a backup, even if it cannot be opened, and whether it is of the cluster with this UID.
