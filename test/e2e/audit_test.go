@@ -60,7 +60,7 @@ func TestStuckNamesWhatHoldsDeletions(t *testing.T) {
 	ns := s.namespace("terminating")
 	shortGrace := func(o object) { o.Object["spec"].(map[string]any)["terminationGracePeriodSeconds"] = int64(1) }
 	lost := s.create(pod(ns, "lost", onNode("e2e-lost-node"), shortGrace))
-	held := s.create(configMap(ns, "held", heldBy("example.com/hold")))
+	held := s.create(configMap(ns, "held", heldBy("absent.test/hold")))
 	owner := s.create(configMap(ns, "owner"))
 	child := s.create(configMap(ns, "child", ownedBy(referenceTo(owner, blocking)), heldBy("karpenter.sh/termination")))
 	s.create(configMap(ns, "stays"))
@@ -80,7 +80,7 @@ func TestStuckNamesWhatHoldsDeletions(t *testing.T) {
 	}
 	want := map[string]terminatingObject{
 		"lost":  {Holder: "kubelet", Because: Because{Reason: "PodOverdue"}},
-		"held":  {Holder: "finalizer", Because: Because{Reason: "HeldByFinalizers"}, Finalizers: []holdingFinalizer{{Name: "example.com/hold", Controller: "the controller behind example.com"}}},
+		"held":  {Holder: "finalizer", Because: Because{Reason: "HeldByFinalizers"}, Finalizers: []holdingFinalizer{{Name: "absent.test/hold", Controller: "the controller behind absent.test"}}},
 		"child": {Holder: "finalizer", Because: Because{Reason: "HeldByFinalizers"}, Finalizers: []holdingFinalizer{{Name: "karpenter.sh/termination", Controller: "Karpenter"}}},
 		"owner": {Holder: "dependents", Because: Because{Reason: "BlockedByDependents"}, Finalizers: []holdingFinalizer{{Name: "karpenter.sh/termination", Controller: "Karpenter"}}},
 	}
@@ -99,27 +99,27 @@ func TestStuckNamesWhatHoldsDeletions(t *testing.T) {
 	}
 	for _, o := range got.Objects {
 		for _, f := range o.Finalizers {
-			if f.Traces == nil || len(f.Traces.Groups)+len(f.Traces.Webhooks)+len(f.Traces.Unread) > 0 {
+			if f.Traces == nil || len(f.Traces.Found)+len(f.Traces.Active)+len(f.Traces.Unread) > 0 {
 				t.Errorf("%s: the traces of a controller that does not exist are %+v", f.Name, f.Traces)
 			}
 		}
 	}
 	s.gc("why", "configmap/held", "-n", ns).exits(t, 0).shows(t,
-		"No API group, CustomResourceDefinition, APIService or webhook configuration of example.com exists in this cluster. The controller may have been uninstalled.",
-		"finalizer remove configmap/held example.com/hold -n "+ns+" --dry-run")
+		"Nothing of absent.test is installed (no type, APIService, webhook or Deployment; no write, Event or Lease in the last hour): its controller may be gone.",
+		"finalizer remove configmap/held absent.test/hold -n "+ns+" --dry-run")
 	const waits = "it waits for the kubelet of Node e2e-lost-node, which does not exist"
 	s.gc("why", "pod/lost", "-n", ns).exits(t, 0).shows(t, "has been past its grace period for ", waits)
 	s.gc("stuck", "-n", ns, "-o", "wide").exits(t, 0).shows(t, waits)
 	saved := filepath.Join(t.TempDir(), "cluster.json")
 	s.gc("snapshot", "-o", saved).exits(t, 0)
 	s.gc("stuck", "-n", ns, "--from", saved, "-o", "wide").exits(t, 0).shows(t, waits)
-	table := s.gc("stuck", "-n", ns).exits(t, 0).shows(t, "example.com/hold: No API group, ",
+	table := s.gc("stuck", "-n", ns).exits(t, 0).shows(t, "Nothing of absent.test is installed ",
 		"AGE", "NAMESPACE", "OBJECT", "HELD BY", "CONTROLLER",
 		"kubelet of Node e2e-lost-node, which does not exist", "ConfigMap/child (dependent, held by karpenter.sh/termination)", "4 objects are being deleted, the oldest for ")
 	t.Log("\n" + table.Stdout)
 	s.gc("audit", "-n", ns, "-o", "prometheus", "--fail-on=never").exits(t, 0).shows(t,
 		`kubectl_gc_terminating_objects{kind="Pod",holder="kubelet"} 1`,
-		`kubectl_gc_terminating_objects{kind="ConfigMap",holder="example.com/hold"} 1`,
+		`kubectl_gc_terminating_objects{kind="ConfigMap",holder="absent.test/hold"} 1`,
 		`kubectl_gc_terminating_objects{kind="ConfigMap",holder="dependents"} 1`,
 		`kubectl_gc_terminating_oldest_seconds{kind="Pod",holder="kubelet"} `)
 }

@@ -141,7 +141,7 @@ func TestCollectKeepsObjectsThatCannotBeBackedUp(t *testing.T) {
 	homeless := s.tool()
 	homeless.env = append(homeless.env, "HOME=")
 	homeless.gc("collect", "-n", ns, "--yes").exits(t, 2).
-		warns(t, "error: choose a folder for the backup", "hint: choose one with --backup-dir, or use --no-backup")
+		warns(t, "error: find the backups: ", "hint: choose a folder with --backup-dir")
 	s.requireUnchanged(objects...)
 
 	whole := func(about func(*http.Request) bool) func(*http.Request) bool {

@@ -47,13 +47,13 @@ type (
 		Traces     *controllerTraces
 	}
 	controllerTraces struct {
-		Domain      string
-		Groups      []string
-		APIServices []string
-		Webhooks    []string
-		More        int
-		Definitions int
-		Unread      []any
+		Domain  string
+		Own     bool
+		Found   []string
+		More    int
+		Active  []string
+		Watched bool
+		Unread  []any
 	}
 	settled struct {
 		After      string `json:"after"`

@@ -162,7 +162,7 @@ func TestUserLimitedToOneNamespaceHasToNameIt(t *testing.T) {
 	if got := bob.audit("-n", ns, "--strict"); !got.Complete || len(got.Findings) > 0 {
 		t.Errorf("there should be no findings, but the audit has %+v", got)
 	}
-	r := bob.gc("audit").exits(t, 2).warns(t, "forbidden", "-n")
+	r := bob.gc("audit").exits(t, 2).warns(t, "the server forbids all ", "use -n")
 	if r.Stdout != "" {
 		t.Errorf("there is output: %s", r.Stdout)
 	}

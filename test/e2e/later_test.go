@@ -63,7 +63,7 @@ func TestHarvester6668RestoredClaimIsPartOfTheDeletion(t *testing.T) {
 	}
 }
 
-var deletedOf = regexp.MustCompile(`Deleted (\d+) of (\d+)\.`)
+var deletedOf = regexp.MustCompile(`Deleted (\d+) of (\d+) in `)
 
 // A namespace with one held object: the others are waited for, and only they are counted.
 func TestKubeflow7297ReportCountsWhatIsGone(t *testing.T) {
@@ -100,7 +100,7 @@ func TestKubeflow4720HeldObjectsAreNotCountedAsDeleted(t *testing.T) {
 		words = append(words, "configmap/"+name)
 	}
 	s.create(configMap(ns, "stuck", heldBy("example.com/hold")))
-	s.gc(append(words, "configmap/stuck", "-n", ns, "--yes")...).exits(t, 1).shows(t, "Deleted 3 of 4. ConfigMap/stuck has been held by example.com/hold")
+	s.gc(append(words, "configmap/stuck", "-n", ns, "--yes")...).exits(t, 1).shows(t, "Deleted 3 of 4 in ", "ConfigMap/stuck has been held by example.com/hold")
 }
 
 // A claim that was being deleted goes with the last finished Pod that uses it.

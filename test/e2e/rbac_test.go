@@ -87,7 +87,7 @@ var limitedCommands = map[string]struct {
 		"list": unreadable, "get": {0, []string{"whether its owner", "could not read", "forbidden"}},
 	}},
 	"why": {reads(0, "The garbage collector will delete ConfigMap/orphan", "why", "configmap/orphan"), map[string]shortfall{
-		"list": {2, []string{"forbidden"}}, "get": {0, []string{"It is unknown what happens to ConfigMap/orphan"}},
+		"list": unreadable, "get": {0, []string{"It is unknown what happens to ConfigMap/orphan"}},
 	}},
 	"repair -f": {
 		func(s *scene, ns string, _ bool) attempt {
@@ -179,7 +179,7 @@ var limitedCommands = map[string]struct {
 			}
 		},
 		map[string]shortfall{
-			"list":   {2, []string{"forbidden"}},
+			"list":   unreadable,
 			"get":    {1, []string{"you are not allowed to get configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
 			"delete": {1, []string{"you are not allowed to delete configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
 		},
@@ -196,7 +196,7 @@ var limitedCommands = map[string]struct {
 			}
 		},
 		map[string]shortfall{
-			"list":   {2, []string{"forbidden"}},
+			"list":   unreadable,
 			"get":    {1, []string{"you are not allowed to get secrets in namespace %s, which is needed for Secret/below", "nothing was changed"}},
 			"delete": {1, []string{"you are not allowed to delete secrets in namespace %s, which is needed for Secret/below", "nothing was changed"}},
 			"patch":  {1, []string{"you are not allowed to patch secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
@@ -228,7 +228,7 @@ var limitedCommands = map[string]struct {
 			}
 		},
 		map[string]shortfall{
-			"list":  {2, []string{"forbidden"}},
+			"list":  unreadable,
 			"get":   {1, []string{"you are not allowed to get configmaps in namespace %s, which is needed for ConfigMap/stuck", "nothing was changed"}},
 			"patch": {1, []string{"you are not allowed to patch configmaps in namespace %s, which is needed for ConfigMap/stuck", "nothing was changed"}},
 		},

@@ -141,7 +141,7 @@ func TestFinalizerRemoveRemovesOneFinalizer(t *testing.T) {
 		s.gc(remove("configmap/stuck", ns, "--dry-run=server")...).exits(t, 0)
 		digest := s.gc(remove("configmap/stuck", ns, "--dry-run", "-o", "jsonpath={.digest}")...).exits(t, 0).Stdout
 		preview := s.gc(remove("configmap/stuck", ns, "--dry-run")...).exits(t, 0).shows(t,
-			"skips the cleanup of the controller behind traces.example.org; this deletes the object at once", "API group traces.example.org and 1 CustomResourceDefinition of traces.example.org still exist in the cluster", "remove-finalizer 1, delete 3 in namespace ", digest)
+			"skips the cleanup of the controller behind traces.example.org; this deletes the object at once", "The controller of traces.example.org may still be installed: found type traces.traces.example.org.", "remove-finalizer 1, delete 3 in namespace ", digest)
 		t.Log("\n" + preview.Stdout)
 		s.gc(remove("configmap/stuck", ns, "--confirm", "0123456789abcdef")...).exits(t, 4)
 		if !slices.Contains(s.live(stuck).GetFinalizers(), finalizer) {
@@ -179,7 +179,7 @@ func TestFinalizerRemoveRemovesOneFinalizer(t *testing.T) {
 			shows string
 			left  []string
 		}{
-			"label":     {`{"metadata":{"labels":{"beat":"1"}}}`, "Deleted 0 of 1, removed 1 finalizer. ConfigMap/label has been held by example.com/other", []string{"example.com/other"}},
+			"label":     {`{"metadata":{"labels":{"beat":"1"}}}`, "ConfigMap/label has been held by example.com/other", []string{"example.com/other"}},
 			"finalizer": {`{"metadata":{"finalizers":["` + finalizer + `"]}}`, "its finalizers now differ from the plan", []string{finalizer}},
 		} {
 			o := s.create(configMap(ns, name, heldBy(finalizer, "example.com/other")))
