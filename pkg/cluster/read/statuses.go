@@ -93,7 +93,7 @@ func statusOf(ctx context.Context, c *client.Client, view *snapshot.View, o *obj
 	return out
 }
 
-// activeLeases returns which Leases were renewed in the hour before, and nil if that cannot be read. Those of Nodes
+// activeLeases returns which Leases have a holder and were renewed in the hour before, and nil if that cannot be read. Those of Nodes
 // are many, and are left out.
 func activeLeases(ctx context.Context, c *client.Client, now time.Time) []string {
 	type leaseObject struct {
@@ -107,7 +107,7 @@ func activeLeases(ctx context.Context, c *client.Client, now time.Time) []string
 	}
 	out := []string{}
 	for _, l := range found {
-		if l.Spec.RenewTime.After(now.Add(-activeFor)) {
+		if l.Spec.HolderIdentity != "" && l.Spec.RenewTime.After(now.Add(-activeFor)) {
 			out = append(out, l.Metadata.Name+" (held by "+l.Spec.HolderIdentity+")")
 		}
 	}
