@@ -136,7 +136,7 @@ func (c *Contexts) Audit(ctx context.Context, scans []ContextScan, ask func(cont
 	out, err := client.InParallel(ctx, maxConcurrentScans, scans, func(v ContextScan) audit.Cluster {
 		one, err := ask(ctx, v)
 		if err != nil {
-			one = Unanswered(v.Name, err)
+			one = unreachable(v.Name, err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -157,8 +157,8 @@ func (c *Contexts) Audit(ctx context.Context, scans []ContextScan, ask func(cont
 	return out, nil
 }
 
-// Unanswered returns the result for a cluster that could not be scanned.
-func Unanswered(name string, err error) audit.Cluster {
+// unreachable returns the result for a cluster that could not be scanned.
+func unreachable(name string, err error) audit.Cluster {
 	reason := snapshot.BadConfig
 	if unreachable, ok := errors.AsType[*discovery.UnreachableError](err); ok {
 		reason = unreachable.Reason()

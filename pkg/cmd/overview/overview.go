@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -99,21 +100,30 @@ func (c *overviewCommand) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	complete, answered := true, false
-	for _, one := range scans {
+	var mu sync.Mutex
+	overviews := map[string]*overview.Overview{} // by context
+	clusters, err := c.contexts.Audit(ctx, scans, func(ctx context.Context, one cli.ContextScan) (audit.Cluster, error) {
 		v, err := c.ask(ctx, one.Scan)
-		if ctx.Err() != nil || err != nil && len(scans) == 1 {
-			return cmp.Or(ctx.Err(), err)
-		}
-		if err != nil {
-			c.scan.WarnOfCluster(cli.Unanswered(one.Name, err))
+		mu.Lock()
+		defer mu.Unlock()
+		overviews[one.Name] = v
+		return audit.Cluster{Name: one.Name, Answered: true}, err
+	})
+	if err != nil {
+		return err
+	}
+	complete, shown := true, false
+	for i, one := range scans {
+		if !clusters[i].Answered {
+			c.scan.WarnOfCluster(clusters[i])
 			complete = false
 			continue
 		}
-		if answered && !c.output.Structured() {
+		v := overviews[one.Name]
+		if shown && !c.output.Structured() {
 			fmt.Fprintln(c.scan.Text())
 		}
-		answered, complete = true, complete && len(v.Gaps) == 0
+		shown, complete = true, complete && len(v.Gaps) == 0
 		if err := c.write(one.Scan, v); err != nil {
 			return fmt.Errorf("write the overview: %w", err)
 		}
@@ -122,10 +132,7 @@ func (c *overviewCommand) run(ctx context.Context) error {
 		}
 		one.Scan.WarnOfVersion("", v.Cluster.Version)
 	}
-	switch {
-	case !answered:
-		return fmt.Errorf("none of %d clusters gave an answer", len(scans))
-	case c.scan.Strict && !complete:
+	if c.scan.Strict && !complete {
 		return cli.ExitError(cli.ExitIncomplete)
 	}
 	return nil
