@@ -42,7 +42,7 @@ const maxLine = 16 << 20 // bytes of a line, and of index.json
 type Header struct {
 	Tool       string `json:"tool"`       // version of this program
 	ClusterUID string `json:"clusterUID"` // UID of namespace kube-system; empty if unknown
-	// Witnesses are UIDs of objects any of which identifies the cluster, too. None if ClusterUID is known.
+	// Witnesses are the UIDs of objects that identify the cluster, too: one is enough. None if ClusterUID is known.
 	Witnesses     []types.UID `json:"witnesses,omitempty"`
 	Server        string      `json:"server"`        // URL without credentials; does not identify the cluster
 	ServerVersion string      `json:"serverVersion"` // empty if unknown

@@ -60,7 +60,8 @@ func (o *MutatingOptions) place(p *plan.Plan, others ...object.Identity) string 
 }
 
 // question returns the prompt and the answer that confirms: the number of objects to
-// delete, which nobody types by accident, or yes if none is deleted. place is where that is. Without a backup it says so.
+// delete, which nobody types by accident, or yes if none is deleted. place is where that is. The prompt says so if
+// nothing is backed up.
 func question(p *plan.Plan, place string, backsUp bool) (prompt, want string) {
 	what, want := intent(p)
 	kept := ""

@@ -116,15 +116,11 @@ func preview(o *MutatingOptions, p *plan.Plan, notes []string) error {
 	case o.DryRun == dryRunClient:
 		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", p.Digest())
 	}
-	for i, line := range append([]string{sum}, lostBackends(o, p)...) {
-		if i > 0 {
-			line = palette.Deleted(line)
-		}
-		if _, err := fmt.Fprintln(out, line); err != nil {
-			return err
-		}
+	for _, line := range lostBackends(o, p) {
+		sum += "\n" + palette.Deleted(line)
 	}
-	return nil
+	_, err = fmt.Fprintln(out, sum)
+	return err
 }
 
 // maxLostBackends is how many of the plan's LostBackends are named; -o json names all.

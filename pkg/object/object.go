@@ -29,7 +29,8 @@ type Object struct {
 	// mounts, and as Kind/name its ResourceClaims and PodGroup; as Kind/name what a
 	// PersistentVolumeClaim is being created from; the namespace/name of the claim that a
 	// PersistentVolume is bound to, or of the snapshot of a VolumeSnapshotContent; the name of the
-	// PersistentVolume that a VolumeAttachment is for; or the names of the Pods that a ResourceClaim is reserved for. Nil if they were not read, empty if there are none.
+	// PersistentVolume that a VolumeAttachment is for; or the names of the Pods that a ResourceClaim is
+	// reserved for. Nil if they were not read, empty if there are none.
 	Claims []string `json:"claims,omitzero"`
 	// Storage is what the object says about data. Nil if it holds none, or if that was not read.
 	Storage *Storage `json:"storage,omitempty"`

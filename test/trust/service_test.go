@@ -222,7 +222,7 @@ func TestStepsOfOneNamespaceCountToItsOwnShare(t *testing.T) {
 }
 
 // The objects of one namespace need more memory than there is. They are held without their owner references then: unknown,
-// so that no finalizer goes of which they may be a reason to stay.
+// and each may be a reason for a finalizer to stay.
 func TestOneNamespaceThatDoesNotFitIntoMemoryDoesNotStopTheServiceForOthers(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)

@@ -182,7 +182,7 @@ func changed(b *backup.Backup) bool {
 	return b.Header.Mode == backup.FromLog || slices.ContainsFunc(b.Results, func(r event.Record) bool { return r.Status == event.Done })
 }
 
-// what returns what the run of a backup did: "delete Deployment/web and 3 more".
+// what returns what the run of a backup did: "delete Deployment/web +3".
 func what(b *backup.Backup) string {
 	first, others := "", len(b.Entries)-1
 	if len(b.Entries) > 0 {

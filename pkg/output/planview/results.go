@@ -21,7 +21,8 @@ import (
 
 // RunSummary returns what a run did: how many of the objects that the plan deletes are gone, which other steps were
 // done, and why the first that failed did. There is a result for each step, an empty one for a step that is left to
-// the garbage collector. It ends with found, what was found afterwards. If stuck is not empty, head is a line before, which that ends.
+// the garbage collector. It ends with found, what was found afterwards. If stuck is not empty, head is a line
+// before, which that ends.
 func RunSummary(p *plan.Plan, results []event.Result, gone int, stuck, found string, elapsed time.Duration) (head, line string) {
 	ended := map[string]event.Status{}
 	counts := map[event.Status]int{}
@@ -91,8 +92,8 @@ func Stuck(p *plan.Plan, blocked []plan.Blocked) (stuck object.Identity, sentenc
 	return first.Object, name(first.Object) + " " + escape.Line(first.Reason.Message()) + ".", true
 }
 
-// Hangs returns an object that keeps a namespace or CustomResourceDefinition which the plan deletes, and says so in a sentence without
-// its full stop; ok is false if nothing does that only an unknown controller ends.
+// Hangs returns an object that keeps a namespace or CustomResourceDefinition which the plan deletes, and says so
+// in a sentence without its full stop; ok is false if nothing does that only an unknown controller ends.
 func Hangs(p *plan.Plan) (keeps object.Identity, sentence string, ok bool) {
 	follows := map[object.Identity]string{}
 	for i := range p.Outcomes {
