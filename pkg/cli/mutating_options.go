@@ -139,7 +139,7 @@ func (o *MutatingOptions) Complete(cmd *cobra.Command, args []string) error {
 		UsageIf(o.Scan.From != "" && o.DryRun == dryRunServer, "--dry-run=server needs a cluster: use --dry-run"),
 		UsageIf(o.Scan.demo && o.DryRun != dryRunClient, "the demo cluster can only be previewed: add --dry-run"),
 		UsageIf(o.Scan.From != "" && o.DryRun != dryRunClient, "a snapshot can only be previewed: add --dry-run"),
-		o.Output.Complete(o.Scan.Streams),
+		o.Output.Complete(&o.Scan.Streams),
 		UsageIf(o.Output.Format == jsonLines && o.DryRun == dryRunClient, "-o jsonl cannot be combined with --dry-run=client"),
 		o.validateAcceptedGaps(),
 	)

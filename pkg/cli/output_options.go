@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,8 @@ type OutputFlags struct {
 	own       []string // formats of this command only, its default first
 	templates *structured.Flags
 	write     func(*structured.Document) error // nil for a format of this command only
+	streams   *Streams
+	timed     bool // documents have the time at which they are written
 }
 
 // NewOutputFlags returns the output flags of a command that has these formats in addition
@@ -42,7 +45,7 @@ func (f *OutputFlags) AddFlags(cmd *cobra.Command) {
 
 // Complete chooses the default format, unless -o or a template is given. It returns an error
 // if the format is neither one of this command nor a structured one, which is written to s.
-func (f *OutputFlags) Complete(s Streams) error {
+func (f *OutputFlags) Complete(s *Streams) error {
 	if f.Format == "" && f.templates.Template() == "" {
 		f.Format = f.own[0]
 	}
@@ -53,6 +56,7 @@ func (f *OutputFlags) Complete(s Streams) error {
 	if err != nil {
 		return f.withHint(&usageError{err: err})
 	}
+	f.streams = s
 	f.write = func(d *structured.Document) error { return printer.Print(s.Out, d, s.OutTerm) }
 	return nil
 }
@@ -77,7 +81,11 @@ func (f *OutputFlags) Structured() bool { return f.write != nil }
 
 // Write writes a value in a structured format; -o name writes the objects.
 func (f *OutputFlags) Write(kind string, value any, objects ...object.Identity) error {
-	return f.write(structured.NewDocument(kind, value, objects...))
+	document := structured.NewDocument(kind, value, objects...)
+	if f.timed {
+		document.Time = f.streams.Now().UTC().Truncate(time.Second)
+	}
+	return f.write(document)
 }
 
 // OutputFile is -o of a command that writes one file.
@@ -128,6 +136,8 @@ func EscapeJSON(save func(io.Writer) error) func(io.Writer) error {
 }
 
 // WriteLine writes a value as a line of JSON.
-func (s *ScanOptions) WriteLine(value any) error {
-	return EscapeJSON(func(w io.Writer) error { return json.NewEncoder(w).Encode(value) })(s.Out)
+func (s *ScanOptions) WriteLine(value any) error { return writeLine(s.Out, value) }
+
+func writeLine(to io.Writer, value any) error {
+	return EscapeJSON(func(w io.Writer) error { return json.NewEncoder(w).Encode(value) })(to)
 }

@@ -51,7 +51,6 @@ type ScanOptions struct {
 	connected             *client.Client // by Connect, for all scans of the command
 	flags                 *pflag.FlagSet
 	color                 color.Mode
-	quiet                 bool               // no progress is printed
 	scanned               bool               // by Scan
 	file                  *snapshot.Snapshot // that Types has read, for the next scan
 	discovered            *discovery.Result  // the same of a cluster
@@ -330,7 +329,7 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 	if !s.flags.Changed("chunk-size") {
 		options.ChooseChunkSize = true
 	}
-	if s.ErrTerm && !s.quiet {
+	if s.ErrTerm {
 		options.Progress = func(p client.Progress) {
 			s.Progress("listed %d of %d types, %d objects", p.Done, p.Total, p.Objects)
 		}

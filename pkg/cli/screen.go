@@ -4,16 +4,14 @@ import (
 	"bytes"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 )
 
 // The control sequences of a terminal.
 const (
-	enterScreen = "\x1b[?1049h\x1b[?25l" // the alternate screen, without a cursor
-	leaveScreen = "\x1b[?25h\x1b[?1049l"
+	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l" // the alternate screen, without a cursor; it cuts long lines
+	leaveScreen = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 	cursorHome  = "\x1b[H"
 	clearLine   = "\x1b[K"
 	clearBelow  = "\x1b[J"
@@ -21,18 +19,15 @@ const (
 
 // screen shows one text at a time on a terminal, on the alternate screen.
 type screen struct {
-	out  io.Writer
-	size func() (columns, lines int) // 0: unknown
-
-	open           bool
-	text           string
-	columns, lines int // for which the text was drawn
+	out    io.Writer
+	height func() int // lines of the terminal; 0: unknown
+	open   bool
+	text   string
 }
 
 // draw replaces the text on the screen in one write, so that nothing flickers. What does not fit
 // is left out.
 func (s *screen) draw(text string) error {
-	s.columns, s.lines = s.size()
 	s.text = text
 	var out bytes.Buffer
 	if !s.open {
@@ -40,22 +35,12 @@ func (s *screen) draw(text string) error {
 		out.WriteString(enterScreen)
 	}
 	out.WriteString(cursorHome)
-	for i, line := range fit(text, s.columns, s.lines) {
-		if i > 0 {
-			out.WriteString("\r\n")
-		}
-		out.WriteString(clearLine + line)
+	for _, line := range fit(text, s.height()) {
+		out.WriteString(clearLine + line + "\r\n")
 	}
-	// after a full line, to clear from the cursor would erase its last character
-	out.WriteString("\r\n" + clearBelow)
+	out.WriteString(clearBelow)
 	_, err := s.out.Write(out.Bytes())
 	return err
-}
-
-// resized reports whether the terminal has another size than the one that the text was drawn for.
-func (s *screen) resized() bool {
-	columns, lines := s.size()
-	return s.open && (columns != s.columns || lines != s.lines)
 }
 
 // close restores what the terminal showed before, and leaves the whole last text below it.
@@ -68,65 +53,12 @@ func (s *screen) close() error {
 	return err
 }
 
-// fit returns the lines of a text as a terminal of this size shows them, without the last line of
-// the terminal, where the cursor is. Long lines are continued on the next one. If there are too
-// many, the last one says how many are missing. A size of 0 is no limit.
-func fit(text string, columns, lines int) []string {
+// fit returns the lines of a text as a terminal of so many lines shows them, without the last one, where the cursor
+// is. If there are too many, the last one says how many are missing. 0 is no limit.
+func fit(text string, height int) []string {
 	all := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	var out []string
-	whole, rows := 0, 0 // how many lines, and their rows, leave a row for the notice
-	for i, line := range all {
-		out = append(out, split(line, columns)...)
-		switch {
-		case lines <= 0 || len(out) < lines-1:
-			whole, rows = i+1, len(out)
-		case len(out) > lines-1:
-			return append(out[:rows], hiddenLines(len(all)-whole))
-		}
+	if height <= 1 || len(all) < height {
+		return all
 	}
-	return out
-}
-
-func hiddenLines(n int) string {
-	if n == 1 {
-		return "… 1 line does not fit"
-	}
-	return "… " + wording.Thousands(n) + " lines do not fit"
-}
-
-// split returns a line in parts of at most so many columns. It does not split control sequences.
-func split(line string, columns int) []string {
-	if columns <= 0 {
-		return []string{line}
-	}
-	var out []string
-	begin, used := 0, 0
-	for i := 0; i < len(line); {
-		if size := sequence(line[i:]); size > 0 {
-			i += size
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(line[i:])
-		wide := wrap.Width(string(r))
-		if used+wide > columns && used > 0 {
-			out = append(out, line[begin:i])
-			begin, used = i, 0
-		}
-		used += wide
-		i += size
-	}
-	return append(out, line[begin:])
-}
-
-// sequence returns the length of the control sequence that a text begins with, or 0.
-func sequence(text string) int {
-	if !strings.HasPrefix(text, "\x1b[") {
-		return 0
-	}
-	for i := 2; i < len(text); i++ {
-		if text[i] >= 0x40 && text[i] <= 0x7e {
-			return i + 1
-		}
-	}
-	return len(text)
+	return append(all[:height-2:height-2], "… "+wording.Thousands(len(all)-(height-2))+" lines do not fit")
 }

@@ -34,7 +34,7 @@ func inBubble(t *testing.T, pods []*apiserver.Object, o controller.Options, do f
 			s.Add(pod)
 		}
 		c := clustertest.ConnectInMemory(t, s, client.Options{Concurrency: 3, Timeout: 10 * time.Second})
-		m, err := monitor.Start(t.Context(), c, monitor.Options{Parts: true})
+		m, err := monitor.Start(t.Context(), c, monitor.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -110,7 +110,7 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Collector, err
 		return nil, ErrHasCollector
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	m, err := monitor.Start(ctx, c, monitor.Options{Scope: scope, Parts: true})
+	m, err := monitor.Start(ctx, c, monitor.Options{Scope: scope})
 	if err != nil {
 		cancel(nil)
 		return nil, err

@@ -51,6 +51,13 @@ func (w *watched) scan(ctx context.Context) (*snapshot.Snapshot, error) {
 	return scan.Run(ctx, w.client, discovered, w.scope, time.Now)
 }
 
+// everything returns the Monitor's snapshot of all objects.
+func (w *watched) everything(ctx context.Context) (*snapshot.Snapshot, error) {
+	w.ForceEverything()
+	all, err := w.SnapshotOfChanges(ctx)
+	return all.Snapshot, err
+}
+
 // equals waits until the Monitor's snapshot equals a scan, apart from its time.
 func (w *watched) equals(what string) {
 	w.Helper()
@@ -61,7 +68,7 @@ func (w *watched) equals(what string) {
 			diff = err.Error()
 			return false, nil
 		}
-		live, err := w.Snapshot(ctx)
+		live, err := w.everything(ctx)
 		if err != nil {
 			diff = err.Error()
 			return false, nil
@@ -167,7 +174,7 @@ func TestMonitorOpensAndClosesGaps(t *testing.T) {
 	config := rest.CopyConfig(s.config)
 	config.Impersonate.UserName = "wendy"
 	w := s.monitor(config, monitor.Options{})
-	live, err := w.Snapshot(s.Context())
+	live, err := w.everything(s.Context())
 	s.must(err)
 	const want = "could not be watched"
 	isGap := func(g snapshot.Gap) bool {
@@ -213,7 +220,7 @@ func TestMonitorReportsOnlyChangesThatMatter(t *testing.T) {
 		s.must(err)
 		lease = object{renewed}
 		s.await("the renewed Lease", func(ctx context.Context) (bool, error) {
-			live, err := w.Snapshot(ctx)
+			live, err := w.everything(ctx)
 			return err == nil && slices.ContainsFunc(live.Objects, func(o *gcobject.Object) bool {
 				return o.UID == lease.GetUID() && o.ResourceVersion == lease.GetResourceVersion()
 			}), err

@@ -45,18 +45,6 @@ func reads(code int, shows string, line ...string) func(*scene, string, bool) at
 	}
 }
 
-// watches is reads with --watch, in a pipe.
-func watches(shows, command string) func(*scene, string, bool) attempt {
-	return func(s *scene, ns string, whole bool) attempt {
-		a := reads(130, shows, command, "--watch")(s, ns, whole)
-		a.endless = true
-		return a
-	}
-}
-
-// unwatchable is the result for a user who may watch nothing.
-var unwatchable = shortfall{2, []string{"error: you may not read anything", "--watch also needs the verb watch"}}
-
 // exitUnlessComplete returns the exit code of a deletion: 0, or 1 if the user's permissions are
 // limited to one namespace. Dependents may then be in other namespaces, so no scan proves that
 // nothing is left.
@@ -99,12 +87,6 @@ var limitedCommands = map[string]struct {
 			"get":  {1, []string{"1 left to fix", "forbidden"}},
 		},
 	},
-	"audit --watch": {watches("missing-owner", "audit"), map[string]shortfall{
-		"list": unreadable, "get": {130, []string{"unverified-owner", "forbidden"}}, "watch": unwatchable,
-	}},
-	"stuck --watch": {watches(`"objects":[]`, "stuck"), map[string]shortfall{
-		"list": unreadable, "get": {130, []string{"forbidden"}}, "watch": unwatchable,
-	}},
 	"snapshot": {
 		func(s *scene, ns string, whole bool) attempt {
 			s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
@@ -334,7 +316,7 @@ func TestDocumentedRolesAreSufficientAndMinimal(t *testing.T) {
 	}
 	for command, name := range page.roles {
 		for _, scope := range []string{"whole cluster", "one namespace"} {
-			if scope == "one namespace" && (name == "gc-scan" || name == "gc-watch") && !strings.HasPrefix(command, "audit") {
+			if scope == "one namespace" && name == "gc-scan" && !strings.HasPrefix(command, "audit") {
 				continue // reading commands read the same
 			}
 			t.Run(command+"/"+scope, func(t *testing.T) { tryRole(t, command, roles[name], page.verbs[name], scope == "whole cluster") })

@@ -65,7 +65,7 @@ func BenchmarkRoundOverOneObject(b *testing.B) {
 		answers["/apis/example.com/v1/"+name] = clustertest.Reply(clustertest.List())
 	}
 	answers["/apis/example.com/v1"] = clustertest.Reply(clustertest.TypeList("example.com/v1", types...))
-	m, _ := start(b, answers, monitor.Options{Parts: true}, client.Options{})
+	m, _ := start(b, answers, monitor.Options{}, client.Options{})
 	round := func() int {
 		part, err := m.SnapshotOfChanges(b.Context(), "uid-dependent")
 		if err != nil {

@@ -219,8 +219,11 @@ const (
 
 // SnapshotOfChanges returns a snapshot of the objects that have changed since the last call and of the
 // objects in more, with everything that depends on them and all owners. It returns a snapshot of
-// everything without Options.Parts, if that part would be too large, or if more than single objects
-// has changed. Its errors are those of Snapshot; the call after an error returns everything.
+// everything, which equals what scan.Run would return now, if that part would be too large, if the scope has namespaces, or
+// if more than single objects has changed.
+//
+// If the latest discovery failed, it returns that error; if no list is usable, a *scan.NothingReadableError. The call
+// after an error returns everything. After a *client.MemoryError and after Stop, every call returns the same error.
 func (m *Monitor) SnapshotOfChanges(ctx context.Context, more ...types.UID) (Changes, error) {
 	if m.index == nil {
 		return m.snapshotOf(ctx, nil)

@@ -37,9 +37,6 @@ type Options struct {
 	Scope             scan.Scope
 	DiscoveryInterval time.Duration    // 0: DefaultDiscoveryInterval
 	Now               func() time.Time // nil: time.Now
-	// Parts keeps an index of owners and dependents, so that SnapshotOfChanges can return only the
-	// objects that a change affects. It costs memory.
-	Parts bool
 }
 
 // Monitor keeps a live copy of what a scan of its scope would read. It is safe for concurrent use.
@@ -54,9 +51,9 @@ type Monitor struct {
 	all      sync.WaitGroup
 	changed  chan struct{}
 	discover chan struct{} // the types may have changed
-	turn     chan struct{} // held by the one Snapshot under way
+	turn     chan struct{} // held by the one snapshot under way
 	counts   counts
-	index    *index // nil without Options.Parts
+	index    *index // nil if the scope has namespaces
 
 	mu           sync.Mutex
 	discovered   *discovery.Result
@@ -105,7 +102,7 @@ func Start(ctx context.Context, c *client.Client, o Options) (*Monitor, error) {
 		client: c, lists: semaphore.NewWeighted(int64(c.Options.Concurrency)), options: o, memo: scan.NewMemo(), discovered: discovered, monitors: map[key]*typeMonitor{},
 		changed: make(chan struct{}, 1), discover: make(chan struct{}, 1), turn: make(chan struct{}, 1),
 	}
-	if o.Parts && o.Scope.Namespaces == nil {
+	if o.Scope.Namespaces == nil {
 		m.index = newIndex()
 	}
 	m.ctx, m.cancel = context.WithCancelCause(ctx)
@@ -148,14 +145,6 @@ func (m *Monitor) WaitForSync(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// Snapshot returns what scan.Run would return now. If the latest discovery failed, it returns
-// that error; if no list is usable, a *scan.NothingReadableError. After a
-// *client.MemoryError and after Stop, every call returns the same error.
-func (m *Monitor) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
-	everything, err := m.snapshotOf(ctx, nil)
-	return everything.Snapshot, err
 }
 
 // snapshotOf returns a snapshot of the selected objects, nil for all objects. It makes one at a time.

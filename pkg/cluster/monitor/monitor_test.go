@@ -46,9 +46,16 @@ func await(t testing.TB, what string, done func() bool) {
 	}
 }
 
+// everything returns a snapshot of all objects.
+func everything(ctx context.Context, m *monitor.Monitor) (*snapshot.Snapshot, error) {
+	m.ForceEverything()
+	all, err := m.SnapshotOfChanges(ctx)
+	return all.Snapshot, err
+}
+
 func take(t testing.TB, m *monitor.Monitor) *snapshot.Snapshot {
 	t.Helper()
-	s, err := m.Snapshot(t.Context())
+	s, err := everything(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +201,7 @@ func TestSnapshotDoesNotWaitForATypeThatIsNotServedAnyMore(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		time.AfterFunc(time.Second, func() { gone.Store(true) })
-		got, err := m.Snapshot(ctx)
+		got, err := everything(ctx, m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +240,7 @@ func TestPartHasTheListsAndGapsOfTheWhole(t *testing.T) {
 		"/apis/example.com/v1":         clustertest.Reply(clustertest.TypeList("example.com/v1", clustertest.NamespacedType("widgets", "Widget"), clustertest.NamespacedType("gadgets", "Gadget"))),
 		"/apis/example.com/v1/gadgets": clustertest.Reply(clustertest.List()),
 		"/apis/example.com/v1/widgets": clustertest.Reply(clustertest.Refuse(http.StatusForbidden, "Forbidden")),
-	}, monitor.Options{Parts: true}, client.Options{})
+	}, monitor.Options{}, client.Options{})
 	whole, part := takePart(t, m, s, clustertest.Fields{"type": "ADDED", "object": item("b", "uid-b", "11")})
 	diff := cmp.Diff(whole.Listed, part.Listed) + cmp.Diff(whole.Gaps, part.Gaps)
 	if diff != "" || len(part.Gaps) != 1 || names(part.Snapshot) != "b@11" {
@@ -247,7 +254,7 @@ func TestPartLosesAListOnlyIfThatIsNotOlderThanWhatALookupFound(t *testing.T) {
 			m, s := start(t, map[string]func(*http.Request) any{
 				pods:                           clustertest.Reply(clustertest.List(clustertest.Item("a"))),
 				"/api/v1/namespaces/ns/pods/o": clustertest.Reply(item("o", "uid-o", version)),
-			}, monitor.Options{Parts: true}, client.Options{})
+			}, monitor.Options{}, client.Options{})
 			dependent := item("b", "uid-b", "11")
 			own(dependent, "o")
 			_, part := takePart(t, m, s, clustertest.Fields{"type": "ADDED", "object": dependent})
@@ -271,7 +278,7 @@ func TestMemoryLimitEndsTheMonitor(t *testing.T) {
 		}
 	}()
 	await(t, "the limit", func() bool {
-		_, err := m.Snapshot(t.Context())
+		_, err := everything(t.Context(), m)
 		return errors.As(err, new(*client.MemoryError))
 	})
 }

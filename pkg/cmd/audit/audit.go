@@ -80,8 +80,8 @@ It checks the whole cluster unless -n names a namespace. It lists what it
 cannot read, and marks findings that depend on that: such an owner is
 "unverified", never "missing".
 
---watch redraws the findings whenever they change, until you interrupt it.
-Without a terminal, or with -o json, it writes lines of JSON.
+--watch answers again every 5 seconds, until you interrupt it. Without a
+terminal, or with -o json, it writes a line of JSON whenever that changes.
 
 Exit codes: 0 nothing at or above --fail-on; 1 findings; 2 error: wrong usage,
 or the cluster cannot be read; 3 incomplete scan with --strict.`,
@@ -169,15 +169,20 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := cmp.Or(f.scan.Validate(), err, failOnChoices.Check("fail-on", f.failOn), groupByChoices.Check("group-by", f.groupBy)); err != nil {
 		return err
 	}
-	if err := cmp.Or(f.watch.Complete(unwatchedFlags...), f.completeOutput(), cli.CheckRules(options.Rules)); err != nil {
+	if err := cmp.Or(f.watch.Complete("contexts", "settle", "baseline", "fail-on"), f.completeOutput(), cli.CheckRules(options.Rules)); err != nil {
 		return err
 	}
 	if err := cmp.Or(f.checkSettle(), f.checkWithout()); err != nil {
 		return err
 	}
 	if f.watch.On {
-		return f.runWatch(ctx, options)
+		return f.watch.Run(ctx, "audit", func(ctx context.Context) error { return f.answer(ctx, options) })
 	}
+	return f.answer(ctx, options)
+}
+
+// answer audits the clusters once.
+func (f *auditFlags) answer(ctx context.Context, options audit.Options) error {
 	known, err := f.readBaseline()
 	if err != nil {
 		return err
@@ -218,7 +223,7 @@ func (f *auditFlags) completeOutput() error {
 		f.output.Format, f.metricsFile = format, file
 		return cli.UsageIf(file == "", "-o prometheus= names no file")
 	}
-	return cmp.Or(f.output.Complete(f.scan.Streams), cli.UsageIf(f.changed("group-by") && f.output.Format != "table", "--group-by works only with -o table"))
+	return cmp.Or(f.output.Complete(&f.scan.Streams), cli.UsageIf(f.changed("group-by") && f.output.Format != "table", "--group-by works only with -o table"))
 }
 
 // write writes the reports of the clusters, or the joined one, in the format of -o. The rules

@@ -144,7 +144,7 @@ func (s *service) collect(ctx context.Context, live *client.Client) error {
 	if len(live.Crowded) > 0 {
 		defer time.AfterFunc(crowdedInterval, func() { cancel(errReadAgain) }).Stop()
 	}
-	m, err := monitor.Start(running, live, monitor.Options{Scope: s.command.options.Scan.Everything(scan.Scope{Running: true}), Now: s.command.options.Scan.Now, Parts: true})
+	m, err := monitor.Start(running, live, monitor.Options{Scope: s.command.options.Scan.Everything(scan.Scope{Running: true}), Now: s.command.options.Scan.Now})
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ kubectl gc doctor -o jsonpath='{.state}'`),
 }
 
 func (c *doctorCommand) run(ctx context.Context) error {
-	if err := cmp.Or(c.scan.Validate(), cli.CheckNamespaceName("canary", c.canary), c.checkManager(), c.output.Complete(c.scan.Streams)); err != nil {
+	if err := cmp.Or(c.scan.Validate(), cli.CheckNamespaceName("canary", c.canary), c.checkManager(), c.output.Complete(&c.scan.Streams)); err != nil {
 		return err
 	}
 	c.scan.NeedsCluster = true

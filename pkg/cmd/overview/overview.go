@@ -93,7 +93,7 @@ kubectl gc audit --from cluster.json.gz`),
 }
 
 func (c *overviewCommand) run(ctx context.Context) error {
-	if err := cmp.Or(c.scan.Validate(), c.output.Complete(c.scan.Streams)); err != nil {
+	if err := cmp.Or(c.scan.Validate(), c.output.Complete(&c.scan.Streams)); err != nil {
 		return err
 	}
 	scans, err := c.contexts.Scans()

@@ -43,8 +43,8 @@ objects, as "` + cli.CommandName + ` why" does, or say that an object is not bei
 
 It looks at the whole cluster unless -n names a namespace. It changes nothing.
 
---watch redraws the list until you interrupt it. Without a terminal, or with
--o json, it writes lines of JSON.
+--watch answers again every 5 seconds, until you interrupt it. Without a
+terminal, or with -o json, it writes a line of JSON whenever that changes.
 
 Exit codes: 0 listed, whatever it found, also if the object of TYPE/NAME does
 not exist (any more); 2 error: wrong usage, or the cluster cannot be read;
@@ -83,16 +83,19 @@ func (c *stuckCommand) run(ctx context.Context, args []string) error {
 		return why.ExplainDeletions(ctx, c.scan, c.output, args)
 	}
 	selector, err := cli.ParseSelector(c.selector)
-	if err := cmp.Or(c.scan.Validate(), err, c.watch.Complete("contexts"), c.output.Complete(c.scan.Streams)); err != nil {
+	if err := cmp.Or(c.scan.Validate(), err, c.watch.Complete("contexts"), c.output.Complete(&c.scan.Streams)); err != nil {
 		return err
 	}
 	options := audit.Options{Namespace: c.scan.Config.Namespace(), Selector: selector}
 	scope := c.scan.Everything(scan.Scope{Labels: selector != nil})
 	if c.watch.On {
-		return c.watch.Run(ctx, "stuck", scope, func(taken *snapshot.Snapshot) (cli.Answer, error) {
-			return c.answer(list(taken, options)), nil
-		})
+		return c.watch.Run(ctx, "stuck", func(ctx context.Context) error { return c.answer(ctx, scope, options) })
 	}
+	return c.answer(ctx, scope, options)
+}
+
+// answer lists once what is being deleted.
+func (c *stuckCommand) answer(ctx context.Context, scope scan.Scope, options audit.Options) error {
 	scans, err := c.contexts.Scans()
 	if err != nil {
 		return err
@@ -163,18 +166,4 @@ func (c *stuckCommand) write(clusters []audit.Cluster, found *audit.TerminatingR
 	}
 	_, err := fmt.Fprintln(c.scan.Text(), auditreport.TerminatingSummary(found, audit.Join(clusters), cli.TypesOf(clusters)))
 	return err
-}
-
-// answer is show for --watch.
-func (c *stuckCommand) answer(cluster audit.Cluster) cli.Answer {
-	clusters := []audit.Cluster{cluster}
-	found := audit.JoinTerminating(clusters)
-	return cli.Answer{
-		Kind: "TerminatingReport", Document: found, Compared: found, Aging: len(found.Objects) > 0,
-		Draw: func(out *cli.ScanOptions) error {
-			there := *c
-			there.scan = out
-			return there.show(clusters)
-		},
-	}
 }

@@ -96,7 +96,7 @@ func (c *traceCommand) complete(args []string) error {
 	stdin := len(slices.DeleteFunc(slices.Clone(files), func(file string) bool { return file != "-" }))
 	return cmp.Or(
 		c.scan.Validate(),
-		c.output.Complete(c.scan.Streams),
+		c.output.Complete(&c.scan.Streams),
 		err,
 		cli.UsageIf(len(targets) > 1, "trace shows the deletion of one object, and %d are given", len(targets)),
 		cli.UsageIf(len(targets) > 0 && c.query.UID != "", "a target by name cannot be combined with --uid"),

@@ -114,7 +114,7 @@ func (c *treeCommand) everything() bool {
 }
 
 func (c *treeCommand) run(ctx context.Context, args []string) error {
-	if err := cmp.Or(c.output.Complete(c.scan.Streams), c.selectTargets(args)); err != nil {
+	if err := cmp.Or(c.output.Complete(&c.scan.Streams), c.selectTargets(args)); err != nil {
 		return err
 	}
 	scope, err := c.scope(ctx)

@@ -35,7 +35,7 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 		Long:  "Print the version. With -o json or yaml, also the commit, the version of Go,\nthe platform, and the releases of Kubernetes whose rules it knows.",
 		Args:  cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if err := output.Complete(scan.Streams); err != nil {
+			if err := output.Complete(&scan.Streams); err != nil {
 				return err
 			}
 			if output.Structured() {

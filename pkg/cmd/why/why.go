@@ -110,7 +110,7 @@ func (c *whyCommand) selectTargets(args []string) error {
 }
 
 func (c *whyCommand) run(ctx context.Context, args []string) error {
-	if err := cmp.Or(c.output.Complete(c.scan.Streams), c.selectTargets(args)); err != nil {
+	if err := cmp.Or(c.output.Complete(&c.scan.Streams), c.selectTargets(args)); err != nil {
 		return err
 	}
 	scope, err := c.scope(ctx)

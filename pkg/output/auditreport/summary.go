@@ -17,16 +17,13 @@ import (
 // SummaryLine returns in one line, without its line break, how much was found in how many
 // objects, which clusters did not answer, and whether the scan was complete. types is the
 // number of types to read; zero if unknown.
-func SummaryLine(r *audit.Report, types int) string { return CountsLine(r) + " " + scan(r, types) }
-
-// CountsLine is SummaryLine without whether the scan was complete.
-func CountsLine(r *audit.Report) string {
+func SummaryLine(r *audit.Report, types int) string {
 	none := "No problems found"
 	if slices.ContainsFunc(r.Clusters, func(c audit.Counts) bool { return !c.Answered }) {
 		none = "Not all clusters were checked. No problems" // of those that were
 	}
-	return fmt.Sprintf("%s in %s with %s%s.", counts(r.Summary.SeverityCounts, none),
-		wording.Count(r.Summary.Objects, "object"), wording.Count(r.Summary.References, "owner reference"), clusters(r.Clusters))
+	return fmt.Sprintf("%s in %s with %s%s. %s", counts(r.Summary.SeverityCounts, none),
+		wording.Count(r.Summary.Objects, "object"), wording.Count(r.Summary.References, "owner reference"), clusters(r.Clusters), scan(r, types))
 }
 
 // counts returns how many findings there are of each severity, or none if there are no findings.
