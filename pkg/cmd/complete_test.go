@@ -24,7 +24,7 @@ func streams(out, err io.Writer) cli.Streams {
 // TestEveryFlagIsCompleted lists the flags whose values cannot be known. One that only turns something on needs no value.
 func TestEveryFlagIsCompleted(t *testing.T) {
 	free := []string{
-		"accept-gap", "as", "as-group", "as-uid", "as-user-extra", "backup-max-age", "backup-max-size", "chunk-size", "concurrency", "confirm", "controller-manager", "depth", "grace-period", "max-deletes",
+		"accept-gap", "as", "as-group", "as-uid", "as-user-extra", "backup-max-age", "backup-max-size", "chunk-size", "concurrency", "confirm", "depth", "grace-period", "max-deletes",
 		"max-memory", "metrics-bind-address", "proxy-url", "reference", "request-timeout", "selector", "server", "settle", "stuck-after", "timeout", "tls-server-name", "token",
 		"uid",
 	}

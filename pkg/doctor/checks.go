@@ -5,11 +5,9 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -110,57 +108,6 @@ func leader(o *Observations) (Status, reason.Reason) {
 		return Fail, reason.LeaseNotHeld
 	}
 	return Fail, reason.LeaderSilent{Holder: l.Holder, Renewed: l.Renewed, Watched: watched(l.Watched)}
-}
-
-// maxProcessing is how long the collector may work on one item. A request takes less than a minute
-// (--request-timeout of its client).
-const maxProcessing = 60 // seconds
-
-func queues(o *Observations) (Status, reason.Reason) {
-	if o.Queues.Unknown != "" {
-		return notChecked(o.Queues.Unknown)
-	}
-	before, after := o.QueuesBefore, o.Queues.Value
-	if len(after) == 0 {
-		return Fail, reason.NoQueues
-	}
-	items := 0
-	for i, q := range after {
-		items += q.Depth
-		switch {
-		case q.LongestSeconds > maxProcessing:
-			return Warn, reason.QueueStuck.Of(q.Name, watched(time.Duration(q.LongestSeconds*float64(time.Second))))
-		case q.Depth > 0 && i < len(before) && q.Depth >= before[i].Depth && before[i].Depth > 0:
-			return Warn, reason.QueueWaits.Of(q.Name, q.Depth)
-		}
-	}
-	return OK, reason.QueuesShort.Of(items)
-}
-
-// UnknownToCollector returns the objects of the scan with owners or dependents that the collector
-// does not know, and how many have any.
-func UnknownToCollector(g *graph.Graph, known map[types.UID]bool) (unknown []object.Identity, objects int) {
-	for n := range g.Listed() {
-		o := g.Object(graph.Node(n))
-		if len(o.Owners) == 0 && len(g.Dependents(graph.Node(n))) == 0 {
-			continue
-		}
-		if objects++; !known[o.UID] {
-			unknown = append(unknown, o.Identity)
-		}
-	}
-	return unknown, objects
-}
-
-func collectorGraph(o *Observations) (Status, reason.Reason) {
-	if o.CollectorGraph.Unknown != "" {
-		return notChecked(o.CollectorGraph.Unknown)
-	}
-	missing, objects := UnknownToCollector(o.Graph, o.CollectorGraph.Value)
-	if len(missing) > 0 {
-		return Warn, reason.GraphIncomplete{Objects: objects, Missing: len(missing), First: missing[0]}
-	}
-	return OK, reason.GraphComplete.Of(objects)
 }
 
 func garbage(o *Observations) (Status, reason.Reason) {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -32,13 +31,6 @@ type Observations struct {
 	// ForegroundDeletion reports whether the API server honours that policy.
 	ForegroundDeletion Observed[bool]
 	Leader             Observed[reason.Leader]
-	// QueuesBefore are the collector's work queues before the wait for garbage, Queues those after
-	// it, in the same order.
-	QueuesBefore []reason.Queue
-	Queues       Observed[[]reason.Queue]
-	// CollectorGraph are the objects that the collector knows, of those with owners or dependents,
-	// and those that were deleted since the scan.
-	CollectorGraph Observed[map[types.UID]bool]
 	// InOtherNamespaces are the objects about which the collector has sent an event
 	// OwnerRefInvalidNamespace.
 	InOtherNamespaces Observed[[]object.Identity]
@@ -138,8 +130,6 @@ var checks = []struct {
 	{"resource-lists", "Resource lists", resourceLists},
 	{"api-server", "API server GC support", apiServer},
 	{"leader", "Controller manager leader", leader},
-	{"queues", "Collector work queues", queues},
-	{"graph", "Collector graph", collectorGraph},
 	{"garbage", "Garbage left uncollected", garbage},
 	{"canary", "Canary", canary},
 	{"deletions", "Long deletions", deletions},
@@ -169,7 +159,7 @@ func (d *Diagnosis) conclude(o *Observations) (State, reason.Reason) {
 		return NotWorking, reason.CollectorDisabled
 	case d.status("leader") == Fail:
 		return NotWorking, reason.ManagerDown
-	case d.status("canary") == Fail, d.status("queues") == Fail, !processed && (d.status("garbage") == Fail || d.status("deletions") == Fail):
+	case d.status("canary") == Fail, !processed && (d.status("garbage") == Fail || d.status("deletions") == Fail):
 		return NotWorking, reason.CollectorIdle.Of(d.status("leader") == OK)
 	case slices.ContainsFunc(d.Checks, func(c Check) bool {
 		return c.Status == Fail || c.Status == Warn && !slices.Contains([]string{"deletions", "owner-namespaces", "webhooks"}, c.ID)

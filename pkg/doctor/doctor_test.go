@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -46,73 +45,6 @@ func observed(t *testing.T, seen *snapshot.Snapshot, again ...object.Object) *do
 	return &doctor.Observations{
 		Graph: g, Report: report, StuckAfter: audit.DefaultStuckAfter,
 		ForegroundDeletion: doctor.Observed[bool]{Value: true}, Leader: doctor.Observed[reason.Leader]{Value: leader},
-		QueuesBefore: idle, Queues: doctor.Observed[[]reason.Queue]{Value: idle}, CollectorGraph: doctor.Observed[map[types.UID]bool]{Value: knownObjects(g)},
-	}
-}
-
-var idle = []reason.Queue{{Name: "attempt_to_delete"}}
-
-// knownObjects returns all objects.
-func knownObjects(g *graph.Graph) map[types.UID]bool {
-	out := map[types.UID]bool{}
-	for n := range g.Listed() {
-		out[g.UID(graph.Node(n))] = true
-	}
-	return out
-}
-
-func TestDiagnoseOfTheControllerManager(t *testing.T) {
-	queue := func(depth int, seconds float64) []reason.Queue {
-		return []reason.Queue{{Name: "attempt_to_delete", Depth: depth, LongestSeconds: seconds}}
-	}
-	owned := st.ConfigMap("shop/owned", st.OwnedBy(st.Pod("shop/owner")))
-	seen := func() *snapshot.Snapshot {
-		return st.New(st.Listing(owned, st.Pod("shop/owner"), st.Pod("shop/alone")))
-	}
-	for name, c := range map[string]struct {
-		change func(*doctor.Observations)
-		want   string
-	}{
-		"queues that become shorter are ok": {
-			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(5, 0), queue(3, 0) }, "ok queues: 3 items waiting",
-		},
-		"a queue that does not is a warning": {
-			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(5, 0), queue(5, 0) }, "warn queues: 5 items waiting in attempt_to_delete, and the number is not falling",
-		},
-		"a queue that was empty before is not": {
-			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(0, 0), queue(5, 0) }, "ok queues: 5 items waiting",
-		},
-		"an item that takes minutes is a warning": {
-			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = queue(0, 0), queue(1, 90) }, "warn queues: the garbage collector has been processing one item of attempt_to_delete for 1m30s",
-		},
-		"no queue means no collector": {
-			func(o *doctor.Observations) { o.QueuesBefore, o.Queues.Value = nil, nil }, "fail queues: kube-controller-manager has no work queue for garbage collection, so it has not started its garbage collector",
-		},
-		"a collector that cannot be reached is unknown": {
-			func(o *doctor.Observations) { o.Queues.Unknown = "forbidden" }, "unknown queues: not checked: forbidden",
-		},
-		"a graph with all objects is ok": {func(*doctor.Observations) {}, "ok graph: the garbage collector knows all 2 objects with owners or dependents"},
-		"an object that the collector does not know is a warning": {
-			func(o *doctor.Observations) { delete(o.CollectorGraph.Value, owned.UID) }, "warn graph: the garbage collector does not know 1 of 2 objects with owners or dependents, such as ConfigMap/owned in shop",
-		},
-		"objects without owners and dependents do not matter": {
-			func(o *doctor.Observations) { delete(o.CollectorGraph.Value, "Pod/shop/alone") }, "ok graph: the garbage collector knows all 2 objects with owners or dependents",
-		},
-		"a graph that cannot be read is unknown": {
-			func(o *doctor.Observations) { o.CollectorGraph.Unknown = "404" }, "unknown graph: not checked: 404",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := observed(t, seen())
-			c.change(o)
-			var got []string
-			for _, check := range doctor.Diagnose(o).Checks {
-				got = append(got, fmt.Sprintf("%s %s: %s", check.Status, check.ID, check.Detail.Message()))
-			}
-			if !slices.Contains(got, c.want) {
-				t.Errorf("there is no %q in\n%s", c.want, strings.Join(got, "\n"))
-			}
-		})
 	}
 }
 

@@ -18,7 +18,6 @@ var (
 	LeaseNotHeld                = fixed("LeaseNotHeld", "no kube-controller-manager holds the lease")
 	NoLease                     = fixed("NoLease", "there is no lease of kube-controller-manager: it runs without leader election, or not in this cluster")
 	NoGarbage                   = fixed("NoGarbage", "there is nothing to collect")
-	NoQueues                    = fixed("NoQueues", "kube-controller-manager has no work queue for garbage collection, so it has not started its garbage collector")
 	NoLongDeletion              = fixed("NoLongDeletion", "no deletion is taking long")
 	NoOwnersInOtherNamespaces   = fixed("NoOwnersInOtherNamespaces", "no OwnerRefInvalidNamespace Events")
 
@@ -40,12 +39,6 @@ var (
 	// every type was listed
 	TypesListed       = with[int]("TypesListed", "types", "%d of %[1]d types")
 	LeaderRenewsLease = with[string]("LeaderRenewsLease", "holderIdentity", "%s renews its lease")
-	// the collector keeps up with its work
-	QueuesShort = says("QueuesShort", "items", func(items int) string { return Count(items, "item") + " waiting" })
-	// the collector knows every object with owners or dependents that the scan listed
-	GraphComplete = says("GraphComplete", "objects", func(objects int) string {
-		return "the garbage collector knows all " + Count(objects, "object") + " with owners or dependents"
-	})
 	// the collector deleted the dependent of an owner that this tool created and deleted (--canary)
 	CanaryCollected = says("CanaryCollected", "took", func(took metav1.Duration) string {
 		return fmt.Sprintf("the garbage collector deleted a dependent %s after its owner", took.Duration)
@@ -69,14 +62,6 @@ var (
 	OwnersInOtherNamespaces = says2("OwnersInOtherNamespaces", "objects first", func(objects int, first object.Identity) string {
 		return fmt.Sprintf("OwnerRefInvalidNamespace Events about %s, such as %s", Count(objects, "object"), located(first))
 	})
-	// a work queue of the collector did not become shorter
-	QueueWaits = says2("QueueWaits", "queue items", func(queue string, items int) string {
-		return fmt.Sprintf("%s waiting in %s, and the number is not falling", Count(items, "item"), queue)
-	})
-	// the collector has worked for long on one item
-	QueueStuck = says2("QueueStuck", "queue for", func(queue string, long metav1.Duration) string {
-		return fmt.Sprintf("the garbage collector has been processing one item of %s for %s", queue, long.Duration)
-	})
 	// this tool knows the garbage collector of the server's version
 	BehaviorKnown = with[string]("BehaviorKnown", "server", "%s")
 )
@@ -88,13 +73,6 @@ type Leader struct {
 	Renewed time.Time     // the last time, by the clock of the holder
 	Renews  bool          // it was renewed while it was watched
 	Watched time.Duration // for how long it was watched
-}
-
-// Queue is a work queue of the garbage collector.
-type Queue struct {
-	Name           string
-	Depth          int     // how many items wait
-	LongestSeconds float64 // for how long the collector has worked on one item
 }
 
 // Admission is what admission webhooks and policies do to writes.
@@ -236,17 +214,6 @@ func (r DeletionsWait) Message() string {
 		text += ": it " + why
 	}
 	return text
-}
-
-// GraphIncomplete means that the collector does not know some objects with owners or dependents.
-type GraphIncomplete struct {
-	Objects int             `json:"objects"` // that were compared
-	Missing int             `json:"missing"`
-	First   object.Identity `json:"first"` // of the missing ones
-}
-
-func (r GraphIncomplete) Message() string {
-	return fmt.Sprintf("the garbage collector does not know %d of %s with owners or dependents, such as %s", r.Missing, Count(r.Objects, "object"), located(r.First))
 }
 
 // located returns an object with its namespace.

@@ -50,34 +50,6 @@ func TestEndlessListIsLimitedInMemory(t *testing.T) {
 	}
 }
 
-func TestEndlessMetricsOfAControllerManagerAreLimitedInMemory(t *testing.T) {
-	const mostRSS = 256 << 20
-	for path, line := range map[string]string{
-		"/metrics": "metric{name=\"%060d\"} 1\n",
-		"/debug/controllers/garbage-collector-controller/graph": "    uid=\"%060d\"\n    missing=\"false\"\n    virtual=\"false\"\n",
-	} {
-		t.Run(path, func(t *testing.T) {
-			s := NewServer(t)
-			m := newControllerManager(t, func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path != path {
-					metrics(w, r)
-					return
-				}
-				fmt.Fprintln(w, "strict digraph full {")
-				for i := range 4_000_000 {
-					if _, err := fmt.Fprintf(w, line, i); err != nil {
-						return
-					}
-				}
-			})
-			p := newUser(t, s).starts(m.throughTLS(t, s, "--certificate-authority", m.ca)...)
-			peak := p.highWater()
-			p.ends(4 * runTimeout)
-			fits(t, peak(), mostRSS>>20)
-		})
-	}
-}
-
 // highWater follows the peak memory of a process until it ends, without what its parent had.
 func (p *process) highWater() func() int64 {
 	peak, ended := int64(0), make(chan struct{})

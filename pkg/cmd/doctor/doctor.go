@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
@@ -29,7 +28,6 @@ type doctorCommand struct {
 	scan               *cli.ScanOptions
 	settle, stuckAfter time.Duration
 	canary             string // namespace
-	manager            string // URL
 	output             *cli.OutputFlags
 }
 
@@ -71,15 +69,13 @@ kubectl gc doctor -o jsonpath='{.state}'`),
 	flags.DurationVar(&c.settle, "settle", 30*time.Second, "How long the garbage collector has to act on what the scan found.")
 	flags.DurationVar(&c.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "Report deletions that take longer than this.")
 	flags.StringVar(&c.canary, "canary", "", "Namespace for a test: create a ConfigMap and its owner, and delete the owner.")
-	flags.StringVar(&c.manager, "controller-manager", "", "URL of kube-controller-manager; it gets your credentials. Default: its Pod.")
-	cli.MarkAdvanced(flags, "controller-manager")
 	c.output.AddFlags(cmd)
 	cli.CompleteFlag(cmd, "canary", scan.CompleteNamespaces)
 	return cmd
 }
 
 func (c *doctorCommand) run(ctx context.Context) error {
-	if err := cmp.Or(c.scan.Validate(), cli.CheckNamespaceName("canary", c.canary), c.checkManager(), c.output.Complete(&c.scan.Streams)); err != nil {
+	if err := cmp.Or(c.scan.Validate(), cli.CheckNamespaceName("canary", c.canary), c.output.Complete(&c.scan.Streams)); err != nil {
 		return err
 	}
 	c.scan.NeedsCluster = true
@@ -111,17 +107,6 @@ func (c *doctorCommand) run(ctx context.Context) error {
 		return health.ObjectsWithOwnersElsewhere(ctx, live, c.scan.Config.Namespace())
 	})
 	admission := start(func() (reason.Admission, error) { return health.Admission(ctx, live, seen), nil })
-	m, noManager := c.findManager(ctx, live, leader)
-	queues := func() doctor.Observed[[]reason.Queue] {
-		if noManager != nil {
-			return observed([]reason.Queue(nil), noManager)
-		}
-		return observed(m.Queues(ctx))
-	}
-	before, known := queues(), observed(map[types.UID]bool(nil), noManager)
-	if noManager == nil {
-		known = observed(collectorGraph(ctx, m, live, g))
-	}
 	var test *doctor.Observed[reason.CanaryTest]
 	left := false // of the canary
 	if bird != nil && ctx.Err() == nil {
@@ -138,7 +123,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	}
 	d := doctor.Diagnose(&doctor.Observations{
 		Graph: g, Report: report, StuckAfter: c.stuckAfter, Backends: backends, Admission: admission().Value,
-		ForegroundDeletion: foreground(), Leader: leader(), InOtherNamespaces: elsewhere(), QueuesBefore: before.Value, Queues: queues(), CollectorGraph: known, Canary: test,
+		ForegroundDeletion: foreground(), Leader: leader(), InOtherNamespaces: elsewhere(), Canary: test,
 	})
 	switch {
 	case ctx.Err() != nil && test != nil:
