@@ -2,6 +2,7 @@ package backup
 
 import (
 	"errors"
+	"maps"
 	"sync"
 )
 
@@ -49,11 +50,7 @@ func (s *Shares) Set(used map[string]int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used = used
-	for namespace := range s.full {
-		if used[namespace] <= s.limit/4*3 {
-			delete(s.full, namespace)
-		}
-	}
+	maps.DeleteFunc(s.full, func(namespace string, _ bool) bool { return used[namespace] <= s.limit/4*3 })
 	for namespace, bytes := range used {
 		if bytes >= s.limit {
 			s.full[namespace] = true
@@ -66,11 +63,4 @@ func (s *Shares) Full(namespace string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.full[namespace]
-}
-
-// AnyFull reports whether Full holds for any namespace.
-func (s *Shares) AnyFull() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.full) > 0
 }

@@ -216,7 +216,7 @@ func (s *service) options(m *monitor.Monitor, live *client.Client) controller.Op
 		}
 		s.prune()
 		o.Full = func(namespace string) bool {
-			if s.shares.AnyFull() {
+			if s.shares.Full(namespace) {
 				s.prune()
 			}
 			return s.shares.Full(namespace)
