@@ -69,6 +69,9 @@ func create(t testing.TB) *backup.Folder {
 	return f
 }
 
+// deleted is a result.
+var deleted = event.Record{Step: "1", Action: "delete", Object: newObject("v1", "Secret", "a", "").Identity, Status: "done"}
+
 func save(t testing.TB, f *backup.Folder, objects ...object.Object) {
 	t.Helper()
 	for _, o := range objects {
@@ -123,11 +126,14 @@ func saved(t testing.TB, b *backup.Backup) []string {
 	return out
 }
 
-// finishedRun returns a closed folder with two Syncs, an object saved twice, steps and
+// finishedRun returns a closed folder with steps, two Syncs, an object saved twice, and
 // two results.
 func finishedRun(t testing.TB) string {
 	t.Helper()
 	f := create(t)
+	if err := f.SaveSteps(slices.Values(steps)); err != nil {
+		t.Fatal(err)
+	}
 	save(t, f, newObject("v1", "Secret", "a", "1"), newObject("apps/v1", "Deployment", "web", "2"))
 	sync(t, f)
 	save(t, f, newObject("v1", "Secret", "b", "3"), newObject("v1", "Secret", "a", "4"))
@@ -140,9 +146,6 @@ func finishedRun(t testing.TB) string {
 		if err := f.AddResult(r); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := f.SaveSteps(slices.Values(steps)); err != nil {
-		t.Fatal(err)
 	}
 	if err := f.Finish(started.Add(time.Minute)); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -25,7 +26,7 @@ func Dir(root, context string) string {
 		name = "%no-context"
 	case len(name) > maxNameLength || strings.ToLower(name) != name:
 		sum := sha256.Sum256([]byte(context))
-		name = truncateName(name) + "%-" + hex.EncodeToString(sum[:8])
+		name = name[:min(len(name), maxNameLength)] + "%-" + hex.EncodeToString(sum[:8])
 	}
 	return filepath.Join(root, name)
 }
@@ -34,8 +35,7 @@ func Dir(root, context string) string {
 // every system: without separators, Windows devices, a dot or space at an end, and
 // characters that are special in a shell.
 func encodeName(s string) string {
-	stem, _, _ := strings.Cut(s, ".")
-	device := isWindowsDevice(stem)
+	device := windowsDevice.MatchString(s)
 	var out strings.Builder
 	for i := range len(s) {
 		if c := s[i]; isWordCharacter(c) && !(i == 0 && device) ||
@@ -48,34 +48,10 @@ func encodeName(s string) string {
 	return out.String()
 }
 
-// isWindowsDevice reports whether Windows treats a name, without its extension, as a
-// device. It ignores devices whose names are not ASCII or contain a $.
-func isWindowsDevice(name string) bool {
-	switch name = strings.ToLower(name); name {
-	case "con", "prn", "aux", "nul":
-		return true
-	}
-	return len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && '0' <= name[3] && name[3] <= '9'
-}
+// windowsDevice matches the names that Windows treats as a device, with any extension. It ignores devices whose names
+// are not ASCII or contain a $.
+var windowsDevice = regexp.MustCompile(`(?i)^(con|prn|aux|nul|(com|lpt)[0-9])(\.|$)`)
 
 func isWordCharacter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
-}
-
-// truncateName shortens an encoded name without splitting a %xx.
-func truncateName(name string) string {
-	if len(name) <= maxNameLength {
-		return name
-	}
-	name = name[:maxNameLength]
-	if i := strings.LastIndexByte(name, '%'); i > maxNameLength-3 {
-		name = name[:i]
-	}
-	return name
-}
-
-// isPathElement reports whether an untrusted name is a single path element on every
-// system.
-func isPathElement(name string) bool {
-	return filepath.IsLocal(name) && name != "." && !strings.ContainsAny(name, "/\\:\x00")
 }

@@ -11,11 +11,10 @@ type Op string
 // What a Change does.
 const (
 	MakeFolder Op = "make folder" // and its parents that are missing
-	CreateFile Op = "create file" // or empty it, if it exists
+	CreateFile Op = "create file"
 	Write      Op = "write"       // at the end of a file
 	SyncFile   Op = "sync file"   // make its contents durable
 	SyncFolder Op = "sync folder" // make the names in it durable
-	Rename     Op = "rename"      // a file, in place of another, if there is one
 	Remove     Op = "remove"      // a file, or an empty folder
 )
 
@@ -23,7 +22,6 @@ const (
 type Change struct {
 	Op   Op
 	Path string
-	To   string // path after a Rename
 	Data []byte // of a Write; valid during the call
 }
 
@@ -39,15 +37,13 @@ func (d Disk) carryOut(c Change, do func() error) error {
 	return d(c, do)
 }
 
-func (d Disk) create(root *os.Root, name string, flags int) (*diskFile, error) {
+// create creates a file to which is only appended.
+func (d Disk) create(root *os.Root, name string) (*diskFile, error) {
 	f := &diskFile{path: filepath.Join(root.Name(), name), disk: d}
-	if err := d.carryOut(Change{Op: CreateFile, Path: f.path}, func() (err error) {
-		f.File, err = root.OpenFile(name, flags|os.O_CREATE, fileMode)
+	return f, d.carryOut(Change{Op: CreateFile, Path: f.path}, func() (err error) {
+		f.File, err = root.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, fileMode)
 		return err
-	}); err != nil {
-		return nil, err
-	}
-	return f, nil
+	})
 }
 
 func (d Disk) remove(root *os.Root, name string) error {

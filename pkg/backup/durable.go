@@ -28,7 +28,7 @@ func (d Disk) mkdirAll(path string) error {
 		return fmt.Errorf("make folder %s: %w", path, withoutPath(err))
 	}
 	for _, dir := range parents {
-		if err := d.syncDir(dir, func() (*os.File, error) { return os.Open(dir) }); err != nil {
+		if err := d.syncDir(os.Open(dir)); err != nil {
 			return err
 		}
 	}
@@ -36,62 +36,24 @@ func (d Disk) mkdirAll(path string) error {
 }
 
 // syncRoot makes the file names in an open folder durable, whatever its path is now.
-func (d Disk) syncRoot(root *os.Root) error {
-	return d.syncDir(root.Name(), func() (*os.File, error) { return root.Open(".") })
-}
+func (d Disk) syncRoot(root *os.Root) error { return d.syncDir(root.Open(".")) }
 
-// syncDir makes the file names in a folder durable. Windows and some network file
-// systems cannot sync a folder.
-func (d Disk) syncDir(path string, open func() (*os.File, error)) error {
+// syncDir makes the file names in an opened folder durable, and closes it. Windows and some network file systems cannot
+// sync a folder.
+func (d Disk) syncDir(dir *os.File, err error) error {
+	if err != nil {
+		return fmt.Errorf("sync folder: %w", err)
+	}
+	defer dir.Close() // nothing is written to it
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	dir, err := open()
-	if err != nil {
-		return fmt.Errorf("sync folder %s: %w", path, withoutPath(err))
-	}
+	path := filepath.Clean(dir.Name())
 	err = d.carryOut(Change{Op: SyncFolder, Path: path}, dir.Sync)
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
-		err = nil
+	if err == nil || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
+		return nil
 	}
-	if err := errors.Join(err, dir.Close()); err != nil {
-		return fmt.Errorf("sync folder %s: %w", path, withoutPath(err))
-	}
-	return nil
-}
-
-// tempSuffix marks a file that is not complete yet.
-const tempSuffix = ".tmp"
-
-// replaceFile writes a file atomically and durably.
-func (f *Folder) replaceFile(name string, data []byte) error {
-	file, err := f.disk.create(f.root, name+tempSuffix, os.O_WRONLY|os.O_TRUNC)
-	if err != nil {
-		return f.fileError("write", name, err)
-	}
-	if err = writeSyncClose(file, data); err == nil {
-		err = f.disk.carryOut(Change{Op: Rename, Path: file.path, To: filepath.Join(f.path, name)}, func() error { return f.root.Rename(name+tempSuffix, name) })
-	}
-	if err != nil {
-		return f.fileError("write", name, errors.Join(withoutPath(err), f.disk.remove(f.root, name+tempSuffix)))
-	}
-	return f.disk.syncRoot(f.root)
-}
-
-func writeSyncClose(file *diskFile, data []byte) error {
-	_, err := file.Write(data)
-	if err == nil {
-		err = file.Sync()
-	}
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	return withoutPath(err)
-}
-
-// fileError says what failed on which file of the folder.
-func (f *Folder) fileError(doing, name string, err error) error {
-	return fmt.Errorf("%s %s: %w", doing, filepath.Join(f.path, name), withoutPath(err))
+	return fmt.Errorf("sync folder %s: %w", path, withoutPath(err))
 }
 
 // withoutPath removes the path and the system call from an error, for callers that

@@ -1,9 +1,7 @@
 package backup
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,29 +12,20 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
 // Folder is a backup that is being written. Its methods are safe for concurrent use, Finish once.
 //
-// Once a manifest could not be written, nothing more is saved, and every later Save
-// and Sync returns the same error.
+// Its records are in the order of the calls. Once something could not be written, nothing more is written, and every
+// later call returns the same error.
 type Folder struct {
 	// Shares limits what is saved of each namespace. It is set before the first Save; nil means no limit.
 	Shares *Shares
 
 	path    string
-	disk    Disk
 	root    *os.Root
-	header  Header
+	records recordFile
 	closed  atomic.Bool
-	objects recordFile
-	steps   recordFile
-	results recordFile
-
-	// Both are accessed in objects.unlessFailed.
-	pending []byte // lines that are saved and not yet written
-	written int64  // bytes in objects
 }
 
 // Create creates the folder of a run below root: root/name or, if that exists,
@@ -44,7 +33,7 @@ type Folder struct {
 // path element. The folder is durable when Create returns, and removed after an error.
 // disk carries out all changes until Close.
 func Create(root, name string, h Header, disk Disk) (*Folder, error) {
-	if !isPathElement(name) {
+	if !filepath.IsLocal(name) || name == "." || filepath.Base(name) != name {
 		return nil, fmt.Errorf("make backup folder: %q is not a valid folder name", name)
 	}
 	if err := disk.mkdirAll(root); err != nil {
@@ -67,40 +56,29 @@ func Create(root, name string, h Header, disk Disk) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make backup folder %s: %w", path, withoutPath(err))
 	}
-	f := &Folder{path: path, disk: disk, header: h}
-	if err := f.initialize(parent, created); err != nil {
-		return nil, fmt.Errorf("make backup folder %s: %w", path, errors.Join(err, f.discard(), disk.remove(parent, created)))
+	f := &Folder{path: path}
+	if err := f.begin(parent, created, h, disk); err != nil {
+		return nil, fmt.Errorf("make backup folder %s: %w", path, errors.Join(err, disk.remove(parent, created)))
 	}
 	return f, nil
 }
 
-// initialize opens a new folder and creates its first files, the header last.
-func (f *Folder) initialize(parent *os.Root, name string) (err error) {
+// begin opens a new folder, and writes its header. After an error, it is empty again.
+func (f *Folder) begin(parent *os.Root, name string, h Header, disk Disk) (err error) {
 	if f.root, err = openCreated(parent, name); err != nil {
 		return err
 	}
-	if err := cmp.Or(
-		f.create(&f.objects, objectsFile, "save manifests to"), f.create(&f.steps, stepsFile, "write"), f.create(&f.results, doneFile, "record a step in"),
-		f.disk.syncRoot(f.root), // so that no power loss leaves the header without the other files
-	); err != nil {
-		return err
+	if f.records.file, err = disk.create(f.root, RecordsFile); err != nil {
+		return errors.Join(err, f.root.Close())
 	}
-	if err := f.writeHeader(); err != nil {
-		return err
+	err = cmp.Or(
+		f.records.addNow(record{APIVersion: APIVersion, Header: &h}), f.Sync(),
+		disk.syncRoot(f.root), disk.syncRoot(parent),
+	)
+	if err != nil {
+		return errors.Join(err, f.records.close(), disk.remove(f.root, RecordsFile), f.root.Close())
 	}
-	return f.disk.syncRoot(parent)
-}
-
-// discard removes the files of a folder that could not be initialized, and closes it.
-func (f *Folder) discard() error {
-	if f.root == nil {
-		return nil
-	}
-	err := f.closeFiles()
-	for _, file := range []string{indexFile, indexFile + tempSuffix, objectsFile, stepsFile, doneFile} { // a kill leaves no backup, or a whole one
-		_ = f.disk.remove(f.root, file) // may not exist
-	}
-	return errors.Join(err, f.root.Close())
+	return nil
 }
 
 // openCreated opens a folder that was just created. A process that may write to the
@@ -125,61 +103,55 @@ func openCreated(parent *os.Root, name string) (*os.Root, error) {
 	return root, nil
 }
 
-func (f *Folder) create(r *recordFile, name, doing string) (err error) {
-	r.path, r.doing = filepath.Join(f.path, name), doing
-	if r.file, err = f.disk.create(f.root, name, os.O_WRONLY|os.O_APPEND|os.O_EXCL); err != nil {
-		return r.failure("create", err)
-	}
-	return nil
-}
-
-func (f *Folder) writeHeader() error {
-	data, err := json.MarshalIndent(index{APIVersion: APIVersion, Kind: Kind, Header: f.header}, "", "  ")
-	if err != nil {
-		return f.fileError("write", indexFile, err)
-	}
-	return f.replaceFile(indexFile, append(escape.JSON(data), '\n'))
-}
-
 // Path returns the path of the folder, which Open takes.
 func (f *Folder) Path() string { return f.path }
 
 // SaveSteps durably stores the steps of the plan, before the first one is carried out. They are saved even if
 // a share is used up. Call it once.
 func (f *Folder) SaveSteps(steps iter.Seq[event.Step]) error {
-	return f.steps.unlessFailed(func() error {
-		to := bufio.NewWriter(f.steps.file)
-		for s := range steps {
-			line, err := encodeLine(s, validateStep)
-			if err == nil {
-				_, err = to.Write(line)
-			}
-			if err != nil {
-				return err
-			}
-			_ = f.Shares.Take(s.Object.InNamespace(), len(line)) // it remembers which are full
+	for s := range steps {
+		line, err := encode(record{Step: &s})
+		if err == nil {
+			err = f.records.add(line, flushSize)
 		}
-		return errors.Join(to.Flush(), f.steps.file.Sync())
-	})
+		if err != nil {
+			return fmt.Errorf("save step %q to %s: %w", s.ID, f.path, err)
+		}
+		_ = f.Shares.Take(s.Object.InNamespace(), len(line)) // it remembers which are full
+	}
+	return f.Sync()
 }
 
 // AddResult records how a step ended. The operating system has the line when the
-// method returns, so a kill does not lose it; it is durable after Finish or Close. Once
-// a line could not be written, nothing more is recorded, and every call returns the
-// same error.
-func (f *Folder) AddResult(r event.Record) error { return f.results.add(r, validateResult) }
+// method returns, so a kill does not lose it; it is durable after the next Sync.
+func (f *Folder) AddResult(r event.Record) error { return f.records.addNow(record{Result: &r}) }
 
-// Finish makes everything durable and then records when the run finished. It does not
+// Sync makes everything durable that was saved before the call.
+func (f *Folder) Sync() error {
+	return f.records.unlessFailed(func() error {
+		if err := f.records.sync(); err != nil {
+			return err
+		}
+		ours, err := f.records.file.Stat()
+		if err != nil {
+			return err
+		}
+		switch found, err := f.root.Lstat(RecordsFile); {
+		case err != nil:
+			return err
+		case !os.SameFile(ours, found):
+			return errors.New("another process replaced it")
+		case found.Size() != f.records.written:
+			return fmt.Errorf("it has %d bytes, but %d were written: another process changed it", found.Size(), f.records.written)
+		}
+		return nil
+	})
+}
+
+// Finish records when the run finished, and makes everything durable. It does not
 // close the folder.
 func (f *Folder) Finish(at time.Time) error {
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.results.sync(); err != nil {
-		return err
-	}
-	f.header.Finished = at
-	return f.writeHeader()
+	return cmp.Or(f.records.addNow(record{Finished: at}), f.Sync())
 }
 
 // Close makes everything durable and closes the files. It returns an earlier error of
@@ -188,9 +160,5 @@ func (f *Folder) Close() error {
 	if !f.closed.CompareAndSwap(false, true) {
 		return nil
 	}
-	return errors.Join(f.Sync(), f.results.sync(), f.closeFiles(), f.root.Close())
-}
-
-func (f *Folder) closeFiles() error {
-	return errors.Join(f.objects.close(), f.steps.close(), f.results.close())
+	return errors.Join(f.Sync(), f.records.close(), f.root.Close())
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	gosync "sync"
@@ -27,10 +28,11 @@ type uid = types.UID
 func TestOpenReadsWhatWasWritten(t *testing.T) {
 	b := open(t, finishedRun(t))
 
-	finished := header
-	finished.Finished = started.Add(time.Minute)
-	if diff := cmp.Diff(finished, b.Header); diff != "" {
+	if diff := cmp.Diff(header, b.Header); diff != "" {
 		t.Error(diff)
+	}
+	if !b.Finished.Equal(started.Add(time.Minute)) {
+		t.Errorf("it finished at %v", b.Finished)
 	}
 	if diff := cmp.Diff([]string{"Deployment/web@2", "Secret/a@4", "Secret/b@3"}, saved(t, b)); diff != "" {
 		t.Errorf("the latest of each object, sorted: %s", diff)
@@ -57,51 +59,33 @@ func TestOpenReadsWhatWasWritten(t *testing.T) {
 	if diff := cmp.Diff(steps, b.Steps); diff != "" {
 		t.Error(diff)
 	}
-	if len(b.Truncated) > 0 {
-		t.Errorf("a finished run is truncated: %v", b.Truncated)
+	if b.Truncated != "" {
+		t.Errorf("a finished run is truncated at %v", b.Truncated)
 	}
 }
 
 func TestFilesAreAsDocumented(t *testing.T) {
 	path := finishedRun(t)
-	want := []string{"done.jsonl", "index.json", "objects.jsonl", "steps.jsonl"}
-	if diff := cmp.Diff(want, names(t, path)); diff != "" {
+	if diff := cmp.Diff([]string{"records.jsonl"}, names(t, path)); diff != "" {
 		t.Error(diff)
 	}
 	if got := filepath.Base(path); got != run {
 		t.Errorf("the folder is called %s, want %s", got, run)
 	}
-	if diff := cmp.Diff(`{
-  "apiVersion": "kubectl-gc.dev/v1alpha1",
-  "kind": "Backup",
-  "tool": "v0.1.0",
-  "clusterUID": "u-cluster",
-  "server": "https://prod.example.com:6443",
-  "serverVersion": "v1.36.3",
-  "context": "prod",
-  "command": "collect",
-  "mode": "collect",
-  "digest": "5f2a9c41",
-  "started": "2026-11-20T08:31:07Z",
-  "finished": "2026-11-20T08:32:07Z"
-}
-`, readText(t, path, "index.json")); diff != "" {
+	lines := strings.Split(readText(t, path, "records.jsonl"), "\n")
+	if diff := cmp.Diff(`{"apiVersion":"kubectl-gc.dev/v1alpha1","header":{"tool":"v0.1.0","clusterUID":"u-cluster","server":"https://prod.example.com:6443",`+
+		`"serverVersion":"v1.36.3","context":"prod","command":"collect","mode":"collect","digest":"5f2a9c41","started":"2026-11-20T08:31:07Z"}}`, lines[0]); diff != "" {
 		t.Error(diff)
 	}
-	var names []string
-	for line := range strings.Lines(readText(t, path, "objects.jsonl")) {
-		var o struct {
-			Object   struct{ Name string }
-			Metadata struct{ Name string }
-		}
-		if err := json.Unmarshal([]byte(line), &o); err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, "entry "+o.Object.Name, "manifest "+o.Metadata.Name)
+	kind := regexp.MustCompile(`^{"(\w+)"`)
+	var kinds []string
+	for _, line := range lines[1:] {
+		kinds = append(kinds, strings.Trim(kind.FindString(line), `{"`))
 	}
-	want = []string{"entry a", "manifest ", "entry ", "manifest a", "entry web", "manifest ", "entry ", "manifest web", "entry b", "manifest ", "entry ", "manifest b", "entry a", "manifest ", "entry ", "manifest a"}
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Errorf("each entry is before its manifest: %s", diff)
+	manifest := "apiVersion" // its first field
+	want := []string{"step", "step", "object", manifest, "object", manifest, "object", manifest, "object", manifest, "result", "result", "finished", ""}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Errorf("the records in the order of the calls, each object before its manifest: %s", diff)
 	}
 }
 
@@ -111,8 +95,24 @@ func TestRunningRunHasNoFinishedTime(t *testing.T) {
 	if diff := cmp.Diff(header, b.Header); diff != "" {
 		t.Error(diff)
 	}
-	if len(b.Entries)+len(b.Steps)+len(b.Results)+len(b.Truncated) > 0 {
+	if len(b.Entries)+len(b.Steps)+len(b.Results) > 0 || b.Truncated != "" || !b.Finished.IsZero() {
 		t.Errorf("an empty folder contains %+v", b)
+	}
+}
+
+func TestAResultIsWrittenWithoutSync(t *testing.T) {
+	f := create(t)
+	save(t, f, newObject("v1", "Secret", "a", "1"))
+	if got := open(t, f.Path()); len(got.Entries) > 0 {
+		t.Errorf("objects are written one by one: %v", got.Entries)
+	}
+	if err := f.AddResult(deleted); err != nil {
+		t.Fatal(err)
+	}
+	save(t, f, newObject("v1", "Secret", "b", "1"))
+	b := open(t, f.Path())
+	if diff := cmp.Diff([]string{"Secret/a@1"}, saved(t, b)); diff != "" || len(b.Results) != 1 {
+		t.Errorf("it has the results %v, after the objects before them: %s", b.Results, diff)
 	}
 }
 
@@ -120,16 +120,8 @@ func TestSyncIsDurableWithoutClose(t *testing.T) {
 	f := create(t)
 	save(t, f, newObject("v1", "Secret", "a", "1"))
 	sync(t, f)
-	save(t, f, newObject("v1", "Secret", "b", "1"))
-	if err := f.AddResult(event.Record{Step: "1", Action: "delete", Status: "done"}); err != nil {
-		t.Fatal(err)
-	}
-	b := open(t, f.Path())
-	if diff := cmp.Diff([]string{"Secret/a@1"}, saved(t, b)); diff != "" {
+	if diff := cmp.Diff([]string{"Secret/a@1"}, saved(t, open(t, f.Path()))); diff != "" {
 		t.Error(diff)
-	}
-	if len(b.Results) != 1 {
-		t.Errorf("the result was not written: %v", b.Results)
 	}
 }
 
@@ -168,10 +160,8 @@ func TestCreateErrors(t *testing.T) {
 		"a name above the root":           {root: root, name: "..", want: `".." is not a valid folder name`},
 		"a name that is the root":         {root: root, name: ".", want: `"." is not a valid folder name`},
 		"a name of two elements":          {root: root, name: "a/b", want: `"a/b" is not a valid folder name`},
-		"two elements on Windows":         {root: root, name: `a\b`, want: `is not a valid folder name`},
-		"a name of a drive":               {root: root, name: `c:`, want: `"c:" is not a valid folder name`},
 		"a name that is too long":         {root: root, name: strings.Repeat("x", 300), want: "make backup folder"},
-		"a header that cannot be written": {root: root, name: run, header: beyond, want: "index.json"},
+		"a header that cannot be written": {root: root, name: run, header: beyond, want: "records.jsonl"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -196,20 +186,20 @@ func TestSaveErrors(t *testing.T) {
 		manifest string
 		want     string
 	}{
-		"the manifest of another name":      {a, string(manifest(with(func(o *object.Object) { o.Name = "b" }))), `of another object: "Secret/b"`},
+		"the manifest of another name":      {a, string(manifest(with(func(o *object.Object) { o.Name = "b" }))), `of another object or version: "Secret/b"`},
 		"the manifest of another namespace": {a, string(manifest(with(func(o *object.Object) { o.Namespace = "" }))), `"Secret/a" in ""`},
 		"the manifest of another uid":       {a, string(manifest(with(func(o *object.Object) { o.UID = "new" }))), `uid "new"`},
-		"the manifest of a later version":   {a, string(manifest(with(func(o *object.Object) { o.ResourceVersion = "2" }))), `resourceVersion "2", not "1"`},
-		"field names in another case":       {a, strings.Replace(string(manifest(a)), `"kind": "Secret"`, `"Kind": "Secret"`, 1), "lacks its apiVersion, kind, name or uid"},
-		"metadata only":                     {a, `{"metadata":{"namespace":"shop","name":"a","uid":"uid-of-a","resourceVersion":"1"}}`, "lacks its apiVersion, kind, name or uid"},
+		"the manifest of a later version":   {a, string(manifest(with(func(o *object.Object) { o.ResourceVersion = "2" }))), `resourceVersion "2"), not "Secret/a"`},
+		"field names in another case":       {a, strings.Replace(string(manifest(a)), `"kind": "Secret"`, `"Kind": "Secret"`, 1), "lacks the object's apiVersion, kind, name or uid"},
+		"metadata only":                     {a, `{"metadata":{"namespace":"shop","name":"a","uid":"uid-of-a","resourceVersion":"1"}}`, "lacks the object's apiVersion, kind, name or uid"},
 		"half a manifest":                   {a, string(manifest(a)[:50]), "unexpected end of JSON"},
 		"two manifests":                     {a, string(manifest(a)) + string(manifest(a)), "after top-level value"},
 		"nothing":                           {a, "", "unexpected end of JSON"},
-		"null":                              {a, "null", "lacks its apiVersion, kind, name or uid"},
+		"null":                              {a, "null", "of another object"},
 		"a text":                            {a, `"Secret"`, "cannot unmarshal"},
 		"a manifest that is too long":       {a, `{"a":"` + strings.Repeat("x", 16<<20) + `"}`, "exceed the limit of 16777216"},
-		"an object without a uid":           {with(func(o *object.Object) { o.UID = "" }), string(manifest(a)), `not "Secret/a" in "shop" ("v1", uid "")`},
-		"a manifest without a uid":          {with(func(o *object.Object) { o.UID = "" }), string(manifest(with(func(o *object.Object) { o.UID = "" }))), "lacks its apiVersion, kind, name or uid"},
+		"an object without a uid":           {with(func(o *object.Object) { o.UID = "" }), string(manifest(a)), `not "Secret/a" in "shop" ("v1", uid "", resourceVersion "1")`},
+		"a manifest without a uid":          {with(func(o *object.Object) { o.UID = "" }), string(manifest(with(func(o *object.Object) { o.UID = "" }))), "lacks the object's apiVersion, kind, name or uid"},
 	}
 	f := create(t)
 	for name, test := range tests {
@@ -250,22 +240,22 @@ func TestFolderSavesNothingAfterAFailedWrite(t *testing.T) {
 		want   string
 	}{
 		"the file was replaced": {func(t *testing.T, folder string) {
-			file := filepath.Join(folder, "objects.jsonl")
+			file := filepath.Join(folder, "records.jsonl")
 			if err := os.Rename(file, file+".old"); err != nil {
 				t.Fatal(err)
 			}
 			write(t, file, readText(t, file+".old"))
 		}, "another process replaced it"},
 		"the file was shortened": {func(t *testing.T, folder string) {
-			if err := os.Truncate(filepath.Join(folder, "objects.jsonl"), 10); err != nil {
+			if err := os.Truncate(filepath.Join(folder, "records.jsonl"), 10); err != nil {
 				t.Fatal(err)
 			}
 		}, "another process changed it"},
 		"the file was removed": {func(t *testing.T, folder string) {
-			if err := os.Remove(filepath.Join(folder, "objects.jsonl")); err != nil {
+			if err := os.Remove(filepath.Join(folder, "records.jsonl")); err != nil {
 				t.Fatal(err)
 			}
-		}, "objects.jsonl"},
+		}, "records.jsonl"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -275,7 +265,7 @@ func TestFolderSavesNothingAfterAFailedWrite(t *testing.T) {
 			test.damage(t, f.Path())
 			save(t, f, newObject("v1", "Secret", "b", "1"), newObject("v1", "Pod", "p", "1"))
 			first := f.Sync()
-			checkError(t, first, "save manifests to "+f.Path(), test.want)
+			checkError(t, first, "write "+f.Path(), test.want)
 			if err := f.Sync(); !errors.Is(err, first) {
 				t.Errorf("the next Sync returns %v, want %v", err, first)
 			}
@@ -286,8 +276,8 @@ func TestFolderSavesNothingAfterAFailedWrite(t *testing.T) {
 			if err := f.Finish(started); !errors.Is(err, first) {
 				t.Errorf("Finish returns %v, want %v", err, first)
 			}
-			if err := f.AddResult(event.Record{Action: "delete", Status: "done"}); err != nil {
-				t.Errorf("results can still be recorded, but: %v", err)
+			if err := f.AddResult(deleted); !errors.Is(err, first) {
+				t.Errorf("AddResult returns %v, want %v", err, first)
 			}
 			if err := f.Close(); !errors.Is(err, first) {
 				t.Errorf("Close returns %v, want %v", err, first)
@@ -305,7 +295,7 @@ func TestClosedFolderReturnsErrors(t *testing.T) {
 		"Save":      f.Save(a, manifest(a)),
 		"Sync":      f.Sync(),
 		"SaveSteps": f.SaveSteps(slices.Values(steps)),
-		"AddResult": f.AddResult(event.Record{Action: "delete", Status: "done"}),
+		"AddResult": f.AddResult(deleted),
 		"Finish":    f.Finish(started),
 	} {
 		if !errors.Is(err, fs.ErrClosed) {
@@ -314,11 +304,18 @@ func TestClosedFolderReturnsErrors(t *testing.T) {
 	}
 }
 
-func TestAddResultRequiresActionAndStatus(t *testing.T) {
+func TestAResultThatOpenWouldRejectIsNotWritten(t *testing.T) {
 	f := create(t)
-	checkError(t, f.AddResult(event.Record{Step: "1", Status: "done"}), "done.jsonl", "lacks an action")
-	checkError(t, f.AddResult(event.Record{Step: "1", Action: "delete"}), "done.jsonl", "lacks an action")
-	if err := f.AddResult(event.Record{Step: "1", Action: "delete", Status: "done"}); err != nil {
+	for want, change := range map[string]func(*event.Record){
+		"lacks an action or a status": func(r *event.Record) { r.Action = "" },
+		"an action or a status":       func(r *event.Record) { r.Status = "" },
+		"lacks the object's":          func(r *event.Record) { r.Object.UID = "" },
+	} {
+		r := deleted
+		change(&r)
+		checkError(t, f.AddResult(r), "write "+f.Path(), want)
+	}
+	if err := f.AddResult(deleted); err != nil {
 		t.Error(err)
 	}
 }
@@ -347,7 +344,7 @@ func TestConcurrentSave(t *testing.T) {
 	})
 	group.Wait()
 	b := open(t, f.Path()) // before Close: every worker has synced
-	if got := saved(t, b); len(got) != workers*each || len(b.Results) != workers*each || len(b.Truncated) > 0 {
+	if got := saved(t, b); len(got) != workers*each || len(b.Results) != workers*each || b.Truncated != "" {
 		t.Errorf("%d manifests and %d results of %d, truncated: %v", len(got), len(b.Results), workers*each, b.Truncated)
 	}
 
@@ -366,8 +363,8 @@ func TestConcurrentSave(t *testing.T) {
 		})
 	}
 	closing.Wait()
-	if truncated := open(t, f.Path()).Truncated; len(truncated) > 0 {
-		t.Errorf("truncated: %v", truncated)
+	if truncated := open(t, f.Path()).Truncated; truncated != "" {
+		t.Errorf("truncated at %v", truncated)
 	}
 }
 

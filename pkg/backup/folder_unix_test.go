@@ -74,9 +74,10 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 }
 
 func TestOpenRejectsLinksAndPipes(t *testing.T) {
-	for _, name := range []string{"index.json", "objects.jsonl", "done.jsonl"} {
+	for _, name := range []string{"records.jsonl", "restored.jsonl"} {
 		t.Run("a link as "+name, func(t *testing.T) {
 			path := finishedRun(t)
+			appendJournal(t, path, restored("a", "1"))
 			file := filepath.Join(path, name)
 			if err := os.Rename(file, file+".moved"); err != nil {
 				t.Fatal(err)
@@ -89,6 +90,7 @@ func TestOpenRejectsLinksAndPipes(t *testing.T) {
 		})
 		t.Run("a pipe as "+name, func(t *testing.T) {
 			path := finishedRun(t)
+			appendJournal(t, path, restored("a", "1"))
 			file := filepath.Join(path, name)
 			if err := os.Remove(file); err != nil {
 				t.Fatal(err)
@@ -104,11 +106,12 @@ func TestOpenRejectsLinksAndPipes(t *testing.T) {
 		path := finishedRun(t)
 		b := open(t, path)
 		before := saved(t, b)
-		file := filepath.Join(path, "objects.jsonl")
+		file := filepath.Join(path, "records.jsonl")
 		if err := os.Rename(file, file+".moved"); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Symlink("index.json", file); err != nil {
+		write(t, file+".other", "another")
+		if err := os.Symlink("records.jsonl.other", file); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(before, saved(t, b)); diff != "" {

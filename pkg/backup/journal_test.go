@@ -50,20 +50,21 @@ func TestJournalAppends(t *testing.T) {
 	line := readText(t, path, "restored.jsonl")
 	for name, test := range map[string]struct {
 		before    string
-		truncated int
+		truncated string
 		want      []event.Record
 	}{
-		"a complete journal":      {line, 0, []event.Record{one, two, three}},
-		"a line is cut off":       {line + line[:30], 1, []event.Record{one, two, three}},
-		"a line break is missing": {strings.TrimSuffix(line, "\n"), 0, []event.Record{one, two, three}},
-		"zero bytes at the end":   {line + "\x00\x00\x00", 1, []event.Record{one, two, three}},
-		"an empty journal":        {"", 0, []event.Record{two, three}},
+		"a complete journal":         {line, "", []event.Record{one, two, three}},
+		"a line is cut off":          {line + line[:30], "restored.jsonl line 2", []event.Record{one, two, three}},
+		"a line break is missing":    {strings.TrimSuffix(line, "\n"), "restored.jsonl line 1", []event.Record{two, three}},
+		"zero bytes at the end":      {line + "\x00\x00\x00", "restored.jsonl line 2", []event.Record{one, two, three}},
+		"zero bytes and more behind": {line + "\x00\x00\n" + line, "restored.jsonl line 2", []event.Record{one, two, three}},
+		"an empty journal":           {"", "", []event.Record{two, three}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			write(t, file, test.before)
 			b := open(t, path)
-			if len(b.Truncated) != test.truncated {
-				t.Errorf("truncated: %v", b.Truncated)
+			if b.Truncated != test.truncated {
+				t.Errorf("truncated at %q, want %q", b.Truncated, test.truncated)
 			}
 			if err := b.Close(); err != nil {
 				t.Fatal(err)
@@ -71,8 +72,8 @@ func TestJournalAppends(t *testing.T) {
 			appendJournal(t, path, two, three)
 			b = open(t, path)
 			defer b.Close()
-			if diff := cmp.Diff(test.want, b.Restored); diff != "" || len(b.Truncated) > 0 {
-				t.Errorf("truncated: %v, (-want +got)\n%s", b.Truncated, diff)
+			if diff := cmp.Diff(test.want, b.Restored); diff != "" || b.Truncated != "" {
+				t.Errorf("truncated at %q, (-want +got)\n%s", b.Truncated, diff)
 			}
 		})
 	}
@@ -96,9 +97,6 @@ func TestJournalIsExclusive(t *testing.T) {
 	if err := j.Add(restored("a", "1")); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(path, "restored.jsonl")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the empty file still exists: %v", err)
-	}
 	j, err = second.Journal()
 	if err != nil {
 		t.Fatal(err)
@@ -111,29 +109,17 @@ func TestJournalIsExclusive(t *testing.T) {
 func TestOpenReportsDamagedJournal(t *testing.T) {
 	for name, test := range map[string]struct{ line, want string }{
 		"no JSON":   {"hello\n", "restored.jsonl line 1: malformed JSON"},
-		"no action": {`{"object":{"apiVersion":"v1","kind":"Secret","name":"a","uid":"u"},"status":"done"}` + "\n", "restored.jsonl line 1: it lacks an action or a status"},
-		"no object": {`{"action":"create","status":"done","uid":"x"}` + "\n", "restored.jsonl line 1: it lacks the object's"},
+		"no action": {`{"result":{"object":{"apiVersion":"v1","kind":"Secret","name":"a","uid":"u"},"status":"done"}}` + "\n", "restored.jsonl line 1: it lacks an action or a status"},
+		"no object": {`{"result":{"action":"create","status":"done","uid":"x"}}` + "\n", "restored.jsonl line 1: it lacks the object's"},
+		"no result": {`{"finished":"2026-11-20T08:32:07Z"}` + "\n", "restored.jsonl line 1: it is not the result of a step"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := finishedRun(t)
 			write(t, filepath.Join(path, "restored.jsonl"), test.line)
 			_, err := backup.Open(path)
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%v, want %s", err, test.want)
-			}
+			checkError(t, err, test.want)
 		})
 	}
-	t.Run("a link to another file", func(t *testing.T) {
-		path := finishedRun(t)
-		outside := filepath.Join(t.TempDir(), "outside")
-		write(t, outside, "")
-		if err := os.Symlink(outside, filepath.Join(path, "restored.jsonl")); err != nil {
-			t.Skip(err)
-		}
-		if _, err := backup.Open(path); err == nil || !strings.Contains(err.Error(), "it is not a regular file") {
-			t.Errorf("%v", err)
-		}
-	})
 }
 
 // FuzzJournal checks that Open rejects a journal, or that lines appended to it are read
@@ -142,7 +128,7 @@ func FuzzJournal(f *testing.F) {
 	path := finishedRun(f)
 	appendJournal(f, path, restored("a", "1"), restored("b", "2"))
 	line := readText(f, path, "restored.jsonl")
-	for _, s := range []string{"", line, line[:30], line + line[:30], strings.TrimSuffix(line, "\n"), line + "\x00\x00", "\x00\n" + line, "null", "{}\n", "\n", line + "\r\n", "[]"} {
+	for _, s := range []string{"", line, line[:30], line + line[:30], strings.TrimSuffix(line, "\n"), line + "\x00\x00", "\x00\n" + line, `{"object":{"object":{"apiVersion":"v1","kind":"Secret","name":"a","uid":"u"}}}` + "\n", "null", "{}\n", "\n", line + "\r\n", "[]"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, journal string) {

@@ -20,11 +20,11 @@ func descriptors(t *testing.T) int {
 
 func TestEveryFileIsClosed(t *testing.T) {
 	damaged := finishedRun(t)
-	write(t, filepath.Join(damaged, "done.jsonl"), "no JSON\n")
+	write(t, filepath.Join(damaged, "records.jsonl"), "no JSON\n")
 	path := finishedRun(t)
 	for name, use := range map[string]func(t *testing.T){
 		"a backup that is written":                func(t *testing.T) { finishedRun(t) },
-		"one that cannot be made":                 func(t *testing.T) { _, _ = backup.Create(filepath.Join(path, "index.json"), run, header, nil) },
+		"one that cannot be made":                 func(t *testing.T) { _, _ = backup.Create(filepath.Join(path, "records.jsonl"), run, header, nil) },
 		"one that is read":                        func(t *testing.T) { useAndClose(t, path, func(b *backup.Backup) { saved(t, b) }) },
 		"one that is damaged":                     func(t *testing.T) { _, _ = backup.Open(damaged) },
 		"one that is not there":                   func(t *testing.T) { _, _ = backup.Open(filepath.Join(path, "no")) },

@@ -8,13 +8,12 @@ import (
 	"syscall"
 )
 
-// lock locks a file until this process closes it or ends.
-func lock(file *os.File) error { return flock(file, syscall.LOCK_EX) }
-
-// lockShared is lock for one of several readers.
-func lockShared(file *os.File) error { return flock(file, syscall.LOCK_SH) }
-
-func flock(file *os.File, how int) error {
+// lock locks a file until this process closes it or ends. Several may share a lock.
+func lock(file *os.File, shared bool) error {
+	how := syscall.LOCK_EX
+	if shared {
+		how = syscall.LOCK_SH
+	}
 	err := syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return ErrBusy

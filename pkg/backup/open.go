@@ -1,41 +1,40 @@
 package backup
 
 import (
-	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 )
 
 // Backup is a folder that was read. Its methods are safe for concurrent use.
 type Backup struct {
-	Header  Header
-	Entries []event.Saved  // the latest of each UID, sorted by identity
-	Steps   []event.Step   // in the order of the plan
-	Results []event.Record // in the order in which steps ended
+	Header   Header
+	Entries  []event.Saved  // the latest of each UID, sorted by identity
+	Steps    []event.Step   // in the order of the plan
+	Results  []event.Record // in the order in which steps ended
+	Finished time.Time      // zero if the run was interrupted or has not finished
 	// Restored is what restorations of this backup recorded.
 	Restored []event.Record
-	// Truncated is what an interrupted run did not write completely. None of it is in
-	// Entries, Steps, Results or Restored. If a file was shortened later, Entries has the latest
-	// complete manifest of each UID.
-	Truncated []Truncated
+	// Truncated is the line that an interrupted run or restoration did not write completely, empty if there is
+	// none. Nothing from there on was read. Unless the file was shortened later, Sync had not confirmed it.
+	Truncated string
 
 	path    string
 	root    *os.Root
-	objects *os.File // locked, so that Prune keeps the folder
+	records *os.File // locked, so that Prune keeps the folder
 }
 
 // Open reads the folder of a run, even of an interrupted one, without its manifests.
@@ -64,147 +63,107 @@ func open(path string) (*Backup, error) {
 	}
 	b := &Backup{path: path, root: root}
 	if err := b.read(); err != nil {
-		return nil, errors.Join(err, b.Close())
+		_ = b.Close() // nothing was written to it
+		return nil, err
 	}
 	return b, nil
 }
 
 // read reads the open folder.
-func (b *Backup) read() error {
+func (b *Backup) read() (err error) {
 	if err := checkFolder(b.root); err != nil {
 		return err
 	}
-	switch err := b.readHeader(); {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("it is not a backup: %s: %w", indexFile, err)
-	case err != nil:
-		return fmt.Errorf("%s: %w", indexFile, err)
+	if b.records, err = openRegular(b.root, RecordsFile, os.O_RDONLY); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("it is not a backup: %s: %w", RecordsFile, err)
+	} else if err != nil {
+		return fmt.Errorf("%s: %w", RecordsFile, err)
 	}
-	if err := b.openObjects(); err != nil {
-		return fmt.Errorf("%s: %w", objectsFile, err)
+	if err := lock(b.records, true); err != nil {
+		return fmt.Errorf("%s: it is being removed, or cannot be locked: %w", RecordsFile, err)
 	}
-	if err := b.readEntries(); err != nil {
+	if err := b.readRecords(); err != nil {
 		return err
 	}
-	if err := readLines(b, stepsFile, validateStep, appendTo(&b.Steps)); err != nil {
-		return err
-	}
-	if err := readLines(b, doneFile, validateResult, appendTo(&b.Results)); err != nil {
-		return err
-	}
-	if err := readLines(b, restoredFile, validateRestored, appendTo(&b.Restored)); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return b.readJournal()
 }
 
-// appendTo returns a function for readLines that appends what it reads to a slice.
-func appendTo[T any](into *[]T) func(line, T) (skip int64, err error) {
-	return func(_ line, v T) (int64, error) {
-		*into = append(*into, v)
-		return 0, nil
-	}
-}
-
-// openObjects makes Prune keep the folder as long as the Backup is open.
-func (b *Backup) openObjects() (err error) {
-	if b.objects, _, err = openRegular(b.root, objectsFile, os.O_RDONLY); err != nil {
-		return err
-	}
-	if err := lockShared(b.objects); err != nil {
-		return fmt.Errorf("it is being removed, or cannot be locked: %w", err)
-	}
-	return nil
-}
-
-// Close closes the folder. Manifests cannot be read afterwards.
-func (b *Backup) Close() error {
-	if b.objects == nil {
-		return b.root.Close()
-	}
-	return errors.Join(b.objects.Close(), b.root.Close())
-}
-
-func (b *Backup) readHeader() error {
-	data, err := readFile(b.root, indexFile, maxLine)
-	if err != nil {
-		return err
-	}
-	var i index
-	if err := utiljson.Unmarshal(data, &i); err != nil {
-		return fmt.Errorf("malformed JSON: %w", err)
-	}
-	group, version, _ := strings.Cut(i.APIVersion, "/")
-	ourGroup, _, _ := strings.Cut(APIVersion, "/")
-	switch {
-	case group != ourGroup || i.Kind != Kind:
-		return fmt.Errorf("it holds a %q of %q, not a backup", i.Kind, i.APIVersion)
-	case i.APIVersion != APIVersion:
-		return fmt.Errorf("the backup has format %q, newer than this version of the tool reads (%s): update it", version, APIVersion)
-	}
-	b.Header = i.Header
-	return nil
-}
-
-// readEntries reads objects.jsonl. It does not keep the manifests, nor verify them.
-func (b *Backup) readEntries() error {
+// readRecords reads the records of the run. It does not verify the manifests.
+func (b *Backup) readRecords() (err error) {
 	latest := map[types.UID]int{}
-	var manifest []byte
-	err := readLines(b, objectsFile, validateSaved, func(at line, e event.Saved) (skip int64, err error) {
-		e.Offset = at.end
-		if e.Offset+e.Length > at.size {
-			b.Truncated = append(b.Truncated, Truncated{objectsFile, at.number, fmt.Sprintf("the file ends before the end of the manifest of %q", e.Object.String())})
-			return at.size, nil
+	begun := false
+	_, b.Truncated, err = readRecords(b.records, func(r *record, _ int64) error {
+		if begun == (r.Header != nil) {
+			return errors.New("a backup begins with its header, and has no other")
 		}
-		manifest = slices.Grow(manifest[:0], int(e.Length))[:e.Length]
-		if _, err := b.objects.ReadAt(manifest, e.Offset); err != nil {
-			return 0, withoutPath(err)
+		begun = true
+		switch {
+		case r.Header != nil:
+			b.Header = *r.Header
+		case r.Step != nil:
+			b.Steps = append(b.Steps, *r.Step)
+		case r.Object != nil:
+			if i, ok := latest[r.Object.Object.UID]; ok {
+				b.Entries[i] = *r.Object
+			} else {
+				latest[r.Object.Object.UID] = len(b.Entries)
+				b.Entries = append(b.Entries, *r.Object)
+			}
+		case r.Result != nil:
+			b.Results = append(b.Results, *r.Result)
+		default:
+			b.Finished = r.Finished
 		}
-		if bytes.IndexByte(manifest, 0) >= 0 {
-			b.Truncated = append(b.Truncated, Truncated{objectsFile, at.number, fmt.Sprintf("the manifest of %q contains zero bytes, as after a power failure", e.Object.String())})
-			return e.Length + 1, nil
-		}
-		if i, ok := latest[e.Object.UID]; ok {
-			b.Entries[i] = e
-		} else {
-			latest[e.Object.UID] = len(b.Entries)
-			b.Entries = append(b.Entries, e)
-		}
-		return e.Length + 1, nil
+		return nil
 	})
+	if err == nil && !begun {
+		err = fmt.Errorf("%s: its run was interrupted before it began", RecordsFile)
+	}
 	slices.SortFunc(b.Entries, func(x, y event.Saved) int { return x.Object.Compare(y.Object) })
 	return err
 }
 
+// readJournal reads what restorations have recorded, if there were any.
+func (b *Backup) readJournal() error {
+	file, err := openRegular(b.root, restoredFile, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", restoredFile, err)
+	}
+	defer file.Close()
+	_, cut, err := readRecords(file, func(r *record, _ int64) error {
+		if r.Result == nil {
+			return errors.New("it is not the result of a step")
+		}
+		b.Restored = append(b.Restored, *r.Result)
+		return nil
+	})
+	b.Truncated = cmp.Or(b.Truncated, cut)
+	return err
+}
+
+// Close closes the folder. Manifests cannot be read afterwards.
+func (b *Backup) Close() error { return errors.Join(b.records.Close(), b.root.Close()) }
+
 // Manifest reads the manifest of an entry. It fails unless the bytes have the entry's
 // sha256 and the manifest has the entry's identity and resourceVersion.
 func (b *Backup) Manifest(e event.Saved) (json.RawMessage, error) {
-	data, err := b.manifest(e)
-	if err != nil {
-		return nil, fmt.Errorf("read manifest of %q from %s in %s: %w", e.Object.String(), objectsFile, b.path, err)
-	}
-	return data, nil
-}
-
-func (b *Backup) manifest(e event.Saved) (json.RawMessage, error) {
-	if err := validateSaved(e); err != nil {
-		return nil, err
-	}
 	data := make([]byte, e.Length)
-	if _, err := b.objects.ReadAt(data, e.Offset); errors.Is(err, io.EOF) {
-		return nil, io.ErrUnexpectedEOF
-	} else if err != nil {
-		return nil, withoutPath(err)
+	_, err := b.records.ReadAt(data, e.Offset)
+	if sum := sha256.Sum256(data); err == nil && !strings.EqualFold(hex.EncodeToString(sum[:]), e.SHA256) {
+		err = errors.New("it is damaged: its sha256 is not the recorded one")
 	}
-	if sum := sha256.Sum256(data); !strings.EqualFold(hex.EncodeToString(sum[:]), e.SHA256) {
-		return nil, errors.New("it is damaged: its sha256 is not the recorded one")
-	}
-	id, version, err := identify(data)
+	var found event.Saved
 	if err == nil {
-		err = checkIdentity(id, e.Object, version, e.ResourceVersion)
+		found, err = identify(data)
+	}
+	if err == nil {
+		err = checkIdentity(found, e)
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read manifest of %q from %s in %s: %w", e.Object.String(), RecordsFile, b.path, withoutPath(err))
 	}
 	return data, nil
 }

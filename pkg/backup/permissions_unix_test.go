@@ -25,10 +25,10 @@ func TestOpenRejectsBackupWritableByOthers(t *testing.T) {
 		"the group may write into the folder": {".", change(0o770), "others may write to it (drwxrwx---)"},
 		"all may write into the folder":       {".", change(0o703), "others may write to it (drwx----wx)"},
 		"all may write into a sticky folder":  {".", change(0o777 | fs.ModeSticky), "others may write to it"},
-		"all may write the index":             {"index.json", change(0o602), "index.json: others may write to it"},
-		"the group may write objects.jsonl":   {"objects.jsonl", change(0o620), "objects.jsonl: others may write to it"},
+		"all may write records.jsonl":         {"records.jsonl", change(0o602), "records.jsonl: others may write to it"},
+		"the group may write records.jsonl":   {"records.jsonl", change(0o620), "records.jsonl: others may write to it"},
 		"the folder belongs to another user":  {".", chown, "it belongs to another user (uid 12345)"},
-		"a file belongs to another user":      {"objects.jsonl", chown, "objects.jsonl: it belongs to another user"},
+		"a file belongs to another user":      {"records.jsonl", chown, "records.jsonl: it belongs to another user"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := finishedRun(t)
@@ -46,7 +46,7 @@ func TestOpenRejectsBackupWritableByOthers(t *testing.T) {
 	}
 	t.Run("others may read it", func(t *testing.T) {
 		path := finishedRun(t)
-		if err := errors.Join(os.Chmod(path, 0o755), os.Chmod(filepath.Join(path, "objects.jsonl"), 0o644)); err != nil {
+		if err := errors.Join(os.Chmod(path, 0o755), os.Chmod(filepath.Join(path, "records.jsonl"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		shut := open(t, path)

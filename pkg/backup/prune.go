@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
@@ -33,22 +32,22 @@ const minAge = 24 * time.Hour
 // Prune removes backups below root whose names begin with the prefix, the oldest first: those older
 // than MaxAge; as many as it takes until the rest is within MaxBytes; and those older than a day of
 // which more than half belongs to a namespace that exceeds its share. It keeps the latest backup
-// and, where the system has locks, any that is open, and it removes only folders that hold the
+// and, where the system has locks, any that is open, and it removes only folders that hold nothing but the
 // files of a backup. used is what each namespace uses of the backups that are kept. A missing root
 // is not an error. disk carries out all changes.
-func Prune(root, prefix string, limits Limits, now time.Time, disk Disk) (removed int, used map[string]int64, err error) {
+func Prune(root, prefix string, limits Limits, now time.Time, disk Disk) (used map[string]int64, err error) {
 	used = map[string]int64{}
 	folder, err := os.OpenRoot(root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, used, nil
+		return used, nil
+	}
+	var all []storedBackup
+	if err == nil {
+		defer folder.Close() // nothing is written to it
+		all, err = stored(folder, prefix)
 	}
 	if err != nil {
-		return 0, used, fmt.Errorf("remove old backups in %s: %w", root, withoutPath(err))
-	}
-	defer folder.Close() // nothing is written to it
-	all, err := stored(folder, prefix)
-	if err != nil {
-		return 0, used, fmt.Errorf("remove old backups in %s: %w", root, withoutPath(err))
+		return used, fmt.Errorf("remove old backups in %s: %w", root, withoutPath(err))
 	}
 	total := int64(0)
 	for _, b := range all {
@@ -70,15 +69,14 @@ func Prune(root, prefix string, limits Limits, now time.Time, disk Disk) (remove
 		case errors.Is(err, ErrBusy):
 			continue
 		case err != nil:
-			return removed, used, fmt.Errorf("remove old backup %s in %s: %w", b.name, root, withoutPath(err))
+			return used, fmt.Errorf("remove old backup %s in %s: %w", b.name, root, withoutPath(err))
 		}
-		removed++
 		total -= b.bytes
 		for namespace, bytes := range b.used {
 			used[namespace] -= bytes
 		}
 	}
-	return removed, used, nil
+	return used, nil
 }
 
 // storedBackup is a backup in a folder.
@@ -97,11 +95,9 @@ func stored(folder *os.Root, prefix string) ([]storedBackup, error) {
 	}
 	var all []storedBackup
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), prefix) {
-			continue
-		}
-		if at, bytes, ok := sizeOfBackup(folder, e); ok {
-			all = append(all, storedBackup{e.Name(), at, bytes, usedByNamespace(folder, e.Name(), bytes)})
+		if b := (storedBackup{name: e.Name(), bytes: block}); e.IsDir() && strings.HasPrefix(b.name, prefix) && b.measure(folder) {
+			b.divide(folder)
+			all = append(all, b)
 		}
 	}
 	slices.SortFunc(all, func(a, b storedBackup) int {
@@ -110,87 +106,72 @@ func stored(folder *os.Root, prefix string) ([]storedBackup, error) {
 	return all, nil
 }
 
-// usedByNamespace divides the size of a backup among the namespaces of its objects and steps, by the lengths of their
-// lines. What cannot be read counts for none.
-func usedByNamespace(folder *os.Root, name string, bytes int64) map[string]int64 {
-	root, err := folder.OpenRoot(name)
-	if err != nil {
-		return nil
-	}
-	defer root.Close() // nothing is written to it
-	b := &Backup{root: root}
-	lengths, all := map[string]int64{}, int64(0)
-	count := func(o object.Identity, at line, manifest int64) (skip int64, err error) {
-		length := int64(at.length) + manifest
-		lengths[o.InNamespace()] += length
-		all += length
-		return manifest, nil
-	}
-	_ = readLines(b, objectsFile, validateSaved, func(at line, e event.Saved) (int64, error) { return count(e.Object, at, e.Length+1) })
-	_ = readLines(b, stepsFile, validateStep, func(at line, s event.Step) (int64, error) { return count(s.Object, at, 0) })
-	_ = readLines(b, doneFile, validateResult, func(at line, r event.Record) (int64, error) { return count(r.Object, at, 0) })
-	for namespace, length := range lengths {
-		lengths[namespace] = int64(float64(bytes) * float64(length) / float64(max(all, 1)))
-	}
-	return lengths
-}
-
-// removeUnlessOpen removes a backup, its header last: what a killed process leaves of it counts until the next one
-// removes the rest. It returns ErrBusy if a Backup of it is open.
-func removeUnlessOpen(folder *os.Root, name string, disk Disk) error {
-	file, err := folder.OpenFile(name+"/"+objectsFile, os.O_RDWR|nonblock, 0)
-	if err == nil {
-		if err := lock(file); err != nil {
-			return errors.Join(err, file.Close())
-		}
-		if runtime.GOOS == "windows" { // which removes no open file, and has no locks
-			file.Close()
-		} else {
-			defer file.Close() // nothing was written to it
-		}
-	}
-	files, err := fs.ReadDir(folder.FS(), name)
-	if err != nil {
-		return err
-	}
-	var all []string
-	for _, f := range files {
-		if f.Name() != indexFile {
-			all = append(all, filepath.Join(name, f.Name()))
-		}
-	}
-	for _, path := range append(all, filepath.Join(name, indexFile), name) {
-		if err := disk.remove(folder, path); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // block is the space that file systems use at least for a file or folder, in bytes.
 const block = 4 << 10
 
-// sizeOfBackup returns when a folder was last written to, and the space of its files. ok is false if it
-// is not a backup.
-func sizeOfBackup(root *os.Root, e fs.DirEntry) (at time.Time, bytes int64, ok bool) {
-	if !e.IsDir() {
-		return time.Time{}, 0, false
-	}
-	files, err := fs.ReadDir(root.FS(), e.Name())
+// measure finds out what a backup uses. It returns false for a folder that is not one, or has other files.
+func (b *storedBackup) measure(folder *os.Root) (ok bool) {
+	files, err := fs.ReadDir(folder.FS(), b.name)
 	if err != nil {
-		return time.Time{}, 0, false
+		return false
 	}
-	bytes = block
 	for _, f := range files {
 		info, err := f.Info()
-		if err != nil || !info.Mode().IsRegular() {
-			return time.Time{}, 0, false
+		if err != nil || !info.Mode().IsRegular() || f.Name() != RecordsFile && f.Name() != restoredFile {
+			return false
 		}
-		bytes += (info.Size() + block - 1) / block * block
-		ok = ok || f.Name() == indexFile
-		if info.ModTime().After(at) {
-			at = info.ModTime()
+		b.bytes += (info.Size() + block - 1) / block * block
+		ok = ok || f.Name() == RecordsFile
+		if info.ModTime().After(b.at) {
+			b.at = info.ModTime()
 		}
 	}
-	return at, bytes, ok
+	return ok
+}
+
+// divide divides what a backup uses among the namespaces of its objects and steps, by the lengths of their records.
+// What cannot be read counts for none.
+func (b *storedBackup) divide(folder *os.Root) {
+	file, err := openRegular(folder, filepath.Join(b.name, RecordsFile), os.O_RDONLY)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	b.used = map[string]int64{}
+	all := int64(0)
+	_, _, _ = readRecords(file, func(r *record, length int64) error {
+		if o := r.about(); o != (object.Identity{}) {
+			b.used[o.InNamespace()] += length
+			all += length
+		}
+		return nil
+	})
+	for namespace, length := range b.used {
+		b.used[namespace] = int64(float64(b.bytes) * float64(length) / float64(all))
+	}
+}
+
+// removeUnlessOpen removes a backup, its records last: what a killed process leaves of it counts until the next one
+// removes the rest. It returns ErrBusy if a Backup of it is open.
+func removeUnlessOpen(folder *os.Root, name string, disk Disk) error {
+	records := filepath.Join(name, RecordsFile)
+	file, err := folder.OpenFile(records, os.O_RDWR|nonblock, 0)
+	if err != nil {
+		return err
+	}
+	if err := lock(file, false); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	if runtime.GOOS == "windows" { // which removes no open file, and has no locks
+		file.Close()
+	} else {
+		defer file.Close() // nothing was written to it
+	}
+	if err := disk.remove(folder, filepath.Join(name, restoredFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := disk.remove(folder, records); err != nil {
+		return err
+	}
+	return disk.remove(folder, name)
 }

@@ -50,7 +50,7 @@ func TestFolderReplacedAfterCreateIsStillWritten(t *testing.T) {
 	moved, elsewhere := replaceWithLink(t, f.Path())
 	err = errors.Join(
 		f.Save(secret, json.RawMessage(secretManifest)), f.Sync(), f.SaveSteps(slices.Values([]event.Step{{ID: "1", Action: "delete", Object: secret.Identity}})),
-		f.AddResult(event.Record{Action: "delete", Status: "done"}), f.Finish(time.Now()), f.Close(),
+		f.AddResult(event.Record{Action: "delete", Object: secret.Identity, Status: "done"}), f.Finish(time.Now()), f.Close(),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestFolderReplacedAfterCreateIsStillWritten(t *testing.T) {
 	if got := filesIn(t, elsewhere); len(got) > 0 {
 		t.Errorf("the target of the link contains %q", got)
 	}
-	if got, want := filesIn(t, moved), []string{"done.jsonl", "index.json", "objects.jsonl", "steps.jsonl"}; !slices.Equal(got, want) {
+	if got, want := filesIn(t, moved), []string{RecordsFile}; !slices.Equal(got, want) {
 		t.Errorf("the folder contains %q, want %q", got, want)
 	}
 }

@@ -4,15 +4,16 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
+
+	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// flushSize is the number of pending bytes from which Save writes them itself.
+// flushSize is the number of pending bytes from which Save and SaveSteps write them themselves.
 const flushSize = 8 << 20
 
 // Save adds the complete manifest of an object, as the API server sent it, to what the
@@ -27,75 +28,70 @@ func (f *Folder) Save(o object.Object, manifest json.RawMessage) error {
 	if err := f.Shares.Take(o.InNamespace(), len(manifest)); err != nil {
 		return err
 	}
-	if err := f.save(o, manifest); err != nil {
+	lines, err := encodeObject(o, manifest)
+	if err == nil {
+		err = f.records.add(lines, flushSize)
+	}
+	if err != nil {
 		return fmt.Errorf("save %q to %s: %w", o.String(), f.path, err)
 	}
 	return nil
 }
 
-func (f *Folder) save(o object.Object, manifest json.RawMessage) error {
-	line, err := compact(manifest)
+// encodeObject encodes an object with its manifest.
+func encodeObject(o object.Object, manifest json.RawMessage) ([]byte, error) {
+	line, err := encodeLine(manifest)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	id, version, err := identify(line)
+	saved, err := identify(line)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if incomplete(id) {
-		return errors.New("the manifest lacks its apiVersion, kind, name or uid")
+	want := event.Saved{Object: o.Identity, ResourceVersion: o.ResourceVersion}
+	want.Object.APIVersion, want.Object.Kind = saved.Object.APIVersion, saved.Object.Kind
+	if err := checkIdentity(saved, want); err != nil {
+		return nil, err
 	}
-	want := o.Identity
-	want.APIVersion, want.Kind = id.APIVersion, id.Kind
-	if err := checkIdentity(id, want, version, o.ResourceVersion); err != nil {
-		return err
-	}
-	sum := sha256.Sum256(line)
-	entry, err := encodeLine(event.Saved{
-		Object: id, ResourceVersion: version, Length: int64(len(line)), SHA256: hex.EncodeToString(sum[:]),
-	}, validateSaved)
+	sum := sha256.Sum256(line[:len(line)-1])
+	saved.SHA256 = hex.EncodeToString(sum[:])
+	entry, err := encode(record{Object: &saved})
 	if err != nil {
-		return fmt.Errorf("its entry: %w", err)
+		return nil, fmt.Errorf("its entry: %w", err)
 	}
-	return f.objects.unlessFailed(func() error {
-		f.pending = append(append(append(f.pending, entry...), line...), '\n')
-		if len(f.pending) < flushSize {
-			return nil
-		}
-		return f.write()
-	})
+	return append(entry, line...), nil
 }
 
-// Sync makes everything durable that was saved before the call.
-//
-// An error is final: nothing that was saved since the last Sync is safe, and nothing
-// more can be saved.
-func (f *Folder) Sync() error { return f.objects.unlessFailed(f.write) }
+// identify returns which object, in which version, a manifest is of. Like kubectl and the API server, it matches the
+// case of field names.
+func identify(manifest []byte) (event.Saved, error) {
+	var m struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Metadata   struct {
+			Namespace       string    `json:"namespace"`
+			Name            string    `json:"name"`
+			UID             types.UID `json:"uid"`
+			ResourceVersion string    `json:"resourceVersion"`
+		} `json:"metadata"`
+	}
+	err := utiljson.Unmarshal(manifest, &m)
+	return event.Saved{ResourceVersion: m.Metadata.ResourceVersion, Object: object.Identity{
+		APIVersion: m.APIVersion, Kind: m.Kind,
+		Namespace: m.Metadata.Namespace, Name: m.Metadata.Name, UID: m.Metadata.UID,
+	}}, err
+}
 
-// write makes the pending lines durable. It is called in objects.unlessFailed.
-func (f *Folder) write() error {
-	if len(f.pending) == 0 {
-		return nil
-	}
-	n, err := f.objects.file.Write(f.pending)
-	f.pending, f.written = nil, f.written+int64(n)
-	if err == nil {
-		err = f.objects.file.Sync()
-	}
-	if err != nil {
-		return err
-	}
-	ours, err := f.objects.file.Stat()
-	if err != nil {
-		return err
-	}
-	switch found, err := f.root.Lstat(objectsFile); {
-	case err != nil:
-		return err
-	case !os.SameFile(ours, found):
-		return errors.New("another process replaced it")
-	case found.Size() != f.written:
-		return fmt.Errorf("it has %d bytes, but %d were written: another process changed it", found.Size(), f.written)
+// checkIdentity returns an error if a manifest is of another object or version.
+func checkIdentity(got, want event.Saved) error {
+	if got.Object != want.Object || got.ResourceVersion != want.ResourceVersion {
+		return fmt.Errorf("the manifest is of another object or version: %s, not %s", describe(got), describe(want))
 	}
 	return nil
+}
+
+// describe includes every field of an identity, unlike its String.
+func describe(s event.Saved) string {
+	o := s.Object
+	return fmt.Sprintf("%q in %q (%q, uid %q, resourceVersion %q)", o.String(), o.Namespace, o.APIVersion, o.UID, s.ResourceVersion)
 }

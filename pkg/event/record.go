@@ -13,8 +13,8 @@ import (
 type Saved struct {
 	Object          object.Identity `json:"object"`
 	ResourceVersion string          `json:"resourceVersion"`
-	Length          int64           `json:"length"` // of the manifest in bytes
 	SHA256          string          `json:"sha256"` // of the manifest, in hexadecimal
+	Length          int64           `json:"-"`      // of the manifest in bytes
 	Offset          int64           `json:"-"`      // of the manifest in its file
 }
 

@@ -3,8 +3,6 @@ package simulate
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
@@ -12,7 +10,7 @@ import (
 // Data is what becomes of the data of a claim or a volume that is deleted.
 type Data struct {
 	Size          string   `json:"size,omitempty"`          // a quantity; empty if unknown
-	Volume        string   `json:"volume,omitempty"`        // empty for a claim whose volume does not exist
+	Volume        string   `json:"volume,omitempty"`        // empty for a claim without a volume
 	ReclaimPolicy string   `json:"reclaimPolicy,omitempty"` // of the volume; empty if unknown
 	Lost          DataLoss `json:"lost"`
 	VolumeGoes    bool     `json:"volumeGoes,omitzero"` // of a claim: its PersistentVolume is being deleted, whatever becomes of the data
@@ -47,9 +45,10 @@ func (v *Volumes) index() {
 	v.volumes, v.snapshots = map[string]*object.Object{}, map[string][]string{}
 	for n := range v.graph.Listed() {
 		switch o := v.graph.Object(graph.Node(n)); {
+		case o.Storage == nil:
 		case o.GroupVersionKind().GroupKind() == object.Volume:
 			v.volumes[o.Name] = o
-		case o.Storage != nil && o.Storage.Claim != "":
+		case o.Storage.Claim != "":
 			of := o.Namespace + "/" + o.Storage.Claim
 			v.snapshots[of] = append(v.snapshots[of], o.Name)
 		}
@@ -70,14 +69,12 @@ func (v *Volumes) Data(n graph.Node) *Data {
 	}
 	v.index()
 	out := &Data{Size: o.Storage.Size, Volume: o.Storage.Volume, Lost: DataKept, Snapshots: slices.Sorted(slices.Values(v.snapshots[o.Namespace+"/"+o.Name]))}
-	switch volume := v.volumes[out.Volume]; {
-	case out.Volume == "":
-	case volume != nil && volume.Storage != nil:
+	if out.Volume == "" {
+		return out
+	}
+	out.Lost = DataLossUnknown
+	if volume := v.volumes[out.Volume]; volume != nil {
 		out.ReclaimPolicy, out.Lost, out.VolumeGoes = volume.Storage.ReclaimPolicy, lostWithClaim(volume), volume.Terminating()
-	case volume == nil && v.graph.View().Listed(schema.GroupResource{Resource: "persistentvolumes"}, ""): // the claim is Lost
-		out.Volume = ""
-	default:
-		out.Lost = DataLossUnknown
 	}
 	return out
 }

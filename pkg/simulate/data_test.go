@@ -31,32 +31,25 @@ func TestDataOfDeletedClaimsAndVolumes(t *testing.T) {
 		deleted object.Object
 		others  []object.Object
 		want    *simulate.Data
-		unread  bool // PersistentVolumes
 	}{
-		"the policy Delete takes the data along": {bound, []object.Object{volume("Delete")}, &simulate.Data{Size: "8Gi", Volume: "pv", ReclaimPolicy: "Delete", Lost: simulate.DataLost}, false},
-		"so does Recycle":                        {bound, []object.Object{volume("Recycle")}, &simulate.Data{Size: "8Gi", Volume: "pv", ReclaimPolicy: "Recycle", Lost: simulate.DataLost}, false},
-		"Retain keeps it":                        {bound, []object.Object{volume("Retain")}, &simulate.Data{Size: "8Gi", Volume: "pv", ReclaimPolicy: "Retain", Lost: simulate.DataKept}, false},
-		"a volume that was not listed":           {bound, nil, &simulate.Data{Size: "8Gi", Volume: "pv", Lost: simulate.DataLossUnknown}, true},
-		"a volume that was not read":             {bound, []object.Object{st.Object("v1", "PersistentVolume", "pv")}, &simulate.Data{Size: "8Gi", Volume: "pv", Lost: simulate.DataLossUnknown}, false},
-		"a claim whose volume is gone":           {bound, nil, &simulate.Data{Size: "8Gi", Lost: simulate.DataKept}, false},
-		"a claim that was not read":              {claim(), nil, &simulate.Data{Lost: simulate.DataLossUnknown}, false},
-		"a claim without a volume":               {claim(storage(object.Storage{Size: "8Gi"})), nil, &simulate.Data{Size: "8Gi", Lost: simulate.DataKept}, false},
+		"the policy Delete takes the data along": {bound, []object.Object{volume("Delete")}, &simulate.Data{Size: "8Gi", Volume: "pv", ReclaimPolicy: "Delete", Lost: simulate.DataLost}},
+		"so does Recycle":                        {bound, []object.Object{volume("Recycle")}, &simulate.Data{Size: "8Gi", Volume: "pv", ReclaimPolicy: "Recycle", Lost: simulate.DataLost}},
+		"Retain keeps it":                        {bound, []object.Object{volume("Retain")}, &simulate.Data{Size: "8Gi", Volume: "pv", ReclaimPolicy: "Retain", Lost: simulate.DataKept}},
+		"a volume that was not read":             {bound, nil, &simulate.Data{Size: "8Gi", Volume: "pv", Lost: simulate.DataLossUnknown}},
+		"a claim that was not read":              {claim(), nil, &simulate.Data{Lost: simulate.DataLossUnknown}},
+		"a claim without a volume":               {claim(storage(object.Storage{Size: "8Gi"})), nil, &simulate.Data{Size: "8Gi", Lost: simulate.DataKept}},
 		"snapshots of the claim, in its namespace": {
 			bound,
 			[]object.Object{volume("Delete"), snapshotOf("shop/b", "data"), snapshotOf("shop/a", "data"), snapshotOf("shop/c", "other"), snapshotOf("bank/d", "data")},
-			&simulate.Data{Size: "8Gi", Volume: "pv", ReclaimPolicy: "Delete", Lost: simulate.DataLost, Snapshots: []string{"a", "b"}}, false,
+			&simulate.Data{Size: "8Gi", Volume: "pv", ReclaimPolicy: "Delete", Lost: simulate.DataLost, Snapshots: []string{"a", "b"}},
 		},
-		"a volume whose provisioner deletes the storage":              {volume("Delete", st.WithFinalizers(provisioner)), nil, &simulate.Data{Size: "8Gi", Volume: "pv", ReclaimPolicy: "Delete", Lost: simulate.DataLost}, false},
-		"a volume that nobody waits for may leave its storage behind": {volume("Delete"), nil, &simulate.Data{Size: "8Gi", Volume: "pv", ReclaimPolicy: "Delete", Lost: simulate.DataLossUnknown}, false},
-		"a retained volume":     {volume("Retain", st.WithFinalizers(provisioner)), nil, &simulate.Data{Size: "8Gi", Volume: "pv", ReclaimPolicy: "Retain", Lost: simulate.DataKept}, false},
-		"nothing else has data": {st.Pod("shop/p"), nil, nil, false},
+		"a volume whose provisioner deletes the storage":              {volume("Delete", st.WithFinalizers(provisioner)), nil, &simulate.Data{Size: "8Gi", Volume: "pv", ReclaimPolicy: "Delete", Lost: simulate.DataLost}},
+		"a volume that nobody waits for may leave its storage behind": {volume("Delete"), nil, &simulate.Data{Size: "8Gi", Volume: "pv", ReclaimPolicy: "Delete", Lost: simulate.DataLossUnknown}},
+		"a retained volume":     {volume("Retain", st.WithFinalizers(provisioner)), nil, &simulate.Data{Size: "8Gi", Volume: "pv", ReclaimPolicy: "Retain", Lost: simulate.DataKept}},
+		"nothing else has data": {st.Pod("shop/p"), nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			parts := []st.Part{st.Serving(st.Workloads()...), st.Listing(append(c.others, c.deleted)...)}
-			if c.unread {
-				parts = append(parts, st.Unlisted("persistentvolumes"))
-			}
-			g := graph.New(st.New(parts...))
+			g := graph.New(st.New(st.Listing(append(c.others, c.deleted)...)))
 			if diff := cmp.Diff(c.want, simulate.NewVolumes(g).Data(g.Find(c.deleted.UID))); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

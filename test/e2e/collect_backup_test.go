@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,24 +19,46 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// backupManifests reads the manifests of a backup, by the UID of their objects. It relies only on
-// the documented layout of the folder.
-func (s *scene) backupManifests(folder string) map[string]map[string]any {
+// backupRecord is a line of a backup. The line after an object is its manifest.
+type backupRecord struct {
+	Header   struct{ Command, Digest, Context, Started string }
+	Object   *struct{ Object identity }
+	Result   struct{ Status string }
+	Finished string
+
+	manifest map[string]any // of an object
+}
+
+// backupRecords reads a backup. It relies only on the documented layout of the folder.
+func (s *scene) backupRecords(folder string) (all []backupRecord) {
 	s.Helper()
-	file, err := os.ReadFile(filepath.Join(folder, "objects.jsonl"))
+	file, err := os.ReadFile(filepath.Join(folder, "records.jsonl"))
 	if err != nil {
 		s.Errorf("read the backup: %v", err)
-		return nil
 	}
-	out := map[string]map[string]any{}
-	for pair := range slices.Chunk(bytes.Split(bytes.TrimSuffix(file, []byte("\n")), []byte("\n")), 2) {
-		var entry struct{ Object identity }
-		manifest := map[string]any{}
-		if err := errors.Join(json.Unmarshal(pair[0], &entry), json.Unmarshal(pair[len(pair)-1], &manifest)); err != nil {
-			s.Errorf("%v in %s", err, pair)
-			continue
+	for lines := json.NewDecoder(bytes.NewReader(file)); lines.More(); {
+		var r backupRecord
+		err := lines.Decode(&r)
+		if err == nil && r.Object != nil {
+			err = lines.Decode(&r.manifest)
 		}
-		out[entry.Object.UID] = manifest
+		if err != nil {
+			s.Errorf("%v in %s", err, file)
+			return all
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// backupManifests reads the manifests of a backup, by the UID of their objects.
+func (s *scene) backupManifests(folder string) map[string]map[string]any {
+	s.Helper()
+	out := map[string]map[string]any{}
+	for _, r := range s.backupRecords(folder) {
+		if r.Object != nil {
+			out[r.Object.Object.UID] = r.manifest
+		}
 	}
 	return out
 }
@@ -105,17 +125,17 @@ func TestCollectBacksUpEverythingBeforeTheFirstDelete(t *testing.T) {
 			t.Errorf("%s/%s is not backed up as it was: %s", o.GetKind(), o.GetName(), diff)
 		}
 	}
-	var header struct{ Command, Digest, Context, Started, Finished string }
-	index, err := os.ReadFile(filepath.Join(got.Backup, "index.json"))
-	s.must(err)
-	s.must(json.Unmarshal(index, &header))
-	if header.Command != "collect" || header.Digest != got.Digest || header.Context != "front" || header.Started == "" || header.Finished == "" {
-		t.Errorf("the header says %s", index)
+	records, done := s.backupRecords(got.Backup), 0
+	for _, r := range records {
+		if r.Result.Status == "done" {
+			done++
+		}
 	}
-	done, err := os.ReadFile(filepath.Join(got.Backup, "done.jsonl"))
-	s.must(err)
-	if n := strings.Count(string(done), `"status":"done"`); n != len(objects) {
-		t.Errorf("%d steps are noted as done, want %d", n, len(objects))
+	if h := records[0].Header; h.Command != "collect" || h.Digest != got.Digest || h.Context != "front" || h.Started == "" {
+		t.Errorf("the header says %+v", h)
+	}
+	if last := records[len(records)-1]; done != len(objects) || last.Finished == "" {
+		t.Errorf("%d steps are noted as done, want %d, and at last %+v", done, len(objects), last)
 	}
 }
 
@@ -283,12 +303,13 @@ func TestSecretsOccurOnlyInBackups(t *testing.T) {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		found := leaked(string(text))
-		switch {
-		case d.Name() == "objects.jsonl":
-			held += len(found)
-		case found != nil:
-			t.Errorf("%s holds %q", path, found)
+		for line := range strings.Lines(string(text)) {
+			switch found := leaked(line); {
+			case d.Name() == "records.jsonl" && !strings.HasPrefix(line, `{"step":`) && !strings.HasPrefix(line, `{"result":`):
+				held += len(found)
+			case found != nil:
+				t.Errorf("%s holds %q in %s", path, found, line)
+			}
 		}
 		if info, err := d.Info(); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s is %v (%v)", path, info.Mode(), err)

@@ -63,7 +63,7 @@ func TestKubernetes84485ANodeTakesItsPodsAlong(t *testing.T) {
 	if left := pods(); err != nil || !slices.Equal(left, []string{"elsewhere", "waiting"}) {
 		t.Errorf("left are %q and perhaps the claim: %v", left, err)
 	}
-	saved, err := filepath.Glob(filepath.Join(backups, "*", "objects.jsonl"))
+	saved, err := filepath.Glob(filepath.Join(backups, "*", "records.jsonl"))
 	s.must(err)
 	if len(saved) != 1 {
 		t.Fatalf("the backup has the files %q", saved)

@@ -25,11 +25,9 @@ import (
 //   - A write is in the file at once for whoever reads it, and durable after a sync of the file. Of what
 //     was not synced, a power loss leaves nothing, a part from the start, or all, and some of that can
 //     be zero bytes, because lengths and contents reach the disk separately.
-//   - That a name was created, replaced or removed is durable after a sync of its folder. A sync of the
+//   - That a name was created or removed is durable after a sync of its folder. A sync of the
 //     file does not suffice. Of changes of names that were not synced, a power loss leaves any, whatever
 //     their order. A file whose name is lost is lost.
-//   - A rename is one change: the new name leads to the old file or to the new one, with what that file
-//     has by itself.
 //   - What was synced stays.
 type disk struct {
 	// before, if it is not nil, is called before each change. Its error is that of the change, which is then not
@@ -142,9 +140,8 @@ type inode struct {
 
 // renaming is a change of the names in a folder.
 type renaming struct {
-	removed string // empty if none
-	name    string // empty if none
-	leadsTo *inode
+	name    string
+	leadsTo *inode // nil if the name was removed
 }
 
 func newFolder() *inode {
@@ -158,10 +155,9 @@ func (i *inode) rename(change renaming) {
 }
 
 func (c renaming) apply(names map[string]*inode) {
-	if c.name != "" {
-		names[c.name] = c.leadsTo
+	if names[c.name] = c.leadsTo; c.leadsTo == nil {
+		delete(names, c.name)
 	}
-	delete(names, c.removed)
 }
 
 // replay makes a change in a folder that is at a path.
@@ -194,10 +190,8 @@ func (i *inode) replay(c backup.Change, at string) error {
 		found.synced = len(found.data)
 	case backup.SyncFolder:
 		found.durable, found.renamed = maps.Clone(found.names), nil
-	case backup.Rename:
-		folder.rename(renaming{removed: of, name: filepath.Base(c.To), leadsTo: found})
 	case backup.Remove:
-		folder.rename(renaming{removed: of})
+		folder.rename(renaming{name: of})
 	case backup.MakeFolder, backup.CreateFile: // above
 	}
 	return nil

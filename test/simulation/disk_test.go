@@ -152,6 +152,7 @@ func writeBackup(t *rapid.T, d *disk) []promise {
 		case "sync":
 			if err = f.Sync(); err == nil {
 				maps.Copy(p.versions, versions)
+				p.results = results
 			}
 			keep(err)
 		case "result":
@@ -178,7 +179,7 @@ func writeBackup(t *rapid.T, d *disk) []promise {
 // broken returns how a backup that is left breaks a promise. Before the first one, there may be none. Damage always breaks it.
 func (p promise) broken(path string) error {
 	b, err := backup.Open(path)
-	if p.at == 0 && errors.Is(err, fs.ErrNotExist) && !strings.Contains(err.Error(), ".jsonl") {
+	if p.at == 0 && (errors.Is(err, fs.ErrNotExist) || err != nil && strings.Contains(err.Error(), "interrupted before it began")) {
 		return nil
 	}
 	if err != nil {
@@ -195,7 +196,7 @@ func (p promise) broken(path string) error {
 		}
 		delete(lost, e.Object.UID)
 	}
-	if len(lost) > 0 || len(b.Steps) < p.steps || len(b.Results) < p.results || p.finished && b.Header.Finished.IsZero() {
+	if len(lost) > 0 || len(b.Steps) < p.steps || len(b.Results) < p.results || p.finished && b.Finished.IsZero() {
 		return fmt.Errorf("of the promise %+v, it has only %+v", p, b)
 	}
 	return nil
@@ -221,8 +222,6 @@ func TestWorstCase(t *testing.T) {
 		"a synced write":               {[]backup.Change{{Op: backup.Write, Path: "root/a", Data: []byte("er")}, {Op: sync, Path: "root/a"}}, "a=older "},
 		"a file without its name":      {[]backup.Change{{Op: create, Path: "root/b"}, {Op: backup.Write, Path: "root/b", Data: []byte("new")}, {Op: sync, Path: "root/b"}}, "a=old "},
 		"a name without its file":      {[]backup.Change{{Op: create, Path: "root/b"}, {Op: backup.Write, Path: "root/b", Data: []byte("new")}, {Op: backup.SyncFolder, Path: "root"}}, "a=old b= "},
-		"a rename":                     {[]backup.Change{{Op: create, Path: "root/b"}, {Op: backup.Rename, Path: "root/b", To: "root/a"}}, "a=old "},
-		"a synced rename":              {[]backup.Change{{Op: create, Path: "root/b"}, {Op: backup.Rename, Path: "root/b", To: "root/a"}, {Op: backup.SyncFolder, Path: "root"}}, "a= "},
 		"a removal":                    {[]backup.Change{{Op: backup.Remove, Path: "root/a"}}, "a=old "},
 		"a removal of a folder":        {[]backup.Change{{Op: backup.Remove, Path: "root"}}, "a=old "},
 		"a synced removal":             {[]backup.Change{{Op: backup.Remove, Path: "root/a"}, {Op: backup.SyncFolder, Path: "root"}}, ""},

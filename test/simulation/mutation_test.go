@@ -45,8 +45,8 @@ var mutations = []brokenProgram{
 		"err == nil {\n\t\terr = b.folder.Sync()\n\t}", "err == nil {\n\t\treturn saved, failed, nil\n\t}", notBacked,
 	},
 	{
-		"does not sync manifests", "backup/save.go",
-		"err = f.objects.file.Sync()", "_ = f.objects.file.Sync", notBacked,
+		"does not sync manifests", "backup/record_file.go",
+		"return r.file.Sync()", "return nil", notBacked,
 	},
 	{
 		"binds a DELETE to the UID only", "cluster/write/writer.go",

@@ -242,8 +242,7 @@ func (s *service) prune() {
 	root, err := s.command.options.BackupRoot()
 	if err == nil {
 		var used map[string]int64
-		_, used, err = backup.Prune(root, cli.RoundPrefix, s.limits(), now, s.command.options.Scan.Disk)
-		if err == nil {
+		if used, err = backup.Prune(root, cli.RoundPrefix, s.limits(), now, s.command.options.Scan.Disk); err == nil {
 			s.shares.Set(used)
 		}
 	}

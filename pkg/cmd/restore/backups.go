@@ -162,7 +162,7 @@ func row(folder, uid string) (cells []string, same bool) {
 	}
 	state := "complete"
 	switch {
-	case b.Header.Finished.IsZero():
+	case b.Finished.IsZero():
 		state = "interrupted or running"
 	case !changed(b):
 		state = "nothing was changed"

@@ -22,7 +22,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/recreate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -109,8 +108,8 @@ func readBackup(saved *backup.Backup, warnings io.Writer) restore.Backup {
 	if saved.Header.Mode == backup.FromLog {
 		fmt.Fprintln(warnings, "warning: the backup is from an audit log: objects are as its last event shows them, which may be older than the deletion, and are as trustworthy as whoever can write to the log")
 	}
-	for _, truncated := range saved.Truncated {
-		fmt.Fprintf(warnings, "warning: the backup is truncated: %s\n", escape.Short(truncated.String(), 2000))
+	if saved.Truncated != "" {
+		fmt.Fprintf(warnings, "warning: the backup is truncated at %s: a run or restore was interrupted there, and what follows is not used\n", saved.Truncated)
 	}
 	in := restore.Backup{
 		Mode: plan.Mode(saved.Header.Mode), Saved: saved.Entries, Steps: saved.Steps, Results: saved.Results, Manifest: saved.Manifest,

@@ -55,7 +55,7 @@ func TestALogThatChangedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if !b.Header.Finished.IsZero() || len(b.Entries) > 0 {
+	if !b.Finished.IsZero() || len(b.Entries) > 0 {
 		t.Errorf("%+v", b.Header)
 	}
 }
