@@ -36,9 +36,9 @@ func (r *ruleContext) predict(report *Report) {
 				of = r.uncertaintyOf(possible, n)
 			}
 			r.predictFinding(f, possible, of)
-		case possible.CompletionUncertain(n):
+		case possible.Vanishes(n) == simulate.Perhaps:
 			f.Nondeterministic = possible.Reason(n)
-		case f.Consequence == collector.ConsequenceStuck && possible.MustVanish(n): // it waits for something that the cluster's own collector brings about
+		case f.Consequence == collector.ConsequenceStuck && possible.Vanishes(n) == simulate.Always: // it waits for something that the cluster's own collector brings about
 			f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceNone, reason.Waits{}
 		}
 	}
@@ -77,7 +77,7 @@ type uncertainty struct {
 func (r *ruleContext) uncertaintyOf(possible *simulate.Result, n graph.Node) uncertainty {
 	out := uncertainty{node: n, why: sync.OnceValue(func() reason.Reason { return possible.Reason(n) })}
 	for i := range r.graph.Owners(n) {
-		if !possible.MayUnlink(graph.Edge{Node: n, Index: i}) {
+		if possible.Unlinks(graph.Edge{Node: n, Index: i}) == simulate.Never {
 			out.left++
 		}
 	}
@@ -86,25 +86,24 @@ func (r *ruleContext) uncertaintyOf(possible *simulate.Result, n graph.Node) unc
 
 func (r *ruleContext) predictFinding(f *Finding, possible *simulate.Result, of uncertainty) {
 	n, e := of.node, f.Edge
-	mayDelete, mustDelete := possible.MayDelete(n), possible.MustDelete(n)
-	mayUnlink, mustUnlink := possible.MayUnlink(e), possible.MustUnlink(e)
+	deletes, unlinks := possible.Terminates(n), possible.Unlinks(e)
 	switch stuck := f.Consequence == collector.ConsequenceStuck; {
 	case stuck && r.unknownOwner(n):
 		f.Consequence, f.Effect = collector.ConsequenceUnknown, reason.EffectUnknown
-	case stuck && mayDelete:
+	case stuck && deletes != simulate.Never:
 		f.Consequence, f.Effect = collector.ConsequenceDelete, reason.DeletesObject
-		if !mustDelete {
+		if deletes == simulate.Perhaps {
 			f.Effect, f.Nondeterministic = reason.MayDeleteObject, of.why()
 		}
-	case stuck && !mayUnlink:
+	case stuck && unlinks == simulate.Never:
 		return
-	case mustDelete, f.Consequence == collector.ConsequenceUnlink && mustUnlink:
+	case deletes == simulate.Always, f.Consequence == collector.ConsequenceUnlink && unlinks == simulate.Always:
 		return
-	case f.Consequence == collector.ConsequenceDelete && mayDelete:
+	case f.Consequence == collector.ConsequenceDelete && deletes == simulate.Perhaps:
 		f.Effect, f.Nondeterministic = reason.MayDeleteObject, of.why()
-	case mayUnlink:
+	case unlinks != simulate.Never:
 		f.Consequence, f.Effect = collector.ConsequenceUnlink, reason.RemovesReference.Of(of.left)
-		if !mustUnlink {
+		if unlinks == simulate.Perhaps {
 			f.Effect, f.Nondeterministic = reason.MayRemoveReference, of.why()
 		}
 	default:

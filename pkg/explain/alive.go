@@ -81,7 +81,7 @@ func (b *builder) otherController() {
 
 // will returns "will" if the object is deleted in every order of events, and "may" if not.
 func (b *builder) will() string {
-	if b.container != nil || b.result.MustDelete(b.node) {
+	if b.container != nil || b.result.Terminates(b.node) == simulate.Always {
 		return "will"
 	}
 	return "may"

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -19,7 +20,7 @@ func (b *builder) contentsDeletion() {
 		return
 	}
 	b.answer.Headline = fmt.Sprintf("%s will be deleted %s.", b.object, DeletedWith(o))
-	if o.IsNamespace() && !b.result.MustDelete(b.node) && !b.object.Contested {
+	if o.IsNamespace() && b.result.Terminates(b.node) != simulate.Always && !b.object.Contested {
 		b.answer.Headline = fmt.Sprintf("%s will be deleted %s, once no Pod is left in it.", b.object, DeletedWith(o))
 	}
 	what := "the namespace controller deletes everything in it"

@@ -145,13 +145,13 @@ func (b *builder) nondeterministic() reason.Reason {
 	case c == collector.ConsequenceUnknown || pending || b.container != nil:
 	case b.object.IsNamespace() && b.object.Terminating() && !b.object.HasCollectorFinalizer(): // only others decide
 	case b.object.Terminating() && c == collector.ConsequenceDelete:
-		uncertain = !result.MustVanish(b.node)
+		uncertain = result.Vanishes(b.node) != simulate.Always
 	case b.object.Terminating():
-		uncertain = c == collector.ConsequenceUnlink && result.UnlinkUncertain(b.node) || c != collector.ConsequenceNone && result.CompletionUncertain(b.node)
+		uncertain = c != collector.ConsequenceNone && result.Nondeterministic(b.node)
 	case c == collector.ConsequenceDelete:
-		uncertain = !result.MustDelete(b.node)
+		uncertain = result.Terminates(b.node) != simulate.Always
 	default:
-		uncertain = result.MayDelete(b.node) || result.UnlinkUncertain(b.node)
+		uncertain = result.Terminates(b.node) != simulate.Never || result.Nondeterministic(b.node)
 	}
 	if !uncertain {
 		return nil

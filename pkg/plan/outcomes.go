@@ -246,9 +246,14 @@ func (b *builder) nondeterministic(n graph.Node) reason.Reason {
 	return nil
 }
 
-// mayBeDeleted reports whether another order of events deletes an object that stays, now or later.
+// mayBeDeleted reports whether another order of events deletes an object that stays, or completes its deletion,
+// now or later.
 func (b *builder) mayBeDeleted(n graph.Node) bool {
-	return b.result.MayBeDeleted(n) || b.release != nil && !b.begunBefore(n) && b.release.Result.MayBeDeleted(n)
+	mayGo := func(r *simulate.Result) bool {
+		left := r.Model.Object(n)
+		return left != nil && (b.begunBefore(n) || !left.Terminating()) && r.Vanishes(n) == simulate.Perhaps
+	}
+	return mayGo(b.result) || b.release != nil && !b.begunBefore(n) && mayGo(&b.release.Result)
 }
 
 // begunBefore reports whether the deletion of an object was under way before the run.

@@ -89,7 +89,7 @@ func (r *repairBuilder) reportDoubts(with builder, lost map[graph.Node]reason.Re
 	}
 	possible := simulate.Run(with.judge, simulate.Predicting, simulate.Bounds{})
 	for _, n := range saved {
-		if m := with.graph.Find(r.graph.UID(n)); possible.MayDelete(m) {
+		if m := with.graph.Find(r.graph.UID(n)); possible.Terminates(m) != simulate.Never {
 			r.blocked[n] = append(r.blocked[n], reason.PerhapsDeletedDespiteRepair.Of(reason.Nested{Reason: possible.Reason(m)}))
 		}
 	}

@@ -215,7 +215,7 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 			plan.RepairOptions{Causes: []collector.Cause{collector.CauseReplaced}},
 			[]Part{Listing(Secret("a/x", Owned(stale)), Deployment("a/web", OwnedBy(waiting), WithFinalizers("orphan")), waiting), absent},
 			[]string{"relink x: Deployment/web was replaced by a new one: the reference gets its UID (otherwise the garbage collector deletes it)"},
-			[]string{"x: may be deleted even if it is repaired: it depends on the order in which the garbage collector processes objects"},
+			[]string{"x: may be deleted even if it is repaired: it depends on what happens to Deployment/web"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

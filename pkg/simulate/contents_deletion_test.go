@@ -164,10 +164,10 @@ func TestTerminatingNamespaceMayStayForWhatItReports(t *testing.T) {
 			if got := result.Model.Object(n) == nil; got != c.vanishes {
 				t.Errorf("it vanishes in the simulation: %v, want %v", got, c.vanishes)
 			}
-			if got := result.MayDelete(dependent); got != c.may {
+			if got := result.Terminates(dependent) != simulate.Never; got != c.may {
 				t.Errorf("its dependent may be deleted: %v, want %v", got, c.may)
 			}
-			if got := result.MustDelete(dependent); got != c.must {
+			if got := result.Terminates(dependent) == simulate.Always; got != c.must {
 				t.Errorf("its dependent must be deleted: %v, want %v", got, c.must)
 			}
 		})

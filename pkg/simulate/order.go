@@ -40,19 +40,16 @@ type order struct {
 	released bool // others have removed their finalizers
 
 	requests  map[graph.Node][]metav1.DeletionPropagation
-	several   bool // more than one deletion is requested
-	collected map[graph.Node]bool
+	several   bool                // more than one deletion is requested
 	unblocked map[graph.Node]bool // an object whose references stop blocking, or may, before it is deleted
-	orphans   map[graph.Node]bool // an owner that orphans its dependents
 	// containers are the Namespaces and CustomResourceDefinitions that are deleted with their contents.
 	containers map[graph.Node]bool
-	ofKind     map[graph.Node][]graph.Node // those to doubt if a CustomResourceDefinition that is left may go after all
 
 	doubts map[graph.Node]doubt
 	causes map[graph.Node]cause
 	queue  []doubted
 	keeper map[graph.Node]int // see kept
-	of     map[graph.Node]*references
+	of     map[graph.Node][]reference
 }
 
 // cause is why the order matters: the object at which that begins, and the reason there.
@@ -72,30 +69,22 @@ func newOrder(s *simulation) *order {
 		model: s.model, graph: s.model.graph, contents: &s.contentsDeletions,
 		starting: s.bounds.Roots == nil, released: s.release != nil,
 		requests: map[graph.Node][]metav1.DeletionPropagation{}, several: len(s.bounds.Deletes) > 1,
-		collected: map[graph.Node]bool{}, unblocked: map[graph.Node]bool{}, orphans: map[graph.Node]bool{},
-		containers: map[graph.Node]bool{}, ofKind: map[graph.Node][]graph.Node{}, doubts: map[graph.Node]doubt{}, causes: map[graph.Node]cause{},
-		keeper: map[graph.Node]int{}, of: map[graph.Node]*references{},
+		unblocked:  map[graph.Node]bool{},
+		containers: map[graph.Node]bool{}, doubts: map[graph.Node]doubt{}, causes: map[graph.Node]cause{},
+		keeper: map[graph.Node]int{}, of: map[graph.Node][]reference{},
 	}
 	for _, d := range s.bounds.Deletes {
 		u.requests[d.Node] = append(u.requests[d.Node], d.Policy)
 	}
 	for _, transitions := range [][]Transition{s.earlier, s.result.Transitions} {
 		for i := range transitions {
-			switch t := &transitions[i]; {
-			case t.Action == collector.ActionUnblock:
-				u.collected[t.Node], u.unblocked[t.Node] = true, true
-			case t.Action == collector.ActionDelete && !t.Requested:
-				u.collected[t.Node] = true
-			case t.Change.RemoveFinalizer == object.OrphanFinalizer:
-				u.orphans[t.Node] = true
+			if t := &transitions[i]; t.Action == collector.ActionUnblock {
+				u.unblocked[t.Node] = true
 			}
 		}
 	}
-	for i, now := range u.model.now {
+	for i := range u.model.now {
 		n, o := graph.Node(i), u.graph.Object(graph.Node(i))
-		if o.Orphaning() || orphaning(now) {
-			u.orphans[n] = true
-		}
 		if DeletesContents(o.Identity) && u.deleted(n) && (!o.Terminating() || emptiesContents(o)) {
 			u.containers[n] = true
 		}
@@ -119,8 +108,7 @@ func (u *order) concerned(n graph.Node) bool {
 		o := u.graph.Object(n)
 		return o != nil && (u.model.now[n] != o || len(u.requests[n]) > 0 || u.starting && o.Terminating())
 	}
-	isNotSolid := func(v collector.Verdict) bool { return v != collector.VerdictSolid }
-	return changed(n) || slices.ContainsFunc(u.graph.Owners(n), changed) || u.starting && slices.ContainsFunc(u.model.judged(n), isNotSolid)
+	return u.starting || changed(n) || slices.ContainsFunc(u.graph.Owners(n), changed)
 }
 
 // deleted reports whether an object is gone or terminating at the end of the simulation.
@@ -143,14 +131,14 @@ func (u *order) mayWait(n graph.Node) bool {
 // changes reports whether an object stops keeping its dependents at some time.
 func (u *order) changes(n graph.Node) bool {
 	o := u.graph.Object(n)
-	return o != nil && (u.waits(n) && u.model.now[n] != o || u.orphans[n] || u.model.now[n] == nil)
+	return o != nil && (u.waits(n) && u.model.now[n] != o || u.orphans(n) || u.model.now[n] == nil)
 }
 
 // held reports whether an object is left at the end, or may be, once nothing waits for its dependents
 // any more. Then it keeps those that are left.
 func (u *order) held(n graph.Node) bool {
-	now := u.model.Object(n)
-	return now != nil && (len(now.ForeignFinalizers()) > 0 || !now.Terminating() || len(now.Finalizers) == 0 || DeletesContents(now.Identity))
+	now := u.model.now[n]
+	return now != nil && (len(now.ForeignFinalizers()) > 0 || !now.HasCollectorFinalizer())
 }
 
 // holds reports whether an owner stays, and keeps an object, as long as that object uses it.
@@ -163,73 +151,54 @@ func (u *order) holds(n, owner graph.Node) bool {
 func (u *order) mayOrphan(n graph.Node) bool {
 	o := u.graph.Object(n)
 	asked := slices.Contains(u.requests[n], metav1.DeletePropagationOrphan)
-	return o != nil && (asked || u.orphans[n] || slices.Contains(o.Finalizers, object.OrphanFinalizer))
+	return o != nil && (asked || orphaning(u.model.now[n]) || slices.Contains(o.Finalizers, object.OrphanFinalizer))
 }
+
+// orphans reports whether an object orphans its dependents.
+func (u *order) orphans(n graph.Node) bool { return u.mayOrphan(n) && u.deleted(n) }
 
 // kept reports whether an owner keeps an object in every order.
 func (u *order) kept(n graph.Node) bool {
-	groups := u.references(n).groups
-	for k := u.keeper[n]; k < len(groups); k++ {
-		w := groups[k].owner
-		stays := u.graph.Object(w) == nil || u.model.Object(w) != nil && !u.mayWait(w) && !u.orphans[w]
-		if groups[k].solid && stays {
+	references := u.references(n)
+	for k := u.keeper[n]; k < len(references); k++ {
+		r := &references[k]
+		stays := u.graph.Object(r.owner) == nil || u.model.Object(r.owner) != nil && !u.mayWait(r.owner) && !u.orphans(r.owner)
+		if r.verdict == collector.VerdictSolid && !r.doubled && stays {
 			u.keeper[n] = k
 			return true
 		}
 	}
-	u.keeper[n] = len(groups)
+	u.keeper[n] = len(references)
 	return false
 }
 
-// references are the references of an object in the first state.
-type references struct {
-	groups []ownerGroup
-	group  []int // the group of each reference
+// reference is a reference of an object in the first state.
+type reference struct {
+	owner   graph.Node
+	verdict collector.Verdict
+	doubled bool // another one has its UID: both are removed together
+	blocks  bool // it blocks the owner, or may
 }
 
-// ownerGroup is what the references of an object with one UID have in common: they are removed together.
-type ownerGroup struct {
-	owner       graph.Node
-	first, size int
-	verdict     collector.Verdict // on the first one
-	mixed       bool              // the verdicts differ
-	solid, bad  bool              // all of them, and any
-	unresolved  bool              // the collector cannot resolve one
-	blocks      bool              // one blocks the owner
-	lastBlocks  bool              // the last one does
+func (r *reference) bad() bool {
+	return r.verdict.IsDanglingOrWaiting() || r.verdict == collector.VerdictUnknown
 }
 
-func (u *order) references(n graph.Node) *references {
-	if r := u.of[n]; r != nil {
+func (u *order) references(n graph.Node) []reference {
+	if r, known := u.of[n]; known {
 		return r
 	}
-	r, at := &references{}, map[types.UID]int{}
-	for k, of := range u.graph.Object(n).Owners {
-		v := u.verdict(n, k)
-		i, known := at[of.UID]
-		if !known {
-			i = len(r.groups)
-			at[of.UID] = i
-			r.groups = append(r.groups, ownerGroup{owner: u.graph.Owners(n)[k], first: k, verdict: v, solid: true})
-		}
-		g := &r.groups[i]
-		g.size++
-		g.mixed = g.mixed || v != g.verdict
-		g.solid = g.solid && v == collector.VerdictSolid
-		g.bad = g.bad || v.IsDanglingOrWaiting() || v == collector.VerdictUnknown
-		g.unresolved = g.unresolved || v == collector.VerdictUnresolvable || v == collector.VerdictScopeError
-		g.lastBlocks = of.Blocks()
-		g.blocks = g.blocks || g.lastBlocks
-		r.group = append(r.group, i)
+	owners, times := u.graph.Object(n).Owners, map[types.UID]int{}
+	for _, of := range owners {
+		times[of.UID]++
 	}
-	u.of[n] = r
-	return r
-}
-
-// group returns the group of a reference.
-func (u *order) group(e graph.Edge) *ownerGroup {
-	r := u.references(e.Node)
-	return &r.groups[r.group[e.Index]]
+	out := make([]reference, len(owners))
+	for k, of := range owners {
+		doubled := times[of.UID] > 1
+		out[k] = reference{u.graph.Owners(n)[k], u.verdict(n, k), doubled, of.Blocks() || doubled}
+	}
+	u.of[n] = out
+	return out
 }
 
 // verdict returns the verdict on a reference in the first state. A collector that starts may see a
@@ -246,13 +215,16 @@ func (u *order) verdict(n graph.Node, k int) collector.Verdict {
 
 // blocks reports whether an object blocks the foreground deletion of the owner that a reference names.
 func (u *order) blocks(e graph.Edge) bool {
-	return int(e.Node) < u.graph.Listed() && u.group(e).blocks
+	return int(e.Node) < u.graph.Listed() && u.references(e.Node)[e.Index].blocks
 }
 
 // undecidable reports whether the collector can never resolve a reference of an object: an owner that
 // orphans the object removes it.
 func (u *order) undecidable(n graph.Node) bool {
-	return slices.ContainsFunc(u.references(n).groups, func(g ownerGroup) bool { return g.unresolved && !u.mayOrphan(g.owner) })
+	return slices.ContainsFunc(u.references(n), func(r reference) bool {
+		unresolved := r.verdict == collector.VerdictUnresolvable || r.verdict == collector.VerdictScopeError
+		return unresolved && !u.mayOrphan(r.owner)
+	})
 }
 
 // doubt adds doubts about an object, because of another one or for a reason of its own.
@@ -282,21 +254,18 @@ func (u *order) doubt(n graph.Node, d doubt, because cause) {
 	if d &^= u.doubts[n]; d == 0 {
 		return
 	}
+	if because.why == nil {
+		because = cause{n, reason.OrderMatters{}}
+	}
 	if u.doubts[n]&differs == 0 {
-		if because.root == graph.None {
-			because = u.own(n)
-		}
 		u.causes[n] = because
 	}
 	u.doubts[n] |= d
 	u.queue = append(u.queue, doubted{n, d})
 }
 
-// begin adds doubts about an object that begin there.
-func (u *order) begin(n graph.Node, d doubt) { u.doubt(n, d, u.own(n)) }
-
-// own is the cause of doubts that begin at an object, for no reason that has a name.
-func (u *order) own(n graph.Node) cause { return cause{n, reason.OrderMatters{}} }
+// begin adds doubts about an object that begin there, for no reason that has a name.
+func (u *order) begin(n graph.Node, d doubt) { u.doubt(n, d, cause{}) }
 
 // containersOf returns the Namespace and the CustomResourceDefinition that are deleted with an object.
 func (u *order) containersOf(n graph.Node) []graph.Node {
@@ -307,13 +276,9 @@ func (u *order) containersOf(n graph.Node) []graph.Node {
 }
 
 // spread doubts what depends on an object with a new doubt: its dependents, the owners that it blocks,
-// what contains it, what it uses, what needs its kind and what it contains.
+// what contains it, what it uses and what it contains.
 func (u *order) spread(n graph.Node, d doubt) {
-	o, from := u.graph.Object(n), cause{root: graph.None}
-	if u.doubts[n]&differs != 0 {
-		from.root = u.causes[n].root
-	}
-	dependents := u.graph.Dependents(n)
+	o, from, dependents := u.graph.Object(n), u.causes[n], u.graph.Dependents(n)
 	mayBlock := func(e graph.Edge) bool { // unless it goes or loses the reference in every order
 		now, uid := u.model.now[e.Node], u.graph.UID(n)
 		named := now != nil && slices.ContainsFunc(now.Owners, func(r object.Reference) bool { return r.UID == uid })
@@ -321,7 +286,7 @@ func (u *order) spread(n graph.Node, d doubt) {
 	}
 	others := u.mayOrphan(n) || u.graph.Virtual(n) // nobody waits for the dependents, or not always
 	if d&propagation != 0 && len(dependents) > 0 && (others || slices.ContainsFunc(dependents, mayBlock)) {
-		u.doubt(n, completion, u.causes[n])
+		u.doubt(n, completion, from)
 	}
 	if d&(deletion|completion|propagation) != 0 {
 		below := propagation
@@ -333,14 +298,8 @@ func (u *order) spread(n graph.Node, d doubt) {
 		u.doubtDependents(n, below, from)
 	}
 	for k, owner := range u.graph.Owners(n) {
-		// An owner that is deleted because its own owner waits does so in the foreground if n is left at that time.
-		mayWait := u.mayWait(owner) || u.collected[owner] && slices.ContainsFunc(u.graph.Owners(owner), u.waits)
-		if mayWait && d&differs != 0 && u.blocks(graph.Edge{Node: n, Index: k}) {
+		if u.mayWait(owner) && d&differs != 0 && u.blocks(graph.Edge{Node: n, Index: k}) {
 			u.doubt(owner, completion, from)
-		}
-		if d&^unlinks != 0 && !u.unblocked[owner] && u.mayUnblock(owner, n) {
-			u.unblocked[owner] = true
-			u.examine(owner)
 		}
 	}
 	if d&(deletion|completion) != 0 {
@@ -356,11 +315,6 @@ func (u *order) spread(n graph.Node, d doubt) {
 			}
 		}
 	}
-	if d&completion != 0 {
-		for _, dependent := range u.ofKind[n] {
-			u.doubtKind(dependent)
-		}
-	}
 	if d&(deletion|sweep) != 0 && DeletesContents(o.Identity) {
 		for _, member := range u.model.contentsOf(n) {
 			if !u.graph.Object(member).Terminating() && (d&deletion != 0 || !u.graph.Object(member).IsPod()) {
@@ -373,13 +327,13 @@ func (u *order) spread(n graph.Node, d doubt) {
 // doubtDependents doubts the dependents of an object with that doubt.
 func (u *order) doubtDependents(owner graph.Node, d doubt, from cause) {
 	for _, e := range u.graph.Dependents(owner) {
-		g, orphans := u.group(e), u.mayOrphan(owner)
+		r, orphans := &u.references(e.Node)[e.Index], u.mayOrphan(owner)
 		switch {
 		case u.graph.Object(e.Node).Terminating(), u.undecidable(e.Node):
 			if orphans { // that needs no decision on the dependent
 				u.doubt(e.Node, unlinks, from)
 			}
-		case g.verdict == collector.VerdictDangling && !g.mixed && !orphans:
+		case r.verdict == collector.VerdictDangling && !r.doubled && !orphans:
 		case u.kept(e.Node):
 			u.doubt(e.Node, d&unlinks, from)
 		case !u.deleted(e.Node):

@@ -152,7 +152,7 @@ func TestReleaseCauses(t *testing.T) {
 		a := c.SimulateRelease()
 		for _, n := range a.DeletionsBegun {
 			o, after := anyway.Object(end.Find(g.UID(n))), a.Causes[n]
-			if len(after) == 0 && o != nil && !o.Terminating() && !c.Nondeterministic(n) && !c.MayBeDeleted(n) {
+			if len(after) == 0 && o != nil && !o.Terminating() && !c.Nondeterministic(n) {
 				t.Errorf("%s goes only afterwards, and after nothing", g.Object(n))
 			}
 			_, deleted := a.Result.ContentsDeleted[n]
