@@ -28,6 +28,12 @@ func (b *builder) alive() {
 		b.listKind()
 	case b.object.Contested:
 		b.answer.say(collector.ConsequenceUnknown, "It is unknown what happens to %s: %s.", b.object, snapshot.UIDContested(b.object).Contest())
+	case byContents && deletion == nil:
+		b.deletedWith(b.result.Transitions[b.result.ContentsDeleted[b.node]].Node, ".")
+		b.afterDeletion()
+	case pending && deletion == nil:
+		b.deletedWith(b.result.Transitions[by].Node, ", once no Pod is left in it.")
+		b.answer.next("For now, a Pod stays in the namespace.")
 	case deletion == nil && d.Action == collector.ActionDelete && b.container == nil:
 		b.unnoticed()
 	case d.Action == collector.ActionDelete || d.Action == collector.ActionUnblock:
@@ -38,12 +44,6 @@ func (b *builder) alive() {
 		b.deletedNow(d.Policy)
 	case deletion != nil:
 		b.deletedLater(deletion)
-	case byContents:
-		b.deletedWith(b.result.Transitions[b.result.ContentsDeleted[b.node]].Node, ".")
-		b.afterDeletion()
-	case pending:
-		b.deletedWith(b.result.Transitions[by].Node, ", once no Pod is left in it.")
-		b.answer.next("For now, a Pod stays in the namespace.")
 	case unlinked == nil && d.Action == collector.ActionUnlink && b.container != nil: // it is deleted with that
 		b.losesReferences(&simulate.Transition{Decision: d, OrphanedFrom: graph.None})
 	case unlinked == nil && d.Action == collector.ActionUnlink:
