@@ -125,16 +125,19 @@ func (u *order) examineOwners(n graph.Node) {
 	if u.undecidable(n) {
 		return
 	}
-	var bad, changing, orphaning, waiting, doubled bool
+	bad := 0
+	var changing, orphaning, waiting, doubled bool
 	for i := range references {
 		r := &references[i]
-		bad = bad || r.bad()
+		if r.bad() {
+			bad++
+		}
 		changing = changing || u.changes(r.owner)
 		orphaning = orphaning || u.orphans(r.owner)
 		waiting = waiting || u.waits(r.owner)
 		doubled = doubled || r.doubled
 	}
-	if !changing && (!u.starting || !bad) {
+	if !changing && (!u.starting || bad == 0) {
 		return
 	}
 	d, kept, several := deletion, u.kept(n), len(references) > 1
@@ -172,7 +175,7 @@ func (u *order) examineOwners(n graph.Node) {
 	}
 	switch {
 	case u.graph.Virtual(n) && slices.ContainsFunc(u.graph.Dependents(n), namedOtherwise), doubled && changing,
-		collector.UpdateRejected(o) && several, orphaning && bad:
+		collector.UpdateRejected(o) && several && (changing || bad > 1 || u.unblocked[n]), orphaning && bad > 0:
 		u.begin(n, d)
 	case u.unblocked[n] && waiting && (u.several || several):
 		u.begin(n, completion)
