@@ -81,7 +81,7 @@ cannot read, and marks findings that depend on that: such an owner is
 "unverified", never "missing".
 
 --watch answers again every 5 seconds, until you interrupt it. Without a
-terminal, or with -o json, it writes a line of JSON whenever that changes.
+terminal, or with -o json, it writes a line of JSON when the answer changes.
 
 Exit codes: 0 nothing at or above --fail-on; 1 findings; 2 error: wrong usage,
 or the cluster cannot be read; 3 incomplete scan with --strict.`,

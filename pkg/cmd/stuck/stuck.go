@@ -44,7 +44,7 @@ objects, as "` + cli.CommandName + ` why" does, or say that an object is not bei
 It looks at the whole cluster unless -n names a namespace. It changes nothing.
 
 --watch answers again every 5 seconds, until you interrupt it. Without a
-terminal, or with -o json, it writes a line of JSON whenever that changes.
+terminal, or with -o json, it writes a line of JSON when the answer changes.
 
 Exit codes: 0 listed, whatever it found, also if the object of TYPE/NAME does
 not exist (any more); 2 error: wrong usage, or the cluster cannot be read;
