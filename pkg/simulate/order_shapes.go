@@ -135,7 +135,7 @@ func (u *order) examineOwners(n graph.Node) {
 		changing = changing || u.changes(r.owner)
 		orphaning = orphaning || u.orphans(r.owner)
 		waiting = waiting || u.waits(r.owner)
-		doubled = doubled || r.doubled
+		doubled = doubled || r.doubled && (u.changes(r.owner) || r.verdict != collector.VerdictSolid)
 	}
 	if !changing && (!u.starting || bad == 0) {
 		return
