@@ -183,8 +183,11 @@ func (u *order) examineOwners(n graph.Node) {
 		u.begin(n, propagation)
 	}
 	// It may have lost the reference before it is deleted, or stop blocking the owner right after that. It stops
-	// only if a dependent waits at that time.
-	waits := func(e graph.Edge) bool { return u.waits(e.Node) || DeletesContents(o.Identity) && u.deleted(e.Node) }
+	// only if a dependent waits at that time: one that is gone at the end may be gone by then.
+	waits := func(e graph.Edge) bool {
+		waits := u.waits(e.Node) || DeletesContents(o.Identity) && u.deleted(e.Node)
+		return waits && (u.model.now[e.Node] == nil || !u.unblocked[n])
+	}
 	if u.model.now[n] != nil && u.deleted(n) && (several || slices.ContainsFunc(u.graph.Dependents(n), waits)) {
 		for i := range references {
 			if r := &references[i]; (u.changes(r.owner) || u.starting) && u.waits(r.owner) && r.blocks {
