@@ -66,7 +66,7 @@ func TestTruncatedFileLosesOnlyItsTail(t *testing.T) {
 			t.Fatalf("cut after %d bytes: %s", n, diff)
 		}
 		if len(b.Steps) != wantSteps || len(b.Results) != wantResults || !b.Finished.IsZero() || (b.Truncated != "") != (n > read) {
-			t.Fatalf("cut after %d bytes, of which %d can be used: %d steps, %d results, truncated at %q", n, read, len(b.Steps), len(b.Results), b.Truncated)
+			t.Fatalf("cut after %d bytes, %d of them usable: %d steps, %d results, truncated at %q", n, read, len(b.Steps), len(b.Results), b.Truncated)
 		}
 		if err := b.Close(); err != nil {
 			t.Fatal(err)

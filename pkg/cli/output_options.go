@@ -23,8 +23,7 @@ type OutputFlags struct {
 	own       []string // formats of this command only, its default first
 	templates *structured.Flags
 	write     func(*structured.Document) error // nil for a format of this command only
-	streams   *Streams
-	timed     bool // documents have the time at which they are written
+	clock     func() time.Time                 // gives documents their time; nil: they have none
 }
 
 // NewOutputFlags returns the output flags of a command that has these formats in addition
@@ -56,7 +55,6 @@ func (f *OutputFlags) Complete(s *Streams) error {
 	if err != nil {
 		return f.withHint(&usageError{err: err})
 	}
-	f.streams = s
 	f.write = func(d *structured.Document) error { return printer.Print(s.Out, d, s.OutTerm) }
 	return nil
 }
@@ -82,8 +80,8 @@ func (f *OutputFlags) Structured() bool { return f.write != nil }
 // Write writes a value in a structured format; -o name writes the objects.
 func (f *OutputFlags) Write(kind string, value any, objects ...object.Identity) error {
 	document := structured.NewDocument(kind, value, objects...)
-	if f.timed {
-		document.Time = f.streams.Now().UTC().Truncate(time.Second)
+	if f.clock != nil {
+		document.Time = f.clock()
 	}
 	return f.write(document)
 }
@@ -135,9 +133,7 @@ func EscapeJSON(save func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
-// WriteLine writes a value as a line of JSON.
-func (s *ScanOptions) WriteLine(value any) error { return writeLine(s.Out, value) }
-
-func writeLine(to io.Writer, value any) error {
-	return EscapeJSON(func(w io.Writer) error { return json.NewEncoder(w).Encode(value) })(to)
+// WriteLine writes a value to Out as a line of JSON.
+func (s *Streams) WriteLine(value any) error {
+	return EscapeJSON(func(w io.Writer) error { return json.NewEncoder(w).Encode(value) })(s.Out)
 }

@@ -92,7 +92,7 @@ type errorLine struct {
 // watching is one run of Watch.
 type watching struct {
 	*Watch
-	out    io.Writer
+	own    Streams // of the process; once has others
 	screen *screen
 	header string
 	once   func(context.Context) error
@@ -110,18 +110,19 @@ func (w *Watch) Run(ctx context.Context, command string, once func(context.Conte
 	own := w.scan.Streams
 	defer func() { w.scan.Streams = own }()
 	run := &watching{
-		Watch: w, out: own.Out, header: commandLine(command, nil, w.given, "watch"), once: once, answer: &bytes.Buffer{},
+		Watch: w, own: own, header: commandLine(command, nil, w.given, "watch"), once: once, answer: &bytes.Buffer{},
 		screen: &screen{out: own.Out, height: own.Height},
 	}
 	w.scan.Out, w.scan.ErrTerm = run.answer, false
-	if w.output.timed = w.lines; !w.lines {
+	if w.lines {
+		w.output.clock = run.now
+	} else {
 		w.scan.Err = wrap.NewWriter(run.answer, own.OutWidth)
 	}
 	own.Progress("reading the cluster")
 	for {
 		begun := time.Now()
 		err := run.next(ctx)
-		own.Progress("")
 		if err == nil {
 			err = client.Wait(ctx, max(watchInterval, watchShare*time.Since(begun)))
 		}
@@ -139,6 +140,9 @@ func (w *Watch) Run(ctx context.Context, command string, once func(context.Conte
 func (w *watching) next(ctx context.Context) error {
 	w.answer.Reset()
 	err := w.once(ctx)
+	if w.at.IsZero() {
+		w.own.Progress("") // before the screen opens
+	}
 	if errors.As(err, new(ExitError)) { // an answer, such as one with findings
 		err = nil
 	}
@@ -151,10 +155,10 @@ func (w *watching) next(ctx context.Context) error {
 	case !w.lines && err != nil:
 		return w.screen.draw(w.frame())
 	case !w.lines:
-		w.last, w.at = w.answer.String(), w.scan.Now()
+		w.last, w.at = w.answer.String(), w.now()
 		return w.screen.draw(w.frame())
 	case err != nil && before == nil:
-		return w.write(errorLine{"ERROR", w.scan.Now().UTC().Truncate(time.Second), redact.Error(err).Error()})
+		return w.own.WriteLine(errorLine{"ERROR", w.now(), redact.Error(err).Error()})
 	case err != nil:
 		return nil
 	}
@@ -162,13 +166,12 @@ func (w *watching) next(ctx context.Context) error {
 	if before == nil && bytes.Equal(now, w.compared) {
 		return nil
 	}
-	w.compared, w.at = now, w.scan.Now()
+	w.compared, w.at = now, w.now()
 	w.scan.Err = io.Discard // it has warned
-	return w.write(json.RawMessage(w.answer.Bytes()))
+	return w.own.WriteLine(json.RawMessage(w.answer.Bytes()))
 }
 
-// write writes a value as a line of JSON.
-func (w *watching) write(value any) error { return writeLine(w.out, value) }
+func (w *watching) now() time.Time { return w.own.Now().UTC().Truncate(time.Second) }
 
 // withoutTimes returns a document without what differs between scans of the same state: their times, how many
 // objects they have seen, and sentences, which have ages, or what the server says of another attempt.

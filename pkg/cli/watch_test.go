@@ -33,14 +33,15 @@ func follow(t *testing.T, lines bool, states ...sight) (out string, run *watchin
 	begun := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	now := begun
 	output := NewOutputFlags("table")
-	options := NewScanOptions(Streams{Err: &bytes.Buffer{}, Now: func() time.Time { return now }})
+	own := Streams{Out: &written, Err: &bytes.Buffer{}, Now: func() time.Time { return now }}
+	options := NewScanOptions(own)
 	run = &watching{
-		Watch: &Watch{scan: options, lines: lines, output: output}, header: "kubectl gc stuck", out: &written, answer: &bytes.Buffer{},
+		Watch: &Watch{scan: options, lines: lines, output: output}, header: "kubectl gc stuck", own: own, answer: &bytes.Buffer{},
 		screen: &screen{out: &written, height: func() int { return 0 }},
 	}
-	options.Out, output.timed = run.answer, lines
+	options.Out = run.answer
 	if lines {
-		output.Format = "json"
+		output.Format, output.clock = "json", run.now
 	}
 	if err := output.Complete(&options.Streams); err != nil {
 		t.Fatal(err)
