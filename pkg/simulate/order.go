@@ -108,7 +108,8 @@ func (u *order) concerned(n graph.Node) bool {
 		o := u.graph.Object(n)
 		return o != nil && (u.model.now[n] != o || len(u.requests[n]) > 0 || u.starting && o.Terminating())
 	}
-	return u.starting || changed(n) || slices.ContainsFunc(u.graph.Owners(n), changed)
+	isNotSolid := func(v collector.Verdict) bool { return v != collector.VerdictSolid }
+	return changed(n) || slices.ContainsFunc(u.graph.Owners(n), changed) || u.starting && slices.ContainsFunc(u.model.judged(n), isNotSolid)
 }
 
 // deleted reports whether an object is gone or terminating at the end of the simulation.
