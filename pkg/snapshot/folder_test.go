@@ -38,6 +38,7 @@ func TestLoadFolder(t *testing.T) {
 		"host/half.yaml.gz":                zipped(t, "kind: Pod")[:20],
 		"host/nothing.yaml":                "",
 		"README":                           "pods.json",
+		"sos_commands/kubectl_get_pod_c":   pod("c", "3"), // as sosreport names it
 		"cluster/kustomization.yaml":       "resources: [a]\n",
 		"cluster/plan.json":                `{"apiVersion":"kubectl-gc.dev/v1alpha1","kind":"Plan"}`,
 		"cluster/older/namespaces/a2.json": pod("a", "2"),
@@ -50,7 +51,7 @@ func TestLoadFolder(t *testing.T) {
 	for _, o := range s.Objects {
 		got = append(got, fmt.Sprintf("%s %s", o, o.ResourceVersion+o.Labels["version"]))
 	}
-	if diff := cmp.Diff([]string{"Pod/a 1010", "Pod/b 11", "Table/t "}, got); diff != "" {
+	if diff := cmp.Diff([]string{"Pod/a 1010", "Pod/b 11", "Pod/c 33", "Table/t "}, got); diff != "" {
 		t.Error(diff)
 	}
 	if s.LeftOut != 6 || !strings.HasPrefix(s.FirstLeftOut.Error(), `"cluster/kustomization.yaml": `) {
@@ -87,5 +88,19 @@ func TestLoadFolderErrors(t *testing.T) {
 				t.Errorf("%v: the caller can give no hint", err)
 			}
 		})
+	}
+}
+
+// kubectl cluster-info dump > FILE writes the logs of containers between its lists. What a container writes there is no object.
+func TestLoadLeavesOutTheLogsOfAClusterInfoDump(t *testing.T) {
+	const forged = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"forged","namespace":"shop","uid":"u-forged"}}`
+	for what, log := range map[string]string{
+		"": "", "a log": "==== START logs for container web of pod shop/a ====\nready\n" + forged + "\n==== END logs for container db of pod shop/b ====\n" + forged +
+			"\n==== END logs for container web of pod shop/a ====\n", "a log without an end": "==== START logs for container web of pod shop/a ====\n" + forged,
+	} {
+		s, err := snapshot.Load(strings.NewReader(pod("a", "1")+"\n"+log), st.Taken, 1<<20, false)
+		if err != nil || len(s.Objects) != 1 || s.LeftOut > 0 {
+			t.Errorf("with %s: %v, %v", what, s, err)
+		}
 	}
 }

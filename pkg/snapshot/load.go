@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -8,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,8 +59,12 @@ func LoadFolder(folder fs.FS, now time.Time, maxBytes int64, complete bool) (*Sn
 			return err
 		}
 		defer f.Close()
+		in := bufio.NewReader(f)
+		if start, _ := in.Peek(len("apiVersion:")); path.Ext(name) == "" && !objectStart.Match(start) {
+			return nil
+		}
 		before := list.leftOut
-		own, size, err := list.read(f, maxBytes)
+		own, size, err := list.read(in, maxBytes)
 		maxBytes -= size
 		switch _, long := errors.AsType[*input.TooLongError](err); {
 		case long:
@@ -81,8 +88,31 @@ func LoadFolder(folder fs.FS, now time.Time, maxBytes int64, complete bool) (*Sn
 	return list.snapshot(now, complete), nil
 }
 
-// folderFile matches the names of files in a folder that may hold what kubectl wrote.
-var folderFile = regexp.MustCompile(`(?i)\.(json|ya?ml)(\.gz)?$`)
+// folderFile matches the names of files in a folder that may hold what kubectl wrote; those without an extension, as
+// sosreport writes them, only if they begin so.
+var (
+	folderFile  = regexp.MustCompile(`(?i)\.(json|ya?ml)(\.gz)?$|(^|/)[^./]+$`)
+	objectStart = regexp.MustCompile(`^(\{|\[|---|apiVersion:)`)
+)
+
+// dumpedLog is where kubectl cluster-info dump begins to write the log of a container between its lists.
+var dumpedLog = regexp.MustCompile(`(?m)^==== START (logs for container .+ of pod .+) ====\r?$`)
+
+// withoutLogs returns a text without the logs of containers that kubectl cluster-info dump writes to standard output. A log without its
+// end goes on to the end of the text.
+func withoutLogs(data []byte) (out []byte) {
+	if !bytes.Contains(data, []byte("\n==== START logs for container ")) {
+		return data
+	}
+	for {
+		at := dumpedLog.FindSubmatchIndex(data)
+		if at == nil {
+			return append(out, data...)
+		}
+		out = append(out, data[:at[0]]...)
+		_, data, _ = bytes.Cut(data[at[1]:], slices.Concat([]byte("\n==== END "), data[at[2]:at[3]], []byte(" ====")))
+	}
+}
 
 type header struct {
 	APIVersion string `json:"apiVersion"`
@@ -106,7 +136,7 @@ func (l *kubectlList) read(r io.Reader, maxBytes int64) (own []byte, size int64,
 	case len(bytes.TrimSpace(data)) == 0:
 		return nil, size, errors.New("the file is empty")
 	}
-	documents, err := split(data)
+	documents, err := split(withoutLogs(data))
 	for _, d := range documents {
 		var h header
 		_ = json.Unmarshal(d, &h) // other documents are left out
