@@ -32,6 +32,9 @@ func (e *AnswerError) Error() string {
 
 func NewAnswerError(format string, a ...any) error { return &AnswerError{fmt.Sprintf(format, a...)} }
 
+// AcceptLog is the Accept header of a request for the log of a Pod, as kubectl sends it: the API server refuses text/plain alone.
+const AcceptLog = "application/json, */*"
+
 // ProtobufPrefix starts every answer in Kubernetes' protobuf encoding.
 const ProtobufPrefix = "k8s\x00"
 
@@ -58,6 +61,11 @@ func verifyResponse(r *http.Response) error {
 	switch kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind {
 	case runtime.ContentTypeJSON, runtime.ContentTypeProtobuf:
 		return nil
+	case "text/plain":
+		if r.Request.Header.Get("Accept") == AcceptLog {
+			return nil
+		}
+		fallthrough
 	default:
 		return NewAnswerError("its content type is %q", kind)
 	}
