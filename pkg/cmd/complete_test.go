@@ -26,7 +26,7 @@ func TestEveryFlagIsCompleted(t *testing.T) {
 	free := []string{
 		"accept-gap", "as", "as-group", "as-uid", "as-user-extra", "backup-max-age", "backup-max-size", "chunk-size", "concurrency", "confirm", "depth", "grace-period", "max-deletes",
 		"max-memory", "metrics-bind-address", "proxy-url", "reference", "request-timeout", "selector", "server", "settle", "stuck-after", "timeout", "tls-server-name", "token",
-		"uid",
+		"uid", "year",
 	}
 	for _, cmd := range allCommands() {
 		if cmd.Name() == "help" {

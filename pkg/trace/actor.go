@@ -35,6 +35,8 @@ func roleOf(user, agent string) (role Role, controller string) {
 	switch {
 	case strings.HasPrefix(agent, "kubectl-gc"):
 		return RoleThisTool, ""
+	case isController && user != managerUser && agent != "" && !strings.HasSuffix(agent, name) && !strings.HasPrefix(agent, "kube-controller-manager"):
+		return RoleServiceAccount, "" // the token is used by something else
 	case isController && controllerRoles[name] != RoleNone:
 		return controllerRoles[name], name
 	case isController && (user == managerUser || strings.HasSuffix(name, "-controller")):
@@ -53,22 +55,44 @@ func roleOf(user, agent string) (role Role, controller string) {
 	return RoleUser, ""
 }
 
-func actorOf(u User) Actor {
-	role, controller := roleOf(u.Name, u.Agent)
-	return Actor{role, controller, u.Name, u.Groups, u.Impersonator, u.Agent, u.Addresses}
+// actorOf returns who sent a request. Who acts as somebody else is never taken for that one.
+func actorOf(u *User) *Actor {
+	a := &Actor{User: u.Name, Groups: u.Groups, Impersonator: u.Impersonator, Agent: u.Agent, Addresses: u.Addresses}
+	if u.Impersonator != "" {
+		a.Role = RoleUser
+	} else {
+		a.Role, a.Controller = roleOf(u.Name, u.Agent)
+	}
+	return a
 }
+
+// actorIn returns who deletes something, as a line has it.
+func actorIn(l *Line) *Actor {
+	a := &Actor{Role: cmp.Or(l.By, RoleCollector)}
+	if a.Role == RoleController {
+		a.Controller = l.Text
+	}
+	return a
+}
+
+// key tells senders apart.
+func (a *Actor) key() [3]string { return [3]string{string(a.Role), a.User, a.Impersonator} }
 
 var nouns = map[Role]string{
 	RoleCollector: "the garbage collector", RoleNamespace: "the namespace controller", RolePodGC: "the Pod garbage collector",
-	RoleTTL: "the TTL controller of finished Jobs", RoleManager: "kube-controller-manager", RoleScheduler: "the scheduler",
+	RoleTTL: "the TTL controller of finished Jobs", RoleTaint: "the taint eviction controller", RoleManager: "kube-controller-manager", RoleScheduler: "the scheduler",
 }
 
 // String returns who it is as a noun, not escaped; empty for nobody.
 func (a Actor) String() string {
 	switch {
+	case a.Impersonator != "":
+		return a.Impersonator + " as " + a.User
 	case a.Role == RoleServiceAccount:
 		return "service account " + strings.Replace(strings.TrimPrefix(a.User, "system:serviceaccount:"), ":", "/", 1)
-	case a.Role == RoleController, a.Role == RoleTaint:
+	case strings.Contains(a.Controller, "/"): // an object, as an Event names it
+		return a.Controller
+	case a.Controller != "" && (a.Role == RoleController || a.Role == RoleTaint):
 		return "the " + a.Controller
 	case a.Role == RoleKubelet:
 		return "the kubelet of " + strings.TrimPrefix(a.User, kubeletUser)
@@ -95,7 +119,7 @@ func (a Actor) decides(verb, resource string) (why reason.Brief, known bool) {
 	case a.Role == RoleManager:
 		return reason.UnknownController, false
 	case a.Role == RoleController || a.Role == RoleTaint:
-		return reason.ControllersDecision.Of(a.Controller), true
+		return reason.ControllersDecision.Of(a.String()), true
 	case a.Role == RoleKubelet:
 		return reason.EndedByKubelet, false
 	}

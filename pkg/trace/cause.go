@@ -2,34 +2,28 @@ package trace
 
 import (
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
-)
-
-var (
-	pods        = schema.GroupResource{Resource: "pods"}
-	namespaces  = schema.GroupResource{Resource: "namespaces"}
-	nodes       = schema.GroupResource{Resource: "nodes"}
-	definitions = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
 )
 
 // inquiry finds the causes of deletions.
 type inquiry struct {
-	*history
+	*Facts
+	byPlace   map[place][]*subject
 	deletions []*deletion
 	before    *collector.Judge // of the earlier scan; nil without one
-	// logs judges what logs show, as a file that may lack objects. It is made on first use.
-	logs   *collector.Judge
-	inLogs map[*subject]graph.Node
+	started   []instant
+	collector []*Line // when the garbage collector worked, and when it did not
 	// searched are the lines about owners that the collector did not find, by the owner.
 	searched map[ownerKey][]search
+	// linked are the objects that were seen with a reference to an owner.
+	linked map[types.UID][]*subject
 }
 
 type ownerKey struct {
@@ -39,7 +33,7 @@ type ownerKey struct {
 
 // search is a search for an owner on behalf of a dependent.
 type search struct {
-	at time.Time
+	at instant
 	by *subject
 }
 
@@ -50,19 +44,34 @@ func keyOf(l *Line) ownerKey {
 	return ownerKey{GroupKind: l.Owner.GroupVersionKind().GroupKind(), name: l.Owner.Name}
 }
 
-func newInquiry(e Evidence) *inquiry {
-	q := &inquiry{history: newHistory(e), searched: map[ownerKey][]search{}}
-	if e.Before != nil {
-		q.before = collector.NewJudge(graph.New(e.Before))
+func newInquiry(f *Facts) *inquiry {
+	q := &inquiry{Facts: f, byPlace: map[place][]*subject{}, searched: map[ownerKey][]search{}, linked: map[types.UID][]*subject{}}
+	if f.scan != nil {
+		q.before = collector.NewJudge(graph.New(f.scan))
 	}
+	q.arrange()
 	for _, s := range q.subjects {
-		if len(s.events) > 0 {
-			s.deletion = s.begin()
-			q.deletions = append(q.deletions, s.deletion)
+		if !s.gone.known() {
+			s.gone = s.goneLine
+		}
+		slices.SortStableFunc(s.lines, func(a, b *Line) int { return a.Time.Compare(b.Time) })
+		d := s.begin()
+		if d == nil && len(s.lines) == 0 {
+			continue
+		}
+		if d != nil {
+			s.own().deletion = d
+			q.contradicted(d)
+			q.deletions = append(q.deletions, d)
 		}
 		for _, l := range s.lines {
 			if l.Says == OwnerNotFound {
-				q.searched[keyOf(l)] = append(q.searched[keyOf(l)], search{l.Time, s})
+				q.searched[keyOf(l)] = append(q.searched[keyOf(l)], search{q.at(l), s})
+			}
+		}
+		for _, r := range s.refs(instant{}) {
+			if r.UID != "" {
+				q.linked[r.UID] = append(q.linked[r.UID], s)
 			}
 		}
 	}
@@ -72,6 +81,16 @@ func newInquiry(e Evidence) *inquiry {
 	}
 	q.settle()
 	return q
+}
+
+// contradicted makes a deletion unclear if its object was there afterwards.
+func (q *inquiry) contradicted(d *deletion) {
+	for i := range d.sightings {
+		if v := &d.sightings[i]; d.basis != nil && d.unclear == nil && v.deleted.IsZero() && d.when.before(v.when) && v.when.file >= 0 {
+			d.unclear = reason.Contradicted.Of(reason.Asked{By: d.actor.String(), At: d.when.time(), Source: d.basis.Place.File}, reason.Asked{By: v.by.String(), At: v.when.time(), Source: q.sources[v.when.file].File})
+			return
+		}
+	}
 }
 
 // cause finds what a deletion may come from.
@@ -97,8 +116,8 @@ func (q *inquiry) cause(d *deletion) {
 
 // own makes the actor of a deletion the one who began it.
 func own(d *deletion) {
-	why, known := d.actor.decides(d.verb, d.at.Resource)
-	if d.actor.Role == RoleKubelet && slices.ContainsFunc(d.owners, func(r object.Reference) bool { return r.Kind == "Node" && r.Controls() }) {
+	why, known := d.actor.decides(d.verb, d.resource.Resource)
+	if d.actor.Role == RoleKubelet && slices.ContainsFunc(d.refs(d.when), func(r object.Reference) bool { return r.Kind == "Node" && r.Controls() }) {
 		why, known = reason.StaticPodGone, true
 	}
 	if d.root(why); !known {
@@ -108,12 +127,15 @@ func own(d *deletion) {
 
 // contents finds the Namespace whose deletion took along one of its objects.
 func (q *inquiry) contents(d *deletion) {
-	if of := q.lastDeletion(place{GroupResource: namespaces, name: d.at.namespace}, d); of != nil {
+	if of := q.lastDeletion(place{GroupResource: namespaces, name: d.Namespace}, d); of != nil {
 		d.candidates = []*deletion{of}
+		// What was there before the deletion of the Namespace, and is deleted now, is of this Namespace: it has to be empty before
+		// another one of the name can be.
+		d.perhaps = !d.existedBefore(of.when)
 		d.decide = func(d *deletion) { d.follow(of, reason.NamespaceDeleted.Of(of.as())) }
 		return
 	}
-	d.decide = func(d *deletion) { d.unknown(reason.NamespaceDeletionNotInLog.Of(d.at.namespace)) }
+	d.decide = func(d *deletion) { d.unknown(reason.NamespaceDeletionNotInLog.Of(d.Namespace)) }
 }
 
 // race finds what both the garbage collector and the namespace controller deleted an object for, who asked at
@@ -138,11 +160,17 @@ func (q *inquiry) race(d *deletion) {
 	}
 }
 
+// existedBefore reports whether s was there before a time.
+func (s *subject) existedBefore(at instant) bool {
+	return s.exists[0].precedes(at) || !s.created.IsZero() && (instant{s.created.UnixMicro(), at.file}).before(at)
+}
+
 // podOfNode finds the Node whose deletion took along a Pod.
 func (q *inquiry) podOfNode(d *deletion) {
 	of := q.lastDeletion(place{GroupResource: nodes, name: d.node}, d)
 	if d.decide = own; of != nil {
 		d.candidates = []*deletion{of}
+		d.perhaps = !d.existedBefore(of.when)
 		d.decide = func(d *deletion) { d.follow(of, reason.NodeDeleted.Of(of.as())) }
 	}
 }
@@ -150,41 +178,45 @@ func (q *inquiry) podOfNode(d *deletion) {
 // lastDeletion returns the deletion of what had a name last, before something else was deleted because of
 // it; nil if that is not certain: if the log shows that another object had the name in between.
 func (q *inquiry) lastDeletion(at place, then *deletion) *deletion {
-	n := q.byPlace[at]
-	if n == nil || len(n.subjects) > manyNames {
+	named := q.byPlace[at]
+	if len(named) > manyNames {
 		return nil
 	}
 	var last *deletion
-	for _, s := range n.subjects {
-		if d := s.deletion; d != nil && !d.when.After(then.when.Add(tolerance)) && (last == nil || d.when.After(last.when)) {
+	for _, s := range named {
+		if d := s.deletion; d != nil && !then.when.before(d.when) && (last == nil || d.when.us > last.when.us) {
 			last = d
 		}
 	}
-	if last == nil || last.several || then.created.After(last.when.Add(tolerance)) ||
-		at.GroupResource == namespaces && q.createdWithin(at.name, last.when.Add(tolerance), then.when) ||
-		n.createdWithin(last.when, then.when) {
+	if last == nil || last.several || !then.created.IsZero() && last.when.before(instant{then.created.UnixMicro(), last.when.file}) ||
+		at.GroupResource == namespaces && anyBetween(q.created[at.name], last.when.add(tolerance), then.when) ||
+		createdBetween(named, last.when, then.when) {
 		return nil
 	}
 	return last
+}
+
+func anyBetween(times []instant, from, to instant) bool {
+	return slices.ContainsFunc(times, func(t instant) bool { return from.us < t.us && t.us < to.us })
 }
 
 // infer adds deletions that no log shows: of objects that were seen, and whose namespace or
 // CustomResourceDefinition was deleted later. They went then at the latest.
 func (q *inquiry) infer() {
 	for _, s := range q.subjects {
-		if s.deletion != nil || !s.real || !s.known && s.created.IsZero() && s.gone.IsZero() || s.several {
+		if s.deletion != nil || !s.real || len(s.sightings) == 0 && s.created.IsZero() && !s.gone.known() || s.several {
 			continue
 		}
-		if of := q.nextDeletion(place{GroupResource: definitions, name: s.at.GroupResource.String()}, s); of != nil && s.at.Group != "" {
+		if of := q.nextDeletion(place{GroupResource: definitions, name: s.resource.String()}, s); of != nil && s.resource.Group != "" {
 			q.inferred(s, of, reason.DefinitionDeleted.Of(of.as()))
 			continue
 		}
-		of := q.nextDeletion(place{GroupResource: namespaces, name: s.at.namespace}, s)
-		if of == nil || s.at.namespace == "" {
+		of := q.nextDeletion(place{GroupResource: namespaces, name: s.Namespace}, s)
+		if of == nil || s.Namespace == "" {
 			continue
 		}
-		emptied := slices.Concat(q.emptied[place{namespace: s.at.namespace}], q.emptied[place{s.at.GroupResource, s.at.namespace, ""}])
-		if slices.ContainsFunc(emptied, func(t time.Time) bool { return !t.Before(of.when) }) {
+		emptied := slices.Concat(q.emptied[place{namespace: s.Namespace}], q.emptied[place{s.resource, s.Namespace, ""}])
+		if slices.ContainsFunc(emptied, func(t instant) bool { return t.us >= of.when.us }) {
 			q.inferred(s, of, reason.NamespaceDeleted.Of(of.as()))
 		}
 	}
@@ -193,16 +225,16 @@ func (q *inquiry) infer() {
 // nextDeletion returns the first deletion of what had a name, after an object was seen. If only its end was seen, it is
 // the last one before that.
 func (q *inquiry) nextDeletion(at place, s *subject) *deletion {
-	if !s.known && s.created.IsZero() {
+	if len(s.sightings) == 0 && s.created.IsZero() {
 		return q.lastDeletion(at, &deletion{subject: s, when: s.gone})
 	}
-	n := q.byPlace[at]
-	if n == nil || len(n.subjects) > manyNames {
+	named := q.byPlace[at]
+	if len(named) > manyNames {
 		return nil
 	}
 	var next *deletion
-	for _, holder := range n.subjects {
-		if d := holder.deletion; d != nil && !d.when.Before(s.lastSeen) && !d.when.Before(s.created) && (next == nil || d.when.Before(next.when)) {
+	for _, holder := range named {
+		if d := holder.deletion; d != nil && d.when.us >= s.exists[1].us && !d.when.time().Before(s.created) && (next == nil || d.when.us < next.when.us) {
 			next = d
 		}
 	}
@@ -211,62 +243,35 @@ func (q *inquiry) nextDeletion(at place, s *subject) *deletion {
 
 // inferred adds a deletion that is in no log.
 func (q *inquiry) inferred(s *subject, of *deletion, why reason.Brief) {
-	d := &deletion{subject: s, inferred: true, also: []reason.Brief{reason.WentAtTheLatest}, candidates: []*deletion{of}}
+	d := &deletion{subject: s, inferred: true, perhaps: true, also: []reason.Brief{reason.WentAtTheLatest}, candidates: []*deletion{of}}
 	d.decide = func(d *deletion) { d.follow(of, why) }
-	s.deletion = d
+	s.own().deletion = d
 	q.deletions = append(q.deletions, d)
 }
 
-// judgements returns what the rules say about the references of a subject: in the earlier scan if it has
-// them, else in what the logs show.
-func (q *inquiry) judgements(s *subject) []collector.Judgement {
-	if s.before != graph.None && slices.EqualFunc(s.owners, q.Before.Objects[s.before].Owners, object.Reference.Equal) {
+// judgements returns what the rules say about some references of a subject, if the earlier scan has these.
+func (q *inquiry) judgements(s *subject, refs []object.Reference) []collector.Judgement {
+	if s.before != graph.None && slices.EqualFunc(refs, q.scan.Objects[s.before].Owners, object.Reference.Equal) {
 		return q.before.Object(s.before)
 	}
-	if q.logs == nil {
-		q.makeLogs()
-	}
-	if n, ok := q.inLogs[s]; ok {
-		return q.logs.Object(n)
-	}
-	return make([]collector.Judgement, len(s.refs()))
+	return make([]collector.Judgement, len(refs))
 }
 
-// makeLogs makes a scan of what the logs show. As it may lack objects, it proves that an owner is not where a
-// reference leads only if it shows the owner elsewhere.
-func (q *inquiry) makeLogs() {
-	s := &snapshot.Snapshot{Gaps: []snapshot.Gap{{Group: snapshot.All, Resource: snapshot.All, Reason: snapshot.NotInFile}}}
-	if q.Before != nil {
-		s.Server = q.Before.Server
-	}
-	of := map[*object.Object]*subject{}
-	for _, from := range q.subjects {
-		if from.real && from.UID != "" && from.Kind != "" {
-			o := &object.Object{Identity: from.Identity, Created: from.created, Owners: from.refs()}
-			s.Objects, of[o] = append(s.Objects, o), from
-		}
-	}
-	s.Types = q.types.all()
-	s.Normalize()
-	g := graph.New(s)
-	q.inLogs = make(map[*subject]graph.Node, len(of))
-	for n, o := range s.Objects {
-		q.inLogs[of[o]] = graph.Node(n)
-	}
-	q.logs = collector.NewJudge(g)
-}
-
-// refs returns the owner references of a subject: from its metadata, else from the lines about it, not all of
-// which have the UID.
-func (s *subject) refs() []object.Reference {
-	if s.known {
-		return s.owners
-	}
-	var out []object.Reference
+// refs returns the owner references that a subject had at a time, or last if that is unknown: from its metadata, and from later lines
+// about it, not all of which have the UID.
+func (s *subject) refs(at instant) (out []object.Reference) {
+	last, seen := s.lastSighting(at)
+	out = slices.Clone(last.owners)
 	for _, l := range s.lines {
 		r := reference(l.Owner)
 		i := slices.IndexFunc(out, func(o object.Reference) bool { return sameOwner(o, r) })
 		switch {
+		case seen && l.Time.Before(last.when.time()):
+		case l.Says == RemovesReference && i >= 0:
+			out = slices.Delete(out, i, i+1)
+		case l.Says == RemovesReference && r.UID == "" && !seen:
+			out = nil
+		case r.Name == "" && r.UID == "", l.Says == RemovesReference:
 		case i < 0:
 			out = append(out, r)
 		case out[i].UID == "" || out[i].Kind == "" && r.UID != "":

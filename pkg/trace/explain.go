@@ -11,33 +11,22 @@ import (
 )
 
 // Explain finds out which deletions happened, who began each cascade, and why each object went. What the
-// evidence does not say is unknown. A log that lacks lines makes an answer weaker, with three limits: a
+// facts do not show is unknown. It may be called once. That files lack lines makes an answer weaker, with three limits: a
 // name without UIDs is one object unless a create is seen; owner references are as they were seen last; and the
 // second of two requests for one deletion looks like the first if that one is missing, unless the answers show that
 // the deletion had begun in an earlier second.
-func Explain(e Evidence) *Report {
-	r := &Report{Requests: len(e.Requests), Lines: len(e.Lines), Started: []time.Time{}, Cascades: []Cascade{}}
-	var covered Span
-	for i := range e.Requests {
-		covered.Cover(e.Requests[i].Received)
+func (f *Facts) Explain() *Report {
+	q := newInquiry(f)
+	r := &Report{Requests: f.requests, Lines: f.lines, Sources: []Source{}, Cascades: []Cascade{}, Notes: []reason.Nested{}, inquiry: q}
+	for _, s := range f.sources {
+		r.Sources = append(r.Sources, *s)
 	}
-	for i := range e.Lines {
-		covered.Cover(e.Lines[i].Time)
-		if e.Lines[i].Says == Started {
-			r.Started = append(r.Started, e.Lines[i].Time)
-		}
-	}
-	r.From, r.To = covered.First, covered.Last
-	slices.SortFunc(r.Started, time.Time.Compare)
-	if e.Before != nil {
-		r.Before = e.Before.Taken
-	}
-	q := newInquiry(e)
-	r.types = q.types.all()
+	slices.SortFunc(q.started, instant.compare)
+	r.Outages, r.Loops = q.outages(), q.loops()
 	var cascades []*cascade
 	seen := map[*cascade]bool{}
 	for _, d := range q.deletions {
-		d.circumstances(q, r.Started)
+		d.circumstances(q)
 		if !seen[d.cascade] {
 			seen[d.cascade] = true
 			cascades = append(cascades, d.cascade)
@@ -61,20 +50,20 @@ func Explain(e Evidence) *Report {
 const recent = 10 * time.Minute
 
 // circumstances adds what else matters.
-func (d *deletion) circumstances(q *inquiry, started []time.Time) {
+func (d *deletion) circumstances(q *inquiry) {
 	if d.again > 0 {
 		d.also = append(d.also, reason.AskedAgain.Of(d.again))
 	}
-	if n := q.byPlace[d.at]; d.policy == "" && d.actor.asks() && n.written.After(d.when.Add(tolerance)) && !n.createdWithin(d.when, n.written) {
-		d.also = append(d.also, reason.WrittenLater.Of(n.written))
+	if written := q.written[d.place()]; d.policy == "" && d.actor.asks() && d.when.before(written) && !createdBetween(q.byPlace[d.place()], d.when, written) {
+		d.also = append(d.also, reason.WrittenLater.Of(written.time()))
 	}
 	if d.actor.Role != RoleCollector || d.parent != nil {
 		return
 	}
-	for _, t := range slices.Backward(started) {
-		if !t.After(d.when) {
-			if d.when.Sub(t) <= recent {
-				d.also = append(d.also, reason.CollectorRestarted.Of(t))
+	for _, at := range slices.Backward(q.started) {
+		if at.us <= d.when.us {
+			if d.when.us-at.us <= recent.Microseconds() {
+				d.also = append(d.also, reason.CollectorRestarted.Of(at.time()))
 			}
 			break
 		}
@@ -82,7 +71,7 @@ func (d *deletion) circumstances(q *inquiry, started []time.Time) {
 	if !d.cascade.Unexplained {
 		return
 	}
-	if of := q.lastDeletion(place{GroupResource: namespaces, name: d.at.namespace}, d); of != nil && d.at.namespace != "" {
+	if of := q.lastDeletion(place{GroupResource: namespaces, name: d.Namespace}, d); of != nil && d.Namespace != "" {
 		d.also = append(d.also, reason.NamespaceWasTerminating.Of(of.as()))
 	}
 }
@@ -90,18 +79,18 @@ func (d *deletion) circumstances(q *inquiry, started []time.Time) {
 // finish sorts the members of a cascade as a tree, and counts them.
 func (c *cascade) finish() Cascade {
 	out := c.Cascade
-	out.Deletions, out.Kinds = make([]Deletion, 0, len(c.members)), []Count{}
+	out.Deletions = make([]Deletion, 0, len(c.members))
 	slices.SortFunc(c.members, func(a, b *deletion) int {
-		return cmp.Or(a.since().Compare(b.since()), a.Compare(b.Identity), cmp.Compare(a.at.Resource, b.at.Resource))
+		return cmp.Or(a.since().compare(b.since()), a.Compare(b.Identity), cmp.Compare(a.resource.Resource, b.resource.Resource))
 	})
 	children := map[*deletion][]*deletion{}
 	for _, d := range slices.Backward(c.members) { // the stack reverses them once more
 		children[d.parent] = append(children[d.parent], d)
 	}
-	kinds := map[string]int{}
 	index := map[*deletion]int{}
 	stack := children[nil]
 	out.From = out.At
+	out.Perhaps = out.Perhaps || len(stack) > 0 && out.Collection == nil && stack[0].perhaps
 	for len(stack) > 0 {
 		d := stack[len(stack)-1]
 		stack = append(stack[:len(stack)-1], children[d]...)
@@ -112,13 +101,8 @@ func (c *cascade) finish() Cascade {
 		}
 		index[d] = len(out.Deletions)
 		out.Deletions = append(out.Deletions, row)
-		kinds[cmp.Or(row.Object.Kind, row.Resource)]++
 		out.count(d, &row)
 	}
-	for kind, n := range kinds {
-		out.Kinds = append(out.Kinds, Count{kind, n})
-	}
-	slices.SortFunc(out.Kinds, func(a, b Count) int { return cmp.Or(cmp.Compare(b.Objects, a.Objects), cmp.Compare(a.Kind, b.Kind)) })
 	return out
 }
 
@@ -144,14 +128,14 @@ func (c *Cascade) count(d *deletion, row *Deletion) {
 // row returns the deletion for the report.
 func (d *deletion) row() Deletion {
 	out := Deletion{
-		Object: d.Identity, Parent: -1, At: d.when, Ended: d.ended, By: d.actor, Verb: d.verb, Policy: d.policy,
-		Inferred: d.inferred, Why: reason.Nested{Reason: d.why}, Circumstances: []reason.Nested{}, Whole: d.whole,
+		Object: d.Identity, Parent: -1, At: d.when.time(), Ended: d.ended.time(), By: d.actor, Basis: d.basis, Doubt: d.doubt, Verb: d.verb, Policy: d.policy,
+		Inferred: d.inferred, Perhaps: d.perhaps, Why: reason.Nested{Reason: d.why}, Circumstances: []reason.Nested{}, Whole: d.whole.at,
 	}
-	if d.at.Resource != "" {
-		out.Resource = d.at.GroupResource.String()
+	if d.resource.Resource != "" {
+		out.Resource = d.resource.String()
 	}
-	if d.gone.After(d.when) && d.gone.After(out.Ended) && !d.gone.Before(d.when.Add(time.Second)) {
-		out.Ended = d.gone
+	if d.gone.us > later(d.when, d.ended).us && d.gone.us-d.when.us >= time.Second.Microseconds() {
+		out.Ended = d.gone.time()
 	}
 	for _, r := range d.also {
 		out.Circumstances = append(out.Circumstances, reason.Nested{Reason: r})
@@ -159,49 +143,71 @@ func (d *deletion) row() Deletion {
 	return out
 }
 
-// Select returns the report about the last deletion of the object that a query names, and nil if the evidence
-// has none.
+// Select returns the report about the last deletion of the object that a query names. Its Target is nil if the facts have
+// none.
 func (r *Report) Select(q Query) *Report {
-	types := snapshot.Find(r.types, q.Type)
-	matches := func(d *Deletion) bool {
+	types := snapshot.Find(r.inquiry.types.all(), q.Type)
+	is := func(o object.Identity, resource string) bool {
 		if q.UID != "" {
-			return string(d.Object.UID) == q.UID
+			return string(o.UID) == q.UID
 		}
-		return d.Object.Name == q.Name && (d.Object.Namespace == q.Namespace || d.Object.Namespace == "") &&
-			slices.ContainsFunc(types, func(t snapshot.Type) bool { return t.GroupResource().String() == d.Resource })
+		return o.Name == q.Name && (o.Namespace == q.Namespace || o.Namespace == "") &&
+			slices.ContainsFunc(types, func(t snapshot.Type) bool { return t.GroupResource().String() == resource })
 	}
 	type at struct{ cascade, deletion int }
 	var found []at
 	get := func(f at) *Deletion { return &r.Cascades[f.cascade].Deletions[f.deletion] }
 	for i := range r.Cascades {
 		for j := range r.Cascades[i].Deletions {
-			if f := (at{i, j}); matches(get(f)) {
+			if f := (at{i, j}); is(get(f).Object, get(f).Resource) {
 				found = append(found, f)
 			}
 		}
 	}
-	if len(found) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(found, func(a, b at) int { return get(a).At.Compare(get(b).At) })
-	last := found[len(found)-1]
 	out := *r
-	c := r.Cascades[last.cascade]
-	target := &Found{Cascade: last.cascade, Others: []Generation{}}
-	c.Deletions, target.Deletion = c.only(last.deletion)
-	out.Cascades, out.Target = []Cascade{c}, target
-	of := get(last)
-	for i, other := range r.Cascades {
-		if i != last.cascade && other.Unexplained && other.By.Role == RoleCollector && !other.From.Before(of.At) && len(other.Deletions) > 0 &&
-			(of.Object.Namespace == "" || of.Object.Namespace == other.Deletions[0].Object.Namespace) {
-			target.Perhaps += other.Objects
+	out.Cascades, out.Notes = []Cascade{}, []reason.Nested{}
+	open := true // somebody else may have deleted it
+	if len(found) > 0 {
+		slices.SortStableFunc(found, func(a, b at) int { return get(a).At.Compare(get(b).At) })
+		last := found[len(found)-1]
+		target := &Found{Cascade: last.cascade, Others: []Generation{}}
+		c := r.Cascades[last.cascade]
+		c.Deletions, target.Deletion = c.only(last.deletion)
+		out.Cascades, out.Target = []Cascade{c}, target
+		of := get(last)
+		for i, other := range r.Cascades {
+			if i != last.cascade && other.Unexplained && other.By.Role == RoleCollector && !other.From.Before(of.At) && len(other.Deletions) > 0 &&
+				(of.Object.Namespace == "" || of.Object.Namespace == other.Deletions[0].Object.Namespace) {
+				target.Perhaps += other.Objects
+			}
+		}
+		for _, f := range found[:len(found)-1] {
+			d := get(f)
+			target.Others = append(target.Others, Generation{d.Object, d.At, d.By})
+		}
+		open = c.Unexplained || of.Perhaps
+	}
+	var known []*subject
+	for _, s := range r.inquiry.subjects {
+		if is(s.Identity, s.resource.String()) {
+			known = append(known, s)
+			out.note(r.inquiry.notes(s)...)
 		}
 	}
-	for _, f := range found[:len(found)-1] {
-		d := get(f)
-		target.Others = append(target.Others, Generation{d.Object, d.At, d.By})
+	if open {
+		for _, c := range r.inquiry.collections {
+			if c.By.Role != RoleNamespace && r.inquiry.mayHaveDeleted(c, q, types, known) {
+				out.note(c.asReason())
+			}
+		}
 	}
 	return &out
+}
+
+func (r *Report) note(notes ...reason.Reason) {
+	for _, n := range notes {
+		r.Notes = append(r.Notes, reason.Nested{Reason: n})
+	}
 }
 
 // only returns the deletions that led to the i-th, it, and those that followed, and where it is among them.

@@ -47,7 +47,7 @@ func TestADeploymentDeletedByAServiceAccountTakesItsDependentsAlong(t *testing.T
 		    ReplicaSet/web-1: its owner is gone
 		      Pod/web-1-x: its owner is gone
 		`)
-	c := trace.Explain(l.Evidence).Cascades[0]
+	c := l.facts().Explain().Cascades[0]
 	if c.Policy != "Background" || c.Verb != "delete" || c.By.User != deployer || !c.At.Equal(at(10)) || !c.To.Equal(at(40)) || c.Whole != 3 {
 		t.Errorf("got policy %s, verb %s, user %s, from %s to %s, %d whole", c.Policy, c.Verb, c.By.User, c.At, c.To, c.Whole)
 	}
@@ -68,7 +68,7 @@ func TestTheWholeObjectIsAsItWasWhenItsDeletionBegan(t *testing.T) {
 	l.delete(10, alice, pod, sees(deleted))
 	l.add(12, kubelet, "update", targetOf(pod), sees(deleted))
 	l.delete(13, kubelet, pod, sees(deleted))
-	if d := trace.Explain(l.Evidence).Cascades[0].Deletions[0]; d.Whole == nil || d.Whole.Offset != 3 {
+	if d := l.facts().Explain().Cascades[0].Deletions[0]; d.Whole == nil || d.Whole.Offset != 3 {
 		t.Errorf("got %+v, want the answer to the third request", d.Whole)
 	}
 
@@ -78,7 +78,7 @@ func TestTheWholeObjectIsAsItWasWhenItsDeletionBegan(t *testing.T) {
 	l.collection(10, alice, pod, pod)
 	sees(pod)(&l.Requests[1])
 	l.add(12, alice, "update", targetOf(pod), sees(deleted))
-	if d := trace.Explain(l.Evidence).Cascades[0].Deletions[0]; d.Whole == nil || d.Whole.Offset != 2 {
+	if d := l.facts().Explain().Cascades[0].Deletions[0]; d.Whole == nil || d.Whole.Offset != 2 {
 		t.Errorf("got %+v, want the answer to the second request", d.Whole)
 	}
 }
@@ -129,12 +129,12 @@ func TestALogAtLevelMetadataWithAnEarlierScan(t *testing.T) {
 	l.delete(11, gc, rs)
 	l.delete(12, gc, pod)
 	expect(t, l, `
-		alice, 3 objects
-		  Deployment/web: asked for
-		    ReplicaSet/web-1: its owner is gone
-		      Pod/web-1-x: its owner is gone
+		perhaps alice, 3 objects
+		  Deployment/web~: asked for (PerhapsDone)
+		    ReplicaSet/web-1~: its owner is gone
+		      Pod/web-1-x~: its owner is gone
 		`)
-	if c := trace.Explain(l.Evidence).Cascades[0]; c.Policy != "" || c.Deletions[2].Object.UID != pod.UID {
+	if c := l.facts().Explain().Cascades[0]; c.Policy != "" || c.Deletions[2].Object.UID != pod.UID {
 		t.Errorf("the policy is %q, the UID of the Pod %q", c.Policy, c.Deletions[2].Object.UID)
 	}
 }
@@ -146,8 +146,8 @@ func TestAnObjectThatIsChangedAfterItsDeletion(t *testing.T) {
 	l.delete(10, alice, web)
 	l.add(20, bob, "patch", targetOf(web))
 	expect(t, l, `
-		alice, 1 objects
-		  Deployment/web: asked for (WrittenLater)
+		perhaps alice, 1 objects
+		  Deployment/web~: asked for (PerhapsDone) (WrittenLater)
 		`)
 }
 
@@ -160,7 +160,7 @@ func TestTwoWhoAskedAtLevelMetadata(t *testing.T) {
 	l.delete(21, gc, rs)
 	expect(t, l, `
 		unknown root, 2 objects
-		  Deployment/web: unknown: several asked for its deletion, and the log does not tell whose request counted (AskedAgain)
+		  Deployment/web: unknown: one of alice, bob
 		    ReplicaSet/web-1: its owner is gone
 		`)
 }
@@ -169,9 +169,9 @@ func TestTwoWhoAskedAtLevelMetadata(t *testing.T) {
 func TestTheDocument(t *testing.T) {
 	l := &log{level: whole}
 	l.delete(10, alice, web)
-	for _, e := range []trace.Evidence{{}, l.Evidence} {
-		r := trace.Explain(e)
-		if len(e.Requests) > 0 {
+	for _, l := range []*log{{}, l} {
+		r := l.facts().Explain()
+		if len(l.Requests) > 0 {
 			r = r.Select(trace.Query{UID: string(web.UID)})
 		}
 		text, err := json.Marshal(r)
@@ -187,8 +187,8 @@ func TestALogAtLevelMetadataAlone(t *testing.T) {
 	l.delete(11, gc, rs)
 	l.delete(12, gc, cluster)
 	expect(t, l, `
-		alice, 1 objects
-		  Deployment/web: asked for
+		perhaps alice, 1 objects
+		  Deployment/web~: asked for (PerhapsDone)
 		unknown root, 1 objects
 		  ReplicaSet/web-1: unknown: no file shows its owners
 		unknown root, 1 objects
@@ -331,8 +331,8 @@ func TestANamespace(t *testing.T) {
 		l.collection(11.2, nsDeleter, config)
 		l.finalize(16, shop)
 		expect(t, l, `
-			bob, 5 objects
-			  Namespace/shop: asked for
+			perhaps bob, 5 objects
+			  Namespace/shop~: asked for (PerhapsDone)
 			    ConfigMap/settings?: its namespace was deleted (WentAtTheLatest)
 			    Deployment/web?: its namespace was deleted (WentAtTheLatest)
 			      ReplicaSet/web-1?: its owner is gone (ParentWentAtTheLatest)
@@ -466,7 +466,7 @@ func TestWhoDeletesOfTheirOwnAccord(t *testing.T) {
 			`},
 		"an eviction, which the kubelet ends": {func(l *log) {
 			l.add(1, alice, "create", targetOf(pod), func(r *trace.Request) { r.Target.Subresource, r.Code = "eviction", 201 })
-			l.delete(31, kubelet, pod)
+			l.delete(31, kubelet, pod, lingers(pod, 1))
 		}, `
 			alice, 1 objects
 			  Pod/web-1-x: evicted
@@ -507,7 +507,7 @@ func TestTwoOwners(t *testing.T) {
 		"the last one counts": {func(l *log) { l.delete(10, alice, web); l.delete(20, bob, other); l.delete(21, gc, both) }, `
 			bob, 2 objects
 			  Deployment/other: asked for
-			    Pod/both: its owner is gone
+			    Pod/both~: its owner is gone (PerhapsLast)
 			alice, 1 objects
 			  Deployment/web: asked for
 			`},
@@ -525,7 +525,7 @@ func TestTwoOwners(t *testing.T) {
 			alice, 1 objects
 			  Deployment/web: asked for
 			unknown root, 1 objects
-			  Pod/both: unknown: the deletion of Deployment/other is not in the log
+			  Pod/both: unknown: the deletion of Deployment/other is not in the log; Deployment/web was deleted by alice at 2026-11-20T08:00:10Z
 			`},
 		"at almost the same time": {func(l *log) { l.delete(10, alice, web); l.delete(11, bob, other); l.delete(21, gc, both) }, `
 			alice, 1 objects
@@ -607,11 +607,11 @@ func TestRecreatedNames(t *testing.T) {
 			alice, 1 objects
 			  Deployment/web: asked for
 			`)
-		r := trace.Explain(l.Evidence).Select(trace.Query{Type: "deployment", Namespace: "shop", Name: "web"})
+		r := l.facts().Explain().Select(trace.Query{Type: "deployment", Namespace: "shop", Name: "web"})
 		if r.Cascades[0].By.User != bob || len(r.Target.Others) != 1 || r.Target.Others[0].By.User != alice {
 			t.Errorf("the last one was deleted by %s, others are %v", r.Cascades[0].By, r.Target.Others)
 		}
-		r = trace.Explain(l.Evidence).Select(trace.Query{UID: string(web.UID)})
+		r = l.facts().Explain().Select(trace.Query{UID: string(web.UID)})
 		if r.Cascades[0].By.User != alice {
 			t.Errorf("the first one was deleted by %s", r.Cascades[0].By)
 		}
@@ -624,25 +624,25 @@ func TestRecreatedNames(t *testing.T) {
 		l.delete(30, bob, second)
 		l.delete(31, gc, rs)
 		expect(t, l, `
-			alice, 2 objects
-			  Deployment/web: asked for
-			    ReplicaSet/web-1: its owner is gone
-			bob, 1 objects
-			  Deployment/web: asked for
+			perhaps alice, 2 objects
+			  Deployment/web~: asked for (PerhapsDone)
+			    ReplicaSet/web-1~: its owner is gone
+			perhaps bob, 1 objects
+			  Deployment/web~: asked for (PerhapsDone)
 			`)
 	})
-	t.Run("without UIDs and creates, it is unknown which of them is meant", func(t *testing.T) {
-		l := &log{level: request}
+	t.Run("without UIDs and creates, it is not proven which of them is meant", func(t *testing.T) {
+		l := &log{level: whole}
 		l.before(rs)
 		ofSecond := st.Pod("shop/second", st.OwnedBy(second))
 		l.create(9, alice, ofSecond)
+		l.level = request
 		l.delete(10, alice, web)
 		l.delete(11, gc, rs)
 		expect(t, l, `
-			alice, 1 objects
-			  Deployment/web: asked for
-			unknown root, 1 objects
-			  ReplicaSet/web-1: unknown: the garbage collector did not find its owner Deployment/web, and who deleted that, if anybody did, is not in the log
+			perhaps alice, 2 objects
+			  Deployment/web~: asked for (ByName)
+			    ReplicaSet/web-1~: its owner is gone
 			`)
 	})
 }
@@ -677,7 +677,7 @@ func TestTwoWhoAskAtOnce(t *testing.T) {
 	l.delete(10.004, bob, web, lingers(web, 10, "example.com/hold"))
 	expect(t, l, `
 		unknown root, 1 objects
-		  Deployment/web: unknown: several asked for its deletion, and the log does not tell whose request counted (AskedAgain)
+		  Deployment/web: unknown: one of alice, bob (AskedAgain)
 		`)
 }
 
@@ -726,7 +726,7 @@ func TestTwoUsersAtOnce(t *testing.T) {
 	l.delete(10.4, gc, claim)
 	l.delete(10.5, gc, pod)
 	l.delete(11, alice, secret)
-	if c := trace.Explain(l.Evidence).Cascades[1]; c.Claims != 1 {
+	if c := l.facts().Explain().Cascades[1]; c.Claims != 1 {
 		t.Errorf("%d claims", c.Claims)
 	}
 	expect(t, l, `
@@ -751,14 +751,14 @@ func TestOneTargetIsShownFromItsRootDownwards(t *testing.T) {
 	l.delete(11, gc, twin)
 	l.delete(12, gc, rs)
 	l.delete(13, gc, pod)
-	r := trace.Explain(l.Evidence).Select(trace.Query{Type: "replicaset", Namespace: "shop", Name: "web-1"})
+	r := l.facts().Explain().Select(trace.Query{Type: "replicaset", Namespace: "shop", Name: "web-1"})
 	if got, want := tell(r), "alice, 4 objects\n  Deployment/web: asked for\n    ReplicaSet/web-1: its owner is gone\n      Pod/web-1-x: its owner is gone\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	if r.Target.Deletion != 1 || r.Cascades[0].Deletions[2].Parent != 1 || r.Cascades[0].Deletions[0].Parent != -1 {
 		t.Errorf("the target is %d, the parents are %v", r.Target.Deletion, r.Cascades[0].Deletions)
 	}
-	if r := trace.Explain(l.Evidence).Select(trace.Query{Type: "rs", Namespace: "shop", Name: "web"}); r != nil {
+	if r := l.facts().Explain().Select(trace.Query{Type: "rs", Namespace: "shop", Name: "web"}); r.Target != nil {
 		t.Errorf("found %s", tell(r))
 	}
 }
@@ -801,7 +801,7 @@ func TestTheCollectorAndTheNamespaceControllerAskAtOnce(t *testing.T) {
 			alice, 1 objects
 			  Deployment/web: asked for
 			unknown root, 1 objects
-			  ReplicaSet/web-1: unknown: several asked for its deletion, and the log does not tell whose request counted (AskedAgain) (NamespaceWasTerminating)
+			  ReplicaSet/web-1: unknown: one of the garbage collector, the namespace controller (AskedAgain) (NamespaceWasTerminating)
 			`},
 	} {
 		t.Run(name, func(t *testing.T) {

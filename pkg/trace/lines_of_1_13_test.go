@@ -4,13 +4,17 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
-	"github.com/kubectl-gc/kubectl-gc/pkg/trace/managerlog"
+	"github.com/kubectl-gc/kubectl-gc/pkg/trace/logs"
 )
+
+type sink struct{ *log }
+
+func (s sink) Request(q *trace.Request) { s.Requests = append(s.Requests, *q) }
+func (s sink) Line(line *trace.Line)    { s.Lines = append(s.Lines, *line) }
 
 // Kubernetes 1.13 deleted a Redis together with its exporter, whose owner is in another namespace: it looked for the
 // owner there, in vain, and remembered from then on that the UID does not exist (attemptToDeleteItem and
@@ -46,7 +50,7 @@ func TestKubernetes113DeletesARedisBecauseOfItsExporter(t *testing.T) {
 	collects(22, member, absent)
 
 	read := func(l *log) {
-		if _, err := managerlog.Read(t.Context(), strings.NewReader(text.String()), "kcm.log", at(time.Hour.Seconds()), func(line trace.Line) { l.Lines = append(l.Lines, line) }); err != nil {
+		if _, err := logs.Read(t.Context(), strings.NewReader(text.String()), "kcm.log", logs.Options{Year: at(0).Year()}, sink{l}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -97,9 +97,9 @@ func TestLinesOfTheManager(t *testing.T) {
 			l.line(10, trace.Deletes, rs)
 			l.delete(10.01, manager, rs)
 		}, want: `
-			alice, 2 objects
-			  Deployment/web: asked for
-			    ReplicaSet/web-1: its owner is gone
+			perhaps alice, 2 objects
+			  Deployment/web~: asked for (PerhapsDone)
+			    ReplicaSet/web-1~: its owner is gone
 			`},
 		"tell who began what a kubelet ended": {level: whole, log: func(l *log) {
 			l.before(rs, pod)
@@ -116,7 +116,7 @@ func TestLinesOfTheManager(t *testing.T) {
 			l.delete(40, bob, pod)
 		}, want: `
 			unknown root, 1 objects
-			  Pod/web-1-x: unknown: several asked for its deletion, and the log does not tell whose request counted
+			  Pod/web-1-x: unknown: one of the garbage collector, bob
 			`},
 		"about a valid sibling of an object that stays": {log: func(l *log) {
 			l.before(cluster, export, redis)
@@ -146,7 +146,7 @@ func TestLinesOfTheManager(t *testing.T) {
 	}
 }
 
-// At level Request a create shows owners and no UID, and the collector's request a UID and no owners.
+// At level Request a create has what the client sent, which proves no owner.
 func TestALogAtLevelRequestAlone(t *testing.T) {
 	l := &log{level: request}
 	l.create(1, alice, web)
@@ -154,9 +154,10 @@ func TestALogAtLevelRequestAlone(t *testing.T) {
 	l.delete(10, alice, web)
 	l.delete(11, gc, rs)
 	expect(t, l, `
-		alice, 2 objects
+		alice, 1 objects
 		  Deployment/web: asked for
-		    ReplicaSet/web-1: its owner is gone
+		unknown root, 1 objects
+		  ReplicaSet/web-1: unknown: no file shows its owners
 		`)
 }
 

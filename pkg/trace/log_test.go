@@ -26,13 +26,27 @@ const (
 
 // log makes evidence. Times are seconds after the scan.
 type log struct {
-	trace.Evidence
-	level level
-	n     int
+	Requests []trace.Request
+	Lines    []trace.Line
+	Before   *snapshot.Snapshot
+	level    level
+	n        int
+}
+
+// facts returns the facts that it shows.
+func (l *log) facts() *trace.Facts {
+	f := trace.NewFacts(l.Before)
+	for i := range l.Requests {
+		f.Request(&l.Requests[i])
+	}
+	for i := range l.Lines {
+		f.Line(&l.Lines[i])
+	}
+	return f
 }
 
 func at(seconds float64) time.Time {
-	return st.Taken.Add(time.Duration(seconds * float64(time.Second)))
+	return st.Taken.Add(time.Duration(seconds * float64(time.Second)).Truncate(time.Microsecond))
 }
 
 // Users.
@@ -68,6 +82,9 @@ func (l *log) add(seconds float64, user, verb string, t trace.Target, edits ...e
 	for _, e := range edits {
 		e(&r)
 	}
+	if verb == "delete" && r.Options == nil {
+		r.MayBeDryRun = true
+	}
 	l.Requests = append(l.Requests, r)
 }
 
@@ -100,10 +117,7 @@ func (l *log) create(seconds float64, user string, o object.Object) {
 		case whole:
 			r.Target.UID = o.UID
 			r.Objects = []trace.Seen{{Object: o, Whole: &trace.Place{File: "audit.log", Offset: int64(l.n)}}}
-		case request:
-			o.UID, o.Created = "", time.Time{}
-			r.Objects = []trace.Seen{{Object: o}}
-		case metadata:
+		case metadata, request:
 		}
 	})
 }
@@ -187,6 +201,8 @@ func tell(r *trace.Report) string {
 	for i := range r.Cascades {
 		c := &r.Cascades[i]
 		switch {
+		case c.Perhaps && c.Collection == nil:
+			fmt.Fprintf(&out, "perhaps %s, %d objects\n", who(c.By), c.Objects)
 		case c.Unexplained:
 			fmt.Fprintf(&out, "unknown root, %d objects\n", c.Objects)
 		case c.Collection != nil:
@@ -199,8 +215,11 @@ func tell(r *trace.Report) string {
 			if d.Object.Kind == "" {
 				fmt.Fprintf(&out, "[%s]", d.Resource)
 			}
-			if d.Inferred {
+			switch {
+			case d.Inferred:
 				out.WriteString("?")
+			case d.Perhaps:
+				out.WriteString("~")
 			}
 			fmt.Fprintf(&out, ": %s", d.Why.Reason.(reason.Brief).Brief())
 			for _, also := range d.Circumstances {
@@ -223,7 +242,7 @@ func who(a trace.Actor) string {
 func expect(t *testing.T, l *log, want string) {
 	t.Helper()
 	want = strings.TrimLeft(strings.ReplaceAll(want, "\t", ""), "\n")
-	if got := tell(trace.Explain(l.Evidence)); got != want {
+	if got := tell(l.facts().Explain()); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }

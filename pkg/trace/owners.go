@@ -2,7 +2,8 @@ package trace
 
 import (
 	"slices"
-	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -13,7 +14,7 @@ import (
 // object when the last of its owners is gone, or waits for it, so one owner of which nothing is known leaves
 // the cause unknown: it may have been the last.
 func (q *inquiry) collected(d *deletion) {
-	refs := d.refs()
+	refs := d.refs(d.when)
 	if len(refs) == 0 {
 		d.decide = func(d *deletion) { d.unknown(reason.OwnersNotInEvidence) }
 		return
@@ -24,15 +25,25 @@ func (q *inquiry) collected(d *deletion) {
 		}
 	}
 	var absent []reason.Owner
+	var late []reason.Linked
 	var unknown []object.Reference
 	var solid bool // the last of the unknown ones exists where its reference leads
-	for i, j := range q.judgements(d.subject) {
+	perhaps := map[*deletion]reason.Brief{}
+	for i, j := range q.judgements(d.subject, refs) {
 		switch l := d.said(refs[i], func(says LineKind) bool { return says == OwnerElsewhere }, d.when); {
 		case j.Verdict == collector.VerdictDangling:
 			absent = append(absent, j.Owner(refs[i]))
 			continue
 		case l != nil:
 			absent = append(absent, reason.NewOwner(refs[i], reason.Found{State: reason.StateInOtherNamespace, UIDHolder: &l.Owner}))
+			continue
+		}
+		if s := q.byUID[refs[i].UID]; s != nil && s.real && s.Namespace != "" && s.Namespace != d.Namespace {
+			state := reason.StateInOtherNamespace
+			if d.Namespace == "" {
+				state = reason.StateNamespaced
+			}
+			absent = append(absent, reason.NewOwner(refs[i], reason.Found{State: state, UIDHolder: &s.Identity}))
 			continue
 		}
 		of, ambiguous := q.ownersDeletion(d, refs[i])
@@ -42,7 +53,22 @@ func (q *inquiry) collected(d *deletion) {
 			return
 		case of == nil || of.phantom:
 			unknown, solid = append(unknown, refs[i]), j.Verdict == collector.VerdictSolid
-		case of != d && !of.orphans() && !slices.Contains(d.candidates, of):
+			continue
+		case of == d || of.orphans():
+			continue
+		}
+		switch is, since := d.linkTo(of, refs[i].UID); is {
+		case linkYounger:
+			late = append(late, linkedLate(of, since))
+			continue
+		case linkUnproven:
+			perhaps[of] = reason.PerhapsLinkedLater.Of(refs[i])
+		case linkOlder:
+			if v := d.unlinked(of.when); v != nil {
+				perhaps[of] = reason.LostOwner.Of(v.by.String(), v.when.time())
+			}
+		}
+		if !slices.Contains(d.candidates, of) {
 			d.candidates = append(d.candidates, of)
 		}
 	}
@@ -50,10 +76,16 @@ func (q *inquiry) collected(d *deletion) {
 	case len(unknown) == 1 && len(refs) == 1:
 		q.ownerNotInLog(d, unknown[0], solid)
 	case len(unknown) > 0:
+		var known []reason.Deleted
+		for _, of := range d.candidates {
+			known = append(known, of.as())
+		}
 		d.candidates = nil
-		d.decide = func(d *deletion) { d.unknown(reason.OwnerDeletionNotInLog.Of(unknown)) }
+		d.decide = func(d *deletion) { d.unknown(reason.OwnerDeletionNotInLog.Of(unknown, known)) }
 	case len(d.candidates) > 0:
-		d.decide = lastOwner
+		d.decide = func(d *deletion) { d.lastOwner(perhaps) }
+	case len(late) > 0:
+		d.decide = func(d *deletion) { d.root(reason.LinkedLater.Of(late)) }
 	case len(absent) > 0:
 		d.decide = func(d *deletion) { d.root(reason.OwnersAbsent.Of(absent)) }
 	default:
@@ -61,11 +93,79 @@ func (q *inquiry) collected(d *deletion) {
 	}
 }
 
+// refers reports whether an object had a reference to an owner when it was seen.
+func (v *sighting) refers(owner types.UID) bool {
+	return slices.ContainsFunc(v.owners, func(r object.Reference) bool { return r.UID == owner })
+}
+
+// linked returns the first sighting of an object with the reference to an owner that it had at a time: after the last one without it. It
+// returns nil if it was not seen so. A line proves nothing here: before Kubernetes 1.27 whoever could name an owner could
+// write lines of that log.
+func (s *subject) linked(owner types.UID, until instant) (since *sighting, without instant) {
+	for i := range s.sightings {
+		switch v := &s.sightings[i]; {
+		case v.when.us > until.us:
+		case !v.refers(owner):
+			since, without = nil, v.when
+		case since == nil:
+			since = v
+		}
+	}
+	return since, without
+}
+
+// link is what is known of a reference of an object, compared with the deletion of the owner.
+type link int
+
+const (
+	linkUnproven link = iota // it may have been written later
+	linkOlder
+	linkYounger
+)
+
+// linkTo compares the reference of d to an owner with the deletion of that.
+func (d *deletion) linkTo(of *deletion, owner types.UID) (link, *sighting) {
+	since, without := d.linked(owner, d.when)
+	created := instant{d.created.UnixMicro(), of.when.file}
+	switch {
+	case !of.when.known(), since != nil && since.when.precedes(of.when):
+		return linkOlder, since
+	case of.when.precedes(without), !d.created.IsZero() && of.when.before(created),
+		since != nil && (since.creates || without.known()) && of.when.precedes(since.when):
+		return linkYounger, since
+	}
+	return linkUnproven, since
+}
+
+// unlinked returns the first sighting after a time in which an object has lost a reference by somebody else than the collector; nil if
+// there is none. Then it is not the deletion of the remaining owner that made it garbage.
+func (d *deletion) unlinked(after instant) *sighting {
+	for i := 1; i < len(d.sightings); i++ {
+		v, before := &d.sightings[i], &d.sightings[i-1]
+		lost := slices.ContainsFunc(before.owners, func(r object.Reference) bool { return !v.refers(r.UID) })
+		if lost && after.precedes(v.when) && v.when.us <= d.when.us && v.by != nil && v.by.Role != RoleCollector {
+			return v
+		}
+	}
+	return nil
+}
+
+// linkedLate tells who wrote a reference to an owner after the deletion of that.
+func linkedLate(of *deletion, since *sighting) reason.Linked {
+	out := reason.Linked{Owner: of.as()}
+	if since != nil {
+		if out.Seen = since.when.time(); since.by != nil {
+			out.By, out.Created = since.by.String(), since.creates
+		}
+	}
+	return out
+}
+
 // ownersDeletion returns the deletion of an owner of d, if one is known that began before that of d: by its UID,
 // and by its name alone where only a line without the UID tells of the reference. Then it must be the only
 // one of that name.
 func (q *inquiry) ownersDeletion(d *deletion, r object.Reference) (of *deletion, ambiguous bool) {
-	inTime := func(of *deletion) bool { return of != nil && !of.since().After(d.when.Add(tolerance)) }
+	inTime := func(of *deletion) bool { return of != nil && !d.when.before(of.since()) }
 	if r.UID != "" {
 		if s := q.byUID[r.UID]; s != nil && inTime(s.deletion) {
 			return s.deletion, false
@@ -74,14 +174,11 @@ func (q *inquiry) ownersDeletion(d *deletion, r object.Reference) (of *deletion,
 	}
 	gr := q.types.resource(r.GroupVersionKind())
 	for _, namespace := range slices.Compact([]string{d.Namespace, ""}) {
-		n := q.byPlace[place{gr, namespace, r.Name}]
-		if n == nil {
-			continue
-		}
-		if len(n.subjects) > manyNames {
+		named := q.byPlace[place{gr, namespace, r.Name}]
+		if len(named) > manyNames {
 			return nil, true
 		}
-		for _, s := range n.subjects {
+		for _, s := range named {
 			if inTime(s.deletion) {
 				ambiguous = of != nil || s.several
 				of = s.deletion
@@ -92,8 +189,8 @@ func (q *inquiry) ownersDeletion(d *deletion, r object.Reference) (of *deletion,
 }
 
 // since returns when the deletion began at the earliest.
-func (d *deletion) since() time.Time {
-	if d.when.IsZero() && len(d.candidates) > 0 {
+func (d *deletion) since() instant {
+	if !d.when.known() && len(d.candidates) > 0 {
 		return d.candidates[0].when
 	}
 	return d.when
@@ -103,8 +200,12 @@ func (d *deletion) since() time.Time {
 // goes.
 func (q *inquiry) ownerNotInLog(d *deletion, r object.Reference, solid bool) {
 	not := d.said(r, func(says LineKind) bool { return says == OwnerNotFound || says == OwnerKnownAbsent }, d.when)
-	if s := q.byUID[r.UID]; not == nil || s != nil && !s.gone.IsZero() && !s.gone.After(d.when.Add(tolerance)) {
-		q.unseen(d, r)
+	if s := q.byUID[r.UID]; not == nil || s != nil && s.gone.known() && !d.when.before(s.gone) {
+		if culprit := q.collectedElsewhere(d, r); culprit != nil && solid && not == nil {
+			d.decide = func(d *deletion) { d.unknown(reason.PerhapsRemembered.Of(r, culprit.Identity)) }
+			return
+		}
+		q.unseen(d, r, not)
 		return
 	}
 	culprit := q.culprit(d, not)
@@ -113,7 +214,7 @@ func (q *inquiry) ownerNotInLog(d *deletion, r object.Reference, solid bool) {
 		d.decide = func(d *deletion) { d.unknown(reason.OwnerNotFoundThen.Of(r)) }
 	case !solid:
 		d.decide = func(d *deletion) { d.unknown(reason.PerhapsRemembered.Of(r, culprit.Identity)) }
-	case culprit.deletion != nil && !culprit.deletion.when.After(d.when.Add(tolerance)):
+	case culprit.deletion != nil && culprit.deletion.actor.Role == RoleCollector && !d.when.before(culprit.deletion.when):
 		d.candidates = []*deletion{culprit.deletion}
 		d.decide = func(d *deletion) { d.follow(culprit.deletion, reason.OwnerRemembered.Of(r, culprit.Identity)) }
 	default:
@@ -122,9 +223,9 @@ func (q *inquiry) ownerNotInLog(d *deletion, r object.Reference, solid bool) {
 }
 
 // said returns the last line of some kinds about an owner of s, until a time; nil if there is none.
-func (s *subject) said(r object.Reference, is func(LineKind) bool, until time.Time) *Line {
+func (s *subject) said(r object.Reference, is func(LineKind) bool, until instant) *Line {
 	for _, l := range slices.Backward(s.lines) {
-		if is(l.Says) && sameOwner(reference(l.Owner), r) && !l.Time.After(until.Add(tolerance)) {
+		if is(l.Says) && sameOwner(reference(l.Owner), r) && !until.before(instant{l.Time.UnixMicro(), until.file}) {
 			return l
 		}
 	}
@@ -141,7 +242,7 @@ func (q *inquiry) culprit(d *deletion, l *Line) *subject {
 	var found *subject
 	for _, s := range q.searched[keyOf(l)] {
 		switch {
-		case s.at.After(l.Time):
+		case s.at.us > l.Time.UnixMicro():
 		case s.by.Namespace == d.Namespace:
 			return nil
 		case found == nil:
@@ -151,21 +252,32 @@ func (q *inquiry) culprit(d *deletion, l *Line) *subject {
 	return found
 }
 
+// collectedElsewhere returns an object that names the same owner from elsewhere, so that the collector may have looked for it in vain, and that
+// it deleted before d; nil if there is none.
+func (q *inquiry) collectedElsewhere(d *deletion, r object.Reference) *subject {
+	for _, s := range q.linked[r.UID] {
+		if of := s.deletion; of != nil && of.actor.Role == RoleCollector && s.Namespace != d.Namespace && !d.when.before(of.when) {
+			return s
+		}
+	}
+	return nil
+}
+
 // unseen makes a deletion follow that of its only owner, which is in no log. What came from one owner stays
 // together.
-func (q *inquiry) unseen(d *deletion, r object.Reference) {
+func (q *inquiry) unseen(d *deletion, r object.Reference, not *Line) {
 	s := q.byUID[r.UID]
-	if s == nil || !s.real {
+	why := reason.OwnerDeletionNotInLog.Of([]object.Reference{r}, nil)
+	switch real := s != nil && s.real; {
+	case !real && not != nil:
 		d.decide = func(d *deletion) { d.unknown(reason.OwnerNotFoundThen.Of(r)) }
 		return
-	}
-	why := reason.OwnerDeletionNotInLog.Of([]object.Reference{r})
-	if s.deletion != nil && !s.deletion.phantom {
+	case !real, s.deletion != nil && !s.deletion.phantom:
 		d.decide = func(d *deletion) { d.unknown(why) }
 		return
 	}
 	if s.deletion == nil {
-		s.deletion = &deletion{subject: s, inferred: true, phantom: true}
+		s.own().deletion = &deletion{subject: s, inferred: true, phantom: true}
 		s.deletion.decide = func(of *deletion) { of.unknown(reason.DeletionNotInLog) }
 		q.deletions = append(q.deletions, s.deletion)
 	}
@@ -175,15 +287,14 @@ func (q *inquiry) unseen(d *deletion, r object.Reference) {
 
 // lastOwner makes a deletion follow that of its last owner. Owners whose deletions have one beginning need
 // no order. For others it must be certain: more time between them than clocks may differ, and the last one did
-// not orphan its dependents.
-func lastOwner(d *deletion) {
-	last := slices.MaxFunc(d.candidates, func(a, b *deletion) int { return a.since().Compare(b.since()) })
+// not orphan its dependents. perhaps are those of which it is not proven that they were owners then.
+func (d *deletion) lastOwner(perhaps map[*deletion]reason.Brief) {
+	last := slices.MaxFunc(d.candidates, func(a, b *deletion) int { return a.since().compare(b.since()) })
 	for _, of := range d.candidates {
 		if of.cascade == last.cascade {
 			continue
 		}
-		gone := of.goneBy()
-		if last.policy == "" && last.verb != "" || gone.IsZero() || gone.Add(tolerance).After(last.since()) {
+		if last.policy == "" && last.verb != "" || !of.goneBy().before(last.since()) {
 			var owners []reason.Deleted
 			for _, of := range d.candidates {
 				owners = append(owners, of.as())
@@ -191,10 +302,19 @@ func lastOwner(d *deletion) {
 			d.unknown(reason.LastOwnerUnknown.Of(owners))
 			return
 		}
+		// Whoever asked for the deletion of the last one may have ended a deletion in the foreground, which had begun before.
+		if last.ends && last.policy != policyDefault && !d.perhaps {
+			d.perhaps = true
+			d.also = append(d.also, reason.PerhapsLast.Of(of.as()))
+		}
 	}
 	if last.inferred {
 		d.inferred = true
 		d.also = append(d.also, reason.ParentWentAtTheLatest)
+	}
+	if why := perhaps[last]; why != nil && last.cascade.By.asks() {
+		d.perhaps = true
+		d.also = append(d.also, why)
 	}
 	d.follow(last, reason.OwnerDeleted.Of(last.as(), last.policy == string(reason.Foreground)))
 }

@@ -5,24 +5,24 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // Report is what the evidence says about deletions. In JSON it is a public document. No list is nil.
 type Report struct {
-	From     time.Time   `json:"from,omitzero"`   // of the first request or line; zero without any
-	To       time.Time   `json:"to,omitzero"`     // of the last one
-	Before   time.Time   `json:"before,omitzero"` // when the earlier scan was made; zero without one
-	Requests int         `json:"requests"`        // writes in the audit log, deletions or not
-	Lines    int         `json:"lines"`           // of the log of kube-controller-manager, as far as they say something
-	Started  []time.Time `json:"started"`         // when the garbage collector started; sorted
-	Cascades []Cascade   `json:"cascades"`        // the largest first
+	Sources  []Source  `json:"sources"`
+	Requests int       `json:"requests"` // writes in the audit log, deletions or not
+	Lines    int       `json:"lines"`    // of the log of kube-controller-manager, as far as they say something
+	Outages  []Outage  `json:"outages"`
+	Loops    []Looked  `json:"loops"`
+	Cascades []Cascade `json:"cascades"` // the largest first
 	// Target is the object that was asked for; nil unless the report is about one. Its cascade is the
 	// only one then. Its list has only the deletions that led to it, its own, and those that followed it; its
 	// numbers are of all.
 	Target *Found `json:"target,omitempty"`
+	// Notes are what else is known of the object that was asked for.
+	Notes []reason.Nested `json:"notes"`
 
-	types []snapshot.Type // for Select
+	inquiry *inquiry // for Select
 }
 
 // Found is where the deletion of an object is.
@@ -49,11 +49,14 @@ type Cascade struct {
 	Root reason.Nested `json:"root"`
 	// Unexplained reports that it is unknown who began it: the first deletion is only the first that is
 	// known.
-	Unexplained bool      `json:"unexplained,omitzero"`
-	By          Actor     `json:"by,omitzero"`
-	Verb        string    `json:"verb,omitempty"`   // delete, deletecollection or evict; empty if no request is known
-	Policy      string    `json:"policy,omitempty"` // as in Deletion
-	At          time.Time `json:"at,omitzero"`      // of the request; zero if it is not in the log
+	Unexplained bool `json:"unexplained,omitzero"`
+	// Perhaps reports that it is not proven that By began it: the request may not have been executed. See the
+	// circumstances of the first deletion.
+	Perhaps bool      `json:"perhaps,omitzero"`
+	By      Actor     `json:"by,omitzero"`
+	Verb    string    `json:"verb,omitempty"`   // delete, deletecollection or evict; empty if no request is known
+	Policy  string    `json:"policy,omitempty"` // as in Deletion
+	At      time.Time `json:"at,omitzero"`      // of the request; zero if it is not in the log
 	// Collection is what a deletecollection named; nil for others. The deletions at depth 0 are what it
 	// deleted, as far as that is known: perhaps none.
 	Collection *Collection `json:"collection,omitempty"`
@@ -62,7 +65,6 @@ type Cascade struct {
 	To       time.Time `json:"to,omitzero"`   // of the last one, or of its end
 	Objects  int       `json:"objects"`
 	Inferred int       `json:"inferred"` // of these; see Deletion
-	Kinds    []Count   `json:"kinds"`    // the most frequent first
 	Claims   int       `json:"claims"`   // PersistentVolumeClaims among them
 	Volumes  int       `json:"volumes"`  // PersistentVolumes among them
 	Whole    int       `json:"whole"`    // those that a log has as a whole, so that they can be recreated
@@ -71,18 +73,14 @@ type Cascade struct {
 	Deletions []Deletion `json:"deletions"`
 }
 
-// Count is how many objects of a kind were deleted.
-type Count struct {
-	Kind    string `json:"kind"` // resource.group if the kind is unknown
-	Objects int    `json:"objects"`
-}
-
 // Collection is what a deletecollection named.
 type Collection struct {
 	Resource      string `json:"resource"` // resource.group
 	Namespace     string `json:"namespace,omitempty"`
 	LabelSelector string `json:"labelSelector,omitempty"`
 	FieldSelector string `json:"fieldSelector,omitempty"`
+	// SelectorUnknown reports that the log does not have the selectors.
+	SelectorUnknown bool `json:"selectorUnknown,omitzero"`
 }
 
 // Deletion is the deletion of one object: the first successful request, and those that repeated or
@@ -91,19 +89,31 @@ type Deletion struct {
 	Object   object.Identity `json:"object"`             // its kind and UID are empty if they are unknown
 	Resource string          `json:"resource,omitempty"` // resource.group; empty if unknown
 	Depth    int             `json:"depth"`
-	Parent   int             `json:"parent"`            // index of what it came from; -1 at depth 0
-	At       time.Time       `json:"at,omitzero"`       // when it was requested; zero if that is unknown
-	Ended    time.Time       `json:"ended,omitzero"`    // when the last request for it came; zero if there was one alone
-	By       Actor           `json:"by,omitzero"`       // who sent the first request; zero if that is unknown
-	Verb     string          `json:"verb,omitempty"`    // as in Cascade
-	Policy   string          `json:"policy,omitempty"`  // Background, Foreground, Orphan; Default if the request named none; empty if it is not in the log
-	Inferred bool            `json:"inferred,omitzero"` // that it comes from its parent, or that it went at all, is in no line of a log: see Why
-	Why      reason.Nested   `json:"why"`               // a reason.Brief; the short form leaves out what the parent says
+	Parent   int             `json:"parent"`           // index of what it came from; -1 at depth 0
+	At       time.Time       `json:"at,omitzero"`      // when it was requested; zero if that is unknown
+	Ended    time.Time       `json:"ended,omitzero"`   // when the last request for it came; zero if there was one alone
+	By       Actor           `json:"by,omitzero"`      // who sent the first request; zero if that is unknown
+	Verb     string          `json:"verb,omitempty"`   // as in Cascade
+	Policy   string          `json:"policy,omitempty"` // Background, Foreground, Orphan; Default if the request named none; empty if it is not in the log
+	Basis    *Basis          `json:"basis,omitempty"`  // the first request; nil if none is in a log
+	Doubt    reason.Doubt    `json:"doubt,omitempty"`  // why that request may not have been executed; empty if it was
+	// Perhaps reports that it is not proven that it has the root of its cascade: see Why and Circumstances of it, and of what it came from.
+	Perhaps  bool          `json:"perhaps,omitzero"`
+	Inferred bool          `json:"inferred,omitzero"` // that it comes from its parent, or that it went at all, is in no line of a log: see Why
+	Why      reason.Nested `json:"why"`               // a reason.Brief; the short form leaves out what the parent says
 	// Circumstances are what else matters, such as a restart of the garbage collector.
 	Circumstances []reason.Nested `json:"circumstances"`
 	// Whole is where a log has the whole object, as it was last before the deletion or in the first answer to
 	// that. It is nil if no log has it.
 	Whole *Place `json:"whole,omitempty"`
+}
+
+// Basis is what a claim about a request rests on: where a log has it, and what the server answered.
+type Basis struct {
+	Place
+
+	ID   string `json:"auditID,omitempty"` // a client may choose it
+	Code int    `json:"code,omitempty"`    // 0 if the log does not have it
 }
 
 // Actor is who deleted something.

@@ -36,25 +36,30 @@ type typeMap struct {
 	served     []snapshot.Type // of the earlier scan
 }
 
-func newTypes(e Evidence) *typeMap {
+func newTypes(before *snapshot.Snapshot) *typeMap {
 	t := &typeMap{map[schema.GroupResource]string{}, map[schema.GroupKind]string{}, map[schema.GroupResource]string{}, map[schema.GroupResource]bool{}, nil}
-	if e.Before != nil {
-		t.served = e.Before.Types
+	if before != nil {
+		t.served = before.Types
 		for _, served := range t.served {
 			t.learn(served.GroupResource(), served.Kind, served.Version)
 			t.namespaced[served.GroupResource()] = served.Namespaced
 		}
 	}
-	for i := range e.Requests {
-		r := &e.Requests[i]
-		gr := schema.GroupResource{Group: r.Target.Group, Resource: r.Target.Resource}
-		if r.Target.Namespace != "" {
-			t.namespaced[gr] = true
-		}
-		if len(r.Objects) > 0 && r.Target.Subresource == "" && r.Objects[0].GroupVersionKind().Group == gr.Group {
-			t.learn(gr, r.Objects[0].Kind, r.Target.Version)
-		}
+	return t
+}
+
+// request takes what a request shows.
+func (t *typeMap) request(gr schema.GroupResource, r *Request) {
+	if r.Target.Namespace != "" {
+		t.namespaced[gr] = true
 	}
+	if len(r.Objects) > 0 && r.Target.Subresource == "" && r.Objects[0].GroupVersionKind().Group == gr.Group {
+		t.learn(gr, r.Objects[0].Kind, r.Target.Version)
+	}
+}
+
+// complete adds the built-in types that nothing has shown.
+func (t *typeMap) complete() {
 	for _, line := range builtIn {
 		words := strings.Fields(line)
 		for _, kind := range words[1:] {
@@ -62,7 +67,6 @@ func newTypes(e Evidence) *typeMap {
 			t.learn(guess.GroupResource(), kind, guess.Version)
 		}
 	}
-	return t
 }
 
 func (t *typeMap) learn(gr schema.GroupResource, kind, version string) {
@@ -93,6 +97,16 @@ func (t *typeMap) at(i object.Identity) place {
 		t.namespaced[gr] = true
 	}
 	return place{gr, i.Namespace, i.Name}
+}
+
+// place completes the type of a subject.
+func (t *typeMap) place(s *subject) {
+	if s.resource.Resource == "" {
+		s.resource = t.resource(s.GroupVersionKind())
+	}
+	if s.Kind == "" {
+		s.Kind = t.kinds[s.resource]
+	}
 }
 
 // all returns the types that the evidence shows, for a scan that is made of it and for the command line.

@@ -58,7 +58,7 @@ var table = map[string]allowed{
 	"pkg/cmd/restore":             {own: "backup cli cluster/client cluster/read cluster/scan cluster/write collector event execute execute/recreate object output/escape output/table output/wording plan reason restore snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/snapshot":            {own: "cli cluster/scan snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/stuck":               {own: "audit cli cluster/client cluster/health cluster/read cluster/scan cmd/why collector graph object output/auditreport snapshot", other: "github.com/spf13/cobra"},
-	"pkg/cmd/trace":               {own: "backup cli cluster/read cluster/scan object output/escape output/traceview output/wording trace trace/auditlog trace/managerlog", other: "github.com/spf13/cobra"},
+	"pkg/cmd/trace":               {own: "backup cli cluster/read cluster/scan object output/escape output/traceview output/wording snapshot trace trace/logs", other: "github.com/spf13/cobra"},
 	"pkg/cmd/tree":                {own: "audit cli cluster/client cluster/read cluster/scan collector graph object output/diagram output/tree snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/version":             {own: "cli collector", other: "github.com/spf13/cobra"},
 	"pkg/cmd/why":                 {own: "cli cluster/client cluster/health cluster/read cluster/scan collector explain graph object output/explainview snapshot", other: "github.com/spf13/cobra"},
@@ -108,8 +108,7 @@ var table = map[string]allowed{
 	"pkg/snapshot":                {own: "input object reason"},
 	"pkg/snapshot/snapshottest":   {own: "graph object snapshot", other: "pgregory.net/rapid"},
 	"pkg/trace":                   {own: "collector graph object reason snapshot"},
-	"pkg/trace/auditlog":          {own: "input object trace"},
-	"pkg/trace/managerlog":        {own: "input object trace"},
+	"pkg/trace/logs":              {own: "input object snapshot trace"},
 }
 
 // outsideWorld are the packages of the standard library that a pure package must not import.

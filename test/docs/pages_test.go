@@ -217,6 +217,7 @@ var exitCodes = []struct {
 	{"docs/commands/delete.md", "kubectl gc delete deployment/web -n shop --confirm", 4, "it is the digest of another plan"},
 	{"docs/commands/finalizer_remove.md", "kubectl gc finalizer remove pvc/import-scratch example.com/hold -n shop --confirm", 4, "it is the digest of another plan"},
 	{"docs/commands/repair.md", "kubectl gc repair --confirm", 4, "it is the digest of another plan"},
+	{"docs/commands/trace.md", "kubectl gc trace deploy/web", 1, "nobody has deleted it"},
 	{"docs/rules/unknown-owner-kind.md", "kubectl get crd | grep", 1, "there is no such kind: that is the point"},
 }
 

@@ -20,12 +20,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
-	"github.com/kubectl-gc/kubectl-gc/pkg/trace/auditlog"
+	"github.com/kubectl-gc/kubectl-gc/pkg/trace/logs"
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // recordAuditLog writes some of the lines of TestAuditLogOfDeletions to a file that the reader is tested with.
-var recordAuditLog = flag.Bool("record-audit-log", false, "write pkg/trace/auditlog/testdata/recorded.jsonl")
+var recordAuditLog = flag.Bool("record-audit-log", false, "write pkg/trace/logs/testdata/recorded.jsonl")
 
 // lessDetail precedes the rules of docs/trace/audit-policy.yaml.
 const lessDetail = `
@@ -70,11 +70,17 @@ func TestAuditLogOfDeletions(t *testing.T) {
 	written, err := os.ReadFile(log)
 	s.must(err)
 	if *recordAuditLog {
-		s.must(os.WriteFile("../../pkg/trace/auditlog/testdata/recorded.jsonl", linesForTests(s, written), 0o600))
+		s.must(os.WriteFile("../../pkg/trace/logs/testdata/recorded.jsonl", linesForTests(s, written), 0o600))
 	}
 	deleted := map[string][]string{}
 	var pod trace.Seen
-	stats, err := auditlog.Read(t.Context(), bytes.NewReader(written), log, func(q trace.Request) {
+	var all evidence
+	source, err := logs.Read(t.Context(), bytes.NewReader(written), log, logs.Options{}, &all)
+	s.must(err)
+	for _, q := range all.Requests {
+		if q.Result != trace.Done {
+			continue
+		}
 		is := q.Target
 		if strings.HasPrefix(is.Name, "generated-") {
 			is.Name = "generated"
@@ -88,8 +94,7 @@ func TestAuditLogOfDeletions(t *testing.T) {
 		if is.Namespace == "at-response" && is.Name == "graceful" {
 			pod = q.Objects[0]
 		}
-	})
-	s.must(err)
+	}
 	want := []string{
 		"by-background", "by-background-child", "by-foreground", "by-foreground-child", "by-orphan", "web", "url", "bare",
 		"held-update", "held-patch", "generated", "secret", "one", "held",
@@ -97,7 +102,7 @@ func TestAuditLogOfDeletions(t *testing.T) {
 	for _, ns := range []string{"at-metadata", "at-request", "at-response"} {
 		want := want
 		if ns == "at-metadata" {
-			want = append(slices.Clone(want), "kept") // a dry run
+			want = append(slices.Clone(want), "kept", "kept") // dry runs, which a body and a URL ask for
 		}
 		slices.Sort(want)
 		slices.Sort(deleted[ns])
@@ -105,13 +110,13 @@ func TestAuditLogOfDeletions(t *testing.T) {
 			s.Errorf("deletions in %s (-want +got):\n%s", ns, diff)
 		}
 	}
-	if stats.Unreadable > 0 || stats.Levels["Metadata"] == 0 || stats.Levels["Request"] == 0 || stats.Levels["RequestResponse"] == 0 {
-		s.Errorf("%+v", stats)
+	if source.Unreadable > 0 || source.Levels["Metadata"] == 0 || source.Levels["Request"] == 0 || source.Levels["RequestResponse"] == 0 {
+		s.Errorf("%+v", source)
 	}
 
 	// A Pod that is read back can be created again.
 	var again *unstructured.Unstructured
-	s.must(auditlog.ReadObjects(t.Context(), bytes.NewReader(written), log, []auditlog.Whole{{Offset: pod.Whole.Offset, UID: pod.UID}}, func(_ auditlog.Whole, o *unstructured.Unstructured) { again = o }))
+	s.must(logs.ReadObjects(t.Context(), bytes.NewReader(written), log, []logs.Whole{{Offset: pod.Whole.Offset, UID: pod.UID}}, func(_ logs.Whole, o *unstructured.Unstructured) { again = o }))
 	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "finalizers"} {
 		unstructured.RemoveNestedField(again.Object, "metadata", field)
 	}

@@ -21,8 +21,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
-	"github.com/kubectl-gc/kubectl-gc/pkg/trace/auditlog"
-	"github.com/kubectl-gc/kubectl-gc/pkg/trace/managerlog"
+	"github.com/kubectl-gc/kubectl-gc/pkg/trace/logs"
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
@@ -94,23 +93,44 @@ type cascadeOf struct {
 // report explains the logs.
 func (t *traced) report(logs ...string) *trace.Report {
 	t.Helper()
-	return trace.Explain(t.evidence(logs...))
+	return t.evidence(logs...).explain()
 }
 
-func (t *traced) evidence(logs ...string) (e trace.Evidence) {
+// evidence is what logs say.
+type evidence struct {
+	Requests []trace.Request
+	Lines    []trace.Line
+	Sources  []trace.Source
+}
+
+func (e *evidence) Request(q *trace.Request) { e.Requests = append(e.Requests, *q) }
+func (e *evidence) Line(l *trace.Line)       { e.Lines = append(e.Lines, *l) }
+
+func (e *evidence) explain() *trace.Report {
+	facts := trace.NewFacts(nil)
+	for i := range e.Requests {
+		facts.Request(&e.Requests[i])
+	}
+	for i := range e.Lines {
+		facts.Line(&e.Lines[i])
+	}
+	for i := range e.Sources {
+		facts.Source(&e.Sources[i])
+	}
+	return facts.Explain()
+}
+
+func (t *traced) evidence(files ...string) *evidence {
 	t.Helper()
-	for _, log := range logs {
+	e := &evidence{}
+	for _, log := range files {
 		text, err := os.ReadFile(log)
 		t.must(err)
-		if log == t.log {
-			stats, err := auditlog.Read(t.Context(), bytes.NewReader(text), log, func(r trace.Request) { e.Requests = append(e.Requests, r) })
-			if t.must(err); stats.Unreadable > 0 {
-				t.Errorf("audit log: %+v", stats)
-			}
-			continue
+		source, err := logs.Read(t.Context(), bytes.NewReader(text), log, logs.Options{Year: time.Now().UTC().Year()}, e)
+		if t.must(err); source.Unreadable > 0 {
+			t.Errorf("%s: %+v", log, source)
 		}
-		_, err = managerlog.Read(t.Context(), bytes.NewReader(text), log, time.Now(), func(l trace.Line) { e.Lines = append(e.Lines, l) })
-		t.must(err)
+		e.Sources = append(e.Sources, source)
 	}
 	return e
 }
@@ -378,7 +398,7 @@ func TestTraceNamesWhoDeletedWhat(t *testing.T) {
 		"Job/done in "+jobs, "redis-0826, is in another namespace ("+ours+")")
 	s.gc("trace", "statefulset/redis-exporter", "-n", monitoring, "--audit-log", log, "--controller-log", w.managerLog()).exits(t, 0).shows(t,
 		"was deleted by the garbage collector", "Nobody asked for this deletion", "The garbage collector had started at", "Pod/redis-exporter-0")
-	s.gc("trace", "pod/bare", "-n", on, "--audit-log", log).exits(t, 0).shows(t, "Node/"+node.GetName(), "Started by bob@example.com (groups platform-team,")
+	s.gc("trace", "pod/bare", "-n", on, "--audit-log", log).exits(t, 0).shows(t, "Node/"+node.GetName(), "Started by admin as bob@example.com (groups platform-team,")
 	s.gc("trace", "pod/elsewhere", "-n", on, "--audit-log", log).exits(t, 1).shows(t, "No deletion of")
 	w.requireRoots(draws)
 	w.requireCollected("the log of kube-controller-manager alone, -v=5", w.report(w.managerLog()), w.collected(), true)

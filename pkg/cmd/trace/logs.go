@@ -5,214 +5,143 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"time"
-
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
-	"github.com/kubectl-gc/kubectl-gc/pkg/trace/auditlog"
-	"github.com/kubectl-gc/kubectl-gc/pkg/trace/managerlog"
+	"github.com/kubectl-gc/kubectl-gc/pkg/trace/logs"
 )
 
-// logReader adds what logs say to the evidence.
+// logReader adds what files say to the facts.
 type logReader struct {
-	*cli.ScanOptions
-	evidence *trace.Evidence
-	requests int                  // all, of which the evidence has a part
-	latest   map[types.UID]latest // of the objects that were changed
-
-	deletions, metadata int        // requests in the audit logs, and those at level Metadata
-	verbosity           int        // the highest one of the controller logs
-	manager             bool       // there is a controller log
-	audited, managed    trace.Span // the times of the audit logs and of the controller logs
+	scan    *cli.ScanOptions
+	facts   *trace.Facts
+	options logs.Options
 }
 
-// latest is the latest request of those that left an object as it was.
-type latest struct {
-	at      int  // index in the requests of the evidence
-	repeats bool // the request before left the same
-}
-
-// add adds a request to the evidence. Of any number that leave an object as it was, most of what a log has,
-// it keeps the first one that is read, and the latest: that one tells when the object was still there.
-func (l *logReader) add(r trace.Request) {
-	l.requests++
-	all := &l.evidence.Requests
-	changes := (r.Verb == "update" || r.Verb == "patch") && r.Target.UID != "" && r.Target.Subresource == ""
-	before, known := l.latest[r.Target.UID]
-	same := changes && known && leavesTheSame(&(*all)[before.at], &r)
-	if same && before.repeats {
-		if r.Answered.After((*all)[before.at].Answered) {
-			(*all)[before.at] = r
-		}
-		return
-	}
-	if changes {
-		l.latest[r.Target.UID] = latest{len(*all), same}
-	}
-	*all = append(*all, r)
-}
-
-// leavesTheSame reports whether two changes of an object say the same of it, and not that it is being deleted.
-func leavesTheSame(a, b *trace.Request) bool {
-	return a.Target == b.Target && slices.EqualFunc(a.Objects, b.Objects, func(a, b trace.Seen) bool {
-		return a.UID == b.UID && !a.Terminating() && !b.Terminating() && (a.Whole == nil) == (b.Whole == nil) &&
-			slices.Equal(a.Finalizers, b.Finalizers) && reflect.DeepEqual(a.Owners, b.Owners)
-	})
-}
-
-// auditLogs reads files and folders.
-func (l *logReader) auditLogs(ctx context.Context, names []string) error {
+// read reads files and folders, of which it leaves out what is no log.
+func (l *logReader) read(ctx context.Context, names []string) error {
 	for _, name := range names {
-		if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
-			if err := l.auditLog(ctx, name); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := l.auditFolder(ctx, name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// auditFolder reads the regular files of a folder. Those that are no audit logs are warnings, unless there
-// are no others.
-func (l *logReader) auditFolder(ctx context.Context, folder string) error {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return fmt.Errorf("read the audit logs in %s: %w", cli.Quote(folder), errors.Unwrap(err))
-	}
-	var failed []error
-	read := 0
-	for _, entry := range entries {
-		if !entry.Type().IsRegular() {
-			continue
-		}
-		err := l.auditLog(ctx, filepath.Join(folder, entry.Name()))
+		info, err := os.Stat(name)
 		switch {
-		case ctx.Err() != nil:
-			return err
+		case name == "-" || err == nil && !info.IsDir():
+			err = l.file(ctx, name)
 		case err != nil:
-			failed = append(failed, err)
+			err = fmt.Errorf("read log %s: %w", cli.Quote(name), errors.Unwrap(err))
 		default:
-			read++
+			err = l.folder(ctx, name)
 		}
-	}
-	switch {
-	case read == 0 && len(failed) > 0:
-		return failed[0]
-	case read == 0:
-		return cli.Usagef("folder %s has no files", cli.Quote(folder))
-	}
-	for _, err := range failed {
-		l.warnf("%s", escape.Sentence(err.Error()))
-	}
-	return nil
-}
-
-func (l *logReader) auditLog(ctx context.Context, name string) error {
-	return l.open(name, func(in io.Reader, shown string, _ time.Time) error {
-		stats, err := auditlog.Read(ctx, in, shown, l.add)
 		if err != nil {
 			return err
 		}
-		l.deletions += stats.Deletions
-		l.metadata += stats.Levels["Metadata"]
-		l.audited.Cover(stats.First, stats.Last)
-		l.warnIf(stats.Lines == 0, "audit log %s is empty", escape.Word(shown))
-		l.warnIf(stats.Unreadable > 0, "audit log %s: %s of %s cannot be read. The first: %s", escape.Word(shown),
-			wording.Thousands(stats.Unreadable), wording.Count(stats.Lines, "line"), escape.Line(stats.Example))
+	}
+	return nil
+}
+
+// folder reads the logs in a folder and in those below.
+func (l *logReader) folder(ctx context.Context, folder string) error {
+	var foreign []string
+	read := 0
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("read the logs in %s: %w", cli.Quote(folder), err)
+		}
+		if !entry.Type().IsRegular() {
+			return nil
+		}
+		var other *logs.ForeignError
+		if err = l.file(ctx, path); errors.As(err, &other) {
+			foreign = append(foreign, escape.Line(entry.Name()))
+			return nil
+		}
+		read++
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case read == 0 && len(foreign) == 0:
+		return cli.Usagef("folder %s has no files", cli.Quote(folder))
+	case read == 0:
+		return cli.Usagef("folder %s has no audit log and no log of kube-controller-manager, only %s", cli.Quote(folder), wording.List(foreign, 3))
+	}
+	l.warnIf(len(foreign) > 0, "%s of %s in %s are no logs of this kind: %s", wording.Thousands(len(foreign)), wording.Count(read+len(foreign), "file"),
+		escape.Word(folder), wording.List(foreign, 3))
+	return nil
+}
+
+func (l *logReader) file(ctx context.Context, name string) error {
+	return l.open(name, func(in io.Reader, shown string) error {
+		source, err := l.text(ctx, in, shown)
+		if err != nil {
+			return err
+		}
+		l.warnIf(source.Lines == 0, "%s is empty", escape.Word(shown))
+		l.warnIf(source.Unreadable > 0, "%s: %s of %s cannot be read. The first: %s", escape.Word(shown),
+			wording.Thousands(source.Unreadable), wording.Count(source.Lines, "line"), escape.Line(source.Example))
 		return nil
 	})
 }
 
-func (l *logReader) controllerLogs(ctx context.Context, names []string) error {
-	for _, name := range names {
-		err := l.open(name, func(in io.Reader, shown string, written time.Time) error {
-			stats, err := managerlog.Read(ctx, in, shown, written, func(line trace.Line) { l.evidence.Lines = append(l.evidence.Lines, line) })
-			if err != nil {
-				return err
-			}
-			l.manager = true
-			l.verbosity = max(l.verbosity, stats.Verbosity)
-			l.managed.Cover(stats.First, stats.Last)
-			l.warnIf(stats.Lines == 0, "log %s of kube-controller-manager is empty", escape.Word(shown))
-			l.warnIf(stats.Unreadable > 0, "log %s of kube-controller-manager: %s of %s cannot be read", escape.Word(shown),
-				wording.Thousands(stats.Unreadable), wording.Count(stats.Lines, "line"))
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+// text reads one text.
+func (l *logReader) text(ctx context.Context, in io.Reader, name string) (trace.Source, error) {
+	source, err := logs.Read(ctx, in, name, l.options, l.facts)
+	if err == nil {
+		l.facts.Source(&source)
 	}
-	return nil
+	return source, err
 }
 
-// open calls read with a file or standard input, the name to show, and when the file was last written to.
-func (l *logReader) open(name string, read func(in io.Reader, shown string, written time.Time) error) error {
+// open calls read with a file or standard input, and the name to show.
+func (l *logReader) open(name string, read func(in io.Reader, shown string) error) error {
+	in := &progressReader{Reader: l.scan.In, scan: l.scan, name: "standard input"}
 	if name == "-" {
-		return read(l.In, "standard input", l.Now())
+		defer l.scan.Progress("")
+		return read(in, in.name)
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return fmt.Errorf("read log %s: %w", cli.Quote(name), errors.Unwrap(err))
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("read log %s: %w", cli.Quote(name), errors.Unwrap(err))
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		in.size = info.Size()
 	}
-	in := &progressReader{Reader: f, scan: l.ScanOptions, name: escape.Short(filepath.Base(name), 40), size: info.Size()}
-	defer l.Progress("")
-	return read(in, name, info.ModTime())
+	in.Reader, in.name = f, escape.Short(filepath.Base(name), 40)
+	defer l.scan.Progress("")
+	return read(in, name)
 }
 
-// progressReader shows how much of a file was read, unless it is small.
+// progressReader shows how much of a text was read, once that is more than a MiB.
 type progressReader struct {
 	io.Reader
 	scan       *cli.ScanOptions
 	name       string
-	size, read int64
+	size, read int64 // size is 0 if it is unknown
 	shown      time.Time
 }
 
 func (p *progressReader) Read(b []byte) (int, error) {
 	n, err := p.Reader.Read(b)
 	p.read += int64(n)
-	if now := p.scan.Now(); now.Sub(p.shown) > time.Second/4 && p.size>>20 > 0 {
+	if now := p.scan.Now(); now.Sub(p.shown) > time.Second/4 && p.read>>20 > 0 {
 		p.shown = now
-		p.scan.Progress("reading %s: %d of %d MiB", p.name, p.read>>20, p.size>>20)
+		of := ""
+		if p.size > 0 {
+			of = fmt.Sprintf(" of %d", p.size>>20)
+		}
+		p.scan.Progress("reading %s: %d%s MiB", p.name, p.read>>20, of)
 	}
 	return n, err
 }
 
-// warn warns of what the logs cannot show.
-func (l *logReader) warn() {
-	l.warnIf(l.metadata*2 > l.deletions, "the audit log has %s of %s at level Metadata only: UIDs and policies of these are not in it, and some may have been dry runs",
-		wording.Thousands(l.metadata), wording.Count(l.deletions, "deletion"))
-	l.warnIf(l.manager && l.verbosity < 2, "the log of kube-controller-manager has no line about what its garbage collector deletes: it needs -v=2, and -v=5 for the reasons")
-	l.warnIf(!l.audited.Last.IsZero() && !l.managed.Last.IsZero() && (l.audited.First.After(l.managed.Last) || l.managed.First.After(l.audited.Last)),
-		"the audit log and the log of kube-controller-manager have no time in common: %s to %s, and %s to %s",
-		wording.Time(l.audited.First), wording.Time(l.audited.Last), wording.Time(l.managed.First), wording.Time(l.managed.Last))
-	all := l.audited
-	all.Cover(l.managed.Last)
-	l.warnIf(l.evidence.Before != nil && !all.Last.IsZero() && l.evidence.Before.Taken.After(all.Last),
-		"the scan of --before was made after the logs end: it has nothing of what they say was deleted")
-}
-
-func (l *logReader) warnf(format string, a ...any) { fmt.Fprintf(l.Err, "warning: "+format+"\n", a...) }
-
 func (l *logReader) warnIf(is bool, format string, a ...any) {
 	if is {
-		l.warnf(format, a...)
+		fmt.Fprintf(l.scan.Err, "warning: "+format+"\n", a...)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,8 +20,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
-	"github.com/kubectl-gc/kubectl-gc/pkg/trace/auditlog"
+	"github.com/kubectl-gc/kubectl-gc/pkg/trace/logs"
 )
 
 // checkSave returns an error if the backup of --save-backup cannot be made.
@@ -43,26 +43,26 @@ func (c *traceCommand) checkSave() error {
 }
 
 // save writes the objects of a cascade that an audit log has whole to a backup, and says how to restore it.
-func (c *traceCommand) save(ctx context.Context, evidence *trace.Evidence, all *trace.Cascade) error {
+func (c *traceCommand) save(ctx context.Context, before *snapshot.Snapshot, all *trace.Cascade) error {
 	deletions := lastOfEachName(all)
 	var missing []string
-	of := map[string]map[auditlog.Whole]object.Identity{} // by file, what the log calls them
+	of := map[string]map[logs.Whole]object.Identity{} // by file, what the log calls them
 	for _, d := range deletions {
 		if d.Whole == nil {
 			missing = append(missing, escape.Line(cmp.Or(d.Object.Kind, d.Resource)+"/"+d.Object.Name))
 			continue
 		}
 		if of[d.Whole.File] == nil {
-			of[d.Whole.File] = map[auditlog.Whole]object.Identity{}
+			of[d.Whole.File] = map[logs.Whole]object.Identity{}
 		}
-		of[d.Whole.File][auditlog.Whole{Offset: d.Whole.Offset, UID: d.Object.UID}] = d.Object
+		of[d.Whole.File][logs.Whole{Offset: d.Whole.Offset, UID: d.Object.UID}] = d.Object
 	}
 	if len(of) == 0 {
 		return cli.WithHint(fmt.Errorf("save a backup: the logs have none of %s in full", wording.Count(len(deletions), "object")),
 			"an audit log has them if its policy logs these writes at level RequestResponse, which no policy should do for Secrets")
 	}
 	header := backup.Header{
-		Tool: cli.Release(), ClusterUID: string(clusterUID(evidence, deletions)),
+		Tool: cli.Release(), ClusterUID: string(clusterUID(before, deletions)),
 		Command: "trace", Mode: backup.FromLog, Started: c.scan.Now().UTC(),
 	}
 	folder, err := backup.Create(filepath.Dir(c.saveBackup), filepath.Base(c.saveBackup), header, c.scan.Disk)
@@ -110,23 +110,23 @@ func lastOfEachName(c *trace.Cascade) (last []*trace.Deletion) {
 }
 
 // clusterUID returns the UID of Namespace kube-system in the earlier scan, if that is of the cluster of the log.
-func clusterUID(evidence *trace.Evidence, deletions []*trace.Deletion) types.UID {
-	if evidence.Before == nil {
+func clusterUID(before *snapshot.Snapshot, deletions []*trace.Deletion) types.UID {
+	if before == nil {
 		return ""
 	}
 	deleted := map[types.UID]bool{}
 	for _, d := range deletions {
 		deleted[d.Object.UID] = d.Object.UID != ""
 	}
-	if !slices.ContainsFunc(evidence.Before.Objects, func(o *object.Object) bool { return deleted[o.UID] }) {
+	if !slices.ContainsFunc(before.Objects, func(o *object.Object) bool { return deleted[o.UID] }) {
 		return ""
 	}
-	return read.UIDInScan(evidence.Before)
+	return read.UIDInScan(before)
 }
 
 // copyObjects copies objects from logs to a backup, and returns why some could not be saved. of has what the log
 // calls them, by file.
-func (c *traceCommand) copyObjects(ctx context.Context, of map[string]map[auditlog.Whole]object.Identity, folder *backup.Folder) (failed []error, err error) {
+func (c *traceCommand) copyObjects(ctx context.Context, of map[string]map[logs.Whole]object.Identity, folder *backup.Folder) (failed []error, err error) {
 	save := func(o *unstructured.Unstructured, as object.Identity) {
 		if o.GetNamespace() == "" { // a client may leave it out
 			o.SetNamespace(as.Namespace)
@@ -146,11 +146,11 @@ func (c *traceCommand) copyObjects(ctx context.Context, of map[string]map[auditl
 			failed = append(failed, err)
 		}
 	}
-	logs := logReader{ScanOptions: c.scan}
+	reader := logReader{scan: c.scan}
 	for _, file := range slices.Sorted(maps.Keys(of)) {
-		err := logs.open(file, func(in io.Reader, shown string, _ time.Time) error {
+		err := reader.open(file, func(in io.Reader, shown string) error {
 			wanted := slices.Collect(maps.Keys(of[file]))
-			return auditlog.ReadObjects(ctx, in, shown, wanted, func(w auditlog.Whole, o *unstructured.Unstructured) { save(o, of[file][w]) })
+			return logs.ReadObjects(ctx, in, shown, wanted, func(w logs.Whole, o *unstructured.Unstructured) { save(o, of[file][w]) })
 		})
 		if err != nil {
 			return failed, err

@@ -46,8 +46,8 @@ func TestALogThatChangedMeanwhile(t *testing.T) {
 	var stderr bytes.Buffer
 	s := cli.NewScanOptions(cli.Streams{In: strings.NewReader(""), Out: &stderr, Err: &stderr, Now: time.Now})
 	c := &traceCommand{scan: s, saveBackup: filepath.Join(dir, "saved")}
-	err := c.save(t.Context(), &trace.Evidence{}, &trace.Cascade{Deletions: []trace.Deletion{podDeletion("web", "1", 1, &trace.Place{File: log, Offset: 1})}})
-	if err == nil || !strings.Contains(err.Error(), "is not complete: read objects from audit log") {
+	err := c.save(t.Context(), nil, &trace.Cascade{Deletions: []trace.Deletion{podDeletion("web", "1", 1, &trace.Place{File: log, Offset: 1})}})
+	if err == nil || !strings.Contains(err.Error(), "is not complete: read objects from log") {
 		t.Error(err)
 	}
 	b, err := backup.Open(c.saveBackup)

@@ -9,25 +9,28 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/traceview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
+	"github.com/kubectl-gc/kubectl-gc/pkg/trace/logs"
 )
 
 type traceCommand struct {
-	scan                     *cli.ScanOptions
-	auditLogs, controllerLog []string
-	before                   string
-	query                    trace.Query
-	output                   *cli.OutputFlags
-	saveBackup               string // the new folder; empty for none
+	scan                      *cli.ScanOptions
+	auditLogs, controllerLogs []string
+	year                      int
+	before                    string
+	query                     trace.Query
+	output                    *cli.OutputFlags
+	saveBackup                string // the new folder; empty for none
 }
 
 // New returns the command trace.
@@ -38,22 +41,35 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 		Short: "Find out who deleted what, from the logs of the cluster",
 		Long: `Find out after the fact who deleted what, and why, from any of these:
 
-* the audit log of the API server (--audit-log): who sent which deletion;
+* the audit log of the API server (--audit-log): who sent which deletion. As
+  the server writes it, as Google, AWS, Azure and OpenShift give it, or as a
+  log collector has wrapped it;
 * the log of kube-controller-manager (--controller-log), at best with -v=5: why
   the garbage collector deleted an object;
 * a snapshot from before (--before): the owners that objects had.
 
+Each flag takes files and folders, and sees by itself what a file is.
+
 Without an object, list the deletions by what began them, the largest first.
 With an object, show what its deletion came from, and what followed it.
 
-It reads only these files, which may be gzipped, and asks no cluster. Times are
-UTC. It guesses nothing: what no file shows is said to be not in the log.
+It reads only these files, which may be gzipped, and asks no cluster. Without a
+log it reads what the cluster keeps: the Events of the namespace, and the log
+of kube-controller-manager where that is a Pod. Nothing is written. Times are
+UTC.
+
+It guesses nothing: what no file shows is not in what was read, and where
+somebody only may have begun a deletion, it says perhaps, and why. More files
+only add to an answer.
 --save-backup writes what an audit log holds whole of a cascade to a backup, so
 that "restore" can recreate it.
 
 Exit codes: 0 answered; 1 no deletion of the object is in the files; 2 error:
 wrong usage, or a file cannot be read.`,
 		Example: cli.Examples(`
+# What do the cluster's Events and the log of kube-controller-manager say?
+kubectl gc trace deploy/web -n shop
+
 # What was deleted, and who began it?
 kubectl gc trace --audit-log audit.log
 
@@ -70,8 +86,9 @@ kubectl gc trace --uid e89a5951-52af-4650-986f-04c1fd4ba638 --audit-log audit.lo
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&c.auditLogs, "audit-log", nil, "Audit log, or a folder with nothing else; - is stdin. May be repeated.")
-	flags.StringArrayVar(&c.controllerLog, "controller-log", nil, "Log of kube-controller-manager; - is stdin. May be repeated.")
+	flags.StringArrayVar(&c.auditLogs, "audit-log", nil, "Audit log, or a folder with such; - is stdin. May be repeated.")
+	flags.StringArrayVar(&c.controllerLogs, "controller-log", nil, "Log of kube-controller-manager, or a folder with such; - is stdin. May be repeated.")
+	flags.IntVar(&c.year, "year", 0, "Year of the lines of a log that has none, as klog writes it.")
 	flags.StringVar(&c.before, "before", "", "Snapshot or kubectl output from before the deletion; - is stdin.")
 	flags.StringVar(&c.query.UID, "uid", "", "Show the deletion of the object with this UID.")
 	flags.StringVar(&c.saveBackup, "save-backup", "", "Save objects that the audit log has whole to this new folder, for restore.")
@@ -84,14 +101,20 @@ kubectl gc trace --uid e89a5951-52af-4650-986f-04c1fd4ba638 --audit-log audit.lo
 }
 
 // whereLogs is the hint of a command line without a log.
-const whereLogs = "the API server writes the audit log to its --audit-log-path, if it has one; the log of kube-controller-manager is that of its Pod in kube-system"
+const whereLogs = "the API server writes the audit log to its --audit-log-path, if it has one; the log of kube-controller-manager is that of its Pod in kube-system. Name an object to read what the cluster itself keeps"
+
+// live reports whether the cluster is asked, since there is no log.
+func (c *traceCommand) live() bool { return len(c.auditLogs)+len(c.controllerLogs) == 0 }
 
 // complete reads the command line, and returns an error if that is not clear.
 func (c *traceCommand) complete(args []string) error {
-	files := slices.Concat(c.auditLogs, c.controllerLog, []string{c.before})
+	files := slices.Concat(c.auditLogs, c.controllerLogs, []string{c.before})
 	targets, err := cli.ParseTargets(args)
 	if err == nil && len(targets) > 0 {
 		c.query.Type, c.query.Name, c.query.Namespace = targets[0].Word, targets[0].Name, c.scan.Config.Namespace()
+		if c.live() && c.query.Namespace == "" {
+			c.query.Namespace, err = c.scan.Config.CurrentNamespace()
+		}
 	}
 	stdin := len(slices.DeleteFunc(slices.Clone(files), func(file string) bool { return file != "-" }))
 	return cmp.Or(
@@ -103,7 +126,7 @@ func (c *traceCommand) complete(args []string) error {
 		cli.WithCommandHint(cli.UsageIf(len(targets) > 0 && c.query.Name == "", "%s is a type: trace shows the deletion of one object, given as TYPE/NAME", cli.Quote(c.query.Type)),
 			"to list all deletions", "trace", "--audit-log", "FILE"),
 		cli.UsageIf(c.query == (trace.Query{}) && c.scan.Config.Namespace() != "", "-n needs TYPE/NAME: without an object, trace lists the deletions of all namespaces"),
-		cli.WithHint(cli.UsageIf(len(c.auditLogs)+len(c.controllerLog) == 0, "no log given: use --audit-log, --controller-log or both"), whereLogs),
+		cli.WithHint(cli.UsageIf(c.live() && c.query.Name == "", "no log given: use --audit-log, --controller-log or both"), whereLogs),
 		cli.UsageIf(stdin > 1, "standard input can be only one of the files"),
 		c.checkSave(),
 	)
@@ -111,40 +134,52 @@ func (c *traceCommand) complete(args []string) error {
 
 func (c *traceCommand) run(ctx context.Context, args []string) error {
 	// What is kept of a large log takes more memory than time.
-	defer debug.SetGCPercent(debug.SetGCPercent(50))
+	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	if err := c.complete(args); err != nil {
 		return err
 	}
-	evidence, requests, err := c.read(ctx)
+	before, err := c.readBefore(ctx)
 	if err != nil {
 		return err
 	}
-	report := trace.Explain(*evidence)
-	report.Requests = requests
+	facts := trace.NewFacts(before)
+	reader := logReader{c.scan, facts, logs.Options{Year: c.year}}
+	if files := slices.Concat(c.auditLogs, c.controllerLogs); len(files) > 0 {
+		err = reader.read(ctx, files)
+	} else {
+		err = reader.cluster(ctx, c.query.Namespace)
+	}
+	if err != nil {
+		return err
+	}
+	if before != nil {
+		facts.Source(&trace.Source{File: c.before, Form: trace.FormScan, Span: trace.Span{First: before.Taken, Last: before.Taken}})
+	}
+	report := facts.Explain()
 	selected, err := c.selected(report)
 	switch {
 	case err != nil:
 		return err
-	case selected == nil:
-		return c.writeNone(report)
+	case c.query != (trace.Query{}) && selected.Target == nil:
+		return c.writeNone(report, selected)
 	}
 	if err := c.write(selected); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	if c.saveBackup != "" {
-		return c.save(ctx, evidence, &report.Cascades[selected.Target.Cascade])
+		return c.save(ctx, before, &report.Cascades[selected.Target.Cascade])
 	}
 	return nil
 }
 
-// selected returns the report about the object of the command line, all of it without one, and nil if it has
-// no deletion of the object. A name without a namespace has to be clear.
+// selected returns the report about the object of the command line, and all of it without one. A name without a
+// namespace has to be clear.
 func (c *traceCommand) selected(r *trace.Report) (*trace.Report, error) {
 	if c.query == (trace.Query{}) {
 		return r, nil
 	}
 	found := r.Select(c.query)
-	if found != nil || c.query.Namespace != "" || c.query.UID != "" {
+	if found.Target != nil || c.query.Namespace != "" || c.query.UID != "" {
 		return found, nil
 	}
 	in := map[string]*trace.Report{}
@@ -153,18 +188,18 @@ func (c *traceCommand) selected(r *trace.Report) (*trace.Report, error) {
 		if q.Namespace = d.Object.Namespace; d.Object.Name != q.Name || in[q.Namespace] != nil {
 			continue
 		}
-		if found = r.Select(q); found != nil {
-			in[q.Namespace] = found
+		if one := r.Select(q); one.Target != nil {
+			in[q.Namespace] = one
 		}
 	}
 	if len(in) > 1 {
 		err := cli.Usagef("objects named %s were deleted in the namespaces %s", cli.Quote(c.query.Type+"/"+c.query.Name), cli.Quote(wording.List(slices.Sorted(maps.Keys(in)), 5)))
 		return nil, cli.WithHint(err, "use -n to choose the namespace")
 	}
-	for _, found = range in {
-		return found, nil
+	for _, one := range in {
+		return one, nil
 	}
-	return nil, nil
+	return found, nil
 }
 
 // deletions returns all deletions of a report.
@@ -180,24 +215,18 @@ func deletions(r *trace.Report) iter.Seq[*trace.Deletion] {
 	}
 }
 
-// read reads all files. requests is how many writes the audit logs have; see logReader.
-func (c *traceCommand) read(ctx context.Context) (_ *trace.Evidence, requests int, err error) {
-	var evidence trace.Evidence
-	if c.before != "" {
-		c.scan.From, c.scan.NamespaceMayBeMissing = c.before, true
-		before, _, err := c.scan.Scan(ctx, scan.Scope{})
-		c.scan.From = "" // suggestions are about the cluster
-		if err != nil {
-			return nil, 0, err
-		}
-		evidence.Before = before
+// readBefore returns the earlier scan; nil without one.
+func (c *traceCommand) readBefore(ctx context.Context) (*snapshot.Snapshot, error) {
+	if c.before == "" {
+		return nil, nil
 	}
-	logs := logReader{ScanOptions: c.scan, evidence: &evidence, latest: map[types.UID]latest{}}
-	if err := cmp.Or(logs.auditLogs(ctx, c.auditLogs), logs.controllerLogs(ctx, c.controllerLog)); err != nil {
-		return nil, 0, err
+	c.scan.From, c.scan.NamespaceMayBeMissing = c.before, true
+	before, _, err := c.scan.Scan(ctx, scan.Scope{})
+	c.scan.From = "" // suggestions are about the cluster
+	if err == nil && before.Server == "" {
+		before.Taken = time.Time{} // output of kubectl does not say when it was made
 	}
-	logs.warn()
-	return &evidence, logs.requests, nil
+	return before, err
 }
 
 // write writes a report in the format of -o.
@@ -229,7 +258,7 @@ func (c *traceCommand) fileWords() (words []string) {
 	for _, file := range c.auditLogs {
 		words = append(words, "--audit-log", file)
 	}
-	for _, file := range c.controllerLog {
+	for _, file := range c.controllerLogs {
 		words = append(words, "--controller-log", file)
 	}
 	if c.before != "" {
@@ -238,12 +267,10 @@ func (c *traceCommand) fileWords() (words []string) {
 	return words
 }
 
-// writeNone writes that no deletion of the object is known, and returns the exit code.
-func (c *traceCommand) writeNone(r *trace.Report) error {
+// writeNone writes that no deletion of the object is known, what else is, and returns the exit code.
+func (c *traceCommand) writeNone(all, of *trace.Report) error {
 	if c.output.Structured() {
-		none := *r
-		none.Cascades = []trace.Cascade{}
-		if err := c.write(&none); err != nil {
+		if err := c.write(of); err != nil {
 			return err
 		}
 		return cli.ExitError(cli.ExitFound)
@@ -253,20 +280,16 @@ func (c *traceCommand) writeNone(r *trace.Report) error {
 	if c.query.UID == "" {
 		what = cli.Quote(c.query.Type+"/"+c.query.Name) + cli.InNamespace(c.query.Namespace)
 		var names []string
-		for d := range deletions(r) {
+		for d := range deletions(all) {
 			if names = append(names, d.Object.Name); d.Object.Name == c.query.Name {
 				near = append(near, d.Object.String()+cli.InNamespace(d.Object.Namespace))
 			}
 		}
-		if near == nil {
+		if near == nil && len(of.Notes) == 0 {
 			near = cli.Nearest(c.query.Name, names)
 		}
 	}
-	text := c.scan.Text()
-	if _, err := fmt.Fprintf(text, "No deletion of %s is in the logs. They may not cover it%s\n", what, cmp.Or(cli.DidYouMean(near), ".")); err != nil {
-		return err
-	}
-	if err := c.view().Coverage(text, r); err != nil {
+	if err := c.view().None(c.scan.Text(), of, what, cli.DidYouMean(near)); err != nil {
 		return err
 	}
 	return cli.ExitError(cli.ExitFound)

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -64,13 +65,17 @@ func (v View) cascades(w io.Writer, r *trace.Report) error {
 		if c.Unexplained || c.By.Role == trace.RoleCollector {
 			notes = append(notes, brief(c.Root))
 		}
-		rows = append(rows, []string{dated(cmp.Or(c.At, c.From)), v.root(c), who(c.By), wording.Thousands(c.Objects), took, strings.Join(notes, "; ")})
+		by := who(c.By)
+		if c.Perhaps {
+			by = "perhaps " + by
+		}
+		rows = append(rows, []string{dated(cmp.Or(c.At, c.From)), v.root(c), by, wording.Thousands(c.Objects), took, strings.Join(notes, "; ")})
 	}
 	if len(rows) == 0 {
-		if _, err := fmt.Fprintln(w, "No deletion is in the logs."); err != nil {
+		if _, err := fmt.Fprintln(w, "No deletion is in what was read."); err != nil {
 			return err
 		}
-		return v.Coverage(w, r)
+		return v.coverage(w, r)
 	}
 	header, rows = table.DropEmpty(header, rows, "TOOK", "NOTE")
 	if err := table.Write(w, header, rows, "NOTE", "DELETED", "BY", "WHEN (UTC)"); err != nil {
@@ -79,7 +84,7 @@ func (v View) cascades(w io.Writer, r *trace.Report) error {
 	if more := len(r.Cascades) - len(shown); more > 0 {
 		fmt.Fprintf(w, "+ %s smaller ones: -o wide\n", wording.Thousands(more))
 	}
-	if err := v.Coverage(w, r); err != nil {
+	if err := v.coverage(w, r); err != nil {
 		return err
 	}
 	for i := range r.Cascades {
@@ -100,24 +105,114 @@ func (v View) named(d *trace.Deletion) []string {
 	return words
 }
 
-// Coverage writes what the evidence is.
-func (v View) Coverage(w io.Writer, r *trace.Report) error {
-	parts := []string{}
-	if r.Requests > 0 {
-		parts = append(parts, wording.Count(r.Requests, "write")+" in the audit log")
+// None writes that no deletion of an object is known, and what else is. guess ends the sentence.
+func (v View) None(w io.Writer, r *trace.Report, what, guess string) error {
+	if _, err := fmt.Fprintf(w, "No deletion of %s is in what was read%s\n", what, cmp.Or(guess, ".")); err != nil {
+		return err
 	}
-	if r.Lines > 0 {
-		parts = append(parts, wording.Count(r.Lines, "garbage collector line"))
+	for _, n := range r.Notes {
+		fmt.Fprintln(w, sentence(n.Reason))
 	}
-	text := cmp.Or(strings.Join(parts, ", "), "no write and no line of the garbage collector")
-	if !r.From.IsZero() {
-		text += ", from " + wording.Time(r.From) + " to " + wording.Time(r.To)
+	return v.coverage(w, r)
+}
+
+// sentence returns a reason as a sentence.
+func sentence(r reason.Reason) string {
+	text := escape.Sentence(reason.Message(r))
+	if text == "" {
+		return ""
 	}
-	if !r.Before.IsZero() {
-		text += "; a snapshot of " + wording.Time(r.Before)
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// maxSources is the most files that are told of one by one.
+const maxSources = 8
+
+// coverage writes what was read: what it speaks of, from when to when, and in what detail.
+func (v View) coverage(w io.Writer, r *trace.Report) error {
+	sources := r.Sources
+	if !v.Wide {
+		sources = sources[:min(len(sources), maxSources)]
 	}
-	_, err := fmt.Fprintf(w, "Read: %s.\n", text)
-	return err
+	for i := range sources {
+		s := &sources[i]
+		parts := []string{escape.Word(s.Form)}
+		switch {
+		case s.Form == trace.FormScan && s.First.IsZero():
+			parts[0] += ", which does not say when it was made"
+		case s.Form == trace.FormScan:
+			parts[0] += " of " + moment(s.First)
+		case !s.First.IsZero():
+			parts[0] += " from " + moment(s.First) + " to " + moment(s.Last)
+		}
+		if s.Events > 0 {
+			parts = append(parts, written(s.Resources), detail(s.Levels))
+		}
+		switch {
+		case s.Form != trace.FormManagerLog:
+		case s.Verbosity < 2:
+			parts = append(parts, "nothing about what its garbage collector deletes, which takes --v=2, and --v=5 for the reasons")
+		default:
+			parts = append(parts, fmt.Sprintf("--v=%d or more", s.Verbosity))
+		}
+		if s.Unanswered > 0 {
+			parts = append(parts, wording.Count(s.Unanswered, "request")+" without an answer, so that nothing shows what came of them")
+		}
+		if s.ClockBehind != 0 {
+			parts = append(parts, fmt.Sprintf("its clock is %+d s from that of the audit log, by %s, and corrected here", -s.ClockBehind, wording.Count(s.SharedDeletions, "deletion")))
+		}
+		if s.Yearless {
+			parts = append(parts, "without a year: --year gives it")
+		}
+		fmt.Fprintf(w, "Read %s: %s.\n", escape.Word(s.File), strings.Join(parts, "; "))
+	}
+	if more := len(r.Sources) - len(sources); more > 0 {
+		fmt.Fprintf(w, "Read %s more: -o wide\n", wording.Count(more, "file"))
+	}
+	for _, o := range r.Outages {
+		more := ""
+		if o.More > 0 {
+			more = " (and " + wording.Count(o.More, "other line") + ")"
+		}
+		fmt.Fprintf(w, "The garbage collector did not work from %s to %s: %s%s.\n", moment(o.From), moment(o.To), escape.Sentence(o.Reason), more)
+	}
+	for _, l := range r.Loops {
+		fmt.Fprintf(w, "The garbage collector looked at %s %s times from %s to %s: a loop.\n", escape.Line(l.Object.String()), wording.Thousands(l.Times), moment(l.From), moment(l.To))
+	}
+	return nil
+}
+
+// written returns how many writes there are, of which types.
+func written(resources map[string]int) string {
+	all, names := 0, slices.SortedFunc(maps.Keys(resources), func(a, b string) int { return cmp.Or(cmp.Compare(resources[b], resources[a]), cmp.Compare(a, b)) })
+	for i, name := range names {
+		all += resources[name]
+		names[i] = escape.Word(name)
+	}
+	if all == 0 {
+		return "no writes"
+	}
+	return wording.Count(all, "write") + " of " + wording.List(names, 3)
+}
+
+// detail returns at which levels the deletions are.
+func detail(levels map[string]int) string {
+	var parts []string
+	for _, level := range slices.Sorted(maps.Keys(levels)) {
+		parts = append(parts, wording.Thousands(levels[level])+" at level "+escape.Word(level))
+	}
+	if len(parts) == 0 {
+		return "no deletions"
+	}
+	return "deletions: " + strings.Join(parts, ", ")
+}
+
+// moment returns a time as every view writes it, or without a year if the log has none.
+func moment(t time.Time) string {
+	if t.Year() < 1000 {
+		return t.Format("01-02 15:04:05")
+	}
+	return wording.Time(t)
 }
 
 // root returns what a cascade began with.
@@ -180,7 +275,7 @@ func dated(t time.Time) string {
 	if t.IsZero() {
 		return "unknown"
 	}
-	return t.UTC().Format("2006-01-02 15:04:05")
+	return strings.NewReplacer("T", " ", "Z", "").Replace(moment(t))
 }
 
 func brief(n reason.Nested) string { return escape.Sentence(reason.Short(n.Reason)) }
@@ -201,7 +296,7 @@ func (v View) target(w io.Writer, r *trace.Report) error {
 	if _, err := w.Write(t.out.Bytes()); err != nil {
 		return err
 	}
-	return v.Coverage(w, r)
+	return v.coverage(w, r)
 }
 
 type targetWriter struct {
@@ -223,12 +318,18 @@ func (t *targetWriter) next(sentence string, words ...string) {
 func (t *targetWriter) headline() {
 	d := t.deletion
 	text := t.located(d, "") + " was deleted"
+	if d.Doubt != "" || d.Inferred {
+		text = t.located(d, "") + " may have been deleted"
+	}
 	if by := d.By.String(); by != "" {
 		text += " by " + escape.Word(by)
 	}
-	if d.At.IsZero() {
-		text += ", at a time that is not in the logs."
-	} else {
+	switch {
+	case d.At.IsZero():
+		text += ", at a time that is in no file."
+	case d.At.Year() < 1000:
+		text += d.At.Format(" on 01-02 at 15:04:05 UTC, of a year that is in no file.")
+	default:
 		text += d.At.UTC().Format(" on 2006-01-02 at 15:04:05 UTC.")
 	}
 	t.line("%s\n", t.Palette.Deleted(text))
@@ -384,15 +485,20 @@ func (t *targetWriter) meaning() {
 	case c.Unexplained && strings.HasPrefix(why, "unknown"):
 		t.line("Who began it is %s.", why)
 	case c.Unexplained:
-		t.line("Who began it is not in the logs: %s.", why)
+		t.line("Who began it is not in what was read: %s.", why)
+	case t.deletion.Perhaps || c.Perhaps:
+		t.line("Perhaps started by %s.", identified(c.By))
 	default:
 		t.line("Started by %s.", identified(c.By))
+	}
+	if root := c.Deletions[0]; root.Basis != nil && !wrong && !c.Unexplained {
+		t.line("%s", proof(root.Basis))
 	}
 	perhaps := t.report.Target.Perhaps
 	if perhaps > 0 {
 		t.line("The garbage collector deleted %s later for an unknown reason: perhaps because of this.", wording.Count(perhaps, "object"))
 	}
-	if (perhaps > 0 || c.Unexplained && c.By.Role == trace.RoleCollector) && t.report.Before.IsZero() {
+	if (perhaps > 0 || c.Unexplained && c.By.Role == trace.RoleCollector) && !slices.ContainsFunc(t.report.Sources, func(s trace.Source) bool { return s.Form == trace.FormScan }) {
 		t.line("A snapshot from before (--before) or an audit log at level RequestResponse may show why.")
 	}
 	t.circumstances()
@@ -403,7 +509,7 @@ func (t *targetWriter) meaning() {
 		t.line("%s", t.Palette.Deleted("Among what went: "+strings.Join(parts, ", ")+"."))
 	}
 	for _, other := range t.report.Target.Others {
-		t.line("Another %s was deleted by %s at %s.", escape.Line(other.Object.String()), escape.Word(cmp.Or(other.By.String(), "someone unknown")), wording.Time(other.At))
+		t.line("Another %s was deleted by %s at %s.", escape.Line(other.Object.String()), escape.Word(cmp.Or(other.By.String(), "someone unknown")), moment(other.At))
 	}
 	if c.Whole > 0 {
 		holds := fmt.Sprintf("The audit log holds %s of %s in full", wording.Thousands(c.Whole), wording.Count(c.Objects, "object"))
@@ -424,18 +530,31 @@ func (t *targetWriter) meaning() {
 	}
 }
 
-// circumstances writes those of the root and of the target, each once.
+// circumstances writes those of what led to the target, and of it, each once, and what else is known of it.
 func (t *targetWriter) circumstances() {
+	notes := t.report.Notes
+	for i := t.report.Target.Deletion; i >= 0; i = t.cascade.Deletions[i].Parent {
+		notes = slices.Concat(t.cascade.Deletions[i].Circumstances, notes)
+	}
 	var said []string
-	for _, d := range []*trace.Deletion{&t.cascade.Deletions[0], t.deletion} {
-		for _, n := range d.Circumstances {
-			text := escape.Sentence(reason.Message(n.Reason))
-			if text != "" && !slices.Contains(said, text) {
-				said = append(said, text)
-				t.line("%s.", strings.ToUpper(text[:1])+text[1:])
-			}
+	for _, n := range notes {
+		if text := sentence(n.Reason); text != "" && !slices.Contains(said, text) {
+			said = append(said, text)
+			t.line("%s", text)
 		}
 	}
+}
+
+// proof returns what the claim about a request rests on.
+func proof(b *trace.Basis) string {
+	text := fmt.Sprintf("That rests on %s, byte %s", escape.Word(b.File), wording.Thousands(int(b.Offset)))
+	if b.ID != "" {
+		text += " (audit ID " + escape.Word(b.ID) + ")"
+	}
+	if b.Code != 0 {
+		text += fmt.Sprintf(", answered with %d", b.Code)
+	}
+	return text + "; nothing that was read asks for it before."
 }
 
 // identified returns who someone is, and what the log has about that.
@@ -447,9 +566,10 @@ func identified(a trace.Actor) string {
 			parts = append(parts, what+escape.Word(value))
 		}
 	}
-	add("user ", a.User)
+	if a.Impersonator == "" {
+		add("user ", a.User)
+	}
 	add("groups ", wording.List(a.Groups, 5))
-	add("impersonated by ", a.Impersonator)
 	add("with ", a.Agent)
 	add("from ", wording.List(a.Addresses, 3))
 	if len(parts) > 0 {

@@ -51,7 +51,7 @@ func deletion(o object.Identity, seconds, parent, depth int, by trace.Actor, why
 func cascade(by trace.Actor, root reason.Reason, of ...trace.Deletion) trace.Cascade {
 	return trace.Cascade{
 		Root: nested(root), By: by, Verb: of[0].Verb, Policy: of[0].Policy, At: of[0].At, From: of[0].At, To: of[len(of)-1].At, Objects: len(of),
-		Kinds: []trace.Count{}, Deletions: of,
+		Deletions: of,
 	}
 }
 
@@ -86,7 +86,16 @@ func deployment(pods int) trace.Cascade {
 }
 
 func report(target int, cascades ...trace.Cascade) *trace.Report {
-	r := &trace.Report{From: at(-3600), To: at(3600), Requests: 12345, Lines: 678, Started: []time.Time{at(-19)}, Cascades: cascades}
+	r := &trace.Report{
+		Sources: []trace.Source{
+			{
+				File: "audit.log", Form: "audit log", Span: trace.Span{First: at(-3600), Last: at(3600)}, Events: 99999,
+				Levels: map[string]int{"Metadata": 2, "RequestResponse": 41}, Resources: map[string]int{"pods": 345, "configmaps": 12000},
+			},
+			{File: "kcm.log", Form: "log of kube-controller-manager", Span: trace.Span{First: at(-60), Last: at(60)}, Verbosity: 2},
+		},
+		Requests: 12345, Lines: 678, Cascades: cascades,
+	}
 	if target >= 0 {
 		r.Target = &trace.Found{Deletion: target, Others: []trace.Generation{}}
 	}
@@ -122,9 +131,19 @@ func TestScreens(t *testing.T) {
 	again := report(0, deployment(1))
 	again.Target.Others = append(again.Target.Others, trace.Generation{Object: again.Cascades[0].Deletions[0].Object, At: at(-300), By: collector})
 	before := report(0, redis())
-	before.Before = at(-86400)
+	before.Sources = append(before.Sources, trace.Source{File: "before.json", Form: trace.FormScan, Span: trace.Span{First: at(-86400), Last: at(-86400)}})
+
+	perhaps := deployment(1)
+	perhaps.Perhaps, perhaps.Deletions[0].Perhaps, perhaps.Deletions[0].Doubt = true, true, reason.MayBeDryRun
+	perhaps.Deletions[0].Basis = &trace.Basis{Place: trace.Place{File: "audit.log", Offset: 4711}, ID: "6f1f-11", Code: 200}
+	perhaps.Deletions[0].Circumstances = append(perhaps.Deletions[0].Circumstances, nested(reason.PerhapsDone.Of(reason.Asked{By: kim.User, At: begin, Doubt: reason.MayBeDryRun})))
+	trouble := report(-1)
+	trouble.Sources[1].Verbosity, trouble.Sources[1].Yearless, trouble.Sources[1].Span = -1, true, trace.Span{First: time.Date(0, 1, 8, 9, 20, 2, 0, time.UTC), Last: time.Date(0, 1, 9, 0, 0, 0, 0, time.UTC)}
+	trouble.Outages = []trace.Outage{{From: at(0), To: at(600), Reason: "v3 of projectcalico.org could not be discovered"}}
+	trouble.Loops = []trace.Looked{{Object: id("v1", "ConfigMap", "shop", "settings"), Times: 300000, From: at(0), To: at(600)}}
 
 	screens := map[string]*trace.Report{
+		"perhaps": report(0, perhaps), "trouble": trouble,
 		"all": report(-1, deployment(30), redis(), legacy, pods, unexplained), "nothing": report(-1), "redis": before,
 		"pod": report(13, deployment(30)), "namespace": report(1, legacy), "collection": report(0, pods),
 		"unexplained": report(0, unexplained), "hostile": report(0, evil), "days": report(0, long), "again": again,

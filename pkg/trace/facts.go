@@ -1,0 +1,578 @@
+package trace
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"time"
+	"unique"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Facts are what was read, by object. They do not depend on the order in which it was read, and what was read
+// twice counts once. Only Explain draws conclusions. The zero value is not ready: see NewFacts.
+type Facts struct {
+	sources []*Source
+	files   map[string]int32 // index in the sources
+	types   *typeMap
+	scan    *snapshot.Snapshot // nil without one
+
+	seed  maphash.Seed
+	taken map[uint64]bool // requests, by all that tells them apart
+
+	actors   map[string]*Actor
+	subjects []*subject
+	byUID    map[types.UID]*subject
+
+	// Of requests and lines that do not tell the UID.
+	nameless []nameless
+	written  map[place]instant // the last update or patch
+
+	created     map[string][]instant // creates by namespace; not sorted
+	collections []*cascade
+	// emptied is when the namespace controller asked for the contents of a namespace without the log showing what
+	// they were, by type, and when it found nothing left, without a type.
+	emptied map[place][]instant
+
+	requests, lines int
+	log             []Line               // but for those that the collector looks at an object
+	kept            map[[2]types.UID]int // index in the log, by object and owner that exists
+	looked          map[types.UID]*looks
+	processed       int // lines that the collector looks at something
+}
+
+// nameless is a request or a line about what had a name then: a create, if it has neither of these.
+type nameless struct {
+	object.Identity // without a UID
+	at              place
+	when            instant
+	asked           *asked
+	line            *Line
+}
+
+// place is where objects are that have one name, one after the other.
+type place struct {
+	schema.GroupResource
+	namespace, name string
+}
+
+// subject is one object, as far as the evidence tells it from others of its name. A log may have millions, few of
+// which are deleted.
+type subject struct {
+	object.Identity
+	resource  schema.GroupResource // empty until it is known
+	real      bool                 // it is seen itself, not only named by a reference
+	created   time.Time
+	sightings []sighting
+	exists    [2]instant // when it is known to exist: the first and the last time. A kubelet's request is no first one
+	creation  instant    // when a request created it; zero if none is known
+	gone      instant    // when it vanished, by an answer or else by a line; zero if that is unknown
+	whole     whole
+	*fate     // never nil, and shared by those of which nothing more is known: see own
+}
+
+// fate is what happened to an object, and what was said of it.
+type fate struct {
+	node     string
+	asked    []asked
+	freed    []freed
+	lines    []*Line    // about its owners
+	goneLine instant    // by a line alone
+	orphaned bool       // a line says that its dependents were to stay
+	before   graph.Node // in the earlier scan
+	several  bool       // it stands for objects that the evidence cannot tell apart
+	deletion *deletion
+}
+
+var nothingMore = fate{before: graph.None}
+
+// own returns the fate of s, to change it.
+func (s *subject) own() *fate {
+	if s.fate == &nothingMore {
+		s.fate = &fate{before: graph.None}
+	}
+	return s.fate
+}
+
+// place is where it is. Its resource and namespace are known once everything is read.
+func (s *subject) place() place { return place{s.resource, s.Namespace, s.Name} }
+
+// sighting is what the server said of the metadata of an object at a time.
+type sighting struct {
+	when    instant
+	owners  []object.Reference
+	labels  unique.Handle[string] // as a selector; the zero value if they are unknown
+	held    bool                  // by finalizers
+	deleted time.Time             // when its deletion was requested, by its deletionTimestamp; zero if it was not
+	by      *Actor                // who wrote it so; nil for a scan
+	creates bool
+}
+
+// same reports whether two sightings say the same.
+func (s *sighting) same(o *sighting) bool {
+	return s.held == o.held && s.deleted.Equal(o.deleted) && slices.EqualFunc(s.owners, o.owners, object.Reference.Equal)
+}
+
+// lastSighting returns what was seen of s last until a time, or else first after it. It reports false if it was not seen.
+func (s *subject) lastSighting(until instant) (sighting, bool) {
+	for i := len(s.sightings) - 1; i >= 0; i-- {
+		if v := s.sightings[i]; !until.known() || v.when.us <= until.us || i == 0 {
+			return v, true
+		}
+	}
+	return sighting{}, false
+}
+
+// freed is an owner to which the collector removed the reference.
+type freed struct {
+	when  instant
+	owner types.UID
+}
+
+// asked is a request for the deletion of an object, or a line about one.
+type asked struct {
+	when, answered instant
+	by             *Actor
+	verb, policy   string
+	basis          *Basis // nil for a line
+	result         Result
+	mayBeDryRun    bool
+	options        bool      // the log has them
+	marked         time.Time // when the deletion had been requested, by the answer; zero if that does not tell
+	ends           bool      // the answer shows that the object was gone then
+	collection     *cascade  // that it was part of; nil if it was not
+	wasMarked      bool      // of the item of a collection: it was being deleted before
+	target         types.UID // of the request; empty if the log has none
+	byName         bool      // that it was for this object of the name is not in the log
+}
+
+// whole is where a log has the whole object.
+type whole struct {
+	at   *Place
+	when instant
+	rank int // of several, the last one before the deletion, or else the first answer to a deletion
+}
+
+// NewFacts returns the facts of an earlier scan, which is nil without one.
+func NewFacts(before *snapshot.Snapshot) *Facts {
+	f := &Facts{
+		files: map[string]int32{}, types: newTypes(before), scan: before, seed: maphash.MakeSeed(), taken: map[uint64]bool{},
+		actors: map[string]*Actor{}, byUID: map[types.UID]*subject{}, written: map[place]instant{}, created: map[string][]instant{}, emptied: map[place][]instant{},
+		looked: map[types.UID]*looks{}, kept: map[[2]types.UID]int{},
+	}
+	if before == nil {
+		return f
+	}
+	for n, o := range before.Objects {
+		if !o.Contested {
+			s := f.subject(o.Identity, schema.GroupResource{})
+			s.own().before = graph.Node(n)
+			s.see(o, &sighting{when: ofScan(before.Taken)})
+		}
+	}
+	return f
+}
+
+// actor returns who sent a request. Requests of one sender share it.
+func (f *Facts) actor(u *User) *Actor {
+	key := strings.Join(append([]string{u.Name, u.Impersonator, u.Agent}, u.Addresses...), "\x00")
+	a := f.actors[key]
+	if a == nil {
+		a = actorOf(u)
+		f.actors[key] = a
+	}
+	return a
+}
+
+// Source tells what a file can show. Its requests and lines may come before or after.
+func (f *Facts) Source(s *Source) { *f.sources[f.file(s.File)] = *s }
+
+func (f *Facts) file(name string) int32 {
+	i, ok := f.files[name]
+	if !ok {
+		i = int32(len(f.sources))
+		f.files[name], f.sources = i, append(f.sources, &Source{File: name})
+	}
+	return i
+}
+
+// subject returns the object with that UID. Of its identity, what is told first and completely counts.
+func (f *Facts) subject(i object.Identity, gr schema.GroupResource) *subject {
+	s := f.byUID[i.UID]
+	if s == nil {
+		s = &subject{Identity: i, fate: &nothingMore}
+		f.byUID[i.UID] = s
+		f.subjects = append(f.subjects, s)
+	}
+	if s.Name == "" {
+		s.APIVersion, s.Namespace, s.Name = cmp.Or(i.APIVersion, s.APIVersion), i.Namespace, i.Name
+	}
+	s.Kind = cmp.Or(s.Kind, i.Kind)
+	s.APIVersion = cmp.Or(s.APIVersion, i.APIVersion)
+	if s.resource.Resource == "" {
+		s.resource = gr
+	}
+	return s
+}
+
+// see takes the metadata of an object.
+func (s *subject) see(o *object.Object, as *sighting) {
+	s.real = true
+	if !o.Created.IsZero() {
+		s.created = o.Created
+	}
+	if o.Node != nil {
+		s.own().node = o.Node.Name
+	}
+	if as.owners, as.held = o.Owners, len(o.Finalizers) > 0; o.Labels != nil || as.when.file != fileOfScan {
+		as.labels = unique.Make(labels.Set(o.Labels).String())
+	}
+	if o.Deleted != nil {
+		as.deleted = o.DeletionRequested()
+	}
+	s.existed(as.when)
+	// Of a run of those that say the same, most of what a log has, the first and the last are kept.
+	if n := len(s.sightings); n > 1 {
+		first, last := &s.sightings[n-2], &s.sightings[n-1]
+		if as.same(first) && as.same(last) && first.when.us <= last.when.us && last.when.us <= as.when.us {
+			*last = *as
+			return
+		}
+	}
+	s.sightings = append(s.sightings, *as)
+}
+
+// existed takes that an object exists at a time.
+func (s *subject) existed(at instant) {
+	if !s.exists[0].known() || at.us < s.exists[0].us {
+		s.exists[0] = at
+	}
+	s.exists[1] = later(s.exists[1], at)
+}
+
+// Request takes what a request shows.
+func (f *Facts) Request(r *Request) {
+	var h maphash.Hash
+	h.SetSeed(f.seed)
+	for _, part := range []string{r.ID, r.Verb, r.User.Name, r.Target.Resource, r.Target.Subresource, r.Target.Namespace, r.Target.Name, r.Target.LabelSelector} {
+		h.WriteString(part)
+		h.WriteByte(0)
+	}
+	maphash.WriteComparable(&h, [2]int64{r.Received.UnixNano(), r.Answered.UnixNano()})
+	if key := h.Sum64(); r.ID != "" {
+		if f.taken[key] {
+			return // the same file again, or a part of it. The ID alone does not tell: a client may choose it
+		}
+		f.taken[key] = true
+	}
+	f.requests++
+	when := instant{r.Received.UnixMicro(), f.file(r.Place.File)}
+	gr := schema.GroupResource{Group: r.Target.Group, Resource: r.Target.Resource}
+	f.types.request(gr, r)
+	switch r.Target.Subresource {
+	case "", "status":
+	case "eviction":
+		f.asks(r, gr, when, verbEvict)
+		return
+	case "finalize": // the namespace controller's last write; others who finalize may leave contents behind
+		if f.actor(&r.User).Role == RoleNamespace && r.Result == Done {
+			f.emptied[place{namespace: r.Target.Name}] = append(f.emptied[place{namespace: r.Target.Name}], when)
+		}
+		return
+	default: // has an object of another kind with the same UID
+		return
+	}
+	switch {
+	case r.Verb == verbCollection:
+		f.collection(r, gr, when)
+		return
+	case r.Target.Subresource == "" && r.Verb == "delete":
+		f.asks(r, gr, when, "delete")
+		return
+	}
+	f.writes(r, gr, when)
+}
+
+// identity returns the target of a request.
+func identity(r *Request, gr schema.GroupResource, s *Seen) object.Identity {
+	i := object.Identity{
+		APIVersion: schema.GroupVersion{Group: gr.Group, Version: r.Target.Version}.String(),
+		Namespace:  r.Target.Namespace, Name: r.Target.Name, UID: r.Target.UID,
+	}
+	if s != nil {
+		i.Name, i.UID, i.Namespace = s.Name, s.UID, cmp.Or(i.Namespace, s.Namespace)
+		if s.Kind != "" && s.GroupVersionKind().Group == gr.Group {
+			i.APIVersion, i.Kind = s.APIVersion, s.Kind
+		}
+	}
+	return i
+}
+
+// writes takes a create, an update or a patch.
+func (f *Facts) writes(r *Request, gr schema.GroupResource, when instant) {
+	if r.MayBeDryRun {
+		return
+	}
+	creates := r.Verb == "create" && r.Target.Subresource == ""
+	actor := f.actor(&r.User)
+	var s *subject
+	if len(r.Objects) == 1 && r.Objects[0].UID != "" {
+		o := &r.Objects[0]
+		s = f.subject(identity(r, gr, o), gr)
+		s.see(&o.Object, &sighting{when: when, by: actor, creates: creates || r.Code == created})
+		if creates {
+			s.creation = when
+		}
+		s.holds(o, r, when)
+		if o.Deleted != nil && len(o.Finalizers) == 0 && !o.InGracePeriod() && !s.IsNamespace() {
+			s.vanished(instant{r.Answered.UnixMicro(), when.file})
+		}
+	} else if r.Target.UID != "" && r.Target.Name != "" {
+		s = f.subject(identity(r, gr, nil), gr)
+		s.existed(when)
+		s.real = true
+	}
+	if s != nil && actor.Role == RoleCollector {
+		for _, owner := range r.Unlinked {
+			s.own().freed = append(s.freed, freed{when, owner})
+		}
+	}
+	id := identity(r, gr, nil)
+	if creates {
+		f.created[id.Namespace] = append(f.created[id.Namespace], when)
+	}
+	switch at := (place{gr, id.Namespace, id.Name}); {
+	case s != nil || id.Name == "" || r.Target.Subresource != "":
+	case creates:
+		f.nameless = append(f.nameless, nameless{Identity: id, at: at, when: when})
+	default:
+		f.written[at] = later(f.written[at], when)
+	}
+}
+
+// created is the code of a request that created an object, which may be a patch or an update too.
+const created = 201
+
+// holds takes where the whole of an object is.
+func (s *subject) holds(o *Seen, r *Request, when instant) {
+	w := whole{at: o.Whole, when: when}
+	switch {
+	case o.Whole == nil:
+		return
+	case o.Deleted == nil:
+		w.rank = 1
+	case r.Verb == "delete":
+		w.rank = 2
+	}
+	if earlier := when.us < s.whole.when.us; s.whole.at == nil || w.rank > s.whole.rank || w.rank == s.whole.rank && earlier == (w.rank != 1) {
+		s.whole = w
+	}
+}
+
+func (s *subject) vanished(at instant) {
+	if !s.gone.known() || at.us < s.gone.us {
+		s.gone = at
+	}
+}
+
+const (
+	verbCollection = "deletecollection"
+	verbEvict      = "evict"
+)
+
+func policyOf(o *DeleteOptions) string {
+	if o == nil {
+		return ""
+	}
+	return cmp.Or(o.Policy, policyDefault)
+}
+
+const policyDefault = "Default"
+
+// newAsked returns the request for a deletion.
+func newAsked(r *Request, actor *Actor, when instant, verb string) asked {
+	return asked{
+		when: when, answered: instant{r.Answered.UnixMicro(), when.file}, by: actor, verb: verb, policy: policyOf(r.Options),
+		basis: &Basis{Place: r.Place, ID: r.ID, Code: r.Code}, result: r.Result, mayBeDryRun: r.MayBeDryRun && actor.asks(), options: r.Options != nil, target: r.Target.UID,
+	}
+}
+
+// asks takes a request to delete one object, or to evict a Pod.
+func (f *Facts) asks(r *Request, gr schema.GroupResource, when instant, verb string) {
+	a := newAsked(r, f.actor(&r.User), when, verb)
+	var s *subject
+	if len(r.Objects) == 1 && r.Objects[0].UID != "" && r.Result == Done {
+		o := &r.Objects[0]
+		s = f.subject(identity(r, gr, o), gr)
+		s.see(&o.Object, &sighting{when: when})
+		s.holds(o, r, when)
+		if o.Deleted != nil {
+			a.marked = o.DeletionRequested()
+		}
+		a.ends = o.Deleted == nil || len(o.Finalizers) == 0 && !o.InGracePeriod()
+	} else if r.Target.UID != "" && r.Target.Name != "" {
+		s = f.subject(identity(r, gr, nil), gr)
+		if s.real = true; a.by.Role == RoleKubelet { // it ends what others began before
+			s.exists[1] = later(s.exists[1], when)
+		} else if r.Result == Done {
+			s.existed(when)
+		}
+		a.ends = verb == "delete" && (r.Options == nil || r.Options.UID == "") // the answer is a Status with the UID
+	}
+	if a.ends && r.Result == Done && !a.mayBeDryRun && s != nil && !s.IsNamespace() {
+		s.vanished(a.answered)
+	}
+	switch id := identity(r, gr, nil); {
+	case s != nil:
+		s.own().asked = append(s.asked, a)
+	case id.Name != "":
+		f.nameless = append(f.nameless, nameless{Identity: id, at: place{gr, id.Namespace, id.Name}, when: when, asked: &a})
+	}
+}
+
+// collection takes a deletecollection.
+func (f *Facts) collection(r *Request, gr schema.GroupResource, when instant) {
+	if r.Result == Refused {
+		return
+	}
+	a := newAsked(r, f.actor(&r.User), when, verbCollection)
+	a.collection = newCollection(r, a.by, gr)
+	a.collection.asked, a.collection.listed, a.collection.file = a.reason(), len(r.Objects) > 0, when.file
+	if !a.certain() {
+		a.collection.Perhaps, a.collection.Root = true, reason.Nested{Reason: reason.PerhapsDone.Of(a.reason())}
+	}
+	for i := range r.Objects {
+		o := &r.Objects[i]
+		if o.UID == "" {
+			continue
+		}
+		s := f.subject(identity(r, gr, o), gr)
+		s.see(&o.Object, &sighting{when: when}) // as it was before
+		s.holds(o, r, when)
+		a.wasMarked = o.Deleted != nil
+		s.own().asked = append(s.asked, a)
+	}
+	f.collections = append(f.collections, a.collection)
+	if a.collection.By.Role == RoleNamespace && r.Options == nil {
+		at := place{gr, r.Target.Namespace, ""}
+		f.emptied[at] = append(f.emptied[at], when)
+	}
+}
+
+// Line takes what a line says.
+func (f *Facts) Line(l *Line) {
+	if f.lines++; l.Says == Processes {
+		f.looks(l)
+		return
+	}
+	if l.Says == OwnerExists { // said again and again: the latest is enough
+		key := [2]types.UID{l.Object.UID, l.Owner.UID}
+		if at, ok := f.kept[key]; ok {
+			f.log[at] = *l
+			return
+		}
+		f.kept[key] = len(f.log)
+	}
+	f.log = append(f.log, *l)
+}
+
+// takeLines takes what the lines say, once their times are right.
+func (q *inquiry) takeLines() {
+	right := q.corrections()
+	for _, l := range q.looked {
+		l.from, l.to = right[l.file].of(l.from), right[l.file].of(l.to)
+	}
+	for i := range q.log {
+		l := &q.log[i]
+		l.Time = right[l.Place.File].of(l.Time)
+		when := q.at(l)
+		switch {
+		case l.Says == Started || l.Says == Syncs || l.Says == NotWorking:
+			q.collector = append(q.collector, l)
+			if l.Says == Started {
+				q.started = append(q.started, when)
+			}
+			continue
+		case l.Object.UID == "" && l.Object.Name == "": // all in a namespace
+			at := place{namespace: l.Object.Namespace}
+			q.emptied[at] = append(q.emptied[at], when)
+			continue
+		case l.Object.UID == "":
+			q.nameless = append(q.nameless, nameless{Identity: l.Object, when: when, line: l})
+			continue
+		}
+		s := q.subject(l.Object, schema.GroupResource{})
+		s.real = true
+		s.says(l, when)
+		if l.Owner.UID != "" {
+			owner := q.owner(s.Namespace, reference(l.Owner))
+			known := l.Says == OwnerElsewhere && l.Owner.Namespace != "" || l.Says == OwnerInForeground
+			if owner.real = owner.real || l.Says == OwnerWaits || known; known {
+				owner.Namespace = l.Owner.Namespace
+			}
+		}
+	}
+}
+
+// at returns when a line was written.
+func (f *Facts) at(l *Line) instant { return instant{l.Time.UnixMicro(), f.file(l.Place.File)} }
+
+// maxLooked is how many objects are counted at once. Whoever has a larger part of the lines than one of so many stays (Misra and
+// Gries, Finding repeated elements).
+const maxLooked = 64
+
+// looks counts how often the collector looked at an object. That proves nothing else: it also looks at owners that are nowhere.
+func (f *Facts) looks(l *Line) {
+	f.processed++
+	at := f.looked[l.Object.UID]
+	switch {
+	case at != nil:
+		at.n++
+		at.to = l.Time
+	case len(f.looked) < maxLooked:
+		f.looked[l.Object.UID] = &looks{object: l.Object, n: 1, from: l.Time, to: l.Time, file: l.Place.File}
+	default:
+		for uid, at := range f.looked {
+			if at.n--; at.n == 0 {
+				delete(f.looked, uid)
+			}
+		}
+	}
+}
+
+// says takes what a line says of an object.
+func (s *subject) says(l *Line, when instant) {
+	switch l.Says {
+	case Deletes:
+		s.own().asked = append(s.asked, asked{when: when, answered: when, policy: l.Policy, by: actorIn(l), verb: "delete"})
+	case Orphans:
+		s.own().orphaned = true
+	case Gone:
+		if !s.goneLine.known() || when.us < s.goneLine.us {
+			s.own().goneLine = when
+		}
+	default:
+		s.own().lines = append(s.lines, l)
+	}
+}
+
+// owner takes an owner that a reference names, which proves nothing: it may be gone, or never have been.
+func (f *Facts) owner(namespace string, r object.Reference) *subject {
+	if s := f.byUID[r.UID]; s != nil {
+		return s
+	}
+	return f.subject(object.Identity{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: namespace, Name: r.Name, UID: r.UID}, schema.GroupResource{})
+}
+
+func reference(i object.Identity) object.Reference {
+	return object.Reference{APIVersion: i.APIVersion, Kind: i.Kind, Name: i.Name, UID: i.UID}
+}

@@ -1,0 +1,180 @@
+package logs
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
+)
+
+// maxWraps limits the objects and texts that are around an event or a line.
+const maxWraps = 3
+
+// around is what is known of an event or a line from what is around it.
+type around struct {
+	at     time.Time // zero if it is unknown
+	stream string    // the form of what it is from; empty if nothing names that
+	indent string
+	depth  int // how many more objects and texts it may be in
+}
+
+// value reads a JSON value: an event, an entry, a line of klog, or what a collector of logs put around one.
+func (r *reader) value(v value, in around) error {
+	if v.begins('"') {
+		return r.line(bytes.TrimRight(v.bytes(), " \t\r\n"), in)
+	}
+	o, err := v.object(r.scratch[in.depth][:0])
+	r.scratch[in.depth] = o
+	switch {
+	case err != nil:
+		return err
+	case isAudit(o.get("apiVersion")) && o.get("kind").is("Event"):
+		return r.audit(o, &in)
+	case o.get("protoPayload") != nil:
+		return r.google(o, &in)
+	case o.get("ts") != nil && o.get("caller") != nil:
+		return r.klogJSON(o, &in)
+	case in.depth == maxWraps && isEvent(o):
+		return r.eventObject(o)
+	case in.depth == 0, o.get("apiVersion") != nil: // another object of the API, which may hold the text of anybody
+		return errNothing
+	}
+	in.at = cmp.Or(timeAround(o), in.at)
+	for _, key := range []string{"category", "Category", "logStreamName", "logStream"} {
+		in.stream = cmp.Or(in.stream, streamOf(o.get(key).bytes())) // the outermost: the text inside may be that of anybody
+	}
+	if file := o.get("sourceLocation").get("file"); file != nil && !in.at.IsZero() { // Google, of other logs
+		return r.klogLine(in.at, file.bytes(), o.get("jsonPayload").get("message").bytes(), &in)
+	}
+	in.depth--
+	err = errNothing
+	for _, f := range o {
+		if !f.value.begins('{') && !f.value.begins('"') {
+			continue
+		}
+		inner := r.value(f.value, in)
+		if inner == nil {
+			return nil
+		}
+		if errors.Is(err, errNothing) {
+			err = inner
+		}
+	}
+	return err
+}
+
+// streamOf returns the form of what is in a stream, by the names of Azure and Amazon.
+func streamOf(name []byte) string {
+	switch {
+	case string(name) == "kube-controller-manager", bytes.HasPrefix(name, []byte("kube-controller-manager-")):
+		return trace.FormManagerLog
+	case bytes.HasPrefix(name, []byte("kube-apiserver-audit-")), bytes.HasPrefix(name, []byte("kube-audit")):
+		return auditLog
+	}
+	return ""
+}
+
+// maxPrefix limits what is before a line of klog or an object.
+const maxPrefix = 256
+
+// line reads a line, with what kubectl, a container runtime, journald, people and others write before it and around it. What
+// they write is words; a line that has white space where a word begins continues another one.
+func (r *reader) line(line []byte, in around) error {
+	for len(line) > 0 && line[0] == '>' { // quoted
+		line, in.indent = bytes.TrimPrefix(line[1:], []byte(" ")), in.indent+"> "
+	}
+	if bytes.HasPrefix(line, []byte("```")) { // of Markdown
+		r.source.Lines--
+		return nil
+	}
+	if len(line) > 1 && line[0] == '`' {
+		line = bytes.Trim(line, "`")
+	}
+	for rest := line; len(line)-len(rest) < maxPrefix; {
+		word, after, _ := bytes.Cut(rest, []byte(" "))
+		if tab := bytes.IndexByte(word, '\t'); tab >= 0 {
+			word, after = word[:tab], rest[tab+1:]
+		}
+		if isHeader(rest) {
+			return r.klogText(rest, &in)
+		}
+		switch file := sourceFile(word); {
+		case file != nil && !r.headed && byFile[string(file)] != nil: // the header was cut
+			return r.klogLine(in.at, file, after, &in)
+		case len(word) > 0 && word[0] == '{':
+			return r.value(rest, in)
+		case len(after) == 0, len(word) == 0 && len(line)-len(rest) != len("Nov "):
+			return r.message(line, &in)
+		case len(word) == 0: // before a day of one digit
+		case word[0] >= '0' && word[0] <= '9':
+			for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05-0700"} {
+				if t, err := time.Parse(layout, string(word)); err == nil {
+					in.at = t
+				}
+			}
+		default:
+			in.stream = cmp.Or(in.stream, streamOf(word))
+		}
+		rest = after
+	}
+	return errNothing
+}
+
+// sourceFile returns the file of a word such as file.go:5], or nothing.
+func sourceFile(word []byte) []byte {
+	word, closed := bytes.CutSuffix(word, []byte("]"))
+	file, line, ok := bytes.Cut(word, []byte(":"))
+	if _, err := strconv.Atoi(string(line)); !closed || !ok || err != nil || !bytes.HasSuffix(file, []byte(".go")) {
+		return nil
+	}
+	return file
+}
+
+// message reads a line of klog that has no header at all. Only what is said of an object is taken for one.
+func (r *reader) message(line []byte, in *around) error {
+	for _, file := range []string{collector, graph, podGC, anEvent} {
+		if r.headed || len(line) > maxKlog {
+			break
+		}
+		e := structured(string(line))
+		if file == anEvent {
+			e = ofEvent(e)
+		}
+		if f, applies := byFile[file].find(&e); applies && !f.alone() {
+			return r.klogLine(in.at, []byte(file), line, in)
+		}
+	}
+	return errNothing
+}
+
+// timeAround returns when a collector of logs got what an object is around; zero if the object does not say.
+func timeAround(o fields) time.Time {
+	for _, key := range []string{"time", "@timestamp", "timestamp", "TimeGenerated", "__REALTIME_TIMESTAMP", "date"} {
+		text := string(o.get(key).bytes())
+		if t, err := time.Parse(time.RFC3339, text); err == nil {
+			return t.UTC()
+		}
+		if t, ok := ofEpoch(text); ok {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// ofEpoch reads seconds, or as many thousandths, millionths or billionths as there are since 1970.
+func ofEpoch(text string) (time.Time, bool) {
+	n, err := strconv.ParseFloat(text, 64)
+	const year2100 = 4102444800
+	if err != nil || !(n > 0) {
+		return time.Time{}, false
+	}
+	for unit := 1e6; unit >= 1e-3; unit /= 1000 {
+		if n < year2100*1e6/unit {
+			return time.UnixMicro(int64(n * unit)).UTC(), true
+		}
+	}
+	return time.Time{}, false
+}
