@@ -13,10 +13,15 @@ type Deleted struct {
 	Object object.Identity `json:"object"`
 	By     string          `json:"by,omitempty"` // who; a noun. Empty if unknown
 	At     time.Time       `json:"at,omitzero"`  // zero if unknown
+	// Perhaps reports that the request may not have been executed.
+	Perhaps bool `json:"perhaps,omitzero"`
 }
 
 func (d Deleted) phrase() string {
 	text := d.Object.String() + " was deleted"
+	if d.Perhaps {
+		text = d.Object.String() + " may have been deleted"
+	}
 	if d.By != "" {
 		text += " by " + d.By
 	}
@@ -50,6 +55,7 @@ type Doubt string
 const (
 	MayBeDryRun   Doubt = "may-be-dry-run" // the log has no options of the request
 	UnknownResult Doubt = "unknown-result" // the server or the client gave up before there was an answer
+	OtherObject   Doubt = "other-object"   // the log has no UID: it may have been for another object of the name
 )
 
 func (a Asked) phrase() string {
@@ -225,14 +231,13 @@ var (
 	})
 	// the request that is taken for the cause may not have been executed
 	PerhapsDone = says("PerhapsDone", "request", func(a Asked) string {
-		if a.Doubt == MayBeDryRun {
+		switch a.Doubt {
+		case MayBeDryRun:
 			return "whether the request of " + clock(a.At) + " was a dry run is not in the log"
+		case OtherObject:
+			return "the log has no UID for the request of " + clock(a.At) + ": it may have been for another object of that name"
 		}
 		return "whether the request of " + clock(a.At) + " was executed is not known: " + a.answer()
-	})
-	// the log has no UID of what the request deleted
-	ByName = says("ByName", "at", func(at time.Time) string {
-		return "the log has no UID for the request of " + clock(at) + ": it may have been for another object of that name"
 	})
 	// other requests for the same deletion followed
 	AskedAgain = says("AskedAgain", "requests", func(n int) string { return Count(n, "more request") + " followed" })

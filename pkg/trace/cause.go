@@ -100,6 +100,7 @@ func (q *inquiry) cause(d *deletion) {
 	case d.raced:
 		q.race(d)
 	case d.unclear != nil:
+		d.actor = Actor{} // whoever sent the first request that is known: the reason names all
 		d.decide = func(d *deletion) { d.unknown(d.unclear) }
 	case d.actor.Role == RoleCollector:
 		q.collected(d)

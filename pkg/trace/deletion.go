@@ -127,7 +127,8 @@ func (s *subject) begin() *deletion {
 	case first.wasMarked, !first.marks(marked):
 		d.unclear = reason.BegunBefore
 	case first.byName && marked.IsZero() && first.by.asks():
-		d.perhaps, d.also = true, append(d.also, reason.ByName.Of(first.when.time()))
+		d.perhaps, d.doubt = true, reason.OtherObject
+		d.also = append(d.also, reason.PerhapsDone.Of(reason.Asked{By: first.by.String(), At: first.when.time(), Doubt: d.doubt}))
 	}
 	return d
 }
@@ -237,7 +238,7 @@ func (d *deletion) unknown(why reason.Brief) {
 
 // as returns the deletion as the parameter of a reason.
 func (d *deletion) as() reason.Deleted {
-	return reason.Deleted{Object: d.Identity, By: d.actor.String(), At: d.when.time()}
+	return reason.Deleted{Object: d.Identity, By: d.actor.String(), At: d.when.time(), Perhaps: d.doubt != ""}
 }
 
 // orphans reports that the dependents were to stay. The two types are those whose default is that

@@ -183,7 +183,7 @@ func (r *Report) Select(q Query) *Report {
 		}
 		for _, f := range found[:len(found)-1] {
 			d := get(f)
-			target.Others = append(target.Others, Generation{d.Object, d.At, d.By})
+			target.Others = append(target.Others, Generation{d.Object, d.At, d.By, d.Doubt})
 		}
 		open = c.Unexplained || of.Perhaps
 	}

@@ -641,7 +641,7 @@ func TestRecreatedNames(t *testing.T) {
 		l.delete(11, gc, rs)
 		expect(t, l, `
 			perhaps alice, 2 objects
-			  Deployment/web~: asked for (ByName)
+			  Deployment/web~: asked for (PerhapsDone)
 			    ReplicaSet/web-1~: its owner is gone
 			`)
 	})

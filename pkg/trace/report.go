@@ -41,6 +41,7 @@ type Generation struct {
 	Object object.Identity `json:"object"`
 	At     time.Time       `json:"at,omitzero"`
 	By     Actor           `json:"by,omitzero"`
+	Doubt  reason.Doubt    `json:"doubt,omitempty"` // as in Deletion
 }
 
 // Cascade is what one request, or one mistake in a reference, deleted.
@@ -92,7 +93,7 @@ type Deletion struct {
 	Parent   int             `json:"parent"`           // index of what it came from; -1 at depth 0
 	At       time.Time       `json:"at,omitzero"`      // when it was requested; zero if that is unknown
 	Ended    time.Time       `json:"ended,omitzero"`   // when the last request for it came; zero if there was one alone
-	By       Actor           `json:"by,omitzero"`      // who sent the first request; zero if that is unknown
+	By       Actor           `json:"by,omitzero"`      // who sent the first request; zero if that is unknown, and if one of several began it
 	Verb     string          `json:"verb,omitempty"`   // as in Cascade
 	Policy   string          `json:"policy,omitempty"` // Background, Foreground, Orphan; Default if the request named none; empty if it is not in the log
 	Basis    *Basis          `json:"basis,omitempty"`  // the first request; nil if none is in a log

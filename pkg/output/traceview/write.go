@@ -509,7 +509,11 @@ func (t *targetWriter) meaning() {
 		t.line("%s", t.Palette.Deleted("Among what went: "+strings.Join(parts, ", ")+"."))
 	}
 	for _, other := range t.report.Target.Others {
-		t.line("Another %s was deleted by %s at %s.", escape.Line(other.Object.String()), escape.Word(cmp.Or(other.By.String(), "someone unknown")), moment(other.At))
+		was := "was"
+		if other.Doubt != "" {
+			was = "may have been"
+		}
+		t.line("Another %s %s deleted by %s at %s.", escape.Line(other.Object.String()), was, escape.Word(cmp.Or(other.By.String(), "someone unknown")), moment(other.At))
 	}
 	if c.Whole > 0 {
 		holds := fmt.Sprintf("The audit log holds %s of %s in full", wording.Thousands(c.Whole), wording.Count(c.Objects, "object"))
