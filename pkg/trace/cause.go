@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -20,32 +19,25 @@ type inquiry struct {
 	before    *collector.Judge // of the earlier scan; nil without one
 	started   []instant
 	collector []*Line // when the garbage collector worked, and when it did not
-	// searched are the lines about owners that the collector did not find, by the owner.
-	searched map[ownerKey][]search
-	// linked are the objects that were seen with a reference to an owner.
-	linked map[types.UID][]*subject
+	// linked are the objects that refer to an owner, of those that were deleted or that lines are about.
+	linked map[ownerKey][]*subject
 }
 
+// ownerKey is the UID of an owner, or what else a line has that lacks it.
 type ownerKey struct {
 	schema.GroupKind
 	name, uid string
 }
 
-// search is a search for an owner on behalf of a dependent.
-type search struct {
-	at instant
-	by *subject
-}
-
-func keyOf(l *Line) ownerKey {
-	if l.Owner.UID != "" {
-		return ownerKey{uid: string(l.Owner.UID)}
+func keyOf(r object.Reference) ownerKey {
+	if r.UID != "" {
+		return ownerKey{uid: string(r.UID)}
 	}
-	return ownerKey{GroupKind: l.Owner.GroupVersionKind().GroupKind(), name: l.Owner.Name}
+	return ownerKey{GroupKind: r.GroupVersionKind().GroupKind(), name: r.Name}
 }
 
 func newInquiry(f *Facts) *inquiry {
-	q := &inquiry{Facts: f, byPlace: map[place][]*subject{}, searched: map[ownerKey][]search{}, linked: map[types.UID][]*subject{}}
+	q := &inquiry{Facts: f, byPlace: map[place][]*subject{}, linked: map[ownerKey][]*subject{}}
 	if f.scan != nil {
 		q.before = collector.NewJudge(graph.New(f.scan))
 	}
@@ -64,15 +56,8 @@ func newInquiry(f *Facts) *inquiry {
 			q.contradicted(d)
 			q.deletions = append(q.deletions, d)
 		}
-		for _, l := range s.lines {
-			if l.Says == OwnerNotFound {
-				q.searched[keyOf(l)] = append(q.searched[keyOf(l)], search{q.at(l), s})
-			}
-		}
 		for _, r := range s.refs(instant{}) {
-			if r.UID != "" {
-				q.linked[r.UID] = append(q.linked[r.UID], s)
-			}
+			q.linked[keyOf(r)] = append(q.linked[keyOf(r)], s)
 		}
 	}
 	q.infer()

@@ -146,7 +146,6 @@ type asked struct {
 	basis          *Basis // nil for a line
 	result         Result
 	mayBeDryRun    bool
-	options        bool      // the log has them
 	marked         time.Time // when the deletion had been requested, by the answer; zero if that does not tell
 	ends           bool      // the answer shows that the object was gone then
 	collection     *cascade  // that it was part of; nil if it was not
@@ -402,7 +401,7 @@ const policyDefault = "Default"
 func newAsked(r *Request, actor *Actor, when instant, verb string) asked {
 	return asked{
 		when: when, answered: instant{r.Answered.UnixMicro(), when.file}, by: actor, verb: verb, policy: policyOf(r.Options),
-		basis: &Basis{Place: r.Place, ID: r.ID, Code: r.Code}, result: r.Result, mayBeDryRun: r.MayBeDryRun && actor.asks(), options: r.Options != nil, target: r.Target.UID,
+		basis: &Basis{Place: r.Place, ID: r.ID, Code: r.Code}, result: r.Result, mayBeDryRun: r.MayBeDryRun && actor.asks(), target: r.Target.UID,
 	}
 }
 

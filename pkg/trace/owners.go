@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -200,26 +201,29 @@ func (d *deletion) since() instant {
 // goes.
 func (q *inquiry) ownerNotInLog(d *deletion, r object.Reference, solid bool) {
 	not := d.said(r, func(says LineKind) bool { return says == OwnerNotFound || says == OwnerKnownAbsent }, d.when)
-	if s := q.byUID[r.UID]; not == nil || s != nil && s.gone.known() && !d.when.before(s.gone) {
-		if culprit := q.collectedElsewhere(d, r); culprit != nil && solid && not == nil {
-			d.decide = func(d *deletion) { d.unknown(reason.PerhapsRemembered.Of(r, culprit.Identity)) }
-			return
-		}
-		q.unseen(d, r, not)
-		return
+	var culprit *subject
+	if not == nil && solid || not != nil && not.Says == OwnerKnownAbsent {
+		culprit = q.culprit(d, r)
 	}
-	culprit := q.culprit(d, not)
-	switch {
+	owner := q.byUID[r.UID]
+	switch gone := owner != nil && owner.gone.known() && !d.when.before(owner.gone); {
+	case gone, not == nil && culprit == nil:
+		q.unseen(d, r, not)
 	case culprit == nil:
 		d.decide = func(d *deletion) { d.unknown(reason.OwnerNotFoundThen.Of(r)) }
-	case !solid:
+	case !solid, not == nil:
 		d.decide = func(d *deletion) { d.unknown(reason.PerhapsRemembered.Of(r, culprit.Identity)) }
-	case culprit.deletion != nil && culprit.deletion.actor.Role == RoleCollector && !d.when.before(culprit.deletion.when):
+	case culprit.collectedBefore(d):
 		d.candidates = []*deletion{culprit.deletion}
 		d.decide = func(d *deletion) { d.follow(culprit.deletion, reason.OwnerRemembered.Of(r, culprit.Identity)) }
 	default:
 		d.decide = func(d *deletion) { d.root(reason.OwnerRemembered.Of(r, culprit.Identity)) }
 	}
+}
+
+// collectedBefore reports whether the collector deleted s before d, or at that time.
+func (s *subject) collectedBefore(d *deletion) bool {
+	return s.deletion != nil && s.deletion != d && s.deletion.actor.Role == RoleCollector && !d.when.before(s.deletion.when)
 }
 
 // said returns the last line of some kinds about an owner of s, until a time; nil if there is none.
@@ -232,35 +236,21 @@ func (s *subject) said(r object.Reference, is func(LineKind) bool, until instant
 	return nil
 }
 
-// culprit returns the object of another namespace on whose behalf the collector had looked for an owner that it
-// remembered as absent; nil if it looked for it in the namespace of d as well. Before Kubernetes 1.20 it
-// remembered the UID alone (absentOwnerCache in garbagecollector.go of 1.19).
-func (q *inquiry) culprit(d *deletion, l *Line) *subject {
-	if l.Says != OwnerKnownAbsent {
-		return nil
-	}
-	var found *subject
-	for _, s := range q.searched[keyOf(l)] {
+// culprit returns the object of another namespace on whose behalf the collector had looked for an owner in vain, before it deleted d;
+// nil if it looked for it in the namespace of d as well. Before Kubernetes 1.20 it remembered the UID alone
+// (absentOwnerCache in garbagecollector.go of 1.19).
+func (q *inquiry) culprit(d *deletion, r object.Reference) (found *subject) {
+	for _, s := range q.linked[keyOf(r)] {
+		looked := s.said(r, func(says LineKind) bool { return says == OwnerNotFound }, d.when)
 		switch {
-		case s.at.us > l.Time.UnixMicro():
-		case s.by.Namespace == d.Namespace:
+		case looked == nil && !s.collectedBefore(d):
+		case s.Namespace != d.Namespace:
+			found = cmp.Or(found, s)
+		case looked != nil:
 			return nil
-		case found == nil:
-			found = s.by
 		}
 	}
 	return found
-}
-
-// collectedElsewhere returns an object that names the same owner from elsewhere, so that the collector may have looked for it in vain, and that
-// it deleted before d; nil if there is none.
-func (q *inquiry) collectedElsewhere(d *deletion, r object.Reference) *subject {
-	for _, s := range q.linked[r.UID] {
-		if of := s.deletion; of != nil && of.actor.Role == RoleCollector && s.Namespace != d.Namespace && !d.when.before(of.when) {
-			return s
-		}
-	}
-	return nil
 }
 
 // unseen makes a deletion follow that of its only owner, which is in no log. What came from one owner stays
