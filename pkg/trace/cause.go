@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -182,8 +183,10 @@ func (q *inquiry) lastDeletion(at place, then *deletion) *deletion {
 	return last
 }
 
+// anyBetween reports whether one of these times, which are sorted, is between two others.
 func anyBetween(times []instant, from, to instant) bool {
-	return slices.ContainsFunc(times, func(t instant) bool { return from.us < t.us && t.us < to.us })
+	i, _ := slices.BinarySearchFunc(times, from.us+1, func(t instant, us int64) int { return cmp.Compare(t.us, us) })
+	return i < len(times) && times[i].us < to.us
 }
 
 // infer adds deletions that no log shows: of objects that were seen, and whose namespace or

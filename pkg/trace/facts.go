@@ -37,7 +37,7 @@ type Facts struct {
 	nameless []nameless
 	written  map[place]instant // the last update or patch
 
-	created     map[string][]instant // creates by namespace; not sorted
+	created     map[string][]instant // creates by namespace; sorted once everything is read
 	collections []*cascade
 	// emptied is when the namespace controller asked for the contents of a namespace without the log showing what
 	// they were, by type, and when it found nothing left, without a type.

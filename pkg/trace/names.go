@@ -20,6 +20,9 @@ var (
 func (q *inquiry) arrange() {
 	q.types.complete()
 	q.takeLines()
+	for _, times := range q.created {
+		slices.SortFunc(times, instant.compare)
+	}
 	named := map[place]bool{} // where it matters what else had the name
 	for _, s := range slices.Clone(q.subjects) {
 		slices.SortStableFunc(s.sightings, func(a, b sighting) int { return a.when.compare(b.when) })
