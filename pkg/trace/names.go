@@ -102,15 +102,18 @@ func (q *inquiry) resolve(n *nameless) *subject {
 		return q.unnamed(n)
 	}
 	var found []*subject
+	var newest *subject // that was created before: it has replaced those that were created before it
 	for _, s := range all {
-		created := s.start(n.when.file)
-		replaced := slices.ContainsFunc(all, func(o *subject) bool {
-			next := o.start(n.when.file)
-			return created.known() && created.us < next.us && next.us <= n.when.us
-		})
-		if !n.when.before(created) && !(s.gone.known() && s.gone.before(n.when)) && !replaced {
+		switch start := s.start(n.when.file); {
+		case n.when.before(start) || s.gone.known() && s.gone.before(n.when):
+		case !start.known():
 			found = append(found, s)
+		case newest == nil || newest.start(n.when.file).us < start.us && start.us <= n.when.us:
+			newest = s
 		}
+	}
+	if newest != nil {
+		found = append(found, newest)
 	}
 	if len(found) == 1 {
 		return found[0]
