@@ -41,7 +41,8 @@ type Source struct {
 	Form string `json:"form"` // what it is, as a noun: "audit log"
 	Span        // of its events or lines; zero if it has none
 
-	Yearless bool `json:"yearless,omitzero"` // its times have no year: they are in the year 0, or in the next ones
+	Cluster  string `json:"cluster,omitempty"` // as a cloud names it; empty if it does not. Not escaped
+	Yearless bool   `json:"yearless,omitzero"` // its times have no year: they are in the year 0, or in the next ones
 	// Of a log that has deletions that the audit log has, too: how many, and by how many seconds its clock is behind. Its times are
 	// corrected by that.
 	SharedDeletions int `json:"sharedDeletions,omitempty"`

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,9 +20,10 @@ import (
 
 // logReader adds what files say to the facts.
 type logReader struct {
-	scan    *cli.ScanOptions
-	facts   *trace.Facts
-	options logs.Options
+	scan        *cli.ScanOptions
+	facts       *trace.Facts
+	options     logs.Options
+	clusterName string // as a cloud names it; empty if none has
 }
 
 // read reads files and folders, of which it leaves out what is no log.
@@ -91,10 +93,14 @@ func (l *logReader) file(ctx context.Context, name string) error {
 // text reads one text.
 func (l *logReader) text(ctx context.Context, in io.Reader, name string) (trace.Source, error) {
 	source, err := logs.Read(ctx, in, name, l.options, l.facts)
-	if err == nil {
-		l.facts.Source(&source)
+	if err != nil {
+		return source, err
 	}
-	return source, err
+	if l.clusterName = cmp.Or(l.clusterName, source.Cluster); source.Cluster != "" && source.Cluster != l.clusterName {
+		return source, cli.Usagef("%s is of cluster %s, and what was read before of %s: objects of two clusters may have one name", cli.Quote(name), cli.Quote(source.Cluster), cli.Quote(l.clusterName))
+	}
+	l.facts.Source(&source)
+	return source, nil
 }
 
 // open calls read with a file or standard input, and the name to show.

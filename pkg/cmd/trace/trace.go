@@ -143,7 +143,7 @@ func (c *traceCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	facts := trace.NewFacts(before)
-	reader := logReader{c.scan, facts, logs.Options{Year: c.year}}
+	reader := logReader{scan: c.scan, facts: facts, options: logs.Options{Year: c.year}}
 	if files := slices.Concat(c.auditLogs, c.controllerLogs); len(files) > 0 {
 		err = reader.read(ctx, files)
 	} else {

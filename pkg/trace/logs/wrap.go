@@ -34,13 +34,16 @@ func (r *reader) value(v value, in around) error {
 	case isAudit(o.get("apiVersion")) && o.get("kind").is("Event"):
 		return r.audit(o, &in)
 	case o.get("protoPayload") != nil:
-		return r.google(o, &in)
+		return cmp.Or(r.ofCluster(o), r.google(o, &in))
 	case o.get("ts") != nil && o.get("caller") != nil:
 		return r.klogJSON(o, &in)
 	case in.depth == maxWraps && isEvent(o):
 		return r.eventObject(o)
 	case in.depth == 0, o.get("apiVersion") != nil: // another object of the API, which may hold the text of anybody
 		return errNothing
+	}
+	if err := cmp.Or(ofControlPlane(o), r.ofCluster(o)); err != nil {
+		return err
 	}
 	in.at = cmp.Or(timeAround(o), in.at)
 	for _, key := range []string{"category", "Category", "logStreamName", "logStream"} {
@@ -64,6 +67,38 @@ func (r *reader) value(v value, in around) error {
 		}
 	}
 	return err
+}
+
+var errOther = errors.New("it is of another component than the API server and kube-controller-manager")
+
+// ofControlPlane returns an error if a collector of logs says that an object is around what another component wrote: whoever runs a Pod
+// chooses its text.
+func ofControlPlane(o fields) error {
+	for _, source := range []value{o.get("category"), o.get("Category"), o.get("kubernetes").get("container_name")} {
+		name := source.bytes()
+		if len(name) > 0 && !bytes.Contains(name, []byte("audit")) && !bytes.Contains(name, []byte("apiserver")) && !bytes.Contains(name, []byte("controller-manager")) {
+			return errOther
+		}
+	}
+	if o.get("resource").get("type").is("k8s_container") {
+		return errOther
+	}
+	return nil
+}
+
+var errCluster = errors.New("it is of another cluster than what comes first")
+
+// ofCluster returns an error if the logs of Google, Amazon or Azure name another cluster than before.
+func (r *reader) ofCluster(o fields) error {
+	for _, source := range []value{o.get("resource").get("labels").get("cluster_name"), o.get("logGroup"), o.get("resourceId")} {
+		if name := string(source.bytes()); name != "" {
+			if r.source.Cluster = cmp.Or(r.source.Cluster, name); r.source.Cluster != name {
+				return errCluster
+			}
+			return nil
+		}
+	}
+	return nil
 }
 
 // streamOf returns the form of what is in a stream, by the names of Azure and Amazon.
