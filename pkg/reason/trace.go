@@ -137,7 +137,7 @@ var (
 	})
 	// its owners had been deleted before it referred to them, so that nobody who deleted one of them is the cause
 	LinkedLater = says("LinkedLater", "references", func(references []Linked) string { return firstFew(references, Linked.phrase) },
-		func(references []Linked) string { return "its owner was gone before it referred to that" })
+		func(references []Linked) string { return "it got a reference to an owner that was already gone" })
 	// the collector did not ask for the owner, as it remembered that it is absent: it had looked for it in the
 	// namespace of another object, which names it wrongly. Kubernetes did so before 1.20
 	OwnerRemembered = says2("OwnerRemembered", "owner culprit", func(owner object.Reference, culprit object.Identity) string {
@@ -201,7 +201,7 @@ var (
 	})
 	// its owners were deleted for different causes, and the log does not tell which of them went last
 	LastOwnerUnknown = says("LastOwnerUnknown", "owners", func(owners []Deleted) string {
-		return "unknown which owner went last: " + firstFew(owners, Deleted.phrase)
+		return "unknown: which of its owners went last is not clear: " + firstFew(owners, Deleted.phrase)
 	})
 	// the log has more than one deletion under the name of its owner, and not which of them deleted the owner
 	OwnerAmbiguous = with[object.Reference]("OwnerAmbiguous", "owner", "unknown: several objects named %s were deleted, and the log does not tell which was its owner")
@@ -216,7 +216,7 @@ var (
 		return "the garbage collector had started at " + clock(at)
 	})
 	// no line shows the deletion; the object was there before, and cannot have survived its parent
-	WentAtTheLatest = fixed("WentAtTheLatest", "its own deletion is not in the log: it went then at the latest")
+	WentAtTheLatest = fixed("WentAtTheLatest", "its own deletion is in no log: it went with that at the latest")
 	// its parent's deletion is not in the log, so that it may have another cause
 	ParentWentAtTheLatest = fixed("ParentWentAtTheLatest", "the deletion of its owner is not in the log: the owner went then at the latest")
 	// nothing shows the reference before the deletion of the owner
@@ -224,6 +224,19 @@ var (
 	// after the deletion of the owner, somebody removed the reference to another one
 	LostOwner = says2("LostOwner", "by at", func(by string, at time.Time) string {
 		return "after the deletion of that owner it still had another one, until " + clock(at) + ": the reference to that is gone in what " + by + " wrote"
+	})
+	// the log does not show what a write left, which may have changed the owners
+	PerhapsRelinked = says2("PerhapsRelinked", "by at", func(by string, at time.Time) string {
+		return "what " + by + " wrote at " + clock(at) + " is not in the log, and may have given it other owners"
+	})
+	// the deletion of the owner was asked for, and something held it
+	OwnerHeld = with[object.Reference]("OwnerHeld", "owner", "finalizers held its owner %s when that was seen last, and nothing shows that it was gone")
+	// the Pod garbage collector deletes Pods of a Node that is gone, and others
+	PerhapsTerminated       = fixed("PerhapsTerminated", "the Pod garbage collector also deletes Pods that have terminated, and the Node was gone for long, or nothing shows that the Pod was on it before")
+	PerhapsAnotherNamespace = fixed("PerhapsAnotherNamespace", "nothing shows that it was there before that deletion of its namespace: there may have been another namespace of the name since")
+	// what people deleted shortly before the collector deleted this, for an unknown reason
+	ShortlyBefore = says("ShortlyBefore", "deleted", func(deleted []Deleted) string {
+		return "perhaps because, shortly before, " + firstFew(deleted, Deleted.phrase)
 	})
 	// its owners have several causes; the one that went last, as far as the log goes, may have been waiting in the foreground before
 	PerhapsLast = says("PerhapsLast", "other", func(other Deleted) string {
@@ -236,11 +249,12 @@ var (
 			return "whether the request of " + clock(a.At) + " was a dry run is not in the log"
 		case OtherObject:
 			return "the log has no UID for the request of " + clock(a.At) + ": it may have been for another object of that name"
+		case UnknownResult:
 		}
 		return "whether the request of " + clock(a.At) + " was executed is not known: " + a.answer()
 	})
 	// other requests for the same deletion followed
-	AskedAgain = says("AskedAgain", "requests", func(n int) string { return Count(n, "more request") + " followed" })
+	AskedAgain = says("AskedAgain", "requests", func(n int) string { return Count(n, "more request") + " for it in the log" })
 	// the log has no options of the request, so that it may be a dry run
 	WrittenLater = says("WrittenLater", "at", func(at time.Time) string {
 		return "it was changed at " + clock(at) + ", so it was still there; in a log at level Metadata, a dry run looks like a deletion"

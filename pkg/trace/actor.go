@@ -57,9 +57,9 @@ func roleOf(user, agent string) (role Role, controller string) {
 
 // actorOf returns who sent a request. Who acts as somebody else is never taken for that one.
 func actorOf(u *User) *Actor {
-	a := &Actor{User: u.Name, Groups: u.Groups, Impersonator: u.Impersonator, Agent: u.Agent, Addresses: u.Addresses}
-	if u.Impersonator != "" {
-		a.Role = RoleUser
+	a := &Actor{User: u.Name, Groups: u.Groups, Agent: u.Agent, Addresses: u.Addresses}
+	if u.Impersonator != "" && u.Impersonator != u.Name {
+		a.Role, a.User, a.As = RoleUser, u.Impersonator, u.Name
 	} else {
 		a.Role, a.Controller = roleOf(u.Name, u.Agent)
 	}
@@ -76,7 +76,7 @@ func actorIn(l *Line) *Actor {
 }
 
 // key tells senders apart.
-func (a *Actor) key() [3]string { return [3]string{string(a.Role), a.User, a.Impersonator} }
+func (a *Actor) key() [3]string { return [3]string{string(a.Role), a.User, a.As} }
 
 var nouns = map[Role]string{
 	RoleCollector: "the garbage collector", RoleNamespace: "the namespace controller", RolePodGC: "the Pod garbage collector",
@@ -86,8 +86,8 @@ var nouns = map[Role]string{
 // String returns who it is as a noun, not escaped; empty for nobody.
 func (a Actor) String() string {
 	switch {
-	case a.Impersonator != "":
-		return a.Impersonator + " as " + a.User
+	case a.As != "":
+		return a.User + " as " + a.As
 	case a.Role == RoleServiceAccount:
 		return "service account " + strings.Replace(strings.TrimPrefix(a.User, "system:serviceaccount:"), ":", "/", 1)
 	case strings.Contains(a.Controller, "/"): // an object, as an Event names it

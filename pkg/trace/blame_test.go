@@ -91,7 +91,7 @@ func TestNobodyIsBlamedWithoutProof(t *testing.T) {
 			ines, 1 objects
 			  ConfigMap/old: asked for
 			the garbage collector, 1 objects
-			  ConfigMap/victim: its owner was gone before it referred to that
+			  ConfigMap/victim: it got a reference to an owner that was already gone
 			`},
 		"an object that is created with a reference to what is gone": {func(l *log) {
 			l.create(1, alice, old)
@@ -102,7 +102,7 @@ func TestNobodyIsBlamedWithoutProof(t *testing.T) {
 			ines, 1 objects
 			  ConfigMap/old: asked for
 			the garbage collector, 1 objects
-			  ConfigMap/victim: its owner was gone before it referred to that
+			  ConfigMap/victim: it got a reference to an owner that was already gone
 			`},
 		"an object of which the log lacks the creation with such a reference": {func(l *log) {
 			late := linked
@@ -113,7 +113,7 @@ func TestNobodyIsBlamedWithoutProof(t *testing.T) {
 			ines, 1 objects
 			  ConfigMap/old: asked for
 			the garbage collector, 1 objects
-			  ConfigMap/victim: its owner was gone before it referred to that
+			  ConfigMap/victim: it got a reference to an owner that was already gone
 			`},
 		"a reference of which nothing shows that it is older": {func(l *log) {
 			l.delete(10, ines, old)
@@ -218,7 +218,7 @@ func TestNobodyIsBlamedWithoutProof(t *testing.T) {
 		}, `
 			ines, 2 objects
 			  Namespace/shop: asked for
-			    ConfigMap/settings~: its namespace was deleted
+			    ConfigMap/settings~: its namespace was deleted (PerhapsAnotherNamespace)
 			`},
 		"an object that is said to be there after its deletion": {func(l *log) {
 			l.delete(10, ines, victim, inFile("audit.log"))

@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -107,6 +108,9 @@ func own(d *deletion) {
 	if d.actor.Role == RoleKubelet && slices.ContainsFunc(d.refs(d.when), func(r object.Reference) bool { return r.Kind == "Node" && r.Controls() }) {
 		why, known = reason.StaticPodGone, true
 	}
+	if d.actor.Role == RoleKubelet && !known {
+		d.actor = Actor{} // it only confirms
+	}
 	if d.root(why); !known {
 		d.cascade.Unexplained = true
 	}
@@ -118,7 +122,9 @@ func (q *inquiry) contents(d *deletion) {
 		d.candidates = []*deletion{of}
 		// What was there before the deletion of the Namespace, and is deleted now, is of this Namespace: it has to be empty before
 		// another one of the name can be.
-		d.perhaps = !d.existedBefore(of.when)
+		if !d.existedBefore(of.when) {
+			d.perhaps, d.also = true, append(d.also, reason.PerhapsAnotherNamespace)
+		}
 		d.decide = func(d *deletion) { d.follow(of, reason.NamespaceDeleted.Of(of.as())) }
 		return
 	}
@@ -152,12 +158,18 @@ func (s *subject) existedBefore(at instant) bool {
 	return s.exists[0].precedes(at) || !s.created.IsZero() && (instant{s.created.UnixMicro(), at.file}).before(at)
 }
 
+// quarantine is how long after the deletion of a Node the Pod garbage collector deletes its Pods at the latest: it waits for 40 seconds, and looks every
+// 20 (quarantineTime and gcCheckPeriod in gc_controller.go).
+const quarantine = 2 * time.Minute
+
 // podOfNode finds the Node whose deletion took along a Pod.
 func (q *inquiry) podOfNode(d *deletion) {
 	of := q.lastDeletion(place{GroupResource: nodes, name: d.node}, d)
 	if d.decide = own; of != nil {
 		d.candidates = []*deletion{of}
-		d.perhaps = !d.existedBefore(of.when)
+		if d.when.us-of.when.us > quarantine.Microseconds() || !d.existedBefore(of.when) {
+			d.perhaps, d.also = true, append(d.also, reason.PerhapsTerminated)
+		}
 		d.decide = func(d *deletion) { d.follow(of, reason.NodeDeleted.Of(of.as())) }
 	}
 }
@@ -170,10 +182,17 @@ func (q *inquiry) lastDeletion(at place, then *deletion) *deletion {
 		return nil
 	}
 	var last *deletion
+	other := false // was seen, and nothing shows when it went
 	for _, s := range named {
-		if d := s.deletion; d != nil && !then.when.before(d.when) && (last == nil || d.when.us > last.when.us) {
+		switch d := s.deletion; {
+		case d == nil:
+			other = other || s.real && s.UID != "" && !s.gone.known()
+		case !then.when.before(d.when) && (last == nil || d.when.us > last.when.us):
 			last = d
 		}
+	}
+	if other && last != nil && last.UID != "" {
+		return nil
 	}
 	if last == nil || last.several || !then.created.IsZero() && last.when.before(instant{then.created.UnixMicro(), last.when.file}) ||
 		at.GroupResource == namespaces && anyBetween(q.created[at.name], last.when.add(tolerance), then.when) ||
@@ -196,11 +215,12 @@ func (q *inquiry) infer() {
 		if s.deletion != nil || !s.real || len(s.sightings) == 0 && s.created.IsZero() && !s.gone.known() || s.several {
 			continue
 		}
-		if of := q.nextDeletion(place{GroupResource: definitions, name: s.resource.String()}, s); of != nil && s.resource.Group != "" {
-			q.inferred(s, of, reason.DefinitionDeleted.Of(of.as()))
+		of := q.nextDeletion(place{GroupResource: namespaces, name: s.Namespace}, s)
+		definition := q.nextDeletion(place{GroupResource: definitions, name: s.resource.String()}, s)
+		if definition != nil && s.resource.Group != "" && (of == nil || s.Namespace == "" || definition.when.us < of.when.us) {
+			q.inferred(s, definition, reason.DefinitionDeleted.Of(definition.as()))
 			continue
 		}
-		of := q.nextDeletion(place{GroupResource: namespaces, name: s.Namespace}, s)
 		if of == nil || s.Namespace == "" {
 			continue
 		}

@@ -92,7 +92,7 @@ type Request struct {
 type Result int
 
 // The results. Unknown are the requests that may have been executed: the server answered with 5xx, the
-// client did not wait (499), or the log does not have the answer. Only deletions are kept of those that were not done.
+// client did not wait (499), or the log does not have the answer. Of those that were refused only deletions are kept.
 const (
 	Done Result = iota
 	Refused

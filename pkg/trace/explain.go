@@ -33,7 +33,7 @@ func (f *Facts) Explain() *Report {
 		}
 	}
 	for _, c := range q.collections {
-		if !seen[c] && c.By.Role != RoleNamespace && c.Policy == "" { // at level Metadata nothing shows what was in it
+		if !seen[c] && c.By.Role != RoleNamespace && !c.listed { // nothing shows what was in it
 			cascades = append(cascades, c)
 		}
 	}
@@ -54,7 +54,7 @@ func (d *deletion) circumstances(q *inquiry) {
 	if d.again > 0 {
 		d.also = append(d.also, reason.AskedAgain.Of(d.again))
 	}
-	if written := q.written[d.place()]; d.policy == "" && d.actor.asks() && d.when.before(written) && !createdBetween(q.byPlace[d.place()], d.when, written) {
+	if written := q.written[d.place()].when; d.policy == "" && d.actor.asks() && d.when.before(written) && !createdBetween(q.byPlace[d.place()], d.when, written) {
 		d.also = append(d.also, reason.WrittenLater.Of(written.time()))
 	}
 	if d.actor.Role != RoleCollector || d.parent != nil {
@@ -110,6 +110,9 @@ func (c *Cascade) count(d *deletion, row *Deletion) {
 	c.Objects++
 	if row.Inferred {
 		c.Inferred++
+	}
+	if row.Perhaps {
+		c.Uncertain++
 	}
 	if row.Whole != nil {
 		c.Whole++
@@ -185,7 +188,11 @@ func (r *Report) Select(q Query) *Report {
 			d := get(f)
 			target.Others = append(target.Others, Generation{d.Object, d.At, d.By, d.Doubt})
 		}
-		open = c.Unexplained || of.Perhaps
+		if open = c.Unexplained || of.Perhaps; c.Unexplained && c.By.Role == RoleCollector {
+			if shortly := r.shortlyBefore(&c); len(shortly) > 0 {
+				out.note(reason.ShortlyBefore.Of(shortly))
+			}
+		}
 	}
 	var known []*subject
 	for _, s := range r.inquiry.subjects {
@@ -202,6 +209,23 @@ func (r *Report) Select(q Query) *Report {
 		}
 	}
 	return &out
+}
+
+// moments is how long before an unexplained deletion of the collector another one is worth a remark.
+const moments = time.Minute
+
+// shortlyBefore returns what people deleted in the namespace of a cascade shortly before that began.
+func (r *Report) shortlyBefore(c *Cascade) (out []reason.Deleted) {
+	for i := range r.Cascades {
+		o := &r.Cascades[i]
+		if len(o.Deletions) == 0 || !o.By.asks() || c.From.Before(o.At) || c.From.Sub(o.At) > moments {
+			continue
+		}
+		if d := &o.Deletions[0]; d.Object.Namespace == "" || d.Object.Namespace == c.Deletions[0].Object.Namespace {
+			out = append(out, reason.Deleted{Object: d.Object, By: d.By.String(), At: d.At, Perhaps: d.Doubt != ""})
+		}
+	}
+	return out
 }
 
 func (r *Report) note(notes ...reason.Reason) {

@@ -533,7 +533,7 @@ func TestTwoOwners(t *testing.T) {
 			bob, 1 objects
 			  Deployment/other: asked for
 			unknown root, 1 objects
-			  Pod/both: unknown which owner went last: Deployment/web was deleted by alice at 2026-11-20T08:00:10Z; Deployment/other was deleted by bob at 2026-11-20T08:00:11Z
+			  Pod/both: unknown: which of its owners went last is not clear: Deployment/web was deleted by alice at 2026-11-20T08:00:10Z; Deployment/other was deleted by bob at 2026-11-20T08:00:11Z
 			`},
 		"the first one lingers": {func(l *log) {
 			l.delete(10, alice, web, lingers(web, 10, "example.com/hold"))
@@ -545,7 +545,7 @@ func TestTwoOwners(t *testing.T) {
 			bob, 1 objects
 			  Deployment/other: asked for
 			unknown root, 1 objects
-			  Pod/both: unknown which owner went last: Deployment/web was deleted by alice at 2026-11-20T08:00:10Z; Deployment/other was deleted by bob at 2026-11-20T08:00:20Z
+			  Pod/both: unknown: which of its owners went last is not clear: Deployment/web was deleted by alice at 2026-11-20T08:00:10Z; Deployment/other was deleted by bob at 2026-11-20T08:00:20Z
 			`},
 		"the last one orphaned its dependents": {func(l *log) {
 			l.delete(10, alice, web)
@@ -657,7 +657,7 @@ func TestRepeatedDeletions(t *testing.T) {
 	expect(t, l, `
 		alice, 2 objects
 		  Deployment/web: asked for (AskedAgain)
-		    ReplicaSet/web-1: its owner is gone
+		    ReplicaSet/web-1~: its owner is gone (OwnerHeld)
 		`)
 	t.Run("of which the log lacks the first", func(t *testing.T) {
 		l.Requests = l.Requests[1:]

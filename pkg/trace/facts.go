@@ -35,7 +35,7 @@ type Facts struct {
 
 	// Of requests and lines that do not tell the UID.
 	nameless []nameless
-	written  map[place]instant // the last update or patch
+	written  map[place]sighting // the last update or patch, which the log does not show
 
 	created     map[string][]instant // creates by namespace; sorted once everything is read
 	collections []*cascade
@@ -86,6 +86,7 @@ type fate struct {
 	asked    []asked
 	freed    []freed
 	lines    []*Line    // about its owners
+	unseen   []sighting // writes of which the log does not show what they left
 	goneLine instant    // by a line alone
 	orphaned bool       // a line says that its dependents were to stay
 	before   graph.Node // in the earlier scan
@@ -118,8 +119,8 @@ type sighting struct {
 }
 
 // same reports whether two sightings say the same.
-func (s *sighting) same(o *sighting) bool {
-	return s.held == o.held && s.deleted.Equal(o.deleted) && slices.EqualFunc(s.owners, o.owners, object.Reference.Equal)
+func (v *sighting) same(o *sighting) bool {
+	return v.held == o.held && v.deleted.Equal(o.deleted) && slices.EqualFunc(v.owners, o.owners, object.Reference.Equal)
 }
 
 // lastSighting returns what was seen of s last until a time, or else first after it. It reports false if it was not seen.
@@ -165,7 +166,7 @@ type whole struct {
 func NewFacts(before *snapshot.Snapshot) *Facts {
 	f := &Facts{
 		files: map[string]int32{}, types: newTypes(before), scan: before, seed: maphash.MakeSeed(), taken: map[uint64]bool{},
-		actors: map[string]*Actor{}, byUID: map[types.UID]*subject{}, written: map[place]instant{}, created: map[string][]instant{}, emptied: map[place][]instant{},
+		actors: map[string]*Actor{}, byUID: map[types.UID]*subject{}, written: map[place]sighting{}, created: map[string][]instant{}, emptied: map[place][]instant{},
 		looked: map[types.UID]*looks{}, kept: map[[2]types.UID]int{},
 	}
 	if before == nil {
@@ -324,6 +325,9 @@ func (f *Facts) writes(r *Request, gr schema.GroupResource, when instant) {
 	creates := r.Verb == "create" && r.Target.Subresource == ""
 	actor := f.actor(&r.User)
 	var s *subject
+	if r.Result != Done && creates {
+		return
+	}
 	if len(r.Objects) == 1 && r.Objects[0].UID != "" {
 		o := &r.Objects[0]
 		s = f.subject(identity(r, gr, o), gr)
@@ -337,10 +341,14 @@ func (f *Facts) writes(r *Request, gr schema.GroupResource, when instant) {
 		}
 	} else if r.Target.UID != "" && r.Target.Name != "" {
 		s = f.subject(identity(r, gr, nil), gr)
-		s.existed(when)
-		s.real = true
+		if r.Result == Done {
+			s.existed(when)
+		}
+		if s.real = s.real || r.Result == Done; r.Target.Subresource == "" && !creates {
+			s.own().unseen = append(s.unseen, sighting{when: when, by: actor})
+		}
 	}
-	if s != nil && actor.Role == RoleCollector {
+	if s != nil && actor.Role == RoleCollector && r.Result == Done {
 		for _, owner := range r.Unlinked {
 			s.own().freed = append(s.freed, freed{when, owner})
 		}
@@ -354,7 +362,9 @@ func (f *Facts) writes(r *Request, gr schema.GroupResource, when instant) {
 	case creates:
 		f.nameless = append(f.nameless, nameless{Identity: id, at: at, when: when})
 	default:
-		f.written[at] = later(f.written[at], when)
+		if f.written[at].when.us < when.us {
+			f.written[at] = sighting{when: when, by: actor}
+		}
 	}
 }
 
@@ -461,7 +471,7 @@ func (f *Facts) collection(r *Request, gr schema.GroupResource, when instant) {
 		s.own().asked = append(s.asked, a)
 	}
 	f.collections = append(f.collections, a.collection)
-	if a.collection.By.Role == RoleNamespace && r.Options == nil {
+	if a.collection.By.Role == RoleNamespace && !a.collection.listed {
 		at := place{gr, r.Target.Namespace, ""}
 		f.emptied[at] = append(f.emptied[at], when)
 	}

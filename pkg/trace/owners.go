@@ -32,7 +32,7 @@ func (q *inquiry) collected(d *deletion) {
 	perhaps := map[*deletion]reason.Brief{}
 	for i, j := range q.judgements(d.subject, refs) {
 		switch l := d.said(refs[i], func(says LineKind) bool { return says == OwnerElsewhere }, d.when); {
-		case j.Verdict == collector.VerdictDangling:
+		case j.Verdict == collector.VerdictDangling && (j.UIDHolder != nil || !q.deleted(refs[i].UID)):
 			absent = append(absent, j.Owner(refs[i]))
 			continue
 		case l != nil:
@@ -67,6 +67,17 @@ func (q *inquiry) collected(d *deletion) {
 		case linkOlder:
 			if v := d.unlinked(of.when); v != nil {
 				perhaps[of] = reason.LostOwner.Of(v.by.String(), v.when.time())
+			} else if v := q.unseenWrite(d); v != nil {
+				perhaps[of] = reason.PerhapsRelinked.Of(v.by.String(), v.when.time())
+			}
+		}
+		if of.policy != string(reason.Foreground) && perhaps[of] == nil {
+			switch last, seen := of.lastSighting(instant{}); {
+			case seen && d.when.before(last.when):
+				unknown = append(unknown, refs[i])
+				continue
+			case seen && last.held && !of.gone.known() && !last.deleted.IsZero():
+				perhaps[of] = reason.OwnerHeld.Of(refs[i])
 			}
 		}
 		if !slices.Contains(d.candidates, of) {
@@ -92,6 +103,32 @@ func (q *inquiry) collected(d *deletion) {
 	default:
 		d.decide = func(d *deletion) { d.unknown(reason.OwnersNotInEvidence) }
 	}
+}
+
+// deleted reports whether the deletion of the object with that UID is known.
+func (q *inquiry) deleted(uid types.UID) bool {
+	s := q.byUID[uid]
+	return s != nil && s.deletion != nil
+}
+
+// unseenWrite returns the last write of d before its deletion of which no log shows what it left, if d was not seen after that; else nil.
+func (q *inquiry) unseenWrite(d *deletion) (found *sighting) {
+	var last instant
+	for i := range d.sightings {
+		if v := &d.sightings[i]; v.when.us <= d.when.us {
+			last = later(last, v.when)
+		}
+	}
+	blind := d.unseen
+	if named, ok := q.written[d.place()]; ok {
+		blind = append(slices.Clone(blind), named)
+	}
+	for i := range blind {
+		if v := &blind[i]; v.when.us > last.us && v.when.us < d.when.us && v.by.Role != RoleCollector {
+			found = v
+		}
+	}
+	return found
 }
 
 // refers reports whether an object had a reference to an owner when it was seen.

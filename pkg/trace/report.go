@@ -62,13 +62,14 @@ type Cascade struct {
 	// deleted, as far as that is known: perhaps none.
 	Collection *Collection `json:"collection,omitempty"`
 
-	From     time.Time `json:"from,omitzero"` // of the first deletion
-	To       time.Time `json:"to,omitzero"`   // of the last one, or of its end
-	Objects  int       `json:"objects"`
-	Inferred int       `json:"inferred"` // of these; see Deletion
-	Claims   int       `json:"claims"`   // PersistentVolumeClaims among them
-	Volumes  int       `json:"volumes"`  // PersistentVolumes among them
-	Whole    int       `json:"whole"`    // those that a log has as a whole, so that they can be recreated
+	From      time.Time `json:"from,omitzero"` // of the first deletion
+	To        time.Time `json:"to,omitzero"`   // of the last one, or of its end
+	Objects   int       `json:"objects"`
+	Inferred  int       `json:"inferred"`  // of these; see Deletion
+	Uncertain int       `json:"uncertain"` // of these: that they have this root is not proven; see Deletion.Perhaps
+	Claims    int       `json:"claims"`    // PersistentVolumeClaims among them
+	Volumes   int       `json:"volumes"`   // PersistentVolumes among them
+	Whole     int       `json:"whole"`     // those that a log has as a whole, so that they can be recreated
 	// Deletions are in the order of a tree: each follows what it came from. Siblings are sorted by time,
 	// then by object.
 	Deletions []Deletion `json:"deletions"`
@@ -122,12 +123,12 @@ type Actor struct {
 	Role Role `json:"role"`
 	// Controller is the name of a controller as its service account has it; empty for others, and if it
 	// is unknown.
-	Controller   string   `json:"controller,omitempty"`
-	User         string   `json:"user,omitempty"` // empty if only kube-controller-manager's log has the deletion
-	Groups       []string `json:"groups,omitempty"`
-	Impersonator string   `json:"impersonator,omitempty"`
-	Agent        string   `json:"agent,omitempty"`
-	Addresses    []string `json:"addresses,omitempty"`
+	Controller string   `json:"controller,omitempty"`
+	User       string   `json:"user,omitempty"` // who authenticated; empty if only kube-controller-manager's log has the deletion
+	Groups     []string `json:"groups,omitempty"`
+	As         string   `json:"as,omitempty"` // whom the user acted as; the groups are those of that one
+	Agent      string   `json:"agent,omitempty"`
+	Addresses  []string `json:"addresses,omitempty"`
 }
 
 // Role is what the sender of a request is in the cluster. The values are part of the JSON contract.

@@ -210,7 +210,7 @@ func TestTraceBlamesNobodyForWhatSomebodyElseDid(t *testing.T) {
 						continue
 					}
 					t.Logf("%s: %s in %s: by %q, unexplained %v, perhaps %v: %s", what, d.Object.Name, d.Object.Namespace, c.By, c.Unexplained, d.Perhaps, c.Root.Reason.Message())
-					if c.By.User == ines && !c.Unexplained && !d.Perhaps || c.By.Role == trace.RoleCollector && c.By.Impersonator != "" {
+					if actingAs(c.By) == ines && !c.Unexplained && !d.Perhaps || c.By.Role == trace.RoleCollector && c.By.As != "" {
 						t.Errorf("%s blames %s for %s in %s", what, c.By, d.Object.Name, d.Object.Namespace)
 					}
 				}

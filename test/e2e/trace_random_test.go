@@ -203,9 +203,9 @@ func (t *traced) compareRoots(r *trace.Report, runs []*drawnRun, lacking bool) (
 				why[reason.CodeOf(is.of.Root.Reason)]++
 			case is.Perhaps:
 				n.perhaps++
-			case !roots[is.of.By.User]:
+			case !roots[actingAs(is.of.By)]:
 				n.wrong++
-				t.Errorf("%s, %s=%d: %s is said to be deleted by %s (%s), it was %v", what, seedVariable, run.seed, f, is.of.By.User, is.Why.Reason.Message(), slices.Collect(maps.Keys(roots)))
+				t.Errorf("%s, %s=%d: %s is said to be deleted by %s (%s), it was %v", what, seedVariable, run.seed, f, actingAs(is.of.By), is.Why.Reason.Message(), slices.Collect(maps.Keys(roots)))
 			default:
 				n.right++
 			}

@@ -65,6 +65,14 @@ func (t *traced) asAccount(ns, name string) dynamic.Interface {
 	return client
 }
 
+// actingAs returns the user as whom somebody sent a request: most users of the tests are impersonated.
+func actingAs(a trace.Actor) string {
+	if a.As != "" {
+		return a.As
+	}
+	return a.User
+}
+
 // clientOf is the client of somebody for the objects of a kind and namespace.
 func (t *traced) clientOf(who dynamic.Interface, o object) dynamic.ResourceInterface {
 	t.Helper()
@@ -186,10 +194,10 @@ func (t *traced) requireCascade(r *trace.Report, want cascadeOf) {
 			root = resourceName(&c.Deletions[0])
 		}
 		by := c.By
-		if c.Unexplained || by.Role != want.role || by.User != want.user || want.group != "" && !slices.Contains(by.Groups, want.group) ||
+		if c.Unexplained || by.Role != want.role || actingAs(by) != want.user || want.group != "" && !slices.Contains(by.Groups, want.group) ||
 			c.Verb != want.verb || c.Policy != want.policy || reason.CodeOf(c.Root.Reason) != want.why || root != want.root && want.root != "" ||
 			want.inferred != (c.Inferred > 0) {
-			t.Errorf("%s: got root %s, %s %q %v, %s %q, %s, %d inferred, unexplained: %v", want.name, root, by.Role, by.User, by.Groups, c.Verb, c.Policy, reason.CodeOf(c.Root.Reason), c.Inferred, c.Unexplained)
+			t.Errorf("%s: got root %s, %s %q %v, %s %q, %s, %d inferred, unexplained: %v", want.name, root, by.Role, actingAs(by), by.Groups, c.Verb, c.Policy, reason.CodeOf(c.Root.Reason), c.Inferred, c.Unexplained)
 		}
 		if !want.begun.IsZero() && (c.At.Before(want.begun.Add(-10*time.Millisecond)) || c.At.After(want.end)) {
 			t.Errorf("%s: at %v, want between %v and %v", want.name, c.At, want.begun, want.end)
@@ -382,11 +390,11 @@ func TestTraceNamesWhoDeletedWhat(t *testing.T) {
 	}{{former, "ann@example.com"}, {latter, "bob@example.com"}} {
 		below := r.Select(trace.Query{Type: "configmap", Namespace: names, Name: map[string]string{"ann@example.com": "of-former", "bob@example.com": "of-latter"}[o.by]})
 		c := r.Select(trace.Query{UID: string(o.GetUID())})
-		if c == nil || c.Cascades[0].By.User != o.by || c.Cascades[0].Unexplained || c.Cascades[0].Objects != 2 || below == nil || below.Cascades[0].Deletions[0].Object.UID != o.GetUID() {
+		if c == nil || actingAs(c.Cascades[0].By) != o.by || c.Cascades[0].Unexplained || c.Cascades[0].Objects != 2 || below == nil || below.Cascades[0].Deletions[0].Object.UID != o.GetUID() {
 			t.Errorf("an object of a reused name: %+v and %+v, want it deleted by %s", c, below, o.by)
 		}
 	}
-	if c := r.Select(trace.Query{Type: "configmap", Namespace: names, Name: "reused"}); c == nil || c.Cascades[0].By.User != "bob@example.com" || len(c.Target.Others) != 1 {
+	if c := r.Select(trace.Query{Type: "configmap", Namespace: names, Name: "reused"}); c == nil || actingAs(c.Cascades[0].By) != "bob@example.com" || len(c.Target.Others) != 1 {
 		t.Errorf("the name that was reused: %+v", c)
 	}
 	// Without the log of kube-controller-manager, the answers are the same.

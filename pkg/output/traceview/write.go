@@ -62,6 +62,9 @@ func (v View) cascades(w io.Writer, r *trace.Report) error {
 			took = duration.HumanDuration(c.To.Sub(c.From))
 		}
 		notes := data(c)
+		if c.Uncertain > 0 && !c.Perhaps {
+			notes = append(notes, "perhaps only "+wording.Thousands(c.Objects-c.Uncertain)+" of them")
+		}
 		if c.Unexplained || c.By.Role == trace.RoleCollector {
 			notes = append(notes, brief(c.Root))
 		}
@@ -443,7 +446,10 @@ func (t *targetWriter) why(d *trace.Deletion) string {
 	default:
 		text = who(d.By) + ": " + text
 	}
-	if root && d.By.Role != trace.RoleCollector {
+	if d.Perhaps && !root {
+		text = "perhaps: " + text
+	}
+	if root && d.By.Role != trace.RoleCollector && !t.cascade.Unexplained {
 		text += policy(d.Policy)
 	}
 	if d == t.deletion && d.Parent >= 0 {
@@ -482,6 +488,9 @@ func (t *targetWriter) meaning() {
 	switch why := escape.Sentence(reason.Message(c.Root.Reason)); {
 	case wrong:
 		t.line("Nobody asked for this deletion.")
+		if why != brief(c.Root) {
+			t.line("%s", sentence(c.Root.Reason))
+		}
 	case c.Unexplained && strings.HasPrefix(why, "unknown"):
 		t.line("Who began it is %s.", why)
 	case c.Unexplained:
@@ -499,11 +508,16 @@ func (t *targetWriter) meaning() {
 		t.line("The garbage collector deleted %s later for an unknown reason: perhaps because of this.", wording.Count(perhaps, "object"))
 	}
 	if (perhaps > 0 || c.Unexplained && c.By.Role == trace.RoleCollector) && !slices.ContainsFunc(t.report.Sources, func(s trace.Source) bool { return s.Form == trace.FormScan }) {
-		t.line("A snapshot from before (--before) or an audit log at level RequestResponse may show why.")
+		detailed := slices.ContainsFunc(t.report.Sources, func(s trace.Source) bool { return s.Levels["RequestResponse"] > 0 })
+		if detailed {
+			t.line("A snapshot from before (--before) may show why.")
+		} else {
+			t.line("A snapshot from before (--before) or an audit log at level RequestResponse may show why.")
+		}
 	}
 	t.circumstances()
 	if c.Inferred > 0 {
-		t.line("For %s of %s it is inferred that it went, or what it came from: no log shows it.", wording.Thousands(c.Inferred), wording.Count(c.Objects, "object"))
+		t.line("%s of %s: in no log, and inferred.", wording.Thousands(c.Inferred), wording.Count(c.Objects, "deletion"))
 	}
 	if parts := data(c); len(parts) > 0 {
 		t.line("%s", t.Palette.Deleted("Among what went: "+strings.Join(parts, ", ")+"."))
@@ -551,14 +565,14 @@ func (t *targetWriter) circumstances() {
 
 // proof returns what the claim about a request rests on.
 func proof(b *trace.Basis) string {
-	text := fmt.Sprintf("That rests on %s, byte %s", escape.Word(b.File), wording.Thousands(int(b.Offset)))
+	text := fmt.Sprintf("Evidence: %s at byte %d", escape.Word(b.File), b.Offset)
 	if b.ID != "" {
-		text += " (audit ID " + escape.Word(b.ID) + ")"
+		text += ", audit ID " + escape.Word(b.ID)
 	}
 	if b.Code != 0 {
-		text += fmt.Sprintf(", answered with %d", b.Code)
+		text += fmt.Sprintf(", HTTP %d", b.Code)
 	}
-	return text + "; nothing that was read asks for it before."
+	return text + ". No earlier request for it was read."
 }
 
 // identified returns who someone is, and what the log has about that.
@@ -570,7 +584,7 @@ func identified(a trace.Actor) string {
 			parts = append(parts, what+escape.Word(value))
 		}
 	}
-	if a.Impersonator == "" {
+	if a.As == "" {
 		add("user ", a.User)
 	}
 	add("groups ", wording.List(a.Groups, 5))

@@ -213,7 +213,7 @@ func (r *reader) event(e *event) error {
 	switch {
 	case deletes(q):
 		dryRun, err = e.options(query)
-	case q.Result != trace.Done:
+	case q.Result == trace.Refused:
 		return nil
 	default:
 		q.MayBeDryRun = e.uri == ""

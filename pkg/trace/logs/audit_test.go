@@ -227,7 +227,7 @@ func TestReadUnderstands(t *testing.T) {
 		"a client that left":                 {m{"responseStatus": m{"code": 499}}, `delete configmaps shop web, by jane, options "", unknown`},
 		"a refusal":                          {m{"responseStatus": m{"code": 403}}, `delete configmaps shop web, by jane, options "", refused`},
 		"an update that was refused":         {m{"verb": "update", "responseStatus": m{"code": 409}}, ""},
-		"an update whose outcome is unknown": {m{"verb": "update", "responseStatus": m{"code": 504}}, ""},
+		"an update whose outcome is unknown": {m{"verb": "update", "responseStatus": m{"code": 504}}, "update configmaps shop web, by jane, unknown"},
 		"accepted":                           {m{"responseStatus": m{"code": 202}}, `delete configmaps shop web, by jane, options ""`},
 		"no object":                          {m{"objectRef": nil}, ""},
 		"an option in the URL, no body":      {m{"requestURI": "/x?propagationPolicy=Orphan"}, `delete configmaps shop web, by jane, options "Orphan"`},

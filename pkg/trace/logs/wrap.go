@@ -34,7 +34,10 @@ func (r *reader) value(v value, in around) error {
 	case isAudit(o.get("apiVersion")) && o.get("kind").is("Event"):
 		return r.audit(o, &in)
 	case o.get("protoPayload") != nil:
-		return cmp.Or(r.ofCluster(o), r.google(o, &in))
+		if err := r.ofCluster(o); err != nil {
+			return err
+		}
+		return r.google(o, &in)
 	case o.get("ts") != nil && o.get("caller") != nil:
 		return r.klogJSON(o, &in)
 	case in.depth == maxWraps && isEvent(o):
@@ -80,7 +83,7 @@ func ofControlPlane(o fields) error {
 			return errOther
 		}
 	}
-	if o.get("resource").get("type").is("k8s_container") {
+	if o.get("resource").get("type").is("k8s_container") || bytes.HasPrefix(o.get("logGroup").bytes(), []byte("/aws/containerinsights/")) {
 		return errOther
 	}
 	return nil
