@@ -58,17 +58,12 @@ func verifyResponse(r *http.Response) error {
 	if !slices.Contains(expected, r.StatusCode) {
 		return NewAnswerError("its status is %d", r.StatusCode)
 	}
-	switch kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind {
-	case runtime.ContentTypeJSON, runtime.ContentTypeProtobuf:
-		return nil
-	case "text/plain":
-		if r.Request.Header.Get("Accept") == AcceptLog {
-			return nil
-		}
-		fallthrough
-	default:
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	isLog := kind == "text/plain" && r.Request.Header.Get("Accept") == AcceptLog
+	if !isLog && kind != runtime.ContentTypeJSON && kind != runtime.ContentTypeProtobuf {
 		return NewAnswerError("its content type is %q", kind)
 	}
+	return nil
 }
 
 func verifyErrorStatus(r *http.Response) error {

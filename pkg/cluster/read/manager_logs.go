@@ -10,11 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
+
+var pods = snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}
 
 // NamespaceEvents returns all Events in a namespace, as the API server answers.
 func NamespaceEvents(ctx context.Context, c *client.Client, namespace string) ([]byte, error) {
-	raw, err := c.GetRaw(ctx, "/api/v1/namespaces/"+namespace+"/events", "application/json")
+	raw, err := c.Fetch(ctx, client.Query{Type: events, Namespace: namespace}, client.AcceptWhole, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("read the Events in namespace %q: %w", namespace, err)
 	}
@@ -24,18 +27,19 @@ func NamespaceEvents(ctx context.Context, c *client.Client, namespace string) ([
 // ManagerLogs calls yield with the logs of kube-controller-manager, with times, if it is a Pod of kube-system with the label that kubeadm
 // gives it; one that cannot be read does not hold up the others.
 func ManagerLogs(ctx context.Context, c *client.Client, yield func(pod string, log io.Reader) error) error {
-	const path = "/api/v1/namespaces/kube-system/pods"
-	raw, err := c.Send(ctx, c.REST.Get().AbsPath(path).Param("labelSelector", "component=kube-controller-manager").SetHeader("Accept", "application/json"))
-	var pods metav1.PartialObjectMetadataList
+	of := client.Query{Type: pods, Namespace: metav1.NamespaceSystem}
+	raw, err := c.Fetch(ctx, of, client.AcceptWhole, metav1.ListOptions{LabelSelector: "component=kube-controller-manager"})
+	var managers metav1.PartialObjectMetadataList
 	if err == nil {
-		err = json.Unmarshal(raw, &pods)
+		err = json.Unmarshal(raw, &managers)
 	}
 	if err != nil {
 		return fmt.Errorf("find the Pods of kube-controller-manager: %w", err)
 	}
 	var failed error
-	for _, pod := range pods.Items {
-		in, err := c.REST.Get().AbsPath(path, pod.Name, "log").Param("timestamps", "true").SetHeader("Accept", client.AcceptLog).Stream(ctx)
+	for _, pod := range managers.Items {
+		of.Name = pod.Name
+		in, err := client.SetPath(c.REST.Get(), of).Suffix("log").Param("timestamps", "true").SetHeader("Accept", client.AcceptLog).Stream(ctx)
 		if err == nil {
 			err = yield(pod.Name, in)
 			_ = in.Close()
