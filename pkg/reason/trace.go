@@ -26,14 +26,18 @@ func (d Deleted) phrase() string {
 		text += " by " + d.By
 	}
 	if !d.At.IsZero() {
-		text += " at " + clock(d.At)
+		text += " at " + Clock(d.At)
 	}
 	return text
 }
 
-// clock returns a time, which may have no year (the year 0), as a log of klog has none.
-func clock(t time.Time) string {
-	if t.Year() == 0 {
+// HasYear reports whether a time has a year. A log of klog has none: its times are in the year 0, or in one of the next if it goes on
+// over the end of a year.
+func HasYear(t time.Time) bool { return t.Year() >= 1000 }
+
+// Clock returns a time in UTC to the second, without the year if it has none.
+func Clock(t time.Time) string {
+	if !HasYear(t) {
 		return t.Format("01-02 15:04:05")
 	}
 	return t.UTC().Format(time.RFC3339)
@@ -59,7 +63,7 @@ const (
 )
 
 func (a Asked) phrase() string {
-	text := a.By + " asked for it at " + clock(a.At)
+	text := a.By + " asked for it at " + Clock(a.At)
 	switch {
 	case a.Doubt == MayBeDryRun:
 		text += ", perhaps as a dry run: the log does not tell"
@@ -97,9 +101,9 @@ func (l Linked) phrase() string {
 	case l.By == "":
 		return text + "; who wrote the reference is not in the log"
 	case l.Created:
-		return text + fmt.Sprintf(": %s created it so at %s", l.By, clock(l.Seen))
+		return text + fmt.Sprintf(": %s created it so at %s", l.By, Clock(l.Seen))
 	}
-	return text + fmt.Sprintf(": %s wrote it so at %s", l.By, clock(l.Seen))
+	return text + fmt.Sprintf(": %s wrote it so at %s", l.By, Clock(l.Seen))
 }
 
 // Why an object was deleted, as the logs of a cluster tell it (kubectl gc trace). Each is said of a
@@ -177,7 +181,7 @@ var (
 	// two files do not agree on whether it was deleted
 	Contradicted = says2("Contradicted", "deletion sighting", func(deletion, sighting Asked) string {
 		return fmt.Sprintf("unknown whether it was deleted: %s has the deletion by %s at %s, and by %s it was there at %s, not being deleted",
-			deletion.Source, deletion.By, clock(deletion.At), sighting.Source, clock(sighting.At))
+			deletion.Source, deletion.By, Clock(deletion.At), sighting.Source, Clock(sighting.At))
 	})
 
 	// the collector deleted it, and no evidence shows its owners
@@ -213,7 +217,7 @@ var (
 var (
 	// a restarted collector knows of no owner until it has seen it, and asks for it
 	CollectorRestarted = says("CollectorRestarted", "at", func(at time.Time) string {
-		return "the garbage collector had started at " + clock(at)
+		return "the garbage collector had started at " + Clock(at)
 	})
 	// no line shows the deletion; the object was there before, and cannot have survived its parent
 	WentAtTheLatest = fixed("WentAtTheLatest", "its own deletion is in no log: it went with that at the latest")
@@ -223,11 +227,11 @@ var (
 	PerhapsLinkedLater = with[object.Reference]("PerhapsLinkedLater", "owner", "nothing that was read shows that it referred to %s before that was deleted: whoever wrote the reference later may be the cause instead")
 	// after the deletion of the owner, somebody removed the reference to another one
 	LostOwner = says2("LostOwner", "by at", func(by string, at time.Time) string {
-		return "after the deletion of that owner it still had another one, until " + clock(at) + ": the reference to that is gone in what " + by + " wrote"
+		return "after the deletion of that owner it still had another one, until " + Clock(at) + ": the reference to that is gone in what " + by + " wrote"
 	})
 	// the log does not show what a write left, which may have changed the owners
 	PerhapsRelinked = says2("PerhapsRelinked", "by at", func(by string, at time.Time) string {
-		return "what " + by + " wrote at " + clock(at) + " is not in the log, and may have given it other owners"
+		return "what " + by + " wrote at " + Clock(at) + " is not in the log, and may have given it other owners"
 	})
 	// the deletion of the owner was asked for, and something held it
 	OwnerHeld = with[object.Reference]("OwnerHeld", "owner", "finalizers held its owner %s when that was seen last, and nothing shows that it was gone")
@@ -246,18 +250,18 @@ var (
 	PerhapsDone = says("PerhapsDone", "request", func(a Asked) string {
 		switch a.Doubt {
 		case MayBeDryRun:
-			return "whether the request of " + clock(a.At) + " was a dry run is not in the log"
+			return "whether the request of " + Clock(a.At) + " was a dry run is not in the log"
 		case OtherObject:
-			return "the log has no UID for the request of " + clock(a.At) + ": it may have been for another object of that name"
+			return "the log has no UID for the request of " + Clock(a.At) + ": it may have been for another object of that name"
 		case UnknownResult:
 		}
-		return "whether the request of " + clock(a.At) + " was executed is not known: " + a.answer()
+		return "whether the request of " + Clock(a.At) + " was executed is not known: " + a.answer()
 	})
 	// other requests for the same deletion followed
 	AskedAgain = says("AskedAgain", "requests", func(n int) string { return Count(n, "more request") + " for it in the log" })
 	// the log has no options of the request, so that it may be a dry run
 	WrittenLater = says("WrittenLater", "at", func(at time.Time) string {
-		return "it was changed at " + clock(at) + ", so it was still there; in a log at level Metadata, a dry run looks like a deletion"
+		return "it was changed at " + Clock(at) + ", so it was still there; in a log at level Metadata, a dry run looks like a deletion"
 	})
 	// its Namespace was being deleted, which need not be the cause
 	NamespaceWasTerminating = says("NamespaceWasTerminating", "namespace", func(n Deleted) string {
@@ -265,7 +269,7 @@ var (
 	})
 	// the collector removed the reference to an owner that was deleted with policy Orphan, so that this one stays
 	Freed = says2("Freed", "owner at,omitzero", func(owner Deleted, at time.Time) string {
-		return "it lost its owner and stayed: the garbage collector removed the reference at " + clock(at) + "; " + owner.phrase()
+		return "it lost its owner and stayed: the garbage collector removed the reference at " + Clock(at) + "; " + owner.phrase()
 	})
 	// what the owner left behind
 	Orphaned = says2("Orphaned", "dependents default,omitzero", func(dependents []object.Identity, byDefault bool) string {
@@ -277,18 +281,18 @@ var (
 	})
 	// a request for its deletion that did nothing
 	WasRefused = says("WasRefused", "request", func(a Asked) string {
-		return fmt.Sprintf("the deletion that %s asked for at %s was refused with %d", a.By, clock(a.At), a.Code)
+		return fmt.Sprintf("the deletion that %s asked for at %s was refused with %d", a.By, Clock(a.At), a.Code)
 	})
 	// a request for its deletion that may have been a dry run was one, or it was not done
 	NotDone = says2("NotDone", "request seen", func(a Asked, seen time.Time) string {
-		return fmt.Sprintf("the deletion that %s asked for at %s was not done, or was a dry run: it was there at %s, not being deleted", a.By, clock(a.At), clock(seen))
+		return fmt.Sprintf("the deletion that %s asked for at %s was not done, or was a dry run: it was there at %s, not being deleted", a.By, Clock(a.At), Clock(seen))
 	})
 	// no deletion of it is known
 	SeenLast = says("SeenLast", "at,omitzero", func(at time.Time) string {
 		if at.IsZero() {
 			return "it is in the snapshot from before"
 		}
-		return "it was last seen at " + clock(at)
+		return "it was last seen at " + Clock(at)
 	})
 	// a request for all objects of a kind, or those with some labels, may have deleted it
 	MayBeAmong = says("MayBeAmong", "collection", func(c InCollectionOf) string {

@@ -3,6 +3,8 @@ package trace
 import (
 	"slices"
 	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // correction is what is wrong with the times of a log: the years that are missing, and by how much its clock is behind.
@@ -50,7 +52,7 @@ func (q *inquiry) corrections() map[string]correction {
 // behind returns what is wrong with the time of a line about a request.
 func behind(line, request time.Time) correction {
 	best := correction{skew: request.Sub(line)}
-	if line.Year() >= year1000 {
+	if reason.HasYear(line) {
 		return best
 	}
 	for years := request.Year() - 2; years <= request.Year()+1; years++ {

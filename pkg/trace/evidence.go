@@ -88,6 +88,9 @@ type Request struct {
 	Unlinked []types.UID
 }
 
+// Created is the code of a request that created an object, which may be a patch or an update too.
+const Created = 201
+
 // Result is what became of a request.
 type Result int
 

@@ -35,7 +35,7 @@ type Facts struct {
 
 	// Of requests and lines that do not tell the UID.
 	nameless []nameless
-	written  map[place]sighting // the last update or patch, which the log does not show
+	written  map[place]write // the last update or patch, which the log does not show
 
 	created     map[string][]instant // creates by namespace; sorted once everything is read
 	collections []*cascade
@@ -86,7 +86,7 @@ type fate struct {
 	asked    []asked
 	freed    []freed
 	lines    []*Line    // about its owners
-	unseen   []sighting // writes of which the log does not show what they left
+	unseen   []write    // the log does not show what they left
 	goneLine instant    // by a line alone
 	orphaned bool       // a line says that its dependents were to stay
 	before   graph.Node // in the earlier scan
@@ -133,6 +133,12 @@ func (s *subject) lastSighting(until instant) (sighting, bool) {
 	return sighting{}, false
 }
 
+// write is an update or a patch of which the log does not show what it left.
+type write struct {
+	when instant
+	by   *Actor
+}
+
 // freed is an owner to which the collector removed the reference.
 type freed struct {
 	when  instant
@@ -166,7 +172,7 @@ type whole struct {
 func NewFacts(before *snapshot.Snapshot) *Facts {
 	f := &Facts{
 		files: map[string]int32{}, types: newTypes(before), scan: before, seed: maphash.MakeSeed(), taken: map[uint64]bool{},
-		actors: map[string]*Actor{}, byUID: map[types.UID]*subject{}, written: map[place]sighting{}, created: map[string][]instant{}, emptied: map[place][]instant{},
+		actors: map[string]*Actor{}, byUID: map[types.UID]*subject{}, written: map[place]write{}, created: map[string][]instant{}, emptied: map[place][]instant{},
 		looked: map[types.UID]*looks{}, kept: map[[2]types.UID]int{},
 	}
 	if before == nil {
@@ -319,19 +325,16 @@ func identity(r *Request, gr schema.GroupResource, s *Seen) object.Identity {
 
 // writes takes a create, an update or a patch.
 func (f *Facts) writes(r *Request, gr schema.GroupResource, when instant) {
-	if r.MayBeDryRun {
+	creates := r.Verb == "create" && r.Target.Subresource == ""
+	if r.MayBeDryRun || creates && r.Result != Done {
 		return
 	}
-	creates := r.Verb == "create" && r.Target.Subresource == ""
 	actor := f.actor(&r.User)
 	var s *subject
-	if r.Result != Done && creates {
-		return
-	}
 	if len(r.Objects) == 1 && r.Objects[0].UID != "" {
 		o := &r.Objects[0]
 		s = f.subject(identity(r, gr, o), gr)
-		s.see(&o.Object, &sighting{when: when, by: actor, creates: creates || r.Code == created})
+		s.see(&o.Object, &sighting{when: when, by: actor, creates: creates || r.Code == Created})
 		if creates {
 			s.creation = when
 		}
@@ -345,7 +348,7 @@ func (f *Facts) writes(r *Request, gr schema.GroupResource, when instant) {
 			s.existed(when)
 		}
 		if s.real = s.real || r.Result == Done; r.Target.Subresource == "" && !creates {
-			s.own().unseen = append(s.unseen, sighting{when: when, by: actor})
+			s.own().unseen = append(s.unseen, write{when, actor})
 		}
 	}
 	if s != nil && actor.Role == RoleCollector && r.Result == Done {
@@ -361,15 +364,10 @@ func (f *Facts) writes(r *Request, gr schema.GroupResource, when instant) {
 	case s != nil || id.Name == "" || r.Target.Subresource != "":
 	case creates:
 		f.nameless = append(f.nameless, nameless{Identity: id, at: at, when: when})
-	default:
-		if f.written[at].when.us < when.us {
-			f.written[at] = sighting{when: when, by: actor}
-		}
+	case f.written[at].when.us < when.us:
+		f.written[at] = write{when, actor}
 	}
 }
-
-// created is the code of a request that created an object, which may be a patch or an update too.
-const created = 201
 
 // holds takes where the whole of an object is.
 func (s *subject) holds(o *Seen, r *Request, when instant) {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // instant is a time by the clock of one file: of one API server, or of several whose clocks are close. The
@@ -40,11 +42,8 @@ func (i instant) time() time.Time {
 	return time.UnixMicro(i.us).UTC()
 }
 
-// yearless reports whether i is of a log whose times have no year. It is in the year 0, or in one of the next if the log
-// goes on over the end of a year.
-func (i instant) yearless() bool { return i.time().Year() < year1000 }
-
-const year1000 = 1000
+// yearless reports whether i is of a log whose times have no year.
+func (i instant) yearless() bool { return !reason.HasYear(i.time()) }
 
 func (i instant) add(d time.Duration) instant { return instant{i.us + d.Microseconds(), i.file} }
 

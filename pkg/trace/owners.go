@@ -67,8 +67,8 @@ func (q *inquiry) collected(d *deletion) {
 		case linkOlder:
 			if v := d.unlinked(of.when); v != nil {
 				perhaps[of] = reason.LostOwner.Of(v.by.String(), v.when.time())
-			} else if v := q.unseenWrite(d); v != nil {
-				perhaps[of] = reason.PerhapsRelinked.Of(v.by.String(), v.when.time())
+			} else if w := q.unseenWrite(d); w != nil {
+				perhaps[of] = reason.PerhapsRelinked.Of(w.by.String(), w.when.time())
 			}
 		}
 		if of.policy != string(reason.Foreground) && perhaps[of] == nil {
@@ -112,20 +112,16 @@ func (q *inquiry) deleted(uid types.UID) bool {
 }
 
 // unseenWrite returns the last write of d before its deletion of which no log shows what it left, if d was not seen after that; else nil.
-func (q *inquiry) unseenWrite(d *deletion) (found *sighting) {
-	var last instant
-	for i := range d.sightings {
-		if v := &d.sightings[i]; v.when.us <= d.when.us {
-			last = later(last, v.when)
-		}
-	}
-	blind := d.unseen
+func (q *inquiry) unseenWrite(d *deletion) (found *write) {
+	last, seen := d.lastSighting(d.when)
+	unseen := d.unseen
 	if named, ok := q.written[d.place()]; ok {
-		blind = append(slices.Clone(blind), named)
+		unseen = append(slices.Clone(unseen), named)
 	}
-	for i := range blind {
-		if v := &blind[i]; v.when.us > last.us && v.when.us < d.when.us && v.by.Role != RoleCollector {
-			found = v
+	for i := range unseen {
+		seenSince := seen && unseen[i].when.us <= last.when.us && last.when.us <= d.when.us
+		if w := &unseen[i]; !seenSince && w.when.us < d.when.us && w.by.Role != RoleCollector {
+			found = w
 		}
 	}
 	return found

@@ -109,7 +109,7 @@ func (t *typeMap) place(s *subject) {
 	}
 }
 
-// all returns the types that the evidence shows, for a scan that is made of it and for the command line.
+// all returns the types that the evidence shows, for the command line.
 func (t *typeMap) all() []snapshot.Type {
 	out := slices.Clone(t.served)
 	for gr, kind := range t.kinds {

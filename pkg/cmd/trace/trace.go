@@ -144,10 +144,10 @@ func (c *traceCommand) run(ctx context.Context, args []string) error {
 	}
 	facts := trace.NewFacts(before)
 	reader := logReader{scan: c.scan, facts: facts, options: logs.Options{Year: c.year}}
-	if files := slices.Concat(c.auditLogs, c.controllerLogs); len(files) > 0 {
-		err = reader.read(ctx, files)
-	} else {
+	if c.live() {
 		err = reader.cluster(ctx, c.query.Namespace)
+	} else {
+		err = reader.read(ctx, slices.Concat(c.auditLogs, c.controllerLogs))
 	}
 	if err != nil {
 		return err

@@ -144,9 +144,9 @@ func (v View) coverage(w io.Writer, r *trace.Report) error {
 		case s.Form == trace.FormScan && s.First.IsZero():
 			parts[0] += ", which does not say when it was made"
 		case s.Form == trace.FormScan:
-			parts[0] += " of " + moment(s.First)
+			parts[0] += " of " + reason.Clock(s.First)
 		case !s.First.IsZero():
-			parts[0] += " from " + moment(s.First) + " to " + moment(s.Last)
+			parts[0] += " from " + reason.Clock(s.First) + " to " + reason.Clock(s.Last)
 		}
 		if s.Events > 0 {
 			parts = append(parts, written(s.Resources), detail(s.Levels))
@@ -177,10 +177,10 @@ func (v View) coverage(w io.Writer, r *trace.Report) error {
 		if o.More > 0 {
 			more = " (and " + wording.Count(o.More, "other line") + ")"
 		}
-		fmt.Fprintf(w, "The garbage collector did not work from %s to %s: %s%s.\n", moment(o.From), moment(o.To), escape.Sentence(o.Reason), more)
+		fmt.Fprintf(w, "The garbage collector did not work from %s to %s: %s%s.\n", reason.Clock(o.From), reason.Clock(o.To), escape.Sentence(o.Reason), more)
 	}
 	for _, l := range r.Loops {
-		fmt.Fprintf(w, "The garbage collector looked at %s %s times from %s to %s: a loop.\n", escape.Line(l.Object.String()), wording.Thousands(l.Times), moment(l.From), moment(l.To))
+		fmt.Fprintf(w, "The garbage collector looked at %s %s times from %s to %s: a loop.\n", escape.Line(l.Object.String()), wording.Thousands(l.Times), reason.Clock(l.From), reason.Clock(l.To))
 	}
 	return nil
 }
@@ -208,14 +208,6 @@ func detail(levels map[string]int) string {
 		return "no deletions"
 	}
 	return "deletions: " + strings.Join(parts, ", ")
-}
-
-// moment returns a time as every view writes it, or without a year if the log has none.
-func moment(t time.Time) string {
-	if t.Year() < 1000 {
-		return t.Format("01-02 15:04:05")
-	}
-	return wording.Time(t)
 }
 
 // root returns what a cascade began with.
@@ -278,7 +270,7 @@ func dated(t time.Time) string {
 	if t.IsZero() {
 		return "unknown"
 	}
-	return strings.NewReplacer("T", " ", "Z", "").Replace(moment(t))
+	return strings.NewReplacer("T", " ", "Z", "").Replace(reason.Clock(t))
 }
 
 func brief(n reason.Nested) string { return escape.Sentence(reason.Short(n.Reason)) }
@@ -330,7 +322,7 @@ func (t *targetWriter) headline() {
 	switch {
 	case d.At.IsZero():
 		text += ", at a time that is in no file."
-	case d.At.Year() < 1000:
+	case !reason.HasYear(d.At):
 		text += d.At.Format(" on 01-02 at 15:04:05 UTC, of a year that is in no file.")
 	default:
 		text += d.At.UTC().Format(" on 2006-01-02 at 15:04:05 UTC.")
@@ -527,7 +519,7 @@ func (t *targetWriter) meaning() {
 		if other.Doubt != "" {
 			was = "may have been"
 		}
-		t.line("Another %s %s deleted by %s at %s.", escape.Line(other.Object.String()), was, escape.Word(cmp.Or(other.By.String(), "someone unknown")), moment(other.At))
+		t.line("Another %s %s deleted by %s at %s.", escape.Line(other.Object.String()), was, escape.Word(cmp.Or(other.By.String(), "someone unknown")), reason.Clock(other.At))
 	}
 	if c.Whole > 0 {
 		holds := fmt.Sprintf("The audit log holds %s of %s in full", wording.Thousands(c.Whole), wording.Count(c.Objects, "object"))

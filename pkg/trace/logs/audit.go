@@ -186,9 +186,6 @@ var errTime = errors.New("it has a time that no server writes")
 // possible reports whether a server writes a time. Some other times cannot be written as JSON again.
 func possible(t time.Time) bool { return t.UTC().Year() >= 1970 && t.UTC().Year() <= 9999 }
 
-// created is the code of a request that created an object, which may be a patch or an update too.
-const created = 201
-
 // event gives the sink what an event says, unless that is a dry run or a write that was not done.
 func (r *reader) event(e *event) error {
 	q := &e.Request
@@ -206,7 +203,7 @@ func (r *reader) event(e *event) error {
 	if q.Target.Group == "" && q.Target.Resource == "namespaces" {
 		q.Target.Namespace = "" // it is the name
 	}
-	if q.Verb == "create" && q.Target.Subresource == "" || q.Code == created {
+	if q.Verb == "create" && q.Target.Subresource == "" || q.Code == trace.Created {
 		q.Target.UID = "" // the client's; the server made another one
 	}
 	dryRun, err := query.Has("dryRun"), error(nil)
