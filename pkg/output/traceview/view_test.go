@@ -2,8 +2,10 @@ package traceview_test
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -105,11 +107,11 @@ func report(target int, cascades ...trace.Cascade) *trace.Report {
 func TestScreens(t *testing.T) {
 	namespace := id("v1", "Namespace", "", "legacy")
 	hidden := deletion(id("v1", "PersistentVolumeClaim", "legacy", "data-0"), 0, 0, 1, trace.Actor{}, reason.NamespaceDeleted.Of(reason.Deleted{Object: namespace, By: kim.User, At: begin}))
-	hidden.At, hidden.Inferred = time.Time{}, true
+	hidden.At, hidden.Inferred, hidden.Perhaps = time.Time{}, true, true
 	hidden.Circumstances = append(hidden.Circumstances, nested(reason.WentAtTheLatest))
 	legacy := cascade(kim, reason.AskedFor.Of(kim.User), deletion(namespace, 0, -1, 0, kim, reason.AskedFor.Of(kim.User)), hidden)
 	legacy.To = begin
-	legacy.Objects, legacy.Inferred, legacy.Claims, legacy.Volumes = 2, 1, 1, 1
+	legacy.Objects, legacy.Inferred, legacy.Uncertain, legacy.Claims, legacy.Volumes = 2, 1, 1, 1, 1
 
 	tool := kim
 	tool.Role, tool.Agent = trace.RoleThisTool, "kubectl-gc/v0.9.0"
@@ -128,6 +130,10 @@ func TestScreens(t *testing.T) {
 	long.To = at(200_000)
 	long.Deletions[4].At = at(200_000)
 
+	// As trace.Report.Select leaves it: without the siblings of the target.
+	pod := deployment(30)
+	pod.Deletions = append(pod.Deletions[:2], pod.Deletions[13])
+
 	again := report(0, deployment(1))
 	again.Target.Others = append(again.Target.Others, trace.Generation{Object: again.Cascades[0].Deletions[0].Object, At: at(-300), By: collector})
 	before := report(0, redis())
@@ -145,7 +151,7 @@ func TestScreens(t *testing.T) {
 	screens := map[string]*trace.Report{
 		"perhaps": report(0, perhaps), "trouble": trouble,
 		"all": report(-1, deployment(30), redis(), legacy, pods, unexplained), "nothing": report(-1), "redis": before,
-		"pod": report(13, deployment(30)), "namespace": report(1, legacy), "collection": report(0, pods),
+		"pod": report(2, pod), "siblings": report(1, deployment(30)), "namespace": report(1, legacy), "collection": report(0, pods),
 		"unexplained": report(0, unexplained), "hostile": report(0, evil), "days": report(0, long), "again": again,
 	}
 	var got bytes.Buffer
@@ -154,7 +160,7 @@ func TestScreens(t *testing.T) {
 			fmt.Fprintf(&got, "== %s at %d columns ==\n%s\n", name, columns, screen(t, columns, false, screens[name]))
 		}
 	}
-	fmt.Fprintf(&got, "== wide ==\n%s", screen(t, 0, true, report(13, deployment(30))))
+	fmt.Fprintf(&got, "== wide ==\n%s", screen(t, 0, true, report(1, deployment(30))))
 	golden := filepath.Join("testdata", "screens.txt")
 	if *update {
 		if err := os.WriteFile(golden, got.Bytes(), 0o600); err != nil {
@@ -190,4 +196,25 @@ func screen(t *testing.T, columns int, wide bool, r *trace.Report) string {
 		}
 	}
 	return out.String()
+}
+
+// broken fails from its n-th write on.
+type broken struct{ n int }
+
+func (b *broken) Write(text []byte) (int, error) {
+	if b.n--; b.n < 0 {
+		return 0, io.ErrClosedPipe
+	}
+	return len(text), nil
+}
+
+func TestErrorsOfTheWriterAreReturned(t *testing.T) {
+	view := traceview.View{Palette: color.New(color.Never, false, false), Suggest: func(...string) string { return "" }}
+	for _, r := range []*trace.Report{report(0, deployment(1)), report(-1, deployment(1)), report(-1)} {
+		for n := range 3 { // no screen has fewer lines
+			if err := view.Write(&broken{n}, r); !errors.Is(err, io.ErrClosedPipe) {
+				t.Errorf("after %d writes: %v", n, err)
+			}
+		}
+	}
 }

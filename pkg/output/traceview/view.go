@@ -1,0 +1,102 @@
+// Package traceview writes for a person who deleted what: a table of cascades, or one cascade as a tree
+// with times, in UTC. Text of logs is escaped and shortened here.
+package traceview
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
+)
+
+// View says how reports are written.
+type View struct {
+	Palette *color.Palette
+	Wide    bool // show everything, and UIDs
+	// Suggest returns a command line for the user's shell, escaped, from words without the name of the
+	// program.
+	Suggest func(words ...string) string
+	Files   []string // the flags that name the files of the report
+	Save    []string // the words of a command that saves what a log has of the cascade; nil for none
+}
+
+// Write writes a report: the cascade of its target, or else all of them.
+func (v View) Write(w io.Writer, r *trace.Report) error {
+	s := &screen{View: v, report: r, out: w}
+	if r.Target != nil {
+		s.target()
+	} else {
+		s.cascades()
+	}
+	return s.err
+}
+
+// None writes that no deletion of an object is known, and what else is. guess ends the sentence.
+func (v View) None(w io.Writer, r *trace.Report, what, guess string) error {
+	s := &screen{View: v, report: r, out: w}
+	s.line("No deletion of %s is in what was read%s", what, cmp.Or(guess, "."))
+	for _, n := range r.Notes {
+		s.line("%s", sentence(n))
+	}
+	s.coverage()
+	return s.err
+}
+
+// screen is where a report is written. After an error it takes no more.
+type screen struct {
+	View
+
+	report *trace.Report
+	out    io.Writer
+	err    error
+}
+
+func (s *screen) line(format string, a ...any) {
+	if s.err == nil {
+		_, s.err = fmt.Fprintf(s.out, format+"\n", a...)
+	}
+}
+
+func (s *screen) table(header []string, rows [][]string, shrink ...string) {
+	if s.err == nil {
+		s.err = table.Write(s.out, header, rows, shrink...)
+	}
+}
+
+// command writes what a command is for, and the command.
+func (s *screen) command(purpose string, words ...string) {
+	s.line("%s: %s", purpose, s.Suggest(words...))
+}
+
+// trace writes a command that shows a deletion, and what followed it.
+func (s *screen) trace(purpose string, d *trace.Deletion) {
+	words := []string{"trace", cmp.Or(strings.ToLower(d.Object.Kind), d.Resource) + "/" + d.Object.Name}
+	if d.Object.Namespace != "" {
+		words = append(words, "-n", d.Object.Namespace)
+	}
+	s.command(purpose, slices.Concat(words, s.Files)...)
+}
+
+// shown returns how many of so many things are shown.
+func (s *screen) shown(of, limit int) int {
+	if s.Wide {
+		return of
+	}
+	return min(of, limit)
+}
+
+// brief returns a reason for a cell.
+func brief(n reason.Nested) string { return escape.Sentence(reason.Short(n.Reason)) }
+
+// sentence returns a reason as a sentence.
+func sentence(n reason.Nested) string {
+	text := escape.Sentence(reason.Message(n.Reason))
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
