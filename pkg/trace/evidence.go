@@ -123,10 +123,8 @@ type Target struct {
 
 // DeleteOptions are the options of a deletion that decide what it takes along.
 type DeleteOptions struct {
-	Policy          string // propagationPolicy; empty if the request has none: the type's default
-	UID             types.UID
-	ResourceVersion string
-	GraceSeconds    *int64
+	Policy string    // propagationPolicy; empty if the request has none: the type's default
+	UID    types.UID // the precondition; empty without one
 }
 
 // Seen is the metadata of an object as a log has it. Kind is empty if the answer is metadata only.
@@ -174,7 +172,6 @@ const (
 	OwnerExists       LineKind = "owner-exists"        // at least one owner is there: nothing is deleted. Owner is the dependent's, if the line has it
 	Orphans           LineKind = "orphans"             // the collector removes the references to an object that was deleted with Orphan
 	RemovesReference  LineKind = "removes-reference"   // the collector removes references to absent owners: one that exists remains. Owner is an absent one, if the line has it
-	Stops             LineKind = "stops"               // a kubelet stops the containers of a Pod, which is being deleted, or failed, or was evicted
 	Deletes           LineKind = "deletes"             // a controller sends a DELETE, perhaps again
 	Gone              LineKind = "gone"                // the collector's watch saw that an object is gone, whoever deleted it; since 1.20
 )

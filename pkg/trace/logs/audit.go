@@ -256,7 +256,7 @@ func (e *event) options(query url.Values) (dryRun bool, err error) {
 		return false, err
 	}
 	e.MayBeDryRun = evicts && e.uri == ""
-	o := &trace.DeleteOptions{GraceSeconds: sent.GracePeriodSeconds}
+	o := &trace.DeleteOptions{}
 	//lint:ignore SA1019 old clients send it
 	switch policy, orphan := sent.PropagationPolicy, sent.OrphanDependents; {
 	case policy != nil && *policy != "":
@@ -268,9 +268,6 @@ func (e *event) options(query url.Values) (dryRun bool, err error) {
 	}
 	if only := sent.Preconditions; only != nil && only.UID != nil {
 		o.UID = *only.UID
-	}
-	if only := sent.Preconditions; only != nil && only.ResourceVersion != nil {
-		o.ResourceVersion = *only.ResourceVersion
 	}
 	e.Options = o
 	if e.Result == trace.Done {

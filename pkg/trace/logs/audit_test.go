@@ -51,12 +51,6 @@ func summary(q *trace.Request) string {
 		if o.UID != "" {
 			b.WriteString(" uid")
 		}
-		if o.ResourceVersion != "" {
-			b.WriteString(" version")
-		}
-		if o.GraceSeconds != nil {
-			fmt.Fprintf(&b, " grace %d", *o.GraceSeconds)
-		}
 	}
 	if q.Result != trace.Done {
 		fmt.Fprintf(&b, ", %s", []string{"done", "refused", "unknown"}[q.Result])
@@ -80,9 +74,6 @@ func summary(q *trace.Request) string {
 		}
 		if o.Terminating() {
 			b.WriteString(" terminating")
-		}
-		if o.NamespaceStatus != nil && o.NamespaceStatus.Finalized {
-			b.WriteString(" finalized")
 		}
 		if o.Whole != nil {
 			b.WriteString(" whole")
@@ -164,7 +155,7 @@ func TestReadOfWhatAnAPIServerWrote(t *testing.T) {
 		`update configmaps at-metadata held-update uid, by admin`,
 		`create configmaps at-request by-foreground-child, by admin`,
 		`delete configmaps at-request by-foreground, by admin as jane@example.com, options "Foreground"`,
-		`delete configmaps at-request by-foreground-child uid, by generic-garbage-collector, options "Background" uid version`,
+		`delete configmaps at-request by-foreground-child uid, by generic-garbage-collector, options "Background" uid`,
 		`create pods eviction at-request evicted, by admin, options ""`,
 		`delete configmaps at-response absent, by admin as jane@example.com, options "Background", refused`,
 		`delete configmaps at-response kept, by admin, options "" uid, refused`,
@@ -172,15 +163,15 @@ func TestReadOfWhatAnAPIServerWrote(t *testing.T) {
 		`delete configmaps at-response by-background uid, by admin as jane@example.com, options "Background"`,
 		`create configmaps at-response by-foreground-child uid, by admin; v1 ConfigMap/by-foreground-child in "at-response" uid of ConfigMap/by-foreground whole`,
 		`delete configmaps at-response by-foreground uid, by admin as jane@example.com, options "Foreground"; v1 ConfigMap/by-foreground in "at-response" uid held by foregroundDeletion terminating whole`,
-		`delete configmaps at-response by-foreground-child uid, by generic-garbage-collector, options "Background" uid version`,
+		`delete configmaps at-response by-foreground-child uid, by generic-garbage-collector, options "Background" uid`,
 		`patch configmaps at-response by-foreground uid, by generic-garbage-collector; v1 /by-foreground in "at-response" uid terminating`,
 		`patch configmaps at-response by-orphan-child uid, by generic-garbage-collector, unlinks 1; v1 /by-orphan-child in "at-response" uid`,
 		`delete deployments.apps at-response web uid, by admin as jane@example.com, options "Foreground"; apps/v1 Deployment/web in "at-response" uid held by foregroundDeletion terminating whole`,
-		`delete pods at-response web-* uid, by generic-garbage-collector, options "Background" uid version; v1 Pod/web-* in "at-response" uid of ReplicaSet/web-* terminating whole`,
-		`delete configmaps at-response url uid, by admin as jane@example.com, options "Foreground" grace 0; v1 ConfigMap/url in "at-response" uid held by foregroundDeletion terminating whole`,
+		`delete pods at-response web-* uid, by generic-garbage-collector, options "Background" uid; v1 Pod/web-* in "at-response" uid of ReplicaSet/web-* terminating whole`,
+		`delete configmaps at-response url uid, by admin as jane@example.com, options "Foreground"; v1 ConfigMap/url in "at-response" uid held by foregroundDeletion terminating whole`,
 		`delete configmaps at-response bare uid, by admin as jane@example.com, options ""`,
 		`delete pods at-response graceful uid, by admin, options ""; v1 Pod/graceful in "at-response" uid held by example.com/hold terminating whole`,
-		`delete pods at-response graceful uid, by admin, options "" uid grace 0; v1 Pod/graceful in "at-response" uid held by example.com/hold terminating whole`,
+		`delete pods at-response graceful uid, by admin, options "" uid; v1 Pod/graceful in "at-response" uid held by example.com/hold terminating whole`,
 		`update configmaps at-response held-update uid, by admin; v1 ConfigMap/held-update in "at-response" uid terminating whole`,
 		`patch configmaps at-response held-patch uid, by admin; v1 ConfigMap/held-patch in "at-response" uid terminating whole`,
 		`patch configmaps at-response applied uid, by admin; v1 ConfigMap/applied in "at-response" uid whole`,
@@ -189,7 +180,7 @@ func TestReadOfWhatAnAPIServerWrote(t *testing.T) {
 		`delete namespaces at-response uid, by admin as jane@example.com, options "Background"; v1 Namespace/at-response in "" uid terminating whole`,
 		`deletecollection widgets.e2e.kubectl-gc.dev at-response, by namespace-controller, options "Background"`,
 		`deletecollection configmaps at-response, by namespace-controller, options "Background"; v1 ConfigMap/applied in "at-response" uid whole; v1 ConfigMap/by-orphan-child in "at-response" uid whole; v1 ConfigMap/kept in "at-response" uid whole; v1 ConfigMap/kube-root-ca.crt in "at-response" uid whole`,
-		`update namespaces finalize at-response uid, by namespace-controller; v1 Namespace/at-response in "" uid terminating finalized whole`,
+		`update namespaces finalize at-response uid, by namespace-controller; v1 Namespace/at-response in "" uid terminating whole`,
 		`delete customresourcedefinitions.apiextensions.k8s.io traces.trace.example.com uid, by admin, options "Background"; apiextensions.k8s.io/v1 CustomResourceDefinition/traces.trace.example.com in "" uid held by customresourcecleanup.apiextensions.k8s.io terminating whole`,
 		`update customresourcedefinitions.apiextensions.k8s.io status traces.trace.example.com uid, by apiserver; apiextensions.k8s.io/v1 CustomResourceDefinition/traces.trace.example.com in "" uid terminating whole`,
 	}
@@ -237,13 +228,13 @@ func TestReadUnderstands(t *testing.T) {
 		"a dry run in the URL, at Metadata":  {m{"requestURI": "/x?dryRun=All", "level": "Metadata"}, "delete configmaps shop web, by jane, perhaps a dry run"},
 		"an update that is a dry run":        {m{"requestURI": "/x?dryRun=All", "verb": "update", "responseObject": configMap("web", "u")}, ""},
 		"... which a body does not change":   {m{"requestURI": "/x?dryRun=All", "verb": "patch", "requestObject": m{}, "responseObject": configMap("web", "u")}, ""},
-		"options in the URL":                 {m{"requestURI": "/x?propagationPolicy=Orphan&gracePeriodSeconds=7&uid=u", "responseObject": m{}}, `delete configmaps shop web uid, by jane, options "Orphan" uid grace 7`},
+		"options in the URL":                 {m{"requestURI": "/x?propagationPolicy=Orphan&gracePeriodSeconds=7&uid=u", "responseObject": m{}}, `delete configmaps shop web uid, by jane, options "Orphan" uid`},
 		"an old option in the URL":           {m{"requestURI": "/x?orphanDependents=true", "responseObject": m{}}, `delete configmaps shop web, by jane, options "Orphan"`},
 		"an old option in the body":          {m{"requestObject": m{"orphanDependents": false}}, `delete configmaps shop web, by jane, options "Background"`},
 		"a body hides the URL":               {m{"requestURI": "/x?propagationPolicy=Orphan&dryRun=All", "requestObject": m{}}, `delete configmaps shop web, by jane, options ""`},
 		"a dry run in the URL":               {m{"requestURI": "/x?dryRun=All"}, ""},
 		"a dry run in the body":              {m{"requestObject": m{"dryRun": []string{"All"}}}, ""},
-		"an eviction":                        {m{"verb": "create", "objectRef": pod("eviction"), "requestObject": m{"deleteOptions": m{"gracePeriodSeconds": 3}}}, `create pods eviction shop p, by jane, options "" grace 3`},
+		"an eviction":                        {m{"verb": "create", "objectRef": pod("eviction"), "requestObject": m{"deleteOptions": m{"gracePeriodSeconds": 3}}}, `create pods eviction shop p, by jane, options ""`},
 		"a dry run of an eviction":           {m{"verb": "create", "objectRef": pod("eviction"), "requestObject": m{"deleteOptions": m{"dryRun": []string{"All"}}}}, ""},
 		"a dry run of an eviction, URL":      {m{"verb": "create", "objectRef": pod("eviction"), "requestURI": "/x?dryRun=All", "requestObject": m{}}, ""},
 		"another subresource":                {m{"verb": "create", "objectRef": pod("binding")}, ""},

@@ -125,7 +125,6 @@ var forms = []form{
 	{file: anEvent, of: "13-37", words: `SuccessfulDelete: delete Pod (?<pod>\S+) in StatefulSet \S+ successful`, says: trace.Deletes, kind: "v1/Pod", by: trace.RoleController, text: "{who}"},
 	{file: anEvent, of: "13-37", words: `SuccessfulDelete: Deleted job:? (?<job>\S+)`, says: trace.Deletes, kind: "batch/v1/Job", by: trace.RoleController, text: "{who}"},
 	{file: anEvent, of: "13-37", words: `TaintManagerEviction: Marking for deletion Pod (?<pod>\S+)`, says: trace.Deletes, kind: "v1/Pod", by: trace.RoleTaint},
-	{file: anEvent, of: "13-37", words: `Killing: Stopping container .*`, says: trace.Stops, kind: "v1/Pod"},
 	{file: anEvent, of: "13-37", words: `Preempted: Preempted by .*`, says: trace.Deletes, kind: "v1/Pod", by: trace.RoleScheduler},
 	{file: anEvent, of: "20-37", words: `OwnerRefInvalidNamespace: ownerRef (?<owner>\[.*\]) does not exist in namespace .*`, says: trace.OwnerElsewhere},
 	// Of interest is only that kube-controller-manager logs them.

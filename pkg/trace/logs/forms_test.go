@@ -172,7 +172,6 @@ func ofOthers() []wording {
 		{"1.20-1.37", event("Pod", "NodeControllerEviction", "Marking for deletion Pod web-1 from Node node-1"), 0, pod(trace.RoleController, nodes), anEvent},
 		{"1.20-1.37", event("ReplicaSet", "SuccessfulCreate", "Created pod: web-1"), 0, trace.Line{}, anEvent},
 		{"1.20-1.37", event("Deployment", "ScalingReplicaSet", "Scaled up replica set web-1 to 1"), 0, trace.Line{}, anEvent},
-		{"1.20-1.37", event("Pod", "Killing", "Stopping container web"), 0, trace.Line{Says: trace.Stops, Object: object.Identity{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web"}}, anEvent},
 		{"1.20-1.37", event("Pod", "Killing", "Container web failed liveness probe, will be restarted"), -1, trace.Line{}, anEvent},
 		{"1.20-1.37", event("Pod", "Preempted", "Preempted by pod u on node node-1"), 0, deletes("v1", "Pod", "web", trace.RoleScheduler, ""), anEvent},
 		{"1.20-1.37", event("Widget", "OwnerRefInvalidNamespace", `ownerRef [v1/Pod, namespace: shop, name: boss, uid: b-1] does not exist in namespace "shop"`), 0, trace.Line{

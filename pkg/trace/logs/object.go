@@ -100,9 +100,6 @@ func (b *body) seen(as *trace.Target) (trace.Seen, error) {
 	if seen.IsPod() {
 		seen.Node = object.PodNodeOf([]byte(b.get("spec")))
 	}
-	if seen.Terminating() && seen.IsNamespace() {
-		seen.NamespaceStatus = object.NamespaceStatusOf([]byte(b.get("spec")), nil)
-	}
 	return seen, nil
 }
 

@@ -103,10 +103,9 @@ type reader struct {
 	users     map[string]trace.User // by their text, as a few clients send most requests
 	key       []byte
 	scratch   [maxWraps + 1]fields
-	headed    bool        // there are lines of klog with a whole header
-	named     bool        // what is around the first event or line names its stream
-	answered  bool        // there is an event of an answer
-	nameless  *trace.Line // a deletion by the Pod garbage collector whose namespace the next line may have
+	headed    bool // there are lines of klog with a whole header
+	named     bool // what is around the first event or line names its stream
+	answered  bool // there is an event of an answer
 }
 
 func newReader(name string, o Options, to trace.Sink) *reader {
@@ -144,7 +143,6 @@ func (r *reader) read(ctx context.Context, in io.Reader) error {
 		r.unit(&u)
 		s.unsure = r.source.Form == ""
 	}
-	r.pair(nil)
 	if s.events {
 		r.is(events, &around{})
 	}

@@ -49,9 +49,6 @@ func (r *reader) give(t time.Time, f *form, e *entry) error {
 	if !f.complete(&line, e) {
 		return errUnclear
 	}
-	if line.By == trace.RolePodGC && r.pair(&line) {
-		return nil
-	}
 	given := f.says == trace.OwnerWaits
 	for _, list := range ownerLists[f.says] {
 		for _, line.Owner = range identities(e.values[list.key]) {
@@ -75,23 +72,6 @@ var ownerLists = map[trace.LineKind][]struct {
 	trace.OwnerExists:      {{"owner", trace.OwnerExists}},
 	trace.OwnerWaits:       {{"solid", trace.OwnerExists}, {"dangling", trace.Owned}, {"waitingForDependentsDeletion", trace.OwnerWaits}},
 	trace.RemovesReference: {{"waitingForDependentsDeletion", trace.OwnerWaits}, {"dangling", trace.RemovesReference}},
-}
-
-// pair keeps a deletion by the Pod garbage collector without a namespace (before 1.13) until the next one, which has it if it is
-// of the same Pod: that takes over why. It reports whether the line is kept.
-func (r *reader) pair(line *trace.Line) (kept bool) {
-	before := r.nameless
-	if r.nameless = nil; line != nil && line.Object.Namespace == "" {
-		r.nameless = line
-	}
-	switch {
-	case before == nil:
-	case line != nil && line.Object.Name == before.Object.Name:
-		line.Text = cmp.Or(line.Text, before.Text)
-	default:
-		r.to.Line(before)
-	}
-	return r.nameless != nil
 }
 
 // find returns the form of a line, and whether its condition applies. It adds the values that are in a sentence.
@@ -174,14 +154,15 @@ func (f *form) object(values map[string]string) (id object.Identity, clear bool)
 		i := strings.LastIndexByte(f.kind, '/')
 		id.APIVersion, id.Kind = f.kind[:i], f.kind[i+1:]
 		id.Namespace, id.Name = namespacedName(values[strings.ToLower(id.Kind)])
-		if id.Namespace == "" && id.Kind != "Namespace" {
-			id.Namespace = values["namespace"]
+		if id.Kind != "Namespace" {
+			id.Namespace = cmp.Or(id.Namespace, values["namespace"])
 		}
+		clear = id.Name != "" && (id.Namespace != "" || id.Kind == "Namespace")
 		if values["who"] == id.Kind+"/"+id.Name { // of an Event
 			id.UID = types.UID(values["uid"])
 		}
 		elsewhere := values["who"] != "" && id.Namespace != values["namespace"] // an Event speaks of its own namespace
-		return id, id.Name != "" && !elsewhere && !strings.ContainsAny(id.Name+id.Namespace, " /:[]")
+		return id, clear && !elsewhere && !strings.ContainsAny(id.Name+id.Namespace, " /:[]")
 	case f.says == trace.OwnerExists && strings.HasPrefix(values["item"], "[]"): // 1.13 to 1.15 name the owners first
 		values["item"], values["owner"] = values["owner"], values["item"]
 	}

@@ -121,14 +121,7 @@ const maxPrefix = 256
 // line reads a line, with what kubectl, a container runtime, journald, people and others write before it and around it. What
 // they write is words; a line that has white space where a word begins continues another one.
 func (r *reader) line(line []byte, in around) error {
-	for len(line) > 0 && line[0] == '>' { // quoted
-		line, in.indent = bytes.TrimPrefix(line[1:], []byte(" ")), in.indent+"> "
-	}
-	if bytes.HasPrefix(line, []byte("```")) { // of Markdown
-		r.source.Lines--
-		return nil
-	}
-	if len(line) > 1 && line[0] == '`' {
+	if len(line) > 1 && line[0] == '`' { // of Markdown
 		line = bytes.Trim(line, "`")
 	}
 	for rest := line; len(line)-len(rest) < maxPrefix; {
