@@ -60,8 +60,6 @@ func TestReadWhatPeoplePaste(t *testing.T) {
 		}},
 		"kubernetes-87668, the time of day":    {"17:38:26.789723 kcm 1 garbagecollector.go:404] processing item " + item, trace.FormManagerLog, []string{"processes Pod/web-1 in namespace shop"}},
 		"kubernetes-108373, no header":         {"garbagecollector.go:507] object " + item + "'s doesn't have an owner, continue on next item", trace.FormManagerLog, nil},
-		"kubernetes-59676, a message":          {rc + "\n...\n", trace.FormManagerLog, []string{"deletes Pod/web-1 in namespace shop, controller, ReplicationController/web, no UID"}},
-		"a message of the collector":           {"before\n\"Deleting item\" item=" + pack + ` propagationPolicy="Background"`, trace.FormManagerLog, []string{"deletes PackRevision/pack-9f1, garbage-collector"}},
 		"navigator-168, two headers":           {"I1201 17:17:09.080] I1201 17:10:11.521630       5 garbagecollector.go:404] processing item " + item, trace.FormManagerLog, []string{"processes Pod/web-1 in namespace shop 12-01 17:10:11"}},
 		"dashboard-995, back-ticks":            {"`I0707 14:24:13.245338     611 replication_controller.go:510] x`\n`I0707 15:41:24.799915     611 event.go:211] " + rc + "`", trace.FormManagerLog, []string{"deletes Pod/web-1 in namespace shop, controller, ReplicationController/web, no UID 07-07 15:41:24"}},
 		"kubernetes-83672, a prompt":           {"[root@a ~]# kubectl logs -f kube-controller-manager-a -n kube-system  |grep web\nI0912 05:59:22.598437       1 event.go:221] " + scaled, trace.FormManagerLog, nil},

@@ -138,7 +138,7 @@ func (r *reader) line(line []byte, in around) error {
 		case len(word) > 0 && word[0] == '{':
 			return r.value(rest, in)
 		case len(after) == 0, len(word) == 0 && len(line)-len(rest) != len("Nov "):
-			return r.message(line, &in)
+			return errNothing
 		case len(word) == 0: // before a day of one digit
 		case word[0] >= '0' && word[0] <= '9':
 			for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05-0700"} {
@@ -162,23 +162,6 @@ func sourceFile(word []byte) []byte {
 		return nil
 	}
 	return file
-}
-
-// message reads a line of klog that has no header at all. Only what is said of an object is taken for one.
-func (r *reader) message(line []byte, in *around) error {
-	for _, file := range []string{collector, graph, podGC, anEvent} {
-		if r.headed || len(line) > maxKlog {
-			break
-		}
-		e := structured(string(line))
-		if file == anEvent {
-			e = ofEvent(e)
-		}
-		if f, applies := byFile[file].find(&e); applies && !f.alone() {
-			return r.klogLine(in.at, []byte(file), line, in)
-		}
-	}
-	return errNothing
 }
 
 // timeAround returns when a collector of logs got what an object is around; zero if the object does not say.
