@@ -186,17 +186,15 @@ var (
 
 	// the collector deleted it, and no evidence shows its owners
 	OwnersNotInEvidence = fixed("OwnersNotInEvidence", "unknown: no file shows its owners")
-	// the collector deleted it, and the deletion of at least one of its owners is not in the log, so that it is
-	// unknown which was the last
+	// the collector deleted it, and the log does not show what became of at least one of its owners: it was deleted, or
+	// it never was where the reference leads
 	OwnerDeletionNotInLog = says2("OwnerDeletionNotInLog", "owners deleted,omitempty", func(owners []object.Reference, deleted []Deleted) string {
-		text := "unknown: the deletion of " + firstFew(owners, object.Reference.String) + " is not in the log"
+		text := "unknown: what became of " + firstFew(owners, object.Reference.String) + " is not in the log"
 		if len(deleted) > 0 {
 			text += "; " + firstFew(deleted, Deleted.phrase)
 		}
 		return text
 	})
-	// the collector did not find its owner, and no evidence shows whether that had been deleted or never was there
-	OwnerNotFoundThen = with[object.Reference]("OwnerNotFoundThen", "owner", "unknown: the garbage collector did not find its owner %s, and who deleted that, if anybody did, is not in the log")
 	// the owner of others was deleted, as these were; its own deletion is not in the log
 	DeletionNotInLog = fixed("DeletionNotInLog", "unknown: its deletion is not in the log")
 	// as OwnerRemembered, but it is unknown whether the reference of the object was right
@@ -238,10 +236,6 @@ var (
 	// the Pod garbage collector deletes Pods of a Node that is gone, and others
 	PerhapsTerminated       = fixed("PerhapsTerminated", "the Pod garbage collector also deletes Pods that have terminated, and the Node was gone for long, or nothing shows that the Pod was on it before")
 	PerhapsAnotherNamespace = fixed("PerhapsAnotherNamespace", "nothing shows that it was there before that deletion of its namespace: there may have been another namespace of the name since")
-	// what people deleted shortly before the collector deleted this, for an unknown reason
-	ShortlyBefore = says("ShortlyBefore", "deleted", func(deleted []Deleted) string {
-		return "perhaps because, shortly before, " + firstFew(deleted, Deleted.phrase)
-	})
 	// its owners have several causes; the one that went last, as far as the log goes, may have been waiting in the foreground before
 	PerhapsLast = says("PerhapsLast", "other", func(other Deleted) string {
 		return "which of its owners went last is not proven: " + other.phrase()
@@ -259,10 +253,6 @@ var (
 	})
 	// other requests for the same deletion followed
 	AskedAgain = says("AskedAgain", "requests", func(n int) string { return Count(n, "more request") + " for it in the log" })
-	// the log has no options of the request, so that it may be a dry run
-	WrittenLater = says("WrittenLater", "at", func(at time.Time) string {
-		return "it was changed at " + Clock(at) + ", so it was still there; in a log at level Metadata, a dry run looks like a deletion"
-	})
 	// its Namespace was being deleted, which need not be the cause
 	NamespaceWasTerminating = says("NamespaceWasTerminating", "namespace", func(n Deleted) string {
 		return "at that time its namespace was being deleted: " + n.phrase()

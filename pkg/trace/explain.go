@@ -54,9 +54,6 @@ func (d *deletion) circumstances(q *inquiry) {
 	if d.again > 0 {
 		d.also = append(d.also, reason.AskedAgain.Of(d.again))
 	}
-	if written := q.written[d.place()].when; d.policy == "" && d.actor.asks() && d.when.before(written) && !createdBetween(q.byPlace[d.place()], d.when, written) {
-		d.also = append(d.also, reason.WrittenLater.Of(written.time()))
-	}
 	if d.actor.Role != RoleCollector || d.parent != nil {
 		return
 	}
@@ -146,52 +143,65 @@ func (d *deletion) row() Deletion {
 	return out
 }
 
-// Select returns the report about the last deletion of the object that a query names. Its Target is nil if the facts have
-// none.
-func (r *Report) Select(q Query) *Report {
+// at is where a deletion is in a report.
+type at struct{ cascade, deletion int }
+
+func (r *Report) get(a at) *Deletion { return &r.Cascades[a.cascade].Deletions[a.deletion] }
+
+// names returns what a query names, in whatever namespace.
+func (r *Report) names(q Query) func(o object.Identity, resource string) bool {
 	types := snapshot.Find(r.inquiry.types.all(), q.Type)
-	is := func(o object.Identity, resource string) bool {
+	return func(o object.Identity, resource string) bool {
 		if q.UID != "" {
 			return string(o.UID) == q.UID
 		}
-		return o.Name == q.Name && (o.Namespace == q.Namespace || o.Namespace == "") &&
-			slices.ContainsFunc(types, func(t snapshot.Type) bool { return t.GroupResource().String() == resource })
+		return o.Name == q.Name && slices.ContainsFunc(types, func(t snapshot.Type) bool { return t.GroupResource().String() == resource })
 	}
-	type at struct{ cascade, deletion int }
-	var found []at
-	get := func(f at) *Deletion { return &r.Cascades[f.cascade].Deletions[f.deletion] }
+}
+
+// Namespaces returns the namespaces in which objects were deleted that a query names without one; sorted.
+func (r *Report) Namespaces(q Query) (in []string) {
+	is := r.names(q)
 	for i := range r.Cascades {
-		for j := range r.Cascades[i].Deletions {
-			if f := (at{i, j}); is(get(f).Object, get(f).Resource) {
-				found = append(found, f)
+		for _, d := range r.Cascades[i].Deletions {
+			if is(d.Object, d.Resource) {
+				in = append(in, d.Object.Namespace)
 			}
 		}
 	}
+	slices.Sort(in)
+	return slices.Compact(in)
+}
+
+// Select returns the report about the last deletion of the object that a query names. Its Target is nil if the facts have
+// none.
+func (r *Report) Select(q Query) *Report {
+	named := r.names(q)
+	is := func(o object.Identity, resource string) bool {
+		return (q.UID != "" || o.Namespace == q.Namespace || o.Namespace == "") && named(o, resource)
+	}
+	var found []at
+	for i := range r.Cascades {
+		for j, d := range r.Cascades[i].Deletions {
+			if is(d.Object, d.Resource) {
+				found = append(found, at{i, j})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b at) int { return r.get(a).At.Compare(r.get(b).At) })
 	out := *r
 	out.Cascades, out.Notes = []Cascade{}, []reason.Nested{}
 	open := true // somebody else may have deleted it
 	if len(found) > 0 {
-		slices.SortStableFunc(found, func(a, b at) int { return get(a).At.Compare(get(b).At) })
 		last := found[len(found)-1]
-		target := &Found{Cascade: last.cascade, Others: []Generation{}}
 		c := r.Cascades[last.cascade]
-		c.Deletions, target.Deletion = c.only(last.deletion)
-		out.Cascades, out.Target = []Cascade{c}, target
-		of := get(last)
-		for i, other := range r.Cascades {
-			if i != last.cascade && other.Unexplained && other.By.Role == RoleCollector && !other.From.Before(of.At) && len(other.Deletions) > 0 &&
-				(of.Object.Namespace == "" || of.Object.Namespace == other.Deletions[0].Object.Namespace) {
-				target.Perhaps += other.Objects
-			}
-		}
+		open = c.Unexplained || r.get(last).Perhaps
+		out.Target = &Found{Cascade: last.cascade, Others: []Generation{}}
+		c.Deletions, out.Target.Deletion = c.only(last.deletion)
+		out.Cascades = []Cascade{c}
 		for _, f := range found[:len(found)-1] {
-			d := get(f)
-			target.Others = append(target.Others, Generation{d.Object, d.At, d.By, d.Doubt})
-		}
-		if open = c.Unexplained || of.Perhaps; c.Unexplained && c.By.Role == RoleCollector {
-			if shortly := r.shortlyBefore(&c); len(shortly) > 0 {
-				out.note(reason.ShortlyBefore.Of(shortly))
-			}
+			d := r.get(f)
+			out.Target.Others = append(out.Target.Others, Generation{d.Object, d.At, d.By, d.Doubt})
 		}
 	}
 	var known []*subject
@@ -203,29 +213,12 @@ func (r *Report) Select(q Query) *Report {
 	}
 	if open {
 		for _, c := range r.inquiry.collections {
-			if c.By.Role != RoleNamespace && r.inquiry.mayHaveDeleted(c, q, types, known) {
+			if c.By.Role != RoleNamespace && r.inquiry.mayHaveDeleted(c, q, known) {
 				out.note(c.asReason())
 			}
 		}
 	}
 	return &out
-}
-
-// moments is how long before an unexplained deletion of the collector another one is worth a remark.
-const moments = time.Minute
-
-// shortlyBefore returns what people deleted in the namespace of a cascade shortly before that began.
-func (r *Report) shortlyBefore(c *Cascade) (out []reason.Deleted) {
-	for i := range r.Cascades {
-		o := &r.Cascades[i]
-		if len(o.Deletions) == 0 || !o.By.asks() || c.From.Before(o.At) || c.From.Sub(o.At) > moments {
-			continue
-		}
-		if d := &o.Deletions[0]; d.Object.Namespace == "" || d.Object.Namespace == c.Deletions[0].Object.Namespace {
-			out = append(out, reason.Deleted{Object: d.Object, By: d.By.String(), At: d.At, Perhaps: d.Doubt != ""})
-		}
-	}
-	return out
 }
 
 func (r *Report) note(notes ...reason.Reason) {

@@ -139,18 +139,6 @@ func TestALogAtLevelMetadataWithAnEarlierScan(t *testing.T) {
 	}
 }
 
-// At level Metadata a dry run looks like a deletion.
-func TestAnObjectThatIsChangedAfterItsDeletion(t *testing.T) {
-	l := &log{}
-	l.before(web)
-	l.delete(10, alice, web)
-	l.add(20, bob, "patch", targetOf(web))
-	expect(t, l, `
-		perhaps alice, 1 objects
-		  Deployment/web~: asked for (PerhapsDone) (WrittenLater)
-		`)
-}
-
 // The first request may be a dry run.
 func TestTwoWhoAskedAtLevelMetadata(t *testing.T) {
 	l := &log{}
@@ -254,7 +242,7 @@ func TestAnOwnerInAnotherNamespace(t *testing.T) {
 		l.line(62, trace.Deletes, metrics)
 		expect(t, l, `
 			unknown root, 2 objects
-			  StatefulSet/redis-exporter: unknown: the garbage collector did not find its owner RedisCluster/redis-0826, and who deleted that, if anybody did, is not in the log (CollectorRestarted)
+			  StatefulSet/redis-exporter: unknown: what became of RedisCluster/redis-0826 is not in the log (CollectorRestarted)
 			    Pod/redis-exporter-0: its owner is gone
 			`)
 	})
@@ -281,7 +269,7 @@ func TestAValidSiblingOfAnObjectWithABadReference(t *testing.T) {
 	t.Run("may be one, if nothing shows its owner", func(t *testing.T) {
 		expect(t, lines(&log{}), `
 			unknown root, 1 objects
-			  StatefulSet/redis-exporter: unknown: the garbage collector did not find its owner RedisCluster/redis-0826, and who deleted that, if anybody did, is not in the log
+			  StatefulSet/redis-exporter: unknown: what became of RedisCluster/redis-0826 is not in the log
 			unknown root, 1 objects
 			  StatefulSet/redis: unknown: the garbage collector took RedisCluster/redis-0826 for absent, perhaps because it had looked for it in namespace monitoring, on behalf of StatefulSet/redis-exporter
 			`)
@@ -525,7 +513,7 @@ func TestTwoOwners(t *testing.T) {
 			alice, 1 objects
 			  Deployment/web: asked for
 			unknown root, 1 objects
-			  Pod/both: unknown: the deletion of Deployment/other is not in the log; Deployment/web was deleted by alice at 2026-11-20T08:00:10Z
+			  Pod/both: unknown: what became of Deployment/other is not in the log; Deployment/web was deleted by alice at 2026-11-20T08:00:10Z
 			`},
 		"at almost the same time": {func(l *log) { l.delete(10, alice, web); l.delete(11, bob, other); l.delete(21, gc, both) }, `
 			alice, 1 objects
@@ -580,9 +568,9 @@ func TestAnOwnerWhoseDeletionIsNotInTheLog(t *testing.T) {
 	expect(t, l, `
 		unknown root, 4 objects
 		  Deployment/web?: unknown: its deletion is not in the log
-		    ReplicaSet/web-1: unknown: the deletion of Deployment/web is not in the log
+		    ReplicaSet/web-1: unknown: what became of Deployment/web is not in the log
 		      Pod/web-1-x: its owner is gone
-		    ReplicaSet/web-2: unknown: the deletion of Deployment/web is not in the log
+		    ReplicaSet/web-2: unknown: what became of Deployment/web is not in the log
 		bob, 1 objects
 		  ConfigMap/settings: asked for
 		`)
@@ -703,7 +691,7 @@ func TestClocksApart(t *testing.T) {
 			`,
 		14: `
 			unknown root, 1 objects
-			  ReplicaSet/web-1: unknown: the deletion of Deployment/web is not in the log
+			  ReplicaSet/web-1: unknown: what became of Deployment/web is not in the log
 			alice, 1 objects
 			  Deployment/web: asked for
 			`,

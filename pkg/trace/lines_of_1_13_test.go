@@ -62,7 +62,7 @@ func TestKubernetes113DeletesARedisBecauseOfItsExporter(t *testing.T) {
 		  StatefulSet/redis-0826: unknown: the garbage collector took RedisCluster/redis-0826 for absent, perhaps because it had looked for it in namespace monitoring, on behalf of StatefulSet/redis-exporter (CollectorRestarted)
 		    Pod/redis-0826-0: its owner is gone
 		unknown root, 1 objects
-		  StatefulSet/redis-exporter: unknown: the garbage collector did not find its owner RedisCluster/redis-0826, and who deleted that, if anybody did, is not in the log (CollectorRestarted)
+		  StatefulSet/redis-exporter: unknown: what became of RedisCluster/redis-0826 is not in the log (CollectorRestarted)
 		`)
 	before := &log{}
 	before.before(of, exporter, own, member)

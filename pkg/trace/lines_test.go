@@ -36,7 +36,7 @@ func TestLinesOfTheManager(t *testing.T) {
 		}, want: `
 			unknown root, 2 objects
 			  Deployment/web?: unknown: its deletion is not in the log
-			    ReplicaSet/web-1: unknown: the deletion of Deployment/web is not in the log
+			    ReplicaSet/web-1: unknown: what became of Deployment/web is not in the log
 			`},
 		"about an owner in the foreground": {log: func(l *log) {
 			l.line(9, trace.OwnerInForeground, rs, withoutKind(web))
@@ -47,7 +47,7 @@ func TestLinesOfTheManager(t *testing.T) {
 		}, want: `
 			unknown root, 3 objects
 			  /web[]?: unknown: its deletion is not in the log
-			    ReplicaSet/web-1: unknown: the deletion of /web is not in the log
+			    ReplicaSet/web-1: unknown: what became of /web is not in the log
 			      Pod/web-1-x: its owner waits for it (foreground)
 			`},
 		"about an owner that waits, and does not block on this one": {log: func(l *log) {
@@ -57,7 +57,7 @@ func TestLinesOfTheManager(t *testing.T) {
 		}, want: `
 			unknown root, 2 objects
 			  Deployment/web?: unknown: its deletion is not in the log
-			    ReplicaSet/web-1: unknown: the deletion of Deployment/web is not in the log
+			    ReplicaSet/web-1: unknown: what became of Deployment/web is not in the log
 			`},
 		"that removed the bad reference do not blame it": {log: func(l *log) {
 			l.line(5, trace.OwnerElsewhere, export, cluster)
@@ -135,7 +135,7 @@ func TestLinesOfTheManager(t *testing.T) {
 			l.line(33, trace.Deletes, redis)
 		}, want: `
 			unknown root, 1 objects
-			  StatefulSet/redis: unknown: the garbage collector did not find its owner RedisCluster/redis-0826, and who deleted that, if anybody did, is not in the log
+			  StatefulSet/redis: unknown: what became of RedisCluster/redis-0826 is not in the log
 			`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -126,13 +126,11 @@ func (q *inquiry) freedFrom(owner types.UID) (out []object.Identity) {
 
 // mayHaveDeleted reports whether a collection may have deleted the object that a query names. known are the objects that have the
 // name or the UID.
-func (q *inquiry) mayHaveDeleted(c *cascade, of Query, served []snapshot.Type, known []*subject) bool {
-	for _, s := range known {
-		if c.mayBeIn(s.place(), s) {
-			return true
-		}
+func (q *inquiry) mayHaveDeleted(c *cascade, of Query, known []*subject) bool {
+	if len(known) > 0 {
+		return slices.ContainsFunc(known, func(s *subject) bool { return c.mayBeIn(s.place(), s) })
 	}
-	return len(known) == 0 && of.UID == "" && slices.ContainsFunc(served, func(t snapshot.Type) bool {
+	return of.UID == "" && slices.ContainsFunc(snapshot.Find(q.types.all(), of.Type), func(t snapshot.Type) bool {
 		return c.mayBeIn(place{t.GroupResource(), of.Namespace, of.Name}, nil)
 	})
 }

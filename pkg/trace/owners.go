@@ -31,20 +31,8 @@ func (q *inquiry) collected(d *deletion) {
 	var solid bool // the last of the unknown ones exists where its reference leads
 	perhaps := map[*deletion]reason.Brief{}
 	for i, j := range q.judgements(d.subject, refs) {
-		switch l := d.said(refs[i], func(says LineKind) bool { return says == OwnerElsewhere }, d.when); {
-		case j.Verdict == collector.VerdictDangling && (j.UIDHolder != nil || !q.deleted(refs[i].UID)):
-			absent = append(absent, j.Owner(refs[i]))
-			continue
-		case l != nil:
-			absent = append(absent, reason.NewOwner(refs[i], reason.Found{State: reason.StateInOtherNamespace, UIDHolder: &l.Owner}))
-			continue
-		}
-		if s := q.byUID[refs[i].UID]; s != nil && s.real && s.Namespace != "" && s.Namespace != d.Namespace {
-			state := reason.StateInOtherNamespace
-			if d.Namespace == "" {
-				state = reason.StateNamespaced
-			}
-			absent = append(absent, reason.NewOwner(refs[i], reason.Found{State: state, UIDHolder: &s.Identity}))
+		if owner := q.absent(d, refs[i], j); owner != nil {
+			absent = append(absent, *owner)
 			continue
 		}
 		of, ambiguous := q.ownersDeletion(d, refs[i])
@@ -52,33 +40,19 @@ func (q *inquiry) collected(d *deletion) {
 		case ambiguous:
 			d.decide = func(d *deletion) { d.unknown(reason.OwnerAmbiguous.Of(refs[i])) }
 			return
-		case of == nil || of.phantom:
+		case of == nil || of.phantom || of.seenAfter(d):
 			unknown, solid = append(unknown, refs[i]), j.Verdict == collector.VerdictSolid
 			continue
 		case of == d || of.orphans():
 			continue
 		}
-		switch is, since := d.linkTo(of, refs[i].UID); is {
-		case linkYounger:
+		is, since := d.linkTo(of, refs[i].UID)
+		if is == linkYounger {
 			late = append(late, linkedLate(of, since))
 			continue
-		case linkUnproven:
-			perhaps[of] = reason.PerhapsLinkedLater.Of(refs[i])
-		case linkOlder:
-			if v := d.unlinked(of.when); v != nil {
-				perhaps[of] = reason.LostOwner.Of(v.by.String(), v.when.time())
-			} else if w := q.unseenWrite(d); w != nil {
-				perhaps[of] = reason.PerhapsRelinked.Of(w.by.String(), w.when.time())
-			}
 		}
-		if of.policy != string(reason.Foreground) && perhaps[of] == nil {
-			switch last, seen := of.lastSighting(instant{}); {
-			case seen && d.when.before(last.when):
-				unknown = append(unknown, refs[i])
-				continue
-			case seen && last.held && !of.gone.known() && !last.deleted.IsZero():
-				perhaps[of] = reason.OwnerHeld.Of(refs[i])
-			}
+		if doubt := q.doubtOf(d, of, refs[i], is); doubt != nil {
+			perhaps[of] = doubt
 		}
 		if !slices.Contains(d.candidates, of) {
 			d.candidates = append(d.candidates, of)
@@ -105,10 +79,51 @@ func (q *inquiry) collected(d *deletion) {
 	}
 }
 
-// deleted reports whether the deletion of the object with that UID is known.
-func (q *inquiry) deleted(uid types.UID) bool {
-	s := q.byUID[uid]
-	return s != nil && s.deletion != nil
+// absent returns an owner of d if it never was where the reference leads: by the earlier scan, by a line, or because it is known to be
+// in another namespace; else nil.
+func (q *inquiry) absent(d *deletion, r object.Reference, j collector.Judgement) *reason.Owner {
+	s := q.byUID[r.UID]
+	if j.Verdict == collector.VerdictDangling && (j.UIDHolder != nil || s == nil || s.deletion == nil) {
+		owner := j.Owner(r)
+		return &owner
+	}
+	found := reason.Found{State: reason.StateInOtherNamespace}
+	if line := d.said(r, OwnerElsewhere, d.when); line != nil {
+		found.UIDHolder = &line.Owner
+	} else if s != nil && s.real && s.Namespace != "" && s.Namespace != d.Namespace {
+		found.UIDHolder = &s.Identity
+	} else {
+		return nil
+	}
+	if d.Namespace == "" {
+		found.State = reason.StateNamespaced
+	}
+	owner := reason.NewOwner(r, found)
+	return &owner
+}
+
+// seenAfter reports whether an owner whose deletion has to end first was seen after the deletion of a dependent.
+func (d *deletion) seenAfter(dependent *deletion) bool {
+	last, seen := d.lastSighting(instant{})
+	return seen && d.policy != string(reason.Foreground) && d != dependent && dependent.when.before(last.when)
+}
+
+// doubtOf returns why the deletion of an owner may not be the cause of d; nil if it is.
+func (q *inquiry) doubtOf(d, of *deletion, r object.Reference, is link) reason.Brief {
+	if is == linkUnproven {
+		return reason.PerhapsLinkedLater.Of(r)
+	}
+	if v := d.unlinked(of.when); v != nil {
+		return reason.LostOwner.Of(v.by.String(), v.when.time())
+	}
+	if w := q.unseenWrite(d); w != nil {
+		return reason.PerhapsRelinked.Of(w.by.String(), w.when.time())
+	}
+	last, seen := of.lastSighting(instant{})
+	if of.policy != string(reason.Foreground) && seen && last.held && !of.gone.known() && !last.deleted.IsZero() {
+		return reason.OwnerHeld.Of(r)
+	}
+	return nil
 }
 
 // unseenWrite returns the last write of d before its deletion of which no log shows what it left, if d was not seen after that; else nil.
@@ -233,18 +248,16 @@ func (d *deletion) since() instant {
 // ownerNotInLog explains the deletion of an object whose only owner was deleted by nobody, as far as the log
 // goes.
 func (q *inquiry) ownerNotInLog(d *deletion, r object.Reference, solid bool) {
-	not := d.said(r, func(says LineKind) bool { return says == OwnerNotFound || says == OwnerKnownAbsent }, d.when)
+	notFound, remembered := d.said(r, OwnerNotFound, d.when), d.said(r, OwnerKnownAbsent, d.when)
 	var culprit *subject
-	if not == nil && solid || not != nil && not.Says == OwnerKnownAbsent {
+	if remembered != nil || notFound == nil && solid {
 		culprit = q.culprit(d, r)
 	}
 	owner := q.byUID[r.UID]
 	switch gone := owner != nil && owner.gone.known() && !d.when.before(owner.gone); {
-	case gone, not == nil && culprit == nil:
-		q.unseen(d, r, not)
-	case culprit == nil:
-		d.decide = func(d *deletion) { d.unknown(reason.OwnerNotFoundThen.Of(r)) }
-	case !solid, not == nil:
+	case gone, culprit == nil:
+		q.unseen(d, r, remembered != nil && !gone)
+	case !solid || remembered == nil:
 		d.decide = func(d *deletion) { d.unknown(reason.PerhapsRemembered.Of(r, culprit.Identity)) }
 	case culprit.collectedBefore(d):
 		d.candidates = []*deletion{culprit.deletion}
@@ -259,10 +272,10 @@ func (s *subject) collectedBefore(d *deletion) bool {
 	return s.deletion != nil && s.deletion != d && s.deletion.actor.Role == RoleCollector && !d.when.before(s.deletion.when)
 }
 
-// said returns the last line of some kinds about an owner of s, until a time; nil if there is none.
-func (s *subject) said(r object.Reference, is func(LineKind) bool, until instant) *Line {
+// said returns the last line of a kind about an owner of s, until a time; nil if there is none.
+func (s *subject) said(r object.Reference, kind LineKind, until instant) *Line {
 	for _, l := range slices.Backward(s.lines) {
-		if is(l.Says) && sameOwner(reference(l.Owner), r) && !until.before(instant{l.Time.UnixMicro(), until.file}) {
+		if l.Says == kind && sameOwner(reference(l.Owner), r) && !until.before(instant{l.Time.UnixMicro(), until.file}) {
 			return l
 		}
 	}
@@ -274,7 +287,7 @@ func (s *subject) said(r object.Reference, is func(LineKind) bool, until instant
 // (absentOwnerCache in garbagecollector.go of 1.19).
 func (q *inquiry) culprit(d *deletion, r object.Reference) (found *subject) {
 	for _, s := range q.linked[keyOf(r)] {
-		looked := s.said(r, func(says LineKind) bool { return says == OwnerNotFound }, d.when)
+		looked := s.said(r, OwnerNotFound, d.when)
 		switch {
 		case looked == nil && !s.collectedBefore(d):
 		case s.Namespace != d.Namespace:
@@ -287,15 +300,11 @@ func (q *inquiry) culprit(d *deletion, r object.Reference) (found *subject) {
 }
 
 // unseen makes a deletion follow that of its only owner, which is in no log. What came from one owner stays
-// together.
-func (q *inquiry) unseen(d *deletion, r object.Reference, not *Line) {
+// together, unless that may be there still.
+func (q *inquiry) unseen(d *deletion, r object.Reference, mayBeThere bool) {
 	s := q.byUID[r.UID]
 	why := reason.OwnerDeletionNotInLog.Of([]object.Reference{r}, nil)
-	switch real := s != nil && s.real; {
-	case !real && not != nil:
-		d.decide = func(d *deletion) { d.unknown(reason.OwnerNotFoundThen.Of(r)) }
-		return
-	case !real, s.deletion != nil && !s.deletion.phantom:
+	if mayBeThere || s == nil || !s.real || s.deletion != nil && !s.deletion.phantom {
 		d.decide = func(d *deletion) { d.unknown(why) }
 		return
 	}

@@ -31,9 +31,6 @@ type Found struct {
 	Cascade  int `json:"-"`        // index of the cascade in the report that this one was selected from
 	// Others are the deletions of other objects that had its name; the earliest first.
 	Others []Generation `json:"others"`
-	// Perhaps is how many objects the garbage collector deleted later in the object's namespace for an unknown reason: they
-	// may have followed it.
-	Perhaps int `json:"-"`
 }
 
 // Generation is the deletion of another object that had the same name.

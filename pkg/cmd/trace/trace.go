@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -175,31 +174,17 @@ func (c *traceCommand) run(ctx context.Context, args []string) error {
 // selected returns the report about the object of the command line, and all of it without one. A name without a
 // namespace has to be clear.
 func (c *traceCommand) selected(r *trace.Report) (*trace.Report, error) {
-	if c.query == (trace.Query{}) {
+	q := c.query
+	if q == (trace.Query{}) {
 		return r, nil
 	}
-	found := r.Select(c.query)
-	if found.Target != nil || c.query.Namespace != "" || c.query.UID != "" {
-		return found, nil
-	}
-	in := map[string]*trace.Report{}
-	for d := range deletions(r) {
-		q := c.query
-		if q.Namespace = d.Object.Namespace; d.Object.Name != q.Name || in[q.Namespace] != nil {
-			continue
-		}
-		if one := r.Select(q); one.Target != nil {
-			in[q.Namespace] = one
+	if in := r.Namespaces(q); q.Namespace == "" && q.UID == "" && len(in) > 0 {
+		if q.Namespace = in[0]; len(in) > 1 && in[0] != "" {
+			err := cli.Usagef("objects named %s were deleted in the namespaces %s", cli.Quote(q.Type+"/"+q.Name), cli.Quote(wording.List(in, 5)))
+			return nil, cli.WithHint(err, "use -n to choose the namespace")
 		}
 	}
-	if len(in) > 1 {
-		err := cli.Usagef("objects named %s were deleted in the namespaces %s", cli.Quote(c.query.Type+"/"+c.query.Name), cli.Quote(wording.List(slices.Sorted(maps.Keys(in)), 5)))
-		return nil, cli.WithHint(err, "use -n to choose the namespace")
-	}
-	for _, one := range in {
-		return one, nil
-	}
-	return found, nil
+	return r.Select(q), nil
 }
 
 // deletions returns all deletions of a report.

@@ -18,10 +18,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
 )
 
-// isAudit reports whether a value is a version of the events: v1, or v1alpha1 or v1beta1 of before 1.24.
+// isAudit reports whether a value is a version of the events. The latter is of before 1.24.
 func isAudit(apiVersion value) bool {
-	version, ok := bytes.CutPrefix(apiVersion.bytes(), []byte("audit.k8s.io/"))
-	return ok && (string(version) == "v1" || string(version) == "v1beta1" || string(version) == "v1alpha1")
+	return apiVersion.is("audit.k8s.io/v1") || apiVersion.is("audit.k8s.io/v1beta1")
 }
 
 // event is a write, as any audit log has it.
@@ -64,9 +63,6 @@ func (r *reader) audit(o fields, in *around) error {
 		Subresource: shared(ref.get("subresource").text()), Namespace: shared(ref.get("namespace").text()),
 		Name: ref.get("name").text(), UID: ref.get("uid").uid(),
 	}
-	if group, version, ok := strings.Cut(e.Target.Version, "/"); ok { // before 1.8
-		e.Target.Group, e.Target.Version = shared(group), shared(version)
-	}
 	if !e.wanted() {
 		return nil
 	}
@@ -79,7 +75,7 @@ func (r *reader) audit(o fields, in *around) error {
 	if err != nil {
 		return err
 	}
-	if e.User, err = r.user(userOf, o.get("user"), o.get("impersonatedUser"), o.get("userAgent"), o.get("sourceIPs")); err != nil {
+	if e.User, err = userOf(o); err != nil {
 		return err
 	}
 	return r.event(&e)
@@ -127,40 +123,14 @@ func (e *event) wanted() bool {
 	return is.Subresource == "status" && writes && bytes.Contains(e.response, []byte("deletionTimestamp"))
 }
 
-// These limit the users that are remembered, and the text of one.
-const (
-	maxUsers = 1000
-	maxUser  = 16 << 10
-)
-
-// user returns what decode makes of some values, decoded once of those that are the same.
-func (r *reader) user(decode func(parts ...value) (trace.User, error), parts ...value) (trace.User, error) {
-	r.key = r.key[:0]
-	for _, part := range parts {
-		r.key = append(append(r.key, part...), 0)
+// userOf returns who sent the request of an event.
+func userOf(o fields) (u trace.User, err error) {
+	from := o.get("user")
+	if as := o.get("impersonatedUser"); as != nil {
+		u.Impersonator, from = from.get("username").text(), as
 	}
-	if known, ok := r.users[string(r.key)]; ok {
-		return known, nil
-	}
-	u, err := decode(parts...)
-	if err != nil || len(r.key) > maxUser {
-		return u, err
-	}
-	if len(r.users) >= maxUsers {
-		clear(r.users)
-	}
-	r.users[string(r.key)] = u
-	return u, nil
-}
-
-// userOf decodes a sender, who that one acted as, the User-Agent, and the addresses.
-func userOf(parts ...value) (u trace.User, err error) {
-	from := parts[0]
-	if acting := parts[1]; acting != nil {
-		u.Impersonator, from = from.get("username").text(), acting
-	}
-	u.Name, u.Agent = from.get("username").text(), parts[2].text()
-	return u, cmp.Or(from.get("groups").decode(&u.Groups), parts[3].decode(&u.Addresses))
+	u.Name, u.Agent = from.get("username").text(), o.get("userAgent").text()
+	return u, cmp.Or(from.get("groups").decode(&u.Groups), o.get("sourceIPs").decode(&u.Addresses))
 }
 
 func deletes(q *trace.Request) bool {

@@ -44,9 +44,7 @@ func (r *reader) google(entry fields, in *around) error {
 	if e.Code, err = httpCode(payload.get("status"), e.response); err != nil {
 		return err
 	}
-	if e.User, err = r.user(googleUser, payload.get("authenticationInfo"), payload.get("requestMetadata")); err != nil {
-		return err
-	}
+	e.User = googleUser(payload.get("authenticationInfo"), payload.get("requestMetadata"))
 	return r.event(&e)
 }
 
@@ -97,10 +95,9 @@ func httpCode(status, response value) (int, error) {
 	return httpCodes[code], nil
 }
 
-// googleUser decodes who sent a request: whose authority was asked for, or else who called. Behind the account of a
+// googleUser returns who sent a request: whose authority was asked for, or else who called. Behind the account of a
 // service may be others, of whom the first acts.
-func googleUser(parts ...value) (trace.User, error) {
-	who, from := parts[0], parts[1]
+func googleUser(who, from value) trace.User {
 	u := trace.User{Name: cmp.Or(who.get("principalEmail").text(), who.get("principalSubject").text()), Agent: from.get("callerSuppliedUserAgent").text()}
 	_, _ = who.get("serviceAccountDelegationInfo").each('[', nil, func(_, by value) error {
 		u.Impersonator = cmp.Or(u.Impersonator, by.get("principalSubject").text(), by.get("firstPartyPrincipal").get("principalEmail").text())
@@ -112,5 +109,5 @@ func googleUser(parts ...value) (trace.User, error) {
 	if ip := from.get("callerIp"); ip != nil {
 		u.Addresses = []string{ip.text()}
 	}
-	return u, nil
+	return u
 }

@@ -99,9 +99,7 @@ type reader struct {
 	klog      bool       // there are lines of klog
 	written   trace.Span // of the lines of klog
 	margin    string
-	last      time.Time             // of a line of klog that has no year; at first such that any day of the first year can follow
-	users     map[string]trace.User // by their text, as a few clients send most requests
-	key       []byte
+	last      time.Time // of a line of klog that has no year; at first such that any day of the first year can follow
 	scratch   [maxWraps + 1]fields
 	headed    bool // there are lines of klog with a whole header
 	named     bool // what is around the first event or line names its stream
@@ -110,7 +108,7 @@ type reader struct {
 
 func newReader(name string, o Options, to trace.Sink) *reader {
 	return &reader{
-		year: o.Year, last: time.Date(o.Year, time.February, 1, 0, 0, 0, 0, time.UTC), to: to, users: map[string]trace.User{}, place: trace.Place{File: name},
+		year: o.Year, last: time.Date(o.Year, time.February, 1, 0, 0, 0, 0, time.UTC), to: to, place: trace.Place{File: name},
 		source: trace.Source{File: name, Levels: map[string]int{}, Resources: map[string]int{}, Verbosity: -1},
 	}
 }
