@@ -73,7 +73,7 @@ func newInquiry(f *Facts) *inquiry {
 // contradicted makes a deletion unclear if its object was there afterwards.
 func (q *inquiry) contradicted(d *deletion) {
 	for i := range d.sightings {
-		if v := &d.sightings[i]; d.basis != nil && d.unclear == nil && v.deleted.IsZero() && d.when.before(v.when) && v.when.file >= 0 {
+		if v := &d.sightings[i]; d.basis != nil && d.unclear == nil && v.deleted == 0 && d.when.before(v.when) && v.when.file >= 0 {
 			d.unclear = reason.Contradicted.Of(reason.Asked{By: d.actor.String(), At: d.when.time(), Source: d.basis.Place.File}, reason.Asked{By: v.by.String(), At: v.when.time(), Source: q.sources[v.when.file].File})
 			return
 		}
@@ -155,7 +155,7 @@ func (q *inquiry) race(d *deletion) {
 
 // existedBefore reports whether s was there before a time.
 func (s *subject) existedBefore(at instant) bool {
-	return s.exists[0].precedes(at) || !s.created.IsZero() && (instant{s.created.UnixMicro(), at.file}).before(at)
+	return s.first.precedes(at) || s.start(at.file).before(at)
 }
 
 // quarantine is how long after the deletion of a Node the Pod garbage collector deletes its Pods at the latest: it waits for 40 seconds, and looks every
@@ -194,7 +194,7 @@ func (q *inquiry) lastDeletion(at place, then *deletion) *deletion {
 	if other && last != nil && last.UID != "" {
 		return nil
 	}
-	if last == nil || last.several || !then.created.IsZero() && last.when.before(instant{then.created.UnixMicro(), last.when.file}) ||
+	if last == nil || last.several || last.when.before(then.start(last.when.file)) ||
 		at.GroupResource == namespaces && anyBetween(q.created[at.name], last.when.add(tolerance), then.when) ||
 		createdBetween(named, last.when, then.when) {
 		return nil
@@ -212,7 +212,7 @@ func anyBetween(times []instant, from, to instant) bool {
 // CustomResourceDefinition was deleted later. They went then at the latest.
 func (q *inquiry) infer() {
 	for _, s := range q.subjects {
-		if s.deletion != nil || !s.real || len(s.sightings) == 0 && s.created.IsZero() && !s.gone.known() || s.several {
+		if s.deletion != nil || !s.real || len(s.sightings) == 0 && s.created == 0 && !s.gone.known() || s.several {
 			continue
 		}
 		of := q.nextDeletion(place{GroupResource: namespaces, name: s.Namespace}, s)
@@ -234,7 +234,7 @@ func (q *inquiry) infer() {
 // nextDeletion returns the first deletion of what had a name, after an object was seen. If only its end was seen, it is
 // the last one before that.
 func (q *inquiry) nextDeletion(at place, s *subject) *deletion {
-	if len(s.sightings) == 0 && s.created.IsZero() {
+	if len(s.sightings) == 0 && s.created == 0 {
 		return q.lastDeletion(at, &deletion{subject: s, when: s.gone})
 	}
 	named := q.byPlace[at]
@@ -243,7 +243,7 @@ func (q *inquiry) nextDeletion(at place, s *subject) *deletion {
 	}
 	var next *deletion
 	for _, holder := range named {
-		if d := holder.deletion; d != nil && d.when.us >= s.exists[1].us && !d.when.time().Before(s.created) && (next == nil || d.when.us < next.when.us) {
+		if d := holder.deletion; d != nil && d.when.us >= s.last && d.when.us >= s.created && (next == nil || d.when.us < next.when.us) {
 			next = d
 		}
 	}

@@ -136,8 +136,8 @@ func (s *subject) begin() *deletion {
 // marked returns when the deletion of s was requested, by the earliest deletionTimestamp; zero if none was seen.
 func (s *subject) marked() (marked time.Time) {
 	for i := range s.sightings {
-		if at := s.sightings[i].deleted; !at.IsZero() && (marked.IsZero() || at.Before(marked)) {
-			marked = at
+		if at := s.sightings[i].deleted; at != 0 && (marked.IsZero() || int64(at) < marked.Unix()) {
+			marked = time.Unix(int64(at), 0).UTC()
 		}
 	}
 	return marked
@@ -145,7 +145,7 @@ func (s *subject) marked() (marked time.Time) {
 
 // alive reports whether s was seen without a deletionTimestamp after a time.
 func (s *subject) alive(after instant) bool {
-	return slices.ContainsFunc(s.sightings, func(v sighting) bool { return v.deleted.IsZero() && after.before(v.when) })
+	return slices.ContainsFunc(s.sightings, func(v sighting) bool { return v.deleted == 0 && after.before(v.when) })
 }
 
 // certain reports whether a request is known to have been executed.

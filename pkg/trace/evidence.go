@@ -130,8 +130,7 @@ type DeleteOptions struct {
 // Seen is the metadata of an object as a log has it. Kind is empty if the answer is metadata only.
 type Seen struct {
 	object.Object
-	// Whole tells where the whole object is in the log; nil if the log does not have all of it.
-	Whole *Place
+	Whole bool // the log has all of it
 }
 
 // Place is a line of a log, or the document that begins there.

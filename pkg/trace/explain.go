@@ -38,7 +38,7 @@ func (f *Facts) Explain() *Report {
 		}
 	}
 	for _, c := range cascades {
-		r.Cascades = append(r.Cascades, c.finish())
+		r.Cascades = append(r.Cascades, c.finish(q.sources))
 	}
 	slices.SortStableFunc(r.Cascades, func(a, b Cascade) int {
 		return cmp.Or(cmp.Compare(b.Objects, a.Objects), a.At.Compare(b.At), a.From.Compare(b.From))
@@ -74,7 +74,7 @@ func (d *deletion) circumstances(q *inquiry) {
 }
 
 // finish sorts the members of a cascade as a tree, and counts them.
-func (c *cascade) finish() Cascade {
+func (c *cascade) finish(sources []*Source) Cascade {
 	out := c.Cascade
 	out.Deletions = make([]Deletion, 0, len(c.members))
 	slices.SortFunc(c.members, func(a, b *deletion) int {
@@ -91,7 +91,7 @@ func (c *cascade) finish() Cascade {
 	for len(stack) > 0 {
 		d := stack[len(stack)-1]
 		stack = append(stack[:len(stack)-1], children[d]...)
-		row := d.row()
+		row := d.row(sources)
 		if d.parent != nil {
 			row.Parent = index[d.parent]
 			row.Depth = out.Deletions[row.Parent].Depth + 1
@@ -126,10 +126,13 @@ func (c *Cascade) count(d *deletion, row *Deletion) {
 }
 
 // row returns the deletion for the report.
-func (d *deletion) row() Deletion {
+func (d *deletion) row(sources []*Source) Deletion {
 	out := Deletion{
 		Object: d.Identity, Parent: -1, At: d.when.time(), Ended: d.ended.time(), By: d.actor, Basis: d.basis, Doubt: d.doubt, Verb: d.verb, Policy: d.policy,
-		Inferred: d.inferred, Perhaps: d.perhaps, Why: reason.Nested{Reason: d.why}, Circumstances: []reason.Nested{}, Whole: d.whole.at,
+		Inferred: d.inferred, Perhaps: d.perhaps, Why: reason.Nested{Reason: d.why}, Circumstances: []reason.Nested{},
+	}
+	if d.whole.rank > 0 {
+		out.Whole = &Place{sources[d.whole.file].File, d.whole.offset}
 	}
 	if d.resource.Resource != "" {
 		out.Resource = d.resource.String()

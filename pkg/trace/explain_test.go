@@ -59,7 +59,7 @@ func TestTheWholeObjectIsAsItWasWhenItsDeletionBegan(t *testing.T) {
 	l.create(1, alice, pod)
 	sees := func(o object.Object) edit {
 		return func(r *trace.Request) {
-			r.Objects = []trace.Seen{{Object: o, Whole: &trace.Place{File: "audit.log", Offset: int64(l.n)}}}
+			r.Objects = []trace.Seen{{Object: o, Whole: true}}
 		}
 	}
 	deleted, now := pod, at(10)

@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"slices"
 	"strings"
-	"time"
 	"unique"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -37,7 +36,8 @@ type Facts struct {
 	nameless []nameless
 	written  map[place]write // the last update or patch, which the log does not show
 
-	created     map[string][]instant // creates by namespace; sorted once everything is read
+	owners      map[types.UID][]object.Reference // the last lists, by the UID of the first owner: objects share them
+	created     map[string][]instant             // creates by namespace; sorted once everything is read
 	collections []*cascade
 	// emptied is when the namespace controller asked for the contents of a namespace without the log showing what
 	// they were, by type, and when it found nothing left, without a type.
@@ -52,11 +52,19 @@ type Facts struct {
 
 // nameless is a request or a line about what had a name then: a create, if it has neither of these.
 type nameless struct {
-	object.Identity // without a UID
-	at              place
-	when            instant
-	asked           *asked
-	line            *Line
+	at      place  // of a line, once the types are known
+	version string // of the API of a request
+	when    instant
+	asked   *asked
+	line    *Line
+}
+
+// identity returns what is known of the object.
+func (n *nameless) identity() object.Identity {
+	if n.line != nil {
+		return n.line.Object
+	}
+	return object.Identity{APIVersion: schema.GroupVersion{Group: n.at.Group, Version: n.version}.String(), Namespace: n.at.namespace, Name: n.at.name}
 }
 
 // place is where objects are that have one name, one after the other.
@@ -71,18 +79,18 @@ type subject struct {
 	object.Identity
 	resource  schema.GroupResource // empty until it is known
 	real      bool                 // it is seen itself, not only named by a reference
-	created   time.Time
+	node      string               // of a Pod; empty if it is on none, or that is unknown
+	created   int64                // microseconds since 1970, by the request that created it or else its creationTimestamp; 0 if unknown
 	sightings []sighting
-	exists    [2]instant // when it is known to exist: the first and the last time. A kubelet's request is no first one
-	creation  instant    // when a request created it; zero if none is known
-	gone      instant    // when it vanished, by an answer or else by a line; zero if that is unknown
+	first     instant // when it is known to exist, but for requests of kubelets
+	last      int64   // when it is known to exist at last: microseconds since 1970
+	gone      instant // when it vanished, by an answer or else by a line; zero if that is unknown
 	whole     whole
 	*fate     // never nil, and shared by those of which nothing more is known: see own
 }
 
 // fate is what happened to an object, and what was said of it.
 type fate struct {
-	node     string
 	asked    []asked
 	freed    []freed
 	lines    []*Line    // about its owners
@@ -112,15 +120,15 @@ type sighting struct {
 	when    instant
 	owners  []object.Reference
 	labels  unique.Handle[string] // as a selector; the zero value if they are unknown
-	held    bool                  // by finalizers
-	deleted time.Time             // when its deletion was requested, by its deletionTimestamp; zero if it was not
+	deleted uint32                // when its deletion was requested, by its deletionTimestamp: seconds since 1970; 0 if it was not
 	by      *Actor                // who wrote it so; nil for a scan
+	held    bool                  // by finalizers
 	creates bool
 }
 
 // same reports whether two sightings say the same.
 func (v *sighting) same(o *sighting) bool {
-	return v.held == o.held && v.deleted.Equal(o.deleted) && slices.EqualFunc(v.owners, o.owners, object.Reference.Equal)
+	return v.held == o.held && v.deleted == o.deleted && slices.EqualFunc(v.owners, o.owners, object.Reference.Equal)
 }
 
 // lastSighting returns what was seen of s last until a time, or else first after it. It reports false if it was not seen.
@@ -153,7 +161,6 @@ type asked struct {
 	basis          *Basis // nil for a line
 	result         Result
 	mayBeDryRun    bool
-	marked         time.Time // when the deletion had been requested, by the answer; zero if that does not tell
 	ends           bool      // the answer shows that the object was gone then
 	collection     *cascade  // that it was part of; nil if it was not
 	wasMarked      bool      // of the item of a collection: it was being deleted before
@@ -161,18 +168,25 @@ type asked struct {
 	byName         bool      // that it was for this object of the name is not in the log
 }
 
-// whole is where a log has the whole object.
+// whole is where a log has the whole object; rank is 0 if none has.
 type whole struct {
-	at   *Place
-	when instant
-	rank int // of several, the last one before the deletion, or else the first answer to a deletion
+	when   int64 // microseconds since 1970
+	offset int64
+	file   int32
+	rank   int8 // of several, the first answer to a deletion counts, or else the last one before it, or else the first one after it
 }
+
+const (
+	wholeAfter int8 = iota + 1
+	wholeBefore
+	wholeAnswer
+)
 
 // NewFacts returns the facts of an earlier scan, which is nil without one.
 func NewFacts(before *snapshot.Snapshot) *Facts {
 	f := &Facts{
 		files: map[string]int32{}, types: newTypes(before), scan: before, seed: maphash.MakeSeed(), taken: map[uint64]bool{},
-		actors: map[string]*Actor{}, byUID: map[types.UID]*subject{}, written: map[place]write{}, created: map[string][]instant{}, emptied: map[place][]instant{},
+		actors: map[string]*Actor{}, byUID: map[types.UID]*subject{}, written: map[place]write{}, created: map[string][]instant{}, owners: map[types.UID][]object.Reference{}, emptied: map[place][]instant{},
 		looked: map[types.UID]*looks{}, kept: map[[2]types.UID]int{},
 	}
 	if before == nil {
@@ -182,7 +196,7 @@ func NewFacts(before *snapshot.Snapshot) *Facts {
 		if !o.Contested {
 			s := f.subject(o.Identity, schema.GroupResource{})
 			s.own().before = graph.Node(n)
-			s.see(o, &sighting{when: ofScan(before.Taken)})
+			f.see(s, o, &sighting{when: ofScan(before.Taken)})
 		}
 	}
 	return f
@@ -231,19 +245,19 @@ func (f *Facts) subject(i object.Identity, gr schema.GroupResource) *subject {
 }
 
 // see takes the metadata of an object.
-func (s *subject) see(o *object.Object, as *sighting) {
+func (f *Facts) see(s *subject, o *object.Object, as *sighting) {
 	s.real = true
-	if !o.Created.IsZero() {
-		s.created = o.Created
+	if !o.Created.IsZero() && s.created == 0 {
+		s.created = o.Created.UnixMicro()
 	}
 	if o.Node != nil {
-		s.own().node = o.Node.Name
+		s.node = unique.Make(o.Node.Name).Value()
 	}
-	if as.owners, as.held = o.Owners, len(o.Finalizers) > 0; o.Labels != nil || as.when.file != fileOfScan {
+	if as.owners, as.held = f.shared(o.Owners), len(o.Finalizers) > 0; o.Labels != nil || as.when.file != fileOfScan {
 		as.labels = unique.Make(labels.Set(o.Labels).String())
 	}
 	if o.Deleted != nil {
-		as.deleted = o.DeletionRequested()
+		as.deleted = uint32(o.DeletionRequested().Unix())
 	}
 	s.existed(as.when)
 	// Of a run of those that say the same, most of what a log has, the first and the last are kept.
@@ -257,12 +271,26 @@ func (s *subject) see(o *object.Object, as *sighting) {
 	s.sightings = append(s.sightings, *as)
 }
 
+// shared returns a list of owners that another object has as well, if there is one.
+func (f *Facts) shared(owners []object.Reference) []object.Reference {
+	if len(owners) == 0 {
+		return nil
+	}
+	first := owners[0].UID
+	if !slices.EqualFunc(f.owners[first], owners, object.Reference.Equal) {
+		f.owners[first] = owners
+	}
+	return f.owners[first]
+}
+
 // existed takes that an object exists at a time.
 func (s *subject) existed(at instant) {
-	if !s.exists[0].known() || at.us < s.exists[0].us {
-		s.exists[0] = at
+	if !s.first.known() || at.us < s.first.us {
+		s.first = at
 	}
-	s.exists[1] = later(s.exists[1], at)
+	if s.last == 0 || at.us > s.last {
+		s.last = at.us
+	}
 }
 
 // Request takes what a request shows.
@@ -334,9 +362,9 @@ func (f *Facts) writes(r *Request, gr schema.GroupResource, when instant) {
 	if len(r.Objects) == 1 && r.Objects[0].UID != "" {
 		o := &r.Objects[0]
 		s = f.subject(identity(r, gr, o), gr)
-		s.see(&o.Object, &sighting{when: when, by: actor, creates: creates || r.Code == Created})
+		f.see(s, &o.Object, &sighting{when: when, by: actor, creates: creates || r.Code == Created})
 		if creates {
-			s.creation = when
+			s.created = when.us
 		}
 		s.holds(o, r, when)
 		if o.Deleted != nil && len(o.Finalizers) == 0 && !o.InGracePeriod() && !s.IsNamespace() {
@@ -363,24 +391,24 @@ func (f *Facts) writes(r *Request, gr schema.GroupResource, when instant) {
 	switch at := (place{gr, id.Namespace, id.Name}); {
 	case s != nil || id.Name == "" || r.Target.Subresource != "":
 	case creates:
-		f.nameless = append(f.nameless, nameless{Identity: id, at: at, when: when})
+		f.nameless = append(f.nameless, nameless{at: at, version: r.Target.Version, when: when})
 	case f.written[at].when.us < when.us:
 		f.written[at] = write{when, actor}
 	}
 }
 
-// holds takes where the whole of an object is.
+// holds takes that a log has the whole of an object at a place.
 func (s *subject) holds(o *Seen, r *Request, when instant) {
-	w := whole{at: o.Whole, when: when}
+	w := whole{when.us, r.Place.Offset, when.file, wholeAfter}
 	switch {
-	case o.Whole == nil:
+	case !o.Whole:
 		return
 	case o.Deleted == nil:
-		w.rank = 1
+		w.rank = wholeBefore
 	case r.Verb == "delete":
-		w.rank = 2
+		w.rank = wholeAnswer
 	}
-	if earlier := when.us < s.whole.when.us; s.whole.at == nil || w.rank > s.whole.rank || w.rank == s.whole.rank && earlier == (w.rank != 1) {
+	if earlier := w.when < s.whole.when; w.rank > s.whole.rank || w.rank == s.whole.rank && earlier == (w.rank != wholeBefore) {
 		s.whole = w
 	}
 }
@@ -420,17 +448,12 @@ func (f *Facts) asks(r *Request, gr schema.GroupResource, when instant, verb str
 	if len(r.Objects) == 1 && r.Objects[0].UID != "" && r.Result == Done {
 		o := &r.Objects[0]
 		s = f.subject(identity(r, gr, o), gr)
-		s.see(&o.Object, &sighting{when: when})
+		f.see(s, &o.Object, &sighting{when: when})
 		s.holds(o, r, when)
-		if o.Deleted != nil {
-			a.marked = o.DeletionRequested()
-		}
 		a.ends = o.Deleted == nil || len(o.Finalizers) == 0 && !o.InGracePeriod()
 	} else if r.Target.UID != "" && r.Target.Name != "" {
 		s = f.subject(identity(r, gr, nil), gr)
-		if s.real = true; a.by.Role == RoleKubelet { // it ends what others began before
-			s.exists[1] = later(s.exists[1], when)
-		} else if r.Result == Done {
+		if s.real = true; r.Result == Done && a.by.Role != RoleKubelet { // that ends what others began before
 			s.existed(when)
 		}
 		a.ends = verb == "delete" && (r.Options == nil || r.Options.UID == "") // the answer is a Status with the UID
@@ -442,7 +465,7 @@ func (f *Facts) asks(r *Request, gr schema.GroupResource, when instant, verb str
 	case s != nil:
 		s.own().asked = append(s.asked, a)
 	case id.Name != "":
-		f.nameless = append(f.nameless, nameless{Identity: id, at: place{gr, id.Namespace, id.Name}, when: when, asked: &a})
+		f.nameless = append(f.nameless, nameless{at: place{gr, id.Namespace, id.Name}, version: r.Target.Version, when: when, asked: &a})
 	}
 }
 
@@ -463,7 +486,7 @@ func (f *Facts) collection(r *Request, gr schema.GroupResource, when instant) {
 			continue
 		}
 		s := f.subject(identity(r, gr, o), gr)
-		s.see(&o.Object, &sighting{when: when}) // as it was before
+		f.see(s, &o.Object, &sighting{when: when}) // as it was before
 		s.holds(o, r, when)
 		a.wasMarked = o.Deleted != nil
 		s.own().asked = append(s.asked, a)
@@ -514,7 +537,7 @@ func (q *inquiry) takeLines() {
 			q.emptied[at] = append(q.emptied[at], when)
 			continue
 		case l.Object.UID == "":
-			q.nameless = append(q.nameless, nameless{Identity: l.Object, when: when, line: l})
+			q.nameless = append(q.nameless, nameless{when: when, line: l})
 			continue
 		}
 		s := q.subject(l.Object, schema.GroupResource{})

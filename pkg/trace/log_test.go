@@ -78,7 +78,7 @@ type edit func(*trace.Request)
 
 func (l *log) add(seconds float64, user, verb string, t trace.Target, edits ...edit) {
 	l.n++
-	r := trace.Request{Received: at(seconds), Answered: at(seconds).Add(5 * time.Millisecond), User: trace.User{Name: user}, Verb: verb, Target: t, Code: 200}
+	r := trace.Request{Received: at(seconds), Answered: at(seconds).Add(5 * time.Millisecond), Place: trace.Place{Offset: int64(l.n)}, User: trace.User{Name: user}, Verb: verb, Target: t, Code: 200}
 	for _, e := range edits {
 		e(&r)
 	}
@@ -116,7 +116,7 @@ func (l *log) create(seconds float64, user string, o object.Object) {
 		switch l.level {
 		case whole:
 			r.Target.UID = o.UID
-			r.Objects = []trace.Seen{{Object: o, Whole: &trace.Place{File: "audit.log", Offset: int64(l.n)}}}
+			r.Objects = []trace.Seen{{Object: o, Whole: true}}
 		case metadata, request:
 		}
 	})

@@ -47,9 +47,9 @@ func (q *inquiry) arrange() {
 	for i := range q.nameless {
 		n := &q.nameless[i]
 		if n.line != nil {
-			n.at = q.types.at(n.Identity)
+			n.at = q.types.at(n.line.Object)
 		}
-		named[n.at] = true
+		named[n.at] = named[n.at] || n.line != nil || n.asked != nil
 	}
 	for _, s := range q.subjects {
 		if q.types.place(s); !s.real && !q.types.namespaced[s.resource] {
@@ -61,14 +61,16 @@ func (q *inquiry) arrange() {
 	}
 	slices.SortStableFunc(q.nameless, func(a, b nameless) int { return a.when.compare(b.when) })
 	for i := range q.nameless { // first the creates, which tell objects of one name apart
-		if n := &q.nameless[i]; n.line == nil && n.asked == nil {
+		n := &q.nameless[i]
+		within := named[place{GroupResource: namespaces, name: n.at.namespace}] || n.at.Group != "" && named[place{GroupResource: definitions, name: n.at.GroupResource.String()}]
+		if n.line == nil && n.asked == nil && (named[n.at] || within) {
 			var s *subject
 			if of := q.byPlace[n.at]; len(of) == 1 && !of[0].start(n.when.file).known() {
 				s = of[0]
 			} else {
 				s = q.unnamed(n)
 			}
-			s.created, s.real = n.when.time(), true
+			s.created, s.real = n.when.us, true
 			s.existed(n.when)
 		}
 	}
@@ -123,17 +125,12 @@ func (q *inquiry) resolve(n *nameless) *subject {
 	return s
 }
 
-// start returns when an object was created, by a request or by its creationTimestamp; zero if that is unknown.
-func (s *subject) start(file int32) instant {
-	if s.creation.known() || s.created.IsZero() {
-		return s.creation
-	}
-	return instant{s.created.UnixMicro(), file}
-}
+// start returns when an object was created; zero if that is unknown. It is taken for a time by the clock of a file.
+func (s *subject) start(file int32) instant { return instant{s.created, file} }
 
 // unnamed adds an object of which no file has the UID.
 func (q *inquiry) unnamed(n *nameless) *subject {
-	s := &subject{Identity: n.Identity, resource: n.at.GroupResource, real: true, fate: &nothingMore}
+	s := &subject{Identity: n.identity(), resource: n.at.GroupResource, real: true, fate: &nothingMore}
 	s.UID = ""
 	q.types.place(s)
 	q.subjects, q.byPlace[n.at] = append(q.subjects, s), append(q.byPlace[n.at], s)

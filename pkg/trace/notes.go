@@ -163,7 +163,7 @@ func (c *cascade) mayBeIn(at place, s *subject) bool {
 		return true
 	}
 	asked := instant{c.At.UnixMicro(), c.file}
-	if s.alive(asked) || s.gone.known() && s.gone.before(asked) || !s.created.IsZero() && asked.before(instant{s.created.UnixMicro(), asked.file}) {
+	if s.alive(asked) || s.gone.known() && s.gone.before(asked) || asked.before(s.start(asked.file)) {
 		return false
 	}
 	of, err := labels.Parse(c.Collection.LabelSelector)

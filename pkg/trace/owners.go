@@ -120,7 +120,7 @@ func (q *inquiry) doubtOf(d, of *deletion, r object.Reference, is link) reason.B
 		return reason.PerhapsRelinked.Of(w.by.String(), w.when.time())
 	}
 	last, seen := of.lastSighting(instant{})
-	if of.policy != string(reason.Foreground) && seen && last.held && !of.gone.known() && !last.deleted.IsZero() {
+	if of.policy != string(reason.Foreground) && seen && last.held && !of.gone.known() && last.deleted != 0 {
 		return reason.OwnerHeld.Of(r)
 	}
 	return nil
@@ -175,11 +175,10 @@ const (
 // linkTo compares the reference of d to an owner with the deletion of that.
 func (d *deletion) linkTo(of *deletion, owner types.UID) (link, *sighting) {
 	since, without := d.linked(owner, d.when)
-	created := instant{d.created.UnixMicro(), of.when.file}
 	switch {
 	case !of.when.known(), since != nil && since.when.precedes(of.when):
 		return linkOlder, since
-	case of.when.precedes(without), !d.created.IsZero() && of.when.before(created),
+	case of.when.precedes(without), of.when.before(d.start(of.when.file)),
 		since != nil && (since.creates || without.known()) && of.when.precedes(since.when):
 		return linkYounger, since
 	}

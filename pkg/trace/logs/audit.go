@@ -270,7 +270,7 @@ func (r *reader) objects(e *event) error {
 	if q.Verb == "patch" {
 		q.Unlinked = unlinked(e.request)
 	}
-	place, parts := q.Place, 0
+	parts := 0
 	return e.response.bodies(func(b *body) error {
 		var uid types.UID
 		switch {
@@ -283,7 +283,7 @@ func (r *reader) objects(e *event) error {
 			}
 			parts += len(seen.Owners) + len(seen.Finalizers) + len(seen.Labels)
 			if uid = seen.UID; b.isWhole() {
-				seen.Whole = &place
+				seen.Whole = true
 				if r.object != nil {
 					if err := r.object(uid, b); err != nil {
 						return err

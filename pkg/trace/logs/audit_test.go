@@ -75,7 +75,7 @@ func summary(q *trace.Request) string {
 		if o.Terminating() {
 			b.WriteString(" terminating")
 		}
-		if o.Whole != nil {
+		if o.Whole {
 			b.WriteString(" whole")
 		}
 	}
@@ -452,7 +452,7 @@ func TestReadObjects(t *testing.T) {
 	all, _ := read(t, log)
 	for _, q := range all {
 		for _, o := range q.Objects {
-			of = append(of, Whole{o.Whole.Offset, o.UID})
+			of = append(of, Whole{q.Place.Offset, o.UID})
 		}
 	}
 	slices.Reverse(of)

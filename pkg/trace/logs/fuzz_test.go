@@ -53,8 +53,8 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("%+v", q)
 			}
 			for _, o := range q.Objects {
-				if o.Whole != nil {
-					of = append(of, Whole{o.Whole.Offset, o.UID})
+				if o.Whole {
+					of = append(of, Whole{q.Place.Offset, o.UID})
 				}
 			}
 		}
