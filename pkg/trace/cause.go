@@ -45,7 +45,7 @@ func newInquiry(f *Facts) *inquiry {
 	}
 	q.arrange()
 	for _, s := range q.subjects {
-		if !s.gone.known() {
+		if s.goneLine.known() && !s.gone.known() {
 			s.gone = s.goneLine
 		}
 		slices.SortStableFunc(s.lines, func(a, b *Line) int { return a.Time.Compare(b.Time) })

@@ -84,7 +84,6 @@ type subject struct {
 	sightings []sighting
 	first     instant // when it is known to exist, but for requests of kubelets
 	last      int64   // when it is known to exist at last: microseconds since 1970
-	gone      instant // when it vanished, by an answer or else by a line; zero if that is unknown
 	whole     whole
 	*fate     // never nil, and shared by those of which nothing more is known: see own
 }
@@ -95,6 +94,7 @@ type fate struct {
 	freed    []freed
 	lines    []*Line    // about its owners
 	unseen   []write    // the log does not show what they left
+	gone     instant    // when it vanished, by an answer or else by a line; zero if that is unknown
 	goneLine instant    // by a line alone
 	orphaned bool       // a line says that its dependents were to stay
 	before   graph.Node // in the earlier scan
@@ -271,6 +271,9 @@ func (f *Facts) see(s *subject, o *object.Object, as *sighting) {
 	s.sightings = append(s.sightings, *as)
 }
 
+// maxLists is how many lists of owners are remembered. Objects that share one usually are close together.
+const maxLists = 4096
+
 // shared returns a list of owners that another object has as well, if there is one.
 func (f *Facts) shared(owners []object.Reference) []object.Reference {
 	if len(owners) == 0 {
@@ -278,6 +281,9 @@ func (f *Facts) shared(owners []object.Reference) []object.Reference {
 	}
 	first := owners[0].UID
 	if !slices.EqualFunc(f.owners[first], owners, object.Reference.Equal) {
+		if len(f.owners) == maxLists {
+			clear(f.owners)
+		}
 		f.owners[first] = owners
 	}
 	return f.owners[first]
@@ -415,7 +421,7 @@ func (s *subject) holds(o *Seen, r *Request, when instant) {
 
 func (s *subject) vanished(at instant) {
 	if !s.gone.known() || at.us < s.gone.us {
-		s.gone = at
+		s.own().gone = at
 	}
 }
 

@@ -133,7 +133,7 @@ func (c *traceCommand) complete(args []string) error {
 
 func (c *traceCommand) run(ctx context.Context, args []string) error {
 	// What is kept of a large log takes more memory than time.
-	defer debug.SetGCPercent(debug.SetGCPercent(20))
+	defer debug.SetGCPercent(debug.SetGCPercent(15))
 	if err := c.complete(args); err != nil {
 		return err
 	}
