@@ -97,8 +97,8 @@ func (b *body) seen(as *trace.Target) (trace.Seen, error) {
 	}
 	seen := trace.Seen{Object: object.FromMeta(apiVersion, kind, meta, true)}
 	share(&seen.Object, as)
-	if seen.IsPod() {
-		seen.Node = object.PodNodeOf([]byte(b.get("spec")))
+	if node := b.get("spec").get("nodeName").text(); node != "" && seen.IsPod() {
+		seen.Node = &object.PodNode{Name: node, State: object.NodeUnknown}
 	}
 	return seen, nil
 }
