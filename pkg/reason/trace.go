@@ -294,7 +294,7 @@ var (
 	})
 )
 
-// InCollectionOf is a request that deletes a collection, of which no file shows what was in it.
+// InCollectionOf is a request that deletes a collection whose objects no file shows.
 type InCollectionOf struct {
 	Request  Asked  `json:"request"`
 	Resource string `json:"resource"`           // resource.group

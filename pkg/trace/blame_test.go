@@ -104,7 +104,7 @@ func TestNobodyIsBlamedWithoutProof(t *testing.T) {
 			the garbage collector, 1 objects
 			  ConfigMap/victim: it got a reference to an owner that was already gone
 			`},
-		"an object of which the log lacks the creation with such a reference": {func(l *log) {
+		"an object whose creation with such a reference the log lacks": {func(l *log) {
 			late := linked
 			late.Created = at(20)
 			l.delete(10, ines, old)
@@ -115,7 +115,7 @@ func TestNobodyIsBlamedWithoutProof(t *testing.T) {
 			the garbage collector, 1 objects
 			  ConfigMap/victim: it got a reference to an owner that was already gone
 			`},
-		"a reference of which nothing shows that it is older": {func(l *log) {
+		"a reference that nothing shows to be older": {func(l *log) {
 			l.delete(10, ines, old)
 			l.delete(21, gc, victim, lingers(linked, 21, "x/y"))
 		}, `
@@ -200,7 +200,7 @@ func TestNobodyIsBlamedWithoutProof(t *testing.T) {
 			mallory, 1 objects
 			  ConfigMap/victim: asked for
 			`},
-		"who deletes an object because of which another one was taken for absent, as it named it wrongly": {func(l *log) {
+		"who deletes an object with a wrong reference, so that another owner is taken for absent": {func(l *log) {
 			l.before(cluster, export, redis)
 			l.line(31, trace.OwnerNotFound, export, cluster)
 			l.delete(32, ines, export)

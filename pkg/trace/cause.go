@@ -267,7 +267,7 @@ func (q *inquiry) judgements(s *subject, refs []object.Reference) []collector.Ju
 }
 
 // refs returns the owner references that a subject had at a time, or last if that is unknown: from its metadata, and from later lines
-// about it, not all of which have the UID.
+// about it, some without the UID.
 func (s *subject) refs(at instant) (out []object.Reference) {
 	last, seen := s.lastSighting(at)
 	out = slices.Clone(last.owners)

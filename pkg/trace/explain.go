@@ -105,9 +105,6 @@ func (c *cascade) finish(sources []*Source) Cascade {
 
 func (c *Cascade) count(d *deletion, row *Deletion) {
 	c.Objects++
-	if row.Inferred {
-		c.Inferred++
-	}
 	if row.Perhaps {
 		c.Uncertain++
 	}

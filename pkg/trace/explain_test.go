@@ -375,7 +375,7 @@ func TestPodsOfANode(t *testing.T) {
 			    Pod/lonely: its Node was deleted
 			`)
 	})
-	t.Run("of which the log says nothing", func(t *testing.T) {
+	t.Run("that the log says nothing of", func(t *testing.T) {
 		l := &log{level: whole}
 		l.delete(50, podGC, on3)
 		expect(t, l, `
@@ -647,7 +647,7 @@ func TestRepeatedDeletions(t *testing.T) {
 		  Deployment/web: asked for (AskedAgain)
 		    ReplicaSet/web-1~: its owner is gone (OwnerHeld)
 		`)
-	t.Run("of which the log lacks the first", func(t *testing.T) {
+	t.Run("whose first request the log lacks", func(t *testing.T) {
 		l.Requests = l.Requests[1:]
 		expect(t, l, `
 			unknown root, 2 objects

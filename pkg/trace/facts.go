@@ -85,7 +85,7 @@ type subject struct {
 	first     instant // when it is known to exist, but for requests of kubelets
 	last      int64   // when it is known to exist at last: microseconds since 1970
 	whole     whole
-	*fate     // never nil, and shared by those of which nothing more is known: see own
+	*fate     // never nil; those share one that nothing more is known of: see own
 }
 
 // fate is what happened to an object, and what was said of it.
@@ -141,7 +141,7 @@ func (s *subject) lastSighting(until instant) (sighting, bool) {
 	return sighting{}, false
 }
 
-// write is an update or a patch of which the log does not show what it left.
+// write is an update or a patch whose result the log does not show.
 type write struct {
 	when instant
 	by   *Actor

@@ -22,7 +22,7 @@ const (
 	apart     = time.Minute
 )
 
-// fileOfScan is the file of an earlier scan, of which the user said that it was made before.
+// fileOfScan is the file of an earlier scan, which was made before, as the user says.
 const fileOfScan = -1
 
 func ofScan(taken time.Time) instant {
@@ -67,7 +67,7 @@ func (i instant) precedes(o instant) bool {
 
 func (i instant) compare(o instant) int { return cmp.Compare(i.us, o.us) }
 
-// later returns the later one of two, of which either may be unknown.
+// later returns the later one of two; either may be unknown.
 func later(a, b instant) instant {
 	if !a.known() || b.known() && b.us > a.us {
 		return b

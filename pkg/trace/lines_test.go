@@ -161,7 +161,7 @@ func TestALogAtLevelRequestAlone(t *testing.T) {
 		`)
 }
 
-// A collection at level Metadata is a request of which nothing is known to have come.
+// A collection at level Metadata is a request without a known result.
 func TestACollectionAtLevelMetadata(t *testing.T) {
 	l := &log{}
 	l.collection(10, alice, pod)

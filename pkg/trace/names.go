@@ -128,7 +128,7 @@ func (q *inquiry) resolve(n *nameless) *subject {
 // start returns when an object was created; zero if that is unknown. It is taken for a time by the clock of a file.
 func (s *subject) start(file int32) instant { return instant{s.created, file} }
 
-// unnamed adds an object of which no file has the UID.
+// unnamed adds an object whose UID no file has.
 func (q *inquiry) unnamed(n *nameless) *subject {
 	s := &subject{Identity: n.identity(), resource: n.at.GroupResource, real: true, fate: &nothingMore}
 	s.UID = ""

@@ -144,7 +144,7 @@ func (c *cascade) asReason() reason.Reason {
 	return reason.MayBeAmong.Of(reason.InCollectionOf{Request: c.asked, Resource: c.Collection.Resource, Selector: strings.Join(selectors, ",")})
 }
 
-// mayBeIn reports whether an object may be among those that a collection deleted, of which no file shows what was in it. s is nil if nothing else
+// mayBeIn reports whether an object may be among those that a collection deleted, unless a file shows what was in it. s is nil if nothing else
 // is known of the object.
 func (c *cascade) mayBeIn(at place, s *subject) bool {
 	if c.listed || c.Collection.Resource != at.GroupResource.String() || c.Collection.Namespace != "" && c.Collection.Namespace != at.namespace {

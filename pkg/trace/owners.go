@@ -12,7 +12,7 @@ import (
 )
 
 // collected finds the owners whose deletion made the garbage collector delete an object. It deletes an
-// object when the last of its owners is gone, or waits for it, so one owner of which nothing is known leaves
+// object when the last of its owners is gone, or waits for it, so one owner that nothing is known of leaves
 // the cause unknown: it may have been the last.
 func (q *inquiry) collected(d *deletion) {
 	refs := d.refs(d.when)
@@ -126,7 +126,7 @@ func (q *inquiry) doubtOf(d, of *deletion, r object.Reference, is link) reason.B
 	return nil
 }
 
-// unseenWrite returns the last write of d before its deletion of which no log shows what it left, if d was not seen after that; else nil.
+// unseenWrite returns the last write of d before its deletion whose result no log shows, if d was not seen after that; else nil.
 func (q *inquiry) unseenWrite(d *deletion) (found *write) {
 	last, seen := d.lastSighting(d.when)
 	unseen := d.unseen
@@ -318,7 +318,7 @@ func (q *inquiry) unseen(d *deletion, r object.Reference, mayBeThere bool) {
 
 // lastOwner makes a deletion follow that of its last owner. Owners whose deletions have one beginning need
 // no order. For others it must be certain: more time between them than clocks may differ, and the last one did
-// not orphan its dependents. perhaps are those of which it is not proven that they were owners then.
+// not orphan its dependents. perhaps has those that may not have been owners then, and why.
 func (d *deletion) lastOwner(perhaps map[*deletion]reason.Brief) {
 	last := slices.MaxFunc(d.candidates, func(a, b *deletion) int { return a.since().compare(b.since()) })
 	for _, of := range d.candidates {

@@ -280,7 +280,7 @@ func draw(t *rapid.T, detail level, gap float64, scanned, recreate bool) *world 
 	return w
 }
 
-// grow makes a Deployment with its dependents, of which some have two owners.
+// grow makes a Deployment with its dependents, some with two owners.
 func (w *world) grow(t *rapid.T, name string) {
 	web := w.made("Deployment", name)
 	for i := range rapid.IntRange(0, 3).Draw(t, "sets") {

@@ -62,7 +62,6 @@ type Cascade struct {
 	From      time.Time `json:"from,omitzero"` // of the first deletion
 	To        time.Time `json:"to,omitzero"`   // of the last one, or of its end
 	Objects   int       `json:"objects"`
-	Inferred  int       `json:"inferred"`  // of these; see Deletion
 	Uncertain int       `json:"uncertain"` // of these: that they have this root is not proven; see Deletion.Perhaps
 	Claims    int       `json:"claims"`    // PersistentVolumeClaims among them
 	Volumes   int       `json:"volumes"`   // PersistentVolumes among them

@@ -31,7 +31,7 @@ type typeMap struct {
 	kinds     map[schema.GroupResource]string
 	resources map[schema.GroupKind]string
 	versions  map[schema.GroupResource]string
-	// namespaced are the resources of which an object has a namespace.
+	// namespaced are the resources whose objects have a namespace.
 	namespaced map[schema.GroupResource]bool
 	served     []snapshot.Type // of the earlier scan
 }

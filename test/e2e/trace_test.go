@@ -193,11 +193,11 @@ func (t *traced) requireCascade(r *trace.Report, want cascadeOf) {
 		if len(c.Deletions) > 0 {
 			root = resourceName(&c.Deletions[0])
 		}
-		by := c.By
+		by, inferred := c.By, slices.ContainsFunc(c.Deletions, func(d trace.Deletion) bool { return d.Inferred })
 		if c.Unexplained || by.Role != want.role || actingAs(by) != want.user || want.group != "" && !slices.Contains(by.Groups, want.group) ||
 			c.Verb != want.verb || c.Policy != want.policy || reason.CodeOf(c.Root.Reason) != want.why || root != want.root && want.root != "" ||
-			want.inferred != (c.Inferred > 0) {
-			t.Errorf("%s: got root %s, %s %q %v, %s %q, %s, %d inferred, unexplained: %v", want.name, root, by.Role, actingAs(by), by.Groups, c.Verb, c.Policy, reason.CodeOf(c.Root.Reason), c.Inferred, c.Unexplained)
+			want.inferred != inferred {
+			t.Errorf("%s: got root %s, %s %q %v, %s %q, %s, inferred: %v, unexplained: %v", want.name, root, by.Role, actingAs(by), by.Groups, c.Verb, c.Policy, reason.CodeOf(c.Root.Reason), inferred, c.Unexplained)
 		}
 		if !want.begun.IsZero() && (c.At.Before(want.begun.Add(-10*time.Millisecond)) || c.At.After(want.end)) {
 			t.Errorf("%s: at %v, want between %v and %v", want.name, c.At, want.begun, want.end)

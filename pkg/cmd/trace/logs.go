@@ -26,7 +26,7 @@ type logReader struct {
 	clusterName string // as a cloud names it; empty if none has
 }
 
-// read reads files and folders, of which it leaves out what is no log.
+// read reads files, and what is a log in folders.
 func (l *logReader) read(ctx context.Context, names []string) error {
 	for _, name := range names {
 		info, err := os.Stat(name)

@@ -74,7 +74,7 @@ func period(s *trace.Source) string {
 	return " from " + reason.Clock(s.First) + " to " + reason.Clock(s.Last)
 }
 
-// writes returns how many writes there are, and of which types most are.
+// writes returns how many writes there are, and the types of most.
 func writes(resources map[string]int) string {
 	names := slices.SortedFunc(maps.Keys(resources), func(a, b string) int {
 		return cmp.Or(cmp.Compare(resources[b], resources[a]), cmp.Compare(a, b))

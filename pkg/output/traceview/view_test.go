@@ -111,7 +111,7 @@ func TestScreens(t *testing.T) {
 	hidden.Circumstances = append(hidden.Circumstances, nested(reason.WentAtTheLatest))
 	legacy := cascade(kim, reason.AskedFor.Of(kim.User), deletion(namespace, 0, -1, 0, kim, reason.AskedFor.Of(kim.User)), hidden)
 	legacy.To = begin
-	legacy.Objects, legacy.Inferred, legacy.Uncertain, legacy.Claims, legacy.Volumes = 2, 1, 1, 1, 1
+	legacy.Objects, legacy.Uncertain, legacy.Claims, legacy.Volumes = 2, 1, 1, 1
 
 	tool := kim
 	tool.Role, tool.Agent = trace.RoleThisTool, "kubectl-gc/v0.9.0"

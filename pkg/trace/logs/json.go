@@ -40,7 +40,7 @@ func (v value) identity() object.Identity {
 	}
 }
 
-// get returns a member of an object of which few are wanted.
+// get returns a member of an object; for one or two of many.
 func (v value) get(key string) (found value) {
 	_, _ = v.each('{', nil, func(name, member value) error {
 		if name.is(key) {
@@ -77,7 +77,7 @@ var (
 )
 
 // each calls yield with the members of the object, or the elements of the array, that a text begins with, and returns
-// where that ends. It stops with errEnter before an array that is a member of which enter reports true.
+// where that ends. It stops with errEnter before an array if enter reports true of its name.
 func (v value) each(opening byte, enter func(key value) bool, yield func(key, member value) error) (end int, err error) {
 	closing := opening + 2 // of { and [
 	if !v.begins(opening) {

@@ -117,7 +117,7 @@ type skipped struct{}
 
 func (*skipped) UnmarshalJSON([]byte) error { return nil }
 
-// share lets equal texts of requests be one in memory, of which logs have millions.
+// share keeps equal texts of requests, of millions in a log, in memory once.
 func share(o *object.Object, with *trace.Target) {
 	o.Namespace = shared(o.Namespace)
 	if o.Name == with.Name {
