@@ -73,7 +73,7 @@ func TestAuditLogOfDeletions(t *testing.T) {
 		s.must(os.WriteFile("../../pkg/trace/logs/testdata/recorded.jsonl", linesForTests(s, written), 0o600))
 	}
 	deleted := map[string][]string{}
-	var pod trace.Seen
+	var pod logs.Whole
 	var all evidence
 	source, err := logs.Read(t.Context(), bytes.NewReader(written), log, logs.Options{}, &all)
 	s.must(err)
@@ -92,7 +92,7 @@ func TestAuditLogOfDeletions(t *testing.T) {
 			}
 		}
 		if is.Namespace == "at-response" && is.Name == "graceful" {
-			pod = q.Objects[0]
+			pod = logs.Whole{Offset: q.Place.Offset, UID: q.Objects[0].UID}
 		}
 	}
 	want := []string{
@@ -116,7 +116,7 @@ func TestAuditLogOfDeletions(t *testing.T) {
 
 	// A Pod that is read back can be created again.
 	var again *unstructured.Unstructured
-	s.must(logs.ReadObjects(t.Context(), bytes.NewReader(written), log, []logs.Whole{{Offset: pod.Whole.Offset, UID: pod.UID}}, func(_ logs.Whole, o *unstructured.Unstructured) { again = o }))
+	s.must(logs.ReadObjects(t.Context(), bytes.NewReader(written), log, []logs.Whole{pod}, func(_ logs.Whole, o *unstructured.Unstructured) { again = o }))
 	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "finalizers"} {
 		unstructured.RemoveNestedField(again.Object, "metadata", field)
 	}
