@@ -185,7 +185,7 @@ var (
 	})
 
 	// the collector deleted it, and no evidence shows its owners
-	OwnersNotInEvidence = fixed("OwnersNotInEvidence", "unknown: no file shows its owners")
+	OwnersNotInEvidence = fixed("OwnersNotInEvidence", "unknown: no file shows an owner whose deletion took it along")
 	// the collector deleted it, and the log does not show what became of at least one of its owners: it was deleted, or
 	// it never was where the reference leads
 	OwnerDeletionNotInLog = says2("OwnerDeletionNotInLog", "owners deleted,omitempty", func(owners []object.Reference, deleted []Deleted) string {

@@ -134,7 +134,7 @@ func TestNobodyIsBlamedWithoutProof(t *testing.T) {
 			ines, 1 objects
 			  ConfigMap/old: asked for
 			unknown root, 1 objects
-			  ConfigMap/victim: unknown: no file shows its owners
+			  ConfigMap/victim: unknown: no file shows an owner whose deletion took it along
 			`},
 		"an owner that somebody else removed from the references, after another one was deleted": {func(l *log) {
 			other := st.ConfigMap("shop/other")
@@ -219,6 +219,19 @@ func TestNobodyIsBlamedWithoutProof(t *testing.T) {
 			ines, 2 objects
 			  Namespace/shop: asked for
 			    ConfigMap/settings~: its namespace was deleted (PerhapsAnotherNamespace)
+			`},
+		"an owner with a finalizer that orphans, without a policy": {func(l *log) {
+			held := old
+			held.Finalizers = []string{object.OrphanFinalizer}
+			l.wrote(5, mallory, held)
+			l.create(6, alice, linked)
+			l.delete(10, ines, old, policy(""))
+			l.delete(15, gc, linked)
+		}, `
+			ines, 1 objects
+			  ConfigMap/old: asked for
+			unknown root, 1 objects
+			  ConfigMap/victim: unknown: no file shows an owner whose deletion took it along
 			`},
 		"an object that is said to be there after its deletion": {func(l *log) {
 			l.delete(10, ines, victim, inFile("audit.log"))

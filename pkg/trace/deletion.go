@@ -241,11 +241,16 @@ func (d *deletion) as() reason.Deleted {
 	return reason.Deleted{Object: d.Identity, By: d.actor.String(), At: d.when.time(), Perhaps: d.doubt != ""}
 }
 
-// orphans reports that the dependents were to stay. The two types are those whose default is that
-// (DefaultGarbageCollectionPolicy in strategy.go of their registries).
+// orphans reports that the dependents were to stay. Without a policy a finalizer may say so (shouldOrphanDependents in store.go of the
+// generic registry), or the type.
 func (d *deletion) orphans() bool {
-	keeps := d.resource.Group == "batch" && d.resource.Resource == "jobs" || d.resource.Group == "" && d.resource.Resource == "replicationcontrollers"
-	return d.orphaned || d.policy == string(reason.Orphan) || d.policy == policyDefault && keeps
+	last, _ := d.lastSighting(d.when)
+	return d.orphaned || d.policy == string(reason.Orphan) || d.policy == policyDefault && (last.orphans || d.keepsDependents())
+}
+
+// keepsDependents reports whether the type's default is to orphan (DefaultGarbageCollectionPolicy in strategy.go of the registries).
+func (s *subject) keepsDependents() bool {
+	return s.resource.Group == "batch" && s.resource.Resource == "jobs" || s.resource.Group == "" && s.resource.Resource == "replicationcontrollers"
 }
 
 // goneBy returns the latest time when the object stopped to count as an owner; zero if that is unknown.

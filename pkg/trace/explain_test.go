@@ -178,9 +178,9 @@ func TestALogAtLevelMetadataAlone(t *testing.T) {
 		perhaps alice, 1 objects
 		  Deployment/web~: asked for (PerhapsDone)
 		unknown root, 1 objects
-		  ReplicaSet/web-1: unknown: no file shows its owners
+		  ReplicaSet/web-1: unknown: no file shows an owner whose deletion took it along
 		unknown root, 1 objects
-		  /redis-0826[redisclusters.example.com]: unknown: no file shows its owners
+		  /redis-0826[redisclusters.example.com]: unknown: no file shows an owner whose deletion took it along
 		`)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unique"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -123,12 +124,13 @@ type sighting struct {
 	deleted uint32                // when its deletion was requested, by its deletionTimestamp: seconds since 1970; 0 if it was not
 	by      *Actor                // who wrote it so; nil for a scan
 	held    bool                  // by finalizers
+	orphans bool                  // its dependents, by a finalizer, unless the request for its deletion says otherwise
 	creates bool
 }
 
 // same reports whether two sightings say the same.
 func (v *sighting) same(o *sighting) bool {
-	return v.held == o.held && v.deleted == o.deleted && slices.EqualFunc(v.owners, o.owners, object.Reference.Equal)
+	return v.held == o.held && v.orphans == o.orphans && v.deleted == o.deleted && slices.EqualFunc(v.owners, o.owners, object.Reference.Equal)
 }
 
 // lastSighting returns what was seen of s last until a time, or else first after it. It reports false if it was not seen.
@@ -256,6 +258,7 @@ func (f *Facts) see(s *subject, o *object.Object, as *sighting) {
 	if as.owners, as.held = f.shared(o.Owners), len(o.Finalizers) > 0; o.Labels != nil || as.when.file != fileOfScan {
 		as.labels = unique.Make(labels.Set(o.Labels).String())
 	}
+	as.orphans = slices.Contains(o.Finalizers, metav1.FinalizerOrphanDependents)
 	if o.Deleted != nil {
 		as.deleted = uint32(o.DeletionRequested().Unix())
 	}

@@ -65,7 +65,7 @@ func TestLinesOfTheManager(t *testing.T) {
 			l.line(31, trace.Deletes, export)
 		}, want: `
 			unknown root, 1 objects
-			  StatefulSet/redis-exporter: unknown: no file shows its owners
+			  StatefulSet/redis-exporter: unknown: no file shows an owner whose deletion took it along
 			`},
 		"with the UID of the object alone, and the kind of the owner unknown": {log: func(l *log) {
 			l.line(5, trace.OwnerElsewhere, without(export, func(i *object.Identity) { *i = object.Identity{UID: i.UID} }), withoutKind(cluster))
@@ -157,7 +157,7 @@ func TestALogAtLevelRequestAlone(t *testing.T) {
 		alice, 1 objects
 		  Deployment/web: asked for
 		unknown root, 1 objects
-		  ReplicaSet/web-1: unknown: no file shows its owners
+		  ReplicaSet/web-1: unknown: no file shows an owner whose deletion took it along
 		`)
 }
 
@@ -178,7 +178,7 @@ func TestACircleOfOwners(t *testing.T) {
 	l.delete(11, gc, b)
 	expect(t, l, `
 		unknown root, 2 objects
-		  Pod/a: unknown: no file shows its owners
+		  Pod/a: unknown: no file shows an owner whose deletion took it along
 		    Pod/b: its owner is gone
 		`)
 }
@@ -193,6 +193,6 @@ func TestADependentOfAnOwnerThatOrphansIt(t *testing.T) {
 		alice, 1 objects
 		  Deployment/web: asked for
 		unknown root, 1 objects
-		  ReplicaSet/web-1: unknown: no file shows its owners
+		  ReplicaSet/web-1: unknown: no file shows an owner whose deletion took it along
 		`)
 }

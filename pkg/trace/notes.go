@@ -95,7 +95,7 @@ func (q *inquiry) notes(s *subject) (notes []reason.Reason) {
 	}
 	if d := s.deletion; d != nil && d.orphans() {
 		if freed := q.freedFrom(s.UID); len(freed) > 0 {
-			notes = append(notes, reason.Orphaned.Of(freed, d.policy == policyDefault))
+			notes = append(notes, reason.Orphaned.Of(freed, d.policy == policyDefault && d.keepsDependents()))
 		}
 	}
 	for i := range s.asked {

@@ -402,6 +402,23 @@ func TestReadCountsWhatItCannotRead(t *testing.T) {
 	}
 }
 
+// Whoever runs a Pod chooses its text, and a name may be that of an object in another cluster.
+func TestReadOfAnExportOfAmazonKeepsWhatIsOfTheFirstCluster(t *testing.T) {
+	quoted, err := json.Marshal(line(t, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	export := func(group string) string {
+		return `{"messageType":"DATA_MESSAGE","logGroup":"` + group + `","logStream":"kube-apiserver-audit-1","logEvents":[{"message":` + string(quoted) + `}]}` + "\n"
+	}
+	for name, other := range map[string]string{"of another cluster": "/aws/eks/b/cluster", "of another component": "/aws/containerinsights/a/application"} {
+		got, source := read(t, export("/aws/eks/a/cluster")+export(other)+export("/aws/eks/a/cluster"))
+		if len(got) != 2 || source.Unreadable != 1 || !strings.Contains(source.Example, name) || source.Cluster != "/aws/eks/a/cluster" {
+			t.Errorf("%s: %d requests, %+v", name, len(got), source)
+		}
+	}
+}
+
 func TestReadOfAnotherFileSaysWhatItIs(t *testing.T) {
 	for log, want := range map[string]string{
 		"I1127 21:45:02.027172       1 httplog.go:1] starting\n": "a log of another component of Kubernetes",

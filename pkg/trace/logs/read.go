@@ -170,8 +170,10 @@ var (
 func (r *reader) unit(u *unit) {
 	r.place.Offset = u.offset
 	r.source.Lines++
-	var err error
+	in := around{indent: u.indent, depth: maxWraps}
+	err := r.enclosed(u.within, &in)
 	switch {
+	case err != nil:
 	case u.text == nil:
 		err = errTooLong
 	case u.list != "":
@@ -179,9 +181,9 @@ func (r *reader) unit(u *unit) {
 	case u.json && strings.Contains(u.indent, "\t") && r.klog: // a text of several lines in a log of klog
 		err = errNothing
 	case u.json:
-		err = r.value(u.text, around{indent: u.indent, depth: maxWraps})
+		err = r.value(u.text, in)
 	default:
-		err = r.line(u.text, around{indent: u.indent, depth: maxWraps})
+		err = r.line(u.text, in)
 	}
 	switch logged := r.source.Form == trace.FormManagerLog || r.source.Form == bothLogs || r.source.Form == events; {
 	case err == nil, logged && !errors.Is(err, errUnclear) && !errors.Is(err, errTooLong):

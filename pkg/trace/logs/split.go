@@ -20,6 +20,7 @@ type unit struct {
 	offset int64  // as in trace.Place
 	json   bool
 	list   string // the kind of the list of objects of a cluster that it is in: List if that comes later
+	within fields // what precedes the array in the object that it is in
 }
 
 // splitter cuts a text into units. Objects may be on lines of their own, over many lines, in arrays, and in arrays that
@@ -34,9 +35,10 @@ type splitter struct {
 	err    error  // of in
 	open   []byte // the arrays around the next unit: '{' for one in an object, else '['
 	list   string // of the next unit
-	events bool   // there is a list of Events, perhaps an empty one
-	broken int64  // before this, a value that begins on a line ends there
-	unsure bool   // nothing that is known was found so far: a unit that is too long ends the text
+	within fields
+	events bool  // there is a list of Events, perhaps an empty one
+	broken int64 // before this, a value that begins on a line ends there
+	unsure bool  // nothing that is known was found so far: a unit that is too long ends the text
 }
 
 // maxUnit limits a unit. kube-apiserver accepts bodies of 3 MiB, and an event has at most two.
@@ -103,7 +105,7 @@ func (s *splitter) next() (unit, error) {
 		case b == ']' && inside:
 			of := s.open[len(s.open)-1]
 			if s.open = s.open[:len(s.open)-1]; of == '{' { // go on with the object that the array is in
-				s.buf[0], s.list = '{', ""
+				s.buf[0], s.list, s.within = '{', "", nil
 				if _, err := s.value(""); err != nil {
 					return unit{}, err
 				}
@@ -199,7 +201,7 @@ func (s *splitter) endOfUnit(text value) (int, error) {
 // value returns the JSON value that the rest of the text begins with, or one that is not json if it is an object whose
 // units follow. What follows a value without an end must not be hidden by it: such a value ends with its line.
 func (s *splitter) value(indent string) (unit, error) {
-	u := unit{indent: indent, line: s.line, offset: s.offset, json: true, list: s.list}
+	u := unit{indent: indent, line: s.line, offset: s.offset, json: true, list: s.list, within: s.within}
 	text := s.buf
 	if s.offset < s.broken {
 		if i := bytes.IndexByte(s.buf, '\n'); i >= 0 {
@@ -217,6 +219,9 @@ func (s *splitter) value(indent string) (unit, error) {
 	case err == nil:
 		return s.end(u, n, n > maxUnit), nil
 	case errors.Is(err, errEnter):
+		if before := bytes.LastIndexByte(text[:n], ','); before > 0 && before < maxHead { // the name of the array
+			s.within, _ = value(append(bytes.Clone(text[:before]), '}')).object(nil) // nothing else can be before it
+		}
 		s.open = append(s.open, '{')
 		s.drop(n + 1)
 		return unit{}, nil

@@ -45,12 +45,8 @@ func (r *reader) value(v value, in around) error {
 	case in.depth == 0, o.get("apiVersion") != nil: // another object of the API, which may hold the text of anybody
 		return errNothing
 	}
-	if err := cmp.Or(ofControlPlane(o), r.ofCluster(o)); err != nil {
+	if err := r.enclosed(o, &in); err != nil {
 		return err
-	}
-	in.at = cmp.Or(timeAround(o), in.at)
-	for _, key := range []string{"category", "Category", "logStreamName", "logStream"} {
-		in.stream = cmp.Or(in.stream, streamOf(o.get(key).bytes())) // the outermost: the text inside may be that of anybody
 	}
 	if file := o.get("sourceLocation").get("file"); file != nil && !in.at.IsZero() { // Google, of other logs
 		return r.klogLine(in.at, file.bytes(), o.get("jsonPayload").get("message").bytes(), &in)
@@ -70,6 +66,15 @@ func (r *reader) value(v value, in around) error {
 		}
 	}
 	return err
+}
+
+// enclosed adds what an object says of what is in it. It returns an error if that is of no interest.
+func (r *reader) enclosed(by fields, in *around) error {
+	in.at = cmp.Or(timeAround(by), in.at)
+	for _, key := range []string{"category", "Category", "logStreamName", "logStream"} {
+		in.stream = cmp.Or(in.stream, streamOf(by.get(key).bytes())) // the outermost: the text inside may be that of anybody
+	}
+	return cmp.Or(ofControlPlane(by), r.ofCluster(by))
 }
 
 var errOther = errors.New("it is of another component than the API server and kube-controller-manager")
