@@ -34,8 +34,7 @@ type deletion struct {
 	// What it comes from. Of several candidates, decide finds the last one.
 	candidates []*deletion
 	decide     func(*deletion)
-	follows    []*deletion // those that wait until this is settled
-	pending    int
+	waits      bool // for candidates that are to be settled first
 
 	cascade *cascade // nil until it is settled
 	parent  *deletion

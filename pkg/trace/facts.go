@@ -304,19 +304,18 @@ func (s *subject) existed(at instant) {
 
 // Request takes what a request shows.
 func (f *Facts) Request(r *Request) {
-	var h maphash.Hash
-	h.SetSeed(f.seed)
-	for _, part := range []string{r.ID, r.Verb, r.User.Name, r.Target.Resource, r.Target.Subresource, r.Target.Namespace, r.Target.Name, r.Target.LabelSelector} {
-		h.WriteString(part)
-		h.WriteByte(0)
+	// The ID alone does not tell a request from others: a client may choose it. Another copy may lack the bodies, which have the UID.
+	target := r.Target
+	target.UID = ""
+	key := maphash.Comparable(f.seed, struct {
+		id, verb, user     string
+		of                 Target
+		received, answered int64
+	}{r.ID, r.Verb, r.User.Name, target, r.Received.UnixNano(), r.Answered.UnixNano()})
+	if r.ID != "" && f.taken[key] {
+		return // the same file again, or a part of it
 	}
-	maphash.WriteComparable(&h, [2]int64{r.Received.UnixNano(), r.Answered.UnixNano()})
-	if key := h.Sum64(); r.ID != "" {
-		if f.taken[key] {
-			return // the same file again, or a part of it. The ID alone does not tell: a client may choose it
-		}
-		f.taken[key] = true
-	}
+	f.taken[key] = r.ID != ""
 	f.requests++
 	when := instant{r.Received.UnixMicro(), f.file(r.Place.File)}
 	gr := schema.GroupResource{Group: r.Target.Group, Resource: r.Target.Resource}

@@ -350,37 +350,26 @@ func (d *deletion) lastOwner(perhaps map[*deletion]reason.Brief) {
 	d.follow(last, reason.OwnerDeleted.Of(last.as(), last.policy == string(reason.Foreground)))
 }
 
-// settle decides on each deletion once those are decided that it may come from. Of a circle, none is.
+// settle decides on each deletion once those are decided that it may come from. Of a circle, the first one has no cause.
 func (q *inquiry) settle() {
 	slices.SortFunc(q.deletions, byTime)
-	var ready []*deletion
+	var stack []*deletion
 	for _, d := range q.deletions {
-		for _, of := range d.candidates {
-			of.follows = append(of.follows, d)
-		}
-		if d.pending = len(d.candidates); d.pending == 0 {
-			ready = append(ready, d)
-		}
-	}
-	for next := 0; ; {
-		for len(ready) > 0 {
-			d := ready[len(ready)-1]
-			ready = ready[:len(ready)-1]
-			d.decide(d)
-			for _, after := range d.follows {
-				if after.pending--; after.pending == 0 && after.cascade == nil {
-					ready = append(ready, after)
-				}
+		for stack = append(stack, d); len(stack) > 0; {
+			top := stack[len(stack)-1]
+			open := slices.DeleteFunc(slices.Clone(top.candidates), func(of *deletion) bool { return of.cascade != nil })
+			switch {
+			case top.cascade != nil:
+			case len(open) == 0:
+				top.decide(top)
+			case top.waits:
+				top.unknown(reason.OwnersNotInEvidence)
+			default:
+				top.waits = true
+				stack = append(stack, open...)
+				continue
 			}
+			stack = stack[:len(stack)-1]
 		}
-		for next < len(q.deletions) && q.deletions[next].cascade != nil {
-			next++
-		}
-		if next == len(q.deletions) {
-			return
-		}
-		d := q.deletions[next]
-		d.decide = func(d *deletion) { d.unknown(reason.OwnersNotInEvidence) }
-		ready = append(ready, d)
 	}
 }
