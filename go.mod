@@ -7,6 +7,7 @@ toolchain go1.26.11
 require (
 	github.com/creack/pty v1.1.24
 	github.com/fatih/color v1.19.0
+	github.com/go-json-experiment/json v1.27.2
 	github.com/google/go-cmp v0.7.0
 	github.com/olekukonko/tablewriter v1.1.5
 	github.com/owenrumney/go-sarif/v3 v3.3.1

@@ -108,7 +108,7 @@ var table = map[string]allowed{
 	"pkg/snapshot":                {own: "input object reason"},
 	"pkg/snapshot/snapshottest":   {own: "graph object snapshot", other: "pgregory.net/rapid"},
 	"pkg/trace":                   {own: "collector graph object reason snapshot"},
-	"pkg/trace/logs":              {own: "input object snapshot trace"},
+	"pkg/trace/logs":              {own: "input object snapshot trace", other: "github.com/go-json-experiment/json"},
 }
 
 // outsideWorld are the packages of the standard library that a pure package must not import.

@@ -388,7 +388,7 @@ func TestReadCountsWhatItCannotRead(t *testing.T) {
 		"more than 100000 objects, owners, finalizers and labels": line(t, m{"responseObject": json.RawMessage(`{"apiVersion":"v1","kind":"Pod","metadata":{"ownerReferences":[` + refs + `]}}`)}),
 		"a field that no server writes":                           line(t, m{"requestURI": strings.Repeat("x", maxText+1)}),
 		"metadata of more than 2 MiB":                             line(t, m{"responseObject": json.RawMessage(`{"metadata":{"name":"` + strings.Repeat("x", maxMetadata) + `"}}`)}),
-		"exceeded max depth":                                      strings.Replace(good, `"groups":["dev"]`, `"groups":`+strings.Repeat("[", 20000)+strings.Repeat("]", 20000), 1),
+		"it is not JSON":                                          strings.Replace(good, `"groups":["dev"]`, `"groups":`+strings.Repeat("[", 20000)+strings.Repeat("]", 20000), 1),
 		"cannot parse":                                            line(t, m{"stageTimestamp": "yesterday"}),
 		"a time that no server writes":                            line(t, m{"responseObject": m{"metadata": m{"name": "a", "creationTimestamp": "9999-12-31T23:59:59-01:00"}}}),
 		"json: cannot unmarshal":                                  line(t, m{"responseObject": m{"metadata": m{"name": 1}}}),

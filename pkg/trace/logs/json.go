@@ -2,10 +2,11 @@ package logs
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/json"
 	"errors"
+	"io"
+	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // value is a JSON value as the text has it; nil if there is none, or null. It is cut out of a text, and decoded only
-// if it is needed: most of a log is not. What is not needed is not checked either.
+// if it is needed: most of a log is not.
 type value []byte
 
 // fields are the members of an object. Case matters, as a custom resource may also have a field named Kind.
@@ -79,135 +80,68 @@ var (
 // each calls yield with the members of the object, or the elements of the array, that a text begins with, and returns
 // where that ends. It stops with errEnter before an array if enter reports true of its name.
 func (v value) each(opening byte, enter func(key value) bool, yield func(key, member value) error) (end int, err error) {
-	closing := opening + 2 // of { and [
 	if !v.begins(opening) {
 		return 0, errJSON
 	}
-	rest := v[1:].space()
-	for first := true; !rest.begins(closing); first = false {
-		if rest.begins(',') {
-			rest = rest[1:].space()
-		} else if !first {
-			return 0, rest.wrong()
-		}
+	d := v.decoder()
+	defer decoders.Put(d)
+	_, _ = d.ReadToken()
+	closing := jsontext.Kind(opening + 2) // of { and [
+	for d.PeekKind() != closing {
 		var key value
 		if opening == '{' {
-			n, err := rest.end()
-			if err != nil || !rest.begins('"') {
-				return 0, cmp.Or(err, errJSON)
+			if key, err = v.next(d); err != nil {
+				return 0, err
 			}
-			key, rest = rest[:n], rest[n:].space()
-			if !rest.begins(':') {
-				return 0, rest.wrong()
-			}
-			rest = rest[1:].space()
 		}
-		if enter != nil && rest.begins('[') && enter(key) {
-			return len(v) - len(rest), errEnter
+		if enter != nil && d.PeekKind() == '[' && enter(key) {
+			after := int(d.InputOffset())
+			return after + bytes.IndexByte(v[after:], '['), errEnter
 		}
-		n, err := rest.end()
+		member, err := v.next(d)
 		if err == nil {
-			err = yield(key, rest[:n])
+			err = yield(key, member)
 		}
 		if err != nil {
 			return 0, err
 		}
-		rest = rest[n:].space()
 	}
-	return len(v) - len(rest) + 1, nil
+	_, err = d.ReadToken()
+	return int(d.InputOffset()), err
 }
 
-func (v value) begins(with byte) bool { return len(v) > 0 && v[0] == with }
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
 
-// wrong returns why a text cannot go on like this.
-func (v value) wrong() error {
-	if len(v) == 0 {
-		return errShort
-	}
-	return errJSON
+// decoder returns a decoder of v, from the pool. It takes what other decoders take: what a log has is what counts.
+func (v value) decoder() *jsontext.Decoder {
+	d := decoders.Get().(*jsontext.Decoder)
+	d.Reset(bytes.NewBuffer(v), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return d
 }
 
-// class tells what a byte is where a value is cut out.
-var class [256]byte
-
-const (
-	plain = iota
-	white
-	separates
-	newline
-	escape
-	quote
-	opens
-	closes
-)
-
-func init() {
-	for of, bytes := range map[byte]string{white: " \t\r", separates: ",:", newline: "\n", escape: `\`, quote: `"`, opens: "{[", closes: "}]"} {
-		for _, b := range []byte(bytes) {
-			class[b] = of
-		}
+// next returns the next value of a decoder of v, as a part of v.
+func (v value) next(d *jsontext.Decoder) (value, error) {
+	read, err := d.ReadValue()
+	switch end := int(d.InputOffset()); {
+	case err == nil:
+		return v[end-len(read) : end], nil
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return nil, errShort
 	}
-}
-
-func (v value) space() value {
-	for len(v) > 0 && (class[v[0]] == white || v[0] == '\n') {
-		v = v[1:]
-	}
-	return v
+	return nil, errJSON
 }
 
 // end returns where the value that a text begins with ends.
 func (v value) end() (int, error) {
-	depth := 0
-	for i := 0; i < len(v); i++ {
-		switch class[v[i]] {
-		case quote:
-			n, err := v[i:].endOfString()
-			if err != nil {
-				return 0, err
-			}
-			i += n - 1
-		case opens:
-			depth++
-		case closes:
-			depth--
-		case plain:
-			for ; depth == 0 && i < len(v); i++ { // a number or a word
-				if class[v[i]] != plain {
-					return i, nil
-				}
-			}
-			continue
-		default:
-			if depth == 0 {
-				return 0, errJSON
-			}
-			continue
-		}
-		switch {
-		case depth < 0:
-			return 0, errJSON
-		case depth == 0:
-			return i + 1, nil
-		}
-	}
-	return 0, errShort
+	d := v.decoder()
+	defer decoders.Put(d)
+	_, err := v.next(d)
+	return int(d.InputOffset()), err
 }
 
-// endOfString returns where the string that a text begins with ends. It has no line break.
-func (v value) endOfString() (int, error) {
-	for i := 1; i < len(v); i++ {
-		switch class[v[i]] {
-		case quote:
-			return i + 1, nil
-		case escape:
-			i++
-		case newline:
-			return 0, errJSON
-		}
-	}
-	return 0, errShort
-}
+func (v value) begins(with byte) bool { return len(v) > 0 && v[0] == with }
+
+func (v value) space() value { return bytes.TrimLeft(v, " \t\r\n") }
 
 // is reports whether a value is a string.
 func (v value) is(text string) bool { return v.begins('"') && string(v.bytes()) == text }
@@ -222,27 +156,8 @@ func (v value) bytes() []byte {
 	if !v.begins('"') || bytes.IndexByte(v, '\\') < 0 {
 		return bytes.Trim(v, `"`)
 	}
-	text := make([]byte, 0, len(v))
-	for rest := v[1 : len(v)-1]; ; {
-		i := bytes.IndexByte(rest, '\\')
-		if i < 0 {
-			return append(text, rest...)
-		}
-		text = append(text, rest[:i]...)
-		switch b := rest[i+1]; b {
-		case '"', '\\', '/':
-			text = append(text, b)
-		case 'n':
-			text = append(text, '\n')
-		case 't':
-			text = append(text, '\t')
-		default: // few are
-			var decoded string
-			_ = json.Unmarshal(v, &decoded) // nothing if it is no string
-			return []byte(decoded)
-		}
-		rest = rest[i+2:]
-	}
+	text, _ := jsontext.AppendUnquote(nil, v) // as far as it is well-formed
+	return text
 }
 
 // decode decodes a value, if there is one. Case matters, and numbers are integers where they can be.

@@ -171,7 +171,10 @@ func (r *reader) unit(u *unit) {
 	r.place.Offset = u.offset
 	r.source.Lines++
 	in := around{indent: u.indent, depth: maxWraps}
-	err := r.enclosed(u.within, &in)
+	var err error
+	if u.within != nil {
+		err = r.enclosed(u.within, &in)
+	}
 	switch {
 	case err != nil:
 	case u.text == nil:

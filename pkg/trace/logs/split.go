@@ -105,6 +105,9 @@ func (s *splitter) next() (unit, error) {
 		case b == ']' && inside:
 			of := s.open[len(s.open)-1]
 			if s.open = s.open[:len(s.open)-1]; of == '{' { // go on with the object that the array is in
+				if rest := s.after(); rest.begins(',') {
+					rest[0] = ' '
+				}
 				s.buf[0], s.list, s.within = '{', "", nil
 				if _, err := s.value(""); err != nil {
 					return unit{}, err
@@ -125,11 +128,16 @@ func (s *splitter) next() (unit, error) {
 	}
 }
 
-// beginsArray reports whether the text goes on as an array of objects, arrays or strings does.
-func (s *splitter) beginsArray() bool {
+// after returns what follows a bracket, from what is no white space on.
+func (s *splitter) after() value {
 	for len(s.buf[1:].space()) == 0 && len(s.buf) < maxUnit && s.more() {
 	}
-	rest := s.buf[1:].space()
+	return s.buf[1:].space()
+}
+
+// beginsArray reports whether the text goes on as an array of objects, arrays or strings does.
+func (s *splitter) beginsArray() bool {
+	rest := s.after()
 	return len(rest) > 0 && strings.IndexByte(`{["]`, rest[0]) >= 0
 }
 
