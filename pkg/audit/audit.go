@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // Options selects objects and rules. The zero value selects all of them.
@@ -40,11 +41,13 @@ func IDs() []string {
 func Run(j *collector.Judge, o Options) (*Report, error) { return newRuleContext(j, o).run() }
 
 func newRuleContext(j *collector.Judge, o Options) *ruleContext {
-	return &ruleContext{
+	out := &ruleContext{
 		graph: j.Graph(), judge: j, planner: repair.New(j), options: o, traces: simulate.NewFinalizerTraces(j.Graph()),
 		model: sync.OnceValue(func() *simulate.Model { return simulate.NewModel(j, simulate.Options{}) }),
 		after: sync.OnceValue(func() *simulate.Model { return simulate.Run(j, simulate.Options{}, simulate.Bounds{}).Model }),
 	}
+	out.holds = sync.OnceValue(func() *terminating.Diagnoser { return terminating.New(out.model(), out.after) })
+	return out
 }
 
 func (r *ruleContext) run() (*Report, error) {

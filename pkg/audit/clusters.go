@@ -6,17 +6,18 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // Cluster is one cluster and what was found in it.
 type Cluster struct {
-	Name        string              // of its context; empty for the only cluster
-	Answered    bool                // whether it was scanned; if not, only Report is set
-	Server      string              // its version; empty if unknown
-	Types       int                 // number of types that the garbage collector watches
-	Taken       time.Time           // end of the scan; zero if unknown
-	Took        time.Duration       // duration of the scan; zero if unknown, as for a file
-	Terminating []TerminatingObject // nil if they were not asked for
+	Name        string             // of its context; empty for the only cluster
+	Answered    bool               // whether it was scanned; if not, only Report is set
+	Server      string             // its version; empty if unknown
+	Types       int                // number of types that the garbage collector watches
+	Taken       time.Time          // end of the scan; zero if unknown
+	Took        time.Duration      // duration of the scan; zero if unknown, as for a file
+	Terminating []terminating.Hold // nil if they were not asked for
 	*Report
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 func TestGroups(t *testing.T) {
@@ -84,7 +85,7 @@ func TestGroups(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := audit.Run(collector.NewJudge(graph.New(st.New(c.seen...))), audit.Options{StuckAfter: audit.DefaultStuckAfter})
+			r, err := audit.Run(collector.NewJudge(graph.New(st.New(c.seen...))), audit.Options{StuckAfter: terminating.DefaultStuckAfter})
 			if err != nil {
 				t.Fatal(err)
 			}

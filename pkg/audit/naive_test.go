@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // naive is a second implementation of the audit, written from
@@ -603,7 +604,7 @@ func TestAuditEqualsNaiveAudit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
 		drawNamespaceStatuses(t, s)
-		stuckAfter := rapid.SampledFrom([]time.Duration{audit.DefaultStuckAfter, 0}).Draw(t, "stuck after")
+		stuckAfter := rapid.SampledFrom([]time.Duration{terminating.DefaultStuckAfter, 0}).Draw(t, "stuck after")
 		report := run(t, s, audit.Options{Rules: naiveRules, StuckAfter: stuckAfter})
 		if diff := cmp.Diff(naiveOf(s).unpredicted(naiveOf(s).findings(stuckAfter)), naiveOf(s).unpredicted(told(report)), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -63,7 +64,7 @@ func everyRule() *snapshot.Snapshot {
 }
 
 func TestReportJSON(t *testing.T) {
-	golden(t, "every-rule.json", run(t, everyRule(), audit.Options{StuckAfter: audit.DefaultStuckAfter}))
+	golden(t, "every-rule.json", run(t, everyRule(), audit.Options{StuckAfter: terminating.DefaultStuckAfter}))
 }
 
 func TestEmptyReportJSON(t *testing.T) {
@@ -78,7 +79,7 @@ func TestEmptyReportJSON(t *testing.T) {
 }
 
 func TestFindingMessages(t *testing.T) {
-	for _, f := range run(t, everyRule(), audit.Options{StuckAfter: audit.DefaultStuckAfter}).Findings {
+	for _, f := range run(t, everyRule(), audit.Options{StuckAfter: terminating.DefaultStuckAfter}).Findings {
 		for name, text := range map[string]string{"message": f.Message(), "brief": f.Reason.Brief(), "effect": f.Effect.Brief()} {
 			if text == "" || text != strings.TrimSpace(text) || strings.ContainsAny(text, "\n\t") || strings.HasSuffix(text, ".") {
 				t.Errorf("%s of %s: the %s is %q", f.Rule, f.Object, name, text)

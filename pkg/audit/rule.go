@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // Rule is one kind of finding. Its ID is part of the JSON contract.
@@ -60,6 +61,7 @@ type ruleContext struct {
 	traces  *simulate.FinalizerTraces
 	model   func() *simulate.Model // of the scanned state
 	after   func() *simulate.Model // of what is left when the collector has done all it can
+	holds   func() *terminating.Diagnoser
 	// possible is what the cluster's own collector does; nil until a finding needs it.
 	possible *simulate.Result
 }

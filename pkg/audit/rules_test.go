@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // ruleCase is an input for a rule. want has a line per finding: object, reference, severity,
@@ -38,7 +39,7 @@ const beta = "rbac.authorization.k8s.io/v1beta1"
 // JSON in testdata/rules, which -update writes.
 func rule(t *testing.T, id string, cases []ruleCase) {
 	t.Helper()
-	options := audit.Options{Rules: []string{id}, StuckAfter: audit.DefaultStuckAfter}
+	options := audit.Options{Rules: []string{id}, StuckAfter: terminating.DefaultStuckAfter}
 	shown := false
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -805,11 +806,11 @@ func TestOnlyAPIServicesOfOtherServersCountAsAggregated(t *testing.T) {
 			st.Namespace("shop", st.TerminatingFor(time.Hour), st.Reporting(object.DiscoveryFailure, "stale")),
 			st.CRD("widgets.example.com"), st.Object("apiregistration.k8s.io/v1", "APIService", "v1."+group),
 		))
-		of := func(s *snapshot.Snapshot) []audit.APIService {
+		of := func(s *snapshot.Snapshot) []terminating.APIService {
 			judge := collector.NewJudge(graph.New(s))
-			return audit.NewNamespaceDeletions(simulate.NewModel(judge, simulate.Options{})).Diagnose(judge.Graph().Find("Namespace/shop")).APIServices
+			return terminating.InState(simulate.NewModel(judge, simulate.Options{})).Of(judge.Graph().Find("Namespace/shop")).Namespace.APIServices
 		}
-		if diff := cmp.Diff([]audit.APIService{{Name: "v1." + group, Aggregated: want}}, of(s)); diff != "" {
+		if diff := cmp.Diff([]terminating.APIService{{Name: "v1." + group, Aggregated: want}}, of(s)); diff != "" {
 			t.Error(diff)
 		}
 		st.Unlisted("customresourcedefinitions.apiextensions.k8s.io")(s)

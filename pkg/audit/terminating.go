@@ -3,8 +3,6 @@ package audit
 import (
 	"cmp"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -12,106 +10,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
-
-// Holder is the kind of thing that holds an object that is being deleted. The words are part of
-// the JSON contract.
-type Holder string
-
-// The holders.
-const (
-	HolderFinalizer   Holder = "finalizer"    // a finalizer of another controller than the collector
-	HolderGracePeriod Holder = "grace-period" // it is a Pod whose kubelet still has time to stop it
-	HolderKubelet     Holder = "kubelet"      // it is a Pod past its grace period
-	HolderDependents  Holder = "dependents"   // the collector's finalizer, because of dependents
-	HolderCollector   Holder = "collector"    // the collector's finalizer, and nothing blocks its removal
-	HolderContents    Holder = "contents"     // it is a Namespace or CustomResourceDefinition that is not empty
-	HolderDiscovery   Holder = "discovery"    // it is a Namespace, and an API group cannot be discovered
-	HolderNothing     Holder = "nothing"      // nothing that was read
-	HolderUnknown     Holder = "unknown"      // too little could be read
-)
-
-// Holders are all holders.
-var Holders = []Holder{
-	HolderFinalizer, HolderGracePeriod, HolderKubelet, HolderDependents, HolderCollector, HolderContents, HolderDiscovery, HolderNothing, HolderUnknown,
-}
-
-// TerminatingObject is an object that is being deleted, and what holds it.
-type TerminatingObject struct {
-	Cluster string          `json:"cluster,omitempty"` // set in a report about several clusters
-	Object  object.Identity `json:"object"`
-	// Requested is when its deletion was requested. The deletion timestamp of a Pod is later: it
-	// is the end of the grace period.
-	Requested time.Time `json:"requested"`
-	Scanned   time.Time `json:"scanned"`
-	Holder    Holder    `json:"heldBy"`
-	// RootCause is the object at the end of what it waits for; nil if that is the object itself.
-	RootCause *object.Identity `json:"rootCause,omitempty"`
-	// Finalizers are those of other controllers on the root cause, or on what a Namespace still
-	// contains; never nil.
-	Finalizers []HoldingFinalizer `json:"finalizers"`
-	// Contents is the first object in a Namespace that Finalizers hold; nil for other objects.
-	Contents *object.Identity `json:"contents,omitempty"`
-	reason.Stored
-	Says string `json:"says,omitempty"` // what the object says itself, a sentence without its full stop
-
-	// Kubelet is the kubelet that a Pod past its grace period waits for, and the state of its Node,
-	// as a noun; empty for other objects and if the Node is unknown.
-	Kubelet string `json:"-"`
-	// Because is, as a sentence without its full stop, why a finalizer of Kubernetes is still
-	// there; empty if the scan does not show that.
-	Because string `json:"-"`
-
-	collects bool // the dependents that it waits for are those that the collector processes
-}
-
-// HoldingFinalizer is a finalizer, and who removes it, as far as its name tells.
-type HoldingFinalizer struct {
-	Name       string `json:"name"`
-	Controller string `json:"controller"`          // a noun; empty if unknown
-	Condition  string `json:"condition,omitempty"` // when the controller removes it; a clause
-	known      bool   // what its controller is called
-	// Traces are what the scan shows of its controller; nil if that cannot be looked for.
-	Traces *reason.ControllerTraces `json:"traces,omitempty"`
-}
-
-// Age returns how long ago the deletion was requested, at the time of the scan.
-func (t *TerminatingObject) Age() time.Duration { return max(0, t.Scanned.Sub(t.Requested)) }
-
-// settle is how long a deletion may take in its normal course.
-const settle = 30 * time.Second
-
-// Held reports whether something holds the object that does not go by itself within seconds: a finalizer of
-// another controller than Kubernetes' own, what a protection waits for, or a condition that fails.
-func (t *TerminatingObject) Held() bool {
-	foreign := slices.ContainsFunc(t.Finalizers, func(f HoldingFinalizer) bool { return !simulate.OfKubernetes(f.Name) })
-	switch t.Holder {
-	case HolderKubelet, HolderDiscovery, HolderUnknown:
-		return true
-	case HolderDependents, HolderFinalizer, HolderGracePeriod, HolderCollector, HolderContents, HolderNothing:
-	}
-	return foreign || t.Because != "" || t.Holder != HolderGracePeriod && t.Age() > settle
-}
 
 // TerminatingReport has everything that is being deleted.
 type TerminatingReport struct {
 	Complete bool           `json:"complete"`
 	Gaps     []snapshot.Gap `json:"gaps"`
 	// Objects are sorted by the time at which their deletion was requested; never nil.
-	Objects []TerminatingObject `json:"objects"`
+	Objects []terminating.Hold `json:"objects"`
 }
 
 // JoinTerminating returns what is being deleted in several clusters as one report.
 func JoinTerminating(clusters []Cluster) *TerminatingReport {
 	all := Join(clusters)
-	out := &TerminatingReport{Complete: all.Complete, Gaps: all.Gaps, Objects: []TerminatingObject{}}
+	out := &TerminatingReport{Complete: all.Complete, Gaps: all.Gaps, Objects: []terminating.Hold{}}
 	for _, c := range clusters {
 		for _, t := range c.Terminating {
 			t.Cluster = c.Name
 			out.Objects = append(out.Objects, t)
 		}
 	}
-	slices.SortStableFunc(out.Objects, func(a, b TerminatingObject) int {
+	slices.SortStableFunc(out.Objects, func(a, b terminating.Hold) int {
 		return cmp.Or(a.Requested.Compare(b.Requested), cmp.Compare(a.Cluster, b.Cluster), a.Object.Compare(b.Object))
 	})
 	return out
@@ -119,7 +39,7 @@ func JoinTerminating(clusters []Cluster) *TerminatingReport {
 
 // Terminating returns every listed object in scope that is being deleted, whatever its age, in the
 // order of the graph. It ignores the rules of the options.
-func Terminating(j *collector.Judge, o Options) []TerminatingObject {
+func Terminating(j *collector.Judge, o Options) []terminating.Hold {
 	return newRuleContext(j, o).terminating()
 }
 
@@ -127,8 +47,8 @@ func Terminating(j *collector.Judge, o Options) []TerminatingObject {
 type Deletions struct {
 	*Report
 
-	Terminating []TerminatingObject // the oldest first
-	Dependents  int                 // how many objects the collector may delete because it deletes those of findings
+	Terminating []terminating.Hold // the oldest first
+	Dependents  int                // how many objects the collector may delete because it deletes those of findings
 }
 
 // RunWithDeletions is Run and Terminating with one simulation.
@@ -139,7 +59,7 @@ func RunWithDeletions(j *collector.Judge, o Options) (*Deletions, error) {
 		return nil, err
 	}
 	out := &Deletions{Report: report, Terminating: r.terminating(), Dependents: r.cascade(report)}
-	slices.SortStableFunc(out.Terminating, func(a, b TerminatingObject) int { return a.Requested.Compare(b.Requested) })
+	slices.SortStableFunc(out.Terminating, func(a, b terminating.Hold) int { return a.Requested.Compare(b.Requested) })
 	return out, nil
 }
 
@@ -168,205 +88,128 @@ func (r *ruleContext) cascade(report *Report) (dependents int) {
 	return dependents
 }
 
-func (r *ruleContext) terminating() []TerminatingObject {
-	nodes := r.listed(func(_ graph.Node, of *object.Object) bool { return of.Terminating() })
-	if len(nodes) == 0 {
-		return nil
+func (r *ruleContext) terminating() []terminating.Hold {
+	var out []terminating.Hold
+	for _, n := range r.listed(func(_ graph.Node, of *object.Object) bool { return of.Terminating() }) {
+		out = append(out, r.holds().Of(n))
 	}
-	before := r.model()
-	h := &holders{
-		graph: r.graph, before: before, after: r.after, now: NewBlockers(before), namespaces: NewNamespaceDeletions(before),
-		later: sync.OnceValue(func() *Blockers { return NewBlockers(r.after()) }),
-	}
-	out := make([]TerminatingObject, len(nodes))
-	for i, n := range nodes {
-		out[i] = h.object(n)
-		for k := range out[i].Finalizers {
-			f := &out[i].Finalizers[k]
-			f.Traces = r.traces.Of(f.Name, out[i].Object)
+	return out
+}
+
+// listed returns the listed objects in scope that are selected.
+func (r *ruleContext) listed(selected func(graph.Node, *object.Object) bool) []graph.Node {
+	var out []graph.Node
+	for n := graph.Node(0); int(n) < r.graph.Listed(); n++ {
+		if o := r.graph.Object(n); r.inScope(o) && selected(n, o) {
+			out = append(out, n)
 		}
 	}
 	return out
 }
 
-// holders finds out what holds objects that are being deleted.
-type holders struct {
-	graph      *graph.Graph
-	before     *simulate.Model // of the scan
-	after      func() *simulate.Model
-	now        *Blockers // of before
-	later      func() *Blockers
-	namespaces *NamespaceDeletions
+// overdue reports whether a deletion has been under way for so long that the garbage
+// collector would have completed it.
+func (r *ruleContext) overdue(n graph.Node) bool {
+	return r.graph.Snapshot().Taken.Sub(*r.graph.Object(n).Deleted) > r.options.StuckAfter
 }
 
-func (h *holders) object(n graph.Node) TerminatingObject {
-	o := h.graph.Object(n)
-	t := TerminatingObject{Object: o.Identity, Requested: o.DeletionRequested(), Scanned: h.graph.Snapshot().Taken, Finalizers: []HoldingFinalizer{}}
-	t.Says = o.Says(t.Scanned)
-	since := h.before.Since(n)
+// The rules about deletions select from what terminating finds.
+
+var blockedDeletion = Rule{
+	ID:      "blocked-deletion",
+	Summary: "A deletion waits for dependents, and the garbage collector cannot complete it.",
+	group: func(r *ruleContext) []Finding {
+		var out []Finding
+		for _, n := range r.listed(func(_ graph.Node, o *object.Object) bool { return o.HasCollectorFinalizer() }) {
+			left := r.after().Object(n)
+			missed := r.model().Decide(n).Action == collector.ActionRemoveFinalizer && r.overdue(n)
+			if left != nil && left.HasCollectorFinalizer() || missed {
+				out = append(out, r.blocked(n))
+			}
+		}
+		return out
+	},
+}
+
+func (r *ruleContext) blocked(n graph.Node) Finding {
+	by := r.holds().Of(n)
+	f := Finding{
+		Object: by.Object, Severity: Warning, Consequence: by.Consequence, Fix: NoFix,
+		Reason: reason.DeletionBlocked.Of(reason.Nested{Reason: by.Why}), Effect: reason.Waits{}, Members: by.By, Blocker: by.Why,
+	}
 	switch {
-	case o.Contested:
-		t.holds(HolderUnknown, snapshot.UIDContested(o))
-	case o.HasCollectorFinalizer() && h.collectorFinalizer(&t, n):
-	case h.before.Overdue(o):
-		overdue := reason.PodOverdue{Since: since, Node: o.Node}
-		t.holds(HolderKubelet, overdue, o.ForeignFinalizers()...)
-		if o.Node != nil {
-			t.Kubelet = overdue.Kubelet()
-		}
-	case o.InGracePeriod():
-		t.holds(HolderGracePeriod, reason.GracePeriod.Of(since), o.ForeignFinalizers()...)
-	case o.IsNamespace():
-		h.namespace(&t, n)
-	case o.IsCRD() && h.waitsForContents(n):
-		t.holds(HolderContents, reason.ContentsRemain.Of(since))
-	case len(o.ForeignFinalizers()) > 0:
-		held := h.before.HeldBy(n)
-		t.holds(HolderFinalizer, held, held.Finalizers...)
-		t.explain(held)
-		if i := slices.IndexFunc(held.UsedBy, func(u reason.User) bool { return u.IsAttachment() }); i >= 0 {
-			t.RootCause = &held.UsedBy[i].Identity
-		}
-	default:
-		t.holds(HolderNothing, reason.NothingHolds)
+	case by.RootCause != nil:
+		f.Cause = &Cause{Object: *by.RootCause}
+	case by.Holder == terminating.HolderFinalizer:
+		f.Cause = heldBy(by.Names())
 	}
-	return t
+	switch {
+	case by.Consequence == collector.ConsequenceStuck:
+		f.Severity, f.Effect = Error, reason.Waits{Forever: true}
+	case by.Consequence == collector.ConsequenceUnknown:
+		f.Effect = reason.Waits{Unknown: true}
+	case by.End.Reason == simulate.NothingBlocks:
+		f.Idle, f.Effect = true, reason.Waits{Idle: true}
+	}
+	return f
 }
 
-func (h *holders) waitsForContents(n graph.Node) bool {
-	at, ok := h.now.obstacles.RootCause(n)
-	return ok && at.Reason == simulate.ContentsStillDeleting && len(h.graph.Object(n).ForeignFinalizers()) > 0
+var stuckFinalizer = Rule{
+	ID:      "stuck-finalizer",
+	Summary: "An object has long been terminating and waits for a finalizer that is not the collector's.",
+	group: func(r *ruleContext) []Finding {
+		var out []Finding
+		for _, n := range r.listed(func(n graph.Node, o *object.Object) bool {
+			return o.Terminating() && len(o.ForeignFinalizers()) > 0 && r.overdue(n)
+		}) {
+			o, by := r.graph.Object(n), r.model().HeldBy(n)
+			found := reason.FinalizerStuck{HeldByFinalizers: by, Traces: r.traces.All(o.ForeignFinalizers(), o.Identity)}
+			by.Since = reason.Since{} // said of the object itself
+			out = append(out, Finding{
+				Severity: Warning, Object: o.Identity, Consequence: collector.ConsequenceNone, Fix: NoFix, Effect: reason.WaitsForController,
+				Reason: found, Blocker: by, Cause: heldBy(o.ForeignFinalizers()),
+			})
+		}
+		return out
+	},
 }
 
-// collectorFinalizer reports whether the collector's finalizer is what holds an object. It is not
-// if the collector can remove it and a finalizer of another controller stays.
-func (h *holders) collectorFinalizer(t *TerminatingObject, n graph.Node) bool {
-	o := h.graph.Object(n)
-	if left := h.after().Object(n); left != nil && left.HasCollectorFinalizer() {
-		h.blocked(t, n)
-		return true
-	}
-	switch blocking := h.before.Blocking(n); {
-	case len(blocking) > 0:
-		t.collects = true
-		t.holds(HolderDependents, reason.WaitsForDependents.Of(h.graph.Object(blocking[0]).Identity, len(blocking)-1))
-	case len(o.ForeignFinalizers()) > 0 || o.InGracePeriod():
-		return false
-	default:
-		t.holds(HolderCollector, reason.NothingBlocks)
-	}
-	return true
+var stuckNamespace = Rule{
+	ID:      "stuck-namespace",
+	Summary: "A namespace has long been terminating, because something in it or around it keeps it.",
+	group: func(r *ruleContext) []Finding {
+		var out []Finding
+		for _, n := range r.listed(func(n graph.Node, o *object.Object) bool { return o.Terminating() && o.IsNamespace() && r.overdue(n) }) {
+			if by := r.holds().Of(n); by.Namespace != nil {
+				out = append(out, r.namespaceStuck(n, by.Namespace))
+			}
+		}
+		return out
+	},
 }
 
-// blocked sets what keeps the collector from completing a deletion.
-func (h *holders) blocked(t *TerminatingObject, n graph.Node) {
-	by := h.later().Blocker(n)
-	holder := HolderDependents
-	switch by.RootCause.Reason {
-	case simulate.NothingBlocks:
-		holder = HolderCollector
-	case simulate.NotAllListed, simulate.SharesUID, simulate.ContentsNotListed, simulate.ContentsUnlistable:
-		holder = HolderUnknown
-	case simulate.HeldByFinalizers, simulate.PodStillStopping, simulate.ContentsStillDeleting, simulate.InCycle, simulate.CannotBeJudged,
-		simulate.LimitReached, simulate.GroupsUndiscoverable, simulate.PatchRejected:
+func (r *ruleContext) namespaceStuck(n graph.Node, d *terminating.NamespaceDiagnosis) Finding {
+	o := r.graph.Object(n)
+	found := reason.NamespaceStuck{
+		Since:      reason.Since{Deleted: *o.Deleted, Scanned: r.graph.Snapshot().Taken},
+		Conditions: append([]reason.ReportedCondition{}, d.Conditions...),
 	}
-	var finalizers []string
-	if root := by.RootCause.Node; by.RootCause.Reason == simulate.HeldByFinalizers {
-		finalizers = h.after().Object(root).ForeignFinalizers()
+	for _, c := range d.Causes {
+		found.Causes = append(found.Causes, reason.Nested{Reason: c.Reason})
 	}
-	switch root := by.RootCause.Node; {
-	case root != n:
-		t.RootCause = &h.graph.Object(root).Identity
-	case by.RootCause.Reason == simulate.HeldByFinalizers:
-		t.explain(h.after().HeldBy(n))
+	f := Finding{Object: o.Identity, Severity: Warning, Consequence: d.Consequence, Fix: NoFix, Reason: found, Effect: reason.NoEffect.Of(true), Blocker: d.Causes[0].Reason}
+	switch first := d.Causes[0]; {
+	case first.Kind == terminating.CauseDiscovery:
+		f.Cause = &Cause{Discovery: true}
+	case len(first.Finalizers) > 0:
+		f.Cause = heldBy(first.Finalizers)
 	}
-	t.holds(holder, by.Reason, finalizers...)
-}
-
-// namespace sets what keeps a Namespace: the first cause, the one to repair first, and the finalizers of what
-// it contains.
-func (h *holders) namespace(t *TerminatingObject, n graph.Node) {
-	found := h.namespaces.Diagnose(n)
-	cause := found.Causes[0]
-	if s := found.APIServices; cause.Kind == CauseDiscovery && len(s) > 0 {
-		t.RootCause = &object.Identity{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: s[0].Name}
+	switch d.Consequence {
+	case collector.ConsequenceStuck:
+		f.Severity, f.Effect = Error, reason.NamespaceControllerFails
+	case collector.ConsequenceUnknown:
+		f.Effect = reason.NamespaceEndUnknown
+	case collector.ConsequenceNone, collector.ConsequenceDelete, collector.ConsequenceUnlink:
 	}
-	because := cause.Reason
-	if cause.Kind == CauseFinalizers {
-		because = reason.HeldByFinalizers{Finalizers: cause.Finalizers, Since: h.before.Since(n)}
-	}
-	finalizers := cause.Finalizers
-	for _, in := range h.namespaces.contents[t.Object.Name] {
-		if t.Contents == nil && len(h.graph.Object(in).ForeignFinalizers()) > 0 {
-			t.Contents = &h.graph.Object(in).Identity
-		}
-	}
-	for _, c := range found.Causes[1:] {
-		if c.Kind == CauseContentsLeft {
-			finalizers = append(slices.Clip(finalizers), c.Finalizers...)
-		}
-	}
-	t.holds(namespaceHolders[cause.Kind], because, finalizers...)
-}
-
-var namespaceHolders = map[NamespaceCauseKind]Holder{
-	CauseDiscovery: HolderDiscovery, CauseVersionParsing: HolderDiscovery,
-	CauseDeletionFails: HolderContents, CauseContentsLeft: HolderContents,
-	CauseSpecFinalizers: HolderFinalizer, CauseFinalizers: HolderFinalizer, CauseNothing: HolderNothing,
-	CauseContentsUnread: HolderUnknown, CauseConditionsUnread: HolderUnknown,
-}
-
-// holds sets what holds the object.
-func (t *TerminatingObject) holds(holder Holder, because reason.Reason, finalizers ...string) {
-	t.Holder, t.Stored = holder, reason.Store(because)
-	for _, f := range finalizers {
-		held := HoldingFinalizer{Name: f}
-		if held.Controller, held.Condition, held.known = simulate.FinalizerController(f); !held.known && held.Controller != "" {
-			held.Controller = "the controller behind " + held.Controller
-		}
-		t.Finalizers = append(t.Finalizers, held)
-	}
-}
-
-// explain sets why the finalizers of the object are still there.
-func (t *TerminatingObject) explain(held reason.HeldByFinalizers) {
-	if held.Due != nil {
-		t.Because = held.Due.Finalizer + held.Because()
-	} else if len(held.UsedBy) > 0 || held.Any() && t.Age() > settle { // who uses it need not be known before
-		t.Because = t.Object.String() + " " + held.Message()
-	}
-}
-
-// Controllers returns who has to act before the object can go, as nouns without duplicates; none
-// if only the name of a finalizer says.
-func (t *TerminatingObject) Controllers() []string {
-	var out []string
-	add := func(who string) {
-		if who != "" && !slices.Contains(out, who) {
-			out = append(out, who)
-		}
-	}
-	switch t.Holder {
-	case HolderGracePeriod, HolderKubelet:
-		add("its kubelet")
-	case HolderCollector:
-		add("the garbage collector")
-	case HolderContents:
-		if len(t.Finalizers) == 0 && t.Object.IsNamespace() {
-			add("the namespace controller")
-		} else if len(t.Finalizers) == 0 {
-			add("the API server")
-		}
-	case HolderDependents:
-		if t.collects {
-			add("the garbage collector")
-		}
-	case HolderFinalizer, HolderDiscovery, HolderNothing, HolderUnknown:
-	}
-	for _, f := range t.Finalizers {
-		if f.known {
-			add(f.Controller)
-		}
-	}
-	return out
+	return f
 }

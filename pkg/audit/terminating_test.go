@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 func TestTerminating(t *testing.T) {
@@ -88,7 +89,7 @@ func TestTerminating(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, o := range terminating(st.New(c.seen...), audit.Options{}) {
+			for _, o := range beingDeleted(st.New(c.seen...), audit.Options{}) {
 				root := ""
 				if o.RootCause != nil {
 					root = " " + o.RootCause.String()
@@ -102,14 +103,14 @@ func TestTerminating(t *testing.T) {
 	}
 }
 
-// terminating returns what is being deleted, oldest first.
-func terminating(s *snapshot.Snapshot, o audit.Options) []audit.TerminatingObject {
+// beingDeleted returns what is being deleted, oldest first.
+func beingDeleted(s *snapshot.Snapshot, o audit.Options) []terminating.Hold {
 	found := audit.Terminating(collector.NewJudge(graph.New(s)), o)
 	return audit.JoinTerminating([]audit.Cluster{{Report: audit.NewReport(s), Terminating: found}}).Objects
 }
 
 func TestTerminatingNamesTheNodeOfAPodPastItsGracePeriod(t *testing.T) {
-	got := terminating(st.New(st.Listing(st.Pod("ns/lost", st.Running(), st.InGracePeriod(), st.OnNode("worker-3", object.NodeAbsent)))), audit.Options{})
+	got := beingDeleted(st.New(st.Listing(st.Pod("ns/lost", st.Running(), st.InGracePeriod(), st.OnNode("worker-3", object.NodeAbsent)))), audit.Options{})
 	const want = "has been past its grace period for 60s: it waits for the kubelet of Node worker-3, which does not exist"
 	if len(got) != 1 || got[0].Message != want {
 		t.Errorf("got %+v", got)
@@ -123,7 +124,7 @@ func TestTerminatingIsSortedByAgeAndLimitedToTheScope(t *testing.T) {
 		st.ConfigMap("other/older", st.TerminatingFor(2*time.Hour, "x/a")),
 	))
 	var got []string
-	for _, o := range terminating(seen, audit.Options{Namespace: "ns"}) {
+	for _, o := range beingDeleted(seen, audit.Options{Namespace: "ns"}) {
 		got = append(got, o.Object.Name)
 	}
 	if diff := cmp.Diff([]string{"old", "new"}, got); diff != "" {
@@ -162,7 +163,7 @@ func TestRunWithDeletionsCountsWhatIsDeletedWithTheObjectsOfFindings(t *testing.
 		web, set, st.Pod("ns/a", st.OwnedBy(set)), st.Pod("ns/b", st.OwnedBy(set)), st.Pod("ns/shared", st.OwnedBy(set, web)),
 		st.ConfigMap("ns/lost-too", st.OwnedBy(old)), gone, st.ConfigMap("gone/content"),
 		st.ConfigMap("ns/young", st.TerminatingFor(time.Minute)), st.ConfigMap("ns/late", st.TerminatingFor(time.Hour)), st.ConfigMap("ns/later", st.TerminatingFor(2*time.Hour)),
-	), st.Absent("apps/v1", "Deployment", "ns/old")))), audit.Options{StuckAfter: audit.DefaultStuckAfter})
+	), st.Absent("apps/v1", "Deployment", "ns/old")))), audit.Options{StuckAfter: terminating.DefaultStuckAfter})
 	if err != nil {
 		t.Fatal(err)
 	}

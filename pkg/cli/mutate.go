@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/health"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
@@ -29,6 +28,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // This file carries collect, delete, repair and restore from the first scan to the report, in the
@@ -474,13 +474,12 @@ func deletedButPresent(p *plan.Plan, done *execute.Report, after *graph.Graph) [
 // kube-controller-manager deletes because their Node is gone are left out.
 func stillTerminating(j Job, done *plan.Plan, after *collector.Judge, known graph.Set) []plan.Blocked {
 	g := after.Graph()
-	blockers := audit.NewBlockers(simulate.NewModel(after, simulate.Options{Applying: true, Accepted: j.Options.AcceptedGaps}))
+	holds := terminating.InState(simulate.NewModel(after, simulate.Options{Applying: true, Accepted: j.Options.AcceptedGaps}))
 	var out []plan.Blocked
 	for _, o := range done.Outcomes {
 		n := g.Find(o.Object.UID)
 		if now := g.Object(n); now != nil && now.Terminating() && !o.AfterNode() && known.Add(n) {
-			by := blockers.Blocker(n)
-			out = append(out, plan.Blocked{Object: o.Object, By: by.By, Reason: by.Reason, Finalizers: by.Finalizers})
+			out = append(out, plan.BlockedBy(holds.Of(n)))
 		}
 	}
 	return out

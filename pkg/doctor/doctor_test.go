@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 var (
@@ -30,7 +31,7 @@ var (
 func observed(t *testing.T, seen *snapshot.Snapshot, again ...object.Object) *doctor.Observations {
 	t.Helper()
 	g := graph.New(seen)
-	report, err := audit.Run(collector.NewJudge(g), audit.Options{StuckAfter: audit.DefaultStuckAfter})
+	report, err := audit.Run(collector.NewJudge(g), audit.Options{StuckAfter: terminating.DefaultStuckAfter})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func observed(t *testing.T, seen *snapshot.Snapshot, again ...object.Object) *do
 	}
 	report.Settle(reread, 30*time.Second)
 	return &doctor.Observations{
-		Graph: g, Report: report, StuckAfter: audit.DefaultStuckAfter,
+		Graph: g, Report: report, StuckAfter: terminating.DefaultStuckAfter,
 		ForegroundDeletion: doctor.Observed[bool]{Value: true}, Leader: doctor.Observed[reason.Leader]{Value: leader},
 	}
 }

@@ -170,7 +170,7 @@ func (b *builder) propagation(p metav1.DeletionPropagation) {
 // it.
 func (b *builder) afterDeletion() {
 	if left := b.result.Model.Object(b.node); left != nil {
-		b.answer.next("After that, it still exists: it " + b.blockers.Blocker(b.node).Reason.Message() + ".")
+		b.answer.next("After that, it still exists: it " + b.later.Of(b.node).Why.Message() + ".")
 	} else if b.object.Running {
 		b.answer.next("Its containers get their grace period to stop.")
 	}

@@ -3,7 +3,6 @@ package explain
 import (
 	"fmt"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -12,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // Explainer explains objects of one scan. It is not safe for concurrent use.
@@ -23,9 +23,9 @@ type Explainer struct {
 	result  *simulate.Result // of everything that the garbage collector does with it
 
 	transitions map[graph.Node][]int        // indexes into result.Transitions
-	blockers    *audit.Blockers             // of the final state
+	now         *terminating.Diagnoser      // of the scanned state
+	later       *terminating.Diagnoser      // of the final state
 	cycles      map[graph.Node][]graph.Node // members of each node's cycle; nil until first used
-	namespaces  *audit.NamespaceDeletions   // of the scanned state; nil until first used
 	traces      *simulate.FinalizerTraces
 
 	// OnlyDeletions makes the answer about an object that is not being deleted say that, and suggest no deletion.
@@ -43,7 +43,8 @@ func NewExplainer(judge *collector.Judge) *Explainer {
 		n := e.result.Transitions[i].Node
 		e.transitions[n] = append(e.transitions[n], i)
 	}
-	e.blockers = audit.NewBlockers(e.result.Model)
+	e.now = terminating.New(e.initial, func() *simulate.Model { return e.result.Model })
+	e.later = terminating.InState(e.result.Model)
 	return e
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // kept explains an object whose owners all exist.
@@ -66,23 +67,23 @@ func (b *builder) whenOwnersAreDeleted() {
 // they are gone. It returns false if there are none.
 func (b *builder) ownersTerminating() bool {
 	afterwards := collector.Verdicts(b.judgements)
-	var terminating []graph.Node
+	var leaving []graph.Node
 	for i, j := range b.judgements {
 		if o := j.UIDHolder; o != nil && o.Terminating() && !o.Orphaning() && b.graph.Owners(b.node)[i] != b.node {
 			afterwards[i] = collector.VerdictDangling
-			terminating = append(terminating, b.graph.Owners(b.node)[i])
+			leaving = append(leaving, b.graph.Owners(b.node)[i])
 		}
 	}
-	if len(terminating) == 0 {
+	if len(leaving) == 0 {
 		return false
 	}
-	first := b.graph.Object(terminating[0])
-	link := Link{first.Identity, "is being deleted, and " + b.blockers.Blocker(terminating[0]).Reason.Message()}
+	first := b.graph.Object(leaving[0])
+	link := Link{first.Identity, "is being deleted, and " + b.later.Of(leaving[0]).Why.Message()}
 	b.answer.WaitsFor = append(b.answer.WaitsFor, link)
 	if collector.Assess(b.object, afterwards).ConsequenceIfDecidable() == collector.ConsequenceDelete {
-		b.answer.nextf("After the deletion of %s, no owner is left, and the garbage collector deletes it.", list(b.names(terminating)))
+		b.answer.nextf("After the deletion of %s, no owner is left, and the garbage collector deletes it.", list(b.names(leaving)))
 	} else {
-		b.answer.nextf("After the deletion of %s, it loses the reference and stays, because another owner exists.", list(b.names(terminating)))
+		b.answer.nextf("After the deletion of %s, it loses the reference and stays, because another owner exists.", list(b.names(leaving)))
 	}
 	b.answer.suggest("see what its owner waits for", b.command("why", first.Identity)...)
 	return true
@@ -140,7 +141,7 @@ func (b *builder) losesReferences(transition *simulate.Transition) {
 	}
 	b.remainingOwners(transition)
 	if end := b.result.Model.Decide(b.node); end.NoAction == collector.ReferenceUnknown {
-		b.answer.nextf("After that, it stays: %s.", b.blockers.UndecidableReference(b.node, end.UndecidableReference).Undecidable())
+		b.answer.nextf("After that, it stays: %s.", terminating.UndecidableReference(b.result.Model, b.node, end.UndecidableReference).Undecidable())
 	}
 }
 

@@ -4,11 +4,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // conditions adds the conditions of a terminating Namespace that are true, and what others say themselves.
@@ -35,16 +35,13 @@ var conditionMeanings = map[string]string{
 
 // overdue reports whether a deletion has been under way for so long that audit reports it.
 func (b *builder) overdue() bool {
-	return b.graph.Snapshot().Taken.Sub(*b.object.Deleted) > audit.DefaultStuckAfter
+	return b.graph.Snapshot().Taken.Sub(*b.object.Deleted) > terminating.DefaultStuckAfter
 }
 
 // namespace explains a Namespace that waits for something other than the garbage collector, or
 // should be gone.
 func (b *builder) namespace() {
-	if b.namespaces == nil {
-		b.namespaces = audit.NewNamespaceDeletions(b.initial)
-	}
-	d := b.namespaces.Diagnose(b.node)
+	d := b.now.Of(b.node).Namespace
 	b.namespaceHeadline(d)
 	b.suggestRepairOfNamespace(d)
 	kept := false
@@ -59,7 +56,7 @@ func (b *builder) namespace() {
 	}
 }
 
-func (b *builder) namespaceHeadline(d audit.NamespaceDiagnosis) {
+func (b *builder) namespaceHeadline(d *terminating.NamespaceDiagnosis) {
 	contents, left := len(b.contents()), b.result.Model.Object(b.node)
 	switch {
 	case d.Consequence == collector.ConsequenceStuck:
@@ -76,24 +73,24 @@ func (b *builder) namespaceHeadline(d audit.NamespaceDiagnosis) {
 // namespaceCause explains one cause, and reports whether that keeps the Namespace now. For some
 // minutes after the DELETE it is normal that the namespace controller has not reported or done
 // anything.
-func (b *builder) namespaceCause(cause audit.NamespaceCause, d audit.NamespaceDiagnosis) bool {
+func (b *builder) namespaceCause(cause terminating.NamespaceCause, d *terminating.NamespaceDiagnosis) bool {
 	_, certain := b.graph.View().FinalizationGaps(b.object.Name)
 	switch cause.Kind {
-	case audit.CauseConditionsUnread, audit.CauseNothing:
+	case terminating.CauseConditionsUnread, terminating.CauseNothing:
 		if !b.overdue() {
 			return false
 		}
-	case audit.CauseDiscovery:
+	case terminating.CauseDiscovery:
 		if certain {
 			b.explainGaps(false)
 			return true
 		}
-	case audit.CauseContentsUnread:
+	case terminating.CauseContentsUnread:
 		if !certain {
 			b.explainGaps(d.Causes[0].Kind != cause.Kind)
 			return true
 		}
-	case audit.CauseContentsLeft:
+	case terminating.CauseContentsLeft:
 		b.answer.next("It " + cause.Reason.Message() + ".")
 		for _, f := range cause.Finalizers[:min(len(cause.Finalizers), maxNames)] {
 			on := object.Identity{} // the first one that it holds
@@ -106,19 +103,19 @@ func (b *builder) namespaceCause(cause audit.NamespaceCause, d audit.NamespaceDi
 		}
 		b.blockedContents(d.Consequence == collector.ConsequenceStuck || b.overdue())
 		return true
-	case audit.CauseFinalizers:
+	case terminating.CauseFinalizers:
 		if left := b.result.Model.Object(b.node); left != nil && len(left.ForeignFinalizers()) > 0 {
 			b.explainFinalizers(b.object.Identity, b.result.Model.HeldBy(b.node))
 			return true
 		}
-	case audit.CauseVersionParsing, audit.CauseDeletionFails, audit.CauseSpecFinalizers:
+	case terminating.CauseVersionParsing, terminating.CauseDeletionFails, terminating.CauseSpecFinalizers:
 	}
 	b.answer.next("It " + cause.Reason.Message() + ".")
 	return !cause.Outdated
 }
 
 // suggestRepairOfNamespace suggests what repairs the causes.
-func (b *builder) suggestRepairOfNamespace(d audit.NamespaceDiagnosis) {
+func (b *builder) suggestRepairOfNamespace(d *terminating.NamespaceDiagnosis) {
 	for _, service := range d.APIServices[:min(len(d.APIServices), maxNames)] {
 		b.answer.suggest("see why APIService "+service.Name+" does not answer, and repair it", "kubectl", "describe", "apiservice/"+service.Name)
 		if service.Aggregated {
@@ -138,7 +135,7 @@ func (b *builder) suggestRepairOfNamespace(d audit.NamespaceDiagnosis) {
 	}
 	for _, cause := range d.Causes {
 		switch cause.Kind {
-		case audit.CauseDeletionFails:
+		case terminating.CauseDeletionFails:
 			failed := func(c reason.ReportedCondition) bool { return strings.Contains(c.Message, "failed calling webhook") }
 			switch {
 			case len(b.graph.Snapshot().Refused) > 0:
@@ -150,20 +147,20 @@ func (b *builder) suggestRepairOfNamespace(d audit.NamespaceDiagnosis) {
 				b.answer.suggest("see who refuses to delete "+first.String()+"; with --dry-run=server, nothing is deleted",
 					append(append([]string{"kubectl", "delete"}, b.arguments(first)...), "--dry-run=server")...)
 			}
-		case audit.CauseConditionsUnread:
+		case terminating.CauseConditionsUnread:
 			if b.overdue() {
 				b.answer.suggest("read its conditions", "kubectl", "get", "namespace/"+b.object.Name, "-o", "jsonpath={.status.conditions}")
 			}
-		case audit.CauseNothing:
+		case terminating.CauseNothing:
 			if b.overdue() {
 				b.answer.suggest("see when kube-controller-manager, which runs the namespace controller, last renewed its lease",
 					"kubectl", "get", "lease/kube-controller-manager", "-n", "kube-system", "-o", "jsonpath={.spec.renewTime}")
 			}
-		case audit.CauseDiscovery:
+		case terminating.CauseDiscovery:
 			if !cause.Outdated && len(d.APIServices) == 0 {
 				b.answer.suggest("see which APIService is not available", "kubectl", "get", "apiservices")
 			}
-		case audit.CauseVersionParsing, audit.CauseContentsUnread, audit.CauseSpecFinalizers, audit.CauseFinalizers, audit.CauseContentsLeft:
+		case terminating.CauseVersionParsing, terminating.CauseContentsUnread, terminating.CauseSpecFinalizers, terminating.CauseFinalizers, terminating.CauseContentsLeft:
 		}
 	}
 }

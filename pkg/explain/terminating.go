@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // terminating explains an object with a deletion timestamp.
@@ -305,7 +306,7 @@ func (b *builder) stuck() {
 	if model.Object(b.node).Orphaning() {
 		how = "orphan: its dependents lose their references to it first"
 	}
-	blocker := b.blockers.Blocker(b.node)
+	blocker := b.later.Of(b.node)
 	say := func(what string) {
 		b.underWay(blocker.Consequence, " ("+how+"), and "+what+".")
 	}
@@ -332,7 +333,7 @@ func (b *builder) stuck() {
 			skips = ", which the garbage collector may skip, so it is unknown whether the deletion completes"
 		}
 		say(waits + skips)
-		b.answer.nextf("About %s: %s.", last, b.blockers.UndecidableReference(end.Node, end.Reference).Undecidable())
+		b.answer.nextf("About %s: %s.", last, terminating.UndecidableReference(model, end.Node, end.Reference).Undecidable())
 		b.answer.suggest("see what is wrong with "+last.String(), b.command("why", last)...)
 	case simulate.NotAllListed:
 		say("it is unknown whether anything blocks it: this tool could not read everything that may depend on it")
@@ -359,7 +360,7 @@ func (b *builder) link(n graph.Node, last bool) string {
 	case !last:
 		return "blocks it, and waits for a dependent to be deleted first"
 	case b.result.Model.Object(n).Terminating():
-		return "blocks it, and " + b.blockers.Blocker(n).Reason.Message()
+		return "blocks it, and " + b.later.Of(n).Why.Message()
 	}
 	return "blocks it, and is not being deleted"
 }

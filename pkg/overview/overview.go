@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // Overview is what one scan shows.
@@ -88,7 +89,7 @@ func (g Group) MarshalJSON() ([]byte, error) {
 
 // Stuck is deletions that take long, and that the same thing holds.
 type Stuck struct {
-	audit.TerminatingObject // the oldest of them
+	terminating.Hold // the oldest of them
 
 	Count      int                    `json:"count"`
 	Namespaces []audit.NamespaceCount `json:"namespaces"`
@@ -106,7 +107,7 @@ func New(g *graph.Graph, r *audit.Deletions, o audit.Options) *Overview {
 		Cluster: Cluster{Version: s.Server}, Complete: r.Complete, Gaps: r.Gaps, Summary: r.Summary, Types: s.MonitoredTypes(),
 		WillBeDeleted: []Group{}, Stuck: []Stuck{}, StuckAfter: metav1.Duration{Duration: o.StuckAfter}, BeingDeleted: []Stuck{}, Dependents: r.Dependents, Broken: []Group{},
 	}
-	var stuck, held []audit.TerminatingObject
+	var stuck, held []terminating.Hold
 	for _, t := range r.Terminating {
 		late := t.Age() > o.StuckAfter
 		if late {
@@ -149,14 +150,14 @@ func New(g *graph.Graph, r *audit.Deletions, o audit.Options) *Overview {
 
 // heldBy is what holds deletions.
 type heldBy struct {
-	holder              audit.Holder
+	holder              terminating.Holder
 	kubelet, finalizers string
 	rootCause           object.Identity
 	only                object.Identity // set if no other deletion has the same holder
 }
 
 // byHolder groups deletions by what holds them.
-func byHolder(g *graph.Graph, deletions []audit.TerminatingObject) []Stuck {
+func byHolder(g *graph.Graph, deletions []terminating.Hold) []Stuck {
 	index, out := map[heldBy]int{}, []Stuck{}
 	for _, t := range deletions {
 		key := heldBy{holder: t.Holder, kubelet: t.Kubelet}
@@ -166,14 +167,14 @@ func byHolder(g *graph.Graph, deletions []audit.TerminatingObject) []Stuck {
 		if t.RootCause != nil {
 			key.rootCause = *t.RootCause
 		}
-		if t.Holder != audit.HolderDiscovery && key == (heldBy{holder: t.Holder}) {
+		if t.Holder != terminating.HolderDiscovery && key == (heldBy{holder: t.Holder}) {
 			key.only = t.Object
 		}
 		at, known := index[key]
 		if !known {
 			at = len(out)
 			index[key] = at
-			out = append(out, Stuck{TerminatingObject: t})
+			out = append(out, Stuck{Hold: t})
 		}
 		out[at].objects = append(out[at].objects, t.Object)
 	}

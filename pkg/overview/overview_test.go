@@ -19,12 +19,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 func of(t *testing.T, seen ...st.Part) *overview.Overview {
 	t.Helper()
 	j := collector.NewJudge(graph.New(st.New(seen...)))
-	o := audit.Options{StuckAfter: audit.DefaultStuckAfter}
+	o := audit.Options{StuckAfter: terminating.DefaultStuckAfter}
 	r, err := audit.RunWithDeletions(j, o)
 	if err != nil {
 		t.Fatal(err)

@@ -3,13 +3,13 @@ package plan
 import (
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // blocked returns the deletions that the run does not complete, and objects that would go
@@ -17,7 +17,7 @@ import (
 // cannot be judged is in Retained there.
 func (b *builder) blocked() []Blocked {
 	out := append([]Blocked{}, b.refused...)
-	blockers := audit.NewBlockers(b.result.Model)
+	holds := terminating.InState(b.result.Model)
 	changed := graph.NewSet(b.graph)
 	for i := range b.result.Transitions {
 		changed.Add(b.result.Transitions[i].Node)
@@ -39,8 +39,7 @@ func (b *builder) blocked() []Blocked {
 				out = append(out, b.blockedObject(node, snapshot.UIDContested(o)))
 			}
 		case stuck && b.inScope(node, changed.Has(node) || withContents && b.options.Mode.Cascades()):
-			by := blockers.Blocker(node)
-			out = append(out, Blocked{Object: o.Identity, By: by.By, Reason: by.Reason, Finalizers: by.Finalizers})
+			out = append(out, BlockedBy(holds.Of(node)))
 		case o.Terminating() || len(o.Owners) == 0:
 		case simulate.DeletesContents(o.Identity) && b.result.Model.Decide(node).NoAction == collector.ContentsUnknown:
 			losesOwner := slices.ContainsFunc(b.graph.Owners(node), b.result.Model.Changed)
@@ -48,13 +47,18 @@ func (b *builder) blocked() []Blocked {
 				out = append(out, b.blockedObject(node, snapshot.ContentsUnknown(b.contentsGaps(node))))
 			}
 		case !b.options.Mode.Cascades() && b.inScope(node, false):
-			if owner, ok := b.undecidable(blockers, node); ok {
+			if owner, ok := b.undecidable(node); ok {
 				out = append(out, b.blockedObject(node, reason.OwnerLossUndecided.Of(owner)))
 			}
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Blocked) int { return a.Object.Compare(b.Object) })
 	return out
+}
+
+// BlockedBy returns a deletion that something holds.
+func BlockedBy(h terminating.Hold) Blocked {
+	return Blocked{Object: h.Object, By: h.By, Reason: h.Why, Finalizers: h.Own}
 }
 
 func (b *builder) blockedObject(n graph.Node, why reason.Reason) Blocked {
@@ -68,7 +72,7 @@ func (b *builder) inScope(n graph.Node, changed bool) bool {
 
 // undecidable returns the owner that could not be judged of an object that has lost another
 // one.
-func (b *builder) undecidable(blockers *audit.Blockers, n graph.Node) (owner reason.Owner, ok bool) {
+func (b *builder) undecidable(n graph.Node) (owner reason.Owner, ok bool) {
 	d := b.result.Model.Decide(n)
 	if d.NoAction != collector.ReferenceUnknown {
 		return reason.Owner{}, false
@@ -77,7 +81,7 @@ func (b *builder) undecidable(blockers *audit.Blockers, n graph.Node) (owner rea
 	if !slices.ContainsFunc(b.result.Model.Verdicts(n), collector.Verdict.IsDanglingOrWaiting) && !b.judge.FindReference(n, reference).NamesListKind() {
 		return reason.Owner{}, false
 	}
-	return blockers.UndecidableReference(n, d.UndecidableReference), true
+	return terminating.UndecidableReference(b.result.Model, n, d.UndecidableReference), true
 }
 
 // contentsGaps returns the gaps that may hide contents of a Namespace or CustomResourceDefinition, which

@@ -50,7 +50,7 @@ func TestD1ContentsThatWaitForAPodAreDeletedLaterAndBackedUp(t *testing.T) {
 			func(s *snapshot.Snapshot) *plan.Plan { return deleting(s, inBackground, Namespace("shop")) },
 			[]string{
 				"c deleted later after p kubernetes", "shop terminating kubernetes",
-				"shop blocked: waits for its contents to be deleted", "p blocked: has been stopping for 60s",
+				"shop blocked: waits for its contents to be deleted", "p blocked: has been past its grace period for 60s: its kubelet has not confirmed that it stopped, so its node may be down or gone",
 			},
 		},
 		"collect": {

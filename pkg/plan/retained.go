@@ -3,12 +3,12 @@ package plan
 import (
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // Retained is a dependent of a deleted object that is not deleted.
@@ -29,7 +29,6 @@ func (b *builder) retained(outcomes []Outcome) []Retained {
 			leaves.Add(b.graph.Find(outcomes[i].Object.UID))
 		}
 	}
-	blockers := audit.NewBlockers(b.result.Model)
 	owners := b.touched()
 	for _, n := range b.result.Requested {
 		owners.Add(n)
@@ -51,14 +50,14 @@ func (b *builder) retained(outcomes []Outcome) []Retained {
 			if o == nil || o.Terminating() || leaves.Has(e.Node) || int(e.Node) >= b.graph.Listed() || !seen.Add(e.Node) {
 				continue
 			}
-			out = append(out, b.retain(blockers, e.Node, orphaned))
+			out = append(out, b.retain(e.Node, orphaned))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Retained) int { return a.Object.Compare(b.Object) })
 	return out
 }
 
-func (b *builder) retain(blockers *audit.Blockers, n graph.Node, orphaned map[graph.Node]graph.Node) Retained {
+func (b *builder) retain(n graph.Node, orphaned map[graph.Node]graph.Node) Retained {
 	before, now := b.graph.Object(n), b.result.Model.Object(n)
 	s := Retained{Object: before.Identity, KeptBy: []object.Identity{}, DroppedReferences: len(before.Owners) - len(now.Owners)}
 	seen := map[object.Identity]bool{}
@@ -71,12 +70,12 @@ func (b *builder) retain(blockers *audit.Blockers, n graph.Node, orphaned map[gr
 		s.KeptBy = append(s.KeptBy, owner.Identity)
 	}
 	slices.SortStableFunc(s.KeptBy, object.Identity.Compare)
-	s.Reason, s.Uncertain = b.retainedReason(blockers, n, s, orphaned)
+	s.Reason, s.Uncertain = b.retainedReason(n, s, orphaned)
 	return s
 }
 
 // retainedReason returns why an object is retained, and whether that is uncertain.
-func (b *builder) retainedReason(blockers *audit.Blockers, n graph.Node, s Retained, orphaned map[graph.Node]graph.Node) (why reason.Reason, uncertain bool) {
+func (b *builder) retainedReason(n graph.Node, s Retained, orphaned map[graph.Node]graph.Node) (why reason.Reason, uncertain bool) {
 	d := b.result.Model.Decide(n)
 	owner, orphans := orphaned[n]
 	switch kept := s.KeptBy; {
@@ -86,7 +85,7 @@ func (b *builder) retainedReason(blockers *audit.Blockers, n graph.Node, s Retai
 		return snapshot.UIDContested(b.graph.Object(n)), true
 	case d.NoAction == collector.ReferenceUnknown:
 		verdict := b.result.Model.Verdicts(n)[d.UndecidableReference]
-		return reason.OwnerUndecidable.Of(blockers.UndecidableReference(n, d.UndecidableReference)), verdict == collector.VerdictUnknown
+		return reason.OwnerUndecidable.Of(terminating.UndecidableReference(b.result.Model, n, d.UndecidableReference)), verdict == collector.VerdictUnknown
 	case orphans:
 		return reason.OrphanedByOwner.Of(b.graph.Object(owner).Identity, append([]object.Identity(nil), kept...)), false
 	case len(kept) > 0:

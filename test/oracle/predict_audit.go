@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	stuck "github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 	"github.com/kubectl-gc/kubectl-gc/test/oracle/scenario"
 )
 
@@ -30,7 +31,7 @@ import (
 // left out everywhere, and so are objects of unmonitored types without findings. A finding that
 // is nondeterministic has that reserve.
 func PredictAudit(s scenario.Scenario) []Prediction {
-	report, err := audit.Run(collector.NewJudge(graph.New(Scan(s))), audit.Options{StuckAfter: audit.DefaultStuckAfter})
+	report, err := audit.Run(collector.NewJudge(graph.New(Scan(s))), audit.Options{StuckAfter: stuck.DefaultStuckAfter})
 	if err != nil {
 		panic(err) // only for unknown rules
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // The groups of alerts: about the audit, and about the collector in service.
@@ -47,7 +48,7 @@ func alerts(t *testing.T, names ...string) []rulefmt.Rule {
 }
 
 func TestAlertsUseExistingMetrics(t *testing.T) {
-	there := parsed(t, exposition(t, cluster("", terminating("Pod", time.Hour, audit.HolderKubelet))))
+	there := parsed(t, exposition(t, cluster("", beingDeleted("Pod", time.Hour, terminating.HolderKubelet))))
 	maps.Copy(there, parsed(t, collectorPage(t)))
 	for _, alert := range alerts(t, auditGroup, collectGroup) {
 		expression, err := parser.ParseExpr(alert.Expr)
@@ -105,20 +106,20 @@ func TestAlertsFire(t *testing.T) {
 			before: []audit.Cluster{cluster("", broken)}, last: []audit.Cluster{cluster("")},
 		},
 		"a deletion that is stuck": {
-			before: []audit.Cluster{cluster("")}, last: []audit.Cluster{cluster("", terminating("Pod", 2*time.Hour, audit.HolderKubelet))},
+			before: []audit.Cluster{cluster("")}, last: []audit.Cluster{cluster("", beingDeleted("Pod", 2*time.Hour, terminating.HolderKubelet))},
 			want: []string{"DeletionStuck"},
 		},
 		"a deletion that is stuck in one of two clusters": {
 			before: []audit.Cluster{cluster("a"), cluster("b")},
-			last:   []audit.Cluster{cluster("a"), cluster("b", terminating("Widget", 2*time.Hour, audit.HolderFinalizer, "example.com/hold"))},
+			last:   []audit.Cluster{cluster("a"), cluster("b", beingDeleted("Widget", 2*time.Hour, terminating.HolderFinalizer, "example.com/hold"))},
 			want:   []string{"DeletionStuck b"},
 		},
 		"a deletion of some minutes, and a long grace period": {
 			before: []audit.Cluster{cluster("")},
-			last:   []audit.Cluster{cluster("", terminating("Pod", 10*time.Minute, audit.HolderKubelet), terminating("Pod", 10*time.Hour, audit.HolderGracePeriod))},
+			last:   []audit.Cluster{cluster("", beingDeleted("Pod", 10*time.Minute, terminating.HolderKubelet), beingDeleted("Pod", 10*time.Hour, terminating.HolderGracePeriod))},
 		},
 		"a deletion that was stuck": {
-			before: []audit.Cluster{cluster("", terminating("Pod", 2*time.Hour, audit.HolderKubelet))}, last: []audit.Cluster{cluster("")},
+			before: []audit.Cluster{cluster("", beingDeleted("Pod", 2*time.Hour, terminating.HolderKubelet))}, last: []audit.Cluster{cluster("")},
 		},
 		"a forbidden type": {
 			before: []audit.Cluster{cluster("")}, last: []audit.Cluster{cluster("", missingType(snapshot.Forbidden))},

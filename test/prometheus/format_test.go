@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 func parsed(t *testing.T, text string) map[string]*dto.MetricFamily {
@@ -102,12 +103,12 @@ func TestHostileNamesStayInLabels(t *testing.T) {
 func TestTheSeriesOfDeletionsAreBounded(t *testing.T) {
 	var changes []func(*audit.Cluster)
 	for i := range 200 {
-		changes = append(changes, terminating("Widget", time.Duration(i)*time.Minute, audit.HolderFinalizer, fmt.Sprintf("example.com/%03d", i)))
+		changes = append(changes, beingDeleted("Widget", time.Duration(i)*time.Minute, terminating.HolderFinalizer, fmt.Sprintf("example.com/%03d", i)))
 	}
 	changes = append(changes,
-		terminating("Pod", time.Hour, audit.HolderKubelet), terminating("Pod", 2*time.Hour, audit.HolderKubelet),
-		terminating("Widget", time.Hour, audit.HolderFinalizer, "nothing"), terminating("Widget", time.Hour, audit.HolderFinalizer, "nothing"),
-		terminating("other", time.Hour, audit.HolderFinalizer, "other"), terminating("other", time.Hour, audit.HolderFinalizer, "other"),
+		beingDeleted("Pod", time.Hour, terminating.HolderKubelet), beingDeleted("Pod", 2*time.Hour, terminating.HolderKubelet),
+		beingDeleted("Widget", time.Hour, terminating.HolderFinalizer, "nothing"), beingDeleted("Widget", time.Hour, terminating.HolderFinalizer, "nothing"),
+		beingDeleted("other", time.Hour, terminating.HolderFinalizer, "other"), beingDeleted("other", time.Hour, terminating.HolderFinalizer, "other"),
 	)
 	families := parsed(t, exposition(t, cluster("", changes...)))
 	requireDistinct(t, families)
@@ -125,7 +126,7 @@ func TestTheSeriesOfDeletionsAreBounded(t *testing.T) {
 }
 
 func TestHostileFinalizersStayInLabels(t *testing.T) {
-	families := parsed(t, exposition(t, cluster("", terminating("Widget", time.Hour, audit.HolderFinalizer, hostile[1]))))
+	families := parsed(t, exposition(t, cluster("", beingDeleted("Widget", time.Hour, terminating.HolderFinalizer, hostile[1]))))
 	if m := families["kubectl_gc_terminating_objects"].GetMetric(); len(m) != 1 || m[0].GetGauge().GetValue() != 1 {
 		t.Errorf("got %v", m)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/prometheus"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // now is the time of all scans in these tests.
@@ -56,11 +57,11 @@ func exposition(t *testing.T, clusters ...audit.Cluster) string {
 }
 
 // terminating returns a change that adds an object that is being deleted.
-func terminating(kind string, age time.Duration, holder audit.Holder, finalizers ...string) func(*audit.Cluster) {
+func beingDeleted(kind string, age time.Duration, holder terminating.Holder, finalizers ...string) func(*audit.Cluster) {
 	return func(c *audit.Cluster) {
-		t := audit.TerminatingObject{Object: object.Identity{Kind: kind}, Requested: now.Add(-age), Scanned: now, Holder: holder}
+		t := terminating.Hold{Object: object.Identity{Kind: kind}, Requested: now.Add(-age), Scanned: now, Holder: holder}
 		for _, f := range finalizers {
-			t.Finalizers = append(t.Finalizers, audit.HoldingFinalizer{Name: f})
+			t.Finalizers = append(t.Finalizers, terminating.HoldingFinalizer{Name: f})
 		}
 		c.Terminating = append(c.Terminating, t)
 	}

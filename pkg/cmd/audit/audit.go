@@ -23,6 +23,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/prometheus"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/sarif"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 type auditFlags struct {
@@ -135,7 +136,7 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	flags.StringSliceVar(&f.rules, "rule", nil, "Only these rules, of those that "+cli.CommandName+" explain lists.")
 	flags.StringVar(&f.failOn, "fail-on", "error", "Exit with 1 at or above this severity: error, warning or never.")
 	flags.StringVar(&f.groupBy, "group-by", byCause, "Group findings by cause or none.")
-	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "Report objects that have been Terminating for longer than this.")
+	flags.DurationVar(&f.stuckAfter, "stuck-after", terminating.DefaultStuckAfter, "Report objects that have been Terminating for longer than this.")
 	flags.DurationVar(&f.settle, "settle", 0, "Wait this long, then report only what the garbage collector has left.")
 	flags.StringVar(&f.baseline, "baseline", "", "Ignore the findings that this earlier report (-o json) has.")
 	flags.StringSliceVar(&f.without, "without", nil, "Pretend that this API version is removed, such as apps/v1beta1.")

@@ -42,7 +42,7 @@ func TestGracePeriod(t *testing.T) {
 		"shows that --force does not wait":                        {[]string{"pod/runs", "--force"}, cli.ExitDone, "requested; removed without waiting for its kubelet, so its containers may keep running\n", "warning: --force does not wait for confirmation that the Pods have stopped: their containers may continue to run on the node indefinitely\n"},
 		"takes --force together with --grace-period=0":            {[]string{"pod/runs", "--force", "--grace-period=0"}, cli.ExitDone, "requested; removed without waiting for its kubelet", "warning: --force"},
 		"removes a Pod with --force that does not stop":           {[]string{"pod/stuck", "--force"}, cli.ExitDone, "requested, although it is already being deleted; removed without waiting for its kubelet", "warning: --force"},
-		"cannot complete the deletion of such a Pod otherwise":    {[]string{"pod/stuck", "--now"}, cli.ExitDone, "has been stopping", ""},
+		"cannot complete the deletion of such a Pod otherwise":    {[]string{"pod/stuck", "--now"}, cli.ExitDone, "has been past its grace period", ""},
 		"says that --force changes nothing without a kubelet":     {[]string{"pod/unscheduled", "--force"}, cli.ExitDone, "--force" + nothing, ""},
 		"says that --now changes nothing for other objects":       {[]string{"pod/unscheduled", "--now"}, cli.ExitDone, "--now" + nothing, ""},
 		"says that a longer period does not help a stopping Pod":  {[]string{"pod/stuck", "--grace-period=60"}, cli.ExitDone, "--grace-period" + nothing, ""},

@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/doctorview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 type doctorCommand struct {
@@ -67,7 +68,7 @@ kubectl gc doctor -o jsonpath='{.state}'`),
 	}
 	flags := cmd.Flags()
 	flags.DurationVar(&c.settle, "settle", 30*time.Second, "How long the garbage collector has to act on what the scan found.")
-	flags.DurationVar(&c.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "Report deletions that take longer than this.")
+	flags.DurationVar(&c.stuckAfter, "stuck-after", terminating.DefaultStuckAfter, "Report deletions that take longer than this.")
 	flags.StringVar(&c.canary, "canary", "", "Namespace for a test: create a ConfigMap and its owner, and delete the owner.")
 	c.output.AddFlags(cmd)
 	cli.CompleteFlag(cmd, "canary", scan.CompleteNamespaces)

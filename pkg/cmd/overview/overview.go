@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/overview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 type overviewCommand struct {
@@ -144,7 +145,7 @@ func (c *overviewCommand) ask(ctx context.Context, s *cli.ScanOptions) (*overvie
 	if err != nil {
 		return nil, err
 	}
-	options := audit.Options{Namespace: s.Config.Namespace(), StuckAfter: audit.DefaultStuckAfter}
+	options := audit.Options{Namespace: s.Config.Namespace(), StuckAfter: terminating.DefaultStuckAfter}
 	judge := collector.NewJudge(graph.New(seen))
 	found, err := audit.RunWithDeletions(judge, options)
 	if err != nil {

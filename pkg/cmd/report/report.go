@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/html"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 type reportFlags struct {
@@ -64,7 +65,7 @@ kubectl gc report --from cluster.json.gz -o report.html`),
 	flags := cmd.Flags()
 	f.scan.AddReadingFlags(cmd)
 	flags.StringVarP(&f.selector, "selector", "l", "", "Check only objects with these labels.")
-	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "Report objects that have been Terminating for longer than this.")
+	flags.DurationVar(&f.stuckAfter, "stuck-after", terminating.DefaultStuckAfter, "Report objects that have been Terminating for longer than this.")
 	flags.BoolVar(&f.plan, "plan", false, "Also show the steps of collect --dry-run.")
 	f.file.AddFlag(cmd, "html")
 	return cmd

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // TerminatingTable writes a row per object that is being deleted, in the order of the report. The
@@ -79,20 +80,20 @@ func TerminatingTraces(w io.Writer, r *audit.TerminatingReport) error {
 }
 
 // holderWords are the words for holders in the table; a finalizer has its own name.
-var holderWords = map[audit.Holder]string{
-	audit.HolderFinalizer:   "",
-	audit.HolderGracePeriod: "grace period",
-	audit.HolderKubelet:     "kubelet, past the grace period",
-	audit.HolderDependents:  "dependents",
-	audit.HolderCollector:   "garbage collector, not processed yet",
-	audit.HolderContents:    "contents",
-	audit.HolderDiscovery:   "API discovery",
-	audit.HolderNothing:     "nothing",
-	audit.HolderUnknown:     "unknown",
+var holderWords = map[terminating.Holder]string{
+	terminating.HolderFinalizer:   "",
+	terminating.HolderGracePeriod: "grace period",
+	terminating.HolderKubelet:     "kubelet, past the grace period",
+	terminating.HolderDependents:  "dependents",
+	terminating.HolderCollector:   "garbage collector, not processed yet",
+	terminating.HolderContents:    "contents",
+	terminating.HolderDiscovery:   "API discovery",
+	terminating.HolderNothing:     "nothing",
+	terminating.HolderUnknown:     "unknown",
 }
 
 // HeldBy returns what holds an object: "example.com/hold", "Pod/web (dependent, held by example.com/hold)".
-func HeldBy(t *audit.TerminatingObject) string {
+func HeldBy(t *terminating.Hold) string {
 	var parts, finalizers []string
 	if word := cmp.Or(escape.Line(t.Kubelet), holderWords[t.Holder]); word != "" {
 		parts = append(parts, word)
@@ -100,14 +101,14 @@ func HeldBy(t *audit.TerminatingObject) string {
 	if t.RootCause != nil {
 		parts = append(parts, escape.Line(t.RootCause.String()))
 	}
-	if t.Contents != nil && t.Holder == audit.HolderContents {
+	if t.Contents != nil && t.Holder == terminating.HolderContents {
 		parts = nil // they are named below
 	}
 	for _, f := range t.Finalizers {
 		finalizers = append(finalizers, escape.Word(f.Name))
 	}
 	held := strings.Join(finalizers, ", ")
-	if t.Holder == audit.HolderDependents && t.RootCause != nil {
+	if t.Holder == terminating.HolderDependents && t.RootCause != nil {
 		if held != "" {
 			held = ", held by " + held
 		}

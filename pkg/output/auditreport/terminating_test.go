@@ -12,20 +12,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 func TestTerminatingTableHasARowPerObjectAndEscapesNames(t *testing.T) {
 	at, root := time.Unix(10_000, 0), id("shop", "Pod", "web")
-	found := func(age time.Duration, kind string, holder audit.Holder, finalizers ...audit.HoldingFinalizer) audit.TerminatingObject {
-		return audit.TerminatingObject{Cluster: "prod", Object: id("shop", kind, "web"), Requested: at.Add(-age), Scanned: at, Holder: holder, Finalizers: finalizers}
+	found := func(age time.Duration, kind string, holder terminating.Holder, finalizers ...terminating.HoldingFinalizer) terminating.Hold {
+		return terminating.Hold{Cluster: "prod", Object: id("shop", kind, "web"), Requested: at.Add(-age), Scanned: at, Holder: holder, Finalizers: finalizers}
 	}
-	blocked := found(time.Hour, "ReplicaSet", audit.HolderDependents, audit.HoldingFinalizer{Name: "example.com/\x1b[31m", Controller: "the controller behind example.com"})
+	blocked := found(time.Hour, "ReplicaSet", terminating.HolderDependents, terminating.HoldingFinalizer{Name: "example.com/\x1b[31m", Controller: "the controller behind example.com"})
 	blocked.RootCause = &root
-	node := found(time.Minute, "Node", audit.HolderNothing)
+	node := found(time.Minute, "Node", terminating.HolderNothing)
 	node.Object.Namespace = ""
-	lost := found(time.Minute, "Pod", audit.HolderKubelet)
+	lost := found(time.Minute, "Pod", terminating.HolderKubelet)
 	lost.Kubelet = reason.PodOverdue{Node: &object.PodNode{Name: "worker-3\x1b[31m", State: object.NodeAbsent}}.Kubelet()
-	r := &audit.TerminatingReport{Objects: []audit.TerminatingObject{blocked, found(2*time.Minute, "Pod", audit.HolderKubelet), lost, node}}
+	r := &audit.TerminatingReport{Objects: []terminating.Hold{blocked, found(2*time.Minute, "Pod", terminating.HolderKubelet), lost, node}}
 	var out bytes.Buffer
 	if err := auditreport.TerminatingTable(&out, r, false, true); err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/overview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // The most rows of a section, and the most names in a row.
@@ -104,11 +105,11 @@ func (s *screen) sections(v *overview.Overview) {
 
 // deletion returns what is being deleted, for how long, and what holds it.
 func deletion(d *overview.Stuck) string {
-	what, by := located(d.Object)+" for ", "held by "+auditreport.HeldBy(&d.TerminatingObject)
+	what, by := located(d.Object)+" for ", "held by "+auditreport.HeldBy(&d.Hold)
 	switch {
 	case d.Count > 1:
 		what = counted(d.Namespaces) + ", the oldest for "
-	case d.Holder == audit.HolderUnknown || d.Holder == audit.HolderNothing:
+	case d.Holder == terminating.HolderUnknown || d.Holder == terminating.HolderNothing:
 		by = escape.Line(d.Message)
 	}
 	return what + duration.HumanDuration(d.Age()) + ": " + by

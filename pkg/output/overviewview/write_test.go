@@ -19,12 +19,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 func written(t *testing.T, mode color.Mode, leader *reason.Leader, seen ...st.Part) string {
 	t.Helper()
 	j := collector.NewJudge(graph.New(st.New(seen...)))
-	o := audit.Options{StuckAfter: audit.DefaultStuckAfter}
+	o := audit.Options{StuckAfter: terminating.DefaultStuckAfter}
 	r, err := audit.RunWithDeletions(j, o)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // maxDeletions is how many pairs of kind and holder have series of their own, per cluster. Names of
@@ -56,12 +57,12 @@ func compare(a, b *deletionState) int {
 
 // holder returns the name of the first finalizer that holds an object, or the word for another
 // holder. A finalizer with such a word as its name is other.
-func holder(t *audit.TerminatingObject) string {
-	if t.Holder != audit.HolderFinalizer || len(t.Finalizers) == 0 {
+func holder(t *terminating.Hold) string {
+	if t.Holder != terminating.HolderFinalizer || len(t.Finalizers) == 0 {
 		return string(t.Holder)
 	}
 	name := t.Finalizers[0].Name
-	if slices.Contains(audit.Holders, audit.Holder(name)) {
+	if slices.Contains(terminating.Holders, terminating.Holder(name)) {
 		return other
 	}
 	return name

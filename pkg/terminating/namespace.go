@@ -1,4 +1,4 @@
-package audit
+package terminating
 
 import (
 	"cmp"
@@ -16,25 +16,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-var stuckNamespace = Rule{
-	ID:      "stuck-namespace",
-	Summary: "A namespace has long been terminating, because something in it or around it keeps it.",
-	group: func(r *ruleContext) []Finding {
-		stuck := r.listed(func(n graph.Node, o *object.Object) bool { return o.Terminating() && o.IsNamespace() && r.overdue(n) })
-		if len(stuck) == 0 {
-			return nil
-		}
-		deletions := NewNamespaceDeletions(r.model())
-		out := make([]Finding, len(stuck))
-		for i, n := range stuck {
-			out[i] = deletions.Diagnose(n).finding(r.graph, n)
-		}
-		return out
-	},
-}
-
-// NamespaceDeletions finds out what keeps the terminating Namespaces of one scan.
-type NamespaceDeletions struct {
+// namespaces finds out what keeps the terminating Namespaces of one scan.
+type namespaces struct {
 	graph    *graph.Graph
 	model    *simulate.Model
 	contents map[string][]graph.Node // of the terminating Namespaces, by name
@@ -42,9 +25,8 @@ type NamespaceDeletions struct {
 	defined  map[string]bool         // the API groups of CustomResourceDefinitions
 }
 
-// NewNamespaceDeletions returns the NamespaceDeletions of a model in its first state.
-func NewNamespaceDeletions(m *simulate.Model) *NamespaceDeletions {
-	d := &NamespaceDeletions{graph: m.Graph(), model: m, contents: map[string][]graph.Node{}, defined: map[string]bool{}}
+func newNamespaces(m *simulate.Model) *namespaces {
+	d := &namespaces{graph: m.Graph(), model: m, contents: map[string][]graph.Node{}, defined: map[string]bool{}}
 	for n := range d.graph.Observed() {
 		if o := d.graph.Object(graph.Node(n)); o.Terminating() && o.IsNamespace() {
 			d.contents[o.Name] = nil
@@ -114,36 +96,10 @@ type APIService struct {
 	Aggregated bool
 }
 
-func (d NamespaceDiagnosis) finding(g *graph.Graph, n graph.Node) Finding {
-	o := g.Object(n)
-	found := reason.NamespaceStuck{
-		Since:      reason.Since{Deleted: *o.Deleted, Scanned: g.Snapshot().Taken},
-		Conditions: append([]reason.ReportedCondition{}, d.Conditions...),
-	}
-	for _, c := range d.Causes {
-		found.Causes = append(found.Causes, reason.Nested{Reason: c.Reason})
-	}
-	f := Finding{Object: o.Identity, Severity: Warning, Consequence: d.Consequence, Fix: NoFix, Reason: found, Effect: reason.NoEffect.Of(true), Blocker: d.Causes[0].Reason}
-	switch first := d.Causes[0]; {
-	case first.Kind == CauseDiscovery:
-		f.Cause = &Cause{Discovery: true}
-	case len(first.Finalizers) > 0:
-		f.Cause = heldBy(first.Finalizers)
-	}
-	switch d.Consequence {
-	case collector.ConsequenceStuck:
-		f.Severity, f.Effect = Error, reason.NamespaceControllerFails
-	case collector.ConsequenceUnknown:
-		f.Effect = reason.NamespaceEndUnknown
-	case collector.ConsequenceNone, collector.ConsequenceDelete, collector.ConsequenceUnlink:
-	}
-	return f
-}
-
 // namespaceDiagnosis collects the causes.
 type namespaceDiagnosis struct {
 	found     NamespaceDiagnosis // so far
-	of        *NamespaceDeletions
+	of        *namespaces
 	namespace *object.Object
 	status    object.NamespaceStatus // empty if it was not read
 	contents  []graph.Node
@@ -153,8 +109,8 @@ type namespaceDiagnosis struct {
 	outdated  bool           // what the namespace controller reports seems to be over
 }
 
-// Diagnose returns what keeps a terminating Namespace.
-func (d *NamespaceDeletions) Diagnose(n graph.Node) NamespaceDiagnosis {
+// diagnose returns what keeps a terminating Namespace.
+func (d *namespaces) diagnose(n graph.Node) NamespaceDiagnosis {
 	o := d.graph.Object(n)
 	out := &namespaceDiagnosis{of: d, namespace: o, contents: d.contents[o.Name], unread: d.graph.View().ContentsGaps(o.Identity, nil)}
 	if o.NamespaceStatus != nil {
@@ -260,7 +216,7 @@ func (d *namespaceDiagnosis) servicesOf(groups []snapshot.Gap) []APIService {
 // aggregated reports whether a group that cannot be discovered is certainly not one that the API
 // server of Kubernetes serves: those have no dot or end with .k8s.io, where only the metrics have
 // a server of their own, or have a CustomResourceDefinition.
-func (d *NamespaceDeletions) aggregated(group string) bool {
+func (d *namespaces) aggregated(group string) bool {
 	metrics := group == "metrics.k8s.io" || strings.HasSuffix(group, ".metrics.k8s.io")
 	builtIn := !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") && !metrics
 	definitions := schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}

@@ -1,0 +1,263 @@
+package terminating
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Diagnoser finds out what holds objects that are being deleted. It is not safe for concurrent use.
+type Diagnoser struct {
+	graph      *graph.Graph
+	now        state
+	later      func() state // of what is left when the collector has done all it can
+	namespaces func() *namespaces
+	traces     *simulate.FinalizerTraces
+}
+
+// state is one state of a model, and what blocks deletions in it.
+type state struct {
+	*simulate.Model
+
+	obstacles *simulate.Obstacles
+}
+
+func newState(m *simulate.Model) state { return state{m, simulate.NewObstacles(m)} }
+
+// New returns the Diagnoser of a model. after returns its state when the collector has done all it can; it is called if a deletion waits for
+// that. The models must not change while the Diagnoser is used.
+func New(m *simulate.Model, after func() *simulate.Model) *Diagnoser {
+	return &Diagnoser{
+		graph: m.Graph(), now: newState(m), later: sync.OnceValue(func() state { return newState(after()) }),
+		namespaces: sync.OnceValue(func() *namespaces { return newNamespaces(m) }), traces: simulate.NewFinalizerTraces(m.Graph()),
+	}
+}
+
+// InState returns the Diagnoser of a model in a state in which the collector has done all it can.
+func InState(m *simulate.Model) *Diagnoser { return New(m, func() *simulate.Model { return m }) }
+
+// Of returns what holds an object that is being deleted in the state of the model.
+func (d *Diagnoser) Of(n graph.Node) Hold {
+	o := cmp.Or(d.now.Object(n), d.graph.Object(n))
+	h := Hold{
+		Object: o.Identity, Scanned: d.graph.Snapshot().Taken,
+		Finalizers: []HoldingFinalizer{}, By: []object.Identity{}, End: simulate.Obstacle{Node: n},
+	}
+	h.Says = o.Says(h.Scanned)
+	if o.Terminating() {
+		h.Requested = o.DeletionRequested()
+	}
+	if o.IsNamespace() && d.graph.Object(n).Terminating() {
+		found := d.namespaces().diagnose(n)
+		h.Namespace = &found
+	}
+	switch left := d.left(n); {
+	case d.now.Object(n) == nil: // it is gone in that state
+		h.holds(HolderCollector, reason.NothingBlocks)
+	case o.Contested:
+		h.Consequence = collector.ConsequenceUnknown
+		h.holds(HolderUnknown, snapshot.UIDContested(o))
+	case left != nil && left.HasCollectorFinalizer():
+		d.chain(&h, d.later())
+	case len(d.now.Blocking(n)) > 0:
+		d.collects(&h, n)
+	case left != nil && o.HasCollectorFinalizer() && !d.now.Overdue(o):
+		d.chain(&h, d.later())
+	case d.now.Overdue(o):
+		d.kubelet(&h, n)
+	case h.Namespace != nil:
+		d.namespace(&h, n)
+	case len(o.Finalizers) == 0 && !o.InGracePeriod() && !o.IsNamespace():
+		h.holds(HolderNothing, reason.NothingHolds)
+	default:
+		d.chain(&h, d.now)
+	}
+	for i := range h.Finalizers {
+		f := &h.Finalizers[i]
+		f.Traces = d.traces.Of(f.Name, h.Object)
+	}
+	return h
+}
+
+// left returns what is left of an object with the collector's finalizer when the collector has done all it can; nil for others.
+func (d *Diagnoser) left(n graph.Node) *object.Object {
+	if o := d.now.Object(n); o == nil || !o.HasCollectorFinalizer() {
+		return nil
+	}
+	return d.later().Object(n)
+}
+
+// collects sets the dependents that the collector deletes first.
+func (d *Diagnoser) collects(h *Hold, n graph.Node) {
+	for _, by := range d.now.Blocking(n) {
+		h.By = append(h.By, d.graph.Object(by).Identity)
+	}
+	h.collects = true
+	h.holds(HolderDependents, reason.WaitsForDependents.Of(h.By[0], len(h.By)-1))
+}
+
+// kubelet sets the kubelet that has not stopped a Pod in its grace period.
+func (d *Diagnoser) kubelet(h *Hold, n graph.Node) {
+	o := d.now.Object(n)
+	overdue := reason.PodOverdue{Since: d.now.Since(n), Node: o.Node}
+	h.holds(HolderKubelet, overdue, o.ForeignFinalizers()...)
+	if o.Node != nil {
+		h.Kubelet = overdue.Kubelet()
+	}
+}
+
+// chain sets what an object waits for in a state: dependents that block it, what these wait for, and so on.
+func (d *Diagnoser) chain(h *Hold, in state) {
+	n := h.End.Node
+	for _, by := range in.Blocking(n) {
+		h.By = append(h.By, d.graph.Object(by).Identity)
+	}
+	h.End, _ = in.obstacles.RootCause(n)
+	h.Cause, h.Consequence = in.reason(h.End), in.consequence(h.End)
+	var finalizers []string
+	if h.End.Reason == simulate.HeldByFinalizers {
+		finalizers = in.Object(h.End.Node).ForeignFinalizers()
+	}
+	root := &d.graph.Object(h.End.Node).Identity
+	if h.End.Node == n {
+		h.Own = finalizers
+		h.holds(holderOf(h.End.Reason), h.Cause, finalizers...)
+		if held := in.HeldBy(n); len(finalizers) > 0 {
+			h.explain(held)
+			if i := slices.IndexFunc(held.UsedBy, func(u reason.User) bool { return u.IsAttachment() }); i >= 0 {
+				h.RootCause = &held.UsedBy[i].Identity
+			}
+		}
+		return
+	}
+	h.RootCause = root
+	if len(h.By) == 0 { // an orphan whose reference to it cannot be removed
+		h.By = append(h.By, *root)
+	}
+	holder := holderOf(h.End.Reason)
+	if holder != HolderUnknown && holder != HolderCollector {
+		holder = HolderDependents
+	}
+	h.holds(holder, reason.BlockedByDependents{By: h.By[0], RootCause: *root, Because: reason.Nested{Reason: h.Cause}}, finalizers...)
+}
+
+// holderOf returns what holds an object that is an obstacle itself.
+func holderOf(why simulate.BlockReason) Holder {
+	switch why {
+	case simulate.HeldByFinalizers:
+		return HolderFinalizer
+	case simulate.PodStillStopping:
+		return HolderGracePeriod
+	case simulate.ContentsStillDeleting:
+		return HolderContents
+	case simulate.GroupsUndiscoverable:
+		return HolderDiscovery
+	case simulate.NothingBlocks:
+		return HolderCollector
+	case simulate.NotAllListed, simulate.SharesUID, simulate.ContentsNotListed, simulate.ContentsUnlistable:
+		return HolderUnknown
+	case simulate.InCycle, simulate.CannotBeJudged, simulate.PatchRejected, simulate.LimitReached:
+	}
+	return HolderDependents
+}
+
+// namespace sets what keeps a Namespace: the first cause, the one to repair first, and the finalizers of what
+// it contains.
+func (d *Diagnoser) namespace(h *Hold, n graph.Node) {
+	found := h.Namespace
+	cause := found.Causes[0]
+	h.Consequence = found.Consequence
+	if s := found.APIServices; cause.Kind == CauseDiscovery && len(s) > 0 {
+		h.RootCause = &object.Identity{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: s[0].Name}
+	}
+	because := cause.Reason
+	if cause.Kind == CauseFinalizers {
+		because = reason.HeldByFinalizers{Finalizers: cause.Finalizers, Since: d.now.Since(n)}
+	}
+	if cause.Kind == CauseFinalizers {
+		h.Own = d.now.Object(n).ForeignFinalizers()
+	}
+	finalizers := cause.Finalizers
+	for _, in := range d.namespaces().contents[h.Object.Name] {
+		if h.Contents == nil && len(d.graph.Object(in).ForeignFinalizers()) > 0 {
+			h.Contents = &d.graph.Object(in).Identity
+		}
+	}
+	for _, c := range found.Causes[1:] {
+		if c.Kind == CauseContentsLeft {
+			finalizers = append(slices.Clip(finalizers), c.Finalizers...)
+		}
+	}
+	h.holds(namespaceHolders[cause.Kind], because, finalizers...)
+}
+
+var namespaceHolders = map[NamespaceCauseKind]Holder{
+	CauseDiscovery: HolderDiscovery, CauseVersionParsing: HolderDiscovery,
+	CauseDeletionFails: HolderContents, CauseContentsLeft: HolderContents,
+	CauseSpecFinalizers: HolderFinalizer, CauseFinalizers: HolderFinalizer, CauseNothing: HolderNothing,
+	CauseContentsUnread: HolderUnknown, CauseConditionsUnread: HolderUnknown,
+}
+
+// consequence returns what becomes of a deletion that ends at an obstacle.
+func (s state) consequence(at simulate.Obstacle) collector.Consequence {
+	switch at.Reason {
+	case simulate.CannotBeJudged:
+		if judgement(s.Model, at.Node, at.Reference).Verdict == collector.VerdictUnknown { // the collector may read more
+			return collector.ConsequenceUnknown
+		}
+		return collector.ConsequenceStuck
+	case simulate.InCycle, simulate.PatchRejected:
+		return collector.ConsequenceStuck
+	case simulate.NotAllListed, simulate.SharesUID, simulate.ContentsNotListed, simulate.ContentsUnlistable:
+		return collector.ConsequenceUnknown
+	case simulate.NothingBlocks, simulate.HeldByFinalizers, simulate.PodStillStopping, simulate.ContentsStillDeleting, simulate.GroupsUndiscoverable, simulate.LimitReached:
+	}
+	return collector.ConsequenceNone
+}
+
+// reason returns why an object is an obstacle.
+func (s state) reason(at simulate.Obstacle) reason.Reason {
+	switch at.Reason {
+	case simulate.HeldByFinalizers:
+		return s.HeldBy(at.Node)
+	case simulate.PodStillStopping:
+		return reason.GracePeriod.Of(s.Since(at.Node))
+	case simulate.ContentsStillDeleting:
+		return reason.ContentsRemain.Of(s.Since(at.Node))
+	case simulate.InCycle:
+		return reason.WaitsInCycle
+	case simulate.CannotBeJudged:
+		return reason.OwnerUndecidable.Of(UndecidableReference(s.Model, at.Node, at.Reference))
+	case simulate.LimitReached:
+		return reason.OutOfScope
+	case simulate.NotAllListed:
+		return reason.DependentsUnknown
+	case simulate.ContentsNotListed:
+		return snapshot.ContentsUnknown(s.ContentsGaps(at.Node))
+	case simulate.GroupsUndiscoverable, simulate.ContentsUnlistable:
+		return snapshot.NotFinalized(s.FinalizationGaps(at.Node))
+	case simulate.PatchRejected:
+		return reason.PatchRejected
+	case simulate.SharesUID:
+		return snapshot.UIDContested(s.Graph().Object(at.Node))
+	case simulate.NothingBlocks:
+	}
+	return reason.NothingBlocks
+}
+
+// UndecidableReference returns the owner of the i-th reference that an object has in the
+// state of a model, a reference that cannot be judged.
+func UndecidableReference(m *simulate.Model, n graph.Node, i int) reason.Owner {
+	return judgement(m, n, i).Owner(m.Object(n).Owners[i])
+}
+
+func judgement(m *simulate.Model, n graph.Node, i int) collector.Judgement {
+	return m.Judge().FindReference(n, m.Object(n).Owners[i])
+}
