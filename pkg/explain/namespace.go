@@ -40,8 +40,8 @@ func (b *builder) overdue() bool {
 
 // namespace explains a Namespace that waits for something other than the garbage collector, or
 // should be gone.
-func (b *builder) namespace() {
-	d := b.now.Of(b.node).Namespace
+func (b *builder) namespace(h *terminating.Hold) {
+	d := h.Namespace
 	b.namespaceHeadline(d)
 	b.suggestRepairOfNamespace(d)
 	kept := false

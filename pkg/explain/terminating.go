@@ -24,20 +24,29 @@ func (b *builder) terminating() {
 			b.answer.suggest("see what keeps "+i.String(), b.command("why", i.Identity)...)
 		}
 	}
+	h := b.now.Of(b.node)
+	goes := b.result.Model.Object(b.node) == nil
+	container, withContents := b.result.ContentsDeleted[b.node]
 	switch {
-	case b.result.Model.Object(b.node) == nil:
-		b.completes()
-	case b.object.HasCollectorFinalizer() && b.result.Model.Object(b.node).HasCollectorFinalizer():
-		b.stuck()
+	case goes && withContents:
+		b.deletedWith(b.result.Transitions[container].Node, ".")
+		b.afterDeletion()
+	case goes && h.Holder != terminating.HolderCollector && b.deletesContents() && !b.overdue() && len(b.graph.Snapshot().Refused) == 0:
+		b.underWay(collector.ConsequenceNone, ", and goes once its contents are gone. No action is needed.")
 	default:
-		b.held(b.result.Model)
+		b.held(&h)
 	}
-	if b.firstTransition(b.node, collector.ActionUnlink) != nil && b.result.Model.Object(b.node) != nil {
+	if !goes && b.firstTransition(b.node, collector.ActionUnlink) != nil {
 		if b.answer.Consequence == collector.ConsequenceNone {
 			b.answer.Consequence = collector.ConsequenceUnlink
 		}
 		b.answer.next("Meanwhile, it loses its reference to an owner that is being deleted and orphans its dependents.")
 	}
+}
+
+// deletesContents reports whether the object is a Namespace, or a CustomResourceDefinition of which objects exist.
+func (b *builder) deletesContents() bool {
+	return b.object.IsNamespace() || b.object.IsCRD() && len(b.contents()) > 0
 }
 
 // irreversible says of a deletion under way that it cannot be undone, and how the data on volumes can still be kept.
@@ -68,45 +77,22 @@ func (b *builder) underWay(c collector.Consequence, rest string) {
 	b.answer.say(c, "%s has been terminating for %s%s", b.object, b.since(b.object.DeletionRequested()), rest)
 }
 
-// completes explains a deletion that ends without help.
-func (b *builder) completes() {
-	_, byContents := b.result.ContentsDeleted[b.node]
-	switch {
-	case byContents:
-		b.deletedWith(b.result.Transitions[b.result.ContentsDeleted[b.node]].Node, ".")
-		b.afterDeletion()
-	case b.object.HasCollectorFinalizer():
-		b.collectorCompletes()
-	case b.object.InGracePeriod():
-		b.stopping()
-	case !b.object.IsNamespace() && !(b.object.IsCRD() && len(b.contents()) > 0):
-		b.held(b.initial)
-	case b.object.IsNamespace() && (b.overdue() || len(b.graph.Snapshot().Refused) > 0):
-		b.namespace()
-	default:
-		b.underWay(collector.ConsequenceNone, ", and goes once its contents are gone. No action is needed.")
-	}
-}
-
 // collectorCompletes explains a deletion that the garbage collector completes.
-func (b *builder) collectorCompletes() {
-	blocking := b.initial.Blocking(b.node)
+func (b *builder) collectorCompletes(h *terminating.Hold) {
+	blocking := h.By
 	switch n := len(blocking); {
 	case b.object.Orphaning():
 		b.underWay(collector.ConsequenceDelete, " with policy Orphan: the garbage collector removes its dependents' references to it, and then completes the deletion.")
 		if n := objects(b.referrers(b.graph.Dependents(b.node))); n > 0 {
 			b.answer.nextf("%s: each loses its reference to it, and stays.", reason.Count(n, "dependent"))
 		}
-	case n == 0 && len(b.object.ForeignFinalizers()) > 0:
-		b.held(b.initial)
-		return
 	case n == 0:
 		b.underWay(collector.ConsequenceDelete, " ("+foregroundDeletion+"), and nothing blocks it anymore: the garbage collector completes the deletion.")
 	default:
 		b.underWay(collector.ConsequenceDelete, fmt.Sprintf(" (%s): the garbage collector deletes it after the %s it.", foregroundDeletion,
 			plural(n, "object that blocks", fmt.Sprintf("%d objects that block", n))))
 		for _, n := range blocking[:min(n, maxNames)] {
-			b.answer.WaitsFor = append(b.answer.WaitsFor, Link{b.graph.Object(n).Identity, "blocks it, and is deleted before it"})
+			b.answer.WaitsFor = append(b.answer.WaitsFor, Link{n, "blocks it, and is deleted before it"})
 		}
 		if more := n - maxNames; more > 0 {
 			b.answer.nextf("%s %s it as well.", reason.Count(more, "more object"), plural(more, "blocks", "block"))
@@ -120,34 +106,41 @@ func (b *builder) collectorCompletes() {
 	b.answer.suggest("complete the deletion, if no garbage collector runs; this previews a pass over "+where, plugin.Line(slices.Concat([]string{"collect"}, of, []string{"--dry-run"})...)...)
 }
 
-// held explains a deletion that waits for something other than the garbage collector, in the state
-// of a model.
-func (b *builder) held(m *simulate.Model) {
-	o := b.object
-	left := m.Object(b.node)
-	switch held := left.ForeignFinalizers(); {
-	case o.IsCRD() && len(b.contents()) > 0:
+// held explains a deletion by what holds it.
+func (b *builder) held(h *terminating.Hold) {
+	switch {
+	case h.Completes():
+		b.collectorCompletes(h)
+	case h.Blocked():
+		b.stuck(h)
+	case b.object.IsNamespace():
+		b.namespace(h)
+	case b.deletesContents():
 		b.underWay(collector.ConsequenceNone, ", and "+remaining(len(b.contents()), "of its kind")+".")
 		b.blockedContents(false)
-	case o.IsNamespace():
-		b.namespace()
-	case len(held) > 0:
-		b.underWay(collector.ConsequenceNone, ", held by "+foreign(m.HeldBy(b.node))+".")
-		b.explainFinalizers(o.Identity, m.HeldBy(b.node))
-		if b.initial.Overdue(o) {
-			b.answer.nextf("%s %s.", o, b.podOverdue().Message())
-		}
-		if o.DeletingDependents() {
-			b.answer.next("The garbage collector removes its own finalizer first; that is not enough.")
-		}
-	case b.initial.Overdue(left):
-		b.answer.say(collector.ConsequenceNone, "%s %s.", o, b.podOverdue().Message())
+	case h.Holder == terminating.HolderKubelet && len(h.Own) == 0:
+		b.answer.say(collector.ConsequenceNone, "%s %s.", b.object, h.Why.Message())
 		b.removal()
-		b.answer.suggest("remove it without waiting for the kubelet, only if its containers cannot run anymore", b.command("delete", o.Identity, "--force", "--dry-run")...)
-	case left.InGracePeriod():
+		b.answer.suggest("remove it without waiting for the kubelet, only if its containers cannot run anymore", b.command("delete", b.object.Identity, "--force", "--dry-run")...)
+	case len(h.Own) > 0:
+		b.finalizers(h)
+	case h.Holder == terminating.HolderGracePeriod:
 		b.stopping()
 	default:
 		b.nothingBlocks()
+	}
+}
+
+// finalizers explains a deletion that waits for others to remove their finalizers.
+func (b *builder) finalizers(h *terminating.Hold) {
+	held := b.initial.HeldBy(b.node)
+	b.underWay(collector.ConsequenceNone, ", held by "+foreign(held)+".")
+	b.explainFinalizers(b.object.Identity, held)
+	if h.Holder == terminating.HolderKubelet {
+		b.answer.nextf("%s %s.", b.object, h.Why.Message())
+	}
+	if b.object.DeletingDependents() {
+		b.answer.next("The garbage collector removes its own finalizer first; that is not enough.")
 	}
 }
 
@@ -171,11 +164,6 @@ func (b *builder) removal() {
 	case object.NodeReady, object.NodeUnknown:
 		b.answer.next("It is gone once its kubelet reports that it has stopped, or its Node is removed from the cluster.")
 	}
-}
-
-// podOverdue returns what holds a Pod past its grace period.
-func (b *builder) podOverdue() reason.PodOverdue {
-	return reason.PodOverdue{Since: b.initial.Since(b.node), Node: b.object.Node}
 }
 
 // nothingBlocks explains an object that was read just before its removal, or whose
@@ -296,7 +284,7 @@ func finalizerController(finalizer string) string {
 
 // stuck explains a deletion that the garbage collector cannot complete, with the chain of
 // objects that block it.
-func (b *builder) stuck() {
+func (b *builder) stuck(h *terminating.Hold) {
 	model := b.result.Model
 	links, end, _ := model.Chain(b.node)
 	for i, n := range links[1:] {
@@ -306,9 +294,8 @@ func (b *builder) stuck() {
 	if model.Object(b.node).Orphaning() {
 		how = "orphan: its dependents lose their references to it first"
 	}
-	blocker := b.later.Of(b.node)
 	say := func(what string) {
-		b.underWay(blocker.Consequence, " ("+how+"), and "+what+".")
+		b.underWay(h.Consequence, " ("+how+"), and "+what+".")
 	}
 	last := b.graph.Object(end.Node).Identity
 	waits := "is blocked by " + name(last, b.object.Namespace)
@@ -316,7 +303,7 @@ func (b *builder) stuck() {
 	if end.Node == b.node { // it is in its own way
 		which = ""
 	}
-	if more := len(model.Blocking(b.node)) - 1; len(links) > 1 && more > 0 {
+	if more := len(h.By) - 1; len(links) > 1 && more > 0 {
 		b.answer.nextf("%s %s it, too.", reason.Count(more, "more object"), plural(more, "blocks", "block"))
 	}
 	switch end.Reason {
@@ -329,7 +316,7 @@ func (b *builder) stuck() {
 		b.answer.suggest("complete the deletion by deleting it again, without waiting for dependents; this previews that", b.command("delete", b.object.Identity, "--cascade=background", "--dry-run")...)
 	case simulate.CannotBeJudged:
 		skips := ", which the garbage collector skips, so the deletion never completes"
-		if blocker.Consequence == collector.ConsequenceUnknown {
+		if h.Consequence == collector.ConsequenceUnknown {
 			skips = ", which the garbage collector may skip, so it is unknown whether the deletion completes"
 		}
 		say(waits + skips)
@@ -345,7 +332,7 @@ func (b *builder) stuck() {
 	case simulate.PodStillStopping:
 		say(waits + ", a Pod that is still stopping")
 	case simulate.PatchRejected, simulate.ContentsUnlistable, simulate.ContentsNotListed, simulate.ContentsStillDeleting, simulate.GroupsUndiscoverable, simulate.LimitReached, simulate.NothingBlocks:
-		say(which + blocker.Cause.Message())
+		say(which + h.Cause.Message())
 	}
 }
 

@@ -65,15 +65,16 @@ func (d *Diagnoser) Of(n graph.Node) Hold {
 		h.Consequence = collector.ConsequenceUnknown
 		h.holds(HolderUnknown, snapshot.UIDContested(o))
 	case left != nil && left.HasCollectorFinalizer():
+		h.blocked = true
 		d.chain(&h, d.later())
-	case len(d.now.Blocking(n)) > 0:
+	case left == nil && len(d.now.Blocking(n)) > 0:
 		d.collects(&h, n)
-	case left != nil && o.HasCollectorFinalizer() && !d.now.Overdue(o):
-		d.chain(&h, d.later())
 	case d.now.Overdue(o):
 		d.kubelet(&h, n)
 	case h.Namespace != nil:
 		d.namespace(&h, n)
+	case left != nil: // the collector's finalizer goes, and something else stays
+		d.chain(&h, d.later())
 	case len(o.Finalizers) == 0 && !o.InGracePeriod() && !o.IsNamespace():
 		h.holds(HolderNothing, reason.NothingHolds)
 	default:
@@ -107,7 +108,8 @@ func (d *Diagnoser) collects(h *Hold, n graph.Node) {
 func (d *Diagnoser) kubelet(h *Hold, n graph.Node) {
 	o := d.now.Object(n)
 	overdue := reason.PodOverdue{Since: d.now.Since(n), Node: o.Node}
-	h.holds(HolderKubelet, overdue, o.ForeignFinalizers()...)
+	h.Own = o.ForeignFinalizers()
+	h.holds(HolderKubelet, overdue, h.Own...)
 	if o.Node != nil {
 		h.Kubelet = overdue.Kubelet()
 	}

@@ -75,6 +75,7 @@ type Hold struct {
 	Because string `json:"-"`
 
 	collects bool // the dependents that it waits for are those that the collector processes
+	blocked  bool // the collector waits for something before it can complete the deletion
 }
 
 // HoldingFinalizer is a finalizer, and who removes it, as far as its name tells.
@@ -86,6 +87,14 @@ type HoldingFinalizer struct {
 	// Traces are what the scan shows of its controller; nil if that cannot be looked for.
 	Traces *reason.ControllerTraces `json:"traces,omitempty"`
 }
+
+// Completes reports whether the collector completes the deletion: nothing holds it, or dependents that the collector deletes.
+func (h *Hold) Completes() bool {
+	return h.collects || h.Holder == HolderCollector && h.RootCause == nil
+}
+
+// Blocked reports whether the collector waits for something before it can complete the deletion.
+func (h *Hold) Blocked() bool { return h.blocked }
 
 // Names returns the names of the finalizers that hold it.
 func (h *Hold) Names() []string {
