@@ -47,7 +47,7 @@ func InState(m *simulate.Model) *Diagnoser { return New(m, func() *simulate.Mode
 func (d *Diagnoser) Of(n graph.Node) Hold {
 	o := cmp.Or(d.now.Object(n), d.graph.Object(n))
 	h := Hold{
-		Object: o.Identity, Scanned: d.graph.Snapshot().Taken,
+		Object: o.Identity, Scanned: d.graph.Snapshot().Taken, Consequence: collector.ConsequenceNone,
 		Finalizers: []HoldingFinalizer{}, By: []object.Identity{}, End: simulate.Obstacle{Node: n},
 	}
 	h.Says = o.Says(h.Scanned)
@@ -71,10 +71,15 @@ func (d *Diagnoser) Of(n graph.Node) Hold {
 		d.collects(&h, n)
 	case d.now.Overdue(o):
 		d.kubelet(&h, n)
+	case left == nil && o.HasCollectorFinalizer() && len(o.ForeignFinalizers()) == 0 && !o.InGracePeriod():
+		h.End.Reason = simulate.NothingBlocks
+		h.holds(HolderCollector, reason.NothingBlocks)
 	case h.Namespace != nil:
 		d.namespace(&h, n)
-	case left != nil: // the collector's finalizer goes, and something else stays
-		d.chain(&h, d.later())
+	case left != nil && len(left.ForeignFinalizers()) > 0: // the collector's own finalizer goes
+		d.finalizers(&h, d.later())
+	case left != nil && left.InGracePeriod():
+		h.holds(HolderGracePeriod, reason.GracePeriod.Of(d.now.Since(n)))
 	case len(o.Finalizers) == 0 && !o.InGracePeriod() && !o.IsNamespace():
 		h.holds(HolderNothing, reason.NothingHolds)
 	default:
@@ -123,21 +128,18 @@ func (d *Diagnoser) chain(h *Hold, in state) {
 	}
 	h.End, _ = in.obstacles.RootCause(n)
 	h.Cause, h.Consequence = in.reason(h.End), in.consequence(h.End)
+	root := &d.graph.Object(h.End.Node).Identity
+	switch {
+	case h.End.Node == n && h.End.Reason == simulate.HeldByFinalizers:
+		d.finalizers(h, in)
+		return
+	case h.End.Node == n:
+		h.holds(holderOf(h.End.Reason), h.Cause)
+		return
+	}
 	var finalizers []string
 	if h.End.Reason == simulate.HeldByFinalizers {
 		finalizers = in.Object(h.End.Node).ForeignFinalizers()
-	}
-	root := &d.graph.Object(h.End.Node).Identity
-	if h.End.Node == n {
-		h.Own = finalizers
-		h.holds(holderOf(h.End.Reason), h.Cause, finalizers...)
-		if held := in.HeldBy(n); len(finalizers) > 0 {
-			h.explain(held)
-			if i := slices.IndexFunc(held.UsedBy, func(u reason.User) bool { return u.IsAttachment() }); i >= 0 {
-				h.RootCause = &held.UsedBy[i].Identity
-			}
-		}
-		return
 	}
 	h.RootCause = root
 	if len(h.By) == 0 { // an orphan whose reference to it cannot be removed
@@ -148,6 +150,18 @@ func (d *Diagnoser) chain(h *Hold, in state) {
 		holder = HolderDependents
 	}
 	h.holds(holder, reason.BlockedByDependents{By: h.By[0], RootCause: *root, Because: reason.Nested{Reason: h.Cause}}, finalizers...)
+}
+
+// finalizers sets the finalizers of others that an object has itself.
+func (d *Diagnoser) finalizers(h *Hold, in state) {
+	n := h.End.Node
+	held := in.HeldBy(n)
+	h.Own = in.Object(n).ForeignFinalizers()
+	h.holds(HolderFinalizer, held, h.Own...)
+	h.explain(held)
+	if i := slices.IndexFunc(held.UsedBy, func(u reason.User) bool { return u.IsAttachment() }); i >= 0 {
+		h.RootCause = &held.UsedBy[i].Identity
+	}
 }
 
 // holderOf returns what holds an object that is an obstacle itself.

@@ -89,9 +89,7 @@ type HoldingFinalizer struct {
 }
 
 // Completes reports whether the collector completes the deletion: nothing holds it, or dependents that the collector deletes.
-func (h *Hold) Completes() bool {
-	return h.collects || h.Holder == HolderCollector && h.RootCause == nil
-}
+func (h *Hold) Completes() bool { return !h.blocked && (h.collects || h.Holder == HolderCollector) }
 
 // Blocked reports whether the collector waits for something before it can complete the deletion.
 func (h *Hold) Blocked() bool { return h.blocked }
