@@ -43,12 +43,15 @@ func Run(j *collector.Judge, o Options) (*Report, error) { return newRuleContext
 func newRuleContext(j *collector.Judge, o Options) *ruleContext {
 	out := &ruleContext{
 		graph: j.Graph(), judge: j, planner: repair.New(j), options: o, traces: simulate.NewFinalizerTraces(j.Graph()),
-		model: sync.OnceValue(func() *simulate.Model { return simulate.NewModel(j, simulate.Options{}) }),
-		after: sync.OnceValue(func() *simulate.Model { return simulate.Run(j, simulate.Options{}, simulate.Bounds{}).Model }),
+		model:    sync.OnceValue(func() *simulate.Model { return simulate.NewModel(j, simulate.Predicting) }),
+		possible: sync.OnceValue(func() *simulate.Result { return simulate.Run(j, simulate.Predicting, simulate.Bounds{}) }),
 	}
 	out.holds = sync.OnceValue(func() *terminating.Diagnoser { return terminating.New(out.model(), out.after) })
 	return out
 }
+
+// after returns the state of the model when the cluster's own collector has done all it can.
+func (r *ruleContext) after() *simulate.Model { return r.possible().Model }
 
 func (r *ruleContext) run() (*Report, error) {
 	rules, err := choose(r.options.Rules)

@@ -22,10 +22,7 @@ func (r *ruleContext) predict(report *Report) {
 		if !blocked && !outOfScope && !removesObjectOrReference(f) && !f.RepeatsBad && !r.decidableSoon(f) {
 			continue
 		}
-		if r.possible == nil {
-			r.possible = simulate.Run(r.judge, simulate.Predicting, simulate.Bounds{})
-		}
-		possible := r.possible
+		possible := r.possible()
 		switch n := r.graph.Find(f.Object.UID); {
 		case outOfScope && !blocked:
 			if possible.Nondeterministic(n) {
@@ -38,8 +35,6 @@ func (r *ruleContext) predict(report *Report) {
 			r.predictFinding(f, possible, of)
 		case possible.Vanishes(n) == simulate.Perhaps:
 			f.Nondeterministic = possible.Reason(n)
-		case f.Consequence == collector.ConsequenceStuck && possible.Vanishes(n) == simulate.Always: // it waits for something that the cluster's own collector brings about
-			f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceNone, reason.Waits{}
 		}
 	}
 }

@@ -54,16 +54,14 @@ var (
 
 // ruleContext is what rules know about the whole graph.
 type ruleContext struct {
-	graph   *graph.Graph
-	judge   *collector.Judge
-	planner *repair.Planner
-	options Options
-	traces  *simulate.FinalizerTraces
-	model   func() *simulate.Model // of the scanned state
-	after   func() *simulate.Model // of what is left when the collector has done all it can
-	holds   func() *terminating.Diagnoser
-	// possible is what the cluster's own collector does; nil until a finding needs it.
-	possible *simulate.Result
+	graph    *graph.Graph
+	judge    *collector.Judge
+	planner  *repair.Planner
+	options  Options
+	traces   *simulate.FinalizerTraces
+	model    func() *simulate.Model // of the scanned state
+	holds    func() *terminating.Diagnoser
+	possible func() *simulate.Result // what the cluster's own collector does
 }
 
 // objectContext is what rules know about one object.

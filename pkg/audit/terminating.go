@@ -78,7 +78,7 @@ func (r *ruleContext) cascade(report *Report) (dependents int) {
 		n := next[len(next)-1]
 		next = next[:len(next)-1]
 		for _, e := range r.graph.Dependents(n) {
-			if o := r.graph.Object(e.Node); !reached.Has(e.Node) && !o.Terminating() && r.inScope(o) && r.possible.Terminates(e.Node) != simulate.Never {
+			if o := r.graph.Object(e.Node); !reached.Has(e.Node) && !o.Terminating() && r.inScope(o) && r.possible().Terminates(e.Node) != simulate.Never {
 				reached.Add(e.Node)
 				next = append(next, e.Node)
 				dependents++

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -28,6 +29,8 @@ type Explainer struct {
 	cycles      map[graph.Node][]graph.Node // members of each node's cycle; nil until first used
 	traces      *simulate.FinalizerTraces
 
+	// StuckAfter is how long a deletion takes that is worth a remark.
+	StuckAfter time.Duration
 	// OnlyDeletions makes the answer about an object that is not being deleted say that, and suggest no deletion.
 	OnlyDeletions bool
 }
@@ -37,7 +40,7 @@ func NewExplainer(judge *collector.Judge) *Explainer {
 	e := &Explainer{
 		graph: judge.Graph(), judge: judge, planner: repair.New(judge),
 		initial: simulate.NewModel(judge, simulate.Predicting), result: simulate.Run(judge, simulate.Predicting, simulate.Bounds{}),
-		transitions: map[graph.Node][]int{}, traces: simulate.NewFinalizerTraces(judge.Graph()),
+		transitions: map[graph.Node][]int{}, traces: simulate.NewFinalizerTraces(judge.Graph()), StuckAfter: terminating.DefaultStuckAfter,
 	}
 	for i := range e.result.Transitions {
 		n := e.result.Transitions[i].Node

@@ -35,7 +35,7 @@ var conditionMeanings = map[string]string{
 
 // overdue reports whether a deletion has been under way for so long that audit reports it.
 func (b *builder) overdue() bool {
-	return b.graph.Snapshot().Taken.Sub(*b.object.Deleted) > terminating.DefaultStuckAfter
+	return b.graph.Snapshot().Taken.Sub(*b.object.Deleted) > b.StuckAfter
 }
 
 // namespace explains a Namespace that waits for something other than the garbage collector, or

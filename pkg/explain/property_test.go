@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // eachObject explains every object of random clusters. left is the object after the
@@ -70,6 +71,33 @@ func TestConsequenceMatchesSimulation(t *testing.T) {
 			if before.HasCollectorFinalizer() && left == nil || !before.Terminating() && (gone || lost) {
 				t.Fatalf("%s is left as %+v: %s", before, left, a.Headline)
 			}
+		}
+	})
+}
+
+// What stuck and audit say of a deletion, why says too.
+func TestTheExplanationOfADeletionNamesWhatHoldsIt(t *testing.T) {
+	eachObject(t, func(t *rapid.T, g *graph.Graph, n graph.Node, a *explain.Answer, left *object.Object) {
+		if !g.Object(n).Terminating() || strings.Contains(a.Headline, "will be deleted with ") {
+			return
+		}
+		j := collector.NewJudge(g)
+		h := terminating.New(simulate.NewModel(j, simulate.Predicting), func() *simulate.Model { return simulate.Run(j, simulate.Predicting, simulate.Bounds{}).Model }).Of(n)
+		said := []string{a.Headline}
+		for _, w := range a.WaitsFor {
+			said = append(said, w.Object.String(), w.Sentence)
+		}
+		text := strings.Join(append(said, a.Next...), " ")
+		if h.RootCause != nil && !strings.Contains(text, h.RootCause.Name) {
+			t.Fatalf("%s waits for %s: %s", h.Object, h.RootCause, text)
+		}
+		for _, f := range h.Own {
+			if !strings.Contains(text, f) {
+				t.Fatalf("%s is held by %s: %s", h.Object, f, text)
+			}
+		}
+		if stuck := a.Consequence == collector.ConsequenceStuck; stuck != (h.Consequence == collector.ConsequenceStuck) {
+			t.Fatalf("%s is %q: %s", h.Object, h.Consequence, text)
 		}
 	})
 }

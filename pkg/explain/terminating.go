@@ -111,11 +111,11 @@ func (b *builder) held(h *terminating.Hold) {
 	switch {
 	case h.Completes():
 		b.collectorCompletes(h)
-	case h.Blocked():
-		b.stuck(h)
-	case b.object.IsNamespace():
+	case b.object.IsNamespace() && !h.Blocked():
 		b.namespace(h)
-	case b.deletesContents():
+	case h.Blocked() || h.Holder == terminating.HolderDependents:
+		b.stuck(h)
+	case h.Holder == terminating.HolderContents:
 		b.underWay(collector.ConsequenceNone, ", and "+remaining(len(b.contents()), "of its kind")+".")
 		b.blockedContents(false)
 	case h.Holder == terminating.HolderKubelet && len(h.Own) == 0:
@@ -290,13 +290,14 @@ func (b *builder) stuck(h *terminating.Hold) {
 	for i, n := range links[1:] {
 		b.answer.WaitsFor = append(b.answer.WaitsFor, Link{b.graph.Object(n).Identity, b.link(n, i+2 == len(links) && end.Reason != simulate.InCycle)})
 	}
-	how := foregroundDeletion
-	if model.Object(b.node).Orphaning() {
-		how = "orphan: its dependents lose their references to it first"
+	how := ""
+	switch left := model.Object(b.node); {
+	case left.Orphaning():
+		how = " (orphan: its dependents lose their references to it first)"
+	case left.DeletingDependents():
+		how = " (" + foregroundDeletion + ")"
 	}
-	say := func(what string) {
-		b.underWay(h.Consequence, " ("+how+"), and "+what+".")
-	}
+	say := func(what string) { b.underWay(h.Consequence, how+", and "+what+".") }
 	last := b.graph.Object(end.Node).Identity
 	waits := "is blocked by " + name(last, b.object.Namespace)
 	which := waits + ", which "

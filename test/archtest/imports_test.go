@@ -61,7 +61,7 @@ var table = map[string]allowed{
 	"pkg/cmd/trace":               {own: "backup cli cluster/read cluster/scan object output/escape output/traceview output/wording snapshot trace trace/logs", other: "github.com/spf13/cobra"},
 	"pkg/cmd/tree":                {own: "audit cli cluster/client cluster/read cluster/scan collector graph object output/diagram output/tree snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/version":             {own: "cli collector", other: "github.com/spf13/cobra"},
-	"pkg/cmd/why":                 {own: "cli cluster/client cluster/health cluster/read cluster/scan collector explain graph object output/explainview snapshot", other: "github.com/spf13/cobra"},
+	"pkg/cmd/why":                 {own: "cli cluster/client cluster/health cluster/read cluster/scan collector explain graph object output/explainview snapshot terminating", other: "github.com/spf13/cobra"},
 	"pkg/collector":               {own: "graph object reason snapshot"},
 	"pkg/collector/collectortest": {own: "collector graph object snapshot snapshot/snapshottest"},
 	"pkg/controller":              {own: "cluster/client cluster/monitor cluster/write collector event execute execute/planrun graph object plan simulate snapshot", other: "k8s.io/client-go"},

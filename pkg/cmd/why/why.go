@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,12 +23,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/explainview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 type whyCommand struct {
-	scan   *cli.ScanOptions
-	uids   []string
-	output *cli.OutputFlags
+	scan       *cli.ScanOptions
+	uids       []string
+	stuckAfter time.Duration
+	output     *cli.OutputFlags
 
 	onlyDeletions bool // see explain.Explainer
 
@@ -74,13 +77,14 @@ kubectl gc why secret/token -n shop -o jsonpath='{.answers[0].consequence}'`),
 	flags := cmd.Flags()
 	c.scan.AddReadingFlags(cmd)
 	flags.StringSliceVar(&c.uids, "uid", nil, "Explain the object with this UID.")
+	flags.DurationVar(&c.stuckAfter, "stuck-after", terminating.DefaultStuckAfter, "Say of the deletion of a namespace that it should be over if it takes longer than this.")
 	c.output.AddFlags(cmd)
 	return cmd
 }
 
 // ExplainDeletions explains the deletions of the objects that args name, for a command with these flags.
 func ExplainDeletions(ctx context.Context, scan *cli.ScanOptions, output *cli.OutputFlags, args []string) error {
-	return (&whyCommand{scan: scan, output: output, onlyDeletions: true}).run(ctx, args)
+	return (&whyCommand{scan: scan, output: output, onlyDeletions: true, stuckAfter: terminating.DefaultStuckAfter}).run(ctx, args)
 }
 
 // selectTargets reads what the command line selects, and returns an error if that is not
@@ -144,7 +148,7 @@ func (c *whyCommand) run(ctx context.Context, args []string) error {
 func (c *whyCommand) setScan(taken *snapshot.Snapshot, live *client.Client) {
 	c.graph, c.live = graph.New(taken), live
 	c.explainer = explain.NewExplainer(collector.NewJudge(c.graph))
-	c.explainer.OnlyDeletions = c.onlyDeletions
+	c.explainer.OnlyDeletions, c.explainer.StuckAfter = c.onlyDeletions, c.stuckAfter
 }
 
 // scope returns the whole cluster, as owners and blockers may be anywhere, too.
