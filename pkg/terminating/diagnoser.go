@@ -68,11 +68,12 @@ func (d *Diagnoser) Of(n graph.Node) Hold {
 		h.blocked = true
 		d.chain(&h, d.later())
 	case left == nil && len(d.now.Blocking(n)) > 0:
-		d.collects(&h, n)
+		h.completes = true
+		d.dependents(&h, n)
 	case d.now.Overdue(o):
 		d.kubelet(&h, n)
 	case left == nil && o.HasCollectorFinalizer() && len(o.ForeignFinalizers()) == 0 && !o.InGracePeriod():
-		h.End.Reason = simulate.NothingBlocks
+		h.completes, h.End.Reason = true, simulate.NothingBlocks
 		h.holds(HolderCollector, reason.NothingBlocks)
 	case h.Namespace != nil:
 		d.namespace(&h, n)
@@ -100,8 +101,13 @@ func (d *Diagnoser) left(n graph.Node) *object.Object {
 	return d.later().Object(n)
 }
 
-// collects sets the dependents that the collector deletes first.
-func (d *Diagnoser) collects(h *Hold, n graph.Node) {
+// dependents sets the dependents that go first: those that the collector deletes, or what they wait for.
+func (d *Diagnoser) dependents(h *Hold, n graph.Node) {
+	end, _ := d.now.obstacles.RootCause(n)
+	if end.Reason == simulate.HeldByFinalizers || end.Reason == simulate.PodStillStopping || end.Reason == simulate.ContentsStillDeleting {
+		d.chain(h, d.now)
+		return
+	}
 	for _, by := range d.now.Blocking(n) {
 		h.By = append(h.By, d.graph.Object(by).Identity)
 	}

@@ -74,8 +74,9 @@ type Hold struct {
 	// there; empty if the scan does not show that.
 	Because string `json:"-"`
 
-	collects bool // the dependents that it waits for are those that the collector processes
-	blocked  bool // the collector waits for something before it can complete the deletion
+	collects  bool // the dependents that it waits for are those that the collector processes
+	completes bool // the collector completes the deletion
+	blocked   bool // the collector waits for something before it can complete the deletion
 }
 
 // HoldingFinalizer is a finalizer, and who removes it, as far as its name tells.
@@ -88,8 +89,8 @@ type HoldingFinalizer struct {
 	Traces *reason.ControllerTraces `json:"traces,omitempty"`
 }
 
-// Completes reports whether the collector completes the deletion: nothing holds it, or dependents that the collector deletes.
-func (h *Hold) Completes() bool { return !h.blocked && (h.collects || h.Holder == HolderCollector) }
+// Completes reports whether the collector completes the deletion, perhaps after that of dependents.
+func (h *Hold) Completes() bool { return h.completes }
 
 // Blocked reports whether the collector waits for something before it can complete the deletion.
 func (h *Hold) Blocked() bool { return h.blocked }
