@@ -19,13 +19,12 @@ type Diagnoser struct {
 	now        state
 	later      func() state // of what is left when the collector has done all it can
 	namespaces func() *namespaces
-	traces     *simulate.FinalizerTraces
+	traces     func() *simulate.FinalizerTraces
 }
 
 // state is one state of a model, and what blocks deletions in it.
 type state struct {
-	*simulate.Model
-
+	model     *simulate.Model
 	obstacles *simulate.Obstacles
 }
 
@@ -36,16 +35,18 @@ func newState(m *simulate.Model) state { return state{m, simulate.NewObstacles(m
 func New(m *simulate.Model, after func() *simulate.Model) *Diagnoser {
 	return &Diagnoser{
 		graph: m.Graph(), now: newState(m), later: sync.OnceValue(func() state { return newState(after()) }),
-		namespaces: sync.OnceValue(func() *namespaces { return newNamespaces(m) }), traces: simulate.NewFinalizerTraces(m.Graph()),
+		namespaces: sync.OnceValue(func() *namespaces { return newNamespaces(m) }),
+		traces:     sync.OnceValue(func() *simulate.FinalizerTraces { return simulate.NewFinalizerTraces(m.Graph()) }),
 	}
 }
 
 // InState returns the Diagnoser of a model in a state in which the collector has done all it can.
 func InState(m *simulate.Model) *Diagnoser { return New(m, func() *simulate.Model { return m }) }
 
-// Of returns what holds an object that is being deleted in the state of the model.
+// Of returns what holds an object that is being deleted in the state of the model. Of several things it is the one to look at first: what
+// keeps the collector from removing its finalizer, then who has to act besides the collector.
 func (d *Diagnoser) Of(n graph.Node) Hold {
-	o := cmp.Or(d.now.Object(n), d.graph.Object(n))
+	o := cmp.Or(d.now.model.Object(n), d.graph.Object(n))
 	h := Hold{
 		Object: o.Identity, Scanned: d.graph.Snapshot().Taken, Consequence: collector.ConsequenceNone,
 		Finalizers: []HoldingFinalizer{}, By: []object.Identity{}, End: simulate.Obstacle{Node: n},
@@ -59,7 +60,7 @@ func (d *Diagnoser) Of(n graph.Node) Hold {
 		h.Namespace = &found
 	}
 	switch left := d.left(n); {
-	case d.now.Object(n) == nil: // it is gone in that state
+	case d.now.model.Object(n) == nil: // it is gone in that state
 		h.holds(HolderCollector, reason.NothingBlocks)
 	case o.Contested:
 		h.Consequence = collector.ConsequenceUnknown
@@ -67,10 +68,10 @@ func (d *Diagnoser) Of(n graph.Node) Hold {
 	case left != nil && left.HasCollectorFinalizer():
 		h.blocked = true
 		d.chain(&h, d.later())
-	case left == nil && len(d.now.Blocking(n)) > 0:
+	case left == nil && len(d.now.model.Blocking(n)) > 0:
 		h.completes = true
 		d.dependents(&h, n)
-	case d.now.Overdue(o):
+	case d.now.model.Overdue(o):
 		d.kubelet(&h, n)
 	case left == nil && o.HasCollectorFinalizer() && len(o.ForeignFinalizers()) == 0 && !o.InGracePeriod():
 		h.completes, h.End.Reason = true, simulate.NothingBlocks
@@ -80,7 +81,7 @@ func (d *Diagnoser) Of(n graph.Node) Hold {
 	case left != nil && len(left.ForeignFinalizers()) > 0: // the collector's own finalizer goes
 		d.finalizers(&h, d.later())
 	case left != nil && left.InGracePeriod():
-		h.holds(HolderGracePeriod, reason.GracePeriod.Of(d.now.Since(n)))
+		h.holds(HolderGracePeriod, reason.GracePeriod.Of(d.now.model.Since(n)))
 	case len(o.Finalizers) == 0 && !o.InGracePeriod() && !o.IsNamespace():
 		h.holds(HolderNothing, reason.NothingHolds)
 	default:
@@ -88,17 +89,17 @@ func (d *Diagnoser) Of(n graph.Node) Hold {
 	}
 	for i := range h.Finalizers {
 		f := &h.Finalizers[i]
-		f.Traces = d.traces.Of(f.Name, h.Object)
+		f.Traces = d.traces().Of(f.Name, h.Object)
 	}
 	return h
 }
 
 // left returns what is left of an object with the collector's finalizer when the collector has done all it can; nil for others.
 func (d *Diagnoser) left(n graph.Node) *object.Object {
-	if o := d.now.Object(n); o == nil || !o.HasCollectorFinalizer() {
+	if o := d.now.model.Object(n); o == nil || !o.HasCollectorFinalizer() {
 		return nil
 	}
-	return d.later().Object(n)
+	return d.later().model.Object(n)
 }
 
 // dependents sets the dependents that go first: those that the collector deletes, or what they wait for.
@@ -108,7 +109,7 @@ func (d *Diagnoser) dependents(h *Hold, n graph.Node) {
 		d.chain(h, d.now)
 		return
 	}
-	for _, by := range d.now.Blocking(n) {
+	for _, by := range d.now.model.Blocking(n) {
 		h.By = append(h.By, d.graph.Object(by).Identity)
 	}
 	h.collects = true
@@ -117,8 +118,8 @@ func (d *Diagnoser) dependents(h *Hold, n graph.Node) {
 
 // kubelet sets the kubelet that has not stopped a Pod in its grace period.
 func (d *Diagnoser) kubelet(h *Hold, n graph.Node) {
-	o := d.now.Object(n)
-	overdue := reason.PodOverdue{Since: d.now.Since(n), Node: o.Node}
+	o := d.now.model.Object(n)
+	overdue := reason.PodOverdue{Since: d.now.model.Since(n), Node: o.Node}
 	h.Own = o.ForeignFinalizers()
 	h.holds(HolderKubelet, overdue, h.Own...)
 	if o.Node != nil {
@@ -129,7 +130,7 @@ func (d *Diagnoser) kubelet(h *Hold, n graph.Node) {
 // chain sets what an object waits for in a state: dependents that block it, what these wait for, and so on.
 func (d *Diagnoser) chain(h *Hold, in state) {
 	n := h.End.Node
-	for _, by := range in.Blocking(n) {
+	for _, by := range in.model.Blocking(n) {
 		h.By = append(h.By, d.graph.Object(by).Identity)
 	}
 	h.End, _ = in.obstacles.RootCause(n)
@@ -145,7 +146,7 @@ func (d *Diagnoser) chain(h *Hold, in state) {
 	}
 	var finalizers []string
 	if h.End.Reason == simulate.HeldByFinalizers {
-		finalizers = in.Object(h.End.Node).ForeignFinalizers()
+		finalizers = in.model.Object(h.End.Node).ForeignFinalizers()
 	}
 	h.RootCause = root
 	if len(h.By) == 0 { // an orphan whose reference to it cannot be removed
@@ -161,8 +162,8 @@ func (d *Diagnoser) chain(h *Hold, in state) {
 // finalizers sets the finalizers of others that an object has itself.
 func (d *Diagnoser) finalizers(h *Hold, in state) {
 	n := h.End.Node
-	held := in.HeldBy(n)
-	h.Own = in.Object(n).ForeignFinalizers()
+	held := in.model.HeldBy(n)
+	h.Own = in.model.Object(n).ForeignFinalizers()
 	h.holds(HolderFinalizer, held, h.Own...)
 	h.explain(held)
 	if i := slices.IndexFunc(held.UsedBy, func(u reason.User) bool { return u.IsAttachment() }); i >= 0 {
@@ -201,10 +202,10 @@ func (d *Diagnoser) namespace(h *Hold, n graph.Node) {
 	}
 	because := cause.Reason
 	if cause.Kind == CauseFinalizers {
-		because = reason.HeldByFinalizers{Finalizers: cause.Finalizers, Since: d.now.Since(n)}
+		because = reason.HeldByFinalizers{Finalizers: cause.Finalizers, Since: d.now.model.Since(n)}
 	}
 	if cause.Kind == CauseFinalizers {
-		h.Own = d.now.Object(n).ForeignFinalizers()
+		h.Own = d.now.model.Object(n).ForeignFinalizers()
 	}
 	finalizers := cause.Finalizers
 	for _, in := range d.namespaces().contents[h.Object.Name] {
@@ -231,7 +232,7 @@ var namespaceHolders = map[NamespaceCauseKind]Holder{
 func (s state) consequence(at simulate.Obstacle) collector.Consequence {
 	switch at.Reason {
 	case simulate.CannotBeJudged:
-		if judgement(s.Model, at.Node, at.Reference).Verdict == collector.VerdictUnknown { // the collector may read more
+		if judgement(s.model, at.Node, at.Reference).Verdict == collector.VerdictUnknown { // the collector may read more
 			return collector.ConsequenceUnknown
 		}
 		return collector.ConsequenceStuck
@@ -248,27 +249,27 @@ func (s state) consequence(at simulate.Obstacle) collector.Consequence {
 func (s state) reason(at simulate.Obstacle) reason.Reason {
 	switch at.Reason {
 	case simulate.HeldByFinalizers:
-		return s.HeldBy(at.Node)
+		return s.model.HeldBy(at.Node)
 	case simulate.PodStillStopping:
-		return reason.GracePeriod.Of(s.Since(at.Node))
+		return reason.GracePeriod.Of(s.model.Since(at.Node))
 	case simulate.ContentsStillDeleting:
-		return reason.ContentsRemain.Of(s.Since(at.Node))
+		return reason.ContentsRemain.Of(s.model.Since(at.Node))
 	case simulate.InCycle:
 		return reason.WaitsInCycle
 	case simulate.CannotBeJudged:
-		return reason.OwnerUndecidable.Of(UndecidableReference(s.Model, at.Node, at.Reference))
+		return reason.OwnerUndecidable.Of(UndecidableReference(s.model, at.Node, at.Reference))
 	case simulate.LimitReached:
 		return reason.OutOfScope
 	case simulate.NotAllListed:
 		return reason.DependentsUnknown
 	case simulate.ContentsNotListed:
-		return snapshot.ContentsUnknown(s.ContentsGaps(at.Node))
+		return snapshot.ContentsUnknown(s.model.ContentsGaps(at.Node))
 	case simulate.GroupsUndiscoverable, simulate.ContentsUnlistable:
-		return snapshot.NotFinalized(s.FinalizationGaps(at.Node))
+		return snapshot.NotFinalized(s.model.FinalizationGaps(at.Node))
 	case simulate.PatchRejected:
 		return reason.PatchRejected
 	case simulate.SharesUID:
-		return snapshot.UIDContested(s.Graph().Object(at.Node))
+		return snapshot.UIDContested(s.model.Graph().Object(at.Node))
 	case simulate.NothingBlocks:
 	}
 	return reason.NothingBlocks
