@@ -23,7 +23,10 @@ func MarkPodsOf(ctx context.Context, c *client.Client, s *snapshot.Snapshot, nod
 		pods.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", nodes[i]).String()
 		found := c.List(ctx, pods, false)
 		if found.Err != nil {
-			marked.Gaps = append(slices.Clip(s.Gaps), client.GapOf(pods, found.Err))
+			gap := client.GapOf(pods, found.Err)
+			if !slices.ContainsFunc(marked.Gaps[len(s.Gaps):], func(g snapshot.Gap) bool { return g.Reason == gap.Reason }) {
+				marked.Gaps = append(slices.Clip(marked.Gaps), gap)
+			}
 		}
 		for _, o := range found.Objects {
 			on[o.UID] = nodes[i]

@@ -26,6 +26,8 @@ func TestMarkPodsOf(t *testing.T) {
 				list["items"] = []clustertest.Fields{meta("a", "1"), meta("b", "2")}
 			case "spec.nodeName=n2":
 				list["items"] = []clustertest.Fields{}
+			case "spec.nodeName=n4":
+				return clustertest.Refuse(http.StatusBadRequest, "BadRequest")
 			default:
 				return clustertest.Refuse(http.StatusForbidden, "Forbidden")
 			}
@@ -48,8 +50,8 @@ func TestMarkPodsOf(t *testing.T) {
 	if len(marked.Gaps) > 0 || seen.Objects[0].Node != nil {
 		t.Errorf("gaps %v, the scan has %+v", marked.Gaps, seen.Objects[0])
 	}
-	unread, err := MarkPodsOf(t.Context(), c, seen, []string{"n3"})
-	if err != nil || len(unread.Gaps) != 1 || unread.Gaps[0].Resource != "pods" || unread.Gaps[0].Reason != snapshot.Forbidden {
+	unread, err := MarkPodsOf(t.Context(), c, seen, []string{"n3", "n3", "n4"})
+	if err != nil || len(unread.Gaps) != 2 || unread.Gaps[0].Resource != "pods" || unread.Gaps[0].Reason != snapshot.Forbidden || unread.Gaps[1].Reason == snapshot.Forbidden {
 		t.Errorf("%v, %v", unread.Gaps, err)
 	}
 }
