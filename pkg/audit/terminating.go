@@ -122,17 +122,22 @@ var blockedDeletion = Rule{
 		var out []Finding
 		for _, n := range r.listed(func(_ graph.Node, o *object.Object) bool { return o.HasCollectorFinalizer() }) {
 			left := r.after().Object(n)
-			missed := r.model().Decide(n).Action == collector.ActionRemoveFinalizer && r.overdue(n)
-			if left != nil && left.HasCollectorFinalizer() || missed {
-				out = append(out, r.blocked(n))
+			stays := left != nil && left.HasCollectorFinalizer()
+			missed := !stays && r.model().Decide(n).Action == collector.ActionRemoveFinalizer && r.overdue(n)
+			if stays || missed {
+				out = append(out, r.blocked(n, missed))
 			}
 		}
 		return out
 	},
 }
 
-func (r *ruleContext) blocked(n graph.Node) Finding {
+// blocked returns the finding about a deletion that something blocks, or that the collector has missed.
+func (r *ruleContext) blocked(n graph.Node, missed bool) Finding {
 	by := r.holds().Of(n)
+	if missed {
+		by.Why = reason.NothingBlocks
+	}
 	f := Finding{
 		Object: by.Object, Severity: Warning, Consequence: by.Consequence, Fix: NoFix,
 		Reason: reason.DeletionBlocked.Of(reason.Nested{Reason: by.Why}), Effect: reason.Waits{}, Members: by.By, Blocker: by.Why,
@@ -148,7 +153,7 @@ func (r *ruleContext) blocked(n graph.Node) Finding {
 		f.Severity, f.Effect = Error, reason.Waits{Forever: true}
 	case by.Consequence == collector.ConsequenceUnknown:
 		f.Effect = reason.Waits{Unknown: true}
-	case by.End.Reason == simulate.NothingBlocks:
+	case missed, by.End.Reason == simulate.NothingBlocks:
 		f.Idle, f.Effect = true, reason.Waits{Idle: true}
 	}
 	return f

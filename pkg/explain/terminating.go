@@ -98,6 +98,9 @@ func (b *builder) collectorCompletes(h *terminating.Hold) {
 			b.answer.nextf("%s %s it as well.", reason.Count(more, "more object"), plural(more, "blocks", "block"))
 		}
 	}
+	if h.RootCause != nil {
+		b.answer.nextf("%s %s.", h.RootCause, h.Cause.Message())
+	}
 	b.answer.next("A running garbage collector does this within seconds. If the object stays longer, the garbage collector is off or has lost track of it: then this tool, or a restart of the controller manager, completes the deletion.")
 	where, of := "the cluster", []string{"-A"}
 	if b.object.Namespace != "" {
@@ -109,6 +112,10 @@ func (b *builder) collectorCompletes(h *terminating.Hold) {
 // held explains a deletion by what holds it.
 func (b *builder) held(h *terminating.Hold) {
 	switch {
+	case b.object.Contested:
+		b.answer.say(collector.ConsequenceUnknown, "It is unknown what happens to %s: %s.", b.object, snapshot.UIDContested(b.object).Contest())
+	case h.Completes() && len(h.Own) > 0:
+		b.finalizers(h)
 	case h.Completes():
 		b.collectorCompletes(h)
 	case b.object.IsNamespace() && !h.Blocked():

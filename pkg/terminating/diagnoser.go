@@ -61,10 +61,9 @@ func (d *Diagnoser) Of(n graph.Node) Hold {
 	}
 	switch left := d.left(n); {
 	case d.now.model.Object(n) == nil: // it is gone in that state
-		h.holds(HolderCollector, reason.NothingBlocks)
+		h.set(HolderCollector, reason.NothingBlocks)
 	case o.Contested:
-		h.Consequence = collector.ConsequenceUnknown
-		h.holds(HolderUnknown, snapshot.UIDContested(o))
+		d.chain(&h, d.now)
 	case left != nil && left.HasCollectorFinalizer():
 		h.blocked = true
 		d.chain(&h, d.later())
@@ -73,23 +72,25 @@ func (d *Diagnoser) Of(n graph.Node) Hold {
 		d.dependents(&h, n)
 	case d.now.model.Overdue(o):
 		d.kubelet(&h, n)
-	case left == nil && o.HasCollectorFinalizer() && len(o.ForeignFinalizers()) == 0 && !o.InGracePeriod():
-		h.completes, h.End.Reason = true, simulate.NothingBlocks
-		h.holds(HolderCollector, reason.NothingBlocks)
+	case left == nil && o.HasCollectorFinalizer():
+		h.completes = true
+		d.alone(&h, n)
 	case h.Namespace != nil:
 		d.namespace(&h, n)
-	case left != nil && len(left.ForeignFinalizers()) > 0: // the collector's own finalizer goes
-		d.finalizers(&h, d.later())
-	case left != nil && left.InGracePeriod():
-		h.holds(HolderGracePeriod, reason.GracePeriod.Of(d.now.model.Since(n)))
+	case left != nil: // the collector's own finalizer goes, and something else stays
+		d.chain(&h, d.later())
 	case len(o.Finalizers) == 0 && !o.InGracePeriod() && !o.IsNamespace():
-		h.holds(HolderNothing, reason.NothingHolds)
+		h.set(HolderNothing, reason.NothingHolds)
 	default:
 		d.chain(&h, d.now)
 	}
+	carrier := &h.Object
+	if len(h.Own) == 0 {
+		carrier = cmp.Or(h.Contents, h.RootCause, carrier)
+	}
 	for i := range h.Finalizers {
 		f := &h.Finalizers[i]
-		f.Traces = d.traces().Of(f.Name, h.Object)
+		f.Traces = d.traces().Of(f.Name, *carrier)
 	}
 	return h
 }
@@ -113,7 +114,7 @@ func (d *Diagnoser) dependents(h *Hold, n graph.Node) {
 		h.By = append(h.By, d.graph.Object(by).Identity)
 	}
 	h.collects = true
-	h.holds(HolderDependents, reason.WaitsForDependents.Of(h.By[0], len(h.By)-1))
+	h.set(HolderDependents, reason.WaitsForDependents.Of(h.By[0], len(h.By)-1))
 }
 
 // kubelet sets the kubelet that has not stopped a Pod in its grace period.
@@ -121,7 +122,7 @@ func (d *Diagnoser) kubelet(h *Hold, n graph.Node) {
 	o := d.now.model.Object(n)
 	overdue := reason.PodOverdue{Since: d.now.model.Since(n), Node: o.Node}
 	h.Own = o.ForeignFinalizers()
-	h.holds(HolderKubelet, overdue, h.Own...)
+	h.set(HolderKubelet, overdue, h.Own...)
 	if o.Node != nil {
 		h.Kubelet = overdue.Kubelet()
 	}
@@ -138,10 +139,10 @@ func (d *Diagnoser) chain(h *Hold, in state) {
 	root := &d.graph.Object(h.End.Node).Identity
 	switch {
 	case h.End.Node == n && h.End.Reason == simulate.HeldByFinalizers:
-		d.finalizers(h, in)
+		d.finalizers(h, n)
 		return
 	case h.End.Node == n:
-		h.holds(holderOf(h.End.Reason), h.Cause)
+		h.set(holderOf(h.End.Reason), h.Cause)
 		return
 	}
 	var finalizers []string
@@ -156,15 +157,27 @@ func (d *Diagnoser) chain(h *Hold, in state) {
 	if holder != HolderUnknown && holder != HolderCollector {
 		holder = HolderDependents
 	}
-	h.holds(holder, reason.BlockedByDependents{By: h.By[0], RootCause: *root, Because: reason.Nested{Reason: h.Cause}}, finalizers...)
+	h.set(holder, reason.BlockedByDependents{By: h.By[0], RootCause: *root, Because: reason.Nested{Reason: h.Cause}}, finalizers...)
 }
 
-// finalizers sets the finalizers of others that an object has itself.
-func (d *Diagnoser) finalizers(h *Hold, in state) {
-	n := h.End.Node
-	held := in.model.HeldBy(n)
-	h.Own = in.model.Object(n).ForeignFinalizers()
-	h.holds(HolderFinalizer, held, h.Own...)
+// alone sets what holds an object that no dependent blocks, and that the collector has to process: perhaps others act before.
+func (d *Diagnoser) alone(h *Hold, n graph.Node) {
+	switch o := d.now.model.Object(n); {
+	case len(o.ForeignFinalizers()) > 0:
+		d.finalizers(h, n)
+	case o.InGracePeriod():
+		h.set(HolderGracePeriod, reason.GracePeriod.Of(d.now.model.Since(n)))
+	default:
+		h.End.Reason, h.Cause = simulate.NothingBlocks, reason.NothingBlocks
+		h.set(HolderCollector, h.Cause)
+	}
+}
+
+// finalizers sets the finalizers of others that an object has itself, and who uses it now.
+func (d *Diagnoser) finalizers(h *Hold, n graph.Node) {
+	held := d.now.model.HeldBy(n)
+	h.Own = held.Finalizers
+	h.set(HolderFinalizer, held, h.Own...)
 	h.explain(held)
 	if i := slices.IndexFunc(held.UsedBy, func(u reason.User) bool { return u.IsAttachment() }); i >= 0 {
 		h.RootCause = &held.UsedBy[i].Identity
@@ -218,7 +231,7 @@ func (d *Diagnoser) namespace(h *Hold, n graph.Node) {
 			finalizers = append(slices.Clip(finalizers), c.Finalizers...)
 		}
 	}
-	h.holds(namespaceHolders[cause.Kind], because, finalizers...)
+	h.set(namespaceHolders[cause.Kind], because, finalizers...)
 }
 
 var namespaceHolders = map[NamespaceCauseKind]Holder{

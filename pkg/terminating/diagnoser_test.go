@@ -21,7 +21,7 @@ import (
 // holds returns what holds each object that is being deleted, sorted by object.
 func holds(s *snapshot.Snapshot) (out []terminating.Hold) {
 	j := collector.NewJudge(graph.New(s))
-	d := terminating.New(simulate.NewModel(j, simulate.Options{}), func() *simulate.Model { return simulate.Run(j, simulate.Options{}, simulate.Bounds{}).Model })
+	d := terminating.New(simulate.NewModel(j, simulate.Predicting), func() *simulate.Model { return simulate.Run(j, simulate.Predicting, simulate.Bounds{}).Model })
 	for n := range j.Graph().Listed() {
 		if j.Graph().Object(graph.Node(n)).Terminating() {
 			out = append(out, d.Of(graph.Node(n)))
@@ -29,6 +29,8 @@ func holds(s *snapshot.Snapshot) (out []terminating.Hold) {
 	}
 	return out
 }
+
+var claims = snapshot.Type{Version: "v1", Resource: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Singular: "persistentvolumeclaim", Namespaced: true, Verbs: []string{"delete", "get", "list", "watch"}, Preferred: true}
 
 func TestWhatHoldsADeletion(t *testing.T) {
 	owner := st.ConfigMap("ns/owner", st.Foreground())
@@ -104,6 +106,18 @@ func TestWhatHoldsADeletion(t *testing.T) {
 		"names the finalizer that holds a Pod after its grace period": {
 			[]st.Part{st.Listing(st.Pod("ns/stopping", st.Running(), st.InGracePeriodUntil(time.Second), st.WithFinalizers("example.com/hold")))},
 			[]string{"Pod/stopping 29s finalizer HeldByFinalizers []"},
+		},
+		"leaves a Pod that was deleted in the foreground to its kubelet, too": {
+			[]st.Part{st.Listing(st.Pod("ns/stopping", st.Running(), st.InGracePeriodUntil(time.Second), st.WithFinalizers(object.ForegroundFinalizer)))},
+			[]string{"Pod/stopping 29s grace-period GracePeriod [its kubelet]"},
+		},
+		"names a protection before the collector": {
+			[]st.Part{st.Serving(claims), st.Listing(st.Object("v1", "PersistentVolumeClaim", "ns/data", st.Terminating(object.ForegroundFinalizer, simulate.ClaimProtection)))},
+			[]string{"PersistentVolumeClaim/data 1m0s finalizer HeldByFinalizers [the volume protection (kube-controller-manager)]"},
+		},
+		"does not know what becomes of an object whose UID another one has": {
+			[]st.Part{st.Listing(st.ConfigMap("ns/a", st.Terminating("example.com/hold"), func(o *object.Object) { o.Contested = true }))},
+			[]string{"ConfigMap/a 1m0s unknown UIDContested []"},
 		},
 		"names the kubelet first of a Pod past its grace period with a finalizer": {
 			[]st.Part{st.Listing(st.Pod("ns/lost", st.Running(), st.InGracePeriod(), st.WithFinalizers("example.com/hold")))},

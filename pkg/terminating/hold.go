@@ -10,8 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-// DefaultStuckAfter is how long a terminating object may wait for a finalizer that is not
-// the garbage collector's before it is reported.
+// DefaultStuckAfter is how long a deletion may take before it is reported.
 const DefaultStuckAfter = 10 * time.Minute
 
 // Holder is the kind of thing that holds an object that is being deleted. The words are part of
@@ -45,7 +44,8 @@ type Hold struct {
 	Requested time.Time `json:"requested"`
 	Scanned   time.Time `json:"scanned"`
 	Holder    Holder    `json:"heldBy"`
-	// RootCause is the object at the end of what it waits for; nil if that is the object itself.
+	// RootCause is the object at the end of what it waits for: a dependent, what attaches it to a Node, or the APIService of a group that
+	// cannot be discovered. It is nil if that is the object itself, or if the collector deletes the dependents.
 	RootCause *object.Identity `json:"rootCause,omitempty"`
 	// Finalizers are those of other controllers on the root cause, or on what a Namespace still
 	// contains; never nil.
@@ -58,8 +58,8 @@ type Hold struct {
 	Why reason.Reason     `json:"-"` // the stored reason
 	By  []object.Identity `json:"-"` // the dependents that block it; never nil
 	Own []string          `json:"-"` // the finalizers of others that it has itself, if they hold it
-	// End is the object at the end of what it waits for, or itself, and why it waits there; its reason is 0 if something else than a
-	// chain of dependents holds the object. Cause is that reason, said of that object.
+	// End is the object at the end of a chain of dependents, or the object itself, and why it waits there; its reason is 0 if that is none
+	// of the collector's: a kubelet, a Namespace's contents. Cause is that reason, said of that object.
 	End   simulate.Obstacle `json:"-"`
 	Cause reason.Reason     `json:"-"`
 	// Consequence is ConsequenceStuck if the deletion never completes by itself, ConsequenceUnknown if too
@@ -111,7 +111,7 @@ func (h *Hold) Age() time.Duration { return max(0, h.Scanned.Sub(h.Requested)) }
 const settle = 30 * time.Second
 
 // Held reports whether something holds the object that does not go by itself within seconds: a finalizer of
-// another controller than Kubernetes' own, what a protection waits for, or a condition that fails.
+// another controller than Kubernetes' own, what a protection waits for, or anything if it has taken longer than settle.
 func (h *Hold) Held() bool {
 	foreign := slices.ContainsFunc(h.Finalizers, func(f HoldingFinalizer) bool { return !simulate.OfKubernetes(f.Name) })
 	switch h.Holder {
@@ -122,8 +122,8 @@ func (h *Hold) Held() bool {
 	return foreign || h.Because != "" || h.Holder != HolderGracePeriod && h.Age() > settle
 }
 
-// holds sets what holds the object.
-func (h *Hold) holds(holder Holder, because reason.Reason, finalizers ...string) {
+// set sets what holds the object.
+func (h *Hold) set(holder Holder, because reason.Reason, finalizers ...string) {
 	h.Holder, h.Why, h.Stored = holder, because, reason.Store(because)
 	for _, f := range finalizers {
 		held := HoldingFinalizer{Name: f}
