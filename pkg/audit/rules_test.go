@@ -779,6 +779,11 @@ func TestCausesOfStuckNamespace(t *testing.T) {
 		"says that nothing was reported": {
 			func(o *object.Object) { o.NamespaceStatus = &object.NamespaceStatus{} }, nil, []string{"has no condition of the namespace controller, which may not be running"},
 		},
+		"names what holds it before what seems to be over": {
+			st.Reporting(object.DiscoveryFailure, "1 failing: metrics.k8s.io/v1beta1: stale"),
+			[]st.Part{st.Listing(st.ConfigMap("shop/held", st.Terminating("example.com/hold")))},
+			[]string{"still contains configmaps (1); finalizer example.com/hold holds 1 of them", "stayed because the namespace controller could not discover every API group, but now every API group answers"},
+		},
 		"says that nothing holds it": {st.Reporting(), nil, []string{"should be gone: nothing holds it or its contents, so the namespace controller may not be running"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -132,7 +132,15 @@ func (d *namespaces) diagnose(n graph.Node) NamespaceDiagnosis {
 	out.finalizers()
 	out.contentsLeft()
 	out.unknown()
-	slices.SortStableFunc(out.found.Causes, func(a, b NamespaceCause) int { return cmp.Compare(a.Kind, b.Kind) })
+	slices.SortStableFunc(out.found.Causes, func(a, b NamespaceCause) int {
+		switch {
+		case a.Outdated && !b.Outdated:
+			return 1
+		case b.Outdated && !a.Outdated:
+			return -1
+		}
+		return cmp.Compare(a.Kind, b.Kind)
+	})
 	switch {
 	case out.fails:
 		out.found.Consequence = collector.ConsequenceStuck
