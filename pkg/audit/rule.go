@@ -58,7 +58,6 @@ type ruleContext struct {
 	judge    *collector.Judge
 	planner  *repair.Planner
 	options  Options
-	traces   *simulate.FinalizerTraces
 	model    func() *simulate.Model // of the scanned state
 	holds    func() *terminating.Diagnoser
 	possible func() *simulate.Result // what the cluster's own collector does

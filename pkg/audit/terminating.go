@@ -168,7 +168,7 @@ var stuckFinalizer = Rule{
 			return o.Terminating() && len(o.ForeignFinalizers()) > 0 && r.overdue(n)
 		}) {
 			o, by := r.graph.Object(n), r.model().HeldBy(n)
-			found := reason.FinalizerStuck{HeldByFinalizers: by, Traces: r.traces.All(o.ForeignFinalizers(), o.Identity)}
+			found := reason.FinalizerStuck{HeldByFinalizers: by, Traces: r.holds().Traces().All(o.ForeignFinalizers(), o.Identity)}
 			by.Since = reason.Since{} // said of the object itself
 			out = append(out, Finding{
 				Severity: Warning, Object: o.Identity, Consequence: collector.ConsequenceNone, Fix: NoFix, Effect: reason.WaitsForController,

@@ -27,7 +27,6 @@ type Explainer struct {
 	now         *terminating.Diagnoser      // of the scanned state
 	later       *terminating.Diagnoser      // of the final state
 	cycles      map[graph.Node][]graph.Node // members of each node's cycle; nil until first used
-	traces      *simulate.FinalizerTraces
 
 	// StuckAfter is how long a deletion takes that is worth a remark.
 	StuckAfter time.Duration
@@ -40,7 +39,7 @@ func NewExplainer(judge *collector.Judge) *Explainer {
 	e := &Explainer{
 		graph: judge.Graph(), judge: judge, planner: repair.New(judge),
 		initial: simulate.NewModel(judge, simulate.Predicting), result: simulate.Run(judge, simulate.Predicting, simulate.Bounds{}),
-		transitions: map[graph.Node][]int{}, traces: simulate.NewFinalizerTraces(judge.Graph()), StuckAfter: terminating.DefaultStuckAfter,
+		transitions: map[graph.Node][]int{}, StuckAfter: terminating.DefaultStuckAfter,
 	}
 	for i := range e.result.Transitions {
 		n := e.result.Transitions[i].Node
@@ -71,7 +70,7 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 	for _, f := range o.Finalizers {
 		finalizer := Finalizer{Name: f, Controller: finalizerController(f), WrittenBy: []object.Write{}}
 		if o.Terminating() {
-			finalizer.Traces = e.traces.Of(f, o.Identity)
+			finalizer.Traces = e.now.Traces().Of(f, o.Identity)
 		}
 		b.answer.Finalizers = append(b.answer.Finalizers, finalizer)
 	}

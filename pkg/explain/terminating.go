@@ -44,7 +44,7 @@ func (b *builder) terminating() {
 	}
 }
 
-// deletesContents reports whether the object is a Namespace, or a CustomResourceDefinition of which objects exist.
+// deletesContents reports whether the object is a Namespace, or a CustomResourceDefinition with objects.
 func (b *builder) deletesContents() bool {
 	return b.object.IsNamespace() || b.object.IsCRD() && len(b.contents()) > 0
 }
@@ -227,7 +227,7 @@ func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinaliz
 		if who, _, _ := simulate.FinalizerController(f); who == simulate.Nobody {
 			ask = "preview removing it"
 		}
-		if traces := b.traces.Of(f, i); says && (traces == nil || !traces.NothingFound()) {
+		if traces := b.now.Traces().Of(f, i); says && (traces == nil || !traces.NothingFound()) {
 			continue // its controller is at work
 		}
 		if f != simulate.DefinitionFinalizer {
@@ -268,7 +268,7 @@ func (b *builder) says(i object.Identity) bool {
 // explainFinalizer says who has to remove a finalizer from an object, and what the scan shows of its controller.
 func (b *builder) explainFinalizer(finalizer string, on object.Identity) {
 	b.answer.nextf("The finalizer %s: %s.", finalizer, finalizerController(finalizer))
-	if traces := b.traces.Of(finalizer, on); traces != nil {
+	if traces := b.now.Traces().Of(finalizer, on); traces != nil {
 		b.answer.next(traces.Sentence() + ".")
 	}
 }

@@ -19,7 +19,7 @@ type Diagnoser struct {
 	now        state
 	later      func() state // of what is left when the collector has done all it can
 	namespaces func() *namespaces
-	traces     func() *simulate.FinalizerTraces
+	traces     *simulate.FinalizerTraces
 }
 
 // state is one state of a model, and what blocks deletions in it.
@@ -36,12 +36,15 @@ func New(m *simulate.Model, after func() *simulate.Model) *Diagnoser {
 	return &Diagnoser{
 		graph: m.Graph(), now: newState(m), later: sync.OnceValue(func() state { return newState(after()) }),
 		namespaces: sync.OnceValue(func() *namespaces { return newNamespaces(m) }),
-		traces:     sync.OnceValue(func() *simulate.FinalizerTraces { return simulate.NewFinalizerTraces(m.Graph()) }),
+		traces:     simulate.NewFinalizerTraces(m.Graph()),
 	}
 }
 
 // InState returns the Diagnoser of a model in a state in which the collector has done all it can.
 func InState(m *simulate.Model) *Diagnoser { return New(m, func() *simulate.Model { return m }) }
+
+// Traces are what the scan shows of the controllers behind finalizers.
+func (d *Diagnoser) Traces() *simulate.FinalizerTraces { return d.traces }
 
 // Of returns what holds an object that is being deleted in the state of the model. Of several things it is the one to look at first: what
 // keeps the collector from removing its finalizer, then who has to act besides the collector.
@@ -90,7 +93,7 @@ func (d *Diagnoser) Of(n graph.Node) Hold {
 	}
 	for i := range h.Finalizers {
 		f := &h.Finalizers[i]
-		f.Traces = d.traces().Of(f.Name, *carrier)
+		f.Traces = d.traces.Of(f.Name, *carrier)
 	}
 	return h
 }
@@ -216,8 +219,6 @@ func (d *Diagnoser) namespace(h *Hold, n graph.Node) {
 	because := cause.Reason
 	if cause.Kind == CauseFinalizers {
 		because = reason.HeldByFinalizers{Finalizers: cause.Finalizers, Since: d.now.model.Since(n)}
-	}
-	if cause.Kind == CauseFinalizers {
 		h.Own = d.now.model.Object(n).ForeignFinalizers()
 	}
 	finalizers := cause.Finalizers
