@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"hash/maphash"
+	"math"
 	"slices"
 	"strings"
 	"unique"
@@ -260,7 +261,7 @@ func (f *Facts) see(s *subject, o *object.Object, as *sighting) {
 	}
 	as.orphans = slices.Contains(o.Finalizers, metav1.FinalizerOrphanDependents)
 	if o.Deleted != nil {
-		as.deleted = uint32(o.DeletionRequested().Unix())
+		as.deleted = uint32(min(max(o.DeletionRequested().Unix(), 1), math.MaxUint32)) // no server is that early or late
 	}
 	s.existed(as.when)
 	// Of a run of those that say the same, most of what a log has, the first and the last are kept.
@@ -312,10 +313,12 @@ func (f *Facts) Request(r *Request) {
 		of                 Target
 		received, answered int64
 	}{r.ID, r.Verb, r.User.Name, target, r.Received.UnixNano(), r.Answered.UnixNano()})
-	if r.ID != "" && f.taken[key] {
-		return // the same file again, or a part of it
+	if r.ID != "" {
+		if f.taken[key] {
+			return // the same file again, or a part of it
+		}
+		f.taken[key] = true
 	}
-	f.taken[key] = r.ID != ""
 	f.requests++
 	when := instant{r.Received.UnixMicro(), f.file(r.Place.File)}
 	gr := schema.GroupResource{Group: r.Target.Group, Resource: r.Target.Resource}
