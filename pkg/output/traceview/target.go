@@ -145,7 +145,10 @@ func (s *screen) beginning(c *trace.Cascade) {
 		s.line("Started by %s.", identified(c.By))
 	}
 	if basis := c.Deletions[0].Basis; basis != nil && asked(c) {
-		place := fmt.Sprintf("%s at byte %d, audit ID %s", escape.Word(basis.File), basis.Offset, escape.Word(basis.ID))
+		place := fmt.Sprintf("%s at byte %d", escape.Word(basis.File), basis.Offset)
+		if basis.ID != "" {
+			place += ", audit ID " + escape.Word(basis.ID)
+		}
 		s.line("Evidence: %s. No earlier request for it was read.", place)
 	}
 }
