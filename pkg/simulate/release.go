@@ -15,8 +15,8 @@ type Release struct {
 	Result Result
 	// DeletionsBegun are the objects whose deletion begins only then, in that order.
 	DeletionsBegun []graph.Node
-	// Causes maps those, and objects whose deletion was under way and completes only then, to the
-	// objects that had to be released first, ordered by identity.
+	// Causes maps those to the objects that had to be released before their deletion began, and objects
+	// whose deletion was under way to those that had to be before it completed. They are ordered by identity.
 	// Objects with equal lists share one list. An object without an entry depends on no
 	// release: the collector deletes it anyway once it processes it.
 	Causes map[graph.Node][]graph.Node
@@ -25,6 +25,8 @@ type Release struct {
 type releaseState struct {
 	release  *Release
 	held     []graph.Node                // terminating, and not released yet
+	end      *Result                     // of the simulation
+	begun    map[graph.Node]bool         // Release.DeletionsBegun
 	released map[graph.Node]bool         // objects whose foreign finalizers were removed
 	causes   map[graph.Node][]graph.Node // as Release.Causes, for everything that changed; see attribute
 	lists    map[string][]graph.Node     // the lists in causes, without duplicates
@@ -37,8 +39,9 @@ func (c *Result) SimulateRelease() *Release {
 	s := c.simulation.clone()
 	s.start()
 	s.release = &releaseState{
-		release:  &Release{Causes: map[graph.Node][]graph.Node{}},
-		released: map[graph.Node]bool{}, causes: map[graph.Node][]graph.Node{}, lists: map[string][]graph.Node{},
+		release: &Release{Causes: map[graph.Node][]graph.Node{}},
+		end:     c,
+		begun:   map[graph.Node]bool{}, released: map[graph.Node]bool{}, causes: map[graph.Node][]graph.Node{}, lists: map[string][]graph.Node{},
 	}
 	changed := slices.Concat(c.Requested, c.FinalizersRemoved.Nodes())
 	for i := range c.Transitions {
@@ -85,13 +88,26 @@ func (r *releaseState) onStateChange(s *simulation, n graph.Node, old *object.Ob
 	if old == nil || now != nil && (old.Terminating() || !now.Terminating()) {
 		return
 	}
+	if !old.Terminating() {
+		r.release.DeletionsBegun = append(r.release.DeletionsBegun, n)
+		r.begun[n] = true
+		r.addHeld(s, n)
+		if r.end.deletedNow(n) {
+			return
+		}
+	} else if r.begun[n] {
+		return
+	}
 	if causes := r.causes[n]; len(causes) > 0 {
 		r.release.Causes[n] = causes
 	}
-	if !old.Terminating() {
-		r.release.DeletionsBegun = append(r.release.DeletionsBegun, n)
-		r.addHeld(s, n)
-	}
+}
+
+// deletedNow reports whether the collector deletes an object as soon as it processes it, whether or not
+// anything that holds others is released.
+func (c *Result) deletedNow(n graph.Node) bool {
+	_, pending := c.ContentsPending[n]
+	return !pending && c.Model.Decide(n).Action == collector.ActionDelete && !slices.Contains(c.Model.Verdicts(n), collector.VerdictWaiting)
 }
 
 // releaseHeld removes foreign finalizers from everything that is held, and reports
