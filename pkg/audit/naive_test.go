@@ -23,7 +23,7 @@ import (
 )
 
 // naive is a second implementation of the audit, written from
-// docs/gc-semantics.md#verdicts, #decision and docs/rules without any index.
+// docs/gc-semantics.md#verdicts, #decision and docs/rules.md without any index.
 type naive struct {
 	*snapshot.Snapshot
 	Objects []object.Object

@@ -12,7 +12,7 @@ import (
 )
 
 // ownerRules report references that do not resolve to a live owner: one rule for each cause
-// that package collector gives, with a page in docs/rules.
+// that package collector gives, with a section in docs/rules.md.
 var ownerRules = []Rule{
 	ownerRule("missing-owner", collector.CauseMissing,
 		"No object has the owner's UID, and none has its name.",

@@ -28,7 +28,7 @@ type Rule struct {
 
 // Page returns the address of the page about the rule.
 func (r Rule) Page() string {
-	return "https://github.com/kubectl-gc/kubectl-gc/blob/main/docs/rules/" + r.ID + ".md"
+	return "https://github.com/kubectl-gc/kubectl-gc/blob/main/docs/rules.md#" + r.ID
 }
 
 // Rules are all rules, in the order of an object's findings.

@@ -951,19 +951,19 @@ func TestOutdatedOwnerVersion(t *testing.T) {
 	})
 }
 
-// The ids are part of the JSON contract: docs/rules/README.md has them, by usual severity. -update adds the
+// The ids are part of the JSON contract: docs/rules.md has them, by usual severity. -update adds the
 // rows of new rules, with the severity that testdata/rules shows.
 func TestRules(t *testing.T) {
-	file := filepath.Join("..", "..", "docs", "rules", "README.md")
+	file := filepath.Join("..", "..", "docs", "rules.md")
 	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := regexp.MustCompile(`(?m)^\| \[([a-z-]+)\]\(([a-z-]+)\.md\) \| (.+) \| (error|warning|info) \|\n`)
+	table := regexp.MustCompile(`(?m)^\| \[([a-z-]+)\]\(#([a-z-]+)\) \| (.+) \| (error|warning|info) \|\n`)
 	rows := table.FindAllSubmatchIndex(page, -1)
 	var documented, severities []string
 	for _, row := range table.FindAllSubmatch(page, -1) {
-		documented = append(documented, fmt.Sprintf("%s (%s.md): %s", row[1], row[2], row[3]))
+		documented = append(documented, fmt.Sprintf("%s (#%s): %s", row[1], row[2], row[3]))
 		severities = append(severities, string(row[4]))
 	}
 	if order := []string{"error", "warning", "info"}; !slices.IsSortedFunc(severities, func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) }) {
@@ -972,7 +972,7 @@ func TestRules(t *testing.T) {
 	slices.Sort(documented)
 	var rules []string
 	for _, rule := range audit.Rules {
-		rules = append(rules, fmt.Sprintf("%s (%[1]s.md): %s", rule.ID, rule.Summary))
+		rules = append(rules, fmt.Sprintf("%s (#%[1]s): %s", rule.ID, rule.Summary))
 		if rule.Summary == "" || !strings.HasSuffix(rule.Summary, ".") || strings.Count(rule.Summary, ".") > 1 {
 			t.Errorf("%s: the summary is not one sentence: %q", rule.ID, rule.Summary)
 		}
@@ -980,14 +980,14 @@ func TestRules(t *testing.T) {
 	if *update {
 		added := ""
 		for _, rule := range audit.Rules[len(rows):] {
-			added += fmt.Sprintf("| [%s](%[1]s.md) | %s | %s |\n", rule.ID, rule.Summary, shown(t, rule.ID)[0].Severity)
+			added += fmt.Sprintf("| [%s](#%[1]s) | %s | %s |\n", rule.ID, rule.Summary, shown(t, rule.ID)[0].Severity)
 		}
 		end := rows[len(rows)-1][1]
 		if err := os.WriteFile(file, slices.Concat(page[:end], []byte(added), page[end:]), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if diff := cmp.Diff(documented, slices.Sorted(slices.Values(rules))); diff != "" {
-		t.Errorf("docs/rules/README.md has other rules: run with -update to add new ones (-page +program):\n%s", diff)
+		t.Errorf("docs/rules.md has other rules: run with -update to add new ones (-page +program):\n%s", diff)
 	}
 }
 
@@ -1005,14 +1005,15 @@ func shown(t *testing.T, id string) []struct{ Rule, Severity string } {
 	return findings
 }
 
-func TestEveryRuleHasAPage(t *testing.T) {
+func TestEveryRuleHasASectionOfItsPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "rules.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, id := range audit.IDs() {
 		shown(t, id)
-		page, err := os.ReadFile(filepath.Join("..", "..", "docs", "rules", id+".md"))
-		if err != nil {
-			t.Error(err)
-		} else if !bytes.Contains(page, []byte(id)) {
-			t.Errorf("the page of %s does not name it", id)
+		if !bytes.Contains(page, []byte("\n## "+id+"\n")) {
+			t.Errorf("%s has no section", id)
 		}
 	}
 }

@@ -50,7 +50,7 @@ var table = map[string]allowed{
 	"pkg/cmd/controller":          {own: "backup cli cluster/client cluster/health cluster/lease cluster/monitor cluster/scan controller event graph object output/escape output/planview output/wording plan reason snapshot", other: "github.com/prometheus/client_golang github.com/spf13/cobra"},
 	"pkg/cmd/delete":              {own: "cli cluster/client cluster/read cluster/scan collector graph object output/escape output/wording plan simulate snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/doctor":              {own: "audit cli cluster/canary cluster/client cluster/health cluster/scan collector doctor graph object output/doctorview output/escape reason redact snapshot terminating", other: "github.com/spf13/cobra"},
-	"pkg/cmd/explain":             {own: "audit cli docs/rules output/markdown plugin", other: "github.com/spf13/cobra"},
+	"pkg/cmd/explain":             {own: "audit cli docs output/markdown plugin", other: "github.com/spf13/cobra"},
 	"pkg/cmd/finalizer":           {own: "cli collector graph object output/escape output/wording plan simulate snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/overview":            {own: "audit cli cluster/client cluster/health cluster/scan collector graph output/overviewview overview plugin reason terminating", other: "github.com/spf13/cobra"},
 	"pkg/cmd/repair":              {own: "audit cli cluster/scan collector graph manifest object output/escape output/wording plan reason repair snapshot", other: "github.com/spf13/cobra"},

@@ -15,7 +15,7 @@ import (
 // drawn. The package is a path below the module or below pkg.
 func nodeOf(name string) string {
 	name = strings.TrimPrefix(name, "pkg/")
-	if strings.HasSuffix(name, "test") || strings.HasPrefix(name, "docs/") { // docs are embedded files
+	if strings.HasSuffix(name, "test") || name == "docs" || strings.HasPrefix(name, "docs/") { // docs are embedded files
 		return ""
 	}
 	if name == "cmd/kubectl-gc" {

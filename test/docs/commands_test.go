@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"cmp"
 	"flag"
 	"io/fs"
 	"maps"
@@ -37,24 +38,41 @@ func read(t *testing.T) map[string]string {
 	return pages
 }
 
-// order returns the pages, those that need a running collector last, so that the collector is
-// switched once.
-func order(read map[string]string) []string {
-	return slices.SortedFunc(maps.Keys(read), func(a, b string) int {
-		if pages[a].collector != pages[b].collector {
-			return strings.Compare(pages[a].collector, pages[b].collector)
+// chapter is what is run as one story, which starts with its objects: a page, or a section of a page that
+// somebody looks up and does not read from its beginning.
+type chapter struct {
+	name       string // the page, and the anchor of the section: docs/rules.md#missing-owner
+	file, text string
+	above      int // lines of the page above it
+}
+
+// chapters returns the chapters of all pages, those that need a running collector last, so that the
+// collector is switched once.
+func chapters(read map[string]string) []chapter {
+	var out []chapter
+	for file, text := range read {
+		next := chapter{name: file, file: file}
+		inCode := false
+		for i, line := range strings.SplitAfter(text, "\n") {
+			inCode = inCode != fence.MatchString(strings.TrimSuffix(line, "\n"))
+			if strings.HasPrefix(line, "## ") && !inCode && slices.Contains(lookedUp, file) {
+				out = append(out, next)
+				next = chapter{name: file + "#" + anchors(line)[0], file: file, above: i}
+			}
+			next.text += line
 		}
-		return strings.Compare(a, b)
+		out = append(out, next)
+	}
+	slices.SortFunc(out, func(a, b chapter) int {
+		return cmp.Or(strings.Compare(pages[a.name].collector, pages[b.name].collector), strings.Compare(a.name, b.name))
 	})
+	return out
 }
 
 func TestEveryCommandHasTheDocumentedOutput(t *testing.T) {
 	w := newWorld(t)
-	all := read(t)
-	for _, file := range order(all) {
-		t.Run(file, func(t *testing.T) {
-			w.visit(t, file, all[file])
-		})
+	for _, c := range chapters(read(t)) {
+		t.Run(c.name, func(t *testing.T) { w.visit(t, c) })
 	}
 }
 
@@ -72,9 +90,9 @@ var plugin = regexp.MustCompile(`^(?:kubectl gc|bin/kubectl-gc) ([a-z]+)`)
 
 // exitsAsExpected reports whether the exit code of a command is one that its page may have. Exit
 // code 1 is expected of audit if there are findings, and of a run if something stays blocked.
-func exitsAsExpected(file string, c command, a answer) bool {
+func exitsAsExpected(chapter string, c command, a answer) bool {
 	for _, e := range exitCodes {
-		if e.page == file && strings.HasPrefix(c.text, e.begins) {
+		if e.page == chapter && strings.HasPrefix(c.text, e.begins) {
 			return a.code == e.code
 		}
 	}
@@ -94,15 +112,15 @@ func exitsAsExpected(file string, c command, a answer) bool {
 var optionalProgram = regexp.MustCompile(`(?:^|[|(]\s*)(jq|dot|promtool)\b`)
 
 // isSkipped reports whether a command is not run.
-func isSkipped(t *testing.T, file string, c command) bool {
+func isSkipped(t *testing.T, chapter string, c command) bool {
 	for _, u := range untried {
-		if u.page == file && strings.HasPrefix(c.text, u.begins) {
+		if u.page == chapter && strings.HasPrefix(c.text, u.begins) {
 			return true
 		}
 	}
 	for _, found := range optionalProgram.FindAllStringSubmatch(c.text, -1) {
 		if _, err := exec.LookPath(found[1]); err != nil {
-			t.Logf("SKIPPED, NOT TESTED: %s:%d: there is no %s here", file, c.line, found[1])
+			t.Logf("SKIPPED, NOT TESTED: %s:%d: there is no %s here", chapter, c.line, found[1])
 			return true
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// page has the conditions under which the commands of a page are run.
+// page has the conditions under which the commands of a chapter are run.
 type page struct {
 	collector    string            // testcluster.On: the cluster's own collector runs
 	before       string            // a command that is run first
@@ -22,10 +22,13 @@ type page struct {
 	uids         map[string]string // UIDs on the page, with their objects, as in fixtures.Manifest.String
 }
 
-// fixturesFor returns the file with the objects for a page, which has the same name as the page;
-// empty: the demo.
-func fixturesFor(file string) string {
-	own := filepath.Join("testdata", filepath.FromSlash(strings.TrimSuffix(strings.TrimPrefix(file, "docs/"), ".md"))+".yaml")
+// lookedUp are the pages whose sections are chapters.
+var lookedUp = []string{"docs/rules.md"}
+
+// fixturesFor returns the file with the objects for a chapter, which has the same name; empty: the demo.
+func fixturesFor(chapter string) string {
+	own := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(chapter, "docs/"), ".md"), ".md#", "/")
+	own = filepath.Join("testdata", filepath.FromSlash(own)+".yaml")
 	if _, err := os.Stat(own); err != nil {
 		return ""
 	}
@@ -33,14 +36,14 @@ func fixturesFor(file string) string {
 }
 
 // reloads reports whether the objects are loaded again before each block, because the blocks are
-// alternatives, as on the page of a rule.
-func (p page) reloads(file string) bool {
-	return p.alternatives || isCommandPage(file) || strings.HasPrefix(file, "docs/rules/")
+// alternatives, as those about a rule.
+func (p page) reloads(chapter string) bool {
+	return p.alternatives || isAboutCommand(chapter) || strings.HasPrefix(chapter, "docs/rules.md")
 }
 
-// isCommandPage reports whether the page describes a command. Its commands are examples, and the
+// isAboutCommand reports whether the chapter describes a command. Its commands are examples, and the
 // objects are loaded again before each one.
-func isCommandPage(file string) bool { return strings.HasPrefix(file, "docs/commands/") }
+func isAboutCommand(chapter string) bool { return strings.HasPrefix(chapter, "docs/commands/") }
 
 const (
 	web = "7b0c5a3e-58b1-4f0e-9d3a-6a8c1e4f2b90" // UID of Deployment/web on the pages of the rules
@@ -99,6 +102,7 @@ kubectl delete namespace checkout --wait=false > /dev/null &&
 kubectl wait namespace/checkout --for=condition=NamespaceFinalizersRemaining --timeout=30s > /dev/null`
 )
 
+// pages are the conditions of chapters, by their names.
 var pages = map[string]page{
 	"docs/agents.md":                         {collector: testcluster.On},
 	"docs/commands/README.md":                {before: inShop},
@@ -121,27 +125,27 @@ var pages = map[string]page{
 	"docs/repair.md":                   {uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
 	"docs/restore.md":                  {before: "kubectl gc delete deployment/web -n shop --client-side --yes" + name},
 	"docs/why.md":                      {uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
-	"docs/rules/README.md": {words: map[string]string{
+	"docs/rules.md#to-change-one-reference-by-hand": {words: map[string]string{
 		"TYPE": "configmap", "NAME": "flags", "NAMESPACE": "shop", "INDEX": "0", "UID-YOU-MEAN": "11111111-1111-1111-1111-111111111111",
 	}},
-	"docs/rules/blocked-deletion.md": {
+	"docs/rules.md#blocked-deletion": {
 		before: "until kubectl gc why job/import -n shop 2>&1 | grep 'drain for' > /dev/null; do :; done", // times have whole seconds
 		uids:   map[string]string{web: "ConfigMap shop/ring-b"},
 	},
-	"docs/rules/cross-namespace-owner.md": {uids: map[string]string{"2c1f0b7a-93d2-4c57-8a43-1f1c9c2d6e55": "RedisCluster kube-system/redis-0826"}},
-	"docs/rules/duplicate-owner.md":       {uids: map[string]string{web: "Deployment shop/web"}},
-	"docs/rules/mismatched-owner.md":      {uids: map[string]string{web: "Deployment shop/web"}},
-	"docs/rules/self-owner.md":            {uids: map[string]string{"a0fdf989-2180-4211-8fff-58f92e4a4507": "ConfigMap shop/me"}},
-	"docs/rules/stuck-finalizer.md": {
+	"docs/rules.md#cross-namespace-owner": {uids: map[string]string{"2c1f0b7a-93d2-4c57-8a43-1f1c9c2d6e55": "RedisCluster kube-system/redis-0826"}},
+	"docs/rules.md#duplicate-owner":       {uids: map[string]string{web: "Deployment shop/web"}},
+	"docs/rules.md#mismatched-owner":      {uids: map[string]string{web: "Deployment shop/web"}},
+	"docs/rules.md#self-owner":            {uids: map[string]string{"a0fdf989-2180-4211-8fff-58f92e4a4507": "ConfigMap shop/me"}},
+	"docs/rules.md#stuck-finalizer": {
 		before: "until kubectl gc audit --rule stuck-finalizer --stuck-after=0s | grep Pod/drain > /dev/null; do :; done", // the same
 	},
-	"docs/rules/stuck-namespace.md":        {collector: testcluster.On, before: stuck}, // the last page, as the namespace stays
-	"docs/rules/terminating-owner.md":      {uids: map[string]string{web: "Deployment shop/web"}},
-	"docs/rules/unmonitored-owner.md":      {uids: map[string]string{"d393317f-25df-45f1-a718-fe64a1235194": "Event shop/ev1"}},
-	"docs/rules/unserved-owner-version.md": {uids: map[string]string{web: "Deployment shop/web"}},
+	"docs/rules.md#stuck-namespace":        {collector: testcluster.On, before: stuck}, // the last page, as the namespace stays
+	"docs/rules.md#terminating-owner":      {uids: map[string]string{web: "Deployment shop/web"}},
+	"docs/rules.md#unmonitored-owner":      {uids: map[string]string{"d393317f-25df-45f1-a718-fe64a1235194": "Event shop/ev1"}},
+	"docs/rules.md#unserved-owner-version": {uids: map[string]string{web: "Deployment shop/web"}},
 }
 
-// untried has the prefixes of the commands that are not run.
+// untried has the prefixes of the commands that are not run, by chapter.
 var untried = []struct{ page, begins, why string }{
 	{"README.md", "make demo", "test/demo runs it"},
 	{"README.md", "make test", "is what runs this"},
@@ -164,7 +168,7 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/incidents/cluster-api.md", "kubectl gc audit -n fleet --kubeconfig", "there is no second cluster"},
 	{"docs/incidents/velero.md", "velero", "there is no Velero here"},
 	{"docs/incidents/velero.md", "tar", "veleroArchive writes what would be in the archive"},
-	{"docs/rules/stuck-namespace.md", "kubectl get lease", "the kube-controller-manager of the test has none"},
+	{"docs/rules.md#stuck-namespace", "kubectl get lease", "the kube-controller-manager of the test has none"},
 	{"docs/commands/audit.md", "kubectl gc audit --from must-gather", "there is no such folder; test/script has one"},
 	{"docs/commands/audit.md", "kubectl gc audit --contexts", "there is one cluster; test/script and test/e2e have several"},
 	{"docs/commands/stuck.md", "kubectl gc stuck --contexts", "the same"},
@@ -218,20 +222,21 @@ var exitCodes = []struct {
 	{"docs/commands/finalizer_remove.md", "kubectl gc finalizer remove pvc/import-scratch example.com/hold -n shop --confirm", 4, "it is the digest of another plan"},
 	{"docs/commands/repair.md", "kubectl gc repair --confirm", 4, "it is the digest of another plan"},
 	{"docs/commands/trace.md", "kubectl gc trace deploy/web", 1, "nobody has deleted it"},
-	{"docs/rules/unknown-owner-kind.md", "kubectl get crd | grep", 1, "there is no such kind: that is the point"},
+	{"docs/rules.md#unknown-owner-kind", "kubectl get crd | grep", 1, "there is no such kind: that is the point"},
 }
 
-// typed returns all commands of all pages.
+// typed returns all commands of all chapters.
 func typed(t *testing.T) map[string][]command {
 	t.Helper()
 	out := map[string][]command{}
-	for file, text := range read(t) {
-		for _, b := range blocks(text) {
+	for _, of := range chapters(read(t)) {
+		for _, b := range blocks(of.text) {
+			b.line += of.above
 			commands, err := b.commands()
 			if err != nil {
-				t.Fatalf("%s: %v", file, err)
+				t.Fatalf("%s: %v", of.file, err)
 			}
-			out[file] = append(out[file], commands...)
+			out[of.name] = append(out[of.name], commands...)
 		}
 	}
 	return out
@@ -239,13 +244,13 @@ func typed(t *testing.T) map[string][]command {
 
 func TestEveryExceptionIsInUse(t *testing.T) {
 	all := typed(t)
-	used := func(file, begins, why string) {
-		for _, c := range all[file] {
+	used := func(chapter, begins, why string) {
+		for _, c := range all[chapter] {
 			if strings.HasPrefix(c.text, begins) {
 				return
 			}
 		}
-		t.Errorf("%s has no command that begins with %q: %s", file, begins, why)
+		t.Errorf("%s has no command that begins with %q: %s", chapter, begins, why)
 	}
 	for _, u := range untried {
 		used(u.page, u.begins, u.why)
@@ -253,20 +258,23 @@ func TestEveryExceptionIsInUse(t *testing.T) {
 	for _, e := range exitCodes {
 		used(e.page, e.begins, e.why)
 	}
-	read := read(t)
-	for file, p := range pages {
-		text, there := read[file]
+	texts := map[string]string{}
+	for _, c := range chapters(read(t)) {
+		texts[c.name] = c.text
+	}
+	for name, p := range pages {
+		text, there := texts[name]
 		if !there {
-			t.Errorf("there is no %s", file)
+			t.Errorf("there is no %s", name)
 		}
 		for word := range p.words {
 			if !strings.Contains(text, word) {
-				t.Errorf("%s has no %q", file, word)
+				t.Errorf("%s has no %q", name, word)
 			}
 		}
 		for uid := range p.uids {
 			if !strings.Contains(text, uid) {
-				t.Errorf("%s has no UID %s", file, uid)
+				t.Errorf("%s has no UID %s", name, uid)
 			}
 		}
 	}

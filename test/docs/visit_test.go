@@ -16,26 +16,27 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// visit runs the commands of a page.
+// visit runs the commands of a chapter.
 type visit struct {
 	*world
-	file, text string
+	chapter
 	page       page
 	dir, home  string
 	env        []string
 	names      map[string]string // values on the page, with those of this run
-	lines      []string          // the page with the actual output
+	lines      []string          // the chapter with the actual output
 	added      int               // difference to the number of lines of the page so far
 }
 
-// visit runs the commands of a page, block by block.
-func (w *world) visit(t *testing.T, file, text string) {
+// visit runs the commands of a chapter, block by block.
+func (w *world) visit(t *testing.T, of chapter) {
 	var all [][]command
-	for _, b := range blocks(text) {
+	for _, b := range blocks(of.text) {
+		b.line += of.above
 		commands, err := b.commands()
 		must(t, err)
-		commands = slices.DeleteFunc(commands, func(c command) bool { return isSkipped(t, file, c) })
-		if isCommandPage(file) {
+		commands = slices.DeleteFunc(commands, func(c command) bool { return isSkipped(t, of.name, c) })
+		if isAboutCommand(of.name) {
 			all = slices.AppendSeq(all, slices.Chunk(commands, 1))
 		} else if len(commands) > 0 {
 			all = append(all, commands)
@@ -44,10 +45,10 @@ func (w *world) visit(t *testing.T, file, text string) {
 	if len(all) == 0 {
 		return
 	}
-	v := &visit{world: w, file: file, text: text, page: pages[file], lines: strings.Split(text, "\n")}
+	v := &visit{world: w, chapter: of, page: pages[of.name], lines: strings.Split(of.text, "\n"), added: -of.above}
 	v.start(t)
 	for i, commands := range all {
-		if i > 0 && v.page.reloads(file) {
+		if i > 0 && v.page.reloads(of.name) {
 			v.prepare(t)
 		}
 		// The commands of a console block are run one by one, since a command may contain values
@@ -60,8 +61,11 @@ func (w *world) visit(t *testing.T, file, text string) {
 			v.run(t, commands)
 		}
 	}
-	if fresh := strings.Join(v.lines, "\n"); *update && fresh != text {
-		must(t, os.WriteFile(filepath.Join(root, filepath.FromSlash(file)), []byte(fresh), 0o644))
+	if fresh := strings.Join(v.lines, "\n"); *update && fresh != of.text {
+		name := filepath.Join(root, filepath.FromSlash(of.file))
+		page, err := os.ReadFile(name) // an earlier chapter may have changed it
+		must(t, err)
+		must(t, os.WriteFile(name, []byte(strings.Replace(string(page), of.text, fresh, 1)), 0o644))
 	}
 }
 
@@ -78,10 +82,10 @@ func (v *visit) start(t *testing.T) {
 	v.prepare(t)
 }
 
-// prepare loads the objects for the page and runs its first command.
+// prepare loads the objects for the chapter and runs its first command.
 func (v *visit) prepare(t *testing.T) {
 	t.Helper()
-	v.load(t, fixturesFor(v.file))
+	v.load(t, fixturesFor(v.name))
 	for uid, object := range v.page.uids {
 		if v.names[uid] = v.uids[object]; v.names[uid] == "" {
 			t.Fatalf("%s is the UID of %q, which is in no manifest", uid, object)
@@ -122,7 +126,7 @@ func (v *visit) run(t *testing.T, commands []command) {
 			t.Errorf("%s:%d: a command before it ends the shell: %q", v.file, c.line, c.text)
 			return
 		}
-		if !exitsAsExpected(v.file, c, answers[i]) {
+		if !exitsAsExpected(v.name, c, answers[i]) {
 			t.Errorf("%s:%d: %q ends with %d:\n%s", v.file, c.line, c.text, answers[i].code, strings.Join(answers[i].output, "\n"))
 		}
 		if err := schema.Check(filepath.Join(root, "docs/schemas"), []byte(strings.Join(answers[i].output, "\n"))); err != nil {

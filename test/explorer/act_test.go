@@ -68,7 +68,7 @@ func TestFindingHasItsRepairAndItsRule(t *testing.T) {
 	if got, want := p.text(`document.querySelector(".verdict code").textContent`), "kubectl gc repair statefulset/redis-exporter -n monitoring --rule cross-namespace-owner --dry-run --from cluster.json"; got != want {
 		t.Errorf("beside the finding stands %s", got)
 	}
-	if got := p.text(`document.querySelector(".verdict a.rule").href`); got != "https://github.com/kubectl-gc/kubectl-gc/blob/main/docs/rules/cross-namespace-owner.md" {
+	if got := p.text(`document.querySelector(".verdict a.rule").href`); got != "https://github.com/kubectl-gc/kubectl-gc/blob/main/docs/rules.md#cross-namespace-owner" {
 		t.Errorf("the rule leads to %s", got)
 	}
 	p.row("#list", "Job/import")

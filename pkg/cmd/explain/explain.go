@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-gc/kubectl-gc/docs/rules"
+	"github.com/kubectl-gc/kubectl-gc/docs"
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/markdown"
@@ -34,12 +34,12 @@ kubectl gc explain missing-owner`),
 			if len(args) > 1 {
 				return cli.NoArguments(cmd, args[1:])
 			}
-			page := rules.List() + "\nMore about one: " + plugin.Command() + " explain RULE\n"
+			page := docs.Rules() + "\nMore about one: " + plugin.Command() + " explain RULE\n"
 			if len(args) == 1 {
 				if err := cli.CheckRules(args); err != nil {
 					return err
 				}
-				page, _ = rules.Page(args[0])
+				page, _ = docs.Rule(args[0])
 			}
 			if err := markdown.Text(scan.Text(), plugin.Named(page)); err != nil {
 				return fmt.Errorf("write the page: %w", err)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"io"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,9 +14,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 )
 
-// Text writes a page of docs/rules for a terminal. A paragraph becomes one line, and so does an item of a
-// list, if w does not fit them into columns. A link becomes its text, with the page if that is in another
-// folder, and code is never broken.
+// Text writes a page of docs for a terminal. A paragraph becomes one line, and so does an item of a
+// list, if w does not fit them into columns. A link becomes its text, with the page if that is another
+// one, and code is never broken.
 func Text(w io.Writer, page string) error {
 	b := &block{w: w}
 	b.whole, b.columns = wrap.Unwrap(w)
@@ -112,18 +113,19 @@ var (
 	bold = regexp.MustCompile("\\*\\*([^*`]+)\\*\\*")
 )
 
-// plain returns the text of a paragraph or a cell. The target of a link stays unless it is in the same
-// folder.
+// plain returns the text of a paragraph or a cell. The target of a link stays unless it is on the same
+// page.
 func plain(text string) string {
 	text = link.ReplaceAllStringFunc(text, func(found string) string {
 		parts := link.FindStringSubmatch(found)
-		if strings.Contains(parts[2], "://") {
-			return parts[1] + " (" + parts[2] + ")"
+		switch to := parts[2]; {
+		case strings.HasPrefix(to, "#"):
+			return parts[1]
+		case strings.Contains(to, "://"):
+			return parts[1] + " (" + to + ")"
+		default:
+			return parts[1] + " (" + path.Join("docs", to) + ")"
 		}
-		if page, elsewhere := strings.CutPrefix(parts[2], "../"); elsewhere {
-			return parts[1] + " (docs/" + page + ")"
-		}
-		return parts[1]
 	})
 	return bold.ReplaceAllString(text, "$1")
 }

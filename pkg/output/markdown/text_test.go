@@ -9,9 +9,9 @@ import (
 )
 
 func TestText(t *testing.T) {
-	const page = "# a-rule\n\nA paragraph of\ntwo lines, with `code`, **weight** and a [link to\nanother page](../repair.md).\n\n" +
+	const page = "# a-rule\n\nA paragraph of\ntwo lines, with `code`, **weight** and a [link to\nanother page](repair.md).\n\n" +
 		"## What it means\n\n* One item\n  goes on, see [the web](https://example.com/x).\n* Another\n1. First\n\n" +
-		"```yaml\na: [1](2)\n\n  b: **2**\n```\n\n| the object | severity |\n| --- | --- |\n| is `a \\| b` | error |\n| is [gone](gone.md) | **info** |\n\nEnd.\n"
+		"```yaml\na: [1](2)\n\n  b: **2**\n```\n\n| the object | severity |\n| --- | --- |\n| is `a \\| b` | error |\n| is [gone](#gone) | **info** |\n\nEnd.\n"
 	const want = "a-rule\n\nA paragraph of two lines, with code, weight and a link to another page (docs/repair.md).\n\n" +
 		"WHAT IT MEANS\n\n* One item goes on, see the web (https://example.com/x).\n* Another\n1. First\n\n" +
 		"    a: [1](2)\n\n      b: **2**\n\nTHE OBJECT  SEVERITY\nis a | b    error\nis gone     info\n\nEnd.\n"

@@ -200,7 +200,7 @@ func TestEveryRuleIsDescribed(t *testing.T) {
 	var ids []string
 	for _, r := range driver.Rules {
 		ids = append(ids, r.ID)
-		if want := "https://github.com/kubectl-gc/kubectl-gc/blob/main/docs/rules/" + r.ID + ".md"; r.HelpURI != want {
+		if want := "https://github.com/kubectl-gc/kubectl-gc/blob/main/docs/rules.md#" + r.ID; r.HelpURI != want {
 			t.Errorf("%s has help at %s", r.ID, r.HelpURI)
 		}
 		if r.ShortDescription.Text == "" {
