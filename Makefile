@@ -79,8 +79,8 @@ fuzz: ## run every fuzz target for a while (FUZZTIME=30s)
 bench: ## compare audit with a plain transfer, and collect with bare DELETEs and the real collector
 	$(GO) run ./test/bench
 
-docs: ## write docs/commands, docs/schemas and docs/reasons.md, and man pages in bin, from the code
-	$(GO) run ./test/reference -markdown docs/commands -man bin/man
+docs: ## write docs/commands.md, docs/reasons.md and docs/schemas, and man pages in bin, from the code
+	$(GO) run ./test/reference -docs docs -man bin/man
 pictures: ## make the pictures in docs from what the program prints now; needs Chromium
 	$(GO) run ./test/screenshot
 	$(GO) run -C test/explorer ./screenshots -root ../.. -out ../../docs/images

@@ -23,7 +23,7 @@ type page struct {
 }
 
 // lookedUp are the pages whose sections are chapters.
-var lookedUp = []string{"docs/rules.md"}
+var lookedUp = []string{"docs/commands.md", "docs/rules.md"}
 
 // fixturesFor returns the file with the objects for a chapter, which has the same name; empty: the demo.
 func fixturesFor(chapter string) string {
@@ -43,10 +43,10 @@ func (p page) reloads(chapter string) bool {
 
 // isAboutCommand reports whether the chapter describes a command. Its commands are examples, and the
 // objects are loaded again before each one.
-func isAboutCommand(chapter string) bool { return strings.HasPrefix(chapter, "docs/commands/") }
+func isAboutCommand(chapter string) bool { return strings.HasPrefix(chapter, "docs/commands.md") }
 
 const (
-	web = "7b0c5a3e-58b1-4f0e-9d3a-6a8c1e4f2b90" // UID of Deployment/web on the pages of the rules
+	web = "7b0c5a3e-58b1-4f0e-9d3a-6a8c1e4f2b90" // UID of Deployment/web on the page of the rules
 
 	// inShop selects the namespace that the examples use.
 	inShop = "kubectl config set-context --current --namespace shop > /dev/null"
@@ -105,19 +105,19 @@ kubectl wait namespace/checkout --for=condition=NamespaceFinalizersRemaining --t
 // pages are the conditions of chapters, by their names.
 var pages = map[string]page{
 	"docs/agents.md":                         {collector: testcluster.On},
-	"docs/commands/README.md":                {before: inShop},
-	"docs/commands/completion.md":            {before: "mkdir -p ~/.local/bin"},
-	"docs/commands/delete.md":                {collector: testcluster.On, before: inShop},
-	"docs/commands/repair.md":                {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
-	"docs/commands/report.md":                {before: "kubectl gc snapshot -o cluster.json.gz"},
-	"docs/commands/restore.md":               {before: inShop + "; kubectl gc delete deployment/web -n shop --client-side --yes" + name},
-	"docs/commands/tree.md":                  {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
-	"docs/commands/why.md":                   {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
+	"docs/commands.md":                       {before: inShop},
+	"docs/commands.md#completion":            {before: "mkdir -p ~/.local/bin"},
+	"docs/commands.md#delete":                {collector: testcluster.On, before: inShop},
+	"docs/commands.md#repair":                {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
+	"docs/commands.md#report":                {before: "kubectl gc snapshot -o cluster.json.gz"},
+	"docs/commands.md#restore":               {before: inShop + "; kubectl gc delete deployment/web -n shop --client-side --yes" + name},
+	"docs/commands.md#tree":                  {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
+	"docs/commands.md#why":                   {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
 	"docs/delete.md":                         {collector: testcluster.On, alternatives: true},
 	"README.md":                              {before: inShop + " &&" + boundClaim},
 	"docs/incidents/helm.md":                 {collector: testcluster.On, words: map[string]string{"helm uninstall web": helmUninstall}},
 	"docs/incidents/operator-uninstalled.md": {before: deleteCRD},
-	"docs/commands/trace.md": {
+	"docs/commands.md#trace": {
 		before: "mkdir -p cp-1 cp-2 && for to in . cp-1 cp-2; do cp docs/demo/audit.log $to; done && cp docs/demo/kube-controller-manager.log kcm.log && gzip -c docs/demo/cluster.json > yesterday.json.gz",
 	},
 	"docs/incidents/who-deleted-it.md": {before: "cp docs/demo/*.log . && cp docs/demo/cluster.json yesterday.json"},
@@ -169,27 +169,27 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/incidents/velero.md", "velero", "there is no Velero here"},
 	{"docs/incidents/velero.md", "tar", "veleroArchive writes what would be in the archive"},
 	{"docs/rules.md#stuck-namespace", "kubectl get lease", "the kube-controller-manager of the test has none"},
-	{"docs/commands/audit.md", "kubectl gc audit --from must-gather", "there is no such folder; test/script has one"},
-	{"docs/commands/audit.md", "kubectl gc audit --contexts", "there is one cluster; test/script and test/e2e have several"},
-	{"docs/commands/stuck.md", "kubectl gc stuck --contexts", "the same"},
-	{"docs/commands/audit.md", "kubectl gc audit --without", "a server of today does not serve that version any more"},
-	{"docs/commands/audit.md", "kubectl gc audit --settle", "it waits for half a minute; test/e2e does it"},
-	{"docs/commands/audit.md", "kubectl gc audit --watch", "it ends only if it is interrupted; test/e2e does that"},
-	{"docs/commands/stuck.md", "kubectl gc stuck -n shop --watch", "the same"},
+	{"docs/commands.md#audit", "kubectl gc audit --from must-gather", "there is no such folder; test/script has one"},
+	{"docs/commands.md#audit", "kubectl gc audit --contexts", "there is one cluster; test/script and test/e2e have several"},
+	{"docs/commands.md#stuck", "kubectl gc stuck --contexts", "the same"},
+	{"docs/commands.md#audit", "kubectl gc audit --without", "a server of today does not serve that version any more"},
+	{"docs/commands.md#audit", "kubectl gc audit --settle", "it waits for half a minute; test/e2e does it"},
+	{"docs/commands.md#audit", "kubectl gc audit --watch", "it ends only if it is interrupted; test/e2e does that"},
+	{"docs/commands.md#stuck", "kubectl gc stuck -n shop --watch", "the same"},
 	{"docs/watch.md", "kubectl gc", "the same"},
-	{"docs/commands/repair.md", "kubectl gc repair -f", "there is no such file; test/e2e has one"},
+	{"docs/commands.md#repair", "kubectl gc repair -f", "there is no such file; test/e2e has one"},
 	{"docs/repair.md", "kubectl gc repair -f", "the same"},
 	{"docs/repair.md", "kubectl apply -f repaired.yaml", "the same"},
-	{"docs/commands/README.md", "kubectl gc delete deployment/web -n shop", "it waits for a collector; docs/delete.md does it"},
-	{"docs/commands/README.md", "kubectl gc doctor", "it waits for half a minute; test/e2e does it"},
-	{"docs/commands/doctor.md", "kubectl gc doctor", "the same"},
+	{"docs/commands.md", "kubectl gc delete deployment/web -n shop", "it waits for a collector; docs/delete.md does it"},
+	{"docs/commands.md", "kubectl gc doctor", "it waits for half a minute; test/e2e does it"},
+	{"docs/commands.md#doctor", "kubectl gc doctor", "the same"},
 	{"docs/doctor.md", "kubectl gc doctor", "the same"},
 	{"docs/exit-codes.md", "kubectl gc audit --strict --settle", "the same"},
 	{"docs/exit-codes.md", "kubectl gc audit --settle", "the same"},
-	{"docs/commands/audit.md", "kubectl gc audit -o prometheus=", "there is no such folder; test/script writes such a file"},
+	{"docs/commands.md#audit", "kubectl gc audit -o prometheus=", "there is no such folder; test/script writes such a file"},
 	{"docs/controller.md", "kubectl gc controller", "it does not end; test/e2e runs it"},
 	{"docs/controller.md", "kubectl gc restore", "there are no such backups; test/e2e has some"},
-	{"docs/commands/controller.md", "kubectl gc controller", "it does not end; test/e2e runs it"},
+	{"docs/commands.md#controller", "kubectl gc controller", "it does not end; test/e2e runs it"},
 	{"docs/in-cluster/README.md", "GOOS=linux make", "it builds the program, as every test of it does"},
 	{"docs/in-cluster/README.md", "podman", "it pushes an image to a registry"},
 	{"docs/in-cluster/README.md", "skopeo", "it asks a registry"},
@@ -201,7 +201,7 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/in-cluster/README.md", "kubectl delete clusterrolebinding", "the same"},
 	{"docs/in-cluster/README.md", "kubectl label node", "the control plane of the test has no nodes"},
 	{"docs/in-cluster/README.md", "install", "it is for a node"},
-	{"docs/in-cluster/README.md", "kubectl gc audit --contexts prod", "the same as of docs/commands/audit.md"},
+	{"docs/in-cluster/README.md", "kubectl gc audit --contexts prod", "the same as of docs/commands.md#audit"},
 	{"docs/releasing.md", "make", "it builds goreleaser; test/krew does the same for one platform"},
 	{"docs/releasing.md", "git", "it publishes"},
 	{"docs/releasing.md", "cosign", "nothing was signed yet"},
@@ -217,11 +217,11 @@ var exitCodes = []struct {
 	why          string
 }{
 	{"docs/broken-collector.md", "kubectl gc repair -n shop", 1, "an API is down, so the scan afterwards is incomplete"},
-	{"docs/commands/collect.md", "kubectl gc collect --confirm", 4, "it is the digest of another plan"},
-	{"docs/commands/delete.md", "kubectl gc delete deployment/web -n shop --confirm", 4, "it is the digest of another plan"},
-	{"docs/commands/finalizer_remove.md", "kubectl gc finalizer remove pvc/import-scratch example.com/hold -n shop --confirm", 4, "it is the digest of another plan"},
-	{"docs/commands/repair.md", "kubectl gc repair --confirm", 4, "it is the digest of another plan"},
-	{"docs/commands/trace.md", "kubectl gc trace deploy/web", 1, "nobody has deleted it"},
+	{"docs/commands.md#collect", "kubectl gc collect --confirm", 4, "it is the digest of another plan"},
+	{"docs/commands.md#delete", "kubectl gc delete deployment/web -n shop --confirm", 4, "it is the digest of another plan"},
+	{"docs/commands.md#finalizer-remove", "kubectl gc finalizer remove pvc/import-scratch example.com/hold -n shop --confirm", 4, "it is the digest of another plan"},
+	{"docs/commands.md#repair", "kubectl gc repair --confirm", 4, "it is the digest of another plan"},
+	{"docs/commands.md#trace", "kubectl gc trace deploy/web", 1, "nobody has deleted it"},
 	{"docs/rules.md#unknown-owner-kind", "kubectl get crd | grep", 1, "there is no such kind: that is the point"},
 }
 

@@ -20,12 +20,12 @@ import (
 type visit struct {
 	*world
 	chapter
-	page       page
-	dir, home  string
-	env        []string
-	names      map[string]string // values on the page, with those of this run
-	lines      []string          // the chapter with the actual output
-	added      int               // difference to the number of lines of the page so far
+	page      page
+	dir, home string
+	env       []string
+	names     map[string]string // values on the page, with those of this run
+	lines     []string          // the chapter with the actual output
+	added     int               // difference to the number of lines of the page so far
 }
 
 // visit runs the commands of a chapter, block by block.

@@ -1,14 +1,14 @@
-// Command reference writes what comes from the program itself: the pages of the commands
-// (docs/commands), the reason codes (docs/reasons.md), the JSON Schemas (docs/schemas), and man pages.
+// Command reference writes what comes from the program itself: docs/commands.md, the reason codes
+// (docs/reasons.md), the JSON Schemas (docs/schemas), and man pages.
 //
-//	go run ./test/reference -markdown docs/commands
+//	go run ./test/reference -docs docs
 //	go run ./test/reference -man bin/man
 //
 // It is not part of the released program.
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
@@ -19,48 +19,46 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
-	"github.com/spf13/pflag"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd"
 )
 
 func main() {
-	markdown := flag.String("markdown", "", "write the pages of the commands into this folder, and everything else into the one above")
+	docs := flag.String("docs", "", "write the pages and the schemas into this folder")
 	man := flag.String("man", "", "write man pages into this folder")
 	flag.Parse()
-	if err := run(*markdown, *man); err != nil {
+	if err := run(*docs, *man); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func run(markdown, man string) error {
-	if markdown != "" {
+func run(docs, man string) error {
+	if docs != "" {
 		pages, err := pages("pkg")
 		if err != nil {
 			return err
 		}
-		for _, folder := range []string{markdown, filepath.Join(filepath.Dir(markdown), "schemas")} {
-			if err := os.RemoveAll(folder); err != nil { // and with it the pages of former commands
-				return err
-			}
-			if err := os.MkdirAll(folder, 0o755); err != nil {
-				return err
-			}
+		schemas := filepath.Join(docs, "schemas")
+		if err := os.RemoveAll(schemas); err != nil { // and with it those of former documents
+			return err
+		}
+		if err := os.MkdirAll(schemas, 0o755); err != nil {
+			return err
 		}
 		for name, text := range pages {
-			if err := os.WriteFile(filepath.Join(filepath.Dir(markdown), filepath.FromSlash(name)), []byte(text), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(docs, filepath.FromSlash(name)), []byte(text), 0o644); err != nil {
 				return fmt.Errorf("write %s: %w", name, err)
 			}
 		}
 	}
 	if man != "" {
-		root, err := commands()
-		if err != nil {
+		if err := os.MkdirAll(man, 0o755); err != nil {
 			return err
 		}
-		if err := os.MkdirAll(man, 0o755); err != nil {
+		root, err := commands()
+		if err != nil {
 			return err
 		}
 		return doc.GenManTree(root, &doc.GenManHeader{}, man)
@@ -68,10 +66,7 @@ func run(markdown, man string) error {
 	return nil
 }
 
-// templates are flags of all commands with machine formats.
-var templates = []string{"template", "allow-missing-template-keys"}
-
-// pages returns all pages, by their path in docs. sources is the folder of the program's packages.
+// pages returns all pages and schemas, by their path in docs. sources is the folder of the program's packages.
 func pages(sources string) (map[string]string, error) {
 	root, err := commands()
 	if err != nil {
@@ -86,40 +81,56 @@ func pages(sources string) (map[string]string, error) {
 		return nil, err
 	}
 	out["reasons.md"] = reasons
-	for _, c := range withSubcommands(root) {
-		var page bytes.Buffer
-		for _, name := range templates {
-			if f := c.Flags().Lookup(name); f != nil {
-				f.Hidden = true // the page of the shared flags has them
-			}
-		}
-		page.WriteString("<!-- Written by \"make docs\" from the commands themselves: change those. -->\n\n")
-		if err := doc.GenMarkdownCustom(c, &page, fileName); err != nil {
-			return nil, fmt.Errorf("write the page of %s: %w", c.CommandPath(), err)
-		}
-		text := strings.Replace(page.String(), "### Examples\n\n```\n", "### Examples\n\n```sh\n", 1)
-		text = strings.Replace(text, c.Short+"\n\n### Synopsis\n\n", "", 1) // the list of commands has it, and the text begins with it
-		for _, flags := range []*pflag.FlagSet{c.NonInheritedFlags(), c.InheritedFlags()} {
-			if flags.HasAvailableFlags() { // as help groups them
-				text = strings.Replace(text, flags.FlagUsages(), cli.FlagUsages(flags, 0), 1)
-			}
-		}
-		if c.Name() != "options" { // one page has the flags of all
-			text = strings.Replace(text, "### Options inherited from parent commands\n\n```\n"+cli.FlagUsages(c.InheritedFlags(), 0)+"```\n", "[kubectl gc options](options.md) has the flags of all commands.\n", 1)
-		}
-		if !c.HasParent() { // one page has the others
-			text = strings.Replace(text, cli.FlagUsages(c.NonInheritedFlags(), 0)+"```\n", cli.FlagUsages(c.LocalNonPersistentFlags(), 0)+"```\n\n[kubectl gc options](options.md) has the others.\n", 1)
-		}
-		text = strings.Replace(text, "\nAdvanced flags:\n```", "```", 1) // the hidden ones were all
-		if c.HasParent() && !c.HasSubCommands() {
-			text, _, _ = strings.Cut(text, "\n### SEE ALSO\n") // it has only the parent
-		}
-		if c.Name() == "options" {
-			text += "\nCommands with `-o jsonpath` also take `--template` and `--allow-missing-template-keys`, as kubectl does.\n"
-		}
-		out["commands/"+fileName(strings.ReplaceAll(c.CommandPath(), " ", "_")+".md")] = text
-	}
+	out["commands.md"] = commandsPage(root)
 	return out, nil
+}
+
+// commandsPage returns the page of all commands: what --help says, a section for each command. The list at
+// its beginning has the commands without subcommands, since the others only group these.
+func commandsPage(root *cobra.Command) string {
+	var list, sections strings.Builder
+	for _, c := range withSubcommands(root)[1:] {
+		if c.HasSubCommands() {
+			continue
+		}
+		name := strings.TrimPrefix(c.CommandPath(), root.CommandPath()+" ")
+		fmt.Fprintf(&list, "| [%s](#%s) | %s |\n", name, strings.ReplaceAll(name, " ", "-"), c.Short)
+		fmt.Fprintf(&sections, "\n## %s\n\n%s", name, section(c))
+	}
+	return fmt.Sprintf(commandsHead, section(root), list.String()) + sections.String()
+}
+
+const commandsHead = `<!-- Written by "make docs" from the commands themselves: change those. -->
+
+# Commands
+
+%s
+| command | what it does |
+| --- | --- |
+%s
+[options](#options) has the flags that every command takes. Commands with ` + "`-o jsonpath` also take `--template` and\n`--allow-missing-template-keys`" + `, as kubectl does.
+`
+
+// section returns what --help says about a command.
+func section(c *cobra.Command) string {
+	text := cmp.Or(c.Long, c.Short) + "\n"
+	if c.Example != "" {
+		text += "\n```sh\n" + c.Example + "\n```\n"
+	}
+	flags := c.LocalNonPersistentFlags()
+	if c.Name() == "options" {
+		flags = c.InheritedFlags()
+	}
+	for _, name := range []string{"template", "allow-missing-template-keys"} { // the page says once who has them
+		if f := flags.Lookup(name); f != nil {
+			f.Hidden = true
+		}
+	}
+	usage := c.UseLine() + "\n"
+	if flags.HasAvailableFlags() {
+		usage += "\n" + strings.TrimSuffix(cli.FlagUsages(flags, 0), "\nAdvanced flags:\n") // the hidden ones were all
+	}
+	return text + "\n```text\n" + usage + "```\n"
 }
 
 // withSubcommands returns a command and all commands below it.
@@ -132,14 +143,6 @@ func withSubcommands(c *cobra.Command) []*cobra.Command {
 		all = append(all, withSubcommands(sub)...)
 	}
 	return all
-}
-
-// fileName shortens the name that package doc gives to the page of a command.
-func fileName(long string) string {
-	if short, is := strings.CutPrefix(long, "kubectl_gc_"); is {
-		return short
-	}
-	return "README.md"
 }
 
 // commands returns the commands of the program in an environment without a user, with texts as

@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,16 +16,12 @@ func TestPagesAreUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err := filepath.Glob("../../docs/commands/*")
-	if err != nil {
-		t.Fatal(err)
-	}
 	schemas, err := filepath.Glob("../../docs/schemas/*")
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
-	for _, file := range slices.Concat(pages, schemas, []string{"../../docs/reasons.md"}) {
+	for _, file := range append(schemas, "../../docs/commands.md", "../../docs/reasons.md") {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
