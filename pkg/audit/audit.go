@@ -43,8 +43,8 @@ func Run(j *collector.Judge, o Options) (*Report, error) { return newRuleContext
 func newRuleContext(j *collector.Judge, o Options) *ruleContext {
 	out := &ruleContext{
 		graph: j.Graph(), judge: j, planner: repair.New(j), options: o,
-		model:    sync.OnceValue(func() *simulate.Model { return simulate.NewModel(j, simulate.Predicting) }),
-		possible: sync.OnceValue(func() *simulate.Result { return simulate.Run(j, simulate.Predicting, simulate.Bounds{}) }),
+		model:    sync.OnceValue(func() *simulate.Model { return simulate.NewModel(j, simulate.Cluster) }),
+		possible: sync.OnceValue(func() *simulate.Result { return simulate.Run(j, simulate.Cluster, simulate.Bounds{}) }),
 	}
 	out.holds = sync.OnceValue(func() *terminating.Diagnoser { return terminating.New(out.model(), out.after) })
 	return out

@@ -813,7 +813,7 @@ func TestOnlyAPIServicesOfOtherServersCountAsAggregated(t *testing.T) {
 		))
 		of := func(s *snapshot.Snapshot) []terminating.APIService {
 			judge := collector.NewJudge(graph.New(s))
-			return terminating.InState(simulate.NewModel(judge, simulate.Options{})).Of(judge.Graph().Find("Namespace/shop")).Namespace.APIServices
+			return terminating.InState(simulate.NewModel(judge, simulate.Own)).Of(judge.Graph().Find("Namespace/shop")).Namespace.APIServices
 		}
 		if diff := cmp.Diff([]terminating.APIService{{Name: "v1." + group, Aggregated: want}}, of(s)); diff != "" {
 			t.Error(diff)

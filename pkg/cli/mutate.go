@@ -474,8 +474,11 @@ func deletedButPresent(p *plan.Plan, done *execute.Report, after *graph.Graph) [
 // kube-controller-manager deletes because their Node is gone are left out.
 func stillTerminating(j Job, done *plan.Plan, after *collector.Judge, known graph.Set) []plan.Blocked {
 	g := after.Graph()
-	options := simulate.Options{Applying: true, Accepted: j.Options.AcceptedGaps}
-	holds := terminating.New(simulate.NewModel(after, options), func() *simulate.Model { return simulate.Run(after, options, simulate.Bounds{}).Model })
+	collects := simulate.Own.Accepting(j.Options.AcceptedGaps)
+	if j.LeavesRestToCollector {
+		collects = simulate.Cluster
+	}
+	holds := terminating.New(simulate.NewModel(after, collects), func() *simulate.Model { return simulate.Run(after, collects, simulate.Bounds{}).Model })
 	var out []plan.Blocked
 	for _, o := range done.Outcomes {
 		n := g.Find(o.Object.UID)

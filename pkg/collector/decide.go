@@ -9,13 +9,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Actor is the collector whose decisions are wanted.
+// Actor is the collector whose decisions are wanted. The zero value is none.
 type Actor int
 
 const (
 	// ActorClient is this program. It is more careful than the cluster's collector:
 	// see docs/differences.md.
-	ActorClient Actor = iota
+	ActorClient Actor = iota + 1
 	// ActorControllerManager is the cluster's own collector, errors included. It runs
 	// all the time, next to the other controllers of Kubernetes, and sees objects that
 	// a scan could not read.

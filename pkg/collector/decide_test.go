@@ -30,6 +30,7 @@ func (s input) decisionInput() collector.DecisionInput {
 		st.Terminating()(&o)
 	}
 	out := collector.DecisionInput{
+		Actor:  collector.ActorClient,
 		Object: &o, Dependents: s.dependents, Blockers: s.blockers, Deleting: s.deleting, Complete: func() bool { return !s.incomplete }, DeletedBeforeOwner: s.deletedBefore,
 	}
 	for i, word := range strings.Fields(s.verdicts) {

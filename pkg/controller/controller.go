@@ -20,7 +20,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -189,7 +188,9 @@ func (c *controller) collect(ctx context.Context, r *Round, changes monitor.Chan
 	if changes.Decidable == nil {
 		c.left = newLeftOut()
 	}
-	planned, err := c.planWithin(judge, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.within(judge.Graph(), changes.Decidable)}, Accepted: c.options.Accepted})
+	options := plan.CollectOptions(c.options.Accepted)
+	options.Bounds.Within = c.within(judge.Graph(), changes.Decidable)
+	planned, err := c.planWithin(judge, options)
 	if err != nil {
 		return err
 	}

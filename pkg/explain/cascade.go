@@ -63,7 +63,7 @@ func (b *builder) simulateDeletion() *simulate.Result {
 	} else {
 		bounds.Deletes = []simulate.Deletion{{Node: b.node, Policy: metav1.DeletePropagationBackground}}
 	}
-	return simulate.Run(b.judge, simulate.Options{Actor: collector.ActorControllerManager}, bounds)
+	return simulate.Run(b.judge, simulate.Cluster, bounds)
 }
 
 // addDeleted adds what a simulation deletes because its owners are in deleted, directly or

@@ -38,7 +38,7 @@ type Explainer struct {
 func NewExplainer(judge *collector.Judge) *Explainer {
 	e := &Explainer{
 		graph: judge.Graph(), judge: judge, planner: repair.New(judge),
-		initial: simulate.NewModel(judge, simulate.Predicting), result: simulate.Run(judge, simulate.Predicting, simulate.Bounds{}),
+		initial: simulate.NewModel(judge, simulate.Cluster), result: simulate.Run(judge, simulate.Cluster, simulate.Bounds{}),
 		transitions: map[graph.Node][]int{}, StuckAfter: terminating.DefaultStuckAfter,
 	}
 	for i := range e.result.Transitions {

@@ -26,7 +26,7 @@ func eachObject(t *testing.T, check func(t *rapid.T, g *graph.Graph, n graph.Nod
 			rapid.Check(t, func(t *rapid.T) {
 				g := graph.New(draw(t))
 				explainer := explain.NewExplainer(collector.NewJudge(g))
-				end := simulate.Run(collector.NewJudge(g), simulate.Options{Actor: collector.ActorControllerManager, Cautious: true}, simulate.Bounds{})
+				end := simulate.Run(collector.NewJudge(g), simulate.Cluster, simulate.Bounds{})
 				for n := range g.Listed() {
 					left := end.Model.Object(graph.Node(n))
 					if _, pending := end.ContentsPending[graph.Node(n)]; pending {
@@ -82,7 +82,7 @@ func TestTheExplanationOfADeletionNamesWhatHoldsIt(t *testing.T) {
 			return
 		}
 		j := collector.NewJudge(g)
-		h := terminating.New(simulate.NewModel(j, simulate.Predicting), func() *simulate.Model { return simulate.Run(j, simulate.Predicting, simulate.Bounds{}).Model }).Of(n)
+		h := terminating.New(simulate.NewModel(j, simulate.Cluster), func() *simulate.Model { return simulate.Run(j, simulate.Cluster, simulate.Bounds{}).Model }).Of(n)
 		said := []string{a.Headline}
 		for _, w := range a.WaitsFor {
 			said = append(said, w.Object.String(), w.Sentence)

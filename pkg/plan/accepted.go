@@ -14,14 +14,14 @@ import (
 // accepted returns the words that accept a gap of the scan, or one that may hide contents of
 // what the plan deletes.
 func accepted(g *graph.Graph, p *Plan, o Options) snapshot.AcceptedGaps {
-	if len(o.Accepted) == 0 {
+	if len(o.Predictor.Accepted) == 0 {
 		return nil
 	}
 	gaps := slices.Clone(p.Gaps)
 	for _, lost := range p.LostObjects {
 		gaps = append(gaps, g.View().ContentsGaps(lost.Object, nil)...)
 	}
-	return o.Accepted.Matching(gaps)
+	return o.Predictor.Accepted.Matching(gaps)
 }
 
 // markAccepted records at each step that the plan without accepted gaps lacks on which words

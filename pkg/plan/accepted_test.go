@@ -20,7 +20,7 @@ import (
 var noMetrics = Undiscovered("metrics.k8s.io", snapshot.Unavailable)
 
 func accepting(s *snapshot.Snapshot, words ...string) *plan.Plan {
-	return plan.New(collector.NewJudge(graph.New(s)), plan.Options{Mode: plan.Collect, Accepted: words})
+	return plan.New(collector.NewJudge(graph.New(s)), plan.CollectOptions(words))
 }
 
 // resting returns the steps of a plan, each with the accepted gaps that it depends on.
@@ -115,11 +115,11 @@ func TestDigestCoversAcceptedGaps(t *testing.T) {
 }
 
 func TestDeletionWithAcceptedGap(t *testing.T) {
-	for name, hand := range map[string]collector.Actor{"from here": collector.ActorClient, "by the cluster": collector.ActorControllerManager} {
+	for name, hand := range map[string]simulate.Predictor{"from here": simulate.Own, "by the cluster": simulate.Cluster} {
 		g := graph.New(New(Serving(TypesWithContents()...), Listing(Namespace("a"), ConfigMap("a/seen")), noSecrets))
 		o := plan.DeleteOptions(hand, simulate.Deletion{Node: g.Find("Namespace/a"), Policy: metav1.DeletePropagationBackground})
-		o.Accepted = snapshot.AcceptedGaps{"secrets"}
-		if p := plan.New(collector.NewJudge(g), o); len(p.Steps) != 1 || len(p.Blocked) != 0 || !slices.Equal(p.Steps[0].AcceptedGaps, o.Accepted) {
+		o.Predictor.Accepted = snapshot.AcceptedGaps{"secrets"}
+		if p := plan.New(collector.NewJudge(g), o); len(p.Steps) != 1 || len(p.Blocked) != 0 || !slices.Equal(p.Steps[0].AcceptedGaps, o.Predictor.Accepted) {
 			t.Errorf("%s: steps %+v, blocked %+v", name, p.Steps, p.Blocked)
 		}
 	}
@@ -140,7 +140,7 @@ func TestAcceptedGapNeverProvesAbsence(t *testing.T) {
 		}
 		g := graph.New(s)
 		judge := collector.NewJudge(g)
-		with, without := simulate.NewModel(judge, simulate.Options{Applying: true, Accepted: words}), simulate.NewModel(judge, simulate.Options{Applying: true})
+		with, without := simulate.NewModel(judge, simulate.Own.Accepting(words)), simulate.NewModel(judge, simulate.Own)
 		for n := range g.Listed() {
 			a, b := with.Verdicts(graph.Node(n)), without.Verdicts(graph.Node(n))
 			if !slices.Equal(a, b) {

@@ -16,12 +16,12 @@ import (
 func BenchmarkCollect(b *testing.B) {
 	st.Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
-		return func() { plan.New(collector.NewJudge(g), plan.Options{Mode: plan.Collect}) }
+		return func() { plan.New(collector.NewJudge(g), plan.CollectOptions(nil)) }
 	})
 }
 
 func BenchmarkDelete(b *testing.B) {
-	for name, hand := range map[string]collector.Actor{"ours": collector.ActorClient, "theirs": collector.ActorControllerManager} {
+	for name, hand := range map[string]simulate.Predictor{"ours": simulate.Own, "theirs": simulate.Cluster} {
 		for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
 			b.Run(name+"/"+string(policy), func(b *testing.B) {
 				st.Bench(b, func(s *snapshot.Snapshot) func() {

@@ -87,7 +87,7 @@ func (b *builder) undecidable(n graph.Node) (owner reason.Owner, ok bool) {
 // contentsGaps returns the gaps that may hide contents of a Namespace or CustomResourceDefinition, which
 // is then not deleted. What a file leaves out does not count: a plan from a file deletes nothing.
 func (b *builder) contentsGaps(n graph.Node) []snapshot.Gap {
-	gaps := b.graph.View().ContentsGaps(b.graph.Object(n).Identity, b.options.Accepted)
+	gaps := b.graph.View().ContentsGaps(b.graph.Object(n).Identity, b.options.Predictor.Accepted)
 	return slices.DeleteFunc(gaps, func(g snapshot.Gap) bool { return g.Reason == snapshot.NotInFile })
 }
 

@@ -14,29 +14,32 @@ import (
 
 // Options select what a plan is for and how far it goes.
 type Options struct {
-	Mode   Mode
-	Bounds simulate.Bounds
-	Actor  collector.Actor // who does everything except requested deletions
-	// Accepted are the words for gaps that a person accepted.
-	Accepted snapshot.AcceptedGaps
+	Mode      Mode
+	Bounds    simulate.Bounds
+	Predictor simulate.Predictor // of everything except requested deletions
+}
+
+// CollectOptions returns the options of a plan for a pass of this program over everything, if these gaps are accepted.
+func CollectOptions(accepted snapshot.AcceptedGaps) Options {
+	return Options{Mode: Collect, Predictor: simulate.Own.Accepting(accepted)}
 }
 
 // DeleteOptions returns the options of a plan for those deletions and what follows from them.
-func DeleteOptions(actor collector.Actor, deletes ...simulate.Deletion) Options {
-	return Options{Mode: Delete, Actor: actor, Bounds: simulate.Bounds{Roots: simulate.NoRoots, Deletes: deletes}}
+func DeleteOptions(p simulate.Predictor, deletes ...simulate.Deletion) Options {
+	return Options{Mode: Delete, Predictor: p, Bounds: simulate.Bounds{Roots: simulate.NoRoots, Deletes: deletes}}
 }
 
 // FinalizerOptions returns the options of a plan that removes a finalizer from a terminating
 // object, and of what the cluster's own garbage collector does then.
-func FinalizerOptions(n graph.Node, finalizer string) Options {
-	return Options{Mode: FinalizerRemoval, Actor: collector.ActorControllerManager, Bounds: simulate.Bounds{
+func FinalizerOptions(n graph.Node, finalizer string, accepted snapshot.AcceptedGaps) Options {
+	return Options{Mode: FinalizerRemoval, Predictor: simulate.Cluster.Accepting(accepted), Bounds: simulate.Bounds{
 		Roots: simulate.NoRoots, Removal: simulate.FinalizerRemoval{Node: n, Finalizer: finalizer},
 	}}
 }
 
-// Remaining plans what is left of the work of an earlier plan: what the options' actor still does
+// Remaining plans what is left of the work of an earlier plan: what the predictor's collector still does
 // with its objects, and with their dependents if withDependents is set.
-func Remaining(done *Plan, j *collector.Judge, o Options, withDependents bool) *Plan {
+func Remaining(done *Plan, j *collector.Judge, p simulate.Predictor, withDependents bool) *Plan {
 	g := j.Graph()
 	planned, concerned := graph.NewSet(g), graph.NewSet(g)
 	var deleted []graph.Node
@@ -53,8 +56,7 @@ func Remaining(done *Plan, j *collector.Judge, o Options, withDependents bool) *
 	for _, n := range planned.Nodes() {
 		concerned.Add(n)
 	}
-	o.Mode, o.Bounds = Collect, simulate.Bounds{Roots: concerned.Has}
-	out := New(j, o)
+	out := New(j, Options{Mode: Collect, Predictor: p, Bounds: simulate.Bounds{Roots: concerned.Has}})
 	out.Steps = slices.DeleteFunc(out.Steps, func(s Step) bool { return !concerned.Has(g.Find(s.Object.UID)) })
 	out.Blocked = slices.DeleteFunc(out.Blocked, func(b Blocked) bool { return !planned.Has(g.Find(b.Object.UID)) })
 	out.LostObjects = out.lostObjects()
@@ -66,7 +68,7 @@ func Remaining(done *Plan, j *collector.Judge, o Options, withDependents bool) *
 func New(j *collector.Judge, o Options) *Plan {
 	p := build(j, o)
 	if p.AcceptedGaps = accepted(j.Graph(), p, o); len(p.AcceptedGaps) > 0 {
-		o.Accepted = nil
+		o.Predictor = o.Predictor.Accepting(nil)
 		markAccepted(j.Graph(), p, build(j, o))
 	}
 	return p
@@ -95,9 +97,7 @@ func build(j *collector.Judge, o Options) *Plan {
 
 // buildOnce builds the plan of the deletions that are not refused yet.
 func (b *builder) buildOnce() *Plan {
-	actor := b.options.Actor
-	model := simulate.Options{Actor: actor, Applying: actor == collector.ActorClient, Accepted: b.options.Accepted}
-	b.result = simulate.Run(b.judge, model, b.options.Bounds)
+	b.result = simulate.Run(b.judge, b.options.Predictor, b.options.Bounds)
 	scan := b.graph.Snapshot()
 	p := &Plan{
 		Mode: b.options.Mode, Complete: scan.Complete(), Gaps: distinct(scan.Gaps),

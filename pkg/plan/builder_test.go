@@ -17,7 +17,7 @@ import (
 )
 
 func planOf(parts ...Part) *plan.Plan {
-	return plan.New(collector.NewJudge(graph.New(New(parts...))), plan.Options{Mode: plan.Collect})
+	return plan.New(collector.NewJudge(graph.New(New(parts...))), plan.CollectOptions(nil))
 }
 
 // told returns a line per step: action, object and reason.
@@ -205,7 +205,7 @@ func TestBounds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := []string{}
-			for _, s := range plan.New(collector.NewJudge(g), plan.Options{Bounds: c.bounds}).Steps {
+			for _, s := range plan.New(collector.NewJudge(g), plan.Options{Predictor: simulate.Own, Bounds: c.bounds}).Steps {
 				got = append(got, fmt.Sprintf("%s %s", s.Action, s.Object.Name))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {

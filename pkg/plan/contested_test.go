@@ -28,7 +28,7 @@ func contested() *snapshot.Snapshot {
 const contention = "Aaa zzz/x (lie.example.com/v1) and Deployment shop/web (apps/v1) are different objects with the same UID u"
 
 func TestCollectKeepsObjectsThatShareAUID(t *testing.T) {
-	p := plan.New(collector.NewJudge(graph.New(contested())), plan.Options{Mode: plan.Collect})
+	p := plan.New(collector.NewJudge(graph.New(contested())), plan.CollectOptions(nil))
 	if len(p.Steps) != 0 || p.Complete {
 		t.Errorf("got %+v, complete: %v", p.Steps, p.Complete)
 	}
@@ -38,7 +38,7 @@ func TestCollectKeepsObjectsThatShareAUID(t *testing.T) {
 }
 
 func TestDeletionOfSharedUIDIsBlocked(t *testing.T) {
-	for name, hand := range map[string]collector.Actor{"from here": collector.ActorClient, "by the cluster": collector.ActorControllerManager} {
+	for name, hand := range map[string]simulate.Predictor{"from here": simulate.Own, "by the cluster": simulate.Cluster} {
 		t.Run(name, func(t *testing.T) {
 			g := graph.New(contested())
 			p := plan.New(collector.NewJudge(g), plan.DeleteOptions(hand, simulate.Deletion{Node: g.Find("u"), Policy: metav1.DeletePropagationBackground}))

@@ -34,7 +34,7 @@ func deleting(s *snapshot.Snapshot, policy metav1.DeletionPropagation, targets .
 	for _, t := range targets {
 		deletes = append(deletes, simulate.Deletion{Node: g.Find(t.UID), Policy: policy})
 	}
-	return plan.New(collector.NewJudge(g), plan.DeleteOptions(collector.ActorControllerManager, deletes...))
+	return plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Cluster, deletes...))
 }
 
 // predicted returns a line for everything in a plan except its steps.
@@ -402,7 +402,7 @@ func TestPlanKeepsTheRequestedGracePeriod(t *testing.T) {
 	pod := Pod("a/pod", Running())
 	g := graph.New(New(Listing(pod, ConfigMap("a/x", OwnedBy(pod)))))
 	in := func(grace *int64) *plan.Plan {
-		return plan.New(collector.NewJudge(g), plan.DeleteOptions(collector.ActorControllerManager, simulate.Deletion{Node: g.Find(pod.UID), Policy: inBackground, GraceSeconds: grace}))
+		return plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Cluster, simulate.Deletion{Node: g.Find(pod.UID), Policy: inBackground, GraceSeconds: grace}))
 	}
 	forced := in(new(int64))
 	if s := forced.Steps[0]; s.Deletion.GraceSeconds == nil || *s.Deletion.GraceSeconds != 0 || s.Deletion.WaitsForKubelet {
@@ -485,7 +485,7 @@ func TestRandomDeletions(t *testing.T) {
 				t.Errorf("%s is blocked, and %s", b.Object, at)
 			}
 		}
-		left := plan.Remaining(p, collector.NewJudge(graph.New(s)), plan.Options{Actor: collector.ActorClient}, false)
+		left := plan.Remaining(p, collector.NewJudge(graph.New(s)), simulate.Own, false)
 		for _, of := range []*plan.Plan{p, left} {
 			lost := of.LostObjects
 			for i := range of.Steps {

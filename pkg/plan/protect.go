@@ -18,27 +18,27 @@ import (
 // round are reported as such.
 const maxRounds = 5
 
-// protect leaves out the repair of objects that the garbage collector would delete, or might
-// delete, only because of the repair. If leaving one out does not save it, because other
-// repairs get it deleted, it is repaired all the same. protect returns what the garbage
+// protect leaves out the repair of objects that the cluster's own garbage collector, or this program as the collector, would
+// delete, or might, only because of the repair. If leaving one out does not save it, because other
+// repairs get it deleted, it is repaired all the same. protect returns what the cluster's garbage
 // collector would do with each object without any repair.
 func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 	unrepaired := map[graph.Node]collector.Consequence{}
 	if len(r.wanted) == 0 {
 		return unrepaired
 	}
-	model := simulate.NewModel(r.judge, simulate.Options{})
+	r.leaveUnwatchedOwners()
+	model := simulate.NewModel(r.judge, simulate.Cluster)
+	without := r.simulateRepaired(r.graph.Snapshot(), nil)
+	today := without[0].result
 	for n := range r.wanted {
 		unrepaired[n] = consequence(r.graph.Object(n), model.Verdicts(n))
-	}
-	without := simulate.Run(r.judge, simulate.Options{}, simulate.Bounds{})
-	for n := range r.wanted {
-		if without.Deletes(n) && !r.graph.Object(n).Terminating() {
+		if today.Deletes(n) && !r.graph.Object(n).Terminating() {
 			unrepaired[n] = collector.ConsequenceDelete
 		}
 	}
 	var worst *snapshot.Snapshot // nil if the scan is complete
-	var worstWithout builder
+	var worstWithout []builder
 	affected := map[graph.Node]bool{} // deleted in the worst case, and only because of the repair
 	if scan := r.graph.Snapshot(); !scan.Complete() {
 		worst = worstCase(scan)
@@ -47,26 +47,26 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 	leftOut, forced := map[graph.Node]repairWork{}, map[graph.Node]bool{}
 	for round := 1; ; round++ {
 		with := r.simulateRepaired(r.graph.Snapshot(), r.wanted)
-		lost := r.lost(with)
+		lost := r.lost(with[0])
 		if worst != nil {
 			with := r.simulateRepaired(worst, r.wanted)
 			for n := range r.wanted {
-				affected[n] = affected[n] || r.deletedAfter(n, with) && !r.deletedAfter(n, worstWithout)
+				affected[n] = affected[n] || today.Terminates(n) == simulate.Never && r.worse(n, worstWithout, with)
 			}
 		}
 		harmed := slices.DeleteFunc(r.nodes(), func(n graph.Node) bool {
-			return lost[n] == nil && !affected[n] || without.Deletes(n) || forced[n]
+			return forced[n] || !affected[n] && !r.worse(n, without, with)
 		})
-		notSaved := slices.DeleteFunc(slices.Sorted(maps.Keys(leftOut)), func(n graph.Node) bool { return !r.deletedAfter(n, with) })
+		notSaved := slices.DeleteFunc(slices.Sorted(maps.Keys(leftOut)), func(n graph.Node) bool { return !r.worse(n, without, with) })
 		if len(harmed)+len(notSaved) == 0 || round == maxRounds {
-			r.released = r.completedDeletions(without.Model, with)
+			r.released = r.completedDeletions(today.Model, with[0])
 			for n := range leftOut {
 				r.blocked[n] = append(r.blocked[n], reason.RepairWouldDelete.Of(affected[n]))
 			}
 			for n, why := range lost {
 				r.blocked[n] = append(r.blocked[n], reason.DeletedDespiteRepair.Of(reason.Nested{Reason: why}, forced[n]))
 			}
-			r.reportDoubts(with, lost, unrepaired)
+			r.reportDoubts(with[0], lost, unrepaired)
 			return unrepaired
 		}
 		for _, n := range harmed {
@@ -80,6 +80,32 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 	}
 }
 
+// leaveUnwatchedOwners leaves out the repair of objects that refer to an owner of a type that the collector does not watch, or would
+// after the repair, if that has owners itself. The collector knows such an owner by the first reference that it sees: once a wrong
+// one is out of the way, it may find the owner, and that it has to go (docs/gc-semantics.md#virtual-owners).
+func (r *repairBuilder) leaveUnwatchedOwners() {
+	hidden := func(o *object.Object) bool {
+		if o == nil || o.Terminating() || len(o.Owners) == 0 {
+			return false
+		}
+		m, served := r.graph.View().Map(o.APIVersion, o.Kind)
+		return served && !m.Type.Monitored()
+	}
+	for _, n := range r.nodes() {
+		for i, j := range r.judge.Object(n) {
+			owner := r.graph.Object(r.graph.Owners(n)[i])
+			if !hidden(owner) {
+				owner = j.NameHolder
+			}
+			if hidden(owner) {
+				r.blocked[n] = append(r.blocked[n], reason.RepairMayDeleteOwner.Of(owner.Identity))
+				delete(r.wanted, n)
+				break
+			}
+		}
+	}
+}
+
 // reportDoubts reports the objects that are repaired so that they stay, and that the garbage collector deletes
 // all the same in some order of events. lost are those that are reported already.
 func (r *repairBuilder) reportDoubts(with builder, lost map[graph.Node]reason.Reason, unrepaired map[graph.Node]collector.Consequence) {
@@ -87,10 +113,9 @@ func (r *repairBuilder) reportDoubts(with builder, lost map[graph.Node]reason.Re
 	if len(saved) == 0 {
 		return
 	}
-	possible := simulate.Run(with.judge, simulate.Predicting, simulate.Bounds{})
 	for _, n := range saved {
-		if m := with.graph.Find(r.graph.UID(n)); possible.Terminates(m) != simulate.Never {
-			r.blocked[n] = append(r.blocked[n], reason.PerhapsDeletedDespiteRepair.Of(reason.Nested{Reason: possible.Reason(m)}))
+		if m := with.graph.Find(r.graph.UID(n)); with.result.Terminates(m) != simulate.Never {
+			r.blocked[n] = append(r.blocked[n], reason.PerhapsDeletedDespiteRepair.Of(reason.Nested{Reason: with.result.Reason(m)}))
 		}
 	}
 }
@@ -106,9 +131,9 @@ func consequence(o *object.Object, verdicts []collector.Verdict) collector.Conse
 	return collector.ConsequenceNone
 }
 
-// simulateRepaired simulates the garbage collector after these repairs of a scan of the same
-// objects. The model has its own graph, whose nodes of unlisted objects may differ.
-func (r *repairBuilder) simulateRepaired(scan *snapshot.Snapshot, repairs map[graph.Node]repairWork) builder {
+// simulateRepaired simulates the cluster's own garbage collector, and then this program as the collector, after these
+// repairs of a scan of the same objects. The models have their own graph, whose nodes of unlisted objects may differ.
+func (r *repairBuilder) simulateRepaired(scan *snapshot.Snapshot, repairs map[graph.Node]repairWork) []builder {
 	repaired := *scan
 	repaired.Objects = slices.Clone(repaired.Objects)
 	for n, wanted := range repairs {
@@ -119,12 +144,26 @@ func (r *repairBuilder) simulateRepaired(scan *snapshot.Snapshot, repairs map[gr
 	}
 	g := graph.New(&repaired)
 	judge := collector.NewJudge(g)
-	return builder{graph: g, judge: judge, result: simulate.Run(judge, simulate.Options{}, simulate.Bounds{})}
+	var out []builder
+	for _, p := range []simulate.Predictor{simulate.Cluster, simulate.Own} {
+		out = append(out, builder{graph: g, judge: judge, result: simulate.Run(judge, p, simulate.Bounds{})})
+	}
+	return out
 }
 
-// deletedAfter reports whether an object is deleted or terminating after a repair.
-func (r *repairBuilder) deletedAfter(n graph.Node, with builder) bool {
-	return with.result.Deletes(with.graph.Find(r.graph.UID(n)))
+// worse reports whether a repair makes the deletion of an object more certain for either collector. before and
+// after are of simulateRepaired.
+func (r *repairBuilder) worse(n graph.Node, before, after []builder) bool {
+	for i := range before {
+		if after[i].terminates(r.graph.UID(n)) > before[i].terminates(r.graph.UID(n)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *builder) terminates(uid types.UID) simulate.Certainty {
+	return b.result.Terminates(b.graph.Find(uid))
 }
 
 // completedDeletions returns the terminating owners that only the repair lets go.
@@ -144,7 +183,7 @@ func (r *repairBuilder) completedDeletions(without *simulate.Model, with builder
 func (r *repairBuilder) lost(with builder) map[graph.Node]reason.Reason {
 	out := map[graph.Node]reason.Reason{}
 	for n := range r.wanted {
-		if r.deletedAfter(n, with) && !r.graph.Object(n).Terminating() {
+		if with.result.Deletes(with.graph.Find(r.graph.UID(n))) && !r.graph.Object(n).Terminating() {
 			out[n] = reason.ContentsDeleted
 		}
 	}

@@ -46,11 +46,11 @@ func TestCollectKeepsUnlistedContents(t *testing.T) {
 		"a definition whose instances cannot be read": {append(kindIsGarbage, noWidgets), "widgets.example.com", hiddenWidgets},
 	} {
 		t.Run(name, func(t *testing.T) {
-			isBlocked(t, plan.New(collector.NewJudge(graph.New(New(c.parts...))), plan.Options{Mode: plan.Collect}), c.keeps, c.cause)
+			isBlocked(t, plan.New(collector.NewJudge(graph.New(New(c.parts...))), plan.CollectOptions(nil)), c.keeps, c.cause)
 		})
 	}
 	for name, parts := range map[string][]Part{"a namespace": spaceIsGarbage, "a definition": kindIsGarbage} {
-		if p := plan.New(collector.NewJudge(graph.New(New(parts...))), plan.Options{Mode: plan.Collect}); len(p.Steps) != 1 || len(p.Blocked) != 0 {
+		if p := plan.New(collector.NewJudge(graph.New(New(parts...))), plan.CollectOptions(nil)); len(p.Steps) != 1 || len(p.Blocked) != 0 {
 			t.Errorf("%s that was seen whole: %+v, blocked %+v", name, p.Steps, p.Blocked)
 		}
 	}
@@ -83,8 +83,8 @@ func TestDeletionOfUnlistedContentsIsBlocked(t *testing.T) {
 			for _, policy := range []metav1.DeletionPropagation{inBackground, inForeground} {
 				g := graph.New(s)
 				deletes := simulate.Deletion{Node: g.Find(c.target.UID), Policy: policy}
-				isBlocked(t, plan.New(collector.NewJudge(g), plan.DeleteOptions(collector.ActorControllerManager, deletes)), c.blocked, c.theirs)
-				changed := plan.New(collector.NewJudge(g), plan.DeleteOptions(collector.ActorClient, deletes))
+				isBlocked(t, plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Cluster, deletes)), c.blocked, c.theirs)
+				changed := plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Own, deletes))
 				if !c.oursGoesAhead {
 					isBlocked(t, changed, c.blocked, c.ours)
 					continue
@@ -102,7 +102,7 @@ func TestDeletionOfUnlistedContentsIsBlocked(t *testing.T) {
 func TestOtherDeletionsAreNotBlocked(t *testing.T) {
 	root, other := Node("root"), Node("other")
 	g := graph.New(New(Serving(TypesWithContents()...), Listing(root, other, Namespace("a", OwnedBy(root))), noSecrets))
-	p := plan.New(collector.NewJudge(g), plan.DeleteOptions(collector.ActorControllerManager,
+	p := plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Cluster,
 		simulate.Deletion{Node: g.Find(root.UID), Policy: inBackground}, simulate.Deletion{Node: g.Find(other.UID), Policy: inBackground}))
 	if len(p.Steps) != 1 || p.Steps[0].Object.Name != "other" || len(p.Blocked) != 1 || p.Blocked[0].Object.Name != "root" {
 		t.Errorf("steps %+v, blocked %+v", p.Steps, p.Blocked)
@@ -113,7 +113,7 @@ func TestRandomPlansKeepUnlistedContents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Draw(t)
 		view := snapshot.NewView(s)
-		for _, step := range plan.New(collector.NewJudge(graph.New(s)), plan.Options{Mode: plan.Collect}).Steps {
+		for _, step := range plan.New(collector.NewJudge(graph.New(s)), plan.CollectOptions(nil)).Steps {
 			if of := step.Object.Identity; step.Action == plan.ActionDelete && len(view.ContentsGaps(of, nil)) > 0 {
 				t.Errorf("%s is deleted, and what is in it was not all listed", of)
 			}

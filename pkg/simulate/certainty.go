@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// Certainty is in which orders of events something happens. All are alike, unless the actor is
-// ActorControllerManager.
+// Certainty is in which orders of events something happens. All are alike, unless the
+// predictor is Cluster.
 type Certainty uint8
 
 // The certainties.

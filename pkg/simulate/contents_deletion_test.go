@@ -90,8 +90,8 @@ func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 			moves: []string{"1 delete widgets.example.com Background"}, left: []string{"w gone", "widgets.example.com terminating x/y"}, stuck: []string{"widgets.example.com: widgets.example.com held"},
 		},
 		{
-			name: "where not everything was seen nobody can say that anything is empty", seen: append(in(shop(), st.Secret("shop/s"), st.ConfigMap("other/c", st.OwnedBy(st.Namespace("shop")))), st.Unlisted("pods")),
-			moves: []string{"1 delete shop Background"}, left: []string{"s gone", "shop terminating"}, stuck: []string{"shop: shop contents deleting"},
+			name: "where not everything was seen nobody can say that anything is empty", seen: append(in(st.Namespace("shop"), st.Secret("shop/s"), st.ConfigMap("other/c", st.OwnedBy(st.Namespace("shop")))), st.Unlisted("pods")),
+			deleted: []deletion{{st.Namespace("shop").UID, inBackground}}, left: []string{"shop terminating"}, stuck: []string{"shop: shop contents deleting"},
 		},
 	})
 
@@ -159,7 +159,7 @@ func TestTerminatingNamespaceMayStayForWhatItReports(t *testing.T) {
 			shop := st.Namespace("shop", append(c.status, st.Terminating())...)
 			s := st.New(st.Serving(st.TypesWithContents()...), st.Listing(shop, st.ConfigMap("shop/c"), st.Secret("other/s", st.OwnedBy(shop))))
 			judge := collector.NewJudge(graph.New(s))
-			result := simulate.Run(judge, simulate.Predicting, simulate.Bounds{})
+			result := simulate.Run(judge, simulate.Cluster, simulate.Bounds{})
 			n, dependent := judge.Graph().Find(shop.UID), judge.Graph().Find("Secret/other/s")
 			if got := result.Model.Object(n) == nil; got != c.vanishes {
 				t.Errorf("it vanishes in the simulation: %v, want %v", got, c.vanishes)

@@ -45,7 +45,7 @@ func TestReferenceToAContestedUIDNeedsItsOwnLookup(t *testing.T) {
 			if got := judge.Object(n)[0].Verdict; got != c.want {
 				t.Errorf("the verdict is %s, want %s", got, c.want)
 			}
-			if got := simulate.NewModel(judge, simulate.Options{}).Verdicts(n)[0]; got != c.actsOn {
+			if got := simulate.NewModel(judge, simulate.Own).Verdicts(n)[0]; got != c.actsOn {
 				t.Errorf("acts on %s, want %s", got, c.actsOn)
 			}
 		})
@@ -62,7 +62,7 @@ func TestContestedObjectProvesNothingAboutOtherUIDs(t *testing.T) {
 
 func TestDeletedContestedObjectLeavesDependentsSolid(t *testing.T) {
 	g := contesting(st.Found(web))
-	m := simulate.NewModel(collector.NewJudge(g), simulate.Options{})
+	m := simulate.NewModel(collector.NewJudge(g), simulate.Own)
 	m.SetObserved(g.Find("u"), nil, nil)
 	if got := m.Decide(g.Find(owned.UID)); got.NoAction != collector.AllOwnersSolid {
 		t.Errorf("got %+v", got)
@@ -122,7 +122,7 @@ func TestSimulateNeverChangesContestedObjects(t *testing.T) {
 		if rapid.Bool().Draw(t, "asked") {
 			deletes = append(deletes, simulate.Deletion{Node: n, Policy: metav1.DeletePropagationBackground})
 		}
-		result := simulate.Run(judge, simulate.Options{Actor: actor}, simulate.Bounds{Deletes: deletes})
+		result := simulate.Run(judge, simulate.Predictor{Actor: actor}, simulate.Bounds{Deletes: deletes})
 		if slices.ContainsFunc(result.Transitions, func(m simulate.Transition) bool { return m.Node == n }) || result.Model.Changed(n) {
 			t.Fatalf("%s is moved", g.Object(n))
 		}

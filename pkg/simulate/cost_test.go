@@ -153,7 +153,7 @@ func cost(s *snapshot.Snapshot) (allocations float64, touches int) {
 	judge := collector.NewJudge(g)
 	run := func() {
 		touches = 0
-		m := simulate.NewModel(judge, simulate.Options{})
+		m := simulate.NewModel(judge, simulate.Own)
 		c := simulate.RunFrom(m, simulate.Bounds{Within: func(graph.Node) bool { touches++; return true }})
 		rootCauses(c)
 	}
@@ -199,7 +199,7 @@ func simulated(b *testing.B, s *snapshot.Snapshot, bounds simulate.Bounds) {
 	judge := collector.NewJudge(g)
 	b.ReportAllocs()
 	for b.Loop() {
-		rootCauses(simulate.Run(judge, simulate.Options{}, bounds))
+		rootCauses(simulate.Run(judge, simulate.Own, bounds))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s.Objects)), "ns/object")
 }
@@ -208,6 +208,6 @@ func BenchmarkShapes(b *testing.B) {
 	st.Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
 		judge := collector.NewJudge(g)
-		return func() { rootCauses(simulate.Run(judge, simulate.Options{}, simulate.Bounds{})) }
+		return func() { rootCauses(simulate.Run(judge, simulate.Own, simulate.Bounds{})) }
 	})
 }

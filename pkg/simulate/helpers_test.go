@@ -57,7 +57,7 @@ func livesAt(view *snapshot.View, o object.Object, c snapshot.Coordinates) bool 
 // modelOf returns a model of a snapshot.
 func modelOf(s *snapshot.Snapshot) *simulate.Model {
 	g := graph.New(s)
-	return simulate.NewModel(collector.NewJudge(g), simulate.Options{})
+	return simulate.NewModel(collector.NewJudge(g), simulate.Own)
 }
 
 // simulateAll simulates a snapshot without bounds.

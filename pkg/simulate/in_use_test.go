@@ -76,7 +76,7 @@ func TestInUseNamesWhatEachFinalizerProtectsItsObjectFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := graph.New(st.New(st.Serving(served...), st.Listing(append(c.others, c.protected)...)))
-			found := simulate.NewModel(collector.NewJudge(g), simulate.Options{}).InUse(g.Find(c.protected.UID), c.finalizer)
+			found := simulate.NewModel(collector.NewJudge(g), simulate.Own).InUse(g.Find(c.protected.UID), c.finalizer)
 			got := ""
 			if found.Any() {
 				got = found.Phrase()

@@ -66,7 +66,7 @@ func TestDeletedByAndReplacement(t *testing.T) {
 				account, node, deployment, cron, set, job, Object("argoproj.io/v1alpha1", "CronWorkflow", "a/cw"), Object("tekton.dev/v1", "PipelineRun", "a/pr"), c.object,
 			}
 			judge := collector.NewJudge(graph.New(New(Serving(accounts), Listing(all...))))
-			m := simulate.NewModel(judge, simulate.Predicting)
+			m := simulate.NewModel(judge, simulate.Cluster)
 			n := judge.Graph().Find(c.object.UID)
 			why, certain := m.DeletedBy(n)
 			if got := reason.Message(why); got != c.deletes || certain != c.certain {

@@ -15,10 +15,13 @@ import (
 // Apply, SetState and SetObserved change it. Its other methods are safe for concurrent
 // use as long as nothing changes it.
 type Model struct {
-	graph   *graph.Graph
-	judge   *collector.Judge
-	options Options
-	taken   time.Time
+	graph     *graph.Graph
+	judge     *collector.Judge
+	predictor Predictor
+	// requested reports that somebody requested changes. Then the cluster's own collector is taken to know every dependent
+	// of what goes, also those that the scan could not list: otherwise a preview would keep what is deleted.
+	requested bool
+	taken     time.Time
 	// These are computed on first use: whether every possible dependent was listed, and the indexes of
 	// contents and of users.
 	complete func() bool
@@ -38,29 +41,11 @@ type Model struct {
 	simulation *simulation // learns of changes; nil unless it is running
 }
 
-// Options select whose decisions a model makes. The zero value predicts what this program
-// does as the collector.
-type Options struct {
-	Actor collector.Actor
-	// Applying reports that the model decides what ActorClient does, and does not only
-	// predict it. Then it keeps a Namespace or CustomResourceDefinition whose contents were
-	// not all listed.
-	Applying bool
-	// Cautious reports that the collector's finalizers stay on an object whose dependents were
-	// not all listed. ActorClient is always cautious.
-	Cautious bool
-	Accepted snapshot.AcceptedGaps // gaps that the model ignores
-}
-
-// Predicting are the options for what the cluster's own collector does with the scanned objects,
-// if nobody deletes anything.
-var Predicting = Options{Actor: collector.ActorControllerManager, Cautious: true}
-
 // NewModel returns a model in the snapshot's state.
-func NewModel(j *collector.Judge, o Options) *Model {
+func NewModel(j *collector.Judge, p Predictor) *Model {
 	g := j.Graph()
 	m := &Model{
-		graph: g, judge: j, options: o, taken: g.Snapshot().Taken,
+		graph: g, judge: j, predictor: p, taken: g.Snapshot().Taken,
 		dependents: make([]int32, g.Len()), blockers: make([]int32, g.Len()), deleting: make([]int32, g.Len()), begun: make([]bool, g.Len()),
 	}
 	for n := graph.Node(0); g.Object(n) != nil; n++ {
@@ -70,7 +55,7 @@ func NewModel(j *collector.Judge, o Options) *Model {
 	m.contents = sync.OnceValue(func() *contentsIndex { return newContentsIndex(g) })
 	m.users = sync.OnceValue(func() *usersIndex { return newUsersIndex(g) })
 	m.complete = sync.OnceValue(func() bool {
-		return o.Actor == collector.ActorControllerManager && !o.Cautious || dependentsListed(g, o.Accepted)
+		return p.cluster() && m.requested || dependentsListed(g, p.Accepted)
 	})
 	for n := range g.Listed() {
 		m.count(graph.Node(n), m.now[n], 1)
@@ -136,7 +121,7 @@ func (m *Model) actsOn(n graph.Node) bool {
 	if o == nil || int(n) < m.graph.Listed() {
 		return o != nil
 	}
-	return m.options.Actor == collector.ActorControllerManager && !o.Terminating() && m.graph.KnownToCollector(n)
+	return m.predictor.cluster() && !o.Terminating() && m.graph.KnownToCollector(n)
 }
 
 // Changed reports whether the state of a node differs from the snapshot's.
@@ -167,7 +152,7 @@ func (m *Model) currentVerdict(v collector.Verdict, owner graph.Node) collector.
 		return collector.VerdictSolid
 	case first != nil && first.Contested: // one of several objects with the UID; the reference may mean another
 		return v
-	case m.options.Actor == collector.ActorClient && v == collector.VerdictSolid && m.graph.Virtual(owner) && now != nil && !m.graph.Watched(owner):
+	case !m.predictor.cluster() && v == collector.VerdictSolid && m.graph.Virtual(owner) && now != nil && !m.graph.Watched(owner):
 		return v
 	case v != collector.VerdictDangling && now != nil && now.DeletingDependents(): // also of an owner that was only looked up
 		return collector.VerdictWaiting
@@ -194,7 +179,7 @@ func (m *Model) judged(n graph.Node) []collector.Verdict {
 // collector errs. It verifies a waiting owner before it deletes a dependent, and it cannot
 // verify one whose UID is contested.
 func (m *Model) verdict(j collector.Judgement) collector.Verdict {
-	client := m.options.Actor == collector.ActorClient
+	client := !m.predictor.cluster()
 	switch {
 	case client && (j.NamesListKind() || j.Verdict == collector.VerdictWaiting && j.UIDHolder.Contested):
 		return collector.VerdictUnknown
@@ -231,7 +216,7 @@ func (m *Model) orphanRejected(owner graph.Node) graph.Node {
 // decide is Decide without the check whether the API server rejects the patches that orphan dependents.
 func (m *Model) decide(n graph.Node) collector.Decision {
 	o := m.Object(n)
-	in := collector.DecisionInput{Object: o, Actor: m.options.Actor}
+	in := collector.DecisionInput{Object: o, Actor: m.predictor.Actor}
 	if o != nil {
 		in.Complete = func() bool { return m.Complete(o.Namespace) }
 		in.Dependents, in.Blockers, in.Deleting = int(m.dependents[n]), int(m.blockers[n]), int(m.deleting[n])
@@ -239,7 +224,7 @@ func (m *Model) decide(n graph.Node) collector.Decision {
 			in.Verdicts = m.Verdicts(n)
 			in.Custom = len(o.Owners) > 1 && slices.Contains(in.Verdicts, collector.VerdictWaiting) && m.custom(o)
 			in.DeletedBeforeOwner = m.deletedBeforeOwner(o, in.Verdicts)
-			in.ContentsUnknown = m.options.Applying && len(o.Owners) > 0 && DeletesContents(o.Identity) && len(m.ContentsGaps(n)) > 0
+			in.ContentsUnknown = !m.predictor.cluster() && len(o.Owners) > 0 && DeletesContents(o.Identity) && len(m.ContentsGaps(n)) > 0
 		}
 	}
 	return collector.Decide(in)
@@ -268,7 +253,7 @@ func (m *Model) deletedBeforeOwner(o *object.Object, verdicts []collector.Verdic
 // ContentsGaps returns the gaps that may hide objects which the deletion of n would
 // delete, except for accepted ones.
 func (m *Model) ContentsGaps(n graph.Node) []snapshot.Gap {
-	return m.graph.View().ContentsGaps(m.graph.Object(n).Identity, m.options.Accepted)
+	return m.graph.View().ContentsGaps(m.graph.Object(n).Identity, m.predictor.Accepted)
 }
 
 // DecideOrphan returns the decision that removes every reference of a dependent
@@ -311,7 +296,7 @@ func (m *Model) Apply(n graph.Node, d collector.Decision) {
 		m.SetState(n, StateAfterDelete(o, d.Policy, d.GraceSeconds, m.taken))
 	case collector.ActionUnlink, collector.ActionUnblock, collector.ActionRemoveFinalizer:
 		next := StateAfterPatch(o, d.Change)
-		if next != nil && m.options.Actor == collector.ActorControllerManager {
+		if next != nil && m.predictor.cluster() {
 			next.Owners = withoutDuplicates(next.Owners)
 		}
 		m.SetState(n, next)

@@ -31,7 +31,7 @@ func TestANodeTakesItsPodsAlong(t *testing.T) {
 				st.Pod("shop/stopping", on("n1"), st.InGracePeriod(), st.WithClaims()), st.Pod("shop/elsewhere", on("n2"), st.WithClaims()), st.Pod("shop/unscheduled", st.WithClaims()),
 			}
 			g := graph.New(st.New(st.Serving(st.Workloads()...), st.Listing(append(pods, node, other, web, claim)...)))
-			result := simulate.Run(collector.NewJudge(g), simulate.Options{Actor: collector.ActorControllerManager}, simulate.Bounds{
+			result := simulate.Run(collector.NewJudge(g), simulate.Cluster, simulate.Bounds{
 				Roots: simulate.NoRoots, Deletes: []simulate.Deletion{{Node: g.Find(node.UID), Policy: "Background"}},
 			})
 			release := result.SimulateRelease()

@@ -160,7 +160,7 @@ func (s *simulation) orphanDependents(pass int, owner graph.Node) {
 // finalizers of owners that nothing else blocks
 // (docs/gc-semantics.md#breaking-a-cycle).
 func (s *simulation) deleteConflicts(n graph.Node) bool {
-	return s.model.options.Actor == collector.ActorControllerManager && s.model.judge.Behavior().DeleteNamesResourceVersion && s.last[n] >= 0 && s.result.Transitions[s.last[n]].Action == collector.ActionUnblock
+	return s.model.predictor.cluster() && s.model.judge.Behavior().DeleteNamesResourceVersion && s.last[n] >= 0 && s.result.Transitions[s.last[n]].Action == collector.ActionUnblock
 }
 
 // losesTrack reports whether the collector forgets a foreground deletion because it orphans the

@@ -37,7 +37,7 @@ func (s *simulation) queueFirstPass() {
 // its bad owners are in foreground deletion and not watched, so they never complete it.
 func (s *simulation) unnoticed(n graph.Node) bool {
 	o := s.model.now[n]
-	if s.model.options.Actor != collector.ActorControllerManager || o.Terminating() {
+	if !s.model.predictor.cluster() || o.Terminating() {
 		return false
 	}
 	for i, v := range s.verdicts(n) {

@@ -148,7 +148,7 @@ func TestReleaseCauses(t *testing.T) {
 			lost[node] = c.Model.Decide(node).Action == collector.ActionDelete && !slices.Contains(c.Model.Verdicts(node), collector.VerdictWaiting)
 		}
 		end := graph.New(snapshotOf(c.Model))
-		anyway := simulate.Run(collector.NewJudge(end), simulate.Options{Actor: collector.ActorControllerManager}, simulate.Bounds{})
+		anyway := simulate.Run(collector.NewJudge(end), simulate.Cluster, simulate.Bounds{})
 		a := c.SimulateRelease()
 		for _, n := range a.DeletionsBegun {
 			later := end.Find(g.UID(n))

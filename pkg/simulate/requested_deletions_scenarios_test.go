@@ -42,7 +42,7 @@ func askIn(grace *int64, s *snapshot.Snapshot, actor collector.Actor, of []delet
 	for _, d := range of {
 		b.Deletes = append(b.Deletes, simulate.Deletion{Node: g.Find(d.uid), Policy: d.policy, GraceSeconds: grace})
 	}
-	return simulate.Run(collector.NewJudge(g), simulate.Options{Actor: actor}, b)
+	return simulate.Run(collector.NewJudge(g), simulate.Predictor{Actor: actor}, b)
 }
 
 func checkRequests(t *testing.T, requests []request) {

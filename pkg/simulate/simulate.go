@@ -66,7 +66,7 @@ type Result struct {
 	Model       *Model       // the final state
 	// ContentsDeleted maps objects that other controllers delete to the transition that
 	// made them do so: the contents of a Namespace or CustomResourceDefinition
-	// (docs/gc-semantics.md#contents-of-a-namespace), and for ActorControllerManager the
+	// (docs/gc-semantics.md#contents-of-a-namespace), and for Cluster the
 	// Endpoints of a Service and the tokens of a ServiceAccount. They may be gone before a transition of their own. A Namespace or
 	// CustomResourceDefinition whose deletion Bounds.Removal lets complete is among them, too.
 	ContentsDeleted map[graph.Node]int
@@ -83,7 +83,7 @@ type Result struct {
 	FinalizersRemoved graph.Set
 
 	simulation *simulation
-	order      *order // nil unless the actor is ActorControllerManager
+	order      *order // nil unless the predictor is Cluster
 }
 
 // Deletes reports whether an object is gone or terminating in the final state, or will be
@@ -95,27 +95,28 @@ func (c *Result) Deletes(n graph.Node) bool {
 }
 
 // Run simulates what a collector does with the scanned objects: it runs collection passes
-// until a pass does nothing. Without Bounds.Roots, ActorControllerManager has just started, and
+// until a pass does nothing. Without Bounds.Roots, the collector of Cluster has just started, and
 // the other controllers continue with the deletions that they find.
 //
 // A pass first orphans dependents of owners that ask for it, then decides on everything
 // else. It processes dependents before their owners' finalizers are removed, except as
 // queueFirstPass describes. A pass visits only objects that the previous one may have
 // affected, so the cost is linear in objects, references and transitions.
-func Run(j *collector.Judge, o Options, b Bounds) *Result { return runFrom(NewModel(j, o), b) }
+func Run(j *collector.Judge, p Predictor, b Bounds) *Result { return runFrom(NewModel(j, p), b) }
 
 // runFrom is Run from the state of a model, which becomes the final state.
 func runFrom(m *Model, b Bounds) *Result {
+	m.requested = len(b.Deletes) > 0 || b.Removal.Finalizer != ""
 	s := &simulation{
 		model: m, bounds: b, last: make([]int32, len(m.now)), queued: graph.NewSet(m.graph),
 		underWay: map[graph.Node]bool{}, deletedBy: map[graph.Node]graph.Node{}, contentsEnd: map[graph.Node][]int{},
 		contentsDeletions: contentsDeletions{byNode: map[graph.Node][]int{}, byMember: map[graph.Node][]int{}},
 	}
-	if m.options.Actor == collector.ActorControllerManager {
+	if m.predictor.cluster() {
 		s.controllers = newFinalizerControllers(s)
 	}
 	s.start()
-	if b.Roots == nil && m.options.Actor == collector.ActorControllerManager {
+	if b.Roots == nil && m.predictor.cluster() {
 		s.continueDeletions()
 	}
 	s.queueFirstPass()
@@ -136,7 +137,7 @@ type simulation struct {
 	// deferred are processed when nothing else is left to do.
 	deferred, deferredOwners map[graph.Node]bool
 
-	controllers *finalizerControllers // nil for ActorClient
+	controllers *finalizerControllers // nil for Own
 	release     *releaseState         // nil except in SimulateRelease
 
 	contentsDeletions contentsDeletions
@@ -166,7 +167,7 @@ func (s *simulation) runPasses(before int) *Result {
 	}
 	s.model.simulation = nil
 	s.result.ContentsPending = s.pendingContents()
-	if s.model.options.Actor == collector.ActorControllerManager {
+	if s.model.predictor.cluster() {
 		s.result.order = newOrder(s)
 	}
 	return s.result

@@ -15,7 +15,7 @@ import (
 // started returns the bounds for the cluster's own collector that starts with a snapshot.
 func started(s *snapshot.Snapshot) (*graph.Graph, *simulate.Result) {
 	g := graph.New(s)
-	return g, simulate.Run(collector.NewJudge(g), simulate.Options{Actor: collector.ActorControllerManager}, simulate.Bounds{})
+	return g, simulate.Run(collector.NewJudge(g), simulate.Cluster, simulate.Bounds{})
 }
 
 // outcome returns what the bounds allow for an object: deleted, perhaps or kept.

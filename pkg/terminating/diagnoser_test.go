@@ -21,7 +21,7 @@ import (
 // holds returns what holds each object that is being deleted, sorted by object.
 func holds(s *snapshot.Snapshot) (out []terminating.Hold) {
 	j := collector.NewJudge(graph.New(s))
-	d := terminating.New(simulate.NewModel(j, simulate.Predicting), func() *simulate.Model { return simulate.Run(j, simulate.Predicting, simulate.Bounds{}).Model })
+	d := terminating.New(simulate.NewModel(j, simulate.Cluster), func() *simulate.Model { return simulate.Run(j, simulate.Cluster, simulate.Bounds{}).Model })
 	for n := range j.Graph().Listed() {
 		if j.Graph().Object(graph.Node(n)).Terminating() {
 			out = append(out, d.Of(graph.Node(n)))

@@ -94,7 +94,7 @@ func (d *deletion) preview(s observation) {
 		options = d.options(s, g)
 		d.plan = plan.New(collector.NewJudge(g), options)
 	}
-	end := simulate.Run(collector.NewJudge(g), simulate.Options{Actor: collector.ActorControllerManager}, options.Bounds).Model
+	end := simulate.Run(collector.NewJudge(g), simulate.Cluster, options.Bounds).Model
 	d.before, d.predicted, d.names, d.existing = map[types.UID]string{}, map[types.UID]string{}, map[types.UID]string{}, map[types.UID]bool{}
 	for n := range g.Listed() {
 		o := g.Object(graph.Node(n))
@@ -126,7 +126,7 @@ func (d *deletion) options(s observation, g *graph.Graph) plan.Options {
 		}
 		deletes = append(deletes, simulate.Deletion{Node: n, Policy: d.policyOf(i)})
 	}
-	return plan.DeleteOptions(collector.ActorControllerManager, deletes...)
+	return plan.DeleteOptions(simulate.Cluster, deletes...)
 }
 
 // begin sends the DELETEs. An earlier one may have deleted a later target already.

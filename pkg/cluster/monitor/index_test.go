@@ -54,8 +54,8 @@ func TestPartDecidesLikeTheWhole(t *testing.T) {
 		s.Lookups = append(s.Lookups, lookedUp(whole, s.Objects)...)
 		s.Normalize()
 
-		all := simulate.NewModel(collector.NewJudge(graph.New(whole)), simulate.Options{Applying: true})
-		some := simulate.NewModel(collector.NewJudge(graph.New(&s)), simulate.Options{Applying: true})
+		all := simulate.NewModel(collector.NewJudge(graph.New(whole)), simulate.Own)
+		some := simulate.NewModel(collector.NewJudge(graph.New(&s)), simulate.Own)
 		for uid := range decided {
 			n, m := all.Graph().Find(uid), some.Graph().Find(uid)
 			if all.Object(n) == nil {

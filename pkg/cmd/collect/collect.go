@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -115,7 +114,8 @@ func (c *collectCommand) scope() scan.Scope {
 
 // plan plans one pass of the garbage collector.
 func (c *collectCommand) plan(_ context.Context, seen cli.Scanned, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
-	o := plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.options.Scan.InScope(seen.Graph())}, Accepted: accepted}
+	o := plan.CollectOptions(accepted)
+	o.Bounds.Within = c.options.Scan.InScope(seen.Graph())
 	if len(c.rules) > 0 {
 		roots, err := c.flagged(seen.Judge)
 		if err != nil {

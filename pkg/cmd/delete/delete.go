@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -176,25 +175,23 @@ func (c *deleteCommand) plan(ctx context.Context, seen cli.Scanned, accepted sna
 	for i, n := range targets {
 		deletes[i] = simulate.Deletion{Node: n, Policy: c.policy(), GraceSeconds: c.grace.requested()}
 	}
-	o := plan.DeleteOptions(c.actor(), deletes...)
-	o.Accepted = accepted
-	p := plan.New(seen.Judge, o)
+	p := plan.New(seen.Judge, plan.DeleteOptions(c.predictor().Accepting(accepted), deletes...))
 	return p, c.addManagers(ctx, seen, p)
 }
 
-// actor returns who does the work of the garbage collector.
-func (c *deleteCommand) actor() collector.Actor {
+// predictor returns the predictor of whoever does the work of the garbage collector.
+func (c *deleteCommand) predictor() simulate.Predictor {
 	if c.clientSide {
-		return collector.ActorClient
+		return simulate.Own
 	}
-	return collector.ActorControllerManager
+	return simulate.Cluster
 }
 
 // planRemaining plans what the garbage collector still has to do with the objects of the
 // plan. With --client-side that includes new dependents of them; otherwise the cluster's own
 // garbage collector takes care of these.
 func (c *deleteCommand) planRemaining(_ context.Context, done *plan.Plan, after cli.Scanned) (*plan.Plan, error) {
-	return plan.Remaining(done, after.Judge, plan.Options{Actor: c.actor(), Accepted: c.options.AcceptedGaps}, c.clientSide), nil
+	return plan.Remaining(done, after.Judge, c.predictor().Accepting(c.options.AcceptedGaps), c.clientSide), nil
 }
 
 // policy returns the deletion policy of --cascade.

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -174,15 +173,14 @@ func otherFinalizers(o *object.Object) string {
 // planRemoval plans the removal from the object if it is still there.
 func (c *removeCommand) planRemoval(_ context.Context, seen cli.Scanned, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
 	found := graph.NewSet(seen.Graph())
-	o := plan.FinalizerOptions(graph.None, "")
+	node, finalizer := graph.None, ""
 	if err := c.selection.Find(seen.Graph(), found); err == nil && len(found.Nodes()) == 1 {
-		o = plan.FinalizerOptions(found.Nodes()[0], c.finalizer)
+		node, finalizer = found.Nodes()[0], c.finalizer
 	}
-	o.Accepted = accepted
-	return plan.New(seen.Judge, o), nil
+	return plan.New(seen.Judge, plan.FinalizerOptions(node, finalizer, accepted)), nil
 }
 
 // planAfterRemoval plans what the garbage collector still has to do with the objects of the plan.
 func planAfterRemoval(_ context.Context, done *plan.Plan, after cli.Scanned) (*plan.Plan, error) {
-	return plan.Remaining(done, after.Judge, plan.Options{Actor: collector.ActorControllerManager}, false), nil
+	return plan.Remaining(done, after.Judge, simulate.Cluster, false), nil
 }

@@ -22,7 +22,7 @@ var noMetrics = Undiscovered("metrics.k8s.io", snapshot.Unavailable)
 func scenarioAcceptingGap(o plan.Options, objects ...object.Object) *scenario {
 	s := New(Serving(TypesWithContents()...), Listing(objects...), noMetrics)
 	f := newFakeServer(s)
-	o.Accepted = snapshot.AcceptedGaps{"metrics.k8s.io"}
+	o.Predictor.Accepted = snapshot.AcceptedGaps{"metrics.k8s.io"}
 	g := graph.New(s)
 	if len(o.Bounds.Deletes) > 0 {
 		o.Bounds.Deletes[0].Node = g.Find(objects[0].UID)
@@ -37,10 +37,10 @@ func anotherGap(s *scenario) func() {
 }
 
 func TestRelistToleratesOnlyTheAcceptedGap(t *testing.T) {
-	s := scenarioAcceptingGap(plan.Options{Mode: plan.Collect}, ConfigMap("a/owner", Foreground()))
+	s := scenarioAcceptingGap(plan.CollectOptions(nil), ConfigMap("a/owner", Foreground()))
 	s.checkResults(t, s.run(t.Context()), "remove-finalizer owner: done")
 
-	s = scenarioAcceptingGap(plan.Options{Mode: plan.Collect}, ConfigMap("a/owner", Foreground()))
+	s = scenarioAcceptingGap(plan.CollectOptions(nil), ConfigMap("a/owner", Foreground()))
 	s.onRequest("relist ", 1, anotherGap(s))
 	s.checkResults(t, s.run(t.Context()), "remove-finalizer owner: skipped DependentsIncomplete deployments.apps (forbidden)")
 	s.checkRequests(t, writes)
@@ -48,7 +48,7 @@ func TestRelistToleratesOnlyTheAcceptedGap(t *testing.T) {
 
 func TestCheckContentsToleratesOnlyTheAcceptedGap(t *testing.T) {
 	deletion := func() plan.Options {
-		return plan.DeleteOptions(collector.ActorClient, simulate.Deletion{Policy: metav1.DeletePropagationBackground})
+		return plan.DeleteOptions(simulate.Own, simulate.Deletion{Policy: metav1.DeletePropagationBackground})
 	}
 	s := scenarioAcceptingGap(deletion(), Namespace("a"), Secret("a/x"))
 	s.checkResults(t, s.run(t.Context()), "delete a: done")

@@ -47,7 +47,7 @@ func (instantServer) WaitForGone(context.Context, object.Identity) error { retur
 func BenchmarkRun(b *testing.B) {
 	Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
-		p := plan.New(collector.NewJudge(g), plan.Options{Mode: plan.Collect})
+		p := plan.New(collector.NewJudge(g), plan.CollectOptions(nil))
 		return func() {
 			planrun.Run(context.Background(), p, collector.NewJudge(g), instantServer{s}, nil, planrun.Options{Common: execute.Options{Concurrency: 20}})
 		}

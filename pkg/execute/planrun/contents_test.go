@@ -7,8 +7,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -26,7 +26,7 @@ func TestCheckContentsRefusesNewContents(t *testing.T) {
 		"another of the same name": {Namespace("a"), Secret("a/x", UID("successor")), "failed ContentsAdded Secret/x"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := deletionScenario(collector.ActorClient, metav1.DeletePropagationBackground, c.there, Secret("a/x"))
+			s := deletionScenario(simulate.Own, metav1.DeletePropagationBackground, c.there, Secret("a/x"))
 			s.onRequest("contents "+c.there.Name, 1, func() { s.server.create(c.appears) })
 			s.checkResults(t, s.run(t.Context()), "delete "+c.there.Name+": "+c.want)
 			if kept := s.server.state(c.there.UID) != nil; kept == (c.want == "done") {
@@ -37,12 +37,12 @@ func TestCheckContentsRefusesNewContents(t *testing.T) {
 }
 
 func TestCheckContentsRefusesContentsThatCannotBeListed(t *testing.T) {
-	s := deletionScenario(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s := deletionScenario(simulate.Own, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
 	s.failAll("contents a", errors.New("no route to host"))
 	s.checkResults(t, s.run(t.Context()), "delete a: failed ContentsNotListed no route to host")
 	s.checkRequests(t, writes)
 
-	s = deletionScenario(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s = deletionScenario(simulate.Own, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
 	s.onRequest("contents a", 1, func() {
 		s.server.base.Listed = slices.DeleteFunc(slices.Clone(s.server.base.Listed), func(l snapshot.Listing) bool { return l.Resource == "secrets" })
 		s.server.base.Gaps = []snapshot.Gap{{Resource: "secrets", Reason: snapshot.Forbidden}}
@@ -52,7 +52,7 @@ func TestCheckContentsRefusesContentsThatCannotBeListed(t *testing.T) {
 }
 
 func TestCheckContentsRunsAgainAfterAConflict(t *testing.T) {
-	s := deletionScenario(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s := deletionScenario(simulate.Own, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
 	s.onRequest("delete a", 1, func() {
 		s.server.edit("Namespace/a", func(*object.Object) {})
 		s.server.create(Secret("a/new"))
@@ -61,7 +61,7 @@ func TestCheckContentsRunsAgainAfterAConflict(t *testing.T) {
 }
 
 func TestCheckContentsRefusesNewContentsInARequestedOnlyRun(t *testing.T) {
-	s := deletionScenario(collector.ActorControllerManager, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s := deletionScenario(simulate.Cluster, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
 	s.options.RequestedOnly = true
 	s.onRequest("contents a", 1, func() { s.server.create(Secret("a/new")) })
 	s.checkResults(t, s.run(t.Context()), "delete a: failed ContentsAdded Secret/new")
@@ -71,10 +71,10 @@ func TestCheckContentsRefusesNewContentsInARequestedOnlyRun(t *testing.T) {
 // The other contents go once the Pod is gone, without another step of this run: see
 // docs/gc-semantics.md#contents-of-a-namespace.
 func TestD1ContentsThatWaitForAPodAreBackedUp(t *testing.T) {
-	for name, actor := range map[string]collector.Actor{"client": collector.ActorClient, "controller manager": collector.ActorControllerManager} {
+	for name, predictor := range map[string]simulate.Predictor{"client": simulate.Own, "controller manager": simulate.Cluster} {
 		t.Run(name, func(t *testing.T) {
-			s := deletionScenario(actor, metav1.DeletePropagationBackground, Namespace("a"), Pod("a/p", WithFinalizers("x/y")), Secret("a/x"))
-			s.options.RequestedOnly = actor == collector.ActorControllerManager
+			s := deletionScenario(predictor, metav1.DeletePropagationBackground, Namespace("a"), Pod("a/p", WithFinalizers("x/y")), Secret("a/x"))
+			s.options.RequestedOnly = name == "controller manager"
 			s.checkResults(t, s.run(t.Context()), "delete a: done")
 			s.checkRequests(t, []string{"backup"}, "backup a", "backup p", "backup x")
 		})

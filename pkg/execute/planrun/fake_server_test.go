@@ -100,7 +100,7 @@ func newFakeServer(s *snapshot.Snapshot) *fakeServer {
 	}
 	f.view = snapshot.NewView(s)
 	g := graph.New(s)
-	f.complete = simulate.NewModel(collector.NewJudge(g), simulate.Options{}).Complete("")
+	f.complete = simulate.NewModel(collector.NewJudge(g), simulate.Own).Complete("")
 	return f
 }
 

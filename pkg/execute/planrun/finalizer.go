@@ -27,7 +27,7 @@ func (r *run) relist(ctx context.Context, _ struct{}) (*relisted, error) {
 	}
 	g := graph.New(s)
 	judge := collector.NewJudge(g)
-	return &relisted{judge, simulate.NewModel(judge, simulate.Options{Applying: true, Accepted: r.plan.AcceptedGaps})}, nil
+	return &relisted{judge, simulate.NewModel(judge, simulate.Own.Accepting(r.plan.AcceptedGaps))}, nil
 }
 
 // checkDependents lists every object again and skips the step if the collector would not

@@ -28,7 +28,7 @@ type liveModel struct {
 
 func newLiveModel(j *collector.Judge, accepted snapshot.AcceptedGaps) *liveModel {
 	return &liveModel{
-		graph: j.Graph(), model: simulate.NewModel(j, simulate.Options{Applying: true, Accepted: accepted}), repairer: repair.New(j),
+		graph: j.Graph(), model: simulate.NewModel(j, simulate.Own.Accepting(accepted)), repairer: repair.New(j),
 		backedUp: map[graph.Node]string{}, repairs: map[graph.Node]ownerRepairs{},
 	}
 }

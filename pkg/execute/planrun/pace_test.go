@@ -6,8 +6,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
@@ -84,7 +84,7 @@ func TestInterruptEndsTheWaitForATurn(t *testing.T) {
 }
 
 func TestDryRunWaitsForItsTurn(t *testing.T) {
-	s := deletionScenario(collector.ActorClient, metav1.DeletePropagationBackground, Secret("a/owner"))
+	s := deletionScenario(simulate.Own, metav1.DeletePropagationBackground, Secret("a/owner"))
 	s.options.Common.DryRun = true
 	s.paced(atOnce)
 	s.checkResults(t, s.run(t.Context()), "delete owner: done")

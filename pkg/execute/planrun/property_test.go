@@ -27,7 +27,7 @@ import (
 // newCollectPlan returns the plan of one collection pass over a snapshot.
 func newCollectPlan(s *snapshot.Snapshot) (*plan.Plan, *graph.Graph) {
 	g := graph.New(s)
-	return plan.New(collector.NewJudge(g), plan.Options{Mode: plan.Collect}), g
+	return plan.New(collector.NewJudge(g), plan.CollectOptions(nil)), g
 }
 
 // drawCluster draws the snapshot of a consistent cluster: it removes the contradictions
@@ -119,7 +119,7 @@ func TestRunEndsAsPredicted(t *testing.T) {
 				t.Fatalf("%s %s of %s: %+v", p.Steps[i].ID, p.Steps[i].Action, p.Steps[i].Object.Identity, r)
 			}
 		}
-		model := simulate.Run(collector.NewJudge(g), simulate.Options{Applying: true}, simulate.Bounds{}).Model
+		model := simulate.Run(collector.NewJudge(g), simulate.Own, simulate.Bounds{}).Model
 		predicted := func(uid types.UID) *object.Object { return model.Object(g.Find(uid)) }
 		if diff := cmp.Diff(describeStates(predicted, s), describeStates(f.state, s), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("predicted (-) and actual (+):\n%s", diff)

@@ -19,24 +19,24 @@ import (
 )
 
 // deletionScenario returns a scenario in which somebody deletes the first object.
-func deletionScenario(actor collector.Actor, policy metav1.DeletionPropagation, objects ...object.Object) *scenario {
+func deletionScenario(predictor simulate.Predictor, policy metav1.DeletionPropagation, objects ...object.Object) *scenario {
 	s := New(Serving(TypesWithContents()...), Listing(objects...))
 	f := newFakeServer(s)
 	g := graph.New(s)
-	p := plan.New(collector.NewJudge(g), plan.DeleteOptions(actor, simulate.Deletion{Node: g.Find(objects[0].UID), Policy: policy}))
+	p := plan.New(collector.NewJudge(g), plan.DeleteOptions(predictor, simulate.Deletion{Node: g.Find(objects[0].UID), Policy: policy}))
 	return &scenario{server: f, plan: p, graph: g, backup: &fakeBackup{server: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}}}
 }
 
 func TestRequestedStepNeedsNoDecisionOfTheCollector(t *testing.T) {
 	owner, backup := Secret("a/owner"), Secret("a/backup")
-	s := deletionScenario(collector.ActorClient, metav1.DeletePropagationForeground, Secret("a/owner", OwnedBy(backup)), backup, ConfigMap("a/x", Owned(To(owner, Blocking))))
+	s := deletionScenario(simulate.Own, metav1.DeletePropagationForeground, Secret("a/owner", OwnedBy(backup)), backup, ConfigMap("a/x", Owned(To(owner, Blocking))))
 	s.checkResults(t, s.run(t.Context()), "delete owner: done", "delete x: done", "remove-finalizer owner: done")
 	s.checkRequests(t, writes, "delete owner", "delete x", "patch owner")
 }
 
 func TestRequestedOnlyLeavesOtherStepsToTheCluster(t *testing.T) {
 	owner := Secret("a/owner")
-	s := deletionScenario(collector.ActorControllerManager, metav1.DeletePropagationBackground, owner, ConfigMap("a/x", OwnedBy(owner)), Pod("a/p", OwnedBy(ConfigMap("a/x"))))
+	s := deletionScenario(simulate.Cluster, metav1.DeletePropagationBackground, owner, ConfigMap("a/x", OwnedBy(owner)), Pod("a/p", OwnedBy(ConfigMap("a/x"))))
 	s.options.RequestedOnly = true
 	r := s.run(t.Context())
 	s.checkResults(t, r, "delete owner: done", "delete x:", "delete p:")
@@ -55,8 +55,8 @@ func TestOnlyRequestedDeletionsHaveTheRequestedGracePeriod(t *testing.T) {
 	for _, dryRun := range []bool{false, true} {
 		owner := Pod("a/owner", Running())
 		objects := []object.Object{owner, Pod("a/below", OwnedBy(owner), Running())}
-		s := deletionScenario(collector.ActorClient, metav1.DeletePropagationBackground, objects...)
-		s.plan = plan.New(collector.NewJudge(s.graph), plan.DeleteOptions(collector.ActorClient, simulate.Deletion{
+		s := deletionScenario(simulate.Own, metav1.DeletePropagationBackground, objects...)
+		s.plan = plan.New(collector.NewJudge(s.graph), plan.DeleteOptions(simulate.Own, simulate.Deletion{
 			Node: s.graph.Find(owner.UID), Policy: metav1.DeletePropagationBackground, GraceSeconds: new(int64),
 		}))
 		s.options.Common.DryRun = dryRun
@@ -70,7 +70,7 @@ func TestOnlyRequestedDeletionsHaveTheRequestedGracePeriod(t *testing.T) {
 }
 
 func TestRequestedOnlyDoesNotWaitForDeletion(t *testing.T) {
-	s := deletionScenario(collector.ActorControllerManager, metav1.DeletePropagationBackground, Pod("a/p", Running()))
+	s := deletionScenario(simulate.Cluster, metav1.DeletePropagationBackground, Pod("a/p", Running()))
 	s.options.RequestedOnly, s.server.prompt = true, false
 	s.checkResults(t, s.run(t.Context()), "delete p: done")
 	s.checkRequests(t, []string{"wait"})
@@ -89,7 +89,7 @@ func TestRequestedStepIsSkippedOnAChangedObject(t *testing.T) {
 		"it is gone":                   {nil, event.Skipped, "AlreadyGone"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := deletionScenario(collector.ActorControllerManager, metav1.DeletePropagationBackground, Secret("a/owner"), Secret("a/backup"))
+			s := deletionScenario(simulate.Cluster, metav1.DeletePropagationBackground, Secret("a/owner"), Secret("a/backup"))
 			s.onRequest("delete owner", 1, func() { s.server.edit(uid(Secret("a/owner")), c.change) })
 			r := s.run(t.Context())
 			if got := r.Results[0]; got.Status != c.status || describeReason(got.Reason) != c.reason {
@@ -101,7 +101,7 @@ func TestRequestedStepIsSkippedOnAChangedObject(t *testing.T) {
 
 func TestRequestedStepFailsIfADependentIsNotBackedUp(t *testing.T) {
 	owner := Secret("a/owner")
-	s := deletionScenario(collector.ActorControllerManager, metav1.DeletePropagationBackground, owner, ConfigMap("a/x", OwnedBy(owner)))
+	s := deletionScenario(simulate.Cluster, metav1.DeletePropagationBackground, owner, ConfigMap("a/x", OwnedBy(owner)))
 	s.options.RequestedOnly = true
 	s.backup.fails = map[string]error{"x": errors.New("disk full")}
 	s.checkResults(t, s.run(t.Context()), "delete owner: failed BackupFailed save x: disk full", "delete x:")
@@ -109,14 +109,14 @@ func TestRequestedStepFailsIfADependentIsNotBackedUp(t *testing.T) {
 }
 
 func TestRequestedStepFailsIfContentsAreNotBackedUp(t *testing.T) {
-	s := deletionScenario(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s := deletionScenario(simulate.Own, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
 	s.backup.fails = map[string]error{"x": errors.New("disk full")}
 	s.checkResults(t, s.run(t.Context()), "delete a: failed BackupFailed save x: disk full")
 	s.checkRequests(t, writes)
 }
 
 func TestRequestedStepDeletesATerminatingObjectAgain(t *testing.T) {
-	s := deletionScenario(collector.ActorControllerManager, metav1.DeletePropagationForeground, Secret("a/owner", Terminating("x/y")))
+	s := deletionScenario(simulate.Cluster, metav1.DeletePropagationForeground, Secret("a/owner", Terminating("x/y")))
 	s.options.RequestedOnly = true
 	s.checkResults(t, s.run(t.Context()), "delete owner: done", "remove-finalizer owner:")
 	s.checkRequests(t, writes, "delete owner")

@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
@@ -36,7 +36,7 @@ func (f fakeWatcher) Watch(ctx context.Context, _ []object.Identity, observe fun
 // watchedDeletion returns a scenario in which somebody deletes the first object, and the
 // cluster's own collector does the rest.
 func watchedDeletion(policy metav1.DeletionPropagation, objects ...object.Object) (*scenario, fakeWatcher) {
-	s, f := deletionScenario(collector.ActorControllerManager, policy, objects...), make(fakeWatcher)
+	s, f := deletionScenario(simulate.Cluster, policy, objects...), make(fakeWatcher)
 	s.options.RequestedOnly, s.options.Watcher = true, f
 	return s, f
 }

@@ -26,7 +26,7 @@ func made(objects []object.Object, parts ...Part) *plan.Plan {
 		),
 		Listing(objects...),
 	}, parts...)
-	return plan.New(collector.NewJudge(graph.New(New(all...))), plan.Options{Mode: plan.Collect})
+	return plan.New(collector.NewJudge(graph.New(New(all...))), plan.CollectOptions(nil))
 }
 
 func claim(at string, with ...Option) object.Object {
