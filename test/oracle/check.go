@@ -97,13 +97,20 @@ func (c Checker) checkAtRest(ctx context.Context, s scenario.Scenario, seed uint
 	if err == nil && (c.Only == "" || c.Only == "why") {
 		err = out.compare(s, seed, reply, PredictWhy)
 	}
-	if err != nil || c.Only != "" && c.Only != "collect" {
-		return out, err
+	if err == nil && (c.Only == "" || c.Only == "collect") {
+		err = out.add(c.checkCollect(ctx, s, seed, reply))
 	}
-	collect, err := c.checkCollect(ctx, s, seed, reply)
-	out.Predictions += collect.Predictions
-	out.Findings = append(out.Findings, collect.Findings...)
+	if err == nil && (c.Only == "" || c.Only == "repair") {
+		err = out.add(c.checkRepair(ctx, s, seed, reply))
+	}
 	return out, err
+}
+
+// add adds another result. It returns the error.
+func (r *Result) add(more Result, err error) error {
+	r.Predictions += more.Predictions
+	r.Findings = append(r.Findings, more.Findings...)
+	return err
 }
 
 // rareOrder is how many times as many orders are tried before an object counts as deleted by none.
@@ -122,6 +129,26 @@ func (c Checker) checkCollect(ctx context.Context, s scenario.Scenario, seed uin
 		err = again.compare(s, seed, reply, PredictCollect)
 	}
 	return again, err
+}
+
+// checkRepair compares the ends of a reply with those after the repair of the scenario. If some order deletes an object only
+// then, it tries more orders without the repair.
+func (c Checker) checkRepair(ctx context.Context, s scenario.Scenario, seed uint64, without scenario.Reply) (Result, error) {
+	repaired, changed := Repaired(s)
+	if !changed {
+		return Result{}, nil
+	}
+	reply, err := c.ask(ctx, repaired, seed)
+	for orders := 0; err == nil; orders++ {
+		var out Result
+		err = out.compare(s, seed, reply, func(s scenario.Scenario) []Prediction { return PredictRepair(s, Ends(without)) })
+		if err != nil || len(out.Findings) == 0 || orders > 0 {
+			return out, err
+		}
+		c.Orders *= rareOrder
+		without, err = c.ask(ctx, s, seed)
+	}
+	return Result{}, err
 }
 
 // compare adds where predictions about a scenario and the ends of a reply disagree.

@@ -25,6 +25,8 @@ const (
 	// DeletedByNoOrder: this program as the collector would delete an object that no order
 	// deletes.
 	DeletedByNoOrder Class = "deleted by no order"
+	// DeletedByRepair: an order deletes an object after a repair that no order deletes without it.
+	DeletedByRepair Class = "deleted by the repair"
 	// Needless: the prediction has a reserve, and all orders end alike. It is no failure.
 	Needless Class = "needless reserve"
 )
@@ -42,7 +44,7 @@ const (
 
 // Prediction is one statement of this program about the ends of a scenario.
 type Prediction struct {
-	Command string    // that makes it: delete, audit, why or collect
+	Command string    // that makes it: delete, audit, why, collect or repair
 	Aspect  string    // what it is about, such as the state or the references
 	Object  types.UID // that it is about
 	Said    string    // for people
