@@ -118,7 +118,7 @@ func (o *MutatingOptions) addBackupFlags(cmd *cobra.Command) {
 
 // defaultWriters is how many writes are in flight unless --concurrency is given. Upstream's
 // garbage collector has 20 workers (--concurrent-gc-syncs). With more, the API server
-// spends less on each write (docs/performance.md), and it queues or rejects what is
+// spends less on each write (docs/requests.md), and it queues or rejects what is
 // too much for it.
 const defaultWriters = 64
 

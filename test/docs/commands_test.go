@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write into the pages what the commands 
 func read(t *testing.T) map[string]string {
 	t.Helper()
 	pages := map[string]string{}
-	for _, file := range []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "plugins/README.md"} {
+	for _, file := range []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"} {
 		pages[file] = ""
 	}
 	must(t, filepath.WalkDir(filepath.Join(root, "docs"), func(path string, d fs.DirEntry, err error) error {
@@ -72,7 +72,8 @@ func chapters(read map[string]string) []chapter {
 func TestEveryCommandHasTheDocumentedOutput(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range chapters(read(t)) {
-		t.Run(c.name, func(t *testing.T) { w.visit(t, c) })
+		name := strings.Replace(c.name, "#", "/", 1) // it becomes a part of the home folder, which nobody should have to quote
+		t.Run(name, func(t *testing.T) { w.visit(t, c) })
 	}
 }
 

@@ -23,7 +23,7 @@ type page struct {
 }
 
 // lookedUp are the pages whose sections are chapters.
-var lookedUp = []string{"docs/commands.md", "docs/rules.md"}
+var lookedUp = []string{"docs/commands.md", "docs/incidents.md", "docs/rules.md"}
 
 // fixturesFor returns the file with the objects for a chapter, which has the same name; empty: the demo.
 func fixturesFor(chapter string) string {
@@ -104,27 +104,27 @@ kubectl wait namespace/checkout --for=condition=NamespaceFinalizersRemaining --t
 
 // pages are the conditions of chapters, by their names.
 var pages = map[string]page{
-	"docs/agents.md":                         {collector: testcluster.On},
-	"docs/commands.md":                       {before: inShop},
-	"docs/commands.md#completion":            {before: "mkdir -p ~/.local/bin"},
-	"docs/commands.md#delete":                {collector: testcluster.On, before: inShop},
-	"docs/commands.md#repair":                {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
-	"docs/commands.md#report":                {before: "kubectl gc snapshot -o cluster.json.gz"},
-	"docs/commands.md#restore":               {before: inShop + "; kubectl gc delete deployment/web -n shop --client-side --yes" + name},
-	"docs/commands.md#tree":                  {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
-	"docs/commands.md#why":                   {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
-	"docs/delete.md":                         {collector: testcluster.On, alternatives: true},
-	"README.md":                              {before: inShop + " &&" + boundClaim},
-	"docs/incidents/helm.md":                 {collector: testcluster.On, words: map[string]string{"helm uninstall web": helmUninstall}},
-	"docs/incidents/operator-uninstalled.md": {before: deleteCRD},
+	"docs/agents.md":                               {collector: testcluster.On},
+	"docs/commands.md":                             {before: inShop},
+	"docs/commands.md#completion":                  {before: "mkdir -p ~/.local/bin"},
+	"docs/commands.md#delete":                      {collector: testcluster.On, before: inShop},
+	"docs/commands.md#repair":                      {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
+	"docs/commands.md#report":                      {before: "kubectl gc snapshot -o cluster.json.gz"},
+	"docs/commands.md#restore":                     {before: inShop + "; kubectl gc delete deployment/web -n shop --client-side --yes" + name},
+	"docs/commands.md#tree":                        {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
+	"docs/commands.md#why":                         {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
+	"docs/delete.md":                               {collector: testcluster.On, alternatives: true},
+	"README.md":                                    {before: inShop + " &&" + boundClaim},
+	"docs/incidents.md#helm":                       {collector: testcluster.On, words: map[string]string{"helm uninstall web": helmUninstall}},
+	"docs/incidents.md#an-operator-is-uninstalled": {before: deleteCRD},
 	"docs/commands.md#trace": {
 		before: "mkdir -p cp-1 cp-2 && for to in . cp-1 cp-2; do cp docs/demo/audit.log $to; done && cp docs/demo/kube-controller-manager.log kcm.log && gzip -c docs/demo/cluster.json > yesterday.json.gz",
 	},
-	"docs/incidents/who-deleted-it.md": {before: "cp docs/demo/*.log . && cp docs/demo/cluster.json yesterday.json"},
-	"docs/incidents/velero.md":         {before: veleroArchive},
-	"docs/repair.md":                   {uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
-	"docs/restore.md":                  {before: "kubectl gc delete deployment/web -n shop --client-side --yes" + name},
-	"docs/why.md":                      {uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
+	"docs/who-deleted-it.md":   {before: "cp docs/demo/*.log . && cp docs/demo/cluster.json yesterday.json"},
+	"docs/incidents.md#velero": {before: veleroArchive},
+	"docs/repair.md":           {uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
+	"docs/restore.md":          {before: "kubectl gc delete deployment/web -n shop --client-side --yes" + name},
+	"docs/why.md":              {uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
 	"docs/rules.md#to-change-one-reference-by-hand": {words: map[string]string{
 		"TYPE": "configmap", "NAME": "flags", "NAMESPACE": "shop", "INDEX": "0", "UID-YOU-MEAN": "11111111-1111-1111-1111-111111111111",
 	}},
@@ -155,19 +155,18 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/broken-collector.md", "kubectl logs", "the control plane of the test has no Pods"},
 	{"CONTRIBUTING.md", "make", "these are the targets that run this, and take minutes"},
 	{"CONTRIBUTING.md", "go test", "the same"},
+	{"CONTRIBUTING.md", "KUBECTL_GC_SEED", "the same"},
 	{"docs/adding-a-rule.md", "go test", "there is no such rule"},
-	{"docs/debugging.md", "go test", "these are tests themselves"},
-	{"docs/debugging.md", "KUBECTL_GC_SEED", "the same"},
 	{"docs/demo/README.md", "make build", "the program of this test is in bin already"},
 	{"docs/demo/README.md", "go run", "it starts a control plane of its own; test/demo does it"},
 	{"docs/envtest.md", "go get", "it is for the module of an operator"},
 	{"docs/envtest.md", "make", "the binaries are built already"},
 	{"docs/envtest.md", "KUBEBUILDER_ASSETS", "make test-all runs it"},
-	{"docs/incidents/argo-cd.md", "argocd", "there is no Argo CD here"},
-	{"docs/incidents/cluster-api.md", "clusterctl", "there is no second cluster, and no clusterctl"},
-	{"docs/incidents/cluster-api.md", "kubectl gc audit -n fleet --kubeconfig", "there is no second cluster"},
-	{"docs/incidents/velero.md", "velero", "there is no Velero here"},
-	{"docs/incidents/velero.md", "tar", "veleroArchive writes what would be in the archive"},
+	{"docs/incidents.md#argo-cd", "argocd", "there is no Argo CD here"},
+	{"docs/incidents.md#cluster-api", "clusterctl", "there is no second cluster, and no clusterctl"},
+	{"docs/incidents.md#cluster-api", "kubectl gc audit -n fleet --kubeconfig", "there is no second cluster"},
+	{"docs/incidents.md#velero", "velero", "there is no Velero here"},
+	{"docs/incidents.md#velero", "tar", "veleroArchive writes what would be in the archive"},
 	{"docs/rules.md#stuck-namespace", "kubectl get lease", "the kube-controller-manager of the test has none"},
 	{"docs/commands.md#audit", "kubectl gc audit --from must-gather", "there is no such folder; test/script has one"},
 	{"docs/commands.md#audit", "kubectl gc audit --contexts", "there is one cluster; test/script and test/e2e have several"},
@@ -176,7 +175,8 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/commands.md#audit", "kubectl gc audit --settle", "it waits for half a minute; test/e2e does it"},
 	{"docs/commands.md#audit", "kubectl gc audit --watch", "it ends only if it is interrupted; test/e2e does that"},
 	{"docs/commands.md#stuck", "kubectl gc stuck -n shop --watch", "the same"},
-	{"docs/watch.md", "kubectl gc", "the same"},
+	{"docs/why.md", "kubectl gc audit -n shop --watch", "the same"},
+	{"docs/why.md", "kubectl gc stuck --watch", "the same"},
 	{"docs/commands.md#repair", "kubectl gc repair -f", "there is no such file; test/e2e has one"},
 	{"docs/repair.md", "kubectl gc repair -f", "the same"},
 	{"docs/repair.md", "kubectl apply -f repaired.yaml", "the same"},
@@ -206,8 +206,7 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/releasing.md", "git", "it publishes"},
 	{"docs/releasing.md", "cosign", "nothing was signed yet"},
 	{"docs/releasing.md", "sha256sum", "nothing was published yet"},
-	{"plugins/README.md", "make krew-manifest", "it builds for every platform; test/krew does it for one"},
-	{"plugins/README.md", "kubectl krew", "needs krew; test/krew runs it"},
+	{"docs/releasing.md", "kubectl krew", "needs krew; test/krew runs it"},
 }
 
 // exitCodes has the prefixes of the commands whose exit code is not 0.
