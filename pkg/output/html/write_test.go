@@ -144,7 +144,7 @@ func TestPolicyAllowsOnlyThePagesOwnScriptAndStyle(t *testing.T) {
 
 func TestPageLoadsNothing(t *testing.T) {
 	page := written(t, st.New(), html.Source{})
-	page = strings.ReplaceAll(page, "http://www.w3.org/2000/svg", "")                                             // a name, not an address
+	page = strings.ReplaceAll(page, "http://www.w3.org/2000/svg", "")                                                // a name, not an address
 	page = strings.ReplaceAll(page, `"page":"https://github.com/kubectl-gc/kubectl-gc/blob/main/docs/rules.md#`, "") // of a link, which a person may follow
 	for _, mark := range []string{"http:", "https:", "src=", "@import", "url(", "innerHTML", "outerHTML", "insertAdjacent", "eval(", "Function(", " style=", "onclick="} {
 		if strings.Contains(page, mark) {
