@@ -23,14 +23,13 @@ const maxRounds = 5
 // repairs get it deleted, it is repaired all the same. protect returns what the cluster's garbage
 // collector would do with each object without any repair.
 func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
+	r.leaveUnwatchedOwners()
 	unrepaired := map[graph.Node]collector.Consequence{}
 	if len(r.wanted) == 0 {
 		return unrepaired
 	}
-	r.leaveUnwatchedOwners()
-	model := simulate.NewModel(r.judge, simulate.Cluster)
-	without := r.simulateRepaired(r.graph.Snapshot(), nil)
-	today := without[0].result
+	model, without := simulate.NewModel(r.judge, simulate.Cluster), newOutlook(r.judge)
+	today := without.cluster.result
 	for n := range r.wanted {
 		unrepaired[n] = consequence(r.graph.Object(n), model.Verdicts(n))
 		if today.Deletes(n) && !r.graph.Object(n).Terminating() {
@@ -38,7 +37,7 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 		}
 	}
 	var worst *snapshot.Snapshot // nil if the scan is complete
-	var worstWithout []builder
+	var worstWithout outlook
 	affected := map[graph.Node]bool{} // deleted in the worst case, and only because of the repair
 	if scan := r.graph.Snapshot(); !scan.Complete() {
 		worst = worstCase(scan)
@@ -47,7 +46,7 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 	leftOut, forced := map[graph.Node]repairWork{}, map[graph.Node]bool{}
 	for round := 1; ; round++ {
 		with := r.simulateRepaired(r.graph.Snapshot(), r.wanted)
-		lost := r.lost(with[0])
+		lost := r.lost(with.cluster)
 		if worst != nil {
 			with := r.simulateRepaired(worst, r.wanted)
 			for n := range r.wanted {
@@ -59,14 +58,14 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 		})
 		notSaved := slices.DeleteFunc(slices.Sorted(maps.Keys(leftOut)), func(n graph.Node) bool { return !r.worse(n, without, with) })
 		if len(harmed)+len(notSaved) == 0 || round == maxRounds {
-			r.released = r.completedDeletions(today.Model, with[0])
+			r.released = r.completedDeletions(today.Model, with.cluster)
 			for n := range leftOut {
 				r.blocked[n] = append(r.blocked[n], reason.RepairWouldDelete.Of(affected[n]))
 			}
 			for n, why := range lost {
 				r.blocked[n] = append(r.blocked[n], reason.DeletedDespiteRepair.Of(reason.Nested{Reason: why}, forced[n]))
 			}
-			r.reportDoubts(with[0], lost, unrepaired)
+			r.reportDoubts(with.cluster, lost, unrepaired)
 			return unrepaired
 		}
 		for _, n := range harmed {
@@ -109,11 +108,10 @@ func (r *repairBuilder) leaveUnwatchedOwners() {
 // reportDoubts reports the objects that are repaired so that they stay, and that the garbage collector deletes
 // all the same in some order of events. lost are those that are reported already.
 func (r *repairBuilder) reportDoubts(with builder, lost map[graph.Node]reason.Reason, unrepaired map[graph.Node]collector.Consequence) {
-	saved := slices.DeleteFunc(r.nodes(), func(n graph.Node) bool { return lost[n] != nil || unrepaired[n] != collector.ConsequenceDelete })
-	if len(saved) == 0 {
-		return
-	}
-	for _, n := range saved {
+	for n := range r.wanted {
+		if lost[n] != nil || unrepaired[n] != collector.ConsequenceDelete {
+			continue
+		}
 		if m := with.graph.Find(r.graph.UID(n)); with.result.Terminates(m) != simulate.Never {
 			r.blocked[n] = append(r.blocked[n], reason.PerhapsDeletedDespiteRepair.Of(reason.Nested{Reason: with.result.Reason(m)}))
 		}
@@ -131,9 +129,19 @@ func consequence(o *object.Object, verdicts []collector.Verdict) collector.Conse
 	return collector.ConsequenceNone
 }
 
-// simulateRepaired simulates the cluster's own garbage collector, and then this program as the collector, after these
-// repairs of a scan of the same objects. The models have their own graph, whose nodes of unlisted objects may differ.
-func (r *repairBuilder) simulateRepaired(scan *snapshot.Snapshot, repairs map[graph.Node]repairWork) []builder {
+// outlook is what the cluster's own garbage collector does, and what this program does as the collector.
+type outlook struct{ cluster, own builder }
+
+func newOutlook(j *collector.Judge) outlook {
+	run := func(p simulate.Predictor) builder {
+		return builder{graph: j.Graph(), judge: j, result: simulate.Run(j, p, simulate.Bounds{})}
+	}
+	return outlook{run(simulate.Cluster), run(simulate.Own)}
+}
+
+// simulateRepaired returns the outlook after these repairs of a scan of the same objects. It has its own
+// graph, whose nodes of unlisted objects may differ.
+func (r *repairBuilder) simulateRepaired(scan *snapshot.Snapshot, repairs map[graph.Node]repairWork) outlook {
 	repaired := *scan
 	repaired.Objects = slices.Clone(repaired.Objects)
 	for n, wanted := range repairs {
@@ -142,24 +150,13 @@ func (r *repairBuilder) simulateRepaired(scan *snapshot.Snapshot, repairs map[gr
 			repaired.Objects[n] = &changed
 		}
 	}
-	g := graph.New(&repaired)
-	judge := collector.NewJudge(g)
-	var out []builder
-	for _, p := range []simulate.Predictor{simulate.Cluster, simulate.Own} {
-		out = append(out, builder{graph: g, judge: judge, result: simulate.Run(judge, p, simulate.Bounds{})})
-	}
-	return out
+	return newOutlook(collector.NewJudge(graph.New(&repaired)))
 }
 
-// worse reports whether a repair makes the deletion of an object more certain for either collector. before and
-// after are of simulateRepaired.
-func (r *repairBuilder) worse(n graph.Node, before, after []builder) bool {
-	for i := range before {
-		if after[i].terminates(r.graph.UID(n)) > before[i].terminates(r.graph.UID(n)) {
-			return true
-		}
-	}
-	return false
+// worse reports whether a repair makes the deletion of an object more certain for either collector.
+func (r *repairBuilder) worse(n graph.Node, before, after outlook) bool {
+	uid := r.graph.UID(n)
+	return after.cluster.terminates(uid) > before.cluster.terminates(uid) || after.own.terminates(uid) > before.own.terminates(uid)
 }
 
 func (b *builder) terminates(uid types.UID) simulate.Certainty {

@@ -26,7 +26,6 @@ type releaseState struct {
 	release  *Release
 	held     []graph.Node                // terminating, and not released yet
 	end      *Result                     // of the simulation
-	begun    map[graph.Node]bool         // Release.DeletionsBegun
 	released map[graph.Node]bool         // objects whose foreign finalizers were removed
 	causes   map[graph.Node][]graph.Node // as Release.Causes, for everything that changed; see attribute
 	lists    map[string][]graph.Node     // the lists in causes, without duplicates
@@ -39,9 +38,9 @@ func (c *Result) SimulateRelease() *Release {
 	s := c.simulation.clone()
 	s.start()
 	s.release = &releaseState{
-		release: &Release{Causes: map[graph.Node][]graph.Node{}},
-		end:     c,
-		begun:   map[graph.Node]bool{}, released: map[graph.Node]bool{}, causes: map[graph.Node][]graph.Node{}, lists: map[string][]graph.Node{},
+		release:  &Release{Causes: map[graph.Node][]graph.Node{}},
+		end:      c,
+		released: map[graph.Node]bool{}, causes: map[graph.Node][]graph.Node{}, lists: map[string][]graph.Node{},
 	}
 	changed := slices.Concat(c.Requested, c.FinalizersRemoved.Nodes())
 	for i := range c.Transitions {
@@ -90,12 +89,11 @@ func (r *releaseState) onStateChange(s *simulation, n graph.Node, old *object.Ob
 	}
 	if !old.Terminating() {
 		r.release.DeletionsBegun = append(r.release.DeletionsBegun, n)
-		r.begun[n] = true
 		r.addHeld(s, n)
 		if r.end.deletedNow(n) {
 			return
 		}
-	} else if r.begun[n] {
+	} else if !r.end.Model.Object(n).Terminating() { // its deletion began after the simulation
 		return
 	}
 	if causes := r.causes[n]; len(causes) > 0 {
