@@ -138,17 +138,20 @@ func (c Checker) checkRepair(ctx context.Context, s scenario.Scenario, seed uint
 	if !changed {
 		return Result{}, nil
 	}
+	var out, again Result
+	predict := func(s scenario.Scenario) []Prediction { return PredictRepair(s, Ends(without)) }
 	reply, err := c.ask(ctx, repaired, seed)
-	for orders := 0; err == nil; orders++ {
-		var out Result
-		err = out.compare(s, seed, reply, func(s scenario.Scenario) []Prediction { return PredictRepair(s, Ends(without)) })
-		if err != nil || len(out.Findings) == 0 || orders > 0 {
-			return out, err
-		}
-		c.Orders *= rareOrder
-		without, err = c.ask(ctx, s, seed)
+	if err == nil {
+		err = out.compare(s, seed, reply, predict)
 	}
-	return Result{}, err
+	if err != nil || len(out.Findings) == 0 {
+		return out, err
+	}
+	c.Orders *= rareOrder
+	if without, err = c.ask(ctx, s, seed); err == nil {
+		err = again.compare(s, seed, reply, predict)
+	}
+	return again, err
 }
 
 // compare adds where predictions about a scenario and the ends of a reply disagree.

@@ -3,8 +3,6 @@ package oracle
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -19,12 +17,9 @@ import (
 func Repaired(s scenario.Scenario) (_ scenario.Scenario, changed bool) {
 	p := plan.NewRepair(collector.NewJudge(graph.New(Scan(s))), plan.RepairOptions{})
 	s.Objects = slices.Clone(s.Objects)
-	at := map[types.UID]int{}
-	for i := range s.Objects {
-		at[s.Objects[i].UID] = i
-	}
+	objects := byUID(s.Objects)
 	for i := range p.Steps {
-		o := &s.Objects[at[p.Steps[i].Object.UID]]
+		o := objects[p.Steps[i].Object.UID]
 		after := p.Steps[i].Transition().Change.Apply(object.FromMeta(o.APIVersion, o.Kind, &o.ObjectMeta, false))
 		if collector.UpdateRejected(&after) { // the API server refuses the patch
 			continue
