@@ -17,11 +17,13 @@ import (
 func Repaired(s scenario.Scenario) (_ scenario.Scenario, changed bool) {
 	p := plan.NewRepair(collector.NewJudge(graph.New(Scan(s))), plan.RepairOptions{})
 	s.Objects = slices.Clone(s.Objects)
-	objects := byUID(s.Objects)
+	objects, refused := byUID(s.Objects), map[string]bool{}
 	for i := range p.Steps {
-		o := objects[p.Steps[i].Object.UID]
-		after := p.Steps[i].Transition().Change.Apply(object.FromMeta(o.APIVersion, o.Kind, &o.ObjectMeta, false))
-		if collector.UpdateRejected(&after) { // the API server refuses the patch
+		step, o := &p.Steps[i], objects[p.Steps[i].Object.UID]
+		after := step.Transition().Change.Apply(object.FromMeta(o.APIVersion, o.Kind, &o.ObjectMeta, false))
+		earlier := func(id string) bool { return refused[id] }
+		if collector.UpdateRejected(&after) || slices.ContainsFunc(step.After, earlier) { // the API server refuses the patch, or one before it
+			refused[step.ID] = true
 			continue
 		}
 		o.OwnerReferences, changed = ownerReferences(after.Owners), true
