@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
-// Options selects objects and rules. The zero value selects all of them.
-type Options struct {
+// Filter selects objects and rules. The zero value selects all of them.
+type Filter struct {
 	Namespace  string          // empty: all objects, including cluster-scoped ones
 	Selector   labels.Selector // nil: all objects
 	Rules      []string        // ids; empty: all
@@ -38,13 +38,13 @@ func IDs() []string {
 // Run audits the objects of a graph: those that were listed, and those that were only looked up
 // because a reference names them, as the collector processes these, too
 // (docs/gc-semantics.md#virtual-owners). The only error is that of Check.
-func Run(j *collector.Judge, o Options) (*Report, error) { return newRuleContext(j, o).run() }
+func Run(j *collector.Judge, o Filter) (*Report, error) { return newRuleContext(j, o).run() }
 
-func newRuleContext(j *collector.Judge, o Options) *ruleContext {
+func newRuleContext(j *collector.Judge, o Filter) *ruleContext {
 	out := &ruleContext{
 		graph: j.Graph(), judge: j, planner: repair.New(j), options: o,
 		model:    sync.OnceValue(func() *simulate.Model { return simulate.NewModel(j, simulate.Cluster) }),
-		possible: sync.OnceValue(func() *simulate.Result { return simulate.Run(j, simulate.Cluster, simulate.Bounds{}) }),
+		possible: sync.OnceValue(func() *simulate.Prediction { return simulate.Run(j, simulate.Cluster, simulate.Bounds{}) }),
 	}
 	out.holds = sync.OnceValue(func() *terminating.Diagnoser { return terminating.New(out.model(), out.after) })
 	return out

@@ -51,8 +51,8 @@ func TestSubtract(t *testing.T) {
 		"counts nothing if nothing is found any more":   {onlyBad, child(st.To(pod)), 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			earlier := run(t, st.New(st.Listing(c.before, pod)), audit.Options{Rules: []string{"missing-owner", "unknown-owner-kind"}})
-			report := run(t, st.New(st.Listing(c.after, pod)), audit.Options{Rules: []string{"missing-owner"}})
+			earlier := run(t, st.New(st.Listing(c.before, pod)), audit.Filter{Rules: []string{"missing-owner", "unknown-owner-kind"}})
+			report := run(t, st.New(st.Listing(c.after, pod)), audit.Filter{Rules: []string{"missing-owner"}})
 			report.Subtract(baseline(t, earlier), "")
 			if got := []int{report.Known.Errors + report.Known.Warnings + report.Known.Infos, len(report.Findings)}; !cmp.Equal(got, []int{c.known, c.left}) {
 				t.Errorf("known and reported are %v, want %v", got, []int{c.known, c.left})
@@ -66,7 +66,7 @@ func TestSubtract(t *testing.T) {
 
 func TestABaselineOfSeveralClustersIsByCluster(t *testing.T) {
 	of := func(cluster string) audit.Cluster {
-		return audit.Cluster{Name: cluster, Answered: true, Report: run(t, st.New(st.Listing(child(gone))), audit.Options{})}
+		return audit.Cluster{Name: cluster, Answered: true, Report: run(t, st.New(st.Listing(child(gone))), audit.Filter{})}
 	}
 	known := baseline(t, audit.Join([]audit.Cluster{of("a")}))
 	clusters := []audit.Cluster{of("a"), of("b")}

@@ -14,7 +14,7 @@ func BenchmarkRun(b *testing.B) {
 	g := graph.New(st.Replicated(50_000))
 	b.ReportAllocs()
 	for b.Loop() {
-		report, err := audit.Run(collector.NewJudge(g), audit.Options{})
+		report, err := audit.Run(collector.NewJudge(g), audit.Filter{})
 		if err != nil || len(report.Findings) > 0 {
 			b.Fatal(report, err)
 		}
@@ -28,7 +28,7 @@ func BenchmarkRunWithADeletion(b *testing.B) {
 	g := graph.New(s)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := audit.Run(collector.NewJudge(g), audit.Options{}); err != nil {
+		if _, err := audit.Run(collector.NewJudge(g), audit.Filter{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -38,7 +38,7 @@ func BenchmarkShapes(b *testing.B) {
 	st.Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
 		return func() {
-			if _, err := audit.Run(collector.NewJudge(g), audit.Options{}); err != nil {
+			if _, err := audit.Run(collector.NewJudge(g), audit.Filter{}); err != nil {
 				b.Fatal(err)
 			}
 		}

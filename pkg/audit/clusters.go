@@ -29,11 +29,11 @@ func UnansweredCluster(name string, reason snapshot.ErrorClass, message string) 
 
 // Counts is the summary of one of several clusters.
 type Counts struct {
-	Name     string  `json:"name"`
-	Answered bool    `json:"answered"`
-	Complete bool    `json:"complete"`
-	Server   string  `json:"server"`
-	Summary  Summary `json:"summary"`
+	Name     string `json:"name"`
+	Answered bool   `json:"answered"`
+	Complete bool   `json:"complete"`
+	Server   string `json:"server"`
+	Summary  Totals `json:"summary"`
 }
 
 // Join returns one report about several clusters, sorted by their names. It is complete if
@@ -69,7 +69,7 @@ func Join(clusters []Cluster) *Report {
 	return all
 }
 
-func (s *Summary) add(o Summary) {
+func (s *Totals) add(o Totals) {
 	s.Objects += o.Objects
 	s.References += o.References
 	s.SeverityCounts.add(&o.SeverityCounts)

@@ -13,7 +13,7 @@ import (
 
 func clusterOf(name string, rules ...string) audit.Cluster {
 	r := &audit.Report{Complete: true, Gaps: []snapshot.Gap{}, Findings: []audit.Finding{}}
-	r.Summary = audit.Summary{Objects: 10, References: 5, SeverityCounts: audit.SeverityCounts{Errors: len(rules)}}
+	r.Summary = audit.Totals{Objects: 10, References: 5, SeverityCounts: audit.SeverityCounts{Errors: len(rules)}}
 	for _, rule := range rules {
 		r.Findings = append(r.Findings, audit.Finding{Rule: rule, Severity: audit.Error})
 	}
@@ -39,7 +39,7 @@ func TestJoin(t *testing.T) {
 
 	got := audit.Join([]audit.Cluster{staging, prod, silent})
 	want := &audit.Report{
-		Summary: audit.Summary{Objects: 20, References: 10, SeverityCounts: audit.SeverityCounts{Errors: 3}},
+		Summary: audit.Totals{Objects: 20, References: 10, SeverityCounts: audit.SeverityCounts{Errors: 3}},
 		Gaps: []snapshot.Gap{
 			{Cluster: "edge", Group: "*", Resource: "*", Reason: snapshot.Unavailable, Message: "connection refused"},
 			{Cluster: "staging", Resource: "secrets", Reason: snapshot.Forbidden},

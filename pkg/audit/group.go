@@ -77,8 +77,8 @@ func CountNamespaces(objects []object.Identity) (out []NamespaceCount) {
 	return out
 }
 
-// Cause is what one repair, or one controller, would change for all findings that have it. One field is set.
-type Cause struct {
+// SharedCause is what one repair, or one controller, would change for all findings that have it. One field is set.
+type SharedCause struct {
 	Namespace  string          // of owners that are in another namespace than their dependents
 	Gap        string          // what could not be read, so that owners are not verified
 	Finalizers string          // of other controllers, that hold what is being deleted
@@ -86,24 +86,26 @@ type Cause struct {
 	Discovery  bool            // API groups that cannot be discovered keep every Namespace
 }
 
-func causeOf(j *collector.Judgement) *Cause {
+func causeOf(j *collector.Judgement) *SharedCause {
 	switch {
 	case j.Gap != nil && j.Gap.Reason != snapshot.NotInFile: // one object may be added to a file
-		return &Cause{Gap: j.Gap.String() + " " + string(j.Gap.Reason)}
+		return &SharedCause{Gap: j.Gap.String() + " " + string(j.Gap.Reason)}
 	case j.Cause == collector.CauseCrossNamespace && j.UIDHolder != nil:
-		return &Cause{Namespace: j.UIDHolder.Namespace}
+		return &SharedCause{Namespace: j.UIDHolder.Namespace}
 	}
 	return nil
 }
 
-func heldBy(finalizers []string) *Cause { return &Cause{Finalizers: strings.Join(finalizers, ",")} }
+func heldBy(finalizers []string) *SharedCause {
+	return &SharedCause{Finalizers: strings.Join(finalizers, ",")}
+}
 
 // shared is what the findings of a group share. Fields that do not matter are empty.
 type shared struct {
 	cluster, rule string
 	severity      Severity
 	effect        reason.Code
-	cause         Cause
+	cause         SharedCause
 	owner         Reference
 	object        object.Identity // the only one of the group
 }

@@ -85,7 +85,7 @@ func TestGroups(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := audit.Run(collector.NewJudge(graph.New(st.New(c.seen...))), audit.Options{StuckAfter: terminating.DefaultStuckAfter})
+			r, err := audit.Run(collector.NewJudge(graph.New(st.New(c.seen...))), audit.Filter{StuckAfter: terminating.DefaultStuckAfter})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -497,7 +497,7 @@ func drawNamespaceStatuses(t *rapid.T, s *snapshot.Snapshot) {
 		default:
 			st.Reporting()(&with)
 			for _, c := range []string{object.DiscoveryFailure, object.GroupVersionFailure, object.ContentFailure, object.ContentRemaining, object.FinalizersRemaining} {
-				with.NamespaceStatus.Conditions = append(with.NamespaceStatus.Conditions, object.Condition{Type: c, True: rapid.IntRange(0, 3).Draw(t, c) == 3})
+				with.NamespaceStatus.Conditions = append(with.NamespaceStatus.Conditions, object.NamespaceCondition{Type: c, True: rapid.IntRange(0, 3).Draw(t, c) == 3})
 			}
 			if rapid.IntRange(0, 5).Draw(t, "spec") == 5 {
 				with.NamespaceStatus.Finalizers = []string{"x/y"}
@@ -605,7 +605,7 @@ func TestAuditEqualsNaiveAudit(t *testing.T) {
 		s := st.Draw(t)
 		drawNamespaceStatuses(t, s)
 		stuckAfter := rapid.SampledFrom([]time.Duration{terminating.DefaultStuckAfter, 0}).Draw(t, "stuck after")
-		report := run(t, s, audit.Options{Rules: naiveRules, StuckAfter: stuckAfter})
+		report := run(t, s, audit.Filter{Rules: naiveRules, StuckAfter: stuckAfter})
 		if diff := cmp.Diff(naiveOf(s).unpredicted(naiveOf(s).findings(stuckAfter)), naiveOf(s).unpredicted(told(report)), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}
@@ -616,9 +616,9 @@ func TestAuditEqualsNaiveAudit(t *testing.T) {
 // simulation takes them.
 func TestReportIsIndependentOfInputOrder(t *testing.T) {
 	certain := func(t *rapid.T, s *snapshot.Snapshot) *audit.Report {
-		report := run(t, s, audit.Options{})
+		report := run(t, s, audit.Filter{})
 		report.Findings = slices.DeleteFunc(report.Findings, func(f audit.Finding) bool { return f.Nondeterministic != nil })
-		report.Summary = audit.Summary{Objects: report.Summary.Objects, References: report.Summary.References}
+		report.Summary = audit.Totals{Objects: report.Summary.Objects, References: report.Summary.References}
 		return report
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -636,7 +636,7 @@ func TestReportIsIndependentOfInputOrder(t *testing.T) {
 func TestGapsNeverAddDeletions(t *testing.T) {
 	deleted := func(t *rapid.T, s *snapshot.Snapshot) []types.UID {
 		var out []types.UID
-		for _, f := range run(t, s, audit.Options{}).Findings {
+		for _, f := range run(t, s, audit.Filter{}).Findings {
 			if f.Consequence == collector.ConsequenceDelete {
 				out = append(out, f.Object.UID)
 			}
@@ -691,7 +691,7 @@ func TestArbitraryReferenceTextDoesNotPanic(t *testing.T) {
 			}
 			s.Objects[i].Finalizers = append(s.Objects[i].Finalizers, text.Draw(t, "finalizer"))
 		}
-		if _, err := json.Marshal(run(t, s, audit.Options{})); err != nil {
+		if _, err := json.Marshal(run(t, s, audit.Filter{})); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -703,7 +703,7 @@ func TestReportIsSorted(t *testing.T) {
 		position[id] = i
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		report := run(t, st.Draw(t), audit.Options{})
+		report := run(t, st.Draw(t), audit.Filter{})
 		for i := range len(report.Findings) - 1 {
 			a, b := report.Findings[i], report.Findings[i+1]
 			order := a.Object.Compare(b.Object)
@@ -717,8 +717,8 @@ func TestReportIsSorted(t *testing.T) {
 func TestSummaryCountsFindings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
-		report := run(t, s, audit.Options{})
-		want := audit.Summary{Objects: len(s.Objects)}
+		report := run(t, s, audit.Filter{})
+		want := audit.Totals{Objects: len(s.Objects)}
 		for _, o := range s.Objects {
 			want.References += len(o.Owners)
 		}

@@ -69,7 +69,7 @@ type uncertainty struct {
 	why  func() reason.Reason
 }
 
-func (r *ruleContext) uncertaintyOf(possible *simulate.Result, n graph.Node) uncertainty {
+func (r *ruleContext) uncertaintyOf(possible *simulate.Prediction, n graph.Node) uncertainty {
 	out := uncertainty{node: n, why: sync.OnceValue(func() reason.Reason { return possible.Reason(n) })}
 	for i := range r.graph.Owners(n) {
 		if possible.Unlinks(graph.Edge{Node: n, Index: i}) == simulate.Never {
@@ -79,7 +79,7 @@ func (r *ruleContext) uncertaintyOf(possible *simulate.Result, n graph.Node) unc
 	return out
 }
 
-func (r *ruleContext) predictFinding(f *Finding, possible *simulate.Result, of uncertainty) {
+func (r *ruleContext) predictFinding(f *Finding, possible *simulate.Prediction, of uncertainty) {
 	n, e := of.node, f.Edge
 	deletes, unlinks := possible.Terminates(n), possible.Unlinks(e)
 	switch stuck := f.Consequence == collector.ConsequenceStuck; {

@@ -19,7 +19,7 @@ import (
 type Report struct {
 	Complete bool           `json:"complete"`
 	Gaps     []snapshot.Gap `json:"gaps"`
-	Summary  Summary        `json:"summary"`
+	Summary  Totals         `json:"summary"`
 	// Clusters are those of a report about several clusters, sorted by name; else nil.
 	Clusters []Counts `json:"clusters,omitempty"`
 	// Without are the API versions that were taken for not served, although they are; nil if
@@ -38,8 +38,8 @@ func NewReport(s *snapshot.Snapshot) *Report {
 	return &Report{Complete: s.Complete(), Gaps: append([]snapshot.Gap{}, s.Gaps...), Findings: []Finding{}}
 }
 
-// Summary counts objects, references and findings.
-type Summary struct {
+// Totals counts objects, references and findings.
+type Totals struct {
 	Objects    int `json:"objects"`
 	References int `json:"references"`
 	SeverityCounts
@@ -65,7 +65,7 @@ type Finding struct {
 	Fix      Fix
 	Members  []object.Identity // of a cycle; sorted
 	// Cause is what other findings may share; nil if that is the owner that Reference names, or nothing.
-	Cause *Cause
+	Cause *SharedCause
 	// Blocker is why the deletion of the object has not ended, said of the object; nil if the
 	// finding is not about a deletion.
 	Blocker reason.Reason

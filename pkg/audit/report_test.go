@@ -64,11 +64,11 @@ func everyRule() *snapshot.Snapshot {
 }
 
 func TestReportJSON(t *testing.T) {
-	golden(t, "every-rule.json", run(t, everyRule(), audit.Options{StuckAfter: terminating.DefaultStuckAfter}))
+	golden(t, "every-rule.json", run(t, everyRule(), audit.Filter{StuckAfter: terminating.DefaultStuckAfter}))
 }
 
 func TestEmptyReportJSON(t *testing.T) {
-	got, err := json.Marshal(run(t, &snapshot.Snapshot{}, audit.Options{}))
+	got, err := json.Marshal(run(t, &snapshot.Snapshot{}, audit.Filter{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestEmptyReportJSON(t *testing.T) {
 }
 
 func TestFindingMessages(t *testing.T) {
-	for _, f := range run(t, everyRule(), audit.Options{StuckAfter: terminating.DefaultStuckAfter}).Findings {
+	for _, f := range run(t, everyRule(), audit.Filter{StuckAfter: terminating.DefaultStuckAfter}).Findings {
 		for name, text := range map[string]string{"message": f.Message(), "brief": f.Reason.Brief(), "effect": f.Effect.Brief()} {
 			if text == "" || text != strings.TrimSpace(text) || strings.ContainsAny(text, "\n\t") || strings.HasSuffix(text, ".") {
 				t.Errorf("%s of %s: the %s is %q", f.Rule, f.Object, name, text)
@@ -99,7 +99,7 @@ func TestRuleGroups(t *testing.T) {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
-	report := run(t, everyRule(), audit.Options{})
+	report := run(t, everyRule(), audit.Filter{})
 	for _, f := range report.Findings {
 		about := !slices.Contains([]string{"self-owner", "duplicate-owner", "multiple-controllers", "unmonitored-owner", "misspelled-owner-kind"}, f.Rule)
 		if dangling := f.Verdict == collector.VerdictDangling; about && dangling != slices.Contains(audit.Dangling, f.Rule) {
@@ -122,18 +122,18 @@ func TestOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := map[string]struct {
-		options audit.Options
+		options audit.Filter
 		objects int
 		want    []string
 	}{
-		"everything": {audit.Options{}, 6, []string{
+		"everything": {audit.Filter{}, 6, []string{
 			"missing-owner ConfigMap/a/x", "missing-owner ConfigMap/b/x", "missing-owner Node/n", "owner-cycle Pod/a/ring", "self-owner Pod/a/self",
 		}},
-		"one namespace":           {audit.Options{Namespace: "b"}, 1, []string{"missing-owner ConfigMap/b/x"}},
-		"labels":                  {audit.Options{Selector: web}, 2, []string{"missing-owner ConfigMap/a/x", "owner-cycle Pod/a/ring"}},
-		"labels in one namespace": {audit.Options{Namespace: "b", Selector: web}, 0, nil},
-		"some rules":              {audit.Options{Rules: audit.Cyclic}, 6, []string{"owner-cycle Pod/a/ring", "self-owner Pod/a/self"}},
-		"one rule twice":          {audit.Options{Rules: []string{"self-owner", "self-owner"}}, 6, []string{"self-owner Pod/a/self"}},
+		"one namespace":           {audit.Filter{Namespace: "b"}, 1, []string{"missing-owner ConfigMap/b/x"}},
+		"labels":                  {audit.Filter{Selector: web}, 2, []string{"missing-owner ConfigMap/a/x", "owner-cycle Pod/a/ring"}},
+		"labels in one namespace": {audit.Filter{Namespace: "b", Selector: web}, 0, nil},
+		"some rules":              {audit.Filter{Rules: audit.Cyclic}, 6, []string{"owner-cycle Pod/a/ring", "self-owner Pod/a/self"}},
+		"one rule twice":          {audit.Filter{Rules: []string{"self-owner", "self-owner"}}, 6, []string{"self-owner Pod/a/self"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestUnknownRule(t *testing.T) {
-	_, err := audit.Run(collector.NewJudge(graph.New(st.New())), audit.Options{Rules: []string{"self-owner", "nonsense"}})
+	_, err := audit.Run(collector.NewJudge(graph.New(st.New())), audit.Filter{Rules: []string{"self-owner", "nonsense"}})
 	if err == nil || !strings.Contains(err.Error(), `"nonsense"`) || !strings.Contains(err.Error(), "owner-cycle") {
 		t.Errorf("got %v", err)
 	}
@@ -174,7 +174,7 @@ func TestCycleMembers(t *testing.T) {
 	s := st.New(st.Listing(
 		st.Pod("b/x", st.OwnedBy(st.Node("n"))), st.Node("n", st.OwnedBy(st.Node("m"))), st.Node("m", st.OwnedBy(st.Node("n"))),
 	))
-	findings := run(t, s, audit.Options{}).Findings
+	findings := run(t, s, audit.Filter{}).Findings
 	if len(findings) != 1 {
 		t.Fatalf("got %d findings", len(findings))
 	}
@@ -186,15 +186,15 @@ func TestCycleMembers(t *testing.T) {
 
 func TestWorst(t *testing.T) {
 	tests := map[string]struct {
-		summary audit.Summary
+		summary audit.Totals
 		want    audit.Severity
 		found   bool
 	}{
-		"nothing":           {audit.Summary{Objects: 1}, "", false},
-		"an info":           {audit.Summary{SeverityCounts: audit.SeverityCounts{Infos: 1}}, audit.Info, true},
-		"a warning":         {audit.Summary{SeverityCounts: audit.SeverityCounts{Warnings: 1, Infos: 1}}, audit.Warning, true},
-		"an error":          {audit.Summary{SeverityCounts: audit.SeverityCounts{Errors: 1, Warnings: 1, Infos: 1}}, audit.Error, true},
-		"nothing but error": {audit.Summary{SeverityCounts: audit.SeverityCounts{Errors: 1}}, audit.Error, true},
+		"nothing":           {audit.Totals{Objects: 1}, "", false},
+		"an info":           {audit.Totals{SeverityCounts: audit.SeverityCounts{Infos: 1}}, audit.Info, true},
+		"a warning":         {audit.Totals{SeverityCounts: audit.SeverityCounts{Warnings: 1, Infos: 1}}, audit.Warning, true},
+		"an error":          {audit.Totals{SeverityCounts: audit.SeverityCounts{Errors: 1, Warnings: 1, Infos: 1}}, audit.Error, true},
+		"nothing but error": {audit.Totals{SeverityCounts: audit.SeverityCounts{Errors: 1}}, audit.Error, true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

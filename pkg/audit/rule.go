@@ -57,10 +57,10 @@ type ruleContext struct {
 	graph    *graph.Graph
 	judge    *collector.Judge
 	planner  *repair.Planner
-	options  Options
+	options  Filter
 	model    func() *simulate.Model // of the scanned state
 	holds    func() *terminating.Diagnoser
-	possible func() *simulate.Result // what the cluster's own collector does
+	possible func() *simulate.Prediction // what the cluster's own collector does
 }
 
 // objectContext is what rules know about one object.

@@ -39,7 +39,7 @@ const beta = "rbac.authorization.k8s.io/v1beta1"
 // JSON in testdata/rules, which -update writes.
 func rule(t *testing.T, id string, cases []ruleCase) {
 	t.Helper()
-	options := audit.Options{Rules: []string{id}, StuckAfter: terminating.DefaultStuckAfter}
+	options := audit.Filter{Rules: []string{id}, StuckAfter: terminating.DefaultStuckAfter}
 	shown := false
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func golden(t *testing.T, name string, value any) {
 	}
 }
 
-func run(t failer, s *snapshot.Snapshot, o audit.Options) *audit.Report {
+func run(t failer, s *snapshot.Snapshot, o audit.Filter) *audit.Report {
 	t.Helper()
 	report, err := audit.Run(collector.NewJudge(graph.New(s)), o)
 	if err != nil {
@@ -264,7 +264,7 @@ func TestClusterToNamespacedOwnerDependsOnTheOrderIfADependentIsInANamespace(t *
 		"a dependent in a namespace": {[]object.Object{st.ConfigMap("shop/c", st.OwnedBy(wrong))}, true},
 	} {
 		s := st.New(st.Listing(append(c.dependents, wrong, st.Node("m"))...))
-		report := run(t, s, audit.Options{Rules: []string{"cluster-to-namespaced-owner"}})
+		report := run(t, s, audit.Filter{Rules: []string{"cluster-to-namespaced-owner"}})
 		if f := report.Findings[0]; (f.Nondeterministic != nil) != c.want || f.Consequence != collector.ConsequenceStuck {
 			t.Errorf("%s: %+v", name, f)
 		}
@@ -789,7 +789,7 @@ func TestCausesOfStuckNamespace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			shop := st.Namespace("shop", st.TerminatingFor(time.Hour), c.status)
 			s := st.New(append([]st.Part{st.Serving(apiServices), st.Serving(st.TypesWithContents()...), st.Listing(shop)}, c.seen...)...)
-			report := run(t, s, audit.Options{Rules: []string{"stuck-namespace"}})
+			report := run(t, s, audit.Filter{Rules: []string{"stuck-namespace"}})
 			var got []string
 			for _, cause := range report.Findings[0].Reason.(reason.NamespaceStuck).Causes {
 				got = append(got, cause.Reason.Message())
@@ -895,7 +895,7 @@ func TestFindingNamesTheUndecidableReference(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			findings := run(t, st.New(test.seen), audit.Options{Rules: []string{"missing-owner"}}).Findings
+			findings := run(t, st.New(test.seen), audit.Filter{Rules: []string{"missing-owner"}}).Findings
 			if len(findings) != 1 || !strings.HasSuffix(findings[0].Message(), test.want) {
 				t.Errorf("got %+v", findings)
 			}
@@ -919,7 +919,7 @@ func TestOneRulePerReferenceCause(t *testing.T) {
 		st.Listing(st.Node("child", st.Owned(r)), far),
 	} {
 		var found []string
-		for _, f := range run(t, st.New(part), audit.Options{}).Findings {
+		for _, f := range run(t, st.New(part), audit.Filter{}).Findings {
 			if perReference[f.Rule] {
 				found = append(found, f.Rule)
 			}

@@ -51,7 +51,7 @@ func TestSettle(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			report := run(t, st.New(st.Listing(c.scanned, pod)), audit.Options{Rules: audit.Dangling})
+			report := run(t, st.New(st.Listing(c.scanned, pod)), audit.Filter{Rules: audit.Dangling})
 			if diff := cmp.Diff([]object.Identity{c.scanned.Identity}, report.Pending()); diff != "" {
 				t.Fatal(diff)
 			}
@@ -75,7 +75,7 @@ func TestSettle(t *testing.T) {
 }
 
 func TestSettleKeepsFindingsThatAreNotPending(t *testing.T) {
-	report := run(t, st.New(st.Listing(child(foo))), audit.Options{})
+	report := run(t, st.New(st.Listing(child(foo))), audit.Filter{})
 	before := lines(report)
 	if report.Pending() != nil || len(before) == 0 {
 		t.Fatalf("the findings are %v, want some, none of them pending", before)

@@ -39,7 +39,7 @@ func JoinTerminating(clusters []Cluster) *TerminatingReport {
 
 // Terminating returns every listed object in scope that is being deleted, whatever its age, in the
 // order of the graph. It ignores the rules of the options.
-func Terminating(j *collector.Judge, o Options) []terminating.Hold {
+func Terminating(j *collector.Judge, o Filter) []terminating.Hold {
 	return newRuleContext(j, o).terminating()
 }
 
@@ -52,7 +52,7 @@ type Deletions struct {
 }
 
 // RunWithDeletions is Run and Terminating with one simulation.
-func RunWithDeletions(j *collector.Judge, o Options) (*Deletions, error) {
+func RunWithDeletions(j *collector.Judge, o Filter) (*Deletions, error) {
 	r := newRuleContext(j, o)
 	report, err := r.run()
 	if err != nil {
@@ -144,7 +144,7 @@ func (r *ruleContext) blocked(n graph.Node, missed bool) Finding {
 	}
 	switch {
 	case by.RootCause != nil:
-		f.Cause = &Cause{Object: *by.RootCause}
+		f.Cause = &SharedCause{Object: *by.RootCause}
 	case by.Holder == terminating.HolderFinalizer:
 		f.Cause = heldBy(by.Names())
 	}
@@ -205,7 +205,7 @@ func (r *ruleContext) namespaceStuck(n graph.Node, d *terminating.NamespaceDiagn
 	f := Finding{Object: o.Identity, Severity: Warning, Consequence: d.Consequence, Fix: NoFix, Reason: found, Effect: reason.NoEffect.Of(true), Blocker: d.Causes[0].Reason}
 	switch first := d.Causes[0]; {
 	case first.Kind == terminating.CauseDiscovery:
-		f.Cause = &Cause{Discovery: true}
+		f.Cause = &SharedCause{Discovery: true}
 	case len(first.Finalizers) > 0:
 		f.Cause = heldBy(first.Finalizers)
 	}

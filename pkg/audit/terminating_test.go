@@ -15,7 +15,7 @@ import (
 )
 
 // beingDeleted returns what is being deleted, oldest first.
-func beingDeleted(s *snapshot.Snapshot, o audit.Options) []terminating.Hold {
+func beingDeleted(s *snapshot.Snapshot, o audit.Filter) []terminating.Hold {
 	found := audit.Terminating(collector.NewJudge(graph.New(s)), o)
 	return audit.JoinTerminating([]audit.Cluster{{Report: audit.NewReport(s), Terminating: found}}).Objects
 }
@@ -27,7 +27,7 @@ func TestTerminatingIsSortedByAgeAndLimitedToTheScope(t *testing.T) {
 		st.ConfigMap("other/older", st.TerminatingFor(2*time.Hour, "x/a")),
 	))
 	var got []string
-	for _, o := range beingDeleted(seen, audit.Options{Namespace: "ns"}) {
+	for _, o := range beingDeleted(seen, audit.Filter{Namespace: "ns"}) {
 		got = append(got, o.Object.Name)
 	}
 	if diff := cmp.Diff([]string{"old", "new"}, got); diff != "" {
@@ -40,7 +40,7 @@ func TestJoinTerminatingNamesTheClusterAndIsIncompleteIfOneGaveNoAnswer(t *testi
 		seen := st.New(st.Listing(st.ConfigMap("ns/"+name, st.TerminatingFor(age, "x/a"))))
 		return audit.Cluster{
 			Name: name, Answered: true, Report: audit.NewReport(seen),
-			Terminating: audit.Terminating(collector.NewJudge(graph.New(seen)), audit.Options{}),
+			Terminating: audit.Terminating(collector.NewJudge(graph.New(seen)), audit.Filter{}),
 		}
 	}
 	r := audit.JoinTerminating([]audit.Cluster{
@@ -66,7 +66,7 @@ func TestRunWithDeletionsCountsWhatIsDeletedWithTheObjectsOfFindings(t *testing.
 		web, set, st.Pod("ns/a", st.OwnedBy(set)), st.Pod("ns/b", st.OwnedBy(set)), st.Pod("ns/shared", st.OwnedBy(set, web)),
 		st.ConfigMap("ns/lost-too", st.OwnedBy(old)), gone, st.ConfigMap("gone/content"),
 		st.ConfigMap("ns/young", st.TerminatingFor(time.Minute)), st.ConfigMap("ns/late", st.TerminatingFor(time.Hour)), st.ConfigMap("ns/later", st.TerminatingFor(2*time.Hour)),
-	), st.Absent("apps/v1", "Deployment", "ns/old")))), audit.Options{StuckAfter: terminating.DefaultStuckAfter})
+	), st.Absent("apps/v1", "Deployment", "ns/old")))), audit.Filter{StuckAfter: terminating.DefaultStuckAfter})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 func TestCreateSyncsInOrder(t *testing.T) {
 	top := t.TempDir()
 	var changes []string
-	f, err := backup.Create(filepath.Join(top, "backups"), "run", header, func(c backup.Change, do func() error) error {
+	f, err := backup.Create(filepath.Join(top, "backups"), "run", header, func(c backup.DiskChange, do func() error) error {
 		changes = append(changes, string(c.Op)+" "+strings.TrimPrefix(filepath.ToSlash(c.Path), filepath.ToSlash(top)))
 		return do()
 	})
@@ -38,8 +38,8 @@ func TestCreateSyncsInOrder(t *testing.T) {
 
 func TestCreateLeavesNothingWhenAChangeFails(t *testing.T) {
 	for n := 1; ; n++ {
-		root, made, failed := t.TempDir(), 0, backup.Change{}
-		f, err := backup.Create(root, run, header, func(c backup.Change, do func() error) error {
+		root, made, failed := t.TempDir(), 0, backup.DiskChange{}
+		f, err := backup.Create(root, run, header, func(c backup.DiskChange, do func() error) error {
 			if made++; made == n {
 				failed = c
 				return syscall.ENOSPC

@@ -24,7 +24,7 @@ func (d Disk) mkdirAll(path string) error {
 		}
 		parents = append(parents, filepath.Dir(dir))
 	}
-	if err := d.carryOut(Change{Op: MakeFolder, Path: path}, func() error { return os.MkdirAll(path, dirMode) }); err != nil {
+	if err := d.carryOut(DiskChange{Op: MakeFolder, Path: path}, func() error { return os.MkdirAll(path, dirMode) }); err != nil {
 		return fmt.Errorf("make folder %s: %w", path, withoutPath(err))
 	}
 	for _, dir := range parents {
@@ -49,7 +49,7 @@ func (d Disk) syncDir(dir *os.File, err error) error {
 		return nil
 	}
 	path := filepath.Clean(dir.Name())
-	err = d.carryOut(Change{Op: SyncFolder, Path: path}, dir.Sync)
+	err = d.carryOut(DiskChange{Op: SyncFolder, Path: path}, dir.Sync)
 	if err == nil || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
 		return nil
 	}

@@ -47,7 +47,7 @@ func Create(root, name string, h Header, disk Disk) (*Folder, error) {
 	path, created := "", name
 	for n := 2; ; n++ {
 		path = filepath.Join(root, created)
-		err = disk.carryOut(Change{Op: MakeFolder, Path: path}, func() error { return parent.Mkdir(created, dirMode) })
+		err = disk.carryOut(DiskChange{Op: MakeFolder, Path: path}, func() error { return parent.Mkdir(created, dirMode) })
 		if !errors.Is(err, fs.ErrExist) {
 			break
 		}

@@ -235,7 +235,7 @@ func TestPruneRemovesWhatAKillLeftOfABackup(t *testing.T) {
 		writeFiles(t, filepath.Join(root, old), now.Add(-50*time.Hour), map[string]int{restoredFile: 0})
 		latest := backupOf(t, root, now, map[string]int{"shop": 10})
 		changes, killed := 0, errors.New("killed")
-		_, err := Prune(root, "", Limits{time.Hour, 1 << 20}, now, func(_ Change, do func() error) error {
+		_, err := Prune(root, "", Limits{time.Hour, 1 << 20}, now, func(_ DiskChange, do func() error) error {
 			if changes++; changes > made {
 				return killed
 			}

@@ -46,7 +46,7 @@ type Job struct {
 	// Remaining plans what the plan done has left to do.
 	Remaining func(_ context.Context, done *plan.Plan, after Scanned) (*plan.Plan, error)
 	// Recreate carries out the plan of a restoration. Nil: the plan is carried out as it is.
-	Recreate func(context.Context, Planned, execute.Options) *execute.Report
+	Recreate func(context.Context, Planned, execute.Tuning) *execute.RunResult
 	// LeavesRestToCollector means that this tool does only what the user requested, and
 	// the cluster's own garbage collector what follows from it.
 	LeavesRestToCollector bool
@@ -317,7 +317,7 @@ func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, c
 
 // carryOut carries out the plan, with a backup unless b is nil. If it leaves the rest to the cluster's own garbage
 // collector, it waits for that, and explains a stall.
-func carryOut(ctx context.Context, j Job, now Planned, b *RunBackup) *execute.Report {
+func carryOut(ctx context.Context, j Job, now Planned, b *RunBackup) *execute.RunResult {
 	s := j.Options.Scan
 	progress := &progressLine{scan: s, line: planview.NewProgress(now.Plan), begun: s.Now(), on: s.ErrTerm}
 	defer progress.clear()
@@ -341,7 +341,7 @@ func carryOut(ctx context.Context, j Job, now Planned, b *RunBackup) *execute.Re
 	}
 	w := write.New(now.Cluster, now.Snapshot, o.DryRun)
 	if !j.LeavesRestToCollector || j.SkipVerification || o.DryRun {
-		return planrun.Run(ctx, now.Plan, now.Judge, w, writer, planrun.Options{Common: o, RequestedOnly: j.LeavesRestToCollector})
+		return planrun.Run(ctx, now.Plan, now.Judge, w, writer, planrun.RunOptions{Common: o, RequestedOnly: j.LeavesRestToCollector})
 	}
 	watchdog := startWatchdog(ctx, func(ctx context.Context) { explainStall(ctx, j, now.Plan, progress) })
 	defer watchdog.stop()
@@ -350,7 +350,7 @@ func carryOut(ctx context.Context, j Job, now Planned, b *RunBackup) *execute.Re
 		watchdog.observe(e)
 		onEvent(e)
 	}
-	return planrun.Run(ctx, now.Plan, now.Judge, w, writer, planrun.Options{Common: o, RequestedOnly: true, Watcher: w})
+	return planrun.Run(ctx, now.Plan, now.Judge, w, writer, planrun.RunOptions{Common: o, RequestedOnly: true, Watcher: w})
 }
 
 // verify scans the cluster after the run, with the same time limit as the run, and adds what is left.
@@ -425,7 +425,7 @@ func refusedEndings(ctx context.Context, running *plan.Plan, now Planned) []reas
 
 // countGone returns how many objects that the plan deletes are gone: the run or a list after it has
 // shown that.
-func countGone(p *plan.Plan, done *execute.Report, after *graph.Graph) int {
+func countGone(p *plan.Plan, done *execute.RunResult, after *graph.Graph) int {
 	gone := 0
 	for _, lost := range p.LostObjects {
 		if isGone(lost.Object, done, after) {
@@ -435,14 +435,14 @@ func countGone(p *plan.Plan, done *execute.Report, after *graph.Graph) int {
 	return gone
 }
 
-func isGone(o object.Identity, done *execute.Report, after *graph.Graph) bool {
+func isGone(o object.Identity, done *execute.RunResult, after *graph.Graph) bool {
 	m, served := after.View().Map(o.APIVersion, o.Kind)
 	absent := served && after.Object(after.Find(o.UID)) == nil && after.View().Listed(m.Type.GroupResource(), o.Namespace)
 	return absent || done.Gone[o.UID]
 }
 
 // broken returns what the run has taken from users that are left.
-func broken(p *plan.Plan, done *execute.Report, after *graph.Graph) []plan.Breakage {
+func broken(p *plan.Plan, done *execute.RunResult, after *graph.Graph) []plan.Breakage {
 	var out []plan.Breakage
 	for _, b := range p.Breaks() {
 		b.UsedBy = slices.DeleteFunc(slices.Clone(b.UsedBy), func(u reason.User) bool { return isGone(u.Identity, done, after) })
@@ -455,7 +455,7 @@ func broken(p *plan.Plan, done *execute.Report, after *graph.Graph) []plan.Break
 
 // deletedButPresent returns the objects that a step deleted successfully and that exist
 // all the same, not even terminating.
-func deletedButPresent(p *plan.Plan, done *execute.Report, after *graph.Graph) []plan.Blocked {
+func deletedButPresent(p *plan.Plan, done *execute.RunResult, after *graph.Graph) []plan.Blocked {
 	var out []plan.Blocked
 	for i, result := range done.Results {
 		s := &p.Steps[i]

@@ -154,8 +154,8 @@ func (o *MutatingOptions) ForPerson() bool {
 func (o *MutatingOptions) JSONLines() bool { return o.Output.Format == jsonLines }
 
 // ExecuteOptions returns how many writes may be in flight, and how fast they may follow each other.
-func (o *MutatingOptions) ExecuteOptions() execute.Options {
-	out := execute.Options{Concurrency: cmp.Or(o.writers, o.Scan.concurrency), Pace: o.rate.pace()}
+func (o *MutatingOptions) ExecuteOptions() execute.Tuning {
+	out := execute.Tuning{Concurrency: cmp.Or(o.writers, o.Scan.concurrency), Pace: o.rate.pace()}
 	if out.Pace != nil { // a step that is ready to write waits for a second at most
 		out.Concurrency = min(out.Concurrency, int(o.rate))
 	}

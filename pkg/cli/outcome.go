@@ -22,11 +22,11 @@ type runOutcome struct {
 	job          Job
 	facts        exitFacts
 	plan         *plan.Plan
-	done         *execute.Report   // nil if there was nothing to do
-	backup       string            // the folder; empty if there is no backup
-	denied       []object.Identity // that the plan deletes, and the user may not create again
-	unidentified bool              // see RunBackup
-	gone         int               // how many of the objects that the plan deletes
+	done         *execute.RunResult // nil if there was nothing to do
+	backup       string             // the folder; empty if there is no backup
+	denied       []object.Identity  // that the plan deletes, and the user may not create again
+	unidentified bool               // see RunBackup
+	gone         int                // how many of the objects that the plan deletes
 	took         time.Duration
 	gaps         []snapshot.Gap  // of the last scan
 	left         *plan.Plan      // of the scan after the run; nil if there was none
@@ -81,8 +81,8 @@ type resultStep struct {
 }
 
 type left struct {
-	Action string      `json:"action"`
-	Object plan.Object `json:"object"`
+	Action string           `json:"action"`
+	Object plan.ObjectState `json:"object"`
 	reason.Stored
 }
 

@@ -16,7 +16,7 @@ import (
 func TestResultContainsEveryStepAndHowItEnded(t *testing.T) {
 	o := runOutcome{
 		plan: &plan.Plan{Steps: []plan.Step{{ID: "1", Action: plan.ActionDelete}, {ID: "2"}, {ID: "3"}}},
-		done: &execute.Report{Results: []event.Result{
+		done: &execute.RunResult{Results: []event.Result{
 			{Status: event.Failed, Reason: reason.WriteFailed.Of(reason.Failure{ErrorClass: "forbidden", Detail: "no"})},
 			{Status: event.Done},
 			{},
@@ -47,12 +47,12 @@ func TestResultContainsEveryStepAndHowItEnded(t *testing.T) {
 }
 
 func TestOnlyUnfinishedDeletionsAreStillThere(t *testing.T) {
-	step := func(action plan.Action, why reason.Reason) (*plan.Plan, *execute.Report) {
-		s := plan.Step{ID: "1", Action: action, Object: plan.Object{Identity: object.Identity{Kind: "Service", Name: "web"}}}
+	step := func(action plan.Action, why reason.Reason) (*plan.Plan, *execute.RunResult) {
+		s := plan.Step{ID: "1", Action: action, Object: plan.ObjectState{Identity: object.Identity{Kind: "Service", Name: "web"}}}
 		if action == plan.ActionCreate {
 			s.Creation = &plan.Creation{}
 		}
-		return &plan.Plan{Steps: []plan.Step{s}}, &execute.Report{Results: []event.Result{{Status: event.Done, Reason: why}}}
+		return &plan.Plan{Steps: []plan.Step{s}}, &execute.RunResult{Results: []event.Result{{Status: event.Done, Reason: why}}}
 	}
 	for name, c := range map[string]struct {
 		action plan.Action

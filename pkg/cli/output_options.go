@@ -21,7 +21,7 @@ import (
 type OutputFlags struct {
 	Format    string   // the value of -o, or after Complete its default
 	own       []string // formats of this command only, its default first
-	templates *structured.Flags
+	templates *structured.PrintFlags
 	write     func(*structured.Document) error // nil for a format of this command only
 	clock     func() time.Time                 // gives documents their time; nil: they have none
 }

@@ -27,15 +27,15 @@ const rightsHint = "the required permissions are listed in https://github.com/ku
 // server refuses because of admission.
 func warnOfRefusedWrites(ctx context.Context, s *ScanOptions, now Planned) {
 	p := now.Plan
-	var writes []snapshot.Write
+	var writes []snapshot.WriteRequest
 	for _, lost := range p.LostObjects {
 		if lost.By == nil || !lost.By.Object.IsCRD() || lost.By.Object.Identity == lost.Object { // instances are deleted without admission
-			writes = append(writes, snapshot.Write{Object: lost.Object, Operation: "DELETE"})
+			writes = append(writes, snapshot.WriteRequest{Object: lost.Object, Operation: "DELETE"})
 		}
 	}
 	for i := range p.Steps {
 		if step := &p.Steps[i]; step.Patch != nil {
-			writes = append(writes, snapshot.Write{Object: step.Object.Identity, Operation: "UPDATE", Finalizer: step.Finalizer(), UnderWay: step.Patch.StateBefore.Terminating()})
+			writes = append(writes, snapshot.WriteRequest{Object: step.Object.Identity, Operation: "UPDATE", Finalizer: step.Finalizer(), UnderWay: step.Patch.StateBefore.Terminating()})
 		}
 	}
 	if len(p.Steps) == 0 || len(writes) == 0 {
@@ -54,15 +54,15 @@ func (s *ScanOptions) WarnOfWebhooks(refusals []reason.WebhookRefuses) {
 	}
 }
 
-// refusal is a right that a run needs and that the API server denies for these objects.
-type refusal struct {
+// deniedRight is a right that a run needs and that the API server denies for these objects.
+type deniedRight struct {
 	reason.NotPermitted
 	objects []object.Identity
 }
 
 // preflight returns the rights that the plan needs and that the API server denies, and
 // warns of them. A server-side dry run does not need it.
-func preflight(ctx context.Context, j Job, now Planned) []refusal {
+func preflight(ctx context.Context, j Job, now Planned) []deniedRight {
 	o := j.Options
 	if now.Cluster == nil || o.DryRun == dryRunServer || len(now.Plan.Steps) == 0 || o.Scan.Strict && !now.Plan.CompleteButAccepted() {
 		return nil
@@ -111,13 +111,13 @@ func (s *ScanOptions) RequireRights(ctx context.Context, c *client.Client, seen 
 }
 
 // refusals returns the rights that are denied, and those that could not be reviewed as text.
-func refusals(rights []object.Right, grants []read.Grant) (refused []refusal, unknown []string) {
+func refusals(rights []object.Right, grants []read.Grant) (refused []deniedRight, unknown []string) {
 	for i, r := range rights {
 		g := grants[i]
 		right := reason.NotPermitted{Verb: r.Verb, Type: g.Type.String(), Namespace: r.Objects[0].Namespace}
 		switch {
 		case len(g.Refused) > 0:
-			refused = append(refused, refusal{right, g.Refused})
+			refused = append(refused, deniedRight{right, g.Refused})
 		case g.Unknown != nil:
 			unknown = append(unknown, fmt.Sprintf("%s (%s)", escape.Short(right.Right(), 500), escape.Short(g.Unknown.Error(), 300)))
 		}
@@ -129,7 +129,7 @@ func refusals(rights []object.Right, grants []read.Grant) (refused []refusal, un
 // warning names.
 const maxNamedRights, maxNamedObjects = 20, 3
 
-func (s *ScanOptions) warnOfRefusals(refused []refusal, unknown []string) {
+func (s *ScanOptions) warnOfRefusals(refused []deniedRight, unknown []string) {
 	for _, r := range refused[:min(len(refused), maxNamedRights)] {
 		line := "warning: you are not allowed to " + escape.Short(r.Right(), 500) + ", which is needed for " + NameList(r.objects, maxNamedObjects)
 		if r.Failure != nil {
@@ -152,7 +152,7 @@ const maxDryRuns = 20
 // admission plugin OwnerReferencesPermissionEnforcement may refuse them to a user who may
 // patch the object, but not delete it, or if the new reference blocks the deletion of its
 // owner. The grants are those to delete the object of each step.
-func dryRunSteps(ctx context.Context, seen Scanned, samples []*plan.Step, grants []read.Grant) []refusal {
+func dryRunSteps(ctx context.Context, seen Scanned, samples []*plan.Step, grants []read.Grant) []deniedRight {
 	writer := write.New(seen.Cluster, seen.Snapshot, true)
 	var sent []int
 	for i, s := range samples {
@@ -160,7 +160,7 @@ func dryRunSteps(ctx context.Context, seen Scanned, samples []*plan.Step, grants
 			sent = append(sent, i)
 		}
 	}
-	refused, _ := client.InParallel(ctx, maxDryRuns, sent, func(i int) []refusal {
+	refused, _ := client.InParallel(ctx, maxDryRuns, sent, func(i int) []deniedRight {
 		s := samples[i]
 		_, err := writer.Patch(ctx, seen.Graph().Object(s.Patch.Node), s.Patch.Change)
 		var failed *client.RequestError
@@ -171,7 +171,7 @@ func dryRunSteps(ctx context.Context, seen Scanned, samples []*plan.Step, grants
 			Verb: "patch", Type: grants[i].Type.String(), Namespace: s.Object.Namespace,
 			Failure: &reason.Failure{ErrorClass: string(failed.Reason), Detail: failed.Err.Error(), Hint: failed.Hint()},
 		}
-		return []refusal{{right, []object.Identity{s.Object.Identity}}}
+		return []deniedRight{{right, []object.Identity{s.Object.Identity}}}
 	})
 	return slices.Concat(refused...) // the caller looks whether the context has ended
 }
@@ -179,11 +179,11 @@ func dryRunSteps(ctx context.Context, seen Scanned, samples []*plan.Step, grants
 // addsBlockingReference reports whether the step points a reference that blocks the deletion
 // of its owner at another owner.
 func addsBlockingReference(s *plan.Step) bool {
-	return slices.ContainsFunc(s.References, func(r plan.Reference) bool { return r.Becomes != nil && r.BlockOwnerDeletion })
+	return slices.ContainsFunc(s.References, func(r plan.StepReference) bool { return r.Becomes != nil && r.BlockOwnerDeletion })
 }
 
 // refuseRun reports a run that does not start because the API server would deny a part of it.
-func refuseRun(j Job, p *plan.Plan, refused []refusal) error {
+func refuseRun(j Job, p *plan.Plan, refused []deniedRight) error {
 	denied := map[object.Identity]reason.Reason{}
 	for _, r := range refused {
 		for _, o := range r.objects {
@@ -197,7 +197,7 @@ func refuseRun(j Job, p *plan.Plan, refused []refusal) error {
 		}
 	}
 	r := newOutcome(j, p)
-	r.done = &execute.Report{Results: make([]event.Result, len(p.Steps))}
+	r.done = &execute.RunResult{Results: make([]event.Result, len(p.Steps))}
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		why := cmp.Or(denied[s.Object.Identity], byStep[s.ID])

@@ -142,7 +142,7 @@ func lostBackends(o *MutatingOptions, p *plan.Plan) (lines []string) {
 }
 
 // hintConfirm tells, after a dry run, how to carry out this plan, unless that would be refused.
-func hintConfirm(o *MutatingOptions, p *plan.Plan, refused []refusal) {
+func hintConfirm(o *MutatingOptions, p *plan.Plan, refused []deniedRight) {
 	cannotRun := o.Scan.From != "" || len(refused) > 0 || o.Scan.Strict && !p.CompleteButAccepted() || o.exceedsMaxDeletes(p) != "" || len(p.Breaks()) > 0 && !o.allowInUse
 	if o.ForPerson() && len(p.Steps) > 0 && !cannotRun {
 		fmt.Fprintf(o.Scan.Err, "Run exactly this plan: %s --confirm %s\n", o.rerunCommand(), p.Digest())

@@ -50,10 +50,10 @@ type ScanOptions struct {
 	context               string         // one of several; else empty
 	connected             *client.Client // by Connect, for all scans of the command
 	flags                 *pflag.FlagSet
-	color                 color.Mode
+	color                 color.Choice
 	scanned               bool               // by Scan
 	file                  *snapshot.Snapshot // that Types has read, for the next scan
-	discovered            *discovery.Result  // the same of a cluster
+	discovered            *discovery.Catalog // the same of a cluster
 }
 
 // demoFile stands for the embedded demo cluster in ScanOptions.From. It is the flag that selects it.
@@ -322,7 +322,7 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := client.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, MaxMemory: s.maxMemory.Value()}
+	options := client.Config{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, MaxMemory: s.maxMemory.Value()}
 	if !s.flags.Changed("concurrency") {
 		options.SmallConcurrency = smallConcurrency
 	}
@@ -330,7 +330,7 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 		options.ChooseChunkSize = true
 	}
 	if s.ErrTerm {
-		options.Progress = func(p client.Progress) {
+		options.Progress = func(p client.ScanProgress) {
 			s.Progress("listed %d of %d types, %d objects", p.Done, p.Total, p.Objects)
 		}
 	}

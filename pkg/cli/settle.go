@@ -26,7 +26,7 @@ func (s *ScanOptions) Settle(ctx context.Context, live *client.Client, g *graph.
 		return err
 	}
 	reader := scan.NewObjectReader(live, g.Snapshot())
-	answers, err := client.InParallel(ctx, live.Options.SmallConcurrency, pending, func(o object.Identity) audit.Reread {
+	answers, err := client.InParallel(ctx, live.Config.SmallConcurrency, pending, func(o object.Identity) audit.Reread {
 		now, err := reader.ReadState(ctx, g.View(), o)
 		return audit.Reread{Object: now, Failed: err}
 	})

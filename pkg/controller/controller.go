@@ -33,8 +33,8 @@ const (
 // wholeInterval is how long rounds may look only at what changed before one looks at everything.
 const wholeInterval = time.Minute
 
-// Options configures Run.
-type Options struct {
+// Setup configures Run.
+type Setup struct {
 	Client  *client.Client
 	Monitor *monitor.Monitor // stopped by the caller, after Run has returned
 	// Within returns a function that reports whether the collector may act on an object, or nil
@@ -49,17 +49,17 @@ type Options struct {
 	// Full reports whether the backups of a namespace are full for now: a round leaves that namespace
 	// out. Nil means never.
 	Full    func(namespace string) bool
-	Execute execute.Options
+	Execute execute.Tuning
 	// Backup opens the backup of a round, which Run closes. Nil means that nothing is backed up.
-	Backup func(context.Context, *snapshot.Snapshot, *plan.Plan) (Backup, error)
+	Backup func(context.Context, *snapshot.Snapshot, *plan.Plan) (RoundBackup, error)
 	// OnStep is called when a step has ended, one at a time. It may be nil.
 	OnStep func(*plan.Step, event.Event)
 	// OnRound is called after every round, one at a time. It may be nil.
 	OnRound func(Round)
 }
 
-// Backup stores what one round is about to delete, and the result of each step.
-type Backup interface {
+// RoundBackup stores what one round is about to delete, and the result of each step.
+type RoundBackup interface {
 	planrun.BackupWriter
 	// Record records the result of a step. After an error, the round starts no further step.
 	Record(event.Event) error
@@ -70,7 +70,7 @@ type Backup interface {
 type Round struct {
 	Snapshot *snapshot.Snapshot // of what changed, or of everything; nil if it could not be read
 	Plan     *plan.Plan         // nil if the snapshot could not be read
-	Report   *execute.Report    // nil if there was nothing to do, or if the round failed
+	Report   *execute.RunResult // nil if there was nothing to do, or if the round failed
 	Held     int                // objects that are left alone until a write shows, or a step is tried again
 	LeftOut  []LeftOut          // sorted
 	Took     time.Duration
@@ -79,7 +79,7 @@ type Round struct {
 
 // Run collects garbage until the context ends and returns the context's error, or the Monitor's if the
 // Monitor ends first.
-func Run(ctx context.Context, o Options) error {
+func Run(ctx context.Context, o Setup) error {
 	if err := o.Monitor.WaitForSync(ctx); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func Run(ctx context.Context, o Options) error {
 }
 
 type controller struct {
-	options  Options
+	options  Setup
 	held     map[types.UID]hold
 	left     leftOut
 	failures int       // rounds in a row that failed
@@ -198,7 +198,7 @@ func (c *controller) collect(ctx context.Context, r *Round, changes monitor.Chan
 	if len(r.Plan.Steps) == 0 {
 		return nil
 	}
-	o := planrun.Options{Common: c.options.Execute, NoWait: true}
+	o := planrun.RunOptions{Common: c.options.Execute, NoWait: true}
 	o.Common.OnEvent = c.onEvent(r.Plan)
 	var writer planrun.BackupWriter
 	closeBackup := func() error { return nil }

@@ -23,7 +23,7 @@ import (
 )
 
 // inBubble runs a test in a bubble, with a server of these objects. The collector runs until do returns.
-func inBubble(t *testing.T, pods []*apiserver.Object, o controller.Options, do func(*apiserver.Server)) {
+func inBubble(t *testing.T, pods []*apiserver.Object, o controller.Setup, do func(*apiserver.Server)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := apiserver.New([]*apiserver.Type{apiserver.Namespaces, apiserver.Pods, apiserver.Deployments, apiserver.CRDs, apiserver.APIServices})
 		s.Controllers, s.Clock, s.WatchLifetime = true, time.Now, 5*time.Minute
@@ -33,8 +33,8 @@ func inBubble(t *testing.T, pods []*apiserver.Object, o controller.Options, do f
 		for _, pod := range pods {
 			s.Add(pod)
 		}
-		c := clustertest.ConnectInMemory(t, s, client.Options{Concurrency: 3, Timeout: 10 * time.Second})
-		m, err := monitor.Start(t.Context(), c, monitor.Options{})
+		c := clustertest.ConnectInMemory(t, s, client.Config{Concurrency: 3, Timeout: 10 * time.Second})
+		m, err := monitor.Start(t.Context(), c, monitor.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,9 +62,9 @@ func TestRoundThatFailedIsTriedAgainThoughNothingChanges(t *testing.T) {
 	full := errors.New("no space left")
 	var deletes []int
 	var errs []error
-	o := controller.Options{
+	o := controller.Setup{
 		MaxDeletes: 10,
-		Backup: func(_ context.Context, _ *snapshot.Snapshot, p *plan.Plan) (controller.Backup, error) {
+		Backup: func(_ context.Context, _ *snapshot.Snapshot, p *plan.Plan) (controller.RoundBackup, error) {
 			deletes = append(deletes, len(p.LostObjects))
 			if p.Digest() == "" {
 				t.Error("a plan to back up has no digest")
@@ -92,7 +92,7 @@ func TestRoundOverEverythingFollowsOneOverAPartWithinAMinute(t *testing.T) {
 	}
 	var begun time.Time
 	var rounds []round
-	o := controller.Options{OnRound: func(r controller.Round) { rounds = append(rounds, round{r.Snapshot.Part, time.Now()}) }}
+	o := controller.Setup{OnRound: func(r controller.Round) { rounds = append(rounds, round{r.Snapshot.Part, time.Now()}) }}
 	inBubble(t, nil, o, func(s *apiserver.Server) {
 		begun = time.Now()
 		time.Sleep(10 * time.Second)
@@ -158,7 +158,7 @@ func TestRoundLeavesOutWhatExceedsTheLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var last controller.Round
-			o := controller.Options{
+			o := controller.Setup{
 				MaxDeletes: c.max, Full: func(namespace string) bool { return namespace == c.full },
 				OnRound: func(r controller.Round) { last = r },
 			}
@@ -186,7 +186,7 @@ func TestWhatIsLeftOutStaysUntilSomebodyActs(t *testing.T) {
 	for i := range 11 {
 		pods = append(pods, orphanIn("a", fmt.Sprint(i), "Deployment"))
 	}
-	inBubble(t, pods, controller.Options{MaxDeletes: 10}, func(s *apiserver.Server) {
+	inBubble(t, pods, controller.Setup{MaxDeletes: 10}, func(s *apiserver.Server) {
 		count := func() int {
 			left, _ := s.List(apiserver.Pods.GroupVersionResource, "a")
 			return len(left)
@@ -226,7 +226,7 @@ func TestNamespaceCountsWithItsContents(t *testing.T) {
 	doomed.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: "gone", UID: "gone"}}
 	pods = append(pods, doomed, orphanIn("a", "a", "Deployment"))
 	var last controller.Round
-	inBubble(t, pods, controller.Options{MaxDeletes: 10, OnRound: func(r controller.Round) { last = r }}, func(s *apiserver.Server) {
+	inBubble(t, pods, controller.Setup{MaxDeletes: 10, OnRound: func(r controller.Round) { last = r }}, func(s *apiserver.Server) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		left, _ := s.List(apiserver.Pods.GroupVersionResource, "doomed")

@@ -32,7 +32,7 @@ type LeftOutReason int
 
 const (
 	ExceedsMaxDeletes LeftOutReason = iota
-	BackupFull                      // Options.Full
+	BackupFull                      // Setup.Full
 )
 
 // leftOut is what rounds must not touch: so much of it would be deleted at once that a person should
@@ -54,7 +54,7 @@ func newLeftOut() leftOut {
 var errCannotLeaveOut = errors.New("the plan of this round exceeds --max-deletes, and no part of it could be left out")
 
 // planWithin plans a round over what is not left out, and leaves out what exceeds the limits.
-func (c *controller) planWithin(judge *collector.Judge, o plan.Options) (*plan.Plan, error) {
+func (c *controller) planWithin(judge *collector.Judge, o plan.Purpose) (*plan.Plan, error) {
 	within := o.Bounds.Within
 	for {
 		o.Bounds.Within = func(n graph.Node) bool { return within(n) && !c.left.has(judge, n) }
@@ -96,7 +96,7 @@ func kindOf(r object.Reference) schema.GroupKind { return r.GroupVersionKind().G
 // The namespaces with the most deletions do not count against a kind of owner. Otherwise anyone who
 // can create objects in a few namespaces could have that kind left out everywhere. For the same
 // reason an object counts for one kind only.
-func (l *leftOut) add(p *plan.Plan, o Options) (more, exceeded bool) {
+func (l *leftOut) add(p *plan.Plan, o Setup) (more, exceeded bool) {
 	losses := p.LostObjects
 	in := map[string]int{}
 	of := map[schema.GroupKind]map[string]int{}
@@ -157,7 +157,7 @@ func sum(numbers []int) (total int) {
 	return total
 }
 
-// full reports whether a namespace is left out because of Options.Full.
+// full reports whether a namespace is left out because of Setup.Full.
 func (l *leftOut) full() bool {
 	for _, out := range l.namespaces {
 		if out.Reason == BackupFull {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-func notChecked(why string) (Status, reason.Reason) {
+func notChecked(why string) (CheckResult, reason.Reason) {
 	return Unknown, reason.NotChecked.Of(why)
 }
 
@@ -36,14 +36,14 @@ func (o *Observations) backendsOf(definitions bool) []reason.Backend {
 }
 
 // statusOfGaps returns Unknown if the user may not read, and Fail if the server cannot answer.
-func statusOfGaps(of []snapshot.Gap) Status {
+func statusOfGaps(of []snapshot.Gap) CheckResult {
 	if slices.ContainsFunc(of, func(g snapshot.Gap) bool { return g.Reason != snapshot.Forbidden }) {
 		return Fail
 	}
 	return Unknown
 }
 
-func apiDiscovery(o *Observations) (Status, reason.Reason) {
+func apiDiscovery(o *Observations) (CheckResult, reason.Reason) {
 	failed := gaps(o, true)
 	if len(failed) == 0 {
 		return OK, reason.GroupsAvailable
@@ -51,7 +51,7 @@ func apiDiscovery(o *Observations) (Status, reason.Reason) {
 	return statusOfGaps(failed), reason.GroupsUnavailable.Of(snapshot.Parameters(failed), o.backendsOf(false))
 }
 
-func admission(o *Observations) (Status, reason.Reason) {
+func admission(o *Observations) (CheckResult, reason.Reason) {
 	var refusals []reason.Reason
 	status := Warn // if all of them answered, and may answer others differently
 	for i, r := range o.Admission.Refused {
@@ -76,7 +76,7 @@ func admission(o *Observations) (Status, reason.Reason) {
 	return OK, reason.WebhooksAnswer
 }
 
-func resourceLists(o *Observations) (Status, reason.Reason) {
+func resourceLists(o *Observations) (CheckResult, reason.Reason) {
 	types := o.Graph.Snapshot().MonitoredTypes()
 	failed := gaps(o, false)
 	if len(failed) == 0 {
@@ -85,7 +85,7 @@ func resourceLists(o *Observations) (Status, reason.Reason) {
 	return statusOfGaps(failed), reason.TypesNotListed{Types: types, Gaps: snapshot.Parameters(failed), Backends: o.backendsOf(true)}
 }
 
-func apiServer(o *Observations) (Status, reason.Reason) {
+func apiServer(o *Observations) (CheckResult, reason.Reason) {
 	switch {
 	case o.ForegroundDeletion.Unknown != "":
 		return notChecked(o.ForegroundDeletion.Unknown)
@@ -95,7 +95,7 @@ func apiServer(o *Observations) (Status, reason.Reason) {
 	return Fail, reason.ForegroundDeletionIgnored
 }
 
-func leader(o *Observations) (Status, reason.Reason) {
+func leader(o *Observations) (CheckResult, reason.Reason) {
 	l := o.Leader.Value
 	switch {
 	case o.Leader.Unknown != "":
@@ -110,7 +110,7 @@ func leader(o *Observations) (Status, reason.Reason) {
 	return Fail, reason.LeaderSilent{Holder: l.Holder, Renewed: l.Renewed, Watched: watched(l.Watched)}
 }
 
-func garbage(o *Observations) (Status, reason.Reason) {
+func garbage(o *Observations) (CheckResult, reason.Reason) {
 	s := o.Report.Settled
 	switch {
 	case s.Remaining > 0 && s.InProgress > 0:
@@ -125,7 +125,7 @@ func garbage(o *Observations) (Status, reason.Reason) {
 	return OK, reason.NoGarbage
 }
 
-func canary(o *Observations) (Status, reason.Reason) {
+func canary(o *Observations) (CheckResult, reason.Reason) {
 	switch {
 	case o.Canary == nil:
 		return "", nil
@@ -142,7 +142,7 @@ var longDeletions = []string{"blocked-deletion", "stuck-finalizer", "stuck-names
 
 // deletions checks the deletions that take long. The collector has to complete those that nothing
 // blocks.
-func deletions(o *Observations) (Status, reason.Reason) {
+func deletions(o *Observations) (CheckResult, reason.Reason) {
 	var idle, waiting []*audit.Finding
 	for i := range o.Report.Findings {
 		f := &o.Report.Findings[i]
@@ -180,7 +180,7 @@ func (o *Observations) since(f *audit.Finding) reason.Since {
 	return reason.Since{Deleted: *o.object(f).Deleted, Scanned: o.Graph.Snapshot().Taken}
 }
 
-func ownerNamespaces(o *Observations) (Status, reason.Reason) {
+func ownerNamespaces(o *Observations) (CheckResult, reason.Reason) {
 	found := o.InOtherNamespaces
 	switch {
 	case found.Unknown != "":
@@ -191,7 +191,7 @@ func ownerNamespaces(o *Observations) (Status, reason.Reason) {
 	return Warn, reason.OwnersInOtherNamespaces.Of(len(found.Value), found.Value[0])
 }
 
-func serverVersion(o *Observations) (Status, reason.Reason) {
+func serverVersion(o *Observations) (CheckResult, reason.Reason) {
 	server := o.Graph.Snapshot().Server
 	switch behavior := collector.BehaviorOf(server); {
 	case behavior.Newer():

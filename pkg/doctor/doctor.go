@@ -43,30 +43,30 @@ type Observed[T any] struct {
 	Unknown string // empty if the value is known
 }
 
-// Status is the result of a check. The values are part of the JSON contract.
-type Status string
+// CheckResult is the result of a check. The values are part of the JSON contract.
+type CheckResult string
 
 // The statuses.
 const (
-	OK      Status = "ok"
-	Warn    Status = "warn"
-	Fail    Status = "fail"
-	Unknown Status = "unknown" // the check could not be made
+	OK      CheckResult = "ok"
+	Warn    CheckResult = "warn"
+	Fail    CheckResult = "fail"
+	Unknown CheckResult = "unknown" // the check could not be made
 )
 
 // Check is the result of one check.
 type Check struct {
 	ID     string // stable
 	Title  string
-	Status Status
+	Status CheckResult
 	Detail reason.Reason
 }
 
 // MarshalJSON implements json.Marshaler.
 func (c Check) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		ID     string `json:"id"`
-		Status Status `json:"status"`
+		ID     string      `json:"id"`
+		Status CheckResult `json:"status"`
 		reason.Stored
 	}{c.ID, c.Status, reason.Store(c.Detail)})
 }
@@ -75,7 +75,7 @@ func (c Check) MarshalJSON() ([]byte, error) {
 type Diagnosis struct {
 	Complete    bool // whether the scan was complete
 	Gaps        []snapshot.Gap
-	State       State
+	State       Health
 	Conclusion  reason.Reason
 	Checks      []Check
 	Suggestions []reason.Suggestion // never nil
@@ -86,23 +86,23 @@ func (d *Diagnosis) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Complete bool           `json:"complete"`
 		Gaps     []snapshot.Gap `json:"gaps"`
-		State    State          `json:"state"`
+		State    Health         `json:"state"`
 		reason.Stored
 		Checks      []Check             `json:"checks"`
 		Suggestions []reason.Suggestion `json:"suggestions"`
 	}{d.Complete, d.Gaps, d.State, reason.Store(d.Conclusion), d.Checks, d.Suggestions})
 }
 
-// State is what the checks together tell about the collector. The values are part of the JSON
+// Health is what the checks together tell about the collector. The values are part of the JSON
 // contract.
-type State string
+type Health string
 
 // The states.
 const (
-	Working    State = "working"     // it was seen at work, and no check failed
-	Unverified State = "unverified"  // no check failed, but there was nothing for it to do
-	Hindered   State = "hindered"    // it cannot do everything
-	NotWorking State = "not-working" // it does nothing
+	Working    Health = "working"     // it was seen at work, and no check failed
+	Unverified Health = "unverified"  // no check failed, but there was nothing for it to do
+	Hindered   Health = "hindered"    // it cannot do everything
+	NotWorking Health = "not-working" // it does nothing
 )
 
 // Diagnose makes all checks.
@@ -123,7 +123,7 @@ func Diagnose(o *Observations) *Diagnosis {
 // requested has no detail.
 var checks = []struct {
 	id, title string
-	check     func(*Observations) (Status, reason.Reason)
+	check     func(*Observations) (CheckResult, reason.Reason)
 }{
 	{"api-discovery", "API discovery", apiDiscovery},
 	{"webhooks", "Admission", admission},
@@ -142,7 +142,7 @@ func (d *Diagnosis) Failed() bool {
 	return slices.ContainsFunc(d.Checks, func(c Check) bool { return c.Status == Fail })
 }
 
-func (d *Diagnosis) status(id string) Status {
+func (d *Diagnosis) status(id string) CheckResult {
 	for _, c := range d.Checks {
 		if c.ID == id {
 			return c.Status
@@ -151,7 +151,7 @@ func (d *Diagnosis) status(id string) Status {
 	return Unknown
 }
 
-func (d *Diagnosis) conclude(o *Observations) (State, reason.Reason) {
+func (d *Diagnosis) conclude(o *Observations) (Health, reason.Reason) {
 	warned := slices.ContainsFunc(d.Checks, func(c Check) bool { return c.Status == Warn })
 	processed := o.Report.Settled.InProgress > 0 || d.status("canary") == OK
 	switch {

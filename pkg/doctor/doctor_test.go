@@ -31,7 +31,7 @@ var (
 func observed(t *testing.T, seen *snapshot.Snapshot, again ...object.Object) *doctor.Observations {
 	t.Helper()
 	g := graph.New(seen)
-	report, err := audit.Run(collector.NewJudge(g), audit.Options{StuckAfter: terminating.DefaultStuckAfter})
+	report, err := audit.Run(collector.NewJudge(g), audit.Filter{StuckAfter: terminating.DefaultStuckAfter})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestDiagnose(t *testing.T) {
 	// other lists the checks that are not ok, with their details.
 	for name, c := range map[string]struct {
 		observe    func(t *testing.T) *doctor.Observations
-		state      doctor.State
+		state      doctor.Health
 		conclusion reason.Code
 		other      []string
 	}{

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Options tune a run. The zero value is usable.
-type Options struct {
+// Tuning is how a run goes about its steps. The zero value is usable.
+type Tuning struct {
 	// Concurrency is the number of steps in progress at once; below 1: one. Steps
 	// that wait for something outside this run do not count.
 	Concurrency int
@@ -35,8 +35,8 @@ type Options struct {
 	OnUnrecorded func(error)
 }
 
-// Report is the result of a run.
-type Report struct {
+// RunResult is the result of a run.
+type RunResult struct {
 	Results []event.Result // one per step of the plan, in the plan's order
 	// Gone are the objects that the plan deletes and that the run knows to be gone.
 	Gone map[types.UID]bool

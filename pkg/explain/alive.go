@@ -15,7 +15,7 @@ import (
 )
 
 // alive explains an object without a deletion timestamp.
-func (b *builder) alive() {
+func (b *answerBuilder) alive() {
 	d := b.initial.Decide(b.node)
 	_, byContents := b.result.ContentsDeleted[b.node]
 	by, pending := b.result.ContentsPending[b.node]
@@ -68,7 +68,7 @@ func (b *builder) alive() {
 }
 
 // otherController says which other controller deletes an object that the garbage collector leaves alone.
-func (b *builder) otherController() {
+func (b *answerBuilder) otherController() {
 	why, certain := b.initial.DeletedBy(b.node)
 	if b.answer.DeletedBy.Reason = why; why == nil || b.answer.Consequence != collector.ConsequenceNone {
 		return
@@ -80,7 +80,7 @@ func (b *builder) otherController() {
 }
 
 // will returns "will" if the object is deleted in every order of events, and "may" if not.
-func (b *builder) will() string {
+func (b *answerBuilder) will() string {
 	if b.container != nil || b.result.Terminates(b.node) == simulate.Always {
 		return "will"
 	}
@@ -89,7 +89,7 @@ func (b *builder) will() string {
 
 // unnoticed explains an object that the garbage collector would delete or change but has no reason to
 // process: its bad owners are all in foreground deletion and of unmonitored types.
-func (b *builder) unnoticed() {
+func (b *answerBuilder) unnoticed() {
 	what := b.noOwnerKeeps() + ", but"
 	if b.initial.Decide(b.node).Action == collector.ActionUnlink {
 		what = "it keeps " + b.lostReferences() + ", since"
@@ -100,13 +100,13 @@ func (b *builder) unnoticed() {
 }
 
 // unmonitored reports whether the garbage collector does not watch the object's type.
-func (b *builder) unmonitored() bool {
+func (b *answerBuilder) unmonitored() bool {
 	m, ok := b.graph.View().Map(b.object.APIVersion, b.object.Kind)
 	return ok && b.graph.Virtual(b.node) && !m.Type.Watched()
 }
 
 // deletedNow explains a deletion that follows from the references as they are.
-func (b *builder) deletedNow(policy metav1.DeletionPropagation) {
+func (b *answerBuilder) deletedNow(policy metav1.DeletionPropagation) {
 	b.answer.next("A running garbage collector acts within seconds.")
 	if b.firstTransition(b.node, collector.ActionUnblock) != nil {
 		b.answer.next("It waits in a cycle with its dependents, so its references stop blocking their owners first.")
@@ -137,7 +137,7 @@ func (b *builder) deletedNow(policy metav1.DeletionPropagation) {
 func needsPerson(m repair.Repair) bool { return m.Fix == repair.None || m.NeedsDecision }
 
 // noOwnerKeeps returns, as a clause, why no owner keeps the object.
-func (b *builder) noOwnerKeeps() string {
+func (b *answerBuilder) noOwnerKeeps() string {
 	found := reason.OwnersLost{}
 	for i, j := range b.judgements {
 		found.Owners = append(found.Owners, j.Owner(b.object.Owners[i]))
@@ -146,7 +146,7 @@ func (b *builder) noOwnerKeeps() string {
 }
 
 // waitingOwners returns how many references name an owner in foreground deletion.
-func (b *builder) waitingOwners() int {
+func (b *answerBuilder) waitingOwners() int {
 	n := 0
 	for _, j := range b.judgements {
 		if j.Verdict == collector.VerdictWaiting {
@@ -156,7 +156,7 @@ func (b *builder) waitingOwners() int {
 	return n
 }
 
-func (b *builder) propagation(p metav1.DeletionPropagation) {
+func (b *answerBuilder) propagation(p metav1.DeletionPropagation) {
 	switch p {
 	case metav1.DeletePropagationForeground:
 		b.answer.next("Its own dependents go first (foreground deletion).")
@@ -168,7 +168,7 @@ func (b *builder) propagation(p metav1.DeletionPropagation) {
 
 // afterDeletion explains what delays the object after the garbage collector has deleted
 // it.
-func (b *builder) afterDeletion() {
+func (b *answerBuilder) afterDeletion() {
 	if left := b.result.Model.Object(b.node); left != nil {
 		b.answer.next("After that, it still exists: it " + b.later.Of(b.node).Why.Message() + ".")
 	} else if b.object.Running {
@@ -177,7 +177,7 @@ func (b *builder) afterDeletion() {
 }
 
 // deletedLater explains a deletion that happens after an owner is deleted.
-func (b *builder) deletedLater(transition *simulate.Transition) {
+func (b *answerBuilder) deletedLater(transition *simulate.Transition) {
 	var owners []string
 	for i, v := range transition.Verdicts {
 		owner := b.graph.Find(transition.StateBefore.Owners[i].UID)
@@ -213,7 +213,7 @@ func verb(m *simulate.Transition) string {
 }
 
 // firstCause names the first of the transitions that lead to this one.
-func (b *builder) firstCause(transition *simulate.Transition) {
+func (b *answerBuilder) firstCause(transition *simulate.Transition) {
 	first := transition
 	for first.CausedBy >= 0 {
 		first = &b.result.Transitions[first.CausedBy]
@@ -228,7 +228,7 @@ func (b *builder) firstCause(transition *simulate.Transition) {
 
 // deletedWith explains a deletion with the object's namespace or CustomResourceDefinition. rest is
 // how the sentence about it ends.
-func (b *builder) deletedWith(container graph.Node, rest string) {
+func (b *answerBuilder) deletedWith(container graph.Node, rest string) {
 	i := b.graph.Object(container).Identity
 	b.answer.say(collector.ConsequenceDelete, "%s will be deleted with %s, which the garbage collector deletes%s", b.object, i, rest)
 	b.answer.suggest("see why that happens to "+i.String(), b.command("why", i)...)

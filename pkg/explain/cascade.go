@@ -16,7 +16,7 @@ import (
 
 // addCascade counts what is deleted with the object: if it were deleted now, and, if the
 // garbage collector deletes it, what it deletes then.
-func (b *builder) addCascade() {
+func (b *answerBuilder) addCascade() {
 	deleted := graph.NewSet(b.graph)
 	for _, n := range append(b.contents(), b.node) {
 		deleted.Add(n)
@@ -51,24 +51,24 @@ func (b *builder) addCascade() {
 
 // simulateDeletion simulates a background deletion of the object, or the deletion that is
 // in progress.
-func (b *builder) simulateDeletion() *simulate.Result {
+func (b *answerBuilder) simulateDeletion() *simulate.Prediction {
 	bounds := simulate.Bounds{Roots: simulate.NoRoots}
 	if b.object.Terminating() {
 		for _, n := range append(b.contents(), b.node) {
-			bounds.Deletes = append(bounds.Deletes, simulate.Deletion{Node: n}) // with the policy that it has
+			bounds.Deletes = append(bounds.Deletes, simulate.DeleteRequest{Node: n}) // with the policy that it has
 		}
 		bounds.Roots = func(n graph.Node) bool {
 			return n == b.node || b.object.DeletingDependents() && slices.Contains(b.graph.Owners(n), b.node)
 		}
 	} else {
-		bounds.Deletes = []simulate.Deletion{{Node: b.node, Policy: metav1.DeletePropagationBackground}}
+		bounds.Deletes = []simulate.DeleteRequest{{Node: b.node, Policy: metav1.DeletePropagationBackground}}
 	}
 	return simulate.Run(b.judge, simulate.Cluster, bounds)
 }
 
 // addDeleted adds what a simulation deletes because its owners are in deleted, directly or
 // indirectly.
-func (b *builder) addDeleted(result *simulate.Result, deleted graph.Set) {
+func (b *answerBuilder) addDeleted(result *simulate.Prediction, deleted graph.Set) {
 	contents := map[int][]graph.Node{} // per transition
 	for _, deleted := range []map[graph.Node]int{result.ContentsDeleted, result.ContentsPending} {
 		for n, transition := range deleted {
@@ -88,7 +88,7 @@ func (b *builder) addDeleted(result *simulate.Result, deleted graph.Set) {
 }
 
 // losesOwner reports whether one of the bad owners of a transition is in deleted.
-func (b *builder) losesOwner(t *simulate.Transition, deleted graph.Set) bool {
+func (b *answerBuilder) losesOwner(t *simulate.Transition, deleted graph.Set) bool {
 	for i, v := range t.Verdicts {
 		if v.IsDanglingOrWaiting() && deleted.Has(b.graph.Find(t.StateBefore.Owners[i].UID)) {
 			return true
@@ -99,7 +99,7 @@ func (b *builder) losesOwner(t *simulate.Transition, deleted graph.Set) bool {
 
 // podsOfNode names the Pods that are deleted once a Node is gone
 // (docs/gc-semantics.md#pods-of-a-node).
-func (b *builder) podsOfNode() {
+func (b *answerBuilder) podsOfNode() {
 	var pods, bare []string
 	for _, o := range b.graph.Snapshot().Objects {
 		if b.object.IsNode() && o.Node != nil && o.Node.Name == b.object.Name {
@@ -116,19 +116,19 @@ func (b *builder) podsOfNode() {
 	}
 }
 
-var claim = Kind{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
+var claim = KindCount{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
 
-func (b *builder) cascadeOf(nodes []graph.Node) *Cascade {
+func (b *answerBuilder) cascadeOf(nodes []graph.Node) *Cascade {
 	out := &Cascade{Objects: len(nodes), Claims: []Claim{}}
 	out.ClaimsUnread = slices.ContainsFunc(b.graph.Snapshot().Gaps, snapshot.Gap.HidesClaims)
-	kinds := map[Kind]int{claim: 0}
+	kinds := map[KindCount]int{claim: 0}
 	volumes := simulate.NewVolumes(b.graph)
 	for _, n := range append(nodes, b.node) {
 		out.Unseen = cmp.Or(out.Unseen, simulate.AlsoDeleted(b.graph.Object(n).Finalizers))
 	}
 	for _, n := range nodes {
 		i := b.graph.Object(n).Identity
-		k := Kind{APIVersion: i.APIVersion, Kind: i.Kind}
+		k := KindCount{APIVersion: i.APIVersion, Kind: i.Kind}
 		kinds[k]++
 		if k == claim {
 			out.Claims = append(out.Claims, Claim{i, volumes.Data(n)})
@@ -138,7 +138,7 @@ func (b *builder) cascadeOf(nodes []graph.Node) *Cascade {
 		k.Objects = n
 		out.Kinds = append(out.Kinds, k)
 	}
-	slices.SortFunc(out.Kinds, func(a, b Kind) int {
+	slices.SortFunc(out.Kinds, func(a, b KindCount) int {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.APIVersion, b.APIVersion))
 	})
 	return out

@@ -10,7 +10,7 @@ import (
 
 // caveats adds what weakens the answer about an existing object, but that the server's version may
 // be unknown, which concerns every answer.
-func (b *builder) caveats() {
+func (b *answerBuilder) caveats() {
 	b.incomplete(b.answer, "more objects may depend on it or block it")
 	if b.graph.Virtual(b.node) && !b.unmonitored() {
 		b.answer.Caveats = append(b.answer.Caveats, "This tool could not list objects of its type, and read only this one, by name.")

@@ -14,7 +14,7 @@ import (
 
 // contentsDeletion explains that the object's namespace or CustomResourceDefinition is
 // being deleted, which deletes the object regardless of its owners.
-func (b *builder) contentsDeletion() {
+func (b *answerBuilder) contentsDeletion() {
 	o := b.container
 	if o == nil {
 		return
@@ -44,7 +44,7 @@ func DeletedWith(container *object.Object) string {
 
 // contents returns the existing objects that are deleted with a namespace or
 // CustomResourceDefinition.
-func (b *builder) contents() []graph.Node {
+func (b *answerBuilder) contents() []graph.Node {
 	if !b.object.IsNamespace() && !b.object.IsCRD() {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (b *builder) contents() []graph.Node {
 
 // explainGaps explains why a namespace stays, or may stay, because of what could not be read. more
 // reports that something else is known to keep it.
-func (b *builder) explainGaps(more bool) {
+func (b *answerBuilder) explainGaps(more bool) {
 	view, name := b.graph.View(), b.object.Name
 	gaps, certain := view.FinalizationGaps(name)
 	switch hidden := view.ContentsGaps(b.object.Identity, nil); {
@@ -81,7 +81,7 @@ func (b *builder) explainGaps(more bool) {
 }
 
 // unreadableContents explains that objects in a namespace which nobody can read keep it.
-func (b *builder) unreadableContents() {
+func (b *answerBuilder) unreadableContents() {
 	for _, g := range b.graph.View().ContentsGaps(b.object.Identity, nil) {
 		if in, ok := g.In(b.object.Name); ok {
 			b.answer.nextf("Once it is deleted, it stays while the API server cannot list %s in it: %s.", g.Word(), in.Why())
@@ -91,7 +91,7 @@ func (b *builder) unreadableContents() {
 }
 
 // suggestUnreadable suggests to look at the first object that the API server cannot read.
-func (b *builder) suggestUnreadable(g snapshot.Gap) {
+func (b *answerBuilder) suggestUnreadable(g snapshot.Gap) {
 	if args := g.FirstObject(); args != nil {
 		b.answer.suggest("see what you can do about an object that cannot be read", plugin.Line(append([]string{"why"}, args...)...)...)
 	}
@@ -108,7 +108,7 @@ func listGaps(gaps []snapshot.Gap) string {
 
 // blockedContents explains what has to be deleted before a namespace or
 // CustomResourceDefinition is. silent leaves out that nothing in it blocks that.
-func (b *builder) blockedContents(silent bool) {
+func (b *answerBuilder) blockedContents(silent bool) {
 	members := b.contents()
 	var held, overdue []string
 	waitFor := func(o *object.Object, why string) {

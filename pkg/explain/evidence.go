@@ -11,9 +11,9 @@ import (
 )
 
 // reference returns the i-th reference with its verdict and the evidence for it.
-func (b *builder) reference(i int) Reference {
+func (b *answerBuilder) reference(i int) ExplainedReference {
 	r, j := b.object.Owners[i], b.judgements[i]
-	out := Reference{
+	out := ExplainedReference{
 		Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Consequence: b.assessment.ConsequenceFor(r.UID, j.Verdict), Rule: audit.RuleForCause(j.Cause),
 		Evidence: append(b.evidence(r, j), b.remarks(r, j)...), WrittenBy: []object.Write{},
 	}
@@ -27,7 +27,7 @@ func (b *builder) reference(i int) Reference {
 }
 
 // evidence returns what was found of the owner that a reference names.
-func (b *builder) evidence(r object.Reference, j collector.Judgement) []string {
+func (b *answerBuilder) evidence(r object.Reference, j collector.Judgement) []string {
 	here := inNamespace(j.Mapping, b.object.Identity)
 	switch j.Cause {
 	case collector.CauseNone:
@@ -59,7 +59,7 @@ func (b *builder) evidence(r object.Reference, j collector.Judgement) []string {
 }
 
 // solid returns why an owner counts as existing.
-func (b *builder) solid(r object.Reference, j collector.Judgement) []string {
+func (b *answerBuilder) solid(r object.Reference, j collector.Judgement) []string {
 	out := []string{fmt.Sprintf("%s exists, with this UID", r)}
 	if j.UIDHolder.Namespace == "" && b.object.Namespace != "" {
 		out[0] += "; it is cluster-scoped, so it may own objects in any namespace"
@@ -79,7 +79,7 @@ func (b *builder) solid(r object.Reference, j collector.Judgement) []string {
 }
 
 // heldBy returns, in a few words, what keeps a terminating object.
-func (b *builder) heldBy(o *object.Object) string {
+func (b *answerBuilder) heldBy(o *object.Object) string {
 	switch held := o.ForeignFinalizers(); {
 	case len(held) > 0:
 		return ", held by the finalizer " + list(held)
@@ -90,7 +90,7 @@ func (b *builder) heldBy(o *object.Object) string {
 }
 
 // notFound returns that the owner is not where its reference leads.
-func (b *builder) notFound(r object.Reference, j collector.Judgement, here string) string {
+func (b *answerBuilder) notFound(r object.Reference, j collector.Judgement, here string) string {
 	if !j.Mapping.Served {
 		return fmt.Sprintf("%q is a list kind: the API server never finds an object of that kind", r.Kind)
 	}
@@ -108,7 +108,7 @@ func (b *builder) notFound(r object.Reference, j collector.Judgement, here strin
 }
 
 // uidHolder returns which object has the UID of the reference, if that is known.
-func (b *builder) uidHolder(j collector.Judgement) []string {
+func (b *answerBuilder) uidHolder(j collector.Judgement) []string {
 	if j.UIDHolder == nil {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (b *builder) uidHolder(j collector.Judgement) []string {
 
 // uidNotFound returns that no object has the UID. It claims no more than an incomplete
 // scan allows.
-func (b *builder) uidNotFound() string {
+func (b *answerBuilder) uidNotFound() string {
 	if b.graph.Snapshot().Complete() {
 		return "no object has its UID"
 	}
@@ -129,7 +129,7 @@ func (b *builder) uidNotFound() string {
 }
 
 // remarks returns what is unusual about a reference besides its verdict.
-func (b *builder) remarks(r object.Reference, j collector.Judgement) []string {
+func (b *answerBuilder) remarks(r object.Reference, j collector.Judgement) []string {
 	var out []string
 	switch j.Mapping.Spelling {
 	case reason.ExactSpelling:

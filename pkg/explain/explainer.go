@@ -20,8 +20,8 @@ type Explainer struct {
 	graph   *graph.Graph
 	judge   *collector.Judge
 	planner *repair.Planner
-	initial *simulate.Model  // the scanned state
-	result  *simulate.Result // of everything that the garbage collector does with it
+	initial *simulate.Model      // the scanned state
+	result  *simulate.Prediction // of everything that the garbage collector does with it
 
 	transitions map[graph.Node][]int        // indexes into result.Transitions
 	now         *terminating.Diagnoser      // of the scanned state
@@ -59,7 +59,7 @@ func (e *Explainer) Explanation(answers []*Answer) *Explanation {
 // Object explains an object of the scan. history is what the cluster's Events report about it.
 func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 	o := e.graph.Object(n)
-	b := &builder{
+	b := &answerBuilder{
 		Explainer: e, answer: newAnswer(o.Identity), node: n, object: o,
 		container: e.graph.ContainerOf(o), judgements: e.judge.Object(n), repairs: e.planner.Object(n),
 	}
@@ -105,7 +105,7 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 }
 
 // notDeleted makes the answer about the object's deletion: there is none.
-func (b *builder) notDeleted() {
+func (b *answerBuilder) notDeleted() {
 	a := b.answer
 	a.Next, a.Suggestions, a.Cascade = []string{}, []reason.Suggestion{}, nil
 	if a.Consequence != collector.ConsequenceNone {
@@ -126,8 +126,8 @@ func (b *builder) notDeleted() {
 	a.Headline += "."
 }
 
-// builder writes the answer about one object.
-type builder struct {
+// answerBuilder writes the answer about one object.
+type answerBuilder struct {
 	*Explainer
 
 	answer     *Answer
@@ -141,7 +141,7 @@ type builder struct {
 
 // nondeterministic returns why the order of events decides whether the consequence comes about,
 // or nil if it does not.
-func (b *builder) nondeterministic() reason.Reason {
+func (b *answerBuilder) nondeterministic() reason.Reason {
 	result, uncertain := b.result, false
 	_, pending := b.result.ContentsPending[b.node]
 	switch c := b.answer.Consequence; {
@@ -164,8 +164,8 @@ func (b *builder) nondeterministic() reason.Reason {
 
 func newAnswer(i object.Identity) *Answer {
 	return &Answer{
-		Object: i, References: []Reference{}, Finalizers: []Finalizer{}, Conditions: []Condition{}, Next: []string{}, WaitsFor: []Link{},
-		Suggestions: []reason.Suggestion{}, ReferencedBy: []Referrer{}, Events: []object.Event{}, Caveats: []string{},
+		Object: i, References: []ExplainedReference{}, Finalizers: []Finalizer{}, Conditions: []Condition{}, Next: []string{}, WaitsFor: []Link{},
+		Suggestions: []reason.Suggestion{}, ReferencedBy: []Referrer{}, Events: []object.ClusterEvent{}, Caveats: []string{},
 	}
 }
 

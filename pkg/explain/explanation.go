@@ -17,44 +17,44 @@ type Explanation struct {
 	Answers  []*Answer      `json:"answers"`
 }
 
-// State says whether an object exists. The values are part of the JSON contract.
-type State string
+// Existence says whether an object exists. The values are part of the JSON contract.
+type Existence string
 
 // The states.
 const (
-	Alive       State = "alive"
-	Terminating State = "terminating" // deleted, but still there
-	Gone        State = "gone"        // not there
-	Unreadable  State = "unreadable"  // there, but the API server cannot decrypt or decode it
+	Alive       Existence = "alive"
+	Terminating Existence = "terminating" // deleted, but still there
+	Gone        Existence = "gone"        // not there
+	Unreadable  Existence = "unreadable"  // there, but the API server cannot decrypt or decode it
 )
 
 // Answer explains one object. Its sentences are not escaped.
 type Answer struct {
 	Object object.Identity `json:"object"` // if it is gone, what is known of it
-	State  State           `json:"state"`
+	State  Existence       `json:"state"`
 	// Consequence is what the garbage collector does with the object because of all its
 	// references together.
 	Consequence collector.Consequence `json:"consequence"`
 	Headline    string                `json:"headline"`
 	// Nondeterministic is why the order of events decides whether the consequence comes about;
 	// its Reason is nil if it does not.
-	Nondeterministic reason.Nested       `json:"nondeterministic,omitzero"`
-	References       []Reference         `json:"references"` // in the order of the metadata
-	Finalizers       []Finalizer         `json:"finalizers"` // in the order of the metadata
-	Conditions       []Condition         `json:"conditions"` // while it is being deleted: those that are not as they should be
-	Next             []string            `json:"next"`       // what happens next
-	WaitsFor         []Link              `json:"waitsFor"`   // each waits for the next; the object waits for the first
-	Cascade          *Cascade            `json:"cascade"`    // nil if the object is gone, or only its deletion is explained and there is none
-	Suggestions      []reason.Suggestion `json:"suggestions"`
-	ManagedBy        reason.Nested       `json:"managedBy,omitzero"` // who may recreate the object; its Reason is nil if unknown
-	DeletedBy        reason.Nested       `json:"deletedBy,omitzero"` // what else deletes or has deleted the object, and when; its Reason is nil if that is unknown
-	ReferencedBy     []Referrer          `json:"referencedBy"`       // references to an object that is gone, or to an earlier one of this name
-	Events           []object.Event      `json:"events"`             // the latest last
-	Caveats          []string            `json:"caveats"`            // what weakens the answer, and what cannot be undone
+	Nondeterministic reason.Nested         `json:"nondeterministic,omitzero"`
+	References       []ExplainedReference  `json:"references"` // in the order of the metadata
+	Finalizers       []Finalizer           `json:"finalizers"` // in the order of the metadata
+	Conditions       []Condition           `json:"conditions"` // while it is being deleted: those that are not as they should be
+	Next             []string              `json:"next"`       // what happens next
+	WaitsFor         []Link                `json:"waitsFor"`   // each waits for the next; the object waits for the first
+	Cascade          *Cascade              `json:"cascade"`    // nil if the object is gone, or only its deletion is explained and there is none
+	Suggestions      []reason.Suggestion   `json:"suggestions"`
+	ManagedBy        reason.Nested         `json:"managedBy,omitzero"` // who may recreate the object; its Reason is nil if unknown
+	DeletedBy        reason.Nested         `json:"deletedBy,omitzero"` // what else deletes or has deleted the object, and when; its Reason is nil if that is unknown
+	ReferencedBy     []Referrer            `json:"referencedBy"`       // references to an object that is gone, or to an earlier one of this name
+	Events           []object.ClusterEvent `json:"events"`             // the latest last
+	Caveats          []string              `json:"caveats"`            // what weakens the answer, and what cannot be undone
 }
 
-// Reference is an owner reference with its verdict.
-type Reference struct {
+// ExplainedReference is an owner reference with its verdict.
+type ExplainedReference struct {
 	audit.Reference
 	Verdict     collector.Verdict     `json:"verdict"`
 	Consequence collector.Consequence `json:"consequence"`    // for the object, because of this reference
@@ -89,9 +89,9 @@ type Link struct {
 
 // Cascade is what is deleted with an object, itself not counted.
 type Cascade struct {
-	Objects int     `json:"objects"`
-	Kinds   []Kind  `json:"kinds"` // always with PersistentVolumeClaim
-	Claims  []Claim `json:"persistentVolumeClaims"`
+	Objects int         `json:"objects"`
+	Kinds   []KindCount `json:"kinds"` // always with PersistentVolumeClaim
+	Claims  []Claim     `json:"persistentVolumeClaims"`
 	// ClaimsUnread reports that there may be more PersistentVolumeClaims: not all could be read.
 	ClaimsUnread bool `json:"claimsUnread,omitzero"`
 	// Unseen is what a controller deletes besides, though no owner reference says so: "Argo CD deletes
@@ -105,8 +105,8 @@ type Claim struct {
 	Data *simulate.Data `json:"data"`
 }
 
-// Kind counts the objects of one kind.
-type Kind struct {
+// KindCount counts the objects of one kind.
+type KindCount struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Objects    int    `json:"objects"`
@@ -120,6 +120,6 @@ type Referrer struct {
 
 // EventHistory is what the cluster's Events report about an object.
 type EventHistory struct {
-	Events []object.Event // in any order
-	Unread string         // why they could not be read; empty if they were
+	Events []object.ClusterEvent // in any order
+	Unread string                // why they could not be read; empty if they were
 }

@@ -64,7 +64,7 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory, by *reason.De
 		a.say(collector.ConsequenceNone, "%s does not exist: %s still %s it as %s owner.", capitalized(what), reason.Count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their"))
 		a.next("It probably existed before, because references to it have a UID. Who deleted it, and when, is unknown.")
 		e.suggestFirst(a)
-	case at.Namespace != "" && slices.ContainsFunc(a.Events, func(e object.Event) bool { return e.Reason == invalidNamespaceReason }):
+	case at.Namespace != "" && slices.ContainsFunc(a.Events, func(e object.ClusterEvent) bool { return e.Reason == invalidNamespaceReason }):
 		a.say(collector.ConsequenceNone, "%s is gone: the garbage collector reported that its owner is not in this namespace, and deletes such an object.", capitalized(what))
 		a.suggest("correct the owner reference in its manifest before you create it again", plugin.Line("repair", "-f", "FILE", "--dry-run")...)
 	default:
@@ -184,7 +184,7 @@ func (e *Explainer) referrers(edges []graph.Edge) []Referrer {
 }
 
 // previousIncarnations mentions references to an earlier object of the same name.
-func (b *builder) previousIncarnations() {
+func (b *answerBuilder) previousIncarnations() {
 	if b.answer.ReferencedBy = b.referrers(b.referencesTo(b.object.Identity)); len(b.answer.ReferencedBy) > 0 {
 		first := b.answer.ReferencedBy[0].Object
 		b.answer.suggest("see what happens to "+first.String()+", which refers to an earlier one", b.command("why", first)...)
@@ -197,19 +197,19 @@ const invalidNamespaceReason = "OwnerRefInvalidNamespace"
 
 // events returns what the garbage collector itself has reported about an existing object, and Warnings about
 // its deletion.
-func (b *builder) events(history EventHistory) []object.Event {
-	out := slices.DeleteFunc(slices.Clone(history.Events), func(e object.Event) bool {
+func (b *answerBuilder) events(history EventHistory) []object.ClusterEvent {
+	out := slices.DeleteFunc(slices.Clone(history.Events), func(e object.ClusterEvent) bool {
 		return e.Reason != invalidNamespaceReason || e.UID != "" && e.UID != string(b.object.UID)
 	})
 	if s := b.object.Status; s != nil {
-		out = append(out, slices.DeleteFunc(slices.Clone(s.Warnings), func(e object.Event) bool { return slices.Contains(out, e) })...)
+		out = append(out, slices.DeleteFunc(slices.Clone(s.Warnings), func(e object.ClusterEvent) bool { return slices.Contains(out, e) })...)
 	}
 	return sortedEvents(out)
 }
 
 // sortedEvents returns the Events, the latest last.
-func sortedEvents(history []object.Event) []object.Event {
-	out := append([]object.Event{}, history...)
-	slices.SortStableFunc(out, func(a, b object.Event) int { return a.Last.Compare(b.Last) })
+func sortedEvents(history []object.ClusterEvent) []object.ClusterEvent {
+	out := append([]object.ClusterEvent{}, history...)
+	slices.SortStableFunc(out, func(a, b object.ClusterEvent) int { return a.Last.Compare(b.Last) })
 	return out
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // kept explains an object whose owners all exist.
-func (b *builder) kept() {
+func (b *answerBuilder) kept() {
 	n := len(b.object.Owners)
 	switch cycle := b.cycle(); {
 	case b.ownsItself() && n == 1:
@@ -47,7 +47,7 @@ func KeptReason(owners []object.Reference) string {
 }
 
 // whenOwnersAreDeleted explains which deletions of owners would delete the object.
-func (b *builder) whenOwnersAreDeleted() {
+func (b *answerBuilder) whenOwnersAreDeleted() {
 	owners := map[graph.Node]bool{}
 	for _, owner := range b.graph.Owners(b.node) {
 		if owner != b.node {
@@ -65,7 +65,7 @@ func (b *builder) whenOwnersAreDeleted() {
 
 // ownersTerminating explains owners that are being deleted: they count as owners until
 // they are gone. It returns false if there are none.
-func (b *builder) ownersTerminating() bool {
+func (b *answerBuilder) ownersTerminating() bool {
 	afterwards := collector.Verdicts(b.judgements)
 	var leaving []graph.Node
 	for i, j := range b.judgements {
@@ -90,12 +90,12 @@ func (b *builder) ownersTerminating() bool {
 }
 
 // cycleReference returns the first reference to another object of a cycle.
-func (b *builder) cycleReference(cycle []graph.Node) object.Reference {
+func (b *answerBuilder) cycleReference(cycle []graph.Node) object.Reference {
 	i := slices.IndexFunc(b.graph.Owners(b.node), func(owner graph.Node) bool { return owner != b.node && slices.Contains(cycle, owner) })
 	return b.object.Owners[i]
 }
 
-func (b *builder) names(nodes []graph.Node) []string {
+func (b *answerBuilder) names(nodes []graph.Node) []string {
 	var out []string
 	for _, n := range nodes {
 		out = append(out, b.name(n))
@@ -103,10 +103,10 @@ func (b *builder) names(nodes []graph.Node) []string {
 	return out
 }
 
-func (b *builder) ownsItself() bool { return slices.Contains(b.graph.Owners(b.node), b.node) }
+func (b *answerBuilder) ownsItself() bool { return slices.Contains(b.graph.Owners(b.node), b.node) }
 
 // cycle returns the members of the object's ownership cycle, or nil.
-func (b *builder) cycle() []graph.Node {
+func (b *answerBuilder) cycle() []graph.Node {
 	if b.cycles == nil {
 		b.cycles = map[graph.Node][]graph.Node{}
 		for _, cycle := range b.graph.Cycles(b.judge.Resolves) {
@@ -118,12 +118,12 @@ func (b *builder) cycle() []graph.Node {
 	return b.cycles[b.node]
 }
 
-func (b *builder) suggestDelete() {
+func (b *answerBuilder) suggestDelete() {
 	b.answer.suggest("preview its deletion", b.command("delete", b.object.Identity, "--dry-run")...)
 }
 
 // losesReferences explains an object that stays and loses references.
-func (b *builder) losesReferences(transition *simulate.Transition) {
+func (b *answerBuilder) losesReferences(transition *simulate.Transition) {
 	switch d := b.initial.Decide(b.node); {
 	case transition.OrphanedFrom != graph.None:
 		b.answer.say(collector.ConsequenceUnlink, "%s stays, and loses its reference to %s, which is being deleted and orphans its dependents.", b.object, b.name(transition.OrphanedFrom))
@@ -146,7 +146,7 @@ func (b *builder) losesReferences(transition *simulate.Transition) {
 }
 
 // lostReferences returns which references the object loses, and why.
-func (b *builder) lostReferences() string {
+func (b *answerBuilder) lostReferences() string {
 	var lost []string
 	for i, j := range b.judgements {
 		if r := b.object.Owners[i]; j.Verdict.IsDanglingOrWaiting() {
@@ -157,7 +157,7 @@ func (b *builder) lostReferences() string {
 }
 
 // remainingOwners explains which owners are left afterwards.
-func (b *builder) remainingOwners(transition *simulate.Transition) {
+func (b *answerBuilder) remainingOwners(transition *simulate.Transition) {
 	left := b.result.Model.Object(b.node)
 	if left == nil {
 		return
@@ -184,7 +184,7 @@ func (b *builder) remainingOwners(transition *simulate.Transition) {
 
 // dropsValidReference reports whether a valid reference is removed because an invalid one
 // has the same UID.
-func (b *builder) dropsValidReference() bool {
+func (b *answerBuilder) dropsValidReference() bool {
 	for i, j := range b.judgements {
 		if j.Verdict == collector.VerdictSolid && b.assessment.Unlinks(b.object.Owners[i].UID) {
 			return true

@@ -12,7 +12,7 @@ import (
 )
 
 // conditions adds the conditions of a terminating Namespace that are true, and what others say themselves.
-func (b *builder) conditions() {
+func (b *answerBuilder) conditions() {
 	if s := b.object.NamespaceStatus; s != nil {
 		for _, c := range s.True() {
 			b.answer.Conditions = append(b.answer.Conditions, Condition{object.StatusCondition{Type: c.Type, Status: "True", Message: c.Message}, conditionMeanings[c.Type]})
@@ -34,13 +34,13 @@ var conditionMeanings = map[string]string{
 }
 
 // overdue reports whether a deletion has been under way for so long that audit reports it.
-func (b *builder) overdue() bool {
+func (b *answerBuilder) overdue() bool {
 	return b.graph.Snapshot().Taken.Sub(*b.object.Deleted) > b.StuckAfter
 }
 
 // namespace explains a Namespace that waits for something other than the garbage collector, or
 // should be gone.
-func (b *builder) namespace(h *terminating.Hold) {
+func (b *answerBuilder) namespace(h *terminating.Hold) {
 	d := h.Namespace
 	b.namespaceHeadline(d)
 	b.suggestRepairOfNamespace(d)
@@ -56,7 +56,7 @@ func (b *builder) namespace(h *terminating.Hold) {
 	}
 }
 
-func (b *builder) namespaceHeadline(d *terminating.NamespaceDiagnosis) {
+func (b *answerBuilder) namespaceHeadline(d *terminating.NamespaceDiagnosis) {
 	contents, left := len(b.contents()), b.result.Model.Object(b.node)
 	switch {
 	case d.Consequence == collector.ConsequenceStuck:
@@ -73,7 +73,7 @@ func (b *builder) namespaceHeadline(d *terminating.NamespaceDiagnosis) {
 // namespaceCause explains one cause, and reports whether that keeps the Namespace now. For some
 // minutes after the DELETE it is normal that the namespace controller has not reported or done
 // anything.
-func (b *builder) namespaceCause(cause terminating.NamespaceCause, d *terminating.NamespaceDiagnosis) bool {
+func (b *answerBuilder) namespaceCause(cause terminating.NamespaceCause, d *terminating.NamespaceDiagnosis) bool {
 	_, certain := b.graph.View().FinalizationGaps(b.object.Name)
 	switch cause.Kind {
 	case terminating.CauseConditionsUnread, terminating.CauseNothing:
@@ -115,7 +115,7 @@ func (b *builder) namespaceCause(cause terminating.NamespaceCause, d *terminatin
 }
 
 // suggestRepairOfNamespace suggests what repairs the causes.
-func (b *builder) suggestRepairOfNamespace(d *terminating.NamespaceDiagnosis) {
+func (b *answerBuilder) suggestRepairOfNamespace(d *terminating.NamespaceDiagnosis) {
 	for _, service := range d.APIServices[:min(len(d.APIServices), maxNames)] {
 		b.answer.suggest("see why APIService "+service.Name+" does not answer, and repair it", "kubectl", "describe", "apiservice/"+service.Name)
 		if service.Aggregated {
@@ -166,7 +166,7 @@ func (b *builder) suggestRepairOfNamespace(d *terminating.NamespaceDiagnosis) {
 }
 
 // refusals says what the API server refuses of what ends the object, or what it contains.
-func (b *builder) refusals() {
+func (b *answerBuilder) refusals() {
 	for _, r := range b.graph.Snapshot().Refused {
 		b.answer.next(r.Message() + ".")
 		sentence, command := r.Remedy()

@@ -168,7 +168,7 @@ func TestNothingIsStuckBecauseOfWhatCouldNotBeRead(t *testing.T) {
 
 // odd reports whether a reference contains the text itself, or is empty.
 func odd(a *explain.Answer, slip string) bool {
-	return slices.ContainsFunc(a.References, func(r explain.Reference) bool {
+	return slices.ContainsFunc(a.References, func(r explain.ExplainedReference) bool {
 		return r.APIVersion == "" || r.Name == "" || strings.Contains(r.Name, slip)
 	})
 }

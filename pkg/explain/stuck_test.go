@@ -37,7 +37,7 @@ func TestABlockedDeletionNamesWhatIsInTheWay(t *testing.T) {
 			if a.Consequence != collector.ConsequenceStuck || !strings.Contains(a.Headline, c.why) {
 				t.Errorf("why says %s: %s", a.Consequence, a.Headline)
 			}
-			r, err := audit.Run(collector.NewJudge(g), audit.Options{Rules: []string{"blocked-deletion"}})
+			r, err := audit.Run(collector.NewJudge(g), audit.Filter{Rules: []string{"blocked-deletion"}})
 			if err != nil {
 				t.Fatal(err)
 			}

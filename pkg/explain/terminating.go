@@ -17,7 +17,7 @@ import (
 )
 
 // terminating explains an object with a deletion timestamp.
-func (b *builder) terminating() {
+func (b *answerBuilder) terminating() {
 	for _, i := range b.initial.HeldBy(b.node).UsedBy {
 		if i.IsAttachment() {
 			b.answer.WaitsFor = append(b.answer.WaitsFor, Link{i.Identity, "attaches it to a node, and has to go first"})
@@ -45,12 +45,12 @@ func (b *builder) terminating() {
 }
 
 // deletesContents reports whether the object is a Namespace, or a CustomResourceDefinition with objects.
-func (b *builder) deletesContents() bool {
+func (b *answerBuilder) deletesContents() bool {
 	return b.object.IsNamespace() || b.object.IsCRD() && len(b.contents()) > 0
 }
 
 // irreversible says of a deletion under way that it cannot be undone, and how the data on volumes can still be kept.
-func (b *builder) irreversible() {
+func (b *answerBuilder) irreversible() {
 	if !b.object.Terminating() {
 		return
 	}
@@ -73,12 +73,12 @@ func (b *builder) irreversible() {
 const foregroundDeletion = "foreground: dependents that block it are deleted first"
 
 // underWay says for how long the object has been terminating, and the rest of the sentence.
-func (b *builder) underWay(c collector.Consequence, rest string) {
+func (b *answerBuilder) underWay(c collector.Consequence, rest string) {
 	b.answer.say(c, "%s has been terminating for %s%s", b.object, b.since(b.object.DeletionRequested()), rest)
 }
 
 // collectorCompletes explains a deletion that the garbage collector completes.
-func (b *builder) collectorCompletes(h *terminating.Hold) {
+func (b *answerBuilder) collectorCompletes(h *terminating.Hold) {
 	blocking := h.By
 	switch n := len(blocking); {
 	case b.object.Orphaning():
@@ -110,7 +110,7 @@ func (b *builder) collectorCompletes(h *terminating.Hold) {
 }
 
 // held explains a deletion by what holds it.
-func (b *builder) held(h *terminating.Hold) {
+func (b *answerBuilder) held(h *terminating.Hold) {
 	switch {
 	case b.object.Contested:
 		b.answer.say(collector.ConsequenceUnknown, "It is unknown what happens to %s: %s.", b.object, snapshot.UIDContested(b.object).Contest())
@@ -139,7 +139,7 @@ func (b *builder) held(h *terminating.Hold) {
 }
 
 // finalizers explains a deletion that waits for others to remove their finalizers.
-func (b *builder) finalizers(h *terminating.Hold) {
+func (b *answerBuilder) finalizers(h *terminating.Hold) {
 	held := b.initial.HeldBy(b.node)
 	b.underWay(collector.ConsequenceNone, ", held by "+foreign(held)+".")
 	b.explainFinalizers(b.object.Identity, held)
@@ -152,13 +152,13 @@ func (b *builder) finalizers(h *terminating.Hold) {
 }
 
 // stopping explains a Pod in its grace period.
-func (b *builder) stopping() {
+func (b *answerBuilder) stopping() {
 	b.underWay(collector.ConsequenceNone, fmt.Sprintf(", and is still stopping: its kubelet has %ds to stop its containers (grace period).", *b.object.GraceSeconds))
 	b.answer.next("It is gone once its kubelet reports that it has stopped.")
 }
 
 // removal says what ends a Pod past its grace period.
-func (b *builder) removal() {
+func (b *answerBuilder) removal() {
 	state := object.NodeUnknown
 	if b.object.Node != nil {
 		state = b.object.Node.State
@@ -176,7 +176,7 @@ func (b *builder) removal() {
 // nothingBlocks explains an object that was read just before its removal, or whose
 // deletion was interrupted between the server's two writes (Store.Delete): the garbage
 // collector skips a terminating object without its own finalizers (attemptToDeleteItem).
-func (b *builder) nothingBlocks() {
+func (b *answerBuilder) nothingBlocks() {
 	b.underWay(collector.ConsequenceNone, ", and this tool found nothing that blocks it.")
 	b.answer.next("It should be gone by now. If it stays, its deletion was interrupted: the API server marked it, but did not remove it. The garbage collector does not process it again.")
 	b.answer.suggest("if it stays, delete it again, which completes the deletion", append([]string{"kubectl", "delete"}, b.arguments(b.object.Identity)...)...)
@@ -188,7 +188,7 @@ func remaining(n int, which string) string {
 }
 
 // explainFinalizers says who has to remove the finalizers of others, and what a person may do.
-func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinalizers) {
+func (b *answerBuilder) explainFinalizers(i object.Identity, held reason.HeldByFinalizers) {
 	for _, f := range held.Finalizers {
 		if i == b.object.Identity {
 			break // each of its own finalizers is listed with its controller
@@ -238,7 +238,7 @@ func (b *builder) explainFinalizers(i object.Identity, held reason.HeldByFinaliz
 }
 
 // says repeats what an object says itself, and suggests to do that first. It reports whether the object says anything.
-func (b *builder) says(i object.Identity) bool {
+func (b *answerBuilder) says(i object.Identity) bool {
 	o := b.graph.Object(b.graph.Find(i.UID))
 	if o == nil || o.Says(b.graph.Snapshot().Taken) == "" {
 		return false
@@ -266,7 +266,7 @@ func (b *builder) says(i object.Identity) bool {
 }
 
 // explainFinalizer says who has to remove a finalizer from an object, and what the scan shows of its controller.
-func (b *builder) explainFinalizer(finalizer string, on object.Identity) {
+func (b *answerBuilder) explainFinalizer(finalizer string, on object.Identity) {
 	b.answer.nextf("The finalizer %s: %s.", finalizer, finalizerController(finalizer))
 	if traces := b.now.Traces().Of(finalizer, on); traces != nil {
 		b.answer.next(traces.Sentence() + ".")
@@ -291,7 +291,7 @@ func finalizerController(finalizer string) string {
 
 // stuck explains a deletion that the garbage collector cannot complete, with the chain of
 // objects that block it.
-func (b *builder) stuck(h *terminating.Hold) {
+func (b *answerBuilder) stuck(h *terminating.Hold) {
 	model := b.result.Model
 	links, end, _ := model.Chain(b.node)
 	for i, n := range links[1:] {
@@ -350,7 +350,7 @@ func foreign(held reason.HeldByFinalizers) string {
 
 // link returns what blocks the deletion in an object of the chain. last is set for the end
 // of the chain.
-func (b *builder) link(n graph.Node, last bool) string {
+func (b *answerBuilder) link(n graph.Node, last bool) string {
 	switch {
 	case !last:
 		return "blocks it, and waits for a dependent to be deleted first"

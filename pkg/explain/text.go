@@ -32,7 +32,7 @@ func name(i object.Identity, at string) string {
 	return i.String() + " in namespace " + i.Namespace
 }
 
-func (b *builder) name(n graph.Node) string {
+func (b *answerBuilder) name(n graph.Node) string {
 	return name(b.graph.Object(n).Identity, b.object.Namespace)
 }
 

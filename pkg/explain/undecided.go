@@ -15,7 +15,7 @@ import (
 
 // undecidable explains an object that the garbage collector skips because of one
 // reference.
-func (b *builder) undecidable(index int) {
+func (b *answerBuilder) undecidable(index int) {
 	b.answer.say(collector.ConsequenceStuck, "%s stays as it is: the garbage collector cannot resolve its reference to %s.", b.object, b.object.Owners[index])
 	b.answer.next("The garbage collector skips an object if it cannot resolve even one of its references.")
 	if b.judgements[index].Verdict == collector.VerdictUnresolvable {
@@ -32,7 +32,7 @@ func (b *builder) undecidable(index int) {
 }
 
 // whenServed explains what happens if the type that a reference names is served later.
-func (b *builder) whenServed(index int) {
+func (b *answerBuilder) whenServed(index int) {
 	r, keeps, acts := b.object.Owners[index], "object", "deletes this object"
 	j := b.judgements[index]
 	if j.Cause != collector.CauseUnknownKind && j.Cause != collector.CauseUnservedVersion {
@@ -51,7 +51,7 @@ func (b *builder) whenServed(index int) {
 
 // onceResolved explains what the garbage collector would do if it could resolve all
 // references; index is that of the one that it cannot resolve.
-func (b *builder) onceResolved(index int) {
+func (b *answerBuilder) onceResolved(index int) {
 	var lost []string
 	for i, j := range b.judgements {
 		if r := b.object.Owners[i]; j.Verdict.IsDanglingOrWaiting() {
@@ -69,7 +69,7 @@ func (b *builder) onceResolved(index int) {
 }
 
 // unknown explains an object for which an owner could not be verified.
-func (b *builder) unknown(index int) {
+func (b *answerBuilder) unknown(index int) {
 	r, j := b.object.Owners[index], b.judgements[index]
 	b.answer.say(collector.ConsequenceUnknown, "It is unknown what happens to %s, because it is unknown %s.", b.object, j.Unverified(r).Question())
 	b.onceResolved(index)
@@ -89,7 +89,7 @@ func (b *builder) unknown(index int) {
 	}
 }
 
-func (b *builder) suggestRight(verb string, j collector.Judgement) {
+func (b *answerBuilder) suggestRight(verb string, j collector.Judgement) {
 	words := []string{"kubectl", "auth", "can-i", verb, resource(j)}
 	if j.Mapping.Type.Namespaced {
 		words = append(words, "-n", b.object.Namespace)
@@ -106,13 +106,13 @@ func resource(j collector.Judgement) string {
 
 // onlyListKinds reports whether only references with list kinds keep this tool from
 // deciding. The garbage collector does decide then.
-func (b *builder) onlyListKinds() bool {
+func (b *answerBuilder) onlyListKinds() bool {
 	return b.assessment.UndecidableReference < 0 && slices.ContainsFunc(b.judgements, collector.Judgement.NamesListKind) &&
 		!slices.ContainsFunc(b.judgements, func(j collector.Judgement) bool { return j.Verdict == collector.VerdictUnknown })
 }
 
 // listKind explains an object with a reference whose kind is that of a list.
-func (b *builder) listKind() {
+func (b *answerBuilder) listKind() {
 	verdicts := collector.Verdicts(b.judgements)
 	for i, j := range b.judgements {
 		if j.NamesListKind() {
@@ -137,7 +137,7 @@ func (b *builder) listKind() {
 
 // updateRefused explains an object for which the API server refuses every update that the
 // garbage collector sends.
-func (b *builder) updateRefused() {
+func (b *answerBuilder) updateRefused() {
 	b.answer.say(collector.ConsequenceStuck, "%s stays as it is: the garbage collector tries to remove one of its references, and the API server refuses that.", b.object)
 	rejected := slices.IndexFunc(b.object.Owners, collector.ReferenceRejected)
 	switch finalizers := (&object.Object{Finalizers: b.object.Finalizers}); {
@@ -166,7 +166,7 @@ func (b *builder) updateRefused() {
 
 // suggestRepair suggests what repairs the i-th reference, and reports whether anything
 // does.
-func (b *builder) suggestRepair(i int, j collector.Judgement, purpose string) bool {
+func (b *answerBuilder) suggestRepair(i int, j collector.Judgement, purpose string) bool {
 	r, m := b.object.Owners[i], b.repairs[i]
 	fix := ""
 	switch m.Fix {
@@ -188,6 +188,6 @@ func (b *builder) suggestRepair(i int, j collector.Judgement, purpose string) bo
 }
 
 // suggestUnlink suggests removing valid references.
-func (b *builder) suggestUnlink(purpose string, uids ...string) {
+func (b *answerBuilder) suggestUnlink(purpose string, uids ...string) {
 	b.answer.suggest(purpose, b.command("repair", b.object.Identity, "--fix", string(repair.Unlink), "--reference", strings.Join(uids, ","))...)
 }

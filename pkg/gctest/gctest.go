@@ -98,7 +98,7 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Collector, err
 	if err := check(config, o); err != nil {
 		return nil, err
 	}
-	c, err := client.New(config, client.Options{Concurrency: concurrency, ChooseChunkSize: true, ChunkSize: client.DefaultChunkSize, Timeout: 30 * time.Second})
+	c, err := client.New(config, client.Config{Concurrency: concurrency, ChooseChunkSize: true, ChunkSize: client.DefaultChunkSize, Timeout: 30 * time.Second})
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Collector, err
 		return nil, ErrHasCollector
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	m, err := monitor.Start(ctx, c, monitor.Options{Scope: scope})
+	m, err := monitor.Start(ctx, c, monitor.Settings{Scope: scope})
 	if err != nil {
 		cancel(nil)
 		return nil, err
@@ -134,8 +134,8 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Collector, err
 	deleted := 0
 	go func() {
 		defer close(out.ended)
-		out.err = controller.Run(ctx, controller.Options{
-			Client: c, Monitor: m, Execute: execute.Options{Concurrency: concurrency}, MaxDeletes: math.MaxInt, OnRound: out.onRound,
+		out.err = controller.Run(ctx, controller.Setup{
+			Client: c, Monitor: m, Execute: execute.Tuning{Concurrency: concurrency}, MaxDeletes: math.MaxInt, OnRound: out.onRound,
 			OnStep: func(s *plan.Step, e event.Event) {
 				if s.Action != plan.ActionDelete || e.Status != event.Done {
 					return

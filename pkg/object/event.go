@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// Event is an Event of the cluster about an object.
-type Event struct {
+// ClusterEvent is an Event of the cluster about an object.
+type ClusterEvent struct {
 	Last    time.Time `json:"last"`  // last observed; zero if unknown
 	Count   int       `json:"count"` // how often, at least 1
 	Type    string    `json:"type"`  // Normal or Warning
@@ -21,7 +21,7 @@ type Event struct {
 }
 
 // Text returns what an Event said at a time, on one line.
-func (e *Event) Text(at time.Time) string {
+func (e *ClusterEvent) Text(at time.Time) string {
 	var parts []string
 	if !e.Last.IsZero() {
 		parts = append(parts, duration.HumanDuration(max(at.Sub(e.Last), 0))+" ago")

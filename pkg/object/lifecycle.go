@@ -21,8 +21,8 @@ type Lifecycle struct {
 	Keeps map[string]int64 `json:"keeps,omitempty"`
 }
 
-// whole has the fields that decide, under their names in JSON.
-type whole struct {
+// decidingFields has the fields that decide, under their names in JSON.
+type decidingFields struct {
 	Type     string
 	Metadata struct{ Annotations map[string]string }
 	Data     struct{ Expiration []byte } // of a bootstrap token
@@ -45,8 +45,8 @@ type whole struct {
 }
 
 // lifecycles reads the Lifecycle of the kinds that have one.
-var lifecycles = map[schema.GroupKind]func(i Identity, w *whole, l *Lifecycle){
-	{Kind: "Secret"}: func(i Identity, w *whole, l *Lifecycle) {
+var lifecycles = map[schema.GroupKind]func(i Identity, w *decidingFields, l *Lifecycle){
+	{Kind: "Secret"}: func(i Identity, w *decidingFields, l *Lifecycle) {
 		switch at, err := time.Parse(time.RFC3339, string(w.Data.Expiration)); {
 		case w.Type == "kubernetes.io/service-account-token":
 			l.With = AccountOfToken(i.Namespace, w.Metadata.Annotations)
@@ -54,13 +54,13 @@ var lifecycles = map[schema.GroupKind]func(i Identity, w *whole, l *Lifecycle){
 			l.Expires = &at
 		}
 	},
-	Pod: func(_ Identity, w *whole, l *Lifecycle) {
+	Pod: func(_ Identity, w *decidingFields, l *Lifecycle) {
 		l.With = Identity{APIVersion: "v1", Kind: "Node", Name: w.Spec.NodeName}
 		if w.Status.Phase == "Succeeded" || w.Status.Phase == "Failed" {
 			l.Ended = w.Status.Phase
 		}
 	},
-	{Group: "batch", Kind: "Job"}: func(_ Identity, w *whole, l *Lifecycle) {
+	{Group: "batch", Kind: "Job"}: func(_ Identity, w *decidingFields, l *Lifecycle) {
 		l.TTL = w.Spec.TTLSecondsAfterFinished
 		for _, c := range w.Status.Conditions {
 			if c.Status != "True" || c.Type != "Complete" && c.Type != "Failed" {
@@ -71,33 +71,33 @@ var lifecycles = map[schema.GroupKind]func(i Identity, w *whole, l *Lifecycle){
 			}
 		}
 	},
-	{Group: "batch", Kind: "CronJob"}: func(_ Identity, w *whole, l *Lifecycle) {
+	{Group: "batch", Kind: "CronJob"}: func(_ Identity, w *decidingFields, l *Lifecycle) {
 		l.keeps("Complete", w.Spec.SuccessfulJobsHistoryLimit)
 		l.keeps("Failed", w.Spec.FailedJobsHistoryLimit)
 	},
-	{Group: "apps", Kind: "Deployment"}: func(_ Identity, w *whole, l *Lifecycle) {
+	{Group: "apps", Kind: "Deployment"}: func(_ Identity, w *decidingFields, l *Lifecycle) {
 		l.Revision = w.revision()
 		l.keeps("", w.Spec.RevisionHistoryLimit)
 	},
-	{Group: "apps", Kind: "ReplicaSet"}: func(_ Identity, w *whole, l *Lifecycle) { l.Revision = w.revision() },
-	Volume: func(_ Identity, w *whole, l *Lifecycle) {
+	{Group: "apps", Kind: "ReplicaSet"}: func(_ Identity, w *decidingFields, l *Lifecycle) { l.Revision = w.revision() },
+	Volume: func(_ Identity, w *decidingFields, l *Lifecycle) {
 		if w.Spec.PersistentVolumeReclaimPolicy == "Delete" && (w.Status.Phase == "Bound" || w.Status.Phase == "Released") {
 			claim := w.Spec.ClaimRef
 			l.With = Identity{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: claim.Namespace, Name: claim.Name, UID: types.UID(claim.UID)}
 		}
 	},
-	{Group: "networking.k8s.io", Kind: "IPAddress"}: func(_ Identity, w *whole, l *Lifecycle) {
+	{Group: "networking.k8s.io", Kind: "IPAddress"}: func(_ Identity, w *decidingFields, l *Lifecycle) {
 		if parent := w.Spec.ParentRef; parent.Resource == "services" {
 			l.With = Identity{APIVersion: "v1", Kind: "Service", Namespace: parent.Namespace, Name: parent.Name}
 		}
 	},
-	{Group: "argoproj.io", Kind: "Workflow"}: func(_ Identity, w *whole, l *Lifecycle) {
+	{Group: "argoproj.io", Kind: "Workflow"}: func(_ Identity, w *decidingFields, l *Lifecycle) {
 		if phase := w.Status.Phase; phase == "Succeeded" || phase == "Failed" || phase == "Error" {
 			l.Ended = phase
 		}
 	},
-	{Group: "tekton.dev", Kind: "TaskRun"}:     func(_ Identity, w *whole, l *Lifecycle) { l.Ended = w.Status.CompletionTime },
-	{Group: "tekton.dev", Kind: "PipelineRun"}: func(_ Identity, w *whole, l *Lifecycle) { l.Ended = w.Status.CompletionTime },
+	{Group: "tekton.dev", Kind: "TaskRun"}:     func(_ Identity, w *decidingFields, l *Lifecycle) { l.Ended = w.Status.CompletionTime },
+	{Group: "tekton.dev", Kind: "PipelineRun"}: func(_ Identity, w *decidingFields, l *Lifecycle) { l.Ended = w.Status.CompletionTime },
 }
 
 // HasLifecycle reports whether whole objects of the kind have a Lifecycle.
@@ -105,7 +105,7 @@ func (i Identity) HasLifecycle() bool { return lifecycles[i.GroupVersionKind().G
 
 // LifecycleOf returns the Lifecycle of an object from its JSON, and nil if its kind has none or it is malformed.
 func LifecycleOf(i Identity, raw json.RawMessage) *Lifecycle {
-	var w whole
+	var w decidingFields
 	if !i.HasLifecycle() || json.Unmarshal(raw, &w) != nil {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (l *Lifecycle) keeps(ended string, limit *int64) {
 }
 
 // revision returns the number that the Deployment controller gave a revision; 0 if it gave none.
-func (w *whole) revision() int64 {
+func (w *decidingFields) revision() int64 {
 	n, _ := strconv.ParseInt(w.Metadata.Annotations["deployment.kubernetes.io/revision"], 10, 64)
 	return n
 }

@@ -11,7 +11,7 @@ type NamespaceStatus struct {
 	// Conditions are those that the namespace controller sets, at most one of each type, in the
 	// order of the constants. They are empty if that controller has reported nothing. They are
 	// as old as its last attempt.
-	Conditions []Condition `json:"conditions"`
+	Conditions []NamespaceCondition `json:"conditions"`
 	// Finalizers are those of the spec, without the namespace controller's own.
 	Finalizers []string `json:"finalizers,omitempty"`
 	// Finalized reports that the namespace controller has removed its own finalizer, so that
@@ -19,8 +19,8 @@ type NamespaceStatus struct {
 	Finalized bool `json:"finalized,omitzero"`
 }
 
-// Condition is a condition of a Namespace.
-type Condition struct {
+// NamespaceCondition is a condition of a Namespace.
+type NamespaceCondition struct {
 	Type    string `json:"type"`
 	True    bool   `json:"true,omitzero"`
 	Message string `json:"message,omitempty"` // if it is true; the namespace controller's, cut to maxMessage bytes, unescaped
@@ -55,13 +55,13 @@ func NamespaceStatusOf(rawSpec, rawStatus json.RawMessage) *NamespaceStatus {
 	if unmarshalOptional(rawSpec, &spec) != nil || unmarshalOptional(rawStatus, &status) != nil {
 		return nil
 	}
-	out := &NamespaceStatus{Conditions: []Condition{}, Finalized: rawSpec != nil && !slices.Contains(spec.Finalizers, NamespaceFinalizer)}
+	out := &NamespaceStatus{Conditions: []NamespaceCondition{}, Finalized: rawSpec != nil && !slices.Contains(spec.Finalizers, NamespaceFinalizer)}
 	for _, known := range namespaceConditions {
 		for _, c := range status.Conditions {
 			if c.Type != known {
 				continue
 			}
-			added := Condition{Type: known, True: c.Status == "True"}
+			added := NamespaceCondition{Type: known, True: c.Status == "True"}
 			if added.True {
 				added.Message = cut(c.Message)
 			}
@@ -97,8 +97,8 @@ func cut(message string) string {
 }
 
 // True returns the conditions that are true.
-func (s *NamespaceStatus) True() []Condition {
-	var out []Condition
+func (s *NamespaceStatus) True() []NamespaceCondition {
+	var out []NamespaceCondition
 	for _, c := range s.Conditions {
 		if c.True {
 			out = append(out, c)
@@ -109,7 +109,7 @@ func (s *NamespaceStatus) True() []Condition {
 
 // Is reports whether the condition of that type is true.
 func (s *NamespaceStatus) Is(condition string) bool {
-	return slices.ContainsFunc(s.Conditions, func(c Condition) bool { return c.Type == condition && c.True })
+	return slices.ContainsFunc(s.Conditions, func(c NamespaceCondition) bool { return c.Type == condition && c.True })
 }
 
 // Fails reports whether the namespace controller's last attempt to delete the contents failed.

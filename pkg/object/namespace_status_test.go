@@ -18,18 +18,18 @@ func TestNamespaceStatusOf(t *testing.T) {
 	}{
 		"keeps the message of a condition that is true": {
 			`{"finalizers":["kubernetes"]}`, `{"conditions":[{"type":"NamespaceDeletionContentFailure","status":"True","message":"no"}]}`,
-			&object.NamespaceStatus{Conditions: []object.Condition{{Type: object.ContentFailure, True: true, Message: "no"}}},
+			&object.NamespaceStatus{Conditions: []object.NamespaceCondition{{Type: object.ContentFailure, True: true, Message: "no"}}},
 		},
 		"keeps a condition that is false or unknown, without its message": {
 			`{}`, `{"conditions":[{"type":"NamespaceContentRemaining","status":"Unknown","message":"?"},{"type":"NamespaceDeletionDiscoveryFailure","status":"False","message":"fine"}]}`,
-			&object.NamespaceStatus{Conditions: []object.Condition{{Type: object.DiscoveryFailure}, {Type: object.ContentRemaining}}, Finalized: true},
+			&object.NamespaceStatus{Conditions: []object.NamespaceCondition{{Type: object.DiscoveryFailure}, {Type: object.ContentRemaining}}, Finalized: true},
 		},
-		"leaves out conditions of others":          {`{}`, `{"conditions":[{"type":"Ready","status":"True"}]}`, &object.NamespaceStatus{Conditions: []object.Condition{}, Finalized: true}},
-		"takes the first condition of a type":      {`{}`, `{"conditions":[{"type":"NamespaceContentRemaining","status":"False"},{"type":"NamespaceContentRemaining","status":"True"}]}`, &object.NamespaceStatus{Conditions: []object.Condition{{Type: object.ContentRemaining}}, Finalized: true}},
-		"knows that its contents are gone":         {`{"finalizers":[]}`, `{}`, &object.NamespaceStatus{Conditions: []object.Condition{}, Finalized: true}},
-		"of others' finalizers alone":              {`{"finalizers":["example.com/audit"]}`, `{}`, &object.NamespaceStatus{Conditions: []object.Condition{}, Finalizers: []string{"example.com/audit"}, Finalized: true}},
-		"has no condition without a status":        {"", "", &object.NamespaceStatus{Conditions: []object.Condition{}}},
-		"keeps finalizers of others in the spec":   {`{"finalizers":["kubernetes","example.com/audit"]}`, `{}`, &object.NamespaceStatus{Conditions: []object.Condition{}, Finalizers: []string{"example.com/audit"}}},
+		"leaves out conditions of others":          {`{}`, `{"conditions":[{"type":"Ready","status":"True"}]}`, &object.NamespaceStatus{Conditions: []object.NamespaceCondition{}, Finalized: true}},
+		"takes the first condition of a type":      {`{}`, `{"conditions":[{"type":"NamespaceContentRemaining","status":"False"},{"type":"NamespaceContentRemaining","status":"True"}]}`, &object.NamespaceStatus{Conditions: []object.NamespaceCondition{{Type: object.ContentRemaining}}, Finalized: true}},
+		"knows that its contents are gone":         {`{"finalizers":[]}`, `{}`, &object.NamespaceStatus{Conditions: []object.NamespaceCondition{}, Finalized: true}},
+		"of others' finalizers alone":              {`{"finalizers":["example.com/audit"]}`, `{}`, &object.NamespaceStatus{Conditions: []object.NamespaceCondition{}, Finalizers: []string{"example.com/audit"}, Finalized: true}},
+		"has no condition without a status":        {"", "", &object.NamespaceStatus{Conditions: []object.NamespaceCondition{}}},
+		"keeps finalizers of others in the spec":   {`{"finalizers":["kubernetes","example.com/audit"]}`, `{}`, &object.NamespaceStatus{Conditions: []object.NamespaceCondition{}, Finalizers: []string{"example.com/audit"}}},
 		"takes nothing from a malformed status":    {`{}`, `{"conditions":"none"}`, nil},
 		"takes nothing from a malformed condition": {`{}`, `{"conditions":[{"type":1}]}`, nil},
 		"takes nothing from a malformed spec":      {`[]`, `{}`, nil},
@@ -64,7 +64,7 @@ func TestNamespaceStatusFails(t *testing.T) {
 		object.DiscoveryFailure: true, object.GroupVersionFailure: true, object.ContentFailure: true,
 		object.ContentRemaining: false, object.FinalizersRemaining: false,
 	} {
-		s := object.NamespaceStatus{Conditions: []object.Condition{{Type: condition, True: true}}}
+		s := object.NamespaceStatus{Conditions: []object.NamespaceCondition{{Type: condition, True: true}}}
 		if s.Fails() != want || !s.Is(condition) {
 			t.Errorf("%s: fails %v, is true %v", condition, s.Fails(), s.Is(condition))
 		}

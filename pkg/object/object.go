@@ -37,7 +37,7 @@ type Object struct {
 	// NamespaceStatus is what a terminating Namespace says about its deletion. Nil if the object
 	// is none, or if that was not read.
 	NamespaceStatus *NamespaceStatus  `json:"namespaceStatus,omitempty"`
-	Status          *Status           `json:"status,omitempty"`    // nil if the object is not being deleted, or if it was not read
+	Status          *DeletionStatus   `json:"status,omitempty"`    // nil if the object is not being deleted, or if it was not read
 	Node            *PodNode          `json:"node,omitempty"`      // of a Pod; nil if it has none, or if that was not read
 	Lifecycle       *Lifecycle        `json:"lifecycle,omitempty"` // nil if it was not read
 	Owners          []Reference       `json:"owners,omitempty"`    // in the order of the metadata

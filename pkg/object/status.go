@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// Status is what an object that is being deleted says besides its metadata, in its status and by Events.
-type Status struct {
+// DeletionStatus is what an object that is being deleted says besides its metadata, in its status and by Events.
+type DeletionStatus struct {
 	// Conditions are those that are not as they should be, at most maxConditions: first those about its deletion.
 	Conditions []StatusCondition `json:"conditions,omitempty"`
-	Warnings   []Event           `json:"warnings,omitempty"` // the latest Warnings, the latest last
+	Warnings   []ClusterEvent    `json:"warnings,omitempty"` // the latest Warnings, the latest last
 	// Writers and Reporters are who changed it or reported an Event about it in the hour before the scan.
 	Writers   []string `json:"writers,omitempty"`
 	Reporters []string `json:"reporters,omitempty"`
@@ -31,7 +31,7 @@ type StatusCondition struct {
 }
 
 // Messages returns what the conditions and Warnings say.
-func (s *Status) Messages() []string {
+func (s *DeletionStatus) Messages() []string {
 	var out []string
 	for _, c := range s.Conditions {
 		out = append(out, c.Message)

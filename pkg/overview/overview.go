@@ -25,13 +25,13 @@ import (
 
 // Overview is what one scan shows.
 type Overview struct {
-	Cluster  Cluster        `json:"cluster"`
+	Cluster  ScannedCluster `json:"cluster"`
 	Complete bool           `json:"complete"`
 	Gaps     []snapshot.Gap `json:"gaps"`
-	Summary  audit.Summary  `json:"summary"`
+	Summary  audit.Totals   `json:"summary"`
 	Types    int            `json:"-"` // how many the garbage collector watches
 	// WillBeDeleted are the objects that the garbage collector will delete, without their dependents.
-	WillBeDeleted []Group         `json:"willBeDeleted"` // never nil
+	WillBeDeleted []CauseGroup    `json:"willBeDeleted"` // never nil
 	Dependents    int             `json:"dependents"`    // how many are deleted, or may be, because of these
 	Stuck         []Stuck         `json:"stuck"`         // the oldest first; never nil
 	StuckAfter    metav1.Duration `json:"stuckAfter"`
@@ -39,7 +39,7 @@ type Overview struct {
 	Younger       int             `json:"deletionsUnderWay"` // how many deletions are not stuck yet
 	Others        int             `json:"-"`                 // how many deletions nothing holds so far
 	OthersAge     time.Duration   `json:"-"`                 // of the oldest of them
-	Broken        []Group         `json:"broken"`            // references that the collector cannot resolve or removes; never nil
+	Broken        []CauseGroup    `json:"broken"`            // references that the collector cannot resolve or removes; never nil
 	// Unverified is of how many objects it is unknown what the collector does with them, because the
 	// scan is incomplete.
 	Unverified int `json:"unverified"`
@@ -50,16 +50,16 @@ type Overview struct {
 	Manager *reason.Stored `json:"controllerManager,omitempty"`
 }
 
-// Cluster is what was scanned.
-type Cluster struct {
+// ScannedCluster is what was scanned.
+type ScannedCluster struct {
 	Context string `json:"context,omitempty"` // of the kubeconfig; empty without one
 	Server  string `json:"server,omitempty"`  // its URL
 	File    string `json:"file,omitempty"`    // that was read instead
 	Version string `json:"version,omitempty"` // empty if unknown
 }
 
-// Group is a cause with its objects.
-type Group struct {
+// CauseGroup is a cause with its objects.
+type CauseGroup struct {
 	audit.Group
 	Command []string // what to run next, as words without the name of the program
 }
@@ -68,7 +68,7 @@ type Group struct {
 const maxObjects = 3
 
 // MarshalJSON implements json.Marshaler.
-func (g Group) MarshalJSON() ([]byte, error) {
+func (g CauseGroup) MarshalJSON() ([]byte, error) {
 	first := g.Findings[0]
 	return json.Marshal(struct {
 		Rule       string                 `json:"rule"`
@@ -101,11 +101,11 @@ type Stuck struct {
 const settle = 30 * time.Second
 
 // New sums up the audit of a scan with these options.
-func New(g *graph.Graph, r *audit.Deletions, o audit.Options) *Overview {
+func New(g *graph.Graph, r *audit.Deletions, o audit.Filter) *Overview {
 	s := g.Snapshot()
 	v := &Overview{
-		Cluster: Cluster{Version: s.Server}, Complete: r.Complete, Gaps: r.Gaps, Summary: r.Summary, Types: s.MonitoredTypes(),
-		WillBeDeleted: []Group{}, Stuck: []Stuck{}, StuckAfter: metav1.Duration{Duration: o.StuckAfter}, BeingDeleted: []Stuck{}, Dependents: r.Dependents, Broken: []Group{},
+		Cluster: ScannedCluster{Version: s.Server}, Complete: r.Complete, Gaps: r.Gaps, Summary: r.Summary, Types: s.MonitoredTypes(),
+		WillBeDeleted: []CauseGroup{}, Stuck: []Stuck{}, StuckAfter: metav1.Duration{Duration: o.StuckAfter}, BeingDeleted: []Stuck{}, Dependents: r.Dependents, Broken: []CauseGroup{},
 	}
 	var stuck, held []terminating.Hold
 	for _, t := range r.Terminating {
@@ -140,10 +140,10 @@ func New(g *graph.Graph, r *audit.Deletions, o audit.Options) *Overview {
 	}
 	v.Unverified, v.Overdue = len(unverified), len(overdue)
 	for _, group := range audit.Groups(deleted) {
-		v.WillBeDeleted = append(v.WillBeDeleted, Group{group, show(g, &group)})
+		v.WillBeDeleted = append(v.WillBeDeleted, CauseGroup{group, show(g, &group)})
 	}
 	for _, group := range audit.Groups(broken) {
-		v.Broken = append(v.Broken, Group{group, repair(g, &group)})
+		v.Broken = append(v.Broken, CauseGroup{group, repair(g, &group)})
 	}
 	return v
 }
@@ -218,7 +218,7 @@ func (v *Overview) Objects() []object.Identity {
 
 // EditCommands replaces every command by what edit returns for it.
 func (v *Overview) EditCommands(edit func(words []string) []string) {
-	for _, groups := range [][]Group{v.WillBeDeleted, v.Broken} {
+	for _, groups := range [][]CauseGroup{v.WillBeDeleted, v.Broken} {
 		for i, g := range groups {
 			groups[i].Command = edit(g.Command)
 		}

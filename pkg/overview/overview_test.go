@@ -25,7 +25,7 @@ import (
 func of(t *testing.T, seen ...st.Part) *overview.Overview {
 	t.Helper()
 	j := collector.NewJudge(graph.New(st.New(seen...)))
-	o := audit.Options{StuckAfter: terminating.DefaultStuckAfter}
+	o := audit.Filter{StuckAfter: terminating.DefaultStuckAfter}
 	r, err := audit.RunWithDeletions(j, o)
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestNew(t *testing.T) {
 func facts(v *overview.Overview) (out []string) {
 	for _, section := range []struct {
 		name   string
-		groups []overview.Group
+		groups []overview.CauseGroup
 	}{{"deleted", v.WillBeDeleted}, {"broken", v.Broken}} {
 		for _, g := range section.groups {
 			out = append(out, fmt.Sprintf("%s %d %s: %s", section.name, len(g.Objects), g.Findings[0].Rule, strings.Join(g.Command, " ")))

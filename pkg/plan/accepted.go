@@ -13,7 +13,7 @@ import (
 
 // accepted returns the words that accept a gap of the scan, or one that may hide contents of
 // what the plan deletes.
-func accepted(g *graph.Graph, p *Plan, o Options) snapshot.AcceptedGaps {
+func accepted(g *graph.Graph, p *Plan, o Purpose) snapshot.AcceptedGaps {
 	if len(o.Predictor.Accepted) == 0 {
 		return nil
 	}

@@ -150,14 +150,14 @@ func (b *builder) cascadeRefused(n graph.Node) reason.Reason {
 
 func (b *builder) refuse(n graph.Node, why reason.Reason) {
 	bounds := &b.options.Bounds
-	deletes := slices.DeleteFunc(slices.Clone(bounds.Deletes), func(d simulate.Deletion) bool { return d.Node == n })
+	deletes := slices.DeleteFunc(slices.Clone(bounds.Deletes), func(d simulate.DeleteRequest) bool { return d.Node == n })
 	removes := bounds.Removal.Finalizer != "" && bounds.Removal.Node == n
 	if len(deletes) == len(bounds.Deletes) && !removes {
 		return
 	}
 	bounds.Deletes = deletes
 	if removes {
-		bounds.Removal = simulate.FinalizerRemoval{}
+		bounds.Removal = simulate.FinalizerPatch{}
 	}
 	b.refused = append(b.refused, b.blockedObject(n, why))
 }

@@ -12,28 +12,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Options select what a plan is for and how far it goes.
-type Options struct {
+// Purpose is what a plan is for, and how far it goes.
+type Purpose struct {
 	Mode      Mode
 	Bounds    simulate.Bounds
 	Predictor simulate.Predictor // of everything except requested deletions
 }
 
 // CollectOptions returns the options of a plan for a pass of this program over everything, if these gaps are accepted.
-func CollectOptions(accepted snapshot.AcceptedGaps) Options {
-	return Options{Mode: Collect, Predictor: simulate.Own.Accepting(accepted)}
+func CollectOptions(accepted snapshot.AcceptedGaps) Purpose {
+	return Purpose{Mode: Collect, Predictor: simulate.Own.Accepting(accepted)}
 }
 
 // DeleteOptions returns the options of a plan for those deletions and what follows from them.
-func DeleteOptions(p simulate.Predictor, deletes ...simulate.Deletion) Options {
-	return Options{Mode: Delete, Predictor: p, Bounds: simulate.Bounds{Roots: simulate.NoRoots, Deletes: deletes}}
+func DeleteOptions(p simulate.Predictor, deletes ...simulate.DeleteRequest) Purpose {
+	return Purpose{Mode: Delete, Predictor: p, Bounds: simulate.Bounds{Roots: simulate.NoRoots, Deletes: deletes}}
 }
 
 // FinalizerOptions returns the options of a plan that removes a finalizer from a terminating
 // object, and of what the cluster's own garbage collector does then.
-func FinalizerOptions(n graph.Node, finalizer string, accepted snapshot.AcceptedGaps) Options {
-	return Options{Mode: FinalizerRemoval, Predictor: simulate.Cluster.Accepting(accepted), Bounds: simulate.Bounds{
-		Roots: simulate.NoRoots, Removal: simulate.FinalizerRemoval{Node: n, Finalizer: finalizer},
+func FinalizerOptions(n graph.Node, finalizer string, accepted snapshot.AcceptedGaps) Purpose {
+	return Purpose{Mode: FinalizerRemoval, Predictor: simulate.Cluster.Accepting(accepted), Bounds: simulate.Bounds{
+		Roots: simulate.NoRoots, Removal: simulate.FinalizerPatch{Node: n, Finalizer: finalizer},
 	}}
 }
 
@@ -56,7 +56,7 @@ func Remaining(done *Plan, j *collector.Judge, p simulate.Predictor, withDepende
 	for _, n := range planned.Nodes() {
 		concerned.Add(n)
 	}
-	out := New(j, Options{Mode: Collect, Predictor: p, Bounds: simulate.Bounds{Roots: concerned.Has}})
+	out := New(j, Purpose{Mode: Collect, Predictor: p, Bounds: simulate.Bounds{Roots: concerned.Has}})
 	out.Steps = slices.DeleteFunc(out.Steps, func(s Step) bool { return !concerned.Has(g.Find(s.Object.UID)) })
 	out.Blocked = slices.DeleteFunc(out.Blocked, func(b Blocked) bool { return !planned.Has(g.Find(b.Object.UID)) })
 	out.LostObjects = out.lostObjects()
@@ -65,7 +65,7 @@ func Remaining(done *Plan, j *collector.Judge, p simulate.Predictor, withDepende
 
 // New plans one pass of the garbage collector, or deletions and all that follows from them.
 // It takes time and memory linear in objects, references and steps.
-func New(j *collector.Judge, o Options) *Plan {
+func New(j *collector.Judge, o Purpose) *Plan {
 	p := build(j, o)
 	if p.AcceptedGaps = accepted(j.Graph(), p, o); len(p.AcceptedGaps) > 0 {
 		o.Predictor = o.Predictor.Accepting(nil)
@@ -78,13 +78,13 @@ func New(j *collector.Judge, o Options) *Plan {
 type builder struct {
 	graph   *graph.Graph
 	judge   *collector.Judge
-	result  *simulate.Result
-	options Options
+	result  *simulate.Prediction
+	options Purpose
 	refused []Blocked         // requested deletions that are left out
 	release *simulate.Release // what follows the run; nil if nothing does
 }
 
-func build(j *collector.Judge, o Options) *Plan {
+func build(j *collector.Judge, o Purpose) *Plan {
 	b := &builder{graph: j.Graph(), judge: j, options: o}
 	b.refuseRequests()
 	for {
@@ -147,15 +147,15 @@ func id(transition int) string { return strconv.Itoa(transition + 1) }
 
 // object returns a node with the resourceVersion of the scan: a write is bound to that state,
 // or to what an earlier step made of it.
-func (b *builder) object(n graph.Node) Object {
+func (b *builder) object(n graph.Node) ObjectState {
 	o := b.graph.Object(n)
-	return Object{Identity: o.Identity, ResourceVersion: o.ResourceVersion}
+	return ObjectState{Identity: o.Identity, ResourceVersion: o.ResourceVersion}
 }
 
 // references returns the references that a transition depends on: those that it removes or
 // changes, or all of an object that it deletes.
-func (b *builder) references(transition *simulate.Transition) []Reference {
-	out := []Reference{}
+func (b *builder) references(transition *simulate.Transition) []StepReference {
+	out := []StepReference{}
 	scanned, at := b.graph.Object(transition.Node).Owners, 0
 	for i, r := range transition.StateBefore.Owners {
 		if transition.Action != collector.ActionDelete && !transition.Change.Drops(i) && !transition.Change.Unblocks(i) {
@@ -165,7 +165,7 @@ func (b *builder) references(transition *simulate.Transition) []Reference {
 			at++
 		}
 		judged := b.judge.Reference(graph.Edge{Node: transition.Node, Index: at})
-		out = append(out, Reference{
+		out = append(out, StepReference{
 			Reference: *audit.ReferenceOf(r), Verdict: verdictOf(transition, i), Found: b.found(transition, i, judged),
 		})
 	}

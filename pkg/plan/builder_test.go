@@ -205,7 +205,7 @@ func TestBounds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := []string{}
-			for _, s := range plan.New(collector.NewJudge(g), plan.Options{Predictor: simulate.Own, Bounds: c.bounds}).Steps {
+			for _, s := range plan.New(collector.NewJudge(g), plan.Purpose{Predictor: simulate.Own, Bounds: c.bounds}).Steps {
 				got = append(got, fmt.Sprintf("%s %s", s.Action, s.Object.Name))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {

@@ -30,9 +30,9 @@ const (
 // deleting returns the plan to delete those objects with one policy.
 func deleting(s *snapshot.Snapshot, policy metav1.DeletionPropagation, targets ...object.Object) *plan.Plan {
 	g := graph.New(s)
-	var deletes []simulate.Deletion
+	var deletes []simulate.DeleteRequest
 	for _, t := range targets {
-		deletes = append(deletes, simulate.Deletion{Node: g.Find(t.UID), Policy: policy})
+		deletes = append(deletes, simulate.DeleteRequest{Node: g.Find(t.UID), Policy: policy})
 	}
 	return plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Cluster, deletes...))
 }
@@ -402,7 +402,7 @@ func TestPlanKeepsTheRequestedGracePeriod(t *testing.T) {
 	pod := Pod("a/pod", Running())
 	g := graph.New(New(Listing(pod, ConfigMap("a/x", OwnedBy(pod)))))
 	in := func(grace *int64) *plan.Plan {
-		return plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Cluster, simulate.Deletion{Node: g.Find(pod.UID), Policy: inBackground, GraceSeconds: grace}))
+		return plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Cluster, simulate.DeleteRequest{Node: g.Find(pod.UID), Policy: inBackground, GraceSeconds: grace}))
 	}
 	forced := in(new(int64))
 	if s := forced.Steps[0]; s.Deletion.GraceSeconds == nil || *s.Deletion.GraceSeconds != 0 || s.Deletion.WaitsForKubelet {

@@ -22,13 +22,13 @@ type (
 		Pass               int                   `json:"pass"`
 		Requested          bool                  `json:"requested,omitempty"`
 		Action             Action                `json:"action"`
-		Object             Object                `json:"object"`
+		Object             ObjectState           `json:"object"`
 		PropagationPolicy  string                `json:"propagationPolicy"`            // of a deletion
 		GracePeriodSeconds *int64                `json:"gracePeriodSeconds,omitempty"` // requested; nil: the object's own
 		OwnerUIDs          []string              `json:"ownerUIDs"`
 		Finalizer          string                `json:"finalizer"`
 		After              []string              `json:"after"`
-		References         []Reference           `json:"references"`
+		References         []StepReference       `json:"references"`
 		AcceptedGaps       snapshot.AcceptedGaps `json:"acceptedGaps,omitempty"`
 		Follows            string                `json:"follows"`
 		WaitsForKubelet    bool                  `json:"waitsForKubelet,omitempty"`

@@ -249,7 +249,7 @@ func (b *builder) nondeterministic(n graph.Node) reason.Reason {
 // mayBeDeleted reports whether another order of events deletes an object that stays, or completes its deletion,
 // now or later.
 func (b *builder) mayBeDeleted(n graph.Node) bool {
-	mayGo := func(r *simulate.Result) bool {
+	mayGo := func(r *simulate.Prediction) bool {
 		left := r.Model.Object(n)
 		return left != nil && (b.begunBefore(n) || !left.Terminating()) && r.Vanishes(n) == simulate.Perhaps
 	}

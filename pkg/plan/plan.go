@@ -81,8 +81,8 @@ type Plan struct {
 // ClaimsUnread reports whether there may be PersistentVolumeClaims that the scan did not read.
 func (p *Plan) ClaimsUnread() bool { return slices.ContainsFunc(p.Gaps, snapshot.Gap.HidesClaims) }
 
-// Object is an object in the state that a step depends on.
-type Object struct {
+// ObjectState is an object in the state that a step depends on.
+type ObjectState struct {
 	object.Identity `json:",inline"`
 	ResourceVersion string `json:"resourceVersion"`
 }
@@ -93,11 +93,11 @@ type Step struct {
 	Pass       int
 	Requested  bool // a person asked for it
 	Action     Action
-	Object     Object
+	Object     ObjectState
 	Reason     reason.Reason
-	References []Reference // those it adds, removes or changes, or all of an object that it deletes
-	After      []string    // ids of the steps that must be done before
-	Follows    string      // id of the step that causes it; may be empty
+	References []StepReference // those it adds, removes or changes, or all of an object that it deletes
+	After      []string        // ids of the steps that must be done before
+	Follows    string          // id of the step that causes it; may be empty
 	// AcceptedGaps are the words for gaps that may hide what the step depends on.
 	AcceptedGaps snapshot.AcceptedGaps
 	// ManagedBy is who may recreate the object of a requested deletion; nil if unknown. It is read in
@@ -180,8 +180,8 @@ func (s *Step) OwnerUIDs() []string {
 	return out
 }
 
-// Reference is an owner reference and what was found of its owner.
-type Reference struct {
+// StepReference is an owner reference and what was found of its owner.
+type StepReference struct {
 	audit.Reference
 	Verdict collector.Verdict `json:"verdict"`
 	reason.Found
@@ -248,7 +248,7 @@ type Outcome struct {
 }
 
 // Owner returns the owner that the reference names, with what was found of it.
-func (r Reference) Owner() reason.Owner {
+func (r StepReference) Owner() reason.Owner {
 	return reason.Owner{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID), Found: r.Found}
 }
 

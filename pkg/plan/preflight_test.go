@@ -30,7 +30,7 @@ func needed(needs []object.Right) []string {
 func making(objects ...object.Object) *plan.Plan {
 	p := &plan.Plan{Mode: plan.Restore}
 	for _, o := range objects {
-		p.Steps = append(p.Steps, plan.Step{Action: plan.ActionCreate, Object: plan.Object{Identity: o.Identity}})
+		p.Steps = append(p.Steps, plan.Step{Action: plan.ActionCreate, Object: plan.ObjectState{Identity: o.Identity}})
 	}
 	return p
 }
@@ -39,9 +39,9 @@ func making(objects ...object.Object) *plan.Plan {
 func linking(objects ...object.Object) *plan.Plan {
 	p := &plan.Plan{Mode: plan.Restore}
 	for _, o := range objects {
-		s := plan.Step{Action: plan.ActionLink, Object: plan.Object{Identity: o.Identity}}
+		s := plan.Step{Action: plan.ActionLink, Object: plan.ObjectState{Identity: o.Identity}}
 		for _, r := range o.Owners {
-			s.References = append(s.References, plan.Reference{Reference: *audit.ReferenceOf(r)})
+			s.References = append(s.References, plan.StepReference{Reference: *audit.ReferenceOf(r)})
 		}
 		p.Steps = append(p.Steps, s)
 	}

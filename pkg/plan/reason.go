@@ -45,7 +45,7 @@ func (b *builder) reason(index int, s Step) reason.Reason {
 	return nil
 }
 
-func ownersOf(references []Reference) []reason.Owner {
+func ownersOf(references []StepReference) []reason.Owner {
 	out := make([]reason.Owner, len(references))
 	for i, r := range references {
 		out[i] = r.Owner()

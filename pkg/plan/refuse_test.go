@@ -82,7 +82,7 @@ func TestDeletionOfUnlistedContentsIsBlocked(t *testing.T) {
 			s := New(append([]Part{Serving(TypesWithContents()...)}, c.parts...)...)
 			for _, policy := range []metav1.DeletionPropagation{inBackground, inForeground} {
 				g := graph.New(s)
-				deletes := simulate.Deletion{Node: g.Find(c.target.UID), Policy: policy}
+				deletes := simulate.DeleteRequest{Node: g.Find(c.target.UID), Policy: policy}
 				isBlocked(t, plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Cluster, deletes)), c.blocked, c.theirs)
 				changed := plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Own, deletes))
 				if !c.oursGoesAhead {
@@ -103,7 +103,7 @@ func TestOtherDeletionsAreNotBlocked(t *testing.T) {
 	root, other := Node("root"), Node("other")
 	g := graph.New(New(Serving(TypesWithContents()...), Listing(root, other, Namespace("a", OwnedBy(root))), noSecrets))
 	p := plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Cluster,
-		simulate.Deletion{Node: g.Find(root.UID), Policy: inBackground}, simulate.Deletion{Node: g.Find(other.UID), Policy: inBackground}))
+		simulate.DeleteRequest{Node: g.Find(root.UID), Policy: inBackground}, simulate.DeleteRequest{Node: g.Find(other.UID), Policy: inBackground}))
 	if len(p.Steps) != 1 || p.Steps[0].Object.Name != "other" || len(p.Blocked) != 1 || p.Blocked[0].Object.Name != "root" {
 		t.Errorf("steps %+v, blocked %+v", p.Steps, p.Blocked)
 	}

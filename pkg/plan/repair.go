@@ -186,7 +186,7 @@ func (r *repairBuilder) steps(n graph.Node, at int, unrepaired collector.Consequ
 		}
 		s := Step{
 			ID: id(at + k), Pass: 1, Action: action, After: []string{}, Patch: &Patch{Transition: transition},
-			Object: Object{Identity: o.Identity, ResourceVersion: o.ResourceVersion},
+			Object: ObjectState{Identity: o.Identity, ResourceVersion: o.ResourceVersion},
 		}
 		if k > 0 {
 			transition.CausedBy, transition.Prerequisites = at+k-1, []int{at + k - 1}
@@ -212,7 +212,7 @@ func (r *repairBuilder) steps(n graph.Node, at int, unrepaired collector.Consequ
 }
 
 // completed returns the owners whose deletion completes without these references.
-func (r *repairBuilder) completed(references []Reference) []string {
+func (r *repairBuilder) completed(references []StepReference) []string {
 	var out []string
 	for _, reference := range references {
 		if uid := types.UID(reference.UID); r.released[uid] && reference.Becomes == nil {
@@ -222,8 +222,8 @@ func (r *repairBuilder) completed(references []Reference) []string {
 	return out
 }
 
-func referenceOf(r object.Reference, j collector.Judgement, m repair.Repair, action Action) Reference {
-	out := Reference{Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Found: j.Found()}
+func referenceOf(r object.Reference, j collector.Judgement, m repair.Repair, action Action) StepReference {
+	out := StepReference{Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Found: j.Found()}
 	if action != ActionUnlink {
 		out.Becomes = audit.ReferenceOf(m.Becomes)
 	}

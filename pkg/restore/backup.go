@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Backup is what a run backed up and did.
-type Backup struct {
+// SavedRun is what a run backed up and did.
+type SavedRun struct {
 	Mode    plan.Mode      // of the run
 	Saved   []event.Saved  // one per UID, sorted by identity
 	Steps   []event.Step   // of the run, in the order of its plan
@@ -28,7 +28,7 @@ type Backup struct {
 }
 
 // Objects returns the objects that the run backed up or changed, each once, sorted by identity.
-func (b Backup) Objects() []object.Identity {
+func (b SavedRun) Objects() []object.Identity {
 	var out []object.Identity
 	for _, s := range b.Saved {
 		out = append(out, s.Object)
@@ -41,7 +41,7 @@ func (b Backup) Objects() []object.Identity {
 }
 
 // Namespace returns the namespace of all objects; empty if there is none that has them all.
-func (b Backup) Namespace() string {
+func (b SavedRun) Namespace() string {
 	all := b.Objects()
 	if len(all) == 0 || slices.ContainsFunc(all, func(o object.Identity) bool { return o.Namespace != all[0].Namespace }) {
 		return ""
@@ -62,7 +62,7 @@ type Options struct {
 // owners whose type is not listed, and, when the scan is limited to a namespace,
 // that namespace and the volumes of claims. Unreadable manifests are skipped here
 // and reported by New.
-func (b Backup) Targets(served []snapshot.Type, namespace string) []snapshot.Coordinates {
+func (b SavedRun) Targets(served []snapshot.Type, namespace string) []snapshot.Coordinates {
 	mapper := snapshot.NewMapper(served)
 	var out []snapshot.Coordinates
 	add := func(c snapshot.Coordinates) {
@@ -98,7 +98,7 @@ func (b Backup) Targets(served []snapshot.Type, namespace string) []snapshot.Coo
 	return snapshot.UniqueCoordinates(out)
 }
 
-func (b Backup) parse(saved event.Saved) (manifest, error) {
+func (b SavedRun) parse(saved event.Saved) (manifest, error) {
 	raw, err := b.Manifest(saved)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (b Backup) parse(saved event.Saved) (manifest, error) {
 // UnrecordedObjects returns the objects that exist under the names of objects of
 // the backup, if no earlier restoration recorded one for them, by the UID that
 // the object in the backup had.
-func (b Backup) UnrecordedObjects(seen *snapshot.Snapshot) map[types.UID]object.Identity {
+func (b SavedRun) UnrecordedObjects(seen *snapshot.Snapshot) map[types.UID]object.Identity {
 	live := newLiveIndex(seen)
 	out := map[types.UID]object.Identity{}
 	for _, saved := range b.Saved {

@@ -23,7 +23,7 @@ var serverSet = []string{
 //
 // Finalizers of other controllers stay, because those expect to be asked before
 // the object is deleted. The garbage collector's own finalizers are removed.
-func clean(m manifest, k kind, v *volumeContext) []reason.Reason {
+func clean(m manifest, k kindRules, v *volumeContext) []reason.Reason {
 	for _, field := range serverSet {
 		m.drop("metadata", field)
 	}

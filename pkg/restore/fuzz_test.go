@@ -24,7 +24,7 @@ func FuzzBody(f *testing.F) {
 		if version, ok := group[kind]; ok {
 			o.APIVersion = version
 		}
-		r := restore.New(restore.Backup{
+		r := restore.New(restore.SavedRun{
 			Saved:    []event.Saved{{Object: o}},
 			Manifest: func(event.Saved) (json.RawMessage, error) { return json.RawMessage(manifest), nil },
 		}, scenario{}.snapshot(), restore.Options{})

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// kind is what is special about recreating objects of a kind. Its functions may be nil.
-type kind struct {
+// kindRules is what is special about recreating objects of a kind. Its functions may be nil.
+type kindRules struct {
 	// adopts says that the kind is a controller that immediately creates missing
 	// dependents, and adopts existing ones that match its selector. So its
 	// dependents must exist before it does.
@@ -46,7 +46,7 @@ type skipRule struct {
 }
 
 // whySkip returns why an object of the kind is not created, or nil.
-func (k kind) whySkip(m manifest) reason.Reason {
+func (k kindRules) whySkip(m manifest) reason.Reason {
 	for _, r := range k.skip {
 		value := m.text(r.field...)
 		if r.field == nil || value != "" && (r.value == "" || r.value == value) {
@@ -63,7 +63,7 @@ type prerequisite struct {
 }
 
 // kinds are the kinds that need special treatment.
-var kinds = map[schema.GroupKind]kind{
+var kinds = map[schema.GroupKind]kindRules{
 	{Group: "apps", Kind: "Deployment"}:  {adopts: true},
 	{Group: "apps", Kind: "ReplicaSet"}:  {adopts: true},
 	{Group: "apps", Kind: "StatefulSet"}: {adopts: true},
@@ -126,7 +126,7 @@ func admission(name string) schema.GroupKind {
 	return schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: name}
 }
 
-func kindOf(o object.Identity) kind { return kinds[o.GroupVersionKind().GroupKind()] }
+func kindOf(o object.Identity) kindRules { return kinds[o.GroupVersionKind().GroupKind()] }
 
 // adopting reports whether the owner is a controller that adopts.
 func adopting(r object.Reference) bool { return kinds[r.GroupVersionKind().GroupKind()].adopts }

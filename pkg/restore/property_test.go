@@ -28,9 +28,9 @@ type cluster struct {
 }
 
 // deleteSome removes some objects from a snapshot, as a run does that backs them up.
-func deleteSome(t *rapid.T, s *snapshot.Snapshot) (cluster, restore.Backup) {
+func deleteSome(t *rapid.T, s *snapshot.Snapshot) (cluster, restore.SavedRun) {
 	c := cluster{snapshot: *s, objects: map[types.UID]object.Object{}, made: map[types.UID]types.UID{}}
-	var b restore.Backup
+	var b restore.SavedRun
 	manifests := map[types.UID]json.RawMessage{}
 	for _, o := range s.Objects {
 		if o.Terminating() || rapid.Bool().Draw(t, "survives "+o.String()) {
@@ -131,7 +131,7 @@ func TestRestorationIsSoundAndIdempotent(t *testing.T) {
 
 // checkOwnersRestored checks that a recreated object has every owner that exists and
 // matches the reference.
-func checkOwnersRestored(t *rapid.T, c *cluster, b restore.Backup) {
+func checkOwnersRestored(t *rapid.T, c *cluster, b restore.SavedRun) {
 	for _, s := range b.Saved {
 		now, made := c.objects[c.made[s.Object.UID]]
 		if !made {

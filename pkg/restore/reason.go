@@ -38,7 +38,7 @@ func (h *referenceHolder) reason() reason.Reason {
 }
 
 // evidence returns what was found out about the owner.
-func (r *reference) evidence() reason.Found {
+func (r *restoredReference) evidence() reason.Found {
 	switch {
 	case r.conflictingController != nil:
 		return reason.Found{State: reason.StateOtherController, OtherController: r.conflictingController.String()}

@@ -16,11 +16,11 @@ type referenceHolder struct {
 	object     object.Identity
 	recreation *recreation    // nil if it survived the run
 	live       *object.Object // nil until it is created
-	references []*reference
+	references []*restoredReference
 }
 
-// reference is an owner reference to restore.
-type reference struct {
+// restoredReference is an owner reference to restore.
+type restoredReference struct {
 	original object.Reference
 	// restored is what it becomes. Until the owner is recreated it carries the UID
 	// of the deleted owner.
@@ -81,12 +81,12 @@ func (p *planner) findReferences() {
 }
 
 func (h *referenceHolder) add(r object.Reference, replaces ...int) {
-	h.references = append(h.references, &reference{original: r, restored: r, replaces: replaces})
+	h.references = append(h.references, &restoredReference{original: r, restored: r, replaces: replaces})
 }
 
 // isReplaced reports whether another reference replaces the i-th live one.
 func (h *referenceHolder) isReplaced(i int) bool {
-	return slices.ContainsFunc(h.references, func(r *reference) bool { return slices.Contains(r.replaces, i) })
+	return slices.ContainsFunc(h.references, func(r *restoredReference) bool { return slices.Contains(r.replaces, i) })
 }
 
 // owners returns the references that the object gets: the live ones that stay,

@@ -31,7 +31,7 @@ func (p *planner) resolveReferences() {
 }
 
 // pointAt makes a reference point at the object that has or had a UID.
-func (p *planner) pointAt(r *reference, uid types.UID) {
+func (p *planner) pointAt(r *restoredReference, uid types.UID) {
 	r.owner, r.restored.UID = p.byUID[uid], uid
 	if r.owner != nil {
 		r.restored.UID = r.owner.uid()
@@ -110,12 +110,12 @@ func (p *planner) predicted() *snapshot.Snapshot {
 // accept decides which references are restored, after dropping duplicates and those
 // that the object already has.
 func (h *referenceHolder) accept(exact bool) {
-	var kept []*reference
+	var kept []*restoredReference
 	for _, r := range h.references {
 		same := func(x object.Reference) bool {
 			return x.UID == r.restored.UID && x.Kind == r.restored.Kind && x.Name == r.restored.Name
 		}
-		duplicate := slices.IndexFunc(kept, func(x *reference) bool {
+		duplicate := slices.IndexFunc(kept, func(x *restoredReference) bool {
 			return same(x.restored) && x.restored.APIVersion == r.restored.APIVersion
 		})
 		if duplicate >= 0 {
@@ -133,7 +133,7 @@ func (h *referenceHolder) accept(exact bool) {
 }
 
 // isUnchanged reports whether all live references that r replaces already equal it.
-func (h *referenceHolder) isUnchanged(r *reference) bool {
+func (h *referenceHolder) isUnchanged(r *restoredReference) bool {
 	if len(r.replaces) == 0 || r.owner.pending() { // a pending owner gets another UID
 		return false
 	}
@@ -144,7 +144,7 @@ func (h *referenceHolder) isUnchanged(r *reference) bool {
 
 // conflictingController returns the controller that the object already has, if r
 // would give it another.
-func (h *referenceHolder) conflictingController(r *reference) *object.Reference {
+func (h *referenceHolder) conflictingController(r *restoredReference) *object.Reference {
 	if h.live == nil || !r.restored.Controls() {
 		return nil
 	}

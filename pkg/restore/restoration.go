@@ -22,7 +22,7 @@ type Restoration struct {
 	// AlreadyCreated is the number of objects that an earlier restoration created.
 	AlreadyCreated int
 
-	backup  Backup
+	backup  SavedRun
 	saved   map[types.UID]event.Saved // the objects to create
 	volumes *volumeContext
 }
@@ -30,7 +30,7 @@ type Restoration struct {
 // New plans the restoration of a backup into the scanned cluster. It takes time
 // linear in objects and references, apart from sorting, and keeps no manifest in
 // memory.
-func New(b Backup, seen *snapshot.Snapshot, o Options) *Restoration {
+func New(b SavedRun, seen *snapshot.Snapshot, o Options) *Restoration {
 	p := &planner{
 		backup: b, seen: seen, options: o, live: newLiveIndex(seen),
 		byUID: map[types.UID]*recreation{}, namespaces: map[string]bool{},
@@ -73,7 +73,7 @@ func (r *Restoration) Body(step *plan.Step, refs []object.Reference) (json.RawMe
 
 // planner plans one Restoration.
 type planner struct {
-	backup   Backup
+	backup   SavedRun
 	seen     *snapshot.Snapshot
 	options  Options
 	live     *liveIndex
@@ -98,7 +98,7 @@ type planner struct {
 // restoration created.
 type recreation struct {
 	saved         event.Saved
-	kind          kind
+	kind          kindRules
 	owners        []object.Reference
 	prerequisites []prerequisite
 	lost          []reason.Reason

@@ -71,9 +71,9 @@ func (s scenario) snapshot() *snapshot.Snapshot {
 	return New(parts...)
 }
 
-func (s scenario) backup(t testing.TB) restore.Backup {
+func (s scenario) backup(t testing.TB) restore.SavedRun {
 	t.Helper()
-	b := restore.Backup{Mode: s.run.mode, Steps: s.run.steps, Results: s.ended, Recreated: s.made}
+	b := restore.SavedRun{Mode: s.run.mode, Steps: s.run.steps, Results: s.ended, Recreated: s.made}
 	manifests := map[types.UID]json.RawMessage{}
 	for _, text := range s.saved {
 		raw, err := yaml.YAMLToJSON([]byte(text))

@@ -60,8 +60,8 @@ func linkStep(n int, h *referenceHolder) plan.Step {
 // newStep returns a step with the references that it restores.
 func newStep(n int, action plan.Action, h *referenceHolder) plan.Step {
 	step := plan.Step{
-		ID: stepID(n), Pass: 1, Action: action, Object: plan.Object{Identity: h.object},
-		After: []string{}, References: []plan.Reference{}, Follows: follows(h), Reason: h.reason(), Creation: &plan.Creation{},
+		ID: stepID(n), Pass: 1, Action: action, Object: plan.ObjectState{Identity: h.object},
+		After: []string{}, References: []plan.StepReference{}, Follows: follows(h), Reason: h.reason(), Creation: &plan.Creation{},
 	}
 	for _, r := range h.references {
 		if !h.restores(r, action) {
@@ -72,13 +72,13 @@ func newStep(n int, action plan.Action, h *referenceHolder) plan.Step {
 			add.Replaces = append(add.Replaces, h.live.Owners[i])
 		}
 		step.Creation.Add = append(step.Creation.Add, add)
-		step.References = append(step.References, plan.Reference{Reference: *audit.ReferenceOf(r.restored), Verdict: r.judgement.Verdict, Found: r.evidence()})
+		step.References = append(step.References, plan.StepReference{Reference: *audit.ReferenceOf(r.restored), Verdict: r.judgement.Verdict, Found: r.evidence()})
 	}
 	return step
 }
 
 // restores reports whether a step with that action restores the reference.
-func (h *referenceHolder) restores(r *reference, action plan.Action) bool {
+func (h *referenceHolder) restores(r *restoredReference, action plan.Action) bool {
 	return r.accepted && (h.live != nil || r.linkedLater == (action == plan.ActionLink))
 }
 
@@ -86,7 +86,7 @@ func stepID(n int) string { return strconv.Itoa(n + 1) }
 
 // isLinkedTo reports whether the object is linked to an owner that is created after it.
 func (c *recreation) isLinkedTo(owner *recreation) bool {
-	return slices.ContainsFunc(c.holder.references, func(r *reference) bool { return r.owner == owner && r.linkedLater })
+	return slices.ContainsFunc(c.holder.references, func(r *restoredReference) bool { return r.owner == owner && r.linkedLater })
 }
 
 // follows returns the id of the step that creates the object's controller, or else

@@ -118,9 +118,9 @@ func TestSimulateNeverChangesContestedObjects(t *testing.T) {
 			}
 		}
 		actor := rapid.SampledFrom([]collector.Actor{collector.ActorClient, collector.ActorControllerManager}).Draw(t, "actor")
-		var deletes []simulate.Deletion
+		var deletes []simulate.DeleteRequest
 		if rapid.Bool().Draw(t, "asked") {
-			deletes = append(deletes, simulate.Deletion{Node: n, Policy: metav1.DeletePropagationBackground})
+			deletes = append(deletes, simulate.DeleteRequest{Node: n, Policy: metav1.DeletePropagationBackground})
 		}
 		result := simulate.Run(judge, simulate.Predictor{Actor: actor}, simulate.Bounds{Deletes: deletes})
 		if slices.ContainsFunc(result.Transitions, func(m simulate.Transition) bool { return m.Node == n }) || result.Model.Changed(n) {

@@ -161,7 +161,7 @@ func cost(s *snapshot.Snapshot) (allocations float64, touches int) {
 }
 
 // rootCauses finds the root cause of every deletion that is not complete.
-func rootCauses(c *simulate.Result) {
+func rootCauses(c *simulate.Prediction) {
 	obstacles := simulate.NewObstacles(c.Model)
 	for n := range c.Model.Graph().Listed() {
 		obstacles.RootCause(graph.Node(n))
@@ -189,7 +189,7 @@ func BenchmarkSimulateADeletion(b *testing.B) {
 			return []object.Reference{to(nth(i-1), true), to(nth(0), false)}
 		}, st.Terminating(collectortest.Orphan))
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			simulated(b, s, simulate.Bounds{Roots: simulate.NoRoots, Deletes: []simulate.Deletion{{Node: 0, Policy: metav1.DeletePropagationForeground}}})
+			simulated(b, s, simulate.Bounds{Roots: simulate.NoRoots, Deletes: []simulate.DeleteRequest{{Node: 0, Policy: metav1.DeletePropagationForeground}}})
 		})
 	}
 }

@@ -80,7 +80,7 @@ func TestSimulateFinalizerRemoval(t *testing.T) {
 			s := st.New(st.Serving(slices.Concat(st.TypesWithContents(), st.Workloads())...), st.Listing(c.seen...))
 			g := graph.New(s)
 			result := simulate.Run(collector.NewJudge(g), simulate.Cluster, simulate.Bounds{
-				Roots: simulate.NoRoots, Removal: simulate.FinalizerRemoval{Node: g.Find(c.seen[0].UID), Finalizer: foreign},
+				Roots: simulate.NoRoots, Removal: simulate.FinalizerPatch{Node: g.Find(c.seen[0].UID), Finalizer: foreign},
 			})
 			var along, races []string
 			for n := range result.ContentsDeleted {

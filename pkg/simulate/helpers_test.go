@@ -61,7 +61,7 @@ func modelOf(s *snapshot.Snapshot) *simulate.Model {
 }
 
 // simulateAll simulates a snapshot without bounds.
-func simulateAll(s *snapshot.Snapshot) *simulate.Result {
+func simulateAll(s *snapshot.Snapshot) *simulate.Prediction {
 	return simulate.RunFrom(modelOf(s), simulate.Bounds{})
 }
 
@@ -93,7 +93,7 @@ func snapshotOf(m *simulate.Model) *snapshot.Snapshot {
 }
 
 // describe returns a line per transition: pass, action, object and details.
-func describe(c *simulate.Result) []string {
+func describe(c *simulate.Prediction) []string {
 	out := []string{}
 	for _, m := range c.Transitions {
 		out = append(out, fmt.Sprintf("%d %s", m.Pass, collectortest.DescribeAction(m.StateBefore.Name, m.StateBefore, m.Decision)))
@@ -102,7 +102,7 @@ func describe(c *simulate.Result) []string {
 }
 
 // left returns a line per object that changed or is terminating in the final state.
-func left(c *simulate.Result) []string {
+func left(c *simulate.Prediction) []string {
 	out := []string{}
 	g := c.Model.Graph()
 	for n := range g.Listed() {

@@ -32,7 +32,7 @@ func TestANodeTakesItsPodsAlong(t *testing.T) {
 			}
 			g := graph.New(st.New(st.Serving(st.Workloads()...), st.Listing(append(pods, node, other, web, claim)...)))
 			result := simulate.Run(collector.NewJudge(g), simulate.Cluster, simulate.Bounds{
-				Roots: simulate.NoRoots, Deletes: []simulate.Deletion{{Node: g.Find(node.UID), Policy: "Background"}},
+				Roots: simulate.NoRoots, Deletes: []simulate.DeleteRequest{{Node: g.Find(node.UID), Policy: "Background"}},
 			})
 			release := result.SimulateRelease()
 			now, later := []string{}, []string{}

@@ -121,7 +121,7 @@ func TestJudgeAcceptsAnyReference(t *testing.T) {
 			if !snapshot.ValidName(c.Name) {
 				t.Fatalf("asks for the name %q", c.Name)
 			}
-			outcome := rapid.SampledFrom([]snapshot.LookupOutcome{snapshot.Absent, snapshot.Failed}).Draw(t, "outcome")
+			outcome := rapid.SampledFrom([]snapshot.LookupResult{snapshot.Absent, snapshot.Failed}).Draw(t, "outcome")
 			s.Lookups = append(s.Lookups, snapshot.Lookup{Coordinates: c, Outcome: outcome})
 		}
 		collectortest.Verdicts(s)

@@ -12,7 +12,7 @@ import (
 // Release is what happens after a simulation, once nothing holds the objects that it left terminating
 // and the Pods of deleted Nodes are gone.
 type Release struct {
-	Result Result
+	Result Prediction
 	// DeletionsBegun are the objects whose deletion begins only then, in that order.
 	DeletionsBegun []graph.Node
 	// Causes maps those to the objects that had to be released before their deletion began, and objects
@@ -25,7 +25,7 @@ type Release struct {
 type releaseState struct {
 	release  *Release
 	held     []graph.Node                // terminating, and not released yet
-	end      *Result                     // of the simulation
+	end      *Prediction                 // of the simulation
 	released map[graph.Node]bool         // objects whose foreign finalizers were removed
 	causes   map[graph.Node][]graph.Node // as Release.Causes, for everything that changed; see attribute
 	lists    map[string][]graph.Node     // the lists in causes, without duplicates
@@ -34,7 +34,7 @@ type releaseState struct {
 // SimulateRelease continues the simulation from its end. It removes foreign finalizers
 // from what is terminating, and from what is deleted in turn, until nothing changes any
 // more. c does not change.
-func (c *Result) SimulateRelease() *Release {
+func (c *Prediction) SimulateRelease() *Release {
 	s := c.simulation.clone()
 	s.start()
 	s.release = &releaseState{
@@ -72,7 +72,7 @@ func (c *Result) SimulateRelease() *Release {
 
 // begunByRun reports whether the deletion of an object was requested, or was not under way before.
 func (s *simulation) begunByRun(n graph.Node) bool {
-	requested := func(d Deletion) bool { return d.Node == n }
+	requested := func(d DeleteRequest) bool { return d.Node == n }
 	return !s.model.graph.Object(n).Terminating() || slices.ContainsFunc(s.bounds.Deletes, requested)
 }
 
@@ -103,7 +103,7 @@ func (r *releaseState) onStateChange(s *simulation, n graph.Node, old *object.Ob
 
 // deletedNow reports whether the collector deletes an object as soon as it processes it, whether or not
 // anything that holds others is released.
-func (c *Result) deletedNow(n graph.Node) bool {
+func (c *Prediction) deletedNow(n graph.Node) bool {
 	_, pending := c.ContentsPending[n]
 	return !pending && c.Model.Decide(n).Action == collector.ActionDelete && !slices.Contains(c.Model.Verdicts(n), collector.VerdictWaiting)
 }

@@ -31,16 +31,16 @@ type request struct {
 	races []string // nondeterministic
 }
 
-func ask(s *snapshot.Snapshot, actor collector.Actor, of []deletion) *simulate.Result {
+func ask(s *snapshot.Snapshot, actor collector.Actor, of []deletion) *simulate.Prediction {
 	return askIn(nil, s, actor, of)
 }
 
 // askIn is ask with a grace period.
-func askIn(grace *int64, s *snapshot.Snapshot, actor collector.Actor, of []deletion) *simulate.Result {
+func askIn(grace *int64, s *snapshot.Snapshot, actor collector.Actor, of []deletion) *simulate.Prediction {
 	g := graph.New(s)
 	b := simulate.Bounds{Roots: simulate.NoRoots}
 	for _, d := range of {
-		b.Deletes = append(b.Deletes, simulate.Deletion{Node: g.Find(d.uid), Policy: d.policy, GraceSeconds: grace})
+		b.Deletes = append(b.Deletes, simulate.DeleteRequest{Node: g.Find(d.uid), Policy: d.policy, GraceSeconds: grace})
 	}
 	return simulate.Run(collector.NewJudge(g), simulate.Predictor{Actor: actor}, b)
 }

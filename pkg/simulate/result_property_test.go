@@ -147,7 +147,7 @@ type effects struct {
 	unlinked map[string]bool // UID and reference
 }
 
-func effectsOf(c *simulate.Result) effects {
+func effectsOf(c *simulate.Prediction) effects {
 	out := effects{map[types.UID]bool{}, map[string]bool{}}
 	for _, m := range c.Transitions {
 		if m.Action == collector.ActionDelete {

@@ -76,7 +76,7 @@ var whys = map[simulate.BlockReason]string{
 }
 
 // stuck returns the root cause of every deletion that is not complete: "owner: child held".
-func stuck(c *simulate.Result) []string {
+func stuck(c *simulate.Prediction) []string {
 	var out []string
 	obstacles := simulate.NewObstacles(c.Model)
 	for n := range c.Model.Graph().Listed() {

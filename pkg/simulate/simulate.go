@@ -19,19 +19,19 @@ type Bounds struct {
 	// Within reports whether the collector may act on an object. Nil: on all of them.
 	Within func(graph.Node) bool
 	// Deletes are requested before the first pass, in this order.
-	Deletes []Deletion
+	Deletes []DeleteRequest
 	// Removal is requested before the first pass, too. The zero value removes nothing.
-	Removal FinalizerRemoval
+	Removal FinalizerPatch
 }
 
-// FinalizerRemoval is a patch by a user that removes a finalizer from a terminating object.
-type FinalizerRemoval struct {
+// FinalizerPatch is a patch by a user that removes a finalizer from a terminating object.
+type FinalizerPatch struct {
 	Node      graph.Node
 	Finalizer string // empty: none
 }
 
-// Deletion is a DELETE request by a user.
-type Deletion struct {
+// DeleteRequest is a DELETE request by a user.
+type DeleteRequest struct {
 	Node         graph.Node
 	Policy       metav1.DeletionPropagation
 	GraceSeconds *int64 // nil: the object's own
@@ -60,8 +60,8 @@ type Transition struct {
 	CausedBy int
 }
 
-// Result is what a simulation did. It is immutable, and so is the model in it.
-type Result struct {
+// Prediction is what a simulation did. It is immutable, and so is the model in it.
+type Prediction struct {
 	Transitions []Transition // in an order in which they may be applied
 	Model       *Model       // the final state
 	// ContentsDeleted maps objects that other controllers delete to the transition that
@@ -88,7 +88,7 @@ type Result struct {
 
 // Deletes reports whether an object is gone or terminating in the final state, or will be
 // once the Pods in its namespace are gone.
-func (c *Result) Deletes(n graph.Node) bool {
+func (c *Prediction) Deletes(n graph.Node) bool {
 	_, pending := c.ContentsPending[n]
 	o := c.Model.Object(n)
 	return pending || o == nil || o.Terminating()
@@ -102,10 +102,10 @@ func (c *Result) Deletes(n graph.Node) bool {
 // else. It processes dependents before their owners' finalizers are removed, except as
 // queueFirstPass describes. A pass visits only objects that the previous one may have
 // affected, so the cost is linear in objects, references and transitions.
-func Run(j *collector.Judge, p Predictor, b Bounds) *Result { return runFrom(NewModel(j, p), b) }
+func Run(j *collector.Judge, p Predictor, b Bounds) *Prediction { return runFrom(NewModel(j, p), b) }
 
 // runFrom is Run from the state of a model, which becomes the final state.
-func runFrom(m *Model, b Bounds) *Result {
+func runFrom(m *Model, b Bounds) *Prediction {
 	m.requested = len(b.Deletes) > 0 || b.Removal.Finalizer != ""
 	s := &simulation{
 		model: m, bounds: b, last: make([]int32, len(m.now)), queued: graph.NewSet(m.graph),
@@ -126,7 +126,7 @@ func runFrom(m *Model, b Bounds) *Result {
 type simulation struct {
 	model  *Model
 	bounds Bounds
-	result *Result
+	result *Prediction
 	last   []int32 // per node, its last transition, or -1
 	// earlier are the transitions before SimulateRelease.
 	earlier []Transition
@@ -148,7 +148,7 @@ type simulation struct {
 
 // start makes the simulation follow the changes of its model.
 func (s *simulation) start() {
-	s.result = &Result{
+	s.result = &Prediction{
 		Model: s.model, ContentsDeleted: map[graph.Node]int{}, StoppedPods: map[int]bool{},
 		FinalizersRemoved: graph.NewSet(s.model.graph), simulation: s,
 	}
@@ -161,7 +161,7 @@ func (s *simulation) start() {
 
 // runPasses runs passes until nothing is left to do. before is the number of passes that were
 // done before.
-func (s *simulation) runPasses(before int) *Result {
+func (s *simulation) runPasses(before int) *Prediction {
 	for pass := before + 1; s.hasWork(); pass++ {
 		s.pass(pass)
 	}

@@ -13,13 +13,13 @@ import (
 )
 
 // started returns the bounds for the cluster's own collector that starts with a snapshot.
-func started(s *snapshot.Snapshot) (*graph.Graph, *simulate.Result) {
+func started(s *snapshot.Snapshot) (*graph.Graph, *simulate.Prediction) {
 	g := graph.New(s)
 	return g, simulate.Run(collector.NewJudge(g), simulate.Cluster, simulate.Bounds{})
 }
 
 // outcome returns what the bounds allow for an object: deleted, perhaps or kept.
-func outcome(g *graph.Graph, p *simulate.Result, o object.Object) string {
+func outcome(g *graph.Graph, p *simulate.Prediction, o object.Object) string {
 	return map[simulate.Certainty]string{simulate.Always: "deleted", simulate.Perhaps: "perhaps", simulate.Never: "kept"}[p.Terminates(g.Find(o.UID))]
 }
 

@@ -126,8 +126,8 @@ type WebhookRule struct {
 	Scope                                                        string
 }
 
-// Write is a DELETE or an UPDATE of an object.
-type Write struct {
+// WriteRequest is a DELETE or an UPDATE of an object.
+type WriteRequest struct {
 	Object    object.Identity
 	Operation string
 	Finalizer string // that the UPDATE removes; empty if it is another change
@@ -136,7 +136,7 @@ type Write struct {
 
 // Endings returns the writes that end the selected objects: their deletion or, of those that are terminating, the removal
 // of each finalizer. The contents of a selected Namespace count as selected.
-func (s *Snapshot) Endings(selected func(*object.Object) bool) (out []Write) {
+func (s *Snapshot) Endings(selected func(*object.Object) bool) (out []WriteRequest) {
 	namespaces := map[string]*object.Object{}
 	for _, o := range s.Objects {
 		if o.IsNamespace() && selected(o) {
@@ -147,10 +147,10 @@ func (s *Snapshot) Endings(selected func(*object.Object) bool) (out []Write) {
 		switch in := namespaces[o.Namespace]; {
 		case in == nil && !selected(o):
 		case !o.Terminating():
-			out = append(out, Write{Object: o.Identity, Operation: "DELETE", UnderWay: in != nil && in.Terminating()})
+			out = append(out, WriteRequest{Object: o.Identity, Operation: "DELETE", UnderWay: in != nil && in.Terminating()})
 		default:
 			for _, finalizer := range o.Finalizers {
-				out = append(out, Write{o.Identity, "UPDATE", finalizer, true})
+				out = append(out, WriteRequest{o.Identity, "UPDATE", finalizer, true})
 			}
 		}
 	}
@@ -169,7 +169,7 @@ const maxSampled = 5
 
 // Samples returns, for each of some webhooks or pairs of a policy and its binding, a DELETE and an UPDATE that changes
 // nothing of an object that it matches, or of some if conditions decide. The scan must have kept labels.
-func (s *Snapshot) Samples(of [][]AdmissionWebhook) (out []Write) {
+func (s *Snapshot) Samples(of [][]AdmissionWebhook) (out []WriteRequest) {
 	v, namespaces := NewView(s), map[string]labels.Set{}
 	labelsOf := func(o *object.Object) labels.Set {
 		if o.Labels == nil {
@@ -197,7 +197,7 @@ func (s *Snapshot) Samples(of [][]AdmissionWebhook) (out []Write) {
 				}
 				if key := o.Kind + " " + o.Namespace; matches && !found[key] {
 					found[key] = true
-					out = append(out, Write{Object: o.Identity, Operation: operation})
+					out = append(out, WriteRequest{Object: o.Identity, Operation: operation})
 				}
 				if matches && certain || len(found) == maxSampled {
 					break
@@ -230,7 +230,7 @@ func BuiltInGroup(group string) bool {
 
 // Refusals returns which of the writes the API server refuses because of these webhooks, by
 // configuration.
-func (v *View) Refusals(webhooks []AdmissionWebhook, writes []Write) []reason.WebhookRefuses {
+func (v *View) Refusals(webhooks []AdmissionWebhook, writes []WriteRequest) []reason.WebhookRefuses {
 	var out []reason.WebhookRefuses
 	for i, write := range writes {
 		if i > 0 && writes[i-1].Object == write.Object && writes[i-1].Operation == write.Operation {

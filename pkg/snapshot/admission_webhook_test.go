@@ -25,30 +25,30 @@ func TestRefusals(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		webhook string
-		write   snapshot.Write
+		write   snapshot.WriteRequest
 		want    string
 	}{
-		"all":                                    {all, snapshot.Write{Object: pod, Operation: "DELETE"}, "yes"},
-		"all, an update":                         {all, snapshot.Write{Object: deployment, Operation: "UPDATE"}, "yes"},
-		"all, but not the types of admission":    {all, snapshot.Write{Object: own, Operation: "DELETE"}, "no"},
-		"another operation":                      {rule(`"UPDATE"`, `""`, `"v1"`, `"pods"`, ""), snapshot.Write{Object: pod, Operation: "DELETE"}, "no"},
-		"the operation":                          {rule(`"CREATE","DELETE"`, `""`, `"v1"`, `"pods"`, ""), snapshot.Write{Object: pod, Operation: "DELETE"}, "yes"},
-		"another group":                          {rule(`"DELETE"`, `"apps"`, `"v1"`, `"pods"`, ""), snapshot.Write{Object: pod, Operation: "DELETE"}, "no"},
-		"another resource":                       {rule(`"DELETE"`, `""`, `"*"`, `"secrets","pods/eviction"`, ""), snapshot.Write{Object: pod, Operation: "DELETE"}, "no"},
-		"all resources of a group":               {rule(`"DELETE"`, `"apps"`, `"v1"`, `"*"`, ""), snapshot.Write{Object: deployment, Operation: "DELETE"}, "yes"},
-		"an equivalent version":                  {rule(`"DELETE"`, `"apps"`, `"v1beta1"`, `"deployments"`, ""), snapshot.Write{Object: deployment, Operation: "DELETE"}, "yes"},
-		"another version, and exact":             {rule(`"DELETE"`, `"apps"`, `"v1beta1"`, `"deployments"`, "") + `,"matchPolicy":"Exact"`, snapshot.Write{Object: deployment, Operation: "DELETE"}, "no"},
-		"namespaced objects only":                {rule(`"DELETE"`, `""`, `"v1"`, `"*"`, `,"scope":"Namespaced"`), snapshot.Write{Object: node, Operation: "DELETE"}, "no"},
-		"cluster-scoped objects only":            {rule(`"DELETE"`, `""`, `"v1"`, `"*"`, `,"scope":"Cluster"`), snapshot.Write{Object: namespace, Operation: "DELETE"}, "yes"},
-		"conditions":                             {all + `,"matchConditions":[{"name":"x","expression":"true"}]`, snapshot.Write{Object: pod, Operation: "DELETE"}, "may"},
-		"labels of the object":                   {all + `,"objectSelector":{"matchLabels":{"a":"b"}}`, snapshot.Write{Object: pod, Operation: "DELETE"}, "may"},
-		"labels of the namespace":                {all + `,"namespaceSelector":{"matchLabels":{"a":"b"}}`, snapshot.Write{Object: pod, Operation: "DELETE"}, "may"},
-		"labels of the namespace, a cluster one": {all + `,"namespaceSelector":{"matchLabels":{"a":"b"}}`, snapshot.Write{Object: node, Operation: "DELETE"}, "yes"},
-		"the name of the namespace":              {all + `,"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"shop"}}`, snapshot.Write{Object: pod, Operation: "DELETE"}, "yes"},
-		"the name of the namespace itself":       {all + `,"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"shop"}}`, snapshot.Write{Object: namespace, Operation: "DELETE"}, "yes"},
-		"not that namespace":                     {all + `,"namespaceSelector":{"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["kyverno","shop"]}]}`, snapshot.Write{Object: pod, Operation: "DELETE"}, "no"},
-		"not that namespace, and a label":        {all + `,"namespaceSelector":{"matchLabels":{"a":"b"},"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["shop"]}]}`, snapshot.Write{Object: pod, Operation: "DELETE"}, "no"},
-		"an unknown type":                        {all, snapshot.Write{Object: object.Identity{APIVersion: "x/v1", Kind: "Y", Name: "z"}, Operation: "DELETE"}, "no"},
+		"all":                                    {all, snapshot.WriteRequest{Object: pod, Operation: "DELETE"}, "yes"},
+		"all, an update":                         {all, snapshot.WriteRequest{Object: deployment, Operation: "UPDATE"}, "yes"},
+		"all, but not the types of admission":    {all, snapshot.WriteRequest{Object: own, Operation: "DELETE"}, "no"},
+		"another operation":                      {rule(`"UPDATE"`, `""`, `"v1"`, `"pods"`, ""), snapshot.WriteRequest{Object: pod, Operation: "DELETE"}, "no"},
+		"the operation":                          {rule(`"CREATE","DELETE"`, `""`, `"v1"`, `"pods"`, ""), snapshot.WriteRequest{Object: pod, Operation: "DELETE"}, "yes"},
+		"another group":                          {rule(`"DELETE"`, `"apps"`, `"v1"`, `"pods"`, ""), snapshot.WriteRequest{Object: pod, Operation: "DELETE"}, "no"},
+		"another resource":                       {rule(`"DELETE"`, `""`, `"*"`, `"secrets","pods/eviction"`, ""), snapshot.WriteRequest{Object: pod, Operation: "DELETE"}, "no"},
+		"all resources of a group":               {rule(`"DELETE"`, `"apps"`, `"v1"`, `"*"`, ""), snapshot.WriteRequest{Object: deployment, Operation: "DELETE"}, "yes"},
+		"an equivalent version":                  {rule(`"DELETE"`, `"apps"`, `"v1beta1"`, `"deployments"`, ""), snapshot.WriteRequest{Object: deployment, Operation: "DELETE"}, "yes"},
+		"another version, and exact":             {rule(`"DELETE"`, `"apps"`, `"v1beta1"`, `"deployments"`, "") + `,"matchPolicy":"Exact"`, snapshot.WriteRequest{Object: deployment, Operation: "DELETE"}, "no"},
+		"namespaced objects only":                {rule(`"DELETE"`, `""`, `"v1"`, `"*"`, `,"scope":"Namespaced"`), snapshot.WriteRequest{Object: node, Operation: "DELETE"}, "no"},
+		"cluster-scoped objects only":            {rule(`"DELETE"`, `""`, `"v1"`, `"*"`, `,"scope":"Cluster"`), snapshot.WriteRequest{Object: namespace, Operation: "DELETE"}, "yes"},
+		"conditions":                             {all + `,"matchConditions":[{"name":"x","expression":"true"}]`, snapshot.WriteRequest{Object: pod, Operation: "DELETE"}, "may"},
+		"labels of the object":                   {all + `,"objectSelector":{"matchLabels":{"a":"b"}}`, snapshot.WriteRequest{Object: pod, Operation: "DELETE"}, "may"},
+		"labels of the namespace":                {all + `,"namespaceSelector":{"matchLabels":{"a":"b"}}`, snapshot.WriteRequest{Object: pod, Operation: "DELETE"}, "may"},
+		"labels of the namespace, a cluster one": {all + `,"namespaceSelector":{"matchLabels":{"a":"b"}}`, snapshot.WriteRequest{Object: node, Operation: "DELETE"}, "yes"},
+		"the name of the namespace":              {all + `,"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"shop"}}`, snapshot.WriteRequest{Object: pod, Operation: "DELETE"}, "yes"},
+		"the name of the namespace itself":       {all + `,"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"shop"}}`, snapshot.WriteRequest{Object: namespace, Operation: "DELETE"}, "yes"},
+		"not that namespace":                     {all + `,"namespaceSelector":{"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["kyverno","shop"]}]}`, snapshot.WriteRequest{Object: pod, Operation: "DELETE"}, "no"},
+		"not that namespace, and a label":        {all + `,"namespaceSelector":{"matchLabels":{"a":"b"},"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["shop"]}]}`, snapshot.WriteRequest{Object: pod, Operation: "DELETE"}, "no"},
+		"an unknown type":                        {all, snapshot.WriteRequest{Object: object.Identity{APIVersion: "x/v1", Kind: "Y", Name: "z"}, Operation: "DELETE"}, "no"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w snapshot.AdmissionWebhook
@@ -56,7 +56,7 @@ func TestRefusals(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := "no"
-			if found := view.Refusals([]snapshot.AdmissionWebhook{w}, []snapshot.Write{c.write}); len(found) > 0 && found[0].Uncertain {
+			if found := view.Refusals([]snapshot.AdmissionWebhook{w}, []snapshot.WriteRequest{c.write}); len(found) > 0 && found[0].Uncertain {
 				got = "may"
 			} else if len(found) > 0 {
 				got = "yes"
@@ -78,7 +78,7 @@ func TestRefusalsCountsObjects(t *testing.T) {
 		w.Refuses = reason.WebhookRefuses{Configuration: object.Identity{Kind: "ValidatingWebhookConfiguration", Name: "policy"}, Service: "ops/policy", State: reason.BackendNoEndpoints}
 	}
 	a, b := st.Pod("shop/a").Identity, st.Pod("shop/b").Identity
-	found := view.Refusals([]snapshot.AdmissionWebhook{first, second}, []snapshot.Write{{Object: a, Operation: "DELETE"}, {Object: b, Operation: "DELETE"}, {Object: b, Operation: "UPDATE"}})
+	found := view.Refusals([]snapshot.AdmissionWebhook{first, second}, []snapshot.WriteRequest{{Object: a, Operation: "DELETE"}, {Object: b, Operation: "DELETE"}, {Object: b, Operation: "UPDATE"}})
 	var got []string
 	for _, r := range found {
 		got = append(got, r.Message())

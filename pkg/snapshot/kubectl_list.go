@@ -112,7 +112,7 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 		if added.Terminating() && added.IsNamespace() {
 			added.NamespaceStatus = object.NamespaceStatusOf(o.Spec, o.Status)
 		} else if conditions := object.ConditionsOf(o.Status); added.Terminating() && len(conditions) > 0 {
-			added.Status = &object.Status{Conditions: conditions}
+			added.Status = &object.DeletionStatus{Conditions: conditions}
 		}
 		switch {
 		case added.IsPod():

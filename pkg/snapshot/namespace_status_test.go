@@ -28,7 +28,9 @@ func savedAndLoaded(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 }
 
 func TestSaveKeepsUnreadNamespaceStatusApartFromNoConditions(t *testing.T) {
-	silent := st.Namespace("silent", st.Terminating(), func(o *object.Object) { o.NamespaceStatus = &object.NamespaceStatus{Conditions: []object.Condition{}} })
+	silent := st.Namespace("silent", st.Terminating(), func(o *object.Object) {
+		o.NamespaceStatus = &object.NamespaceStatus{Conditions: []object.NamespaceCondition{}}
+	})
 	s := st.New(st.Serving(st.TypesWithContents()...), st.Listing(
 		silent, st.Namespace("stuck", st.Terminating(), st.Reporting(object.ContentFailure, "denied")), st.Namespace("unread", st.Terminating()),
 	))
@@ -49,7 +51,7 @@ func TestLoadKubectlListReadsStatusOfTerminatingNamespaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []*object.NamespaceStatus{nil, {Conditions: []object.Condition{{Type: object.ContentFailure, True: true, Message: "denied"}}}}
+	want := []*object.NamespaceStatus{nil, {Conditions: []object.NamespaceCondition{{Type: object.ContentFailure, True: true, Message: "denied"}}}}
 	if diff := cmp.Diff(want, []*object.NamespaceStatus{s.Objects[0].NamespaceStatus, s.Objects[1].NamespaceStatus}); diff != "" {
 		t.Error(diff)
 	}

@@ -123,18 +123,18 @@ func UniqueCoordinates(all []Coordinates) []Coordinates {
 // list showed there (docs/gc-semantics.md#verdicts).
 type Lookup struct {
 	Coordinates
-	Outcome LookupOutcome  `json:"outcome"`
+	Outcome LookupResult   `json:"outcome"`
 	Object  *object.Object `json:"object,omitempty"`  // if found
 	Reason  ErrorClass     `json:"reason,omitempty"`  // if failed
 	Message string         `json:"message,omitempty"` // if failed, unescaped
 }
 
-// LookupOutcome is the outcome of a lookup.
-type LookupOutcome string
+// LookupResult is the outcome of a lookup.
+type LookupResult string
 
 // Found and Absent are proof, Failed is not.
 const (
-	Found  LookupOutcome = "found"
-	Absent LookupOutcome = "absent" // a 404 that names the object, of a type whose list succeeded
-	Failed LookupOutcome = "failed"
+	Found  LookupResult = "found"
+	Absent LookupResult = "absent" // a 404 that names the object, of a type whose list succeeded
+	Failed LookupResult = "failed"
 )

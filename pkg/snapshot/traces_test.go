@@ -36,7 +36,7 @@ func TestTraces(t *testing.T) {
 	}
 	widget := func(with ...Option) object.Object { return Object("core.own.io/v1", "Widget", "shop/gear", with...) }
 	status := func(writers []string, reporters ...string) Option {
-		return func(o *object.Object) { o.Status = &object.Status{Writers: writers, Reporters: reporters} }
+		return func(o *object.Object) { o.Status = &object.DeletionStatus{Writers: writers, Reporters: reporters} }
 	}
 	leases := func(of ...string) Part {
 		return func(s *snapshot.Snapshot) { s.ActiveLeases = append([]string{}, of...) }

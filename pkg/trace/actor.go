@@ -56,8 +56,8 @@ func roleOf(user, agent string) (role Role, controller string) {
 }
 
 // actorOf returns who sent a request. Who acts as somebody else is never taken for that one.
-func actorOf(u *User) *Actor {
-	a := &Actor{User: u.Name, Groups: u.Groups, Agent: u.Agent, Addresses: u.Addresses}
+func actorOf(u *RequestUser) *Deleter {
+	a := &Deleter{User: u.Name, Groups: u.Groups, Agent: u.Agent, Addresses: u.Addresses}
 	if u.Impersonator != "" && u.Impersonator != u.Name {
 		a.Role, a.User, a.As = RoleUser, u.Impersonator, u.Name
 	} else {
@@ -67,8 +67,8 @@ func actorOf(u *User) *Actor {
 }
 
 // actorIn returns who deletes something, as a line has it.
-func actorIn(l *Line) *Actor {
-	a := &Actor{Role: cmp.Or(l.By, RoleCollector)}
+func actorIn(l *Line) *Deleter {
+	a := &Deleter{Role: cmp.Or(l.By, RoleCollector)}
 	if a.Role == RoleController {
 		a.Controller = l.Text
 	}
@@ -76,7 +76,7 @@ func actorIn(l *Line) *Actor {
 }
 
 // key tells senders apart.
-func (a *Actor) key() [3]string { return [3]string{string(a.Role), a.User, a.As} }
+func (a *Deleter) key() [3]string { return [3]string{string(a.Role), a.User, a.As} }
 
 var nouns = map[Role]string{
 	RoleCollector: "the garbage collector", RoleNamespace: "the namespace controller", RolePodGC: "the Pod garbage collector",
@@ -84,7 +84,7 @@ var nouns = map[Role]string{
 }
 
 // String returns who it is as a noun, not escaped; empty for nobody.
-func (a Actor) String() string {
+func (a Deleter) String() string {
 	switch {
 	case a.As != "":
 		return a.User + " as " + a.As
@@ -104,7 +104,7 @@ func (a Actor) String() string {
 
 // decides returns why an actor deleted an object of that type of its own accord. known reports that it is
 // also known who began this.
-func (a Actor) decides(verb, resource string) (why reason.Brief, known bool) {
+func (a Deleter) decides(verb, resource string) (why reason.Brief, known bool) {
 	switch {
 	case verb == verbEvict:
 		return reason.Evicted.Of(a.String()), true
@@ -128,6 +128,6 @@ func (a Actor) decides(verb, resource string) (why reason.Brief, known bool) {
 
 // asks reports whether the actor may send a dry run, which a log at level Metadata does not tell from a
 // deletion.
-func (a Actor) asks() bool {
+func (a Deleter) asks() bool {
 	return a.Role == RoleUser || a.Role == RoleServiceAccount || a.Role == RoleThisTool
 }

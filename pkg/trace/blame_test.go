@@ -275,7 +275,7 @@ func TestTheFirstSightingOfAnOwnerCountsInAnyOrder(t *testing.T) {
 
 // notes returns what is said of an object beside its deletion.
 func notes(l *log, o object.Object) string {
-	r := l.facts().Explain().Select(trace.Query{Type: strings.ToLower(o.Kind), Namespace: o.Namespace, Name: o.Name})
+	r := l.facts().Explain().Select(trace.Question{Type: strings.ToLower(o.Kind), Namespace: o.Namespace, Name: o.Name})
 	var out []string
 	for _, n := range r.Notes {
 		out = append(out, reason.Message(n.Reason))
@@ -327,7 +327,7 @@ func TestACollectionMayHaveDeletedWhatNothingElseRulesOut(t *testing.T) {
 
 // A log of klog has no year. The deletions that an audit log has, too, give it one, and show that its clock is behind.
 func TestALogGetsItsYearFromTheDeletionsThatTheAuditLogHas(t *testing.T) {
-	read := func(shared bool) *trace.Report {
+	read := func(shared bool) *trace.DeletionReport {
 		l := &log{level: whole}
 		l.create(1, alice, web)
 		l.create(2, alice, rs)

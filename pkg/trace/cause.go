@@ -87,7 +87,7 @@ func (q *inquiry) cause(d *deletion) {
 	case d.raced:
 		q.race(d)
 	case d.unclear != nil:
-		d.actor = Actor{} // whoever sent the first request that is known: the reason names all
+		d.actor = Deleter{} // whoever sent the first request that is known: the reason names all
 		d.decide = func(d *deletion) { d.unknown(d.unclear) }
 	case d.actor.Role == RoleCollector:
 		q.collected(d)
@@ -109,7 +109,7 @@ func own(d *deletion) {
 		why, known = reason.StaticPodGone, true
 	}
 	if d.actor.Role == RoleKubelet && !known {
-		d.actor = Actor{} // it only confirms
+		d.actor = Deleter{} // it only confirms
 	}
 	if d.root(why); !known {
 		d.cascade.Unexplained = true

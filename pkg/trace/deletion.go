@@ -15,7 +15,7 @@ type deletion struct {
 	*subject
 	when     instant // of the first request; zero if it is in no log
 	ended    instant
-	actor    Actor
+	actor    Deleter
 	basis    *Basis // of the first request; nil if only a line tells of it
 	verb     string
 	policy   string
@@ -51,7 +51,7 @@ type cascade struct {
 	file   int32
 }
 
-func newCollection(r *Request, by *Actor, gr schema.GroupResource) *cascade {
+func newCollection(r *Request, by *Deleter, gr schema.GroupResource) *cascade {
 	return &cascade{Cascade: Cascade{
 		Root: reason.Nested{Reason: reason.InCollection.Of(by.String())}, By: *by, Verb: verbCollection, Policy: policyOf(r.Options), At: r.Received,
 		Collection: &Collection{Resource: gr.String(), Namespace: r.Target.Namespace, LabelSelector: r.Target.LabelSelector, SelectorUnknown: r.Target.SelectorUnknown, FieldSelector: r.Target.FieldSelector},

@@ -72,11 +72,11 @@ type Request struct {
 	ID                 string // auditID, which a client may choose
 	Place              Place
 	Received, Answered time.Time // by the clock of the API server that wrote the log
-	User               User
+	User               RequestUser
 	Verb               string // create, update, patch, delete or deletecollection
-	Target             Target
+	Target             RequestTarget
 	Code               int // of the answer; 0 if the log does not have it
-	Result             Result
+	Result             RequestResult
 	// MayBeDryRun reports that the log does not tell whether the request only tried what would happen. It
 	// is so of all writes of a Google Cloud audit log but deletions whose options it has.
 	MayBeDryRun bool
@@ -91,19 +91,19 @@ type Request struct {
 // Created is the code of a request that created an object, which may be a patch or an update too.
 const Created = 201
 
-// Result is what became of a request.
-type Result int
+// RequestResult is what became of a request.
+type RequestResult int
 
 // The results. Unknown are the requests that may have been executed: the server answered with 5xx, the
 // client did not wait (499), or the log does not have the answer. Of those that were refused only deletions are kept.
 const (
-	Done Result = iota
+	Done RequestResult = iota
 	Refused
 	Unknown
 )
 
-// User is who sent a request, as the API server authenticated it. All text is untrusted.
-type User struct {
+// RequestUser is who sent a request, as the API server authenticated it. All text is untrusted.
+type RequestUser struct {
 	Name         string
 	Groups       []string
 	Impersonator string   // who acted as this user; usually empty
@@ -111,8 +111,8 @@ type User struct {
 	Addresses    []string // sourceIPs, of the client and of proxies
 }
 
-// Target is what a request names. Name is empty for a collection and for a generated name.
-type Target struct {
+// RequestTarget is what a request names. Name is empty for a collection and for a generated name.
+type RequestTarget struct {
 	Group, Version, Resource, Subresource string
 	Namespace, Name                       string
 	UID                                   types.UID // empty if the log does not have it

@@ -15,9 +15,9 @@ import (
 // name without UIDs is one object unless a create is seen; owner references are as they were seen last; and the
 // second of two requests for one deletion looks like the first if that one is missing, unless the answers show that
 // the deletion had begun in an earlier second.
-func (f *Facts) Explain() *Report {
+func (f *Facts) Explain() *DeletionReport {
 	q := newInquiry(f)
-	r := &Report{Requests: f.requests, Lines: f.lines, Sources: []Source{}, Cascades: []Cascade{}, Notes: []reason.Nested{}, inquiry: q}
+	r := &DeletionReport{Requests: f.requests, Lines: f.lines, Sources: []Source{}, Cascades: []Cascade{}, Notes: []reason.Nested{}, inquiry: q}
 	for _, s := range f.sources {
 		r.Sources = append(r.Sources, *s)
 	}
@@ -146,10 +146,10 @@ func (d *deletion) row(sources []*Source) Deletion {
 // at is where a deletion is in a report.
 type at struct{ cascade, deletion int }
 
-func (r *Report) get(a at) *Deletion { return &r.Cascades[a.cascade].Deletions[a.deletion] }
+func (r *DeletionReport) get(a at) *Deletion { return &r.Cascades[a.cascade].Deletions[a.deletion] }
 
 // names returns what a query names, in whatever namespace.
-func (r *Report) names(q Query) func(o object.Identity, resource string) bool {
+func (r *DeletionReport) names(q Question) func(o object.Identity, resource string) bool {
 	types := snapshot.Find(r.inquiry.types.all(), q.Type)
 	return func(o object.Identity, resource string) bool {
 		if q.UID != "" {
@@ -160,7 +160,7 @@ func (r *Report) names(q Query) func(o object.Identity, resource string) bool {
 }
 
 // Namespaces returns the namespaces in which objects were deleted that a query names without one; sorted.
-func (r *Report) Namespaces(q Query) (in []string) {
+func (r *DeletionReport) Namespaces(q Question) (in []string) {
 	is := r.names(q)
 	for i := range r.Cascades {
 		for _, d := range r.Cascades[i].Deletions {
@@ -175,7 +175,7 @@ func (r *Report) Namespaces(q Query) (in []string) {
 
 // Select returns the report about the last deletion of the object that a query names. Its Target is nil if the facts have
 // none.
-func (r *Report) Select(q Query) *Report {
+func (r *DeletionReport) Select(q Question) *DeletionReport {
 	named := r.names(q)
 	is := func(o object.Identity, resource string) bool {
 		return (q.UID != "" || o.Namespace == q.Namespace || o.Namespace == "") && named(o, resource)
@@ -196,7 +196,7 @@ func (r *Report) Select(q Query) *Report {
 		last := found[len(found)-1]
 		c := r.Cascades[last.cascade]
 		open = c.Unexplained || r.get(last).Perhaps
-		out.Target = &Found{Cascade: last.cascade, Others: []Generation{}}
+		out.Target = &FoundDeletion{Cascade: last.cascade, Others: []Generation{}}
 		c.Deletions, out.Target.Deletion = c.only(last.deletion)
 		out.Cascades = []Cascade{c}
 		for _, f := range found[:len(found)-1] {
@@ -221,7 +221,7 @@ func (r *Report) Select(q Query) *Report {
 	return &out
 }
 
-func (r *Report) note(notes ...reason.Reason) {
+func (r *DeletionReport) note(notes ...reason.Reason) {
 	for _, n := range notes {
 		r.Notes = append(r.Notes, reason.Nested{Reason: n})
 	}

@@ -160,7 +160,7 @@ func TestTheDocument(t *testing.T) {
 	for _, l := range []*log{{}, l} {
 		r := l.facts().Explain()
 		if len(l.Requests) > 0 {
-			r = r.Select(trace.Query{UID: string(web.UID)})
+			r = r.Select(trace.Question{UID: string(web.UID)})
 		}
 		text, err := json.Marshal(r)
 		if err != nil || strings.Contains(string(text), "null") {
@@ -595,11 +595,11 @@ func TestRecreatedNames(t *testing.T) {
 			alice, 1 objects
 			  Deployment/web: asked for
 			`)
-		r := l.facts().Explain().Select(trace.Query{Type: "deployment", Namespace: "shop", Name: "web"})
+		r := l.facts().Explain().Select(trace.Question{Type: "deployment", Namespace: "shop", Name: "web"})
 		if r.Cascades[0].By.User != bob || len(r.Target.Others) != 1 || r.Target.Others[0].By.User != alice {
 			t.Errorf("the last one was deleted by %s, others are %v", r.Cascades[0].By, r.Target.Others)
 		}
-		r = l.facts().Explain().Select(trace.Query{UID: string(web.UID)})
+		r = l.facts().Explain().Select(trace.Question{UID: string(web.UID)})
 		if r.Cascades[0].By.User != alice {
 			t.Errorf("the first one was deleted by %s", r.Cascades[0].By)
 		}
@@ -739,14 +739,14 @@ func TestOneTargetIsShownFromItsRootDownwards(t *testing.T) {
 	l.delete(11, gc, twin)
 	l.delete(12, gc, rs)
 	l.delete(13, gc, pod)
-	r := l.facts().Explain().Select(trace.Query{Type: "replicaset", Namespace: "shop", Name: "web-1"})
+	r := l.facts().Explain().Select(trace.Question{Type: "replicaset", Namespace: "shop", Name: "web-1"})
 	if got, want := tell(r), "alice, 4 objects\n  Deployment/web: asked for\n    ReplicaSet/web-1: its owner is gone\n      Pod/web-1-x: its owner is gone\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	if r.Target.Deletion != 1 || r.Cascades[0].Deletions[2].Parent != 1 || r.Cascades[0].Deletions[0].Parent != -1 {
 		t.Errorf("the target is %d, the parents are %v", r.Target.Deletion, r.Cascades[0].Deletions)
 	}
-	if r := l.facts().Explain().Select(trace.Query{Type: "rs", Namespace: "shop", Name: "web"}); r.Target != nil {
+	if r := l.facts().Explain().Select(trace.Question{Type: "rs", Namespace: "shop", Name: "web"}); r.Target != nil {
 		t.Errorf("found %s", tell(r))
 	}
 }

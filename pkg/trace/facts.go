@@ -30,7 +30,7 @@ type Facts struct {
 	seed  maphash.Seed
 	taken map[uint64]bool // requests, by all that tells them apart
 
-	actors   map[string]*Actor
+	actors   map[string]*Deleter
 	subjects []*subject
 	byUID    map[types.UID]*subject
 
@@ -86,7 +86,7 @@ type subject struct {
 	sightings []sighting
 	first     instant // when it is known to exist, but for requests of kubelets
 	last      int64   // when it is known to exist at last: microseconds since 1970
-	whole     whole
+	whole     wholeAt
 	*fate     // never nil; those share one that nothing more is known of: see own
 }
 
@@ -123,7 +123,7 @@ type sighting struct {
 	owners  []object.Reference
 	labels  unique.Handle[string] // as a selector; the zero value if they are unknown
 	deleted uint32                // when its deletion was requested, by its deletionTimestamp: seconds since 1970; 0 if it was not
-	by      *Actor                // who wrote it so; nil for a scan
+	by      *Deleter              // who wrote it so; nil for a scan
 	held    bool                  // by finalizers
 	orphans bool                  // its dependents, by a finalizer, unless the request for its deletion says otherwise
 	creates bool
@@ -147,7 +147,7 @@ func (s *subject) lastSighting(until instant) (sighting, bool) {
 // write is an update or a patch whose result the log does not show.
 type write struct {
 	when instant
-	by   *Actor
+	by   *Deleter
 }
 
 // freed is an owner to which the collector removed the reference.
@@ -159,10 +159,10 @@ type freed struct {
 // asked is a request for the deletion of an object, or a line about one.
 type asked struct {
 	when, answered instant
-	by             *Actor
+	by             *Deleter
 	verb, policy   string
 	basis          *Basis // nil for a line
-	result         Result
+	result         RequestResult
 	mayBeDryRun    bool
 	ends           bool      // the answer shows that the object was gone then
 	collection     *cascade  // that it was part of; nil if it was not
@@ -171,8 +171,8 @@ type asked struct {
 	byName         bool      // that it was for this object of the name is not in the log
 }
 
-// whole is where a log has the whole object; rank is 0 if none has.
-type whole struct {
+// wholeAt is where a log has the whole object; rank is 0 if none has.
+type wholeAt struct {
 	when   int64 // microseconds since 1970
 	offset int64
 	file   int32
@@ -189,7 +189,7 @@ const (
 func NewFacts(before *snapshot.Snapshot) *Facts {
 	f := &Facts{
 		files: map[string]int32{}, types: newTypes(before), scan: before, seed: maphash.MakeSeed(), taken: map[uint64]bool{},
-		actors: map[string]*Actor{}, byUID: map[types.UID]*subject{}, written: map[place]write{}, created: map[string][]instant{}, owners: map[types.UID][]object.Reference{}, emptied: map[place][]instant{},
+		actors: map[string]*Deleter{}, byUID: map[types.UID]*subject{}, written: map[place]write{}, created: map[string][]instant{}, owners: map[types.UID][]object.Reference{}, emptied: map[place][]instant{},
 		looked: map[types.UID]*looks{}, kept: map[[2]types.UID]int{},
 	}
 	if before == nil {
@@ -206,7 +206,7 @@ func NewFacts(before *snapshot.Snapshot) *Facts {
 }
 
 // actor returns who sent a request. Requests of one sender share it.
-func (f *Facts) actor(u *User) *Actor {
+func (f *Facts) actor(u *RequestUser) *Deleter {
 	key := strings.Join(append([]string{u.Name, u.Impersonator, u.Agent}, u.Addresses...), "\x00")
 	a := f.actors[key]
 	if a == nil {
@@ -310,7 +310,7 @@ func (f *Facts) Request(r *Request) {
 	target.UID = ""
 	key := maphash.Comparable(f.seed, struct {
 		id, verb, user     string
-		of                 Target
+		of                 RequestTarget
 		received, answered int64
 	}{r.ID, r.Verb, r.User.Name, target, r.Received.UnixNano(), r.Answered.UnixNano()})
 	if r.ID != "" {
@@ -410,7 +410,7 @@ func (f *Facts) writes(r *Request, gr schema.GroupResource, when instant) {
 
 // holds takes that a log has the whole of an object at a place.
 func (s *subject) holds(o *Seen, r *Request, when instant) {
-	w := whole{when.us, r.Place.Offset, when.file, wholeAfter}
+	w := wholeAt{when.us, r.Place.Offset, when.file, wholeAfter}
 	switch {
 	case !o.Whole:
 		return
@@ -445,7 +445,7 @@ func policyOf(o *DeleteOptions) string {
 const policyDefault = "Default"
 
 // newAsked returns the request for a deletion.
-func newAsked(r *Request, actor *Actor, when instant, verb string) asked {
+func newAsked(r *Request, actor *Deleter, when instant, verb string) asked {
 	return asked{
 		when: when, answered: instant{r.Answered.UnixMicro(), when.file}, by: actor, verb: verb, policy: policyOf(r.Options),
 		basis: &Basis{Place: r.Place, ID: r.ID, Code: r.Code}, result: r.Result, mayBeDryRun: r.MayBeDryRun && actor.asks(), target: r.Target.UID,

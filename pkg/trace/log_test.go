@@ -65,20 +65,20 @@ const (
 
 var plurals = map[string]string{"NetworkPolicy": "networkpolicies", "RedisCluster": "redisclusters"}
 
-func targetOf(o object.Object) trace.Target {
+func targetOf(o object.Object) trace.RequestTarget {
 	gvk := o.GroupVersionKind()
 	plural := plurals[gvk.Kind]
 	if plural == "" {
 		plural = strings.ToLower(gvk.Kind) + "s"
 	}
-	return trace.Target{Group: gvk.Group, Version: gvk.Version, Resource: plural, Namespace: o.Namespace, Name: o.Name}
+	return trace.RequestTarget{Group: gvk.Group, Version: gvk.Version, Resource: plural, Namespace: o.Namespace, Name: o.Name}
 }
 
 type edit func(*trace.Request)
 
-func (l *log) add(seconds float64, user, verb string, t trace.Target, edits ...edit) {
+func (l *log) add(seconds float64, user, verb string, t trace.RequestTarget, edits ...edit) {
 	l.n++
-	r := trace.Request{Received: at(seconds), Answered: at(seconds).Add(5 * time.Millisecond), Place: trace.Place{Offset: int64(l.n)}, User: trace.User{Name: user}, Verb: verb, Target: t, Code: 200}
+	r := trace.Request{Received: at(seconds), Answered: at(seconds).Add(5 * time.Millisecond), Place: trace.Place{Offset: int64(l.n)}, User: trace.RequestUser{Name: user}, Verb: verb, Target: t, Code: 200}
 	for _, e := range edits {
 		e(&r)
 	}
@@ -196,7 +196,7 @@ func (l *log) before(objects ...object.Object) {
 }
 
 // tell writes the cascades as text.
-func tell(r *trace.Report) string {
+func tell(r *trace.DeletionReport) string {
 	var out strings.Builder
 	for i := range r.Cascades {
 		c := &r.Cascades[i]
@@ -231,7 +231,7 @@ func tell(r *trace.Report) string {
 	return out.String()
 }
 
-func who(a trace.Actor) string {
+func who(a trace.Deleter) string {
 	if s := a.String(); s != "" {
 		return s
 	}

@@ -126,7 +126,7 @@ func (q *inquiry) freedFrom(owner types.UID) (out []object.Identity) {
 
 // mayHaveDeleted reports whether a collection may have deleted the object that a query names. known are the objects that have the
 // name or the UID.
-func (q *inquiry) mayHaveDeleted(c *cascade, of Query, known []*subject) bool {
+func (q *inquiry) mayHaveDeleted(c *cascade, of Question, known []*subject) bool {
 	if len(known) > 0 {
 		return slices.ContainsFunc(known, func(s *subject) bool { return c.mayBeIn(s.place(), s) })
 	}

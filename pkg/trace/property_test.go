@@ -410,7 +410,7 @@ type said struct {
 	text    string
 }
 
-func whoBegan(r *trace.Report) map[types.UID]said {
+func whoBegan(r *trace.DeletionReport) map[types.UID]said {
 	out := map[types.UID]said{}
 	for _, c := range r.Cascades {
 		for _, d := range c.Deletions {

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// Report is what the evidence says about deletions. In JSON it is a public document. No list is nil.
-type Report struct {
+// DeletionReport is what the evidence says about deletions. In JSON it is a public document. No list is nil.
+type DeletionReport struct {
 	Sources  []Source  `json:"sources"`
 	Requests int       `json:"requests"` // writes in the audit log, deletions or not
 	Lines    int       `json:"lines"`    // of the log of kube-controller-manager, as far as they say something
@@ -18,15 +18,15 @@ type Report struct {
 	// Target is the object that was asked for; nil unless the report is about one. Its cascade is the
 	// only one then. Its list has only the deletions that led to it, its own, and those that followed it; its
 	// numbers are of all.
-	Target *Found `json:"target,omitempty"`
+	Target *FoundDeletion `json:"target,omitempty"`
 	// Notes are what else is known of the object that was asked for.
 	Notes []reason.Nested `json:"notes"`
 
 	inquiry *inquiry // for Select
 }
 
-// Found is where the deletion of an object is.
-type Found struct {
+// FoundDeletion is where the deletion of an object is.
+type FoundDeletion struct {
 	Deletion int `json:"deletion"` // index in the deletions of the cascade
 	Cascade  int `json:"-"`        // index of the cascade in the report that this one was selected from
 	// Others are the deletions of other objects that had its name; the earliest first.
@@ -37,7 +37,7 @@ type Found struct {
 type Generation struct {
 	Object object.Identity `json:"object"`
 	At     time.Time       `json:"at,omitzero"`
-	By     Actor           `json:"by,omitzero"`
+	By     Deleter         `json:"by,omitzero"`
 	Doubt  reason.Doubt    `json:"doubt,omitempty"` // as in Deletion
 }
 
@@ -51,7 +51,7 @@ type Cascade struct {
 	// Perhaps reports that it is not proven that By began it: the request may not have been executed. See the
 	// circumstances of the first deletion.
 	Perhaps bool      `json:"perhaps,omitzero"`
-	By      Actor     `json:"by,omitzero"`
+	By      Deleter   `json:"by,omitzero"`
 	Verb    string    `json:"verb,omitempty"`   // delete, deletecollection or evict; empty if no request is known
 	Policy  string    `json:"policy,omitempty"` // as in Deletion
 	At      time.Time `json:"at,omitzero"`      // of the request; zero if it is not in the log
@@ -90,7 +90,7 @@ type Deletion struct {
 	Parent   int             `json:"parent"`           // index of what it came from; -1 at depth 0
 	At       time.Time       `json:"at,omitzero"`      // when it was requested; zero if that is unknown
 	Ended    time.Time       `json:"ended,omitzero"`   // when the last request for it came; zero if there was one alone
-	By       Actor           `json:"by,omitzero"`      // who sent the first request; zero if that is unknown, and if one of several began it
+	By       Deleter         `json:"by,omitzero"`      // who sent the first request; zero if that is unknown, and if one of several began it
 	Verb     string          `json:"verb,omitempty"`   // as in Cascade
 	Policy   string          `json:"policy,omitempty"` // Background, Foreground, Orphan; Default if the request named none; empty if it is not in the log
 	Basis    *Basis          `json:"basis,omitempty"`  // the first request; nil if none is in a log
@@ -114,8 +114,8 @@ type Basis struct {
 	Code int    `json:"code,omitempty"`    // 0 if the log does not have it
 }
 
-// Actor is who deleted something.
-type Actor struct {
+// Deleter is who deleted something.
+type Deleter struct {
 	Role Role `json:"role"`
 	// Controller is the name of a controller as its service account has it; empty for others, and if it
 	// is unknown.
@@ -147,8 +147,8 @@ const (
 	RoleNone           Role = ""           // no request is known
 )
 
-// Query names an object whose deletion is asked for.
-type Query struct {
+// Question names an object whose deletion is asked for.
+type Question struct {
 	UID             string // if it is set, the rest may be empty
 	Type            string // as on the command line: a kind, resource or short name
 	Namespace, Name string

@@ -163,7 +163,7 @@ func newChurnCluster(t *testing.T, collector, mode string) *churnCluster {
 		c.must(err)
 	}
 	var err error
-	if c.client, err = client.New(c.config, client.Options{Concurrency: 4, ChunkSize: client.DefaultChunkSize, ChooseChunkSize: true}); err != nil {
+	if c.client, err = client.New(c.config, client.Config{Concurrency: 4, ChunkSize: client.DefaultChunkSize, ChooseChunkSize: true}); err != nil {
 		t.Fatal(err)
 	}
 	return c

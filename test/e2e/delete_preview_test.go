@@ -116,15 +116,15 @@ func (d *deletion) preview(s observation) {
 	}
 }
 
-func (d *deletion) options(s observation, g *graph.Graph) plan.Options {
+func (d *deletion) options(s observation, g *graph.Graph) plan.Purpose {
 	s.Helper()
-	var deletes []simulate.Deletion
+	var deletes []simulate.DeleteRequest
 	for i, t := range d.targets {
 		n := g.Find(t.GetUID())
 		if g.Object(n) == nil {
 			s.Fatalf("%s: %s was not scanned", d.name, t.GetName())
 		}
-		deletes = append(deletes, simulate.Deletion{Node: n, Policy: d.policyOf(i)})
+		deletes = append(deletes, simulate.DeleteRequest{Node: n, Policy: d.policyOf(i)})
 	}
 	return plan.DeleteOptions(simulate.Cluster, deletes...)
 }

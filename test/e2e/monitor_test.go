@@ -31,9 +31,9 @@ type watched struct {
 	scope  scan.Scope
 }
 
-func (s *scene) monitor(config *rest.Config, o monitor.Options) *watched {
+func (s *scene) monitor(config *rest.Config, o monitor.Settings) *watched {
 	s.Helper()
-	c, err := client.New(config, client.Options{ChunkSize: client.DefaultChunkSize, ChooseChunkSize: true, Concurrency: 8, Timeout: time.Minute})
+	c, err := client.New(config, client.Config{ChunkSize: client.DefaultChunkSize, ChooseChunkSize: true, Concurrency: 8, Timeout: time.Minute})
 	s.must(err)
 	m, err := monitor.Start(s.Context(), c, o)
 	s.must(err)
@@ -104,7 +104,7 @@ func TestMonitorEqualsScan(t *testing.T) {
 			seed := rand.Uint64()
 			t.Log("seed", seed)
 			random := rand.New(rand.NewPCG(seed, 0))
-			w := s.monitor(s.config, monitor.Options{Scope: scope, DiscoveryInterval: 2 * time.Second})
+			w := s.monitor(s.config, monitor.Settings{Scope: scope, DiscoveryInterval: 2 * time.Second})
 			w.equals("at the start")
 			var objects []object
 			workload := func(steps int) {
@@ -173,7 +173,7 @@ func TestMonitorOpensAndClosesGaps(t *testing.T) {
 	s.grantRules("wendy", "", rules(), "list", "", "secrets")
 	config := rest.CopyConfig(s.config)
 	config.Impersonate.UserName = "wendy"
-	w := s.monitor(config, monitor.Options{})
+	w := s.monitor(config, monitor.Settings{})
 	live, err := w.everything(s.Context())
 	s.must(err)
 	const want = "could not be watched"
@@ -211,7 +211,7 @@ func TestMonitorReportsOnlyChangesThatMatter(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("lease")
 	lease := s.create(newObject("coordination.k8s.io/v1", "Lease", ns, "holder"))
-	w := s.monitor(s.config, monitor.Options{DiscoveryInterval: time.Hour})
+	w := s.monitor(s.config, monitor.Settings{DiscoveryInterval: time.Hour})
 	w.equals("at the start")
 	w.drain()
 	for renewal := range 3 {

@@ -200,7 +200,7 @@ func TestTraceBlamesNobodyForWhatSomebodyElseDid(t *testing.T) {
 	s.must(wait.PollUntilContextTimeout(s.Context(), time.Second, time.Minute, true, func(context.Context) (bool, error) {
 		return time.Since(w.last) > 3*time.Second, nil
 	}))
-	for what, report := range map[string]*trace.Report{"the log": w.report(log), "the log read twice": w.report(log, log)} {
+	for what, report := range map[string]*trace.DeletionReport{"the log": w.report(log), "the log read twice": w.report(log, log)} {
 		for i := range report.Cascades {
 			c := &report.Cascades[i]
 			for j := range c.Deletions {

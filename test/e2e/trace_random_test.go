@@ -164,7 +164,7 @@ func (t *traced) roots(run *drawnRun, f *fate, seen ...*fate) map[string]bool {
 type tally struct{ right, wrong, perhaps, unknown, missing int }
 
 // compareRoots compares what a report says of the objects in the random graphs with what was done.
-func (t *traced) compareRoots(r *trace.Report, runs []*drawnRun, lacking bool) (n tally, why map[reason.Code]int) {
+func (t *traced) compareRoots(r *trace.DeletionReport, runs []*drawnRun, lacking bool) (n tally, why map[reason.Code]int) {
 	t.Helper()
 	why = map[reason.Code]int{}
 	what := map[bool]string{false: "the whole log", true: "a log that lacks lines"}[lacking]
@@ -252,7 +252,7 @@ func (t *traced) requireRoots(runs []*drawnRun) {
 }
 
 // requireCollected compares what the log of kube-controller-manager tells alone with what the collector deleted.
-func (t *traced) requireCollected(what string, r *trace.Report, collected map[types.UID]string, whys bool) {
+func (t *traced) requireCollected(what string, r *trace.DeletionReport, collected map[types.UID]string, whys bool) {
 	t.Helper()
 	codes, missing := map[reason.Code]int{}, maps.Clone(collected)
 	for i := range r.Cascades {

@@ -66,7 +66,7 @@ func (t *traced) asAccount(ns, name string) dynamic.Interface {
 }
 
 // actingAs returns the user as whom somebody sent a request: most users of the tests are impersonated.
-func actingAs(a trace.Actor) string {
+func actingAs(a trace.Deleter) string {
 	if a.As != "" {
 		return a.As
 	}
@@ -99,7 +99,7 @@ type cascadeOf struct {
 }
 
 // report explains the logs.
-func (t *traced) report(logs ...string) *trace.Report {
+func (t *traced) report(logs ...string) *trace.DeletionReport {
 	t.Helper()
 	return t.evidence(logs...).explain()
 }
@@ -114,7 +114,7 @@ type evidence struct {
 func (e *evidence) Request(q *trace.Request) { e.Requests = append(e.Requests, *q) }
 func (e *evidence) Line(l *trace.Line)       { e.Lines = append(e.Lines, *l) }
 
-func (e *evidence) explain() *trace.Report {
+func (e *evidence) explain() *trace.DeletionReport {
 	facts := trace.NewFacts(nil)
 	for i := range e.Requests {
 		facts.Request(&e.Requests[i])
@@ -153,7 +153,7 @@ func resourceName(d *trace.Deletion) string {
 }
 
 // requireCascade compares a cascade with what was done.
-func (t *traced) requireCascade(r *trace.Report, want cascadeOf) {
+func (t *traced) requireCascade(r *trace.DeletionReport, want cascadeOf) {
 	t.Helper()
 	gone := slices.Clone(want.also)
 	for _, f := range t.in(want.ns) {
@@ -380,7 +380,7 @@ func TestTraceNamesWhoDeletedWhat(t *testing.T) {
 	for _, c := range want {
 		w.requireCascade(r, c)
 	}
-	if c := r.Select(trace.Query{Type: "sts", Namespace: monitoring, Name: "redis-exporter"}); c == nil || len(c.Cascades[0].Deletions[0].Circumstances) != 1 ||
+	if c := r.Select(trace.Question{Type: "sts", Namespace: monitoring, Name: "redis-exporter"}); c == nil || len(c.Cascades[0].Deletions[0].Circumstances) != 1 ||
 		reason.CodeOf(c.Cascades[0].Deletions[0].Circumstances[0].Reason) != reason.CodeOf(reason.CollectorRestarted.Of(time.Time{})) {
 		t.Errorf("redis-exporter: no restart of the collector: %+v", c)
 	}
@@ -388,13 +388,13 @@ func TestTraceNamesWhoDeletedWhat(t *testing.T) {
 		object
 		by string
 	}{{former, "ann@example.com"}, {latter, "bob@example.com"}} {
-		below := r.Select(trace.Query{Type: "configmap", Namespace: names, Name: map[string]string{"ann@example.com": "of-former", "bob@example.com": "of-latter"}[o.by]})
-		c := r.Select(trace.Query{UID: string(o.GetUID())})
+		below := r.Select(trace.Question{Type: "configmap", Namespace: names, Name: map[string]string{"ann@example.com": "of-former", "bob@example.com": "of-latter"}[o.by]})
+		c := r.Select(trace.Question{UID: string(o.GetUID())})
 		if c == nil || actingAs(c.Cascades[0].By) != o.by || c.Cascades[0].Unexplained || c.Cascades[0].Objects != 2 || below == nil || below.Cascades[0].Deletions[0].Object.UID != o.GetUID() {
 			t.Errorf("an object of a reused name: %+v and %+v, want it deleted by %s", c, below, o.by)
 		}
 	}
-	if c := r.Select(trace.Query{Type: "configmap", Namespace: names, Name: "reused"}); c == nil || actingAs(c.Cascades[0].By) != "bob@example.com" || len(c.Target.Others) != 1 {
+	if c := r.Select(trace.Question{Type: "configmap", Namespace: names, Name: "reused"}); c == nil || actingAs(c.Cascades[0].By) != "bob@example.com" || len(c.Target.Others) != 1 {
 		t.Errorf("the name that was reused: %+v", c)
 	}
 	// Without the log of kube-controller-manager, the answers are the same.
@@ -437,7 +437,7 @@ func TestTraceFromTheManagersLogAtItsUsualLevel(t *testing.T) {
 	w.awaitQuiet(ns)
 	r := w.report(w.managerLog())
 	w.requireCollected("the log of kube-controller-manager alone, -v=2", r, w.collected(), false)
-	c := r.Select(trace.Query{UID: string(exporter.GetUID())})
+	c := r.Select(trace.Question{UID: string(exporter.GetUID())})
 	if c == nil || c.Cascades[0].Unexplained || reason.CodeOf(c.Cascades[0].Root.Reason) != reason.CodeOf(reason.OwnersAbsent.Of(nil)) {
 		t.Errorf("redis-exporter: %+v", c)
 	}

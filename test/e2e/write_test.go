@@ -27,7 +27,7 @@ type observation struct {
 // scan scans the cluster.
 func (s *scene) scan(scope scan.Scope) observation {
 	s.Helper()
-	c, err := client.New(s.config, client.Options{ChunkSize: 500, Concurrency: 4, Timeout: waitTimeout})
+	c, err := client.New(s.config, client.Config{ChunkSize: 500, Concurrency: 4, Timeout: waitTimeout})
 	s.must(err)
 	seen, err := scan.Cluster(s.Context(), c, nil, scope, time.Now)
 	s.must(err)

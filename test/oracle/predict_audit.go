@@ -31,7 +31,7 @@ import (
 // left out everywhere, and so are objects of unmonitored types without findings. A finding that
 // is nondeterministic has that reserve.
 func PredictAudit(s scenario.Scenario) []Prediction {
-	report, err := audit.Run(collector.NewJudge(graph.New(Scan(s))), audit.Options{StuckAfter: stuck.DefaultStuckAfter})
+	report, err := audit.Run(collector.NewJudge(graph.New(Scan(s))), audit.Filter{StuckAfter: stuck.DefaultStuckAfter})
 	if err != nil {
 		panic(err) // only for unknown rules
 	}

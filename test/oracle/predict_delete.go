@@ -44,10 +44,10 @@ func Accepted(s scenario.Scenario) scenario.Scenario {
 // previewOf returns the plan that `delete --dry-run` shows for the scenario's deletions.
 func previewOf(s scenario.Scenario) *plan.Plan {
 	g := graph.New(Scan(s))
-	deletions := make([]simulate.Deletion, len(s.Deletes))
+	deletions := make([]simulate.DeleteRequest, len(s.Deletes))
 	for i, d := range s.Deletes {
 		n := g.Find(types.UID(d.UID))
-		deletions[i] = simulate.Deletion{Node: n, Policy: policyOf(g.Object(n), d.Policy)}
+		deletions[i] = simulate.DeleteRequest{Node: n, Policy: policyOf(g.Object(n), d.Policy)}
 	}
 	return plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Cluster, deletions...))
 }
@@ -119,7 +119,7 @@ func predictRestoration(s scenario.Scenario, p *plan.Plan) Prediction {
 	for i := range s.Objects {
 		manifests[s.Objects[i].UID], _ = json.Marshal(s.Objects[i].PartialObjectMetadata) // it holds only strings
 	}
-	b := restore.Backup{Mode: p.Mode, Manifest: func(o recorded.Saved) (json.RawMessage, error) { return manifests[o.Object.UID], nil }}
+	b := restore.SavedRun{Mode: p.Mode, Manifest: func(o recorded.Saved) (json.RawMessage, error) { return manifests[o.Object.UID], nil }}
 	for _, o := range p.ObjectsToBackUp() {
 		b.Saved = append(b.Saved, recorded.Saved{Object: o})
 	}

@@ -19,7 +19,7 @@ var now = time.Unix(1_800_000_000, 0)
 func cluster(name string, changes ...func(*audit.Cluster)) audit.Cluster {
 	c := audit.Cluster{
 		Name: name, Answered: true, Server: "v1.36.3", Taken: now, Took: 400 * time.Millisecond,
-		Report: &audit.Report{Complete: true, Summary: audit.Summary{Objects: 50_000, References: 60_000}},
+		Report: &audit.Report{Complete: true, Summary: audit.Totals{Objects: 50_000, References: 60_000}},
 	}
 	for _, change := range changes {
 		change(&c)

@@ -19,12 +19,12 @@ var documents = []struct {
 	watched                bool
 }{
 	{"Overview", "overview.Overview", "-o json", false},
-	{"Version", "cmd-version.document", "version -o json", false},
+	{"Version", "cmd-version.versionInfo", "version -o json", false},
 	{"AuditReport", "audit.Report", "audit -o json", true},
 	{"TerminatingReport", "audit.TerminatingReport", "stuck -o json", true},
-	{"Tree", "tree.Document", "tree -o json", false},
+	{"Tree", "tree.FamilyData", "tree -o json", false},
 	{"Explanation", "explain.Explanation", "why -o json", false},
-	{"TraceReport", "trace.Report", "trace -o json", false},
+	{"TraceReport", "trace.DeletionReport", "trace -o json", false},
 	{"Diagnosis", "doctor.Diagnosis", "doctor -o json", false},
 	{"Plan", "plan.Plan", "delete --dry-run -o json", false},
 	{"Result", "cli.result", "delete --yes -o json", false},

@@ -32,13 +32,13 @@ import (
 type disk struct {
 	// before, if it is not nil, is called before each change. Its error is that of the change, which is then not
 	// made. It must not wait: the caller holds a mutex, and whoever waits for a mutex stops the time of a bubble.
-	before func(backup.Change) error
+	before func(backup.DiskChange) error
 	// part is how many bytes of that many a write leaves that fails because the disk is full. Nil means none.
 	part func(bytes int) int
 
 	root string
 	mu   sync.Mutex
-	made []backup.Change // guarded by mu
+	made []backup.DiskChange // guarded by mu
 }
 
 // inMemory returns an empty folder for a test, in a file system in memory if the system has one, where survive
@@ -57,7 +57,7 @@ func inMemory(t testing.TB) string {
 func newDisk(root string) *disk { return &disk{root: root} }
 
 // carryOut is a backup.Disk.
-func (d *disk) carryOut(c backup.Change, do func() error) error {
+func (d *disk) carryOut(c backup.DiskChange, do func() error) error {
 	var refused error
 	if d.before != nil {
 		refused = d.before(c)
@@ -161,7 +161,7 @@ func (c renaming) apply(names map[string]*inode) {
 }
 
 // replay makes a change in a folder that is at a path.
-func (i *inode) replay(c backup.Change, at string) error {
+func (i *inode) replay(c backup.DiskChange, at string) error {
 	path, err := filepath.Rel(at, c.Path)
 	if err != nil {
 		return err

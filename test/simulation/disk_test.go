@@ -46,7 +46,7 @@ func TestBackupSurvivesPowerLoss(t *testing.T) {
 		promises := writeBackup(t, d)
 		checkRecorded(t, d)
 		for n := range d.length() + 1 {
-			if len(promises) == 1 && slices.ContainsFunc(d.made[:n], func(c backup.Change) bool { return c.Op == backup.Remove }) {
+			if len(promises) == 1 && slices.ContainsFunc(d.made[:n], func(c backup.DiskChange) bool { return c.Op == backup.Remove }) {
 				break // a backup that could not be created may be left in part
 			}
 			i, exact := slices.BinarySearchFunc(promises, n, func(p promise, n int) int { return p.at - n })
@@ -104,7 +104,7 @@ func writeBackup(t *rapid.T, d *disk) []promise {
 	if left := rapid.IntRange(-40, 60).Draw(t, "changes until the disk is full"); left >= 0 {
 		d.part = func(bytes int) int { return bytes * left / 60 }
 		made := 0
-		d.before = func(c backup.Change) error {
+		d.before = func(c backup.DiskChange) error {
 			if made++; made > left && c.Op != backup.Remove {
 				return syscall.ENOSPC
 			}
@@ -205,7 +205,7 @@ func (p promise) broken(path string) error {
 // TestWorstCase lists what the model leaves when nothing is left that need not be.
 func TestWorstCase(t *testing.T) {
 	makeFolder, create, sync := backup.MakeFolder, backup.CreateFile, backup.SyncFile
-	synced := []backup.Change{
+	synced := []backup.DiskChange{
 		{Op: makeFolder, Path: "root"},
 		{Op: backup.SyncFolder, Path: "."},
 		{Op: create, Path: "root/a"},
@@ -214,20 +214,20 @@ func TestWorstCase(t *testing.T) {
 		{Op: backup.SyncFolder, Path: "root"},
 	}
 	for name, c := range map[string]struct {
-		made []backup.Change
+		made []backup.DiskChange
 		want string
 	}{
 		"a synced file":                {nil, "a=old "},
-		"a write":                      {[]backup.Change{{Op: backup.Write, Path: "root/a", Data: []byte("er")}}, "a=old "},
-		"a synced write":               {[]backup.Change{{Op: backup.Write, Path: "root/a", Data: []byte("er")}, {Op: sync, Path: "root/a"}}, "a=older "},
-		"a file without its name":      {[]backup.Change{{Op: create, Path: "root/b"}, {Op: backup.Write, Path: "root/b", Data: []byte("new")}, {Op: sync, Path: "root/b"}}, "a=old "},
-		"a name without its file":      {[]backup.Change{{Op: create, Path: "root/b"}, {Op: backup.Write, Path: "root/b", Data: []byte("new")}, {Op: backup.SyncFolder, Path: "root"}}, "a=old b= "},
-		"a removal":                    {[]backup.Change{{Op: backup.Remove, Path: "root/a"}}, "a=old "},
-		"a removal of a folder":        {[]backup.Change{{Op: backup.Remove, Path: "root"}}, "a=old "},
-		"a synced removal":             {[]backup.Change{{Op: backup.Remove, Path: "root/a"}, {Op: backup.SyncFolder, Path: "root"}}, ""},
-		"a folder":                     {[]backup.Change{{Op: makeFolder, Path: "root/f"}}, "a=old "},
-		"a folder with a synced name":  {[]backup.Change{{Op: makeFolder, Path: "root/f"}, {Op: create, Path: "root/f/g"}, {Op: backup.SyncFolder, Path: "root/f"}}, "a=old "},
-		"a synced folder without such": {[]backup.Change{{Op: makeFolder, Path: "root/f"}, {Op: create, Path: "root/f/g"}, {Op: backup.SyncFolder, Path: "root"}}, "a=old f/ "},
+		"a write":                      {[]backup.DiskChange{{Op: backup.Write, Path: "root/a", Data: []byte("er")}}, "a=old "},
+		"a synced write":               {[]backup.DiskChange{{Op: backup.Write, Path: "root/a", Data: []byte("er")}, {Op: sync, Path: "root/a"}}, "a=older "},
+		"a file without its name":      {[]backup.DiskChange{{Op: create, Path: "root/b"}, {Op: backup.Write, Path: "root/b", Data: []byte("new")}, {Op: sync, Path: "root/b"}}, "a=old "},
+		"a name without its file":      {[]backup.DiskChange{{Op: create, Path: "root/b"}, {Op: backup.Write, Path: "root/b", Data: []byte("new")}, {Op: backup.SyncFolder, Path: "root"}}, "a=old b= "},
+		"a removal":                    {[]backup.DiskChange{{Op: backup.Remove, Path: "root/a"}}, "a=old "},
+		"a removal of a folder":        {[]backup.DiskChange{{Op: backup.Remove, Path: "root"}}, "a=old "},
+		"a synced removal":             {[]backup.DiskChange{{Op: backup.Remove, Path: "root/a"}, {Op: backup.SyncFolder, Path: "root"}}, ""},
+		"a folder":                     {[]backup.DiskChange{{Op: makeFolder, Path: "root/f"}}, "a=old "},
+		"a folder with a synced name":  {[]backup.DiskChange{{Op: makeFolder, Path: "root/f"}, {Op: create, Path: "root/f/g"}, {Op: backup.SyncFolder, Path: "root/f"}}, "a=old "},
+		"a synced folder without such": {[]backup.DiskChange{{Op: makeFolder, Path: "root/f"}, {Op: create, Path: "root/f/g"}, {Op: backup.SyncFolder, Path: "root"}}, "a=old f/ "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := inMemory(t)

@@ -172,14 +172,14 @@ func (l *life) kill() {
 }
 
 // change carries out a change of a file.
-func (l *life) change(c backup.Change, do func() error) error {
+func (l *life) change(c backup.DiskChange, do func() error) error {
 	err := l.disk.carryOut(c, do)
 	l.reach(afterChange)
 	return err
 }
 
 // refuse returns why a change cannot be made at this moment, nil if it can.
-func (l *life) refuse(c backup.Change) error {
+func (l *life) refuse(c backup.DiskChange) error {
 	l.reach(beforeChange)
 	if l.isDead() {
 		return errKilled

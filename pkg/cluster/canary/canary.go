@@ -64,8 +64,8 @@ type part struct {
 	unanswered      bool   // the API server may have created it, or still create it
 }
 
-// Result is what the collector did, and what became of the objects.
-type Result struct {
+// TestResult is what the collector did, and what became of the objects.
+type TestResult struct {
 	Test    reason.CanaryTest
 	Removed []object.Identity // what an earlier canary had left, and is deleted now
 	Left    []Left            // what is left of this canary, or of an earlier one and unchanged
@@ -112,10 +112,10 @@ func (c *Canary) Objects() []object.Identity {
 
 // Run waits up to patience for the collector. First it removes what a killed canary has left, as far as
 // the scan shows it. In the end it removes its own objects, even if the context has ended. It
-// deletes only objects that nobody else has changed; the Result says what is left, even with an
+// deletes only objects that nobody else has changed; the TestResult says what is left, even with an
 // error. Two canaries in one namespace at the same time may remove each other's objects.
-func (c *Canary) Run(ctx context.Context, patience time.Duration) (Result, error) {
-	var out Result
+func (c *Canary) Run(ctx context.Context, patience time.Duration) (TestResult, error) {
+	var out TestResult
 	for _, p := range c.leftovers {
 		deleted, left := c.remove(ctx, p)
 		switch {
@@ -192,8 +192,8 @@ func refusedCreation(err error) bool {
 	}, failed.Reason)
 }
 
-// state is a ConfigMap as it is now.
-type state struct {
+// configMap is a ConfigMap as it is now.
+type configMap struct {
 	Metadata         metav1.ObjectMeta
 	Data, BinaryData map[string]any
 	Immutable        bool
@@ -204,7 +204,7 @@ type state struct {
 func (c *Canary) remove(ctx context.Context, p *part) (deleted bool, left *Left) {
 	var reason error
 	for range maxTries {
-		var now state
+		var now configMap
 		err := client.GetWhole(ctx, c.client, client.Query{Type: configMaps, Namespace: p.Namespace, Name: p.Name}, &now)
 		switch {
 		case client.IsNotFound(err, configMaps.GroupResource(), p.Name) && p.unanswered:
@@ -239,7 +239,7 @@ func (c *Canary) remove(ctx context.Context, p *part) (deleted bool, left *Left)
 // changeIn returns what shows that somebody else has changed the object since a canary created it,
 // or an empty string. Admission may have changed it as it was created: then only its
 // resourceVersion shows that it is as it was.
-func (p *part) changeIn(now *state) string {
+func (p *part) changeIn(now *configMap) string {
 	m := &now.Metadata
 	switch {
 	case len(now.Data)+len(now.BinaryData) > 0:

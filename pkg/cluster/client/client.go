@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Options configures a Client. The zero value is usable.
-type Options struct {
+// Config configures a Client. The zero value is usable.
+type Config struct {
 	ChunkSize        int64         // objects per page; 0: no pages
 	ChooseChunkSize  bool          // a server that streams lists is asked for no pages; see ForServer
 	Concurrency      int           // requests in flight; at least 1
@@ -28,17 +28,17 @@ type Options struct {
 	Timeout          time.Duration // per request, including retries, and until a watch begins; 0: none
 	MaxMemory        int64         // bytes held by one scan or backup; 0: DefaultMaxMemory
 	// Progress is called after every list, never concurrently. It may be nil.
-	Progress func(Progress)
+	Progress func(ScanProgress)
 	// maxAnswer replaces maxAnswerBytes in tests, if it is not 0.
 	maxAnswer int64
 }
 
-// Progress counts the finished lists of a scan and their objects.
-type Progress struct{ Done, Total, Objects int }
+// ScanProgress counts the finished lists of a scan and their objects.
+type ScanProgress struct{ Done, Total, Objects int }
 
 // Client is a connection to one API server.
 type Client struct {
-	Options  Options
+	Config   Config
 	Server   string
 	REST     rest.Interface
 	metadata metadata.Interface // used for watches
@@ -52,7 +52,7 @@ type Client struct {
 
 // New returns a client for the server of a config without sending a request. Client-side rate
 // limits are off: the server's priority and fairness applies.
-func New(config *rest.Config, o Options) (*Client, error) {
+func New(config *rest.Config, o Config) (*Client, error) {
 	config = metadata.ConfigFor(config)
 	config.QPS, config.Burst = -1, -1
 	config.Timeout = 0 // of the HTTP client, which would end watches, too; contexts limit all other requests
@@ -92,7 +92,7 @@ func New(config *rest.Config, o Options) (*Client, error) {
 		o.SmallConcurrency = o.Concurrency
 	}
 	c := &Client{
-		Options: o, Server: config.Host, REST: r, metadata: m,
+		Config: o, Server: config.Host, REST: r, metadata: m,
 		DiscoveredTypes: &TypeHistory{Types: map[schema.GroupResource]bool{}, Custom: map[schema.GroupResource]bool{}},
 	}
 	return c.WithOwnMemory(), nil
@@ -106,7 +106,7 @@ func isLoopback(host string) bool {
 // WithOwnMemory returns a copy of the client that counts memory separately.
 func (c *Client) WithOwnMemory() *Client {
 	own := *c
-	own.Memory = &Memory{limit: c.Options.MaxMemory, large: map[string]int64{}}
+	own.Memory = &Memory{limit: c.Config.MaxMemory, large: map[string]int64{}}
 	return &own
 }
 

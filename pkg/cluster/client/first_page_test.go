@@ -28,7 +28,7 @@ func TestFirstPageReadsOnePage(t *testing.T) {
 		page := clustertest.List(items...)
 		page["metadata"] = clustertest.Fields{"resourceVersion": "10", "continue": "more"}
 		clustertest.ReplyWith(200, page)(w, r)
-	}), client.Options{Timeout: time.Minute})
+	}), client.Config{Timeout: time.Minute})
 	got, err := c.FirstPage(t.Context(), client.Query{Type: clustertest.Pods, Namespace: "ns"}, firstPageLimit)
 	if err != nil || requests != 1 || len(got) != firstPageLimit || got[0].Name != "pod-000" {
 		t.Errorf("%d objects after %d requests, %v", len(got), requests, err)
@@ -42,7 +42,7 @@ func TestFirstPageError(t *testing.T) {
 		"objects in another namespace": clustertest.ReplyWith(200, clustertest.List(clustertest.Item("a"))),
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := clustertest.Connect(t, answer, client.Options{Timeout: time.Minute})
+			c := clustertest.Connect(t, answer, client.Config{Timeout: time.Minute})
 			got, err := c.FirstPage(t.Context(), client.Query{Type: clustertest.Pods, Namespace: "other"}, firstPageLimit)
 			if err == nil || got != nil {
 				t.Errorf("objects %v and error %v", got, err)

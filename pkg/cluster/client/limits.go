@@ -45,7 +45,7 @@ func (e *TooLongError) Error() string {
 // limitingTransport limits and verifies every response.
 type limitingTransport struct {
 	http.RoundTripper
-	memory int64 // Options.MaxMemory
+	memory int64 // Config.MaxMemory
 	answer int64 // limit for everything except lists, events and whole objects
 }
 
@@ -200,7 +200,7 @@ func (c *Client) Gaps() []snapshot.Gap {
 	for _, namespace := range c.Crowded {
 		out = append(out, snapshot.Gap{
 			Group: snapshot.All, Resource: snapshot.All, Namespace: namespace, Reason: snapshot.TooLarge,
-			Message: fmt.Sprintf("its objects have so many owner references and finalizers that they do not fit into %d MiB of memory", c.Options.MaxMemory>>20),
+			Message: fmt.Sprintf("its objects have so many owner references and finalizers that they do not fit into %d MiB of memory", c.Config.MaxMemory>>20),
 		})
 	}
 	return out

@@ -172,7 +172,7 @@ func TestEndlessResponseIsLimited(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := connectWith(t, test.answer, Options{Timeout: time.Minute, maxAnswer: 4 * mib})
+			c := connectWith(t, test.answer, Config{Timeout: time.Minute, maxAnswer: 4 * mib})
 			var err error
 			if grown := peak(func() { err = test.ask(c) }); grown > test.most*mib {
 				t.Errorf("the heap grew by %d MiB, more than %d", grown/mib, test.most)
@@ -297,10 +297,10 @@ func TestWatchEventIsLimited(t *testing.T) {
 
 func connectTo(t *testing.T, answer http.HandlerFunc) *Client {
 	t.Helper()
-	return connectWith(t, answer, Options{Timeout: time.Minute})
+	return connectWith(t, answer, Config{Timeout: time.Minute})
 }
 
-func connectWith(t *testing.T, answer http.HandlerFunc, o Options) *Client {
+func connectWith(t *testing.T, answer http.HandlerFunc, o Config) *Client {
 	t.Helper()
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
@@ -325,7 +325,7 @@ func TestMemoryNamesTheNamespacesWithTheMostLargeObjects(t *testing.T) {
 		"not for objects without a namespace": {[]*object.Object{large("", 100)}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := (&Client{Options: Options{MaxMemory: 1 << 30}}).WithOwnMemory().Memory
+			m := (&Client{Config: Config{MaxMemory: 1 << 30}}).WithOwnMemory().Memory
 			for _, o := range c.objects {
 				if err := m.Hold(o); err != nil {
 					t.Fatal(err)

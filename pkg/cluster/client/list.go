@@ -47,20 +47,20 @@ type ListResult struct {
 // ListAll requests the lists concurrently and returns their results in the same order. A list
 // that fails does not affect the others. The error is the context's.
 func (c *Client) ListAll(ctx context.Context, queries []Query, labels bool) ([]ListResult, error) {
-	flights := c.Options.SmallConcurrency
+	flights := c.Config.SmallConcurrency
 	if slices.ContainsFunc(queries, func(q Query) bool { return q.Namespace == "" }) {
-		flights = c.Options.Concurrency
+		flights = c.Config.Concurrency
 	}
 	var mu sync.Mutex // guards progress
-	progress := Progress{Total: len(queries)}
+	progress := ScanProgress{Total: len(queries)}
 	return InParallel(ctx, flights, queries, func(q Query) ListResult {
 		a := c.List(ctx, q, labels)
-		if c.Options.Progress != nil && q.FieldSelector == "" {
+		if c.Config.Progress != nil && q.FieldSelector == "" {
 			mu.Lock()
 			defer mu.Unlock()
 			progress.Done++
 			progress.Objects += len(a.Objects)
-			c.Options.Progress(progress)
+			c.Config.Progress(progress)
 		}
 		return a
 	})
@@ -79,7 +79,7 @@ const notInCache = "storage is (re)initializing"
 func (c *Client) List(ctx context.Context, q Query, labels bool) ListResult {
 	var objects []*object.Object
 	r := c.newListReader(q, labels)
-	options := metav1.ListOptions{Limit: c.Options.ChunkSize, FieldSelector: q.FieldSelector}
+	options := metav1.ListOptions{Limit: c.Config.ChunkSize, FieldSelector: q.FieldSelector}
 	for pages, restarted := (Pages{}), false; ; options.Continue = pages.Continue {
 		all, page, err := r.page(ctx, options, objects, maxObjects-len(objects))
 		if apierrors.IsResourceExpired(err) && options.Continue != "" && !restarted {
@@ -127,16 +127,16 @@ const DefaultChunkSize = 5000
 var streamingRelease = version.MustParseGeneric("1.33")
 
 // ForServer returns the client for a server of that version, such as v1.36.3. With
-// Options.ChooseChunkSize it reads no pages from a server that streams lists. An unknown version
+// Config.ChooseChunkSize it reads no pages from a server that streams lists. An unknown version
 // changes nothing.
 func (c *Client) ForServer(release string) *Client {
-	if !c.Options.ChooseChunkSize || c.Options.ChunkSize == 0 {
+	if !c.Config.ChooseChunkSize || c.Config.ChunkSize == 0 {
 		return c
 	}
 	if v, err := version.ParseGeneric(release); err != nil || v.LessThan(streamingRelease) {
 		return c
 	}
 	out := *c
-	out.Options.ChunkSize = 0
+	out.Config.ChunkSize = 0
 	return &out
 }

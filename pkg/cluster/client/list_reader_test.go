@@ -54,7 +54,7 @@ func sends(t *testing.T, asked *atomic.Int32, answers ...func(http.ResponseWrite
 		answers[min(n, len(answers))-1](w)
 	}))
 	t.Cleanup(server.Close)
-	c, err := New(&rest.Config{Host: server.URL}, Options{Timeout: 10 * time.Second})
+	c, err := New(&rest.Config{Host: server.URL}, Config{Timeout: 10 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,9 @@ import (
 )
 
 func TestListsHaveNoPagesIfTheServerStreamsThem(t *testing.T) {
-	chosen := Options{ChunkSize: DefaultChunkSize, ChooseChunkSize: true}
+	chosen := Config{ChunkSize: DefaultChunkSize, ChooseChunkSize: true}
 	for name, test := range map[string]struct {
-		o       Options
+		o       Config
 		release string
 		want    int64
 	}{
@@ -24,14 +24,14 @@ func TestListsHaveNoPagesIfTheServerStreamsThem(t *testing.T) {
 		"also with a suffix":            {chosen, "v1.36.3-eks-5b5ee1a", 0},
 		"not before":                    {chosen, "v1.32.9", DefaultChunkSize},
 		"nor if the version is unknown": {chosen, "", DefaultChunkSize},
-		"nor if a size is asked for":    {Options{ChunkSize: 500}, "v1.36.3", 500},
+		"nor if a size is asked for":    {Config{ChunkSize: 500}, "v1.36.3", 500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := New(&rest.Config{Host: "https://127.0.0.1:1"}, test.o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := c.ForServer(test.release).Options.ChunkSize; got != test.want {
+			if got := c.ForServer(test.release).Config.ChunkSize; got != test.want {
 				t.Errorf("pages of %d objects, want %d", got, test.want)
 			}
 		})
@@ -61,7 +61,7 @@ func TestAnswersAreCompressedUnlessServerIsThisMachine(t *testing.T) {
 		"one of IPv6":              {rest.Config{Host: "http://[::1]:6443"}, ""},
 	} {
 		test.config.Dial = toServer
-		c, err := New(&test.config, Options{Timeout: 10 * time.Second})
+		c, err := New(&test.config, Config{Timeout: 10 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestPageThatDoesNotComeEndsTheListInTime(t *testing.T) {
 			return
 		}
 		_, _ = w.Write(pageOf(t, "more", "a"))
-	}, Options{Timeout: 200 * time.Millisecond})
+	}, Config{Timeout: 200 * time.Millisecond})
 	list := c.List(t.Context(), Query{Type: podType}, false)
 	if !errors.Is(list.Err, context.DeadlineExceeded) || len(list.Objects) != 1 {
 		t.Errorf("%d objects, %v, want %v", len(list.Objects), list.Err, context.DeadlineExceeded)

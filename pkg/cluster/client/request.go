@@ -57,7 +57,7 @@ func SetPath(r *rest.Request, q Query) *rest.Request {
 	return r
 }
 
-// do sends the request, retries transient errors within Options.Timeout, and returns the answer.
+// do sends the request, retries transient errors within Config.Timeout, and returns the answer.
 func (c *Client) do(ctx context.Context, request func() *rest.Request) (raw []byte, err error) {
 	err = c.retry(ctx, func(ctx context.Context) error {
 		raw, err = c.Send(ctx, request())
@@ -66,7 +66,7 @@ func (c *Client) do(ctx context.Context, request func() *rest.Request) (raw []by
 	return raw, err
 }
 
-// Send sends a request and returns the answer, within Options.Timeout. An error includes the server's
+// Send sends a request and returns the answer, within Config.Timeout. An error includes the server's
 // message.
 func (c *Client) Send(ctx context.Context, request *rest.Request) ([]byte, error) {
 	ctx, cancel := c.WithTimeout(ctx)
@@ -78,16 +78,16 @@ func (c *Client) Send(ctx context.Context, request *rest.Request) ([]byte, error
 	return result.Raw()
 }
 
-// WithTimeout returns a context that ends with ctx, or when Options.Timeout is over. The caller must call
+// WithTimeout returns a context that ends with ctx, or when Config.Timeout is over. The caller must call
 // the function.
 func (c *Client) WithTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	if c.Options.Timeout <= 0 {
+	if c.Config.Timeout <= 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, c.Options.Timeout)
+	return context.WithTimeout(ctx, c.Config.Timeout)
 }
 
-// retry calls ask and retries transient errors within Options.Timeout.
+// retry calls ask and retries transient errors within Config.Timeout.
 func (c *Client) retry(ctx context.Context, ask func(context.Context) error) error {
 	ctx, cancel := c.WithTimeout(ctx)
 	defer cancel()

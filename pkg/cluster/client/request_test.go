@@ -20,7 +20,7 @@ func FuzzPath(f *testing.F) {
 	f.Add("g", "v1", "a/b", "c/d", "e/f")
 	f.Add("g", "v1", "a?watch=1", "ns#", "?x=y")
 	f.Add("..", "..", "a", "", "")
-	c, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, Options{}) // no request is sent
+	c, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, Config{}) // no request is sent
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -155,7 +155,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 		http.Redirect(w, r, elsewhere.URL+r.URL.Path, http.StatusTemporaryRedirect)
 	}))
 	t.Cleanup(server.Close)
-	c, err := New(&rest.Config{Host: server.URL, BearerToken: "secret"}, Options{Timeout: 10 * time.Second})
+	c, err := New(&rest.Config{Host: server.URL, BearerToken: "secret"}, Config{Timeout: 10 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

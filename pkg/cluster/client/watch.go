@@ -17,14 +17,14 @@ import (
 const watchOverrun = 30 * time.Second
 
 // Watch starts a watch of the metadata of a query's objects. The server has to begin its answer within
-// Options.Timeout; from then on, the watch lasts until the server or the context ends it, or Stop does.
+// Config.Timeout; from then on, the watch lasts until the server or the context ends it, or Stop does.
 // A watch that lasts longer than its timeoutSeconds and watchOverrun may have missed any event: it
 // ends with the error that events have expired, after which a reflector lists again. Every other event
 // is what verify returns of it, if that keeps it.
 func (c *Client) Watch(ctx context.Context, q Query, o metav1.ListOptions, verify func(watch.Event) (event watch.Event, keep bool)) (watch.Interface, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	if c.Options.Timeout > 0 {
-		late := time.AfterFunc(c.Options.Timeout, func() { cancel(context.DeadlineExceeded) })
+	if c.Config.Timeout > 0 {
+		late := time.AfterFunc(c.Config.Timeout, func() { cancel(context.DeadlineExceeded) })
 		defer late.Stop()
 	}
 	o.FieldSelector = q.FieldSelector
@@ -92,7 +92,7 @@ func (w *begunWatch) Stop() {
 }
 
 // ListWatch returns what a reflector needs to list and watch the metadata of a query's objects.
-// Options.Timeout limits each list, and each watch until it begins. Neither is verified.
+// Config.Timeout limits each list, and each watch until it begins. Neither is verified.
 func (c *Client) ListWatch(q Query) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {

@@ -26,7 +26,7 @@ func asReceived(e watch.Event) (watch.Event, bool) { return e, true }
 func TestWatchOutlivesTheTimeLimitOfARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apiserver.New([]*apiserver.Type{apiserver.Pods})
-		w, err := clustertest.ConnectInMemory(t, server, client.Options{Timeout: timeout}).Watch(t.Context(), pods, metav1.ListOptions{}, asReceived)
+		w, err := clustertest.ConnectInMemory(t, server, client.Config{Timeout: timeout}).Watch(t.Context(), pods, metav1.ListOptions{}, asReceived)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestWatchThatDoesNotBeginEndsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		silent := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		began := time.Now()
-		_, err := clustertest.ConnectInMemory(t, silent, client.Options{Timeout: timeout}).Watch(t.Context(), pods, metav1.ListOptions{}, asReceived)
+		_, err := clustertest.ConnectInMemory(t, silent, client.Config{Timeout: timeout}).Watch(t.Context(), pods, metav1.ListOptions{}, asReceived)
 		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took != timeout {
 			t.Errorf("after %s: %v", took, err)
 		}
@@ -59,7 +59,7 @@ func TestWatchPastItsTimeEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apiserver.New([]*apiserver.Type{apiserver.Pods})
 		began := time.Now()
-		c := clustertest.ConnectInMemory(t, server, client.Options{Timeout: timeout})
+		c := clustertest.ConnectInMemory(t, server, client.Config{Timeout: timeout})
 		w, err := c.Watch(t.Context(), pods, metav1.ListOptions{TimeoutSeconds: new(int64(300))}, asReceived)
 		if err != nil {
 			t.Fatal(err)

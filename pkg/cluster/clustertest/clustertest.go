@@ -19,7 +19,7 @@ import (
 )
 
 // Connect starts a server and returns a client of it.
-func Connect(t testing.TB, handler http.Handler, o client.Options) *client.Client {
+func Connect(t testing.TB, handler http.Handler, o client.Config) *client.Client {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -29,12 +29,12 @@ func Connect(t testing.TB, handler http.Handler, o client.Options) *client.Clien
 // ConnectInMemory returns a client of a handler. There is no network between them, so it works in a
 // bubble of package synctest. Its config has the time limit, too, as that of a kubeconfig with
 // --request-timeout.
-func ConnectInMemory(t testing.TB, handler http.Handler, o client.Options) *client.Client {
+func ConnectInMemory(t testing.TB, handler http.Handler, o client.Config) *client.Client {
 	t.Helper()
 	return connect(t, &rest.Config{Host: "http://memory", Transport: apiserver.Transport(handler), Timeout: o.Timeout}, o)
 }
 
-func connect(t testing.TB, config *rest.Config, o client.Options) *client.Client {
+func connect(t testing.TB, config *rest.Config, o client.Config) *client.Client {
 	t.Helper()
 	c, err := client.New(config, o)
 	if err != nil {
@@ -111,7 +111,7 @@ func Serve(t testing.TB, answers map[string]func(*http.Request) any) (*client.Cl
 		})
 	}
 	s.Lie(func(r *http.Request) bool { return r.URL.Query().Has("watch") }, s.WatchRaw)
-	return Connect(t, s, client.Options{ChunkSize: 2, Concurrency: 3, Timeout: 10 * time.Second}), s
+	return Connect(t, s, client.Config{ChunkSize: 2, Concurrency: 3, Timeout: 10 * time.Second}), s
 }
 
 // ServeScript starts a server that returns the answers for a method and path, such as "GET /api", in
@@ -125,7 +125,7 @@ func ServeScript(t *testing.T, answers map[string][]http.HandlerFunc) (*client.C
 			s.Lie(func(r *http.Request) bool { return r.Method+" "+r.URL.Path == key }, inTurn(list))
 		}
 	}
-	c := Connect(t, s, client.Options{Concurrency: 3, Timeout: 10 * time.Second})
+	c := Connect(t, s, client.Config{Concurrency: 3, Timeout: 10 * time.Second})
 	secrets := snapshot.Type{Version: "v1", Resource: "secrets", Kind: "Secret", Namespaced: true, Preferred: true, Verbs: Pods.Verbs}
 	return c, &snapshot.Snapshot{Types: []snapshot.Type{Pods, secrets}, Listed: []snapshot.Listing{{Resource: "pods"}}}, s
 }

@@ -53,7 +53,7 @@ func (a *announcements) ListFor(j client.Query) *client.ListResult {
 var catchUpPauses = []time.Duration{100 * time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond}
 
 // addUndiscoveredGaps adds gaps for what is announced but missing from discovery.
-func addUndiscoveredGaps(ctx context.Context, c *client.Client, result *Result) error {
+func addUndiscoveredGaps(ctx context.Context, c *client.Client, result *Catalog) error {
 	for of, list := range map[*snapshot.Type]*client.ListResult{&APIServices: &result.Announced.services, &Definitions: &result.Announced.definitions} {
 		if list.Err != nil && !result.needsNoGap(of, list.Err) {
 			result.Gaps = append(result.Gaps, client.GapOf(client.Query{Type: *of}, list.Err))
@@ -83,7 +83,7 @@ func addUndiscoveredGaps(ctx context.Context, c *client.Client, result *Result) 
 			missing = append(missing, o)
 		}
 	}
-	gaps, err := client.InParallel(ctx, c.Options.SmallConcurrency, missing, func(o *object.Object) *snapshot.Gap { return unservedGap(ctx, c, o) })
+	gaps, err := client.InParallel(ctx, c.Config.SmallConcurrency, missing, func(o *object.Object) *snapshot.Gap { return unservedGap(ctx, c, o) })
 	for _, gap := range gaps {
 		if gap != nil {
 			result.Gaps = append(result.Gaps, *gap)
@@ -95,7 +95,7 @@ func addUndiscoveredGaps(ctx context.Context, c *client.Client, result *Result) 
 // needsNoGap reports whether a failed list of announcements needs no gap of its own. A server may
 // lack the type. If the user may not list it, a scan of the whole cluster records that gap
 // anyway, and a scan of a namespace cannot do better.
-func (result *Result) needsNoGap(of *snapshot.Type, err error) bool {
+func (result *Catalog) needsNoGap(of *snapshot.Type, err error) bool {
 	named := result.Serves(of.GroupResource())
 	switch client.ClassifyRequest(err) {
 	case snapshot.Forbidden:
@@ -114,10 +114,10 @@ func definedBy(o *object.Object) (schema.GroupResource, bool) {
 }
 
 // Serves reports whether a type was discovered, in any version.
-func (result *Result) Serves(of schema.GroupResource) bool { return result.served[of] }
+func (result *Catalog) Serves(of schema.GroupResource) bool { return result.served[of] }
 
 // hasGroupGap reports whether the whole group is a gap already.
-func (result *Result) hasGroupGap(group string) bool {
+func (result *Catalog) hasGroupGap(group string) bool {
 	return slices.ContainsFunc(result.Gaps, func(g snapshot.Gap) bool {
 		return g.Resource == snapshot.All && (g.Group == group || g.Group == snapshot.All)
 	})
@@ -158,7 +158,7 @@ func unservedGap(ctx context.Context, c *client.Client, o *object.Object) *snaps
 // vanishedGaps records the types in the history and returns gaps for types that were named before
 // and are missing now. A type is proven to be removed, and so not a gap, if its
 // CustomResourceDefinition is gone or no APIService announces its group.
-func vanishedGaps(d *client.TypeHistory, result *Result) []snapshot.Gap {
+func vanishedGaps(d *client.TypeHistory, result *Catalog) []snapshot.Gap {
 	announcing, defines := map[string]bool{}, map[schema.GroupResource]bool{}
 	for _, o := range result.Announced.services.Objects {
 		_, group, _ := strings.Cut(o.Name, ".")

@@ -25,7 +25,7 @@ func TestErrorsOmitCredentialPluginOutput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, err := client.New(&rest.Config{Host: "http://127.0.0.1:1", ExecProvider: &clientcmdapi.ExecConfig{
 				APIVersion: "client.authentication.k8s.io/v1", Command: "echo", Args: []string{says}, InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
-			}}, client.Options{})
+			}}, client.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}

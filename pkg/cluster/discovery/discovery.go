@@ -26,8 +26,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Result holds the discovered types, gaps for groups that failed, and the server's version.
-type Result struct {
+// Catalog holds the discovered types, gaps for groups that failed, and the server's version.
+type Catalog struct {
 	Types  []snapshot.Type  // sorted; shared with snapshots, so never changed
 	Mapper *snapshot.Mapper // of the types
 	Gaps   []snapshot.Gap
@@ -93,7 +93,7 @@ func (e *UnreachableError) Reason() snapshot.ErrorClass {
 // Discover returns all types in all versions. Groups that fail are gaps, and so is what discovery
 // lacks although an APIService or CustomResourceDefinition announces it or an earlier call found
 // it. If nothing is known, the error is an *UnreachableError.
-func Discover(ctx context.Context, c *client.Client) (*Result, error) {
+func Discover(ctx context.Context, c *client.Client) (*Catalog, error) {
 	result, err := discover(ctx, c, true)
 	if err == nil && len(result.Gaps) > 0 && ctx.Err() == nil {
 		result, err = discover(ctx, c, true) // a group that was just removed fails once, as in client-go
@@ -122,7 +122,7 @@ func Types(ctx context.Context, c *client.Client) ([]snapshot.Type, error) {
 	return result.Types, nil
 }
 
-func orUnreachable(ctx context.Context, c *client.Client, result *Result, err error) (*Result, error) {
+func orUnreachable(ctx context.Context, c *client.Client, result *Catalog, err error) (*Catalog, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -134,8 +134,8 @@ func orUnreachable(ctx context.Context, c *client.Client, result *Result, err er
 
 // discover reads /api and /apis. If one of them fails, its groups are gaps. withAnnounced also
 // adds gaps for what is announced but missing.
-func discover(ctx context.Context, c *client.Client, withAnnounced bool) (*Result, error) {
-	result := &Result{versions: map[schema.GroupVersion]bool{}}
+func discover(ctx context.Context, c *client.Client, withAnnounced bool) (*Catalog, error) {
+	result := &Catalog{versions: map[schema.GroupVersion]bool{}}
 	var connected atomic.Bool
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
 	// Alone, so that the other requests share its connection instead of opening their own.

@@ -195,7 +195,7 @@ func TestUnreachableErrorSaysWhetherAServerAnswered(t *testing.T) {
 		"plain HTTP where HTTPS is expected": {strings.Replace(server.URL, "https", "http", 1), " answers, but not as an API server does: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			live, err := client.New(&rest.Config{Host: c.server}, client.Options{})
+			live, err := client.New(&rest.Config{Host: c.server}, client.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -268,7 +268,7 @@ func TestDiscoverySharesOneConnection(t *testing.T) {
 	}
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	c, err := client.New(&rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}, client.Options{Timeout: 10 * time.Second})
+	c, err := client.New(&rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}, client.Config{Timeout: 10 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,7 @@ func readVersions(ctx context.Context, c *client.Client, root string, groups []m
 		resources []apidiscovery.APIResourceDiscovery
 		Err       error
 	}
-	answers, err := client.InParallel(ctx, c.Options.SmallConcurrency, versions, func(gv schema.GroupVersion) (a answer) {
+	answers, err := client.InParallel(ctx, c.Config.SmallConcurrency, versions, func(gv schema.GroupVersion) (a answer) {
 		a.resources, a.Err = readResources(ctx, c, root, gv.String())
 		return a
 	})

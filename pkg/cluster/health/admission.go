@@ -109,13 +109,13 @@ func listPolicies(ctx context.Context, c *client.Client, seen *snapshot.Snapshot
 // Refusals returns what the API server refuses of the writes because of webhooks without a backend and, where a
 // deletion is under way, what it refuses by dry run. Nothing is said of what may not be read. The snapshot has what is
 // known of webhooks if c is nil.
-func Refusals(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, writes []snapshot.Write) []reason.WebhookRefuses {
+func Refusals(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, writes []snapshot.WriteRequest) []reason.WebhookRefuses {
 	a := &admission{client: c, seen: seen, view: snapshot.NewView(seen)}
 	if c == nil {
 		return a.view.Refusals(seen.Webhooks, writes)
 	}
 	a.configurations, _ = webhookConfigurations(ctx, c)
-	tried, accepted := a.ask(ctx, slices.DeleteFunc(slices.Clone(writes), func(w snapshot.Write) bool { return !w.UnderWay }))
+	tried, accepted := a.ask(ctx, slices.DeleteFunc(slices.Clone(writes), func(w snapshot.WriteRequest) bool { return !w.UnderWay }))
 	var plain, conditional []snapshot.AdmissionWebhook
 	for _, w := range withoutBackend(ctx, c, a.configurations) {
 		if len(w.MatchConditions) == 0 {
@@ -125,21 +125,21 @@ func Refusals(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, wr
 		}
 	}
 	known := a.view.Refusals(conditional, writes)
-	writes = slices.DeleteFunc(slices.Clone(writes), func(w snapshot.Write) bool { return accepted[w] })
+	writes = slices.DeleteFunc(slices.Clone(writes), func(w snapshot.WriteRequest) bool { return accepted[w] })
 	known = append(known, a.view.Refusals(plain, writes)...)
 	return reason.JoinRefusals(known, tried.Refused)
 }
 
 // ask asks the API server by dry run whether it accepts writes about objects of the scan. It asks only about what the
 // API server itself serves, as other servers may not know dry runs.
-func (a *admission) ask(ctx context.Context, writes []snapshot.Write) (out reason.Admission, accepted map[snapshot.Write]bool) {
-	accepted = map[snapshot.Write]bool{}
+func (a *admission) ask(ctx context.Context, writes []snapshot.WriteRequest) (out reason.Admission, accepted map[snapshot.WriteRequest]bool) {
+	accepted = map[snapshot.WriteRequest]bool{}
 	objects := map[types.UID]*object.Object{}
 	for _, o := range a.seen.Objects {
 		objects[o.UID] = o
 	}
-	var asked []snapshot.Write
-	known := map[snapshot.Write]int{} // and those alike
+	var asked []snapshot.WriteRequest
+	known := map[snapshot.WriteRequest]int{} // and those alike
 	for _, w := range writes {
 		alike := w
 		alike.Object.Name, alike.Object.UID = "", ""
@@ -150,13 +150,13 @@ func (a *admission) ask(ctx context.Context, writes []snapshot.Write) (out reaso
 		}
 	}
 	brief := *a.client
-	brief.Options.Timeout = askTimeout
+	brief.Config.Timeout = askTimeout
 	writer := write.New(&brief, a.seen, true)
 	failed := func(err error, why snapshot.ErrorClass) bool {
 		failed, ok := errors.AsType[*client.RequestError](err)
 		return ok && failed.Reason == why
 	}
-	answers, _ := client.InParallel(ctx, brief.Options.SmallConcurrency, asked, func(w snapshot.Write) error {
+	answers, _ := client.InParallel(ctx, brief.Config.SmallConcurrency, asked, func(w snapshot.WriteRequest) error {
 		err := send(ctx, writer, objects[w.Object.UID], w)
 		if failed(err, snapshot.Conflict) {
 			if now, unread := writer.Read(ctx, w.Object); unread == nil && now != nil {
@@ -187,7 +187,7 @@ func (a *admission) ask(ctx context.Context, writes []snapshot.Write) (out reaso
 }
 
 // send sends a write about an object in this state.
-func send(ctx context.Context, writer *write.Writer, o *object.Object, w snapshot.Write) (err error) {
+func send(ctx context.Context, writer *write.Writer, o *object.Object, w snapshot.WriteRequest) (err error) {
 	if w.Operation == "DELETE" {
 		_, err = writer.Delete(ctx, o, metav1.DeletePropagationBackground, nil)
 		return err

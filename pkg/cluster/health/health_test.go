@@ -74,7 +74,7 @@ func TestWatchLeader(t *testing.T) {
 					default:
 						apiserver.WriteJSON(w, http.StatusOK, c.then)
 					}
-				}), client.Options{})
+				}), client.Config{})
 				got, err := WatchLeader(t.Context(), cluster)
 				got.Renewed = time.Time{}
 				if err != nil || got != c.want {

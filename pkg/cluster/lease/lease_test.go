@@ -85,7 +85,7 @@ func withLock(t *testing.T, first *Lease, test func(*testing.T, *server, *Lock))
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{lease: first}
-		test(t, s, New(clustertest.ConnectInMemory(t, s, client.Options{}), "ops", "lock", "us"))
+		test(t, s, New(clustertest.ConnectInMemory(t, s, client.Config{}), "ops", "lock", "us"))
 	})
 }
 

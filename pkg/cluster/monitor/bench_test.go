@@ -25,7 +25,7 @@ func BenchmarkAuditAfterOneChange(b *testing.B) {
 			own(items[i], fmt.Sprintf("pod-%06d", i-i%10))
 		}
 	}
-	m, s := start(b, map[string]func(*http.Request) any{pods: clustertest.Reply(clustertest.List(items...))}, monitor.Options{}, client.Options{})
+	m, s := start(b, map[string]func(*http.Request) any{pods: clustertest.Reply(clustertest.List(items...))}, monitor.Settings{}, client.Config{})
 	take(b, m)
 	b.Run("snapshot", func(b *testing.B) {
 		b.ReportAllocs()
@@ -44,7 +44,7 @@ func BenchmarkAuditAfterOneChange(b *testing.B) {
 			name := fmt.Sprint("new-", version)
 			s.RawEvents(pods) <- clustertest.Fields{"type": "ADDED", "object": item(name, "uid-"+name, fmt.Sprint(version))}
 			<-m.Changed()
-			if _, err := audit.Run(collector.NewJudge(graph.New(take(b, m))), audit.Options{}); err != nil {
+			if _, err := audit.Run(collector.NewJudge(graph.New(take(b, m))), audit.Filter{}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -65,7 +65,7 @@ func BenchmarkRoundOverOneObject(b *testing.B) {
 		answers["/apis/example.com/v1/"+name] = clustertest.Reply(clustertest.List())
 	}
 	answers["/apis/example.com/v1"] = clustertest.Reply(clustertest.TypeList("example.com/v1", types...))
-	m, _ := start(b, answers, monitor.Options{}, client.Options{})
+	m, _ := start(b, answers, monitor.Settings{}, client.Config{})
 	round := func() int {
 		part, err := m.SnapshotOfChanges(b.Context(), "uid-dependent")
 		if err != nil {

@@ -32,8 +32,8 @@ const discoveryDelay = time.Second
 // ErrStopped reports that the Monitor was stopped.
 var ErrStopped = errors.New("the monitor was stopped")
 
-// Options configures a Monitor.
-type Options struct {
+// Settings configures a Monitor.
+type Settings struct {
 	Scope             scan.Scope
 	DiscoveryInterval time.Duration    // 0: DefaultDiscoveryInterval
 	Now               func() time.Time // nil: time.Now
@@ -43,7 +43,7 @@ type Options struct {
 type Monitor struct {
 	client  *client.Client      // counts the memory of all objects
 	lists   *semaphore.Weighted // limits the lists in flight
-	options Options
+	options Settings
 	memo    *scan.Memo
 
 	ctx      context.Context // ends with the Monitor; its cause is why
@@ -56,7 +56,7 @@ type Monitor struct {
 	index    *index // nil if the scope has namespaces
 
 	mu           sync.Mutex
-	discovered   *discovery.Result
+	discovered   *discovery.Catalog
 	discoveryErr error // of the last attempt
 	monitors     map[key]*typeMonitor
 }
@@ -86,7 +86,7 @@ func keyOf(q client.Query) key {
 
 // Start discovers the types and starts a monitor for each, until ctx ends. An error is that of
 // discovery.
-func Start(ctx context.Context, c *client.Client, o Options) (*Monitor, error) {
+func Start(ctx context.Context, c *client.Client, o Settings) (*Monitor, error) {
 	if o.DiscoveryInterval <= 0 {
 		o.DiscoveryInterval = DefaultDiscoveryInterval
 	}
@@ -99,7 +99,7 @@ func Start(ctx context.Context, c *client.Client, o Options) (*Monitor, error) {
 	}
 	c = c.WithOwnMemory().ForServer(discovered.Server)
 	m := &Monitor{
-		client: c, lists: semaphore.NewWeighted(int64(c.Options.Concurrency)), options: o, memo: scan.NewMemo(), discovered: discovered, monitors: map[key]*typeMonitor{},
+		client: c, lists: semaphore.NewWeighted(int64(c.Config.Concurrency)), options: o, memo: scan.NewMemo(), discovered: discovered, monitors: map[key]*typeMonitor{},
 		changed: make(chan struct{}, 1), discover: make(chan struct{}, 1), turn: make(chan struct{}, 1),
 	}
 	if o.Scope.Namespaces == nil {
@@ -235,7 +235,7 @@ func (m *Monitor) Stats() Stats {
 }
 
 // queries returns the lists that are monitored from the start.
-func (m *Monitor) queries(d *discovery.Result) []client.Query {
+func (m *Monitor) queries(d *discovery.Catalog) []client.Query {
 	return scan.Queries(d.Types, m.options.Scope.Namespaces)
 }
 
@@ -313,7 +313,7 @@ func (m *Monitor) repeatDiscovery() {
 }
 
 // adopt starts and ends monitors as the types require.
-func (m *Monitor) adopt(discovered *discovery.Result, err error) {
+func (m *Monitor) adopt(discovered *discovery.Catalog, err error) {
 	m.mu.Lock()
 	changed := (err == nil) != (m.discoveryErr == nil)
 	m.discoveryErr = err

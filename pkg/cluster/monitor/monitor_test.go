@@ -26,7 +26,7 @@ import (
 const pods = "/api/v1/pods"
 
 // start returns a Monitor of a server with these answers.
-func start(t testing.TB, answers map[string]func(*http.Request) any, o monitor.Options, limits client.Options) (*monitor.Monitor, clustertest.Server) {
+func start(t testing.TB, answers map[string]func(*http.Request) any, o monitor.Settings, limits client.Config) (*monitor.Monitor, clustertest.Server) {
 	t.Helper()
 	_, s := clustertest.Serve(t, answers)
 	limits.Concurrency, limits.Timeout = 3, 10*time.Second
@@ -75,7 +75,7 @@ func item(name, uid, version string) clustertest.Fields {
 }
 
 func TestEventsChangeTheSnapshot(t *testing.T) {
-	m, s := start(t, map[string]func(*http.Request) any{pods: clustertest.Reply(clustertest.List(clustertest.Item("a")))}, monitor.Options{}, client.Options{})
+	m, s := start(t, map[string]func(*http.Request) any{pods: clustertest.Reply(clustertest.List(clustertest.Item("a")))}, monitor.Settings{}, client.Config{})
 	for _, step := range []struct {
 		kind, name, version, want string
 	}{
@@ -117,7 +117,7 @@ func TestEventThatWasNotAskedForIsAGapUntilTheNextList(t *testing.T) {
 					<-release // so that the gap stays open
 				}
 				return clustertest.List(clustertest.Item("a"))
-			}}, monitor.Options{}, client.Options{})
+			}}, monitor.Settings{}, client.Config{})
 			if got := names(take(t, m)); got != "a@5" {
 				t.Fatalf("at first: %s", got)
 			}
@@ -142,7 +142,7 @@ func TestEventThatWasNotAskedForIsAGapUntilTheNextList(t *testing.T) {
 var expired = clustertest.Fields{"type": "ERROR", "object": clustertest.Status(http.StatusGone, "Expired", "too old", nil)}
 
 func TestExpiredWatchIsNoGap(t *testing.T) {
-	m, s := start(t, map[string]func(*http.Request) any{pods: clustertest.Reply(clustertest.List(clustertest.Item("a")))}, monitor.Options{}, client.Options{})
+	m, s := start(t, map[string]func(*http.Request) any{pods: clustertest.Reply(clustertest.List(clustertest.Item("a")))}, monitor.Settings{}, client.Config{})
 	take(t, m)
 	s.RawEvents(pods) <- expired
 	await(t, "another list", func() bool {
@@ -165,7 +165,7 @@ func TestListThatALookupContradictsIsMadeAgain(t *testing.T) {
 			return clustertest.List(dependent, clustertest.Item("o"))
 		},
 		"/api/v1/namespaces/ns/pods/o": clustertest.Reply(clustertest.Item("o")),
-	}, monitor.Options{}, client.Options{})
+	}, monitor.Settings{}, client.Config{})
 	if got := take(t, m); len(got.Gaps) != 1 || !strings.Contains(got.Gaps[0].Message, "the list lacks") {
 		t.Errorf("gaps %v", got.Gaps)
 	}
@@ -193,7 +193,7 @@ func TestSnapshotDoesNotWaitForATypeThatIsNotServedAnyMore(t *testing.T) {
 	}
 	_, s := clustertest.Serve(t, answers)
 	synctest.Test(t, func(t *testing.T) {
-		m, err := monitor.Start(t.Context(), clustertest.ConnectInMemory(t, s, client.Options{Concurrency: 3, Timeout: time.Hour}), monitor.Options{})
+		m, err := monitor.Start(t.Context(), clustertest.ConnectInMemory(t, s, client.Config{Concurrency: 3, Timeout: time.Hour}), monitor.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestPartHasTheListsAndGapsOfTheWhole(t *testing.T) {
 		"/apis/example.com/v1":         clustertest.Reply(clustertest.TypeList("example.com/v1", clustertest.NamespacedType("widgets", "Widget"), clustertest.NamespacedType("gadgets", "Gadget"))),
 		"/apis/example.com/v1/gadgets": clustertest.Reply(clustertest.List()),
 		"/apis/example.com/v1/widgets": clustertest.Reply(clustertest.Refuse(http.StatusForbidden, "Forbidden")),
-	}, monitor.Options{}, client.Options{})
+	}, monitor.Settings{}, client.Config{})
 	whole, part := takePart(t, m, s, clustertest.Fields{"type": "ADDED", "object": item("b", "uid-b", "11")})
 	diff := cmp.Diff(whole.Listed, part.Listed) + cmp.Diff(whole.Gaps, part.Gaps)
 	if diff != "" || len(part.Gaps) != 1 || names(part.Snapshot) != "b@11" {
@@ -254,7 +254,7 @@ func TestPartLosesAListOnlyIfThatIsNotOlderThanWhatALookupFound(t *testing.T) {
 			m, s := start(t, map[string]func(*http.Request) any{
 				pods:                           clustertest.Reply(clustertest.List(clustertest.Item("a"))),
 				"/api/v1/namespaces/ns/pods/o": clustertest.Reply(item("o", "uid-o", version)),
-			}, monitor.Options{}, client.Options{})
+			}, monitor.Settings{}, client.Config{})
 			dependent := item("b", "uid-b", "11")
 			own(dependent, "o")
 			_, part := takePart(t, m, s, clustertest.Fields{"type": "ADDED", "object": dependent})
@@ -266,7 +266,7 @@ func TestPartLosesAListOnlyIfThatIsNotOlderThanWhatALookupFound(t *testing.T) {
 }
 
 func TestMemoryLimitEndsTheMonitor(t *testing.T) {
-	m, s := start(t, map[string]func(*http.Request) any{}, monitor.Options{}, client.Options{MaxMemory: 64 << 10})
+	m, s := start(t, map[string]func(*http.Request) any{}, monitor.Settings{}, client.Config{MaxMemory: 64 << 10})
 	take(t, m)
 	go func() {
 		for i := range 1000 {
@@ -317,7 +317,7 @@ func TestADayOfChangesLeaksNothing(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s.WatchLifetime = 7 * time.Minute
-		m, err := monitor.Start(t.Context(), clustertest.ConnectInMemory(t, s, client.Options{Concurrency: 3, Timeout: 10 * time.Second}), monitor.Options{})
+		m, err := monitor.Start(t.Context(), clustertest.ConnectInMemory(t, s, client.Config{Concurrency: 3, Timeout: 10 * time.Second}), monitor.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -114,7 +114,7 @@ func review(ctx context.Context, c *client.Client, about []resourceAttributes, d
 			missing = append(missing, a)
 		}
 	}
-	answers, _ := client.InParallel(ctx, c.Options.SmallConcurrency, missing, func(a resourceAttributes) decision {
+	answers, _ := client.InParallel(ctx, c.Config.SmallConcurrency, missing, func(a resourceAttributes) decision {
 		allowed, err := isAllowed(ctx, c, a)
 		return decision{err == nil, allowed, err}
 	})

@@ -72,7 +72,7 @@ func (a *authorizer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (a *authorizer) review(t *testing.T, rights ...object.Right) []Grant {
 	t.Helper()
-	c := clustertest.Connect(t, a, client.Options{Concurrency: 1, SmallConcurrency: 3, Timeout: time.Minute})
+	c := clustertest.Connect(t, a, client.Config{Concurrency: 1, SmallConcurrency: 3, Timeout: time.Minute})
 	nodes := snapshot.Type{Version: "v1", Resource: "nodes", Kind: "Node", Preferred: true}
 	namespaces := snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace", Preferred: true}
 	return ReviewAccess(t.Context(), c, &snapshot.Snapshot{Types: []snapshot.Type{clustertest.Pods, nodes, namespaces}}, rights)

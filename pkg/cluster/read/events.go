@@ -24,7 +24,7 @@ var events = snapshot.Type{Version: "v1", Resource: "events", Kind: "Event", Nam
 // by UID if the kind is unknown. Events about cluster-scoped objects are in namespace default
 // (docs/gc-semantics.md#invalid-namespace-event). The error is a *client.RequestError and does
 // not say whether there are any.
-func Events(ctx context.Context, c *client.Client, of object.Identity) ([]object.Event, error) {
+func Events(ctx context.Context, c *client.Client, of object.Identity) ([]object.ClusterEvent, error) {
 	is := func(field, value string) selector.Selector {
 		return selector.OneTermEqualSelector("involvedObject."+field, value)
 	}
@@ -37,13 +37,13 @@ func Events(ctx context.Context, c *client.Client, of object.Identity) ([]object
 		reason, _ := client.Classify(err)
 		return nil, client.NewRequestError("read the Events about", of, reason, err)
 	}
-	var out []object.Event
+	var out []object.ClusterEvent
 	for i := range found {
 		if found[i].about(of) {
 			out = append(out, found[i].event())
 		}
 	}
-	slices.SortStableFunc(out, func(a, b object.Event) int { return a.Last.Compare(b.Last) })
+	slices.SortStableFunc(out, func(a, b object.ClusterEvent) int { return a.Last.Compare(b.Last) })
 	return out[max(len(out)-maxEvents, 0):], nil
 }
 
@@ -72,7 +72,7 @@ func (e *eventObject) about(of object.Identity) bool {
 	return apiVersion == "" || of.Kind == "" || err == nil && gv.Group == of.GroupVersionKind().Group
 }
 
-func (e *eventObject) event() object.Event {
+func (e *eventObject) event() object.ClusterEvent {
 	last := e.Metadata.CreationTimestamp.Time
 	for _, t := range []time.Time{e.Series.LastObservedTime.Time, e.LastTimestamp.Time, e.EventTime.Time} {
 		if !t.IsZero() {
@@ -80,7 +80,7 @@ func (e *eventObject) event() object.Event {
 			break
 		}
 	}
-	return object.Event{
+	return object.ClusterEvent{
 		Last: last.UTC(), Count: max(e.Series.Count, e.Count, 1), Type: e.Type, Reason: e.Reason,
 		Source:  cmp.Or(e.Source.Component, e.ReportingComponent),
 		Message: e.Message, UID: e.InvolvedObject.UID,

@@ -33,7 +33,7 @@ func meta(name string) clustertest.Fields {
 	return clustertest.Fields{"name": name, "namespace": "ns", "uid": "uid-" + name, "resourceVersion": "5"}
 }
 
-func reasons(found []object.Event) string {
+func reasons(found []object.ClusterEvent) string {
 	var out []string
 	for _, e := range found {
 		out = append(out, e.Reason)
@@ -110,7 +110,7 @@ func TestEventOfASeriesIsAsOldAsItsLatest(t *testing.T) {
 		t.Fatal(err)
 	}
 	found[0].Last = found[0].Last.UTC()
-	want := []object.Event{{Last: found[0].Last, Count: 7, Type: "Warning", Reason: "Failed", Source: "example.com/c", Message: "it did not", UID: "u"}}
+	want := []object.ClusterEvent{{Last: found[0].Last, Count: 7, Type: "Warning", Reason: "Failed", Source: "example.com/c", Message: "it did not", UID: "u"}}
 	if diff := cmp.Diff(want, found); diff != "" || found[0].Last.Minute() != 30 {
 		t.Errorf("%s %v", diff, found[0].Last)
 	}

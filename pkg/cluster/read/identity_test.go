@@ -39,7 +39,7 @@ func TestUID(t *testing.T) {
 				_, _ = w.Write([]byte(c.answer))
 			}))
 			defer server.Close()
-			live, err := client.New(&rest.Config{Host: server.URL}, client.Options{})
+			live, err := client.New(&rest.Config{Host: server.URL}, client.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}

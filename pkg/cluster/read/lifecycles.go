@@ -29,7 +29,7 @@ func MarkLifecycles(ctx context.Context, c *client.Client, s *snapshot.Snapshot,
 			wanted = append(wanted, i)
 		}
 	}
-	_, err := client.InParallel(ctx, c.Options.SmallConcurrency, wanted, func(i int) any {
+	_, err := client.InParallel(ctx, c.Config.SmallConcurrency, wanted, func(i int) any {
 		o := *s.Objects[i]
 		var whole json.RawMessage
 		if q, err := client.QueryOf(view, o.Identity); err == nil && client.GetWhole(ctx, c, q, &whole) == nil {

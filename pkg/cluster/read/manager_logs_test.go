@@ -27,7 +27,7 @@ func TestManagerLogsReadsThePodsThatKubeadmMakes(t *testing.T) {
 		default:
 			t.Errorf("asked for %s", r.URL.RequestURI())
 		}
-	}), client.Options{Timeout: time.Minute})
+	}), client.Config{Timeout: time.Minute})
 	var got []string
 	err := ManagerLogs(t.Context(), c, func(pod string, log io.Reader) error {
 		text, err := io.ReadAll(log)

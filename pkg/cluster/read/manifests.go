@@ -121,7 +121,7 @@ func (m *manifestReader) readByName(ctx context.Context, objects []object.Identi
 		Err error
 	}
 	for batch := range slices.Chunk(objects, maxConcurrentManifests) {
-		answers, err := client.InParallel(ctx, m.client.Options.Concurrency, batch, func(o object.Identity) answer {
+		answers, err := client.InParallel(ctx, m.client.Config.Concurrency, batch, func(o object.Identity) answer {
 			raw, err := m.get(ctx, o)
 			if err == nil {
 				err = m.client.Memory.Take(int64(len(raw)))

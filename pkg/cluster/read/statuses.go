@@ -47,7 +47,7 @@ func MarkStatuses(ctx context.Context, c *client.Client, s *snapshot.Snapshot, s
 		})
 	}
 	view := snapshot.NewView(s)
-	statuses, err := client.InParallel(ctx, c.Options.Concurrency, held[:min(len(held), maxStatuses)], func(o *object.Object) *object.Status {
+	statuses, err := client.InParallel(ctx, c.Config.Concurrency, held[:min(len(held), maxStatuses)], func(o *object.Object) *object.DeletionStatus {
 		return statusOf(ctx, c, view, o, s.Taken)
 	})
 	if err != nil {
@@ -66,7 +66,7 @@ func MarkStatuses(ctx context.Context, c *client.Client, s *snapshot.Snapshot, s
 }
 
 // statusOf returns what an object says, and nil if it cannot be read or is another one now.
-func statusOf(ctx context.Context, c *client.Client, view *snapshot.View, o *object.Object, now time.Time) *object.Status {
+func statusOf(ctx context.Context, c *client.Client, view *snapshot.View, o *object.Object, now time.Time) *object.DeletionStatus {
 	var whole struct {
 		Metadata metav1.ObjectMeta
 		Status   json.RawMessage
@@ -76,7 +76,7 @@ func statusOf(ctx context.Context, c *client.Client, view *snapshot.View, o *obj
 		return nil
 	}
 	recent := now.Add(-activeFor)
-	out := &object.Status{Conditions: object.ConditionsOf(whole.Status), Writers: object.ActiveWriters(whole.Metadata.ManagedFields, slices.MaxFunc([]time.Time{recent, o.Created}, time.Time.Compare))}
+	out := &object.DeletionStatus{Conditions: object.ConditionsOf(whole.Status), Writers: object.ActiveWriters(whole.Metadata.ManagedFields, slices.MaxFunc([]time.Time{recent, o.Created}, time.Time.Compare))}
 	events, _ := Events(ctx, c, o.Identity) // there are none if they cannot be read
 	for _, e := range events {
 		if e.UID != "" && e.UID != string(o.UID) {

@@ -23,9 +23,9 @@ type Cells struct{ Ready, Status, Age string }
 // not render are left out. The error is the context's.
 func Tables(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, objects []*object.Object) (map[types.UID]Cells, error) {
 	requests := tableRequests(seen, objects)
-	limit := c.Options.SmallConcurrency
+	limit := c.Config.SmallConcurrency
 	if slices.ContainsFunc(requests, func(r tableRequest) bool { return r.query.Name == "" }) {
-		limit = c.Options.Concurrency // a list of tables is large and held as a whole
+		limit = c.Config.Concurrency // a list of tables is large and held as a whole
 	}
 	answers, err := client.InParallel(ctx, limit, requests, func(r tableRequest) map[types.UID]Cells {
 		return renderTable(ctx, c, r)
@@ -80,7 +80,7 @@ func renderTable(ctx context.Context, c *client.Client, r tableRequest) map[type
 	out := map[types.UID]Cells{}
 	options := metav1.ListOptions{ResourceVersion: r.version}
 	if r.query.Name == "" {
-		options.Limit = c.Options.ChunkSize
+		options.Limit = c.Config.ChunkSize
 	}
 	for list := (client.Pages{}); ; options.Continue = list.Continue {
 		raw, err := c.Fetch(ctx, r.query, client.AcceptTable, options)

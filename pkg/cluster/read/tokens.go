@@ -30,7 +30,7 @@ func MarkTokens(ctx context.Context, c *client.Client, s *snapshot.Snapshot, nam
 		gap := snapshot.Gap{Resource: "secrets", Namespace: namespace, Reason: snapshot.NotInFile, Message: "the file does not name the types of Secrets"}
 		unread := slices.ContainsFunc(s.Objects, func(o *object.Object) bool { return isSecret(o) && o.Namespace == namespace && o.Lifecycle == nil })
 		if c != nil {
-			err := client.EachWhole(ctx, c, tokens, metav1.ListOptions{FieldSelector: "type=kubernetes.io/service-account-token", Limit: c.Options.ChunkSize},
+			err := client.EachWhole(ctx, c, tokens, metav1.ListOptions{FieldSelector: "type=kubernetes.io/service-account-token", Limit: c.Config.ChunkSize},
 				func(secret metav1.PartialObjectMetadata) bool {
 					found[secret.UID] = object.AccountOfToken(namespace, secret.Annotations)
 					return true

@@ -62,7 +62,7 @@ func MarkVolumes(ctx context.Context, c *client.Client, s *snapshot.Snapshot, na
 			}
 		}
 	}
-	found, err := client.InParallel(ctx, c.Options.Concurrency, queries, func(q client.Query) map[types.UID]volumeFacts {
+	found, err := client.InParallel(ctx, c.Config.Concurrency, queries, func(q client.Query) map[types.UID]volumeFacts {
 		facts, err := readVolumeFacts(ctx, c, q)
 		unseen := func(uid types.UID) bool { return !known[uid] && len(facts[uid].claims) > 0 }
 		if err != nil || q.Type.Resource == "pods" && slices.ContainsFunc(slices.Collect(maps.Keys(facts)), unseen) {
@@ -102,7 +102,7 @@ func readVolumeFacts(ctx context.Context, c *client.Client, in client.Query) (ma
 		Spec, Status json.RawMessage
 	}
 	out := map[types.UID]volumeFacts{}
-	err := client.EachWhole(ctx, c, in, metav1.ListOptions{Limit: c.Options.ChunkSize}, func(o whole) bool {
+	err := client.EachWhole(ctx, c, in, metav1.ListOptions{Limit: c.Config.ChunkSize}, func(o whole) bool {
 		i := object.Identity{APIVersion: in.Type.APIVersion(), Kind: in.Type.Kind, Name: o.Metadata.Name}
 		claims, storage := object.StorageOf(i, o.Spec, o.Status)
 		out[types.UID(o.Metadata.UID)] = volumeFacts{claims, storage}

@@ -22,7 +22,7 @@ func TestReadVolumeFactsFailsOnRepeatedPage(t *testing.T) {
 	c := clustertest.Connect(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":"again"},"items":[{"metadata":{"namespace":"shop","name":"a","uid":"u","resourceVersion":"5"}}]}`)
-	}), client.Options{Timeout: time.Minute})
+	}), client.Config{Timeout: time.Minute})
 	if _, err := readVolumeFacts(context.Background(), c, client.Query{Type: clustertest.Pods, Namespace: "shop"}); !errors.Is(err, client.ErrEndlessPages) {
 		t.Errorf("got %v", err)
 	}

@@ -65,8 +65,8 @@ func TestMemoKeepsALookupUntilItMayBeWrong(t *testing.T) {
 			served := []snapshot.Type{{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true, Preferred: true, Verbs: []string{"list"}}}
 			newScanner := func(has *object.Object) *scanner {
 				sc := &scanner{
-					lists: fixedLists{has}, memo: memo, now: func() time.Time { return now }, reader: &ObjectReader{client: &client.Client{Options: client.Options{SmallConcurrency: 1}}},
-					discovery: &discovery.Result{Types: served, Mapper: snapshot.NewMapper(served)},
+					lists: fixedLists{has}, memo: memo, now: func() time.Time { return now }, reader: &ObjectReader{client: &client.Client{Config: client.Config{SmallConcurrency: 1}}},
+					discovery: &discovery.Catalog{Types: served, Mapper: snapshot.NewMapper(served)},
 				}
 				if test.listed {
 					sc.listed = []snapshot.Listing{{Resource: "pods"}}

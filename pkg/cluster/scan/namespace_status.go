@@ -27,7 +27,7 @@ func (sc *scanner) readNamespaceStatuses(ctx context.Context) error {
 // readWhole requests objects of a type whole and returns what parse makes of each, nil if it cannot be
 // read or was replaced. The error is the context's.
 func readWhole[T any](ctx context.Context, sc *scanner, t snapshot.Type, objects []**object.Object, parse func(spec, status json.RawMessage) *T) ([]*T, error) {
-	return client.InParallel(ctx, sc.client.Options.SmallConcurrency, objects, func(o **object.Object) *T {
+	return client.InParallel(ctx, sc.client.Config.SmallConcurrency, objects, func(o **object.Object) *T {
 		return remember(sc, stateOf(*o), func() (*T, bool) {
 			var whole struct {
 				Metadata     struct{ UID types.UID }

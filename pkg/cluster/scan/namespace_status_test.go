@@ -42,15 +42,15 @@ func TestScanReadsStatusOfTerminatingNamespacesOnly(t *testing.T) {
 		"/api/v1/namespaces/replaced":  clustertest.Reply(space("replaced", "7", "", fails)),
 		"/api/v1/namespaces/malformed": clustertest.Reply(space("malformed", "5", deleted, clustertest.Fields{"conditions": "none"})),
 	})
-	c.Options.ChunkSize = 0
+	c.Config.ChunkSize = 0
 	s := take(t, c)
 	got := map[string]*object.NamespaceStatus{}
 	for _, o := range s.Objects {
 		got[o.Name] = o.NamespaceStatus
 	}
 	want := map[string]*object.NamespaceStatus{
-		"stuck":     {Conditions: []object.Condition{{Type: object.ContentFailure, True: true, Message: "denied"}}},
-		"silent":    {Conditions: []object.Condition{}},
+		"stuck":     {Conditions: []object.NamespaceCondition{{Type: object.ContentFailure, True: true, Message: "denied"}}},
+		"silent":    {Conditions: []object.NamespaceCondition{}},
 		"forbidden": nil, "replaced": nil, "malformed": nil, "alive": nil,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -96,7 +96,7 @@ func (r *ObjectReader) lookup(ctx context.Context, view *snapshot.View, at snaps
 // replaced and its dependents are garbage, and one damaged answer must not be enough for that. known
 // returns the object with a UID, or nil.
 func (r *ObjectReader) LookupAll(ctx context.Context, view *snapshot.View, at []snapshot.Coordinates, objects []*object.Object, known func(types.UID) *object.Object) ([]snapshot.Lookup, error) {
-	answers, err := client.InParallel(ctx, r.client.Options.SmallConcurrency, at, func(c snapshot.Coordinates) snapshot.Lookup { return r.lookup(ctx, view, c) })
+	answers, err := client.InParallel(ctx, r.client.Config.SmallConcurrency, at, func(c snapshot.Coordinates) snapshot.Lookup { return r.lookup(ctx, view, c) })
 	unexpected := map[types.UID]bool{}
 	for _, a := range answers {
 		if a.Object == nil {
@@ -116,7 +116,7 @@ func (r *ObjectReader) LookupAll(ctx context.Context, view *snapshot.View, at []
 			}
 		}
 	}
-	return client.InParallel(ctx, r.client.Options.SmallConcurrency, answers, func(a snapshot.Lookup) snapshot.Lookup {
+	return client.InParallel(ctx, r.client.Config.SmallConcurrency, answers, func(a snapshot.Lookup) snapshot.Lookup {
 		if a.Object == nil || !unexpected[a.Object.UID] {
 			return a
 		}

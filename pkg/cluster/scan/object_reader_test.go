@@ -28,7 +28,7 @@ func TestReplacedOwnerNeedsTwoAnswers(t *testing.T) {
 	for name, test := range map[string]struct {
 		pods, widgets []clustertest.Fields
 		answers       []clustertest.Fields // the last one repeats
-		want          snapshot.LookupOutcome
+		want          snapshot.LookupResult
 		uid           types.UID
 		asked         int
 	}{

@@ -57,7 +57,7 @@ func (sc *scanner) readNodes(ctx context.Context, names []string) (map[string]*o
 			states[o.Name] = stateOf(o)
 		}
 	}
-	nodes, err := client.InParallel(ctx, sc.client.Options.SmallConcurrency, names, func(name string) *object.PodNode {
+	nodes, err := client.InParallel(ctx, sc.client.Config.SmallConcurrency, names, func(name string) *object.PodNode {
 		at, listed := states[name]
 		if !listed {
 			at = objectState{unlisted: name}

@@ -61,7 +61,7 @@ func serveLostPods(t *testing.T, more map[string]func(*http.Request) any, pods .
 		answers[path] = a
 	}
 	c, f := clustertest.Serve(t, answers)
-	c.Options.ChunkSize = 0
+	c.Config.ChunkSize = 0
 	return c, f
 }
 

@@ -74,7 +74,7 @@ type scanner struct {
 	lists     Lists // live; nil: the client makes them
 	memo      *Memo
 	scope     Scope
-	discovery *discovery.Result
+	discovery *discovery.Catalog
 	now       func() time.Time
 
 	objects  snapshot.Deduper
@@ -90,7 +90,7 @@ type scanner struct {
 // Cluster scans. discovered is the result of an earlier discovery; if it is nil, Cluster discovers the types first. If a
 // type vanishes between discovery and scan, such as that of a deleted CustomResourceDefinition, it
 // repeats both once. Errors are those of discovery and Run.
-func Cluster(ctx context.Context, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
+func Cluster(ctx context.Context, c *client.Client, discovered *discovery.Catalog, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
 	if discovered == nil {
 		var err error
 		if discovered, err = discovery.Discover(ctx, c); err != nil {
@@ -124,7 +124,7 @@ func hasVanished(g snapshot.Gap) bool {
 // Run lists every monitored type in scope and looks up the owners that no list showed. What
 // cannot be read becomes a gap; if nothing can be read, the error is a *NothingReadableError. now
 // is called at the end of the scan, and when the Pods past their grace period are selected.
-func Run(ctx context.Context, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
+func Run(ctx context.Context, c *client.Client, discovered *discovery.Catalog, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
 	return newScan(c, discovered, scope, now).run(ctx)
 }
 
@@ -148,7 +148,7 @@ type Live struct {
 
 // RunLive is Run on lists that are kept up to date, instead of new ones. Snapshot.Listed describes the
 // whole copy, even if the snapshot has only a part of the objects.
-func RunLive(ctx context.Context, live Live, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
+func RunLive(ctx context.Context, live Live, c *client.Client, discovered *discovery.Catalog, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
 	sc := newScan(c, discovered, scope, now)
 	sc.lists, sc.memo = live.Lists, live.Memo
 	if !live.Part {
@@ -215,7 +215,7 @@ func Contents(ctx context.Context, c *client.Client, of object.Identity) (*snaps
 }
 
 // newScan returns a scanner that counts memory separately.
-func newScan(c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) *scanner {
+func newScan(c *client.Client, discovered *discovery.Catalog, scope Scope, now func() time.Time) *scanner {
 	c = c.WithOwnMemory().ForServer(discovered.Server)
 	return &scanner{
 		client: c, scope: scope, discovery: discovered, now: now, gaps: slices.Concat(discovered.Gaps, c.Gaps()),

@@ -115,7 +115,7 @@ func TestScanStopsAtMemoryLimit(t *testing.T) {
 		p["metadata"] = clustertest.Fields{"resourceVersion": "10", "continue": fmt.Sprint("more", n)}
 		return p
 	}})
-	c.Options.MaxMemory = 20 << 20
+	c.Config.MaxMemory = 20 << 20
 	discovered, err := discovery.Discover(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestSmallRequestsAreConcurrent(t *testing.T) {
 				"/apis/example.com/v1" + test.root + "/widgets":     answer,
 				"/apis/old.example.com/v1" + test.root + "/widgets": answer,
 			})
-			c.Options.Concurrency, c.Options.SmallConcurrency = 1, 3
+			c.Config.Concurrency, c.Config.SmallConcurrency = 1, 3
 			discovered, err := discovery.Discover(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)

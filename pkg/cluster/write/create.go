@@ -119,7 +119,7 @@ func (c *Creator) readOwn(ctx context.Context, at object.Identity) (*object.Obje
 // Made returns the UIDs of the objects that this Creator has created. Use it after a run was cut
 // off before it could record them. An object that cannot be read counts as foreign.
 func (c *Creator) Made(ctx context.Context, at []object.Identity) (map[object.Identity]types.UID, error) {
-	answers, err := client.InParallel(ctx, c.client.Options.Concurrency, at, func(i object.Identity) *object.Object {
+	answers, err := client.InParallel(ctx, c.client.Config.Concurrency, at, func(i object.Identity) *object.Object {
 		o, _ := c.readOwn(ctx, i)
 		return o
 	})

@@ -40,7 +40,7 @@ func New(c *client.Client, seen *snapshot.Snapshot, dryRun bool) *Writer {
 // NewWithMapper is like New for a scan with the types of the Mapper.
 func NewWithMapper(c *client.Client, seen *snapshot.Snapshot, m *snapshot.Mapper, dryRun bool) *Writer {
 	silent := *c
-	silent.Options.Progress = nil // progress is that of the first scan only
+	silent.Config.Progress = nil // progress is that of the first scan only
 	// Ignore what the scan found: it is read again.
 	known := *seen
 	known.Lookups, known.Objects = nil, nil

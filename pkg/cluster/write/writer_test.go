@@ -252,7 +252,7 @@ func TestDeleteAfterLostAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, s := stage(t, false, map[string][]http.HandlerFunc{"DELETE " + onePod: test.deletes, "GET " + onePod: {test.now}})
-			w.client.Options.Timeout = time.Second
+			w.client.Config.Timeout = time.Second
 			o := podX()
 			o.Finalizers = nil
 			left, err := w.Delete(t.Context(), o, metav1.DeletePropagationBackground, nil)

@@ -151,9 +151,9 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 }
 
 // options returns the options of audit.Run.
-func (f *auditFlags) options() (audit.Options, error) {
+func (f *auditFlags) options() (audit.Filter, error) {
 	selector, err := cli.ParseSelector(f.selector)
-	o := audit.Options{Rules: slices.Clone(f.rules), StuckAfter: f.stuckAfter, Namespace: f.scan.Config.Namespace(), Selector: selector}
+	o := audit.Filter{Rules: slices.Clone(f.rules), StuckAfter: f.stuckAfter, Namespace: f.scan.Config.Namespace(), Selector: selector}
 	for _, group := range []struct {
 		on  bool
 		ids []string
@@ -183,7 +183,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 }
 
 // answer audits the clusters once.
-func (f *auditFlags) answer(ctx context.Context, options audit.Options) error {
+func (f *auditFlags) answer(ctx context.Context, options audit.Filter) error {
 	known, err := f.readBaseline()
 	if err != nil {
 		return err
@@ -310,7 +310,7 @@ func (f *auditFlags) checkSettle() error {
 }
 
 // auditContext scans and audits one cluster, or a file.
-func (f *auditFlags) auditContext(ctx context.Context, v cli.ContextScan, options audit.Options) (audit.Cluster, error) {
+func (f *auditFlags) auditContext(ctx context.Context, v cli.ContextScan, options audit.Filter) (audit.Cluster, error) {
 	begun := v.Scan.Now()
 	seen, live, err := v.Scan.Scan(ctx, v.Scan.Everything(scan.Scope{Labels: options.Selector != nil}))
 	if err != nil {
@@ -332,7 +332,7 @@ func (f *auditFlags) auditContext(ctx context.Context, v cli.ContextScan, option
 }
 
 // audit audits one scan.
-func (f *auditFlags) audit(seen *snapshot.Snapshot, options audit.Options) (out audit.Cluster, judge *collector.Judge, err error) {
+func (f *auditFlags) audit(seen *snapshot.Snapshot, options audit.Filter) (out audit.Cluster, judge *collector.Judge, err error) {
 	out = audit.Cluster{Answered: true, Server: seen.Server, Types: seen.MonitoredTypes(), Taken: seen.Taken}
 	if seen, err = f.withoutVersions(seen); err != nil {
 		return out, nil, err

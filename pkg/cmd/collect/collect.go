@@ -134,7 +134,7 @@ func (c *collectCommand) planRemaining(ctx context.Context, _ *plan.Plan, after 
 // flagged returns a filter for the objects that the rules of --rule flag.
 func (c *collectCommand) flagged(j *collector.Judge) (func(graph.Node) bool, error) {
 	// For a pass, no deletion is too recent, not even one that is in the future by our clock.
-	report, err := audit.Run(j, audit.Options{Rules: c.rules, Namespace: c.options.Scan.Config.Namespace(), StuckAfter: math.MinInt64})
+	report, err := audit.Run(j, audit.Filter{Rules: c.rules, Namespace: c.options.Scan.Config.Namespace(), StuckAfter: math.MinInt64})
 	if err != nil {
 		return nil, err
 	}

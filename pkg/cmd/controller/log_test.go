@@ -40,7 +40,7 @@ func lines(text string) []string {
 
 var (
 	orphan = &plan.Step{
-		Action: plan.ActionDelete, Object: plan.Object{Identity: object.Identity{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "token", UID: "1"}},
+		Action: plan.ActionDelete, Object: plan.ObjectState{Identity: object.Identity{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "token", UID: "1"}},
 		Reason: reason.OwnersLost{Owners: []reason.Owner{{APIVersion: "apps/v1", Kind: "Deployment", Name: "old", UID: "2", Found: reason.Found{State: reason.StateMissing}}}},
 	}
 	done    = event.Event{Event: event.Ended, Status: event.Done}

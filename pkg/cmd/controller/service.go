@@ -144,7 +144,7 @@ func (s *service) collect(ctx context.Context, live *client.Client) error {
 	if len(live.Crowded) > 0 {
 		defer time.AfterFunc(crowdedInterval, func() { cancel(errReadAgain) }).Stop()
 	}
-	m, err := monitor.Start(running, live, monitor.Options{Scope: s.command.options.Scan.Everything(scan.Scope{Running: true}), Now: s.command.options.Scan.Now})
+	m, err := monitor.Start(running, live, monitor.Settings{Scope: s.command.options.Scan.Everything(scan.Scope{Running: true}), Now: s.command.options.Scan.Now})
 	if err != nil {
 		return err
 	}
@@ -195,9 +195,9 @@ func (s *service) refuseBesideOwn(ctx context.Context) error {
 	return nil
 }
 
-func (s *service) options(m *monitor.Monitor, live *client.Client) controller.Options {
+func (s *service) options(m *monitor.Monitor, live *client.Client) controller.Setup {
 	c := s.command
-	o := controller.Options{
+	o := controller.Setup{
 		Client: live, Monitor: m, Accepted: c.options.AcceptedGaps, MaxDeletes: c.options.MaxDeletes,
 		Execute: c.options.ExecuteOptions(), Within: func(g *graph.Graph) func(graph.Node) bool { return c.options.Scan.InScope(g) },
 		OnStep: func(step *plan.Step, e event.Event) {
@@ -252,7 +252,7 @@ func (s *service) prune() {
 }
 
 // openBackup opens the backup of a round. At most once a minute, it first removes old backups.
-func (s *service) openBackup(ctx context.Context, seen *snapshot.Snapshot, p *plan.Plan) (controller.Backup, error) {
+func (s *service) openBackup(ctx context.Context, seen *snapshot.Snapshot, p *plan.Plan) (controller.RoundBackup, error) {
 	o := s.command.options
 	s.prune()
 	if s.clusterUID == "" {

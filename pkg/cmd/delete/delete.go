@@ -171,9 +171,9 @@ func (c *deleteCommand) plan(ctx context.Context, seen cli.Scanned, accepted sna
 	if err != nil {
 		return nil, err
 	}
-	deletes := make([]simulate.Deletion, len(targets))
+	deletes := make([]simulate.DeleteRequest, len(targets))
 	for i, n := range targets {
-		deletes[i] = simulate.Deletion{Node: n, Policy: c.policy(), GraceSeconds: c.grace.requested()}
+		deletes[i] = simulate.DeleteRequest{Node: n, Policy: c.policy(), GraceSeconds: c.grace.requested()}
 	}
 	p := plan.New(seen.Judge, plan.DeleteOptions(c.predictor().Accepting(accepted), deletes...))
 	return p, c.addManagers(ctx, seen, p)

@@ -33,7 +33,7 @@ func (c *deleteCommand) addManagers(ctx context.Context, seen cli.Scanned, p *pl
 	g, steps, limit := seen.Graph(), requestedSteps(p), 1
 	steps = steps[:min(len(steps), maxMarked)]
 	if seen.Cluster != nil {
-		limit = seen.Cluster.Options.SmallConcurrency
+		limit = seen.Cluster.Config.SmallConcurrency
 	}
 	marks, err := client.InParallel(ctx, limit, steps, func(s *plan.Step) read.Marks {
 		o := g.Object(g.Find(s.Object.UID))

@@ -99,7 +99,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 		return err
 	}
 	g := graph.New(seen)
-	report, err := audit.Run(collector.NewJudge(g), audit.Options{Namespace: c.scan.Config.Namespace(), StuckAfter: c.stuckAfter})
+	report, err := audit.Run(collector.NewJudge(g), audit.Filter{Namespace: c.scan.Config.Namespace(), StuckAfter: c.stuckAfter})
 	if err != nil {
 		return err
 	}

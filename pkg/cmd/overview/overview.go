@@ -145,7 +145,7 @@ func (c *overviewCommand) ask(ctx context.Context, s *cli.ScanOptions) (*overvie
 	if err != nil {
 		return nil, err
 	}
-	options := audit.Options{Namespace: s.Config.Namespace(), StuckAfter: terminating.DefaultStuckAfter}
+	options := audit.Filter{Namespace: s.Config.Namespace(), StuckAfter: terminating.DefaultStuckAfter}
 	judge := collector.NewJudge(graph.New(seen))
 	found, err := audit.RunWithDeletions(judge, options)
 	if err != nil {

@@ -32,7 +32,7 @@ func (c *repairCommand) choiceNotes(seen cli.Scanned, p *plan.Plan) ([]string, e
 	}
 	choices := choices()
 	rules := slices.Sorted(maps.Keys(choices))
-	found, err := audit.Run(seen.Judge, audit.Options{Rules: rules})
+	found, err := audit.Run(seen.Judge, audit.Filter{Rules: rules})
 	if err != nil {
 		return nil, err
 	}

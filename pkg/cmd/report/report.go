@@ -78,7 +78,7 @@ func (f *reportFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	options := audit.Options{StuckAfter: f.stuckAfter, Namespace: f.scan.Config.Namespace(), Selector: selector}
+	options := audit.Filter{StuckAfter: f.stuckAfter, Namespace: f.scan.Config.Namespace(), Selector: selector}
 	seen, live, err := f.scan.Scan(ctx, f.scan.Everything(scan.Scope{Labels: options.Selector != nil, Running: true}))
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (f *reportFlags) run(ctx context.Context) error {
 func (f *reportFlags) page(j *collector.Judge, found *audit.Report) html.Page {
 	p := html.Page{
 		Judge: j, Report: found, Pass: plan.New(j, plan.CollectOptions(nil)), Version: cli.Release(), Suggest: f.scan.Suggest,
-		Source: html.Source{Namespace: f.scan.Config.Namespace(), Selector: f.selector, Flags: f.scan.ReadingFlags(), File: f.scan.FileName()},
+		Source: html.Origin{Namespace: f.scan.Config.Namespace(), Selector: f.selector, Flags: f.scan.ReadingFlags(), File: f.scan.FileName()},
 		Hints:  strings.Join(auditreport.Hints(found, f.scan.NextCommands(f.selector)), "    "),
 	}
 	if f.plan {

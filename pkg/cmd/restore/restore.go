@@ -24,7 +24,7 @@ type restoreCommand struct {
 	toAnotherCluster bool
 
 	wanted      []cli.Target // empty for everything
-	input       restore.Backup
+	input       restore.SavedRun
 	how         restore.Options
 	restoration *restore.Restoration // of the latest scan before the run
 	header      backup.Header

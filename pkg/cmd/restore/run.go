@@ -63,7 +63,7 @@ func (c *restoreCommand) planRemaining(_ context.Context, _ *plan.Plan, after cl
 }
 
 // recreate creates the objects of the planned restoration, and records each.
-func (c *restoreCommand) recreate(ctx context.Context, now cli.Planned, o execute.Options) *execute.Report {
+func (c *restoreCommand) recreate(ctx context.Context, now cli.Planned, o execute.Tuning) *execute.RunResult {
 	future := *now.Snapshot
 	future.Types = slices.Concat(now.Snapshot.Types, c.restoration.Types)
 	o.Record = c.recordResult
@@ -104,14 +104,14 @@ func (c *restoreCommand) warnOfExact() {
 }
 
 // readBackup returns what a restoration is planned from, and warns of what is missing.
-func readBackup(saved *backup.Backup, warnings io.Writer) restore.Backup {
+func readBackup(saved *backup.Backup, warnings io.Writer) restore.SavedRun {
 	if saved.Header.Mode == backup.FromLog {
 		fmt.Fprintln(warnings, "warning: the backup is from an audit log: objects are as its last event shows them, which may be older than the deletion, and are as trustworthy as whoever can write to the log")
 	}
 	if saved.Truncated != "" {
 		fmt.Fprintf(warnings, "warning: the backup is truncated at %s: a run or restore was interrupted there, and what follows is not used\n", saved.Truncated)
 	}
-	in := restore.Backup{
+	in := restore.SavedRun{
 		Mode: plan.Mode(saved.Header.Mode), Saved: saved.Entries, Steps: saved.Steps, Results: saved.Results, Manifest: saved.Manifest,
 		Recreated: map[types.UID]types.UID{},
 	}

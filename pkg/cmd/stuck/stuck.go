@@ -86,7 +86,7 @@ func (c *stuckCommand) run(ctx context.Context, args []string) error {
 	if err := cmp.Or(c.scan.Validate(), err, c.watch.Complete("contexts"), c.output.Complete(&c.scan.Streams)); err != nil {
 		return err
 	}
-	options := audit.Options{Namespace: c.scan.Config.Namespace(), Selector: selector}
+	options := audit.Filter{Namespace: c.scan.Config.Namespace(), Selector: selector}
 	scope := c.scan.Everything(scan.Scope{Labels: selector != nil})
 	if c.watch.On {
 		return c.watch.Run(ctx, "stuck", func(ctx context.Context) error { return c.answer(ctx, scope, options) })
@@ -95,7 +95,7 @@ func (c *stuckCommand) run(ctx context.Context, args []string) error {
 }
 
 // answer lists once what is being deleted.
-func (c *stuckCommand) answer(ctx context.Context, scope scan.Scope, options audit.Options) error {
+func (c *stuckCommand) answer(ctx context.Context, scope scan.Scope, options audit.Filter) error {
 	scans, err := c.contexts.Scans()
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (c *stuckCommand) answer(ctx context.Context, scope scan.Scope, options aud
 }
 
 // list returns what is being deleted in a scan.
-func list(seen *snapshot.Snapshot, o audit.Options) audit.Cluster {
+func list(seen *snapshot.Snapshot, o audit.Filter) audit.Cluster {
 	return audit.Cluster{
 		Answered: true, Server: seen.Server, Types: seen.MonitoredTypes(), Taken: seen.Taken,
 		Report: audit.NewReport(seen), Terminating: audit.Terminating(collector.NewJudge(graph.New(seen)), o),

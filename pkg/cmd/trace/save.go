@@ -39,7 +39,7 @@ func (c *traceCommand) checkSave() error {
 			return cli.Usagef("--save-backup reads the audit log twice: save it to a file first")
 		}
 	}
-	return cli.UsageIf(c.query == (trace.Query{}), "--save-backup needs the object whose cascade to save, or its --uid")
+	return cli.UsageIf(c.query == (trace.Question{}), "--save-backup needs the object whose cascade to save, or its --uid")
 }
 
 // save writes the objects of a cascade that an audit log has whole to a backup, and says how to restore it.

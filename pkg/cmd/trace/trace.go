@@ -27,7 +27,7 @@ type traceCommand struct {
 	auditLogs, controllerLogs []string
 	year                      int
 	before                    string
-	query                     trace.Query
+	query                     trace.Question
 	output                    *cli.OutputFlags
 	saveBackup                string // the new folder; empty for none
 }
@@ -124,7 +124,7 @@ func (c *traceCommand) complete(args []string) error {
 		cli.UsageIf(len(targets) > 0 && c.query.UID != "", "a target by name cannot be combined with --uid"),
 		cli.WithCommandHint(cli.UsageIf(len(targets) > 0 && c.query.Name == "", "%s is a type: trace shows the deletion of one object, given as TYPE/NAME", cli.Quote(c.query.Type)),
 			"to list all deletions", "trace", "--audit-log", "FILE"),
-		cli.UsageIf(c.query == (trace.Query{}) && c.scan.Config.Namespace() != "", "-n needs TYPE/NAME: without an object, trace lists the deletions of all namespaces"),
+		cli.UsageIf(c.query == (trace.Question{}) && c.scan.Config.Namespace() != "", "-n needs TYPE/NAME: without an object, trace lists the deletions of all namespaces"),
 		cli.WithHint(cli.UsageIf(c.live() && c.query.Name == "", "no log given: use --audit-log, --controller-log or both"), whereLogs),
 		cli.UsageIf(stdin > 1, "standard input can be only one of the files"),
 		c.checkSave(),
@@ -159,7 +159,7 @@ func (c *traceCommand) run(ctx context.Context, args []string) error {
 	switch {
 	case err != nil:
 		return err
-	case c.query != (trace.Query{}) && selected.Target == nil:
+	case c.query != (trace.Question{}) && selected.Target == nil:
 		return c.writeNone(report, selected)
 	}
 	if err := c.write(selected); err != nil {
@@ -173,9 +173,9 @@ func (c *traceCommand) run(ctx context.Context, args []string) error {
 
 // selected returns the report about the object of the command line, and all of it without one. A name without a
 // namespace has to be clear.
-func (c *traceCommand) selected(r *trace.Report) (*trace.Report, error) {
+func (c *traceCommand) selected(r *trace.DeletionReport) (*trace.DeletionReport, error) {
 	q := c.query
-	if q == (trace.Query{}) {
+	if q == (trace.Question{}) {
 		return r, nil
 	}
 	if in := r.Namespaces(q); q.Namespace == "" && q.UID == "" && len(in) > 0 {
@@ -188,7 +188,7 @@ func (c *traceCommand) selected(r *trace.Report) (*trace.Report, error) {
 }
 
 // deletions returns all deletions of a report.
-func deletions(r *trace.Report) iter.Seq[*trace.Deletion] {
+func deletions(r *trace.DeletionReport) iter.Seq[*trace.Deletion] {
 	return func(yield func(*trace.Deletion) bool) {
 		for i := range r.Cascades {
 			for k := range r.Cascades[i].Deletions {
@@ -215,7 +215,7 @@ func (c *traceCommand) readBefore(ctx context.Context) (*snapshot.Snapshot, erro
 }
 
 // write writes a report in the format of -o.
-func (c *traceCommand) write(r *trace.Report) error {
+func (c *traceCommand) write(r *trace.DeletionReport) error {
 	if !c.output.Structured() {
 		return c.view().Write(c.scan.Text(), r)
 	}
@@ -226,8 +226,8 @@ func (c *traceCommand) write(r *trace.Report) error {
 	return c.output.Write("TraceReport", r, named...)
 }
 
-func (c *traceCommand) view() traceview.View {
-	v := traceview.View{Palette: c.scan.Palette(), Wide: c.output.Format == "wide", Suggest: c.scan.Suggest, Files: c.fileWords()}
+func (c *traceCommand) view() traceview.ReportView {
+	v := traceview.ReportView{Palette: c.scan.Palette(), Wide: c.output.Format == "wide", Suggest: c.scan.Suggest, Files: c.fileWords()}
 	if c.saveBackup == "" {
 		target := []string{c.query.Type + "/" + c.query.Name, "-n", c.query.Namespace}
 		if c.query.UID != "" {
@@ -253,7 +253,7 @@ func (c *traceCommand) fileWords() (words []string) {
 }
 
 // writeNone writes that no deletion of the object is known, what else is, and returns the exit code.
-func (c *traceCommand) writeNone(all, of *trace.Report) error {
+func (c *traceCommand) writeNone(all, of *trace.DeletionReport) error {
 	if c.output.Structured() {
 		if err := c.write(of); err != nil {
 			return err

@@ -186,7 +186,7 @@ func (c *treeCommand) write(ctx context.Context, family tree.Family, isolated in
 
 func (c *treeCommand) printRows(family tree.Family, isolated int, cells map[types.UID]tree.Cells) error {
 	rows := tree.Layout(c.graph, c.judge, family, c.graph.Snapshot().Taken)
-	view := tree.View{Graph: c.graph, Judge: c.judge, Cells: cells, Palette: c.scan.Palette(), Wide: c.output.Format == "wide", Isolated: isolated}
+	view := tree.RowView{Graph: c.graph, Judge: c.judge, Cells: cells, Palette: c.scan.Palette(), Wide: c.output.Format == "wide", Isolated: isolated}
 	if len(rows) == 0 {
 		what, more := "No objects found", "."
 		if c.selection.Selector != nil {

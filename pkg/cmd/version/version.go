@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 )
 
-// document describes the program.
-type document struct {
+// versionInfo describes the program.
+type versionInfo struct {
 	Version    string     `json:"version"`
 	Commit     string     `json:"commit"` // empty if unknown
 	GoVersion  string     `json:"goVersion"`
@@ -39,7 +39,7 @@ func New(scan *cli.ScanOptions) *cobra.Command {
 				return err
 			}
 			if output.Structured() {
-				return output.Write("Version", document{
+				return output.Write("Version", versionInfo{
 					cli.Release(), cli.Commit(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, kubernetes{collector.OldestRelease, collector.NewestRelease},
 				})
 			}

@@ -185,7 +185,7 @@ func (c *whyCommand) explanation(answers []*explain.Answer) *explain.Explanation
 // write writes the explanation in the format of -o.
 func (c *whyCommand) write(taken *snapshot.Snapshot, e *explain.Explanation) error {
 	if !c.output.Structured() {
-		view := explainview.View{Palette: c.scan.Palette(), Wide: c.output.Format == "wide", Taken: taken.Taken, Command: cli.ShellCommand}
+		view := explainview.AnswerView{Palette: c.scan.Palette(), Wide: c.output.Format == "wide", Taken: taken.Taken, Command: cli.ShellCommand}
 		return view.WriteAll(c.scan.Text(), e, taken.Server)
 	}
 	named := []object.Identity{}

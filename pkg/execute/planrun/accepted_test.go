@@ -19,7 +19,7 @@ import (
 var noMetrics = Undiscovered("metrics.k8s.io", snapshot.Unavailable)
 
 // scenarioAcceptingGap returns a scenario in which a gap of the metrics API was accepted.
-func scenarioAcceptingGap(o plan.Options, objects ...object.Object) *scenario {
+func scenarioAcceptingGap(o plan.Purpose, objects ...object.Object) *scenario {
 	s := New(Serving(TypesWithContents()...), Listing(objects...), noMetrics)
 	f := newFakeServer(s)
 	o.Predictor.Accepted = snapshot.AcceptedGaps{"metrics.k8s.io"}
@@ -27,7 +27,7 @@ func scenarioAcceptingGap(o plan.Options, objects ...object.Object) *scenario {
 	if len(o.Bounds.Deletes) > 0 {
 		o.Bounds.Deletes[0].Node = g.Find(objects[0].UID)
 	}
-	return &scenario{server: f, plan: plan.New(collector.NewJudge(g), o), graph: g, backup: &fakeBackup{server: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}}}
+	return &scenario{server: f, plan: plan.New(collector.NewJudge(g), o), graph: g, backup: &fakeBackup{server: f}, options: planrun.RunOptions{Common: execute.Tuning{Concurrency: 4}}}
 }
 
 func anotherGap(s *scenario) func() {
@@ -47,8 +47,8 @@ func TestRelistToleratesOnlyTheAcceptedGap(t *testing.T) {
 }
 
 func TestCheckContentsToleratesOnlyTheAcceptedGap(t *testing.T) {
-	deletion := func() plan.Options {
-		return plan.DeleteOptions(simulate.Own, simulate.Deletion{Policy: metav1.DeletePropagationBackground})
+	deletion := func() plan.Purpose {
+		return plan.DeleteOptions(simulate.Own, simulate.DeleteRequest{Policy: metav1.DeletePropagationBackground})
 	}
 	s := scenarioAcceptingGap(deletion(), Namespace("a"), Secret("a/x"))
 	s.checkResults(t, s.run(t.Context()), "delete a: done")

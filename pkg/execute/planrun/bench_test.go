@@ -49,7 +49,7 @@ func BenchmarkRun(b *testing.B) {
 		g := graph.New(s)
 		p := plan.New(collector.NewJudge(g), plan.CollectOptions(nil))
 		return func() {
-			planrun.Run(context.Background(), p, collector.NewJudge(g), instantServer{s}, nil, planrun.Options{Common: execute.Options{Concurrency: 20}})
+			planrun.Run(context.Background(), p, collector.NewJudge(g), instantServer{s}, nil, planrun.RunOptions{Common: execute.Tuning{Concurrency: 20}})
 		}
 	})
 }

@@ -32,7 +32,7 @@ func TestDryRunSendsEveryStepAndChangesNothing(t *testing.T) {
 		before := describeStates(f.state, s)
 		p, g := newCollectPlan(s)
 		backup := &fakeBackup{server: f}
-		report := planrun.Run(t.Context(), p, collector.NewJudge(g), f, backup, planrun.Options{Common: execute.Options{Concurrency: 3, DryRun: true}})
+		report := planrun.Run(t.Context(), p, collector.NewJudge(g), f, backup, planrun.RunOptions{Common: execute.Tuning{Concurrency: 3, DryRun: true}})
 		if slices.ContainsFunc(report.Results, func(r event.Result) bool { return r.Status != event.Done }) {
 			t.Fatalf("%+v", report.Results)
 		}

@@ -108,8 +108,8 @@ func TestRunEndsAsPredicted(t *testing.T) {
 		f := newFakeServer(s)
 		p, g := newCollectPlan(s)
 		backup := &fakeBackup{server: f}
-		report := planrun.Run(t.Context(), p, collector.NewJudge(g), f, backup, planrun.Options{
-			Common: execute.Options{Concurrency: rapid.IntRange(1, 5).Draw(t, "concurrency")},
+		report := planrun.Run(t.Context(), p, collector.NewJudge(g), f, backup, planrun.RunOptions{
+			Common: execute.Tuning{Concurrency: rapid.IntRange(1, 5).Draw(t, "concurrency")},
 		})
 		deletesContents := slices.ContainsFunc(p.Steps, func(s plan.Step) bool {
 			return s.Action == plan.ActionDelete && (s.Object.Kind == "Namespace" || s.Object.Kind == "CustomResourceDefinition")
@@ -140,7 +140,7 @@ func TestRunDeletesOnlyProvenAndBackedUpObjects(t *testing.T) {
 		backup := &fakeBackup{server: f}
 		chaos := chaos{server: f, backup: backup, seeds: rapid.SliceOfN(rapid.IntRange(0, 39), 200, 200).Draw(t, "faults"), concurrency: rapid.IntRange(1, 4).Draw(t, "concurrency")}
 		f.before = chaos.interfere
-		report := planrun.Run(t.Context(), p, collector.NewJudge(g), f, backup, planrun.Options{Common: execute.Options{Concurrency: chaos.concurrency}})
+		report := planrun.Run(t.Context(), p, collector.NewJudge(g), f, backup, planrun.RunOptions{Common: execute.Tuning{Concurrency: chaos.concurrency}})
 		for i, r := range report.Results {
 			if r.Status == "" {
 				t.Fatalf("step %s has no result", p.Steps[i].ID)

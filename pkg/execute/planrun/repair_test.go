@@ -188,7 +188,7 @@ func TestRepairIsCompleteAndCreatesNoGarbage(t *testing.T) {
 		g := graph.New(s)
 		doomed := doomedObjects(s)
 		p := plan.NewRepair(collector.NewJudge(g), plan.RepairOptions{})
-		report := planrun.Run(t.Context(), p, collector.NewJudge(g), f, &fakeBackup{server: f}, planrun.Options{Common: execute.Options{Concurrency: 3}})
+		report := planrun.Run(t.Context(), p, collector.NewJudge(g), f, &fakeBackup{server: f}, planrun.RunOptions{Common: execute.Tuning{Concurrency: 3}})
 		for i, r := range report.Results {
 			if r.Status != event.Done {
 				t.Fatalf("%s of %s: %s", p.Steps[i].Action, p.Steps[i].Object, describeResult(r))

@@ -21,7 +21,7 @@ func removalScenario(objects ...object.Object) *scenario {
 	f := newFakeServer(s)
 	g := graph.New(s)
 	p := plan.New(collector.NewJudge(g), plan.FinalizerOptions(g.Find(objects[0].UID), "x/y", nil))
-	return &scenario{server: f, plan: p, graph: g, backup: &fakeBackup{server: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}, RequestedOnly: true}}
+	return &scenario{server: f, plan: p, graph: g, backup: &fakeBackup{server: f}, options: planrun.RunOptions{Common: execute.Tuning{Concurrency: 4}, RequestedOnly: true}}
 }
 
 func TestRequestedRemovalOfAFinalizerIsOneWriteAfterTheBackup(t *testing.T) {

@@ -29,9 +29,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// Options tune the run of a plan. The zero value is usable.
-type Options struct {
-	Common execute.Options
+// RunOptions tune the run of a plan. The zero value is usable.
+type RunOptions struct {
+	Common execute.Tuning
 	// RequestedOnly leaves all steps but the requested ones to the cluster's own
 	// collector. What that deletes is backed up all the same.
 	RequestedOnly bool
@@ -50,7 +50,7 @@ type Options struct {
 //
 // When the context ends no further write begins, and the Server completes those in
 // flight. Steps that have not begun are skipped. All errors are in the report.
-func Run(ctx context.Context, p *plan.Plan, j *collector.Judge, s Server, b BackupWriter, o Options) *execute.Report {
+func Run(ctx context.Context, p *plan.Plan, j *collector.Judge, s Server, b BackupWriter, o RunOptions) *execute.RunResult {
 	if o.Common.DryRun {
 		b = nil
 	}
@@ -102,7 +102,7 @@ type run struct {
 	runner  *runner.Runner
 	plan    *plan.Plan
 	graph   *graph.Graph
-	options Options
+	options RunOptions
 	server  Server
 	live    *liveModel
 

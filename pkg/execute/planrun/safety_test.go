@@ -383,7 +383,7 @@ func TestInterruptCompletesStepsInFlight(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 	again, g := newCollectPlan(s.server.scan())
-	if report := planrun.Run(t.Context(), again, collector.NewJudge(g), s.server, s.backup, planrun.Options{}); tallyOf(again, report).deleted != 2 {
+	if report := planrun.Run(t.Context(), again, collector.NewJudge(g), s.server, s.backup, planrun.RunOptions{}); tallyOf(again, report).deleted != 2 {
 		t.Errorf("running again: %+v", report)
 	}
 }

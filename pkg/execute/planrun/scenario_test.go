@@ -28,7 +28,7 @@ type scenario struct {
 	plan    *plan.Plan
 	graph   *graph.Graph
 	backup  *fakeBackup
-	options planrun.Options
+	options planrun.RunOptions
 
 	mu      sync.Mutex
 	events  []event.Event
@@ -41,13 +41,13 @@ func newScenario(objects ...object.Object) *scenario {
 	s := New(Serving(TypesWithContents()...), Listing(objects...), Absent("v1", "ConfigMap", "a/gone"))
 	f := newFakeServer(s)
 	p, g := newCollectPlan(s)
-	return &scenario{server: f, plan: p, graph: g, backup: &fakeBackup{server: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}}}
+	return &scenario{server: f, plan: p, graph: g, backup: &fakeBackup{server: f}, options: planrun.RunOptions{Common: execute.Tuning{Concurrency: 4}}}
 }
 
 var gone = ConfigMap("a/gone")
 
 // run carries the plan out.
-func (s *scenario) run(ctx context.Context) *execute.Report {
+func (s *scenario) run(ctx context.Context) *execute.RunResult {
 	s.options.Common.OnEvent = func(e event.Event) {
 		if !s.mu.TryLock() {
 			panic("concurrent events")
@@ -155,7 +155,7 @@ func parameters(v reflect.Value) string {
 // tally counts the steps of a run.
 type tally struct{ deleted, changed, skipped, failed int }
 
-func tallyOf(p *plan.Plan, report *execute.Report) tally {
+func tallyOf(p *plan.Plan, report *execute.RunResult) tally {
 	var out tally
 	for i, r := range report.Results {
 		switch {
@@ -174,7 +174,7 @@ func tallyOf(p *plan.Plan, report *execute.Report) tally {
 
 // checkResults checks how the steps ended, in the order of the plan: each as "action name:
 // status code parameters". want has the beginnings.
-func (s *scenario) checkResults(t *testing.T, report *execute.Report, want ...string) {
+func (s *scenario) checkResults(t *testing.T, report *execute.RunResult, want ...string) {
 	t.Helper()
 	var got []string
 	for i, r := range report.Results {

@@ -36,7 +36,7 @@ type task struct {
 // than everything can be listed would never lose its finalizer otherwise.
 const maxRelists = 2
 
-// attemptsWithoutWaiting is how often Options.NoWait tries a step: a later plan tries it again, and until this one has
+// attemptsWithoutWaiting is how often RunOptions.NoWait tries a step: a later plan tries it again, and until this one has
 // ended, everything else waits.
 const attemptsWithoutWaiting = 2
 

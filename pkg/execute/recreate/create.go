@@ -18,7 +18,7 @@ import (
 // A controller whose dependents are missing from its cache creates others at once. So
 // dependents that a controller is to adopt are created before it, and given time to
 // reach its cache.
-func (r *run) create(ctx context.Context, i int) *event.Result {
+func (r *restoreRun) create(ctx context.Context, i int) *event.Result {
 	step := &r.restoration.Plan.Steps[i]
 	add, missing := r.withCurrentUIDs(step.Creation.Add)
 	if missing != nil {
@@ -67,7 +67,7 @@ func (r *run) create(ctx context.Context, i int) *event.Result {
 // send sends the object of a step to the API server, without the fields that servers
 // allocate if the server refuses it with them; changed reports whether. The result is
 // nil if the object was created.
-func (r *run) send(ctx context.Context, step *plan.Step, add []plan.Addition) (o *object.Object, changed bool, out *event.Result) {
+func (r *restoreRun) send(ctx context.Context, step *plan.Step, add []plan.Addition) (o *object.Object, changed bool, out *event.Result) {
 	at := step.Object.Identity
 	body, err := r.restoration.Body(step, references(add))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // link adds the references that an object has lost, unless its controller has done so. It
 // keeps what others have changed meanwhile.
-func (r *run) link(ctx context.Context, i int) *event.Result {
+func (r *restoreRun) link(ctx context.Context, i int) *event.Result {
 	step := &r.restoration.Plan.Steps[i]
 	at := step.Object.Identity
 	uid, created := r.currentUID(at.UID)
@@ -52,7 +52,7 @@ func (r *run) link(ctx context.Context, i int) *event.Result {
 }
 
 // readAdopted reads the object after its controller, if there is one, had time to adopt it.
-func (r *run) readAdopted(ctx context.Context, at object.Identity, adopts bool, add []plan.Addition) (o *object.Object, err error) {
+func (r *restoreRun) readAdopted(ctx context.Context, at object.Identity, adopts bool, add []plan.Addition) (o *object.Object, err error) {
 	if !adopts {
 		return r.creator.Read(ctx, at)
 	}
@@ -71,7 +71,7 @@ func (r *run) readAdopted(ctx context.Context, at object.Identity, adopts bool, 
 
 // patch changes an object, which was read with the result o and err, as decide says. It returns
 // the result of decide if there is one, and nil if the object was changed.
-func (r *run) patch(
+func (r *restoreRun) patch(
 	ctx context.Context, at object.Identity, o *object.Object, err error, decide func(*object.Object) (object.Change, *event.Result),
 ) *event.Result {
 	return r.runner.Write(ctx, r.creator, at, o, err, func(now *object.Object) (*event.Result, error) {

@@ -24,10 +24,10 @@ import (
 )
 
 // Run carries out the plan of a restoration and returns when every step has ended. When
-// the context ends no further write begins, and the Creator completes those in flight.
+// the context ends no further write begins, and the APIServer completes those in flight.
 // All errors are in the report. A dry run records nothing.
-func Run(ctx context.Context, of *restore.Restoration, c Creator, rec Recorder, o execute.Options) *execute.Report {
-	r := &run{
+func Run(ctx context.Context, of *restore.Restoration, c APIServer, rec Recorder, o execute.Tuning) *execute.RunResult {
+	r := &restoreRun{
 		runner:      runner.New(of.Plan, o, func(int) runner.Ownership { return runner.Own }),
 		restoration: of, creator: c, recorder: rec,
 		toCreate: map[types.UID]bool{}, created: map[types.UID]types.UID{},
@@ -43,10 +43,10 @@ func Run(ctx context.Context, of *restore.Restoration, c Creator, rec Recorder, 
 	return r.runner.Run(ctx, r.perform)
 }
 
-type run struct {
+type restoreRun struct {
 	runner      *runner.Runner
 	restoration *restore.Restoration
-	creator     Creator
+	creator     APIServer
 	recorder    Recorder
 	toCreate    map[types.UID]bool // by UID in the backup
 
@@ -54,7 +54,7 @@ type run struct {
 	created map[types.UID]types.UID // new UIDs by UID in the backup
 }
 
-func (r *run) perform(ctx context.Context, i int) *event.Result {
+func (r *restoreRun) perform(ctx context.Context, i int) *event.Result {
 	if r.restoration.Plan.Steps[i].Action == plan.ActionCreate {
 		return r.create(ctx, i)
 	}
@@ -64,7 +64,7 @@ func (r *run) perform(ctx context.Context, i int) *event.Result {
 // dryRun sends a step to a server that changes nothing, so that nothing of earlier steps
 // exists. It leaves out references to what they create, and skips a step that cannot be
 // tried without it.
-func (r *run) dryRun(ctx context.Context, i int) *event.Result {
+func (r *restoreRun) dryRun(ctx context.Context, i int) *event.Result {
 	if ctx.Err() != nil {
 		return r.runner.Interrupted(ctx)
 	}
@@ -93,7 +93,7 @@ func (r *run) dryRun(ctx context.Context, i int) *event.Result {
 
 // missingPrerequisite returns what has to exist before a step can even be tried; ok is
 // false if that is nothing.
-func (r *run) missingPrerequisite(step *plan.Step) (missing reason.Prerequisite, ok bool) {
+func (r *restoreRun) missingPrerequisite(step *plan.Step) (missing reason.Prerequisite, ok bool) {
 	if step.Action != plan.ActionCreate {
 		return reason.Itself, r.toCreate[step.Object.UID]
 	}
@@ -113,7 +113,7 @@ func (r *run) missingPrerequisite(step *plan.Step) (missing reason.Prerequisite,
 
 // currentUID returns the UID that an object of the backup has now; false if this run has
 // to create the object and has not.
-func (r *run) currentUID(old types.UID) (types.UID, bool) {
+func (r *restoreRun) currentUID(old types.UID) (types.UID, bool) {
 	if !r.toCreate[old] {
 		return old, true
 	}
@@ -125,7 +125,7 @@ func (r *run) currentUID(old types.UID) (types.UID, bool) {
 
 // withCurrentUIDs returns the additions with the current UIDs of the owners. It leaves out
 // owners that were not created, and returns the last of them as missing.
-func (r *run) withCurrentUIDs(add []plan.Addition) (current []plan.Addition, missing *object.Reference) {
+func (r *restoreRun) withCurrentUIDs(add []plan.Addition) (current []plan.Addition, missing *object.Reference) {
 	for _, a := range add {
 		uid, created := r.currentUID(a.UID)
 		if !created {
@@ -149,7 +149,7 @@ func references(add []plan.Addition) []object.Reference {
 // checkWrite returns the result of a step that may not write, or nil if it may. It reads
 // the owners that the plan found solid, apart from those that this run creates: none may be
 // gone or wait for its dependents to be deleted.
-func (r *run) checkWrite(ctx context.Context, step *plan.Step) *event.Result {
+func (r *restoreRun) checkWrite(ctx context.Context, step *plan.Step) *event.Result {
 	for i := range step.References {
 		ref := &step.References[i]
 		uid := types.UID(ref.UID)

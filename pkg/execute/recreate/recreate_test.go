@@ -180,7 +180,7 @@ func (f *fakeServer) edit(uid types.UID, change func(*object.Object)) {
 func (f *fakeServer) plan(gone ...object.Object) *restore.Restoration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	b := restore.Backup{Recreated: maps.Clone(f.created)}
+	b := restore.SavedRun{Recreated: maps.Clone(f.created)}
 	manifests := map[types.UID]json.RawMessage{}
 	for _, o := range gone {
 		raw, err := json.Marshal(map[string]any{"apiVersion": o.APIVersion, "kind": o.Kind, "metadata": map[string]any{
@@ -216,7 +216,7 @@ var (
 func skipped(why reason.Reason) outcome { return outcome{event.Skipped, why} }
 
 // outcomes returns how the steps of a run ended, by action and object.
-func outcomes(r *restore.Restoration, report *execute.Report) map[string]outcome {
+func outcomes(r *restore.Restoration, report *execute.RunResult) map[string]outcome {
 	out := map[string]outcome{}
 	for i, s := range r.Plan.Steps {
 		out[fmt.Sprintf("%s %s", s.Action, s.Object)] = outcome{report.Results[i].Status, report.Results[i].Reason}
@@ -258,7 +258,7 @@ func TestRunCreatesDependentsBeforeTheirController(t *testing.T) {
 			f := newFakeServer(t)
 			f.controllersRun = adopts
 			r := f.plan(gonePod, goneSet, goneWeb)
-			recreate.Run(t.Context(), r, f, f, execute.Options{})
+			recreate.Run(t.Context(), r, f, f, execute.Tuning{})
 			var order []string
 			for _, c := range f.calls {
 				if !strings.HasPrefix(c, "read") {
@@ -285,7 +285,7 @@ func TestEveryWriteWaitsForItsTurn(t *testing.T) {
 		f := newFakeServer(t)
 		f.dry = dry
 		turn := func(context.Context) error { return f.begin("turn", object.Identity{}) }
-		recreate.Run(t.Context(), f.plan(gonePod, goneSet, goneWeb), f, f, execute.Options{Pace: turn, DryRun: dry})
+		recreate.Run(t.Context(), f.plan(gonePod, goneSet, goneWeb), f, f, execute.Tuning{Pace: turn, DryRun: dry})
 		turns, writes := 0, 0
 		for _, c := range f.calls {
 			switch verb, _, _ := strings.Cut(c, " "); verb {
@@ -311,7 +311,7 @@ func TestInterruptEndsTheWaitForATurn(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	report := recreate.Run(ctx, f.plan(goneRole), f, f, execute.Options{Pace: turn})
+	report := recreate.Run(ctx, f.plan(goneRole), f, f, execute.Tuning{Pace: turn})
 	if !report.Interrupted || len(f.objects) > 0 {
 		t.Errorf("%+v, and %d objects were created", report, len(f.objects))
 	}
@@ -319,7 +319,7 @@ func TestInterruptEndsTheWaitForATurn(t *testing.T) {
 
 func TestRunContinuesAfterAnInterruptAtAnyRequest(t *testing.T) {
 	complete := newFakeServer(t, survivor)
-	recreate.Run(t.Context(), complete.plan(all...), complete, complete, execute.Options{})
+	recreate.Run(t.Context(), complete.plan(all...), complete, complete, execute.Tuning{})
 	want := complete.ownerNames()
 	if len(want) != len(all)+1 || len(want["ConfigMap/survivor"]) != 1 {
 		t.Fatalf("not everything was created: %v", want)
@@ -334,12 +334,12 @@ func TestRunContinuesAfterAnInterruptAtAnyRequest(t *testing.T) {
 			}
 			return nil
 		}
-		first := recreate.Run(ctx, f.plan(all...), f, f, execute.Options{})
+		first := recreate.Run(ctx, f.plan(all...), f, f, execute.Tuning{})
 		if last := len(complete.calls) - 1; !first.Interrupted && cut < last { // writes in flight are completed
 			t.Errorf("interrupted after %d requests, not reported", cut)
 		}
 		f.before = nil
-		recreate.Run(t.Context(), f.plan(all...), f, f, execute.Options{Concurrency: 4})
+		recreate.Run(t.Context(), f.plan(all...), f, f, execute.Tuning{Concurrency: 4})
 		if d := diff.Diff(want, f.ownerNames()); d != "" {
 			t.Errorf("interrupted after %d requests (-want +got)\n%s", cut, d)
 		}
@@ -455,7 +455,7 @@ func TestRunAdaptsToChanges(t *testing.T) {
 			f := newFakeServer(t, test.there...)
 			r := f.plan(test.gone...)
 			f.before = func(call string) error { return test.before(f, call) }
-			if d := diff.Diff(test.want, outcomes(r, recreate.Run(t.Context(), r, f, f, execute.Options{}))); d != "" {
+			if d := diff.Diff(test.want, outcomes(r, recreate.Run(t.Context(), r, f, f, execute.Tuning{}))); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
 			}
 		})
@@ -467,7 +467,7 @@ func TestDryRunCreatesNothing(t *testing.T) {
 	f.dry = true
 	elsewhere := ConfigMap("new/a")
 	r := f.plan(append([]object.Object{Namespace("new"), elsewhere}, all...)...)
-	got := outcomes(r, recreate.Run(t.Context(), r, f, f, execute.Options{DryRun: true}))
+	got := outcomes(r, recreate.Run(t.Context(), r, f, f, execute.Tuning{DryRun: true}))
 	for what, want := range map[string]outcome{
 		"create ConfigMap/flags": done, "create Pod/web-1-a": done, "create Namespace/new": done, "link ConfigMap/survivor": done,
 		"create ConfigMap/a": skipped(reason.DryRunImpossible.Of(reason.ItsNamespace)), "link Pod/web-1-a": skipped(reason.DryRunImpossible.Of(reason.Itself)),

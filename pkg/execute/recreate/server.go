@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Creator is the part of an API server that a restoration needs. It is safe for concurrent
+// APIServer is the part of an API server that a restoration needs. It is safe for concurrent
 // use. A write in flight when its context ends is completed, within bounds. Errors of a
 // known class are or wrap an execute.ClassifiedError; a restoration handles Exists,
 // Invalid, Conflict and Gone.
-type Creator interface {
+type APIServer interface {
 	execute.Patcher
 	// Create creates an object and returns it. If an earlier restoration of the same
 	// backup has created it, Create returns that object.

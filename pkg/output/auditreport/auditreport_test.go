@@ -34,7 +34,7 @@ func (s said) Message() string { return string(s) }
 // report returns findings in the order of a report.
 func report() *audit.Report {
 	return &audit.Report{
-		Summary: audit.Summary{Objects: 50132, References: 60418, SeverityCounts: audit.SeverityCounts{Errors: 3, Warnings: 2}},
+		Summary: audit.Totals{Objects: 50132, References: 60418, SeverityCounts: audit.SeverityCounts{Errors: 3, Warnings: 2}},
 		Findings: []audit.Finding{
 			{
 				Rule: "unserved-owner-version", Severity: audit.Error, Object: id("shop", "ConfigMap", "flags"),
@@ -60,7 +60,7 @@ func report() *audit.Report {
 	}
 }
 
-func written(t *testing.T, r *audit.Report, wide bool, mode color.Mode) string {
+func written(t *testing.T, r *audit.Report, wide bool, mode color.Choice) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := auditreport.Table(&out, r, wide, color.New(mode, false, false)); err != nil {
@@ -77,7 +77,7 @@ func TestTable(t *testing.T) {
 	for name, c := range map[string]struct {
 		report *audit.Report
 		wide   bool
-		mode   color.Mode
+		mode   color.Choice
 		want   string
 	}{
 		"the most severe come first, else the report's order stays": {
@@ -122,7 +122,7 @@ error     owner-cycle  a          B/c     b        e       u-1  -        your ch
 	}
 }
 
-func grouped(t *testing.T, r *audit.Report, mode color.Mode) string {
+func grouped(t *testing.T, r *audit.Report, mode color.Choice) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := auditreport.GroupTable(&out, r, color.New(mode, false, false)); err != nil {
@@ -185,10 +185,10 @@ func TestTableDoesNotChangeTheReport(t *testing.T) {
 func TestSummaryLine(t *testing.T) {
 	for want, r := range map[string]audit.Report{
 		"3 errors, 2 warnings in 50,132 objects with 60,418 owner references. Incomplete scan.":                     {Summary: report().Summary},
-		"1 error, 1 warning, 1 info in 1 object with 1 owner reference. Complete scan: 57 of 57 resource types.":    {Complete: true, Summary: audit.Summary{Objects: 1, References: 1, SeverityCounts: audit.SeverityCounts{Errors: 1, Warnings: 1, Infos: 1}}},
-		"2 infos in 999 objects with 1,000 owner references. Complete scan: 57 of 57 resource types.":               {Complete: true, Summary: audit.Summary{Objects: 999, References: 1000, SeverityCounts: audit.SeverityCounts{Infos: 2}}},
-		"1,234,567 warnings in 12,345,678 objects with 0 owner references. Complete scan: 57 of 57 resource types.": {Complete: true, Summary: audit.Summary{Objects: 12345678, SeverityCounts: audit.SeverityCounts{Warnings: 1234567}}},
-		"No problems found in 7 objects with 3 owner references. Complete scan: 57 of 57 resource types.":           {Complete: true, Summary: audit.Summary{Objects: 7, References: 3}},
+		"1 error, 1 warning, 1 info in 1 object with 1 owner reference. Complete scan: 57 of 57 resource types.":    {Complete: true, Summary: audit.Totals{Objects: 1, References: 1, SeverityCounts: audit.SeverityCounts{Errors: 1, Warnings: 1, Infos: 1}}},
+		"2 infos in 999 objects with 1,000 owner references. Complete scan: 57 of 57 resource types.":               {Complete: true, Summary: audit.Totals{Objects: 999, References: 1000, SeverityCounts: audit.SeverityCounts{Infos: 2}}},
+		"1,234,567 warnings in 12,345,678 objects with 0 owner references. Complete scan: 57 of 57 resource types.": {Complete: true, Summary: audit.Totals{Objects: 12345678, SeverityCounts: audit.SeverityCounts{Warnings: 1234567}}},
+		"No problems found in 7 objects with 3 owner references. Complete scan: 57 of 57 resource types.":           {Complete: true, Summary: audit.Totals{Objects: 7, References: 3}},
 		"No problems found in 0 objects with 0 owner references. Incomplete scan.":                                  {},
 	} {
 		t.Run(want, func(t *testing.T) {

@@ -12,19 +12,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 )
 
-// Mode is the value of the flag --color.
-type Mode string
+// Choice is the value of the flag --color.
+type Choice string
 
 // The modes.
 const (
-	Auto   Mode = "auto" // on a terminal, unless NO_COLOR is set
-	Always Mode = "always"
-	Never  Mode = "never"
+	Auto   Choice = "auto" // on a terminal, unless NO_COLOR is set
+	Always Choice = "always"
+	Never  Choice = "never"
 )
 
 // Set changes m to the mode that s names.
-func (m *Mode) Set(s string) error {
-	switch named := Mode(s); named {
+func (m *Choice) Set(s string) error {
+	switch named := Choice(s); named {
 	case Auto, Always, Never:
 		*m = named
 		return nil
@@ -32,10 +32,10 @@ func (m *Mode) Set(s string) error {
 	return fmt.Errorf("%q is none of %s, %s, %s", s, Auto, Always, Never)
 }
 
-func (m *Mode) String() string { return string(*m) }
+func (m *Choice) String() string { return string(*m) }
 
 // Type returns the name of the value in help texts.
-func (m *Mode) Type() string { return "when" }
+func (m *Choice) Type() string { return "when" }
 
 // Palette colours text by its meaning. Empty text stays empty, as empty cells must. A
 // palette is safe for concurrent use.
@@ -49,7 +49,7 @@ type Palette struct {
 
 // New returns the palette of an output stream. isTerminal reports whether it is a terminal,
 // noColor whether the environment asks for no colour; both matter only with Auto.
-func New(mode Mode, isTerminal, noColor bool) *Palette {
+func New(mode Choice, isTerminal, noColor bool) *Palette {
 	on := mode == Always || mode == Auto && isTerminal && !noColor
 	pen := func(a color.Attribute) func(string) string {
 		c := color.New(a)

@@ -11,7 +11,7 @@ import (
 
 func TestPolicy(t *testing.T) {
 	for name, c := range map[string]struct {
-		mode              color.Mode
+		mode              color.Choice
 		terminal, noColor bool
 		want              string
 	}{
@@ -59,7 +59,7 @@ func TestEmptyTextIsNotColoured(t *testing.T) {
 }
 
 func TestMode(t *testing.T) {
-	var m color.Mode
+	var m color.Choice
 	if err := m.Set("always"); err != nil || m != color.Always || m.String() != "always" {
 		t.Errorf("got %q, %v", m, err)
 	}

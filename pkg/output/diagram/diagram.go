@@ -14,13 +14,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// drawing is what is drawn: nodes sorted by UID, and the edges between them.
-type drawing struct {
-	nodes []*node
+// picture is what is drawn: nodes sorted by UID, and the edges between them.
+type picture struct {
+	nodes []*box
 	edges []edge
 }
 
-type node struct {
+type box struct {
 	id                 object.Identity
 	number             int  // position among the nodes
 	missing            bool // referenced, but not read
@@ -31,20 +31,20 @@ type node struct {
 
 // edge leads from a dependent to an owner.
 type edge struct {
-	dependent, owner *node
+	dependent, owner *box
 	problem          string // empty if any reference between the two has none
 }
 
 // newDrawing returns the drawing of these nodes. problem may be nil.
-func newDrawing(g *graph.Graph, nodes graph.Set, problem func(graph.Edge) string) *drawing {
-	d := &drawing{}
+func newDrawing(g *graph.Graph, nodes graph.Set, problem func(graph.Edge) string) *picture {
+	d := &picture{}
 	drawn := drawnNodes(g, nodes)
-	byNode := make(map[graph.Node]*node, len(drawn))
+	byNode := make(map[graph.Node]*box, len(drawn))
 	for _, n := range drawn {
 		byNode[n] = newNode(g, n)
 		d.nodes = append(d.nodes, byNode[n])
 	}
-	d.sort(func(a, b *node) int { return cmp.Compare(a.id.UID, b.id.UID) })
+	d.sort(func(a, b *box) int { return cmp.Compare(a.id.UID, b.id.UID) })
 	for _, n := range drawn {
 		for k, owner := range g.Owners(n) {
 			to, ok := byNode[owner]
@@ -66,7 +66,7 @@ func newDrawing(g *graph.Graph, nodes graph.Set, problem func(graph.Edge) string
 }
 
 // sort sorts and numbers the nodes.
-func (d *drawing) sort(compare func(a, b *node) int) {
+func (d *picture) sort(compare func(a, b *box) int) {
 	slices.SortFunc(d.nodes, compare)
 	for i, n := range d.nodes {
 		n.number = i
@@ -94,9 +94,9 @@ func drawnNodes(g *graph.Graph, nodes graph.Set) []graph.Node {
 // newNode returns a node as it is drawn. An owner that was not read has the kind and name
 // of its references. If they differ, the smallest is taken, so that the order of objects
 // does not matter.
-func newNode(g *graph.Graph, n graph.Node) *node {
+func newNode(g *graph.Graph, n graph.Node) *box {
 	if o := g.Object(n); o != nil {
-		return &node{id: o.Identity, beingDeleted: o.Terminating(), deletingDependents: o.DeletingDependents(), virtual: g.Virtual(n)}
+		return &box{id: o.Identity, beingDeleted: o.Terminating(), deletingDependents: o.DeletingDependents(), virtual: g.Virtual(n)}
 	}
 	var claims []object.Identity
 	for _, e := range g.Dependents(n) {
@@ -106,5 +106,5 @@ func newNode(g *graph.Graph, n graph.Node) *node {
 	claim := slices.MinFunc(claims, func(a, b object.Identity) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Name, b.Name))
 	})
-	return &node{id: claim, missing: true}
+	return &box{id: claim, missing: true}
 }

@@ -38,7 +38,7 @@ func DOT(w io.Writer, g *graph.Graph, nodes graph.Set) error {
 }
 
 // attributes returns keys and values in the order of upstream's Attributes.
-func (v *node) attributes() [][2]string {
+func (v *box) attributes() [][2]string {
 	gvk := v.id.GroupVersionKind()
 	return [][2]string{
 		{"label", v.label()},
@@ -55,7 +55,7 @@ func (v *node) attributes() [][2]string {
 	}
 }
 
-func (v *node) label() string {
+func (v *box) label() string {
 	gvk := v.id.GroupVersionKind()
 	kind := gvk.Kind + "." + gvk.Version
 	if gvk.Group != "" {

@@ -19,7 +19,7 @@ import (
 // dotted arrow. Most renderers refuse more than a few hundred edges.
 func Mermaid(w io.Writer, g *graph.Graph, nodes graph.Set, problem func(graph.Edge) string) error {
 	d := newDrawing(g, nodes, problem)
-	d.sort(func(a, b *node) int {
+	d.sort(func(a, b *box) int {
 		return cmp.Or(
 			cmp.Compare(a.id.Namespace, b.id.Namespace), cmp.Compare(a.id.Kind, b.id.Kind),
 			cmp.Compare(a.id.Name, b.id.Name), cmp.Compare(a.id.UID, b.id.UID))
@@ -30,7 +30,7 @@ func Mermaid(w io.Writer, g *graph.Graph, nodes graph.Set, problem func(graph.Ed
 		{missingClass, "stroke:#cc0000,stroke-dasharray:5 5"},
 		{terminatingClass, "stroke:#cc8800,stroke-width:3px"},
 	} {
-		hasClass := func(v *node) bool {
+		hasClass := func(v *box) bool {
 			is, _ := v.state()
 			return is == class.name
 		}
@@ -78,7 +78,7 @@ const (
 
 // state returns the class of a node, which has a colour, and the words that say the same.
 // Both are empty for a usual node.
-func (v *node) state() (class, words string) {
+func (v *box) state() (class, words string) {
 	switch {
 	case v.missing:
 		return missingClass, ", missing"

@@ -41,7 +41,7 @@ func Write(w io.Writer, d *doctor.Diagnosis, p *color.Palette, command func(word
 }
 
 // paint returns a status as a table shows it: what needs attention is in upper case.
-func paint(p *color.Palette, s doctor.Status) string {
+func paint(p *color.Palette, s doctor.CheckResult) string {
 	switch s {
 	case doctor.Fail:
 		return p.Deleted(strings.ToUpper(string(s)))

@@ -18,7 +18,7 @@ func FuzzWrite(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, apiVersion, kind, name, message string) {
 		asked := flags(st.Owned(st.To(web, st.As(apiVersion, kind), st.Named(name), st.WithUID(types.UID("1"+name)))), st.TerminatingFor(1, message))
-		event := object.Event{Reason: kind, Type: apiVersion, Source: name, Message: message, UID: string(asked.UID)}
+		event := object.ClusterEvent{Reason: kind, Type: apiVersion, Source: name, Message: message, UID: string(asked.UID)}
 		for _, s := range []state{
 			about("there", asked).telling(event),
 			about("there, and its owner has another name", flags(st.Owned(st.To(web, st.As(apiVersion, kind), st.Named(name)))), web),

@@ -22,7 +22,7 @@ func TestTextFromTheClusterIsEscaped(t *testing.T) {
 		about("a bad finalizer", flags(st.Terminating(bad+"/"+long))),
 		about("a bad dependent", st.Deployment("shop/web", st.Foreground()), st.Object("v1", "ConfigMap", "shop/"+bad, st.TerminatingFor(1, bad), st.Owned(st.To(web, st.Blocking)))),
 		about("bad conditions", st.Namespace("shop", st.TerminatingFor(time.Hour), st.Reporting(object.ContentFailure, bad+long, object.DiscoveryFailure, bad))).but(st.Serving(st.TypesWithContents()...)),
-		absent("bad Events", st.Pod("shop/"+bad)).telling(object.Event{Reason: bad, Type: bad, Source: bad, Message: bad + long, UID: bad}),
+		absent("bad Events", st.Pod("shop/"+bad)).telling(object.ClusterEvent{Reason: bad, Type: bad, Source: bad, Message: bad + long, UID: bad}),
 		absent("a bad name, and bad dependents", old, st.Object("v1", "ConfigMap", "shop/"+bad, st.OwnedBy(old))).unread(bad + long),
 	} {
 		t.Run(s.name, func(t *testing.T) {

@@ -34,9 +34,9 @@ var (
 	held        = st.TerminatingFor(3*time.Hour, hold)
 	claims      = snapshot.Type{Version: "v1", Resource: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Singular: "persistentvolumeclaim", Namespaced: true, Verbs: []string{"delete", "get", "list", "watch"}, Preferred: true}
 	apiServices = snapshot.Type{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices", Kind: "APIService", Singular: "apiservice", Verbs: []string{"delete", "get", "list", "watch"}, Preferred: true}
-	notice      = object.Event{Last: st.Taken.Add(-3 * time.Minute), Count: 2, Type: "Warning", Reason: "OwnerRefInvalidNamespace", Source: "garbage-collector-controller", Message: `ownerRef [apps/v1/Deployment, namespace: shop, name: web, uid: Deployment/far/web] does not exist in namespace "shop"`, UID: "ConfigMap/shop/flags"}
-	scheduled   = object.Event{Last: st.Taken.Add(-20 * time.Minute), Count: 1, Type: "Normal", Reason: "Scheduled", Source: "default-scheduler", Message: "Successfully assigned shop/worker to node-1", UID: "Pod/shop/worker"}
-	killing     = object.Event{Last: st.Taken.Add(-4 * time.Minute), Count: 1, Type: "Normal", Reason: "Killing", Source: "kubelet", Message: "Stopping container main", UID: "Pod/shop/worker"}
+	notice      = object.ClusterEvent{Last: st.Taken.Add(-3 * time.Minute), Count: 2, Type: "Warning", Reason: "OwnerRefInvalidNamespace", Source: "garbage-collector-controller", Message: `ownerRef [apps/v1/Deployment, namespace: shop, name: web, uid: Deployment/far/web] does not exist in namespace "shop"`, UID: "ConfigMap/shop/flags"}
+	scheduled   = object.ClusterEvent{Last: st.Taken.Add(-20 * time.Minute), Count: 1, Type: "Normal", Reason: "Scheduled", Source: "default-scheduler", Message: "Successfully assigned shop/worker to node-1", UID: "Pod/shop/worker"}
+	killing     = object.ClusterEvent{Last: st.Taken.Add(-4 * time.Minute), Count: 1, Type: "Normal", Reason: "Killing", Source: "kubelet", Message: "Stopping container main", UID: "Pod/shop/worker"}
 )
 
 // stuck returns a Namespace that has been terminating for hours, with these conditions.
@@ -58,7 +58,7 @@ func (s state) but(parts ...st.Part) state {
 	return s
 }
 
-func (s state) telling(events ...object.Event) state {
+func (s state) telling(events ...object.ClusterEvent) state {
 	s.told = explain.EventHistory{Events: events}
 	return s
 }

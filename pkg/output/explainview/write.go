@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 )
 
-// View says how answers are written.
-type View struct {
+// AnswerView says how answers are written.
+type AnswerView struct {
 	Palette *color.Palette
 	Wide    bool      // show UIDs
 	Taken   time.Time // when the scan was made; ages are measured from it
@@ -35,13 +35,13 @@ const (
 )
 
 // Write writes one answer, with a line break at the end.
-func (v View) Write(out io.Writer, a *explain.Answer) error {
+func (v AnswerView) Write(out io.Writer, a *explain.Answer) error {
 	return v.write(out, a, map[string]bool{})
 }
 
-func (v View) write(out io.Writer, a *explain.Answer, written map[string]bool) error {
+func (v AnswerView) write(out io.Writer, a *explain.Answer, written map[string]bool) error {
 	out, columns := wrap.Unwrap(out)
-	w := &answerWriter{View: v, answer: a, columns: columns, written: written}
+	w := &answerWriter{AnswerView: v, answer: a, columns: columns, written: written}
 	w.headline()
 	if why := a.Nondeterministic.Reason; why != nil {
 		w.line("uncertain", v.Palette.Changed(escape.Sentence("The outcome is not certain: "+why.Message()+".")))
@@ -78,7 +78,7 @@ func (v View) write(out io.Writer, a *explain.Answer, written map[string]bool) e
 }
 
 type answerWriter struct {
-	View
+	AnswerView
 
 	answer  *explain.Answer
 	columns int // of the terminal; 0 is no limit
@@ -197,7 +197,7 @@ func (w *answerWriter) writers(writes []object.Write) {
 	}
 }
 
-func (w *answerWriter) verdict(r *explain.Reference) string {
+func (w *answerWriter) verdict(r *explain.ExplainedReference) string {
 	shown := wording.Verdict(r.Verdict)
 	switch r.Verdict {
 	case collector.VerdictSolid:
@@ -317,7 +317,7 @@ func (w *answerWriter) suggestions() {
 
 // WriteAll writes every answer, then a line that says when and where the scan was made,
 // and whether it was complete.
-func (v View) WriteAll(w io.Writer, e *explain.Explanation, server string) error {
+func (v AnswerView) WriteAll(w io.Writer, e *explain.Explanation, server string) error {
 	written := map[string]bool{}
 	for i, a := range e.Answers {
 		if i > 0 {

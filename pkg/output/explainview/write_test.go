@@ -36,10 +36,10 @@ func (s state) answer() *explain.Answer {
 }
 
 func (s state) written(wide bool) string {
-	return s.in(print.View{Palette: color.New(color.Never, false, false), Wide: wide, Taken: st.Taken, Command: wording.Command})
+	return s.in(print.AnswerView{Palette: color.New(color.Never, false, false), Wide: wide, Taken: st.Taken, Command: wording.Command})
 }
 
-func (s state) in(v print.View) string {
+func (s state) in(v print.AnswerView) string {
 	var out bytes.Buffer
 	if err := v.Write(&out, s.answer()); err != nil {
 		return err.Error()
@@ -79,7 +79,7 @@ func TestCommandsAreQuotedForTheUsersShell(t *testing.T) {
 		"'role/a role'": wording.Command,
 		`"role/a role"`: wording.CommandOnWindows,
 	} {
-		if got := s.in(print.View{Palette: color.New(color.Never, false, false), Taken: st.Taken, Command: command}); !strings.Contains(got, want) {
+		if got := s.in(print.AnswerView{Palette: color.New(color.Never, false, false), Taken: st.Taken, Command: command}); !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
 	}

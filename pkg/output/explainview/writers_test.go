@@ -22,7 +22,7 @@ func writtenWith(t *testing.T, o object.Object, w object.Writers) string {
 	a := about("writers", o).answer()
 	a.AddWriters(w)
 	var out bytes.Buffer
-	if err := (print.View{Palette: color.New(color.Never, false, false), Taken: st.Taken, Command: wording.Command}).Write(&out, a); err != nil {
+	if err := (print.AnswerView{Palette: color.New(color.Never, false, false), Taken: st.Taken, Command: wording.Command}).Write(&out, a); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

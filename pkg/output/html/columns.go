@@ -38,7 +38,7 @@ type objects struct {
 	Finalizers [][]int `json:"finalizers"`
 }
 
-func (b *builder) objects() objects {
+func (b *pageBuilder) objects() objects {
 	seen := b.graph.Observed()
 	all := objects{
 		Listed: b.graph.Listed(), Name: make([]string, seen), Kind: make([]int, seen), Namespace: make([]int, seen), Age: make([]int, seen),
@@ -77,7 +77,7 @@ func (b *builder) objects() objects {
 }
 
 // indexOf returns the index of a row's object, or none.
-func (b *builder) indexOf(r planview.Row) int {
+func (b *pageBuilder) indexOf(r planview.PreviewRow) int {
 	if n := b.graph.Find(r.Object.UID); r.Object.UID != "" && n != graph.None {
 		return int(n)
 	}
@@ -85,7 +85,7 @@ func (b *builder) indexOf(r planview.Row) int {
 }
 
 // tone returns the colour of a line of the preview.
-func tone(r planview.Row) string {
+func tone(r planview.PreviewRow) string {
 	switch r.Action {
 	case plan.ActionDelete:
 		return "goes"
@@ -98,7 +98,7 @@ func tone(r planview.Row) string {
 
 // unchanged returns the outcome of an object without a step: it is deleted with its
 // namespace or definition, or all its owners exist. The findings cover all others.
-func (b *builder) unchanged(n graph.Node, o *object.Object) int {
+func (b *pageBuilder) unchanged(n graph.Node, o *object.Object) int {
 	if int(n) >= b.graph.Listed() || o.Terminating() {
 		return none
 	}
@@ -115,7 +115,7 @@ func (b *builder) unchanged(n graph.Node, o *object.Object) int {
 
 // container returns the namespace or definition of an object if it is being deleted, or
 // nil.
-func (b *builder) container(o *object.Object) *object.Object {
+func (b *pageBuilder) container(o *object.Object) *object.Object {
 	key := [3]string{o.Namespace, o.APIVersion, o.Kind} // the same for all objects of a kind in a namespace
 	found, known := b.containers[key]
 	if !known {
@@ -145,7 +145,7 @@ type findings struct {
 
 var severities = []audit.Severity{audit.Error, audit.Warning, audit.Info}
 
-func (b *builder) findings() findings {
+func (b *pageBuilder) findings() findings {
 	ids := audit.IDs()
 	all := findings{
 		Rule: []int{}, Severity: []int{}, Object: []int{}, Brief: []int{}, Effect: []int{}, Consequence: []int{},
@@ -187,7 +187,7 @@ func (b *builder) findings() findings {
 // repairCommand returns the command that previews the repair of a finding. It is empty if there is none, if the
 // object was only looked up, or if its name cannot be shown as it is. byPerson reports that only a person can
 // decide on the repair.
-func (b *builder) repairCommand(f *audit.Finding, byPerson bool) string {
+func (b *pageBuilder) repairCommand(f *audit.Finding, byPerson bool) string {
 	name := f.Object.Name
 	if f.Fix == audit.NoFix || b.page.Suggest == nil || b.graph.Virtual(b.graph.Find(f.Object.UID)) || escape.Line(name) != name {
 		return ""
@@ -210,7 +210,7 @@ func (b *builder) repairCommand(f *audit.Finding, byPerson bool) string {
 
 // surplus returns the UID in the reference that a finding is about: of a cycle, in the first that its first
 // member has to it. It is empty if the object has several references to that UID, as all of them would go.
-func (b *builder) surplus(f *audit.Finding) types.UID {
+func (b *pageBuilder) surplus(f *audit.Finding) types.UID {
 	owners := b.graph.Object(b.graph.Find(f.Object.UID)).Owners
 	in := map[types.UID]bool{}
 	if f.Reference != nil {
@@ -241,7 +241,7 @@ const (
 	blocks   = 16
 )
 
-func (b *builder) references() references {
+func (b *pageBuilder) references() references {
 	type claim struct {
 		edge graph.Edge
 		rule string
@@ -300,7 +300,7 @@ type steps struct {
 	Depth  []int    `json:"depth"`
 }
 
-func (b *builder) steps() *steps {
+func (b *pageBuilder) steps() *steps {
 	all := &steps{
 		Sum: planview.SummaryLine(b.page.Plan, ""), Digest: b.page.Plan.Digest(),
 		Tone: []int{}, Action: []int{}, Name: []string{}, Object: []int{}, Why: []int{}, Depth: []int{},

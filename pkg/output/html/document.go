@@ -13,15 +13,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/explainview"
 )
 
-// document is the data of a page, which only the script of the same page reads. Long lists
+// pageData is the data of a page, which only the script of the same page reads. Long lists
 // are in columns: a number for each object, reference or finding. Shared strings are
 // numbers in Texts.
-type document struct {
+type pageData struct {
 	About      about      `json:"about"`
 	Gaps       gaps       `json:"gaps"`
 	Rules      []rule     `json:"rules"`
 	Verdicts   []verdict  `json:"verdicts"`
-	Kinds      []kind     `json:"kinds"`
+	Kinds      []kindName `json:"kinds"`
 	Outcomes   []outcome  `json:"fates"`
 	Objects    objects    `json:"objects"`
 	References references `json:"references"`
@@ -32,20 +32,20 @@ type document struct {
 
 // about says when and where the scan was made, and what it found.
 type about struct {
-	Tool      string        `json:"tool"`
-	Taken     string        `json:"taken"`
-	Server    string        `json:"server"`
-	Context   string        `json:"context"`
-	Address   string        `json:"address"`
-	File      string        `json:"file"`
-	Namespace string        `json:"namespace"`
-	Selector  string        `json:"selector"`
-	Flags     string        `json:"flags"`
-	Complete  bool          `json:"complete"`
-	Sum       string        `json:"sum"`
-	Summary   audit.Summary `json:"summary"`
-	Hints     string        `json:"hints"`
-	Warnings  []string      `json:"warnings"`
+	Tool      string       `json:"tool"`
+	Taken     string       `json:"taken"`
+	Server    string       `json:"server"`
+	Context   string       `json:"context"`
+	Address   string       `json:"address"`
+	File      string       `json:"file"`
+	Namespace string       `json:"namespace"`
+	Selector  string       `json:"selector"`
+	Flags     string       `json:"flags"`
+	Complete  bool         `json:"complete"`
+	Sum       string       `json:"sum"`
+	Summary   audit.Totals `json:"summary"`
+	Hints     string       `json:"hints"`
+	Warnings  []string     `json:"warnings"`
 }
 
 type rule struct {
@@ -59,7 +59,7 @@ type verdict struct {
 	Meaning string `json:"meaning"`
 }
 
-type kind struct {
+type kindName struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Word       string `json:"word"` // on a command line
@@ -96,8 +96,8 @@ func (l *list[T]) number(value T) int {
 	return n
 }
 
-// builder makes the document of a page.
-type builder struct {
+// pageBuilder makes the document of a page.
+type pageBuilder struct {
 	page     Page
 	graph    *graph.Graph     // the judge's
 	judge    *collector.Judge // the page's
@@ -110,8 +110,8 @@ type builder struct {
 	containers  map[[3]string]*object.Object
 }
 
-func documentOf(p Page) *document {
-	b := &builder{
+func documentOf(p Page) *pageData {
+	b := &pageBuilder{
 		page: p, graph: p.Judge.Graph(), judge: p.Judge, sorted: audit.MostSevereFirst(p.Report.Findings),
 		texts: newList[string](), kinds: newList[[2]string](), outcomes: newList[outcome](), containers: map[[3]string]*object.Object{},
 	}
@@ -121,7 +121,7 @@ func documentOf(p Page) *document {
 			b.terminating = append(b.terminating, o)
 		}
 	}
-	doc := &document{About: b.about(), Gaps: b.gaps(), Kinds: []kind{}}
+	doc := &pageData{About: b.about(), Gaps: b.gaps(), Kinds: []kindName{}}
 	for _, r := range audit.Rules {
 		doc.Rules = append(doc.Rules, rule{r.ID, r.Summary, r.Page()})
 	}
@@ -133,16 +133,16 @@ func documentOf(p Page) *document {
 		doc.Steps = b.steps()
 	}
 	for _, k := range b.kinds.values {
-		doc.Kinds = append(doc.Kinds, kind{escape.Line(k[0]), escape.Line(k[1]), escape.Line(explain.TypeArgument(b.graph, k[0], k[1]))})
+		doc.Kinds = append(doc.Kinds, kindName{escape.Line(k[0]), escape.Line(k[1]), escape.Line(explain.TypeArgument(b.graph, k[0], k[1]))})
 	}
 	doc.Outcomes, doc.Texts = b.outcomes.values, b.texts.values
 	return doc
 }
 
 // text returns the number of a string from the cluster, escaped and shortened.
-func (b *builder) text(s string) int { return b.texts.number(escape.Line(s)) }
+func (b *pageBuilder) text(s string) int { return b.texts.number(escape.Line(s)) }
 
-func (b *builder) about() about {
+func (b *pageBuilder) about() about {
 	s, source := b.graph.Snapshot(), b.page.Source
 	a := about{
 		Tool: escape.Line(b.page.Version), Taken: s.Taken.UTC().Format(time.RFC3339), Server: escape.Line(s.Server),
@@ -176,7 +176,7 @@ const (
 	mostGaps  = 2000
 )
 
-func (b *builder) gaps() gaps {
+func (b *pageBuilder) gaps() gaps {
 	s := b.graph.Snapshot()
 	out := gaps{Warning: auditreport.Gaps("", s.Gaps, s.MonitoredTypes(), namedGaps), Causes: append([]string{}, auditreport.Causes(s.Gaps, namedGaps)...), All: []gap{}}
 	for _, g := range s.Gaps[:min(len(s.Gaps), mostGaps)] {

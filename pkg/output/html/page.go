@@ -30,15 +30,15 @@ type Page struct {
 	Report   *audit.Report
 	Pass     *plan.Plan // of a collection of the whole scan
 	Plan     *plan.Plan // its steps are shown; may be nil
-	Source   Source
+	Source   Origin
 	Hints    string // what to do next, in a line; may be empty
 	Warnings []string
 	Version  string                       // of this program
 	Suggest  func(words ...string) string // makes a command of this program a line to paste; nil: no suggestions
 }
 
-// Source says of what the scan was made. Each field may be empty.
-type Source struct {
+// Origin says of what the scan was made. Each field may be empty.
+type Origin struct {
 	Context, Address, File string
 	Namespace, Selector    string
 	Flags                  string // of a command line that reads the same cluster or file

@@ -25,10 +25,10 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func written(t testing.TB, s *snapshot.Snapshot, source html.Source) string {
+func written(t testing.TB, s *snapshot.Snapshot, source html.Origin) string {
 	t.Helper()
 	judge := collector.NewJudge(graph.New(s))
-	report, err := audit.Run(judge, audit.Options{})
+	report, err := audit.Run(judge, audit.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,14 +123,14 @@ func (c *content) outcome(t *testing.T, name string) string {
 
 func TestEqualScansGiveEqualPages(t *testing.T) {
 	look := func() *snapshot.Snapshot { return st.New(st.Layers(200), st.Without(st.Nth(0))) }
-	first, second := written(t, look(), html.Source{}), written(t, look(), html.Source{})
+	first, second := written(t, look(), html.Origin{}), written(t, look(), html.Origin{})
 	if first != second {
 		t.Error("two pages of one look differ")
 	}
 }
 
 func TestPolicyAllowsOnlyThePagesOwnScriptAndStyle(t *testing.T) {
-	page := written(t, st.New(), html.Source{})
+	page := written(t, st.New(), html.Origin{})
 	sum := func(text string) string {
 		hash := sha256.Sum256([]byte(text))
 		return "'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'"
@@ -143,7 +143,7 @@ func TestPolicyAllowsOnlyThePagesOwnScriptAndStyle(t *testing.T) {
 }
 
 func TestPageLoadsNothing(t *testing.T) {
-	page := written(t, st.New(), html.Source{})
+	page := written(t, st.New(), html.Origin{})
 	page = strings.ReplaceAll(page, "http://www.w3.org/2000/svg", "")                                                // a name, not an address
 	page = strings.ReplaceAll(page, `"page":"https://github.com/kubectl-gc/kubectl-gc/blob/main/docs/rules.md#`, "") // of a link, which a person may follow
 	for _, mark := range []string{"http:", "https:", "src=", "@import", "url(", "innerHTML", "outerHTML", "insertAdjacent", "eval(", "Function(", " style=", "onclick="} {
@@ -158,7 +158,7 @@ func TestOutcomes(t *testing.T) {
 	lost := st.ConfigMap("shop/lost", st.OwnedBy(gone))
 	below := st.ConfigMap("shop/below", st.OwnedBy(lost))
 	shared := st.ConfigMap("shop/shared", st.OwnedBy(owner, gone))
-	c := contentOf(t, written(t, st.New(st.Listing(owner, lost, below, shared, st.Secret("shop/kept", st.OwnedBy(owner)))), html.Source{}))
+	c := contentOf(t, written(t, st.New(st.Listing(owner, lost, below, shared, st.Secret("shop/kept", st.OwnedBy(owner)))), html.Origin{}))
 	for name, want := range map[string]string{
 		"lost":   "delete: its only owner, Deployment/gone, does not exist",
 		"below":  "delete: its owner is gone",
@@ -176,7 +176,7 @@ func TestOutcomes(t *testing.T) {
 func TestOutcomesInTerminatingNamespace(t *testing.T) {
 	owner := st.Deployment("shop/web")
 	look := st.New(st.Serving(st.TypesWithContents()...), st.Listing(st.Namespace("shop", st.Terminating()), owner, st.ConfigMap("shop/a", st.OwnedBy(owner)), st.Secret("other/b")))
-	c := contentOf(t, written(t, look, html.Source{}))
+	c := contentOf(t, written(t, look, html.Origin{}))
 	for name, want := range map[string]string{
 		"web": ": with Namespace/shop, which is being deleted",
 		"a":   ": with Namespace/shop, which is being deleted",
@@ -190,7 +190,7 @@ func TestOutcomesInTerminatingNamespace(t *testing.T) {
 
 func TestUnknownIsNotDeleted(t *testing.T) {
 	look := st.New(st.Listing(st.ConfigMap("shop/a", st.OwnedBy(st.Secret("shop/owner")))), st.Unreadable("secrets", snapshot.Forbidden))
-	c := contentOf(t, written(t, look, html.Source{}))
+	c := contentOf(t, written(t, look, html.Origin{}))
 	if got := c.outcome(t, "a"); got != "" {
 		t.Errorf("nobody knows what becomes of it, and the page says %q", got)
 	}
@@ -206,7 +206,7 @@ func TestFindingsAreGroupedByCause(t *testing.T) {
 	gone := st.Deployment("shop/gone")
 	c := contentOf(t, written(t, st.New(st.Listing(
 		st.ConfigMap("shop/a", st.OwnedBy(gone, st.Deployment("shop/web"))), st.ConfigMap("shop/b", st.OwnedBy(gone)), st.ConfigMap("shop/c", st.OwnedBy(gone)), st.Deployment("shop/web"),
-	)), html.Source{}))
+	)), html.Origin{}))
 	var causes []string
 	for f, group := range c.Findings.Group {
 		causes = append(causes, c.Objects.Name[c.Findings.Object[f]]+": "+c.Texts[c.Findings.Problems[group]])
@@ -220,7 +220,7 @@ func TestFindingsAreGroupedByCause(t *testing.T) {
 func TestLookedUpObjectsHaveNoOutcome(t *testing.T) {
 	owner := st.Deployment("shop/web")
 	look := st.New(st.Listing(st.ConfigMap("shop/a", st.OwnedBy(owner))), st.Found(owner))
-	c := contentOf(t, written(t, look, html.Source{}))
+	c := contentOf(t, written(t, look, html.Origin{}))
 	if c.Objects.Listed != 1 || c.outcome(t, "web") != "" {
 		t.Errorf("%d objects were listed, and of the other it says %q", c.Objects.Listed, c.outcome(t, "web"))
 	}
@@ -230,7 +230,7 @@ func TestLookedUpObjectsHaveNoOutcome(t *testing.T) {
 func TestReferenceIndexes(t *testing.T) {
 	gone := st.Deployment("shop/gone")
 	look := st.New(st.Listing(st.ConfigMap("shop/a", st.OwnedBy(gone, st.Deployment("shop/web"))), st.Deployment("shop/web")))
-	c := contentOf(t, written(t, look, html.Source{}))
+	c := contentOf(t, written(t, look, html.Origin{}))
 	a := c.place(t, "a")
 	if c.Objects.Owners[a] != 2 || len(c.References.To) != 2 {
 		t.Fatalf("the references are %+v", c.References)
@@ -263,8 +263,8 @@ func TestHostileTextStaysData(t *testing.T) {
 		s.Server = hostile[0]
 		s.Gaps = append(s.Gaps, snapshot.Gap{Group: hostile[0], Resource: hostile[1], Reason: snapshot.Forbidden, Message: hostile[0]})
 	})
-	calm := written(t, st.New(), html.Source{})
-	page := written(t, look, html.Source{Context: hostile[0], Address: hostile[0], File: hostile[0], Namespace: hostile[0], Selector: hostile[0]})
+	calm := written(t, st.New(), html.Origin{})
+	page := written(t, look, html.Origin{Context: hostile[0], Address: hostile[0], File: hostile[0], Namespace: hostile[0], Selector: hostile[0]})
 	data := between(t, page, opensData, "</script>")
 	if strings.ContainsAny(data, "<>&") || strings.ContainsFunc(strings.TrimSuffix(data, "\n"), escape.Hidden) || !utf8.ValidString(data) {
 		t.Error("something hostile stands in the data as it is")
@@ -294,11 +294,11 @@ func FuzzData(f *testing.F) {
 		f.Add(s, s)
 	}
 	hidden := regexp.MustCompile(`</?[a-zA-Z!]`)
-	calm := around(f, written(f, st.New(), html.Source{}))
+	calm := around(f, written(f, st.New(), html.Origin{}))
 	f.Fuzz(func(t *testing.T, name, owner string) {
 		o := st.Secret("shop/x", st.Owned(object.Reference{APIVersion: owner, Kind: name, Name: owner, UID: "u"}))
 		o.Name = name
-		page := written(t, st.New(st.Listing(o)), html.Source{Context: owner})
+		page := written(t, st.New(st.Listing(o)), html.Origin{Context: owner})
 		data := between(t, page, opensData, "</script>")
 		if hidden.MatchString(data) || strings.ContainsFunc(strings.TrimSuffix(data, "\n"), escape.Hidden) {
 			t.Errorf("it stands in the data as it is: %q, %q", name, owner)
@@ -314,7 +314,7 @@ func FuzzData(f *testing.F) {
 
 func TestWriteErrorsAreReturned(t *testing.T) {
 	judge := collector.NewJudge(graph.New(st.New()))
-	report, err := audit.Run(judge, audit.Options{})
+	report, err := audit.Run(judge, audit.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}

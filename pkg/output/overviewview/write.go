@@ -31,7 +31,7 @@ const (
 // Write writes an overview. title is what was scanned, escaped; suggest returns a command line for
 // the user's shell, escaped, from words without the name of the program.
 func Write(w io.Writer, v *overview.Overview, title string, suggest func(words ...string) string, p *color.Palette) error {
-	s := screen{suggest: suggest, palette: p}
+	s := overviewLines{suggest: suggest, palette: p}
 	s.line("%s   %s, %s", p.Bold(title), wording.Count(v.Summary.Objects, "object"), wording.Count(v.Summary.References, "owner reference"))
 	if v.Healthy() {
 		s.line("Nothing to delete, nothing stuck, no broken owner reference. Complete scan.")
@@ -43,23 +43,23 @@ func Write(w io.Writer, v *overview.Overview, title string, suggest func(words .
 	return err
 }
 
-// screen collects the lines.
-type screen struct {
+// overviewLines collects the lines.
+type overviewLines struct {
 	out     bytes.Buffer
 	suggest func(words ...string) string
 	palette *color.Palette
 }
 
-func (s *screen) line(format string, a ...any) { fmt.Fprintf(&s.out, format+"\n", a...) }
+func (s *overviewLines) line(format string, a ...any) { fmt.Fprintf(&s.out, format+"\n", a...) }
 
-func (s *screen) sections(v *overview.Overview) {
+func (s *overviewLines) sections(v *overview.Overview) {
 	if groups := v.WillBeDeleted; len(groups) > 0 {
 		then := ""
 		if v.Dependents > 0 {
 			then = ", then " + wording.Count(v.Dependents, "dependent")
 		}
 		s.line("\n%s by the garbage collector: %s%s", s.palette.Deleted("WILL BE DELETED"), wording.Count(v.Doomed(), "object"), then)
-		s.groups(groups, func(g *overview.Group) string {
+		s.groups(groups, func(g *overview.CauseGroup) string {
 			if g.Findings[0].Nondeterministic != nil {
 				return " (uncertain)"
 			}
@@ -73,7 +73,7 @@ func (s *screen) sections(v *overview.Overview) {
 		}
 		s.more(len(held)-maxRows, "stuck")
 	}
-	var never, kept []overview.Group
+	var never, kept []overview.CauseGroup
 	for _, g := range v.Broken {
 		if g.Findings[0].Consequence == collector.ConsequenceStuck {
 			never = append(never, g)
@@ -83,11 +83,11 @@ func (s *screen) sections(v *overview.Overview) {
 	}
 	if len(never) > 0 {
 		s.line("\n%s, as their owner references cannot work", s.palette.Changed("NEVER COLLECTED"))
-		s.groups(never, func(*overview.Group) string { return "" })
+		s.groups(never, func(*overview.CauseGroup) string { return "" })
 	}
 	if len(kept) > 0 {
 		s.line("\n%s, with a broken owner reference", s.palette.Kept("KEPT"))
-		s.groups(kept, func(g *overview.Group) string {
+		s.groups(kept, func(g *overview.CauseGroup) string {
 			return " (" + strings.TrimPrefix(auditreport.Result(&g.Group), "kept, ") + ")"
 		})
 	}
@@ -123,7 +123,7 @@ func owners(objects int) string {
 }
 
 // groups writes a row per group. result follows what was found of it.
-func (s *screen) groups(groups []overview.Group, result func(*overview.Group) string) {
+func (s *overviewLines) groups(groups []overview.CauseGroup, result func(*overview.CauseGroup) string) {
 	for i := range groups[:min(len(groups), maxRows)] {
 		g := &groups[i]
 		s.row(objects(&g.Group)+": "+auditreport.Problem(&g.Group)+result(g), g.Command)
@@ -132,12 +132,12 @@ func (s *screen) groups(groups []overview.Group, result func(*overview.Group) st
 }
 
 // row writes what was found, and what to run next on a line of its own, so that it can be pasted.
-func (s *screen) row(text string, command []string) {
+func (s *overviewLines) row(text string, command []string) {
 	s.line("  %s", text)
 	s.line("      %s", s.palette.Dim(s.suggest(command...)))
 }
 
-func (s *screen) more(rows int, command ...string) {
+func (s *overviewLines) more(rows int, command ...string) {
 	if rows > 0 {
 		s.line("  + %s more: %s", wording.Thousands(rows), s.suggest(command...))
 	}
@@ -178,7 +178,7 @@ func located(o object.Identity) string {
 }
 
 // next writes whether the garbage collector runs, and what to do next.
-func (s *screen) next(v *overview.Overview) {
+func (s *overviewLines) next(v *overview.Overview) {
 	hint := func(sentence string, command ...string) { s.line("%s: %s", sentence, s.suggest(command...)) }
 	if !v.Healthy() && (v.Others > 0 || v.Manager != nil) {
 		s.line("")

@@ -22,10 +22,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
-func written(t *testing.T, mode color.Mode, leader *reason.Leader, seen ...st.Part) string {
+func written(t *testing.T, mode color.Choice, leader *reason.Leader, seen ...st.Part) string {
 	t.Helper()
 	j := collector.NewJudge(graph.New(st.New(seen...)))
-	o := audit.Options{StuckAfter: terminating.DefaultStuckAfter}
+	o := audit.Filter{StuckAfter: terminating.DefaultStuckAfter}
 	r, err := audit.RunWithDeletions(j, o)
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ func newLayout(p *plan.Plan, palette *color.Palette) *layout {
 		o := &p.Outcomes[i]
 		l.outcomes[o.Object] = o
 		if l.byObject[o.Object] == nil && (o.When == plan.Later || byID[o.Follows] != nil) {
-			l.add(&plan.Step{Action: plan.ActionDelete, Object: plan.Object{Identity: o.Object}}, len(p.Steps)+i).outcome = o
+			l.add(&plan.Step{Action: plan.ActionDelete, Object: plan.ObjectState{Identity: o.Object}}, len(p.Steps)+i).outcome = o
 		}
 	}
 	l.setParents(byID)

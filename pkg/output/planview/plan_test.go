@@ -37,7 +37,7 @@ func widget(at string, with ...Option) object.Object {
 	return Object("example.com/v1", "Widget", at, with...)
 }
 
-func previewed(t *testing.T, p *plan.Plan, limit int, mode color.Mode) string {
+func previewed(t *testing.T, p *plan.Plan, limit int, mode color.Choice) string {
 	t.Helper()
 	var out bytes.Buffer
 	if _, err := planview.Preview(&out, p, limit, color.New(mode, false, false)); err != nil {

@@ -43,15 +43,15 @@ func Blocked(w io.Writer, blocked []plan.Blocked, palette *color.Palette) error 
 	if len(blocked) == 0 {
 		return nil
 	}
-	var rows []Row
+	var rows []PreviewRow
 	for _, b := range blocked[:min(len(blocked), maxLines)] {
 		rows = append(rows, unchanged(labelBlocked, b.Object, b.Reason, palette.Changed))
 	}
 	return table.Write(w, headings, cells(rows), shrink...)
 }
 
-// Row is one line of a preview. Its text is escaped and shortened.
-type Row struct {
+// PreviewRow is one line of a preview. Its text is escaped and shortened.
+type PreviewRow struct {
 	Action plan.Action     // empty if nothing is done to the object
 	Label  string          // what happens to the object, in a word
 	Object object.Identity // the zero value if the line counts objects
@@ -66,14 +66,14 @@ type Row struct {
 
 // Rows returns all lines of a preview, with the contents of namespaces and
 // CustomResourceDefinitions by name.
-func Rows(p *plan.Plan) []Row {
+func Rows(p *plan.Plan) []PreviewRow {
 	d := drawing{layout: newLayout(p, color.New(color.Never, false, true)), listContents: true, drawn: map[*line]bool{}}
 	d.draw()
 	return d.rows
 }
 
 // cells returns the rows of the table. A row does not repeat what its parent says.
-func cells(rows []Row) [][]string {
+func cells(rows []PreviewRow) [][]string {
 	out := make([][]string, len(rows))
 	for i, r := range rows {
 		label, where := r.Label, namespace(r.Object)
@@ -93,7 +93,7 @@ type drawing struct {
 
 	listContents bool // name the contents of namespaces and definitions, instead of counting them
 	limit        int  // of rows; zero is no limit
-	rows         []Row
+	rows         []PreviewRow
 	total        int // with the rows beyond the limit
 	drawn        map[*line]bool
 }
@@ -105,7 +105,7 @@ const maxNamed = 1000
 func (d *drawing) full(more int) bool { return d.limit > 0 && len(d.rows) >= d.limit+more }
 
 // add adds a row about a line, or only counts it beyond the limit.
-func (d *drawing) add(on *line, row func() Row) {
+func (d *drawing) add(on *line, row func() PreviewRow) {
 	d.total++
 	if !d.full(0) {
 		d.rows = append(d.rows, row())
@@ -116,9 +116,9 @@ func (d *drawing) add(on *line, row func() Row) {
 // draw adds the tree, then the objects without a step.
 func (d *drawing) draw() {
 	for _, root := range d.roots {
-		d.add(root, func() Row { return d.row(root, d.why(root)) })
+		d.add(root, func() PreviewRow { return d.row(root, d.why(root)) })
 		table.Tree(d.below(root), func(n node, depth int, branches string) []node {
-			d.add(n.line, func() Row {
+			d.add(n.line, func() PreviewRow {
 				row := d.rowBelow(n)
 				row.Depth, row.branches = depth, branches
 				return row
@@ -132,7 +132,7 @@ func (d *drawing) draw() {
 	if d.total > len(d.rows) {
 		d.drawNamed()
 	}
-	d.eachUnchanged(func(r Row) {
+	d.eachUnchanged(func(r PreviewRow) {
 		d.total++
 		if !d.full(0) || r.label != labelKeep && r.label != labelLeave && !d.full(maxNamed) {
 			d.rows = append(d.rows, r)
@@ -164,13 +164,13 @@ func (l *layout) named(on *line) bool {
 
 // isMistake reports whether a reference is likely wrong, so that its object is not garbage:
 // something else has the owner's name or UID.
-func isMistake(r plan.Reference) bool {
+func isMistake(r plan.StepReference) bool {
 	return r.State == reason.StateReplaced || r.State == reason.StateMismatched || r.State == reason.StateInOtherNamespace
 }
 
 // rowAlone returns the row of a line that is not below its cause. It counts the contents of
 // the object.
-func (d *drawing) rowAlone(on *line) Row {
+func (d *drawing) rowAlone(on *line) PreviewRow {
 	row := d.row(on, d.whyAlone(on))
 	if what, how := contentsOf(on); what != "" {
 		row.Why += "; " + what + ": " + how
@@ -190,12 +190,12 @@ const (
 )
 
 // unchanged returns the row of an object without a step.
-func unchanged(label string, o object.Identity, why reason.Reason, paint func(string) string) Row {
-	return Row{label: label, Label: paint(label), Object: o, Name: paint(name(o)), Why: escape.Line(why.Message())}
+func unchanged(label string, o object.Identity, why reason.Reason, paint func(string) string) PreviewRow {
+	return PreviewRow{label: label, Label: paint(label), Object: o, Name: paint(name(o)), Why: escape.Line(why.Message())}
 }
 
 // eachUnchanged calls do with the row of every object without a step.
-func (d *drawing) eachUnchanged(do func(Row)) {
+func (d *drawing) eachUnchanged(do func(PreviewRow)) {
 	add := func(label string, o object.Identity, why reason.Reason, paint func(string) string) {
 		do(unchanged(label, o, why, paint))
 	}
@@ -254,10 +254,10 @@ func (d *drawing) below(on *line) []node {
 }
 
 // rowBelow returns the row of a node below another.
-func (d *drawing) rowBelow(n node) Row {
+func (d *drawing) rowBelow(n node) PreviewRow {
 	if n.counts {
 		what, how := contentsOf(n.line)
-		return Row{sameAction: true, sameNamespace: true, Name: d.palette.Deleted(what), Why: how}
+		return PreviewRow{sameAction: true, sameNamespace: true, Name: d.palette.Deleted(what), Why: how}
 	}
 	row := d.row(n.line, d.why(n.line))
 	row.sameAction = d.label(n.line.parent) == d.label(n.line)
@@ -265,9 +265,9 @@ func (d *drawing) rowBelow(n node) Row {
 	return row
 }
 
-func (d *drawing) row(on *line, why string) Row {
+func (d *drawing) row(on *line, why string) PreviewRow {
 	action, label := on.main.Action, d.label(on)
-	row := Row{
+	row := PreviewRow{
 		Action: action, label: label, Label: paint(action, label, d.palette), Object: on.object(),
 		Name: paint(action, name(on.object()), d.palette), Why: why,
 	}

@@ -153,8 +153,8 @@ func TestPreviewOfStrangeNames(t *testing.T) {
 	long := object.Identity{APIVersion: "v1", Kind: "Pod", Name: strings.Repeat("y", 102400), UID: "v"}
 	p := &plan.Plan{
 		Steps: []plan.Step{
-			{ID: "1", Action: plan.ActionDelete, Object: plan.Object{Identity: strange}, Reason: said("its only owner, Node/\x1b]0;x\x07, is gone")},
-			{ID: "2", Action: "re\nlink", Object: plan.Object{Identity: long}, Reason: said(strings.Repeat("z", 102400))},
+			{ID: "1", Action: plan.ActionDelete, Object: plan.ObjectState{Identity: strange}, Reason: said("its only owner, Node/\x1b]0;x\x07, is gone")},
+			{ID: "2", Action: "re\nlink", Object: plan.ObjectState{Identity: long}, Reason: said(strings.Repeat("z", 102400))},
 		},
 		Outcomes: []plan.Outcome{{Object: strange, State: plan.Terminating, WaitsFor: []string{"x/\u200b"}}},
 		Blocked:  []plan.Blocked{{Object: strange, Reason: said("is held by x/\u200b")}},
@@ -207,7 +207,7 @@ func TestPreviewOfManyLines(t *testing.T) {
 // A plan from a file may have cycles.
 func TestPreviewOfCyclicSteps(t *testing.T) {
 	step := func(id, name, follows string, action plan.Action) plan.Step {
-		return plan.Step{ID: id, Action: action, Follows: follows, Object: plan.Object{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}}, Reason: said("why")}
+		return plan.Step{ID: id, Action: action, Follows: follows, Object: plan.ObjectState{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}}, Reason: said("why")}
 	}
 	p := &plan.Plan{Steps: []plan.Step{
 		step("1", "x", "2", plan.ActionUnlink), step("2", "y", "3", plan.ActionDelete), step("3", "x", "2", plan.ActionDelete),
@@ -274,7 +274,7 @@ func following(n int, follows func(i int) int) *plan.Plan {
 	for i := range p.Steps {
 		p.Steps[i] = plan.Step{
 			ID: fmt.Sprint(i), Action: plan.ActionDelete, Follows: fmt.Sprint(follows(i)), Reason: said("why"),
-			Object: plan.Object{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: fmt.Sprint(i)}},
+			Object: plan.ObjectState{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: fmt.Sprint(i)}},
 		}
 	}
 	return p

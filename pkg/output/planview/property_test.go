@@ -129,7 +129,7 @@ func TestPreviewShowsEveryStepOfAnInvalidPlanOnce(t *testing.T) {
 			p.Steps = append(p.Steps, plan.Step{
 				ID: fmt.Sprint(i), Follows: fmt.Sprint(rapid.IntRange(-1, 12).Draw(t, "follows")),
 				Action: rapid.SampledFrom([]plan.Action{plan.ActionDelete, plan.ActionUnlink, plan.ActionUnblock, plan.ActionRemoveFinalizer, "odd"}).Draw(t, "action"), Reason: said("why"),
-				Object: plan.Object{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}},
+				Object: plan.ObjectState{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}},
 			})
 		}
 		got, _ := shown(t, p, 0)

@@ -70,7 +70,7 @@ func TestRan(t *testing.T) {
 	}
 }
 
-func unfinished(t *testing.T, p *plan.Plan, results []event.Result, mode color.Mode) string {
+func unfinished(t *testing.T, p *plan.Plan, results []event.Result, mode color.Choice) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := planview.Unfinished(&out, p, results, color.New(mode, false, false)); err != nil {
@@ -85,7 +85,7 @@ type sentences string
 func (w sentences) Message() string { return string(w) }
 
 func on(namespace, kind, name string, action plan.Action) []plan.Step {
-	return []plan.Step{{Action: action, Object: plan.Object{Identity: object.Identity{Kind: kind, Namespace: namespace, Name: name}}}}
+	return []plan.Step{{Action: action, Object: plan.ObjectState{Identity: object.Identity{Kind: kind, Namespace: namespace, Name: name}}}}
 }
 
 func TestUnfinished(t *testing.T) {

@@ -18,12 +18,12 @@ const maxDeletions = 50
 // other is the kind and the holder of what has no series of its own.
 const other = "other"
 
-// deletion identifies the series about objects that are being deleted.
-type deletion struct{ kind, holder string }
+// deletionLabels identifies the series about objects that are being deleted.
+type deletionLabels struct{ kind, holder string }
 
 // deletionState is the number of these objects, and the age of the oldest.
 type deletionState struct {
-	deletion
+	deletionLabels
 	objects int
 	oldest  time.Duration
 }
@@ -31,22 +31,22 @@ type deletionState struct {
 // deletions counts the objects that are being deleted, by kind and holder: the most frequent pairs,
 // and the others together. They are sorted.
 func deletions(c audit.Cluster) []*deletionState {
-	states := map[deletion]*deletionState{}
-	add := func(d deletion, objects int, oldest time.Duration) {
+	states := map[deletionLabels]*deletionState{}
+	add := func(d deletionLabels, objects int, oldest time.Duration) {
 		if states[d] == nil {
-			states[d] = &deletionState{deletion: d}
+			states[d] = &deletionState{deletionLabels: d}
 		}
 		states[d].objects += objects
 		states[d].oldest = max(states[d].oldest, oldest)
 	}
 	for i := range c.Terminating {
 		t := &c.Terminating[i]
-		add(deletion{t.Object.Kind, holder(t)}, 1, t.Age())
+		add(deletionLabels{t.Object.Kind, holder(t)}, 1, t.Age())
 	}
 	frequent := slices.SortedFunc(maps.Values(states), func(a, b *deletionState) int { return cmp.Or(b.objects-a.objects, compare(a, b)) })
 	for _, s := range frequent[min(len(frequent), maxDeletions):] {
-		delete(states, s.deletion)
-		add(deletion{other, other}, s.objects, s.oldest)
+		delete(states, s.deletionLabels)
+		add(deletionLabels{other, other}, s.objects, s.oldest)
 	}
 	return slices.SortedFunc(maps.Values(states), compare)
 }

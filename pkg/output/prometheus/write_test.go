@@ -38,7 +38,7 @@ func answered(name string) audit.Cluster {
 	return audit.Cluster{
 		Name: name, Answered: true, Server: "v1.36.3", Taken: time.Unix(1_800_000_000, 0), Took: 418_400 * time.Microsecond,
 		Report: &audit.Report{
-			Complete: true, Summary: audit.Summary{Objects: 50_132, References: 60_418, SeverityCounts: audit.SeverityCounts{Errors: 2}},
+			Complete: true, Summary: audit.Totals{Objects: 50_132, References: 60_418, SeverityCounts: audit.SeverityCounts{Errors: 2}},
 			Findings: []audit.Finding{{Rule: "missing-owner", Severity: audit.Error}, {Rule: "missing-owner", Severity: audit.Error}},
 		},
 	}

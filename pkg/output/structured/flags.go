@@ -10,9 +10,9 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 )
 
-// Flags make printers. --template and --allow-missing-template-keys are kubectl's. The
+// PrintFlags make printers. --template and --allow-missing-template-keys are kubectl's. The
 // flag -o is the command's own, as it may have more formats than this package.
-type Flags struct {
+type PrintFlags struct {
 	template     string
 	allowMissing bool
 	readFile     func(name string) ([]byte, error)
@@ -20,18 +20,18 @@ type Flags struct {
 
 // NewFlags returns flags with their defaults. readFile reads the files that contain
 // templates.
-func NewFlags(readFile func(name string) ([]byte, error)) *Flags {
-	return &Flags{allowMissing: true, readFile: readFile}
+func NewFlags(readFile func(name string) ([]byte, error)) *PrintFlags {
+	return &PrintFlags{allowMissing: true, readFile: readFile}
 }
 
 // Add adds the flags to a flag set.
-func (f *Flags) Add(flags *pflag.FlagSet) {
+func (f *PrintFlags) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.template, "template", "", "Go template, or its file, for -o go-template and -o go-template-file.")
 	flags.BoolVar(&f.allowMissing, "allow-missing-template-keys", true, "Ignore fields that a template names and the output lacks.")
 }
 
 // Template returns the value of --template.
-func (f *Flags) Template() string { return f.template }
+func (f *PrintFlags) Template() string { return f.template }
 
 const nameFormat = "name"
 
@@ -53,7 +53,7 @@ func Formats() []string {
 // ToPrinter returns the printer of a format. own are the formats of the command itself,
 // which the error about an unknown one names. Like kubectl, it takes a template without a
 // format for a go-template.
-func (f *Flags) ToPrinter(format string, own ...string) (*Printer, error) {
+func (f *PrintFlags) ToPrinter(format string, own ...string) (*Printer, error) {
 	if format == "" && f.template != "" {
 		format = "go-template"
 	}
@@ -90,7 +90,7 @@ func encoder(format string) printers.ResourcePrinter {
 	return nil
 }
 
-func (f *Flags) templated(word, template string) (printers.ResourcePrinter, error) {
+func (f *PrintFlags) templated(word, template string) (printers.ResourcePrinter, error) {
 	if template == "" {
 		return nil, errors.New("template format specified but no template given")
 	}

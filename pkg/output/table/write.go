@@ -25,7 +25,7 @@ const gap = "  "
 const NoBreak = "\u00a0"
 
 // Write writes the header, unless it is nil, and the rows. A row may be shorter than the
-// header. Nothing is written if the layout fails. If w is a wrap.Writer and the table wider than
+// header. Nothing is written if the layout fails. If w is a wrap.LineWriter and the table wider than
 // its terminal, the columns with these titles shrink, the first one first; the others keep their
 // width. If too little room would be left for the first, its cells stand below their rows, and
 // begin in the second. A table that does not fit even so is written as without a terminal. NoBreak in a

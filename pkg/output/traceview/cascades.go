@@ -19,7 +19,7 @@ import (
 const maxCascades = 20
 
 // cascades writes the table of cascades, what the evidence covers, and how to see one of them.
-func (s *screen) cascades() {
+func (s *reportWriter) cascades() {
 	all := s.report.Cascades
 	shown := s.shown(len(all), maxCascades)
 	var rows [][]string
@@ -42,7 +42,7 @@ func (s *screen) cascades() {
 }
 
 // cascade returns a row of the table.
-func (s *screen) cascade(c *trace.Cascade) []string {
+func (s *reportWriter) cascade(c *trace.Cascade) []string {
 	what, by, took := "", who(c.By), ""
 	if c.Collection != nil {
 		what = collection(c.Collection)
@@ -94,7 +94,7 @@ func collection(c *trace.Collection) string {
 }
 
 // object returns what a deletion deleted, with its namespace if that is not the one above.
-func (s *screen) object(d *trace.Deletion, above string) string {
+func (s *reportWriter) object(d *trace.Deletion, above string) string {
 	text := d.Object.String()
 	if d.Object.Kind == "" {
 		text = cmp.Or(d.Resource, "object") + "/" + d.Object.Name
@@ -110,7 +110,7 @@ func (s *screen) object(d *trace.Deletion, above string) string {
 }
 
 // who returns who someone is, for a cell.
-func who(a trace.Actor) string {
+func who(a trace.Deleter) string {
 	return escape.Word(cmp.Or(strings.TrimPrefix(a.String(), "the "), "unknown"))
 }
 

@@ -17,7 +17,7 @@ import (
 const maxSources = 8
 
 // coverage writes what was read, and what the garbage collector did all that time.
-func (s *screen) coverage() {
+func (s *reportWriter) coverage() {
 	sources := s.report.Sources
 	shown := s.shown(len(sources), maxSources)
 	for i := range sources[:shown] {

@@ -18,7 +18,7 @@ import (
 const maxSiblings = 10
 
 // target writes the cascade of the target, what it means, and what to do.
-func (s *screen) target() {
+func (s *reportWriter) target() {
 	c := &s.report.Cascades[0]
 	target := &c.Deletions[s.report.Target.Deletion]
 	s.line("%s\n", s.Palette.Deleted(s.deleted(target)+"."))
@@ -36,7 +36,7 @@ func (s *screen) target() {
 }
 
 // deleted returns the sentence that an object was deleted, without its full stop.
-func (s *screen) deleted(d *trace.Deletion) string {
+func (s *reportWriter) deleted(d *trace.Deletion) string {
 	text := s.object(d, "") + " was deleted"
 	if d.Doubt != "" || d.Inferred {
 		text = s.object(d, "") + " may have been deleted"
@@ -54,7 +54,7 @@ func (s *screen) deleted(d *trace.Deletion) string {
 }
 
 // tree writes the deletions. A row is one of them, or all those of many siblings that are left out.
-func (s *screen) tree(c *trace.Cascade, target *trace.Deletion) {
+func (s *reportWriter) tree(c *trace.Cascade, target *trace.Deletion) {
 	oneDay := c.From.UTC().Format(time.DateOnly) == c.To.UTC().Format(time.DateOnly)
 	children := make(map[int][]int)
 	for i := range c.Deletions {
@@ -125,7 +125,7 @@ func policy(name string) string {
 }
 
 // beginning writes who began a cascade, and how that is known.
-func (s *screen) beginning(c *trace.Cascade) {
+func (s *reportWriter) beginning(c *trace.Cascade) {
 	why := escape.Sentence(reason.Message(c.Root.Reason))
 	switch {
 	case c.Unexplained:
@@ -154,7 +154,7 @@ func (s *screen) beginning(c *trace.Cascade) {
 }
 
 // circumstances writes those of what led to the target, and of it, each once, and what else is known of it.
-func (s *screen) circumstances(c *trace.Cascade) {
+func (s *reportWriter) circumstances(c *trace.Cascade) {
 	notes := s.report.Notes
 	for i := s.report.Target.Deletion; i >= 0; i = c.Deletions[i].Parent {
 		notes = slices.Concat(c.Deletions[i].Circumstances, notes)
@@ -169,7 +169,7 @@ func (s *screen) circumstances(c *trace.Cascade) {
 }
 
 // nextSteps writes what can be saved, restored and looked at.
-func (s *screen) nextSteps(c *trace.Cascade) {
+func (s *reportWriter) nextSteps(c *trace.Cascade) {
 	objects := wording.Count(c.Objects, "object")
 	holds := "The audit log holds " + wording.Thousands(c.Whole) + " of " + objects + " in full"
 	switch {
@@ -191,7 +191,7 @@ func (s *screen) nextSteps(c *trace.Cascade) {
 }
 
 // identified returns who someone is, and what the log has about that.
-func identified(a trace.Actor) string {
+func identified(a trace.Deleter) string {
 	text := escape.Word(cmp.Or(a.String(), "someone unknown"))
 	var parts []string
 	add := func(what, value string) {

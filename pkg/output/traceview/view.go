@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
 )
 
-// View says how reports are written.
-type View struct {
+// ReportView says how reports are written.
+type ReportView struct {
 	Palette *color.Palette
 	Wide    bool // show everything, and UIDs
 	// Suggest returns a command line for the user's shell, escaped, from words without the name of the
@@ -28,8 +28,8 @@ type View struct {
 }
 
 // Write writes a report: the cascade of its target, or else all of them.
-func (v View) Write(w io.Writer, r *trace.Report) error {
-	s := &screen{View: v, report: r, out: w}
+func (v ReportView) Write(w io.Writer, r *trace.DeletionReport) error {
+	s := &reportWriter{ReportView: v, report: r, out: w}
 	if r.Target != nil {
 		s.target()
 	} else {
@@ -39,8 +39,8 @@ func (v View) Write(w io.Writer, r *trace.Report) error {
 }
 
 // None writes that no deletion of an object is known, and what else is. guess ends the sentence.
-func (v View) None(w io.Writer, r *trace.Report, what, guess string) error {
-	s := &screen{View: v, report: r, out: w}
+func (v ReportView) None(w io.Writer, r *trace.DeletionReport, what, guess string) error {
+	s := &reportWriter{ReportView: v, report: r, out: w}
 	s.line("No deletion of %s is in what was read%s", what, cmp.Or(guess, "."))
 	for _, n := range r.Notes {
 		s.line("%s", sentence(n))
@@ -49,34 +49,34 @@ func (v View) None(w io.Writer, r *trace.Report, what, guess string) error {
 	return s.err
 }
 
-// screen is where a report is written. After an error it takes no more.
-type screen struct {
-	View
+// reportWriter is where a report is written. After an error it takes no more.
+type reportWriter struct {
+	ReportView
 
-	report *trace.Report
+	report *trace.DeletionReport
 	out    io.Writer
 	err    error
 }
 
-func (s *screen) line(format string, a ...any) {
+func (s *reportWriter) line(format string, a ...any) {
 	if s.err == nil {
 		_, s.err = fmt.Fprintf(s.out, format+"\n", a...)
 	}
 }
 
-func (s *screen) table(header []string, rows [][]string, shrink ...string) {
+func (s *reportWriter) table(header []string, rows [][]string, shrink ...string) {
 	if s.err == nil {
 		s.err = table.Write(s.out, header, rows, shrink...)
 	}
 }
 
 // command writes what a command is for, and the command.
-func (s *screen) command(purpose string, words ...string) {
+func (s *reportWriter) command(purpose string, words ...string) {
 	s.line("%s: %s", purpose, s.Suggest(words...))
 }
 
 // trace writes a command that shows a deletion, and what followed it.
-func (s *screen) trace(purpose string, d *trace.Deletion) {
+func (s *reportWriter) trace(purpose string, d *trace.Deletion) {
 	words := []string{"trace", cmp.Or(strings.ToLower(d.Object.Kind), d.Resource) + "/" + d.Object.Name}
 	if d.Object.Namespace != "" {
 		words = append(words, "-n", d.Object.Namespace)
@@ -85,7 +85,7 @@ func (s *screen) trace(purpose string, d *trace.Deletion) {
 }
 
 // shown returns how many of so many things are shown.
-func (s *screen) shown(of, limit int) int {
+func (s *reportWriter) shown(of, limit int) int {
 	if s.Wide {
 		return of
 	}

@@ -32,8 +32,8 @@ var begin = time.Date(2026, 11, 20, 10, 52, 31, 0, time.UTC)
 func at(seconds int) time.Time { return begin.Add(time.Duration(seconds) * time.Second) }
 
 var (
-	collector = trace.Actor{Role: trace.RoleCollector, Controller: "generic-garbage-collector", User: "system:serviceaccount:kube-system:generic-garbage-collector"}
-	kim       = trace.Actor{
+	collector = trace.Deleter{Role: trace.RoleCollector, Controller: "generic-garbage-collector", User: "system:serviceaccount:kube-system:generic-garbage-collector"}
+	kim       = trace.Deleter{
 		Role: trace.RoleUser, User: "kim@example.com", Groups: []string{"platform", "system:authenticated"},
 		Agent: "kubectl/v1.37.2 (linux/amd64) kubernetes/f0a4b5c", Addresses: []string{"10.1.2.3"},
 	}
@@ -46,11 +46,11 @@ func id(apiVersion, kind, namespace, name string) object.Identity {
 func nested(r reason.Reason) reason.Nested { return reason.Nested{Reason: r} }
 
 // deletion returns a deletion whose owner is the one at parent.
-func deletion(o object.Identity, seconds, parent, depth int, by trace.Actor, why reason.Reason) trace.Deletion {
+func deletion(o object.Identity, seconds, parent, depth int, by trace.Deleter, why reason.Reason) trace.Deletion {
 	return trace.Deletion{Object: o, At: at(seconds), Parent: parent, Depth: depth, By: by, Verb: "delete", Policy: "Background", Why: nested(why), Circumstances: []reason.Nested{}}
 }
 
-func cascade(by trace.Actor, root reason.Reason, of ...trace.Deletion) trace.Cascade {
+func cascade(by trace.Deleter, root reason.Reason, of ...trace.Deletion) trace.Cascade {
 	return trace.Cascade{
 		Root: nested(root), By: by, Verb: of[0].Verb, Policy: of[0].Policy, At: of[0].At, From: of[0].At, To: of[len(of)-1].At, Objects: len(of),
 		Deletions: of,
@@ -87,8 +87,8 @@ func deployment(pods int) trace.Cascade {
 	return c
 }
 
-func report(target int, cascades ...trace.Cascade) *trace.Report {
-	r := &trace.Report{
+func report(target int, cascades ...trace.Cascade) *trace.DeletionReport {
+	r := &trace.DeletionReport{
 		Sources: []trace.Source{
 			{
 				File: "audit.log", Form: "audit log", Span: trace.Span{First: at(-3600), Last: at(3600)}, Events: 99999,
@@ -99,14 +99,14 @@ func report(target int, cascades ...trace.Cascade) *trace.Report {
 		Requests: 12345, Lines: 678, Cascades: cascades,
 	}
 	if target >= 0 {
-		r.Target = &trace.Found{Deletion: target, Others: []trace.Generation{}}
+		r.Target = &trace.FoundDeletion{Deletion: target, Others: []trace.Generation{}}
 	}
 	return r
 }
 
 func TestScreens(t *testing.T) {
 	namespace := id("v1", "Namespace", "", "legacy")
-	hidden := deletion(id("v1", "PersistentVolumeClaim", "legacy", "data-0"), 0, 0, 1, trace.Actor{}, reason.NamespaceDeleted.Of(reason.Deleted{Object: namespace, By: kim.User, At: begin}))
+	hidden := deletion(id("v1", "PersistentVolumeClaim", "legacy", "data-0"), 0, 0, 1, trace.Deleter{}, reason.NamespaceDeleted.Of(reason.Deleted{Object: namespace, By: kim.User, At: begin}))
 	hidden.At, hidden.Inferred, hidden.Perhaps = time.Time{}, true, true
 	hidden.Circumstances = append(hidden.Circumstances, nested(reason.WentAtTheLatest))
 	legacy := cascade(kim, reason.AskedFor.Of(kim.User), deletion(namespace, 0, -1, 0, kim, reason.AskedFor.Of(kim.User)), hidden)
@@ -123,14 +123,14 @@ func TestScreens(t *testing.T) {
 	unexplained := cascade(collector, reason.OwnersNotInEvidence, orphan)
 	unexplained.Unexplained = true
 
-	hostile := trace.Actor{Role: trace.RoleUser, User: "\x1b[2J\u202eroot\nall is well", Agent: strings.Repeat("x", 5000), Groups: []string{"a\x07b"}}
+	hostile := trace.Deleter{Role: trace.RoleUser, User: "\x1b[2J\u202eroot\nall is well", Agent: strings.Repeat("x", 5000), Groups: []string{"a\x07b"}}
 	evil := cascade(hostile, reason.AskedFor.Of(hostile.User), deletion(id("v1\n", "Pod\x1b[31m", "n\u2066s", "na\r\nme"), 0, -1, 0, hostile, reason.AskedFor.Of(hostile.User)))
 
 	long := deployment(3)
 	long.To = at(200_000)
 	long.Deletions[4].At = at(200_000)
 
-	// As trace.Report.Select leaves it: without the siblings of the target.
+	// As trace.DeletionReport.Select leaves it: without the siblings of the target.
 	pod := deployment(30)
 	pod.Deletions = append(pod.Deletions[:2], pod.Deletions[13])
 
@@ -148,7 +148,7 @@ func TestScreens(t *testing.T) {
 	trouble.Outages = []trace.Outage{{From: at(0), To: at(600), Reason: "v3 of projectcalico.org could not be discovered"}}
 	trouble.Loops = []trace.Looked{{Object: id("v1", "ConfigMap", "shop", "settings"), Times: 300000, From: at(0), To: at(600)}}
 
-	screens := map[string]*trace.Report{
+	screens := map[string]*trace.DeletionReport{
 		"perhaps": report(0, perhaps), "trouble": trouble,
 		"all": report(-1, deployment(30), redis(), legacy, pods, unexplained), "nothing": report(-1), "redis": before,
 		"pod": report(2, pod), "siblings": report(1, deployment(30)), "namespace": report(1, legacy), "collection": report(0, pods),
@@ -177,9 +177,9 @@ func TestScreens(t *testing.T) {
 }
 
 // screen returns what a terminal shows, which has to fit.
-func screen(t *testing.T, columns int, wide bool, r *trace.Report) string {
+func screen(t *testing.T, columns int, wide bool, r *trace.DeletionReport) string {
 	t.Helper()
-	view := traceview.View{
+	view := traceview.ReportView{
 		Palette: color.New(color.Never, false, false), Wide: wide, Files: []string{"--audit-log", "audit.log"},
 		Suggest: func(words ...string) string { return "kubectl gc " + strings.Join(words, " ") },
 	}
@@ -209,8 +209,8 @@ func (b *broken) Write(text []byte) (int, error) {
 }
 
 func TestErrorsOfTheWriterAreReturned(t *testing.T) {
-	view := traceview.View{Palette: color.New(color.Never, false, false), Suggest: func(...string) string { return "" }}
-	for _, r := range []*trace.Report{report(0, deployment(1)), report(-1, deployment(1)), report(-1)} {
+	view := traceview.ReportView{Palette: color.New(color.Never, false, false), Suggest: func(...string) string { return "" }}
+	for _, r := range []*trace.DeletionReport{report(0, deployment(1)), report(-1, deployment(1)), report(-1)} {
 		for n := range 3 { // no screen has fewer lines
 			if err := view.Write(&broken{n}, r); !errors.Is(err, io.ErrClosedPipe) {
 				t.Errorf("after %d writes: %v", n, err)

@@ -17,7 +17,7 @@ func BenchmarkWrite(b *testing.B) {
 		g := graph.New(s)
 		judge := collector.NewJudge(g)
 		family := tree.Family{Members: st.Component(g, 0), Targets: graph.NewSet(g)}
-		view := tree.View{Graph: g, Judge: judge, Palette: color.New(color.Never, false, false)}
+		view := tree.RowView{Graph: g, Judge: judge, Palette: color.New(color.Never, false, false)}
 		return func() {
 			if err := view.Write(io.Discard, tree.Layout(g, judge, family, st.Taken)); err != nil {
 				b.Fatal(err)

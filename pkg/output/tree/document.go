@@ -11,38 +11,38 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Document is the family as data: every object once, with its references and their
+// FamilyData is the family as data: every object once, with its references and their
 // verdicts. Objects are sorted by Identity.Compare, owners are in the order of the
 // metadata.
-type Document struct {
+type FamilyData struct {
 	Complete bool              `json:"complete"`
 	Gaps     []snapshot.Gap    `json:"gaps"`
 	Targets  []object.Identity `json:"targets"`
-	Objects  []Object          `json:"objects"`
+	Objects  []Member          `json:"objects"`
 }
 
-// Object is a member of a family.
-type Object struct {
+// Member is a member of a family.
+type Member struct {
 	object.Identity `json:",inline"`
-	Created         *time.Time `json:"created,omitempty"`
-	Deleted         *time.Time `json:"deleted,omitempty"` // deletionTimestamp
-	Finalizers      []string   `json:"finalizers,omitempty"`
-	Owners          []Owner    `json:"owners"`
+	Created         *time.Time        `json:"created,omitempty"`
+	Deleted         *time.Time        `json:"deleted,omitempty"` // deletionTimestamp
+	Finalizers      []string          `json:"finalizers,omitempty"`
+	Owners          []JudgedReference `json:"owners"`
 }
 
-// Owner is a reference with its verdict and the audit rule that reports it, if any.
-type Owner struct {
+// JudgedReference is a reference with its verdict and the audit rule that reports it, if any.
+type JudgedReference struct {
 	audit.Reference
 	Verdict collector.Verdict `json:"verdict"`
 	Rule    string            `json:"rule,omitempty"`
 }
 
 // NewDocument returns the family as a document.
-func NewDocument(g *graph.Graph, judge *collector.Judge, family Family) *Document {
+func NewDocument(g *graph.Graph, judge *collector.Judge, family Family) *FamilyData {
 	s := g.Snapshot()
-	d := &Document{
+	d := &FamilyData{
 		Complete: s.Complete(), Gaps: append([]snapshot.Gap{}, s.Gaps...),
-		Targets: []object.Identity{}, Objects: []Object{},
+		Targets: []object.Identity{}, Objects: []Member{},
 	}
 	for _, n := range family.Members.Nodes() {
 		if o := g.Object(n); o != nil {
@@ -53,12 +53,12 @@ func NewDocument(g *graph.Graph, judge *collector.Judge, family Family) *Documen
 		}
 	}
 	slices.SortFunc(d.Targets, object.Identity.Compare)
-	slices.SortFunc(d.Objects, func(a, b Object) int { return a.Compare(b.Identity) })
+	slices.SortFunc(d.Objects, func(a, b Member) int { return a.Compare(b.Identity) })
 	return d
 }
 
 // Identities returns the objects in their order.
-func (d *Document) Identities() []object.Identity {
+func (d *FamilyData) Identities() []object.Identity {
 	out := make([]object.Identity, len(d.Objects))
 	for i, o := range d.Objects {
 		out[i] = o.Identity
@@ -66,13 +66,13 @@ func (d *Document) Identities() []object.Identity {
 	return out
 }
 
-func documented(o *object.Object, judgements []collector.Judgement) Object {
-	out := Object{Identity: o.Identity, Deleted: o.Deleted, Finalizers: o.Finalizers, Owners: []Owner{}}
+func documented(o *object.Object, judgements []collector.Judgement) Member {
+	out := Member{Identity: o.Identity, Deleted: o.Deleted, Finalizers: o.Finalizers, Owners: []JudgedReference{}}
 	if !o.Created.IsZero() {
 		out.Created = &o.Created
 	}
 	for i, r := range o.Owners {
-		out.Owners = append(out.Owners, Owner{*audit.ReferenceOf(r), judgements[i].Verdict, audit.RuleForCause(judgements[i].Cause)})
+		out.Owners = append(out.Owners, JudgedReference{*audit.ReferenceOf(r), judgements[i].Verdict, audit.RuleForCause(judgements[i].Cause)})
 	}
 	return out
 }

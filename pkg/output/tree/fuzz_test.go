@@ -23,7 +23,7 @@ func FuzzWrite(f *testing.F) {
 			Owners:     []object.Reference{{APIVersion: "g/" + kind, Kind: kind, Name: name, UID: types.UID("2" + name)}},
 			Finalizers: []string{finalizer},
 		}
-		got := write(t, st.New(st.Listing(o)), tree.View{Wide: true}, o.UID)
+		got := write(t, st.New(st.Listing(o)), tree.RowView{Wide: true}, o.UID)
 		const lines = 4 // a header, the owner that is none, the object, the sum
 		if strings.Count(got, "\n") != lines || strings.ContainsFunc(got, func(r rune) bool { return escape.Hidden(r) && r != '\n' }) {
 			t.Errorf("got %q", got)

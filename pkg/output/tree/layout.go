@@ -2,7 +2,7 @@
 // notes what is unusual about each row. Each object has one full row, below the first of
 // its owners; below its other owners a row refers to it. An owner that is missing, or that
 // a bad reference names, has a row of its own. A cycle ends with a mark. Layout is linear
-// in the references and does not recurse. Rows are not escaped; View.Write escapes them.
+// in the references and does not recurse. Rows are not escaped; RowView.Write escapes them.
 package tree
 
 import (
@@ -57,7 +57,7 @@ const (
 // that are only claimed, then cycles without an owner above them. Ages are measured from
 // now.
 func Layout(g *graph.Graph, judge *collector.Judge, family Family, now time.Time) []Row {
-	l := &layout{
+	l := &familyLayout{
 		graph: g, judge: judge, family: family, now: now,
 		children: map[graph.Node][]graph.Edge{}, claimed: map[object.Identity][]graph.Edge{},
 		owned: graph.NewSet(g), printed: graph.NewSet(g), open: map[graph.Node]bool{},
@@ -81,7 +81,7 @@ func Layout(g *graph.Graph, judge *collector.Judge, family Family, now time.Time
 	return l.rows
 }
 
-type layout struct {
+type familyLayout struct {
 	graph  *graph.Graph
 	judge  *collector.Judge
 	family Family
@@ -101,7 +101,7 @@ type layout struct {
 
 // attach puts every reference below the owner or claim that it belongs to. A bad reference
 // is below its claim, and also below the object that has its UID.
-func (l *layout) attach() {
+func (l *familyLayout) attach() {
 	for _, n := range l.family.Members.Nodes() {
 		if l.graph.Object(n) == nil {
 			continue
@@ -137,7 +137,7 @@ func appendOnce(edges []graph.Edge, e graph.Edge) []graph.Edge {
 }
 
 // claimOf returns the owner that a bad reference names.
-func (l *layout) claimOf(e graph.Edge, j collector.Judgement) object.Identity {
+func (l *familyLayout) claimOf(e graph.Edge, j collector.Judgement) object.Identity {
 	r := l.graph.Reference(e)
 	claim := object.Identity{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: r.UID, Namespace: l.graph.Object(e.Node).Namespace}
 	if j.Mapping.Served && !j.Mapping.Type.Namespaced {
@@ -155,11 +155,11 @@ func compareClaims(a, b object.Identity) int {
 		cmp.Compare(a.Name, b.Name), cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.UID, b.UID))
 }
 
-func (l *layout) drawRoot(n graph.Node) {
+func (l *familyLayout) drawRoot(n graph.Node) {
 	l.draw(l.full(n, graph.Edge{Node: graph.None}), l.children[n])
 }
 
-func (l *layout) drawClaim(claim object.Identity) {
+func (l *familyLayout) drawClaim(claim object.Identity) {
 	edges := l.claimed[claim]
 	j := l.judge.Reference(edges[0])
 	row := Row{
@@ -173,7 +173,7 @@ func (l *layout) drawClaim(claim object.Identity) {
 }
 
 // draw adds a row and, depth first, everything below it.
-func (l *layout) draw(root Row, children []graph.Edge) {
+func (l *familyLayout) draw(root Row, children []graph.Edge) {
 	l.rows = append(l.rows, root)
 	path := []graph.Node{root.Node}
 	table.Tree(children, func(e graph.Edge, depth int, branches string) []graph.Edge {
@@ -194,7 +194,7 @@ func (l *layout) draw(root Row, children []graph.Edge) {
 }
 
 // child returns the row that a reference adds below an owner or claim.
-func (l *layout) child(e graph.Edge, underClaim bool) Row {
+func (l *familyLayout) child(e graph.Edge, underClaim bool) Row {
 	repeated := l.row(e.Node, e)
 	repeated.Repeated = true
 	j := l.judge.Reference(e)
@@ -216,7 +216,7 @@ func (l *layout) child(e graph.Edge, underClaim bool) Row {
 }
 
 // full returns the only row that shows an object in full.
-func (l *layout) full(n graph.Node, e graph.Edge) Row {
+func (l *familyLayout) full(n graph.Node, e graph.Edge) Row {
 	l.printed.Add(n)
 	l.open[n] = true
 	row := l.row(n, e)
@@ -224,7 +224,7 @@ func (l *layout) full(n graph.Node, e graph.Edge) Row {
 	return row
 }
 
-func (l *layout) row(n graph.Node, e graph.Edge) Row {
+func (l *familyLayout) row(n graph.Node, e graph.Edge) Row {
 	o := l.graph.Object(n)
 	return Row{Namespace: o.Namespace, Name: o.String(), Node: n, Edge: e, Target: l.family.Targets.Has(n)}
 }

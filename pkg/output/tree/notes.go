@@ -16,7 +16,7 @@ import (
 
 // notes returns what is unusual about an object whose row is there because of the
 // reference e.
-func (l *layout) notes(n graph.Node, e graph.Edge) []Note {
+func (l *familyLayout) notes(n graph.Node, e graph.Edge) []Note {
 	o := l.graph.Object(n)
 	var out []Note
 	switch held := o.ForeignFinalizers(); {
@@ -45,7 +45,7 @@ func Terminating(o *object.Object, now time.Time) string {
 }
 
 // furtherOwners names the owners other than the one above the row.
-func (l *layout) furtherOwners(n graph.Node, e graph.Edge) []Note {
+func (l *familyLayout) furtherOwners(n graph.Node, e graph.Edge) []Note {
 	var good []string
 	var bad []Note
 	for i, r := range l.graph.Object(n).Owners {
@@ -73,7 +73,7 @@ func (l *layout) furtherOwners(n graph.Node, e graph.Edge) []Note {
 }
 
 // refersTo reports whether the reference e is a bad one to that owner.
-func (l *layout) refersTo(e graph.Edge, claim object.Identity) bool {
+func (l *familyLayout) refersTo(e graph.Edge, claim object.Identity) bool {
 	if e.Node == graph.None {
 		return false
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 // write returns the whole snapshot as a tree without colour.
-func write(t *testing.T, s *snapshot.Snapshot, v tree.View, targets ...types.UID) string {
+func write(t *testing.T, s *snapshot.Snapshot, v tree.RowView, targets ...types.UID) string {
 	t.Helper()
 	g := graph.New(s)
 	judge := collector.NewJudge(g)
@@ -60,7 +60,7 @@ func TestWrite(t *testing.T) {
 	for name, test := range map[string]struct {
 		objects []object.Object
 		target  types.UID
-		view    tree.View
+		view    tree.RowView
 		want    string
 	}{
 		"dependents are below their owner, the target is marked": {
@@ -145,7 +145,7 @@ shop       Deployment/web        24h  terminating 60s, foreground: waits for its
 		},
 		"the server's cells are shown, and wide names the reference": {
 			objects: []object.Object{web, snapshottest.Pod("shop/p", snapshottest.Owned(snapshottest.To(web, snapshottest.Controlling, snapshottest.Blocking)))},
-			view:    tree.View{Wide: true, Isolated: 7, Cells: map[types.UID]tree.Cells{"Pod/shop/p": {Ready: "1/1", Status: "Running", Age: "2d"}}},
+			view:    tree.RowView{Wide: true, Isolated: 7, Cells: map[types.UID]tree.Cells{"Pod/shop/p": {Ready: "1/1", Status: "Running", Age: "2d"}}},
 			want: `
 NAMESPACE  NAME            READY  STATUS   AGE  REFERENCE               UID
 shop       Deployment/web                  24h                          Deployment/shop/web
@@ -263,19 +263,19 @@ func TestNewDocument(t *testing.T) {
 	family.Targets.Add(g.Find(web.UID))
 	got := tree.NewDocument(g, collector.NewJudge(g), family)
 	created := web.Created
-	want := &tree.Document{
+	want := &tree.FamilyData{
 		Gaps:    []snapshot.Gap{{Resource: "secrets", Reason: snapshot.Forbidden}},
 		Targets: []object.Identity{web.Identity},
-		Objects: []tree.Object{
+		Objects: []tree.Member{
 			{
 				Identity: object.Identity{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "flags", UID: "ConfigMap/shop/flags"},
 				Created:  &created,
-				Owners: []tree.Owner{
+				Owners: []tree.JudgedReference{
 					{Reference: audit.Reference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: "Deployment/shop/web", Controller: true}, Verdict: collector.VerdictSolid},
 					{Reference: audit.Reference{APIVersion: "apps/v1", Kind: "Deployment", Name: "old", UID: "Deployment/shop/old"}, Verdict: collector.VerdictDangling, Rule: "missing-owner"},
 				},
 			},
-			{Identity: web.Identity, Created: &created, Owners: []tree.Owner{}},
+			{Identity: web.Identity, Created: &created, Owners: []tree.JudgedReference{}},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -19,8 +19,8 @@ import (
 // Cells are the columns that the server prints for an object; each may be empty.
 type Cells struct{ Ready, Status, Age string }
 
-// View says how rows are written.
-type View struct {
+// RowView says how rows are written.
+type RowView struct {
 	Graph    *graph.Graph
 	Judge    *collector.Judge
 	Cells    map[types.UID]Cells // nil without a server
@@ -33,7 +33,7 @@ type View struct {
 const maxText = 120
 
 // Write writes the rows as a table, and a summary on the last line. It escapes everything.
-func (v View) Write(w io.Writer, rows []Row) error {
+func (v RowView) Write(w io.Writer, rows []Row) error {
 	header := []string{"NAMESPACE", "NAME", "READY", "STATUS", "AGE"}
 	if v.Wide {
 		header = append(header, "REFERENCE", "UID")
@@ -57,14 +57,14 @@ func (v View) Write(w io.Writer, rows []Row) error {
 	return err
 }
 
-func (v View) namespace(r Row) string {
+func (v RowView) namespace(r Row) string {
 	if r.Namespace == "" {
 		return "-" // cluster-scoped
 	}
 	return escape.Short(r.Namespace, maxText)
 }
 
-func (v View) cells(r Row, namespace string) []string {
+func (v RowView) cells(r Row, namespace string) []string {
 	o := v.Graph.Object(r.Node)
 	var served Cells
 	if o != nil && !r.Repeated {
@@ -83,7 +83,7 @@ func (v View) cells(r Row, namespace string) []string {
 	return append(out, v.notes(r))
 }
 
-func (v View) name(r Row) string {
+func (v RowView) name(r Row) string {
 	name := escape.Short(r.Name, maxText)
 	switch {
 	case r.Claim != nil: // its only note is why it is none
@@ -96,7 +96,7 @@ func (v View) name(r Row) string {
 	return name
 }
 
-func (v View) notes(r Row) string {
+func (v RowView) notes(r Row) string {
 	var out []string
 	if r.Target && !r.Repeated {
 		out = append(out, v.Palette.Bold("← target"))
@@ -107,12 +107,12 @@ func (v View) notes(r Row) string {
 	return strings.Join(out, "; ")
 }
 
-func (v View) paint(tone Tone, text string) string {
+func (v RowView) paint(tone Tone, text string) string {
 	return []func(string) string{Plain: v.Palette.Dim, Waits: v.Palette.Changed, Bad: v.Palette.Deleted}[tone](text)
 }
 
 // reference returns the flags and the verdict of the reference that a row shows.
-func (v View) reference(r Row) string {
+func (v RowView) reference(r Row) string {
 	if r.Edge.Node == graph.None {
 		return ""
 	}
@@ -127,7 +127,7 @@ func (v View) reference(r Row) string {
 	return strings.Join(append(flags, wording.Verdict(v.Judge.Reference(r.Edge).Verdict)), ",")
 }
 
-func (v View) uid(r Row) string {
+func (v RowView) uid(r Row) string {
 	if r.Claim != nil {
 		return escape.Short(string(r.Claim.UID), maxText)
 	}
@@ -135,7 +135,7 @@ func (v View) uid(r Row) string {
 }
 
 // summary counts what was shown, every object once.
-func (v View) summary(rows []Row) string {
+func (v RowView) summary(rows []Row) string {
 	var objects, terminating, claims int
 	for _, r := range rows {
 		switch o := v.Graph.Object(r.Node); {

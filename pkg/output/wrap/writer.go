@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Writer writes text for a terminal: it breaks the lines that are too long, and indents what
+// LineWriter writes text for a terminal: it breaks the lines that are too long, and indents what
 // follows a break. A line has to be written at once.
-type Writer struct {
+type LineWriter struct {
 	out   io.Writer
 	width func() int
 }
 
-// NewWriter returns a Writer to a terminal of so many columns; 0 is no limit, and so is a nil width.
-func NewWriter(out io.Writer, width func() int) *Writer { return &Writer{out, width} }
+// NewWriter returns a LineWriter to a terminal of so many columns; 0 is no limit, and so is a nil width.
+func NewWriter(out io.Writer, width func() int) *LineWriter { return &LineWriter{out, width} }
 
-// Unwrap returns the writer below a Writer, and the columns of its terminal, for text that is laid
+// Unwrap returns the writer below a LineWriter, and the columns of its terminal, for text that is laid
 // out already. It returns another writer as it is, with 0 columns, which is no limit.
 func Unwrap(w io.Writer) (out io.Writer, columns int) {
-	wrapped, ok := w.(*Writer)
+	wrapped, ok := w.(*LineWriter)
 	switch {
 	case !ok:
 		return w, 0
@@ -32,7 +32,7 @@ func Unwrap(w io.Writer) (out io.Writer, columns int) {
 // indent is how much farther right a line goes on after a break.
 const indent = 2
 
-func (w *Writer) Write(text []byte) (int, error) {
+func (w *LineWriter) Write(text []byte) (int, error) {
 	out, columns := Unwrap(w)
 	if columns == 0 || bytes.ContainsRune(text, '\r') { // a line that the next one overwrites
 		return out.Write(text)

@@ -158,9 +158,9 @@ func DeletedWith(leader object.Identity) Option {
 // that are true, as pairs of type and message. Without any, it has reported only success.
 func Reporting(conditions ...string) Option {
 	return func(o *object.Object) {
-		o.NamespaceStatus = &object.NamespaceStatus{Conditions: []object.Condition{{Type: object.GroupVersionFailure}}}
+		o.NamespaceStatus = &object.NamespaceStatus{Conditions: []object.NamespaceCondition{{Type: object.GroupVersionFailure}}}
 		for i := 0; i < len(conditions); i += 2 {
-			o.NamespaceStatus.Conditions = append(o.NamespaceStatus.Conditions, object.Condition{Type: conditions[i], True: true, Message: conditions[i+1]})
+			o.NamespaceStatus.Conditions = append(o.NamespaceStatus.Conditions, object.NamespaceCondition{Type: conditions[i], True: true, Message: conditions[i+1]})
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (r *reader) audit(o fields, in *around) error {
 		request:   o.get("requestObject"), response: o.get("responseObject"),
 	}
 	e.Verb = verb
-	e.Target = trace.Target{
+	e.Target = trace.RequestTarget{
 		Group: shared(ref.get("apiGroup").text()), Version: shared(ref.get("apiVersion").text()), Resource: shared(ref.get("resource").text()),
 		Subresource: shared(ref.get("subresource").text()), Namespace: shared(ref.get("namespace").text()),
 		Name: ref.get("name").text(), UID: ref.get("uid").uid(),
@@ -124,7 +124,7 @@ func (e *event) wanted() bool {
 }
 
 // userOf returns who sent the request of an event.
-func userOf(o fields) (u trace.User, err error) {
+func userOf(o fields) (u trace.RequestUser, err error) {
 	from := o.get("user")
 	if as := o.get("impersonatedUser"); as != nil {
 		u.Impersonator, from = from.get("username").text(), as
@@ -138,7 +138,7 @@ func deletes(q *trace.Request) bool {
 }
 
 // resultOf returns what became of a request. What is not understood may have been done.
-func resultOf(code int) trace.Result {
+func resultOf(code int) trace.RequestResult {
 	switch {
 	case code/100 == 2:
 		return trace.Done

@@ -50,14 +50,14 @@ func (r *reader) google(entry fields, in *around) error {
 
 // targetOf reads a method, such as io.k8s.core.v1.pods.eviction.create, and the name of what it is called for, such as
 // core/v1/namespaces/shop/pods/web/eviction. The target is empty if they are of another form.
-func targetOf(method, name string) (t trace.Target) {
+func targetOf(method, name string) (t trace.RequestTarget) {
 	parts := strings.Split(name, "/")
 	if len(parts) < 3 {
 		return t
 	}
 	i := strings.LastIndex(method, "."+parts[1]+".")
 	words := strings.Split(method[i+1:], ".")[min(i+1, 1):] // resource, subresource, verb
-	t = trace.Target{Group: shared(parts[0]), Version: shared(parts[1]), Resource: shared(words[0])}
+	t = trace.RequestTarget{Group: shared(parts[0]), Version: shared(parts[1]), Resource: shared(words[0])}
 	if t.Group == "core" || t.Group == "io.k8s.core" {
 		t.Group = ""
 	}
@@ -68,7 +68,7 @@ func targetOf(method, name string) (t trace.Target) {
 		t.Namespace, parts = shared(parts[1]), parts[2:]
 	}
 	if parts[0] != t.Resource {
-		return trace.Target{}
+		return trace.RequestTarget{}
 	}
 	if len(parts) > 1 {
 		t.Name = parts[1]
@@ -97,8 +97,8 @@ func httpCode(status, response value) (int, error) {
 
 // googleUser returns who sent a request: whose authority was asked for, or else who called. Behind the account of a
 // service may be others, of whom the first acts.
-func googleUser(who, from value) trace.User {
-	u := trace.User{Name: cmp.Or(who.get("principalEmail").text(), who.get("principalSubject").text()), Agent: from.get("callerSuppliedUserAgent").text()}
+func googleUser(who, from value) trace.RequestUser {
+	u := trace.RequestUser{Name: cmp.Or(who.get("principalEmail").text(), who.get("principalSubject").text()), Agent: from.get("callerSuppliedUserAgent").text()}
 	_, _ = who.get("serviceAccountDelegationInfo").each('[', nil, func(_, by value) error {
 		u.Impersonator = cmp.Or(u.Impersonator, by.get("principalSubject").text(), by.get("firstPartyPrincipal").get("principalEmail").text())
 		return nil

@@ -78,7 +78,7 @@ func (b *body) isWhole() bool {
 const maxMetadata = 2 << 20
 
 // seen returns what a body says of an object.
-func (b *body) seen(as *trace.Target) (trace.Seen, error) {
+func (b *body) seen(as *trace.RequestTarget) (trace.Seen, error) {
 	if len(b.get("metadata")) > maxMetadata {
 		return trace.Seen{}, fmt.Errorf("it has metadata of more than %d MiB", maxMetadata>>20)
 	}
@@ -118,7 +118,7 @@ type skipped struct{}
 func (*skipped) UnmarshalJSON([]byte) error { return nil }
 
 // share keeps equal texts of requests, of millions in a log, in memory once.
-func share(o *object.Object, with *trace.Target) {
+func share(o *object.Object, with *trace.RequestTarget) {
 	o.Namespace = shared(o.Namespace)
 	if o.Name == with.Name {
 		o.Name = with.Name

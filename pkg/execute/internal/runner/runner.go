@@ -33,23 +33,23 @@ const (
 // Runner performs the steps of one plan, once.
 type Runner struct {
 	plan      *plan.Plan
-	options   execute.Options
+	options   execute.Tuning
 	ownership func(i int) Ownership
 	perform   func(ctx context.Context, i int) *event.Result
 	indices   map[string]int // by step ID
 
 	slots       chan struct{} // every step in progress holds one, unless it waits
 	eventMu     sync.Mutex
-	report      *execute.Report
+	report      *execute.RunResult
 	interrupted atomic.Bool
 	unrecorded  atomic.Pointer[error]
 }
 
 // New returns a runner of the steps of p. It calls ownership with the index of a step.
-func New(p *plan.Plan, o execute.Options, ownership func(i int) Ownership) *Runner {
+func New(p *plan.Plan, o execute.Tuning, ownership func(i int) Ownership) *Runner {
 	r := &Runner{
 		plan: p, options: o, ownership: ownership, indices: make(map[string]int, len(p.Steps)),
-		slots: make(chan struct{}, max(o.Concurrency, 1)), report: &execute.Report{Results: make([]event.Result, len(p.Steps))},
+		slots: make(chan struct{}, max(o.Concurrency, 1)), report: &execute.RunResult{Results: make([]event.Result, len(p.Steps))},
 	}
 	for i := range p.Steps {
 		r.indices[p.Steps[i].ID] = i
@@ -60,7 +60,7 @@ func New(p *plan.Plan, o execute.Options, ownership func(i int) Ownership) *Runn
 // Run calls perform with the index of every step that is not Ignored, when all steps
 // that it comes after have ended. It takes time linear in steps and dependencies. Steps
 // that have not begun when ctx ends are skipped.
-func (r *Runner) Run(ctx context.Context, perform func(ctx context.Context, i int) *event.Result) *execute.Report {
+func (r *Runner) Run(ctx context.Context, perform func(ctx context.Context, i int) *event.Result) *execute.RunResult {
 	r.perform = perform
 	remaining, successors := r.order()
 	begun := make([]bool, len(remaining))
