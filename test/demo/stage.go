@@ -174,7 +174,7 @@ kubectl gc audit --cross-namespace                      only what crosses a name
 kubectl gc audit --stuck-after=1s                       stuck deletions, young as they are here
 kubectl gc audit -o json                                for a program; also yaml, sarif, name
 kubectl gc tree rediscluster/redis-0826 -n kube-system  the owner that redis-exporter means, and who may have it
-kubectl gc tree -A -o mermaid                           every tree, as a diagram
+kubectl gc tree -A                                      every tree
 kubectl gc collect --dry-run=server                     would the API server accept each step?
 kubectl gc collect                                      run it: shows the plan, asks, backs up, runs, scans again
 What was loaded, story by story: docs/demo/README.md

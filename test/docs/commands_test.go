@@ -110,7 +110,7 @@ func exitsAsExpected(chapter string, c command, a answer) bool {
 }
 
 // optionalProgram matches programs that some machines do not have.
-var optionalProgram = regexp.MustCompile(`(?:^|[|(]\s*)(jq|dot|promtool)\b`)
+var optionalProgram = regexp.MustCompile(`(?:^|[|(]\s*)(jq|promtool)\b`)
 
 // isSkipped reports whether a command is not run.
 func isSkipped(t *testing.T, chapter string, c command) bool {

@@ -74,7 +74,7 @@ func TestHostileReferencesReachNeitherTerminalNorRequestPath(t *testing.T) {
 		formats []string
 	}{
 		{"audit -n " + ns, 1, []string{"wide", "json", "kyaml", "sarif"}},
-		{"tree -n " + ns, 0, []string{"wide", "dot", "mermaid"}},
+		{"tree -n " + ns, 0, []string{"wide", "json"}},
 		{"collect --dry-run -n " + ns, 0, []string{"table", "yaml", "name"}},
 		{"collect --dry-run=server -n " + ns, 0, []string{"jsonl"}},
 		{"snapshot -n " + ns, 0, []string{"-"}},

@@ -60,9 +60,7 @@ func TestSnapshotGivesSameOutputAsCluster(t *testing.T) {
 			// With the rest of the cluster, more is certain about what becomes of these objects.
 			s.sameFromFile(whole, "audit", "-n", ns, "--dangling", "-o", "name")
 			s.sameFromFile(whole, "audit", "--rule=owner-cycle,self-owner", "--fail-on=warning")
-			for _, format := range []string{"json", "dot"} {
-				s.sameFromFile(whole, "tree", "-A", "-o", format)
-			}
+			s.sameFromFile(whole, "tree", "-A", "-o", "json")
 		})
 	}
 }

@@ -78,19 +78,6 @@ func (c *treeCommand) forest(into graph.Set) (isolated int) {
 	return isolated
 }
 
-// drawn returns the members and the targets of all their references: a diagram shows bad
-// references, too.
-func (c *treeCommand) drawn(family tree.Family) graph.Set {
-	out := graph.NewSet(c.graph)
-	for _, n := range family.Members.Nodes() {
-		out.Add(n)
-		for _, owner := range c.graph.Owners(n) {
-			out.Add(owner)
-		}
-	}
-	return out
-}
-
 // matching returns the targets, or without targets all objects, that have the labels.
 func (c *treeCommand) matching(targets graph.Set) graph.Set {
 	g, sel := c.graph, &c.selection

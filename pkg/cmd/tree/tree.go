@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
@@ -20,7 +19,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/diagram"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/tree"
 )
 
@@ -43,7 +41,7 @@ type treeCommand struct {
 
 // New returns the command tree.
 func New(scan *cli.ScanOptions) *cobra.Command {
-	c := &treeCommand{scan: scan, output: cli.NewOutputFlags("tree", "wide", "dot", "mermaid")}
+	c := &treeCommand{scan: scan, output: cli.NewOutputFlags("tree", "wide")}
 	cmd := &cobra.Command{
 		Use:   "tree [TYPE NAME | TYPE/NAME ...]",
 		Short: "Show the owners and dependents of an object as a tree",
@@ -66,10 +64,7 @@ kubectl gc tree -n shop
 kubectl gc tree -A
 
 # By UID, as in the garbage collector's logs
-kubectl gc tree --uid 6ba7b810-9dad-11d1-80b4-00c04fd430c8
-
-# For Graphviz
-kubectl gc tree deployment/web -o dot | dot -Tsvg > web.svg`),
+kubectl gc tree --uid 6ba7b810-9dad-11d1-80b4-00c04fd430c8`),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: c.scan.CompleteTargets,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
@@ -170,15 +165,6 @@ func (c *treeCommand) write(ctx context.Context, family tree.Family, isolated in
 			return err
 		}
 		return c.printRows(family, isolated, cells)
-	case "dot":
-		return diagram.DOT(c.scan.Out, c.graph, c.drawn(family))
-	case "mermaid":
-		return diagram.Mermaid(c.scan.Out, c.graph, c.drawn(family), func(e graph.Edge) string {
-			if j := c.judge.Reference(e); j.Broken() {
-				return audit.RuleForCause(j.Cause)
-			}
-			return ""
-		})
 	}
 	document := tree.NewDocument(c.graph, c.judge, family)
 	return c.output.Write("Tree", document, document.Identities()...)
