@@ -22,9 +22,6 @@ type Report struct {
 	Summary  Totals         `json:"summary"`
 	// Clusters are those of a report about several clusters, sorted by name; else nil.
 	Clusters []Counts `json:"clusters,omitempty"`
-	// Without are the API versions that were taken for not served, although they are; nil if
-	// there are none.
-	Without []string `json:"without,omitempty"`
 	// Settled is nil unless Settle was called.
 	Settled *Settlement `json:"settled,omitempty"`
 	// Known are the findings of a baseline that are left out; nil unless Subtract was called.

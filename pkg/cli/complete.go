@@ -254,18 +254,6 @@ func (s *ScanOptions) CompleteNamespaces(cmd *cobra.Command, args []string, type
 	return s.completeFromCluster(s.namespaces)(cmd, args, typed)
 }
 
-// CompleteVersions completes an API version that the server serves.
-func (s *ScanOptions) CompleteVersions(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	versions := func(ctx context.Context) (names []string) {
-		types, _ := s.completionTypes(ctx)
-		for _, t := range types {
-			names = append(names, t.APIVersion())
-		}
-		return slices.Compact(slices.Sorted(slices.Values(names)))
-	}
-	return s.completeFromCluster(versions)(cmd, args, typed)
-}
-
 // maxCompleted limits how many objects a completion requests.
 const maxCompleted = 500
 

@@ -171,7 +171,6 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/commands.md#audit", "kubectl gc audit --from must-gather", "there is no such folder; test/script has one"},
 	{"docs/commands.md#audit", "kubectl gc audit --contexts", "there is one cluster; test/script and test/e2e have several"},
 	{"docs/commands.md#stuck", "kubectl gc stuck --contexts", "the same"},
-	{"docs/commands.md#audit", "kubectl gc audit --without", "a server of today does not serve that version any more"},
 	{"docs/commands.md#audit", "kubectl gc audit --settle", "it waits for half a minute; test/e2e does it"},
 	{"docs/commands.md#audit", "kubectl gc audit --watch", "it ends only if it is interrupted; test/e2e does that"},
 	{"docs/commands.md#stuck", "kubectl gc stuck -n shop --watch", "the same"},

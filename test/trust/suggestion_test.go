@@ -104,7 +104,6 @@ func TestSuggestionsAreAcceptedAndKeepClusterAndScope(t *testing.T) {
 		{"audit", "-A"},
 		{"audit", "-n", "shop", "-l", "app=web"},
 		{"stuck", "-n", "shop"},
-		{"audit", "-n", "shop", "--without", "apps/v1"},
 		{"collect", "--dry-run"},
 		{"collect", "-n", "shop", "--dry-run"},
 		{"collect", "-n", "shop", "--max-deletes", "1", "--dry-run"},

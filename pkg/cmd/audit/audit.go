@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
@@ -36,8 +35,6 @@ type auditFlags struct {
 	failOn, groupBy                  string
 	stuckAfter, settle               time.Duration
 	baseline                         string // file
-	without                          []string
-	removed                          []schema.GroupVersion // of without
 	output                           *cli.OutputFlags
 	watch                            *cli.Watch
 	metricsFile                      string // of -o prometheus=FILE
@@ -102,9 +99,6 @@ kubectl gc audit -n shop -o json --fail-on=warning
 # In CI: only what is new since a report (-o json), and lasts for 30 seconds
 kubectl gc audit --settle 30s --baseline known.json
 
-# What does an upgrade break that removes this API version?
-kubectl gc audit --without batch/v1beta1
-
 # Findings as they change, for example during a rollout
 kubectl gc audit --watch -n shop
 
@@ -139,10 +133,8 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	flags.DurationVar(&f.stuckAfter, "stuck-after", terminating.DefaultStuckAfter, "Report objects that have been Terminating for longer than this.")
 	flags.DurationVar(&f.settle, "settle", 0, "Wait this long, then report only what the garbage collector has left.")
 	flags.StringVar(&f.baseline, "baseline", "", "Ignore the findings that this earlier report (-o json) has.")
-	flags.StringSliceVar(&f.without, "without", nil, "Pretend that this API version is removed, such as apps/v1beta1.")
 	f.output.AddFlags(cmd)
 	f.watch.AddFlag(cmd)
-	cli.CompleteFlag(cmd, "without", scan.CompleteVersions)
 	cli.CompleteFlag(cmd, "baseline", cli.CompleteFiles("json"))
 	cli.CompleteFlag(cmd, "fail-on", cli.CompleteOne(failOnChoices...))
 	cli.CompleteFlag(cmd, "group-by", cli.CompleteOne(groupByChoices...))
@@ -173,7 +165,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := cmp.Or(f.watch.Complete("contexts", "settle", "baseline", "fail-on"), f.completeOutput(), cli.CheckRules(options.Rules)); err != nil {
 		return err
 	}
-	if err := cmp.Or(f.checkSettle(), f.checkWithout()); err != nil {
+	if err := f.checkSettle(); err != nil {
 		return err
 	}
 	if f.watch.On {
@@ -259,7 +251,7 @@ func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error
 	if err := f.printFindings(r); err != nil {
 		return err
 	}
-	for _, line := range []string{auditreport.SummaryLine(r, cli.TypesOf(clusters)), auditreport.Without(r.Without), auditreport.Known(r.Known), auditreport.Settled(r.Settled)} {
+	for _, line := range []string{auditreport.SummaryLine(r, cli.TypesOf(clusters)), auditreport.Known(r.Known), auditreport.Settled(r.Settled)} {
 		if line == "" {
 			continue
 		}
@@ -289,17 +281,10 @@ func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
 	if !f.forPerson() {
 		return
 	}
-	commands := f.scan.NextCommands(f.selector, f.contexts.One()...)
-	if r.Without != nil { // the other commands are about the cluster as it is
-		commands = auditreport.Commands{}
-		if slices.ContainsFunc(r.Findings, func(found audit.Finding) bool { return found.Fix == audit.UpdateVersion }) {
-			commands.Repair = f.scan.Suggest("repair", "--fix", string(audit.UpdateVersion), "--dry-run")
-		}
-	}
-	for _, hint := range auditreport.Hints(r, commands) {
+	for _, hint := range auditreport.Hints(r, f.scan.NextCommands(f.selector, f.contexts.One()...)) {
 		fmt.Fprintln(f.scan.Err, hint)
 	}
-	if hint := auditreport.MayBeInProgress(r, f.scan.Suggest(append([]string{"audit", "--settle", "30s"}, f.contexts.Same()...)...)); hint != "" && f.scan.From == "" && r.Without == nil {
+	if hint := auditreport.MayBeInProgress(r, f.scan.Suggest(append([]string{"audit", "--settle", "30s"}, f.contexts.Same()...)...)); hint != "" && f.scan.From == "" {
 		fmt.Fprintln(f.scan.Err, hint)
 	}
 }
@@ -334,16 +319,10 @@ func (f *auditFlags) auditContext(ctx context.Context, v cli.ContextScan, option
 // audit audits one scan.
 func (f *auditFlags) audit(seen *snapshot.Snapshot, options audit.Filter) (out audit.Cluster, judge *collector.Judge, err error) {
 	out = audit.Cluster{Answered: true, Server: seen.Server, Types: seen.MonitoredTypes(), Taken: seen.Taken}
-	if seen, err = f.withoutVersions(seen); err != nil {
-		return out, nil, err
-	}
 	judge = collector.NewJudge(graph.New(seen))
 	if f.output.Format == metricsFormat {
 		out.Terminating = audit.Terminating(judge, options)
 	}
-	if out.Report, err = audit.Run(judge, options); err != nil {
-		return out, nil, err
-	}
-	out.Report.Without = f.without
-	return out, judge, nil
+	out.Report, err = audit.Run(judge, options)
+	return out, judge, err
 }

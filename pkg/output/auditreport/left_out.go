@@ -2,10 +2,8 @@ package auditreport
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
@@ -49,22 +47,6 @@ func MayBeInProgress(r *audit.Report, command string) string {
 		return ""
 	}
 	return "Leave out what a running garbage collector is about to do: " + command
-}
-
-// Without returns, in one line without its line break, which served API versions were taken for
-// not served. It returns an empty string if there are none.
-func Without(versions []string) string {
-	switch len(versions) {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("Audited as if the API server did not serve %s.", escape.Word(versions[0]))
-	}
-	var shown []string
-	for _, v := range versions {
-		shown = append(shown, escape.Word(v))
-	}
-	return fmt.Sprintf("Audited as if the API server did not serve these: %s.", strings.Join(shown, ", "))
 }
 
 // Known returns, in one line without its line break, how many findings a baseline left out. It
