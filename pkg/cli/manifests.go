@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -13,16 +12,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// ManifestFlags are kubectl's -f, -R and -k: files that name objects.
+// ManifestFlags are kubectl's -f and -R: files that name objects.
 type ManifestFlags struct{ files manifest.Files }
 
 func (f *ManifestFlags) AddFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&f.files.Names, "filename", "f", nil, "Delete the objects in these files, folders or URLs; - is standard input.")
 	flags.BoolVarP(&f.files.Recursive, "recursive", "R", false, "Read the folders of -f recursively.")
-	flags.StringVarP(&f.files.Kustomize, "kustomize", "k", "", "Delete the objects of this kustomization.")
 	CompleteFlag(cmd, "filename", CompleteDocuments)
-	CompleteFlag(cmd, "kustomize", CompleteFolders)
 }
 
 // Any reports whether any of the flags is given.
@@ -33,12 +30,6 @@ func (f *ManifestFlags) Any() bool { return f.files.Any() }
 func (f *ManifestFlags) ReadObjects(ctx context.Context, s *ScanOptions) ([]object.Identity, error) {
 	if !f.Any() {
 		return nil, nil
-	}
-	if err := cmp.Or(
-		UsageIf(len(f.files.Names) > 0 && f.files.Kustomize != "", "-f cannot be combined with -k"),
-		UsageIf(f.files.Recursive && f.files.Kustomize != "", "-R cannot be combined with -k"),
-	); err != nil {
-		return nil, err
 	}
 	var err error
 	if f.files.Timeout, err = s.requestTimeout(); err != nil {

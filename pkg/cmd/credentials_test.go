@@ -78,7 +78,6 @@ func TestNoErrorContainsACredential(t *testing.T) {
 		"-f, where nobody answers":                   {"delete", "-f", with("http://", gone) + "/a.yaml?token=" + canary},
 		"-f, where a server fails":                   {"delete", "-f", with("http://", errs) + "/a.yaml?token=" + canary},
 		"-f of another scheme":                       {"delete", "-f", with("HTTP://", errs) + "/a.yaml?token=" + canary},
-		"-k":                                         {"delete", "-k", with("http://", gone) + "/org/repo?token=" + canary},
 		"--from, which takes no URL":                 {"audit", "--from", with("https://", gone) + "/s.json?token=" + canary},
 		"BACKUP, which takes no URL":                 {"restore", with("https://", gone)},
 		"a target, which takes no URL":               {"tree", with("https://", gone)},

@@ -66,7 +66,7 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory, by *reason.De
 		e.suggestFirst(a)
 	case at.Namespace != "" && slices.ContainsFunc(a.Events, func(e object.ClusterEvent) bool { return e.Reason == invalidNamespaceReason }):
 		a.say(collector.ConsequenceNone, "%s is gone: the garbage collector reported that its owner is not in this namespace, and deletes such an object.", capitalized(what))
-		a.suggest("correct the owner reference in its manifest before you create it again", plugin.Line("repair", "-f", "FILE", "--dry-run")...)
+		a.next("Remove the owner reference from its manifest before you create it again.")
 	default:
 		a.say(collector.ConsequenceNone, "%s no longer exists: Events still mention it.", capitalized(what))
 	}

@@ -1,5 +1,5 @@
-// Package manifest reads which objects files name, as kubectl does for -f, -R and -k:
-// files, folders, patterns, URLs, standard input and kustomizations.
+// Package manifest reads which objects files name, as kubectl does for -f and -R: files,
+// folders, patterns, URLs and standard input.
 //
 // cli-runtime can do the same, but it links the types of all API groups, which makes
 // start-up slower.
@@ -24,17 +24,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
-// Files are the values of -f, -R and -k.
+// Files are the values of -f and -R.
 type Files struct {
 	Names     []string // files, folders, patterns and URLs; - is standard input
 	Recursive bool     // read folders inside folders
-	Kustomize string   // folder or URL
 	// Timeout limits one request to a URL of Names; 0 is no limit.
 	Timeout time.Duration
 }
 
 // Any reports whether any file is named.
-func (f Files) Any() bool { return len(f.Names) > 0 || f.Kustomize != "" }
+func (f Files) Any() bool { return len(f.Names) > 0 }
 
 // extensions are those of files that are read in a folder. A file that is named
 // itself may have any.
@@ -60,11 +59,6 @@ func (f Files) Read(ctx context.Context, stdin io.Reader) ([]Named, error) {
 			err = f.pattern(name, &out)
 		}
 		if err != nil {
-			return nil, err
-		}
-	}
-	if f.Kustomize != "" {
-		if err := kustomize(f.Kustomize, &out); err != nil {
 			return nil, err
 		}
 	}

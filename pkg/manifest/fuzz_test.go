@@ -38,36 +38,3 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
-
-// FuzzKustomize checks that any kustomization with one resource ends, and that its
-// objects have a kind.
-func FuzzKustomize(f *testing.F) {
-	for _, both := range [][2]string{
-		{"resources: [a.yaml]\n", configMap("a")},
-		{"resources: [a.yaml]\nnamePrefix: x-\nnamespace: n\ncommonLabels: {a: b}\n", configMap("a") + "---\n" + configMap("b")},
-		{"resources: [a.yaml, a.yaml]\n", configMap("a")},
-		{"resources: [a.yaml]\npatches: [{path: a.yaml}]\n", configMap("a")},
-		{"resources: [a.yaml]\nreplicas: [{name: a, count: 3}]\n", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 1}\n"},
-		{"configMapGenerator: [{name: a, files: [a.yaml]}]\n", "\x00"},
-		{"resources: [a.yaml]\n", "kind: &a A\nname: *a\n"},
-		{"a: &a [*a]\n", "a: &a [*a]\n"},
-		{"", ""},
-		{"null", "null"},
-		{"[]", "[]"},
-	} {
-		f.Add([]byte(both[0]), []byte(both[1]))
-	}
-	f.Setenv("PATH", "") // without git, no repository is cloned
-	f.Fuzz(func(t *testing.T, kustomization, resource []byte) {
-		if bytes.Contains(kustomization, []byte("//")) {
-			t.Skip("it may name a server")
-		}
-		dir := folder(t, map[string]string{"kustomization.yaml": string(kustomization), "a.yaml": string(resource)})
-		all, err := manifest.Files{Kustomize: dir}.Read(t.Context(), nil)
-		for _, n := range all {
-			if err == nil && n.Kind == "" {
-				t.Errorf("%+v", n)
-			}
-		}
-	})
-}

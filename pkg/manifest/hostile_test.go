@@ -28,17 +28,6 @@ func TestReadRejectsAliasBombs(t *testing.T) {
 	}
 }
 
-func TestFileOfAGeneratorNeedNotBeYAML(t *testing.T) {
-	dir := folder(t, map[string]string{
-		"kustomization.yaml": "configMapGenerator: [{name: a, files: [a.c]}]\ngeneratorOptions: {disableNameSuffixHash: true}\n",
-		"a.c":                "int *p = &x; /* : - [ { */\n",
-	})
-	all, err := manifest.Files{Kustomize: dir}.Read(t.Context(), nil)
-	if err != nil || len(all) != 1 || all[0].Name != "a" {
-		t.Errorf("%v, %v", all, err)
-	}
-}
-
 func TestDeepManifestsDoNotHang(t *testing.T) {
 	const deep = 200_000
 	for name, text := range map[string]string{

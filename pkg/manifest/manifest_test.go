@@ -54,34 +54,30 @@ func describe(all []manifest.Named) []string {
 
 func TestRead(t *testing.T) {
 	dir := folder(t, map[string]string{
-		"all/b.yaml":             configMap("b"),
-		"all/a.json":             `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}`,
-		"all/c.yml":              "# nothing yet\n---\n" + configMap("c") + "---\nnull\n---\n" + configMap("d"),
-		"all/notes.txt":          "no manifest",
-		"all/deeper/e.yaml":      configMap("e"),
-		"full":                   "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop, uid: u1}\n",
-		"list":                   "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: f}}\n- {apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: g}}]}\n",
-		"windows":                "\ufeff" + configMap("h"),
-		"wide":                   utf16LE(configMap("i") + "---\n" + configMap("j")),
-		"made/kustomization.yml": "namespace: shop\nnamePrefix: my-\nresources: [a.yaml, n.yaml]\n",
-		"made/a.yaml":            configMap("k"),
-		"made/n.yaml":            "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n",
+		"all/b.yaml":        configMap("b"),
+		"all/a.json":        `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}`,
+		"all/c.yml":         "# nothing yet\n---\n" + configMap("c") + "---\nnull\n---\n" + configMap("d"),
+		"all/notes.txt":     "no manifest",
+		"all/deeper/e.yaml": configMap("e"),
+		"full":              "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop, uid: u1}\n",
+		"list":              "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: f}}\n- {apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: g}}]}\n",
+		"windows":           "\ufeff" + configMap("h"),
+		"wide":              utf16LE(configMap("i") + "---\n" + configMap("j")),
 	})
 	for name, test := range map[string]struct {
 		files manifest.Files
 		stdin string
 		want  []string
 	}{
-		"a file with a complete object":     {files: manifest.Files{Names: []string{dir + "/full"}}, want: []string{"apps/v1 Deployment/web in shop with UID u1"}},
-		"a folder, sorted by file name":     {files: manifest.Files{Names: []string{dir + "/all"}}, want: []string{"v1 ConfigMap/a", "v1 ConfigMap/b", "v1 ConfigMap/c", "v1 ConfigMap/d"}},
-		"a folder, recursively":             {files: manifest.Files{Names: []string{dir + "/all"}, Recursive: true}, want: []string{"v1 ConfigMap/a", "v1 ConfigMap/b", "v1 ConfigMap/c", "v1 ConfigMap/d", "v1 ConfigMap/e"}},
-		"a pattern":                         {files: manifest.Files{Names: []string{dir + "/all/*.y*ml"}}, want: []string{"v1 ConfigMap/b", "v1 ConfigMap/c", "v1 ConfigMap/d"}},
-		"lists and nested lists":            {files: manifest.Files{Names: []string{dir + "/list"}}, want: []string{"v1 ConfigMap/f", "v1 ConfigMap/g"}},
-		"a byte order mark":                 {files: manifest.Files{Names: []string{dir + "/windows"}}, want: []string{"v1 ConfigMap/h"}},
-		"UTF-16":                            {files: manifest.Files{Names: []string{dir + "/wide"}}, want: []string{"v1 ConfigMap/i", "v1 ConfigMap/j"}},
-		"standard input between files":      {files: manifest.Files{Names: []string{dir + "/windows", "-", dir + "/full"}}, stdin: configMap("in"), want: []string{"v1 ConfigMap/h", "v1 ConfigMap/in", "apps/v1 Deployment/web in shop with UID u1"}},
-		"a kustomization, namespaces first": {files: manifest.Files{Kustomize: dir + "/made"}, want: []string{"v1 Namespace/shop", "v1 ConfigMap/my-k in shop"}},
-		"nothing":                           {},
+		"a file with a complete object": {files: manifest.Files{Names: []string{dir + "/full"}}, want: []string{"apps/v1 Deployment/web in shop with UID u1"}},
+		"a folder, sorted by file name": {files: manifest.Files{Names: []string{dir + "/all"}}, want: []string{"v1 ConfigMap/a", "v1 ConfigMap/b", "v1 ConfigMap/c", "v1 ConfigMap/d"}},
+		"a folder, recursively":         {files: manifest.Files{Names: []string{dir + "/all"}, Recursive: true}, want: []string{"v1 ConfigMap/a", "v1 ConfigMap/b", "v1 ConfigMap/c", "v1 ConfigMap/d", "v1 ConfigMap/e"}},
+		"a pattern":                     {files: manifest.Files{Names: []string{dir + "/all/*.y*ml"}}, want: []string{"v1 ConfigMap/b", "v1 ConfigMap/c", "v1 ConfigMap/d"}},
+		"lists and nested lists":        {files: manifest.Files{Names: []string{dir + "/list"}}, want: []string{"v1 ConfigMap/f", "v1 ConfigMap/g"}},
+		"a byte order mark":             {files: manifest.Files{Names: []string{dir + "/windows"}}, want: []string{"v1 ConfigMap/h"}},
+		"UTF-16":                        {files: manifest.Files{Names: []string{dir + "/wide"}}, want: []string{"v1 ConfigMap/i", "v1 ConfigMap/j"}},
+		"standard input between files":  {files: manifest.Files{Names: []string{dir + "/windows", "-", dir + "/full"}}, stdin: configMap("in"), want: []string{"v1 ConfigMap/h", "v1 ConfigMap/in", "apps/v1 Deployment/web in shop with UID u1"}},
+		"nothing":                       {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := test.files.Read(t.Context(), strings.NewReader(test.stdin))
@@ -115,15 +111,14 @@ func TestReadErrors(t *testing.T) {
 		files manifest.Files
 		want  string
 	}{
-		"no such file":                   {manifest.Files{Names: []string{dir + "/x.yaml"}}, `the path "DIR/x.yaml" does not exist`},
-		"a pattern that matches none":    {manifest.Files{Names: []string{dir + "/*.x"}}, `the path "DIR/*.x" does not exist`},
-		"an invalid pattern":             {manifest.Files{Names: []string{dir + "/[.x"}}, `pattern "DIR/[.x" is not valid`},
-		"a folder without manifests":     {manifest.Files{Names: []string{dir + "/none"}}, "recognized file extensions are [.json .yaml .yml]"},
-		"malformed YAML":                 {manifest.Files{Names: []string{dir + "/bad.yaml"}}, "error parsing DIR/bad.yaml"},
-		"a file that ends early":         {manifest.Files{Names: []string{dir + "/cut.json"}}, "error parsing DIR/cut.json"},
-		"a document without a kind":      {manifest.Files{Names: []string{dir + "/kindless.yaml"}}, `unable to decode "DIR/kindless.yaml": an object in it lacks its kind`},
-		"standard input twice":           {manifest.Files{Names: []string{"-", "-"}}, "standard input cannot be used"},
-		"a folder without kustomization": {manifest.Files{Kustomize: dir + "/none"}, "unable to find one of 'kustomization.yaml'"},
+		"no such file":                {manifest.Files{Names: []string{dir + "/x.yaml"}}, `the path "DIR/x.yaml" does not exist`},
+		"a pattern that matches none": {manifest.Files{Names: []string{dir + "/*.x"}}, `the path "DIR/*.x" does not exist`},
+		"an invalid pattern":          {manifest.Files{Names: []string{dir + "/[.x"}}, `pattern "DIR/[.x" is not valid`},
+		"a folder without manifests":  {manifest.Files{Names: []string{dir + "/none"}}, "recognized file extensions are [.json .yaml .yml]"},
+		"malformed YAML":              {manifest.Files{Names: []string{dir + "/bad.yaml"}}, "error parsing DIR/bad.yaml"},
+		"a file that ends early":      {manifest.Files{Names: []string{dir + "/cut.json"}}, "error parsing DIR/cut.json"},
+		"a document without a kind":   {manifest.Files{Names: []string{dir + "/kindless.yaml"}}, `unable to decode "DIR/kindless.yaml": an object in it lacks its kind`},
+		"standard input twice":        {manifest.Files{Names: []string{"-", "-"}}, "standard input cannot be used"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := test.files.Read(t.Context(), strings.NewReader(""))

@@ -15,13 +15,12 @@ import (
 // Mark replaces what is removed, so that the change is visible.
 const Mark = "REDACTED"
 
-// harmless are query parameters that are not credentials: those of the Kubernetes API and
-// those that select a version of a kustomization. All others are redacted.
+// harmless are query parameters of the Kubernetes API, which are not credentials. All others
+// are redacted.
 var harmless = []string{
 	"allowWatchBookmarks", "continue", "dryRun", "fieldManager", "fieldSelector", "fieldValidation", "force",
 	"gracePeriodSeconds", "includeObject", "labelSelector", "limit", "pretty", "propagationPolicy", "resourceVersion",
 	"resourceVersionMatch", "sendInitialEvents", "timeout", "timeoutSeconds", "watch",
-	"ref", "submodules", "version",
 }
 
 // URL returns an address, which need not have a scheme, with Mark instead of the user, the
@@ -32,8 +31,8 @@ func URL(address string) string {
 	return scheme + redactQuery(redactUser(address[len(scheme):]))
 }
 
-// withScheme matches the scheme of an address; some of kustomize's have two.
-var withScheme = regexp.MustCompile(`^([A-Za-z]+::)?[A-Za-z][A-Za-z0-9+.-]*://`)
+// withScheme matches the scheme of an address.
+var withScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 
 // redactUser redacts user and password. A password may contain characters that would end
 // the authority of a valid URL, so everything before the last @ is removed.

@@ -77,16 +77,6 @@ var limitedCommands = map[string]struct {
 	"why": {reads(0, "The garbage collector will delete ConfigMap/orphan", "why", "configmap/orphan"), map[string]shortfall{
 		"list": unreadable, "get": {0, []string{"It is unknown what happens to ConfigMap/orphan"}},
 	}},
-	"repair -f": {
-		func(s *scene, ns string, _ bool) attempt {
-			file := s.writeFile("manifest.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: part, namespace: "+ns+", ownerReferences: [{apiVersion: v1, kind: Secret, name: gone, uid: gone}]}}")
-			return attempt{args: []string{"repair", "-f", file}, shows: []string{"Fixed 1 reference; none left to fix"}}
-		},
-		map[string]shortfall{
-			"list": unreadable,
-			"get":  {1, []string{"1 left to fix", "forbidden"}},
-		},
-	},
 	"snapshot": {
 		func(s *scene, ns string, whole bool) attempt {
 			s.create(configMap(ns, "orphan", ownedBy(missingOwner())))

@@ -81,7 +81,7 @@ func TestWhyPredictsTheRealCollector(t *testing.T) {
 	s.gc("why", "configmap/kept", "-n", ns).exits(t, 0).
 		shows(t, "ConfigMap/kept stays", "OwnerRefInvalidNamespace, from garbage-collector-controller", "does not exist in namespace")
 	s.gc("why", "configmap/cross", "-n", ns).exits(t, 0).
-		shows(t, "ConfigMap/cross in namespace "+ns+" is gone: the garbage collector reported that its owner is not in this namespace", "OwnerRefInvalidNamespace", "kubectl gc repair -f FILE --dry-run")
+		shows(t, "ConfigMap/cross in namespace "+ns+" is gone: the garbage collector reported that its owner is not in this namespace", "OwnerRefInvalidNamespace", "Remove the owner reference from its manifest before you create it again")
 }
 
 func TestWhyOfDeletedObject(t *testing.T) {

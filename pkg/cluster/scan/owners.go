@@ -193,12 +193,6 @@ func (sc *scanner) widerQueries() []client.Query {
 		return nil
 	}
 	view, kinds, unresolved := sc.view(), map[snapshot.Listing]bool{}, false
-	for _, at := range sc.scope.Targets {
-		found := view.Lookup(at)
-		if m, ok := view.Map(at.APIVersion, at.Kind); ok && sc.scope.Widen == WidenTargets && found != nil && found.Object == nil {
-			kinds[snapshot.Listing{Group: m.Type.Group, Resource: m.Type.Resource}] = true
-		}
-	}
 	for _, o := range sc.objects.Objects() {
 		for _, r := range o.Owners {
 			if sc.objects.Object(r.UID) != nil {

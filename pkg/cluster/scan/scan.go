@@ -42,10 +42,9 @@ type Widening int
 
 // Values of Scope.Widen.
 const (
-	WidenKinds   Widening = iota // list the kinds of unresolved owners in all namespaces
-	WidenTargets                 // list the kinds of targets that are absent, too
-	WidenAll                     // list everything if an owner is unresolved, or if the collector's finalizers are in use, as dependents elsewhere may count
-	WidenAlways                  // list everything in any case
+	WidenKinds  Widening = iota // list the kinds of unresolved owners in all namespaces
+	WidenAll                    // list everything if an owner is unresolved, or if the collector's finalizers are in use, as dependents elsewhere may count
+	WidenAlways                 // list everything in any case
 )
 
 // NothingReadableError reports that no type could be listed.

@@ -2,7 +2,6 @@
 package repair
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -21,8 +20,6 @@ type repairCommand struct {
 	rules      []string
 	fix        string
 	references []string // UIDs of owners
-	files      []string // manifests to repair instead of objects in the cluster
-	given      func(flag string) bool
 
 	selection cli.Selection
 	repairs   plan.RepairOptions
@@ -61,10 +58,6 @@ namespace that -n names. First it shows what it would change, and what the
 garbage collector would do otherwise. Then it asks, backs up the objects,
 repairs those that have not changed since, and scans again.
 
-With -f it changes nothing in the cluster: it reads manifests, compares their
-references with the cluster, and prints them so that the garbage collector does
-not delete the objects as soon as you apply them.
-
 Exit codes: 0 done, and a complete scan found nothing left; 1 a step failed, or
 something is left, cannot be repaired or is not verified; 2 error: wrong usage,
 or the cluster cannot be read; 3 incomplete scan with --strict; 4 not
@@ -88,9 +81,6 @@ kubectl gc repair -l app=web
 # Before an upgrade: all references to the preferred versions of their owners
 kubectl gc repair --fix update-version --dry-run
 
-# Before a restore: manifests whose owners have been recreated with new UIDs
-kubectl gc repair -f backup.yaml -n shop > repaired.yaml
-
 # A reference to a kind that no longer exists
 kubectl gc repair configmap/flags -n shop --fix unlink
 
@@ -105,9 +95,6 @@ kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 	}
 	c.options.AddFlags(cmd)
 	flags := cmd.Flags()
-	c.given = flags.Changed
-	flags.StringSliceVarP(&c.files, "filename", "f", nil, "Repair these manifests, not the cluster, and print them; - is standard input.")
-	cli.CompleteFlag(cmd, "filename", cli.CompleteDocuments)
 	flags.StringVarP(&c.selector, "selector", "l", "", "Repair only objects with these labels.")
 	flags.StringSliceVar(&c.rules, "rule", nil, "Repair only references that these rules flag; "+cli.CommandName+" explain lists them.")
 	flags.StringVar(&c.fix, "fix", autoFix, "How to repair: auto, unlink, relink or update-version.")
@@ -118,14 +105,10 @@ kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 }
 
 func (c *repairCommand) run(cmd *cobra.Command, args []string) error {
-	// checkFiles is first: other errors ask for a flag that -f refuses.
-	if err := cmp.Or(c.checkFiles(), c.options.Complete(cmd, args)); err != nil {
+	if err := c.options.Complete(cmd, args); err != nil {
 		return err
 	}
 	ctx := cmd.Context()
-	if len(c.files) > 0 {
-		return c.repairManifests(ctx, args)
-	}
 	if err := c.selectReferences(args); err != nil {
 		return err
 	}

@@ -26,9 +26,3 @@ func TestRepair(t *testing.T) {
 		t.Run(name, func(t *testing.T) { clitest.Run(t, New, c.args...).Expect(t, c.code, c.stdout, c.stderr) })
 	}
 }
-
-// The error does not ask for --dry-run, which -f refuses as well.
-func TestRepairOfManifestsReadsNoFileOfACluster(t *testing.T) {
-	r := clitest.Run(t, New, "-f", "web.yaml", "--from", clitest.DemoCluster)
-	r.Expect(t, cli.ExitUsage, "", "error: -f cannot be combined with --from: nothing in the cluster is changed\n")
-}
